@@ -9,7 +9,7 @@
 namespace imgpipe {
 namespace {
 
-void count_fields(Fields& fields, const RunCounts& counts) {
+void add_counts(Fields& fields, const RunCounts& counts) {
   fields.add("done", counts.done);
   fields.add("failed", counts.failed);
   fields.add("skipped", counts.skipped).about("their outputs were there (--skip-existing)");
@@ -19,19 +19,13 @@ void count_fields(Fields& fields, const RunCounts& counts) {
   fields.add("images_per_s", counts.images_per_s()).about("done");
   fields.add("megapixels_per_s", counts.megapixels_per_s());
 }
-constexpr Object<RunCounts> kCounts{"progress", count_fields};
 
-struct TimedLine {
-  LogLine line{};
-  std::string time{};
-};
-void line_fields(Fields& fields, const TimedLine& timed) {
-  const LogLine& line = timed.line;
+void add_line(Fields& fields, const LogLine& line, const char* time) {
   const LogSubject none;
   const LogSubject& subject = line.subject == nullptr ? none : *line.subject;
   constexpr Rule kTime{.pattern = R"(^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$)"};
   fields.fixed("schema", kLogSchemaId);
-  fields.add("time", timed.time, kTime).about("UTC, RFC 3339");
+  fields.add("time", time, kTime).about("UTC, RFC 3339");
   fields.add("level", line.level, one_of("error|warning|info|debug"));
   fields.add("event", line.event, one_of("message|progress|summary"))
       .about("progress: how far a run over many images is; summary: what it came to");
@@ -40,10 +34,11 @@ void line_fields(Fields& fields, const TimedLine& timed) {
       .about("the file that the message is about; null: none, or several");
   fields.add("output", given(subject.output)).about("where its result goes");
   fields.add("reason", given(subject.reason)).about("what the message says of them, without the path");
-  fields.add("progress", line.counts == nullptr ? std::nullopt : std::optional(*line.counts), kCounts)
+  fields
+      .object_if(line.counts != nullptr, "progress",
+                 [&](Fields& progress) { add_counts(progress, line.counts ? *line.counts : RunCounts()); })
       .about("null: the event is a message");
 }
-constexpr Object<TimedLine> kLine{kLogSchema, line_fields};
 
 }  // namespace
 
@@ -63,16 +58,17 @@ TimeText time_text(std::chrono::system_clock::time_point time) noexcept {
 }
 
 std::string json_line(const LogLine& line, std::chrono::system_clock::time_point time) {
-  const TimedLine timed{line, time_text(time).data()};
-  return Fields(kLine, timed).json().dump(-1, ' ', false, Json::error_handler_t::replace);
+  const Fields fields = fields_of([&](Fields& all) { add_line(all, line, time_text(time).data()); });
+  return fields.json().dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string log_schema() {
-  return schema_text(kLine, "A line on stderr with --log-format json", {}, R"({
-    "if": {"properties": {"event": {"const": "message"}}},
-    "then": {"properties": {"progress": {"type": "null"}}},
-    "else": {"properties": {"progress": {"type": "object"}, "input": {"type": "null"}, "output": {"type": "null"},
-                            "reason": {"type": "null"}}}})");
+  return schema_text(
+      kLogSchema, "A line on stderr with --log-format json", [](Fields& fields) { add_line(fields, {}, ""); },
+      R"({"if": {"properties": {"event": {"const": "message"}}},
+          "then": {"properties": {"progress": {"type": "null"}}},
+          "else": {"properties": {"progress": {"type": "object"}, "input": {"type": "null"},
+                                  "output": {"type": "null"}, "reason": {"type": "null"}}}})");
 }
 
 }  // namespace imgpipe

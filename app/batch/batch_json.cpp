@@ -19,110 +19,48 @@ std::vector<std::string> printable_list(const std::vector<std::string>& texts) {
   return list;
 }
 
-void batch_option_fields(Fields& fields, const ProcessOptions& options) {
+void add_shard(Fields& fields, const Shard& shard, const BatchTotals& totals) {
+  fields.add("index", shard.index, kFromOne);
+  fields.add("count", shard.count, kFromOne);
+  fields.add("given", shard.by.empty());
+  fields.list("by", shard.by, [](Fields& launcher, const LauncherIndex& index) {
+    launcher.add("variable", index.variable);
+    launcher.add("value", index.value, kAnyNumber);
+    launcher.add("first", index.first, kAnyNumber);
+    launcher.add("last", index.last, kAnyNumber);
+  });
+  fields.add("balance", balance_name(shard.balance));
+  fields.add("list", given(totals.shard_list));
+  fields.add("files_of_others", totals.other_shards);
+}
+
+void add_run(Fields& fields, const BatchTotals& totals, const ProcessOptions& options) {
   const BatchOptions& batch = options.batch;
-  option_fields(fields, options);
-  fields.add("jobs", batch.jobs);
-  fields.add("recursive", batch.recursive);
-  fields.add("include", printable_list(batch.include));
-  fields.add("exclude", printable_list(batch.exclude));
-  fields.add("skip_existing", batch.skip_existing);
-  fields.add("update", options.update);
-  fields.add("fail_fast", batch.fail_fast);
-  fields.add("shard",
-             batch.shard ? std::optional(shard_name(batch.shard->index, batch.shard->count)) : std::nullopt);
-}
-constexpr Object<ProcessOptions> kOptions{"options", batch_option_fields};
-
-void launcher_fields(Fields& fields, const LauncherIndex& index) {
-  fields.add("variable", index.variable);
-  fields.add("value", index.value, kAnyNumber);
-  fields.add("first", index.first, kAnyNumber);
-  fields.add("last", index.last, kAnyNumber);
-}
-constexpr Object<LauncherIndex> kLauncher{"launcher", launcher_fields};
-
-struct ShardFacts {
-  Shard shard;
-  std::string list;
-  std::size_t files_of_others = 0;
-};
-void shard_fields(Fields& fields, const ShardFacts& facts) {
-  fields.add("index", facts.shard.index, kFromOne);
-  fields.add("count", facts.shard.count, kFromOne);
-  fields.add("given", facts.shard.by.empty());
-  fields.list("by", facts.shard.by, kLauncher);
-  fields.add("balance", balance_name(facts.shard.balance));
-  fields.add("list", given(facts.list));
-  fields.add("files_of_others", facts.files_of_others);
-}
-constexpr Object<ShardFacts> kShard{"shard", shard_fields};
-
-void route_fields(Fields& fields, const BatchTotals& totals) {
-  for (const ImageRoute route :
-       {ImageRoute::host, ImageRoute::device, ImageRoute::device_in_bands, ImageRoute::host_for_memory})
-    fields.add(route_name(route), totals.images_by_route(route));
-}
-constexpr Object<BatchTotals> kRoutes{"routes", route_fields};
-
-void time_fields(Fields& fields, const std::vector<double>& sorted) {
-  fields.add("p50", percentile(sorted, 0.5));
-  fields.add("p90", percentile(sorted, 0.9));
-  fields.add("p99", percentile(sorted, 0.99));
-  fields.add("max", sorted.empty() ? 0.0 : sorted.back());
-}
-constexpr Object<std::vector<double>> kTimes{"times", time_fields};
-
-void part_fields(Fields& fields, const BatchTotals::PartBusy& part) {
-  fields.add("part", part.part);
-  fields.add("by", part.by);
-  fields.add("busy_s", part.busy_s);
-  fields.add("share", part.share);
-}
-constexpr Object<BatchTotals::PartBusy> kPart{"part", part_fields};
-
-struct NamedFailure {
-  std::string name;
-  ReportFailure failure;
-};
-void named_failure_fields(Fields& fields, const NamedFailure& failure) {
-  fields.add("name", printable(failure.name));
-  failure_fields(fields, failure.failure);
-}
-constexpr Object<NamedFailure> kNamedFailure{"failure", named_failure_fields};
-
-std::vector<NamedFailure> all_failures(const BatchTotals& totals) {
-  std::vector<NamedFailure> all;
-  for (const PathProblem& problem : totals.problems)
-    all.push_back({problem.path, {printable(problem.path), ErrorKind::input, problem.reason}});
-  for (const BatchFailure& failure : totals.failures)
-    all.push_back(
-        {failure.file->name, {printable(failure.file->input), failure.kind, *failure.reason_alone}});
-  return all;
-}
-
-struct BatchResults {
-  const BatchTotals& totals;
-  const ProcessOptions& options;
-};
-void batch_fields(Fields& fields, const BatchResults& results) {
-  const BatchTotals& totals = results.totals;
-  const ProcessOptions& options = results.options;
+  const Shard shard = batch.shard.value_or(Shard());
   std::string device;
   for (const std::string& one : totals.devices) device += (device.empty() ? "" : "; ") + one;
   add_build(fields);
   add_run_head(fields, kBatchSchema, RunHead(options.threads), device);
   fields.add("command", command_text()).about(kCommandAbout);
   fields.add("input", printable(options.input));
-  fields.add("more_inputs", printable_list(options.batch.more_inputs));
+  fields.add("more_inputs", printable_list(batch.more_inputs));
   fields.add("output", printable(options.output));
-  fields.add("options", options, kOptions);
+  fields.object("options", [&](Fields& all) {
+    add_options(all, options);
+    all.add("jobs", batch.jobs);
+    all.add("recursive", batch.recursive);
+    all.add("include", printable_list(batch.include));
+    all.add("exclude", printable_list(batch.exclude));
+    all.add("skip_existing", batch.skip_existing);
+    all.add("update", options.update);
+    all.add("fail_fast", batch.fail_fast);
+    all.add("shard", given(batch.shard ? shard_name(shard.index, shard.count) : ""));
+  });
   fields.add("options_digest", options_digest(options, options.format), kDigest).about(kDigestAbout);
-  fields.add("shard",
-             options.batch.shard
-                 ? std::optional(ShardFacts{*options.batch.shard, totals.shard_list, totals.other_shards})
-                 : std::nullopt,
-             kShard);
+  fields.object_if(batch.shard.has_value(), "shard", [&](Fields& part) { add_shard(part, shard, totals); });
+}
+
+void add_results(Fields& fields, const BatchTotals& totals) {
   fields.add("images", totals.images);
   fields.add("done", totals.done);
   fields.add("skipped", totals.skipped);
@@ -150,25 +88,56 @@ void batch_fields(Fields& fields, const BatchResults& results) {
   fields.add("device_why", totals.device_why);
   const std::map<std::string, std::size_t> by_device = totals.images_by_device();
   fields.add("images_by_device", Named<std::size_t>(by_device.begin(), by_device.end()));
-  fields.add("images_by_route", totals, kRoutes)
+  fields
+      .object("images_by_route",
+              [&](Fields& routes) {
+                for (const ImageRoute route : {ImageRoute::host, ImageRoute::device,
+                                               ImageRoute::device_in_bands, ImageRoute::host_for_memory})
+                  routes.add(route_name(route), totals.images_by_route(route));
+              })
       .about("how many of the images done, by the route of their lines in an .ndjson report");
-  fields.add("image_ms", totals.image_ms(), kTimes);
-  fields.list("parts", totals.parts(), kPart);
+  const std::vector<double> sorted = totals.image_ms();
+  fields.object("image_ms", [&](Fields& times) {
+    times.add("p50", percentile(sorted, 0.5));
+    times.add("p90", percentile(sorted, 0.9));
+    times.add("p99", percentile(sorted, 0.99));
+    times.add("max", sorted.empty() ? 0.0 : sorted.back());
+  });
+  fields.list("parts", totals.parts(), [](Fields& busy, const BatchTotals::PartBusy& part) {
+    busy.add("part", part.part);
+    busy.add("by", part.by);
+    busy.add("busy_s", part.busy_s);
+    busy.add("share", part.share);
+  });
   fields.add("bottleneck", bottleneck(totals));
-  fields.list("failures", all_failures(totals), kNamedFailure);
+  std::vector<std::pair<std::string, ReportFailure>> failures;  // with their names
+  for (const PathProblem& problem : totals.problems)
+    failures.push_back({problem.path, {printable(problem.path), ErrorKind::input, problem.reason}});
+  for (const BatchFailure& failure : totals.failures)
+    failures.push_back(
+        {failure.file->name, {printable(failure.file->input), failure.kind, *failure.reason_alone}});
+  fields.list("failures", failures, [](Fields& failure, const auto& named) {
+    failure.add("name", printable(named.first));
+    add_failure(failure, named.second);
+  });
 }
-constexpr Object<BatchResults> kBatch{kBatchSchema, batch_fields};
 
 }  // namespace
 
 std::string batch_json(const BatchTotals& totals, const ProcessOptions& options) {
-  return Fields(kBatch, {totals, options}).text();
+  return fields_of([&](Fields& fields) {
+           add_run(fields, totals, options);
+           add_results(fields, totals);
+         })
+      .text();
 }
 
 std::string batch_schema() {
-  const BatchTotals totals;
-  const ProcessOptions options;
-  return schema_text(kBatch, "What a batch came to: --report FILE.json", {totals, options});
+  return schema_text(kBatchSchema, "What a batch came to: --report FILE.json", [](Fields& fields) {
+    const BatchTotals totals;
+    add_run(fields, totals, {});
+    add_results(fields, totals);
+  });
 }
 
 }  // namespace imgpipe

@@ -116,7 +116,7 @@ std::string dropped_metadata(const BatchResult& result) {
   return text;
 }
 
-void line_fields(Fields& fields, const NdjsonLine& line) {
+void add_line(Fields& fields, const NdjsonLine& line) {
   static const BatchResult kNone;
   const BatchResult& result = line.result == nullptr ? kNone : *line.result;
   const ImageHeader& header = result.header;
@@ -168,10 +168,8 @@ void line_fields(Fields& fields, const NdjsonLine& line) {
   fields.add(kHexKey, given(hex_of_unprintable(line.input)), {.pattern = "^([0-9a-f]{2})+$"})
       .about("the bytes of the input's path, where input shows some of them as \\xHH");
 }
-constexpr Object<NdjsonLine> kLine{kBatchLineSchema, line_fields};
-
 Json json_of(const NdjsonLine& line) {
-  return Fields(kLine, line).json();
+  return fields_of([&](Fields& fields) { add_line(fields, line); }).json();
 }
 
 }  // namespace
@@ -247,9 +245,8 @@ void NdjsonReport::add_problem(const PathProblem& problem) {
 }
 
 std::string batch_line_schema() {
-  const RunHead head(0);
-  return schema_text(kLine, "A line of a batch's --report FILE.ndjson: what became of one image",
-                     {.run = {}, .head = head});
+  return schema_text(kBatchLineSchema, "A line of a batch's --report FILE.ndjson: what became of one image",
+                     [](Fields& fields) { add_line(fields, {.run = {}, .head = RunHead(0)}); });
 }
 
 }  // namespace imgpipe

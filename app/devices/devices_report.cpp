@@ -1,7 +1,7 @@
 #include "app/devices/devices_report.h"
 
 #include <array>
-#include <variant>
+#include <utility>
 
 #include "app/report/json_head.h"
 #include "app/report/json_schema.h"
@@ -11,10 +11,6 @@
 
 namespace imgpipe {
 namespace {
-
-std::string counted(int count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
 
 constexpr std::array<std::int64_t, 4> kSizes{1'000'000, 8'000'000, 48'000'000, kDefaultMaxPixels};
 
@@ -60,97 +56,73 @@ std::string auto_text(const Auto& judged) {
 
 // ---- JSON ------------------------------------------------------------------------------------------------
 
-void processor_limit_fields(Fields& fields, const ProcessorLimit& limit) {
-  fields.add("source", limit.source);
-  fields.add("processors", limit.processors);
-}
-constexpr Object<ProcessorLimit> kProcessorLimit{"processor_limit", processor_limit_fields};
-
-void memory_limit_fields(Fields& fields, const MemoryBound& bound) {
-  fields.add("source", bound.source);
-  fields.add("limit_bytes", bound.limit_bytes);
-  fields.add("available_bytes", bound.available_bytes);
-}
-constexpr Object<MemoryBound> kMemoryLimit{"memory_limit", memory_limit_fields};
-
-void cpu_fields(Fields& fields, const HostInfo& host) {
+void add_cpu(Fields& fields, const HostInfo& host) {
   fields.add("name", host.processor);
   fields.add("threads", host.threads, kFromOne);
   fields.add("memory_bytes", host.memory_bytes);
   fields.add("available_bytes", host.available_bytes);
-  fields.list("processor_limits", host.processor_limits, kProcessorLimit);
-  fields.list("memory_limits", host.memory_bounds, kMemoryLimit);
+  fields.list("processor_limits", host.processor_limits, [](Fields& each, const ProcessorLimit& limit) {
+    each.add("source", limit.source);
+    each.add("processors", limit.processors);
+  });
+  fields.list("memory_limits", host.memory_bounds, [](Fields& each, const MemoryBound& bound) {
+    each.add("source", bound.source);
+    each.add("limit_bytes", bound.limit_bytes);
+    each.add("available_bytes", bound.available_bytes);
+  });
 }
-constexpr Object<HostInfo> kCpu{"cpu", cpu_fields};
 
-void device_fields(Fields& fields, const CudaDevice& device) {
-  fields.add("index", device.index);
-  fields.add("name", device.name);
-  fields.add("compute_capability", std::to_string(device.major) + "." + std::to_string(device.minor));
-  fields.add("memory_bytes", device.memory_bytes);
-  fields.add("multiprocessors", device.multiprocessors, kFromOne);
-}
-constexpr Object<CudaDevice> kDevice{"device", device_fields};
-
-void cuda_fields(Fields& fields, const CudaDevices& cuda) {
+void add_cuda(Fields& fields, const CudaDevices& cuda) {
   fields.add("runtime", cuda_version());
-  fields.list("devices", cuda.devices, kDevice);
+  fields.list("devices", cuda.devices, [](Fields& each, const CudaDevice& device) {
+    each.add("index", device.index);
+    each.add("name", device.name);
+    each.add("compute_capability", std::to_string(device.major) + "." + std::to_string(device.minor));
+    each.add("memory_bytes", device.memory_bytes);
+    each.add("multiprocessors", device.multiprocessors, kFromOne);
+  });
   fields.add("unusable_reason", given(cuda.unusable_reason));
 }
-constexpr Object<CudaDevices> kCuda{"cuda", cuda_fields};
 
-void calibration_fields(Fields& fields, const Calibration& calibration) {
-  const CalibrationKey& key = calibration.key;
-  fields.add("file", printable(calibration_file()));
-  fields.add("entries", calibration.entries);
-  fields.add("device", printable(key.device));
-  fields.add("processor", printable(key.processor));
-  fields.add("instructions", key.instructions);
-  fields.add("threads", key.threads, kFromOne);
-  fields.add("imgpipe", key.version);
-}
-constexpr Object<Calibration> kCalibration{"calibration", calibration_fields};
-
-void cost_fields(Fields& fields, const LinearCost& cost) {
-  fields.add("ns_per_image", cost.ns_per_image, kAnyNumber);
-  fields.add("ns_per_pixel", cost.ns_per_pixel, kAnyNumber);
-}
-constexpr Object<LinearCost> kCost{"cost", cost_fields};
-
-struct WithoutCuda {
-  std::string why;
-};
-void without_cuda_fields(Fields& fields, const WithoutCuda& without) {
-  fields.fixed("measured", false);
-  fields.add("why_no_cuda", without.why);
-}
-constexpr Object<WithoutCuda> kWithoutCuda{"auto_without_cuda", without_cuda_fields};
-
-void auto_fields(Fields& fields, const Auto& judged) {
+void add_auto(Fields& fields, const Auto& judged) {
+  const CalibrationKey& key = judged.calibration.key;
   const CostModel& model = judged.calibration.model;
   fields.add("measured", judged.calibration.measured);
-  fields.add("calibration", judged.calibration, kCalibration);
+  fields.object("calibration", [&](Fields& calibration) {
+    calibration.add("file", printable(calibration_file()));
+    calibration.add("entries", judged.calibration.entries);
+    calibration.add("device", printable(key.device));
+    calibration.add("processor", printable(key.processor));
+    calibration.add("instructions", key.instructions);
+    calibration.add("threads", key.threads, kFromOne);
+    calibration.add("imgpipe", key.version);
+  });
   fields.add("cuda_alone_from_pixels", alone_from(judged));
   fields.add("cuda_in_batches_from_pixels", model.lane_pixels);
   fields.add("cuda_starts_for_pixels", model.lane_start_pixels(judged.threads));
   fields.add("cuda_start_ms", model.lane_start_ns / 1e6, kAnyNumber);
-  fields.add("worker", model.host, kCost);
-  fields.add("worker_with_cuda", model.with_lane, kCost);
-  fields.add("cuda", model.lane, kCost);
+  const std::pair<const char*, LinearCost> costs[] = {
+      {"worker", model.host}, {"worker_with_cuda", model.with_lane}, {"cuda", model.lane}};
+  for (const auto& [name, cost] : costs) {
+    fields.object(name, [&each = cost](Fields& ns) {
+      ns.add("ns_per_image", each.ns_per_image, kAnyNumber);
+      ns.add("ns_per_pixel", each.ns_per_pixel, kAnyNumber);
+    });
+  }
 }
-constexpr Object<Auto> kAuto{"auto", auto_fields};
 
-void machine_fields(Fields& fields, const Machine& machine) {
+void add_machine(Fields& fields, const Machine& machine) {
   const Auto& judged = machine.judged;
-  std::variant<WithoutCuda, Auto> what_auto_does = WithoutCuda{judged.without};
-  if (judged.device) what_auto_does = judged;
   add_version(fields);
   add_run_head(fields, kDevicesSchema, RunHead(machine.host.threads), judged.device ? "cuda" : "cpu");
-  fields.add("cpu", machine.host, kCpu);
-  fields.add("cuda", machine.cuda, kCuda);
-  fields.add("auto", what_auto_does, kWithoutCuda, kAuto);
+  fields.object("cpu", [&](Fields& cpu) { add_cpu(cpu, machine.host); });
+  fields.object("cuda", [&](Fields& cuda) { add_cuda(cuda, machine.cuda); });
+  const auto add_without_cuda = [&](Fields& without) {
+    without.fixed("measured", false);
+    without.add("why_no_cuda", judged.without);
+  };
+  fields.either(!judged.device, "auto", add_without_cuda, [&](Fields& with) { add_auto(with, judged); });
 }
-constexpr Object<Machine> kMachine{kDevicesSchema, machine_fields};
 
 // ---- the table -------------------------------------------------------------------------------------------
 
@@ -159,8 +131,8 @@ std::string limits_text(const HostInfo& host) {
   std::string out;
   const ProcessorLimit& processors = host.processor_limits.front();
   if (processors.source != kTheMachine) {
-    out += "        " + counted(host.threads, "thread") + " by " + processors.source + ": " +
-           number(processors.processors, 2) + " processors\n";
+    out += "        " + counted(static_cast<std::uint64_t>(host.threads), "thread") + " by " +
+           processors.source + ": " + number(processors.processors, 2) + " processors\n";
   }
   if (!host.memory_bounds.empty() && host.memory_bounds.front().source != kTheMachine) {
     const MemoryBound& memory = host.memory_bounds.front();
@@ -180,9 +152,9 @@ std::string gib(std::int64_t bytes) {
 std::string devices_table(const Machine& machine) {
   const HostInfo& host = machine.host;
   const CudaDevices& cuda = machine.cuda;
-  std::string out = "cpu:    " + host.processor + ", " + counted(host.threads, "thread") + ", " +
-                    gib(host.memory_bytes) + " (" + gib(host.available_bytes) + " available)\n" +
-                    limits_text(host);
+  std::string out =
+      "cpu:    " + host.processor + ", " + counted(static_cast<std::uint64_t>(host.threads), "thread") +
+      ", " + gib(host.memory_bytes) + " (" + gib(host.available_bytes) + " available)\n" + limits_text(host);
   for (const CudaDevice& device : cuda.devices) {
     out += "cuda:" + std::to_string(device.index) + "  " + device.name + ", compute capability " +
            std::to_string(device.major) + "." + std::to_string(device.minor) + ", " +
@@ -193,11 +165,12 @@ std::string devices_table(const Machine& machine) {
 }
 
 std::string devices_json(const Machine& machine) {
-  return Fields(kMachine, machine).text();
+  return fields_of([&](Fields& fields) { add_machine(fields, machine); }).text();
 }
 
 std::string devices_schema() {
-  return schema_text(kMachine, "What a machine offers: imgpipe devices --json");
+  return schema_text(kDevicesSchema, "What a machine offers: imgpipe devices --json",
+                     [](Fields& fields) { add_machine(fields, {}); });
 }
 
 }  // namespace imgpipe

@@ -7,7 +7,7 @@
 namespace imgpipe {
 namespace {
 
-void resolution_fields(Fields& fields, const Resolution& resolution) {
+void add_resolution(Fields& fields, const Resolution& resolution) {
   constexpr Rule kAboveZero{.above_least = true};
   const auto ratio = [](std::uint32_t pixels, std::uint32_t of) {
     return static_cast<double>(pixels) / static_cast<double>(of);
@@ -19,22 +19,8 @@ void resolution_fields(Fields& fields, const Resolution& resolution) {
   fields.add("y", ratio(resolution.y, resolution.y_of), kAboveZero);
   fields.add("unit", unit, one_of("inch|centimetre|none"));
 }
-constexpr Object<Resolution> kResolution{"resolution", resolution_fields};
 
-void block_fields(Fields& fields, const MetadataBlock& block) {
-  fields.add("block", block.name, one_of("EXIF|XMP|IPTC|comment|text|ICC profile|description|GeoTIFF"));
-  fields.add("kind", given(block.kind));
-  fields.add("bytes", block.bytes > 0 ? std::optional(block.bytes) : std::nullopt, kFromOne);
-}
-constexpr Object<MetadataBlock> kBlock{"block", block_fields};
-
-void memory_fields(Fields& fields, const DecodingMemory& memory) {
-  fields.add("whole_bytes", memory.whole_bytes);
-  fields.add("by_rows_bytes", memory.by_rows_bytes);
-}
-constexpr Object<DecodingMemory> kMemory{"memory", memory_fields};
-
-void image_fields(Fields& fields, const InfoImage& entry) {
+void add_image(Fields& fields, const InfoImage& entry) {
   const ImageInspection& image = entry.image;
   const ImageHeader& header = image.header;
   const FileDetails& details = image.details;
@@ -59,7 +45,9 @@ void image_fields(Fields& fields, const InfoImage& entry) {
   fields.add("profile", given(image.profile));
   fields.add("color_space", given(details.color_space))
       .about("what the chunks of a PNG say where no ICC profile does");
-  fields.add("resolution", image.resolution, kResolution);
+  fields.object_if(image.resolution.has_value(), "resolution", [&](Fields& resolution) {
+    add_resolution(resolution, image.resolution.value_or(Resolution()));
+  });
   fields.add("images", image.images, kFromOne)
       .about("pages of a TIFF; frames of an animation, and a picture that is none of them");
   fields.add("reduced_images", image.reduced_images)
@@ -69,32 +57,37 @@ void image_fields(Fields& fields, const InfoImage& entry) {
   fields.add("progressive", header.progressive);
   fields.add("subsampling", given(details.subsampling));
   fields.add("layout", given(details.layout));
-  fields.list("metadata", image.metadata, kBlock);
+  fields.list("metadata", image.metadata, [](Fields& metadata, const MetadataBlock& block) {
+    metadata.add("block", block.name, one_of("EXIF|XMP|IPTC|comment|text|ICC profile|description|GeoTIFF"));
+    metadata.add("kind", given(block.kind));
+    metadata.add("bytes", block.bytes > 0 ? std::optional(block.bytes) : std::nullopt, kFromOne);
+  });
   fields.add("decoder", image.decoder);
   fields.add("device_decodes", image.no_device_decoding.empty());
   fields.add("device_why_not", given(image.no_device_decoding));
-  fields.add("memory", image.memory, kMemory);
+  fields.object("memory", [&](Fields& memory) {
+    memory.add("whole_bytes", image.memory.whole_bytes);
+    memory.add("by_rows_bytes", image.memory.by_rows_bytes);
+  });
   fields.add("warnings", image.warnings);
 }
-constexpr Object<InfoImage> kImage{"image", image_fields};
-
-void info_fields(Fields& fields, const InfoResults& results) {
+void add_info(Fields& fields, const InfoResults& results) {
   add_version(fields);
   add_run_head(fields, kInfoSchema, RunHead(1), "cpu");
   fields.fixed("command", "info");
-  fields.list("images", results.images, kImage);
-  fields.list("failures", results.failures, kFailure);
+  fields.list("images", results.images, add_image);
+  fields.list("failures", results.failures, add_failure);
 }
-constexpr Object<InfoResults> kInfo{kInfoSchema, info_fields};
 
 }  // namespace
 
 std::string info_json(const InfoResults& results) {
-  return Fields(kInfo, results).text();
+  return fields_of([&](Fields& fields) { add_info(fields, results); }).text();
 }
 
 std::string info_schema() {
-  return schema_text(kInfo, "What image files are: imgpipe info --json");
+  return schema_text(kInfoSchema, "What image files are: imgpipe info --json",
+                     [](Fields& fields) { add_info(fields, {}); });
 }
 
 }  // namespace imgpipe

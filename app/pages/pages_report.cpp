@@ -15,13 +15,7 @@
 namespace imgpipe {
 namespace {
 
-struct PageRow {
-  PageEntry page;
-  bool compared = false;
-};
-
-void page_fields(Fields& fields, const PageRow& row) {
-  const PageEntry& page = row.page;
+void add_entry(Fields& fields, const PageEntry& page, bool compared) {
   fields.add("page", page.number, kFromOne);
   fields.add("output", given(printable(page.output)));
   fields.add("width_pixels", page.input.width, kFromOne);
@@ -34,44 +28,26 @@ void page_fields(Fields& fields, const PageRow& row) {
   fields.add("output_bits_per_sample", bits_of(page.written), kSampleBits);
   fields.add("output_bytes", page.output_bytes);
   fields.add("wall_ms", page.wall_ms);
-  fields.list("contrast", page.ranges, kContrastRange);
-  fields.add("comparison", comparison_of(row.compared, page.identical), kComparisons);
+  fields.list("contrast", page.ranges, add_range);
+  fields.add("comparison", comparison_of(compared, page.identical), kComparisons);
 }
-constexpr Object<PageRow> kPage{"page", page_fields};
 
-void series_fields(Fields& fields, const StageRequest& step) {
-  for (const auto& [key, value] : {std::pair{"lo", step.parameters[0]}, {"hi", step.parameters[1]}})
-    fields.add(key, value, kAnyNumber).also(R"({"type": "number"})");
+void add_report(Fields& fields, const ImageReport& sums, const RunFacts& facts,
+                const std::vector<PageEntry>& entries, const std::vector<StageRequest>& series) {
+  add_image_report(fields, kPagesSchema, sums, facts);
+  fields.object("pages", [&](Fields& pages) {
+    pages.add("in_file", facts.pages->in_file, kFromOne);
+    pages.add("first", facts.pages->first, kFromOne);
+    pages.add("last", facts.pages->last, kFromOne);
+    pages.add("stack", facts.pages->stack);
+    pages.list("series", series, [](Fields& range, const StageRequest& step) {
+      range.add("lo", step.parameters[0], kAnyNumber).also(R"({"type": "number"})");
+      range.add("hi", step.parameters[1], kAnyNumber).also(R"({"type": "number"})");
+    });
+    pages.list("each", entries,
+               [&](Fields& each, const PageEntry& page) { add_entry(each, page, sums.compared); });
+  });
 }
-constexpr Object<StageRequest> kSeries{"series", series_fields};
-
-struct PagesFacts {
-  PageFacts pages;
-  std::vector<StageRequest> series;
-  std::vector<PageRow> each;
-};
-
-void pages_fields(Fields& fields, const PagesFacts& facts) {
-  fields.add("in_file", facts.pages.in_file, kFromOne);
-  fields.add("first", facts.pages.first, kFromOne);
-  fields.add("last", facts.pages.last, kFromOne);
-  fields.add("stack", facts.pages.stack);
-  fields.list("series", facts.series, kSeries);
-  fields.list("each", facts.each, kPage);
-}
-constexpr Object<PagesFacts> kPages{"pages", pages_fields};
-
-struct PagesResult {
-  const ImageReport& sums;
-  const RunFacts& facts;
-  PagesFacts pages;
-};
-
-void result_fields(Fields& fields, const PagesResult& result) {
-  add_image_fields(fields, kPagesSchema, result.sums, result.facts);
-  fields.add("pages", result.pages, kPages);
-}
-constexpr Object<PagesResult> kResult{kPagesSchema, result_fields};
 
 // From the least to the largest.
 std::string span_text(int least, int most) {
@@ -110,17 +86,15 @@ std::vector<std::string> range_lines(const std::vector<PageEntry>& pages) {
 
 std::string pages_report_json(const ImageReport& sums, const RunFacts& facts,
                               const std::vector<PageEntry>& pages, const std::vector<StageRequest>& series) {
-  PagesResult result{sums, facts, {*facts.pages, series, {}}};
-  for (const PageEntry& page : pages) result.pages.each.push_back({page, sums.compared});
-  return Fields(kResult, result).text();
+  return fields_of([&](Fields& fields) { add_report(fields, sums, facts, pages, series); }).text();
 }
 
 std::string pages_schema() {
-  const ProcessOptions options;
-  RunFacts facts;
-  facts.options = &options;
-  return schema_text(kResult, "What a run over the pages of one input took: --pages, --report FILE.json",
-                     {ImageReport(), facts, {}});
+  return schema_text(kPagesSchema, "What a run over the pages of one input took: --pages, --report FILE.json",
+                     [](Fields& fields) {
+                       const ProcessOptions options;
+                       add_report(fields, {}, {.options = &options, .pages = PageFacts()}, {}, {});
+                     });
 }
 
 void add_counts(HistogramPair& sum, const HistogramPair& page, std::int64_t number) {

@@ -1,5 +1,6 @@
 #include "app/report/fields.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace imgpipe {
@@ -41,19 +42,31 @@ Json scalar_schema(const FieldType& type, const Rule& rule) {
 
 }  // namespace
 
-Fields::Fields() {
+Fields::Fields(Json* defs) : defs_(defs) {
   json_.get_ref<Json::object_t&>().reserve(kUsualFields);  // which copies where it grows
 }
 
 Fields& Fields::put(std::string_view key, Json value) {
   auto& fields = json_.get_ref<Json::object_t&>();
   static_cast<Json::object_t::Container&>(fields).emplace_back(key, std::move(value));  // no key comes twice
+  if (defs_ != nullptr) required_.push_back(key);
   return *this;
 }
 
-Fields& Fields::describe(std::string_view key, Json schema) {
-  required_.push_back(key);
-  return put(key, std::move(schema));
+Json Fields::schema() const {
+  return {
+      {"type", "object"}, {"required", required_}, {"additionalProperties", others_}, {"properties", json_}};
+}
+
+Json Fields::referred_to(std::string_view key) const {
+  Json described = schema();
+  const auto same = std::ranges::find(*defs_, described);
+  const std::string name = same != defs_->end() ? same.key() : std::string(key);
+  if (same == defs_->end()) {
+    if (name.empty() || defs_->contains(name)) return described;
+    (*defs_)[name] = std::move(described);
+  }
+  return {{"$ref", "#/$defs/" + name}};
 }
 
 Json Fields::schema_of(const FieldType& type, const Rule& rule) {
@@ -77,7 +90,8 @@ Json Fields::schema_of(const FieldType& type, const Rule& rule) {
 
 Fields& Fields::others(const Named<std::string>& texts, std::string_view about) {
   if (defs_ != nullptr) others_ = {{"type", "string"}, {"description", about}};
-  for (const auto& [name, text] : texts) put(name, text);
+  if (defs_ == nullptr)
+    for (const auto& [name, text] : texts) put(name, text);
   return *this;
 }
 

@@ -6,11 +6,11 @@
 #include <concepts>
 #include <limits>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -82,77 +82,65 @@ inline constexpr Rule kDigest{.pattern = "^[0-9a-f]{64}$"};
   return text.empty() ? std::nullopt : std::optional(std::move(text));
 }
 
-class Fields;
-
-// A kind of object: its name among a schema's $defs, and its fields. A schema is made of a default Row.
-template <class Row>
-struct Object {
-  std::string_view name;
-  void (*fields)(Fields&, const Row&);
-};
-
-// Takes the fields of one object, in order.
+// Takes the fields of one object, in order. A function that adds fields gives their values; of facts in which
+// nothing optional is there, it also gives their schema. The functions of nested objects are called for a
+// schema too: once, with a default row.
 class Fields {
  public:
-  Fields();
-  template <class Row>
-  Fields(const Object<Row>& object, const Row& row) : Fields() {
-    object.fields(*this, row);
-  }
+  // `defs`: a schema is made, whose objects go there.
+  explicit Fields(Json* defs = nullptr);
 
   template <class Value>
   Fields& add(std::string_view key, const Value& value, const Rule& rule = {}) {
-    return defs_ != nullptr ? describe(key, schema_of(TypeOf<std::decay_t<Value>>::value, rule))
-                            : put(key, json_of(value));
+    return put(key, defs_ != nullptr ? schema_of(TypeOf<std::decay_t<Value>>::value, rule) : json_of(value));
   }
-  // Absent, not null, where there is none.
-  template <class Value>
-  Fields& add_if(std::string_view key, const std::optional<Value>& value, const Rule& rule = {}) {
-    if (defs_ == nullptr) return value ? put(key, json_of(*value)) : *this;
-    describe(key, schema_of(TypeOf<Value>::value, rule));
-    required_.erase(required_.size() - 1);
-    return *this;
+  // An object, whose fields add(Fields&) adds.
+  template <class Add>
+  Fields& object(std::string_view key, const Add& add) {
+    return put(key, value_of(key, add));
   }
-  template <class Row>
-  Fields& add(std::string_view key, const std::type_identity_t<Row>& row, const Object<Row>& object) {
-    return defs_ != nullptr ? describe(key, kinds(object)) : put(key, json_of(row, object));
-  }
-  template <class Row>
-  Fields& add(std::string_view key, const std::type_identity_t<std::optional<Row>>& row,
-              const Object<Row>& object) {
-    if (defs_ != nullptr) return describe(key, {{"anyOf", {kinds(object), {{"type", "null"}}}}});
-    return put(key, row ? json_of(*row, object) : Json(nullptr));
+  template <class Add>
+  Fields& object_if(bool exists, std::string_view key, const Add& add) {
+    if (defs_ != nullptr) return put(key, {{"anyOf", {value_of(key, add), {{"type", "null"}}}}});
+    return put(key, exists ? value_of(key, add) : Json(nullptr));
   }
   // An object of one of two kinds.
-  template <class A, class B>
-  Fields& add(std::string_view key, const std::variant<std::type_identity_t<A>, std::type_identity_t<B>>& row,
-              const Object<A>& a, const Object<B>& b) {
-    return defs_ != nullptr ? describe(key, kinds(a, b)) : put(key, json_of(row, a, b));
+  template <class AddA, class AddB>
+  Fields& either(bool is_a, std::string_view key, const AddA& add_a, const AddB& add_b) {
+    if (defs_ != nullptr) return put(key, {{"oneOf", {value_of("", add_a), value_of("", add_b)}}});
+    return put(key, is_a ? value_of(key, add_a) : value_of(key, add_b));
   }
-  // Rows of one kind, or variants of two.
-  template <class Rows, class... Row>
-  Fields& list(std::string_view key, const Rows& rows, const Object<Row>&... objects) {
-    if (defs_ != nullptr) return describe(key, {{"type", "array"}, {"items", kinds(objects...)}});
+  // An object for each row: add(Fields&, row).
+  template <class Rows, class Add>
+  Fields& list(std::string_view key, const Rows& rows, const Add& add) {
+    if (defs_ != nullptr)
+      return put(key, {{"type", "array"}, {"items", default_of<std::ranges::range_value_t<Rows>>(key, add)}});
     Json items = Json::array();
-    for (const auto& row : rows) items.push_back(json_of(row, objects...));
+    for (const auto& row : rows) items.push_back(value_of(key, [&](Fields& fields) { add(fields, row); }));
     return put(key, std::move(items));
   }
-  template <class Row>
-  Fields& names(std::string_view key, const std::type_identity_t<std::optional<Named<Row>>>& rows,
-                const Object<Row>& object) {
-    if (defs_ != nullptr) return describe(key, {{"type", "object"}, {"additionalProperties", kinds(object)}});
-    if (!rows) return put(key, nullptr);
+  // The same by names of things.
+  template <class Row, class Add>
+  Fields& names(std::string_view key, const Named<Row>& rows, const Add& add) {
+    if (defs_ != nullptr)
+      return put(key, {{"type", "object"}, {"additionalProperties", default_of<Row>(key, add)}});
     Fields named;
-    for (const auto& [name, row] : *rows) named.put(name, json_of(row, object));
-    return put(key, std::move(named).json());
+    for (const auto& [name, row] : rows)
+      named.object(name, [&, &each = row](Fields& fields) { add(fields, each); });
+    return put(key, named.json());
+  }
+  template <class Row, class Add>
+  Fields& names_if(bool exists, std::string_view key, const Named<Row>& rows, const Add& add) {
+    if (defs_ == nullptr && !exists) return put(key, nullptr);
+    return names(key, rows, add).also(R"({"type": ["object", "null"]})");
   }
   // Always the same.
   Fields& fixed(std::string_view key, Json value) {
-    return defs_ != nullptr ? describe(key, {{"const", std::move(value)}}) : put(key, std::move(value));
+    return put(key, defs_ != nullptr ? Json{{"const", std::move(value)}} : std::move(value));
   }
   // Any JSON; the schema, as JSON, says which.
   Fields& any(std::string_view key, Json value, std::string_view schema) {
-    return defs_ != nullptr ? describe(key, Json::parse(schema)) : put(key, std::move(value));
+    return put(key, defs_ != nullptr ? Json::parse(schema) : std::move(value));
   }
   // Texts whose keys are names of things, among the object's own fields.
   Fields& others(const Named<std::string>& texts, std::string_view about);
@@ -160,49 +148,26 @@ class Fields {
   Fields& about(std::string_view text);
   Fields& also(std::string_view keywords);
 
-  [[nodiscard]] Json json() && { return std::move(json_); }
+  [[nodiscard]] const Json& json() const { return json_; }
   [[nodiscard]] std::string text() const { return json_.dump(2) + "\n"; }
-
-  // The schema of an object; those of the objects in it go to `defs`.
-  template <class Row>
-  [[nodiscard]] static Json schema(const Object<Row>& object, const Row& row, Json& defs) {
-    Fields fields;
-    fields.defs_ = &defs;
-    object.fields(fields, row);
-    return {{"type", "object"},
-            {"required", std::move(fields.required_)},
-            {"additionalProperties", std::move(fields.others_)},
-            {"properties", std::move(fields.json_)}};
-  }
+  [[nodiscard]] Json schema() const;
 
  private:
   Fields& put(std::string_view key, Json value);
-  Fields& describe(std::string_view key, Json schema);
   static Json schema_of(const FieldType& type, const Rule& rule);
+  // Among the definitions, unless another object has the name.
+  [[nodiscard]] Json referred_to(std::string_view key) const;
 
-  template <class... Row>
-  Json kinds(const Object<Row>&... objects) {
-    Json references = Json::array();
-    (references.push_back(reference(objects)), ...);
-    return sizeof...(Row) == 1 ? std::move(references.front()) : Json{{"oneOf", std::move(references)}};
+  // The object, or its schema.
+  template <class Add>
+  Json value_of(std::string_view key, const Add& add) {
+    Fields fields(defs_);
+    add(fields);
+    return defs_ != nullptr ? fields.referred_to(key) : std::move(fields.json_);
   }
-  template <class Row>
-  Json reference(const Object<Row>& object) {
-    const std::string name(object.name);
-    if (!defs_->contains(name)) {
-      (*defs_)[name] = nullptr;  // before the objects in it
-      Json described = schema(object, Row(), *defs_);
-      (*defs_)[name] = std::move(described);
-    }
-    return {{"$ref", "#/$defs/" + name}};
-  }
-  template <class Row>
-  static Json json_of(const std::type_identity_t<Row>& row, const Object<Row>& object) {
-    return Fields(object, row).json();
-  }
-  template <class A, class B>
-  static Json json_of(const std::variant<A, B>& row, const Object<A>& a, const Object<B>& b) {
-    return row.index() == 0 ? Fields(a, std::get<0>(row)).json() : Fields(b, std::get<1>(row)).json();
+  template <class Row, class Add>
+  Json default_of(std::string_view key, const Add& add) {
+    return value_of(key, [&](Fields& fields) { add(fields, Row()); });
   }
   template <class Value>
   static Json json_of(const Value& value) {
@@ -216,13 +181,21 @@ class Fields {
   static Json json_of(const Named<Value>& values) {
     Fields named;
     for (const auto& [name, value] : values) named.put(name, value);
-    return std::move(named).json();
+    return std::move(named.json_);
   }
 
   Json json_ = Json::object();  // of a schema: its properties
-  Json* defs_ = nullptr;        // not null: a schema is made
+  Json* defs_;                  // not null: a schema is made
   Json required_ = Json::array();
   Json others_ = false;
 };
+
+// The object that add(Fields&) makes.
+template <class Add>
+[[nodiscard]] Fields fields_of(const Add& add) {
+  Fields fields;
+  add(fields);
+  return fields;
+}
 
 }  // namespace imgpipe

@@ -31,45 +31,38 @@ std::string histogram_csv(const HistogramPair& pair) {
   return out;
 }
 
-constexpr Rule kBins = one_of(256, 65536);
-
-struct CountedImage {
-  Counts counts;
-  std::string label;
-};
-
-void counted_fields(Fields& fields, const CountedImage& counted) {
-  const Counts& counts = counted.counts;
+void add_counts_of(Fields& fields, const Counts& counts, const std::string& label) {
   Named<std::vector<std::uint64_t>> planes;
   for (auto first = counts.values.begin(); first != counts.values.end(); first += counts.bins())
     planes.emplace_back(plane_names(counts)[planes.size()], std::vector(first, first + counts.bins()));
-  fields.add("image", counted.label);
+  fields.add("image", label);
   fields.add("bins", counts.bins(), kBins);
   fields.add("counts", planes).also(R"({"oneOf": [
     {"required": ["grey"], "maxProperties": 1}, {"required": ["red", "green", "blue"], "maxProperties": 3}]})");
 }
-constexpr Object<CountedImage> kCounted{"counted", counted_fields};
 
-void pair_fields(Fields& fields, const HistogramPair& pair) {
+void add_histogram(Fields& fields, const HistogramPair& pair) {
   add_version(fields);
   add_kind(fields, kHistogramSchema);
   fields.add("title", pair.title);
   fields.add("bins", pair.before.bins(), kBins).about("of the image before");
-  fields.list("contrast", pair.ranges, kContrastRange);
-  fields.add("before", {pair.before, pair.before_label}, kCounted);
-  fields.add("after", {pair.after, pair.after_label}, kCounted);
+  fields.list("contrast", pair.ranges, add_range);
+  fields.object("before", [&](Fields& image) { add_counts_of(image, pair.before, pair.before_label); });
+  fields.object("after", [&](Fields& image) { add_counts_of(image, pair.after, pair.after_label); });
 }
-constexpr Object<HistogramPair> kHistogram{kHistogramSchema, pair_fields};
 
 }  // namespace
 
 std::string histogram_text(const HistogramPair& pair, const std::string& path) {
   if (path.ends_with(".csv")) return histogram_csv(pair);
-  return path.ends_with(".json") ? Fields(kHistogram, pair).text() : histogram_svg(pair);
+  return path.ends_with(".json") ? fields_of([&](Fields& fields) { add_histogram(fields, pair); }).text()
+                                 : histogram_svg(pair);
 }
 
 std::string histogram_schema() {
-  return schema_text(kHistogram, "Counts of an image before and after its stages: --histogram FILE.json");
+  return schema_text(kHistogramSchema,
+                     "Counts of an image before and after its stages: --histogram FILE.json",
+                     [](Fields& fields) { add_histogram(fields, {}); });
 }
 
 }  // namespace imgpipe

@@ -60,10 +60,10 @@ struct PageFacts {
 // What ran, for the report's header and its files.
 struct RunFacts {
   const ProcessOptions* options = nullptr;
-  ImageHeader input;
+  ImageHeader input{};
   std::int64_t input_bytes = 0;
   Format output_format = Format::png;
-  Shape output;
+  Shape output{};
   std::int64_t output_bytes = 0;
   DepthLoss depth_loss = DepthLoss::none;
   std::vector<std::string> warnings{};
@@ -101,8 +101,8 @@ void finish_pages(ImageReport& all, double wall_ms, double copy_bandwidth);
 [[nodiscard]] std::string image_report_csv(const ImageReport& report);
 
 [[nodiscard]] std::string image_schema();
-// The fields of that report, and of one of several pages, whose `schema` is another.
-void add_image_fields(Fields& fields, std::string_view schema, const ImageReport& report,
+// The fields of that report, and of one over several pages, whose `schema` is another.
+void add_image_report(Fields& fields, std::string_view schema, const ImageReport& report,
                       const RunFacts& facts);
 // "identical" or "different"; none without --cpu.
 [[nodiscard]] std::optional<std::string> comparison_of(bool compared, bool identical);

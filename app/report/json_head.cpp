@@ -11,19 +11,6 @@
 #include "pipeline/device.h"
 
 namespace imgpipe {
-namespace {
-
-constexpr Object<BuildInfo> kBuild{"build", [](Fields& fields, const BuildInfo& build) {
-                                     fields.add("version", build.version);
-                                     fields.add("commit", build.commit);
-                                     fields.add("compiler", build.compiler);
-                                     fields.add("build_type", build.build_type);
-                                     fields.add("cuda", build.cuda);
-                                     fields.add("libraries", build.libraries);
-                                   }};
-
-}  // namespace
-
 std::string schema_id(std::string_view name) {
   return "imgpipe/" + std::string(name) + "/1";
 }
@@ -48,7 +35,15 @@ void add_version(Fields& fields) {
 }
 
 void add_build(Fields& fields) {
-  fields.add("imgpipe", build_info(), kBuild);
+  const BuildInfo info = build_info();
+  fields.object("imgpipe", [&](Fields& build) {
+    build.add("version", info.version);
+    build.add("commit", info.commit);
+    build.add("compiler", info.compiler);
+    build.add("build_type", info.build_type);
+    build.add("cuda", info.cuda);
+    build.add("libraries", info.libraries);
+  });
 }
 
 void add_kind(Fields& fields, std::string_view name) {

@@ -11,16 +11,18 @@ namespace imgpipe {
 // As docs/schemas/NAME.schema.json holds it: an object, or the fields of one, on a line where they fit.
 [[nodiscard]] std::string schema_text(const Json& schema);
 
-// The schema of a report whose name is that of the object. `facts` have none of what is optional; `more`
-// keywords, as JSON, say what holds between fields.
-template <class Row>
-[[nodiscard]] std::string schema_text(const Object<Row>& report, std::string_view title,
-                                      const Row& facts = Row(), std::string_view more = "{}") {
+// The schema of the report NAME, whose fields add(Fields&) adds. `more` keywords, as JSON, say what holds
+// between fields.
+template <class Add>
+[[nodiscard]] std::string schema_text(std::string_view name, std::string_view title, const Add& add,
+                                      std::string_view more = "{}") {
   Json defs = Json::object();
+  Fields fields(&defs);
+  add(fields);
   Json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-              {"$id", "urn:imgpipe:" + std::string(report.name) + ":1"},
+              {"$id", "urn:imgpipe:" + std::string(name) + ":1"},
               {"title", title}};
-  schema.update(Fields::schema(report, facts, defs));
+  schema.update(fields.schema());
   schema.update(Json::parse(more));
   if (!defs.empty()) schema["$defs"] = std::move(defs);
   return schema_text(schema);

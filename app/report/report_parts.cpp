@@ -1,5 +1,7 @@
 #include "app/report/report_parts.h"
 
+#include <algorithm>
+
 #include "app/options/option_values.h"
 #include "app/options/options_digest.h"
 #include "images/text.h"
@@ -8,28 +10,15 @@
 namespace imgpipe {
 namespace {
 
-struct StepTexts {
-  std::string stage;
-  Named<std::string> parameters;
-};
-
-void step_fields(Fields& fields, const StepTexts& step) {
-  fields.add("stage", step.stage);
-  fields.add("parameters", step.parameters);
-}
-constexpr Object<StepTexts> kStep{"step", step_fields};
-
-std::vector<StepTexts> step_texts(const ProcessOptions& options) {
-  std::vector<StepTexts> steps;
-  for (const StageRequest& request : options.stages) {
-    StepTexts& step = steps.emplace_back(StepTexts{std::string(request.stage->name), {}});
-    for (std::size_t i = 0; i < request.stage->parameters.size(); ++i) {
-      const Parameter& row = request.stage->parameters[i];
-      step.parameters.emplace_back(row.name, value_text(row, request.parameters[i]));
-    }
+// A schema's request has no stage.
+Named<std::string> parameter_texts(const StageRequest& request, bool of_series) {
+  Named<std::string> texts;
+  for (std::size_t i = 0; request.stage != nullptr && i < request.stage->parameters.size(); ++i) {
+    const Parameter& row = request.stage->parameters[i];
+    texts.emplace_back(row.name, value_text(row, request.parameters[i]));
   }
-  for (const std::size_t step : options.series_steps) steps[step].parameters.emplace_back("range", "series");
-  return steps;
+  if (of_series) texts.emplace_back("range", "series");
+  return texts;
 }
 
 }  // namespace
@@ -50,27 +39,32 @@ std::string_view kind_of_error(ErrorKind kind) {
   return "output";
 }
 
-void failure_fields(Fields& fields, const ReportFailure& failure) {
+void add_failure(Fields& fields, const ReportFailure& failure) {
   fields.add("input", failure.input);
   fields.add("error", kind_of_error(failure.kind), kErrorKinds);
   fields.add("reason", failure.reason);
 }
 
-void range_fields(Fields& fields, const ContrastRange& range) {
+void add_range(Fields& fields, const ContrastRange& range) {
   fields.add("step", range.label);
   fields.add("plane", range.plane);
   fields.add("lo", range.lo);
   fields.add("hi", range.hi);
 }
 
-void option_fields(Fields& fields, const ProcessOptions& options) {
+void add_options(Fields& fields, const ProcessOptions& options) {
   Named<std::string> presets;
   for (const OptionValue& option : options.stage_options)
     presets.emplace_back(option.option, printable(option.text));
   fields.add("stages", options.stage_list);
   fields.add("pages", options.pages ? std::optional(pages_text(*options.pages)) : std::nullopt);
   fields.others(presets, "options that preset a stage's parameter");
-  fields.list("steps", step_texts(options), kStep);
+  std::size_t number = 0;
+  fields.list("steps", options.stages, [&](Fields& step, const StageRequest& request) {
+    const bool of_series = std::ranges::find(options.series_steps, number++) != options.series_steps.end();
+    step.add("stage", request.stage == nullptr ? "" : request.stage->name);
+    step.add("parameters", parameter_texts(request, of_series));
+  });
   fields.add("device", options.device);
   fields.add("threads", options.threads).about("0: as many as there were");
   fields.add("compare", options.compare);

@@ -20,16 +20,15 @@ struct ReportFailure {
   ErrorKind kind = ErrorKind::input;
   std::string reason;  // without the path
 };
-void failure_fields(Fields& fields, const ReportFailure& failure);
-inline constexpr Object<ReportFailure> kFailure{"failure", failure_fields};
+void add_failure(Fields& fields, const ReportFailure& failure);
 
 // What a contrast step stretched.
-void range_fields(Fields& fields, const ContrastRange& range);
-inline constexpr Object<ContrastRange> kContrastRange{"range", range_fields};
+void add_range(Fields& fields, const ContrastRange& range);
 
 inline constexpr Rule kChannels{.least = 1, .most = 4};
 inline constexpr Rule kOrientations{.least = 1, .most = 8};  // of EXIF
 inline constexpr Rule kSampleBits = one_of(8, 16);
+inline constexpr Rule kBins = one_of(256, 65536);
 inline constexpr Rule kComparisons = one_of("identical|different");
 inline constexpr Rule kSpanKinds = one_of("host|transfer|kernel|codec");
 
@@ -38,6 +37,6 @@ inline constexpr std::string_view kDigestAbout =
     "SHA-256 of the options that shape the bytes of outputs (docs/presets.md)";
 
 // The options of a run, those that options_digest() is made of among them.
-void option_fields(Fields& fields, const ProcessOptions& options);
+void add_options(Fields& fields, const ProcessOptions& options);
 
 }  // namespace imgpipe

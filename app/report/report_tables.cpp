@@ -19,6 +19,12 @@ TableCell milliseconds(double ms) {
   return cell;
 }
 
+TableCell megabytes(std::int64_t bytes) {
+  TableCell cell(static_cast<double>(bytes), 0);
+  cell.text = number(static_cast<double>(bytes) / 1e6, 2);
+  return cell;
+}
+
 TableCell cell_of(const std::optional<double>& value, int decimals, double scale = 1, const char* unit = "") {
   return value ? TableCell(*value, decimals, scale, unit) : TableCell();
 }
@@ -46,7 +52,7 @@ ResultTable row_table(const ImageReport& report) {
     for (const ReportRow& row : *rows) {
       std::vector<TableCell> cells{row.name, milliseconds(row.time_ms)};
       cells.push_back(end_to_end_ms > 0 ? TableCell(row.time_ms / end_to_end_ms, 1, 100, "%") : TableCell());
-      cells.push_back(row.bytes > 0 ? TableCell(static_cast<double>(row.bytes), 2, 1e-6) : TableCell());
+      cells.push_back(row.bytes > 0 ? megabytes(row.bytes) : TableCell());
       cells.push_back(cell_of(row.gb_per_s, 2));
       cells.push_back(cell_of(row.copy_share, 1, 100, "%"));
       if (report.compared) {

@@ -22,4 +22,8 @@ std::string with_separators(std::uint64_t value) {
   return text;
 }
 
+std::string counted(std::uint64_t count, const std::string& what) {
+  return with_separators(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 }  // namespace imgpipe

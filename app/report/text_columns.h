@@ -14,5 +14,7 @@ namespace imgpipe {
 
 // "1,234,567".
 [[nodiscard]] std::string with_separators(std::uint64_t value);
+// "1 image", "1,234 images".
+[[nodiscard]] std::string counted(std::uint64_t count, const std::string& what);
 
 }  // namespace imgpipe

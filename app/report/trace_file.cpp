@@ -8,70 +8,33 @@
 namespace imgpipe {
 namespace {
 
-struct Name {
-  std::string name;
-};
-void name_fields(Fields& fields, const Name& name) {
-  fields.add("name", name.name);
-}
-constexpr Object<Name> kName{"name", name_fields};
+// Events are those of Chrome's format, each kind with fields of its own.
+constexpr std::string_view kEventsSchema = R"({"type": "array", "minItems": 1, "items": {"oneOf": [
+  {"type": "object", "required": ["name", "ph", "pid", "args"], "additionalProperties": false, "properties": {
+    "name": {"enum": ["process_name", "thread_name"]}, "ph": {"const": "M"}, "pid": {"const": 1},
+    "tid": {"type": "integer", "minimum": 1},
+    "args": {"type": "object", "required": ["name"], "additionalProperties": false,
+             "properties": {"name": {"type": "string"}}}}},
+  {"type": "object", "required": ["name", "cat", "ph", "ts", "dur", "pid", "tid", "args"],
+   "additionalProperties": false, "properties": {
+    "name": {"type": "string"}, "cat": {"type": "string"}, "ph": {"const": "X"},
+    "ts": {"type": "number", "minimum": 0, "description": "microseconds since the start"},
+    "dur": {"type": "number", "minimum": 0}, "pid": {"const": 1}, "tid": {"type": "integer", "minimum": 1},
+    "args": {"type": "object", "required": ["image", "bytes"], "additionalProperties": false, "properties": {
+      "image": {"type": "string"}, "bytes": {"type": "integer", "minimum": 0}}}}}]}})";
 
-// Gives the process, or with `thread` a track's thread, its name.
-struct NameEvent {
-  std::string name;
-  std::optional<int> thread{};
-};
-void name_event_fields(Fields& fields, const NameEvent& event) {
-  fields.add("name", event.thread ? "thread_name" : "process_name", one_of("process_name|thread_name"));
-  fields.fixed("ph", "M");
-  fields.fixed("pid", 1);
-  fields.add_if("tid", event.thread, kFromOne);
-  fields.add("args", Name{event.name}, kName);
-}
-constexpr Object<NameEvent> kNameEvent{"name_event", name_event_fields};
-
-struct SpanEvent {
-  Span span;
-  int thread = 1;
-  std::string image;  // printable
-};
-void span_argument_fields(Fields& fields, const SpanEvent& event) {
-  fields.add("image", event.image);
-  fields.add("bytes", event.span.bytes);
-}
-constexpr Object<SpanEvent> kSpanArguments{"span", span_argument_fields};
-
-void span_event_fields(Fields& fields, const SpanEvent& event) {
-  fields.add("name", event.span.name);
-  fields.add("cat", kind_name(event.span.kind));
-  fields.fixed("ph", "X");
-  fields.add("ts", static_cast<double>(event.span.start_ns) / 1e3).about("microseconds since the start");
-  fields.add("dur", static_cast<double>(event.span.length_ns()) / 1e3);
-  fields.fixed("pid", 1);
-  fields.add("tid", event.thread, kFromOne);
-  fields.add("args", event, kSpanArguments);
-}
-constexpr Object<SpanEvent> kSpanEvent{"span_event", span_event_fields};
-
-struct Trace {
-  std::vector<std::variant<NameEvent, SpanEvent>> events;
-};
-void trace_fields(Fields& fields, const Trace& trace) {
+void add_trace(Fields& fields) {
   add_version(fields);
   add_kind(fields, kTraceSchema);
-  fields.list("traceEvents", trace.events, kNameEvent, kSpanEvent).also(R"({"minItems": 1})");
-}
-constexpr Object<Trace> kTrace{kTraceSchema, trace_fields};
-
-std::string line_of(const auto& object, const auto& event) {
-  return ",\n" + Fields(object, event).json().dump();
+  fields.any("traceEvents", Json::array(), kEventsSchema);
 }
 
 std::string beginning(const std::string& shard) {
-  const NameEvent process{shard.empty() ? "imgpipe" : "imgpipe " + shard};
-  std::string text = Fields(kTrace, {}).json().dump();
-  text.resize(text.size() - std::string_view("]}").size());
-  return text + "\n" + Fields(kNameEvent, process).json().dump();
+  const std::string program = shard.empty() ? "imgpipe" : "imgpipe " + shard;
+  const Json name{{"name", "process_name"}, {"ph", "M"}, {"pid", 1}, {"args", {{"name", program}}}};
+  std::string head = fields_of(add_trace).json().dump();
+  head.resize(head.size() - std::string_view("]}").size());
+  return head + "\n" + name.dump();
 }
 
 }  // namespace
@@ -81,24 +44,39 @@ TraceFile::TraceFile(const std::string& path, OutputSync* sync, const std::strin
 
 int TraceFile::thread_of(const std::string& track) {
   const auto [entry, fresh] = threads_.emplace(track, static_cast<int>(threads_.size()) + 1);
-  if (fresh) file_.add(line_of(kNameEvent, NameEvent{track, entry->second}));
+  if (fresh) {
+    const Json name{{"name", "thread_name"},
+                    {"ph", "M"},
+                    {"pid", 1},
+                    {"tid", entry->second},
+                    {"args", {{"name", track}}}};
+    file_.add(",\n" + name.dump());
+  }
   return entry->second;
 }
 
 void TraceFile::add(std::span<const Span> spans, const std::string& image) {
   for (const Span& span : spans) {
-    const int thread = thread_of(span.track);  // names it first
-    file_.add(line_of(kSpanEvent, SpanEvent{span, thread, printable(image)}));
+    const Json event{{"name", span.name},
+                     {"cat", kind_name(span.kind)},
+                     {"ph", "X"},
+                     {"ts", static_cast<double>(span.start_ns) / 1e3},
+                     {"dur", static_cast<double>(span.length_ns()) / 1e3},
+                     {"pid", 1},
+                     {"tid", thread_of(span.track)},
+                     {"args", {{"image", printable(image)}, {"bytes", span.bytes}}}};
+    file_.add(",\n" + event.dump());
   }
   file_.flush();
 }
 
-std::string trace_schema() {
-  return schema_text(kTrace, "What ran when, in Chrome's Trace Event Format: --trace FILE.json");
-}
-
 void TraceFile::close() {
   file_.close();
+}
+
+std::string trace_schema() {
+  return schema_text(kTraceSchema, "What ran when, in Chrome's Trace Event Format: --trace FILE.json",
+                     add_trace);
 }
 
 }  // namespace imgpipe

@@ -1,6 +1,7 @@
 // The results for programs.
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <span>
 #include <utility>
 
@@ -35,41 +36,33 @@ struct Channel {
   SampleType scale = SampleType::u8;
 
   [[nodiscard]] double unit(int value) const { return static_cast<double>(value) / max_sample(scale); }
-  template <class Value>
-  [[nodiscard]] Named<Value> percentiles(const auto& value_of) const {
-    Named<Value> named;
-    for (std::size_t i = 0; i < percents.size(); ++i)
-      named.emplace_back(percent_text(percents[i]), value_of(statistics.percentiles[i]));
-    return named;
-  }
 };
 
-void unit_fields(Fields& fields, const Channel& channel) {
-  fields.add("min", channel.unit(channel.statistics.least));
-  fields.add("max", channel.unit(channel.statistics.most));
-  fields.add("mean", channel.statistics.unit_mean);
-  fields.add("deviation", channel.statistics.unit_deviation);
-  fields.add("percentiles", channel.percentiles<double>([&](int value) { return channel.unit(value); }));
+void add_channel(Fields& fields, const Channel& channel) {
+  const ChannelStatistics& statistics = channel.statistics;
+  Named<int> percentiles;
+  Named<double> unit_percentiles;
+  for (std::size_t i = 0; i < channel.percents.size(); ++i) {
+    const std::string percent = percent_text(channel.percents[i]);
+    percentiles.emplace_back(percent, statistics.percentiles[i]);
+    unit_percentiles.emplace_back(percent, channel.unit(statistics.percentiles[i]));
+  }
+  fields.add("samples", statistics.samples);
+  fields.add("min", statistics.least);
+  fields.add("max", statistics.most);
+  fields.add("mean", statistics.mean);
+  fields.add("deviation", statistics.deviation);
+  fields.add("percentiles", percentiles);
+  fields.object("unit", [&](Fields& unit) {
+    unit.add("min", channel.unit(statistics.least));
+    unit.add("max", channel.unit(statistics.most));
+    unit.add("mean", statistics.unit_mean);
+    unit.add("deviation", statistics.unit_deviation);
+    unit.add("percentiles", unit_percentiles);
+  });
 }
-constexpr Object<Channel> kUnit{"unit", unit_fields};
-
-void channel_fields(Fields& fields, const Channel& channel) {
-  fields.add("samples", channel.statistics.samples);
-  fields.add("min", channel.statistics.least);
-  fields.add("max", channel.statistics.most);
-  fields.add("mean", channel.statistics.mean);
-  fields.add("deviation", channel.statistics.deviation);
-  fields.add("percentiles", channel.percentiles<int>([](int value) { return value; }));
-  fields.add("unit", channel, kUnit);
-}
-constexpr Object<Channel> kChannel{"channel", channel_fields};
 
 // ---- the data set ----------------------------------------------------------------------------------------
-
-struct Group {
-  ImageGroup images;
-  std::vector<Percent> percents;
-};
 
 // Calls action(name, channel) for each channel of a group.
 template <class Action>
@@ -79,39 +72,36 @@ void for_channels(const ImageGroup& group, const Action& action) {
   if (group.alpha.images > 0) action(std::string(kAlphaName), group.alpha);
 }
 
-void group_fields(Fields& fields, const Group& group) {
-  const ImageGroup& images = group.images;
+void add_group(Fields& fields, const ImageGroup& group, const std::vector<Percent>& percents) {
   Named<Channel> channels;
   std::vector<double> means, deviations;
-  for_channels(images, [&](const std::string& name, const ImageGroup::Channel& channel) {
-    const ChannelStatistics statistics = statistics_of(images.counts(channel), group.percents);
-    channels.emplace_back(name, Channel{statistics, group.percents, images.scale()});
+  for_channels(group, [&](const std::string& name, const ImageGroup::Channel& channel) {
+    const ChannelStatistics statistics = statistics_of(group.counts(channel), percents);
+    channels.emplace_back(name, Channel{statistics, percents, group.scale()});
     if (name == kAlphaName) return;
     means.push_back(statistics.unit_mean);
     deviations.push_back(statistics.unit_deviation);
   });
-  fields.add("group", group_name(images.is_color()), kGroups);
-  fields.add("images", images.images, kFromOne);
-  fields.add("images_with_alpha", images.alpha.images);
-  fields.add("images_of_16_bits", images.wide_images);
-  fields.add("pixels", images.pixels, kFromOne);
-  fields.add("maximum", max_sample(images.scale()), kMaximum);
-  fields.names("channels", channels, kChannel);
+  fields.add("group", group_name(group.is_color()), kGroups);
+  fields.add("images", group.images, kFromOne);
+  fields.add("images_with_alpha", group.alpha.images);
+  fields.add("images_of_16_bits", group.wide_images);
+  fields.add("pixels", group.pixels, kFromOne);
+  fields.add("maximum", max_sample(group.scale()), kMaximum);
+  fields.names("channels", channels, add_channel);
   fields.add("mean", means);
   fields.add("std", deviations);
 }
-constexpr Object<Group> kGroup{"group", group_fields};
 
-void histogram_fields(Fields& fields, const Group& group) {
+void add_histogram(Fields& fields, const ImageGroup& group) {
   Named<std::vector<std::uint64_t>> counts;
-  for_channels(group.images, [&](const std::string& name, const ImageGroup::Channel& channel) {
-    counts.emplace_back(name, group.images.counts(channel));
+  for_channels(group, [&](const std::string& name, const ImageGroup::Channel& channel) {
+    counts.emplace_back(name, group.counts(channel));
   });
-  fields.add("group", group_name(group.images.is_color()), kGroups);
-  fields.add("bins", max_sample(group.images.scale()) + 1, one_of(256, 65536));
+  fields.add("group", group_name(group.is_color()), kGroups);
+  fields.add("bins", max_sample(group.scale()) + 1, kBins);
   fields.add("counts", counts);
 }
-constexpr Object<Group> kHistogram{"histogram", histogram_fields};
 
 // The path has a key of its own.
 std::string reason_alone(const StatsFailure& failure) {
@@ -127,9 +117,8 @@ std::vector<ReportFailure> all_failures(const StatsTotals& totals) {
   return all;
 }
 
-void stats_fields(Fields& fields, const StatsTotals& totals) {
-  std::vector<Group> groups;
-  for (const auto& [is_color, group] : totals.groups) groups.push_back({group, totals.percents});
+void add_stats(Fields& fields, const StatsTotals& totals) {
+  const auto groups = std::views::values(totals.groups);
   add_version(fields);
   add_kind(fields, kStatsSchema);
   fields.fixed("command", "stats");
@@ -141,11 +130,11 @@ void stats_fields(Fields& fields, const StatsTotals& totals) {
   fields.add("failed", totals.failed());
   fields.add("images_reduced_to_8_bits", totals.reduced.images);
   fields.add("images_with_a_profile", totals.profiles.images);
-  fields.list("groups", groups, kGroup);
-  fields.list("failures", all_failures(totals), kFailure);
-  fields.list("histograms", groups, kHistogram);
+  fields.list("groups", groups,
+              [&](Fields& each, const ImageGroup& group) { add_group(each, group, totals.percents); });
+  fields.list("failures", all_failures(totals), add_failure);
+  fields.list("histograms", groups, add_histogram);
 }
-constexpr Object<StatsTotals> kStats{kStatsSchema, stats_fields};
 
 // ---- each image ------------------------------------------------------------------------------------------
 
@@ -162,7 +151,7 @@ struct ImageRow {
   std::vector<Percent> percents{};
 };
 
-void image_fields(Fields& fields, const ImageRow& row) {
+void add_image(Fields& fields, const ImageRow& row) {
   const StatsFailure* const failure = row.failure;
   const StatsImage& image = row.image;
   const auto if_counted = [&](const auto& value) { return failure ? std::nullopt : std::optional(value); };
@@ -182,23 +171,22 @@ void image_fields(Fields& fields, const ImageRow& row) {
   const std::vector<std::string_view> names = channel_names(image.shape);
   for (std::size_t c = 0; c < image.channels.size(); ++c)
     channels.emplace_back(names[c], Channel{image.channels[c], row.percents, image.shape.sample});
-  fields.names("channels", if_counted(channels), kChannel).also(R"({"type": ["object", "null"]})");
+  fields.names_if(failure == nullptr, "channels", channels, add_channel);
 }
-constexpr Object<ImageRow> kImageLine{kStatsLineSchema, image_fields};
 
-struct ImageRows {
-  std::vector<ImageRow> images;
-};
-void images_fields(Fields& fields, const ImageRows& rows) {
+Json line_of(const ImageRow& row) {
+  return fields_of([&](Fields& fields) { add_image(fields, row); }).json();
+}
+
+void add_images(Fields& fields) {
   add_version(fields);
   add_kind(fields, kStatsImagesSchema);
-  fields.list("images", rows.images, kImageLine);
+  fields.list("images", std::vector<ImageRow>(), add_image);
 }
-constexpr Object<ImageRows> kImages{kStatsImagesSchema, images_fields};
 
 // The columns of a row: of all channels, whether the image has them or not.
 Json csv_columns(const ImageRow& row) {
-  Json json = Fields(kImageLine, row).json(), columns;
+  Json json = line_of(row), columns;
   for (const char* key :
        {"input", "page", "status", "group", "width_pixels", "height_pixels", "bits_per_sample", "maximum"})
     columns[key] = json[key];
@@ -218,20 +206,26 @@ Json csv_columns(const ImageRow& row) {
 }  // namespace
 
 std::string stats_json(const StatsTotals& totals) {
-  return Fields(kStats, totals).text();
+  return fields_of([&](Fields& fields) { add_stats(fields, totals); }).text();
 }
 
 std::string stats_schema() {
   return schema_text(
-      kStats,
-      "Statistics of a data set: imgpipe stats --json. The same images give the same bytes: there "
-      "is no date, no host, no device");
+      kStatsSchema,
+      "Statistics of a data set: imgpipe stats --json. The same images give the same bytes: there is no "
+      "date, no host, no device",
+      [](Fields& fields) { add_stats(fields, {}); });
 }
+
 std::string stats_images_schema() {
-  return schema_text(kImages, "Each image's own statistics: imgpipe stats --per-image FILE.json");
+  return schema_text(kStatsImagesSchema, "Each image's own statistics: imgpipe stats --per-image FILE.json",
+                     add_images);
 }
+
 std::string stats_line_schema() {
-  return schema_text(kImageLine, "A line of imgpipe stats --per-image FILE.ndjson: one image's statistics");
+  return schema_text(kStatsLineSchema,
+                     "A line of imgpipe stats --per-image FILE.ndjson: one image's statistics",
+                     [](Fields& fields) { add_image(fields, {}); });
 }
 
 void write_stats_images(const StatsTotals& totals, const std::vector<BatchFile>& files,
@@ -247,7 +241,7 @@ void write_stats_images(const StatsTotals& totals, const std::vector<BatchFile>&
     text.clear();
   };
   if (json) {
-    const Json head = Fields(kImages, {}).json();
+    const Json head = fields_of(add_images).json();
     text = "{";
     for (const auto& [key, value] : head.items())
       text += "\n  \"" + key + "\": " + (value.is_array() ? "[" : value.dump() + ",");
@@ -257,7 +251,7 @@ void write_stats_images(const StatsTotals& totals, const std::vector<BatchFile>&
   const auto add = [&](const BatchFile& of, const StatsImage& image) {
     const ImageRow row{of.input, failure_of(totals, of), image, totals.percents};
     if (json) text += std::exchange(is_first, false) ? "\n    " : ",\n    ";
-    text += csv ? csv_row(csv_columns(row)) : Fields(kImageLine, row).json().dump();
+    text += csv ? csv_row(csv_columns(row)) : line_of(row).dump();
     if (!json && !csv) text += "\n";
     give(kPiece);
   };

@@ -22,8 +22,7 @@ std::string list_of(const std::vector<std::string>& lines) {
 // How many images, and of which shards.
 std::vector<std::string> what_has_no_line(const BatchSums& sums) {
   const std::size_t images = sums.without_a_line();
-  std::vector<std::string> lines{with_separators(images) + (images == 1 ? " image" : " images") +
-                                 ": killed before it came to them, or never run"};
+  std::vector<std::string> lines{counted(images, "image") + ": killed before it came to them, or never run"};
   for (const BatchSums::Unfinished& run : sums.unfinished())
     lines.push_back((run.shard.empty() ? "a run" : "shard " + run.shard) + ": " +
                     with_separators(run.with_a_line) + " of " + with_separators(run.images) + " have one");
@@ -31,31 +30,11 @@ std::vector<std::string> what_has_no_line(const BatchSums& sums) {
   return lines;
 }
 
-void unfinished_fields(Fields& fields, const BatchSums::Unfinished& run) {
-  fields.add("shard", given(run.shard)).about("null: a run that was no shard");
-  fields.add("images", run.images, kFromOne);
-  fields.add("with_a_line", run.with_a_line);
-}
-constexpr Object<BatchSums::Unfinished> kUnfinished{"unfinished", unfinished_fields};
-
-void failure_fields(Fields& fields, const BatchSums::Failure& failure) {
-  fields.add("input", failure.input);
-  fields.add("status", failure.not_done ? "not_done" : "failed", one_of("failed|not_done"));
-  fields.add("error", given(failure.error));
-  fields.add("reason", given(failure.reason));
-}
-constexpr Object<BatchSums::Failure> kFailure{"failure", failure_fields};
-
-struct SumsOf {
-  const BatchSums& sums;
-  std::vector<std::string> files;
-};
-void sums_fields(Fields& fields, const SumsOf& report) {
-  const BatchSums& sums = report.sums;
+void add_sums(Fields& fields, const BatchSums& sums, const std::vector<std::string>& files) {
   add_version(fields);
   add_run_head(fields, kReportSchema, RunHead(1), "cpu");
   fields.fixed("command", "report");
-  fields.add("files", report.files);
+  fields.add("files", files);
   fields.add("images", sums.images());
   fields.add("done", sums.done());
   fields.add("skipped", sums.skipped());
@@ -69,21 +48,30 @@ void sums_fields(Fields& fields, const SumsOf& report) {
   fields.add("shards", sums.shards());
   fields.add("shards_without_a_line", sums.missing_shards());
   fields.add("images_without_a_line", sums.without_a_line()).about("of the largest batch that lines tell of");
-  fields.list("unfinished", sums.unfinished(), kUnfinished)
+  fields
+      .list("unfinished", sums.unfinished(),
+            [](Fields& unfinished, const BatchSums::Unfinished& run) {
+              unfinished.add("shard", given(run.shard)).about("null: a run that was no shard");
+              unfinished.add("images", run.images, kFromOne);
+              unfinished.add("with_a_line", run.with_a_line);
+            })
       .about("where images have no line: shards that have fewer lines than images");
   fields.add("strange_lines", sums.strange_lines());
-  fields.list("failures", sums.failures(), kFailure);
+  fields.list("failures", sums.failures(), [](Fields& each, const BatchSums::Failure& failure) {
+    each.add("input", failure.input);
+    each.add("status", failure.not_done ? "not_done" : "failed", one_of("failed|not_done"));
+    each.add("error", given(failure.error));
+    each.add("reason", given(failure.reason));
+  });
 }
-constexpr Object<SumsOf> kReport{kReportSchema, sums_fields};
 
 }  // namespace
 
 std::string sums_table(const BatchSums& sums, std::size_t files) {
-  std::string text = with_separators(sums.images()) + (sums.images() == 1 ? " image" : " images") + " in " +
-                     std::to_string(files) + (files == 1 ? " report: " : " reports: ") +
-                     with_separators(sums.done()) + " done, " + with_separators(sums.skipped()) +
-                     " skipped, " + with_separators(sums.failed()) + " failed, " +
-                     with_separators(sums.not_done()) + " not done\n";
+  std::string text = counted(sums.images(), "image") + " in " + std::to_string(files) +
+                     (files == 1 ? " report: " : " reports: ") + with_separators(sums.done()) + " done, " +
+                     with_separators(sums.skipped()) + " skipped, " + with_separators(sums.failed()) +
+                     " failed, " + with_separators(sums.not_done()) + " not done\n";
   text += "of what is done: " + number(static_cast<double>(sums.pixels()) / 1e6, 1) + " MP, read " +
           bytes_text(sums.input_bytes()) + ", wrote " + bytes_text(sums.output_bytes()) + "\n";
   text += "wall time: " + number(sums.longest_wall_s(), 2) + " s of the longest, " +
@@ -98,12 +86,12 @@ std::string sums_table(const BatchSums& sums, std::size_t files) {
 }
 
 std::string sums_json(const BatchSums& sums, const std::vector<std::string>& files) {
-  return Fields(kReport, {sums, files}).text();
+  return fields_of([&](Fields& fields) { add_sums(fields, sums, files); }).text();
 }
 
 std::string sums_schema() {
-  const BatchSums nothing;
-  return schema_text(kReport, "Sums of batches' reports: imgpipe report --json", {nothing, {}});
+  return schema_text(kReportSchema, "Sums of batches' reports: imgpipe report --json",
+                     [](Fields& fields) { add_sums(fields, BatchSums(), {}); });
 }
 
 }  // namespace imgpipe

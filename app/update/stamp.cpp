@@ -9,7 +9,7 @@
 namespace imgpipe {
 namespace {
 
-void stamp_fields(Fields& fields, const Stamp& stamp) {
+void add_stamp(Fields& fields, const Stamp& stamp) {
   fields.add("imgpipe", stamp.version).about("the version that made it");
   fields.fixed("schema", schema_id(kUpdateLineSchema));
   fields.add("output", stamp.output).about("below the folder of this file");
@@ -22,7 +22,6 @@ void stamp_fields(Fields& fields, const Stamp& stamp) {
       .about("nanoseconds since 1970, before it was read");
   fields.add("options_digest", stamp.options_digest, kDigest).about("of the options that it was made with");
 }
-constexpr Object<Stamp> kStamp{kUpdateLineSchema, stamp_fields};
 
 template <class Value>
 bool take(const Json& json, const char* key, Value& value) {
@@ -56,11 +55,12 @@ std::string stamp_name(std::string_view path) {
 }
 
 std::string stamp_line(const Stamp& stamp) {
-  return Fields(kStamp, stamp).json().dump() + "\n";
+  return fields_of([&](Fields& fields) { add_stamp(fields, stamp); }).json().dump() + "\n";
 }
 
 std::string update_line_schema() {
-  return schema_text(kStamp, "A line of .imgpipe-update.ndjson: an output that --update has made");
+  return schema_text(kUpdateLineSchema, "A line of .imgpipe-update.ndjson: an output that --update has made",
+                     [](Fields& fields) { add_stamp(fields, {}); });
 }
 
 std::optional<Stamp> stamp_of_line(std::string_view line) {
