@@ -3,12 +3,25 @@
 #include <array>
 #include <string_view>
 
+#include "app/batch/batch_report.h"
+#include "app/batch/ndjson_report.h"
+#include "app/devices/devices_report.h"
+#include "app/info/info_report.h"
+#include "app/log_line.h"
 #include "app/manual/completions.h"
-#include "app/manual/json_schemas.h"
 #include "app/manual/man_page.h"
 #include "app/manual/manual_options.h"
 #include "app/options/command_table.h"
 #include "app/options/option_parser.h"
+#include "app/pages/pages_report.h"
+#include "app/report/histogram_file.h"
+#include "app/report/image_report.h"
+#include "app/report/json_head.h"
+#include "app/report/result_table.h"
+#include "app/report/trace_file.h"
+#include "app/stats/stats_report.h"
+#include "app/sums/sums_report.h"
+#include "app/update/stamp.h"
 #include "images/names.h"
 #include "images/text.h"
 
@@ -38,9 +51,29 @@ std::string man_page_of(const Parser& parser) {
   return man_page(*command);
 }
 
+struct SchemaRow {
+  std::string_view name;  // docs/schemas/NAME.schema.json
+  std::string (*text)();
+};
+constexpr std::array<SchemaRow, 15> kSchemas{{{kImageSchema, image_schema},
+                                              {kPagesSchema, pages_schema},
+                                              {kBatchSchema, batch_schema},
+                                              {kBatchLineSchema, batch_line_schema},
+                                              {kHistogramSchema, histogram_schema},
+                                              {kTraceSchema, trace_schema},
+                                              {kUpdateLineSchema, update_line_schema},
+                                              {kReportSchema, sums_schema},
+                                              {kStatsSchema, stats_schema},
+                                              {kStatsImagesSchema, stats_images_schema},
+                                              {kStatsLineSchema, stats_line_schema},
+                                              {kBenchSchema, tables_schema},
+                                              {kDevicesSchema, devices_schema},
+                                              {kInfoSchema, info_schema},
+                                              {kLogSchema, log_schema}}};
+
 std::vector<std::string_view> schema_names() {
   std::vector<std::string_view> names;
-  for (const SchemaRow& schema : json_schemas()) names.push_back(schema.name);
+  for (const SchemaRow& schema : kSchemas) names.push_back(schema.name);
   return names;
 }
 
@@ -48,7 +81,7 @@ std::string schema_of(const Parser& parser) {
   const std::vector<std::string_view> names = schema_names();
   if (parser.more().empty()) usage("docs schema: NAME is missing: one of " + joined(names));
   const std::string& name = parser.more().front();
-  for (const SchemaRow& schema : json_schemas()) {
+  for (const SchemaRow& schema : kSchemas) {
     if (schema.name == name) return schema.text();
   }
   usage("docs schema: " + none_of(name, names));

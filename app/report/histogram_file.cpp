@@ -9,11 +9,6 @@
 namespace imgpipe {
 namespace {
 
-std::vector<std::string> plane_names(const Counts& counts) {
-  return counts.planes() == 3 ? std::vector<std::string>{"red", "green", "blue"}
-                              : std::vector<std::string>{"grey"};
-}
-
 std::string histogram_csv(const HistogramPair& pair) {
   std::string out = "bin";
   for (const std::string& name : plane_names(pair.before)) out += ",before_" + name;
@@ -52,6 +47,11 @@ void add_histogram(Fields& fields, const HistogramPair& pair) {
 }
 
 }  // namespace
+
+std::vector<std::string> plane_names(const Counts& counts) {
+  return counts.planes() == 3 ? std::vector<std::string>{"red", "green", "blue"}
+                              : std::vector<std::string>{"grey"};
+}
 
 std::string histogram_text(const HistogramPair& pair, const std::string& path) {
   if (path.ends_with(".csv")) return histogram_csv(pair);

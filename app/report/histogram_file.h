@@ -22,6 +22,9 @@ struct Counts {
   }
 };
 
+// "red", "green", "blue"; or "grey".
+[[nodiscard]] std::vector<std::string> plane_names(const Counts& counts);
+
 struct HistogramPair {
   std::string title;
   std::string before_label;  // which image was counted

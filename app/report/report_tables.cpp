@@ -1,7 +1,6 @@
 #include "app/report/report_tables.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "app/report/report_texts.h"
@@ -87,13 +86,8 @@ ResultTable histogram_table(const HistogramPair& pair) {
   const bool deep = pair.before.bins() > kRows || pair.after.bins() > kRows;
   table.columns = {{"bin", deep ? "value (of 16 bits the upper 8)" : "value", true}};
   const auto add_columns = [&](const Counts& counts, const std::string& when) {
-    constexpr std::array<const char*, 3> kNames{"red", "green", "blue"};
-    for (int plane = 0; plane < counts.planes(); ++plane) {
-      const std::string name = counts.planes() == 3 ? kNames[static_cast<std::size_t>(plane)] : "grey";
-      std::string key = when;
-      std::string title = when;
-      table.columns.push_back({key.append("_").append(name), title.append(", ").append(name)});
-    }
+    for (const std::string& name : plane_names(counts))
+      table.columns.push_back({when + "_" + name, when + ", " + name});
   };
   add_columns(pair.before, "before");
   add_columns(pair.after, "after");

@@ -13,9 +13,9 @@ namespace imgpipe {
 enum class TableFormat { text, csv, json, markdown };
 
 struct TableColumn {
-  std::string key;    // for programs, with the unit: "median_us"
-  std::string title;  // for people; empty: for programs only
-  bool left = false;  // words, not numbers
+  std::string key;        // for programs, with the unit: "median_us"
+  std::string title;      // for people; empty: for programs only
+  bool left = false;      // words, not numbers
   std::size_t width = 0;  // at least, a blank before it included; 0: that of the texts, after two blanks
 };
 inline constexpr const char* kNoTitle = " ";  // of a column that people see

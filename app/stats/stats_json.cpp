@@ -64,14 +64,6 @@ void add_channel(Fields& fields, const Channel& channel) {
 
 // ---- the data set ----------------------------------------------------------------------------------------
 
-// Calls action(name, channel) for each channel of a group.
-template <class Action>
-void for_channels(const ImageGroup& group, const Action& action) {
-  for (std::size_t c = 0; c < group.color.size(); ++c)
-    action(std::string(color_names(group.is_color())[c]), group.color[c]);
-  if (group.alpha.images > 0) action(std::string(kAlphaName), group.alpha);
-}
-
 void add_group(Fields& fields, const ImageGroup& group, const std::vector<Percent>& percents) {
   Named<Channel> channels;
   std::vector<double> means, deviations;

@@ -20,11 +20,9 @@ struct Row {
 
 std::vector<Row> rows_of(const ImageGroup& group, const std::vector<Percent>& percents) {
   std::vector<Row> rows;
-  const auto add = [&](std::string_view name, const ImageGroup::Channel& channel) {
-    rows.push_back({std::string(name), statistics_of(group.counts(channel), percents)});
-  };
-  for (std::size_t c = 0; c < group.color.size(); ++c) add(color_names(group.is_color())[c], group.color[c]);
-  if (group.alpha.images > 0) add(kAlphaName, group.alpha);
+  for_channels(group, [&](const std::string& name, const ImageGroup::Channel& channel) {
+    rows.push_back({name, statistics_of(group.counts(channel), percents)});
+  });
   return rows;
 }
 

@@ -4,9 +4,10 @@
     schemas.py IMGPIPE            exit 1 and a line for everything that is not so; 77: jsonschema is missing
     schemas.py IMGPIPE --write    writes docs/schemas/ anew
 
-docs/schemas/ is what "imgpipe docs schema" prints. Every schema is one itself, and at least one real output is held against it. A check that cannot fail is none:
-every output is changed in many ways (a key gone, one too many, a value of another type, at every place), and
-each has to be refused. The options in a report must be those that its digest is made of. Needs python3-jsonschema.
+docs/schemas/ is what "imgpipe docs schema" prints. Every schema is a valid one, and at least one real output is
+validated by it. To show that the schemas can fail, every output is changed in many ways (a key less, a key more, a
+value of another type, at every position), and each change must be rejected. The options in a report must be those
+that its digest is made of. Needs python3-jsonschema.
 """
 import copy
 import hashlib
