@@ -1,7 +1,6 @@
 #include "app/batch/batch_report.h"
 
 #include "app/options/options_digest.h"
-#include "app/report/byte_sizes.h"
 #include "app/report/text_columns.h"
 #include "app/standard_streams.h"
 #include "images/names.h"

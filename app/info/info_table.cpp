@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "app/info/info_report.h"
-#include "app/report/byte_sizes.h"
 #include "app/report/result_table.h"
 #include "app/report/text_columns.h"
 

@@ -6,7 +6,6 @@
 
 #include "app/options/options_digest.h"
 #include "app/report/report_tables.h"
-#include "app/report/report_texts.h"
 #include "app/report/text_columns.h"
 #include "images/text.h"
 #include "pipeline/decode_row.h"

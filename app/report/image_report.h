@@ -107,6 +107,16 @@ void add_image_report(Fields& fields, std::string_view schema, const ImageReport
 // "identical" or "different"; none without --cpu.
 [[nodiscard]] std::optional<std::string> comparison_of(bool compared, bool identical);
 
+// Words of the table and the page.
+// "12 pages (4-15), 512x512 grey 16-bit tiff", or without pages "512x512 grey 16-bit tiff".
+[[nodiscard]] std::string contents_text(const RunFacts& facts, bool output);
+// "contrast: lo 19, hi 231".
+[[nodiscard]] std::string range_text(const ContrastRange& range);
+// Times range from microseconds to minutes: three significant figures at least.
+[[nodiscard]] std::string milliseconds_text(double ms);
+// What --repeat makes of the times.
+[[nodiscard]] std::string repeat_text(int repeat, bool compared);
+
 // Of a sample as the stages have it: 8 or 16.
 [[nodiscard]] int bits_of(const Shape& shape);
 // "2560x1600 RGB".

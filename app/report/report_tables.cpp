@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "app/report/report_texts.h"
 #include "app/report/text_columns.h"
 
 namespace imgpipe {

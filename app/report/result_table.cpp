@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "app/report/csv.h"
-#include "app/report/exact_number.h"
 #include "app/report/json_head.h"
 #include "app/report/json_schema.h"
 #include "app/report/text_columns.h"

@@ -1,6 +1,5 @@
 #include "app/sums/sums_report.h"
 
-#include "app/report/byte_sizes.h"
 #include "app/report/json_head.h"
 #include "app/report/json_schema.h"
 #include "app/report/text_columns.h"
