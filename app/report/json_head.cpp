@@ -11,6 +11,16 @@
 #include "pipeline/device.h"
 
 namespace imgpipe {
+namespace {
+
+// Kept, because a report may have thousands of lines.
+const std::string& version() {
+  static const std::string kVersion = build_info().version;
+  return kVersion;
+}
+
+}  // namespace
+
 std::string schema_id(std::string_view name) {
   return "imgpipe/" + std::string(name) + "/1";
 }
@@ -30,8 +40,7 @@ std::string host_name() {
 }
 
 void add_version(Fields& fields) {
-  fields.add("imgpipe", build_info().version)
-      .about("the version; the first key, by which imgpipe knows its files");
+  fields.add("imgpipe", version()).about("the version; the first key, by which imgpipe knows its files");
 }
 
 void add_build(Fields& fields) {
@@ -48,7 +57,7 @@ void add_build(Fields& fields) {
 
 void add_kind(Fields& fields, std::string_view name) {
   fields.fixed("schema", schema_id(name));
-  fields.add("version", build_info().version);
+  fields.add("version", version());
 }
 
 RunHead::RunHead(int given)
