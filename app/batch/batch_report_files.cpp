@@ -11,6 +11,7 @@
 #include "app/files/shared_file.h"
 #include "app/jobs/result_files.h"
 #include "app/report/report_names.h"
+#include "app/shard/shard.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
 #include "images/files/file.h"
@@ -74,8 +75,8 @@ void BatchReportFiles::open_trace() {
   const Shard& shard = *options_.shard;
   const SharedFileLock lock(file);
   check_replaceable(file, why_of_another_shard(file, shard, options_.output.replace));
-  trace_ = std::make_unique<TraceFile>(file, options_.output.sync.get(),
-                                       std::to_string(shard.index) + "/" + std::to_string(shard.count));
+  trace_ =
+      std::make_unique<TraceFile>(file, options_.output.sync.get(), shard_name(shard.index, shard.count));
 }
 
 void BatchReportFiles::make_output() const {
