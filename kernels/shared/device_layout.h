@@ -7,7 +7,7 @@
 
 namespace imgpipe {
 
-// Assigns offsets one after the other, each a multiple of 256 bytes, as cudaMalloc() aligns.
+// Assigns offsets one after the other, each a multiple of 256 bytes.
 class DeviceLayout {
  public:
   // The offset of `count` elements of `bytes` bytes each.
