@@ -68,25 +68,26 @@ std::string input_key(const std::string& input, const std::string& bytes_hex) {
   return input + "\n" + bytes_hex;
 }
 
-struct Outcome {
+struct LineOutcome {
   std::string key, status;
 };
 
 // What a line says; nullopt for one that is none of a report.
-std::optional<Outcome> outcome_in(const std::string& line, const Json& empty, bool csv) {
+std::optional<LineOutcome> outcome_in(const std::string& line, const Json& empty, bool csv) {
   if (csv) {
     const std::vector<std::string> fields = csv_fields(line);
     if (fields.size() != empty.size()) return std::nullopt;
     const auto field = [&](const char* key) {
       return fields[static_cast<std::size_t>(std::distance(empty.begin(), empty.find(key)))];
     };
-    return Outcome{input_key(field("input"), field(kHexKey)), field("status")};
+    return LineOutcome{input_key(field("input"), field(kHexKey)), field("status")};
   }
   const Json json = Json::parse(line, nullptr, false);
   if (!is_ours(json) || !json["input"].is_string() || !json["status"].is_string()) return std::nullopt;
   const bool has_hex = json.contains(kHexKey) && json[kHexKey].is_string();
-  return Outcome{input_key(json["input"].get<std::string>(), has_hex ? json[kHexKey].get<std::string>() : ""),
-                 json["status"].get<std::string>()};
+  return LineOutcome{
+      input_key(json["input"].get<std::string>(), has_hex ? json[kHexKey].get<std::string>() : ""),
+      json["status"].get<std::string>()};
 }
 
 // The inputs that are done or skipped by their last lines.
@@ -96,7 +97,7 @@ std::unordered_set<std::string> finished_inputs(const std::string& path, const J
   if (!std::filesystem::is_regular_file(path, error)) return finished;
   std::ifstream stream(path, std::ios::binary);
   for (std::string line; std::getline(stream, line) && !stream.eof();) {
-    const std::optional<Outcome> outcome = outcome_in(line, empty, csv);
+    const std::optional<LineOutcome> outcome = outcome_in(line, empty, csv);
     if (!outcome) continue;
     if (outcome->status == "done" || outcome->status == "skipped") {
       finished.insert(outcome->key);

@@ -13,7 +13,7 @@
 namespace imgpipe {
 namespace {
 
-using Line = std::pair<std::string, std::string>;
+using TableLine = std::pair<std::string, std::string>;
 
 constexpr std::array<std::string_view, 9> kOrientations{"",
                                                         "upright",
@@ -66,10 +66,10 @@ std::string images_text(const ImageInspection& image) {
   return text;
 }
 
-std::vector<Line> lines_of(const InfoImage& entry) {
+std::vector<TableLine> lines_of(const InfoImage& entry) {
   const ImageInspection& image = entry.image;
   const Shape& shape = image.header.shape;
-  std::vector<Line> lines;
+  std::vector<TableLine> lines;
   const auto add = [&](const char* key, const std::string& value) {
     if (!value.empty()) lines.emplace_back(key, value);
   };
@@ -102,7 +102,7 @@ std::vector<Line> lines_of(const InfoImage& entry) {
 }
 
 std::string table_of_one(const InfoImage& entry) {
-  const std::vector<Line> lines = lines_of(entry);
+  const std::vector<TableLine> lines = lines_of(entry);
   std::size_t width = 0;
   for (const auto& [key, value] : lines) width = std::max(width, key.size());
   std::string text;

@@ -86,12 +86,12 @@ std::string schema_of(const Parser& parser) {
   usage("docs schema: " + none_of(name, names));
 }
 
-struct Kind {
+struct DocsKind {
   std::string_view name;
   std::string (*text)(const Parser&);
   bool takes_word = false;  // a word follows
 };
-constexpr std::array<Kind, 6> kKinds{
+constexpr std::array<DocsKind, 6> kKinds{
     {{"man", man_page_of, true},
      {"bash", [](const Parser& parser) { return bash_completion(parser.commands()); }},
      {"zsh", [](const Parser& parser) { return zsh_completion(parser.commands()); }},
@@ -101,7 +101,7 @@ constexpr std::array<Kind, 6> kKinds{
 
 std::vector<std::string_view> kind_names() {
   std::vector<std::string_view> names;
-  for (const Kind& kind : kKinds) names.push_back(kind.name);
+  for (const DocsKind& kind : kKinds) names.push_back(kind.name);
   return names;
 }
 
@@ -109,7 +109,7 @@ ReadyCommand read_docs(const Parser& parser) {
   const std::vector<std::string_view> kinds = kind_names();
   if (!parser.has("kind")) usage("KIND is missing: one of " + joined(kinds) + "; see imgpipe docs --help");
   const std::string name = parser.text("kind");
-  const auto kind = std::ranges::find(kKinds, name, &Kind::name);
+  const auto kind = std::ranges::find(kKinds, name, &DocsKind::name);
   const bool takes_word = kind != kKinds.end() && kind->takes_word;
   if (parser.more().size() > (takes_word ? 1U : 0U))
     usage("one argument too many: '" + printable(parser.more().back()) + "'");

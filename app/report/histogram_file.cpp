@@ -31,7 +31,7 @@ void add_counts_of(Fields& fields, const Counts& counts, const std::string& labe
   for (auto first = counts.values.begin(); first != counts.values.end(); first += counts.bins())
     planes.emplace_back(plane_names(counts)[planes.size()], std::vector(first, first + counts.bins()));
   fields.add("image", label);
-  fields.add("bins", counts.bins(), kBins);
+  fields.add("bins", counts.bins(), kHistogramBins);
   fields.add("counts", planes).also(R"({"oneOf": [
     {"required": ["grey"], "maxProperties": 1}, {"required": ["red", "green", "blue"], "maxProperties": 3}]})");
 }
@@ -40,7 +40,7 @@ void add_histogram(Fields& fields, const HistogramPair& pair) {
   add_version(fields);
   add_kind(fields, kHistogramSchema);
   fields.add("title", pair.title);
-  fields.add("bins", pair.before.bins(), kBins).about("of the image before");
+  fields.add("bins", pair.before.bins(), kHistogramBins).about("of the image before");
   fields.list("contrast", pair.ranges, add_range);
   fields.object("before", [&](Fields& image) { add_counts_of(image, pair.before, pair.before_label); });
   fields.object("after", [&](Fields& image) { add_counts_of(image, pair.after, pair.after_label); });

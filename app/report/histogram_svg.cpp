@@ -16,12 +16,12 @@ namespace {
 
 // The drawing, in pixels of the SVG: two panels of bars, one above the other.
 constexpr int kBars = 256;
-constexpr int kLeft = 70;
+constexpr int kPlotLeft = 70;
 constexpr int kBarWidth = 3;
 constexpr int kPlotWidth = kBars * kBarWidth;
 constexpr int kPlotHeight = 200;
 constexpr int kPanelTop[2] = {76, 358};
-constexpr int kWidth = kLeft + kPlotWidth + 30;
+constexpr int kWidth = kPlotLeft + kPlotWidth + 30;
 constexpr int kHeight = 606;
 constexpr int kTitleHeight = 34;
 
@@ -82,18 +82,19 @@ class Panel {
   }
 
   [[nodiscard]] std::string draw() const {
-    std::string out = text_at(kLeft, bottom_ - kPlotHeight - 26, "class=\"panel\"", title_);
+    std::string out = text_at(kPlotLeft, bottom_ - kPlotHeight - 26, "class=\"panel\"", title_);
     for (const double share : {0.01, 0.1, 0.25, 0.5, 1.0}) {
       const double y = height_of(top_count_ * share);
       if (top_count_ * share != std::floor(top_count_ * share)) continue;  // of no pixels
-      out += line(kLeft, y, kLeft + kPlotWidth, y, "class=\"grid\"");
-      out += text_at(kLeft - 8, y + 4, "class=\"tick\" text-anchor=\"end\"", count_text(top_count_ * share));
+      out += line(kPlotLeft, y, kPlotLeft + kPlotWidth, y, "class=\"grid\"");
+      out +=
+          text_at(kPlotLeft - 8, y + 4, "class=\"tick\" text-anchor=\"end\"", count_text(top_count_ * share));
     }
     const bool color = counts_.planes() == 3;
     for (int plane = 0; plane < counts_.planes(); ++plane) {
       out += bars(plane, color ? kPlaneKeys[static_cast<std::size_t>(plane)] : "k", color ? "0.5" : "1");
     }
-    out += line(kLeft, bottom_, kLeft + kPlotWidth, bottom_, "class=\"axis\"");
+    out += line(kPlotLeft, bottom_, kPlotLeft + kPlotWidth, bottom_, "class=\"axis\"");
     for (int eighth = 0; eighth <= 8; ++eighth) {
       const int value = std::min(window_.first + window_.size / 8 * eighth, window_.last());
       const double x = center_of(value);
@@ -109,7 +110,7 @@ class Panel {
     constexpr std::array<const char*, 3> kPlaneNames{"R ", "G ", "B "};
     constexpr double kPlace = 68;
     std::string out;
-    double x = kLeft + kPlotWidth + kPlace * (1 - 2 * static_cast<double>(ranges.size()));
+    double x = kPlotLeft + kPlotWidth + kPlace * (1 - 2 * static_cast<double>(ranges.size()));
     for (const ContrastRange& range : ranges) {
       const auto plane = static_cast<std::size_t>(range.plane);
       const std::string key = alone ? "k" : kPlaneKeys[plane];
@@ -130,7 +131,7 @@ class Panel {
 
  private:
   [[nodiscard]] double center_of(int value) const {
-    return kLeft + kPlotWidth * (value - window_.first + 0.5) / window_.size;
+    return kPlotLeft + kPlotWidth * (value - window_.first + 0.5) / window_.size;
   }
   [[nodiscard]] std::uint64_t count_of(int plane, int bar) const {
     const int values = window_.per_bar();
@@ -147,7 +148,7 @@ class Panel {
     for (int bar = 0; bar < kBars; ++bar) {
       const auto count = static_cast<double>(count_of(plane, bar));
       if (count == 0) continue;
-      path += "M" + std::to_string(kLeft + bar * kBarWidth) + " " + coordinate(bottom_) + "V" +
+      path += "M" + std::to_string(kPlotLeft + bar * kBarWidth) + " " + coordinate(bottom_) + "V" +
               coordinate(std::min(height_of(count), bottom_ - 1.0)) + "h" + std::to_string(kBarWidth) + "V" +
               coordinate(bottom_) + "z";
     }
@@ -184,7 +185,7 @@ HistogramDrawing histogram_drawing(const HistogramPair& pair) {
   out += before.draw();
   out += before.marks(stretched, pair.ranges.size() == 1);
   out += after.draw();
-  out += text_at(kLeft, kHeight - 10, "class=\"tick\"",
+  out += text_at(kPlotLeft, kHeight - 10, "class=\"tick\"",
                  "value of a sample; height: square root of the number of pixels");
   return {kWidth, kHeight, kTitleHeight, out};
 }
@@ -200,7 +201,7 @@ std::string histogram_svg(const HistogramPair& pair) {
       "text.range-b{fill:#1f5fd6}text.range-k{fill:#b35f00}";
   const HistogramDrawing content = histogram_drawing(pair);
   return drawing(kWidth, kHeight, kStyle,
-                 text_at(kLeft, 28, "class=\"title\"", shortened(pair.title, 73)) + content.elements);
+                 text_at(kPlotLeft, 28, "class=\"title\"", shortened(pair.title, 73)) + content.elements);
 }
 
 }  // namespace imgpipe

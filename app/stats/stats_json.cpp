@@ -91,7 +91,7 @@ void add_histogram(Fields& fields, const ImageGroup& group) {
     counts.emplace_back(name, group.counts(channel));
   });
   fields.add("group", group_name(group.is_color()), kGroups);
-  fields.add("bins", max_sample(group.scale()) + 1, kBins);
+  fields.add("bins", max_sample(group.scale()) + 1, kHistogramBins);
   fields.add("counts", counts);
 }
 
@@ -143,7 +143,7 @@ struct ImageRow {
   std::vector<Percent> percents{};
 };
 
-void add_image(Fields& fields, const ImageRow& row) {
+void add_image_row(Fields& fields, const ImageRow& row) {
   const StatsFailure* const failure = row.failure;
   const StatsImage& image = row.image;
   const auto if_counted = [&](const auto& value) { return failure ? std::nullopt : std::optional(value); };
@@ -167,13 +167,13 @@ void add_image(Fields& fields, const ImageRow& row) {
 }
 
 Json line_of(const ImageRow& row) {
-  return fields_of([&](Fields& fields) { add_image(fields, row); }).json();
+  return fields_of([&](Fields& fields) { add_image_row(fields, row); }).json();
 }
 
 void add_images(Fields& fields) {
   add_version(fields);
   add_kind(fields, kStatsImagesSchema);
-  fields.list("images", std::vector<ImageRow>(), add_image);
+  fields.list("images", std::vector<ImageRow>(), add_image_row);
 }
 
 // The columns of a row: of all channels, whether the image has them or not.
@@ -217,7 +217,7 @@ std::string stats_images_schema() {
 std::string stats_line_schema() {
   return schema_text(kStatsLineSchema,
                      "A line of imgpipe stats --per-image FILE.ndjson: one image's statistics",
-                     [](Fields& fields) { add_image(fields, {}); });
+                     [](Fields& fields) { add_image_row(fields, {}); });
 }
 
 void write_stats_images(const StatsTotals& totals, const std::vector<BatchFile>& files,
