@@ -3,23 +3,41 @@
 #include <algorithm>
 #include <cstdio>
 
-#include <nlohmann/json.hpp>
-
-#include "app/report/json_values.h"
+#include "app/report/json_head.h"
+#include "app/report/json_schema.h"
 
 namespace imgpipe {
 namespace {
 
-using Json = nlohmann::ordered_json;
+void add_counts(Fields& fields, const RunCounts& counts) {
+  fields.add("done", counts.done);
+  fields.add("failed", counts.failed);
+  fields.add("skipped", counts.skipped).about("their outputs were there (--skip-existing)");
+  fields.add("total", std::max(counts.total, counts.ended()))
+      .about("done, failed, skipped, and still to come or not done");
+  fields.add("seconds", counts.seconds).about("since the run began");
+  fields.add("images_per_s", counts.images_per_s()).about("done");
+  fields.add("megapixels_per_s", counts.megapixels_per_s());
+}
 
-Json counts_json(const RunCounts& counts) {
-  return {{"done", counts.done},
-          {"failed", counts.failed},
-          {"skipped", counts.skipped},
-          {"total", std::max(counts.total, counts.ended())},
-          {"seconds", counts.seconds},
-          {"images_per_s", counts.images_per_s()},
-          {"megapixels_per_s", counts.megapixels_per_s()}};
+void add_line(Fields& fields, const LogLine& line, const char* time) {
+  const LogSubject none;
+  const LogSubject& subject = line.subject == nullptr ? none : *line.subject;
+  constexpr Rule kTime{.pattern = R"(^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$)"};
+  fields.fixed("schema", kLogSchemaId);
+  fields.add("time", time, kTime).about("UTC, RFC 3339");
+  fields.add("level", line.level, one_of("error|warning|info|debug"));
+  fields.add("event", line.event, one_of("message|progress|summary"))
+      .about("progress: how far a run over many images is; summary: what it came to");
+  fields.add("message", line.message).about("as text has it, without \"imgpipe: \" and \"warning: \"");
+  fields.add("input", given(subject.input))
+      .about("the file that the message is about; null: none, or several");
+  fields.add("output", given(subject.output)).about("where its result goes");
+  fields.add("reason", given(subject.reason)).about("what the message says of them, without the path");
+  fields
+      .object_if(line.counts != nullptr, "progress",
+                 [&](Fields& progress) { add_counts(progress, line.counts ? *line.counts : RunCounts()); })
+      .about("null: the event is a message");
 }
 
 }  // namespace
@@ -40,19 +58,17 @@ TimeText time_text(std::chrono::system_clock::time_point time) noexcept {
 }
 
 std::string json_line(const LogLine& line, std::chrono::system_clock::time_point time) {
-  Json json;
-  json["schema"] = kLogSchemaId;
-  json["time"] = time_text(time).data();
-  json["level"] = line.level;
-  json["event"] = line.event;
-  json["message"] = line.message;
-  const LogSubject none;
-  const LogSubject& subject = line.subject == nullptr ? none : *line.subject;
-  json["input"] = text_or_null(subject.input);
-  json["output"] = text_or_null(subject.output);
-  json["reason"] = text_or_null(subject.reason);
-  json["progress"] = line.counts == nullptr ? Json(nullptr) : counts_json(*line.counts);
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const Fields fields = fields_of([&](Fields& all) { add_line(all, line, time_text(time).data()); });
+  return fields.json().dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string log_schema() {
+  return schema_text(
+      kLogSchema, "A line on stderr with --log-format json", [](Fields& fields) { add_line(fields, {}, ""); },
+      R"({"if": {"properties": {"event": {"const": "message"}}},
+          "then": {"properties": {"progress": {"type": "null"}}},
+          "else": {"properties": {"progress": {"type": "object"}, "input": {"type": "null"},
+                                  "output": {"type": "null"}, "reason": {"type": "null"}}}})");
 }
 
 }  // namespace imgpipe

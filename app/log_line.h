@@ -41,6 +41,7 @@ struct LogLine {
 };
 // One line, without its end. Whatever the texts hold, it is valid JSON.
 [[nodiscard]] std::string json_line(const LogLine& line, std::chrono::system_clock::time_point time);
+[[nodiscard]] std::string log_schema();
 
 // "2026-11-23T02:35:09.123Z" (RFC 3339), and a 0. Allocates nothing.
 using TimeText = std::array<char, 40>;

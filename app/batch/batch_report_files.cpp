@@ -74,8 +74,8 @@ void BatchReportFiles::open_trace() {
   const Shard& shard = *options_.shard;
   const SharedFileLock lock(file);
   check_replaceable(file, why_of_another_shard(file, shard, options_.output.replace));
-  trace_ = std::make_unique<TraceFile>(file, options_.output.sync.get(),
-                                       std::to_string(shard.index) + "/" + std::to_string(shard.count));
+  trace_ =
+      std::make_unique<TraceFile>(file, options_.output.sync.get(), shard_name(shard.index, shard.count));
 }
 
 void BatchReportFiles::make_output() const {

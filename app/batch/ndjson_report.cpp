@@ -8,20 +8,30 @@
 #include <system_error>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
-#include "app/batch/batch_report.h"
 #include "app/files/replaceable.h"
+#include "app/report/csv.h"
+#include "app/report/image_report.h"
 #include "app/report/json_head.h"
-#include "app/report/text_columns.h"
-#include "app/version.h"
+#include "app/report/json_schema.h"
+#include "app/report/report_parts.h"
+#include "app/shard/shard.h"
 #include "images/codecs/codec.h"
 #include "images/text.h"
 
 namespace imgpipe {
-namespace {
 
-using Json = nlohmann::ordered_json;
+// What is known of an image, or of a path that could not be read.
+struct NdjsonLine {
+  const NdjsonRun& run;
+  const RunHead& head;
+  std::string input{};
+  std::string_view status{};
+  std::optional<ErrorKind> error{};
+  std::optional<std::string> reason{}, output{}, shard{}, digest{};
+  const BatchResult* result = nullptr;  // of an image that was worked on
+};
+
+namespace {
 
 constexpr const char* kFirstKey = "imgpipe";
 constexpr const char* kHexKey = "input_bytes_hex";
@@ -45,84 +55,6 @@ bool is_ours(const Json& line) {
 }
 
 // ---- what was there --------------------------------------------------------------------------------------
-
-// Every key of a line, with what is known of the run.
-Json empty_line(const NdjsonRun& run, int threads) {
-  Json json{{kFirstKey, build_info().version}};
-  add_run_head(json, kBatchLineSchema, {.threads = threads});
-  for (const char* key : {"input",
-                          "output",
-                          "status",
-                          "error",
-                          "reason",
-                          "warnings",
-                          "metadata_dropped",
-                          "device",
-                          "route",
-                          "format",
-                          "width_pixels",
-                          "height_pixels",
-                          "channels",
-                          "bits_per_sample",
-                          "profile",
-                          "input_bytes",
-                          "output_bytes",
-                          "output_bits_per_sample",
-                          "pages",
-                          "decoded_by",
-                          "encoded_by",
-                          "start_ms",
-                          "end_ms"})
-    json[key] = nullptr;
-  for (std::size_t part = 0; part < kParts; ++part)
-    json[std::string(part_name(static_cast<Part>(part))) + "_ms"] = nullptr;
-  json["shard"] = nullptr;
-  json["shard_images"] = run.shard_images;
-  json["batch_images"] = run.batch_images;
-  json["options_digest"] = nullptr;
-  json[kHexKey] = nullptr;
-  json["warnings"] = Json::array();
-  return json;
-}
-
-std::string csv_head(const Json& line) {
-  std::string head;
-  for (const auto& [key, value] : line.items()) head += (head.empty() ? "" : ",") + key;
-  return head + "\n";
-}
-
-std::string csv_line(const Json& line) {
-  std::string text;
-  for (const auto& [key, value] : line.items()) {
-    std::string field;
-    if (value.is_string()) field = value.get<std::string>();
-    if (value.is_number()) field = value.dump();
-    if (value.is_array()) {
-      for (const Json& one : value) field += (field.empty() ? "" : "; ") + one.get<std::string>();
-    }
-    text += (key == kFirstKey ? "" : ",") + csv_field(field);
-  }
-  return text + "\n";
-}
-
-// The fields of a line of ours (RFC 4180): none holds a line break.
-std::vector<std::string> csv_fields(std::string_view line) {
-  std::vector<std::string> fields(1);
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (c == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"') {
-      fields.back() += line[++i];
-    } else if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      fields.emplace_back();
-    } else {
-      fields.back() += c;
-    }
-  }
-  return fields;
-}
 
 bool begins_a_report(std::string_view beginning, const Json& empty, bool csv) {
   if (csv) return beginning.starts_with(csv_head(empty));
@@ -177,14 +109,6 @@ std::unordered_set<std::string> finished_inputs(const std::string& path, const J
 
 // ---- lines -----------------------------------------------------------------------------------------------
 
-Json line_with(const Json& empty, const std::string& input, const std::string& status) {
-  Json json = empty;
-  json["input"] = printable(input);
-  if (const std::string hex = hex_of_unprintable(input); !hex.empty()) json[kHexKey] = hex;
-  json["status"] = status;
-  return json;
-}
-
 std::string dropped_metadata(const BatchResult& result) {
   std::string text = result.lost_metadata;
   if (!result.lost_profile.empty())
@@ -192,53 +116,60 @@ std::string dropped_metadata(const BatchResult& result) {
   return text;
 }
 
-// Puts what came of it into the image's line.
-Json worked_on(Json json, const BatchFile& file, const BatchResult& result) {
-  if (result.failed) {
-    json["error"] = kind_of_error(*result.failed);
-    json["reason"] = split_reason(result.reason, file).alone;
-  }
-  json["warnings"] = result.warnings;
-  if (const std::string dropped = dropped_metadata(result); !dropped.empty())
-    json["metadata_dropped"] = dropped;
-  if (!result.device.empty()) json["device"] = result.device;
-  if (!result.failed) json["route"] = route_name(result.route);
-  if (result.input_bytes > 0) {
-    json["format"] = format_info(result.header.format).name;
-    json["width_pixels"] = result.header.shape.width;
-    json["height_pixels"] = result.header.shape.height;
-    json["channels"] = result.header.shape.channels;
-    json["bits_per_sample"] = result.header.bits_per_sample;
-    if (!result.header.profile.empty()) json["profile"] = result.header.profile;
-    json["input_bytes"] = result.input_bytes;
-  }
-  if (!result.failed) {
-    json["output_bytes"] = result.output_bytes;
-    if (result.pages > 0) json["pages"] = result.pages;
-    json["output_bits_per_sample"] = 8 * sample_bytes(result.output.sample);
-    // Who had the codecs' part: the device itself, or the host for it.
-    const bool lane_decoded = result.lane_busy[static_cast<std::size_t>(Part::decode)] > 0;
-    json["decoded_by"] = lane_decoded ? result.device : "host";
-    json["encoded_by"] = result.lane_encoded ? result.device : "host";
-  }
-  json["start_ms"] = static_cast<double>(result.start_ns) / 1e6;
-  json["end_ms"] = static_cast<double>(result.end_ns) / 1e6;
-  for (std::size_t part = 0; part < kParts; ++part) {
-    json[std::string(part_name(static_cast<Part>(part))) + "_ms"] =
-        static_cast<double>(result.busy[part]) / 1e6;
-  }
-  return json;
-}
+void add_line(Fields& fields, const NdjsonLine& line) {
+  static const BatchResult kNone;
+  const BatchResult& result = line.result == nullptr ? kNone : *line.result;
+  const ImageHeader& header = result.header;
+  const bool worked = line.result != nullptr, done = worked && !result.failed;
+  const auto value_if = [](bool known, const auto& value) {
+    return known ? std::optional(value) : std::nullopt;
+  };
+  const auto if_read = [&](const auto& value) { return value_if(result.input_bytes > 0, value); };
+  const auto ms = [&](std::int64_t ns) { return value_if(worked, static_cast<double>(ns) / 1e6); };
+  // Who had the codecs' part: the device itself, or the host for it.
+  const auto coded_by = [&](bool lane) { return value_if(done, lane ? result.device : "host"); };
 
-Json with_reason(Json json, const std::string& reason) {
-  json["reason"] = reason;
-  return json;
+  add_version(fields);
+  add_run_head(fields, kBatchLineSchema, line.head);
+  fields.add("input", printable(line.input));
+  fields.add("output", line.output);
+  fields.add("status", line.status, one_of("done|failed|skipped|not_done"));
+  fields.add("error", line.error ? std::optional(kind_of_error(*line.error)) : std::nullopt, kErrorKinds);
+  fields.add("reason", line.reason);
+  fields.add("warnings", result.warnings);
+  fields.add("metadata_dropped", given(dropped_metadata(result)))
+      .about("metadata of the input that its output does not have, by name, with the reason");
+  fields.add("device", given(result.device));
+  fields
+      .add("route", value_if(done, route_name(result.route)),
+           one_of("host|device|device_bands|host_no_device_memory"))
+      .about("of an image that is done: docs/json.md");
+  fields.add("format", if_read(format_info(header.format).name));
+  fields.add("width_pixels", if_read(header.shape.width), kFromOne);
+  fields.add("height_pixels", if_read(header.shape.height), kFromOne);
+  fields.add("channels", if_read(header.shape.channels), kFromOne);
+  fields.add("bits_per_sample", if_read(header.bits_per_sample), kFromOne);
+  fields.add("profile", result.input_bytes > 0 ? given(header.profile) : std::nullopt);
+  fields.add("input_bytes", if_read(result.input_bytes));
+  fields.add("output_bytes", value_if(done, result.output_bytes));
+  fields.add("output_bits_per_sample", value_if(done, bits_of(result.output)), kSampleBits);
+  fields.add("pages", value_if(done && result.pages > 0, result.pages), kFromOne);
+  fields.add("decoded_by", coded_by(result.lane_busy[static_cast<std::size_t>(Part::decode)] > 0));
+  fields.add("encoded_by", coded_by(result.lane_encoded));
+  fields.add("start_ms", ms(result.start_ns));
+  fields.add("end_ms", ms(result.end_ns));
+  for (std::size_t part = 0; part < kParts; ++part)
+    fields.add(std::string(part_name(static_cast<Part>(part))) + "_ms", ms(result.busy[part]));
+  fields.add("shard", line.shard);
+  fields.add("shard_images", line.run.shard_images)
+      .about("how many images the run found, of a shard its own");
+  fields.add("batch_images", line.run.batch_images).about("how many all shards have together");
+  fields.add("options_digest", line.digest, kDigest).about(kDigestAbout);
+  fields.add(kHexKey, given(hex_of_unprintable(line.input)), {.pattern = "^([0-9a-f]{2})+$"})
+      .about("the bytes of the input's path, where input shows some of them as \\xHH");
 }
-
-Json failed(Json json, ErrorKind kind, const std::string& reason) {
-  json["error"] = kind_of_error(kind);
-  json["reason"] = reason;
-  return json;
+Json json_of(const NdjsonLine& line) {
+  return fields_of([&](Fields& fields) { add_line(fields, line); }).json();
 }
 
 }  // namespace
@@ -246,50 +177,76 @@ Json failed(Json json, ErrorKind kind, const std::string& reason) {
 NdjsonReport::NdjsonReport(const std::string& path, bool go_on, const NdjsonRun& run,
                            const ProcessOptions& options)
     : csv_(path.ends_with(".csv")),
+      run_(run),
+      head_(options.execution.threads),
       digests_(options),
-      empty_(std::make_shared<const Json>(empty_line(run, options.execution.threads))),
+      empty_(json_of({.run = run_, .head = head_})),
       file_(path,
             go_on ? GrowingFile::Keeps([this](std::string_view beginning) {
-              return kept_ = begins_a_report(beginning, *empty_, csv_);
+              return kept_ = begins_a_report(beginning, empty_, csv_);
             })
                   : GrowingFile::Keeps(),
             options.output.sync.get()) {
-  if (go_on) finished_ = finished_inputs(path, *empty_, csv_);
-  if (csv_ && !kept_) file_.add(csv_head(*empty_));
+  if (go_on) finished_ = finished_inputs(path, empty_, csv_);
+  if (csv_ && !kept_) file_.add(csv_head(empty_));
 }
 
-void NdjsonReport::add(const Json& line) {
-  file_.add(csv_ ? csv_line(line) : line.dump() + "\n");
+void NdjsonReport::add(const NdjsonLine& line) {
+  const Json json = json_of(line);
+  file_.add(csv_ ? csv_row(json) : json.dump() + "\n");
 }
 
-Json NdjsonReport::line_of(const BatchFile& file, const std::string& status) {
-  Json json = line_with(*empty_, file.input, status);
-  json["output"] = printable(file.output);
-  if (file.shards > 0) json["shard"] = std::to_string(file.shard) + "/" + std::to_string(file.shards);
-  json["options_digest"] = digests_.of(file.format);
-  return json;
+NdjsonLine NdjsonReport::line_of(const BatchFile& file, const char* status) {
+  NdjsonLine line{.run = run_, .head = head_, .input = file.input, .status = status};
+  line.output = printable(file.output);
+  if (file.shards > 0) line.shard = shard_name(file.shard, file.shards);
+  line.digest = digests_.of(file.format);
+  return line;
 }
 
 void NdjsonReport::add_done_or_failed(const BatchFile& file, const BatchResult& result) {
-  add(worked_on(line_of(file, result.failed ? "failed" : "done"), file, result));
+  NdjsonLine line = line_of(file, result.failed ? "failed" : "done");
+  line.result = &result;
+  line.error = result.failed;
+  if (result.failed) line.reason = split_reason(result.reason, file).alone;
+  add(line);
   file_.flush();
 }
 
 void NdjsonReport::add_lost(const BatchFile& file) {
-  add(failed(line_of(file, "failed"), ErrorKind::output, kLostReason));
+  NdjsonLine line = line_of(file, "failed");
+  line.error = ErrorKind::output;
+  line.reason = kLostReason;
+  add(line);
+}
+
+void NdjsonReport::add_with_reason(const BatchFile& file, const char* status, const std::string& reason) {
+  NdjsonLine line = line_of(file, status);
+  line.reason = reason;
+  add(line);
 }
 
 void NdjsonReport::add_skipped(const BatchFile& file, const std::string& reason) {
   const std::string key = input_key(printable(file.input), hex_of_unprintable(file.input));
-  if (!finished_.contains(key)) add(with_reason(line_of(file, "skipped"), reason));
+  if (!finished_.contains(key)) add_with_reason(file, "skipped", reason);
 }
 
 void NdjsonReport::add_not_done(const BatchFile& file, const std::string& reason) {
-  add(with_reason(line_of(file, "not_done"), reason));
+  add_with_reason(file, "not_done", reason);
 }
 
 void NdjsonReport::add_problem(const PathProblem& problem) {
-  add(failed(line_with(*empty_, problem.path, "failed"), ErrorKind::input, problem.reason));
+  add({.run = run_,
+       .head = head_,
+       .input = problem.path,
+       .status = "failed",
+       .error = ErrorKind::input,
+       .reason = problem.reason});
+}
+
+std::string batch_line_schema() {
+  return schema_text(kBatchLineSchema, "A line of a batch's --report FILE.ndjson: what became of one image",
+                     [](Fields& fields) { add_line(fields, {.run = {}, .head = RunHead(0)}); });
 }
 
 }  // namespace imgpipe

@@ -4,15 +4,13 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <unordered_set>
-
-#include <nlohmann/json_fwd.hpp>
 
 #include "app/batch/batch_totals.h"
 #include "app/files/growing_file.h"
 #include "app/process_options/options_digest.h"
+#include "app/report/json_head.h"
 
 namespace imgpipe {
 
@@ -21,6 +19,8 @@ struct NdjsonRun {
   std::size_t shard_images = 0;  // that it found, with those it skips; of a shard: its own
   std::size_t batch_images = 0;  // of all shards
 };
+
+struct NdjsonLine;
 
 class NdjsonReport {
  public:
@@ -42,15 +42,20 @@ class NdjsonReport {
   void close() { file_.close(); }
 
  private:
-  [[nodiscard]] nlohmann::ordered_json line_of(const BatchFile& file, const std::string& status);
-  void add(const nlohmann::ordered_json& line);
+  [[nodiscard]] NdjsonLine line_of(const BatchFile& file, const char* status);
+  void add(const NdjsonLine& line);
+  void add_with_reason(const BatchFile& file, const char* status, const std::string& reason);
 
-  bool csv_;
+  const bool csv_;
+  const NdjsonRun run_;
+  const RunHead head_;
   OptionsDigests digests_;
-  std::shared_ptr<const nlohmann::ordered_json> empty_;  // a line that knows of the run only
-  std::unordered_set<std::string> finished_;             // by an earlier run: inputs, as the lines have them
-  bool kept_ = false;                                    // an earlier run's lines
+  const Json empty_;                          // a line that knows of the run only
+  std::unordered_set<std::string> finished_;  // by an earlier run: inputs, as the lines have them
+  bool kept_ = false;                         // an earlier run's lines
   GrowingFile file_;
 };
+
+[[nodiscard]] std::string batch_line_schema();
 
 }  // namespace imgpipe

@@ -5,7 +5,7 @@
 #include "app/files/replaceable.h"
 #include "app/html/html_text.h"
 #include "app/html/page_style.h"
-#include "app/report/exact_number.h"
+#include "app/report/text_columns.h"
 
 namespace imgpipe {
 namespace {

@@ -1,90 +1,93 @@
 // The results for programs.
-#include <nlohmann/json.hpp>
-
-#include "app/batch/batch_report.h"
 #include "app/info/info_report.h"
 #include "app/report/image_report.h"
 #include "app/report/json_head.h"
-#include "app/report/json_values.h"
-#include "app/version.h"
+#include "app/report/json_schema.h"
 
 namespace imgpipe {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json resolution_json(const ImageInspection& image) {
-  if (!image.resolution) return nullptr;
-  const Resolution& resolution = *image.resolution;
-  const auto value = [](std::uint32_t pixels, std::uint32_t of) {
+void add_resolution(Fields& fields, const Resolution& resolution) {
+  constexpr Rule kAboveZero{.above_least = true};
+  const auto ratio = [](std::uint32_t pixels, std::uint32_t of) {
     return static_cast<double>(pixels) / static_cast<double>(of);
   };
   const char* const unit = resolution.unit == Resolution::Unit::inch         ? "inch"
                            : resolution.unit == Resolution::Unit::centimetre ? "centimetre"
                                                                              : "none";
-  return {{"x", value(resolution.x, resolution.x_of)},
-          {"y", value(resolution.y, resolution.y_of)},
-          {"unit", unit}};
+  fields.add("x", ratio(resolution.x, resolution.x_of), kAboveZero);
+  fields.add("y", ratio(resolution.y, resolution.y_of), kAboveZero);
+  fields.add("unit", unit, one_of("inch|centimetre|none"));
 }
 
-// Every key of an image.
-Json image_json(const InfoImage& entry) {
+void add_image(Fields& fields, const InfoImage& entry) {
   const ImageInspection& image = entry.image;
   const ImageHeader& header = image.header;
-  Json json{{"input", entry.name}, {"format", format_info(header.format).name}};
-  json["variant"] = text_or_null(image.details.variant);
-  json["file_bytes"] = image.file_bytes;
-  json["read_bytes"] = image.read_bytes;
-  json["width_pixels"] = header.shape.width;
-  json["height_pixels"] = header.shape.height;
-  json["stored_width_pixels"] = image.stored_width;
-  json["stored_height_pixels"] = image.stored_height;
-  json["channels"] = header.shape.channels;
-  json["stored_channels"] = image.details.channels;
-  json["extra_channels"] = image.details.extra_channels;
-  json["alpha"] = header.shape.has_alpha();
-  json["color"] = image.details.color;
-  json["bits_per_sample"] = header.bits_per_sample;
-  json["sample_bits"] = bits_of(header.shape);
-  json["exif_orientation"] = static_cast<int>(header.orientation);
-  json["profile"] = text_or_null(image.profile);
-  json["color_space"] = text_or_null(image.details.color_space);
-  json["resolution"] = resolution_json(image);
-  json["images"] = image.images;
-  json["reduced_images"] = image.reduced_images;
-  json["has_pages"] = image.has_pages;
-  json["compression"] = image.details.compression;
-  json["progressive"] = header.progressive;
-  json["subsampling"] = text_or_null(image.details.subsampling);
-  json["layout"] = text_or_null(image.details.layout);
-  json["metadata"] = Json::array();
-  for (const MetadataBlock& block : image.metadata) {
-    json["metadata"].push_back({{"block", block.name},
-                                {"kind", text_or_null(block.kind)},
-                                {"bytes", block.bytes > 0 ? Json(block.bytes) : Json(nullptr)}});
-  }
-  json["decoder"] = image.decoder;
-  json["device_decodes"] = image.no_device_decoding.empty();
-  json["device_why_not"] = text_or_null(image.no_device_decoding);
-  json["memory"] = {{"whole_bytes", image.memory.whole_bytes}, {"by_rows_bytes", image.memory.by_rows_bytes}};
-  json["warnings"] = image.warnings;
-  return json;
+  const FileDetails& details = image.details;
+  fields.add("input", entry.name);
+  fields.add("format", format_info(header.format).name);
+  fields.add("variant", given(details.variant));
+  fields.add("file_bytes", image.file_bytes, kFromOne);
+  fields.add("read_bytes", image.read_bytes, kFromOne);
+  fields.add("width_pixels", header.shape.width, kFromOne);
+  fields.add("height_pixels", header.shape.height, kFromOne);
+  fields.add("stored_width_pixels", image.stored_width, kFromOne);
+  fields.add("stored_height_pixels", image.stored_height, kFromOne);
+  fields.add("channels", header.shape.channels, kChannels);
+  fields.add("stored_channels", details.channels, kFromOne);
+  fields.add("extra_channels", details.extra_channels,
+             one_of("unspecified|associated alpha|unassociated alpha|not stated"));
+  fields.add("alpha", header.shape.has_alpha());
+  fields.add("color", details.color, one_of("bilevel|grey|palette|RGB|YCbCr|CMYK|YCCK|duotone|"));
+  fields.add("bits_per_sample", header.bits_per_sample, kFromOne);
+  fields.add("sample_bits", bits_of(header.shape), kSampleBits);
+  fields.add("exif_orientation", static_cast<int>(header.orientation), kOrientations);
+  fields.add("profile", given(image.profile));
+  fields.add("color_space", given(details.color_space))
+      .about("what the chunks of a PNG say where no ICC profile does");
+  fields.object_if(image.resolution.has_value(), "resolution", [&](Fields& resolution) {
+    add_resolution(resolution, image.resolution.value_or(Resolution()));
+  });
+  fields.add("images", image.images, kFromOne)
+      .about("pages of a TIFF; frames of an animation, and a picture that is none of them");
+  fields.add("reduced_images", image.reduced_images)
+      .about("of them: pages that are smaller versions of another");
+  fields.add("has_pages", image.has_pages);
+  fields.add("compression", details.compression);
+  fields.add("progressive", header.progressive);
+  fields.add("subsampling", given(details.subsampling));
+  fields.add("layout", given(details.layout));
+  fields.list("metadata", image.metadata, [](Fields& metadata, const MetadataBlock& block) {
+    metadata.add("block", block.name, one_of("EXIF|XMP|IPTC|comment|text|ICC profile|description|GeoTIFF"));
+    metadata.add("kind", given(block.kind));
+    metadata.add("bytes", block.bytes > 0 ? std::optional(block.bytes) : std::nullopt, kFromOne);
+  });
+  fields.add("decoder", image.decoder);
+  fields.add("device_decodes", image.no_device_decoding.empty());
+  fields.add("device_why_not", given(image.no_device_decoding));
+  fields.object("memory", [&](Fields& memory) {
+    memory.add("whole_bytes", image.memory.whole_bytes);
+    memory.add("by_rows_bytes", image.memory.by_rows_bytes);
+  });
+  fields.add("warnings", image.warnings);
+}
+void add_info(Fields& fields, const InfoResults& results) {
+  add_version(fields);
+  add_run_head(fields, kInfoSchema, RunHead(1), "cpu");
+  fields.fixed("command", "info");
+  fields.list("images", results.images, add_image);
+  fields.list("failures", results.failures, add_failure);
 }
 
 }  // namespace
 
 std::string info_json(const InfoResults& results) {
-  Json json{{"imgpipe", build_info().version}};
-  add_run_head(json, kInfoSchema, {.threads = 1, .device = "cpu"});
-  json["command"] = "info";
-  json["images"] = Json::array();
-  for (const InfoImage& entry : results.images) json["images"].push_back(image_json(entry));
-  json["failures"] = Json::array();
-  for (const InfoFailure& failure : results.failures) {
-    json["failures"].push_back(
-        {{"input", failure.name}, {"error", kind_of_error(failure.kind)}, {"reason", failure.reason}});
-  }
-  return json.dump(2) + "\n";
+  return fields_of([&](Fields& fields) { add_info(fields, results); }).text();
+}
+
+std::string info_schema() {
+  return schema_text(kInfoSchema, "What image files are: imgpipe info --json",
+                     [](Fields& fields) { add_info(fields, {}); });
 }
 
 }  // namespace imgpipe

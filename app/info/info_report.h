@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "images/error.h"
+#include "app/report/report_parts.h"
 #include "images/formats/image_inspection.h"
 
 namespace imgpipe {
@@ -14,20 +14,15 @@ struct InfoImage {
   ImageInspection image;
 };
 
-struct InfoFailure {
-  std::string name;  // printable
-  ErrorKind kind = ErrorKind::input;
-  std::string reason;  // without the name
-};
-
 struct InfoResults {
   std::vector<InfoImage> images;  // in the order in which they were found
-  std::vector<InfoFailure> failures;
+  std::vector<ReportFailure> failures;
 };
 
 // Key and value, a line each, of one image; a line for each of several.
 [[nodiscard]] std::string info_table(const InfoResults& results);
 [[nodiscard]] std::string info_json(const InfoResults& results);
+[[nodiscard]] std::string info_schema();
 
 // "RGB and alpha, 16 bits a sample": as the file stores it.
 [[nodiscard]] std::string color_text(const ImageInspection& image);

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "app/info/info_report.h"
-#include "app/report/byte_sizes.h"
+#include "app/report/result_table.h"
 #include "app/report/text_columns.h"
 
 namespace imgpipe {
@@ -113,34 +113,23 @@ std::string table_of_one(const InfoImage& entry) {
   return text;
 }
 
-using Row = std::array<std::string, 8>;
-
-Row row_of(const InfoImage& entry) {
-  const ImageInspection& image = entry.image;
-  const Shape& shape = image.header.shape;
-  return {std::string(format_info(image.header.format).name),
-          size_text(shape.width, shape.height),
-          joined(image.details.color, shape.has_alpha() ? "alpha" : ""),
-          std::to_string(image.header.bits_per_sample),
-          std::to_string(image.images),
-          joined(image.details.compression, image.details.subsampling),
-          with_separators(static_cast<std::uint64_t>(image.file_bytes)),
-          entry.name};
-}
-
 std::string table_of_many(const std::vector<InfoImage>& images) {
-  std::vector<Row> rows{{"format", "size", "colour", "bits", "pages", "compression", "bytes", "file"}};
-  for (const InfoImage& entry : images) rows.push_back(row_of(entry));
-  std::array<std::size_t, 8> widths{};
-  for (const Row& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  constexpr std::array<bool, 8> kLeft{true, false, true, false, false, true, false, true};
-  std::string text;
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i + 1 < row.size(); ++i) text += padded(row[i], widths[i], kLeft[i]) + "  ";
-    text += row.back() + "\n";
+  ResultTable table;
+  table.indent = "";
+  table.columns = {{"format", "format", true}, {"size", "size"},      {"color", "colour", true},
+                   {"bits", "bits"},           {"pages", "pages"},    {"compression", "compression", true},
+                   {"bytes", "bytes"},         {"file", "file", true}};
+  for (const InfoImage& entry : images) {
+    const ImageInspection& image = entry.image;
+    const Shape& shape = image.header.shape;
+    table.rows.push_back({std::string(format_info(image.header.format).name),
+                          size_text(shape.width, shape.height),
+                          joined(image.details.color, shape.has_alpha() ? "alpha" : ""),
+                          std::to_string(image.header.bits_per_sample), std::to_string(image.images),
+                          joined(image.details.compression, image.details.subsampling),
+                          with_separators(static_cast<std::uint64_t>(image.file_bytes)), entry.name});
   }
-  return text;
+  return table_text(table);
 }
 
 }  // namespace

@@ -1,11 +1,26 @@
-// imgpipe docs man|bash|zsh|fish|files [COMMAND]
+// imgpipe docs man|bash|zsh|fish|files|schema [COMMAND|NAME]
+#include <algorithm>
 #include <array>
 #include <string_view>
 
+#include "app/batch/batch_report.h"
+#include "app/batch/ndjson_report.h"
+#include "app/devices/devices_report.h"
+#include "app/info/info_report.h"
+#include "app/log_line.h"
 #include "app/manual/completions.h"
 #include "app/manual/man_page.h"
 #include "app/manual/manual_options.h"
 #include "app/options/option_parser.h"
+#include "app/pages/pages_report.h"
+#include "app/report/histogram_file.h"
+#include "app/report/image_report.h"
+#include "app/report/json_head.h"
+#include "app/report/result_table.h"
+#include "app/report/trace_file.h"
+#include "app/stats/stats_report.h"
+#include "app/sums/sums_report.h"
+#include "app/update/stamp.h"
 #include "images/names.h"
 #include "images/text.h"
 
@@ -35,33 +50,76 @@ std::string man_page_of(const Parser& parser) {
   return man_page(*command, parser.commands());
 }
 
-struct Kind {
-  std::string_view name;
-  std::string (*text)(const Parser&);
+struct SchemaRow {
+  std::string_view name;  // docs/schemas/NAME.schema.json
+  std::string (*text)();
 };
-constexpr std::array<Kind, 5> kKinds{
-    {{"man", man_page_of},
-     {"bash", [](const Parser& parser) { return bash_completion(parser.commands()); }},
-     {"zsh", [](const Parser& parser) { return zsh_completion(parser.commands()); }},
-     {"fish", [](const Parser& parser) { return fish_completion(parser.commands()); }},
-     {"files", package_files}}};
+constexpr std::array<SchemaRow, 15> kSchemas{{{kImageSchema, image_schema},
+                                              {kPagesSchema, pages_schema},
+                                              {kBatchSchema, batch_schema},
+                                              {kBatchLineSchema, batch_line_schema},
+                                              {kHistogramSchema, histogram_schema},
+                                              {kTraceSchema, trace_schema},
+                                              {kUpdateLineSchema, update_line_schema},
+                                              {kReportSchema, sums_schema},
+                                              {kStatsSchema, stats_schema},
+                                              {kStatsImagesSchema, stats_images_schema},
+                                              {kStatsLineSchema, stats_line_schema},
+                                              {kBenchSchema, tables_schema},
+                                              {kDevicesSchema, devices_schema},
+                                              {kInfoSchema, info_schema},
+                                              {kLogSchema, log_schema}}};
 
-std::vector<std::string_view> kind_names() {
+std::vector<std::string_view> schema_names() {
   std::vector<std::string_view> names;
-  for (const Kind& kind : kKinds) names.push_back(kind.name);
+  for (const SchemaRow& schema : kSchemas) names.push_back(schema.name);
   return names;
 }
 
+std::string schema_of(const Parser& parser) {
+  const std::vector<std::string_view> names = schema_names();
+  if (parser.more().empty()) usage("docs schema: NAME is missing: one of " + joined(names));
+  const std::string& name = parser.more().front();
+  for (const SchemaRow& schema : kSchemas) {
+    if (schema.name == name) return schema.text();
+  }
+  usage("docs schema: " + none_of(name, names));
+}
+
+struct Kind {
+  std::string_view name;
+  std::string (*text)(const Parser&);
+  std::vector<std::string_view> (*words)(Commands) = nullptr;  // one of which follows
+};
+constexpr std::array<Kind, 6> kKinds{
+    {{"man", man_page_of, command_names},
+     {"bash", [](const Parser& parser) { return bash_completion(parser.commands()); }},
+     {"zsh", [](const Parser& parser) { return zsh_completion(parser.commands()); }},
+     {"fish", [](const Parser& parser) { return fish_completion(parser.commands()); }},
+     {"files", package_files},
+     {"schema", schema_of, [](Commands) { return schema_names(); }}}};
+
+std::vector<TopicWords> docs_topics(Commands commands) {
+  std::vector<TopicWords> topics{{"docs", {}}};
+  for (const Kind& kind : kKinds) {
+    topics.front().words.emplace_back(kind.name);
+    if (kind.words != nullptr)
+      topics.push_back({"docs " + std::string(kind.name), strings(kind.words(commands))});
+  }
+  return topics;
+}
+
 ReadyCommand read_docs(const Parser& parser) {
-  const std::vector<std::string_view> kinds = kind_names();
+  std::vector<std::string_view> kinds;
+  for (const Kind& kind : kKinds) kinds.push_back(kind.name);
   if (!parser.has("kind")) usage("KIND is missing: one of " + joined(kinds) + "; see imgpipe docs --help");
   const std::string name = parser.text("kind");
-  if (parser.more().size() > (name == "man" ? 1U : 0U))
+  const auto kind = std::ranges::find(kKinds, name, &Kind::name);
+  const bool takes_word = kind != kKinds.end() && kind->words != nullptr;
+  if (parser.more().size() > (takes_word ? 1U : 0U))
     usage("one argument too many: '" + printable(parser.more().back()) + "'");
-  for (const Kind& kind : kKinds) {
-    if (kind.name == name) return ready(kind.text(parser));
-  }
-  usage("docs: " + none_of(name, kinds));
+  if (kind == kKinds.end()) usage("docs: " + none_of(name, kinds));
+  return ready(kind->text(parser));
 }
 
 }  // namespace
@@ -74,17 +132,14 @@ CommandRow docs_command() {
               "stages and names.",
           .usage = {{"imgpipe docs man [COMMAND]", "the man page of a command, in roff"},
                     {"imgpipe docs bash|zsh|fish", "completions for a shell"},
-                    {"imgpipe docs files", "what a package holds of both, and how each is made"}},
+                    {"imgpipe docs files", "what a package holds of both, and how each is made"},
+                    {"imgpipe docs schema NAME", "the JSON Schema of a report, such as image or batch-line"}},
           .call = "imgpipe docs man|bash|zsh|fish",
           .positional = {"kind"},
           .takes_more = true,
           .needs_all = false,
           .rows = manual_rows,
-          .topics =
-              [](Commands commands) {
-                return std::vector<TopicWords>{{"docs", strings(kind_names())},
-                                               {"docs man", strings(command_names(commands))}};
-              },
+          .topics = docs_topics,
           .exits = {kExitDone, kExitUsage, kExitOutput},
           .read = read_docs};
 }

@@ -5,9 +5,9 @@
 #include <map>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "app/report/json_head.h"
+#include "app/report/json_schema.h"
+#include "app/report/report_parts.h"
 #include "images/error.h"
 #include "images/text.h"
 #include "kernels/stage.h"
@@ -15,31 +15,38 @@
 namespace imgpipe {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json ranges_json(const std::vector<ContrastRange>& ranges) {
-  Json json = Json::array();
-  for (const ContrastRange& range : ranges)
-    json.push_back({{"step", range.label}, {"plane", range.plane}, {"lo", range.lo}, {"hi", range.hi}});
-  return json;
+void add_entry(Fields& fields, const PageEntry& page, bool compared) {
+  fields.add("page", page.number, kFromOne);
+  fields.add("output", given(printable(page.output)));
+  fields.add("width_pixels", page.input.width, kFromOne);
+  fields.add("height_pixels", page.input.height, kFromOne);
+  fields.add("channels", page.input.channels, kChannels);
+  fields.add("bits_per_sample", page.bits_per_sample, kFromOne);
+  fields.add("output_width_pixels", page.written.width, kFromOne);
+  fields.add("output_height_pixels", page.written.height, kFromOne);
+  fields.add("output_channels", page.written.channels, kChannels);
+  fields.add("output_bits_per_sample", bits_of(page.written), kSampleBits);
+  fields.add("output_bytes", page.output_bytes);
+  fields.add("wall_ms", page.wall_ms);
+  fields.list("contrast", page.ranges, add_range);
+  fields.add("comparison", comparison_of(compared, page.identical), kComparisons);
 }
 
-Json entry_json(const PageEntry& page, bool compared) {
-  Json json{{"page", page.number}};
-  json["output"] = page.output.empty() ? Json(nullptr) : Json(printable(page.output));
-  json["width_pixels"] = page.input.width;
-  json["height_pixels"] = page.input.height;
-  json["channels"] = page.input.channels;
-  json["bits_per_sample"] = page.bits_per_sample;
-  json["output_width_pixels"] = page.written.width;
-  json["output_height_pixels"] = page.written.height;
-  json["output_channels"] = page.written.channels;
-  json["output_bits_per_sample"] = bits_of(page.written);
-  json["output_bytes"] = page.output_bytes;
-  json["wall_ms"] = page.wall_ms;
-  json["contrast"] = ranges_json(page.ranges);
-  json["comparison"] = compared ? Json(page.identical ? "identical" : "different") : Json(nullptr);
-  return json;
+void add_report(Fields& fields, const ImageReport& sums, const RunFacts& facts,
+                const std::vector<PageEntry>& entries, const std::vector<StageRequest>& series) {
+  add_image_report(fields, kPagesSchema, sums, facts);
+  fields.object("pages", [&](Fields& pages) {
+    pages.add("in_file", facts.pages->in_file, kFromOne);
+    pages.add("first", facts.pages->first, kFromOne);
+    pages.add("last", facts.pages->last, kFromOne);
+    pages.add("stack", facts.pages->stack);
+    pages.list("series", series, [](Fields& range, const StageRequest& step) {
+      range.add("lo", step.parameters[0], kAnyNumber).also(R"({"type": "number"})");
+      range.add("hi", step.parameters[1], kAnyNumber).also(R"({"type": "number"})");
+    });
+    pages.list("each", entries,
+               [&](Fields& each, const PageEntry& page) { add_entry(each, page, sums.compared); });
+  });
 }
 
 // From the least to the largest.
@@ -79,19 +86,15 @@ std::vector<std::string> range_lines(const std::vector<PageEntry>& pages) {
 
 std::string pages_report_json(const ImageReport& sums, const RunFacts& facts,
                               const std::vector<PageEntry>& pages, const std::vector<StageRequest>& series) {
-  Json json = Json::parse(image_report_json(sums, facts));
-  json["schema"] = schema_id(kPagesSchema);
-  Json& all = json["pages"];
-  all["in_file"] = facts.pages->in_file;
-  all["first"] = facts.pages->first;
-  all["last"] = facts.pages->last;
-  all["stack"] = facts.pages->stack;
-  all["series"] = Json::array();
-  for (const StageRequest& step : series)
-    all["series"].push_back({{"lo", step.parameters[0]}, {"hi", step.parameters[1]}});
-  all["each"] = Json::array();
-  for (const PageEntry& page : pages) all["each"].push_back(entry_json(page, sums.compared));
-  return json.dump(2) + "\n";
+  return fields_of([&](Fields& fields) { add_report(fields, sums, facts, pages, series); }).text();
+}
+
+std::string pages_schema() {
+  return schema_text(kPagesSchema, "What a run over the pages of one input took: --pages, --report FILE.json",
+                     [](Fields& fields) {
+                       const ProcessOptions options;
+                       add_report(fields, {}, {.options = &options, .pages = PageFacts()}, {}, {});
+                     });
 }
 
 void add_counts(HistogramPair& sum, const HistogramPair& page, std::int64_t number) {

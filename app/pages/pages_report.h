@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "app/report/histogram_file.h"
 #include "app/report/image_report.h"
 
@@ -30,6 +28,7 @@ struct PageEntry {
 [[nodiscard]] std::string pages_report_json(const ImageReport& sums, const RunFacts& facts,
                                             const std::vector<PageEntry>& pages,
                                             const std::vector<StageRequest>& series);
+[[nodiscard]] std::string pages_schema();
 
 // Counts of several pages, added up. Throws Error(usage), naming the page, where they do not have the same
 // channels and bits as those before.

@@ -2,19 +2,12 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 #include "app/report/json_head.h"
+#include "app/report/json_schema.h"
+#include "app/report/report_parts.h"
 
 namespace imgpipe {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-std::vector<std::string> plane_names(const Counts& counts) {
-  return counts.planes() == 3 ? std::vector<std::string>{"red", "green", "blue"}
-                              : std::vector<std::string>{"grey"};
-}
 
 std::string histogram_csv(const HistogramPair& pair) {
   std::string out = "bin";
@@ -33,36 +26,43 @@ std::string histogram_csv(const HistogramPair& pair) {
   return out;
 }
 
-Json counts_json(const Counts& counts, const std::string& label) {
-  Json json{{"image", label}, {"bins", counts.bins()}};
-  const std::vector<std::string> names = plane_names(counts);
-  for (int plane = 0; plane < counts.planes(); ++plane) {
-    Json values = Json::array();
-    for (int bin = 0; bin < counts.bins(); ++bin) values.push_back(counts.at(plane, bin));
-    json["counts"][names[static_cast<std::size_t>(plane)]] = values;
-  }
-  return json;
+void add_counts_of(Fields& fields, const Counts& counts, const std::string& label) {
+  Named<std::vector<std::uint64_t>> planes;
+  for (auto first = counts.values.begin(); first != counts.values.end(); first += counts.bins())
+    planes.emplace_back(plane_names(counts)[planes.size()], std::vector(first, first + counts.bins()));
+  fields.add("image", label);
+  fields.add("bins", counts.bins(), kBins);
+  fields.add("counts", planes).also(R"({"oneOf": [
+    {"required": ["grey"], "maxProperties": 1}, {"required": ["red", "green", "blue"], "maxProperties": 3}]})");
 }
 
-std::string histogram_json(const HistogramPair& pair) {
-  Json json = plain_head(kHistogramSchema);
-  json["title"] = pair.title;
-  json["bins"] = pair.before.bins();
-  json["contrast"] = Json::array();
-  for (const ContrastRange& range : pair.ranges) {
-    json["contrast"].push_back(
-        {{"step", range.label}, {"plane", range.plane}, {"lo", range.lo}, {"hi", range.hi}});
-  }
-  json["before"] = counts_json(pair.before, pair.before_label);
-  json["after"] = counts_json(pair.after, pair.after_label);
-  return json.dump(2) + "\n";
+void add_histogram(Fields& fields, const HistogramPair& pair) {
+  add_version(fields);
+  add_kind(fields, kHistogramSchema);
+  fields.add("title", pair.title);
+  fields.add("bins", pair.before.bins(), kBins).about("of the image before");
+  fields.list("contrast", pair.ranges, add_range);
+  fields.object("before", [&](Fields& image) { add_counts_of(image, pair.before, pair.before_label); });
+  fields.object("after", [&](Fields& image) { add_counts_of(image, pair.after, pair.after_label); });
 }
 
 }  // namespace
 
+std::vector<std::string> plane_names(const Counts& counts) {
+  return counts.planes() == 3 ? std::vector<std::string>{"red", "green", "blue"}
+                              : std::vector<std::string>{"grey"};
+}
+
 std::string histogram_text(const HistogramPair& pair, const std::string& path) {
   if (path.ends_with(".csv")) return histogram_csv(pair);
-  return path.ends_with(".json") ? histogram_json(pair) : histogram_svg(pair);
+  return path.ends_with(".json") ? fields_of([&](Fields& fields) { add_histogram(fields, pair); }).text()
+                                 : histogram_svg(pair);
+}
+
+std::string histogram_schema() {
+  return schema_text(kHistogramSchema,
+                     "Counts of an image before and after its stages: --histogram FILE.json",
+                     [](Fields& fields) { add_histogram(fields, {}); });
 }
 
 }  // namespace imgpipe

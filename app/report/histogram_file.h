@@ -22,6 +22,9 @@ struct Counts {
   }
 };
 
+// "red", "green", "blue"; or "grey".
+[[nodiscard]] std::vector<std::string> plane_names(const Counts& counts);
+
 struct HistogramPair {
   std::string title;
   std::string before_label;  // which image was counted
@@ -33,6 +36,7 @@ struct HistogramPair {
 
 // The file's text by the ending of `path`: .csv, .json or .svg.
 [[nodiscard]] std::string histogram_text(const HistogramPair& pair, const std::string& path);
+[[nodiscard]] std::string histogram_schema();
 [[nodiscard]] std::string histogram_svg(const HistogramPair& pair);
 
 }  // namespace imgpipe

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "app/process_options/options_digest.h"
-#include "app/report/report_texts.h"
+#include "app/report/report_tables.h"
 #include "app/report/text_columns.h"
 #include "images/text.h"
 #include "pipeline/decode_row.h"
@@ -88,37 +88,6 @@ void compare_decoding(const ReportInput& input, ImageReport& report) {
     row.comparison = input.decoded->text();
   }
   report.identical = report.identical && input.decoded->identical();
-}
-
-std::string optional_number(const std::optional<double>& value, int decimals, const char* unit = "") {
-  return value ? number(*value, decimals) + unit : "";
-}
-
-struct TableLook {
-  std::size_t name_width = 20;  // more where a step's label is longer
-  bool compared = false, color = false;
-};
-
-std::string table_line(const std::array<std::string, 8>& cells, const TableLook& look) {
-  constexpr std::array<std::size_t, 8> kWidths{0, 12, 10, 9, 8, 13, 11, 0};
-  const bool compared = look.compared;
-  std::string line = " " + padded(cells[0], look.name_width, true);
-  for (std::size_t i = 1; i < (compared ? 7U : 5U); ++i) line += padded(cells[i], kWidths[i]);
-  if (compared && !cells[7].empty()) line += "  " + cells[7];
-  return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-}
-
-std::string table_row(const ReportRow& row, const TableLook& look) {
-  std::string comparison = row.comparison;
-  if (look.color && !comparison.empty())
-    comparison = (comparison == "identical" ? "\x1b[32m" : "\x1b[1;31m") + comparison + "\x1b[0m";
-  return table_line(
-      {row.name, milliseconds_text(row.time_ms),
-       row.bytes > 0 ? number(static_cast<double>(row.bytes) / 1e6, 2) : "", optional_number(row.gb_per_s, 2),
-       row.copy_share ? number(*row.copy_share * 100, 1) + "%" : "",
-       row.reference_ms ? milliseconds_text(*row.reference_ms) : "", optional_number(row.speed_up(), 2, "x"),
-       comparison},
-      look);
 }
 
 // In two lines of the table.
@@ -267,13 +236,19 @@ std::string image_report_table(const ImageReport& report, const RunFacts& facts,
   if (options.reports.repeat > 0) out += times_line(options.reports.repeat, report.compared);
   for (const ContrastRange& range : report.ranges) out += range_text(range) + "\n";
   for (const std::string& note : report.notes) out += note + "\n";
-  TableLook look{.compared = report.compared, .color = color};
-  for (const ReportRow& row : report.rows) look.name_width = std::max(look.name_width, row.name.size());
-  out += "\n" +
-         table_line({"", "time ms", "MB", "GB/s", "of copy", "reference ms", "speed-up", "compared"}, look);
-  for (const ReportRow& row : report.rows) out += table_row(row, look);
-  out += "\n";
-  for (const ReportRow& row : report.totals) out += table_row(row, look);
+  ResultTable table = row_table(report);
+  constexpr std::array<std::size_t, 9> kWidths{21, 12, 0, 10, 9, 8, 13, 11, 0};
+  for (std::size_t i = 0; i < table.columns.size(); ++i) table.columns[i].width = kWidths[i];
+  table.columns.front().title = kNoTitle;
+  table.columns[kShareColumn].title.clear();
+  for (auto& row : table.rows) {
+    std::string& comparison = row.back().text;
+    if (!report.compared || !color || comparison.empty()) continue;
+    comparison = (comparison == "identical" ? "\x1b[32m" : "\x1b[1;31m") + comparison + "\x1b[0m";
+  }
+  table.rows.emplace(table.rows.end() - static_cast<std::ptrdiff_t>(report.totals.size()),
+                     table.columns.size());
+  out += "\n" + table_text(table);
   return out;
 }
 

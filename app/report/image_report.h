@@ -4,9 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
-
-#include <nlohmann/json_fwd.hpp>
 
 #include "app/process_options/process_options.h"
 #include "images/codecs/codec.h"
@@ -17,6 +16,8 @@
 #include "pipeline/time_rows.h"
 
 namespace imgpipe {
+
+class Fields;
 
 inline constexpr double kNsPerMs = 1e6;
 
@@ -59,10 +60,10 @@ struct PageFacts {
 // What ran, for the report's header and its files.
 struct RunFacts {
   const ProcessOptions* options = nullptr;
-  ImageHeader input;
+  ImageHeader input{};
   std::int64_t input_bytes = 0;
   Format output_format = Format::png;
-  Shape output;
+  Shape output{};
   std::int64_t output_bytes = 0;
   DepthLoss depth_loss = DepthLoss::none;
   std::vector<std::string> warnings{};
@@ -99,9 +100,22 @@ void finish_pages(ImageReport& all, double wall_ms, double copy_bandwidth);
 [[nodiscard]] std::string image_report_json(const ImageReport& report, const RunFacts& facts);
 [[nodiscard]] std::string image_report_csv(const ImageReport& report);
 
-// The options and the build, as every JSON report has them.
-[[nodiscard]] nlohmann::ordered_json options_json(const ProcessOptions& options);
-[[nodiscard]] nlohmann::ordered_json build_json();
+[[nodiscard]] std::string image_schema();
+// The fields of that report, and of one over several pages, whose `schema` is another.
+void add_image_report(Fields& fields, std::string_view schema, const ImageReport& report,
+                      const RunFacts& facts);
+// "identical" or "different"; none without --cpu.
+[[nodiscard]] std::optional<std::string> comparison_of(bool compared, bool identical);
+
+// Words of the table and the page.
+// "12 pages (4-15), 512x512 grey 16-bit tiff", or without pages "512x512 grey 16-bit tiff".
+[[nodiscard]] std::string contents_text(const RunFacts& facts, bool output);
+// "contrast: lo 19, hi 231".
+[[nodiscard]] std::string range_text(const ContrastRange& range);
+// Times range from microseconds to minutes: three significant figures at least.
+[[nodiscard]] std::string milliseconds_text(double ms);
+// What --repeat makes of the times.
+[[nodiscard]] std::string repeat_text(int repeat, bool compared);
 
 // Of a sample as the stages have it: 8 or 16.
 [[nodiscard]] int bits_of(const Shape& shape);

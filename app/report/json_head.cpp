@@ -3,7 +3,6 @@
 #include <array>
 #include <ctime>
 
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "app/version.h"
@@ -12,7 +11,6 @@
 #include "pipeline/device.h"
 
 namespace imgpipe {
-
 std::string schema_id(std::string_view name) {
   return "imgpipe/" + std::string(name) + "/1";
 }
@@ -31,19 +29,40 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? printable(name.data()) : "";
 }
 
-nlohmann::ordered_json plain_head(std::string_view name) {
-  const std::string version = build_info().version;
-  return {{"imgpipe", version}, {"schema", schema_id(name)}, {"version", version}};
+void add_version(Fields& fields) {
+  fields.add("imgpipe", build_info().version)
+      .about("the version; the first key, by which imgpipe knows its files");
 }
 
-void add_run_head(nlohmann::ordered_json& json, std::string_view name, const RunHead& run) {
-  json["schema"] = schema_id(name);
-  json["version"] = build_info().version;
-  json["date"] = date_now();
-  json["host"] = host_name();
-  if (run.device) json["device"] = *run.device;
-  json["threads"] = run.threads > 0 ? run.threads : host_info().threads;
-  json["simd"] = simd_target();
+void add_build(Fields& fields) {
+  const BuildInfo info = build_info();
+  fields.object("imgpipe", [&](Fields& build) {
+    build.add("version", info.version);
+    build.add("commit", info.commit);
+    build.add("compiler", info.compiler);
+    build.add("build_type", info.build_type);
+    build.add("cuda", info.cuda);
+    build.add("libraries", info.libraries);
+  });
+}
+
+void add_kind(Fields& fields, std::string_view name) {
+  fields.fixed("schema", schema_id(name));
+  fields.add("version", build_info().version);
+}
+
+RunHead::RunHead(int given)
+    : date(date_now()), host(host_name()), threads(given > 0 ? given : host_info().threads) {}
+
+void add_run_head(Fields& fields, std::string_view name, const RunHead& run,
+                  const std::optional<std::string>& device) {
+  add_kind(fields, name);
+  constexpr Rule kDate{.pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"};
+  fields.add("date", run.date, kDate).about("when it was written, UTC (RFC 3339)");
+  fields.add("host", run.host).about("the machine's name");
+  if (device) fields.add("device", *device);
+  fields.add("threads", run.threads, kFromOne).about("as --threads has it, or as many as there were");
+  fields.add("simd", simd_target()).about("the instruction set of the CPU's code");
 }
 
 }  // namespace imgpipe

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json_fwd.hpp>
+#include "app/report/fields.h"
 
 namespace imgpipe {
 
@@ -15,7 +15,7 @@ inline constexpr std::string_view kImageSchema = "image", kPagesSchema = "pages"
                                   kStatsImagesSchema = "stats-images", kStatsLineSchema = "stats-line",
                                   kBenchSchema = "bench", kDevicesSchema = "devices", kInfoSchema = "info",
                                   kReportSchema = "report", kUpdateLineSchema = "update-line",
-                                  kHistogramSchema = "histogram", kTraceSchema = "trace";
+                                  kHistogramSchema = "histogram", kTraceSchema = "trace", kLogSchema = "log";
 
 // "imgpipe/NAME/1": the number changes where a key that is there goes or means something else.
 [[nodiscard]] std::string schema_id(std::string_view name);
@@ -25,15 +25,22 @@ inline constexpr std::string_view kImageSchema = "image", kPagesSchema = "pages"
 // As the system names itself, printable; empty where it does not.
 [[nodiscard]] std::string host_name();
 
-// "imgpipe" (the version), "schema" and "version", without date, host and device.
-[[nodiscard]] nlohmann::ordered_json plain_head(std::string_view name);
+// "imgpipe": the version; of a report that says more of the build all of it.
+void add_version(Fields& fields);
+void add_build(Fields& fields);
+
+// "schema" and "version".
+void add_kind(Fields& fields, std::string_view name);
 
 struct RunHead {
-  int threads = 0;                      // as --threads has it; 0: as many as there are processors to be had
-  std::optional<std::string> device{};  // none: the JSON has a key of that name already
+  // `threads` as --threads has it; 0: as many as there are processors to be had.
+  explicit RunHead(int threads);
+  std::string date, host;
+  int threads = 1;
 };
-
-// Adds "schema", "version", "date", "host", "device", "threads" and "simd" behind what is there.
-void add_run_head(nlohmann::ordered_json& json, std::string_view name, const RunHead& run);
+// "schema", "version", "date", "host", "device" (none: the report has a key of that name already), "threads"
+// and "simd".
+void add_run_head(Fields& fields, std::string_view name, const RunHead& run,
+                  const std::optional<std::string>& device = std::nullopt);
 
 }  // namespace imgpipe

@@ -1,10 +1,8 @@
 #include "app/report/report_tables.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
-#include "app/report/report_texts.h"
 #include "app/report/text_columns.h"
 
 namespace imgpipe {
@@ -16,6 +14,12 @@ constexpr int kRows = 256;  // of a histogram
 TableCell milliseconds(double ms) {
   TableCell cell(ms, 4);
   cell.text = milliseconds_text(ms);
+  return cell;
+}
+
+TableCell megabytes(std::int64_t bytes) {
+  TableCell cell(static_cast<double>(bytes), 0);
+  cell.text = number(static_cast<double>(bytes) / 1e6, 2);
   return cell;
 }
 
@@ -46,7 +50,7 @@ ResultTable row_table(const ImageReport& report) {
     for (const ReportRow& row : *rows) {
       std::vector<TableCell> cells{row.name, milliseconds(row.time_ms)};
       cells.push_back(end_to_end_ms > 0 ? TableCell(row.time_ms / end_to_end_ms, 1, 100, "%") : TableCell());
-      cells.push_back(row.bytes > 0 ? TableCell(static_cast<double>(row.bytes), 2, 1e-6) : TableCell());
+      cells.push_back(row.bytes > 0 ? megabytes(row.bytes) : TableCell());
       cells.push_back(cell_of(row.gb_per_s, 2));
       cells.push_back(cell_of(row.copy_share, 1, 100, "%"));
       if (report.compared) {
@@ -81,13 +85,8 @@ ResultTable histogram_table(const HistogramPair& pair) {
   const bool deep = pair.before.bins() > kRows || pair.after.bins() > kRows;
   table.columns = {{"bin", deep ? "value (of 16 bits the upper 8)" : "value", true}};
   const auto add_columns = [&](const Counts& counts, const std::string& when) {
-    constexpr std::array<const char*, 3> kNames{"red", "green", "blue"};
-    for (int plane = 0; plane < counts.planes(); ++plane) {
-      const std::string name = counts.planes() == 3 ? kNames[static_cast<std::size_t>(plane)] : "grey";
-      std::string key = when;
-      std::string title = when;
-      table.columns.push_back({key.append("_").append(name), title.append(", ").append(name)});
-    }
+    for (const std::string& name : plane_names(counts))
+      table.columns.push_back({when + "_" + name, when + ", " + name});
   };
   add_columns(pair.before, "before");
   add_columns(pair.after, "after");

@@ -1,6 +1,7 @@
 // The numbers of a report as tables of a page.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 
@@ -10,7 +11,8 @@
 
 namespace imgpipe {
 
-// Rows and totals; the keys are those of the JSON.
+// Rows and totals; the keys are those of the JSON. The text table leaves out the share of the whole.
+inline constexpr std::size_t kShareColumn = 2;
 [[nodiscard]] ResultTable row_table(const ImageReport& report);
 // The first 2,000; a note says how many more there are.
 [[nodiscard]] ResultTable span_table(std::span<const Span> spans);

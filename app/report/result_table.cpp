@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
-#include "app/report/exact_number.h"
+#include "app/report/csv.h"
+#include "app/report/json_head.h"
+#include "app/report/json_schema.h"
 #include "app/report/text_columns.h"
 
 namespace imgpipe {
@@ -32,17 +32,23 @@ std::string table_text(const ResultTable& table) {
   const std::vector<std::size_t> columns = shown(table);
   std::vector<std::size_t> widths;
   for (const std::size_t i : columns) {
-    std::size_t width = table.columns[i].title.size();
+    const TableColumn& column = table.columns[i];
+    std::size_t width = std::max(column.title.size(), column.width - std::min<std::size_t>(column.width, 1));
     for (const auto& row : table.rows) width = std::max(width, row[i].text.size());
     widths.push_back(width);
   }
+  if (table.columns[columns.back()].left) widths.back() = 0;
   const auto line_of = [&](const auto& text_of) {
-    std::string line;
-    for (std::size_t k = 0; k < columns.size(); ++k)
-      line += (k == 0 ? " " : "  ") + padded(text_of(columns[k]), widths[k], table.columns[columns[k]].left);
-    return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    std::string line = table.indent;
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      const TableColumn& column = table.columns[columns[k]];
+      if (k > 0) line += column.width > 0 ? " " : "  ";
+      line += padded(text_of(columns[k]), widths[k], column.left);
+    }
+    if (text_of(columns.back()).empty()) line.erase(line.find_last_not_of(' ') + 1);
+    return line + "\n";
   };
-  std::string out = table.title + "\n";
+  std::string out = table.title.empty() ? "" : table.title + "\n";
   out += line_of([&](std::size_t i) { return table.columns[i].title; });
   for (const auto& row : table.rows) out += line_of([&](std::size_t i) { return row[i].text; });
   for (const std::string& note : table.notes) out += " " + note + "\n";
@@ -80,19 +86,48 @@ std::string table_csv(const ResultTable& table, const ResultTable* previous) {
   return out;
 }
 
-nlohmann::ordered_json table_json(const ResultTable& table) {
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+Json table_json(const ResultTable& table) {
+  Json rows = Json::array();
   for (const auto& row : table.rows) {
-    nlohmann::ordered_json object;
+    Json object;
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       const TableCell& cell = row[i];
-      object[table.columns[i].key] = cell.value          ? nlohmann::ordered_json(*cell.value)
-                                     : cell.text.empty() ? nlohmann::ordered_json(nullptr)
-                                                         : nlohmann::ordered_json(cell.text);
+      object[table.columns[i].key] = cell.value          ? Json(*cell.value)
+                                     : cell.text.empty() ? Json(nullptr)
+                                                         : Json(cell.text);
     }
     rows.push_back(std::move(object));
   }
   return rows;
+}
+
+namespace {
+
+void add_tables(Fields& fields, const MeasuredTables& measured) {
+  std::string device;
+  for (const std::string& one : measured.devices) device += (device.empty() ? "" : "; ") + one;
+  add_build(fields);
+  add_run_head(fields, kBenchSchema, RunHead(measured.threads), device);
+  fields.add("devices", measured.devices);
+  fields.list("tables", measured.tables, [](Fields& each, const ResultTable& table) {
+    each.add("title", table.title);
+    each.any("rows", table_json(table), R"({"type": "array", "items": {
+      "type": "object", "additionalProperties": {"type": ["string", "number", "null"]}}})");
+    each.add("notes", table.notes);
+  });
+}
+
+}  // namespace
+
+std::string tables_json(const MeasuredTables& measured) {
+  return fields_of([&](Fields& fields) { add_tables(fields, measured); }).text();
+}
+
+std::string tables_schema() {
+  return schema_text(
+      kBenchSchema,
+      "Tables of the kernel lab: imgpipe bench --format json; which columns a row has depends on the table",
+      [](Fields& fields) { add_tables(fields, {}); });
 }
 
 }  // namespace imgpipe

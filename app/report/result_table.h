@@ -1,6 +1,7 @@
 // Measurements as a table, for people (text, Markdown) and for programs (CSV, JSON).
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,10 +13,12 @@ namespace imgpipe {
 enum class TableFormat { text, csv, json, markdown };
 
 struct TableColumn {
-  std::string key;    // for programs, with the unit: "median_us"
-  std::string title;  // for people; empty: for programs only
-  bool left = false;  // words, not numbers
+  std::string key;        // for programs, with the unit: "median_us"
+  std::string title;      // for people; empty: for programs only
+  bool left = false;      // words, not numbers
+  std::size_t width = 0;  // at least, a blank before it included; 0: that of the texts, after two blanks
 };
+inline constexpr const char* kNoTitle = " ";  // of a column that people see
 
 struct TableCell {
   TableCell() = default;  // nothing
@@ -34,6 +37,7 @@ struct ResultTable {
   std::vector<TableColumn> columns;
   std::vector<std::vector<TableCell>> rows;
   std::vector<std::string> notes;  // for people, below the table
+  std::string indent = " ";
 };
 
 [[nodiscard]] std::string table_text(const ResultTable& table);
@@ -42,5 +46,14 @@ struct ResultTable {
 [[nodiscard]] std::string table_csv(const ResultTable& table, const ResultTable* previous = nullptr);
 // An array of objects.
 [[nodiscard]] nlohmann::ordered_json table_json(const ResultTable& table);
+
+// The tables of the lab, as imgpipe bench --format json prints them.
+struct MeasuredTables {
+  std::vector<std::string> devices;  // what was measured, for people
+  int threads = 0;                   // as --threads has it
+  std::vector<ResultTable> tables;
+};
+[[nodiscard]] std::string tables_json(const MeasuredTables& measured);
+[[nodiscard]] std::string tables_schema();
 
 }  // namespace imgpipe

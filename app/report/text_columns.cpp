@@ -1,6 +1,7 @@
 #include "app/report/text_columns.h"
 
 #include <array>
+#include <charconv>
 #include <cstdio>
 
 namespace imgpipe {
@@ -22,11 +23,21 @@ std::string with_separators(std::uint64_t value) {
   return text;
 }
 
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
+std::string counted(std::uint64_t count, const std::string& what) {
+  return with_separators(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  if (bytes < 1000) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+  // 999,950 and more would be rounded to 1000.0 kB.
+  return bytes < 999'950 ? number(static_cast<double>(bytes) / 1e3, 1) + " kB"
+                         : number(static_cast<double>(bytes) / 1e6, 1) + " MB";
+}
+
+std::string exact_number(double value) {
+  std::array<char, 64> text{};
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
+  return {text.data(), end};
 }
 
 }  // namespace imgpipe

@@ -14,7 +14,11 @@ namespace imgpipe {
 
 // "1,234,567".
 [[nodiscard]] std::string with_separators(std::uint64_t value);
-// A field of a CSV file (RFC 4180): quoted where it has a comma, a quote or a line break.
-[[nodiscard]] std::string csv_field(const std::string& text);
+// "1 image", "1,234 images".
+[[nodiscard]] std::string counted(std::uint64_t count, const std::string& what);
+// "812 bytes", "54.3 kB", "2419.2 MB": by powers of 1,000.
+[[nodiscard]] std::string bytes_text(std::int64_t bytes);
+// The shortest text that reads back as the same number.
+[[nodiscard]] std::string exact_number(double value);
 
 }  // namespace imgpipe

@@ -1,22 +1,40 @@
 #include "app/report/trace_file.h"
 
-#include <nlohmann/json.hpp>
-
-#include "app/report/image_report.h"
 #include "app/report/json_head.h"
+#include "app/report/json_schema.h"
 #include "images/text.h"
+#include "pipeline/time_rows.h"
 
 namespace imgpipe {
 namespace {
 
-using Json = nlohmann::ordered_json;
+// Events are those of Chrome's format, each kind with fields of its own.
+constexpr std::string_view kEventsSchema = R"({"type": "array", "minItems": 1, "items": {"oneOf": [
+  {"type": "object", "required": ["name", "ph", "pid", "args"], "additionalProperties": false, "properties": {
+    "name": {"enum": ["process_name", "thread_name"]}, "ph": {"const": "M"}, "pid": {"const": 1},
+    "tid": {"type": "integer", "minimum": 1},
+    "args": {"type": "object", "required": ["name"], "additionalProperties": false,
+             "properties": {"name": {"type": "string"}}}}},
+  {"type": "object", "required": ["name", "cat", "ph", "ts", "dur", "pid", "tid", "args"],
+   "additionalProperties": false, "properties": {
+    "name": {"type": "string"}, "cat": {"type": "string"}, "ph": {"const": "X"},
+    "ts": {"type": "number", "minimum": 0, "description": "microseconds since the start"},
+    "dur": {"type": "number", "minimum": 0}, "pid": {"const": 1}, "tid": {"type": "integer", "minimum": 1},
+    "args": {"type": "object", "required": ["image", "bytes"], "additionalProperties": false, "properties": {
+      "image": {"type": "string"}, "bytes": {"type": "integer", "minimum": 0}}}}}]}})";
+
+void add_trace(Fields& fields) {
+  add_version(fields);
+  add_kind(fields, kTraceSchema);
+  fields.any("traceEvents", Json::array(), kEventsSchema);
+}
 
 std::string beginning(const std::string& shard) {
   const std::string program = shard.empty() ? "imgpipe" : "imgpipe " + shard;
   const Json name{{"name", "process_name"}, {"ph", "M"}, {"pid", 1}, {"args", {{"name", program}}}};
-  std::string head = plain_head(kTraceSchema).dump();
-  head.pop_back();  // its }
-  return head + ",\"traceEvents\":[\n" + name.dump();
+  std::string head = fields_of(add_trace).json().dump();
+  head.resize(head.size() - std::string_view("]}").size());
+  return head + "\n" + name.dump();
 }
 
 }  // namespace
@@ -54,6 +72,11 @@ void TraceFile::add(std::span<const Span> spans, const std::string& image) {
 
 void TraceFile::close() {
   file_.close();
+}
+
+std::string trace_schema() {
+  return schema_text(kTraceSchema, "What ran when, in Chrome's Trace Event Format: --trace FILE.json",
+                     add_trace);
 }
 
 }  // namespace imgpipe

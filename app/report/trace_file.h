@@ -27,4 +27,6 @@ class TraceFile {
   std::map<std::string, int> threads_;  // by track
 };
 
+[[nodiscard]] std::string trace_schema();
+
 }  // namespace imgpipe

@@ -43,6 +43,10 @@ std::string_view balance_name(Balance balance) {
   return std::ranges::find(kBalances, balance, &std::pair<std::string_view, Balance>::second)->first;
 }
 
+std::string shard_name(int index, int count) {
+  return std::to_string(index) + "/" + std::to_string(count);
+}
+
 std::string shard_text(const Shard& shard) {
   std::string text = "shard " + std::to_string(shard.index) + " of " + std::to_string(shard.count) +
                      (shard.by.empty() ? ", given" : ", by ");

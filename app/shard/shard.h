@@ -42,6 +42,8 @@ using Environment = std::function<std::string(const char* name)>;
 
 [[nodiscard]] std::string_view balance_name(Balance balance);
 
+// "2/8"
+[[nodiscard]] std::string shard_name(int index, int count);
 // "shard 2 of 8, by SLURM_PROCID=1 (0 to 7); balance hash", or "shard 2 of 8, given; balance bytes".
 [[nodiscard]] std::string shard_text(const Shard& shard);
 

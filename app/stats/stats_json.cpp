@@ -1,14 +1,14 @@
 // The results for programs.
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <span>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
-#include "app/batch/batch_report.h"
+#include "app/report/csv.h"
 #include "app/report/json_head.h"
-#include "app/report/text_columns.h"
+#include "app/report/json_schema.h"
+#include "app/report/report_parts.h"
 #include "app/stats/stats_options.h"
 #include "app/stats/stats_report.h"
 #include "images/files/output_file.h"
@@ -17,9 +17,9 @@
 namespace imgpipe {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::array<std::string_view, 5> kChannelNames{"grey", "red", "green", "blue", kAlphaName};
+constexpr Rule kMaximum = one_of(255, 65535);
+constexpr Rule kGroups = one_of("grey|rgb");
 
 std::vector<std::string_view> channel_names(const Shape& shape) {
   const auto colors = color_names(shape.color_channels() > 1);
@@ -28,70 +28,71 @@ std::vector<std::string_view> channel_names(const Shape& shape) {
   return names;
 }
 
-double unit(int value, SampleType scale) {
-  return static_cast<double>(value) / max_sample(scale);
+// ---- channels --------------------------------------------------------------------------------------------
+
+struct Channel {
+  ChannelStatistics statistics;
+  std::vector<Percent> percents;
+  SampleType scale = SampleType::u8;
+
+  [[nodiscard]] double unit(int value) const { return static_cast<double>(value) / max_sample(scale); }
+};
+
+void add_channel(Fields& fields, const Channel& channel) {
+  const ChannelStatistics& statistics = channel.statistics;
+  Named<int> percentiles;
+  Named<double> unit_percentiles;
+  for (std::size_t i = 0; i < channel.percents.size(); ++i) {
+    const std::string percent = percent_text(channel.percents[i]);
+    percentiles.emplace_back(percent, statistics.percentiles[i]);
+    unit_percentiles.emplace_back(percent, channel.unit(statistics.percentiles[i]));
+  }
+  fields.add("samples", statistics.samples);
+  fields.add("min", statistics.least);
+  fields.add("max", statistics.most);
+  fields.add("mean", statistics.mean);
+  fields.add("deviation", statistics.deviation);
+  fields.add("percentiles", percentiles);
+  fields.object("unit", [&](Fields& unit) {
+    unit.add("min", channel.unit(statistics.least));
+    unit.add("max", channel.unit(statistics.most));
+    unit.add("mean", statistics.unit_mean);
+    unit.add("deviation", statistics.unit_deviation);
+    unit.add("percentiles", unit_percentiles);
+  });
 }
 
-Json percentiles_json(const std::vector<Percent>& percents, const ChannelStatistics& statistics) {
-  Json json = Json::object();
-  for (std::size_t i = 0; i < percents.size(); ++i)
-    json[percent_text(percents[i])] = statistics.percentiles[i];
-  return json;
-}
+// ---- the data set ----------------------------------------------------------------------------------------
 
-Json unit_json(const std::vector<Percent>& percents, const ChannelStatistics& statistics, SampleType scale) {
-  Json json{{"min", unit(statistics.least, scale)},
-            {"max", unit(statistics.most, scale)},
-            {"mean", statistics.unit_mean},
-            {"deviation", statistics.unit_deviation}};
-  json["percentiles"] = Json::object();
-  for (std::size_t i = 0; i < percents.size(); ++i)
-    json["percentiles"][percent_text(percents[i])] = unit(statistics.percentiles[i], scale);
-  return json;
-}
-
-Json channel_json(const std::vector<Percent>& percents, const ChannelStatistics& statistics,
-                  SampleType scale) {
-  return {{"samples", statistics.samples},
-          {"min", statistics.least},
-          {"max", statistics.most},
-          {"mean", statistics.mean},
-          {"deviation", statistics.deviation},
-          {"percentiles", percentiles_json(percents, statistics)},
-          {"unit", unit_json(percents, statistics, scale)}};
-}
-
-// Calls action(name, channel) for each channel of a group.
-template <class Action>
-void for_channels(const ImageGroup& group, const Action& action) {
-  for (std::size_t c = 0; c < group.color.size(); ++c)
-    action(std::string(color_names(group.is_color())[c]), group.color[c]);
-  if (group.alpha.images > 0) action(std::string(kAlphaName), group.alpha);
-}
-
-Json group_json(const ImageGroup& group, const std::vector<Percent>& percents) {
-  Json json{{"group", group_name(group.is_color())},
-            {"images", group.images},
-            {"images_with_alpha", group.alpha.images},
-            {"images_of_16_bits", group.wide_images},
-            {"pixels", group.pixels},
-            {"maximum", max_sample(group.scale())}};
+void add_group(Fields& fields, const ImageGroup& group, const std::vector<Percent>& percents) {
+  Named<Channel> channels;
+  std::vector<double> means, deviations;
   for_channels(group, [&](const std::string& name, const ImageGroup::Channel& channel) {
     const ChannelStatistics statistics = statistics_of(group.counts(channel), percents);
-    json["channels"][name] = channel_json(percents, statistics, group.scale());
+    channels.emplace_back(name, Channel{statistics, percents, group.scale()});
     if (name == kAlphaName) return;
-    json["mean"].push_back(statistics.unit_mean);
-    json["std"].push_back(statistics.unit_deviation);
+    means.push_back(statistics.unit_mean);
+    deviations.push_back(statistics.unit_deviation);
   });
-  return json;
+  fields.add("group", group_name(group.is_color()), kGroups);
+  fields.add("images", group.images, kFromOne);
+  fields.add("images_with_alpha", group.alpha.images);
+  fields.add("images_of_16_bits", group.wide_images);
+  fields.add("pixels", group.pixels, kFromOne);
+  fields.add("maximum", max_sample(group.scale()), kMaximum);
+  fields.names("channels", channels, add_channel);
+  fields.add("mean", means);
+  fields.add("std", deviations);
 }
 
-Json histogram_json(const ImageGroup& group) {
-  Json json{{"group", group_name(group.is_color())}, {"bins", max_sample(group.scale()) + 1}};
+void add_histogram(Fields& fields, const ImageGroup& group) {
+  Named<std::vector<std::uint64_t>> counts;
   for_channels(group, [&](const std::string& name, const ImageGroup::Channel& channel) {
-    json["counts"][name] = group.counts(channel);
+    counts.emplace_back(name, group.counts(channel));
   });
-  return json;
+  fields.add("group", group_name(group.is_color()), kGroups);
+  fields.add("bins", max_sample(group.scale()) + 1, kBins);
+  fields.add("counts", counts);
 }
 
 // The path has a key of its own.
@@ -99,16 +100,32 @@ std::string reason_alone(const StatsFailure& failure) {
   return split_reason(failure.reason, *failure.file).alone;
 }
 
-Json failures_json(const StatsTotals& totals) {
-  Json json = Json::array();
+std::vector<ReportFailure> all_failures(const StatsTotals& totals) {
+  std::vector<ReportFailure> all;
   for (const PathProblem& problem : totals.problems)
-    json.push_back({{"input", printable(problem.path)}, {"error", "input"}, {"reason", problem.reason}});
-  for (const StatsFailure& failure : totals.failures) {
-    json.push_back({{"input", printable(failure.file->input)},
-                    {"error", kind_of_error(failure.kind)},
-                    {"reason", reason_alone(failure)}});
-  }
-  return json;
+    all.push_back({printable(problem.path), ErrorKind::input, problem.reason});
+  for (const StatsFailure& failure : totals.failures)
+    all.push_back({printable(failure.file->input), failure.kind, reason_alone(failure)});
+  return all;
+}
+
+void add_stats(Fields& fields, const StatsTotals& totals) {
+  const auto groups = std::views::values(totals.groups);
+  add_version(fields);
+  add_kind(fields, kStatsSchema);
+  fields.fixed("command", "stats");
+  fields.add("stages", totals.stages);
+  fields.add("shard", given(totals.shard));
+  fields.add("images", totals.images);
+  fields.add("counted", totals.counted);
+  fields.add("pages_counted", totals.pages);
+  fields.add("failed", totals.failed());
+  fields.add("images_reduced_to_8_bits", totals.reduced.images);
+  fields.add("images_with_a_profile", totals.profiles.images);
+  fields.list("groups", groups,
+              [&](Fields& each, const ImageGroup& group) { add_group(each, group, totals.percents); });
+  fields.list("failures", all_failures(totals), add_failure);
+  fields.list("histograms", groups, add_histogram);
 }
 
 // ---- each image ------------------------------------------------------------------------------------------
@@ -118,85 +135,89 @@ const StatsFailure* failure_of(const StatsTotals& totals, const BatchFile& file)
   return found == totals.failures.end() || found->file != &file ? nullptr : &*found;
 }
 
-// Every key of an image, or page.
-Json image_json(const StatsTotals& totals, const BatchFile& file, const StatsImage& image) {
-  // The same images give the same bytes.
-  Json json = plain_head(kStatsLineSchema);
-  json["input"] = printable(file.input);
-  json["status"] = "failed";
-  for (const char* key : {"page", "error", "reason", "group", "width_pixels", "height_pixels",
-                          "bits_per_sample", "maximum", "channels"})
-    json[key] = nullptr;
-  if (const StatsFailure* failure = failure_of(totals, file)) {
-    json["error"] = kind_of_error(failure->kind);
-    json["reason"] = reason_alone(*failure);
-    return json;
-  }
-  if (image.page > 0) json["page"] = image.page;
-  json["status"] = "counted";
-  json["group"] = group_name(image.shape.color_channels() > 1);
-  json["width_pixels"] = image.shape.width;
-  json["height_pixels"] = image.shape.height;
-  json["bits_per_sample"] = image.bits_per_sample;
-  json["maximum"] = max_sample(image.shape.sample);
+// An image, or page.
+struct ImageRow {
+  std::string input{};  // path
+  const StatsFailure* failure = nullptr;
+  StatsImage image{};
+  std::vector<Percent> percents{};
+};
+
+void add_image(Fields& fields, const ImageRow& row) {
+  const StatsFailure* const failure = row.failure;
+  const StatsImage& image = row.image;
+  const auto if_counted = [&](const auto& value) { return failure ? std::nullopt : std::optional(value); };
+  add_version(fields);  // no date, no host: the same images give the same bytes
+  add_kind(fields, kStatsLineSchema);
+  fields.add("input", printable(row.input));
+  fields.add("status", failure ? "failed" : "counted", one_of("counted|failed"));
+  fields.add("page", image.page > 0 ? if_counted(image.page) : std::nullopt, kFromOne);
+  fields.add("error", failure ? std::optional(kind_of_error(failure->kind)) : std::nullopt, kErrorKinds);
+  fields.add("reason", failure ? std::optional(reason_alone(*failure)) : std::nullopt);
+  fields.add("group", if_counted(group_name(image.shape.color_channels() > 1)), kGroups);
+  fields.add("width_pixels", if_counted(image.shape.width), kFromOne);
+  fields.add("height_pixels", if_counted(image.shape.height), kFromOne);
+  fields.add("bits_per_sample", if_counted(image.bits_per_sample), kFromOne);
+  fields.add("maximum", if_counted(max_sample(image.shape.sample)), kMaximum);
+  Named<Channel> channels;
   const std::vector<std::string_view> names = channel_names(image.shape);
-  json["channels"] = Json::object();
-  for (std::size_t c = 0; c < names.size(); ++c)
-    json["channels"][std::string(names[c])] =
-        channel_json(totals.percents, image.channels[c], image.shape.sample);
-  return json;
+  for (std::size_t c = 0; c < image.channels.size(); ++c)
+    channels.emplace_back(names[c], Channel{image.channels[c], row.percents, image.shape.sample});
+  fields.names_if(failure == nullptr, "channels", channels, add_channel);
 }
 
-std::string csv_head(const std::vector<Percent>& percents) {
-  std::string line = "input,page,status,group,width_pixels,height_pixels,bits_per_sample,maximum";
-  for (const std::string_view name : kChannelNames) {
-    for (const char* column : {"min", "max", "mean", "deviation"})
-      line += "," + std::string(name) + "_" + column;
-    for (const Percent percent : percents) line += "," + std::string(name) + "_p" + percent_text(percent);
-  }
-  return line + ",error,reason\n";
+Json line_of(const ImageRow& row) {
+  return fields_of([&](Fields& fields) { add_image(fields, row); }).json();
 }
 
-std::string csv_line(const StatsTotals& totals, const BatchFile& file, const StatsImage& image) {
-  const Json json = image_json(totals, file, image);
-  const auto field = [](const Json& value) {
-    return value.is_null() ? "" : value.is_string() ? csv_field(value.get<std::string>()) : value.dump();
-  };
-  std::string line;
+void add_images(Fields& fields) {
+  add_version(fields);
+  add_kind(fields, kStatsImagesSchema);
+  fields.list("images", std::vector<ImageRow>(), add_image);
+}
+
+// The columns of a row: of all channels, whether the image has them or not.
+Json csv_columns(const ImageRow& row) {
+  Json json = line_of(row), columns;
   for (const char* key :
        {"input", "page", "status", "group", "width_pixels", "height_pixels", "bits_per_sample", "maximum"})
-    line += (line.empty() ? "" : ",") + field(json[key]);
+    columns[key] = json[key];
   for (const std::string_view name : kChannelNames) {
-    const bool has = json["channels"].is_object() && json["channels"].contains(std::string(name));
-    const Json channel = has ? json["channels"][std::string(name)] : Json::object();
+    const bool has = json["channels"].is_object() && json["channels"].contains(name);
+    Json channel = has ? json["channels"][std::string(name)] : Json::object();
     for (const char* column : {"min", "max", "mean", "deviation"})
-      line += "," + (has ? field(channel[column]) : "");
-    for (const Percent percent : totals.percents)
-      line += "," + (has ? field(channel["percentiles"][percent_text(percent)]) : "");
+      columns[std::string(name) + "_" + column] = channel[column];
+    for (const Percent percent : row.percents)
+      columns[std::string(name) + "_p" + percent_text(percent)] =
+          channel["percentiles"][percent_text(percent)];
   }
-  return line + "," + field(json["error"]) + "," + field(json["reason"]) + "\n";
+  for (const char* key : {"error", "reason"}) columns[key] = json[key];
+  return columns;
 }
 
 }  // namespace
 
 std::string stats_json(const StatsTotals& totals) {
-  Json json = plain_head(kStatsSchema);
-  json["command"] = "stats";
-  json["stages"] = totals.stages;
-  json["shard"] = totals.shard.empty() ? Json(nullptr) : Json(totals.shard);
-  json["images"] = totals.images;
-  json["counted"] = totals.counted;
-  json["pages_counted"] = totals.pages ? Json(*totals.pages) : Json(nullptr);
-  json["failed"] = totals.failed();
-  json["images_reduced_to_8_bits"] = totals.reduced.images;
-  json["images_with_a_profile"] = totals.profiles.images;
-  json["groups"] = Json::array();
-  for (const auto& [is_color, group] : totals.groups)
-    json["groups"].push_back(group_json(group, totals.percents));
-  json["failures"] = failures_json(totals);
-  json["histograms"] = Json::array();
-  for (const auto& [is_color, group] : totals.groups) json["histograms"].push_back(histogram_json(group));
-  return json.dump(2) + "\n";
+  return fields_of([&](Fields& fields) { add_stats(fields, totals); }).text();
+}
+
+std::string stats_schema() {
+  return schema_text(
+      kStatsSchema,
+      "Statistics of a data set: imgpipe stats --json. The same images give the same bytes: there is no "
+      "date, no host, no device",
+      [](Fields& fields) { add_stats(fields, {}); });
+}
+
+std::string stats_images_schema() {
+  return schema_text(kStatsImagesSchema, "Each image's own statistics: imgpipe stats --per-image FILE.json",
+                     add_images);
+}
+
+std::string stats_line_schema() {
+  return schema_text(kStatsLineSchema,
+                     "A line of imgpipe stats --per-image FILE.ndjson: one image's statistics",
+                     [](Fields& fields) { add_image(fields, {}); });
 }
 
 void write_stats_images(const StatsTotals& totals, const std::vector<BatchFile>& files,
@@ -212,16 +233,17 @@ void write_stats_images(const StatsTotals& totals, const std::vector<BatchFile>&
     text.clear();
   };
   if (json) {
+    const Json head = fields_of(add_images).json();
     text = "{";
-    const Json head = plain_head(kStatsImagesSchema);
-    for (const auto& [key, value] : head.items()) text += "\n  \"" + key + "\": " + value.dump() + ",";
-    text += "\n  \"images\": [";
+    for (const auto& [key, value] : head.items())
+      text += "\n  \"" + key + "\": " + (value.is_array() ? "[" : value.dump() + ",");
   }
-  if (csv) text = csv_head(totals.percents);
+  if (csv) text = csv_head(csv_columns({.percents = totals.percents}));
   bool is_first = true;
-  const auto add = [&](const BatchFile& of, const StatsImage& row) {
+  const auto add = [&](const BatchFile& of, const StatsImage& image) {
+    const ImageRow row{of.input, failure_of(totals, of), image, totals.percents};
     if (json) text += std::exchange(is_first, false) ? "\n    " : ",\n    ";
-    text += csv ? csv_line(totals, of, row) : image_json(totals, of, row).dump();
+    text += csv ? csv_row(csv_columns(row)) : line_of(row).dump();
     if (!json && !csv) text += "\n";
     give(kPiece);
   };

@@ -13,10 +13,13 @@ namespace imgpipe {
 [[nodiscard]] std::string stats_head(const StatsTotals& totals);
 [[nodiscard]] std::string stats_table(const StatsTotals& totals);
 [[nodiscard]] std::string stats_json(const StatsTotals& totals);
+[[nodiscard]] std::string stats_schema();
 
 // Of each image, or page, its own, in the order of the files, into a file with this ending: .csv, .json or
 // .ndjson. `rows` as `files`; what has failed has one line, without a page. Throws Error(output).
 void write_stats_images(const StatsTotals& totals, const std::vector<BatchFile>& files,
                         const std::vector<std::vector<StatsImage>>& rows, const std::string& path);
+[[nodiscard]] std::string stats_images_schema();
+[[nodiscard]] std::string stats_line_schema();
 
 }  // namespace imgpipe

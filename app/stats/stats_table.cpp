@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/report/result_table.h"
 #include "app/report/text_columns.h"
 #include "app/stats/stats_options.h"
 #include "app/stats/stats_report.h"
@@ -12,31 +13,6 @@ namespace {
 constexpr int kDecimals = 4;      // on the samples' scale
 constexpr int kUnitDecimals = 6;  // on the scale 0 to 1
 
-std::string images_text(std::uint64_t images) {
-  return with_separators(images) + (images == 1 ? " image" : " images");
-}
-
-std::string pages_text(std::uint64_t pages) {
-  return with_separators(pages) + (pages == 1 ? " page" : " pages");
-}
-
-// Rows of cells in columns that are as wide as they must be; the first column begins at the left.
-std::string columns(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line = " ";
-    for (std::size_t i = 0; i < row.size(); ++i)
-      line += (i == 0 ? "" : "  ") + padded(row[i], widths[i], i == 0);
-    text += line.erase(line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
-}
-
 struct Row {
   std::string name;
   ChannelStatistics statistics;
@@ -44,18 +20,16 @@ struct Row {
 
 std::vector<Row> rows_of(const ImageGroup& group, const std::vector<Percent>& percents) {
   std::vector<Row> rows;
-  const auto add = [&](std::string_view name, const ImageGroup::Channel& channel) {
-    rows.push_back({std::string(name), statistics_of(group.counts(channel), percents)});
-  };
-  for (std::size_t c = 0; c < group.color.size(); ++c) add(color_names(group.is_color())[c], group.color[c]);
-  if (group.alpha.images > 0) add(kAlphaName, group.alpha);
+  for_channels(group, [&](const std::string& name, const ImageGroup::Channel& channel) {
+    rows.push_back({name, statistics_of(group.counts(channel), percents)});
+  });
   return rows;
 }
 
 std::string group_head(const ImageGroup& group, bool of_pages) {
-  const std::string images = of_pages ? pages_text(group.images) : images_text(group.images);
-  std::string text = std::string(group_name(group.is_color())) + ": " + images + ", " +
-                     with_separators(group.pixels) + (group.pixels == 1 ? " pixel" : " pixels");
+  std::string text = std::string(group_name(group.is_color())) + ": " +
+                     counted(group.images, of_pages ? "page" : "image") + ", " +
+                     counted(group.pixels, "pixel");
   if (group.alpha.images > 0) text += ", " + with_separators(group.alpha.images) + " with alpha";
   text += "; samples 0 to " + with_separators(static_cast<std::uint64_t>(max_sample(group.scale())));
   if (group.wide_images > 0 && group.wide_images < group.images)
@@ -73,19 +47,27 @@ std::string listed(const std::vector<Row>& rows, std::size_t colors, double Chan
 std::string group_table(const ImageGroup& group, const StatsTotals& totals) {
   const std::vector<Percent>& percents = totals.percents;
   const std::vector<Row> rows = rows_of(group, percents);
-  std::vector<std::vector<std::string>> first{
-      {"", "samples", "min", "max", "mean", "deviation", "mean 0..1", "deviation 0..1"}};
-  std::vector<std::vector<std::string>> second{{"percent"}};
-  for (const Percent percent : percents) second.front().push_back(percent_text(percent));
+  ResultTable first, second;
+  first.columns = {{"channel", kNoTitle, true},
+                   {"samples", "samples"},
+                   {"min", "min"},
+                   {"max", "max"},
+                   {"mean", "mean"},
+                   {"deviation", "deviation"},
+                   {"unit_mean", "mean 0..1"},
+                   {"unit_deviation", "deviation 0..1"}};
+  second.columns = {{"channel", "percent", true}};
+  for (const Percent percent : percents) second.columns.push_back({"", percent_text(percent)});
   for (const auto& [name, statistics] : rows) {
-    first.push_back({name, with_separators(statistics.samples), std::to_string(statistics.least),
-                     std::to_string(statistics.most), number(statistics.mean, kDecimals),
-                     number(statistics.deviation, kDecimals), number(statistics.unit_mean, kUnitDecimals),
-                     number(statistics.unit_deviation, kUnitDecimals)});
-    second.push_back({name});
-    for (const int value : statistics.percentiles) second.back().push_back(std::to_string(value));
+    first.rows.push_back({name, with_separators(statistics.samples), std::to_string(statistics.least),
+                          std::to_string(statistics.most), number(statistics.mean, kDecimals),
+                          number(statistics.deviation, kDecimals),
+                          number(statistics.unit_mean, kUnitDecimals),
+                          number(statistics.unit_deviation, kUnitDecimals)});
+    second.rows.push_back({name});
+    for (const int value : statistics.percentiles) second.rows.back().emplace_back(std::to_string(value));
   }
-  return group_head(group, totals.pages.has_value()) + columns(first) + "\n" + columns(second) +
+  return group_head(group, totals.pages.has_value()) + table_text(first) + "\n" + table_text(second) +
          "\n for training: mean=" + listed(rows, group.color.size(), &ChannelStatistics::unit_mean) +
          ", std=" + listed(rows, group.color.size(), &ChannelStatistics::unit_deviation) + "\n";
 }
@@ -93,17 +75,17 @@ std::string group_table(const ImageGroup& group, const StatsTotals& totals) {
 // "3 images had this, such as that"; "" for none.
 std::string noted_text(const BatchTotals::Noted& noted, const std::string& what) {
   if (noted.images == 0) return "";
-  return images_text(noted.images) + what + ", such as " + noted.example + "\n";
+  return counted(noted.images, "image") + what + ", such as " + noted.example + "\n";
 }
 
 }  // namespace
 
 std::string stats_head(const StatsTotals& totals) {
-  std::string text = images_text(totals.images) + ": " + with_separators(totals.counted) + " counted, " +
+  std::string text = counted(totals.images, "image") + ": " + with_separators(totals.counted) + " counted, " +
                      with_separators(totals.failed()) + " failed";
   const std::size_t left = totals.images - totals.counted - totals.failures.size();
   if (left > 0) text += ", " + with_separators(left) + " not done";
-  if (totals.pages) text += "; " + pages_text(static_cast<std::uint64_t>(*totals.pages));
+  if (totals.pages) text += "; " + counted(static_cast<std::uint64_t>(*totals.pages), "page");
   if (!totals.stages.empty()) text += "; stages " + totals.stages;
   return text;
 }

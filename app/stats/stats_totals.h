@@ -46,4 +46,12 @@ struct StatsImage {
   std::vector<ChannelStatistics> channels;
 };
 
+// Calls action(name, channel) for each channel of a group.
+template <class Action>
+void for_channels(const ImageGroup& group, const Action& action) {
+  for (std::size_t c = 0; c < group.color.size(); ++c)
+    action(std::string(color_names(group.is_color())[c]), group.color[c]);
+  if (group.alpha.images > 0) action(std::string(kAlphaName), group.alpha);
+}
+
 }  // namespace imgpipe

@@ -11,8 +11,6 @@
 #include <system_error>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "app/exit_code.h"
 #include "app/files/replaceable.h"
 #include "app/jobs/result_files.h"
@@ -21,13 +19,10 @@
 #include "app/options/coding_options.h"
 #include "app/options/option_parser.h"
 #include "app/print.h"
-#include "app/report/byte_sizes.h"
-#include "app/report/json_head.h"
-#include "app/report/json_values.h"
 #include "app/report/text_columns.h"
 #include "app/standard_streams.h"
 #include "app/sums/batch_sums.h"
-#include "app/version.h"
+#include "app/sums/sums_report.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/files/output_file.h"
@@ -60,81 +55,6 @@ SumsOptions read_sums(const Parser& parser) {
   options.replace = read_replace(parser);
   options.logging = read_logging(parser);
   return options;
-}
-
-constexpr std::size_t kMostShown = 20;
-
-// The first of them, and how many more.
-std::string list_of(const std::vector<std::string>& lines) {
-  std::string text;
-  for (std::size_t i = 0; i < lines.size() && i < kMostShown; ++i) text += "  " + lines[i] + "\n";
-  if (lines.size() > kMostShown)
-    text += "  and " + std::to_string(lines.size() - kMostShown) + " more (see --json)\n";
-  return text;
-}
-
-// How many images, and of which shards.
-std::vector<std::string> what_has_no_line(const BatchSums& sums) {
-  const std::size_t images = sums.without_a_line();
-  std::vector<std::string> lines{with_separators(images) + (images == 1 ? " image" : " images") +
-                                 ": killed before it came to them, or never run"};
-  for (const BatchSums::Unfinished& run : sums.unfinished())
-    lines.push_back((run.shard.empty() ? "a run" : "shard " + run.shard) + ": " +
-                    with_separators(run.with_a_line) + " of " + with_separators(run.images) + " have one");
-  for (const std::string& shard : sums.missing_shards()) lines.push_back("shard " + shard + ": none");
-  return lines;
-}
-
-std::string sums_table(const BatchSums& sums, std::size_t files) {
-  std::string text = with_separators(sums.images()) + (sums.images() == 1 ? " image" : " images") + " in " +
-                     std::to_string(files) + (files == 1 ? " report: " : " reports: ") +
-                     with_separators(sums.done()) + " done, " + with_separators(sums.skipped()) +
-                     " skipped, " + with_separators(sums.failed()) + " failed, " +
-                     with_separators(sums.not_done()) + " not done\n";
-  text += "of what is done: " + number(static_cast<double>(sums.pixels()) / 1e6, 1) + " MP, read " +
-          bytes_text(sums.input_bytes()) + ", wrote " + bytes_text(sums.output_bytes()) + "\n";
-  text += "wall time: " + number(sums.longest_wall_s(), 2) + " s of the longest, " +
-          number(sums.all_walls_s(), 2) + " s of all together\n";
-  std::vector<std::string> failed, not_done;
-  for (const BatchSums::Failure& failure : sums.failures())
-    (failure.not_done ? not_done : failed).push_back(failure.input + ": " + failure.reason);
-  if (!failed.empty()) text += "\nfailed:\n" + list_of(failed);
-  if (!not_done.empty()) text += "\nnot done:\n" + list_of(not_done);
-  if (sums.without_a_line() > 0) text += "\nwithout a line:\n" + list_of(what_has_no_line(sums));
-  return text;
-}
-
-std::string sums_json(const BatchSums& sums, const std::vector<std::string>& files) {
-  nlohmann::ordered_json json{{"imgpipe", build_info().version}};
-  add_run_head(json, kReportSchema, {.threads = 1, .device = "cpu"});
-  json["command"] = "report";
-  json["files"] = files;
-  json["images"] = sums.images();
-  json["done"] = sums.done();
-  json["skipped"] = sums.skipped();
-  json["failed"] = sums.failed();
-  json["not_done"] = sums.not_done();
-  json["pixels"] = sums.pixels();
-  json["input_bytes"] = sums.input_bytes();
-  json["output_bytes"] = sums.output_bytes();
-  json["longest_wall_s"] = sums.longest_wall_s();
-  json["all_walls_s"] = sums.all_walls_s();
-  json["shards"] = sums.shards();
-  json["shards_without_a_line"] = sums.missing_shards();
-  json["images_without_a_line"] = sums.without_a_line();
-  json["unfinished"] = nlohmann::ordered_json::array();
-  for (const BatchSums::Unfinished& run : sums.unfinished())
-    json["unfinished"].push_back(
-        {{"shard", text_or_null(run.shard)}, {"images", run.images}, {"with_a_line", run.with_a_line}});
-  json["strange_lines"] = sums.strange_lines();
-  json["failures"] = nlohmann::ordered_json::array();
-  for (const BatchSums::Failure& failure : sums.failures()) {
-    json["failures"].push_back({{"input", failure.input},
-                                {"status", failure.not_done ? "not_done" : "failed"},
-                                {"error", text_or_null(failure.error)},
-                                {"reason", text_or_null(failure.reason)}});
-  }
-  return json.dump(2) + "\n";
 }
 
 // False where it could not be read, which is said.

@@ -1,15 +1,27 @@
 #include "app/update/stamp.h"
 
-#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
 #include "app/report/json_head.h"
+#include "app/report/json_schema.h"
 #include "images/text.h"
 
 namespace imgpipe {
 namespace {
 
-using Json = nlohmann::ordered_json;
+void add_stamp(Fields& fields, const Stamp& stamp) {
+  fields.add("imgpipe", stamp.version).about("the version that made it");
+  fields.fixed("schema", schema_id(kUpdateLineSchema));
+  fields.add("output", stamp.output).about("below the folder of this file");
+  fields.add("output_bytes", stamp.output_state.bytes);
+  fields.add("output_modified_ns", stamp.output_state.modified_ns, kAnyNumber)
+      .about("when it was written, nanoseconds since 1970");
+  fields.add("input", stamp.input).about("the way there from the folder of this file");
+  fields.add("input_bytes", stamp.input_state.bytes);
+  fields.add("input_modified_ns", stamp.input_state.modified_ns, kAnyNumber)
+      .about("nanoseconds since 1970, before it was read");
+  fields.add("options_digest", stamp.options_digest, kDigest).about("of the options that it was made with");
+}
 
 template <class Value>
 bool take(const Json& json, const char* key, Value& value) {
@@ -43,16 +55,12 @@ std::string stamp_name(std::string_view path) {
 }
 
 std::string stamp_line(const Stamp& stamp) {
-  const Json json{{"imgpipe", stamp.version},
-                  {"schema", schema_id(kUpdateLineSchema)},
-                  {"output", stamp.output},
-                  {"output_bytes", stamp.output_state.bytes},
-                  {"output_modified_ns", stamp.output_state.modified_ns},
-                  {"input", stamp.input},
-                  {"input_bytes", stamp.input_state.bytes},
-                  {"input_modified_ns", stamp.input_state.modified_ns},
-                  {"options_digest", stamp.options_digest}};
-  return json.dump() + "\n";
+  return fields_of([&](Fields& fields) { add_stamp(fields, stamp); }).json().dump() + "\n";
+}
+
+std::string update_line_schema() {
+  return schema_text(kUpdateLineSchema, "A line of .imgpipe-update.ndjson: an output that --update has made",
+                     [](Fields& fields) { add_stamp(fields, {}); });
 }
 
 std::optional<Stamp> stamp_of_line(std::string_view line) {

@@ -33,6 +33,7 @@ struct Stamp {
 
 // A whole line, with its newline.
 [[nodiscard]] std::string stamp_line(const Stamp& stamp);
+[[nodiscard]] std::string update_line_schema();
 // nullopt for what is no line of a stamp, whatever it is.
 [[nodiscard]] std::optional<Stamp> stamp_of_line(std::string_view line);
 

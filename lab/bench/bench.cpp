@@ -4,14 +4,10 @@
 #include <span>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "app/exit_code.h"
 #include "app/log.h"
 #include "app/options/help_text.h"
 #include "app/print.h"
-#include "app/report/image_report.h"
-#include "app/report/json_head.h"
 #include "app/report/text_columns.h"
 #include "app/signals.h"
 #include "app/version.h"
@@ -51,19 +47,6 @@ ResultTable variant_list(const BenchOptions& options, const OwnKernels& own) {
 
 // ---- output -----------------------------------------------------------------------------------------
 
-nlohmann::ordered_json bench_json(const BenchOutcome& outcome, const std::vector<std::string>& devices,
-                                  int threads) {
-  nlohmann::ordered_json json{{"imgpipe", build_json()}};
-  std::string device;
-  for (const std::string& one : devices) device += (device.empty() ? "" : "; ") + one;
-  add_run_head(json, kBenchSchema, {.threads = threads, .device = device});
-  json["devices"] = devices;
-  json["tables"] = nlohmann::ordered_json::array();
-  for (const ResultTable& table : outcome.tables)
-    json["tables"].push_back({{"title", table.title}, {"rows", table_json(table)}, {"notes", table.notes}});
-  return json;
-}
-
 std::string csv_of(const std::vector<ResultTable>& tables) {
   std::string out;
   const ResultTable* previous = nullptr;
@@ -93,8 +76,8 @@ std::string list_text(const ResultTable& table) {
 int run_list(const BenchOptions& options, const OwnKernels& own) {
   const BenchOutcome outcome{{variant_list(options, own)}, "", true};
   const ResultTable& table = outcome.tables.front();
-  print_text(options.format == TableFormat::json  ? bench_json(outcome, {}, options.threads).dump(2) + "\n"
-             : options.format == TableFormat::csv ? table_csv(table)
+  print_text(options.format == TableFormat::json       ? tables_json({{}, options.threads, outcome.tables})
+             : options.format == TableFormat::csv      ? table_csv(table)
              : options.format == TableFormat::markdown ? table_markdown(table)
                                                        : list_text(table));
   return kExitDone;
@@ -225,7 +208,7 @@ int run_bench(const BenchOptions& given) {
   if (is_stopped && outcome.tables.empty()) return report_stop(signals.received(), outcome);
   if (options.format == TableFormat::csv) print_text(csv_of(outcome.tables));
   if (options.format == TableFormat::json)
-    print_text(bench_json(outcome, devices, options.threads).dump(2) + "\n");
+    print_text(tables_json({devices, options.threads, outcome.tables}));
   const auto write = [](const std::string& file, const std::string& text) {
     naming(printable(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
   };

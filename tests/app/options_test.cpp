@@ -171,10 +171,12 @@ TEST(Options, WhatWasMeantIsSaid) {
       {{"help", "contrst"},
        "there is no command and no stage 'contrst'; did you mean contrast? There is help of bench,"},
       {{"help", "split"}, "there is no command and no stage 'split'; there is help of"},
-      {{"docs", "mann"}, "docs: 'mann' is none of man, bash, zsh, fish, files; did you mean man?"},
+      {{"docs", "mann"}, "docs: 'mann' is none of man, bash, zsh, fish, files, schema; did you mean man?"},
       {{"docs", "man", "bnech"}, "docs man: 'bnech' is none of bench,"},
+      {{"docs", "schema"}, "docs schema: NAME is missing: one of image, pages,"},
+      {{"docs", "schema", "imag"}, "docs schema: 'imag' is none of image, pages,"},
       {{"docs", "bash", "bench"}, "one argument too many: 'bench'"},
-      {{"docs"}, "KIND is missing: one of man, bash, zsh, fish, files; see imgpipe docs --help"}};
+      {{"docs"}, "KIND is missing: one of man, bash, zsh, fish, files, schema; see imgpipe docs --help"}};
   for (const Row& row : rows) EXPECT_EQ(refusal(row.arguments).substr(0, row.message.size()), row.message);
   for (const char* end : {"--format pgn", "--tiff-compression deflat"}) {
     const std::string text = end;

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """What imgpipe writes as JSON against docs/schemas/.
 
-    schemas.py IMGPIPE      exit 1 and a line for everything that is not so; 77: jsonschema is missing
+    schemas.py IMGPIPE            exit 1 and a line for everything that is not so; 77: jsonschema is missing
+    schemas.py IMGPIPE --write    writes docs/schemas/ anew
 
-Every schema is one itself, and at least one real output is held against it. A check that cannot fail is none:
-every output is changed in many ways (a key gone, one too many, a value of another type, at every place), and
-each has to be refused. Needs python3-jsonschema.
+docs/schemas/ is what "imgpipe docs schema" prints. Every schema is a valid one, and at least one real output is
+validated by it. To show that the schemas can fail, every output is changed in many ways (a key less, a key more, a
+value of another type, at every position), and each change must be rejected. The options in a report must be those
+that its digest is made of. Needs python3-jsonschema.
 """
 import copy
+import hashlib
 import json
 import os
 import subprocess
@@ -23,15 +26,60 @@ except ImportError:
 SCHEMAS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "schemas")
 
 
+def schema_files():
+    """Name to path, of every file."""
+    return {name.removesuffix(".schema.json"): os.path.join(SCHEMAS, name) for name in sorted(os.listdir(SCHEMAS))}
+
+
 def schemas():
     """Name to validator, of every file."""
     found = {}
-    for name in sorted(os.listdir(SCHEMAS)):
-        with open(os.path.join(SCHEMAS, name), encoding="utf-8") as file:
+    for name, path in schema_files().items():
+        with open(path, encoding="utf-8") as file:
             schema = json.load(file)
         jsonschema.Draft202012Validator.check_schema(schema)
-        found[name.removesuffix(".schema.json")] = jsonschema.Draft202012Validator(schema)
+        found[name] = jsonschema.Draft202012Validator(schema)
     return found
+
+
+def stale_schemas(imgpipe):
+    for name, path in schema_files().items():
+        with open(path, encoding="utf-8") as file:
+            if file.read() != imgpipe("docs", "schema", name):
+                yield f"docs/schemas/{name}.schema.json is not what imgpipe docs schema {name} prints: --write"
+
+
+def write_schemas(imgpipe):
+    for name, path in schema_files().items():
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(imgpipe("docs", "schema", name))
+
+
+def digest_of(report):
+    """Made of the options in the report, as docs/presets.md says."""
+    options = report["options"]
+    output = report["output"]
+    own = options["format"] or "own"
+    written = output["format"] if isinstance(output, dict) else own
+
+    def writes(name):
+        return written in (name, "own")
+
+    steps = ",".join(":".join([step["stage"]] + [f"{key}={value}" for key, value in step["parameters"].items()])
+                     for step in options["steps"])
+    values = [("stages", steps), ("pages", options["pages"] or ""), ("bands", options["bands"] or ""),
+              ("lenient", str(options["lenient"]).lower()), ("orient", str(options["orient"]).lower()),
+              ("codec", options["codec"]), ("format", written)]
+    if writes("jpeg") or (writes("webp") and options["webp"] == "lossy"):
+        values.append(("quality", options["quality"]))
+    if writes("png") or (writes("tiff") and options["tiff_compression"] == "deflate"):
+        values.append(("png-level", options["png_level"]))
+    if writes("webp"):
+        values += [("webp", options["webp"]), ("webp-level", options["webp_level"])]
+    if writes("tiff"):
+        values += [("tiff-compression", options["tiff_compression"]), ("tiff-tile", options["tiff_tile"])]
+    values.append(("metadata", options["metadata"]))
+    return hashlib.sha256("".join(f"{key}={value}\n" for key, value in values).encode()).hexdigest()
 
 
 class Program:
@@ -77,6 +125,9 @@ def outputs(imgpipe):
     yield "histogram", imgpipe.file("counts.json")
     yield "trace", imgpipe.file("trace.json")
     yield "image", imgpipe("in/a.png", "two.jpg", *cpu, "--threads", "1", "--stages", "gray", "--report", "-")
+    yield "image", imgpipe("in/a.png", "three.tif", *cpu, "--metadata", "strip", "--tiff-compression", "deflate",
+                           "--tiff-tile", "64", "--png-level", "3", "--clip", "2", "--report", "-")
+    yield "image", imgpipe("in/a.png", "four.webp", *cpu, "--webp", "lossy", "--quality", "60", "--report", "-")
     imgpipe("in/e.tif", "pages.tif", *cpu, "--pages", "all", "--report", "pages.json")
     yield "pages", imgpipe.file("pages.json")
     imgpipe("in", "out", *cpu, "--report", "all.json", "--report", "all.ndjson", codes=(1,))
@@ -165,8 +216,12 @@ def unnoticed(validator, value):
 def check(imgpipe_path):
     complaints, seen, validators = [], set(), schemas()
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in outputs(Program(imgpipe_path, folder)):
+        imgpipe = Program(imgpipe_path, folder)
+        complaints += stale_schemas(imgpipe)
+        for name, text in outputs(imgpipe):
             value = json.loads(text)
+            if "options" in value and digest_of(value) != value["options_digest"]:
+                complaints.append(f"{name}: its options are not those of its digest")
             errors = list(validators[name].iter_errors(value))
             complaints += [f"{name}: {list(error.absolute_path)}: {error.message[:300]}" for error in errors]
             if not errors and name not in seen:
@@ -180,6 +235,9 @@ def check(imgpipe_path):
 
 
 def main():
+    if sys.argv[2:] == ["--write"]:
+        write_schemas(Program(sys.argv[1], "."))
+        return 0
     complaints = check(sys.argv[1])
     for complaint in complaints:
         print("schemas: " + complaint)

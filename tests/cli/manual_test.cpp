@@ -391,9 +391,10 @@ TEST_F(Completion, OffersCommandsAndFiles) {
   EXPECT_EQ(offered("imgpipe help contr"), Words{"contrast"});
   EXPECT_EQ(offered("imgpipe help ben"), Words{"bench"});
   EXPECT_EQ(offered("imgpipe help contrast "), Words{});
-  EXPECT_EQ(offered("imgpipe docs "), (Words{"man", "bash", "zsh", "fish", "files"}));
+  EXPECT_EQ(offered("imgpipe docs "), (Words{"man", "bash", "zsh", "fish", "files", "schema"}));
   EXPECT_EQ(offered("imgpipe docs man be"), Words{"bench"});
   EXPECT_EQ(offered("imgpipe docs man bench "), Words{});
+  EXPECT_EQ(offered("imgpipe docs schema hist"), Words{"histogram"});
   EXPECT_EQ(offered("imgpipe docs bash "), Words{});
 }
 

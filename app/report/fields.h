@@ -1,0 +1,201 @@
+// The fields of a report, declared once: key, value, and which values a schema accepts. The same declaration
+// gives the JSON of facts and, of facts with nothing in them, its JSON Schema (app/report/json_schema.h).
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <limits>
+#include <optional>
+#include <ranges>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace imgpipe {
+
+using Json = nlohmann::ordered_json;
+
+// An object whose keys are names of things.
+template <class Value>
+using Named = std::vector<std::pair<std::string, Value>>;
+
+// The type of a field, by that of its value in C++.
+struct FieldType {
+  enum class Scalar { boolean, integer, number, text };
+  enum class Holder { none, list, names, named_lists };
+
+  Scalar scalar = Scalar::text;
+  Holder holder = Holder::none;
+  bool optional = false;  // null: there is none
+};
+template <class Value>
+struct TypeOf {
+  using Scalar = FieldType::Scalar;
+  static_assert(std::is_arithmetic_v<Value> || std::convertible_to<Value, std::string_view>);
+  static constexpr FieldType value{std::same_as<Value, bool>     ? Scalar::boolean
+                                   : std::integral<Value>        ? Scalar::integer
+                                   : std::is_arithmetic_v<Value> ? Scalar::number
+                                                                 : Scalar::text};
+};
+template <class Value>
+struct TypeOf<std::optional<Value>> {
+  static constexpr FieldType value{TypeOf<Value>::value.scalar, TypeOf<Value>::value.holder, true};
+};
+template <class Value>
+struct TypeOf<std::vector<Value>> {
+  static constexpr FieldType value{TypeOf<Value>::value.scalar, FieldType::Holder::list};
+};
+template <class Value>
+struct TypeOf<Named<Value>> {
+  static constexpr FieldType value{TypeOf<Value>::value.scalar, FieldType::Holder::names};
+};
+template <class Value>
+struct TypeOf<Named<std::vector<Value>>> {
+  static constexpr FieldType value{TypeOf<Value>::value.scalar, FieldType::Holder::named_lists};
+};
+
+// Which values of its type a field has, or its items have. Numbers are at least 0 where it says nothing.
+struct Rule {
+  double least = 0;
+  double most = std::numeric_limits<double>::infinity();
+  bool above_least = false;
+  std::string_view words{};      // with | between them: the only ones
+  std::array<int, 2> numbers{};  // the only ones, unless both are 0
+  std::string_view pattern{};
+};
+inline constexpr Rule kAnyNumber{.least = -std::numeric_limits<double>::infinity()};
+inline constexpr Rule kFromOne{.least = 1};
+inline constexpr Rule kDigest{.pattern = "^[0-9a-f]{64}$"};
+[[nodiscard]] constexpr Rule one_of(std::string_view words) {
+  return {.words = words};
+}
+[[nodiscard]] constexpr Rule one_of(int a, int b) {
+  return {.numbers = {a, b}};
+}
+
+// None for an empty text.
+[[nodiscard]] inline std::optional<std::string> given(std::string text) {
+  return text.empty() ? std::nullopt : std::optional(std::move(text));
+}
+
+// Takes the fields of one object, in order. A function that adds fields gives their values; of facts in which
+// nothing optional is there, it also gives their schema. The functions of nested objects are called for a
+// schema too: once, with a default row.
+class Fields {
+ public:
+  // `defs`: a schema is made, whose objects go there.
+  explicit Fields(Json* defs = nullptr);
+
+  template <class Value>
+  Fields& add(std::string_view key, const Value& value, const Rule& rule = {}) {
+    return put(key, defs_ != nullptr ? schema_of(TypeOf<std::decay_t<Value>>::value, rule) : json_of(value));
+  }
+  // An object, whose fields add(Fields&) adds.
+  template <class Add>
+  Fields& object(std::string_view key, const Add& add) {
+    return put(key, value_of(key, add));
+  }
+  template <class Add>
+  Fields& object_if(bool exists, std::string_view key, const Add& add) {
+    if (defs_ != nullptr) return put(key, {{"anyOf", {value_of(key, add), {{"type", "null"}}}}});
+    return put(key, exists ? value_of(key, add) : Json(nullptr));
+  }
+  // An object of one of two kinds.
+  template <class AddA, class AddB>
+  Fields& either(bool is_a, std::string_view key, const AddA& add_a, const AddB& add_b) {
+    if (defs_ != nullptr) return put(key, {{"oneOf", {value_of("", add_a), value_of("", add_b)}}});
+    return put(key, is_a ? value_of(key, add_a) : value_of(key, add_b));
+  }
+  // An object for each row: add(Fields&, row).
+  template <class Rows, class Add>
+  Fields& list(std::string_view key, const Rows& rows, const Add& add) {
+    if (defs_ != nullptr)
+      return put(key, {{"type", "array"}, {"items", default_of<std::ranges::range_value_t<Rows>>(key, add)}});
+    Json items = Json::array();
+    for (const auto& row : rows) items.push_back(value_of(key, [&](Fields& fields) { add(fields, row); }));
+    return put(key, std::move(items));
+  }
+  // The same by names of things.
+  template <class Row, class Add>
+  Fields& names(std::string_view key, const Named<Row>& rows, const Add& add) {
+    if (defs_ != nullptr)
+      return put(key, {{"type", "object"}, {"additionalProperties", default_of<Row>(key, add)}});
+    Fields named;
+    for (const auto& [name, row] : rows)
+      named.object(name, [&, &each = row](Fields& fields) { add(fields, each); });
+    return put(key, named.json());
+  }
+  template <class Row, class Add>
+  Fields& names_if(bool exists, std::string_view key, const Named<Row>& rows, const Add& add) {
+    if (defs_ == nullptr && !exists) return put(key, nullptr);
+    return names(key, rows, add).also(R"({"type": ["object", "null"]})");
+  }
+  // Always the same.
+  Fields& fixed(std::string_view key, Json value) {
+    return put(key, defs_ != nullptr ? Json{{"const", std::move(value)}} : std::move(value));
+  }
+  // Any JSON; the schema, as JSON, says which.
+  Fields& any(std::string_view key, Json value, std::string_view schema) {
+    return put(key, defs_ != nullptr ? Json::parse(schema) : std::move(value));
+  }
+  // Texts whose keys are names of things, among the object's own fields.
+  Fields& others(const Named<std::string>& texts, std::string_view about);
+  // Of the field added last: what a reader is to know of it, and more keywords of its schema, as JSON.
+  Fields& about(std::string_view text);
+  Fields& also(std::string_view keywords);
+
+  [[nodiscard]] const Json& json() const { return json_; }
+  [[nodiscard]] std::string text() const { return json_.dump(2) + "\n"; }
+  [[nodiscard]] Json schema() const;
+
+ private:
+  Fields& put(std::string_view key, Json value);
+  static Json schema_of(const FieldType& type, const Rule& rule);
+  // Among the definitions, unless another object has the name.
+  [[nodiscard]] Json referred_to(std::string_view key) const;
+
+  // The object, or its schema.
+  template <class Add>
+  Json value_of(std::string_view key, const Add& add) {
+    Fields fields(defs_);
+    add(fields);
+    return defs_ != nullptr ? fields.referred_to(key) : std::move(fields.json_);
+  }
+  template <class Row, class Add>
+  Json default_of(std::string_view key, const Add& add) {
+    return value_of(key, [&](Fields& fields) { add(fields, Row()); });
+  }
+  template <class Value>
+  static Json json_of(const Value& value) {
+    return value;
+  }
+  template <class Value>
+  static Json json_of(const std::optional<Value>& value) {
+    return value ? json_of(*value) : Json(nullptr);
+  }
+  template <class Value>
+  static Json json_of(const Named<Value>& values) {
+    Fields named;
+    for (const auto& [name, value] : values) named.put(name, value);
+    return std::move(named.json_);
+  }
+
+  Json json_ = Json::object();  // of a schema: its properties
+  Json* defs_;                  // not null: a schema is made
+  Json required_ = Json::array();
+  Json others_ = false;
+};
+
+// The object that add(Fields&) makes.
+template <class Add>
+[[nodiscard]] Fields fields_of(const Add& add) {
+  Fields fields;
+  add(fields);
+  return fields;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,92 @@
+#include "app/report/report_parts.h"
+
+#include <algorithm>
+
+#include "app/options/option_values.h"
+#include "app/process_options/options_digest.h"
+#include "images/text.h"
+#include "kernels/stage.h"
+
+namespace imgpipe {
+namespace {
+
+// A schema's request has no stage.
+Named<std::string> parameter_texts(const StageRequest& request, bool of_series) {
+  Named<std::string> texts;
+  for (std::size_t i = 0; request.stage != nullptr && i < request.stage->parameters.size(); ++i) {
+    const Parameter& row = request.stage->parameters[i];
+    texts.emplace_back(row.name, value_text(row, request.parameters[i]));
+  }
+  if (of_series) texts.emplace_back("range", "series");
+  return texts;
+}
+
+}  // namespace
+
+std::string_view kind_of_error(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::usage:
+      return "usage";
+    case ErrorKind::input:
+      return "input";
+    case ErrorKind::memory:
+      return "memory";
+    case ErrorKind::device:
+      return "device";
+    case ErrorKind::output:
+      break;
+  }
+  return "output";
+}
+
+void add_failure(Fields& fields, const ReportFailure& failure) {
+  fields.add("input", failure.input);
+  fields.add("error", kind_of_error(failure.kind), kErrorKinds);
+  fields.add("reason", failure.reason);
+}
+
+void add_range(Fields& fields, const ContrastRange& range) {
+  fields.add("step", range.label);
+  fields.add("plane", range.plane);
+  fields.add("lo", range.lo);
+  fields.add("hi", range.hi);
+}
+
+void add_options(Fields& fields, const ProcessOptions& options) {
+  Named<std::string> presets;
+  for (const OptionValue& option : options.stages.parameter_options)
+    presets.emplace_back(option.option, printable(option.text));
+  fields.add("stages", options.stages.list);
+  fields.add("pages", options.pages ? std::optional(pages_text(*options.pages)) : std::nullopt);
+  fields.others(presets, "options that preset a stage's parameter");
+  std::size_t number = 0;
+  fields.list("steps", options.stages.steps, [&](Fields& step, const StageRequest& request) {
+    const bool of_series =
+        std::ranges::find(options.stages.series_steps, number++) != options.stages.series_steps.end();
+    step.add("stage", request.stage == nullptr ? "" : request.stage->name);
+    step.add("parameters", parameter_texts(request, of_series));
+  });
+  fields.add("device", options.execution.device);
+  fields.add("threads", options.execution.threads).about("0: as many as there were");
+  fields.add("compare", options.reports.compare);
+  fields.add("fuse", options.fuse);
+  fields.add("repeat", options.reports.repeat);
+  fields.add("bands", given(bands_text(options.decode)));
+  fields.add("lenient", options.decode.lenient);
+  fields.add("orient", options.decode.orient);
+  fields.add("codec", choice_name(options.decode.codec, kCodecs));
+  fields.add("max_pixels", options.decode.max_pixels, kFromOne);
+  fields.add("quality", options.output.encode.quality, kFromOne);
+  fields.add("png_level", options.output.encode.png_level);
+  fields.add("webp", choice_name(options.output.encode.webp, kWebpCodings));
+  fields.add("webp_level", options.output.encode.webp_level);
+  fields.add("tiff_compression", choice_name(options.output.encode.tiff_packing, kTiffPackings));
+  fields.add("tiff_tile", options.output.encode.tiff_tile);
+  fields.add("metadata", choice_name(options.output.keep_metadata, kMetadata), one_of("keep|strip"));
+  fields
+      .add("format",
+           options.output.format ? std::optional(format_info(*options.output.format).name) : std::nullopt)
+      .about("by --format or --name; null: each output's own");
+}
+
+}  // namespace imgpipe

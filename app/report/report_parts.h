@@ -1,0 +1,42 @@
+// Objects and values that several reports hold.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "app/process_options/process_options.h"
+#include "app/report/fields.h"
+#include "images/error.h"
+#include "pipeline/statistics/contrast_ranges.h"
+
+namespace imgpipe {
+
+// "input": the kind of a failure.
+[[nodiscard]] std::string_view kind_of_error(ErrorKind kind);
+inline constexpr Rule kErrorKinds = one_of("input|memory|usage|device|output");
+
+struct ReportFailure {
+  std::string input;  // printable
+  ErrorKind kind = ErrorKind::input;
+  std::string reason;  // without the path
+};
+void add_failure(Fields& fields, const ReportFailure& failure);
+
+// What a contrast step stretched.
+void add_range(Fields& fields, const ContrastRange& range);
+
+inline constexpr Rule kChannels{.least = 1, .most = 4};
+inline constexpr Rule kOrientations{.least = 1, .most = 8};  // of EXIF
+inline constexpr Rule kSampleBits = one_of(8, 16);
+inline constexpr Rule kBins = one_of(256, 65536);
+inline constexpr Rule kComparisons = one_of("identical|different");
+inline constexpr Rule kSpanKinds = one_of("host|transfer|kernel|codec");
+
+inline constexpr std::string_view kCommandAbout = "the command line, as a shell takes it";
+inline constexpr std::string_view kDigestAbout =
+    "SHA-256 of the options that shape the bytes of outputs (docs/presets.md)";
+
+// The options of a run, those that options_digest() is made of among them.
+void add_options(Fields& fields, const ProcessOptions& options);
+
+}  // namespace imgpipe
