@@ -153,15 +153,8 @@ class Batch::Work {
   void begin(BatchEntry& entry) {
     Timeline timeline(origin_);
     entry.result.start_ns = timeline.now_ns();
-    const BatchItem item = items_[entry.result.item];
-    entry.job.emplace(ImageFiles{.input = item.input,
-                                 .output = item.output,
-                                 .input_name = printable(item.input),
-                                 .output_name = printable(item.output),
-                                 .format = item.format,
-                                 .number = entry.result.item,
-                                 .made_of = item.made_of},
-                      settings_, std::move(timeline));
+    entry.job.emplace(image_files(items_[entry.result.item], entry.result.item), settings_,
+                      std::move(timeline));
   }
 
   void run_pages(Worker& worker, EntryPointer& entry) {

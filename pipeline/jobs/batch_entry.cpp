@@ -7,6 +7,7 @@
 
 #include "images/codecs/jpeg/jpeg_scan.h"
 #include "images/codecs/jpeg/staged_scan.h"
+#include "images/text.h"
 #include "pipeline/decode_row.h"
 #include "pipeline/host/chained_run.h"
 
@@ -24,6 +25,16 @@ std::string_view route_name(ImageRoute route) {
       break;
   }
   return "host_no_device_memory";
+}
+
+ImageFiles image_files(const BatchItem& item, std::size_t number) {
+  return {.input = item.input,
+          .output = item.output,
+          .input_name = printable(item.input),
+          .output_name = printable(item.output),
+          .format = item.format,
+          .number = number,
+          .made_of = item.made_of};
 }
 
 std::optional<Part> part_of(const Span& span) {

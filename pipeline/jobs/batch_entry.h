@@ -31,6 +31,9 @@ struct BatchEntry {
 };
 using EntryPointer = std::unique_ptr<BatchEntry>;
 
+// The input and output of item `number`, with their names in messages.
+[[nodiscard]] ImageFiles image_files(const BatchItem& item, std::size_t number);
+
 // The part that a span's time belongs to; nullopt: none.
 [[nodiscard]] std::optional<Part> part_of(const Span& span);
 

@@ -16,14 +16,8 @@ void BatchPages::run(const BatchItem& item, const std::string& track, Engine& en
   const PagesUse use = settings_.use_pages ? settings_.use_pages(result.item) : PagesUse();
   ImageSettings settings = settings_;
   settings.use_rows = use.use_rows;
-  InputJob input({.input = item.input,
-                  .output = item.output,
-                  .input_name = printable(item.input),
-                  .output_name = printable(item.output),
-                  .format = item.format,
-                  .number = result.item,
-                  .made_of = item.made_of},
-                 settings, settings_.pages, InputKind::regular_only, Timeline(origin_, track));
+  InputJob input(image_files(item, result.item), settings, settings_.pages, InputKind::regular_only,
+                 Timeline(origin_, track));
   if (settings_.memory_is_limit) input.set_most_bytes(settings_.memory_bytes / workers_);
   result.device = engine.implementation();
   if (result.device == "cuda") result.route = ImageRoute::device;
