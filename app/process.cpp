@@ -21,8 +21,8 @@
 namespace imgpipe {
 namespace {
 
-// malloc, left with what is small and with what C libraries take, gives large blocks back to the system at
-// once and does not begin to keep them, as it does of itself after the first. What is set here stays.
+// malloc serves small blocks and C libraries. With these settings it returns large blocks to the system at
+// once; by default it starts to keep them after it has freed one.
 void settle_malloc() {
 #ifdef __GLIBC__
   ::mallopt(M_MMAP_THRESHOLD, 256 << 10);

@@ -12,8 +12,8 @@
 
 namespace imgpipe {
 
-// The first thing that main does: malloc, standard streams, signals, CUDA's environment. Nothing else in the
-// program changes its process; the library changes none.
+// The first call in main: sets up malloc, standard streams, signal handlers and CUDA's environment. The
+// library changes no state of its process.
 void set_up_process();
 
 // The log's options as they stand on a command line that has not been parsed, so that errors in the command

@@ -1,13 +1,16 @@
 #include "app/run_place.h"
 
 #include <algorithm>
+#include <array>
 #include <cinttypes>
 #include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <string>
 #include <string_view>
 
-#include "app/report/json_head.h"
+#include <unistd.h>
+
 #include "images/text.h"
 
 namespace imgpipe {
@@ -49,7 +52,14 @@ std::string shell_quoted(const std::string& argument) {
 }
 
 RunPlace run_place() {
-  return {date_now(), host_name()};
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  ::gmtime_r(&now, &utc);
+  std::array<char, 32> date{};
+  std::strftime(date.data(), date.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  std::array<char, 256> host{};
+  const bool is_named = ::gethostname(host.data(), host.size() - 1) == 0;
+  return {date.data(), is_named ? printable(host.data()) : ""};
 }
 
 std::string command_text(const std::vector<std::string>& arguments) {

@@ -15,9 +15,9 @@ struct CudaLaunch {
 // A cudaError_t; 0 is success.
 using CudaStatus = int;
 
-// How a function `..._way_cuda` goes over the bins of 16-bit samples: by clusters of blocks where the device
-// and what was compiled for it have them (compute capability 9.0 on), or by one block each. The stages' own
-// functions pick the fastest; with these, tests reach what other devices run.
+// How the functions `..._way_cuda` traverse the bins of 16-bit samples: with clusters of blocks where the
+// device and the binary support them (compute capability 9.0 and later), or with one block each. The
+// functions in the table of stages pick the faster; tests choose, to reach the code of other devices.
 enum class Clusters : std::uint8_t { where_they_are, none };
 
 // What every CUDA stage asks of its planes: the first sample and the stride on 16-byte boundaries, and each

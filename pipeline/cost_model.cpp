@@ -11,7 +11,7 @@
 #include "images/error.h"
 #include "images/synth.h"
 #include "pipeline/engine.h"
-#include "pipeline/host/bands.h"
+#include "pipeline/file_encoding.h"
 
 namespace imgpipe {
 namespace {

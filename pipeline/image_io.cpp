@@ -9,7 +9,7 @@
 #include "images/memory/available_memory.h"
 #include "images/text.h"
 #include "pipeline/device.h"
-#include "pipeline/host/bands.h"
+#include "pipeline/file_encoding.h"
 
 namespace imgpipe {
 

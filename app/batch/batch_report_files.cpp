@@ -11,6 +11,7 @@
 #include "app/files/shared_file.h"
 #include "app/jobs/result_files.h"
 #include "app/report/report_names.h"
+#include "app/shard/shard.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
 #include "images/files/file.h"

@@ -11,7 +11,7 @@
 #include "app/image/image_results.h"
 #include "images/image.h"
 #include "images/memory/available_memory.h"
-#include "pipeline/host/bands.h"
+#include "pipeline/file_encoding.h"
 
 namespace imgpipe {
 namespace {

@@ -18,7 +18,7 @@
 #include "images/formats/page_list.h"
 #include "images/text.h"
 #include "kernels/stage.h"
-#include "pipeline/host/bands.h"
+#include "pipeline/file_encoding.h"
 #include "pipeline/owned_frame.h"
 #include "pipeline/timeline.h"
 

@@ -89,33 +89,28 @@ std::string schema_of(const Parser& parser) {
 struct Kind {
   std::string_view name;
   std::string (*text)(const Parser&);
-  std::vector<std::string_view> (*words)(Commands) = nullptr;  // one of which follows
+  bool takes_word = false;  // a word follows
 };
 constexpr std::array<Kind, 6> kKinds{
-    {{"man", man_page_of, command_names},
+    {{"man", man_page_of, true},
      {"bash", [](const Parser& parser) { return bash_completion(parser.commands()); }},
      {"zsh", [](const Parser& parser) { return zsh_completion(parser.commands()); }},
      {"fish", [](const Parser& parser) { return fish_completion(parser.commands()); }},
      {"files", package_files},
-     {"schema", schema_of, [](Commands) { return schema_names(); }}}};
+     {"schema", schema_of, true}}};
 
-std::vector<TopicWords> docs_topics(Commands commands) {
-  std::vector<TopicWords> topics{{"docs", {}}};
-  for (const Kind& kind : kKinds) {
-    topics.front().words.emplace_back(kind.name);
-    if (kind.words != nullptr)
-      topics.push_back({"docs " + std::string(kind.name), strings(kind.words(commands))});
-  }
-  return topics;
+std::vector<std::string_view> kind_names() {
+  std::vector<std::string_view> names;
+  for (const Kind& kind : kKinds) names.push_back(kind.name);
+  return names;
 }
 
 ReadyCommand read_docs(const Parser& parser) {
-  std::vector<std::string_view> kinds;
-  for (const Kind& kind : kKinds) kinds.push_back(kind.name);
+  const std::vector<std::string_view> kinds = kind_names();
   if (!parser.has("kind")) usage("KIND is missing: one of " + joined(kinds) + "; see imgpipe docs --help");
   const std::string name = parser.text("kind");
   const auto kind = std::ranges::find(kKinds, name, &Kind::name);
-  const bool takes_word = kind != kKinds.end() && kind->words != nullptr;
+  const bool takes_word = kind != kKinds.end() && kind->takes_word;
   if (parser.more().size() > (takes_word ? 1U : 0U))
     usage("one argument too many: '" + printable(parser.more().back()) + "'");
   if (kind == kKinds.end()) usage("docs: " + none_of(name, kinds));
@@ -128,8 +123,8 @@ CommandRow docs_command() {
   return {.name = "docs",
           .summary = "man pages, and completions for shells",
           .description =
-              "Prints the man page of a command, or what makes a shell complete imgpipe's options, "
-              "stages and names.",
+              "Prints the man page of a command, what makes a shell complete imgpipe's options, stages and "
+              "names, or the JSON Schema of a report.",
           .usage = {{"imgpipe docs man [COMMAND]", "the man page of a command, in roff"},
                     {"imgpipe docs bash|zsh|fish", "completions for a shell"},
                     {"imgpipe docs files", "what a package holds of both, and how each is made"},
@@ -139,7 +134,12 @@ CommandRow docs_command() {
           .takes_more = true,
           .needs_all = false,
           .rows = manual_rows,
-          .topics = docs_topics,
+          .topics =
+              [](Commands commands) {
+                return std::vector<TopicWords>{{"docs", strings(kind_names())},
+                                               {"docs man", strings(command_names(commands))},
+                                               {"docs schema", strings(schema_names())}};
+              },
           .exits = {kExitDone, kExitUsage, kExitOutput},
           .read = read_docs};
 }

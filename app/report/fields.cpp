@@ -6,7 +6,7 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::size_t kUsualFields = 32;
+constexpr std::size_t kUsualFields = 48;
 
 // The words of "done|failed".
 Json choices(const Rule& rule) {

@@ -148,7 +148,8 @@ class Fields {
   Fields& about(std::string_view text);
   Fields& also(std::string_view keywords);
 
-  [[nodiscard]] const Json& json() const { return json_; }
+  [[nodiscard]] const Json& json() const& { return json_; }
+  [[nodiscard]] Json json() && { return std::move(json_); }
   [[nodiscard]] std::string text() const { return json_.dump(2) + "\n"; }
   [[nodiscard]] Json schema() const;
 

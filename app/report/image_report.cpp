@@ -244,7 +244,7 @@ std::string image_report_table(const ImageReport& report, const RunFacts& facts,
   for (auto& row : table.rows) {
     std::string& comparison = row.back().text;
     if (!report.compared || !color || comparison.empty()) continue;
-    comparison = (comparison == "identical" ? "\x1b[32m" : "\x1b[1;31m") + comparison + "\x1b[0m";
+    comparison.insert(0, comparison == "identical" ? "\x1b[32m" : "\x1b[1;31m").append("\x1b[0m");
   }
   table.rows.emplace(table.rows.end() - static_cast<std::ptrdiff_t>(report.totals.size()),
                      table.columns.size());

@@ -10,9 +10,9 @@
 #include "app/process_options/process_options.h"
 #include "images/codecs/codec.h"
 #include "pipeline/compare.h"
+#include "pipeline/contrast_ranges.h"
 #include "pipeline/engine.h"
 #include "pipeline/jobs/image_job.h"
-#include "pipeline/statistics/contrast_ranges.h"
 #include "pipeline/time_rows.h"
 
 namespace imgpipe {

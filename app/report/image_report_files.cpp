@@ -1,5 +1,4 @@
 // The report for programs: JSON and CSV.
-#include "app/options/option_values.h"
 #include "app/process_options/options_digest.h"
 #include "app/report/csv.h"
 #include "app/report/image_report.h"

@@ -1,37 +1,26 @@
 #include "app/report/json_head.h"
 
-#include <array>
-#include <ctime>
-
-#include <unistd.h>
-
 #include "app/version.h"
 #include "images/simd.h"
-#include "images/text.h"
 #include "pipeline/device.h"
 
 namespace imgpipe {
+namespace {
+
+// Kept, because a report may have thousands of lines.
+const std::string& version() {
+  static const std::string kVersion = build_info().version;
+  return kVersion;
+}
+
+}  // namespace
+
 std::string schema_id(std::string_view name) {
   return "imgpipe/" + std::string(name) + "/1";
 }
 
-std::string date_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  ::gmtime_r(&now, &utc);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text.data();
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? printable(name.data()) : "";
-}
-
 void add_version(Fields& fields) {
-  fields.add("imgpipe", build_info().version)
-      .about("the version; the first key, by which imgpipe knows its files");
+  fields.add("imgpipe", version()).about("the version; the first key, by which imgpipe knows its files");
 }
 
 void add_build(Fields& fields) {
@@ -48,18 +37,17 @@ void add_build(Fields& fields) {
 
 void add_kind(Fields& fields, std::string_view name) {
   fields.fixed("schema", schema_id(name));
-  fields.add("version", build_info().version);
+  fields.add("version", version());
 }
 
-RunHead::RunHead(int given)
-    : date(date_now()), host(host_name()), threads(given > 0 ? given : host_info().threads) {}
+RunHead::RunHead(int given) : place(run_place()), threads(given > 0 ? given : host_info().threads) {}
 
 void add_run_head(Fields& fields, std::string_view name, const RunHead& run,
                   const std::optional<std::string>& device) {
   add_kind(fields, name);
   constexpr Rule kDate{.pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"};
-  fields.add("date", run.date, kDate).about("when it was written, UTC (RFC 3339)");
-  fields.add("host", run.host).about("the machine's name");
+  fields.add("date", run.place.date, kDate).about("when it was written, UTC (RFC 3339)");
+  fields.add("host", run.place.host).about("the machine's name");
   if (device) fields.add("device", *device);
   fields.add("threads", run.threads, kFromOne).about("as --threads has it, or as many as there were");
   fields.add("simd", simd_target()).about("the instruction set of the CPU's code");

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "app/report/fields.h"
+#include "app/run_place.h"
 
 namespace imgpipe {
 
@@ -20,11 +21,6 @@ inline constexpr std::string_view kImageSchema = "image", kPagesSchema = "pages"
 // "imgpipe/NAME/1": the number changes where a key that is there goes or means something else.
 [[nodiscard]] std::string schema_id(std::string_view name);
 
-// "2026-11-22T21:56:32Z": now, in UTC (RFC 3339).
-[[nodiscard]] std::string date_now();
-// As the system names itself, printable; empty where it does not.
-[[nodiscard]] std::string host_name();
-
 // "imgpipe": the version; of a report that says more of the build all of it.
 void add_version(Fields& fields);
 void add_build(Fields& fields);
@@ -35,7 +31,7 @@ void add_kind(Fields& fields, std::string_view name);
 struct RunHead {
   // `threads` as --threads has it; 0: as many as there are processors to be had.
   explicit RunHead(int threads);
-  std::string date, host;
+  RunPlace place;
   int threads = 1;
 };
 // "schema", "version", "date", "host", "device" (none: the report has a key of that name already), "threads"

@@ -33,7 +33,7 @@ std::string on_a_line(const Json& value) {
 
 // `column`: where the value begins.
 std::string pretty(const Json& value, std::size_t indent, std::size_t column, bool is_map) {
-  const std::string line = on_a_line(value);
+  std::string line = on_a_line(value);
   if (column + line.size() < kColumns || !value.is_structured()) return line;
   indent += 2;
   std::vector<std::string> lines;

@@ -7,7 +7,7 @@
 #include "app/process_options/process_options.h"
 #include "app/report/fields.h"
 #include "images/error.h"
-#include "pipeline/statistics/contrast_ranges.h"
+#include "pipeline/contrast_ranges.h"
 
 namespace imgpipe {
 

@@ -54,8 +54,8 @@ void check_header(const Shape& shape, const DecodeOptions& options);
 // Throws Error(input) when `file_bytes` of data cannot hold `raw_bytes` of pixels at `best_ratio` to one.
 void check_plausible(std::int64_t raw_bytes, std::size_t file_bytes, std::int64_t best_ratio);
 
-// Throws Error(usage) for a shape that no file of stb_image_write, or one made as its are, can have:
-// `most_side` is what the format's header holds; inside stb sizes are int, and it doubles buffers as it goes.
+// Throws Error(usage) for a shape that neither stb_image_write nor our writers of the same files can store.
+// `most_side` is the limit of the format's header; stb's sizes are int, and it doubles buffers as they grow.
 void check_storable_size(Format format, const Shape& shape, std::int64_t most_side);
 
 // Why a file is not as it should be behind its image: "12 bytes follow the image (another image?)".

@@ -1,4 +1,4 @@
-// From a format, or the bytes of a file, to the codec that reads or writes it.
+// Selects the codec that reads the bytes of a file, or writes a format.
 #include <algorithm>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// Opens the file of an image: as much of it is read as its format's reader takes at once.
+// Opens image files. A file whose format is read row by row stays on disk, except for its beginning.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace imgpipe {
 
-// Of a longer file first its beginning is read, so many bytes.
+// A larger file is first probed by its beginning.
 inline constexpr std::int64_t kSmallFileBytes = std::int64_t{1} << 20;
 inline constexpr std::size_t kFileBeginningBytes = std::size_t{1} << 16;
 

@@ -98,7 +98,7 @@ class BlockPool {
 // The one that `new` takes from. It is never destroyed.
 [[nodiscard]] BlockPool& block_pool() noexcept;
 
-// Keeps the pool of `new` within `bytes` for as long as it lives.
+// Limits the pool of `new` to `bytes`; the destructor restores the limits. Limits nest.
 class BlockPoolLimit {
  public:
   explicit BlockPoolLimit(std::int64_t bytes) noexcept : before_(block_pool().use()) {

@@ -1,4 +1,4 @@
-// Counts samples on the host: hist, and clahe for each of its tiles.
+// Counts samples on the host, for hist and for each tile of clahe.
 #pragma once
 
 #include "kernels/stage_call.h"

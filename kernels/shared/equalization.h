@@ -1,5 +1,5 @@
-// The share of samples that are not above a value, as a value: for equalize and clahe, on host and device.
-// Floats of 32 bits, each operation rounded by itself.
+// Maps the number of samples that are not above a value to the new value, for equalize and clahe on host and
+// device. Floats of 32 bits; each operation is rounded separately.
 #pragma once
 
 #include <cstdint>

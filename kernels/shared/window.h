@@ -45,6 +45,13 @@ IMGPIPE_HOST_DEVICE constexpr std::int64_t reflected(std::int64_t i, std::int64_
   return i < size ? i : period - i;
 }
 
+// The coordinate to read for `i`, or -1 for a pixel that does not count.
+constexpr std::int64_t source_of(std::int64_t i, std::int64_t size, Border border) {
+  if (border == Border::replicate) return replicated(i, size);
+  if (border == Border::reflect) return reflected(i, size);
+  return i >= 0 && i < size ? i : -1;
+}
+
 // Rows within `radius` of those of the output, as far as an image of so many has them.
 constexpr RowRange rows_within(std::int64_t height, int radius, const RowRange& out) {
   return {std::max<std::int64_t>(0, out.first - radius), std::min(height, out.end + radius)};

@@ -3,13 +3,6 @@
 namespace imgpipe {
 namespace {
 
-// The coordinate to read for `i`, or -1 for a pixel that does not count.
-std::int64_t source_of(std::int64_t i, std::int64_t size, Border border) {
-  if (border == Border::replicate) return replicated(i, size);
-  if (border == Border::reflect) return reflected(i, size);
-  return i >= 0 && i < size ? i : -1;
-}
-
 template <class T>
 T smoothed(const Plane<const T, Host>& in, std::int64_t x, std::int64_t y, const Taps& taps, Border border) {
   std::uint32_t sum = 0;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <source_location>
 #include <utility>
 #include <vector>
@@ -35,21 +36,19 @@ void fail_cuda_call(std::int64_t countdown, cudaError_t status);
     ::imgpipe::check(imgpipe_status, #call);                                  \
   } while (false)
 
-// Makes the device current again, in the end, that was the calling thread's in the beginning. Our own threads
-// need no device back.
+// Makes the device current again, in the end, that was the calling thread's in the beginning.
 class DeviceRestorer {
  public:
   DeviceRestorer() noexcept {
-    if (is_own_thread() || cudaGetDevice(&before_) == cudaSuccess) return;
+    if (cudaGetDevice(&before_) == cudaSuccess) return;
     before_ = kUnknown;
     (void)cudaGetLastError();
   }
   ~DeviceRestorer() {
-    if (before_ == kUnknown) return;
     int now = kUnknown;
     (void)cudaGetDevice(&now);
     // Never without need: it makes a context on a device that has none.
-    if (now != before_) (void)cudaSetDevice(before_);
+    if (before_ != kUnknown && now != before_) (void)cudaSetDevice(before_);
   }
   DeviceRestorer(const DeviceRestorer&) = delete;
   DeviceRestorer& operator=(const DeviceRestorer&) = delete;
@@ -59,13 +58,25 @@ class DeviceRestorer {
   int before_ = kUnknown;
 };
 
-// Makes a device current for as long as it lives.
+// Restores the current device of a thread of the library's user. Our own threads keep the last one: to
+// restore device 0 there would create a context on it.
+class UserDeviceRestorer {
+ public:
+  UserDeviceRestorer() noexcept {
+    if (!is_own_thread()) restorer_.emplace();
+  }
+
+ private:
+  std::optional<DeviceRestorer> restorer_;
+};
+
+// Makes a device current, and restores the user's in the end.
 class CurrentDevice {
  public:
   explicit CurrentDevice(int device) { IMGPIPE_CUDA(cudaSetDevice(device)); }
 
  private:
-  const DeviceRestorer restorer_;
+  const UserDeviceRestorer restorer_;
 };
 
 class Stream {

@@ -30,7 +30,7 @@
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
 #include "pipeline/error_of.h"
-#include "pipeline/host/bands.h"
+#include "pipeline/file_encoding.h"
 #include "pipeline/host/chained_run.h"
 #include "pipeline/host/chunk_reading.h"
 #include "pipeline/owned_frame.h"

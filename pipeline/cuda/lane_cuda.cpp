@@ -96,7 +96,7 @@ class CudaLane final : public Lane {
 
   void finish(std::size_t number, std::span<LaneImage* const> images) override {
     Slot& slot = slots_[number];
-    const DeviceRestorer restorer;
+    const UserDeviceRestorer restorer;
     try {
       IMGPIPE_CUDA(cudaSetDevice(index_));
       slot.done.wait();

@@ -13,7 +13,7 @@
 #include "images/text.h"
 #include "pipeline/decode_row.h"
 #include "pipeline/error_of.h"
-#include "pipeline/host/bands.h"
+#include "pipeline/file_encoding.h"
 #include "pipeline/host/scarce_memory.h"
 #include "pipeline/jobs/batch_pages.h"
 #include "pipeline/jobs/batch_queue.h"

@@ -11,8 +11,8 @@
 #include "images/formats/kept_metadata.h"
 #include "images/memory/available_memory.h"
 #include "kernels/stage.h"
+#include "pipeline/contrast_ranges.h"
 #include "pipeline/decode_row.h"
-#include "pipeline/statistics/contrast_ranges.h"
 #include "pipeline/statistics/series_range.h"
 
 namespace imgpipe {

@@ -18,7 +18,7 @@
 #include "images/files/output_file.h"
 #include "images/formats/pending_input.h"
 #include "pipeline/engine.h"
-#include "pipeline/host/bands.h"
+#include "pipeline/file_encoding.h"
 #include "pipeline/lane.h"
 #include "pipeline/memory_need.h"
 #include "pipeline/plan.h"

@@ -11,7 +11,7 @@ namespace imgpipe {
 // Makes a thread that runs a function; throws std::system_error where the system gives none.
 using ThreadStarter = std::function<std::thread(std::function<void()>)>;
 
-// Makes such a thread, one of ours (is_own_thread()).
+// Starts one thread of our own (is_own_thread()). Throws std::system_error.
 [[nodiscard]] std::thread start_thread(std::function<void()> body);
 
 // Starts body(0) to body(count - 1), each on a thread of its own, until the system gives no more, be it none
@@ -19,7 +19,8 @@ using ThreadStarter = std::function<std::thread(std::function<void()>)>;
 [[nodiscard]] std::vector<std::thread> start_threads(int count,
                                                      const std::function<void(int)>& body) noexcept;
 
-// Whether the calling thread is one of those: no caller's, whose state (a current device) stays as it is.
+// Returns true on a thread that start_thread() or start_threads() started. On any other thread the state of
+// the thread, such as its current CUDA device, belongs to the library's user.
 [[nodiscard]] bool is_own_thread() noexcept;
 
 }  // namespace imgpipe

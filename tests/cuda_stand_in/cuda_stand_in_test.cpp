@@ -261,6 +261,15 @@ TEST_F(CudaStandIn, OurOwnThreadsKeepTheirDevice) {
   EXPECT_EQ(runtime.devices_set, std::vector<int>{1});
   for (std::thread& thread : start_threads(2, [&](int) { use_device(); })) thread.join();
   EXPECT_EQ(runtime.devices_set, (std::vector<int>{1, 1, 1}));
+  // Not so in the middle of a lane's work, where pinned memory of another device is freed.
+  runtime.devices_set.clear();
+  start_thread([] {
+    runtime.device = 3;
+    PinnedMemory memory(PinnedMemory::When::at_once, 0);
+    memory.use_device(1);
+    memory.deallocate(memory.allocate(kBlock, 64), kBlock, 64);
+  }).join();
+  EXPECT_EQ(runtime.devices_set, (std::vector<int>{1, 3}));
 }
 
 TEST_F(CudaStandIn, ALaneLeavesTheCallersDevice) {

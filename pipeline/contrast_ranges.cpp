@@ -1,4 +1,4 @@
-#include "pipeline/statistics/contrast_ranges.h"
+#include "pipeline/contrast_ranges.h"
 
 #include "kernels/contrast/contrast.h"
 #include "kernels/stage.h"
