@@ -1,115 +1,88 @@
 #include "app/command.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <optional>
-#include <span>
 #include <string_view>
-#include <utility>
+#include <system_error>
 
-#include "app/batch/one_image.h"
-#include "app/exit_code.h"
-#include "app/files/name_template.h"
-#include "app/files/replaceable.h"
-#include "app/log.h"
-#include "app/log_subject.h"
-#include "app/options/command_line.h"
-#include "app/options/option_table.h"
-#include "app/options/option_values.h"
-#include "app/print.h"
+#include "app/command_table.h"
+#include "app/options/given_names.h"
+#include "app/options/option_parser.h"
 #include "app/process.h"
-#include "app/standard_streams.h"
 #include "images/error.h"
-#include "images/files/file.h"
-#include "images/files/output_file.h"
 #include "images/names.h"
 #include "images/text.h"
+#include "kernels/stage.h"
+#include "pipeline/stage_list.h"
 
 namespace imgpipe {
 namespace {
 
-const TalkOptions* talk_of(const Command& command) {
-  if (const auto* process = std::get_if<ProcessOptions>(&command)) return &process->talk;
-  if (const auto* synth = std::get_if<SynthOptions>(&command)) return &synth->talk;
-  if (const auto* stats = std::get_if<StatsOptions>(&command)) return &stats->process.talk;
-  if (const auto* info = std::get_if<InfoOptions>(&command)) return &info->process.talk;
-  if (const auto* sums = std::get_if<SumsOptions>(&command)) return &sums->talk;
-  if (const auto* devices = std::get_if<DevicesOptions>(&command)) return &devices->talk;
-  if (const auto* preset = std::get_if<PresetToWrite>(&command)) return &preset->talk;
-  return nullptr;
+// What other programs call their commands.
+constexpr std::string_view kForeignCommands[] = {"convert", "compare", "diff", "identify", "mogrify"};
+
+// True for a first argument that is nearly a command: not an option, not an existing file, and not a path or
+// a pattern by its characters.
+bool may_be_command(const std::string& argument) {
+  std::error_code ignored;
+  return !argument.starts_with('-') && argument.find_first_of("./*?[{") == std::string::npos &&
+         (!nearest_name(argument, command_names(command_table())).empty() ||
+          stage_meant(argument) != nullptr ||
+          std::ranges::find(kForeignCommands, argument) != std::end(kForeignCommands)) &&
+         !std::filesystem::exists(argument, ignored);
 }
 
-// Of an error that ended it.
-LogSubject subject_of(const std::optional<Command>& command, const Error& error) {
-  if (!command) return {};
-  if (const auto* process = std::get_if<ProcessOptions>(&*command); process != nullptr && !is_batch(*process))
-    return subject_of(error, input_name(process->input), output_name(process->output));
-  if (const auto* synth = std::get_if<SynthOptions>(&*command))
-    return subject_of(error, "", output_name(synth->output));
-  return {};
-}
-
-void write_preset(const PresetToWrite& preset) {
-  check_replaceable(preset.file, why_no_text(preset.file, preset.replace));
-  naming(output_name(preset.file), [&] { write_file(preset.file, std::as_bytes(std::span(preset.text))); });
-  std::string names;
-  for (const std::string& name : preset.left_out) names += (names.empty() ? "" : ", ") + name;
-  if (!names.empty()) log_notice("not written to the preset, because it belongs to one run: " + names);
-}
-
-int dispatch(const Command& command, const EngineFactory& factory) {
-  if (const auto* process = std::get_if<ProcessOptions>(&command)) {
-    if (process->preset) write_preset(*process->preset);
-    return is_batch(*process) ? run_batch(*process, factory) : run_image(*process, factory);
+// Throws what the main command would of the values of its options, if it knows all the options.
+void check_as_main_command(const std::vector<std::string>& arguments) {
+  const CommandRow& command = command_table().front();
+  std::optional<Parser> parser;
+  try {
+    parser.emplace(command, arguments, command_table());
+    if (parser->parse()) return;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::usage) throw;
+    return;
   }
-  if (const auto* synth = std::get_if<SynthOptions>(&command)) return run_synth(*synth);
-  if (const auto* devices = std::get_if<DevicesOptions>(&command)) return run_devices(*devices);
-  if (const auto* bench = std::get_if<BenchCall>(&command)) start_bench(*bench);
-  if (const auto* stats = std::get_if<StatsOptions>(&command)) return run_stats(*stats);
-  if (const auto* info = std::get_if<InfoOptions>(&command)) return run_info(*info);
-  if (const auto* sums = std::get_if<SumsOptions>(&command)) return run_sums(*sums);
-  if (const auto* preset = std::get_if<PresetToWrite>(&command)) {
-    write_preset(*preset);
-    return kExitDone;
-  }
-  print_text(std::get<PrintText>(command).text);
-  return kExitDone;
+  const std::vector<std::string> paths = parser->positional();
+  const bool has_empty_name = std::ranges::find(paths, "") != paths.end() ||
+                              (parser->has_option("output") && parser->text("output").empty());
+  if (!has_empty_name) static_cast<void>(command.read(*parser));
+}
+
+[[noreturn]] void refuse_command(const std::vector<std::string>& arguments) {
+  check_as_main_command(arguments);
+  const std::vector<std::string_view> names = command_names(command_table());
+  const std::string name = printable(arguments.front());
+  const std::string problem = "unknown command '" + name + "'; ";
+  if (const Stage* const stage = stage_meant(arguments.front()))
+    usage(problem + stage_hint(*stage) + " after INPUT and OUTPUT");
+  if (name == "convert" || name == "mogrify") usage(problem + "imgpipe INPUT OUTPUT --stages none converts");
+  if (name == "identify") usage(problem + "see imgpipe info");
+  usage(unknown_name("unknown command '" + name + "'", arguments.front(), names,
+                     "the commands are " + joined(names) + "; a file or folder of that name is ./" + name));
 }
 
 }  // namespace
 
-Format output_format(const std::string& output, const std::optional<Format>& option) {
-  const std::optional<Format> format = format_by_ending(output);
-  if (option) {
-    if (format && !is_ending_of(*format, *option))
-      throw Error(ErrorKind::usage, "'" + printable(output) + "' ends as " +
-                                        std::string(format_info(*format).name) + " does, and --format says " +
-                                        std::string(format_info(*option).name) + ": change one of them");
-    return *option;
-  }
-  if (!format) {
-    const std::string ending = std::filesystem::path(output).extension().string();
-    throw Error(ErrorKind::usage, ending.size() < 2
-                                      ? "'" + printable(output) + "' has no ending: add --format png"
-                                      : "'" + printable(output) + "': cannot write " + printable(ending) +
-                                            "; use the ending of " + joined(writable_formats()) +
-                                            ", or add --format png");
-  }
-  return *format;
+ReadyCommand read_command_line(const std::vector<std::string>& arguments) {
+  const Commands commands = command_table();
+  const CommandRow* command = arguments.empty() ? nullptr : find_command(commands, arguments.front());
+  if (command != nullptr && !command->name.empty())
+    return read_command(*command, {arguments.begin() + 1, arguments.end()}, commands);
+  if (!arguments.empty() && may_be_command(arguments.front())) refuse_command(arguments);
+  return read_command(commands.front(), arguments, commands);
 }
 
 int run_command(const std::vector<std::string>& arguments, const EngineFactory& factory) {
-  begin_log(find_talk(arguments));
-  std::optional<Command> command;
-  return run_guarded(
-      [&] {
-        command.emplace(parse_command(arguments));
-        use_simd_of_environment();
-        if (const TalkOptions* talk = talk_of(*command)) begin_log(*talk);
-        if (auto* process = std::get_if<ProcessOptions>(&*command); process != nullptr && !is_batch(*process))
-          *process = with_output_file(std::move(*process));
-        return dispatch(*command, factory);
-      },
-      [&](const Error& error) { return subject_of(command, error); });
+  begin_log(find_logging(arguments));
+  return run_guarded([&] {
+    const ReadyCommand command = read_command_line(arguments);
+    use_simd_of_environment();
+    if (command.logging) begin_log(*command.logging);
+    return command.run(factory);
+  });
 }
 
 }  // namespace imgpipe

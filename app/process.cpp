@@ -6,11 +6,12 @@
 #include <string_view>
 #include <system_error>
 
+#include <malloc.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "app/exit_code.h"
 #include "app/log.h"
-#include "app/options/option_values.h"
 #include "app/signals.h"
 #include "app/standard_streams.h"
 #include "images/names.h"
@@ -18,8 +19,26 @@
 #include "images/text.h"
 
 namespace imgpipe {
+namespace {
+
+// malloc serves small blocks and C libraries. With these settings it returns large blocks to the system at
+// once; by default it starts to keep them after it has freed one.
+void settle_malloc() {
+#ifdef __GLIBC__
+  ::mallopt(M_MMAP_THRESHOLD, 256 << 10);
+  ::mallopt(M_TRIM_THRESHOLD, 1 << 20);
+  // Under `ulimit -v` or -d the address space counts that malloc reserves for each thread.
+  for (const auto kind : {RLIMIT_AS, RLIMIT_DATA}) {
+    rlimit limit{};
+    if (::getrlimit(kind, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) ::mallopt(M_ARENA_MAX, 1);
+  }
+#endif
+}
+
+}  // namespace
 
 void set_up_process() {
+  settle_malloc();
   // All CUDA kernels load with the context, on its thread, not each with its first launch.
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   open_standard_streams();
@@ -27,26 +46,27 @@ void set_up_process() {
   install_last_resort();
 }
 
-TalkOptions find_talk(const std::vector<std::string>& arguments) {
+LoggingOptions find_logging(const std::vector<std::string>& arguments) {
   const std::string option = "--log-format";
-  TalkOptions talk;
+  LoggingOptions logging;
   for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
     std::string_view value;
     if (arguments[i] == option && i + 1 < arguments.size()) value = arguments[i + 1];
     if (arguments[i].starts_with(option + "="))
       value = std::string_view(arguments[i]).substr(option.size() + 1);
-    for (const auto& [name, format] : kLogFormats) talk.log_format = value == name ? format : talk.log_format;
-    talk.no_color = talk.no_color || usual_spelling(arguments[i]) == "--no-color";
+    for (const auto& [name, format] : kLogFormats)
+      logging.log_format = value == name ? format : logging.log_format;
+    logging.no_color = logging.no_color || usual_spelling(arguments[i]) == "--no-color";
   }
-  return talk;
+  return logging;
 }
 
-void begin_log(const TalkOptions& talk) {
-  set_up_log({.verbosity = talk.verbose ? Verbosity::verbose
-                           : talk.quiet ? Verbosity::quiet
-                                        : Verbosity::normal,
-              .color = wants_color(STDERR_FILENO, talk.no_color),
-              .format = talk.log_format});
+void begin_log(const LoggingOptions& logging) {
+  set_up_log({.verbosity = logging.verbose ? Verbosity::verbose
+                           : logging.quiet ? Verbosity::quiet
+                                           : Verbosity::normal,
+              .color = wants_color(STDERR_FILENO, logging.no_color),
+              .format = logging.log_format});
 }
 
 void use_simd_of_environment() {

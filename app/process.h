@@ -7,18 +7,19 @@
 #include <vector>
 
 #include "app/log_subject.h"
-#include "app/options/options.h"
+#include "app/options/logging_options.h"
 #include "images/error.h"
 
 namespace imgpipe {
 
-// The first thing that main does: standard streams, signals, CUDA's environment.
+// The first call in main: sets up malloc, standard streams, signal handlers and CUDA's environment. The
+// library changes no state of its process.
 void set_up_process();
 
 // The log's options as they stand on a command line that has not been parsed, so that errors in the command
 // line are reported in the format it asks for.
-[[nodiscard]] TalkOptions find_talk(const std::vector<std::string>& arguments);
-void begin_log(const TalkOptions& talk);
+[[nodiscard]] LoggingOptions find_logging(const std::vector<std::string>& arguments);
+void begin_log(const LoggingOptions& logging);
 
 // Uses the instruction set that the environment names (IMGPIPE_SIMD), if any. Throws Error(usage).
 void use_simd_of_environment();

@@ -1,18 +1,27 @@
+#include "app/synth_command.h"
+
+#include <limits>
+#include <memory>
 #include <utility>
 
-#include "app/command.h"
 #include "app/exit_code.h"
 #include "app/log.h"
+#include "app/log_subject.h"
+#include "app/options/coding_options.h"
+#include "app/options/option_parser.h"
+#include "app/options/sizes.h"
+#include "app/process.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
 #include "images/files/output_file.h"
 #include "images/memory/available_memory.h"
-#include "images/synth.h"
+#include "images/names.h"
 #include "images/text.h"
 
 namespace imgpipe {
-
 namespace {
+
+constexpr Choices<SampleType, 2> kDepths{{{"8", SampleType::u8}, {"16", SampleType::u16}}};
 
 // What the format holds of what was asked for; no alpha is dropped in silence.
 Shape synth_shape(const SynthOptions& options, Format format) {
@@ -30,9 +39,7 @@ Shape synth_shape(const SynthOptions& options, Format format) {
   return shape;
 }
 
-}  // namespace
-
-int run_synth(const SynthOptions& options) {
+int write_synth(const SynthOptions& options) {
   const Format format = output_format(options.output, options.format);
   check_stream(options.output);
   check_replaceable(options.output, why_no_image(options.output, options.replace, Mark::synthetic));
@@ -48,6 +55,61 @@ int run_synth(const SynthOptions& options) {
   log_detail("wrote " + std::to_string(file.size_bytes()) + " bytes",
              {.input = {}, .output = output_name(options.output), .reason = {}});
   return kExitDone;
+}
+
+int run_synth(const SynthOptions& options) {
+  return run_guarded([&] { return write_synth(options); },
+                     [&](const Error& error) { return subject_of(error, "", output_name(options.output)); });
+}
+
+std::vector<OptionRow> synth_rows() {
+  std::vector<OptionRow> rows{
+      {"Pattern", "pattern", "P", nullptr, pattern_help(), pattern_values()},
+      {"Pattern", "size", "WxH", nullptr, "Width and height in pixels"},
+      {"Pattern", "channels", "N", nullptr,
+       "1 (grey), 2 (grey and alpha), 3 (RGB) or 4 (RGBA); default: 3, and 1 for pgm. "
+       "Alpha rises from top to bottom"},
+      {"Pattern", "depth", "8|16", "8",
+       "Bits a sample; 16 for " + joined(writable_formats(16)) + ". N, T, V are then values of 16 bits",
+       choice_names(kDepths)},
+      {"Pattern", "seed", "N", "1", "The same bytes for the same seed, everywhere"},
+      {"Output", "o,output", "PATH", nullptr, "OUTPUT as an option"}};
+  add_rows(rows, encoding_rows());
+  add_rows(rows, replace_rows());
+  add_rows(rows, logging_rows());
+  return rows;
+}
+
+}  // namespace
+
+SynthOptions read_synth(const Parser& parser) {
+  SynthOptions options;
+  options.output = parser.text("output");
+  if (options.output.empty()) usage("OUTPUT is an empty name");
+  if (!parser.has("pattern")) usage("--pattern is missing; see imgpipe synth --help");
+  if (!parser.has("size")) usage("--size is missing; see imgpipe synth --help");
+  options.shape = parse_size(parser.text("size"));
+  options.shape.sample = parse_choice("depth", parser.text("depth"), kDepths);
+  options.pattern = parse_pattern(parser.text("pattern"), options.shape.sample);
+  if (parser.has("channels")) options.channels = parser.integer("channels", 1, 4);
+  options.seed = static_cast<std::uint64_t>(
+      parse_integer("seed", parser.text("seed"), 0, std::numeric_limits<std::int64_t>::max()));
+  options.format = read_format(parser);
+  options.encode = read_encoding(parser);
+  options.encode.mark = Mark::synthetic;
+  options.replace = read_replace(parser);
+  options.logging = read_logging(parser);
+  return options;
+}
+
+CommandRow synth_command() {
+  return {.name = "synth",
+          .summary = "test images of known statistics",
+          .description = "Writes a test image of known statistics.",
+          .usage = {{"imgpipe synth OUTPUT --pattern P --size WxH [options]", ""}},
+          .positional = {"output"},
+          .rows = synth_rows,
+          .read = [](const Parser& parser) { return ready(read_synth(parser), run_synth); }};
 }
 
 }  // namespace imgpipe

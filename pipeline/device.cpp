@@ -19,7 +19,7 @@
 #include "images/error.h"
 #include "images/names.h"
 #include "images/text.h"
-#include "pipeline/host/thread_start.h"
+#include "pipeline/threads/thread_start.h"
 
 namespace imgpipe {
 namespace {

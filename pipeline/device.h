@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "images/memory/available_memory.h"
-#include "pipeline/host/processor_limits.h"
+#include "pipeline/threads/processor_limits.h"
 
 namespace imgpipe {
 

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "pipeline/batch/cost_model.h"
+#include "pipeline/cost_model.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
 
@@ -26,6 +27,8 @@ namespace imgpipe {
                                           const std::string& how, std::int64_t pixels, int threads,
                                           int passes);
 
+// Makes the engine for a choice of device, with so many threads of the host; tests pass one that fails.
+using EngineFactory = std::function<std::unique_ptr<Engine>(const DeviceChoice&, int threads)>;
 // The engine of a choice that is not `automatic`. Throws what the engine's maker does.
 [[nodiscard]] std::unique_ptr<Engine> make_engine(const DeviceChoice& choice, int threads);
 

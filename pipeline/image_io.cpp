@@ -4,12 +4,12 @@
 #include <optional>
 
 #include "images/error.h"
-#include "images/files/input_file.h"
 #include "images/files/output_file.h"
+#include "images/formats/pending_input.h"
 #include "images/memory/available_memory.h"
 #include "images/text.h"
 #include "pipeline/device.h"
-#include "pipeline/host/bands.h"
+#include "pipeline/file_encoding.h"
 
 namespace imgpipe {
 

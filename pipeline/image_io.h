@@ -1,5 +1,5 @@
 // Image files whole, in one call each: for programs that hold their images in memory. What streams, judges or
-// batches files is pipeline/image_job.h.
+// batches files is pipeline/jobs/image_job.h.
 #pragma once
 
 #include <string>
@@ -29,8 +29,8 @@ namespace imgpipe {
 [[nodiscard]] Image read_image(const std::string& path, const DecodeOptions& options = usual_decoding());
 
 // Writes a file whole or not at all, in the format of its ending, encoded by `threads` threads (1 to
-// kMostThreads of pipeline/host/host_threads.h; 0: as many as this process may use). Throws Error(usage) for
-// any other number, for an ending that names no format that can be written and for pixels that the format
+// kMostThreads of pipeline/threads/host_threads.h; 0: as many as this process may use). Throws Error(usage)
+// for any other number, for an ending that names no format that can be written and for pixels that the format
 // does not hold (16 bits a sample in a JPEG), Error(memory) and Error(output), with the path. Replaces what
 // is there. The file survives a power failure once this returns; with `sync`, which many files can share,
 // once sync->sync_names() returns.

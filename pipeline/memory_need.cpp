@@ -5,7 +5,7 @@
 #include "images/codecs/jpeg/jpeg_scan.h"
 #include "images/codecs/jpeg/staged_scan.h"
 #include "kernels/stage.h"
-#include "pipeline/host/chains.h"
+#include "pipeline/chains.h"
 
 namespace imgpipe {
 

@@ -3,7 +3,7 @@
 #include "images/error.h"
 #include "images/text.h"
 #include "pipeline/engine_choice.h"
-#include "pipeline/host/host_threads.h"
+#include "pipeline/threads/host_threads.h"
 
 namespace imgpipe {
 namespace {

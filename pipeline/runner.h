@@ -18,11 +18,11 @@
 
 #include "images/error.h"
 #include "images/plane.h"
+#include "pipeline/contrast_ranges.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
 #include "pipeline/plan.h"
 #include "pipeline/stage_list.h"
-#include "pipeline/statistics/contrast_ranges.h"
 #include "pipeline/time_rows.h"
 
 namespace imgpipe {

@@ -1,79 +1,73 @@
-// Many images: find them, run the batch, say how it goes and what came of it.
+// Many images: finds them, runs the batch, reports progress and results.
+#include "app/batch/batch_command.h"
+
 #include <algorithm>
-#include <filesystem>
+#include <chrono>
 #include <map>
 #include <memory>
-#include <unordered_set>
 #include <utility>
 
 #include <unistd.h>
 
-#include "app/batch/batch_files.h"
 #include "app/batch/batch_report.h"
 #include "app/batch/batch_report_files.h"
 #include "app/batch/batch_set_up.h"
 #include "app/batch/batch_totals.h"
-#include "app/batch/existing_results.h"
-#include "app/batch/lost_outputs.h"
-#include "app/batch/nothing_found.h"
-#include "app/batch/one_image.h"
-#include "app/batch/page_outputs.h"
-#include "app/batch/progress.h"
-#include "app/batch/running_batch.h"
-#include "app/batch/shard.h"
-#include "app/command.h"
+#include "app/batch/follow_batch.h"
 #include "app/exit_code.h"
-#include "app/image_set_up.h"
+#include "app/files/lost_outputs.h"
+#include "app/image/one_input.h"
+#include "app/jobs/batch_files.h"
+#include "app/jobs/page_outputs.h"
+#include "app/jobs/result_files.h"
+#include "app/jobs/search_report.h"
+#include "app/jobs/updates.h"
 #include "app/log.h"
-#include "app/options/options_digest.h"
 #include "app/print.h"
+#include "app/process_options/options_digest.h"
+#include "app/progress.h"
 #include "app/report/image_report.h"
 #include "app/report/report_names.h"
-#include "app/result_files.h"
+#include "app/shard/shard.h"
 #include "app/signals.h"
-#include "app/update/batch_update.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/files/temporary_file.h"
 #include "images/text.h"
-#include "pipeline/batch/batch.h"
-#include "pipeline/batch/page_batch.h"
 #include "pipeline/error_of.h"
+#include "pipeline/jobs/batch.h"
 #include "pipeline/plan.h"
 
 namespace imgpipe {
 namespace {
 
-namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kLook{50};         // between two looks at signals
-constexpr std::chrono::milliseconds kGraceTime{1700};  // for what is on its way, after a signal
+constexpr std::chrono::milliseconds kNoResultLeft{50};  // when none has come for so long
 
-void refuse_what_is_for_one_image(const ProcessOptions& options) {
+void refuse_what_is_not_for_batches(const ProcessOptions& options) {
   if (is_reported_as_image(options)) return;
-  const std::pair<bool, const char*> rows[] = {{options.compare, "--compare"},
-                                               {options.repeat > 0, "--repeat"},
+  const std::pair<bool, const char*> rows[] = {{options.reports.compare, "--compare"},
+                                               {options.reports.repeat > 0, "--repeat"},
                                                {options.device_memory_bytes > 0, "--device-memory"},
-                                               {!options.histogram_file.empty(), "--histogram"},
-                                               {!options.keep_stages_folder.empty(), "--keep-stages"}};
+                                               {!options.reports.histogram_file.empty(), "--histogram"},
+                                               {!options.reports.stages_folder.empty(), "--keep-stages"}};
   for (const auto& [given, name] : rows) {
     if (given) throw Error(ErrorKind::usage, std::string(name) + " is for one image, and this is a batch");
   }
-  const BatchOptions& batch = options.batch;
-  if (batch.shard && batch.shard->balance != Balance::hash && !batch.failed_file.empty() &&
-      same_file(batch.failed_file, batch.files_from))
+  if (options.shard && options.shard->balance != Balance::hash && !options.reports.failed_file.empty() &&
+      same_file(options.reports.failed_file, options.input.files_from))
     throw Error(ErrorKind::usage,
                 "--balance count and bytes need one list for all shards, and --failed-out " +
-                    printable(batch.failed_file) + " would change it; name another file");
-  if (options.output == kStandardStream)
+                    printable(options.reports.failed_file) + " would change it; name another file");
+  if (options.output.path == kStandardStream)
     throw Error(ErrorKind::usage, "a batch needs a folder as OUTPUT, not stdout");
-  for (const std::string& file : options.report_files) {
+  for (const std::string& file : options.reports.files) {
     if (file.ends_with(".html"))
       throw Error(ErrorKind::usage,
                   "--report: " + printable(file) +
                       ": a page is of one image; a batch is reported as .json, .ndjson or .csv");
-    if (file.ends_with(".csv") && batch.shard)
+    if (file.ends_with(".csv") && options.shard)
       throw Error(ErrorKind::usage, "--report: " + printable(file) + ": shards report as .ndjson or .json");
   }
 }
@@ -83,7 +77,7 @@ class BatchRun {
   explicit BatchRun(const ProcessOptions& options)
       : options_(options),
         files_(find_batch_files(options)),
-        progress_(Progress::way_here(!options.talk.quiet)),
+        progress_(Progress::way_here(!options.logging.quiet)),
         reports_(options) {
     check_results(options, files_);
     check_results_replaceable(options, files_.files, files_.names_of_all_shards);
@@ -92,37 +86,35 @@ class BatchRun {
     totals_.passed_over = files_.passed_over;
     totals_.other_shards = files_.other_shards;
     totals_.shard_list = files_.shard_list;
-    if (options.batch.shard) totals_.shard = shard_text(*options.batch.shard);
+    if (options.shard) totals_.shard = shard_text(*options.shard);
     if (!files_.shard_list.empty()) totals_.shard += " of list " + files_.shard_list;
-    if (files_.list_is_empty) totals_.note = printable(options.batch.files_from) + ": the list names nothing";
-    const bool goes_on = options.batch.skip_existing || options.update;
+    if (files_.list_is_empty) totals_.note = printable(options.input.files_from) + ": the list names nothing";
+    const bool goes_on = options.output.skip_existing || options.output.update;
     totals_.go_on = goes_on ? "the same command" : "the same command with --skip-existing";
-    totals_.options_digest = options_digest(options, options.format);
-    // An image that is reported as one judges by itself whether it is up to date, its report too.
-    if (options.batch.skip_existing || (options.update && !is_reported_as_image(options)))
+    totals_.options_digest = options_digest(options, options.output.format);
+    // An image with its own report checks whether it is up to date together with that report.
+    if (options.output.skip_existing || (options.output.update && !is_reported_as_image(options)))
       take_out_finished();
-    if (options.update) totals_.skipped_as = "up to date";
+    if (options.output.update) totals_.skipped_as = "up to date";
     has_ended_.resize(files_.files.size());
     is_done_.resize(files_.files.size());
   }
 
   int run(const EngineFactory& factory) {
     const bool nothing = totals_.images == 0 && files_.other_shards == 0 && files_.problems.empty();
-    if (nothing && !files_.list_is_empty && !options_.batch.dry_run)
-      throw Error(ErrorKind::usage, nothing_found_text(options_, files_));
-    for (const std::string& pattern : files_.unmatched) log_warning(pattern);
-    for (const PathProblem& problem : files_.problems) log_error(problem.text(), problem.subject());
-    log_replaced(files_.otherwise_made);
-    if (files_.results > 0) log_notice(left_out_text(options_, files_.results));
-    if (files_.passed_over.files() > 0) log_detail("passed over: " + files_.passed_over.text_with_examples());
-    if (options_.batch.dry_run) return print_plan();
+    if (nothing && !files_.list_is_empty && !options_.dry_run)
+      throw Error(ErrorKind::usage, nothing_found_text(options_.input, files_));
+    log_search(files_, options_.output.name);
+    if (options_.dry_run) return print_plan();
     if (is_reported_as_image(options_)) return run_as_image(factory);
     reports_.open(!files_.files.empty(), totals_);
-    if (options_.update && !files_.files.empty()) stamps_ = std::make_unique<BatchStamps>(options_);
-    reports_.add_skipped(skipped_, options_.update ? "it is up to date" : "its output is there already");
+    if (options_.output.update && !files_.files.empty())
+      stamps_ = std::make_unique<UpdateStamps>(options_, true);
+    reports_.add_skipped(skipped_,
+                         options_.output.update ? "it is up to date" : "its output is there already");
     reports_.add_problems(files_.problems);
     if (!files_.files.empty()) work();
-    tell_lost_outputs();
+    report_lost_outputs();
     sync_outputs();
     report();
     return exit_code();
@@ -131,13 +123,13 @@ class BatchRun {
  private:
   // One image whose own report is requested: nothing is reported of one that needs nothing done.
   int run_as_image(const EngineFactory& factory) {
-    if (!skipped_.empty() && !options_.talk.quiet)
+    if (!skipped_.empty() && !options_.logging.quiet)
       print_table(printable(skipped_.front().output) + ": is there already\n", reports_to_stdout(options_));
     if (files_.files.empty()) return kExitDone;
     const BatchFile& file = files_.files.front();
     ProcessOptions one = with_output_file(options_);
-    one.batch.given.clear();
-    one.batch.skip_existing = false;
+    one.batch_options.clear();
+    one.output.skip_existing = false;
     int code = kExitDone;
     if (const std::optional<Error> error = error_of([&] { code = run_image(one, factory); })) {
       log_error(error->what(), subject_of(error->what(), file));
@@ -148,11 +140,12 @@ class BatchRun {
     return code;
   }
 
-  // What needs nothing done.
+  // Files that need no work.
   void take_out_finished() {
     std::vector<BatchFile> left;
     for (BatchFile& file : files_.files) {
-      const bool finished = options_.update ? file.update == UpdateState::up_to_date : file.output_exists;
+      const bool finished =
+          options_.output.update ? file.update == UpdateState::up_to_date : file.output_exists;
       (finished ? skipped_ : left).push_back(std::move(file));
     }
     files_.files = std::move(left);
@@ -164,12 +157,12 @@ class BatchRun {
     std::string text;
     for (const BatchFile& file : files_.files) {
       text += printable(file.input) + " -> " + printable(output_text(options_, file));
-      if (options_.update) text += ": " + std::string(update_reason(file.update));
+      if (options_.output.update) text += ": " + std::string(update_reason(file.update));
       text += "\n";
     }
     text += std::to_string(files_.files.size()) + " to do, " + std::to_string(totals_.skipped) + " " +
-            totals_.skipped_as + ", stages " + options_.stage_list;
-    if (options_.batch.shard) text += ", " + std::to_string(files_.other_shards) + " for other shards";
+            totals_.skipped_as + ", stages " + options_.stages.list;
+    if (options_.shard) text += ", " + std::to_string(files_.other_shards) + " for other shards";
     text += "\n";
     if (!totals_.shard.empty()) text += totals_.shard + "\n";
     if (files_.passed_over.files() > 0) text += "passed over: " + files_.passed_over.text() + "\n";
@@ -179,7 +172,7 @@ class BatchRun {
   }
 
   void work() {
-    remove_what_was_left();
+    remove_stale_files();
     start_ = Clock::now();
     const SignalsNoted signals;
     BatchSetUp set_up = set_up_batch(options_, files_.files.size());
@@ -193,58 +186,42 @@ class BatchRun {
     totals_.jobs = static_cast<int>(
         std::min<std::size_t>(static_cast<std::size_t>(set_up.settings.jobs), files_.files.size()));
     totals_.memory_bytes = set_up.settings.memory_bytes;
-    if (options_.pages) {
-      batch_ = std::make_unique<RunningBatchOf<PageBatch>>(items(), std::move(set_up.settings),
-                                                           PageWish{*options_.pages, options_.series_steps});
-    } else {
-      batch_ = std::make_unique<RunningBatchOf<Batch>>(items(), std::move(set_up.settings));
-    }
-    say_workers();
-    follow(signals);
-    for (const std::string& note : batch_->take_notes()) say_warning(note);
+    batch_ = std::make_unique<Batch>(items(), std::move(set_up.settings));
+    report_workers();
+    const BatchEnd end =
+        follow(*batch_, options_.execution.fail_fast, signals,
+               {.ended = [this](const BatchResult& result) { take(result); }, .pause = [this] { pause(); }});
+    progress_.clear();
+    log_notes();
     totals_.wall_s = std::chrono::duration<double>(Clock::now() - start_).count();
     totals_.peak_admitted_bytes = batch_->peak_admitted_bytes();
     for (const std::string& device : batch_->devices()) totals_.devices.push_back(device);
     totals_.device_why = batch_->lane_note();
     if (!totals_.device_why.empty()) log_detail(totals_.device_why);
-    signal_ = signals.received();
-    if (signal_ != 0) totals_.stopped = "signal " + std::to_string(signal_);
-    fatal_ = batch_->fatal();
-    if (fatal_) {
-      const bool of_output = fatal_->kind() == ErrorKind::output;  // an image's, and said with it
-      totals_.stopped = of_output ? "an output cannot be written" : fatal_->what();
-      if (!of_output) log_error(fatal_->what());
-    }
-    if (options_.batch.fail_fast && !totals_.failures.empty() && totals_.stopped.empty())
-      totals_.stopped = "an image failed (--fail-fast)";
-    if (!batch_->finished()) abandon();
+    signal_ = end.signal;
+    fatal_ = end.fatal;
+    totals_.stopped = end.stopped;
+    if (is_unreported(fatal_)) log_error(fatal_->what());
+    if (!end.is_complete) abandon();
     batch_.reset();
   }
 
-  void say_workers() {
+  void report_workers() {
     const int asked = std::exchange(totals_.jobs, batch_->workers());
     if (totals_.jobs < asked)
-      say_warning("the system gives no more threads: " + std::to_string(totals_.jobs) + " of " +
-                  std::to_string(asked) + " images at a time");
+      warn("the system gives no more threads: " + std::to_string(totals_.jobs) + " of " +
+           std::to_string(asked) + " images at a time");
   }
 
-  // Takes results until there are no more, or until a signal's time of grace is over.
-  void follow(const SignalsNoted& signals) {
-    std::optional<Clock::time_point> deadline;
-    while (!batch_->finished()) {
-      if (std::optional<BatchResult> result = batch_->next(kLook)) take(*result);
-      reports_.flush();
-      if (stamps_) stamps_->flush();
-      for (const std::string& note : batch_->take_notes()) say_warning(note);
-      progress_.show(totals_.counts(std::chrono::duration<double>(Clock::now() - start_).count()));
-      if (signals.received() == 0) continue;
-      if (!deadline) {
-        deadline = Clock::now() + kGraceTime;
-        batch_->stop();
-      }
-      if (Clock::now() > *deadline) break;
-    }
-    progress_.clear();
+  void pause() {
+    reports_.flush();
+    if (stamps_) stamps_->flush();
+    log_notes();
+    progress_.show(totals_.counts(std::chrono::duration<double>(Clock::now() - start_).count()));
+  }
+
+  void log_notes() {
+    for (const std::string& note : batch_->take_notes()) warn(note);
   }
 
   void take(const BatchResult& result) {
@@ -254,12 +231,12 @@ class BatchRun {
     is_done_[result.item] = !result.failed;
     totals_.add(result, file);
     if (stamps_ && !result.failed) stamps_->add(file);
-    for (const std::string& warning : result.warnings) say_warning(warning, &file);
+    for (const std::string& warning : result.warnings) warn(warning, &file);
     if (!result.failed && totals_.reduced.images == 1 && result.depth_loss != DepthLoss::none)
-      say_warning(printable(file.input) + ": " +
-                      depth_warning(result.depth_loss, result.header.bits_per_sample, file.format) +
-                      "; further images like it are counted",
-                  &file);
+      warn(printable(file.input) + ": " +
+               depth_warning(result.depth_loss, result.header.bits_per_sample, file.format) +
+               "; further images like it are counted",
+           &file);
     if (result.failed) {
       progress_.clear();
       log_error(result.reason, subject_of(result.reason, file));
@@ -267,8 +244,8 @@ class BatchRun {
     reports_.add(file, result);
   }
 
-  // Somebody may take away what is written while the batch goes on; nothing that is gone counts as done.
-  void tell_lost_outputs() {
+  // Other processes may remove outputs while the batch runs; an image without its output is not done.
+  void report_lost_outputs() {
     std::vector<const BatchFile*> done;
     std::vector<std::string> outputs;
     for (std::size_t i = 0; i < files_.files.size(); ++i) {
@@ -289,24 +266,24 @@ class BatchRun {
 
   // Before any report that relies on them is complete.
   void sync_outputs() {
-    const std::optional<Error> error = error_of([&] { options_.sync->sync_names(); });
+    const std::optional<Error> error = error_of([&] { options_.output.sync->sync_names(); });
     if (!error) return;
     if (!fatal_) fatal_ = error;
     totals_.stopped = error->what();
     log_error(error->what());
   }
 
-  void say_warning(const std::string& text, const BatchFile* file = nullptr) {
+  void warn(const std::string& text, const BatchFile* file = nullptr) {
     progress_.clear();
     log_warning(text, file == nullptr ? LogSubject() : subject_of(text, *file));
   }
 
-  // What is still on its way after the time of grace is dropped: its threads cannot be ended one by one.
-  // Reports come when no further output can come to its place, so that they tell of all that are there.
+  // Images in progress after the time of grace are dropped: their threads cannot be ended one by one. Reports
+  // follow when no further output can be put in place, so that they cover all outputs.
   [[noreturn]] void abandon() {
     end_all_writing();
-    // What was in its place before. What fails from now on has lost its file just here.
-    while (std::optional<BatchResult> result = batch_->next(kLook)) {
+    // Images whose outputs were in place already. Those that fail from now on lost their files just here.
+    while (const std::optional<BatchResult> result = batch_->next(kNoResultLeft)) {
       if (!result->failed) take(*result);
     }
     sync_outputs();
@@ -319,15 +296,10 @@ class BatchRun {
     ::_exit(kExitSignalBase + signal_);
   }
 
-  // What killed runs have left of these very files.
-  void remove_what_was_left() const {
-    std::map<std::string, std::unordered_set<std::string>> names;
-    for (const BatchFile& file : files_.files) {
-      const fs::path output(file.output);
-      names[output.parent_path().string()].insert(output.filename().string());
-    }
+  void remove_stale_files() const {
+    StaleOutputs stale;
     std::size_t removed = 0;
-    for (const auto& [folder, of_folder] : names) removed += remove_stale_temporary_files(folder, of_folder);
+    for (const BatchFile& file : files_.files) removed += stale.remove(file.output);
     log_removed(removed);
   }
 
@@ -342,17 +314,17 @@ class BatchRun {
     finish_reports();
   }
 
-  // What is open already, and stdout.
+  // The reports that are open, and stdout.
   void finish_reports() {
     const std::optional<Error> of_stamps = error_of([&] {
       if (stamps_) stamps_->close();
     });
     const std::optional<Error> of_reports = error_of([&] { reports_.close(totals_, not_done()); });
-    const std::optional<Error> of_names = error_of([&] { options_.sync->sync_names(); });
+    const std::optional<Error> of_names = error_of([&] { options_.output.sync->sync_names(); });
     const std::optional<Error>& error = of_reports ? of_reports : of_stamps ? of_stamps : of_names;
     log_summary(batch_head(totals_), totals_.counts(totals_.wall_s));
-    // A report on stdout stands there alone.
-    if (!options_.talk.quiet) print_table(batch_table(totals_, options_), reports_to_stdout(options_));
+    // A report on stdout is the only text there.
+    if (!options_.logging.quiet) print_table(batch_table(totals_, options_), reports_to_stdout(options_));
     if (error) throw Error(*error);
   }
 
@@ -380,9 +352,9 @@ class BatchRun {
   BatchTotals totals_;
   Progress progress_;
   BatchReportFiles reports_;
-  std::unique_ptr<BatchStamps> stamps_;  // with --update
+  std::unique_ptr<UpdateStamps> stamps_;  // with --update
   Clock::time_point start_;
-  std::unique_ptr<RunningBatch> batch_;
+  std::unique_ptr<Batch> batch_;
   std::optional<Error> fatal_;
   int signal_ = 0;
 };
@@ -390,8 +362,8 @@ class BatchRun {
 }  // namespace
 
 int run_batch(const ProcessOptions& options, const EngineFactory& factory) {
-  refuse_what_is_for_one_image(options);
-  if (options.batch.shard) log_always(shard_text(*options.batch.shard));
+  refuse_what_is_not_for_batches(options);
+  if (options.shard) log_always(shard_text(*options.shard));
   return BatchRun(options).run(factory);
 }
 

@@ -2,12 +2,12 @@
 #include <map>
 
 #include "app/batch/batch_report.h"
-#include "app/batch/shard.h"
-#include "app/options/options_digest.h"
+#include "app/process_options/options_digest.h"
 #include "app/report/json_head.h"
 #include "app/report/json_schema.h"
 #include "app/report/report_parts.h"
 #include "app/run_place.h"
+#include "app/shard/shard.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -35,29 +35,28 @@ void add_shard(Fields& fields, const Shard& shard, const BatchTotals& totals) {
 }
 
 void add_run(Fields& fields, const BatchTotals& totals, const ProcessOptions& options) {
-  const BatchOptions& batch = options.batch;
-  const Shard shard = batch.shard.value_or(Shard());
+  const Shard shard = options.shard.value_or(Shard());
   std::string device;
   for (const std::string& one : totals.devices) device += (device.empty() ? "" : "; ") + one;
   add_build(fields);
-  add_run_head(fields, kBatchSchema, RunHead(options.threads), device);
+  add_run_head(fields, kBatchSchema, RunHead(options.execution.threads), device);
   fields.add("command", command_text()).about(kCommandAbout);
-  fields.add("input", printable(options.input));
-  fields.add("more_inputs", printable_list(batch.more_inputs));
-  fields.add("output", printable(options.output));
+  fields.add("input", printable(options.input.path));
+  fields.add("more_inputs", printable_list(options.input.more_paths));
+  fields.add("output", printable(options.output.path));
   fields.object("options", [&](Fields& all) {
     add_options(all, options);
-    all.add("jobs", batch.jobs);
-    all.add("recursive", batch.recursive);
-    all.add("include", printable_list(batch.include));
-    all.add("exclude", printable_list(batch.exclude));
-    all.add("skip_existing", batch.skip_existing);
-    all.add("update", options.update);
-    all.add("fail_fast", batch.fail_fast);
-    all.add("shard", given(batch.shard ? shard_name(shard.index, shard.count) : ""));
+    all.add("jobs", options.execution.jobs);
+    all.add("recursive", options.input.recursive);
+    all.add("include", printable_list(options.input.include));
+    all.add("exclude", printable_list(options.input.exclude));
+    all.add("skip_existing", options.output.skip_existing);
+    all.add("update", options.output.update);
+    all.add("fail_fast", options.execution.fail_fast);
+    all.add("shard", given(options.shard ? shard_name(shard.index, shard.count) : ""));
   });
-  fields.add("options_digest", options_digest(options, options.format), kDigest).about(kDigestAbout);
-  fields.object_if(batch.shard.has_value(), "shard", [&](Fields& part) { add_shard(part, shard, totals); });
+  fields.add("options_digest", options_digest(options, options.output.format), kDigest).about(kDigestAbout);
+  fields.object_if(options.shard.has_value(), "shard", [&](Fields& part) { add_shard(part, shard, totals); });
 }
 
 void add_results(Fields& fields, const BatchTotals& totals) {

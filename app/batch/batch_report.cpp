@@ -1,6 +1,6 @@
 #include "app/batch/batch_report.h"
 
-#include "app/options/options_digest.h"
+#include "app/process_options/options_digest.h"
 #include "app/report/text_columns.h"
 #include "app/standard_streams.h"
 #include "images/names.h"
@@ -20,8 +20,8 @@ std::string counts_text(const BatchTotals& totals) {
 // Where failures can be found, but for stderr: each was told there as it came.
 std::string failed_text(const ProcessOptions& options) {
   std::vector<std::string> files;
-  if (!options.batch.failed_file.empty()) files.push_back(printable(options.batch.failed_file));
-  for (const std::string& file : options.report_files) files.push_back(output_name(file));
+  if (!options.reports.failed_file.empty()) files.push_back(printable(options.reports.failed_file));
+  for (const std::string& file : options.reports.files) files.push_back(output_name(file));
   if (files.empty())
     return "failed: each is told on stderr; --failed-out FILE and --report FILE.ndjson keep them\n";
   const std::vector<std::string_view> names(files.begin(), files.end());

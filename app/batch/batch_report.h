@@ -5,7 +5,7 @@
 #include <string>
 
 #include "app/batch/batch_totals.h"
-#include "app/options/options.h"
+#include "app/process_options/process_options.h"
 
 namespace imgpipe {
 

@@ -7,11 +7,10 @@
 #include <system_error>
 
 #include "app/batch/batch_report.h"
-#include "app/batch/name_list.h"
-#include "app/batch/shard.h"
+#include "app/files/name_list.h"
 #include "app/files/shared_file.h"
+#include "app/jobs/result_files.h"
 #include "app/report/report_names.h"
-#include "app/result_files.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
 #include "images/files/file.h"
@@ -30,15 +29,15 @@ void write_text(const std::string& path, const std::string& text, OutputSync& sy
 }  // namespace
 
 BatchReportFiles::BatchReportFiles(const ProcessOptions& options) : options_(options) {
-  const BatchOptions& batch = options.batch;
-  if (!batch.failed_file.empty() && same_file(batch.failed_file, batch.files_from))
-    list_ = read_name_list(batch.files_from);
+  const std::string& failed_file = options.reports.failed_file;
+  if (!failed_file.empty() && same_file(failed_file, options.input.files_from))
+    list_ = read_name_list(options.input.files_from);
 }
 
 void BatchReportFiles::open(bool needs_output, const BatchTotals& totals) {
   const std::vector<ResultFile> results = result_files(options_);
   const auto in_output = [&](const ResultFile& result) {
-    return result_in_folder(options_.output, result.path);
+    return result_in_folder(options_.output.path, result.path);
   };
   for (const ResultFile& result : results) {
     if (!in_output(result)) check_result_writable(result.path);
@@ -47,39 +46,41 @@ void BatchReportFiles::open(bool needs_output, const BatchTotals& totals) {
   for (const ResultFile& result : results) {
     if (in_output(result)) check_result_writable(result.path);
   }
-  const bool go_on = options_.batch.skip_existing || options_.update || options_.batch.shard;
+  const bool go_on = options_.output.skip_existing || options_.output.update || options_.shard;
   const NdjsonRun run{totals.images, totals.images + totals.other_shards};
-  for (const std::string& file : options_.report_files) {
-    if (options_.batch.shard && file.ends_with(".json")) claim(file);
+  for (const std::string& file : options_.reports.files) {
+    if (options_.shard && file.ends_with(".json")) claim(file);
     if (!is_json_report(file)) lines_.push_back(std::make_unique<NdjsonReport>(file, go_on, run, options_));
   }
-  if (!options_.trace_file.empty()) open_trace();
+  if (!options_.reports.trace_file.empty()) open_trace();
 }
 
 // A shard writes its report before its work too: of several that were given one name all but one are told
 // now, and none replaces another's at its end.
 void BatchReportFiles::claim(const std::string& file) const {
   const SharedFileLock lock(file);
-  check_replaceable(file, why_of_another_shard(file, *options_.batch.shard, options_.replace));
+  check_replaceable(file, why_of_another_shard(file, *options_.shard, options_.output.replace));
   BatchTotals nothing;
   nothing.stopped = "it is at work, or was killed";
-  write_text(file, batch_json(nothing, options_), *options_.sync);
+  write_text(file, batch_json(nothing, options_), *options_.output.sync);
 }
 
 void BatchReportFiles::open_trace() {
-  const std::string& file = options_.trace_file;
-  if (!options_.batch.shard) {
-    trace_ = std::make_unique<TraceFile>(file, options_.sync.get());
+  const std::string& file = options_.reports.trace_file;
+  if (!options_.shard) {
+    trace_ = std::make_unique<TraceFile>(file, options_.output.sync.get());
     return;
   }
-  const Shard& shard = *options_.batch.shard;
+  const Shard& shard = *options_.shard;
   const SharedFileLock lock(file);
-  check_replaceable(file, why_of_another_shard(file, shard, options_.replace));
-  trace_ = std::make_unique<TraceFile>(file, options_.sync.get(), shard_name(shard.index, shard.count));
+  check_replaceable(file, why_of_another_shard(file, shard, options_.output.replace));
+  trace_ =
+      std::make_unique<TraceFile>(file, options_.output.sync.get(), shard_name(shard.index, shard.count));
 }
 
 void BatchReportFiles::make_output() const {
-  naming(printable(options_.output), [&] { make_folder(options_.output, options_.sync.get()); });
+  naming(printable(options_.output.path),
+         [&] { make_folder(options_.output.path, options_.output.sync.get()); });
 }
 
 void BatchReportFiles::add_skipped(const std::vector<BatchFile>& files, const std::string& reason) {
@@ -112,8 +113,8 @@ void BatchReportFiles::flush() {
 
 void BatchReportFiles::write_whole_files(const BatchTotals& totals) const {
   write_failed(totals);
-  for (const std::string& file : options_.report_files) {
-    if (is_json_report(file)) write_text(file, batch_json(totals, options_), *options_.sync);
+  for (const std::string& file : options_.reports.files) {
+    if (is_json_report(file)) write_text(file, batch_json(totals, options_), *options_.output.sync);
   }
 }
 
@@ -132,12 +133,12 @@ void BatchReportFiles::close(const BatchTotals& totals, const std::vector<const 
 }
 
 void BatchReportFiles::write_failed(const BatchTotals& totals) const {
-  const std::string& file = options_.batch.failed_file;
+  const std::string& file = options_.reports.failed_file;
   if (file.empty()) return;
-  if (options_.batch.shard && file != kStandardStream && !descriptor_of(file)) {
+  if (options_.shard && file != kStandardStream && !descriptor_of(file)) {
     merge_failed(totals);
   } else {
-    write_text(file, name_list_text(failed_names(totals)), *options_.sync);
+    write_text(file, name_list_text(failed_names(totals)), *options_.output.sync);
   }
 }
 
@@ -158,7 +159,7 @@ std::vector<std::string> BatchReportFiles::failed_names(const BatchTotals& total
 // Shards may share the list: each takes out what it has done and puts in what has failed, and leaves what the
 // others have put there.
 void BatchReportFiles::merge_failed(const BatchTotals& totals) const {
-  const std::string& file = options_.batch.failed_file;
+  const std::string& file = options_.reports.failed_file;
   const SharedFileLock lock(file);
   std::vector<std::string> names;
   std::error_code error;
@@ -170,11 +171,11 @@ void BatchReportFiles::merge_failed(const BatchTotals& totals) const {
     if (there.insert(plain_name(failure.file->name)).second) names.push_back(failure.file->name);
   }
   std::ranges::sort(names);
-  write_text(file, name_list_text(names), *options_.sync);
+  write_text(file, name_list_text(names), *options_.output.sync);
 }
 
 void BatchReportFiles::settle(const BatchFile& file) {
-  if (list_ || (options_.batch.shard && !options_.batch.failed_file.empty()))
+  if (list_ || (options_.shard && !options_.reports.failed_file.empty()))
     settled_.insert(plain_name(file.name));
 }
 

@@ -7,7 +7,7 @@
 
 #include "app/batch/batch_totals.h"
 #include "app/devices/calibration.h"
-#include "app/image_settings.h"
+#include "app/image/image_set_up.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/memory/available_memory.h"
@@ -28,20 +28,11 @@ constexpr std::int64_t kJobBytes = std::int64_t{1} << 20;
 constexpr std::int64_t kImageBytes = sizeof(BatchFailure) + sizeof(double);
 constexpr std::int64_t kNameBytes = 192;
 
-std::int64_t kept_bytes(const ProcessOptions& options, std::size_t images) {
-  const BatchOptions& batch = options.batch;
-  const bool names =
-      !batch.failed_file.empty() && (batch.shard || same_file(batch.failed_file, batch.files_from));
-  return static_cast<std::int64_t>(images) * (kImageBytes + (names ? kNameBytes : 0));
-}
-
 // The memory that images may have: what was given less what the program itself takes, or half of what there
 // is.
-std::int64_t memory_for_images(const ProcessOptions& options, std::size_t images, int jobs) {
-  const BatchOptions& batch = options.batch;
-  const std::int64_t later = kLaterBytes + jobs * kJobBytes + kept_bytes(options, images);
-  if (batch.memory_bytes > 0)
-    return std::max(batch.memory_bytes - resident_bytes() - later, batch.memory_bytes / 4);
+std::int64_t memory_for_images(std::int64_t limit, int jobs, std::int64_t kept_bytes) {
+  const std::int64_t later = kLaterBytes + jobs * kJobBytes + kept_bytes;
+  if (limit > 0) return std::max(limit - resident_bytes() - later, limit / 4);
   const std::int64_t available = available_memory_bytes();
   return std::max(available - later, available / 4) / 2;
 }
@@ -68,8 +59,8 @@ std::vector<int> every_cuda_device() {
   return devices;
 }
 
-LaneOffer offer_by_cost(int jobs, const std::shared_ptr<std::pmr::memory_resource>& memory) {
-  LaneOffer offer;
+LaneCapacity capacity_by_cost(int jobs, const std::shared_ptr<std::pmr::memory_resource>& memory) {
+  LaneCapacity offer;
   const CudaDevices found = list_cuda_devices();
   const std::optional<CudaDevice> first = usable_device(found);
   if (!first) {
@@ -103,7 +94,7 @@ void choose_by_cost(BatchSettings& settings, std::vector<std::string>& devices) 
   settings.host_helps = true;
   make_memory_for_lanes(settings);
   settings.find_lanes = [jobs = settings.jobs, memory = settings.lane_memory] {
-    return offer_by_cost(jobs, memory);
+    return capacity_by_cost(jobs, memory);
   };
 }
 
@@ -122,7 +113,7 @@ void choose(BatchSettings& settings, const std::string& device, std::vector<std:
   make_memory_for_lanes(settings);
   settings.lanes_have_codecs = true;
   settings.find_lanes = [devices = choice.cuda_devices, memory = settings.lane_memory] {
-    LaneOffer offer;
+    LaneCapacity offer;
     offer.lane_patience = kPatienceForADevice;
     offer.lanes = make_cuda_lanes(devices.empty() ? every_cuda_device() : devices, kSlotsOfADevice, memory);
     return offer;
@@ -130,10 +121,10 @@ void choose(BatchSettings& settings, const std::string& device, std::vector<std:
 }
 
 // Each worker has an engine, and on CUDA devices a device, to itself.
-void choose_for_pages(BatchSettings& settings, const ProcessOptions& options,
+void choose_for_pages(BatchSettings& settings, const ExecutionOptions& execution,
                       std::vector<std::string>& names) {
-  const DeviceChoice choice = choose_device(options.device);
-  const int asked_jobs = options.batch.jobs;
+  const DeviceChoice choice = choose_device(execution.device);
+  const int asked_jobs = execution.jobs;
   if (choice.kind != DeviceKind::cuda) {
     if (choice.kind == DeviceKind::automatic)
       settings.device_note = "auto took cpu (pages go through the cpu unless --device cuda is given)";
@@ -154,21 +145,36 @@ void choose_for_pages(BatchSettings& settings, const ProcessOptions& options,
 
 }  // namespace
 
-BatchSetUp set_up_batch(const ProcessOptions& options, std::size_t images) {
+BatchSetUp set_up_batch(const ExecutionOptions& execution, ImageSettings image,
+                        std::optional<PageRequest> pages, std::size_t images, bool keeps_names) {
   BatchSetUp set_up;
   BatchSettings& settings = set_up.settings;
-  static_cast<ImageSettings&>(settings) = image_settings(options);
-  settings.threads = thread_count(options);
-  settings.jobs = options.batch.jobs > 0 ? options.batch.jobs : settings.threads;
-  settings.memory_is_limit = options.batch.memory_bytes > 0;
-  settings.memory_bytes = memory_for_images(options, images, settings.jobs);
-  settings.fail_fast = options.batch.fail_fast;
-  settings.keep_spans = !options.trace_file.empty();
-  if (options.pages) {
-    choose_for_pages(settings, options, set_up.devices);
+  static_cast<ImageSettings&>(settings) = std::move(image);
+  settings.threads = thread_count(execution);
+  settings.jobs = execution.jobs > 0 ? execution.jobs : settings.threads;
+  settings.memory_is_limit = execution.memory_bytes > 0;
+  settings.memory_bytes =
+      memory_for_images(execution.memory_bytes, settings.jobs,
+                        static_cast<std::int64_t>(images) * (kImageBytes + (keeps_names ? kNameBytes : 0)));
+  settings.fail_fast = execution.fail_fast;
+  settings.pages = std::move(pages);
+  if (settings.pages) {
+    choose_for_pages(settings, execution, set_up.devices);
   } else {
-    choose(settings, options.device, set_up.devices);
+    choose(settings, execution.device, set_up.devices);
   }
+  return set_up;
+}
+
+BatchSetUp set_up_batch(const ProcessOptions& options, std::size_t images) {
+  const std::string& failed_file = options.reports.failed_file;
+  const bool keeps_names =
+      !failed_file.empty() && (options.shard || same_file(failed_file, options.input.files_from));
+  std::optional<PageRequest> pages;
+  if (options.pages) pages = PageRequest{*options.pages, options.stages.series_steps};
+  BatchSetUp set_up =
+      set_up_batch(options.execution, image_settings(options), std::move(pages), images, keeps_names);
+  set_up.settings.keep_spans = !options.reports.trace_file.empty();
   return set_up;
 }
 

@@ -1,12 +1,13 @@
-// What the command line means for a batch: memory, threads, devices.
+// The settings of a batch by the command line: memory, threads, devices.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "app/options/options.h"
-#include "pipeline/batch/batch.h"
+#include "app/process_options/process_options.h"
+#include "pipeline/jobs/batch.h"
 
 namespace imgpipe {
 
@@ -18,5 +19,10 @@ struct BatchSetUp {
 // For so many images. Throws Error(usage) for a device that does not exist by its name. Touches no device:
 // BatchSettings::find_lanes does.
 [[nodiscard]] BatchSetUp set_up_batch(const ProcessOptions& options, std::size_t images);
+// The same for any command. `pages`: of each input; `keeps_names`: the names of the inputs are kept in memory
+// until the end.
+[[nodiscard]] BatchSetUp set_up_batch(const ExecutionOptions& execution, ImageSettings image,
+                                      std::optional<PageRequest> pages, std::size_t images,
+                                      bool keeps_names = false);
 
 }  // namespace imgpipe

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "app/batch/batch_files.h"
+#include "app/jobs/batch_files.h"
 #include "app/log_subject.h"
-#include "app/options/options.h"
-#include "pipeline/batch/batch.h"
+#include "app/process_options/process_options.h"
+#include "pipeline/jobs/batch.h"
 
 namespace imgpipe {
 
@@ -73,7 +73,7 @@ class BatchTotals {
   std::string device_why;
   std::string stopped;         // why it ended early; empty otherwise
   std::string go_on;           // how to go on then
-  std::string options_digest;  // app/options/options_digest.h
+  std::string options_digest;  // app/process_options/options_digest.h
   std::string note;            // what else is to be said; empty otherwise
 
   [[nodiscard]] std::size_t failed() const { return failures.size() + problems.size(); }

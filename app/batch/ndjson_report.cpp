@@ -8,13 +8,13 @@
 #include <system_error>
 #include <vector>
 
-#include "app/batch/shard.h"
 #include "app/files/replaceable.h"
 #include "app/report/csv.h"
 #include "app/report/image_report.h"
 #include "app/report/json_head.h"
 #include "app/report/json_schema.h"
 #include "app/report/report_parts.h"
+#include "app/shard/shard.h"
 #include "images/codecs/codec.h"
 #include "images/text.h"
 
@@ -178,7 +178,7 @@ NdjsonReport::NdjsonReport(const std::string& path, bool go_on, const NdjsonRun&
                            const ProcessOptions& options)
     : csv_(path.ends_with(".csv")),
       run_(run),
-      head_(options.threads),
+      head_(options.execution.threads),
       digests_(options),
       empty_(json_of({.run = run_, .head = head_})),
       file_(path,
@@ -186,7 +186,7 @@ NdjsonReport::NdjsonReport(const std::string& path, bool go_on, const NdjsonRun&
               return kept_ = begins_a_report(beginning, empty_, csv_);
             })
                   : GrowingFile::Keeps(),
-            options.sync.get()) {
+            options.output.sync.get()) {
   if (go_on) finished_ = finished_inputs(path, empty_, csv_);
   if (csv_ && !kept_) file_.add(csv_head(empty_));
 }

@@ -9,7 +9,7 @@
 
 #include "app/batch/batch_totals.h"
 #include "app/files/growing_file.h"
-#include "app/options/options_digest.h"
+#include "app/process_options/options_digest.h"
 #include "app/report/json_head.h"
 
 namespace imgpipe {

@@ -6,9 +6,8 @@
 
 #include <unistd.h>
 
+#include "app/bench/bench_rows.h"
 #include "app/build_id.h"
-#include "app/options/command_line.h"
-#include "app/options/command_table.h"
 #include "app/options/option_parser.h"
 #include "images/text.h"
 
@@ -20,13 +19,6 @@ namespace fs = std::filesystem;
 constexpr const char* kProgram = "imgpipe-bench";
 
 }  // namespace
-
-Command parse_bench(const std::vector<std::string>& arguments) {
-  Parser parser(*find_command("bench"));
-  PrintText answer;
-  if (!parser.parse(arguments, answer)) return answer;
-  return BenchCall{arguments};
-}
 
 std::string find_bench_program() {
   std::error_code error;
@@ -41,16 +33,31 @@ std::string find_bench_program() {
         printable(libexec.string()) + ": install the package imgpipe-bench");
 }
 
-void start_bench(const BenchCall& call) {
+void start_bench(const std::vector<std::string>& arguments) {
   const std::string program = find_bench_program();
   std::vector<std::string> words{kProgram, kForVersion + std::string(kVersion)};
-  words.insert(words.end(), call.arguments.begin(), call.arguments.end());
+  words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   ::execv(program.c_str(), pointers.data());
   usage("bench: " + printable(program) + " cannot be run: " + std::system_category().message(errno));
+}
+
+CommandRow bench_command() {
+  return {
+      .name = "bench",
+      .summary = "the kernel lab: every variant checked, then timed",
+      .description = "The kernel lab: every variant of every stage, held against the reference, then timed.",
+      .usage = {{"imgpipe bench [options]", "the ladders: imgpipe bench --stage hist"},
+                {"imgpipe bench --study NAME [options]", "a question and its answer"},
+                {"imgpipe bench --list", "what there is"}},
+      .rows = bench_rows,
+      .exits = all_exits(),
+      .read = [](const Parser& parser) -> ReadyCommand {
+        return {[arguments = parser.arguments()](const EngineFactory&) -> int { start_bench(arguments); }};
+      }};
 }
 
 }  // namespace imgpipe

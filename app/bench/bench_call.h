@@ -4,11 +4,9 @@
 #include <string>
 #include <vector>
 
-namespace imgpipe {
+#include "app/options/command_row.h"
 
-struct BenchCall {
-  std::vector<std::string> arguments;  // after "bench"
-};
+namespace imgpipe {
 
 // The program's first argument: --for-version=VERSION, of the imgpipe that starts it.
 inline constexpr const char* kForVersion = "--for-version=";
@@ -17,7 +15,10 @@ inline constexpr const char* kForVersion = "--for-version=";
 // Error(usage) that names the package where there is none.
 [[nodiscard]] std::string find_bench_program();
 
-// Replaces this process by imgpipe-bench. Throws Error(usage) where it cannot be run.
-[[noreturn]] void start_bench(const BenchCall& call);
+// Replaces this process by imgpipe-bench, with the arguments after "bench". Throws Error(usage) where it
+// cannot be run.
+[[noreturn]] void start_bench(const std::vector<std::string>& arguments);
+
+[[nodiscard]] CommandRow bench_command();
 
 }  // namespace imgpipe

@@ -1,7 +1,11 @@
 #include "app/bench/bench_rows.h"
 
 #include <span>
-#include <utility>
+
+#include "app/options/batch_options.h"
+#include "app/options/coding_options.h"
+#include "app/options/logging_options.h"
+#include "app/options/sizes.h"
 
 namespace imgpipe {
 namespace {
@@ -61,8 +65,8 @@ std::vector<OptionRow> bench_rows() {
       {"Output", "html", "FILE", nullptr,
        "A page of the ladders, as .html: ideas, code, plots and tables, all in one file"},
   };
-  for (OptionRow& row : replace_rows()) rows.push_back(std::move(row));
-  for (OptionRow& row : talk_rows()) rows.push_back(std::move(row));
+  add_rows(rows, replace_rows());
+  add_rows(rows, logging_rows());
   return rows;
 }
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/options/option_table.h"
+#include "app/options/option_row.h"
 #include "app/options/option_values.h"
 #include "app/report/result_table.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "app/devices/calibration_file.h"
-#include "pipeline/batch/cost_model.h"
+#include "pipeline/cost_model.h"
 #include "pipeline/device.h"
 #include "pipeline/engine_choice.h"
 

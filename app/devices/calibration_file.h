@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pipeline/batch/cost_model.h"
+#include "pipeline/cost_model.h"
 
 namespace imgpipe {
 

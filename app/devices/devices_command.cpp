@@ -1,7 +1,9 @@
-#include "app/command.h"
+#include "app/devices/devices_command.h"
+
 #include "app/devices/devices_report.h"
 #include "app/exit_code.h"
 #include "app/log.h"
+#include "app/options/option_parser.h"
 #include "app/print.h"
 #include "app/report/text_columns.h"
 #include "images/error.h"
@@ -9,6 +11,12 @@
 
 namespace imgpipe {
 namespace {
+
+struct DevicesOptions {
+  bool json = false;
+  bool calibrate = false;
+  LoggingOptions logging;
+};
 
 Auto judge(const HostInfo& host, const CudaDevices& cuda, bool calibrate_now) {
   Auto judged;
@@ -36,18 +44,40 @@ void say_limits(const HostInfo& host) {
                gib(bound.limit_bytes) + " available");
 }
 
-}  // namespace
-
 int run_devices(const DevicesOptions& options) {
   Machine machine{host_info(), list_cuda_devices(), {}};
   say_limits(machine.host);
   machine.judged = judge(machine.host, machine.cuda, options.calibrate);
   if (options.json) {
     print_text(devices_json(machine));
-  } else if (!options.talk.quiet) {
+  } else if (!options.logging.quiet) {
     print_table(devices_table(machine), false);
   }
   return kExitDone;
+}
+
+std::vector<OptionRow> devices_rows() {
+  std::vector<OptionRow> rows{
+      {"Output", "json", nullptr, nullptr, "As JSON"},
+      {"Output", "calibrate", nullptr, nullptr,
+       "Measure anew from which size on auto takes the GPU, and keep it in the user's cache folder"}};
+  add_rows(rows, logging_rows());
+  return rows;
+}
+
+}  // namespace
+
+CommandRow devices_command() {
+  return {.name = "devices",
+          .summary = "what this machine offers",
+          .description = "Lists what this machine offers and what --device auto would pick.",
+          .usage = {{"imgpipe devices [--json]", ""}},
+          .rows = devices_rows,
+          .exits = {kExitDone, kExitUsage, kExitDevice, kExitOutput, kExitSignalBase},
+          .read = [](const Parser& parser) {
+            return ready(DevicesOptions{parser.has("json"), parser.has("calibrate"), read_logging(parser)},
+                         run_devices);
+          }};
 }
 
 }  // namespace imgpipe

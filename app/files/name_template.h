@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "images/codecs/codec.h"
-#include "pipeline/pages/name_pieces.h"
+#include "pipeline/jobs/name_pieces.h"
 
 namespace imgpipe {
 
@@ -34,7 +34,7 @@ class NameTemplate {
   [[nodiscard]] static const NameTemplate& preset(bool in_tree);
 
   [[nodiscard]] bool has(std::string_view field) const;
-  // A pattern (app/batch/glob.h) of its names, for people; empty where it would match every name, or where
+  // A pattern (app/jobs/glob.h) of its names, for people; empty where it would match every name, or where
   // text in it has a character that patterns use.
   [[nodiscard]] std::string pattern() const;
   // Throws Error(usage) where --format contradicts the ending, or neither says which format it is to be.
@@ -42,7 +42,7 @@ class NameTemplate {
 
   // Where an input goes in a folder. The format is that of the ending, else `format`, else the input's own
   // where that can be written, else PNG. `page`: what {page} stands for; none: {page} stays, all other braces
-  // being doubled (pipeline/pages/name_pieces.h). Throws Error(usage) where the name comes to nothing, leads
+  // being doubled (pipeline/jobs/name_pieces.h). Throws Error(usage) where the name comes to nothing, leads
   // out of the folder, ends as another format does, or needs a name that stdin has not.
   [[nodiscard]] PlacedOutput place(const std::string& folder, const NamedInput& input,
                                    const std::optional<Format>& format,

@@ -4,8 +4,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "app/batch/name_list.h"
-#include "app/options/preset_file.h"
+#include "app/files/name_list.h"
 #include "images/codecs/mark.h"
 #include "images/error.h"
 #include "images/files/file.h"

@@ -57,6 +57,8 @@ void check_still_replaceable(const std::string& path, Replace replace, const Mar
 // Throws Error(usage) with the path and the reason, unless that is empty.
 void check_replaceable(const std::string& path, const std::string& reason);
 
+// The first words of every preset that imgpipe has written.
+inline constexpr std::string_view kPresetMark = "# imgpipe preset";
 // The comment by which an SVG of imgpipe's is told.
 inline constexpr std::string_view kSvgMark = "<!-- imgpipe -->";
 

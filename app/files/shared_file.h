@@ -6,7 +6,8 @@
 #include <string>
 
 #include "app/files/file_lock.h"
-#include "app/options/options.h"
+#include "app/files/replaceable.h"
+#include "app/shard/shard.h"
 #include "images/files/file_descriptor.h"
 
 namespace imgpipe {

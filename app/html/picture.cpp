@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "app/html/html_text.h"
-#include "app/image_results.h"
+#include "app/image/image_results.h"
 #include "images/image.h"
 #include "images/memory/available_memory.h"
-#include "pipeline/host/bands.h"
+#include "pipeline/file_encoding.h"
 
 namespace imgpipe {
 namespace {

@@ -1,49 +1,90 @@
 // imgpipe info: find the files, look at each one's headers, say what they are.
+#include "app/info/info_command.h"
+
 #include <algorithm>
 #include <new>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include <unistd.h>
-
-#include "app/batch/batch_files.h"
-#include "app/batch/nothing_found.h"
-#include "app/command.h"
 #include "app/exit_code.h"
 #include "app/files/replaceable.h"
-#include "app/info/info_options.h"
 #include "app/info/info_report.h"
+#include "app/jobs/batch_files.h"
+#include "app/jobs/result_files.h"
+#include "app/jobs/search_report.h"
 #include "app/log.h"
+#include "app/options/batch_options.h"
+#include "app/options/coding_options.h"
+#include "app/options/option_parser.h"
 #include "app/print.h"
-#include "app/result_files.h"
 #include "app/standard_streams.h"
-#include "images/codecs/image_inspection.h"
+#include "images/codecs/codec.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/files/output_file.h"
+#include "images/formats/image_inspection.h"
 #include "images/text.h"
 
 namespace imgpipe {
 namespace {
 
+struct InfoOptions {
+  InputOptions input;
+  bool reads_stdin = false;
+  DecodeOptions decode;
+  std::string json_file;  // "-": stdout; empty: none
+  Replace replace = Replace::own;
+  LoggingOptions logging;
+};
+
+std::vector<OptionRow> info_rows() {
+  std::vector<OptionRow> rows{
+      {"Results", "json", "FILE", nullptr, "Write all of it as JSON; -: to stdout, and the table to stderr"}};
+  add_rows(rows, replace_rows(), "Results");
+  rows.push_back({"Which images", "r,recursive", nullptr, nullptr, "Folders below FILE too"});
+  add_rows(rows, rows_named(decoding_rows(), {"lenient", "no-orient"}), "Which images");
+  add_rows(rows, rows_named(batch_rows(), {"include", "exclude", "files-from"}), "Which images");
+  add_rows(rows, logging_rows());
+  return rows;
+}
+
+InfoOptions read_info(const Parser& parser) {
+  InfoOptions options;
+  options.input = read_input(parser);
+  std::vector<std::string> paths = parser.positional();
+  // "-" may stand among the others, once.
+  const auto streams = std::erase(paths, kStandardStream);
+  set_paths(options.input, std::move(paths), "the FILEs");
+  if (streams > 1) usage("stdin (-) can be read once");
+  if (streams > 0 && options.input.files_from == kStandardStream)
+    usage("stdin holds the names (--files-from -); it cannot be an image too");
+  options.reads_stdin = streams > 0;
+  options.decode = read_decoding(parser);
+  options.decode.most_bits = 16;
+  options.replace = read_replace(parser);
+  options.logging = read_logging(parser);
+  options.json_file = read_json_file(parser);
+  return options;
+}
+
 class InfoRun {
  public:
   explicit InfoRun(const InfoOptions& options) : options_(options) {
-    const ProcessOptions& process = options.process;
-    if (!process.input.empty() || !process.batch.files_from.empty()) found_ = find_batch_files(process);
-    decode_ = process.decode;
+    const InputOptions& input = options.input;
+    if (!input.path.empty() || !input.files_from.empty()) found_ = find_inputs(input);
+    decode_ = options.decode;
     decode_.max_pixels = kMostPixels;
   }
 
   int run() {
     if (found_.files.empty() && found_.problems.empty() && !options_.reads_stdin)
-      throw Error(ErrorKind::usage, nothing_found_text(options_.process, found_));
-    check_result();
-    for (const std::string& pattern : found_.unmatched) log_warning(pattern);
-    for (const PathProblem& problem : found_.problems) {
-      log_error(problem.text(), problem.subject());
+      throw Error(ErrorKind::usage, nothing_found_text(options_.input, found_));
+    check_result_files(options_.input.files_from, options_.replace, found_, {{"--json", options_.json_file}});
+    log_search(found_);
+    for (const PathProblem& problem : found_.problems)
       results_.failures.push_back({printable(problem.path), ErrorKind::input, problem.reason});
-    }
-    if (found_.passed_over.files() > 0) log_detail("passed over: " + found_.passed_over.text_with_examples());
     if (options_.reads_stdin) look_at(kStandardStream, InputKind::any);
     for (const BatchFile& file : found_.files) look_at(file.input, kind_of(file.input));
     report();
@@ -54,22 +95,10 @@ class InfoRun {
   // As much as --max-pixels can allow: what a file is can be told of one that would be refused.
   static constexpr std::int64_t kMostPixels = std::int64_t{1} << 34;
 
-  // The file is found wrong before any work.
-  void check_result() const {
-    const std::string& path = options_.json_file;
-    if (path.empty()) return;
-    FilesInUse in_use;
-    for (const BatchFile& file : found_.files) in_use.add_input("an input", file.input);
-    in_use.add_input("the list of --files-from", options_.process.batch.files_from);
-    in_use.add("--json", path);
-    check_replaceable(path, why_no_text(path, options_.process.replace));
-    check_result_writable(path);
-  }
-
   // A file that was named may be a FIFO, whose writer is waited for; of folders none is.
   [[nodiscard]] InputKind kind_of(const std::string& path) const {
-    const std::vector<std::string>& others = options_.process.batch.more_inputs;
-    const bool named = path == options_.process.input || std::ranges::find(others, path) != others.end();
+    const std::vector<std::string>& others = options_.input.more_paths;
+    const bool named = path == options_.input.path || std::ranges::find(others, path) != others.end();
     return named ? InputKind::any : InputKind::regular_only;
   }
 
@@ -94,7 +123,7 @@ class InfoRun {
       const std::string text = info_json(results_);
       naming(printable(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
     }
-    if (options_.process.talk.quiet) return;
+    if (options_.logging.quiet) return;
     print_table(info_table(results_), file == kStandardStream);
   }
 
@@ -104,10 +133,25 @@ class InfoRun {
   InfoResults results_;
 };
 
-}  // namespace
-
 int run_info(const InfoOptions& options) {
   return InfoRun(options).run();
+}
+
+}  // namespace
+
+CommandRow info_command() {
+  return {.name = "info",
+          .summary = "what image files are, by their headers",
+          .description =
+              "Says what image files are, by their headers alone: format, size, channels, compression, "
+              "metadata, pages, and what would decode them.",
+          .usage = {{"imgpipe info FILE... [options]", "files, folders and patterns; \"-\" is stdin"},
+                    {"imgpipe info --files-from FILE [options]", "a list of names"}},
+          .positional = {"input"},
+          .takes_more = true,
+          .or_option = "files-from",
+          .rows = info_rows,
+          .read = [](const Parser& parser) { return ready(read_info(parser), run_info); }};
 }
 
 }  // namespace imgpipe

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/report/report_parts.h"
-#include "images/codecs/image_inspection.h"
+#include "images/formats/image_inspection.h"
 
 namespace imgpipe {
 

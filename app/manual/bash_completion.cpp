@@ -1,6 +1,6 @@
 #include "app/manual/completion_rows.h"
 #include "app/manual/completions.h"
-#include "app/options/command_table.h"
+#include "app/options/command_row.h"
 
 namespace imgpipe {
 namespace {
@@ -88,9 +88,9 @@ std::string kind_of(const OptionRow& row) {
 }
 
 // Sets kind and choices by "COMMAND OPTION".
-std::string option_function() {
+std::string option_function(Commands commands) {
   std::string text = "_imgpipe_option() {\n  case \"$1\" in\n";
-  for (const CommandRow& command : command_table()) {
+  for (const CommandRow& command : commands) {
     for (const OptionRow& row : command.rows()) {
       const std::string kind = kind_of(row);
       if (kind.empty()) continue;
@@ -107,9 +107,9 @@ std::string option_function() {
   return text + "  esac\n}\n\n";
 }
 
-std::string flags_function() {
+std::string flags_function(Commands commands) {
   std::string text = "_imgpipe_flags() {\n  case \"$1\" in\n";
-  for (const CommandRow& command : command_table()) {
+  for (const CommandRow& command : commands) {
     std::string flags;
     for (const OptionRow& row : command.rows())
       flags += (flags.empty() ? "" : " ") + words_of(spelled_flags(row));
@@ -119,12 +119,13 @@ std::string flags_function() {
 }
 
 // Sets choices by the words behind imgpipe; false where these are no command with topics.
-std::string bash_topics_function() {
+std::string bash_topics_function(Commands commands) {
   std::string text = "_imgpipe_topics() {\n  case \"$1\" in\n";
-  for (const CommandRow& command : command_table()) {
-    for (const TopicWords& topics : topics_of(command))
+  for (const CommandRow& command : commands) {
+    if (command.topics == nullptr) continue;
+    for (const TopicWords& topics : command.topics(commands))
       text += "    \"" + topics.behind + "\") choices=\"" + words_of(topics.words) + "\" ;;\n";
-    if (command.topics != nullptr) text += "    \"" + std::string(command.name) + " \"*) ;;\n";
+    text += "    \"" + std::string(command.name) + " \"*) ;;\n";
   }
   return text + "    *) return 1 ;;\n  esac\n}\n\n";
 }
@@ -166,10 +167,10 @@ std::string bash_stages_function() {
 
 }  // namespace
 
-std::string bash_completion() {
-  return std::string(kBashHead) + "_imgpipe_commands=\"" + words_of(command_names()) + "\"\n\n" +
-         option_function() + flags_function() + bash_topics_function() + bash_stages_function() +
-         std::string(kBashTail);
+std::string bash_completion(Commands commands) {
+  return std::string(kBashHead) + "_imgpipe_commands=\"" + words_of(command_names(commands)) + "\"\n\n" +
+         option_function(commands) + flags_function(commands) + bash_topics_function(commands) +
+         bash_stages_function() + std::string(kBashTail);
 }
 
 }  // namespace imgpipe

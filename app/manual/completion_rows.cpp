@@ -33,16 +33,6 @@ std::string short_help(const OptionRow& row) {
   return brief.empty() ? first_clause(row.help) : std::string(brief);
 }
 
-std::vector<TopicWords> topics_of(const CommandRow& command) {
-  if (command.topics == nullptr) return {};
-  std::vector<TopicWords> all{{std::string(command.name), command.topics("")}};
-  for (const std::string& topic : command.topics("")) {
-    const std::vector<std::string> words = command.topics(topic);
-    if (!words.empty()) all.push_back({std::string(command.name) + " " + topic, words});
-  }
-  return all;
-}
-
 StageLines stage_lines(CaseLine line) {
   StageLines lines;
   for (const StageWords& words : stage_words()) {

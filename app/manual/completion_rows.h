@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/options/command_table.h"
-#include "app/options/option_table.h"
+#include "app/options/command_row.h"
+#include "app/options/option_row.h"
 
 namespace imgpipe {
 
@@ -27,13 +27,6 @@ template <class Texts>
   for (const auto& text : texts) all += (all.empty() ? "" : std::string(between)) + std::string(text);
   return all;
 }
-
-// What may stand behind a command that takes no files: "docs" and "docs man", with words each.
-struct TopicWords {
-  std::string behind;
-  std::vector<std::string> words;
-};
-[[nodiscard]] std::vector<TopicWords> topics_of(const CommandRow& command);
 
 // The lines of a shell's stages function.
 struct StageLines {

@@ -11,7 +11,6 @@
 #include "app/manual/completions.h"
 #include "app/manual/man_page.h"
 #include "app/manual/manual_options.h"
-#include "app/options/command_table.h"
 #include "app/options/option_parser.h"
 #include "app/pages/pages_report.h"
 #include "app/report/histogram_file.h"
@@ -33,9 +32,9 @@ std::string man_file(const CommandRow& command) {
 }
 
 // "FILE ARGUMENTS...", a line each: imgpipe ARGUMENTS makes FILE.
-std::string package_files() {
+std::string package_files(const Parser& parser) {
   std::string text;
-  for (const CommandRow& command : command_table())
+  for (const CommandRow& command : parser.commands())
     text += man_file(command) + " docs man" + (command.name.empty() ? "" : " ") + std::string(command.name) +
             "\n";
   return text +
@@ -46,9 +45,9 @@ std::string package_files() {
 
 std::string man_page_of(const Parser& parser) {
   const std::string name = parser.more().empty() ? "" : parser.more().front();
-  const CommandRow* command = find_command(name);
-  if (command == nullptr) usage("docs man: " + none_of(name, command_names()));
-  return man_page(*command);
+  const CommandRow* command = find_command(parser.commands(), name);
+  if (command == nullptr) usage("docs man: " + none_of(name, command_names(parser.commands())));
+  return man_page(*command, parser.commands());
 }
 
 struct SchemaRow {
@@ -80,53 +79,66 @@ std::vector<std::string_view> schema_names() {
 std::string schema_of(const Parser& parser) {
   const std::vector<std::string_view> names = schema_names();
   if (parser.more().empty()) usage("docs schema: NAME is missing: one of " + joined(names));
-  const std::string& name = parser.more().front();
-  for (const SchemaRow& schema : kSchemas) {
-    if (schema.name == name) return schema.text();
-  }
-  usage("docs schema: " + none_of(name, names));
+  const auto schema = std::ranges::find(kSchemas, parser.more().front(), &SchemaRow::name);
+  if (schema == kSchemas.end()) usage("docs schema: " + none_of(parser.more().front(), names));
+  return schema->text();
 }
 
 struct Kind {
   std::string_view name;
   std::string (*text)(const Parser&);
-  std::vector<std::string_view> (*words)() = nullptr;  // one of which follows
+  bool takes_word = false;
 };
-constexpr std::array<Kind, 6> kKinds{{{"man", man_page_of, command_names},
-                                      {"bash", [](const Parser&) { return bash_completion(); }},
-                                      {"zsh", [](const Parser&) { return zsh_completion(); }},
-                                      {"fish", [](const Parser&) { return fish_completion(); }},
-                                      {"files", [](const Parser&) { return package_files(); }},
-                                      {"schema", schema_of, schema_names}}};
+constexpr std::array<Kind, 6> kKinds{
+    {{"man", man_page_of, true},
+     {"bash", [](const Parser& parser) { return bash_completion(parser.commands()); }},
+     {"zsh", [](const Parser& parser) { return zsh_completion(parser.commands()); }},
+     {"fish", [](const Parser& parser) { return fish_completion(parser.commands()); }},
+     {"files", package_files},
+     {"schema", schema_of, true}}};
 
-}  // namespace
-
-std::vector<std::string> docs_topics(std::string_view before) {
-  std::vector<std::string> names;
-  for (const Kind& kind : kKinds) {
-    if (before.empty()) names.emplace_back(kind.name);
-    if (kind.name != before || kind.words == nullptr) continue;
-    for (const std::string_view word : kind.words()) names.emplace_back(word);
-  }
+std::vector<std::string_view> kind_names() {
+  std::vector<std::string_view> names;
+  for (const Kind& kind : kKinds) names.push_back(kind.name);
   return names;
 }
 
-Command parse_docs(const std::vector<std::string>& arguments) {
-  Parser parser(*find_command("docs"));
-  parser.allow_more();
-  parser.allow_fewer();
-  PrintText answer;
-  if (!parser.parse(arguments, answer)) return answer;
-  const std::vector<std::string> topics = docs_topics("");
-  const std::vector<std::string_view> kinds(topics.begin(), topics.end());
+ReadyCommand read_docs(const Parser& parser) {
+  const std::vector<std::string_view> kinds = kind_names();
   if (!parser.has("kind")) usage("KIND is missing: one of " + joined(kinds) + "; see imgpipe docs --help");
   const std::string name = parser.text("kind");
   const auto kind = std::ranges::find(kKinds, name, &Kind::name);
-  const bool takes_word = kind != kKinds.end() && kind->words != nullptr;
-  if (parser.more().size() > (takes_word ? 1U : 0U))
+  if (parser.more().size() > (kind != kKinds.end() && kind->takes_word ? 1U : 0U))
     usage("one argument too many: '" + printable(parser.more().back()) + "'");
   if (kind == kKinds.end()) usage("docs: " + none_of(name, kinds));
-  return PrintText{kind->text(parser)};
+  return ready(kind->text(parser));
+}
+
+}  // namespace
+
+CommandRow docs_command() {
+  return {.name = "docs",
+          .summary = "man pages, and completions for shells",
+          .description =
+              "Prints the man page of a command, what makes a shell complete imgpipe's options, "
+              "stages and names, or the JSON Schema of a report.",
+          .usage = {{"imgpipe docs man [COMMAND]", "the man page of a command, in roff"},
+                    {"imgpipe docs bash|zsh|fish", "completions for a shell"},
+                    {"imgpipe docs files", "what a package holds of both, and how each is made"},
+                    {"imgpipe docs schema NAME", "the JSON Schema of a report, such as image or batch-line"}},
+          .call = "imgpipe docs man|bash|zsh|fish",
+          .positional = {"kind"},
+          .takes_more = true,
+          .needs_all = false,
+          .rows = manual_rows,
+          .topics =
+              [](Commands commands) {
+                return std::vector<TopicWords>{{"docs", strings(kind_names())},
+                                               {"docs man", strings(command_names(commands))},
+                                               {"docs schema", strings(schema_names())}};
+              },
+          .exits = {kExitDone, kExitUsage, kExitOutput},
+          .read = read_docs};
 }
 
 }  // namespace imgpipe

@@ -1,7 +1,7 @@
 #include "app/manual/completion_rows.h"
 #include "app/manual/completions.h"
 #include "app/manual/stage_help.h"
-#include "app/options/command_table.h"
+#include "app/options/command_row.h"
 #include "kernels/stage.h"
 
 namespace imgpipe {
@@ -50,9 +50,9 @@ std::string fish_taken(const OptionRow& row) {
   return " -x -a '(__imgpipe_stages)'";
 }
 
-std::string options() {
+std::string options(Commands commands) {
   std::string text;
-  for (const CommandRow& command : command_table()) {
+  for (const CommandRow& command : commands) {
     const std::string name = command.name.empty() ? "main" : std::string(command.name);
     const std::string begin = "complete -c imgpipe -n '__imgpipe_is " + name + "'";
     for (const OptionRow& row : command.rows()) {
@@ -61,17 +61,18 @@ std::string options() {
         text += flag.starts_with("--") ? " -l " + flag.substr(2) : " -s " + flag.substr(1);
       text += fish_taken(row) + " -d '" + short_help(row) + "'\n";
     }
-    if (command.topics != nullptr) text += begin + " -f\n";
-    for (const TopicWords& topics : topics_of(command))
+    if (command.topics == nullptr) continue;
+    text += begin + " -f\n";
+    for (const TopicWords& topics : command.topics(commands))
       text += "complete -c imgpipe -n '__imgpipe_behind " + topics.behind + "' -f -a '" +
               words_of(topics.words) + "'\n";
   }
   return text;
 }
 
-std::string commands() {
+std::string command_lines(Commands commands) {
   std::string text;
-  for (const CommandRow& command : command_table()) {
+  for (const CommandRow& command : commands) {
     if (command.name.empty()) continue;
     text += "complete -c imgpipe -n __imgpipe_first -a " + std::string(command.name) + " -d '" +
             first_clause(command.summary) + "'\n";
@@ -133,10 +134,10 @@ std::string fish_stages_function() {
 
 }  // namespace
 
-std::string fish_completion() {
+std::string fish_completion(Commands commands) {
   return "# Completes imgpipe in fish. Made by: imgpipe docs fish\n\nset -g __imgpipe_commands " +
-         words_of(command_names()) + "\n\n" + std::string(kFishHead) + fish_stages_function() + commands() +
-         options();
+         words_of(command_names(commands)) + "\n\n" + std::string(kFishHead) + fish_stages_function() +
+         command_lines(commands) + options(commands);
 }
 
 }  // namespace imgpipe

@@ -5,7 +5,6 @@
 #include "app/exit_code.h"
 #include "app/manual/manual_options.h"
 #include "app/manual/stage_help.h"
-#include "app/options/command_table.h"
 #include "app/options/help_text.h"
 #include "app/options/option_parser.h"
 #include "images/codecs/codec.h"
@@ -16,12 +15,7 @@
 namespace imgpipe {
 
 std::vector<OptionRow> manual_rows() {
-  std::vector<OptionRow> rows;
-  for (OptionRow& row : talk_rows()) {
-    const std::string name = option_name(row);
-    if (name == "version" || name == "help") rows.push_back(std::move(row));
-  }
-  return rows;
+  return rows_named(logging_rows(), {"version", "help"});
 }
 
 namespace {
@@ -29,10 +23,10 @@ namespace {
 std::string stages_text(int width) {
   std::vector<HelpLine> lines;
   for (const Stage& stage : stage_table()) {
-    if (stage.selectable) lines.push_back({"  " + std::string(stage.name), std::string(stage.summary)});
+    if (stage.selectable) lines.push_back({std::string(stage.name), std::string(stage.summary)});
   }
   return wrapped("Stages, for --stages; imgpipe help STAGE has the parameters", width) +
-         help_lines(lines, width);
+         help_lines(indented(std::move(lines)), width);
 }
 
 std::string formats_text(int width) {
@@ -42,17 +36,18 @@ std::string formats_text(int width) {
     std::string text = (format.readable ? "read" : "not read") +
                        (format.writable ? ", written" + bits : std::string(", not written")) + ":";
     for (const std::string_view ending : format.endings) text += " ." + std::string(ending);
-    lines.push_back({"  " + std::string(format.name), text});
+    lines.push_back({std::string(format.name), text});
   }
-  return wrapped("Image formats, with the endings of their files", width) + help_lines(lines, width);
+  return wrapped("Image formats, with the endings of their files", width) +
+         help_lines(indented(std::move(lines)), width);
 }
 
 std::string exit_codes_text(int width) {
   std::vector<HelpLine> lines;
   lines.reserve(std::size(kExitMeanings));
   for (const ExitMeaning& exit : kExitMeanings)
-    lines.push_back({"  " + std::string(exit.name), std::string(exit.meaning)});
-  return wrapped("Exit codes", width) + help_lines(lines, width);
+    lines.push_back({std::string(exit.name), std::string(exit.meaning)});
+  return wrapped("Exit codes", width) + help_lines(indented(std::move(lines)), width);
 }
 
 struct TextRow {
@@ -62,11 +57,10 @@ struct TextRow {
 constexpr TextRow kTexts[] = {
     {"stages", stages_text}, {"formats", formats_text}, {"exit-codes", exit_codes_text}};
 
-}  // namespace
-
-std::vector<std::string> help_topics() {
+// Commands, stages and lists.
+std::vector<std::string> topics_of_help(Commands commands) {
   std::vector<std::string> topics;
-  for (const std::string_view name : command_names()) topics.emplace_back(name);
+  for (const std::string_view name : command_names(commands)) topics.emplace_back(name);
   for (const Stage& stage : stage_table()) {
     if (stage.selectable) topics.emplace_back(stage.name);
   }
@@ -74,22 +68,40 @@ std::vector<std::string> help_topics() {
   return topics;
 }
 
-Command parse_help(const std::vector<std::string>& arguments) {
-  Parser parser(*find_command("help"));
-  parser.allow_fewer();
-  PrintText answer;
-  if (!parser.parse(arguments, answer)) return answer;
+ReadyCommand read_help(const Parser& parser) {
   const std::string topic = parser.has("topic") ? usual_spelling(parser.text("topic")) : "";
   for (const TextRow& row : kTexts) {
-    if (topic == row.topic) return PrintText{row.text(help_width())};
+    if (topic == row.topic) return ready(row.text(help_width()));
   }
-  if (const CommandRow* command = find_command(topic)) return command->parse({"--help"});
+  if (const CommandRow* command = find_command(parser.commands(), topic))
+    return read_command(*command, {"--help"}, parser.commands());
   const Stage* stage = find_stage(topic);
-  if (stage != nullptr && stage->selectable) return PrintText{stage_help_text(*stage, help_width())};
-  const std::vector<std::string> topics = help_topics();
+  if (stage != nullptr && stage->selectable) return ready(stage_help_text(*stage, help_width()));
+  const std::vector<std::string> topics = topics_of_help(parser.commands());
   const std::vector<std::string_view> names(topics.begin(), topics.end());
   usage(unknown_name("there is no command and no stage '" + printable(parser.text("topic")) + "'", topic,
                      names, "there is help of " + joined(names)));
+}
+
+}  // namespace
+
+CommandRow help_command() {
+  return {
+      .name = "help",
+      .summary = "help of a command or of a stage; stages, formats, exit-codes: lists",
+      .description =
+          "Says what a command takes, or what a stage does with which parameters; lists stages, "
+          "formats and exit codes.",
+      .usage = {{"imgpipe help [COMMAND|STAGE]", ""}, {"imgpipe help stages|formats|exit-codes", "a list"}},
+      .positional = {"topic"},
+      .needs_all = false,
+      .rows = manual_rows,
+      .topics =
+          [](Commands commands) {
+            return std::vector<TopicWords>{{"help", topics_of_help(commands)}};
+          },
+      .exits = {kExitDone, kExitUsage, kExitOutput},
+      .read = read_help};
 }
 
 }  // namespace imgpipe

@@ -7,7 +7,6 @@
 #include "app/build_id.h"
 #include "app/exit_code.h"
 #include "app/manual/stage_help.h"
-#include "app/options/command_table.h"
 #include "app/options/help_text.h"
 #include "app/version.h"
 #include "kernels/stage.h"
@@ -77,15 +76,15 @@ std::string call(const CommandRow& command, std::string_view text) {
 
 std::string synopsis(const CommandRow& command) {
   std::string text = ".SH SYNOPSIS\n";
-  for (const UsageRow& row : command.usage)
-    text += (&row == &command.usage.front() ? "" : ".br\n") + call(command, row.call) + "\n";
+  for (const HelpLine& row : command.usage)
+    text += (&row == &command.usage.front() ? "" : ".br\n") + call(command, row.name) + "\n";
   return text;
 }
 
 std::string description(const CommandRow& command) {
   std::string text = ".SH DESCRIPTION\n" + roff(command.description) + "\n";
-  for (const UsageRow& row : command.usage) {
-    if (!row.summary.empty()) text += item(call(command, row.call), row.summary);
+  for (const HelpLine& row : command.usage) {
+    if (!row.text.empty()) text += item(call(command, row.name), row.text);
   }
   return text;
 }
@@ -135,9 +134,9 @@ std::string environment() {
   return text;
 }
 
-std::string see_also(const CommandRow& command) {
+std::string see_also(const CommandRow& command, Commands commands) {
   std::string text;
-  for (const CommandRow& other : command_table()) {
+  for (const CommandRow& other : commands) {
     if (&other == &command) continue;
     text += (text.empty() ? "" : " ,\n") + (".BR " + roff(man_name(other)) + " (1)");
   }
@@ -150,7 +149,7 @@ std::string man_name(const CommandRow& command) {
   return command.name.empty() ? "imgpipe" : "imgpipe-" + std::string(command.name);
 }
 
-std::string man_page(const CommandRow& command) {
+std::string man_page(const CommandRow& command, Commands commands) {
   const BuildInfo build = build_info();
   std::string title = man_name(command);
   std::ranges::transform(title, title.begin(),
@@ -160,7 +159,7 @@ std::string man_page(const CommandRow& command) {
   page += ".SH NAME\n" + roff(man_name(command)) + " \\- " + roff(command.summary) + "\n";
   page += synopsis(command) + description(command);
   if (command.name.empty()) page += stages();
-  return page + options(command) + exit_status(command) + environment() + see_also(command);
+  return page + options(command) + exit_status(command) + environment() + see_also(command, commands);
 }
 
 }  // namespace imgpipe

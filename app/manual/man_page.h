@@ -3,13 +3,13 @@
 
 #include <string>
 
-namespace imgpipe {
+#include "app/options/command_row.h"
 
-struct CommandRow;
+namespace imgpipe {
 
 // "imgpipe-bench"
 [[nodiscard]] std::string man_name(const CommandRow& command);
 // In roff, with the macros of man(7).
-[[nodiscard]] std::string man_page(const CommandRow& command);
+[[nodiscard]] std::string man_page(const CommandRow& command, Commands commands);
 
 }  // namespace imgpipe

@@ -5,7 +5,7 @@
 #include "app/options/option_values.h"
 #include "app/options/range_file.h"
 #include "kernels/stage.h"
-#include "kernels/stage_texts.h"
+#include "kernels/table/stage_texts.h"
 #include "pipeline/stage_list.h"
 
 namespace imgpipe {
@@ -44,17 +44,13 @@ StageHelp stage_help_of(const Stage& stage) {
 
 std::string stage_help_text(const Stage& stage, int width) {
   const StageHelp help = stage_help_of(stage);
-  const auto indented = [](std::vector<HelpLine> lines, const std::string& end) {
-    for (HelpLine& line : lines) line.name = "  " + line.name + end;
-    return lines;
-  };
   std::string text = wrapped(help.title, width) + "\n" + wrapped(help.rule, width);
   if (help.parameters.empty()) {
     text += "\nParameters: none\n";
   } else {
     const std::string name(stage.name);
     text += "\n" + wrapped("Parameters, as " + name + ":VALUE:... or " + name + ":NAME=VALUE:...", width) +
-            help_lines(indented(help.parameters, ""), width);
+            help_lines(indented(help.parameters), width);
   }
   return text + "\n" + help_lines(indented(help.facts, ":"), width);
 }

@@ -1,6 +1,6 @@
 #include "app/manual/completion_rows.h"
 #include "app/manual/completions.h"
-#include "app/options/command_table.h"
+#include "app/options/command_row.h"
 
 namespace imgpipe {
 namespace {
@@ -59,9 +59,9 @@ std::string specification(const OptionRow& row, const std::string& flag) {
   return " \\\n        '*" + flag + mark + "[" + short_help(row) + "]" + zsh_taken(row) + "'";
 }
 
-std::string arguments_function() {
+std::string arguments_function(Commands commands) {
   std::string text = "_imgpipe_arguments() {\n  case \"$1\" in\n";
-  for (const CommandRow& command : command_table()) {
+  for (const CommandRow& command : commands) {
     text += "    ('" + std::string(command.name) + "')\n      _arguments -s -S";
     for (const OptionRow& row : command.rows()) {
       for (const std::string& flag : spelled_flags(row)) text += specification(row, flag);
@@ -78,10 +78,11 @@ std::string arguments_function() {
 }
 
 // By the words before the one that is completed.
-std::string zsh_topics_function() {
+std::string zsh_topics_function(Commands commands) {
   std::string text = "_imgpipe_topics() {\n  case \"${words[1,CURRENT-1]}\" in\n";
-  for (const CommandRow& command : command_table()) {
-    for (const TopicWords& topics : topics_of(command))
+  for (const CommandRow& command : commands) {
+    if (command.topics == nullptr) continue;
+    for (const TopicWords& topics : command.topics(commands))
       text += "    ('" + topics.behind + "') compadd -- " + words_of(topics.words) + " ;;\n";
   }
   return text + "  esac\n}\n\n";
@@ -126,9 +127,10 @@ std::string zsh_stages_function() {
 
 }  // namespace
 
-std::string zsh_completion() {
-  return std::string(kZshHead) + "typeset -ga _imgpipe_commands=(" + words_of(command_names()) + ")\n\n" +
-         arguments_function() + zsh_topics_function() + zsh_stages_function() + std::string(kZshTail);
+std::string zsh_completion(Commands commands) {
+  return std::string(kZshHead) + "typeset -ga _imgpipe_commands=(" + words_of(command_names(commands)) +
+         ")\n\n" + arguments_function(commands) + zsh_topics_function(commands) + zsh_stages_function() +
+         std::string(kZshTail);
 }
 
 }  // namespace imgpipe

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <string_view>
 
-#include "app/options/option_parser.h"
+#include "app/options/option_values.h"
 #include "images/names.h"
 #include "images/text.h"
 #include "kernels/stage.h"
-#include "kernels/stage_texts.h"
+#include "kernels/table/stage_texts.h"
 #include "pipeline/stage_list.h"
 
 namespace imgpipe {
@@ -17,6 +18,8 @@ namespace {
 // Of a switch.
 constexpr const char* kOn = "true";
 constexpr const char* kOff = "false";
+// Options whose value may be - for stdout.
+constexpr std::string_view kToStdout[] = {"json", "report", "write-preset"};
 
 std::string switch_value(const std::string& option, const std::string& text) {
   if (text == kOn || text == "yes") return kOn;
@@ -159,6 +162,15 @@ std::vector<std::string> option_names(const std::vector<OptionRow>& rows) {
 std::vector<GivenArgument> given_arguments(const std::vector<std::string>& arguments,
                                            const std::vector<OptionRow>& rows, const std::string& command) {
   return Arguments(arguments, rows, command).read();
+}
+
+void check_values(const std::vector<GivenArgument>& given) {
+  for (const auto& [row, text, has_value] : given) {
+    if (row == nullptr || row->value == nullptr || has_value) continue;
+    const std::string name = option_name(*row);
+    const bool takes_stdout = std::ranges::find(kToStdout, name) != std::end(kToStdout);
+    usage("--" + name + " needs a value: " + row->value + (takes_stdout ? ", or - for stdout" : ""));
+  }
 }
 
 std::vector<std::string> argument_texts(const std::vector<GivenArgument>& given) {

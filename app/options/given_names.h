@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/options/option_table.h"
+#include "app/options/option_row.h"
 
 namespace imgpipe {
 
@@ -28,6 +28,9 @@ struct GivenArgument {
 // The same as arguments again: each option has its own name, and its value is an argument of its own, but a
 // switch's.
 [[nodiscard]] std::vector<std::string> argument_texts(const std::vector<GivenArgument>& given);
+
+// Throws Error(usage) for an option whose value is missing.
+void check_values(const std::vector<GivenArgument>& given);
 
 // "resize is a stage: --stages resize:640:0".
 [[nodiscard]] std::string stage_hint(const Stage& stage);

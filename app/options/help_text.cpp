@@ -37,13 +37,6 @@ void add_words(std::string& out, std::string_view text, std::size_t at, std::siz
   out += "\n";
 }
 
-std::vector<HelpLine> lines_of(const std::vector<UsageRow>& rows) {
-  std::vector<HelpLine> lines;
-  lines.reserve(rows.size());
-  for (const UsageRow& row : rows) lines.push_back({"  " + row.call, row.summary});
-  return lines;
-}
-
 // "  -q, --quiet", "      --stages LIST".
 HelpLine line_of(const OptionRow& row) {
   HelpLine line;
@@ -79,6 +72,11 @@ std::string help_lines(const std::vector<HelpLine>& lines, int columns) {
   return out;
 }
 
+std::vector<HelpLine> indented(std::vector<HelpLine> lines, const std::string& end) {
+  for (HelpLine& line : lines) line.name = "  " + line.name + end;
+  return lines;
+}
+
 std::string wrapped(const std::string& text, int width) {
   std::string out;
   add_words(out, text, 0, 0, static_cast<std::size_t>(width));
@@ -110,11 +108,11 @@ int help_width() {
   return std::clamp(width > 0 ? width : kUsual, kLeastHelpWidth, kMostHelpWidth);
 }
 
-std::string help_text(const std::string& description, const std::vector<UsageRow>& usage,
+std::string help_text(const std::string& description, const std::vector<HelpLine>& usage,
                       const std::vector<OptionRow>& options, int width, const HelpTable& table) {
   std::string out = wrapped(description, width);
-  out += "\nUsage:\n" + help_lines(lines_of(usage), width);
-  if (!table.title.empty()) out += "\n" + table.title + ":\n" + help_lines(lines_of(table.rows), width);
+  out += "\nUsage:\n" + help_lines(indented(usage), width);
+  if (!table.title.empty()) out += "\n" + table.title + ":\n" + help_lines(indented(table.rows), width);
   for (const std::string& group : groups_of(options)) {
     std::vector<HelpLine> lines;
     for (const OptionRow& row : options) {

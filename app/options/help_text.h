@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/options/option_table.h"
+#include "app/options/option_row.h"
 
 namespace imgpipe {
 
@@ -14,13 +14,10 @@ inline constexpr int kLeastHelpWidth = 40;
 inline constexpr int kMostHelpWidth = 120;
 [[nodiscard]] int help_width();
 
-// A name and its text.
-struct HelpLine {
-  std::string name;  // spaces in front of it stay
-  std::string text;  // may be empty
-};
 // Names in a column, their texts beside them, or below them where the terminal is narrow.
 [[nodiscard]] std::string help_lines(const std::vector<HelpLine>& lines, int width);
+// The same lines two columns further right, with `end` after each name.
+[[nodiscard]] std::vector<HelpLine> indented(std::vector<HelpLine> lines, const std::string& end = "");
 // A paragraph.
 [[nodiscard]] std::string wrapped(const std::string& text, int width);
 
@@ -30,7 +27,7 @@ struct HelpLine {
 [[nodiscard]] std::string option_text(const OptionRow& row);
 
 // No line is longer than `width`, but for a single word that is.
-[[nodiscard]] std::string help_text(const std::string& description, const std::vector<UsageRow>& usage,
+[[nodiscard]] std::string help_text(const std::string& description, const std::vector<HelpLine>& usage,
                                     const std::vector<OptionRow>& options, int width,
                                     const HelpTable& table = {});
 

@@ -1,70 +1,31 @@
 #include "app/options/option_parser.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <cxxopts.hpp>
 
-#include "app/options/command_table.h"
-#include "app/options/given_names.h"
-#include "app/options/option_values.h"
+#include "app/options/help_text.h"
 #include "app/version.h"
 #include "images/error.h"
+#include "images/files/file.h"
 #include "images/text.h"
 
 namespace imgpipe {
-namespace {
-
-// Options whose value may be - for stdout.
-constexpr std::string_view kToStdout[] = {"json", "report", "write-preset"};
-
-}  // namespace
-
-void usage(const std::string& message) {
-  throw Error(ErrorKind::usage, message);
-}
-
-void usage_of_choice(const std::string& option, const std::string& text,
-                     std::span<const std::string_view> names) {
-  usage("--" + option + ": " + none_of(text, names));
-}
-
-std::int64_t parse_integer(const std::string& option, std::string_view text, std::int64_t least,
-                           std::int64_t most) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most) {
-    usage("--" + option + ": '" + printable(text) + "' is not a whole number from " + std::to_string(least) +
-          " to " + std::to_string(most));
-  }
-  return value;
-}
-
-std::string file_with_ending(const std::string& option, const std::string& path,
-                             std::initializer_list<std::string_view> endings) {
-  std::string names;
-  for (const std::string_view& ending : endings) {
-    if (path.size() > ending.size() && path.ends_with(ending)) return path;
-    const bool is_last = &ending == endings.end() - 1;
-    names += (names.empty() ? "" : is_last ? " or " : ", ") + std::string(ending);
-  }
-  usage("--" + option + ": '" + printable(path) + "' must end in " + names);
-}
 
 struct Parser::Library {
-  Library(const std::string& program, const std::string& description) : options(program, description) {}
+  explicit Library(const std::string& program) : options(program) {}
   cxxopts::Options options;
   cxxopts::ParseResult result;
 };
 
-Parser::Parser(const std::string& program, const std::string& description, const std::vector<OptionRow>& rows,
-               std::vector<std::string> positional)
-    : library_(std::make_unique<Library>(program, description)),
-      program_(program),
-      positional_(std::move(positional)),
-      description_(description),
-      rows_(rows) {
-  for (const OptionRow& row : rows) {
+Parser::Parser(const CommandRow& command, const std::vector<std::string>& arguments, Commands commands)
+    : command_(command),
+      arguments_(arguments),
+      commands_(commands),
+      rows_(command.rows()),
+      given_(arguments, rows_, full_name(command)),
+      library_(std::make_unique<Library>(full_name(command))) {
+  for (const OptionRow& row : rows_) {
     auto value = row.value == nullptr ? cxxopts::value<bool>() : cxxopts::value<std::string>();
     if (row.preset != nullptr) value->default_value(row.preset);
     library_->options.add_option(
@@ -72,16 +33,7 @@ Parser::Parser(const std::string& program, const std::string& description, const
   }
 }
 
-Parser::Parser(const CommandRow& command)
-    : Parser(full_name(command), command.description, command.rows(), command.positional) {
-  usage_ = command.usage;
-}
-
 Parser::~Parser() = default;
-
-const std::vector<std::string>& Parser::more() const {
-  return more_;
-}
 
 bool Parser::knows(std::string_view name) const {
   return std::ranges::find(rows_, name, option_name) != rows_.end();
@@ -103,46 +55,49 @@ std::string Parser::text(const std::string& name) const {
   return placed == placed_.end() ? library_->result[name].as<std::string>() : placed->second;
 }
 
+std::string Parser::name_or_empty(const std::string& name) const {
+  if (has(name) && text(name).empty()) usage("--" + name + ": an empty name");
+  return text_or_empty(name);
+}
+
 // The positional names that no option has taken the place of, in their order; the rest is more.
 void Parser::place(const std::vector<std::string>& texts) {
   auto text = texts.begin();
-  for (const std::string& name : positional_) {
+  for (const std::string& name : command_.positional) {
     if (text != texts.end() && !has_option(name)) placed_.emplace_back(name, *text++);
   }
   more_.assign(text, texts.end());
 }
 
-bool Parser::parse(const std::vector<std::string>& arguments, PrintText& answer) {
-  const std::vector<GivenArgument> given = given_arguments(arguments, rows_, program_);
-  for (const GivenArgument& argument : given) {
-    if (argument.row == nullptr || argument.row->value == nullptr || argument.has_value) continue;
-    const std::string name = option_name(*argument.row);
-    const bool takes_stdout = std::ranges::find(kToStdout, name) != std::end(kToStdout);
-    usage("--" + name + " needs a value: " + argument.row->value + (takes_stdout ? ", or - for stdout" : ""));
-  }
-  const std::vector<std::string> named = argument_texts(given);
+std::optional<std::string> Parser::parse() {
+  check_values(given_.all());
+  const std::vector<std::string> named = argument_texts(given_.all());
   std::vector<const char*> argv{"imgpipe"};
   for (const std::string& argument : named) argv.push_back(argument.c_str());
   try {
     library_->result = library_->options.parse(static_cast<int>(argv.size()), argv.data());
   } catch (const cxxopts::exceptions::exception& error) {
-    usage(printable(error.what()) + "; see " + program_ + " --help");
+    usage(printable(error.what()) + "; see " + full_name(command_) + " --help");
   }
   place(library_->result.unmatched());
-  if (has("help")) answer.text = help_text(description_, usage_, rows_, help_width(), table_);
-  if (has("version")) answer.text = version_text();
-  if (!answer.text.empty()) return false;
-  if (!more_.empty() && !more_allowed_) usage("one argument too many: '" + printable(more_.front()) + "'");
-  if (fewer_allowed_) return true;
-  if (optional_with_.empty() || !has(optional_with_)) demand_all();
-  return true;
+  if (has("version")) return version_text();
+  if (has("help")) {
+    const HelpTable table = command_.help_table == nullptr ? HelpTable() : command_.help_table();
+    return help_text(command_.description, command_.usage, rows_, help_width(), table);
+  }
+  check_positional();
+  return std::nullopt;
 }
 
-void Parser::demand_all() const {
-  for (const std::string& name : positional_) {
+void Parser::check_positional() const {
+  if (!more_.empty() && !command_.takes_more)
+    usage("one argument too many: '" + printable(more_.front()) + "'");
+  const bool is_replaced = command_.or_option != nullptr && has(command_.or_option);
+  if (!command_.needs_all || is_replaced || given_.only_writes_preset()) return;
+  for (const std::string& name : command_.positional) {
     std::string upper = name;
     std::ranges::transform(upper, upper.begin(), [](char c) { return static_cast<char>(c - 'a' + 'A'); });
-    if (!has(name)) usage(upper + " is missing; see " + program_ + " --help");
+    if (!has(name)) usage(upper + " is missing; see " + full_name(command_) + " --help");
   }
 }
 
@@ -154,18 +109,16 @@ std::vector<std::string> Parser::texts(const std::string& name) const {
   return values;
 }
 
-Replace replace_of(const Parser& parser) {
-  if (parser.has("overwrite") && parser.has("no-clobber"))
-    usage("--overwrite and --no-clobber exclude each other");
-  if (parser.has("overwrite")) return Replace::all;
-  return parser.has("no-clobber") ? Replace::none : Replace::own;
+std::vector<std::string> Parser::positional() const {
+  std::vector<std::string> texts;
+  for (const Placed& placed : placed_) texts.push_back(placed.second);
+  texts.insert(texts.end(), more_.begin(), more_.end());
+  return texts;
 }
 
-TalkOptions talk_of(const Parser& parser) {
-  TalkOptions talk{parser.has("quiet"), parser.has("verbose"), parser.has("no-color"),
-                   parse_choice("log-format", parser.text("log-format"), kLogFormats)};
-  if (talk.quiet && talk.verbose) usage("-q and -v contradict each other");
-  return talk;
+std::string read_json_file(const Parser& parser) {
+  const std::string path = parser.text_or_empty("json");
+  return parser.has("json") && path != kStandardStream ? file_with_ending("json", path, {".json"}) : path;
 }
 
 }  // namespace imgpipe

@@ -1,78 +1,41 @@
-// One command line against a table of options: cxxopts behind the few calls that the commands need. Its
-// header takes seconds to compile, so that only option_parser.cpp (and version.cpp) includes it.
+// One command line against the rows of a command: cxxopts behind the few calls that commands need. Its header
+// takes seconds to compile, so that only option_parser.cpp (and version.cpp) includes it.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <initializer_list>
 #include <memory>
-#include <span>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "app/options/help_text.h"
-#include "app/options/option_table.h"
-#include "app/options/options.h"
-#include "images/names.h"
+#include "app/options/command_row.h"
+#include "app/options/option_row.h"
+#include "app/options/option_values.h"
+#include "app/options/presets.h"
 
 namespace imgpipe {
 
-// Throws Error(usage).
-[[noreturn]] void usage(const std::string& message);
-
-// All three throw Error(usage) that names the option and what it takes.
-[[nodiscard]] std::int64_t parse_integer(const std::string& option, std::string_view text, std::int64_t least,
-                                         std::int64_t most);
-// By its ending a file says what it is to hold.
-[[nodiscard]] std::string file_with_ending(const std::string& option, const std::string& path,
-                                           std::initializer_list<std::string_view> endings);
-[[noreturn]] void usage_of_choice(const std::string& option, const std::string& text,
-                                  std::span<const std::string_view> names);
-template <class Value, std::size_t N>
-[[nodiscard]] Value parse_choice(const std::string& option, const std::string& text,
-                                 const std::array<std::pair<std::string_view, Value>, N>& choices) {
-  std::vector<std::string_view> names;
-  for (const auto& [name, value] : choices) {
-    if (usual_spelling(text) == name) return value;
-    names.push_back(name);
-  }
-  usage_of_choice(option, text, names);
-}
-
-struct CommandRow;
-
 class Parser {
  public:
-  explicit Parser(const CommandRow& command);
-  // `positional`: what stands without an option.
-  Parser(const std::string& program, const std::string& description, const std::vector<OptionRow>& rows,
-         std::vector<std::string> positional);
+  // Reads the presets that `arguments` name. Throws Error(usage), as GivenOptions does. `command` stays where
+  // it is; `commands` may be empty.
+  Parser(const CommandRow& command, const std::vector<std::string>& arguments, Commands commands = {});
   ~Parser();
   Parser(const Parser&) = delete;
   Parser& operator=(const Parser&) = delete;
 
-  void set_usage(std::vector<UsageRow> usage) { usage_ = std::move(usage); }
-  void set_help_table(HelpTable table) { table_ = std::move(table); }
+  // Returns the text of --help or --version where one of them is given. Throws Error(usage).
+  [[nodiscard]] std::optional<std::string> parse();
 
-  // False when the text of --help or --version is the answer; it is then in `answer`.
-  bool parse(const std::vector<std::string>& arguments, PrintText& answer);
-
-  // Further arguments behind the positional ones are no error.
-  void allow_more() { more_allowed_ = true; }
-  // Fewer positional ones are no error.
-  void allow_fewer() { fewer_allowed_ = true; }
-  // Fewer positional ones are no error when this option is given.
-  void need_fewer_with(const std::string& option) { optional_with_ = option; }
-  [[nodiscard]] const std::vector<std::string>& more() const;
-
-  void demand_all() const;
+  [[nodiscard]] const std::vector<std::string>& arguments() const { return arguments_; }
+  [[nodiscard]] const GivenOptions& given() const { return given_; }
+  [[nodiscard]] Commands commands() const { return commands_; }
 
   // Whether the command has such an option.
   [[nodiscard]] bool knows(std::string_view name) const;
-  // Of an option, and of what stands without one, by its name among the positional ones; where an option of
-  // that name is given, the option's.
+  // Of an option, or of a positional argument by its name; where an option of that name is given, the
+  // option's.
   [[nodiscard]] bool has(const std::string& name) const;
   [[nodiscard]] bool has_option(const std::string& name) const;
   [[nodiscard]] std::string text(const std::string& name) const;
@@ -81,39 +44,33 @@ class Parser {
   [[nodiscard]] std::string text_or_empty(const std::string& name) const {
     return has(name) ? text(name) : "";
   }
-  [[nodiscard]] std::int64_t integer(const std::string& name, std::int64_t least, std::int64_t most) const {
-    return parse_integer(name, text(name), least, most);
+  // The same, but throws Error(usage) for an empty text.
+  [[nodiscard]] std::string name_or_empty(const std::string& name) const;
+  [[nodiscard]] int integer(const std::string& name, int least, int most) const {
+    return static_cast<int>(parse_integer(name, text(name), least, most));
   }
+  // Arguments that are not options, but for names that an option stands in for.
+  [[nodiscard]] std::vector<std::string> positional() const;
+  // Those that have no name.
+  [[nodiscard]] const std::vector<std::string>& more() const { return more_; }
 
  private:
   struct Library;  // what cxxopts holds
   using Placed = std::pair<std::string, std::string>;
   void place(const std::vector<std::string>& texts);
+  void check_positional() const;
 
-  std::unique_ptr<Library> library_;
-  std::string program_;
-  std::vector<std::string> positional_;
-  std::vector<Placed> placed_;     // what stands without an option, with its name
-  std::vector<std::string> more_;  // and what has none
-  std::string description_;
+  const CommandRow& command_;
+  std::vector<std::string> arguments_;
+  Commands commands_;
   std::vector<OptionRow> rows_;
-  std::vector<UsageRow> usage_;
-  HelpTable table_;
-  bool more_allowed_ = false;
-  bool fewer_allowed_ = false;
-  std::string optional_with_;
+  GivenOptions given_;
+  std::unique_ptr<Library> library_;
+  std::vector<Placed> placed_;     // positional arguments with their names
+  std::vector<std::string> more_;  // and those that have none
 };
 
-// What of a batch and of its input the command has options for; of the others it is as if none were given.
-[[nodiscard]] BatchOptions batch_of(const Parser& parser);
-[[nodiscard]] DecodeOptions decode_of(const Parser& parser);
 // --json: a .json file, or "-" for stdout; empty: not given.
-[[nodiscard]] std::string json_file_of(const Parser& parser);
-// What stands without an option, for a command that takes files and folders and has no OUTPUT. `what`: their
-// name in its help.
-[[nodiscard]] std::vector<std::string> given_inputs(const Parser& parser, const std::string& what);
-void set_inputs(std::vector<std::string> paths, ProcessOptions& options);
-[[nodiscard]] TalkOptions talk_of(const Parser& parser);
-[[nodiscard]] Replace replace_of(const Parser& parser);
+[[nodiscard]] std::string read_json_file(const Parser& parser);
 
 }  // namespace imgpipe

@@ -1,40 +1,51 @@
-// What options take that are a choice: the words, and what each stands for.
+// What options take: numbers, files, and choices, whose words stand for a value each.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "app/options/options.h"
-#include "images/codecs/codec.h"
+#include "images/names.h"
 
 namespace imgpipe {
 
 template <class Value, std::size_t N>
 using Choices = std::array<std::pair<std::string_view, Value>, N>;
 
-inline constexpr Choices<CodecChoice, 3> kCodecs{
-    {{"auto", CodecChoice::automatic}, {"turbo", CodecChoice::turbo}, {"stb", CodecChoice::stb}}};
-inline constexpr Choices<SampleType, 2> kDepths{{{"8", SampleType::u8}, {"16", SampleType::u16}}};
-inline constexpr Choices<WebpCoding, 2> kWebpCodings{
-    {{"lossless", WebpCoding::lossless}, {"lossy", WebpCoding::lossy}}};
-inline constexpr Choices<TiffPacking, 5> kTiffPackings{{{"none", TiffPacking::none},
-                                                        {"deflate", TiffPacking::deflate},
-                                                        {"lzw", TiffPacking::lzw},
-                                                        {"packbits", TiffPacking::packbits},
-                                                        {"zstd", TiffPacking::zstd}}};
-inline constexpr Choices<bool, 2> kMetadata{{{"keep", true}, {"strip", false}}};
-inline constexpr Choices<bool, 2> kSync{{{"yes", true}, {"no", false}}};
-inline constexpr Choices<LogFormat, 2> kLogFormats{{{"text", LogFormat::text}, {"json", LogFormat::json}}};
-inline constexpr Choices<Balance, 3> kBalances{
-    {{"hash", Balance::hash}, {"count", Balance::count}, {"bytes", Balance::bytes}}};
+// Throws Error(usage).
+[[noreturn]] void usage(const std::string& message);
 
-// Of --bands, next to numbers.
-inline constexpr std::string_view kColorBands = "color";
+// All three throw Error(usage) that names the option and what it takes.
+[[nodiscard]] std::int64_t parse_integer(const std::string& option, std::string_view text, std::int64_t least,
+                                         std::int64_t most);
+// By its ending a file says what it is to hold.
+[[nodiscard]] std::string file_with_ending(const std::string& option, const std::string& path,
+                                           std::initializer_list<std::string_view> endings);
+[[noreturn]] void usage_of_choice(const std::string& option, const std::string& text,
+                                  std::span<const std::string_view> names);
+template <class Value, std::size_t N>
+[[nodiscard]] Value parse_choice(const std::string& option, const std::string& text,
+                                 const Choices<Value, N>& choices) {
+  std::vector<std::string_view> names;
+  for (const auto& [name, value] : choices) {
+    if (usual_spelling(text) == name) return value;
+    names.push_back(name);
+  }
+  usage_of_choice(option, text, names);
+}
+
+// What begins a --device.
+[[nodiscard]] std::vector<std::string> device_values();
+// What begins a --pattern, and all patterns as --help describes them.
+[[nodiscard]] std::vector<std::string> pattern_values();
+[[nodiscard]] std::string pattern_help();
 
 // The word that stands for a value.
 template <class Value, std::size_t N>

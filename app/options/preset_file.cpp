@@ -14,8 +14,9 @@
 
 #include <toml++/toml.h>
 
+#include "app/files/replaceable.h"
 #include "app/options/given_names.h"
-#include "app/options/option_parser.h"
+#include "app/options/option_values.h"
 #include "app/options/range_file.h"
 #include "app/version.h"
 #include "images/error.h"

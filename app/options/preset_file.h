@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/options/option_table.h"
+#include "app/options/option_row.h"
 
 namespace imgpipe {
 
@@ -34,8 +34,5 @@ struct PresetOption {
 // that steps name are written relative to its folder where they are in it or below it, else by their whole
 // path. Throws Error(usage) for a value that TOML cannot hold, because it is no UTF-8.
 [[nodiscard]] std::string preset_text(const std::vector<PresetOption>& options, const std::string& path);
-
-// The first words of every preset that imgpipe has written.
-inline constexpr const char* kPresetMark = "# imgpipe preset";
 
 }  // namespace imgpipe

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/options/given_names.h"
-#include "app/options/option_table.h"
+#include "app/options/option_row.h"
 
 namespace imgpipe {
 
@@ -19,8 +19,8 @@ class GivenOptions {
   GivenOptions(const std::vector<std::string>& arguments, const std::vector<OptionRow>& rows,
                const std::string& command);
 
-  // All of it as arguments, what is of presets first.
-  [[nodiscard]] std::vector<std::string> arguments() const { return argument_texts(all_); }
+  // What is of presets comes first.
+  [[nodiscard]] const std::vector<GivenArgument>& all() const { return all_; }
 
   // Whether nothing but a preset is wanted: --write-preset without anything to read or to write.
   [[nodiscard]] bool only_writes_preset() const;

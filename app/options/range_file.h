@@ -22,7 +22,7 @@ inline constexpr std::string_view kRangeKey = "range=";
 inline constexpr std::string_view kRangeOfSeries = "series";
 
 // Steps contrast:...:range=series are left as contrast:..., and are these of the list: their range is that of
-// all pages of the input (pipeline/pages/page_run.h).
+// all pages of the input (pipeline/jobs/input_job.h).
 struct RangedList {
   std::string list;
   std::vector<std::size_t> of_series;

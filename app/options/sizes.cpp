@@ -5,14 +5,13 @@
 #include <limits>
 #include <optional>
 
-#include "app/options/option_parser.h"
-#include "app/options/options.h"
+#include "app/options/option_values.h"
 #include "images/text.h"
 
 namespace imgpipe {
 namespace {
 
-constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kLargestAmount = std::numeric_limits<std::int64_t>::max();
 constexpr std::string_view kPrefixes = "KMGT";
 constexpr std::size_t kDecimals = 6;
 constexpr std::int64_t kOneOfDecimals = 1'000'000;
@@ -43,32 +42,21 @@ std::optional<std::int64_t> unit_size(std::string_view text, Kind kind) {
   return std::nullopt;
 }
 
-// Whole digits; kLargest for more than an integer holds.
+// Whole digits; kLargestAmount for more than an integer holds.
 std::optional<std::int64_t> digits(std::string_view text) {
   if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc::result_out_of_range ? kLargest : value;
+  return error == std::errc::result_out_of_range ? kLargestAmount : value;
 }
 
-// kLargest for more than an integer holds; std::nullopt for what is no amount.
+// kLargestAmount for more than an integer holds; std::nullopt for what is no amount.
 std::optional<std::int64_t> amount(std::string_view text, Kind kind) {
   const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
   const std::optional<std::int64_t> unit = unit_size(text.substr(end), kind);
   const std::string_view number = text.substr(0, end);
-  const std::size_t point = number.find('.');
-  const std::optional<std::int64_t> whole = digits(number.substr(0, point));
-  if (!whole || !unit) return std::nullopt;
-  std::int64_t part = 0;
-  if (point != std::string_view::npos) {
-    std::string fraction(number.substr(point + 1));
-    if (fraction.size() > kDecimals || end == text.size() || !digits(fraction)) return std::nullopt;
-    fraction.resize(kDecimals, '0');
-    // Below 1024^4 times 10^6, which an integer holds.
-    part = *unit * *digits(fraction) / kOneOfDecimals;
-  }
-  if (*whole > (kLargest - part) / *unit) return kLargest;
-  return *whole * *unit + part;
+  if (!unit || (end == text.size() && number.find('.') != std::string_view::npos)) return std::nullopt;
+  return parse_decimal(number, *unit);
 }
 
 std::string said(const std::string& option, std::string_view text) {
@@ -76,6 +64,22 @@ std::string said(const std::string& option, std::string_view text) {
 }
 
 }  // namespace
+
+std::optional<std::int64_t> parse_decimal(std::string_view number, std::int64_t unit) {
+  const std::size_t point = number.find('.');
+  const std::optional<std::int64_t> whole = digits(number.substr(0, point));
+  if (!whole) return std::nullopt;
+  std::int64_t part = 0;
+  if (point != std::string_view::npos) {
+    std::string fraction(number.substr(point + 1));
+    if (fraction.size() > kDecimals || !digits(fraction)) return std::nullopt;
+    fraction.resize(kDecimals, '0');
+    // Below 1024^4 times 10^6, which an integer holds.
+    part = unit * *digits(fraction) / kOneOfDecimals;
+  }
+  if (*whole > (kLargestAmount - part) / unit) return kLargestAmount;
+  return *whole * unit + part;
+}
 
 std::int64_t parse_memory(const std::string& text, const std::string& option, std::int64_t least_megabytes) {
   constexpr std::int64_t kMost = std::int64_t{1} << 50;
@@ -92,6 +96,13 @@ std::int64_t parse_pixels(std::string_view text, const std::string& option, std:
   if (!pixels) usage(said(option, text) + "no number of pixels, such as 100000000, 100M, 47MP or 1.5GP");
   if (*pixels < 1 || *pixels > most) usage(said(option, text) + "not from 1 to " + std::to_string(most));
   return *pixels;
+}
+
+Shape parse_size(const std::string& text) {
+  const std::size_t cross = text.find('x');
+  if (cross == std::string::npos) usage("--size: '" + printable(text) + "' is not of the form 640x480");
+  return {parse_integer("size", std::string_view(text).substr(0, cross), 1, kMostSide),
+          parse_integer("size", std::string_view(text).substr(cross + 1), 1, kMostSide), 3};
 }
 
 }  // namespace imgpipe

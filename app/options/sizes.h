@@ -8,14 +8,26 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "images/plane.h"
+
 namespace imgpipe {
 
-// Memory is read by parse_memory() (app/options/options.h): bytes, from `least_megabytes` MiB to 1024 TiB.
+// A number of at most six decimals, times a unit of at most 1024^4, rounded down; the largest integer for
+// more than one holds. std::nullopt for what is no number.
+[[nodiscard]] std::optional<std::int64_t> parse_decimal(std::string_view number, std::int64_t unit);
 
-// Pixels, from 1 to `most`, for that option. Throws Error(usage) that says what is taken.
+// Bytes, from `least_megabytes` MiB to 1024 TiB, for that option. Throws Error(usage) that says what is
+// taken.
+[[nodiscard]] std::int64_t parse_memory(const std::string& text, const std::string& option = "memory",
+                                        std::int64_t least_megabytes = 64);
+// Pixels, from 1 to `most`, for that option. Throws as parse_memory() does.
 [[nodiscard]] std::int64_t parse_pixels(std::string_view text, const std::string& option, std::int64_t most);
+
+// "640x480": both at least 1, at most 2^31-1. Throws Error(usage).
+[[nodiscard]] Shape parse_size(const std::string& text);
 
 }  // namespace imgpipe

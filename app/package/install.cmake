@@ -20,11 +20,11 @@ install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program
 # ---- the library ------------------------------------------------------------------------------------
 # The headers that docs/library.md names, and what they include when CMake runs.
 set(imgpipe_public_headers
-  images/codecs/codec.h images/error.h images/files/input_file.h images/files/output_file.h images/image.h
+  images/codecs/codec.h images/error.h images/files/output_file.h images/formats/pending_input.h images/image.h
   images/plane.h images/simd.h images/synth.h
   kernels/frame.h kernels/stage.h
   pipeline/compare.h pipeline/device.h pipeline/engine.h pipeline/engine_choice.h pipeline/image_io.h
-  pipeline/image_job.h pipeline/plan.h pipeline/runner.h pipeline/stage_list.h pipeline/timeline.h)
+  pipeline/jobs/image_job.h pipeline/plan.h pipeline/runner.h pipeline/stage_list.h pipeline/timeline.h)
 set(imgpipe_unread_headers ${imgpipe_public_headers})
 while(imgpipe_unread_headers)
   list(POP_FRONT imgpipe_unread_headers header)

@@ -4,7 +4,7 @@
 #include <array>
 #include <map>
 
-#include "app/options/options_digest.h"
+#include "app/process_options/options_digest.h"
 #include "app/report/report_tables.h"
 #include "app/report/text_columns.h"
 #include "images/text.h"
@@ -220,9 +220,9 @@ std::string repeat_text(int repeat, bool compared) {
 std::string image_report_table(const ImageReport& report, const RunFacts& facts, bool color) {
   const ProcessOptions& options = *facts.options;
   const bool alone = options.pages && !facts.pages;
-  std::string out = printable(options.input) +
+  std::string out = printable(options.input.path) +
                     (alone ? ", page " + std::to_string(options.pages->first) : "") + ": " +
-                    contents_text(facts, false) + " -> " + printable(options.output) + ": " +
+                    contents_text(facts, false) + " -> " + printable(options.output.path) + ": " +
                     contents_text(facts, true) + "\n";
   if (facts.depth_loss != DepthLoss::none)
     out +=
@@ -233,7 +233,7 @@ std::string image_report_table(const ImageReport& report, const RunFacts& facts,
     out += "        copy bandwidth " + number(report.copy_bandwidth_gb_s, 1) + " GB/s, read and written\n";
   }
   out += "options: digest " + short_digest(options_digest(options, facts.output_format)) + "\n";
-  if (options.repeat > 0) out += times_line(options.repeat, report.compared);
+  if (options.reports.repeat > 0) out += times_line(options.reports.repeat, report.compared);
   for (const ContrastRange& range : report.ranges) out += range_text(range) + "\n";
   for (const std::string& note : report.notes) out += note + "\n";
   ResultTable table = row_table(report);

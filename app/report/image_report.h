@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "app/options/options.h"
+#include "app/process_options/process_options.h"
 #include "images/codecs/codec.h"
 #include "pipeline/compare.h"
+#include "pipeline/contrast_ranges.h"
 #include "pipeline/engine.h"
-#include "pipeline/image_job.h"
-#include "pipeline/statistics/contrast_ranges.h"
+#include "pipeline/jobs/image_job.h"
 #include "pipeline/time_rows.h"
 
 namespace imgpipe {
@@ -60,6 +60,7 @@ struct PageFacts {
 // What ran, for the report's header and its files.
 struct RunFacts {
   const ProcessOptions* options = nullptr;
+  std::string command{};  // as a shell takes it
   ImageHeader input{};
   std::int64_t input_bytes = 0;
   Format output_format = Format::png;

@@ -1,11 +1,10 @@
 // The report for programs: JSON and CSV.
-#include "app/options/options_digest.h"
+#include "app/process_options/options_digest.h"
 #include "app/report/csv.h"
 #include "app/report/image_report.h"
 #include "app/report/json_head.h"
 #include "app/report/json_schema.h"
 #include "app/report/report_parts.h"
-#include "app/run_place.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -54,8 +53,8 @@ void add_image_report(Fields& fields, std::string_view schema, const ImageReport
   const ProcessOptions& options = *facts.options;
   const ImageHeader& header = facts.input;
   add_build(fields);
-  add_run_head(fields, schema, RunHead(options.threads));
-  fields.add("command", command_text()).about(kCommandAbout);
+  add_run_head(fields, schema, RunHead(options.execution.threads));
+  fields.add("command", facts.command).about(kCommandAbout);
   fields.object("device", [&](Fields& device) {
     const double bandwidth = report.copy_bandwidth_gb_s;
     device.add("implementation", report.implementation);
@@ -65,14 +64,14 @@ void add_image_report(Fields& fields, std::string_view schema, const ImageReport
                kAnyNumber);
   });
   fields.object("input", [&](Fields& input) {
-    add_file(input, options.input, header.format, header.shape, facts.input_bytes);
+    add_file(input, options.input.path, header.format, header.shape, facts.input_bytes);
     input.add("bits_per_sample", header.bits_per_sample, kFromOne);
     input.add("sample_bits", bits_of(header.shape), kSampleBits);
     input.add("profile", given(header.profile));
     input.add("exif_orientation", static_cast<int>(header.orientation), kOrientations);
   });
   fields.object("output", [&](Fields& output) {
-    add_file(output, options.output, facts.output_format, facts.output, facts.output_bytes);
+    add_file(output, options.output.path, facts.output_format, facts.output, facts.output_bytes);
     output.add("bits_per_sample", bits_of(facts.output), kSampleBits);
   });
   std::optional<std::string> reduced;

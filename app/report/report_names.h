@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "app/options/options.h"
+#include "app/process_options/process_options.h"
 #include "images/files/file.h"
 
 namespace imgpipe {
@@ -15,7 +15,7 @@ namespace imgpipe {
 
 // Whether stdout is one of them, or takes the preset, so that the table is for stderr.
 [[nodiscard]] inline bool reports_to_stdout(const ProcessOptions& options) {
-  return std::ranges::find(options.report_files, kStandardStream) != options.report_files.end() ||
+  return std::ranges::find(options.reports.files, kStandardStream) != options.reports.files.end() ||
          (options.preset && options.preset->file == kStandardStream);
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "app/options/option_values.h"
-#include "app/options/options_digest.h"
+#include "app/process_options/options_digest.h"
 #include "images/text.h"
 #include "kernels/stage.h"
 
@@ -54,35 +54,38 @@ void add_range(Fields& fields, const ContrastRange& range) {
 
 void add_options(Fields& fields, const ProcessOptions& options) {
   Named<std::string> presets;
-  for (const OptionValue& option : options.stage_options)
+  for (const OptionValue& option : options.stages.parameter_options)
     presets.emplace_back(option.option, printable(option.text));
-  fields.add("stages", options.stage_list);
+  fields.add("stages", options.stages.list);
   fields.add("pages", options.pages ? std::optional(pages_text(*options.pages)) : std::nullopt);
   fields.others(presets, "options that preset a stage's parameter");
   std::size_t number = 0;
-  fields.list("steps", options.stages, [&](Fields& step, const StageRequest& request) {
-    const bool of_series = std::ranges::find(options.series_steps, number++) != options.series_steps.end();
+  fields.list("steps", options.stages.steps, [&](Fields& step, const StageRequest& request) {
+    const bool of_series =
+        std::ranges::find(options.stages.series_steps, number++) != options.stages.series_steps.end();
     step.add("stage", request.stage == nullptr ? "" : request.stage->name);
     step.add("parameters", parameter_texts(request, of_series));
   });
-  fields.add("device", options.device);
-  fields.add("threads", options.threads).about("0: as many as there were");
-  fields.add("compare", options.compare);
+  fields.add("device", options.execution.device);
+  fields.add("threads", options.execution.threads).about("0: as many as there were");
+  fields.add("compare", options.reports.compare);
   fields.add("fuse", options.fuse);
-  fields.add("repeat", options.repeat);
+  fields.add("repeat", options.reports.repeat);
   fields.add("bands", given(bands_text(options.decode)));
   fields.add("lenient", options.decode.lenient);
   fields.add("orient", options.decode.orient);
-  fields.add("codec", codec_name(options.decode.codec));
+  fields.add("codec", choice_name(options.decode.codec, kCodecs));
   fields.add("max_pixels", options.decode.max_pixels, kFromOne);
-  fields.add("quality", options.encode.quality, kFromOne);
-  fields.add("png_level", options.encode.png_level);
-  fields.add("webp", choice_name(options.encode.webp, kWebpCodings));
-  fields.add("webp_level", options.encode.webp_level);
-  fields.add("tiff_compression", choice_name(options.encode.tiff_packing, kTiffPackings));
-  fields.add("tiff_tile", options.encode.tiff_tile);
-  fields.add("metadata", choice_name(options.keep_metadata, kMetadata), one_of("keep|strip"));
-  fields.add("format", options.format ? std::optional(format_info(*options.format).name) : std::nullopt)
+  fields.add("quality", options.output.encode.quality, kFromOne);
+  fields.add("png_level", options.output.encode.png_level);
+  fields.add("webp", choice_name(options.output.encode.webp, kWebpCodings));
+  fields.add("webp_level", options.output.encode.webp_level);
+  fields.add("tiff_compression", choice_name(options.output.encode.tiff_packing, kTiffPackings));
+  fields.add("tiff_tile", options.output.encode.tiff_tile);
+  fields.add("metadata", choice_name(options.output.keep_metadata, kMetadata), one_of("keep|strip"));
+  fields
+      .add("format",
+           options.output.format ? std::optional(format_info(*options.output.format).name) : std::nullopt)
       .about("by --format or --name; null: each output's own");
 }
 

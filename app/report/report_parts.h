@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include "app/options/options.h"
+#include "app/process_options/process_options.h"
 #include "app/report/fields.h"
 #include "images/error.h"
-#include "pipeline/statistics/contrast_ranges.h"
+#include "pipeline/contrast_ranges.h"
 
 namespace imgpipe {
 

@@ -1,25 +1,22 @@
 // imgpipe stats: find the images, count them as a batch whose rows go to no file, say what came of it.
 #include <algorithm>
 #include <chrono>
-#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include <unistd.h>
 
-#include "app/batch/batch_files.h"
 #include "app/batch/batch_set_up.h"
-#include "app/batch/nothing_found.h"
-#include "app/batch/progress.h"
-#include "app/batch/running_batch.h"
-#include "app/batch/shard.h"
-#include "app/command.h"
+#include "app/batch/follow_batch.h"
 #include "app/exit_code.h"
-#include "app/files/replaceable.h"
+#include "app/jobs/batch_files.h"
+#include "app/jobs/result_files.h"
+#include "app/jobs/search_report.h"
 #include "app/log.h"
 #include "app/print.h"
-#include "app/result_files.h"
+#include "app/progress.h"
+#include "app/shard/shard.h"
 #include "app/signals.h"
 #include "app/stats/stats_counter.h"
 #include "app/stats/stats_options.h"
@@ -30,30 +27,12 @@
 #include "images/files/output_file.h"
 #include "images/files/temporary_file.h"
 #include "images/text.h"
-#include "pipeline/batch/batch.h"
-#include "pipeline/batch/page_batch.h"
+#include "pipeline/jobs/batch.h"
 
 namespace imgpipe {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-constexpr std::chrono::milliseconds kLook{50};         // between two looks at signals
-constexpr std::chrono::milliseconds kGraceTime{1700};  // for what is on its way, after a signal
-
-// The results are found wrong before any work.
-void check_result(const StatsOptions& options, const std::vector<BatchFile>& files) {
-  FilesInUse in_use;
-  for (const BatchFile& file : files) in_use.add_input("an input", file.input);
-  in_use.add_input("the list of --files-from", options.process.batch.files_from);
-  for (const auto& [option, path] :
-       {std::pair{"--json", &options.json_file}, {"--per-image", &options.per_image_file}}) {
-    if (path->empty()) continue;
-    in_use.add(option, *path);
-    check_replaceable(*path, why_no_text(*path, options.process.replace));
-    check_result_writable(*path);
-  }
-}
 
 void write_result(const std::string& path, const std::string& text) {
   naming(printable(path), [&] { write_file(path, std::as_bytes(std::span(text))); });
@@ -63,26 +42,24 @@ class StatsRun {
  public:
   explicit StatsRun(const StatsOptions& options)
       : options_(options),
-        process_(options.process),
-        found_(find_batch_files(process_)),
+        found_(find_inputs(options.input, options.shard)),
         counter_(found_.files.size(), !options.per_image_file.empty(), options.percents),
-        progress_(Progress::way_here(!process_.talk.quiet)) {
+        progress_(Progress::way_here(!options_.logging.quiet)) {
     totals_.images = found_.files.size();
     totals_.problems = found_.problems;
-    totals_.stages = process_.stage_list;
-    if (process_.pages) totals_.pages = 0;
+    totals_.stages = options_.stage_list;
+    if (options_.pages) totals_.pages = 0;
     totals_.percents = options.percents;
-    if (process_.batch.shard) totals_.shard = shard_text(*process_.batch.shard);
+    if (options_.shard) totals_.shard = shard_text(*options_.shard);
   }
 
   int run() {
     if (totals_.images == 0 && found_.other_shards == 0 && found_.problems.empty())
-      throw Error(ErrorKind::usage, nothing_found_text(process_, found_));
-    for (const std::string& pattern : found_.unmatched) log_warning(pattern);
-    for (const PathProblem& problem : found_.problems) log_error(problem.text(), problem.subject());
-    if (found_.passed_over.files() > 0) log_detail("passed over: " + found_.passed_over.text_with_examples());
-    if (process_.batch.dry_run) return print_plan();
-    check_result(options_, found_.files);
+      throw Error(ErrorKind::usage, nothing_found_text(options_.input, found_));
+    log_search(found_);
+    if (options_.dry_run) return print_plan();
+    check_result_files(options_.input.files_from, options_.replace, found_,
+                       {{"--json", options_.json_file}, {"--per-image", options_.per_image_file}});
     StaleOutputs stale;
     for (const std::string* path : {&options_.json_file, &options_.per_image_file}) {
       if (!path->empty()) log_removed(stale.remove(*path));
@@ -97,40 +74,44 @@ class StatsRun {
     std::string text;
     for (const BatchFile& file : found_.files) text += printable(file.input) + "\n";
     text += std::to_string(found_.files.size()) + " to count";
-    if (process_.batch.shard) text += ", " + std::to_string(found_.other_shards) + " for other shards";
+    if (options_.shard) text += ", " + std::to_string(found_.other_shards) + " for other shards";
     print_text(text + "\n");
     return found_.problems.empty() ? kExitDone : kExitInput;
   }
 
   void work() {
     const SignalsNoted signals;
-    BatchSettings settings = set_up_batch(process_, found_.files.size()).settings;
+    BatchSettings settings = set_up();
     take_memory(settings);
-    if (process_.pages) {
-      batch_ = std::make_unique<RunningBatchOf<PageBatch>>(
-          items(), std::move(settings), PageWish{*process_.pages, {}},
-          [this](std::size_t input) { return counter_.use_pages(input); });
+    if (options_.pages) {
+      settings.use_pages = [this](std::size_t input) { return counter_.use_pages(input); };
     } else {
       settings.use_rows = [this](const ImageFiles& files, const Shape& shape) {
         return counter_.use_image(files, shape);
       };
-      batch_ = std::make_unique<RunningBatchOf<Batch>>(items(), std::move(settings));
     }
-    follow(signals);
-    signal_ = signals.received();
-    fatal_ = batch_->fatal();
-    if (signal_ != 0) {
-      totals_.stopped = "signal " + std::to_string(signal_);
-    } else if (fatal_) {
-      totals_.stopped = fatal_->what();
-      log_error(fatal_->what());
-    } else if (process_.batch.fail_fast && !totals_.failures.empty()) {
-      totals_.stopped = "an image failed (--fail-fast)";
-    }
-    if (!batch_->finished()) abandon();
-    batch_.reset();
+    Batch batch(items(), std::move(settings));
+    const BatchEnd end = follow(batch, options_.execution.fail_fast, signals,
+                                {.ended = [this](const BatchResult& result) { take(result); },
+                                 .pause = [this] { progress_.show(counts()); }});
+    progress_.clear();
+    signal_ = end.signal;
+    fatal_ = end.fatal;
+    totals_.stopped = end.stopped;
+    if (fatal_) log_error(fatal_->what());
+    if (!end.is_complete) abandon();
     totals_.groups = counter_.groups();
     std::ranges::sort(totals_.failures, {}, &StatsFailure::file);  // in the order of the files
+  }
+
+  [[nodiscard]] BatchSettings set_up() const {
+    ImageSettings image;
+    image.stages = options_.stages;
+    image.keep_metadata = true;
+    image.decode = options_.decode;
+    std::optional<PageRequest> pages;
+    if (options_.pages) pages = PageRequest{*options_.pages, {}};
+    return set_up_batch(options_.execution, std::move(image), std::move(pages), found_.files.size()).settings;
   }
 
   // With --memory images have what is left.
@@ -138,29 +119,13 @@ class StatsRun {
     std::int64_t kept = 0;
     if (!options_.per_image_file.empty()) {
       const auto files = static_cast<std::int64_t>(found_.files.size());
-      const bool grows = process_.pages.has_value();  // nobody knows how many pages there are
+      const bool grows = options_.pages.has_value();  // nobody knows how many pages there are
       const std::int64_t rows = settings.memory_bytes / 4;
       if (grows && settings.memory_is_limit) counter_.set_most_row_bytes(rows);
       kept += grows ? rows : files * counter_.row_bytes();
     }
-    if (process_.pages) kept += settings.jobs * StatsCounter::kPagesBytes;
+    if (options_.pages) kept += settings.jobs * StatsCounter::kPagesBytes;
     settings.memory_bytes -= std::min(kept, settings.memory_bytes / 2);
-  }
-
-  // Takes results until there are no more, or until a signal's time of grace is over.
-  void follow(const SignalsNoted& signals) {
-    std::optional<Clock::time_point> deadline;
-    while (!batch_->finished()) {
-      if (std::optional<BatchResult> result = batch_->next(kLook)) take(*result);
-      progress_.show(counts());
-      if (signals.received() == 0) continue;
-      if (!deadline) {
-        deadline = Clock::now() + kGraceTime;
-        batch_->stop();
-      }
-      if (Clock::now() > *deadline) break;
-    }
-    progress_.clear();
   }
 
   void take(const BatchResult& result) {
@@ -228,7 +193,7 @@ class StatsRun {
     if (!is_whole && (!options_.json_file.empty() || !options_.per_image_file.empty()))
       log_warning("not all images were counted: no results are written");
     log_summary(stats_head(totals_), counts());
-    if (process_.talk.quiet) return;
+    if (options_.logging.quiet) return;
     print_table(stats_table(totals_), options_.json_file == kStandardStream);
   }
 
@@ -239,7 +204,6 @@ class StatsRun {
   }
 
   const StatsOptions& options_;
-  const ProcessOptions& process_;
   BatchFiles found_;
   StatsTotals totals_;
   StatsCounter counter_;
@@ -248,7 +212,6 @@ class StatsRun {
   std::int64_t pixels_ = 0;
   Progress progress_;
   Clock::time_point start_ = Clock::now();
-  std::unique_ptr<RunningBatch> batch_;
   std::optional<Error> fatal_;
   int signal_ = 0;
 };
@@ -256,7 +219,7 @@ class StatsRun {
 }  // namespace
 
 int run_stats(const StatsOptions& options) {
-  if (options.process.batch.shard) log_always(shard_text(*options.process.batch.shard));
+  if (options.shard) log_always(shard_text(*options.shard));
   return StatsRun(options).run();
 }
 

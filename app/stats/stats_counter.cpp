@@ -42,7 +42,7 @@ PagesUse StatsCounter::use_pages(std::size_t input) {
   use.use_rows = [this, pages](const ImageFiles&, const Shape& shape) {
     return use_rows(shape, pages->sums, keep_rows_ ? &pages->rows : nullptr);
   };
-  use.page_done = [this, pages](const PageDone& page) {
+  use.page_done = [this, pages](const ItemDone& page) {
     if (!keep_rows_) return;
     StatsImage& row = pages->rows.back();
     row.page = page.number;

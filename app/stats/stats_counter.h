@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "app/stats/stats_totals.h"
-#include "pipeline/batch/batch.h"
-#include "pipeline/batch/page_batch.h"
-#include "pipeline/image_job.h"
+#include "pipeline/jobs/batch.h"
+#include "pipeline/jobs/image_job.h"
 #include "pipeline/statistics/image_statistics.h"
 
 namespace imgpipe {
@@ -27,7 +26,7 @@ class StatsCounter {
   void image_done(const BatchResult& result);
   // Of an input with pages. Their counts are kept apart until the input is in order; what is kept so is
   // bounded by kPagesBytes for each input that is on its way, and there are no more of them than workers
-  // (pipeline/batch/page_batch.h). Rows grow with the pages, up to set_most_row_bytes().
+  // (pipeline/jobs/batch.h). Rows grow with the pages, up to set_most_row_bytes().
   [[nodiscard]] PagesUse use_pages(std::size_t input);
 
   // The sums over an input's pages at most: grey, colours and an alpha for each, of 8 and 16 bits.

@@ -1,61 +1,32 @@
 #include "app/stats/stats_options.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <utility>
 
-#include "app/options/command_line.h"
-#include "app/options/command_table.h"
+#include "app/options/coding_options.h"
 #include "app/options/option_parser.h"
-#include "app/options/option_values.h"
 #include "app/options/range_file.h"
+#include "app/options/sizes.h"
 #include "images/files/file.h"
 #include "images/text.h"
-#include "pipeline/host/host_threads.h"
+#include "pipeline/threads/host_threads.h"
 
 namespace imgpipe {
 namespace {
 
 constexpr const char* kPercents = "0.1,1,5,25,50,75,95,99,99.9";
 constexpr std::size_t kMostPercents = 100;
-constexpr std::size_t kDigestDecimals = 6;
-
-// Rows of the main command that mean the same here.
-constexpr std::array<std::string_view, 13> kSharedRows{
-    "include", "exclude", "files-from", "jobs",    "memory",    "fail-fast", "shard",
-    "dry-run", "bands",   "max-pixels", "lenient", "no-orient", "codec"};
-
-std::optional<std::int64_t> digits(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || text.front() == '-' || error != std::errc{} || end != text.data() + text.size())
-    return std::nullopt;
-  return value;
-}
-
-// A decimal percentage, exactly.
-std::optional<Percent> percent_of(std::string_view text) {
-  const std::size_t point = text.find('.');
-  std::string fraction(point == std::string_view::npos ? "0" : text.substr(point + 1));
-  if (fraction.empty() || fraction.size() > kDigestDecimals) return std::nullopt;
-  fraction.resize(kDigestDecimals, '0');
-  const auto whole = digits(text.substr(0, point));
-  const auto part = digits(fraction);
-  if (!whole || !part || *whole > 100) return std::nullopt;
-  const Percent percent = *whole * kWholePercent + *part;
-  return percent <= kAll ? std::optional(percent) : std::nullopt;
-}
 
 std::vector<Percent> parse_percents(std::string_view list) {
   std::vector<Percent> percents;
   while (true) {
     const std::size_t comma = list.find(',');
     const std::string_view text = list.substr(0, comma);
-    const std::optional<Percent> percent = percent_of(text);
-    if (!percent) usage("--percentiles: '" + printable(text) + "' is not 0 to 100 with at most 6 decimals");
+    const std::optional<Percent> percent = parse_decimal(text, kWholePercent);
+    if (!percent || *percent > kAll)
+      usage("--percentiles: '" + printable(text) + "' is not 0 to 100 with at most 6 decimals");
     percents.push_back(*percent);
     if (comma == std::string_view::npos) break;
     list.remove_prefix(comma + 1);
@@ -65,22 +36,6 @@ std::vector<Percent> parse_percents(std::string_view list) {
   if (percents.size() > kMostPercents)
     usage("--percentiles: more than " + std::to_string(kMostPercents) + " of them");
   return percents;
-}
-
-void take_inputs(const Parser& parser, ProcessOptions& options) {
-  std::vector<std::string> paths = given_inputs(parser, "INPUTs");
-  if (std::ranges::find(paths, kStandardStream) != paths.end())
-    usage("stats counts files and folders, not stdin; --files-from - takes their names from there");
-  set_inputs(std::move(paths), options);
-}
-
-}  // namespace
-
-std::string percent_text(Percent percent) {
-  std::string text = std::to_string(percent / kWholePercent);
-  if (percent % kWholePercent == 0) return text;
-  text += "." + std::to_string(kWholePercent + percent % kWholePercent).substr(1);
-  return text.erase(text.find_last_not_of('0') + 1);
 }
 
 std::vector<OptionRow> stats_rows() {
@@ -101,43 +56,70 @@ std::vector<OptionRow> stats_rows() {
   rows.push_back({"Which images", "pages", "LIST", nullptr,
                   "Pages of a TIFF, each counted as an image: all, N, A-B, or A- to the end; without, the "
                   "first"});
-  add_rows(rows, shared_rows(kSharedRows), "Which images");
+  add_rows(rows, decoding_rows(), "Which images");
+  add_rows(rows,
+           rows_named(batch_rows(), {"include", "exclude", "files-from", "jobs", "memory", "fail-fast",
+                                     "shard", "dry-run"}),
+           "Which images");
   rows.push_back({"Which images", "balance", "HOW", nullptr,
                   "What makes the parts of --shard even: hash (default), count or bytes",
                   choice_names(kBalances)});
-  add_rows(rows, talk_rows());
+  add_rows(rows, logging_rows());
   return rows;
 }
 
-Command parse_stats(const std::vector<std::string>& arguments) {
-  Parser parser(*find_command("stats"));
-  parser.allow_more();
-  parser.need_fewer_with("files-from");
-  PrintText answer;
-  if (!parser.parse(arguments, answer)) return answer;
+}  // namespace
+
+std::string percent_text(Percent percent) {
+  std::string text = std::to_string(percent / kWholePercent);
+  if (percent % kWholePercent == 0) return text;
+  text += "." + std::to_string(kWholePercent + percent % kWholePercent).substr(1);
+  return text.erase(text.find_last_not_of('0') + 1);
+}
+
+StatsOptions read_stats(const Parser& parser) {
   StatsOptions options;
-  ProcessOptions& process = options.process;
-  process.batch = batch_of(parser);
-  take_inputs(parser, process);
-  process.stage_list = parser.text_or_empty("stages");
+  options.input = read_input(parser);
+  options.execution = read_execution(parser);
+  options.shard = read_shard(parser);
+  options.dry_run = parser.has("dry-run");
+  const std::vector<std::string> paths = parser.positional();
+  set_paths(options.input, paths, "the INPUTs");
+  if (std::ranges::find(paths, kStandardStream) != paths.end())
+    usage("stats counts files and folders, not stdin; --files-from - takes their names from there");
+  options.stage_list = parser.text_or_empty("stages");
   if (parser.has("stages")) {
-    const RangedList ranged = with_ranges(process.stage_list, {});
+    const RangedList ranged = with_ranges(options.stage_list, {});
     if (!ranged.of_series.empty()) usage("--stages: contrast: range=series is not for stats");
-    process.stages = parse_stages(ranged.list);
+    options.stages = parse_stages(ranged.list);
   }
-  if (parser.has("pages")) process.pages = parse_pages(parser.text("pages"));
-  process.device = "cpu";
-  process.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
-  process.decode = decode_of(parser);
-  process.decode.most_bits = 16;
-  process.replace = replace_of(parser);
-  process.talk = talk_of(parser);
+  if (parser.has("pages")) options.pages = parse_pages(parser.text("pages"));
+  options.execution.threads = parser.integer("threads", 0, kMostThreads);
+  options.decode = read_decoding(parser);
+  options.decode.most_bits = 16;
+  options.replace = read_replace(parser);
+  options.logging = read_logging(parser);
   options.percents = parse_percents(parser.text("percentiles"));
-  options.json_file = json_file_of(parser);
+  options.json_file = read_json_file(parser);
   if (parser.has("per-image"))
     options.per_image_file =
         file_with_ending("per-image", parser.text("per-image"), {".csv", ".json", ".ndjson"});
   return options;
+}
+
+CommandRow stats_command() {
+  return {.name = "stats",
+          .summary = "counts, mean, deviation and percentiles over images and folders",
+          .description =
+              "Counts the samples of images and whole folders: exact mean, deviation and percentiles of "
+              "each channel, grey and colour images apart.",
+          .usage = {{"imgpipe stats INPUT... [options]", "folders, patterns and files"},
+                    {"imgpipe stats --files-from FILE [options]", "a list of names"}},
+          .positional = {"input"},
+          .takes_more = true,
+          .or_option = "files-from",
+          .rows = stats_rows,
+          .read = [](const Parser& parser) { return ready(read_stats(parser), run_stats); }};
 }
 
 }  // namespace imgpipe

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "app/batch/batch_files.h"
 #include "app/batch/batch_totals.h"
+#include "app/jobs/batch_files.h"
 #include "images/error.h"
 #include "pipeline/statistics/image_statistics.h"
 

@@ -1,24 +1,27 @@
 // imgpipe report: read the reports, say what they come to.
+#include "app/sums/sums_command.h"
+
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <span>
+#include <string>
 #include <system_error>
+#include <vector>
 
-#include <unistd.h>
-
-#include "app/command.h"
 #include "app/exit_code.h"
 #include "app/files/replaceable.h"
+#include "app/jobs/result_files.h"
 #include "app/log.h"
 #include "app/log_subject.h"
+#include "app/options/coding_options.h"
+#include "app/options/option_parser.h"
 #include "app/print.h"
 #include "app/report/text_columns.h"
-#include "app/result_files.h"
 #include "app/standard_streams.h"
 #include "app/sums/batch_sums.h"
-#include "app/sums/sums_options.h"
 #include "app/sums/sums_report.h"
 #include "images/error.h"
 #include "images/files/file.h"
@@ -27,6 +30,32 @@
 
 namespace imgpipe {
 namespace {
+
+struct SumsOptions {
+  std::vector<std::string> files;  // .ndjson reports, in the order in which they count; "-": stdin
+  std::string json_file;           // "-": stdout; empty: none
+  Replace replace = Replace::own;
+  LoggingOptions logging;
+};
+
+std::vector<OptionRow> sums_rows() {
+  std::vector<OptionRow> rows{
+      {"Results", "json", "FILE", nullptr, "Write the sums as JSON; -: to stdout, and the table to stderr"}};
+  add_rows(rows, replace_rows(), "Results");
+  add_rows(rows, logging_rows());
+  return rows;
+}
+
+SumsOptions read_sums(const Parser& parser) {
+  SumsOptions options;
+  options.files = parser.positional();
+  if (std::ranges::find(options.files, "") != options.files.end()) usage("an empty name among the FILEs");
+  if (std::ranges::count(options.files, kStandardStream) > 1) usage("stdin (-) can be read once");
+  options.json_file = read_json_file(parser);
+  options.replace = read_replace(parser);
+  options.logging = read_logging(parser);
+  return options;
+}
 
 // False where it could not be read, which is said.
 bool add_report(BatchSums& sums, const std::string& path) {
@@ -58,8 +87,6 @@ void check_result(const SumsOptions& options) {
   check_result_writable(options.json_file);
 }
 
-}  // namespace
-
 int run_sums(const SumsOptions& options) {
   check_result(options);
   BatchSums sums;
@@ -86,9 +113,25 @@ int run_sums(const SumsOptions& options) {
     naming(output_name(options.json_file),
            [&] { write_file(options.json_file, std::as_bytes(std::span(text))); });
   }
-  if (!options.talk.quiet && read > 0) print_table(sums_table(sums, read), to_stdout);
+  if (!options.logging.quiet && read > 0) print_table(sums_table(sums, read), to_stdout);
   const bool complete = sums.failed() == 0 && sums.not_done() == 0 && sums.without_a_line() == 0;
   return read == options.files.size() && complete ? kExitDone : kExitInput;
+}
+
+}  // namespace
+
+CommandRow report_command() {
+  return {
+      .name = "report",
+      .summary = "adds up the .ndjson reports of shards",
+      .description =
+          "Adds up the reports of batches (--report FILE.ndjson), those of shards above all: what "
+          "is done, what has failed, what is missing.",
+      .usage = {{"imgpipe report FILE... [options]", ".ndjson reports, the oldest first; \"-\" is stdin"}},
+      .positional = {"file"},
+      .takes_more = true,
+      .rows = sums_rows,
+      .read = [](const Parser& parser) { return ready(read_sums(parser), run_sums); }};
 }
 
 }  // namespace imgpipe

@@ -24,7 +24,7 @@ struct Stamp {
   FileState output_state;
   std::string input;  // the way there from that folder, likewise
   FileState input_state;
-  std::string options_digest;  // app/options/options_digest.h
+  std::string options_digest;  // app/process_options/options_digest.h
   std::string version;         // of imgpipe: another one may write other bytes
 };
 

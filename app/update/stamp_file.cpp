@@ -17,9 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/batch/lost_outputs.h"
-#include "app/batch/shard.h"
 #include "app/files/file_lock.h"
+#include "app/files/lost_outputs.h"
+#include "app/shard/shard.h"
 #include "images/error.h"
 #include "images/files/file_descriptor.h"
 #include "images/text.h"

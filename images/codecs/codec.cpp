@@ -3,108 +3,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "images/codecs/codec_table.h"
-#include "images/codecs/sniff.h"
-#include "images/codecs/stb/stb_claims.h"
-#include "images/codecs/stb/stb_codec.h"
+#include "images/codecs/codec_parts.h"
 #include "images/error.h"
 
 namespace imgpipe {
 namespace {
 
-// Converts rows to what the format holds before they reach its writer.
-class ConvertingWriter final : public Writer {
- public:
-  // `stored`: the shape that the inner one takes.
-  ConvertingWriter(std::unique_ptr<Writer> inner, Shape stored)
-      : inner_(std::move(inner)), stored_(stored), channels_(stored.channels) {}
-
-  void write_rows(ConstHostView rows) override {
-    Image converted(stored_rows(std::min(rows.height, kRowsAtOnce)));
-    for (std::int64_t y = 0; y < rows.height; y += kRowsAtOnce) {
-      const std::int64_t count = std::min(rows.height - y, kRowsAtOnce);
-      const HostView band = converted.untyped_view().rows(0, count);
-      convert(rows.rows(y, count), band);
-      inner_->write_rows(band);
-    }
-  }
-
-  [[nodiscard]] std::int64_t strip_rows() const noexcept override { return inner_->strip_rows(); }
-
-  void write_strip(std::int64_t first, ConstHostView rows) override {
-    Image converted(stored_rows(rows.height));
-    convert(rows, converted.untyped_view());
-    inner_->write_strip(first, std::as_const(converted).untyped_view());
-  }
-
-  [[nodiscard]] std::int64_t working_bytes() const override {
-    return inner_->working_bytes() + converted_bytes();
-  }
-  [[nodiscard]] std::int64_t working_bytes_when_taken(std::int64_t rows) const override {
-    return inner_->working_bytes_when_taken(rows) + converted_bytes();
-  }
-  [[nodiscard]] std::int64_t strip_bytes() const override {
-    return inner_->strip_bytes() + (strip_rows() > 0 ? converted_bytes() : 0);
-  }
-  [[nodiscard]] std::int64_t library_bytes() const override { return inner_->library_bytes(); }
-  EncodedFile take_finished() override { return inner_->take_finished(); }
-  EncodedFile finish() override { return inner_->finish(); }
-
- private:
-  void convert(ConstHostView from, HostView to) const {
-    if (from.sample != to.sample)
-      throw Error(ErrorKind::usage, "a writer was given rows of other samples than it was made for");
-    if (from.sample == SampleType::u16) {
-      convert_rows(from.as<std::uint16_t>(), to.as<std::uint16_t>());
-    } else {
-      convert_rows(from.as<Sample>(), to.as<Sample>());
-    }
-  }
-
-  template <class T>
-  void convert_rows(Plane<const T, Host> from, Plane<T, Host> to) const {
-    for (std::int64_t y = 0; y < from.height; ++y)
-      convert_row(from.row(y), from.width, from.channels, to.row(y));
-  }
-
-  template <class T>
-  void convert_row(const T* in, std::int64_t width, int in_channels, T* out) const {
-    constexpr T kOpaque = static_cast<T>(max_sample(sample_type_of<T>));
-    const bool in_color = in_channels >= 3;
-    const bool out_color = channels_ >= 3;
-    for (std::int64_t x = 0; x < width; ++x, in += in_channels, out += channels_) {
-      for (int c = 0; c < (out_color ? 3 : 1); ++c) out[c] = in[in_color ? c : 0];
-      if (channels_ % 2 == 0) out[channels_ - 1] = in_channels % 2 == 0 ? in[in_channels - 1] : kOpaque;
-    }
-  }
-
-  [[nodiscard]] std::int64_t converted_bytes() const {
-    const std::int64_t rows = strip_rows() > 0 ? strip_rows() : kRowsAtOnce;
-    return stored_rows(std::min(rows, stored_.height)).bytes();
-  }
-  [[nodiscard]] Shape stored_rows(std::int64_t count) const {
-    return {stored_.width, count, stored_.channels, stored_.sample};
-  }
-
-  static constexpr std::int64_t kRowsAtOnce = 16;
-
-  std::unique_ptr<Writer> inner_;
-  Shape stored_;
-  int channels_;
-};
-
 std::string size_text(const Shape& shape) {
   return std::to_string(shape.width) + "x" + std::to_string(shape.height);
-}
-
-// Rows as the file stores them.
-std::unique_ptr<Reader> open_stored(Bytes bytes, const Codec& codec, const DecodeOptions& options) {
-  if (options.selects_bands() && !codec.selects_bands)
-    throw Error(ErrorKind::input,
-                "--bands chooses samples of a TIFF, and this is a " + std::string(codec.name) + " file");
-  if (options.codec == CodecChoice::stb && stb_reads(codec.format))
-    return open_stb(bytes, codec.format, options);
-  return codec.open(bytes, options);
 }
 
 }  // namespace
@@ -244,6 +150,16 @@ void check_plausible(std::int64_t raw_bytes, std::size_t file_bytes, std::int64_
   }
 }
 
+void check_storable_size(Format format, const Shape& shape, std::int64_t most_side) {
+  constexpr std::int64_t kMaxRawBytes = 1 << 30;
+  const std::string name(format_info(format).name);
+  if (shape.width > most_side || shape.height > most_side)
+    throw Error(ErrorKind::usage, name + " holds at most " + std::to_string(most_side) + " pixels a side");
+  if (shape.bytes() + shape.height > kMaxRawBytes) {
+    throw Error(ErrorKind::usage, name + " output is limited to 1 GiB of samples; pgm and ppm are not");
+  }
+}
+
 std::string following_bytes(std::size_t count, bool another_image) {
   return std::to_string(count) + (count == 1 ? " byte follows" : " bytes follow") + " the image" +
          (another_image ? " (another image?)" : "");
@@ -253,72 +169,6 @@ void warn_of_following_bytes(Bytes file, std::size_t end, std::vector<std::strin
   if (end >= file.size()) return;
   const Bytes following = file.subspan(end);
   warnings.push_back(following_bytes(following.size(), format_by_content(following).has_value()));
-}
-
-std::unique_ptr<Reader> open_reader(std::span<const std::byte> bytes, const DecodeOptions& options) {
-  if (bytes.empty()) throw Error(ErrorKind::input, "the file is empty");
-  const Codec* codec = codec_by_content(bytes);
-  if (codec == nullptr) throw Error(ErrorKind::input, unknown_content_reason(bytes));
-  std::unique_ptr<Reader> reader = open_stored(bytes, *codec, options);
-  if (options.orient && reader->header().orientation != Orientation::upright)
-    return make_oriented_reader(std::move(reader), options.memory);
-  return reader;
-}
-
-std::int64_t opening_bytes(std::span<const std::byte> bytes, const DecodeOptions& options) {
-  const Codec* codec = codec_by_content(bytes);
-  const bool by_stb = options.codec == CodecChoice::stb && codec != nullptr && stb_reads(codec->format);
-  return by_stb ? stb_opening_bytes(bytes, codec->format, options) : 0;
-}
-
-Shape storable_shape(Format format, Shape shape) {
-  const Codec& codec = codec_of(format);
-  const std::string name(codec.name);
-  if (8 * sample_bytes(shape.sample) > codec.written_bits)
-    throw Error(ErrorKind::usage,
-                name + " is written with " + std::to_string(codec.written_bits) + " bits a sample");
-  const bool color = shape.color_channels() == 3;
-  if (color && !codec.holds.rgb && !codec.holds.rgba)
-    throw Error(ErrorKind::usage, name + " holds grey only: add the stage gray, or write ppm");
-  // Best first: as it is, grey as colour; then without alpha.
-  const int without_alpha = shape.color_channels();
-  for (const int channels : {shape.channels, shape.has_alpha() ? 4 : 3, without_alpha, 3}) {
-    if (!codec.holds.has(channels)) continue;
-    shape.channels = channels;
-    break;
-  }
-  return shape;
-}
-
-std::unique_ptr<Writer> make_writer(Format format, Shape shape, const EncodeOptions& options) {
-  const Codec& codec = codec_of(format);
-  if (codec.make_writer == nullptr)
-    throw Error(ErrorKind::usage, "cannot write " + std::string(codec.name) + " files");
-  const Shape stored = storable_shape(format, shape);
-  std::unique_ptr<Writer> writer =
-      options.codec == CodecChoice::stb && stb_writes(format) && stored.sample == SampleType::u8
-          ? make_stb_writer(format, stored, options)
-          : codec.make_writer(stored, options);
-  if (stored != shape) writer = std::make_unique<ConvertingWriter>(std::move(writer), stored);
-  return writer;
-}
-
-bool holds_pages(Format format) {
-  return codec_of(format).most_page_bytes != nullptr;
-}
-
-std::int64_t most_page_bytes(Format format, const Shape& shape, const EncodeOptions& options) {
-  return codec_of(format).most_page_bytes(storable_shape(format, shape), options);
-}
-
-std::vector<std::string> codec_versions() {
-  std::vector<std::string> versions;
-  for (const Codec& codec : codec_table()) {
-    if (codec.libraries == nullptr) continue;
-    for (std::string& library : codec.libraries()) versions.push_back(std::move(library));
-  }
-  versions.push_back(stb_version());
-  return versions;
 }
 
 }  // namespace imgpipe

@@ -14,14 +14,14 @@
 #include <string_view>
 #include <vector>
 
-#include "images/codecs/jpeg/exif.h"
+#include "images/codecs/exif.h"
 #include "images/plane.h"
 
 namespace imgpipe {
 
 enum class Format { jpeg, png, bmp, gif, tga, psd, webp, tiff, pbm, pgm, ppm, pnm };
 
-// What a person may want to know of a format; made of the codecs' rows (images/codecs/codec_table.h).
+// What a person may want to know of a format; made of the codecs' rows (images/formats/codec_table.h).
 struct FormatInfo {
   Format format = Format::png;
   std::string_view name;                      // as --format takes it

@@ -1,4 +1,4 @@
-// What the codecs share with each other and with codec.cpp, and nobody else.
+// What the codecs share with each other and with the table of formats (images/formats/), and nobody else.
 #pragma once
 
 #include <algorithm>
@@ -53,6 +53,10 @@ void check_header(const Shape& shape, const DecodeOptions& options);
 
 // Throws Error(input) when `file_bytes` of data cannot hold `raw_bytes` of pixels at `best_ratio` to one.
 void check_plausible(std::int64_t raw_bytes, std::size_t file_bytes, std::int64_t best_ratio);
+
+// Throws Error(usage) for a shape that neither stb_image_write nor our writers of the same files can store.
+// `most_side` is the limit of the format's header; stb's sizes are int, and it doubles buffers as they grow.
+void check_storable_size(Format format, const Shape& shape, std::int64_t most_side);
 
 // Why a file is not as it should be behind its image: "12 bytes follow the image (another image?)".
 [[nodiscard]] std::string following_bytes(std::size_t count, bool another_image);

@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "images/codecs/metadata/metadata.h"
-
 namespace imgpipe {
 
 class FileFront;  // images/files/file_front.h

@@ -5,9 +5,6 @@
 #include <optional>
 #include <string_view>
 
-#include "images/codecs/codec_table.h"
-#include "images/codecs/sniff.h"
-
 namespace imgpipe {
 namespace {
 
@@ -65,11 +62,6 @@ Mark mark_of(std::span<const std::byte> text) {
     *hash = *taken;
   }
   return rest.empty() ? mark : Mark::none;
-}
-
-Mark find_mark(std::span<const std::byte> head) {
-  const Codec* codec = codec_by_content(head);
-  return codec == nullptr || codec->find_mark == nullptr ? Mark::none : codec->find_mark(head);
 }
 
 }  // namespace imgpipe

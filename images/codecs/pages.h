@@ -9,7 +9,7 @@
 //
 // A page that is cut out keeps everything that belongs to it (fields, EXIF, profile) and nothing else, so
 // that readers and metadata need not know that there are pages. Offsets are found once, when a list is made.
-// pipeline/pages/page_run.h goes from page to page; app/pages/ is what a user sees of it.
+// pipeline/jobs/input_job.h goes from page to page; app/pages/ is what a user sees of it.
 #pragma once
 
 #include <cstddef>

@@ -10,15 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "images/codecs/codec_table.h"
 #include "images/error.h"
 #include "images/files/file.h"
 
 namespace imgpipe {
 namespace {
-
-constexpr std::int64_t kSmallBytes = std::int64_t{1} << 20;
-constexpr std::size_t kBeginningBytes = std::size_t{1} << 16;
 
 std::size_t read_fully(int fd, std::int64_t offset, std::span<std::byte> out) {
   std::size_t filled = 0;
@@ -32,28 +28,6 @@ std::size_t read_fully(int fd, std::int64_t offset, std::span<std::byte> out) {
     filled += static_cast<std::size_t>(got);
   }
   return filled;
-}
-
-const Codec* streaming_codec(std::span<const std::byte> beginning) {
-  const Codec* codec = codec_by_content(beginning);
-  return codec != nullptr && codec->is_streamable != nullptr ? codec : nullptr;
-}
-
-// A file that can be read row by row, and may be; nothing for what read_file() is to judge.
-std::optional<InputFile> open_in_parts(const std::string& path, const DecodeOptions& options) {
-  constexpr std::size_t kSignatureBytes = 32;  // more than any format needs to be told
-  // What is no regular file is not opened: a FIFO would lose its writer.
-  if (options.codec == CodecChoice::stb || options.selects_bands() || file_size_bytes(path) <= kSmallBytes)
-    return std::nullopt;
-  const std::optional<InputFile> signature = open_where_it_lies(path, kSignatureBytes);
-  if (!signature || streaming_codec(signature->bytes()) == nullptr) return std::nullopt;
-  std::optional<InputFile> file = open_where_it_lies(path, kBeginningBytes);
-  if (!file || file->bytes().size() < kBeginningBytes) return std::nullopt;
-  const Codec* codec = streaming_codec(file->bytes());
-  if (codec == nullptr || !codec->is_streamable(file->bytes(), options) ||
-      file->size_bytes() > longest_file(file->bytes(), options))
-    return std::nullopt;
-  return file;
 }
 
 }  // namespace
@@ -100,37 +74,6 @@ std::uint64_t content_hash(const InputFile& file) {
   for (std::int64_t i = 0; i < kBlocks && i * kBlockBytes < size; ++i)
     add(file.read_at(whole ? i * kBlockBytes : i == kBlocks - 1 ? last : last / (kBlocks - 1) * i, block));
   return std::max<std::uint64_t>(crc, 1);
-}
-
-PendingInput::PendingInput(std::string path, const DecodeOptions& options, InputKind kind)
-    : path_(std::move(path)), options_(options), kind_(kind) {
-  if (path_ == kStandardStream) return;
-  try {
-    in_parts_ = open_in_parts(path_, options_);
-  } catch (const Error&) {
-    // Read as a whole it will say why not.
-  }
-}
-
-std::int64_t PendingInput::held_bytes() const {
-  return in_parts_ ? static_cast<std::int64_t>(in_parts_->bytes().size()) : file_size_bytes(path_);
-}
-
-InputFile PendingInput::read() {
-  if (in_parts_) return *std::exchange(in_parts_, std::nullopt);
-  const auto read_whole = kind_ == InputKind::any ? read_file : read_regular_file;
-  return InputFile(read_whole(path_, max_file_bytes(options_), [&](std::span<const std::byte> beginning) {
-    return longest_file(beginning, options_);
-  }));
-}
-
-InputFile open_input(const std::string& path, const DecodeOptions& options, InputKind kind) {
-  return PendingInput(path, options, kind).read();
-}
-
-std::unique_ptr<Reader> open_reader(const InputFile& file, const DecodeOptions& options) {
-  return file.is_whole() ? open_reader(file.bytes(), options)
-                         : codec_by_content(file.bytes())->open_streamed(file, options);
 }
 
 }  // namespace imgpipe

@@ -1,5 +1,5 @@
 // The file that an image is read from: in memory as a whole, or its beginning only where the reader asks for
-// the rest row by row.
+// the rest row by row. images/formats/pending_input.h opens it.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "images/codecs/codec.h"
 #include "images/files/file_descriptor.h"
 
 namespace imgpipe {
@@ -46,39 +45,5 @@ class InputFile {
 // A regular file with its first bytes, or all that it has; nullopt where it cannot be opened, or is none.
 [[nodiscard]] std::optional<InputFile> open_where_it_lies(const std::string& path,
                                                           std::size_t beginning_bytes);
-
-// What may be an input.
-enum class InputKind {
-  any,           // a FIFO and standard input ("-") too
-  regular_only,  // of a batch, which must not wait for a writer
-};
-
-// An input that is looked at and not yet read: of a regular file of more than a megabyte whose format can be
-// read row by row where it lies (raw PBM, PGM and PPM) its beginning will be held, of everything else the
-// whole.
-class PendingInput {
- public:
-  // Reads a few bytes of a large file, and of one that is read row by row its beginning. What is wrong with
-  // it is told by read().
-  PendingInput(std::string path, const DecodeOptions& options, InputKind kind);
-
-  // How much read() will hold; 0 for what is no regular file, and for what is not there.
-  [[nodiscard]] std::int64_t held_bytes() const;
-
-  // Once. Throws as read_file() and read_regular_file() do, with longest_file() as the judge.
-  [[nodiscard]] InputFile read();
-
- private:
-  std::string path_;
-  DecodeOptions options_;
-  InputKind kind_;
-  std::optional<InputFile> in_parts_;
-};
-
-// The same in one step.
-[[nodiscard]] InputFile open_input(const std::string& path, const DecodeOptions& options, InputKind kind);
-
-// The reader of an input, which must outlive it.
-[[nodiscard]] std::unique_ptr<Reader> open_reader(const InputFile& file, const DecodeOptions& options);
 
 }  // namespace imgpipe

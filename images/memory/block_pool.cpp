@@ -7,9 +7,7 @@
 #include <limits>
 #include <new>
 
-#include <malloc.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 namespace imgpipe {
 namespace {
@@ -125,7 +123,7 @@ void BlockPool::set_outside(std::int64_t bytes) noexcept {
 
 BlockPool::Use BlockPool::use() const noexcept {
   const std::lock_guard lock(mutex_);
-  return {in_use_bytes_, kept_bytes_, peak_bytes_};
+  return {in_use_bytes_, kept_bytes_, peak_bytes_, limit_bytes_, outside_bytes_};
 }
 
 // What was once in use comes again, and a little more makes up for sizes that differ. Without that bound a
@@ -187,19 +185,6 @@ BlockPool& block_pool() noexcept {
   alignas(BlockPool) static std::byte memory[sizeof(BlockPool)];
   static BlockPool* const pool = ::new (memory) BlockPool;
   return *pool;
-}
-
-void settle_malloc() noexcept {
-#ifdef __GLIBC__
-  // Set, they stay.
-  ::mallopt(M_MMAP_THRESHOLD, 256 << 10);
-  ::mallopt(M_TRIM_THRESHOLD, 1 << 20);
-  // Under `ulimit -v` or -d the address space counts that malloc reserves for each thread.
-  for (const auto kind : {RLIMIT_AS, RLIMIT_DATA}) {
-    rlimit limit{};
-    if (::getrlimit(kind, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) ::mallopt(M_ARENA_MAX, 1);
-  }
-#endif
 }
 
 }  // namespace imgpipe

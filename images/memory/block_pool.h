@@ -45,6 +45,7 @@ class BlockPool {
   struct Use {
     std::int64_t in_use = 0, kept = 0;  // bytes
     std::int64_t peak = 0;              // of what was asked for at one time, since keep_within()
+    std::int64_t limit = 0, outside = 0;
   };
   [[nodiscard]] Use use() const noexcept;
 
@@ -97,8 +98,21 @@ class BlockPool {
 // The one that `new` takes from. It is never destroyed.
 [[nodiscard]] BlockPool& block_pool() noexcept;
 
-// For the process: malloc, left with what is small and with what C libraries take, gives large blocks back to
-// the system at once and does not begin to keep them, as it does of itself after the first.
-void settle_malloc() noexcept;
+// Limits the pool of `new` to `bytes`; the destructor restores the limits. Limits nest.
+class BlockPoolLimit {
+ public:
+  explicit BlockPoolLimit(std::int64_t bytes) noexcept : before_(block_pool().use()) {
+    block_pool().keep_within(bytes);
+  }
+  ~BlockPoolLimit() {
+    block_pool().set_outside(before_.outside);
+    block_pool().keep_within(before_.limit);
+  }
+  BlockPoolLimit(const BlockPoolLimit&) = delete;
+  BlockPoolLimit& operator=(const BlockPoolLimit&) = delete;
+
+ private:
+  const BlockPool::Use before_;
+};
 
 }  // namespace imgpipe

@@ -4,10 +4,7 @@
 // Box-Filtering Techniques, 1981).
 #pragma once
 
-#include <algorithm>
-
-#include "kernels/smooth/smooth.h"
-#include "kernels/smooth/window.h"
+#include "kernels/shared/window.h"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {
@@ -76,11 +73,6 @@ static_assert(divided_by(box_divisor(1), 65535) == 65535 && divided_by(box_divis
 static_assert(counted(0, 10, 3) == 4 && counted(5, 10, 3) == 7 && counted(1, 2, 100) == 2);
 
 // ---- the stage --------------------------------------------------------------------------------------
-
-// Rows within `radius` of those of the output, as far as an image of so many has them.
-constexpr RowRange rows_within(std::int64_t height, int radius, const RowRange& out) {
-  return {std::max<std::int64_t>(0, out.first - radius), std::min(height, out.end + radius)};
-}
 
 // The window's rows, as far as the image has them.
 [[nodiscard]] RowRange box_needs(const FrameType& in, const Parameters& parameters, RowRange out);

@@ -9,14 +9,14 @@
 #include <type_traits>
 
 #include "kernels/box/box.h"
-#include "kernels/smooth/window_rows.h"
+#include "kernels/shared/window_rows.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/box/cpu.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/vectors-inl.h"
+#include "kernels/shared/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace imgpipe {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "kernels/box/box.h"
-#include "kernels/shared_tile.cuh"
+#include "kernels/shared/shared_tile.cuh"
 
 namespace imgpipe {
 namespace {

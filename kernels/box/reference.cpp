@@ -11,13 +11,6 @@ constexpr std::int64_t kChunk = 256;
 using ColumnSums =
     std::array<std::uint32_t, static_cast<std::size_t>(kChunk) + std::size_t{2} * kMostBoxRadius>;
 
-// The coordinate to read for `i`, or -1 for a pixel that does not count.
-std::int64_t source_of(std::int64_t i, std::int64_t size, Border border) {
-  if (border == Border::replicate) return replicated(i, size);
-  if (border == Border::reflect) return reflected(i, size);
-  return i >= 0 && i < size ? i : -1;
-}
-
 // The rows around one that count.
 struct Rows {
   std::array<std::int64_t, 2 * kMostBoxRadius + 1> at{};

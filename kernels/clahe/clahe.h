@@ -7,9 +7,9 @@
 //   cells     | 0 |   1   |   2   | 3 |      between two middles: of tiles i - 1 and i is cell i
 #pragma once
 
-#include "kernels/equalize/equalize.h"
 #include "kernels/pixel.h"
-#include "kernels/smooth/window.h"
+#include "kernels/shared/equalization.h"
+#include "kernels/shared/window.h"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {
@@ -154,5 +154,7 @@ void clahe16_cpu(const StageCall<Host>& call, const Band& band);
 // The same on a CUDA device; finds: clahe_finds_bytes().
 CudaStatus clahe_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus clahe16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+// A block counts an equal part of the values: 1, 2 or 4, what shared memory holds.
+CudaStatus clahe16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, int parts);
 
 }  // namespace imgpipe

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/clahe/clahe.h"
-#include "kernels/hist/hist.h"
+#include "kernels/shared/count_samples.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/clahe/cpu.cpp"

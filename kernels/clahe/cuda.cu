@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "kernels/clahe/tables.cuh"
-#include "kernels/hist/shared_counters.cuh"
+#include "kernels/shared/shared_counters.cuh"
 
 namespace imgpipe {
 namespace {

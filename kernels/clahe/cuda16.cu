@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "kernels/clahe/tables.cuh"
-#include "kernels/cuda16_ways.h"
-#include "kernels/hist/count_warp.cuh"
+#include "kernels/shared/count_warp.cuh"
 
 namespace imgpipe {
 namespace {

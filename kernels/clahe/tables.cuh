@@ -5,7 +5,7 @@
 #pragma once
 
 #include "kernels/clahe/clahe.h"
-#include "kernels/device_rows.cuh"
+#include "kernels/shared/device_rows.cuh"
 
 namespace imgpipe {
 

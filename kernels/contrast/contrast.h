@@ -3,27 +3,11 @@
 // at which the count of pixels from that end exceeds the clipped share.
 #pragma once
 
-#include "kernels/contrast/stretch.h"
+#include "kernels/shared/stretch.h"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {
 
-// One lo and hi over all colour planes together, or one for each.
-enum class Stretch : std::uint8_t { joint, each };
-// The output's samples.
-enum class StretchTo : std::uint8_t { same, u8, u16 };
-
-inline constexpr std::int64_t kMostClip = 100 * kOnePercent - 1;
-struct ContrastParameters {
-  explicit constexpr ContrastParameters(const Parameters& values)
-      : clip_low(values[0]),
-        clip_high(values[1]),
-        stretch(values.as<Stretch>(2)),
-        to(values.as<StretchTo>(3)) {}
-  MicroPercent clip_low, clip_high;
-  Stretch stretch;
-  StretchTo to;
-};
 // Its counts are those of the frame that it gets.
 [[nodiscard]] bool contrast_reads_histogram(const Parameters& parameters);
 // The same image, its samples of the type that is wanted.
@@ -58,5 +42,6 @@ void contrast16_cpu(const StageCall<Host>& call, const Band& band);
 // The same on a CUDA device; lo and hi are found there, or by the host (StageCall::found).
 CudaStatus contrast_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus contrast16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus contrast16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, Clusters way);
 
 }  // namespace imgpipe

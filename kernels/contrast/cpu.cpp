@@ -7,7 +7,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/pointwise-inl.h"
+#include "kernels/shared/pointwise-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace imgpipe {

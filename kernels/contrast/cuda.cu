@@ -1,6 +1,6 @@
 #include "kernels/contrast/contrast.h"
-#include "kernels/contrast/stretch_block.cuh"
-#include "kernels/pointwise.cuh"
+#include "kernels/shared/pointwise.cuh"
+#include "kernels/shared/stretch_block.cuh"
 
 namespace imgpipe {
 namespace {

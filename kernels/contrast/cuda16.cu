@@ -2,8 +2,8 @@
 #include "kernels/contrast/contrast.h"
 #include "kernels/contrast/find_range.cuh"
 #include "kernels/contrast/wide_stretch.h"
-#include "kernels/map_samples.cuh"
-#include "kernels/pointwise.cuh"
+#include "kernels/shared/map_samples.cuh"
+#include "kernels/shared/pointwise.cuh"
 
 namespace imgpipe {
 namespace {

@@ -2,8 +2,8 @@
 // by a cluster of blocks.
 #pragma once
 
-#include "kernels/cluster_sums.cuh"
 #include "kernels/contrast/contrast.h"
+#include "kernels/shared/cluster_sums.cuh"
 
 namespace imgpipe {
 

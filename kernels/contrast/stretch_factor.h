@@ -14,7 +14,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "kernels/contrast/stretch.h"
+#include "kernels/shared/stretch.h"
 
 namespace imgpipe {
 

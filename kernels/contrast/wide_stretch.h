@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/contrast/stretch.h"
+#include "kernels/shared/stretch.h"
 
 namespace imgpipe {
 

@@ -1,7 +1,7 @@
 #include <cstring>
 
 #include "kernels/crop/crop.h"
-#include "kernels/moved_planes.h"
+#include "kernels/shared/moved_planes.h"
 
 namespace imgpipe {
 

@@ -1,5 +1,5 @@
 #include "kernels/crop/crop.h"
-#include "kernels/moved_rows.cuh"
+#include "kernels/shared/moved_rows.cuh"
 
 namespace imgpipe {
 

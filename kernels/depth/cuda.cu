@@ -1,5 +1,5 @@
 #include "kernels/depth/depth.h"
-#include "kernels/map_samples.cuh"
+#include "kernels/shared/map_samples.cuh"
 
 namespace imgpipe {
 namespace {

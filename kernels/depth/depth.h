@@ -1,7 +1,7 @@
 // Samples of 8 or 16 bits made of those of the other: 16 bits to the nearest of 8, 8 bits times 257.
 #pragma once
 
-#include "kernels/depth/convert.h"
+#include "kernels/shared/convert.h"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {

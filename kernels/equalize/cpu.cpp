@@ -7,7 +7,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/lookup-inl.h"
+#include "kernels/shared/lookup-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace imgpipe {

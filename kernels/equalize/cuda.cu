@@ -1,6 +1,6 @@
 #include "kernels/equalize/equalize.h"
 #include "kernels/equalize/table_block.cuh"
-#include "kernels/pointwise.cuh"
+#include "kernels/shared/pointwise.cuh"
 
 namespace imgpipe {
 namespace {

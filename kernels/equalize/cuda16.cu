@@ -1,7 +1,7 @@
 // equalize of 16-bit samples: a cluster of blocks makes the table of a plane, then all samples go through it.
-#include "kernels/cluster_sums.cuh"
 #include "kernels/equalize/equalize.h"
-#include "kernels/lookup16.cuh"
+#include "kernels/shared/cluster_sums.cuh"
+#include "kernels/shared/lookup16.cuh"
 
 namespace imgpipe {
 namespace {

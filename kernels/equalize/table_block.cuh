@@ -1,8 +1,8 @@
 // The table of equalize for samples of 8 bits, made by a block.
 #pragma once
 
-#include "kernels/block_sums.cuh"
 #include "kernels/equalize/equalize.h"
+#include "kernels/shared/block_sums.cuh"
 
 namespace imgpipe {
 

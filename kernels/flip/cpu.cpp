@@ -1,13 +1,13 @@
 // flip: rows are copied, or reversed in SIMD.
 #include "kernels/flip/flip.h"
-#include "kernels/moved_planes.h"
+#include "kernels/shared/moved_planes.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/flip/cpu.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/reversed_row-inl.h"
+#include "kernels/shared/reversed_row-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace imgpipe {

@@ -1,5 +1,5 @@
 #include "kernels/flip/flip.h"
-#include "kernels/moved_planes.h"
+#include "kernels/shared/moved_planes.h"
 
 namespace imgpipe {
 namespace {

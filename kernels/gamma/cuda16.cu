@@ -1,6 +1,6 @@
 // gamma of 16-bit samples.
 #include "kernels/gamma/gamma.h"
-#include "kernels/lookup16.cuh"
+#include "kernels/shared/lookup16.cuh"
 
 namespace imgpipe {
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "kernels/long_double.h"
 #include "kernels/parameter_values.h"
+#include "kernels/shared/long_double.h"
 
 namespace imgpipe {
 

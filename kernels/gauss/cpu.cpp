@@ -1,4 +1,4 @@
-// gauss in SIMD: rows-inl.h.
+// gauss in SIMD: shared/gauss_rows-inl.h.
 #include "kernels/gauss/gauss.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -6,7 +6,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/gauss/rows-inl.h"
+#include "kernels/shared/gauss_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace imgpipe {

@@ -1,5 +1,5 @@
 #include "kernels/gauss/gauss.h"
-#include "kernels/gauss/tile.cuh"
+#include "kernels/shared/gauss_tile.cuh"
 
 namespace imgpipe {
 namespace {

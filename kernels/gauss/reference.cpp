@@ -1,4 +1,5 @@
-#include "kernels/gauss/reference_rows.h"
+#include "kernels/gauss/gauss.h"
+#include "kernels/shared/gauss_reference.h"
 
 namespace imgpipe {
 namespace {
@@ -17,6 +18,18 @@ void gauss_planes(const StageCall<Host>& call) {
 }
 
 }  // namespace
+
+std::int64_t gauss_prepared_bytes(const FrameType&, const Parameters& parameters) {
+  return gauss_weights_bytes(GaussParameters(parameters).sigma);
+}
+
+void gauss_prepare(const FrameType&, const Parameters& parameters, std::byte* to) {
+  gauss_weights(GaussParameters(parameters).sigma, reinterpret_cast<std::uint32_t*>(to));
+}
+
+RowRange gauss_needs(const FrameType& in, const Parameters& parameters, RowRange out) {
+  return rows_within(in.height, gauss_radius(GaussParameters(parameters).sigma), out);
+}
 
 void gauss_reference(const StageCall<Host>& call) {
   gauss_planes<Sample>(call);

@@ -1,5 +1,5 @@
 #include "kernels/gray/gray.h"
-#include "kernels/hist/shared_counters.cuh"
+#include "kernels/shared/shared_counters.cuh"
 
 namespace imgpipe {
 namespace {

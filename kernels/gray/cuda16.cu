@@ -1,7 +1,7 @@
 // gray of 16-bit samples.
-#include "kernels/device_rows.cuh"
 #include "kernels/gray/gray.h"
 #include "kernels/gray/split_weights.h"
+#include "kernels/shared/device_rows.cuh"
 
 namespace imgpipe {
 namespace {

@@ -2,7 +2,7 @@
 // BT.709).
 #pragma once
 
-#include "kernels/gray/luma.h"
+#include "kernels/shared/luma.h"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/gray/luma.h"
+#include "kernels/shared/luma.h"
 
 namespace imgpipe {
 

@@ -13,10 +13,10 @@
 // Two ways were slower, as measured before warps remembered hot values: counters of 32 bits over the shared
 // memory of a cluster, where half of all additions, or more, go to another multiprocessor; and additions
 // whose result nobody looks at, which the sum of all counters must then prove right.
-#include "kernels/block_cluster.cuh"
-#include "kernels/hist/count_warp.cuh"
 #include "kernels/hist/hist.h"
-#include "kernels/pointwise.cuh"
+#include "kernels/shared/block_cluster.cuh"
+#include "kernels/shared/count_warp.cuh"
+#include "kernels/shared/pointwise.cuh"
 
 namespace imgpipe {
 namespace {

@@ -1,5 +1,5 @@
 #include "kernels/invert/invert.h"
-#include "kernels/pointwise.cuh"
+#include "kernels/shared/pointwise.cuh"
 
 namespace imgpipe {
 namespace {

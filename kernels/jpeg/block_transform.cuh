@@ -3,8 +3,8 @@
 
 #include <cuda_pipeline.h>
 
-#include "kernels/device_rows.cuh"
 #include "kernels/jpeg/reconstruction_plan.h"
+#include "kernels/shared/device_rows.cuh"
 
 namespace imgpipe {
 

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <span>
 
+#include "kernels/shared/device_layout.h"
+
 namespace imgpipe {
 namespace {
-
-constexpr std::uint64_t kAlignment = 256;
 
 // The bits that a block may take in the mean: some more than noise takes, of all values alike, whose
 // coefficients have a standard deviation of `deviation`. Counted are coefficients of twice that, and 2 bits
@@ -55,20 +55,6 @@ JpegEncodingImage image_of(const JpegEncodingTask& task, std::uint32_t first_run
   return image;
 }
 
-// Room in a group's memory, piece by piece.
-class Layout {
- public:
-  std::uint64_t take(std::uint64_t count, std::uint64_t bytes) {
-    const std::uint64_t at = end_;
-    end_ += (count * bytes + kAlignment - 1) / kAlignment * kAlignment;
-    return at;
-  }
-  [[nodiscard]] std::uint64_t end() const { return end_; }
-
- private:
-  std::uint64_t end_ = 0;
-};
-
 template <class T>
 void put(std::byte* to, std::uint64_t at, std::span<const T> values) {
   std::memcpy(to + at, values.data(), values.size_bytes());
@@ -83,7 +69,7 @@ JpegEncoding::JpegEncoding(const std::vector<JpegEncodingTask>& tasks) {
     group_.runs += images_.back().runs;
   }
   group_.images = static_cast<std::uint32_t>(images_.size());
-  Layout layout;
+  DeviceLayout layout;
   group_.image = layout.take(images_.size(), sizeof(JpegEncodingImage));
   group_.first_run = layout.take(images_.size(), sizeof(std::uint32_t));
   group_.codes = layout.take(2, sizeof(EncodingCodes));

@@ -5,9 +5,9 @@
 
 #include <cuda_runtime.h>
 
-#include "kernels/device_rows.cuh"
 #include "kernels/jpeg/encoding_records.h"
 #include "kernels/jpeg/encoding_samples.cuh"
+#include "kernels/shared/device_rows.cuh"
 
 namespace imgpipe {
 

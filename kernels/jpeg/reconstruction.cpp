@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "images/rounded_up.h"
 #include "kernels/jpeg/reconstruction_plan.h"
 
 namespace imgpipe {
@@ -11,10 +12,6 @@ namespace {
 
 constexpr std::size_t kBoundary = 256;
 constexpr std::uint32_t kItemPixels = kTransformBlocks * kBlockSide;
-
-std::size_t rounded_up(std::size_t v, std::size_t to) {
-  return (v + to - 1) / to * to;
-}
 
 Upsampling upsampling_of(const BaselineScan& scan) {
   const bool repeated = scan.component[1].width <= kMostRepeated;

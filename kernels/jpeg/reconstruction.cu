@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "kernels/hist/shared_counters.cuh"
 #include "kernels/jpeg/block_transform.cuh"
+#include "kernels/shared/shared_counters.cuh"
 
 namespace imgpipe {
 namespace {

@@ -9,8 +9,8 @@
 #include "images/codecs/jpeg/baseline_scan.h"
 #include "images/plane.h"
 #include "kernels/cuda_launch.h"
-#include "kernels/gray/luma.h"
 #include "kernels/group_memory.h"
+#include "kernels/shared/luma.h"
 
 namespace imgpipe {
 

@@ -1,5 +1,5 @@
-#include "kernels/device_rows.cuh"
 #include "kernels/layout/layout.h"
+#include "kernels/shared/device_rows.cuh"
 
 namespace imgpipe {
 namespace {

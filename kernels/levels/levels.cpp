@@ -1,6 +1,6 @@
 #include "kernels/levels/levels.h"
 
-#include "kernels/contrast/stretch.h"
+#include "kernels/shared/stretch.h"
 
 namespace imgpipe {
 namespace {

@@ -11,14 +11,14 @@
 
 #include "kernels/median/median.h"
 #include "kernels/median/network.h"
-#include "kernels/smooth/window.h"
+#include "kernels/shared/window.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/median/cpu.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/vectors-inl.h"
+#include "kernels/shared/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace imgpipe {

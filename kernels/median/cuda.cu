@@ -6,7 +6,7 @@
 
 #include "kernels/median/median.h"
 #include "kernels/median/network.h"
-#include "kernels/shared_tile.cuh"
+#include "kernels/shared/shared_tile.cuh"
 
 namespace imgpipe {
 namespace {

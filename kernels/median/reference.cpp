@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "kernels/median/median.h"
-#include "kernels/smooth/window.h"
+#include "kernels/shared/window.h"
 
 namespace imgpipe {
 namespace {
@@ -36,8 +36,7 @@ void median_planes(const StageCall<Host>& call) {
 }  // namespace
 
 RowRange median_needs(const FrameType& in, const Parameters& parameters, RowRange out) {
-  const int radius = MedianParameters(parameters).radius;
-  return {std::max<std::int64_t>(0, out.first - radius), std::min(in.height, out.end + radius)};
+  return rows_within(in.height, MedianParameters(parameters).radius, out);
 }
 
 void median_reference(const StageCall<Host>& call) {

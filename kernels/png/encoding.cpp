@@ -5,26 +5,13 @@
 #include <bit>
 #include <cstring>
 
+#include "kernels/shared/device_layout.h"
+
 namespace imgpipe {
 
 using namespace png_strips;
 
 namespace {
-
-// Hands out parts of the group's memory, one behind the other.
-class Places {
- public:
-  std::size_t take(std::uint64_t bytes) {
-    const std::size_t at = end_;
-    end_ = static_cast<std::size_t>(rounded_up(end_ + bytes, kAlignment));
-    return at;
-  }
-  [[nodiscard]] std::size_t end() const { return end_; }
-
- private:
-  static constexpr std::uint64_t kAlignment = 256;
-  std::size_t end_ = 0;
-};
 
 std::uint32_t blocks_of(std::uint64_t threads, std::uint32_t block) {
   return static_cast<std::uint32_t>((threads + block - 1) / block);
@@ -82,7 +69,7 @@ PngEncoding::PngEncoding(const std::vector<PngEncodingTask>& tasks) {
     output += strips * rounded_up(stored_bytes(picture.bytes_of(0)), kStripAlignment);
     pictures_.push_back(picture);
   }
-  Places places;
+  DeviceLayout places;
   memory_.upload_bytes = pictures_.size() * sizeof(Picture);
   places.take(memory_.upload_bytes);
   layout_.sums = layout_.zeroed = places.take(sums * sizeof(RowSums));

@@ -12,6 +12,7 @@
 #include "images/codecs/png/strip_repeats.h"
 #include "images/codecs/png/strip_rule.h"
 #include "images/host_device.h"
+#include "images/rounded_up.h"
 #include "kernels/png/window_tokens.h"
 
 namespace imgpipe::png_strips {
@@ -124,10 +125,6 @@ struct Group {
 };
 
 inline constexpr std::uint64_t kStripAlignment = 16;  // of strips in the output
-
-IMGPIPE_HOST_DEVICE constexpr std::uint64_t rounded_up(std::uint64_t value, std::uint64_t step) {
-  return (value + step - 1) / step * step;
-}
 
 // The image that number `item` of the group is in, by one of Picture's `first_`.
 template <class First>

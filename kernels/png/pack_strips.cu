@@ -44,7 +44,7 @@ __global__ __launch_bounds__(kPlaceThreads) void place_kernel(Group group) {
   unsigned long long before = 0;
   for (std::uint32_t i = threadIdx.x; i < blockIdx.x; i += kPlaceThreads) {
     const Picture& picture = picture_of(group, &Picture::first_strip, i);
-    before += rounded_up(made_of(group, picture, i - picture.first_strip).bytes, kStripAlignment);
+    before += rounded_up<std::uint64_t>(made_of(group, picture, i - picture.first_strip).bytes, kStripAlignment);
   }
   before = warp_sum(before);
   if (threadIdx.x % kLanes == 0) atomicAdd(&place, before);

@@ -159,7 +159,8 @@ __device__ inline std::uint32_t filtered_byte(const Group& group, const Tile& ti
   }
 }
 
-// ---- counters: as kernels/hist/shared_counters.cuh, with two bins of 16 bits a word -----------------------
+// ---- counters: as kernels/shared/shared_counters.cuh, with two bins of 16 bits a word
+// -----------------------
 
 constexpr unsigned kColumns = 32;
 constexpr unsigned kCounterWords = 128 * kColumns;

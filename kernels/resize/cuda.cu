@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/device_rows.cuh"
 #include "kernels/resize/resize.h"
+#include "kernels/shared/device_rows.cuh"
 
 namespace imgpipe {
 namespace {

@@ -11,15 +11,15 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/moved_planes.h"
 #include "kernels/rotate/rotate.h"
+#include "kernels/shared/moved_planes.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/rotate/cpu.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/reversed_row-inl.h"
+#include "kernels/shared/reversed_row-inl.h"
 
 #ifndef IMGPIPE_ROTATE_PLANE
 #define IMGPIPE_ROTATE_PLANE

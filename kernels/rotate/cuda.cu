@@ -7,8 +7,8 @@
 // of as many rows of the output. They meet in shared memory, and go out in runs of 128 bytes and more.
 #include <cstdint>
 
-#include "kernels/moved_rows.cuh"
 #include "kernels/rotate/rotate.h"
+#include "kernels/shared/moved_rows.cuh"
 
 namespace imgpipe {
 namespace {

@@ -1,7 +1,7 @@
 #include <utility>
 
-#include "kernels/moved_planes.h"
 #include "kernels/rotate/rotate.h"
+#include "kernels/shared/moved_planes.h"
 
 namespace imgpipe {
 namespace {

@@ -1,4 +1,4 @@
-// sharpen in SIMD: a chunk of a row blurred (kernels/gauss/rows-inl.h), then taken from the samples.
+// sharpen in SIMD: a chunk of a row blurred (kernels/shared/gauss_rows-inl.h), then taken from the samples.
 #include "kernels/sharpen/sharpen.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -6,7 +6,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/gauss/rows-inl.h"
+#include "kernels/shared/gauss_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace imgpipe {

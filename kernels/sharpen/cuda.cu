@@ -1,4 +1,4 @@
-#include "kernels/gauss/tile.cuh"
+#include "kernels/shared/gauss_tile.cuh"
 #include "kernels/sharpen/sharpen.h"
 
 namespace imgpipe {

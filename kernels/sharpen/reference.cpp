@@ -1,4 +1,4 @@
-#include "kernels/gauss/reference_rows.h"
+#include "kernels/shared/gauss_reference.h"
 #include "kernels/sharpen/sharpen.h"
 
 namespace imgpipe {

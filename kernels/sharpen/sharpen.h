@@ -1,8 +1,8 @@
-// Sharpening by an unsharp mask: what a Gauss (kernels/gauss) takes away from a sample is added to it, times
-// an amount. Beyond the border the image is mirrored.
+// Sharpening by an unsharp mask: what a Gauss (shared/gauss_weights.h) takes away from a sample is added to
+// it, times an amount. Beyond the border the image is mirrored.
 #pragma once
 
-#include "kernels/gauss/gauss.h"
+#include "kernels/shared/gauss_weights.h"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {

@@ -1,7 +1,7 @@
 // The window of a pixel near the border, along one axis.
 #pragma once
 
-#include "kernels/smooth/window.h"
+#include "kernels/shared/window.h"
 
 namespace imgpipe {
 

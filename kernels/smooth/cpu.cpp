@@ -18,16 +18,16 @@
 #include <algorithm>
 #include <numeric>
 
+#include "kernels/shared/window_rows.h"
 #include "kernels/smooth/divisor.h"
 #include "kernels/smooth/smooth.h"
-#include "kernels/smooth/window_rows.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/smooth/cpu.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/vectors-inl.h"
+#include "kernels/shared/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace imgpipe {

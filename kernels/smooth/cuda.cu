@@ -10,7 +10,7 @@
 // work), fused 43.5 (20: 47.4). The border before the interior: 36.2.
 #include <type_traits>
 
-#include "kernels/contrast/stretch_block.cuh"
+#include "kernels/shared/stretch_block.cuh"
 #include "kernels/smooth/strips.cuh"
 
 namespace imgpipe {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/smooth/window.h"
+#include "kernels/shared/window.h"
 
 namespace imgpipe {
 

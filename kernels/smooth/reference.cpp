@@ -1,16 +1,7 @@
-#include <algorithm>
-
 #include "kernels/smooth/smooth.h"
 
 namespace imgpipe {
 namespace {
-
-// The coordinate to read for `i`, or -1 for a pixel that does not count.
-std::int64_t source_of(std::int64_t i, std::int64_t size, Border border) {
-  if (border == Border::replicate) return replicated(i, size);
-  if (border == Border::reflect) return reflected(i, size);
-  return i >= 0 && i < size ? i : -1;
-}
 
 template <class T>
 T smoothed(const Plane<const T, Host>& in, std::int64_t x, std::int64_t y, const Taps& taps, Border border) {
@@ -48,7 +39,7 @@ void smooth(const StageCall<Host>& call) {
 }  // namespace
 
 RowRange smooth_needs(const FrameType& in, const Parameters&, RowRange out) {
-  return {std::max<std::int64_t>(0, out.first - kRadius), std::min(in.height, out.end + kRadius)};
+  return rows_within(in.height, kRadius, out);
 }
 
 void smooth_reference(const StageCall<Host>& call) {

@@ -3,7 +3,7 @@
 // Borders: shrink counts only pixels inside the image; replicate and reflect make up the missing ones.
 #pragma once
 
-#include "kernels/smooth/window.h"
+#include "kernels/shared/window.h"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "kernels/device_rows.cuh"
+#include "kernels/shared/device_rows.cuh"
 #include "kernels/smooth/border_taps.cuh"
 #include "kernels/smooth/interior.cuh"
 #include "kernels/smooth/smooth.h"

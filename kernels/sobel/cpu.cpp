@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "kernels/smooth/window.h"
+#include "kernels/shared/window.h"
 #include "kernels/sobel/sobel.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -16,7 +16,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/vectors-inl.h"
+#include "kernels/shared/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace imgpipe {

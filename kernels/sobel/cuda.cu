@@ -1,4 +1,4 @@
-#include "kernels/shared_tile.cuh"
+#include "kernels/shared/shared_tile.cuh"
 #include "kernels/sobel/sobel.h"
 
 namespace imgpipe {

@@ -1,6 +1,4 @@
-#include <algorithm>
-
-#include "kernels/smooth/window.h"
+#include "kernels/shared/window.h"
 #include "kernels/sobel/sobel.h"
 
 namespace imgpipe {
@@ -33,7 +31,7 @@ void sobel_planes(const StageCall<Host>& call) {
 }  // namespace
 
 RowRange sobel_needs(const FrameType& in, const Parameters&, RowRange out) {
-  return {std::max<std::int64_t>(0, out.first - 1), std::min(in.height, out.end + 1)};
+  return rows_within(in.height, 1, out);
 }
 
 void sobel_reference(const StageCall<Host>& call) {

@@ -1,4 +1,4 @@
-#include "kernels/pointwise.cuh"
+#include "kernels/shared/pointwise.cuh"
 #include "kernels/threshold/parting.cuh"
 #include "kernels/threshold/threshold.h"
 

@@ -1,4 +1,4 @@
-#include "kernels/pointwise.cuh"
+#include "kernels/shared/pointwise.cuh"
 #include "kernels/threshold/otsu16.cuh"
 #include "kernels/threshold/otsu_choice.cuh"
 #include "kernels/threshold/threshold.h"

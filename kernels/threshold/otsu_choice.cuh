@@ -1,7 +1,7 @@
 // Otsu's value of a histogram of 65,536 bins by a cluster of blocks; see otsu_choice.h.
 #pragma once
 
-#include "kernels/cluster_sums.cuh"
+#include "kernels/shared/cluster_sums.cuh"
 #include "kernels/threshold/otsu_choice.h"
 
 namespace imgpipe {

@@ -28,8 +28,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/long_double.h"
 #include "kernels/pixel.h"
+#include "kernels/shared/long_double.h"
 #include "kernels/threshold/threshold.h"
 
 namespace imgpipe {

@@ -1,7 +1,7 @@
 // The best of the values at which a histogram may be parted.
 #pragma once
 
-#include "kernels/device_rows.cuh"
+#include "kernels/shared/device_rows.cuh"
 
 namespace imgpipe {
 

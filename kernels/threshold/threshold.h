@@ -97,5 +97,7 @@ CudaStatus threshold16_cuda(const StageCall<Device>& call, const CudaLaunch& lau
 // chosen_only, for tests: where roundings could change it there is no value, and the output is of no use.
 enum class OtsuWay : std::uint8_t { chosen, searched, by_divisions, chosen_only };
 CudaStatus threshold16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, OtsuWay way);
+CudaStatus threshold16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, OtsuWay otsu,
+                                Clusters way);
 
 }  // namespace imgpipe

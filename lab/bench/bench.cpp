@@ -184,7 +184,7 @@ int run_bench(const BenchOptions& given) {
   log_warning("this build has sanitizers: its times mean nothing");
 #endif
   OwnKernels own = own_kernels(options);
-  const bool is_told = !options.talk.quiet && options.talk.log_format == LogFormat::text;
+  const bool is_told = !options.logging.quiet && options.logging.log_format == LogFormat::text;
   const SignalsNoted signals(is_told ? kStoppingNote : "");
   options.lab.stop = [&signals] { return signals.received() != 0; };
   Bench bench(options, own);
@@ -195,7 +195,7 @@ int run_bench(const BenchOptions& given) {
   bool begun = false;
   const BenchOutcome outcome = measure(bench, options, [&](const ResultTable& table) {
     bench.clear_progress();
-    if (!as_it_goes || options.talk.quiet) return;
+    if (!as_it_goes || options.logging.quiet) return;
     std::string text;
     for (const std::string& device : devices) {
       if (!begun) text += (markdown ? "- " : "") + device + "\n";

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/batch/progress.h"
+#include "app/progress.h"
 #include "app/report/result_table.h"
 #include "lab/bench/bench_options.h"
 #include "lab/bench/own_kernels.h"

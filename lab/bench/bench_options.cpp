@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "app/options/command_table.h"
+#include "app/options/coding_options.h"
 #include "app/options/option_parser.h"
 #include "app/options/sizes.h"
 #include "images/error.h"
@@ -14,7 +14,7 @@
 #include "lab/pipeline/codec_lab.h"
 #include "lab/pipeline/lab_transfer.h"
 #include "pipeline/device.h"
-#include "pipeline/host/host_threads.h"
+#include "pipeline/threads/host_threads.h"
 
 namespace imgpipe {
 namespace {
@@ -106,12 +106,9 @@ void check_variants(const BenchOptions& options, const std::vector<std::string>&
   }
 }
 
-std::variant<BenchOptions, PrintText> parse_bench_options(const std::vector<std::string>& arguments) {
-  Parser parser(*find_command("bench"));
-  PrintText answer;
-  if (!parser.parse(arguments, answer)) return answer;
+BenchOptions read_bench_options(const Parser& parser) {
   BenchOptions options;
-  options.arguments = arguments;
+  options.arguments = parser.arguments();
   options.stages = stages_of(parser);
   options.variants = names_of(parser, "variant");
   if (parser.has("study")) options.study = parse_choice("study", parser.text("study"), kBenchStudies);
@@ -119,7 +116,7 @@ std::variant<BenchOptions, PrintText> parse_bench_options(const std::vector<std:
   options.own_files = parser.texts("with");
   if (std::ranges::find(options.own_files, "") != options.own_files.end()) usage("--with: an empty name");
   if (parser.has("nvcc-flags")) options.nvcc_flags = parser.text("nvcc-flags");
-  options.time_limit_s = static_cast<int>(parser.integer("time-limit", 0, 86'400));
+  options.time_limit_s = parser.integer("time-limit", 0, 86'400);
   if (parser.has("template")) options.show_template = usual_spelling(parser.text("template"));
   for (const std::string& text : parser.texts("pattern")) options.patterns.push_back(parse_pattern(text));
   for (const std::string& text : parser.texts("size")) options.sizes.push_back(parse_size(text));
@@ -131,17 +128,17 @@ std::variant<BenchOptions, PrintText> parse_bench_options(const std::vector<std:
   options.max_pixels = parse_pixels(parser.text("max-pixels"), "max-pixels", (std::int64_t{1} << 32) - 1);
   options.device = parser.text("device");
   if (choose_device(options.device).cuda_devices.size() > 1) usage("--device: the lab measures one device");
-  options.threads = static_cast<int>(parser.integer("threads", 0, kMostThreads));
-  options.group = static_cast<int>(parser.integer("group", 1, 1024));
-  options.lab.block = static_cast<int>(parser.integer("block", 0, 1024));
+  options.threads = parser.integer("threads", 0, kMostThreads);
+  options.group = parser.integer("group", 1, 1024);
+  options.lab.block = parser.integer("block", 0, 1024);
   if (options.lab.block % 32 != 0) usage("--block: " + parser.text("block") + " is no multiple of 32");
-  options.lab.blocks = static_cast<int>(parser.integer("blocks", 0, 1'000'000));
-  options.lab.repeat = static_cast<int>(parser.integer("repeat", 0, 1'000'000));
+  options.lab.blocks = parser.integer("blocks", 0, 1'000'000);
+  options.lab.repeat = parser.integer("repeat", 0, 1'000'000);
   options.format = parse_choice("format", parser.text("format"), kBenchFormats);
   if (parser.has("plot")) options.plot_file = file_with_ending("plot", parser.text("plot"), {".svg"});
   if (parser.has("html")) options.html_file = file_with_ending("html", parser.text("html"), {".html"});
-  options.replace = replace_of(parser);
-  options.talk = talk_of(parser);
+  options.replace = read_replace(parser);
+  options.logging = read_logging(parser);
   check_own_options(parser, options);
   // Names of --with are known when it is compiled.
   if (options.own_files.empty()) check_variants(options, {});

@@ -3,12 +3,13 @@
 
 #include <cstdint>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "app/bench/bench_rows.h"
-#include "app/options/options.h"
+#include "app/files/replaceable.h"
+#include "app/options/logging_options.h"
 #include "app/report/result_table.h"
+#include "images/synth.h"
 #include "lab/pipeline/lab.h"
 
 namespace imgpipe {
@@ -35,12 +36,11 @@ struct BenchOptions {
   std::string html_file;
   Replace replace = Replace::own;
   std::int64_t max_pixels = 0;  // of a file
-  TalkOptions talk;
+  LoggingOptions logging;
 };
 
-// Those after "bench", or what --help and --version print. Throws Error(usage) that says what to change.
-[[nodiscard]] std::variant<BenchOptions, PrintText> parse_bench_options(
-    const std::vector<std::string>& arguments);
+// Throws Error(usage) that says what to change.
+[[nodiscard]] BenchOptions read_bench_options(const Parser& parser);
 
 // Throws Error(usage) where --variant names one that no ladder that was asked for has; `own`: those of
 // --with.

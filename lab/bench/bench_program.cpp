@@ -1,12 +1,10 @@
 #include "lab/bench/bench_program.h"
 
 #include <string_view>
-#include <variant>
 
 #include "app/bench/bench_call.h"
 #include "app/build_id.h"
-#include "app/exit_code.h"
-#include "app/print.h"
+#include "app/options/option_parser.h"
 #include "app/process.h"
 #include "images/error.h"
 #include "images/text.h"
@@ -30,18 +28,16 @@ void take_version(std::vector<std::string>& arguments) {
 }  // namespace
 
 int run_bench_program(std::vector<std::string> arguments) {
-  begin_log(find_talk(arguments));
+  begin_log(find_logging(arguments));
   return run_guarded([&]() -> int {
     take_version(arguments);
-    const std::variant<BenchOptions, PrintText> command = parse_bench_options(arguments);
-    if (const auto* answer = std::get_if<PrintText>(&command)) {
-      print_text(answer->text);
-      return kExitDone;
-    }
+    CommandRow row = bench_command();
+    row.read = [](const Parser& parser) { return ready(read_bench_options(parser), run_bench); };
+    const ReadyCommand command = read_command(row, arguments);
+    if (!command.logging) return command.run({});  // a text
     use_simd_of_environment();
-    const auto& options = std::get<BenchOptions>(command);
-    begin_log(options.talk);
-    return run_bench(options);
+    begin_log(*command.logging);
+    return command.run({});
   });
 }
 

@@ -92,7 +92,7 @@ Bench::Bench(const BenchOptions& options, OwnKernels& own)
     : options_(options),
       own_(own),
       threads_(options.threads > 0 ? options.threads : host_info().threads),
-      progress_(Progress::way_here(!options.talk.quiet)) {
+      progress_(Progress::way_here(!options.logging.quiet)) {
   const DeviceChoice choice = choose_device(options.device);
   if (choice.kind != DeviceKind::cuda) cpu_ = make_cpu_lab(threads_);
   if (choice.kind == DeviceKind::reference) slowest_ = RungKind::reference;

@@ -9,8 +9,8 @@
 #include "images/error.h"
 #include "lab/bench/bench.h"
 #include "lab/bench/bench_plot.h"
-#include "pipeline/batch/cost_model.h"
 #include "pipeline/compare.h"
+#include "pipeline/cost_model.h"
 #include "pipeline/engine.h"
 
 namespace imgpipe {

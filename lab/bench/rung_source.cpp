@@ -122,7 +122,7 @@ RungSource rung_source(std::string_view ladder, std::string_view variant) {
     names.remove_prefix(std::min(comma + 2, names.size()));
     const std::string function(name.substr(0, name.find('<')));  // of a template
     std::optional<Place> place = place_of(function);
-    // What is made for every instruction set (kernels/dispatch.h) is written as NAME_rows.
+    // What is made for every instruction set (kernels/shared/dispatch.h) is written as NAME_rows.
     if (!place && function.ends_with("_cpu"))
       place = place_of(function.substr(0, function.size() - 4) + "_rows");
     if (!place) continue;

@@ -24,8 +24,8 @@
 #include "images/codecs/codec.h"
 #include "images/error.h"
 #include "images/memory/available_memory.h"
-#include "pipeline/batch/batch.h"
 #include "pipeline/device.h"
+#include "pipeline/jobs/batch.h"
 
 namespace {
 
@@ -148,7 +148,7 @@ double images_per_second(const Options& options,
     settings.memory_bytes = available_memory_bytes() / 2;
     settings.lane_memory = make_lane_memory(settings.memory_bytes / 2);
     settings.find_lanes = [&make, memory = settings.lane_memory] {
-      LaneOffer offer;
+      LaneCapacity offer;
       offer.lanes = make(memory);
       return offer;
     };

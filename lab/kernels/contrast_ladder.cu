@@ -3,8 +3,8 @@
 #include <type_traits>
 
 #include "kernels/contrast/contrast.h"
-#include "kernels/contrast/stretch_block.cuh"
 #include "kernels/contrast/wide_stretch.h"
+#include "kernels/shared/stretch_block.cuh"
 #include "lab/kernels/ladder.cuh"
 #include "lab/kernels/rung_functions.h"
 

@@ -5,7 +5,7 @@
 #include "kernels/equalize/equalize.h"
 #include "kernels/equalize/table_block.cuh"
 #include "kernels/hist/hist.h"
-#include "kernels/hist/shared_counters.cuh"
+#include "kernels/shared/shared_counters.cuh"
 #include "lab/kernels/ladder.cuh"
 #include "lab/kernels/rung_functions.h"
 

@@ -1,6 +1,6 @@
 // The CUDA rungs of hist that are for samples of 16 bits alone, oldest first. All begin with clearing the
 // 65,536 counters, and are timed with it.
-#include "kernels/block_cluster.cuh"
+#include "kernels/shared/block_cluster.cuh"
 #include "lab/kernels/ladder.cuh"
 #include "lab/kernels/rung_functions.h"
 

@@ -1,7 +1,7 @@
 // What the ladders' kernels share: who works on which pixels, for any grid.
 #pragma once
 
-#include "kernels/device_rows.cuh"
+#include "kernels/shared/device_rows.cuh"
 #include "lab/kernels/rung.h"
 
 namespace imgpipe {

@@ -6,7 +6,7 @@
 
 #include "kernels/median/median.h"
 #include "kernels/median/network.h"
-#include "kernels/smooth/window.h"
+#include "kernels/shared/window.h"
 #include "lab/kernels/rung_functions.h"
 
 namespace imgpipe {

@@ -3,7 +3,7 @@
 
 #include "kernels/median/median.h"
 #include "kernels/median/network.h"
-#include "kernels/shared_tile.cuh"
+#include "kernels/shared/shared_tile.cuh"
 #include "lab/kernels/rung_functions.h"
 #include "lab/kernels/tiles.cuh"
 

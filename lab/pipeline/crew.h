@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/host/thread_start.h"
+#include "pipeline/threads/thread_start.h"
 
 namespace imgpipe {
 

@@ -10,7 +10,7 @@
 #include "images/memory/available_memory.h"
 #include "kernels/stage.h"
 #include "pipeline/cuda/device_memory.h"
-#include "pipeline/host/band_device.h"
+#include "pipeline/devices/band_device.h"
 #include "pipeline/host/chained_run.h"
 #include "pipeline/stage_calls.h"
 

@@ -1,5 +1,5 @@
 // Images that do not fit into a device's memory, or its host's: in bands of rows through a part of it
-// (pipeline/host/device_bands.h).
+// (pipeline/devices/device_bands.h).
 //
 //   slot 1   upload | steps | download            upload | steps | download
 //   slot 2          upload | steps | download            upload | ...
@@ -15,7 +15,7 @@
 #include "images/image.h"
 #include "pipeline/cuda/device_times.h"
 #include "pipeline/engine.h"
-#include "pipeline/host/host_threads.h"
+#include "pipeline/threads/host_threads.h"
 
 namespace imgpipe {
 

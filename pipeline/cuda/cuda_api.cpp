@@ -103,6 +103,7 @@ CudaDevices list_cuda_devices() {
   CudaDevices found;
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status != cudaSuccess) (void)cudaGetLastError();  // the caller's next launch would report it
   if (status == cudaErrorInsufficientDriver) {
     int driver = 0;
     const bool known = cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <source_location>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <cuda_runtime.h>
 
 #include "pipeline/device.h"
+#include "pipeline/threads/thread_start.h"
 
 namespace imgpipe {
 
@@ -38,7 +40,9 @@ void fail_cuda_call(std::int64_t countdown, cudaError_t status);
 class DeviceRestorer {
  public:
   DeviceRestorer() noexcept {
-    if (cudaGetDevice(&before_) != cudaSuccess) before_ = kUnknown;
+    if (cudaGetDevice(&before_) == cudaSuccess) return;
+    before_ = kUnknown;
+    (void)cudaGetLastError();
   }
   ~DeviceRestorer() {
     int now = kUnknown;
@@ -52,6 +56,27 @@ class DeviceRestorer {
  private:
   static constexpr int kUnknown = -1;
   int before_ = kUnknown;
+};
+
+// Restores the current device of a thread of the library's user. Our own threads keep the last one: to
+// restore device 0 there would create a context on it.
+class UserDeviceRestorer {
+ public:
+  UserDeviceRestorer() noexcept {
+    if (!is_own_thread()) restorer_.emplace();
+  }
+
+ private:
+  std::optional<DeviceRestorer> restorer_;
+};
+
+// Makes a device current, and restores the user's in the end.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int device) { IMGPIPE_CUDA(cudaSetDevice(device)); }
+
+ private:
+  const UserDeviceRestorer restorer_;
 };
 
 class Stream {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "images/image.h"
-#include "kernels/gray/luma.h"
+#include "kernels/shared/luma.h"
 #include "kernels/stage_call.h"
 #include "pipeline/buffers.h"
 #include "pipeline/cuda/device_memory.h"

@@ -30,7 +30,7 @@
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
 #include "pipeline/error_of.h"
-#include "pipeline/host/bands.h"
+#include "pipeline/file_encoding.h"
 #include "pipeline/host/chained_run.h"
 #include "pipeline/host/chunk_reading.h"
 #include "pipeline/owned_frame.h"
@@ -66,8 +66,7 @@ class CudaEngine final : public Engine {
   [[nodiscard]] std::string device_name() const override { return name_; }
   [[nodiscard]] double copy_bandwidth() override {
     if (broken_ || context_ == nullptr) return 0;
-    const DeviceRestorer restorer;
-    IMGPIPE_CUDA(cudaSetDevice(index_));
+    const CurrentDevice device(index_);
     return measure_device_copy_bandwidth(context_->stream);
   }
   // Where the whole of an image is too much it goes in bands.

@@ -14,13 +14,13 @@
 #include <vector>
 
 #include "images/error.h"
-#include "pipeline/batch/lane.h"
 #include "pipeline/cuda/banded_run.h"
 #include "pipeline/cuda/coded_group.h"
 #include "pipeline/cuda/cuda_api.h"
 #include "pipeline/cuda/device_run.h"
 #include "pipeline/cuda/pinned_memory.h"
 #include "pipeline/host/chained_run.h"
+#include "pipeline/lane.h"
 
 namespace imgpipe {
 namespace {
@@ -41,7 +41,7 @@ class CudaBandEngine final : public Engine {
  protected:
   [[nodiscard]] int threads() const override { return threads_.count(); }
   void execute(Job& job, Outcome& outcome) override {
-    IMGPIPE_CUDA(cudaSetDevice(device_.index));
+    const CurrentDevice current(device_.index);
     run_in_bands(device_, context_, job, outcome, threads_, {}, 0);
   }
 
@@ -72,7 +72,7 @@ class CudaLane final : public Lane {
 
   void start() override {
     const CudaDevice device = find_cuda_device(index_);
-    IMGPIPE_CUDA(cudaSetDevice(index_));
+    const CurrentDevice current(index_);
     pinned_->use_device(index_);
     for (std::size_t i = 0; i < count_; ++i) {
       slots_.emplace_back(*pinned_);
@@ -82,7 +82,7 @@ class CudaLane final : public Lane {
   }
 
   void launch(std::size_t number, std::span<LaneImage* const> images) override {
-    IMGPIPE_CUDA(cudaSetDevice(index_));
+    const CurrentDevice device(index_);
     Slot& slot = slots_[number];
     const Range range("images");
     try {
@@ -96,6 +96,7 @@ class CudaLane final : public Lane {
 
   void finish(std::size_t number, std::span<LaneImage* const> images) override {
     Slot& slot = slots_[number];
+    const UserDeviceRestorer restorer;
     try {
       IMGPIPE_CUDA(cudaSetDevice(index_));
       slot.done.wait();
@@ -112,7 +113,7 @@ class CudaLane final : public Lane {
   }
 
   void release_memory() override {
-    IMGPIPE_CUDA(cudaSetDevice(index_));
+    const CurrentDevice device(index_);
     for (Slot& slot : slots_) slot.context.arena.release();
   }
   [[nodiscard]] std::unique_ptr<Engine> make_band_engine(int threads) override {

@@ -1,8 +1,8 @@
 // In place of the other files of this folder in a build without the CUDA toolkit.
 #include "images/error.h"
-#include "pipeline/batch/lane.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
+#include "pipeline/lane.h"
 
 namespace imgpipe {
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "pipeline/host/band_device.h"
+#include "pipeline/devices/band_device.h"
 
 namespace imgpipe {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/devices/device_bands.h"
 #include "pipeline/host/bands.h"
-#include "pipeline/host/device_bands.h"
 
 namespace imgpipe {
 

@@ -8,9 +8,9 @@
 
 #include "kernels/stage.h"
 #include "pipeline/decode_row.h"
-#include "pipeline/host/band_device.h"
+#include "pipeline/devices/band_device.h"
+#include "pipeline/devices/device_bands.h"
 #include "pipeline/host/band_slot.h"
-#include "pipeline/host/device_bands.h"
 #include "pipeline/host/ordered_run.h"
 #include "pipeline/memory_need.h"
 #include "pipeline/stage_calls.h"

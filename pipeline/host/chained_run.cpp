@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "kernels/stage.h"
-#include "pipeline/host/band_device.h"
+#include "pipeline/devices/band_device.h"
+#include "pipeline/file_encoding.h"
 #include "pipeline/host/bands.h"
 #include "pipeline/host/ordered_run.h"
 #include "pipeline/stage_calls.h"

@@ -1,9 +1,9 @@
-// One image's way through the chains of its plan, band by band (pipeline/host/chains.h): on the threads of
+// One image's way through the chains of its plan, band by band (pipeline/chains.h): on the threads of
 // the host, or with a device that does the works.
 #pragma once
 
 #include "pipeline/engine.h"
-#include "pipeline/host/host_threads.h"
+#include "pipeline/threads/host_threads.h"
 
 namespace imgpipe {
 

@@ -11,7 +11,7 @@
 #include <functional>
 
 #include "images/codecs/codec.h"
-#include "pipeline/host/host_threads.h"
+#include "pipeline/threads/host_threads.h"
 #include "pipeline/timeline.h"
 
 namespace imgpipe {

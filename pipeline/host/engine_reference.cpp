@@ -6,6 +6,7 @@
 #include "pipeline/decode_row.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
+#include "pipeline/file_encoding.h"
 #include "pipeline/host/bands.h"
 #include "pipeline/host/whole_buffers.h"
 #include "pipeline/stage_calls.h"

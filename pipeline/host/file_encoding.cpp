@@ -1,4 +1,5 @@
-// A finished image to a file: what pipeline/host/bands.h promises of that.
+#include "pipeline/file_encoding.h"
+
 #include <utility>
 #include <vector>
 

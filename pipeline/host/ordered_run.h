@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <functional>
 
-#include "pipeline/host/host_threads.h"
+#include "pipeline/threads/host_threads.h"
 
 namespace imgpipe {
 

@@ -1,5 +1,6 @@
-// As kernels/hist/cpu.cpp counts, with interleaved channels: a counter waits until the addition before it is
-// stored, so that of 8 bits tables take turns. Of 16 bits a channel's table alone fills the second cache.
+// As kernels/shared/count_samples.cpp counts, with interleaved channels: a counter waits until the addition
+// before it is stored, so that of 8 bits tables take turns. Of 16 bits a channel's table alone fills the
+// second cache.
 #include "pipeline/statistics/sample_counts.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace imgpipe {
 namespace {
 
 constexpr int kBins = 256;
-constexpr int kTableRoom = kBins + 16;  // no power of two: see kernels/hist/cpu.cpp
+constexpr int kTableRoom = kBins + 16;  // no power of two: see kernels/shared/count_samples.cpp
 // 32-bit counters take as many pixels as this, and a row more.
 constexpr std::int64_t kMostPixels = std::int64_t{1} << 31;
 

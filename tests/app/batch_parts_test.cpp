@@ -6,9 +6,9 @@
 #include "app/batch/batch_report.h"
 #include "app/batch/batch_set_up.h"
 #include "app/batch/batch_totals.h"
-#include "app/batch/progress.h"
 #include "app/files/growing_file.h"
-#include "app/options/options.h"
+#include "app/process_options/process_options.h"
+#include "app/progress.h"
 #include "images/error.h"
 #include "tests/support/files.h"
 
@@ -17,9 +17,9 @@ namespace {
 
 TEST(Memory, WhatIsKeptOfEveryImageIsTakenOff) {
   ProcessOptions options;
-  options.device = "reference";
-  options.threads = 1;
-  options.batch.memory_bytes = std::int64_t{4} << 30;
+  options.execution.device = "reference";
+  options.execution.threads = 1;
+  options.execution.memory_bytes = std::int64_t{4} << 30;
   const auto memory_with = [&](std::size_t images) {
     return set_up_batch(options, images).settings.memory_bytes;
   };
@@ -27,9 +27,9 @@ TEST(Memory, WhatIsKeptOfEveryImageIsTakenOff) {
   constexpr std::int64_t kSlack = std::int64_t{8} << 20;  // what this test itself takes meanwhile
   constexpr std::int64_t kKept = kImages * (sizeof(BatchFailure) + sizeof(double));
   EXPECT_NEAR(static_cast<double>(memory_with(0) - memory_with(kImages)), static_cast<double>(kKept), kSlack);
-  options.batch.failed_file = "failed";
+  options.reports.failed_file = "failed";
   EXPECT_NEAR(static_cast<double>(memory_with(0) - memory_with(kImages)), static_cast<double>(kKept), kSlack);
-  options.batch.shard = Shard{};  // it keeps the names of what it has done
+  options.shard = Shard{};  // it keeps the names of what it has done
   EXPECT_GE(memory_with(0) - memory_with(kImages), kKept + static_cast<std::int64_t>(kImages) * 100);
 }
 

@@ -1,5 +1,5 @@
 // When auto takes which device: the arithmetic, the measurement, and what is kept of it.
-#include "pipeline/batch/cost_model.h"
+#include "pipeline/cost_model.h"
 
 #include <cstdlib>
 #include <limits>

@@ -6,20 +6,18 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "app/options/command_line.h"
-#include "app/options/options.h"
 #include "images/error.h"
-#include "pipeline/batch/batch_entry.h"
+#include "pipeline/jobs/batch_entry.h"
 #include "tests/support/banded_reader.h"
 #include "tests/support/files.h"
 #include "tests/support/images.h"
 #include "tests/support/jpeg_file.h"
 #include "tests/support/process.h"
+#include "tests/support/read_options.h"
 
 namespace imgpipe::test::decode_row_test {
 namespace {
@@ -77,12 +75,12 @@ TEST(DecodeRow, ABatchCountsEveryDecoderAsDecoding) {
 }
 
 CodecChoice codec_of(const std::string& name) {
-  return std::get<ProcessOptions>(parse_command({"a.jpg", "b.png", "--codec", name})).decode.codec;
+  return process_options({"a.jpg", "b.png", "--codec", name}).decode.codec;
 }
 
 TEST(CodecOption, NamesGoBothWays) {
   for (const CodecChoice codec : {CodecChoice::automatic, CodecChoice::turbo, CodecChoice::stb})
-    EXPECT_EQ(codec_of(std::string(codec_name(codec))), codec) << codec_name(codec);
+    EXPECT_EQ(codec_of(std::string(choice_name(codec, kCodecs))), codec) << choice_name(codec, kCodecs);
   EXPECT_EQ(codec_of("turbo"), CodecChoice::turbo);
   for (const char* name : {"", "Turbo", "turbo ", "automatic"}) {
     try {

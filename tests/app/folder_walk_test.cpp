@@ -1,5 +1,5 @@
 // Folders in one another, deeper than a stack is and than a path may be.
-#include "app/batch/folder_walk.h"
+#include "app/jobs/folder_walk.h"
 
 #include <set>
 

@@ -1,5 +1,5 @@
 // Patterns of file names: the dialect, row by row, what is refused, and that hostile patterns end soon.
-#include "app/batch/glob.h"
+#include "app/jobs/glob.h"
 
 #include <chrono>
 #include <filesystem>
@@ -11,8 +11,8 @@
 #include <fnmatch.h>
 #include <gtest/gtest.h>
 
-#include "app/batch/glob_paths.h"
-#include "app/batch/selection.h"
+#include "app/jobs/glob_paths.h"
+#include "app/jobs/selection.h"
 #include "images/error.h"
 #include "tests/support/files.h"
 

@@ -1,5 +1,5 @@
 // --shard auto: which part each of a job's processes takes, by the environments that launchers give them.
-#include "app/batch/launcher.h"
+#include "app/shard/launcher.h"
 
 #include <set>
 #include <string>
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/batch/shard.h"
+#include "app/shard/shard.h"
 #include "images/error.h"
 #include "tests/support/launchers.h"
 

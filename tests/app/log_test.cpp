@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "app/batch/progress.h"
 #include "app/log_line.h"
 #include "app/log_subject.h"
+#include "app/progress.h"
 #include "tests/support/files.h"
 
 namespace imgpipe::test::log_test {

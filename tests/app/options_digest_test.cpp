@@ -1,17 +1,16 @@
 // The digest of a run's options: the same for what makes the same bytes, another for what does not.
-#include "app/options/options_digest.h"
+#include "app/process_options/options_digest.h"
 
 #include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "app/options/command_line.h"
 #include "tests/support/files.h"
+#include "tests/support/read_options.h"
 
 namespace imgpipe::test::options_digest_test {
 namespace {
@@ -20,7 +19,7 @@ using Arguments = std::vector<std::string>;
 
 std::string text_of(Arguments arguments, const std::optional<Format>& format = Format::png) {
   arguments.insert(arguments.begin(), {"in.png", "out.png"});
-  return shaping_options(std::get<ProcessOptions>(parse_command(arguments)), format);
+  return shaping_options(process_options(arguments), format);
 }
 
 // FIPS 180-4's own examples (NIST, SHA-256), and nothing.
@@ -57,7 +56,7 @@ TEST(OptionsDigest, IsOfThisText) {
             "tiff-compression=deflate\n"
             "tiff-tile=0\n"
             "metadata=keep\n");
-  const auto options = std::get<ProcessOptions>(parse_command({"in.png", "out.png"}));
+  const ProcessOptions options = process_options({"in.png", "out.png"});
   EXPECT_EQ(options_digest(options, Format::png), sha256(shaping_options(options, Format::png)));
   EXPECT_NE(options_digest(options, Format::png), options_digest(options, std::nullopt));
   OptionsDigests digests(options);

@@ -2,15 +2,15 @@
 // by names that there are not.
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "app/options/command_line.h"
-#include "app/options/command_table.h"
+#include "app/command_table.h"
+#include "app/synth_command.h"
 #include "images/error.h"
 #include "kernels/stage.h"
+#include "tests/support/read_options.h"
 
 namespace imgpipe::test::options_test {
 namespace {
@@ -18,13 +18,13 @@ namespace {
 using Arguments = std::vector<std::string>;
 
 ProcessOptions process(const Arguments& arguments) {
-  return std::get<ProcessOptions>(parse_command(arguments));
+  return process_options(arguments);
 }
 
 // The message of a refusal; empty: there was none.
 std::string refusal(const Arguments& arguments) {
   try {
-    (void)parse_command(arguments);
+    (void)read_command_line(arguments);
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
     EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
@@ -40,12 +40,12 @@ TEST(Options, LettersAreNames) {
                               {"-qrnj", "3", "in", "-d", "cpu", "out/"},
                               {"in", "-r", "--jobs=3", "--dry-run", "--device=cpu", "-q", "--", "out/"}}) {
     const ProcessOptions options = process(arguments);
-    EXPECT_TRUE(options.batch.recursive && options.batch.dry_run && options.talk.quiet);
-    EXPECT_EQ(options.batch.jobs, 3);
-    EXPECT_EQ(options.device, "cpu");
-    EXPECT_EQ(options.input, "in");
-    EXPECT_EQ(options.output, "out/");
-    EXPECT_EQ(options.batch.given, (Arguments{"--recursive", "--jobs", "--dry-run"}));
+    EXPECT_TRUE(options.input.recursive && options.dry_run && options.logging.quiet);
+    EXPECT_EQ(options.execution.jobs, 3);
+    EXPECT_EQ(options.execution.device, "cpu");
+    EXPECT_EQ(options.input.path, "in");
+    EXPECT_EQ(options.output.path, "out/");
+    EXPECT_EQ(options.batch_options, (Arguments{"--recursive", "--jobs", "--dry-run"}));
   }
   EXPECT_EQ(refusal({"in", "out", "-j"}), "--jobs needs a value: N");
   EXPECT_EQ(refusal({"in", "out", "--report"}), "--report needs a value: FILE, or - for stdout");
@@ -71,8 +71,8 @@ TEST(Options, NamesNeedTwoDashes) {
       {{"a", "b", "-cpu"}, "'-cpu'; did you mean --cpu?"}};
   for (const auto& [arguments, message] : rows)
     EXPECT_EQ(refusal(arguments), "unknown option " + message + " See imgpipe --help");
-  EXPECT_EQ(process({"a", "-oout/"}).output, "out/");
-  EXPECT_EQ(process({"a", "-o", "ut.png"}).output, "ut.png");
+  EXPECT_EQ(process({"a", "-oout/"}).output.path, "out/");
+  EXPECT_EQ(process({"a", "-o", "ut.png"}).output.path, "ut.png");
 }
 
 TEST(Options, OutputMayBeAnOption) {
@@ -83,18 +83,16 @@ TEST(Options, OutputMayBeAnOption) {
                                                            {"a", "b", "c", "out/"},
                                                            {"--output=out/", "--", "a", "b", "c"}}) {
     const ProcessOptions options = process(arguments);
-    EXPECT_EQ(options.input, "a");
-    EXPECT_EQ(options.batch.more_inputs, (Arguments{"b", "c"}));
-    EXPECT_EQ(options.output, "out/");
+    EXPECT_EQ(options.input.path, "a");
+    EXPECT_EQ(options.input.more_paths, (Arguments{"b", "c"}));
+    EXPECT_EQ(options.output.path, "out/");
   }
-  EXPECT_EQ(process({"-o", "out.png", "-"}).input, "-");
+  EXPECT_EQ(process({"-o", "out.png", "-"}).input.path, "-");
   const ProcessOptions list = process({"--files-from", "list", "-o", "out/"});
-  EXPECT_EQ(list.input, "");
-  EXPECT_EQ(list.output, "out/");
-  EXPECT_EQ(
-      std::get<SynthOptions>(parse_command({"synth", "-o", "x.png", "--pattern", "noise", "--size", "4x4"}))
-          .output,
-      "x.png");
+  EXPECT_EQ(list.input.path, "");
+  EXPECT_EQ(list.output.path, "out/");
+  EXPECT_EQ(read_options("synth", {"-o", "x.png", "--pattern", "noise", "--size", "4x4"}, read_synth).output,
+            "x.png");
   EXPECT_EQ(refusal({"-o", "out.png"}), "INPUT is missing; see imgpipe --help");
   EXPECT_EQ(refusal({"in.png"}), "OUTPUT is missing; see imgpipe --help");
   EXPECT_EQ(refusal({"in.png", "-o", ""}), "an empty name among INPUT and OUTPUT");
@@ -104,25 +102,25 @@ TEST(Options, OutputMayBeAnOption) {
 }
 
 TEST(Options, CompareAndCpuAreOne) {
-  EXPECT_TRUE(process({"in", "out", "--compare"}).compare);
-  EXPECT_TRUE(process({"in", "out", "--cpu"}).compare);
-  EXPECT_FALSE(process({"in", "out"}).compare);
-  EXPECT_TRUE(process({"in", "out", "--compare=yes"}).compare);
-  EXPECT_FALSE(process({"in", "out", "--compare=no"}).compare);
+  EXPECT_TRUE(process({"in", "out", "--compare"}).reports.compare);
+  EXPECT_TRUE(process({"in", "out", "--cpu"}).reports.compare);
+  EXPECT_FALSE(process({"in", "out"}).reports.compare);
+  EXPECT_TRUE(process({"in", "out", "--compare=yes"}).reports.compare);
+  EXPECT_FALSE(process({"in", "out", "--compare=no"}).reports.compare);
   EXPECT_EQ(refusal({"in", "out", "--compare=maybe"}), "--compare takes true or false, not 'maybe'");
 }
 
 TEST(Options, SpellingsAreAlike) {
-  EXPECT_TRUE(process({"in", "out", "--no-colour"}).talk.no_color);
+  EXPECT_TRUE(process({"in", "out", "--no-colour"}).logging.no_color);
   const ProcessOptions grey = process({"in", "out", "--stages", "grey:bt709,crop:4x4:x=centre,equalise"});
-  ASSERT_EQ(grey.stages.size(), 3U);
-  EXPECT_EQ(grey.stages[0].stage->name, "gray");
-  EXPECT_EQ(grey.stages[2].stage->name, "equalize");
-  const Command synth = parse_command({"synth", "x.png", "--pattern", "colours:5", "--size", "4x4"});
-  EXPECT_EQ(std::get<SynthOptions>(synth).pattern.info->name, "colors");
-  EXPECT_EQ(std::get<PrintText>(parse_command({"help", "grey"})).text,
-            std::get<PrintText>(parse_command({"help", "gray"})).text);
-  EXPECT_EQ(process({"in", "--report", "--no-colour.json", "out"}).report_files,
+  ASSERT_EQ(grey.stages.steps.size(), 3U);
+  EXPECT_EQ(grey.stages.steps[0].stage->name, "gray");
+  EXPECT_EQ(grey.stages.steps[2].stage->name, "equalize");
+  const SynthOptions synth =
+      read_options("synth", {"x.png", "--pattern", "colours:5", "--size", "4x4"}, read_synth);
+  EXPECT_EQ(synth.pattern.info->name, "colors");
+  EXPECT_EQ(printed_by({"help", "grey"}), printed_by({"help", "gray"}));
+  EXPECT_EQ(process({"in", "--report", "--no-colour.json", "out"}).reports.files,
             Arguments{"--no-colour.json"})
       << "a value stays as it is";
 }
@@ -190,12 +188,12 @@ TEST(Options, WhatWasMeantIsSaid) {
 
 TEST(Options, EveryWordOfEveryTableIsTaken) {
   for (const CommandRow& command : command_table()) {
-    EXPECT_EQ(find_command(command.name), &command);
+    EXPECT_EQ(find_command(command_table(), command.name), &command);
     for (const OptionRow& row : command.rows()) {
       EXPECT_GE(spelled_flags(row).size(), option_letter(row) == 0 ? 1U : 2U);
       EXPECT_GE(option_name(row).size(), 2U);
     }
-    EXPECT_TRUE(std::holds_alternative<PrintText>(command.parse({"--help"}))) << command.name;
+    EXPECT_TRUE(Parser(command, {"--help"}).parse()) << command.name;
   }
   for (const OptionRow& row : process_rows()) {
     const std::string name = option_name(row);

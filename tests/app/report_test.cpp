@@ -97,7 +97,7 @@ TEST_F(ReportTest, TotalsAreMediansOfSumsOnBothSides) {
   }
   EXPECT_NE(rows, 110) << "else this test tells nothing apart";
   ProcessOptions options;
-  options.repeat = 5;
+  options.reports.repeat = 5;
   RunFacts facts;
   facts.options = &options;
   facts.input.shape = facts.output = {10, 10, 1};
@@ -128,8 +128,8 @@ TEST_F(ReportTest, ADifferenceIsNamedEverywhere) {
                                                 .differences = &differences});
   EXPECT_FALSE(report.identical);
   ProcessOptions options;
-  options.input = "in,\"x\".png";
-  options.output = "out.png";
+  options.input.path = "in,\"x\".png";
+  options.output.path = "out.png";
   RunFacts facts;
   facts.options = &options;
   facts.input.shape = facts.output = {10, 10, 1};

@@ -1,5 +1,5 @@
 // --shard I/N: what it is written as, and which files a part gets.
-#include "app/batch/shard.h"
+#include "app/shard/shard.h"
 
 #include <map>
 #include <string>

@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "app/options/options.h"
 #include "images/error.h"
 
 namespace imgpipe::test::sizes_test {

@@ -1,6 +1,4 @@
 // The batch's lanes, alone and with workers, one image at a time and in groups: no fault loses an image.
-#include "pipeline/batch/batch_lanes.h"
-
 #include <chrono>
 #include <string>
 #include <thread>
@@ -11,8 +9,9 @@
 
 #include "images/codecs/codec.h"
 #include "images/error.h"
-#include "pipeline/batch/batch_queue.h"
 #include "pipeline/decode_row.h"
+#include "pipeline/jobs/batch_queue.h"
+#include "pipeline/jobs/lane_scheduler.h"
 #include "tests/support/batch_folder.h"
 #include "tests/support/files.h"
 #include "tests/support/host_lane.h"
@@ -59,7 +58,7 @@ TEST_F(BatchTest, DevicesThatCannotBeLookedForEndTheBatch) {
   for (const bool host_helps : {false, true}) {
     BatchSettings with = settings(2);
     with.host_helps = host_helps;
-    with.find_lanes = []() -> LaneOffer {
+    with.find_lanes = []() -> LaneCapacity {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       throw Error(ErrorKind::device, "there is none");
     };
@@ -191,7 +190,7 @@ TEST_F(BatchTest, AnImageTooLargeForALaneIsDoneWhereWorkersHelp) {
       with.host_helps = true;
       with.find_lanes = [lane_ns,
                          offer = offering(lanes({{.room_bytes = kSmallRoom, .band_bytes = band_bytes}}))] {
-        LaneOffer made = offer();
+        LaneCapacity made = offer();
         made.lane_cost = {lane_ns, 0};
         return made;
       };
@@ -228,20 +227,20 @@ TEST_F(BatchTest, WhereWorkersHelpTheEstimateChoosesBandsOrTheHost) {
     with.host_helps = true;
     with.lane_memory = {std::pmr::new_delete_resource(), [](std::pmr::memory_resource*) {}};
     with.find_lanes = [lane_ns = one.lane_ns, offer = offering(lanes({{.room_bytes = kSmallRoom}}))] {
-      LaneOffer made = offer();
+      LaneCapacity made = offer();
       made.lane_cost = {lane_ns, 0};
       return made;
     };
     BatchQueue queue(1, with);
     const auto unexpected = [](const Error& e) { ADD_FAILURE() << e.what(); };
-    BatchLanes batch_lanes(with, queue, 1,
-                           {[&](EntryPointer, const Error& error) { unexpected(error); }, unexpected});
-    batch_lanes.find();
-    while (batch_lanes.devices().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    LaneScheduler scheduler(with, queue, 1,
+                            {[&](EntryPointer, const Error& error) { unexpected(error); }, unexpected});
+    scheduler.find();
+    while (scheduler.devices().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     BatchResult by_host;
     by_host.header.shape = kTooLarge;
     by_host.busy[static_cast<std::size_t>(Part::kernels)] = static_cast<std::int64_t>(one.stages_ns);
-    if (one.stages_ns > 0) batch_lanes.done_by_host(by_host);
+    if (one.stages_ns > 0) scheduler.done_by_host(by_host);
     const auto opened = [&](EntryPointer entry) {
       ImageFiles files;
       files.input = in_.file(names_[5]);
@@ -254,18 +253,18 @@ TEST_F(BatchTest, WhereWorkersHelpTheEstimateChoosesBandsOrTheHost) {
       entry->job->make_output();
       entry->result.header = entry->job->header();
       entry->result.output = entry->job->output_shape();
-      batch_lanes.take(*entry);
+      scheduler.choose_route(*entry);
       return entry;
     };
     EntryPointer entry = opened(queue.next().entry);
     ASSERT_EQ(entry->result.header.shape, kTooLarge);
     EXPECT_EQ(entry->result.route, ImageRoute::device);
     entry->job->decode(std::pmr::new_delete_resource());
-    batch_lanes.hand_over(std::move(entry));
+    scheduler.push(std::move(entry));
     entry = opened(queue.next().entry);
     EXPECT_EQ(entry->result.route, one.route) << one.stages_ns << " ns, threads " << one.threads;
     queue.end(std::move(entry));
-    batch_lanes.end();
+    scheduler.end();
   }
 }
 

@@ -1,6 +1,6 @@
 // The batch by itself: whatever the jobs, lanes, faults and memory, every image that can be done is done, to
 // the byte, and everything else is said.
-#include "pipeline/batch/batch.h"
+#include "pipeline/jobs/batch.h"
 
 #include <algorithm>
 #include <chrono>

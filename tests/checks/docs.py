@@ -238,7 +238,7 @@ def complaints(program):
 
 def check():
     """Every check finds what is wrong, and nothing in what is right."""
-    files = {"README.md", "docs/a.md", "app/main.cpp", "app/batch/glob.cpp", "tests/x_test.cpp"}
+    files = {"README.md", "docs/a.md", "app/main.cpp", "app/jobs/glob.cpp", "tests/x_test.cpp"}
     pages = {"README.md": "# Top\n", "docs/a.md": "# A b\n## C, d: `e`\n## C d e\n```\n## no\n```\n"}
     helps = {"": {"--cpu", "--help"}, "bench": {"--stage", "--help"}, "synth": set(), "devices": {"--json"}}
     tree_map = "## The map\n```\nREADME.md   x\napp/   y\napp/batch/   z\n  \ndocs/\ntests/\n```\n"

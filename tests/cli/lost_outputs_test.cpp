@@ -1,6 +1,6 @@
 // Outputs that another process removes while the batch writes them, outputs that a power failure emptied, and
 // disks that cannot be synced.
-#include "app/batch/lost_outputs.h"
+#include "app/files/lost_outputs.h"
 
 #include <atomic>
 #include <cerrno>

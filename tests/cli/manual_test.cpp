@@ -11,16 +11,16 @@
 
 #include <gtest/gtest.h>
 
+#include "app/command_table.h"
 #include "app/exit_code.h"
 #include "app/manual/brief_texts.h"
 #include "app/manual/completion_rows.h"
 #include "app/manual/completions.h"
 #include "app/manual/man_page.h"
 #include "app/manual/stage_help.h"
-#include "app/options/command_table.h"
 #include "app/options/range_file.h"
 #include "kernels/stage.h"
-#include "kernels/stage_texts.h"
+#include "kernels/table/stage_texts.h"
 #include "pipeline/stage_list.h"
 #include "tests/support/files.h"
 #include "tests/support/process.h"
@@ -147,7 +147,7 @@ TEST_F(Manual, HelpOfAStageSaysWhatItsRowsSay) {
 
 TEST_F(Manual, HelpOfACommandIsItsHelp) {
   EXPECT_EQ(run_imgpipe({"help"}).out, run_imgpipe({"--help"}).out);
-  for (const std::string_view name : command_names()) {
+  for (const std::string_view name : command_names(command_table())) {
     const RunResult help = run_imgpipe({"help", std::string(name)});
     EXPECT_EQ(help.exit_code, 0);
     EXPECT_EQ(help.out, run_imgpipe({std::string(name), "--help"}).out);
@@ -158,7 +158,7 @@ TEST_F(Manual, HelpOfACommandIsItsHelp) {
 
 TEST_F(Manual, ManPagesSayWhatTheTablesSay) {
   for (const CommandRow& command : command_table()) {
-    const std::string page = man_page(command);
+    const std::string page = man_page(command, command_table());
     EXPECT_EQ(flags_in(part_of(page, ".SH OPTIONS\n", ".SH "), "\\\\fB((?:\\\\-)+[a-z\\\\-]+)\\\\fR"),
               flags_of(command))
         << command.name;
@@ -174,7 +174,7 @@ TEST_F(Manual, ManPagesSayWhatTheTablesSay) {
     }
     EXPECT_EQ(run_imgpipe({"docs", "man", std::string(command.name)}).out, page);
   }
-  const std::string page = man_page(*find_command(""));
+  const std::string page = man_page(command_table().front(), command_table());
   for (const Stage* stage : selectable_stages()) {
     EXPECT_NE(page.find(".SS " + std::string(stage->name) + ": "), std::string::npos) << stage->name;
     for (const Parameter& row : stage->parameters)
@@ -187,7 +187,7 @@ TEST_F(Manual, FormattersTakeManPages) {
   const bool mandoc = is_there("mandoc");
   if (!groff && !mandoc) GTEST_SKIP() << "neither groff nor mandoc is installed";
   for (const CommandRow& command : command_table()) {
-    const std::string path = file(man_name(command) + ".1", man_page(command));
+    const std::string path = file(man_name(command) + ".1", man_page(command, command_table()));
     if (groff) {
       EXPECT_EQ(bash("groff -man -ww -z '" + path + "' 2>said && ! test -s said"), 0)
           << command.name << ": " << load_text(folder_.file("said"));
@@ -202,10 +202,10 @@ TEST_F(Manual, FormattersTakeManPages) {
 }
 
 TEST_F(Manual, CompletionsKnowEachCommandsOptionsAndNoOthers) {
-  const std::string bash_script = part_of(bash_completion(), "_imgpipe_flags() {", "\n}\n");
-  const std::string bash_options = part_of(bash_completion(), "_imgpipe_option() {", "\n}\n");
-  const std::string zsh = part_of(zsh_completion(), "_imgpipe_arguments() {", "\n}\n");
-  std::istringstream fish_lines(fish_completion());
+  const std::string bash_script = part_of(bash_completion(command_table()), "_imgpipe_flags() {", "\n}\n");
+  const std::string bash_options = part_of(bash_completion(command_table()), "_imgpipe_option() {", "\n}\n");
+  const std::string zsh = part_of(zsh_completion(command_table()), "_imgpipe_arguments() {", "\n}\n");
+  std::istringstream fish_lines(fish_completion(command_table()));
   std::map<std::string, std::string> fish;  // by command
   for (std::string line; std::getline(fish_lines, line);) {
     if (line.find("'__imgpipe_is ") != std::string::npos)
@@ -262,9 +262,9 @@ TEST_F(Manual, CompletionsDescribeOptionsInAFewWords) {
 }
 
 TEST_F(Manual, CompletionsKnowEveryStageAndCommand) {
-  const std::string bash_script = bash_completion();
-  const std::string zsh = zsh_completion();
-  const std::string fish = fish_completion();
+  const std::string bash_script = bash_completion(command_table());
+  const std::string zsh = zsh_completion(command_table());
+  const std::string fish = fish_completion(command_table());
   for (const CommandRow& command : command_table()) {
     for (const std::string& script : {bash_script, zsh, fish})
       EXPECT_NE(script.find(command.name), std::string::npos) << command.name;
@@ -285,14 +285,15 @@ TEST_F(Manual, CompletionsKnowEveryStageAndCommand) {
 }
 
 TEST_F(Manual, ShellsTakeTheirCompletions) {
-  EXPECT_EQ(bash("bash -n '" + file("imgpipe", bash_completion()) + "'"), 0);
+  EXPECT_EQ(bash("bash -n '" + file("imgpipe", bash_completion(command_table())) + "'"), 0);
   std::string missing;
   for (const std::string shell : {"zsh", "fish"}) {
     if (!is_there(shell)) {
       missing += (missing.empty() ? "" : " and ") + shell;
       continue;
     }
-    const std::string path = file("of_" + shell, shell == "zsh" ? zsh_completion() : fish_completion());
+    const std::string path = file(
+        "of_" + shell, shell == "zsh" ? zsh_completion(command_table()) : fish_completion(command_table()));
     EXPECT_EQ(bash(shell + " -n '" + path + "' 2>said && ! test -s said"), 0)
         << load_text(folder_.file("said"));
   }
@@ -304,7 +305,7 @@ TEST_F(Manual, ShellsTakeTheirCompletions) {
 class Completion : public Manual {
  protected:
   void SetUp() override {
-    (void)file("imgpipe.bash", bash_completion());
+    (void)file("imgpipe.bash", bash_completion(command_table()));
     (void)file("try.bash",
                "set -u\n"
                "source ./imgpipe.bash\n"

@@ -4,16 +4,14 @@
 #include <algorithm>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "app/options/command_line.h"
-#include "app/options/command_table.h"
 #include "images/error.h"
 #include "tests/support/files.h"
 #include "tests/support/process.h"
+#include "tests/support/read_options.h"
 
 namespace imgpipe::test::presets_test {
 namespace {
@@ -28,17 +26,11 @@ class Presets : public testing::Test {
   }
   static ProcessOptions process(Arguments arguments) {
     arguments.insert(arguments.begin(), {"in.png", "out.png"});
-    return std::get<ProcessOptions>(parse_command(arguments));
+    return process_options(arguments);
   }
   static std::string refusal(Arguments arguments) {
     arguments.insert(arguments.begin(), {"in.png", "out.png"});
-    try {
-      (void)parse_command(arguments);
-    } catch (const Error& error) {
-      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
-      return error.what();
-    }
-    return "";
+    return refusal_of(arguments);
   }
 
   const std::vector<OptionRow> rows_ = process_rows();
@@ -59,22 +51,22 @@ TEST_F(Presets, HoldWhatTheCommandLineTakes) {
                                   "include = [\"*.tif\", \"*.png\"]\n"
                                   "exclude = \"x*\"\n"
                                   "metadata = 'strip'\n")});
-  EXPECT_EQ(options.stage_list, "gray,resize:1200,smooth:gauss");
-  EXPECT_EQ(options.encode.quality, 85);
-  EXPECT_EQ(options.batch.memory_bytes, std::int64_t{3} << 29);
+  EXPECT_EQ(options.stages.list, "gray,resize:1200,smooth:gauss");
+  EXPECT_EQ(options.output.encode.quality, 85);
+  EXPECT_EQ(options.execution.memory_bytes, std::int64_t{3} << 29);
   EXPECT_TRUE(options.decode.lenient && options.decode.orient);
-  EXPECT_EQ(options.batch.include, (Arguments{"*.tif", "*.png"}));
-  EXPECT_EQ(options.batch.exclude, Arguments{"x*"});
-  EXPECT_FALSE(options.keep_metadata);
-  EXPECT_EQ(options.batch.given, Arguments{}) << "a preset is for single images too";
-  const auto clip = std::ranges::find(options.stage_options, "clip", &OptionValue::option);
+  EXPECT_EQ(options.input.include, (Arguments{"*.tif", "*.png"}));
+  EXPECT_EQ(options.input.exclude, Arguments{"x*"});
+  EXPECT_FALSE(options.output.keep_metadata);
+  EXPECT_EQ(options.batch_options, Arguments{}) << "a preset is for single images too";
+  const auto clip = std::ranges::find(options.stages.parameter_options, "clip", &OptionValue::option);
   EXPECT_EQ(clip->text, "0.5");
 }
 
 TEST_F(Presets, OneTextOrAListOfSteps) {
-  EXPECT_EQ(process({"--preset", preset("stages = \"gray,smooth:gauss\"\n")}).stage_list,
+  EXPECT_EQ(process({"--preset", preset("stages = \"gray,smooth:gauss\"\n")}).stages.list,
             "gray,smooth:gauss");
-  EXPECT_EQ(process({"--preset", preset("stages = [\"grey\", \"smooth:gauss,invert\"]\n")}).stage_list,
+  EXPECT_EQ(process({"--preset", preset("stages = [\"grey\", \"smooth:gauss,invert\"]\n")}).stages.list,
             "grey,smooth:gauss,invert");
 }
 
@@ -87,14 +79,14 @@ TEST_F(Presets, TheCommandLineWins) {
                         "-q",       "--no-clobber", "--include", "*.c"};
     arguments.insert(more.empty() ? arguments.end() : arguments.begin(), {"--preset", file});
     const ProcessOptions options = process(arguments);
-    EXPECT_EQ(options.stage_list, "gray");
-    EXPECT_EQ(options.encode.quality, 20);
-    EXPECT_FALSE(options.decode.lenient || options.talk.verbose);
-    EXPECT_TRUE(options.talk.quiet);
-    EXPECT_EQ(options.replace, Replace::none);
-    EXPECT_EQ(options.batch.include, Arguments{"*.c"});
+    EXPECT_EQ(options.stages.list, "gray");
+    EXPECT_EQ(options.output.encode.quality, 20);
+    EXPECT_FALSE(options.decode.lenient || options.logging.verbose);
+    EXPECT_TRUE(options.logging.quiet);
+    EXPECT_EQ(options.output.replace, Replace::none);
+    EXPECT_EQ(options.input.include, Arguments{"*.c"});
   }
-  EXPECT_TRUE(process({"--preset", file, "--quiet=false"}).talk.verbose);
+  EXPECT_TRUE(process({"--preset", file, "--quiet=false"}).logging.verbose);
 }
 
 TEST_F(Presets, ALaterOneWins) {
@@ -102,11 +94,11 @@ TEST_F(Presets, ALaterOneWins) {
       preset("quality = 10\npng-level = 2\nquiet = true\ninclude = [\"*.a\"]\n", "1.toml");
   const std::string two = preset("quality = 20\nverbose = true\nlenient = true\ninclude = []\n", "2.toml");
   const ProcessOptions options = process({"--preset", one, "--preset", two});
-  EXPECT_EQ(options.encode.quality, 20);
-  EXPECT_EQ(options.encode.png_level, 2);
-  EXPECT_TRUE(options.talk.verbose && !options.talk.quiet && options.decode.lenient);
-  EXPECT_EQ(options.batch.include, Arguments{});
-  EXPECT_EQ(process({"--preset", two, "--preset", one}).encode.quality, 10);
+  EXPECT_EQ(options.output.encode.quality, 20);
+  EXPECT_EQ(options.output.encode.png_level, 2);
+  EXPECT_TRUE(options.logging.verbose && !options.logging.quiet && options.decode.lenient);
+  EXPECT_EQ(options.input.include, Arguments{});
+  EXPECT_EQ(process({"--preset", two, "--preset", one}).output.encode.quality, 10);
 }
 
 TEST_F(Presets, AMistakeIsNamedWithItsLine) {
@@ -149,8 +141,8 @@ TEST_F(Presets, AMistakeIsNamedWithItsLine) {
 }
 
 TEST_F(Presets, HelpNeedsNone) {
-  const Command command = parse_command({"--preset", folder_.file("none.toml"), "--help"});
-  EXPECT_NE(std::get<PrintText>(command).text.find("--write-preset"), std::string::npos);
+  EXPECT_NE(printed_by({"--preset", folder_.file("none.toml"), "--help"}).find("--write-preset"),
+            std::string::npos);
 }
 
 // ---- writing -----------------------------------------------------------------------------------------
@@ -167,7 +159,7 @@ Arguments samples_of(const OptionRow& row) {
 
 bool is_taken(const Arguments& arguments) {
   try {
-    (void)parse_command(arguments);
+    (void)read_command_line(arguments);
     return true;
   } catch (const Error&) {
     return false;
@@ -196,7 +188,7 @@ TEST_F(Presets, WhatIsWrittenIsTheSameRun) {
   const std::string file = folder_.file("w.toml");
   const auto expect_same = [&](const Arguments& given) {
     save_text(file, GivenOptions(given, rows_, "imgpipe").as_preset(file));
-    EXPECT_EQ(GivenOptions({"--preset", file}, rows_, "imgpipe").arguments(),
+    EXPECT_EQ(argument_texts(GivenOptions({"--preset", file}, rows_, "imgpipe").all()),
               joined(given, {"--preset", file}))
         << load_text(file);
   };
@@ -242,7 +234,8 @@ TEST_F(Presets, OddTextsSurvive) {
                           "--device",  text};
     save_text(file, GivenOptions(given, rows_, "imgpipe").as_preset(file));
     Arguments expected{"--stages", given[3], "--device", text, "--include", text, "--preset", file};
-    EXPECT_EQ(GivenOptions({"--preset", file}, rows_, "imgpipe").arguments(), expected) << load_text(file);
+    EXPECT_EQ(argument_texts(GivenOptions({"--preset", file}, rows_, "imgpipe").all()), expected)
+        << load_text(file);
   }
   EXPECT_THROW((void)GivenOptions({"--include", "\xFF.png"}, rows_, "imgpipe").as_preset(file), Error);
 }
@@ -252,7 +245,7 @@ TEST_F(Presets, FilesOfStepsAreBesideThePreset) {
   const std::string sets = folder_.file("sets");
   const std::string written = preset("stages = [\"contrast:range=r.json\"]\n", "sets/p.toml");
   const GivenOptions read({"--preset", written}, rows_, "imgpipe");
-  EXPECT_EQ(read.arguments().at(1), "contrast:range=" + sets + "/r.json");
+  EXPECT_EQ(argument_texts(read.all()).at(1), "contrast:range=" + sets + "/r.json");
   // In the folder of the preset it is named from there, elsewhere by its whole path.
   EXPECT_NE(read.as_preset(sets + "/q.toml").find("\"contrast:range=r.json\""), std::string::npos);
   const std::string canonical = std::filesystem::canonical(sets).string();
@@ -262,7 +255,7 @@ TEST_F(Presets, FilesOfStepsAreBesideThePreset) {
             std::string::npos);
   EXPECT_NE(read.as_preset("-").find("range=" + canonical + "/r.json"), std::string::npos);
   const std::string series = preset("stages = \"contrast:range=series\"\npages = \"all\"\n", "sets/s.toml");
-  EXPECT_EQ(process({"--preset", series}).series_steps.size(), 1U);
+  EXPECT_EQ(process({"--preset", series}).stages.series_steps.size(), 1U);
   std::filesystem::create_directories(folder_.path() / "a,b");
   EXPECT_NE(refusal({"--preset", preset("\nstages = \"contrast:range=r.json\"\n", "a,b/p.toml")})
                 .find("p.toml:2: range=r.json would be"),

@@ -1,5 +1,5 @@
 // --balance: parts that are even, whole, and the same in every process.
-#include "app/batch/shard_balance.h"
+#include "app/jobs/shard_balance.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "app/batch/shard.h"
+#include "app/shard/shard.h"
 #include "images/error.h"
 #include "tests/support/batch_cli.h"
 

@@ -8,9 +8,9 @@
 
 #include "images/codecs/codec.h"
 #include "images/error.h"
-#include "images/files/input_file.h"
+#include "images/formats/pending_input.h"
 #include "images/synth.h"
-#include "pipeline/batch/batch.h"
+#include "pipeline/jobs/batch.h"
 #include "tests/support/files.h"
 #include "tests/support/process.h"
 #include "tests/support/sanitizers.h"

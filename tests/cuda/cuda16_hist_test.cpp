@@ -8,7 +8,6 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/cuda16_ways.h"
 #include "kernels/equalize/equalize.h"
 #include "kernels/hist/hist.h"
 #include "kernels/stage.h"

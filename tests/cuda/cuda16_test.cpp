@@ -12,7 +12,6 @@
 #include <gtest/gtest.h>
 
 #include "kernels/contrast/contrast.h"
-#include "kernels/cuda16_ways.h"
 #include "kernels/stage.h"
 #include "kernels/threshold/threshold.h"
 

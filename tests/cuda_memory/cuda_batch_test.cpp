@@ -12,10 +12,10 @@
 
 #include "images/error.h"
 #include "images/synth.h"
-#include "pipeline/batch/batch.h"
-#include "pipeline/batch/lane.h"
 #include "pipeline/coded_image.h"
 #include "pipeline/device.h"
+#include "pipeline/jobs/batch.h"
+#include "pipeline/lane.h"
 #include "tests/support/cuda_backend.h"
 #include "tests/support/files.h"
 #include "tests/support/host_lane.h"

@@ -13,9 +13,9 @@
 
 #include "images/error.h"
 #include "images/synth.h"
-#include "pipeline/batch/batch.h"
 #include "pipeline/decode_row.h"
 #include "pipeline/engine.h"
+#include "pipeline/jobs/batch.h"
 #include "tests/support/coded_jpegs.h"
 #include "tests/support/cuda_backend.h"
 #include "tests/support/files.h"

@@ -11,11 +11,13 @@
 #include <gtest/gtest.h>
 
 #include "images/error.h"
-#include "kernels/cluster_support.cuh"
+#include "kernels/shared/cluster_support.cuh"
 #include "lab/bench/bench.h"
 #include "pipeline/cuda/cuda_api.h"
 #include "pipeline/cuda/pinned_memory.h"
 #include "pipeline/device.h"
+#include "pipeline/lane.h"
+#include "pipeline/threads/thread_start.h"
 
 namespace {
 
@@ -25,6 +27,7 @@ struct Runtime {
   std::vector<int> devices_set;
   std::size_t most_pinned = ~std::size_t{0};
   cudaError_t refusal = cudaErrorMemoryAllocation;  // beyond most_pinned
+  cudaError_t count_status = cudaSuccess;
   std::string refusal_text = "no more";
   std::map<void*, std::size_t> pinned;
   cudaError_t last_error = cudaSuccess;
@@ -52,7 +55,7 @@ extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* count) {
   *count = static_cast<int>(runtime.capabilities.size());
-  return cudaSuccess;
+  return runtime.failed(runtime.count_status);
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   *properties = {};
@@ -242,6 +245,45 @@ TEST_F(CudaStandIn, TheCurrentDeviceOfAThreadIsRestored) {
     EXPECT_TRUE(runtime.pinned.empty());
   }
   EXPECT_EQ(runtime.devices_set, (std::vector<int>{1, 3}));
+  runtime.devices_set.clear();
+  { const CurrentDevice device(1); }
+  EXPECT_EQ(runtime.devices_set, (std::vector<int>{1, 3}));
+}
+
+// To make another device current there would make a context on it.
+TEST_F(CudaStandIn, OurOwnThreadsKeepTheirDevice) {
+  EXPECT_FALSE(is_own_thread());
+  const auto use_device = [] {
+    EXPECT_TRUE(is_own_thread());
+    const CurrentDevice device(1);
+  };
+  start_thread(use_device).join();
+  EXPECT_EQ(runtime.devices_set, std::vector<int>{1});
+  for (std::thread& thread : start_threads(2, [&](int) { use_device(); })) thread.join();
+  EXPECT_EQ(runtime.devices_set, (std::vector<int>{1, 1, 1}));
+  // Not so in the middle of a lane's work, where pinned memory of another device is freed.
+  runtime.devices_set.clear();
+  start_thread([] {
+    runtime.device = 3;
+    PinnedMemory memory(PinnedMemory::When::at_once, 0);
+    memory.use_device(1);
+    memory.deallocate(memory.allocate(kBlock, 64), kBlock, 64);
+  }).join();
+  EXPECT_EQ(runtime.devices_set, (std::vector<int>{1, 3}));
+}
+
+TEST_F(CudaStandIn, ALaneLeavesTheCallersDevice) {
+  runtime.capabilities = {{9, 0}, {9, 0}};
+  const std::vector<int> devices{1};
+  const auto lanes = make_cuda_lanes(devices, 1, make_lane_memory(0));
+  EXPECT_THROW(lanes.front()->start(), Error) << "the stand-in makes no streams";
+  EXPECT_EQ(runtime.devices_set, (std::vector<int>{1, 0}));
+}
+
+TEST_F(CudaStandIn, AListOfDevicesLeavesNoError) {
+  runtime.count_status = cudaErrorNoDevice;
+  EXPECT_TRUE(list_cuda_devices().devices.empty());
+  EXPECT_EQ(runtime.last_error, cudaSuccess) << "the caller's next launch would report it";
 }
 
 TEST_F(CudaStandIn, DevicesThatAreTooOldAreSkippedOrRefused) {

@@ -1,7 +1,7 @@
 // Any bytes as the TIFF structure of EXIF.
 #include <span>
 
-#include "images/codecs/jpeg/exif.h"
+#include "images/codecs/exif.h"
 #include "tests/fuzz/fuzz_target.h"
 
 IMGPIPE_FUZZ_TARGET(fuzz_exif) {

@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "app/info/info_report.h"
-#include "images/codecs/image_inspection.h"
 #include "images/error.h"
 #include "images/files/file_descriptor.h"
 #include "images/files/input_file.h"
+#include "images/formats/image_inspection.h"
 #include "images/text.h"
 #include "tests/fuzz/fuzz_target.h"
 

@@ -6,9 +6,9 @@
 
 #include "images/codecs/metadata/exif_block.h"
 #include "images/codecs/metadata/iptc.h"
-#include "images/codecs/metadata/metadata.h"
 #include "images/codecs/metadata/xmp.h"
 #include "images/error.h"
+#include "images/formats/kept_metadata.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace {

@@ -1,9 +1,10 @@
 // Any text as a command line, arguments separated by line breaks.
 #include <string>
-#include <variant>
 #include <vector>
 
-#include "app/options/command_line.h"
+#include "app/bench/bench_call.h"
+#include "app/command.h"
+#include "app/options/option_parser.h"
 #include "images/error.h"
 #include "images/text.h"
 #include "lab/bench/bench_options.h"
@@ -20,8 +21,12 @@ IMGPIPE_FUZZ_TARGET(fuzz_options) {
     }
   }
   try {
-    const Command command = parse_command(arguments);
-    if (const auto* bench = std::get_if<BenchCall>(&command)) (void)parse_bench_options(bench->arguments);
+    (void)read_command_line(arguments);
+    if (arguments.front() == "bench") {
+      CommandRow bench = bench_command();
+      bench.read = [](const Parser& parser) { return ReadyCommand{{}, read_bench_options(parser).logging}; };
+      (void)read_command(bench, {arguments.begin() + 1, arguments.end()});
+    }
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::usage || printable(error.what()) != error.what()) __builtin_trap();
   }

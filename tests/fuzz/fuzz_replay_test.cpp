@@ -86,7 +86,7 @@ TEST(FuzzReplay, DecodeSeeds) {
   std::mt19937 random(5);
   int files = 0;
   for (const auto& path : files_below(std::filesystem::path(kSourceFolder) / "tests/fuzz/seeds/decode")) {
-    replay_bent(fuzz_decode, load(path), 1000, random);
+    replay_bent(fuzz_decode, load(path), 500, random);
     ++files;
   }
   EXPECT_GE(files, 8);

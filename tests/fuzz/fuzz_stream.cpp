@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "images/error.h"
-#include "images/files/image_stream.h"
+#include "images/formats/image_stream.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace {

@@ -1,5 +1,5 @@
 // The codecs' table: every row complete, none in another's way, and nothing lists formats beside it.
-#include "images/codecs/codec_table.h"
+#include "images/formats/codec_table.h"
 
 #include <algorithm>
 #include <map>

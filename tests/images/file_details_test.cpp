@@ -12,8 +12,8 @@
 #include <gtest/gtest.h>
 #include <jpeglib.h>
 
-#include "images/codecs/image_inspection.h"
 #include "images/files/input_file.h"
+#include "images/formats/image_inspection.h"
 #include "images/synth.h"
 #include "tests/support/bmp_file.h"
 #include "tests/support/exif_maker.h"

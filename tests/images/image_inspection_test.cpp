@@ -1,5 +1,5 @@
 // What an image file is said to be by its headers alone, whether all of it is there or only what they need.
-#include "images/codecs/image_inspection.h"
+#include "images/formats/image_inspection.h"
 
 #include <functional>
 #include <string>

@@ -1,6 +1,6 @@
 // Streams of images: where each ends, whatever the pieces are that they come in, and what is said of one that
 // is cut off or damaged.
-#include "images/files/image_stream.h"
+#include "images/formats/image_stream.h"
 
 #include <algorithm>
 #include <string>

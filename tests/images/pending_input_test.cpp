@@ -1,4 +1,6 @@
 // Inputs that are looked at before they are read, and bytes that are written whole.
+#include "images/formats/pending_input.h"
+
 #include <array>
 #include <cerrno>
 #include <fstream>
@@ -12,7 +14,6 @@
 
 #include "images/error.h"
 #include "images/files/file_descriptor.h"
-#include "images/files/input_file.h"
 #include "tests/support/files.h"
 
 namespace imgpipe::test::pending_input_test {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "images/codecs/codec.h"
-#include "images/files/input_file.h"
+#include "images/formats/pending_input.h"
 #include "images/image.h"
 #include "tests/support/decoding.h"
 #include "tests/support/file_parts.h"

@@ -16,7 +16,6 @@
 #include "images/codecs/codec_parts.h"
 #include "images/error.h"
 #include "images/image.h"
-#include "kernels/cuda16_ways.h"
 #include "kernels/stage.h"
 #include "pipeline/engine.h"
 #include "pipeline/stage_list.h"

@@ -15,7 +15,7 @@
 #include "kernels/box/box.h"
 #include "kernels/equalize/equalize.h"
 #include "kernels/gauss/gauss.h"
-#include "kernels/gauss/pairs.h"
+#include "kernels/shared/gauss_pairs.h"
 #include "kernels/sharpen/sharpen.h"
 #include "kernels/smooth/smooth.h"
 #include "kernels/sobel/sobel.h"

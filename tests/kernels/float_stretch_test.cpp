@@ -1,9 +1,9 @@
-#include "kernels/contrast/float_stretch.h"
+#include "kernels/shared/float_stretch.h"
 
 #include <gtest/gtest.h>
 
-#include "kernels/contrast/stretch.h"
 #include "kernels/contrast/stretch_factor.h"
+#include "kernels/shared/stretch.h"
 
 namespace imgpipe::float_stretch_test {
 namespace {

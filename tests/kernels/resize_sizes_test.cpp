@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/resize/resize.h"
-#include "kernels/stage_parameters.h"
+#include "kernels/table/stage_parameters.h"
 
 namespace imgpipe::test::resize_sizes_test {
 namespace {

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "images/simd.h"
-#include "kernels/stage_parameters.h"
+#include "kernels/table/stage_parameters.h"
 
 namespace imgpipe::test::resize_test {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "images/codecs/codec.h"
 #include "images/codecs/codec_parts.h"
-#include "images/codecs/jpeg/exif.h"
+#include "images/codecs/exif.h"
 #include "images/error.h"
 #include "images/image.h"
 #include "images/synth.h"

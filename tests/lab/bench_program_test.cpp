@@ -3,14 +3,14 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
-#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "app/bench/bench_call.h"
 #include "app/bench/bench_rows.h"
 #include "app/build_id.h"
-#include "app/options/command_line.h"
+#include "app/options/option_parser.h"
 #include "images/error.h"
 #include "lab/bench/bench_options.h"
 #include "lab/bench/own_template.h"
@@ -26,14 +26,18 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+const CommandRow kRow = bench_command();
+
 BenchOptions options_of(const Words& arguments) {
-  return std::get<BenchOptions>(parse_bench_options(arguments));
+  Parser parser(kRow, arguments);
+  EXPECT_FALSE(parser.parse());
+  return read_bench_options(parser);
 }
 
 // The message of a refusal; empty: the arguments are accepted.
 std::string refusal(const Words& arguments) {
   try {
-    (void)parse_bench_options(arguments);
+    (void)options_of(arguments);
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
     return error.what();
@@ -83,12 +87,9 @@ TEST(BenchOptions, RefusalsSayWhatWasMeant) {
 }
 
 TEST(BenchOptions, ProductRefusesOptionsThatTheLabLacksAndPassesTheOthersOn) {
-  EXPECT_TRUE(std::holds_alternative<PrintText>(parse_command({"bench", "--help"})));
-  const Words arguments{"--stage", "grey", "-d", "cpu", "--stage=no"};
-  Words command{"bench"};
-  command.insert(command.end(), arguments.begin(), arguments.end());
-  EXPECT_EQ(std::get<BenchCall>(parse_command(command)).arguments, arguments);
-  EXPECT_THROW((void)parse_command({"bench", "--variants", "x"}), Error);
+  EXPECT_TRUE(Parser(kRow, {"--help"}).parse());
+  EXPECT_NO_THROW((void)read_command(kRow, {"--stage", "grey", "-d", "cpu", "--stage=no"}));
+  EXPECT_THROW((void)read_command(kRow, {"--variants", "x"}), Error);
 }
 
 // ---- two programs -------------------------------------------------------------------------------------

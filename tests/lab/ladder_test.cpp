@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/smooth/window.h"
+#include "kernels/shared/window.h"
 #include "kernels/stage.h"
 #include "lab/kernels/ladders.h"
 #include "pipeline/device.h"
@@ -216,9 +216,10 @@ TEST_P(Ladder, Grids) {
 TEST_P(Ladder, ALargerImage) {
   IMGPIPE_NEED_RUNG();
   for (const std::string content : {"noise", "constant"}) {
-    for (const Config& config : {Config{0, 0, 5}, Config{32, 1, 2}, Config{128, 500, 8}}) {
+    for (const Config& config : {Config{0, 0, 5}, Config{32, 1}, Config{128, 500}}) {
       check(ladder(), rung(), {1031, 777}, content, config);
       if (HasFatalFailure()) return;
+      if (rung().kind() != RungKind::cuda) break;  // it has no grid
     }
   }
 }

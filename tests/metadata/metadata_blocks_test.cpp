@@ -7,11 +7,11 @@
 
 #include "images/codecs/icc.h"
 #include "images/codecs/metadata/exif_block.h"
-#include "images/codecs/metadata/metadata.h"
 #include "images/codecs/metadata/ome_xml.h"
 #include "images/codecs/metadata/xml.h"
 #include "images/codecs/metadata/xmp.h"
 #include "images/error.h"
+#include "images/formats/kept_metadata.h"
 #include "tests/support/exif_maker.h"
 #include "tests/support/file_parts.h"
 #include "tests/support/profiles.h"

@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "images/codecs/metadata/metadata.h"
 #include "images/codecs/metadata/xmp.h"
+#include "images/formats/kept_metadata.h"
 #include "tests/support/exif_maker.h"
 #include "tests/support/file_parts.h"
 #include "tests/support/images.h"

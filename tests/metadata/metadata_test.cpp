@@ -1,6 +1,4 @@
 // Metadata: what each format's reader finds and its writer puts in.
-#include "images/codecs/metadata/metadata.h"
-
 #include <algorithm>
 #include <functional>
 #include <random>
@@ -12,6 +10,7 @@
 #include "images/codecs/metadata/exif_block.h"
 #include "images/codecs/metadata/xmp.h"
 #include "images/error.h"
+#include "images/formats/kept_metadata.h"
 #include "tests/support/exif_maker.h"
 #include "tests/support/file_parts.h"
 #include "tests/support/images.h"

@@ -6,8 +6,8 @@
 
 #include "images/codecs/mark.h"
 #include "images/codecs/metadata/iptc.h"
-#include "images/codecs/metadata/metadata.h"
 #include "images/error.h"
+#include "images/formats/kept_metadata.h"
 #include "tests/support/exif_maker.h"
 #include "tests/support/file_parts.h"
 #include "tests/support/images.h"

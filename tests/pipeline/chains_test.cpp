@@ -1,5 +1,5 @@
 // How a plan is cut into chains and bands: what a band holds, and what is made more than once.
-#include "pipeline/host/chains.h"
+#include "pipeline/chains.h"
 
 #include <string>
 

@@ -94,6 +94,8 @@ TEST_P(MemoryNeedOfJobs, IsWhatTheyTake) {
     const auto engine = make(threads);
     for (const Kept& kept : {Kept{"nothing"}, Kept{"source", 0, true}, Kept{"outputs", 0, true, true},
                              Kept{"pixels", 0, false, false, true}, Kept{"repeated", 2}}) {
+      // What is kept besides does not depend on the format.
+      if (written != Format::png && kept.name != "nothing") continue;
       Job job;
       job.reader = std::make_unique<NoReader>(shape);
       job.plan = plan_of(stages, shape, format_info(written).written_bits);

@@ -1,5 +1,5 @@
 // How many processors a process may use, read from trees of files that look like systems of all kinds.
-#include "pipeline/host/processor_limits.h"
+#include "pipeline/threads/processor_limits.h"
 
 #include <cerrno>
 #include <string>

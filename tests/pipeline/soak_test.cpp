@@ -11,8 +11,8 @@
 
 #include "images/codecs/codec.h"
 #include "images/synth.h"
-#include "pipeline/batch/batch.h"
 #include "pipeline/engine.h"
+#include "pipeline/jobs/batch.h"
 #include "tests/support/files.h"
 
 namespace imgpipe::test::soak_test {

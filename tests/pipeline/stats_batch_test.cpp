@@ -13,7 +13,7 @@
 #include "images/error.h"
 #include "images/image.h"
 #include "images/synth.h"
-#include "pipeline/batch/batch.h"
+#include "pipeline/jobs/batch.h"
 #include "pipeline/statistics/counting_writer.h"
 #include "pipeline/statistics/image_statistics.h"
 #include "pipeline/statistics/sample_counts.h"

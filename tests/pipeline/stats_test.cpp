@@ -118,7 +118,7 @@ TEST(SampleCounts, AddsUpWhatWasCountedApart) {
 
 TEST(CountingWriter, CountsStripsInAnyOrderFromSeveralThreads) {
   for (const SampleType sample : {kNarrow, kWide}) {
-    const Shape shape{5000, 211, 3, sample};
+    const Shape shape{2500, 211, 3, sample};
     const Pixels pixels(shape, 13);
     auto counts = std::make_shared<SampleCounts>();
     const auto writer = make_counting_writer(shape, counts);

@@ -1,6 +1,6 @@
 // Images that go through a device in bands, with the host's memory in place of the device's: every plan,
 // shape and limit against the reference, to the byte of the file.
-#include "pipeline/host/device_bands.h"
+#include "pipeline/devices/device_bands.h"
 
 #include <string>
 #include <utility>

@@ -228,6 +228,7 @@ Image decode(const Bytes& bytes) {
 // Widths that make one strip, many, and strips of one row.
 TEST(PngWriter, LibpngReadsEveryLevelShapeAndContent) {
   for (int level = 0; level <= 9; ++level) {
+    if (kSanitized && level > 3 && level < 9) continue;  // zlib's, and not instrumented
     EncodeOptions options;
     options.png_level = level;
     for (const Size& size : {Size{1, 1}, Size{3, 200}, Size{40001, 41}, Size{300007, 3}}) {

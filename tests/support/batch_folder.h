@@ -15,7 +15,7 @@
 
 #include "images/codecs/codec.h"
 #include "images/synth.h"
-#include "pipeline/batch/batch.h"
+#include "pipeline/jobs/batch.h"
 #include "tests/support/files.h"
 #include "tests/support/host_lane.h"
 

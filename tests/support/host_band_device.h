@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/devices/band_device.h"
 #include "pipeline/engine.h"
-#include "pipeline/host/band_device.h"
-#include "pipeline/host/host_threads.h"
+#include "pipeline/threads/host_threads.h"
 
 namespace imgpipe::test {
 

@@ -86,9 +86,9 @@ std::unique_ptr<Engine> HostLane::make_band_engine(int threads) {
   return std::make_unique<HostBandEngine>(device, threads);
 }
 
-std::function<LaneOffer()> offering(std::vector<std::unique_ptr<Lane>> lanes, std::int64_t lane_pixels,
-                                    std::int64_t lane_start_pixels) {
-  auto offer = std::make_shared<LaneOffer>();
+std::function<LaneCapacity()> offering(std::vector<std::unique_ptr<Lane>> lanes, std::int64_t lane_pixels,
+                                       std::int64_t lane_start_pixels) {
+  auto offer = std::make_shared<LaneCapacity>();
   offer->lanes = std::move(lanes);
   offer->lane_pixels = lane_pixels;
   offer->lane_start_pixels = lane_start_pixels;

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "images/error.h"
-#include "pipeline/batch/batch.h"
-#include "pipeline/batch/lane.h"
+#include "pipeline/jobs/batch.h"
+#include "pipeline/lane.h"
 #include "tests/support/host_band_device.h"
 
 namespace imgpipe::test {
@@ -65,8 +65,8 @@ class HostLane final : public Lane {
 };
 
 // For BatchSettings::find_lanes, once.
-[[nodiscard]] std::function<LaneOffer()> offering(std::vector<std::unique_ptr<Lane>> lanes,
-                                                  std::int64_t lane_pixels = 0,
-                                                  std::int64_t lane_start_pixels = 0);
+[[nodiscard]] std::function<LaneCapacity()> offering(std::vector<std::unique_ptr<Lane>> lanes,
+                                                     std::int64_t lane_pixels = 0,
+                                                     std::int64_t lane_start_pixels = 0);
 
 }  // namespace imgpipe::test

@@ -203,14 +203,11 @@ const std::vector<int>& compressions() {
 
 TEST(TiffReader, GreyOfEveryNumberOfBits) {
   for (int bits = 1; bits <= 16; ++bits) {
-    for (const int photometric : {0, 1}) {
-      for (const int compression : {COMPRESSION_NONE, kDeflate, COMPRESSION_LZW}) {
-        expect_read_in_every_layout({.width = 37,
-                                     .height = 23,
-                                     .bits = bits,
-                                     .photometric = photometric,
-                                     .compression = compression});
-      }
+    int photometric = bits % 2;
+    for (const int compression : {COMPRESSION_NONE, kDeflate, COMPRESSION_LZW}) {
+      expect_read_in_every_layout(
+          {.width = 37, .height = 23, .bits = bits, .photometric = photometric, .compression = compression});
+      photometric = 1 - photometric;
     }
   }
 }
@@ -222,6 +219,8 @@ TEST(TiffReader, EveryCompressionAndPredictor) {
         for (const int predictor : {1, 2}) {
           const bool predicts = compression != COMPRESSION_NONE && compression != COMPRESSION_PACKBITS;
           if (predictor == 2 && !predicts) continue;
+          // Half of them, with every pair of bits, samples and predictor.
+          if (predicts && (bits / 8 + samples + predictor) % 2 != 0) continue;
           TiffKind kind{.width = 35,
                         .height = 19,
                         .bits = bits,

@@ -10,7 +10,7 @@
 #include "images/codecs/metadata/metadata.h"
 #include "images/codecs/pages.h"
 #include "images/codecs/tiff/tiff_codec.h"
-#include "pipeline/pages/page_run.h"
+#include "pipeline/jobs/input_job.h"
 #include "tests/support/files.h"
 #include "tests/support/tiff_file.h"
 
@@ -56,7 +56,7 @@ TEST(TiffStack, PagesThatAreWrittenBehindOneAnotherAreATiff) {
 }
 
 // A file of 2 MB whose pages share one description: written with each of them it is more than 4 GB.
-TEST(PageRunTest, AStackIsBigTiffWhereMetadataThatPagesShareMakesItLong) {
+TEST(InputJobTest, AStackIsBigTiffWhereMetadataThatPagesShareMakesItLong) {
   constexpr std::uint32_t kPages = 2200, kTextBytes = 1 << 20;
   for (const bool kept : {false, true}) {
     const TemporaryFolder folder;
@@ -80,13 +80,13 @@ TEST(PageRunTest, AStackIsBigTiffWhereMetadataThatPagesShareMakesItLong) {
     save(folder.file("in.tif"), file);
     ImageSettings settings;
     settings.keep_metadata = kept;
-    PageRun run({.input = folder.file("in.tif"),
-                 .output = folder.file("out.tif"),
-                 .input_name = "in.tif",
-                 .output_name = "out.tif",
-                 .format = Format::tiff},
-                settings, {}, InputKind::any, Timeline::Clock::now());
-    run.open([](const Plan&, const ImageHeader&) {});
+    InputJob run({.input = folder.file("in.tif"),
+                  .output = folder.file("out.tif"),
+                  .input_name = "in.tif",
+                  .output_name = "out.tif",
+                  .format = Format::tiff},
+                 settings, PageRequest{}, InputKind::any, Timeline());
+    run.open([](const Plan&, const ImageHeader&) {}, [](const std::string&) {});
     EXPECT_EQ(run.range().count(), kPages);
     EXPECT_EQ(run.makes_big_stack(), kept);
   }

@@ -4,12 +4,12 @@
 // file, so that the file is held until its end, and nothing else.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "images/codecs/bmp/bmp_codec.h"
 #include "images/codecs/bmp/bmp_header.h"
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/metadata/metadata.h"
-#include "images/codecs/stb/stb_codec.h"
 
 namespace imgpipe {
 namespace {
@@ -84,7 +84,7 @@ class BmpWriter final : public Writer {
 }  // namespace
 
 std::unique_ptr<Writer> make_bmp_writer(Shape shape, const EncodeOptions& options) {
-  check_stb_writable(Format::bmp, shape);
+  check_storable_size(Format::bmp, shape, std::numeric_limits<int>::max());
   return std::make_unique<BmpWriter>(shape, options);
 }
 

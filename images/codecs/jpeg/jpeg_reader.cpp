@@ -15,6 +15,7 @@
 #include "images/codecs/jpeg/library_jpeg.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
+#include "images/rounded_up.h"
 
 namespace imgpipe {
 namespace {
@@ -158,8 +159,9 @@ class JpegReader final : public LibraryJpeg {
   [[nodiscard]] std::int64_t coefficient_bytes() const {
     std::int64_t bytes = 0;
     for (const jpeg_component_info& component : components()) {
-      const std::int64_t across = rounded_up(component.width_in_blocks, component.h_samp_factor);
-      const std::int64_t down = rounded_up(component.height_in_blocks, component.v_samp_factor);
+      const std::int64_t across =
+          rounded_up(std::int64_t{component.width_in_blocks}, component.h_samp_factor);
+      const std::int64_t down = rounded_up(std::int64_t{component.height_in_blocks}, component.v_samp_factor);
       bytes += down * (across * std::int64_t{sizeof(JBLOCK)} + std::int64_t{sizeof(JBLOCKROW)});
     }
     return bytes;
@@ -176,10 +178,6 @@ class JpegReader final : public LibraryJpeg {
       bytes += decoder_.max_v_samp_factor * rounded_up(decoder_.image_width + kRowAlignment, kRowAlignment);
     }
     return bytes;
-  }
-
-  static std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
-    return (value + multiple - 1) / multiple * multiple;
   }
 
   bool try_start() {

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "images/rounded_up.h"
+
 namespace imgpipe {
 namespace {
 
 constexpr std::int64_t kLine = 64;
-
-std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
 
 }  // namespace
 

@@ -1,11 +1,12 @@
 #include "images/codecs/metadata/description.h"
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 #include "images/codecs/metadata/ome_xml.h"
 #include "images/codecs/sniff.h"
-#include "images/codecs/tiff/tiff_pages.h"
 #include "images/error.h"
 
 namespace imgpipe {
@@ -57,6 +58,19 @@ std::string reason_to_drop(std::string_view kind, std::span<const std::byte> des
 }
 
 }  // namespace
+
+std::int64_t imagej_images(std::span<const std::byte> description) {
+  if (!stands_at(description, 0, "ImageJ="sv)) return 1;
+  const std::string_view text(reinterpret_cast<const char*>(description.data()), description.size());
+  const std::string_view key = "\nimages=";
+  const std::size_t at = text.find(key);
+  if (at == text.npos) return 1;
+  std::int64_t images = 1;
+  const char* const begin = text.data() + at + key.size();
+  const auto [end, error] = std::from_chars(begin, text.data() + text.size(), images);
+  const bool is_line = end == text.data() + text.size() || *end == '\n' || *end == '\r' || *end == '\0';
+  return error == std::errc() && is_line && images > 1 ? images : 1;
+}
 
 std::string_view description_kind(std::span<const std::byte> description) {
   const std::string_view text = text_of(description);

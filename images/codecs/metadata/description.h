@@ -26,4 +26,8 @@ struct AdaptedDescription {
 [[nodiscard]] AdaptedDescription adapt_description(std::span<const std::byte> description,
                                                    const MetadataUse& use);
 
+// How many images ImageJ says that there are: `description` begins with "ImageJ=" and has a line images=N.
+// 1 where it is none, or no number of 2 or more.
+[[nodiscard]] std::int64_t imagej_images(std::span<const std::byte> description);
+
 }  // namespace imgpipe

@@ -101,10 +101,6 @@ struct FoundMetadata {
   void lose(std::string name);
 };
 
-// The file's own resolution; EXIF's where the file has none or no unit, or where both are the same in whole
-// dots per inch, because EXIF's numbers are exact.
-[[nodiscard]] std::optional<Resolution> resolution_of(const FoundMetadata& found);
-
 // Names as lost the IPTC, XMP or profile in EXIF of a file that has none where it belongs.
 void name_copies_in_exif(FoundMetadata& found);
 
@@ -127,20 +123,6 @@ struct MetadataUse {
   bool whole_stack = true;                     // every page of the file goes along, in order, in one file
   std::string_view file_name{};                // of the input, without directories; empty: not known
 };
-
-struct KeptMetadata {
-  std::shared_ptr<const Metadata> metadata;  // nullptr: nothing
-  std::string lost_profile;                  // name of a profile other than sRGB that is not kept
-  std::vector<std::string> lost;             // all others: "EXIF (damaged: ...)", "resolution (resized)"
-};
-
-// Finds, checks and adapts what the file holds: orientation reset where it was applied or a step flips or
-// rotates, EXIF's sizes and resolution those of the result, thumbnails and maker notes left out. Throws only
-// Error(memory).
-[[nodiscard]] KeptMetadata keep_metadata(std::span<const std::byte> file, const MetadataUse& use);
-
-// For the user: "EXIF (bmp has no place for it), resolution (resized)"; empty: nothing is lost.
-[[nodiscard]] std::string lost_metadata_text(const std::vector<std::string>& lost);
 
 // By codec, for keep_metadata(). None throws but for Error(memory).
 [[nodiscard]] FoundMetadata find_jpeg_metadata(std::span<const std::byte> file);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "images/codecs/jpeg/exif.h"
+#include "images/codecs/exif.h"
 
 namespace imgpipe {
 

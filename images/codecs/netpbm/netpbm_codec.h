@@ -1,4 +1,4 @@
-// What the codec of the Netpbm formats gives to their rows (images/codecs/codec_table.h says what each is).
+// What the codec of the Netpbm formats gives to their rows (images/formats/codec_table.h says what each is).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What the codec of PNG gives to its row (images/codecs/codec_table.h says what each is).
+// What the codec of PNG gives to its row (images/formats/codec_table.h says what each is).
 #pragma once
 
 #include <cstddef>

@@ -84,8 +84,8 @@ HWY_INLINE std::size_t for_each_copy(std::size_t bytes, const Copy& copy) {
   return bytes - left;
 }
 
-// Tables take turns, as in kernels/hist/cpu.cpp: a count that follows on itself at once waits for it. Their
-// distance is no power of two, so that one value's counters do not look alike to the processor.
+// Tables take turns, as in kernels/shared/count_samples.cpp: a count that follows on itself at once waits for
+// it. Their distance is no power of two, so that one value's counters do not look alike to the processor.
 class Tally {
  public:
   HWY_INLINE void add(const std::uint8_t* bytes, std::size_t count) {

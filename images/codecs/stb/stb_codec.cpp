@@ -14,7 +14,7 @@
 #include <limits>
 #include <utility>
 
-#include "images/codecs/codec_table.h"
+#include "images/codecs/metadata/metadata.h"
 #include "images/codecs/stb/stb_claims.h"
 #include "images/codecs/stb/stb_memory.h"
 #include "images/error.h"
@@ -268,8 +268,8 @@ const StbEncoder& encoder_of(Format format) {
 // stb_image_write takes whole images, so the rows are gathered first.
 class StbWriter final : public Writer {
  public:
-  StbWriter(Format format, Shape shape, const EncodeOptions& options)
-      : encoder_(encoder_of(format)), options_(options), shape_(shape) {}
+  StbWriter(Format format, Shape shape, const EncodeOptions& options, FileEdit add_ours)
+      : encoder_(encoder_of(format)), options_(options), add_ours_(std::move(add_ours)), shape_(shape) {}
 
   void write_rows(ConstHostView rows) override {
     if (image_.empty()) image_ = Image(shape_);
@@ -289,9 +289,7 @@ class StbWriter final : public Writer {
     std::vector<std::byte> file;
     if (encoder_.write(file, std::as_const(image_).view(), options_) == 0)
       throw Error(ErrorKind::memory, "the encoder failed");
-    const Codec& codec = codec_of(encoder_.format);
-    if (options_.metadata && codec.add_metadata != nullptr) codec.add_metadata(file, *options_.metadata);
-    codec.add_mark(file, options_.mark);
+    add_ours_(file);
     EncodedFile encoded;
     encoded.parts.push_back(std::move(file));
     return encoded;
@@ -300,6 +298,7 @@ class StbWriter final : public Writer {
  private:
   const StbEncoder& encoder_;
   EncodeOptions options_;
+  FileEdit add_ours_;
   Shape shape_;
   Image image_;
   std::int64_t next_row_ = 0;
@@ -315,21 +314,10 @@ bool stb_writes(Format format) {
   return std::ranges::find(kEncoders, format, &StbEncoder::format) != kEncoders.end();
 }
 
-void check_stb_writable(Format format, Shape shape) {
-  // JPEG and TGA store sides in 16 bits; inside stb sizes are int, and it doubles buffers as it goes.
-  constexpr std::int64_t kMaxRawBytes = 1 << 30;
-  const std::string name(format_info(format).name);
-  const std::int64_t most_side = encoder_of(format).most_side;
-  if (shape.width > most_side || shape.height > most_side)
-    throw Error(ErrorKind::usage, name + " holds at most " + std::to_string(most_side) + " pixels a side");
-  if (shape.bytes() + shape.height > kMaxRawBytes) {
-    throw Error(ErrorKind::usage, name + " output is limited to 1 GiB of samples; pgm and ppm are not");
-  }
-}
-
-std::unique_ptr<Writer> make_stb_writer(Format format, Shape shape, const EncodeOptions& options) {
-  check_stb_writable(format, shape);
-  return std::make_unique<StbWriter>(format, shape, options);
+std::unique_ptr<Writer> make_stb_writer(Format format, Shape shape, const EncodeOptions& options,
+                                        FileEdit add_ours) {
+  check_storable_size(format, shape, encoder_of(format).most_side);
+  return std::make_unique<StbWriter>(format, shape, options, std::move(add_ours));
 }
 
 std::string stb_version() {

@@ -1,8 +1,10 @@
 // stb_image and stb_image_write, which --codec stb takes for the formats that they know.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "images/codecs/codec.h"
 #include "images/codecs/codec_parts.h"
@@ -13,11 +15,11 @@ namespace imgpipe {
 [[nodiscard]] std::unique_ptr<Reader> open_stb(Bytes file, Format format, const DecodeOptions& options);
 
 [[nodiscard]] bool stb_writes(Format format);
+// Puts metadata and mark into a whole file.
+using FileEdit = std::function<void(std::vector<std::byte>& file)>;
 // For a format that stb_writes(). Throws Error(usage) for a shape that it cannot make a file of.
 [[nodiscard]] std::unique_ptr<Writer> make_stb_writer(Format format, Shape shape,
-                                                      const EncodeOptions& options);
-// Throws Error(usage) for such a shape.
-void check_stb_writable(Format format, Shape shape);
+                                                      const EncodeOptions& options, FileEdit add_ours);
 
 [[nodiscard]] std::string stb_version();
 

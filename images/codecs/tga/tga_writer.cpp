@@ -6,7 +6,6 @@
 
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/mark.h"
-#include "images/codecs/stb/stb_codec.h"
 #include "images/codecs/tga/tga_codec.h"
 
 namespace imgpipe {
@@ -118,7 +117,7 @@ class TgaWriter final : public Writer {
 }  // namespace
 
 std::unique_ptr<Writer> make_tga_writer(Shape shape, const EncodeOptions& options) {
-  check_stb_writable(Format::tga, shape);
+  check_storable_size(Format::tga, shape, 65535);
   return std::make_unique<TgaWriter>(shape, options);
 }
 

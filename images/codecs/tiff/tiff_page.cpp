@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
+#include "images/codecs/metadata/description.h"
 #include "images/codecs/tiff/tiff_directory.h"
-#include "images/codecs/tiff/tiff_pages.h"
 #include "images/error.h"
 
 namespace imgpipe {

@@ -1,11 +1,11 @@
 #include "images/codecs/tiff/tiff_pages.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 
+#include "images/codecs/metadata/description.h"
 #include "images/codecs/sniff.h"
 #include "images/codecs/tiff/tiff_page_file.h"
 #include "images/codecs/tiff/tiff_raw_directory.h"
@@ -152,19 +152,6 @@ class TiffPages final : public Pages {
 };
 
 }  // namespace
-
-std::int64_t imagej_images(Bytes description) {
-  if (!stands_at(description, 0, "ImageJ="sv)) return 1;
-  const std::string_view text(reinterpret_cast<const char*>(description.data()), description.size());
-  const std::string_view key = "\nimages=";
-  const std::size_t at = text.find(key);
-  if (at == text.npos) return 1;
-  std::int64_t images = 1;
-  const char* const begin = text.data() + at + key.size();
-  const auto [end, error] = std::from_chars(begin, text.data() + text.size(), images);
-  const bool is_line = end == text.data() + text.size() || *end == '\n' || *end == '\r' || *end == '\0';
-  return error == std::errc() && is_line && images > 1 ? images : 1;
-}
 
 std::unique_ptr<Pages> open_tiff_pages(const InputFile& file, const DecodeOptions& options) {
   return std::make_unique<TiffPages>(file, options);

@@ -21,8 +21,4 @@ class InputFile;
 // taken. `file` outlives what is returned.
 [[nodiscard]] std::unique_ptr<Pages> open_tiff_pages(const InputFile& file, const DecodeOptions& options);
 
-// How many images ImageJ says that there are: `description` begins with "ImageJ=" and has a line images=N.
-// 1 where it is none, or no number of 2 or more.
-[[nodiscard]] std::int64_t imagej_images(Bytes description);
-
 }  // namespace imgpipe

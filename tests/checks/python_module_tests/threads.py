@@ -2,6 +2,7 @@
 import gc
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -48,6 +49,25 @@ def exit_of_child(work):
     return "it hangs"
 
 
+STATE = """
+import ctypes, os, threading, numpy
+def state():
+    environment = ctypes.POINTER(ctypes.c_char_p).in_dll(ctypes.CDLL(None), "environ")
+    variables = []
+    while environment[len(variables)] is not None:
+        variables.append(environment[len(variables)])
+    with open("/proc/self/status") as status, open("/proc/self/limits") as limits:
+        lines = [line for line in status if line.startswith(("SigBlk", "SigIgn", "SigCgt", "Umask"))]
+        return variables, lines, limits.read(), os.getcwd()
+threading.Thread(target=int).start()  # with its first thread the C library handles signal 33
+before = state()
+import imgpipe
+imgpipe.run(numpy.zeros((300, 300, 3), numpy.uint8), device="cpu", threads=3)
+imgpipe.run(numpy.zeros((3, 3, 3), numpy.uint8))
+assert state() == before, (before, state())
+"""
+
+
 def same_result(array, wanted):
     return np.array_equal(imgpipe.run(array, device="cpu", threads=3)[0], wanted)
 
@@ -89,6 +109,11 @@ class Threads(unittest.TestCase):
             self.fail("no other thread ran in 50 runs")
         finally:
             sys.setswitchinterval(interval)
+
+    @unittest.skipUnless(os.path.exists("/proc/self/status"), "this system has no /proc/self/status")
+    def test_the_process_stays_as_it_was(self):
+        """Its environment, signals, limits and directory."""
+        subprocess.run([sys.executable, "-c", STATE], check=True)
 
     @unittest.skipUnless(hasattr(os, "fork"), "there is no fork")
     def test_forked_processes_have_threads_of_their_own(self):

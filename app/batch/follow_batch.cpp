@@ -1,0 +1,45 @@
+#include "app/batch/follow_batch.h"
+
+#include <chrono>
+
+namespace imgpipe {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kLook{50};         // between two looks at signals
+constexpr std::chrono::milliseconds kGraceTime{1700};  // for what is on its way, after a signal
+
+}  // namespace
+
+bool is_unreported(const std::optional<Error>& fatal) {
+  return fatal && fatal->kind() != ErrorKind::output;
+}
+
+BatchEnd follow(Batch& batch, bool fail_fast, const SignalsNoted& signals, const BatchEvents& events) {
+  std::optional<Clock::time_point> deadline;
+  bool has_failed = false;
+  while (!batch.finished()) {
+    if (const std::optional<BatchResult> result = batch.next(kLook)) {
+      has_failed = has_failed || result->failed;
+      events.ended(*result);
+    }
+    events.pause();
+    if (signals.received() == 0) continue;
+    if (!deadline) {
+      deadline = Clock::now() + kGraceTime;
+      batch.stop();
+    }
+    if (Clock::now() > *deadline) break;
+  }
+  BatchEnd end;
+  end.signal = signals.received();
+  end.fatal = batch.fatal();
+  if (end.signal != 0) end.stopped = "signal " + std::to_string(end.signal);
+  if (end.fatal) end.stopped = is_unreported(end.fatal) ? end.fatal->what() : "an output cannot be written";
+  if (fail_fast && has_failed && end.stopped.empty()) end.stopped = "an image failed (--fail-fast)";
+  end.is_complete = batch.finished();
+  return end;
+}
+
+}  // namespace imgpipe

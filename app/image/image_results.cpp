@@ -1,0 +1,263 @@
+#include "app/image/image_results.h"
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "app/image/image_set_up.h"
+#include "app/report/image_report.h"
+#include "app/standard_streams.h"
+#include "images/error.h"
+#include "images/files/file.h"
+#include "images/files/file_identity.h"
+#include "images/files/input_file.h"
+#include "images/files/output_file.h"
+#include "images/formats/page_list.h"
+#include "images/text.h"
+#include "kernels/stage.h"
+#include "pipeline/file_encoding.h"
+#include "pipeline/owned_frame.h"
+#include "pipeline/timeline.h"
+
+namespace imgpipe {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Layout changes are no pictures of their own.
+bool makes_picture(const Step& step) {
+  return step.stage->writes_pixels && (step.stage->selectable || !step.parts.empty());
+}
+
+// What the sequential function of a stage makes of a frame.
+void run_reference(std::string_view name, const StageCall<Host>& call) {
+  functions(*find_stage(name), call.in.type.sample).reference(call);
+}
+
+// A decoded frame as an image file holds it.
+Image interleaved(const Frame<const std::byte, Host>& frame) {
+  FrameType type = frame.type;
+  type.layout = Layout::interleaved;
+  Image image(shape_of(type));
+  if (frame.type.layout == Layout::interleaved || frame.type.channels() == 1) {
+    copy_pixels(frame.planes[0], image.untyped_view());
+  } else {
+    run_reference("merge", {.in = frame, .out = {type, {image.untyped_view(), {}, {}, {}}}});
+  }
+  return image;
+}
+
+// Which image the histogram of step `index` counts: a fused step may have made it itself.
+std::string counted_image(const Plan& plan, std::size_t index) {
+  const std::vector<Step>& parts = plan.steps[index].parts;
+  if (!parts.empty() && makes_picture(parts.front())) return "the image after " + parts.front().label;
+  while (index-- > 0) {
+    if (makes_picture(plan.steps[index])) return "the image after " + plan.steps[index].label;
+  }
+  return "the image as it was read";
+}
+
+Comparison compare_stages(const ProcessOptions& options, const Outcome& outcome) {
+  const std::unique_ptr<Engine> engine = make_reference_engine();
+  Job job;
+  job.reader = make_memory_reader(outcome.source.untyped_view());
+  job.plan = outcome.plan;
+  job.repeat = reference_passes(options.reports.repeat);
+  job.keep_outputs = true;
+  Comparison comparison{engine->run(std::move(job)), {}, {}};
+  if (comparison.reference.error) std::rethrow_exception(comparison.reference.error);
+  comparison.differences = compare_outcomes(outcome, comparison.reference);
+  return comparison;
+}
+
+void compare_decoded(const ImageJob& image, const Outcome& outcome, Comparison& comparison) {
+  Timeline timeline;
+  const Image decoded = image.decode_by_library(timeline);
+  if (decoded.empty()) return;
+  comparison.decoded = compare_frames(frame_of_image(std::as_const(outcome.source).untyped_view()),
+                                      frame_of_image(decoded.untyped_view()));
+  comparison.library_decode_ms = static_cast<double>(timeline.union_ns()) / 1e6;
+}
+
+constexpr std::int64_t kMostOutputPixels = std::int64_t{1} << 34;
+
+// What can be read once more from its path.
+bool is_plain_file(const std::string& path) {
+  std::error_code error;
+  return path != kStandardStream && !descriptor_of(path) && fs::is_regular_file(path, error);
+}
+
+// OUTPUT need not be there yet.
+bool becomes_plain_file(const std::string& path) {
+  std::error_code error;
+  return path != kStandardStream && !descriptor_of(path) &&
+         (!fs::exists(path, error) || fs::is_regular_file(path, error));
+}
+
+Picture picture_of_file(const std::string& path, std::int64_t page, DecodeOptions decode) {
+  decode.most_bits = 16;
+  const InputFile file = PageList(path, decode, InputKind::regular_only).page(page - 1);
+  return picture_of(*open_reader(file, decode));
+}
+
+template <class Make>
+ReportPage::Side side_of(const Make& make) {
+  ReportPage::Side side;
+  try {
+    side.picture = make();
+  } catch (const Error& error) {
+    side.why_none = error.what();
+  }
+  return side;
+}
+
+// The step whose counts --histogram calls "before": the one the first contrast used, else the first; as many
+// as there are steps where none counts.
+std::size_t before_step(const Plan& plan) {
+  std::size_t found = plan.steps.size();
+  for (std::size_t i = plan.steps.size(); i-- > 0;) {
+    if (plan.steps[i].stage->counts) found = i;
+  }
+  const auto reads = std::ranges::find_if(plan.steps, &is_contrast);
+  return reads == plan.steps.end() ? found : *reads->counted_by;
+}
+
+// Without what is after, of any job.
+HistogramPair histogram_before(const std::string& name, const Outcome& outcome,
+                               const std::vector<ContrastRange>& ranges) {
+  const std::size_t before = before_step(outcome.plan);
+  const auto reads = std::ranges::find_if(
+      outcome.plan.steps, [&](const Step& step) { return is_contrast(step) && step.counted_by == before; });
+  HistogramPair pair;
+  pair.title = name + ", " + shape_text(outcome.plan.input);
+  pair.before_label = counted_image(outcome.plan, before);
+  pair.before = {outcome.histograms[before], outcome.plan.steps[before].in.sample};
+  for (const ContrastRange& range : ranges) {
+    if (reads != outcome.plan.steps.end() && range.label == reads->label) pair.ranges.push_back(range);
+  }
+  return pair;
+}
+
+}  // namespace
+
+Counts count_image(const ConstHostView& pixels) {
+  Frame<const std::byte, Host> frame = frame_of_image(pixels);
+  OwnedFrame planar;
+  if (frame.type.layout == Layout::interleaved) {
+    FrameType planar_type = frame.type;
+    planar_type.layout = Layout::planar;
+    planar = make_frame(planar_type);
+    run_reference("split", {.in = frame, .out = planar.view()});
+    frame = std::as_const(planar).view();
+  }
+  Counts counts{std::vector<std::uint64_t>(counters(frame.type)), frame.type.sample};
+  run_reference("hist", {.in = frame, .histogram = histogram_view<Host>(counts.values.data(), frame.type)});
+  return counts;
+}
+
+void make_result_folder(const std::string& path, OutputSync* sync) {
+  naming(printable(path), [&] { make_folder(path, sync); });
+}
+
+std::vector<StageFile> stage_files(const std::string& folder, const Plan& plan) {
+  std::vector<StageFile> files;
+  for (std::size_t i = 0; !folder.empty() && i < plan.steps.size(); ++i) {
+    if (!makes_picture(plan.steps[i])) continue;
+    std::string name = (i < 9 ? "0" : "") + std::to_string(i + 1) + "_" + plan.steps[i].label + ".png";
+    // What some file systems do not take.
+    std::ranges::replace_if(
+        name, [](char c) { return c == '#' || c == ':'; }, '-');
+    files.push_back({i, (fs::path(folder) / name).string()});
+  }
+  return files;
+}
+
+void write_stages(const ProcessOptions& options, const Outcome& outcome, const Mark& mark) {
+  EncodeOptions encode = options.output.encode;
+  encode.mark = mark;
+  make_result_folder(options.reports.stages_folder, options.output.sync.get());
+  HostThreads threads(thread_count(options.execution));
+  for (const StageFile& file : stage_files(options.reports.stages_folder, outcome.plan)) {
+    naming(printable(file.path), [&] {
+      const Image image = interleaved(outcome.outputs[file.step]);
+      const std::unique_ptr<Writer> writer = make_writer(Format::png, image.shape(), encode);
+      Timeline unreported;
+      write_file(file.path, encode_image(image.untyped_view(), *writer, threads, unreported).parts,
+                 options.output.sync.get());
+    });
+  }
+}
+
+void check_histogram(const ProcessOptions& options, const Plan& plan) {
+  if (options.reports.histogram_file.empty() || before_step(plan) < plan.steps.size()) return;
+  const bool of_series = !options.stages.series_steps.empty();
+  const bool of_file = options.stages.list.find(":range=") != std::string::npos;
+  const char* const why = of_series ? " among the stages: range=series counts in a pass of its own"
+                          : of_file ? " among the stages: contrast with range=FILE counts nothing"
+                                    : " or contrast among the stages";
+  throw Error(ErrorKind::usage, std::string("--histogram needs hist") + why);
+}
+
+HistogramPair histogram_pair(const std::string& name, const Outcome& outcome,
+                             const std::vector<ContrastRange>& ranges) {
+  HistogramPair pair = histogram_before(name, outcome, ranges);
+  pair.after_label = "the finished image";
+  pair.after = count_image(outcome.pixels);
+  return pair;
+}
+
+void write_histogram(const ProcessOptions& options, const HistogramPair& pair) {
+  const std::string text = histogram_text(pair, options.reports.histogram_file);
+  naming(printable(options.reports.histogram_file), [&] {
+    write_file(options.reports.histogram_file, std::as_bytes(std::span(text)), options.output.sync.get());
+  });
+}
+
+Comparison compare_with_reference(const ProcessOptions& options, const ImageJob& image,
+                                  const Outcome& outcome) {
+  Comparison comparison = naming(image.files().input_name, [&] { return compare_stages(options, outcome); });
+  compare_decoded(image, outcome, comparison);
+  return comparison;
+}
+
+bool wants_page(const ProcessOptions& options) {
+  return std::ranges::any_of(options.reports.files,
+                             [](const std::string& file) { return file.ends_with(".html"); });
+}
+
+void keep_for_page(const ProcessOptions& options, Job& job) {
+  if (!wants_page(options)) return;
+  job.keep_source = job.keep_source || !is_plain_file(options.input.path);
+  job.keep_pixels = job.keep_pixels || !becomes_plain_file(options.output.path);
+}
+
+ReportPage make_report_page(const ProcessOptions& options, const Outcome& outcome,
+                            const std::vector<ContrastRange>& ranges, std::vector<std::string> warnings) {
+  ReportPage page;
+  page.place = run_place();
+  page.command = command_text();
+  page.warnings = std::move(warnings);
+  page.peak_memory_bytes = peak_memory_bytes();
+  page.input = side_of([&] {
+    return outcome.source.empty()
+               ? picture_of_file(options.input.path, options.pages ? options.pages->first : 1, options.decode)
+               : picture_of(*make_memory_reader(outcome.source.untyped_view()));
+  });
+  const bool read_again = becomes_plain_file(options.output.path);
+  page.output = side_of([&] {
+    return read_again ? picture_of_file(options.output.path, 1, {.max_pixels = kMostOutputPixels})
+                      : picture_of(*make_memory_reader(outcome.pixels));
+  });
+  if (page.output.picture && before_step(outcome.plan) < outcome.plan.steps.size()) {
+    const std::string name = input_name(fs::path(options.input.path).filename().string());
+    page.histogram = histogram_before(name, outcome, ranges);
+    page.histogram->after_label = read_again ? "the output, read again" : "the finished image";
+    page.histogram->after = page.output.picture->counts;
+  }
+  return page;
+}
+
+}  // namespace imgpipe

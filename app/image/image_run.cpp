@@ -1,0 +1,372 @@
+#include "app/image/image_run.h"
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+#include "app/exit_code.h"
+#include "app/image/image_results.h"
+#include "app/image/image_set_up.h"
+#include "app/log.h"
+#include "app/pages/pages_progress.h"
+#include "app/pages/pages_report.h"
+#include "app/print.h"
+#include "app/report/report_names.h"
+#include "app/report/trace_file.h"
+#include "app/run_place.h"
+#include "app/standard_streams.h"
+#include "images/error.h"
+#include "images/files/output_file.h"
+#include "images/files/temporary_file.h"
+#include "images/text.h"
+#include "pipeline/device.h"
+#include "pipeline/jobs/input_job.h"
+
+namespace imgpipe {
+namespace {
+
+std::optional<PageRequest> page_request(const ProcessOptions& options) {
+  if (!options.pages) return std::nullopt;
+  return PageRequest{*options.pages, options.stages.series_steps};
+}
+
+void refuse_what_is_for_one_image(const ProcessOptions& options) {
+  if (!options.reports.stages_folder.empty())
+    throw Error(ErrorKind::usage, options.pages->alone
+                                      ? "--keep-stages does not go with range=series: leave out one of them"
+                                      : "--keep-stages is for one image: choose a page with --pages N");
+  if (wants_page(options))
+    throw Error(
+        ErrorKind::usage,
+        "--report FILE.html is for one image: choose a page with --pages N, or report as .json or .csv");
+}
+
+class InputRun {
+ public:
+  InputRun(const ProcessOptions& options, const EngineFactory& factory)
+      : options_(options),
+        format_(output_format(options.output.path, options.output.format)),
+        stdout_is_taken_(goes_to_stdout(options.output.path) || reports_to_stdout(options)),
+        is_single_(!options.pages || (options.pages->alone && options.stages.series_steps.empty())),
+        choice_(options, factory),
+        settings_(image_settings(options)) {
+    input_.emplace(image_files(options, input_name(options.input.path)), settings_, page_request(options),
+                   InputKind::any, prepare());
+    input_->set_most_bytes(options.execution.memory_bytes);
+    facts_.options = &options;
+    if (!options.reports.files.empty()) facts_.command = command_text();
+    facts_.output_format = format_;
+  }
+
+  int run() {
+    if (!is_single_)
+      log_removed(stale_.remove(options_.output.path));  // before this run has a temporary file
+    input_->open([this](const Plan& plan, const ImageHeader& header) { check(plan, header); },
+                 [this](const std::string& damage) { warn(damage); });
+    is_single_ ? choose_for_image() : choose_for_pages();
+    input_->run(*engine_, {.begin = [this](ImageJob& image) { return begin(image); },
+                           .ran =
+                               [this](ImageJob& image) {
+                                 if (is_single_) log_notes(image);
+                               },
+                           .done = [this](ItemDone& item) { take(item); }});
+    if (!is_single_) finish_pages_of_input();
+    if (histogram_) write_histogram(options_, *histogram_);
+    report();
+    if (report_.identical) return kExitDone;
+    const std::string wrong =
+        input_name(options_.input.path) + ": " + report_.implementation + " differs from the reference";
+    log_error(wrong, subject_of(wrong, options_));
+    return kExitDifference;
+  }
+
+ private:
+  // Rejects what can be rejected before the input is read. Returns the timeline of the items.
+  Timeline prepare() {
+    Timeline timeline(start_);
+    if (!is_single_) refuse_what_is_for_one_image(options_);
+    check_paths(options_, format_, in_use_);
+    choice_.begin();
+    // Looking for devices is part of what --device costs; with a CUDA engine its own thread goes on with it.
+    if (is_single_) timeline.add({"device", "host", SpanKind::host, 0, timeline.now_ns(), 0, 0});
+    return timeline;
+  }
+
+  // ---- before the first item runs --------------------------------------------------------------------
+
+  void choose_for_image() {
+    const Plan& plan = input_->single().plan();
+    const Step* const lacking = step_without_cuda(plan);
+    engine_ = &choice_.engine(input_->most_pixels(), lacking == nullptr ? "" : why_not_on_cuda(*lacking));
+    facts_.input = input_->first_header();
+    facts_.input_bytes = input_->input_bytes();
+    log_plan(plan);
+    check_histogram(options_, plan);
+    for (const StageFile& file : stage_files(options_.reports.stages_folder, plan)) {
+      in_use_.add("--keep-stages", file.path);
+      check_replaceable(file.path, why_no_image(file.path, options_.output.replace, input_->single().mark(),
+                                                options_.input.path));
+      if (std::filesystem::exists(file.path)) check_result_writable(file.path);
+    }
+  }
+
+  // Of several items, each.
+  void check(const Plan& plan, const ImageHeader& header) {
+    if (const Step* const lacking = step_without_cuda(plan); lacking != nullptr && not_on_cuda_.empty())
+      not_on_cuda_ = why_not_on_cuda(*lacking);
+    // Of a stream when it is at work already.
+    if (engine_ != nullptr && !not_on_cuda_.empty()) engine_ = &choice_.engine(0, not_on_cuda_);
+    check_histogram(options_, plan);
+    if (!facts_.pages) {
+      log_plan(plan);
+      facts_.pages.emplace();
+    } else if (header.shape != first_shape_) {
+      facts_.pages->same_input = false;
+    }
+    if (first_shape_.width == 0) first_shape_ = header.shape;
+  }
+
+  void choose_for_pages() {
+    engine_ = &choice_.engine(input_->most_pixels(), not_on_cuda_);
+    facts_.input = input_->first_header();
+    take_page_facts();
+    make_new_folder();
+    if (!options_.reports.trace_file.empty())
+      trace_.emplace(options_.reports.trace_file, options_.output.sync.get());
+    progress_.emplace(*input_, options_.logging.quiet, options_.stages.series_steps.size() + 1, start_);
+    measure();
+    progress_->begin_pass();
+  }
+
+  void make_new_folder() const {
+    if (!options_.output.new_folder.empty())
+      make_result_folder(options_.output.new_folder, options_.output.sync.get());
+  }
+
+  void take_page_facts() {
+    facts_.input_bytes = input_->input_bytes();
+    facts_.output_bytes = input_->output_bytes();
+    facts_.pages->in_file = input_->pages_in_file();
+    facts_.pages->first = input_->range().first;
+    facts_.pages->last = input_->range().last;
+    facts_.pages->stack = input_->makes_stack();
+  }
+
+  // A first pass over all pages, where the range is that of the series.
+  void measure() {
+    if (options_.stages.series_steps.empty()) return;
+    const Timeline timeline(start_);
+    const std::int64_t begin = timeline.now_ns();
+    progress_->begin_pass();
+    input_->measure(*engine_, [this](const ImageHeader& header) { progress_->page_is_counted(header); });
+    progress_->clear();
+    report_.rows.push_back(
+        {.name = "range", .time_ms = static_cast<double>(timeline.now_ns() - begin) / 1e6});
+    for (const std::size_t step : options_.stages.series_steps) {
+      series_.push_back(input_->stages()[step]);
+      report_.notes.push_back("contrast: lo " + std::to_string(series_.back().parameters[0]) + ", hi " +
+                              std::to_string(series_.back().parameters[1]) + ", of the series");
+    }
+  }
+
+  // ---- items -----------------------------------------------------------------------------------------
+
+  Job begin(const ImageJob& image) {
+    Job job;
+    job.repeat = options_.reports.repeat;
+    job.keep_source = options_.reports.compare;
+    job.keep_outputs = options_.reports.compare || !options_.reports.stages_folder.empty();
+    job.keep_pixels = !options_.reports.histogram_file.empty();
+    if (!is_single_) return job;
+    // A small file is put in place too soon to be left over, and reading its directory would cost more.
+    if (image.memory_question().handed_on) log_removed(stale_.remove(options_.output.path));
+    make_new_folder();
+    keep_for_page(options_, job);
+    return job;
+  }
+
+  void warn(const std::string& text) {
+    log_warning(text, subject_of(text, options_));
+    facts_.warnings.push_back(text);
+  }
+
+  void warn_of_devices() {
+    for (const std::string& warning : take_device_warnings()) warn(warning);
+  }
+
+  // Of several items each note once.
+  void log_notes(const ImageJob& image) {
+    for (const ImageNote& note : image.notes()) {
+      if (!is_single_) {
+        if (!said_.is_new(note)) continue;
+        progress_->clear();
+      }
+      (is_notice(note.about) ? log_notice : log_warning)(note.text, subject_of(note.text, options_));
+      facts_.warnings.push_back(note.text);
+    }
+    if (is_single_) warn_of_devices();
+  }
+
+  // Time after an item's last byte does not count as the work's.
+  void take(ItemDone& item) {
+    const double wall_ms = work_on();
+    if (!is_single_) page_is_written(item);
+    PageEntry entry{.number = item.number,
+                    .output = input_->makes_files() ? input_->output_of(item.number) : "",
+                    .input = item.job.header().shape,
+                    .written = item.job.output_shape(),
+                    .bits_per_sample = item.job.header().bits_per_sample,
+                    .output_bytes = item.job.output_bytes(),
+                    .wall_ms = wall_ms,
+                    .ranges = contrast_ranges(item.outcome)};
+    if (entries_.empty()) {
+      facts_.output = entry.written;
+      facts_.output_bytes = entry.output_bytes;
+      facts_.depth_loss = item.job.depth_loss();
+    }
+    if (!options_.reports.stages_folder.empty()) write_stages(options_, item.outcome, item.job.mark());
+    if (!options_.reports.histogram_file.empty()) add_histogram(item, entry);
+    Comparison comparison;
+    if (options_.reports.compare) comparison = compare_with_reference(options_, item.job, item.outcome);
+    ImageReport report =
+        make_image_report({.timeline = &item.job.timeline(),
+                           .plan = &item.outcome.plan,
+                           .wall_ms = wall_ms,
+                           .copy_bandwidth = is_single_ ? copy_bandwidth() : 0,
+                           .reference = options_.reports.compare ? &comparison.reference.timeline : nullptr,
+                           .differences = options_.reports.compare ? &comparison.differences : nullptr,
+                           .decoded = comparison.decoded,
+                           .library_decode_ms = comparison.library_decode_ms});
+    entry.identical = report.identical;
+    if (is_single_) {
+      report_ = std::move(report);
+      report_.ranges = entry.ranges;
+      if (wants_page(options_))
+        page_ = make_report_page(options_, item.outcome, report_.ranges, facts_.warnings);
+      return;
+    }
+    facts_.pages->same_output = facts_.pages->same_output && entry.written == facts_.output;
+    add_page(report_, report, item.number);
+    if (trace_) trace_->add(report.spans, item.job.files().input_name);
+    entries_.push_back(std::move(entry));
+    progress_->page_is_done(item.job.header());
+    resumed_ = Timeline::Clock::now();
+  }
+
+  void page_is_written(const ItemDone& item) {
+    progress_->page_is_written();
+    if (input_->makes_files()) log_removed(stale_.remove(input_->output_of(item.number)));
+    log_notes(item.job);
+  }
+
+  // The time since the last item's results were taken, which is the work's.
+  double work_on() {
+    const Timeline::Clock::time_point now = Timeline::Clock::now();
+    const double ms = std::chrono::duration<double, std::milli>(now - std::exchange(resumed_, now)).count();
+    wall_ms_ += ms;
+    return ms;
+  }
+
+  void add_histogram(const ItemDone& item, const PageEntry& entry) {
+    std::string name = input_name(std::filesystem::path(options_.input.path).filename().string());
+    if (!is_single_) {
+      const PageFacts& facts = *facts_.pages;
+      name += input_->is_stream()
+                  ? ", images from " + std::to_string(facts.first)
+                  : ", pages " + std::to_string(facts.first) + "-" + std::to_string(facts.last);
+    }
+    HistogramPair pair = histogram_pair(name, item.outcome, entry.ranges);
+    if (histogram_) return add_counts(*histogram_, pair, item.number);
+    histogram_ = std::move(pair);
+    if (!is_single_) histogram_->ranges.clear();  // each page has its own
+  }
+
+  // ---- after the last --------------------------------------------------------------------------------
+
+  void finish_pages_of_input() {
+    progress_.reset();
+    warn_of_devices();
+    input_->finish();
+    work_on();
+    take_page_facts();
+    if (const std::int64_t bytes = input_->passed_over_bytes(); bytes > 0)
+      warn(input_name(options_.input.path) +
+           ": skipped bytes after JPEGs with Exif, which are not images: " + std::to_string(bytes));
+    if (trace_) trace_->close();
+    finish_pages(report_, wall_ms_, copy_bandwidth());
+    for (std::string& line : range_lines(entries_)) report_.notes.push_back(std::move(line));
+  }
+
+  double copy_bandwidth() {
+    const bool is_reported = !options_.logging.quiet || !options_.reports.files.empty();
+    return is_reported ? engine_->copy_bandwidth() : 0;
+  }
+
+  void report() {
+    report_.implementation = engine_->implementation();
+    report_.device_why = choice_.why();
+    report_.processor = engine_->device_name();
+    for (const std::string& file : options_.reports.files) {
+      const std::string text = report_text(file);
+      naming(output_name(file),
+             [&] { write_file(file, std::as_bytes(std::span(text)), options_.output.sync.get()); });
+    }
+    if (is_single_ && !options_.reports.trace_file.empty()) {
+      TraceFile trace(options_.reports.trace_file, options_.output.sync.get());
+      trace.add(report_.spans, options_.input.path);
+      trace.close();
+    }
+    options_.output.sync->sync_names();
+    if (options_.logging.quiet) return;
+    const int fd = stdout_is_taken_ ? STDERR_FILENO : STDOUT_FILENO;
+    print_table(image_report_table(report_, facts_, wants_color(fd, options_.logging.no_color)),
+                stdout_is_taken_);
+  }
+
+  [[nodiscard]] std::string report_text(const std::string& file) const {
+    if (file.ends_with(".html")) return image_report_html(report_, facts_, page_);
+    if (!is_json_report(file)) return image_report_csv(report_);
+    return is_single_ ? image_report_json(report_, facts_)
+                      : pages_report_json(report_, facts_, entries_, series_);
+  }
+
+  Timeline::Clock::time_point start_ = Timeline::Clock::now();  // before anything else
+  Timeline::Clock::time_point resumed_ = start_;
+  double wall_ms_ = 0;  // of the work, without comparisons
+  const ProcessOptions& options_;
+  Format format_;
+  FilesInUse in_use_;
+  bool stdout_is_taken_;  // by the output or a report; found before OUTPUT is a new file
+  const bool is_single_;  // else there are several items, or may be
+  EngineChoice choice_;
+  Engine* engine_ = nullptr;
+  ImageSettings settings_;
+  std::optional<InputJob> input_;
+  RunFacts facts_;
+  ImageReport report_;  // of several items, added up
+  ReportPage page_;     // where one was asked for
+  std::optional<HistogramPair> histogram_;
+  StaleOutputs stale_;
+  // Of several items:
+  std::optional<PagesProgress> progress_;
+  std::string not_on_cuda_;
+  Shape first_shape_{0, 0, 1};
+  std::vector<PageEntry> entries_;
+  std::vector<StageRequest> series_;  // what range=series became
+  PageNotes said_;
+  std::optional<TraceFile> trace_;
+};
+
+}  // namespace
+
+int run_input(const ProcessOptions& options, const EngineFactory& factory) {
+  return InputRun(options, factory).run();
+}
+
+}  // namespace imgpipe

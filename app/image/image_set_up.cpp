@@ -1,0 +1,146 @@
+#include "app/image/image_set_up.h"
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "app/devices/calibration.h"
+#include "app/files/replaceable.h"
+#include "app/jobs/batch_files.h"
+#include "app/jobs/search_report.h"
+#include "app/jobs/updates.h"
+#include "app/log.h"
+#include "app/process_options/options_digest.h"
+#include "app/standard_streams.h"
+#include "images/error.h"
+#include "images/files/file_identity.h"
+#include "images/files/output_file.h"
+#include "images/text.h"
+#include "pipeline/device.h"
+
+namespace imgpipe {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What an output may replace.
+Replace replace_output(const ProcessOptions& options) {
+  return options.output.is_stamped ? Replace::all : options.output.replace;
+}
+
+void check_output_replaceable(const ProcessOptions& options) {
+  const Mark mark = mark_for(options.output.encode, image_files(options, ""));
+  const Replacement replacement =
+      replacement_of(options.output.path, replace_output(options), mark, options.input.path);
+  check_replaceable(options.output.path, replacement.why_not);
+  // A shell may have made both names of one pattern, and which source a plain mark had is not known.
+  const fs::path input(options.input.path), output(options.output.path);
+  if (replacement.replaced == Mark::result && options.output.is_listed &&
+      input.parent_path() == output.parent_path() && mark_in(options.input.path).kind == Mark::Kind::result)
+    check_replaceable(options.output.path, "is a result, as " + printable(options.input.path) +
+                                               " is, and of which input is not known; name it with -o, or "
+                                               "--overwrite replaces it");
+  log_replaced(were_made_alike(replacement.replaced, mark) ? 0 : 1);
+}
+
+}  // namespace
+
+ImageSettings image_settings(const ProcessOptions& options) {
+  ImageSettings settings;
+  settings.stages = options.stages.steps;
+  settings.fuse = options.fuse;
+  settings.keep_metadata = options.output.keep_metadata;
+  settings.decode = options.decode;
+  settings.decode.most_bits = 16;
+  settings.encode = options.output.encode;
+  // In one place each, which --name gives: a batch makes its folders itself.
+  settings.sync = options.output.sync.get();
+  if (options.output.name)
+    settings.before_first_byte = [sync = settings.sync](const std::string& output) {
+      const fs::path folder = fs::path(output).parent_path();
+      if (!folder.empty()) make_folder(folder.string(), sync);
+    };
+  settings.before_write = [replace = replace_output(options)](const std::string& output, const Mark& mark) {
+    check_still_replaceable(output, replace, mark);
+  };
+  return settings;
+}
+
+ImageFiles image_files(const ProcessOptions& options, std::string name) {
+  ImageFiles files{.input = options.input.path,
+                   .output = options.output.path,
+                   .input_name = std::move(name),
+                   .output_name = output_name(options.output.path),
+                   .format = output_format(options.output.path, options.output.format)};
+  // A stream has no name.
+  std::error_code unknown;
+  if (fs::is_regular_file(options.input.path, unknown) && !descriptor_of(options.input.path))
+    files.made_of = {.name = name_hash(fs::path(options.input.path).filename().string()),
+                     .options = options_hash(options, files.format)};
+  return files;
+}
+
+int thread_count(const ExecutionOptions& execution) {
+  return execution.threads > 0 ? execution.threads : host_info().threads;
+}
+
+void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_use) {
+  if (!format_info(format).writable) {
+    throw Error(ErrorKind::usage, output_name(options.output.path) + ": cannot write " +
+                                      std::string(format_info(format).name) +
+                                      " files; name another ending or --format png");
+  }
+  check_stream(options.output.path);
+  in_use.add_input("the input", options.input.path);
+  in_use.add("OUTPUT", options.output.path);
+  for (const auto& [option, path] : result_files(options)) in_use.add(option, path);
+  in_use.add("--keep-stages", options.reports.stages_folder);
+  if (options.output.update) in_use.add("--update", stamp_file(options, false));
+  // Pages with files of their own get names that are judged when their number is known.
+  if (!has_page_files(options, format)) check_output_replaceable(options);
+  check_results_replaceable(options);
+  check_results_writable(options);
+}
+
+LogSubject subject_of(const std::string& reason, const ProcessOptions& options) {
+  return subject_of(reason, input_name(options.input.path), output_name(options.output.path));
+}
+
+void log_plan(const Plan& plan) {
+  std::string steps;
+  for (const Step& step : plan.steps) steps += " " + step.label;
+  log_detail("steps:" + (steps.empty() ? " none" : steps) + " (* put in by the plan)");
+  for (const std::string& note : plan.notes) log_detail(note);
+}
+
+EngineChoice::EngineChoice(const ProcessOptions& options, const EngineFactory& factory)
+    : options_(options), factory_(factory), choice_(choose_device(options.execution.device)) {}
+
+void EngineChoice::begin() {
+  if (choice_.cuda_devices.size() > 1)
+    throw Error(ErrorKind::usage,
+                "--device: one image goes to one device, not to " + printable(options_.execution.device));
+  if (choice_.kind != DeviceKind::automatic) start();
+}
+
+Engine& EngineChoice::engine(std::int64_t pixels, const std::string& not_on_cuda) {
+  if (!engine_) {
+    choice_ = !not_on_cuda.empty()
+                  ? DeviceChoice{DeviceKind::cpu, {}, "auto took cpu (" + not_on_cuda + ")"}
+                  : choose_for_image(pixels, thread_count(options_.execution), 1 + options_.reports.repeat);
+    start();
+  } else if (choice_.kind == DeviceKind::cuda && !not_on_cuda.empty()) {
+    throw Error(ErrorKind::usage,
+                input_name(options_.input.path) + ": " + not_on_cuda + "; see --device cpu");
+  }
+  if (!choice_.why.empty()) log_detail(choice_.why);
+  return *engine_;
+}
+
+void EngineChoice::start() {
+  choice_.memory_bytes = options_.device_memory_bytes;
+  engine_ = factory_(choice_, thread_count(options_.execution));
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,79 @@
+#include "app/image/image_update.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "app/files/replaceable.h"
+#include "app/image/image_set_up.h"
+#include "app/jobs/result_files.h"
+#include "app/jobs/updates.h"
+#include "app/options/coding_options.h"
+#include "app/standard_streams.h"
+#include "images/error.h"
+#include "images/files/file_identity.h"
+
+namespace imgpipe {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A report on stdout is wanted anew each time, and so are times and comparisons.
+bool has_all_results(const ProcessOptions& options) {
+  if (options.reports.compare || options.reports.repeat > 0) return false;
+  const auto is_there = [](const std::string& path) {
+    std::error_code unknown;
+    return path != kStandardStream && fs::exists(path, unknown);
+  };
+  const std::vector<ResultFile> results = result_files(options);
+  const auto is_made = [&](const ResultFile& result) {
+    return result.option == kWritePreset || is_there(result.path);  // that one is written without a run
+  };
+  return std::ranges::all_of(results, is_made) &&
+         (options.reports.stages_folder.empty() || is_there(options.reports.stages_folder));
+}
+
+}  // namespace
+
+ImageUpdate::ImageUpdate(const ProcessOptions& options) : options_(options) {
+  std::error_code unknown;
+  const auto is_odd = [&](const std::string& path) {
+    return path == kStandardStream || descriptor_of(path) ||
+           (fs::exists(path, unknown) && !fs::is_regular_file(path, unknown));
+  };
+  if (is_odd(options.input.path))
+    throw Error(ErrorKind::usage, "--update: " + input_name(options.input.path) + ": is no regular file");
+  if (is_odd(options.output.path))
+    throw Error(ErrorKind::usage, "--update: " + output_name(options.output.path) + ": is no regular file");
+  BatchFiles found;
+  file_.input = options.input.path;
+  file_.output = options.output.path;
+  file_.format = output_format(options.output.path, options.output.format);
+  found.files.push_back(file_);
+  judge_updates(options, found, false);
+  file_ = found.files.front();
+  const Mark mark = mark_for(options.output.encode, image_files(options, ""));
+  // What one of several pages may replace, every one may: a file of another origin among them is refused.
+  const auto may_be_replaced = [&](const std::string& output) {
+    return found.stamped_outputs.contains(output) ||
+           why_no_image(output, options.output.replace, mark, options.input.path).empty();
+  };
+  is_stamped_ =
+      !found.stamped_outputs.empty() && std::ranges::all_of(outputs_of(options, file_), may_be_replaced);
+}
+
+bool ImageUpdate::is_done() const {
+  return state() == UpdateState::up_to_date && has_all_results(options_);
+}
+
+void ImageUpdate::stamp() const {
+  if (!file_.input_state) return;
+  UpdateStamps stamps(options_, false);
+  stamps.add(file_);
+  stamps.close();
+  options_.output.sync->sync_names();
+}
+
+}  // namespace imgpipe

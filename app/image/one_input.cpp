@@ -1,0 +1,178 @@
+#include "app/image/one_input.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "app/exit_code.h"
+#include "app/image/image_run.h"
+#include "app/image/image_set_up.h"
+#include "app/image/image_update.h"
+#include "app/jobs/batch_files.h"
+#include "app/jobs/glob.h"
+#include "app/jobs/page_outputs.h"
+#include "app/jobs/result_files.h"
+#include "app/log.h"
+#include "app/print.h"
+#include "app/report/report_names.h"
+#include "app/standard_streams.h"
+#include "images/error.h"
+#include "images/files/file.h"
+#include "images/text.h"
+#include "pipeline/jobs/name_pieces.h"
+
+namespace imgpipe {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Options that contradict one file as OUTPUT, because they concern several inputs.
+constexpr std::string_view kNeedDirectory[] = {"--recursive", "--include", "--exclude",
+                                               "--shard",     "--balance", "--failed-out"};
+
+bool is_directory(const std::string& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+bool goes_into_directory(const ProcessOptions& options) {
+  if (options.output.path == kStandardStream) return false;
+  return options.output.name || options.output.path.ends_with('/') || is_directory(options.output.path);
+}
+
+bool is_report_of_lines(const std::string& report) {
+  return report.ends_with(".ndjson");
+}
+
+bool has_report_of_lines(const ProcessOptions& options) {
+  return std::ranges::any_of(options.reports.files, is_report_of_lines);
+}
+
+bool stands_for_many(const ProcessOptions& options) {
+  if (!options.input.files_from.empty() || !options.input.more_paths.empty()) return true;
+  if (options.input.path == kStandardStream) return false;
+  std::error_code error;
+  return fs::exists(options.input.path, error) ? is_directory(options.input.path)
+                                               : is_pattern(options.input.path);
+}
+
+[[noreturn]] void need_directory(const ProcessOptions& options, const std::string& option) {
+  throw Error(ErrorKind::usage, option + " needs a directory as OUTPUT, and " +
+                                    output_name(options.output.path) +
+                                    " is one file; end OUTPUT with / to create a directory");
+}
+
+// Options of batches that mean nothing for one file.
+void check_options_of_one_file(const ProcessOptions& options) {
+  for (const std::string& option : options.batch_options) {
+    if (std::ranges::find(kNeedDirectory, option) != std::end(kNeedDirectory))
+      need_directory(options, option);
+  }
+  const auto lines = std::ranges::find_if(options.reports.files, is_report_of_lines);
+  if (lines != options.reports.files.end()) need_directory(options, "--report " + printable(*lines));
+}
+
+// With --skip-existing: every output file is there, and none is empty.
+bool has_output(const ProcessOptions& options, Format format) {
+  if (has_page_files(options, format)) {
+    BatchFile file;
+    file.input = options.input.path;
+    file.output = options.output.path;
+    file.format = format;
+    return has_all_pages(options, file);
+  }
+  std::error_code error;
+  return fs::is_regular_file(options.output.path, error) && fs::file_size(options.output.path, error) > 0;
+}
+
+int update_one(ProcessOptions options, const EngineFactory& factory) {
+  const ImageUpdate update(options);
+  if (update.is_done()) {
+    if (!options.logging.quiet)
+      print_table(output_name(options.output.path) + ": is up to date\n", reports_to_stdout(options));
+    return kExitDone;
+  }
+  if (update.state() != UpdateState::up_to_date)
+    log_detail(output_name(options.output.path) +
+               ": to be made: " + std::string(update_reason(update.state())));
+  options.output.is_stamped = update.is_stamped();
+  const int code = run_input(options, factory);
+  if (code == kExitDone) update.stamp();
+  return code;
+}
+
+}  // namespace
+
+bool is_batch(const ProcessOptions& options) {
+  if (stands_for_many(options)) return true;
+  if (options.input.path == kStandardStream || !goes_into_directory(options)) return false;
+  return !options.batch_options.empty() || has_report_of_lines(options);
+}
+
+bool is_reported_as_image(const ProcessOptions& options) {
+  if (stands_for_many(options) || has_report_of_lines(options)) return false;
+  return !options.reports.files.empty() || options.reports.compare || options.reports.repeat > 0 ||
+         options.device_memory_bytes > 0 || !options.reports.histogram_file.empty() ||
+         !options.reports.stages_folder.empty();
+}
+
+ProcessOptions with_output_file(ProcessOptions options) {
+  if (options.output.path == kStandardStream) {
+    if (options.output.name)
+      throw Error(ErrorKind::usage, "--name is of files in a folder, and OUTPUT is stdout");
+    return options;
+  }
+  if (!goes_into_directory(options)) return options;
+  const bool is_stream = options.input.path == kStandardStream;
+  if (is_stream && !options.output.name)
+    throw Error(ErrorKind::usage, "stdin has no name for a file in " + printable(options.output.path) +
+                                      "; name the file, or add --name 'NAME.png'");
+  // The kernel would look for a directory after the slash.
+  std::error_code error;
+  if (!is_directory(options.output.path) &&
+      fs::exists(options.output.path.substr(0, options.output.path.find_last_not_of('/') + 1), error))
+    throw Error(ErrorKind::usage, printable(options.output.path) + ": not a directory");
+  const NameTemplate& name =
+      options.output.name ? *options.output.name : NameTemplate::preset(options.input.recursive);
+  const std::string tree = is_stream ? "" : tree_of_input(options.input.path);
+  options.output.is_listed = false;
+  std::string folder =
+      std::exchange(options.output.path, name.place(options.output.path, {options.input.path, tree},
+                                                    options.output.format, page_in_name(options))
+                                             .path);
+  // A name may have folders of its own; where {page} is in them, the last one that all have.
+  const bool named_pages = options.pages && options.pages->named;
+  if (named_pages) {
+    folder = folder_of_pages(options.output.path);
+  } else if (options.output.name || options.input.recursive) {
+    folder = fs::path(options.output.path).parent_path().string();
+  }
+  if (named_pages || !is_directory(folder)) options.output.new_folder = folder;
+  return options;
+}
+
+int run_image(const ProcessOptions& options, const EngineFactory& factory) {
+  check_options_of_one_file(options);
+  const Format format = output_format(options.output.path, options.output.format);
+  const bool is_left = options.output.skip_existing && has_output(options, format);
+  if (options.dry_run) {
+    FilesInUse in_use;
+    if (!is_left) check_paths(options, format, in_use);
+    print_text((is_left ? "0 to do, 1 skipped"
+                        : input_name(options.input.path) + " -> " + output_name(options.output.path) +
+                              "\n1 to do, 0 skipped") +
+               ", stages " + options.stages.list + "\n");
+    return kExitDone;
+  }
+  if (is_left) {
+    if (!options.logging.quiet)
+      print_table(output_name(options.output.path) + ": is there already\n", reports_to_stdout(options));
+    return kExitDone;
+  }
+  return options.output.update ? update_one(options, factory) : run_input(options, factory);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,385 @@
+#include "app/jobs/batch_files.h"
+
+#include <algorithm>
+#include <climits>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include <sys/stat.h>
+
+#include "app/files/name_list.h"
+#include "app/jobs/existing_results.h"
+#include "app/jobs/folder_walk.h"
+#include "app/jobs/locations.h"
+#include "app/jobs/page_outputs.h"
+#include "app/jobs/result_files.h"
+#include "app/jobs/shard_balance.h"
+#include "app/jobs/updates.h"
+#include "app/process_options/options_digest.h"
+#include "images/error.h"
+#include "images/files/file.h"
+#include "images/text.h"
+#include "pipeline/jobs/name_pieces.h"
+
+namespace imgpipe {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<struct stat> status_of(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+  return info;
+}
+
+bool is_folder(const std::string& path) {
+  const auto info = status_of(path);
+  return info && S_ISDIR(info->st_mode);
+}
+
+// A name below INPUT as a path below OUTPUT.
+std::string tree_of_name(const std::string& name) {
+  const fs::path path = fs::path(name).lexically_normal().relative_path();
+  if (!path.empty() && *path.begin() == "..") {
+    throw Error(ErrorKind::usage, printable(name) +
+                                      ": leads out of OUTPUT's tree; without --recursive it "
+                                      "would be written under its own name");
+  }
+  return path.string();
+}
+
+class Finder {
+ public:
+  // `run`: gives each input its output; nullptr: only the inputs are found.
+  Finder(const InputOptions& input, const std::optional<Shard>& shard, const ProcessOptions* run)
+      : input_(input),
+        shard_(shard),
+        run_(run),
+        selection_(input.include, input.exclude),
+        one_folder_(input.more_paths.empty() && is_folder(input.path)),
+        name_(run != nullptr && run->output.name ? *run->output.name
+                                                 : NameTemplate::preset(input.recursive)) {
+    if (run != nullptr) check_directory(run->output);
+  }
+
+  BatchFiles find() {
+    if (input_.files_from.empty()) {
+      add_inputs();
+    } else {
+      add_list(read_name_list(input_.files_from));
+    }
+    std::ranges::sort(found_.files, {},
+                      [](const BatchFile& file) { return std::tie(file.name, file.input, file.tree); });
+    // Not std::ranges::unique: clang 14 cannot compile what libstdc++ 12 has of it.
+    found_.files.erase(std::unique(found_.files.begin(), found_.files.end(),
+                                   [](const BatchFile& a, const BatchFile& b) {
+                                     return a.name == b.name && a.input == b.input;
+                                   }),
+                       found_.files.end());
+    found_.passed_over = selection_.passed_over();
+    if (run_ == nullptr) {
+      take_out_repeated();
+    } else {
+      name_outputs();
+      found_.results = take_out_results(*run_, found_.files);
+      if (found_.results > 0) name_outputs();  // {n} counts what is left
+      check_outputs();  // of all shards: none may write what another one reads or writes
+    }
+    if (shard_ && run_ != nullptr) {
+      check_results(*run_, found_);
+      if (!run_->reports.failed_file.empty()) {
+        for (const BatchFile& file : found_.files) found_.names_of_all_shards.insert(file.name);
+      }
+    }
+    if (shard_) keep_shard(found_, *shard_);
+    if (run_ == nullptr) return std::move(found_);
+    if (run_->output.update) judge_updates(*run_, found_, true);
+    found_.otherwise_made = check_replaceable_outputs(*run_, found_);
+    return std::move(found_);
+  }
+
+ private:
+  void check_directory(const OutputOptions& output) {
+    if (const auto info = status_of(output.path)) {
+      if (!S_ISDIR(info->st_mode)) throw Error(ErrorKind::usage, not_a_directory());
+      output_id_ = FileId{info->st_dev, info->st_ino};
+    } else if (!input_.more_paths.empty() && !output.name && !output.path.ends_with('/')) {
+      // Else a word too many, behind INPUT OUTPUT, would become a folder.
+      throw Error(ErrorKind::usage, not_a_directory() + "; end OUTPUT with / to create one");
+    }
+  }
+
+  // OUTPUT.
+  [[nodiscard]] std::string not_a_directory() const {
+    const std::size_t inputs = 1 + input_.more_paths.size();
+    return printable(run_->output.path) + ": not a directory, but " +
+           (inputs > 1 ? "there are " + std::to_string(inputs) + " inputs" : "this is a batch");
+  }
+
+  void add_inputs() {
+    add_input(input_.path);
+    for (const std::string& input : input_.more_paths) add_input(input);
+    // A preset's --exclude is for many directories.
+    for (const std::string& pattern : selection_.unmatched(!input_.exclude_is_of_preset))
+      found_.unmatched.push_back(pattern + " matched nothing");
+  }
+
+  void add_input(const std::string& input) {
+    const bool exists = status_of(input).has_value();
+    if (exists && is_folder(input)) {
+      walk({input, "", one_folder_ ? "" : tree_of_input(input)});
+      return;
+    }
+    if (exists || !is_pattern(input)) {
+      if (selection_.takes(plain_name(input), false))
+        add_file(input, input, tree_of_input(input), fs::path(input).filename().string());
+      return;
+    }
+    add_pattern(input);
+  }
+
+  void add_pattern(const std::string& pattern) {
+    const PathsFound like = paths_like(pattern, [&](const std::string& folder) {
+      const auto info = status_of(folder);
+      return info && FileId{info->st_dev, info->st_ino} == output_id_;
+    });
+    found_.problems.insert(found_.problems.end(), like.problems.begin(), like.problems.end());
+    bool folders_only = true;
+    for (const std::string& path : like.paths) {
+      if (is_folder(path)) {
+        if (input_.recursive) walk({path, "", tree_of_input(path)});
+        continue;
+      }
+      folders_only = false;
+      if (selection_.takes(plain_name(path), true))
+        add_file(path, path, tree_of_input(path), fs::path(path).filename().string());
+    }
+    if (like.paths.empty()) {
+      found_.unmatched.push_back("'" + printable(pattern) + "' matched nothing");
+    } else if (folders_only && !input_.recursive) {
+      found_.unmatched.push_back("'" + printable(pattern) + "' matched folders only (see --recursive)");
+    }
+  }
+
+  // `source`: the name relative to INPUT.
+  void add_file(const std::string& path, const std::string& name, const std::string& tree,
+                const std::string& source) {
+    BatchFile file;
+    if (run_ != nullptr) file.made_of.name = name_hash(source);
+    file.input = path;
+    file.name = name;
+    file.tree = tree;
+    found_.files.push_back(std::move(file));
+  }
+
+  void add_list(const std::vector<std::string>& names) {
+    if (!input_.path.empty() && !one_folder_ && input_.more_paths.empty() &&
+        (status_of(input_.path) || !is_pattern(input_.path)))
+      throw Error(ErrorKind::usage, "--files-from: INPUT " + printable(input_.path) + " is not a directory");
+    found_.list_is_empty = names.empty();
+    if (names.empty()) return;
+    if (!input_.path.empty() && !one_folder_) {
+      add_inputs();
+      keep_listed(names);
+      return;
+    }
+    for (const std::string& name : names) {
+      if (!selection_.takes(plain_name(name), false)) continue;
+      if (one_folder_) {
+        add_file((fs::path(input_.path) / name).string(), name, name_.has("dir") ? tree_of_name(name) : name,
+                 plain_name(name));
+      } else {
+        add_file(name, name, tree_of_input(name), fs::path(name).filename().string());
+      }
+    }
+  }
+
+  // A list says which of the INPUTs' files are meant.
+  void keep_listed(const std::vector<std::string>& names) {
+    std::unordered_map<std::string, bool> found_by_name;
+    for (const std::string& name : names) found_by_name.emplace(plain_name(name), false);
+    std::erase_if(found_.files, [&](const BatchFile& file) {
+      const auto listed = found_by_name.find(plain_name(file.name));
+      if (listed == found_by_name.end()) return true;
+      listed->second = true;
+      return false;
+    });
+    for (const std::string& name : names) {
+      if (const bool fresh = !std::exchange(found_by_name[plain_name(name)], true); fresh)
+        found_.problems.push_back({name, "is in the list, but not among what the INPUTs give"});
+    }
+  }
+
+  void walk(const Spot& folder) {
+    const auto info = status_of(folder.path);
+    if (!info || !visited_.insert({info->st_dev, info->st_ino}).second) return;
+    walk_folders(folder,
+                 {.take =
+                      [&](const Spot& file) {
+                        if (selection_.takes(file.below, true))
+                          add_file(file.path, one_folder_ ? file.below : file.path, file.tree, file.below);
+                      },
+                  .enters =
+                      [&](const Spot& below, const FileId& id) {
+                        return input_.recursive && id != output_id_ && selection_.takes_folder(below.below) &&
+                               visited_.insert(id).second;
+                      },
+                  .cannot_read =
+                      [&](const Spot& below, const std::error_code& error) {
+                        found_.problems.push_back({below.path, "cannot read the folder: " + error.message()});
+                      },
+                  .pass_hidden = [&](const Spot& file) { selection_.pass_hidden(file.below); }});
+  }
+
+  // Files of all shards are numbered, in the order of their names.
+  void name_outputs() {
+    std::int64_t number = 0;
+    for (BatchFile& file : found_.files) {
+      const PlacedOutput output = name_.place(run_->output.path, {file.input, file.tree, ++number},
+                                              run_->output.format, page_in_name(*run_));
+      check_length(output.path);
+      file.output = output.path;
+      file.format = output.format;
+      const auto [hash, fresh] = option_hashes_.try_emplace(file.format);
+      if (fresh) hash->second = options_hash(*run_, file.format);
+      file.made_of.options = hash->second;
+    }
+  }
+
+  static void check_length(const std::string& path) {
+    const std::size_t bytes = fs::path(path).filename().string().size();
+    if (bytes > NAME_MAX)
+      throw Error(ErrorKind::usage, printable(path) + ": a file name of " + std::to_string(bytes) +
+                                        " bytes; the system takes " + std::to_string(NAME_MAX));
+  }
+
+  void take_out_repeated() {
+    std::set<std::string> seen;
+    std::erase_if(found_.files, [&](const BatchFile& file) {
+      return !seen.insert(fs::path(file.input).lexically_normal().string()).second;
+    });
+  }
+
+  // What keeps two files apart that would be written as one.
+  [[nodiscard]] std::string hint(const BatchFile& a, const BatchFile& b) const {
+    if (run_->output.name) return " (see --name: {dir}, {stem}, {input_ext} and {n} tell inputs apart)";
+    const std::string text = input_.recursive ? "{dir}/{stem}_{input_ext}.{ext}" : "{stem}_{input_ext}.{ext}";
+    const NameTemplate name(text);
+    const auto place = [&](const BatchFile& file) {
+      return name.place("", {file.input, file.tree}, run_->output.format, page_in_name(*run_)).path;
+    };
+    if (place(a) != place(b)) return "; add --name '" + text + "'";
+    const bool one_folder = fs::path(a.name).parent_path() == fs::path(b.name).parent_path();
+    return one_folder ? " (--exclude one of them)" : input_.recursive ? "" : " (see --recursive)";
+  }
+
+  [[noreturn]] void refuse_both(const BatchFile& first, const BatchFile& second) const {
+    throw Error(ErrorKind::usage, printable(second.output) + ": " + printable(first.input) + " and " +
+                                      printable(second.input) + " would both be written there" +
+                                      hint(first, second));
+  }
+
+  void check_outputs() {
+    std::unordered_map<std::string, const BatchFile*> writers;
+    Locations locations;
+    std::map<FileIdentity, const BatchFile*> replacers;
+    std::map<FileId, const BatchFile*> existing;
+    for (BatchFile& file : found_.files) {
+      if (const auto [other, fresh] = writers.emplace(file.output, &file); !fresh)
+        refuse_both(*other->second, file);
+      if (has_page_files(*run_, file.format)) {
+        file.output_exists = run_->output.skip_existing && has_all_pages(*run_, file);
+        continue;  // no file of the name itself is written
+      }
+      const auto [info, location] = locations.of_output(file.output);
+      // A power failure or a full disk may leave an empty file.
+      const bool is_empty = info && S_ISREG(info->st_mode) && info->st_size == 0;
+      file.output_exists = info && !(is_empty && run_->output.skip_existing);
+      const bool is_replaced = !file.output_exists || (S_ISREG(info->st_mode) && !run_->output.skip_existing);
+      if (is_replaced && location)
+        if (const auto [other, fresh] = replacers.emplace(*location, &file); !fresh)
+          refuse_both(*other->second, file);
+      if (!info) continue;
+      if (S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode))  // a batch waits for no reader
+        throw Error(ErrorKind::usage, printable(file.output) + ": is there and is no regular file");
+      if (S_ISDIR(info->st_mode))
+        throw Error(ErrorKind::usage, printable(file.output) + ": is a folder, and " + printable(file.input) +
+                                          " would be written there");
+      existing.emplace(FileId{info->st_dev, info->st_ino}, &file);
+    }
+    check_page_outputs(*run_, found_.files);
+    for (const BatchFile& file : found_.files) {
+      // An output that is a folder on the way to another.
+      for (fs::path above = fs::path(file.output).parent_path();
+           above.string().size() > run_->output.path.size(); above = above.parent_path()) {
+        if (const auto writer = writers.find(above.string()); writer != writers.end())
+          throw Error(ErrorKind::usage, printable(writer->first) + ": would be both a file and a folder");
+      }
+      if (existing.empty()) continue;
+      const auto info = status_of(file.input);
+      if (!info) continue;
+      const auto output = existing.find({info->st_dev, info->st_ino});
+      if (output != existing.end()) refuse_input(*output->second, file);
+    }
+  }
+
+  // `writer` would write the file that `reader` reads.
+  [[noreturn]] void refuse_input(const BatchFile& writer, const BatchFile& reader) const {
+    const std::string pattern = name_.pattern();
+    const std::string other = pattern.empty() ? "one of them" : "'" + pattern + "'";
+    if (&writer == &reader)
+      throw Error(ErrorKind::usage, printable(writer.output) + ": is the input itself, " +
+                                        printable(reader.input) + "; name another folder");
+    throw Error(ErrorKind::usage,
+                printable(reader.input) + ": is an input, and would be replaced by the output of " +
+                    printable(writer.input) + "; name another folder, or --exclude " + printable(other));
+  }
+
+  const InputOptions& input_;
+  const std::optional<Shard>& shard_;
+  const ProcessOptions* const run_;
+  Selection selection_;
+  const bool one_folder_;  // is INPUT, so that names are below it
+  const NameTemplate& name_;
+  std::map<Format, std::uint64_t> option_hashes_;
+  std::optional<FileId> output_id_;
+  std::set<FileId> visited_;  // folders
+  BatchFiles found_;
+};
+
+}  // namespace
+
+bool has_page_files(const ProcessOptions& options, Format format) {
+  return options.pages && !options.pages->alone && (options.pages->named || !holds_pages(format));
+}
+
+std::string tree_of_input(const std::string& input) {
+  fs::path path = fs::path(input).lexically_normal().relative_path();
+  if (path.filename().empty()) path = path.parent_path();
+  if (path == ".") return "";
+  if (path.empty() || *path.begin() != "..") return path.string();
+  if (path.filename() != "..") return path.filename().string();
+  std::error_code error;
+  return fs::canonical(input, error).filename().string();
+}
+
+std::optional<std::int64_t> page_in_name(const ProcessOptions& options) {
+  if (!options.pages || !options.pages->alone) return std::nullopt;
+  return options.pages->first;
+}
+
+BatchFiles find_batch_files(const ProcessOptions& options) {
+  return Finder(options.input, options.shard, &options).find();
+}
+
+BatchFiles find_inputs(const InputOptions& input, const std::optional<Shard>& shard) {
+  return Finder(input, shard, nullptr).find();
+}
+
+}  // namespace imgpipe

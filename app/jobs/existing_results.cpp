@@ -1,0 +1,96 @@
+#include "app/jobs/existing_results.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+
+#include "app/files/replaceable.h"
+#include "app/jobs/locations.h"
+#include "app/jobs/page_outputs.h"
+#include "images/codecs/mark.h"
+#include "images/files/file_identity.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Whether both share a directory somewhere.
+bool may_overlap(const std::vector<BatchFile>& files, Locations& locations) {
+  std::set<std::optional<FileIdentity>> of_outputs;
+  for (const BatchFile& file : files) of_outputs.insert(locations.directory(file.output));
+  return std::ranges::any_of(
+      files, [&](const BatchFile& file) { return of_outputs.contains(locations.directory(file.input)); });
+}
+
+bool is_made_of(const std::string& path, const BatchFile& source) {
+  const Mark mark = mark_in(path);
+  return mark.made_of && mark.made_of->name == source.made_of.name;
+}
+
+}  // namespace
+
+std::size_t take_out_results(const ProcessOptions& options, std::vector<BatchFile>& files) {
+  Locations locations;
+  if (!may_overlap(files, locations)) return 0;
+  std::multimap<FileIdentity, const BatchFile*> writers;
+  for (const BatchFile& file : files) {
+    const auto location = has_page_files(options, file.format) ? std::nullopt : locations.of(file.output);
+    if (location) writers.emplace(*location, &file);
+  }
+  const std::vector<const BatchFile*> page_writers = writers_of_pages(options, files);
+  std::vector<bool> is_result(files.size());
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const auto made_of = [&](const BatchFile* source) {
+      return source != nullptr && source != &files[i] && is_made_of(files[i].input, *source);
+    };
+    is_result[i] = made_of(page_writers.empty() ? nullptr : page_writers[i]);
+    const std::optional<FileIdentity> location = locations.of(files[i].input);
+    if (is_result[i] || !location) continue;
+    const auto [first, last] = writers.equal_range(*location);
+    is_result[i] = std::any_of(first, last, [&](const auto& writer) { return made_of(writer.second); });
+  }
+  return std::erase_if(files, [&](const BatchFile& file) {
+    return is_result[static_cast<std::size_t>(&file - files.data())];
+  });
+}
+
+std::string left_out_text(const std::optional<NameTemplate>& name, std::size_t results) {
+  const std::string pattern = name ? name->pattern() : "";
+  const std::string hint =
+      pattern.empty() ? "" : "; --exclude '" + printable(pattern) + "' leaves out every name like theirs";
+  return (results == 1 ? "1 input is a result" : std::to_string(results) + " inputs are results") +
+         std::string(" of this command on other inputs and left out") + hint;
+}
+
+std::size_t check_replaceable_outputs(const ProcessOptions& options, const BatchFiles& found) {
+  if (options.output.skip_existing) return 0;
+  std::string reason;
+  std::size_t more = 0, otherwise_made = 0;
+  const std::string* first = nullptr;
+  for (const BatchFile& file : found.files) {
+    const bool is_left = options.output.update && file.update == UpdateState::up_to_date;
+    if (!file.output_exists || is_left || found.stamped_outputs.contains(file.output)) continue;
+    Mark mark = options.output.encode.mark;
+    mark.made_of = file.made_of;
+    const Replacement replacement = replacement_of(file.output, options.output.replace, mark, file.input);
+    if (!were_made_alike(replacement.replaced, mark)) ++otherwise_made;
+    if (replacement.why_not.empty()) continue;
+    if (first == nullptr) {
+      first = &file.output;
+      reason = replacement.why_not;
+    } else {
+      ++more;
+    }
+  }
+  if (first == nullptr) return otherwise_made;
+  if (more > 0) reason += (more == 1 ? "; so is 1 more" : "; so are " + std::to_string(more) + " more");
+  check_replaceable(*first, reason);
+  return 0;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,121 @@
+#include "app/jobs/glob_paths.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "app/jobs/folder_walk.h"
+#include "app/jobs/glob.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool holds_wildcards(const std::string& name) {
+  const std::size_t bracket = name.find('[');
+  return name.find_first_of("*?") != std::string::npos ||
+         (bracket != std::string::npos && name.find(']', bracket) != std::string::npos);
+}
+
+std::string without_backslashes(const std::string& name) {
+  std::string plain;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '\\' && i + 1 < name.size()) ++i;
+    plain += name[i];
+  }
+  return plain;
+}
+
+// One alternative of a pattern, name by name down the folders.
+class Descent {
+ public:
+  Descent(const std::string& pattern, const FolderTest& passed_over, PathsFound& found)
+      : names_(names_of_path(pattern)),
+        folders_only_(pattern.ends_with('/')),
+        passed_over_(passed_over),
+        found_(found) {
+    for (const std::string& name : names_) globs_.emplace_back(name, &name == &names_.back());
+    if (names_.empty()) return;
+    go(pattern.starts_with('/') ? "/" : "", 0);
+    while (!to_do_.empty()) {
+      const auto [folder, at] = to_do_.back();
+      to_do_.pop_back();
+      follow(folder, at);
+    }
+  }
+
+ private:
+  // The names from `at` on are to be looked for below `folder`. What several ** lead to again is not.
+  void go(const fs::path& folder, std::size_t at) {
+    if (seen_.emplace(folder.string(), at).second) to_do_.emplace_back(folder, at);
+  }
+
+  void follow(const fs::path& folder, std::size_t at) {
+    const bool last = at + 1 == names_.size();
+    if (!last && !holds_wildcards(names_[at])) {
+      go(folder / without_backslashes(names_[at]), at + 1);
+      return;
+    }
+    const GlobName& glob = globs_[at];
+    if (glob.any_folders() && !last) go(folder, at + 1);
+    for (const FolderEntry& entry : entries_of(folder)) {
+      if (entry.name.front() == '.' && !glob.begins_with_dot()) continue;
+      if (!glob.any_folders() && !glob.matches(characters_of(entry.name))) continue;
+      const fs::path path = folder / entry.name;
+      if (entry.folder && passed_over_(path.string())) continue;
+      if (last && (entry.folder || !folders_only_)) found_.paths.push_back(path.string());
+      if (!entry.folder) continue;
+      if (!glob.any_folders()) {
+        if (!last) go(path, at + 1);
+      } else if (!entry.is_link) {
+        go(path, at);
+      }
+    }
+  }
+
+  std::vector<FolderEntry> entries_of(const fs::path& folder) {
+    std::error_code error;
+    std::vector<FolderEntry> entries = read_folder(folder.empty() ? "." : folder.string(), error);
+    if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)
+      found_.problems.push_back({folder.string(), "cannot read the folder: " + error.message()});
+    return entries;
+  }
+
+  std::vector<std::string> names_;
+  std::vector<GlobName> globs_;
+  bool folders_only_;
+  const FolderTest& passed_over_;
+  PathsFound& found_;
+  std::set<std::pair<std::string, std::size_t>> seen_;
+  std::vector<std::pair<fs::path, std::size_t>> to_do_;  // in no order: what is found is sorted
+};
+
+}  // namespace
+
+bool is_pattern(const std::string& text) {
+  return holds_wildcards(text) || (text.find('{') != std::string::npos && expand_braces(text).size() > 1);
+}
+
+std::string PathProblem::text() const {
+  return printable(path) + ": " + reason;
+}
+
+LogSubject PathProblem::subject() const {
+  return {.input = printable(path), .output = {}, .reason = reason};
+}
+
+PathsFound paths_like(const std::string& pattern, const FolderTest& passed_over) {
+  PathsFound found;
+  for (const std::string& text : expand_braces(pattern)) Descent(text, passed_over, found);
+  std::ranges::sort(found.paths);
+  found.paths.erase(std::unique(found.paths.begin(), found.paths.end()), found.paths.end());
+  std::ranges::sort(found.problems, {}, &PathProblem::path);
+  found.problems.erase(std::unique(found.problems.begin(), found.problems.end()), found.problems.end());
+  return found;
+}
+
+}  // namespace imgpipe

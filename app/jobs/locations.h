@@ -1,0 +1,53 @@
+// Where paths lead: which outputs and inputs are one file.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include <sys/stat.h>
+
+#include "images/files/file_identity.h"
+
+namespace imgpipe {
+
+// A location is a directory, each of which is looked at once, and a name in it.
+class Locations {
+ public:
+  const std::optional<FileIdentity>& directory(const std::filesystem::path& path) {
+    const std::string parent = path.parent_path().string();
+    const auto [found, fresh] = directories_.try_emplace(parent);
+    if (fresh) found->second = file_identity(parent.empty() ? "." : parent);
+    return found->second;
+  }
+  std::optional<FileIdentity> of(const std::filesystem::path& path) {
+    std::optional<FileIdentity> location = directory(path);
+    if (location) location->below = (std::filesystem::path(location->below) / path.filename()).string();
+    return location;
+  }
+
+  struct Output {
+    std::optional<struct stat> info;       // of the file that is there, links followed
+    std::optional<FileIdentity> location;  // nullopt for a loop of links
+  };
+  // Where a file is written to, links followed. Hard links have different locations, because a file is
+  // replaced and not written over. One system call where there is no file, none where its directory is
+  // missing.
+  Output of_output(const std::string& path) {
+    struct stat info {};
+    std::optional<FileIdentity> location = of(path);
+    const bool has_directory = !location || !std::filesystem::path(location->below).has_parent_path();
+    if (!has_directory || ::lstat(path.c_str(), &info) != 0) return {std::nullopt, std::move(location)};
+    if (!S_ISLNK(info.st_mode)) return {info, std::move(location)};
+    const std::optional<std::filesystem::path> target = followed(path);
+    const bool exists = ::stat(path.c_str(), &info) == 0;
+    return {exists ? std::optional(info) : std::nullopt, target ? of(*target) : std::nullopt};
+  }
+
+ private:
+  std::unordered_map<std::string, std::optional<FileIdentity>> directories_;
+};
+
+}  // namespace imgpipe

@@ -1,0 +1,228 @@
+#include "app/jobs/page_outputs.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "images/error.h"
+#include "images/formats/page_list.h"
+#include "images/text.h"
+#include "pipeline/error_of.h"
+#include "pipeline/jobs/name_pieces.h"
+#include "pipeline/jobs/page_selection.h"
+
+namespace imgpipe {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// The name of the files of an output's pages, of which {page} is the only field.
+std::vector<NamePiece> pieces_of(const ProcessOptions& options, const std::string& output) {
+  if (options.pages->named) return name_pieces(output);
+  constexpr int kLeastDigits = 4;  // as page_path() has them
+  const fs::path path(output);
+  return {{.text = (path.parent_path() / path.stem()).string() + "_"},
+          {.text = std::string(kPageField), .is_field = true, .digits = kLeastDigits},
+          {.text = path.extension().string()}};
+}
+
+// A run of digits in a path, and whether a page's number stands there: alone, or beside digits.
+struct Run {
+  std::string digits;
+  enum class Page { none, alone, beside } page = Page::none;
+  int least_digits = 0;  // of the number
+};
+
+// A path, or the name of files of pages, taken apart: two of them can be one path only where the text between
+// their digits is the same.
+struct Pattern {
+  std::string text;  // with a zero byte for each run
+  std::vector<Run> runs;
+
+  void add(char c) {
+    if (!is_digit(c)) {
+      text += c;
+    } else {
+      run().digits += c;
+    }
+  }
+  void add_page(int digits) {
+    run().page = Run::Page::alone;
+    runs.back().least_digits = std::max(1, digits);
+  }
+  void end() {
+    for (Run& run : runs)
+      if (run.page != Run::Page::none && !run.digits.empty()) run.page = Run::Page::beside;
+  }
+  // Which runs have a page's number; and the digits of all others.
+  [[nodiscard]] std::string places() const {
+    std::string places;
+    for (const Run& run : runs) places += run.page == Run::Page::none ? '-' : 'p';
+    return places;
+  }
+  [[nodiscard]] std::string key(std::string_view places) const {
+    std::string key = text;
+    for (std::size_t i = 0; i < runs.size(); ++i) key += '\0' + (places[i] == 'p' ? "p" : runs[i].digits);
+    return key;
+  }
+
+ private:
+  Run& run() {
+    if (text.empty() || text.back() != '\0') {
+      text += '\0';
+      runs.emplace_back();
+    }
+    return runs.back();
+  }
+};
+
+class PageFiles {
+ public:
+  // `named`: the digits are those that --name says, else as many as the number of pages has, at least four.
+  explicit PageFiles(bool named) : named_(named) {}
+
+  // Throws Error(usage) where a file of one of its pages may be one of another's.
+  void add(const BatchFile& file, const std::vector<NamePiece>& pieces) {
+    Pattern pattern = pattern_of(pieces);
+    const auto [places, fresh] = places_.try_emplace(pattern.text, pattern.places(), &file);
+    if (!fresh && places->second.first != pattern.places()) refuse_both(*places->second.second, file);
+    std::string key = pattern.key(pattern.places());
+    const auto [other, is_new] = writers_.try_emplace(std::move(key), Writer{&file, {}});
+    if (!is_new) refuse_both(*other->second.file, file);
+    other->second.runs = std::move(pattern.runs);
+  }
+
+  // The file that may have a page of this name.
+  [[nodiscard]] const BatchFile* writer_of(const std::string& path) {
+    const Pattern pattern = pattern_of({{.text = path}});
+    const auto places = places_.find(pattern.text);
+    if (places == places_.end()) return nullptr;
+    const auto writer = writers_.find(pattern.key(places->second.first));
+    if (writer == writers_.end()) return nullptr;
+    for (std::size_t i = 0; i < pattern.runs.size(); ++i) {
+      const Run& run = writer->second.runs[i];
+      if (run.page != Run::Page::none && !may_be(run, pattern.runs[i].digits)) return nullptr;
+    }
+    return writer->second.file;
+  }
+
+  [[nodiscard]] bool empty() const { return writers_.empty(); }
+
+ private:
+  struct Writer {
+    const BatchFile* file;
+    std::vector<Run> runs;
+  };
+
+  // Whether a number of a page can be written so.
+  [[nodiscard]] bool may_be(const Run& page, const std::string& digits) const {
+    if (page.page != Run::Page::alone) return true;
+    const auto least = static_cast<std::size_t>(page.least_digits);
+    return digits.size() == least || (digits.size() > least && (!named_ || digits.front() != '0'));
+  }
+
+  // Links on the way to the folder that is known are followed.
+  Pattern pattern_of(const std::vector<NamePiece>& pieces) {
+    const std::string& front = pieces.front().text;
+    const std::size_t slash = pieces.front().is_field ? std::string::npos : front.rfind('/');
+    const bool in_folder = slash != std::string::npos;
+    const auto [folder, fresh] = folders_.try_emplace(in_folder ? front.substr(0, slash + 1) : ".");
+    if (fresh) {
+      std::error_code unknown;
+      folder->second = fs::weakly_canonical(folder->first, unknown).string();
+      if (unknown) folder->second = fs::absolute(folder->first).lexically_normal().string();
+      if (!folder->second.ends_with('/')) folder->second += '/';
+    }
+    Pattern pattern;
+    for (const char c : folder->second) pattern.add(c);
+    bool first = true;
+    for (const NamePiece& piece : pieces) {
+      if (piece.is_field) pattern.add_page(piece.digits);
+      if (!piece.is_field)
+        for (const char c : std::string_view(piece.text).substr(first && in_folder ? slash + 1 : 0))
+          pattern.add(c);
+      first = false;
+    }
+    pattern.end();
+    return pattern;
+  }
+
+  [[noreturn]] static void refuse_both(const BatchFile& first, const BatchFile& second) {
+    throw Error(ErrorKind::usage,
+                printable(second.output) + ": pages of " + printable(first.input) + " and " +
+                    printable(second.input) +
+                    " could both be written there; in --name put {page} behind what tells inputs "
+                    "apart, and no digit beside it");
+  }
+
+  const bool named_;
+  std::unordered_map<std::string, std::string> folders_;  // each is looked at once
+  std::unordered_map<std::string, std::pair<std::string, const BatchFile*>> places_;  // by Pattern::text
+  std::unordered_map<std::string, Writer> writers_;                                   // by Pattern::key()
+};
+
+}  // namespace
+
+std::vector<std::string> page_files(const ProcessOptions& options, const BatchFile& file) {
+  std::vector<std::string> files;
+  const std::optional<Error> error = error_of([&] {
+    const PageList list(file.input, options.decode, InputKind::regular_only);
+    const PageRange range = chosen_pages(*options.pages, list.size());
+    for (std::int64_t number = range.first; number <= range.last; ++number)
+      files.push_back(page_path(*options.pages, file.output, number, list.size()));
+  });
+  return error ? std::vector<std::string>() : files;
+}
+
+std::string output_text(const ProcessOptions& options, const BatchFile& file) {
+  if (!has_page_files(options, file.format) || options.pages->named) return file.output;
+  const std::int64_t first = options.pages->first;
+  return page_path(*options.pages, file.output, first, first) + " ...";
+}
+
+bool has_all_pages(const ProcessOptions& options, const BatchFile& file) {
+  const std::vector<std::string> files = page_files(options, file);
+  // A size that cannot be read is not 0: a device is there too.
+  const auto is_there = [](const std::string& page) {
+    std::error_code error;
+    return fs::exists(page, error) && fs::file_size(page, error) != 0;
+  };
+  return !files.empty() && std::ranges::all_of(files, is_there);
+}
+
+std::vector<const BatchFile*> writers_of_pages(const ProcessOptions& options,
+                                               const std::vector<BatchFile>& files) {
+  PageFiles pages(options.pages && options.pages->named);
+  for (const BatchFile& file : files) {
+    if (has_page_files(options, file.format) && !file.output_exists)
+      pages.add(file, pieces_of(options, file.output));
+  }
+  std::vector<const BatchFile*> writers;
+  if (pages.empty()) return writers;
+  for (const BatchFile& file : files) writers.push_back(pages.writer_of(file.input));
+  return writers;
+}
+
+void check_page_outputs(const ProcessOptions& options, const std::vector<BatchFile>& files) {
+  const std::vector<const BatchFile*> writers = writers_of_pages(options, files);
+  for (std::size_t i = 0; i < writers.size(); ++i) {
+    const BatchFile* const writer = writers[i];
+    if (writer == nullptr) continue;
+    throw Error(ErrorKind::usage,
+                printable(files[i].input) + ": is an input, and a page of " + printable(writer->input) +
+                    " could be written there; name another folder, or --exclude one of them");
+  }
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,157 @@
+#include "app/jobs/result_files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <system_error>
+#include <unordered_set>
+#include <utility>
+
+#include <unistd.h>
+
+#include "app/jobs/updates.h"
+#include "app/standard_streams.h"
+#include "images/error.h"
+#include "images/files/file.h"
+#include "images/files/output_file.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<FileIdentity> identity(const std::string& path, int standard_stream) {
+  return path == kStandardStream ? descriptor_identity(standard_stream) : file_identity(path);
+}
+
+// A folder that need not be there yet. As far as it is: a file in it can be made, or the folder in the one
+// above. A link to nothing is in the way of both.
+void check_folder_to_be(const std::string& path) {
+  fs::path folder = fs::absolute(path);
+  std::error_code error;
+  while (!fs::exists(fs::symlink_status(folder, error)) && folder.has_relative_path())
+    folder = folder.parent_path();
+  naming(printable(path), [&] {
+    if (!fs::is_directory(folder, error)) throw Error(ErrorKind::output, "is no folder");
+    check_writable((folder / "image.png").string());
+  });
+}
+
+}  // namespace
+
+std::vector<ResultFile> result_files(const ProcessOptions& options) {
+  std::vector<ResultFile> results;
+  for (const std::string& path : options.reports.files) results.push_back({"--report", path});
+  for (const auto& [option, path] : {std::pair{"--trace", &options.reports.trace_file},
+                                     {"--histogram", &options.reports.histogram_file},
+                                     {"--failed-out", &options.reports.failed_file}}) {
+    if (!path->empty()) results.push_back({option, *path});
+  }
+  if (options.preset) results.push_back({kWritePreset, options.preset->file});
+  return results;
+}
+
+void FilesInUse::add_input(const std::string& what, const std::string& path) {
+  if (path.empty()) return;
+  if (const auto file = identity(path, STDIN_FILENO)) uses_.emplace(*file, Use{path, what, ""});
+}
+
+void FilesInUse::add_image(const std::string& path) {
+  if (const auto file = identity(path, STDOUT_FILENO)) uses_.emplace(*file, Use{path, "", "OUTPUT"});
+}
+
+void FilesInUse::add(const std::string& option, const std::string& path) {
+  if (path.empty()) return;
+  const auto file = identity(path, STDOUT_FILENO);
+  if (!file) return;
+  const auto [entry, fresh] = uses_.emplace(*file, Use{path, "", option});
+  if (fresh) return;
+  const Use& other = entry->second;
+  const std::string name = output_name(path);
+  if (!other.input.empty()) {
+    const std::string input = input_name(other.path);
+    throw Error(ErrorKind::usage, name + ": is " + other.input + " itself" +
+                                      (input == name ? "" : ", " + input) + "; " + option +
+                                      " needs another name");
+  }
+  const std::string first = output_name(other.path);
+  throw Error(ErrorKind::usage, name + ": would be written by " + option + " and by " + other.option +
+                                    (first == name ? "" : " (" + first + ")") + "; each needs its own name");
+}
+
+void check_results(const ProcessOptions& options, const BatchFiles& files) {
+  const std::vector<ResultFile> results = result_files(options);
+  if (results.empty()) return;
+  FilesInUse in_use;
+  for (const BatchFile& file : files.files) {
+    in_use.add_input("an input", file.input);
+    in_use.add_image(file.output);
+  }
+  const std::string& list = options.input.files_from;
+  if (identity(list, STDIN_FILENO) != identity(options.reports.failed_file, STDOUT_FILENO))
+    in_use.add_input("the list of --files-from", list);
+  for (const auto& [option, path] : results) in_use.add(option, path);
+  if (options.output.update) in_use.add("--update", stamp_file(options, true));
+}
+
+void check_result_files(const std::string& files_from, Replace replace, const BatchFiles& files,
+                        const std::vector<ResultFile>& results) {
+  FilesInUse in_use;
+  for (const BatchFile& file : files.files) in_use.add_input("an input", file.input);
+  in_use.add_input("the list of --files-from", files_from);
+  for (const auto& [option, path] : results) {
+    if (path.empty()) continue;
+    in_use.add(option, path);
+    check_replaceable(path, why_no_text(path, replace));
+    check_result_writable(path);
+  }
+}
+
+bool result_in_folder(const std::string& folder, const std::string& path) {
+  const std::string parent = fs::path(path).parent_path().string();
+  const std::optional<FileIdentity> own = file_identity(parent.empty() ? "." : parent);
+  return own && own == file_identity(folder);
+}
+
+void check_result_writable(const std::string& path) {
+  naming(printable(path), [&] { check_writable(path); });
+}
+
+void check_results_replaceable(const ProcessOptions& options, const std::vector<BatchFile>& files,
+                               const std::unordered_set<std::string>& names_of_all_shards) {
+  std::unordered_set<std::string> names;  // filled when the first is asked for
+  const auto is_name = [&](const std::string& name) {
+    if (names.empty()) std::ranges::transform(files, std::inserter(names, names.end()), &BatchFile::name);
+    return names.contains(name) || names_of_all_shards.contains(name);
+  };
+  for (const auto& [option, path] : result_files(options)) {
+    if (option == kWritePreset) continue;  // it was judged then
+    // What shards share is added to: --no-clobber has nothing against that.
+    const bool is_list = option == "--failed-out";
+    const bool grows = options.shard && (is_list || path.ends_with(".ndjson"));
+    const Replace replace =
+        grows && options.output.replace == Replace::none ? Replace::own : options.output.replace;
+    if (!is_list) {
+      check_replaceable(path, why_no_text(path, replace));
+    } else if (!same_file(path, options.input.files_from)) {
+      check_replaceable(path, why_no_list(path, replace, is_name));
+    }
+  }
+}
+
+void check_results_writable(const ProcessOptions& options) {
+  if (options.output.new_folder.empty()) {
+    check_result_writable(options.output.path);
+  } else {
+    check_folder_to_be(options.output.new_folder);
+  }
+  for (const ResultFile& result : result_files(options)) {
+    if (options.output.new_folder.empty() || !result_in_folder(options.output.new_folder, result.path))
+      check_result_writable(result.path);
+  }
+  if (!options.reports.stages_folder.empty()) check_folder_to_be(options.reports.stages_folder);
+}
+
+}  // namespace imgpipe

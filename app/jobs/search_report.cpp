@@ -1,0 +1,37 @@
+#include "app/jobs/search_report.h"
+
+#include "app/jobs/existing_results.h"
+#include "app/log.h"
+#include "images/text.h"
+
+namespace imgpipe {
+
+std::string nothing_found_text(const InputOptions& input, const BatchFiles& found) {
+  const std::string& list = input.files_from;
+  const std::size_t more = list.empty() ? input.more_paths.size() : 0;
+  std::string text = printable(list.empty() ? input.path : list);
+  if (more > 0) text += " and " + std::to_string(more) + " more";
+  text += ": no images found";
+  if (found.passed_over.files() > 0)
+    text += "; passed over: " + found.passed_over.text() + " (see --include)";
+  for (const std::string& pattern : found.unmatched) text += "; " + pattern;
+  if (!input.recursive) text += "; folders below are looked into with --recursive";
+  return text;
+}
+
+void log_replaced(std::size_t results) {
+  if (results == 0) return;
+  log_notice(results == 1
+                 ? "replaces 1 result that was made with other options"
+                 : "replaces " + std::to_string(results) + " results that were made with other options");
+}
+
+void log_search(const BatchFiles& found, const std::optional<NameTemplate>& name) {
+  for (const std::string& pattern : found.unmatched) log_warning(pattern);
+  for (const PathProblem& problem : found.problems) log_error(problem.text(), problem.subject());
+  log_replaced(found.otherwise_made);
+  if (found.results > 0) log_notice(left_out_text(name, found.results));
+  if (found.passed_over.files() > 0) log_detail("passed over: " + found.passed_over.text_with_examples());
+}
+
+}  // namespace imgpipe

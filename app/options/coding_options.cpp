@@ -1,0 +1,152 @@
+#include "app/options/coding_options.h"
+
+#include <cstdint>
+#include <filesystem>
+
+#include "app/files/name_template.h"
+#include "app/options/option_parser.h"
+#include "app/options/sizes.h"
+#include "images/error.h"
+#include "images/names.h"
+#include "images/text.h"
+
+namespace imgpipe {
+
+std::vector<OptionRow> decoding_rows() {
+  return {
+      {"Input",
+       "bands",
+       "LIST",
+       nullptr,
+       "Bands of a TIFF, from 1: one as grey, or three as RGB in that order (4,3,2); color: the colours and "
+       "alpha without further bands. Without it an image whose bands cannot all be preserved is refused",
+       {std::string(kColorBands)}},
+      {"Input", "max-pixels", "N", "268435456", "Refuse larger images; 100M and 47MP are counts too"},
+      {"Input", "lenient", nullptr, nullptr, "Accept what a damaged file still holds, the rest mid-grey"},
+      {"Input", "no-orient", nullptr, nullptr, "Leave the EXIF orientation alone"},
+      {"Input", "codec", "NAME", "auto",
+       "auto; turbo: JPEG by libjpeg-turbo alone, without the decoder for several threads, which gives the "
+       "same pixels; stb: stb_image and stb_image_write wherever they can",
+       choice_names(kCodecs)},
+  };
+}
+
+namespace {
+
+// "color", or one or three numbers: "4,3,2".
+void parse_bands(const std::string& text, DecodeOptions& decode) {
+  constexpr std::int64_t kMostBands = 64;
+  if (text == kColorBands) {
+    decode.colors_only = true;
+    return;
+  }
+  for (std::string_view rest = text;;) {
+    const std::size_t comma = rest.find(',');
+    decode.bands.push_back(static_cast<int>(parse_integer("bands", rest.substr(0, comma), 1, kMostBands)));
+    if (comma == std::string_view::npos) break;
+    rest.remove_prefix(comma + 1);
+  }
+  if (decode.bands.size() != 1 && decode.bands.size() != 3)
+    usage("--bands: expected one band, three bands or " + std::string(kColorBands) + ", got '" +
+          printable(text) + "'");
+}
+
+}  // namespace
+
+DecodeOptions read_decoding(const Parser& parser) {
+  DecodeOptions decode;
+  if (parser.knows("max-pixels"))
+    decode.max_pixels = parse_pixels(parser.text("max-pixels"), "max-pixels", std::int64_t{1} << 34);
+  if (parser.has("bands")) parse_bands(parser.text("bands"), decode);
+  decode.lenient = parser.has("lenient");
+  decode.orient = !parser.has("no-orient");
+  if (parser.knows("codec")) decode.codec = parse_choice("codec", parser.text("codec"), kCodecs);
+  return decode;
+}
+
+std::vector<OptionRow> encoding_rows() {
+  return {
+      {"Output", "format", "NAME", nullptr,
+       "Output format, where OUTPUT's ending does not say it: " + joined(writable_formats()) +
+           ". An ending that says another one is an error; without an ending, OUTPUT is a file unless a "
+           "folder of that name is there. A batch gives its outputs this ending",
+       strings(writable_formats())},
+      {"Output", "quality", "N", "90", "Quality of JPEG and of lossy WebP, 1..100"},
+      {"Output", "png-level", "N", "1",
+       "PNG compression, 0..9. Photographs: 1, the fastest and within 1 % of the smallest. Drawings and "
+       "text: 2, often smaller than 1 in the same time; 6 and 9, smaller still and many times slower. 1 uses "
+       "Huffman codes, and matches only where they pay; 0, 2 and 3 use ISA-L, 4..9 zlib"},
+      {"Output", "webp", "NAME", "lossless", "WebP: lossless, or lossy with --quality",
+       choice_names(kWebpCodings)},
+      {"Output", "webp-level", "N", "1", "WebP compression: 0 fastest, 9 smallest"},
+      {"Output", "tiff-compression", "NAME", "deflate",
+       "How strips and tiles of a TIFF are packed: none, deflate (by --png-level), lzw, packbits, zstd",
+       choice_names(kTiffPackings)},
+      {"Output", "tiff-tile", "N", "0", "TIFF in tiles of N times N pixels, a multiple of 16; 0: in strips"}};
+}
+
+std::vector<OptionRow> replace_rows() {
+  return {{"Output", "overwrite", nullptr, nullptr,
+           "Replace files that imgpipe did not write as well; without, it replaces its own only, which carry "
+           "a mark"},
+          {"Output", "no-clobber", nullptr, nullptr, "Replace no file at all"}};
+}
+
+std::vector<std::string_view> writable_formats(int least_bits) {
+  std::vector<std::string_view> names;
+  for (const FormatInfo& info : format_table()) {
+    if (info.writable && info.written_bits >= least_bits) names.push_back(info.name);
+  }
+  return names;
+}
+
+std::optional<Format> read_format(const Parser& parser) {
+  if (!parser.has("format")) return std::nullopt;
+  const std::optional<Format> format = format_by_name(parser.text("format"));
+  if (!format || !format_info(*format).writable) {
+    usage_of_choice("format", parser.text("format"), writable_formats());
+  }
+  return format;
+}
+
+EncodeOptions read_encoding(const Parser& parser) {
+  EncodeOptions options;
+  options.quality = parser.integer("quality", 1, 100);
+  options.png_level = parser.integer("png-level", 0, 9);
+  options.webp = parse_choice("webp", parser.text("webp"), kWebpCodings);
+  options.webp_level = parser.integer("webp-level", 0, 9);
+  options.tiff_packing = parse_choice("tiff-compression", parser.text("tiff-compression"), kTiffPackings);
+  options.tiff_tile = parser.integer("tiff-tile", 0, 4096);
+  if (options.tiff_tile % 16 != 0) usage("--tiff-tile: a multiple of 16, or 0 for strips");
+  options.mark = Mark::result;
+  return options;
+}
+
+Replace read_replace(const Parser& parser) {
+  if (parser.has("overwrite") && parser.has("no-clobber"))
+    usage("--overwrite and --no-clobber exclude each other");
+  if (parser.has("overwrite")) return Replace::all;
+  return parser.has("no-clobber") ? Replace::none : Replace::own;
+}
+
+Format output_format(const std::string& output, const std::optional<Format>& option) {
+  const std::optional<Format> format = format_by_ending(output);
+  if (option) {
+    if (format && !is_ending_of(*format, *option))
+      throw Error(ErrorKind::usage, "'" + printable(output) + "' ends as " +
+                                        std::string(format_info(*format).name) + " does, and --format says " +
+                                        std::string(format_info(*option).name) + ": change one of them");
+    return *option;
+  }
+  if (!format) {
+    const std::string ending = std::filesystem::path(output).extension().string();
+    throw Error(ErrorKind::usage, ending.size() < 2
+                                      ? "'" + printable(output) + "' has no ending: add --format png"
+                                      : "'" + printable(output) + "': cannot write " + printable(ending) +
+                                            "; use the ending of " + joined(writable_formats()) +
+                                            ", or add --format png");
+  }
+  return *format;
+}
+
+}  // namespace imgpipe

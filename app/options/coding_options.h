@@ -1,0 +1,53 @@
+// How files are decoded and encoded, and which files outputs may replace.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/files/replaceable.h"
+#include "app/options/option_row.h"
+#include "app/options/option_values.h"
+#include "images/codecs/codec.h"
+
+namespace imgpipe {
+
+class Parser;
+
+inline constexpr Choices<CodecChoice, 3> kCodecs{
+    {{"auto", CodecChoice::automatic}, {"turbo", CodecChoice::turbo}, {"stb", CodecChoice::stb}}};
+// Of --bands, next to numbers.
+inline constexpr std::string_view kColorBands = "color";
+
+// --bands, --max-pixels, --lenient, --no-orient, --codec.
+[[nodiscard]] std::vector<OptionRow> decoding_rows();
+// Of those that the command has.
+[[nodiscard]] DecodeOptions read_decoding(const Parser& parser);
+
+inline constexpr Choices<WebpCoding, 2> kWebpCodings{
+    {{"lossless", WebpCoding::lossless}, {"lossy", WebpCoding::lossy}}};
+inline constexpr Choices<TiffPacking, 5> kTiffPackings{{{"none", TiffPacking::none},
+                                                        {"deflate", TiffPacking::deflate},
+                                                        {"lzw", TiffPacking::lzw},
+                                                        {"packbits", TiffPacking::packbits},
+                                                        {"zstd", TiffPacking::zstd}}};
+
+// --format, --quality and the options of single formats.
+[[nodiscard]] std::vector<OptionRow> encoding_rows();
+[[nodiscard]] EncodeOptions read_encoding(const Parser& parser);
+// --format; nullopt: not given.
+[[nodiscard]] std::optional<Format> read_format(const Parser& parser);
+
+// --overwrite, --no-clobber.
+[[nodiscard]] std::vector<OptionRow> replace_rows();
+[[nodiscard]] Replace read_replace(const Parser& parser);
+
+// The names of the formats that can be written and have as many bits per sample, or more.
+[[nodiscard]] std::vector<std::string_view> writable_formats(int least_bits = 8);
+
+// The format to write: the one of OUTPUT's ending, else the option's. Throws Error(usage) without either, and
+// where they contradict each other.
+[[nodiscard]] Format output_format(const std::string& output, const std::optional<Format>& option);
+
+}  // namespace imgpipe

@@ -1,0 +1,25 @@
+#include "app/options/logging_options.h"
+
+#include "app/options/option_parser.h"
+
+namespace imgpipe {
+
+std::vector<OptionRow> logging_rows() {
+  return {{"Talk", "q,quiet", nullptr, nullptr, "No tables; errors and warnings only"},
+          {"Talk", "v,verbose", nullptr, nullptr, "Say what is done and why"},
+          {"Talk", "no-color", nullptr, nullptr, "No colour (NO_COLOR does the same)"},
+          {"Talk", "log-format", "NAME", "text",
+           "What stderr gets: text, or json, an object a line for programs, and no tables",
+           choice_names(kLogFormats)},
+          {"Talk", "version", nullptr, nullptr, "Version, commit, compiler, libraries"},
+          {"Talk", "h,help", nullptr, nullptr, "This text"}};
+}
+
+LoggingOptions read_logging(const Parser& parser) {
+  LoggingOptions logging{parser.has("quiet"), parser.has("verbose"), parser.has("no-color"),
+                         parse_choice("log-format", parser.text("log-format"), kLogFormats)};
+  if (logging.quiet && logging.verbose) usage("-q and -v contradict each other");
+  return logging;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,67 @@
+#include "app/options/option_row.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace imgpipe {
+namespace {
+
+// What no preset holds: a new option is in presets unless it is named here.
+constexpr std::string_view kNotInPresets[] = {
+    "preset",      "write-preset", "output", "files-from", "report",  "trace",   "histogram",
+    "keep-stages", "failed-out",   "shard",  "balance",    "dry-run", "version", "help"};
+constexpr std::string_view kRepeated[] = {"preset", "report", "include", "exclude"};
+
+}  // namespace
+
+bool in_presets(const OptionRow& row) {
+  return std::ranges::find(kNotInPresets, option_name(row)) == std::end(kNotInPresets);
+}
+
+bool is_repeated(const OptionRow& row) {
+  return std::ranges::find(kRepeated, option_name(row)) != std::end(kRepeated);
+}
+
+std::span<const ExcludingOptions> excluding_options() {
+  static constexpr ExcludingOptions kPairs[] = {{"quiet", "verbose"},
+                                                {"overwrite", "no-clobber"},
+                                                {"update", "no-clobber"},
+                                                {"update", "skip-existing"}};
+  return kPairs;
+}
+
+std::vector<OptionRow> rows_named(std::vector<OptionRow> rows,
+                                  std::initializer_list<std::string_view> names) {
+  std::erase_if(rows, [&](const OptionRow& row) {
+    return std::ranges::find(names, std::string_view(option_name(row))) == names.end();
+  });
+  return rows;
+}
+
+void add_rows(std::vector<OptionRow>& rows, std::vector<OptionRow> more, const char* group) {
+  for (OptionRow& row : more) {
+    if (group != nullptr) row.group = group;
+    rows.push_back(std::move(row));
+  }
+}
+
+std::vector<std::string> spelled_flags(const OptionRow& row) {
+  std::vector<std::string> flags;
+  std::string_view rest = row.flags;
+  while (!rest.empty()) {
+    const std::string_view flag = rest.substr(0, rest.find(','));
+    flags.push_back((flag.size() == 1 ? "-" : "--") + std::string(flag));
+    rest.remove_prefix(std::min(rest.size(), flag.size() + 1));
+  }
+  return flags;
+}
+
+std::string option_name(const OptionRow& row) {
+  return spelled_flags(row)[option_letter(row) == 0 ? 0 : 1].substr(2);
+}
+
+char option_letter(const OptionRow& row) {
+  return row.flags[0] != '\0' && row.flags[1] == ',' ? row.flags[0] : '\0';
+}
+
+}  // namespace imgpipe

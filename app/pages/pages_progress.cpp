@@ -1,0 +1,73 @@
+#include "app/pages/pages_progress.h"
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "app/log.h"
+
+namespace imgpipe {
+namespace {
+
+// 0: of a stream it is not known.
+std::size_t count_of(const PageRange& range) {
+  const bool is_endless = range.last == std::numeric_limits<std::int64_t>::max();
+  return is_endless ? 0 : static_cast<std::size_t>(range.count());
+}
+
+double seconds_since(Timeline::Clock::time_point then) {
+  return std::chrono::duration<double>(Timeline::Clock::now() - then).count();
+}
+
+}  // namespace
+
+PagesProgress::PagesProgress(const InputJob& input, bool quiet, std::size_t passes,
+                             Timeline::Clock::time_point start)
+    : input_(input), quiet_(quiet), passes_(passes), start_(start), progress_(Progress::way_here(!quiet)) {
+  set_signal_line();
+}
+
+void PagesProgress::begin_pass() {
+  ++pass_number_;
+  pass_start_ = Timeline::Clock::now();
+  pass_ = {.total = count_of(input_.range()), .unit = "pages"};
+  if (passes_ > 1) pass_.pass = "pass " + std::to_string(pass_number_) + " of " + std::to_string(passes_);
+  show();
+}
+
+void PagesProgress::page_is_counted(const ImageHeader& page) {
+  if (pass_.done == pass_.total) begin_pass();  // another contrast step
+  page_is_done(page);
+}
+
+void PagesProgress::page_is_written() {
+  ++written_;
+  set_signal_line();
+}
+
+void PagesProgress::page_is_done(const ImageHeader& page) {
+  ++pass_.done;
+  pass_.pixels += page.shape.pixels();
+  show();
+}
+
+void PagesProgress::show() {
+  if (pass_.total == 1) return;
+  pass_.seconds = seconds_since(pass_start_);
+  progress_.show(pass_, seconds_since(start_));
+}
+
+void PagesProgress::set_signal_line() {
+  if (quiet_) return;
+  const RunCounts counts{
+      .total = count_of(input_.range()), .done = written_, .seconds = seconds_since(start_), .unit = "pages"};
+  std::string text = "stopped by a signal: " + std::to_string(written_);
+  if (counts.total > 0) text += " of " + std::to_string(counts.total);
+  text += " pages finished";
+  if (input_.makes_stack()) text += "; OUTPUT was not written, because it would not be complete";
+  const bool has_bar = Progress::way_here(true) == Progress::Way::bar;
+  signal_line_.set((has_bar ? "\r\x1b[K" : "") + summary_line(text, counts));
+}
+
+}  // namespace imgpipe

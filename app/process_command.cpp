@@ -1,0 +1,75 @@
+#include "app/process_command.h"
+
+#include <span>
+#include <string>
+#include <utility>
+
+#include "app/batch/batch_command.h"
+#include "app/files/replaceable.h"
+#include "app/image/one_input.h"
+#include "app/log.h"
+#include "app/log_subject.h"
+#include "app/options/option_parser.h"
+#include "app/process.h"
+#include "app/process_options/process_options.h"
+#include "app/standard_streams.h"
+#include "images/error.h"
+#include "images/files/file.h"
+#include "images/files/output_file.h"
+
+namespace imgpipe {
+namespace {
+
+int write_preset(const PresetToWrite& preset) {
+  check_replaceable(preset.file, why_no_text(preset.file, preset.replace));
+  naming(output_name(preset.file), [&] { write_file(preset.file, std::as_bytes(std::span(preset.text))); });
+  std::string names;
+  for (const std::string& name : preset.left_out) names += (names.empty() ? "" : ", ") + name;
+  if (!names.empty()) log_notice("not written to the preset, because it belongs to one run: " + names);
+  return kExitDone;
+}
+
+int run_process(ProcessOptions options, const EngineFactory& factory) {
+  const bool batch = is_batch(options);
+  if (!batch) options = with_output_file(std::move(options));
+  const auto run = [&] {
+    if (options.preset) write_preset(*options.preset);
+    return batch ? run_batch(options, factory) : run_image(options, factory);
+  };
+  if (batch) return run();
+  return run_guarded(run, [&](const Error& error) {
+    return subject_of(error, input_name(options.input.path), output_name(options.output.path));
+  });
+}
+
+ReadyCommand read_process(const Parser& parser) {
+  ProcessOptions options = read_process_options(parser);
+  if (parser.given().only_writes_preset()) return ready(*std::move(options.preset), write_preset);
+  const LoggingOptions logging = options.logging;
+  return {
+      [options = std::move(options)](const EngineFactory& factory) { return run_process(options, factory); },
+      logging};
+}
+
+}  // namespace
+
+CommandRow process_command() {
+  return {.name = "",
+          .summary = "images, folders and stacks through a list of stages",
+          .description =
+              "Grayscale, histogram, contrast, smoothing, threshold, resizing and more, exact to the byte.",
+          .usage = {{"imgpipe INPUT OUTPUT [options]",
+                     "one image; \"-\" is stdin or stdout; OUTPUT may be a folder, which is made where it "
+                     "ends with /"},
+                    {"imgpipe INPUT... FOLDER [options]",
+                     "a batch: folders, patterns, files, or a list by --files-from"}},
+          .positional = {"input", "output"},
+          .takes_more = true,
+          .or_option = "files-from",
+          .rows = process_rows,
+          .help_table = stage_help,
+          .exits = all_exits(),
+          .read = read_process};
+}
+
+}  // namespace imgpipe

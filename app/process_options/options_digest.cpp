@@ -1,0 +1,111 @@
+#include "app/process_options/options_digest.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <utility>
+
+#include <sha256.h>
+#include <sys/types.h>
+
+#include "app/options/option_values.h"
+#include "kernels/stage.h"
+
+namespace imgpipe {
+namespace {
+
+std::string step_text(const StageRequest& request) {
+  std::string text(request.stage->name);
+  for (std::size_t i = 0; i < request.stage->parameters.size(); ++i) {
+    const Parameter& row = request.stage->parameters[i];
+    text += ":" + std::string(row.name) + "=" + value_text(row, request.parameters[i]);
+  }
+  return text;
+}
+
+std::string steps_text(const ProcessOptions& options) {
+  std::string text;
+  for (std::size_t i = 0; i < options.stages.steps.size(); ++i) {
+    const bool of_series =
+        std::ranges::find(options.stages.series_steps, i) != options.stages.series_steps.end();
+    text += (i == 0 ? "" : ",") + step_text(options.stages.steps[i]) + (of_series ? ":range=series" : "");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string pages_text(const PageSelection& pages) {
+  if (pages.first == 1 && !pages.last) return "all";
+  const std::string first = std::to_string(pages.first);
+  return pages.alone ? first : first + "-" + (pages.last ? std::to_string(*pages.last) : "");
+}
+
+std::string bands_text(const DecodeOptions& decode) {
+  std::string text = decode.colors_only ? std::string(kColorBands) : "";
+  for (const int band : decode.bands) text += (text.empty() ? "" : ",") + std::to_string(band);
+  return text;
+}
+
+std::string shaping_options(const ProcessOptions& options, const std::optional<Format>& format) {
+  const EncodeOptions& encode = options.output.encode;
+  const auto writes = [&](Format one) { return !format || *format == one; };
+  const bool lossy_webp = writes(Format::webp) && encode.webp == WebpCoding::lossy;
+  const bool deflates =
+      writes(Format::png) || (writes(Format::tiff) && encode.tiff_packing == TiffPacking::deflate);
+  struct Row {
+    std::string_view key;
+    std::string value;
+    bool shapes = true;  // the bytes of this format
+  };
+  const Row rows[] = {{"stages", steps_text(options)},
+                      {"pages", options.pages ? pages_text(*options.pages) : ""},
+                      {"bands", bands_text(options.decode)},
+                      {"lenient", options.decode.lenient ? "true" : "false"},
+                      {"orient", options.decode.orient ? "true" : "false"},
+                      {"codec", std::string(choice_name(options.decode.codec, kCodecs))},
+                      {"format", format ? std::string(format_info(*format).name) : "own"},
+                      {"quality", std::to_string(encode.quality), writes(Format::jpeg) || lossy_webp},
+                      {"png-level", std::to_string(encode.png_level), deflates},
+                      {"webp", std::string(choice_name(encode.webp, kWebpCodings)), writes(Format::webp)},
+                      {"webp-level", std::to_string(encode.webp_level), writes(Format::webp)},
+                      {"tiff-compression", std::string(choice_name(encode.tiff_packing, kTiffPackings)),
+                       writes(Format::tiff)},
+                      {"tiff-tile", std::to_string(encode.tiff_tile), writes(Format::tiff)},
+                      {"metadata", std::string(choice_name(options.output.keep_metadata, kMetadata))}};
+  std::string text;
+  for (const auto& [key, value, shapes] : rows) {
+    if (shapes) text += std::string(key) + "=" + value + "\n";
+  }
+  return text;
+}
+
+std::string sha256(std::string_view bytes) {
+  std::array<char, SHA256_DIGEST_STRING_LENGTH> text{};
+  SHA256Data(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(), text.data());
+  return text.data();
+}
+
+std::uint64_t first_64_bits(const std::string& digest) {
+  std::uint64_t bits = 0;
+  std::from_chars(digest.data(), digest.data() + 16, bits, 16);
+  return bits;
+}
+
+std::string options_digest(const ProcessOptions& options, const std::optional<Format>& format) {
+  return sha256(shaping_options(options, format));
+}
+
+std::uint64_t options_hash(ProcessOptions options, Format format) {
+  if (options.decode.codec == CodecChoice::turbo) options.decode.codec = CodecChoice::automatic;
+  return first_64_bits(options_digest(options, format));
+}
+
+const std::string& OptionsDigests::of(Format format) {
+  std::string& digest = made_[format];
+  if (digest.empty()) digest = options_digest(options_, format);
+  return digest;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,168 @@
+#include "app/process_options/process_options.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "app/options/option_parser.h"
+#include "app/options/range_file.h"
+#include "app/options/sizes.h"
+#include "images/files/file.h"
+#include "pipeline/device.h"
+#include "pipeline/plan.h"
+#include "pipeline/threads/host_threads.h"
+
+namespace imgpipe {
+namespace {
+
+StageOptions read_stages(const Parser& parser) {
+  StageOptions stages;
+  stages.list = parser.has("stages") ? parser.text("stages") : std::string(kDefaultStages);
+  for (const ParameterOption& option : parameter_options())
+    stages.parameter_options.push_back({option.name, parser.text(option.name)});
+  const StagePresets presets(stages.parameter_options);
+  RangedList ranged = with_ranges(stages.list, presets);
+  stages.steps = parse_stages(ranged.list, presets);
+  stages.series_steps = std::move(ranged.of_series);
+  return stages;
+}
+
+void read_reports(const Parser& parser, ReportOptions& reports) {
+  reports.compare = parser.has("compare");
+  reports.repeat = parser.integer("repeat", 0, 1'000'000);
+  for (const std::string& path : parser.texts("report"))
+    reports.files.push_back(path == kStandardStream
+                                ? path
+                                : file_with_ending("report", path, {".json", ".csv", ".ndjson", ".html"}));
+  if (parser.has("trace")) reports.trace_file = file_with_ending("trace", parser.text("trace"), {".json"});
+  if (parser.has("histogram"))
+    reports.histogram_file =
+        file_with_ending("histogram", parser.text("histogram"), {".csv", ".json", ".svg"});
+  reports.stages_folder = parser.name_or_empty("keep-stages");
+}
+
+// --name, behind the options that it depends on.
+void read_name(const Parser& parser, ProcessOptions& options) {
+  if (!parser.has("name")) return;
+  options.output.name.emplace(parser.text("name"));
+  options.output.name->check_format(options.output.format);
+  // An ending says it as --format does: reports and the digest have it from there.
+  if (!options.output.format) options.output.format = format_by_ending(parser.text("name"));
+  const bool has_page = options.output.name->has(kPageField);
+  if (has_page && !options.pages) usage("--name: {page} is the number of a page: add --pages all");
+  if (options.pages) options.pages->named = has_page && !options.pages->alone;
+  if (options.output.name->has("n") && !options.reports.failed_file.empty())
+    usage(
+        "--name: {n} would count the names of --failed-out anew, and name other files; do what has failed "
+        "again by --skip-existing, or leave out one of them");
+}
+
+std::optional<PresetToWrite> read_preset_to_write(const Parser& parser, const ProcessOptions& options) {
+  if (!parser.has("write-preset")) return std::nullopt;
+  PresetToWrite preset{.file = parser.text("write-preset"),
+                       .text = "",
+                       .left_out = parser.given().left_out(),
+                       .replace = options.output.replace,
+                       .logging = options.logging};
+  if (options.dry_run) usage("--dry-run writes nothing: leave it out, or --write-preset");
+  if (preset.file != kStandardStream) {
+    preset.file = file_with_ending("write-preset", preset.file, {".toml"});
+  } else if (options.output.path == kStandardStream ||
+             std::ranges::find(options.reports.files, kStandardStream) != options.reports.files.end()) {
+    usage("--write-preset -: something else is for stdout already");
+  }
+  preset.text = parser.given().as_preset(preset.file);
+  return preset;
+}
+
+void check_update(const ProcessOptions& options) {
+  if (!options.output.update) return;
+  if (options.output.skip_existing)
+    usage(
+        "--update and --skip-existing exclude each other: one makes anew what is not up to date, the other "
+        "leaves it");
+  if (options.output.replace == Replace::none)
+    usage(
+        "--update and --no-clobber exclude each other: one replaces what is not up to date, the other "
+        "nothing");
+}
+
+// stdin can be read once.
+void check_stdin(const Parser& parser, const InputOptions& input) {
+  const std::vector<std::string> presets = parser.texts("preset");
+  const auto of_presets = std::ranges::count(presets, kStandardStream);
+  const bool is_input = input.path == kStandardStream || input.files_from == kStandardStream;
+  if (of_presets > 1 || (of_presets == 1 && is_input)) usage("--preset -: something else reads stdin, too");
+}
+
+// The options of a batch on the command line. A preset may be for batches as well as for single images.
+std::vector<std::string> given_batch_options(const Parser& parser) {
+  std::vector<std::string> names;
+  for (const OptionRow& row : batch_rows()) {
+    const std::string name = option_name(row);
+    if (parser.has(name) && !parser.given().is_of_preset(name)) names.push_back("--" + name);
+  }
+  return names;
+}
+
+// INPUT... OUTPUT, or INPUT... and --output; with --files-from there may be no INPUT.
+std::vector<std::string> read_paths(const Parser& parser) {
+  std::vector<std::string> paths = parser.positional();
+  if (parser.has_option("output")) paths.push_back(parser.text("output"));
+  if (paths.empty()) usage("OUTPUT is missing; see imgpipe --help");
+  if (std::ranges::find(paths, "") != paths.end()) usage("an empty name among INPUT and OUTPUT");
+  std::error_code ignored;
+  if (paths.size() > 1 && find_command(parser.commands(), paths.front()) != nullptr &&
+      !std::filesystem::exists(paths.front(), ignored))
+    usage("'" + paths.front() + "' is a command, which comes before its options: imgpipe " + paths.front());
+  return paths;
+}
+
+}  // namespace
+
+ProcessOptions read_process_options(const Parser& parser) {
+  ProcessOptions options;
+  std::vector<std::string> paths;
+  if (!parser.given().only_writes_preset()) {
+    paths = read_paths(parser);
+    options.output.path = std::move(paths.back());
+    options.output.is_listed = !parser.has_option("output");
+    paths.pop_back();
+  }
+  options.input = read_input(parser);
+  set_paths(options.input, std::move(paths), "INPUT and OUTPUT");
+  options.execution = read_execution(parser);
+  options.output.skip_existing = parser.has("skip-existing");
+  options.dry_run = parser.has("dry-run");
+  options.reports.failed_file = parser.name_or_empty("failed-out");
+  options.shard = read_shard(parser);
+  options.batch_options = given_batch_options(parser);
+  check_stdin(parser, options.input);
+  options.stages = read_stages(parser);
+  if (parser.has("pages")) options.pages = parse_pages(parser.text("pages"));
+  if (!options.stages.series_steps.empty() && !options.pages)
+    usage("--stages: contrast: range=series is for several pages: add --pages all, or --pages A-B");
+  options.execution.device = parser.text("device");
+  (void)choose_device(options.execution.device);  // a mistake is reported before any work
+  options.execution.threads = parser.integer("threads", 0, kMostThreads);
+  if (parser.has("device-memory"))
+    options.device_memory_bytes = parse_memory(parser.text("device-memory"), "device-memory", 1);
+  options.fuse = parser.has("fuse");
+  read_reports(parser, options.reports);
+  options.decode = read_decoding(parser);
+  options.output.format = read_format(parser);
+  options.output.encode = read_encoding(parser);
+  options.output.encode.codec = options.decode.codec;
+  options.output.keep_metadata = parse_choice("metadata", parser.text("metadata"), kMetadata);
+  options.output.replace = read_replace(parser);
+  options.output.sync = std::make_shared<OutputSync>(parse_choice("sync", parser.text("sync"), kSync));
+  options.logging = read_logging(parser);
+  read_name(parser, options);
+  options.output.update = parser.has("update");
+  check_update(options);
+  options.preset = read_preset_to_write(parser, options);
+  return options;
+}
+
+}  // namespace imgpipe

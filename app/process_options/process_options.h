@@ -1,0 +1,106 @@
+// The options of the main command, read and checked.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/files/name_template.h"
+#include "app/options/batch_options.h"
+#include "app/options/coding_options.h"
+#include "app/options/logging_options.h"
+#include "app/shard/shard.h"
+#include "images/files/output_sync.h"
+#include "pipeline/jobs/page_selection.h"
+#include "pipeline/stage_list.h"
+
+namespace imgpipe {
+
+class Parser;
+
+inline constexpr Choices<bool, 2> kMetadata{{{"keep", true}, {"strip", false}}};
+inline constexpr Choices<bool, 2> kSync{{{"yes", true}, {"no", false}}};
+
+// --stages, and the options that preset parameters of stages.
+struct StageOptions {
+  std::vector<StageRequest> steps;
+  std::string list;                            // as given
+  std::vector<std::size_t> series_steps;       // of `steps`, whose range is that of all pages
+  std::vector<OptionValue> parameter_options;  // given, or their own presets
+};
+
+// OUTPUT: where results go, how they are encoded, and which files they may replace.
+struct OutputOptions {
+  std::string path;
+  std::optional<NameTemplate> name;  // --name: of files in OUTPUT, which is a directory
+  bool is_listed = false;  // OUTPUT is the last of the files named, not of an option or in a directory
+  std::string new_folder;  // of one image: is made for OUTPUT; empty: there is nothing to make
+  std::optional<Format> format;
+  EncodeOptions encode;
+  bool keep_metadata = true;
+  Replace replace = Replace::own;
+  std::shared_ptr<OutputSync> sync = std::make_shared<OutputSync>();  // --sync: of all files of the run
+  bool update = false;
+  bool is_stamped = false;  // of one image: --update made it, so that it is replaced whatever it holds
+  bool skip_existing = false;
+};
+
+// What is compared, measured and reported. Paths: empty: not requested; "-": stdout.
+struct ReportOptions {
+  bool compare = false;
+  int repeat = 0;
+  std::vector<std::string> files;  // --report
+  std::string trace_file;
+  std::string histogram_file;
+  std::string stages_folder;  // --keep-stages
+  std::string failed_file;
+};
+
+// --write-preset.
+struct PresetToWrite {
+  std::string file;  // "-": stdout
+  std::string text;
+  std::vector<std::string> left_out{};  // options that were given and that no preset holds
+  Replace replace = Replace::own;
+  LoggingOptions logging{};
+};
+
+struct ProcessOptions {
+  InputOptions input;
+  std::optional<PageSelection> pages;
+  DecodeOptions decode;
+  StageOptions stages;
+  OutputOptions output;
+  ReportOptions reports;
+  ExecutionOptions execution;
+  bool fuse = false;
+  std::int64_t device_memory_bytes = 0;  // 0: what is free
+  std::optional<Shard> shard;
+  bool dry_run = false;
+  std::vector<std::string> batch_options;  // those of a batch on the command line: "--jobs" and so on
+  std::optional<PresetToWrite> preset;
+  LoggingOptions logging;
+};
+
+// Throws Error that says what to change.
+[[nodiscard]] ProcessOptions read_process_options(const Parser& parser);
+
+// An option that presets a parameter of a stage (Parameter::option).
+struct ParameterOption {
+  std::string name;    // "clip"
+  std::string value;   // for --help
+  std::string preset;  // as the option takes it: "0,0"
+  std::string help;
+  std::vector<std::string> values;  // of a choice
+};
+// The stages and their parameters, for --help.
+[[nodiscard]] HelpTable stage_help();
+// All of them, in the order of the stage table.
+[[nodiscard]] const std::vector<ParameterOption>& parameter_options();
+
+[[nodiscard]] std::vector<OptionRow> process_rows();
+
+}  // namespace imgpipe

@@ -1,0 +1,239 @@
+#include "app/shard/launcher.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "images/error.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+// The numbers that an array was given, by names of variables; nullptr: there is none.
+struct Range {
+  const char* first = nullptr;
+  const char* last = nullptr;
+  const char* count = nullptr;
+  const char* step = nullptr;
+};
+
+// How a launcher tells a process its place, by names of variables; nullptr: it does not.
+struct Launcher {
+  const char* index;
+  int first = 0;                // the lowest index
+  const char* count = nullptr;  // how many there are, whichever of them run
+  Range range{};
+  const char* no_array = nullptr;                              // the index where there is no array
+  bool (*launched)(const Environment& environment) = nullptr;  // nullptr: always
+};
+
+[[noreturn]] void refuse(const std::string& reason) {
+  throw Error(ErrorKind::usage, "--shard auto: " + reason);
+}
+
+constexpr std::int64_t kMostNumber = 0xffffffff;  // what 32 bits hold; two of them make no overflow here
+
+// A variable's number; nothing when there is no such variable or it is not set.
+std::optional<std::int64_t> number_of(const char* name, const Environment& environment) {
+  const std::string text = name == nullptr ? "" : environment(name);
+  if (text.empty()) return std::nullopt;
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < 0 || value > kMostNumber)
+    refuse(std::string(name) + " is '" + printable(text) + "', which is no index or count");
+  return value;
+}
+
+// True in a step that srun made. Batch scripts and the shells of salloc are steps too, above
+// SLURM_MAX_NORMAL_STEP_ID, which Slurm writes as negative or not at all.
+// sbatch hands on the environment that it is called from, so that a batch script may hold the variables of
+// another job's step. Its own are then SLURM_GTIDS (the ranks on this node: 0), SLURM_TASKS_PER_NODE and,
+// with -n, SLURM_NTASKS, which for a step are as those of the step, but with --preserve-env.
+bool in_slurm_step(const Environment& environment) {
+  constexpr std::int64_t kMostNormalStep = 0xfffffff0;
+  const std::string tasks = environment("SLURM_STEP_NUM_TASKS");
+  if (tasks.empty() || environment("SLURM_STEP_ID").starts_with('-')) return false;
+  if (number_of("SLURM_STEP_ID", environment).value_or(0) > kMostNormalStep) return false;
+  if (environment("SLURM_GTIDS") != "0") return true;
+  const auto agrees = [&](const char* of_job, const char* of_step) {
+    const std::string value = environment(of_job);
+    return value.empty() || value == environment(of_step);
+  };
+  return agrees("SLURM_NTASKS", "SLURM_STEP_NUM_TASKS") &&
+         agrees("SLURM_TASKS_PER_NODE", "SLURM_STEP_TASKS_PER_NODE") &&
+         (environment("SLURM_STEP_NUM_NODES") != "1" || tasks == "1");
+}
+
+// srun --mpi=pmix sets PMIX_RANK too, in the name space slurm.pmix.JOB.STEP, and passes it on to what is
+// launched within: SLURM_PROCID is the same number, and of the innermost srun.
+bool not_by_pmix_of_slurm(const Environment& environment) {
+  return environment("SLURM_STEP_NUM_TASKS").empty() ||
+         !environment("PMIX_NAMESPACE").starts_with("slurm.pmix.");
+}
+
+// So does srun --mpi=pmi2, with PMI_JOBID. Hydra sets none, and MPI_LOCALRANKID where it hands one on.
+bool not_by_pmi_of_slurm(const Environment& environment) {
+  return environment("SLURM_STEP_NUM_TASKS").empty() || environment("PMI_JOBID").empty() ||
+         !environment("MPI_LOCALRANKID").empty();
+}
+
+constexpr std::array kRanks{
+    Launcher{.index = "OMPI_COMM_WORLD_RANK", .count = "OMPI_COMM_WORLD_SIZE"},
+    Launcher{.index = "PMIX_RANK", .launched = not_by_pmix_of_slurm},
+    Launcher{.index = "PMI_RANK", .count = "PMI_SIZE", .launched = not_by_pmi_of_slurm},
+    Launcher{.index = "SLURM_PROCID", .count = "SLURM_STEP_NUM_TASKS", .launched = in_slurm_step},
+};
+
+// LSB_JOBINDEX_END is no count: that of [3] is 3, as is that of [1-3].
+constexpr std::array kArrays{
+    Launcher{.index = "SLURM_ARRAY_TASK_ID",
+             .first = 1,
+             .range = {"SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_MAX", "SLURM_ARRAY_TASK_COUNT"}},
+    Launcher{.index = "SGE_TASK_ID",
+             .first = 1,
+             .range = {"SGE_TASK_FIRST", "SGE_TASK_LAST", nullptr, "SGE_TASK_STEPSIZE"},
+             .no_array = "undefined"},
+    Launcher{.index = "PBS_ARRAY_INDEX", .first = 1},
+    Launcher{.index = "PBS_ARRAYID", .first = 1},
+    Launcher{.index = "LSB_JOBINDEX", .first = 1, .no_array = "0"},
+    Launcher{.index = "AWS_BATCH_JOB_ARRAY_INDEX", .count = "AWS_BATCH_JOB_ARRAY_SIZE"},
+    Launcher{.index = "CLOUD_RUN_TASK_INDEX", .count = "CLOUD_RUN_TASK_COUNT"},
+    Launcher{.index = "JOB_COMPLETION_INDEX"},
+};
+
+bool has_launched(const Launcher& launcher, const Environment& environment) {
+  const std::string index = environment(launcher.index);
+  if (index.empty() || (launcher.no_array != nullptr && index == launcher.no_array)) return false;
+  return launcher.launched == nullptr || launcher.launched(environment);
+}
+
+const Launcher* find_rank(const Environment& environment) {
+  const auto* const rank = std::ranges::find_if(
+      kRanks, [&](const Launcher& launcher) { return has_launched(launcher, environment); });
+  return rank == kRanks.end() ? nullptr : rank;
+}
+
+// Some schedulers come with another's variables for old scripts; those say the same.
+const Launcher* find_array(const Environment& environment) {
+  const Launcher* array = nullptr;
+  for (const Launcher& launcher : kArrays) {
+    if (!has_launched(launcher, environment)) continue;
+    if (array == nullptr) {
+      array = &launcher;
+    } else if (environment(array->index) != environment(launcher.index)) {
+      refuse(std::string(array->index) + " and " + launcher.index + " differ: say which part, --shard I/N");
+    }
+  }
+  return array;
+}
+
+[[noreturn]] void refuse_no_launcher(const Environment& environment) {
+  if (!environment("SLURM_JOB_ID").empty())
+    refuse(
+        "this is a Slurm job, but neither a step nor an array: start imgpipe by srun, or the job as an array "
+        "(sbatch --array=1-N)");
+  std::string names;
+  for (const auto& launchers :
+       {std::span(kRanks.begin(), kRanks.end()), std::span(kArrays.begin(), kArrays.end())}) {
+    for (const Launcher& launcher : launchers)
+      names += (names.empty() ? "" : ", ") + std::string(launcher.index);
+  }
+  refuse("finds no launcher in the environment (" + names + ")");
+}
+
+// How many there are by the launcher; 0: it does not say.
+std::int64_t count_of(const Launcher& launcher, const Environment& environment) {
+  const std::optional<std::int64_t> says = number_of(launcher.count, environment);
+  if (says == 0) refuse(std::string(launcher.count) + " is 0");
+  return says.value_or(0);
+}
+
+// Of an array that has a range: as many as it has, where it is certainly whole.
+void take_whole_array(const Launcher& launcher, LauncherIndex& place, const Environment& environment) {
+  const auto first = number_of(launcher.range.first, environment);
+  const auto last = number_of(launcher.range.last, environment);
+  const auto count = number_of(launcher.range.count, environment);
+  const auto step = number_of(launcher.range.step, environment);
+  const bool whole = first && last && *first <= 1 && *last >= *first && step.value_or(1) == 1 &&
+                     (launcher.range.count == nullptr || count == *last - *first + 1);
+  if (!whole)
+    refuse(place.variable + " is " + std::to_string(place.value) +
+           " of an array that does not count from 0 or 1 without gaps, and may be a part of another: say "
+           "auto/N, where N is how many parts there are in all");
+  place.first = *first;
+  place.last = *last;
+}
+
+[[noreturn]] void refuse_too_many() {
+  refuse("more than " + std::to_string(kMostShards) + " parts");
+}
+
+void check_range(const LauncherIndex& place) {
+  if (place.last - place.first >= kMostShards) refuse_too_many();
+  if (place.value >= place.first && place.value <= place.last) return;
+  const bool begins_at_0 = place.value == 0 && place.first == 1;
+  refuse(place.variable + " is " + std::to_string(place.value) + ", which is not in " +
+         std::to_string(place.first) + " to " + std::to_string(place.last) +
+         (begins_at_0 ? ": let the array begin at 1" : ""));
+}
+
+// `count`: of the parts that this launcher's indices make; 0: as it says.
+LauncherIndex place_of(const Launcher& launcher, std::int64_t count, int all,
+                       const Environment& environment) {
+  LauncherIndex place;
+  place.variable = launcher.index;
+  place.value = number_of(launcher.index, environment).value_or(0);
+  place.first = launcher.first;
+  const std::int64_t says = count_of(launcher, environment);
+  if (says > 0 && count > 0 && says != count)
+    refuse(std::string(launcher.count) + " is " + std::to_string(says) + ", which does not make " +
+           std::to_string(all) + " parts");
+  if (says > 0 || count > 0) {
+    place.last = place.first + std::max(says, count) - 1;
+  } else if (launcher.range.first != nullptr) {
+    take_whole_array(launcher, place, environment);
+  } else {
+    refuse(place.variable + " is there, but not how many there are: say " +
+           (all > 0 ? "which part, --shard I/N" : "auto/N"));
+  }
+  check_range(place);
+  return place;
+}
+
+}  // namespace
+
+Shard shard_of_launchers(int count, const Environment& environment) {
+  const Launcher* rank = find_rank(environment);
+  const Launcher* array = find_array(environment);
+  if (rank == nullptr && array == nullptr) refuse_no_launcher(environment);
+  std::vector<LauncherIndex> by;
+  std::int64_t ranks = 1;
+  std::int64_t rank_index = 0;
+  if (rank != nullptr) {
+    by.push_back(place_of(*rank, array == nullptr ? count : 0, count, environment));
+    ranks = by.back().last + 1;
+    rank_index = by.back().value;
+    if (count % ranks != 0)
+      refuse(std::string(rank->count) + " is " + std::to_string(ranks) + ", of which " +
+             std::to_string(count) + " parts are no multiple");
+  }
+  std::int64_t tasks = 1;
+  std::int64_t task_index = 0;
+  if (array != nullptr) {
+    by.insert(by.begin(), place_of(*array, count / ranks, count, environment));
+    tasks = by.front().last - by.front().first + 1;
+    task_index = by.front().value - by.front().first;
+  }
+  if (tasks * ranks > kMostShards) refuse_too_many();
+  return {static_cast<int>(task_index * ranks + rank_index + 1), static_cast<int>(tasks * ranks),
+          std::move(by)};
+}
+
+}  // namespace imgpipe

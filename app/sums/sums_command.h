@@ -1,0 +1,10 @@
+// imgpipe report: adds up the reports of shards.
+#pragma once
+
+#include "app/options/command_row.h"
+
+namespace imgpipe {
+
+[[nodiscard]] CommandRow report_command();
+
+}  // namespace imgpipe

@@ -1,0 +1,158 @@
+#include "images/formats/image_inspection.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "images/codecs/icc.h"
+#include "images/codecs/jpeg/jpeg_scan.h"
+#include "images/codecs/jpeg/staged_scan.h"
+#include "images/codecs/metadata/description.h"
+#include "images/codecs/sniff.h"
+#include "images/codecs/tiff/tiff_directory.h"
+#include "images/codecs/tiff/tiff_metadata.h"
+#include "images/error.h"
+#include "images/files/file.h"
+#include "images/files/file_front.h"
+#include "images/formats/codec_table.h"
+#include "images/formats/kept_metadata.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+bool is_read_where_it_lies(const Codec& codec, const InputFile& file, const DecodeOptions& options) {
+  return !file.is_whole() && codec.is_streamable != nullptr && codec.is_streamable(file.bytes(), options);
+}
+
+// Why no device makes the pixels of a JPEG that its reader takes (Reader::jpeg_scan()).
+std::string why_no_device(const ImageHeader& header, const FileDetails& details, const Reader& reader,
+                          const DecodeOptions& options) {
+  if (header.format != Format::jpeg) return "devices decode JPEG only";
+  if (options.orient && header.orientation != Orientation::upright) return "its EXIF orientation turns it";
+  const JpegScan* const jpeg = reader.jpeg_scan();
+  if (jpeg != nullptr) return staged_capacity(jpeg->scan) > 0 ? "" : "its scan takes 2 GiB or more";
+  if (details.color != "grey" && details.color != "YCbCr")
+    return "its colours are stored as " + details.color;
+  if (details.compression.find("progressive") != std::string::npos) return "it is progressive";
+  if (details.compression.find("arithmetic") != std::string::npos) return "its coding is arithmetic";
+  if (header.progressive) return "it has several scans";
+  return "its sampling or its tables are not of the usual kinds";
+}
+
+bool is_of_a_map(std::uint16_t tag) {
+  return tag != static_cast<std::uint16_t>(TiffTag::description);
+}
+
+// A TIFF's EXIF is directories of its own; of them only that they are there is known here.
+bool has_exif_directory(std::span<const std::byte> file) {
+  const std::optional<std::uint64_t> offset = tiff_directory_offset(file, 0);
+  if (!offset) return false;
+  const TiffDirectory directory(file, *offset);
+  return directory.find_raw(TiffTag::exif) || directory.find_raw(TiffTag::gps);
+}
+
+void take_metadata(FoundMetadata found, std::span<const std::byte> file, ImageInspection& image) {
+  name_copies_in_exif(found);
+  const auto size = [](const auto& bytes) { return static_cast<std::int64_t>(bytes.size()); };
+  if (!found.exif.empty() && !found.exif_in_file) image.metadata.push_back({"EXIF", "", size(found.exif)});
+  if (found.exif_in_file && has_exif_directory(file)) image.metadata.push_back({"EXIF", "", 0});
+  if (!found.xmp.empty()) image.metadata.push_back({"XMP", "", size(found.xmp)});
+  if (!found.iptc.empty()) image.metadata.push_back({"IPTC", "", size(found.iptc)});
+  for (const MetadataText& text : found.texts)
+    image.metadata.push_back({text.is_comment() ? "comment" : "text",
+                              text.is_comment() ? "" : printable(text.keyword), size(text.text)});
+  if (const std::string_view fault = found.icc.empty() ? "" : profile_fault(found.icc); !fault.empty()) {
+    found.lost.push_back("ICC profile (damaged: " + std::string(fault) + ")");
+  } else if (!found.icc.empty()) {
+    image.profile = profile_name(found.icc);
+    if (image.profile.empty()) image.profile = "sRGB";
+    image.metadata.push_back({"ICC profile", "", static_cast<std::int64_t>(profile_bytes(found.icc))});
+  }
+  std::int64_t map_bytes = 0;
+  for (const TiffMetadataField& field : found.fields) {
+    if (is_of_a_map(field.tag)) {
+      map_bytes += size(field.data);
+    } else {
+      image.metadata.push_back({"description", std::string(description_kind(field.data)), size(field.data)});
+    }
+  }
+  if (map_bytes > 0) image.metadata.push_back({"GeoTIFF", "", map_bytes});
+  if (const auto resolution = resolution_of(found); resolution && !resolution->empty())
+    image.resolution = resolution;
+  for (const std::string& lost : found.lost) image.warnings.push_back("left out: " + lost);
+}
+
+// The chain of pages is walked where the file lies. Damage in it is damage to the image only for who asks for
+// the pages.
+void count_pages(const Codec& codec, const InputFile& file, DecodeOptions options, ImageInspection& image) {
+  image.has_pages = true;
+  options.lenient = true;
+  try {
+    const std::unique_ptr<Pages> pages = codec.open_pages(file, options);
+    image.images = pages->size();
+    image.reduced_images = pages->reduced();
+    if (!pages->warning().empty()) image.warnings.push_back(pages->warning());
+    if (pages->masks() > 0)
+      image.warnings.push_back("transparency masks, which do not count as pages: " +
+                               std::to_string(pages->masks()));
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::memory) throw;
+    image.warnings.push_back(std::string("its pages cannot be counted: ") + error.what());
+  }
+}
+
+}  // namespace
+
+InputFile open_for_inspection(const std::string& path, const DecodeOptions& options, InputKind kind) {
+  if (path != kStandardStream && file_size_bytes(path) > kSmallFileBytes) {
+    std::optional<InputFile> file = open_where_it_lies(path, kFileBeginningBytes);
+    // What is too long for its header, or no image, is told by the same words as ever.
+    if (file && codec_by_content(file->bytes()) != nullptr &&
+        file->size_bytes() <= longest_file(file->bytes(), options))
+      return std::move(*file);
+  }
+  return open_input(path, options, kind);
+}
+
+ImageInspection inspect_image(InputFile input, DecodeOptions options) {
+  FileFront front(std::move(input));
+  front.load(0, kFileBeginningBytes);
+  const Codec* const codec = codec_by_content(front.bytes());
+  if (front.bytes().empty()) throw Error(ErrorKind::input, "the file is empty");
+  if (codec == nullptr) throw Error(ErrorKind::input, unknown_content_reason(front.bytes()));
+  const bool in_parts = is_read_where_it_lies(*codec, front.file(), options);
+  if (codec->load_header != nullptr) {
+    codec->load_header(front);
+  } else if (!in_parts) {
+    front.load_all();
+  }
+  const std::span<const std::byte> file = front.bytes();
+  options.colors_only =
+      codec->selects_bands;  // an image that a run refuses without --bands is described, too
+  const std::unique_ptr<Reader> reader =
+      in_parts ? codec->open_streamed(front.file(), options) : open_reader(file, options);
+  ImageInspection image;
+  image.header = reader->header();
+  image.details = codec->describe(file);
+  const Shape& shape = image.header.shape;
+  // What turned it once turns its sides back.
+  const Shape stored = options.orient ? oriented_shape(shape, image.header.orientation) : shape;
+  image.stored_width = stored.width;
+  image.stored_height = stored.height;
+  image.file_bytes = front.file().size_bytes();
+  image.images = image.details.images;
+  image.profile = image.header.profile;
+  if (codec->find_metadata != nullptr) take_metadata(codec->find_metadata(file), file, image);
+  if (codec->open_pages != nullptr) count_pages(*codec, front.file(), options, image);
+  image.read_bytes = front.loaded_bytes();
+  image.decoder = reader->decoder().empty() ? image.details.decoder : "imgpipe";
+  image.no_device_decoding = why_no_device(image.header, image.details, *reader, options);
+  image.memory = {.by_rows_bytes = reader->working_bytes(false),
+                  .whole_bytes = reader->working_bytes(true) + shape.bytes()};
+  if (!image.details.bands_needed.empty()) image.warnings.push_back(image.details.bands_needed);
+  for (const std::string& warning : reader->warnings()) image.warnings.push_back(warning);
+  return image;
+}
+
+}  // namespace imgpipe

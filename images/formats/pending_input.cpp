@@ -1,0 +1,68 @@
+#include "images/formats/pending_input.h"
+
+#include <utility>
+
+#include "images/error.h"
+#include "images/files/file.h"
+#include "images/formats/codec_table.h"
+
+namespace imgpipe {
+namespace {
+
+const Codec* streaming_codec(std::span<const std::byte> beginning) {
+  const Codec* codec = codec_by_content(beginning);
+  return codec != nullptr && codec->is_streamable != nullptr ? codec : nullptr;
+}
+
+// A file that can be read row by row, and may be; nothing for what read_file() is to judge.
+std::optional<InputFile> open_in_parts(const std::string& path, const DecodeOptions& options) {
+  constexpr std::size_t kSignatureBytes = 32;  // more than any format needs to be told
+  // What is no regular file is not opened: a FIFO would lose its writer.
+  if (options.codec == CodecChoice::stb || options.selects_bands() ||
+      file_size_bytes(path) <= kSmallFileBytes)
+    return std::nullopt;
+  const std::optional<InputFile> signature = open_where_it_lies(path, kSignatureBytes);
+  if (!signature || streaming_codec(signature->bytes()) == nullptr) return std::nullopt;
+  std::optional<InputFile> file = open_where_it_lies(path, kFileBeginningBytes);
+  if (!file || file->bytes().size() < kFileBeginningBytes) return std::nullopt;
+  const Codec* codec = streaming_codec(file->bytes());
+  if (codec == nullptr || !codec->is_streamable(file->bytes(), options) ||
+      file->size_bytes() > longest_file(file->bytes(), options))
+    return std::nullopt;
+  return file;
+}
+
+}  // namespace
+
+PendingInput::PendingInput(std::string path, const DecodeOptions& options, InputKind kind)
+    : path_(std::move(path)), options_(options), kind_(kind) {
+  if (path_ == kStandardStream) return;
+  try {
+    in_parts_ = open_in_parts(path_, options_);
+  } catch (const Error&) {
+    // Read as a whole it will say why not.
+  }
+}
+
+std::int64_t PendingInput::held_bytes() const {
+  return in_parts_ ? static_cast<std::int64_t>(in_parts_->bytes().size()) : file_size_bytes(path_);
+}
+
+InputFile PendingInput::read() {
+  if (in_parts_) return *std::exchange(in_parts_, std::nullopt);
+  const auto read_whole = kind_ == InputKind::any ? read_file : read_regular_file;
+  return InputFile(read_whole(path_, max_file_bytes(options_), [&](std::span<const std::byte> beginning) {
+    return longest_file(beginning, options_);
+  }));
+}
+
+InputFile open_input(const std::string& path, const DecodeOptions& options, InputKind kind) {
+  return PendingInput(path, options, kind).read();
+}
+
+std::unique_ptr<Reader> open_reader(const InputFile& file, const DecodeOptions& options) {
+  return file.is_whole() ? open_reader(file.bytes(), options)
+                         : codec_by_content(file.bytes())->open_streamed(file, options);
+}
+
+}  // namespace imgpipe

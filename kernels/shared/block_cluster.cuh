@@ -1,0 +1,64 @@
+// Clusters of thread blocks (compute capability 9.0 on): blocks that run at the same time, near each other,
+// and reach each other's shared memory (CUDA C++ Programming Guide, "Thread Block Clusters"). A cluster of
+// one block is a block, on every device.
+#pragma once
+
+#include <cooperative_groups.h>
+#include <cuda_runtime.h>
+
+#include "kernels/cuda_launch.h"
+#include "kernels/shared/cluster_support.cuh"
+
+namespace imgpipe {
+
+// runs_in_clusters() of a kernel.
+template <int Blocks, class... Parameters>
+cudaError_t has_clusters(void (*kernel)(Parameters...), int threads, int shared_bytes, bool& clusters) {
+  return runs_in_clusters(reinterpret_cast<const void*>(kernel), Blocks, threads, shared_bytes, clusters);
+}
+
+// A barrier for all threads of the cluster, behind which they see what the others wrote to shared memory.
+template <int Blocks>
+__device__ __forceinline__ void cluster_barrier() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  if constexpr (Blocks > 1) {
+    cooperative_groups::this_cluster().sync();
+    return;
+  }
+#endif
+  __syncthreads();
+}
+
+// This block's number in the cluster.
+template <int Blocks>
+__device__ __forceinline__ unsigned cluster_rank() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  if constexpr (Blocks > 1) return cooperative_groups::this_cluster().block_rank();
+#endif
+  return 0;
+}
+
+// Where block `rank` of the cluster has what this one has at `own` in shared memory.
+template <int Blocks, class T>
+__device__ __forceinline__ T* shared_of_block(T* own, int rank) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  if constexpr (Blocks > 1) return cooperative_groups::this_cluster().map_shared_rank(own, rank);
+#endif
+  return own;
+}
+
+// Launches a kernel in clusters of `Blocks` blocks along x, each block with so many bytes of dynamic shared
+// memory. `Blocks` divides grid.x; above 1 only where has_clusters() says so.
+template <int Blocks, class... Parameters, class... Arguments>
+CudaStatus launch_clusters(void (*kernel)(Parameters...), dim3 grid, int threads, int shared_bytes,
+                           const CudaLaunch& launch, const Arguments&... arguments) {
+  const cudaError_t allowed =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
+  if (allowed != cudaSuccess) return allowed;
+  cudaLaunchAttribute cluster{};
+  cudaLaunchConfig_t config = cluster_launch(grid, Blocks, threads, shared_bytes, cluster);
+  config.stream = launch.stream;
+  return cudaLaunchKernelEx(&config, kernel, arguments...);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,90 @@
+// hist on the host. A count is a load, an addition and a store; a count of the same value must wait until the
+// one before it is stored, so tables take turns. They stay in the first cache, and their distance is no power
+// of two, so that one value's counters in different tables do not look alike to the processor, which first
+// compares 12 bits. One thread of a Xeon (Sapphire Rapids), 47 MP photo pattern | constant, 2026-11-20: 4
+// tables 25.9 | 30.8 ms, 8 tables 19.8 | 27.6, 16 tables 16.4 | 16.8, 8 tables 1024 bytes apart 22.6; 16
+// tables and a prefetch, because hardware stops at the end of a page, 14.2. There is nothing in it for SIMD.
+#include "kernels/shared/count_samples.h"
+
+#include <cstring>
+
+#include "kernels/pixel.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr int kTables = 16;
+constexpr std::int64_t kAhead = 2048;  // samples that are asked for early
+constexpr std::int64_t kCacheLine = 64;
+constexpr int kTableRoom = kBins + 16;
+using Tables = std::uint32_t[kTables][kTableRoom];
+
+void count_row(const Sample* row, std::int64_t width, Tables& tables) {
+  std::int64_t x = 0;
+  for (; x + kTables <= width; x += kTables) {
+    if (x % kCacheLine == 0) __builtin_prefetch(row + x + kAhead);
+    for (int half = 0; half < kTables; half += 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, row + x + half, sizeof word);
+      for (int i = 0; i < 8; ++i, word >>= 8) ++tables[half + i][word & 0xFF];
+    }
+  }
+  for (; x < width; ++x) ++tables[0][row[x]];
+}
+
+void add_up(Tables& tables, std::uint64_t* counts) {
+  for (int bin = 0; bin < kBins; ++bin) {
+    for (auto& table : tables) counts[bin] += table[bin];
+  }
+  std::memset(tables, 0, sizeof tables);
+}
+
+// One table here, the band's own: more would not stay in the second cache (65,536 counters take 512 KiB), and
+// values of 16 bits seldom follow each other, but in flat areas, which are counted four samples at a time.
+void count_row16(const Sample16* row, std::int64_t width, std::uint64_t* counts) {
+  constexpr std::uint64_t kEach = 0x0001'0001'0001'0001;
+  std::int64_t x = 0;
+  for (; x + 4 <= width; x += 4) {
+    if (x % (kCacheLine / 2) == 0) __builtin_prefetch(row + x + kAhead / 2);
+    std::uint64_t word = 0;
+    std::memcpy(&word, row + x, sizeof word);
+    if (word == (word & 0xFFFF) * kEach) {
+      counts[word & 0xFFFF] += 4;
+      continue;
+    }
+    for (int i = 0; i < 4; ++i, word >>= 16) ++counts[word & 0xFFFF];
+  }
+  for (; x < width; ++x) ++counts[row[x]];
+}
+
+}  // namespace
+
+void hist16_cpu(const StageCall<Host>& call, const Band& band) {
+  for (int c = 0; c < call.in.type.color_channels; ++c) {
+    const Plane<const Sample16, Host> plane = call.in.plane<Sample16>(static_cast<std::size_t>(c));
+    for (std::int64_t y = band.first; y < band.end; ++y)
+      count_row16(plane.row(y - band.in_top), plane.width, call.histogram.row(c));
+  }
+}
+
+void hist_cpu(const StageCall<Host>& call, const Band& band) {
+  constexpr std::int64_t kMostPixels = std::int64_t{1}
+                                       << 31;  // a row is shorter; 32-bit counters hold two of these
+  Tables tables = {};
+  for (int c = 0; c < call.in.type.color_channels; ++c) {
+    const ConstHostPlane plane = call.in.plane<Sample>(static_cast<std::size_t>(c));
+    std::uint64_t* counts = call.histogram.row(c);
+    std::int64_t counted = 0;
+    for (std::int64_t y = band.first; y < band.end; ++y) {
+      if (counted + plane.width > kMostPixels) {
+        add_up(tables, counts);
+        counted = 0;
+      }
+      count_row(plane.row(y - band.in_top), plane.width, tables);
+      counted += plane.width;
+    }
+    add_up(tables, counts);
+  }
+}
+
+}  // namespace imgpipe

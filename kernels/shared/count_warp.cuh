@@ -1,0 +1,202 @@
+// The samples of a warp counted so that those that are alike do not wait for each other.
+//
+// Where one value has an eighth of a warp's samples or more the warp is crowded. It then counts its hot
+// values, which it remembers, without atomics: every lane in a column of its own in shared memory.
+#pragma once
+
+#include "kernels/shared/packed_counters.cuh"
+
+namespace imgpipe {
+
+// Of a warp: values that came often, and how often each lane has met them since.
+template <int Most>
+struct HotValues {
+  std::uint32_t value[Most];
+  std::uint32_t count[Most][kWarpLanes];
+};
+
+// What a block of `Threads` threads that counts with WarpCounter has in shared memory. Of quarters of the
+// values it fits into the 48 KiB that every device has.
+template <int Parts, int Threads>
+struct SharedHistogram {
+  std::uint32_t words[PackedCounters<Parts>::kWords];
+  HotValues<Parts == 4 ? 3 : 6> hot[Threads / kWarpLanes];  // by warp
+};
+static_assert(sizeof(SharedHistogram<4, 1024>) <= 48 * 1024);
+
+// The fewest parts of the values of which a block of the present device holds one: 1, 2 or 4.
+template <int Threads>
+cudaError_t parts_that_fit(int& parts) {
+  int most_bytes = 0;
+  const cudaError_t status = shared_bytes_of_a_block(most_bytes);
+  const auto fits = [&](std::size_t bytes) { return static_cast<std::size_t>(most_bytes) >= bytes; };
+  parts = fits(sizeof(SharedHistogram<1, Threads>)) ? 1 : fits(sizeof(SharedHistogram<2, Threads>)) ? 2 : 4;
+  return status;
+}
+
+// A set of a vector's 8 samples: sample k is bit 15 - k / 2 where it is the lower half of its word, 31 - k /
+// 2 where it is the upper one.
+constexpr std::uint32_t kWholeVector = 0xF000F000;
+__device__ __forceinline__ std::uint32_t sample_bit(int k) {
+  return 0x8000U << (k % 2 * 16) >> (k / 2);
+}
+__device__ __forceinline__ std::uint32_t first_samples(int count) {
+  std::uint32_t set = 0;
+#pragma unroll
+  for (int k = 0; k < kWideVectorPixels; ++k) set |= k < count ? sample_bit(k) : 0;
+  return set;
+}
+// Those that are `value`.
+__device__ __forceinline__ std::uint32_t samples_alike(const std::uint32_t (&words)[4], std::uint32_t value) {
+  constexpr std::uint32_t kTops = 0x80008000;
+  const std::uint32_t two = value * 0x00010001U;
+  std::uint32_t others = 0;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const std::uint32_t differ = words[i] ^ two;
+    const std::uint32_t top = ((differ & ~kTops) + ~kTops) | differ;  // set where a half is not 0
+    others |= (top & kTops) >> i;
+  }
+  return ~others & kWholeVector;
+}
+// How many they are: a few instructions less.
+__device__ __forceinline__ std::uint32_t count_alike(const std::uint32_t (&words)[4], std::uint32_t value) {
+  constexpr std::uint32_t kOnes = 0x00010001;
+  const std::uint32_t two = value * kOnes;
+  std::uint32_t others = 0;  // of either half
+#pragma unroll
+  for (const std::uint32_t word : words) others += __vminu2(word ^ two, kOnes);
+  return kWideVectorPixels - ((others + (others >> 16)) & 0xFFFF);
+}
+
+// So many of 32 lanes whose first sample is lane 0's make a crowded warp. In noise, and in a photo's lower
+// bits, hardly ever.
+constexpr int kCrowdedLanes = 4;
+// So many of a warp's 256 samples make a value hot.
+constexpr unsigned kHotSamples = 16;
+
+__device__ __forceinline__ unsigned sum_of_warp(unsigned value) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(kAllLanes, value);
+#else
+#pragma unroll
+  for (int step = kWarpLanes / 2; step > 0; step /= 2) value += __shfl_xor_sync(kAllLanes, value, step);
+  return value;
+#endif
+}
+
+// All of its functions by all lanes of the warp together.
+template <class Counters, int Most>
+class WarpCounter {
+ public:
+  __device__ WarpCounter(Counters& counters, HotValues<Most>& hot) : counters_(counters), hot_(hot) {}
+
+  // Of a lane's 8 samples the first `count` are the image's, 0 to 8. Lane 0 should have some where others
+  // have: by its first sample crowds are found.
+  __device__ __forceinline__ void count(const std::uint32_t (&words)[4], int count) {
+    const std::uint32_t own = words[0] & 0xFFFF;
+    const std::uint32_t first = __shfl_sync(kAllLanes, own, 0);
+    const unsigned alike = __ballot_sync(kAllLanes, count > 0 && own == first ? 1 : 0);
+    if (__popc(alike) >= kCrowdedLanes) {
+      count_crowded(words, count);
+    } else if (count == kWideVectorPixels) {
+      counters_.add_vector(words);
+    } else {
+      add_each(words, first_samples(count));
+    }
+  }
+
+  // At the end: what the columns hold.
+  __device__ void flush() {
+    for (int h = 0; h < known_; ++h) give(h);
+  }
+
+ private:
+  __device__ void count_crowded(const std::uint32_t (&words)[4], int count) {
+    const bool whole = __all_sync(kAllLanes, count == kWideVectorPixels ? 1 : 0) != 0;
+    if (whole && all_hot(words)) return;
+    std::uint32_t left = count == kWideVectorPixels ? kWholeVector : first_samples(count);
+    for (int h = 0; h < known_; ++h) {
+      const std::uint32_t alike = samples_alike(words, hot_.value[h]) & left;
+      hot_.count[h][lane()] += static_cast<std::uint32_t>(__popc(alike));
+      left &= ~alike;
+    }
+    while (true) {
+      const unsigned lanes = __ballot_sync(kAllLanes, (left & sample_bit(0)) != 0 ? 1 : 0);
+      if (lanes == 0) break;
+      const std::uint32_t value =
+          __shfl_sync(kAllLanes, words[0] & 0xFFFF, __ffs(static_cast<int>(lanes)) - 1);
+      const std::uint32_t alike = samples_alike(words, value) & left;
+      left &= ~alike;
+      const auto own = static_cast<unsigned>(__popc(alike));
+      const unsigned all = sum_of_warp(own);
+      if (all < kHotSamples) {
+        if (lane() == 0) counters_.add(value, all);
+        break;
+      }
+      remember(value, own);
+    }
+    add_each(words, left);
+  }
+
+  // Whether all samples are hot; then they are counted.
+  __device__ __forceinline__ bool all_hot(const std::uint32_t (&words)[4]) {
+    std::uint32_t met = 0;
+#pragma unroll 1
+    for (int h = 0; h < known_; ++h) {
+      const std::uint32_t own = count_alike(words, hot_.value[h]);
+      hot_.count[h][lane()] += own;
+      met += own;
+    }
+    if (__all_sync(kAllLanes, met == kWideVectorPixels ? 1 : 0) != 0) return true;
+#pragma unroll 1
+    for (int h = 0; h < known_; ++h) hot_.count[h][lane()] -= count_alike(words, hot_.value[h]);
+    return false;
+  }
+
+  // A new hot value, in the place of the one that has been there for the longest.
+  __device__ void remember(std::uint32_t value, std::uint32_t own) {
+    const int place = next_;
+    next_ = next_ + 1 == Most ? 0 : next_ + 1;
+    if (place < known_) {
+      give(place);
+    } else {
+      ++known_;
+    }
+    if (lane() == 0) hot_.value[place] = value;
+    hot_.count[place][lane()] = own;
+    __syncwarp();
+  }
+  __device__ void give(int place) {
+    const unsigned all = sum_of_warp(hot_.count[place][lane()]);
+    // A counter takes less than 65,536 at once.
+    if (lane() == 0) {
+      const std::uint32_t value = hot_.value[place];
+      for (unsigned rest = all; rest > 0;) {
+        const unsigned some = min(rest, kHalfWraps - 1);
+        counters_.add(value, some);
+        rest -= some;
+      }
+    }
+    __syncwarp();
+  }
+
+  __device__ void add_each(const std::uint32_t (&words)[4], std::uint32_t set) {
+    if (set == 0) return;
+#pragma unroll
+    for (int k = 0; k < kWideVectorPixels; ++k) {
+      // Chosen, not indexed: see plane_of_block().
+      if ((set & sample_bit(k)) != 0) counters_.add(wide_of(words, k), 1);
+    }
+  }
+  __device__ static unsigned lane() {
+    return threadIdx.x % kWarpLanes;
+  }
+
+  Counters& counters_;
+  HotValues<Most>& hot_;
+  int known_ = 0;  // hot values
+  int next_ = 0;   // the place of the next one
+};
+
+}  // namespace imgpipe

@@ -1,0 +1,27 @@
+// Offsets of arrays in one allocation of device memory.
+#pragma once
+
+#include <cstdint>
+
+#include "images/rounded_up.h"
+
+namespace imgpipe {
+
+// Assigns offsets one after the other, each a multiple of 256 bytes, as cudaMalloc() aligns.
+class DeviceLayout {
+ public:
+  // The offset of `count` elements of `bytes` bytes each.
+  std::uint64_t take(std::uint64_t count, std::uint64_t bytes = 1) {
+    const std::uint64_t at = end_;
+    end_ = rounded_up(end_ + count * bytes, kAlignment);
+    return at;
+  }
+  // The bytes of all of them so far.
+  [[nodiscard]] std::uint64_t end() const { return end_; }
+
+ private:
+  static constexpr std::uint64_t kAlignment = 256;
+  std::uint64_t end_ = 0;
+};
+
+}  // namespace imgpipe

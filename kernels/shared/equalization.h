@@ -1,0 +1,36 @@
+// Maps the number of samples that are not above a value to the new value, for equalize and clahe on host and
+// device. Floats of 32 bits; each operation is rounded separately.
+#pragma once
+
+#include <cstdint>
+
+#include "images/host_device.h"
+
+namespace imgpipe {
+
+// `others`: the samples above the least value that occurs; not 0.
+IMGPIPE_HOST_DEVICE constexpr float equalize_scale(int max_value, std::uint64_t others) {
+  return static_cast<float>(max_value) / static_cast<float>(others);
+}
+
+// sum * scale, rounded half to even; at most max_value. `sum` of those samples are not above the value.
+IMGPIPE_HOST_DEVICE constexpr int equalized(std::uint64_t sum, float scale, int max_value) {
+  // A float between 2^23 and 2^24 is an integer: the addition rounds.
+  constexpr float kRound = 8388608.0F;
+#ifdef __CUDA_ARCH__  // nvcc would make one instruction of a product and a sum
+  const float value = __fadd_rn(__fmul_rn(static_cast<float>(sum), scale), kRound);
+#else
+  const float value = static_cast<float>(sum) * scale + kRound;
+#endif
+  const int rounded = static_cast<int>(value - kRound);
+  return rounded > max_value ? max_value : rounded;
+}
+
+#ifndef __CUDA_ARCH__
+static_assert(equalized(3, equalize_scale(255, 3), 255) == 255 && equalized(0, 1.0F, 255) == 0);
+static_assert(equalized(1, equalize_scale(255, 2), 255) == 128);  // 127.5: the even one of both
+static_assert(equalized(1, equalize_scale(255, 6), 255) == 42);   // 42.5
+static_assert(equalized(1, equalize_scale(65535, 2), 65535) == 32768);
+#endif
+
+}  // namespace imgpipe

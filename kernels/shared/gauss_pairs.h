@@ -1,0 +1,38 @@
+// A Gauss's weights in pairs of neighbours, as instructions take them that multiply 16-bit numbers with signs
+// and add two products each.
+#pragma once
+
+#include <array>
+
+#include "kernels/shared/gauss_weights.h"
+
+namespace imgpipe {
+
+// Pair i weighs taps at[i] and at[i] + 1, tap `radius` being the middle: the lower and the upper half of
+// weights[i]. The last tap's neighbour weighs nothing. What the middle weighs beyond 32767 has a pair of its
+// own.
+struct GaussPairs {
+  GaussPairs(const std::uint32_t* table, int reach) : radius(reach) {
+    const auto weight = [&](int tap) {
+      const int distance = tap < radius ? radius - tap : tap - radius;
+      const std::uint32_t whole = distance > radius ? 0 : table[distance];
+      return whole < kMost ? whole : kMost;
+    };
+    for (int tap = 0; tap <= 2 * radius; tap += 2) add(tap, weight(tap) | weight(tap + 1) << 16);
+    if (table[0] > kMost) add(radius, table[0] - kMost);
+  }
+
+  int radius;
+  int count = 0;
+  std::array<int, kMostGaussRadius + 2> at{};
+  std::array<std::uint32_t, kMostGaussRadius + 2> weights{};
+
+ private:
+  static constexpr std::uint32_t kMost = 32767;
+  void add(int tap, std::uint32_t both) {
+    at[static_cast<std::size_t>(count)] = tap;
+    weights[static_cast<std::size_t>(count++)] = both;
+  }
+};
+
+}  // namespace imgpipe

@@ -1,0 +1,212 @@
+// Rows that are copied or reversed on a CUDA device, by the byte: what flip, rotate and crop share.
+//
+// A lane has 16 bytes of a row of the output (48 where pixels have three samples), so that its stores
+// are aligned. The bytes that they come from begin anywhere, but in every row and for every lane equally
+// far behind a multiple of 16: what is loaded is aligned too, one vector more than is stored, and
+// shifted.
+//
+//   input    |................|....s...........|....e...........|     aligned vectors
+//   output                    |s..............e|
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/shared/device_rows.cuh"
+#include "kernels/shared/moved_planes.h"
+#include "kernels/stage_call.h"
+
+namespace imgpipe {
+
+constexpr int kMovedThreads = 256;
+constexpr int kMostMovedPlanes = 4;
+constexpr unsigned kMostMovedBlocksDown = 65535;  // CUDA C++ Programming Guide: a grid's y
+
+// A plane of a call, in bytes.
+struct MovedPlane {
+  const std::uint8_t* in = nullptr;
+  std::uint8_t* out = nullptr;
+  std::int64_t in_stride = 0, out_stride = 0;
+};
+struct MovedPlanes {
+  MovedPlane plane[kMostMovedPlanes];
+};
+
+inline MovedPlanes moved_planes_of(const StageCall<Device>& call) {
+  MovedPlanes planes{};
+  for (int i = 0; i < moved_planes(call.in.type); ++i) {
+    const std::size_t plane = plane_of_channel(call.in.type, i);
+    planes.plane[i] = {reinterpret_cast<const std::uint8_t*>(call.in.planes[plane].data),
+                       reinterpret_cast<std::uint8_t*>(call.out.planes[plane].data),
+                       call.in.planes[plane].stride_bytes, call.out.planes[plane].stride_bytes};
+  }
+  return planes;
+}
+
+// Chosen, not indexed: see plane_of_block().
+__device__ __forceinline__ MovedPlane moved_plane_of_block(const MovedPlanes& planes) {
+  return blockIdx.z == 0   ? planes.plane[0]
+         : blockIdx.z == 1 ? planes.plane[1]
+         : blockIdx.z == 2 ? planes.plane[2]
+                           : planes.plane[3];
+}
+
+// Row y of the output, of so many bytes, comes from row first + step * y.
+struct MovedRows {
+  std::int64_t rows = 0, bytes = 0;
+  std::int64_t first = 0, step = 1;
+};
+
+// `Count` words from byte `4 * Words + bits / 8` of `in` on.
+template <int Words, int Count>
+__device__ __forceinline__ void shifted_words(const std::uint32_t (&in)[Count + 4], unsigned bits,
+                                              std::uint32_t (&out)[Count]) {
+#pragma unroll
+  for (int i = 0; i < Count; ++i) out[i] = __funnelshift_r(in[i + Words], in[i + Words + 1], bits);
+}
+
+__device__ __forceinline__ void load_words(const std::uint8_t* from, std::uint32_t* to) {
+  const uint4 vector = load_vector(from);
+  to[0] = vector.x;
+  to[1] = vector.y;
+  to[2] = vector.z;
+  to[3] = vector.w;
+}
+
+// The word of bytes a, b, c and d, all known when this is compiled. Pixels of `Unit` bytes, a divisor of
+// 4, stay whole.
+template <int Unit, int Words>
+__device__ __forceinline__ std::uint32_t word_of_bytes(const std::uint32_t (&words)[Words], int a, int b,
+                                                       int c, int d) {
+  if constexpr (Unit == 4) {
+    return words[a / 4];
+  } else if constexpr (Unit == 2) {
+    const auto low = static_cast<unsigned>(a % 4);
+    const auto high = static_cast<unsigned>(4 + c % 4);
+    return __byte_perm(words[a / 4], words[c / 4], low | (low + 1) << 4 | high << 8 | (high + 1) << 12);
+  } else {
+    return pack_bytes<0>(byte_of(words, a), byte_of(words, b), byte_of(words, c), byte_of(words, d));
+  }
+}
+template <int Bytes>
+inline constexpr int kMovedUnit = Bytes % 4 == 0   ? 4
+                                  : Bytes % 2 == 0 ? 2
+                                                   : 1;
+
+// Rows from byte `from` of the input's on: 16 * (from / 16) is in `offset`, the rest in Words and bits.
+// A warp has 512 bytes of a row, a block kMovedThreads / 32 rows; the grid strides over rows.
+template <int Words>
+__global__ __launch_bounds__(kMovedThreads) void copy_rows_kernel(MovedPlanes planes, MovedRows moved,
+                                                                  std::int64_t offset, unsigned bits) {
+  const MovedPlane plane = moved_plane_of_block(planes);
+  const std::int64_t x = (std::int64_t{blockIdx.x} * kWarpLanes + threadIdx.x % kWarpLanes) * 16;
+  if (x >= moved.bytes) return;
+  const std::int64_t left = moved.bytes - x;
+  // Whether the bytes end in the second vector; beyond their end nothing may be there.
+  const bool second = (left < 16 ? left : 16) + 4 * Words + bits / 8 > 16;
+  constexpr unsigned kRows = kMovedThreads / kWarpLanes;
+  for (std::int64_t y = std::int64_t{blockIdx.y} * kRows + threadIdx.x / kWarpLanes; y < moved.rows;
+       y += std::int64_t{gridDim.y} * kRows) {
+    const std::uint8_t* from = plane.in + (moved.first + moved.step * y) * plane.in_stride + offset + x;
+    std::uint32_t in[8] = {};
+    load_words(from, in);
+    if (second) load_words(from + 16, in + 4);
+    std::uint32_t out[4];
+    shifted_words<Words>(in, bits, out);
+    store_vector(plane.out + y * plane.out_stride + x, out, left);
+  }
+}
+
+// Pixels of Bytes bytes in reverse. Lane i of a row has the output from byte 16 * Vectors * i on, which
+// comes from as many bytes that end as far before the row's end; what lies before its first byte is not
+// loaded.
+template <int Bytes, int Words>
+__global__ __launch_bounds__(kMovedThreads) void reverse_rows_kernel(MovedPlanes planes, MovedRows moved,
+                                                                     unsigned bits) {
+  constexpr int kVectors = Bytes % 3 == 0 ? 3 : 1;
+  constexpr int kChunk = 16 * kVectors;
+  const MovedPlane plane = moved_plane_of_block(planes);
+  const std::int64_t x = (std::int64_t{blockIdx.x} * kWarpLanes + threadIdx.x % kWarpLanes) * kChunk;
+  if (x >= moved.bytes) return;
+  const std::int64_t base = moved.bytes / 16 * 16 - x - kChunk;  // of the first vector that is loaded
+  constexpr unsigned kRows = kMovedThreads / kWarpLanes;
+  for (std::int64_t y = std::int64_t{blockIdx.y} * kRows + threadIdx.x / kWarpLanes; y < moved.rows;
+       y += std::int64_t{gridDim.y} * kRows) {
+    const std::uint8_t* from = plane.in + (moved.first + moved.step * y) * plane.in_stride;
+    std::uint32_t in[4 * kVectors + 4] = {};
+#pragma unroll
+    for (int i = 0; i <= kVectors; ++i) {
+      const std::int64_t at = base + 16 * i;
+      if (at >= 0 && at < moved.bytes) load_words(from + at, in + 4 * i);
+    }
+    std::uint32_t shifted[4 * kVectors];
+    shifted_words<Words>(in, bits, shifted);
+    std::uint8_t* const to = plane.out + y * plane.out_stride + x;
+#pragma unroll
+    for (int i = 0; i < kVectors; ++i) {
+      std::uint32_t out[4];
+#pragma unroll
+      for (int w = 0; w < 4; ++w) {
+        // Byte k of the output is byte k % Bytes of a pixel, which are counted from the other end.
+        const auto source = [](int k) { return kChunk - Bytes - k / Bytes * Bytes + k % Bytes; };
+        const int k = 16 * i + 4 * w;
+        out[w] =
+            word_of_bytes<kMovedUnit<Bytes>>(shifted, source(k), source(k + 1), source(k + 2), source(k + 3));
+      }
+      store_vector(to + 16 * i, out, moved.bytes - x - 16 * i);
+    }
+  }
+}
+
+inline dim3 moved_grid(const MovedRows& moved, int lane_bytes, int planes) {
+  const std::int64_t warp_bytes = std::int64_t{kWarpLanes} * lane_bytes;
+  constexpr std::int64_t kRows = kMovedThreads / kWarpLanes;
+  return {
+      static_cast<unsigned>((moved.bytes + warp_bytes - 1) / warp_bytes),
+      static_cast<unsigned>(std::min<std::int64_t>((moved.rows + kRows - 1) / kRows, kMostMovedBlocksDown)),
+      static_cast<unsigned>(planes)};
+}
+
+// action(std::integral_constant<int, n>) for the n of 0 to 3.
+template <class Action>
+void with_words(int n, const Action& action) {
+  if (n == 0) action(std::integral_constant<int, 0>());
+  if (n == 1) action(std::integral_constant<int, 1>());
+  if (n == 2) action(std::integral_constant<int, 2>());
+  if (n == 3) action(std::integral_constant<int, 3>());
+}
+
+// action(std::integral_constant<int, n>) for n of pixel_bytes().
+template <class Action>
+void with_pixel_bytes(int n, const Action& action) {
+  if (n == 1) action(std::integral_constant<int, 1>());
+  if (n == 2) action(std::integral_constant<int, 2>());
+  if (n == 3) action(std::integral_constant<int, 3>());
+  if (n == 4) action(std::integral_constant<int, 4>());
+  if (n == 6) action(std::integral_constant<int, 6>());
+  if (n == 8) action(std::integral_constant<int, 8>());
+}
+
+// The bytes of each row from byte `from` on.
+inline void copy_rows(const StageCall<Device>& call, const MovedRows& moved, std::int64_t from,
+                      const CudaLaunch& launch) {
+  const dim3 grid = moved_grid(moved, 16, moved_planes(call.in.type));
+  with_words(static_cast<int>(from % 16 / 4), [&](auto words) {
+    copy_rows_kernel<words.value><<<grid, kMovedThreads, 0, launch.stream>>>(
+        moved_planes_of(call), moved, from / 16 * 16, static_cast<unsigned>(from % 4 * 8));
+  });
+}
+
+// Rows of whole pixels.
+inline void reverse_rows(const StageCall<Device>& call, const MovedRows& moved, const CudaLaunch& launch) {
+  with_pixel_bytes(pixel_bytes(call.in.planes[0]), [&](auto bytes) {
+    const dim3 grid = moved_grid(moved, bytes.value % 3 == 0 ? 48 : 16, moved_planes(call.in.type));
+    with_words(static_cast<int>(moved.bytes % 16 / 4), [&](auto words) {
+      reverse_rows_kernel<bytes.value, words.value><<<grid, kMovedThreads, 0, launch.stream>>>(
+          moved_planes_of(call), moved, static_cast<unsigned>(moved.bytes % 4 * 8));
+    });
+  });
+}
+
+}  // namespace imgpipe

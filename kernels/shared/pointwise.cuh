@@ -1,0 +1,97 @@
+// Planes through a function of four samples: what pointwise stages share on a CUDA device.
+#pragma once
+
+#include <type_traits>
+
+#include "kernels/shared/device_rows.cuh"
+
+namespace imgpipe {
+
+// contrast on an H200, 2026-11-20, 8773x5352 grey, us: 27.5 so; 30.9 with one vector a lane and 8 blocks.
+// 2026-11-21, between buffers that are not in the cache: 30.9 so, and 28.9 a copy of the same bytes; loads
+// that run ahead, the first before lo and hi are known: 29.8 to 35.5, but 6.6 against 6.0 at 640x426.
+constexpr int kPointwiseThreads = 256;
+constexpr int kPointwiseBlocks = 6;  // a multiprocessor
+constexpr int kPointwiseVectors = 2;
+
+// In front of the name of a pointwise kernel.
+#define IMGPIPE_POINTWISE_KERNEL    \
+  __global__ __launch_bounds__(     \
+      ::imgpipe::kPointwiseThreads, \
+      ::imgpipe::fitting_blocks(::imgpipe::kPointwiseThreads, ::imgpipe::kPointwiseBlocks)) void
+
+// Planes of one size, between which a grid of pointwise_grid() walks: a lane does 16 adjacent bytes at a
+// time, function(word) four of them: four samples of 8 bits, two of 16. Padding is read, never written.
+template <class Function>
+__device__ __forceinline__ void map_words(const Plane<const Sample, Device>& from,
+                                          const Plane<Sample, Device>& to, const Function& function) {
+  for (RowSegments<kPointwiseVectors> at(from.width, from.height); at.inside(); at.next()) {
+    const std::int64_t left = from.width - at.x();
+    const Sample* source = from.row(at.y()) + at.x();
+    Sample* target = to.row(at.y()) + at.x();
+    uint4 vectors[kPointwiseVectors];
+#pragma unroll
+    for (int i = 0; i < kPointwiseVectors; ++i) {
+      if (left > i * kSegmentPixels) vectors[i] = load_vector(source + i * kSegmentPixels);
+    }
+#pragma unroll
+    for (int i = 0; i < kPointwiseVectors; ++i) {
+      if (left <= i * kSegmentPixels) break;
+      const std::uint32_t words[4] = {function(vectors[i].x), function(vectors[i].y), function(vectors[i].z),
+                                      function(vectors[i].w)};
+      store_vector(target + i * kSegmentPixels, words, left - i * kSegmentPixels);
+    }
+  }
+}
+
+// The same with function = prepare(), which takes its time: loads run ahead, the first before it. Neither
+// plane is kept in the L2 cache at the cost of others. H200, 2026-11-22, 8773x5352 grey, contrast in the
+// engine, us: 24.9 so, 27.7 as above, and 1 more for the smooth that reads what it wrote; invert and
+// threshold, which have nothing to prepare: 26.3 and 30.4 so, 26.0 and 28.5 as above.
+template <class Prepare>
+__device__ __forceinline__ void map_words_after(const Plane<const Sample, Device>& from,
+                                                const Plane<Sample, Device>& to, const Prepare& prepare) {
+  RowSegments<kPointwiseVectors> at(from.width, from.height);
+  uint4 vectors[kPointwiseVectors];
+  const auto load = [&] {
+    if (!at.inside()) return;
+    const std::int64_t left = from.width - at.x();
+    const Sample* source = from.row(at.y()) + at.x();
+#pragma unroll
+    for (int i = 0; i < kPointwiseVectors; ++i) {
+      if (left > i * kSegmentPixels)
+        vectors[i] = __ldcs(reinterpret_cast<const uint4*>(source + i * kSegmentPixels));
+    }
+  };
+  load();
+  const auto function = prepare();
+  while (at.inside()) {
+    const std::int64_t left = from.width - at.x();
+    Sample* target = to.row(at.y()) + at.x();
+#pragma unroll
+    for (int i = 0; i < kPointwiseVectors; ++i) {
+      if (left <= i * kSegmentPixels) break;
+      const std::uint32_t words[4] = {function(vectors[i].x), function(vectors[i].y), function(vectors[i].z),
+                                      function(vectors[i].w)};
+      stream_vector(target + i * kSegmentPixels, words, left - i * kSegmentPixels);
+    }
+    at.next();
+    load();
+  }
+}
+
+// Over the bytes of a frame's planes; blockIdx.z is the colour plane.
+inline dim3 pointwise_grid(const CudaLaunch& launch, FrameType type) {
+  type.width *= sample_bytes(type.sample);
+  return dim3(stride_blocks<kPointwiseVectors>(launch, type, kPointwiseThreads, kPointwiseBlocks), 1,
+              static_cast<unsigned>(type.color_channels));
+}
+
+// The colour planes of a frame, as bytes; those that it does not have are empty.
+template <class Byte>
+auto color_planes(const Frame<Byte, Device>& frame) {
+  using T = std::conditional_t<std::is_const_v<Byte>, const Sample, Sample>;
+  return DevicePlanes<T>{{bytes_of(frame.planes[0]), bytes_of(frame.planes[1]), bytes_of(frame.planes[2])}};
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,91 @@
+// A row's pixels in reverse, a vector at a time. For files in Highway, behind hwy/highway.h: it is read
+// once for each instruction set.
+#if defined(IMGPIPE_KERNELS_REVERSED_ROW_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef IMGPIPE_KERNELS_REVERSED_ROW_INL_H
+#undef IMGPIPE_KERNELS_REVERSED_ROW_INL_H
+#else
+#define IMGPIPE_KERNELS_REVERSED_ROW_INL_H
+#endif
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include <hwy/highway.h>
+
+#include "kernels/shared/vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace imgpipe {
+namespace HWY_NAMESPACE {
+namespace {
+
+// Pixels of so many bytes, 1, 2, 4 or 8, in a vector: its blocks of 16 bytes in reverse, then the pixels
+// of each.
+template <int Bytes, class V>
+HWY_INLINE V reversed_pixels(V v) {
+  const hn::DFromV<V> d;
+  HWY_ALIGN std::uint8_t from[16];
+  for (int i = 0; i < 16; ++i) from[i] = static_cast<std::uint8_t>((15 - i) / Bytes * Bytes + i % Bytes);
+  return hn::TableLookupBytes(hn::ReverseBlocks(d, v), hn::LoadDup128(d, from));
+}
+
+// Walks a row from its first output pixel on: whole vectors of `lanes` pixels, the last one ending with
+// the row; rows that are shorter pixel by pixel.
+//   vector(x, from)   output pixels x..x+lanes-1 are input pixels from..from+lanes-1 in reverse
+template <int Bytes, class Vector>
+HWY_INLINE void walk_reversed(const std::byte* in, std::int64_t width, std::byte* out, std::int64_t lanes,
+                              const Vector& vector) {
+  const auto forwards = [&](std::int64_t x) HWY_ATTR { vector(x, width - x - lanes); };
+  for_row(width, lanes, forwards, [&] {
+    for (std::int64_t x = 0; x < width; ++x)
+      std::memcpy(out + x * Bytes, in + (width - 1 - x) * Bytes, Bytes);
+  });
+}
+
+// Of 1, 2, 4 or 8 bytes, wherever they lie.
+template <int Bytes>
+void reverse_row_of(const std::byte* in, std::int64_t width, std::byte* out) {
+  const hn::ScalableTag<std::uint8_t> d;
+  const auto lanes = lanes_of(d) / Bytes;
+  walk_reversed<Bytes>(in, width, out, lanes, [&](std::int64_t x, std::int64_t from) HWY_ATTR {
+    const auto v = hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(in) + from * Bytes);
+    hn::StoreU(reversed_pixels<Bytes>(v), d, reinterpret_cast<std::uint8_t*>(out) + x * Bytes);
+  });
+}
+
+// Of three samples: each channel by itself.
+template <class T>
+void reverse_row_of_three(const std::byte* in, std::int64_t width, std::byte* out) {
+  const hn::ScalableTag<T> d;
+  const hn::ScalableTag<std::uint8_t> bytes;
+  constexpr int kSampleBytes = static_cast<int>(sizeof(T));
+  const auto reversed = [&](auto v) HWY_ATTR {
+    return hn::BitCast(d, reversed_pixels<kSampleBytes>(hn::BitCast(bytes, v)));
+  };
+  walk_reversed<3 * kSampleBytes>(
+      in, width, out, lanes_of(d), [&](std::int64_t x, std::int64_t from) HWY_ATTR {
+        auto r = hn::Zero(d);
+        auto g = hn::Zero(d);
+        auto b = hn::Zero(d);
+        hn::LoadInterleaved3(d, reinterpret_cast<const T*>(in) + 3 * from, r, g, b);
+        hn::StoreInterleaved3(reversed(r), reversed(g), reversed(b), d, reinterpret_cast<T*>(out) + 3 * x);
+      });
+}
+
+// Pixels of pixel_bytes() bytes: 1, 2, 3, 4, 6 or 8.
+HWY_INLINE void reverse_row(const std::byte* in, std::int64_t width, int bytes, std::byte* out) {
+  if (bytes == 1) reverse_row_of<1>(in, width, out);
+  if (bytes == 2) reverse_row_of<2>(in, width, out);
+  if (bytes == 3) reverse_row_of_three<std::uint8_t>(in, width, out);
+  if (bytes == 4) reverse_row_of<4>(in, width, out);
+  if (bytes == 6) reverse_row_of_three<std::uint16_t>(in, width, out);
+  if (bytes == 8) reverse_row_of<8>(in, width, out);
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace imgpipe
+HWY_AFTER_NAMESPACE();
+
+#endif

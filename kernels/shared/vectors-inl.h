@@ -1,0 +1,167 @@
+// Vectors of samples along a row, of 8 and of 16 bits: what the stages' loops share on the host. For files in
+// Highway, behind hwy/highway.h: it is read once for each instruction set.
+#if defined(IMGPIPE_KERNELS_VECTORS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef IMGPIPE_KERNELS_VECTORS_INL_H
+#undef IMGPIPE_KERNELS_VECTORS_INL_H
+#else
+#define IMGPIPE_KERNELS_VECTORS_INL_H
+#endif
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include <hwy/cache_control.h>
+#include <hwy/highway.h>
+
+#include "kernels/shared/dispatch.h"
+#include "kernels/stage_call.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace imgpipe {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D8 = hn::ScalableTag<std::uint8_t>;
+using D16 = hn::Repartition<std::uint16_t, D8>;
+using D32 = hn::Repartition<std::uint32_t, D8>;
+using D64 = hn::Repartition<std::uint64_t, D8>;
+using V8 = hn::Vec<D8>;
+using V16 = hn::Vec<D16>;
+using V32 = hn::Vec<D32>;
+
+template <class D>
+HWY_INLINE std::int64_t lanes_of(D d) {
+  return static_cast<std::int64_t>(hn::Lanes(d));
+}
+
+// ---- samples to lanes of their own or of twice their size, and back -----------------------------------
+
+// In lanes of twice the size a sample stays the number that it is.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_as(D d, const T* from) {
+  if constexpr (sizeof(hn::TFromD<D>) == sizeof(T)) return hn::LoadU(d, from);
+  if constexpr (sizeof(hn::TFromD<D>) != sizeof(T))
+    return hn::PromoteTo(d, hn::LoadU(hn::Rebind<T, D>(), from));
+}
+
+// Values of twice the size are those of a sample.
+template <class D, class T>
+HWY_INLINE void store_as(D d, hn::Vec<D> v, T* to) {
+  if constexpr (sizeof(hn::TFromD<D>) == sizeof(T)) hn::StoreU(v, d, to);
+  if constexpr (sizeof(hn::TFromD<D>) != sizeof(T)) {
+    const hn::Rebind<T, D> narrow;
+    hn::StoreU(hn::DemoteTo(narrow, hn::BitCast(hn::RebindToSigned<D>(), v)), narrow, to);
+  }
+}
+
+// Samples of type T in pairs, as lanes of twice their size: whole vectors taken apart and put together
+// without a sample changing its place.
+template <class T>
+struct Pairs {
+  static constexpr int kBits = 8 * static_cast<int>(sizeof(T));
+  using D = std::conditional_t<sizeof(T) == 1, D16, D32>;  // of pairs
+  using Sum = hn::TFromD<D>;
+  using V = hn::Vec<D>;
+  using Samples = hn::Repartition<T, D>;
+
+  static HWY_INLINE V even(hn::Vec<Samples> v) {
+    return hn::And(hn::BitCast(D(), v), hn::Set(D(), Sum{kLargest<T>}));
+  }
+  static HWY_INLINE V odd(hn::Vec<Samples> v) { return hn::ShiftRight<kBits>(hn::BitCast(D(), v)); }
+  // Both hold samples.
+  static HWY_INLINE hn::Vec<Samples> joined(V even, V odd) {
+    return hn::BitCast(Samples(), hn::Or(even, hn::ShiftLeft<kBits>(odd)));
+  }
+};
+
+// The upper halves of the products.
+HWY_INLINE V32 upper_words(V32 v, std::uint32_t factor) {
+  const D32 d;
+  const V32 factors = hn::Set(d, factor);
+  const auto even = hn::MulEven(v, factors);
+  const auto odd = hn::MulEven(hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(D64(), v))), factors);
+  return hn::OddEven(hn::BitCast(d, odd), hn::BitCast(d, hn::ShiftRight<32>(even)));
+}
+
+// ---- along a row --------------------------------------------------------------------------------------
+
+// vector(x): lanes x..x+lanes-1. The last vector ends with the row and makes some of it again; a row that is
+// shorter than one is left to few().
+template <class Vector, class Few>
+HWY_INLINE void for_row(std::int64_t width, std::int64_t lanes, const Vector& vector, const Few& few) {
+  if (width < lanes) {
+    if (width > 0) few();
+    return;
+  }
+  const std::int64_t last = width - lanes;
+  for (std::int64_t x = 0; x < last; x += lanes) vector(x);
+  vector(last);
+}
+
+// `count` samples of vector(x): what the last vector has beyond them is dropped.
+template <class D, class Vector>
+HWY_INLINE void store_row(D d, std::int64_t count, hn::TFromD<D>* out, const Vector& vector) {
+  const std::int64_t lanes = lanes_of(d);
+  std::int64_t x = 0;
+  for (; x + lanes <= count; x += lanes) hn::StoreU(vector(x), d, out + x);
+  if (x == count) return;
+  HWY_ALIGN hn::TFromD<D> end[hn::MaxLanes(D())];
+  hn::Store(vector(x), d, end);
+  std::memcpy(out + x, end, static_cast<std::size_t>(count - x) * sizeof(*out));
+}
+
+// ---- down the columns of a window ---------------------------------------------------------------------
+
+// Samples `columns` wide of `Rows` rows, each a vector of D: vector(x, v). Beyond the last column stand
+// zeros. The row that comes `ahead` samples behind the last one is asked for early; what a prefetch points at
+// need not exist.
+template <int Rows, class D, class T, class Vector>
+HWY_INLINE void for_columns(D d, const T* const* rows, std::int64_t ahead, std::int64_t columns,
+                            const Vector& vector) {
+  const std::int64_t lanes = lanes_of(d);
+  const T* at[Rows];  // stores do not touch these: they stay in registers
+  for (int i = 0; i < Rows; ++i) at[i] = rows[i];
+  hn::Vec<D> v[Rows];
+  std::int64_t x = 0;
+  for (; x + lanes <= columns; x += lanes) {
+    hwy::Prefetch(at[Rows - 1] + ahead + x);
+    for (int i = 0; i < Rows; ++i) v[i] = load_as(d, at[i] + x);
+    vector(x, v);
+  }
+  if (x == columns) return;
+  HWY_ALIGN T ends[Rows][hn::MaxLanes(D())] = {};
+  for (int i = 0; i < Rows; ++i) {
+    std::memcpy(ends[i], at[i] + x, static_cast<std::size_t>(columns - x) * sizeof(T));
+    v[i] = load_as(d, ends[i]);
+  }
+  vector(x, v);
+}
+
+// ---- over a band ----------------------------------------------------------------------------------------
+
+// The band's rows, `chunk` columns after the other: row(first, end, y), columns first..end-1 of row y.
+template <class Row>
+HWY_INLINE void for_chunks(std::int64_t width, std::int64_t chunk, const Band& band, const Row& row) {
+  for (std::int64_t first = 0; first < width; first += chunk) {
+    const std::int64_t end = first + chunk < width ? first + chunk : width;
+    for (std::int64_t y = band.first; y < band.end; ++y) row(first, end, y);
+  }
+}
+
+// Colour planes in their order, samples of T: plane(in, out).
+template <class T, class PlaneOf>
+HWY_INLINE void for_color_planes(const StageCall<Host>& call, const PlaneOf& plane) {
+  for (int c = 0; c < call.in.type.color_channels; ++c) {
+    const auto number = static_cast<std::size_t>(c);
+    plane(call.in.plane<T>(number), call.out.plane<T>(number));
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace imgpipe
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,39 @@
+// The rows of a window, for the host's loops.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/shared/window.h"
+
+namespace imgpipe {
+
+// Stands for rows beyond the image that count nothing: zeros, so many at the most.
+inline constexpr std::int64_t kMostNoSamples = 4096 + 512;
+template <class T>
+alignas(64) inline constexpr T kNoSamples[kMostNoSamples] = {};
+
+// The five rows that make one, and what they weigh together.
+template <class T>
+struct WindowRows {
+  const T* row[kTaps];  // nullptr: does not count
+  std::uint32_t weights = 0;
+  std::int64_t ahead = 0;  // samples from a row to the one that the next five end with
+};
+
+template <class T>
+WindowRows<T> rows_around(const Plane<const T, Host>& in, std::int64_t in_top, std::int64_t y,
+                          std::int64_t height, Border border, const Taps& taps) {
+  WindowRows<T> rows{};
+  rows.ahead = in.stride;
+  for (int i = 0; i < kTaps; ++i) {
+    std::int64_t from = y + i - kRadius;
+    if (border == Border::replicate) from = replicated(from, height);
+    if (border == Border::reflect) from = reflected(from, height);
+    if (from < 0 || from >= height) continue;
+    rows.row[i] = in.row(from - in_top);
+    rows.weights += static_cast<std::uint32_t>(taps[static_cast<std::size_t>(i)]);
+  }
+  return rows;
+}
+
+}  // namespace imgpipe

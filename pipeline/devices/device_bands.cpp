@@ -1,0 +1,316 @@
+#include "pipeline/devices/device_bands.h"
+
+#include <algorithm>
+#include <string>
+
+#include "images/error.h"
+#include "kernels/stage.h"
+#include "pipeline/stage_calls.h"
+
+namespace imgpipe {
+namespace {
+
+// Where parts of a device's memory begin: what cudaMalloc() gives begins on more.
+constexpr std::int64_t kAlignment = 512;
+// What all bands on their way hold of their widest frames, about: enough that a band's copies take far
+// longer than to ask for them, and no more, because the host pins as much.
+constexpr std::int64_t kBytesOnTheirWay = std::int64_t{128} << 20;
+constexpr std::int64_t kLeastBandBytes = std::int64_t{1} << 20;
+constexpr std::int64_t kMostDeviceBandBytes = std::int64_t{16} << 20;
+// Lower bands read and make too many rows twice: rather fewer of them on their way.
+constexpr std::int64_t kGoodRows = 64;
+// But one goes up, one is worked on and one comes down.
+constexpr std::size_t kGoodSlots = 3;
+
+std::int64_t aligned(std::int64_t bytes, std::int64_t to) {
+  return (bytes + to - 1) / to * to;
+}
+
+// What a stage makes of an image's rows: as many; or, by_row, what it is asked for.
+RowRange made_rows(const Step& step, const RowRange& right) {
+  if (right.count() == 0 || step.stage->by_row) return right;
+  return rows_needed(*step.stage, step.in, step.parameters, right);
+}
+
+}  // namespace
+
+DeviceBands::DeviceBands(const ChainedPlan& plan, const Chain& chain, const BandPlan& bands,
+                         const DeviceRoom& room)
+    : plan_(plan), chain_(chain), bands_(bands), room_(room) {
+  std::vector<std::int64_t> most(plan.buffers.size());
+  const auto bytes_of = [&](const std::vector<BandPart>& parts) {
+    std::int64_t bytes = 0;
+    for (const BandPart& part : parts) bytes += aligned(part_bytes(part), kPartAlignment);
+    return bytes;
+  };
+  for (std::int64_t i = 0; i < bands_.bands(); ++i) {
+    const BandRows rows = rows_of(bands_.band(i));
+    add_most_held(rows, most);
+    input_bytes_ = std::max(input_bytes_, bytes_of(inputs(rows)));
+    output_bytes_ = std::max(output_bytes_, bytes_of(outputs(rows)));
+  }
+  layout_ = layout_of(most);
+  bytes_ = layout_.bytes;
+}
+
+BandRows DeviceBands::rows_of(const RowRange& band) const {
+  BandRows rows{band, bands_.rows_of(band), {}};
+  rows.held = rows.right;
+  for (std::size_t i = chain_.first; i < chain_.end; ++i) {
+    const WorkBuffers& uses = plan_.buffers.works[i];
+    for (const auto& made : {uses.pixels_out, uses.alpha_out}) {
+      if (made) rows.held[*made] = made_rows(*plan_.works[i].step, rows.right[*made]);
+    }
+  }
+  return rows;
+}
+
+void DeviceBands::add_most_held(const BandRows& rows, std::vector<std::int64_t>& most) const {
+  for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], rows.held[i].count());
+}
+
+bool DeviceBands::is_input(std::size_t buffer) const {
+  return plan_.buffers[buffer].made_at <= chain_.first && last_read(buffer) > chain_.first;
+}
+
+bool DeviceBands::is_output(std::size_t buffer) const {
+  const Buffer& made = plan_.buffers[buffer];
+  if (made.holds == Buffer::Holds::counts || made.made_at <= chain_.first || made.made_at > chain_.end)
+    return false;
+  return plan_.is_whole(buffer, chain_) || (bands_.to_writer() && buffer == plan_.buffers.result);
+}
+
+std::size_t DeviceBands::last_read(std::size_t buffer) const {
+  std::size_t time = plan_.buffers[buffer].made_at;
+  for (std::size_t i = chain_.first; i < chain_.end; ++i) {
+    const WorkBuffers& uses = plan_.buffers.works[i];
+    if (uses.pixels_in == buffer || uses.alpha_in == buffer) time = i + 1;
+  }
+  return time;
+}
+
+std::vector<BandPart> DeviceBands::inputs(const BandRows& rows) const {
+  std::vector<BandPart> parts;
+  for (std::size_t i = 0; i < rows.held.size(); ++i) {
+    if (!is_input(i) || rows.held[i].count() == 0) continue;
+    for (int plane = 0; plane < plan_.buffers[i].planes(); ++plane) parts.push_back({i, plane, rows.held[i]});
+  }
+  return parts;
+}
+
+// A whole image gets each row once; the writer gets the band.
+std::vector<BandPart> DeviceBands::outputs(const BandRows& rows) const {
+  std::vector<BandPart> parts;
+  for (std::size_t i = 0; i < rows.held.size(); ++i) {
+    if (!is_output(i)) continue;
+    const RowRange own = bands_.own(rows.band, plan_.buffers[i].type.height);
+    if (own.count() == 0) continue;
+    for (int plane = 0; plane < plan_.buffers[i].planes(); ++plane) parts.push_back({i, plane, own});
+  }
+  return parts;
+}
+
+Shape DeviceBands::part_shape(const BandPart& part) const {
+  Shape shape = plan_.buffers[part.buffer].plane();
+  shape.height = part.rows.count();
+  return shape;
+}
+
+std::int64_t DeviceBands::part_bytes(const BandPart& part) const {
+  return part_shape(part).bytes();
+}
+
+// Places are used for one buffer after the other, as pipeline/buffers.h has them, but for the bytes of the
+// rows that are held: what a work reads lies elsewhere than what it writes.
+DeviceBands::Layout DeviceBands::layout_of(const std::vector<std::int64_t>& most_held) const {
+  struct Place {
+    std::int64_t bytes = 0;
+    std::size_t free_after = 0;
+  };
+  std::vector<Place> places;
+  std::vector<std::size_t> place_of(most_held.size());
+  for (std::size_t i = 0; i < most_held.size(); ++i) {
+    const Buffer& buffer = plan_.buffers[i];
+    if (buffer.holds == Buffer::Holds::counts || most_held[i] == 0) continue;
+    const std::size_t there_at = std::max(buffer.made_at, chain_.first);
+    const std::int64_t bytes =
+        aligned(buffer.planes() * room_.rows_bytes(buffer.plane(), most_held[i]), kAlignment);
+    // The free place that grows least.
+    std::size_t best = places.size();
+    for (std::size_t place = 0; place < places.size(); ++place) {
+      if (places[place].free_after >= there_at) continue;
+      if (best == places.size() || places[place].bytes > places[best].bytes) best = place;
+    }
+    if (best == places.size()) places.emplace_back();
+    places[best].bytes = std::max(places[best].bytes, bytes);
+    places[best].free_after = std::max(last_read(i), there_at);
+    place_of[i] = best;
+  }
+  Layout layout;
+  std::vector<std::int64_t> starts;
+  for (const Place& place : places) {
+    starts.push_back(layout.bytes);
+    layout.bytes += place.bytes;
+  }
+  for (std::size_t i = 0; i < most_held.size(); ++i)
+    layout.offsets.push_back(place_of[i] < starts.size() ? starts[place_of[i]] : 0);
+  for (std::size_t i = chain_.first; i < chain_.end; ++i) {
+    layout.offsets.push_back(layout.bytes);
+    const std::optional<std::size_t> counted = plan_.buffers.works[i].counts_out;
+    if (counted) layout.bytes += aligned(plan_.buffers[*counted].bytes(), kAlignment);
+  }
+  return layout;
+}
+
+DeviceBytes DeviceBands::view(std::byte* memory, const BandRows& rows, const BandPart& part) const {
+  const Shape plane = plan_.buffers[part.buffer].plane();
+  const std::int64_t stride = room_.stride_bytes(plane);
+  const RowRange& held = rows.held[part.buffer];
+  const std::int64_t rows_before = part.plane * held.count() + part.rows.first - held.first;
+  return {memory + layout_.offsets[part.buffer] + rows_before * stride, part_shape(part), stride};
+}
+
+std::uint64_t* DeviceBands::counts(std::byte* memory, std::size_t work) const {
+  const std::size_t at = plan_.buffers.size() + work - chain_.first;
+  return reinterpret_cast<std::uint64_t*>(memory + layout_.offsets[at]);
+}
+
+// What a work reads for a band: of one that only counts, the band's own rows.
+RowRange DeviceBands::in_rows(std::size_t work, const BandRows& rows) const {
+  const Step& step = *plan_.works[work].step;
+  const WorkBuffers& uses = plan_.buffers.works[work];
+  if (!uses.pixels_out) return bands_.own(rows.band, step.in.height);
+  const RowRange& right = rows.right[*uses.pixels_out];
+  return right.count() == 0 ? RowRange{} : rows_needed(*step.stage, step.in, step.parameters, right);
+}
+
+std::optional<StageCall<Device>> DeviceBands::call(std::size_t work, std::byte* memory, const BandRows& rows,
+                                                   const DeviceTables& tables) const {
+  const Step& step = *plan_.works[work].step;
+  const WorkBuffers& uses = plan_.buffers.works[work];
+  const RowRange in = in_rows(work, rows);
+  if (in.count() == 0) return std::nullopt;
+  auto call = stage_call<Device>(
+      plan_.works, plan_.buffers, work, tables.prepared[work],
+      [&](std::size_t buffer, int plane) {
+        return view(memory, rows, {buffer, plane, in});
+      },
+      [&](std::size_t step_index) {
+        return uses.counts_out ? counts(memory, work) : tables.counts[step_index];
+      },
+      [&](std::size_t buffer, int plane) {
+        return view(memory, rows, {buffer, plane, rows.held[buffer]});
+      });
+  call.found = tables.found[work];
+  if (step.stage->by_row) {
+    call.in_top = in.first;
+    call.out_top = rows.held[*uses.pixels_out].first;
+  } else {
+    call.in.type.height = in.count();
+    call.out.type.height = in.count();
+  }
+  return call;
+}
+
+std::int64_t table_room(std::int64_t bytes) {
+  return aligned(bytes, kAlignment);
+}
+
+std::int64_t table_bytes(const ChainedPlan& plan, const Chain& chain) {
+  std::int64_t bytes = 0;
+  for (std::size_t i = chain.first; i < chain.end; ++i) {
+    const auto& table = plan.works[i].step->prepared;
+    if (table) bytes += table_room(static_cast<std::int64_t>(table->size()));
+    const std::optional<std::size_t> counts = plan.buffers.works[i].counts_in;
+    if (counts) bytes += table_room(plan.buffers[*counts].bytes());
+    bytes += table_room(found_bytes_of(*plan.works[i].step));
+  }
+  return bytes;
+}
+
+// Looks for the highest bands that fit.
+class DeviceCutter {
+ public:
+  DeviceCutter(const ChainedPlan& plan, const Chain& chain, const Writer* writer, const DeviceRoom& room)
+      : plan_(plan), chain_(chain), writer_(writer), room_(room), sample_(bands_of(most_rows(1))) {}
+
+  DeviceCut cut(std::size_t slots_wanted) const {
+    const std::int64_t room = room_.bytes - table_bytes(plan_, chain_);
+    std::optional<DeviceCut> found;
+    for (std::size_t slots = slots_wanted; slots > 0; --slots) {
+      if (found && (slots < kGoodSlots || is_good(found->bands.bands()))) break;
+      const std::int64_t rows = most_rows_within(slots, room / static_cast<std::int64_t>(slots));
+      if (rows == 0 || (found && rows <= found->bands.bands().rows())) continue;
+      std::optional<DeviceCut> made = exact_cut(slots, rows, room);
+      if (made) found.emplace(std::move(*made));
+    }
+    if (found) return std::move(*found);
+    throw Error(ErrorKind::memory, "not enough device memory: bands of one row take " +
+                                       std::to_string(estimated_bytes(1) + room_.bytes - room) + " bytes, " +
+                                       std::to_string(room_.bytes) + " may be taken");
+  }
+
+ private:
+  [[nodiscard]] DeviceBands bands_of(std::int64_t rows) const {
+    return {plan_, chain_, BandPlan::of_rows(plan_, chain_, writer_, rows), room_};
+  }
+
+  [[nodiscard]] std::int64_t most_rows(std::size_t slots) const {
+    const std::int64_t bytes = std::clamp(kBytesOnTheirWay / static_cast<std::int64_t>(slots),
+                                          kLeastBandBytes, kMostDeviceBandBytes);
+    const BandPlan one = BandPlan::of_rows(plan_, chain_, writer_, kMostSide);
+    // An image that its size does not cut is cut so that there is something to overlap.
+    const std::int64_t share = one.height() / (2 * static_cast<std::int64_t>(slots)) + 1;
+    return std::clamp<std::int64_t>(bytes / one.row_bytes(), 1, std::max(share, kGoodRows));
+  }
+
+  [[nodiscard]] static bool is_good(const BandPlan& bands) {
+    return bands.rows() >= kGoodRows || bands.rows() >= bands.height();
+  }
+
+  // By the first, the last and a middle band.
+  [[nodiscard]] std::int64_t estimated_bytes(std::int64_t rows) const {
+    const std::int64_t height = sample_.bands().height();
+    std::vector<std::int64_t> most(plan_.buffers.size());
+    for (const std::int64_t first : {std::int64_t{0}, (height - rows) / 2, height - rows}) {
+      const std::int64_t from = std::max<std::int64_t>(0, first);
+      sample_.add_most_held(sample_.rows_of({from, std::min(height, from + rows)}), most);
+    }
+    return sample_.layout_of(most).bytes;
+  }
+
+  [[nodiscard]] std::int64_t most_rows_within(std::size_t slots, std::int64_t bytes) const {
+    std::int64_t low = 0;
+    std::int64_t high = most_rows(slots) + 1;
+    while (high - low > 1) {
+      const std::int64_t middle = low + (high - low) / 2;
+      (estimated_bytes(middle) <= bytes ? low : high) = middle;
+    }
+    return low;
+  }
+
+  // Bands that are no estimate; some may hold a row or two more than those that were looked at.
+  [[nodiscard]] std::optional<DeviceCut> exact_cut(std::size_t slots, std::int64_t rows,
+                                                   std::int64_t room) const {
+    for (; rows > 0; rows -= 1 + rows / 16) {
+      DeviceCut cut{bands_of(rows), slots};
+      const auto pieces = static_cast<std::size_t>(cut.bands.bands().pieces());
+      cut.slots = std::min(slots, pieces);
+      if (cut.bands.bytes() * static_cast<std::int64_t>(cut.slots) <= room) return cut;
+    }
+    return std::nullopt;
+  }
+
+  const ChainedPlan& plan_;
+  const Chain& chain_;
+  const Writer* writer_;
+  const DeviceRoom& room_;
+  const DeviceBands sample_;
+};
+
+DeviceCut cut_for_device(const ChainedPlan& plan, const Chain& chain, const Writer* writer,
+                         const DeviceRoom& room, std::size_t slots_wanted) {
+  return DeviceCutter(plan, chain, writer, room).cut(slots_wanted);
+}
+
+}  // namespace imgpipe

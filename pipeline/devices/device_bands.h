@@ -1,0 +1,154 @@
+// A chain's bands in the memory of a device: where the rows of each buffer lie, which rows go up and come
+// down, and what the stages' functions are called with.
+//
+// A device's functions take whole frames. So the rows of a band, and those around them that a stage needs,
+// are handed over as an image of their own, and what comes out of it is right where all that is around was
+// there:
+//
+//   rows of the image      first-2 | first ................ end | end+2
+//   smooth gets            an image of end - first + 4 rows
+//   smooth makes           wrong   | right                      | wrong: nobody reads it
+//
+// At the image's own ends there is nothing around, and the border is the image's. A stage that counts rows
+// (Stage::by_row) is told which they are.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "kernels/stage_call.h"
+#include "pipeline/chains.h"
+
+namespace imgpipe {
+
+using DeviceBytes = View<std::byte, Device>;
+
+// What bands may take of a device, and how rows lie in it.
+struct DeviceRoom {
+  std::int64_t bytes = 0;                                // for all bands and the tables of a chain
+  std::int64_t (*stride_bytes)(const Shape&) = nullptr;  // from one row of a plane to the next
+  [[nodiscard]] std::int64_t rows_bytes(Shape plane, std::int64_t rows) const {
+    return stride_bytes(plane) * rows;
+  }
+};
+
+// Rows of one plane of a buffer.
+struct BandPart {
+  std::size_t buffer = 0;
+  int plane = 0;
+  RowRange rows;
+};
+
+// The rows of a band, by buffer: those that are right behind the works, and those that lie in the memory.
+struct BandRows {
+  RowRange band;
+  std::vector<RowRange> right, held;
+};
+
+// What is the same for all bands: by work its step's table and what it finds in counts, by step of the plan
+// the counts of all the image.
+struct DeviceTables {
+  std::vector<const void*> prepared;
+  std::vector<Prepared<Device>> found;
+  std::vector<std::uint64_t*> counts;
+};
+
+class DeviceBands {
+ public:
+  // `bands` of this chain, which has works. `plan` must outlive it.
+  DeviceBands(const ChainedPlan& plan, const Chain& chain, const BandPlan& bands, const DeviceRoom& room);
+
+  [[nodiscard]] const ChainedPlan& plan() const { return plan_; }
+  [[nodiscard]] const Chain& chain() const { return chain_; }
+  [[nodiscard]] const BandPlan& bands() const { return bands_; }
+
+  [[nodiscard]] BandRows rows_of(const RowRange& band) const;
+  // What works read that none of them makes; what is read of theirs behind the chain.
+  [[nodiscard]] std::vector<BandPart> inputs(const BandRows& rows) const;
+  [[nodiscard]] std::vector<BandPart> outputs(const BandRows& rows) const;
+  // The most bytes of them that a band has on the host, part behind part, each from a multiple of
+  // kPartAlignment on.
+  [[nodiscard]] std::int64_t input_bytes() const { return input_bytes_; }
+  [[nodiscard]] std::int64_t output_bytes() const { return output_bytes_; }
+  static constexpr std::int64_t kPartAlignment = 64;
+  [[nodiscard]] std::int64_t part_bytes(const BandPart& part) const;
+  [[nodiscard]] Shape part_shape(const BandPart& part) const;
+
+  // One band's memory on the device.
+  [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+  // In such memory: rows that are held.
+  [[nodiscard]] DeviceBytes view(std::byte* memory, const BandRows& rows, const BandPart& part) const;
+  // The counters of a work that counts, this band's alone.
+  [[nodiscard]] std::uint64_t* counts(std::byte* memory, std::size_t work) const;
+  // The call of a work of the chain; none where the band has nothing for it.
+  [[nodiscard]] std::optional<StageCall<Device>> call(std::size_t work, std::byte* memory,
+                                                      const BandRows& rows, const DeviceTables& tables) const;
+
+ private:
+  friend class DeviceCutter;
+  struct Layout {
+    std::vector<std::int64_t> offsets;  // by buffer, then by work of the chain: its counters
+    std::int64_t bytes = 0;
+  };
+  // For at most so many rows of each buffer.
+  [[nodiscard]] Layout layout_of(const std::vector<std::int64_t>& most_held) const;
+  void add_most_held(const BandRows& rows, std::vector<std::int64_t>& most) const;
+  // Works' times within the chain, as Buffer has them: when a buffer is there, and when it was last read.
+  [[nodiscard]] bool is_input(std::size_t buffer) const;
+  [[nodiscard]] bool is_output(std::size_t buffer) const;
+  [[nodiscard]] std::size_t last_read(std::size_t buffer) const;
+  [[nodiscard]] RowRange in_rows(std::size_t work, const BandRows& rows) const;
+
+  const ChainedPlan& plan_;
+  const Chain chain_;
+  const BandPlan bands_;
+  const DeviceRoom room_;
+  Layout layout_;
+  std::int64_t bytes_ = 0, input_bytes_ = 0, output_bytes_ = 0;
+};
+
+// How a chain is cut for a device: as many bands on their way as are wanted, or fewer where they would become
+// very low.
+struct DeviceCut {
+  DeviceBands bands;
+  std::size_t slots = 1;
+};
+// Throws Error(memory) where a band of one row has no room.
+[[nodiscard]] DeviceCut cut_for_device(const ChainedPlan& plan, const Chain& chain, const Writer* writer,
+                                       const DeviceRoom& room, std::size_t slots_wanted);
+
+// All that a device queues for a band, in the order in which it is to happen: a place that a work does not
+// read any more is written by a later one. `inputs` and `outputs` are the host's rows, in the order of
+// DeviceBands::inputs() and outputs(). Of `queue` it calls:
+//   upload(to, from), download(to, from)     rows
+//   launch(work, call)
+//   counts(work, from)                       the counters behind a work; nullptr: it had nothing to count
+template <class Queue>
+void queue_band(const DeviceBands& bands, std::byte* memory, const BandRows& rows, const DeviceTables& tables,
+                std::span<const ConstHostView> inputs, std::span<const HostView> outputs, Queue&& queue) {
+  const std::vector<BandPart> up = bands.inputs(rows);
+  const std::vector<BandPart> down = bands.outputs(rows);
+  const Buffers& buffers = bands.plan().buffers;
+  for (std::size_t i = 0; i < up.size(); ++i) queue.upload(bands.view(memory, rows, up[i]), inputs[i]);
+  for (std::size_t work = bands.chain().first; work < bands.chain().end; ++work) {
+    const auto call = bands.call(work, memory, rows, tables);
+    if (call) queue.launch(work, *call);
+    if (buffers.works[work].counts_out)
+      queue.counts(work, call ? bands.counts(memory, work) : static_cast<std::uint64_t*>(nullptr));
+    for (std::size_t i = 0; i < down.size(); ++i) {
+      if (buffers[down[i].buffer].made_at == work + 1)
+        queue.download(outputs[i], bands.view(memory, rows, down[i]));
+    }
+  }
+}
+
+// What a table of so many bytes takes on a device.
+[[nodiscard]] std::int64_t table_room(std::int64_t bytes);
+// Of the tables of a chain on a device: what its steps have prepared, the counts that they read, and what
+// they find in those.
+[[nodiscard]] std::int64_t table_bytes(const ChainedPlan& plan, const Chain& chain);
+
+}  // namespace imgpipe

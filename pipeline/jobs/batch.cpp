@@ -1,0 +1,387 @@
+#include "pipeline/jobs/batch.h"
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "images/files/output_file.h"
+#include "images/memory/available_memory.h"
+#include "images/memory/block_pool.h"
+#include "images/text.h"
+#include "pipeline/decode_row.h"
+#include "pipeline/error_of.h"
+#include "pipeline/file_encoding.h"
+#include "pipeline/host/scarce_memory.h"
+#include "pipeline/jobs/batch_pages.h"
+#include "pipeline/jobs/batch_queue.h"
+#include "pipeline/jobs/batch_threads.h"
+#include "pipeline/jobs/lane_scheduler.h"
+#include "pipeline/jobs/output_folders.h"
+
+namespace imgpipe {
+
+// Does the work that the queue hands out.
+class Batch::Work {
+ public:
+  Work(BatchItems items, BatchSettings settings)
+      : items_(std::move(items)),
+        settings_(std::move(settings)),
+        most_workers_(workers_for(settings_, items_.size())),
+        measure_(settings_.pages ? nullptr : settings_.make_engine(1)),
+        pages_(settings_, most_workers_, origin_),
+        queue_(items_.size(), settings_),
+        active_workers_(most_workers_),
+        lanes_(settings_, queue_, most_workers_,
+               {[this](EntryPointer entry, const Error& error) { fail_input(std::move(entry), error); },
+                [this](const Error& error) { give_up(error); }}) {
+    settings_.before_first_byte = [this](const std::string& output) {
+      folders_.make(std::filesystem::path(output).parent_path(), settings_.sync);
+    };
+    (void)no_memory();  // made while there is some
+    if (!settings_.pages) pool_limit_.emplace(settings_.memory_bytes);
+    if (settings_.lane_memory == nullptr)
+      settings_.lane_memory = {std::pmr::new_delete_resource(), [](std::pmr::memory_resource*) {}};
+    workers_ = start_workers(settings_, items_.size(), [this](std::size_t i) {
+      Worker worker(i + 1, settings_);
+      if (settings_.pages && !has_engine(worker)) return;
+      while (work_once(worker, std::nullopt)) {
+      }
+    });
+    if ((active_workers_ -= most_workers_ - workers()) <= 0) give_up(no_memory());
+    try {
+      if (settings_.find_lanes != nullptr) finder_ = start_or_run([this] { find_lanes(); });
+    } catch (...) {
+      end_threads();
+      throw;
+    }
+  }
+
+  ~Work() { end_threads(); }
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
+
+  // Without a thread for a worker the caller's is the worker, between two looks at the results.
+  [[nodiscard]] std::optional<BatchResult> next(std::chrono::milliseconds patience) {
+    using std::chrono::milliseconds;
+    std::optional<BatchResult> result = queue_.next_result(workers_.empty() ? milliseconds(0) : patience);
+    if (!result && workers_.empty()) {
+      (void)work_once(callers_, patience);
+      result = queue_.next_result(milliseconds(0));
+    }
+    // Its worker had no memory for the words.
+    if (result && result->failed && result->reason.empty())
+      result->reason = printable(items_[result->item].input) + ": " + no_memory().what();
+    return result;
+  }
+
+  [[nodiscard]] int workers() const { return std::max(1, static_cast<int>(workers_.size())); }
+  [[nodiscard]] std::string note() const {
+    return settings_.device_note.empty() ? lanes_.note() : settings_.device_note;
+  }
+  [[nodiscard]] BatchQueue& queue() { return queue_; }
+  [[nodiscard]] LaneScheduler& lanes() { return lanes_; }
+  [[nodiscard]] std::optional<Error> fatal() const {
+    const std::lock_guard lock(mutex_);
+    return fatal_;
+  }
+
+ private:
+  // False when there is nothing more to do.
+  bool work_once(Worker& worker, std::optional<std::chrono::milliseconds> patience) noexcept {
+    BatchQueue::WorkItem work;
+    const std::optional<Error> error =
+        error_of([&] { work = with_patience([&] { return queue_.next(patience); }); });
+    if (error) {
+      // malloc gives each thread memory from a part of its own: another may find some. The last one begins
+      // nothing any more, and stays for what comes back from the lanes.
+      if (--active_workers_ > 0) return false;
+      give_up(*error);
+      return true;
+    }
+    if (work.entry) do_work(worker, work);
+    return work.action != BatchQueue::Action::end;
+  }
+
+  // Without an engine for pages the batch ends: every input needs it.
+  bool has_engine(Worker& worker) noexcept {
+    const std::optional<Error> error = error_of([&] { (void)worker.engine(pages_.threads()); });
+    if (error) give_up(*error);
+    return !error;
+  }
+
+  void do_work(Worker& worker, BatchQueue::WorkItem& work) {
+    EntryPointer& entry = work.entry;
+    guarded(entry, [&] {
+      if (settings_.pages) return run_pages(worker, entry);
+      if (work.action == BatchQueue::Action::open) begin(*entry);
+      entry->job->timeline().set_track(worker.track());
+      if (work.action == BatchQueue::Action::open) {
+        open(entry);
+      } else if (work.action == BatchQueue::Action::encode) {
+        encode(entry, work.threads);
+      } else if (entry->to_lane) {
+        decode(entry);
+      } else if (entry->in_bands()) {
+        if (!lanes_.run_in_bands(entry, work.threads)) return;
+        keep_warnings(*entry);
+        write(entry);
+      } else {
+        run_on_host(entry, worker.engine(work.threads));
+      }
+    });
+  }
+
+  // What an action throws is its image's error, unless the image has gone on and ends elsewhere.
+  template <class Action>
+  void guarded(EntryPointer& entry, const Action& action) noexcept {
+    try {
+      action();
+    } catch (const Error& error) {
+      fail(std::move(entry), error.kind(), [&] { return std::string(error.what()); });
+    } catch (const std::bad_alloc&) {
+      fail_input(std::move(entry), no_memory());
+    } catch (const std::exception& error) {
+      const std::optional<Error> told =
+          error_of([&] { throw Error(ErrorKind::input, "internal error: " + printable(error.what())); });
+      fail_input(std::move(entry), *told);
+    }
+  }
+
+  void begin(BatchEntry& entry) {
+    Timeline timeline(origin_);
+    entry.result.start_ns = timeline.now_ns();
+    entry.job.emplace(image_files(items_[entry.result.item], entry.result.item), settings_,
+                      std::move(timeline));
+  }
+
+  void run_pages(Worker& worker, EntryPointer& entry) {
+    BatchResult& result = entry->result;
+    result.start_ns = Timeline(origin_).now_ns();
+    pages_.run(items_[result.item], worker.track(), worker.engine(pages_.threads()), result);
+    finish(entry);
+  }
+
+  // Until the image waits for its memory.
+  void open(EntryPointer& entry) {
+    if (!read(entry)) return;
+    ImageJob& image = *entry->job;
+    {
+      auto span = image.timeline().span(part_name(Part::decode), SpanKind::host);
+      image.open();
+      span.set_name(decode_row(image.reader()));
+    }
+    entry->result.header = image.header();
+    entry->result.input_bytes = image.input_bytes();
+    image.make_plan();
+    image.make_output();
+    entry->result.output = image.output_shape();
+    entry->result.depth_loss = image.depth_loss();
+    entry->result.lost_profile = image.lost_profile();
+    entry->result.lost_metadata = image.lost_metadata();
+    keep_warnings(*entry);
+    naming(image.files().input_name, [&] { lanes_.choose_route(*entry); });
+    entry->need = need_of(*entry, *measure_);
+    if (is_beyond_limit(entry->need.bytes) && image.use_less_memory()) {
+      entry->lane_decodes = false;  // the library does now
+      entry->need = need_of(*entry, *measure_);
+    }
+    entry->outside_bytes = outside_pool_bytes(*entry);
+    refuse_beyond_limit(image, entry->need.bytes);
+    queue_.park(std::move(entry));
+  }
+
+  // False where there is no memory for the file now: the image has been returned and begins again.
+  bool read(EntryPointer& entry) {
+    ImageJob& image = *entry->job;
+    PendingInput input(image.files().input, settings_.decode, InputKind::regular_only);
+    const std::int64_t file_bytes = input.held_bytes();
+    refuse_beyond_limit(image, file_bytes);
+    if (!queue_.may_read(entry, file_bytes)) return false;
+    std::int64_t opening = 0;
+    {
+      auto span = image.timeline().span(part_name(Part::read), SpanKind::host);
+      image.read(input);
+      span.set_bytes(image.held_input_bytes());
+      if (settings_.memory_is_limit) opening = image.opening_bytes();
+    }
+    if (opening == 0) return true;
+    refuse_beyond_limit(image, file_bytes + opening);
+    return queue_.may_read(entry, file_bytes + opening, opening);
+  }
+
+  [[nodiscard]] bool is_beyond_limit(std::int64_t bytes) const {
+    return settings_.memory_is_limit && bytes > settings_.memory_bytes;
+  }
+  void refuse_beyond_limit(const ImageJob& image, std::int64_t bytes) const {
+    if (is_beyond_limit(bytes)) throw over_budget(image, bytes, settings_.memory_bytes);
+  }
+
+  void run_on_host(EntryPointer& entry, Engine& engine) {
+    entry->result.device = engine.implementation();
+    Job wishes;
+    wishes.keep_pixels = false;
+    (void)entry->job->run(engine, std::move(wishes));
+    keep_warnings(*entry);
+    write(entry);
+  }
+
+  void decode(EntryPointer& entry) {
+    if (!entry->lane_decodes) {
+      entry->job->decode(settings_.lane_memory.get());
+    } else if (!entry->job->stage(*settings_.lane_memory)) {
+      lanes_.refuse(std::move(entry));
+      return;
+    }
+    keep_warnings(*entry);
+    lanes_.push(std::move(entry));
+  }
+
+  // The work of a worker in place of a lane.
+  static std::int64_t work_of_a_lane(const BatchResult& result) {
+    std::int64_t ns = 0;
+    for (const Part part : {Part::decode, Part::kernels, Part::encode})
+      ns += result.busy[static_cast<std::size_t>(part)];
+    return ns;
+  }
+
+  void encode(EntryPointer& entry, int threads) {
+    HostThreads host(threads);
+    const std::vector<MadeFile::Part>& made = entry->job->lane_image().coded.made.parts;
+    entry->result.lane_encoded = !std::ranges::all_of(made, &MadeFile::Part::filtered);
+    entry->job->encode(host);
+    write(entry);
+  }
+
+  void write(EntryPointer& entry) {
+    entry->job->write();
+    entry->result.output_bytes = entry->job->output_bytes();
+    finish(entry);
+  }
+
+  // ---- ends ------------------------------------------------------------------------------------------
+
+  void end_threads() {
+    queue_.stop();
+    for (std::thread& finder : finder_) finder.join();
+    lanes_.end_finding();  // already done, unless the finder never ran
+    for (std::thread& worker : workers_) worker.join();
+    lanes_.end();
+  }
+
+  static void keep_warnings(BatchEntry& entry) {
+    entry.result.warnings.clear();
+    for (ImageNote& note : warnings_of(*entry.job)) entry.result.warnings.push_back(std::move(note.text));
+  }
+
+  void fail_input(EntryPointer entry, const Error& error) noexcept {
+    const std::size_t item = entry ? entry->result.item : 0;
+    fail(std::move(entry), error.kind(), [&] { return printable(items_[item].input) + ": " + error.what(); });
+  }
+
+  // `text` makes the reason. A null entry has gone on already, and ends elsewhere.
+  template <class Text>
+  void fail(EntryPointer entry, ErrorKind kind, const Text& text) noexcept {
+    if (!entry) return;
+    if (entry->job) entry->job->release();
+    entry->result.failed = kind;
+    entry->result.output_bytes = 0;  // what was written of it is gone
+    if (error_of([&] { with_patience([&] { entry->result.reason = text(); }); })) {
+      entry->result.failed = ErrorKind::memory;
+      entry->result.reason.clear();  // see next()
+    }
+    finish(entry);
+  }
+
+  void finish(EntryPointer& entry) noexcept {
+    BatchResult& result = entry->result;
+    if (settings_.pages) {
+      result.end_ns = Timeline(origin_).now_ns();
+    } else {
+      add_up_times(*entry);
+    }
+    // Each is left out where there is no memory for it.
+    std::optional<Error> left_out = error_of([&] {
+      if (entry->assistance != nullptr) lanes_.assisted(work_of_a_lane(result));
+    });
+    if (!result.failed && !settings_.pages && !entry->to_lane && !entry->in_bands())
+      lanes_.done_by_host(result);
+    left_out = error_of([&] {
+      if (settings_.keep_spans && entry->job) result.spans = entry->job->timeline().spans();
+    });
+    // The output side, and with pages a worker's device, are of no more use.
+    if (result.failed == ErrorKind::output || (settings_.pages && result.failed == ErrorKind::device))
+      give_up(*error_of([&] { throw Error(*result.failed, result.reason); }));
+    if (result.failed && settings_.fail_fast) queue_.stop();
+    queue_.end(std::move(entry));
+  }
+
+  void find_lanes() noexcept {
+    std::optional<Error> error = error_of([&] { lanes_.find(); });
+    if (!error) return;
+    give_up(*error);
+    error = error_of([&] { lanes_.end_finding(); });
+  }
+
+  // The first reason is the batch's.
+  void give_up(const Error& error) noexcept {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!fatal_) fatal_ = error;
+    }
+    queue_.stop();
+  }
+
+  const Timeline::Clock::time_point origin_ = Timeline::Clock::now();
+  const BatchItems items_;
+  BatchSettings settings_;
+  const int most_workers_;
+  std::optional<BlockPoolLimit> pool_limit_;  // without pages
+  const std::unique_ptr<Engine> measure_;     // says what images need; does none
+  BatchPages pages_;
+  BatchQueue queue_;
+  OutputFolders folders_;
+  mutable std::mutex mutex_;  // of fatal_
+  std::optional<Error> fatal_;
+  std::atomic<int> active_workers_;  // workers that still find memory for an image
+  LaneScheduler lanes_;
+  std::vector<std::thread> finder_;  // one, or none
+  std::vector<std::thread> workers_;
+  Worker callers_{1, settings_};  // the caller's, where there is no thread for another
+};
+
+Batch::Batch(BatchItems items, BatchSettings settings)
+    : work_(std::make_unique<Work>(std::move(items), std::move(settings))) {}
+Batch::~Batch() = default;
+
+std::optional<BatchResult> Batch::next(std::chrono::milliseconds patience) {
+  return work_->next(patience);
+}
+bool Batch::finished() const {
+  return work_->queue().finished();
+}
+void Batch::stop() {
+  work_->queue().stop();
+}
+std::string Batch::lane_note() const {
+  return work_->note();
+}
+std::vector<std::string> Batch::take_notes() {
+  return work_->lanes().take_notes();
+}
+std::optional<Error> Batch::fatal() const {
+  return work_->fatal();
+}
+std::vector<std::string> Batch::devices() const {
+  return work_->lanes().devices();
+}
+int Batch::workers() const {
+  return work_->workers();
+}
+std::int64_t Batch::peak_admitted_bytes() const {
+  return work_->queue().peak_admitted_bytes();
+}
+
+}  // namespace imgpipe

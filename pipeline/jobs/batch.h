@@ -1,0 +1,207 @@
+// Many images: several are read, decoded, processed, encoded and written at the same time, within a memory
+// budget. A failure costs one image only.
+//
+//   workers                     lanes (devices)                           workers
+//   read, stage   --queue-->  slot: decode, stages, encode    --queue-->  write
+//   read, decode  --queue-->  slot: upload, stages, download  --queue-->  encode, write
+//   read, decode, stages, encode, write: band by band, for an image without a lane
+//
+// Inputs with pages (BatchSettings::pages) stay with one worker (pipeline/jobs/batch_pages.h).
+//
+// An image that does not fit into a device goes through it in bands, on a worker; or, where workers help and
+// the estimate says that bands are slower, through the host.
+//
+// Where it can, a lane decodes JPEG files and encodes PNG and JPEG files itself; several images share a
+// launch. Every worker encodes what is ready before it decodes another image. Without a lane an image stays
+// with one worker from its first row to its last, because a handover would need the whole image in memory; a
+// worker has several threads for an image only while there are fewer images than threads.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "images/codecs/codec.h"
+#include "images/error.h"
+#include "pipeline/cost_model.h"
+#include "pipeline/engine.h"
+#include "pipeline/jobs/image_job.h"
+#include "pipeline/jobs/input_job.h"
+#include "pipeline/lane.h"
+#include "pipeline/plan.h"
+#include "pipeline/threads/thread_start.h"
+#include "pipeline/timeline.h"
+
+namespace imgpipe {
+
+struct BatchItem {
+  std::string input;  // a path
+  std::string
+      output;  // a path; its directory is made when its first byte is written; with use_rows there is none
+  Format format = Format::png;
+  std::optional<Provenance> made_of{};  // as ImageFiles has it
+};
+
+// The inputs of a batch, each made on request: a hundred thousand paths are not held twice.
+class BatchItems {
+ public:
+  BatchItems() = default;
+  BatchItems(std::size_t count, std::function<BatchItem(std::size_t)> item)
+      : count_(count), item_(std::move(item)) {}
+  BatchItems(std::vector<BatchItem> items)
+      : count_(items.size()),
+        item_([held = std::make_shared<const std::vector<BatchItem>>(std::move(items))](std::size_t i) {
+          return (*held)[i];
+        }) {}
+
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }
+  // From any thread.
+  [[nodiscard]] BatchItem operator[](std::size_t index) const { return item_(index); }
+
+ private:
+  std::size_t count_ = 0;
+  std::function<BatchItem(std::size_t)> item_;
+};
+
+// The devices of a batch. Images go to whichever is free.
+struct LaneCapacity {
+  std::vector<std::unique_ptr<Lane>> lanes;
+  // Where the workers help: they take images of fewer pixels.
+  std::int64_t lane_pixels = 0;
+  // Lanes start once the images seen so far suggest that this many pixels will go to them.
+  std::int64_t lane_start_pixels = 0;
+  // Another lane starts when each worker has lost this much time because the running lanes were full. 0: all
+  // lanes start together.
+  std::chrono::milliseconds lane_patience{0};
+  // The cost of an image on a lane, where the workers help: it decides which images that do not fit into the
+  // device go through it in bands.
+  LinearCost lane_cost;
+  std::string note;  // for the user: which devices were found and chosen, and why
+  // Makes the lanes' threads. A lane without threads is broken.
+  ThreadStarter start_thread = imgpipe::start_thread;
+};
+
+// Consumes the rows of an input's pages in place of output files. Lives until the input has ended.
+struct PagesUse {
+  std::function<RowUse(const ImageFiles& files, const Shape& shape)> use_rows;  // as in ImageSettings
+  std::function<void(const ItemDone&)> page_done;  // after each page, in their order
+  std::function<void()> accept;                    // once, when all are in order
+};
+// Called for each input, with its number, from any thread. At most one result per worker lives at a time. An
+// exception of its functions fails the input.
+using UsePages = std::function<PagesUse(std::size_t item)>;
+
+struct BatchSettings : ImageSettings {
+  int jobs = 1;     // images that workers process at a time
+  int threads = 1;  // shared by the workers while there are fewer images than threads
+  // Bytes that all images in progress may need, by their headers. With `memory_is_limit` an image that needs
+  // more fails; without, it runs alone.
+  std::int64_t memory_bytes = std::int64_t{1} << 30;
+  bool memory_is_limit = false;
+  // Makes the engine for images without a lane, one for each worker.
+  std::function<std::unique_ptr<Engine>(int threads)> make_engine = make_cpu_engine;
+  // Set: the pages of each input are processed, without lanes.
+  std::optional<PageRequest> pages;
+  UsePages use_pages;  // with pages, in place of use_rows; not set: files are made of them
+  // With pages: why the workers' engines differ from the requested ones.
+  std::string device_note;
+  // Finds the devices, on a separate thread, because that can take longer than an image. Not set: there are
+  // none. An exception counts as a lane that did not start.
+  std::function<LaneCapacity()> find_lanes;
+  // Whether the lanes are expected to decode and encode, before they are found.
+  bool lanes_have_codecs = false;
+  // Memory for the decoded images of lanes; nullptr: ordinary memory.
+  std::shared_ptr<std::pmr::memory_resource> lane_memory;
+  // The workers process images that the lanes cannot take at once (they are starting, busy or broken);
+  // without, the workers wait, and the batch ends when the last lane is broken.
+  bool host_helps = false;
+  bool fail_fast = false;   // the first image that fails ends the batch
+  bool keep_spans = false;  // results hold the images' spans
+};
+
+// The parts of an image's time; part_name() has their names.
+enum class Part { read, decode, upload, kernels, download, encode, write };
+inline constexpr std::size_t kParts = 7;
+[[nodiscard]] std::string_view part_name(Part part);
+using PartTimes = std::array<std::int64_t, kParts>;  // nanoseconds, by part
+
+// Where an image was processed: on the host; on a device, with all of it in device memory, or in bands
+// because it does not fit; on the host because it does not fit into the device.
+enum class ImageRoute { host, device, device_in_bands, host_for_memory };
+// "host", "device", "device_bands", "host_no_device_memory".
+[[nodiscard]] std::string_view route_name(ImageRoute route);
+
+struct Interval {
+  std::int64_t start_ns = 0, end_ns = 0;
+};
+
+struct BatchResult {
+  std::size_t item = 0;
+  std::optional<ErrorKind> failed;  // no output was written then
+  std::string reason;               // with the path that it is about
+  std::string device;               // "cpu", "reference" or a lane's name; empty: the image reached none
+  ImageRoute route = ImageRoute::host;
+  ImageHeader header;  // as far as it was read
+  Shape output{0, 0, 1};
+  DepthLoss depth_loss = DepthLoss::none;
+  std::string lost_profile, lost_metadata;         // as ImageJob has them
+  std::int64_t input_bytes = 0, output_bytes = 0;  // of the files
+  std::int64_t pages = 0;                          // with --pages: how many were processed; else 0
+  std::int64_t needed_bytes = 0;                   // with --pages: by the page that needed most
+  std::int64_t pixels = 0;                         // of them all
+  std::string last_output;                         // of the last, where each has a file of its own
+  std::vector<std::string> warnings;               // with the path
+  std::int64_t start_ns = 0, end_ns = 0;           // since the batch was made
+  PartTimes busy{};
+  PartTimes lane_busy{};      // the lane's share of `busy`
+  bool lane_encoded = false;  // at least some of the file's strips
+  // From the first span on a lane to the last. Zero without a lane.
+  std::array<Interval, kParts> on_lane{};
+  std::vector<Span> spans;  // with keep_spans; their tracks say which worker and which slot
+};
+
+class Batch {
+ public:
+  // Starts at once. Precondition: no two outputs are equal, and none is an input.
+  Batch(BatchItems items, BatchSettings settings);
+  // Drops what has not begun and waits for the rest.
+  ~Batch();
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+
+  // The next image that ended, in the order of their ends; nullopt when none ends within `patience`, or when
+  // there are no more. One thread takes results.
+  [[nodiscard]] std::optional<BatchResult> next(std::chrono::milliseconds patience);
+  // No image is in progress or will be, and next() has returned all results.
+  [[nodiscard]] bool finished() const;
+  // Begins no more images; those in progress continue.
+  void stop();
+
+  // LaneCapacity::note, once it is known; empty before.
+  [[nodiscard]] std::string lane_note() const;
+  // Lines for the user about devices that could not be used, each once.
+  [[nodiscard]] std::vector<std::string> take_notes();
+  // The error that ended the batch before all images were done: of a device or of the output side.
+  [[nodiscard]] std::optional<Error> fatal() const;
+  // The lanes that have been started, and what they are.
+  [[nodiscard]] std::vector<std::string> devices() const;
+  // Images that workers process at a time: BatchSettings::jobs, at most the number of images, and fewer where
+  // the system gives no more threads. Without any thread, the caller of next() is the worker, and next() may
+  // take as long as an image.
+  [[nodiscard]] int workers() const;
+  // The most bytes that admitted images needed at one time; with pages, that one page needed.
+  [[nodiscard]] std::int64_t peak_admitted_bytes() const;
+
+ private:
+  class Work;
+  std::unique_ptr<Work> work_;
+};
+
+}  // namespace imgpipe

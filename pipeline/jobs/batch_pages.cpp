@@ -1,0 +1,69 @@
+#include "pipeline/jobs/batch_pages.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "images/error.h"
+#include "images/text.h"
+#include "pipeline/jobs/batch_entry.h"
+
+namespace imgpipe {
+
+void BatchPages::run(const BatchItem& item, const std::string& track, Engine& engine, BatchResult& result) {
+  const PagesUse use = settings_.use_pages ? settings_.use_pages(result.item) : PagesUse();
+  ImageSettings settings = settings_;
+  settings.use_rows = use.use_rows;
+  InputJob input(image_files(item, result.item), settings, settings_.pages, InputKind::regular_only,
+                 Timeline(origin_, track));
+  if (settings_.memory_is_limit) input.set_most_bytes(settings_.memory_bytes / workers_);
+  result.device = engine.implementation();
+  if (result.device == "cuda") result.route = ImageRoute::device;
+  input.open([](const Plan&, const ImageHeader&) {},
+             [&](const std::string& damage) { result.warnings.push_back(damage); });
+  result.header = input.first_header();
+  result.input_bytes = input.input_bytes();
+  result.pages = input.range().count();
+  if (!settings_.use_pages) remove_stale_files(input);
+  input.measure(engine);
+  PageNotes said;
+  input.run(engine, {.done = [&](ItemDone& page) {
+              take(page, use, said, result);
+              result.needed_bytes = input.most_needed_bytes();
+            }});
+  input.finish();
+  result.output_bytes = input.output_bytes();
+  if (!settings_.use_pages && !input.makes_stack()) result.last_output = input.output_of(input.range().last);
+  if (use.accept) naming(printable(item.input), use.accept);
+}
+
+void BatchPages::take(const ItemDone& page, const PagesUse& use, PageNotes& said, BatchResult& result) const {
+  const ImageJob& image = page.job;
+  result.output = image.output_shape();
+  result.pixels += image.header().shape.pixels();
+  if (result.depth_loss == DepthLoss::none) result.depth_loss = image.depth_loss();
+  if (result.lost_profile.empty()) result.lost_profile = image.lost_profile();
+  if (result.lost_metadata.empty()) result.lost_metadata = image.lost_metadata();
+  for (ImageNote& note : warnings_of(image)) {
+    if (said.is_new(note)) result.warnings.push_back(std::move(note.text));
+  }
+  if (use.page_done) naming(image.files().input_name, [&] { use.page_done(page); });
+  if (settings_.use_pages && result.lost_profile.empty()) result.lost_profile = image.header().profile;
+  if (image.in_bands()) result.route = ImageRoute::device_in_bands;
+  for (const Span& span : page.job.timeline().spans()) {
+    if (const std::optional<Part> part = part_of(span))
+      result.busy[static_cast<std::size_t>(*part)] += span.length_ns();
+    if (settings_.keep_spans) result.spans.push_back(span);
+  }
+}
+
+// Removes temporary files that killed runs left of the files that this one writes. Reads each directory once.
+void BatchPages::remove_stale_files(const InputJob& input) {
+  const std::lock_guard lock(mutex_);
+  for (std::int64_t number = input.range().first; number <= input.range().last; ++number)
+    (void)stale_.remove(input.output_of(number));
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,92 @@
+// The next work of each worker of a batch: which images wait for what, and how much memory they have.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "pipeline/jobs/batch.h"
+#include "pipeline/jobs/batch_entry.h"
+
+namespace imgpipe {
+
+// Thread-safe. A function that throws (std::bad_alloc) changes nothing, and the entry stays the caller's.
+class BatchQueue {
+ public:
+  BatchQueue(std::size_t items, const BatchSettings& settings);
+
+  enum class Action { open, process, encode, wait, end };
+  struct WorkItem {
+    Action action = Action::end;
+    EntryPointer entry;  // open: with its item's number only
+    int threads = 1;     // process, encode: that the worker may use
+  };
+  // Waits for work: first images that a lane has finished, then opened images whose memory is available, then
+  // images that have not begun. `end`: no work is left. `wait`: there was none within `patience`.
+  [[nodiscard]] WorkItem next(std::optional<std::chrono::milliseconds> patience = std::nullopt);
+
+  // Call before a file is read, and again where opening it takes more: `bytes` in all, `outside` of them not
+  // from the pool. False where that exceeds the memory next to the files that wait already: another worker
+  // then begins the image later.
+  [[nodiscard]] bool may_read(EntryPointer& entry, std::int64_t bytes, std::int64_t outside = 0);
+  // An opened image waits until its memory is available; dropped when the batch is stopping.
+  void park(EntryPointer&& entry);
+  // A lane has finished it.
+  void give_to_encode(EntryPointer&& entry);
+  // Its lane broke: it begins again.
+  void begin_again(EntryPointer&& entry);
+  // The end of an image; its memory is released before another is admitted.
+  void end(EntryPointer entry) noexcept;
+
+  // While it is held, no image begins: decoding faster than the lanes process would only fill memory.
+  void hold(bool held);
+  // The total time that workers were idle meanwhile, also where no image is left to begin.
+  [[nodiscard]] std::chrono::nanoseconds held_time() const;
+  // Begins no more images and drops those that wait for memory.
+  void stop();
+
+  // Images that have not ended.
+  [[nodiscard]] std::size_t left() const;
+  [[nodiscard]] std::optional<BatchResult> next_result(std::chrono::milliseconds patience);
+  [[nodiscard]] bool finished() const;
+  [[nodiscard]] std::int64_t peak_admitted_bytes() const;
+
+ private:
+  [[nodiscard]] bool idle() const;
+  [[nodiscard]] bool may_open() const;
+  [[nodiscard]] std::size_t left_locked() const;
+  [[nodiscard]] bool may_admit(const BatchEntry& entry);
+  [[nodiscard]] int threads_now() const;
+  [[nodiscard]] int grant_threads(BatchEntry& entry);
+  void admit(BatchEntry& entry);
+  void set_outside(std::int64_t bytes);
+  [[nodiscard]] EntryPointer take(std::deque<EntryPointer>& from);
+  void drop(EntryPointer entry) noexcept;
+  void release(const BatchEntry::Counted& counted);
+  void notify();
+
+  const std::size_t items_;
+  const int jobs_, threads_;
+  const std::int64_t memory_bytes_;
+  const bool memory_is_limit_;
+  mutable std::mutex mutex_;
+  std::condition_variable work_ready_, result_ready_;
+  bool stopping_ = false, held_ = false;
+  std::chrono::nanoseconds held_time_{0};
+  bool reading_full_ = false;  // no image begins until a read file is admitted or dropped
+  std::size_t next_item_ = 0, in_flight_ = 0;
+  std::deque<std::size_t> again_;       // items whose lane broke
+  std::deque<EntryPointer> parked_;     // opened, waiting for memory
+  std::deque<EntryPointer> to_encode_;  // back from a lane
+  std::list<BatchResult> results_;
+  std::int64_t reading_bytes_ = 0;  // of files that are read but not admitted
+  std::int64_t admitted_bytes_ = 0, peak_admitted_bytes_ = 0;
+  std::int64_t outside_bytes_ = 0;  // of the admitted bytes, those not from the pool
+};
+
+}  // namespace imgpipe

@@ -1,0 +1,314 @@
+#include "pipeline/jobs/image_job.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "images/error.h"
+#include "images/formats/codec_table.h"
+#include "images/formats/kept_metadata.h"
+#include "images/memory/available_memory.h"
+#include "kernels/stage.h"
+#include "pipeline/contrast_ranges.h"
+#include "pipeline/decode_row.h"
+#include "pipeline/statistics/series_range.h"
+
+namespace imgpipe {
+namespace {
+
+// Steps that the planner inserts only change the layout; depth:8* is a selectable stage.
+bool changes_values(const Step& step) {
+  if (!step.parts.empty()) return std::ranges::any_of(step.parts, changes_values);
+  return step.stage->selectable && step.stage->writes_pixels && !step.stage->moves_pixels;
+}
+
+// Whether flip or rotate takes part.
+bool turns(const Step& step) {
+  if (!step.parts.empty()) return std::ranges::any_of(step.parts, turns);
+  return step.stage->moves_pixels && !step.stage->takes_rectangle;
+}
+
+// Why a result of another shape is not what its input's metadata describes; empty: it has the same shape.
+std::string_view reshaped(const Shape& before, const Shape& after, bool turned) {
+  if (before.width != after.width || before.height != after.height) return "image size changed";
+  if (before.channels != after.channels) return "channels changed";
+  if (before.sample != after.sample) return "bits per sample changed";
+  return turned ? "image was turned upright" : "";
+}
+
+}  // namespace
+
+std::string depth_warning(DepthLoss loss, int bits_per_sample, Format output) {
+  if (loss == DepthLoss::none) return {};
+  const std::string samples = "its " + std::to_string(bits_per_sample) + "-bit samples become 8 bits ";
+  if (loss == DepthLoss::at_reading) return samples + "before any stage";
+  const std::string why = std::string(format_info(output).name) + " holds no more";
+  // An input of 8 bits may have been made 16 on the way.
+  if (bits_per_sample <= 8) return "its result of 16 bits a sample becomes 8: " + why;
+  return samples + "after the last stage: " + why;
+}
+
+Mark mark_for(const EncodeOptions& encode, const ImageFiles& files) {
+  Mark mark = encode.mark;
+  if (mark == Mark::result) mark.made_of = files.made_of;
+  return mark;
+}
+
+ImageJob::ImageJob(ImageFiles files, const ImageSettings& settings, Timeline timeline)
+    : files_(std::move(files)), settings_(settings) {
+  image_.timeline = std::move(timeline);
+}
+
+void ImageJob::read(PendingInput& input) {
+  read(naming(files_.input_name, [&] { return input.read(); }));
+}
+
+void ImageJob::read(InputFile input) {
+  input_ = std::move(input);
+  input_bytes_ = input_.size_bytes();
+  if (files_.made_of && files_.made_of->content == 0)
+    naming(files_.input_name, [&] { files_.made_of->content = content_hash(input_); });
+  held_input_bytes_ = static_cast<std::int64_t>(input_.bytes().size());
+}
+
+void ImageJob::set_input_content(std::uint64_t hash) {
+  if (files_.made_of) files_.made_of->content = hash;
+}
+
+Mark ImageJob::mark() const {
+  return mark_for(settings_.encode, files_);
+}
+
+std::int64_t ImageJob::opening_bytes() const {
+  return naming(files_.input_name, [&] { return imgpipe::opening_bytes(input_.bytes(), settings_.decode); });
+}
+
+void ImageJob::open() {
+  naming(files_.input_name, [&] { reader_ = open_reader(input_, settings_.decode); });
+  header_ = reader_->header();
+  decoded_by_library_ = reader_->decoder().empty();
+}
+
+void ImageJob::make_plan() {
+  naming(files_.input_name, [&] {
+    image_.plan = imgpipe::make_plan(settings_.stages, header_.shape, settings_.fuse,
+                                     settings_.decode.max_pixels, format_info(files_.format).written_bits);
+  });
+  const bool cut_down = header_.bits_per_sample > 8 && header_.shape.sample == SampleType::u8;
+  depth_loss_ = cut_down              ? DepthLoss::at_reading
+                : image_.plan.reduced ? DepthLoss::at_the_end
+                                      : DepthLoss::none;
+}
+
+// Of the file that is still held.
+std::shared_ptr<const Metadata> ImageJob::kept_metadata() {
+  lost_profile_ = header_.profile;
+  if (!settings_.keep_metadata) return nullptr;
+  MetadataUse use{.output = files_.format, .shape = output_shape_};
+  if (settings_.decode.orient) use.applied = header_.orientation;
+  use.whole_stack = files_.page ? files_.page->whole_stack : !header_.more_images;
+  use.reshaped = reshaped(image_.plan.input, output_shape_, use.applied != Orientation::upright);
+  const std::string file_name = std::filesystem::path(files_.input).filename().string();
+  use.file_name = file_name;
+  for (const Step& step : image_.plan.steps) {
+    const bool resized = step.in.width != step.out.width || step.in.height != step.out.height;
+    use.moved = use.moved || step.stage->moves_pixels;
+    use.turned = use.turned || turns(step);
+    use.revalued = use.revalued || changes_values(step);
+    use.scaled = use.scaled || (resized && !step.stage->moves_pixels);
+  }
+  KeptMetadata kept = naming(files_.input_name, [&] { return keep_metadata(input_.bytes(), use); });
+  if (!kept.lost_profile.empty()) lost_profile_ = kept.lost_profile;
+  if (kept.metadata && !kept.metadata->icc.empty()) lost_profile_.clear();
+  lost_metadata_ = lost_metadata_text(kept.lost);
+  return kept.metadata;
+}
+
+void ImageJob::make_output() {
+  const Shape& shape = image_.plan.output;
+  has_alpha_ = shape.has_alpha();
+  if (settings_.use_rows) {
+    output_shape_ = shape;
+    RowUse use = naming(files_.input_name, [&] { return settings_.use_rows(files_, shape); });
+    writer_ = std::move(use.writer);
+    accept_ = std::move(use.accept);
+    return;
+  }
+  naming(files_.output_name, [&] {
+    output_shape_ = storable_shape(files_.format, shape);
+    EncodeOptions encode = settings_.encode;
+    encode.mark = mark();
+    encode.metadata = kept_metadata();
+    if (files_.page) stack_ = files_.page->stack;
+    if (stack_ != nullptr) encode.in_stack = std::make_shared<const PlaceInStack>(stack_->next);
+    writer_ = make_writer(files_.format, shape, encode);
+    image_.coded = coded_image_for(writer_.get());
+    if (stack_ == nullptr) output_ = std::make_unique<OutputFile>(files_.output, settings_.sync);
+    if (is_large_file(*writer_) && output().is_replaced())
+      sink_ = [this](std::span<const std::byte> bytes) { append(bytes); };
+  });
+}
+
+MemoryQuestion ImageJob::memory_question() const {
+  return {image_.plan, *reader_, writer_.get(), sink_ != nullptr};
+}
+
+Outcome ImageJob::run(Engine& engine, Job job) {
+  job.reader = std::move(reader_);
+  job.plan = std::move(image_.plan);
+  job.timeline = std::move(image_.timeline);
+  job.writer = std::move(writer_);
+  job.sink = sink_;
+  const bool keep_input = job.keep_source;
+  Outcome outcome = engine.run(std::move(job));
+  if (!keep_input) input_ = InputFile();  // its reader has gone with the job
+  image_.timeline = std::move(outcome.timeline);
+  naming(files_.input_name, files_.output_name, [&] {
+    if (outcome.error) std::rethrow_exception(outcome.error);
+  });
+  damage_ = std::move(outcome.warnings);
+  in_bands_ = outcome.in_bands;
+  for (const ContrastRange& found : contrast_ranges(outcome)) {
+    if (has_no_range(found)) unstretched_.push_back(no_range_text(found));
+  }
+  encoded_ = std::move(outcome.file);
+  return outcome;
+}
+
+Image ImageJob::decode_by_library(Timeline& timeline) const {
+  return naming(files_.input_name, [&] {
+    DecodeOptions options = settings_.decode;
+    if (decoded_by_library_) return Image();
+    options.codec = CodecChoice::turbo;
+    const std::unique_ptr<Reader> reader = open_reader(input_, options);
+    check_available(reader->header().shape.bytes() + reader->working_bytes(true));
+    Image image(reader->header().shape);
+    const auto span = timeline.span("decode", SpanKind::host, image.shape().bytes());
+    reader->read_rows(image.untyped_view());
+    return image;
+  });
+}
+
+void ImageJob::decode(std::pmr::memory_resource* memory) {
+  naming(files_.input_name, [&] {
+    const std::int64_t bytes = image_.plan.input.bytes();
+    check_available(bytes + reader_->working_bytes(true));
+    image_.source = Image(image_.plan.input, memory);
+    auto span = image_.timeline.span("decode", SpanKind::host, bytes);
+    reader_->read_rows(image_.source.untyped_view());
+    span.set_name(decode_row(*reader_));
+  });
+  damage_ = reader_->warnings();
+  reader_.reset();
+  input_ = InputFile();
+}
+
+bool ImageJob::stage(std::pmr::memory_resource& memory) {
+  naming(files_.input_name, [&] {
+    const auto span = image_.timeline.span(kStagingRow, SpanKind::host, input_bytes_);
+    image_.coded.jpeg = stage_jpeg(*reader_, memory);
+  });
+  if (!image_.coded.jpeg) return false;
+  damage_ = reader_->warnings();
+  input_ = InputFile();  // its reader stays, for what it knows of the scan
+  return true;
+}
+
+void ImageJob::encode(HostThreads& threads) {
+  reader_.reset();
+  if (!image_.coded.made.parts.empty()) {
+    encoded_ =
+        naming(files_.output_name, [&] { return file_of(image_.coded.made, *writer_, image_.timeline); });
+    image_.coded.made = {};
+    return;
+  }
+  encoded_ = naming(files_.output_name, [&] {
+    return encode_image(std::as_const(image_.pixels).untyped_view(), *writer_, threads, image_.timeline,
+                        sink_);
+  });
+  image_.pixels = Image();
+}
+
+void ImageJob::write() {
+  if (accept_) {
+    naming(files_.input_name, accept_);
+    encoded_ = {};
+    return;
+  }
+  const auto left = static_cast<std::int64_t>(encoded_.size_bytes());
+  const auto span = image_.timeline.span("write", SpanKind::host, left);
+  naming(files_.output_name, [&] {
+    begin_output();
+    // Nothing is looked up again for a path that named nothing just now.
+    const bool is_new = stack_ == nullptr && !sink_ && !output().exists();
+    if (stack_ == nullptr && !is_new) settings_.before_write(files_.output, mark());
+    output().append(std::span<const std::vector<std::byte>>(encoded_.parts));
+    output_bytes_ += left;
+    const auto begin = static_cast<std::uint64_t>(stack_ == nullptr ? 0 : stack_->next.at);
+    for (const EncodedFile::Patch& patch : encoded_.patches)
+      output().overwrite(begin + patch.at, patch.bytes);
+    if (stack_ == nullptr) output_->put_in_place();
+  });
+  if (stack_ != nullptr) stack_->next.at += output_bytes_;
+  encoded_ = {};
+}
+
+void ImageJob::begin_output() {
+  if (std::exchange(output_begun_, true)) return;
+  settings_.before_first_byte(files_.output);
+}
+
+void ImageJob::append(std::span<const std::byte> bytes) {
+  begin_output();
+  output().append(bytes);
+  output_bytes_ += static_cast<std::int64_t>(bytes.size());
+}
+
+void ImageJob::release() noexcept {
+  reader_.reset();
+  writer_.reset();
+  input_ = {};
+  image_.source = Image();
+  image_.pixels = Image();
+  image_.coded = {};
+  encoded_ = {};
+  sink_ = {};
+  accept_ = {};
+  output_.reset();
+}
+
+std::vector<ImageNote> ImageJob::notes() const {
+  using enum ImageNote::About;
+  const std::string input = files_.input_name + ": ";
+  std::vector<ImageNote> notes;
+  for (const std::string& warning : damage_) notes.push_back({damage, input + warning});
+  if (depth_loss_ != DepthLoss::none)
+    notes.push_back({depth, input + depth_warning(depth_loss_, header_.bits_per_sample, files_.format)});
+  if (header_.more_images && !files_.page) {
+    const bool has_pages = codec_of(header_.format).open_pages != nullptr;
+    notes.push_back({more_images, input + kMoreImagesWarning + (has_pages ? "; --pages all takes all" : "")});
+  }
+  for (const StageRequest& request : settings_.stages) {
+    if (request.stage->name == "levels" && has_no_range(request))
+      notes.push_back({range, input + "contrast of the series has no range to stretch (" +
+                                  request.said.substr(1) + ") and changes nothing"});
+  }
+  for (const std::string& text : unstretched_) notes.push_back({range, input + text});
+  if (!lost_profile_.empty())
+    notes.push_back(
+        {profile, input + "colour profile \"" + lost_profile_ + "\" is not applied and not kept"});
+  if (!lost_metadata_.empty()) notes.push_back({metadata, input + "dropped metadata: " + lost_metadata_});
+  if (drops_alpha())
+    notes.push_back({alpha, files_.output_name + ": " + std::string(format_info(files_.format).name) +
+                                " holds no alpha; it is dropped"});
+  return notes;
+}
+
+Error over_budget(const ImageJob& image, std::int64_t bytes, std::int64_t budget_bytes) {
+  return {ErrorKind::memory, image.files().input_name + ": needs up to " + std::to_string(bytes) +
+                                 " bytes, --memory leaves " + std::to_string(budget_bytes) + " for images"};
+}
+
+}  // namespace imgpipe

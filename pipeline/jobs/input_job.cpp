@@ -1,0 +1,350 @@
+#include "pipeline/jobs/input_job.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "images/error.h"
+#include "images/files/file.h"
+#include "images/files/file_identity.h"
+#include "images/formats/codec_table.h"
+#include "images/formats/kept_metadata.h"
+#include "images/text.h"
+#include "pipeline/decode_row.h"
+
+namespace imgpipe {
+namespace {
+
+// A stack has offsets of 32 bits unless it may need more.
+constexpr std::int64_t kMostClassicBytes = std::numeric_limits<std::uint32_t>::max();
+
+void check_memory(std::int64_t need, std::int64_t most) {
+  if (most > 0 && need > most)
+    throw Error(ErrorKind::memory,
+                "needs up to " + std::to_string(need) + " bytes, --memory leaves " + std::to_string(most));
+}
+
+std::int64_t need_of(const ImageJob& job, const Engine& engine) {
+  return engine.memory_need(job.memory_question()).bytes + job.held_input_bytes();
+}
+
+}  // namespace
+
+bool PageNotes::is_new(const ImageNote& note) {
+  const std::size_t name = note.text.find(": ");
+  return said_.emplace(note.about, name == note.text.npos ? note.text : note.text.substr(name)).second;
+}
+
+InputJob::InputJob(ImageFiles files, const ImageSettings& settings, std::optional<PageRequest> request,
+                   InputKind kind, Timeline timeline)
+    : files_(std::move(files)),
+      settings_(settings),
+      request_(std::move(request)),
+      kind_(kind),
+      timeline_(std::move(timeline)) {}
+
+bool InputJob::is_single() const {
+  if (!request_) return true;
+  return kind_ == InputKind::any && request_->selection.alone && request_->series_steps.empty();
+}
+
+std::string InputJob::name_of(std::int64_t number) const {
+  if (is_stream())
+    return files_.input_name + ", image " + std::to_string(number) + " at byte " + std::to_string(image_at_);
+  return files_.input_name + ", page " + std::to_string(number);
+}
+
+bool InputJob::makes_files() const {
+  return request_ && !request_->selection.alone && !stack_ && !to_stream_ && !settings_.use_rows;
+}
+
+std::string InputJob::output_of(std::int64_t number) const {
+  if (!makes_files()) return files_.output;
+  return page_path(request_->selection, files_.output, number, is_stream() ? 0 : list_->size());
+}
+
+void InputJob::open(const Check& check, const Warn& warn) {
+  if (is_single()) return open_single(warn);
+  check_ = check;
+  // A range of the series is found before they run, and then nothing is counted.
+  checked_stages_ = settings_.stages;
+  for (const std::size_t step : request_->series_steps) {
+    checked_stages_[step] = parse_stages("levels:1:2:8").front();
+    checked_stages_[step].said = ":series";  // no other number of these is known yet
+  }
+  make_list();
+  naming(files_.input_name, [&] {
+    if (!is_stream()) range_ = chosen_pages(request_->selection, list_->size());
+    if (files_.made_of) files_.made_of->content = list_->content_hash();
+  });
+  if (!settings_.use_rows && !request_->selection.alone && !request_->selection.named &&
+      holds_pages(files_.format))
+    stack_ = std::make_unique<PageStack>(files_.output, settings_.sync);
+  if (is_stream()) {
+    open_stream();
+  } else {
+    check_pages();
+  }
+  check_outputs();
+  // The frames of an animation are not pages.
+  const bool reported_by_each = is_stream() && !stack_;
+  std::string text = list_->warning();
+  if (text.empty() && !reported_by_each && pages_in_file() == 1 && first_header_.more_images)
+    text = kMoreImagesWarning;
+  if (!text.empty()) warn(files_.input_name + ": " + text);
+}
+
+void InputJob::make_list() {
+  naming(files_.input_name,
+         [&] { list_ = std::make_unique<PageList>(files_.input, settings_.decode, kind_); });
+}
+
+void InputJob::open_single(const Warn& warn) {
+  ImageFiles files = files_;
+  if (request_) files.input_name += ", page " + std::to_string(request_->selection.first);
+  ImageJob& job = single_.emplace(std::move(files), settings_, std::move(timeline_));
+  auto span = job.timeline().span("decode", SpanKind::host);
+  if (request_) {
+    job.read(take_page(job, warn));
+    list_.reset();  // it may hold the whole input
+  } else {
+    PendingInput input(files_.input, settings_.decode, kind_);
+    job.read(input);
+  }
+  job.open();
+  span.set_name(decode_row(job.reader()));
+  first_header_ = job.header();
+  most_pixels_ = first_header_.shape.pixels();
+  job.make_plan();
+}
+
+// The page that a single item is.
+InputFile InputJob::take_page(ImageJob& job, const Warn& warn) {
+  make_list();
+  if (const std::string damage = list_->warning(); !damage.empty()) warn(files_.input_name + ": " + damage);
+  const PageSelection& selection = request_->selection;
+  if (is_stream()) {
+    skip_to(selection.first);
+    return std::move(*std::exchange(image_, std::nullopt));
+  }
+  range_ = naming(files_.input_name, [&] { return chosen_pages(selection, list_->size()); });
+  if (list_->size() > 1) job.set_page({});
+  job.set_input_content(naming(files_.input_name, [&] { return list_->content_hash(); }));
+  return naming(job.files().input_name, [&] { return list_->page(range_.first - 1); });
+}
+
+// Takes the images of a stream up to this one.
+void InputJob::skip_to(std::int64_t wanted) {
+  for (std::int64_t number = 1; number <= wanted; ++number) {
+    if (naming(files_.input_name, [&] { return list_->stream()->at_end(); })) refuse_end();
+    image_at_ = list_->stream()->offset();
+    image_ = naming(name_of(number), [&] { return take_image(); });
+  }
+}
+
+// To the first image that is wanted.
+void InputJob::open_stream() {
+  if (!request_->series_steps.empty())
+    throw Error(ErrorKind::usage, files_.input_name +
+                                      ": range=series counts all images before it writes the "
+                                      "first, and a stream can be read once; write them to files");
+  const PageSelection& selection = request_->selection;
+  range_ = {selection.first, selection.last.value_or(std::numeric_limits<std::int64_t>::max())};
+  skip_to(range_.first);
+  const bool several = stack_ && !is_last(range_.first);
+  naming(name_of(range_.first), [&] {
+    first_header_ = open_reader(*image_, settings_.decode)->header();
+    const Plan plan = plan_of(first_header_);
+    check_page(first_header_, plan);
+    // How large a stack of several becomes is not known.
+    if (stack_) stack_->next.big = several || most_bytes_in_stack(*image_, plan.output) > kMostClassicBytes;
+  });
+}
+
+InputFile InputJob::take_image() {
+  return InputFile(list_->stream()->next());
+}
+
+// Of a stream the image before must have been taken: this waits for the next.
+bool InputJob::is_last(std::int64_t number) {
+  if (number == range_.last) return true;
+  return is_stream() && naming(files_.input_name, [&] { return list_->stream()->at_end(); });
+}
+
+void InputJob::refuse_end() const {
+  naming(files_.input_name, [&] { throw pages_missing(request_->selection, list_->stream()->images()); });
+}
+
+Plan InputJob::plan_of(const ImageHeader& header) const {
+  return make_plan(checked_stages_, header.shape, settings_.fuse, settings_.decode.max_pixels,
+                   format_info(files_.format).written_bits);
+}
+
+void InputJob::check_page(const ImageHeader& header, const Plan& plan) {
+  most_pixels_ = std::max(most_pixels_, header.shape.pixels());
+  if (std::exchange(checked_, header.shape) == header.shape) return;
+  check_(plan, header);
+  if (!settings_.use_rows) (void)storable_shape(files_.format, plan.output);
+}
+
+void InputJob::check_pages() {
+  std::int64_t stack_bytes = 0;
+  Shape output;
+  for (std::int64_t number = range_.first; number <= range_.last; ++number) {
+    naming(name_of(number), [&] {
+      const InputFile page = list_->page(number - 1, Pages::Part::front);
+      check_memory(static_cast<std::int64_t>(page.bytes().size()), most_bytes_);
+      const ImageHeader header = open_reader(page, settings_.decode)->header();
+      if (number == range_.first) first_header_ = header;
+      if (checked_ != header.shape) {
+        const Plan plan = plan_of(header);
+        check_page(header, plan);
+        output = plan.output;
+      }
+      if (stack_ && stack_bytes <= kMostClassicBytes) stack_bytes += most_bytes_in_stack(page, output);
+    });
+  }
+  if (stack_) stack_->next.big = stack_bytes > kMostClassicBytes;
+}
+
+// Metadata that pages of the input share is written with each of them.
+std::int64_t InputJob::most_bytes_in_stack(const InputFile& page, const Shape& output) const {
+  EncodeOptions encode = settings_.encode;
+  if (settings_.keep_metadata)
+    encode.metadata = keep_metadata(page.bytes(), {.output = files_.format, .shape = output}).metadata;
+  return most_page_bytes(files_.format, output, encode);
+}
+
+void InputJob::check_outputs() {
+  if (!makes_files()) return;
+  std::error_code error;
+  const bool to_descriptor = files_.output == kStandardStream || descriptor_of(files_.output);
+  const bool is_other = std::filesystem::exists(files_.output, error) &&
+                        !std::filesystem::is_regular_file(files_.output, error);
+  to_stream_ = to_descriptor && codec_of(files_.format).find_end != nullptr;
+  if (to_stream_) return;
+  if (to_descriptor || is_other)
+    throw Error(ErrorKind::usage, files_.output_name + ": " + std::string(format_info(files_.format).name) +
+                                      " files hold one page; name a file, which gives names with numbers, or "
+                                      "write tiff");
+  // Of a stream it is not known how many there will be.
+  const std::int64_t last = is_stream() ? range_.first : range_.last;
+  for (std::int64_t number = range_.first; number <= last; ++number) {
+    const std::string output = output_of(number);
+    if (same_file(output, files_.input))
+      throw Error(ErrorKind::usage, printable(output) + ": is the input itself; OUTPUT needs another name");
+    naming(printable(output), [&] { settings_.before_write(output, mark_for(settings_.encode, files_)); });
+  }
+}
+
+// All of a page that comes before its first row.
+void InputJob::begin(ImageJob& job, std::int64_t number, const Engine& engine) {
+  {
+    auto span = job.timeline().span("read", SpanKind::host);
+    job.read(naming(job.files().input_name, [&] {
+      if (!is_stream()) return list_->page(number - 1);
+      return image_ ? std::move(*std::exchange(image_, std::nullopt)) : take_image();
+    }));
+    span.set_bytes(job.input_bytes());
+  }
+  if (stack_) stack_->next.last = is_last(number);
+  {
+    auto span = job.timeline().span("decode", SpanKind::host);
+    job.open();
+    span.set_name(decode_row(job.reader()));
+  }
+  job.make_plan();
+  if (is_stream()) naming(job.files().input_name, [&] { check_page(job.header(), job.plan()); });
+  job.make_output();
+  const std::int64_t need = need_of(job, engine);
+  naming(job.files().input_name, [&] { check_memory(need, most_bytes_); });
+  most_needed_bytes_ = std::max(most_needed_bytes_, need);
+}
+
+Job InputJob::without_pixels(ImageJob&) {
+  Job job;
+  job.keep_pixels = false;
+  return job;
+}
+
+void InputJob::run(Engine& engine, const Hooks& hooks) {
+  if (single_) return run_single(engine, hooks);
+  if (is_stream()) return run_stream(engine, hooks);
+  try {
+    for (std::int64_t number = range_.first; number <= range_.last; ++number) do_page(engine, number, hooks);
+  } catch (...) {
+    remove_written();
+    throw;
+  }
+}
+
+void InputJob::run_single(Engine& engine, const Hooks& hooks) {
+  ImageJob& job = *single_;
+  job.make_output();
+  const auto fits = [&] { return need_of(job, engine) <= most_bytes_; };
+  if (most_bytes_ > 0 && !fits() && !(job.use_less_memory() && fits()))
+    throw over_budget(job, need_of(job, engine), most_bytes_);
+  run_item(engine, job, range_.first, hooks);
+}
+
+void InputJob::run_stream(Engine& engine, const Hooks& hooks) {
+  try {
+    for (std::int64_t number = range_.first;; ++number) {
+      do_page(engine, number, hooks);
+      if (!is_last(number)) {
+        image_at_ = list_->stream()->offset();
+        continue;
+      }
+      if (request_->selection.last.value_or(number) != number) refuse_end();
+      range_.last = number;
+      return;
+    }
+  } catch (const Error& error) {
+    if (written_ == 0) throw;
+    throw Error(error.kind(), std::string(error.what()) +
+                                  "; written before it: " + std::to_string(written_ - range_.first + 1));
+  }
+}
+
+void InputJob::do_page(Engine& engine, std::int64_t number, const Hooks& hooks) {
+  ImageFiles files = files_;
+  files.input_name = name_of(number);
+  files.output = output_of(number);
+  if (files.output != files_.output) files.output_name = printable(files.output);
+  if (!is_stream() || stack_) {
+    const bool all = range_.first == 1 && range_.last == pages_in_file();
+    files.page = PageOfInput{.whole_stack = pages_in_file() == 1 || (stack_ && all), .stack = stack_.get()};
+  }
+  ImageJob job(std::move(files), settings_, timeline_);
+  begin(job, number, engine);
+  run_item(engine, job, number, hooks);
+}
+
+void InputJob::run_item(Engine& engine, ImageJob& job, std::int64_t number, const Hooks& hooks) {
+  Outcome outcome = job.run(engine, hooks.begin(job));
+  hooks.ran(job);
+  job.write();
+  output_bytes_ += job.output_bytes();
+  if (makes_files()) written_ = number;
+  ItemDone done{number, job, outcome};
+  hooks.done(done);
+}
+
+void InputJob::finish() {
+  if (!stack_) return;
+  naming(files_.output_name, [&] {
+    settings_.before_write(files_.output, mark_for(settings_.encode, files_));
+    stack_->file.put_in_place();
+  });
+}
+
+// A set that is not whole would pass for one.
+void InputJob::remove_written() noexcept {
+  std::error_code error;
+  for (std::int64_t number = range_.first; number <= written_; ++number)
+    std::filesystem::remove(output_of(number), error);
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,52 @@
+#include "pipeline/threads/host_threads.h"
+
+#include <algorithm>
+
+#include "pipeline/threads/thread_start.h"
+
+namespace imgpipe {
+
+HostThreads::HostThreads(int count)
+    : others_(start_threads(count - 1, [this](int other) { stand_by(other + 1); })) {}
+
+HostThreads::~HostThreads() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  work_ready_.notify_all();
+  for (std::thread& other : others_) other.join();
+}
+
+void HostThreads::run(int most, const std::function<void(int)>& work) {
+  const int others = std::min(most, count()) - 1;
+  if (others > 0) {
+    const std::lock_guard lock(mutex_);
+    work_ = &work;
+    ++runs_;
+    wanted_ = others;
+  }
+  for (int i = 0; i < others; ++i) work_ready_.notify_one();
+  work(0);
+  std::unique_lock lock(mutex_);
+  work_ = nullptr;
+  idle_.wait(lock, [this] { return busy_ == 0; });
+}
+
+void HostThreads::stand_by(int index) {
+  std::unique_lock lock(mutex_);
+  for (std::uint64_t done = 0;;) {
+    work_ready_.wait(lock, [&] { return ending_ || (work_ != nullptr && runs_ != done && wanted_ > 0); });
+    if (ending_) return;
+    done = runs_;
+    ++busy_;
+    --wanted_;
+    const std::function<void(int)>& work = *work_;
+    lock.unlock();
+    work(index);
+    lock.lock();
+    if (--busy_ == 0) idle_.notify_one();
+  }
+}
+
+}  // namespace imgpipe
