@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "app/report/json_head.h"
 #include "app/report/json_schema.h"
 
 namespace imgpipe {

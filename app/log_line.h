@@ -47,7 +47,7 @@ struct LogLine {
 using TimeText = std::array<char, 40>;
 [[nodiscard]] TimeText time_text(std::chrono::system_clock::time_point time) noexcept;
 
-// "imgpipe/log/1"
+inline constexpr std::string_view kLogSchema = "log";
 inline constexpr std::string_view kLogSchemaId = "imgpipe/log/1";
 
 }  // namespace imgpipe

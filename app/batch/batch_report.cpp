@@ -2,7 +2,6 @@
 
 #include "app/process_options/options_digest.h"
 #include "app/report/text_columns.h"
-#include "app/shard/shard.h"
 #include "app/standard_streams.h"
 #include "images/names.h"
 #include "images/text.h"

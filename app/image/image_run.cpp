@@ -19,6 +19,7 @@
 #include "app/print.h"
 #include "app/report/report_names.h"
 #include "app/report/trace_file.h"
+#include "app/run_place.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
 #include "images/files/output_file.h"
@@ -59,6 +60,7 @@ class InputRun {
                    InputKind::any, prepare());
     input_->set_most_bytes(options.execution.memory_bytes);
     facts_.options = &options;
+    if (!options.reports.files.empty()) facts_.command = command_text();
     facts_.output_format = format_;
   }
 

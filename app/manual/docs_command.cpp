@@ -79,17 +79,15 @@ std::vector<std::string_view> schema_names() {
 std::string schema_of(const Parser& parser) {
   const std::vector<std::string_view> names = schema_names();
   if (parser.more().empty()) usage("docs schema: NAME is missing: one of " + joined(names));
-  const std::string& name = parser.more().front();
-  for (const SchemaRow& schema : kSchemas) {
-    if (schema.name == name) return schema.text();
-  }
-  usage("docs schema: " + none_of(name, names));
+  const auto schema = std::ranges::find(kSchemas, parser.more().front(), &SchemaRow::name);
+  if (schema == kSchemas.end()) usage("docs schema: " + none_of(parser.more().front(), names));
+  return schema->text();
 }
 
 struct DocsKind {
   std::string_view name;
   std::string (*text)(const Parser&);
-  bool takes_word = false;  // a word follows
+  bool takes_word = false;
 };
 constexpr std::array<DocsKind, 6> kKinds{
     {{"man", man_page_of, true},
@@ -110,8 +108,7 @@ ReadyCommand read_docs(const Parser& parser) {
   if (!parser.has("kind")) usage("KIND is missing: one of " + joined(kinds) + "; see imgpipe docs --help");
   const std::string name = parser.text("kind");
   const auto kind = std::ranges::find(kKinds, name, &DocsKind::name);
-  const bool takes_word = kind != kKinds.end() && kind->takes_word;
-  if (parser.more().size() > (takes_word ? 1U : 0U))
+  if (parser.more().size() > (kind != kKinds.end() && kind->takes_word ? 1U : 0U))
     usage("one argument too many: '" + printable(parser.more().back()) + "'");
   if (kind == kKinds.end()) usage("docs: " + none_of(name, kinds));
   return ready(kind->text(parser));
@@ -123,8 +120,8 @@ CommandRow docs_command() {
   return {.name = "docs",
           .summary = "man pages, and completions for shells",
           .description =
-              "Prints the man page of a command, what makes a shell complete imgpipe's options, stages and "
-              "names, or the JSON Schema of a report.",
+              "Prints the man page of a command, what makes a shell complete imgpipe's options, "
+              "stages and names, or the JSON Schema of a report.",
           .usage = {{"imgpipe docs man [COMMAND]", "the man page of a command, in roff"},
                     {"imgpipe docs bash|zsh|fish", "completions for a shell"},
                     {"imgpipe docs files", "what a package holds of both, and how each is made"},

@@ -60,6 +60,7 @@ struct PageFacts {
 // What ran, for the report's header and its files.
 struct RunFacts {
   const ProcessOptions* options = nullptr;
+  std::string command{};  // as a shell takes it
   ImageHeader input{};
   std::int64_t input_bytes = 0;
   Format output_format = Format::png;

@@ -5,7 +5,6 @@
 #include "app/report/json_head.h"
 #include "app/report/json_schema.h"
 #include "app/report/report_parts.h"
-#include "app/run_place.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -55,7 +54,7 @@ void add_image_report(Fields& fields, std::string_view schema, const ImageReport
   const ImageHeader& header = facts.input;
   add_build(fields);
   add_run_head(fields, schema, RunHead(options.execution.threads));
-  fields.add("command", command_text()).about(kCommandAbout);
+  fields.add("command", facts.command).about(kCommandAbout);
   fields.object("device", [&](Fields& device) {
     const double bandwidth = report.copy_bandwidth_gb_s;
     device.add("implementation", report.implementation);

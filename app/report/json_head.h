@@ -16,7 +16,7 @@ inline constexpr std::string_view kImageSchema = "image", kPagesSchema = "pages"
                                   kStatsImagesSchema = "stats-images", kStatsLineSchema = "stats-line",
                                   kBenchSchema = "bench", kDevicesSchema = "devices", kInfoSchema = "info",
                                   kReportSchema = "report", kUpdateLineSchema = "update-line",
-                                  kHistogramSchema = "histogram", kTraceSchema = "trace", kLogSchema = "log";
+                                  kHistogramSchema = "histogram", kTraceSchema = "trace";
 
 // "imgpipe/NAME/1": the number changes where a key that is there goes or means something else.
 [[nodiscard]] std::string schema_id(std::string_view name);

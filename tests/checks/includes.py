@@ -32,7 +32,7 @@ ALLOWED = {
 # Pairs of modules whose includes close cycles, and how many they are: only ever fewer.
 KNOWN = {
     ("app/html", "app/image"): 1,  # count_image() of app/image/image_results.h
-    ("app/log_line", "app/report"): 2,  # the fields of a line, and its schema
+    ("app/log_line", "app/report"): 1,  # fields and schema of a line
 }
 
 KERNELS = r"^(lab/)?kernels/"
