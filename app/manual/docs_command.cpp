@@ -71,8 +71,8 @@ constexpr std::array<SchemaRow, 15> kSchemas{{{kImageSchema, image_schema},
                                               {kLogSchema, log_schema}}};
 
 std::vector<std::string_view> schema_names() {
-  std::vector<std::string_view> names;
-  for (const SchemaRow& schema : kSchemas) names.push_back(schema.name);
+  std::vector<std::string_view> names(kSchemas.size());
+  std::ranges::transform(kSchemas, names.begin(), &SchemaRow::name);
   return names;
 }
 
