@@ -98,8 +98,8 @@ constexpr std::array<Kind, 6> kKinds{
      {"schema", schema_of, true}}};
 
 std::vector<std::string_view> kind_names() {
-  std::vector<std::string_view> names;
-  for (const Kind& kind : kKinds) names.push_back(kind.name);
+  std::vector<std::string_view> names(kKinds.size());
+  std::ranges::transform(kKinds, names.begin(), &Kind::name);
   return names;
 }
 
