@@ -1,4 +1,5 @@
 // The report of a batch for programs.
+#include <algorithm>
 #include <map>
 
 #include "app/batch/batch_report.h"
@@ -14,8 +15,8 @@ namespace imgpipe {
 namespace {
 
 std::vector<std::string> printable_list(const std::vector<std::string>& texts) {
-  std::vector<std::string> list;
-  for (const std::string& text : texts) list.push_back(printable(text));
+  std::vector<std::string> list(texts.size());
+  std::ranges::transform(texts, list.begin(), [](const std::string& text) { return printable(text); });
   return list;
 }
 

@@ -71,8 +71,8 @@ constexpr std::array<SchemaRow, 15> kSchemas{{{kImageSchema, image_schema},
                                               {kLogSchema, log_schema}}};
 
 std::vector<std::string_view> schema_names() {
-  std::vector<std::string_view> names;
-  for (const SchemaRow& schema : kSchemas) names.push_back(schema.name);
+  std::vector<std::string_view> names(kSchemas.size());
+  std::ranges::transform(kSchemas, names.begin(), &SchemaRow::name);
   return names;
 }
 
@@ -98,8 +98,8 @@ constexpr std::array<DocsKind, 6> kKinds{
      {"schema", schema_of, true}}};
 
 std::vector<std::string_view> kind_names() {
-  std::vector<std::string_view> names;
-  for (const DocsKind& kind : kKinds) names.push_back(kind.name);
+  std::vector<std::string_view> names(kKinds.size());
+  std::ranges::transform(kKinds, names.begin(), &DocsKind::name);
   return names;
 }
 

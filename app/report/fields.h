@@ -78,8 +78,8 @@ inline constexpr Rule kDigest{.pattern = "^[0-9a-f]{64}$"};
 }
 
 // None for an empty text.
-[[nodiscard]] inline std::optional<std::string> given(std::string text) {
-  return text.empty() ? std::nullopt : std::optional(std::move(text));
+[[nodiscard]] inline std::optional<std::string> given(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
 }
 
 // Takes the fields of one object, in order. A function that adds fields gives their values; of facts in which

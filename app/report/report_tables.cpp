@@ -86,7 +86,8 @@ ResultTable histogram_table(const HistogramPair& pair) {
   table.columns = {{"bin", deep ? "value (of 16 bits the upper 8)" : "value", true}};
   const auto add_columns = [&](const Counts& counts, const std::string& when) {
     for (const std::string& name : plane_names(counts))
-      table.columns.push_back({when + "_" + name, when + ", " + name});
+      table.columns.push_back(
+          {std::string(when).append("_").append(name), std::string(when).append(", ").append(name)});
   };
   add_columns(pair.before, "before");
   add_columns(pair.after, "after");

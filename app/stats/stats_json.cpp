@@ -1,7 +1,6 @@
 // The results for programs.
 #include <algorithm>
 #include <array>
-#include <ranges>
 #include <span>
 #include <utility>
 
@@ -110,7 +109,8 @@ std::vector<ReportFailure> all_failures(const StatsTotals& totals) {
 }
 
 void add_stats(Fields& fields, const StatsTotals& totals) {
-  const auto groups = std::views::values(totals.groups);
+  std::vector<ImageGroup> groups;
+  for (const auto& [is_color, group] : totals.groups) groups.push_back(group);
   add_version(fields);
   add_kind(fields, kStatsSchema);
   fields.fixed("command", "stats");
