@@ -241,7 +241,7 @@ def check():
     files = {"README.md", "docs/a.md", "app/main.cpp", "app/jobs/glob.cpp", "tests/x_test.cpp"}
     pages = {"README.md": "# Top\n", "docs/a.md": "# A b\n## C, d: `e`\n## C d e\n```\n## no\n```\n"}
     helps = {"": {"--cpu", "--help"}, "bench": {"--stage", "--help"}, "synth": set(), "devices": {"--json"}}
-    tree_map = "## The map\n```\nREADME.md   x\napp/   y\napp/batch/   z\n  \ndocs/\ntests/\n```\n"
+    tree_map = "## The map\n```\nREADME.md   x\napp/   y\napp/jobs/   z\n  \ndocs/\ntests/\n```\n"
     trials = [
         (lambda t: link_complaints("docs/a.md", t, files, pages),
          "[x](../README.md#top) [y](#a-b) ![z](a.md#c-d-e-1) [w](https://x.y/z)",
@@ -252,9 +252,9 @@ def check():
         (lambda t: missing_options("a", t, helps), "`--cpu`, `--help`, `--stage`\n```\n--json\n```\n",
          ["`--cpu` `--help` `--stage`", "`--cpu`, `--help`, `--stages`, `--json`"]),
         (lambda t: map_complaints(t, files), tree_map,
-         [tree_map.replace("app/batch/ ", "app/help/ "), tree_map.replace("app/batch/   z\n", ""), "none"]),
+         [tree_map.replace("app/jobs/ ", "app/help/ "), tree_map.replace("app/jobs/   z\n", ""), "none"]),
         (lambda t: stale_complaints("x.cpp", t, files, {"zlib.h"}),
-         "// app/main.cpp, glob.cpp, batch/glob.cpp, tests/*_test.cpp, NAME.h, zlib.h, docs/a, app/NAME/, _test.cpp\n"
+         "// app/main.cpp, glob.cpp, jobs/glob.cpp, tests/*_test.cpp, NAME.h, zlib.h, docs/a, app/NAME/, _test.cpp\n"
          'x("no.h");\n',
          ["// app/glob.cpp", "int x;  // main.h", "// SPEC section 1", "// tests/*_check.cpp", "// docs/SPEC.md",
           "// app/report has it"]),
