@@ -27,7 +27,7 @@ void add_facts(HtmlPage& page, const ImageReport& report, const RunFacts& facts,
   std::string device = report.implementation + " on " + report.processor;
   if (!report.device_why.empty()) device += "; " + report.device_why;
   std::vector<std::pair<std::string, std::string>> rows{
-      {"Command", more.command},
+      {"Command", facts.command},
       {"Program", "imgpipe " + build.version + ", commit " + build.commit + ", " + build.build_type +
                       " build, CUDA " + build.cuda},
       {"Date", more.place.date},

@@ -16,7 +16,6 @@ namespace imgpipe {
 // What the page has beside the report.
 struct ReportPage {
   RunPlace place;
-  std::string command;
   std::vector<std::string> warnings;
   std::int64_t peak_memory_bytes = 0;
   // The pictures, or why there is none.

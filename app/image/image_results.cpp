@@ -238,7 +238,6 @@ ReportPage make_report_page(const ProcessOptions& options, const Outcome& outcom
                             const std::vector<ContrastRange>& ranges, std::vector<std::string> warnings) {
   ReportPage page;
   page.place = run_place();
-  page.command = command_text();
   page.warnings = std::move(warnings);
   page.peak_memory_bytes = peak_memory_bytes();
   page.input = side_of([&] {

@@ -77,7 +77,6 @@ class InputRun {
                                },
                            .done = [this](ItemDone& item) { take(item); }});
     if (!is_single_) finish_pages_of_input();
-    if (histogram_) write_histogram(options_, *histogram_);
     report();
     if (report_.identical) return kExitDone;
     const std::string wrong =
@@ -232,6 +231,7 @@ class InputRun {
     }
     if (!options_.reports.stages_folder.empty()) write_stages(options_, item.outcome, item.job.mark());
     if (!options_.reports.histogram_file.empty()) add_histogram(item, entry);
+    if (is_single_) write_histogram_file();
     Comparison comparison;
     if (options_.reports.compare) comparison = compare_with_reference(options_, item.job, item.outcome);
     ImageReport report =
@@ -287,6 +287,10 @@ class InputRun {
     if (!is_single_) histogram_->ranges.clear();  // each page has its own
   }
 
+  void write_histogram_file() const {
+    if (histogram_) write_histogram(options_, *histogram_);
+  }
+
   // ---- after the last --------------------------------------------------------------------------------
 
   void finish_pages_of_input() {
@@ -299,6 +303,7 @@ class InputRun {
       warn(input_name(options_.input.path) +
            ": skipped bytes after JPEGs with Exif, which are not images: " + std::to_string(bytes));
     if (trace_) trace_->close();
+    write_histogram_file();
     finish_pages(report_, wall_ms_, copy_bandwidth());
     for (std::string& line : range_lines(entries_)) report_.notes.push_back(std::move(line));
   }

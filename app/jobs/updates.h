@@ -1,7 +1,6 @@
 // --update: which outputs are up to date, and stamps of those that are made.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -98,7 +98,7 @@ class StatsRun {
     signal_ = end.signal;
     fatal_ = end.fatal;
     totals_.stopped = end.stopped;
-    if (fatal_) log_error(fatal_->what());
+    if (is_unreported(fatal_)) log_error(fatal_->what());
     if (!end.is_complete) abandon();
     totals_.groups = counter_.groups();
     std::ranges::sort(totals_.failures, {}, &StatsFailure::file);  // in the order of the files

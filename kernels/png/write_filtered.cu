@@ -159,8 +159,7 @@ __device__ inline std::uint32_t filtered_byte(const Group& group, const Tile& ti
   }
 }
 
-// ---- counters: as kernels/shared/shared_counters.cuh, with two bins of 16 bits a word
-// -----------------------
+// ---- counters: as kernels/shared/shared_counters.cuh, with two bins of 16 bits a word -----------------
 
 constexpr unsigned kColumns = 32;
 constexpr unsigned kCounterWords = 128 * kColumns;

@@ -13,6 +13,7 @@ import copy
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -26,9 +27,19 @@ except ImportError:
 SCHEMAS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "schemas")
 
 
+def path_of(name):
+    return os.path.join(SCHEMAS, f"{name}.schema.json")
+
+
 def schema_files():
     """Name to path, of every file."""
-    return {name.removesuffix(".schema.json"): os.path.join(SCHEMAS, name) for name in sorted(os.listdir(SCHEMAS))}
+    return {name: path_of(name) for name in sorted(file.removesuffix(".schema.json") for file in os.listdir(SCHEMAS))}
+
+
+def printed_names(program):
+    """Those that the program prints, by the message that lists them."""
+    message = subprocess.run([program, "docs", "schema"], capture_output=True, text=True).stderr
+    return re.search("one of (.*)", message)[1].replace(" or ", ", ").split(", ")
 
 
 def schemas():
@@ -42,16 +53,18 @@ def schemas():
     return found
 
 
-def stale_schemas(imgpipe):
+def stale_schemas(program, imgpipe):
+    for name in sorted(set(printed_names(program)) ^ set(schema_files())):
+        yield f"docs/schemas/{name}.schema.json and imgpipe docs schema {name}: one of them is missing"
     for name, path in schema_files().items():
         with open(path, encoding="utf-8") as file:
             if file.read() != imgpipe("docs", "schema", name):
                 yield f"docs/schemas/{name}.schema.json is not what imgpipe docs schema {name} prints: --write"
 
 
-def write_schemas(imgpipe):
-    for name, path in schema_files().items():
-        with open(path, "w", encoding="utf-8") as file:
+def write_schemas(program, imgpipe):
+    for name in printed_names(program):
+        with open(path_of(name), "w", encoding="utf-8") as file:
             file.write(imgpipe("docs", "schema", name))
 
 
@@ -217,7 +230,7 @@ def check(imgpipe_path):
     complaints, seen, validators = [], set(), schemas()
     with tempfile.TemporaryDirectory() as folder:
         imgpipe = Program(imgpipe_path, folder)
-        complaints += stale_schemas(imgpipe)
+        complaints += stale_schemas(imgpipe_path, imgpipe)
         for name, text in outputs(imgpipe):
             value = json.loads(text)
             if "options" in value and digest_of(value) != value["options_digest"]:
@@ -236,7 +249,7 @@ def check(imgpipe_path):
 
 def main():
     if sys.argv[2:] == ["--write"]:
-        write_schemas(Program(sys.argv[1], "."))
+        write_schemas(sys.argv[1], Program(sys.argv[1], "."))
         return 0
     complaints = check(sys.argv[1])
     for complaint in complaints:
