@@ -98,8 +98,8 @@ class BlockPool {
 // The one that `new` takes from. It is never destroyed.
 [[nodiscard]] BlockPool& block_pool() noexcept;
 
-// Limits the pool of `new` to `bytes`; the destructor restores the limits. A limit that is set while another holds
-// ends before it.
+// Limits the pool of `new` to `bytes`; the destructor restores the limits. A limit that is set while another
+// holds ends before it.
 class BlockPoolLimit {
  public:
   explicit BlockPoolLimit(std::int64_t bytes) noexcept : before_(block_pool().use()) {
