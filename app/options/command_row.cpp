@@ -34,6 +34,7 @@ std::vector<std::string_view> command_names(Commands commands) {
 
 std::vector<ExitCode> all_exits() {
   std::vector<ExitCode> exits;
+  exits.reserve(kExitMeanings.size());
   for (const ExitMeaning& exit : kExitMeanings) exits.push_back(exit.code);
   return exits;
 }

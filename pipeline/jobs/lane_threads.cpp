@@ -107,6 +107,8 @@ void LaneScheduler::launch_group(LaneState& state, std::size_t slot, std::list<E
       error = try_launch(state, group);
     }
   }
+  std::list<EntryPointer> failed;
+  if (error) failed.swap(group.images);
   {
     const std::lock_guard lock(mutex_);
     if (error) {
@@ -116,7 +118,7 @@ void LaneScheduler::launch_group(LaneState& state, std::size_t slot, std::list<E
     }
   }
   changed_.notify_all();
-  if (error) end_images(state, std::move(group.images), error, true);
+  if (error) end_images(state, std::move(failed), error, true);
 }
 
 void LaneScheduler::collect_all(LaneState& state) {
