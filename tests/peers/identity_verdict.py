@@ -6,7 +6,7 @@ import re
 
 # Keys of the reports whose values are measured, or depend on the machine's state.
 MEASURED = {"copy_bandwidth_gb_per_s", "gb_per_s", "copy_bandwidth_share", "speed_up", "image_ms", "images_per_s",
-            "megapixels_per_s", "busy_s", "share", "bottleneck", "wall_s", "memory_bytes", "peak_admitted_bytes"}
+            "megapixels_per_s", "busy_s", "share", "bottleneck", "wall_s", "memory_bytes", "peak_admitted_bytes", "date"}
 VERSIONS = {"version", "commit", "compiler", "build_type", "cuda", "libraries"}
 COLUMNS = {"time_ms", "gb_per_s", "copy_bandwidth_share", "reference_ms", "speed_up"}  # of report.csv
 TEXT = [
@@ -51,6 +51,8 @@ def without_fused_bytes(text):
 
 # Differences that are meant: (name, why, parts of a run, what makes both texts the same). Nothing else may differ.
 RULES = [
+    ("command", "reports hold the command line", r"file .*\.json",
+     lambda text: re.sub(r'^ *"command": ".*",\n', "", text, flags=re.MULTILINE)),
     ("labels", "a step is named with the parameters that are not preset, which once were options of all steps",
      r"stdout|stderr|file .*\.(?:json|csv|svg|ndjson)", lambda text: LABEL.sub(r"\1", text)),
     ("warnings", "an image of a batch goes the way of a single one: what is wrong with the file comes before what the "
@@ -80,6 +82,8 @@ def measured(value):
             kept[key] = sorted({f"{span['name']} {span['kind']}" for span in item})
         elif key == "failures":
             kept[key] = sorted((measured(failure) for failure in item), key=str)
+        elif key == "imgpipe" and isinstance(item, str):
+            kept[key] = "#"  # the version
         elif key not in MEASURED and key not in VERSIONS and not key.endswith("_ms"):
             kept[key] = measured(item)
     return kept
