@@ -6,7 +6,8 @@ import re
 
 # Keys of the reports whose values are measured, or depend on the machine's state.
 MEASURED = {"copy_bandwidth_gb_per_s", "gb_per_s", "copy_bandwidth_share", "speed_up", "image_ms", "images_per_s",
-            "megapixels_per_s", "busy_s", "share", "bottleneck", "wall_s", "memory_bytes", "peak_admitted_bytes", "date"}
+            "megapixels_per_s", "busy_s", "share", "bottleneck", "wall_s", "memory_bytes", "peak_admitted_bytes",
+            "date"}
 VERSIONS = {"version", "commit", "compiler", "build_type", "cuda", "libraries"}
 COLUMNS = {"time_ms", "gb_per_s", "copy_bandwidth_share", "reference_ms", "speed_up"}  # of report.csv
 TEXT = [
