@@ -21,10 +21,53 @@ TEXT = [
     (r"^imgpipe: warning: \S+( its \d+-bit samples become .* further images)", r"imgpipe: warning: #\1"),
 ]
 
+# A stage with what is not preset in it, as NEW may name a step where OLD names the stage: smooth#2:gauss.
+LABEL = re.compile(r"(?<![a-z])((?:gray|hist|contrast|smooth)(?:#\d+)?)(?::[a-z0-9_.=%-]+)+")
+
+
+def sorted_warnings(text):
+    def in_order(match):
+        lines = sorted(line.strip(" ,") for line in match.group(2).split("\n"))
+        return match.group(1) + "\n".join(lines) + match.group(3)
+    return re.sub(r'("warnings": \[\n)(.*?)(\n *\])', in_order, text, flags=re.DOTALL)
+
+
+def without_parameters(text):
+    """Options in JSON: the clip was two numbers, and the steps were not listed."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    options = value.get("options", value) if isinstance(value, dict) else {}
+    for key in ("clip_low_percent", "clip_high_percent", "clip", "steps"):
+        options.pop(key, None)
+    return json.dumps(value, indent=1)
+
+
+def without_fused_bytes(text):
+    text = re.sub(r"^((?:gray\+hist|contrast\+smooth)\S* \S+) [\d.]+ ", r"\1 # ", text, flags=re.MULTILINE)
+    text = re.sub(r"^((?:gray\+hist|contrast\+smooth)\S*,kernel,\S*?,)\d+", r"\1#", text, flags=re.MULTILINE)
+    return re.sub(r'("name": "(?:gray\+hist|contrast\+smooth)\S*",\s*"kind": "kernel",\s*"bytes": )\d+', r"\1#", text)
+
+
 # Differences that are meant: (name, why, parts of a run, what makes both texts the same). Nothing else may differ.
 RULES = [
     ("command", "reports hold the command line", r"file .*\.json",
      lambda text: re.sub(r'^ *"command": ".*",\n', "", text, flags=re.MULTILINE)),
+    ("labels", "a step is named with the parameters that are not preset, which once were options of all steps",
+     r"stdout|stderr|file .*\.(?:json|csv|svg|ndjson)", lambda text: LABEL.sub(r"\1", text)),
+    ("warnings", "an image of a batch goes the way of a single one: what is wrong with the file comes before what the "
+     "output cannot hold", r"file .*\.ndjson", sorted_warnings),
+    ("options", "reports list the steps with their parameters, and options as they were given",
+     r"file .*\.json", without_parameters),
+    ("clip", "what --clip takes is said by the row of the parameter", r"stderr",
+     lambda text: re.sub(r"--clip: '.*' is .*", "--clip: #", text)),
+    ("stages", "there are more stages", r"stderr",
+     lambda text: re.sub(r"(the stages are gray, hist, contrast, smooth).*", r"\1", text)),
+    ("decoder", "the row of decoding says which decoder ran", r"stdout|file .*\.(?:json|csv)",
+     lambda text: text.replace("decode (parallel)", "decode")),
+    ("fused", "the reference does a fused step's parts one after the other, and counts the bytes of both, as cpu does",
+     r"stdout|stderr|file .*\.(?:json|csv)", without_fused_bytes),
 ]
 
 
