@@ -103,12 +103,7 @@ void add_results(Fields& fields, const BatchTotals& totals) {
     times.add("p99", percentile(sorted, 0.99));
     times.add("max", sorted.empty() ? 0.0 : sorted.back());
   });
-  fields.list("parts", totals.parts(), [](Fields& busy, const BatchTotals::PartBusy& part) {
-    busy.add("part", part.part);
-    busy.add("by", part.by);
-    busy.add("busy_s", part.busy_s);
-    busy.add("share", part.share);
-  });
+  fields.list("parts", totals.parts(), add_part);
   fields.add("bottleneck", bottleneck(totals));
   std::vector<std::pair<std::string, ReportFailure>> failures;  // with their names
   for (const PathProblem& problem : totals.problems)

@@ -1,6 +1,9 @@
 #include "app/batch/batch_report.h"
 
+#include <array>
+
 #include "app/process_options/options_digest.h"
+#include "app/report/fields.h"
 #include "app/report/text_columns.h"
 #include "app/standard_streams.h"
 #include "images/names.h"
@@ -46,6 +49,13 @@ std::string too_large_text(const BatchTotals& totals) {
 }
 
 }  // namespace
+
+void add_part(Fields& fields, const BatchTotals::PartBusy& part) {
+  fields.add("part", part.part).column("part");
+  fields.add("by", part.by).column("by");
+  fields.add("busy_s", part.busy_s).column("busy s", 3);
+  fields.add("share", part.share).column("of its time", 1, 100, "%");
+}
 
 std::string bottleneck(const BatchTotals& totals) {
   const std::vector<BatchTotals::PartBusy> parts = totals.parts();
@@ -101,12 +111,10 @@ std::string batch_table(const BatchTotals& totals, const ProcessOptions& options
            ", the longest " + number(times.back(), 1) + "; " + std::to_string(totals.jobs) +
            " at a time, needing " + bytes_text(totals.peak_admitted_bytes) + " of " +
            bytes_text(totals.memory_bytes) + "\n";
-    out += "\n " + padded("part", 12, true) + padded("by", 10, true) + padded("busy s", 12) +
-           padded("of its time", 13) + "\n";
-    for (const BatchTotals::PartBusy& part : totals.parts()) {
-      out += " " + padded(part.part, 12, true) + padded(part.by, 10, true) +
-             padded(number(part.busy_s, 3), 12) + padded(number(part.share * 100, 1) + "%", 13) + "\n";
-    }
+    ResultTable parts = table_of(totals.parts(), add_part);
+    constexpr std::array<std::size_t, 4> kWidths{12, 10, 13, 13};
+    for (std::size_t i = 0; i < parts.columns.size(); ++i) parts.columns[i].width = kWidths[i];
+    out += "\n" + table_text(parts);
     out += " bottleneck: " + bottleneck(totals) + "\n";
   }
   out += too_large_text(totals);

@@ -9,8 +9,12 @@
 
 namespace imgpipe {
 
+class Fields;
+
 // "200 images: 198 done, 0 skipped, 2 failed, in 2.36 s"
 [[nodiscard]] std::string batch_head(const BatchTotals& totals);
+// Of JSON and of the table.
+void add_part(Fields& fields, const BatchTotals::PartBusy& part);
 // What took the most time.
 [[nodiscard]] std::string bottleneck(const BatchTotals& totals);
 // Failures have been told one by one as they came: here is where else they are.

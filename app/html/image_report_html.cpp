@@ -104,6 +104,20 @@ void add_rates(HtmlPage& page, const ImageReport& report) {
   page.figure("Bytes that each stage moved in a second", row_chart_svg(chart), legend);
 }
 
+// With each one's share of the whole, which is the last row.
+ResultTable row_shares(const ImageReport& report) {
+  ResultTable table = row_table(report);
+  constexpr int kAfterTime = 2;
+  table.columns.insert(table.columns.begin() + kAfterTime, {"share", "of end to end"});
+  const double end_to_end_ms = report.totals.empty() ? 0 : report.totals.back().time_ms;
+  for (auto& row : table.rows) {
+    const double time_ms = row[kAfterTime - 1].value.value_or(0);
+    row.insert(row.begin() + kAfterTime,
+               end_to_end_ms > 0 ? TableCell(time_ms / end_to_end_ms, 1, 100, "%") : TableCell());
+  }
+  return table;
+}
+
 // ---- what ran when ------------------------------------------------------------------------------------
 
 struct SpanNames {
@@ -203,7 +217,7 @@ std::string image_report_html(const ImageReport& report, const RunFacts& facts, 
     page.paragraph("Of the times " + repeat_text(facts.options->reports.repeat, report.compared) + ".",
                    "note");
   add_times(page, report);
-  page.table(row_table(report), "Each step, and in all");
+  page.table(row_shares(report), "Each step, and in all");
   add_rates(page, report);
   page.heading(2, "What ran when");
   add_timelines(page, report);

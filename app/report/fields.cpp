@@ -42,7 +42,7 @@ Json scalar_schema(const FieldType& type, const Rule& rule) {
 
 }  // namespace
 
-Fields::Fields(Json* defs) : defs_(defs) {
+Fields::Fields(Json* defs, TableRow* row) : defs_(defs), row_(row) {
   json_.get_ref<Json::object_t&>().reserve(kUsualFields);  // which copies where it grows
 }
 
@@ -102,6 +102,32 @@ Fields& Fields::about(std::string_view text) {
 
 Fields& Fields::also(std::string_view keywords) {
   if (defs_ != nullptr) json_.back().update(Json::parse(keywords));
+  return *this;
+}
+
+Fields& Fields::column(std::string_view title, int decimals, double scale, const char* unit) {
+  if (row_ == nullptr) return *this;
+  const Json& value = json_.back();
+  if (value.is_string()) return words(title, value.get<std::string>());
+  row_->columns.push_back({json_.get_ref<const Json::object_t&>().back().first, std::string(title)});
+  row_->cells.push_back(value.is_null() ? TableCell()
+                                        : TableCell(value.get<double>(), decimals, scale, unit));
+  return *this;
+}
+
+Fields& Fields::column(std::string_view title, const std::string& text) {
+  if (row_ == nullptr) return *this;
+  column(title);
+  TableCell& cell = row_->cells.back();
+  cell.text = text;
+  if (text.empty()) cell.value.reset();
+  return *this;
+}
+
+Fields& Fields::words(std::string_view title, const std::string& text) {
+  if (row_ == nullptr) return *this;
+  row_->columns.push_back({json_.get_ref<const Json::object_t&>().back().first, std::string(title), true});
+  row_->cells.emplace_back(text);
   return *this;
 }
 

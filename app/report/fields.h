@@ -1,5 +1,6 @@
-// The fields of a report, declared once: key, value, and which values a schema accepts. The same declaration
-// gives the JSON of facts and, of facts with nothing in them, its JSON Schema (app/report/json_schema.h).
+// The fields of a report, declared once: key, value, the values a schema accepts, and the column of a table.
+// The same declaration gives the JSON of facts, a row of a table (table_of()) and, of facts with nothing in
+// them, the JSON Schema (app/report/json_schema.h).
 #pragma once
 
 #include <array>
@@ -14,6 +15,8 @@
 #include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "app/report/result_table.h"
 
 namespace imgpipe {
 
@@ -82,13 +85,21 @@ inline constexpr Rule kDigest{.pattern = "^[0-9a-f]{64}$"};
   return text.empty() ? std::nullopt : std::optional(text);
 }
 
+// A row of a table, with its columns.
+struct TableRow {
+  std::vector<TableColumn> columns;
+  std::vector<TableCell> cells;
+};
+
 // Takes the fields of one object, in order. A function that adds fields gives their values; of facts in which
 // nothing optional is there, it also gives their schema. The functions of nested objects are called for a
 // schema too: once, with a default row.
 class Fields {
  public:
   // `defs`: a schema is made, whose objects go there.
-  explicit Fields(Json* defs = nullptr);
+  explicit Fields(Json* defs = nullptr) : Fields(defs, nullptr) {}
+  // The columns of the fields, and of the objects in them, go to `row`.
+  explicit Fields(TableRow* row) : Fields(nullptr, row) {}
 
   template <class Value>
   Fields& add(std::string_view key, const Value& value, const Rule& rule = {}) {
@@ -147,6 +158,12 @@ class Fields {
   // Of the field added last: what a reader is to know of it, and more keywords of its schema, as JSON.
   Fields& about(std::string_view text);
   Fields& also(std::string_view keywords);
+  // Of the field added last: its column, with its number times `scale` and `unit` after it, or its words.
+  Fields& column(std::string_view title, int decimals = 0, double scale = 1, const char* unit = "");
+  // With `text` in place of the number; empty: nothing.
+  Fields& column(std::string_view title, const std::string& text);
+  // With `text`, as words.
+  Fields& words(std::string_view title, const std::string& text);
 
   [[nodiscard]] const Json& json() const& { return json_; }
   [[nodiscard]] Json json() && { return std::move(json_); }
@@ -154,6 +171,7 @@ class Fields {
   [[nodiscard]] Json schema() const;
 
  private:
+  Fields(Json* defs, TableRow* row);
   Fields& put(std::string_view key, Json value);
   static Json schema_of(const FieldType& type, const Rule& rule);
   // Among the definitions, unless another object has the name.
@@ -162,7 +180,7 @@ class Fields {
   // The object, or its schema.
   template <class Add>
   Json value_of(std::string_view key, const Add& add) {
-    Fields fields(defs_);
+    Fields fields(defs_, row_);
     add(fields);
     return defs_ != nullptr ? fields.referred_to(key) : std::move(fields.json_);
   }
@@ -187,6 +205,7 @@ class Fields {
 
   Json json_ = Json::object();  // of a schema: its properties
   Json* defs_;                  // not null: a schema is made
+  TableRow* row_;               // not null: columns are kept
   Json required_ = Json::array();
   Json others_ = false;
 };
@@ -197,6 +216,21 @@ template <class Add>
   Fields fields;
   add(fields);
   return fields;
+}
+
+// A table with a row for each of `rows`: the columns of the fields that add(Fields&, row) adds.
+template <class Rows, class Add>
+[[nodiscard]] ResultTable table_of(const Rows& rows, const Add& add) {
+  ResultTable table;
+  const auto columns_of = [&](const auto& row) {
+    TableRow columns;
+    Fields fields(&columns);
+    add(fields, row);
+    return columns;
+  };
+  table.columns = columns_of(std::ranges::range_value_t<Rows>()).columns;
+  for (const auto& row : rows) table.rows.push_back(columns_of(row).cells);
+  return table;
 }
 
 }  // namespace imgpipe

@@ -237,10 +237,9 @@ std::string image_report_table(const ImageReport& report, const RunFacts& facts,
   for (const ContrastRange& range : report.ranges) out += range_text(range) + "\n";
   for (const std::string& note : report.notes) out += note + "\n";
   ResultTable table = row_table(report);
-  constexpr std::array<std::size_t, 9> kWidths{21, 12, 0, 10, 9, 8, 13, 11, 0};
+  constexpr std::array<std::size_t, 8> kWidths{21, 12, 10, 9, 8, 13, 11, 0};
   for (std::size_t i = 0; i < table.columns.size(); ++i) table.columns[i].width = kWidths[i];
   table.columns.front().title = kNoTitle;
-  table.columns[kShareColumn].title.clear();
   for (auto& row : table.rows) {
     std::string& comparison = row.back().text;
     if (!report.compared || !color || comparison.empty()) continue;

@@ -5,32 +5,11 @@
 #include "app/report/json_head.h"
 #include "app/report/json_schema.h"
 #include "app/report/report_parts.h"
+#include "app/report/report_tables.h"
 #include "images/text.h"
 
 namespace imgpipe {
 namespace {
-
-void add_time_row(Fields& fields, const ReportRow& row) {
-  fields.add("name", row.name);
-  fields.add("kind", kind_name(row.kind), kSpanKinds);
-  fields.add("time_ms", row.time_ms);
-  fields.add("bytes", row.bytes);
-  fields.add("gb_per_s", row.gb_per_s, kAnyNumber);
-  fields.add("copy_bandwidth_share", row.copy_share, kAnyNumber);
-  fields.add("reference_ms", row.reference_ms, kAnyNumber);
-  fields.add("speed_up", row.speed_up(), kAnyNumber);
-  fields.add("comparison", given(row.comparison));
-}
-
-void add_span(Fields& fields, const Span& span) {
-  fields.add("name", span.name);
-  fields.add("track", span.track);
-  fields.add("kind", kind_name(span.kind), kSpanKinds);
-  fields.add("pass", span.pass, kAnyNumber);
-  fields.add("start_ms", static_cast<double>(span.start_ns) / kNsPerMs, kAnyNumber);
-  fields.add("end_ms", static_cast<double>(span.end_ns) / kNsPerMs, kAnyNumber);
-  fields.add("bytes", span.bytes);
-}
 
 void add_file(Fields& fields, const std::string& path, Format format, const Shape& shape,
               std::int64_t bytes) {

@@ -1,8 +1,9 @@
 #include "app/report/report_tables.h"
 
 #include <algorithm>
-#include <optional>
 
+#include "app/report/fields.h"
+#include "app/report/report_parts.h"
 #include "app/report/text_columns.h"
 
 namespace imgpipe {
@@ -10,22 +11,6 @@ namespace {
 
 constexpr std::size_t kMostSpans = 2000;
 constexpr int kRows = 256;  // of a histogram
-
-TableCell milliseconds(double ms) {
-  TableCell cell(ms, 4);
-  cell.text = milliseconds_text(ms);
-  return cell;
-}
-
-TableCell megabytes(std::int64_t bytes) {
-  TableCell cell(static_cast<double>(bytes), 0);
-  cell.text = number(static_cast<double>(bytes) / 1e6, 2);
-  return cell;
-}
-
-TableCell cell_of(const std::optional<double>& value, int decimals, double scale = 1, const char* unit = "") {
-  return value ? TableCell(*value, decimals, scale, unit) : TableCell();
-}
 
 std::uint64_t count_of(const Counts& counts, int plane, int row) {
   const int values = counts.bins() / kRows;
@@ -36,45 +21,43 @@ std::uint64_t count_of(const Counts& counts, int plane, int row) {
 
 }  // namespace
 
+void add_time_row(Fields& fields, const ReportRow& row) {
+  const std::string megabytes = row.bytes > 0 ? number(static_cast<double>(row.bytes) / 1e6, 2) : "";
+  const std::string reference = row.reference_ms ? milliseconds_text(*row.reference_ms) : "";
+  fields.add("name", row.name).column("step");
+  fields.add("kind", kind_name(row.kind), kSpanKinds);
+  fields.add("time_ms", row.time_ms).column("time ms", milliseconds_text(row.time_ms));
+  fields.add("bytes", row.bytes).column("MB", megabytes);
+  fields.add("gb_per_s", row.gb_per_s, kAnyNumber).column("GB/s", 2);
+  fields.add("copy_bandwidth_share", row.copy_share, kAnyNumber).column("of copy", 1, 100, "%");
+  fields.add("reference_ms", row.reference_ms, kAnyNumber).column("reference ms", reference);
+  fields.add("speed_up", row.speed_up(), kAnyNumber).column("speed-up", 2, 1, "x");
+  fields.add("comparison", given(row.comparison)).words("compared", row.comparison);
+}
+
+void add_span(Fields& fields, const Span& span) {
+  const std::string pass = span.pass == kWarmUpPass ? "warm-up" : std::to_string(span.pass + 1);
+  fields.add("name", span.name).column("step");
+  fields.add("track", span.track).column("track");
+  fields.add("kind", kind_name(span.kind), kSpanKinds);
+  fields.add("pass", span.pass, kAnyNumber).words("pass", pass);
+  fields.add("start_ms", static_cast<double>(span.start_ns) / kNsPerMs, kAnyNumber).column("from ms", 4);
+  fields.add("end_ms", static_cast<double>(span.end_ns) / kNsPerMs, kAnyNumber).column("to ms", 4);
+  fields.add("bytes", span.bytes).column("MB", 2, 1e-6);
+}
+
 ResultTable row_table(const ImageReport& report) {
-  ResultTable table;
-  table.columns = {{"name", "step", true}, {"time_ms", "time ms"}, {"share", "of end to end"},
-                   {"bytes", "MB"},        {"gb_per_s", "GB/s"},   {"copy_bandwidth_share", "of copy"}};
-  if (report.compared) {
-    table.columns.push_back({"reference_ms", "reference ms"});
-    table.columns.push_back({"speed_up", "speed-up"});
-    table.columns.push_back({"comparison", "compared", true});
-  }
-  const double end_to_end_ms = report.totals.empty() ? 0 : report.totals.back().time_ms;
-  for (const auto* rows : {&report.rows, &report.totals}) {
-    for (const ReportRow& row : *rows) {
-      std::vector<TableCell> cells{row.name, milliseconds(row.time_ms)};
-      cells.push_back(end_to_end_ms > 0 ? TableCell(row.time_ms / end_to_end_ms, 1, 100, "%") : TableCell());
-      cells.push_back(row.bytes > 0 ? megabytes(row.bytes) : TableCell());
-      cells.push_back(cell_of(row.gb_per_s, 2));
-      cells.push_back(cell_of(row.copy_share, 1, 100, "%"));
-      if (report.compared) {
-        cells.push_back(row.reference_ms ? milliseconds(*row.reference_ms) : TableCell());
-        cells.push_back(cell_of(row.speed_up(), 2, 1, "x"));
-        cells.emplace_back(row.comparison);
-      }
-      table.rows.push_back(std::move(cells));
-    }
-  }
+  std::vector<ReportRow> rows = report.rows;
+  rows.insert(rows.end(), report.totals.begin(), report.totals.end());
+  ResultTable table = table_of(rows, add_time_row);
+  constexpr std::size_t kComparisonColumns = 3;
+  if (!report.compared)
+    for (TableColumn& column : std::span(table.columns).last(kComparisonColumns)) column.title.clear();
   return table;
 }
 
 ResultTable span_table(std::span<const Span> spans) {
-  ResultTable table;
-  table.columns = {{"name", "step", true},  {"track", "track", true}, {"pass", "pass", true},
-                   {"start_ms", "from ms"}, {"end_ms", "to ms"},      {"bytes", "MB"}};
-  for (const Span& span : spans.first(std::min(spans.size(), kMostSpans))) {
-    table.rows.push_back({span.name, span.track,
-                          span.pass == kWarmUpPass ? "warm-up" : std::to_string(span.pass + 1),
-                          TableCell(static_cast<double>(span.start_ns) / 1e6, 4),
-                          TableCell(static_cast<double>(span.end_ns) / 1e6, 4),
-                          TableCell(static_cast<double>(span.bytes), 2, 1e-6)});
-  }
+  ResultTable table = table_of(spans.first(std::min(spans.size(), kMostSpans)), add_span);
   if (spans.size() > kMostSpans)
     table.notes.push_back(with_separators(spans.size() - kMostSpans) + " more spans are in the JSON report");
   return table;

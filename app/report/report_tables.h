@@ -1,9 +1,7 @@
 // The numbers of a report as tables of a page.
 #pragma once
 
-#include <cstddef>
 #include <span>
-#include <string>
 
 #include "app/report/histogram_file.h"
 #include "app/report/image_report.h"
@@ -11,8 +9,11 @@
 
 namespace imgpipe {
 
-// Rows and totals; the keys are those of the JSON. The text table leaves out the share of the whole.
-inline constexpr std::size_t kShareColumn = 2;
+// Of JSON, CSV and tables.
+void add_time_row(Fields& fields, const ReportRow& row);
+void add_span(Fields& fields, const Span& span);
+
+// Rows and totals.
 [[nodiscard]] ResultTable row_table(const ImageReport& report);
 // The first 2,000; a note says how many more there are.
 [[nodiscard]] ResultTable span_table(std::span<const Span> spans);

@@ -8,6 +8,7 @@
 #include "app/report/json_head.h"
 #include "app/report/json_schema.h"
 #include "app/report/report_parts.h"
+#include "app/report/text_columns.h"
 #include "app/stats/stats_options.h"
 #include "app/stats/stats_report.h"
 #include "images/files/output_file.h"
@@ -27,52 +28,16 @@ std::vector<std::string_view> channel_names(const Shape& shape) {
   return names;
 }
 
-// ---- channels --------------------------------------------------------------------------------------------
-
-struct Channel {
-  ChannelStatistics statistics;
-  std::vector<Percent> percents;
-  SampleType scale = SampleType::u8;
-
-  [[nodiscard]] double unit(int value) const { return static_cast<double>(value) / max_sample(scale); }
-};
-
-void add_channel(Fields& fields, const Channel& channel) {
-  const ChannelStatistics& statistics = channel.statistics;
-  Named<int> percentiles;
-  Named<double> unit_percentiles;
-  for (std::size_t i = 0; i < channel.percents.size(); ++i) {
-    const std::string percent = percent_text(channel.percents[i]);
-    percentiles.emplace_back(percent, statistics.percentiles[i]);
-    unit_percentiles.emplace_back(percent, channel.unit(statistics.percentiles[i]));
-  }
-  fields.add("samples", statistics.samples);
-  fields.add("min", statistics.least);
-  fields.add("max", statistics.most);
-  fields.add("mean", statistics.mean);
-  fields.add("deviation", statistics.deviation);
-  fields.add("percentiles", percentiles);
-  fields.object("unit", [&](Fields& unit) {
-    unit.add("min", channel.unit(statistics.least));
-    unit.add("max", channel.unit(statistics.most));
-    unit.add("mean", statistics.unit_mean);
-    unit.add("deviation", statistics.unit_deviation);
-    unit.add("percentiles", unit_percentiles);
-  });
-}
-
 // ---- the data set ----------------------------------------------------------------------------------------
 
 void add_group(Fields& fields, const ImageGroup& group, const std::vector<Percent>& percents) {
-  Named<Channel> channels;
+  const Named<ChannelReport> channels = channels_of(group, percents);
   std::vector<double> means, deviations;
-  for_channels(group, [&](const std::string& name, const ImageGroup::Channel& channel) {
-    const ChannelStatistics statistics = statistics_of(group.counts(channel), percents);
-    channels.emplace_back(name, Channel{statistics, percents, group.scale()});
-    if (name == kAlphaName) return;
-    means.push_back(statistics.unit_mean);
-    deviations.push_back(statistics.unit_deviation);
-  });
+  for (const auto& [name, channel] : channels) {
+    if (name == kAlphaName) continue;
+    means.push_back(channel.statistics.unit_mean);
+    deviations.push_back(channel.statistics.unit_deviation);
+  }
   fields.add("group", group_name(group.is_color()), kGroups);
   fields.add("images", group.images, kFromOne);
   fields.add("images_with_alpha", group.alpha.images);
@@ -159,10 +124,10 @@ void add_image_row(Fields& fields, const ImageRow& row) {
   fields.add("height_pixels", if_counted(image.shape.height), kFromOne);
   fields.add("bits_per_sample", if_counted(image.bits_per_sample), kFromOne);
   fields.add("maximum", if_counted(max_sample(image.shape.sample)), kMaximum);
-  Named<Channel> channels;
+  Named<ChannelReport> channels;
   const std::vector<std::string_view> names = channel_names(image.shape);
   for (std::size_t c = 0; c < image.channels.size(); ++c)
-    channels.emplace_back(names[c], Channel{image.channels[c], row.percents, image.shape.sample});
+    channels.emplace_back(names[c], ChannelReport{image.channels[c], row.percents, image.shape.sample});
   fields.names_if(failure == nullptr, "channels", channels, add_channel);
 }
 
@@ -196,6 +161,44 @@ Json csv_columns(const ImageRow& row) {
 }
 
 }  // namespace
+
+void add_channel(Fields& fields, const ChannelReport& channel) {
+  constexpr int kDecimals = 4;      // on the samples' scale
+  constexpr int kUnitDecimals = 6;  // on the scale 0 to 1
+  const ChannelStatistics& statistics = channel.statistics;
+  const auto on_unit_scale = [&](int value) {
+    return static_cast<double>(value) / max_sample(channel.scale);
+  };
+  Named<int> percentiles;
+  Named<double> unit_percentiles;
+  for (std::size_t i = 0; i < channel.percents.size(); ++i) {
+    const std::string percent = percent_text(channel.percents[i]);
+    percentiles.emplace_back(percent, statistics.percentiles[i]);
+    unit_percentiles.emplace_back(percent, on_unit_scale(statistics.percentiles[i]));
+  }
+  fields.add("samples", statistics.samples).column("samples", with_separators(statistics.samples));
+  fields.add("min", statistics.least).column("min");
+  fields.add("max", statistics.most).column("max");
+  fields.add("mean", statistics.mean).column("mean", kDecimals);
+  fields.add("deviation", statistics.deviation).column("deviation", kDecimals);
+  fields.add("percentiles", percentiles);
+  fields.object("unit", [&](Fields& unit) {
+    unit.add("min", on_unit_scale(statistics.least));
+    unit.add("max", on_unit_scale(statistics.most));
+    unit.add("mean", statistics.unit_mean).column("mean 0..1", kUnitDecimals);
+    unit.add("deviation", statistics.unit_deviation).column("deviation 0..1", kUnitDecimals);
+    unit.add("percentiles", unit_percentiles);
+  });
+}
+
+Named<ChannelReport> channels_of(const ImageGroup& group, const std::vector<Percent>& percents) {
+  Named<ChannelReport> channels;
+  for_channels(group, [&](const std::string& name, const ImageGroup::Channel& channel) {
+    channels.emplace_back(
+        name, ChannelReport{statistics_of(group.counts(channel), percents), percents, group.scale()});
+  });
+  return channels;
+}
 
 std::string stats_json(const StatsTotals& totals) {
   return fields_of([&](Fields& fields) { add_stats(fields, totals); }).text();

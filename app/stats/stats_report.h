@@ -5,9 +5,19 @@
 #include <string>
 #include <vector>
 
+#include "app/report/fields.h"
 #include "app/stats/stats_totals.h"
 
 namespace imgpipe {
+
+// Of JSON and of the table: a channel of a group, or of an image.
+struct ChannelReport {
+  ChannelStatistics statistics;
+  std::vector<Percent> percents;
+  SampleType scale = SampleType::u8;
+};
+void add_channel(Fields& fields, const ChannelReport& channel);
+[[nodiscard]] Named<ChannelReport> channels_of(const ImageGroup& group, const std::vector<Percent>& percents);
 
 // "200 images: 198 counted, 2 failed"
 [[nodiscard]] std::string stats_head(const StatsTotals& totals);

@@ -10,22 +10,6 @@
 namespace imgpipe {
 namespace {
 
-constexpr int kDecimals = 4;      // on the samples' scale
-constexpr int kUnitDecimals = 6;  // on the scale 0 to 1
-
-struct Row {
-  std::string name;
-  ChannelStatistics statistics;
-};
-
-std::vector<Row> rows_of(const ImageGroup& group, const std::vector<Percent>& percents) {
-  std::vector<Row> rows;
-  for_channels(group, [&](const std::string& name, const ImageGroup::Channel& channel) {
-    rows.push_back({name, statistics_of(group.counts(channel), percents)});
-  });
-  return rows;
-}
-
 std::string group_head(const ImageGroup& group, bool of_pages) {
   std::string text = std::string(group_name(group.is_color())) + ": " +
                      counted(group.images, of_pages ? "page" : "image") + ", " +
@@ -37,39 +21,30 @@ std::string group_head(const ImageGroup& group, bool of_pages) {
   return text + "\n";
 }
 
-std::string listed(const std::vector<Row>& rows, std::size_t colors, double ChannelStatistics::*value) {
+std::string listed(const Named<ChannelReport>& channels, double ChannelStatistics::*value) {
+  constexpr int kDecimals = 6;
   std::string text;
-  for (std::size_t c = 0; c < colors; ++c)
-    text += (c == 0 ? "" : ", ") + number(rows[c].statistics.*value, kUnitDecimals);
+  for (const auto& [name, channel] : channels)
+    if (name != kAlphaName) text += (text.empty() ? "" : ", ") + number(channel.statistics.*value, kDecimals);
   return "[" + text + "]";
 }
 
 std::string group_table(const ImageGroup& group, const StatsTotals& totals) {
-  const std::vector<Percent>& percents = totals.percents;
-  const std::vector<Row> rows = rows_of(group, percents);
-  ResultTable first, second;
-  first.columns = {{"channel", kNoTitle, true},
-                   {"samples", "samples"},
-                   {"min", "min"},
-                   {"max", "max"},
-                   {"mean", "mean"},
-                   {"deviation", "deviation"},
-                   {"unit_mean", "mean 0..1"},
-                   {"unit_deviation", "deviation 0..1"}};
-  second.columns = {{"channel", "percent", true}};
-  for (const Percent percent : percents) second.columns.push_back({"", percent_text(percent)});
-  for (const auto& [name, statistics] : rows) {
-    first.rows.push_back({name, with_separators(statistics.samples), std::to_string(statistics.least),
-                          std::to_string(statistics.most), number(statistics.mean, kDecimals),
-                          number(statistics.deviation, kDecimals),
-                          number(statistics.unit_mean, kUnitDecimals),
-                          number(statistics.unit_deviation, kUnitDecimals)});
-    second.rows.push_back({name});
-    for (const int value : statistics.percentiles) second.rows.back().emplace_back(std::to_string(value));
-  }
-  return group_head(group, totals.pages.has_value()) + table_text(first) + "\n" + table_text(second) +
-         "\n for training: mean=" + listed(rows, group.color.size(), &ChannelStatistics::unit_mean) +
-         ", std=" + listed(rows, group.color.size(), &ChannelStatistics::unit_deviation) + "\n";
+  const Named<ChannelReport> channels = channels_of(group, totals.percents);
+  const ResultTable values = table_of(channels, [](Fields& fields, const auto& named) {
+    fields.add("channel", named.first).column(kNoTitle);
+    add_channel(fields, named.second);
+  });
+  const ResultTable percentiles = table_of(channels, [&](Fields& fields, const auto& named) {
+    fields.add("channel", named.first).column("percent");
+    for (std::size_t i = 0; i < totals.percents.size(); ++i) {
+      const std::vector<int>& found = named.second.statistics.percentiles;
+      fields.add("", found.empty() ? 0 : found[i]).column(percent_text(totals.percents[i]));
+    }
+  });
+  return group_head(group, totals.pages.has_value()) + table_text(values) + "\n" + table_text(percentiles) +
+         "\n for training: mean=" + listed(channels, &ChannelStatistics::unit_mean) +
+         ", std=" + listed(channels, &ChannelStatistics::unit_deviation) + "\n";
 }
 
 // "3 images had this, such as that"; "" for none.

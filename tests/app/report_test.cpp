@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "app/report/fields.h"
 #include "app/report/histogram_file.h"
 #include "app/report/image_report.h"
+#include "app/report/report_tables.h"
 #include "images/error.h"
 #include "kernels/stage.h"
 
@@ -140,6 +142,37 @@ TEST_F(ReportTest, ADifferenceIsNamedEverywhere) {
   EXPECT_EQ(json["comparison"], "different");
   EXPECT_EQ(json["rows"][0]["comparison"], "3 pixels differ (max 9)");
   EXPECT_TRUE(json["device"]["copy_bandwidth_gb_per_s"].is_null());
+}
+
+// Each value of a table is that of the JSON, under the same key.
+TEST(ReportTables, CellsAreTheFieldsOfTheJson) {
+  ImageReport report;
+  report.compared = true;
+  report.rows = {{"decode", SpanKind::codec, 12.5, 0},
+                 {"smooth", SpanKind::kernel, 0.25, 4096, 16.4, 0.5, 2.0, "identical"}};
+  report.totals = {{"end to end", SpanKind::host, 13, 0}};
+  const ResultTable table = row_table(report);
+  ASSERT_EQ(table.rows.size(), 3U);
+  std::vector<ReportRow> rows = report.rows;
+  rows.insert(rows.end(), report.totals.begin(), report.totals.end());
+  for (std::size_t y = 0; y < rows.size(); ++y) {
+    const Json json = fields_of([&](Fields& fields) { add_time_row(fields, rows[y]); }).json();
+    ASSERT_EQ(table.rows[y].size(), table.columns.size());
+    for (std::size_t x = 0; x < table.columns.size(); ++x) {
+      const TableCell& cell = table.rows[y][x];
+      const Json& value = json.at(table.columns[x].key);
+      if (cell.value)
+        EXPECT_EQ(value, *cell.value) << table.columns[x].key;
+      else if (!cell.text.empty())
+        EXPECT_EQ(value, cell.text) << table.columns[x].key;
+      else
+        EXPECT_TRUE(value.is_null() || value == 0) << table.columns[x].key;
+    }
+  }
+  EXPECT_EQ(table.rows[1][4].text, "50.0%");
+  report.compared = false;
+  const std::string text = table_text(row_table(report));
+  EXPECT_EQ(text.find("speed-up"), std::string::npos) << text;
 }
 
 TEST(HistogramSvg, NamesAreEscapedAndMarksDrawn) {
