@@ -96,11 +96,14 @@ void check_results(const ProcessOptions& options, const BatchFiles& files) {
   if (options.output.update) in_use.add("--update", stamp_file(options, true));
 }
 
-void check_result_files(const std::string& files_from, Replace replace, const BatchFiles& files,
-                        const std::vector<ResultFile>& results) {
+FilesInUse files_read(const BatchFiles& files, const std::string& files_from) {
   FilesInUse in_use;
   for (const BatchFile& file : files.files) in_use.add_input("an input", file.input);
   in_use.add_input("the list of --files-from", files_from);
+  return in_use;
+}
+
+void check_result_files(FilesInUse in_use, Replace replace, const std::vector<ResultFile>& results) {
   for (const auto& [option, path] : results) {
     if (path.empty()) continue;
     in_use.add(option, path);

@@ -48,10 +48,11 @@ class FilesInUse {
 // links followed.
 void check_results(const ProcessOptions& options, const BatchFiles& files);
 
-// The same for a command that reads images and writes `results` alone, which are texts. Throws too where one
-// may not be replaced or written. An empty path is none, and so is an empty list `files_from`.
-void check_result_files(const std::string& files_from, Replace replace, const BatchFiles& files,
-                        const std::vector<ResultFile>& results);
+// The images that a command reads, and the list of their names; an empty path is none.
+[[nodiscard]] FilesInUse files_read(const BatchFiles& files, const std::string& files_from);
+// The same for a command that reads `in_use` and writes `results` alone, which are texts. Throws too where
+// one may not be replaced or written. An empty path is none.
+void check_result_files(FilesInUse in_use, Replace replace, const std::vector<ResultFile>& results);
 
 // True when a result is directly in a directory, which need not exist yet.
 [[nodiscard]] bool result_in_folder(const std::string& folder, const std::string& path);

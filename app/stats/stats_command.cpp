@@ -58,7 +58,7 @@ class StatsRun {
       throw Error(ErrorKind::usage, nothing_found_text(options_.input, found_));
     log_search(found_);
     if (options_.dry_run) return print_plan();
-    check_result_files(options_.input.files_from, options_.replace, found_,
+    check_result_files(files_read(found_, options_.input.files_from), options_.replace,
                        {{"--json", options_.json_file}, {"--per-image", options_.per_image_file}});
     StaleOutputs stale;
     for (const std::string* path : {&options_.json_file, &options_.per_image_file}) {

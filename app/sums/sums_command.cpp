@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "app/exit_code.h"
@@ -78,17 +79,10 @@ bool add_report(BatchSums& sums, const std::string& path) {
   }
 }
 
-void check_result(const SumsOptions& options) {
-  if (options.json_file.empty()) return;
+int run_sums(const SumsOptions& options) {
   FilesInUse in_use;
   for (const std::string& file : options.files) in_use.add_input("a report", file);
-  in_use.add("--json", options.json_file);
-  check_replaceable(options.json_file, why_no_text(options.json_file, options.replace));
-  check_result_writable(options.json_file);
-}
-
-int run_sums(const SumsOptions& options) {
-  check_result(options);
+  check_result_files(std::move(in_use), options.replace, {{"--json", options.json_file}});
   BatchSums sums;
   std::size_t read = 0;
   std::vector<std::string> names;
