@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "app/files/text_file.h"
 #include "images/error.h"
 #include "images/files/file_descriptor.h"
 #include "images/files/file_identity.h"
@@ -31,8 +32,7 @@ CompleteFile::CompleteFile(std::string path, std::string_view beginning, std::st
     : path_(std::move(path)), end_(std::move(end)), sync_(sync) {
   naming(printable(path_), [&] { is_replaced_ = OutputFile(path_).is_replaced(); });
   if (is_replaced_) {
-    const std::string whole = std::string(beginning) + end_;
-    naming(printable(path_), [&] { write_file(path_, std::as_bytes(std::span(whole)), sync_); });
+    write_text(path_, std::string(beginning) + end_, sync_);
     at_ = static_cast<off_t>(beginning.size());
   } else {
     waiting_ = beginning;

@@ -4,9 +4,9 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
-#include <span>
 #include <utility>
 
+#include "app/files/text_file.h"
 #include "app/image/image_set_up.h"
 #include "app/report/image_report.h"
 #include "app/standard_streams.h"
@@ -210,10 +210,8 @@ HistogramPair histogram_pair(const std::string& name, const Outcome& outcome,
 }
 
 void write_histogram(const ProcessOptions& options, const HistogramPair& pair) {
-  const std::string text = histogram_text(pair, options.reports.histogram_file);
-  naming(printable(options.reports.histogram_file), [&] {
-    write_file(options.reports.histogram_file, std::as_bytes(std::span(text)), options.output.sync.get());
-  });
+  const std::string& file = options.reports.histogram_file;
+  write_text(file, histogram_text(pair, file), options.output.sync.get());
 }
 
 Comparison compare_with_reference(const ProcessOptions& options, const ImageJob& image,

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <filesystem>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "app/exit_code.h"
+#include "app/files/text_file.h"
 #include "app/image/image_results.h"
 #include "app/image/image_set_up.h"
 #include "app/log.h"
@@ -22,7 +22,6 @@
 #include "app/run_place.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
-#include "images/files/output_file.h"
 #include "images/files/temporary_file.h"
 #include "images/text.h"
 #include "pipeline/device.h"
@@ -317,11 +316,8 @@ class InputRun {
     report_.implementation = engine_->implementation();
     report_.device_why = choice_.why();
     report_.processor = engine_->device_name();
-    for (const std::string& file : options_.reports.files) {
-      const std::string text = report_text(file);
-      naming(output_name(file),
-             [&] { write_file(file, std::as_bytes(std::span(text)), options_.output.sync.get()); });
-    }
+    for (const std::string& file : options_.reports.files)
+      write_text(file, report_text(file), options_.output.sync.get());
     if (is_single_ && !options_.reports.trace_file.empty()) {
       TraceFile trace(options_.reports.trace_file, options_.output.sync.get());
       trace.add(report_.spans, options_.input.path);

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -14,6 +13,7 @@
 
 #include "app/exit_code.h"
 #include "app/files/replaceable.h"
+#include "app/files/text_file.h"
 #include "app/jobs/result_files.h"
 #include "app/log.h"
 #include "app/log_subject.h"
@@ -26,7 +26,6 @@
 #include "app/sums/sums_report.h"
 #include "images/error.h"
 #include "images/files/file.h"
-#include "images/files/output_file.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -102,11 +101,7 @@ int run_sums(const SumsOptions& options) {
                 " images have no report line; the process that handled them was killed or never started; the "
                 "same command with --skip-existing does them");
   const bool to_stdout = options.json_file == kStandardStream;
-  if (!options.json_file.empty()) {
-    const std::string text = sums_json(sums, names);
-    naming(output_name(options.json_file),
-           [&] { write_file(options.json_file, std::as_bytes(std::span(text))); });
-  }
+  if (!options.json_file.empty()) write_text(options.json_file, sums_json(sums, names));
   if (!options.logging.quiet && read > 0) print_table(sums_table(sums, read), to_stdout);
   const bool complete = sums.failed() == 0 && sums.not_done() == 0 && sums.without_a_line() == 0;
   return read == options.files.size() && complete ? kExitDone : kExitInput;

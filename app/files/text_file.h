@@ -1,0 +1,15 @@
+// Text files that are written at once.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "images/files/output_sync.h"
+
+namespace imgpipe {
+
+// Writes a whole file, as write_file() does (images/files/output_file.h). Throws Error(output), with the path
+// or "stdout".
+void write_text(const std::string& path, std::string_view text, OutputSync* sync = nullptr);
+
+}  // namespace imgpipe
