@@ -178,4 +178,13 @@ BatchSetUp set_up_batch(const ProcessOptions& options, std::size_t images) {
   return set_up;
 }
 
+BatchItems batch_items(const std::vector<BatchFile>& files) {
+  return {files.size(), [&files](std::size_t i) {
+            const BatchFile& file = files[i];
+            const bool is_read_only = file.output.empty();
+            return BatchItem{file.input, file.output, file.format,
+                             is_read_only ? std::nullopt : std::optional(file.made_of)};
+          }};
+}
+
 }  // namespace imgpipe
