@@ -8,6 +8,7 @@
 
 #include "app/files/text_file.h"
 #include "app/image/image_set_up.h"
+#include "app/report/count_image.h"
 #include "app/report/image_report.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
@@ -32,11 +33,6 @@ bool makes_picture(const Step& step) {
   return step.stage->writes_pixels && (step.stage->selectable || !step.parts.empty());
 }
 
-// What the sequential function of a stage makes of a frame.
-void run_reference(std::string_view name, const StageCall<Host>& call) {
-  functions(*find_stage(name), call.in.type.sample).reference(call);
-}
-
 // A decoded frame as an image file holds it.
 Image interleaved(const Frame<const std::byte, Host>& frame) {
   FrameType type = frame.type;
@@ -45,7 +41,8 @@ Image interleaved(const Frame<const std::byte, Host>& frame) {
   if (frame.type.layout == Layout::interleaved || frame.type.channels() == 1) {
     copy_pixels(frame.planes[0], image.untyped_view());
   } else {
-    run_reference("merge", {.in = frame, .out = {type, {image.untyped_view(), {}, {}, {}}}});
+    functions(*find_stage("merge"), type.sample)
+        .reference({.in = frame, .out = {type, {image.untyped_view(), {}, {}, {}}}});
   }
   return image;
 }
@@ -142,21 +139,6 @@ HistogramPair histogram_before(const std::string& name, const Outcome& outcome,
 }
 
 }  // namespace
-
-Counts count_image(const ConstHostView& pixels) {
-  Frame<const std::byte, Host> frame = frame_of_image(pixels);
-  OwnedFrame planar;
-  if (frame.type.layout == Layout::interleaved) {
-    FrameType planar_type = frame.type;
-    planar_type.layout = Layout::planar;
-    planar = make_frame(planar_type);
-    run_reference("split", {.in = frame, .out = planar.view()});
-    frame = std::as_const(planar).view();
-  }
-  Counts counts{std::vector<std::uint64_t>(counters(frame.type)), frame.type.sample};
-  run_reference("hist", {.in = frame, .histogram = histogram_view<Host>(counts.values.data(), frame.type)});
-  return counts;
-}
 
 void make_result_folder(const std::string& path, OutputSync* sync) {
   naming(printable(path), [&] { make_folder(path, sync); });

@@ -34,8 +34,6 @@ void check_histogram(const ProcessOptions& options, const Plan& plan);
 // The counts before and after, of a job with Job::keep_pixels. `name`: of the input, for people.
 [[nodiscard]] HistogramPair histogram_pair(const std::string& name, const Outcome& outcome,
                                            const std::vector<ContrastRange>& ranges);
-// Counts the samples of an image's colour planes, plane after plane, by the stages' own reference.
-[[nodiscard]] Counts count_image(const ConstHostView& pixels);
 // By --histogram.
 void write_histogram(const ProcessOptions& options, const HistogramPair& pair);
 

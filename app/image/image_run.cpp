@@ -16,7 +16,6 @@
 #include "app/log.h"
 #include "app/pages/pages_progress.h"
 #include "app/pages/pages_report.h"
-#include "app/print.h"
 #include "app/report/report_names.h"
 #include "app/report/trace_file.h"
 #include "app/run_place.h"
