@@ -9,6 +9,9 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include "app/print.h"
+#include "images/error.h"
+
 namespace imgpipe {
 namespace {
 
@@ -135,6 +138,12 @@ void log_error_without_memory(std::string_view text) noexcept {
                           kLogSchemaId.data(), time_text(Clock::now()).data(), length, text.data());
   if (all <= 0 || static_cast<std::size_t>(all) >= line.size()) return;
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), static_cast<std::size_t>(all));
+}
+
+void print_table(const std::string& table, bool stdout_is_taken) {
+  if (!stdout_is_taken) return naming("stdout", [&] { print_text(table); });
+  if (format_now == LogFormat::json) return;
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, table.data(), table.size());
 }
 
 bool wants_color(int fd, bool no_color_option) {

@@ -1,17 +1,17 @@
-// Messages on stderr, one line each: text that begins with "imgpipe: ", or a JSON object (docs/json.md). The
-// only user of spdlog.
+// Messages on stderr, one line each: text that begins with "imgpipe: ", or a JSON object (docs/json.md); and
+// tables, which are for people. The only user of spdlog.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 
+#include "app/log_format.h"
 #include "app/log_line.h"
 
 namespace imgpipe {
 
 enum class Verbosity { quiet, normal, verbose };
-enum class LogFormat { text, json };
 
 struct LogSettings {
   // quiet: errors and warnings only, no notices and no tables; verbose: what is done and why as well.
@@ -43,6 +43,11 @@ void log_summary(std::string_view text, const RunCounts& counts);
 
 // An error where there may be no memory for its line. The text has no character that JSON escapes.
 void log_error_without_memory(std::string_view text) noexcept;
+
+// Writes the table to stdout, or to stderr where stdout has an image or JSON, unless stderr has JSON too.
+// Throws Error(output) for stdout alone: a table that cannot be read does not make what is on stdout any
+// worse.
+void print_table(const std::string& table, bool stdout_is_taken);
 
 // True when `fd` is a terminal and neither --no-color nor NO_COLOR (no-color.org) speaks against colour.
 [[nodiscard]] bool wants_color(int fd, bool no_color_option);

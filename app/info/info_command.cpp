@@ -18,7 +18,6 @@
 #include "app/options/batch_options.h"
 #include "app/options/coding_options.h"
 #include "app/options/option_parser.h"
-#include "app/print.h"
 #include "app/standard_streams.h"
 #include "images/codecs/codec.h"
 #include "images/error.h"

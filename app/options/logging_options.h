@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "app/log.h"
+#include "app/log_format.h"
 #include "app/options/option_row.h"
 #include "app/options/option_values.h"
 

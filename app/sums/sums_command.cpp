@@ -19,7 +19,6 @@
 #include "app/log_subject.h"
 #include "app/options/coding_options.h"
 #include "app/options/option_parser.h"
-#include "app/print.h"
 #include "app/report/text_columns.h"
 #include "app/standard_streams.h"
 #include "app/sums/batch_sums.h"

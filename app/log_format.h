@@ -1,0 +1,8 @@
+// How messages are written on stderr.
+#pragma once
+
+namespace imgpipe {
+
+enum class LogFormat { text, json };
+
+}  // namespace imgpipe
