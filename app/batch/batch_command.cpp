@@ -172,7 +172,7 @@ class BatchRun {
   void work() {
     remove_stale_files();
     start_ = Clock::now();
-    const SignalsNoted signals;
+    const SignalGuard signals;
     BatchSetUp set_up = set_up_batch(options_, files_.files.size());
     if (!files_.stamped_outputs.empty()) {
       set_up.settings.before_write = [this, check = set_up.settings.before_write](const std::string& output,

@@ -22,7 +22,7 @@ bool is_unreported(const std::optional<Error>& fatal) {
 
 }  // namespace
 
-BatchEnd follow(Batch& batch, bool fail_fast, const SignalsNoted& signals, const BatchEvents& events) {
+BatchEnd follow(Batch& batch, bool fail_fast, const SignalGuard& signals, const BatchEvents& events) {
   std::optional<Clock::time_point> deadline;
   bool has_failed = false;
   while (!batch.finished()) {

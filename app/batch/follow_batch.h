@@ -28,7 +28,7 @@ struct BatchEnd {
 };
 
 // The first of the signals stops the batch: what is on its way may then end within the time of grace.
-[[nodiscard]] BatchEnd follow(Batch& batch, bool fail_fast, const SignalsNoted& signals,
+[[nodiscard]] BatchEnd follow(Batch& batch, bool fail_fast, const SignalGuard& signals,
                               const BatchEvents& events);
 // Logs a fatal error. That of an output was reported with its image.
 void log_fatal(const BatchEnd& end);

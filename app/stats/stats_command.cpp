@@ -78,7 +78,7 @@ class StatsRun {
   }
 
   void work() {
-    const SignalsNoted signals;
+    const SignalGuard signals;
     BatchSettings settings = set_up();
     take_memory(settings);
     if (options_.pages) {
