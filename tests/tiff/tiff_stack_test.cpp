@@ -31,8 +31,8 @@ TEST(TiffStack, PagesThatAreWrittenBehindOneAnotherAreATiff) {
         for (const char c : text + '\0') field.data.push_back(static_cast<std::byte>(c));
         metadata->fields.push_back(field);
         options.metadata = metadata;
-        options.in_stack = std::make_shared<const PlaceInStack>(
-            PlaceInStack{static_cast<std::int64_t>(file.size()), big, i + 1 == shapes.size()});
+        options.in_stack = std::make_shared<const StackPosition>(
+            StackPosition{static_cast<std::int64_t>(file.size()), big, i + 1 == shapes.size()});
         Image image(shapes[i]);
         for (std::int64_t b = 0; b < image.shape().bytes(); ++b)
           image.untyped_view().data[b] = static_cast<std::byte>(b * 31 + static_cast<std::int64_t>(i));
