@@ -221,9 +221,9 @@ class Batch::Work {
 
   void run_on_host(EntryPointer& entry, Engine& engine) {
     entry->result.device = engine.implementation();
-    Job wishes;
-    wishes.keep_pixels = false;
-    (void)entry->job->run(engine, std::move(wishes));
+    Job job;
+    job.keep_pixels = false;
+    (void)entry->job->run(engine, std::move(job));
     keep_warnings(*entry);
     write(entry);
   }
