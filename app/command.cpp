@@ -10,7 +10,7 @@
 #include "app/command_table.h"
 #include "app/options/given_names.h"
 #include "app/options/option_parser.h"
-#include "app/process.h"
+#include "app/program.h"
 #include "images/error.h"
 #include "images/names.h"
 #include "images/text.h"

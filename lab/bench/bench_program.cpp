@@ -5,7 +5,7 @@
 #include "app/bench/bench_call.h"
 #include "app/build_id.h"
 #include "app/options/option_parser.h"
-#include "app/process.h"
+#include "app/program.h"
 #include "images/error.h"
 #include "images/text.h"
 #include "lab/bench/bench.h"

@@ -1,4 +1,4 @@
-#include "app/process.h"
+#include "app/program.h"
 
 #include <cstdlib>
 #include <exception>
