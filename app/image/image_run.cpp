@@ -29,11 +29,6 @@
 namespace imgpipe {
 namespace {
 
-std::optional<PageRequest> page_request(const ProcessOptions& options) {
-  if (!options.pages) return std::nullopt;
-  return PageRequest{*options.pages, options.stages.series_steps};
-}
-
 void refuse_what_is_for_one_image(const ProcessOptions& options) {
   if (!options.reports.stages_folder.empty())
     throw Error(ErrorKind::usage, options.pages->alone
@@ -68,7 +63,8 @@ class InputRun {
     input_->open([this](const Plan& plan, const ImageHeader& header) { check(plan, header); },
                  [this](const std::string& damage) { warn(damage); });
     is_single_ ? choose_for_image() : choose_for_pages();
-    input_->run(*engine_, {.begin = [this](ImageJob& image) { return begin(image); },
+    input_->run(*engine_, {.has_output = [this](ImageJob& image) { remove_stale_file(image); },
+                           .begin = [this](ImageJob&) { return begin(); },
                            .ran =
                                [this](ImageJob& image) {
                                  if (is_single_) log_notes(image);
@@ -174,15 +170,18 @@ class InputRun {
 
   // ---- items -----------------------------------------------------------------------------------------
 
-  Job begin(const ImageJob& image) {
+  // A small file is put in place too soon to be left over, and reading its directory would cost more.
+  void remove_stale_file(const ImageJob& image) {
+    if (image.memory_question().handed_on) log_removed(stale_.remove(options_.output.path));
+  }
+
+  Job begin() const {
     Job job;
     job.repeat = options_.reports.repeat;
     job.keep_source = options_.reports.compare;
     job.keep_outputs = options_.reports.compare || !options_.reports.stages_folder.empty();
     job.keep_pixels = !options_.reports.histogram_file.empty();
     if (!is_single_) return job;
-    // A small file is put in place too soon to be left over, and reading its directory would cost more.
-    if (image.memory_question().handed_on) log_removed(stale_.remove(options_.output.path));
     make_new_folder();
     keep_for_page(options_, job);
     return job;

@@ -67,6 +67,11 @@ ImageSettings image_settings(const ProcessOptions& options) {
   return settings;
 }
 
+std::optional<PageRequest> page_request(const ProcessOptions& options) {
+  if (!options.pages) return std::nullopt;
+  return PageRequest{*options.pages, options.stages.series_steps};
+}
+
 ImageFiles image_files(const ProcessOptions& options, std::string name) {
   ImageFiles files{.input = options.input.path,
                    .output = options.output.path,

@@ -79,6 +79,8 @@ class InputJob {
   void measure(Engine& engine, const std::function<void(const ImageHeader&)>& counted = {});
   // Called for each item.
   struct Hooks {
+    // When the output of a single item is known, before its memory is checked.
+    std::function<void(ImageJob&)> has_output = [](ImageJob&) {};
     // Just before it runs, when its output is known: what else the engine is to keep.
     std::function<Job(ImageJob&)> begin = without_pixels;
     // Before the last byte of its output is written.
