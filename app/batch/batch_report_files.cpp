@@ -15,8 +15,6 @@
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/files/file_identity.h"
-#include "images/files/output_file.h"
-#include "images/text.h"
 #include "pipeline/error_of.h"
 
 namespace imgpipe {
@@ -34,7 +32,8 @@ void BatchReportFiles::open(bool needs_output, const BatchTotals& totals) {
   for (const ResultFile& result : results) {
     if (!in_output(result)) check_result_writable(result.path);
   }
-  if (needs_output || std::ranges::any_of(results, in_output)) make_output();
+  if (needs_output || std::ranges::any_of(results, in_output))
+    make_result_folder(options_.output.path, options_.output.sync.get());
   for (const ResultFile& result : results) {
     if (in_output(result)) check_result_writable(result.path);
   }
@@ -68,11 +67,6 @@ void BatchReportFiles::open_trace() {
   check_replaceable(file, why_of_another_shard(file, shard, options_.output.replace));
   trace_ =
       std::make_unique<TraceFile>(file, options_.output.sync.get(), shard_name(shard.index, shard.count));
-}
-
-void BatchReportFiles::make_output() const {
-  naming(printable(options_.output.path),
-         [&] { make_folder(options_.output.path, options_.output.sync.get()); });
 }
 
 void BatchReportFiles::add_skipped(const std::vector<BatchFile>& files, const std::string& reason) {

@@ -8,6 +8,7 @@
 
 #include "app/files/text_file.h"
 #include "app/image/image_set_up.h"
+#include "app/jobs/result_files.h"
 #include "app/report/count_image.h"
 #include "app/report/image_report.h"
 #include "app/standard_streams.h"
@@ -139,10 +140,6 @@ HistogramPair histogram_before(const std::string& name, const Outcome& outcome,
 }
 
 }  // namespace
-
-void make_result_folder(const std::string& path, OutputSync* sync) {
-  naming(printable(path), [&] { make_folder(path, sync); });
-}
 
 std::vector<StageFile> stage_files(const std::string& folder, const Plan& plan) {
   std::vector<StageFile> files;

@@ -26,8 +26,6 @@ struct StageFile {
 [[nodiscard]] std::vector<StageFile> stage_files(const std::string& folder, const Plan& plan);
 // Of a job with Job::keep_outputs. Throws Error(output), Error(memory).
 void write_stages(const ProcessOptions& options, const Outcome& outcome, const Mark& mark);
-// Throws Error(output), with the path.
-void make_result_folder(const std::string& path, OutputSync* sync);
 
 // Throws Error(usage) where --histogram is given and no step counts.
 void check_histogram(const ProcessOptions& options, const Plan& plan);

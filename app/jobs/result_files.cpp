@@ -118,6 +118,10 @@ bool result_in_folder(const std::string& folder, const std::string& path) {
   return own && own == file_identity(folder);
 }
 
+void make_result_folder(const std::string& path, OutputSync* sync) {
+  naming(printable(path), [&] { make_folder(path, sync); });
+}
+
 void check_result_writable(const std::string& path) {
   naming(printable(path), [&] { check_writable(path); });
 }

@@ -11,6 +11,7 @@
 #include "app/jobs/batch_files.h"
 #include "app/process_options/process_options.h"
 #include "images/files/file_identity.h"
+#include "images/files/output_sync.h"
 
 namespace imgpipe {
 
@@ -62,6 +63,8 @@ void check_result_files(FilesInUse in_use, Replace replace, const std::vector<Re
 void check_results_replaceable(const ProcessOptions& options, const std::vector<BatchFile>& files = {},
                                const std::unordered_set<std::string>& names_of_all_shards = {});
 
+// Throws Error(output), with the path.
+void make_result_folder(const std::string& path, OutputSync* sync);
 // Throws what writing a result would before its first byte: Error(output), with the path.
 void check_result_writable(const std::string& path);
 // The same for OUTPUT and every result of one image, and for the folder of --keep-stages, which need not be
