@@ -6,8 +6,8 @@
 
 docs/schemas/ is what "imgpipe docs schema" prints. Every schema is a valid one, and at least one real output is
 validated by it. To show that the schemas can fail, an output of every kind is changed in many ways (a key less, a key
-more, a value of another type, at every position), and each change must be rejected. The options in a report must be those
-that its digest is made of. Needs python3-jsonschema.
+more, a value of another type, at every position), and each change must be rejected. The options in a report must be
+those that its digest is made of. Needs python3-jsonschema.
 """
 import copy
 import hashlib
