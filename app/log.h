@@ -6,21 +6,16 @@
 #include <string>
 #include <string_view>
 
-#include "app/log_format.h"
 #include "app/log_line.h"
 
 namespace imgpipe {
 
-enum class Verbosity { quiet, normal, verbose };
+struct LoggingOptions;  // app/options/logging_options.h
 
-struct LogSettings {
-  // quiet: errors and warnings only, no notices and no tables; verbose: what is done and why as well.
-  Verbosity verbosity = Verbosity::normal;
-  bool color = false;  // of text
-  LogFormat format = LogFormat::text;
-};
-void set_up_log(const LogSettings& settings);
-[[nodiscard]] LogFormat log_format();
+// quiet: errors and warnings only; verbose: what is done and why as well.
+void set_up_log(const LoggingOptions& options);
+// Else lines of text.
+[[nodiscard]] bool logs_json();
 
 // The text must be printable (images/text.h); these add what stands before it, and the newline.
 void log_error(std::string_view text, const LogSubject& subject = {});
