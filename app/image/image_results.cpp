@@ -88,13 +88,6 @@ bool is_plain_file(const std::string& path) {
   return path != kStandardStream && !descriptor_of(path) && fs::is_regular_file(path, error);
 }
 
-// OUTPUT need not be there yet.
-bool becomes_plain_file(const std::string& path) {
-  std::error_code error;
-  return path != kStandardStream && !descriptor_of(path) &&
-         (!fs::exists(path, error) || fs::is_regular_file(path, error));
-}
-
 Picture picture_of_file(const std::string& path, std::int64_t page, DecodeOptions decode) {
   decode.most_bits = 16;
   const InputFile file = PageList(path, decode, InputKind::regular_only).page(page - 1);

@@ -28,6 +28,9 @@ namespace imgpipe {
 // The input and the output of a run that is not a batch; `name` is the input's in messages.
 [[nodiscard]] ImageFiles image_files(const ProcessOptions& options, std::string name);
 
+// A regular file, or none yet.
+[[nodiscard]] bool becomes_plain_file(const std::string& path);
+
 // --threads, or as many as there are.
 [[nodiscard]] int thread_count(const ExecutionOptions& execution);
 
