@@ -9,9 +9,9 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include "app/files/text_file.h"
 #include "app/options/logging_options.h"
-#include "app/print.h"
-#include "images/error.h"
+#include "images/files/file.h"
 
 namespace imgpipe {
 namespace {
@@ -140,7 +140,7 @@ void log_error_without_memory(std::string_view text) noexcept {
 }
 
 void print_table(const std::string& table, bool stdout_is_taken) {
-  if (!stdout_is_taken) return naming("stdout", [&] { print_text(table); });
+  if (!stdout_is_taken) return write_text(kStandardStream, table);
   if (json_now) return;
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, table.data(), table.size());
 }

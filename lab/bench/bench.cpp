@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "app/exit_code.h"
+#include "app/files/text_file.h"
 #include "app/log.h"
 #include "app/options/help_text.h"
-#include "app/print.h"
 #include "app/report/text_columns.h"
 #include "app/signals.h"
 #include "app/version.h"
