@@ -8,9 +8,10 @@
 #include <system_error>
 
 #include "app/command_table.h"
+#include "app/log.h"
 #include "app/options/given_names.h"
 #include "app/options/option_parser.h"
-#include "app/process.h"
+#include "app/program.h"
 #include "images/error.h"
 #include "images/names.h"
 #include "images/text.h"
@@ -76,11 +77,11 @@ ReadyCommand read_command_line(const std::vector<std::string>& arguments) {
 }
 
 int run_command(const std::vector<std::string>& arguments, const EngineFactory& factory) {
-  begin_log(find_logging(arguments));
+  set_up_log(find_logging(arguments));
   return run_guarded([&] {
     const ReadyCommand command = read_command_line(arguments);
     use_simd_of_environment();
-    if (command.logging) begin_log(*command.logging);
+    if (command.logging) set_up_log(*command.logging);
     return command.run(factory);
   });
 }

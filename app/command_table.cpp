@@ -5,8 +5,8 @@
 #include "app/info/info_command.h"
 #include "app/manual/manual_options.h"
 #include "app/process_command.h"
+#include "app/shard_summary/report_command.h"
 #include "app/stats/stats_options.h"
-#include "app/sums/sums_command.h"
 #include "app/synth_command.h"
 
 namespace imgpipe {

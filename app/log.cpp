@@ -9,24 +9,27 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include "app/files/text_file.h"
+#include "app/options/logging_options.h"
+#include "images/files/file.h"
+
 namespace imgpipe {
 namespace {
 
 using Level = spdlog::level::level_enum;
 using Clock = std::chrono::system_clock;
 
-LogFormat format_now = LogFormat::text;
+bool json_now = false;
 
-std::shared_ptr<spdlog::logger> make_logger(const LogSettings& settings) {
-  const bool text = settings.format == LogFormat::text;
-  auto sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>(
-      text && settings.color ? spdlog::color_mode::always : spdlog::color_mode::never);
+std::shared_ptr<spdlog::logger> make_logger(const LoggingOptions& options) {
+  const bool text = options.log_format == LogFormat::text;
+  const bool color = text && wants_color(STDERR_FILENO, options.no_color);
+  auto sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>(color ? spdlog::color_mode::always
+                                                                          : spdlog::color_mode::never);
   sink->set_color(Level::critical, sink->green);  // log_always()
   auto made = std::make_shared<spdlog::logger>("imgpipe", std::move(sink));
   made->set_pattern(text ? "%^imgpipe:%$ %v" : "%v");
-  made->set_level(settings.verbosity == Verbosity::verbose  ? Level::debug
-                  : settings.verbosity == Verbosity::normal ? Level::info
-                                                            : Level::warn);
+  made->set_level(options.verbose ? Level::debug : options.quiet ? Level::warn : Level::info);
   return made;
 }
 
@@ -53,8 +56,7 @@ void say_json(Level level, const LogLine& line) {
 }
 
 void say(Level level, std::string_view text, const LogSubject& subject) {
-  if (format_now == LogFormat::text)
-    return logger()->log(level, "{}{}", level == Level::warn ? "warning: " : "", text);
+  if (!json_now) return logger()->log(level, "{}{}", level == Level::warn ? "warning: " : "", text);
   say_json(level,
            {.level = name_of(level), .event = "message", .message = text, .subject = &subject, .counts = {}});
 }
@@ -69,13 +71,13 @@ void say_counts(std::string_view event, std::string_view text, const RunCounts& 
 
 }  // namespace
 
-void set_up_log(const LogSettings& settings) {
-  format_now = settings.format;
-  logger() = make_logger(settings);
+void set_up_log(const LoggingOptions& options) {
+  json_now = options.log_format == LogFormat::json;
+  logger() = make_logger(options);
 }
 
-LogFormat log_format() {
-  return format_now;
+bool logs_json() {
+  return json_now;
 }
 
 void log_error(std::string_view text, const LogSubject& subject) {
@@ -103,16 +105,16 @@ void log_removed(std::size_t files) {
 }
 
 void log_progress(std::string_view text, const RunCounts& counts) {
-  if (format_now == LogFormat::text) return say(Level::info, text, {});
+  if (!json_now) return say(Level::info, text, {});
   say_counts("progress", text, counts);
 }
 
 void log_summary(std::string_view text, const RunCounts& counts) {
-  if (format_now == LogFormat::json) say_counts("summary", text, counts);
+  if (json_now) say_counts("summary", text, counts);
 }
 
 std::string summary_line(std::string_view text, const RunCounts& counts) {
-  if (format_now == LogFormat::text) return "imgpipe: " + std::string(text) + "\n";
+  if (!json_now) return "imgpipe: " + std::string(text) + "\n";
   return json_line({.level = name_of(Level::info),
                     .event = "summary",
                     .message = text,
@@ -126,7 +128,7 @@ void log_error_without_memory(std::string_view text) noexcept {
   std::array<char, 512> line{};
   const int length = static_cast<int>(text.size());
   const int all =
-      format_now == LogFormat::text
+      !json_now
           ? std::snprintf(line.data(), line.size(), "imgpipe: %.*s\n", length, text.data())
           : std::snprintf(line.data(), line.size(),
                           R"({"schema":"%s","time":"%s","level":"error","event":"message","message":"%.*s",)"
@@ -135,6 +137,12 @@ void log_error_without_memory(std::string_view text) noexcept {
                           kLogSchemaId.data(), time_text(Clock::now()).data(), length, text.data());
   if (all <= 0 || static_cast<std::size_t>(all) >= line.size()) return;
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), static_cast<std::size_t>(all));
+}
+
+void print_table(const std::string& table, bool stdout_is_taken) {
+  if (!stdout_is_taken) return write_text(kStandardStream, table);
+  if (json_now) return;
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, table.data(), table.size());
 }
 
 bool wants_color(int fd, bool no_color_option) {

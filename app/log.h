@@ -1,5 +1,5 @@
-// Messages on stderr, one line each: text that begins with "imgpipe: ", or a JSON object (docs/json.md). The
-// only user of spdlog.
+// Messages on stderr, one line each: text that begins with "imgpipe: ", or a JSON object (docs/json.md); and
+// tables, which are for people. The only user of spdlog.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,12 @@
 
 namespace imgpipe {
 
-enum class Verbosity { quiet, normal, verbose };
-enum class LogFormat { text, json };
+struct LoggingOptions;  // app/options/logging_options.h
 
-struct LogSettings {
-  // quiet: errors and warnings only, no notices and no tables; verbose: what is done and why as well.
-  Verbosity verbosity = Verbosity::normal;
-  bool color = false;  // of text
-  LogFormat format = LogFormat::text;
-};
-void set_up_log(const LogSettings& settings);
-[[nodiscard]] LogFormat log_format();
+// quiet: errors and warnings only; verbose: what is done and why as well.
+void set_up_log(const LoggingOptions& options);
+// Else lines of text.
+[[nodiscard]] bool logs_json();
 
 // The text must be printable (images/text.h); these add what stands before it, and the newline.
 void log_error(std::string_view text, const LogSubject& subject = {});
@@ -43,6 +38,11 @@ void log_summary(std::string_view text, const RunCounts& counts);
 
 // An error where there may be no memory for its line. The text has no character that JSON escapes.
 void log_error_without_memory(std::string_view text) noexcept;
+
+// Writes the table to stdout, or to stderr where stdout has an image or JSON, unless stderr has JSON too.
+// Throws Error(output) for stdout alone: a table that cannot be read does not make what is on stdout any
+// worse.
+void print_table(const std::string& table, bool stdout_is_taken);
 
 // True when `fd` is a terminal and neither --no-color nor NO_COLOR (no-color.org) speaks against colour.
 [[nodiscard]] bool wants_color(int fd, bool no_color_option);

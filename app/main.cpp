@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "app/command.h"
-#include "app/process.h"
+#include "app/program.h"
 
 int main(int argc, char** argv) {
   imgpipe::set_up_process();

@@ -1,28 +1,27 @@
 #include "app/process_command.h"
 
-#include <span>
 #include <string>
 #include <utility>
 
 #include "app/batch/batch_command.h"
 #include "app/files/replaceable.h"
+#include "app/files/text_file.h"
 #include "app/image/one_input.h"
 #include "app/log.h"
 #include "app/log_subject.h"
 #include "app/options/option_parser.h"
-#include "app/process.h"
 #include "app/process_options/process_options.h"
+#include "app/program.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
 #include "images/files/file.h"
-#include "images/files/output_file.h"
 
 namespace imgpipe {
 namespace {
 
 int write_preset(const PresetToWrite& preset) {
   check_replaceable(preset.file, why_no_text(preset.file, preset.replace));
-  naming(output_name(preset.file), [&] { write_file(preset.file, std::as_bytes(std::span(preset.text))); });
+  write_text(preset.file, preset.text);
   std::string names;
   for (const std::string& name : preset.left_out) names += (names.empty() ? "" : ", ") + name;
   if (!names.empty()) log_notice("not written to the preset, because it belongs to one run: " + names);

@@ -82,7 +82,7 @@ std::string progress_text(const RunCounts& counts) {
 
 Progress::Way Progress::way_here(bool wanted) {
   if (!wanted) return Way::none;
-  return log_format() == LogFormat::text && ::isatty(STDERR_FILENO) == 1 ? Way::bar : Way::lines;
+  return !logs_json() && ::isatty(STDERR_FILENO) == 1 ? Way::bar : Way::lines;
 }
 
 Progress::Progress(Way way, SayLine say_line) : way_(way), say_line_(std::move(say_line)) {}

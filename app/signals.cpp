@@ -119,16 +119,16 @@ void install_last_resort() noexcept {
   before_terminate = std::set_terminate(on_terminate);
 }
 
-SignalsNoted::SignalsNoted(std::string_view note) {
+SignalGuard::SignalGuard(std::string_view note) {
   noted = 0;
   first_signal_ns = 0;
   first_note = note;
   noting = true;
 }
-SignalsNoted::~SignalsNoted() {
+SignalGuard::~SignalGuard() {
   noting = false;
 }
-int SignalsNoted::received() const {
+int SignalGuard::received() const {
   return noted;
 }
 

@@ -20,13 +20,13 @@ void install_last_resort() noexcept;
 // While one lives, the first of these signals is only noted; another one, more than 0.2 s later, ends the
 // process at once. An earlier one counts as a repetition: timeout(1) and batch systems signal a process and
 // then its group.
-class SignalsNoted {
+class SignalGuard {
  public:
   // `note`: a string literal that the first signal writes to stderr.
-  explicit SignalsNoted(std::string_view note = {});
-  ~SignalsNoted();
-  SignalsNoted(const SignalsNoted&) = delete;
-  SignalsNoted& operator=(const SignalsNoted&) = delete;
+  explicit SignalGuard(std::string_view note = {});
+  ~SignalGuard();
+  SignalGuard(const SignalGuard&) = delete;
+  SignalGuard& operator=(const SignalGuard&) = delete;
 
   // The signal that came, 0 when none has.
   [[nodiscard]] int received() const;

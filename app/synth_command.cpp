@@ -10,7 +10,7 @@
 #include "app/options/coding_options.h"
 #include "app/options/option_parser.h"
 #include "app/options/sizes.h"
-#include "app/process.h"
+#include "app/program.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
 #include "images/files/output_file.h"

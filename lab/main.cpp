@@ -1,7 +1,7 @@
 #include <string>
 #include <vector>
 
-#include "app/process.h"
+#include "app/program.h"
 #include "lab/bench/bench_program.h"
 
 int main(int argc, char** argv) {

@@ -34,7 +34,7 @@ CodedImage coded_image_for(const Writer* writer) {
   return image;
 }
 
-EncodedFile file_of(const MadeFile& made, Writer& writer, Timeline& timeline) {
+EncodedFile file_of(const OutputRecord& made, Writer& writer, Timeline& timeline) {
   const std::span<const std::byte> bytes(made.bytes.untyped_view().data, made.bytes.size_bytes());
   const auto span = timeline.span("encode", SpanKind::host, static_cast<std::int64_t>(bytes.size()));
   if (writer.device_form().kind == DeviceForm::Kind::jpeg_scan) {
@@ -42,7 +42,7 @@ EncodedFile file_of(const MadeFile& made, Writer& writer, Timeline& timeline) {
     return writer.finish();
   }
   std::int64_t row = 0;
-  for (const MadeFile::Part& part : made.parts) {
+  for (const OutputRecord::Part& part : made.parts) {
     writer.give_strip(row, {bytes.subspan(part.offset, part.bytes), part.adler, part.filtered});
     row += writer.strip_rows();
   }

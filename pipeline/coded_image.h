@@ -1,6 +1,6 @@
 // Images that go to a device, and come from it, as files have them: what goes up and what comes down.
 //
-//   file --stage_jpeg()--> StagedJpeg --> device: decode, steps, encode --> MadeFile --file_of()--> file
+//   file --stage_jpeg()--> StagedJpeg --> device: decode, steps, encode --> OutputRecord --file_of()--> file
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct StagedJpeg {
 [[nodiscard]] std::optional<StagedJpeg> stage_jpeg(Reader& reader, std::pmr::memory_resource& memory);
 
 // What a device made of a finished image in place of its pixels.
-struct MadeFile {
+struct OutputRecord {
   Image bytes;  // empty: nothing was made
   // PNG: top to bottom, where each lies in `bytes`. Of a JPEG one, all of it.
   struct Part {
@@ -47,13 +47,13 @@ struct CodedImage {
   bool in_order = true;            // what it found of that; else there is no result
   DeviceForm form;                 // what it makes of the finished image; `none`: its pixels
   std::int64_t strip_rows = 0;     // of PNG
-  MadeFile made;
+  OutputRecord made;
 };
 
 // Of an image that `writer` is for, if there is one, before anything is made.
 [[nodiscard]] CodedImage coded_image_for(const Writer* writer);
 
 // The whole file. `writer` has not been written to.
-[[nodiscard]] EncodedFile file_of(const MadeFile& made, Writer& writer, Timeline& timeline);
+[[nodiscard]] EncodedFile file_of(const OutputRecord& made, Writer& writer, Timeline& timeline);
 
 }  // namespace imgpipe

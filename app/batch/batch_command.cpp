@@ -7,8 +7,6 @@
 #include <memory>
 #include <utility>
 
-#include <unistd.h>
-
 #include "app/batch/batch_report.h"
 #include "app/batch/batch_report_files.h"
 #include "app/batch/batch_set_up.h"
@@ -16,6 +14,7 @@
 #include "app/batch/follow_batch.h"
 #include "app/exit_code.h"
 #include "app/files/lost_outputs.h"
+#include "app/files/text_file.h"
 #include "app/image/one_input.h"
 #include "app/jobs/batch_files.h"
 #include "app/jobs/page_outputs.h"
@@ -23,7 +22,6 @@
 #include "app/jobs/search_report.h"
 #include "app/jobs/updates.h"
 #include "app/log.h"
-#include "app/print.h"
 #include "app/process_options/options_digest.h"
 #include "app/progress.h"
 #include "app/report/image_report.h"
@@ -174,7 +172,7 @@ class BatchRun {
   void work() {
     remove_stale_files();
     start_ = Clock::now();
-    const SignalsNoted signals;
+    const SignalGuard signals;
     BatchSetUp set_up = set_up_batch(options_, files_.files.size());
     if (!files_.stamped_outputs.empty()) {
       set_up.settings.before_write = [this, check = set_up.settings.before_write](const std::string& output,
@@ -186,9 +184,9 @@ class BatchRun {
     totals_.jobs = static_cast<int>(
         std::min<std::size_t>(static_cast<std::size_t>(set_up.settings.jobs), files_.files.size()));
     totals_.memory_bytes = set_up.settings.memory_bytes;
-    batch_ = std::make_unique<Batch>(items(), std::move(set_up.settings));
+    batch_ = std::make_unique<Batch>(batch_items(files_.files), std::move(set_up.settings));
     report_workers();
-    const BatchEnd end =
+    end_ =
         follow(*batch_, options_.execution.fail_fast, signals,
                {.ended = [this](const BatchResult& result) { take(result); }, .pause = [this] { pause(); }});
     progress_.clear();
@@ -198,11 +196,9 @@ class BatchRun {
     for (const std::string& device : batch_->devices()) totals_.devices.push_back(device);
     totals_.device_why = batch_->lane_note();
     if (!totals_.device_why.empty()) log_detail(totals_.device_why);
-    signal_ = end.signal;
-    fatal_ = end.fatal;
-    totals_.stopped = end.stopped;
-    if (is_unreported(fatal_)) log_error(fatal_->what());
-    if (!end.is_complete) abandon();
+    totals_.stopped = end_.stopped;
+    log_fatal(end_);
+    if (!end_.is_complete) abandon();
     batch_.reset();
   }
 
@@ -268,7 +264,7 @@ class BatchRun {
   void sync_outputs() {
     const std::optional<Error> error = error_of([&] { options_.output.sync->sync_names(); });
     if (!error) return;
-    if (!fatal_) fatal_ = error;
+    if (!end_.fatal) end_.fatal = error;
     totals_.stopped = error->what();
     log_error(error->what());
   }
@@ -278,8 +274,8 @@ class BatchRun {
     log_warning(text, file == nullptr ? LogSubject() : subject_of(text, *file));
   }
 
-  // Images in progress after the time of grace are dropped: their threads cannot be ended one by one. Reports
-  // follow when no further output can be put in place, so that they cover all outputs.
+  // Images in progress after the time of grace are dropped. Reports follow when no further output can be put
+  // in place, so that they cover all outputs.
   [[noreturn]] void abandon() {
     end_all_writing();
     // Images whose outputs were in place already. Those that fail from now on lost their files just here.
@@ -292,8 +288,7 @@ class BatchRun {
     } catch (const Error& error) {
       log_error(error.what());
     }
-    remove_temporary_files();
-    ::_exit(kExitSignalBase + signal_);
+    end_process(end_);
   }
 
   void remove_stale_files() const {
@@ -301,12 +296,6 @@ class BatchRun {
     std::size_t removed = 0;
     for (const BatchFile& file : files_.files) removed += stale.remove(file.output);
     log_removed(removed);
-  }
-
-  [[nodiscard]] BatchItems items() const {
-    return {files_.files.size(), [&files = files_.files](std::size_t i) {
-              return BatchItem{files[i].input, files[i].output, files[i].format, files[i].made_of};
-            }};
   }
 
   void report() {
@@ -337,10 +326,7 @@ class BatchRun {
   }
 
   [[nodiscard]] int exit_code() const {
-    if (signal_ != 0) return kExitSignalBase + signal_;
-    if (fatal_) return exit_code_of(fatal_->kind());
-    if (outputs_lost_ > 0) return kExitOutput;
-    return totals_.failed() > 0 ? kExitInput : kExitDone;
+    return end_.exit_code(outputs_lost_ > 0 ? kExitOutput : totals_.failed() > 0 ? kExitInput : kExitDone);
   }
 
   const ProcessOptions& options_;
@@ -355,8 +341,7 @@ class BatchRun {
   std::unique_ptr<UpdateStamps> stamps_;  // with --update
   Clock::time_point start_;
   std::unique_ptr<Batch> batch_;
-  std::optional<Error> fatal_;
-  int signal_ = 0;
+  BatchEnd end_;
 };
 
 }  // namespace

@@ -3,32 +3,21 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
-#include <span>
 #include <system_error>
 
 #include "app/batch/batch_report.h"
 #include "app/files/name_list.h"
 #include "app/files/shared_file.h"
+#include "app/files/text_file.h"
 #include "app/jobs/result_files.h"
 #include "app/report/report_names.h"
 #include "app/shard/shard.h"
-#include "app/standard_streams.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/files/file_identity.h"
-#include "images/files/output_file.h"
-#include "images/text.h"
 #include "pipeline/error_of.h"
 
 namespace imgpipe {
-namespace {
-
-void write_text(const std::string& path, const std::string& text, OutputSync& sync) {
-  naming(output_name(path), [&] { write_file(path, std::as_bytes(std::span(text)), &sync); });
-}
-
-}  // namespace
-
 BatchReportFiles::BatchReportFiles(const ProcessOptions& options) : options_(options) {
   const std::string& failed_file = options.reports.failed_file;
   if (!failed_file.empty() && same_file(failed_file, options.input.files_from))
@@ -43,7 +32,8 @@ void BatchReportFiles::open(bool needs_output, const BatchTotals& totals) {
   for (const ResultFile& result : results) {
     if (!in_output(result)) check_result_writable(result.path);
   }
-  if (needs_output || std::ranges::any_of(results, in_output)) make_output();
+  if (needs_output || std::ranges::any_of(results, in_output))
+    make_result_folder(options_.output.path, options_.output.sync.get());
   for (const ResultFile& result : results) {
     if (in_output(result)) check_result_writable(result.path);
   }
@@ -63,7 +53,7 @@ void BatchReportFiles::claim(const std::string& file) const {
   check_replaceable(file, why_of_another_shard(file, *options_.shard, options_.output.replace));
   BatchTotals nothing;
   nothing.stopped = "it is at work, or was killed";
-  write_text(file, batch_json(nothing, options_), *options_.output.sync);
+  write_text(file, batch_json(nothing, options_), options_.output.sync.get());
 }
 
 void BatchReportFiles::open_trace() {
@@ -77,11 +67,6 @@ void BatchReportFiles::open_trace() {
   check_replaceable(file, why_of_another_shard(file, shard, options_.output.replace));
   trace_ =
       std::make_unique<TraceFile>(file, options_.output.sync.get(), shard_name(shard.index, shard.count));
-}
-
-void BatchReportFiles::make_output() const {
-  naming(printable(options_.output.path),
-         [&] { make_folder(options_.output.path, options_.output.sync.get()); });
 }
 
 void BatchReportFiles::add_skipped(const std::vector<BatchFile>& files, const std::string& reason) {
@@ -115,7 +100,7 @@ void BatchReportFiles::flush() {
 void BatchReportFiles::write_whole_files(const BatchTotals& totals) const {
   write_failed(totals);
   for (const std::string& file : options_.reports.files) {
-    if (is_json_report(file)) write_text(file, batch_json(totals, options_), *options_.output.sync);
+    if (is_json_report(file)) write_text(file, batch_json(totals, options_), options_.output.sync.get());
   }
 }
 
@@ -139,7 +124,7 @@ void BatchReportFiles::write_failed(const BatchTotals& totals) const {
   if (options_.shard && file != kStandardStream && !descriptor_of(file)) {
     merge_failed(totals);
   } else {
-    write_text(file, name_list_text(failed_names(totals)), *options_.output.sync);
+    write_text(file, name_list_text(failed_names(totals)), options_.output.sync.get());
   }
 }
 
@@ -172,7 +157,7 @@ void BatchReportFiles::merge_failed(const BatchTotals& totals) const {
     if (there.insert(plain_name(failure.file->name)).second) names.push_back(failure.file->name);
   }
   std::ranges::sort(names);
-  write_text(file, name_list_text(names), *options_.output.sync);
+  write_text(file, name_list_text(names), options_.output.sync.get());
 }
 
 void BatchReportFiles::settle(const BatchFile& file) {

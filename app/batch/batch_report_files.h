@@ -38,7 +38,6 @@ class BatchReportFiles {
   void close(const BatchTotals& totals, const std::vector<const BatchFile*>& not_done);
 
  private:
-  void make_output() const;
   void claim(const std::string& file) const;
   void open_trace();
   [[nodiscard]] std::vector<std::string> failed_names(const BatchTotals& totals) const;

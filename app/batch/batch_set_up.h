@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/jobs/batch_files.h"
 #include "app/process_options/process_options.h"
 #include "pipeline/jobs/batch.h"
 
@@ -24,5 +25,8 @@ struct BatchSetUp {
 [[nodiscard]] BatchSetUp set_up_batch(const ExecutionOptions& execution, ImageSettings image,
                                       std::optional<PageRequest> pages, std::size_t images,
                                       bool keeps_names = false);
+
+// The inputs of a batch; `files` stay where they are. One without an output is only read.
+[[nodiscard]] BatchItems batch_items(const std::vector<BatchFile>& files);
 
 }  // namespace imgpipe

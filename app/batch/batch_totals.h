@@ -52,7 +52,7 @@ class BatchTotals {
   std::string skipped_as = "skipped";  // what is said of them
   std::size_t done = 0;
   std::vector<PathProblem> problems;  // folders that could not be read, and their like
-  PassedOver passed_over;
+  SkippedInputs passed_over;
   std::string shard;                  // which of how many, for people; empty: there are none
   std::size_t other_shards = 0;       // files that are other shards' work
   std::string shard_list;             // see BatchFiles

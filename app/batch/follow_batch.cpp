@@ -2,6 +2,12 @@
 
 #include <chrono>
 
+#include <unistd.h>
+
+#include "app/exit_code.h"
+#include "app/log.h"
+#include "images/files/temporary_file.h"
+
 namespace imgpipe {
 namespace {
 
@@ -10,13 +16,13 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kLook{50};         // between two looks at signals
 constexpr std::chrono::milliseconds kGraceTime{1700};  // for what is on its way, after a signal
 
-}  // namespace
-
 bool is_unreported(const std::optional<Error>& fatal) {
   return fatal && fatal->kind() != ErrorKind::output;
 }
 
-BatchEnd follow(Batch& batch, bool fail_fast, const SignalsNoted& signals, const BatchEvents& events) {
+}  // namespace
+
+BatchEnd follow(Batch& batch, bool fail_fast, const SignalGuard& signals, const BatchEvents& events) {
   std::optional<Clock::time_point> deadline;
   bool has_failed = false;
   while (!batch.finished()) {
@@ -40,6 +46,20 @@ BatchEnd follow(Batch& batch, bool fail_fast, const SignalsNoted& signals, const
   if (fail_fast && has_failed && end.stopped.empty()) end.stopped = "an image failed (--fail-fast)";
   end.is_complete = batch.finished();
   return end;
+}
+
+int BatchEnd::exit_code(int of_inputs) const {
+  if (signal != 0) return kExitSignalBase + signal;
+  return fatal ? exit_code_of(fatal->kind()) : of_inputs;
+}
+
+void log_fatal(const BatchEnd& end) {
+  if (is_unreported(end.fatal)) log_error(end.fatal->what());
+}
+
+void end_process(const BatchEnd& end) {
+  remove_temporary_files();
+  ::_exit(kExitSignalBase + end.signal);
 }
 
 }  // namespace imgpipe

@@ -22,12 +22,17 @@ struct BatchEnd {
   std::optional<Error> fatal;  // Batch::fatal()
   std::string stopped;         // why it ended early; empty otherwise
   bool is_complete = true;     // else inputs are still on their way
+
+  // `of_inputs`: where nothing ended it early.
+  [[nodiscard]] int exit_code(int of_inputs) const;
 };
 
 // The first of the signals stops the batch: what is on its way may then end within the time of grace.
-[[nodiscard]] BatchEnd follow(Batch& batch, bool fail_fast, const SignalsNoted& signals,
+[[nodiscard]] BatchEnd follow(Batch& batch, bool fail_fast, const SignalGuard& signals,
                               const BatchEvents& events);
-// Reported in a line of its own; the error of an output is reported with its image.
-[[nodiscard]] bool is_unreported(const std::optional<Error>& fatal);
+// Logs a fatal error. That of an output was reported with its image.
+void log_fatal(const BatchEnd& end);
+// Ends the process, inputs on their way with it: their threads cannot be ended one by one.
+[[noreturn]] void end_process(const BatchEnd& end);
 
 }  // namespace imgpipe

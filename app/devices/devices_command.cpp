@@ -2,9 +2,9 @@
 
 #include "app/devices/devices_report.h"
 #include "app/exit_code.h"
+#include "app/files/text_file.h"
 #include "app/log.h"
 #include "app/options/option_parser.h"
-#include "app/print.h"
 #include "app/report/text_columns.h"
 #include "images/error.h"
 #include "images/text.h"

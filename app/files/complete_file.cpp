@@ -8,8 +8,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "app/files/text_file.h"
 #include "images/error.h"
-#include "images/files/file_descriptor.h"
 #include "images/files/file_identity.h"
 #include "images/files/output_file.h"
 #include "images/text.h"
@@ -31,20 +31,15 @@ CompleteFile::CompleteFile(std::string path, std::string_view beginning, std::st
     : path_(std::move(path)), end_(std::move(end)), sync_(sync) {
   naming(printable(path_), [&] { is_replaced_ = OutputFile(path_).is_replaced(); });
   if (is_replaced_) {
-    const std::string whole = std::string(beginning) + end_;
-    naming(printable(path_), [&] { write_file(path_, std::as_bytes(std::span(whole)), sync_); });
+    write_text(path_, std::string(beginning) + end_, sync_);
     at_ = static_cast<off_t>(beginning.size());
   } else {
     waiting_ = beginning;
   }
   const std::optional<int> own = descriptor_of(path_);
-  fd_ = own ? ::fcntl(*own, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
-            : ::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
-  if (fd_ < 0) refuse(errno);
-}
-
-CompleteFile::~CompleteFile() {
-  if (fd_ >= 0) ::close(fd_);
+  file_.emplace(own ? ::fcntl(*own, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+                    : ::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+  if (file_->get() < 0) refuse(errno);
 }
 
 void CompleteFile::add(std::string_view text) {
@@ -53,13 +48,14 @@ void CompleteFile::add(std::string_view text) {
 
 void CompleteFile::flush() {
   if (waiting_.empty()) return;
+  const int fd = file_->get();
   if (!is_replaced_) {
-    if (!write_all(fd_, waiting_, std::nullopt)) refuse(errno);
-  } else if (write_all(fd_, waiting_ + end_, at_)) {
+    if (!write_all(fd, waiting_, std::nullopt)) refuse(errno);
+  } else if (write_all(fd, waiting_ + end_, at_)) {
     at_ += static_cast<off_t>(waiting_.size());
   } else {
     const int error = errno;  // a full disk has room for the end where it stood before
-    if (write_all(fd_, end_, at_)) (void)!::ftruncate(fd_, at_ + static_cast<off_t>(end_.size()));
+    if (write_all(fd, end_, at_)) (void)!::ftruncate(fd, at_ + static_cast<off_t>(end_.size()));
     refuse(error);
   }
   waiting_.clear();
@@ -68,9 +64,9 @@ void CompleteFile::flush() {
 void CompleteFile::close() {
   if (!is_replaced_) add(end_);
   flush();
-  if (is_replaced_) naming(printable(path_), [&] { sync_data(fd_, sync_); });
-  const bool gone = is_replaced_ && is_removed(fd_);
-  if (::close(std::exchange(fd_, -1)) != 0) refuse(errno);
+  if (is_replaced_) naming(printable(path_), [&] { sync_data(file_->get(), sync_); });
+  const bool gone = is_replaced_ && is_removed(file_->get());
+  if (file_->close_now() != 0) refuse(errno);
   if (gone) throw Error(ErrorKind::output, printable(path_) + ": was removed while it was written");
 }
 

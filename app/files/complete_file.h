@@ -1,11 +1,13 @@
 // Text files that grow while the work goes on, and can be read as a whole at every moment.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include <sys/types.h>
 
+#include "images/files/file_descriptor.h"
 #include "images/files/output_sync.h"
 
 namespace imgpipe {
@@ -19,11 +21,8 @@ class CompleteFile {
   // Puts a file of the beginning and the end into its place (images/files/output_file.h).
   // `sync` (images/files/output_sync.h) must outlive it.
   CompleteFile(std::string path, std::string_view beginning, std::string end, OutputSync* sync = nullptr);
-  ~CompleteFile();  // without close(): what waits is lost
-  CompleteFile(const CompleteFile&) = delete;
-  CompleteFile& operator=(const CompleteFile&) = delete;
 
-  void add(std::string_view text);  // waits for flush()
+  void add(std::string_view text);  // waits for flush() or close(), without which it is lost
   void flush();
   // Syncs the file. Also throws if another process removed it.
   void close();
@@ -35,7 +34,7 @@ class CompleteFile {
   std::string end_;
   std::string waiting_;
   OutputSync* sync_;
-  int fd_ = -1;
+  std::optional<FileDescriptor> file_;
   bool is_replaced_ = false;  // else it is written straight on
   off_t at_ = 0;              // where the end stands
 };

@@ -12,7 +12,6 @@
 
 #include "app/files/file_lock.h"
 #include "images/error.h"
-#include "images/files/file_descriptor.h"
 #include "images/files/file_identity.h"
 #include "images/files/output_file.h"
 #include "images/text.h"
@@ -32,32 +31,24 @@ void GrowingFile::refuse(int error) const {
 GrowingFile::GrowingFile(std::string path, const Keeps& keeps, OutputSync* sync)
     : path_(std::move(path)), sync_(sync) {
   naming(printable(path_), [&] { (void)OutputFile(path_).is_replaced(); });  // refuses planted links
-  fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
-  if (fd_ < 0) refuse(errno);
+  file_.emplace(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666));
+  if (file_->get() < 0) refuse(errno);
   struct stat info {};
-  if (::fstat(fd_, &info) != 0 || !S_ISREG(info.st_mode)) return;
-  reader_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (::fstat(file_->get(), &info) != 0 || !S_ISREG(info.st_mode)) return;
+  reader_.emplace(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (reader_->get() < 0) reader_.reset();
   begin(keeps);
-}
-
-GrowingFile::~GrowingFile() {
-  if (fd_ >= 0) ::close(fd_);
-  if (reader_ >= 0) ::close(reader_);
 }
 
 // Of several processes that find a file that is not to be kept only one empties it: the lock makes the others
 // look again.
 void GrowingFile::begin(const Keeps& keeps) {
-  const FileLock lock(fd_, kLockPatience);
+  const FileLock lock(file_->get(), kLockPatience);
   std::string beginning(kBeginningBytes, '\0');
-  const ssize_t got = reader_ < 0 ? -1 : ::pread(reader_, beginning.data(), beginning.size(), 0);
+  const ssize_t got = reader_ ? ::pread(reader_->get(), beginning.data(), beginning.size(), 0) : -1;
   beginning.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   if (beginning.empty() ? size() == 0 : keeps && keeps(beginning)) return;
-  if (::ftruncate(fd_, 0) == 0) return;
-  const int error = errno;
-  ::close(std::exchange(fd_, -1));
-  if (reader_ >= 0) ::close(std::exchange(reader_, -1));
-  refuse(error);
+  if (::ftruncate(file_->get(), 0) != 0) refuse(errno);
 }
 
 void GrowingFile::add(std::string_view lines) {
@@ -71,7 +62,7 @@ void GrowingFile::flush() {
 
 off_t GrowingFile::size() const {
   struct stat info {};
-  return ::fstat(fd_, &info) == 0 ? info.st_size : -1;
+  return ::fstat(file_->get(), &info) == 0 ? info.st_size : -1;
 }
 
 // Where the last newline of `size` bytes ends; 0 when there is none.
@@ -80,7 +71,7 @@ off_t GrowingFile::end_of_last_line(off_t size) const {
   for (off_t end = size; end > 0;) {
     const off_t begin = std::max<off_t>(0, end - static_cast<off_t>(kBufferBytes));
     block.resize(static_cast<std::size_t>(end - begin));
-    const ssize_t got = ::pread(reader_, block.data(), block.size(), begin);
+    const ssize_t got = ::pread(reader_->get(), block.data(), block.size(), begin);
     if (got != static_cast<ssize_t>(block.size())) return size;
     if (const std::size_t at = block.rfind('\n'); at != std::string::npos)
       return begin + static_cast<off_t>(at) + 1;
@@ -91,26 +82,27 @@ off_t GrowingFile::end_of_last_line(off_t size) const {
 
 void GrowingFile::write_waiting(bool patient) {
   if (waiting_.empty()) return;
-  if (reader_ < 0) {
-    if (write_fully(fd_, std::as_bytes(std::span(waiting_))) < waiting_.size()) refuse(errno);
+  const int fd = file_->get();
+  if (!reader_) {
+    if (write_fully(fd, std::as_bytes(std::span(waiting_))) < waiting_.size()) refuse(errno);
     waiting_.clear();
     return;
   }
-  const FileLock lock(fd_, patient ? kLockPatience : std::chrono::seconds(0));
+  const FileLock lock(fd, patient ? kLockPatience : std::chrono::seconds(0));
   if (lock.is_busy() && !patient) return;
   off_t end = size();
   if (const off_t last = end == known_end_ ? end : end_of_last_line(end); last != end) {
     // A process was killed in the middle of a line. Without the lock one may be at it.
-    if (lock.is_held() && ::ftruncate(fd_, last) == 0) {
+    if (lock.is_held() && ::ftruncate(fd, last) == 0) {
       end = last;
     } else {
       waiting_.insert(0, "\n");
     }
   }
-  const std::size_t done = write_fully(fd_, std::as_bytes(std::span(waiting_)));
+  const std::size_t done = write_fully(fd, std::as_bytes(std::span(waiting_)));
   if (done < waiting_.size()) {
     const int error = errno;
-    if (lock.is_held()) (void)!::ftruncate(fd_, end);
+    if (lock.is_held()) (void)!::ftruncate(fd, end);
     refuse(error);
   }
   known_end_ = lock.is_held() ? end + static_cast<off_t>(done) : -1;
@@ -119,14 +111,14 @@ void GrowingFile::write_waiting(bool patient) {
 
 void GrowingFile::close() {
   write_waiting(true);
-  const bool gone = reader_ >= 0 && is_removed(fd_);
-  if (reader_ >= 0) {
+  const bool gone = reader_ && is_removed(file_->get());
+  if (reader_) {
     naming(printable(path_), [&] {
-      sync_data(fd_, sync_);
+      sync_data(file_->get(), sync_);
       if (const auto target = followed(path_)) add_name(*target, sync_);
     });
   }
-  if (::close(std::exchange(fd_, -1)) != 0) refuse(errno);
+  if (file_->close_now() != 0) refuse(errno);
   if (gone) throw Error(ErrorKind::output, printable(path_) + ": was removed while it was written");
 }
 

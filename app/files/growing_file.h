@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include <sys/types.h>
 
+#include "images/files/file_descriptor.h"
 #include "images/files/output_sync.h"
 
 namespace imgpipe {
@@ -26,11 +28,8 @@ class GrowingFile {
   // Creates the file. An existing one is emptied unless `keeps` says otherwise. `sync`
   // (images/files/output_sync.h) must outlive it.
   explicit GrowingFile(std::string path, const Keeps& keeps = nullptr, OutputSync* sync = nullptr);
-  ~GrowingFile();  // without close(): what waits is lost
-  GrowingFile(const GrowingFile&) = delete;
-  GrowingFile& operator=(const GrowingFile&) = delete;
 
-  // Adds whole lines; they may wait in a buffer until flush() or close().
+  // Adds whole lines; they may wait in a buffer until flush() or close(), without which they are lost.
   void add(std::string_view lines);
   // Writes what waits, but does not wait for another process that is just writing unless there is much of it.
   void flush();
@@ -47,9 +46,9 @@ class GrowingFile {
   std::string path_;
   std::string waiting_;
   OutputSync* sync_;
-  int fd_ = -1;
-  int reader_ = -1;       // of the same file, where it is a regular one
-  off_t known_end_ = -1;  // of a file that ends with a line
+  std::optional<FileDescriptor> file_;
+  std::optional<FileDescriptor> reader_;  // of the same file, where it is a regular one that can be read
+  off_t known_end_ = -1;                  // of a file that ends with a line
 };
 
 }  // namespace imgpipe

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/html/html_text.h"
-#include "app/image/image_results.h"
+#include "app/report/count_image.h"
 #include "images/image.h"
 #include "images/memory/available_memory.h"
 #include "pipeline/file_encoding.h"

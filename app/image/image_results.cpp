@@ -4,10 +4,12 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
-#include <span>
 #include <utility>
 
+#include "app/files/text_file.h"
 #include "app/image/image_set_up.h"
+#include "app/jobs/result_files.h"
+#include "app/report/count_image.h"
 #include "app/report/image_report.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
@@ -32,11 +34,6 @@ bool makes_picture(const Step& step) {
   return step.stage->writes_pixels && (step.stage->selectable || !step.parts.empty());
 }
 
-// What the sequential function of a stage makes of a frame.
-void run_reference(std::string_view name, const StageCall<Host>& call) {
-  functions(*find_stage(name), call.in.type.sample).reference(call);
-}
-
 // A decoded frame as an image file holds it.
 Image interleaved(const Frame<const std::byte, Host>& frame) {
   FrameType type = frame.type;
@@ -45,7 +42,8 @@ Image interleaved(const Frame<const std::byte, Host>& frame) {
   if (frame.type.layout == Layout::interleaved || frame.type.channels() == 1) {
     copy_pixels(frame.planes[0], image.untyped_view());
   } else {
-    run_reference("merge", {.in = frame, .out = {type, {image.untyped_view(), {}, {}, {}}}});
+    functions(*find_stage("merge"), type.sample)
+        .reference({.in = frame, .out = {type, {image.untyped_view(), {}, {}, {}}}});
   }
   return image;
 }
@@ -88,13 +86,6 @@ constexpr std::int64_t kMostOutputPixels = std::int64_t{1} << 34;
 bool is_plain_file(const std::string& path) {
   std::error_code error;
   return path != kStandardStream && !descriptor_of(path) && fs::is_regular_file(path, error);
-}
-
-// OUTPUT need not be there yet.
-bool becomes_plain_file(const std::string& path) {
-  std::error_code error;
-  return path != kStandardStream && !descriptor_of(path) &&
-         (!fs::exists(path, error) || fs::is_regular_file(path, error));
 }
 
 Picture picture_of_file(const std::string& path, std::int64_t page, DecodeOptions decode) {
@@ -142,25 +133,6 @@ HistogramPair histogram_before(const std::string& name, const Outcome& outcome,
 }
 
 }  // namespace
-
-Counts count_image(const ConstHostView& pixels) {
-  Frame<const std::byte, Host> frame = frame_of_image(pixels);
-  OwnedFrame planar;
-  if (frame.type.layout == Layout::interleaved) {
-    FrameType planar_type = frame.type;
-    planar_type.layout = Layout::planar;
-    planar = make_frame(planar_type);
-    run_reference("split", {.in = frame, .out = planar.view()});
-    frame = std::as_const(planar).view();
-  }
-  Counts counts{std::vector<std::uint64_t>(counters(frame.type)), frame.type.sample};
-  run_reference("hist", {.in = frame, .histogram = histogram_view<Host>(counts.values.data(), frame.type)});
-  return counts;
-}
-
-void make_result_folder(const std::string& path, OutputSync* sync) {
-  naming(printable(path), [&] { make_folder(path, sync); });
-}
 
 std::vector<StageFile> stage_files(const std::string& folder, const Plan& plan) {
   std::vector<StageFile> files;
@@ -210,10 +182,8 @@ HistogramPair histogram_pair(const std::string& name, const Outcome& outcome,
 }
 
 void write_histogram(const ProcessOptions& options, const HistogramPair& pair) {
-  const std::string text = histogram_text(pair, options.reports.histogram_file);
-  naming(printable(options.reports.histogram_file), [&] {
-    write_file(options.reports.histogram_file, std::as_bytes(std::span(text)), options.output.sync.get());
-  });
+  const std::string& file = options.reports.histogram_file;
+  write_text(file, histogram_text(pair, file), options.output.sync.get());
 }
 
 Comparison compare_with_reference(const ProcessOptions& options, const ImageJob& image,

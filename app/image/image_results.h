@@ -26,16 +26,12 @@ struct StageFile {
 [[nodiscard]] std::vector<StageFile> stage_files(const std::string& folder, const Plan& plan);
 // Of a job with Job::keep_outputs. Throws Error(output), Error(memory).
 void write_stages(const ProcessOptions& options, const Outcome& outcome, const Mark& mark);
-// Throws Error(output), with the path.
-void make_result_folder(const std::string& path, OutputSync* sync);
 
 // Throws Error(usage) where --histogram is given and no step counts.
 void check_histogram(const ProcessOptions& options, const Plan& plan);
 // The counts before and after, of a job with Job::keep_pixels. `name`: of the input, for people.
 [[nodiscard]] HistogramPair histogram_pair(const std::string& name, const Outcome& outcome,
                                            const std::vector<ContrastRange>& ranges);
-// Counts the samples of an image's colour planes, plane after plane, by the stages' own reference.
-[[nodiscard]] Counts count_image(const ConstHostView& pixels);
 // By --histogram.
 void write_histogram(const ProcessOptions& options, const HistogramPair& pair);
 

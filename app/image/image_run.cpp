@@ -3,7 +3,6 @@
 #include <chrono>
 #include <filesystem>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,18 +10,17 @@
 #include <unistd.h>
 
 #include "app/exit_code.h"
+#include "app/files/text_file.h"
 #include "app/image/image_results.h"
 #include "app/image/image_set_up.h"
 #include "app/log.h"
 #include "app/pages/pages_progress.h"
 #include "app/pages/pages_report.h"
-#include "app/print.h"
 #include "app/report/report_names.h"
 #include "app/report/trace_file.h"
 #include "app/run_place.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
-#include "images/files/output_file.h"
 #include "images/files/temporary_file.h"
 #include "images/text.h"
 #include "pipeline/device.h"
@@ -30,11 +28,6 @@
 
 namespace imgpipe {
 namespace {
-
-std::optional<PageRequest> page_request(const ProcessOptions& options) {
-  if (!options.pages) return std::nullopt;
-  return PageRequest{*options.pages, options.stages.series_steps};
-}
 
 void refuse_what_is_for_one_image(const ProcessOptions& options) {
   if (!options.reports.stages_folder.empty())
@@ -70,7 +63,8 @@ class InputRun {
     input_->open([this](const Plan& plan, const ImageHeader& header) { check(plan, header); },
                  [this](const std::string& damage) { warn(damage); });
     is_single_ ? choose_for_image() : choose_for_pages();
-    input_->run(*engine_, {.begin = [this](ImageJob& image) { return begin(image); },
+    input_->run(*engine_, {.has_output = [this](ImageJob& image) { remove_stale_file(image); },
+                           .begin = [this](ImageJob&) { return begin(); },
                            .ran =
                                [this](ImageJob& image) {
                                  if (is_single_) log_notes(image);
@@ -176,15 +170,18 @@ class InputRun {
 
   // ---- items -----------------------------------------------------------------------------------------
 
-  Job begin(const ImageJob& image) {
+  // A small file is put in place too soon to be left over, and reading its directory would cost more.
+  void remove_stale_file(const ImageJob& image) {
+    if (image.memory_question().handed_on) log_removed(stale_.remove(options_.output.path));
+  }
+
+  Job begin() const {
     Job job;
     job.repeat = options_.reports.repeat;
     job.keep_source = options_.reports.compare;
     job.keep_outputs = options_.reports.compare || !options_.reports.stages_folder.empty();
     job.keep_pixels = !options_.reports.histogram_file.empty();
     if (!is_single_) return job;
-    // A small file is put in place too soon to be left over, and reading its directory would cost more.
-    if (image.memory_question().handed_on) log_removed(stale_.remove(options_.output.path));
     make_new_folder();
     keep_for_page(options_, job);
     return job;
@@ -317,11 +314,8 @@ class InputRun {
     report_.implementation = engine_->implementation();
     report_.device_why = choice_.why();
     report_.processor = engine_->device_name();
-    for (const std::string& file : options_.reports.files) {
-      const std::string text = report_text(file);
-      naming(output_name(file),
-             [&] { write_file(file, std::as_bytes(std::span(text)), options_.output.sync.get()); });
-    }
+    for (const std::string& file : options_.reports.files)
+      write_text(file, report_text(file), options_.output.sync.get());
     if (is_single_ && !options_.reports.trace_file.empty()) {
       TraceFile trace(options_.reports.trace_file, options_.output.sync.get());
       trace.add(report_.spans, options_.input.path);

@@ -14,6 +14,7 @@
 #include "app/process_options/options_digest.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
+#include "images/files/file.h"
 #include "images/files/file_identity.h"
 #include "images/files/output_file.h"
 #include "images/text.h"
@@ -67,6 +68,11 @@ ImageSettings image_settings(const ProcessOptions& options) {
   return settings;
 }
 
+std::optional<PageRequest> page_request(const ProcessOptions& options) {
+  if (!options.pages) return std::nullopt;
+  return PageRequest{*options.pages, options.stages.series_steps};
+}
+
 ImageFiles image_files(const ProcessOptions& options, std::string name) {
   ImageFiles files{.input = options.input.path,
                    .output = options.output.path,
@@ -79,6 +85,12 @@ ImageFiles image_files(const ProcessOptions& options, std::string name) {
     files.made_of = {.name = name_hash(fs::path(options.input.path).filename().string()),
                      .options = options_hash(options, files.format)};
   return files;
+}
+
+bool becomes_plain_file(const std::string& path) {
+  std::error_code error;
+  return path != kStandardStream && !descriptor_of(path) &&
+         (!fs::exists(path, error) || fs::is_regular_file(path, error));
 }
 
 int thread_count(const ExecutionOptions& execution) {

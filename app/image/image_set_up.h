@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "app/jobs/result_files.h"
@@ -13,6 +14,7 @@
 #include "pipeline/engine.h"
 #include "pipeline/engine_choice.h"
 #include "pipeline/jobs/image_job.h"
+#include "pipeline/jobs/input_job.h"
 #include "pipeline/plan.h"
 
 namespace imgpipe {
@@ -20,8 +22,14 @@ namespace imgpipe {
 // Outputs are put in place only where that still replaces what it may (app/files/replaceable.h).
 [[nodiscard]] ImageSettings image_settings(const ProcessOptions& options);
 
+// --pages.
+[[nodiscard]] std::optional<PageRequest> page_request(const ProcessOptions& options);
+
 // The input and the output of a run that is not a batch; `name` is the input's in messages.
 [[nodiscard]] ImageFiles image_files(const ProcessOptions& options, std::string name);
+
+// A regular file, or none yet.
+[[nodiscard]] bool becomes_plain_file(const std::string& path);
 
 // --threads, or as many as there are.
 [[nodiscard]] int thread_count(const ExecutionOptions& execution);

@@ -13,7 +13,7 @@
 #include "app/options/coding_options.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
-#include "images/files/file_identity.h"
+#include "images/files/file.h"
 
 namespace imgpipe {
 namespace {
@@ -38,14 +38,9 @@ bool has_all_results(const ProcessOptions& options) {
 }  // namespace
 
 ImageUpdate::ImageUpdate(const ProcessOptions& options) : options_(options) {
-  std::error_code unknown;
-  const auto is_odd = [&](const std::string& path) {
-    return path == kStandardStream || descriptor_of(path) ||
-           (fs::exists(path, unknown) && !fs::is_regular_file(path, unknown));
-  };
-  if (is_odd(options.input.path))
+  if (!becomes_plain_file(options.input.path))
     throw Error(ErrorKind::usage, "--update: " + input_name(options.input.path) + ": is no regular file");
-  if (is_odd(options.output.path))
+  if (!becomes_plain_file(options.output.path))
     throw Error(ErrorKind::usage, "--update: " + output_name(options.output.path) + ": is no regular file");
   BatchFiles found;
   file_.input = options.input.path;

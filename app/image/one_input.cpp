@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/exit_code.h"
+#include "app/files/text_file.h"
 #include "app/image/image_run.h"
 #include "app/image/image_set_up.h"
 #include "app/image/image_update.h"
@@ -16,7 +17,6 @@
 #include "app/jobs/page_outputs.h"
 #include "app/jobs/result_files.h"
 #include "app/log.h"
-#include "app/print.h"
 #include "app/report/report_names.h"
 #include "app/standard_streams.h"
 #include "images/error.h"

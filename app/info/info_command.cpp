@@ -18,7 +18,6 @@
 #include "app/options/batch_options.h"
 #include "app/options/coding_options.h"
 #include "app/options/option_parser.h"
-#include "app/print.h"
 #include "app/standard_streams.h"
 #include "images/codecs/codec.h"
 #include "images/error.h"
@@ -81,7 +80,8 @@ class InfoRun {
   int run() {
     if (found_.files.empty() && found_.problems.empty() && !options_.reads_stdin)
       throw Error(ErrorKind::usage, nothing_found_text(options_.input, found_));
-    check_result_files(options_.input.files_from, options_.replace, found_, {{"--json", options_.json_file}});
+    check_result_files(files_read(found_, options_.input.files_from), options_.replace,
+                       {{"--json", options_.json_file}});
     log_search(found_);
     for (const PathProblem& problem : found_.problems)
       results_.failures.push_back({printable(problem.path), ErrorKind::input, problem.reason});

@@ -41,7 +41,7 @@ struct BatchFile {
 struct BatchFiles {
   std::vector<BatchFile> files;        // sorted by name
   std::vector<PathProblem> problems;   // folders that cannot be read, listed names that are no INPUT's
-  PassedOver passed_over;              // what is no image by its name, or was not selected
+  SkippedInputs passed_over;           // what is no image by its name, or was not selected
   std::vector<std::string> unmatched;  // patterns that matched nothing, as lines for the user
   std::size_t other_shards = 0;        // files that are other parts' work
   std::unordered_set<std::string> names_of_all_shards;  // with --failed-out

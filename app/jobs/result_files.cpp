@@ -96,11 +96,14 @@ void check_results(const ProcessOptions& options, const BatchFiles& files) {
   if (options.output.update) in_use.add("--update", stamp_file(options, true));
 }
 
-void check_result_files(const std::string& files_from, Replace replace, const BatchFiles& files,
-                        const std::vector<ResultFile>& results) {
+FilesInUse files_read(const BatchFiles& files, const std::string& files_from) {
   FilesInUse in_use;
   for (const BatchFile& file : files.files) in_use.add_input("an input", file.input);
   in_use.add_input("the list of --files-from", files_from);
+  return in_use;
+}
+
+void check_result_files(FilesInUse in_use, Replace replace, const std::vector<ResultFile>& results) {
   for (const auto& [option, path] : results) {
     if (path.empty()) continue;
     in_use.add(option, path);
@@ -113,6 +116,10 @@ bool result_in_folder(const std::string& folder, const std::string& path) {
   const std::string parent = fs::path(path).parent_path().string();
   const std::optional<FileIdentity> own = file_identity(parent.empty() ? "." : parent);
   return own && own == file_identity(folder);
+}
+
+void make_result_folder(const std::string& path, OutputSync* sync) {
+  naming(printable(path), [&] { make_folder(path, sync); });
 }
 
 void check_result_writable(const std::string& path) {

@@ -11,6 +11,7 @@
 #include "app/jobs/batch_files.h"
 #include "app/process_options/process_options.h"
 #include "images/files/file_identity.h"
+#include "images/files/output_sync.h"
 
 namespace imgpipe {
 
@@ -48,10 +49,11 @@ class FilesInUse {
 // links followed.
 void check_results(const ProcessOptions& options, const BatchFiles& files);
 
-// The same for a command that reads images and writes `results` alone, which are texts. Throws too where one
-// may not be replaced or written. An empty path is none, and so is an empty list `files_from`.
-void check_result_files(const std::string& files_from, Replace replace, const BatchFiles& files,
-                        const std::vector<ResultFile>& results);
+// The images that a command reads, and the list of their names; an empty path is none.
+[[nodiscard]] FilesInUse files_read(const BatchFiles& files, const std::string& files_from);
+// The same for a command that reads `in_use` and writes `results` alone, which are texts. Throws too where
+// one may not be replaced or written. An empty path is none.
+void check_result_files(FilesInUse in_use, Replace replace, const std::vector<ResultFile>& results);
 
 // True when a result is directly in a directory, which need not exist yet.
 [[nodiscard]] bool result_in_folder(const std::string& folder, const std::string& path);
@@ -61,6 +63,8 @@ void check_result_files(const std::string& files_from, Replace replace, const Ba
 void check_results_replaceable(const ProcessOptions& options, const std::vector<BatchFile>& files = {},
                                const std::unordered_set<std::string>& names_of_all_shards = {});
 
+// Throws Error(output), with the path.
+void make_result_folder(const std::string& path, OutputSync* sync);
 // Throws what writing a result would before its first byte: Error(output), with the path.
 void check_result_writable(const std::string& path);
 // The same for OUTPUT and every result of one image, and for the folder of --keep-stages, which need not be

@@ -40,9 +40,9 @@ bool is_readable(const std::string& name) {
   return format && format_info(*format).readable;
 }
 
-using KindRow = std::pair<std::string, PassedOver::Kind>;
+using KindRow = std::pair<std::string, SkippedInputs::Kind>;
 
-std::vector<KindRow> in_order(const PassedOver& passed_over) {
+std::vector<KindRow> in_order(const SkippedInputs& passed_over) {
   std::vector<KindRow> rows(passed_over.kinds.begin(), passed_over.kinds.end());
   std::ranges::stable_sort(rows, [](const KindRow& a, const KindRow& b) {
     if ((a.first == kOthers) != (b.first == kOthers)) return b.first == kOthers;
@@ -51,7 +51,7 @@ std::vector<KindRow> in_order(const PassedOver& passed_over) {
   return rows;
 }
 
-std::string listed(const PassedOver& passed_over, bool with_examples) {
+std::string listed(const SkippedInputs& passed_over, bool with_examples) {
   std::string text;
   const auto add = [&](std::size_t count, const std::string& what) {
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + what;
@@ -72,17 +72,17 @@ std::string_view unread_kind(std::string_view name) {
   return row == std::end(kUnread) ? kOthers : row->second;
 }
 
-std::size_t PassedOver::files() const {
+std::size_t SkippedInputs::files() const {
   std::size_t count = not_selected;
   for (const auto& [name, kind] : kinds) count += kind.files;
   return count;
 }
 
-std::string PassedOver::text() const {
+std::string SkippedInputs::text() const {
   return listed(*this, false);
 }
 
-std::string PassedOver::text_with_examples() const {
+std::string SkippedInputs::text_with_examples() const {
   return listed(*this, true);
 }
 
@@ -101,7 +101,7 @@ bool Selection::takes(const std::string& path, bool by_ending) {
   } else if (out || !include_.empty()) {
     ++passed_over_.not_selected;
   } else {
-    PassedOver::Kind& kind = passed_over_.kinds[std::string(unread_kind(path))];
+    SkippedInputs::Kind& kind = passed_over_.kinds[std::string(unread_kind(path))];
     if (kind.files++ == 0) kind.example = path;
   }
   return false;
@@ -109,7 +109,7 @@ bool Selection::takes(const std::string& path, bool by_ending) {
 
 void Selection::pass_hidden(const std::string& path) {
   if (!is_readable(path)) return;
-  PassedOver::Kind& kind = passed_over_.kinds["hidden"];
+  SkippedInputs::Kind& kind = passed_over_.kinds["hidden"];
   if (kind.files++ == 0) kind.example = path;
 }
 

@@ -12,7 +12,7 @@
 namespace imgpipe {
 
 // Files that a batch did not take although it came upon them.
-struct PassedOver {
+struct SkippedInputs {
   struct Kind {
     std::size_t files = 0;
     std::string example;  // the first of them
@@ -42,7 +42,7 @@ class Selection {
   // Counts a file with a hidden name, if it is an image by its ending.
   void pass_hidden(const std::string& path);
 
-  [[nodiscard]] const PassedOver& passed_over() const { return passed_over_; }
+  [[nodiscard]] const SkippedInputs& passed_over() const { return passed_over_; }
   // "--include '*.tif'" for each pattern that nothing has matched so far; those of --exclude if they count.
   [[nodiscard]] std::vector<std::string> unmatched(bool with_exclude) const;
 
@@ -55,7 +55,7 @@ class Selection {
   [[nodiscard]] bool excluded(const std::string& path, bool is_folder);
 
   std::vector<Pattern> include_, exclude_;
-  PassedOver passed_over_;
+  SkippedInputs passed_over_;
 };
 
 }  // namespace imgpipe

@@ -18,8 +18,8 @@
 #include "app/report/json_head.h"
 #include "app/report/result_table.h"
 #include "app/report/trace_file.h"
+#include "app/shard_summary/summary_report.h"
 #include "app/stats/stats_report.h"
-#include "app/sums/sums_report.h"
 #include "app/update/stamp.h"
 #include "images/names.h"
 #include "images/text.h"
@@ -61,7 +61,7 @@ constexpr std::array<SchemaRow, 15> kSchemas{{{kImageSchema, image_schema},
                                               {kHistogramSchema, histogram_schema},
                                               {kTraceSchema, trace_schema},
                                               {kUpdateLineSchema, update_line_schema},
-                                              {kReportSchema, sums_schema},
+                                              {kReportSchema, summary_schema},
                                               {kStatsSchema, stats_schema},
                                               {kStatsImagesSchema, stats_images_schema},
                                               {kStatsLineSchema, stats_line_schema},

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "app/files/text_file.h"
 #include "app/options/option_parser.h"
-#include "app/print.h"
 #include "images/error.h"
 
 namespace imgpipe {

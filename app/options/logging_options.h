@@ -3,13 +3,14 @@
 
 #include <vector>
 
-#include "app/log.h"
 #include "app/options/option_row.h"
 #include "app/options/option_values.h"
 
 namespace imgpipe {
 
 class Parser;
+
+enum class LogFormat { text, json };
 
 struct LoggingOptions {
   bool quiet = false;

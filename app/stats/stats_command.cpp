@@ -5,16 +5,14 @@
 #include <span>
 #include <utility>
 
-#include <unistd.h>
-
 #include "app/batch/batch_set_up.h"
 #include "app/batch/follow_batch.h"
 #include "app/exit_code.h"
+#include "app/files/text_file.h"
 #include "app/jobs/batch_files.h"
 #include "app/jobs/result_files.h"
 #include "app/jobs/search_report.h"
 #include "app/log.h"
-#include "app/print.h"
 #include "app/progress.h"
 #include "app/shard/shard.h"
 #include "app/signals.h"
@@ -58,7 +56,7 @@ class StatsRun {
       throw Error(ErrorKind::usage, nothing_found_text(options_.input, found_));
     log_search(found_);
     if (options_.dry_run) return print_plan();
-    check_result_files(options_.input.files_from, options_.replace, found_,
+    check_result_files(files_read(found_, options_.input.files_from), options_.replace,
                        {{"--json", options_.json_file}, {"--per-image", options_.per_image_file}});
     StaleOutputs stale;
     for (const std::string* path : {&options_.json_file, &options_.per_image_file}) {
@@ -66,7 +64,7 @@ class StatsRun {
     }
     if (!found_.files.empty()) work();
     report();
-    return exit_code();
+    return end_.exit_code(totals_.failed() > 0 ? kExitInput : kExitDone);
   }
 
  private:
@@ -80,7 +78,7 @@ class StatsRun {
   }
 
   void work() {
-    const SignalsNoted signals;
+    const SignalGuard signals;
     BatchSettings settings = set_up();
     take_memory(settings);
     if (options_.pages) {
@@ -90,16 +88,17 @@ class StatsRun {
         return counter_.use_image(files, shape);
       };
     }
-    Batch batch(items(), std::move(settings));
-    const BatchEnd end = follow(batch, options_.execution.fail_fast, signals,
-                                {.ended = [this](const BatchResult& result) { take(result); },
-                                 .pause = [this] { progress_.show(counts()); }});
+    Batch batch(batch_items(found_.files), std::move(settings));
+    end_ = follow(batch, options_.execution.fail_fast, signals,
+                  {.ended = [this](const BatchResult& result) { take(result); },
+                   .pause = [this] { progress_.show(counts()); }});
     progress_.clear();
-    signal_ = end.signal;
-    fatal_ = end.fatal;
-    totals_.stopped = end.stopped;
-    if (is_unreported(fatal_)) log_error(fatal_->what());
-    if (!end.is_complete) abandon();
+    totals_.stopped = end_.stopped;
+    log_fatal(end_);
+    if (!end_.is_complete) {
+      log_error("stopped early: " + totals_.stopped);
+      end_process(end_);
+    }
     totals_.groups = counter_.groups();
     std::ranges::sort(totals_.failures, {}, &StatsFailure::file);  // in the order of the files
   }
@@ -170,19 +169,6 @@ class StatsRun {
     noted.example = printable(file.name) + " (" + what + ")";
   }
 
-  // What is still on its way after the time of grace is dropped: its threads cannot be ended one by one.
-  [[noreturn]] void abandon() const {
-    log_error("stopped early: " + totals_.stopped);
-    remove_temporary_files();
-    ::_exit(kExitSignalBase + signal_);
-  }
-
-  [[nodiscard]] BatchItems items() const {
-    return {found_.files.size(), [&files = found_.files](std::size_t i) {
-              return BatchItem{.input = files[i].input, .output = "", .format = files[i].format};
-            }};
-  }
-
   // Statistics of some of the images are shown, and not written: nobody would see it of the file.
   void report() const {
     const bool is_whole = totals_.stopped.empty();
@@ -197,12 +183,6 @@ class StatsRun {
     print_table(stats_table(totals_), options_.json_file == kStandardStream);
   }
 
-  [[nodiscard]] int exit_code() const {
-    if (signal_ != 0) return kExitSignalBase + signal_;
-    if (fatal_) return exit_code_of(fatal_->kind());
-    return totals_.failed() > 0 ? kExitInput : kExitDone;
-  }
-
   const StatsOptions& options_;
   BatchFiles found_;
   StatsTotals totals_;
@@ -212,8 +192,7 @@ class StatsRun {
   std::int64_t pixels_ = 0;
   Progress progress_;
   Clock::time_point start_ = Clock::now();
-  std::optional<Error> fatal_;
-  int signal_ = 0;
+  BatchEnd end_;
 };
 
 }  // namespace

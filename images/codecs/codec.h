@@ -217,8 +217,8 @@ enum class WebpCoding { lossless, lossy };
 // How the strips or tiles of a TIFF are packed: deflate, lzw and zstd with horizontal differencing.
 enum class TiffPacking { none, deflate, packbits, zstd, lzw };
 
-struct Metadata;      // images/codecs/metadata/metadata.h
-struct PlaceInStack;  // images/codecs/pages.h
+struct Metadata;       // images/codecs/metadata/metadata.h
+struct StackPosition;  // images/codecs/pages.h
 
 struct EncodeOptions {
   int quality = 90;   // JPEG and lossy WebP, 1..100
@@ -228,9 +228,9 @@ struct EncodeOptions {
   CodecChoice codec = CodecChoice::automatic;
   Mark mark = Mark::none;  // that the file is to carry
   WebpCoding webp = WebpCoding::lossless;
-  int webp_level = 1;                              // 0..9, 9 the smallest
-  std::shared_ptr<const Metadata> metadata{};      // nullptr: none
-  std::shared_ptr<const PlaceInStack> in_stack{};  // nullptr: a file by itself
+  int webp_level = 1;                               // 0..9, 9 the smallest
+  std::shared_ptr<const Metadata> metadata{};       // nullptr: none
+  std::shared_ptr<const StackPosition> in_stack{};  // nullptr: a file by itself
 };
 
 // A file in memory, as parts that follow one another: what is encoded strip by strip is never copied

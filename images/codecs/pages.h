@@ -54,7 +54,7 @@ class Pages {
 
 // Where a page stands in a file of several that is written: the first at 0, each further one at the even byte
 // behind the one before. All are written so.
-struct PlaceInStack {
+struct StackPosition {
   std::int64_t at = 0;
   bool big = false;  // BigTIFF: every offset has 64 bits
   bool last = false;

@@ -88,6 +88,15 @@ std::string name_of_temporary(const std::string& file_name) {
   return file_name.substr(1, mark - 1);
 }
 
+// False where its writer lives: a shared lock tells as well as an exclusive one, for which NFS and SMB, where
+// it is a lock of a range of bytes, want the file to be open for writing.
+bool unlink_if_stale(const std::filesystem::path& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat info {};
+  if (file.get() < 0 || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  return ::flock(file.get(), LOCK_SH | LOCK_NB) == 0 && ::unlink(path.c_str()) == 0;
+}
+
 // Held while a temporary file is made, and for ever by the thread that called end_all_writing().
 std::recursive_mutex& creation_mutex() {
   static std::recursive_mutex mutex;
@@ -201,42 +210,21 @@ void end_all_writing() noexcept {
   remove_temporary_files();
 }
 
-StaleTemporaryFiles::StaleTemporaryFiles(const std::string& folder) {
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = name_of_temporary(entry->path().filename().string());
-    if (!name.empty()) files_.emplace(name, entry->path());
-  }
-}
-
-std::size_t StaleTemporaryFiles::remove(const std::unordered_set<std::string>& names) const {
-  if (files_.empty()) return 0;
-  std::unordered_set<std::string> cut;
-  for (const std::string& name : names) cut.insert(name.substr(0, kTemporaryNameBytes));
-  std::size_t removed = 0;
-  for (const auto& [name, path] : files_) {
-    if (!cut.contains(name)) continue;
-    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    struct stat info {};
-    if (file.get() < 0 || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
-    // Else its writer lives. A shared lock tells as well as an exclusive one, for which NFS and SMB, where it
-    // is a lock of a range of bytes, want the file to be open for writing.
-    if (::flock(file.get(), LOCK_SH | LOCK_NB) != 0) continue;
-    if (::unlink(path.c_str()) == 0) ++removed;
-  }
-  return removed;
-}
-
-std::size_t remove_stale_temporary_files(const std::string& folder,
-                                         const std::unordered_set<std::string>& names) {
-  return StaleTemporaryFiles(folder).remove(names);
-}
-
 std::size_t StaleOutputs::remove(const std::string& target) {
   const std::filesystem::path path(target);
   const std::string directory = path.has_parent_path() ? path.parent_path().string() : ".";
-  return of_directories_.try_emplace(directory, directory).first->second.remove({path.filename().string()});
+  const auto [files, fresh] = of_directories_.try_emplace(directory);
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(directory, error), end; fresh && !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = name_of_temporary(entry->path().filename().string());
+    if (!name.empty()) files->second.emplace(name, entry->path());
+  }
+  std::size_t removed = 0;
+  const auto [first, last] =
+      files->second.equal_range(path.filename().string().substr(0, kTemporaryNameBytes));
+  for (auto entry = first; entry != last; ++entry) removed += unlink_if_stale(entry->second) ? 1 : 0;
+  return removed;
 }
 
 }  // namespace imgpipe

@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 
 #include <sys/types.h>
 
@@ -47,30 +46,17 @@ void remove_temporary_files() noexcept;
 // other threads are still at work, before it ends by _exit.
 void end_all_writing() noexcept;
 
-// The temporary files that were in a folder at one time, for removing those that killed processes have left
-// behind. A writer holds a lock on its temporary file while it lives, so that those of other processes at
-// work stay.
-class StaleTemporaryFiles {
- public:
-  explicit StaleTemporaryFiles(const std::string& folder);
-  // Unlinks those for the targets `names` (file names without a folder). Returns how many were unlinked; what
-  // cannot be is left.
-  std::size_t remove(const std::unordered_set<std::string>& names) const;
-
- private:
-  std::unordered_multimap<std::string, std::filesystem::path> files_;  // by their NAME
-};
-// The same in one step.
-std::size_t remove_stale_temporary_files(const std::string& folder,
-                                         const std::unordered_set<std::string>& names);
-
-// The same for one target after another; each directory is read once.
+// Removes temporary files that killed processes have left behind. A writer holds a lock on its temporary file
+// while it lives, so that those of other processes at work stay.
 class StaleOutputs {
  public:
+  // Unlinks those for `target`. Returns how many were unlinked; what cannot be is left. Each directory is
+  // read once.
   std::size_t remove(const std::string& target);
 
  private:
-  std::map<std::string, StaleTemporaryFiles> of_directories_;
+  using FilesByName = std::unordered_multimap<std::string, std::filesystem::path>;  // by their NAME
+  std::map<std::string, FilesByName> of_directories_;
 };
 
 }  // namespace imgpipe

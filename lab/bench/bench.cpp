@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "app/exit_code.h"
+#include "app/files/text_file.h"
 #include "app/log.h"
 #include "app/options/help_text.h"
-#include "app/print.h"
 #include "app/report/text_columns.h"
 #include "app/signals.h"
 #include "app/version.h"
@@ -185,7 +185,7 @@ int run_bench(const BenchOptions& given) {
 #endif
   OwnKernels own = own_kernels(options);
   const bool is_told = !options.logging.quiet && options.logging.log_format == LogFormat::text;
-  const SignalsNoted signals(is_told ? kStoppingNote : "");
+  const SignalGuard signals(is_told ? kStoppingNote : "");
   options.lab.stop = [&signals] { return signals.received() != 0; };
   Bench bench(options, own);
   for (const std::string& warning : take_device_warnings()) log_warning(warning);

@@ -4,8 +4,9 @@
 
 #include "app/bench/bench_call.h"
 #include "app/build_id.h"
+#include "app/log.h"
 #include "app/options/option_parser.h"
-#include "app/process.h"
+#include "app/program.h"
 #include "images/error.h"
 #include "images/text.h"
 #include "lab/bench/bench.h"
@@ -28,7 +29,7 @@ void take_version(std::vector<std::string>& arguments) {
 }  // namespace
 
 int run_bench_program(std::vector<std::string> arguments) {
-  begin_log(find_logging(arguments));
+  set_up_log(find_logging(arguments));
   return run_guarded([&]() -> int {
     take_version(arguments);
     CommandRow row = bench_command();
@@ -36,7 +37,7 @@ int run_bench_program(std::vector<std::string> arguments) {
     const ReadyCommand command = read_command(row, arguments);
     if (!command.logging) return command.run({});  // a text
     use_simd_of_environment();
-    begin_log(*command.logging);
+    set_up_log(*command.logging);
     return command.run({});
   });
 }

@@ -109,7 +109,7 @@ class SpawnSettings {
 };
 
 // Waits for its end. A signal that asks this process to end is passed on to it.
-int status_of(pid_t child, const SignalsNoted& signals) {
+int status_of(pid_t child, const SignalGuard& signals) {
   constexpr useconds_t kPollUs = 10'000;
   bool told = false;
   for (;;) {
@@ -143,7 +143,7 @@ std::string shown(const std::vector<std::string>& words) {
 }
 
 // Runs it to its end. Throws Error(input) where it fails, but not where a signal has come.
-void run_compiler(const std::vector<std::string>& command, const SignalsNoted& signals) {
+void run_compiler(const std::vector<std::string>& command, const SignalGuard& signals) {
   std::vector<std::string> words = command;
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
@@ -230,7 +230,7 @@ void with_compiled(const std::string& source, int capability, const std::vector<
   const std::string whole = fs::absolute(source).lexically_normal().string();
   check_name(whole);
   // While the folder is there: a signal ends this process when it is gone.
-  const SignalsNoted signals;
+  const SignalGuard signals;
   {
     const TemporaryBuild build;
     check_name(build.path());

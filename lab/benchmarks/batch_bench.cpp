@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/program.h"
 #include "images/codecs/codec.h"
 #include "images/error.h"
 #include "images/memory/available_memory.h"
@@ -195,6 +196,7 @@ double median(std::vector<double> values) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  set_up_process();
   try {
     const Options options = options_of({argv + 1, argv + argc});
     constexpr std::size_t kSlots = 4;

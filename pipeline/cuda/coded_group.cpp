@@ -176,7 +176,7 @@ void CodedGroup::collect(std::size_t member, int first_pass, int passes) {
     return static_cast<std::size_t>(std::ranges::lower_bound(members, member) - members.begin());
   };
   const auto& [image, run] = members_[member];
-  MadeFile made;
+  OutputRecord made;
   const bool is_png = image->form.kind == DeviceForm::Kind::png_strips;
   const FileOnDevice file = is_png ? find_png(place_in(png_), made) : find_jpeg(place_in(jpeg_), made);
   if (file.bytes == 0) return;  // the host encodes it
@@ -191,7 +191,7 @@ void CodedGroup::collect(std::size_t member, int first_pass, int passes) {
   }
 }
 
-CodedGroup::FileOnDevice CodedGroup::find_png(std::size_t index, MadeFile& made) const {
+CodedGroup::FileOnDevice CodedGroup::find_png(std::size_t index, OutputRecord& made) const {
   const std::vector<PngEncoding::Strip> strips =
       png_encoding_->strips(index, png_launches_.results.untyped_view().data);
   const std::size_t first = strips.front().offset;
@@ -200,7 +200,7 @@ CodedGroup::FileOnDevice CodedGroup::find_png(std::size_t index, MadeFile& made)
   return {png_launches_.memory + first, strips.back().offset + strips.back().bytes - first};
 }
 
-CodedGroup::FileOnDevice CodedGroup::find_jpeg(std::size_t index, MadeFile& made) const {
+CodedGroup::FileOnDevice CodedGroup::find_jpeg(std::size_t index, OutputRecord& made) const {
   const JpegEncoding::Scan scan = jpeg_encoding_->scan(index, jpeg_launches_.results.untyped_view().data);
   made.parts.push_back({.offset = 0, .bytes = scan.bytes});
   return {jpeg_launches_.memory + scan.offset, scan.bytes};

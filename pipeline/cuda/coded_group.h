@@ -73,8 +73,8 @@ class CodedGroup {
     const std::byte* begin = nullptr;
     std::size_t bytes = 0;
   };
-  [[nodiscard]] FileOnDevice find_png(std::size_t index, MadeFile& made) const;
-  [[nodiscard]] FileOnDevice find_jpeg(std::size_t index, MadeFile& made) const;
+  [[nodiscard]] FileOnDevice find_png(std::size_t index, OutputRecord& made) const;
+  [[nodiscard]] FileOnDevice find_jpeg(std::size_t index, OutputRecord& made) const;
 
   Context& context_;
   std::vector<Member> members_;

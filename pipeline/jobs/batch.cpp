@@ -221,9 +221,9 @@ class Batch::Work {
 
   void run_on_host(EntryPointer& entry, Engine& engine) {
     entry->result.device = engine.implementation();
-    Job wishes;
-    wishes.keep_pixels = false;
-    (void)entry->job->run(engine, std::move(wishes));
+    Job job;
+    job.keep_pixels = false;
+    (void)entry->job->run(engine, std::move(job));
     keep_warnings(*entry);
     write(entry);
   }
@@ -249,8 +249,8 @@ class Batch::Work {
 
   void encode(EntryPointer& entry, int threads) {
     HostThreads host(threads);
-    const std::vector<MadeFile::Part>& made = entry->job->lane_image().coded.made.parts;
-    entry->result.lane_encoded = !std::ranges::all_of(made, &MadeFile::Part::filtered);
+    const std::vector<OutputRecord::Part>& made = entry->job->lane_image().coded.made.parts;
+    entry->result.lane_encoded = !std::ranges::all_of(made, &OutputRecord::Part::filtered);
     entry->job->encode(host);
     write(entry);
   }

@@ -194,7 +194,7 @@ class Batch {
   [[nodiscard]] std::vector<std::string> devices() const;
   // Images that workers process at a time: BatchSettings::jobs, at most the number of images, and fewer where
   // the system gives no more threads. Without any thread, the caller of next() is the worker, and next() may
-  // take as long as an image.
+  // take as long as an image, or with pages as an input.
   [[nodiscard]] int workers() const;
   // The most bytes that admitted images needed at one time; with pages, that one page needed.
   [[nodiscard]] std::int64_t peak_admitted_bytes() const;

@@ -142,7 +142,7 @@ void ImageJob::make_output() {
     encode.mark = mark();
     encode.metadata = kept_metadata();
     if (files_.page) stack_ = files_.page->stack;
-    if (stack_ != nullptr) encode.in_stack = std::make_shared<const PlaceInStack>(stack_->next);
+    if (stack_ != nullptr) encode.in_stack = std::make_shared<const StackPosition>(stack_->next);
     writer_ = make_writer(files_.format, shape, encode);
     image_.coded = coded_image_for(writer_.get());
     if (stack_ == nullptr) output_ = std::make_unique<OutputFile>(files_.output, settings_.sync);

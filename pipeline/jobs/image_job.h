@@ -31,7 +31,7 @@ namespace imgpipe {
 struct PageStack {
   PageStack(const std::string& path, OutputSync* sync) : file(path, sync) {}
   OutputFile file;
-  PlaceInStack next;  // of the page that is written next
+  StackPosition next;  // of the page that is written next
 };
 
 // For an image that is one page of its input.

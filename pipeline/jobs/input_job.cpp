@@ -283,6 +283,7 @@ void InputJob::run(Engine& engine, const Hooks& hooks) {
 void InputJob::run_single(Engine& engine, const Hooks& hooks) {
   ImageJob& job = *single_;
   job.make_output();
+  hooks.has_output(job);
   const auto fits = [&] { return need_of(job, engine) <= most_bytes_; };
   if (most_bytes_ > 0 && !fits() && !(job.use_less_memory() && fits()))
     throw over_budget(job, need_of(job, engine), most_bytes_);

@@ -79,6 +79,8 @@ class InputJob {
   void measure(Engine& engine, const std::function<void(const ImageHeader&)>& counted = {});
   // Called for each item.
   struct Hooks {
+    // When the output of a single item is known, before its memory is checked.
+    std::function<void(ImageJob&)> has_output = [](ImageJob&) {};
     // Just before it runs, when its output is known: what else the engine is to keep.
     std::function<Job(ImageJob&)> begin = without_pixels;
     // Before the last byte of its output is written.
@@ -104,7 +106,6 @@ class InputJob {
   [[nodiscard]] bool makes_stack() const { return stack_ != nullptr; }
   // Whether each page has a file of its own; else they are a stack, or one after another on a stream.
   [[nodiscard]] bool makes_files() const;
-  [[nodiscard]] bool makes_big_stack() const { return stack_ && stack_->next.big; }  // BigTIFF
   [[nodiscard]] const ImageHeader& first_header() const { return first_header_; }
   [[nodiscard]] std::int64_t most_pixels() const { return most_pixels_; }              // of an item
   [[nodiscard]] std::int64_t most_needed_bytes() const { return most_needed_bytes_; }  // by a page so far

@@ -12,6 +12,7 @@
 
 #include "app/log_line.h"
 #include "app/log_subject.h"
+#include "app/options/logging_options.h"
 #include "app/progress.h"
 #include "tests/support/files.h"
 
@@ -99,7 +100,7 @@ TEST(LogLine, IsJsonWhateverTheTextsHold) {
 TEST(Log, SaysALineWithoutMemory) {
   const TemporaryFolder folder;
   const auto said = [&](LogFormat format) {
-    set_up_log({.format = format});
+    set_up_log({.log_format = format});
     const int kept = ::dup(STDERR_FILENO);
     const int file = ::open(folder.file("said").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     ::dup2(file, STDERR_FILENO);

@@ -48,6 +48,18 @@ TEST_F(KilledRuns, ALargeImagesTemporaryFileIsRemoved) {
   expect_removed("large.png");
 }
 
+TEST_F(KilledRuns, BeforeAnImageFailsForItsMemory) {
+  ASSERT_EQ(run_imgpipe({"synth", file("large.pgm"), "--pattern", "constant:7", "--size", "9000x8000", "-q"})
+                .exit_code,
+            0);
+  leave("large.png");
+  const RunResult run = run_imgpipe({file("large.pgm"), file("o/large.png"), "-q", "--device", "cpu",
+                                     "--stages", "equalize", "--memory", "64M"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_NE(run.err.find("--memory leaves"), std::string::npos) << run.err;
+  expect_removed("large.png");
+}
+
 TEST_F(KilledRuns, InTheWorkingDirectoryToo) {
   synth("large.png", "4000x3000");
   leave("large.png");

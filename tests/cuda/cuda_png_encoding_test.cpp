@@ -131,7 +131,7 @@ class PlaneOnDevice {
   DeviceBuffer buffer_;
 };
 
-struct MadeFile {
+struct OutputRecord {
   std::vector<std::byte> bytes;
   std::size_t strips = 0, filtered = 0;
   std::size_t first = 0, end = 0;  // of its strips in the group's memory
@@ -140,7 +140,7 @@ struct MadeFile {
 constexpr std::size_t kGuard = 4096;
 
 // One group; canaries on both sides of its memory. What the memory held before is noise.
-std::vector<MadeFile> files_of_device(const std::vector<const Image*>& images) {
+std::vector<OutputRecord> files_of_device(const std::vector<const Image*>& images) {
   std::vector<std::unique_ptr<PlaneOnDevice>> planes;
   std::vector<std::unique_ptr<Writer>> writers;
   std::vector<PngEncodingTask> tasks;
@@ -170,11 +170,11 @@ std::vector<MadeFile> files_of_device(const std::vector<const Image*>& images) {
   EXPECT_TRUE(std::equal(host.begin(), host.begin() + kGuard, before.begin()));
   EXPECT_TRUE(std::equal(host.end() - kGuard, host.end(), before.end() - kGuard));
   const std::byte* made = host.data() + kGuard;
-  std::vector<MadeFile> files(images.size());
+  std::vector<OutputRecord> files(images.size());
   for (std::size_t i = 0; i < images.size(); ++i) {
     const auto strips = encoding.strips(i, made + memory.results_offset);
     std::int64_t row = 0;
-    MadeFile& file = files[i];
+    OutputRecord& file = files[i];
     file.strips = strips.size();
     file.first = strips.front().offset;
     file.end = file.first;
@@ -211,7 +211,7 @@ std::string difference(const std::vector<std::byte>& expected, const std::vector
 void check_group(const std::vector<Image>& images, const std::vector<std::string>& names) {
   std::vector<const Image*> pointers;
   for (const Image& image : images) pointers.push_back(&image);
-  const std::vector<MadeFile> files = files_of_device(pointers);
+  const std::vector<OutputRecord> files = files_of_device(pointers);
   for (std::size_t i = 0; i < images.size(); ++i) {
     EXPECT_EQ(difference(file_of_host(images[i]), files[i].bytes), "")
         << names[i] << " " << name_of(images[i]) << ", " << files[i].strips << " strips, "
@@ -353,7 +353,7 @@ TEST(CudaPngEncoding, SeveralStreamsAtOnce) {
     crew.emplace_back([&] {
       for (int round = 0; round < 3; ++round) {
         const auto files = files_of_device({&image, &image});
-        for (const MadeFile& file : files) EXPECT_EQ(difference(expected, file.bytes), "");
+        for (const OutputRecord& file : files) EXPECT_EQ(difference(expected, file.bytes), "");
       }
     });
   }

@@ -166,7 +166,7 @@ TEST(MakeFolder, MakesWhatIsMissing) {
     EXPECT_EQ(kind_of([&] { make_folder(folder.file(name)); }), ErrorKind::output) << name;
 }
 
-TEST(StaleTemporaryFiles, OnlyThoseOfTheseTargetsWhoseWriterIsGone) {
+TEST(StaleOutputs, OnlyThoseOfTheseTargetsWhoseWriterIsGone) {
   const TemporaryFolder folder;
   const std::string long_name(230, 'n');
   for (const std::string& name :
@@ -180,14 +180,16 @@ TEST(StaleTemporaryFiles, OnlyThoseOfTheseTargetsWhoseWriterIsGone) {
   // One is being written by another process: that holds a lock.
   const int other = ::open(folder.file(".a.png.imgpipe-bbbbbbbb").c_str(), O_RDONLY);
   ASSERT_EQ(::flock(other, LOCK_EX), 0);
-  EXPECT_EQ(remove_stale_temporary_files(folder.path().string(), {"a.png", long_name}), 2U);
+  StaleOutputs stale;
+  EXPECT_EQ(stale.remove(folder.file("a.png")), 1U);
+  EXPECT_EQ(stale.remove(folder.file(long_name)), 1U);
   EXPECT_EQ(folder.names(), (std::vector<std::string>{".a.png.imgpipe-0a1b2c3", ".a.png.imgpipe-bbbbbbbb",
                                                       ".a.png.imgpipe-cccccccc", ".a.png.imgpipe-dddddddd",
                                                       ".imgpipe-0a1b2c3d", ".other.png.imgpipe-0a1b2c3d",
                                                       "a.png.imgpipe-0a1b2c3d"}));
   ::close(other);
-  EXPECT_EQ(remove_stale_temporary_files(folder.path().string(), {"a.png"}), 1U);
-  EXPECT_EQ(remove_stale_temporary_files(folder.file("missing"), {"a.png"}), 0U);
+  EXPECT_EQ(stale.remove(folder.file("a.png")), 1U);
+  EXPECT_EQ(stale.remove(folder.file("missing/a.png")), 0U);
 }
 
 TEST(SameFile, ThroughEveryLink) {

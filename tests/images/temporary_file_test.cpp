@@ -108,7 +108,7 @@ class TemporaryFiles : public testing::Test {
     return calls;
   }
   [[nodiscard]] std::size_t clean(const std::string& name) const {
-    return remove_stale_temporary_files(folder_.path().string(), {name});
+    return StaleOutputs().remove(folder_.file(name));
   }
   TemporaryFolder folder_;
 };

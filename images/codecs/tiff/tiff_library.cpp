@@ -24,9 +24,9 @@ struct Sampling {
 
 // ---- a file in memory, of a header and one directory ------------------------------------------------------
 
-class MadeFile {
+class OutputRecord {
  public:
-  MadeFile() {
+  OutputRecord() {
     const bool big_endian = std::endian::native == std::endian::big;
     append_text(bytes_, big_endian ? std::string_view("MM") : std::string_view("II"));
     append_number<std::uint16_t>(42);
@@ -90,7 +90,7 @@ class MadeFile {
 
 // A chunk as an image of one strip.
 std::vector<std::byte> make_file(const TiffPage& page, std::int64_t rows, Sampling sampling) {
-  MadeFile file;
+  OutputRecord file;
   const int samples = page.samples_in_chunk();
   const bool ycbcr = page.color == TiffColor::ycbcr;
   file.add(TIFFTAG_IMAGEWIDTH, static_cast<std::uint32_t>(page.cell_width));

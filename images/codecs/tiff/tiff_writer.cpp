@@ -219,7 +219,7 @@ class TiffWriter final : public StripWriter {
   int level_;
   Mark mark_;
   std::shared_ptr<const Metadata> metadata_;
-  std::shared_ptr<const PlaceInStack> in_stack_;
+  std::shared_ptr<const StackPosition> in_stack_;
   bool tiled_;
   bool big_ = false;
   std::int64_t cell_width_, cell_height_;

@@ -19,7 +19,6 @@ void set_up_process();
 // The log's options as they stand on a command line that has not been parsed, so that errors in the command
 // line are reported in the format it asks for.
 [[nodiscard]] LoggingOptions find_logging(const std::vector<std::string>& arguments);
-void begin_log(const LoggingOptions& logging);
 
 // Uses the instruction set that the environment names (IMGPIPE_SIMD), if any. Throws Error(usage).
 void use_simd_of_environment();

@@ -22,7 +22,7 @@
 
 namespace imgpipe {
 
-class BatchSums {
+class ShardSummary {
  public:
   struct Failure {
     std::string input, error, reason;

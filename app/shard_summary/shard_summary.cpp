@@ -1,4 +1,4 @@
-#include "app/sums/batch_sums.h"
+#include "app/shard_summary/shard_summary.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -55,7 +55,7 @@ std::optional<int> shards_in(std::string_view shard) {
 
 }  // namespace
 
-void BatchSums::add(const std::string& name, std::istream& stream) {
+void ShardSummary::add(const std::string& name, std::istream& stream) {
   std::size_t strange = 0, known = 0;
   for (std::string line; std::getline(stream, line);) {
     if (line.empty()) continue;
@@ -67,7 +67,7 @@ void BatchSums::add(const std::string& name, std::istream& stream) {
   strange_lines_ += strange;
 }
 
-void BatchSums::check_outputs() {
+void ShardSummary::check_outputs() {
   const auto directory_of = [](const Outcome& outcome) {
     return std::filesystem::path(outcome.output).parent_path().string();
   };
@@ -95,7 +95,7 @@ void BatchSums::check_outputs() {
     if (directories.contains(directory_of(*outcome))) make_again(*outcome, "is missing");
 }
 
-bool BatchSums::add_line(const std::string& name, const std::string& text) {
+bool ShardSummary::add_line(const std::string& name, const std::string& text) {
   const Json line = Json::parse(text, nullptr, false);
   if (!line.is_object() || line.empty() || line.begin().key() != "imgpipe") return false;
   const std::string input = text_of(line, "input"), said = text_of(line, "status");
@@ -130,7 +130,7 @@ bool BatchSums::add_line(const std::string& name, const std::string& text) {
 }
 
 // A folder that could not be read has a line too, but is none of the images: it has no output.
-void BatchSums::count_in(ShardLines& shard, const Json& line, const std::string& input) {
+void ShardSummary::count_in(ShardLines& shard, const Json& line, const std::string& input) {
   constexpr std::int64_t kMost = 1'000'000'000;
   const auto images = [&](const char* key) {
     return static_cast<std::size_t>(std::min(whole_of(line, key), kMost));
@@ -142,22 +142,22 @@ void BatchSums::count_in(ShardLines& shard, const Json& line, const std::string&
   batch_inputs_.insert(&input);
 }
 
-std::size_t BatchSums::count(Status status) const {
+std::size_t ShardSummary::count(Status status) const {
   return static_cast<std::size_t>(
       std::ranges::count_if(outcomes_, [&](const auto& entry) { return entry.second.status == status; }));
 }
 
-std::int64_t BatchSums::pixels() const {
+std::int64_t ShardSummary::pixels() const {
   return sum_of(outcomes_, &Outcome::pixels);
 }
-std::int64_t BatchSums::input_bytes() const {
+std::int64_t ShardSummary::input_bytes() const {
   return sum_of(outcomes_, &Outcome::input_bytes);
 }
-std::int64_t BatchSums::output_bytes() const {
+std::int64_t ShardSummary::output_bytes() const {
   return sum_of(outcomes_, &Outcome::output_bytes);
 }
 
-std::vector<BatchSums::Failure> BatchSums::failures() const {
+std::vector<ShardSummary::Failure> ShardSummary::failures() const {
   std::vector<Failure> all;
   for (const auto& [input, outcome] : outcomes_) {
     const bool not_done = outcome.status == Status::not_done;
@@ -168,26 +168,26 @@ std::vector<BatchSums::Failure> BatchSums::failures() const {
   return all;
 }
 
-std::map<std::string, double> BatchSums::walls_by_shard() const {
+std::map<std::string, double> ShardSummary::walls_by_shard() const {
   std::map<std::string, double> walls;
   for (const auto& [shard, runs] : run_ends_ms_)
     for (const auto& [run, end_ms] : runs) walls[shard] += end_ms / 1e3;
   return walls;
 }
 
-double BatchSums::longest_wall_s() const {
+double ShardSummary::longest_wall_s() const {
   double longest = 0;
   for (const auto& [shard, wall] : walls_by_shard()) longest = std::max(longest, wall);
   return longest;
 }
 
-double BatchSums::all_walls_s() const {
+double ShardSummary::all_walls_s() const {
   double sum = 0;
   for (const auto& [shard, wall] : walls_by_shard()) sum += wall;
   return sum;
 }
 
-std::vector<std::string> BatchSums::shards() const {
+std::vector<std::string> ShardSummary::shards() const {
   std::vector<std::string> names;
   for (const auto& [shard, lines] : shards_)
     if (!shard.empty()) names.push_back(shard);
@@ -195,7 +195,7 @@ std::vector<std::string> BatchSums::shards() const {
 }
 
 // Whether the shards that have a line have all images of the batch: those without had nothing to do.
-bool BatchSums::makes_a_whole(int shards) const {
+bool ShardSummary::makes_a_whole(int shards) const {
   std::size_t images = 0, of_batch = 0;
   for (const auto& [shard, lines] : shards_) {
     if (shards_in(shard) != shards) continue;
@@ -205,7 +205,7 @@ bool BatchSums::makes_a_whole(int shards) const {
   return of_batch > 0 && images >= of_batch;
 }
 
-std::vector<std::string> BatchSums::missing_shards() const {
+std::vector<std::string> ShardSummary::missing_shards() const {
   std::set<int> counts;
   for (const auto& [shard, lines] : shards_)
     if (const std::optional<int> count = shards_in(shard)) counts.insert(*count);
@@ -220,13 +220,13 @@ std::vector<std::string> BatchSums::missing_shards() const {
   return missing;
 }
 
-std::size_t BatchSums::without_a_line() const {
+std::size_t ShardSummary::without_a_line() const {
   std::size_t images = 0;
   for (const auto& [shard, lines] : shards_) images = std::max(images, lines.batch_images);
   return images - std::min(images, batch_inputs_.size());
 }
 
-std::vector<BatchSums::Unfinished> BatchSums::unfinished() const {
+std::vector<ShardSummary::Unfinished> ShardSummary::unfinished() const {
   std::vector<Unfinished> all;
   if (without_a_line() == 0) return all;
   for (const auto& [shard, lines] : shards_)

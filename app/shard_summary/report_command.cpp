@@ -1,44 +1,43 @@
 // imgpipe report: read the reports, say what they come to.
-#include "app/sums/sums_command.h"
+#include "app/shard_summary/report_command.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <span>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "app/exit_code.h"
 #include "app/files/replaceable.h"
+#include "app/files/text_file.h"
 #include "app/jobs/result_files.h"
 #include "app/log.h"
 #include "app/log_subject.h"
 #include "app/options/coding_options.h"
 #include "app/options/option_parser.h"
-#include "app/print.h"
 #include "app/report/text_columns.h"
+#include "app/shard_summary/shard_summary.h"
+#include "app/shard_summary/summary_report.h"
 #include "app/standard_streams.h"
-#include "app/sums/batch_sums.h"
-#include "app/sums/sums_report.h"
 #include "images/error.h"
 #include "images/files/file.h"
-#include "images/files/output_file.h"
 #include "images/text.h"
 
 namespace imgpipe {
 namespace {
 
-struct SumsOptions {
+struct SummaryOptions {
   std::vector<std::string> files;  // .ndjson reports, in the order in which they count; "-": stdin
   std::string json_file;           // "-": stdout; empty: none
   Replace replace = Replace::own;
   LoggingOptions logging;
 };
 
-std::vector<OptionRow> sums_rows() {
+std::vector<OptionRow> summary_rows() {
   std::vector<OptionRow> rows{
       {"Results", "json", "FILE", nullptr, "Write the sums as JSON; -: to stdout, and the table to stderr"}};
   add_rows(rows, replace_rows(), "Results");
@@ -46,8 +45,8 @@ std::vector<OptionRow> sums_rows() {
   return rows;
 }
 
-SumsOptions read_sums(const Parser& parser) {
-  SumsOptions options;
+SummaryOptions read_summary(const Parser& parser) {
+  SummaryOptions options;
   options.files = parser.positional();
   if (std::ranges::find(options.files, "") != options.files.end()) usage("an empty name among the FILEs");
   if (std::ranges::count(options.files, kStandardStream) > 1) usage("stdin (-) can be read once");
@@ -58,18 +57,18 @@ SumsOptions read_sums(const Parser& parser) {
 }
 
 // False where it could not be read, which is said.
-bool add_report(BatchSums& sums, const std::string& path) {
+bool add_report(ShardSummary& summary, const std::string& path) {
   try {
     naming(input_name(path), [&] {
-      if (path == kStandardStream) return sums.add(input_name(path), std::cin);
+      if (path == kStandardStream) return summary.add(input_name(path), std::cin);
       std::error_code error;
       if (std::filesystem::is_directory(path, error))
         throw Error(ErrorKind::input, "is a directory; expected a report of --report FILE.ndjson");
       std::ifstream stream(path, std::ios::binary);
       if (!stream) throw Error(ErrorKind::input, "cannot open: " + std::generic_category().message(errno));
-      sums.add(printable(path), stream);
+      summary.add(printable(path), stream);
     });
-    log_detail(input_name(path) + ": with it " + std::to_string(sums.images()) + " images",
+    log_detail(input_name(path) + ": with it " + std::to_string(summary.images()) + " images",
                {.input = input_name(path), .output = {}, .reason = {}});
     return true;
   } catch (const Error& error) {
@@ -78,43 +77,32 @@ bool add_report(BatchSums& sums, const std::string& path) {
   }
 }
 
-void check_result(const SumsOptions& options) {
-  if (options.json_file.empty()) return;
+int run_summary(const SummaryOptions& options) {
   FilesInUse in_use;
   for (const std::string& file : options.files) in_use.add_input("a report", file);
-  in_use.add("--json", options.json_file);
-  check_replaceable(options.json_file, why_no_text(options.json_file, options.replace));
-  check_result_writable(options.json_file);
-}
-
-int run_sums(const SumsOptions& options) {
-  check_result(options);
-  BatchSums sums;
+  check_result_files(std::move(in_use), options.replace, {{"--json", options.json_file}});
+  ShardSummary summary;
   std::size_t read = 0;
   std::vector<std::string> names;
   for (const std::string& path : options.files) {
-    read += add_report(sums, path) ? 1 : 0;
+    read += add_report(summary, path) ? 1 : 0;
     names.push_back(input_name(path));
   }
-  sums.check_outputs();
-  if (sums.strange_lines() > 0)
-    log_warning(std::to_string(sums.strange_lines()) + " lines are none of a report and do not count");
+  summary.check_outputs();
+  if (summary.strange_lines() > 0)
+    log_warning(std::to_string(summary.strange_lines()) + " lines are none of a report and do not count");
   std::string missing;
-  for (const std::string& shard : sums.missing_shards()) missing += (missing.empty() ? "" : ", ") + shard;
+  for (const std::string& shard : summary.missing_shards()) missing += (missing.empty() ? "" : ", ") + shard;
   if (!missing.empty())
     log_warning("there is no line of shard " + missing + ": it had nothing to do, or its report is missing");
-  if (sums.without_a_line() > 0)
-    log_warning(with_separators(sums.without_a_line()) +
+  if (summary.without_a_line() > 0)
+    log_warning(with_separators(summary.without_a_line()) +
                 " images have no report line; the process that handled them was killed or never started; the "
                 "same command with --skip-existing does them");
   const bool to_stdout = options.json_file == kStandardStream;
-  if (!options.json_file.empty()) {
-    const std::string text = sums_json(sums, names);
-    naming(output_name(options.json_file),
-           [&] { write_file(options.json_file, std::as_bytes(std::span(text))); });
-  }
-  if (!options.logging.quiet && read > 0) print_table(sums_table(sums, read), to_stdout);
-  const bool complete = sums.failed() == 0 && sums.not_done() == 0 && sums.without_a_line() == 0;
+  if (!options.json_file.empty()) write_text(options.json_file, summary_json(summary, names));
+  if (!options.logging.quiet && read > 0) print_table(summary_table(summary, read), to_stdout);
+  const bool complete = summary.failed() == 0 && summary.not_done() == 0 && summary.without_a_line() == 0;
   return read == options.files.size() && complete ? kExitDone : kExitInput;
 }
 
@@ -130,8 +118,8 @@ CommandRow report_command() {
       .usage = {{"imgpipe report FILE... [options]", ".ndjson reports, the oldest first; \"-\" is stdin"}},
       .positional = {"file"},
       .takes_more = true,
-      .rows = sums_rows,
-      .read = [](const Parser& parser) { return ready(read_sums(parser), run_sums); }};
+      .rows = summary_rows,
+      .read = [](const Parser& parser) { return ready(read_summary(parser), run_summary); }};
 }
 
 }  // namespace imgpipe

@@ -1,4 +1,4 @@
-#include "app/process.h"
+#include "app/program.h"
 
 #include <cstdlib>
 #include <exception>
@@ -8,7 +8,6 @@
 
 #include <malloc.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "app/exit_code.h"
 #include "app/log.h"
@@ -59,14 +58,6 @@ LoggingOptions find_logging(const std::vector<std::string>& arguments) {
     logging.no_color = logging.no_color || usual_spelling(arguments[i]) == "--no-color";
   }
   return logging;
-}
-
-void begin_log(const LoggingOptions& logging) {
-  set_up_log({.verbosity = logging.verbose ? Verbosity::verbose
-                           : logging.quiet ? Verbosity::quiet
-                                           : Verbosity::normal,
-              .color = wants_color(STDERR_FILENO, logging.no_color),
-              .format = logging.log_format});
 }
 
 void use_simd_of_environment() {

@@ -1,0 +1,28 @@
+#include "app/report/count_image.h"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "kernels/stage.h"
+#include "pipeline/owned_frame.h"
+
+namespace imgpipe {
+
+Counts count_image(const ConstHostView& pixels) {
+  Frame<const std::byte, Host> frame = frame_of_image(pixels);
+  OwnedFrame planar;
+  if (frame.type.layout == Layout::interleaved) {
+    FrameType planar_type = frame.type;
+    planar_type.layout = Layout::planar;
+    planar = make_frame(planar_type);
+    functions(*find_stage("split"), frame.type.sample).reference({.in = frame, .out = planar.view()});
+    frame = std::as_const(planar).view();
+  }
+  Counts counts{std::vector<std::uint64_t>(counters(frame.type)), frame.type.sample};
+  functions(*find_stage("hist"), frame.type.sample)
+      .reference({.in = frame, .histogram = histogram_view<Host>(counts.values.data(), frame.type)});
+  return counts;
+}
+
+}  // namespace imgpipe

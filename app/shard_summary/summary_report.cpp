@@ -1,0 +1,97 @@
+#include "app/shard_summary/summary_report.h"
+
+#include "app/report/json_head.h"
+#include "app/report/json_schema.h"
+#include "app/report/text_columns.h"
+
+namespace imgpipe {
+namespace {
+
+constexpr std::size_t kMostShown = 20;
+
+// The first of them, and how many more.
+std::string list_of(const std::vector<std::string>& lines) {
+  std::string text;
+  for (std::size_t i = 0; i < lines.size() && i < kMostShown; ++i) text += "  " + lines[i] + "\n";
+  if (lines.size() > kMostShown)
+    text += "  and " + std::to_string(lines.size() - kMostShown) + " more (see --json)\n";
+  return text;
+}
+
+// How many images, and of which shards.
+std::vector<std::string> what_has_no_line(const ShardSummary& summary) {
+  const std::size_t images = summary.without_a_line();
+  std::vector<std::string> lines{counted(images, "image") + ": killed before it came to them, or never run"};
+  for (const ShardSummary::Unfinished& run : summary.unfinished())
+    lines.push_back((run.shard.empty() ? "a run" : "shard " + run.shard) + ": " +
+                    with_separators(run.with_a_line) + " of " + with_separators(run.images) + " have one");
+  for (const std::string& shard : summary.missing_shards()) lines.push_back("shard " + shard + ": none");
+  return lines;
+}
+
+void add_summary(Fields& fields, const ShardSummary& summary, const std::vector<std::string>& files) {
+  add_version(fields);
+  add_run_head(fields, kReportSchema, RunHead(1), "cpu");
+  fields.fixed("command", "report");
+  fields.add("files", files);
+  fields.add("images", summary.images());
+  fields.add("done", summary.done());
+  fields.add("skipped", summary.skipped());
+  fields.add("failed", summary.failed());
+  fields.add("not_done", summary.not_done());
+  fields.add("pixels", summary.pixels());
+  fields.add("input_bytes", summary.input_bytes());
+  fields.add("output_bytes", summary.output_bytes());
+  fields.add("longest_wall_s", summary.longest_wall_s());
+  fields.add("all_walls_s", summary.all_walls_s());
+  fields.add("shards", summary.shards());
+  fields.add("shards_without_a_line", summary.missing_shards());
+  fields.add("images_without_a_line", summary.without_a_line())
+      .about("of the largest batch that lines tell of");
+  fields
+      .list("unfinished", summary.unfinished(),
+            [](Fields& unfinished, const ShardSummary::Unfinished& run) {
+              unfinished.add("shard", given(run.shard)).about("null: a run that was no shard");
+              unfinished.add("images", run.images, kFromOne);
+              unfinished.add("with_a_line", run.with_a_line);
+            })
+      .about("where images have no line: shards that have fewer lines than images");
+  fields.add("strange_lines", summary.strange_lines());
+  fields.list("failures", summary.failures(), [](Fields& each, const ShardSummary::Failure& failure) {
+    each.add("input", failure.input);
+    each.add("status", failure.not_done ? "not_done" : "failed", one_of("failed|not_done"));
+    each.add("error", given(failure.error));
+    each.add("reason", given(failure.reason));
+  });
+}
+
+}  // namespace
+
+std::string summary_table(const ShardSummary& summary, std::size_t files) {
+  std::string text = counted(summary.images(), "image") + " in " + std::to_string(files) +
+                     (files == 1 ? " report: " : " reports: ") + with_separators(summary.done()) + " done, " +
+                     with_separators(summary.skipped()) + " skipped, " + with_separators(summary.failed()) +
+                     " failed, " + with_separators(summary.not_done()) + " not done\n";
+  text += "of what is done: " + number(static_cast<double>(summary.pixels()) / 1e6, 1) + " MP, read " +
+          bytes_text(summary.input_bytes()) + ", wrote " + bytes_text(summary.output_bytes()) + "\n";
+  text += "wall time: " + number(summary.longest_wall_s(), 2) + " s of the longest, " +
+          number(summary.all_walls_s(), 2) + " s of all together\n";
+  std::vector<std::string> failed, not_done;
+  for (const ShardSummary::Failure& failure : summary.failures())
+    (failure.not_done ? not_done : failed).push_back(failure.input + ": " + failure.reason);
+  if (!failed.empty()) text += "\nfailed:\n" + list_of(failed);
+  if (!not_done.empty()) text += "\nnot done:\n" + list_of(not_done);
+  if (summary.without_a_line() > 0) text += "\nwithout a line:\n" + list_of(what_has_no_line(summary));
+  return text;
+}
+
+std::string summary_json(const ShardSummary& summary, const std::vector<std::string>& files) {
+  return fields_of([&](Fields& fields) { add_summary(fields, summary, files); }).text();
+}
+
+std::string summary_schema() {
+  return schema_text(kReportSchema, "Sums of batches' reports: imgpipe report --json",
+                     [](Fields& fields) { add_summary(fields, ShardSummary(), {}); });
+}
+
+}  // namespace imgpipe
