@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kAlignment = 64;
 
 void require_8_bits(const Shape& shape) {
-  if (shape.sample != SampleType::u8)
+  if (shape.sample != Sample::u8)
     throw Error(ErrorKind::usage, "an image of 16 bits a sample was taken for one of 8");
 }
 
@@ -63,12 +63,12 @@ ConstHostView Image::untyped_view() const noexcept {
 
 HostPlane Image::view() {
   require_8_bits(shape_);
-  return untyped_view().as<Sample>();
+  return untyped_view().as<Sample8>();
 }
 
 ConstHostPlane Image::view() const {
   require_8_bits(shape_);
-  return untyped_view().as<Sample>();
+  return untyped_view().as<Sample8>();
 }
 
 void Image::release() noexcept {

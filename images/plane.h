@@ -9,27 +9,27 @@
 namespace imgpipe {
 
 // A sample of one channel with 8 bits: what the 8-bit kernels and the codecs of 8-bit files work on.
-using Sample = std::uint8_t;
+using Sample8 = std::uint8_t;
 inline constexpr int kMaxSample = 255;
 // One with 16 bits, in the host's byte order.
 using Sample16 = std::uint16_t;
 
 // What the samples of an image are. Everything that takes memory or bytes asks the type for its size.
-enum class SampleType : std::uint8_t { u8, u16 };
+enum class Sample : std::uint8_t { u8, u16 };
 
-[[nodiscard]] constexpr std::int64_t sample_bytes(SampleType type) {
-  return type == SampleType::u16 ? 2 : 1;
+[[nodiscard]] constexpr std::int64_t bytes_per_sample(Sample type) {
+  return type == Sample::u16 ? 2 : 1;
 }
 // The largest value; the smallest is 0.
-[[nodiscard]] constexpr int max_sample(SampleType type) {
-  return type == SampleType::u16 ? 65535 : 255;
+[[nodiscard]] constexpr int max_sample(Sample type) {
+  return type == Sample::u16 ? 65535 : 255;
 }
 template <class T>
 inline constexpr bool is_sample_v = std::is_same_v<std::remove_const_t<T>, std::uint8_t> ||
                                     std::is_same_v<std::remove_const_t<T>, std::uint16_t>;
 template <class T>
 requires is_sample_v<T>
-inline constexpr SampleType sample_type_of = sizeof(T) == 2 ? SampleType::u16 : SampleType::u8;
+inline constexpr Sample sample_type_of = sizeof(T) == 2 ? Sample::u16 : Sample::u8;
 // White: 255 or 65535.
 template <class T>
 inline constexpr int kLargest = max_sample(sample_type_of<T>);
@@ -46,11 +46,13 @@ struct Shape {
   std::int64_t width = 0;
   std::int64_t height = 0;
   int channels = 1;
-  SampleType sample = SampleType::u8;
+  Sample sample = Sample::u8;
 
   [[nodiscard]] constexpr std::int64_t pixels() const { return width * height; }
   [[nodiscard]] constexpr std::int64_t samples() const { return width * height * channels; }
-  [[nodiscard]] constexpr std::int64_t row_bytes() const { return width * channels * sample_bytes(sample); }
+  [[nodiscard]] constexpr std::int64_t row_bytes() const {
+    return width * channels * bytes_per_sample(sample);
+  }
   [[nodiscard]] constexpr std::int64_t bytes() const { return height * row_bytes(); }
   [[nodiscard]] constexpr bool has_alpha() const { return channels == 2 || channels == 4; }
   [[nodiscard]] constexpr int color_channels() const { return channels - (has_alpha() ? 1 : 0); }
@@ -99,7 +101,7 @@ struct View {
   std::int64_t height = 0;
   std::int64_t stride_bytes = 0;  // from one row to the next; a multiple of the sample's size
   int channels = 1;
-  SampleType sample = SampleType::u8;
+  Sample sample = Sample::u8;
 
   constexpr View() = default;
   constexpr View(Byte* bytes, const Shape& shape, std::int64_t stride)
@@ -142,7 +144,7 @@ struct View {
 using HostView = View<std::byte, Host>;
 using ConstHostView = View<const std::byte, Host>;
 
-using HostPlane = Plane<Sample, Host>;
-using ConstHostPlane = Plane<const Sample, Host>;
+using HostPlane = Plane<Sample8, Host>;
+using ConstHostPlane = Plane<const Sample8, Host>;
 
 }  // namespace imgpipe

@@ -263,7 +263,7 @@ namespace {
 
 }  // namespace
 
-Pattern parse_pattern(std::string_view text, SampleType sample) {
+Pattern parse_pattern(std::string_view text, Sample sample) {
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
   const auto info = std::ranges::find(kPatterns, usual_spelling(name), &PatternInfo::name);
@@ -279,13 +279,12 @@ Pattern parse_pattern(std::string_view text, SampleType sample) {
     const std::string_view digits = text.substr(colon + 1);
     const auto [end, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), pattern.parameter);
-    const int most = sample == SampleType::u16 ? info->most_of_16 : info->most;
+    const int most = sample == Sample::u16 ? info->most_of_16 : info->most;
     if (error != std::errc{} || end != digits.data() + digits.size() || pattern.parameter < info->least ||
         pattern.parameter > most) {
-      throw Error(
-          ErrorKind::usage,
-          "pattern " + std::string(name) + ": " + std::string(info->summary) +
-              (sample == SampleType::u16 ? "; of 16 bits up to " + std::to_string(most) : std::string()));
+      throw Error(ErrorKind::usage,
+                  "pattern " + std::string(name) + ": " + std::string(info->summary) +
+                      (sample == Sample::u16 ? "; of 16 bits up to " + std::to_string(most) : std::string()));
     }
   }
   return pattern;
@@ -294,7 +293,7 @@ Pattern parse_pattern(std::string_view text, SampleType sample) {
 Image synthesize(const Pattern& pattern, Shape shape, std::uint64_t seed) {
   if (shape.channels < 1 || shape.channels > 4)
     throw Error(ErrorKind::usage, "patterns have 1 to 4 channels");
-  if (shape.sample == SampleType::u8 && pattern.parameter > pattern.info->most)
+  if (shape.sample == Sample::u8 && pattern.parameter > pattern.info->most)
     throw Error(ErrorKind::usage, "pattern " + std::string(pattern.info->name) +
                                       " of 8 bits: " + std::string(pattern.info->summary));
   Image image(shape);
@@ -302,15 +301,15 @@ Image synthesize(const Pattern& pattern, Shape shape, std::uint64_t seed) {
   if (shape.has_alpha()) {
     shape.channels = shape.color_channels();
     const Image colors = synthesize(pattern, shape, seed);
-    if (shape.sample == SampleType::u16) {
+    if (shape.sample == Sample::u16) {
       add_alpha(colors.untyped_view().as<std::uint16_t>(), out.as<std::uint16_t>());
     } else {
-      add_alpha(colors.view(), out.as<Sample>());
+      add_alpha(colors.view(), out.as<Sample8>());
     }
-  } else if (shape.sample == SampleType::u16) {
+  } else if (shape.sample == Sample::u16) {
     fill_colors(pattern, seed, out.as<std::uint16_t>());
   } else {
-    fill_colors(pattern, seed, out.as<Sample>());
+    fill_colors(pattern, seed, out.as<Sample8>());
   }
   return image;
 }

@@ -90,8 +90,8 @@ struct Stage {
   StageFunctions u8 = {}, u16 = {};
 };
 
-[[nodiscard]] constexpr const StageFunctions& functions(const Stage& stage, SampleType sample) {
-  return sample == SampleType::u16 ? stage.u16 : stage.u8;
+[[nodiscard]] constexpr const StageFunctions& functions(const Stage& stage, Sample sample) {
+  return sample == Sample::u16 ? stage.u16 : stage.u8;
 }
 
 // Every stage there is. The only list of stage names.

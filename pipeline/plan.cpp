@@ -15,7 +15,7 @@ const Stage& stage_named(std::string_view name) {
 }
 
 // Some function for these samples; a fused stage's are its parts'.
-bool works_on(const Stage& stage, SampleType sample) {
+bool works_on(const Stage& stage, Sample sample) {
   return functions(stage, sample).reference != nullptr;
 }
 
@@ -64,7 +64,7 @@ class PlanBuilder {
   }
 
   Plan finish(int most_bits) {
-    if (8 * sample_bytes(frame_.sample) > most_bits) reduce();
+    if (8 * bytes_per_sample(frame_.sample) > most_bits) reduce();
     change_layout(Layout::interleaved);
     plan_.output = shape_of(frame_);
     return std::move(plan_);
@@ -124,11 +124,11 @@ bool lacks_cuda(const Step& step) {
 
 // The stage that does the work of both, nullptr when there is none. Of 16 bits where it has a function.
 const Stage* fused_stage(const Step& first, const Step& second) {
-  const SampleType sample = first.in.sample;
+  const Sample sample = first.in.sample;
   if (first.out.sample != sample || second.out.sample != sample) return nullptr;
   for (const Stage& stage : stage_table()) {
     if (stage.fuses[0] == first.stage->name && stage.fuses[1] == second.stage->name)
-      return sample == SampleType::u8 || functions(stage, sample).cuda != nullptr ? &stage : nullptr;
+      return sample == Sample::u8 || functions(stage, sample).cuda != nullptr ? &stage : nullptr;
   }
   return nullptr;
 }
@@ -181,7 +181,7 @@ const Step* step_without_cuda(const Plan& plan) {
 }
 
 std::string why_not_on_cuda(const Step& step) {
-  const bool deep = step.in.sample == SampleType::u16 || step.out.sample == SampleType::u16;
+  const bool deep = step.in.sample == Sample::u16 || step.out.sample == Sample::u16;
   return std::string(step.stage->name) + " has no function for " + (deep ? "16" : "8") +
          " bits a sample on CUDA devices";
 }

@@ -32,7 +32,7 @@ std::vector<std::string_view> channel_names(const Shape& shape) {
 struct Channel {
   ChannelStatistics statistics;
   std::vector<Percent> percents;
-  SampleType scale = SampleType::u8;
+  Sample scale = Sample::u8;
 
   [[nodiscard]] double unit(int value) const { return static_cast<double>(value) / max_sample(scale); }
 };

@@ -27,10 +27,10 @@ struct FileClaim {
 inline constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max();
 
 // The value that --lenient gives to samples that could not be recovered: mid-grey, half the range rounded up.
-[[nodiscard]] constexpr int missing_sample(SampleType type) {
+[[nodiscard]] constexpr int missing_sample(Sample type) {
   return max_sample(type) / 2 + 1;
 }
-inline constexpr Sample kMissingSample = missing_sample(SampleType::u8);
+inline constexpr Sample8 kMissingSample = missing_sample(Sample::u8);
 
 // Writes `pixels` pixels that could not be recovered: mid-grey, and opaque.
 template <class T>

@@ -165,7 +165,7 @@ void box_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void box_rows(const StageCall<Host>& call, const Band& band) {
-  box_planes<Sample>(call, band);
+  box_planes<Sample8>(call, band);
 }
 
 void box16_rows(const StageCall<Host>& call, const Band& band) {

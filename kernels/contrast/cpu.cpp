@@ -30,9 +30,9 @@ HWY_INLINE V16 stretched_distance(V16 distance, const ByteStretchFactor& factor)
 HWY_INLINE V8 stretched_vector(V8 v, const ByteStretchFactor& factor) {
   const D8 d;
   const V8 distance = hn::Min(hn::SaturatedSub(v, hn::Set(d, factor.lo)), hn::Set(d, factor.span));
-  const V16 even = stretched_distance(Pairs<Sample>::even(distance), factor);
-  const V16 odd = stretched_distance(Pairs<Sample>::odd(distance), factor);
-  return Pairs<Sample>::joined(even, odd);
+  const V16 even = stretched_distance(Pairs<Sample8>::even(distance), factor);
+  const V16 odd = stretched_distance(Pairs<Sample8>::odd(distance), factor);
+  return Pairs<Sample8>::joined(even, odd);
 }
 
 // ---- where 16 bits come in or go out --------------------------------------------------------------------
@@ -92,15 +92,15 @@ void stretch_planes(const StageCall<Host>& call, const Band& band) {
 
 template <class From>
 void stretch_planes_from(const StageCall<Host>& call, const Band& band) {
-  if (call.out.type.sample == SampleType::u16) {
+  if (call.out.type.sample == Sample::u16) {
     stretch_planes<From, Sample16>(call, band);
   } else {
-    stretch_planes<From, Sample>(call, band);
+    stretch_planes<From, Sample8>(call, band);
   }
 }
 
 void contrast_rows(const StageCall<Host>& call, const Band& band) {
-  stretch_planes_from<Sample>(call, band);
+  stretch_planes_from<Sample8>(call, band);
 }
 
 void contrast16_rows(const StageCall<Host>& call, const Band& band) {

@@ -52,16 +52,15 @@ std::string_view gamma_needless(const FrameType&, const Parameters& parameters) 
 }
 
 std::int64_t gamma_prepared_bytes(const FrameType& in, const Parameters&) {
-  return in.bins() * sample_bytes(in.sample);
+  return in.bins() * bytes_per_sample(in.sample);
 }
 
 void gamma_prepare(const FrameType& in, const Parameters& parameters, std::byte* to) {
-  in.sample == SampleType::u16 ? make_table<Sample16>(parameters[0], to)
-                               : make_table<Sample>(parameters[0], to);
+  in.sample == Sample::u16 ? make_table<Sample16>(parameters[0], to) : make_table<Sample8>(parameters[0], to);
 }
 
 void gamma_reference(const StageCall<Host>& call) {
-  look_up<Sample>(call);
+  look_up<Sample8>(call);
 }
 
 void gamma16_reference(const StageCall<Host>& call) {

@@ -11,9 +11,9 @@ struct Scale {
   int limit = 1;  // of lo and hi
 };
 
-constexpr Scale scale_of(SampleType sample, LevelsOf of) {
-  if (of == LevelsOf::u16 && sample == SampleType::u8) return {257, 1};
-  if (of == LevelsOf::u8 && sample == SampleType::u16) return {1, 257};
+constexpr Scale scale_of(Sample sample, LevelsOf of) {
+  if (of == LevelsOf::u16 && sample == Sample::u8) return {257, 1};
+  if (of == LevelsOf::u8 && sample == Sample::u16) return {1, 257};
   return {};
 }
 
@@ -26,9 +26,9 @@ constexpr T leveled(std::int64_t v, std::int64_t lo, std::int64_t hi) {
   return static_cast<T>(((v - lo) * 2 * kMost + (hi - lo)) / (2 * (hi - lo)));
 }
 
-static_assert(leveled<Sample>(125, 50, 200) == stretched(125, 50, 200));
-static_assert(leveled<Sample>(51, 50, 200) == 2 && leveled<Sample>(50, 50, 200) == 0);
-static_assert(leveled<Sample>(2570, 1000, 4000) == 133);           // 1570 / 3000 of 255: 133.45
+static_assert(leveled<Sample8>(125, 50, 200) == stretched(125, 50, 200));
+static_assert(leveled<Sample8>(51, 50, 200) == 2 && leveled<Sample8>(50, 50, 200) == 0);
+static_assert(leveled<Sample8>(2570, 1000, 4000) == 133);          // 1570 / 3000 of 255: 133.45
 static_assert(leveled<std::uint16_t>(2500, 1028, 5140) == 23460);  // 1472 / 4112 of 65,535
 
 template <class T>
@@ -54,13 +54,13 @@ std::string_view levels_needless(const FrameType& in, const Parameters& paramete
 }
 
 std::int64_t levels_prepared_bytes(const FrameType& in, const Parameters&) {
-  return (std::int64_t{max_sample(in.sample)} + 1) * sample_bytes(in.sample);
+  return (std::int64_t{max_sample(in.sample)} + 1) * bytes_per_sample(in.sample);
 }
 
 void levels_prepare(const FrameType& in, const Parameters& parameters, std::byte* to) {
   const Scale scale = scale_of(in.sample, parameters.as<LevelsOf>(2));
-  in.sample == SampleType::u16 ? make_table<std::uint16_t>(scale, parameters, to)
-                               : make_table<Sample>(scale, parameters, to);
+  in.sample == Sample::u16 ? make_table<std::uint16_t>(scale, parameters, to)
+                           : make_table<Sample8>(scale, parameters, to);
 }
 
 }  // namespace imgpipe

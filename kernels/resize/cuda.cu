@@ -71,7 +71,7 @@ __device__ __forceinline__ std::uint32_t linear_at(const T* upper, const T* lowe
                            static_cast<Sum>(down_share) * blended(lower, source, share));
 }
 
-__device__ __forceinline__ void store_four(Sample* to, const std::uint32_t (&values)[kPixels]) {
+__device__ __forceinline__ void store_four(Sample8* to, const std::uint32_t (&values)[kPixels]) {
   *reinterpret_cast<std::uint32_t*>(to) = pack_bytes<0>(values[0], values[1], values[2], values[3]);
 }
 __device__ __forceinline__ void store_four(Sample16* to, const std::uint32_t (&values)[kPixels]) {
@@ -257,7 +257,7 @@ CudaStatus launch_resize(const StageCall<Device>& call, const CudaLaunch& launch
 }  // namespace
 
 CudaStatus resize_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_resize<Sample>(call, launch);
+  return launch_resize<Sample8>(call, launch);
 }
 
 CudaStatus resize16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {

@@ -39,7 +39,7 @@ bool rotate_needs_all_rows(const Parameters&) {
 }
 
 void rotate_reference(const StageCall<Host>& call) {
-  if (call.in.type.sample == SampleType::u16) {
+  if (call.in.type.sample == Sample::u16) {
     rotate_planes<std::uint16_t>(call);
   } else {
     rotate_planes<std::uint8_t>(call);

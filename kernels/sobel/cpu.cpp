@@ -154,7 +154,7 @@ void sobel_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void sobel_rows(const StageCall<Host>& call, const Band& band) {
-  sobel_planes<Sample>(call, band);
+  sobel_planes<Sample8>(call, band);
 }
 
 void sobel16_rows(const StageCall<Host>& call, const Band& band) {

@@ -81,7 +81,7 @@ CudaStatus launch_sobel(const StageCall<Device>& call, const CudaLaunch& launch)
 }  // namespace
 
 CudaStatus sobel_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_sobel<Sample>(call, launch);
+  return launch_sobel<Sample8>(call, launch);
 }
 
 CudaStatus sobel16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {

@@ -35,7 +35,7 @@ RowRange sobel_needs(const FrameType& in, const Parameters&, RowRange out) {
 }
 
 void sobel_reference(const StageCall<Host>& call) {
-  sobel_planes<Sample>(call);
+  sobel_planes<Sample8>(call);
 }
 
 void sobel16_reference(const StageCall<Host>& call) {

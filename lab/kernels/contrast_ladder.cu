@@ -152,10 +152,10 @@ CudaStatus contrast_branch_free(const StageCall<Device>& call, const RungLaunch&
 }
 
 CudaStatus contrast_table(const StageCall<Device>& call, const RungLaunch& launch) {
-  if (call.in.type.sample == SampleType::u8) {
+  if (call.in.type.sample == Sample::u8) {
     LaunchGrid grid = striding(launch);
     grid.shared_bytes = kBins;
-    return launch_contrast<Sample>(table_kernel<Sample>, grid, call, launch);
+    return launch_contrast<Sample8>(table_kernel<Sample8>, grid, call, launch);
   }
   const cudaError_t allowed = cudaFuncSetAttribute(
       table_kernel<Sample16>, cudaFuncAttributeMaxDynamicSharedMemorySize, kContrastTableBytes);

@@ -47,8 +47,8 @@ __global__ __launch_bounds__(kBins) void collect_kernel(const std::uint32_t* fro
 }  // namespace
 
 std::size_t hist_cub_bytes(const FrameType& shape, const RungLaunch& launch) {
-  return counts_bytes(shape) + (shape.sample == SampleType::u16 ? own_bytes<Sample16>(shape, launch)
-                                                                : own_bytes<Sample>(shape, launch));
+  return counts_bytes(shape) + (shape.sample == Sample::u16 ? own_bytes<Sample16>(shape, launch)
+                                                            : own_bytes<Sample8>(shape, launch));
 }
 
 CudaStatus hist_cub(const StageCall<Device>& call, const RungLaunch& launch) {

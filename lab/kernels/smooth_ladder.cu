@@ -123,7 +123,7 @@ IMGPIPE_HOST_DEVICE constexpr std::int64_t sums_stride(std::int64_t width) {
 // in, less the one that goes out.
 __global__ __launch_bounds__(kMostBlockThreads) void row_sums_kernel(Source in, std::uint16_t* sums) {
   for (auto at = grid_stride<kRun>(in); at.inside(); at.next()) {
-    const Sample* from = in.row(at.y()) + at.x();
+    const Sample8* from = in.row(at.y()) + at.x();
     const uint4 own = load_vector(from);
     const std::uint32_t words[6] = {at.x() > 0 ? load_word(from - 4) : 0,         own.x, own.y, own.z, own.w,
                                     at.left() > kRun ? load_word(from + kRun) : 0};
@@ -216,8 +216,8 @@ CudaStatus smooth_separable(const StageCall<Device>& call, const RungLaunch& lau
   auto* sums = static_cast<std::uint16_t*>(launch.scratch);
   const unsigned block = block_of(launch, kBlock);
   const unsigned blocks = striding_blocks(launch, kResident);
-  row_sums_kernel<<<blocks, block, 0, launch.stream>>>(call.in.plane<Sample>(0), sums);
-  column_sums_kernel<<<blocks, block, 0, launch.stream>>>(sums, call.out.plane<Sample>(0));
+  row_sums_kernel<<<blocks, block, 0, launch.stream>>>(call.in.plane<Sample8>(0), sums);
+  column_sums_kernel<<<blocks, block, 0, launch.stream>>>(sums, call.out.plane<Sample8>(0));
   return cudaGetLastError();
 }
 

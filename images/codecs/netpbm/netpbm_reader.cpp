@@ -42,7 +42,7 @@ class NetpbmReader final : public Reader {
     if (maxval < 1 || maxval > 65535) fail("the maximum value is not within 1..65535");
     maxval_ = static_cast<unsigned>(maxval);
     header_.bits_per_sample = static_cast<int>(std::bit_width(maxval_));
-    if (maxval_ > 255 && options.most_bits > 8) header_.shape.sample = SampleType::u16;
+    if (maxval_ > 255 && options.most_bits > 8) header_.shape.sample = Sample::u16;
     most_ = static_cast<unsigned>(max_sample(header_.shape.sample));
     reciprocal_ = ((std::uint64_t{1} << kReciprocalBits) + maxval_ - 1) / maxval_;
     // One white space ends the header; a comment may stand before it.
@@ -72,10 +72,10 @@ class NetpbmReader final : public Reader {
  protected:
   void read_next_rows(HostView rows) override {
     if (read_straight(rows)) return;
-    if (rows.sample == SampleType::u16) {
+    if (rows.sample == Sample::u16) {
       read_rows_of(rows.as<std::uint16_t>());
     } else {
-      read_rows_of(rows.as<Sample>());
+      read_rows_of(rows.as<Sample8>());
     }
   }
 

@@ -79,7 +79,7 @@ class PsdReader final : public Reader {
     header_.format = Format::psd;
     header_.bits_per_sample = static_cast<int>(psd_.depth);
     header_.shape = {psd_.width, psd_.height, (color ? 3 : 1) + (alpha ? 1 : 0),
-                     psd_.depth > 8 && options.most_bits > 8 ? SampleType::u16 : SampleType::u8};
+                     psd_.depth > 8 && options.most_bits > 8 ? Sample::u16 : Sample::u8};
     if (!psd_.profile.empty()) header_.profile = profile_name(psd_.profile);
     check_header(header_.shape, options);
     check_plausible(psd_.row_bytes * psd_.height * psd_.colors(), file.size(), kBestRatio);
@@ -97,10 +97,10 @@ class PsdReader final : public Reader {
     if (next_row_ == 0) make_rows();
     for (std::int64_t y = 0; y < rows.height; ++y, ++next_row_) {
       for (ChannelPlane& plane : planes_) read_row(plane);
-      if (rows.sample == SampleType::u16) {
+      if (rows.sample == Sample::u16) {
         give_row(rows.as<std::uint16_t>().row(y), rows.channels);
       } else {
-        give_row(rows.as<Sample>().row(y), rows.channels);
+        give_row(rows.as<Sample8>().row(y), rows.channels);
       }
     }
   }

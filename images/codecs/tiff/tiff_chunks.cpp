@@ -41,7 +41,7 @@ std::size_t data_bytes(Bytes file, const TiffPage& page, std::size_t chunk) {
 }
 
 void fill_missing_row(std::byte* out, std::int64_t pixels, const Shape& shape) {
-  if (shape.sample == SampleType::u16) {
+  if (shape.sample == Sample::u16) {
     fill_missing(reinterpret_cast<std::uint16_t*>(out), pixels, shape.channels);
   } else {
     fill_missing(reinterpret_cast<std::uint8_t*>(out), pixels, shape.channels);
@@ -144,7 +144,7 @@ void TiffChunks::give_rows(std::int64_t first, HostView out) {
           whole = false;
         }
       }
-      std::byte* at = out.row(y) + x * out.channels * sample_bytes(out.sample);
+      std::byte* at = out.row(y) + x * out.channels * bytes_per_sample(out.sample);
       if (whole) {
         rows_.convert(rows, pixels, line_.data(), at);
         continue;

@@ -29,7 +29,7 @@ T straight(T value, T alpha) {
 Shape tiff_shape(const TiffPage& page, int most_bits) {
   const bool color = page.shown != TiffColor::white_is_zero && page.shown != TiffColor::black_is_zero;
   return {page.width, page.height, (color ? 3 : 1) + (page.alpha != TiffAlpha::none ? 1 : 0),
-          most_bits > 8 && page.bits > 8 ? SampleType::u16 : SampleType::u8};
+          most_bits > 8 && page.bits > 8 ? Sample::u16 : Sample::u8};
 }
 
 TiffRows::TiffRows(const TiffPage& page, Shape shape) : page_(page), shape_(shape) {
@@ -37,7 +37,7 @@ TiffRows::TiffRows(const TiffPage& page, Shape shape) : page_(page), shape_(shap
                   page.shown == TiffColor::ycbcr;
   for (std::size_t i = 0; i < page.source.size(); ++i) in_order = in_order && page.source[i] == i;
   plain_ = in_order && page.samples == shape.channels && !page.separate &&
-           page.alpha != TiffAlpha::premultiplied && page.bits == 8 * sample_bytes(shape.sample);
+           page.alpha != TiffAlpha::premultiplied && page.bits == 8 * bytes_per_sample(shape.sample);
   constexpr bool kBigEndian = std::endian::native == std::endian::big;
   swapped_ = page.bits == 16 && page.big_endian != kBigEndian;
   if (page.shown != TiffColor::palette) return;
@@ -140,7 +140,7 @@ void TiffRows::convert(std::span<const std::byte* const> rows, std::int64_t pixe
     } else if (swapped_) {
       copy_swapped(rows[0], static_cast<std::size_t>(samples), out);
     } else {
-      std::memcpy(out, rows[0], static_cast<std::size_t>(samples * sample_bytes(shape_.sample)));
+      std::memcpy(out, rows[0], static_cast<std::size_t>(samples * bytes_per_sample(shape_.sample)));
     }
     return;
   }
@@ -155,7 +155,7 @@ void TiffRows::convert(std::span<const std::byte* const> rows, std::int64_t pixe
     }
     unpack(row, pixels * samples, planes, line + plane);
   }
-  if (shape_.sample == SampleType::u16) {
+  if (shape_.sample == Sample::u16) {
     convert_to(line, pixels, reinterpret_cast<std::uint16_t*>(out));
   } else {
     convert_to(line, pixels, reinterpret_cast<std::uint8_t*>(out));
