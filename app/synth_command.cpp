@@ -21,7 +21,7 @@
 namespace imgpipe {
 namespace {
 
-constexpr Choices<SampleType, 2> kDepths{{{"8", SampleType::u8}, {"16", SampleType::u16}}};
+constexpr Choices<Sample, 2> kDepths{{{"8", Sample::u8}, {"16", Sample::u16}}};
 
 // What the format holds of what was asked for; no alpha is dropped in silence.
 Shape synth_shape(const SynthOptions& options, Format format) {
@@ -31,7 +31,7 @@ Shape synth_shape(const SynthOptions& options, Format format) {
   shape.channels = options.channels.value_or(info.holds_color ? 3 : 1);
   if (shape.color_channels() == 3 && !info.holds_color)
     throw Error(ErrorKind::usage, "--channels: " + name + " holds grey only: --channels 1, or write ppm");
-  if (8 * sample_bytes(shape.sample) > info.written_bits)
+  if (8 * bytes_per_sample(shape.sample) > info.written_bits)
     throw Error(ErrorKind::usage, "--depth: " + name + " holds 8 bits a sample: --depth 8, or write png");
   if (shape.has_alpha() && !info.holds_alpha)
     throw Error(ErrorKind::usage, "--channels: " + name + " holds no alpha: --channels " +

@@ -12,9 +12,10 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 
-void require_8_bits(const Shape& shape) {
-  if (shape.sample != SampleType::u8)
-    throw Error(ErrorKind::usage, "an image of 16 bits a sample was taken for one of 8");
+void require_8_bits(const ConstHostView& view) {
+  if (!view.holds<Sample8>())
+    throw Error(ErrorKind::usage, "an image of " + std::to_string(8 * bytes_per_sample(view.sample)) +
+                                      " bits a sample was taken for one of 8");
 }
 
 }  // namespace
@@ -62,13 +63,13 @@ ConstHostView Image::untyped_view() const noexcept {
 }
 
 HostPlane Image::view() {
-  require_8_bits(shape_);
-  return untyped_view().as<Sample>();
+  require_8_bits(untyped_view());
+  return untyped_view().as<Sample8>();
 }
 
 ConstHostPlane Image::view() const {
-  require_8_bits(shape_);
-  return untyped_view().as<Sample>();
+  require_8_bits(untyped_view());
+  return untyped_view().as<Sample8>();
 }
 
 void Image::release() noexcept {

@@ -26,7 +26,7 @@ struct Pattern {
 };
 
 // Reads "noise" or "colors:5", for samples of this type. Throws Error(usage) that lists the patterns.
-[[nodiscard]] Pattern parse_pattern(std::string_view text, SampleType sample = SampleType::u8);
+[[nodiscard]] Pattern parse_pattern(std::string_view text, Sample sample = Sample::u8);
 
 // Fills an image of `shape` (1 to 4 channels) with the pattern. Of 8 bits a sample:
 //   noise           every sample uniform over 0..255, independent

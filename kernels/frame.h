@@ -21,16 +21,15 @@ struct FrameType {
   int color_channels = 1;   // 1 or 3
   bool alpha = false;
   Layout layout = Layout::planar;
-  SampleType sample = SampleType::u8;
+  Sample sample = Sample::u8;
 
   [[nodiscard]] constexpr std::int64_t pixels() const { return width * height; }
   [[nodiscard]] constexpr int channels() const { return color_channels + (alpha ? 1 : 0); }
   // Of one plane, of colour, and of all.
-  [[nodiscard]] constexpr std::int64_t plane_bytes() const { return pixels() * sample_bytes(sample); }
+  [[nodiscard]] constexpr std::int64_t plane_bytes() const { return pixels() * bytes_per_sample(sample); }
   [[nodiscard]] constexpr std::int64_t color_bytes() const { return plane_bytes() * color_channels; }
   [[nodiscard]] constexpr std::int64_t bytes() const { return plane_bytes() * channels(); }
-  // Values that a sample can have: the counters of a histogram's row.
-  [[nodiscard]] constexpr std::int64_t bins() const { return std::int64_t{max_sample(sample)} + 1; }
+  [[nodiscard]] constexpr std::int64_t bins() const { return imgpipe::bins(sample); }
   friend constexpr bool operator==(const FrameType&, const FrameType&) = default;
 };
 

@@ -23,6 +23,8 @@ struct StageFunctions {
   CudaStatus (*cuda)(const StageCall<Device>&, const CudaLaunch&) = nullptr;
 };
 
+inline constexpr StageFunctions kNoFunctions;
+
 struct Stage {
   std::string_view name;     // as --stages takes it and the report shows it
   std::string_view summary;  // for --help
@@ -90,8 +92,16 @@ struct Stage {
   StageFunctions u8 = {}, u16 = {};
 };
 
-[[nodiscard]] constexpr const StageFunctions& functions(const Stage& stage, SampleType sample) {
-  return sample == SampleType::u16 ? stage.u16 : stage.u8;
+[[nodiscard]] constexpr const StageFunctions& functions(const Stage& stage, Sample sample) {
+  switch (sample) {
+    case Sample::u8:
+      return stage.u8;
+    case Sample::u16:
+      return stage.u16;
+    case Sample::f32:
+      return kNoFunctions;
+  }
+  unreachable();
 }
 
 // Every stage there is. The only list of stage names.

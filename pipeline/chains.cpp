@@ -18,7 +18,7 @@ constexpr std::int64_t kBandRowsMultiple = 16;
 constexpr std::int64_t kMostBandBytes = std::int64_t{8} << 20;  // very wide rows are not grouped
 
 std::int64_t row_bytes(const FrameType& type) {
-  return type.width * type.channels() * sample_bytes(type.sample);
+  return type.width * type.channels() * bytes_per_sample(type.sample);
 }
 
 // Rows of the input that two neighbouring rows of the output both need.

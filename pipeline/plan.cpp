@@ -15,7 +15,7 @@ const Stage& stage_named(std::string_view name) {
 }
 
 // Some function for these samples; a fused stage's are its parts'.
-bool works_on(const Stage& stage, SampleType sample) {
+bool works_on(const Stage& stage, Sample sample) {
   return functions(stage, sample).reference != nullptr;
 }
 
@@ -49,6 +49,7 @@ class PlanBuilder {
 
   void add_selected(const StageRequest& request) {
     const Stage& stage = *request.stage;
+    check_samples(stage);
     const std::string_view why = stage.needless == nullptr ? "" : stage.needless(frame_, request.parameters);
     if (!why.empty()) {
       plan_.notes.push_back(std::string(stage.name) + request.said + " left out: " + std::string(why));
@@ -64,13 +65,19 @@ class PlanBuilder {
   }
 
   Plan finish(int most_bits) {
-    if (8 * sample_bytes(frame_.sample) > most_bits) reduce();
+    if (8 * bytes_per_sample(frame_.sample) > most_bits) reduce();
     change_layout(Layout::interleaved);
     plan_.output = shape_of(frame_);
     return std::move(plan_);
   }
 
  private:
+  void check_samples(const Stage& stage) const {
+    if (works_on(stage, frame_.sample)) return;
+    throw Error(ErrorKind::usage, std::string(stage.name) + " takes no images of " +
+                                      std::to_string(8 * bytes_per_sample(frame_.sample)) + " bits a sample");
+  }
+
   // Grey without alpha is the same bytes in both layouts.
   void change_layout(Layout wanted) {
     if (frame_.layout == wanted || frame_.channels() == 1) return;
@@ -97,8 +104,7 @@ class PlanBuilder {
     if (earlier > 0) step.label += "#" + std::to_string(earlier + 1);
     step.label += said;
     if (step.implicit) step.label += "*";
-    if (!works_on(stage, frame_.sample))
-      throw Error(ErrorKind::usage, std::string(stage.name) + " takes images of 8 bits a sample only");
+    check_samples(stage);
     step.in = frame_;
     step.out = output_type(stage, frame_, step.parameters);
     if (stage.writes_pixels) check_size(step.label, step.out, most_pixels_);
@@ -124,11 +130,11 @@ bool lacks_cuda(const Step& step) {
 
 // The stage that does the work of both, nullptr when there is none. Of 16 bits where it has a function.
 const Stage* fused_stage(const Step& first, const Step& second) {
-  const SampleType sample = first.in.sample;
+  const Sample sample = first.in.sample;
   if (first.out.sample != sample || second.out.sample != sample) return nullptr;
   for (const Stage& stage : stage_table()) {
     if (stage.fuses[0] == first.stage->name && stage.fuses[1] == second.stage->name)
-      return sample == SampleType::u8 || functions(stage, sample).cuda != nullptr ? &stage : nullptr;
+      return !is_wide(sample) || functions(stage, sample).cuda != nullptr ? &stage : nullptr;
   }
   return nullptr;
 }
@@ -181,8 +187,8 @@ const Step* step_without_cuda(const Plan& plan) {
 }
 
 std::string why_not_on_cuda(const Step& step) {
-  const bool deep = step.in.sample == SampleType::u16 || step.out.sample == SampleType::u16;
-  return std::string(step.stage->name) + " has no function for " + (deep ? "16" : "8") +
+  const std::int64_t bytes = std::max(bytes_per_sample(step.in.sample), bytes_per_sample(step.out.sample));
+  return std::string(step.stage->name) + " has no function for " + std::to_string(8 * bytes) +
          " bits a sample on CUDA devices";
 }
 

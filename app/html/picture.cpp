@@ -30,19 +30,18 @@ class Means {
     for (std::int64_t y = 0; y < rows.height; ++y) {
       const std::int64_t to_row = (first + y) * small_.height / image_.height * small_.width;
       const std::byte* from = rows.data + y * rows.stride_bytes;
-      image_.sample == SampleType::u16 ? add_row(reinterpret_cast<const Sample16*>(from), to_row)
-                                       : add_row(reinterpret_cast<const Sample*>(from), to_row);
+      visit_sample(image_.sample, [&]<class T>(T) { add_row(reinterpret_cast<const T*>(from), to_row); });
     }
   }
 
   // Rounded half up, of 8 bits.
   [[nodiscard]] Image picture() const {
     Image picture(small_);
-    auto* out = reinterpret_cast<Sample*>(picture.untyped_view().data);
+    auto* out = reinterpret_cast<Sample8*>(picture.untyped_view().data);
     const auto white = static_cast<std::uint64_t>(max_sample(image_.sample));
     for (std::size_t i = 0; i < sums_.size(); ++i) {
       const std::uint64_t whole = pixels_[i / static_cast<std::size_t>(small_.channels)] * white;
-      out[i] = static_cast<Sample>((2 * sums_[i] * 255 + whole) / (2 * whole));
+      out[i] = static_cast<Sample8>((2 * sums_[i] * 255 + whole) / (2 * whole));
     }
     return picture;
   }

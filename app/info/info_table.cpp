@@ -84,7 +84,7 @@ std::vector<TableLine> lines_of(const InfoImage& entry) {
   add("stored channels", stored_channels_text(image.details));
   add("in the pipeline", std::to_string(shape.channels) +
                              (shape.channels == 1 ? " channel of " : " channels of ") +
-                             std::to_string(8 * sample_bytes(shape.sample)) + " bits");
+                             std::to_string(8 * bytes_per_sample(shape.sample)) + " bits");
   add("compression", joined(image.details.compression, image.details.subsampling));
   add("layout", image.details.layout);
   add("orientation", orientation_text(image));

@@ -111,11 +111,11 @@ class LentRunner {
   IdleRunners::Entries entry_;
 };
 
-SampleType sample_type(const py::array& array) {
+Sample sample_type(const py::array& array) {
   const py::dtype type = array.dtype();
-  if (type.kind() == 'u' && type.itemsize() == 1) return SampleType::u8;
+  if (type.kind() == 'u' && type.itemsize() == 1) return Sample::u8;
   if (type.kind() == 'u' && type.itemsize() == 2 && py::dtype::of<std::uint16_t>().equal(type))
-    return SampleType::u16;
+    return Sample::u16;
   throw py::type_error("array: samples must be numpy.uint8 or numpy.uint16, not " +
                        std::string(py::str(py::handle(type))));
 }
@@ -134,7 +134,7 @@ Shape shape_of(const py::array& array) {
 
 // Whether the array can be read where it lies: pixels next to each other, rows apart by any positive stride.
 bool lies_in_rows(const py::array& array, const Shape& shape) {
-  const std::int64_t size = sample_bytes(shape.sample);
+  const std::int64_t size = bytes_per_sample(shape.sample);
   const bool channels_follow = array.ndim() == 2 || shape.channels == 1 || array.strides(2) == size;
   const bool pixels_follow = shape.width == 1 || array.strides(1) == size * shape.channels;
   const bool rows_follow = shape.height == 1 || array.strides(0) >= shape.row_bytes();
@@ -166,14 +166,13 @@ py::array array_of(const RunResult& result) {
   auto owned = std::make_unique<Owned>(Owned{result.memory, result.report.implementation == "cuda"});
   const py::capsule owner(owned.get(), &let_go);
   (void)owned.release();
-  const auto size = static_cast<py::ssize_t>(sample_bytes(shape.sample));
+  const auto size = static_cast<py::ssize_t>(bytes_per_sample(shape.sample));
   std::vector<py::ssize_t> sides{shape.height, shape.width}, strides{result.pixels.stride_bytes, size};
   if (shape.channels > 1) {
     sides.push_back(shape.channels);
     strides = {result.pixels.stride_bytes, size * shape.channels, size};
   }
-  const py::dtype type =
-      shape.sample == SampleType::u16 ? py::dtype::of<std::uint16_t>() : py::dtype::of<std::uint8_t>();
+  const py::dtype type = visit_sample(shape.sample, []<class T>(T) { return py::dtype::of<T>(); });
   return {type, sides, strides, result.pixels.data, owner};
 }
 
@@ -182,7 +181,7 @@ py::dict shape_dict(const Shape& shape) {
   dict["width"] = shape.width;
   dict["height"] = shape.height;
   dict["channels"] = shape.channels;
-  dict["bits_per_sample"] = 8 * sample_bytes(shape.sample);
+  dict["bits_per_sample"] = 8 * bytes_per_sample(shape.sample);
   return dict;
 }
 

@@ -111,7 +111,7 @@ std::optional<double> ReportRow::speed_up() const {
 }
 
 int bits_of(const Shape& shape) {
-  return static_cast<int>(8 * sample_bytes(shape.sample));
+  return static_cast<int>(8 * bytes_per_sample(shape.sample));
 }
 
 std::string shape_text(const Shape& shape) {

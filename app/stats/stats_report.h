@@ -14,7 +14,7 @@ namespace imgpipe {
 struct ChannelReport {
   ChannelStatistics statistics;
   std::vector<Percent> percents;
-  SampleType scale = SampleType::u8;
+  Sample scale = Sample::u8;
 };
 void add_channel(Fields& fields, const ChannelReport& channel);
 [[nodiscard]] Named<ChannelReport> channels_of(const ImageGroup& group, const std::vector<Percent>& percents);

@@ -14,7 +14,7 @@ namespace imgpipe {
 
 class Palette {
  public:
-  using Color = std::array<Sample, 4>;  // red, green, blue, alpha
+  using Color = std::array<Sample8, 4>;  // red, green, blue, alpha
 
   // `colors` for the indices from `first` on, given out with 3 or 4 channels. `format` is the name that an
   // error begins with.
@@ -23,7 +23,7 @@ class Palette {
 
   // Writes the colour of an index. One that the palette does not have is an Error(input), and mid-grey where
   // the palette is lenient.
-  void put(std::uint32_t index, Sample* out) {
+  void put(std::uint32_t index, Sample8* out) {
     const std::uint32_t entry = index - first_;  // wraps, and so is too large, below the first
     if (entry < colors_.size()) {
       for (int c = 0; c < channels_; ++c) out[c] = colors_[entry][static_cast<std::size_t>(c)];

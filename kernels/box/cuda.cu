@@ -167,7 +167,7 @@ CudaStatus launch_box(const StageCall<Device>& call, const CudaLaunch& launch) {
 }  // namespace
 
 CudaStatus box_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_box<Sample>(call, launch);
+  return launch_box<Sample8>(call, launch);
 }
 
 CudaStatus box16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {

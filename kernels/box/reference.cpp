@@ -71,7 +71,7 @@ RowRange box_needs(const FrameType& in, const Parameters& parameters, RowRange o
 }
 
 void box_reference(const StageCall<Host>& call) {
-  box_planes<Sample>(call);
+  box_planes<Sample8>(call);
 }
 
 void box16_reference(const StageCall<Host>& call) {

@@ -47,7 +47,7 @@ void equalize_sums(const std::int32_t* sums, float scale, T* table) {
   }
 }
 
-void equalize_sums8(const std::int32_t* sums, float scale, Sample* table) {
+void equalize_sums8(const std::int32_t* sums, float scale, Sample8* table) {
   equalize_sums(sums, scale, table);
 }
 void equalize_sums16(const std::int32_t* sums, float scale, Sample16* table) {
@@ -76,15 +76,15 @@ HWY_INLINE VF part_of(V words, std::uint32_t mask) {
 
 // A row of cells: what the four tiles around each cell make of each value.
 struct Cells8 {
-  using T = Sample;
-  Cells8(const ClaheTiles& tiles, const Sample* pairs)
+  using T = Sample8;
+  Cells8(const ClaheTiles& tiles, const Sample8* pairs)
       : along_side(tiles.along_side), all(pairs), words(static_cast<std::size_t>(tiles.cells()) * kBins) {}
   // Puts together those of row `cell`.
   void move_to(int cell) {
     if (cell == row) return;
     row = cell;
-    const Sample* upper = all + 2 * words.size() * static_cast<std::size_t>(tile_before(cell));
-    const Sample* lower = all + 2 * words.size() * static_cast<std::size_t>(tile_behind(cell, along_side));
+    const Sample8* upper = all + 2 * words.size() * static_cast<std::size_t>(tile_before(cell));
+    const Sample8* lower = all + 2 * words.size() * static_cast<std::size_t>(tile_behind(cell, along_side));
     for (std::size_t i = 0; i < words.size(); ++i) {
       words[i] = static_cast<std::uint32_t>(upper[2 * i] | upper[2 * i + 1] << 8 | lower[2 * i] << 16) |
                  static_cast<std::uint32_t>(lower[2 * i + 1]) << 24;
@@ -103,7 +103,7 @@ struct Cells8 {
   }
 
   int along_side;
-  const Sample* all;
+  const Sample8* all;
   int row = -1;
   std::vector<std::uint32_t> words;
 };
@@ -221,7 +221,7 @@ void count_inside(const Plane<const T, Host>& plane, std::int64_t x, std::int64_
   call.in.type = {.width = width, .height = height, .sample = sample_type_of<T>};
   call.in.planes[0] = Plane<const T, Host>{plane.row(y) + x, width, height, plane.stride, 1};
   call.histogram = histogram_view<Host>(counts, call.in.type);
-  sizeof(T) == 2 ? hist16_cpu(call, {0, height, 0, 0}) : hist_cpu(call, {0, height, 0, 0});
+  kIsWide<T> ? hist16_cpu(call, {0, height, 0, 0}) : hist_cpu(call, {0, height, 0, 0});
 }
 
 // The counts of the tile whose first pixel is left, top: what lies inside the image as a rectangle, mirrored
@@ -298,7 +298,7 @@ void find_tile(const Plane<const T, Host>& plane, const ClaheTiles& tiles, int t
     std::int32_t sums[kChunk];
     T table[kChunk];
     all_sums.next(sums);
-    if constexpr (sizeof(T) == 2) {
+    if constexpr (kIsWide<T>) {
       HWY_DYNAMIC_DISPATCH(equalize_sums16)(sums, tiles.scale, table);
     } else {
       HWY_DYNAMIC_DISPATCH(equalize_sums8)(sums, tiles.scale, table);
@@ -330,11 +330,8 @@ std::int64_t clahe_find_parts(const FrameType& in, const Parameters& parameters)
 void clahe_find_part(const Frame<const std::byte, Host>& in, const Parameters& parameters, std::int64_t part,
                      std::byte* to) {
   const ClaheTiles tiles(in.type, parameters);
-  if (in.type.sample == SampleType::u16) {
-    find_tile_of_frame(in, tiles, part, reinterpret_cast<Sample16*>(to));
-  } else {
-    find_tile_of_frame(in, tiles, part, reinterpret_cast<Sample*>(to));
-  }
+  visit_sample(in.type.sample,
+               [&]<class T>(T) { find_tile_of_frame(in, tiles, part, reinterpret_cast<T*>(to)); });
 }
 
 void clahe_cpu(const StageCall<Host>& call, const Band& band) {

@@ -15,10 +15,10 @@ constexpr int kBlocks = 6;
 
 // Part blockIdx.x of tile blockIdx.y of plane blockIdx.z. Shared memory: a column of counters a lane, 32 KiB.
 // Barriers: counters are cleared before the first count, and complete before they are added up.
-__global__ __launch_bounds__(kThreads) void clahe_count_kernel(DevicePlanes<const Sample> planes,
+__global__ __launch_bounds__(kThreads) void clahe_count_kernel(DevicePlanes<const Sample8> planes,
                                                                ClaheTiles tiles, std::uint64_t* counters) {
   __shared__ __align__(16) std::uint32_t counts[kSharedCounters];
-  const TileVectors<Sample> vectors(plane_of_block(planes), tiles, blockIdx.y);
+  const TileVectors<Sample8> vectors(plane_of_block(planes), tiles, blockIdx.y);
   const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
   const unsigned threads = gridDim.x * blockDim.x;
   clear_counters(counts);
@@ -81,13 +81,13 @@ __device__ __forceinline__ std::uint32_t interpolated(std::uint32_t four, float 
 // adjacent pixels. Shared memory: a word for each value and cell, at most 17 KiB. Barrier: they are there
 // before the first look; the first vector is on its way meanwhile.
 __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kBlocks)) void clahe_kernel(
-    DevicePlanes<const Sample> planes_in, DevicePlanes<Sample> planes_out, ClaheTiles tiles,
-    const __grid_constant__ CellRows cell_rows, const Sample* pairs) {
+    DevicePlanes<const Sample8> planes_in, DevicePlanes<Sample8> planes_out, ClaheTiles tiles,
+    const __grid_constant__ CellRows cell_rows, const Sample8* pairs) {
   extern __shared__ std::uint32_t table[];
   const int row = static_cast<int>(blockIdx.y);
   const std::int64_t top = cell_rows.first[row];
-  const Plane<const Sample, Device> in = plane_of_block(planes_in);
-  const Plane<Sample, Device> out = plane_of_block(planes_out);
+  const Plane<const Sample8, Device> in = plane_of_block(planes_in);
+  const Plane<Sample8, Device> out = plane_of_block(planes_out);
   RowSegments<1> at(in.width, cell_rows.first[row + 1] - top);
   uint4 vector{};
   const auto load = [&] {
@@ -124,7 +124,7 @@ __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kBlocks)) void c
 }
 
 CudaStatus count_tiles(const StageCall<Device>& call, const ClaheTiles& tiles,
-                       const DevicePlanes<const Sample>& planes, std::uint64_t* counters,
+                       const DevicePlanes<const Sample8>& planes, std::uint64_t* counters,
                        const CudaLaunch& launch) {
   const int all = tiles.count() * call.in.type.color_channels;
   const cudaError_t cleared = cudaMemsetAsync(
@@ -145,15 +145,15 @@ CudaStatus clahe_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
   const ClaheTiles tiles(type, call.parameters);
   const auto planes = static_cast<unsigned>(type.color_channels);
   auto* const counters = reinterpret_cast<std::uint64_t*>(call.finds);
-  auto* const pairs = reinterpret_cast<Sample*>(counters + std::int64_t{tiles.count()} * kBins * planes);
-  const DevicePlanes<const Sample> in{
-      {call.in.plane<Sample>(0), call.in.plane<Sample>(1), call.in.plane<Sample>(2)}};
-  const DevicePlanes<Sample> out{
-      {call.out.plane<Sample>(0), call.out.plane<Sample>(1), call.out.plane<Sample>(2)}};
+  auto* const pairs = reinterpret_cast<Sample8*>(counters + std::int64_t{tiles.count()} * kBins * planes);
+  const DevicePlanes<const Sample8> in{
+      {call.in.plane<Sample8>(0), call.in.plane<Sample8>(1), call.in.plane<Sample8>(2)}};
+  const DevicePlanes<Sample8> out{
+      {call.out.plane<Sample8>(0), call.out.plane<Sample8>(1), call.out.plane<Sample8>(2)}};
   if (const CudaStatus status = count_tiles(call, tiles, in, counters, launch); status != cudaSuccess)
     return status;
-  clahe_tables_kernel<Sample>
-      <<<dim3(static_cast<unsigned>(tiles.count()), planes), kTableThreads<Sample>, 0, launch.stream>>>(
+  clahe_tables_kernel<Sample8>
+      <<<dim3(static_cast<unsigned>(tiles.count()), planes), kTableThreads<Sample8>, 0, launch.stream>>>(
           counters, tiles, pairs);
   if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) return status;
   const unsigned rows_of_cells = static_cast<unsigned>(tiles.cells());

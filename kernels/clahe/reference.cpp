@@ -82,19 +82,19 @@ std::string_view clahe_misfit(const FrameType& in, const Parameters& parameters)
 
 std::int64_t clahe_found_bytes(const FrameType& in, const Parameters& parameters) {
   return std::int64_t{2} * in.color_channels * clahe_pairs(in, ClaheTiles(in, parameters)) *
-         sample_bytes(in.sample);
+         bytes_per_sample(in.sample);
 }
 
 std::int64_t clahe_finds_bytes(const FrameType& in, const Parameters& parameters) {
   const std::int64_t counters = ClaheTiles(in, parameters).count() * in.bins();
   const std::int64_t pairs = clahe_found_bytes(in, parameters);
-  if (in.sample == SampleType::u8)
-    return pairs + in.color_channels * counters * static_cast<std::int64_t>(sizeof(std::uint64_t));
-  return pairs / in.color_channels + counters * static_cast<std::int64_t>(sizeof(std::uint32_t));
+  if (is_wide(in.sample))
+    return pairs / in.color_channels + counters * static_cast<std::int64_t>(sizeof(std::uint32_t));
+  return pairs + in.color_channels * counters * static_cast<std::int64_t>(sizeof(std::uint64_t));
 }
 
 void clahe_reference(const StageCall<Host>& call) {
-  clahe_planes<Sample>(call);
+  clahe_planes<Sample8>(call);
 }
 
 void clahe16_reference(const StageCall<Host>& call) {

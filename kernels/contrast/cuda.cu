@@ -9,10 +9,10 @@ static_assert(kPointwiseThreads >= kBins);  // block_stretch_factor()
 
 // Plane blockIdx.z. Every block makes lo, hi and the factor for itself (about a microsecond, all blocks at
 // once: less than a kernel of its own), then a lane stretches 16 adjacent pixels at a time.
-IMGPIPE_POINTWISE_KERNEL contrast_kernel(DevicePlanes<const Sample> in, DevicePlanes<Sample> out,
+IMGPIPE_POINTWISE_KERNEL contrast_kernel(DevicePlanes<const Sample8> in, DevicePlanes<Sample8> out,
                                          Histogram<Device> histogram, ContrastParameters parameters) {
-  const Plane<const Sample, Device> from = plane_of_block(in);
-  const Plane<Sample, Device> to = plane_of_block(out);
+  const Plane<const Sample8, Device> from = plane_of_block(in);
+  const Plane<Sample8, Device> to = plane_of_block(out);
   map_words_after(from, to, [&] {
     const FloatStretch stretch =
         float_stretch(block_stretch_factor(histogram, parameters, static_cast<int>(blockIdx.z)));
@@ -35,7 +35,7 @@ static_assert(factor_is_exact(10, 212) && factor_is_exact(100, 100) && factor_is
 }  // namespace
 
 CudaStatus contrast_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  if (call.out.type.sample != SampleType::u8) return contrast16_cuda(call, launch);
+  if (is_wide(call.out.type.sample)) return contrast16_cuda(call, launch);
   contrast_kernel<<<pointwise_grid(launch, call.in.type), kPointwiseThreads, 0, launch.stream>>>(
       color_planes(call.in), color_planes(call.out), call.histogram, ContrastParameters(call.parameters));
   return cudaGetLastError();

@@ -29,7 +29,7 @@ __device__ WideStretch block_stretch(const StretchRange* range) {
 }
 
 // 16 bits to 16. Plane blockIdx.z.
-IMGPIPE_POINTWISE_KERNEL contrast16_kernel(DevicePlanes<const Sample> in, DevicePlanes<Sample> out,
+IMGPIPE_POINTWISE_KERNEL contrast16_kernel(DevicePlanes<const Sample8> in, DevicePlanes<Sample8> out,
                                            const StretchRange* ranges) {
   map_words_after(plane_of_block(in), plane_of_block(out), [ranges] {
     const WideStretch stretch = block_stretch<Sample16, Sample16>(ranges + blockIdx.z);
@@ -68,10 +68,10 @@ CudaStatus contrast16_way_cuda(const StageCall<Device>& call, const CudaLaunch& 
       return status;
     ranges = own;
   }
-  if (call.in.type.sample == SampleType::u8) {
-    launch_to<Sample16, Sample>(call, ranges, launch);
-  } else if (call.out.type.sample == SampleType::u8) {
-    launch_to<Sample, Sample16>(call, ranges, launch);
+  if (!is_wide(call.in.type.sample)) {
+    launch_to<Sample16, Sample8>(call, ranges, launch);
+  } else if (!is_wide(call.out.type.sample)) {
+    launch_to<Sample8, Sample16>(call, ranges, launch);
   } else {
     contrast16_kernel<<<pointwise_grid(launch, call.in.type), kPointwiseThreads, 0, launch.stream>>>(
         color_planes(call.in), color_planes(call.out), ranges);

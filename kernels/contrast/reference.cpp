@@ -33,7 +33,7 @@ bool contrast_reads_histogram(const Parameters&) {
 FrameType contrast_output(const FrameType& in, const Parameters& parameters) {
   const StretchTo to = ContrastParameters(parameters).to;
   FrameType out = in;
-  if (to != StretchTo::same) out.sample = to == StretchTo::u16 ? SampleType::u16 : SampleType::u8;
+  if (to != StretchTo::same) out.sample = to == StretchTo::u16 ? Sample::u16 : Sample::u8;
   return out;
 }
 
@@ -74,12 +74,11 @@ void contrast_find(const FrameType& in, const Parameters& parameters, const Hist
 }
 
 void contrast_reference(const StageCall<Host>& call) {
-  call.out.type.sample == SampleType::u16 ? contrast<Sample, Sample16>(call) : contrast<Sample, Sample>(call);
+  visit_sample(call.out.type.sample, [&]<class To>(To) { contrast<Sample8, To>(call); });
 }
 
 void contrast16_reference(const StageCall<Host>& call) {
-  call.out.type.sample == SampleType::u16 ? contrast<Sample16, Sample16>(call)
-                                          : contrast<Sample16, Sample>(call);
+  visit_sample(call.out.type.sample, [&]<class To>(To) { contrast<Sample16, To>(call); });
 }
 
 }  // namespace imgpipe

@@ -20,8 +20,8 @@ namespace imgpipe {
 
 // From 8 bits to 8, n = 16: a factor of at most 24 bits.
 struct ByteStretchFactor {
-  Sample lo;
-  Sample span;
+  Sample8 lo;
+  Sample8 span;
   std::uint16_t whole;     // of factor / 2^16
   std::uint16_t fraction;  // factor mod 2^16
   std::uint16_t round;
@@ -38,7 +38,7 @@ constexpr ByteStretchFactor byte_stretch_factor(int lo, int hi) {
   } else {
     round += rest;
   }
-  return {static_cast<Sample>(lo), static_cast<Sample>(span), static_cast<std::uint16_t>(factor >> 16),
+  return {static_cast<Sample8>(lo), static_cast<Sample8>(span), static_cast<std::uint16_t>(factor >> 16),
           static_cast<std::uint16_t>(factor), static_cast<std::uint16_t>(round)};
 }
 

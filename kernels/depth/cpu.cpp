@@ -20,11 +20,11 @@ void convert_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void depth_rows(const StageCall<Host>& call, const Band& band) {
-  convert_planes<Sample, Sample16>(call, band);
+  convert_planes<Sample8, Sample16>(call, band);
 }
 
 void depth16_rows(const StageCall<Host>& call, const Band& band) {
-  convert_planes<Sample16, Sample>(call, band);
+  convert_planes<Sample16, Sample8>(call, band);
 }
 
 }  // namespace

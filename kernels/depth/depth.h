@@ -6,8 +6,8 @@
 
 namespace imgpipe {
 
-[[nodiscard]] constexpr SampleType depth_wanted(const Parameters& parameters) {
-  return parameters[0] == 1 ? SampleType::u16 : SampleType::u8;
+[[nodiscard]] constexpr Sample depth_wanted(const Parameters& parameters) {
+  return parameters[0] == 1 ? Sample::u16 : Sample::u8;
 }
 
 // Samples that have so many bits stay as they are.

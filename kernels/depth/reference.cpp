@@ -18,8 +18,7 @@ void depth(const StageCall<Host>& call) {
 
 std::string_view depth_needless(const FrameType& in, const Parameters& parameters) {
   if (in.sample != depth_wanted(parameters)) return "";
-  return in.sample == SampleType::u16 ? "the samples have 16 bits already"
-                                      : "the samples have 8 bits already";
+  return is_wide(in.sample) ? "the samples have 16 bits already" : "the samples have 8 bits already";
 }
 
 FrameType depth_output(const FrameType& in, const Parameters& parameters) {
@@ -29,11 +28,11 @@ FrameType depth_output(const FrameType& in, const Parameters& parameters) {
 }
 
 void depth_reference(const StageCall<Host>& call) {
-  depth<Sample, Sample16>(call);
+  depth<Sample8, Sample16>(call);
 }
 
 void depth16_reference(const StageCall<Host>& call) {
-  depth<Sample16, Sample>(call);
+  depth<Sample16, Sample8>(call);
 }
 
 }  // namespace imgpipe

@@ -27,7 +27,7 @@ void equalize_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void equalize_rows(const StageCall<Host>& call, const Band& band) {
-  equalize_planes<Sample>(call, band);
+  equalize_planes<Sample8>(call, band);
 }
 
 void equalize16_rows(const StageCall<Host>& call, const Band& band) {

@@ -9,9 +9,9 @@ static_assert(kPointwiseThreads == kBins);  // a thread has a bin
 
 // Plane blockIdx.z. Every block makes the table for itself, all blocks at once, while the first samples are
 // on their way. Shared memory: the table, 256 bytes, and sums.
-IMGPIPE_POINTWISE_KERNEL equalize_kernel(DevicePlanes<const Sample> in, DevicePlanes<Sample> out,
+IMGPIPE_POINTWISE_KERNEL equalize_kernel(DevicePlanes<const Sample8> in, DevicePlanes<Sample8> out,
                                          Histogram<Device> histogram) {
-  __shared__ Sample table[kBins];
+  __shared__ Sample8 table[kBins];
   map_words_after(plane_of_block(in), plane_of_block(out), [&] {
     block_equalize_table(histogram.row(blockIdx.z), table);
     return [](std::uint32_t word) {

@@ -10,7 +10,7 @@ bool equalize_reads_histogram(const Parameters&) {
 
 template <class T>
 void equalize_table(const std::uint64_t* counts, T* table) {
-  constexpr int kMax = max_sample(sample_type_of<T>);
+  constexpr int kMax = kLargest<T>;
   std::uint64_t total = 0;
   for (int v = 0; v <= kMax; ++v) total += counts[v];
   int first = 0;
@@ -28,7 +28,7 @@ void equalize_table(const std::uint64_t* counts, T* table) {
     table[v] = static_cast<T>(equalized(sum, scale, kMax));
   }
 }
-template void equalize_table(const std::uint64_t* counts, Sample* table);
+template void equalize_table(const std::uint64_t* counts, Sample8* table);
 template void equalize_table(const std::uint64_t* counts, Sample16* table);
 
 namespace {
@@ -55,19 +55,15 @@ void equalize_planes(const StageCall<Host>& call) {
 }  // namespace
 
 std::int64_t equalize_found_bytes(const FrameType& in, const Parameters&) {
-  return in.color_channels * in.bins() * sample_bytes(in.sample);
+  return in.color_channels * in.bins() * bytes_per_sample(in.sample);
 }
 
 void equalize_find(const FrameType& in, const Parameters&, const Histogram<Host>& histogram, std::byte* to) {
-  if (in.sample == SampleType::u16) {
-    find_tables(histogram, reinterpret_cast<Sample16*>(to));
-  } else {
-    find_tables(histogram, reinterpret_cast<Sample*>(to));
-  }
+  visit_sample(in.sample, [&]<class T>(T) { find_tables(histogram, reinterpret_cast<T*>(to)); });
 }
 
 void equalize_reference(const StageCall<Host>& call) {
-  equalize_planes<Sample>(call);
+  equalize_planes<Sample8>(call);
 }
 
 void equalize16_reference(const StageCall<Host>& call) {

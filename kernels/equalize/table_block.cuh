@@ -9,7 +9,7 @@ namespace imgpipe {
 // All kBins threads of a block call this together: each writes what its value becomes. Barriers: the warps'
 // sums are complete before they are added up, the count of the first value that occurs before it is used, the
 // table before the first look.
-__device__ inline void block_equalize_table(const std::uint64_t* counts, Sample (&table)[kBins]) {
+__device__ inline void block_equalize_table(const std::uint64_t* counts, Sample8 (&table)[kBins]) {
   __shared__ std::uint64_t of_first;
   const unsigned bin = threadIdx.x;
   const std::uint64_t count = counts[bin];
@@ -17,11 +17,11 @@ __device__ inline void block_equalize_table(const std::uint64_t* counts, Sample 
   if (count != 0 && not_above == count) of_first = count;
   __syncthreads();
   const std::uint64_t first = of_first;
-  Sample becomes = static_cast<Sample>(bin);
+  Sample8 becomes = static_cast<Sample8>(bin);
   if (first != total) {
     const float scale = equalize_scale(kMaxSample, total - first);
-    becomes =
-        not_above <= first ? Sample{0} : static_cast<Sample>(equalized(not_above - first, scale, kMaxSample));
+    becomes = not_above <= first ? Sample8{0}
+                                 : static_cast<Sample8>(equalized(not_above - first, scale, kMaxSample));
   }
   table[bin] = becomes;
   __syncthreads();

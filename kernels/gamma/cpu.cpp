@@ -19,7 +19,7 @@ void look_up_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void gamma_rows(const StageCall<Host>& call, const Band& band) {
-  look_up_planes<Sample>(call, band);
+  look_up_planes<Sample8>(call, band);
 }
 
 void gamma16_rows(const StageCall<Host>& call, const Band& band) {

@@ -7,9 +7,9 @@ namespace {
 static_assert(kPointwiseThreads == kBins);  // a thread copies an entry
 
 // Plane blockIdx.z. Shared memory: the table, 256 bytes. Barrier: it is complete before the first look.
-IMGPIPE_POINTWISE_KERNEL gamma_kernel(DevicePlanes<const Sample> in, DevicePlanes<Sample> out,
-                                      const Sample* table) {
-  __shared__ Sample result_of[kBins];
+IMGPIPE_POINTWISE_KERNEL gamma_kernel(DevicePlanes<const Sample8> in, DevicePlanes<Sample8> out,
+                                      const Sample8* table) {
+  __shared__ Sample8 result_of[kBins];
   result_of[threadIdx.x] = table[threadIdx.x];
   __syncthreads();
   map_words(plane_of_block(in), plane_of_block(out), [&](std::uint32_t word) {
@@ -23,7 +23,7 @@ IMGPIPE_POINTWISE_KERNEL gamma_kernel(DevicePlanes<const Sample> in, DevicePlane
 
 CudaStatus gamma_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
   gamma_kernel<<<pointwise_grid(launch, call.in.type), kPointwiseThreads, 0, launch.stream>>>(
-      color_planes(call.in), color_planes(call.out), call.prepared.as<Sample>());
+      color_planes(call.in), color_planes(call.out), call.prepared.as<Sample8>());
   return cudaGetLastError();
 }
 

@@ -23,7 +23,7 @@ T brightened(int v, std::int64_t gamma) {
   const double exponent = static_cast<double>(kDecimalOne) / static_cast<double>(gamma);
   const double result = kWhite * std::pow(v / kWhite, exponent);
   const int below = static_cast<int>(result);
-  if (sizeof(T) > 1 && std::abs(result - below - 0.5) < kOpen)
+  if (kIsWide<T> && std::abs(result - below - 0.5) < kOpen)
     return static_cast<T>(reaches_half(v, kLargest<T>, gamma, below) ? below + 1 : below);
   return static_cast<T>(std::floor(result + 0.5));
 }
@@ -52,16 +52,15 @@ std::string_view gamma_needless(const FrameType&, const Parameters& parameters) 
 }
 
 std::int64_t gamma_prepared_bytes(const FrameType& in, const Parameters&) {
-  return in.bins() * sample_bytes(in.sample);
+  return in.bins() * bytes_per_sample(in.sample);
 }
 
 void gamma_prepare(const FrameType& in, const Parameters& parameters, std::byte* to) {
-  in.sample == SampleType::u16 ? make_table<Sample16>(parameters[0], to)
-                               : make_table<Sample>(parameters[0], to);
+  visit_sample(in.sample, [&]<class T>(T) { make_table<T>(parameters[0], to); });
 }
 
 void gamma_reference(const StageCall<Host>& call) {
-  look_up<Sample>(call);
+  look_up<Sample8>(call);
 }
 
 void gamma16_reference(const StageCall<Host>& call) {

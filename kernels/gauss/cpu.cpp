@@ -24,7 +24,7 @@ void gauss_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void gauss_rows(const StageCall<Host>& call, const Band& band) {
-  gauss_planes<Sample>(call, band);
+  gauss_planes<Sample8>(call, band);
 }
 
 void gauss16_rows(const StageCall<Host>& call, const Band& band) {

@@ -20,7 +20,7 @@ CudaStatus launch_blurred(const StageCall<Device>& call, const CudaLaunch& launc
 }  // namespace
 
 CudaStatus gauss_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_blurred<Sample>(call, launch);
+  return launch_blurred<Sample8>(call, launch);
 }
 
 CudaStatus gauss16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {

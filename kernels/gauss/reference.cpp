@@ -32,7 +32,7 @@ RowRange gauss_needs(const FrameType& in, const Parameters& parameters, RowRange
 }
 
 void gauss_reference(const StageCall<Host>& call) {
-  gauss_planes<Sample>(call);
+  gauss_planes<Sample8>(call);
 }
 
 void gauss16_reference(const StageCall<Host>& call) {

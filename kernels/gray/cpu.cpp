@@ -34,7 +34,7 @@ template <class T>
 class Weights;
 
 template <>
-class Weights<Sample> {
+class Weights<Sample8> {
  public:
   explicit Weights(Luma luma) : split_(split_weights(luma)) {}
 
@@ -134,7 +134,7 @@ void gray_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void gray_rows(const StageCall<Host>& call, const Band& band) {
-  gray_planes<Sample>(call, band);
+  gray_planes<Sample8>(call, band);
 }
 
 void gray16_rows(const StageCall<Host>& call, const Band& band) {

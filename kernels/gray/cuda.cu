@@ -61,10 +61,10 @@ __device__ __forceinline__ std::uint32_t four_lumas(const std::uint32_t (&words)
 
 // The 16 interleaved pixels of a lane; nothing beyond the image.
 template <int Channels>
-__device__ __forceinline__ void load_pixels(const Plane<const Sample, Device>& in, const RowSegments<1>& at,
+__device__ __forceinline__ void load_pixels(const Plane<const Sample8, Device>& in, const RowSegments<1>& at,
                                             std::uint32_t (&words)[4 * Channels]) {
   if (!at.inside() || at.x() >= in.width) return;
-  const Sample* from = in.row(at.y()) + at.x() * Channels;
+  const Sample8* from = in.row(at.y()) + at.x() * Channels;
 #pragma unroll
   for (int i = 0; i < Channels; ++i) {
     const uint4 vector = load_vector(from + 16 * i);
@@ -81,9 +81,9 @@ template <int Channels, bool Count>
 __global__ __launch_bounds__(
     Count ? kCountingThreads : kThreads,
     fitting_blocks(Count ? kCountingThreads : kThreads,
-                   resident_blocks<Channels, Count>())) void gray_kernel(Plane<const Sample, Device> in,
-                                                                         Plane<Sample, Device> out,
-                                                                         Plane<Sample, Device> alpha,
+                   resident_blocks<Channels, Count>())) void gray_kernel(Plane<const Sample8, Device> in,
+                                                                         Plane<Sample8, Device> out,
+                                                                         Plane<Sample8, Device> alpha,
                                                                          SplitWeights weights,
                                                                          Histogram<Device> histogram) {
   __shared__ __align__(16) std::uint32_t counts[Count ? kSharedCounters : 4];
@@ -97,8 +97,8 @@ __global__ __launch_bounds__(
   while (at.inside()) {
     if (!Count) load_pixels<Channels>(in, at, words);
     const std::int64_t left = in.width - at.x();
-    Sample* const grey_at = out.row(at.y()) + at.x();
-    Sample* const alpha_at = alpha.row(at.y()) + at.x();
+    Sample8* const grey_at = out.row(at.y()) + at.x();
+    Sample8* const alpha_at = alpha.row(at.y()) + at.x();
     std::uint32_t grey[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) grey[i] = four_lumas<Channels>(words, i, weights);
@@ -130,8 +130,8 @@ CudaStatus launch_gray(const StageCall<Device>& call, const CudaLaunch& launch) 
   const unsigned grid = stride_blocks<1>(launch, call.in.type, threads, Count ? resident : kOneSegmentEach);
   const SplitWeights weights = split_weights(GrayParameters(call.parameters).luma);
   const auto kernel = call.in.type.alpha ? gray_kernel<4, Count> : gray_kernel<3, Count>;
-  kernel<<<grid, threads, 0, launch.stream>>>(call.in.plane<Sample>(0), call.out.plane<Sample>(0),
-                                              call.out.plane<Sample>(kAlphaPlane), weights, call.histogram);
+  kernel<<<grid, threads, 0, launch.stream>>>(call.in.plane<Sample8>(0), call.out.plane<Sample8>(0),
+                                              call.out.plane<Sample8>(kAlphaPlane), weights, call.histogram);
   return cudaGetLastError();
 }
 

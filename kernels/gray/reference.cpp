@@ -31,7 +31,7 @@ FrameType gray_output(const FrameType& in, const Parameters&) {
 }
 
 void gray_reference(const StageCall<Host>& call) {
-  gray<Sample>(call);
+  gray<Sample8>(call);
 }
 
 void gray16_reference(const StageCall<Host>& call) {

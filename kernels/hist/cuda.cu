@@ -19,7 +19,7 @@ constexpr int kBlocksPerMultiprocessor = 2;
 // kSharedCounters words (32 KiB). Barriers: counters are cleared before the first count, and complete before
 // they are summed.
 __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kBlocksPerMultiprocessor)) void hist_kernel(
-    DevicePlanes<const Sample> planes, Histogram<Device> histogram) {
+    DevicePlanes<const Sample8> planes, Histogram<Device> histogram) {
   __shared__ __align__(16) std::uint32_t counts[kSharedCounters];
   VectorWalk at(plane_of_block(planes));
   uint4 vector{};
@@ -62,7 +62,7 @@ CudaStatus hist_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
   if (cleared != cudaSuccess) return cleared;
   const dim3 grid(blocks_for(launch, call.in.type), 1, planes);
   hist_kernel<<<grid, kThreads, 0, launch.stream>>>(
-      {{call.in.plane<Sample>(0), call.in.plane<Sample>(1), call.in.plane<Sample>(2)}}, call.histogram);
+      {{call.in.plane<Sample8>(0), call.in.plane<Sample8>(1), call.in.plane<Sample8>(2)}}, call.histogram);
   return cudaGetLastError();
 }
 

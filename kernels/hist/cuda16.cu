@@ -27,7 +27,7 @@ constexpr int kAhead = 3;  // vectors of a lane that are on their way
 // Vectors of 8 samples of a plane, of which some are always on their way.
 class VectorsAhead {
  public:
-  __device__ explicit VectorsAhead(const Plane<const Sample, Device>& plane) : at_(plane) {
+  __device__ explicit VectorsAhead(const Plane<const Sample8, Device>& plane) : at_(plane) {
 #pragma unroll
     for (Loaded& loaded : ahead_) load(loaded);
   }
@@ -106,7 +106,7 @@ __device__ void flush(const PackedCounters<Parts>& counters) {
 // counters are cleared before the first count, and complete before they are summed. All lanes of a warp walk
 // on until the last of them is done.
 template <int Parts, int Cluster>
-__global__ __launch_bounds__(kThreads, 1) void hist16_kernel(DevicePlanes<const Sample> planes,
+__global__ __launch_bounds__(kThreads, 1) void hist16_kernel(DevicePlanes<const Sample8> planes,
                                                              Histogram<Device> histogram) {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   auto& shared = *reinterpret_cast<SharedHistogram<Parts, kThreads>*>(shared_bytes);

@@ -20,7 +20,7 @@ void hist(const StageCall<Host>& call) {
 }  // namespace
 
 void hist_reference(const StageCall<Host>& call) {
-  hist<Sample>(call);
+  hist<Sample8>(call);
 }
 
 void hist16_reference(const StageCall<Host>& call) {

@@ -18,7 +18,7 @@ void invert_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void invert_rows(const StageCall<Host>& call, const Band& band) {
-  invert_planes<Sample>(call, band);
+  invert_planes<Sample8>(call, band);
 }
 
 void invert16_rows(const StageCall<Host>& call, const Band& band) {

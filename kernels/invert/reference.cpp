@@ -17,7 +17,7 @@ void invert(const StageCall<Host>& call) {
 }  // namespace
 
 void invert_reference(const StageCall<Host>& call) {
-  invert<Sample>(call);
+  invert<Sample8>(call);
 }
 
 void invert16_reference(const StageCall<Host>& call) {

@@ -15,7 +15,7 @@ namespace imgpipe {
 
 // One image: a grey plane or interleaved RGB, as kernels/cuda_launch.h asks.
 struct JpegEncodingTask {
-  Plane<const Sample, Device> pixels{};
+  Plane<const Sample8, Device> pixels{};
   int quality = 90;            // 1..100, as libjpeg scales its tables by it
   bool halved_colors = false;  // 4:2:0, else 4:4:4
 };

@@ -30,7 +30,7 @@ inline constexpr int kColumnWords = kLead + kBlockSamples / 2;
 inline constexpr std::uint32_t kNoRoom = 0xFFFFFFFF;
 
 struct JpegEncodingImage {
-  const Sample* pixels = nullptr;
+  const Sample8* pixels = nullptr;
   std::int64_t stride = 0;  // samples, as ConstDevicePlane
   ForwardScan scan;
   std::int32_t mcus_in_run = 0;

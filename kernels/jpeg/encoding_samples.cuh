@@ -113,7 +113,7 @@ class GreyRows {
   }
 
  private:
-  const Sample* from_;
+  const Sample8* from_;
   std::int64_t stride_;
   int first_, last_;
   int width_;  // from the block's left side on
@@ -121,7 +121,7 @@ class GreyRows {
 
 // A colour plane in full size, from column x on.
 template <int kComponent>
-__device__ __forceinline__ uint2 full_row(const Sample* row, int x, int width) {
+__device__ __forceinline__ uint2 full_row(const Sample8* row, int x, int width) {
   const auto* from = reinterpret_cast<const uint2*>(row + 3 * static_cast<std::int64_t>(x));
   const uint2 a = __ldg(from), b = __ldg(from + 1), c = __ldg(from + 2);
   const std::uint32_t words[6]{a.x, a.y, b.x, b.y, c.x, c.y};
@@ -137,7 +137,7 @@ __device__ __forceinline__ uint2 full_row(const Sample* row, int x, int width) {
 
 // Adds a row of a colour difference, negated, two pixels each, from the picture's column x on.
 template <int kComponent>
-__device__ __forceinline__ void add_pairs(const Sample* row, int x, int width, int (&sums)[kBlockSide]) {
+__device__ __forceinline__ void add_pairs(const Sample8* row, int x, int width, int (&sums)[kBlockSide]) {
   const auto* from = reinterpret_cast<const uint4*>(row + 3 * static_cast<std::int64_t>(x));
   const uint4 a = __ldg(from), b = __ldg(from + 1), c = __ldg(from + 2);
   const std::uint32_t words[12]{a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, c.x, c.y, c.z, c.w};
@@ -160,7 +160,7 @@ __device__ __forceinline__ uint2 halved_row(const JpegEncodingImage& image, int 
   int sums[kBlockSide]{};
 #pragma unroll 1
   for (int i = 0; i < 2; ++i) {
-    const Sample* row = image.pixels + min(2 * y + i, height - 1) * image.stride;
+    const Sample8* row = image.pixels + min(2 * y + i, height - 1) * image.stride;
     add_pairs<kComponent>(row, 2 * x, image.scan.width, sums);
   }
   int v[kBlockSide];
@@ -179,7 +179,7 @@ __device__ __forceinline__ uint2 block_row(const JpegEncodingImage& image, const
     return place.component == 1 ? halved_row<1>(image, x, y) : halved_row<2>(image, x, y);
   }
   const int width = image.scan.width;
-  const Sample* row = image.pixels + min(y, image.scan.height - 1) * image.stride;
+  const Sample8* row = image.pixels + min(y, image.scan.height - 1) * image.stride;
   if (place.component == 0) return full_row<0>(row, x, width);
   return place.component == 1 ? full_row<1>(row, x, width) : full_row<2>(row, x, width);
 }

@@ -198,7 +198,7 @@ __device__ __forceinline__ void colours_of(const ReconstructionImage& image, con
 }
 
 // 16 pixels of three bytes, or the first `count`.
-__device__ __forceinline__ void store_pixels(Sample* to, const std::uint32_t (&words)[12],
+__device__ __forceinline__ void store_pixels(Sample8* to, const std::uint32_t (&words)[12],
                                              std::uint32_t count) {
   if (count >= kColourPixels) {
 #pragma unroll
@@ -210,7 +210,7 @@ __device__ __forceinline__ void store_pixels(Sample* to, const std::uint32_t (&w
   }
 #pragma unroll
   for (unsigned k = 0; k < 3 * kColourPixels; ++k) {
-    if (k < 3 * count) to[k] = static_cast<Sample>(byte_of(words, static_cast<int>(k)));
+    if (k < 3 * count) to[k] = static_cast<Sample8>(byte_of(words, static_cast<int>(k)));
   }
 }
 

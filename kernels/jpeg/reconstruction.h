@@ -19,9 +19,9 @@ struct ReconstructionTask {
   const BaselineScan* scan = nullptr;          // host; needed until write_upload() has returned
   const std::int16_t* coefficients = nullptr;  // device, as EntropyTask has them
   // What the file holds: interleaved RGB, or one grey plane.
-  Plane<Sample, Device> pixels{};
+  Plane<Sample8, Device> pixels{};
   // Of a colour image: what the stage `gray` makes of the pixels. Of a grey image: the same as `pixels`.
-  Plane<Sample, Device> grey{};
+  Plane<Sample8, Device> grey{};
   Luma luma = Luma::bt601;
   // The histogram of the one grey plane that is made, kBins counters, device; nullptr: not wanted.
   std::uint64_t* counts = nullptr;

@@ -66,8 +66,8 @@ struct BlockOrder {
 // One image, as it lies on the device.
 struct alignas(16) ReconstructionImage {
   const std::int16_t* coefficients = nullptr;
-  Sample* pixels = nullptr;  // nullptr: not wanted
-  Sample* grey = nullptr;
+  Sample8* pixels = nullptr;  // nullptr: not wanted
+  Sample8* grey = nullptr;
   std::uint64_t* counts = nullptr;
   std::int64_t pixel_stride = 0, grey_stride = 0;
   std::int64_t colour_offset = 0;  // of the group's memory; a vector of 8 pairs an MCU

@@ -86,7 +86,7 @@ void merge_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void split_rows(const StageCall<Host>& call, const Band& band) {
-  split_planes<Sample>(call, band);
+  split_planes<Sample8>(call, band);
 }
 
 void split16_rows(const StageCall<Host>& call, const Band& band) {
@@ -94,7 +94,7 @@ void split16_rows(const StageCall<Host>& call, const Band& band) {
 }
 
 void merge_rows(const StageCall<Host>& call, const Band& band) {
-  merge_planes<Sample>(call, band);
+  merge_planes<Sample8>(call, band);
 }
 
 void merge16_rows(const StageCall<Host>& call, const Band& band) {

@@ -93,7 +93,7 @@ CudaStatus merge(const StageCall<Device>& call, const CudaLaunch& launch) {
 }  // namespace
 
 CudaStatus split_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return split<Sample>(call, launch);
+  return split<Sample8>(call, launch);
 }
 
 CudaStatus split16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
@@ -101,7 +101,7 @@ CudaStatus split16_cuda(const StageCall<Device>& call, const CudaLaunch& launch)
 }
 
 CudaStatus merge_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return merge<Sample>(call, launch);
+  return merge<Sample8>(call, launch);
 }
 
 CudaStatus merge16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {

@@ -28,7 +28,7 @@ void merge(const StageCall<Host>& call) {
 }  // namespace
 
 void split_reference(const StageCall<Host>& call) {
-  split<Sample>(call);
+  split<Sample8>(call);
 }
 
 void split16_reference(const StageCall<Host>& call) {
@@ -36,7 +36,7 @@ void split16_reference(const StageCall<Host>& call) {
 }
 
 void merge_reference(const StageCall<Host>& call) {
-  merge<Sample>(call);
+  merge<Sample8>(call);
 }
 
 void merge16_reference(const StageCall<Host>& call) {

@@ -120,7 +120,7 @@ void median_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void median_rows(const StageCall<Host>& call, const Band& band) {
-  median_planes<Sample>(call, band);
+  median_planes<Sample8>(call, band);
 }
 
 void median16_rows(const StageCall<Host>& call, const Band& band) {

@@ -40,7 +40,7 @@ RowRange median_needs(const FrameType& in, const Parameters& parameters, RowRang
 }
 
 void median_reference(const StageCall<Host>& call) {
-  median_planes<Sample>(call);
+  median_planes<Sample8>(call);
 }
 
 void median16_reference(const StageCall<Host>& call) {

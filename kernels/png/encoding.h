@@ -25,7 +25,7 @@ namespace imgpipe {
 
 // One image: 1 to 4 channels, as kernels/cuda_launch.h asks.
 struct PngEncodingTask {
-  Plane<const Sample, Device> pixels{};
+  Plane<const Sample8, Device> pixels{};
   std::int64_t strip_rows = 1;  // Writer::strip_rows()
 };
 

@@ -44,7 +44,7 @@ struct LinearSource {
 
 // Holds four pixels' sum, each weighed along both axes, and half a unit.
 template <class T>
-using LinearSum = std::conditional_t<sizeof(T) == 1, std::uint32_t, std::uint64_t>;
+using LinearSum = std::conditional_t<kIsWide<T>, std::uint64_t, std::uint32_t>;
 
 // Half way goes to the even number; 0 <= value.
 [[nodiscard]] inline int half_to_even(double value) {
@@ -56,8 +56,8 @@ using LinearSum = std::conditional_t<sizeof(T) == 1, std::uint32_t, std::uint64_
 
 // Pixel x of the output. In doubles, as OpenCV does it, each operation rounded by itself: a product that is
 // fused with the difference after it would move weights that lie half way.
-[[nodiscard]] inline LinearSource linear_source(const ResizeAxis& axis, std::int64_t x, SampleType sample) {
-  const int one = sample == SampleType::u16 ? kLinearOne<Sample16> : kLinearOne<Sample>;
+[[nodiscard]] inline LinearSource linear_source(const ResizeAxis& axis, std::int64_t x, Sample sample) {
+  const int one = is_wide(sample) ? kLinearOne<Sample16> : kLinearOne<Sample8>;
   const double enlargement = static_cast<double>(axis.out) / static_cast<double>(axis.in);
   const volatile double centre = 1.0 / enlargement * (static_cast<double>(x) + 0.5);
   const double place = centre - 0.5;
@@ -70,7 +70,7 @@ using LinearSum = std::conditional_t<sizeof(T) == 1, std::uint32_t, std::uint64_
 }
 
 // Of four pixels' sum, each weighed along both axes.
-template <class T = Sample>
+template <class T = Sample8>
 IMGPIPE_HOST_DEVICE constexpr T linear_rounded(LinearSum<T> sum) {
   return static_cast<T>((sum + (LinearSum<T>{1} << (2 * kLinearBits<T> - 1))) >> (2 * kLinearBits<T>));
 }
@@ -116,24 +116,24 @@ inline constexpr std::uint64_t kMostWholeUnits = std::uint64_t{1} << 23;
 inline constexpr std::uint64_t kMostWholeUnits16 = std::uint64_t{1} << 8;
 
 [[nodiscard]] constexpr AreaMean area_mean(const AreaUnits& across, const AreaUnits& down,
-                                           SampleType sample = SampleType::u8) {
+                                           Sample sample = Sample::u8) {
   const auto units =
       static_cast<std::uint64_t>(across.out_pixel) * static_cast<std::uint64_t>(down.out_pixel);
   const bool square_of_two = across.out_pixel == 2 && down.out_pixel == 2;
-  const std::uint64_t most_units = sample == SampleType::u16 ? kMostWholeUnits16 : kMostWholeUnits;
+  const std::uint64_t most_units = is_wide(sample) ? kMostWholeUnits16 : kMostWholeUnits;
   const bool whole = across.in_pixel == 1 && down.in_pixel == 1 && !square_of_two && units <= most_units;
   return {units, whole, 1.0F / static_cast<float>(units)};
 }
 
 // Half up. Sum holds white * units + units / 2.
-template <class T = Sample, class Sum>
+template <class T = Sample8, class Sum>
 IMGPIPE_HOST_DEVICE constexpr T exact_mean(Sum sum, Sum units) {
   return static_cast<T>((sum + units / 2) / units);
 }
 
 // sum * factor in floats, half to even: the product's fraction taken apart in integers, all of it where it
 // matters (from 1/4 on).
-template <class T = Sample>
+template <class T = Sample8>
 IMGPIPE_HOST_DEVICE constexpr T whole_mean(std::int32_t sum, float factor) {
   constexpr int kBits = 40;
   const float product = static_cast<float>(sum) * factor;
@@ -142,7 +142,7 @@ IMGPIPE_HOST_DEVICE constexpr T whole_mean(std::int32_t sum, float factor) {
   return static_cast<T>((fine + (std::int64_t{1} << (kBits - 1)) - 1 + odd) >> kBits);
 }
 
-template <class T = Sample, class Sum>
+template <class T = Sample8, class Sum>
 IMGPIPE_HOST_DEVICE constexpr T rounded_mean(Sum sum, const AreaMean& mean) {
   return mean.whole ? whole_mean<T>(static_cast<std::int32_t>(sum), mean.factor)
                     : exact_mean<T>(sum, static_cast<Sum>(mean.units));

@@ -267,7 +267,7 @@ void resize_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void resize_rows(const StageCall<Host>& call, const Band& band) {
-  resize_planes<Sample>(call, band);
+  resize_planes<Sample8>(call, band);
 }
 
 void resize16_rows(const StageCall<Host>& call, const Band& band) {

@@ -71,7 +71,7 @@ __device__ __forceinline__ std::uint32_t linear_at(const T* upper, const T* lowe
                            static_cast<Sum>(down_share) * blended(lower, source, share));
 }
 
-__device__ __forceinline__ void store_four(Sample* to, const std::uint32_t (&values)[kPixels]) {
+__device__ __forceinline__ void store_four(Sample8* to, const std::uint32_t (&values)[kPixels]) {
   *reinterpret_cast<std::uint32_t*>(to) = pack_bytes<0>(values[0], values[1], values[2], values[3]);
 }
 __device__ __forceinline__ void store_four(Sample16* to, const std::uint32_t (&values)[kPixels]) {
@@ -217,7 +217,7 @@ void launch_area(const StageCall<Device>& call, const ResizeTables& tables, cons
 template <class T>
 void launch_area(const StageCall<Device>& call, const ResizeTables& tables, const CudaLaunch& launch) {
   // What 32 bits hold, weights, white and half a unit more: 65535 (2^16 - 1) + 2^15 < 2^32.
-  constexpr std::uint64_t kMostSmallUnits = sizeof(T) > 1 ? kLargest<Sample16> : kMostWholeUnits;
+  constexpr std::uint64_t kMostSmallUnits = kIsWide<T> ? kLargest<Sample16> : kMostWholeUnits;
   const AreaUnits across = area_units({call.in.type.width, call.out.type.width});
   const AreaUnits down = area_units({call.in.type.height, call.out.type.height});
   const bool wide = across.out_pixel / across.in_pixel >= kWarpColumns;
@@ -257,7 +257,7 @@ CudaStatus launch_resize(const StageCall<Device>& call, const CudaLaunch& launch
 }  // namespace
 
 CudaStatus resize_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_resize<Sample>(call, launch);
+  return launch_resize<Sample8>(call, launch);
 }
 
 CudaStatus resize16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {

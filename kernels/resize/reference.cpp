@@ -32,7 +32,7 @@ RowRange nearest_needs(const ResizeAxis& axis, const RowRange& out) {
           std::min<std::int64_t>(axis.in, source(out.end - 1) + 1 + margin)};
 }
 
-RowRange linear_needs(const ResizeAxis& axis, const RowRange& out, SampleType sample) {
+RowRange linear_needs(const ResizeAxis& axis, const RowRange& out, Sample sample) {
   const LinearSource last = linear_source(axis, out.end - 1, sample);
   return {linear_source(axis, out.first, sample).source, last.source + (last.share > 0 ? 2 : 1)};
 }
@@ -43,7 +43,7 @@ RowRange area_needs(const ResizeAxis& axis, const RowRange& out) {
   return {out.first * units.out_pixel / units.in_pixel, (end + units.in_pixel - 1) / units.in_pixel};
 }
 
-void prepare_axis(const ResizeAxis& axis, ResizeMethod method, SampleType sample, std::int32_t* source,
+void prepare_axis(const ResizeAxis& axis, ResizeMethod method, Sample sample, std::int32_t* source,
                   std::int32_t* share) {
   std::fill_n(source, axis_entries(axis.out), 0);
   std::fill_n(share, axis_entries(axis.out), 0);
@@ -191,7 +191,7 @@ void resize_prepare(const FrameType& in, const Parameters& parameters, std::byte
 }
 
 void resize_reference(const StageCall<Host>& call) {
-  resize<Sample>(call);
+  resize<Sample8>(call);
 }
 
 void resize16_reference(const StageCall<Host>& call) {

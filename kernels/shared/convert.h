@@ -13,16 +13,16 @@ template <class To, class From>
 IMGPIPE_HOST_DEVICE constexpr To converted(From v) {
   if constexpr (std::is_same_v<To, From>) {
     return v;
-  } else if constexpr (sizeof(To) == 1) {
-    return static_cast<To>((v * 255U + 32767U) / 65535U);
-  } else {
+  } else if constexpr (kIsWide<To>) {
     return static_cast<To>(v * 257U);
+  } else {
+    return static_cast<To>((v * 255U + 32767U) / 65535U);
   }
 }
 
-static_assert(converted<Sample16>(Sample{255}) == 65535 && converted<Sample16>(Sample{1}) == 257);
-static_assert(converted<Sample>(Sample16{128}) == 0 && converted<Sample>(Sample16{129}) == 1);
-static_assert(converted<Sample>(Sample16{65535}) == 255 && converted<Sample>(Sample16{65407}) == 255 &&
-              converted<Sample>(Sample16{65406}) == 254);
+static_assert(converted<Sample16>(Sample8{255}) == 65535 && converted<Sample16>(Sample8{1}) == 257);
+static_assert(converted<Sample8>(Sample16{128}) == 0 && converted<Sample8>(Sample16{129}) == 1);
+static_assert(converted<Sample8>(Sample16{65535}) == 255 && converted<Sample8>(Sample16{65407}) == 255 &&
+              converted<Sample8>(Sample16{65406}) == 254);
 
 }  // namespace imgpipe

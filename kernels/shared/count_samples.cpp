@@ -19,7 +19,7 @@ constexpr std::int64_t kCacheLine = 64;
 constexpr int kTableRoom = kBins + 16;
 using Tables = std::uint32_t[kTables][kTableRoom];
 
-void count_row(const Sample* row, std::int64_t width, Tables& tables) {
+void count_row(const Sample8* row, std::int64_t width, Tables& tables) {
   std::int64_t x = 0;
   for (; x + kTables <= width; x += kTables) {
     if (x % kCacheLine == 0) __builtin_prefetch(row + x + kAhead);
@@ -72,7 +72,7 @@ void hist_cpu(const StageCall<Host>& call, const Band& band) {
                                        << 31;  // a row is shorter; 32-bit counters hold two of these
   Tables tables = {};
   for (int c = 0; c < call.in.type.color_channels; ++c) {
-    const ConstHostPlane plane = call.in.plane<Sample>(static_cast<std::size_t>(c));
+    const ConstHostPlane plane = call.in.plane<Sample8>(static_cast<std::size_t>(c));
     std::uint64_t* counts = call.histogram.row(c);
     std::int64_t counted = 0;
     for (std::int64_t y = band.first; y < band.end; ++y) {

@@ -119,7 +119,7 @@ class RowSegments {
 // where a block has 1024 threads.
 class VectorWalk {
  public:
-  __device__ explicit VectorWalk(const Plane<const Sample, Device>& plane)
+  __device__ explicit VectorWalk(const Plane<const Sample8, Device>& plane)
       : width_(static_cast<unsigned>(plane.width)),
         vectors_(static_cast<unsigned>((plane.width + kVectorPixels - 1) / kVectorPixels)) {
     const unsigned first = blockIdx.x * blockDim.x + threadIdx.x;
@@ -133,7 +133,7 @@ class VectorWalk {
     wrap_bytes_ = -plane.stride - std::int64_t{vectors_} * kVectorPixels;
   }
   __device__ bool inside() const { return y_ >= 0; }
-  __device__ const Sample* from() const { return from_; }
+  __device__ const Sample8* from() const { return from_; }
   // Pixels of the row from here on; of a plane of bytes, which may have 2^31 and more, wide_left().
   __device__ int left() const { return static_cast<int>(wide_left()); }
   __device__ unsigned wide_left() const { return width_ - vector_ * kVectorPixels; }
@@ -153,11 +153,11 @@ class VectorWalk {
   unsigned vectors_;  // a row
   int y_ = 0, step_rows_ = 0;
   unsigned vector_ = 0, step_vectors_ = 0;
-  const Sample* from_ = nullptr;
+  const Sample8* from_ = nullptr;
   std::int64_t step_bytes_ = 0, wrap_bytes_ = 0;  // and from the end of a row to the one above
 };
 
-__device__ inline uint4 load_vector(const Sample* from) {
+__device__ inline uint4 load_vector(const Sample8* from) {
   return __ldg(reinterpret_cast<const uint4*>(from));
 }
 
@@ -189,7 +189,7 @@ template <class T>
 inline constexpr int kVectorSamples = static_cast<int>(sizeof(uint4) / sizeof(T));
 template <class T, int Words>
 __device__ __forceinline__ std::uint32_t sample_of(const std::uint32_t (&words)[Words], int k) {
-  if constexpr (sizeof(T) == 1) {
+  if constexpr (!kIsWide<T>) {
     return byte_of(words, k);
   } else {
     return wide_of(words, k);
@@ -219,20 +219,20 @@ __device__ __forceinline__ std::uint32_t pack_high(std::uint32_t a, std::uint32_
 // A plane of one channel as its bytes.
 template <class Byte>
 auto bytes_of(const View<Byte, Device>& plane) {
-  using T = std::conditional_t<std::is_const_v<Byte>, const Sample, Sample>;
+  using T = std::conditional_t<std::is_const_v<Byte>, const Sample8, Sample8>;
   return Plane<T, Device>{reinterpret_cast<T*>(plane.data), plane.row_bytes(), plane.height,
                           plane.stride_bytes, 1};
 }
 
 // Writes 16 pixels, or the first `count` where the row ends sooner: padding is never written.
-__device__ inline void store_vector(Sample* to, const std::uint32_t (&words)[4], std::int64_t count) {
+__device__ inline void store_vector(Sample8* to, const std::uint32_t (&words)[4], std::int64_t count) {
   if (count >= kVectorPixels) {
     *reinterpret_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);
     return;
   }
 #pragma unroll
   for (int k = 0; k < kVectorPixels; ++k) {
-    if (k < count) to[k] = static_cast<Sample>(byte_of(words, k));
+    if (k < count) to[k] = static_cast<Sample8>(byte_of(words, k));
   }
 }
 
@@ -249,7 +249,7 @@ __device__ inline void store_vector(std::uint16_t* to, const std::uint32_t (&wor
 }
 
 // 16 pixels of 8 bits, first to leave the L2 cache.
-__device__ inline void stream_vector(Sample* to, const std::uint32_t (&words)[4], std::int64_t count) {
+__device__ inline void stream_vector(Sample8* to, const std::uint32_t (&words)[4], std::int64_t count) {
   if (count >= kVectorPixels)
     __stcs(reinterpret_cast<uint4*>(to), make_uint4(words[0], words[1], words[2], words[3]));
   else
@@ -267,9 +267,9 @@ __device__ __forceinline__ std::uint32_t pack_bytes(std::uint32_t a, std::uint32
 }
 
 // A word of samples sample(0), sample(1), ...
-template <class T, class Sample>
-__device__ __forceinline__ std::uint32_t word_of_samples(const Sample& sample) {
-  if constexpr (sizeof(T) == 1) {
+template <class T, class SampleAt>
+__device__ __forceinline__ std::uint32_t word_of_samples(const SampleAt& sample) {
+  if constexpr (!kIsWide<T>) {
     return pack_bytes<0>(sample(0), sample(1), sample(2), sample(3));
   } else {
     return pack_low(sample(0), sample(1));

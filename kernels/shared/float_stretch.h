@@ -28,11 +28,11 @@ IMGPIPE_HOST_DEVICE constexpr FloatStretch float_stretch(int lo, int span) {
 }
 
 // What the device does, for tests on the host. The sum is exact in double and then rounded once, as by fma.
-constexpr Sample float_stretched(const FloatStretch& f, int v) {
+constexpr Sample8 float_stretched(const FloatStretch& f, int v) {
   const float t = (kByteBias + static_cast<float>(v) - f.first) * f.scale;
   const double limited = t < 0 ? 0 : t > 1 ? 1 : static_cast<double>(t);
   const auto rounded = static_cast<float>(limited * kMaxSample + static_cast<double>(kByteRound));
-  return static_cast<Sample>(static_cast<std::uint32_t>(rounded) & 0xFF);
+  return static_cast<Sample8>(static_cast<std::uint32_t>(rounded) & 0xFF);
 }
 
 }  // namespace imgpipe

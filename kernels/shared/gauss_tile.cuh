@@ -115,7 +115,7 @@ __device__ __forceinline__ void sum_pairs(const std::uint16_t* sums, int pitch, 
   }
 }
 
-__device__ __forceinline__ void store_two(Sample* to, std::uint32_t a, std::uint32_t b) {
+__device__ __forceinline__ void store_two(Sample8* to, std::uint32_t a, std::uint32_t b) {
   *reinterpret_cast<std::uint16_t*>(to) = static_cast<std::uint16_t>(a | b << 8);
 }
 __device__ __forceinline__ void store_two(Sample16* to, std::uint32_t a, std::uint32_t b) {

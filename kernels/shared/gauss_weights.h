@@ -42,8 +42,8 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t row_rounded(std::uint32_t sum) {
   return (sum + (1U << (kBits - 1))) >> kBits;
 }
 
-static_assert(column_rounded<Sample>(255U << kGaussBits) == 65280 &&
-              row_rounded<Sample>(65280U << 16) == 255);
+static_assert(column_rounded<Sample8>(255U << kGaussBits) == 65280 &&
+              row_rounded<Sample8>(65280U << 16) == 255);
 static_assert(column_rounded<Sample16>(65535U << 16) == 65535 &&
               row_rounded<Sample16>(65535U << 16) == 65535);
 static_assert(kMostGaussRadius == 120 && gauss_radius(300'000) == 1 && gauss_radius(1'000'001) == 4);

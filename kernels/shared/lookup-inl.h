@@ -24,14 +24,14 @@ constexpr int kSlice = 16;  // bytes that a shuffle looks up in
 constexpr bool kShuffles = hn::MaxLanes(D8()) >= 64;
 
 // Each slice of the table by the lower half of the samples, taken where the upper half names that slice.
-HWY_INLINE V8 looked_up(V8 v, const Sample* table) {
+HWY_INLINE V8 looked_up(V8 v, const Sample8* table) {
   const D8 d;
   const V8 within = hn::And(v, hn::Set(d, kSlice - 1));
   const V8 slice_of = hn::AndNot(hn::Set(d, kSlice - 1), v);
   V8 result = hn::Zero(d);
   for (int first = 0; first < kBins; first += kSlice) {
     const V8 found = hn::TableLookupBytes(hn::LoadDup128(d, table + first), within);
-    const auto here = hn::Eq(slice_of, hn::Set(d, static_cast<Sample>(first)));
+    const auto here = hn::Eq(slice_of, hn::Set(d, static_cast<Sample8>(first)));
     result = hn::IfThenElse(here, found, result);
   }
   return result;
@@ -63,7 +63,7 @@ HWY_INLINE void look_up_row(const Sample16* in, std::int64_t width, const Sample
   });
 }
 
-HWY_INLINE void look_up_row(const Sample* in, std::int64_t width, const Sample* table, Sample* out) {
+HWY_INLINE void look_up_row(const Sample8* in, std::int64_t width, const Sample8* table, Sample8* out) {
   if constexpr (kShuffles) {
     map_row(
         in, width, [table](V8 v) HWY_ATTR { return looked_up(v, table); }, out);

@@ -24,8 +24,8 @@ struct PlaneTables {
 // Plane blockIdx.z. Shared memory: the table, its banks mixed; a thread moves 8 entries at a time, whose
 // words, and those of a warp, go to different banks. Barrier: it is complete before the first look.
 static __global__ __launch_bounds__(kSharedTableThreads,
-                                    1) void shared_lookup_kernel(DevicePlanes<const Sample> in,
-                                                                 DevicePlanes<Sample> out,
+                                    1) void shared_lookup_kernel(DevicePlanes<const Sample8> in,
+                                                                 DevicePlanes<Sample8> out,
                                                                  PlaneTables tables) {
   extern __shared__ __align__(16) std::uint32_t shared_table[];
   map_words_after(plane_of_block(in), plane_of_block(out), [&] {
@@ -47,8 +47,8 @@ static __global__ __launch_bounds__(kSharedTableThreads,
 }
 
 // Plane blockIdx.z.
-static IMGPIPE_POINTWISE_KERNEL cached_lookup_kernel(DevicePlanes<const Sample> in, DevicePlanes<Sample> out,
-                                                     PlaneTables tables) {
+static IMGPIPE_POINTWISE_KERNEL cached_lookup_kernel(DevicePlanes<const Sample8> in,
+                                                     DevicePlanes<Sample8> out, PlaneTables tables) {
   const Sample16* const table = tables.first + std::int64_t{blockIdx.z} * tables.stride;
   map_words(plane_of_block(in), plane_of_block(out), [table](std::uint32_t word) {
     return __ldg(table + (word & 0xFFFF)) | std::uint32_t{__ldg(table + (word >> 16))} << 16;

@@ -23,7 +23,7 @@ IMGPIPE_HOST_DEVICE constexpr LumaWeights luma_weights(Luma luma) {
 }
 
 // Of samples of type T; 32 bits hold the sum of both.
-template <class T = Sample>
+template <class T = Sample8>
 IMGPIPE_HOST_DEVICE constexpr T luma_of(const LumaWeights& w, std::type_identity_t<T> r,
                                         std::type_identity_t<T> g, std::type_identity_t<T> b) {
   return static_cast<T>((w.r * r + w.g * g + w.b * b + (1U << (w.shift - 1))) >> w.shift);

@@ -42,7 +42,7 @@ __device__ __forceinline__ Plane<T, Device> block_plane(const SamplePlanes<T>& a
 }
 
 // The 16 samples of a lane, two to a word.
-__device__ __forceinline__ void load_samples(const Sample* from, std::uint32_t (&pairs)[8]) {
+__device__ __forceinline__ void load_samples(const Sample8* from, std::uint32_t (&pairs)[8]) {
   const uint4 vector = load_vector(from);
   const std::uint32_t words[4] = {vector.x, vector.y, vector.z, vector.w};
 #pragma unroll
@@ -63,7 +63,7 @@ __device__ __forceinline__ void load_samples(const std::uint16_t* from, std::uin
 }
 
 // Or the first `count` of them: padding is never written.
-__device__ __forceinline__ void store_samples(Sample* to, const std::uint32_t (&pairs)[8],
+__device__ __forceinline__ void store_samples(Sample8* to, const std::uint32_t (&pairs)[8],
                                               std::int64_t count) {
   std::uint32_t words[4];
 #pragma unroll

@@ -16,7 +16,7 @@ namespace imgpipe {
 // From a pixel of a plane to the next: 1, 2, 3, 4, 6 or 8.
 template <class Byte, class Where>
 [[nodiscard]] constexpr int pixel_bytes(const View<Byte, Where>& plane) {
-  return plane.channels * static_cast<int>(sample_bytes(plane.sample));
+  return plane.channels * static_cast<int>(bytes_per_sample(plane.sample));
 }
 
 }  // namespace imgpipe

@@ -23,12 +23,12 @@ constexpr int kPointwiseVectors = 2;
 // Planes of one size, between which a grid of pointwise_grid() walks: a lane does 16 adjacent bytes at a
 // time, function(word) four of them: four samples of 8 bits, two of 16. Padding is read, never written.
 template <class Function>
-__device__ __forceinline__ void map_words(const Plane<const Sample, Device>& from,
-                                          const Plane<Sample, Device>& to, const Function& function) {
+__device__ __forceinline__ void map_words(const Plane<const Sample8, Device>& from,
+                                          const Plane<Sample8, Device>& to, const Function& function) {
   for (RowSegments<kPointwiseVectors> at(from.width, from.height); at.inside(); at.next()) {
     const std::int64_t left = from.width - at.x();
-    const Sample* source = from.row(at.y()) + at.x();
-    Sample* target = to.row(at.y()) + at.x();
+    const Sample8* source = from.row(at.y()) + at.x();
+    Sample8* target = to.row(at.y()) + at.x();
     uint4 vectors[kPointwiseVectors];
 #pragma unroll
     for (int i = 0; i < kPointwiseVectors; ++i) {
@@ -49,14 +49,14 @@ __device__ __forceinline__ void map_words(const Plane<const Sample, Device>& fro
 // engine, us: 24.9 so, 27.7 as above, and 1 more for the smooth that reads what it wrote; invert and
 // threshold, which have nothing to prepare: 26.3 and 30.4 so, 26.0 and 28.5 as above.
 template <class Prepare>
-__device__ __forceinline__ void map_words_after(const Plane<const Sample, Device>& from,
-                                                const Plane<Sample, Device>& to, const Prepare& prepare) {
+__device__ __forceinline__ void map_words_after(const Plane<const Sample8, Device>& from,
+                                                const Plane<Sample8, Device>& to, const Prepare& prepare) {
   RowSegments<kPointwiseVectors> at(from.width, from.height);
   uint4 vectors[kPointwiseVectors];
   const auto load = [&] {
     if (!at.inside()) return;
     const std::int64_t left = from.width - at.x();
-    const Sample* source = from.row(at.y()) + at.x();
+    const Sample8* source = from.row(at.y()) + at.x();
 #pragma unroll
     for (int i = 0; i < kPointwiseVectors; ++i) {
       if (left > i * kSegmentPixels)
@@ -67,7 +67,7 @@ __device__ __forceinline__ void map_words_after(const Plane<const Sample, Device
   const auto function = prepare();
   while (at.inside()) {
     const std::int64_t left = from.width - at.x();
-    Sample* target = to.row(at.y()) + at.x();
+    Sample8* target = to.row(at.y()) + at.x();
 #pragma unroll
     for (int i = 0; i < kPointwiseVectors; ++i) {
       if (left <= i * kSegmentPixels) break;
@@ -82,7 +82,7 @@ __device__ __forceinline__ void map_words_after(const Plane<const Sample, Device
 
 // Over the bytes of a frame's planes; blockIdx.z is the colour plane.
 inline dim3 pointwise_grid(const CudaLaunch& launch, FrameType type) {
-  type.width *= sample_bytes(type.sample);
+  type.width *= bytes_per_sample(type.sample);
   return dim3(stride_blocks<kPointwiseVectors>(launch, type, kPointwiseThreads, kPointwiseBlocks), 1,
               static_cast<unsigned>(type.color_channels));
 }
@@ -90,7 +90,7 @@ inline dim3 pointwise_grid(const CudaLaunch& launch, FrameType type) {
 // The colour planes of a frame, as bytes; those that it does not have are empty.
 template <class Byte>
 auto color_planes(const Frame<Byte, Device>& frame) {
-  using T = std::conditional_t<std::is_const_v<Byte>, const Sample, Sample>;
+  using T = std::conditional_t<std::is_const_v<Byte>, const Sample8, Sample8>;
   return DevicePlanes<T>{{bytes_of(frame.planes[0]), bytes_of(frame.planes[1]), bytes_of(frame.planes[2])}};
 }
 

@@ -20,9 +20,9 @@ IMGPIPE_HOST_DEVICE constexpr std::uint64_t clip_count(std::uint64_t pixels, Mic
 }
 
 // v of type From in lo..hi onto the values of type To; hi <= lo leaves v as it is, or makes a To of it.
-template <class To = Sample, class From = To>
+template <class To = Sample8, class From = To>
 IMGPIPE_HOST_DEVICE constexpr To stretched(int v, int lo, int hi) {
-  using Wide = std::conditional_t<sizeof(To) == 1, int, std::int64_t>;
+  using Wide = std::conditional_t<kIsWide<To>, std::int64_t, int>;
   if (hi <= lo) return converted<To>(static_cast<From>(v));
   if (v <= lo) return 0;
   if (v >= hi) return kLargest<To>;
@@ -52,9 +52,9 @@ static_assert(stretched(50, 50, 200) == 0 && stretched(200, 50, 200) == 255 && s
 static_assert(stretched(125, 50, 200) == 128);  // (75*510 + 150) / 300 = 128.0: 127.5 rounds up
 static_assert(stretched(51, 50, 200) == 2);     // 1.7 rounds to 2
 static_assert(stretched(7, 9, 9) == 7 && stretched(7, 9, 3) == 7);
-static_assert(stretched<Sample16>(2500, 1000, 4000) == 32768);        // 98'305'500 / 3000, a half
-static_assert(stretched<Sample, Sample16>(2500, 1000, 4000) == 128);  // 127.5
-static_assert(stretched<Sample16, Sample>(51, 50, 200) == 437);       // 436.9
-static_assert(stretched<Sample, Sample16>(9, 9, 9) == 0 && stretched<Sample16, Sample>(9, 9, 9) == 9 * 257);
+static_assert(stretched<Sample16>(2500, 1000, 4000) == 32768);         // 98'305'500 / 3000, a half
+static_assert(stretched<Sample8, Sample16>(2500, 1000, 4000) == 128);  // 127.5
+static_assert(stretched<Sample16, Sample8>(51, 50, 200) == 437);       // 436.9
+static_assert(stretched<Sample8, Sample16>(9, 9, 9) == 0 && stretched<Sample16, Sample8>(9, 9, 9) == 9 * 257);
 
 }  // namespace imgpipe

@@ -26,7 +26,7 @@ IMGPIPE_HOST_DEVICE constexpr Taps window_taps(Window window) {
 }
 
 // The mean of pixels whose weighted sum is S and whose weights sum to n, rounded half up.
-template <class T = Sample>
+template <class T = Sample8>
 IMGPIPE_HOST_DEVICE constexpr T weighted_mean(std::uint32_t sum, std::uint32_t weights) {
   return static_cast<T>((2 * sum + weights) / (2 * weights));
 }

@@ -53,7 +53,7 @@ void sharpen_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void sharpen_rows(const StageCall<Host>& call, const Band& band) {
-  sharpen_planes<Sample>(call, band);
+  sharpen_planes<Sample8>(call, band);
 }
 
 void sharpen16_rows(const StageCall<Host>& call, const Band& band) {

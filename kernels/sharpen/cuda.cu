@@ -23,7 +23,7 @@ CudaStatus launch_sharpened(const StageCall<Device>& call, const CudaLaunch& lau
 }  // namespace
 
 CudaStatus sharpen_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_sharpened<Sample>(call, launch);
+  return launch_sharpened<Sample8>(call, launch);
 }
 
 CudaStatus sharpen16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {

@@ -36,7 +36,7 @@ RowRange sharpen_needs(const FrameType& in, const Parameters& parameters, RowRan
 }
 
 void sharpen_reference(const StageCall<Host>& call) {
-  sharpen_planes<Sample>(call);
+  sharpen_planes<Sample8>(call);
 }
 
 void sharpen16_reference(const StageCall<Host>& call) {

@@ -39,10 +39,10 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t sharpened(std::uint32_t v, std::uint
   return up ? v + taken : v - taken;
 }
 
-static_assert(sharpened<Sample>(100, 90, 4096, 0) == 110 && sharpened<Sample>(90, 100, 4096, 0) == 80);
-static_assert(sharpened<Sample>(250, 90, 4096, 0) == 255 && sharpened<Sample>(9, 100, 4096, 0) == 0);
-static_assert(sharpened<Sample>(3, 2, 2048, 0) == 4 && sharpened<Sample>(2, 3, 2048, 0) == 1);
-static_assert(sharpened<Sample>(100, 90, 4096, 10) == 100 && sharpened<Sample>(100, 90, 4096, 9) == 110);
+static_assert(sharpened<Sample8>(100, 90, 4096, 0) == 110 && sharpened<Sample8>(90, 100, 4096, 0) == 80);
+static_assert(sharpened<Sample8>(250, 90, 4096, 0) == 255 && sharpened<Sample8>(9, 100, 4096, 0) == 0);
+static_assert(sharpened<Sample8>(3, 2, 2048, 0) == 4 && sharpened<Sample8>(2, 3, 2048, 0) == 1);
+static_assert(sharpened<Sample8>(100, 90, 4096, 10) == 100 && sharpened<Sample8>(100, 90, 4096, 9) == 110);
 static_assert(sharpened<Sample16>(65535, 0, 40960, 0) == 65535 && sharpen_step(65535, 40960) == 655350);
 
 // ---- the stage --------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ HWY_INLINE V five_taps(V a, V b, V c, V d, V e) {
   return hn::Add(hn::Add(outer, inner), c);
 }
 
-HWY_INLINE V16 divided(V16 sum, const SmoothDivisor<Sample>& divisor) {
+HWY_INLINE V16 divided(V16 sum, const SmoothDivisor<Sample8>& divisor) {
   const D16 d;
   return hn::ShiftRightSame(hn::MulHigh(hn::Add(sum, hn::Set(d, divisor.add)), hn::Set(d, divisor.factor)),
                             divisor.shift);
@@ -190,7 +190,7 @@ void smooth_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void smooth_rows(const StageCall<Host>& call, const Band& band) {
-  smooth_planes<Sample>(call, band);
+  smooth_planes<Sample8>(call, band);
 }
 
 void smooth16_rows(const StageCall<Host>& call, const Band& band) {

@@ -81,7 +81,7 @@ __device__ __forceinline__ uint2 means_of(const std::uint32_t (&rows)[kTaps][kPa
 // neighbours' from them, so that the first and the last lane of a warp only give. (Rejected for plain: 44
 // against 37 us.)
 template <bool Stretched>
-__device__ __forceinline__ RawRow load_own(const Sample* at) {
+__device__ __forceinline__ RawRow load_own(const Sample8* at) {
   if (Stretched) return {0, __ldg(reinterpret_cast<const uint2*>(at)), 0};
   return load_row(at);
 }
@@ -110,10 +110,10 @@ __device__ __forceinline__ void take_factor(StretchFactor& stretch, const Stretc
 // Plane blockIdx.z.
 template <Window W, bool Stretched>
 __global__ __launch_bounds__(kStripThreads, fitting_blocks(kStripThreads, kStripBlocks)) void smooth_kernel(
-    DevicePlanes<const Sample> in, DevicePlanes<Sample> out, FrameType shape, StripWork work,
+    DevicePlanes<const Sample8> in, DevicePlanes<Sample8> out, FrameType shape, StripWork work,
     Histogram<Device> histogram, ContrastParameters stretch, Border border) {
-  const Plane<const Sample, Device> from = plane_of_block(in);
-  const Plane<Sample, Device> to = plane_of_block(out);
+  const Plane<const Sample8, Device> from = plane_of_block(in);
+  const Plane<Sample8, Device> to = plane_of_block(out);
   StretchFactor factor{};
   if (Stretched) factor = block_stretch_factor(histogram, stretch, static_cast<int>(blockIdx.z));
   share_of_block<kColumns, Stretched>(
@@ -144,7 +144,7 @@ CudaStatus launch_smooth(const StageCall<Device>& call, const SmoothParameters& 
   const dim3 grid(work.interior_blocks + work.border_blocks, 1, static_cast<unsigned>(shape.color_channels));
   return with_window(smooth.window, [&](auto window) -> CudaStatus {
     smooth_kernel<window.value, Stretched><<<grid, kStripThreads, 0, launch.stream>>>(
-        color_planes_of<Sample>(call.in), color_planes_of<Sample>(call.out), shape, work, call.histogram,
+        color_planes_of<Sample8>(call.in), color_planes_of<Sample8>(call.out), shape, work, call.histogram,
         stretch, smooth.border);
     return cudaGetLastError();
   });

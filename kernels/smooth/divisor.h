@@ -13,7 +13,7 @@ struct SmoothDivisor;
 
 // (sum + add) * factor >> 16 >> shift, of sums of 16 bits (at most 255 * 256).
 template <>
-struct SmoothDivisor<Sample> {
+struct SmoothDivisor<Sample8> {
   std::uint16_t add = 0;
   std::uint16_t factor = 0;
   int shift = 0;
@@ -82,6 +82,6 @@ constexpr bool divides_by_all_weights() {
   }
   return true;
 }
-static_assert(divides_by_all_weights<Sample>() && divides_by_all_weights<Sample16>());
+static_assert(divides_by_all_weights<Sample8>() && divides_by_all_weights<Sample16>());
 
 }  // namespace imgpipe

@@ -24,7 +24,7 @@ void threshold_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void threshold_rows(const StageCall<Host>& call, const Band& band) {
-  threshold_planes<Sample>(call, band);
+  threshold_planes<Sample8>(call, band);
 }
 
 void threshold16_rows(const StageCall<Host>& call, const Band& band) {

@@ -46,10 +46,10 @@ __device__ int block_otsu_value(const std::uint64_t* counts) {
 
 // Plane blockIdx.z. Where the value is to be found every block finds it for itself, all blocks at once, so
 // that nothing leaves the device and no kernel waits for another.
-IMGPIPE_POINTWISE_KERNEL threshold_kernel(DevicePlanes<const Sample> in, DevicePlanes<Sample> out,
+IMGPIPE_POINTWISE_KERNEL threshold_kernel(DevicePlanes<const Sample8> in, DevicePlanes<Sample8> out,
                                           Histogram<Device> histogram, ThresholdParameters parameters) {
-  const Plane<const Sample, Device> from = plane_of_block(in);
-  const Plane<Sample, Device> to = plane_of_block(out);
+  const Plane<const Sample8, Device> from = plane_of_block(in);
+  const Plane<Sample8, Device> to = plane_of_block(out);
   int at = parameters.at;
   if (at == kOtsu) at = block_otsu_value(histogram.row(blockIdx.z));
   const std::uint32_t four = static_cast<std::uint32_t>(at) * 0x01010101U;

@@ -17,7 +17,7 @@ __global__ __launch_bounds__(kOtsuBins) void otsu16_kernel(Histogram<Device> his
 }
 
 // Plane blockIdx.z, at a value of its own, or at `at` where there are none.
-IMGPIPE_POINTWISE_KERNEL threshold16_kernel(DevicePlanes<const Sample> in, DevicePlanes<Sample> out,
+IMGPIPE_POINTWISE_KERNEL threshold16_kernel(DevicePlanes<const Sample8> in, DevicePlanes<Sample8> out,
                                             const int* values, int at) {
   if (values != nullptr) at = values[blockIdx.z];
   const std::uint32_t two = static_cast<std::uint32_t>(at) * 0x00010001U;

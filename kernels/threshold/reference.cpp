@@ -72,7 +72,7 @@ void threshold_find(const FrameType& in, const Parameters& parameters, const His
 }
 
 void threshold_reference(const StageCall<Host>& call) {
-  threshold<Sample>(call);
+  threshold<Sample8>(call);
 }
 
 void threshold16_reference(const StageCall<Host>& call) {

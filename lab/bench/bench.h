@@ -37,7 +37,7 @@ class BenchInput {
   // A new image of 1 or 3 channels: of an RGB file grey is what `gray` makes of it, and samples of another
   // type are what `depth` makes of its own. Throws Error(memory) unless there is room for it and for what the
   // lab makes of it.
-  [[nodiscard]] Image make(int channels, SampleType sample = SampleType::u8) const;
+  [[nodiscard]] Image make(int channels, Sample sample = Sample::u8) const;
   // Of the ladders of jpeg: of a file that they take its own bytes, else the image encoded at kLabQuality.
   // `images`: that there must be room for.
   [[nodiscard]] std::shared_ptr<const CodecSubject> jpeg(std::size_t images) const;

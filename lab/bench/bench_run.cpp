@@ -35,8 +35,8 @@ Image decode_color(std::span<const std::byte> bytes, const DecodeOptions& option
   Image color({shape.width, shape.height, shape.color_channels(), shape.sample});
   const HostView to = color.untyped_view();
   const ConstHostView from = std::as_const(whole).untyped_view();
-  const std::int64_t pixel = shape.channels * sample_bytes(shape.sample);
-  const std::int64_t kept = shape.color_channels() * sample_bytes(shape.sample);
+  const std::int64_t pixel = shape.channels * bytes_per_sample(shape.sample);
+  const std::int64_t kept = shape.color_channels() * bytes_per_sample(shape.sample);
   for (std::int64_t y = 0; y < to.height; ++y) {
     for (std::int64_t x = 0; x < to.width; ++x)
       std::memcpy(to.row(y) + x * kept, from.row(y) + x * pixel, static_cast<std::size_t>(kept));
@@ -76,9 +76,9 @@ BenchInput::BenchInput(const std::string& path, const DecodeOptions& options) {
   name_ = printable(file) + " " + std::to_string(size_.width) + "x" + std::to_string(size_.height);
 }
 
-Image BenchInput::make(int channels, SampleType sample) const {
+Image BenchInput::make(int channels, Sample sample) const {
   // Itself; then, beside grey results: the right one, a rung's, and two sets of both that are taken in turn.
-  check_available(size_.pixels() * (3 * channels + 4) * sample_bytes(sample));
+  check_available(size_.pixels() * (3 * channels + 4) * bytes_per_sample(sample));
   if (!file_) return synthesize(pattern_, {size_.width, size_.height, channels, sample}, 1);
   Image converted({size_.width, size_.height, file_->shape().channels, sample});
   convert(*find_stage("depth"), *file_, converted);
@@ -94,13 +94,13 @@ Bench::Bench(const BenchOptions& options, OwnKernels& own)
       threads_(options.threads > 0 ? options.threads : host_info().threads),
       progress_(Progress::way_here(!options.logging.quiet)) {
   const DeviceChoice choice = choose_device(options.device);
-  if (choice.kind != DeviceKind::cuda) cpu_ = make_cpu_lab(threads_);
-  if (choice.kind == DeviceKind::reference) slowest_ = RungKind::reference;
-  if (choice.kind == DeviceKind::cuda) {
+  if (choice.backend != Backend::cuda) cpu_ = make_cpu_lab(threads_);
+  if (choice.backend == Backend::reference) slowest_ = RungKind::reference;
+  if (choice.backend == Backend::cuda) {
     cuda_index_ = find_cuda_device(choice.cuda_index()).index;
     cuda_ = make_cuda_lab(cuda_index_);
   }
-  if (choice.kind == DeviceKind::automatic) find_cuda();
+  if (!choice.backend) find_cuda();
   if (own.empty()) return;
   if (cuda_ == nullptr)
     throw Error(ErrorKind::device, "compiled and loaded: " + own.names() +

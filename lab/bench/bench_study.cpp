@@ -83,7 +83,7 @@ double mean_collisions(const Image& grey) {
   std::int64_t sum = 0;
   std::array<int, kBins> counts{};
   for (std::int64_t y = 0; y < pixels.height; ++y) {
-    const Sample* row = pixels.row(y);
+    const Sample8* row = pixels.row(y);
     for (std::int64_t x = 0; x < pixels.width; x += kGroup) {
       const std::int64_t end = std::min(x + kGroup, pixels.width);
       int most = 0;

@@ -50,8 +50,8 @@ Image smooth_grey(const Image& from) {
   Image grey({shape.width, shape.height, 1});
   std::vector<int> sums(static_cast<std::size_t>(shape.width));
   const auto value = [&](std::int64_t x, std::int64_t y) {
-    const Sample* p = from.view().row(std::clamp<std::int64_t>(y, 0, shape.height - 1)) +
-                      std::clamp<std::int64_t>(x, 0, shape.width - 1) * shape.channels;
+    const Sample8* p = from.view().row(std::clamp<std::int64_t>(y, 0, shape.height - 1)) +
+                       std::clamp<std::int64_t>(x, 0, shape.width - 1) * shape.channels;
     return shape.channels < 3 ? int{p[0]} : (77 * p[0] + 150 * p[1] + 29 * p[2] + 128) >> 8;
   };
   for (std::int64_t y = 0; y < shape.height; ++y) {
@@ -61,7 +61,7 @@ Image smooth_grey(const Image& from) {
       return sums[static_cast<std::size_t>(std::clamp<std::int64_t>(x, 0, shape.width - 1))];
     };
     for (std::int64_t x = 0; x < shape.width; ++x)
-      grey.view().row(y)[x] = static_cast<Sample>((sum(x - 1) + sum(x) + sum(x + 1) + 4) / 9);
+      grey.view().row(y)[x] = static_cast<Sample8>((sum(x - 1) + sum(x) + sum(x + 1) + 4) / 9);
   }
   return grey;
 }
@@ -95,8 +95,8 @@ class Lane {
                                 static_cast<std::size_t>(image.view().stride),
                                 static_cast<std::size_t>(shape.row_bytes()),
                                 static_cast<std::size_t>(shape.height), cudaMemcpyHostToDevice));
-      tasks.push_back({{static_cast<const Sample*>(planes_.back()->data()), shape.width, shape.height, stride,
-                        shape.channels},
+      tasks.push_back({{static_cast<const Sample8*>(planes_.back()->data()), shape.width, shape.height,
+                        stride, shape.channels},
                        make_writer(Format::png, shape)->strip_rows()});
       pixels += static_cast<double>(shape.pixels());
     }

@@ -51,7 +51,7 @@ double least_us(const auto& call) {
   return least;
 }
 
-double time_of(const std::string& text, const std::string& content, const Shape& size, SampleType sample) {
+double time_of(const std::string& text, const std::string& content, const Shape& size, Sample sample) {
   const StageRequest step = parse_stages(text).front();
   const Stage& stage = *step.stage;
   const int channels = stage.in == Layout::interleaved ? 3 : 1;
@@ -106,8 +106,8 @@ void run_all(const Shape& size, const std::string& wanted) {
                                   std::string("rotate:90")}) {
     if (text.find(wanted) == std::string::npos) continue;
     for (const char* content : {"photo", "noise"}) {
-      const double narrow = time_of(text, content, size, SampleType::u8);
-      const double wide = time_of(text, content, size, SampleType::u16);
+      const double narrow = time_of(text, content, size, Sample::u8);
+      const double wide = time_of(text, content, size, Sample::u16);
       std::printf("| %s | %s | %.1f | %.1f | %.2f |\n", text.c_str(), content, narrow, wide, wide / narrow);
       std::fflush(stdout);
     }

@@ -52,9 +52,9 @@ Image grey_of(const Image& image) {
   Image grey({image.shape().width, image.shape().height, 1});
   const int channels = image.shape().channels;
   for (std::int64_t y = 0; y < grey.shape().height; ++y) {
-    const Sample* from = image.view().row(y);
+    const Sample8* from = image.view().row(y);
     for (std::int64_t x = 0; x < grey.shape().width; ++x, from += channels) {
-      grey.view().row(y)[x] = static_cast<Sample>(
+      grey.view().row(y)[x] = static_cast<Sample8>(
           channels == 1 ? from[0] : (19595 * from[0] + 38470 * from[1] + 7471 * from[2] + 32768) >> 16);
     }
   }
@@ -76,7 +76,7 @@ struct Lane {
       const DeviceView view(static_cast<std::byte*>(pixels.back()->data()), image.shape(),
                             device_stride_bytes(image.shape()));
       copy_to_device(view, image.untyped_view(), stream);
-      tasks.push_back({view.as<Sample>(), options.quality, halved});
+      tasks.push_back({view.as<Sample8>(), options.quality, halved});
     }
     encoding = std::make_unique<JpegEncoding>(tasks);
     memory.reserve(encoding->memory().bytes);

@@ -57,7 +57,7 @@ struct DeviceFrame {
 Image make_samples(const std::string& content, const Shape& shape) {
   const std::string pattern = content == "12 bits" ? "photo" : content;
   Image narrow = synthesize(parse_pattern(pattern), {shape.width, shape.height, shape.channels}, 1);
-  if (shape.sample == SampleType::u8) return narrow;
+  if (!is_wide(shape.sample)) return narrow;
   Image wide(shape);
   const auto to = wide.untyped_view().as<Sample16>();
   std::uint32_t state = 1;
@@ -72,7 +72,7 @@ Image make_samples(const std::string& content, const Shape& shape) {
 }
 
 const Image& samples_of(const std::string& content, const Shape& shape) {
-  static std::map<std::tuple<std::string, int, SampleType>, Image> made;
+  static std::map<std::tuple<std::string, int, Sample>, Image> made;
   const auto key = std::tuple(content, shape.channels, shape.sample);
   const auto known = made.find(key);
   return known != made.end() ? known->second : made.emplace(key, make_samples(content, shape)).first->second;
@@ -99,7 +99,7 @@ double median_us(const Stream& stream, const std::function<void(int)>& call) {
 using Launch = std::function<CudaStatus(const StageCall<Device>&, const CudaLaunch&)>;
 
 // A step on an image of a content; `launch`: in place of the stage's function.
-double time_of(const std::string& text, const std::string& content, const Shape& size, SampleType sample,
+double time_of(const std::string& text, const std::string& content, const Shape& size, Sample sample,
                const Launch& launch = {}) {
   const StageRequest step = parse_stages(text).front();
   const Stage& stage = *step.stage;
@@ -174,23 +174,23 @@ void run_all(const Shape& size) {
         std::string("invert"), std::string("gamma:2.2"), std::string("equalize"), std::string("clahe"),
         std::string("flip"), std::string("flip:vertical"), std::string("rotate:90"),
         std::string("rotate:180"), std::string("median"), std::string("sobel"), half, half + ":area"}) {
-    print_row(text, "photo", time_of(text, "photo", size, SampleType::u8),
-              time_of(text, "photo", size, SampleType::u16));
+    print_row(text, "photo", time_of(text, "photo", size, Sample::u8),
+              time_of(text, "photo", size, Sample::u16));
   }
   for (const char* content : {"photo", "noise", "12 bits", "constant:77", "colors:2", "colors:5"}) {
-    const double narrow = time_of("hist", content, size, SampleType::u8);
-    print_row("hist", content, narrow, time_of("hist", content, size, SampleType::u16));
+    const double narrow = time_of("hist", content, size, Sample::u8);
+    print_row("hist", content, narrow, time_of("hist", content, size, Sample::u16));
     for (const auto& [name, launch] : hist_ways())
-      print_row("hist, " + name, content, narrow, time_of("hist", content, size, SampleType::u16, launch));
+      print_row("hist, " + name, content, narrow, time_of("hist", content, size, Sample::u16, launch));
   }
   for (const char* content : {"noise", "12 bits"}) {
-    print_row("equalize", content, time_of("equalize", content, size, SampleType::u8),
-              time_of("equalize", content, size, SampleType::u16));
-    print_row("gamma:2.2", content, time_of("gamma:2.2", content, size, SampleType::u8),
-              time_of("gamma:2.2", content, size, SampleType::u16));
+    print_row("equalize", content, time_of("equalize", content, size, Sample::u8),
+              time_of("equalize", content, size, Sample::u16));
+    print_row("gamma:2.2", content, time_of("gamma:2.2", content, size, Sample::u8),
+              time_of("gamma:2.2", content, size, Sample::u16));
     for (const char* text : {"threshold", "clahe"}) {
-      print_row(text, content, time_of(text, content, size, SampleType::u8),
-                time_of(text, content, size, SampleType::u16));
+      print_row(text, content, time_of(text, content, size, Sample::u8),
+                time_of(text, content, size, Sample::u16));
     }
   }
 }

@@ -8,24 +8,24 @@ namespace imgpipe {
 namespace {
 
 // What the pixels of a row of the image become: `found` as of clahe_find_part().
-void mix_row(const ClaheTiles& tiles, const Sample* pairs, std::int64_t y, const Sample* in,
-             std::int64_t width, Sample* out) {
+void mix_row(const ClaheTiles& tiles, const Sample8* pairs, std::int64_t y, const Sample8* in,
+             std::int64_t width, Sample8* out) {
   const std::int64_t row_pairs = std::int64_t{tiles.cells()} * kBins;
   const auto [row, down] = clahe_place(static_cast<int>(y), tiles.a_row);
-  const Sample* upper = pairs + 2 * row_pairs * tile_before(row);
-  const Sample* lower = pairs + 2 * row_pairs * tile_behind(row, tiles.along_side);
+  const Sample8* upper = pairs + 2 * row_pairs * tile_before(row);
+  const Sample8* lower = pairs + 2 * row_pairs * tile_behind(row, tiles.along_side);
   for (std::int64_t x = 0; x < width; ++x) {
     const auto [cell, across] = clahe_place(static_cast<int>(x), tiles.a_column);
     const std::int64_t at = 2 * (std::int64_t{cell} * kBins + in[x]);
     const float above = clahe_mix(upper[at], upper[at + 1], across);
     const float below = clahe_mix(lower[at], lower[at + 1], across);
-    out[x] = static_cast<Sample>(clahe_rounded(clahe_mix(above, below, down), kMaxSample));
+    out[x] = static_cast<Sample8>(clahe_rounded(clahe_mix(above, below, down), kMaxSample));
   }
 }
 
-void mix_rows(const ClaheTiles& tiles, const Sample* pairs, const StageCall<Host>& call, const Band& band) {
-  const ConstHostPlane in = call.in.plane<Sample>(0);
-  const HostPlane out = call.out.plane<Sample>(0);
+void mix_rows(const ClaheTiles& tiles, const Sample8* pairs, const StageCall<Host>& call, const Band& band) {
+  const ConstHostPlane in = call.in.plane<Sample8>(0);
+  const HostPlane out = call.out.plane<Sample8>(0);
   for (std::int64_t y = band.first; y < band.end; ++y)
     mix_row(tiles, pairs, y, in.row(y - band.in_top), in.width, out.row(y - band.out_top));
 }
@@ -38,13 +38,13 @@ void all_tables_each(const StageCall<Host>& call, const Share& share) {
   std::vector<std::byte> found(static_cast<std::size_t>(clahe_found_bytes(type, call.parameters)));
   for (std::int64_t part = 0; part < clahe_find_parts(type, call.parameters); ++part)
     clahe_find_part(call.in, call.parameters, part, found.data());
-  mix_rows(ClaheTiles(type, call.parameters), reinterpret_cast<const Sample*>(found.data()), call,
+  mix_rows(ClaheTiles(type, call.parameters), reinterpret_cast<const Sample8*>(found.data()), call,
            {type.height * share.index / share.count, type.height * (share.index + 1) / share.count, 0, 0});
 }
 
 // The tables exist already.
 void mix_pixels(const StageCall<Host>& call, const Band& band) {
-  mix_rows(ClaheTiles(call.in.type, call.parameters), call.found.as<Sample>(), call, band);
+  mix_rows(ClaheTiles(call.in.type, call.parameters), call.found.as<Sample8>(), call, band);
 }
 
 }  // namespace imgpipe

@@ -9,12 +9,12 @@ namespace {
 // Of a tile, in the scratch memory.
 struct OfTile {
   std::uint32_t counts[kBins];
-  Sample table[kBins];
+  Sample8 table[kBins];
 };
 
 // The pixel of a tile that may reach beyond the image.
-__device__ __forceinline__ Sample tile_pixel(const Source& in, const ClaheTiles& tiles, unsigned tile,
-                                             std::int64_t index) {
+__device__ __forceinline__ Sample8 tile_pixel(const Source& in, const ClaheTiles& tiles, unsigned tile,
+                                              std::int64_t index) {
   const auto along = static_cast<unsigned>(tiles.along_side);
   const std::int64_t x = std::int64_t{tile % along} * tiles.width + index % tiles.width;
   const std::int64_t y = std::int64_t{tile / along} * tiles.height + index / tiles.width;
@@ -25,8 +25,8 @@ __device__ __forceinline__ std::uint32_t limited(std::uint32_t count, const Clah
   return tiles.limit > 0 && count > tiles.limit ? static_cast<std::uint32_t>(tiles.limit) : count;
 }
 
-__device__ __forceinline__ Sample becomes(std::uint32_t up_to, const ClaheTiles& tiles) {
-  return static_cast<Sample>(equalized(up_to, tiles.scale, kMaxSample));
+__device__ __forceinline__ Sample8 becomes(std::uint32_t up_to, const ClaheTiles& tiles) {
+  return static_cast<Sample8>(equalized(up_to, tiles.scale, kMaxSample));
 }
 
 // ---- a thread a pixel, a thread a table --------------------------------------------------------------
@@ -106,7 +106,7 @@ struct RowTiles {
     lower = all + tile_behind(place.cell, tiles.along_side) * tiles.along_side;
     down = place.share;
   }
-  __device__ Sample mixed(const ClaheTiles& tiles, std::int64_t x, std::uint32_t value) const {
+  __device__ Sample8 mixed(const ClaheTiles& tiles, std::int64_t x, std::uint32_t value) const {
     const ClahePlace place = clahe_place(static_cast<int>(x), tiles.a_column);
     // A word may reach behind the last column, to a cell that there is not.
     const int cell = min(place.cell, tiles.along_side);
@@ -114,7 +114,7 @@ struct RowTiles {
     const int right = tile_behind(cell, tiles.along_side);
     const float above = clahe_mix(upper[left].table[value], upper[right].table[value], place.share);
     const float below = clahe_mix(lower[left].table[value], lower[right].table[value], place.share);
-    return static_cast<Sample>(clahe_rounded(clahe_mix(above, below, down), kMaxSample));
+    return static_cast<Sample8>(clahe_rounded(clahe_mix(above, below, down), kMaxSample));
   }
 };
 
@@ -134,8 +134,8 @@ __global__ __launch_bounds__(kMostBlockThreads) void mix_words_kernel(Source in,
     const RowTiles row(tiles, all, at.y());
     std::int64_t x = at.x();
     store_word(out.row(at.y()) + at.x(),
-               mapped_word<Sample>(load_word(in.row(at.y()) + at.x()),
-                                   [&](std::uint32_t value) { return row.mixed(tiles, x++, value); }),
+               mapped_word<Sample8>(load_word(in.row(at.y()) + at.x()),
+                                    [&](std::uint32_t value) { return row.mixed(tiles, x++, value); }),
                at.left());
   }
 }
@@ -151,7 +151,7 @@ CudaStatus launch_mix(const ClaheTiles& tiles, const StageCall<Device>& call, co
 }
 
 void launch_tiles(const ClaheTiles& tiles, const StageCall<Device>& call, const RungLaunch& launch) {
-  tile_kernel<<<static_cast<unsigned>(tiles.count()), kBins, 0, launch.stream>>>(call.in.plane<Sample>(0),
+  tile_kernel<<<static_cast<unsigned>(tiles.count()), kBins, 0, launch.stream>>>(call.in.plane<Sample8>(0),
                                                                                  tiles, tiles_of(launch));
 }
 
@@ -168,7 +168,7 @@ CudaStatus clahe_naive(const StageCall<Device>& call, const RungLaunch& launch) 
   if (cleared != cudaSuccess) return cleared;
   const unsigned block = block_of(launch, kBlock);
   const unsigned blocks = static_cast<unsigned>(launch.multiprocessors * kResident) / count + 1;
-  count_kernel<<<dim3(blocks, count), block, 0, launch.stream>>>(call.in.plane<Sample>(0), tiles,
+  count_kernel<<<dim3(blocks, count), block, 0, launch.stream>>>(call.in.plane<Sample8>(0), tiles,
                                                                  tiles_of(launch));
   serial_table_kernel<<<count, 1, 0, launch.stream>>>(tiles, tiles_of(launch));
   return launch_mix(tiles, call, launch);

@@ -8,8 +8,8 @@ namespace imgpipe {
 
 // Every pixel divides.
 void divide_pixels(const StageCall<Host>& call, const Band& band) {
-  const ConstHostPlane in = call.in.plane<Sample>(0);
-  const HostPlane out = call.out.plane<Sample>(0);
+  const ConstHostPlane in = call.in.plane<Sample8>(0);
+  const HostPlane out = call.out.plane<Sample8>(0);
   const std::uint64_t* counts = call.histogram.row(0);
   std::array<std::uint64_t, kBins> not_above{};
   std::uint64_t samples = 0;
@@ -19,20 +19,20 @@ void divide_pixels(const StageCall<Host>& call, const Band& band) {
   const std::uint64_t others = samples - counts[least];
   for (std::int64_t y = band.first; y < band.end; ++y) {
     for (std::int64_t x = 0; x < in.width; ++x) {
-      const Sample value = in.row(y)[x];
+      const Sample8 value = in.row(y)[x];
       out.row(y)[x] = others == 0
                           ? value
-                          : static_cast<Sample>(equalized(not_above[value] - counts[least],
-                                                          equalize_scale(kMaxSample, others), kMaxSample));
+                          : static_cast<Sample8>(equalized(not_above[value] - counts[least],
+                                                           equalize_scale(kMaxSample, others), kMaxSample));
     }
   }
 }
 
 // The table is made by every band, and every pixel is a look-up.
 void look_up_pixels(const StageCall<Host>& call, const Band& band) {
-  const ConstHostPlane in = call.in.plane<Sample>(0);
-  const HostPlane out = call.out.plane<Sample>(0);
-  std::array<Sample, kBins> table{};
+  const ConstHostPlane in = call.in.plane<Sample8>(0);
+  const HostPlane out = call.out.plane<Sample8>(0);
+  std::array<Sample8, kBins> table{};
   equalize_table(call.histogram.row(0), table.data());
   for (std::int64_t y = band.first; y < band.end; ++y) {
     for (std::int64_t x = 0; x < in.width; ++x) out.row(y)[x] = table[in.row(y)[x]];

@@ -17,12 +17,12 @@ struct Found {
   std::uint64_t counts[kBins];     // of rungs that count themselves
   std::uint64_t not_above[kBins];  // samples up to each value, without those of the least one
   std::uint64_t others;            // samples above the least value
-  Sample table[kBins];
+  Sample8 table[kBins];
 };
 
-__device__ __forceinline__ Sample becomes(const Found& found, unsigned value) {
-  if (found.others == 0) return static_cast<Sample>(value);
-  return static_cast<Sample>(
+__device__ __forceinline__ Sample8 becomes(const Found& found, unsigned value) {
+  if (found.others == 0) return static_cast<Sample8>(value);
+  return static_cast<Sample8>(
       equalized(found.not_above[value], equalize_scale(kMaxSample, found.others), kMaxSample));
 }
 
@@ -42,8 +42,8 @@ __global__ void serial_kernel(Histogram<Device> histogram, Found* found, bool ta
 }
 
 // A block, a thread a value. Barrier: in block_equalize_table().
-__global__ __launch_bounds__(kBins) void scan_kernel(const std::uint64_t* counts, Sample* to) {
-  __shared__ Sample table[kBins];
+__global__ __launch_bounds__(kBins) void scan_kernel(const std::uint64_t* counts, Sample8* to) {
+  __shared__ Sample8 table[kBins];
   block_equalize_table(counts, table);
   to[threadIdx.x] = table[threadIdx.x];
 }
@@ -63,7 +63,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void division_kernel(Source in, 
 template <class Look>
 __device__ __forceinline__ void look_up_words(const Source& in, const Target& out, const Look& look) {
   for (auto at = grid_stride<4>(in); at.inside(); at.next())
-    store_word(out.row(at.y()) + at.x(), mapped_word<Sample>(load_word(in.row(at.y()) + at.x()), look),
+    store_word(out.row(at.y()) + at.x(), mapped_word<Sample8>(load_word(in.row(at.y()) + at.x()), look),
                at.left());
 }
 
@@ -72,27 +72,28 @@ template <class Look>
 __device__ __forceinline__ void look_up_vectors(const Source& in, const Target& out, const Look& look) {
   for (auto at = grid_stride<kVectorPixels>(in); at.inside(); at.next()) {
     const uint4 vector = load_vector(in.row(at.y()) + at.x());
-    const std::uint32_t words[4] = {mapped_word<Sample>(vector.x, look), mapped_word<Sample>(vector.y, look),
-                                    mapped_word<Sample>(vector.z, look), mapped_word<Sample>(vector.w, look)};
+    const std::uint32_t words[4] = {
+        mapped_word<Sample8>(vector.x, look), mapped_word<Sample8>(vector.y, look),
+        mapped_word<Sample8>(vector.z, look), mapped_word<Sample8>(vector.w, look)};
     store_vector(out.row(at.y()) + at.x(), words, at.left());
   }
 }
 
 __global__ __launch_bounds__(kMostBlockThreads) void global_kernel(Source in, Target out,
-                                                                   const Sample* table) {
+                                                                   const Sample8* table) {
   look_up_words(in, out, [table](std::uint32_t value) { return __ldg(table + value); });
 }
 
-__constant__ Sample constant_table[kBins];
-__global__ __launch_bounds__(kMostBlockThreads) void constant_kernel(Source in, Target out, const Sample*) {
+__constant__ Sample8 constant_table[kBins];
+__global__ __launch_bounds__(kMostBlockThreads) void constant_kernel(Source in, Target out, const Sample8*) {
   look_up_words(in, out, [](std::uint32_t value) { return constant_table[value]; });
 }
 
 // Shared memory: the table, 256 bytes. Barrier: it is copied before the first look.
 template <bool Vectors>
 __global__ __launch_bounds__(kMostBlockThreads) void shared_kernel(Source in, Target out,
-                                                                   const Sample* table) {
-  __shared__ Sample own[kBins];
+                                                                   const Sample8* table) {
+  __shared__ Sample8 own[kBins];
   for (unsigned v = threadIdx.x; v < kBins; v += blockDim.x) own[v] = table[v];
   __syncthreads();
   const auto look = [&](std::uint32_t value) { return own[value]; };
@@ -110,7 +111,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void shared_kernel(Source in, Ta
 // before any makes its table.
 __global__ __launch_bounds__(kBins) void cooperative_kernel(Source in, Target out, std::uint64_t* counts) {
   __shared__ __align__(16) std::uint32_t own[kSharedCounters];
-  __shared__ Sample table[kBins];
+  __shared__ Sample8 table[kBins];
   clear_counters(own);
   __syncthreads();
   for (auto at = grid_stride<kVectorPixels>(in); at.inside(); at.next()) {
@@ -131,7 +132,7 @@ Found* found_of(const RungLaunch& launch) {
   return static_cast<Found*>(launch.scratch);
 }
 
-using Kernel = void (*)(Source, Target, const Sample*);
+using Kernel = void (*)(Source, Target, const Sample8*);
 
 CudaStatus look_up(Kernel kernel, const StageCall<Device>& call, const RungLaunch& launch) {
   return launch_pixels(kernel, striding(launch), call, launch, found_of(launch)->table);
@@ -196,8 +197,8 @@ CudaStatus equalize_cooperative(const StageCall<Device>& call, const RungLaunch&
           cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, cooperative_kernel, kBins, 0);
       found != cudaSuccess)
     return found;
-  Source in = call.in.plane<Sample>(0);
-  Target out = call.out.plane<Sample>(0);
+  Source in = call.in.plane<Sample8>(0);
+  Target out = call.out.plane<Sample8>(0);
   void* arguments[] = {&in, &out, &counts};
   return cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(cooperative_kernel),
                                      static_cast<unsigned>(resident * launch.multiprocessors), kBins,

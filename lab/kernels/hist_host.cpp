@@ -30,9 +30,9 @@ void hist_bin_range(const StageCall<Host>& call, const Share& share) {
   }
 }
 
-template void hist_private<Sample>(const StageCall<Host>&, const Band&);
+template void hist_private<Sample8>(const StageCall<Host>&, const Band&);
 template void hist_private<Sample16>(const StageCall<Host>&, const Band&);
-template void hist_bin_range<Sample>(const StageCall<Host>&, const Share&);
+template void hist_bin_range<Sample8>(const StageCall<Host>&, const Share&);
 template void hist_bin_range<Sample16>(const StageCall<Host>&, const Share&);
 
 }  // namespace imgpipe

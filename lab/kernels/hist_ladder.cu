@@ -117,7 +117,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void shared_words_kernel(Source 
 
 // Calls count(value) for the pixels of a 16-byte load.
 template <class Count>
-__device__ __forceinline__ void each_of_vector(const Sample* from, std::int64_t left, const Count& count) {
+__device__ __forceinline__ void each_of_vector(const Sample8* from, std::int64_t left, const Count& count) {
   const uint4 vector = load_vector(from);
   const std::uint32_t words[4] = {vector.x, vector.y, vector.z, vector.w};
   if (left >= kVectorPixels) {
@@ -191,7 +191,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void rgb_kernel(Source in, Count
   clear_bins(shared, 3 * kPlane);
   std::uint32_t* column = shared + threadIdx.x % kColumns;
   for (auto at = grid_stride<4>(in); at.inside(); at.next()) {
-    const Sample* from = in.row(at.y()) + 3 * at.x();
+    const Sample8* from = in.row(at.y()) + 3 * at.x();
     const std::uint32_t words[3] = {load_word(from), load_word(from + 4), load_word(from + 8)};
     const int samples = 3 * first_bins(at.left(), 4);
 #pragma unroll
@@ -207,13 +207,13 @@ __global__ __launch_bounds__(kMostBlockThreads) void rgb_kernel(Source in, Count
 }  // namespace
 
 CudaStatus hist_global(const StageCall<Device>& call, const RungLaunch& launch) {
-  return for_samples(call, [&]<class T>(T) {
+  return visit_sample(call.in.type.sample, [&]<class T>(T) {
     return launch_counts(global_kernel<T>, covering(call, launch), call, launch);
   });
 }
 
 CudaStatus hist_global_stride(const StageCall<Device>& call, const RungLaunch& launch) {
-  return for_samples(call, [&]<class T>(T) {
+  return visit_sample(call.in.type.sample, [&]<class T>(T) {
     return launch_counts(global_stride_kernel<T>, striding(launch), call, launch);
   });
 }

@@ -119,7 +119,7 @@ CudaStatus launch_threads(const StageCall<Device>& call, const RungLaunch& launc
   const unsigned blocks = threads_blocks<Bins>(launch);
   auto* partials = static_cast<std::uint32_t*>(launch.scratch);
   threads_kernel<Bins>
-      <<<blocks, block, Bins * columns_of(block), launch.stream>>>(call.in.plane<Sample>(0), partials);
+      <<<blocks, block, Bins * columns_of(block), launch.stream>>>(call.in.plane<Sample8>(0), partials);
   merge_kernel<<<Bins, kBlock, 0, launch.stream>>>(partials, blocks, Bins, call.histogram);
   return cudaGetLastError();
 }

@@ -17,8 +17,8 @@ template <class T>
 using SourceOf = Plane<const T, Device>;
 template <class T>
 using TargetOf = Plane<T, Device>;
-using Source = SourceOf<Sample>;
-using Target = TargetOf<Sample>;
+using Source = SourceOf<Sample8>;
+using Target = TargetOf<Sample8>;
 
 // Samples of type T in a word.
 template <class T>
@@ -127,12 +127,6 @@ __device__ __forceinline__ void store_word(T* to, std::uint32_t word, std::int64
 }
 
 // ---- launches ----------------------------------------------------------------------------------------
-
-// Calls run(T{}) for the type of the call's samples.
-template <class Run>
-CudaStatus for_samples(const StageCall<Device>& call, const Run& run) {
-  return call.in.type.sample == SampleType::u16 ? run(Sample16{}) : run(Sample{});
-}
 
 struct LaunchGrid {
   dim3 blocks;

@@ -11,7 +11,7 @@ namespace imgpipe {
 namespace {
 
 Ladder ladder(std::string_view name, std::string_view stage, std::span<const Rung> rungs,
-              SampleType sample = SampleType::u8) {
+              Sample sample = Sample::u8) {
   return {name, stage, rungs, sample, presets(find_stage(stage)->parameters)};
 }
 
@@ -29,11 +29,11 @@ std::span<const Ladder> ladder_table() {
       ladder("equalize", "equalize", equalize_ladder()),
       ladder("clahe", "clahe", clahe_ladder()),
       ladder("median", "median", median_ladder()),
-      Ladder{"median5", "median", median_ladder(), SampleType::u8, kMedian5},
-      ladder("gray16", "gray", gray16_ladder(), SampleType::u16),
-      ladder("hist16", "hist", hist16_ladder(), SampleType::u16),
-      ladder("contrast16", "contrast", contrast16_ladder(), SampleType::u16),
-      ladder("smooth16", "smooth", smooth16_ladder(), SampleType::u16),
+      Ladder{"median5", "median", median_ladder(), Sample::u8, kMedian5},
+      ladder("gray16", "gray", gray16_ladder(), Sample::u16),
+      ladder("hist16", "hist", hist16_ladder(), Sample::u16),
+      ladder("contrast16", "contrast", contrast16_ladder(), Sample::u16),
+      ladder("smooth16", "smooth", smooth16_ladder(), Sample::u16),
   };
   return kLadders;
 }

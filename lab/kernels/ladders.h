@@ -14,7 +14,7 @@ struct Ladder {
   std::string_view name;   // as --stage of imgpipe bench takes it: hist, hist16, median5
   std::string_view stage;  // its name in the table of stages
   std::span<const Rung> rungs;
-  SampleType sample = SampleType::u8;
+  Sample sample = Sample::u8;
   Parameters parameters = {};  // the stage's options
 };
 

@@ -16,7 +16,7 @@ template <int Radius>
 struct Window {
   static constexpr int kSide = 2 * Radius + 1;
   static constexpr int kSamples = kSide * kSide;
-  std::array<Sample, kSamples> sample;  // row by row
+  std::array<Sample8, kSamples> sample;  // row by row
 
   Window(const ConstHostPlane& in, std::int64_t x, std::int64_t y) {
     for (int i = 0; i < kSamples; ++i)
@@ -28,8 +28,8 @@ struct Window {
 // find(window) of every pixel of a band.
 template <int Radius, class Find>
 void each_window(const StageCall<Host>& call, const Band& band, const Find& find) {
-  const ConstHostPlane in = call.in.plane<Sample>(0);
-  const HostPlane out = call.out.plane<Sample>(0);
+  const ConstHostPlane in = call.in.plane<Sample8>(0);
+  const HostPlane out = call.out.plane<Sample8>(0);
   for (std::int64_t y = band.first; y < band.end; ++y) {
     for (std::int64_t x = 0; x < in.width; ++x) {
       Window<Radius> window(in, x, y);
@@ -66,17 +66,17 @@ inline void exchange_all(int* first) {
 }
 
 template <int Radius, std::size_t... Column>
-Sample by_exchanges(const Window<Radius>& window, std::index_sequence<Column...>) {
+Sample8 by_exchanges(const Window<Radius>& window, std::index_sequence<Column...>) {
   using Network = MedianNetwork<Radius>;
   int v[Window<Radius>::kSamples];
   std::ranges::copy(window.sample, v);
   (exchange_all<Network::kColumn, sizeof...(Column)>(v + Column), ...);
   exchange_all<Network::kMiddle, 1>(v);
-  return static_cast<Sample>(v[Network::kResult]);
+  return static_cast<Sample8>(v[Network::kResult]);
 }
 
 template <int Radius>
-Sample by_exchanges(const Window<Radius>& window) {
+Sample8 by_exchanges(const Window<Radius>& window) {
   return by_exchanges(window, std::make_index_sequence<std::size_t{Window<Radius>::kSide}>());
 }
 
@@ -87,19 +87,19 @@ class SlidingWindow {
  public:
   explicit SlidingWindow(int samples) : half_(samples / 2) {}
 
-  void add(Sample value) {
+  void add(Sample8 value) {
     ++counts_[value];
     below_ += value < median_ ? 1 : 0;
   }
-  void remove(Sample value) {
+  void remove(Sample8 value) {
     --counts_[value];
     below_ -= value < median_ ? 1 : 0;
   }
   // From the last one, step by step.
-  Sample median() {
+  Sample8 median() {
     while (below_ > half_) below_ -= counts_[--median_];
     while (below_ + counts_[median_] <= half_) below_ += counts_[median_++];
-    return static_cast<Sample>(median_);
+    return static_cast<Sample8>(median_);
   }
 
  private:
@@ -118,7 +118,7 @@ struct Levels {
   std::array<std::uint16_t, kCoarse> coarse{};
   std::array<std::uint16_t, kBins> fine{};
 
-  void add(Sample value, int count) {
+  void add(Sample8 value, int count) {
     const auto step = static_cast<std::uint16_t>(count);  // -1 wraps to the right sum
     coarse[value / kCoarse] = static_cast<std::uint16_t>(coarse[value / kCoarse] + step);
     fine[value] = static_cast<std::uint16_t>(fine[value] + step);
@@ -135,14 +135,14 @@ class Columns {
         columns_(static_cast<std::size_t>(end - first + std::int64_t{2} * radius)) {}
 
   void add_row(std::int64_t y, int count) {
-    const Sample* row = in_.row(replicated(y, in_.height));
+    const Sample8* row = in_.row(replicated(y, in_.height));
     for (std::size_t i = 0; i < columns_.size(); ++i)
       columns_[i].add(row[replicated(first_ + static_cast<std::int64_t>(i), in_.width)], count);
   }
 
   // The medians of a row whose windows are counted. The coarse counters slide along with every pixel; 16 fine
   // ones only where the median is among them, over the columns that they have missed.
-  void find_medians(Sample* out) {
+  void find_medians(Sample8* out) {
     const std::size_t side = static_cast<std::size_t>(2 * radius_) + 1;
     const int half = static_cast<int>(side * side / 2);
     Levels window;
@@ -156,7 +156,7 @@ class Columns {
       catch_up(window, part, x, x + side, counted[part]);
       std::size_t value = part * kCoarse;
       while (below + window.fine[value] <= half) below += window.fine[value++];
-      out[x] = static_cast<Sample>(value);
+      out[x] = static_cast<Sample8>(value);
       add_coarse(window, x, -1);
     }
   }
@@ -195,7 +195,7 @@ class Columns {
 void median_insertion(const StageCall<Host>& call, const Band& band) {
   each_window(call, band, [](auto& window) {
     for (auto at = window.sample.begin() + 1; at != window.sample.end(); ++at) {
-      const Sample value = *at;
+      const Sample8 value = *at;
       auto to = at;
       for (; to != window.sample.begin() && *(to - 1) > value; --to) *to = *(to - 1);
       *to = value;
@@ -219,8 +219,8 @@ void median_exchanges(const StageCall<Host>& call, const Band& band) {
 void median_sliding(const StageCall<Host>& call, const Band& band) {
   const int radius = MedianParameters(call.parameters).radius;
   const int side = 2 * radius + 1;
-  const ConstHostPlane in = call.in.plane<Sample>(0);
-  const HostPlane out = call.out.plane<Sample>(0);
+  const ConstHostPlane in = call.in.plane<Sample8>(0);
+  const HostPlane out = call.out.plane<Sample8>(0);
   for (std::int64_t y = band.first; y < band.end; ++y) {
     SlidingWindow window(side * side);
     const auto each_of_column = [&](std::int64_t x, auto step) {
@@ -238,8 +238,8 @@ void median_sliding(const StageCall<Host>& call, const Band& band) {
 
 void median_constant_time(const StageCall<Host>& call, const Band& band) {
   const int radius = MedianParameters(call.parameters).radius;
-  const ConstHostPlane in = call.in.plane<Sample>(0);
-  const HostPlane out = call.out.plane<Sample>(0);
+  const ConstHostPlane in = call.in.plane<Sample8>(0);
+  const HostPlane out = call.out.plane<Sample8>(0);
   for (std::int64_t first = 0; first < in.width; first += kStripe) {
     Columns columns(in, first, std::min(first + kStripe, in.width), radius);
     for (std::int64_t y = band.first - radius; y < band.first + radius; ++y) columns.add_row(y, 1);

@@ -21,10 +21,10 @@ constexpr int kSamples = kSide<Radius>* kSide<Radius>;
 template <int Radius>
 struct Insertion {
   template <class Load>
-  __device__ static Sample median(const Load& load) {
-    Sample sorted[kSamples<Radius>];
+  __device__ static Sample8 median(const Load& load) {
+    Sample8 sorted[kSamples<Radius>];
     for (int i = 0; i < kSamples<Radius>; ++i) {
-      const Sample value = load(i % kSide<Radius>, i / kSide<Radius>);
+      const Sample8 value = load(i % kSide<Radius>, i / kSide<Radius>);
       int at = i;
       for (; at > 0 && sorted[at - 1] > value; --at) sorted[at] = sorted[at - 1];
       sorted[at] = value;
@@ -67,12 +67,12 @@ struct Forgetful {
     }
   }
   template <class Load>
-  __device__ static Sample median(const Load& load) {
+  __device__ static Sample8 median(const Load& load) {
     std::uint32_t v[kHeld];
 #pragma unroll
     for (int i = 0; i < kHeld; ++i) v[i] = load(i % kSide<Radius>, i / kSide<Radius>);
     forget<kHeld>(v, load);
-    return static_cast<Sample>(v[1]);
+    return static_cast<Sample8>(v[1]);
   }
 };
 static_assert(Forgetful<1>::kHeld == 6 && Forgetful<2>::kHeld == 14);
@@ -109,14 +109,14 @@ __device__ __forceinline__ std::uint32_t middle_of_columns(std::uint32_t (&v)[kS
 template <int Radius>
 struct Network {
   template <class Load>
-  __device__ static Sample median(const Load& load) {
+  __device__ static Sample8 median(const Load& load) {
     std::uint32_t v[kSamples<Radius>];
 #pragma unroll
     for (int i = 0; i < kSamples<Radius>; ++i) v[i] = load(i % kSide<Radius>, i / kSide<Radius>);
 #pragma unroll
     for (int k = 0; k < kSide<Radius>; ++k)
       exchange_all<OfPixel, MedianNetwork<Radius>::kColumn, kSide<Radius>>(v + k);
-    return static_cast<Sample>(middle_of_columns<OfPixel, Radius>(v));
+    return static_cast<Sample8>(middle_of_columns<OfPixel, Radius>(v));
   }
 };
 
@@ -137,7 +137,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void naive_kernel(Source in, Tar
 // From a tile in shared memory.
 template <int Radius, class Way>
 __global__ __launch_bounds__(kMostBlockThreads) void tile_kernel(Source in, Target out) {
-  __shared__ LabTile<Sample, Radius> tile;
+  __shared__ LabTile<Sample8, Radius> tile;
   const auto load = [&](std::int64_t x, std::int64_t y) {
     return in.row(replicated(y, in.height))[replicated(x, in.width)];
   };
@@ -152,7 +152,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void tile_kernel(Source in, Targ
 // Each of the columns that four windows have is sorted once.
 template <int Radius>
 struct ByColumns {
-  __device__ static std::uint32_t medians(const SharedTile<Sample, Radius>& tile, int lane, int row) {
+  __device__ static std::uint32_t medians(const SharedTile<Sample8, Radius>& tile, int lane, int row) {
     constexpr int kColumns = kGroup + 2 * Radius;
     std::uint32_t ranks[kSide<Radius> * kColumns];  // as of a window that is kColumns wide
 #pragma unroll
@@ -182,7 +182,7 @@ struct ByColumns {
 // four windows.
 template <int Radius>
 struct ByBytes {
-  __device__ static std::uint32_t medians(const SharedTile<Sample, Radius>& tile, int lane, int row) {
+  __device__ static std::uint32_t medians(const SharedTile<Sample8, Radius>& tile, int lane, int row) {
     std::uint32_t ranks[kSide<Radius> * 3];
 #pragma unroll
     for (int j = 0; j < kSide<Radius>; ++j) {
@@ -208,12 +208,12 @@ struct ByBytes {
 
 // Shared memory: the product's tile, 2.7 KiB.
 template <int Radius, class Way>
-__global__ __launch_bounds__(kTileThreads) void four_kernel(DevicePlanes<const Sample> in,
-                                                            DevicePlanes<Sample> out, FrameType shape,
+__global__ __launch_bounds__(kTileThreads) void four_kernel(DevicePlanes<const Sample8> in,
+                                                            DevicePlanes<Sample8> out, FrameType shape,
                                                             std::int64_t tiles) {
-  __shared__ SharedTile<Sample, Radius> tile;
+  __shared__ SharedTile<Sample8, Radius> tile;
   each_tile<Border::replicate>(tile, in, out, shape, tiles,
-                               [&](int lane, int row, FourSamples<Sample>(&rows)[2]) {
+                               [&](int lane, int row, FourSamples<Sample8>(&rows)[2]) {
                                  rows[0].word[0] = Way::medians(tile, lane, row);
                                  rows[1].word[0] = Way::medians(tile, lane, row + 1);
                                });
@@ -231,9 +231,9 @@ CudaStatus launch_tiles(Kernel of_3, Kernel of_5, const StageCall<Device>& call,
   return launch_pixels(kernel_for(call, of_3, of_5), striding(launch), call, launch);
 }
 
-CudaStatus launch_fours(TileKernel<Sample> of_3, TileKernel<Sample> of_5, const StageCall<Device>& call,
+CudaStatus launch_fours(TileKernel<Sample8> of_3, TileKernel<Sample8> of_5, const StageCall<Device>& call,
                         const RungLaunch& launch) {
-  return launch_tiles<Sample>(MedianParameters(call.parameters).radius == 1 ? of_3 : of_5, call, launch);
+  return launch_tiles<Sample8>(MedianParameters(call.parameters).radius == 1 ? of_3 : of_5, call, launch);
 }
 
 }  // namespace

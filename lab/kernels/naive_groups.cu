@@ -41,7 +41,7 @@ struct ReconstructionImage {
   NaiveScan scan;
   const std::int16_t* coefficients;
   std::int64_t planes;  // of the group's memory
-  Plane<Sample, Device> pixels;
+  Plane<Sample8, Device> pixels;
 };
 
 // blockIdx.y: the image.

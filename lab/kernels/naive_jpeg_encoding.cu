@@ -14,7 +14,7 @@ constexpr unsigned kThreads = 128;
 constexpr std::size_t kBlockRoom = 128;
 
 struct Picture {
-  Plane<const Sample, Device> pixels;
+  Plane<const Sample8, Device> pixels;
   ForwardScan scan;
   QuantizerStep steps[2][kBlockSamples];  // luma, colour; zigzag
   CodeAndRoom codes[2][kDcCodes + 16];
@@ -32,7 +32,7 @@ struct Picture {
 __device__ int full_sample(const Picture& picture, int component, std::int64_t x, std::int64_t y) {
   x = min(x, picture.pixels.width - 1);
   y = min(y, picture.pixels.height - 1);
-  const Sample* pixel = picture.pixels.row(y) + x * picture.pixels.channels;
+  const Sample8* pixel = picture.pixels.row(y) + x * picture.pixels.channels;
   if (picture.pixels.channels == 1) return pixel[0];
   if (component == 0) return luma_sample(pixel[0], pixel[1], pixel[2]);
   return component == 1 ? blue_difference(pixel[0], pixel[1], pixel[2])

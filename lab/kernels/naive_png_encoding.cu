@@ -16,7 +16,7 @@ constexpr unsigned kThreads = 32;
 
 // Of one thread; offsets in the group's memory.
 struct StripWork {
-  Plane<const Sample, Device> rows;
+  Plane<const Sample8, Device> rows;
   std::uint64_t workspace, filtered, seen, out;
   std::uint32_t last;
 };

@@ -66,8 +66,8 @@ CudaStatus gray_npp(const StageCall<Device>& call, const RungLaunch& launch) {
   const float whole = static_cast<float>(1U << weights.shift);
   const Npp32f factors[3] = {static_cast<float>(weights.r) / whole, static_cast<float>(weights.g) / whole,
                              static_cast<float>(weights.b) / whole};
-  return status_of(launch.npp->to_gray(call.in.plane<Sample>(0).data, step_of(call.in.plane<Sample>(0)),
-                                       call.out.plane<Sample>(0).data, step_of(call.out.plane<Sample>(0)),
+  return status_of(launch.npp->to_gray(call.in.plane<Sample8>(0).data, step_of(call.in.plane<Sample8>(0)),
+                                       call.out.plane<Sample8>(0).data, step_of(call.out.plane<Sample8>(0)),
                                        size_of(call.in.type), factors, context_of(launch)));
 }
 
@@ -78,15 +78,15 @@ std::size_t hist_npp_bytes(const FrameType& shape, const RungLaunch& launch) {
 
 CudaStatus hist_npp(const StageCall<Device>& call, const RungLaunch& launch) {
   auto* counts = static_cast<Npp32s*>(launch.scratch);
-  return status_of(launch.npp->even(call.in.plane<Sample>(0).data, step_of(call.in.plane<Sample>(0)),
+  return status_of(launch.npp->even(call.in.plane<Sample8>(0).data, step_of(call.in.plane<Sample8>(0)),
                                     size_of(call.in.type), counts, kLevels, 0, kBins,
                                     reinterpret_cast<Npp8u*>(counts + kBins), context_of(launch)));
 }
 
 CudaStatus smooth_npp(const StageCall<Device>& call, const RungLaunch& launch) {
-  return status_of(launch.npp->box(call.in.plane<Sample>(0).data, step_of(call.in.plane<Sample>(0)),
-                                   size_of(call.in.type), {0, 0}, call.out.plane<Sample>(0).data,
-                                   step_of(call.out.plane<Sample>(0)), size_of(call.in.type), {kTaps, kTaps},
+  return status_of(launch.npp->box(call.in.plane<Sample8>(0).data, step_of(call.in.plane<Sample8>(0)),
+                                   size_of(call.in.type), {0, 0}, call.out.plane<Sample8>(0).data,
+                                   step_of(call.out.plane<Sample8>(0)), size_of(call.in.type), {kTaps, kTaps},
                                    {kRadius, kRadius}, NPP_BORDER_REPLICATE, context_of(launch)));
 }
 

@@ -38,7 +38,7 @@ IMGPIPE_HOST_DEVICE inline int paeth(int a, int b, int c) {
 }
 
 // The byte of a row at `at` by a filter; `above` is nullptr for the first row.
-IMGPIPE_HOST_DEVICE inline std::uint8_t residual(int filter, const Sample* row, const Sample* above,
+IMGPIPE_HOST_DEVICE inline std::uint8_t residual(int filter, const Sample8* row, const Sample8* above,
                                                  std::int64_t at, int pixel_bytes) {
   const int a = at < pixel_bytes ? 0 : row[at - pixel_bytes];
   const int b = above == nullptr ? 0 : above[at];
@@ -52,7 +52,7 @@ IMGPIPE_HOST_DEVICE inline std::uint8_t residual(int filter, const Sample* row, 
 }
 
 // A row's filter and its filtered bytes.
-IMGPIPE_HOST_DEVICE inline void filter_row(const Sample* row, const Sample* above, std::int64_t bytes,
+IMGPIPE_HOST_DEVICE inline void filter_row(const Sample8* row, const Sample8* above, std::int64_t bytes,
                                            int pixel_bytes, std::uint8_t* out) {
   int best = 0;
   std::uint64_t least = ~std::uint64_t{0};
@@ -247,7 +247,7 @@ IMGPIPE_HOST_DEVICE inline void put_stored(const std::uint8_t* strip, std::size_
 // `rows`: of the strip; `filtered`: room for its filtered rows, `out` for stored_bytes() of them and some
 // more; `seen`: as repeats() has it.
 template <class Where>
-IMGPIPE_HOST_DEVICE inline Packed pack_strip(const Plane<const Sample, Where>& rows, bool last,
+IMGPIPE_HOST_DEVICE inline Packed pack_strip(const Plane<const Sample8, Where>& rows, bool last,
                                              std::uint8_t* filtered, Workspace& work, std::uint64_t* seen,
                                              std::uint8_t* out) {
   const std::int64_t row_bytes = rows.row_samples();

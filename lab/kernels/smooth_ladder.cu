@@ -123,7 +123,7 @@ IMGPIPE_HOST_DEVICE constexpr std::int64_t sums_stride(std::int64_t width) {
 // in, less the one that goes out.
 __global__ __launch_bounds__(kMostBlockThreads) void row_sums_kernel(Source in, std::uint16_t* sums) {
   for (auto at = grid_stride<kRun>(in); at.inside(); at.next()) {
-    const Sample* from = in.row(at.y()) + at.x();
+    const Sample8* from = in.row(at.y()) + at.x();
     const uint4 own = load_vector(from);
     const std::uint32_t words[6] = {at.x() > 0 ? load_word(from - 4) : 0,         own.x, own.y, own.z, own.w,
                                     at.left() > kRun ? load_word(from + kRun) : 0};
@@ -195,17 +195,19 @@ CudaStatus launch_specialised(const StageCall<Device>& call, const RungLaunch& l
 }  // namespace
 
 CudaStatus smooth_naive(const StageCall<Device>& call, const RungLaunch& launch) {
-  return for_samples(
-      call, [&]<class T>(T) { return launch_pixels(naive_kernel<T>, covering(call, launch), call, launch); });
+  return visit_sample(call.in.type.sample, [&]<class T>(T) {
+    return launch_pixels(naive_kernel<T>, covering(call, launch), call, launch);
+  });
 }
 
 CudaStatus smooth_tile(const StageCall<Device>& call, const RungLaunch& launch) {
-  return for_samples(
-      call, [&]<class T>(T) { return launch_pixels(tile_kernel<T>, striding(launch), call, launch); });
+  return visit_sample(call.in.type.sample, [&]<class T>(T) {
+    return launch_pixels(tile_kernel<T>, striding(launch), call, launch);
+  });
 }
 
 CudaStatus smooth_specialised(const StageCall<Device>& call, const RungLaunch& launch) {
-  return for_samples(call, [&]<class T>(T) { return launch_specialised<T>(call, launch); });
+  return visit_sample(call.in.type.sample, [&]<class T>(T) { return launch_specialised<T>(call, launch); });
 }
 
 std::size_t smooth_separable_bytes(const FrameType& shape, const RungLaunch&) {
@@ -216,8 +218,8 @@ CudaStatus smooth_separable(const StageCall<Device>& call, const RungLaunch& lau
   auto* sums = static_cast<std::uint16_t*>(launch.scratch);
   const unsigned block = block_of(launch, kBlock);
   const unsigned blocks = striding_blocks(launch, kResident);
-  row_sums_kernel<<<blocks, block, 0, launch.stream>>>(call.in.plane<Sample>(0), sums);
-  column_sums_kernel<<<blocks, block, 0, launch.stream>>>(sums, call.out.plane<Sample>(0));
+  row_sums_kernel<<<blocks, block, 0, launch.stream>>>(call.in.plane<Sample8>(0), sums);
+  column_sums_kernel<<<blocks, block, 0, launch.stream>>>(sums, call.out.plane<Sample8>(0));
   return cudaGetLastError();
 }
 

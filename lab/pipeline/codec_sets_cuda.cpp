@@ -61,10 +61,10 @@ void CodecSets::place() {
 CodecTask CodecSets::task_at(std::byte* base) const {
   const Shape shape = picture().shape();
   CodecTask task;
-  const Plane<Sample, Device> plane =
+  const Plane<Sample8, Device> plane =
       work_ == CodecWork::entropy
-          ? Plane<Sample, Device>()
-          : DeviceView(base + places_.plane, shape, device_stride_bytes(shape)).as<Sample>();
+          ? Plane<Sample8, Device>()
+          : DeviceView(base + places_.plane, shape, device_stride_bytes(shape)).as<Sample8>();
   auto* coefficients =
       has_coefficients() ? reinterpret_cast<std::int16_t*>(base + places_.coefficients) : nullptr;
   if (takes_stream()) {
@@ -99,9 +99,9 @@ void CodecSets::fill(const CodecSet& set) const {
       device_.copy_up(const_cast<std::int16_t*>(task.reconstruction.coefficients),
                       subject().coefficients.data(), subject().coefficients.size() * sizeof(std::int16_t));
     if (!gives_pixels() && work_ != CodecWork::entropy) {
-      const Plane<const Sample, Device>& to = task.jpeg.pixels;
+      const Plane<const Sample8, Device>& to = task.jpeg.pixels;
       copy_to_device(
-          Plane<Sample, Device>{const_cast<Sample*>(to.data), to.width, to.height, to.stride, to.channels},
+          Plane<Sample8, Device>{const_cast<Sample8*>(to.data), to.width, to.height, to.stride, to.channels},
           picture().view(), device_.stream());
     }
   }

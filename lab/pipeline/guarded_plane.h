@@ -20,7 +20,7 @@ class GuardedPlane {
   // `extra_vectors`: of 16 bytes, that the rows are further apart than they need to be.
   GuardedPlane(const Shape& shape, int extra_vectors) : shape_(shape) {
     const std::int64_t pixels = (shape.width + kDeviceRowPixels - 1) / kDeviceRowPixels * kDeviceRowPixels;
-    const std::int64_t row = pixels * shape.channels * sample_bytes(shape.sample);
+    const std::int64_t row = pixels * shape.channels * bytes_per_sample(shape.sample);
     stride_ = (row + 15) / 16 * 16 + std::int64_t{16} * extra_vectors;
     host_.resize(static_cast<std::size_t>(stride_ * shape.height + 2 * kGuard));
     for (std::size_t i = 0; i < host_.size(); ++i) host_[i] = canary(i);

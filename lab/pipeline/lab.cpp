@@ -105,7 +105,7 @@ LabSubject make_subject(const Ladder& ladder, Image in) {
   if (shape.pixels() >> 32 != 0) throw Error(ErrorKind::usage, "the lab takes less than 2^32 pixels");
   if (shape.sample != ladder.sample)
     throw Error(ErrorKind::usage, "the ladder of " + std::string(ladder.name) + " takes samples of " +
-                                      std::to_string(8 * sample_bytes(ladder.sample)) + " bits");
+                                      std::to_string(8 * bytes_per_sample(ladder.sample)) + " bits");
   LabSubject subject{&stage, ladder.parameters, std::move(in), {}, {}};
   const ConstHostView pixels = std::as_const(subject.in).untyped_view();
   if (shape.channels == 1) subject.counts = counts_of(pixels);
@@ -167,9 +167,9 @@ std::string lab_difference(const Rung& rung, const LabSubject& subject, const Co
     const int allowed = near ? 1 : 0;
     const std::int64_t margin = near ? margin_of(subject) : 0;
     const ConstHostView expected = subject.expected.untyped_view();
-    const Difference found = expected.sample == SampleType::u16
-                                 ? difference_of(expected.as<Sample16>(), out.as<Sample16>(), margin, allowed)
-                                 : difference_of(expected.as<Sample>(), out.as<Sample>(), margin, allowed);
+    const Difference found = visit_sample(expected.sample, [&]<class T>(T) {
+      return difference_of(expected.as<T>(), out.as<T>(), margin, allowed);
+    });
     if (!found.identical()) return found.text();
     if (!rung.counts_too) return "";
   }

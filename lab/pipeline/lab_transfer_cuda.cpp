@@ -73,8 +73,9 @@ class CudaTransferLab final : public TransferLab {
 
  private:
   static std::size_t plane_bytes(const Shape& shape) { return static_cast<std::size_t>(device_bytes(shape)); }
-  static Plane<Sample, Device> plane_in(const DeviceBuffer& memory, const Shape& shape) {
-    return DeviceView(static_cast<std::byte*>(memory.data()), shape, device_stride_bytes(shape)).as<Sample>();
+  static Plane<Sample8, Device> plane_in(const DeviceBuffer& memory, const Shape& shape) {
+    return DeviceView(static_cast<std::byte*>(memory.data()), shape, device_stride_bytes(shape))
+        .as<Sample8>();
   }
   [[nodiscard]] const Stream& stream(std::size_t i = 0) const { return *streams_[i]; }
   void wait() const {
@@ -82,11 +83,11 @@ class CudaTransferLab final : public TransferLab {
   }
 
   // An unpadded image in device memory.
-  [[nodiscard]] Plane<Sample, Device> flat(const Shape& shape) const {
-    return DeviceView(static_cast<std::byte*>(flat_.data()), shape, shape.row_bytes()).as<Sample>();
+  [[nodiscard]] Plane<Sample8, Device> flat(const Shape& shape) const {
+    return DeviceView(static_cast<std::byte*>(flat_.data()), shape, shape.row_bytes()).as<Sample8>();
   }
 
-  void gray(const Plane<Sample, Device>& from, const Plane<Sample, Device>& to, const Stream& on) {
+  void gray(const Plane<Sample8, Device>& from, const Plane<Sample8, Device>& to, const Stream& on) {
     const FrameType in{from.width, from.height, 3, false, Layout::interleaved};
     const FrameType out{from.width, from.height, 1, false, Layout::planar};
     IMGPIPE_CUDA(static_cast<cudaError_t>(
@@ -201,9 +202,9 @@ class CudaTransferLab final : public TransferLab {
       bool holds = false;
       const auto bytes = static_cast<std::size_t>(shape.bytes());
       make(kind, [&](void* memory) {
-        Sample last = 0;
+        Sample8 last = 0;
         IMGPIPE_CUDA(cudaMemsetAsync(memory, 0x5A, bytes, stream().get()));
-        IMGPIPE_CUDA(cudaMemcpyAsync(&last, static_cast<Sample*>(memory) + bytes - 1, 1, cudaMemcpyDefault,
+        IMGPIPE_CUDA(cudaMemcpyAsync(&last, static_cast<Sample8*>(memory) + bytes - 1, 1, cudaMemcpyDefault,
                                      stream().get()));
         IMGPIPE_CUDA(cudaStreamSynchronize(stream().get()));
         holds = last == 0x5A;
@@ -212,7 +213,7 @@ class CudaTransferLab final : public TransferLab {
     }
     const bool goes_up = kind <= Transfer::up_pinned_2d;
     const bool goes_down = kind >= Transfer::down_pageable && kind <= Transfer::down_pinned_2d;
-    const Plane<Sample, Device> flat_grey = flat({shape.width, shape.height, 1});
+    const Plane<Sample8, Device> flat_grey = flat({shape.width, shape.height, 1});
     for (const HostView& grey : {pinned_grey_.untyped_view(), pageable_grey_.untyped_view()})
       std::memset(grey.data, 0xA5, static_cast<std::size_t>(grey.height * grey.stride_bytes));
     IMGPIPE_CUDA(cudaMemset(rgb_memory_.data(), 0xA5, plane_bytes(shape)));
@@ -266,7 +267,7 @@ class CudaTransferLab final : public TransferLab {
   std::array<Image, kRingChunks> ring_;
   std::array<Event, kRingChunks> ring_free_;
   DeviceBuffer rgb_memory_, grey_memory_, flat_;
-  Plane<Sample, Device> rgb_, grey_;
+  Plane<Sample8, Device> rgb_, grey_;
 };
 
 }  // namespace

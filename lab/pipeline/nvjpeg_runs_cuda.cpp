@@ -83,7 +83,7 @@ class Handle {
   Owned<nvjpegHandle_t> handle_;
 };
 
-nvjpegImage_t image_of(const Plane<Sample, Device>& plane) {
+nvjpegImage_t image_of(const Plane<Sample8, Device>& plane) {
   nvjpegImage_t image{};
   image.channel[0] = plane.data;
   image.pitch[0] = static_cast<std::size_t>(plane.stride);
@@ -264,7 +264,7 @@ class GreyEncoding final : public Pipelines {
     for (std::size_t i = 0; i < images_.size(); ++i) {
       images_[i] = std::make_unique<Encoded>();
       Encoded& one = *images_[i];
-      const Plane<const Sample, Device>& plane = tasks[i].jpeg.pixels;
+      const Plane<const Sample8, Device>& plane = tasks[i].jpeg.pixels;
       one.width = static_cast<int>(plane.width);
       one.height = static_cast<int>(plane.height);
       // It reads through pointers to non-const and does not write.

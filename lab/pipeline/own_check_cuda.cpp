@@ -26,7 +26,7 @@ struct SmallImage {
   }
 };
 
-std::vector<SmallImage> small_images(SampleType sample) {
+std::vector<SmallImage> small_images(Sample sample) {
   using Size = std::pair<std::int64_t, std::int64_t>;
   // From 1x1; around vectors, warps and tiles; more rows and columns than a grid has blocks.
   constexpr std::array kSizes{Size{1, 1},     Size{2, 1},     Size{1, 2},    Size{2, 2},    Size{3, 3},

@@ -9,8 +9,8 @@
 namespace imgpipe {
 namespace {
 
-Plane<Sample, Device> samples_of(const DeviceView& view) {
-  return view.empty() ? Plane<Sample, Device>() : view.as<Sample>();
+Plane<Sample8, Device> samples_of(const DeviceView& view) {
+  return view.empty() ? Plane<Sample8, Device>() : view.as<Sample8>();
 }
 
 }  // namespace
@@ -20,7 +20,7 @@ CodedGroup::CodedGroup(Context& context, std::vector<Member> members)
   for (std::size_t i = 0; i < members_.size(); ++i) {
     CodedImage& image = *members_[i].image;
     // The device's encoders are made for 8 bits: of other images pixels come down.
-    if (members_[i].run->plan().output.sample != SampleType::u8) image.form = {};
+    if (is_wide(members_[i].run->plan().output.sample)) image.form = {};
     if (image.jpeg) decoded_.push_back(i);
     if (image.form.kind == DeviceForm::Kind::png_strips) png_.push_back(i);
     if (image.form.kind == DeviceForm::Kind::jpeg_scan) jpeg_.push_back(i);
@@ -123,7 +123,7 @@ void CodedGroup::prepare_encoding() {
   if (!png_.empty()) {
     std::vector<PngEncodingTask> tasks;
     for (const std::size_t i : png_)
-      tasks.push_back({members_[i].run->result().as<Sample>(), members_[i].image->strip_rows});
+      tasks.push_back({members_[i].run->result().as<Sample8>(), members_[i].image->strip_rows});
     png_encoding_.emplace(std::move(tasks));
     png_launches_ = make_launches(*png_encoding_);
   }
@@ -131,7 +131,7 @@ void CodedGroup::prepare_encoding() {
     std::vector<JpegEncodingTask> tasks;
     for (const std::size_t i : jpeg_) {
       const DeviceForm& form = members_[i].image->form;
-      tasks.push_back({members_[i].run->result().as<Sample>(), form.quality, form.halved_colors});
+      tasks.push_back({members_[i].run->result().as<Sample8>(), form.quality, form.halved_colors});
     }
     jpeg_encoding_.emplace(std::move(tasks));
     jpeg_launches_ = make_launches(*jpeg_encoding_);

@@ -18,7 +18,7 @@ inline constexpr std::int64_t kPitchBytes = 128;
 // kPitchBytes.
 inline std::int64_t device_stride_bytes(const Shape& shape) {
   const std::int64_t pixels = (shape.width + kDeviceRowPixels - 1) / kDeviceRowPixels * kDeviceRowPixels;
-  const std::int64_t row = pixels * shape.channels * sample_bytes(shape.sample);
+  const std::int64_t row = pixels * shape.channels * bytes_per_sample(shape.sample);
   return (row + kPitchBytes - 1) / kPitchBytes * kPitchBytes;
 }
 inline std::int64_t device_bytes(const Shape& shape) {

@@ -67,7 +67,7 @@ MemoryNeed need_of(const BatchEntry& entry, const Engine& host) {
 }
 
 std::int64_t lane_pixels(const BatchEntry& entry) {
-  const auto weighed = [](const Shape& shape) { return shape.pixels() * sample_bytes(shape.sample); };
+  const auto weighed = [](const Shape& shape) { return shape.pixels() * bytes_per_sample(shape.sample); };
   return std::max(weighed(entry.result.header.shape), weighed(entry.result.output));
 }
 

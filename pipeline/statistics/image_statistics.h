@@ -60,7 +60,7 @@ struct ImageGroup {
 
   [[nodiscard]] bool is_color() const { return color.size() > 1; }
   // The scale that all its images are given on: that of 8 bits where none has more.
-  [[nodiscard]] SampleType scale() const { return wide_images > 0 ? SampleType::u16 : SampleType::u8; }
+  [[nodiscard]] Sample scale() const { return wide_images > 0 ? Sample::u16 : Sample::u8; }
   // Counts on that scale.
   [[nodiscard]] std::vector<std::uint64_t> counts(const Channel& channel) const;
 };

@@ -13,11 +13,11 @@ namespace imgpipe {
 class SampleCounts {
  public:
   SampleCounts() = default;
-  SampleCounts(int channels, SampleType sample);
+  SampleCounts(int channels, Sample sample);
 
   [[nodiscard]] int channels() const noexcept { return channels_; }
-  [[nodiscard]] SampleType sample() const noexcept { return sample_; }
-  [[nodiscard]] int bins() const noexcept { return max_sample(sample_) + 1; }
+  [[nodiscard]] Sample sample() const noexcept { return sample_; }
+  [[nodiscard]] int bins() const noexcept { return imgpipe::bins(sample_); }
   // Of one channel, a count for each value.
   [[nodiscard]] std::span<const std::uint64_t> of(int channel) const;
 
@@ -27,11 +27,11 @@ class SampleCounts {
   void add(const SampleCounts& other);
 
   // That one takes, for channels of this type.
-  [[nodiscard]] static std::int64_t bytes_of(int channels, SampleType sample);
+  [[nodiscard]] static std::int64_t bytes_of(int channels, Sample sample);
 
  private:
   int channels_ = 0;
-  SampleType sample_ = SampleType::u8;
+  Sample sample_ = Sample::u8;
   std::vector<std::uint64_t> values_;  // channel after channel
 };
 

@@ -38,7 +38,7 @@ class ImageStreamCli : public testing::Test {
   // Of several formats, sizes and kinds.
   static std::vector<std::string> five() {
     return {image({Format::ppm, {40, 30, 3}}, 1), image({Format::jpeg, {33, 21, 3}}, 2),
-            image({Format::png, {40, 30, 1, SampleType::u16}}, 3), image({Format::bmp, {7, 50, 3}}, 4),
+            image({Format::png, {40, 30, 1, Sample::u16}}, 3), image({Format::bmp, {7, 50, 3}}, 4),
             image({Format::webp, {64, 48, 4}}, 5)};
   }
   static std::string all_of(const std::vector<std::string>& images) {

@@ -32,7 +32,7 @@ Bytes photo(int orientation = 6) {
   Image image({16, 12, 3});
   std::mt19937_64 random(2);
   for (std::int64_t y = 0; y < 12; ++y)
-    std::generate_n(image.view().row(y), 48, [&] { return static_cast<Sample>(random()); });
+    std::generate_n(image.view().row(y), 48, [&] { return static_cast<Sample8>(random()); });
   writer->write_rows(std::as_const(image).untyped_view());
   return writer->finish().joined();
 }

@@ -42,7 +42,7 @@ Bytes raw_netpbm(int kind, int maxval, std::int64_t height) {
 }
 
 struct Found {
-  std::vector<Sample> samples;
+  std::vector<Sample8> samples;
   Strings warnings;
   std::string error;
 };

@@ -33,13 +33,13 @@ Bytes file_of(const Image& image, Format format) {
 }
 
 Image noise(Shape shape, std::uint64_t seed = 5) {
-  shape.sample = SampleType::u16;
+  shape.sample = Sample::u16;
   return synthesize(parse_pattern("noise"), shape, seed);
 }
 
 // 1,525 levels, each once: of 12 bits as a microscope gives them, `unit` apart from `first` on.
 Image levels_of(int first, int unit) {
-  Image image({61, 25, 1, SampleType::u16});
+  Image image({61, 25, 1, Sample::u16});
   auto* out = image.untyped_view().as<std::uint16_t>().data;
   for (int i = 0; i < 1525; ++i) out[i * 7 % 1525] = static_cast<std::uint16_t>(first + i * unit);
   return image;
@@ -85,13 +85,13 @@ TEST_F(Wide, TwelveBitsInSixteenKeepTheirLevels) {
         EXPECT_EQ(result.err, "");
       };
       stretch("contrast", "deep.png");
-      EXPECT_EQ(image_in("deep.png").shape().sample, SampleType::u16);
+      EXPECT_EQ(image_in("deep.png").shape().sample, Sample::u16);
       EXPECT_EQ(levels_in("deep.png"), 1525U) << device;
       const Values values = samples(image_in("deep.png"));
       EXPECT_EQ(*std::ranges::min_element(values), 0);
       EXPECT_EQ(*std::ranges::max_element(values), 65535);
       stretch("contrast:to=8", "flat.png");
-      EXPECT_EQ(image_in("flat.png").shape().sample, SampleType::u8);
+      EXPECT_EQ(image_in("flat.png").shape().sample, Sample::u8);
       EXPECT_EQ(levels_in("flat.png"), 256U) << device;
       // Cut to 8 bits first they had 7 levels, left-aligned 96.
       stretch("depth:8,contrast", "cut.png");
@@ -142,9 +142,9 @@ TEST_F(Wide, ComparedWithTheReference) {
 TEST_F(Wide, EightBitsStayEight) {
   save(file("in.png"), encoded(Format::png, 3));
   ASSERT_EQ(run({"in.png", "a.png", "--stages", "gray,contrast", "-q", "--device", "cpu"}).exit_code, 0);
-  EXPECT_EQ(image_in("a.png").shape().sample, SampleType::u8);
+  EXPECT_EQ(image_in("a.png").shape().sample, Sample::u8);
   ASSERT_EQ(run({"in.png", "b.png", "--stages", "depth:16,smooth", "-q", "--device", "cpu"}).exit_code, 0);
-  EXPECT_EQ(image_in("b.png").shape().sample, SampleType::u16);
+  EXPECT_EQ(image_in("b.png").shape().sample, Sample::u16);
 }
 
 TEST_F(Wide, StreamsAndFilesInOneWay) {
@@ -160,7 +160,7 @@ TEST_F(Wide, StreamsAndFilesInOneWay) {
               samples(decode(expected, sixteen_bits())))
       << "but for the mark";
   EXPECT_TRUE(load(file("r.ppm")) == expected);
-  EXPECT_EQ(image_in("a.ppm").shape().sample, SampleType::u16);
+  EXPECT_EQ(image_in("a.ppm").shape().sample, Sample::u16);
 }
 
 TEST_F(Wide, FilesOfEveryStep) {
@@ -169,8 +169,8 @@ TEST_F(Wide, FilesOfEveryStep) {
                  "steps"})
                 .exit_code,
             0);
-  EXPECT_EQ(image_in("steps/01_gray.png").shape(), (Shape{40, 30, 1, SampleType::u16}));
-  EXPECT_EQ(image_in("steps/03_contrast.png").shape(), (Shape{40, 30, 1, SampleType::u16}));
+  EXPECT_EQ(image_in("steps/01_gray.png").shape(), (Shape{40, 30, 1, Sample::u16}));
+  EXPECT_EQ(image_in("steps/03_contrast.png").shape(), (Shape{40, 30, 1, Sample::u16}));
   const Image last = image_in("steps/04_depth-8*.png");
   EXPECT_EQ(last.shape(), (Shape{40, 30, 1}));
   const Values deep = samples(image_in("steps/03_contrast.png")), flat = samples(last);
@@ -224,7 +224,7 @@ TEST_F(Wide, StbCutsAtReading) {
       {"in.png", "out.png", "--stages", "smooth", "--device", "cpu", "--codec", "stb", "--report", "r.json"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err, "imgpipe: warning: in.png: its 16-bit samples become 8 bits before any stage\n");
-  EXPECT_EQ(image_in("out.png").shape().sample, SampleType::u8);
+  EXPECT_EQ(image_in("out.png").shape().sample, Sample::u8);
   EXPECT_EQ(json_in("r.json")["input"]["sample_bits"], 8);
 }
 
@@ -246,7 +246,7 @@ TEST_F(Wide, AFolderOfBoth) {
     ASSERT_EQ(in.size(), out.size());
     for (std::size_t i = 0; i < in.size(); ++i) ASSERT_EQ(out[i], 65535 - in[i]);
   }
-  EXPECT_EQ(image_in("out/c.png").shape().sample, SampleType::u8);
+  EXPECT_EQ(image_in("out/c.png").shape().sample, Sample::u8);
   const std::string lines = load_text(file("r.ndjson"));
   EXPECT_NE(lines.find("\"output_bits_per_sample\":16"), std::string::npos) << lines;
   EXPECT_NE(lines.find("\"output_bits_per_sample\":8"), std::string::npos) << lines;
@@ -269,7 +269,7 @@ TEST_F(Wide, AFolderOfBoth) {
 // By the table: as soon as every step has a function on CUDA devices this refusal is gone.
 TEST_F(Wide, AnExplicitDeviceRefusesWhatItHasNoFunctionFor) {
   if (!built_with_cuda()) GTEST_SKIP() << "a build without CUDA";
-  const Plan plan = make_plan(parse_stages("gray,contrast"), {40, 30, 3, SampleType::u16});
+  const Plan plan = make_plan(parse_stages("gray,contrast"), {40, 30, 3, Sample::u16});
   const Step* const lacking = step_without_cuda(plan);
   if (lacking == nullptr) GTEST_SKIP() << "CUDA devices have every function that this test looks for";
   fs::create_directories(folder_.path() / "in");
@@ -280,7 +280,7 @@ TEST_F(Wide, AnExplicitDeviceRefusesWhatItHasNoFunctionFor) {
   EXPECT_FALSE(fs::exists(file("out.png")));
   const RunResult any = run({"in/a.png", "out.png", "--stages", "gray,contrast", "--device", "auto", "-q"});
   EXPECT_EQ(any.exit_code, 0) << any.err;
-  EXPECT_EQ(image_in("out.png").shape(), (Shape{40, 30, 1, SampleType::u16}));
+  EXPECT_EQ(image_in("out.png").shape(), (Shape{40, 30, 1, Sample::u16}));
 }
 
 // ---- test images --------------------------------------------------------------------------------------
@@ -289,9 +289,9 @@ TEST_F(Wide, SynthMakesThem) {
   for (const auto& [name, channels] : {std::pair{"n.png", 3}, {"n.pgm", 1}, {"n.ppm", 3}}) {
     ASSERT_EQ(run({"synth", name, "--pattern", "photo", "--size", "70x50", "--depth", "16"}).exit_code, 0);
     const Image image = image_in(name);
-    EXPECT_EQ(image.shape(), (Shape{70, 50, channels, SampleType::u16}));
+    EXPECT_EQ(image.shape(), (Shape{70, 50, channels, Sample::u16}));
     EXPECT_TRUE(samples(image) ==
-                samples(synthesize(parse_pattern("photo"), {70, 50, channels, SampleType::u16}, 1)));
+                samples(synthesize(parse_pattern("photo"), {70, 50, channels, Sample::u16}, 1)));
   }
   ASSERT_EQ(run({"synth", "c.png", "--pattern", "colors:1525", "--size", "200x200", "--depth", "16",
                  "--channels", "1"})

@@ -22,7 +22,7 @@ namespace {
 #ifdef IMGPIPE_TEST_CUDA
 
 Image wide_noise(const Shape& shape, std::uint64_t seed) {
-  return noise_image({shape.width, shape.height, shape.channels, SampleType::u16}, seed);
+  return noise_image({shape.width, shape.height, shape.channels, Sample::u16}, seed);
 }
 
 struct Wish {
@@ -124,7 +124,7 @@ TEST(CudaEngine16, InBands) {
 }
 
 TEST(CudaEngine16, NothingIsFusedThatHasNoFunction) {
-  const Plan plan = make_plan(parse_stages("gray,hist,contrast,smooth"), {9, 9, 3, SampleType::u16}, true);
+  const Plan plan = make_plan(parse_stages("gray,hist,contrast,smooth"), {9, 9, 3, Sample::u16}, true);
   for (const Step& step : plan.steps) EXPECT_NE(step.functions().cuda, nullptr) << step.label;
 }
 

@@ -81,7 +81,7 @@ std::vector<HistWay> hist_ways() {
 
 void expect_hist(const HistCase& test, std::int64_t width, std::int64_t height,
                  const std::vector<int>& multiprocessors) {
-  Planes image(width, height, 1, SampleType::u16, test.value);
+  Planes image(width, height, 1, Sample::u16, test.value);
   std::vector<std::uint64_t> expected(kBins16, 0);
   const auto plane = image.images[0].untyped_view().as<Sample16>();
   for (std::int64_t i = 0; i < plane.width * plane.height; ++i) ++expected[plane.data[i]];
@@ -132,7 +132,7 @@ TEST(CudaHist16, ATinyImage) {
 
 TEST(CudaHist16, ThreeLargePlanes) {
   IMGPIPE_NEED_CUDA();
-  Planes image(3001, 2003, 3, SampleType::u16,
+  Planes image(3001, 2003, 3, Sample::u16,
                [](std::int64_t i) { return static_cast<std::uint32_t>(i * i >> 9) & 0xFFFF; });
   std::vector<std::uint64_t> expected(kThreePlanes);
   std::vector<std::uint64_t> counts(kThreePlanes, 1);
@@ -149,7 +149,7 @@ TEST(CudaHist16, ThreeLargePlanes) {
 
 void expect_equalized(Planes in) {
   const FrameType& type = in.type;
-  Planes expected(type.width, type.height, type.color_channels, SampleType::u16);
+  Planes expected(type.width, type.height, type.color_channels, Sample::u16);
   std::vector<std::uint64_t> counts(static_cast<std::size_t>(type.color_channels) * kBins16);
   StageCall<Host> call{};
   call.in = in.frame();
@@ -158,7 +158,7 @@ void expect_equalized(Planes in) {
   hist16_reference(call);
   equalize16_reference(call);
   for (const Clusters way : {Clusters::where_they_are, Clusters::none}) {
-    Planes got(type.width, type.height, type.color_channels, SampleType::u16);
+    Planes got(type.width, type.height, type.color_channels, Sample::u16);
     call.out = got.frame();
     const auto launch = [way](const StageCall<Device>& device, const CudaLaunch& on) {
       return equalize16_way_cuda(device, on, way);
@@ -171,15 +171,15 @@ void expect_equalized(Planes in) {
 
 TEST(CudaEqualize16, ATinyImage) {
   IMGPIPE_NEED_CUDA();
-  expect_equalized({129, 3, 1, SampleType::u16,
-                    [](std::int64_t i) { return static_cast<std::uint32_t>(i * 7919) & 0xFFFF; }});
+  expect_equalized(
+      {129, 3, 1, Sample::u16, [](std::int64_t i) { return static_cast<std::uint32_t>(i * 7919) & 0xFFFF; }});
 }
 
 TEST(CudaEqualize16, EveryContentInEveryWay) {
   IMGPIPE_NEED_CUDA();
   for (const HistCase& test : hist_cases()) {
     SCOPED_TRACE(test.name);
-    expect_equalized({401, 307, 3, SampleType::u16, test.value});
+    expect_equalized({401, 307, 3, Sample::u16, test.value});
     if (testing::Test::HasFatalFailure()) return;
   }
 }

@@ -25,12 +25,12 @@ namespace {
 #ifdef IMGPIPE_TEST_CUDA
 
 // A ramp of every value through the range that made-up counts give, for one plane and three.
-void expect_contrast(const std::vector<std::uint64_t>& counts, const Parameters& parameters, SampleType from,
+void expect_contrast(const std::vector<std::uint64_t>& counts, const Parameters& parameters, Sample from,
                      bool wide_to) {
   const int bins = max_sample(from) + 1;
   const auto colors = static_cast<int>(counts.size()) / bins;
   Planes in(bins, 1, colors, from, [](std::int64_t i) { return static_cast<std::uint32_t>(i); });
-  const SampleType to = wide_to ? SampleType::u16 : SampleType::u8;
+  const Sample to = wide_to ? Sample::u16 : Sample::u8;
   Planes expected(bins, 1, colors, to);
   std::vector<std::uint64_t> own = counts;
   StageCall<Host> call{};
@@ -38,7 +38,7 @@ void expect_contrast(const std::vector<std::uint64_t>& counts, const Parameters&
   call.out = expected.frame();
   call.histogram = {own.data(), bins, colors, bins, 1};
   call.parameters = parameters;
-  from == SampleType::u16 ? contrast16_reference(call) : contrast_reference(call);
+  from == Sample::u16 ? contrast16_reference(call) : contrast_reference(call);
   const Stage& stage = *find_stage("contrast");
   for (const Clusters way : {Clusters::where_they_are, Clusters::none}) {
     Planes got(bins, 1, colors, to);
@@ -64,7 +64,7 @@ TEST(CudaContrast16, RangesOfMadeUpCounts) {
   IMGPIPE_NEED_CUDA();
   std::mt19937_64 random(3);
   for (int i = 0; i < 160; ++i) {
-    const SampleType from = i % 8 == 7 ? SampleType::u8 : SampleType::u16;
+    const Sample from = i % 8 == 7 ? Sample::u8 : Sample::u16;
     const int bins = max_sample(from) + 1;
     const int colors = i % 3 == 0 ? 3 : 1;
     std::vector<std::uint64_t> counts(static_cast<std::size_t>(bins * colors), 0);
@@ -81,11 +81,11 @@ TEST(CudaContrast16, RangesOfMadeUpCounts) {
     Parameters parameters;
     parameters.values = {i % 2 == 0 ? 0 : static_cast<std::int64_t>(random() % kMostClip),
                          i % 4 < 2 ? 0 : static_cast<std::int64_t>(random() % kMostClip), i % 6 < 3 ? 0 : 1,
-                         from == SampleType::u8 ? 2
-                         : i % 3 == 1           ? 1
-                                                : 0};
+                         from == Sample::u8 ? 2
+                         : i % 3 == 1       ? 1
+                                            : 0};
     SCOPED_TRACE("case " + std::to_string(i));
-    expect_contrast(counts, parameters, from, from == SampleType::u8 || i % 3 != 1);
+    expect_contrast(counts, parameters, from, from == Sample::u8 || i % 3 != 1);
     if (testing::Test::HasFatalFailure()) return;
   }
 }
@@ -100,7 +100,7 @@ TEST(CudaContrast16, RangesAtTheEdgesOfParts) {
       counts[static_cast<std::size_t>(lo)] += 1;
       counts[static_cast<std::size_t>(hi)] += 1;
       SCOPED_TRACE(std::to_string(lo) + " " + std::to_string(hi));
-      expect_contrast(counts, Parameters{}, SampleType::u16, true);
+      expect_contrast(counts, Parameters{}, Sample::u16, true);
       if (testing::Test::HasFatalFailure()) return;
     }
   }
@@ -110,7 +110,7 @@ TEST(CudaContrast16, ATinyImage) {
   IMGPIPE_NEED_CUDA();
   std::vector<std::uint64_t> counts(kBins16, 0);
   counts[2047] = counts[32768] = 1;
-  expect_contrast(counts, Parameters{}, SampleType::u16, true);
+  expect_contrast(counts, Parameters{}, Sample::u16, true);
 }
 
 // ---- Otsu's value -------------------------------------------------------------------------------------
@@ -148,9 +148,9 @@ std::vector<std::uint64_t> made_histogram(int kind, std::mt19937_64& random) {
 // Every value once: the picture shows the threshold.
 void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::vector<OtsuWay>& ways,
                     Clusters clusters = Clusters::where_they_are) {
-  Planes in(256, 256, colors, SampleType::u16,
+  Planes in(256, 256, colors, Sample::u16,
             [](std::int64_t at) { return static_cast<std::uint32_t>(at) & 0xFFFF; });
-  Planes expected(256, 256, colors, SampleType::u16);
+  Planes expected(256, 256, colors, Sample::u16);
   StageCall<Host> call{};
   call.in = in.frame();
   call.out = expected.frame();
@@ -163,7 +163,7 @@ void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::ve
     const auto function = [way, clusters](const StageCall<Device>& device, const CudaLaunch& launch) {
       return threshold16_way_cuda(device, launch, way, clusters);
     };
-    Planes got(256, 256, colors, SampleType::u16);
+    Planes got(256, 256, colors, Sample::u16);
     call.out = got.frame();
     ASSERT_EQ(run_on_cuda(launched(function), call, room), "");
     expect_equal_planes(expected, got);

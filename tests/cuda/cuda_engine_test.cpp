@@ -60,7 +60,7 @@ void expect_equal(Engine& cuda, const Image& image, const Wish& wish) {
   ASSERT_FALSE(expected.error);
   const Outcome got = run(cuda, image, wish);
   if (got.error) std::rethrow_exception(got.error);
-  ASSERT_EQ(first_difference(expected.pixels.as<Sample>(), got.pixels.as<Sample>()), "");
+  ASSERT_EQ(first_difference(expected.pixels.as<Sample8>(), got.pixels.as<Sample8>()), "");
   ASSERT_EQ(expected.histograms, got.histograms);
   if (!wish.keep) return;
   for (const Difference& difference : compare_outcomes(got, expected))
@@ -139,7 +139,7 @@ TEST(CudaEngine, BandsOfAReaderGoUpFromEveryThread) {
         SCOPED_TRACE("threads " + std::to_string(threads) + " height " + std::to_string(height));
         ASSERT_EQ(log.faults, std::vector<std::string>());
         ASSERT_TRUE(log.complete(height));
-        ASSERT_EQ(first_difference(expected.pixels.as<Sample>(), got.pixels.as<Sample>()), "");
+        ASSERT_EQ(first_difference(expected.pixels.as<Sample8>(), got.pixels.as<Sample8>()), "");
         ASSERT_EQ(expected.histograms, got.histograms);
       }
     }

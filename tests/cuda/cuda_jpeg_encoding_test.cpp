@@ -172,7 +172,7 @@ TEST(CudaJpegEncoding, NoScanWhereThereIsNoRoom) {
   std::mt19937 random(1);
   for (const int channels : {1, 3}) {
     Image extremes({400, 300, channels});
-    Sample* samples = extremes.view().data;
+    Sample8* samples = extremes.view().data;
     for (std::size_t i = 0; i < extremes.size_bytes(); ++i) samples[i] = random() % 2 == 0 ? 0 : kMaxSample;
     // Of one run alone.
     Image corner = make_image({{400, 300, channels}, "constant", 100});

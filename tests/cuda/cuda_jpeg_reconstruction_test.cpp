@@ -55,8 +55,8 @@ class GuardedPlane {
     buffer_.reserve(before_.size());
     IMGPIPE_CUDA(cudaMemcpy(buffer_.data(), before_.data(), before_.size(), cudaMemcpyHostToDevice));
   }
-  [[nodiscard]] Plane<Sample, Device> plane() const {
-    return {static_cast<Sample*>(buffer_.data()) + kGuard, shape_.width, shape_.height, stride_,
+  [[nodiscard]] Plane<Sample8, Device> plane() const {
+    return {static_cast<Sample8*>(buffer_.data()) + kGuard, shape_.width, shape_.height, stride_,
             shape_.channels};
   }
   // Whether the pixels are these and nothing else was written.
@@ -66,7 +66,7 @@ class GuardedPlane {
     for (std::size_t i = 0; i < now.size(); ++i) {
       const std::int64_t at = static_cast<std::int64_t>(i) - kGuard;
       const bool inside = at >= 0 && at < stride_ * shape_.height && at % stride_ < shape_.row_bytes();
-      const Sample want = inside ? expected.row(at / stride_)[at % stride_] : before_[i];
+      const Sample8 want = inside ? expected.row(at / stride_)[at % stride_] : before_[i];
       ASSERT_EQ(now[i], want) << what << (inside ? ": " : ": canary, ") << "row " << at / stride_ << ", byte "
                               << at % stride_ << " of " << shape_.row_bytes() << ", " << shape_.height
                               << " rows";
@@ -112,8 +112,8 @@ class DeviceImage {
     std::vector<std::uint64_t> counts(kBins);
     for (std::int64_t y = 0; y < pixels.height; ++y) {
       for (std::int64_t x = 0; x < pixels.width; ++x) {
-        const Sample* p = pixels.row(y) + x * pixels.channels;
-        const Sample g =
+        const Sample8* p = pixels.row(y) + x * pixels.channels;
+        const Sample8 g =
             pixels.channels == 1 ? *p : luma_of(luma_weights(input_.wish.luma), p[0], p[1], p[2]);
         grey.view().row(y)[x] = g;
         ++counts[g];

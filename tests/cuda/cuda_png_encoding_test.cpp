@@ -32,7 +32,7 @@ using Value = std::function<std::uint8_t(std::int64_t x, std::int64_t y, int c)>
 Image picture(Shape shape, const Value& value) {
   Image image(shape);
   for (std::int64_t y = 0; y < shape.height; ++y) {
-    Sample* row = image.view().row(y);
+    Sample8* row = image.view().row(y);
     for (std::int64_t x = 0; x < shape.width; ++x) {
       for (int c = 0; c < shape.channels; ++c) *row++ = value(x, y, c);
     }
@@ -113,15 +113,15 @@ class PlaneOnDevice {
  public:
   PlaneOnDevice(const Image& image, std::int64_t extra) : shape_(image.shape()) {
     stride_ = ((shape_.width + 15) / 16 * 16 * shape_.channels + 15) / 16 * 16 + 16 * extra;
-    std::vector<Sample> all(static_cast<std::size_t>(stride_ * shape_.height), Sample{0xC7});
+    std::vector<Sample8> all(static_cast<std::size_t>(stride_ * shape_.height), Sample8{0xC7});
     for (std::int64_t y = 0; y < shape_.height; ++y)
       std::memcpy(all.data() + y * stride_, image.view().row(y),
                   static_cast<std::size_t>(shape_.row_bytes()));
     buffer_.reserve(all.size());
     IMGPIPE_CUDA(cudaMemcpy(buffer_.data(), all.data(), all.size(), cudaMemcpyHostToDevice));
   }
-  [[nodiscard]] Plane<const Sample, Device> plane() const {
-    return {static_cast<const Sample*>(buffer_.data()), shape_.width, shape_.height, stride_,
+  [[nodiscard]] Plane<const Sample8, Device> plane() const {
+    return {static_cast<const Sample8*>(buffer_.data()), shape_.width, shape_.height, stride_,
             shape_.channels};
   }
 

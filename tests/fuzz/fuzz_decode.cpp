@@ -34,7 +34,7 @@ void decode(std::span<const std::byte> bytes, unsigned way) {
     const auto reader = open_reader(bytes, options);
     if (printable(reader->header().profile) != reader->header().profile) __builtin_trap();
     Image image(reader->header().shape);
-    if (options.most_bits == 8 && image.shape().sample != SampleType::u8) __builtin_trap();
+    if (options.most_bits == 8 && image.shape().sample != Sample::u8) __builtin_trap();
     reader->read_rows(image.untyped_view());
     // Reading every byte makes MemorySanitizer and valgrind see what was never written.
     volatile unsigned sum = 0;

@@ -81,7 +81,7 @@ IMGPIPE_FUZZ_TARGET(fuzz_plan) {
   using namespace imgpipe;
   if (size < 4) return 0;
   const Shape shape{data[0] + 1, data[1] + 1, data[2] % 4 + 1,
-                    data[2] / 128 % 2 == 1 ? SampleType::u16 : SampleType::u8};
+                    data[2] / 128 % 2 == 1 ? Sample::u16 : Sample::u8};
   Bytes bytes{data + 4, size - 4};
   try {
     check(

@@ -70,7 +70,7 @@ TEST(FuzzReplay, DecodeSixteenBits) {
   for (const Format format : {Format::png, Format::pgm, Format::ppm}) {
     for (const int channels : {1, 3}) {
       if ((format == Format::ppm) != (channels == 3) && format != Format::png) continue;
-      const Image image = synthesize(parse_pattern("photo"), {19, 13, channels, SampleType::u16}, 2);
+      const Image image = synthesize(parse_pattern("photo"), {19, 13, channels, Sample::u16}, 2);
       const auto writer = make_writer(format, image.shape());
       writer->write_rows(image.untyped_view());
       replay_bent(fuzz_decode, writer->finish().joined(), 300, random);

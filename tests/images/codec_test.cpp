@@ -72,8 +72,8 @@ TEST(Codec, LosslessRoundTrips) {
           const int back_colors = back.shape().color_channels();
           for (std::int64_t y = 0; y < size.height; ++y) {
             for (std::int64_t x = 0; x < size.width; ++x) {
-              const Sample* in = image.view().row(y) + x * channels;
-              const Sample* out = back.view().row(y) + x * back.shape().channels;
+              const Sample8* in = image.view().row(y) + x * channels;
+              const Sample8* out = back.view().row(y) + x * back.shape().channels;
               for (int c = 0; c < back_colors; ++c)
                 ASSERT_EQ(int{out[c]}, int{in[colors == 3 ? c : 0]}) << "x=" << x << " y=" << y;
               if (shape.has_alpha() && format_info(format).holds_alpha) {
@@ -315,7 +315,7 @@ TEST(Damage, MissingPixelsOfPngsWithAlphaAreOpaque) {
   for (const int channels : {2, 4}) {
     const Image image = make_image({64, 64, channels});
     const Image back = half_of_png(image);
-    const Sample* last = back.view().row(63) + 63 * channels;
+    const Sample8* last = back.view().row(63) + 63 * channels;
     for (int c = 0; c < channels; ++c) EXPECT_EQ(int{last[c]}, c == channels - 1 ? 255 : 128);
   }
 }

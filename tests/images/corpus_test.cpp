@@ -32,8 +32,8 @@ Image rgba(const Image& image) {
   Image out({shape.width, shape.height, 4});
   for (std::int64_t y = 0; y < shape.height; ++y) {
     for (std::int64_t x = 0; x < shape.width; ++x) {
-      const Sample* in = image.view().row(y) + x * shape.channels;
-      Sample* to = out.view().row(y) + 4 * x;
+      const Sample8* in = image.view().row(y) + x * shape.channels;
+      Sample8* to = out.view().row(y) + 4 * x;
       for (int c = 0; c < 3; ++c) to[c] = in[shape.color_channels() == 3 ? c : 0];
       to[3] = shape.has_alpha() ? in[shape.channels - 1] : 255;
     }
@@ -48,8 +48,8 @@ int largest_difference(const Image& a, const Image& b, bool with_alpha) {
   const Image second = rgba(b);
   int largest = 0;
   for (std::int64_t i = 0; i < first.shape().pixels(); ++i) {
-    const Sample* p = first.view().data + 4 * i;
-    const Sample* q = second.view().data + 4 * i;
+    const Sample8* p = first.view().data + 4 * i;
+    const Sample8* q = second.view().data + 4 * i;
     if (with_alpha) largest = std::max(largest, std::abs(p[3] - q[3]));
     if (p[3] == 0 && q[3] == 0) continue;
     for (int c = 0; c < 3; ++c) largest = std::max(largest, std::abs(p[c] - q[c]));

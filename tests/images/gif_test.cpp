@@ -17,7 +17,7 @@ namespace {
 using Bytes = std::vector<std::byte>;
 
 std::vector<int> pixel(const Image& image, std::int64_t x, std::int64_t y) {
-  const Sample* at = image.view().row(y) + x * image.shape().channels;
+  const Sample8* at = image.view().row(y) + x * image.shape().channels;
   return {at, at + image.shape().channels};
 }
 

@@ -51,7 +51,7 @@ TEST(Exif, AnyDamageMeansUpright) {
 // Where the stored corners end up, from the figure in the Exif standard: the first letter is what is seen
 // at the top left.
 TEST(Exif, TurnsEveryWay) {
-  const std::vector<Sample> stored{'a', 'b', 'c', 'd', 'e', 'f'};  // ab / cd / ef
+  const std::vector<Sample8> stored{'a', 'b', 'c', 'd', 'e', 'f'};  // ab / cd / ef
   const ConstHostPlane plane{stored.data(), 2, 3, 2, 1};
   const std::vector<std::string> expected{"abcdef", "badcfe", "fedcba", "efcdab",
                                           "acebdf", "ecafdb", "fdbeca", "bdface"};
@@ -61,7 +61,7 @@ TEST(Exif, TurnsEveryWay) {
     EXPECT_EQ(shape.width, value >= 5 ? 3 : 2);
     Image upright(shape);
     orient_pixels(plane, upright.view(), orientation);
-    const Sample* data = std::as_const(upright).view().data;
+    const Sample8* data = std::as_const(upright).view().data;
     EXPECT_EQ(std::string(data, data + 6), expected[static_cast<std::size_t>(value - 1)]) << value;
   }
 }

@@ -56,7 +56,7 @@ TEST(Psd, EveryDepthVersionAndCompression) {
             EXPECT_EQ(reader->header().bits_per_sample, depth);
             // As it is stored, asked for 16 bits.
             const Image deep = decode(make_psd(psd), sixteen_bits());
-            ASSERT_EQ(deep.shape().sample, depth == 16 ? SampleType::u16 : SampleType::u8);
+            ASSERT_EQ(deep.shape().sample, depth == 16 ? Sample::u16 : Sample::u8);
             const Values values = samples(deep);
             for (std::size_t i = 0; i < values.size(); ++i) {
               const auto plane = i % static_cast<std::size_t>(colors);

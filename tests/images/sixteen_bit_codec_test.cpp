@@ -28,7 +28,7 @@ namespace {
 using Bytes = std::vector<std::byte>;
 
 Shape deep(Shape shape) {
-  shape.sample = SampleType::u16;
+  shape.sample = Sample::u16;
   return shape;
 }
 
@@ -137,7 +137,7 @@ void expect_reads(const Bytes& file, const Image& expected, const std::string& w
     ASSERT_TRUE(samples(decode_in_bands(file, 3, sixteen_bits(forgiving))) == values) << what;
   }
   const Image cut_down = decode(file);
-  EXPECT_EQ(cut_down.shape().sample, SampleType::u8) << what;
+  EXPECT_EQ(cut_down.shape().sample, Sample::u8) << what;
   ASSERT_TRUE(samples(cut_down) == to_8_bits(values)) << what;
 }
 
@@ -230,8 +230,8 @@ TEST(SixteenBits, Orientation) {
     Image high({21, 13, 3}), low({21, 13, 3});
     for (std::int64_t i = 0; i < image.shape().samples(); ++i) {
       const int value = samples(image)[static_cast<std::size_t>(i)];
-      high.view().data[i] = static_cast<Sample>(value >> 8);
-      low.view().data[i] = static_cast<Sample>(value);
+      high.view().data[i] = static_cast<Sample8>(value >> 8);
+      low.view().data[i] = static_cast<Sample8>(value);
     }
     const auto part = [&](const Image& picture) {
       const auto writer = make_writer(Format::png, picture.shape());
@@ -336,7 +336,7 @@ TEST(SixteenBits, WhoHoldsThem) {
     if (!info.writable) continue;
     const Shape shape = deep({3, 3, info.holds_color ? 3 : 1});
     if (info.written_bits == 16) {
-      EXPECT_EQ(storable_shape(info.format, shape).sample, SampleType::u16) << info.name;
+      EXPECT_EQ(storable_shape(info.format, shape).sample, Sample::u16) << info.name;
     } else {
       EXPECT_EQ(info.written_bits, 8) << info.name;
       EXPECT_THROW((void)storable_shape(info.format, shape), Error) << info.name;
@@ -353,7 +353,7 @@ TEST(SixteenBits, StbStaysAtEight) {
   DecodeOptions options = with_stb();
   options.most_bits = 16;
   const Bytes file = make_png(picture16({9, 4, 3}, 1), {});
-  EXPECT_EQ(decode(file, options).shape().sample, SampleType::u8);
+  EXPECT_EQ(decode(file, options).shape().sample, Sample::u8);
 }
 
 // ---- real files -------------------------------------------------------------------------------------
@@ -365,7 +365,7 @@ TEST(SixteenBitCorpus, PngSuiteIsLibpngs) {
     const Bytes file = load(path);
     DecodeOptions options = sixteen_bits();
     const auto reader = open_reader(file, options);
-    EXPECT_EQ(reader->header().shape.sample == SampleType::u16, reader->header().bits_per_sample == 16);
+    EXPECT_EQ(reader->header().shape.sample == Sample::u16, reader->header().bits_per_sample == 16);
     if (reader->header().bits_per_sample != 16) continue;
     options.orient = false;
     const Image image = decode(file, options);

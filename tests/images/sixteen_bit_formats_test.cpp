@@ -31,7 +31,7 @@ TEST(SixteenBits, NetpbmOfAnyMaximum) {
     }
     for (const Bytes& file : {raw, bytes_of(text)}) {
       const Image image = decode(file, sixteen_bits());
-      ASSERT_EQ(image.shape(), (Shape{most + 1, 1, 1, SampleType::u16}));
+      ASSERT_EQ(image.shape(), (Shape{most + 1, 1, 1, Sample::u16}));
       const Values values = samples(image);
       const Values eight = samples(decode(file));
       for (int value = 0; value <= most; ++value) {
@@ -43,7 +43,7 @@ TEST(SixteenBits, NetpbmOfAnyMaximum) {
   }
   // 8 bits and fewer stay 8.
   for (const char* file : {"P2 1 1 255 7", "P2 1 1 15 7", "P1 1 1 1"})
-    EXPECT_EQ(decode(bytes_of(file), sixteen_bits()).shape().sample, SampleType::u8) << file;
+    EXPECT_EQ(decode(bytes_of(file), sixteen_bits()).shape().sample, Sample::u8) << file;
   EXPECT_NE(failure(bytes_of("P2 1 1 4095 4096"), sixteen_bits()), "");
   EXPECT_NE(failure(bytes_of("P5 2 1 4095\nabc"), sixteen_bits()), "");
 }
@@ -52,7 +52,7 @@ TEST(SixteenBits, NetpbmOfAnyMaximum) {
 TEST(SixteenBits, StreamedNetpbm) {
   TemporaryFolder folder;
   for (const int most : {4095, 65535}) {
-    const Image image = noise_image({997, 611, 3, SampleType::u16}, 8);
+    const Image image = noise_image({997, 611, 3, Sample::u16}, 8);
     Bytes file = bytes_of("P6 997 611 " + std::to_string(most) + "\n");
     Values expected;
     for (const int sample : samples(image)) {

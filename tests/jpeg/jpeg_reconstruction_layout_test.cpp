@@ -79,8 +79,8 @@ std::vector<SampleVector> transformed(std::span<const BlockValues> blocks, const
   return vectors;
 }
 
-Sample sample_of(const SampleVector& vector, unsigned x) {
-  return static_cast<Sample>(vector.word[x / 4] >> (8 * (x % 4)) & 0xFF);
+Sample8 sample_of(const SampleVector& vector, unsigned x) {
+  return static_cast<Sample8>(vector.word[x / 4] >> (8 * (x % 4)) & 0xFF);
 }
 
 class Blocks : public testing::TestWithParam<CoefficientPattern> {};
@@ -167,9 +167,9 @@ TEST(Colour, OfEveryPairAndLuma) {
           const std::uint32_t pair = cr << 16 | (cr & 0xF) << 12 | cb;
           const std::uint32_t rgb = rgb_of(y << (8 * k) | ~(0xFFU << (8 * k)), k, pair);
           const auto number = [](unsigned v) { return static_cast<int>(v); };
-          const Sample r = red_of(number(y), number(cr));
-          const Sample g = green_of(number(y), number(cb), number(cr));
-          const Sample b = blue_of(number(y), number(cb));
+          const Sample8 r = red_of(number(y), number(cr));
+          const Sample8 g = green_of(number(y), number(cb), number(cr));
+          const Sample8 b = blue_of(number(y), number(cb));
           ASSERT_EQ(rgb & 0xFFFFFF, r | g << 8 | b << 16) << y << ' ' << cb << ' ' << cr;
           ASSERT_EQ(grey_of(rgb, weights) >> 16 & 0xFF, luma_of(luma_weights(luma), r, g, b));
         }

@@ -36,12 +36,12 @@ struct Decoder : jpeg_decompress_struct {
   Decoder& operator=(const Decoder&) = delete;
 };
 
-std::vector<Sample> decode_with_libjpeg(const File& file) {
+std::vector<Sample8> decode_with_libjpeg(const File& file) {
   Decoder decoder(file);
   jpeg_start_decompress(&decoder);
   const std::size_t row_bytes =
       static_cast<std::size_t>(decoder.output_width) * static_cast<std::size_t>(decoder.output_components);
-  std::vector<Sample> pixels(row_bytes * decoder.output_height);
+  std::vector<Sample8> pixels(row_bytes * decoder.output_height);
   while (decoder.output_scanline < decoder.output_height) {
     JSAMPROW row = pixels.data() + row_bytes * decoder.output_scanline;
     jpeg_read_scanlines(&decoder, &row, 1);
@@ -119,7 +119,7 @@ File make_picture(const Factors& factors, Size size, const std::string& content,
   kind.v = factors.v;
   kind.quality = quality;
   kind.restart_rows = restart_rows;
-  std::vector<Sample> pixels(static_cast<std::size_t>(size.width * size.height * factors.components));
+  std::vector<Sample8> pixels(static_cast<std::size_t>(size.width * size.height * factors.components));
   std::size_t i = 0;
   for (std::int64_t y = 0; y < size.height; ++y) {
     for (std::int64_t x = 0; x < size.width; ++x) {
@@ -205,7 +205,7 @@ File make_wild(const Factors& factors, Size size, unsigned restart_interval, std
 }
 
 void expect_equal(const File& file, const std::string& what) {
-  const std::vector<Sample> expected = decode_with_libjpeg(file);
+  const std::vector<Sample8> expected = decode_with_libjpeg(file);
   const std::optional<Image> got = decode_baseline_reference(scan_of(file));
   ASSERT_TRUE(got.has_value()) << what;
   const ConstHostPlane plane = got->view();

@@ -18,7 +18,7 @@ namespace {
 using Bytes = std::vector<std::byte>;
 
 // `pixels` holds so many samples a pixel as the kind takes.
-Bytes jpeg_of(JpegKind kind, const std::vector<Sample>& pixels, std::int64_t width, std::int64_t height) {
+Bytes jpeg_of(JpegKind kind, const std::vector<Sample8>& pixels, std::int64_t width, std::int64_t height) {
   kind.quality = 100;
   const int channels = channels_of(kind);
   return make_jpeg(kind, {pixels.data(), width, height, width * channels, channels});
@@ -31,12 +31,12 @@ Image decode(const Bytes& bytes) {
   return image;
 }
 
-std::vector<Sample> samples_of(const Image& image) {
-  const Sample* data = image.view().data;
+std::vector<Sample8> samples_of(const Image& image) {
+  const Sample8* data = image.view().data;
   return {data, data + image.shape().samples()};
 }
 
-double mean_difference(const std::vector<Sample>& a, const std::vector<Sample>& b) {
+double mean_difference(const std::vector<Sample8>& a, const std::vector<Sample8>& b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += std::abs(a[i] - b[i]);
   return sum / static_cast<double>(a.size());
@@ -45,7 +45,7 @@ double mean_difference(const std::vector<Sample>& a, const std::vector<Sample>& 
 TEST(Jpeg, EverySubsamplingBaselineAndProgressive) {
   for (const auto& [width, height] :
        {std::pair{67U, 45U}, std::pair{1U, 1U}, std::pair{16U, 1U}, std::pair{3U, 33U}}) {
-    const std::vector<Sample> rgb = samples_of(synthesize(parse_pattern("photo"), {width, height, 3}, 3));
+    const std::vector<Sample8> rgb = samples_of(synthesize(parse_pattern("photo"), {width, height, 3}, 3));
     for (const auto& [h, v] : {std::pair{1, 1}, std::pair{2, 1}, std::pair{2, 2}, std::pair{1, 2},
                                std::pair{4, 1}, std::pair{4, 2}}) {
       for (const bool progressive : {false, true}) {
@@ -66,22 +66,22 @@ TEST(Jpeg, EverySubsamplingBaselineAndProgressive) {
 }
 
 TEST(Jpeg, GreyAndRgbAreStoredAsTheyAre) {
-  const std::vector<Sample> grey = samples_of(synthesize(parse_pattern("photo"), {40, 30, 1}, 3));
+  const std::vector<Sample8> grey = samples_of(synthesize(parse_pattern("photo"), {40, 30, 1}, 3));
   const Image decoded = decode(jpeg_of({JCS_GRAYSCALE, JCS_GRAYSCALE}, grey, 40, 30));
   EXPECT_EQ(decoded.shape().channels, 1);
   EXPECT_LT(mean_difference(samples_of(decoded), grey), 1.0);
-  const std::vector<Sample> rgb = samples_of(synthesize(parse_pattern("photo"), {40, 30, 3}, 3));
+  const std::vector<Sample8> rgb = samples_of(synthesize(parse_pattern("photo"), {40, 30, 3}, 3));
   EXPECT_LT(mean_difference(samples_of(decode(jpeg_of({JCS_RGB, JCS_RGB}, rgb, 40, 30))), rgb), 1.0);
 }
 
 // Ink that is known: with Adobe's marker 255 means none, without one 255 means all.
 TEST(Jpeg, CmykAndYcckBecomeRgb) {
   struct Ink {
-    Sample c, m, y, k;
+    Sample8 c, m, y, k;
   };
   for (const Ink& stored : {Ink{255, 255, 255, 255}, Ink{0, 0, 0, 0}, Ink{0, 255, 255, 255},
                             Ink{200, 100, 50, 220}, Ink{255, 255, 255, 128}}) {
-    std::vector<Sample> pixels;
+    std::vector<Sample8> pixels;
     for (int i = 0; i < 16 * 16; ++i) pixels.insert(pixels.end(), {stored.c, stored.m, stored.y, stored.k});
     for (const bool adobe : {true, false}) {
       for (const J_COLOR_SPACE space : {JCS_CMYK, JCS_YCCK}) {
@@ -92,7 +92,7 @@ TEST(Jpeg, CmykAndYcckBecomeRgb) {
         kind.adobe = adobe;
         const Image image = decode(jpeg_of(kind, pixels, 16, 16));
         ASSERT_EQ(image.shape().channels, 3);
-        const auto light = [&](Sample ink) { return adobe ? ink : 255 - ink; };
+        const auto light = [&](Sample8 ink) { return adobe ? ink : 255 - ink; };
         const int expected[3] = {light(stored.c) * light(stored.k) / 255,
                                  light(stored.m) * light(stored.k) / 255,
                                  light(stored.y) * light(stored.k) / 255};
@@ -125,8 +125,8 @@ TEST(Jpeg, ScansBeyondTheLimitAreRefused) {
   encoder.scan_info = scans.data();
   encoder.num_scans = static_cast<int>(scans.size());
   jpeg_start_compress(&encoder, TRUE);
-  std::vector<Sample> row(8, 100);
-  Sample* rows = row.data();
+  std::vector<Sample8> row(8, 100);
+  Sample8* rows = row.data();
   while (encoder.next_scanline < 8) jpeg_write_scanlines(&encoder, &rows, 1);
   jpeg_finish_compress(&encoder);
   jpeg_destroy_compress(&encoder);

@@ -58,7 +58,7 @@ TEST(ClaheTiles, TheLimitIsRoundedDownButNotTo0) {
   EXPECT_EQ(ClaheTiles(narrow, parameters_of("clahe:0.01")).limit, 1);
   EXPECT_EQ(ClaheTiles(narrow, parameters_of("clahe:0")).limit, 0);
   EXPECT_EQ(ClaheTiles(narrow, parameters_of("clahe:65536")).limit, 4800);  // all pixels
-  const FrameType wide{.width = 640, .height = 480, .sample = SampleType::u16};
+  const FrameType wide{.width = 640, .height = 480, .sample = Sample::u16};
   EXPECT_EQ(ClaheTiles(wide, parameters_of("clahe:40")).limit, 2);  // 2.93
 }
 
@@ -125,7 +125,7 @@ Outcome run(Engine& engine, const std::vector<std::byte>& file, const std::strin
 }
 
 TEST(Clahe, EveryEngineMakesWhatTheReferenceDoes) {
-  for (const SampleType sample : {SampleType::u8, SampleType::u16}) {
+  for (const Sample sample : {Sample::u8, Sample::u16}) {
     const std::vector<std::byte> image = noise_file({203, 151, 4, sample});
     for (const char* stages : {"clahe:3:4", "smooth,clahe:40:5,smooth,hist", "clahe:0:2,clahe:2:3,contrast",
                                "gray,clahe,resize:90:0", "contrast,equalize,clahe:1:1"}) {
@@ -149,14 +149,14 @@ TEST(Clahe, EveryEngineMakesWhatTheReferenceDoes) {
 
 using ValueOf = std::function<std::int64_t(std::int64_t x, std::int64_t y)>;
 
-Image grey(const Size& size, SampleType sample, const ValueOf& value) {
+Image grey(const Size& size, Sample sample, const ValueOf& value) {
   Image image({size.width, size.height, 1, sample});
   for (std::int64_t y = 0; y < size.height; ++y) {
     for (std::int64_t x = 0; x < size.width; ++x) {
-      if (sample == SampleType::u16) {
+      if (sample == Sample::u16) {
         image.untyped_view().as<Sample16>().row(y)[x] = static_cast<Sample16>(value(x, y));
       } else {
-        image.untyped_view().as<Sample>().row(y)[x] = static_cast<Sample>(value(x, y));
+        image.untyped_view().as<Sample8>().row(y)[x] = static_cast<Sample8>(value(x, y));
       }
     }
   }
@@ -198,7 +198,7 @@ std::vector<Image> expected_of(const std::vector<Image>& in, const Parameters& p
 
 // As many tiles as there may be, on images with fewer pixels than tiles and with more.
 TEST(Clahe, SixteenTilesASide) {
-  for (const SampleType sample : {SampleType::u8, SampleType::u16}) {
+  for (const Sample sample : {Sample::u8, Sample::u16}) {
     for (const Size& size : {Size{1, 1}, Size{15, 2}, Size{130, 97}, Size{160, 96}}) {
       std::vector<Image> in;
       in.push_back(
@@ -252,9 +252,9 @@ std::vector<LargeCase> large_cases() {
 using Launch = std::function<CudaStatus(const StageCall<Device>&, const CudaLaunch&)>;
 
 // `planes` different planes: the second is mirrored, the third brighter.
-void expect_on_cuda(const LargeCase& test, SampleType sample, std::size_t planes, const Launch& launch) {
+void expect_on_cuda(const LargeCase& test, Sample sample, std::size_t planes, const Launch& launch) {
   SCOPED_TRACE(test.name + " " + test.step + " " + std::to_string(planes) + " planes, bits " +
-               std::to_string(8 * sample_bytes(sample)));
+               std::to_string(8 * bytes_per_sample(sample)));
   std::vector<Image> in;
   in.push_back(grey(test.size, sample, test.value));
   if (planes == 3) {
@@ -284,8 +284,8 @@ TEST(Clahe, LargeImagesOnCuda) {
   IMGPIPE_NEED_CUDA();
   for (const LargeCase& test : large_cases()) {
     for (const std::size_t planes : {1, 3}) {
-      expect_on_cuda(test, SampleType::u8, planes, clahe_cuda);
-      expect_on_cuda(test, SampleType::u16, planes, clahe16_cuda);
+      expect_on_cuda(test, Sample::u8, planes, clahe_cuda);
+      expect_on_cuda(test, Sample::u16, planes, clahe16_cuda);
       if (testing::Test::HasFatalFailure()) return;
     }
   }
@@ -296,7 +296,7 @@ TEST(Clahe, OtherPartsOnCuda) {
   IMGPIPE_NEED_CUDA();
   for (const LargeCase& test : large_cases()) {
     for (const int parts : {2, 4}) {
-      expect_on_cuda(test, SampleType::u16, 1,
+      expect_on_cuda(test, Sample::u16, 1,
                      [parts](const auto& call, const auto& on) { return clahe16_way_cuda(call, on, parts); });
       if (testing::Test::HasFatalFailure()) return;
     }
@@ -307,9 +307,9 @@ TEST(Clahe, OtherPartsOnCuda) {
 TEST(Clahe, ATinyImageOnCuda) {
   IMGPIPE_NEED_CUDA();
   const LargeCase tiny{"noise", {40, 30}, "clahe:2:2", large_cases()[3].value};
-  expect_on_cuda(tiny, SampleType::u8, 1, clahe_cuda);
+  expect_on_cuda(tiny, Sample::u8, 1, clahe_cuda);
   for (const int parts : {1, 2, 4}) {
-    expect_on_cuda(tiny, SampleType::u16, 1,
+    expect_on_cuda(tiny, Sample::u16, 1,
                    [parts](const auto& call, const auto& on) { return clahe16_way_cuda(call, on, parts); });
   }
 }

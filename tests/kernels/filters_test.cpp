@@ -65,7 +65,7 @@ void expect_equal_roots(const Functions<T>& sobel, int bits) {
 }
 
 TEST(Filters, SobelRoundsRootsOfEverySize) {
-  for (int bits = 1; bits <= 8; ++bits) expect_equal_roots<Sample>({sobel_reference, sobel_cpu}, bits);
+  for (int bits = 1; bits <= 8; ++bits) expect_equal_roots<Sample8>({sobel_reference, sobel_cpu}, bits);
   for (int bits = 1; bits <= 16; ++bits) expect_equal_roots<Sample16>({sobel16_reference, sobel16_cpu}, bits);
 }
 
@@ -127,14 +127,14 @@ void expect_same_with_found(const Functions<T>& equalize) {
 }
 
 TEST(Filters, EqualizeTakesTablesThatWereFound) {
-  expect_same_with_found<Sample>({equalize_reference, equalize_cpu});
+  expect_same_with_found<Sample8>({equalize_reference, equalize_cpu});
   expect_same_with_found<Sample16>({equalize16_reference, equalize16_cpu});
 }
 
 // More samples than a float counts, and than 32 bits do: to the nearest float, as OpenCV's int is.
 TEST(Filters, EqualizeOfManySamples) {
   std::vector<std::uint64_t> counts(256);
-  std::vector<Sample> table(256);
+  std::vector<Sample8> table(256);
   counts[3] = 1;
   counts[100] = (std::uint64_t{1} << 33) + 1;
   counts[200] = std::uint64_t{1} << 33;
@@ -216,7 +216,7 @@ void expect_box_is_smooth(void (*smooth)(const StageCall<Host>&), void (*box)(co
 }
 
 TEST(Filters, BoxOfRadius2IsSmooth) {
-  expect_box_is_smooth<Sample>(smooth_reference, box_reference);
+  expect_box_is_smooth<Sample8>(smooth_reference, box_reference);
   expect_box_is_smooth<Sample16>(smooth16_reference, box16_reference);
 }
 
@@ -235,7 +235,7 @@ void expect_equal_boxes(const Functions<T>& box) {
 }
 
 TEST(Filters, BoxOfWideRowsAndLargestSums) {
-  expect_equal_boxes<Sample>({box_reference, box_cpu});
+  expect_equal_boxes<Sample8>({box_reference, box_cpu});
   expect_equal_boxes<Sample16>({box16_reference, box16_cpu});
 }
 
@@ -301,7 +301,7 @@ void expect_equal_blurs(const Functions<T>& gauss, const Functions<T>& sharpen) 
 }
 
 TEST(Filters, GaussAndSharpenOfWideRowsAndExtremes) {
-  expect_equal_blurs<Sample>({gauss_reference, gauss_cpu}, {sharpen_reference, sharpen_cpu});
+  expect_equal_blurs<Sample8>({gauss_reference, gauss_cpu}, {sharpen_reference, sharpen_cpu});
   expect_equal_blurs<Sample16>({gauss16_reference, gauss16_cpu}, {sharpen16_reference, sharpen16_cpu});
 }
 
@@ -310,9 +310,9 @@ TEST(Filters, GaussKeepsEvenPictures) {
   for (const std::int64_t sigma : {300'000, 1'234'567, 40'000'000}) {
     const std::vector<std::uint32_t> weights = weights_of(sigma);
     for (int v = 0; v < 256; ++v) {
-      Pixels<Sample> in(3, 2);
-      Pixels<Sample> out(3, 2);
-      in.samples.assign(in.samples.size(), static_cast<Sample>(v));
+      Pixels<Sample8> in(3, 2);
+      Pixels<Sample8> out(3, 2);
+      in.samples.assign(in.samples.size(), static_cast<Sample8>(v));
       StageCall<Host> call = in.call_to(out);
       call.parameters = {{sigma, 0}};
       call.prepared = {reinterpret_cast<const std::byte*>(weights.data()), std::ssize(weights) * 4};

@@ -35,7 +35,7 @@ constexpr NearHalf kNearHalves[] = {
 };
 
 std::vector<Sample16> table_of(std::int64_t gamma) {
-  const FrameType type{1, 1, 1, false, Layout::planar, SampleType::u16};
+  const FrameType type{1, 1, 1, false, Layout::planar, Sample::u16};
   Parameters parameters;
   parameters.values[0] = gamma;
   std::vector<Sample16> table(static_cast<std::size_t>(type.bins()));

@@ -106,7 +106,7 @@ Image expected_of(const Move& move, const Image& in) {
   if (move.width > 0) shape.width = move.width;
   if (move.height > 0) shape.height = move.height;
   Image out(shape);
-  const auto pixel = static_cast<std::size_t>(shape.channels * sample_bytes(shape.sample));
+  const auto pixel = static_cast<std::size_t>(shape.channels * bytes_per_sample(shape.sample));
   for (std::int64_t y = 0; y < shape.height; ++y) {
     for (std::int64_t x = 0; x < shape.width; ++x) {
       const auto [from_x, from_y] = from(x, y);
@@ -120,7 +120,7 @@ Image expected_of(const Move& move, const Image& in) {
 // Pixels of every size, 8 and 16 bits.
 std::vector<Shape> shapes_of(const Size& size) {
   std::vector<Shape> shapes;
-  for (const SampleType sample : {SampleType::u8, SampleType::u16}) {
+  for (const Sample sample : {Sample::u8, Sample::u16}) {
     for (int channels = 1; channels <= 4; ++channels)
       shapes.push_back({size.width, size.height, channels, sample});
   }
@@ -135,8 +135,8 @@ const std::vector<Size> kSizes{{1, 1},   {1, 2},    {2, 1},     {1, 37},    {37,
 
 std::string named(const Move& move, const Shape& shape) {
   return move.step + " of " + std::to_string(shape.width) + "x" + std::to_string(shape.height) + " with " +
-         std::to_string(shape.channels) + " channels of " + std::to_string(8 * sample_bytes(shape.sample)) +
-         " bits";
+         std::to_string(shape.channels) + " channels of " +
+         std::to_string(8 * bytes_per_sample(shape.sample)) + " bits";
 }
 
 bool fits(const Move& move, const Shape& shape) {

@@ -32,14 +32,14 @@ Parameters parameters_of(std::int64_t width, std::int64_t height, ResizeMethod m
 // ---- rows that are needed ---------------------------------------------------------------------------
 
 // A column of samples, resized by the reference.
-std::vector<Sample> resized(const std::vector<Sample>& column, const Parameters& parameters) {
+std::vector<Sample8> resized(const std::vector<Sample8>& column, const Parameters& parameters) {
   const FrameType type{1, std::ssize(column)};
   std::vector<std::byte> table(static_cast<std::size_t>(resize_prepared_bytes(type, parameters)));
   resize_prepare(type, parameters, table.data());
   StageCall<Host> call;
   call.in.type = type;
   call.out.type = resize_output(type, parameters);
-  std::vector<Sample> made(static_cast<std::size_t>(call.out.type.height));
+  std::vector<Sample8> made(static_cast<std::size_t>(call.out.type.height));
   call.in.planes[0] = ConstHostPlane{column.data(), 1, type.height, 1, 1};
   call.out.planes[0] = HostPlane{made.data(), 1, call.out.type.height, 1, 1};
   call.parameters = parameters;
@@ -54,9 +54,9 @@ std::vector<std::set<std::int64_t>> rows_that_matter(std::int64_t in_height, con
   std::vector<std::set<std::int64_t>> rows(
       static_cast<std::size_t>(resize_output({1, in_height}, parameters).height));
   for (std::int64_t i = 0; i < in_height; ++i) {
-    std::vector<Sample> column(static_cast<std::size_t>(in_height));
+    std::vector<Sample8> column(static_cast<std::size_t>(in_height));
     column[static_cast<std::size_t>(i)] = kMaxSample;
-    const std::vector<Sample> made = resized(column, parameters);
+    const std::vector<Sample8> made = resized(column, parameters);
     for (std::size_t y = 0; y < made.size(); ++y) {
       if (made[y] != 0) rows[y].insert(i);
     }

@@ -44,13 +44,13 @@ const std::vector<Geometry>& geometries() {
 const std::vector<std::string> kMethods(kResizeMethodNames.begin(), kResizeMethodNames.end());
 const std::vector<std::string> kContents{"zeros", "full", "two_valued", "ramp", "noise"};
 
-Sample sample_of(const std::string& content, std::int64_t x, std::int64_t y, std::uint32_t& state) {
+Sample8 sample_of(const std::string& content, std::int64_t x, std::int64_t y, std::uint32_t& state) {
   state = state * 1664525U + 1013904223U;
   if (content == "zeros") return 0;
   if (content == "full") return kMaxSample;
   if (content == "two_valued") return state >> 31 == 0 ? 0 : kMaxSample;
-  if (content == "ramp") return static_cast<Sample>(3 * x + 5 * y);
-  return static_cast<Sample>(state >> 24);
+  if (content == "ramp") return static_cast<Sample8>(3 * x + 5 * y);
+  return static_cast<Sample8>(state >> 24);
 }
 
 Grid picture(const Geometry& g, const std::string& content, std::uint32_t seed) {
@@ -86,12 +86,12 @@ FrameType type_of(const Grid& grid) {
 }
 
 // Samples of some rows, in memory of exactly that size: a sanitizer sees a step beyond them.
-std::vector<Sample> samples_of(const Grid& grid, const RowRange& rows) {
-  std::vector<Sample> samples;
+std::vector<Sample8> samples_of(const Grid& grid, const RowRange& rows) {
+  std::vector<Sample8> samples;
   samples.reserve(static_cast<std::size_t>(rows.count()) * grid[0].size());
   for (std::int64_t y = rows.first; y < rows.end; ++y) {
     for (const std::int64_t value : grid[static_cast<std::size_t>(y)])
-      samples.push_back(static_cast<Sample>(value));
+      samples.push_back(static_cast<Sample8>(value));
   }
   return samples;
 }
@@ -115,8 +115,8 @@ class Resizing {
       const RowRange made{first, std::min(out_type_.height, first + step)};
       const RowRange needed =
           band_rows == 0 ? RowRange{0, type_.height} : resize_needs(type_, parameters_, made);
-      std::vector<Sample> from = samples_of(in_, needed);
-      std::vector<Sample> to(static_cast<std::size_t>(made.count() * out_type_.width), 99);
+      std::vector<Sample8> from = samples_of(in_, needed);
+      std::vector<Sample8> to(static_cast<std::size_t>(made.count() * out_type_.width), 99);
       StageCall<Host> call;
       call.in.type = type_;
       call.out.type = out_type_;
@@ -208,14 +208,14 @@ TEST(Resize, MeanOfVeryManyPixels) {
 // A column whose sum 32 bits do not hold.
 TEST(Resize, MeanOfAVeryTallColumn) {
   constexpr std::int64_t kRows = 17'000'001;  // odd: halves share a row
-  std::vector<Sample> from(kRows, 254);
+  std::vector<Sample8> from(kRows, 254);
   from.back() = 0;
   from[kRows / 2] = kMaxSample;
   const FrameType type{1, kRows};
   const Parameters parameters = parameters_of(1, 2, "area");
   std::vector<std::byte> table(static_cast<std::size_t>(resize_prepared_bytes(type, parameters)));
   resize_prepare(type, parameters, table.data());
-  std::vector<Sample> to(2, 0);
+  std::vector<Sample8> to(2, 0);
   StageCall<Host> call;
   call.in.type = type;
   call.out.type = resize_output(type, parameters);
@@ -224,7 +224,7 @@ TEST(Resize, MeanOfAVeryTallColumn) {
   call.parameters = parameters;
   call.prepared = {table.data(), static_cast<std::int64_t>(table.size())};
   resize_cpu(call, {0, 2, 0, 0});
-  EXPECT_EQ(to, (std::vector<Sample>{254, 254}));
+  EXPECT_EQ(to, (std::vector<Sample8>{254, 254}));
 }
 
 // ---- OpenCV -----------------------------------------------------------------------------------------
@@ -324,9 +324,9 @@ TEST(Resize, EveryPlaneAndAlpha) {
       call.out.type = out_type;
       call.parameters = parameters;
       call.prepared = {table.data(), static_cast<std::int64_t>(table.size())};
-      std::vector<std::vector<Sample>> in;
-      std::vector<std::vector<Sample>> out(4,
-                                           std::vector<Sample>(static_cast<std::size_t>(g.width * g.height)));
+      std::vector<std::vector<Sample8>> in;
+      std::vector<std::vector<Sample8>> out(
+          4, std::vector<Sample8>(static_cast<std::size_t>(g.width * g.height)));
       for (std::size_t i = 0; i < 4; ++i)
         in.push_back(samples_of(picture(g, "noise", static_cast<std::uint32_t>(i)), {0, g.in_height}));
       for (std::size_t i = 0; i < 4; ++i) {

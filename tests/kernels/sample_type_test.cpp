@@ -18,7 +18,7 @@
 namespace imgpipe::sample_type_test {
 namespace {
 
-constexpr Shape kWide{5, 3, 3, SampleType::u16};
+constexpr Shape kWide{5, 3, 3, Sample::u16};
 
 // Counts what is asked for and given back.
 class CountingMemory final : public std::pmr::memory_resource {
@@ -47,7 +47,7 @@ Image numbered(Shape shape) {
   return image;
 }
 
-TEST(SampleType, AnImageTakesTheBytesOfItsSamples) {
+TEST(Sample, AnImageTakesTheBytesOfItsSamples) {
   CountingMemory memory;
   {
     const Image image(kWide, &memory);
@@ -59,14 +59,14 @@ TEST(SampleType, AnImageTakesTheBytesOfItsSamples) {
   EXPECT_EQ(memory.given_back, memory.taken);
 }
 
-TEST(SampleType, AnImageOf16BitsIsNotTakenForOneOf8) {
+TEST(Sample, AnImageOf16BitsIsNotTakenForOneOf8) {
   Image wide(kWide);
   EXPECT_THROW((void)wide.view(), Error);
   EXPECT_THROW((void)std::as_const(wide).view(), Error);
   EXPECT_NO_THROW((void)Image().view());
 }
 
-TEST(SampleType, CopiesTakeAllBytesAndLeaveThePadding) {
+TEST(Sample, CopiesTakeAllBytesAndLeaveThePadding) {
   const Image from = numbered(kWide);
   constexpr std::int64_t kStride = 40;
   std::vector<std::byte> memory(kStride * 3, std::byte{0xEE});
@@ -82,11 +82,11 @@ TEST(SampleType, CopiesTakeAllBytesAndLeaveThePadding) {
 }
 
 // Turned there and back it is as it was, and pixel by pixel where it has to be.
-TEST(SampleType, PixelsOf16BitsAreTurnedWhole) {
-  for (const Shape shape : {kWide, Shape{1, 7, 1, SampleType::u16}, Shape{4, 1, 4, SampleType::u16}}) {
+TEST(Sample, PixelsOf16BitsAreTurnedWhole) {
+  for (const Shape shape : {kWide, Shape{1, 7, 1, Sample::u16}, Shape{4, 1, 4, Sample::u16}}) {
     const Image stored = numbered(shape);
     Image turned(oriented_shape(shape, Orientation::rotate_90));
-    ASSERT_EQ(turned.shape().sample, SampleType::u16);
+    ASSERT_EQ(turned.shape().sample, Sample::u16);
     orient_pixels(stored.untyped_view(), turned.untyped_view(), Orientation::rotate_90);
     const auto in = stored.untyped_view().as<std::uint16_t>();
     const auto out = turned.untyped_view().as<std::uint16_t>();
@@ -121,8 +121,8 @@ class WideReader final : public Reader {
   std::int64_t next_row_ = 0;
 };
 
-TEST(SampleType, ReadersAreTurnedUprightWhateverTheirSamples) {
-  const Image stored = numbered({37, 150, 3, SampleType::u16});
+TEST(Sample, ReadersAreTurnedUprightWhateverTheirSamples) {
+  const Image stored = numbered({37, 150, 3, Sample::u16});
   for (int o = 2; o <= 8; ++o) {
     const auto orientation = static_cast<Orientation>(o);
     Image expected(oriented_shape(stored.shape(), orientation));
@@ -147,33 +147,45 @@ TEST(SampleType, ReadersAreTurnedUprightWhateverTheirSamples) {
   }
 }
 
-TEST(SampleType, AReaderOf8BitsFillsNoRowsOf16) {
+TEST(Sample, AReaderOf8BitsFillsNoRowsOf16) {
   const Image grey = synthesize(parse_pattern("ramp"), {9, 4, 1}, 1);
   const auto writer = make_writer(Format::png, grey.shape());
   writer->write_rows(grey.view());
   const std::vector<std::byte> file = writer->finish().joined();
   const auto reader = open_reader(file);
-  EXPECT_EQ(reader->header().shape.sample, SampleType::u8);
-  Image wide({9, 4, 1, SampleType::u16});
+  EXPECT_EQ(reader->header().shape.sample, Sample::u8);
+  Image wide({9, 4, 1, Sample::u16});
   EXPECT_THROW(reader->read_rows(wide.untyped_view()), Error);
 }
 
-TEST(SampleType, WritersOf8BitsTakeNoRowsOf16) {
+TEST(Sample, WritersOf8BitsTakeNoRowsOf16) {
   for (const FormatInfo& info : format_table()) {
     if (!info.writable) continue;
     if (info.written_bits == 8) {
-      EXPECT_THROW((void)make_writer(info.format, {5, 3, 1, SampleType::u16}), Error) << info.name;
+      EXPECT_THROW((void)make_writer(info.format, {5, 3, 1, Sample::u16}), Error) << info.name;
     }
-    const Image wide = numbered({5, 3, 1, SampleType::u16});
+    const Image wide = numbered({5, 3, 1, Sample::u16});
     const auto writer = make_writer(info.format, {5, 3, 1});
     EXPECT_THROW(writer->write_rows(wide.untyped_view()), Error) << info.name;
   }
 }
 
-TEST(SampleType, MissingPixelsAreMidGreyAndOpaque) {
-  std::array<Sample, 6> narrow{};
+TEST(Sample, FloatsHaveMemoryButNoFileAndNoPattern) {
+  const Shape floats{5, 3, 1, Sample::f32};
+  EXPECT_EQ(Image(floats).size_bytes(), 60U);
+  EXPECT_THROW((void)Image(floats).view(), Error);
+  EXPECT_THROW((void)synthesize(parse_pattern("noise"), floats, 1), Error);
+  EXPECT_THROW((void)parse_pattern("constant:1", Sample::f32), Error);
+  for (const FormatInfo& info : format_table()) {
+    if (!info.writable) continue;
+    EXPECT_THROW((void)make_writer(info.format, floats), Error) << info.name;
+  }
+}
+
+TEST(Sample, MissingPixelsAreMidGreyAndOpaque) {
+  std::array<Sample8, 6> narrow{};
   fill_missing(narrow.data(), 3, 2);
-  EXPECT_EQ(narrow, (std::array<Sample, 6>{128, 255, 128, 255, 128, 255}));
+  EXPECT_EQ(narrow, (std::array<Sample8, 6>{128, 255, 128, 255, 128, 255}));
   std::array<std::uint16_t, 6> wide{};
   fill_missing(wide.data(), 2, 3);
   EXPECT_EQ(wide, (std::array<std::uint16_t, 6>{32768, 32768, 32768, 32768, 32768, 32768}));

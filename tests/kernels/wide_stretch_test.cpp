@@ -34,7 +34,7 @@ void expect_stretch(int span) {
 TEST(WideStretch, EveryDistanceOfManySpans) {
   for (int span = 1; span < kBins16; span += span < 2048 || span > 65400 ? 1 : 61) {
     expect_stretch<Sample16>(span);
-    expect_stretch<Sample>(span);
+    expect_stretch<Sample8>(span);
     if (testing::Test::HasFatalFailure()) return;
   }
 }
@@ -45,7 +45,7 @@ TEST(WideStretch, SomeDistancesOfEverySpan) {
   std::mt19937 random(16);
   for (int span = 1; span < kBins16; ++span) {
     const WideStretch wide = wide_stretch<Sample16, Sample16>(0, span);
-    const WideStretch narrow = wide_stretch<Sample, Sample16>(0, span);
+    const WideStretch narrow = wide_stretch<Sample8, Sample16>(0, span);
     for (int i = 0; i < 24; ++i) {
       const int d = i < 4   ? std::min(i, span)
                     : i < 8 ? std::max(0, span - i + 4)
@@ -53,7 +53,7 @@ TEST(WideStretch, SomeDistancesOfEverySpan) {
       const auto value = static_cast<std::uint32_t>(d);
       ASSERT_EQ(stretched_value(wide, value), (stretched<Sample16, Sample16>(d, 0, span)))
           << span << " " << d;
-      ASSERT_EQ(stretched_value(narrow, value), (stretched<Sample, Sample16>(d, 0, span)))
+      ASSERT_EQ(stretched_value(narrow, value), (stretched<Sample8, Sample16>(d, 0, span)))
           << span << " " << d;
     }
   }
@@ -62,10 +62,10 @@ TEST(WideStretch, SomeDistancesOfEverySpan) {
 TEST(WideStretch, EveryRangeOf8Bits) {
   for (int lo = 0; lo < 256; ++lo) {
     for (int hi = 0; hi < 256; ++hi) {
-      const WideStretch stretch = wide_stretch<Sample16, Sample>(lo, hi);
+      const WideStretch stretch = wide_stretch<Sample16, Sample8>(lo, hi);
       for (int v = 0; v < 256; ++v)
         ASSERT_EQ(stretched_value(stretch, static_cast<std::uint32_t>(v)),
-                  (stretched<Sample16, Sample>(v, lo, hi)))
+                  (stretched<Sample16, Sample8>(v, lo, hi)))
             << lo << " " << hi << " " << v;
     }
   }
@@ -74,10 +74,10 @@ TEST(WideStretch, EveryRangeOf8Bits) {
 // Without a range values stay, or are converted.
 TEST(WideStretch, EveryValueWithoutARange) {
   const WideStretch same = wide_stretch<Sample16, Sample16>(9, 9);
-  const WideStretch narrow = wide_stretch<Sample, Sample16>(9, 3);
+  const WideStretch narrow = wide_stretch<Sample8, Sample16>(9, 3);
   for (std::uint32_t v = 0; v < kBins16; ++v) {
     ASSERT_EQ(stretched_value(same, v), v);
-    ASSERT_EQ(stretched_value(narrow, v), converted<Sample>(static_cast<Sample16>(v)));
+    ASSERT_EQ(stretched_value(narrow, v), converted<Sample8>(static_cast<Sample16>(v)));
   }
 }
 

@@ -196,7 +196,7 @@ TEST(TimelineChart, ManyTracksEnd) {
 TEST(Picture, EachPixelIsTheMeanOfThoseThatItCovers) {
   Image image({4, 2, 1});
   const int values[8] = {0, 255, 10, 20, 255, 0, 30, 41};
-  for (std::size_t i = 0; i < 8; ++i) image.view().data[i] = static_cast<Sample>(values[i]);
+  for (std::size_t i = 0; i < 8; ++i) image.view().data[i] = static_cast<Sample8>(values[i]);
   const Picture picture = picture_of(*make_memory_reader(std::as_const(image).untyped_view()), 2);
   EXPECT_EQ(picture.small, (Shape{2, 1, 1}));
   std::vector<std::byte> file;
@@ -219,7 +219,7 @@ TEST(Picture, EachPixelIsTheMeanOfThoseThatItCovers) {
 }
 
 TEST(Picture, EveryShapeAndSample) {
-  for (const SampleType sample : {SampleType::u8, SampleType::u16}) {
+  for (const Sample sample : {Sample::u8, Sample::u16}) {
     for (const auto& [width, height] : {std::pair{1, 1}, {1, 997}, {997, 1}, {331, 257}, {640, 65}}) {
       for (int channels = 1; channels <= 4; ++channels) {
         const Shape shape{width, height, channels, sample};

@@ -37,8 +37,8 @@ void nothing(const StageCall<Host>&, const Share&) {}
 
 void all_but_the_last_pixel(const StageCall<Host>& call, const Share& share) {
   if (share.index > 0) return;
-  const HostPlane out = call.out.plane<Sample>(0);
-  const Sample before = out.row(out.height - 1)[out.width - 1];
+  const HostPlane out = call.out.plane<Sample8>(0);
+  const Sample8 before = out.row(out.height - 1)[out.width - 1];
   find_stage("smooth")->u8.reference(call);
   out.row(out.height - 1)[out.width - 1] = before;
 }
@@ -46,9 +46,9 @@ void all_but_the_last_pixel(const StageCall<Host>& call, const Share& share) {
 void off_by_one(const StageCall<Host>& call, const Share& share) {
   if (share.index > 0) return;
   find_stage("smooth")->u8.reference(call);
-  const HostPlane out = call.out.plane<Sample>(0);
-  Sample& sample = out.row(out.height / 2)[out.width / 2];
-  sample = static_cast<Sample>(sample < 255 ? sample + 1 : sample - 1);
+  const HostPlane out = call.out.plane<Sample8>(0);
+  Sample8& sample = out.row(out.height / 2)[out.width / 2];
+  sample = static_cast<Sample8>(sample < 255 ? sample + 1 : sample - 1);
 }
 
 void one_count_too_many(const StageCall<Host>& call, const Share& share) {
@@ -224,7 +224,7 @@ TEST(Lab, SubjectsAreWhatTheStageTakes) {
   EXPECT_THROW((void)subject_of("gray", "noise", {8, 8, 1}), Error);
   EXPECT_THROW((void)subject_of("smooth", "noise", {8, 8, 3}), Error);
   EXPECT_THROW((void)subject_of("smooth16", "noise", {8, 8, 1}), Error);
-  EXPECT_THROW((void)subject_of("smooth", "noise", {8, 8, 1, SampleType::u16}), Error);
+  EXPECT_THROW((void)subject_of("smooth", "noise", {8, 8, 1, Sample::u16}), Error);
   const auto rgb = subject_of("hist", "noise", {8, 8, 3});
   ASSERT_EQ(rgb->counts.size(), 768U);
   for (int c = 0; c < 3; ++c) {
@@ -233,13 +233,13 @@ TEST(Lab, SubjectsAreWhatTheStageTakes) {
     EXPECT_EQ(sum, 64U);
   }
   // Channels are told apart.
-  const Sample first_green = rgb->in.view().data[1];
+  const Sample8 first_green = rgb->in.view().data[1];
   EXPECT_GT(rgb->counts[256 + first_green], 0U);
   EXPECT_EQ(rgb->bytes(), 192);
   EXPECT_EQ(subject_of("gray", "noise", {8, 8, 3})->bytes(), 256);
   EXPECT_EQ(subject_of("contrast", "noise", {8, 8, 1})->bytes(), 128);
-  EXPECT_EQ(subject_of("contrast16", "noise", {8, 8, 1, SampleType::u16})->bytes(), 256);
-  EXPECT_EQ(subject_of("hist16", "noise", {8, 8, 1, SampleType::u16})->counts.size(), 65536U);
+  EXPECT_EQ(subject_of("contrast16", "noise", {8, 8, 1, Sample::u16})->bytes(), 256);
+  EXPECT_EQ(subject_of("hist16", "noise", {8, 8, 1, Sample::u16})->counts.size(), 65536U);
 }
 
 TEST(Lab, Numbers) {

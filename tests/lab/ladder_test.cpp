@@ -97,7 +97,7 @@ void check_near(const ConstHostPlane& expected, const ConstHostPlane& got) {
 
 void check_pixels(const Rung& rung, const ConstHostView& expected, const ConstHostView& got) {
   if (rung.claim == Claim::near) {
-    check_near(expected.as<Sample>(), got.as<Sample>());
+    check_near(expected.as<Sample8>(), got.as<Sample8>());
   } else {
     ASSERT_EQ(first_difference(expected, got), "");
   }
@@ -280,7 +280,7 @@ TEST(Ladders, AreOfTheseStages) {
     EXPECT_TRUE(stage->selectable) << ladder.name;
     EXPECT_EQ(find_ladder(ladder.name), &ladder) << ladder.name << " twice";
     EXPECT_EQ(ladder.name.substr(0, ladder.stage.size()), ladder.stage);
-    EXPECT_EQ(ladder.name.ends_with("16"), ladder.sample == SampleType::u16) << ladder.name;
+    EXPECT_EQ(ladder.name.ends_with("16"), ladder.sample == Sample::u16) << ladder.name;
   }
   EXPECT_EQ(names, (std::vector<std::string_view>{"gray", "hist", "contrast", "smooth", "equalize", "clahe",
                                                   "median", "median5", "gray16", "hist16", "contrast16",

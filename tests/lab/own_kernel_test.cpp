@@ -59,8 +59,8 @@ TEST(OwnTemplate, EveryLadderHasOneOrHasNone) {
     EXPECT_TRUE(has(text, "#include \"imgpipe_kernel.h\"")) << name;
     EXPECT_TRUE(has(text, "\n" + own_macro(name) + "(mine, \"")) << name;
     EXPECT_TRUE(has(text, "--stage " + name + " --with")) << name;
-    EXPECT_EQ(has(text, "uint16_t"), find_ladder(name)->sample == SampleType::u16) << name;
-    EXPECT_EQ(has(text, "uint8_t"), find_ladder(name)->sample == SampleType::u8) << name;
+    EXPECT_EQ(has(text, "uint16_t"), find_ladder(name)->sample == Sample::u16) << name;
+    EXPECT_EQ(has(text, "uint8_t"), find_ladder(name)->sample == Sample::u8) << name;
   }
   EXPECT_TRUE(has(own_template("hist16"), "kBins = 65536;"));
   EXPECT_TRUE(has(own_template("median5"), "kRadius = 2;"));

@@ -158,7 +158,7 @@ TEST(HistogramPlot, APlaneIsNamedWhereOnlyItWasStretched) {
 TEST(HistogramPlot, SixteenBitsShareTheBarsOfEight) {
   HistogramPair pair = histogram_of(1, {{"contrast", 0, 0, 65535}});
   for (Counts* counts : {&pair.before, &pair.after}) {
-    counts->sample = SampleType::u16;
+    counts->sample = Sample::u16;
     counts->values.assign(65536, 0);
     counts->values[256] = counts->values[511] = 1;
   }
@@ -185,7 +185,7 @@ TEST(HistogramPlot, TheAxisOfSixteenBitsSpansTheValuesThatThereAre) {
                          {0, 65535, "0", "65535", "a column is 256 values"}}) {
     HistogramPair pair = histogram_of(1, {});
     for (Counts* counts : {&pair.before, &pair.after}) {
-      counts->sample = SampleType::u16;
+      counts->sample = Sample::u16;
       counts->values.assign(65536, 0);
       counts->values[static_cast<std::size_t>(row.least)] = 1;
       counts->values[static_cast<std::size_t>(row.most)] = 1;

@@ -50,12 +50,12 @@ Bytes make_png(int bits, int channels, bool interlaced, std::int64_t width = kWi
                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   png_set_compression_level(png, 1);
   png_write_info(png, info);
-  std::vector<Sample> row(static_cast<std::size_t>(width * channels * (bits == 16 ? 2 : 1)));
+  std::vector<Sample8> row(static_cast<std::size_t>(width * channels * (bits == 16 ? 2 : 1)));
   const int passes = interlaced ? png_set_interlace_handling(png) : 1;
   for (int pass = 0; pass < passes; ++pass) {
     for (std::int64_t y = 0; y < height; ++y) {
       for (std::size_t x = 0; x < row.size(); ++x)
-        row[x] = static_cast<Sample>(x * 7 + static_cast<std::size_t>(y));
+        row[x] = static_cast<Sample8>(x * 7 + static_cast<std::size_t>(y));
       png_write_row(png, row.data());
     }
   }

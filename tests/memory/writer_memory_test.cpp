@@ -38,7 +38,7 @@ Image picture(const std::string& content, Shape shape) {
       }
     }
   };
-  if (shape.sample == SampleType::u16) {
+  if (shape.sample == Sample::u16) {
     fill(image.untyped_view().as<std::uint16_t>());
   } else {
     fill(image.view());
@@ -48,7 +48,7 @@ Image picture(const std::string& content, Shape shape) {
 
 // The choices share their pictures: to make them for each would take longer than to write them.
 const Image& made_once(const std::string& content, Shape shape) {
-  static std::map<std::tuple<std::string, int, SampleType>, Image> made;
+  static std::map<std::tuple<std::string, int, Sample>, Image> made;
   const auto [entry, fresh] = made.try_emplace({content, shape.channels, shape.sample});
   if (fresh) entry->second = picture(content, shape);
   return entry->second;
@@ -99,7 +99,7 @@ struct Choice {
   int channels;
   EncodeOptions options = {};
   double looseness = 1.05;  // of what it says against the most that it held
-  SampleType sample = SampleType::u8;
+  Sample sample = Sample::u8;
 };
 
 std::vector<Choice> choices() {
@@ -129,10 +129,10 @@ std::vector<Choice> choices() {
   for (const Format format : {Format::bmp, Format::tga, Format::jpeg, Format::png})
     all.push_back({format, 3, {.codec = CodecChoice::stb}, 6});
   for (const Format format : {Format::pgm, Format::ppm, Format::pnm})
-    all.push_back({format, 1, {}, 1.05, SampleType::u16});
+    all.push_back({format, 1, {}, 1.05, Sample::u16});
   for (const int level : {0, 1, 2, 6})
     for (const int channels : {1, 4})
-      all.push_back({Format::png, channels, {.png_level = level}, 1.3, SampleType::u16});
+      all.push_back({Format::png, channels, {.png_level = level}, 1.3, Sample::u16});
   return all;
 }
 
@@ -144,7 +144,7 @@ TEST(WriterMemory, IsNoMoreThanItSays) {
         std::string(format_info(choice.format).name) + " of " + std::to_string(choice.channels) +
         " channels, quality " + std::to_string(choice.options.quality) + ", level " +
         std::to_string(choice.options.png_level) + ", WebP level " +
-        std::to_string(choice.options.webp_level) + (choice.sample == SampleType::u16 ? ", 16 bits" : "");
+        std::to_string(choice.options.webp_level) + (choice.sample == Sample::u16 ? ", 16 bits" : "");
     std::int64_t most = 0, said = 0;
     for (const std::string content : {"noise", "two_valued", "checker", "zeros"}) {
       const Image& image = made_once(content, shape);
@@ -165,13 +165,13 @@ TEST(WriterMemory, IsNoMoreThanItSays) {
 // One row as large as another image.
 TEST(WriterMemory, OfOneLongRow) {
   if (!allocations_are_counted()) GTEST_SKIP() << "a sanitizer has malloc for itself";
-  for (const auto& [format, sample] : {std::pair{Format::png, SampleType::u8},
-                                       {Format::ppm, SampleType::u8},
-                                       {Format::bmp, SampleType::u8},
-                                       {Format::png, SampleType::u16},
-                                       {Format::ppm, SampleType::u16},
-                                       {Format::tiff, SampleType::u8},
-                                       {Format::tiff, SampleType::u16}}) {
+  for (const auto& [format, sample] : {std::pair{Format::png, Sample::u8},
+                                       {Format::ppm, Sample::u8},
+                                       {Format::bmp, Sample::u8},
+                                       {Format::png, Sample::u16},
+                                       {Format::ppm, Sample::u16},
+                                       {Format::tiff, Sample::u8},
+                                       {Format::tiff, Sample::u16}}) {
     const Shape shape{1'500'001, 2, 3, sample};
     const Image image = picture("noise", shape);
     for (const bool taken : {false, true}) {
@@ -206,7 +206,7 @@ TEST(WriterMemory, BeginsWithTheFirstRow) {
 // A TIFF that is taken on the way is never held as a whole, however it is packed.
 TEST(WriterMemory, OfATiffThatIsTakenIsThatOfItsStrips) {
   if (!allocations_are_counted()) GTEST_SKIP() << "a sanitizer has malloc for itself";
-  const Shape shape{1500, 4000, 3, SampleType::u16};
+  const Shape shape{1500, 4000, 3, Sample::u16};
   const Image image = picture("noise", shape);
   for (const TiffPacking packing : {TiffPacking::none, TiffPacking::deflate, TiffPacking::packbits,
                                     TiffPacking::zstd, TiffPacking::lzw}) {
@@ -268,10 +268,10 @@ TEST(Writers, TgaPacketsAreTheLibrarys) {
   std::uint64_t state = 3;
   for (const int spread : {2, 3, 8, 40}) {
     Image image({1000, 9, 3});
-    Sample value = 0;
+    Sample8 value = 0;
     for (std::int64_t i = 0; i < image.shape().pixels(); ++i) {
       state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-      if (static_cast<int>(state >> 58) < 128 / spread) value = static_cast<Sample>(state >> 62);
+      if (static_cast<int>(state >> 58) < 128 / spread) value = static_cast<Sample8>(state >> 62);
       std::fill_n(image.view().data + 3 * i, 3, value);
     }
     const auto own = make_writer(Format::tga, image.shape());
@@ -284,8 +284,8 @@ TEST(Writers, TgaPacketsAreTheLibrarys) {
 TEST(Writers, WhatIsTakenOnTheWayIsTheSameFile) {
   for (const Format format :
        {Format::jpeg, Format::png, Format::ppm, Format::bmp, Format::tga, Format::tiff}) {
-    for (Shape shape : {Shape{1, 1, 3}, Shape{1203, 801, 3}, Shape{1203, 801, 3, SampleType::u16}}) {
-      if (format_info(format).written_bits == 8) shape.sample = SampleType::u8;
+    for (Shape shape : {Shape{1, 1, 3}, Shape{1203, 801, 3}, Shape{1203, 801, 3, Sample::u16}}) {
+      if (format_info(format).written_bits == 8) shape.sample = Sample::u8;
       const Image image = picture("noise", shape);
       const auto whole = make_writer(format, shape, {.quality = 100});
       const auto taken = make_writer(format, shape, {.quality = 100});

@@ -44,7 +44,7 @@ TEST(BmpMetadata, ResolutionGoesInAndOut) {
       const auto file_of = [&] {
         const auto writer = make_writer(Format::bmp, {16, 12, channels}, options);
         Image image({16, 12, channels});
-        std::ranges::fill(std::span(image.view().data, image.size_bytes()), Sample{7});
+        std::ranges::fill(std::span(image.view().data, image.size_bytes()), Sample8{7});
         writer->write_rows(std::as_const(image).untyped_view());
         return writer->finish().joined();
       };

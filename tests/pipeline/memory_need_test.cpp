@@ -67,7 +67,7 @@ TEST(MemoryNeed, OfSixteenBitsIsTwice) {
     for (const Format format : {Format::png, Format::pgm}) {
       const std::int64_t flat = need_of(*engine, "smooth,hist,contrast", {4000, 3000, 1}, format);
       const std::int64_t deep =
-          need_of(*engine, "smooth,hist,contrast", {4000, 3000, 1, SampleType::u16}, format);
+          need_of(*engine, "smooth,hist,contrast", {4000, 3000, 1, Sample::u16}, format);
       EXPECT_GT(deep, 2 * flat * 9 / 10) << engine->implementation();
       EXPECT_LT(deep, 2 * flat * 11 / 10 + 2 * kMB) << engine->implementation();
     }
@@ -88,7 +88,7 @@ class MemoryNeedOfJobs : public testing::TestWithParam<std::tuple<std::string, s
 TEST_P(MemoryNeedOfJobs, IsWhatTheyTake) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer has `new` for itself";
   const auto& [stages, format, channels, threads, bits] = GetParam();
-  const Shape shape{811, 607, channels, bits == 16 ? SampleType::u16 : SampleType::u8};
+  const Shape shape{811, 607, channels, bits == 16 ? Sample::u16 : Sample::u8};
   const Format written = *format_by_name(format);
   for (const auto& make : {make_cpu_engine, make_reference_engine}) {
     const auto engine = make(threads);

@@ -1,4 +1,5 @@
 // What plans make of samples of 16 bits.
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -15,17 +16,31 @@ namespace {
 constexpr Shape kGrey{8, 4, 1};
 constexpr Shape kRgb{8, 4, 3};
 constexpr Shape kRgba{8, 4, 4};
-constexpr Shape kDeepRgba{8, 4, 4, SampleType::u16};
+constexpr Shape kDeepRgba{8, 4, 4, Sample::u16};
 
 TEST(Plan, SamplesOf16BitsStayUnlessAStepMakesOthers) {
   const auto output = [](std::string_view stages, const Shape& input) {
     return make_plan(parse_stages(stages), input).output.sample;
   };
-  EXPECT_EQ(output("gray,hist,contrast,smooth", kDeepRgba), SampleType::u16);
-  EXPECT_EQ(output("depth:8", kDeepRgba), SampleType::u8);
-  EXPECT_EQ(output("smooth,contrast:to=8,invert", kDeepRgba), SampleType::u8);
-  EXPECT_EQ(output("contrast:to=16", kRgba), SampleType::u16);
-  EXPECT_EQ(output("depth:16,gamma:2,depth:8", kRgba), SampleType::u8);
+  EXPECT_EQ(output("gray,hist,contrast,smooth", kDeepRgba), Sample::u16);
+  EXPECT_EQ(output("depth:8", kDeepRgba), Sample::u8);
+  EXPECT_EQ(output("smooth,contrast:to=8,invert", kDeepRgba), Sample::u8);
+  EXPECT_EQ(output("contrast:to=16", kRgba), Sample::u16);
+  EXPECT_EQ(output("depth:16,gamma:2,depth:8", kRgba), Sample::u8);
+}
+
+TEST(Plan, EveryStageRefusesFloats) {
+  const Shape floats{8, 4, 3, Sample::f32};
+  for (const Stage& stage : stage_table()) {
+    const std::vector<StageRequest> stages{{&stage, presets(stage.parameters), ""}};
+    try {
+      (void)make_plan(stages, floats);
+      ADD_FAILURE() << stage.name;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.what(), std::string(stage.name) + " takes no images of 32 bits a sample");
+    }
+  }
+  EXPECT_THROW((void)make_plan({}, floats), Error);
 }
 
 // Alpha goes past contrast, but for one that makes samples of another type.
@@ -49,7 +64,7 @@ TEST(Plan, FusesNoStepsOfOtherSamples) {
   const auto fused = [](std::string_view stages, const Shape& input) {
     return make_plan(parse_stages(stages), input, true).steps.front().parts.size();
   };
-  const Shape deep_grey{8, 4, 1, SampleType::u16};
+  const Shape deep_grey{8, 4, 1, Sample::u16};
   EXPECT_EQ(fused("hist,contrast,smooth", deep_grey), 0U);
   const Plan to_16 = make_plan(parse_stages("hist,contrast:to=16,smooth"), kGrey, true);
   EXPECT_EQ(to_16.steps.size(), 3U);
@@ -73,7 +88,7 @@ TEST(Plan, RefusesThresholdsThatSamplesCannotHave) {
 
 // No stage may take samples of 16 bits for bytes.
 TEST(Plan, RefusesSamplesThatAStageHasNoFunctionsFor) {
-  const Shape deep{8, 4, 3, SampleType::u16};
+  const Shape deep{8, 4, 3, Sample::u16};
   for (const Stage& stage : stage_table()) {
     if (!stage.selectable || stage.u16.reference != nullptr) continue;
     try {

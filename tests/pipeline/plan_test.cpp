@@ -66,7 +66,7 @@ TEST(Plan, AlphaIsCarried) {
 }
 
 constexpr Shape wide(Shape shape) {
-  shape.sample = SampleType::u16;
+  shape.sample = Sample::u16;
   return shape;
 }
 
@@ -78,7 +78,7 @@ TEST(Plan, EndsInEightBitsWhereNoMoreCanBeHeld) {
     for (const Step& step : plan.steps) text += (text.empty() ? "" : " ") + step.label;
     const bool implicit = text.find("depth:8*") != std::string::npos || text.find(":8*") != std::string::npos;
     EXPECT_EQ(plan.reduced, implicit) << text;
-    EXPECT_EQ(plan.output.sample, most_bits == 8 ? SampleType::u8 : plan.output.sample);
+    EXPECT_EQ(plan.output.sample, most_bits == 8 ? Sample::u8 : plan.output.sample);
     return text;
   };
   EXPECT_EQ(ended("contrast", wide(kGrey)), "hist* contrast depth:8*");
@@ -106,7 +106,7 @@ TEST(Plan, StepsWithoutCudaAreFound) {
     const Step* const found = step_without_cuda(plan);
     bool all = true;
     for (const Step& step : plan.steps) {
-      const bool makes_8 = step.out.sample == SampleType::u8;
+      const bool makes_8 = step.out.sample == Sample::u8;
       all = all && step.stage->u16.cuda != nullptr && (!makes_8 || step.stage->u8.cuda != nullptr);
     }
     if (!built_with_cuda()) all = true;
@@ -313,7 +313,7 @@ TEST(Plan, RefusesWrongParameters) {
   }
 }
 
-constexpr Shape kDeepRgba{8, 4, 4, SampleType::u16};
+constexpr Shape kDeepRgba{8, 4, 4, Sample::u16};
 
 // It takes pixels as they lie.
 TEST(Plan, DepthNeedsNoOtherLayout) {

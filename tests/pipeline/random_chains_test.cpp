@@ -94,7 +94,7 @@ std::string random_step(Random& random, const Stage& stage) {
   return step;
 }
 
-Shape random_shape(Random& random, SampleType sample, int channels) {
+Shape random_shape(Random& random, Sample sample, int channels) {
   static constexpr std::array<Size, 16> kSizes{{{1, 1},
                                                 {1, 2},
                                                 {2, 1},
@@ -126,7 +126,7 @@ struct RandomChain {
   [[nodiscard]] std::string text() const {
     return "--stages " + list + ", noise_image({" + std::to_string(shape.width) + ", " +
            std::to_string(shape.height) + ", " + std::to_string(shape.channels) + ", " +
-           (shape.sample == SampleType::u16 ? "u16" : "u8") + "}, " + std::to_string(seed) + ")";
+           (shape.sample == Sample::u16 ? "u16" : "u8") + "}, " + std::to_string(seed) + ")";
   }
 };
 
@@ -182,7 +182,7 @@ std::optional<Plan> plan_with_step(Random& random, const Stage& stage, RandomCha
 }
 
 // A chain whose plan runs `pair`, its third stage `next`; nullopt where no draw gives one.
-std::optional<RandomChain> chain_with(Random& random, const Pair& pair, const Stage* next, SampleType sample,
+std::optional<RandomChain> chain_with(Random& random, const Pair& pair, const Stage* next, Sample sample,
                                       int channels, ChainCounts& counts) {
   for (int draw = 0; draw < kMostImages; ++draw) {
     RandomChain chain;
@@ -291,7 +291,7 @@ class RandomChains : public testing::TestWithParam<std::tuple<int, int>> {  // b
   // Runs a chain with each pair that is still to run.
   void run_all(const std::vector<Pair>& pairs) {
     const auto [bits, channels] = GetParam();
-    const SampleType sample = bits == 16 ? SampleType::u16 : SampleType::u8;
+    const Sample sample = bits == 16 ? Sample::u16 : Sample::u8;
     std::set<Pair> left(pairs.begin(), pairs.end());
     for (const Pair& pair : pairs) {
       if (!left.contains(pair)) continue;

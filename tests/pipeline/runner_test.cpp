@@ -58,14 +58,14 @@ TEST(Runner, GivesTheEnginesPixels) {
                                "gray", "depth:8,invert", "resize:7:5"}) {
       for (const Size& size : few_sizes()) {
         for (int channels = 1; channels <= 4; ++channels) {
-          for (const SampleType sample : {SampleType::u8, SampleType::u16}) {
+          for (const Sample sample : {Sample::u8, Sample::u16}) {
             const Image image = noise({size.width, size.height, channels, sample});
             const RunResult result = runner.run(image.untyped_view(), stages);
             EXPECT_EQ(result.pixels.shape(), result.report.output);
             EXPECT_EQ(result.pixels.stride_bytes, result.pixels.row_bytes());
             ASSERT_EQ(bytes_of(result.pixels), expected(image, stages))
                 << device << " " << stages << " " << size.width << "x" << size.height << "x" << channels
-                << (sample == SampleType::u8 ? " u8" : " u16") << ", seed 5";
+                << (sample == Sample::u8 ? " u8" : " u16") << ", seed 5";
           }
         }
       }
@@ -74,7 +74,7 @@ TEST(Runner, GivesTheEnginesPixels) {
 }
 
 TEST(Runner, ReadsRowsOfAnyStrideAndNothingBetweenThem) {
-  for (const SampleType sample : {SampleType::u8, SampleType::u16}) {
+  for (const Sample sample : {Sample::u8, Sample::u16}) {
     const Image image = noise({61, 17, 3, sample});
     GuardedPlane plane(image.shape(), 7, 5);
     copy_pixels(image.untyped_view(), plane.untyped_view());
@@ -204,7 +204,7 @@ TEST(Runner, CudaGivesTheSamePixels) {
   if (list_cuda_devices().devices.empty()) GTEST_SKIP() << "there is no CUDA device";
   Runner runner({.device = "cuda:0", .threads = 2});
   for (const Size& size : few_sizes()) {
-    for (const SampleType sample : {SampleType::u8, SampleType::u16}) {
+    for (const Sample sample : {Sample::u8, Sample::u16}) {
       const Image image = noise({size.width, size.height, 3, sample});
       const RunResult result = runner.run(image.untyped_view());
       EXPECT_EQ(result.report.implementation, "cuda");
@@ -216,7 +216,7 @@ TEST(Runner, CudaGivesTheSamePixels) {
 TEST(ImageIo, WritesWhatItReads) {
   const TemporaryFolder folder;
   for (const char* name : {"a.png", "a.tif", "a.ppm"}) {
-    for (const SampleType sample : {SampleType::u8, SampleType::u16}) {
+    for (const Sample sample : {Sample::u8, Sample::u16}) {
       const Image image = noise({37, 29, 3, sample});
       write_image(folder.file(name), image.untyped_view(), usual_encoding(), 2);
       const Image back = read_image(folder.file(name));
@@ -229,7 +229,7 @@ TEST(ImageIo, WritesWhatItReads) {
 TEST(ImageIo, NamesTheFileThatIsWrong) {
   using enum ErrorKind;
   const TemporaryFolder folder;
-  const Image image = noise({3, 2, 3, SampleType::u16});
+  const Image image = noise({3, 2, 3, Sample::u16});
   const std::string missing = folder.file("no.png"), text = folder.file("text.png");
   std::ofstream(text) << "no image";
   expect_error(input, missing + ": ", [&] { (void)read_image(missing); });

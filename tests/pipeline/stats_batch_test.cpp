@@ -32,7 +32,7 @@ class StatsBatch : public testing::Test {
       writer->write_rows(image.view());
       save(folder_.file(std::to_string(i) + ".png"), writer->finish().joined());
       expected_.add([&] {
-        SampleCounts counts(shape.channels, SampleType::u8);
+        SampleCounts counts(shape.channels, Sample::u8);
         counts.count(std::as_const(image).untyped_view());
         return counts;
       }());

@@ -21,7 +21,7 @@
 namespace imgpipe::test::stats_test {
 namespace {
 
-constexpr SampleType kNarrow = SampleType::u8, kWide = SampleType::u16;
+constexpr Sample kNarrow = Sample::u8, kWide = Sample::u16;
 
 // Random samples; what stands between the rows would be counted as 255 and 65,535.
 class Pixels {
@@ -35,7 +35,7 @@ class Pixels {
       for (std::int64_t i = 0; i < shape.width * shape.channels; ++i) {
         const auto value = static_cast<std::uint16_t>(random() % (most + 1));
         values_.push_back(value);
-        std::byte* at = bytes_.data() + y * stride_ + i * sample_bytes(shape.sample);
+        std::byte* at = bytes_.data() + y * stride_ + i * bytes_per_sample(shape.sample);
         if (shape.sample == kWide) {
           std::memcpy(at, &value, sizeof value);
         } else {
@@ -63,7 +63,7 @@ class Pixels {
   std::vector<std::uint16_t> values_;
 };
 
-std::vector<std::uint64_t> counts_of(const std::vector<int>& values, SampleType sample) {
+std::vector<std::uint64_t> counts_of(const std::vector<int>& values, Sample sample) {
   std::vector<std::uint64_t> counts(static_cast<std::size_t>(max_sample(sample)) + 1);
   for (const int value : values) ++counts[static_cast<std::size_t>(value)];
   return counts;
@@ -81,7 +81,7 @@ void expect_counts(const SampleCounts& counts, const Pixels& pixels, const std::
 
 std::vector<Shape> awkward_shapes() {
   std::vector<Shape> shapes;
-  for (const SampleType sample : {kNarrow, kWide}) {
+  for (const Sample sample : {kNarrow, kWide}) {
     for (int channels = 1; channels <= 4; ++channels) {
       for (const auto& [width, height] : std::vector<std::pair<int, int>>{
                {1, 1}, {1, 37}, {41, 1}, {3, 3}, {4, 5}, {7, 2}, {8, 2}, {9, 3}, {31, 17}, {257, 13}})
@@ -106,7 +106,7 @@ TEST(SampleCounts, EverySampleIsCountedOnce) {
 }
 
 TEST(SampleCounts, AddsUpWhatWasCountedApart) {
-  for (const SampleType sample : {kNarrow, kWide}) {
+  for (const Sample sample : {kNarrow, kWide}) {
     const Pixels pixels({29, 31, 3, sample}, 12, 40);
     SampleCounts one(3, sample);
     SampleCounts other(3, sample);
@@ -117,7 +117,7 @@ TEST(SampleCounts, AddsUpWhatWasCountedApart) {
 }
 
 TEST(CountingWriter, CountsStripsInAnyOrderFromSeveralThreads) {
-  for (const SampleType sample : {kNarrow, kWide}) {
+  for (const Sample sample : {kNarrow, kWide}) {
     const Shape shape{2500, 211, 3, sample};
     const Pixels pixels(shape, 13);
     auto counts = std::make_shared<SampleCounts>();
@@ -173,7 +173,7 @@ TEST(CountingWriter, RefusesWhatIsNoImageOfItsShape) {
 
 // As of a reader that gives 16 bits: rows go from the decoder to the counts, whatever their samples.
 TEST(CountingWriter, StandsWhereAnEncoderWould) {
-  for (const SampleType sample : {kNarrow, kWide}) {
+  for (const Sample sample : {kNarrow, kWide}) {
     for (int channels = 1; channels <= 4; ++channels) {
       for (const int threads : {1, 3}) {
         const Shape shape{101, 503, channels, sample};
@@ -280,7 +280,7 @@ const std::vector<Percent> kPercents{
     50'000'000, 66'666'667, 75'000'000, 99'900'000,    99'999'999, kAll};
 
 TEST(Statistics, AreWhatTheDefinitionsSay) {
-  for (const SampleType sample : {kNarrow, kWide}) {
+  for (const Sample sample : {kNarrow, kWide}) {
     for (const int samples : {1, 2, 3, 4, 5, 10, 99, 100, 101, 997, 1000}) {
       for (const int levels : {1, 2, 3, 200, max_sample(sample) + 1}) {
         const Pixels pixels({samples, 1, 1, sample}, static_cast<std::uint64_t>(samples * 1000 + levels),

@@ -47,8 +47,8 @@ TEST(Synth, TheSameBytesEverywhere) {
 // ---- 16 bits ------------------------------------------------------------------------------------------
 
 Image make16(const std::string& pattern, Shape shape, std::uint64_t seed = 1) {
-  shape.sample = SampleType::u16;
-  return synthesize(parse_pattern(pattern, SampleType::u16), shape, seed);
+  shape.sample = Sample::u16;
+  return synthesize(parse_pattern(pattern, Sample::u16), shape, seed);
 }
 
 TEST(SynthOf16Bits, IsWhatThePatternsSay) {
@@ -69,8 +69,8 @@ TEST(SynthOf16Bits, IsWhatThePatternsSay) {
   EXPECT_EQ(std::set<int>(all.begin(), all.end()).size(), 65536U);
   EXPECT_EQ(samples(make16("noise", {1, 3, 2}))[3], 32767);  // alpha of the middle row
   EXPECT_THROW((void)parse_pattern("constant:256"), Error);
-  EXPECT_THROW((void)parse_pattern("constant:65536", SampleType::u16), Error);
-  EXPECT_THROW((void)synthesize(parse_pattern("constant:256", SampleType::u16), {2, 2, 1}, 1), Error);
+  EXPECT_THROW((void)parse_pattern("constant:65536", Sample::u16), Error);
+  EXPECT_THROW((void)synthesize(parse_pattern("constant:256", Sample::u16), {2, 2, 1}, 1), Error);
 }
 
 // The photograph of 16 bits is that of 8 bits, finer: never further than its grain and some rounding.
@@ -141,7 +141,7 @@ TEST(Synth, PhotoLeavesRoomToStretchAndDiffersByChannel) {
   for (int v = 245; v < 256; ++v) EXPECT_EQ(bins[static_cast<std::size_t>(v)], 0);
   std::int64_t different = 0;
   for (std::int64_t i = 0; i < image.shape().pixels(); ++i) {
-    const Sample* p = image.view().data + 3 * i;
+    const Sample8* p = image.view().data + 3 * i;
     different += p[0] != p[1] && p[1] != p[2] && p[0] != p[2] ? 1 : 0;
   }
   EXPECT_GT(different, image.shape().pixels() / 2);

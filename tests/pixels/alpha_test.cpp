@@ -93,7 +93,7 @@ Image channels_of(const Image& image, int first, int count) {
   Shape shape = image.shape();
   shape.channels = count;
   Image out(shape);
-  const auto bytes = static_cast<std::size_t>(sample_bytes(shape.sample));
+  const auto bytes = static_cast<std::size_t>(bytes_per_sample(shape.sample));
   for (std::int64_t y = 0; y < shape.height; ++y) {
     for (std::int64_t x = 0; x < shape.width; ++x) {
       const auto to = static_cast<std::size_t>(x * count) * bytes;
@@ -214,7 +214,7 @@ TEST_P(Alpha, OfTheHost) {
 }
 
 Shape deep_shape(Shape shape) {
-  shape.sample = SampleType::u16;
+  shape.sample = Sample::u16;
   return shape;
 }
 

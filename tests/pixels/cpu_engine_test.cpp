@@ -119,8 +119,8 @@ TEST(CpuEngine, SamplesOf16BitsGiveTheReferencesFile) {
     for (int channels = 1; channels <= 4; ++channels) {
       for (std::size_t i = 0; i < lists.size(); ++i) {
         if (size.width > 1000 && (i + static_cast<std::size_t>(channels)) % 4 != 0) continue;
-        for (const SampleType sample : {SampleType::u16, SampleType::u8}) {
-          if (sample == SampleType::u8 && i % 4 != 0) continue;
+        for (const Sample sample : {Sample::u16, Sample::u8}) {
+          if (sample == Sample::u8 && i % 4 != 0) continue;
           const Image image = make_image({size.width, size.height, channels, sample});
           expect_equal_files(image, {lists[i], Format::png, false, true});
           expect_equal_files(image, {lists[i], Format::png, true, true});
@@ -133,7 +133,7 @@ TEST(CpuEngine, SamplesOf16BitsGiveTheReferencesFile) {
 
 // What a step needs of 65,536 counters it finds once, before its first band.
 TEST(CpuEngine, TheCountsAreLookedThroughOnceForAllBands) {
-  const Image image = make_image({700, 4001, 1, SampleType::u16});
+  const Image image = make_image({700, 4001, 1, Sample::u16});
   for (const std::string stage : {"contrast", "threshold"}) {
     const std::unique_ptr<Engine> engine = make_cpu_engine(3);
     const Outcome outcome = run(*engine, make_memory_reader(image.untyped_view()),
@@ -212,12 +212,12 @@ class WatchedReader final : public Reader {
 
  protected:
   void read_next_rows(HostView view) override {
-    const HostPlane rows = view.as<Sample>();
+    const HostPlane rows = view.as<Sample8>();
     most_rows_ = std::max(most_rows_, rows.height);
     if (next_row_ + rows.height > breaks_at_) throw Error(ErrorKind::input, "broken on purpose");
     for (std::int64_t y = 0; y < rows.height; ++y, ++next_row_) {
       for (std::int64_t x = 0; x < rows.row_samples(); ++x)
-        rows.row(y)[x] = static_cast<Sample>(next_row_ * 7 + x);
+        rows.row(y)[x] = static_cast<Sample8>(next_row_ * 7 + x);
     }
   }
 

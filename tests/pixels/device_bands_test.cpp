@@ -89,7 +89,7 @@ void expect_equal(const Image& image, const Ask& ask, const Outcome& expected, c
     ASSERT_EQ(expected.file.joined(), got.file.joined());
   }
   if (!ask.keep) return;
-  ASSERT_EQ(first_difference(expected.pixels.as<Sample>(), got.pixels.as<Sample>()), "");
+  ASSERT_EQ(first_difference(expected.pixels.as<Sample8>(), got.pixels.as<Sample8>()), "");
   ASSERT_EQ(first_difference(image.view(), std::as_const(got.source).view()), "");
   for (const Difference& difference : compare_outcomes(got, expected))
     ASSERT_EQ(difference.text(), "identical");

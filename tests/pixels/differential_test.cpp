@@ -159,7 +159,7 @@ struct Trial {
   [[nodiscard]] std::string text() const {
     return std::string(stage.name) + " [" + test.text + "] " + std::to_string(type.width) + "x" +
            std::to_string(type.height) + " channels " + std::to_string(type.channels()) + " bits " +
-           std::to_string(8 * sample_bytes(type.sample)) +
+           std::to_string(8 * bytes_per_sample(type.sample)) +
            (type.layout == Layout::interleaved ? " interleaved" : "") + " content " + setting.content +
            " padding " + std::to_string(setting.padding) + " offset " + std::to_string(setting.offset) +
            " seed " + std::to_string(setting.seed);
@@ -245,7 +245,7 @@ void check(const std::vector<const Backend*>& backends, const Stage& stage, cons
 struct Tested {
   bool on_device = false;
   std::size_t stage = 0;
-  SampleType sample = SampleType::u8;
+  Sample sample = Sample::u8;
 };
 
 // The backends that have functions of a stage: those of the host together, or the device's. The reference has
@@ -326,7 +326,7 @@ TEST_P(Differential, ManySeeds) {
 bool is_tested(const Tested& tested) {
   const Stage& stage = stage_table()[tested.stage];
   const bool fused = !stage.fuses[0].empty();
-  if (tested.on_device && !kHasCuda) return !fused || tested.sample == SampleType::u8;
+  if (tested.on_device && !kHasCuda) return !fused || tested.sample == Sample::u8;
   return !backends_of(tested, Reference::again).empty();
 }
 
@@ -334,7 +334,7 @@ std::vector<Tested> tested_stages() {
   std::vector<Tested> all;
   for (const bool on_device : {false, true}) {
     for (std::size_t i = 0; i < stage_table().size(); ++i) {
-      for (const SampleType sample : {SampleType::u8, SampleType::u16}) {
+      for (const Sample sample : {Sample::u8, Sample::u16}) {
         const Tested tested{on_device, i, sample};
         if (is_tested(tested) && !cases_of(stage_table()[i]).empty()) all.push_back(tested);
       }
@@ -345,7 +345,7 @@ std::vector<Tested> tested_stages() {
 
 std::string name_of(const Tested& tested) {
   std::string name = (tested.on_device ? "cuda_" : "host_") + std::string(stage_table()[tested.stage].name);
-  if (tested.sample == SampleType::u16) name += "_16_bits";
+  if (tested.sample == Sample::u16) name += "_16_bits";
   std::ranges::replace(name, '+', '_');
   return name;
 }
@@ -371,7 +371,7 @@ TEST(DifferentialFrame, EveryStageIsComplete) {
     EXPECT_TRUE(fused || stage.u16.cpu != nullptr) << stage.name << " has no cpu version of 16 bits";
     for (const StageCase& test : cases_of(stage)) {
       EXPECT_FALSE(inputs_of(stage, test, {5, 5}).empty() &&
-                   inputs_of(stage, test, {5, 5}, SampleType::u16).empty())
+                   inputs_of(stage, test, {5, 5}, Sample::u16).empty())
           << stage.name << " does nothing with " << test.text;
     }
   }

@@ -22,9 +22,9 @@ namespace {
 TEST(DifferentialCpu, ContrastForEveryRange) {
   Image in({kBins, 1, 1});
   Image out({kBins, 1, 1});
-  Image wide({kBins, 1, 1, SampleType::u16});
+  Image wide({kBins, 1, 1, Sample::u16});
   const Sample16* const widened = wide.untyped_view().as<Sample16>().data;
-  for (int v = 0; v < kBins; ++v) in.view().data[v] = static_cast<Sample>(v);
+  for (int v = 0; v < kBins; ++v) in.view().data[v] = static_cast<Sample8>(v);
   for (const std::string& target : simd_targets()) {
     use_simd(target);
     for (int lo = 0; lo < kBins; ++lo) {
@@ -40,11 +40,11 @@ TEST(DifferentialCpu, ContrastForEveryRange) {
         contrast_cpu(call, {0, 1, 0, 0});
         for (int v = 0; v < kBins; ++v)
           ASSERT_EQ(out.view().data[v], stretched(v, lo, hi)) << target << " " << lo << " " << hi << " " << v;
-        call.out.type.sample = SampleType::u16;
+        call.out.type.sample = Sample::u16;
         call.out.planes[0] = wide.untyped_view();
         contrast_cpu(call, {0, 1, 0, 0});
         for (int v = 0; v < kBins; ++v) {
-          const Sample16 expected = stretched<Sample16, Sample>(v, lo, hi);
+          const Sample16 expected = stretched<Sample16, Sample8>(v, lo, hi);
           ASSERT_EQ(widened[v], expected) << target << " " << lo << " " << hi << " " << v;
         }
       }
@@ -61,7 +61,7 @@ std::vector<To> made_of_every_value(const Stage& stage, const Parameters& parame
   std::vector<Sample16> in(kValues);
   for (std::size_t v = 0; v < in.size(); ++v) in[v] = static_cast<Sample16>(v);
   std::vector<To> out(kValues);
-  const FrameType type{kValues, 1, 1, false, Layout::planar, SampleType::u16};
+  const FrameType type{kValues, 1, 1, false, Layout::planar, Sample::u16};
   StageCall<Host> call{};
   call.in = {type, {Plane<const Sample16, Host>{in.data(), kValues, 1, kValues, 1}, {}, {}, {}}};
   call.out = {output_type(stage, type, parameters),
@@ -108,7 +108,7 @@ TEST(DifferentialCpu, ContrastOf16BitsForManyRanges) {
     use_simd(target);
     for (const auto& [lo, hi] : ranges) {
       expect_stretched<Sample16>(target, same, lo, hi);
-      expect_stretched<Sample>(target, narrow, lo, hi);
+      expect_stretched<Sample8>(target, narrow, lo, hi);
       if (HasFatalFailure()) return;
     }
   }
@@ -119,7 +119,7 @@ TEST(DifferentialCpu, DepthOfEveryValue) {
   const Parameters narrow = parse_stages("depth:8").front().parameters;
   for (const std::string& target : simd_targets()) {
     use_simd(target);
-    const std::vector<Sample> made = made_of_every_value<Sample>(*find_stage("depth"), narrow, {});
+    const std::vector<Sample8> made = made_of_every_value<Sample8>(*find_stage("depth"), narrow, {});
     for (std::uint32_t v = 0; v < 65536; ++v)
       ASSERT_EQ(made[v], (v * 255 + 32767) / 65535) << target << " " << v;
   }

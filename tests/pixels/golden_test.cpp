@@ -27,8 +27,8 @@ void copy_samples(const std::vector<int>& from, Image& to) {
 // Samples beyond the type's range lose their high bits.
 Image image_of(const Shape& shape, const std::vector<int>& samples) {
   Image image(shape);
-  shape.sample == SampleType::u16 ? copy_samples<Sample16>(samples, image)
-                                  : copy_samples<Sample>(samples, image);
+  shape.sample == Sample::u16 ? copy_samples<Sample16>(samples, image)
+                              : copy_samples<Sample8>(samples, image);
   return image;
 }
 
@@ -48,7 +48,7 @@ Outcome run(const GoldenImage& image, const std::string& stages) {
 // Makes the pattern that GoldenDigests documents.
 Image pattern_image(const Shape& shape) {
   std::vector<int> samples;
-  const std::int64_t factor = shape.sample == SampleType::u16 ? 40503 : 1;
+  const std::int64_t factor = shape.sample == Sample::u16 ? 40503 : 1;
   for (std::int64_t y = 0; y < shape.height; ++y) {
     for (std::int64_t x = 0; x < shape.width; ++x) {
       for (int c = 0; c < shape.channels; ++c) {
@@ -95,10 +95,10 @@ TEST(Golden, Pixels) {
       SCOPED_TRACE(image.name + ": " + result.stages);
       const Outcome outcome = run(image, result.stages);
       ASSERT_EQ(outcome.pixels.sample, result.sample);
-      if (result.sample == SampleType::u16) {
+      if (result.sample == Sample::u16) {
         expect_result(outcome.pixels.as<Sample16>(), result);
       } else {
-        expect_result(outcome.pixels.as<Sample>(), result);
+        expect_result(outcome.pixels.as<Sample8>(), result);
       }
       if (HasFatalFailure()) return;
       const std::vector<StageRequest> steps = parse_stages(result.stages);
@@ -114,14 +114,14 @@ TEST(Golden, LargerImages) {
   for (const GoldenDigests& golden : golden_digests()) {
     const Shape& in = golden.pattern;
     SCOPED_TRACE(std::to_string(in.width) + "x" + std::to_string(in.height) + "x" +
-                 std::to_string(in.channels) + (in.sample == SampleType::u16 ? ", 16 bits: " : ": ") +
+                 std::to_string(in.channels) + (in.sample == Sample::u16 ? ", 16 bits: " : ": ") +
                  golden.stages);
     const Outcome outcome = run(pattern_image(in), golden.stages);
     ASSERT_EQ(outcome.pixels.width, golden.width);
     ASSERT_EQ(outcome.pixels.height, golden.height);
     ASSERT_EQ(outcome.pixels.sample, golden.sample);
-    EXPECT_EQ(golden.sample == SampleType::u16 ? digests_of(outcome.pixels.as<Sample16>())
-                                               : digests_of(outcome.pixels.as<Sample>()),
+    EXPECT_EQ(golden.sample == Sample::u16 ? digests_of(outcome.pixels.as<Sample16>())
+                                           : digests_of(outcome.pixels.as<Sample8>()),
               golden.digests);
   }
   EXPECT_FALSE(golden_digests().empty());

@@ -118,7 +118,7 @@ Image make_image(Shape shape, const char* content) {
   for (std::int64_t y = 0; y < shape.height; ++y) {
     for (std::int64_t i = 0; i < shape.width * shape.channels; ++i)
       image.view().row(y)[i] =
-          static_cast<Sample>(content_sample(content, i, y, 0, 11) / 16 + (i * 2 + y * 3) % 200);
+          static_cast<Sample8>(content_sample(content, i, y, 0, 11) / 16 + (i * 2 + y * 3) % 200);
   }
   return image;
 }

@@ -248,11 +248,11 @@ int colour_at(const Samples& plane, Sampling sampling, std::int64_t x, std::int6
 
 void write_pixels(const BaselineScan& scan, const std::vector<Samples>& planes, HostPlane image) {
   for (std::int64_t y = 0; y < image.height; ++y) {
-    Sample* pixel = image.row(y);
+    Sample8* pixel = image.row(y);
     for (std::int64_t x = 0; x < image.width; ++x, pixel += image.channels) {
       const int luma = planes[0].at(x, y);
       if (planes.size() == 1) {
-        *pixel = static_cast<Sample>(luma);
+        *pixel = static_cast<Sample8>(luma);
         continue;
       }
       const int cb = colour_at(planes[1], scan.sampling, x, y);

@@ -12,7 +12,7 @@ void Cli::SetUp() {
   write("color.png", make(3), Format::png);
   write("grey.pgm", make(1), Format::pgm);
   Image rgba({24, 18, 4});
-  for (std::int64_t i = 0; i < rgba.shape().samples(); ++i) rgba.view().data[i] = static_cast<Sample>(i * 7);
+  for (std::int64_t i = 0; i < rgba.shape().samples(); ++i) rgba.view().data[i] = static_cast<Sample8>(i * 7);
   write("alpha.png", rgba, Format::png);
 }
 

@@ -42,7 +42,7 @@ std::vector<std::byte> download(const void* from, std::size_t bytes) {
 struct DevicePixels {
   DeviceBuffer buffer;
   std::vector<std::byte> bytes;
-  Plane<const Sample, Device> plane;
+  Plane<const Sample8, Device> plane;
 
   DevicePixels(ConstHostPlane pixels, unsigned seed) {
     const std::int64_t row = (pixels.width + kDeviceRowPixels - 1) / kDeviceRowPixels * kDeviceRowPixels;
@@ -52,7 +52,8 @@ struct DevicePixels {
       std::memcpy(bytes.data() + y * stride, pixels.row(y), static_cast<std::size_t>(pixels.row_samples()));
     buffer.reserve(bytes.size());
     upload(buffer.data(), bytes);
-    plane = {static_cast<const Sample*>(buffer.data()), pixels.width, pixels.height, stride, pixels.channels};
+    plane = {static_cast<const Sample8*>(buffer.data()), pixels.width, pixels.height, stride,
+             pixels.channels};
   }
 };
 

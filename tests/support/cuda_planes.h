@@ -20,17 +20,17 @@ using ValueOf = std::function<std::uint32_t(std::int64_t)>;
 
 // A planar image, each plane filled in the order of its samples.
 struct Planes {
-  Planes(std::int64_t width, std::int64_t height, int colors, SampleType sample, const ValueOf& value = {})
+  Planes(std::int64_t width, std::int64_t height, int colors, Sample sample, const ValueOf& value = {})
       : type{width, height, colors, false, Layout::planar, sample} {
     for (int c = 0; c < colors; ++c) {
       images.emplace_back(Shape{width, height, 1, sample});
       if (!value) continue;
       for (std::int64_t i = 0; i < width * height; ++i) {
         const std::uint32_t v = value(c * width * height + i);
-        if (sample == SampleType::u16) {
+        if (sample == Sample::u16) {
           images.back().untyped_view().as<Sample16>().data[i] = static_cast<Sample16>(v);
         } else {
-          images.back().untyped_view().as<Sample>().data[i] = static_cast<Sample>(v);
+          images.back().untyped_view().as<Sample8>().data[i] = static_cast<Sample8>(v);
         }
       }
     }

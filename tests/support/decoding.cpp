@@ -18,7 +18,7 @@ Image decode(const FileBytes& bytes, const DecodeOptions& options) {
 
 Values samples(const Image& image) {
   const auto all = [&](const auto* first) { return Values(first, first + image.shape().samples()); };
-  if (image.shape().sample == SampleType::u16) return all(image.untyped_view().as<std::uint16_t>().data);
+  if (image.shape().sample == Sample::u16) return all(image.untyped_view().as<std::uint16_t>().data);
   return all(image.view().data);
 }
 

@@ -30,13 +30,13 @@ const std::map<std::string, Json>& golden_files() {
   return files;
 }
 
-SampleType sample_of(const Json& bits) {
-  return bits == 16 ? SampleType::u16 : SampleType::u8;
+Sample sample_of(const Json& bits) {
+  return bits == 16 ? Sample::u16 : Sample::u8;
 }
 
 // Two digits a sample, four of 16 bits.
-std::vector<int> from_hex(const std::string& text, SampleType sample) {
-  const auto digits = static_cast<std::size_t>(2 * sample_bytes(sample));
+std::vector<int> from_hex(const std::string& text, Sample sample) {
+  const auto digits = static_cast<std::size_t>(2 * bytes_per_sample(sample));
   std::vector<int> out;
   for (std::size_t i = 0; i + digits <= text.size(); i += digits)
     out.push_back(std::stoi(text.substr(i, digits), nullptr, 16));
@@ -44,7 +44,7 @@ std::vector<int> from_hex(const std::string& text, SampleType sample) {
 }
 
 // From the values that occur, each with its count.
-std::vector<std::uint64_t> counts_of_plane(const Json& json, SampleType sample) {
+std::vector<std::uint64_t> counts_of_plane(const Json& json, Sample sample) {
   std::vector<std::uint64_t> counts(static_cast<std::size_t>(max_sample(sample)) + 1);
   for (const Json& seen : json) counts.at(seen[0]) = seen[1];
   return counts;
@@ -68,7 +68,7 @@ GoldenDigests digests_of(const Json& json) {
 }
 
 GoldenImage image_of(const Json& json) {
-  const SampleType sample = sample_of(json["bits"]);
+  const Sample sample = sample_of(json["bits"]);
   GoldenImage image{json["name"], json["width"], json["height"], json["channels"], sample, {}, {}, {}};
   image.samples = from_hex(json["pixels"], sample);
   for (const Json& counts : json["hist"]) image.counts.push_back(counts_of_plane(counts, sample));

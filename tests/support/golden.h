@@ -14,7 +14,7 @@ namespace imgpipe::test {
 struct GoldenResult {
   std::string stages;
   std::int64_t width = 0, height = 0;
-  SampleType sample = SampleType::u8;
+  Sample sample = Sample::u8;
   std::vector<std::vector<int>> planes;  // by channel; samples row after row
 };
 
@@ -22,7 +22,7 @@ struct GoldenImage {
   std::string name;
   std::int64_t width = 0, height = 0;
   int channels = 1;
-  SampleType sample = SampleType::u8;
+  Sample sample = Sample::u8;
   std::vector<int> samples;                        // interleaved
   std::vector<std::vector<std::uint64_t>> counts;  // by channel and value
   std::vector<GoldenResult> results;
@@ -36,7 +36,7 @@ struct GoldenDigests {
   Shape pattern;
   std::string stages;
   std::int64_t width = 0, height = 0;
-  SampleType sample = SampleType::u8;
+  Sample sample = Sample::u8;
   std::vector<std::uint32_t> digests;  // by channel: FNV-1a of the samples
 };
 

@@ -64,7 +64,7 @@ Content content_of(const std::string& name) {
 template <class T>
 struct Values;
 template <>
-struct Values<Sample> {
+struct Values<Sample8> {
   static constexpr int kShift = 24, kMiddle = 128;
   static constexpr std::int64_t kConstant = 77, kConstantStep = 10, kTwo[] = {40, 200}, kRamp[] = {1, 3, 50};
   static constexpr std::int64_t kOutlier = 9, kNarrow[] = {100, 5};
@@ -111,8 +111,9 @@ T made_sample(Content content, std::int64_t x, std::int64_t y, int c, std::uint6
 
 }  // namespace
 
-Sample content_sample(const std::string& content, std::int64_t x, std::int64_t y, int c, std::uint64_t seed) {
-  return made_sample<Sample>(content_of(content), x, y, c, seed);
+Sample8 content_sample(const std::string& content, std::int64_t x, std::int64_t y, int c,
+                       std::uint64_t seed) {
+  return made_sample<Sample8>(content_of(content), x, y, c, seed);
 }
 
 Sample16 content_sample16(const std::string& content, std::int64_t x, std::int64_t y, int c,
@@ -122,8 +123,8 @@ Sample16 content_sample16(const std::string& content, std::int64_t x, std::int64
 
 GuardedPlane::GuardedPlane(Shape shape, std::int64_t extra, std::int64_t offset)
     : shape_(shape),
-      stride_bytes_(shape.row_bytes() + extra * sample_bytes(shape.sample)),
-      first_(kGuard + static_cast<std::size_t>(offset * sample_bytes(shape.sample))),
+      stride_bytes_(shape.row_bytes() + extra * bytes_per_sample(shape.sample)),
+      first_(kGuard + static_cast<std::size_t>(offset * bytes_per_sample(shape.sample))),
       memory_(first_ + static_cast<std::size_t>(stride_bytes_ * shape.height) + kGuard) {
   for (std::size_t i = 0; i < memory_.size(); ++i) memory_[i] = canary(i);
 }
@@ -228,8 +229,8 @@ std::string first_difference_of(const Plane<const T, Host>& expected, const Plan
 }  // namespace
 
 void fill(const Frame<std::byte, Host>& frame, const std::string& content, std::uint64_t seed) {
-  frame.type.sample == SampleType::u16 ? fill_samples<Sample16>(frame, content, seed)
-                                       : fill_samples<Sample>(frame, content, seed);
+  frame.type.sample == Sample::u16 ? fill_samples<Sample16>(frame, content, seed)
+                                   : fill_samples<Sample8>(frame, content, seed);
 }
 
 Image noise_image(const Shape& shape, std::uint64_t seed) {
@@ -241,14 +242,14 @@ Image noise_image(const Shape& shape, std::uint64_t seed) {
 std::string first_difference(const ConstHostView& expected, const ConstHostView& got) {
   if (expected.shape() != got.shape()) {
     std::ostringstream out;
-    const auto bits = [](const ConstHostView& view) { return 8 * sample_bytes(view.sample); };
+    const auto bits = [](const ConstHostView& view) { return 8 * bytes_per_sample(view.sample); };
     out << "shapes differ: " << expected.width << "x" << expected.height << "x" << expected.channels << ", "
         << bits(expected) << " bits, and " << got.width << "x" << got.height << "x" << got.channels << ", "
         << bits(got) << " bits";
     return out.str();
   }
-  return expected.sample == SampleType::u16 ? first_difference_of(expected.as<Sample16>(), got.as<Sample16>())
-                                            : first_difference_of(expected.as<Sample>(), got.as<Sample>());
+  return expected.sample == Sample::u16 ? first_difference_of(expected.as<Sample16>(), got.as<Sample16>())
+                                        : first_difference_of(expected.as<Sample8>(), got.as<Sample8>());
 }
 
 }  // namespace imgpipe::test

@@ -22,8 +22,8 @@ struct Size {
 // Names of contents: zeros, full, constant, two_valued, ramp, checker, outlier, noise, narrow.
 [[nodiscard]] const std::vector<std::string>& contents();
 // The sample of channel c at (x, y) of a content; noise depends on the seed.
-[[nodiscard]] Sample content_sample(const std::string& content, std::int64_t x, std::int64_t y, int c,
-                                    std::uint64_t seed);
+[[nodiscard]] Sample8 content_sample(const std::string& content, std::int64_t x, std::int64_t y, int c,
+                                     std::uint64_t seed);
 // The same of 16 bits: no multiples of 257.
 [[nodiscard]] Sample16 content_sample16(const std::string& content, std::int64_t x, std::int64_t y, int c,
                                         std::uint64_t seed);
@@ -38,8 +38,8 @@ class GuardedPlane {
   [[nodiscard]] HostView untyped_view();
   [[nodiscard]] ConstHostView untyped_view() const;
   // Of samples of 8 bits.
-  [[nodiscard]] HostPlane view() { return untyped_view().as<Sample>(); }
-  [[nodiscard]] ConstHostPlane view() const { return untyped_view().as<Sample>(); }
+  [[nodiscard]] HostPlane view() { return untyped_view().as<Sample8>(); }
+  [[nodiscard]] ConstHostPlane view() const { return untyped_view().as<Sample8>(); }
   // "" when every canary is as it was, else where the first one was hit.
   [[nodiscard]] std::string damage() const;
 

@@ -56,7 +56,7 @@ std::vector<std::byte> make_jpeg(const JpegKind& kind, ConstHostPlane pixels) {
     jpeg_write_marker(&encoder, JPEG_APP0 + 1, exif.data(), static_cast<unsigned>(exif.size()));
   }
   while (encoder.next_scanline < encoder.image_height) {
-    auto* row = const_cast<Sample*>(pixels.row(encoder.next_scanline));
+    auto* row = const_cast<Sample8*>(pixels.row(encoder.next_scanline));
     jpeg_write_scanlines(&encoder, &row, 1);
   }
   jpeg_finish_compress(&encoder);

@@ -64,7 +64,7 @@ class Bands {
     const ConstHostPlane rows = std::as_const(pixels).view();
     // Whichever band came first has the common rows; the others have to agree.
     for (std::int64_t y = 0; y < band.rows; ++y) {
-      Sample* to = image_.row(band.first + y);
+      Sample8* to = image_.row(band.first + y);
       const auto bytes = static_cast<std::size_t>(image_.row_samples());
       if (!is_unwritten(to, bytes) && std::memcmp(to, rows.row(y), bytes) != 0)
         note_locked("two bands differ in row " + std::to_string(band.first + y));
@@ -72,8 +72,8 @@ class Bands {
     }
   }
 
-  static bool is_unwritten(const Sample* row, std::size_t count) {
-    return std::all_of(row, row + count, [](Sample sample) { return sample == kUnwritten; });
+  static bool is_unwritten(const Sample8* row, std::size_t count) {
+    return std::all_of(row, row + count, [](Sample8 sample) { return sample == kUnwritten; });
   }
 
   void note(const std::string& reason) {
@@ -119,8 +119,8 @@ void read_rows(Reader& reader, const Reading& reading, HostPlane image) {
 std::string difference_of_pixels(const Image& expected, const Image& got) {
   const Shape& shape = expected.shape();
   for (std::int64_t y = 0; y < shape.height; ++y) {
-    const Sample* left = expected.view().row(y);
-    const Sample* right = got.view().row(y);
+    const Sample8* left = expected.view().row(y);
+    const Sample8* right = got.view().row(y);
     const auto bytes = static_cast<std::size_t>(shape.row_bytes());
     if (std::memcmp(left, right, bytes) == 0) continue;
     const auto at = std::mismatch(left, left + bytes, right).first - left;

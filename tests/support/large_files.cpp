@@ -91,7 +91,7 @@ Bytes run_length_tga(ConstHostPlane rgb) {
       {0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, width % 256, width / 256, height % 256, height / 256, 24, 32});
   for (std::int64_t y = 0; y < rgb.height; ++y) {
     for (std::int64_t x = 0; x < rgb.width; ++x) {
-      const Sample* pixel = rgb.row(y) + 3 * x;
+      const Sample8* pixel = rgb.row(y) + 3 * x;
       add(file, {0x80, pixel[2], pixel[1], pixel[0]});
     }
   }

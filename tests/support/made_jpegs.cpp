@@ -33,13 +33,13 @@ bool of_coefficients(JpegContent content) {
 
 // ---- pixels -----------------------------------------------------------------------------------------
 
-Sample sample_of(JpegContent content, std::int64_t x, std::int64_t y, int channel,
-                 std::span<const Sample> noise) {
+Sample8 sample_of(JpegContent content, std::int64_t x, std::int64_t y, int channel,
+                  std::span<const Sample8> noise) {
   const auto at = [&](std::int64_t row, std::int64_t column) {
     return noise[static_cast<std::size_t>((row * 16 + column) * 4 + channel)];
   };
   if (content == JpegContent::constant) return at(0, 0);
-  if (content == JpegContent::gradient) return static_cast<Sample>((x * 3 + y * 2 + channel * 40) / 2);
+  if (content == JpegContent::gradient) return static_cast<Sample8>((x * 3 + y * 2 + channel * 40) / 2);
   return at(y % 16, x % 16);
 }
 
@@ -52,13 +52,13 @@ Image pixels_of(const MadeJpeg& jpeg) {
   if (jpeg.content == JpegContent::noise || jpeg.content == JpegContent::saturated) {
     const bool two = jpeg.content == JpegContent::saturated;
     std::generate_n(plane.data, shape.samples(), [&] {
-      const auto value = static_cast<Sample>(random() >> 24);
-      return static_cast<Sample>(two ? (value & 1) * 255 : value);
+      const auto value = static_cast<Sample8>(random() >> 24);
+      return static_cast<Sample8>(two ? (value & 1) * 255 : value);
     });
     return image;
   }
-  std::vector<Sample> noise(16 * 16 * 4);
-  std::ranges::generate(noise, [&] { return static_cast<Sample>(random() >> 24); });
+  std::vector<Sample8> noise(16 * 16 * 4);
+  std::ranges::generate(noise, [&] { return static_cast<Sample8>(random() >> 24); });
   for (std::int64_t y = 0; y < shape.height; ++y) {
     for (std::int64_t i = 0; i < shape.width * shape.channels; ++i) {
       const auto channel = static_cast<int>(i % shape.channels);
@@ -72,7 +72,7 @@ void write_pixels(jpeg_compress_struct& encoder, const MadeJpeg& jpeg) {
   Image image = pixels_of(jpeg);
   jpeg_start_compress(&encoder, TRUE);
   while (encoder.next_scanline < encoder.image_height) {
-    Sample* row = image.view().row(encoder.next_scanline);
+    Sample8* row = image.view().row(encoder.next_scanline);
     jpeg_write_scanlines(&encoder, &row, 1);
   }
 }

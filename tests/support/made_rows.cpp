@@ -36,7 +36,7 @@ Image make_rows(std::int64_t width, std::int64_t first, std::int64_t end) {
 
 }  // namespace
 
-void make_row(std::int64_t y, Sample* row, std::int64_t width) {
+void make_row(std::int64_t y, Sample8* row, std::int64_t width) {
   if (y % 1009 == 17) {
     std::memset(row, y % 2 == 0 ? 10 : 200, static_cast<std::size_t>(width));
     return;
@@ -56,10 +56,10 @@ void MadeRowsReader::read_next_rows(HostView rows) {
 }
 
 void MadeRowsReader::read_begun_band(std::int64_t first, HostView rows) {
-  for (std::int64_t y = 0; y < rows.height; ++y) make_row(first + y, rows.as<Sample>().row(y), rows.width);
+  for (std::int64_t y = 0; y < rows.height; ++y) make_row(first + y, rows.as<Sample8>().row(y), rows.width);
 }
 
-std::uint64_t row_sum(const Sample* row, std::int64_t width) {
+std::uint64_t row_sum(const Sample8* row, std::int64_t width) {
   std::uint64_t sum = 0xCBF29CE484222325U;
   for (std::int64_t x = 0; x < width; x += 8) {
     std::uint64_t word = 0;
@@ -72,13 +72,13 @@ std::uint64_t row_sum(const Sample* row, std::int64_t width) {
 
 void RowSumWriter::write_rows(ConstHostView rows) {
   for (std::int64_t y = 0; y < rows.height; ++y) {
-    sums_.at(static_cast<std::size_t>(next_row_++)) = row_sum(rows.as<Sample>().row(y), rows.width);
+    sums_.at(static_cast<std::size_t>(next_row_++)) = row_sum(rows.as<Sample8>().row(y), rows.width);
   }
 }
 
 void RowSumWriter::write_strip(std::int64_t first, ConstHostView rows) {
   for (std::int64_t y = 0; y < rows.height; ++y)
-    sums_.at(static_cast<std::size_t>(first + y)) = row_sum(rows.as<Sample>().row(y), rows.width);
+    sums_.at(static_cast<std::size_t>(first + y)) = row_sum(rows.as<Sample8>().row(y), rows.width);
 }
 
 std::vector<std::uint64_t> reference_row_sums(std::int64_t width, std::int64_t height, int threads,

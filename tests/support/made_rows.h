@@ -10,7 +10,7 @@
 namespace imgpipe::test {
 
 // Row y of a grey image of noise, values 32..159, but for some rows of 10 and of 200.
-void make_row(std::int64_t y, Sample* row, std::int64_t width);
+void make_row(std::int64_t y, Sample8* row, std::int64_t width);
 
 // Such an image, also in bands. Its memory is a row's.
 class MadeRowsReader final : public Reader {
@@ -31,7 +31,7 @@ class MadeRowsReader final : public Reader {
   std::int64_t next_row_ = 0;
 };
 
-[[nodiscard]] std::uint64_t row_sum(const Sample* row, std::int64_t width);
+[[nodiscard]] std::uint64_t row_sum(const Sample8* row, std::int64_t width);
 
 // Takes rows, or strips of so many rows from several threads, and keeps a sum of each row.
 class RowSumWriter final : public Writer {

@@ -34,7 +34,7 @@ inline Bytes file_with(Format format, const Metadata& metadata, Shape shape = {1
   Image image(shape);
   std::mt19937_64 random(5);
   for (std::int64_t y = 0; y < shape.height; ++y)
-    std::generate_n(image.view().row(y), shape.row_bytes(), [&] { return static_cast<Sample>(random()); });
+    std::generate_n(image.view().row(y), shape.row_bytes(), [&] { return static_cast<Sample8>(random()); });
   writer->write_rows(std::as_const(image).untyped_view());
   return writer->finish().joined();
 }

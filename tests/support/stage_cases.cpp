@@ -77,7 +77,7 @@ std::vector<StageCase> cases_of(const Stage& stage) {
   return cases;
 }
 
-std::vector<FrameType> inputs_of(const Stage& stage, const StageCase& test, Size size, SampleType sample) {
+std::vector<FrameType> inputs_of(const Stage& stage, const StageCase& test, Size size, Sample sample) {
   std::vector<FrameType> types;
   const Stage& first = is_fused(stage) ? *find_stage(stage.fuses[0]) : stage;
   if (functions(first, sample).reference == nullptr) return types;
@@ -116,8 +116,8 @@ Frame<std::byte, Host> OwnFrame::view() {
 
 std::vector<std::uint64_t> counts_of(const Frame<const std::byte, Host>& frame) {
   std::vector<std::uint64_t> counts(counters(frame.type));
-  frame.type.sample == SampleType::u16 ? count_samples<Sample16>(frame, counts)
-                                       : count_samples<Sample>(frame, counts);
+  frame.type.sample == Sample::u16 ? count_samples<Sample16>(frame, counts)
+                                   : count_samples<Sample8>(frame, counts);
   return counts;
 }
 

@@ -27,7 +27,7 @@ struct StageCase {
 // The types of the frames of a size on which the stage can do something. Of samples that it has no functions
 // for: none.
 [[nodiscard]] std::vector<FrameType> inputs_of(const Stage& stage, const StageCase& test, Size size,
-                                               SampleType sample = SampleType::u8);
+                                               Sample sample = Sample::u8);
 
 // A frame in memory of its own. Alpha has a plane of its own in it where it does in the type.
 struct OwnFrame {

@@ -94,8 +94,8 @@ Values values_of(const Image& image) {
   const ConstHostView view = image.untyped_view();
   for (std::int64_t y = 0; y < view.height; ++y) {
     for (std::int64_t i = 0; i < view.width * view.channels; ++i)
-      out.push_back(view.sample == SampleType::u16 ? view.as<std::uint16_t>().row(y)[i]
-                                                   : view.as<std::uint8_t>().row(y)[i]);
+      out.push_back(view.sample == Sample::u16 ? view.as<std::uint16_t>().row(y)[i]
+                                               : view.as<std::uint8_t>().row(y)[i]);
   }
   return out;
 }
@@ -359,7 +359,7 @@ TEST(TiffReader, OrientationIsApplied) {
     const FileBytes file = make_tiff(kind, samples);
     DecodeOptions options;
     options.most_bits = 16;
-    Image stored({5, 3, 1, SampleType::u16});
+    Image stored({5, 3, 1, Sample::u16});
     for (std::size_t i = 0; i < samples.size(); ++i)
       stored.untyped_view().as<std::uint16_t>().data[i] = static_cast<std::uint16_t>(samples[i]);
     const auto turn = static_cast<Orientation>(orientation);

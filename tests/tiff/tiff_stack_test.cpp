@@ -20,7 +20,7 @@ namespace imgpipe::test::tiff_stack_test {
 namespace {
 
 TEST(TiffStack, PagesThatAreWrittenBehindOneAnotherAreATiff) {
-  const std::vector<Shape> shapes{{7, 5, 1}, {64, 33, 3}, {1, 1, 4}, {5, 9, 1, SampleType::u16}, {3, 3, 2}};
+  const std::vector<Shape> shapes{{7, 5, 1}, {64, 33, 3}, {1, 1, 4}, {5, 9, 1, Sample::u16}, {3, 3, 2}};
   for (const bool big : {false, true}) {
     for (const TiffPacking packing : {TiffPacking::none, TiffPacking::deflate, TiffPacking::packbits}) {
       FileBytes file;

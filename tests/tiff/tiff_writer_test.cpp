@@ -38,8 +38,8 @@ Values values_of(const ConstHostView& view) {
   Values out;
   for (std::int64_t y = 0; y < view.height; ++y) {
     for (std::int64_t i = 0; i < view.width * view.channels; ++i)
-      out.push_back(view.sample == SampleType::u16 ? view.as<std::uint16_t>().row(y)[i]
-                                                   : view.as<std::uint8_t>().row(y)[i]);
+      out.push_back(view.sample == Sample::u16 ? view.as<std::uint16_t>().row(y)[i]
+                                               : view.as<std::uint8_t>().row(y)[i]);
   }
   return out;
 }
@@ -95,7 +95,7 @@ FileBytes write_taken(const Image& image, const EncodeOptions& options) {
 
 std::string text_of(const Shape& shape, const EncodeOptions& options) {
   return std::to_string(shape.width) + "x" + std::to_string(shape.height) + "x" +
-         std::to_string(shape.channels) + (shape.sample == SampleType::u16 ? " u16" : " u8") + " packing " +
+         std::to_string(shape.channels) + (shape.sample == Sample::u16 ? " u16" : " u8") + " packing " +
          std::to_string(static_cast<int>(options.tiff_packing)) + " level " +
          std::to_string(options.png_level) + " tile " + std::to_string(options.tiff_tile);
 }
@@ -120,7 +120,7 @@ void expect_written(const Shape& shape, const EncodeOptions& options, unsigned s
 
 TEST(TiffWriter, EveryShapePackingAndTileIsReadByLibtiff) {
   unsigned seed = 0;
-  for (const SampleType sample : {SampleType::u8, SampleType::u16}) {
+  for (const Sample sample : {Sample::u8, Sample::u16}) {
     for (int channels = 1; channels <= 4; ++channels) {
       for (const auto& [width, height] :
            {std::pair{1, 1}, {1, 17}, {17, 1}, {16, 16}, {33, 47}, {31, 64}, {301, 101}}) {
@@ -138,7 +138,7 @@ TEST(TiffWriter, EveryShapePackingAndTileIsReadByLibtiff) {
 
 TEST(TiffWriter, EveryLevelOfDeflate) {
   for (int level = 0; level <= 9; ++level)
-    expect_written({211, 1300, 1, SampleType::u16}, {.png_level = level}, 7);
+    expect_written({211, 1300, 1, Sample::u16}, {.png_level = level}, 7);
 }
 
 // No run of LZW's codes is longer than it is said to be, whatever it packs.
@@ -160,7 +160,7 @@ TEST(TiffWriter, LzwIsNoLongerThanItSays) {
 
 TEST(TiffWriter, FieldsSayWhatIsWritten) {
   for (const int channels : {1, 2, 3, 4}) {
-    const Image image = make_image({20, 10, channels, SampleType::u16}, 3);
+    const Image image = make_image({20, 10, channels, Sample::u16}, 3);
     const FileBytes file = write(image, {}, 10);
     const TiffPage page = read_tiff_page(file, *tiff_directory_offset(file, 0), {});
     EXPECT_EQ(page.bits, 16);
@@ -192,7 +192,7 @@ TEST(TiffWriter, WhatIsWrongWithStripsIsSaid) {
 // Where the file might be larger than it may, decided before the first row; here by a limit that small ones
 // reach.
 TEST(TiffWriter, LargeFilesAreBig) {
-  for (const SampleType sample : {SampleType::u8, SampleType::u16}) {
+  for (const Sample sample : {Sample::u8, Sample::u16}) {
     for (const int tile : {0, 16}) {
       const Shape shape{150, 90, 4, sample};
       const Image image = make_image(shape, 4);

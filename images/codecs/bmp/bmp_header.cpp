@@ -162,8 +162,8 @@ void read_palette(std::span<const std::byte> bytes, std::size_t at, std::uint32_
   require(bytes.size() >= at + count * entry_bytes, "the file is truncated inside its palette");
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint32_t bgr = little_endian(bytes, at + i * entry_bytes, 3);
-    header.palette.push_back({static_cast<Sample>(bgr >> 16), static_cast<Sample>(bgr >> 8 & 0xFF),
-                              static_cast<Sample>(bgr & 0xFF), kMaxSample});
+    header.palette.push_back({static_cast<Sample8>(bgr >> 16), static_cast<Sample8>(bgr >> 8 & 0xFF),
+                              static_cast<Sample8>(bgr & 0xFF), kMaxSample});
   }
 }
 

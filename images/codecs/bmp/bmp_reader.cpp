@@ -22,24 +22,24 @@ class MaskedChannel {
   explicit MaskedChannel(std::uint32_t mask)
       : mask_(mask), shift_(mask == 0 ? 0 : std::countr_zero(mask)), max_(mask >> shift_) {
     for (std::uint64_t v = 0; v <= std::min<std::uint64_t>(max_, kMaxSample); ++v) {
-      scaled_[v] = max_ == 0 ? Sample{0} : scaled(v);
+      scaled_[v] = max_ == 0 ? Sample8{0} : scaled(v);
     }
   }
 
-  [[nodiscard]] Sample operator()(std::uint32_t pixel) const {
+  [[nodiscard]] Sample8 operator()(std::uint32_t pixel) const {
     const std::uint32_t value = (pixel & mask_) >> shift_;
     return max_ <= kMaxSample ? scaled_[value] : scaled(value);
   }
 
  private:
-  [[nodiscard]] Sample scaled(std::uint64_t value) const {
-    return static_cast<Sample>((value * kMaxSample + max_ / 2) / max_);
+  [[nodiscard]] Sample8 scaled(std::uint64_t value) const {
+    return static_cast<Sample8>((value * kMaxSample + max_ / 2) / max_);
   }
 
   std::uint32_t mask_;
   int shift_;
   std::uint32_t max_;
-  std::array<Sample, kMaxSample + 1> scaled_{};
+  std::array<Sample8, kMaxSample + 1> scaled_{};
 };
 
 Palette make_palette(BmpHeader& header, bool lenient) {
@@ -85,7 +85,7 @@ class BmpReader final : public Reader {
 
  protected:
   void read_next_rows(HostView view) override {
-    const HostPlane rows = view.as<Sample>();
+    const HostPlane rows = view.as<Sample8>();
     for (std::int64_t y = 0; y < rows.height; ++y) read_row(next_row_++, rows.row(y));
   }
 
@@ -97,7 +97,7 @@ class BmpReader final : public Reader {
   }
 
  private:
-  void read_row(std::int64_t y, Sample* out) {
+  void read_row(std::int64_t y, Sample8* out) {
     const std::int64_t stored = bmp_.top_down ? y : bmp_.height - 1 - y;
     const std::int64_t at = static_cast<std::int64_t>(bmp_.pixels_at) + stored * bmp_.row_bytes();
     const std::int64_t left = std::max<std::int64_t>(static_cast<std::int64_t>(bytes_.size()) - at, 0);
@@ -107,7 +107,7 @@ class BmpReader final : public Reader {
     missing_ += bmp_.width - whole;
   }
 
-  void unpack(const unsigned char* in, std::int64_t count, Sample* out) {
+  void unpack(const unsigned char* in, std::int64_t count, Sample8* out) {
     if (bmp_.indexed()) return unpack_indices(in, count, out);
     if (bmp_.bits == 24) {
       for (std::int64_t x = 0; x < count; ++x, in += 3, out += 3) {
@@ -125,7 +125,7 @@ class BmpReader final : public Reader {
   }
 
   // The first pixel is in the highest bits of its byte.
-  void unpack_indices(const unsigned char* in, std::int64_t count, Sample* out) {
+  void unpack_indices(const unsigned char* in, std::int64_t count, Sample8* out) {
     const std::uint32_t mask = (1U << bmp_.bits) - 1;
     for (std::int64_t x = 0; x < count; ++x, out += 3) {
       const std::int64_t bit = x * bmp_.bits;
@@ -160,7 +160,7 @@ class BmpRleReader final : public WholeImageReader {
 
  protected:
   void decode(HostView view) override {
-    const HostPlane whole = view.as<Sample>();
+    const HostPlane whole = view.as<Sample8>();
     palette_.put(0, whole.row(0));
     for (std::int64_t y = 0; y < whole.height; ++y) {
       for (std::int64_t x = 0; x < whole.width; ++x) std::copy_n(whole.row(0), 3, whole.row(y) + 3 * x);
@@ -236,7 +236,7 @@ class BmpRleReader final : public WholeImageReader {
 
   [[nodiscard]] std::int64_t padded_width() const { return bmp_.row_bytes() * 8 / bmp_.bits; }
 
-  [[nodiscard]] Sample* stored_row(HostPlane whole) const {
+  [[nodiscard]] Sample8* stored_row(HostPlane whole) const {
     return whole.row(bmp_.top_down ? y_ : bmp_.height - 1 - y_);
   }
 

@@ -61,7 +61,7 @@ class BmpWriter final : public Writer {
     if (metadata_) add_bmp_metadata(file_, *metadata_);
   }
 
-  void write_row(const Sample* in, unsigned char* out) const {
+  void write_row(const Sample8* in, unsigned char* out) const {
     if (shape_.channels == 1) {
       for (std::int64_t x = 0; x < shape_.width; ++x, out += 3) std::memset(out, in[x], 3);
       return;

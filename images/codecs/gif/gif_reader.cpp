@@ -166,7 +166,7 @@ class LzwDecoder {
   explicit LzwDecoder(int minimum_bits) : minimum_bits_(minimum_bits) {
     const int clear = 1 << minimum_bits;
     for (int i = 0; i < clear; ++i) {
-      const auto literal = static_cast<Sample>(i);
+      const auto literal = static_cast<Sample8>(i);
       entries_[static_cast<std::size_t>(i)] = {0, 1, literal, literal};
     }
   }
@@ -213,7 +213,7 @@ class LzwDecoder {
   static constexpr int kCodes = 4096;
   struct Entry {
     std::uint16_t prefix, length;
-    Sample last, first;
+    Sample8 last, first;
   };
 
   [[nodiscard]] const Entry& entry(int code) const { return entries_[static_cast<std::size_t>(code)]; }
@@ -257,10 +257,10 @@ class GifReader final : public Reader {
 
  protected:
   void read_next_rows(HostView view) override {
-    const HostPlane rows = view.as<Sample>();
+    const HostPlane rows = view.as<Sample8>();
     if (indices_.empty()) read_indices();
     for (std::int64_t y = 0; y < rows.height; ++y, ++next_row_) {
-      std::fill_n(rows.row(y), rows.row_samples(), Sample{0});
+      std::fill_n(rows.row(y), rows.row_samples(), Sample8{0});
       if (next_row_ >= frame_.y && next_row_ < frame_.y + frame_.height) {
         give_row(next_row_ - frame_.y, rows.row(y) + frame_.x * rows.channels, rows.channels);
       }
@@ -284,7 +284,7 @@ class GifReader final : public Reader {
     std::size_t pixels = 0;
     bool used = false;
     const auto look = [&](int code) {
-      decoder.each_pixel(code, [&](std::size_t at, Sample index) {
+      decoder.each_pixel(code, [&](std::size_t at, Sample8 index) {
         used = used || (index == frame_.transparent && pixels + at < all);
       });
       pixels += decoder.pixels_of(code);
@@ -300,12 +300,12 @@ class GifReader final : public Reader {
   // Pixels that the frame has no room for are dropped.
   void read_indices() {
     indices_ = Image(indices_shape(), memory_);
-    const std::span<Sample> out(indices_.view().data, indices_.size_bytes());
+    const std::span<Sample8> out(indices_.view().data, indices_.size_bytes());
     CodeSource source(file_, frame_.data + 1);
     LzwDecoder decoder(minimum_bits_);
     const bool sound = decoder.decode(source, [&](int code) {
       if (pixels_ == out.size()) return true;
-      decoder.each_pixel(code, [&](std::size_t at, Sample index) {
+      decoder.each_pixel(code, [&](std::size_t at, Sample8 index) {
         if (pixels_ + at < out.size()) out[pixels_ + at] = index;
       });
       pixels_ = std::min(pixels_ + decoder.pixels_of(code), out.size());
@@ -325,7 +325,7 @@ class GifReader final : public Reader {
     for (std::uint32_t i = 0; i < frame_.table.colors; ++i) {
       for (std::uint32_t c = 0; c < 3; ++c) {
         colors_[i][c] =
-            static_cast<Sample>(little_endian(file_, frame_.table.at + std::size_t{3} * i + c, 1));
+            static_cast<Sample8>(little_endian(file_, frame_.table.at + std::size_t{3} * i + c, 1));
       }
       colors_[i][3] = kMaxSample;
     }
@@ -333,18 +333,18 @@ class GifReader final : public Reader {
     if (frame_.transparent >= 0) colors_[static_cast<std::size_t>(frame_.transparent)] = {};
   }
 
-  void check_colors(std::span<const Sample> indices) {
+  void check_colors(std::span<const Sample8> indices) {
     if (frame_.table.colors == colors_.size()) return;
-    const bool unknown = std::ranges::any_of(indices, [this](Sample index) {
+    const bool unknown = std::ranges::any_of(indices, [this](Sample8 index) {
       return index >= frame_.table.colors && index != frame_.transparent;  // which needs no colour
     });
     if (unknown) damage("a pixel's colour is not in the colour table");
   }
 
-  void give_row(std::int64_t y, Sample* out, int channels) const {
+  void give_row(std::int64_t y, Sample8* out, int channels) const {
     const std::int64_t row = frame_.interlaced ? interlaced_row(y, frame_.height) : y;
     const auto first = static_cast<std::size_t>(row * frame_.width);
-    const Sample* indices = indices_.view().data + first;
+    const Sample8* indices = indices_.view().data + first;
     for (std::int64_t x = 0; x < frame_.width; ++x, out += channels) {
       const bool missing = first + static_cast<std::size_t>(x) >= pixels_;
       const Color& color = missing ? kMissing : colors_[indices[x]];
@@ -352,7 +352,7 @@ class GifReader final : public Reader {
     }
   }
 
-  using Color = std::array<Sample, 4>;
+  using Color = std::array<Sample8, 4>;
   static constexpr Color kMissing{kMissingSample, kMissingSample, kMissingSample, kMaxSample};
 
   Bytes file_;

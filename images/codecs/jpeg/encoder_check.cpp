@@ -25,8 +25,8 @@ Image test_image(int channels) {
   for (std::int64_t y = 0; y < kHeight; ++y) {
     for (std::int64_t i = 0; i < kWidth * channels; ++i) {
       noise = noise * 1664525 + 1013904223;  // Numerical Recipes
-      const auto value = static_cast<Sample>(noise >> 24);
-      image.view().row(y)[i] = y < kHeight / 2 ? static_cast<Sample>(value < 128 ? 0 : kMaxSample) : value;
+      const auto value = static_cast<Sample8>(noise >> 24);
+      image.view().row(y)[i] = y < kHeight / 2 ? static_cast<Sample8>(value < 128 ? 0 : kMaxSample) : value;
     }
   }
   return image;

@@ -36,12 +36,12 @@ void on_progress(j_common_ptr info) {
 }
 
 // Adobe stores CMYK inverted and says so by its APP14 marker; without one 255 is full ink.
-void cmyk_to_rgb(const JSAMPLE* in, Sample* out, std::int64_t width, bool inverted) {
+void cmyk_to_rgb(const JSAMPLE* in, Sample8* out, std::int64_t width, bool inverted) {
   const unsigned flip = inverted ? 0U : 255U;
   for (std::int64_t x = 0; x < width; ++x, in += 4, out += 3) {
     const unsigned not_black = in[3] ^ flip;
     for (int c = 0; c < 3; ++c) {
-      out[c] = static_cast<Sample>(((in[c] ^ flip) * not_black + 127) / 255);
+      out[c] = static_cast<Sample8>(((in[c] ^ flip) * not_black + 127) / 255);
     }
   }
 }
@@ -91,7 +91,7 @@ class JpegReader final : public LibraryJpeg {
 
  protected:
   void read_next_rows(HostView view) override {
-    const HostPlane rows = view.as<Sample>();
+    const HostPlane rows = view.as<Sample8>();
     // All scans of a file that has several are decoded here.
     if (!started_ && !try_start()) fail();
     started_ = true;

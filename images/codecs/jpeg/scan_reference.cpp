@@ -52,7 +52,7 @@ class Samples {
 
  private:
   [[nodiscard]] int full(int component, std::int64_t x, std::int64_t y) const {
-    const Sample* pixel =
+    const Sample8* pixel =
         pixels_.row(std::min(y, pixels_.height - 1)) + std::min(x, pixels_.width - 1) * pixels_.channels;
     if (pixels_.channels == 1) return pixel[0];
     if (component == 0) return luma_sample(pixel[0], pixel[1], pixel[2]);

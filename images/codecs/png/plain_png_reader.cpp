@@ -49,7 +49,7 @@ class PlainPngReader final : public Reader {
   void read_next_rows(HostView rows) override {
     first_above_.resize(row_bytes_);
     inflated_.resize(inflated_bytes());
-    const auto pixel_bytes = static_cast<std::size_t>(rows.channels * sample_bytes(rows.sample));
+    const auto pixel_bytes = static_cast<std::size_t>(rows.channels * bytes_per_sample(rows.sample));
     const auto row = [&](std::int64_t y) { return reinterpret_cast<std::uint8_t*>(rows.row(y)); };
     for (std::int64_t y = 0; y < rows.height; ++y) {
       const std::uint8_t* filtered = next_filtered_row();

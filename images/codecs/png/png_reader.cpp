@@ -137,7 +137,7 @@ class PngReader final : public WholeImageReader {
   [[nodiscard]] std::optional<PlainPng> plain() const {
     constexpr std::size_t kChunkHeaderBytes = 8;  // libpng has read that of the first IDAT chunk
     const int color_type = png_get_color_type(png_, info_);
-    const bool as_stored = header_.bits_per_sample == 8 * sample_bytes(header_.shape.sample);
+    const bool as_stored = header_.bits_per_sample == 8 * bytes_per_sample(header_.shape.sample);
     if (!state_.strict || header_.progressive || !as_stored || has_tables_) return std::nullopt;
     if (color_type == PNG_COLOR_TYPE_PALETTE) return std::nullopt;
     return plain_png(state_.bytes, state_.position - kChunkHeaderBytes, kSkippedChunks);
@@ -215,13 +215,13 @@ class PngReader final : public WholeImageReader {
     const bool transparent = png_get_valid(png_, info_, PNG_INFO_tRNS) != 0;
     header_.shape = {png_get_image_width(png_, info_), png_get_image_height(png_, info_),
                      (palette ? 3 : png_get_channels(png_, info_)) + (transparent ? 1 : 0),
-                     header_.bits_per_sample > 8 && most_bits > 8 ? SampleType::u16 : SampleType::u8};
+                     decoded_sample(header_.bits_per_sample, most_bits)};
   }
 
   // What rows are to be like; libpng makes its row buffers.
   bool try_start() {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
-    if (header_.shape.sample == SampleType::u8) {
+    if (!is_wide(header_.shape.sample)) {
       png_set_scale_16(png_);  // (v*255 + 32895) >> 16, which is v*255/65535 rounded
     } else if (std::endian::native == std::endian::little) {
       png_set_swap(png_);

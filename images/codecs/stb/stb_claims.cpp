@@ -118,7 +118,7 @@ StbClaims read_psd(Bytes bytes, const DecodeOptions& options) {
     require(image.shape().has_alpha(),
             "psd: stb_image takes the channel behind the colours for transparency");
     require(claims.bits_per_sample == 8, "psd: stb_image is wrong on transparency of 16 bits");
-    const Sample* alpha = image.view().data + 3;
+    const Sample8* alpha = image.view().data + 3;
     for (std::int64_t i = 0; i < image.shape().pixels(); ++i, alpha += 4) {
       require(*alpha == 0 || *alpha == kMaxSample, "psd: stb_image is wrong on partial transparency");
     }

@@ -90,11 +90,11 @@ int stb_at_end(void* user) {
 constexpr stbi_io_callbacks kCallbacks{stb_read, stb_skip, stb_at_end};
 
 struct StbPixels {
-  Sample* data = nullptr;
+  Sample8* data = nullptr;
   ~StbPixels() { stb_free(data); }
 };
 
-bool all_opaque(const Sample* rgba, std::int64_t pixels) {
+bool all_opaque(const Sample8* rgba, std::int64_t pixels) {
   for (std::int64_t i = 0; i < pixels; ++i) {
     if (rgba[4 * i + 3] != kMaxSample) return false;
   }
@@ -102,11 +102,11 @@ bool all_opaque(const Sample* rgba, std::int64_t pixels) {
 }
 
 // In place: 16-bit samples in memory order become 8-bit ones, which stb would truncate.
-void round_to_8_bits(Sample* samples, std::int64_t count) {
+void round_to_8_bits(Sample8* samples, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
     std::uint16_t value = 0;
     std::memcpy(&value, samples + 2 * i, sizeof value);
-    samples[i] = static_cast<Sample>((std::uint32_t{value} * kMaxSample + 32767) / 65535);
+    samples[i] = static_cast<Sample8>((std::uint32_t{value} * kMaxSample + 32767) / 65535);
   }
 }
 
@@ -141,11 +141,11 @@ class StbReader final : public WholeImageReader {
 
  protected:
   void decode(HostView view) override {
-    const HostPlane whole = view.as<Sample>();
+    const HostPlane whole = view.as<Sample8>();
     const int stored = stored_channels_;
-    const Sample* in = pixels_.data;
+    const Sample8* in = pixels_.data;
     for (std::int64_t y = 0; y < whole.height; ++y) {
-      Sample* out = whole.row(y);
+      Sample8* out = whole.row(y);
       for (std::int64_t x = 0; x < whole.width; ++x, in += stored, out += whole.channels) {
         for (int c = 0; c < whole.channels; ++c) out[c] = in[c];
       }
@@ -160,7 +160,7 @@ class StbReader final : public WholeImageReader {
     int width = 0;
     int height = 0;
     if (claims.bits_per_sample == 16) {
-      pixels_.data = reinterpret_cast<Sample*>(
+      pixels_.data = reinterpret_cast<Sample8*>(
           stbi_load_16_from_callbacks(&kCallbacks, &source, &width, &height, &stored_channels_, 0));
     } else {
       pixels_.data = stbi_load_from_callbacks(&kCallbacks, &source, &width, &height, &stored_channels_, 0);

@@ -87,12 +87,12 @@ TgaHeader read_header(Bytes bytes) {
   return header;
 }
 
-Sample scaled5(std::uint32_t value) {
-  return static_cast<Sample>(((value & 31) * kMaxSample + 15) / 31);
+Sample8 scaled5(std::uint32_t value) {
+  return static_cast<Sample8>(((value & 31) * kMaxSample + 15) / 31);
 }
 
 // Blue, green and red of 15 or 16 bits (5 each, the highest bit left out), 24 or 32.
-void unpack_color(const unsigned char* in, int bits, Sample* out) {
+void unpack_color(const unsigned char* in, int bits, Sample8* out) {
   if (bits <= 16) {
     const std::uint32_t pixel = std::uint32_t{in[1]} << 8 | in[0];
     for (int c = 0; c < 3; ++c) out[c] = scaled5(pixel >> (10 - 5 * c));
@@ -118,11 +118,11 @@ Palette read_palette(Bytes bytes, const TgaHeader& header, bool lenient) {
 }
 
 // (v*255 + a/2) / a; a colour above its alpha cannot be and is cut to white.
-void undo_premultiplication(Sample* pixel, int channels) {
+void undo_premultiplication(Sample8* pixel, int channels) {
   const unsigned alpha = pixel[channels - 1];
   for (int c = 0; c < channels - 1; ++c) {
     const unsigned straight = alpha == 0 ? 0U : (pixel[c] * unsigned{kMaxSample} + alpha / 2) / alpha;
-    pixel[c] = static_cast<Sample>(std::min(straight, unsigned{kMaxSample}));
+    pixel[c] = static_cast<Sample8>(std::min(straight, unsigned{kMaxSample}));
   }
 }
 
@@ -132,7 +132,7 @@ class TgaPixels {
   TgaPixels(Bytes bytes, const TgaHeader& header, bool lenient)
       : tga_(header), palette_(read_palette(bytes, header, lenient)) {}
 
-  void unpack(const unsigned char* in, std::int64_t count, Sample* out) {
+  void unpack(const unsigned char* in, std::int64_t count, Sample8* out) {
     for (std::int64_t i = 0; i < count; ++i, in += tga_.pixel_bytes(), out += tga_.channels()) {
       if (tga_.indexed) {
         palette_.put(tga_.bits == 8 ? in[0] : std::uint32_t{in[1]} << 8 | in[0], out);
@@ -149,7 +149,7 @@ class TgaPixels {
   }
 
   // Turns a row as stored into one from left to right.
-  void orient(Sample* row) const {
+  void orient(Sample8* row) const {
     if (!tga_.right_to_left) return;
     const int channels = tga_.channels();
     for (std::int64_t a = 0, b = tga_.width - 1; a < b; ++a, --b) {
@@ -192,14 +192,14 @@ class TgaReader final : public Reader {
 
  protected:
   void read_next_rows(HostView view) override {
-    const HostPlane rows = view.as<Sample>();
+    const HostPlane rows = view.as<Sample8>();
     for (std::int64_t y = 0; y < rows.height; ++y) read_row(next_row_++, rows.row(y));
   }
 
   void finish() override { pixels_.warn(warnings_, missing_); }
 
  private:
-  void read_row(std::int64_t y, Sample* out) {
+  void read_row(std::int64_t y, Sample8* out) {
     const std::int64_t before = (tga_.top_down ? y : tga_.height - 1 - y) * tga_.width;
     const std::int64_t have = static_cast<std::int64_t>(stored_.size()) / tga_.pixel_bytes() - before;
     const std::int64_t whole = std::clamp<std::int64_t>(have, 0, tga_.width);
@@ -239,10 +239,10 @@ class TgaPackedReader final : public WholeImageReader {
 
  protected:
   void decode(HostView view) override {
-    const HostPlane whole = view.as<Sample>();
+    const HostPlane whole = view.as<Sample8>();
     std::int64_t missing = 0;
     for (std::int64_t y = 0; y < whole.height; ++y) {
-      Sample* row = whole.row(tga_.top_down ? y : whole.height - 1 - y);
+      Sample8* row = whole.row(tga_.top_down ? y : whole.height - 1 - y);
       const std::int64_t given = unpack_row(row);
       if (given < whole.width && !lenient_) fail("the file is truncated");
       fill_missing(row + given * whole.channels, whole.width - given, whole.channels);
@@ -261,7 +261,7 @@ class TgaPackedReader final : public WholeImageReader {
   }
 
   // Returns the number of pixels that the file still had for this row.
-  std::int64_t unpack_row(Sample* row) {
+  std::int64_t unpack_row(Sample8* row) {
     const std::int64_t pixel_bytes = tga_.pixel_bytes();
     std::int64_t x = 0;
     while (x < tga_.width) {
@@ -285,7 +285,7 @@ class TgaPackedReader final : public WholeImageReader {
     return x;
   }
 
-  void paint(Sample* out, std::int64_t count) {
+  void paint(Sample8* out, std::int64_t count) {
     const auto* in = reinterpret_cast<const unsigned char*>(stored_.data()) + at_;
     if (!repeats_) return pixels_.unpack(in, count, out);
     for (std::int64_t i = 0; i < count; ++i) pixels_.unpack(in, 1, out + i * tga_.channels());

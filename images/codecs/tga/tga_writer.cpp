@@ -64,7 +64,7 @@ class TgaWriter final : public Writer {
     return head;
   }
 
-  void pack(const Sample* row) {
+  void pack(const Sample8* row) {
     for (std::int64_t x = 0; x < shape_.width;) {
       const std::int64_t equal = equal_pixels(row, x);
       const std::int64_t count = equal > 1 ? equal : different_pixels(row, x);
@@ -74,15 +74,15 @@ class TgaWriter final : public Writer {
     }
   }
 
-  [[nodiscard]] const Sample* pixel(const Sample* row, std::int64_t x) const {
+  [[nodiscard]] const Sample8* pixel(const Sample8* row, std::int64_t x) const {
     return row + x * static_cast<std::int64_t>(pixel_bytes_);
   }
-  [[nodiscard]] bool same(const Sample* row, std::int64_t a, std::int64_t b) const {
+  [[nodiscard]] bool same(const Sample8* row, std::int64_t a, std::int64_t b) const {
     return std::memcmp(pixel(row, a), pixel(row, b), pixel_bytes_) == 0;
   }
 
   // How many pixels from `x` on are the same, 128 at the most.
-  [[nodiscard]] std::int64_t equal_pixels(const Sample* row, std::int64_t x) const {
+  [[nodiscard]] std::int64_t equal_pixels(const Sample8* row, std::int64_t x) const {
     const std::int64_t end = std::min(shape_.width, x + kMostInPacket);
     std::int64_t next = x + 1;
     while (next < end && same(row, x, next)) ++next;
@@ -91,7 +91,7 @@ class TgaWriter final : public Writer {
 
   // How many pixels a packet of different ones takes from `x` on. The library ends it before a pixel that is
   // like the last but one.
-  [[nodiscard]] std::int64_t different_pixels(const Sample* row, std::int64_t x) const {
+  [[nodiscard]] std::int64_t different_pixels(const Sample8* row, std::int64_t x) const {
     if (x + 1 == shape_.width) return 1;
     const std::int64_t end = std::min(shape_.width, x + kMostInPacket);
     std::int64_t next = x + 2;
@@ -99,7 +99,7 @@ class TgaWriter final : public Writer {
     return next < end ? next - 1 - x : next - x;
   }
 
-  void put_pixel(const Sample* in) {
+  void put_pixel(const Sample8* in) {
     const int colors = shape_.color_channels();
     for (int c = 0; c < colors; ++c) packed_.push_back(static_cast<std::byte>(in[colors - 1 - c]));
     if (shape_.has_alpha()) packed_.push_back(static_cast<std::byte>(in[colors]));

@@ -21,7 +21,7 @@ namespace imgpipe {
 namespace {
 
 std::int64_t pixel_bytes(const Shape& shape) {
-  return shape.channels * sample_bytes(shape.sample);
+  return shape.channels * bytes_per_sample(shape.sample);
 }
 
 // `width` columns of a view, from `first` on.

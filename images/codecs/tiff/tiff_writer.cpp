@@ -92,7 +92,7 @@ class TiffWriter final : public StripWriter {
     TiffPacker packer = packers_.take([&] { return TiffPacker(packing_, level_); });
     std::vector<std::vector<std::byte>> packed;
     packed.reserve(static_cast<std::size_t>(across_));
-    const std::int64_t pixel_bytes = shape().channels * sample_bytes(shape().sample);
+    const std::int64_t pixel_bytes = shape().channels * bytes_per_sample(shape().sample);
     for (std::int64_t x = 0; x < shape().width; x += cell_width_) {
       const ConstHostView cell(
           rows.data + x * pixel_bytes,
@@ -169,7 +169,7 @@ class TiffWriter final : public StripWriter {
     fields.add_u32(TiffTag::width, static_cast<std::uint32_t>(shape().width));
     fields.add_u32(TiffTag::height, static_cast<std::uint32_t>(shape().height));
     fields.add_u16(TiffTag::bits,
-                   values(shape().channels, static_cast<int>(8 * sample_bytes(shape().sample))));
+                   values(shape().channels, static_cast<int>(8 * bytes_per_sample(shape().sample))));
     fields.add_u16(TiffTag::compression, {kCompressions[static_cast<std::size_t>(packing_)]});
     fields.add_u16(TiffTag::photometric, values(1, shape().color_channels() == 3 ? 2 : 1));
     const auto count = static_cast<std::size_t>(chunks());

@@ -122,10 +122,10 @@ class WebpReader final : public WholeImageReader {
 
  protected:
   void decode(HostView view) override {
-    const HostPlane whole = view.as<Sample>();
+    const HostPlane whole = view.as<Sample8>();
     if (!covers_) {
       for (std::int64_t y = 0; y < whole.height; ++y)
-        std::fill_n(whole.row(y), whole.row_samples(), Sample{0});
+        std::fill_n(whole.row(y), whole.row_samples(), Sample8{0});
     }
     WebPDecoderConfig config;
     if (WebPInitDecoderConfig(&config) == 0)

@@ -187,7 +187,7 @@ class WebpWriter final : public Writer {
     if (WebPPictureAlloc(&picture_) == 0) fail(picture_.error_code);
   }
 
-  void take_row(const Sample* in, std::int64_t y) {
+  void take_row(const Sample8* in, std::int64_t y) {
     std::uint32_t* out = picture_.argb + y * picture_.argb_stride;
     for (std::int64_t x = 0; x < shape_.width; ++x, in += shape_.channels) {
       const std::uint32_t alpha = shape_.channels == 4 ? in[3] : std::uint32_t{kMaxSample};
