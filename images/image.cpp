@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 
-void require_8_bits(const Shape& shape) {
-  if (shape.sample != Sample::u8)
+void require_8_bits(const ConstHostView& view) {
+  if (!view.holds<Sample8>())
     throw Error(ErrorKind::usage, "an image of 16 bits a sample was taken for one of 8");
 }
 
@@ -62,12 +62,12 @@ ConstHostView Image::untyped_view() const noexcept {
 }
 
 HostPlane Image::view() {
-  require_8_bits(shape_);
+  require_8_bits(untyped_view());
   return untyped_view().as<Sample8>();
 }
 
 ConstHostPlane Image::view() const {
-  require_8_bits(shape_);
+  require_8_bits(untyped_view());
   return untyped_view().as<Sample8>();
 }
 

@@ -6,33 +6,9 @@
 #include <limits>
 #include <type_traits>
 
+#include "images/sample.h"
+
 namespace imgpipe {
-
-// A sample of one channel with 8 bits: what the 8-bit kernels and the codecs of 8-bit files work on.
-using Sample8 = std::uint8_t;
-inline constexpr int kMaxSample = 255;
-// One with 16 bits, in the host's byte order.
-using Sample16 = std::uint16_t;
-
-// What the samples of an image are. Everything that takes memory or bytes asks the type for its size.
-enum class Sample : std::uint8_t { u8, u16 };
-
-[[nodiscard]] constexpr std::int64_t bytes_per_sample(Sample type) {
-  return type == Sample::u16 ? 2 : 1;
-}
-// The largest value; the smallest is 0.
-[[nodiscard]] constexpr int max_sample(Sample type) {
-  return type == Sample::u16 ? 65535 : 255;
-}
-template <class T>
-inline constexpr bool is_sample_v = std::is_same_v<std::remove_const_t<T>, std::uint8_t> ||
-                                    std::is_same_v<std::remove_const_t<T>, std::uint16_t>;
-template <class T>
-requires is_sample_v<T>
-inline constexpr Sample sample_type_of = sizeof(T) == 2 ? Sample::u16 : Sample::u8;
-// White: 255 or 65535.
-template <class T>
-inline constexpr int kLargest = max_sample(sample_type_of<T>);
 
 // Where memory lives, as a type: a view of device memory cannot be handed to host code.
 struct Host {};
@@ -113,7 +89,7 @@ struct View {
         sample(shape.sample) {}
   // From a typed view, and from a view of writable memory.
   template <class T>
-  requires(is_sample_v<T> && (std::is_const_v<Byte> || !std::is_const_v<T>))
+  requires(SampleElement<T> && (std::is_const_v<Byte> || !std::is_const_v<T>))
       View(const Plane<T, Where>& plane)  // NOLINT(google-explicit-constructor)
       : View(reinterpret_cast<Byte*>(plane.data), plane.shape(),
              plane.stride * static_cast<std::int64_t>(sizeof(T))) {}
@@ -132,8 +108,11 @@ struct View {
     return {row(first), {width, count, channels, sample}, stride_bytes};
   }
 
-  template <class T>
-  requires is_sample_v<T>
+  template <SampleElement T>
+  [[nodiscard]] constexpr bool holds() const {
+    return sample == sample_type_of<T>;
+  }
+  template <SampleElement T>
   [[nodiscard]] auto as() const {
     using Typed = std::conditional_t<std::is_const_v<Byte>, const T, T>;
     return Plane<Typed, Where>{reinterpret_cast<Typed*>(data), width, height,

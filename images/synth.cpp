@@ -130,7 +130,7 @@ std::vector<Ridge> make_ridges(const Shape& out, std::uint64_t seed) {
 // Film grain of channel c, triangular: -3..4 of 8 bits, -1023..1024 of 16.
 template <class T>
 std::int64_t grain_of(std::uint64_t random, int c) {
-  if constexpr (sizeof(T) == 2) {
+  if constexpr (kIsWide<T>) {
     const std::uint64_t own = mix(random + static_cast<std::uint64_t>(c));
     return static_cast<std::int64_t>((own & 2047) + (own >> 11 & 2047)) / 2 - 1023;
   }
@@ -142,7 +142,7 @@ std::int64_t grain_of(std::uint64_t random, int c) {
 // are those of 8 bits, `unit` times as large in 16.
 template <class T>
 void fill_photo(const Plane<T, Host>& out, std::uint64_t seed) {
-  constexpr std::int64_t unit = max_sample(sample_type_of<T>) / 255;
+  constexpr std::int64_t unit = kLargest<T> / 255;
   const std::int64_t cell = std::clamp<std::int64_t>(std::max(out.width, out.height) / 6, 4, 1024);
   const std::vector<Ridge> ridges = make_ridges(out.shape(), seed);
   Fractal ground(out.width, cell, 10, mix(seed));
@@ -185,7 +185,7 @@ template <class T>
 void add_alpha(const Plane<const T, Host>& in, const Plane<T, Host>& out) {
   const std::int64_t last = std::max<std::int64_t>(1, in.height - 1);
   fill_each(out, [&](auto x, auto y, int c) -> std::int64_t {
-    return c < in.channels ? in.row(y)[x * in.channels + c] : y * max_sample(sample_type_of<T>) / last;
+    return c < in.channels ? in.row(y)[x * in.channels + c] : y * kLargest<T> / last;
   });
 }
 
@@ -193,7 +193,7 @@ void add_alpha(const Plane<const T, Host>& in, const Plane<T, Host>& out) {
 // 32 do.
 template <class T>
 std::vector<T> shuffled_values(std::uint64_t seed) {
-  std::vector<T> values(std::size_t{max_sample(sample_type_of<T>)} + 1);
+  std::vector<T> values(std::size_t{kLargest<T>} + 1);
   std::iota(values.begin(), values.end(), T{0});
   for (std::size_t i = values.size() - 1; i > 0; --i) {
     std::swap(values[i], values[mix(seed + i) % (i + 1)]);
@@ -203,7 +203,7 @@ std::vector<T> shuffled_values(std::uint64_t seed) {
 
 template <class T>
 void fill_colors(const Pattern& pattern, std::uint64_t seed, const Plane<T, Host>& out) {
-  constexpr std::int64_t most = max_sample(sample_type_of<T>);
+  constexpr std::int64_t most = kLargest<T>;
   constexpr int bits = 8 * sizeof(T);
   const std::string_view name = pattern.info->name;
   const int parameter = pattern.parameter;
@@ -279,12 +279,12 @@ Pattern parse_pattern(std::string_view text, Sample sample) {
     const std::string_view digits = text.substr(colon + 1);
     const auto [end, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), pattern.parameter);
-    const int most = sample == Sample::u16 ? info->most_of_16 : info->most;
+    const int most = is_wide(sample) ? info->most_of_16 : info->most;
     if (error != std::errc{} || end != digits.data() + digits.size() || pattern.parameter < info->least ||
         pattern.parameter > most) {
       throw Error(ErrorKind::usage,
                   "pattern " + std::string(name) + ": " + std::string(info->summary) +
-                      (sample == Sample::u16 ? "; of 16 bits up to " + std::to_string(most) : std::string()));
+                      (is_wide(sample) ? "; of 16 bits up to " + std::to_string(most) : std::string()));
     }
   }
   return pattern;
@@ -293,7 +293,7 @@ Pattern parse_pattern(std::string_view text, Sample sample) {
 Image synthesize(const Pattern& pattern, Shape shape, std::uint64_t seed) {
   if (shape.channels < 1 || shape.channels > 4)
     throw Error(ErrorKind::usage, "patterns have 1 to 4 channels");
-  if (shape.sample == Sample::u8 && pattern.parameter > pattern.info->most)
+  if (!is_wide(shape.sample) && pattern.parameter > pattern.info->most)
     throw Error(ErrorKind::usage, "pattern " + std::string(pattern.info->name) +
                                       " of 8 bits: " + std::string(pattern.info->summary));
   Image image(shape);
@@ -301,15 +301,9 @@ Image synthesize(const Pattern& pattern, Shape shape, std::uint64_t seed) {
   if (shape.has_alpha()) {
     shape.channels = shape.color_channels();
     const Image colors = synthesize(pattern, shape, seed);
-    if (shape.sample == Sample::u16) {
-      add_alpha(colors.untyped_view().as<std::uint16_t>(), out.as<std::uint16_t>());
-    } else {
-      add_alpha(colors.view(), out.as<Sample8>());
-    }
-  } else if (shape.sample == Sample::u16) {
-    fill_colors(pattern, seed, out.as<std::uint16_t>());
+    visit_sample(shape.sample, [&]<class T>(T) { add_alpha(colors.untyped_view().as<T>(), out.as<T>()); });
   } else {
-    fill_colors(pattern, seed, out.as<Sample8>());
+    visit_sample(shape.sample, [&]<class T>(T) { fill_colors(pattern, seed, out.as<T>()); });
   }
   return image;
 }

@@ -29,8 +29,7 @@ struct FrameType {
   [[nodiscard]] constexpr std::int64_t plane_bytes() const { return pixels() * bytes_per_sample(sample); }
   [[nodiscard]] constexpr std::int64_t color_bytes() const { return plane_bytes() * color_channels; }
   [[nodiscard]] constexpr std::int64_t bytes() const { return plane_bytes() * channels(); }
-  // Values that a sample can have: the counters of a histogram's row.
-  [[nodiscard]] constexpr std::int64_t bins() const { return std::int64_t{max_sample(sample)} + 1; }
+  [[nodiscard]] constexpr std::int64_t bins() const { return imgpipe::bins(sample); }
   friend constexpr bool operator==(const FrameType&, const FrameType&) = default;
 };
 

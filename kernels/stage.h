@@ -91,7 +91,13 @@ struct Stage {
 };
 
 [[nodiscard]] constexpr const StageFunctions& functions(const Stage& stage, Sample sample) {
-  return sample == Sample::u16 ? stage.u16 : stage.u8;
+  switch (sample) {
+    case Sample::u8:
+      return stage.u8;
+    case Sample::u16:
+      return stage.u16;
+  }
+  unreachable();
 }
 
 // Every stage there is. The only list of stage names.

@@ -53,8 +53,7 @@ Difference compare_samples(const Frame<const std::byte, Host>& a, const Frame<co
 
 Difference compare_frames(const Frame<const std::byte, Host>& a, const Frame<const std::byte, Host>& b) {
   if (a.type != b.type) throw std::logic_error("frames of different types");
-  return a.type.sample == Sample::u16 ? compare_samples<std::uint16_t>(a, b)
-                                      : compare_samples<std::uint8_t>(a, b);
+  return visit_sample(a.type.sample, [&]<class T>(T) { return compare_samples<T>(a, b); });
 }
 
 std::vector<Difference> compare_outcomes(const Outcome& tested, const Outcome& reference) {

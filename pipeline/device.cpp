@@ -127,13 +127,13 @@ HostInfo host_info() {
 }
 
 DeviceChoice choose_device(std::string_view text) {
-  if (text == "reference") return {DeviceKind::reference, {}, ""};
-  if (text == "cpu") return {DeviceKind::cpu, {}, ""};
-  if (text == "auto") return {DeviceKind::automatic, {}, ""};
-  if (text == "cuda") return {DeviceKind::cuda, {}, ""};
+  if (text == "reference") return {Backend::reference, {}, ""};
+  if (text == "cpu") return {Backend::cpu, {}, ""};
+  if (text == "auto") return {std::nullopt, {}, ""};
+  if (text == "cuda") return {Backend::cuda, {}, ""};
   if (text.starts_with("cuda:")) {
     const std::vector<int> devices = cuda_devices_of(text.substr(5));
-    if (!devices.empty()) return {DeviceKind::cuda, devices, ""};
+    if (!devices.empty()) return {Backend::cuda, devices, ""};
   }
   throw Error(ErrorKind::usage,
               "--device: '" + printable(text) + "' is none of " + joined(kDeviceForms) + device_meant(text));

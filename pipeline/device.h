@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,11 +59,11 @@ void warn_of_devices(const std::string& warning);
 // are skipped. Throws Error(device).
 [[nodiscard]] CudaDevice find_cuda_device(int index);
 
-// `automatic`: whoever runs the work decides by its cost.
-enum class DeviceKind { reference, cpu, cuda, automatic };
+// The implementations of every stage.
+enum class Backend : std::uint8_t { reference, cpu, cuda };
 
 struct DeviceChoice {
-  DeviceKind kind = DeviceKind::reference;
+  std::optional<Backend> backend = Backend::reference;  // none for "auto": chosen by the cost of the work
   // All that were named; empty for "cuda", which is the first for an image and every one for a batch.
   std::vector<int> cuda_devices;
   std::string why;  // one clause for the user: what was taken and why; empty where that is what was asked for

@@ -1,5 +1,7 @@
 #include "pipeline/engine_choice.h"
 
+#include "images/unreachable.h"
+
 namespace imgpipe {
 
 std::optional<CudaDevice> usable_device(const CudaDevices& found) {
@@ -14,24 +16,29 @@ std::string why_no_device(const CudaDevices& found) {
 }
 
 DeviceChoice choose_without_devices() {
-  return {DeviceKind::cpu, {}, "auto took cpu (the image is too small to look for a CUDA device)"};
+  return {Backend::cpu, {}, "auto took cpu (the image is too small to look for a CUDA device)"};
 }
 
 DeviceChoice choose_by_cost(const CudaDevices& found, const CostModel& model, const std::string& how,
                             std::int64_t pixels, int threads, int passes) {
   const std::optional<CudaDevice> device = usable_device(found);
-  if (!device) return {DeviceKind::cpu, {}, "auto took cpu (" + why_no_device(found) + ")"};
+  if (!device) return {Backend::cpu, {}, "auto took cpu (" + why_no_device(found) + ")"};
   const std::string name = "cuda:" + std::to_string(device->index) + " (" + device->name + ")";
   if (model.lane_pays_alone(pixels, threads, passes))
-    return {DeviceKind::cuda, {device->index}, "auto took " + name + " (faster; " + how + ")"};
-  return {DeviceKind::cpu, {}, "auto took cpu (starting " + name + " does not pay; " + how + ")"};
+    return {Backend::cuda, {device->index}, "auto took " + name + " (faster; " + how + ")"};
+  return {Backend::cpu, {}, "auto took cpu (starting " + name + " does not pay; " + how + ")"};
 }
 
 std::unique_ptr<Engine> make_engine(const DeviceChoice& choice, int threads) {
-  if (choice.kind == DeviceKind::cuda)
-    return make_cuda_engine(choice.cuda_index(), threads, choice.memory_bytes);
-  if (choice.kind == DeviceKind::cpu) return make_cpu_engine(threads);
-  return make_reference_engine(threads);
+  switch (choice.backend.value()) {
+    case Backend::reference:
+      return make_reference_engine(threads);
+    case Backend::cpu:
+      return make_cpu_engine(threads);
+    case Backend::cuda:
+      return make_cuda_engine(choice.cuda_index(), threads, choice.memory_bytes);
+  }
+  unreachable();
 }
 
 }  // namespace imgpipe

@@ -128,7 +128,7 @@ const Stage* fused_stage(const Step& first, const Step& second) {
   if (first.out.sample != sample || second.out.sample != sample) return nullptr;
   for (const Stage& stage : stage_table()) {
     if (stage.fuses[0] == first.stage->name && stage.fuses[1] == second.stage->name)
-      return sample == Sample::u8 || functions(stage, sample).cuda != nullptr ? &stage : nullptr;
+      return !is_wide(sample) || functions(stage, sample).cuda != nullptr ? &stage : nullptr;
   }
   return nullptr;
 }
@@ -181,8 +181,8 @@ const Step* step_without_cuda(const Plan& plan) {
 }
 
 std::string why_not_on_cuda(const Step& step) {
-  const bool deep = step.in.sample == Sample::u16 || step.out.sample == Sample::u16;
-  return std::string(step.stage->name) + " has no function for " + (deep ? "16" : "8") +
+  const std::int64_t bytes = std::max(bytes_per_sample(step.in.sample), bytes_per_sample(step.out.sample));
+  return std::string(step.stage->name) + " has no function for " + std::to_string(8 * bytes) +
          " bits a sample on CUDA devices";
 }
 

@@ -64,9 +64,10 @@ RunResult Runner::run(ConstHostView image, Plan plan, Timeline timeline) {
   job.plan = std::move(plan);
   job.timeline = std::move(timeline);
   Outcome outcome = engine->run(std::move(job));
-  const bool of_device = choice.kind == DeviceKind::cuda;
+  const bool of_device = choice.backend == Backend::cuda;
   if (outcome.error) {
-    if (of_device) engines_.erase(choice.kind);  // one whose device has failed gives no further image
+    if (of_device)
+      engines_.erase(choice.backend.value());  // one whose device has failed gives no further image
     std::rethrow_exception(outcome.error);
   }
   RunReport report = report_of(outcome, *engine, choice);
@@ -77,13 +78,13 @@ RunResult Runner::run(ConstHostView image, Plan plan, Timeline timeline) {
 }
 
 DeviceChoice Runner::device_for(const Plan& plan) {
-  if (asked_.kind != DeviceKind::automatic && asked_.kind != DeviceKind::cuda) return asked_;
+  if (asked_.backend && asked_.backend != Backend::cuda) return asked_;
   if (const Step* const lacking = step_without_cuda(plan)) {
-    if (asked_.kind == DeviceKind::cuda)
+    if (asked_.backend == Backend::cuda)
       throw Error(ErrorKind::usage, why_not_on_cuda(*lacking) + "; see --device cpu");
-    return {DeviceKind::cpu, {}, "auto took cpu (" + why_not_on_cuda(*lacking) + ")"};
+    return {Backend::cpu, {}, "auto took cpu (" + why_not_on_cuda(*lacking) + ")"};
   }
-  if (asked_.kind == DeviceKind::cuda) return asked_;
+  if (asked_.backend == Backend::cuda) return asked_;
   const CostModel model = usual_cost_model();
   if (built_with_cuda() && !model.lane_pays_alone(plan.input.pixels(), settings_.threads))
     return choose_without_devices();  // a process in which CUDA was initialised cannot use it after a fork
@@ -92,7 +93,7 @@ DeviceChoice Runner::device_for(const Plan& plan) {
 }
 
 std::shared_ptr<Engine> Runner::engine_of(const DeviceChoice& choice) {
-  std::shared_ptr<Engine>& engine = engines_[choice.kind];
+  std::shared_ptr<Engine>& engine = engines_[choice.backend.value()];
   if (!engine) engine = make_engine(choice, settings_.threads);
   return engine;
 }

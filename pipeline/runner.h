@@ -91,7 +91,7 @@ class Runner {
   RunnerSettings settings_;
   DeviceChoice asked_;
   std::optional<CudaDevices> found_;  // with auto
-  std::map<DeviceKind, std::shared_ptr<Engine>> engines_;
+  std::map<Backend, std::shared_ptr<Engine>> engines_;
 };
 
 }  // namespace imgpipe

@@ -100,13 +100,13 @@ void choose_by_cost(BatchSettings& settings, std::vector<std::string>& devices) 
 
 void choose(BatchSettings& settings, const std::string& device, std::vector<std::string>& devices) {
   const DeviceChoice choice = choose_device(device);
-  if (choice.kind == DeviceKind::automatic) {
+  if (!choice.backend) {
     choose_by_cost(settings, devices);
     return;
   }
-  if (choice.kind != DeviceKind::cuda) {
-    if (choice.kind == DeviceKind::reference) settings.make_engine = make_reference_engine;
-    devices.push_back((choice.kind == DeviceKind::cpu ? "cpu (" : "reference (") + host_info().processor +
+  if (choice.backend != Backend::cuda) {
+    if (choice.backend == Backend::reference) settings.make_engine = make_reference_engine;
+    devices.push_back((choice.backend == Backend::cpu ? "cpu (" : "reference (") + host_info().processor +
                       ")");
     return;
   }
@@ -125,10 +125,10 @@ void choose_for_pages(BatchSettings& settings, const ExecutionOptions& execution
                       std::vector<std::string>& names) {
   const DeviceChoice choice = choose_device(execution.device);
   const int asked_jobs = execution.jobs;
-  if (choice.kind != DeviceKind::cuda) {
-    if (choice.kind == DeviceKind::automatic)
+  if (choice.backend != Backend::cuda) {
+    if (!choice.backend)
       settings.device_note = "auto took cpu (pages go through the cpu unless --device cuda is given)";
-    choose(settings, choice.kind == DeviceKind::reference ? "reference" : "cpu", names);
+    choose(settings, choice.backend == Backend::reference ? "reference" : "cpu", names);
     return;
   }
   const std::vector<int> devices = choice.cuda_devices.empty() ? every_cuda_device() : choice.cuda_devices;

@@ -30,8 +30,7 @@ class Means {
     for (std::int64_t y = 0; y < rows.height; ++y) {
       const std::int64_t to_row = (first + y) * small_.height / image_.height * small_.width;
       const std::byte* from = rows.data + y * rows.stride_bytes;
-      image_.sample == Sample::u16 ? add_row(reinterpret_cast<const Sample16*>(from), to_row)
-                                   : add_row(reinterpret_cast<const Sample8*>(from), to_row);
+      visit_sample(image_.sample, [&]<class T>(T) { add_row(reinterpret_cast<const T*>(from), to_row); });
     }
   }
 

@@ -121,16 +121,16 @@ void EngineChoice::begin() {
   if (choice_.cuda_devices.size() > 1)
     throw Error(ErrorKind::usage,
                 "--device: one image goes to one device, not to " + printable(options_.execution.device));
-  if (choice_.kind != DeviceKind::automatic) start();
+  if (choice_.backend) start();
 }
 
 Engine& EngineChoice::engine(std::int64_t pixels, const std::string& not_on_cuda) {
   if (!engine_) {
     choice_ = !not_on_cuda.empty()
-                  ? DeviceChoice{DeviceKind::cpu, {}, "auto took cpu (" + not_on_cuda + ")"}
+                  ? DeviceChoice{Backend::cpu, {}, "auto took cpu (" + not_on_cuda + ")"}
                   : choose_for_image(pixels, thread_count(options_.execution), 1 + options_.reports.repeat);
     start();
-  } else if (choice_.kind == DeviceKind::cuda && !not_on_cuda.empty()) {
+  } else if (choice_.backend == Backend::cuda && !not_on_cuda.empty()) {
     throw Error(ErrorKind::usage,
                 input_name(options_.input.path) + ": " + not_on_cuda + "; see --device cpu");
   }

@@ -172,8 +172,7 @@ py::array array_of(const RunResult& result) {
     sides.push_back(shape.channels);
     strides = {result.pixels.stride_bytes, size * shape.channels, size};
   }
-  const py::dtype type =
-      shape.sample == Sample::u16 ? py::dtype::of<std::uint16_t>() : py::dtype::of<std::uint8_t>();
+  const py::dtype type = visit_sample(shape.sample, []<class T>(T) { return py::dtype::of<T>(); });
   return {type, sides, strides, result.pixels.data, owner};
 }
 

@@ -15,7 +15,7 @@ struct Counts {
   std::vector<std::uint64_t> values;
   Sample sample = Sample::u8;
 
-  [[nodiscard]] int bins() const { return max_sample(sample) + 1; }
+  [[nodiscard]] int bins() const { return imgpipe::bins(sample); }
   [[nodiscard]] int planes() const { return static_cast<int>(values.size()) / bins(); }
   [[nodiscard]] std::uint64_t at(int plane, int bin) const {
     return values[static_cast<std::size_t>(plane * bins() + bin)];

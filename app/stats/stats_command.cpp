@@ -146,7 +146,7 @@ class StatsRun {
       counter_.image_done(result);
       pixels_ += header.shape.pixels();
     }
-    if (header.bits_per_sample > 8 && header.shape.sample == Sample::u8)
+    if (header.bits_per_sample > 8 && !is_wide(header.shape.sample))
       note(totals_.reduced, file, std::to_string(header.bits_per_sample) + " bits");
     const std::string& profile = totals_.pages ? result.lost_profile : header.profile;
     if (!profile.empty()) note(totals_.profiles, file, profile);

@@ -90,7 +90,7 @@ void add_histogram(Fields& fields, const ImageGroup& group) {
     counts.emplace_back(name, group.counts(channel));
   });
   fields.add("group", group_name(group.is_color()), kGroups);
-  fields.add("bins", max_sample(group.scale()) + 1, kHistogramBins);
+  fields.add("bins", bins(group.scale()), kHistogramBins);
   fields.add("counts", counts);
 }
 

@@ -37,7 +37,7 @@ inline void copy_big_endian(const std::byte* in, std::size_t count, std::byte* o
 
 // Puts rows that were read as they are stored into this machine's order. Of 8 bits a sample: nothing.
 inline void from_big_endian(const HostView& rows) {
-  if (rows.sample != Sample::u16 || std::endian::native == std::endian::big) return;
+  if (!is_wide(rows.sample) || std::endian::native == std::endian::big) return;
   const auto samples = static_cast<std::size_t>(rows.width * rows.channels);
   for (std::int64_t y = 0; y < rows.height; ++y) copy_big_endian(rows.row(y), samples, rows.row(y));
 }

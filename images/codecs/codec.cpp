@@ -113,17 +113,14 @@ void WholeImageReader::read_next_rows(HostView rows) {
 }
 
 void fill_missing(const HostView& rows) {
-  for (std::int64_t y = 0; y < rows.height; ++y) {
-    if (rows.sample == Sample::u16) {
-      fill_missing(rows.as<std::uint16_t>().row(y), rows.width, rows.channels);
-    } else {
-      fill_missing(rows.as<Sample8>().row(y), rows.width, rows.channels);
-    }
-  }
+  visit_sample(rows.sample, [&]<class T>(T) {
+    for (std::int64_t y = 0; y < rows.height; ++y)
+      fill_missing(rows.as<T>().row(y), rows.width, rows.channels);
+  });
 }
 
 ConstHostPlane as_8_bit(ConstHostView rows) {
-  if (rows.sample != Sample::u8) throw Error(ErrorKind::usage, "a writer of 8 bits a sample was given more");
+  if (!rows.holds<Sample8>()) throw Error(ErrorKind::usage, "a writer of 8 bits a sample was given more");
   return rows.as<Sample8>();
 }
 

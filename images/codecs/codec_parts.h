@@ -26,6 +26,11 @@ struct FileClaim {
 };
 inline constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max();
 
+// The type that samples of `bits` are decoded to: at most most_bits.
+[[nodiscard]] constexpr Sample decoded_sample(int bits, int most_bits) {
+  return std::min(bits, most_bits) > 8 ? Sample::u16 : Sample::u8;
+}
+
 // The value that --lenient gives to samples that could not be recovered: mid-grey, half the range rounded up.
 [[nodiscard]] constexpr int missing_sample(Sample type) {
   return max_sample(type) / 2 + 1;
@@ -37,8 +42,7 @@ template <class T>
 void fill_missing(T* out, std::int64_t pixels, int channels) {
   std::fill_n(out, pixels * channels, static_cast<T>(missing_sample(sample_type_of<T>)));
   if (channels % 2 != 0) return;
-  for (std::int64_t i = 1; i <= pixels; ++i)
-    out[i * channels - 1] = static_cast<T>(max_sample(sample_type_of<T>));
+  for (std::int64_t i = 1; i <= pixels; ++i) out[i * channels - 1] = static_cast<T>(kLargest<T>);
 }
 
 // The same for rows, of samples of any type.

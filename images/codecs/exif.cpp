@@ -95,11 +95,7 @@ Shape oriented_shape(Shape stored, Orientation orientation) noexcept {
 }
 
 void orient_pixels(ConstHostView stored, HostView upright, Orientation orientation) {
-  if (stored.sample == Sample::u16) {
-    turn_pixels(stored.as<std::uint16_t>(), upright.as<std::uint16_t>(), orientation);
-  } else {
-    turn_pixels(stored.as<std::uint8_t>(), upright.as<std::uint8_t>(), orientation);
-  }
+  visit_sample(stored.sample, [&]<class T>(T) { turn_pixels(stored.as<T>(), upright.as<T>(), orientation); });
 }
 
 }  // namespace imgpipe

@@ -57,11 +57,7 @@ class ConvertingWriter final : public Writer {
   void convert(ConstHostView from, HostView to) const {
     if (from.sample != to.sample)
       throw Error(ErrorKind::usage, "a writer was given rows of other samples than it was made for");
-    if (from.sample == Sample::u16) {
-      convert_rows(from.as<std::uint16_t>(), to.as<std::uint16_t>());
-    } else {
-      convert_rows(from.as<Sample8>(), to.as<Sample8>());
-    }
+    visit_sample(from.sample, [&]<class T>(T) { convert_rows(from.as<T>(), to.as<T>()); });
   }
 
   template <class T>
@@ -72,7 +68,7 @@ class ConvertingWriter final : public Writer {
 
   template <class T>
   void convert_row(const T* in, std::int64_t width, int in_channels, T* out) const {
-    constexpr T kOpaque = static_cast<T>(max_sample(sample_type_of<T>));
+    constexpr T kOpaque = static_cast<T>(kLargest<T>);
     const bool in_color = in_channels >= 3;
     const bool out_color = channels_ >= 3;
     for (std::int64_t x = 0; x < width; ++x, in += in_channels, out += channels_) {
@@ -163,7 +159,7 @@ std::unique_ptr<Writer> make_writer(Format format, Shape shape, const EncodeOpti
     throw Error(ErrorKind::usage, "cannot write " + std::string(codec.name) + " files");
   const Shape stored = storable_shape(format, shape);
   std::unique_ptr<Writer> writer =
-      options.codec == CodecChoice::stb && stb_writes(format) && stored.sample == Sample::u8
+      options.codec == CodecChoice::stb && stb_writes(format) && !is_wide(stored.sample)
           ? make_stb_writer(format, stored, options,
                             [&codec, options](std::vector<std::byte>& file) {
                               if (options.metadata && codec.add_metadata != nullptr)

@@ -48,7 +48,7 @@ class Box {
 
  private:
   // 255 samples of a column.
-  using Sum = std::conditional_t<sizeof(T) == 1, std::uint16_t, std::uint32_t>;
+  using Sum = std::conditional_t<kIsWide<T>, std::uint32_t, std::uint16_t>;
   static_assert((2 * kMostBoxRadius + 1) * std::int64_t{kLargest<T>} <= Sum(~Sum{0}));
   using D = hn::ScalableTag<Sum>;
 

@@ -221,7 +221,7 @@ void count_inside(const Plane<const T, Host>& plane, std::int64_t x, std::int64_
   call.in.type = {.width = width, .height = height, .sample = sample_type_of<T>};
   call.in.planes[0] = Plane<const T, Host>{plane.row(y) + x, width, height, plane.stride, 1};
   call.histogram = histogram_view<Host>(counts, call.in.type);
-  sizeof(T) == 2 ? hist16_cpu(call, {0, height, 0, 0}) : hist_cpu(call, {0, height, 0, 0});
+  kIsWide<T> ? hist16_cpu(call, {0, height, 0, 0}) : hist_cpu(call, {0, height, 0, 0});
 }
 
 // The counts of the tile whose first pixel is left, top: what lies inside the image as a rectangle, mirrored
@@ -298,7 +298,7 @@ void find_tile(const Plane<const T, Host>& plane, const ClaheTiles& tiles, int t
     std::int32_t sums[kChunk];
     T table[kChunk];
     all_sums.next(sums);
-    if constexpr (sizeof(T) == 2) {
+    if constexpr (kIsWide<T>) {
       HWY_DYNAMIC_DISPATCH(equalize_sums16)(sums, tiles.scale, table);
     } else {
       HWY_DYNAMIC_DISPATCH(equalize_sums8)(sums, tiles.scale, table);
@@ -330,11 +330,8 @@ std::int64_t clahe_find_parts(const FrameType& in, const Parameters& parameters)
 void clahe_find_part(const Frame<const std::byte, Host>& in, const Parameters& parameters, std::int64_t part,
                      std::byte* to) {
   const ClaheTiles tiles(in.type, parameters);
-  if (in.type.sample == Sample::u16) {
-    find_tile_of_frame(in, tiles, part, reinterpret_cast<Sample16*>(to));
-  } else {
-    find_tile_of_frame(in, tiles, part, reinterpret_cast<Sample8*>(to));
-  }
+  visit_sample(in.type.sample,
+               [&]<class T>(T) { find_tile_of_frame(in, tiles, part, reinterpret_cast<T*>(to)); });
 }
 
 void clahe_cpu(const StageCall<Host>& call, const Band& band) {

@@ -88,9 +88,9 @@ std::int64_t clahe_found_bytes(const FrameType& in, const Parameters& parameters
 std::int64_t clahe_finds_bytes(const FrameType& in, const Parameters& parameters) {
   const std::int64_t counters = ClaheTiles(in, parameters).count() * in.bins();
   const std::int64_t pairs = clahe_found_bytes(in, parameters);
-  if (in.sample == Sample::u8)
-    return pairs + in.color_channels * counters * static_cast<std::int64_t>(sizeof(std::uint64_t));
-  return pairs / in.color_channels + counters * static_cast<std::int64_t>(sizeof(std::uint32_t));
+  if (is_wide(in.sample))
+    return pairs / in.color_channels + counters * static_cast<std::int64_t>(sizeof(std::uint32_t));
+  return pairs + in.color_channels * counters * static_cast<std::int64_t>(sizeof(std::uint64_t));
 }
 
 void clahe_reference(const StageCall<Host>& call) {

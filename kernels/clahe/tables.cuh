@@ -13,7 +13,7 @@ namespace imgpipe {
 constexpr unsigned kTableValues = 4;
 // 64 for 8 bits, so that a block goes over the values once.
 template <class T>
-constexpr unsigned kTableThreads = sizeof(T) == 2 ? 1024 : (kLargest<T> + 1) / kTableValues;
+constexpr unsigned kTableThreads = kIsWide<T> ? 1024 : (kLargest<T> + 1) / kTableValues;
 
 __device__ __forceinline__ void load_counts(const std::uint32_t* from,
                                             std::uint32_t (&counts)[kTableValues]) {

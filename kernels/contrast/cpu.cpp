@@ -64,7 +64,7 @@ HWY_INLINE V16 stretched_vector(V16 v, const WideStretchFactor& factor) {
   const V16 within = hn::Min(hn::SaturatedSub(v, hn::Set(d, factor.lo)), hn::Set(d, factor.span));
   const V16 distance = hn::ShiftLeftSame(within, factor.shift);
   const V16 part = stretched_distance(distance, factor);
-  if constexpr (sizeof(To) > 1) return hn::Add(distance, part);  // the factor's 1
+  if constexpr (kIsWide<To>) return hn::Add(distance, part);  // the factor's 1
   return part;
 }
 
@@ -74,7 +74,7 @@ template <class From, class To>
 void stretch_plane(const StageCall<Host>& call, const Band& band, std::size_t i, const StretchRange& range) {
   if (range.hi <= range.lo) {
     convert_plane<From, To>(call, band, i);
-  } else if constexpr (sizeof(From) == 1 && sizeof(To) == 1) {
+  } else if constexpr (!kIsWide<From> && !kIsWide<To>) {
     const ByteStretchFactor factor = byte_stretch_factor(range.lo, range.hi);
     map_plane<From, To>(call, band, i, [factor](V8 v) HWY_ATTR { return stretched_vector(v, factor); });
   } else {
@@ -92,7 +92,7 @@ void stretch_planes(const StageCall<Host>& call, const Band& band) {
 
 template <class From>
 void stretch_planes_from(const StageCall<Host>& call, const Band& band) {
-  if (call.out.type.sample == Sample::u16) {
+  if (is_wide(call.out.type.sample)) {
     stretch_planes<From, Sample16>(call, band);
   } else {
     stretch_planes<From, Sample8>(call, band);

@@ -68,9 +68,9 @@ CudaStatus contrast16_way_cuda(const StageCall<Device>& call, const CudaLaunch& 
       return status;
     ranges = own;
   }
-  if (call.in.type.sample == Sample::u8) {
+  if (!is_wide(call.in.type.sample)) {
     launch_to<Sample16, Sample8>(call, ranges, launch);
-  } else if (call.out.type.sample == Sample::u8) {
+  } else if (!is_wide(call.out.type.sample)) {
     launch_to<Sample8, Sample16>(call, ranges, launch);
   } else {
     contrast16_kernel<<<pointwise_grid(launch, call.in.type), kPointwiseThreads, 0, launch.stream>>>(

@@ -74,12 +74,11 @@ void contrast_find(const FrameType& in, const Parameters& parameters, const Hist
 }
 
 void contrast_reference(const StageCall<Host>& call) {
-  call.out.type.sample == Sample::u16 ? contrast<Sample8, Sample16>(call) : contrast<Sample8, Sample8>(call);
+  visit_sample(call.out.type.sample, [&]<class To>(To) { contrast<Sample8, To>(call); });
 }
 
 void contrast16_reference(const StageCall<Host>& call) {
-  call.out.type.sample == Sample::u16 ? contrast<Sample16, Sample16>(call)
-                                      : contrast<Sample16, Sample8>(call);
+  visit_sample(call.out.type.sample, [&]<class To>(To) { contrast<Sample16, To>(call); });
 }
 
 }  // namespace imgpipe

@@ -61,11 +61,7 @@ RowRange crop_needs(const FrameType& in, const Parameters& parameters, RowRange 
 }
 
 void crop_reference(const StageCall<Host>& call) {
-  if (call.in.type.sample == Sample::u16) {
-    crop_planes<std::uint16_t>(call);
-  } else {
-    crop_planes<std::uint8_t>(call);
-  }
+  visit_sample(call.in.type.sample, [&]<class T>(T) { crop_planes<T>(call); });
 }
 
 }  // namespace imgpipe

@@ -18,7 +18,7 @@ void depth(const StageCall<Host>& call) {
 
 std::string_view depth_needless(const FrameType& in, const Parameters& parameters) {
   if (in.sample != depth_wanted(parameters)) return "";
-  return in.sample == Sample::u16 ? "the samples have 16 bits already" : "the samples have 8 bits already";
+  return is_wide(in.sample) ? "the samples have 16 bits already" : "the samples have 8 bits already";
 }
 
 FrameType depth_output(const FrameType& in, const Parameters& parameters) {

@@ -10,7 +10,7 @@ bool equalize_reads_histogram(const Parameters&) {
 
 template <class T>
 void equalize_table(const std::uint64_t* counts, T* table) {
-  constexpr int kMax = max_sample(sample_type_of<T>);
+  constexpr int kMax = kLargest<T>;
   std::uint64_t total = 0;
   for (int v = 0; v <= kMax; ++v) total += counts[v];
   int first = 0;
@@ -59,11 +59,7 @@ std::int64_t equalize_found_bytes(const FrameType& in, const Parameters&) {
 }
 
 void equalize_find(const FrameType& in, const Parameters&, const Histogram<Host>& histogram, std::byte* to) {
-  if (in.sample == Sample::u16) {
-    find_tables(histogram, reinterpret_cast<Sample16*>(to));
-  } else {
-    find_tables(histogram, reinterpret_cast<Sample8*>(to));
-  }
+  visit_sample(in.sample, [&]<class T>(T) { find_tables(histogram, reinterpret_cast<T*>(to)); });
 }
 
 void equalize_reference(const StageCall<Host>& call) {

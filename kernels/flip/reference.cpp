@@ -32,11 +32,7 @@ bool flip_needs_all_rows(const Parameters& parameters) {
 }
 
 void flip_reference(const StageCall<Host>& call) {
-  if (call.in.type.sample == Sample::u16) {
-    flip_planes<std::uint16_t>(call);
-  } else {
-    flip_planes<std::uint8_t>(call);
-  }
+  visit_sample(call.in.type.sample, [&]<class T>(T) { flip_planes<T>(call); });
 }
 
 }  // namespace imgpipe

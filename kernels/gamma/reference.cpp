@@ -23,7 +23,7 @@ T brightened(int v, std::int64_t gamma) {
   const double exponent = static_cast<double>(kDecimalOne) / static_cast<double>(gamma);
   const double result = kWhite * std::pow(v / kWhite, exponent);
   const int below = static_cast<int>(result);
-  if (sizeof(T) > 1 && std::abs(result - below - 0.5) < kOpen)
+  if (kIsWide<T> && std::abs(result - below - 0.5) < kOpen)
     return static_cast<T>(reaches_half(v, kLargest<T>, gamma, below) ? below + 1 : below);
   return static_cast<T>(std::floor(result + 0.5));
 }
@@ -56,7 +56,7 @@ std::int64_t gamma_prepared_bytes(const FrameType& in, const Parameters&) {
 }
 
 void gamma_prepare(const FrameType& in, const Parameters& parameters, std::byte* to) {
-  in.sample == Sample::u16 ? make_table<Sample16>(parameters[0], to) : make_table<Sample8>(parameters[0], to);
+  visit_sample(in.sample, [&]<class T>(T) { make_table<T>(parameters[0], to); });
 }
 
 void gamma_reference(const StageCall<Host>& call) {

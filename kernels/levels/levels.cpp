@@ -12,15 +12,15 @@ struct Scale {
 };
 
 constexpr Scale scale_of(Sample sample, LevelsOf of) {
-  if (of == LevelsOf::u16 && sample == Sample::u8) return {257, 1};
-  if (of == LevelsOf::u8 && sample == Sample::u16) return {1, 257};
+  if (of == LevelsOf::u16 && !is_wide(sample)) return {257, 1};
+  if (of == LevelsOf::u8 && is_wide(sample)) return {1, 257};
   return {};
 }
 
 // As contrast's stretched(), of values and limits on a common scale.
 template <class T>
 constexpr T leveled(std::int64_t v, std::int64_t lo, std::int64_t hi) {
-  constexpr std::int64_t kMost = max_sample(sample_type_of<T>);
+  constexpr std::int64_t kMost = kLargest<T>;
   if (v <= lo) return 0;
   if (v >= hi) return static_cast<T>(kMost);
   return static_cast<T>(((v - lo) * 2 * kMost + (hi - lo)) / (2 * (hi - lo)));
@@ -35,7 +35,7 @@ template <class T>
 void make_table(const Scale& scale, const Parameters& parameters, std::byte* to) {
   const std::int64_t lo = parameters[0] * scale.limit;
   const std::int64_t hi = parameters[1] * scale.limit;
-  for (int v = 0; v <= max_sample(sample_type_of<T>); ++v)
+  for (int v = 0; v <= kLargest<T>; ++v)
     reinterpret_cast<T*>(to)[v] = leveled<T>(std::int64_t{v} * scale.value, lo, hi);
 }
 
@@ -54,13 +54,12 @@ std::string_view levels_needless(const FrameType& in, const Parameters& paramete
 }
 
 std::int64_t levels_prepared_bytes(const FrameType& in, const Parameters&) {
-  return (std::int64_t{max_sample(in.sample)} + 1) * bytes_per_sample(in.sample);
+  return in.bins() * bytes_per_sample(in.sample);
 }
 
 void levels_prepare(const FrameType& in, const Parameters& parameters, std::byte* to) {
   const Scale scale = scale_of(in.sample, parameters.as<LevelsOf>(2));
-  in.sample == Sample::u16 ? make_table<std::uint16_t>(scale, parameters, to)
-                           : make_table<Sample8>(scale, parameters, to);
+  visit_sample(in.sample, [&]<class T>(T) { make_table<T>(scale, parameters, to); });
 }
 
 }  // namespace imgpipe

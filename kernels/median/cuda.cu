@@ -29,7 +29,7 @@ __device__ __forceinline__ void exchange_all(std::uint32_t* v) {
 template <class T, int Words>
 __device__ __forceinline__ std::uint32_t pair_of(const std::uint32_t (&upper)[Words],
                                                  const std::uint32_t (&lower)[Words], int i) {
-  if constexpr (sizeof(T) == 1) {
+  if constexpr (!kIsWide<T>) {
     const auto byte = static_cast<unsigned>(i % 4);
     return __byte_perm(upper[i / 4], lower[i / 4], byte * 0x0011U | (4 + byte) * 0x1100U);
   } else {
@@ -41,7 +41,7 @@ __device__ __forceinline__ std::uint32_t pair_of(const std::uint32_t (&upper)[Wo
 template <class T>
 __device__ __forceinline__ FourSamples<T> row_of(const std::uint32_t (&pairs)[kGroup], bool lower) {
   FourSamples<T> four;
-  if constexpr (sizeof(T) == 1) {
+  if constexpr (!kIsWide<T>) {
     four.word[0] = lower ? pack_bytes<2>(pairs[0], pairs[1], pairs[2], pairs[3])
                          : pack_bytes<0>(pairs[0], pairs[1], pairs[2], pairs[3]);
   } else {

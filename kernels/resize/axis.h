@@ -44,7 +44,7 @@ struct LinearSource {
 
 // Holds four pixels' sum, each weighed along both axes, and half a unit.
 template <class T>
-using LinearSum = std::conditional_t<sizeof(T) == 1, std::uint32_t, std::uint64_t>;
+using LinearSum = std::conditional_t<kIsWide<T>, std::uint64_t, std::uint32_t>;
 
 // Half way goes to the even number; 0 <= value.
 [[nodiscard]] inline int half_to_even(double value) {
@@ -57,7 +57,7 @@ using LinearSum = std::conditional_t<sizeof(T) == 1, std::uint32_t, std::uint64_
 // Pixel x of the output. In doubles, as OpenCV does it, each operation rounded by itself: a product that is
 // fused with the difference after it would move weights that lie half way.
 [[nodiscard]] inline LinearSource linear_source(const ResizeAxis& axis, std::int64_t x, Sample sample) {
-  const int one = sample == Sample::u16 ? kLinearOne<Sample16> : kLinearOne<Sample8>;
+  const int one = is_wide(sample) ? kLinearOne<Sample16> : kLinearOne<Sample8>;
   const double enlargement = static_cast<double>(axis.out) / static_cast<double>(axis.in);
   const volatile double centre = 1.0 / enlargement * (static_cast<double>(x) + 0.5);
   const double place = centre - 0.5;
@@ -120,7 +120,7 @@ inline constexpr std::uint64_t kMostWholeUnits16 = std::uint64_t{1} << 8;
   const auto units =
       static_cast<std::uint64_t>(across.out_pixel) * static_cast<std::uint64_t>(down.out_pixel);
   const bool square_of_two = across.out_pixel == 2 && down.out_pixel == 2;
-  const std::uint64_t most_units = sample == Sample::u16 ? kMostWholeUnits16 : kMostWholeUnits;
+  const std::uint64_t most_units = is_wide(sample) ? kMostWholeUnits16 : kMostWholeUnits;
   const bool whole = across.in_pixel == 1 && down.in_pixel == 1 && !square_of_two && units <= most_units;
   return {units, whole, 1.0F / static_cast<float>(units)};
 }

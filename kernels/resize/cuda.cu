@@ -217,7 +217,7 @@ void launch_area(const StageCall<Device>& call, const ResizeTables& tables, cons
 template <class T>
 void launch_area(const StageCall<Device>& call, const ResizeTables& tables, const CudaLaunch& launch) {
   // What 32 bits hold, weights, white and half a unit more: 65535 (2^16 - 1) + 2^15 < 2^32.
-  constexpr std::uint64_t kMostSmallUnits = sizeof(T) > 1 ? kLargest<Sample16> : kMostWholeUnits;
+  constexpr std::uint64_t kMostSmallUnits = kIsWide<T> ? kLargest<Sample16> : kMostWholeUnits;
   const AreaUnits across = area_units({call.in.type.width, call.out.type.width});
   const AreaUnits down = area_units({call.in.type.height, call.out.type.height});
   const bool wide = across.out_pixel / across.in_pixel >= kWarpColumns;

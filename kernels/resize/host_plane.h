@@ -103,10 +103,9 @@ class ColumnSummer {
 // into no smaller numbers.
 template <class T>
 constexpr bool fits_column_sums(const ResizePlane<T>& plane) {
-  constexpr bool kWide = sizeof(T) > 1;
-  constexpr std::int64_t kMostUnits = std::int64_t{1} << (kWide ? 16 : 24);
+  constexpr std::int64_t kMostUnits = std::int64_t{1} << (kIsWide<T> ? 16 : 24);
   return plane.down.out_pixel < kMostUnits &&
-         plane.across.out_pixel < (std::int64_t{1} << (kWide ? 34 : 40)) / plane.down.out_pixel;
+         plane.across.out_pixel < (std::int64_t{1} << (kIsWide<T> ? 34 : 40)) / plane.down.out_pixel;
 }
 
 // Any size that 64 bits hold, slowly.

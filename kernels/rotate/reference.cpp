@@ -39,11 +39,7 @@ bool rotate_needs_all_rows(const Parameters&) {
 }
 
 void rotate_reference(const StageCall<Host>& call) {
-  if (call.in.type.sample == Sample::u16) {
-    rotate_planes<std::uint16_t>(call);
-  } else {
-    rotate_planes<std::uint8_t>(call);
-  }
+  visit_sample(call.in.type.sample, [&]<class T>(T) { rotate_planes<T>(call); });
 }
 
 }  // namespace imgpipe

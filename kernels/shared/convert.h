@@ -13,10 +13,10 @@ template <class To, class From>
 IMGPIPE_HOST_DEVICE constexpr To converted(From v) {
   if constexpr (std::is_same_v<To, From>) {
     return v;
-  } else if constexpr (sizeof(To) == 1) {
-    return static_cast<To>((v * 255U + 32767U) / 65535U);
-  } else {
+  } else if constexpr (kIsWide<To>) {
     return static_cast<To>(v * 257U);
+  } else {
+    return static_cast<To>((v * 255U + 32767U) / 65535U);
   }
 }
 

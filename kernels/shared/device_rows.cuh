@@ -189,7 +189,7 @@ template <class T>
 inline constexpr int kVectorSamples = static_cast<int>(sizeof(uint4) / sizeof(T));
 template <class T, int Words>
 __device__ __forceinline__ std::uint32_t sample_of(const std::uint32_t (&words)[Words], int k) {
-  if constexpr (sizeof(T) == 1) {
+  if constexpr (!kIsWide<T>) {
     return byte_of(words, k);
   } else {
     return wide_of(words, k);
@@ -267,9 +267,9 @@ __device__ __forceinline__ std::uint32_t pack_bytes(std::uint32_t a, std::uint32
 }
 
 // A word of samples sample(0), sample(1), ...
-template <class T, class Sample8>
-__device__ __forceinline__ std::uint32_t word_of_samples(const Sample8& sample) {
-  if constexpr (sizeof(T) == 1) {
+template <class T, class SampleAt>
+__device__ __forceinline__ std::uint32_t word_of_samples(const SampleAt& sample) {
+  if constexpr (!kIsWide<T>) {
     return pack_bytes<0>(sample(0), sample(1), sample(2), sample(3));
   } else {
     return pack_low(sample(0), sample(1));

@@ -59,7 +59,6 @@ class GaussRows {
  private:
   using Signed16 = hn::RebindToSigned<D16>;
   using Signed32 = hn::RebindToSigned<D32>;
-  static constexpr bool kWide = sizeof(T) > 1;
   static constexpr std::uint16_t kSign = 0x8000;
 
   [[nodiscard]] std::int64_t place(std::int64_t i, std::int64_t size) const {
@@ -68,8 +67,8 @@ class GaussRows {
   }
 
   static HWY_INLINE V16 load(const T* from) {
-    if constexpr (kWide) return hn::Xor(hn::LoadU(D16(), from), hn::Set(D16(), kSign));
-    if constexpr (!kWide) return hn::PromoteTo(D16(), hn::LoadU(hn::Rebind<T, D16>(), from));
+    if constexpr (kIsWide<T>) return hn::Xor(hn::LoadU(D16(), from), hn::Set(D16(), kSign));
+    if constexpr (!kIsWide<T>) return hn::PromoteTo(D16(), hn::LoadU(hn::Rebind<T, D16>(), from));
   }
 
   // Sums of pairs of products. Where instructions leave the halves of a sum apart, `rest` has the others.
@@ -108,8 +107,8 @@ class GaussRows {
       add_products(hn::OddEven(b, hn::BitCast(d, hn::ShiftRight<16>(hn::BitCast(d32, a)))), weights, odd);
     }
     constexpr int kBits = 8 * static_cast<int>(sizeof(T));
-    const V32 both =
-        hn::Or(rounded<kBits, kWide>(whole(even)), hn::ShiftLeft<16>(rounded<kBits, kWide>(whole(odd))));
+    const V32 both = hn::Or(rounded<kBits, kIsWide<T>>(whole(even)),
+                            hn::ShiftLeft<16>(rounded<kBits, kIsWide<T>>(whole(odd))));
     return hn::Xor(hn::BitCast(d, both), hn::Set(d, kSign));
   }
 
@@ -168,8 +167,8 @@ class GaussRows {
   HWY_NOINLINE void sum_row(std::int64_t count, T* to) const {
     const hn::Rebind<T, D16> samples;
     store_row(samples, count, to, [&](std::int64_t x) HWY_ATTR {
-      if constexpr (kWide) return row_vector(x);
-      if constexpr (!kWide) return hn::TruncateTo(samples, row_vector(x));
+      if constexpr (kIsWide<T>) return row_vector(x);
+      if constexpr (!kIsWide<T>) return hn::TruncateTo(samples, row_vector(x));
     });
   }
 

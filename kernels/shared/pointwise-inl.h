@@ -25,7 +25,7 @@ constexpr std::int64_t kPointwiseAhead = 2048;
 
 // From samples to samples, in lanes of the larger ones: those of 8 bits are then numbers below 256.
 template <class From, class To>
-using PointwiseTag = std::conditional_t<sizeof(From) == 1 && sizeof(To) == 1, D8, D16>;
+using PointwiseTag = std::conditional_t<kIsWide<From> || kIsWide<To>, D16, D8>;
 
 // function: V8 -> V8 or V16 -> V16 (PointwiseTag), each sample by itself.
 template <class From, class To, class Function>
@@ -75,9 +75,9 @@ HWY_INLINE void map_color_planes(const StageCall<Host>& call, const Band& band, 
 // Plane i of a band, its samples as those of the other type (kernels/shared/convert.h).
 template <class From, class To>
 HWY_INLINE void convert_plane(const StageCall<Host>& call, const Band& band, std::size_t i) {
-  if constexpr (sizeof(To) > sizeof(From)) {  // 257 v = v + 256 v
+  if constexpr (kIsWide<To> && !kIsWide<From>) {  // 257 v = v + 256 v
     map_plane<From, To>(call, band, i, [](V16 v) HWY_ATTR { return hn::Or(v, hn::ShiftLeft<8>(v)); });
-  } else if constexpr (sizeof(To) < sizeof(From)) {
+  } else if constexpr (!kIsWide<To> && kIsWide<From>) {
     // (255 v + 32767) / 65535 = (t - t / 256) / 256 with t = min(v + 128, 65535), for every v; that is what
     // differential_test compares.
     map_plane<From, To>(call, band, i, [](V16 v) HWY_ATTR {

@@ -89,7 +89,7 @@ __device__ void load_tile(SharedTile<T, Radius>& tile, const Plane<const T, Devi
     const std::int64_t x = at.x + (group - 1) * kGroup;
     FourSamples<T> four{};
     if (x >= 0 && x <= from.width - kGroup) {
-      if constexpr (sizeof(T) == 1) {
+      if constexpr (!kIsWide<T>) {
         four.word[0] = __ldg(reinterpret_cast<const std::uint32_t*>(source + x));
       } else {
         const uint2 both = __ldg(reinterpret_cast<const uint2*>(source + x));
@@ -112,7 +112,7 @@ __device__ void load_tile(SharedTile<T, Radius>& tile, const Plane<const T, Devi
 template <class T>
 __device__ __forceinline__ void store_four(T* to, const FourSamples<T>& four, int count) {
   if (count >= kGroup) {
-    if constexpr (sizeof(T) == 1) {
+    if constexpr (!kIsWide<T>) {
       *reinterpret_cast<std::uint32_t*>(to) = four.word[0];
     } else {
       *reinterpret_cast<uint2*>(to) = make_uint2(four.word[0], four.word[1]);

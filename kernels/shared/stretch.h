@@ -22,7 +22,7 @@ IMGPIPE_HOST_DEVICE constexpr std::uint64_t clip_count(std::uint64_t pixels, Mic
 // v of type From in lo..hi onto the values of type To; hi <= lo leaves v as it is, or makes a To of it.
 template <class To = Sample8, class From = To>
 IMGPIPE_HOST_DEVICE constexpr To stretched(int v, int lo, int hi) {
-  using Wide = std::conditional_t<sizeof(To) == 1, int, std::int64_t>;
+  using Wide = std::conditional_t<kIsWide<To>, std::int64_t, int>;
   if (hi <= lo) return converted<To>(static_cast<From>(v));
   if (v <= lo) return 0;
   if (v >= hi) return kLargest<To>;

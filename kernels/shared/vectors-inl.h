@@ -61,7 +61,7 @@ HWY_INLINE void store_as(D d, hn::Vec<D> v, T* to) {
 template <class T>
 struct Pairs {
   static constexpr int kBits = 8 * static_cast<int>(sizeof(T));
-  using D = std::conditional_t<sizeof(T) == 1, D16, D32>;  // of pairs
+  using D = std::conditional_t<kIsWide<T>, D32, D16>;  // of pairs
   using Sum = hn::TFromD<D>;
   using V = hn::Vec<D>;
   using Samples = hn::Repartition<T, D>;

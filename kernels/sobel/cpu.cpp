@@ -31,7 +31,7 @@ constexpr int kRows = 3;
 
 template <class T>
 struct Sobel {
-  using Wide = std::conditional_t<sizeof(T) == 1, std::int16_t, std::int32_t>;  // holds dx and dy
+  using Wide = std::conditional_t<kIsWide<T>, std::int32_t, std::int16_t>;  // holds dx and dy
   using D = hn::ScalableTag<Wide>;
   using DT = hn::Rebind<T, D>;
   using V = hn::Vec<D>;
@@ -45,7 +45,7 @@ struct Sobel {
 
   static HWY_INLINE V rounded_norm(V dx, V dy) {
     const hn::RebindToFloat<S32> df;
-    if constexpr (sizeof(T) == 1) {
+    if constexpr (!kIsWide<T>) {
       // dx^2 + dy^2 < 2^21 is exact, and so are halves: below 256 a root is at least 1/4 / 511 away from one,
       // a float's rounding less than 2^-17. Roots above it are rounded to no less.
       const hn::Half<D> half;

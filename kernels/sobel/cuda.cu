@@ -7,8 +7,8 @@ namespace {
 // sqrt(dx^2 + dy^2), rounded, at most the largest sample.
 template <class T>
 __device__ __forceinline__ std::uint32_t rounded_norm(int dx, int dy) {
-  constexpr std::uint32_t kMax = max_sample(sample_type_of<T>);
-  if constexpr (sizeof(T) == 1) {
+  constexpr std::uint32_t kMax = kLargest<T>;
+  if constexpr (!kIsWide<T>) {
     // dx^2 + dy^2 < 2^21 is exact. Below 256 a root is at least 1/4 / 511 away from a half, a float's
     // rounding less than 2^-17; roots above it are rounded to no less.
     return min(__float2uint_rn(__fsqrt_rn(static_cast<float>(dx * dx + dy * dy))), kMax);
@@ -27,7 +27,7 @@ __device__ __forceinline__ std::uint32_t rounded_norm(int dx, int dy) {
 
 template <class T, GradientNorm Norm>
 __device__ __forceinline__ std::uint32_t gradient_of(int dx, int dy) {
-  if constexpr (Norm == GradientNorm::l1) return min(abs(dx) + abs(dy), max_sample(sample_type_of<T>));
+  if constexpr (Norm == GradientNorm::l1) return min(abs(dx) + abs(dy), kLargest<T>);
   if constexpr (Norm == GradientNorm::l2) return rounded_norm<T>(dx, dy);
 }
 

@@ -13,7 +13,7 @@ T gradient_at(const Plane<const T, Host>& in, std::int64_t x, std::int64_t y, Gr
   const std::int64_t left = at(x - 1, y - 1) + 2 * at(x - 1, y) + at(x - 1, y + 1);
   const std::int64_t below = at(x - 1, y + 1) + 2 * at(x, y + 1) + at(x + 1, y + 1);
   const std::int64_t above = at(x - 1, y - 1) + 2 * at(x, y - 1) + at(x + 1, y - 1);
-  return static_cast<T>(gradient(right - left, below - above, norm, max_sample(sample_type_of<T>)));
+  return static_cast<T>(gradient(right - left, below - above, norm, kLargest<T>));
 }
 
 template <class T>

@@ -60,8 +60,8 @@ void check_own_options(const Parser& parser, const BenchOptions& options) {
   }
   if (options.own_files.empty()) return;
   if (options.study != Study::none) usage("--with is for the ladders: leave --study out");
-  const DeviceKind device = choose_device(options.device).kind;
-  if (device != DeviceKind::cuda && device != DeviceKind::automatic)
+  const std::optional<Backend> device = choose_device(options.device).backend;
+  if (device && device != Backend::cuda)
     usage("--with takes CUDA kernels: --device " + options.device + " does not run them");
   for (const std::string& stage : options.stages) {
     if (find_ladder(stage) == nullptr) usage("--with: there are no kernels of one's own for " + stage);

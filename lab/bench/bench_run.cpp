@@ -94,13 +94,13 @@ Bench::Bench(const BenchOptions& options, OwnKernels& own)
       threads_(options.threads > 0 ? options.threads : host_info().threads),
       progress_(Progress::way_here(!options.logging.quiet)) {
   const DeviceChoice choice = choose_device(options.device);
-  if (choice.kind != DeviceKind::cuda) cpu_ = make_cpu_lab(threads_);
-  if (choice.kind == DeviceKind::reference) slowest_ = RungKind::reference;
-  if (choice.kind == DeviceKind::cuda) {
+  if (choice.backend != Backend::cuda) cpu_ = make_cpu_lab(threads_);
+  if (choice.backend == Backend::reference) slowest_ = RungKind::reference;
+  if (choice.backend == Backend::cuda) {
     cuda_index_ = find_cuda_device(choice.cuda_index()).index;
     cuda_ = make_cuda_lab(cuda_index_);
   }
-  if (choice.kind == DeviceKind::automatic) find_cuda();
+  if (!choice.backend) find_cuda();
   if (own.empty()) return;
   if (cuda_ == nullptr)
     throw Error(ErrorKind::device, "compiled and loaded: " + own.names() +

@@ -74,9 +74,8 @@ int reference_repeat(const BenchOptions& options) {
 
 // Makes engines for the devices that were asked for and are there; nullptr otherwise.
 std::unique_ptr<Engine> cpu_engine(const Bench& bench, const BenchOptions& options) {
-  const DeviceKind kind = choose_device(options.device).kind;
-  const bool asked = kind == DeviceKind::cpu || kind == DeviceKind::automatic;
-  return asked ? make_cpu_engine(bench.threads()) : nullptr;
+  const std::optional<Backend> backend = choose_device(options.device).backend;
+  return !backend || backend == Backend::cpu ? make_cpu_engine(bench.threads()) : nullptr;
 }
 
 std::unique_ptr<Engine> cuda_engine(const Bench& bench, const BenchOptions&) {

@@ -50,7 +50,7 @@ std::string own_template(std::string_view name) {
   replace_all(text, "IMGPIPE_SCRATCH(" + stage + ",", "IMGPIPE_SCRATCH(" + own + ",");
   replace_all(text, "--stage " + stage + " ", "--stage " + own + " ");
   replace_all(text, "A " + stage + " of your own", "A " + own + " of your own");
-  if (ladder.sample == Sample::u16) {
+  if (is_wide(ladder.sample)) {
     replace_all(text, "using Sample = uint8_t;", "using Sample = uint16_t;");
     replace_all(text, "kBins = 256;", "kBins = 65536;");
     replace_all(text, "three loads of a byte", "three loads of 16 bits");

@@ -57,7 +57,7 @@ struct DeviceFrame {
 Image make_samples(const std::string& content, const Shape& shape) {
   const std::string pattern = content == "12 bits" ? "photo" : content;
   Image narrow = synthesize(parse_pattern(pattern), {shape.width, shape.height, shape.channels}, 1);
-  if (shape.sample == Sample::u8) return narrow;
+  if (!is_wide(shape.sample)) return narrow;
   Image wide(shape);
   const auto to = wide.untyped_view().as<Sample16>();
   std::uint32_t state = 1;

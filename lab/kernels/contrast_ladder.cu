@@ -38,7 +38,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void wide_range_kernel(Histogram
 }
 
 template <class T>
-using Stretching = std::conditional_t<sizeof(T) == 1, StretchFactor, WideStretch>;
+using Stretching = std::conditional_t<kIsWide<T>, WideStretch, StretchFactor>;
 
 // By the division.
 template <class T>
@@ -129,30 +129,31 @@ std::size_t contrast_range_bytes(const FrameType&, const RungLaunch&) {
 }
 
 CudaStatus contrast_naive(const StageCall<Device>& call, const RungLaunch& launch) {
-  return for_samples(call, [&]<class T>(T) {
+  return visit_sample(call.in.type.sample, [&]<class T>(T) {
     return launch_contrast<T>(naive_kernel<T>, covering_columns(call, launch), call, launch);
   });
 }
 
 CudaStatus contrast_coalesced(const StageCall<Device>& call, const RungLaunch& launch) {
-  return for_samples(call, [&]<class T>(T) {
+  return visit_sample(call.in.type.sample, [&]<class T>(T) {
     return launch_contrast<T>(coalesced_kernel<T>, covering(call, launch), call, launch);
   });
 }
 
 CudaStatus contrast_words(const StageCall<Device>& call, const RungLaunch& launch) {
-  return for_samples(
-      call, [&]<class T>(T) { return launch_contrast<T>(words_kernel<T>, striding(launch), call, launch); });
+  return visit_sample(call.in.type.sample, [&]<class T>(T) {
+    return launch_contrast<T>(words_kernel<T>, striding(launch), call, launch);
+  });
 }
 
 CudaStatus contrast_branch_free(const StageCall<Device>& call, const RungLaunch& launch) {
-  return for_samples(call, [&]<class T>(T) {
+  return visit_sample(call.in.type.sample, [&]<class T>(T) {
     return launch_contrast<T>(branch_free_kernel<T>, striding(launch), call, launch);
   });
 }
 
 CudaStatus contrast_table(const StageCall<Device>& call, const RungLaunch& launch) {
-  if (call.in.type.sample == Sample::u8) {
+  if (!is_wide(call.in.type.sample)) {
     LaunchGrid grid = striding(launch);
     grid.shared_bytes = kBins;
     return launch_contrast<Sample8>(table_kernel<Sample8>, grid, call, launch);

@@ -80,25 +80,25 @@ LumaWeights weights_of(const StageCall<Device>& call) {
 }  // namespace
 
 CudaStatus gray_naive(const StageCall<Device>& call, const RungLaunch& launch) {
-  return for_samples(call, [&]<class T>(T) {
+  return visit_sample(call.in.type.sample, [&]<class T>(T) {
     return launch_pixels(naive_kernel<T>, covering_columns(call, launch), call, launch, weights_of(call));
   });
 }
 
 CudaStatus gray_coalesced(const StageCall<Device>& call, const RungLaunch& launch) {
-  return for_samples(call, [&]<class T>(T) {
+  return visit_sample(call.in.type.sample, [&]<class T>(T) {
     return launch_pixels(coalesced_kernel<T>, covering(call, launch), call, launch, weights_of(call));
   });
 }
 
 CudaStatus gray_words(const StageCall<Device>& call, const RungLaunch& launch) {
-  return for_samples(call, [&]<class T>(T) {
+  return visit_sample(call.in.type.sample, [&]<class T>(T) {
     return launch_pixels(words_kernel<T>, striding(launch), call, launch, weights_of(call));
   });
 }
 
 CudaStatus gray_vectors(const StageCall<Device>& call, const RungLaunch& launch) {
-  return for_samples(call, [&]<class T>(T) {
+  return visit_sample(call.in.type.sample, [&]<class T>(T) {
     return launch_pixels(vectors_kernel<T>, striding(launch), call, launch, weights_of(call));
   });
 }

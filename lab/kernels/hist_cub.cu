@@ -47,12 +47,12 @@ __global__ __launch_bounds__(kBins) void collect_kernel(const std::uint32_t* fro
 }  // namespace
 
 std::size_t hist_cub_bytes(const FrameType& shape, const RungLaunch& launch) {
-  return counts_bytes(shape) + (shape.sample == Sample::u16 ? own_bytes<Sample16>(shape, launch)
-                                                            : own_bytes<Sample8>(shape, launch));
+  return counts_bytes(shape) +
+         visit_sample(shape.sample, [&]<class T>(T) { return own_bytes<T>(shape, launch); });
 }
 
 CudaStatus hist_cub(const StageCall<Device>& call, const RungLaunch& launch) {
-  return for_samples(call, [&]<class T>(T) { return launch_cub<T>(call, launch); });
+  return visit_sample(call.in.type.sample, [&]<class T>(T) { return launch_cub<T>(call, launch); });
 }
 
 CudaStatus hist_collect(const StageCall<Device>& call, const RungLaunch& launch) {

@@ -207,13 +207,13 @@ __global__ __launch_bounds__(kMostBlockThreads) void rgb_kernel(Source in, Count
 }  // namespace
 
 CudaStatus hist_global(const StageCall<Device>& call, const RungLaunch& launch) {
-  return for_samples(call, [&]<class T>(T) {
+  return visit_sample(call.in.type.sample, [&]<class T>(T) {
     return launch_counts(global_kernel<T>, covering(call, launch), call, launch);
   });
 }
 
 CudaStatus hist_global_stride(const StageCall<Device>& call, const RungLaunch& launch) {
-  return for_samples(call, [&]<class T>(T) {
+  return visit_sample(call.in.type.sample, [&]<class T>(T) {
     return launch_counts(global_stride_kernel<T>, striding(launch), call, launch);
   });
 }

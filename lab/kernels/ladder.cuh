@@ -128,12 +128,6 @@ __device__ __forceinline__ void store_word(T* to, std::uint32_t word, std::int64
 
 // ---- launches ----------------------------------------------------------------------------------------
 
-// Calls run(T{}) for the type of the call's samples.
-template <class Run>
-CudaStatus for_samples(const StageCall<Device>& call, const Run& run) {
-  return call.in.type.sample == Sample::u16 ? run(Sample16{}) : run(Sample8{});
-}
-
 struct LaunchGrid {
   dim3 blocks;
   unsigned threads = kBlock;  // a block

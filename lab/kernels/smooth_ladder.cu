@@ -195,17 +195,19 @@ CudaStatus launch_specialised(const StageCall<Device>& call, const RungLaunch& l
 }  // namespace
 
 CudaStatus smooth_naive(const StageCall<Device>& call, const RungLaunch& launch) {
-  return for_samples(
-      call, [&]<class T>(T) { return launch_pixels(naive_kernel<T>, covering(call, launch), call, launch); });
+  return visit_sample(call.in.type.sample, [&]<class T>(T) {
+    return launch_pixels(naive_kernel<T>, covering(call, launch), call, launch);
+  });
 }
 
 CudaStatus smooth_tile(const StageCall<Device>& call, const RungLaunch& launch) {
-  return for_samples(
-      call, [&]<class T>(T) { return launch_pixels(tile_kernel<T>, striding(launch), call, launch); });
+  return visit_sample(call.in.type.sample, [&]<class T>(T) {
+    return launch_pixels(tile_kernel<T>, striding(launch), call, launch);
+  });
 }
 
 CudaStatus smooth_specialised(const StageCall<Device>& call, const RungLaunch& launch) {
-  return for_samples(call, [&]<class T>(T) { return launch_specialised<T>(call, launch); });
+  return visit_sample(call.in.type.sample, [&]<class T>(T) { return launch_specialised<T>(call, launch); });
 }
 
 std::size_t smooth_separable_bytes(const FrameType& shape, const RungLaunch&) {

@@ -28,8 +28,7 @@ std::string first_difference(const LabSubject& subject, const ConstHostView& out
                              const std::vector<std::uint64_t>& counts) {
   if (subject.stage->writes_pixels) {
     const ConstHostView right = subject.expected.untyped_view();
-    return right.sample == Sample::u16 ? first_pixel(right.as<Sample16>(), out.as<Sample16>())
-                                       : first_pixel(right.as<Sample8>(), out.as<Sample8>());
+    return visit_sample(right.sample, [&]<class T>(T) { return first_pixel(right.as<T>(), out.as<T>()); });
   }
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] != subject.counts[i])

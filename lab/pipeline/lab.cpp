@@ -167,9 +167,9 @@ std::string lab_difference(const Rung& rung, const LabSubject& subject, const Co
     const int allowed = near ? 1 : 0;
     const std::int64_t margin = near ? margin_of(subject) : 0;
     const ConstHostView expected = subject.expected.untyped_view();
-    const Difference found = expected.sample == Sample::u16
-                                 ? difference_of(expected.as<Sample16>(), out.as<Sample16>(), margin, allowed)
-                                 : difference_of(expected.as<Sample8>(), out.as<Sample8>(), margin, allowed);
+    const Difference found = visit_sample(expected.sample, [&]<class T>(T) {
+      return difference_of(expected.as<T>(), out.as<T>(), margin, allowed);
+    });
     if (!found.identical()) return found.text();
     if (!rung.counts_too) return "";
   }

@@ -96,7 +96,7 @@ void ImageJob::make_plan() {
     image_.plan = imgpipe::make_plan(settings_.stages, header_.shape, settings_.fuse,
                                      settings_.decode.max_pixels, format_info(files_.format).written_bits);
   });
-  const bool cut_down = header_.bits_per_sample > 8 && header_.shape.sample == Sample::u8;
+  const bool cut_down = header_.bits_per_sample > 8 && !is_wide(header_.shape.sample);
   depth_loss_ = cut_down              ? DepthLoss::at_reading
                 : image_.plan.reduced ? DepthLoss::at_the_end
                                       : DepthLoss::none;

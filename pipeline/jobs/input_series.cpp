@@ -22,7 +22,7 @@ class SeriesCounts {
  public:
   void add(const SampleCounts& page) {
     const int colors = page.channels() >= 3 ? 3 : 1;
-    auto& sums = sums_[page.sample() == Sample::u16 ? 1 : 0];
+    auto& sums = sums_[is_wide(page.sample()) ? 1 : 0];
     sums.resize(static_cast<std::size_t>(page.bins()));
     for (int c = 0; c < colors; ++c) std::ranges::transform(sums, page.of(c), sums.begin(), std::plus());
   }

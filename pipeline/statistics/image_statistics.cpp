@@ -38,7 +38,7 @@ int value_of_rank(std::span<const std::uint64_t> running, std::uint64_t rank) {
 }
 
 std::vector<std::uint64_t>& counts_in(ImageGroup::Channel& channel, Sample sample) {
-  return sample == Sample::u16 ? channel.wide : channel.narrow;
+  return is_wide(sample) ? channel.wide : channel.narrow;
 }
 
 void add_values(std::vector<std::uint64_t>& into, std::span<const std::uint64_t> counts) {
@@ -103,7 +103,7 @@ ChannelStatistics statistics_of(std::span<const std::uint64_t> counts, std::span
 }
 
 std::vector<std::uint64_t> ImageGroup::counts(const Channel& channel) const {
-  if (scale() == Sample::u8) return channel.narrow;
+  if (!is_wide(scale())) return channel.narrow;
   std::vector<std::uint64_t> counts = channel.wide;
   counts.resize(65536);
   for (std::size_t value = 0; value < channel.narrow.size(); ++value)
@@ -140,7 +140,7 @@ void StatisticsCollector::add(const SampleCounts& image) {
   for (int c = 0; c < shape.channels; ++c) add_counts(channel_of(c), image, c, pixels);
   ++group.images;
   group.pixels += pixels;
-  if (image.sample() == Sample::u16) ++group.wide_images;
+  if (is_wide(image.sample())) ++group.wide_images;
 }
 
 void StatisticsCollector::add(const StatisticsCollector& others) {

@@ -76,7 +76,7 @@ void count_wide(const Plane<const std::uint16_t, Host>& rows, std::vector<std::u
 SampleCounts::SampleCounts(int channels, Sample sample)
     : channels_(channels),
       sample_(sample),
-      values_(static_cast<std::size_t>(channels) * static_cast<std::size_t>(max_sample(sample) + 1)) {}
+      values_(static_cast<std::size_t>(channels) * static_cast<std::size_t>(imgpipe::bins(sample))) {}
 
 std::span<const std::uint64_t> SampleCounts::of(int channel) const {
   const auto bins_of_one = static_cast<std::size_t>(bins());
@@ -84,7 +84,7 @@ std::span<const std::uint64_t> SampleCounts::of(int channel) const {
 }
 
 void SampleCounts::count(const ConstHostView& rows) {
-  if (sample_ == Sample::u16) return count_wide(rows.as<std::uint16_t>(), values_);
+  if (is_wide(sample_)) return count_wide(rows.as<std::uint16_t>(), values_);
   const auto narrow = rows.as<std::uint8_t>();
   if (channels_ == 1) return count_narrow<1>(narrow, values_);
   if (channels_ == 2) return count_narrow<2>(narrow, values_);
@@ -97,7 +97,7 @@ void SampleCounts::add(const SampleCounts& other) {
 }
 
 std::int64_t SampleCounts::bytes_of(int channels, Sample sample) {
-  return channels * (std::int64_t{max_sample(sample)} + 1) * static_cast<std::int64_t>(sizeof(std::uint64_t));
+  return channels * std::int64_t{imgpipe::bins(sample)} * static_cast<std::int64_t>(sizeof(std::uint64_t));
 }
 
 }  // namespace imgpipe

@@ -17,7 +17,7 @@ class SampleCounts {
 
   [[nodiscard]] int channels() const noexcept { return channels_; }
   [[nodiscard]] Sample sample() const noexcept { return sample_; }
-  [[nodiscard]] int bins() const noexcept { return max_sample(sample_) + 1; }
+  [[nodiscard]] int bins() const noexcept { return imgpipe::bins(sample_); }
   // Of one channel, a count for each value.
   [[nodiscard]] std::span<const std::uint64_t> of(int channel) const;
 

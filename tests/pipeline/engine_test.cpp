@@ -207,9 +207,9 @@ TEST(Timeline, UnionCountsOverlapOnce) {
 }
 
 TEST(Device, NamesAreCheckedAndAutoNeverFails) {
-  EXPECT_EQ(choose_device("reference").kind, DeviceKind::reference);
-  EXPECT_EQ(choose_device("cpu").kind, DeviceKind::cpu);
-  EXPECT_EQ(choose_device("auto").kind, DeviceKind::automatic);
+  EXPECT_EQ(choose_device("reference").backend, Backend::reference);
+  EXPECT_EQ(choose_device("cpu").backend, Backend::cpu);
+  EXPECT_EQ(choose_device("auto").backend, std::nullopt);
   for (const char* text : {"", "gpu", "CUDA", "cuda:", "cuda:x", "cuda:-1", "cuda:1x", "cuda:99999999999",
                            "cuda:1,", "cuda:,1", "cuda:1,1", "cuda:0,x", "cpu:0"}) {
     try {
@@ -219,7 +219,7 @@ TEST(Device, NamesAreCheckedAndAutoNeverFails) {
       EXPECT_EQ(error.kind(), ErrorKind::usage) << text;
     }
   }
-  EXPECT_EQ(choose_device("cuda").kind, DeviceKind::cuda);
+  EXPECT_EQ(choose_device("cuda").backend, Backend::cuda);
   EXPECT_TRUE(choose_device("cuda").cuda_devices.empty());
   EXPECT_EQ(choose_device("cuda:3").cuda_index(), 3);
   EXPECT_EQ(choose_device("cuda:2,0").cuda_devices, (std::vector<int>{2, 0}));

@@ -42,7 +42,7 @@ class NetpbmReader final : public Reader {
     if (maxval < 1 || maxval > 65535) fail("the maximum value is not within 1..65535");
     maxval_ = static_cast<unsigned>(maxval);
     header_.bits_per_sample = static_cast<int>(std::bit_width(maxval_));
-    if (maxval_ > 255 && options.most_bits > 8) header_.shape.sample = Sample::u16;
+    header_.shape.sample = decoded_sample(header_.bits_per_sample, options.most_bits);
     most_ = static_cast<unsigned>(max_sample(header_.shape.sample));
     reciprocal_ = ((std::uint64_t{1} << kReciprocalBits) + maxval_ - 1) / maxval_;
     // One white space ends the header; a comment may stand before it.
@@ -72,11 +72,7 @@ class NetpbmReader final : public Reader {
  protected:
   void read_next_rows(HostView rows) override {
     if (read_straight(rows)) return;
-    if (rows.sample == Sample::u16) {
-      read_rows_of(rows.as<std::uint16_t>());
-    } else {
-      read_rows_of(rows.as<Sample8>());
-    }
+    visit_sample(rows.sample, [&]<class T>(T) { read_rows_of(rows.as<T>()); });
   }
 
   void finish() override {
@@ -240,7 +236,7 @@ class NetpbmReader final : public Reader {
   template <class T>
   void read_raw_row(T* out, std::int64_t count) {
     constexpr T kMissing = missing_sample(sample_type_of<T>);
-    constexpr T kWhite = static_cast<T>(max_sample(sample_type_of<T>));
+    constexpr T kWhite = static_cast<T>(kLargest<T>);
     const Bytes row = take_stored_row();
     const std::size_t have = row.size();
     const auto* in = reinterpret_cast<const unsigned char*>(row.data());
@@ -252,7 +248,7 @@ class NetpbmReader final : public Reader {
       for (std::int64_t x = 0; x < whole; ++x) {
         out[x] = (in[x >> 3] >> (7 - (x & 7)) & 1) != 0 ? T{0} : kWhite;
       }
-    } else if (maxval_ == most_ && sizeof(T) == 2) {
+    } else if (maxval_ == most_ && kIsWide<T>) {
       copy_big_endian(row.data(), static_cast<std::size_t>(whole), reinterpret_cast<std::byte*>(out));
     } else if (maxval_ == most_) {
       std::memcpy(out, in, static_cast<std::size_t>(whole));

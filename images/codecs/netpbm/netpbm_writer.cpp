@@ -28,7 +28,7 @@ class NetpbmWriter final : public Writer {
     const auto row_bytes = static_cast<std::size_t>(rows.row_bytes());
     for (std::int64_t y = 0; y < rows.height; ++y) {
       std::byte* const stored = append({rows.row(y), row_bytes}, rows.height);
-      if (rows.sample == Sample::u16) copy_big_endian(stored, row_bytes / 2, stored);
+      if (is_wide(rows.sample)) copy_big_endian(stored, row_bytes / 2, stored);
     }
   }
 

@@ -215,13 +215,13 @@ class PngReader final : public WholeImageReader {
     const bool transparent = png_get_valid(png_, info_, PNG_INFO_tRNS) != 0;
     header_.shape = {png_get_image_width(png_, info_), png_get_image_height(png_, info_),
                      (palette ? 3 : png_get_channels(png_, info_)) + (transparent ? 1 : 0),
-                     header_.bits_per_sample > 8 && most_bits > 8 ? Sample::u16 : Sample::u8};
+                     decoded_sample(header_.bits_per_sample, most_bits)};
   }
 
   // What rows are to be like; libpng makes its row buffers.
   bool try_start() {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
-    if (header_.shape.sample == Sample::u8) {
+    if (!is_wide(header_.shape.sample)) {
       png_set_scale_16(png_);  // (v*255 + 32895) >> 16, which is v*255/65535 rounded
     } else if (std::endian::native == std::endian::little) {
       png_set_swap(png_);

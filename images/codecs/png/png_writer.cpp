@@ -60,7 +60,7 @@ class PngWriter final : public StripWriter {
   }
 
   [[nodiscard]] DeviceForm device_form() const noexcept override {
-    const bool strips = level_ == 1 && codec_ == CodecChoice::automatic && shape().sample == Sample::u8 &&
+    const bool strips = level_ == 1 && codec_ == CodecChoice::automatic && !is_wide(shape().sample) &&
                         filtered_bytes() < kMostDeviceBytes;
     return {.kind = strips ? DeviceForm::Kind::png_strips : DeviceForm::Kind::none};
   }
@@ -171,7 +171,7 @@ class PngWriter final : public StripWriter {
     return most_compressed_bytes(filtered_bytes(), level_) + 64 + filtered_bytes() / kMostChunkBytes * 12;
   }
   [[nodiscard]] std::int64_t worker_bytes() const {
-    const std::int64_t stored = shape().sample == Sample::u16 ? 2 * shape().row_bytes() : 0;
+    const std::int64_t stored = is_wide(shape().sample) ? 2 * shape().row_bytes() : 0;
     return filtered_bytes() + stored + StripDeflater::working_bytes(filtered_bytes(), level_);
   }
   // As it was given, as chunks, and as it lies in the file's head, which may have grown by doubling.
@@ -199,7 +199,7 @@ class PngWriter final : public StripWriter {
 
   // A row as PNG has it; that of the row before stays.
   static const std::byte* stored_row(const ConstHostView& rows, std::int64_t y, Worker& worker) {
-    if (rows.sample == Sample::u8) return rows.row(y);
+    if (!is_wide(rows.sample)) return rows.row(y);
     std::vector<std::byte>& stored = worker.stored[static_cast<std::size_t>(y % 2)];
     stored.resize(static_cast<std::size_t>(rows.row_bytes()));
     copy_big_endian(rows.row(y), stored.size() / 2, stored.data());
@@ -223,7 +223,7 @@ class PngWriter final : public StripWriter {
     append_number(data, static_cast<std::uint32_t>(shape().width));
     append_number(data, static_cast<std::uint32_t>(shape().height));
     // Bits a sample, colour type, deflate, the five filters, not interlaced.
-    const unsigned bits = shape().sample == Sample::u16 ? 16 : 8;
+    const auto bits = static_cast<unsigned>(8 * bytes_per_sample(shape().sample));
     for (const unsigned value : {bits, kColorTypes[shape().channels], 0U, 0U, 0U})
       data.push_back(static_cast<std::byte>(value));
     return data;

@@ -56,8 +56,8 @@ std::size_t unpack(Bytes packed, std::span<std::byte> row, bool& sound) {
 // + m / 2) / m.
 template <class T>
 T unblended(std::uint32_t value, std::uint32_t alpha, std::uint32_t m) {
-  using Wide = std::conditional_t<sizeof(T) == 1, std::uint32_t, std::uint64_t>;
-  constexpr Wide kMost = max_sample(sample_type_of<T>);
+  using Wide = std::conditional_t<kIsWide<T>, std::uint64_t, std::uint32_t>;
+  constexpr Wide kMost = kLargest<T>;
   if (alpha == 0) alpha = std::max(m, 1U);
   if (value + alpha <= m) return 0;
   return static_cast<T>((2 * kMost * (value + alpha - m) + alpha) / (2 * Wide{alpha}));
@@ -79,7 +79,7 @@ class PsdReader final : public Reader {
     header_.format = Format::psd;
     header_.bits_per_sample = static_cast<int>(psd_.depth);
     header_.shape = {psd_.width, psd_.height, (color ? 3 : 1) + (alpha ? 1 : 0),
-                     psd_.depth > 8 && options.most_bits > 8 ? Sample::u16 : Sample::u8};
+                     decoded_sample(header_.bits_per_sample, options.most_bits)};
     if (!psd_.profile.empty()) header_.profile = profile_name(psd_.profile);
     check_header(header_.shape, options);
     check_plausible(psd_.row_bytes * psd_.height * psd_.colors(), file.size(), kBestRatio);
@@ -97,11 +97,7 @@ class PsdReader final : public Reader {
     if (next_row_ == 0) make_rows();
     for (std::int64_t y = 0; y < rows.height; ++y, ++next_row_) {
       for (ChannelPlane& plane : planes_) read_row(plane);
-      if (rows.sample == Sample::u16) {
-        give_row(rows.as<std::uint16_t>().row(y), rows.channels);
-      } else {
-        give_row(rows.as<Sample8>().row(y), rows.channels);
-      }
+      visit_sample(rows.sample, [&]<class T>(T) { give_row(rows.as<T>().row(y), rows.channels); });
     }
   }
 
@@ -227,7 +223,7 @@ class PsdReader final : public Reader {
   // From the file's colours to grey or RGB; `valid`: all of them are there.
   template <class T>
   void to_output(const std::array<T, 4>& pixel, T* out, bool valid) const {
-    constexpr std::uint32_t kMost = max_sample(sample_type_of<T>);
+    constexpr std::uint32_t kMost = kLargest<T>;
     constexpr T kMissing = missing_sample(sample_type_of<T>);
     const auto palette = [&](std::size_t c) {
       return static_cast<T>(big_endian(psd_.palette, 256 * c + pixel[0], 1));  // of 8 bits

@@ -40,14 +40,6 @@ std::size_t data_bytes(Bytes file, const TiffPage& page, std::size_t chunk) {
   return offset < file.size() ? std::min<std::uint64_t>(page.counts[chunk], file.size() - offset) : 0;
 }
 
-void fill_missing_row(std::byte* out, std::int64_t pixels, const Shape& shape) {
-  if (shape.sample == Sample::u16) {
-    fill_missing(reinterpret_cast<std::uint16_t*>(out), pixels, shape.channels);
-  } else {
-    fill_missing(reinterpret_cast<std::uint8_t*>(out), pixels, shape.channels);
-  }
-}
-
 // In one step, which is faster. False for what is not in perfect order, or not as long as it should be: how
 // far it goes the smaller steps say.
 bool inflates_whole(ZlibInflater& inflater, Bytes data, std::span<std::byte> out) {
@@ -123,7 +115,7 @@ void TiffChunks::give_cell(std::int64_t cell_row, std::int64_t column, HostView 
       row_of_planes[plane] = raw_.data() + plane * chunk_bytes + static_cast<std::size_t>(y) * row_bytes;
     rows_.convert(row_of_planes, out.width, line_.data(), out.row(y));
   }
-  for (std::int64_t y = whole_rows; y < out.height; ++y) fill_missing_row(out.row(y), out.width, out.shape());
+  fill_missing(out.rows(whole_rows, out.height - whole_rows));
 }
 
 void TiffChunks::give_rows(std::int64_t first, HostView out) {
@@ -150,7 +142,7 @@ void TiffChunks::give_rows(std::int64_t first, HostView out) {
         continue;
       }
       if (!lenient_) fail_tiff(too_few());
-      fill_missing_row(at, pixels, out.shape());
+      fill_missing(HostView(at, {pixels, 1, out.channels, out.sample}, 0));
     }
   }
 }

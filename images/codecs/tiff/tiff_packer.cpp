@@ -91,12 +91,11 @@ std::vector<std::byte> TiffPacker::pack(ConstHostView pixels, std::int64_t width
     const std::byte* in = pixels.row(y);
     if (!predicts(packing_)) {
       std::memcpy(out, in, static_cast<std::size_t>(pixels.row_bytes()));
-    } else if (pixels.sample == Sample::u16) {
-      write_differences(reinterpret_cast<const std::uint16_t*>(in), samples, pixels.channels,
-                        reinterpret_cast<std::uint16_t*>(out));
     } else {
-      write_differences(reinterpret_cast<const std::uint8_t*>(in), samples, pixels.channels,
-                        reinterpret_cast<std::uint8_t*>(out));
+      visit_sample(pixels.sample, [&]<class T>(T) {
+        write_differences(reinterpret_cast<const T*>(in), samples, pixels.channels,
+                          reinterpret_cast<T*>(out));
+      });
     }
   }
   std::vector<std::byte> packed;

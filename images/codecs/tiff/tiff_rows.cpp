@@ -12,14 +12,14 @@ namespace {
 // (a * b) / m, rounded, m being the largest value.
 template <class T>
 T product(T a, T b) {
-  constexpr std::uint32_t kMost = max_sample(sample_type_of<T>);
+  constexpr std::uint32_t kMost = kLargest<T>;
   return static_cast<T>((std::uint32_t{a} * b + kMost / 2) / kMost);
 }
 
 // The colour that was multiplied with its alpha; 0 where there is none of it. As of TGA.
 template <class T>
 T straight(T value, T alpha) {
-  constexpr std::uint64_t kMost = max_sample(sample_type_of<T>);
+  constexpr std::uint64_t kMost = kLargest<T>;
   if (alpha == 0) return 0;
   return static_cast<T>(std::min<std::uint64_t>((value * kMost + alpha / 2U) / alpha, kMost));
 }
@@ -29,7 +29,7 @@ T straight(T value, T alpha) {
 Shape tiff_shape(const TiffPage& page, int most_bits) {
   const bool color = page.shown != TiffColor::white_is_zero && page.shown != TiffColor::black_is_zero;
   return {page.width, page.height, (color ? 3 : 1) + (page.alpha != TiffAlpha::none ? 1 : 0),
-          most_bits > 8 && page.bits > 8 ? Sample::u16 : Sample::u8};
+          decoded_sample(page.bits, most_bits)};
 }
 
 TiffRows::TiffRows(const TiffPage& page, Shape shape) : page_(page), shape_(shape) {
@@ -93,7 +93,7 @@ void TiffRows::unpack(const std::byte* row, std::int64_t count, int step, std::u
 
 template <class T>
 T TiffRows::scaled(std::uint32_t value) const {
-  constexpr std::uint32_t kMost = max_sample(sample_type_of<T>);
+  constexpr std::uint32_t kMost = kLargest<T>;
   if (page_.bits == 8 * static_cast<int>(sizeof(T))) return static_cast<T>(value);
   if (page_.bits == 16) return static_cast<T>((value * 255 + 32895) >> 16);  // to 8 bits, rounded
   const std::uint32_t most = (1U << page_.bits) - 1;
@@ -102,7 +102,7 @@ T TiffRows::scaled(std::uint32_t value) const {
 
 template <class T>
 void TiffRows::convert_to(const std::uint16_t* line, std::int64_t pixels, T* out) const {
-  constexpr auto kMost = static_cast<T>(max_sample(sample_type_of<T>));
+  constexpr auto kMost = static_cast<T>(kLargest<T>);
   const int channels = shape_.channels;
   const int colors = TiffPage::colors_of(page_.shown);
   const std::array<std::uint8_t, 5> source = page_.source;
@@ -155,11 +155,7 @@ void TiffRows::convert(std::span<const std::byte* const> rows, std::int64_t pixe
     }
     unpack(row, pixels * samples, planes, line + plane);
   }
-  if (shape_.sample == Sample::u16) {
-    convert_to(line, pixels, reinterpret_cast<std::uint16_t*>(out));
-  } else {
-    convert_to(line, pixels, reinterpret_cast<std::uint8_t*>(out));
-  }
+  visit_sample(shape_.sample, [&]<class T>(T) { convert_to(line, pixels, reinterpret_cast<T*>(out)); });
 }
 
 }  // namespace imgpipe

@@ -1,0 +1,86 @@
+// The types of samples. Every question about them is a switch without a default: a new type does not compile
+// until each is answered.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "images/unreachable.h"
+
+namespace imgpipe {
+
+enum class Sample : std::uint8_t { u8, u16 };
+
+// Their elements; those of 16 bits are in the host's byte order.
+using Sample8 = std::uint8_t;
+using Sample16 = std::uint16_t;
+
+[[nodiscard]] constexpr std::int64_t bytes_per_sample(Sample sample) {
+  switch (sample) {
+    case Sample::u8:
+      return sizeof(Sample8);
+    case Sample::u16:
+      return sizeof(Sample16);
+  }
+  unreachable();
+}
+
+// White; black is 0.
+[[nodiscard]] constexpr int max_sample(Sample sample) {
+  switch (sample) {
+    case Sample::u8:
+      return 255;
+    case Sample::u16:
+      return 65535;
+  }
+  unreachable();
+}
+inline constexpr int kMaxSample = max_sample(Sample::u8);
+
+// The number of values: the counters of a histogram's row.
+[[nodiscard]] constexpr int bins(Sample sample) {
+  return max_sample(sample) + 1;
+}
+
+// Whether integers are processed by the method for 16 bits rather than by that for 8.
+[[nodiscard]] constexpr bool is_wide(Sample sample) {
+  switch (sample) {
+    case Sample::u8:
+      return false;
+    case Sample::u16:
+      return true;
+  }
+  unreachable();
+}
+
+// Calls `function` with an element, for its type: visit_sample(sample, [&]<class T>(T) { ... }).
+template <class Function>
+constexpr decltype(auto) visit_sample(Sample sample, Function&& function) {
+  switch (sample) {
+    case Sample::u8:
+      return function(Sample8{});
+    case Sample::u16:
+      return function(Sample16{});
+  }
+  unreachable();
+}
+
+template <class T>
+struct SampleTypeOf;
+template <>
+struct SampleTypeOf<Sample8> : std::integral_constant<Sample, Sample::u8> {};
+template <>
+struct SampleTypeOf<Sample16> : std::integral_constant<Sample, Sample::u16> {};
+
+template <class T>
+concept SampleElement = requires {
+  SampleTypeOf<std::remove_const_t<T>>::value;
+};
+template <SampleElement T>
+inline constexpr Sample sample_type_of = SampleTypeOf<std::remove_const_t<T>>::value;
+template <SampleElement T>
+inline constexpr int kLargest = max_sample(sample_type_of<T>);
+template <SampleElement T>
+inline constexpr bool kIsWide = is_wide(sample_type_of<T>);
+
+}  // namespace imgpipe
