@@ -1,6 +1,7 @@
 #include "tests/support/plan_text.h"
 
 #include "images/error.h"
+#include "images/unreachable.h"
 #include "kernels/stage.h"
 
 namespace imgpipe::test {
@@ -17,6 +18,18 @@ std::string text_of(const std::optional<std::size_t>& number) {
   return number ? std::to_string(*number) : "-";
 }
 
+std::string_view name_of(ValueKind kind) {
+  switch (kind) {
+    case ValueKind::pixels:
+      return "pixels";
+    case ValueKind::alpha:
+      return "alpha";
+    case ValueKind::counts:
+      return "counts";
+  }
+  unreachable();
+}
+
 StepRow row_of(const Step& step) {
   return {step.label, step.stage->name, step.implicit, step.in, step.out, step.counted_by};
 }
@@ -31,21 +44,26 @@ PlanRows rows_of(const Plan& plan) {
 }
 
 ValueRows rows_of(const Plan& plan, FusedSteps fused, const Keep& keep) {
-  const std::vector<Work> works = works_of(plan, fused);
-  const Buffers buffers = buffers_of(plan, works, keep);
-  ValueRows rows{.nodes = {}, .values = {}, .result = buffers.result, .places = places_of(buffers)};
-  for (std::size_t i = 0; i < works.size(); ++i) {
-    const WorkBuffers& uses = buffers.works[i];
-    rows.nodes.push_back({plan.steps[works[i].index].label, works[i].step->stage->name, uses.pixels_in,
-                          uses.alpha_in, uses.counts_in, uses.pixels_out, uses.alpha_out, uses.counts_out,
-                          uses.pixels, uses.alpha});
+  const Program program = lower(plan, fused, keep);
+  ValueRows rows{.nodes = {}, .values = {}, .result = program.results[0], .places = places_of(program)};
+  for (const Node& node : program.nodes) {
+    NodeRow row{.label = plan.steps[node.step].label, .stage = node.stage->name};
+    row.pixels_in = node.pixels_in().value;
+    row.alpha_in = node.pixels_in().alpha;
+    row.counts_in = node.counts_in();
+    if (const Connection* const made = node.pixels_out()) {
+      row.pixels_out = made->value;
+      row.alpha_out = made->alpha;
+    }
+    row.counts_out = node.counts_out();
+    row.pixels_after = node.after.value;
+    row.alpha_after = node.after.alpha;
+    rows.nodes.push_back(row);
   }
-  for (const Buffer& buffer : buffers.buffers) {
-    rows.values.push_back({buffer.holds == Buffer::Holds::pixels  ? "pixels"
-                           : buffer.holds == Buffer::Holds::alpha ? "alpha"
-                                                                  : "counts",
-                           buffer.type, buffer.planes(), buffer.bytes(), buffer.made_at,
-                           buffer.last_read_at});
+  for (ValueId i = 0; i < program.values.size(); ++i) {
+    const Value& value = program.values[i];
+    rows.values.push_back({name_of(value.kind), value.type, value.planes(), value.bytes(),
+                           program.lives[i].made_at, program.lives[i].last_read_at});
   }
   return rows;
 }

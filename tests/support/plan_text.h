@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pipeline/buffers.h"
+#include "pipeline/graph.h"
 #include "pipeline/plan.h"
 
 namespace imgpipe::test {
