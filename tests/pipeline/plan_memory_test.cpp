@@ -15,6 +15,7 @@
 #include "images/error.h"
 #include "kernels/stage.h"
 #include "pipeline/chains.h"
+#include "pipeline/devices/device_bands.h"
 #include "pipeline/engine.h"
 #include "pipeline/host/chained_run.h"
 #include "tests/support/images.h"
@@ -51,8 +52,8 @@ class StripWriter final : public Writer {
 };
 
 constexpr std::array<std::int64_t, 3> kStripRows{0, 2, 16};
-constexpr std::array<std::string_view, 7> kGroups{"reference", "cpu",  "cpu kept", "cpu repeated",
-                                                  "device",    "lane", "bands"};
+constexpr std::array<std::string_view, 8> kGroups{"reference", "cpu",  "cpu kept", "cpu repeated",
+                                                  "device",    "lane", "bands",    "device bands"};
 using Numbers = std::array<std::string, kGroups.size()>;
 
 std::string text_of(const MemoryNeed& need) {
@@ -68,6 +69,25 @@ std::string bands_text(const Plan& plan, ChainLength length, bool streamed, cons
     text += std::to_string(chain.first) + "-" + std::to_string(chain.end) + " " +
             std::to_string(bands.bands()) + "x" + std::to_string(bands.rows()) + "x" +
             std::to_string(bands.band_bytes()) + "; ";
+  }
+  return text;
+}
+
+// Of a device with little memory, so that tables and places decide how high the bands are.
+std::string device_bands_text(const Plan& plan, const Writer& writer) {
+  std::string text;
+  const DeviceRoom room{std::int64_t{1} << 20, [](const Shape& shape) { return shape.row_bytes(); }};
+  const ChainedPlan chained(plan, true, {}, ChainLength::longest_on_device);
+  for (const Chain& chain : chained.chains) {
+    if (chain.first == chain.end || chain.of_all_rows) continue;
+    text += std::to_string(table_bytes(chained, chain)) + " ";
+    try {
+      const DeviceCut cut = cut_for_device(chained, chain, chain.last ? &writer : nullptr, room, 3);
+      text += std::to_string(cut.slots) + "x" + std::to_string(cut.bands.bands().rows()) + "x" +
+              std::to_string(cut.bands.bytes()) + "; ";
+    } catch (const Error& error) {
+      text += std::string(error.what()) + "; ";
+    }
   }
   return text;
 }
@@ -92,6 +112,7 @@ Numbers numbers_of(const Plan& plan) {
     for (const MemoryQuestion& question : {streamed, kept, repeated})
       numbers[4] += text_of(chains_need(question, true));
     numbers[5] += text_of(lane_need(streamed));
+    numbers[7] += device_bands_text(plan, writer);
     for (const bool is_streamed : {true, false}) {
       for (const ChainLength length : {ChainLength::longest, ChainLength::longest_on_device,
                                        ChainLength::longest_on_device_behind_decoding, ChainLength::step})
