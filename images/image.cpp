@@ -14,7 +14,8 @@ constexpr std::size_t kAlignment = 64;
 
 void require_8_bits(const ConstHostView& view) {
   if (!view.holds<Sample8>())
-    throw Error(ErrorKind::usage, "an image of 16 bits a sample was taken for one of 8");
+    throw Error(ErrorKind::usage, "an image of " + std::to_string(8 * bytes_per_sample(view.sample)) +
+                                      " bits a sample was taken for one of 8");
 }
 
 }  // namespace

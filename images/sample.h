@@ -9,7 +9,8 @@
 
 namespace imgpipe {
 
-enum class Sample : std::uint8_t { u8, u16 };
+// No operator and no file takes floats yet: f32 has memory, and the planner refuses it.
+enum class Sample : std::uint8_t { u8, u16, f32 };
 
 // Their elements; those of 16 bits are in the host's byte order.
 using Sample8 = std::uint8_t;
@@ -21,17 +22,21 @@ using Sample16 = std::uint16_t;
       return sizeof(Sample8);
     case Sample::u16:
       return sizeof(Sample16);
+    case Sample::f32:
+      return sizeof(float);
   }
   unreachable();
 }
 
-// White; black is 0.
+// White of integers; black is 0.
 [[nodiscard]] constexpr int max_sample(Sample sample) {
   switch (sample) {
     case Sample::u8:
       return 255;
     case Sample::u16:
       return 65535;
+    case Sample::f32:
+      break;
   }
   unreachable();
 }
@@ -49,11 +54,13 @@ inline constexpr int kMaxSample = max_sample(Sample::u8);
       return false;
     case Sample::u16:
       return true;
+    case Sample::f32:
+      break;
   }
   unreachable();
 }
 
-// Calls `function` with an element, for its type: visit_sample(sample, [&]<class T>(T) { ... }).
+// Calls `function` with an integer element, for its type: visit_sample(sample, [&]<class T>(T) { ... }).
 template <class Function>
 constexpr decltype(auto) visit_sample(Sample sample, Function&& function) {
   switch (sample) {
@@ -61,6 +68,8 @@ constexpr decltype(auto) visit_sample(Sample sample, Function&& function) {
       return function(Sample8{});
     case Sample::u16:
       return function(Sample16{});
+    case Sample::f32:
+      break;
   }
   unreachable();
 }

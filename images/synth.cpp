@@ -261,6 +261,18 @@ namespace {
                                              "the patterns are " + forms));
 }
 
+int most_of(const PatternInfo& info, Sample sample) {
+  switch (sample) {
+    case Sample::u8:
+      return info.most;
+    case Sample::u16:
+      return info.most_of_16;
+    case Sample::f32:
+      break;
+  }
+  throw Error(ErrorKind::usage, "patterns have samples of 8 or 16 bits");
+}
+
 }  // namespace
 
 Pattern parse_pattern(std::string_view text, Sample sample) {
@@ -279,7 +291,7 @@ Pattern parse_pattern(std::string_view text, Sample sample) {
     const std::string_view digits = text.substr(colon + 1);
     const auto [end, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), pattern.parameter);
-    const int most = is_wide(sample) ? info->most_of_16 : info->most;
+    const int most = most_of(*info, sample);
     if (error != std::errc{} || end != digits.data() + digits.size() || pattern.parameter < info->least ||
         pattern.parameter > most) {
       throw Error(ErrorKind::usage,
@@ -293,7 +305,7 @@ Pattern parse_pattern(std::string_view text, Sample sample) {
 Image synthesize(const Pattern& pattern, Shape shape, std::uint64_t seed) {
   if (shape.channels < 1 || shape.channels > 4)
     throw Error(ErrorKind::usage, "patterns have 1 to 4 channels");
-  if (!is_wide(shape.sample) && pattern.parameter > pattern.info->most)
+  if (pattern.parameter > most_of(*pattern.info, shape.sample))
     throw Error(ErrorKind::usage, "pattern " + std::string(pattern.info->name) +
                                       " of 8 bits: " + std::string(pattern.info->summary));
   Image image(shape);

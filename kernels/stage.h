@@ -23,6 +23,8 @@ struct StageFunctions {
   CudaStatus (*cuda)(const StageCall<Device>&, const CudaLaunch&) = nullptr;
 };
 
+inline constexpr StageFunctions kNoFunctions;
+
 struct Stage {
   std::string_view name;     // as --stages takes it and the report shows it
   std::string_view summary;  // for --help
@@ -96,6 +98,8 @@ struct Stage {
       return stage.u8;
     case Sample::u16:
       return stage.u16;
+    case Sample::f32:
+      return kNoFunctions;
   }
   unreachable();
 }

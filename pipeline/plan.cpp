@@ -49,6 +49,7 @@ class PlanBuilder {
 
   void add_selected(const StageRequest& request) {
     const Stage& stage = *request.stage;
+    check_samples(stage);
     const std::string_view why = stage.needless == nullptr ? "" : stage.needless(frame_, request.parameters);
     if (!why.empty()) {
       plan_.notes.push_back(std::string(stage.name) + request.said + " left out: " + std::string(why));
@@ -71,6 +72,12 @@ class PlanBuilder {
   }
 
  private:
+  void check_samples(const Stage& stage) const {
+    if (works_on(stage, frame_.sample)) return;
+    throw Error(ErrorKind::usage, std::string(stage.name) + " takes no images of " +
+                                      std::to_string(8 * bytes_per_sample(frame_.sample)) + " bits a sample");
+  }
+
   // Grey without alpha is the same bytes in both layouts.
   void change_layout(Layout wanted) {
     if (frame_.layout == wanted || frame_.channels() == 1) return;
@@ -97,8 +104,7 @@ class PlanBuilder {
     if (earlier > 0) step.label += "#" + std::to_string(earlier + 1);
     step.label += said;
     if (step.implicit) step.label += "*";
-    if (!works_on(stage, frame_.sample))
-      throw Error(ErrorKind::usage, std::string(stage.name) + " takes images of 8 bits a sample only");
+    check_samples(stage);
     step.in = frame_;
     step.out = output_type(stage, frame_, step.parameters);
     if (stage.writes_pixels) check_size(step.label, step.out, most_pixels_);

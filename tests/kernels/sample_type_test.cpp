@@ -170,6 +170,18 @@ TEST(Sample, WritersOf8BitsTakeNoRowsOf16) {
   }
 }
 
+TEST(Sample, FloatsHaveMemoryButNoFileAndNoPattern) {
+  const Shape floats{5, 3, 1, Sample::f32};
+  EXPECT_EQ(Image(floats).size_bytes(), 60U);
+  EXPECT_THROW((void)Image(floats).view(), Error);
+  EXPECT_THROW((void)synthesize(parse_pattern("noise"), floats, 1), Error);
+  EXPECT_THROW((void)parse_pattern("constant:1", Sample::f32), Error);
+  for (const FormatInfo& info : format_table()) {
+    if (!info.writable) continue;
+    EXPECT_THROW((void)make_writer(info.format, floats), Error) << info.name;
+  }
+}
+
 TEST(Sample, MissingPixelsAreMidGreyAndOpaque) {
   std::array<Sample8, 6> narrow{};
   fill_missing(narrow.data(), 3, 2);

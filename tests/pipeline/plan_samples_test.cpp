@@ -1,4 +1,5 @@
 // What plans make of samples of 16 bits.
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -26,6 +27,20 @@ TEST(Plan, SamplesOf16BitsStayUnlessAStepMakesOthers) {
   EXPECT_EQ(output("smooth,contrast:to=8,invert", kDeepRgba), Sample::u8);
   EXPECT_EQ(output("contrast:to=16", kRgba), Sample::u16);
   EXPECT_EQ(output("depth:16,gamma:2,depth:8", kRgba), Sample::u8);
+}
+
+TEST(Plan, EveryStageRefusesFloats) {
+  const Shape floats{8, 4, 3, Sample::f32};
+  for (const Stage& stage : stage_table()) {
+    const std::vector<StageRequest> stages{{&stage, presets(stage.parameters), ""}};
+    try {
+      (void)make_plan(stages, floats);
+      ADD_FAILURE() << stage.name;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.what(), std::string(stage.name) + " takes no images of 32 bits a sample");
+    }
+  }
+  EXPECT_THROW((void)make_plan({}, floats), Error);
 }
 
 // Alpha goes past contrast, but for one that makes samples of another type.
