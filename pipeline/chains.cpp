@@ -22,46 +22,46 @@ std::int64_t row_bytes(const FrameType& type) {
 }
 
 // Rows of the input that two neighbouring rows of the output both need.
-std::int64_t overlap_of(const Step& step) {
-  if (!step.stage->writes_pixels || step.out.height < 2) return 0;
-  if (needs_all_rows(*step.stage, step.parameters)) return 0;  // they are all there already
-  const std::int64_t middle = step.out.height / 2 - 1;
-  const RowRange upper = rows_needed(*step.stage, step.in, step.parameters, {middle, middle + 1});
-  const RowRange lower = rows_needed(*step.stage, step.in, step.parameters, {middle + 1, middle + 2});
+std::int64_t overlap_of(const Node& node) {
+  if (node.pixels_out() == nullptr || node.out.height < 2) return 0;
+  if (node.needs_all_rows()) return 0;  // they are all there already
+  const std::int64_t middle = node.out.height / 2 - 1;
+  const RowRange upper = node.rows_needed({middle, middle + 1});
+  const RowRange lower = node.rows_needed({middle + 1, middle + 2});
   return std::max<std::int64_t>(0, upper.end - lower.first);
 }
 
 // How many rows of the input are left out, and no band needs them.
-std::int64_t rows_left_out(const Step& step) {
-  if (!step.stage->moves_pixels) return 0;
-  return step.in.height - rows_needed(*step.stage, step.in, step.parameters, {0, step.out.height}).count();
+std::int64_t rows_left_out(const Node& node) {
+  if (!node.stage->moves_pixels) return 0;
+  return node.in.height - node.rows_needed({0, node.out.height}).count();
 }
 
 bool is_on_device(ChainLength length) {
   return length == ChainLength::longest_on_device || length == ChainLength::longest_on_device_behind_decoding;
 }
 
-// Takes the works apart, one after the other.
+// Takes the nodes apart, one after the other.
 class ChainCutter {
  public:
-  ChainCutter(const std::vector<Work>& works, const Buffers& buffers, ChainLength length)
-      : works_(works), buffers_(buffers), length_(length), tallest_(buffers[0].type.height) {}
+  ChainCutter(const Program& program, ChainLength length)
+      : program_(program), length_(length), tallest_(program.values[0].type.height) {}
 
   std::vector<Chain> cut() {
-    for (std::size_t i = 0; i < works_.size(); ++i) {
-      const Step& step = *works_[i].step;
-      const std::int64_t more = overlap_of(step);
-      const bool all_rows = needs_all_rows(*step.stage, step.parameters);
+    for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
+      const Node& node = program_.nodes[i];
+      const std::int64_t more = overlap_of(node);
+      const bool all_rows = node.needs_all_rows();
       if (length_ == ChainLength::step ? begins_step(i) : all_rows || must_end(i, more)) {
         chains_.push_back({.first = i, .end = i, .of_all_rows = all_rows});
         overlap_ = 0;
-        tallest_ = step.in.height;
+        tallest_ = node.in.height;
       }
       chains_.back().end = i + 1;
       overlap_ += more;
       // What a taller frame before it costs, it costs for the rows that are not left out.
       tallest_ =
-          std::max(tallest_ * (step.in.height - rows_left_out(step)) / step.in.height, step.out.height);
+          std::max(tallest_ * (node.in.height - rows_left_out(node)) / node.in.height, node.out.height);
     }
     chains_.front().decodes = true;
     chains_.back().last = true;
@@ -70,35 +70,33 @@ class ChainCutter {
 
  private:
   [[nodiscard]] bool begins_step(std::size_t i) const {
-    return chains_.size() == 1 || works_[i - 1].index != works_[i].index;
+    return chains_.size() == 1 || program_.nodes[i - 1].step != program_.nodes[i].step;
   }
 
-  // Whether the chain ends before work i, which makes bands overlap by so many rows more. Neighbouring bands
+  // Whether the chain ends before node i, which makes bands overlap by so many rows more. Neighbouring bands
   // make the rows twice that both need, and for them all the rows that those come from: cheap in frames of
-  // one height, dear behind a frame that was much taller, or before one that will be.
+  // one height, dear after a frame that was much taller, or before one that will be.
   [[nodiscard]] bool must_end(std::size_t i, std::int64_t more) const {
-    const Step& step = *works_[i].step;
-    const auto counts = buffers_.works[i].counts_in;
-    const std::int64_t height = step.in.height;
-    return (counts && buffers_[*counts].made_at > chains_.back().first) || overlap_ + more > kMostOverlap ||
-           (more > 0 && tallest_ > 2 * height) || step.out.height > 2 * height ||
-           (rows_left_out(step) > 0 && is_read_later(i)) ||
+    const Node& node = program_.nodes[i];
+    const auto counts = node.counts_in();
+    const std::int64_t height = node.in.height;
+    return (counts && program_.lives[*counts].made_at > chains_.back().first) ||
+           overlap_ + more > kMostOverlap || (more > 0 && tallest_ > 2 * height) ||
+           node.out.height > 2 * height || (rows_left_out(node) > 0 && is_read_later(i)) ||
            (is_on_device(length_) && chains_.back().of_all_rows) ||
            (length_ == ChainLength::longest_on_device_behind_decoding && i == 0);
   }
 
-  // Whether something that the chain has made before work i, or counted, is read behind that work too. Bands
+  // Whether something that the chain has made before node i, or counted, is read after that node too. Bands
   // then share all of its rows out among them, which lie elsewhere than those that a part of the image needs.
   [[nodiscard]] bool is_read_later(std::size_t i) const {
-    return std::ranges::any_of(buffers_.buffers, [&](const Buffer& buffer) {
-      const bool made_here =
-          buffer.made_at == 0 ? chains_.size() == 1 : buffer.made_at > chains_.back().first;
-      return made_here && buffer.made_at <= i && buffer.last_read_at > i + 1;
+    return std::ranges::any_of(program_.lives, [&](const Lifetime& life) {
+      const bool made_here = life.made_at == 0 ? chains_.size() == 1 : life.made_at > chains_.back().first;
+      return made_here && life.made_at <= i && life.last_read_at > i + 1;
     });
   }
 
-  const std::vector<Work>& works_;
-  const Buffers& buffers_;
+  const Program& program_;
   const ChainLength length_;
   std::vector<Chain> chains_{1};
   std::int64_t overlap_ = 0;
@@ -129,28 +127,27 @@ ChainedPlan::ChainedPlan(const Plan& the_plan, bool is_streamed, const Keep& kee
 ChainedPlan::ChainedPlan(const Plan& the_plan, bool is_streamed, const Keep& keep, ChainLength length)
     : plan(the_plan),
       streamed(is_streamed),
-      works(works_of(the_plan, FusedSteps::as_parts)),
-      buffers(buffers_of(the_plan, works, keep)),
-      chains(ChainCutter(works, buffers, length).cut()) {}
+      program(lower(the_plan, FusedSteps::as_parts, keep)),
+      chains(ChainCutter(program, length).cut()) {}
 
 std::size_t ChainedPlan::end_time(const Chain& chain) const {
-  return streamed && chain.last ? works.size() + 1 : chain.end;
+  return streamed && chain.last ? program.nodes.size() + 1 : chain.end;
 }
 
-bool ChainedPlan::made_in(std::size_t buffer, const Chain& chain) const {
-  const std::size_t made = buffers[buffer].made_at;
+bool ChainedPlan::made_in(ValueId value, const Chain& chain) const {
+  const std::size_t made = program.lives[value].made_at;
   return made == 0 ? chain.decodes : made > chain.first && made <= chain.end;
 }
 
-bool ChainedPlan::is_whole(std::size_t buffer, const Chain& chain) const {
-  return buffers[buffer].last_read_at > end_time(chain);
+bool ChainedPlan::is_whole(ValueId value, const Chain& chain) const {
+  return program.lives[value].last_read_at > end_time(chain);
 }
 
 BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* writer)
     : plan_(plan), chain_(chain), to_writer_(chain.last && writer != nullptr && plan.streamed) {
-  const FrameType source = plan.buffers[0].type;
+  const FrameType source = plan.program.values[0].type;
   height_ = to_writer_                ? plan.plan.output.height
-            : chain.end > chain.first ? plan.works[chain.end - 1].step->out.height
+            : chain.end > chain.first ? plan.program.nodes[chain.end - 1].out.height
                                       : source.height;
   // Of the largest of its frames, for each row of the last, without rows that nothing needs.
   tallest_ = height_;
@@ -160,8 +157,7 @@ BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* wr
     row_bytes_ = std::max(row_bytes_, imgpipe::row_bytes(type) * ((rows.count() + height_ - 1) / height_));
   };
   if (chain.decodes) weigh(source, needed[0]);
-  for (std::size_t i = chain.first; i < chain.end; ++i)
-    weigh(plan.works[i].step->out, needed[plan.buffers.works[i].pixels]);
+  for (const Node& node : plan.nodes_of(chain)) weigh(node.out, needed[node.after.value]);
 }
 
 BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* writer, int threads)
@@ -194,37 +190,40 @@ RowRange BandPlan::band(std::int64_t i) const {
   return {i * rows_, std::min(height_, (i + 1) * rows_)};
 }
 
+std::int64_t BandPlan::bytes_moved(const Node& node, const RowRange& band) const {
+  const RowRange rows = own(band, node.out.height);
+  const std::int64_t each = node.bytes_moved() / node.out.height;
+  const std::int64_t rest = node.bytes_moved() % node.out.height;
+  return each * rows.count() + rest * rows.end / node.out.height - rest * rows.first / node.out.height;
+}
+
 std::vector<RowRange> BandPlan::rows_of(const RowRange& band) const {
-  std::vector<RowRange> rows(plan_.buffers.size());
-  const auto need = [&](std::size_t buffer, const RowRange& range) {
-    rows[buffer] = hull(rows[buffer], range);
-  };
-  const auto need_own = [&](std::size_t buffer) {
-    need(buffer, own(band, plan_.buffers[buffer].type.height));
-  };
-  if (to_writer_) need_own(plan_.buffers.result);
+  const Program& program = plan_.program;
+  std::vector<RowRange> rows(program.values.size());
+  const auto need = [&](ValueId value, const RowRange& range) { rows[value] = hull(rows[value], range); };
+  const auto need_own = [&](ValueId value) { need(value, own(band, program.values[value].type.height)); };
+  if (to_writer_) need_own(program.results[0]);
   for (std::size_t i = chain_.end; i-- > chain_.first;) {
-    const Step& step = *plan_.works[i].step;
-    const WorkBuffers& uses = plan_.buffers.works[i];
-    RowRange in = own(band, step.in.height);
-    if (uses.pixels_out) {
-      if (plan_.is_whole(*uses.pixels_out, chain_)) need_own(*uses.pixels_out);
-      RowRange out = rows[*uses.pixels_out];
-      if (uses.alpha_out) {
-        if (plan_.is_whole(*uses.alpha_out, chain_)) need_own(*uses.alpha_out);
-        out = rows[*uses.alpha_out] = rows[*uses.pixels_out] = hull(out, rows[*uses.alpha_out]);
+    const Node& node = program.nodes[i];
+    RowRange in = own(band, node.in.height);
+    if (const Connection* const made = node.pixels_out()) {
+      if (plan_.is_whole(made->value, chain_)) need_own(made->value);
+      RowRange out = rows[made->value];
+      if (made->alpha) {
+        if (plan_.is_whole(*made->alpha, chain_)) need_own(*made->alpha);
+        out = rows[*made->alpha] = rows[made->value] = hull(out, rows[*made->alpha]);
       }
-      in = rows_needed(*step.stage, step.in, step.parameters, out);
+      in = node.rows_needed(out);
     }
-    need(uses.pixels_in, in);
-    if (uses.alpha_in) need(*uses.alpha_in, in);
+    need(node.pixels_in().value, in);
+    if (node.pixels_in().alpha) need(*node.pixels_in().alpha, in);
   }
   if (chain_.decodes && plan_.is_whole(0, chain_)) need_own(0);
   return rows;
 }
 
-bool BandPlan::in_place(std::size_t buffer, const RowRange& rows, const RowRange& band) const {
-  return plan_.is_whole(buffer, chain_) && rows == own(band, plan_.buffers[buffer].type.height);
+bool BandPlan::in_place(ValueId value, const RowRange& rows, const RowRange& band) const {
+  return plan_.is_whole(value, chain_) && rows == own(band, plan_.program.values[value].type.height);
 }
 
 // Of the rows from `read` up to `until` those that are read first: to the end of a piece; 0 if they are no
@@ -234,7 +233,7 @@ std::int64_t BandPlan::next_piece(std::int64_t read, std::int64_t until) const {
 }
 
 std::int64_t BandPlan::skipped_before(std::int64_t i, std::int64_t read) const {
-  const std::int64_t height = plan_.buffers[0].type.height;
+  const std::int64_t height = plan_.program.values[0].type.height;
   if (i == bands()) {
     const std::int64_t piece = next_piece(read, height);
     return piece > 0 ? piece : height - read;
@@ -244,14 +243,14 @@ std::int64_t BandPlan::skipped_before(std::int64_t i, std::int64_t read) const {
 }
 
 std::int64_t BandPlan::read_end(std::int64_t i, const RowRange& needed, std::int64_t read) const {
-  const std::int64_t height = plan_.buffers[0].type.height;
+  const std::int64_t height = plan_.program.values[0].type.height;
   const std::int64_t end = std::max(needed.end, read);
   return i + 1 == bands() && next_piece(end, height) == 0 ? height : end;
 }
 
-// By buffer: the most rows that any band holds of what it makes.
+// By value: the most rows that any band holds of what it makes.
 std::vector<std::int64_t> BandPlan::most_rows_held() {
-  std::vector<std::int64_t> held(plan_.buffers.size());
+  std::vector<std::int64_t> held(plan_.program.values.size());
   std::int64_t read = 0;  // rows of the decoded image
   const auto skip_before = [&](std::int64_t i) {
     while (const std::int64_t rows = chain_.decodes ? skipped_before(i, read) : 0) {
@@ -264,9 +263,9 @@ std::vector<std::int64_t> BandPlan::most_rows_held() {
   for (std::int64_t i = 0; i < bands(); ++i) {
     const RowRange at = band(i);
     std::vector<RowRange> rows = rows_of(at);
-    for (std::size_t buffer = 0; buffer < rows.size(); ++buffer) {
-      if (!plan_.made_in(buffer, chain_)) continue;
-      if (buffer == 0) {
+    for (ValueId value = 0; value < rows.size(); ++value) {
+      if (!plan_.made_in(value, chain_)) continue;
+      if (value == 0) {
         if (rows[0].count() == 0) rows[0] = {read, read};
         skip_before(i);
         rows[0].first = std::min(rows[0].first, read);
@@ -274,10 +273,10 @@ std::vector<std::int64_t> BandPlan::most_rows_held() {
         read = rows[0].end;
         rows_read_ = std::max(rows_read_, rows[0].count());
         if (plan_.is_whole(0, chain_)) continue;
-      } else if (in_place(buffer, rows[buffer], at)) {
+      } else if (in_place(value, rows[value], at)) {
         continue;
       }
-      held[buffer] = std::max(held[buffer], rows[buffer].count());
+      held[value] = std::max(held[value], rows[value].count());
     }
   }
   skip_before(bands());
@@ -285,31 +284,31 @@ std::vector<std::int64_t> BandPlan::most_rows_held() {
 }
 
 void BandPlan::find_places() {
-  const FrameType& source = plan_.buffers[0].type;
+  const FrameType& source = plan_.program.values[0].type;
   skip_rows_ = rows_of_a_band(source.height, imgpipe::row_bytes(source), 1);
   const std::vector<std::int64_t> held = most_rows_held();
   place_of_.resize(held.size());
-  std::vector<std::size_t> free_after;  // by place: when its last buffer was last read
+  std::vector<std::size_t> free_after;  // by place: when its last value was last read
   for (std::size_t i = 0; i < held.size(); ++i) {
     if (held[i] == 0) continue;
-    const Buffer& buffer = plan_.buffers[i];
-    Shape plane = buffer.plane();
+    const Value& value = plan_.program.values[i];
+    const Lifetime& life = plan_.program.lives[i];
+    Shape plane = value.plane();
     plane.height = held[i];
     const auto fits = [&](std::size_t place) {
       Shape wanted = places_[place].plane;
       wanted.height = plane.height;
-      return free_after[place] < buffer.made_at && wanted == plane &&
-             places_[place].planes == buffer.planes();
+      return free_after[place] < life.made_at && wanted == plane && places_[place].planes == value.planes();
     };
     std::size_t place = 0;
     while (place < places_.size() && !fits(place)) ++place;
     if (place == places_.size()) {
-      places_.push_back({plane, buffer.planes()});
+      places_.push_back({plane, value.planes()});
       free_after.push_back(0);
     }
     places_[place].plane.height = std::max(places_[place].plane.height, plane.height);
-    // What is read of the decoded image stays for the band behind.
-    free_after[place] = i == 0 ? plan_.works.size() + 1 : buffer.last_read_at;
+    // What is read of the decoded image stays for the next band.
+    free_after[place] = i == 0 ? plan_.program.nodes.size() + 1 : life.last_read_at;
     place_of_[i] = place;
   }
 }

@@ -1,12 +1,12 @@
-// The works of a plan in chains, and the bands of rows that a chain is cut into.
+// The nodes of a plan in chains, and the bands of rows that a chain is cut into.
 //
 //   gray,hist,contrast,smooth of an RGB file
 //
 //     reader -> gray -> hist -> grey image -> contrast -> smooth -> writer
 //
-// A chain ends where the next work needs a whole image before it: contrast needs the histogram of what is
-// still being decoded. A band goes from the first work of a chain to the last one on one thread. Which rows a
-// work makes for a band follows from the rows that the works behind it need of it:
+// A chain ends where the next node needs a whole image before it: contrast needs the histogram of what is
+// still being decoded. A band goes from the first node of a chain to the last one on one thread. Which rows a
+// node makes for a band follows from the rows that the nodes after it need of it:
 //
 //   band of the chain's last frame        first ............ end
 //   smooth needs of contrast           first-2 ............ end+2
@@ -19,29 +19,30 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "images/codecs/codec.h"
-#include "pipeline/buffers.h"
+#include "pipeline/graph.h"
 
 namespace imgpipe {
 
-// Works first..end-1.
+// Nodes first..end-1.
 struct Chain {
   std::size_t first = 0, end = 0;
   bool decodes = false;  // the first: it makes the decoded image
   bool last = false;     // a writer takes its bands, if there is one
-  // Its first work needs all rows at once. On a device such a work is a chain of its own, and the host's: the
+  // Its first node needs all rows at once. On a device such a node is a chain of its own, and the host's: the
   // rows are there, in its memory, and a device could not hold them.
   bool of_all_rows = false;
 };
 
 // How much a chain does. `longest`: all that can be done band by band, the first of them fed by the reader.
-// Those behind decoding have an empty chain first, that decodes into a whole image. On a device a work that
+// Those behind decoding have an empty chain first, that decodes into a whole image. On a device a node that
 // needs all rows is a chain of its own.
 enum class ChainLength { longest, longest_on_device, longest_on_device_behind_decoding, step };
 
-// The plan's works with the buffers between them, in chains.
+// The plan's nodes and values, in chains.
 struct ChainedPlan {
   ChainedPlan(const Plan& plan, bool streamed, const Keep& keep, ChainLength length);
   // `longest` if it is streamed, else `step`.
@@ -49,23 +50,18 @@ struct ChainedPlan {
 
   const Plan& plan;
   bool streamed;  // nothing is kept but the file: a writer takes the bands of the last chain
-  std::vector<Work> works;
-  Buffers buffers;
+  Program program;
   std::vector<Chain> chains;
 
-  // The time of a chain's last work; of the last one that is streamed, when the writer has read.
+  [[nodiscard]] std::span<const Node> nodes_of(const Chain& chain) const {
+    return std::span(program.nodes).subspan(chain.first, chain.end - chain.first);
+  }
+  // The time of a chain's last node; of the last one that is streamed, when the writer has read.
   [[nodiscard]] std::size_t end_time(const Chain& chain) const;
-  [[nodiscard]] bool made_in(std::size_t buffer, const Chain& chain) const;
-  // Whether a buffer that is made in this chain must be there as a whole image: something behind it reads it.
-  [[nodiscard]] bool is_whole(std::size_t buffer, const Chain& chain) const;
+  [[nodiscard]] bool made_in(ValueId value, const Chain& chain) const;
+  // Whether a value that is made in this chain must be there as a whole image: something after it reads it.
+  [[nodiscard]] bool is_whole(ValueId value, const Chain& chain) const;
 };
-
-// What `own` rows of a frame of `rows` have of so many of its bytes; the shares of all bands add up to them.
-[[nodiscard]] constexpr std::int64_t share_of_bytes(std::int64_t bytes, const RowRange& own,
-                                                    std::int64_t rows) {
-  const std::int64_t rest = bytes % rows;
-  return bytes / rows * own.count() + rest * own.end / rows - rest * own.first / rows;
-}
 
 // A chain's bands.
 class BandPlan {
@@ -99,20 +95,22 @@ class BandPlan {
   [[nodiscard]] RowRange own(const RowRange& band, std::int64_t frame_rows) const {
     return {band.first * frame_rows / height_, band.end * frame_rows / height_};
   }
-  // By buffer: the rows of it that a band makes or reads. Empty for what the chain does not touch.
+  // The bytes that a node moves for a band; those of all bands add up to what it moves for the image.
+  [[nodiscard]] std::int64_t bytes_moved(const Node& node, const RowRange& band) const;
+  // By value: the rows of it that a band makes or reads. Empty for what the chain does not touch.
   [[nodiscard]] std::vector<RowRange> rows_of(const RowRange& band) const;
-  // Memory of a band, used for one buffer after the other: planes of one shape, as high as the most rows that
+  // Memory of a band, used for one value after the other: planes of one shape, as high as the most rows that
   // any band holds of any of them.
   struct Place {
     Shape plane;
     int planes = 1;
   };
   [[nodiscard]] const std::vector<Place>& places() const { return places_; }
-  // Where a band holds its rows of a buffer; none where it makes them in a whole image, or not at all. The
+  // Where a band holds its rows of a value; none where it makes them in a whole image, or not at all. The
   // decoded image has a place of its own, with the rows between this band's and the last one's.
-  [[nodiscard]] std::optional<std::size_t> place_of(std::size_t buffer) const { return place_of_[buffer]; }
-  // Whether a band writes its rows of a buffer straight into the whole image.
-  [[nodiscard]] bool in_place(std::size_t buffer, const RowRange& rows, const RowRange& band) const;
+  [[nodiscard]] std::optional<std::size_t> place_of(ValueId value) const { return place_of_[value]; }
+  // Whether a band writes its rows of a value straight into the whole image.
+  [[nodiscard]] bool in_place(ValueId value, const RowRange& rows, const RowRange& band) const;
   // The most rows that are read of the decoded image at a time: all that a band needs of it, or a piece.
   [[nodiscard]] std::int64_t rows_read() const { return rows_read_; }
   // Bytes that one band holds.
@@ -135,7 +133,7 @@ class BandPlan {
   std::int64_t skip_rows_ = 1;  // of a piece that is read for no band
   std::int64_t skips_ = 0;
   std::vector<Place> places_;
-  std::vector<std::optional<std::size_t>> place_of_;  // by buffer
+  std::vector<std::optional<std::size_t>> place_of_;  // by value
 };
 
 }  // namespace imgpipe

@@ -167,10 +167,6 @@ void fuse_steps(Plan& plan) {
 
 }  // namespace
 
-const StageFunctions& Step::functions() const {
-  return imgpipe::functions(*stage, in.sample);
-}
-
 Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fuse, std::int64_t most_pixels,
                int most_bits) {
   PlanBuilder builder(input, most_pixels);

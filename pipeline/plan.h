@@ -15,8 +15,6 @@
 
 namespace imgpipe {
 
-struct StageFunctions;
-
 struct Step {
   const Stage* stage = nullptr;
   Parameters parameters;
@@ -28,8 +26,6 @@ struct Step {
   std::optional<std::size_t> counted_by{};                   // the step whose histogram it reads
   std::vector<Step> parts{};                                 // of a fused step: the two that it stands for
   std::shared_ptr<const std::vector<std::byte>> prepared{};  // the stage's table, if it has one
-
-  [[nodiscard]] const StageFunctions& functions() const;
 };
 
 struct Plan {

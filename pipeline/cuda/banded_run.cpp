@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "images/memory/available_memory.h"
-#include "kernels/stage.h"
 #include "pipeline/cuda/device_memory.h"
 #include "pipeline/devices/band_device.h"
 #include "pipeline/host/chained_run.h"
@@ -67,7 +66,7 @@ struct Slot {
   // The thread that waits for it sleeps: a processor that spins is one that decodes nothing.
   Event done{cudaEventBlockingSync | cudaEventDisableTiming};
   std::byte* memory = nullptr;
-  std::pmr::vector<std::uint64_t> counts;  // of the chain's works that count, one behind the other
+  std::pmr::vector<std::uint64_t> counts;  // of the chain's nodes that count, one after the other
 };
 
 class CudaBandDevice final : public BandDevice {
@@ -126,8 +125,8 @@ class CudaBandDevice final : public BandDevice {
     slot.context.used_events = 0;
   }
 
-  [[nodiscard]] const std::uint64_t* counts(std::size_t number, std::size_t work) const override {
-    return slots_[number].counts.data() + counters_before_[work];
+  [[nodiscard]] const std::uint64_t* counts(std::size_t number, std::size_t node) const override {
+    return slots_[number].counts.data() + counters_before_[node];
   }
 
   void stop() noexcept override {
@@ -135,24 +134,26 @@ class CudaBandDevice final : public BandDevice {
   }
 
  private:
-  // Where the counters of each work that counts lie among a slot's.
+  [[nodiscard]] const Node& node_of(std::size_t i) const { return bands_->plan().program.nodes[i]; }
+
+  // Where the counters of each node that counts lie among a slot's.
   void find_counters() {
-    const ChainedPlan& plan = bands_->plan();
     counters_ = 0;
-    counters_before_.assign(plan.works.size(), 0);
+    counters_before_.assign(bands_->plan().program.nodes.size(), 0);
     for (std::size_t i = bands_->chain().first; i < bands_->chain().end; ++i) {
       counters_before_[i] = counters_;
-      if (plan.buffers.works[i].counts_out) counters_ += counters(plan.works[i].step->out);
+      if (node_of(i).counts_out()) counters_ += counters(node_of(i).out);
     }
   }
 
-  // What steps have prepared, counts of the whole image and what steps find in them, each in room of its own.
+  // What nodes have prepared, counts of the whole image and what nodes find in them, each with a block of its
+  // own.
   void bring_tables(const std::vector<std::vector<std::uint64_t>>& counts) {
-    const ChainedPlan& plan = bands_->plan();
-    tables_.prepared.assign(plan.works.size(), nullptr);
-    tables_.found.assign(plan.works.size(), {});
+    const Program& program = bands_->plan().program;
+    tables_.prepared.assign(program.nodes.size(), nullptr);
+    tables_.found.assign(program.nodes.size(), {});
     tables_.counts.assign(counts.size(), nullptr);
-    const std::int64_t bytes = table_bytes(plan, bands_->chain());
+    const std::int64_t bytes = table_bytes(bands_->plan(), bands_->chain());
     if (bytes == 0) return;
     tables_memory_.reserve(static_cast<std::size_t>(bytes));
     auto* to = static_cast<std::byte*>(tables_memory_.data());
@@ -163,14 +164,15 @@ class CudaBandDevice final : public BandDevice {
       return at;
     };
     for (std::size_t i = bands_->chain().first; i < bands_->chain().end; ++i) {
-      const Step& step = *plan.works[i].step;
-      if (step.prepared) tables_.prepared[i] = bring(step.prepared->data(), step.prepared->size());
-      if (!step.counted_by) continue;
-      const std::vector<std::uint64_t>& whole = counts[*step.counted_by];
-      if (const std::vector<std::byte> found = found_table(step, whole); !found.empty())
+      const Node& node = program.nodes[i];
+      if (node.prepared) tables_.prepared[i] = bring(node.prepared->data(), node.prepared->size());
+      if (!node.counts_in()) continue;
+      const std::size_t counting = program.step_of(*node.counts_in());
+      const std::vector<std::uint64_t>& whole = counts[counting];
+      if (const std::vector<std::byte> found = found_table(node, whole); !found.empty())
         tables_.found[i] = {bring(found.data(), found.size()), std::ssize(found)};
-      if (tables_.counts[*step.counted_by] != nullptr) continue;
-      tables_.counts[*step.counted_by] =
+      if (tables_.counts[counting] != nullptr) continue;
+      tables_.counts[counting] =
           reinterpret_cast<std::uint64_t*>(bring(whole.data(), whole.size() * sizeof(std::uint64_t)));
     }
   }
@@ -188,16 +190,17 @@ class CudaBandDevice final : public BandDevice {
     void download(const HostView& to, const ConstDeviceView& from) const {
       timed("download", SpanKind::transfer, to.bytes(), [&] { copy_to_host(to, from, slot.context.stream); });
     }
-    void launch(std::size_t work, const StageCall<Device>& call) const {
-      const Step& step = *device.bands_->plan().works[work].step;
-      timed(device.label_of(work), SpanKind::kernel, device.bytes_of(step, band), [&] {
-        IMGPIPE_CUDA(static_cast<cudaError_t>(
-            step.functions().cuda(call, {slot.context.stream.get(), slot.context.multiprocessors})));
-      });
+    void launch(std::size_t i, const StageCall<Device>& call) const {
+      const Node& node = device.node_of(i);
+      timed(device.bands_->plan().plan.steps[node.step].label, SpanKind::kernel,
+            device.bands_->bands().bytes_moved(node, band), [&] {
+              IMGPIPE_CUDA(static_cast<cudaError_t>(
+                  node.functions().cuda(call, {slot.context.stream.get(), slot.context.multiprocessors})));
+            });
     }
-    void counts(std::size_t work, const std::uint64_t* from) const {
-      std::uint64_t* const to = slot.counts.data() + device.counters_before_[work];
-      const std::size_t count = counters(device.bands_->plan().works[work].step->out);
+    void counts(std::size_t i, const std::uint64_t* from) const {
+      std::uint64_t* const to = slot.counts.data() + device.counters_before_[i];
+      const std::size_t count = counters(device.node_of(i).out);
       if (from == nullptr) {
         std::fill_n(to, count, 0);
         return;
@@ -214,17 +217,6 @@ class CudaBandDevice final : public BandDevice {
     }
   };
 
-  [[nodiscard]] const std::string& label_of(std::size_t work) const {
-    const ChainedPlan& plan = bands_->plan();
-    return plan.plan.steps[plan.works[work].index].label;
-  }
-
-  // Of the bytes that a step moves; all bands' add up to them.
-  [[nodiscard]] std::int64_t bytes_of(const Step& step, const RowRange& band) const {
-    return share_of_bytes(bytes_moved(*step.stage, step.in, step.out),
-                          bands_->bands().own(band, step.out.height), step.out.height);
-  }
-
   const BandedDevice device_;
   Timeline& timeline_;
   StagingMemory staging_;
@@ -232,7 +224,7 @@ class CudaBandDevice final : public BandDevice {
   const DeviceBands* bands_ = nullptr;
   int pass_ = 0;
   DeviceTables tables_;
-  std::vector<std::size_t> counters_before_;  // by work
+  std::vector<std::size_t> counters_before_;  // by node
   std::size_t counters_ = 0;
   std::deque<Slot> slots_;
 };
@@ -303,22 +295,22 @@ class ResumedReader final : public Reader {
 
 // Bytes that the whole of a plan takes on a device; each step's output has its own with `keep_outputs`.
 std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs) {
-  const std::vector<Work> works = works_of(plan, FusedSteps::as_one);
-  const Buffers buffers = buffers_of(plan, works, {.outputs = keep_outputs});
-  const auto bytes_of = [&](std::size_t i) { return buffers[i].planes() * device_bytes(buffers[i].plane()); };
+  const Program program = lower(plan, FusedSteps::as_one, {.outputs = keep_outputs});
+  const std::vector<Value>& values = program.values;
+  const auto bytes_of = [&](ValueId i) { return values[i].planes() * device_bytes(values[i].plane()); };
   std::int64_t bytes = bytes_of(0) + prepared_bytes_of(plan);
-  for (const std::vector<std::size_t>& place : places_of(buffers)) {
+  for (const std::vector<ValueId>& place : places_of(program)) {
     std::int64_t most = 0;
-    for (const std::size_t buffer : place) most = std::max(most, bytes_of(buffer));
+    for (const ValueId value : place) most = std::max(most, bytes_of(value));
     bytes += most;
   }
-  for (const Buffer& buffer : buffers.buffers) {
-    if (buffer.holds == Buffer::Holds::counts) bytes += buffer.bytes();
+  for (const Value& value : values) {
+    if (value.kind == ValueKind::counts) bytes += value.bytes();
   }
-  for (const Work& work : works) bytes += finds_bytes_of(*work.step);
-  // Each begins on a boundary; a work has what it has prepared, and what it finds.
+  for (const Node& node : program.nodes) bytes += finds_bytes_of(node);
+  // Each begins on a boundary; a node has what it has prepared, and what it finds.
   constexpr std::int64_t kBoundary = 256;
-  return bytes + kBoundary * static_cast<std::int64_t>(buffers.size() + 2 * works.size());
+  return bytes + kBoundary * static_cast<std::int64_t>(values.size() + 2 * program.nodes.size());
 }
 
 // In what is free, or held to be used again.

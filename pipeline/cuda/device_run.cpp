@@ -10,8 +10,8 @@
 namespace imgpipe {
 namespace {
 
-std::size_t bytes_on_device(const Buffer& buffer) {
-  return static_cast<std::size_t>(buffer.planes() * device_bytes(buffer.plane()));
+std::size_t bytes_on_device(const Value& value) {
+  return static_cast<std::size_t>(value.planes() * device_bytes(value.plane()));
 }
 
 }  // namespace
@@ -21,8 +21,7 @@ DeviceRun::DeviceRun(Context& context, const Plan& plan, Timeline& timeline, boo
     : context_(context),
       plan_(plan),
       times_(context, timeline, std::move(track)),
-      works_(works_of(plan, FusedSteps::as_one)),
-      buffers_(buffers_of(plan, works_, {.outputs = keep_outputs})),
+      program_(lower(plan, FusedSteps::as_one, {.outputs = keep_outputs})),
       first_call_(decoded == Decoded::with_first_steps ? decoded_steps() : 0) {
   take_memory();
   prepare();
@@ -30,62 +29,62 @@ DeviceRun::DeviceRun(Context& context, const Plan& plan, Timeline& timeline, boo
 }
 
 void DeviceRun::take_memory() {
-  memory_.resize(buffers_.size());
+  memory_.resize(program_.values.size());
   // Where the decoder makes it grey, the image that the file holds is never there.
-  const bool needs_source = first_call_ == 0 || !works_[0].step->stage->writes_pixels;
+  const bool needs_source = first_call_ == 0 || program_.nodes[0].pixels_out() == nullptr;
   if (needs_source) {
-    memory_[0] = take(bytes_on_device(buffers_[0]));
+    memory_[0] = take(bytes_on_device(program_.values[0]));
     source_ = plane(0, 0);
   }
-  for (const std::vector<std::size_t>& place : places_of(buffers_)) {
+  for (const std::vector<ValueId>& place : places_of(program_)) {
     std::size_t most = 0;
-    for (const std::size_t buffer : place) most = std::max(most, bytes_on_device(buffers_[buffer]));
+    for (const ValueId value : place) most = std::max(most, bytes_on_device(program_.values[value]));
     std::byte* const memory = take(most);
-    for (const std::size_t buffer : place) memory_[buffer] = memory;
+    for (const ValueId value : place) memory_[value] = memory;
   }
   histograms_.resize(plan_.steps.size());
-  for (std::size_t i = 0; i < works_.size(); ++i) {
-    if (!buffers_.works[i].counts_out) continue;
-    const auto bytes = static_cast<std::size_t>(buffers_[*buffers_.works[i].counts_out].bytes());
-    histograms_[i] = reinterpret_cast<std::uint64_t*>(take(bytes));
+  for (const Node& node : program_.nodes) {
+    const auto counts = node.counts_out();
+    if (!counts) continue;
+    const auto bytes = static_cast<std::size_t>(program_.values[*counts].bytes());
+    histograms_[node.step] = reinterpret_cast<std::uint64_t*>(take(bytes));
   }
-  finds_.resize(works_.size());
-  for (std::size_t i = 0; i < works_.size(); ++i) {
-    const auto bytes = static_cast<std::size_t>(finds_bytes_of(*works_[i].step));
-    if (bytes > 0) finds_[i] = take(bytes);
+  for (const Node& node : program_.nodes) {
+    const auto bytes = static_cast<std::size_t>(finds_bytes_of(node));
+    finds_.push_back(bytes > 0 ? take(bytes) : nullptr);
   }
 }
 
 // The steps' tables go up once.
 void DeviceRun::prepare() {
-  prepared_.resize(works_.size());
-  for (std::size_t i = 0; i < works_.size(); ++i) {
-    const auto& table = works_[i].step->prepared;
+  for (const Node& node : program_.nodes) {
+    const auto& table = node.prepared;
+    prepared_.push_back(table ? take(table->size()) : nullptr);
     if (!table) continue;
-    prepared_[i] = take(table->size());
-    IMGPIPE_CUDA(cudaMemcpyAsync(prepared_[i], table->data(), table->size(), cudaMemcpyHostToDevice,
+    IMGPIPE_CUDA(cudaMemcpyAsync(prepared_.back(), table->data(), table->size(), cudaMemcpyHostToDevice,
                                  context_.stream.get()));
   }
 }
 
 void DeviceRun::make_calls() {
-  const auto plane_of = [this](std::size_t buffer, int i) { return plane(buffer, i); };
+  const auto plane_of = [this](ValueId value, int i) { return plane(value, i); };
   const auto counts_of = [this](std::size_t step) { return histograms_[step]; };
-  for (std::size_t i = 0; i < works_.size(); ++i) {
-    calls_.push_back(stage_call<Device>(works_, buffers_, i, prepared_[i], plane_of, counts_of, plane_of));
+  for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
+    calls_.push_back(stage_call<Device>(program_, program_.nodes[i], plane_of, counts_of, plane_of));
+    calls_.back().prepared.data = prepared_[i];
     calls_.back().finds = finds_[i];
   }
 }
 
-DeviceView DeviceRun::plane(std::size_t buffer, int i) const {
-  const Shape shape = buffers_[buffer].plane();
-  return {memory_[buffer] + i * device_bytes(shape), shape, device_stride_bytes(shape)};
+DeviceView DeviceRun::plane(ValueId value, int i) const {
+  const Shape shape = program_.values[value].plane();
+  return {memory_[value] + i * device_bytes(shape), shape, device_stride_bytes(shape)};
 }
 
 // How many steps the last kernel of decoding does as well: gray, then the histogram of the grey image.
 std::size_t DeviceRun::decoded_steps() const {
   const auto is = [this](std::size_t i, std::string_view name) {
-    return i < works_.size() && works_[i].step->stage->name == name;
+    return i < program_.nodes.size() && program_.nodes[i].stage->name == name;
   };
   if (is_wide(plan_.input.sample)) return 0;
   if (is(0, "gray+hist")) return 1;
@@ -97,12 +96,12 @@ std::size_t DeviceRun::decoded_steps() const {
 DeviceRun::DecodedTo DeviceRun::decoded_to() const {
   DecodedTo to{.pixels = source_, .grey = {}, .luma = {}, .counts = nullptr, .row = "decode"};
   for (std::size_t i = 0; i < first_call_; ++i) {
-    const Step& step = *works_[i].step;
-    to.row += "+" + step.label;
-    if (step.stage->counts) to.counts = calls_[i].histogram.data;
-    if (!step.stage->writes_pixels) continue;
+    const Node& node = program_.nodes[i];
+    to.row += "+" + plan_.steps[node.step].label;
+    if (node.counts_out()) to.counts = calls_[i].histogram.data;
+    if (node.pixels_out() == nullptr) continue;
     to.grey = calls_[i].out.planes[0];
-    to.luma = GrayParameters(step.parameters).luma;
+    to.luma = GrayParameters(node.parameters[0]).luma;
     to.pixels = {};
   }
   to.row += " (cuda)";
@@ -120,41 +119,41 @@ std::size_t DeviceRun::upload(const ConstHostView& rows, std::int64_t first, int
 void DeviceRun::launch(int pass) {
   std::size_t before = context_.mark();
   for (std::size_t i = first_call_; i < calls_.size(); ++i) {
-    const Step& step = *works_[i].step;
-    const Range range(step.label);
+    const Node& node = program_.nodes[i];
+    const std::string& label = plan_.steps[node.step].label;
+    const Range range(label);
     IMGPIPE_CUDA(static_cast<cudaError_t>(
-        step.functions().cuda(calls_[i], {context_.stream.get(), context_.multiprocessors})));
+        node.functions().cuda(calls_[i], {context_.stream.get(), context_.multiprocessors})));
     const std::size_t after = context_.mark();
-    times_.interval(step.label, SpanKind::kernel, bytes_moved(*step.stage, step.in, step.out), pass, before,
-                    after);
+    times_.interval(label, SpanKind::kernel, node.bytes_moved(), pass, before, after);
     before = after;
   }
 }
 
 void DeviceRun::download(const HostView& to, int pass) {
   const std::size_t before = context_.mark();
-  copy_to_host(to, plane(buffers_.result, 0), context_.stream);
+  copy_to_host(to, plane(program_.results[0], 0), context_.stream);
   times_.interval("download", SpanKind::transfer, to.bytes(), pass, before, context_.mark());
 }
 
 void DeviceRun::download_histograms(std::vector<std::vector<std::uint64_t>>& to) const {
   to.resize(plan_.steps.size());
-  for (std::size_t i = 0; i < works_.size(); ++i) {
-    if (!buffers_.works[i].counts_out) continue;
+  for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
+    if (!program_.nodes[i].counts_out()) continue;
     const Histogram<Device>& counts = calls_[i].histogram;
-    to[i].resize(static_cast<std::size_t>(counts.stride * counts.height));
-    IMGPIPE_CUDA(cudaMemcpyAsync(to[i].data(), counts.data, to[i].size() * sizeof(std::uint64_t),
+    std::vector<std::uint64_t>& counted = to[program_.nodes[i].step];
+    counted.resize(static_cast<std::size_t>(counts.stride * counts.height));
+    IMGPIPE_CUDA(cudaMemcpyAsync(counted.data(), counts.data, counted.size() * sizeof(std::uint64_t),
                                  cudaMemcpyDeviceToHost, context_.stream.get()));
   }
 }
 
 std::vector<Frame<const std::byte, Device>> DeviceRun::outputs() const {
-  std::vector<Frame<const std::byte, Device>> all(works_.size());
-  const auto plane_of = [this](std::size_t buffer, int i) { return plane(buffer, i); };
-  for (std::size_t i = 0; i < works_.size(); ++i) {
-    const WorkBuffers& uses = buffers_.works[i];
-    if (!uses.pixels_out) continue;
-    all[i] = frame_of<const std::byte, Device>(buffers_, uses.pixels, uses.alpha, plane_of);
+  std::vector<Frame<const std::byte, Device>> all(plan_.steps.size());
+  const auto plane_of = [this](ValueId value, int i) { return plane(value, i); };
+  for (const Node& node : program_.nodes) {
+    if (node.pixels_out() == nullptr) continue;
+    all[node.step] = frame_of<const std::byte, Device>(program_, node.after, plane_of);
   }
   return all;
 }

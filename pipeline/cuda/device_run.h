@@ -8,9 +8,9 @@
 #include "images/image.h"
 #include "kernels/shared/luma.h"
 #include "kernels/stage_call.h"
-#include "pipeline/buffers.h"
 #include "pipeline/cuda/device_memory.h"
 #include "pipeline/cuda/device_times.h"
+#include "pipeline/graph.h"
 
 namespace imgpipe {
 
@@ -39,17 +39,17 @@ class DeviceRun {
   };
   [[nodiscard]] DecodedTo decoded_to() const;
 
-  // Queues the upload of rows, the first of them row `first` of the image. Returns the mark behind it.
+  // Queues the upload of rows, the first of them row `first` of the image. Returns the mark after it.
   std::size_t upload(const ConstHostView& rows, std::int64_t first, int pass);
   // Queues the steps.
   void launch(int pass);
   // The finished image.
-  [[nodiscard]] ConstDeviceView result() const { return plane(buffers_.result, 0); }
+  [[nodiscard]] ConstDeviceView result() const { return plane(program_.results[0], 0); }
   // Queues the download of the finished image.
   void download(const HostView& to, int pass);
   // Queues the download of every step's histogram, by step.
   void download_histograms(std::vector<std::vector<std::uint64_t>>& to) const;
-  // With keep_outputs: the frame behind each step, by step; empty for steps that only count.
+  // With keep_outputs: the frame after each step, by step; empty for steps that only count.
   [[nodiscard]] std::vector<Frame<const std::byte, Device>> outputs() const;
   // To be called when everything is done.
   void give_spans() { times_.give_spans(); }
@@ -60,19 +60,18 @@ class DeviceRun {
   void take_memory();
   void prepare();
   void make_calls();
-  [[nodiscard]] DeviceView plane(std::size_t buffer, int i) const;
+  [[nodiscard]] DeviceView plane(ValueId value, int i) const;
 
   Context& context_;
   const Plan& plan_;
   DeviceTimes times_;
-  const std::vector<Work> works_;
-  const Buffers buffers_;
+  const Program program_;
   DeviceView source_;
   const std::size_t first_call_;            // those before are the decoder's
-  std::vector<std::byte*> memory_;          // by buffer; nullptr for counts
+  std::vector<std::byte*> memory_;          // by value; nullptr for counts
   std::vector<std::uint64_t*> histograms_;  // by step
-  std::vector<std::byte*> prepared_;        // by work
-  std::vector<std::byte*> finds_;           // by work; nullptr where it finds nothing
+  std::vector<std::byte*> prepared_;        // by node
+  std::vector<std::byte*> finds_;           // by node; nullptr where it finds nothing
   std::vector<StageCall<Device>> calls_;
 };
 

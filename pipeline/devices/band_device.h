@@ -1,4 +1,4 @@
-// A device that does the works of a chain on bands of rows, several of them at the same time: what goes up,
+// A device that runs the nodes of a chain on bands of rows, several of them at the same time: what goes up,
 // what is worked on and what comes down overlap (pipeline/devices/device_bands.h has the rows).
 #pragma once
 
@@ -40,8 +40,8 @@ class BandDevice {
   // Waits until the band is done, and adds the spans of what it took.
   virtual void finish(std::size_t slot, std::vector<Span>& spans) = 0;
 
-  // Of a band that is finished: what a work that counts has counted in it. Until the slot's next band.
-  [[nodiscard]] virtual const std::uint64_t* counts(std::size_t slot, std::size_t work) const = 0;
+  // Of a band that is finished: what a node that counts has counted in it. Until the slot's next band.
+  [[nodiscard]] virtual const std::uint64_t* counts(std::size_t slot, std::size_t node) const = 0;
 
   // Waits for all that is queued, whatever became of it: nobody uses staging memory any more.
   virtual void stop() noexcept = 0;

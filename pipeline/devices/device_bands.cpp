@@ -27,9 +27,9 @@ std::int64_t aligned(std::int64_t bytes, std::int64_t to) {
 }
 
 // What a stage makes of an image's rows: as many; or, by_row, what it is asked for.
-RowRange made_rows(const Step& step, const RowRange& right) {
-  if (right.count() == 0 || step.stage->by_row) return right;
-  return rows_needed(*step.stage, step.in, step.parameters, right);
+RowRange made_rows(const Node& node, const RowRange& right) {
+  if (right.count() == 0 || node.stage->by_row) return right;
+  return node.rows_needed(right);
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ RowRange made_rows(const Step& step, const RowRange& right) {
 DeviceBands::DeviceBands(const ChainedPlan& plan, const Chain& chain, const BandPlan& bands,
                          const DeviceRoom& room)
     : plan_(plan), chain_(chain), bands_(bands), room_(room) {
-  std::vector<std::int64_t> most(plan.buffers.size());
+  std::vector<std::int64_t> most(plan.program.values.size());
   const auto bytes_of = [&](const std::vector<BandPart>& parts) {
     std::int64_t bytes = 0;
     for (const BandPart& part : parts) bytes += aligned(part_bytes(part), kPartAlignment);
@@ -56,11 +56,11 @@ DeviceBands::DeviceBands(const ChainedPlan& plan, const Chain& chain, const Band
 BandRows DeviceBands::rows_of(const RowRange& band) const {
   BandRows rows{band, bands_.rows_of(band), {}};
   rows.held = rows.right;
-  for (std::size_t i = chain_.first; i < chain_.end; ++i) {
-    const WorkBuffers& uses = plan_.buffers.works[i];
-    for (const auto& made : {uses.pixels_out, uses.alpha_out}) {
-      if (made) rows.held[*made] = made_rows(*plan_.works[i].step, rows.right[*made]);
-    }
+  for (const Node& node : plan_.nodes_of(chain_)) {
+    const Connection* const made = node.pixels_out();
+    if (made == nullptr) continue;
+    rows.held[made->value] = made_rows(node, rows.right[made->value]);
+    if (made->alpha) rows.held[*made->alpha] = made_rows(node, rows.right[*made->alpha]);
   }
   return rows;
 }
@@ -69,22 +69,23 @@ void DeviceBands::add_most_held(const BandRows& rows, std::vector<std::int64_t>&
   for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], rows.held[i].count());
 }
 
-bool DeviceBands::is_input(std::size_t buffer) const {
-  return plan_.buffers[buffer].made_at <= chain_.first && last_read(buffer) > chain_.first;
+bool DeviceBands::is_input(ValueId value) const {
+  return plan_.program.lives[value].made_at <= chain_.first && last_read(value) > chain_.first;
 }
 
-bool DeviceBands::is_output(std::size_t buffer) const {
-  const Buffer& made = plan_.buffers[buffer];
-  if (made.holds == Buffer::Holds::counts || made.made_at <= chain_.first || made.made_at > chain_.end)
+bool DeviceBands::is_output(ValueId value) const {
+  const std::size_t made_at = plan_.program.lives[value].made_at;
+  if (plan_.program.values[value].kind == ValueKind::counts || made_at <= chain_.first ||
+      made_at > chain_.end)
     return false;
-  return plan_.is_whole(buffer, chain_) || (bands_.to_writer() && buffer == plan_.buffers.result);
+  return plan_.is_whole(value, chain_) || (bands_.to_writer() && value == plan_.program.results[0]);
 }
 
-std::size_t DeviceBands::last_read(std::size_t buffer) const {
-  std::size_t time = plan_.buffers[buffer].made_at;
+std::size_t DeviceBands::last_read(ValueId value) const {
+  std::size_t time = plan_.program.lives[value].made_at;
   for (std::size_t i = chain_.first; i < chain_.end; ++i) {
-    const WorkBuffers& uses = plan_.buffers.works[i];
-    if (uses.pixels_in == buffer || uses.alpha_in == buffer) time = i + 1;
+    const Connection& read = plan_.program.nodes[i].pixels_in();
+    if (read.value == value || read.alpha == value) time = i + 1;
   }
   return time;
 }
@@ -93,7 +94,8 @@ std::vector<BandPart> DeviceBands::inputs(const BandRows& rows) const {
   std::vector<BandPart> parts;
   for (std::size_t i = 0; i < rows.held.size(); ++i) {
     if (!is_input(i) || rows.held[i].count() == 0) continue;
-    for (int plane = 0; plane < plan_.buffers[i].planes(); ++plane) parts.push_back({i, plane, rows.held[i]});
+    for (int plane = 0; plane < plan_.program.values[i].planes(); ++plane)
+      parts.push_back({i, plane, rows.held[i]});
   }
   return parts;
 }
@@ -103,15 +105,15 @@ std::vector<BandPart> DeviceBands::outputs(const BandRows& rows) const {
   std::vector<BandPart> parts;
   for (std::size_t i = 0; i < rows.held.size(); ++i) {
     if (!is_output(i)) continue;
-    const RowRange own = bands_.own(rows.band, plan_.buffers[i].type.height);
+    const RowRange own = bands_.own(rows.band, plan_.program.values[i].type.height);
     if (own.count() == 0) continue;
-    for (int plane = 0; plane < plan_.buffers[i].planes(); ++plane) parts.push_back({i, plane, own});
+    for (int plane = 0; plane < plan_.program.values[i].planes(); ++plane) parts.push_back({i, plane, own});
   }
   return parts;
 }
 
 Shape DeviceBands::part_shape(const BandPart& part) const {
-  Shape shape = plan_.buffers[part.buffer].plane();
+  Shape shape = plan_.program.values[part.value].plane();
   shape.height = part.rows.count();
   return shape;
 }
@@ -120,8 +122,8 @@ std::int64_t DeviceBands::part_bytes(const BandPart& part) const {
   return part_shape(part).bytes();
 }
 
-// Places are used for one buffer after the other, as pipeline/buffers.h has them, but for the bytes of the
-// rows that are held: what a work reads lies elsewhere than what it writes.
+// Places are used for one value after the other, as pipeline/graph.h has them, but for the bytes of the
+// rows that are held: what a node reads lies elsewhere than what it writes.
 DeviceBands::Layout DeviceBands::layout_of(const std::vector<std::int64_t>& most_held) const {
   struct Place {
     std::int64_t bytes = 0;
@@ -130,11 +132,11 @@ DeviceBands::Layout DeviceBands::layout_of(const std::vector<std::int64_t>& most
   std::vector<Place> places;
   std::vector<std::size_t> place_of(most_held.size());
   for (std::size_t i = 0; i < most_held.size(); ++i) {
-    const Buffer& buffer = plan_.buffers[i];
-    if (buffer.holds == Buffer::Holds::counts || most_held[i] == 0) continue;
-    const std::size_t there_at = std::max(buffer.made_at, chain_.first);
+    const Value& value = plan_.program.values[i];
+    if (value.kind == ValueKind::counts || most_held[i] == 0) continue;
+    const std::size_t there_at = std::max(plan_.program.lives[i].made_at, chain_.first);
     const std::int64_t bytes =
-        aligned(buffer.planes() * room_.rows_bytes(buffer.plane(), most_held[i]), kAlignment);
+        aligned(value.planes() * room_.rows_bytes(value.plane(), most_held[i]), kAlignment);
     // The free place that grows least.
     std::size_t best = places.size();
     for (std::size_t place = 0; place < places.size(); ++place) {
@@ -154,57 +156,53 @@ DeviceBands::Layout DeviceBands::layout_of(const std::vector<std::int64_t>& most
   }
   for (std::size_t i = 0; i < most_held.size(); ++i)
     layout.offsets.push_back(place_of[i] < starts.size() ? starts[place_of[i]] : 0);
-  for (std::size_t i = chain_.first; i < chain_.end; ++i) {
+  for (const Node& node : plan_.nodes_of(chain_)) {
     layout.offsets.push_back(layout.bytes);
-    const std::optional<std::size_t> counted = plan_.buffers.works[i].counts_out;
-    if (counted) layout.bytes += aligned(plan_.buffers[*counted].bytes(), kAlignment);
+    if (const auto counts = node.counts_out())
+      layout.bytes += aligned(plan_.program.values[*counts].bytes(), kAlignment);
   }
   return layout;
 }
 
 DeviceBytes DeviceBands::view(std::byte* memory, const BandRows& rows, const BandPart& part) const {
-  const Shape plane = plan_.buffers[part.buffer].plane();
+  const Shape plane = plan_.program.values[part.value].plane();
   const std::int64_t stride = room_.stride_bytes(plane);
-  const RowRange& held = rows.held[part.buffer];
+  const RowRange& held = rows.held[part.value];
   const std::int64_t rows_before = part.plane * held.count() + part.rows.first - held.first;
-  return {memory + layout_.offsets[part.buffer] + rows_before * stride, part_shape(part), stride};
+  return {memory + layout_.offsets[part.value] + rows_before * stride, part_shape(part), stride};
 }
 
-std::uint64_t* DeviceBands::counts(std::byte* memory, std::size_t work) const {
-  const std::size_t at = plan_.buffers.size() + work - chain_.first;
+std::uint64_t* DeviceBands::counts(std::byte* memory, std::size_t node) const {
+  const std::size_t at = plan_.program.values.size() + node - chain_.first;
   return reinterpret_cast<std::uint64_t*>(memory + layout_.offsets[at]);
 }
 
-// What a work reads for a band: of one that only counts, the band's own rows.
-RowRange DeviceBands::in_rows(std::size_t work, const BandRows& rows) const {
-  const Step& step = *plan_.works[work].step;
-  const WorkBuffers& uses = plan_.buffers.works[work];
-  if (!uses.pixels_out) return bands_.own(rows.band, step.in.height);
-  const RowRange& right = rows.right[*uses.pixels_out];
-  return right.count() == 0 ? RowRange{} : rows_needed(*step.stage, step.in, step.parameters, right);
+// What a node reads for a band: of one that only counts, the band's own rows.
+RowRange DeviceBands::in_rows(const Node& node, const BandRows& rows) const {
+  if (node.pixels_out() == nullptr) return bands_.own(rows.band, node.in.height);
+  const RowRange& right = rows.right[node.pixels_out()->value];
+  return right.count() == 0 ? RowRange{} : node.rows_needed(right);
 }
 
-std::optional<StageCall<Device>> DeviceBands::call(std::size_t work, std::byte* memory, const BandRows& rows,
+std::optional<StageCall<Device>> DeviceBands::call(std::size_t i, std::byte* memory, const BandRows& rows,
                                                    const DeviceTables& tables) const {
-  const Step& step = *plan_.works[work].step;
-  const WorkBuffers& uses = plan_.buffers.works[work];
-  const RowRange in = in_rows(work, rows);
+  const Node& node = plan_.program.nodes[i];
+  const RowRange in = in_rows(node, rows);
   if (in.count() == 0) return std::nullopt;
   auto call = stage_call<Device>(
-      plan_.works, plan_.buffers, work, tables.prepared[work],
-      [&](std::size_t buffer, int plane) {
-        return view(memory, rows, {buffer, plane, in});
+      plan_.program, node,
+      [&](ValueId value, int plane) {
+        return view(memory, rows, {value, plane, in});
       },
-      [&](std::size_t step_index) {
-        return uses.counts_out ? counts(memory, work) : tables.counts[step_index];
-      },
-      [&](std::size_t buffer, int plane) {
-        return view(memory, rows, {buffer, plane, rows.held[buffer]});
+      [&](std::size_t step) { return node.counts_out() ? counts(memory, i) : tables.counts[step]; },
+      [&](ValueId value, int plane) {
+        return view(memory, rows, {value, plane, rows.held[value]});
       });
-  call.found = tables.found[work];
-  if (step.stage->by_row) {
+  call.prepared.data = tables.prepared[i];
+  call.found = tables.found[i];
+  if (node.stage->by_row) {
     call.in_top = in.first;
-    call.out_top = rows.held[*uses.pixels_out].first;
+    call.out_top = rows.held[node.pixels_out()->value].first;
   } else {
     call.in.type.height = in.count();
     call.out.type.height = in.count();
@@ -218,12 +216,10 @@ std::int64_t table_room(std::int64_t bytes) {
 
 std::int64_t table_bytes(const ChainedPlan& plan, const Chain& chain) {
   std::int64_t bytes = 0;
-  for (std::size_t i = chain.first; i < chain.end; ++i) {
-    const auto& table = plan.works[i].step->prepared;
-    if (table) bytes += table_room(static_cast<std::int64_t>(table->size()));
-    const std::optional<std::size_t> counts = plan.buffers.works[i].counts_in;
-    if (counts) bytes += table_room(plan.buffers[*counts].bytes());
-    bytes += table_room(found_bytes_of(*plan.works[i].step));
+  for (const Node& node : plan.nodes_of(chain)) {
+    if (node.prepared) bytes += table_room(static_cast<std::int64_t>(node.prepared->size()));
+    if (const auto counts = node.counts_in()) bytes += table_room(plan.program.values[*counts].bytes());
+    bytes += table_room(found_bytes_of(node));
   }
   return bytes;
 }
@@ -271,7 +267,7 @@ class DeviceCutter {
   // By the first, the last and a middle band.
   [[nodiscard]] std::int64_t estimated_bytes(std::int64_t rows) const {
     const std::int64_t height = sample_.bands().height();
-    std::vector<std::int64_t> most(plan_.buffers.size());
+    std::vector<std::int64_t> most(plan_.program.values.size());
     for (const std::int64_t first : {std::int64_t{0}, (height - rows) / 2, height - rows}) {
       const std::int64_t from = std::max<std::int64_t>(0, first);
       sample_.add_most_held(sample_.rows_of({from, std::min(height, from + rows)}), most);

@@ -1,4 +1,4 @@
-// A chain's bands in the memory of a device: where the rows of each buffer lie, which rows go up and come
+// A chain's bands in the memory of a device: where the rows of each value lie, which rows go up and come
 // down, and what the stages' functions are called with.
 //
 // A device's functions take whole frames. So the rows of a band, and those around them that a stage needs,
@@ -35,30 +35,30 @@ struct DeviceRoom {
   }
 };
 
-// Rows of one plane of a buffer.
+// Rows of one plane of a value.
 struct BandPart {
-  std::size_t buffer = 0;
+  ValueId value = 0;
   int plane = 0;
   RowRange rows;
 };
 
-// The rows of a band, by buffer: those that are right behind the works, and those that lie in the memory.
+// The rows of a band, by value: those that are right after the nodes, and those that lie in the memory.
 struct BandRows {
   RowRange band;
   std::vector<RowRange> right, held;
 };
 
-// What is the same for all bands: by work its step's table and what it finds in counts, by step of the plan
+// What is the same for all bands: by node its table and what it finds in counts, by step of the plan
 // the counts of all the image.
 struct DeviceTables {
-  std::vector<const void*> prepared;
+  std::vector<const std::byte*> prepared;
   std::vector<Prepared<Device>> found;
   std::vector<std::uint64_t*> counts;
 };
 
 class DeviceBands {
  public:
-  // `bands` of this chain, which has works. `plan` must outlive it.
+  // `bands` of this chain, which has nodes. `plan` must outlive it.
   DeviceBands(const ChainedPlan& plan, const Chain& chain, const BandPlan& bands, const DeviceRoom& room);
 
   [[nodiscard]] const ChainedPlan& plan() const { return plan_; }
@@ -66,10 +66,10 @@ class DeviceBands {
   [[nodiscard]] const BandPlan& bands() const { return bands_; }
 
   [[nodiscard]] BandRows rows_of(const RowRange& band) const;
-  // What works read that none of them makes; what is read of theirs behind the chain.
+  // What nodes read that none of them makes; what is read of theirs after the chain.
   [[nodiscard]] std::vector<BandPart> inputs(const BandRows& rows) const;
   [[nodiscard]] std::vector<BandPart> outputs(const BandRows& rows) const;
-  // The most bytes of them that a band has on the host, part behind part, each from a multiple of
+  // The most bytes of them that a band has on the host, part after part, each from a multiple of
   // kPartAlignment on.
   [[nodiscard]] std::int64_t input_bytes() const { return input_bytes_; }
   [[nodiscard]] std::int64_t output_bytes() const { return output_bytes_; }
@@ -81,26 +81,26 @@ class DeviceBands {
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
   // In such memory: rows that are held.
   [[nodiscard]] DeviceBytes view(std::byte* memory, const BandRows& rows, const BandPart& part) const;
-  // The counters of a work that counts, this band's alone.
-  [[nodiscard]] std::uint64_t* counts(std::byte* memory, std::size_t work) const;
-  // The call of a work of the chain; none where the band has nothing for it.
-  [[nodiscard]] std::optional<StageCall<Device>> call(std::size_t work, std::byte* memory,
+  // The counters of a node that counts, this band's alone.
+  [[nodiscard]] std::uint64_t* counts(std::byte* memory, std::size_t node) const;
+  // The call of a node of the chain; none where the band has nothing for it.
+  [[nodiscard]] std::optional<StageCall<Device>> call(std::size_t node, std::byte* memory,
                                                       const BandRows& rows, const DeviceTables& tables) const;
 
  private:
   friend class DeviceCutter;
   struct Layout {
-    std::vector<std::int64_t> offsets;  // by buffer, then by work of the chain: its counters
+    std::vector<std::int64_t> offsets;  // by value, then by node of the chain: its counters
     std::int64_t bytes = 0;
   };
-  // For at most so many rows of each buffer.
+  // For at most so many rows of each value.
   [[nodiscard]] Layout layout_of(const std::vector<std::int64_t>& most_held) const;
   void add_most_held(const BandRows& rows, std::vector<std::int64_t>& most) const;
-  // Works' times within the chain, as Buffer has them: when a buffer is there, and when it was last read.
-  [[nodiscard]] bool is_input(std::size_t buffer) const;
-  [[nodiscard]] bool is_output(std::size_t buffer) const;
-  [[nodiscard]] std::size_t last_read(std::size_t buffer) const;
-  [[nodiscard]] RowRange in_rows(std::size_t work, const BandRows& rows) const;
+  // Nodes' times within the chain, as in Lifetime: when a value is there, and when it was last read.
+  [[nodiscard]] bool is_input(ValueId value) const;
+  [[nodiscard]] bool is_output(ValueId value) const;
+  [[nodiscard]] std::size_t last_read(ValueId value) const;
+  [[nodiscard]] RowRange in_rows(const Node& node, const BandRows& rows) const;
 
   const ChainedPlan& plan_;
   const Chain chain_;
@@ -120,26 +120,26 @@ struct DeviceCut {
 [[nodiscard]] DeviceCut cut_for_device(const ChainedPlan& plan, const Chain& chain, const Writer* writer,
                                        const DeviceRoom& room, std::size_t slots_wanted);
 
-// All that a device queues for a band, in the order in which it is to happen: a place that a work does not
+// All that a device queues for a band, in the order in which it is to happen: a place that a node does not
 // read any more is written by a later one. `inputs` and `outputs` are the host's rows, in the order of
 // DeviceBands::inputs() and outputs(). Of `queue` it calls:
 //   upload(to, from), download(to, from)     rows
-//   launch(work, call)
-//   counts(work, from)                       the counters behind a work; nullptr: it had nothing to count
+//   launch(node, call)
+//   counts(node, from)                       the counters after a node; nullptr: it had nothing to count
 template <class Queue>
 void queue_band(const DeviceBands& bands, std::byte* memory, const BandRows& rows, const DeviceTables& tables,
                 std::span<const ConstHostView> inputs, std::span<const HostView> outputs, Queue&& queue) {
   const std::vector<BandPart> up = bands.inputs(rows);
   const std::vector<BandPart> down = bands.outputs(rows);
-  const Buffers& buffers = bands.plan().buffers;
+  const Program& program = bands.plan().program;
   for (std::size_t i = 0; i < up.size(); ++i) queue.upload(bands.view(memory, rows, up[i]), inputs[i]);
-  for (std::size_t work = bands.chain().first; work < bands.chain().end; ++work) {
-    const auto call = bands.call(work, memory, rows, tables);
-    if (call) queue.launch(work, *call);
-    if (buffers.works[work].counts_out)
-      queue.counts(work, call ? bands.counts(memory, work) : static_cast<std::uint64_t*>(nullptr));
+  for (std::size_t node = bands.chain().first; node < bands.chain().end; ++node) {
+    const auto call = bands.call(node, memory, rows, tables);
+    if (call) queue.launch(node, *call);
+    if (program.nodes[node].counts_out())
+      queue.counts(node, call ? bands.counts(memory, node) : static_cast<std::uint64_t*>(nullptr));
     for (std::size_t i = 0; i < down.size(); ++i) {
-      if (buffers[down[i].buffer].made_at == work + 1)
+      if (program.lives[down[i].value].made_at == node + 1)
         queue.download(outputs[i], bands.view(memory, rows, down[i]));
     }
   }
@@ -147,7 +147,7 @@ void queue_band(const DeviceBands& bands, std::byte* memory, const BandRows& row
 
 // What a table of so many bytes takes on a device.
 [[nodiscard]] std::int64_t table_room(std::int64_t bytes);
-// Of the tables of a chain on a device: what its steps have prepared, the counts that they read, and what
+// Of the tables of a chain on a device: what its nodes have prepared, the counts that they read, and what
 // they find in those.
 [[nodiscard]] std::int64_t table_bytes(const ChainedPlan& plan, const Chain& chain);
 

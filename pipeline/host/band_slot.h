@@ -16,14 +16,14 @@ namespace imgpipe {
 struct BandSlot {
   bool is_band = false;  // else rows that no band needs
   RowRange band;
-  std::vector<RowRange> rows;                      // by buffer
+  std::vector<RowRange> rows;                      // by value
   HostView reads;                                  // rows that are begun at the reader, to be read yet
   std::int64_t reads_from = 0;                     // the first of them in the image
   std::int64_t new_bytes = 0;                      // of them: those that no band before reads
   int thread = 0;                                  // that is at it
   std::vector<std::array<Image, 3>> places;        // BandPlan::places()
-  std::vector<std::int64_t> tops;                  // by buffer: the image's row that its place begins with
-  std::vector<std::vector<std::uint64_t>> counts;  // by work of the chain
+  std::vector<std::int64_t> tops;                  // by value: the image's row that its place begins with
+  std::vector<std::vector<std::uint64_t>> counts;  // by node of the chain
   ConstHostView result;                            // the band as the writer takes it
   std::vector<Span> spans;
   // With a device: its rows, and what goes up and comes down, in staging memory.
@@ -49,19 +49,19 @@ class BandMemory {
                           job_.timeline.now_ns(), bytes, job_.pass});
   }
 
-  // Plane i of the place that a band has for a buffer.
-  [[nodiscard]] Image& place(BandSlot& slot, std::size_t buffer, int i) const;
+  // Plane i of the place that a band has for a value.
+  [[nodiscard]] Image& place(BandSlot& slot, ValueId value, int i) const;
   // Rows that are there already: made by this band, read for it, or in a whole image.
-  [[nodiscard]] ConstHostView rows_of(const BandSlot& slot, std::size_t buffer, int plane,
+  [[nodiscard]] ConstHostView rows_of(const BandSlot& slot, ValueId value, int plane,
                                       const RowRange& rows) const;
   // Whether a band holds its rows by itself. Not where an image is there in place of a reader.
-  [[nodiscard]] bool is_in_band(const BandSlot& slot, std::size_t buffer) const;
-  // Where a work writes these rows.
-  [[nodiscard]] HostView target_of(BandSlot& slot, std::size_t buffer, int plane, const RowRange& rows) const;
-  // Brings the band's own rows into the whole image, where it has made them beside others.
-  void copy_to_whole(const BandSlot& slot, std::size_t buffer) const;
-  // This slot's own counters for a work.
-  [[nodiscard]] std::uint64_t* own_counts(BandSlot& slot, std::size_t work) const;
+  [[nodiscard]] bool is_in_band(const BandSlot& slot, ValueId value) const;
+  // Where a node writes these rows.
+  [[nodiscard]] HostView target_of(BandSlot& slot, ValueId value, int plane, const RowRange& rows) const;
+  // Brings the band's own rows into the whole image, where it has made them next to others.
+  void copy_to_whole(const BandSlot& slot, ValueId value) const;
+  // This slot's own counters for a node.
+  [[nodiscard]] std::uint64_t* own_counts(BandSlot& slot, std::size_t node) const;
 
  private:
   const ChainJob& job_;

@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "kernels/stage.h"
 #include "pipeline/decode_row.h"
 #include "pipeline/devices/band_device.h"
 #include "pipeline/devices/device_bands.h"
@@ -18,7 +17,7 @@
 namespace imgpipe {
 namespace {
 
-// How the works of a chain are done by a device, if they are.
+// How the nodes of a chain are run by a device, if they are.
 std::optional<DeviceCut> cut_for_device_of(const ChainJob& job, const HostThreads& threads) {
   if (job.device == nullptr || job.chain.first == job.chain.end || job.chain.of_all_rows) return std::nullopt;
   return cut_for_device(job.plan, job.chain, job.writer, job.device->room(), device_slots(threads.count()));
@@ -165,9 +164,9 @@ class BandPass {
       if (threads_.count() > 1) finish_on_device(slot);
       return;
     }
-    for (std::size_t i = job_.chain.first; i < job_.chain.end; ++i) do_work(slot, i);
+    for (std::size_t i = job_.chain.first; i < job_.chain.end; ++i) run_node(slot, i);
     if (job_.writer == nullptr) return;
-    slot.result = memory_.rows_of(slot, plan_.buffers.result, 0, slot.band);
+    slot.result = memory_.rows_of(slot, plan_.program.results[0], 0, slot.band);
     encode_strips(slot);
   }
 
@@ -182,27 +181,27 @@ class BandPass {
     });
   }
 
-  void do_work(BandSlot& slot, std::size_t i) {
-    const Step& step = *plan_.works[i].step;
-    const WorkBuffers& uses = plan_.buffers.works[i];
-    const RowRange own = bands_.own(slot.band, step.in.height);
-    const RowRange out = uses.pixels_out ? slot.rows[*uses.pixels_out] : own;
-    const RowRange in = uses.pixels_out ? rows_needed(*step.stage, step.in, step.parameters, out) : own;
+  void run_node(BandSlot& slot, std::size_t i) {
+    const Node& node = plan_.program.nodes[i];
+    const Connection* const made = node.pixels_out();
+    const RowRange own = bands_.own(slot.band, node.in.height);
+    const RowRange out = made != nullptr ? slot.rows[made->value] : own;
+    const RowRange in = made != nullptr ? node.rows_needed(out) : own;
     auto call = stage_call<Host>(
-        plan_.works, plan_.buffers, i, host_table(step),
-        [&](std::size_t buffer, int plane) { return memory_.rows_of(slot, buffer, plane, in); },
-        [&](std::size_t counted) {
-          return uses.counts_out ? memory_.own_counts(slot, i) : job_.histograms[counted].data();
+        plan_.program, node,
+        [&](ValueId value, int plane) { return memory_.rows_of(slot, value, plane, in); },
+        [&](std::size_t step) {
+          return node.counts_out() ? memory_.own_counts(slot, i) : job_.histograms[step].data();
         },
-        [&](std::size_t buffer, int plane) { return memory_.target_of(slot, buffer, plane, out); });
+        [&](ValueId value, int plane) { return memory_.target_of(slot, value, plane, out); });
     if (const auto& found = job_.found[i]; !found.empty()) call.found = {found.data(), std::ssize(found)};
-    const std::int64_t bytes = share_of_bytes(bytes_moved(*step.stage, step.in, step.out),
-                                              bands_.own(slot.band, step.out.height), step.out.height);
-    memory_.timed(slot, plan_.plan.steps[plan_.works[i].index].label, SpanKind::kernel, bytes, [&] {
-      step.functions().cpu(call, {out.first, out.end, in.first, out.first});
-    });
-    if (uses.pixels_out) memory_.copy_to_whole(slot, *uses.pixels_out);
-    if (uses.alpha_out) memory_.copy_to_whole(slot, *uses.alpha_out);
+    memory_.timed(slot, plan_.plan.steps[node.step].label, SpanKind::kernel,
+                  bands_.bytes_moved(node, slot.band), [&] {
+                    node.functions().cpu(call, {out.first, out.end, in.first, out.first});
+                  });
+    if (made == nullptr) return;
+    memory_.copy_to_whole(slot, made->value);
+    if (made->alpha) memory_.copy_to_whole(slot, *made->alpha);
   }
 
   // ---- working on a device -----------------------------------------------------------------------------
@@ -231,8 +230,8 @@ class BandPass {
     std::vector<ConstHostView> views;
     std::int64_t used = 0;
     for (const BandPart& part : cut_->bands.inputs(slot.device_rows)) {
-      views.push_back(memory_.rows_of(slot, part.buffer, part.plane, part.rows));
-      if (memory_.is_in_band(slot, part.buffer)) continue;  // it was read into such memory
+      views.push_back(memory_.rows_of(slot, part.value, part.plane, part.rows));
+      if (memory_.is_in_band(slot, part.value)) continue;  // it was read into such memory
       need_staging(slot, slot.up, cut_->bands.input_bytes());
       const HostView staged = take_staging(slot.up, used, part);
       memory_.timed(slot, "staging", SpanKind::host, 2 * staged.bytes(),
@@ -251,15 +250,16 @@ class BandPass {
   void finish_on_device(BandSlot& slot) {
     job_.device->finish(number_of(slot), slot.spans);
     for (std::size_t i = job_.chain.first; i < job_.chain.end; ++i) {
-      if (!plan_.buffers.works[i].counts_out) continue;
+      const Node& node = plan_.program.nodes[i];
+      if (!node.counts_out()) continue;
       std::uint64_t* const sums = memory_.own_counts(slot, i);
-      add_counts(job_.device->counts(number_of(slot), i), counters(plan_.works[i].step->out), sums);
+      add_counts(job_.device->counts(number_of(slot), i), counters(node.out), sums);
     }
     if (job_.writer != nullptr) slot.result = device_result(slot);
     for (std::size_t i = 0; i < slot.outputs.size(); ++i) {
       const BandPart& part = slot.outputs[i];
-      if (!plan_.is_whole(part.buffer, job_.chain)) continue;
-      const HostView to = job_.whole.plane(part.buffer, part.plane).rows(part.rows.first, part.rows.count());
+      if (!plan_.is_whole(part.value, job_.chain)) continue;
+      const HostView to = job_.whole.plane(part.value, part.plane).rows(part.rows.first, part.rows.count());
       memory_.timed(slot, "staging", SpanKind::host, 2 * to.bytes(),
                     [&] { copy_pixels(slot.output_views[i], to); });
     }
@@ -269,9 +269,9 @@ class BandPass {
   // The band as the writer takes it: it came down, or was there before.
   [[nodiscard]] ConstHostView device_result(const BandSlot& slot) const {
     for (std::size_t i = 0; i < slot.outputs.size(); ++i) {
-      if (slot.outputs[i].buffer == plan_.buffers.result) return slot.output_views[i];
+      if (slot.outputs[i].value == plan_.program.results[0]) return slot.output_views[i];
     }
-    return memory_.rows_of(slot, plan_.buffers.result, 0, slot.band);
+    return memory_.rows_of(slot, plan_.program.results[0], 0, slot.band);
   }
 
   // ---- writing, one band after the other ---------------------------------------------------------------
@@ -299,9 +299,10 @@ class BandPass {
 
   void gather() {
     for (std::size_t i = job_.chain.first; i < job_.chain.end; ++i) {
-      if (!plan_.buffers.works[i].counts_out) continue;
-      std::vector<std::uint64_t>& counts = job_.histograms[plan_.works[i].index];
-      counts.assign(counters(plan_.works[i].step->out), 0);
+      const Node& node = plan_.program.nodes[i];
+      if (!node.counts_out()) continue;
+      std::vector<std::uint64_t>& counts = job_.histograms[node.step];
+      counts.assign(counters(node.out), 0);
       for (const BandSlot& slot : slots_) {
         if (slot.counts.empty()) continue;
         const std::vector<std::uint64_t>& more = slot.counts[i - job_.chain.first];
@@ -330,7 +331,7 @@ class BandPass {
 }  // namespace
 
 void run_chain(const ChainJob& job, HostThreads& threads) {
-  for (std::size_t i = 0; i < job.plan.buffers.size(); ++i) {
+  for (ValueId i = 0; i < job.plan.program.values.size(); ++i) {
     if (job.plan.made_in(i, job.chain) && job.plan.is_whole(i, job.chain)) job.whole.make(i);
   }
   BandPass(job, threads).run();

@@ -1,11 +1,11 @@
-// A chain of works over an image, band by band, on several threads: where reader, works and writer meet.
+// A chain of nodes over an image, band by band, on several threads: where reader, nodes and writer meet.
 //
-//   reader: rows in order      works on a band's rows        whole images
+//   reader: rows in order      nodes on a band's rows        whole images
 //   or whole images            in buffers of the cache's     or the writer: strips, or rows
 //                              size                          in order
 //
 // One band after the other is taken from the reader; several are then on their way at once, each on one
-// thread from its first work to its strip of the file. A reader that gives bands to several threads is read
+// thread from its first node to its strip of the file. A reader that gives bands to several threads is read
 // on that thread too: in their order they are only begun.
 #pragma once
 
@@ -28,13 +28,13 @@ struct ChainJob {
   const Chain& chain;
   Reader* reader;  // of the chain that decodes, unless its image is in `whole`; not yet read from
   Writer* writer;  // of the last chain of a streamed plan; not yet written to; finish() is left to the caller
-  const ByteSink& sink;  // takes what the writer has finished, behind each band; may be empty
+  const ByteSink& sink;  // takes what the writer has finished, after each band; may be empty
   WholeBuffers& whole;   // holds what the chain reads of earlier ones, and what later ones read of it
-  std::vector<std::vector<std::uint64_t>>& histograms;  // by step; those of the chain's works are overwritten
+  std::vector<std::vector<std::uint64_t>>& histograms;  // by step; those of the chain's nodes are overwritten
   Timeline& timeline;
   int pass = 0;
-  std::span<const std::vector<std::byte>> found = {};  // by work: what it finds in the counts that it reads
-  BandDevice* device = nullptr;  // does the works in place of the threads, if there is one
+  std::span<const std::vector<std::byte>> found = {};  // by node: what it finds in the counts that it reads
+  BandDevice* device = nullptr;  // runs the nodes in place of the threads, if there is one
 };
 
 // Runs the chain over the whole image. Rethrows what reader, writer or memory throw; nothing more is then to

@@ -47,7 +47,7 @@ class ChainsMemory {
     for (const Chain& chain : plan_.chains) add_chain(chain);
     if (!plan_.streamed) {
       const MemoryNeed writer = writer_need(question_);
-      add(whole_bytes(plan_.works.size(), plan_.works.size() + 1) + prepared_, 0, writer);
+      add(whole_bytes(plan_.program.nodes.size(), plan_.program.nodes.size() + 1) + prepared_, 0, writer);
       bands_ = std::max(bands_, writer.most_bands);
     }
     need_.most_bands = bands_;
@@ -92,42 +92,40 @@ class ChainsMemory {
     bands_ = std::max(bands_, most_bands(bands.pieces() * bands.rows(), bands.rows()));
   }
 
-  // Buffers that are held as a whole while works at these times run: made before their end, and read by a
+  // Values that are held as a whole while nodes at these times run: made before their end, and read by a
   // later chain than the one that makes them, now or later. With repeat all stay.
   [[nodiscard]] std::int64_t whole_bytes(std::size_t first, std::size_t end) const {
     const bool made_before = question_.repeat > 0 && end > 0;  // by the pass before; decoding is in none
     std::int64_t bytes = 0;
-    for (std::size_t i = 0; i < plan_.buffers.buffers.size(); ++i) {
-      const Buffer& buffer = plan_.buffers.buffers[i];
-      const bool lives = made_before || (buffer.made_at <= end && buffer.last_read_at > first);
-      if (lives && crosses_chains(i)) bytes += buffer.bytes();
+    for (ValueId i = 0; i < plan_.program.values.size(); ++i) {
+      const Lifetime& life = plan_.program.lives[i];
+      const bool lives = made_before || (life.made_at <= end && life.last_read_at > first);
+      if (lives && crosses_chains(i)) bytes += plan_.program.values[i].bytes();
     }
     return bytes;
   }
 
-  // Of what the chain's works find before its bands.
+  // Of what the chain's nodes find before its bands.
   [[nodiscard]] std::int64_t found_bytes(const Chain& chain) const {
     std::int64_t bytes = 0;
-    for (std::size_t i = chain.first; i < chain.end; ++i) bytes += found_bytes_of(*plan_.works[i].step);
+    for (const Node& node : plan_.nodes_of(chain)) bytes += found_bytes_of(node);
     return bytes;
   }
 
   // Of the counters that each part has for itself of what they find in pixels, and the most such parts.
   [[nodiscard]] std::int64_t finding_bytes(const Chain& chain) const {
     std::int64_t bytes = 0;
-    for (std::size_t i = chain.first; i < chain.end; ++i) {
-      const Step& step = *plan_.works[i].step;
-      if (step.stage->find_part == nullptr) continue;
-      bytes = std::max(bytes, step.in.bins() * static_cast<std::int64_t>(sizeof(std::uint64_t)));
+    for (const Node& node : plan_.nodes_of(chain)) {
+      if (node.stage->find_part == nullptr) continue;
+      bytes = std::max(bytes, node.in.bins() * static_cast<std::int64_t>(sizeof(std::uint64_t)));
     }
     return bytes;
   }
   [[nodiscard]] std::int64_t finding_parts(const Chain& chain) const {
     std::int64_t parts = 0;
-    for (std::size_t i = chain.first; i < chain.end; ++i) {
-      const Step& step = *plan_.works[i].step;
-      if (step.stage->find_part != nullptr)
-        parts = std::max(parts, step.stage->find_parts(step.in, step.parameters));
+    for (const Node& node : plan_.nodes_of(chain)) {
+      if (node.stage->find_part != nullptr)
+        parts = std::max(parts, node.stage->find_parts(node.in, node.parameters[0]));
     }
     return parts;
   }
@@ -135,16 +133,15 @@ class ChainsMemory {
   // Of the counters that each band has for itself.
   [[nodiscard]] std::int64_t counts_bytes(const Chain& chain) const {
     std::int64_t bytes = 0;
-    for (std::size_t i = chain.first; i < chain.end; ++i) {
-      const auto counts = plan_.buffers.works[i].counts_out;
-      if (counts) bytes += plan_.buffers[*counts].bytes();
+    for (const Node& node : plan_.nodes_of(chain)) {
+      if (const auto counts = node.counts_out()) bytes += plan_.program.values[*counts].bytes();
     }
     return bytes;
   }
 
-  [[nodiscard]] bool crosses_chains(std::size_t buffer) const {
+  [[nodiscard]] bool crosses_chains(ValueId value) const {
     return std::ranges::any_of(plan_.chains, [&](const Chain& chain) {
-      return plan_.made_in(buffer, chain) && plan_.is_whole(buffer, chain);
+      return plan_.made_in(value, chain) && plan_.is_whole(value, chain);
     });
   }
 
@@ -171,8 +168,8 @@ class ChainedRun {
         threads_(threads),
         device_(device),
         plan_(chained_plan(memory_question(job, outcome.plan), device != nullptr)),
-        whole_(plan_.buffers),
-        found_(plan_.works.size()) {
+        whole_(plan_.program),
+        found_(plan_.program.nodes.size()) {
     outcome.histograms.resize(outcome.plan.steps.size());
   }
 
@@ -189,7 +186,7 @@ class ChainedRun {
   }
 
  private:
-  // With `last` what nothing reads any more is freed behind the chain.
+  // With `last` what nothing reads any more is freed after the chain.
   void run_one(const Chain& chain, int pass, bool last) {
     if (device_ == nullptr || chain.of_all_rows) find(chain, pass);
     run_chain({.plan = plan_,
@@ -206,33 +203,31 @@ class ChainedRun {
               threads_);
     for (std::size_t i = chain.first; i < chain.end; ++i) found_[i] = std::vector<std::byte>();
     if (!last) return;
-    for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
-      if (plan_.buffers[i].last_read_at <= plan_.end_time(chain)) whole_.free(i);
+    for (ValueId i = 0; i < plan_.program.lives.size(); ++i) {
+      if (plan_.program.lives[i].last_read_at <= plan_.end_time(chain)) whole_.free(i);
     }
   }
 
-  // What the chain's works need of counts that are complete, or of all pixels, once for all bands.
+  // What the chain's nodes need of counts that are complete, or of all pixels, once for all bands.
   void find(const Chain& chain, int pass) {
     for (std::size_t i = chain.first; i < chain.end; ++i) {
-      const Work& work = plan_.works[i];
-      const Step& step = *work.step;
-      const bool in_counts = step.counted_by && step.stage->find != nullptr;
-      if (!in_counts && step.stage->find_part == nullptr) continue;
+      const Node& node = plan_.program.nodes[i];
+      const auto counts = node.stage->find != nullptr ? node.counts_in() : std::nullopt;
+      if (!counts && node.stage->find_part == nullptr) continue;
       const auto span =
-          outcome_.timeline.span(outcome_.plan.steps[work.index].label, SpanKind::kernel, 0, pass);
-      found_[i] = in_counts ? found_table(step, outcome_.histograms[*step.counted_by]) : found_in_pixels(i);
+          outcome_.timeline.span(outcome_.plan.steps[node.step].label, SpanKind::kernel, 0, pass);
+      found_[i] = counts ? found_table(node, outcome_.histograms[plan_.program.step_of(*counts)])
+                         : found_in_pixels(node);
     }
   }
 
   // By all threads, a part after the other.
-  std::vector<std::byte> found_in_pixels(std::size_t work) {
-    const Step& step = *plan_.works[work].step;
-    const WorkBuffers& uses = plan_.buffers.works[work];
+  std::vector<std::byte> found_in_pixels(const Node& node) {
     const auto frame = frame_of<const std::byte, Host>(
-        plan_.buffers, uses.pixels_in, uses.alpha_in,
-        [this](std::size_t buffer, int plane) { return std::as_const(whole_).plane(buffer, plane); });
-    std::vector<std::byte> found(static_cast<std::size_t>(found_bytes_of(step)));
-    const std::int64_t parts = step.stage->find_parts(step.in, step.parameters);
+        plan_.program, node.pixels_in(),
+        [this](ValueId value, int plane) { return std::as_const(whole_).plane(value, plane); });
+    std::vector<std::byte> found(static_cast<std::size_t>(found_bytes_of(node)));
+    const std::int64_t parts = node.stage->find_parts(node.in, node.parameters[0]);
     std::vector<std::int64_t> part_of(static_cast<std::size_t>(bands_at_once(threads_.count())));  // slots
     std::int64_t next = 0;
     run_in_order(threads_, part_of.size(),
@@ -241,7 +236,7 @@ class ChainedRun {
                     return part_of[slot] < parts;
                   },
                   [&](std::size_t slot, int) {
-                    step.stage->find_part(frame, step.parameters, part_of[slot], found.data());
+                    node.stage->find_part(frame, node.parameters[0], part_of[slot], found.data());
                   },
                   [](std::size_t, int) {}});
     return found;
@@ -252,7 +247,7 @@ class ChainedRun {
       outcome_.file = finish_file(*job_.writer, outcome_.timeline, job_.sink);
       return;
     }
-    whole_.give_to(outcome_, plan_.works, {.source = job_.keep_source, .outputs = job_.keep_outputs});
+    whole_.give_to(outcome_, {.source = job_.keep_source, .outputs = job_.keep_outputs});
     if (job_.writer)
       outcome_.file = encode_image(outcome_.pixels, *job_.writer, threads_, outcome_.timeline, job_.sink);
   }
@@ -263,7 +258,7 @@ class ChainedRun {
   BandDevice* device_;
   const ChainedPlan plan_;
   WholeBuffers whole_;
-  std::vector<std::vector<std::byte>> found_;  // by work
+  std::vector<std::vector<std::byte>> found_;  // by node
 };
 
 }  // namespace

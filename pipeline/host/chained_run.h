@@ -1,5 +1,5 @@
 // One image's way through the chains of its plan, band by band (pipeline/chains.h): on the threads of
-// the host, or with a device that does the works.
+// the host, or with a device that runs the nodes.
 #pragma once
 
 #include "pipeline/engine.h"

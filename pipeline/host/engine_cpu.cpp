@@ -1,4 +1,4 @@
-// The engine without a GPU: the plan's works in chains that each run band by band (pipeline/chains.h).
+// The engine without a GPU: the plan's nodes in chains that each run band by band (pipeline/chains.h).
 // For reports by stage (--cpu, --repeat, --keep-stages) every step is a chain.
 #include "images/simd.h"
 #include "pipeline/device.h"

@@ -1,8 +1,7 @@
-// The sequential engine: one work after the other over whole images, on the calling thread.
+// The sequential engine: one node after the other over whole images, on the calling thread.
 #include <algorithm>
 #include <utility>
 
-#include "kernels/stage.h"
 #include "pipeline/decode_row.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
@@ -14,21 +13,12 @@
 namespace imgpipe {
 namespace {
 
-// A plan's works over whole images, with the buffers between them.
-struct WholePlan {
-  WholePlan(const Plan& plan, const Keep& keep)
-      : works(works_of(plan, FusedSteps::as_parts)), buffers(buffers_of(plan, works, keep)) {}
-
-  std::vector<Work> works;
-  Buffers buffers;
-};
-
-// Runs the works as often as asked: every one writes the same buffers each time, so that only the first pass
+// Runs the nodes as often as asked: every one writes the same values each time, so that only the first pass
 // meets memory that the system has yet to provide.
 class ReferenceRun {
  public:
   ReferenceRun(Outcome& outcome, const Keep& keep)
-      : outcome_(outcome), plan_(outcome.plan, keep), whole_(plan_.buffers) {
+      : outcome_(outcome), program_(lower(outcome.plan, FusedSteps::as_parts, keep)), whole_(program_) {
     outcome.histograms.resize(outcome.plan.steps.size());
   }
 
@@ -36,39 +26,38 @@ class ReferenceRun {
 
   // `last`: what nothing reads any more is freed on the way.
   void run(int pass, bool last) {
-    for (std::size_t i = 0; i < plan_.works.size(); ++i) {
-      const Step& step = *plan_.works[i].step;
-      const StageCall<Host> call = call_of(i);
+    for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
+      const Node& node = program_.nodes[i];
+      const StageCall<Host> call = call_of(node);
       {
-        const auto span =
-            outcome_.timeline.span(outcome_.plan.steps[plan_.works[i].index].label, SpanKind::kernel,
-                                   bytes_moved(*step.stage, step.in, step.out), pass);
-        step.functions().reference(call);
+        const auto span = outcome_.timeline.span(outcome_.plan.steps[node.step].label, SpanKind::kernel,
+                                                 node.bytes_moved(), pass);
+        node.functions().reference(call);
       }
-      for (std::size_t b = 0; last && b < plan_.buffers.size(); ++b) {
-        if (plan_.buffers[b].last_read_at <= i + 1) whole_.free(b);
+      for (ValueId value = 0; last && value < program_.lives.size(); ++value) {
+        if (program_.lives[value].last_read_at <= i + 1) whole_.free(value);
       }
     }
   }
 
-  void finish(const Keep& keep) { whole_.give_to(outcome_, plan_.works, keep); }
+  void finish(const Keep& keep) { whole_.give_to(outcome_, keep); }
 
  private:
-  StageCall<Host> call_of(std::size_t i) {
-    const Work& work = plan_.works[i];
-    const WorkBuffers& uses = plan_.buffers.works[i];
-    if (uses.counts_out) outcome_.histograms[work.index].resize(counters(work.step->out));
-    if (uses.pixels_out) whole_.make(*uses.pixels_out);
-    if (uses.alpha_out) whole_.make(*uses.alpha_out);
+  StageCall<Host> call_of(const Node& node) {
+    if (node.counts_out()) outcome_.histograms[node.step].resize(counters(node.out));
+    if (const Connection* const made = node.pixels_out()) {
+      whole_.make(made->value);
+      if (made->alpha) whole_.make(*made->alpha);
+    }
     return stage_call<Host>(
-        plan_.works, plan_.buffers, i, host_table(*work.step),
-        [this](std::size_t buffer, int plane) { return std::as_const(whole_).plane(buffer, plane); },
+        program_, node,
+        [this](ValueId value, int plane) { return std::as_const(whole_).plane(value, plane); },
         [this](std::size_t step) { return outcome_.histograms[step].data(); },
-        [this](std::size_t buffer, int plane) { return whole_.plane(buffer, plane); });
+        [this](ValueId value, int plane) { return whole_.plane(value, plane); });
   }
 
   Outcome& outcome_;
-  const WholePlan plan_;
+  const Program program_;
   WholeBuffers whole_;
 };
 
@@ -79,17 +68,20 @@ class ReferenceEngine final : public Engine {
   [[nodiscard]] std::string device_name() const override { return host_info().processor; }
   [[nodiscard]] double copy_bandwidth() override { return measure_host_copy_bandwidth(1); }
 
-  // While it is decoded; at each work what lives then, with repeat all; while it is encoded.
+  // While it is decoded; at each node what lives then, with repeat all; while it is encoded.
   [[nodiscard]] MemoryNeed memory_need(const MemoryQuestion& question) const override {
-    const WholePlan plan(question.plan, {.source = question.keep_source, .outputs = question.keep_outputs});
+    const Program program = lower(question.plan, FusedSteps::as_parts,
+                                  {.source = question.keep_source, .outputs = question.keep_outputs});
     const MemoryNeed writer = writer_need(question);
     std::int64_t most = question.plan.input.bytes() + question.reader.working_bytes(true);
-    const std::size_t end = plan.works.size() + 1;
+    const std::size_t end = program.nodes.size() + 1;
     for (std::size_t time = 1; time <= end; ++time) {
-      std::int64_t bytes = time == end ? writer.bytes : found_bytes_of(*plan.works[time - 1].step);
-      for (const Buffer& buffer : plan.buffers.buffers) {
-        const bool lives = buffer.made_at <= time && (question.repeat > 0 || buffer.last_read_at >= time);
-        if (lives && buffer.holds != Buffer::Holds::counts) bytes += buffer.bytes();
+      std::int64_t bytes = time == end ? writer.bytes : found_bytes_of(program.nodes[time - 1]);
+      for (ValueId i = 0; i < program.values.size(); ++i) {
+        const Value& value = program.values[i];
+        const Lifetime& life = program.lives[i];
+        const bool lives = life.made_at <= time && (question.repeat > 0 || life.last_read_at >= time);
+        if (lives && value.kind != ValueKind::counts) bytes += value.bytes();
       }
       most = std::max(most, bytes);
     }

@@ -11,7 +11,7 @@ EncodedFile encode_image(ConstHostView pixels, Writer& writer, HostThreads& thre
                          const ByteSink& sink) {
   const Plan plan{.input = pixels.shape(), .output = pixels.shape()};
   const ChainedPlan chained(plan, true, {});
-  WholeBuffers whole(chained.buffers);
+  WholeBuffers whole(chained.program);
   whole.set_view(0, pixels);
   std::vector<std::vector<std::uint64_t>> none;
   run_chain({.plan = chained,

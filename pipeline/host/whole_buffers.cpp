@@ -2,44 +2,39 @@
 
 #include <utility>
 
-#include "kernels/stage.h"
 #include "pipeline/engine.h"
 
 namespace imgpipe {
 
-void WholeBuffers::make(std::size_t buffer) {
-  if (holds(buffer)) return;
-  const Buffer& wanted = buffers_[buffer];
+void WholeBuffers::make(ValueId value) {
+  if (holds(value)) return;
+  const Value& wanted = program_.values[value];
   for (int i = 0; i < wanted.planes(); ++i)
-    held_[buffer].images[static_cast<std::size_t>(i)] = Image(wanted.plane());
+    held_[value].images[static_cast<std::size_t>(i)] = Image(wanted.plane());
 }
 
-bool WholeBuffers::holds(std::size_t buffer) const {
-  return !held_[buffer].images[0].empty() || !held_[buffer].foreign.empty();
+bool WholeBuffers::holds(ValueId value) const {
+  return !held_[value].images[0].empty() || !held_[value].foreign.empty();
 }
 
-HostView WholeBuffers::plane(std::size_t buffer, int i) {
-  return held_[buffer].images[static_cast<std::size_t>(i)].untyped_view();
+HostView WholeBuffers::plane(ValueId value, int i) {
+  return held_[value].images[static_cast<std::size_t>(i)].untyped_view();
 }
 
-ConstHostView WholeBuffers::plane(std::size_t buffer, int i) const {
-  const Held& held = held_[buffer];
+ConstHostView WholeBuffers::plane(ValueId value, int i) const {
+  const Held& held = held_[value];
   return held.foreign.empty() ? held.images[static_cast<std::size_t>(i)].untyped_view() : held.foreign;
 }
 
-Frame<const std::byte, Host> WholeBuffers::frame(const WorkBuffers& uses) const {
-  return frame_of<const std::byte, Host>(buffers_, uses.pixels, uses.alpha,
-                                         [this](std::size_t buffer, int i) { return plane(buffer, i); });
-}
-
-void WholeBuffers::give_to(Outcome& outcome, const std::vector<Work>& works, const Keep& keep) {
-  for (std::size_t i = 0; keep.outputs && i < works.size(); ++i) {
-    const Work& work = works[i];
-    outcome.outputs.resize(work.index + 1);
-    if (work.step->stage->writes_pixels) outcome.outputs[work.index] = frame(buffers_.works[i]);
+void WholeBuffers::give_to(Outcome& outcome, const Keep& keep) {
+  const auto plane_of = [this](ValueId value, int i) { return std::as_const(*this).plane(value, i); };
+  if (keep.outputs) outcome.outputs.resize(outcome.plan.steps.size());
+  for (const Node& node : program_.nodes) {
+    if (keep.outputs && node.pixels_out() != nullptr)
+      outcome.outputs[node.step] = frame_of<const std::byte, Host>(program_, node.after, plane_of);
   }
-  outcome.pixels = std::as_const(*this).plane(buffers_.result, 0);
-  if (keep.source || buffers_.result == 0) outcome.source = std::move(held_[0].images[0]);
+  outcome.pixels = plane_of(program_.results[0], 0);
+  if (keep.source || program_.results[0] == 0) outcome.source = std::move(held_[0].images[0]);
   outcome.memory = take_all();
 }
 

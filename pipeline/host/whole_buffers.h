@@ -1,11 +1,11 @@
-// Buffers of a plan that are held as whole images in host memory.
+// Values of a program that are held as whole images in host memory.
 #pragma once
 
 #include <array>
 #include <vector>
 
 #include "images/image.h"
-#include "pipeline/buffers.h"
+#include "pipeline/graph.h"
 
 namespace imgpipe {
 
@@ -13,25 +13,23 @@ struct Outcome;
 
 class WholeBuffers {
  public:
-  explicit WholeBuffers(const Buffers& buffers) : buffers_(buffers), held_(buffers.size()) {}
+  explicit WholeBuffers(const Program& program) : program_(program), held_(program.values.size()) {}
 
-  // Makes the planes of a buffer, unless they are there. Throws as Image does.
-  void make(std::size_t buffer);
-  // The buffer is an image that somebody else holds.
-  void set(std::size_t buffer, Image image) { held_[buffer].images[0] = std::move(image); }
-  void set_view(std::size_t buffer, const ConstHostView& view) { held_[buffer].foreign = view; }
-  void free(std::size_t buffer) { held_[buffer] = {}; }
+  // Makes the planes of a value, unless they are there. Throws as Image does.
+  void make(ValueId value);
+  // The value is an image that the caller has made, or holds.
+  void set(ValueId value, Image image) { held_[value].images[0] = std::move(image); }
+  void set_view(ValueId value, const ConstHostView& view) { held_[value].foreign = view; }
+  void free(ValueId value) { held_[value] = {}; }
 
-  // Plane i of a buffer that is held; a foreign one is only read.
-  [[nodiscard]] HostView plane(std::size_t buffer, int i);
-  [[nodiscard]] ConstHostView plane(std::size_t buffer, int i) const;
-  // Gives everything away, behind the last work: the finished pixels, and what is kept, are the outcome's.
-  void give_to(Outcome& outcome, const std::vector<Work>& works, const Keep& keep);
+  // Plane i of a value that is held; a foreign one is only read.
+  [[nodiscard]] HostView plane(ValueId value, int i);
+  [[nodiscard]] ConstHostView plane(ValueId value, int i) const;
+  // Gives everything away, after the last node: the finished pixels, and what is kept, are the outcome's.
+  void give_to(Outcome& outcome, const Keep& keep);
 
  private:
-  [[nodiscard]] bool holds(std::size_t buffer) const;
-  // The frame behind a work, all its planes.
-  [[nodiscard]] Frame<const std::byte, Host> frame(const WorkBuffers& uses) const;
+  [[nodiscard]] bool holds(ValueId value) const;
   // Gives all images away; views of them stay right.
   [[nodiscard]] std::vector<Image> take_all();
 
@@ -39,8 +37,8 @@ class WholeBuffers {
     std::array<Image, 3> images;
     ConstHostView foreign;
   };
-  const Buffers& buffers_;
-  std::vector<Held> held_;  // by buffer
+  const Program& program_;
+  std::vector<Held> held_;  // by value
 };
 
 }  // namespace imgpipe

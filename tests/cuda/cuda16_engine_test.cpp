@@ -125,7 +125,8 @@ TEST(CudaEngine16, InBands) {
 
 TEST(CudaEngine16, NothingIsFusedThatHasNoFunction) {
   const Plan plan = make_plan(parse_stages("gray,hist,contrast,smooth"), {9, 9, 3, Sample::u16}, true);
-  for (const Step& step : plan.steps) EXPECT_NE(step.functions().cuda, nullptr) << step.label;
+  for (const Step& step : plan.steps)
+    EXPECT_NE(functions(*step.stage, step.in.sample).cuda, nullptr) << step.label;
 }
 
 #endif

@@ -35,15 +35,15 @@ double most_times_made(const std::string& stages, const Shape& shape, Format for
   double most = 0;
   for (const Chain& chain : chained.chains) {
     const BandPlan bands(chained, chain, chain.last ? writer.get() : nullptr, 2);
-    std::vector<std::int64_t> made(chained.buffers.size());
+    std::vector<std::int64_t> made(chained.program.values.size());
     for (std::int64_t i = 0; i < bands.bands(); ++i) {
       const std::vector<RowRange> rows = bands.rows_of(bands.band(i));
       for (std::size_t b = 0; b < rows.size(); ++b) made[b] += rows[b].count();
     }
     for (std::size_t b = 1; b < made.size(); ++b) {
-      const Buffer& buffer = chained.buffers[b];
-      if (!chained.made_in(b, chain) || buffer.holds == Buffer::Holds::counts) continue;
-      most = std::max(most, static_cast<double>(made[b]) / static_cast<double>(buffer.type.height));
+      const Value& value = chained.program.values[b];
+      if (!chained.made_in(b, chain) || value.kind == ValueKind::counts) continue;
+      most = std::max(most, static_cast<double>(made[b]) / static_cast<double>(value.type.height));
     }
   }
   return most;

@@ -6,7 +6,7 @@
 
 #include "images/error.h"
 #include "kernels/stage.h"
-#include "pipeline/buffers.h"
+#include "pipeline/graph.h"
 #include "pipeline/plan.h"
 #include "tests/support/golden.h"
 
@@ -47,11 +47,8 @@ TEST(Plan, EveryStageRefusesFloats) {
 TEST(Plan, AlphaIsConvertedWithTheColour) {
   const auto uses_alpha = [](std::string_view stages) {
     const Plan plan = make_plan(parse_stages(stages), kDeepRgba);
-    const std::vector<Work> works = works_of(plan, FusedSteps::as_parts);
-    const Buffers buffers = buffers_of(plan, works);
-    for (std::size_t i = 0; i < works.size(); ++i) {
-      if (works[i].step->stage->name == "contrast")
-        return buffers.works[i].alpha_in.has_value() && buffers.works[i].alpha_out.has_value();
+    for (const Node& node : lower(plan, FusedSteps::as_parts).nodes) {
+      if (node.stage->name == "contrast") return node.pixels_in().alpha && node.pixels_out()->alpha;
     }
     return false;
   };

@@ -7,7 +7,6 @@
 
 #include "images/error.h"
 #include "kernels/stage.h"
-#include "pipeline/buffers.h"
 #include "pipeline/device.h"
 #include "tests/support/golden.h"
 

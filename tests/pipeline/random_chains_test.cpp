@@ -2,8 +2,6 @@
 // ordered pair of stages, both sample types, every channel layout, awkward sizes, random values of every
 // parameter. A failure prints the seed of all chains, the list of stages, the image's shape and its own seed.
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -11,7 +9,6 @@
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <random>
 #include <set>
 #include <string>
 #include <string_view>
@@ -26,11 +23,11 @@
 #include "pipeline/engine.h"
 #include "tests/support/images.h"
 #include "tests/support/memory_writer.h"
+#include "tests/support/random_stages.h"
 
 namespace imgpipe::test::random_chains_test {
 namespace {
 
-using Random = std::mt19937_64;
 using Pair = std::pair<const Stage*, const Stage*>;
 
 constexpr std::int64_t kMostPixels = 6000;  // of any frame of a chain
@@ -42,77 +39,6 @@ constexpr int kMostImages = 40;  // for a list of stages
 std::uint64_t seed_of_all() {
   const char* const text = std::getenv("IMGPIPE_CHAINS_SEED");
   return text == nullptr ? 20261123 : std::stoull(text);
-}
-
-std::int64_t below(Random& random, std::int64_t n) {
-  return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
-}
-
-const std::vector<const Stage*>& stages() {
-  static const std::vector<const Stage*> all = [] {
-    std::vector<const Stage*> selectable;
-    for (const Stage& stage : stage_table()) {
-      if (stage.selectable) selectable.push_back(&stage);
-    }
-    return selectable;
-  }();
-  return all;
-}
-
-const Stage* any_stage(Random& random) {
-  return stages()[static_cast<std::size_t>(below(random, std::ssize(stages())))];
-}
-
-// ---- random values ----------------------------------------------------------------------------------
-
-// Most integers are about as large as the images or smaller. Decimals and all other integers are drawn
-// log-uniformly over the allowed range.
-std::int64_t random_number(Random& random, const Parameter& row) {
-  static constexpr std::array<std::int64_t, 3> kLimits{2, 9, 70};
-  if (row.kind == Parameter::Kind::integer && below(random, 8) != 0) {
-    const std::int64_t limit = kLimits[static_cast<std::size_t>(below(random, 3))];
-    return row.least + below(random, std::min(row.most - row.least + 1, limit));
-  }
-  const double magnitudes = std::log2(static_cast<double>(row.most - row.least) + 1);
-  const double share = static_cast<double>(below(random, 1 << 20)) / (1 << 20);
-  return std::min(row.most, row.least + static_cast<std::int64_t>(std::exp2(share * magnitudes)) - 1);
-}
-
-std::string random_value(Random& random, const Parameter& row) {
-  const auto words = std::ssize(row.words);
-  const bool word = row.kind == Parameter::Kind::choice || (words > 0 && below(random, 3) == 0);
-  if (word) return std::string(row.words[static_cast<std::size_t>(below(random, words))]);
-  return value_text(row, random_number(random, row));
-}
-
-std::string random_step(Random& random, const Stage& stage) {
-  std::string step(stage.name);
-  for (const Parameter& row : stage.parameters) {
-    if (!row.required && below(random, 4) == 0) continue;
-    step += ":" + std::string(row.name) + "=" + random_value(random, row);
-  }
-  return step;
-}
-
-Shape random_shape(Random& random, Sample sample, int channels) {
-  static constexpr std::array<Size, 16> kSizes{{{1, 1},
-                                                {1, 2},
-                                                {2, 1},
-                                                {1, 7},
-                                                {7, 1},
-                                                {1, 67},
-                                                {67, 1},
-                                                {3, 3},
-                                                {5, 4},
-                                                {4, 5},
-                                                {17, 9},
-                                                {31, 8},
-                                                {9, 33},
-                                                {37, 29},
-                                                {65, 5},
-                                                {3, 71}}};
-  const Size& size = kSizes[static_cast<std::size_t>(below(random, std::ssize(kSizes)))];
-  return {size.width, size.height, channels, sample};
 }
 
 // ---- chains -----------------------------------------------------------------------------------------
@@ -272,8 +198,8 @@ std::string_view why_never(const Pair& pair, int channels) {
 // Every ordered pair of stages, in random order.
 std::vector<Pair> all_pairs(Random& random) {
   std::vector<Pair> pairs;
-  for (const Stage* first : stages()) {
-    for (const Stage* second : stages()) pairs.emplace_back(first, second);
+  for (const Stage* first : selectable_stages()) {
+    for (const Stage* second : selectable_stages()) pairs.emplace_back(first, second);
   }
   std::ranges::shuffle(pairs, random);
   return pairs;

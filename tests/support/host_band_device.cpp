@@ -47,14 +47,14 @@ StageCall<Host> on_host(const StageCall<Device>& call) {
 }
 
 // As a device's function does it.
-void run(const Step& step, const StageCall<Device>& device_call) {
+void run(const Node& node, const StageCall<Device>& device_call) {
   const StageCall<Host> call = on_host(device_call);
-  if (step.stage->counts) std::fill_n(call.histogram.data, call.histogram.stride * call.histogram.height, 0);
-  if (step.stage->by_row) {
+  if (node.counts_out()) std::fill_n(call.histogram.data, call.histogram.stride * call.histogram.height, 0);
+  if (node.stage->by_row) {
     const std::int64_t rows = call.out.planes[0].height;
-    step.functions().cpu(call, {call.out_top, call.out_top + rows, call.in_top, call.out_top});
+    node.functions().cpu(call, {call.out_top, call.out_top + rows, call.in_top, call.out_top});
   } else {
-    step.functions().reference(call);
+    node.functions().reference(call);
   }
 }
 
@@ -103,13 +103,13 @@ void HostBandDevice::start(const DeviceBands& bands, std::size_t slots,
       bands.bytes() * static_cast<std::int64_t>(slots) + table_bytes(bands.plan(), bands.chain());
   most_bytes = std::max(most_bytes, bytes);
   if (bytes > bytes_) fault("takes " + std::to_string(bytes) + " bytes");
-  const std::vector<Work>& works = bands.plan().works;
-  prepared_.assign(works.size(), {});
-  tables_.prepared.assign(works.size(), nullptr);
-  tables_.found.assign(works.size(), {});
+  const std::vector<Node>& nodes = bands.plan().program.nodes;
+  prepared_.assign(nodes.size(), {});
+  tables_.prepared.assign(nodes.size(), nullptr);
+  tables_.found.assign(nodes.size(), {});
   for (std::size_t i = bands.chain().first; i < bands.chain().end; ++i) {
-    if (!works[i].step->prepared) continue;
-    prepared_[i] = *works[i].step->prepared;
+    if (!nodes[i].prepared) continue;
+    prepared_[i] = *nodes[i].prepared;
     tables_.prepared[i] = prepared_[i].data();
   }
   counted_ = counts;
@@ -117,7 +117,7 @@ void HostBandDevice::start(const DeviceBands& bands, std::size_t slots,
   for (std::vector<std::uint64_t>& one : counted_) tables_.counts.push_back(one.data());
   for (Slot& slot : slots_) {
     slot.memory.assign(static_cast<std::size_t>(bands.bytes()), kNotWritten);
-    slot.counts.resize(works.size());
+    slot.counts.resize(nodes.size());
   }
 }
 
@@ -150,8 +150,8 @@ void HostBandDevice::finish(std::size_t slot_number, std::vector<Span>& spans) {
   spans.push_back({"upload", "device", SpanKind::transfer, 0, 1, 1, 0});
 }
 
-const std::uint64_t* HostBandDevice::counts(std::size_t slot, std::size_t work) const {
-  return slots_.at(slot).counts[work].data();
+const std::uint64_t* HostBandDevice::counts(std::size_t slot, std::size_t node) const {
+  return slots_.at(slot).counts[node].data();
 }
 
 struct HostBandDevice::Queue {
@@ -171,7 +171,7 @@ struct HostBandDevice::Queue {
     check(from, "download");
     copy_pixels(on_host(from), to);
   }
-  void launch(std::size_t work, const StageCall<Device>& call) const {
+  void launch(std::size_t node, const StageCall<Device>& call) const {
     for (const auto& plane : call.in.planes) {
       if (!plane.empty()) check(plane, "input");
     }
@@ -181,15 +181,15 @@ struct HostBandDevice::Queue {
       for (const auto& read : call.in.planes) {
         const bool apart = read.empty() || read.data + read.height * read.stride_bytes <= plane.data ||
                            plane.data + plane.height * plane.stride_bytes <= read.data;
-        if (!apart) device.fault("a work writes what it reads");
+        if (!apart) device.fault("a node writes what it reads");
       }
     }
-    run(*device.bands_->plan().works[work].step, call);
+    run(device.bands_->plan().program.nodes[node], call);
   }
-  void counts(std::size_t work, const std::uint64_t* from) const {
-    const std::size_t count = counters(device.bands_->plan().works[work].step->out);
-    slot.counts[work].assign(count, 0);
-    if (from != nullptr) std::copy_n(from, count, slot.counts[work].begin());
+  void counts(std::size_t node, const std::uint64_t* from) const {
+    const std::size_t count = counters(device.bands_->plan().program.nodes[node].out);
+    slot.counts[node].assign(count, 0);
+    if (from != nullptr) std::copy_n(from, count, slot.counts[node].begin());
   }
 };
 

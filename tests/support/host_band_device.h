@@ -29,7 +29,7 @@ class HostBandDevice final : public BandDevice {
   void begin(std::size_t slot, const BandRows& rows, std::span<const ConstHostView> inputs,
              std::span<const HostView> outputs) override;
   void finish(std::size_t slot, std::vector<Span>& spans) override;
-  [[nodiscard]] const std::uint64_t* counts(std::size_t slot, std::size_t work) const override;
+  [[nodiscard]] const std::uint64_t* counts(std::size_t slot, std::size_t node) const override;
   void stop() noexcept override { ++stops; }
 
   // The next band from this number on fails: how many have begun, -1 for none.
@@ -60,7 +60,7 @@ class HostBandDevice final : public BandDevice {
     BandRows rows;
     std::vector<ConstHostView> inputs;
     std::vector<HostView> outputs;
-    std::vector<std::vector<std::uint64_t>> counts;  // by work
+    std::vector<std::vector<std::uint64_t>> counts;  // by node
   };
   struct Queue;
 

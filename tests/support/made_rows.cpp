@@ -92,6 +92,9 @@ std::vector<std::uint64_t> reference_row_sums(std::int64_t width, std::int64_t h
     if (out != nullptr) call.out = {frame_type_of(in.shape()), {out->untyped_view(), {}, {}, {}}};
     return call;
   };
+  const auto run = [&](std::size_t step, const StageCall<Host>& call) {
+    functions(*plan.steps[step].stage, Sample::u8).reference(call);
+  };
   counts.assign(256, 0);
   std::mutex mutex;
   share_out(threads, parts, [&](std::int64_t part) {
@@ -99,7 +102,7 @@ std::vector<std::uint64_t> reference_row_sums(std::int64_t width, std::int64_t h
     std::vector<std::uint64_t> own(256);
     StageCall<Host> call = call_of(0, rows, nullptr);
     call.histogram = histogram_view<Host>(own.data(), call.in.type);
-    plan.steps[0].functions().reference(call);
+    run(0, call);
     const std::lock_guard lock(mutex);
     for (std::size_t i = 0; i < own.size(); ++i) counts[i] += own[i];
   });
@@ -112,8 +115,8 @@ std::vector<std::uint64_t> reference_row_sums(std::int64_t width, std::int64_t h
     Image stretched(rows.shape());
     StageCall<Host> contrast = call_of(1, rows, &stretched);
     contrast.histogram = histogram_view<Host>(counts.data(), contrast.in.type);
-    plan.steps[1].functions().reference(contrast);
-    plan.steps[2].functions().reference(call_of(2, stretched, &rows));
+    run(1, contrast);
+    run(2, call_of(2, stretched, &rows));
     for (std::int64_t y = first; y < end; ++y)
       sums[static_cast<std::size_t>(y)] = row_sum(rows.view().row(y - top), width);
   });

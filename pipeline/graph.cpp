@@ -1,0 +1,121 @@
+#include "pipeline/graph.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace imgpipe {
+namespace {
+
+class Lowering {
+ public:
+  explicit Lowering(const Plan& plan) : counted_by_(plan.steps.size()) {
+    frame_.value = add(ValueKind::pixels, frame_type_of(plan.input));
+  }
+
+  void add_node(const Step& step, std::size_t index) {
+    const Stage& stage = *step.stage;
+    Node node{.stage = &stage,
+              .parameters = {step.parameters},
+              .prepared = step.prepared,
+              .in = step.in,
+              .out = step.out,
+              .step = index};
+    if (!step.parts.empty()) node.parameters[1] = step.parts[1].parameters;
+    ++time_;
+    const bool moves_alpha = !passes_alpha(stage, step.in, step.out);
+    node.inputs.push_back({frame_.value, moves_alpha ? frame_.alpha : std::nullopt});
+    if (step.counted_by) node.inputs.push_back({counted_by_[*step.counted_by]});
+    if (stage.writes_pixels) {
+      frame_.value = add(ValueKind::pixels, step.out);
+      if (moves_alpha) frame_.alpha = add_alpha(step.out);
+      node.outputs.push_back({frame_.value, moves_alpha ? frame_.alpha : std::nullopt});
+    }
+    if (stage.counts) {
+      counted_by_[index] = add(ValueKind::counts, step.out);
+      node.outputs.push_back({counted_by_[index]});
+    }
+    node.after = frame_;
+    for (const Connection& read : node.inputs) {
+      program_.lives[read.value].last_read_at = time_;
+      if (read.alpha) program_.lives[*read.alpha].last_read_at = time_;
+    }
+    program_.nodes.push_back(std::move(node));
+  }
+
+  Program finish(const Keep& keep) {
+    program_.results.push_back(frame_.value);
+    for (ValueId i = 0; i < program_.values.size(); ++i) {
+      if (program_.values[i].kind == ValueKind::counts) program_.results.push_back(i);
+      if (i == 0 ? keep.source : keep.outputs) program_.lives[i].last_read_at = time_ + 1;
+    }
+    for (const ValueId result : program_.results) program_.lives[result].last_read_at = time_ + 1;
+    return std::move(program_);
+  }
+
+ private:
+  ValueId add(ValueKind kind, const FrameType& type) {
+    program_.values.push_back({kind, type});
+    program_.lives.push_back({time_, time_});
+    return program_.values.size() - 1;
+  }
+
+  std::optional<ValueId> add_alpha(const FrameType& type) {
+    if (!type.alpha || type.layout == Layout::interleaved) return std::nullopt;
+    return add(ValueKind::alpha, type);
+  }
+
+  Program program_;
+  std::size_t time_ = 0;
+  Connection frame_;                 // alpha: in a plane of its own
+  std::vector<ValueId> counted_by_;  // by step of the plan: its counts
+};
+
+}  // namespace
+
+int Value::planes() const {
+  if (kind == ValueKind::counts) return 0;
+  return kind == ValueKind::alpha || type.layout == Layout::interleaved ? 1 : type.color_channels;
+}
+
+Shape Value::plane() const {
+  const bool mixed = kind == ValueKind::pixels && type.layout == Layout::interleaved;
+  return {type.width, type.height, mixed ? type.channels() : 1, type.sample};
+}
+
+std::int64_t Value::bytes() const {
+  if (kind == ValueKind::counts) return static_cast<std::int64_t>(counters(type) * sizeof(std::uint64_t));
+  return planes() * plane().bytes();
+}
+
+Program lower(const Plan& plan, FusedSteps fused, const Keep& keep) {
+  Lowering lowering(plan);
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
+    if (step.parts.empty() || fused == FusedSteps::as_one) {
+      lowering.add_node(step, i);
+    } else {
+      for (const Step& part : step.parts) lowering.add_node(part, i);
+    }
+  }
+  return lowering.finish(keep);
+}
+
+std::vector<std::vector<ValueId>> places_of(const Program& program) {
+  std::vector<std::vector<ValueId>> places;
+  std::vector<std::size_t> free_after;  // by place: when its last value was last read
+  for (ValueId i = 1; i < program.values.size(); ++i) {
+    if (program.values[i].kind == ValueKind::counts) continue;
+    // A node must not write what it reads.
+    std::size_t place = 0;
+    while (place < free_after.size() && free_after[place] >= program.lives[i].made_at) ++place;
+    if (place == free_after.size()) {
+      free_after.push_back(0);
+      places.emplace_back();
+    }
+    free_after[place] = program.lives[i].last_read_at;
+    places[place].push_back(i);
+  }
+  return places;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,124 @@
+// A plan as a graph: nodes, and the values that they make and read, with how long each value lives. Engines
+// execute nodes by index; they and the estimates ask here about alpha, histograms and what may be freed.
+//
+//   node          gray          hist       contrast      merge
+//   pixels    0 --------> 1 ----------------------> 3 ----------> 5
+//   alpha                 2 ------------------------------------> (colour only: it passes contrast)
+//   counts                       4 ------------->
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "kernels/stage.h"
+#include "pipeline/plan.h"
+
+namespace imgpipe {
+
+using ValueId = std::size_t;
+
+enum class ValueKind : std::uint8_t { pixels, alpha, counts };
+
+struct Value {
+  ValueKind kind = ValueKind::pixels;
+  FrameType type;  // the frame that it is, is part of, or was counted in
+
+  // Planes, and the shape of each: an interleaved frame has one with all channels, alpha included. Counts
+  // have none.
+  [[nodiscard]] int planes() const;
+  [[nodiscard]] Shape plane() const;
+  // Without padding. Counts have 8 bytes each.
+  [[nodiscard]] std::int64_t bytes() const;
+};
+
+// A port's value, and the alpha plane that is read or written with it.
+struct Connection {
+  ValueId value = 0;
+  std::optional<ValueId> alpha{};
+};
+
+// A stage at work on one frame: a step, or a part of a fused step.
+struct Node {
+  const Stage* stage = nullptr;
+  std::array<Parameters, 2> parameters{};                    // [1]: of a fused stage's second part
+  std::shared_ptr<const std::vector<std::byte>> prepared{};  // the stage's table, if it has one
+  FrameType in{}, out{};                                     // as Step has them
+  std::vector<Connection> inputs{}, outputs{};               // pixels, then counts
+  Connection after{};                                        // the frame after the node
+  std::size_t step = 0;  // of the plan: whose label and row its time goes to
+
+  [[nodiscard]] const Connection& pixels_in() const { return inputs.front(); }
+  // nullptr: it makes none.
+  [[nodiscard]] const Connection* pixels_out() const {
+    return stage->writes_pixels ? &outputs.front() : nullptr;
+  }
+  [[nodiscard]] std::optional<ValueId> counts_in() const {
+    return inputs.size() > 1 ? std::optional(inputs[1].value) : std::nullopt;
+  }
+  [[nodiscard]] std::optional<ValueId> counts_out() const {
+    return stage->counts ? std::optional(outputs.back().value) : std::nullopt;
+  }
+
+  [[nodiscard]] const StageFunctions& functions() const { return imgpipe::functions(*stage, in.sample); }
+  [[nodiscard]] bool needs_all_rows() const { return imgpipe::needs_all_rows(*stage, parameters[0]); }
+  [[nodiscard]] RowRange rows_needed(RowRange of) const {
+    return imgpipe::rows_needed(*stage, in, parameters[0], of);
+  }
+  [[nodiscard]] std::int64_t bytes_moved() const { return imgpipe::bytes_moved(*stage, in, out); }
+};
+
+struct Graph {
+  std::vector<Value> values;     // the decoded image first
+  std::vector<Node> nodes;       // in execution order
+  std::vector<ValueId> results;  // the finished image, one plane; then all counts
+};
+
+// Times: the image is decoded at 0, node i runs at i + 1, and results live to the end.
+struct Lifetime {
+  std::size_t made_at = 0, last_read_at = 0;
+};
+
+// The graph that one backend executes.
+struct Program : Graph {
+  std::vector<Lifetime> lives;  // by value
+
+  // The step that makes a value, of a node.
+  [[nodiscard]] std::size_t step_of(ValueId value) const { return nodes[lives[value].made_at - 1].step; }
+};
+
+// A fused step as one node, as devices run it, or as the nodes of its parts.
+enum class FusedSteps { as_one, as_parts };
+
+// What is read after the last node as well.
+struct Keep {
+  bool source = false;   // the decoded image
+  bool outputs = false;  // everything
+};
+
+[[nodiscard]] Program lower(const Plan& plan, FusedSteps fused, const Keep& keep = {});
+
+// Places for values that live one after the other, and for each the values that it is for: two that live at
+// one time never share one. The decoded image has none, and counts have none: they are small, and every
+// histogram is kept.
+[[nodiscard]] std::vector<std::vector<ValueId>> places_of(const Program& program);
+
+// The planes of a frame, as stages are called with them: of pixels, then alpha where it has a plane of its
+// own.
+template <class Byte, class Where, class PlaneOf>
+[[nodiscard]] Frame<Byte, Where> frame_of(const Graph& graph, const Connection& connection,
+                                          const PlaneOf& plane) {
+  const Value& value = graph.values[connection.value];
+  Frame<Byte, Where> frame{value.type, {}};
+  // Alpha that is not handed on does not belong to the frame.
+  if (value.type.layout == Layout::planar) frame.type.alpha = connection.alpha.has_value();
+  for (int i = 0; i < value.planes(); ++i)
+    frame.planes[static_cast<std::size_t>(i)] = plane(connection.value, i);
+  if (connection.alpha) frame.planes[kAlphaPlane] = plane(*connection.alpha, 0);
+  return frame;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,85 @@
+#include "tests/support/random_stages.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "kernels/stage.h"
+#include "pipeline/stage_list.h"
+#include "tests/support/images.h"
+
+namespace imgpipe::test {
+namespace {
+
+// Most integers are about as large as the images or smaller. Decimals and all other integers are drawn
+// log-uniformly over the allowed range.
+std::int64_t random_number(Random& random, const Parameter& row) {
+  static constexpr std::array<std::int64_t, 3> kLimits{2, 9, 70};
+  if (row.kind == Parameter::Kind::integer && below(random, 8) != 0) {
+    const std::int64_t limit = kLimits[static_cast<std::size_t>(below(random, 3))];
+    return row.least + below(random, std::min(row.most - row.least + 1, limit));
+  }
+  const double magnitudes = std::log2(static_cast<double>(row.most - row.least) + 1);
+  const double share = static_cast<double>(below(random, 1 << 20)) / (1 << 20);
+  return std::min(row.most, row.least + static_cast<std::int64_t>(std::exp2(share * magnitudes)) - 1);
+}
+
+std::string random_value(Random& random, const Parameter& row) {
+  const auto words = std::ssize(row.words);
+  const bool word = row.kind == Parameter::Kind::choice || (words > 0 && below(random, 3) == 0);
+  if (word) return std::string(row.words[static_cast<std::size_t>(below(random, words))]);
+  return value_text(row, random_number(random, row));
+}
+
+}  // namespace
+
+std::int64_t below(Random& random, std::int64_t n) {
+  return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
+}
+
+const std::vector<const Stage*>& selectable_stages() {
+  static const std::vector<const Stage*> all = [] {
+    std::vector<const Stage*> selectable;
+    for (const Stage& stage : stage_table()) {
+      if (stage.selectable) selectable.push_back(&stage);
+    }
+    return selectable;
+  }();
+  return all;
+}
+
+const Stage* any_stage(Random& random) {
+  return selectable_stages()[static_cast<std::size_t>(below(random, std::ssize(selectable_stages())))];
+}
+
+std::string random_step(Random& random, const Stage& stage) {
+  std::string step(stage.name);
+  for (const Parameter& row : stage.parameters) {
+    if (!row.required && below(random, 4) == 0) continue;
+    step += ":" + std::string(row.name) + "=" + random_value(random, row);
+  }
+  return step;
+}
+
+Shape random_shape(Random& random, Sample sample, int channels) {
+  static constexpr std::array<Size, 16> kSizes{{{1, 1},
+                                                {1, 2},
+                                                {2, 1},
+                                                {1, 7},
+                                                {7, 1},
+                                                {1, 67},
+                                                {67, 1},
+                                                {3, 3},
+                                                {5, 4},
+                                                {4, 5},
+                                                {17, 9},
+                                                {31, 8},
+                                                {9, 33},
+                                                {37, 29},
+                                                {65, 5},
+                                                {3, 71}}};
+  const Size& size = kSizes[static_cast<std::size_t>(below(random, std::ssize(kSizes)))];
+  return {size.width, size.height, channels, sample};
+}
+
+}  // namespace imgpipe::test
