@@ -12,7 +12,7 @@ VERSIONS = {"version", "commit", "compiler", "build_type", "cuda", "libraries"}
 COLUMNS = {"time_ms", "gb_per_s", "copy_bandwidth_share", "reference_ms", "speed_up"}  # of report.csv
 TEXT = [
     (r"copy bandwidth [\d.]+ GB/s", "copy bandwidth # GB/s"),
-    (r"(failed(?:, \d+ not done)?, in )[\d.]+ s: .*", r"\1#"),
+    (r"(failed(?:, \d+ not done)?, in )[\d.]+ s(?:: .*)?$", r"\1#"),
     (r"^an image: .*\n", ""),
     (r"^( (?:read|decode|upload|kernels|download|encode|write) +.*?) +[\d.]+ +[\d.]+%$", r"\1 #"),
     (r"^ bottleneck: .*\n", ""),
@@ -118,7 +118,8 @@ def plain_table(text):
             blocks += 1
         elif blocks and (row := re.match(r" (\S+(?: [^\s\d]\S*)*) +(.*)", line)):
             cells = row.group(2).split()  # time, MB, ...; of totals time, reference, ...
-            cells = [cell if (at, blocks) == (1, 1) or not re.fullmatch(r"[\d.]+[%x]?", cell) else "#"
+            has_megabytes = blocks == 1 and not (len(cells) > 2 and cells[2].endswith("x"))  # else speed-up is third
+            cells = [cell if (has_megabytes and at == 1) or not re.fullmatch(r"[\d.]+[%x]?", cell) else "#"
                      for at, cell in enumerate(cells)]
             line = " ".join([row.group(1), *cells])
         lines.append(line)
