@@ -9,6 +9,10 @@ namespace {
 class Lowering {
  public:
   explicit Lowering(const Plan& plan) : counted_by_(plan.steps.size()) {
+    constexpr std::size_t kUsualNodes = 8;  // growing moves them
+    program_.nodes.reserve(kUsualNodes);
+    program_.values.reserve(2 * kUsualNodes);
+    program_.lives.reserve(2 * kUsualNodes);
     frame_.value = add(ValueKind::pixels, frame_type_of(plan.input));
   }
 
