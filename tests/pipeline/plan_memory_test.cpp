@@ -76,8 +76,10 @@ std::string offsets_text(const DeviceBands& bands) {
     if (rows.held[value].count() > 0)
       text += " " + std::to_string(bands.view(memory, rows, {value, 0, rows.held[value]}).data - memory);
   }
-  for (std::size_t node = bands.chain().first; node < bands.chain().end; ++node)
-    text += " " + std::to_string(reinterpret_cast<std::byte*>(bands.counts(memory, node)) - memory);
+  for (std::size_t node = bands.chain().first; node < bands.chain().end; ++node) {
+    if (bands.plan().program.nodes[node].counts_out())
+      text += " " + std::to_string(reinterpret_cast<std::byte*>(bands.counts(memory, node)) - memory);
+  }
   return text;
 }
 
