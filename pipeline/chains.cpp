@@ -293,7 +293,6 @@ void BandPlan::find_places() {
     const Value& value = plan_.program.values[i];
     Tenant tenant{i, plan_.program.lives[i], 0, value.plane(), value.planes()};
     tenant.plane.height = held[i];
-    tenant.bytes = tenant.planes * tenant.plane.bytes();
     // What is read of the decoded image stays for the next band.
     if (i == 0) tenant.life.last_read_at = plan_.program.nodes.size() + 1;
     tenants.push_back(tenant);
@@ -307,7 +306,7 @@ void BandPlan::find_places() {
 
 std::int64_t BandPlan::band_bytes() const {
   std::int64_t bytes = 0;
-  for (const Place& place : places_) bytes += place.bytes;
+  for (const Place& place : places_) bytes += place.planes * place.plane.bytes();
   return bytes;
 }
 

@@ -10,15 +10,13 @@
 namespace imgpipe {
 
 std::vector<DeviceBlock> device_blocks(const Program& program, bool with_source) {
-  const auto bytes_of = [&](ValueId value) {
-    const Value& image = program.values[value];
-    return image.planes() * device_bytes(image.plane());
-  };
+  const auto bytes_of = [](const Value& image) { return image.planes() * device_bytes(image.plane()); };
   std::vector<DeviceBlock> blocks;
-  if (with_source) blocks.push_back({bytes_of(0), {0}});
+  if (with_source) blocks.push_back({bytes_of(program.values[0]), {0}});
   std::vector<Tenant> tenants;
   for (ValueId i = 1; i < program.values.size(); ++i) {
-    if (program.values[i].is_image()) tenants.push_back({i, program.lives[i], bytes_of(i)});
+    const Value& value = program.values[i];
+    if (value.is_image()) tenants.push_back({i, program.lives[i], bytes_of(value)});
   }
   for (const Place& shared : place(tenants, PlaceRule::first))
     blocks.push_back({shared.bytes, shared.values});
@@ -39,10 +37,6 @@ DeviceRun::DeviceRun(Context& context, const Plan& plan, Timeline& timeline, boo
       times_(context, timeline, std::move(track)),
       program_(lower(plan, FusedSteps::as_one, {.outputs = keep_outputs})),
       first_call_(decoded == Decoded::with_first_steps ? decoded_steps() : 0) {
-  make_calls(take_memory());
-}
-
-std::vector<std::byte*> DeviceRun::take_memory() {
   memory_.resize(program_.values.size());
   std::vector<std::byte*> tables(program_.nodes.size());
   // Where the decoder makes it grey, the image that the file holds is never there.
@@ -52,8 +46,7 @@ std::vector<std::byte*> DeviceRun::take_memory() {
     for (const ValueId value : block.values) memory_[value] = memory;
     if (block.node) tables[*block.node] = memory;
   }
-  if (needs_source) source_ = plane(0, 0);
-  return tables;
+  make_calls(tables);
 }
 
 // What nodes have prepared goes up once.
@@ -91,7 +84,7 @@ std::size_t DeviceRun::decoded_steps() const {
 }
 
 DeviceRun::DecodedTo DeviceRun::decoded_to() const {
-  DecodedTo to{.pixels = source_, .grey = {}, .luma = {}, .counts = nullptr, .row = "decode"};
+  DecodedTo to{.pixels = source(), .grey = {}, .luma = {}, .counts = nullptr, .row = "decode"};
   for (std::size_t i = 0; i < first_call_; ++i) {
     const Node& node = program_.nodes[i];
     to.row += "+" + plan_.steps[node.step].label;
@@ -107,7 +100,7 @@ DeviceRun::DecodedTo DeviceRun::decoded_to() const {
 
 std::size_t DeviceRun::upload(const ConstHostView& rows, std::int64_t first, int pass) {
   const std::size_t start = context_.mark();
-  copy_to_device(source_.rows(first, rows.height), rows, context_.stream);
+  copy_to_device(source().rows(first, rows.height), rows, context_.stream);
   const std::size_t end = context_.mark();
   times_.interval("upload", SpanKind::transfer, rows.bytes(), pass, start, end);
   return end;

@@ -40,7 +40,7 @@ class DeviceRun {
   [[nodiscard]] const Plan& plan() const { return plan_; }
   [[nodiscard]] DeviceTimes& times() { return times_; }
   // Where the decoded image goes; empty where it is decoded to what a step makes of it.
-  [[nodiscard]] const DeviceView& source() const { return source_; }
+  [[nodiscard]] DeviceView source() const { return plane(0, 0); }
   // Where a device that decodes puts what it makes. What it does of the steps launch() leaves out.
   struct DecodedTo {
     DeviceView pixels, grey;  // what is empty is not wanted
@@ -67,7 +67,6 @@ class DeviceRun {
 
  private:
   [[nodiscard]] std::size_t decoded_steps() const;
-  [[nodiscard]] std::vector<std::byte*> take_memory();
   void make_calls(const std::vector<std::byte*>& tables);
   [[nodiscard]] DeviceView plane(ValueId value, int i) const;
 
@@ -75,7 +74,6 @@ class DeviceRun {
   const Plan& plan_;
   DeviceTimes times_;
   const Program program_;
-  DeviceView source_;
   const std::size_t first_call_;    // those before are the decoder's
   std::vector<std::byte*> memory_;  // by value
   std::vector<StageCall<Device>> calls_;

@@ -50,7 +50,6 @@ DeviceBands::DeviceBands(const ChainedPlan& plan, const Chain& chain, const Band
     output_bytes_ = std::max(output_bytes_, bytes_of(outputs(rows)));
   }
   layout_ = layout_of(most);
-  bytes_ = layout_.bytes;
 }
 
 BandRows DeviceBands::rows_of(const RowRange& band) const {
@@ -131,15 +130,16 @@ DeviceBands::Layout DeviceBands::layout_of(const std::vector<std::int64_t>& most
          .life = {there_at, std::max(last_read(i), there_at)},
          .bytes = aligned(value.planes() * room_.rows_bytes(value.plane(), most_held[i]), kAlignment)});
   }
-  Layout layout{.offsets = std::vector<std::int64_t>(most_held.size())};
+  Layout layout{std::vector<std::int64_t>(most_held.size())};
   for (const Place& place : place(tenants, PlaceRule::largest)) {
     for (const ValueId value : place.values) layout.offsets[value] = layout.bytes;
     layout.bytes += place.bytes;
   }
   for (const Node& node : plan_.nodes_of(chain_)) {
-    layout.offsets.push_back(layout.bytes);
-    if (const auto counts = node.counts_out())
+    if (const auto counts = node.counts_out()) {
+      layout.offsets[*counts] = layout.bytes;
       layout.bytes += aligned(plan_.program.values[*counts].bytes(), kAlignment);
+    }
   }
   return layout;
 }
@@ -152,9 +152,8 @@ DeviceBytes DeviceBands::view(std::byte* memory, const BandRows& rows, const Ban
   return {memory + layout_.offsets[part.value] + rows_before * stride, part_shape(part), stride};
 }
 
-std::uint64_t* DeviceBands::counts(std::byte* memory, std::size_t node) const {
-  const std::size_t at = plan_.program.values.size() + node - chain_.first;
-  return reinterpret_cast<std::uint64_t*>(memory + layout_.offsets[at]);
+std::uint64_t* DeviceBands::counts(std::byte* memory, ValueId value) const {
+  return reinterpret_cast<std::uint64_t*>(memory + layout_.offsets[value]);
 }
 
 // What a node reads for a band: of one that only counts, the band's own rows.
@@ -175,7 +174,7 @@ std::optional<StageCall<Device>> DeviceBands::call(std::size_t i, std::byte* mem
         return view(memory, rows, {value, plane, in});
       },
       [&](ValueId value) {
-        return node.counts_out() ? counts(memory, i) : tables.counts[plan_.program.step_of(value)];
+        return node.counts_out() ? counts(memory, value) : tables.counts[plan_.program.step_of(value)];
       },
       [&](ValueId value, int plane) {
         return view(memory, rows, {value, plane, rows.held[value]});

@@ -77,8 +77,8 @@ std::string offsets_text(const DeviceBands& bands) {
       text += " " + std::to_string(bands.view(memory, rows, {value, 0, rows.held[value]}).data - memory);
   }
   for (std::size_t node = bands.chain().first; node < bands.chain().end; ++node) {
-    if (bands.plan().program.nodes[node].counts_out())
-      text += " " + std::to_string(reinterpret_cast<std::byte*>(bands.counts(memory, node)) - memory);
+    if (const auto counts = bands.plan().program.nodes[node].counts_out())
+      text += " " + std::to_string(reinterpret_cast<std::byte*>(bands.counts(memory, *counts)) - memory);
   }
   return text;
 }
