@@ -1,6 +1,5 @@
 #include "pipeline/cuda/device_run.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "kernels/gray/gray.h"
