@@ -288,6 +288,7 @@ void BandPlan::find_places() {
   skip_rows_ = rows_of_a_band(source.height, imgpipe::row_bytes(source), 1);
   const std::vector<std::int64_t> held = most_rows_held();
   std::vector<Tenant> tenants;
+  tenants.reserve(held.size());
   for (ValueId i = 0; i < held.size(); ++i) {
     if (held[i] == 0) continue;
     const Value& value = plan_.program.values[i];

@@ -114,6 +114,7 @@ Program lower(const Plan& plan, FusedSteps fused, const Keep& keep) {
 
 std::vector<Place> place(const std::vector<Tenant>& tenants, PlaceRule rule) {
   std::vector<Place> places;
+  places.reserve(tenants.size());
   for (const Tenant& tenant : tenants) {
     Place* best = nullptr;
     for (Place& place : places) {

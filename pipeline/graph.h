@@ -123,7 +123,8 @@ struct Place {
   std::size_t free_after = 0;  // when the last of them was last read
 };
 
-// Which of the places that are free a value gets; where there is none, it gets a new one.
+// Which of the places that are free a value gets; where there is none, it gets a new one. The largest grows
+// least.
 enum class PlaceRule : std::uint8_t { first, largest };
 
 [[nodiscard]] std::vector<Place> place(const std::vector<Tenant>& tenants, PlaceRule rule);

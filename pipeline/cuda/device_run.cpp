@@ -127,12 +127,10 @@ void DeviceRun::download(const HostView& to, int pass) {
 
 void DeviceRun::download_histograms(std::vector<std::vector<std::uint64_t>>& to) const {
   to.resize(plan_.steps.size());
-  for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
-    if (!program_.nodes[i].counts_out()) continue;
-    const Histogram<Device>& counts = calls_[i].histogram;
-    std::vector<std::uint64_t>& counted = to[program_.nodes[i].step];
-    counted.resize(static_cast<std::size_t>(counts.stride * counts.height));
-    IMGPIPE_CUDA(cudaMemcpyAsync(counted.data(), counts.data, counted.size() * sizeof(std::uint64_t),
+  for (const ValueId counts : program_.counts()) {
+    std::vector<std::uint64_t>& counted = to[program_.step_of(counts)];
+    counted.resize(counters(program_.values[counts].type));
+    IMGPIPE_CUDA(cudaMemcpyAsync(counted.data(), memory_[counts], counted.size() * sizeof(std::uint64_t),
                                  cudaMemcpyDeviceToHost, context_.stream.get()));
   }
 }
