@@ -43,6 +43,7 @@ struct Runtime {
   int cluster_questions = 0;
   bool has_memory = false;          // and streams and events; refuses what is not asked for alone
   std::vector<std::size_t> blocks;  // that it has given, one behind the other
+  std::vector<std::pair<const void*, std::size_t>> copies;  // to or from the device
 
   cudaError_t failed(cudaError_t status) {
     if (status != cudaSuccess) last_error = status;
@@ -139,7 +140,9 @@ cudaError_t cudaMemset(void*, int, std::size_t) {
 cudaError_t cudaStreamSynchronize(cudaStream_t) {
   return runtime.has_memory ? cudaSuccess : cudaErrorUnknown;
 }
-cudaError_t cudaMemcpyAsync(void*, const void*, std::size_t, cudaMemcpyKind, cudaStream_t) {
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t) {
+  runtime.copies.emplace_back(kind == cudaMemcpyDeviceToHost ? from : to, bytes);
   return runtime.has_memory ? cudaSuccess : cudaErrorUnknown;
 }
 
@@ -383,9 +386,11 @@ std::int64_t whole_bytes(const Plan& plan, bool keep_outputs) {
   return high;
 }
 
-// The blocks that a plan takes, in order, and where its frames lie in them.
+// The blocks that a plan takes, in order, where its frames lie in them, and what is copied of tables and
+// counts.
 std::string device_text(const Plan& plan, bool keep_outputs, DeviceRun::Decoded decoded) {
   runtime.blocks.clear();
+  runtime.copies.clear();
   PinnedMemory pinned(PinnedMemory::When::on_demand);
   Context context(pinned);
   Timeline timeline;
@@ -403,6 +408,13 @@ std::string device_text(const Plan& plan, bool keep_outputs, DeviceRun::Decoded 
   for (const auto& frame : run.outputs()) {
     for (const auto& plane : frame.planes) add(plane.data);
   }
+  std::vector<std::vector<std::uint64_t>> histograms;
+  run.download_histograms(histograms);
+  for (const auto& [at, bytes] : runtime.copies) {
+    text += " " + std::to_string(bytes);
+    add(at);
+  }
+  for (const auto& counts : histograms) text += " " + std::to_string(counts.size());
   return text + "; ";
 }
 
