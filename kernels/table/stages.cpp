@@ -35,6 +35,9 @@ namespace {
 #endif
 #define IMGPIPE_FUNCTIONS(name) \
   { name##_reference, name##_cpu, IMGPIPE_ON_CUDA(name##_cuda) }
+// Where CUDA has a function of its own for samples of 16 bits.
+#define IMGPIPE_FUNCTIONS_16(name) \
+  { name##_reference, name##_cpu, IMGPIPE_ON_CUDA(name##16_cuda) }
 
 constexpr Layout kMixed = Layout::interleaved;
 
@@ -68,7 +71,7 @@ constexpr std::array kStages{
           .parameters = kSmoothParameters,
           .needs = smooth_needs,
           .u8 = IMGPIPE_FUNCTIONS(smooth),
-          .u16 = IMGPIPE_FUNCTIONS(smooth16)},
+          .u16 = IMGPIPE_FUNCTIONS_16(smooth)},
     Stage{.name = "threshold",
           .summary = "black and white",
           .parameters = kThresholdParameters,
@@ -112,7 +115,7 @@ constexpr std::array kStages{
           .prepared_bytes = resize_prepared_bytes,
           .prepare = resize_prepare,
           .u8 = IMGPIPE_FUNCTIONS(resize),
-          .u16 = IMGPIPE_FUNCTIONS(resize16)},
+          .u16 = IMGPIPE_FUNCTIONS(resize)},
     Stage{.name = "depth",
           .summary = "8 or 16 bits a sample",
           .parameters = kDepthParameters,
@@ -178,19 +181,19 @@ constexpr std::array kStages{
           .parameters = kMedianParameters,
           .needs = median_needs,
           .u8 = IMGPIPE_FUNCTIONS(median),
-          .u16 = IMGPIPE_FUNCTIONS(median16)},
+          .u16 = IMGPIPE_FUNCTIONS(median)},
     Stage{.name = "sobel",
           .summary = "the gradient's size",
           .parameters = kSobelParameters,
           .needs = sobel_needs,
           .u8 = IMGPIPE_FUNCTIONS(sobel),
-          .u16 = IMGPIPE_FUNCTIONS(sobel16)},
+          .u16 = IMGPIPE_FUNCTIONS(sobel)},
     Stage{.name = "box",
           .summary = "the mean of a window of any radius",
           .parameters = kBoxParameters,
           .needs = box_needs,
           .u8 = IMGPIPE_FUNCTIONS(box),
-          .u16 = IMGPIPE_FUNCTIONS(box16)},
+          .u16 = IMGPIPE_FUNCTIONS(box)},
     Stage{.name = "gauss",
           .summary = "blurred, by sigma",
           .parameters = kGaussParameters,
@@ -198,7 +201,7 @@ constexpr std::array kStages{
           .prepared_bytes = gauss_prepared_bytes,
           .prepare = gauss_prepare,
           .u8 = IMGPIPE_FUNCTIONS(gauss),
-          .u16 = IMGPIPE_FUNCTIONS(gauss16)},
+          .u16 = IMGPIPE_FUNCTIONS(gauss)},
     Stage{.name = "sharpen",
           .summary = "unsharp mask",
           .parameters = kSharpenParameters,
@@ -207,7 +210,7 @@ constexpr std::array kStages{
           .prepared_bytes = sharpen_prepared_bytes,
           .prepare = sharpen_prepare,
           .u8 = IMGPIPE_FUNCTIONS(sharpen),
-          .u16 = IMGPIPE_FUNCTIONS(sharpen16)},
+          .u16 = IMGPIPE_FUNCTIONS(sharpen)},
     Stage{.name = "split",
           .summary = "interleaved pixels to planes",
           .selectable = false,

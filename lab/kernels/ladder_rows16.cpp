@@ -93,8 +93,8 @@ std::span<const Rung> contrast16_ladder() {
 std::span<const Rung> smooth16_ladder() {
   const std::span<const Rung> narrow = smooth_ladder();
   static const std::array kRungs{
-      same_rung(narrow, "sequential", IMGPIPE_HOST_RUNG(smooth16_reference)),
-      same_rung(narrow, "cpu", IMGPIPE_HOST_RUNG(smooth16_cpu)),
+      same_rung(narrow, "sequential"),
+      same_rung(narrow, "cpu"),
       same_rung(narrow, "naive"),
       same_rung(narrow, "tile"),
       same_rung(narrow, "specialised"),
