@@ -14,8 +14,8 @@ namespace imgpipe {
 std::span<const Rung> gray16_ladder() {
   const std::span<const Rung> narrow = gray_ladder();
   static const std::array kRungs{
-      same_rung(narrow, "sequential", IMGPIPE_HOST_RUNG(gray16_reference)),
-      same_rung(narrow, "cpu", IMGPIPE_HOST_RUNG(gray16_cpu)),
+      same_rung(narrow, "sequential"),
+      same_rung(narrow, "cpu"),
       same_rung(narrow, "naive"),
       same_rung(narrow, "coalesced"),
       rung("words", "2 pixels a thread in 3 loads of 4 bytes: half of the memory instructions",
@@ -68,8 +68,8 @@ std::span<const Rung> contrast16_ladder() {
   const std::span<const Rung> narrow = contrast_ladder();
   constexpr RungConditions kScratch{.scratch_bytes = IMGPIPE_IF_CUDA(contrast_range_bytes)};
   static const std::array kRungs{
-      same_rung(narrow, "sequential", IMGPIPE_HOST_RUNG(contrast16_reference)),
-      same_rung(narrow, "cpu", IMGPIPE_HOST_RUNG(contrast16_cpu)),
+      same_rung(narrow, "sequential"),
+      same_rung(narrow, "cpu"),
       same_rung(narrow, "naive"),
       same_rung(narrow, "coalesced"),
       rung("words", "2 pixels a thread, one load and one store of 4 bytes",
