@@ -60,14 +60,21 @@ inline constexpr int kMaxSample = max_sample(Sample::u8);
   unreachable();
 }
 
+// Not inlined, so that the loops of each type are a function of their own: GCC 12 makes worse ones of both in
+// one function (the reference of clahe took 6 % more instructions).
+template <class T, class Function>
+[[gnu::noinline]] constexpr decltype(auto) call_with(Function& function) {
+  return function(T{});
+}
+
 // Calls `function` with an integer element, for its type: visit_sample(sample, [&]<class T>(T) { ... }).
 template <class Function>
 constexpr decltype(auto) visit_sample(Sample sample, Function&& function) {
   switch (sample) {
     case Sample::u8:
-      return function(Sample8{});
+      return call_with<Sample8>(function);
     case Sample::u16:
-      return function(Sample16{});
+      return call_with<Sample16>(function);
     case Sample::f32:
       break;
   }

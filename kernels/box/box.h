@@ -79,15 +79,12 @@ static_assert(counted(0, 10, 3) == 4 && counted(5, 10, 3) == 7 && counted(1, 2, 
 
 // in, out: planar, same shape, any size from 1x1.
 void box_reference(const StageCall<Host>& call);
-void box16_reference(const StageCall<Host>& call);
 
 // The same in SIMD. `in` holds the band's rows and the window's above and below, as far as the image has
 // them.
 void box_cpu(const StageCall<Host>& call, const Band& band);
-void box16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device.
 CudaStatus box_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-CudaStatus box16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

@@ -165,11 +165,7 @@ void box_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void box_rows(const StageCall<Host>& call, const Band& band) {
-  box_planes<Sample8>(call, band);
-}
-
-void box16_rows(const StageCall<Host>& call, const Band& band) {
-  box_planes<Sample16>(call, band);
+  visit_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR { box_planes<T>(call, band); });
 }
 
 }  // namespace
@@ -179,5 +175,4 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 IMGPIPE_DISPATCH(box)
-IMGPIPE_DISPATCH(box16)
 #endif

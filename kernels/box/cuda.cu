@@ -167,11 +167,7 @@ CudaStatus launch_box(const StageCall<Device>& call, const CudaLaunch& launch) {
 }  // namespace
 
 CudaStatus box_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_box<Sample8>(call, launch);
-}
-
-CudaStatus box16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_box<Sample16>(call, launch);
+  return visit_sample(call.in.type.sample, [&]<class T>(T) { return launch_box<T>(call, launch); });
 }
 
 }  // namespace imgpipe

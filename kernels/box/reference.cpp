@@ -71,11 +71,7 @@ RowRange box_needs(const FrameType& in, const Parameters& parameters, RowRange o
 }
 
 void box_reference(const StageCall<Host>& call) {
-  box_planes<Sample8>(call);
-}
-
-void box16_reference(const StageCall<Host>& call) {
-  box_planes<Sample16>(call);
+  visit_sample(call.in.type.sample, [&]<class T>(T) { box_planes<T>(call); });
 }
 
 }  // namespace imgpipe

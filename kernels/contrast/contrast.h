@@ -33,11 +33,9 @@ void contrast_find(const FrameType& in, const Parameters& parameters, const Hist
 // in, out: planar, same size, samples of type `to`; histogram: the counts of the whole image `in`. Alpha is
 // there where the samples' type changes, and is converted (kernels/depth).
 void contrast_reference(const StageCall<Host>& call);
-void contrast16_reference(const StageCall<Host>& call);
 
 // The same in SIMD.
 void contrast_cpu(const StageCall<Host>& call, const Band& band);
-void contrast16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device; lo and hi are found there, or by the host (StageCall::found).
 CudaStatus contrast_cuda(const StageCall<Device>& call, const CudaLaunch& launch);

@@ -90,21 +90,10 @@ void stretch_planes(const StageCall<Host>& call, const Band& band) {
   if (call.in.type.alpha) convert_plane<From, To>(call, band, kAlphaPlane);
 }
 
-template <class From>
-void stretch_planes_from(const StageCall<Host>& call, const Band& band) {
-  if (is_wide(call.out.type.sample)) {
-    stretch_planes<From, Sample16>(call, band);
-  } else {
-    stretch_planes<From, Sample8>(call, band);
-  }
-}
-
 void contrast_rows(const StageCall<Host>& call, const Band& band) {
-  stretch_planes_from<Sample8>(call, band);
-}
-
-void contrast16_rows(const StageCall<Host>& call, const Band& band) {
-  stretch_planes_from<Sample16>(call, band);
+  visit_sample(call.in.type.sample, [&]<class From>(From) HWY_ATTR {
+    visit_sample(call.out.type.sample, [&]<class To>(To) HWY_ATTR { stretch_planes<From, To>(call, band); });
+  });
 }
 
 }  // namespace
@@ -114,5 +103,4 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 IMGPIPE_DISPATCH(contrast)
-IMGPIPE_DISPATCH(contrast16)
 #endif

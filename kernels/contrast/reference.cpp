@@ -74,11 +74,9 @@ void contrast_find(const FrameType& in, const Parameters& parameters, const Hist
 }
 
 void contrast_reference(const StageCall<Host>& call) {
-  visit_sample(call.out.type.sample, [&]<class To>(To) { contrast<Sample8, To>(call); });
-}
-
-void contrast16_reference(const StageCall<Host>& call) {
-  visit_sample(call.out.type.sample, [&]<class To>(To) { contrast<Sample16, To>(call); });
+  visit_sample(call.in.type.sample, [&]<class From>(From) {
+    visit_sample(call.out.type.sample, [&]<class To>(To) { contrast<From, To>(call); });
+  });
 }
 
 }  // namespace imgpipe

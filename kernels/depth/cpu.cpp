@@ -12,19 +12,15 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-template <class From, class To>
+template <class From>
 void convert_planes(const StageCall<Host>& call, const Band& band) {
   for (std::size_t i = 0; i < call.in.planes.size(); ++i) {
-    if (!call.in.planes[i].empty()) convert_plane<From, To>(call, band, i);
+    if (!call.in.planes[i].empty()) convert_plane<From, DepthTo<From>>(call, band, i);
   }
 }
 
 void depth_rows(const StageCall<Host>& call, const Band& band) {
-  convert_planes<Sample8, Sample16>(call, band);
-}
-
-void depth16_rows(const StageCall<Host>& call, const Band& band) {
-  convert_planes<Sample16, Sample8>(call, band);
+  visit_sample(call.in.type.sample, [&]<class From>(From) HWY_ATTR { convert_planes<From>(call, band); });
 }
 
 }  // namespace
@@ -34,5 +30,4 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 IMGPIPE_DISPATCH(depth)
-IMGPIPE_DISPATCH(depth16)
 #endif

@@ -23,11 +23,8 @@ CudaStatus launch_depth(const StageCall<Device>& call, const CudaLaunch& launch)
 }  // namespace
 
 CudaStatus depth_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_depth<Sample16, Sample8>(call, launch);
-}
-
-CudaStatus depth16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_depth<Sample8, Sample16>(call, launch);
+  return visit_sample(call.in.type.sample,
+                      [&]<class From>(From) { return launch_depth<DepthTo<From>, From>(call, launch); });
 }
 
 }  // namespace imgpipe

@@ -6,6 +6,10 @@
 
 namespace imgpipe {
 
+// What samples of a type become.
+template <class From>
+using DepthTo = std::conditional_t<kIsWide<From>, Sample8, Sample16>;
+
 [[nodiscard]] constexpr Sample depth_wanted(const Parameters& parameters) {
   return parameters[0] == 1 ? Sample::u16 : Sample::u8;
 }
@@ -15,17 +19,13 @@ namespace imgpipe {
 // The same image, its samples of the other type.
 [[nodiscard]] FrameType depth_output(const FrameType& in, const Parameters& parameters);
 
-// in, out: of either layout, both the same; alpha is converted like colour. From 8 bits to 16.
+// in, out: of either layout, both the same; alpha is converted like colour.
 void depth_reference(const StageCall<Host>& call);
-// From 16 bits to 8.
-void depth16_reference(const StageCall<Host>& call);
 
 // The same in SIMD.
 void depth_cpu(const StageCall<Host>& call, const Band& band);
-void depth16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device; planes as kernels/cuda_launch.h asks.
 CudaStatus depth_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-CudaStatus depth16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

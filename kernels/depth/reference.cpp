@@ -3,13 +3,14 @@
 namespace imgpipe {
 namespace {
 
-template <class From, class To>
+template <class From>
 void depth(const StageCall<Host>& call) {
   for (std::size_t i = 0; i < call.in.planes.size(); ++i) {
     const Plane<const From, Host> in = call.in.plane<From>(i);
-    const Plane<To, Host> out = call.out.plane<To>(i);
+    const Plane<DepthTo<From>, Host> out = call.out.plane<DepthTo<From>>(i);
     for (std::int64_t y = 0; y < in.height; ++y) {
-      for (std::int64_t x = 0; x < in.row_samples(); ++x) out.row(y)[x] = converted<To>(in.row(y)[x]);
+      for (std::int64_t x = 0; x < in.row_samples(); ++x)
+        out.row(y)[x] = converted<DepthTo<From>>(in.row(y)[x]);
     }
   }
 }
@@ -28,11 +29,7 @@ FrameType depth_output(const FrameType& in, const Parameters& parameters) {
 }
 
 void depth_reference(const StageCall<Host>& call) {
-  depth<Sample8, Sample16>(call);
-}
-
-void depth16_reference(const StageCall<Host>& call) {
-  depth<Sample16, Sample8>(call);
+  visit_sample(call.in.type.sample, [&]<class From>(From) { depth<From>(call); });
 }
 
 }  // namespace imgpipe

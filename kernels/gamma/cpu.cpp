@@ -19,11 +19,7 @@ void look_up_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void gamma_rows(const StageCall<Host>& call, const Band& band) {
-  look_up_planes<Sample8>(call, band);
-}
-
-void gamma16_rows(const StageCall<Host>& call, const Band& band) {
-  look_up_planes<Sample16>(call, band);
+  visit_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR { look_up_planes<T>(call, band); });
 }
 
 }  // namespace
@@ -33,5 +29,4 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 IMGPIPE_DISPATCH(gamma)
-IMGPIPE_DISPATCH(gamma16)
 #endif

@@ -17,11 +17,9 @@ void gamma_prepare(const FrameType& in, const Parameters& parameters, std::byte*
 
 // in, out: planar, same shape; prepared: what gamma_prepare() wrote.
 void gamma_reference(const StageCall<Host>& call);
-void gamma16_reference(const StageCall<Host>& call);
 
 // The same in SIMD.
 void gamma_cpu(const StageCall<Host>& call, const Band& band);
-void gamma16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device.
 CudaStatus gamma_cuda(const StageCall<Device>& call, const CudaLaunch& launch);

@@ -60,11 +60,7 @@ void gamma_prepare(const FrameType& in, const Parameters& parameters, std::byte*
 }
 
 void gamma_reference(const StageCall<Host>& call) {
-  look_up<Sample8>(call);
-}
-
-void gamma16_reference(const StageCall<Host>& call) {
-  look_up<Sample16>(call);
+  visit_sample(call.in.type.sample, [&]<class T>(T) { look_up<T>(call); });
 }
 
 }  // namespace imgpipe

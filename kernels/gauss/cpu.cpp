@@ -24,11 +24,7 @@ void gauss_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void gauss_rows(const StageCall<Host>& call, const Band& band) {
-  gauss_planes<Sample8>(call, band);
-}
-
-void gauss16_rows(const StageCall<Host>& call, const Band& band) {
-  gauss_planes<Sample16>(call, band);
+  visit_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR { gauss_planes<T>(call, band); });
 }
 
 }  // namespace
@@ -38,5 +34,4 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 IMGPIPE_DISPATCH(gauss)
-IMGPIPE_DISPATCH(gauss16)
 #endif

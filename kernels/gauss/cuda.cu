@@ -20,11 +20,7 @@ CudaStatus launch_blurred(const StageCall<Device>& call, const CudaLaunch& launc
 }  // namespace
 
 CudaStatus gauss_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_blurred<Sample8>(call, launch);
-}
-
-CudaStatus gauss16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_blurred<Sample16>(call, launch);
+  return visit_sample(call.in.type.sample, [&]<class T>(T) { return launch_blurred<T>(call, launch); });
 }
 
 }  // namespace imgpipe

@@ -22,15 +22,12 @@ void gauss_prepare(const FrameType& in, const Parameters& parameters, std::byte*
 
 // in, out: planar, same shape, any size from 1x1; prepared: what gauss_prepare() wrote.
 void gauss_reference(const StageCall<Host>& call);
-void gauss16_reference(const StageCall<Host>& call);
 
 // The same in SIMD. `in` holds the band's rows and those above and below that count, as far as the image has
 // them.
 void gauss_cpu(const StageCall<Host>& call, const Band& band);
-void gauss16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device.
 CudaStatus gauss_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-CudaStatus gauss16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

@@ -32,11 +32,7 @@ RowRange gauss_needs(const FrameType& in, const Parameters& parameters, RowRange
 }
 
 void gauss_reference(const StageCall<Host>& call) {
-  gauss_planes<Sample8>(call);
-}
-
-void gauss16_reference(const StageCall<Host>& call) {
-  gauss_planes<Sample16>(call);
+  visit_sample(call.in.type.sample, [&]<class T>(T) { gauss_planes<T>(call); });
 }
 
 }  // namespace imgpipe

@@ -134,11 +134,7 @@ void gray_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void gray_rows(const StageCall<Host>& call, const Band& band) {
-  gray_planes<Sample8>(call, band);
-}
-
-void gray16_rows(const StageCall<Host>& call, const Band& band) {
-  gray_planes<Sample16>(call, band);
+  visit_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR { gray_planes<T>(call, band); });
 }
 
 }  // namespace
@@ -148,5 +144,4 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 IMGPIPE_DISPATCH(gray)
-IMGPIPE_DISPATCH(gray16)
 #endif

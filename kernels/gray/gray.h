@@ -19,14 +19,13 @@ struct GrayParameters {
 
 // in: interleaved RGB or RGBA; out: planar, one grey plane of the same size and, with RGBA, the alpha plane.
 void gray_reference(const StageCall<Host>& call);
-void gray16_reference(const StageCall<Host>& call);  // samples of 16 bits: so in all folders
 
 // The same in SIMD.
 void gray_cpu(const StageCall<Host>& call, const Band& band);
-void gray16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device; planes as kernels/cuda_launch.h asks. Returns the launch's status.
 CudaStatus gray_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+// Of samples of 16 bits: so in all folders.
 CudaStatus gray16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 // gray and hist in one pass over memory: `histogram` gets the counts of the grey plane.

@@ -31,11 +31,7 @@ FrameType gray_output(const FrameType& in, const Parameters&) {
 }
 
 void gray_reference(const StageCall<Host>& call) {
-  gray<Sample8>(call);
-}
-
-void gray16_reference(const StageCall<Host>& call) {
-  gray<Sample16>(call);
+  visit_sample(call.in.type.sample, [&]<class T>(T) { gray<T>(call); });
 }
 
 }  // namespace imgpipe

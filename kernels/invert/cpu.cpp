@@ -18,11 +18,7 @@ void invert_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void invert_rows(const StageCall<Host>& call, const Band& band) {
-  invert_planes<Sample8>(call, band);
-}
-
-void invert16_rows(const StageCall<Host>& call, const Band& band) {
-  invert_planes<Sample16>(call, band);
+  visit_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR { invert_planes<T>(call, band); });
 }
 
 }  // namespace
@@ -32,5 +28,4 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 IMGPIPE_DISPATCH(invert)
-IMGPIPE_DISPATCH(invert16)
 #endif

@@ -11,15 +11,11 @@ IMGPIPE_POINTWISE_KERNEL invert_kernel(DevicePlanes<const Sample8> in, DevicePla
 
 }  // namespace
 
+// The bits of a byte, whatever it is a part of.
 CudaStatus invert_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
   invert_kernel<<<pointwise_grid(launch, call.in.type), kPointwiseThreads, 0, launch.stream>>>(
       color_planes(call.in), color_planes(call.out));
   return cudaGetLastError();
-}
-
-// The bits of a byte, whatever it is a part of.
-CudaStatus invert16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return invert_cuda(call, launch);
 }
 
 }  // namespace imgpipe

@@ -8,14 +8,11 @@ namespace imgpipe {
 
 // in, out: planar, same shape.
 void invert_reference(const StageCall<Host>& call);
-void invert16_reference(const StageCall<Host>& call);
 
 // The same in SIMD.
 void invert_cpu(const StageCall<Host>& call, const Band& band);
-void invert16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device.
 CudaStatus invert_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-CudaStatus invert16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

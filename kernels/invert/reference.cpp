@@ -17,11 +17,7 @@ void invert(const StageCall<Host>& call) {
 }  // namespace
 
 void invert_reference(const StageCall<Host>& call) {
-  invert<Sample8>(call);
-}
-
-void invert16_reference(const StageCall<Host>& call) {
-  invert<Sample16>(call);
+  visit_sample(call.in.type.sample, [&]<class T>(T) { invert<T>(call); });
 }
 
 }  // namespace imgpipe

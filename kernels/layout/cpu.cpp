@@ -86,19 +86,11 @@ void merge_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void split_rows(const StageCall<Host>& call, const Band& band) {
-  split_planes<Sample8>(call, band);
-}
-
-void split16_rows(const StageCall<Host>& call, const Band& band) {
-  split_planes<Sample16>(call, band);
+  visit_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR { split_planes<T>(call, band); });
 }
 
 void merge_rows(const StageCall<Host>& call, const Band& band) {
-  merge_planes<Sample8>(call, band);
-}
-
-void merge16_rows(const StageCall<Host>& call, const Band& band) {
-  merge_planes<Sample16>(call, band);
+  visit_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR { merge_planes<T>(call, band); });
 }
 
 }  // namespace
@@ -109,6 +101,4 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 IMGPIPE_DISPATCH(split)
 IMGPIPE_DISPATCH(merge)
-IMGPIPE_DISPATCH(split16)
-IMGPIPE_DISPATCH(merge16)
 #endif

@@ -93,19 +93,11 @@ CudaStatus merge(const StageCall<Device>& call, const CudaLaunch& launch) {
 }  // namespace
 
 CudaStatus split_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return split<Sample8>(call, launch);
-}
-
-CudaStatus split16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return split<Sample16>(call, launch);
+  return visit_sample(call.in.type.sample, [&]<class T>(T) { return split<T>(call, launch); });
 }
 
 CudaStatus merge_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return merge<Sample8>(call, launch);
-}
-
-CudaStatus merge16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return merge<Sample16>(call, launch);
+  return visit_sample(call.in.type.sample, [&]<class T>(T) { return merge<T>(call, launch); });
 }
 
 }  // namespace imgpipe

@@ -7,22 +7,16 @@ namespace imgpipe {
 
 // in: interleaved, 2 to 4 channels; out: the same image planar.
 void split_reference(const StageCall<Host>& call);
-void split16_reference(const StageCall<Host>& call);
 
 // in: planar, colour or with alpha; out: the same image interleaved.
 void merge_reference(const StageCall<Host>& call);
-void merge16_reference(const StageCall<Host>& call);
 
 // The same in SIMD.
 void split_cpu(const StageCall<Host>& call, const Band& band);
 void merge_cpu(const StageCall<Host>& call, const Band& band);
-void split16_cpu(const StageCall<Host>& call, const Band& band);
-void merge16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device.
 CudaStatus split_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus merge_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-CudaStatus split16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-CudaStatus merge16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

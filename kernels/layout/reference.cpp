@@ -28,19 +28,11 @@ void merge(const StageCall<Host>& call) {
 }  // namespace
 
 void split_reference(const StageCall<Host>& call) {
-  split<Sample8>(call);
-}
-
-void split16_reference(const StageCall<Host>& call) {
-  split<Sample16>(call);
+  visit_sample(call.in.type.sample, [&]<class T>(T) { split<T>(call); });
 }
 
 void merge_reference(const StageCall<Host>& call) {
-  merge<Sample8>(call);
-}
-
-void merge16_reference(const StageCall<Host>& call) {
-  merge<Sample16>(call);
+  visit_sample(call.in.type.sample, [&]<class T>(T) { merge<T>(call); });
 }
 
 }  // namespace imgpipe

@@ -120,11 +120,7 @@ void median_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void median_rows(const StageCall<Host>& call, const Band& band) {
-  median_planes<Sample8>(call, band);
-}
-
-void median16_rows(const StageCall<Host>& call, const Band& band) {
-  median_planes<Sample16>(call, band);
+  visit_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR { median_planes<T>(call, band); });
 }
 
 }  // namespace
@@ -134,5 +130,4 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 IMGPIPE_DISPATCH(median)
-IMGPIPE_DISPATCH(median16)
 #endif

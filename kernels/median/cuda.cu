@@ -104,11 +104,7 @@ CudaStatus launch_median(const StageCall<Device>& call, const CudaLaunch& launch
 }  // namespace
 
 CudaStatus median_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_median<Sample8>(call, launch);
-}
-
-CudaStatus median16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_median<Sample16>(call, launch);
+  return visit_sample(call.in.type.sample, [&]<class T>(T) { return launch_median<T>(call, launch); });
 }
 
 }  // namespace imgpipe

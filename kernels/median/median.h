@@ -18,15 +18,12 @@ struct MedianParameters {
 
 // in, out: planar, same shape, any size from 1x1.
 void median_reference(const StageCall<Host>& call);
-void median16_reference(const StageCall<Host>& call);
 
 // The same in SIMD. `in` holds the band's rows and the window's above and below, as far as the image has
 // them.
 void median_cpu(const StageCall<Host>& call, const Band& band);
-void median16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device.
 CudaStatus median_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-CudaStatus median16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

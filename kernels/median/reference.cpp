@@ -40,11 +40,7 @@ RowRange median_needs(const FrameType& in, const Parameters& parameters, RowRang
 }
 
 void median_reference(const StageCall<Host>& call) {
-  median_planes<Sample8>(call);
-}
-
-void median16_reference(const StageCall<Host>& call) {
-  median_planes<Sample16>(call);
+  visit_sample(call.in.type.sample, [&]<class T>(T) { median_planes<T>(call); });
 }
 
 }  // namespace imgpipe

@@ -267,11 +267,7 @@ void resize_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void resize_rows(const StageCall<Host>& call, const Band& band) {
-  resize_planes<Sample8>(call, band);
-}
-
-void resize16_rows(const StageCall<Host>& call, const Band& band) {
-  resize_planes<Sample16>(call, band);
+  visit_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR { resize_planes<T>(call, band); });
 }
 
 }  // namespace
@@ -281,5 +277,4 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 IMGPIPE_DISPATCH(resize)
-IMGPIPE_DISPATCH(resize16)
 #endif

@@ -257,11 +257,7 @@ CudaStatus launch_resize(const StageCall<Device>& call, const CudaLaunch& launch
 }  // namespace
 
 CudaStatus resize_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_resize<Sample8>(call, launch);
-}
-
-CudaStatus resize16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_resize<Sample16>(call, launch);
+  return visit_sample(call.in.type.sample, [&]<class T>(T) { return launch_resize<T>(call, launch); });
 }
 
 }  // namespace imgpipe

@@ -191,11 +191,7 @@ void resize_prepare(const FrameType& in, const Parameters& parameters, std::byte
 }
 
 void resize_reference(const StageCall<Host>& call) {
-  resize<Sample8>(call);
-}
-
-void resize16_reference(const StageCall<Host>& call) {
-  resize<Sample16>(call);
+  visit_sample(call.in.type.sample, [&]<class T>(T) { resize<T>(call); });
 }
 
 }  // namespace imgpipe

@@ -54,14 +54,11 @@ void resize_prepare(const FrameType& in, const Parameters& parameters, std::byte
 
 // in, out: planar, of any size from 1x1, sides below 2^31; alpha is a plane like the others.
 void resize_reference(const StageCall<Host>& call);
-void resize16_reference(const StageCall<Host>& call);
 
 // The same in SIMD. `in` holds the rows that resize_needs() says.
 void resize_cpu(const StageCall<Host>& call, const Band& band);
-void resize16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device; planes as kernels/cuda_launch.h asks.
 CudaStatus resize_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-CudaStatus resize16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

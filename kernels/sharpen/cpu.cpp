@@ -53,11 +53,7 @@ void sharpen_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void sharpen_rows(const StageCall<Host>& call, const Band& band) {
-  sharpen_planes<Sample8>(call, band);
-}
-
-void sharpen16_rows(const StageCall<Host>& call, const Band& band) {
-  sharpen_planes<Sample16>(call, band);
+  visit_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR { sharpen_planes<T>(call, band); });
 }
 
 }  // namespace
@@ -67,5 +63,4 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 IMGPIPE_DISPATCH(sharpen)
-IMGPIPE_DISPATCH(sharpen16)
 #endif

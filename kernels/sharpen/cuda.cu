@@ -23,11 +23,7 @@ CudaStatus launch_sharpened(const StageCall<Device>& call, const CudaLaunch& lau
 }  // namespace
 
 CudaStatus sharpen_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_sharpened<Sample8>(call, launch);
-}
-
-CudaStatus sharpen16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_sharpened<Sample16>(call, launch);
+  return visit_sample(call.in.type.sample, [&]<class T>(T) { return launch_sharpened<T>(call, launch); });
 }
 
 }  // namespace imgpipe

@@ -36,11 +36,7 @@ RowRange sharpen_needs(const FrameType& in, const Parameters& parameters, RowRan
 }
 
 void sharpen_reference(const StageCall<Host>& call) {
-  sharpen_planes<Sample8>(call);
-}
-
-void sharpen16_reference(const StageCall<Host>& call) {
-  sharpen_planes<Sample16>(call);
+  visit_sample(call.in.type.sample, [&]<class T>(T) { sharpen_planes<T>(call); });
 }
 
 }  // namespace imgpipe

@@ -57,15 +57,12 @@ void sharpen_prepare(const FrameType& in, const Parameters& parameters, std::byt
 
 // in, out: planar, same shape, any size from 1x1; prepared: what sharpen_prepare() wrote.
 void sharpen_reference(const StageCall<Host>& call);
-void sharpen16_reference(const StageCall<Host>& call);
 
 // The same in SIMD. `in` holds the band's rows and those above and below that count, as far as the image has
 // them.
 void sharpen_cpu(const StageCall<Host>& call, const Band& band);
-void sharpen16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device.
 CudaStatus sharpen_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-CudaStatus sharpen16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

@@ -190,11 +190,7 @@ void smooth_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void smooth_rows(const StageCall<Host>& call, const Band& band) {
-  smooth_planes<Sample8>(call, band);
-}
-
-void smooth16_rows(const StageCall<Host>& call, const Band& band) {
-  smooth_planes<Sample16>(call, band);
+  visit_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR { smooth_planes<T>(call, band); });
 }
 
 }  // namespace
@@ -204,5 +200,4 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 IMGPIPE_DISPATCH(smooth)
-IMGPIPE_DISPATCH(smooth16)
 #endif

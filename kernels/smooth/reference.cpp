@@ -43,11 +43,7 @@ RowRange smooth_needs(const FrameType& in, const Parameters&, RowRange out) {
 }
 
 void smooth_reference(const StageCall<Host>& call) {
-  smooth<Sample8>(call);
-}
-
-void smooth16_reference(const StageCall<Host>& call) {
-  smooth<Sample16>(call);
+  visit_sample(call.in.type.sample, [&]<class T>(T) { smooth<T>(call); });
 }
 
 }  // namespace imgpipe

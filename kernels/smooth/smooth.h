@@ -20,11 +20,9 @@ struct SmoothParameters {
 
 // in, out: planar, same shape, any size from 1x1.
 void smooth_reference(const StageCall<Host>& call);
-void smooth16_reference(const StageCall<Host>& call);
 
 // The same in SIMD. `in` holds the band's rows and two more above and below, as far as the image has them.
 void smooth_cpu(const StageCall<Host>& call, const Band& band);
-void smooth16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device.
 CudaStatus smooth_cuda(const StageCall<Device>& call, const CudaLaunch& launch);

@@ -154,11 +154,7 @@ void sobel_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void sobel_rows(const StageCall<Host>& call, const Band& band) {
-  sobel_planes<Sample8>(call, band);
-}
-
-void sobel16_rows(const StageCall<Host>& call, const Band& band) {
-  sobel_planes<Sample16>(call, band);
+  visit_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR { sobel_planes<T>(call, band); });
 }
 
 }  // namespace
@@ -168,5 +164,4 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 IMGPIPE_DISPATCH(sobel)
-IMGPIPE_DISPATCH(sobel16)
 #endif

@@ -81,11 +81,7 @@ CudaStatus launch_sobel(const StageCall<Device>& call, const CudaLaunch& launch)
 }  // namespace
 
 CudaStatus sobel_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_sobel<Sample8>(call, launch);
-}
-
-CudaStatus sobel16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_sobel<Sample16>(call, launch);
+  return visit_sample(call.in.type.sample, [&]<class T>(T) { return launch_sobel<T>(call, launch); });
 }
 
 }  // namespace imgpipe

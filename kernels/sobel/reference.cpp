@@ -35,11 +35,7 @@ RowRange sobel_needs(const FrameType& in, const Parameters&, RowRange out) {
 }
 
 void sobel_reference(const StageCall<Host>& call) {
-  sobel_planes<Sample8>(call);
-}
-
-void sobel16_reference(const StageCall<Host>& call) {
-  sobel_planes<Sample16>(call);
+  visit_sample(call.in.type.sample, [&]<class T>(T) { sobel_planes<T>(call); });
 }
 
 }  // namespace imgpipe

@@ -54,14 +54,11 @@ static_assert(gradient(180, 179, GradientNorm::l2, 255) == 254);  // 253.85
 
 // in, out: planar, same shape, any size from 1x1.
 void sobel_reference(const StageCall<Host>& call);
-void sobel16_reference(const StageCall<Host>& call);
 
 // The same in SIMD. `in` holds the band's rows and one more above and below, as far as the image has them.
 void sobel_cpu(const StageCall<Host>& call, const Band& band);
-void sobel16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device.
 CudaStatus sobel_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-CudaStatus sobel16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

@@ -24,11 +24,7 @@ void threshold_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void threshold_rows(const StageCall<Host>& call, const Band& band) {
-  threshold_planes<Sample8>(call, band);
-}
-
-void threshold16_rows(const StageCall<Host>& call, const Band& band) {
-  threshold_planes<Sample16>(call, band);
+  visit_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR { threshold_planes<T>(call, band); });
 }
 
 }  // namespace
@@ -38,5 +34,4 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 IMGPIPE_DISPATCH(threshold)
-IMGPIPE_DISPATCH(threshold16)
 #endif

@@ -72,11 +72,7 @@ void threshold_find(const FrameType& in, const Parameters& parameters, const His
 }
 
 void threshold_reference(const StageCall<Host>& call) {
-  threshold<Sample8>(call);
-}
-
-void threshold16_reference(const StageCall<Host>& call) {
-  threshold<Sample16>(call);
+  visit_sample(call.in.type.sample, [&]<class T>(T) { threshold<T>(call); });
 }
 
 }  // namespace imgpipe

@@ -83,11 +83,9 @@ IMGPIPE_HOST_DEVICE constexpr double otsu_variance(const OtsuClass& below, doubl
 
 // in, out: planar, same shape; histogram: the counts of the whole image `in`, for Otsu's value.
 void threshold_reference(const StageCall<Host>& call);
-void threshold16_reference(const StageCall<Host>& call);
 
 // The same in SIMD.
 void threshold_cpu(const StageCall<Host>& call, const Band& band);
-void threshold16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device; Otsu's value is found there.
 CudaStatus threshold_cuda(const StageCall<Device>& call, const CudaLaunch& launch);

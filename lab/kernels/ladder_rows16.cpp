@@ -14,8 +14,8 @@ namespace imgpipe {
 std::span<const Rung> gray16_ladder() {
   const std::span<const Rung> narrow = gray_ladder();
   static const std::array kRungs{
-      same_rung(narrow, "sequential", IMGPIPE_HOST_RUNG(gray16_reference)),
-      same_rung(narrow, "cpu", IMGPIPE_HOST_RUNG(gray16_cpu)),
+      same_rung(narrow, "sequential"),
+      same_rung(narrow, "cpu"),
       same_rung(narrow, "naive"),
       same_rung(narrow, "coalesced"),
       rung("words", "2 pixels a thread in 3 loads of 4 bytes: half of the memory instructions",
@@ -33,10 +33,10 @@ std::span<const Rung> gray16_ladder() {
 std::span<const Rung> hist16_ladder() {
   const std::span<const Rung> narrow = hist_ladder();
   static const std::array kRungs{
-      same_rung(narrow, "sequential", IMGPIPE_HOST_RUNG(hist16_reference)),
+      same_rung(narrow, "sequential"),
       same_rung(narrow, "cpu-private", IMGPIPE_HOST_RUNG(hist_private<Sample16>)),
       same_rung(narrow, "cpu-bins", IMGPIPE_HOST_RUNG(hist_bin_range<Sample16>)),
-      same_rung(narrow, "cpu", IMGPIPE_HOST_RUNG(hist16_cpu)),
+      same_rung(narrow, "cpu"),
       same_rung(narrow, "global"),
       same_rung(narrow, "global-stride"),
       rung("warp", "the same, lanes of a warp with one value find each other, and one of them adds for all",
@@ -68,8 +68,8 @@ std::span<const Rung> contrast16_ladder() {
   const std::span<const Rung> narrow = contrast_ladder();
   constexpr RungConditions kScratch{.scratch_bytes = IMGPIPE_IF_CUDA(contrast_range_bytes)};
   static const std::array kRungs{
-      same_rung(narrow, "sequential", IMGPIPE_HOST_RUNG(contrast16_reference)),
-      same_rung(narrow, "cpu", IMGPIPE_HOST_RUNG(contrast16_cpu)),
+      same_rung(narrow, "sequential"),
+      same_rung(narrow, "cpu"),
       same_rung(narrow, "naive"),
       same_rung(narrow, "coalesced"),
       rung("words", "2 pixels a thread, one load and one store of 4 bytes",
@@ -93,8 +93,8 @@ std::span<const Rung> contrast16_ladder() {
 std::span<const Rung> smooth16_ladder() {
   const std::span<const Rung> narrow = smooth_ladder();
   static const std::array kRungs{
-      same_rung(narrow, "sequential", IMGPIPE_HOST_RUNG(smooth16_reference)),
-      same_rung(narrow, "cpu", IMGPIPE_HOST_RUNG(smooth16_cpu)),
+      same_rung(narrow, "sequential"),
+      same_rung(narrow, "cpu"),
       same_rung(narrow, "naive"),
       same_rung(narrow, "tile"),
       same_rung(narrow, "specialised"),

@@ -38,7 +38,7 @@ void expect_contrast(const std::vector<std::uint64_t>& counts, const Parameters&
   call.out = expected.frame();
   call.histogram = {own.data(), bins, colors, bins, 1};
   call.parameters = parameters;
-  from == Sample::u16 ? contrast16_reference(call) : contrast_reference(call);
+  contrast_reference(call);
   const Stage& stage = *find_stage("contrast");
   for (const Clusters way : {Clusters::where_they_are, Clusters::none}) {
     Planes got(bins, 1, colors, to);
@@ -156,7 +156,7 @@ void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::ve
   call.out = expected.frame();
   call.histogram = {counts.data(), kBins16, colors, kBins16, 1};
   call.parameters.values[0] = kOtsu;
-  threshold16_reference(call);
+  threshold_reference(call);
   const auto room = threshold_found_bytes(in.type, call.parameters);
   for (const OtsuWay way : ways) {
     SCOPED_TRACE("way " + std::to_string(static_cast<int>(way)));

@@ -66,7 +66,7 @@ void expect_equal_roots(const Functions<T>& sobel, int bits) {
 
 TEST(Filters, SobelRoundsRootsOfEverySize) {
   for (int bits = 1; bits <= 8; ++bits) expect_equal_roots<Sample8>({sobel_reference, sobel_cpu}, bits);
-  for (int bits = 1; bits <= 16; ++bits) expect_equal_roots<Sample16>({sobel16_reference, sobel16_cpu}, bits);
+  for (int bits = 1; bits <= 16; ++bits) expect_equal_roots<Sample16>({sobel_reference, sobel_cpu}, bits);
 }
 
 // dx = a, dy = b in the middle, for norms next to every half between two roots: r^2 + r and r^2 + r + 1.
@@ -87,10 +87,10 @@ TEST(Filters, SobelBesideTheHalves) {
     in.samples[7] = static_cast<Sample16>(b / 2);
     if (a % 2 == 1) in.samples[2] = 1;
     if (b % 2 == 1) in.samples[0] = 1;
-    sobel16_reference(in.call_to(expected));
+    sobel_reference(in.call_to(expected));
     for (const std::string& target : simd_targets()) {
       use_simd(target);
-      sobel16_cpu(in.call_to(got), {0, 3, 0, 0});
+      sobel_cpu(in.call_to(got), {0, 3, 0, 0});
       ASSERT_EQ(got.samples, expected.samples) << target << " a " << a << " b " << b;
     }
   }
@@ -128,7 +128,7 @@ void expect_same_with_found(const Functions<T>& equalize) {
 
 TEST(Filters, EqualizeTakesTablesThatWereFound) {
   expect_same_with_found<Sample8>({equalize_reference, equalize_cpu});
-  expect_same_with_found<Sample16>({equalize16_reference, equalize16_cpu});
+  expect_same_with_found<Sample16>({equalize_reference, equalize_cpu});
 }
 
 // More samples than a float counts, and than 32 bits do: to the nearest float, as OpenCV's int is.
@@ -217,7 +217,7 @@ void expect_box_is_smooth(void (*smooth)(const StageCall<Host>&), void (*box)(co
 
 TEST(Filters, BoxOfRadius2IsSmooth) {
   expect_box_is_smooth<Sample8>(smooth_reference, box_reference);
-  expect_box_is_smooth<Sample16>(smooth16_reference, box16_reference);
+  expect_box_is_smooth<Sample16>(smooth_reference, box_reference);
 }
 
 template <class T>
@@ -236,7 +236,7 @@ void expect_equal_boxes(const Functions<T>& box) {
 
 TEST(Filters, BoxOfWideRowsAndLargestSums) {
   expect_equal_boxes<Sample8>({box_reference, box_cpu});
-  expect_equal_boxes<Sample16>({box16_reference, box16_cpu});
+  expect_equal_boxes<Sample16>({box_reference, box_cpu});
 }
 
 // ---- gauss, sharpen -----------------------------------------------------------------------------------
@@ -302,7 +302,7 @@ void expect_equal_blurs(const Functions<T>& gauss, const Functions<T>& sharpen) 
 
 TEST(Filters, GaussAndSharpenOfWideRowsAndExtremes) {
   expect_equal_blurs<Sample8>({gauss_reference, gauss_cpu}, {sharpen_reference, sharpen_cpu});
-  expect_equal_blurs<Sample16>({gauss16_reference, gauss16_cpu}, {sharpen16_reference, sharpen16_cpu});
+  expect_equal_blurs<Sample16>({gauss_reference, gauss_cpu}, {sharpen_reference, sharpen_cpu});
 }
 
 // What is even stays so, whatever the weights.
