@@ -176,6 +176,8 @@ class CudaBandDevice final : public BandDevice {
       tables_.counts[counting] =
           reinterpret_cast<std::uint64_t*>(bring(whole.data(), whole.size() * sizeof(std::uint64_t)));
     }
+    // A copy may return before it has arrived, and the slots' streams do not wait for it.
+    IMGPIPE_CUDA(cudaStreamSynchronize(nullptr));
   }
 
   // Queues on a slot's stream, with the times of what it queues.
