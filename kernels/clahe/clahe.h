@@ -145,11 +145,9 @@ void clahe_find_part(const Frame<const std::byte, Host>& in, const Parameters& p
 
 // in, out: planar, same shape, any size from 1x1.
 void clahe_reference(const StageCall<Host>& call);
-void clahe16_reference(const StageCall<Host>& call);
 
 // The same in SIMD; found: what the parts of clahe_find_part() wrote.
 void clahe_cpu(const StageCall<Host>& call, const Band& band);
-void clahe16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device; finds: clahe_finds_bytes().
 CudaStatus clahe_cuda(const StageCall<Device>& call, const CudaLaunch& launch);

@@ -3,10 +3,12 @@
 // of both rows of tiles are put together for each row of cells, one.
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/clahe/clahe.h"
 #include "kernels/shared/count_samples.h"
+#include "kernels/shared/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/clahe/cpu.cpp"
@@ -190,11 +192,10 @@ void interpolate_band(const StageCall<Host>& call, const Band& band) {
   }
 }
 
-void clahe_band(const StageCall<Host>& call, const Band& band) {
-  interpolate_band<Cells8>(call, band);
-}
-void clahe16_band(const StageCall<Host>& call, const Band& band) {
-  interpolate_band<Cells16>(call, band);
+void clahe_rows(const StageCall<Host>& call, const Band& band) {
+  visit_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR {
+    interpolate_band<std::conditional_t<kIsWide<T>, Cells16, Cells8>>(call, band);
+  });
 }
 
 }  // namespace
@@ -207,8 +208,6 @@ namespace imgpipe {
 
 HWY_EXPORT(equalize_sums8);
 HWY_EXPORT(equalize_sums16);
-HWY_EXPORT(clahe_band);
-HWY_EXPORT(clahe16_band);
 
 namespace {
 
@@ -221,7 +220,7 @@ void count_inside(const Plane<const T, Host>& plane, std::int64_t x, std::int64_
   call.in.type = {.width = width, .height = height, .sample = sample_type_of<T>};
   call.in.planes[0] = Plane<const T, Host>{plane.row(y) + x, width, height, plane.stride, 1};
   call.histogram = histogram_view<Host>(counts, call.in.type);
-  kIsWide<T> ? hist16_cpu(call, {0, height, 0, 0}) : hist_cpu(call, {0, height, 0, 0});
+  hist_cpu(call, {0, height, 0, 0});
 }
 
 // The counts of the tile whose first pixel is left, top: what lies inside the image as a rectangle, mirrored
@@ -334,13 +333,7 @@ void clahe_find_part(const Frame<const std::byte, Host>& in, const Parameters& p
                [&]<class T>(T) { find_tile_of_frame(in, tiles, part, reinterpret_cast<T*>(to)); });
 }
 
-void clahe_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(clahe_band)(call, band);
-}
-
-void clahe16_cpu(const StageCall<Host>& call, const Band& band) {
-  HWY_DYNAMIC_DISPATCH(clahe16_band)(call, band);
-}
-
 }  // namespace imgpipe
+
+IMGPIPE_DISPATCH(clahe)
 #endif

@@ -94,11 +94,7 @@ std::int64_t clahe_finds_bytes(const FrameType& in, const Parameters& parameters
 }
 
 void clahe_reference(const StageCall<Host>& call) {
-  clahe_planes<Sample8>(call);
-}
-
-void clahe16_reference(const StageCall<Host>& call) {
-  clahe_planes<Sample16>(call);
+  visit_sample(call.in.type.sample, [&]<class T>(T) { clahe_planes<T>(call); });
 }
 
 }  // namespace imgpipe

@@ -27,11 +27,7 @@ void equalize_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void equalize_rows(const StageCall<Host>& call, const Band& band) {
-  equalize_planes<Sample8>(call, band);
-}
-
-void equalize16_rows(const StageCall<Host>& call, const Band& band) {
-  equalize_planes<Sample16>(call, band);
+  visit_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR { equalize_planes<T>(call, band); });
 }
 
 }  // namespace
@@ -41,5 +37,4 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 IMGPIPE_DISPATCH(equalize)
-IMGPIPE_DISPATCH(equalize16)
 #endif

@@ -24,11 +24,9 @@ void equalize_find(const FrameType& in, const Parameters& parameters, const Hist
 
 // in, out: planar, same shape; histogram: the counts of the whole image `in`.
 void equalize_reference(const StageCall<Host>& call);
-void equalize16_reference(const StageCall<Host>& call);
 
 // The same in SIMD; found: what equalize_find() wrote, if it did.
 void equalize_cpu(const StageCall<Host>& call, const Band& band);
-void equalize16_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device; the tables are made there.
 CudaStatus equalize_cuda(const StageCall<Device>& call, const CudaLaunch& launch);

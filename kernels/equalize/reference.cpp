@@ -63,11 +63,7 @@ void equalize_find(const FrameType& in, const Parameters&, const Histogram<Host>
 }
 
 void equalize_reference(const StageCall<Host>& call) {
-  equalize_planes<Sample8>(call);
-}
-
-void equalize16_reference(const StageCall<Host>& call) {
-  equalize_planes<Sample16>(call);
+  visit_sample(call.in.type.sample, [&]<class T>(T) { equalize_planes<T>(call); });
 }
 
 }  // namespace imgpipe

@@ -9,7 +9,6 @@ namespace imgpipe {
 
 // in: planar; histogram: bins() x color_channels, overwritten. The counts of a plane sum to its pixels.
 void hist_reference(const StageCall<Host>& call);
-void hist16_reference(const StageCall<Host>& call);
 
 // The same as hist_reference on a CUDA device.
 CudaStatus hist_cuda(const StageCall<Device>& call, const CudaLaunch& launch);

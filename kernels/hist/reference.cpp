@@ -20,11 +20,7 @@ void hist(const StageCall<Host>& call) {
 }  // namespace
 
 void hist_reference(const StageCall<Host>& call) {
-  hist<Sample8>(call);
-}
-
-void hist16_reference(const StageCall<Host>& call) {
-  hist<Sample16>(call);
+  visit_sample(call.in.type.sample, [&]<class T>(T) { hist<T>(call); });
 }
 
 }  // namespace imgpipe

@@ -57,9 +57,7 @@ void count_row16(const Sample16* row, std::int64_t width, std::uint64_t* counts)
   for (; x < width; ++x) ++counts[row[x]];
 }
 
-}  // namespace
-
-void hist16_cpu(const StageCall<Host>& call, const Band& band) {
+void count_words(const StageCall<Host>& call, const Band& band) {
   for (int c = 0; c < call.in.type.color_channels; ++c) {
     const Plane<const Sample16, Host> plane = call.in.plane<Sample16>(static_cast<std::size_t>(c));
     for (std::int64_t y = band.first; y < band.end; ++y)
@@ -67,7 +65,7 @@ void hist16_cpu(const StageCall<Host>& call, const Band& band) {
   }
 }
 
-void hist_cpu(const StageCall<Host>& call, const Band& band) {
+void count_bytes(const StageCall<Host>& call, const Band& band) {
   constexpr std::int64_t kMostPixels = std::int64_t{1}
                                        << 31;  // a row is shorter; 32-bit counters hold two of these
   Tables tables = {};
@@ -85,6 +83,12 @@ void hist_cpu(const StageCall<Host>& call, const Band& band) {
     }
     add_up(tables, counts);
   }
+}
+
+}  // namespace
+
+void hist_cpu(const StageCall<Host>& call, const Band& band) {
+  is_wide(call.in.type.sample) ? count_words(call, band) : count_bytes(call, band);
 }
 
 }  // namespace imgpipe

@@ -7,6 +7,5 @@ namespace imgpipe {
 
 // Adds the counts of the band's rows to `histogram`.
 void hist_cpu(const StageCall<Host>& call, const Band& band);
-void hist16_cpu(const StageCall<Host>& call, const Band& band);
 
 }  // namespace imgpipe

@@ -33,10 +33,10 @@ std::span<const Rung> gray16_ladder() {
 std::span<const Rung> hist16_ladder() {
   const std::span<const Rung> narrow = hist_ladder();
   static const std::array kRungs{
-      same_rung(narrow, "sequential", IMGPIPE_HOST_RUNG(hist16_reference)),
+      same_rung(narrow, "sequential"),
       same_rung(narrow, "cpu-private", IMGPIPE_HOST_RUNG(hist_private<Sample16>)),
       same_rung(narrow, "cpu-bins", IMGPIPE_HOST_RUNG(hist_bin_range<Sample16>)),
-      same_rung(narrow, "cpu", IMGPIPE_HOST_RUNG(hist16_cpu)),
+      same_rung(narrow, "cpu"),
       same_rung(narrow, "global"),
       same_rung(narrow, "global-stride"),
       rung("warp", "the same, lanes of a warp with one value find each other, and one of them adds for all",

@@ -139,7 +139,7 @@ TEST(CudaHist16, ThreeLargePlanes) {
   StageCall<Host> call{};
   call.in = image.frame();
   call.histogram = {expected.data(), kBins16, 3, kBins16, 1};
-  hist16_reference(call);
+  hist_reference(call);
   call.histogram.data = counts.data();
   ASSERT_EQ(run_on_cuda(launched(hist16_cuda), call), "");
   ASSERT_EQ(expected, counts);
@@ -155,8 +155,8 @@ void expect_equalized(Planes in) {
   call.in = in.frame();
   call.out = expected.frame();
   call.histogram = {counts.data(), kBins16, type.color_channels, kBins16, 1};
-  hist16_reference(call);
-  equalize16_reference(call);
+  hist_reference(call);
+  equalize_reference(call);
   for (const Clusters way : {Clusters::where_they_are, Clusters::none}) {
     Planes got(type.width, type.height, type.color_channels, Sample::u16);
     call.out = got.frame();

@@ -128,7 +128,7 @@ void expect_same_with_found(const Functions<T>& equalize) {
 
 TEST(Filters, EqualizeTakesTablesThatWereFound) {
   expect_same_with_found<Sample8>({equalize_reference, equalize_cpu});
-  expect_same_with_found<Sample16>({equalize16_reference, equalize16_cpu});
+  expect_same_with_found<Sample16>({equalize_reference, equalize_cpu});
 }
 
 // More samples than a float counts, and than 32 bits do: to the nearest float, as OpenCV's int is.
