@@ -7,13 +7,16 @@
 #include <span>
 #include <string_view>
 
+#include "kernels/backend.h"
 #include "kernels/parameters.h"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {
 
-// A stage's functions for one type of samples; all nullptr: there are none for it.
-struct StageFunctions {
+// A stage's function for one backend and types of samples. Exactly one of the three is set.
+struct Kernel {
+  Backend backend = Backend::reference;
+  Sample in = Sample::u8, out = Sample::u8;
   // Sequential, written to be read; the truth that the others are held against.
   void (*reference)(const StageCall<Host>&) = nullptr;
   // SIMD, on the calling thread, for the rows of a band. Bands of one image may be made at once by several
@@ -22,8 +25,6 @@ struct StageFunctions {
   // On a CUDA device, asynchronously; nullptr in a build without CUDA.
   CudaStatus (*cuda)(const StageCall<Device>&, const CudaLaunch&) = nullptr;
 };
-
-inline constexpr StageFunctions kNoFunctions;
 
 struct Stage {
   std::string_view name;     // as --stages takes it and the report shows it
@@ -88,27 +89,23 @@ struct Stage {
   // How much memory StageCall::finds is on a device. nullptr: found_bytes().
   std::int64_t (*finds_bytes)(const FrameType& in, const Parameters&) = nullptr;
 
-  // By the input's samples. Of a fused stage: on a device only.
-  StageFunctions u8 = {}, u16 = {};
+  // Those of a fused stage are for CUDA only.
+  std::span<const Kernel> kernels = {};
 };
-
-[[nodiscard]] constexpr const StageFunctions& functions(const Stage& stage, Sample sample) {
-  switch (sample) {
-    case Sample::u8:
-      return stage.u8;
-    case Sample::u16:
-      return stage.u16;
-    case Sample::f32:
-      return kNoFunctions;
-  }
-  unreachable();
-}
 
 // Every stage there is. The only list of stage names.
 [[nodiscard]] std::span<const Stage> stage_table();
 
 // nullptr when there is none of that name.
 [[nodiscard]] const Stage* find_stage(std::string_view name);
+
+// nullptr if the stage has no kernel for these types.
+[[nodiscard]] const Kernel* find_kernel(const Stage& stage, Backend backend, Sample in, Sample out);
+// Call the kernel for the types of the call's frames. The stage must have one.
+void run_reference(const Stage& stage, const StageCall<Host>& call);
+void run_cpu(const Stage& stage, const StageCall<Host>& call, const Band& band);
+[[nodiscard]] CudaStatus run_cuda(const Stage& stage, const StageCall<Device>& call,
+                                  const CudaLaunch& launch);
 
 [[nodiscard]] bool reads_histogram(const Stage& stage, const Parameters& parameters);
 [[nodiscard]] bool needs_all_rows(const Stage& stage, const Parameters& parameters);

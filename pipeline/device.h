@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "images/memory/available_memory.h"
+#include "kernels/backend.h"
 #include "pipeline/threads/processor_limits.h"
 
 namespace imgpipe {
@@ -58,9 +59,6 @@ void warn_of_devices(const std::string& warning);
 // The device of that number, or with kAnyCudaDevice the first that is not too old; a warning names those that
 // are skipped. Throws Error(device).
 [[nodiscard]] CudaDevice find_cuda_device(int index);
-
-// The implementations of every stage.
-enum class Backend : std::uint8_t { reference, cpu, cuda };
 
 struct DeviceChoice {
   std::optional<Backend> backend = Backend::reference;  // none for "auto": chosen by the cost of the work

@@ -63,7 +63,6 @@ struct Node {
     return stage->counts ? std::optional(outputs.back().value) : std::nullopt;
   }
 
-  [[nodiscard]] const StageFunctions& functions() const { return imgpipe::functions(*stage, in.sample); }
   [[nodiscard]] bool needs_all_rows() const { return imgpipe::needs_all_rows(*stage, parameters[0]); }
   [[nodiscard]] RowRange rows_needed(RowRange of) const {
     return imgpipe::rows_needed(*stage, in, parameters[0], of);

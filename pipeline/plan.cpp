@@ -14,9 +14,8 @@ const Stage& stage_named(std::string_view name) {
   return *find_stage(name);
 }
 
-// Some function for these samples; a fused stage's are its parts'.
 bool works_on(const Stage& stage, Sample sample) {
-  return functions(stage, sample).reference != nullptr;
+  return std::ranges::find(stage.kernels, sample, &Kernel::in) != stage.kernels.end();
 }
 
 std::string size_text(const FrameType& type) {
@@ -122,19 +121,17 @@ class PlanBuilder {
   std::optional<std::size_t> counted_by_;  // the step that has counted frame_
 };
 
-// Whether a CUDA device has no function for the samples that it takes or makes.
 bool lacks_cuda(const Step& step) {
-  return functions(*step.stage, step.in.sample).cuda == nullptr ||
-         functions(*step.stage, step.out.sample).cuda == nullptr;
+  return find_kernel(*step.stage, Backend::cuda, step.in.sample, step.out.sample) == nullptr;
 }
 
-// The stage that does the work of both, nullptr when there is none. Of 16 bits where it has a function.
+// The stage that does the work of both, nullptr when there is none for these samples.
 const Stage* fused_stage(const Step& first, const Step& second) {
   const Sample sample = first.in.sample;
   if (first.out.sample != sample || second.out.sample != sample) return nullptr;
   for (const Stage& stage : stage_table()) {
     if (stage.fuses[0] == first.stage->name && stage.fuses[1] == second.stage->name)
-      return !is_wide(sample) || functions(stage, sample).cuda != nullptr ? &stage : nullptr;
+      return find_kernel(stage, Backend::cuda, sample, sample) != nullptr ? &stage : nullptr;
   }
   return nullptr;
 }

@@ -42,8 +42,7 @@ Image interleaved(const Frame<const std::byte, Host>& frame) {
   if (frame.type.layout == Layout::interleaved || frame.type.channels() == 1) {
     copy_pixels(frame.planes[0], image.untyped_view());
   } else {
-    functions(*find_stage("merge"), type.sample)
-        .reference({.in = frame, .out = {type, {image.untyped_view(), {}, {}, {}}}});
+    run_reference(*find_stage("merge"), {.in = frame, .out = {type, {image.untyped_view(), {}, {}, {}}}});
   }
   return image;
 }

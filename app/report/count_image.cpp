@@ -16,12 +16,12 @@ Counts count_image(const ConstHostView& pixels) {
     FrameType planar_type = frame.type;
     planar_type.layout = Layout::planar;
     planar = make_frame(planar_type);
-    functions(*find_stage("split"), frame.type.sample).reference({.in = frame, .out = planar.view()});
+    run_reference(*find_stage("split"), {.in = frame, .out = planar.view()});
     frame = std::as_const(planar).view();
   }
   Counts counts{std::vector<std::uint64_t>(counters(frame.type)), frame.type.sample};
-  functions(*find_stage("hist"), frame.type.sample)
-      .reference({.in = frame, .histogram = histogram_view<Host>(counts.values.data(), frame.type)});
+  run_reference(*find_stage("hist"),
+                {.in = frame, .histogram = histogram_view<Host>(counts.values.data(), frame.type)});
   return counts;
 }
 

@@ -35,7 +35,6 @@ static_assert(factor_is_exact(10, 212) && factor_is_exact(100, 100) && factor_is
 }  // namespace
 
 CudaStatus contrast_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  if (is_wide(call.out.type.sample)) return contrast16_cuda(call, launch);
   contrast_kernel<<<pointwise_grid(launch, call.in.type), kPointwiseThreads, 0, launch.stream>>>(
       color_planes(call.in), color_planes(call.out), call.histogram, ContrastParameters(call.parameters));
   return cudaGetLastError();

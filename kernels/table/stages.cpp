@@ -33,11 +33,37 @@ namespace {
 #else
 #define IMGPIPE_ON_CUDA(function) nullptr
 #endif
-#define IMGPIPE_FUNCTIONS(name) \
-  { name##_reference, name##_cpu, IMGPIPE_ON_CUDA(name##_cuda) }
-// Where CUDA has a function of its own for samples of 16 bits.
-#define IMGPIPE_FUNCTIONS_16(name) \
-  { name##_reference, name##_cpu, IMGPIPE_ON_CUDA(name##16_cuda) }
+#define IMGPIPE_KERNELS(types, name) \
+  kKernels<types, name##_reference, name##_cpu, IMGPIPE_ON_CUDA(name##_cuda)>
+// The same with a CUDA function of its own where samples of 16 bits are read or written.
+#define IMGPIPE_KERNELS_16(types, name) \
+  kKernels<types, name##_reference, name##_cpu, IMGPIPE_ON_CUDA(name##_cuda), IMGPIPE_ON_CUDA(name##16_cuda)>
+
+struct Types {
+  Sample in, out;
+};
+constexpr std::array kSame{Types{Sample::u8, Sample::u8}, Types{Sample::u16, Sample::u16}};
+constexpr std::array kOther{Types{Sample::u8, Sample::u16}, Types{Sample::u16, Sample::u8}};
+constexpr std::array kAny{kSame[0], kSame[1], kOther[0], kOther[1]};
+
+// A row for each backend and pair of types. A build without CUDA keeps the rows of its functions, nullptr:
+// plans do not depend on the build.
+template <const auto& All, auto Reference, auto Cpu, auto Cuda, auto Cuda16 = Cuda>
+constexpr std::array kKernels = [] {
+  std::array<Kernel, 3 * All.size()> rows;
+  Kernel* row = rows.data();
+  for (const auto [in, out] : All) {
+    *row++ = {.backend = Backend::reference, .in = in, .out = out, .reference = Reference};
+    *row++ = {.backend = Backend::cpu, .in = in, .out = out, .cpu = Cpu};
+    const bool wide = is_wide(in) || is_wide(out);
+    *row++ = {.backend = Backend::cuda, .in = in, .out = out, .cuda = wide ? Cuda16 : Cuda};
+  }
+  return rows;
+}();
+
+// The row of a fused stage: samples of 8 bits, on CUDA devices.
+template <auto Cuda>
+constexpr std::array kOfBytes{Kernel{.backend = Backend::cuda, .cuda = Cuda}};
 
 constexpr Layout kMixed = Layout::interleaved;
 
@@ -49,14 +75,12 @@ constexpr std::array kStages{
           .in = kMixed,
           .needless = gray_needless,
           .output = gray_output,
-          .u8 = IMGPIPE_FUNCTIONS(gray),
-          .u16 = IMGPIPE_FUNCTIONS_16(gray)},
+          .kernels = IMGPIPE_KERNELS_16(kSame, gray)},
     Stage{.name = "hist",
           .summary = "counts of each value in each colour plane",
           .writes_pixels = false,
           .counts = true,
-          .u8 = IMGPIPE_FUNCTIONS(hist),
-          .u16 = IMGPIPE_FUNCTIONS_16(hist)},
+          .kernels = IMGPIPE_KERNELS_16(kSame, hist)},
     Stage{.name = "contrast",
           .summary = "min/max stretch",
           .parameters = kContrastParameters,
@@ -64,14 +88,12 @@ constexpr std::array kStages{
           .output = contrast_output,
           .found_bytes = contrast_found_bytes,
           .find = contrast_find,
-          .u8 = IMGPIPE_FUNCTIONS(contrast),
-          .u16 = IMGPIPE_FUNCTIONS_16(contrast)},
+          .kernels = IMGPIPE_KERNELS_16(kAny, contrast)},
     Stage{.name = "smooth",
           .summary = "5x5 weighted mean",
           .parameters = kSmoothParameters,
           .needs = smooth_needs,
-          .u8 = IMGPIPE_FUNCTIONS(smooth),
-          .u16 = IMGPIPE_FUNCTIONS_16(smooth)},
+          .kernels = IMGPIPE_KERNELS_16(kSame, smooth)},
     Stage{.name = "threshold",
           .summary = "black and white",
           .parameters = kThresholdParameters,
@@ -79,20 +101,15 @@ constexpr std::array kStages{
           .misfit = threshold_misfit,
           .found_bytes = threshold_found_bytes,
           .find = threshold_find,
-          .u8 = IMGPIPE_FUNCTIONS(threshold),
-          .u16 = IMGPIPE_FUNCTIONS_16(threshold)},
-    Stage{.name = "invert",
-          .summary = "the negative",
-          .u8 = IMGPIPE_FUNCTIONS(invert),
-          .u16 = IMGPIPE_FUNCTIONS(invert)},
+          .kernels = IMGPIPE_KERNELS_16(kSame, threshold)},
+    Stage{.name = "invert", .summary = "the negative", .kernels = IMGPIPE_KERNELS(kSame, invert)},
     Stage{.name = "gamma",
           .summary = "brighter or darker in the middle",
           .parameters = kGammaParameters,
           .needless = gamma_needless,
           .prepared_bytes = gamma_prepared_bytes,
           .prepare = gamma_prepare,
-          .u8 = IMGPIPE_FUNCTIONS(gamma),
-          .u16 = IMGPIPE_FUNCTIONS_16(gamma)},
+          .kernels = IMGPIPE_KERNELS_16(kSame, gamma)},
     // Its functions are gamma's, with another table.
     Stage{.name = "levels",
           .summary = "contrast with a given range",
@@ -101,8 +118,7 @@ constexpr std::array kStages{
           .needless = levels_needless,
           .prepared_bytes = levels_prepared_bytes,
           .prepare = levels_prepare,
-          .u8 = IMGPIPE_FUNCTIONS(gamma),
-          .u16 = IMGPIPE_FUNCTIONS_16(gamma)},
+          .kernels = IMGPIPE_KERNELS_16(kSame, gamma)},
     Stage{.name = "resize",
           .summary = "another size",
           .parameters = kResizeParameters,
@@ -114,8 +130,7 @@ constexpr std::array kStages{
           .needs = resize_needs,
           .prepared_bytes = resize_prepared_bytes,
           .prepare = resize_prepare,
-          .u8 = IMGPIPE_FUNCTIONS(resize),
-          .u16 = IMGPIPE_FUNCTIONS(resize)},
+          .kernels = IMGPIPE_KERNELS(kSame, resize)},
     Stage{.name = "depth",
           .summary = "8 or 16 bits a sample",
           .parameters = kDepthParameters,
@@ -123,8 +138,7 @@ constexpr std::array kStages{
           .any_layout = true,
           .needless = depth_needless,
           .output = depth_output,
-          .u8 = IMGPIPE_FUNCTIONS(depth),
-          .u16 = IMGPIPE_FUNCTIONS(depth)},
+          .kernels = IMGPIPE_KERNELS(kOther, depth)},
     Stage{.name = "crop",
           .summary = "a rectangle of it",
           .parameters = kCropParameters,
@@ -137,8 +151,7 @@ constexpr std::array kStages{
           .misfit = crop_misfit,
           .output = crop_output,
           .needs = crop_needs,
-          .u8 = IMGPIPE_FUNCTIONS(crop),
-          .u16 = IMGPIPE_FUNCTIONS(crop)},
+          .kernels = IMGPIPE_KERNELS(kSame, crop)},
     Stage{.name = "flip",
           .summary = "mirrored",
           .parameters = kFlipParameters,
@@ -146,8 +159,7 @@ constexpr std::array kStages{
           .any_layout = true,
           .moves_pixels = true,
           .needs_all_rows = flip_needs_all_rows,
-          .u8 = IMGPIPE_FUNCTIONS(flip),
-          .u16 = IMGPIPE_FUNCTIONS(flip)},
+          .kernels = IMGPIPE_KERNELS(kSame, flip)},
     Stage{.name = "rotate",
           .summary = "turned by right angles",
           .parameters = kRotateParameters,
@@ -156,15 +168,13 @@ constexpr std::array kStages{
           .moves_pixels = true,
           .output = rotate_output,
           .needs_all_rows = rotate_needs_all_rows,
-          .u8 = IMGPIPE_FUNCTIONS(rotate),
-          .u16 = IMGPIPE_FUNCTIONS(rotate)},
+          .kernels = IMGPIPE_KERNELS(kSame, rotate)},
     Stage{.name = "equalize",
           .summary = "histogram equalisation",
           .reads_histogram = equalize_reads_histogram,
           .found_bytes = equalize_found_bytes,
           .find = equalize_find,
-          .u8 = IMGPIPE_FUNCTIONS(equalize),
-          .u16 = IMGPIPE_FUNCTIONS_16(equalize)},
+          .kernels = IMGPIPE_KERNELS_16(kSame, equalize)},
     Stage{.name = "clahe",
           .summary = "contrast-limited adaptive histogram equalisation",
           .parameters = kClaheParameters,
@@ -174,34 +184,29 @@ constexpr std::array kStages{
           .find_parts = clahe_find_parts,
           .find_part = clahe_find_part,
           .finds_bytes = clahe_finds_bytes,
-          .u8 = IMGPIPE_FUNCTIONS(clahe),
-          .u16 = IMGPIPE_FUNCTIONS_16(clahe)},
+          .kernels = IMGPIPE_KERNELS_16(kSame, clahe)},
     Stage{.name = "median",
           .summary = "the middle one of a window's samples",
           .parameters = kMedianParameters,
           .needs = median_needs,
-          .u8 = IMGPIPE_FUNCTIONS(median),
-          .u16 = IMGPIPE_FUNCTIONS(median)},
+          .kernels = IMGPIPE_KERNELS(kSame, median)},
     Stage{.name = "sobel",
           .summary = "the gradient's size",
           .parameters = kSobelParameters,
           .needs = sobel_needs,
-          .u8 = IMGPIPE_FUNCTIONS(sobel),
-          .u16 = IMGPIPE_FUNCTIONS(sobel)},
+          .kernels = IMGPIPE_KERNELS(kSame, sobel)},
     Stage{.name = "box",
           .summary = "the mean of a window of any radius",
           .parameters = kBoxParameters,
           .needs = box_needs,
-          .u8 = IMGPIPE_FUNCTIONS(box),
-          .u16 = IMGPIPE_FUNCTIONS(box)},
+          .kernels = IMGPIPE_KERNELS(kSame, box)},
     Stage{.name = "gauss",
           .summary = "blurred, by sigma",
           .parameters = kGaussParameters,
           .needs = gauss_needs,
           .prepared_bytes = gauss_prepared_bytes,
           .prepare = gauss_prepare,
-          .u8 = IMGPIPE_FUNCTIONS(gauss),
-          .u16 = IMGPIPE_FUNCTIONS(gauss)},
+          .kernels = IMGPIPE_KERNELS(kSame, gauss)},
     Stage{.name = "sharpen",
           .summary = "unsharp mask",
           .parameters = kSharpenParameters,
@@ -209,22 +214,19 @@ constexpr std::array kStages{
           .needs = sharpen_needs,
           .prepared_bytes = sharpen_prepared_bytes,
           .prepare = sharpen_prepare,
-          .u8 = IMGPIPE_FUNCTIONS(sharpen),
-          .u16 = IMGPIPE_FUNCTIONS(sharpen)},
+          .kernels = IMGPIPE_KERNELS(kSame, sharpen)},
     Stage{.name = "split",
           .summary = "interleaved pixels to planes",
           .selectable = false,
           .color_only = false,
           .in = kMixed,
-          .u8 = IMGPIPE_FUNCTIONS(split),
-          .u16 = IMGPIPE_FUNCTIONS(split)},
+          .kernels = IMGPIPE_KERNELS(kSame, split)},
     Stage{.name = "merge",
           .summary = "planes to interleaved pixels",
           .selectable = false,
           .color_only = false,
           .out = kMixed,
-          .u8 = IMGPIPE_FUNCTIONS(merge),
-          .u16 = IMGPIPE_FUNCTIONS(merge)},
+          .kernels = IMGPIPE_KERNELS(kSame, merge)},
     Stage{.name = "gray+hist",
           .summary = "gray and hist in one pass",
           .selectable = false,
@@ -233,14 +235,21 @@ constexpr std::array kStages{
           .in = kMixed,
           .fuses = {"gray", "hist"},
           .output = gray_output,
-          .u8 = {.cuda = IMGPIPE_ON_CUDA(gray_hist_cuda)}},
+          .kernels = kOfBytes<IMGPIPE_ON_CUDA(gray_hist_cuda)>},
     Stage{.name = "contrast+smooth",
           .summary = "contrast and smooth in one pass",
           .selectable = false,
           .fuses = {"contrast", "smooth"},
           .reads_histogram = contrast_reads_histogram,
-          .u8 = {.cuda = IMGPIPE_ON_CUDA(contrast_smooth_cuda)}},
+          .kernels = kOfBytes<IMGPIPE_ON_CUDA(contrast_smooth_cuda)>},
 };
+
+// The row for a call. Stages that write no pixels leave the output's type unset.
+template <class Where>
+const Kernel& kernel_of(const Stage& stage, Backend backend, const StageCall<Where>& call) {
+  const Sample in = call.in.type.sample;
+  return *find_kernel(stage, backend, in, stage.writes_pixels ? call.out.type.sample : in);
+}
 
 }  // namespace
 
@@ -251,6 +260,25 @@ std::span<const Stage> stage_table() {
 const Stage* find_stage(std::string_view name) {
   const auto* stage = std::ranges::find(kStages, name, &Stage::name);
   return stage == kStages.end() ? nullptr : stage;
+}
+
+const Kernel* find_kernel(const Stage& stage, Backend backend, Sample in, Sample out) {
+  const auto kernel = std::ranges::find_if(stage.kernels, [&](const Kernel& one) {
+    return one.backend == backend && one.in == in && one.out == out;
+  });
+  return kernel == stage.kernels.end() ? nullptr : &*kernel;
+}
+
+void run_reference(const Stage& stage, const StageCall<Host>& call) {
+  kernel_of(stage, Backend::reference, call).reference(call);
+}
+
+void run_cpu(const Stage& stage, const StageCall<Host>& call, const Band& band) {
+  kernel_of(stage, Backend::cpu, call).cpu(call, band);
+}
+
+CudaStatus run_cuda(const Stage& stage, const StageCall<Device>& call, const CudaLaunch& launch) {
+  return kernel_of(stage, Backend::cuda, call).cuda(call, launch);
 }
 
 bool reads_histogram(const Stage& stage, const Parameters& parameters) {

@@ -49,10 +49,9 @@ void convert(const Stage& stage, const Image& in, Image& out) {
   const FrameType from = frame_type_of(in.shape());
   const FrameType to = frame_type_of(out.shape());
   if (from == to) return copy_pixels(in.untyped_view(), out.untyped_view());
-  functions(stage, from.sample)
-      .reference({.in = {from, {in.untyped_view(), {}, {}, {}}},
-                  .out = {to, {out.untyped_view(), {}, {}, {}}},
-                  .parameters = presets(stage.parameters)});
+  run_reference(stage, {.in = {from, {in.untyped_view(), {}, {}, {}}},
+                        .out = {to, {out.untyped_view(), {}, {}, {}}},
+                        .parameters = presets(stage.parameters)});
 }
 
 }  // namespace

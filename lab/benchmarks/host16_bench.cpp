@@ -71,11 +71,11 @@ double time_of(const std::string& text, const std::string& content, const Shape&
   const Band all{0, out.frame.type.height, 0, 0};
   std::vector<std::byte> found(static_cast<std::size_t>(found_bytes(stage, type, step.parameters)));
   if (!found.empty()) {
-    functions(*find_stage("hist"), sample).cpu(call, {0, size.height, 0, 0});
+    run_cpu(*find_stage("hist"), call, {0, size.height, 0, 0});
     stage.find(type, step.parameters, call.histogram, found.data());
     call.found = {found.data(), std::ssize(found)};
   }
-  return least_us([&] { functions(stage, sample).cpu(call, all); });
+  return least_us([&] { run_cpu(stage, call, all); });
 }
 
 void run_all(const Shape& size, const std::string& wanted) {

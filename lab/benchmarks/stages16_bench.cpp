@@ -138,7 +138,7 @@ double time_of(const std::string& text, const std::string& content, const Shape&
     return call;
   };
   const auto run = [&](const Stage& one, int i, const Launch& other) {
-    const CudaStatus status = other ? other(call_of(i), on) : functions(one, sample).cuda(call_of(i), on);
+    const CudaStatus status = other ? other(call_of(i), on) : run_cuda(one, call_of(i), on);
     IMGPIPE_CUDA(static_cast<cudaError_t>(status));
   };
   if (reads_histogram(stage, step.parameters)) run(*find_stage("hist"), 0, {});

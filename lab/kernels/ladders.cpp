@@ -45,9 +45,11 @@ const Ladder* find_ladder(std::string_view name) {
 }
 
 bool is_production(const Rung& rung, const Ladder& ladder) {
-  const StageFunctions& product = functions(*find_stage(ladder.stage), ladder.sample);
-  return (rung.cpu != nullptr && rung.cpu == product.cpu) ||
-         (rung.cuda != nullptr && rung.cuda == product.cuda);
+  const auto product = [&](Backend backend) {
+    return *find_kernel(*find_stage(ladder.stage), backend, ladder.sample, ladder.sample);
+  };
+  return (rung.cpu != nullptr && rung.cpu == product(Backend::cpu).cpu) ||
+         (rung.cuda != nullptr && rung.cuda == product(Backend::cuda).cuda);
 }
 
 }  // namespace imgpipe

@@ -55,13 +55,13 @@ void add_grey(CodecSubject& subject) {
   if (shape.channels == 3) {
     const Stage& gray = *find_stage("gray");
     subject.grey = Image({shape.width, shape.height, 1});
-    gray.u8.reference({.in = {frame_type_of(shape), {std::as_const(subject.pixels).view(), {}, {}, {}}},
-                       .out = {grey, {subject.grey.view(), {}, {}, {}}},
-                       .parameters = presets(gray.parameters)});
+    run_reference(gray, {.in = {frame_type_of(shape), {std::as_const(subject.pixels).view(), {}, {}, {}}},
+                         .out = {grey, {subject.grey.view(), {}, {}, {}}},
+                         .parameters = presets(gray.parameters)});
   }
   subject.counts.assign(counters(grey), 0);
-  find_stage("hist")->u8.reference({.in = {grey, {subject.picture(CodecPixels::grey).view(), {}, {}, {}}},
-                                    .histogram = histogram_view<Host>(subject.counts.data(), grey)});
+  run_reference(*find_stage("hist"), {.in = {grey, {subject.picture(CodecPixels::grey).view(), {}, {}, {}}},
+                                      .histogram = histogram_view<Host>(subject.counts.data(), grey)});
 }
 
 std::vector<std::byte> encoded(Format format, const Image& image, int quality) {

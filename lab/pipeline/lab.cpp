@@ -16,9 +16,8 @@ namespace {
 std::vector<std::uint64_t> counts_of(const ConstHostView& plane) {
   const FrameType shape{plane.width, plane.height, 1, false, Layout::planar, plane.sample};
   std::vector<std::uint64_t> counts(counters(shape));
-  functions(*find_stage("hist"), plane.sample)
-      .reference(
-          {.in = {shape, {plane, {}, {}, {}}}, .histogram = histogram_view<Host>(counts.data(), shape)});
+  run_reference(*find_stage("hist"), {.in = {shape, {plane, {}, {}, {}}},
+                                      .histogram = histogram_view<Host>(counts.data(), shape)});
   return counts;
 }
 
@@ -33,7 +32,7 @@ std::vector<std::uint64_t> channel_counts(const Image& image) {
     planes.emplace_back(Shape{shape.width, shape.height, 1, shape.sample});
     out.planes[c] = planes.back().untyped_view();
   }
-  functions(split, shape.sample).reference({.in = {mixed, {image.untyped_view(), {}, {}, {}}}, .out = out});
+  run_reference(split, {.in = {mixed, {image.untyped_view(), {}, {}, {}}}, .out = out});
   std::vector<std::uint64_t> all;
   for (const Image& plane : planes) {
     const std::vector<std::uint64_t> counts = counts_of(plane.untyped_view());
@@ -114,11 +113,10 @@ LabSubject make_subject(const Ladder& ladder, Image in) {
     return subject;
   }
   subject.expected = Image({shape.width, shape.height, 1, subject.out_type().sample});
-  functions(stage, shape.sample)
-      .reference({.in = {subject.in_type(), {pixels, {}, {}, {}}},
-                  .out = {subject.out_type(), {subject.expected.untyped_view(), {}, {}, {}}},
-                  .histogram = histogram_view<Host>(subject.counts.data(), subject.counted_type()),
-                  .parameters = subject.parameters});
+  run_reference(stage, {.in = {subject.in_type(), {pixels, {}, {}, {}}},
+                        .out = {subject.out_type(), {subject.expected.untyped_view(), {}, {}, {}}},
+                        .histogram = histogram_view<Host>(subject.counts.data(), subject.counted_type()),
+                        .parameters = subject.parameters});
   if (shape.channels == 3) subject.counts = counts_of(std::as_const(subject.expected).untyped_view());
   return subject;
 }

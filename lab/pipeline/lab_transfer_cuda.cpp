@@ -91,8 +91,8 @@ class CudaTransferLab final : public TransferLab {
     const FrameType in{from.width, from.height, 3, false, Layout::interleaved};
     const FrameType out{from.width, from.height, 1, false, Layout::planar};
     IMGPIPE_CUDA(static_cast<cudaError_t>(
-        find_stage("gray")->u8.cuda({.in = {in, {from, {}, {}, {}}}, .out = {out, {to, {}, {}, {}}}},
-                                    {on.get(), device_.multiprocessors})));
+        run_cuda(*find_stage("gray"), {.in = {in, {from, {}, {}, {}}}, .out = {out, {to, {}, {}, {}}}},
+                 {on.get(), device_.multiprocessors})));
   }
 
   // The image from ordinary memory, a chunk filled by the host while another is on its way.

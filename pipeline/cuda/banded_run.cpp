@@ -195,7 +195,7 @@ class CudaBandDevice final : public BandDevice {
       timed(device.bands_->plan().plan.steps[node.step].label, SpanKind::kernel,
             device.bands_->bands().bytes_moved(node, band), [&] {
               IMGPIPE_CUDA(static_cast<cudaError_t>(
-                  node.functions().cuda(call, {slot.context.stream.get(), slot.context.multiprocessors})));
+                  run_cuda(*node.stage, call, {slot.context.stream.get(), slot.context.multiprocessors})));
             });
     }
     void counts(std::size_t i, const std::uint64_t* from) const {

@@ -123,7 +123,7 @@ void DeviceRun::launch(int pass) {
     const std::string& label = plan_.steps[node.step].label;
     const Range range(label);
     IMGPIPE_CUDA(static_cast<cudaError_t>(
-        node.functions().cuda(calls_[i], {context_.stream.get(), context_.multiprocessors})));
+        run_cuda(*node.stage, calls_[i], {context_.stream.get(), context_.multiprocessors})));
     const std::size_t after = context_.mark();
     times_.interval(label, SpanKind::kernel, node.bytes_moved(), pass, before, after);
     before = after;

@@ -197,7 +197,7 @@ class BandPass {
     if (const auto& found = job_.found[i]; !found.empty()) call.found = {found.data(), std::ssize(found)};
     memory_.timed(slot, plan_.plan.steps[node.step].label, SpanKind::kernel,
                   bands_.bytes_moved(node, slot.band), [&] {
-                    node.functions().cpu(call, {out.first, out.end, in.first, out.first});
+                    run_cpu(*node.stage, call, {out.first, out.end, in.first, out.first});
                   });
     if (made == nullptr) return;
     memory_.copy_to_whole(slot, made->value);

@@ -32,7 +32,7 @@ class ReferenceRun {
       {
         const auto span = outcome_.timeline.span(outcome_.plan.steps[node.step].label, SpanKind::kernel,
                                                  node.bytes_moved(), pass);
-        node.functions().reference(call);
+        run_reference(*node.stage, call);
       }
       for (ValueId value = 0; last && value < program_.lives.size(); ++value) {
         if (program_.lives[value].last_read_at <= i + 1) whole_.free(value);

@@ -191,7 +191,7 @@ std::vector<Image> expected_of(const std::vector<Image>& in, const Parameters& p
   std::vector<Image> all;
   for (const Image& plane : in) {
     Image& made = all.emplace_back(plane.shape());
-    functions(clahe(), plane.shape().sample).reference(call_of({&plane, 1}, {&made, 1}, parameters));
+    run_reference(clahe(), call_of({&plane, 1}, {&made, 1}, parameters));
   }
   return all;
 }
@@ -211,7 +211,7 @@ TEST(Clahe, SixteenTilesASide) {
       for (std::int64_t part = 0; part < clahe_find_parts(call.in.type, parameters); ++part)
         clahe_find_part(call.in, parameters, part, found.data());
       call.found = {found.data(), std::ssize(found)};
-      functions(clahe(), sample).cpu(call, {0, size.height, 0, 0});
+      run_cpu(clahe(), call, {0, size.height, 0, 0});
       EXPECT_EQ(first_difference(expected.front().untyped_view(), std::as_const(got.front()).untyped_view()),
                 "")
           << size.width << "x" << size.height;

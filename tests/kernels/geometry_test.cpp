@@ -175,7 +175,7 @@ TEST(Geometry, ReferenceMovesPixelsOfEverySize) {
     const Image expected = expected_of(move, in);
     Image out(expected.shape());
     const StageRequest request = parse_stages(move.step).front();
-    functions(*request.stage, in.shape().sample).reference(call_of(request, in, out));
+    run_reference(*request.stage, call_of(request, in, out));
     ASSERT_EQ(difference(expected, out), "");
   });
 }
@@ -204,7 +204,7 @@ TEST(Geometry, CpuMovesPixelsOfEverySizeByBandsOnEveryTarget) {
           Image band(part);
           call.in.planes[0] = std::as_const(held).untyped_view();
           call.out.planes[0] = band.untyped_view();
-          functions(*request.stage, part.sample).cpu(call, {made.first, made.end, read.first, made.first});
+          run_cpu(*request.stage, call, {made.first, made.end, read.first, made.first});
           copy_pixels(std::as_const(band).untyped_view(), out.untyped_view().rows(first, made.count()));
         }
         ASSERT_EQ(difference(expected, out), "") << target << ", bands of " << rows;

@@ -39,13 +39,13 @@ void all_but_the_last_pixel(const StageCall<Host>& call, const Share& share) {
   if (share.index > 0) return;
   const HostPlane out = call.out.plane<Sample8>(0);
   const Sample8 before = out.row(out.height - 1)[out.width - 1];
-  find_stage("smooth")->u8.reference(call);
+  run_reference(*find_stage("smooth"), call);
   out.row(out.height - 1)[out.width - 1] = before;
 }
 
 void off_by_one(const StageCall<Host>& call, const Share& share) {
   if (share.index > 0) return;
-  find_stage("smooth")->u8.reference(call);
+  run_reference(*find_stage("smooth"), call);
   const HostPlane out = call.out.plane<Sample8>(0);
   Sample8& sample = out.row(out.height / 2)[out.width / 2];
   sample = static_cast<Sample8>(sample < 255 ? sample + 1 : sample - 1);
@@ -53,7 +53,7 @@ void off_by_one(const StageCall<Host>& call, const Share& share) {
 
 void one_count_too_many(const StageCall<Host>& call, const Share& share) {
   if (share.index > 0) return;
-  find_stage("hist")->u8.reference(call);
+  run_reference(*find_stage("hist"), call);
   ++call.histogram.data[255];
 }
 

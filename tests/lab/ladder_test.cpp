@@ -300,14 +300,16 @@ const Rung& last_of(const StageLadder& ladder, RungKind kind) {
 TEST(Ladders, EndWithTheProductsOwnFunctions) {
   for (const StageLadder& ladder : ladder_table()) {
     SCOPED_TRACE(ladder.name);
-    const StageFunctions& product = functions(*find_stage(ladder.stage), ladder.sample);
-    EXPECT_NE(product.reference, nullptr);
-    EXPECT_EQ(last_of(ladder, RungKind::reference).reference, product.reference);
-    EXPECT_NE(product.cpu, nullptr);
-    EXPECT_EQ(last_of(ladder, RungKind::cpu).cpu, product.cpu);
-    EXPECT_EQ(product.cuda != nullptr, built_with_cuda());
+    const auto product = [&](Backend backend) {
+      return *find_kernel(*find_stage(ladder.stage), backend, ladder.sample, ladder.sample);
+    };
+    EXPECT_NE(product(Backend::reference).reference, nullptr);
+    EXPECT_EQ(last_of(ladder, RungKind::reference).reference, product(Backend::reference).reference);
+    EXPECT_NE(product(Backend::cpu).cpu, nullptr);
+    EXPECT_EQ(last_of(ladder, RungKind::cpu).cpu, product(Backend::cpu).cpu);
+    EXPECT_EQ(product(Backend::cuda).cuda != nullptr, built_with_cuda());
     const Rung& production = last_of(ladder, RungKind::cuda);
-    EXPECT_EQ(production.cuda, product.cuda);
+    EXPECT_EQ(production.cuda, product(Backend::cuda).cuda);
     EXPECT_EQ(&production, &ladder.rungs.back());
     EXPECT_EQ(production.name, "production");
     EXPECT_EQ(production.claim, Claim::exact);

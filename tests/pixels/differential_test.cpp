@@ -30,7 +30,7 @@ namespace {
 // or what went wrong.
 struct Backend {
   std::string name;
-  std::function<bool(const StageFunctions&)> has;
+  imgpipe::Backend of;
   std::function<std::string(const Stage&, const StageCall<Host>&)> run;
 };
 
@@ -68,7 +68,7 @@ void run_by_bands(const Stage& stage, const StageCall<Host>& call) {
       if (!in[i].empty()) part.in.planes[i] = std::as_const(in[i]).untyped_view();
       if (!out[i].empty()) part.out.planes[i] = out[i].untyped_view();
     }
-    functions(stage, call.in.type.sample).cpu(part, {made.first, made.end, read.first, made.first});
+    run_cpu(stage, part, {made.first, made.end, read.first, made.first});
     for (std::size_t i = 0; i < 4; ++i) {
       if (!out[i].empty())
         copy_pixels(std::as_const(out[i]).untyped_view(), call.out.planes[i].rows(first, made.count()));
@@ -87,31 +87,29 @@ std::string run_on_cpu(const std::string& name, const std::string& target, const
   if (by_bands) {
     run_by_bands(stage, call);
   } else {
-    functions(stage, call.in.type.sample)
-        .cpu(call, {0, stage.writes_pixels ? call.out.type.height : call.in.type.height, 0, 0});
+    run_cpu(stage, call, {0, stage.writes_pixels ? call.out.type.height : call.in.type.height, 0, 0});
   }
   use_simd("");
   return "";
 }
 
 std::vector<Backend> make_backends() {
-  std::vector<Backend> all{{"cuda", [](const StageFunctions& of) { return of.cuda != nullptr; },
-                            [](const Stage& stage, const StageCall<Host>& call) {
-                              ++calls_made["cuda"];
-                              return run_on_cuda(stage, call);
-                            }}};
+  std::vector<Backend> all{
+      {"cuda", imgpipe::Backend::cuda, [](const Stage& stage, const StageCall<Host>& call) {
+         ++calls_made["cuda"];
+         return run_on_cuda(stage, call);
+       }}};
   // Sanitized, a reference that leaves its plane is seen when it makes what is expected.
   if (!kSanitized) {
-    all.push_back({"reference", [](const StageFunctions& of) { return of.reference != nullptr; },
-                   [](const Stage& stage, const StageCall<Host>& call) {
-                     ++calls_made["reference"];
-                     functions(stage, call.in.type.sample).reference(call);
-                     return std::string();
-                   }});
+    all.push_back(
+        {"reference", imgpipe::Backend::reference, [](const Stage& stage, const StageCall<Host>& call) {
+           ++calls_made["reference"];
+           run_reference(stage, call);
+           return std::string();
+         }});
   }
   const auto add_cpu = [&all](const std::string& name, const std::string& target, bool by_bands) {
-    all.push_back({name, [](const StageFunctions& of) { return of.cpu != nullptr; },
-                   [=](const Stage& stage, const StageCall<Host>& call) {
+    all.push_back({name, imgpipe::Backend::cpu, [=](const Stage& stage, const StageCall<Host>& call) {
                      return run_on_cpu(name, target, stage, call, by_bands);
                    }});
   };
@@ -248,7 +246,12 @@ struct Tested {
   Sample sample = Sample::u8;
 };
 
-// The backends that have functions of a stage: those of the host together, or the device's. The reference has
+bool has_kernel(const Stage& stage, imgpipe::Backend backend, Sample in) {
+  return std::ranges::any_of(
+      stage.kernels, [&](const Kernel& kernel) { return kernel.backend == backend && kernel.in == in; });
+}
+
+// The backends that have kernels of a stage: those of the host together, or the device's. The reference has
 // made what is expected: running it again only shows that it writes to its planes alone.
 enum class Reference { again, once };
 std::vector<const Backend*> backends_of(const Tested& tested, Reference reference) {
@@ -256,7 +259,7 @@ std::vector<const Backend*> backends_of(const Tested& tested, Reference referenc
   for (const Backend& backend : backends()) {
     if (reference == Reference::once && backend.name == "reference") continue;
     const bool here = (backend.name == "cuda") == tested.on_device;
-    if (here && backend.has(functions(stage_table()[tested.stage], tested.sample))) some.push_back(&backend);
+    if (here && has_kernel(stage_table()[tested.stage], backend.of, tested.sample)) some.push_back(&backend);
   }
   return some;
 }
@@ -324,9 +327,6 @@ TEST_P(Differential, ManySeeds) {
 
 // What a build without CUDA cannot run is shown as skipped.
 bool is_tested(const Tested& tested) {
-  const Stage& stage = stage_table()[tested.stage];
-  const bool fused = !stage.fuses[0].empty();
-  if (tested.on_device && !kHasCuda) return !fused || tested.sample == Sample::u8;
   return !backends_of(tested, Reference::again).empty();
 }
 
@@ -362,13 +362,21 @@ TEST(DifferentialFrame, EveryStageIsComplete) {
   for (const Stage& stage : stage_table()) {
     const bool fused = !stage.fuses[0].empty();
     EXPECT_FALSE(cases_of(stage).empty()) << stage.name << " has no cases in tests/golden";
-    EXPECT_TRUE(fused || stage.u8.reference != nullptr) << stage.name << " has no reference";
-    EXPECT_TRUE(fused || stage.u8.cpu != nullptr) << stage.name << " has no cpu version";
-    EXPECT_TRUE(!kHasCuda || stage.u8.cuda != nullptr) << stage.name << " has no CUDA version";
-    EXPECT_TRUE(!kHasCuda || fused || stage.u16.cuda != nullptr)
-        << stage.name << " has no CUDA version of 16 bits";
-    EXPECT_TRUE(fused || stage.u16.reference != nullptr) << stage.name << " has no reference of 16 bits";
-    EXPECT_TRUE(fused || stage.u16.cpu != nullptr) << stage.name << " has no cpu version of 16 bits";
+    for (const Sample sample : {Sample::u8, Sample::u16}) {
+      const auto lacks = [&](const char* backend) {
+        return std::string(stage.name) + " has no " + backend + " for samples of " +
+               std::to_string(8 * bytes_per_sample(sample)) + " bits";
+      };
+      EXPECT_TRUE(fused || has_kernel(stage, imgpipe::Backend::reference, sample)) << lacks("reference");
+      EXPECT_TRUE(fused || has_kernel(stage, imgpipe::Backend::cpu, sample)) << lacks("cpu version");
+      EXPECT_EQ(has_kernel(stage, imgpipe::Backend::cuda, sample), !fused || sample == Sample::u8)
+          << lacks("CUDA version");
+    }
+    for (const Kernel& kernel : stage.kernels) {
+      EXPECT_EQ(kernel.reference != nullptr, kernel.backend == imgpipe::Backend::reference) << stage.name;
+      EXPECT_EQ(kernel.cpu != nullptr, kernel.backend == imgpipe::Backend::cpu) << stage.name;
+      EXPECT_EQ(kernel.cuda != nullptr, kHasCuda && kernel.backend == imgpipe::Backend::cuda) << stage.name;
+    }
     for (const StageCase& test : cases_of(stage)) {
       EXPECT_FALSE(inputs_of(stage, test, {5, 5}).empty() &&
                    inputs_of(stage, test, {5, 5}, Sample::u16).empty())

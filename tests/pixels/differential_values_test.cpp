@@ -69,7 +69,7 @@ std::vector<To> made_of_every_value(const Stage& stage, const Parameters& parame
   call.parameters = parameters;
   std::vector<std::uint64_t> counted = counts;
   if (!counted.empty()) call.histogram = histogram_view<Host>(counted.data(), type);
-  stage.u16.cpu(call, {0, 1, 0, 0});
+  run_cpu(stage, call, {0, 1, 0, 0});
   return out;
 }
 

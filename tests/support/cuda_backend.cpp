@@ -125,7 +125,7 @@ std::string run_on_cuda(const Stage& stage, const StageCall<Host>& host_call) {
   if (stage.find_part != nullptr) call.found = {};  // a device finds it itself
   return run_on_cuda(
       [&](const StageCall<Device>& device, const CudaLaunch& launch) {
-        IMGPIPE_CUDA(static_cast<cudaError_t>(functions(stage, call.in.type.sample).cuda(device, launch)));
+        IMGPIPE_CUDA(static_cast<cudaError_t>(run_cuda(stage, device, launch)));
         return std::string();
       },
       call, finds_bytes(stage, call.in.type, call.parameters));

@@ -52,9 +52,9 @@ void run(const Node& node, const StageCall<Device>& device_call) {
   if (node.counts_out()) std::fill_n(call.histogram.data, call.histogram.stride * call.histogram.height, 0);
   if (node.stage->by_row) {
     const std::int64_t rows = call.out.planes[0].height;
-    node.functions().cpu(call, {call.out_top, call.out_top + rows, call.in_top, call.out_top});
+    run_cpu(*node.stage, call, {call.out_top, call.out_top + rows, call.in_top, call.out_top});
   } else {
-    node.functions().reference(call);
+    run_reference(*node.stage, call);
   }
 }
 

@@ -93,7 +93,7 @@ std::vector<std::uint64_t> reference_row_sums(std::int64_t width, std::int64_t h
     return call;
   };
   const auto run = [&](std::size_t step, const StageCall<Host>& call) {
-    functions(*plan.steps[step].stage, Sample::u8).reference(call);
+    run_reference(*plan.steps[step].stage, call);
   };
   counts.assign(256, 0);
   std::mutex mutex;

@@ -29,7 +29,7 @@ Made made_by_one(const Stage& stage, const Parameters& parameters, const Frame<c
   call.histogram = histogram_view<Host>(made.counts.data(), stage.counts ? out : in.type);
   call.parameters = parameters;
   call.prepared = {table.data(), static_cast<std::int64_t>(table.size())};
-  functions(stage, in.type.sample).reference(call);
+  run_reference(stage, call);
   if (!stage.counts) made.counts.clear();
   return made;
 }
@@ -80,7 +80,7 @@ std::vector<StageCase> cases_of(const Stage& stage) {
 std::vector<FrameType> inputs_of(const Stage& stage, const StageCase& test, Size size, Sample sample) {
   std::vector<FrameType> types;
   const Stage& first = is_fused(stage) ? *find_stage(stage.fuses[0]) : stage;
-  if (functions(first, sample).reference == nullptr) return types;
+  if (std::ranges::find(first.kernels, sample, &Kernel::in) == first.kernels.end()) return types;
   for (const int color : {1, 3}) {
     for (const bool alpha : {false, true}) {
       const FrameType type{size.width, size.height, color, alpha, stage.in, sample};

@@ -1,0 +1,10 @@
+// The implementations of every stage.
+#pragma once
+
+#include <cstdint>
+
+namespace imgpipe {
+
+enum class Backend : std::uint8_t { reference, cpu, cuda };
+
+}  // namespace imgpipe
