@@ -287,29 +287,21 @@ void BandPlan::find_places() {
   const FrameType& source = plan_.program.values[0].type;
   skip_rows_ = rows_of_a_band(source.height, imgpipe::row_bytes(source), 1);
   const std::vector<std::int64_t> held = most_rows_held();
-  place_of_.resize(held.size());
-  std::vector<std::size_t> free_after;  // by place: when its last value was last read
-  for (std::size_t i = 0; i < held.size(); ++i) {
+  std::vector<Tenant> tenants;
+  tenants.reserve(held.size());
+  for (ValueId i = 0; i < held.size(); ++i) {
     if (held[i] == 0) continue;
     const Value& value = plan_.program.values[i];
-    const Lifetime& life = plan_.program.lives[i];
-    Shape plane = value.plane();
-    plane.height = held[i];
-    const auto fits = [&](std::size_t place) {
-      Shape wanted = places_[place].plane;
-      wanted.height = plane.height;
-      return free_after[place] < life.made_at && wanted == plane && places_[place].planes == value.planes();
-    };
-    std::size_t place = 0;
-    while (place < places_.size() && !fits(place)) ++place;
-    if (place == places_.size()) {
-      places_.push_back({plane, value.planes()});
-      free_after.push_back(0);
-    }
-    places_[place].plane.height = std::max(places_[place].plane.height, plane.height);
+    Tenant tenant{i, plan_.program.lives[i], 0, value.plane(), value.planes()};
+    tenant.plane.height = held[i];
     // What is read of the decoded image stays for the next band.
-    free_after[place] = i == 0 ? plan_.program.nodes.size() + 1 : life.last_read_at;
-    place_of_[i] = place;
+    if (i == 0) tenant.life.last_read_at = plan_.program.nodes.size() + 1;
+    tenants.push_back(tenant);
+  }
+  places_ = place(tenants, PlaceRule::first);
+  place_of_.resize(held.size());
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    for (const ValueId value : places_[i].values) place_of_[value] = i;
   }
 }
 

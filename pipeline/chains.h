@@ -99,12 +99,7 @@ class BandPlan {
   [[nodiscard]] std::int64_t bytes_moved(const Node& node, const RowRange& band) const;
   // By value: the rows of it that a band makes or reads. Empty for what the chain does not touch.
   [[nodiscard]] std::vector<RowRange> rows_of(const RowRange& band) const;
-  // Memory of a band, used for one value after the other: planes of one shape, as high as the most rows that
-  // any band holds of any of them.
-  struct Place {
-    Shape plane;
-    int planes = 1;
-  };
+  // Memory of a band: planes of one shape, as high as the most rows that any band holds of any value.
   [[nodiscard]] const std::vector<Place>& places() const { return places_; }
   // Where a band holds its rows of a value; none where it makes them in a whole image, or not at all. The
   // decoded image has a place of its own, with the rows between this band's and the last one's.

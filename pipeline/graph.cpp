@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "images/unreachable.h"
+
 namespace imgpipe {
 namespace {
 
@@ -36,6 +38,7 @@ class Lowering {
     }
     if (stage.counts) {
       counted_by_[index] = add(ValueKind::counts, step.out);
+      program_.results.push_back(counted_by_[index]);
       node.outputs.push_back({counted_by_[index]});
     }
     node.after = frame_;
@@ -47,9 +50,8 @@ class Lowering {
   }
 
   Program finish(const Keep& keep) {
-    program_.results.push_back(frame_.value);
+    program_.results.insert(program_.results.begin(), frame_.value);
     for (ValueId i = 0; i < program_.values.size(); ++i) {
-      if (program_.values[i].kind == ValueKind::counts) program_.results.push_back(i);
       if (i == 0 ? keep.source : keep.outputs) program_.lives[i].last_read_at = time_ + 1;
     }
     for (const ValueId result : program_.results) program_.lives[result].last_read_at = time_ + 1;
@@ -77,17 +79,23 @@ class Lowering {
 }  // namespace
 
 int Value::planes() const {
-  if (kind == ValueKind::counts) return 0;
-  return kind == ValueKind::alpha || type.layout == Layout::interleaved ? 1 : type.color_channels;
+  switch (kind) {
+    case ValueKind::pixels:
+      return type.layout == Layout::interleaved ? 1 : type.color_channels;
+    case ValueKind::alpha:
+      return 1;
+    case ValueKind::counts:
+      return 0;
+  }
+  unreachable();
 }
 
 Shape Value::plane() const {
-  const bool mixed = kind == ValueKind::pixels && type.layout == Layout::interleaved;
-  return {type.width, type.height, mixed ? type.channels() : 1, type.sample};
+  return {type.width, type.height, type.layout == Layout::interleaved ? type.channels() : 1, type.sample};
 }
 
 std::int64_t Value::bytes() const {
-  if (kind == ValueKind::counts) return static_cast<std::int64_t>(counters(type) * sizeof(std::uint64_t));
+  if (!is_image()) return static_cast<std::int64_t>(counters(type) * sizeof(std::uint64_t));
   return planes() * plane().bytes();
 }
 
@@ -104,20 +112,25 @@ Program lower(const Plan& plan, FusedSteps fused, const Keep& keep) {
   return lowering.finish(keep);
 }
 
-std::vector<std::vector<ValueId>> places_of(const Program& program) {
-  std::vector<std::vector<ValueId>> places;
-  std::vector<std::size_t> free_after;  // by place: when its last value was last read
-  for (ValueId i = 1; i < program.values.size(); ++i) {
-    if (program.values[i].kind == ValueKind::counts) continue;
-    // A node must not write what it reads.
-    std::size_t place = 0;
-    while (place < free_after.size() && free_after[place] >= program.lives[i].made_at) ++place;
-    if (place == free_after.size()) {
-      free_after.push_back(0);
-      places.emplace_back();
+std::vector<Place> place(const std::vector<Tenant>& tenants, PlaceRule rule) {
+  std::vector<Place> places;
+  places.reserve(tenants.size());
+  for (const Tenant& tenant : tenants) {
+    Place* best = nullptr;
+    for (Place& place : places) {
+      Shape plane = tenant.plane;
+      plane.height = place.plane.height;
+      // A node must not write what it reads.
+      const bool fits =
+          place.free_after < tenant.life.made_at && place.plane == plane && place.planes == tenant.planes;
+      if (fits && (best == nullptr || (rule == PlaceRule::largest && place.bytes > best->bytes)))
+        best = &place;
     }
-    free_after[place] = program.lives[i].last_read_at;
-    places[place].push_back(i);
+    if (best == nullptr) best = &places.emplace_back(Place{.plane = tenant.plane, .planes = tenant.planes});
+    best->bytes = std::max(best->bytes, tenant.bytes);
+    best->plane.height = std::max(best->plane.height, tenant.plane.height);
+    best->free_after = tenant.life.last_read_at;
+    best->values.push_back(tenant.value);
   }
   return places;
 }

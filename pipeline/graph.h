@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "kernels/stage.h"
@@ -30,6 +31,7 @@ struct Value {
   // Planes, and the shape of each: an interleaved frame has one with all channels, alpha included. Counts
   // have none.
   [[nodiscard]] int planes() const;
+  [[nodiscard]] bool is_image() const { return planes() > 0; }
   [[nodiscard]] Shape plane() const;
   // Without padding. Counts have 8 bytes each.
   [[nodiscard]] std::int64_t bytes() const;
@@ -74,6 +76,8 @@ struct Graph {
   std::vector<Value> values;     // the decoded image first
   std::vector<Node> nodes;       // in execution order
   std::vector<ValueId> results;  // the finished image, one plane; then all counts
+
+  [[nodiscard]] std::span<const ValueId> counts() const { return std::span(results).subspan(1); }
 };
 
 // Times: the image is decoded at 0, node i runs at i + 1, and results live to the end.
@@ -100,10 +104,29 @@ struct Keep {
 
 [[nodiscard]] Program lower(const Plan& plan, FusedSteps fused, const Keep& keep = {});
 
-// Places for values that live one after the other, and for each the values that it is for: two that live at
-// one time never share one. The decoded image has none, and counts have none: they are small, and every
-// histogram is kept.
-[[nodiscard]] std::vector<std::vector<ValueId>> places_of(const Program& program);
+// A value that needs memory for so long. With a plane: it shares none with others than such planes.
+struct Tenant {
+  ValueId value = 0;
+  Lifetime life{};
+  std::int64_t bytes = 0;
+  Shape plane{};
+  int planes = 1;
+};
+
+// Memory for values that live one after the other: the bytes of the largest, the rows of the highest.
+struct Place {
+  std::int64_t bytes = 0;
+  Shape plane{};
+  int planes = 1;
+  std::vector<ValueId> values{};
+  std::size_t free_after = 0;  // when the last of them was last read
+};
+
+// Which of the places that are free a value gets; where there is none, it gets a new one. The largest grows
+// least.
+enum class PlaceRule : std::uint8_t { first, largest };
+
+[[nodiscard]] std::vector<Place> place(const std::vector<Tenant>& tenants, PlaceRule rule);
 
 // The planes of a frame, as stages are called with them: of pixels, then alpha where it has a plane of its
 // own.

@@ -12,7 +12,7 @@ namespace imgpipe {
 
 // The call of a node. The engine says where things lie, of what the node uses only, in this order:
 //   in(value, plane)     what it reads, a view of bytes
-//   counts(step)         the counters of the histogram that a step of the plan has counted, or is to count
+//   counts(value)        the counters that it reads, or is to count
 //   out(value, plane)    where it writes
 // The stage's table, if it has one, is the host's.
 template <class Where, class In, class Counts, class Out>
@@ -25,7 +25,7 @@ template <class Where, class In, class Counts, class Out>
   call.in = frame_of<const std::byte, Where>(program, node.pixels_in(), in);
   for (const auto& value : {node.counts_in(), node.counts_out()}) {
     if (!value) continue;
-    call.histogram = histogram_view<Where>(counts(program.step_of(*value)), program.values[*value].type);
+    call.histogram = histogram_view<Where>(counts(*value), program.values[*value].type);
   }
   if (node.pixels_out() != nullptr) call.out = frame_of<std::byte, Where>(program, *node.pixels_out(), out);
   return call;

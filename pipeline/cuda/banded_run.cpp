@@ -9,6 +9,7 @@
 
 #include "images/memory/available_memory.h"
 #include "pipeline/cuda/device_memory.h"
+#include "pipeline/cuda/device_run.h"
 #include "pipeline/devices/band_device.h"
 #include "pipeline/host/chained_run.h"
 #include "pipeline/stage_calls.h"
@@ -296,21 +297,12 @@ class ResumedReader final : public Reader {
 // Bytes that the whole of a plan takes on a device; each step's output has its own with `keep_outputs`.
 std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs) {
   const Program program = lower(plan, FusedSteps::as_one, {.outputs = keep_outputs});
-  const std::vector<Value>& values = program.values;
-  const auto bytes_of = [&](ValueId i) { return values[i].planes() * device_bytes(values[i].plane()); };
-  std::int64_t bytes = bytes_of(0) + prepared_bytes_of(plan);
-  for (const std::vector<ValueId>& place : places_of(program)) {
-    std::int64_t most = 0;
-    for (const ValueId value : place) most = std::max(most, bytes_of(value));
-    bytes += most;
-  }
-  for (const Value& value : values) {
-    if (value.kind == ValueKind::counts) bytes += value.bytes();
-  }
-  for (const Node& node : program.nodes) bytes += finds_bytes_of(node);
+  std::int64_t bytes = 0;
+  for (const DeviceBlock& block : device_blocks(program, true)) bytes += block.bytes;
+  for (const ValueId counts : program.counts()) bytes += program.values[counts].bytes();  // and on the host
   // Each begins on a boundary; a node has what it has prepared, and what it finds.
   constexpr std::int64_t kBoundary = 256;
-  return bytes + kBoundary * static_cast<std::int64_t>(values.size() + 2 * program.nodes.size());
+  return bytes + kBoundary * static_cast<std::int64_t>(program.values.size() + 2 * program.nodes.size());
 }
 
 // In what is free, or held to be used again.

@@ -1,6 +1,5 @@
 #include "pipeline/cuda/device_run.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "kernels/gray/gray.h"
@@ -8,13 +7,27 @@
 #include "pipeline/stage_calls.h"
 
 namespace imgpipe {
-namespace {
 
-std::size_t bytes_on_device(const Value& value) {
-  return static_cast<std::size_t>(value.planes() * device_bytes(value.plane()));
+std::vector<DeviceBlock> device_blocks(const Program& program, bool with_source) {
+  const auto bytes_of = [](const Value& image) { return image.planes() * device_bytes(image.plane()); };
+  std::vector<DeviceBlock> blocks;
+  if (with_source) blocks.push_back({bytes_of(program.values[0]), {0}});
+  std::vector<Tenant> tenants;
+  for (ValueId i = 1; i < program.values.size(); ++i) {
+    const Value& value = program.values[i];
+    if (value.is_image()) tenants.push_back({i, program.lives[i], bytes_of(value)});
+  }
+  for (const Place& shared : place(tenants, PlaceRule::first))
+    blocks.push_back({shared.bytes, shared.values});
+  for (const ValueId counts : program.counts()) blocks.push_back({program.values[counts].bytes(), {counts}});
+  for (std::size_t i = 0; i < program.nodes.size(); ++i) {
+    if (const std::int64_t bytes = finds_bytes_of(program.nodes[i])) blocks.push_back({bytes, {}, i});
+  }
+  for (std::size_t i = 0; i < program.nodes.size(); ++i) {
+    if (const auto& table = program.nodes[i].prepared) blocks.push_back({std::ssize(*table), {}, i});
+  }
+  return blocks;
 }
-
-}  // namespace
 
 DeviceRun::DeviceRun(Context& context, const Plan& plan, Timeline& timeline, bool keep_outputs,
                      Decoded decoded, std::string track)
@@ -23,56 +36,32 @@ DeviceRun::DeviceRun(Context& context, const Plan& plan, Timeline& timeline, boo
       times_(context, timeline, std::move(track)),
       program_(lower(plan, FusedSteps::as_one, {.outputs = keep_outputs})),
       first_call_(decoded == Decoded::with_first_steps ? decoded_steps() : 0) {
-  take_memory();
-  prepare();
-  make_calls();
-}
-
-void DeviceRun::take_memory() {
   memory_.resize(program_.values.size());
+  std::vector<std::byte*> tables(program_.nodes.size());
   // Where the decoder makes it grey, the image that the file holds is never there.
   const bool needs_source = first_call_ == 0 || program_.nodes[0].pixels_out() == nullptr;
-  if (needs_source) {
-    memory_[0] = take(bytes_on_device(program_.values[0]));
-    source_ = plane(0, 0);
+  for (const DeviceBlock& block : device_blocks(program_, needs_source)) {
+    std::byte* const memory = context_.arena.take(static_cast<std::size_t>(block.bytes));
+    for (const ValueId value : block.values) memory_[value] = memory;
+    if (block.node) tables[*block.node] = memory;
   }
-  for (const std::vector<ValueId>& place : places_of(program_)) {
-    std::size_t most = 0;
-    for (const ValueId value : place) most = std::max(most, bytes_on_device(program_.values[value]));
-    std::byte* const memory = take(most);
-    for (const ValueId value : place) memory_[value] = memory;
-  }
-  histograms_.resize(plan_.steps.size());
-  for (const Node& node : program_.nodes) {
-    const auto counts = node.counts_out();
-    if (!counts) continue;
-    const auto bytes = static_cast<std::size_t>(program_.values[*counts].bytes());
-    histograms_[node.step] = reinterpret_cast<std::uint64_t*>(take(bytes));
-  }
-  for (const Node& node : program_.nodes) {
-    const auto bytes = static_cast<std::size_t>(finds_bytes_of(node));
-    finds_.push_back(bytes > 0 ? take(bytes) : nullptr);
-  }
+  make_calls(tables);
 }
 
-// The steps' tables go up once.
-void DeviceRun::prepare() {
-  for (const Node& node : program_.nodes) {
-    const auto& table = node.prepared;
-    prepared_.push_back(table ? take(table->size()) : nullptr);
-    if (!table) continue;
-    IMGPIPE_CUDA(cudaMemcpyAsync(prepared_.back(), table->data(), table->size(), cudaMemcpyHostToDevice,
-                                 context_.stream.get()));
-  }
-}
-
-void DeviceRun::make_calls() {
+// What nodes have prepared goes up once.
+void DeviceRun::make_calls(const std::vector<std::byte*>& tables) {
   const auto plane_of = [this](ValueId value, int i) { return plane(value, i); };
-  const auto counts_of = [this](std::size_t step) { return histograms_[step]; };
+  const auto counts_of = [this](ValueId value) { return reinterpret_cast<std::uint64_t*>(memory_[value]); };
   for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
-    calls_.push_back(stage_call<Device>(program_, program_.nodes[i], plane_of, counts_of, plane_of));
-    calls_.back().prepared.data = prepared_[i];
-    calls_.back().finds = finds_[i];
+    const Node& node = program_.nodes[i];
+    auto& call = calls_.emplace_back(stage_call<Device>(program_, node, plane_of, counts_of, plane_of));
+    if (!node.prepared) {
+      call.finds = tables[i];
+      continue;
+    }
+    call.prepared.data = tables[i];
+    IMGPIPE_CUDA(cudaMemcpyAsync(tables[i], node.prepared->data(), node.prepared->size(),
+                                 cudaMemcpyHostToDevice, context_.stream.get()));
   }
 }
 
@@ -94,7 +83,7 @@ std::size_t DeviceRun::decoded_steps() const {
 }
 
 DeviceRun::DecodedTo DeviceRun::decoded_to() const {
-  DecodedTo to{.pixels = source_, .grey = {}, .luma = {}, .counts = nullptr, .row = "decode"};
+  DecodedTo to{.pixels = source(), .grey = {}, .luma = {}, .counts = nullptr, .row = "decode"};
   for (std::size_t i = 0; i < first_call_; ++i) {
     const Node& node = program_.nodes[i];
     to.row += "+" + plan_.steps[node.step].label;
@@ -110,7 +99,7 @@ DeviceRun::DecodedTo DeviceRun::decoded_to() const {
 
 std::size_t DeviceRun::upload(const ConstHostView& rows, std::int64_t first, int pass) {
   const std::size_t start = context_.mark();
-  copy_to_device(source_.rows(first, rows.height), rows, context_.stream);
+  copy_to_device(source().rows(first, rows.height), rows, context_.stream);
   const std::size_t end = context_.mark();
   times_.interval("upload", SpanKind::transfer, rows.bytes(), pass, start, end);
   return end;
@@ -138,12 +127,10 @@ void DeviceRun::download(const HostView& to, int pass) {
 
 void DeviceRun::download_histograms(std::vector<std::vector<std::uint64_t>>& to) const {
   to.resize(plan_.steps.size());
-  for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
-    if (!program_.nodes[i].counts_out()) continue;
-    const Histogram<Device>& counts = calls_[i].histogram;
-    std::vector<std::uint64_t>& counted = to[program_.nodes[i].step];
-    counted.resize(static_cast<std::size_t>(counts.stride * counts.height));
-    IMGPIPE_CUDA(cudaMemcpyAsync(counted.data(), counts.data, counted.size() * sizeof(std::uint64_t),
+  for (const ValueId counts : program_.counts()) {
+    std::vector<std::uint64_t>& counted = to[program_.step_of(counts)];
+    counted.resize(counters(program_.values[counts].type));
+    IMGPIPE_CUDA(cudaMemcpyAsync(counted.data(), memory_[counts], counted.size() * sizeof(std::uint64_t),
                                  cudaMemcpyDeviceToHost, context_.stream.get()));
   }
 }

@@ -2,6 +2,7 @@
 // lanes of a batch both go this way.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,16 @@
 #include "pipeline/graph.h"
 
 namespace imgpipe {
+
+// Memory that a program takes of a device in one piece.
+struct DeviceBlock {
+  std::int64_t bytes = 0;
+  std::vector<ValueId> values{};      // that lie there, one after the other
+  std::optional<std::size_t> node{};  // or whose table does: what it has prepared, or what it finds
+};
+
+// In the order in which they are taken. `with_source`: the decoded image, too.
+[[nodiscard]] std::vector<DeviceBlock> device_blocks(const Program& program, bool with_source);
 
 class DeviceRun {
  public:
@@ -29,7 +40,7 @@ class DeviceRun {
   [[nodiscard]] const Plan& plan() const { return plan_; }
   [[nodiscard]] DeviceTimes& times() { return times_; }
   // Where the decoded image goes; empty where it is decoded to what a step makes of it.
-  [[nodiscard]] const DeviceView& source() const { return source_; }
+  [[nodiscard]] DeviceView source() const { return plane(0, 0); }
   // Where a device that decodes puts what it makes. What it does of the steps launch() leaves out.
   struct DecodedTo {
     DeviceView pixels, grey;  // what is empty is not wanted
@@ -55,23 +66,16 @@ class DeviceRun {
   void give_spans() { times_.give_spans(); }
 
  private:
-  [[nodiscard]] std::byte* take(std::size_t bytes) { return context_.arena.take(bytes); }
   [[nodiscard]] std::size_t decoded_steps() const;
-  void take_memory();
-  void prepare();
-  void make_calls();
+  void make_calls(const std::vector<std::byte*>& tables);
   [[nodiscard]] DeviceView plane(ValueId value, int i) const;
 
   Context& context_;
   const Plan& plan_;
   DeviceTimes times_;
   const Program program_;
-  DeviceView source_;
-  const std::size_t first_call_;            // those before are the decoder's
-  std::vector<std::byte*> memory_;          // by value; nullptr for counts
-  std::vector<std::uint64_t*> histograms_;  // by step
-  std::vector<std::byte*> prepared_;        // by node
-  std::vector<std::byte*> finds_;           // by node; nullptr where it finds nothing
+  const std::size_t first_call_;    // those before are the decoder's
+  std::vector<std::byte*> memory_;  // by value
   std::vector<StageCall<Device>> calls_;
 };
 

@@ -50,7 +50,6 @@ DeviceBands::DeviceBands(const ChainedPlan& plan, const Chain& chain, const Band
     output_bytes_ = std::max(output_bytes_, bytes_of(outputs(rows)));
   }
   layout_ = layout_of(most);
-  bytes_ = layout_.bytes;
 }
 
 BandRows DeviceBands::rows_of(const RowRange& band) const {
@@ -75,9 +74,7 @@ bool DeviceBands::is_input(ValueId value) const {
 
 bool DeviceBands::is_output(ValueId value) const {
   const std::size_t made_at = plan_.program.lives[value].made_at;
-  if (plan_.program.values[value].kind == ValueKind::counts || made_at <= chain_.first ||
-      made_at > chain_.end)
-    return false;
+  if (made_at <= chain_.first || made_at > chain_.end) return false;
   return plan_.is_whole(value, chain_) || (bands_.to_writer() && value == plan_.program.results[0]);
 }
 
@@ -122,44 +119,27 @@ std::int64_t DeviceBands::part_bytes(const BandPart& part) const {
   return part_shape(part).bytes();
 }
 
-// Places are used for one value after the other, as pipeline/graph.h has them, but for the bytes of the
-// rows that are held: what a node reads lies elsewhere than what it writes.
 DeviceBands::Layout DeviceBands::layout_of(const std::vector<std::int64_t>& most_held) const {
-  struct Place {
-    std::int64_t bytes = 0;
-    std::size_t free_after = 0;
-  };
-  std::vector<Place> places;
-  std::vector<std::size_t> place_of(most_held.size());
-  for (std::size_t i = 0; i < most_held.size(); ++i) {
+  std::vector<Tenant> tenants;
+  for (ValueId i = 0; i < most_held.size(); ++i) {
+    if (most_held[i] == 0) continue;
     const Value& value = plan_.program.values[i];
-    if (value.kind == ValueKind::counts || most_held[i] == 0) continue;
     const std::size_t there_at = std::max(plan_.program.lives[i].made_at, chain_.first);
-    const std::int64_t bytes =
-        aligned(value.planes() * room_.rows_bytes(value.plane(), most_held[i]), kAlignment);
-    // The free place that grows least.
-    std::size_t best = places.size();
-    for (std::size_t place = 0; place < places.size(); ++place) {
-      if (places[place].free_after >= there_at) continue;
-      if (best == places.size() || places[place].bytes > places[best].bytes) best = place;
-    }
-    if (best == places.size()) places.emplace_back();
-    places[best].bytes = std::max(places[best].bytes, bytes);
-    places[best].free_after = std::max(last_read(i), there_at);
-    place_of[i] = best;
+    tenants.push_back(
+        {.value = i,
+         .life = {there_at, std::max(last_read(i), there_at)},
+         .bytes = aligned(value.planes() * room_.rows_bytes(value.plane(), most_held[i]), kAlignment)});
   }
-  Layout layout;
-  std::vector<std::int64_t> starts;
-  for (const Place& place : places) {
-    starts.push_back(layout.bytes);
+  Layout layout{std::vector<std::int64_t>(most_held.size())};
+  for (const Place& place : place(tenants, PlaceRule::largest)) {
+    for (const ValueId value : place.values) layout.offsets[value] = layout.bytes;
     layout.bytes += place.bytes;
   }
-  for (std::size_t i = 0; i < most_held.size(); ++i)
-    layout.offsets.push_back(place_of[i] < starts.size() ? starts[place_of[i]] : 0);
   for (const Node& node : plan_.nodes_of(chain_)) {
-    layout.offsets.push_back(layout.bytes);
-    if (const auto counts = node.counts_out())
+    if (const auto counts = node.counts_out()) {
+      layout.offsets[*counts] = layout.bytes;
       layout.bytes += aligned(plan_.program.values[*counts].bytes(), kAlignment);
+    }
   }
   return layout;
 }
@@ -172,9 +152,8 @@ DeviceBytes DeviceBands::view(std::byte* memory, const BandRows& rows, const Ban
   return {memory + layout_.offsets[part.value] + rows_before * stride, part_shape(part), stride};
 }
 
-std::uint64_t* DeviceBands::counts(std::byte* memory, std::size_t node) const {
-  const std::size_t at = plan_.program.values.size() + node - chain_.first;
-  return reinterpret_cast<std::uint64_t*>(memory + layout_.offsets[at]);
+std::uint64_t* DeviceBands::counts(std::byte* memory, ValueId value) const {
+  return reinterpret_cast<std::uint64_t*>(memory + layout_.offsets[value]);
 }
 
 // What a node reads for a band: of one that only counts, the band's own rows.
@@ -194,7 +173,9 @@ std::optional<StageCall<Device>> DeviceBands::call(std::size_t i, std::byte* mem
       [&](ValueId value, int plane) {
         return view(memory, rows, {value, plane, in});
       },
-      [&](std::size_t step) { return node.counts_out() ? counts(memory, i) : tables.counts[step]; },
+      [&](ValueId value) {
+        return node.counts_out() ? counts(memory, value) : tables.counts[plan_.program.step_of(value)];
+      },
       [&](ValueId value, int plane) {
         return view(memory, rows, {value, plane, rows.held[value]});
       });

@@ -78,11 +78,11 @@ class DeviceBands {
   [[nodiscard]] Shape part_shape(const BandPart& part) const;
 
   // One band's memory on the device.
-  [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+  [[nodiscard]] std::int64_t bytes() const { return layout_.bytes; }
   // In such memory: rows that are held.
   [[nodiscard]] DeviceBytes view(std::byte* memory, const BandRows& rows, const BandPart& part) const;
-  // The counters of a node that counts, this band's alone.
-  [[nodiscard]] std::uint64_t* counts(std::byte* memory, std::size_t node) const;
+  // The counters that a node of the chain writes, this band's alone.
+  [[nodiscard]] std::uint64_t* counts(std::byte* memory, ValueId value) const;
   // The call of a node of the chain; none where the band has nothing for it.
   [[nodiscard]] std::optional<StageCall<Device>> call(std::size_t node, std::byte* memory,
                                                       const BandRows& rows, const DeviceTables& tables) const;
@@ -90,7 +90,7 @@ class DeviceBands {
  private:
   friend class DeviceCutter;
   struct Layout {
-    std::vector<std::int64_t> offsets;  // by value, then by node of the chain: its counters
+    std::vector<std::int64_t> offsets;  // by value
     std::int64_t bytes = 0;
   };
   // For at most so many rows of each value.
@@ -107,7 +107,7 @@ class DeviceBands {
   const BandPlan bands_;
   const DeviceRoom room_;
   Layout layout_;
-  std::int64_t bytes_ = 0, input_bytes_ = 0, output_bytes_ = 0;
+  std::int64_t input_bytes_ = 0, output_bytes_ = 0;
 };
 
 // How a chain is cut for a device: as many bands on their way as are wanted, or fewer where they would become
@@ -136,8 +136,8 @@ void queue_band(const DeviceBands& bands, std::byte* memory, const BandRows& row
   for (std::size_t node = bands.chain().first; node < bands.chain().end; ++node) {
     const auto call = bands.call(node, memory, rows, tables);
     if (call) queue.launch(node, *call);
-    if (program.nodes[node].counts_out())
-      queue.counts(node, call ? bands.counts(memory, node) : static_cast<std::uint64_t*>(nullptr));
+    if (const auto counts = program.nodes[node].counts_out())
+      queue.counts(node, call ? bands.counts(memory, *counts) : static_cast<std::uint64_t*>(nullptr));
     for (std::size_t i = 0; i < down.size(); ++i) {
       if (program.lives[down[i].value].made_at == node + 1)
         queue.download(outputs[i], bands.view(memory, rows, down[i]));

@@ -190,8 +190,9 @@ class BandPass {
     auto call = stage_call<Host>(
         plan_.program, node,
         [&](ValueId value, int plane) { return memory_.rows_of(slot, value, plane, in); },
-        [&](std::size_t step) {
-          return node.counts_out() ? memory_.own_counts(slot, i) : job_.histograms[step].data();
+        [&](ValueId value) {
+          return node.counts_out() ? memory_.own_counts(slot, i)
+                                   : job_.histograms[plan_.program.step_of(value)].data();
         },
         [&](ValueId value, int plane) { return memory_.target_of(slot, value, plane, out); });
     if (const auto& found = job_.found[i]; !found.empty()) call.found = {found.data(), std::ssize(found)};

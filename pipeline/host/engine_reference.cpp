@@ -52,7 +52,7 @@ class ReferenceRun {
     return stage_call<Host>(
         program_, node,
         [this](ValueId value, int plane) { return std::as_const(whole_).plane(value, plane); },
-        [this](std::size_t step) { return outcome_.histograms[step].data(); },
+        [this](ValueId value) { return outcome_.histograms[program_.step_of(value)].data(); },
         [this](ValueId value, int plane) { return whole_.plane(value, plane); });
   }
 
@@ -81,7 +81,7 @@ class ReferenceEngine final : public Engine {
         const Value& value = program.values[i];
         const Lifetime& life = program.lives[i];
         const bool lives = life.made_at <= time && (question.repeat > 0 || life.last_read_at >= time);
-        if (lives && value.kind != ValueKind::counts) bytes += value.bytes();
+        if (lives && value.is_image()) bytes += value.bytes();
       }
       most = std::max(most, bytes);
     }

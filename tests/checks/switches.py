@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A question about the type of samples is a switch without a default, which a new type does not compile without.
+"""A question about a type of samples or values is a switch without a default: a new type does not compile before all
+are answered.
 
     switches.py            exit 1 and a line for every question that is asked in another way
     switches.py --check    tests itself on some that are
@@ -15,9 +16,11 @@ ELEMENT = r"(const )?(Sample8|Sample16|std::uint8_t|std::uint16_t|float)"
 # (pattern, what to do instead)
 FORBIDDEN = [
     (r"[!=]= ?Sample::|Sample::\w+ ?[!=]=", "use a function of images/sample.h"),
+    (r"[!=]= ?ValueKind::|ValueKind::\w+ ?[!=]=", "use a function of pipeline/graph.h"),
     (r"sizeof\((T|To|From)\) ?([!=<>]=|[<>]) ?(\d|sizeof)", "use kIsWide<T>: other types may have this size"),
     (rf"is_same_v<(T|To|From), {ELEMENT}>", "use kIsWide<T>, or a concept"),
 ]
+TYPE = r"case (Sample|Backend|ValueKind)::"
 # A switch, up to the brace that closes it where clang-format puts that.
 SWITCH = re.compile(r"^( *)switch \(.*?^\1}", re.DOTALL | re.MULTILINE)
 
@@ -31,7 +34,7 @@ def complaints(path, text):
         for found in re.finditer(pattern, text):
             yield f"{path}:{line_of(text, found.start())}: {found[0]}: {instead}"
     for switch in SWITCH.finditer(text):
-        if re.search(r"case (Sample|Backend)::", switch[0]) and (default := re.search(r"\bdefault:", switch[0])):
+        if re.search(TYPE, switch[0]) and (default := re.search(r"\bdefault:", switch[0])):
             line = line_of(text, switch.start() + default.start())
             yield f"{path}:{line}: default: list every type, and end in unreachable()"
 
@@ -49,6 +52,7 @@ def self_test():
     wrong("\nreturn shape.sample == Sample::u16 ? 2 : 1;", 2)
     wrong("if (shape.sample != Sample::u8) return;", 1)
     wrong("if (Sample::u8 == shape.sample) return;", 1)
+    wrong("if (ValueKind::counts == value.kind) return;", 1)
     wrong("if constexpr (sizeof(T) == 1) {", 1)
     wrong("a ? b : c;\nif constexpr (sizeof(To) > sizeof(From)) {", 2)
     wrong("std::conditional_t<std::is_same_v<T, Sample8>, int, long>", 1)

@@ -2,9 +2,12 @@
 // runtime's: no device is needed, and each refusal can be had.
 #ifdef IMGPIPE_TEST_CUDA
 
+#include <array>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <cuda_runtime.h>
@@ -13,11 +16,14 @@
 #include "images/error.h"
 #include "kernels/shared/cluster_support.cuh"
 #include "lab/bench/bench.h"
+#include "pipeline/cuda/banded_run.h"
 #include "pipeline/cuda/cuda_api.h"
+#include "pipeline/cuda/device_run.h"
 #include "pipeline/cuda/pinned_memory.h"
 #include "pipeline/device.h"
 #include "pipeline/lane.h"
 #include "pipeline/threads/thread_start.h"
+#include "tests/support/plan_record.h"
 
 namespace {
 
@@ -35,6 +41,9 @@ struct Runtime {
   int active_clusters = 1;
   cudaError_t cluster_status = cudaSuccess;
   int cluster_questions = 0;
+  bool has_memory = false;          // and streams and events; refuses what is not asked for alone
+  std::vector<std::size_t> blocks;  // that it has given, one behind the other
+  std::vector<std::pair<const void*, std::size_t>> copies;  // to or from the device
 
   cudaError_t failed(cudaError_t status) {
     if (status != cudaSuccess) last_error = status;
@@ -42,6 +51,9 @@ struct Runtime {
   }
 };
 Runtime runtime;
+
+constexpr std::size_t kMemory = std::size_t{1} << 30;       // the first block's address
+constexpr std::size_t kSharedBlock = std::size_t{8} << 20;  // DeviceArena's for small pieces
 
 std::size_t pinned_bytes() {
   std::size_t sum = 0;
@@ -103,12 +115,39 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void*, const cud
   *clusters = runtime.active_clusters;
   return runtime.failed(runtime.cluster_status);
 }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  *stream = nullptr;
+  return runtime.failed(runtime.has_memory ? cudaSuccess : cudaErrorUnknown);
+}
+cudaError_t cudaStreamDestroy(cudaStream_t) {
+  return cudaSuccess;
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  *event = nullptr;
+  return runtime.has_memory ? cudaSuccess : cudaErrorUnknown;
+}
+cudaError_t cudaMalloc(void** block, std::size_t bytes) {
+  if (!runtime.has_memory) return cudaErrorUnknown;
+  // A block for several pieces: DeviceArena then asks for the piece.
+  if (bytes == kSharedBlock) return runtime.failed(cudaErrorMemoryAllocation);
+  *block = reinterpret_cast<void*>(std::accumulate(runtime.blocks.begin(), runtime.blocks.end(), kMemory));
+  runtime.blocks.push_back(bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaMemset(void*, int, std::size_t) {
+  return runtime.has_memory ? cudaSuccess : cudaErrorUnknown;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t) {
+  return runtime.has_memory ? cudaSuccess : cudaErrorUnknown;
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t) {
+  runtime.copies.emplace_back(kind == cudaMemcpyDeviceToHost ? from : to, bytes);
+  return runtime.has_memory ? cudaSuccess : cudaErrorUnknown;
+}
 
 // What these tests do not reach.
 cudaError_t cudaDriverGetVersion(int*) {
-  return cudaErrorUnknown;
-}
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t*, unsigned) {
   return cudaErrorUnknown;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t) {
@@ -126,19 +165,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t) {
 cudaError_t cudaFree(void*) {
   return cudaErrorUnknown;
 }
-cudaError_t cudaMalloc(void**, std::size_t) {
-  return cudaErrorUnknown;
-}
 cudaError_t cudaMemGetInfo(std::size_t*, std::size_t*) {
-  return cudaErrorUnknown;
-}
-cudaError_t cudaMemcpyAsync(void*, const void*, std::size_t, cudaMemcpyKind, cudaStream_t) {
-  return cudaErrorUnknown;
-}
-cudaError_t cudaMemset(void*, int, std::size_t) {
-  return cudaErrorUnknown;
-}
-cudaError_t cudaStreamSynchronize(cudaStream_t) {
   return cudaErrorUnknown;
 }
 
@@ -344,6 +371,66 @@ TEST_F(CudaStandIn, ClustersRunWhereTheDeviceCanPlaceOne) {
   runtime.ptx_version = 80;
   EXPECT_FALSE(clusters()) << "code for 8.0 knows of no cluster";
   EXPECT_EQ(runtime.cluster_questions, 3);
+}
+
+// The least limit within which the whole of a plan goes to a device.
+std::int64_t whole_bytes(const Plan& plan, bool keep_outputs) {
+  Job job;
+  job.keep_outputs = keep_outputs;
+  std::int64_t low = 0;
+  std::int64_t high = std::int64_t{1} << 34;
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (must_go_in_bands(middle, job, plan, 0) ? low : high) = middle;
+  }
+  return high;
+}
+
+// The blocks that a plan takes, in order, where its frames lie in them, and what is copied of tables and
+// counts.
+std::string device_text(const Plan& plan, bool keep_outputs, DeviceRun::Decoded decoded) {
+  runtime.blocks.clear();
+  runtime.copies.clear();
+  PinnedMemory pinned(PinnedMemory::When::on_demand);
+  Context context(pinned);
+  Timeline timeline;
+  const DeviceRun run(context, plan, timeline, keep_outputs, decoded);
+  std::string text;
+  for (const std::size_t bytes : runtime.blocks) text += std::to_string(bytes) + " ";
+  const auto add = [&](const void* at) {
+    text += "@" + std::to_string(reinterpret_cast<std::uintptr_t>(at));
+  };
+  add(run.source().data);
+  add(run.result().data);
+  const DeviceRun::DecodedTo first = run.decoded_to();
+  add(first.grey.data);
+  add(first.counts);
+  for (const auto& frame : run.outputs()) {
+    for (const auto& plane : frame.planes) add(plane.data);
+  }
+  std::vector<std::vector<std::uint64_t>> histograms;
+  run.download_histograms(histograms);
+  for (const auto& [at, bytes] : runtime.copies) {
+    text += " " + std::to_string(bytes);
+    add(at);
+  }
+  for (const auto& counts : histograms) text += " " + std::to_string(counts.size());
+  return text + "; ";
+}
+
+constexpr std::array<std::string_view, 2> kGroups{"estimate", "blocks"};
+
+TEST_F(CudaStandIn, PlansTakeTheDeviceMemoryThatTheyTookBefore) {
+  runtime.has_memory = true;
+  expect_recorded("tests/cuda_stand_in/device_memory.txt", kGroups, [](const Plan& plan) {
+    std::vector<std::string> numbers(kGroups.size());
+    for (const bool keep_outputs : {false, true}) {
+      numbers[0] += plan.steps.empty() ? "none " : std::to_string(whole_bytes(plan, keep_outputs)) + " ";
+      for (const auto decoded : {DeviceRun::Decoded::on_host, DeviceRun::Decoded::with_first_steps})
+        numbers[1] += device_text(plan, keep_outputs, decoded);
+    }
+    return numbers;
+  });
 }
 
 }  // namespace

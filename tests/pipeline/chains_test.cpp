@@ -42,7 +42,7 @@ double most_times_made(const std::string& stages, const Shape& shape, Format for
     }
     for (std::size_t b = 1; b < made.size(); ++b) {
       const Value& value = chained.program.values[b];
-      if (!chained.made_in(b, chain) || value.kind == ValueKind::counts) continue;
+      if (!chained.made_in(b, chain) || !value.is_image()) continue;
       most = std::max(most, static_cast<double>(made[b]) / static_cast<double>(value.type.height));
     }
   }

@@ -1,14 +1,10 @@
-// The memory that plans of random chains need, against tests/pipeline/plan_memory.txt: a line of digests for
-// each chain, in the order of kGroups. A failure prints the numbers of today; IMGPIPE_WRITE_GOLDEN=1 writes
-// the file.
+// The memory that plans of random chains need, and where values lie in it, against
+// tests/pipeline/plan_memory.txt.
 #include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -18,16 +14,10 @@
 #include "pipeline/devices/device_bands.h"
 #include "pipeline/engine.h"
 #include "pipeline/host/chained_run.h"
-#include "tests/support/images.h"
-#include "tests/support/places.h"
-#include "tests/support/random_stages.h"
+#include "tests/support/plan_record.h"
 
 namespace imgpipe::test::plan_memory_test {
 namespace {
-
-constexpr int kChains = 150;
-constexpr std::int64_t kMostSteps = 6;
-constexpr std::uint64_t kSeed = 20261125;
 
 // The reader and the writer are never run: estimates ask for their sizes.
 class HeaderReader final : public Reader {
@@ -54,7 +44,6 @@ class StripWriter final : public Writer {
 constexpr std::array<std::int64_t, 3> kStripRows{0, 2, 16};
 constexpr std::array<std::string_view, 8> kGroups{"reference", "cpu",  "cpu kept", "cpu repeated",
                                                   "device",    "lane", "bands",    "device bands"};
-using Numbers = std::array<std::string, kGroups.size()>;
 
 std::string text_of(const MemoryNeed& need) {
   return std::to_string(need.bytes) + " " + std::to_string(need.band_bytes) + " " +
@@ -68,7 +57,28 @@ std::string bands_text(const Plan& plan, ChainLength length, bool streamed, cons
     const BandPlan bands(chained, chain, chain.last ? &writer : nullptr, 3);
     text += std::to_string(chain.first) + "-" + std::to_string(chain.end) + " " +
             std::to_string(bands.bands()) + "x" + std::to_string(bands.rows()) + "x" +
-            std::to_string(bands.band_bytes()) + "; ";
+            std::to_string(bands.band_bytes());
+    for (ValueId value = 0; value < chained.program.values.size(); ++value) {
+      const auto place = bands.place_of(value);
+      text += place ? " " + std::to_string(*place) : " -";
+    }
+    text += "; ";
+  }
+  return text;
+}
+
+// Where the first band has its rows and counters, from the beginning of its memory on.
+std::string offsets_text(const DeviceBands& bands) {
+  std::string text;
+  auto* const memory = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 20);
+  const BandRows rows = bands.rows_of(bands.bands().band(0));
+  for (ValueId value = 0; value < rows.held.size(); ++value) {
+    if (rows.held[value].count() > 0)
+      text += " " + std::to_string(bands.view(memory, rows, {value, 0, rows.held[value]}).data - memory);
+  }
+  for (std::size_t node = bands.chain().first; node < bands.chain().end; ++node) {
+    if (const auto counts = bands.plan().program.nodes[node].counts_out())
+      text += " " + std::to_string(reinterpret_cast<std::byte*>(bands.counts(memory, *counts)) - memory);
   }
   return text;
 }
@@ -84,7 +94,7 @@ std::string device_bands_text(const Plan& plan, const Writer& writer) {
     try {
       const DeviceCut cut = cut_for_device(chained, chain, chain.last ? &writer : nullptr, room, 3);
       text += std::to_string(cut.slots) + "x" + std::to_string(cut.bands.bands().rows()) + "x" +
-              std::to_string(cut.bands.bytes()) + "; ";
+              std::to_string(cut.bands.bytes()) + offsets_text(cut.bands) + "; ";
     } catch (const Error& error) {
       text += std::string(error.what()) + "; ";
     }
@@ -92,11 +102,11 @@ std::string device_bands_text(const Plan& plan, const Writer& writer) {
   return text;
 }
 
-Numbers numbers_of(const Plan& plan) {
+std::vector<std::string> numbers_of(const Plan& plan) {
   const auto reference = make_reference_engine();
   const auto cpu = make_cpu_engine(3);
   const HeaderReader reader(plan.input);
-  Numbers numbers;
+  std::vector<std::string> numbers(kGroups.size());
   for (const std::int64_t rows : kStripRows) {
     const StripWriter writer(rows);
     const MemoryQuestion streamed{plan, reader, &writer};
@@ -122,60 +132,8 @@ Numbers numbers_of(const Plan& plan) {
   return numbers;
 }
 
-std::string digest(std::string_view text) {
-  std::uint32_t hash = 2166136261U;  // FNV-1a
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-  std::array<char, 5> digits{};
-  (void)std::snprintf(digits.data(), digits.size(), "%04x", (hash ^ (hash >> 16)) & 0xFFFFU);
-  return digits.data();
-}
-
-struct PlannedChain {
-  std::string text;
-  Plan plan;
-};
-
-// The next chain that the planner accepts, of an image with sides of up to some thousand pixels.
-PlannedChain next_chain(Random& random) {
-  for (;;) {
-    std::string list;
-    for (std::int64_t left = 1 + below(random, kMostSteps); left > 0; --left)
-      list += (list.empty() ? "" : ",") + random_step(random, *any_stage(random));
-    const Sample sample = below(random, 2) == 0 ? Sample::u8 : Sample::u16;
-    Shape shape = random_shape(random, sample, static_cast<int>(1 + below(random, 4)));
-    const std::int64_t scale = 1 + below(random, 60);
-    shape.width *= scale;
-    shape.height *= scale;
-    const bool fuse = below(random, 2) == 0;
-    try {
-      return {list + " of " + std::to_string(shape.width) + "x" + std::to_string(shape.height) + "x" +
-                  std::to_string(shape.channels) + " u" + std::to_string(8 * bytes_per_sample(sample)),
-              make_plan(parse_stages(list), shape, fuse, 1 << 24)};
-    } catch (const Error&) {
-      continue;
-    }
-  }
-}
-
 TEST(PlanMemory, NeedsWhatItNeededBefore) {
-  const auto path = std::filesystem::path(kSourceFolder) / "tests" / "pipeline" / "plan_memory.txt";
-  const bool writes = std::getenv("IMGPIPE_WRITE_GOLDEN") != nullptr;
-  std::fstream file(path, writes ? std::ios::out : std::ios::in);
-  Random random(kSeed);
-  for (int i = 0; i < kChains; ++i) {
-    const PlannedChain chain = next_chain(random);
-    const Numbers numbers = numbers_of(chain.plan);
-    for (std::size_t group = 0; group < kGroups.size(); ++group) {
-      const std::string now = digest(numbers[group]);
-      if (writes) {
-        file << now << (group + 1 == kGroups.size() ? "\n" : " ");
-        continue;
-      }
-      std::string before;
-      file >> before;
-      ASSERT_EQ(now, before) << chain.text << "\n" << kGroups[group] << ": " << numbers[group];
-    }
-  }
+  expect_recorded("tests/pipeline/plan_memory.txt", kGroups, numbers_of);
 }
 
 }  // namespace

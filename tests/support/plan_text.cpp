@@ -45,7 +45,7 @@ PlanRows rows_of(const Plan& plan) {
 
 ValueRows rows_of(const Plan& plan, FusedSteps fused, const Keep& keep) {
   const Program program = lower(plan, fused, keep);
-  ValueRows rows{.nodes = {}, .values = {}, .result = program.results[0], .places = places_of(program)};
+  ValueRows rows{.nodes = {}, .values = {}, .result = program.results[0], .places = {}};
   for (const Node& node : program.nodes) {
     NodeRow row{.label = plan.steps[node.step].label, .stage = node.stage->name};
     row.pixels_in = node.pixels_in().value;
@@ -60,11 +60,14 @@ ValueRows rows_of(const Plan& plan, FusedSteps fused, const Keep& keep) {
     row.alpha_after = node.after.alpha;
     rows.nodes.push_back(row);
   }
+  std::vector<Tenant> tenants;
   for (ValueId i = 0; i < program.values.size(); ++i) {
     const Value& value = program.values[i];
     rows.values.push_back({name_of(value.kind), value.type, value.planes(), value.bytes(),
                            program.lives[i].made_at, program.lives[i].last_read_at});
+    if (i > 0 && value.is_image()) tenants.push_back({i, program.lives[i]});
   }
+  for (const Place& shared : place(tenants, PlaceRule::first)) rows.places.push_back(shared.values);
   return rows;
 }
 

@@ -1,0 +1,81 @@
+#include "tests/support/plan_record.h"
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "images/error.h"
+#include "kernels/stage.h"
+#include "tests/support/places.h"
+#include "tests/support/random_stages.h"
+
+namespace imgpipe::test {
+namespace {
+
+constexpr int kChains = 150;
+constexpr std::int64_t kMostSteps = 6;
+constexpr std::uint64_t kSeed = 20261125;
+
+std::string digest(std::string_view text) {
+  std::uint32_t hash = 2166136261U;  // FNV-1a
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  std::array<char, 5> digits{};
+  (void)std::snprintf(digits.data(), digits.size(), "%04x", (hash ^ (hash >> 16)) & 0xFFFFU);
+  return digits.data();
+}
+
+struct PlannedChain {
+  std::string text;
+  Plan plan;
+};
+
+// The next chain that the planner accepts, of an image with sides of up to some thousand pixels.
+PlannedChain next_chain(Random& random) {
+  for (;;) {
+    std::string list;
+    for (std::int64_t left = 1 + below(random, kMostSteps); left > 0; --left)
+      list += (list.empty() ? "" : ",") + random_step(random, *any_stage(random));
+    const Sample sample = below(random, 2) == 0 ? Sample::u8 : Sample::u16;
+    Shape shape = random_shape(random, sample, static_cast<int>(1 + below(random, 4)));
+    const std::int64_t scale = 1 + below(random, 60);
+    shape.width *= scale;
+    shape.height *= scale;
+    const bool fuse = below(random, 2) == 0;
+    try {
+      return {list + " of " + std::to_string(shape.width) + "x" + std::to_string(shape.height) + "x" +
+                  std::to_string(shape.channels) + " u" + std::to_string(8 * bytes_per_sample(sample)),
+              make_plan(parse_stages(list), shape, fuse, 1 << 24)};
+    } catch (const Error&) {
+      continue;
+    }
+  }
+}
+
+}  // namespace
+
+void expect_recorded(std::string_view file, std::span<const std::string_view> groups,
+                     const std::function<std::vector<std::string>(const Plan&)>& numbers_of) {
+  const bool writes = std::getenv("IMGPIPE_WRITE_GOLDEN") != nullptr;
+  std::fstream record(std::filesystem::path(kSourceFolder) / file, writes ? std::ios::out : std::ios::in);
+  Random random(kSeed);
+  for (int i = 0; i < kChains; ++i) {
+    const PlannedChain chain = next_chain(random);
+    const std::vector<std::string> numbers = numbers_of(chain.plan);
+    for (std::size_t group = 0; group < groups.size(); ++group) {
+      const std::string now = digest(numbers[group]);
+      if (writes) {
+        record << now << (group + 1 == groups.size() ? "\n" : " ");
+        continue;
+      }
+      std::string before;
+      record >> before;
+      ASSERT_EQ(now, before) << chain.text << "\n" << groups[group] << ": " << numbers[group];
+    }
+  }
+}
+
+}  // namespace imgpipe::test
