@@ -26,6 +26,10 @@ struct Kernel {
   CudaStatus (*cuda)(const StageCall<Device>&, const CudaLaunch&) = nullptr;
 };
 
+// What a stage does to an image: other values, the same in another layout, or whole pixels move, alpha with
+// them, each at most once: some are left out, or all change places.
+enum class Effect : std::uint8_t { values, layout, cuts, turns };
+
 struct Stage {
   std::string_view name;     // as --stages takes it and the report shows it
   std::string_view summary;  // for --help
@@ -40,8 +44,7 @@ struct Stage {
   Layout in = Layout::planar, out = Layout::planar;
   // Takes frames of either layout and makes the same: `in` and `out` do not count.
   bool any_layout = false;
-  // Moves whole pixels, alpha with them, and each at most once; it takes any layout.
-  bool moves_pixels = false;
+  Effect effect = Effect::values;
   // Its first four parameters are the width, height, x and y of a rectangle: --stages also takes, and reports
   // show, one text for them, 640x480+10+20, or 640x480 where x and y are preset.
   bool takes_rectangle = false;
@@ -59,11 +62,10 @@ struct Stage {
   std::string_view (*problem)(const Parameters&) = nullptr;
   // Why the step would change nothing in a frame of this type, in words: it is then left out. Empty: it is
   // needed.
-  std::string_view (*needless)(const FrameType& in, const Parameters&) = nullptr;
-  // Why the step cannot be done to a frame of this type, in words. Empty: it can. nullptr: it always can.
-  std::string_view (*misfit)(const FrameType& in, const Parameters&) = nullptr;
-  // The type of the frame that it makes, but for the layout. nullptr: as it came.
-  FrameType (*output)(const FrameType& in, const Parameters&) = nullptr;
+  std::string_view (*skip_reason)(const FrameType& in, const Parameters&) = nullptr;
+  // Makes of `out`, which is as `in`, the type of the frame that it makes, but for the layout. Why the step
+  // cannot be done to a frame of this type, in words; empty: it can. nullptr: it makes the same, of all.
+  std::string_view (*infer)(const FrameType& in, const Parameters&, FrameType& out) = nullptr;
   // Which rows of the input these rows of the output need; neither end falls as the output's rise. nullptr:
   // the same.
   RowRange (*needs)(const FrameType& in, const Parameters&, RowRange out) = nullptr;

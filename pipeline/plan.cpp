@@ -49,12 +49,15 @@ class PlanBuilder {
   void add_selected(const StageRequest& request) {
     const Stage& stage = *request.stage;
     check_samples(stage);
-    const std::string_view why = stage.needless == nullptr ? "" : stage.needless(frame_, request.parameters);
+    const std::string_view why =
+        stage.skip_reason == nullptr ? "" : stage.skip_reason(frame_, request.parameters);
     if (!why.empty()) {
       plan_.notes.push_back(std::string(stage.name) + request.said + " left out: " + std::string(why));
       return;
     }
-    const std::string_view misfit = stage.misfit == nullptr ? "" : stage.misfit(frame_, request.parameters);
+    FrameType out = frame_;
+    const std::string_view misfit =
+        stage.infer == nullptr ? "" : stage.infer(frame_, request.parameters, out);
     if (!misfit.empty())
       throw Error(ErrorKind::usage, std::string(stage.name) + request.said + " of " + size_text(frame_) +
                                         " pixels: " + std::string(misfit));

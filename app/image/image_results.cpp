@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 
 // Layout changes are no pictures of their own.
 bool makes_picture(const Step& step) {
-  return step.stage->writes_pixels && (step.stage->selectable || !step.parts.empty());
+  return step.stage->writes_pixels && step.stage->effect != Effect::layout;
 }
 
 // A decoded frame as an image file holds it.

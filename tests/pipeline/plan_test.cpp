@@ -132,7 +132,8 @@ void expect_types_follow(const std::vector<StageRequest>& list, const Shape& inp
     const Step& step = plan.steps[i];
     EXPECT_EQ(step.in, type);
     EXPECT_TRUE(step.in.layout == step.stage->in || step.in.channels() == 1 || step.stage->any_layout);
-    EXPECT_TRUE(step.stage->needless == nullptr || step.stage->needless(step.in, step.parameters).empty());
+    EXPECT_TRUE(step.stage->skip_reason == nullptr ||
+                step.stage->skip_reason(step.in, step.parameters).empty());
     if (reads_histogram(*step.stage, step.parameters)) {
       EXPECT_TRUE(counted_by) << step.label;
       EXPECT_EQ(step.counted_by, counted_by) << step.label;

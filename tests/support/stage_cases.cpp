@@ -13,8 +13,9 @@ bool is_fused(const Stage& stage) {
 }
 
 bool is_possible(const Stage& stage, const FrameType& type, const Parameters& parameters) {
-  const bool fits = stage.misfit == nullptr || stage.misfit(type, parameters).empty();
-  return fits && (stage.needless == nullptr || stage.needless(type, parameters).empty());
+  FrameType out = type;
+  const bool fits = stage.infer == nullptr || stage.infer(type, parameters, out).empty();
+  return fits && (stage.skip_reason == nullptr || stage.skip_reason(type, parameters).empty());
 }
 
 Made made_by_one(const Stage& stage, const Parameters& parameters, const Frame<const std::byte, Host>& in) {
