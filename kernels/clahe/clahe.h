@@ -124,8 +124,6 @@ static_assert(clahe_rounded(255.6F, 255) == 255);
 
 // ---- the stage --------------------------------------------------------------------------------------
 
-// Its tables are made of the whole image.
-[[nodiscard]] bool clahe_needs_all_rows(const Parameters& parameters);
 // Counts, and OpenCV's, end at 2^31 - 1.
 [[nodiscard]] std::string_view clahe_infer(const FrameType& in, const Parameters&, FrameType& out);
 

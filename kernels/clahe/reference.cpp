@@ -70,10 +70,6 @@ void clahe_planes(const StageCall<Host>& call) {
 
 }  // namespace
 
-bool clahe_needs_all_rows(const Parameters&) {
-  return true;
-}
-
 std::string_view clahe_infer(const FrameType& in, const Parameters& parameters, FrameType&) {
   const ClaheTiles tiles(in, parameters);
   return tiles.pixels() <= INT32_MAX ? ""

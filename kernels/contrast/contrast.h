@@ -8,8 +8,6 @@
 
 namespace imgpipe {
 
-// Its counts are those of the frame that it gets.
-[[nodiscard]] bool contrast_reads_histogram(const Parameters& parameters);
 // The same image, its samples of the type that is wanted.
 [[nodiscard]] std::string_view contrast_infer(const FrameType& in, const Parameters&, FrameType& out);
 

@@ -26,10 +26,6 @@ void contrast(const StageCall<Host>& call) {
 
 }  // namespace
 
-bool contrast_reads_histogram(const Parameters&) {
-  return true;
-}
-
 std::string_view contrast_infer(const FrameType&, const Parameters& parameters, FrameType& out) {
   const StretchTo to = ContrastParameters(parameters).to;
   if (to != StretchTo::same) out.sample = to == StretchTo::u16 ? Sample::u16 : Sample::u8;

@@ -33,10 +33,6 @@ std::string_view rotate_infer(const FrameType&, const Parameters& parameters, Fr
   return {};
 }
 
-bool rotate_needs_all_rows(const Parameters&) {
-  return true;
-}
-
 void rotate_reference(const StageCall<Host>& call) {
   visit_sample(call.in.type.sample, [&]<class T>(T) { rotate_planes<T>(call); });
 }

@@ -40,8 +40,6 @@ static_assert(rotated_from(RotateAngle::by_90, 3, 2, {0, 2}) == PixelPlace{2, 1}
 static_assert(rotated_from(RotateAngle::by_270, 3, 2, {1, 0}) == PixelPlace{2, 1});
 
 [[nodiscard]] std::string_view rotate_infer(const FrameType& in, const Parameters&, FrameType& out);
-// Always: a row of the output is a column, or lies at the other end.
-[[nodiscard]] bool rotate_needs_all_rows(const Parameters& parameters);
 
 // in, out: of either layout and any samples.
 void rotate_reference(const StageCall<Host>& call);

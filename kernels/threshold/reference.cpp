@@ -42,7 +42,7 @@ void threshold(const StageCall<Host>& call) {
 
 }  // namespace
 
-bool threshold_reads_histogram(const Parameters& parameters) {
+bool threshold_reads_counts(const Parameters& parameters) {
   return ThresholdParameters(parameters).at == kOtsu;
 }
 

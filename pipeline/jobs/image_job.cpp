@@ -20,7 +20,7 @@ namespace {
 
 bool changes_values(const Step& step) {
   if (!step.parts.empty()) return std::ranges::any_of(step.parts, changes_values);
-  return step.stage->writes_pixels && step.stage->effect == Effect::values;
+  return makes_pixels(*step.stage) && step.stage->effect == Effect::values;
 }
 
 // Whether flip or rotate takes part.

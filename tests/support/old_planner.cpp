@@ -24,7 +24,15 @@ namespace {
 
 // ---- the table ------------------------------------------------------------------------------------------
 
-// What the types of frames followed from, and why a step did not fit.
+// What the types of frames followed from, which stages read counts, and why a step did not fit.
+
+bool always(const Parameters&) {
+  return true;
+}
+
+bool threshold_reads_histogram(const Parameters& parameters) {
+  return ThresholdParameters(parameters).at == kOtsu;
+}
 
 FrameType gray_output(const FrameType& in, const Parameters&) {
   FrameType out = in;
@@ -98,7 +106,7 @@ constexpr std::array kStages{
              .needless = gray_skip_reason,
              .output = gray_output},
     OldStage{.name = "hist", .writes_pixels = false, .counts = true},
-    OldStage{.name = "contrast", .reads_histogram = contrast_reads_histogram, .output = contrast_output},
+    OldStage{.name = "contrast", .reads_histogram = always, .output = contrast_output},
     OldStage{.name = "smooth"},
     OldStage{.name = "threshold", .reads_histogram = threshold_reads_histogram, .misfit = threshold_misfit},
     OldStage{.name = "invert"},
@@ -118,7 +126,7 @@ constexpr std::array kStages{
              .output = crop_output},
     OldStage{.name = "flip", .color_only = false, .any_layout = true},
     OldStage{.name = "rotate", .color_only = false, .any_layout = true, .output = rotate_output},
-    OldStage{.name = "equalize", .reads_histogram = equalize_reads_histogram},
+    OldStage{.name = "equalize", .reads_histogram = always},
     OldStage{.name = "clahe", .misfit = clahe_misfit},
     OldStage{.name = "median"},
     OldStage{.name = "sobel"},
@@ -128,7 +136,7 @@ constexpr std::array kStages{
     OldStage{.name = "split", .color_only = false, .in = kMixed},
     OldStage{.name = "merge", .color_only = false, .out = kMixed},
     OldStage{.name = "gray+hist", .counts = true, .color_only = false, .in = kMixed, .output = gray_output},
-    OldStage{.name = "contrast+smooth", .reads_histogram = contrast_reads_histogram},
+    OldStage{.name = "contrast+smooth", .reads_histogram = always},
 };
 
 const OldStage& stage_named(std::string_view name) {
