@@ -2,8 +2,11 @@
 // of a type.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -26,22 +29,38 @@ struct Kernel {
   CudaStatus (*cuda)(const StageCall<Device>&, const CudaLaunch&) = nullptr;
 };
 
+enum class ValueKind : std::uint8_t { pixels, alpha, counts };
+
+struct Port {
+  std::string_view name = "image";
+  ValueKind kind = ValueKind::pixels;
+  // Of an image. nullopt: either; what is made lies as what is read.
+  std::optional<Layout> layout = Layout::planar;
+  // Whether the image has alpha, as a plane like the others. Else it is of colour planes only, and what is
+  // made has the size of what is read: alpha goes past the stage untouched (passes_alpha()).
+  bool alpha = false;
+  std::string_view made_by = {};                 // the stage that is put in where there is no such value
+  bool (*is_read)(const Parameters&) = nullptr;  // nullptr: always
+};
+inline constexpr std::array kColorPlanes{Port{}};
+
+// What a stage reads and makes, the image first. Where it makes none, the next step gets the frame that this
+// one got. It reads counts of the frame before it, and makes those of the frame behind it.
+struct Ports {
+  std::span<const Port> in = kColorPlanes, out = kColorPlanes;
+};
+
+// What a stage does to an image: other values, the same in another layout, or whole pixels move, alpha with
+// them, each at most once: some are left out, or all change places.
+enum class Effect : std::uint8_t { values, layout, cuts, turns };
+
 struct Stage {
   std::string_view name;     // as --stages takes it and the report shows it
   std::string_view summary;  // for --help
   std::span<const Parameter> parameters = {};
-  bool selectable = true;     // by --stages; the others are put in by the plan
-  bool writes_pixels = true;  // makes a frame; else the next step gets the one that this one got
-  // Writes a histogram of the frame that it gets, or, if it writes pixels, that it makes.
-  bool counts = false;
-  // Reads and writes colour planes only, of the same size: alpha goes past it untouched, and is in neither
-  // frame; but for a step that makes samples of another type (passes_alpha()).
-  bool color_only = true;
-  Layout in = Layout::planar, out = Layout::planar;
-  // Takes frames of either layout and makes the same: `in` and `out` do not count.
-  bool any_layout = false;
-  // Moves whole pixels, alpha with them, and each at most once; it takes any layout.
-  bool moves_pixels = false;
+  bool selectable = true;  // by --stages; the others are put in by the plan
+  Ports ports{};
+  Effect effect = Effect::values;
   // Its first four parameters are the width, height, x and y of a rectangle: --stages also takes, and reports
   // show, one text for them, 640x480+10+20, or 640x480 where x and y are preset.
   bool takes_rectangle = false;
@@ -53,17 +72,14 @@ struct Stage {
   // others.
   std::string_view fuses[2] = {};
 
-  // Whether the step needs the histogram of the very frame that it gets. nullptr: never.
-  bool (*reads_histogram)(const Parameters&) = nullptr;
   // What is wrong with values that are each allowed, in words; empty: nothing. nullptr: nothing ever is.
   std::string_view (*problem)(const Parameters&) = nullptr;
   // Why the step would change nothing in a frame of this type, in words: it is then left out. Empty: it is
   // needed.
-  std::string_view (*needless)(const FrameType& in, const Parameters&) = nullptr;
-  // Why the step cannot be done to a frame of this type, in words. Empty: it can. nullptr: it always can.
-  std::string_view (*misfit)(const FrameType& in, const Parameters&) = nullptr;
-  // The type of the frame that it makes, but for the layout. nullptr: as it came.
-  FrameType (*output)(const FrameType& in, const Parameters&) = nullptr;
+  std::string_view (*skip_reason)(const FrameType& in, const Parameters&) = nullptr;
+  // Makes of `out`, which is as `in`, the type of the frame that it makes, but for the layout. Why the step
+  // cannot be done to a frame of this type, in words; empty: it can. nullptr: it makes the same, of all.
+  std::string_view (*infer)(const FrameType& in, const Parameters&, FrameType& out) = nullptr;
   // Which rows of the input these rows of the output need; neither end falls as the output's rise. nullptr:
   // the same.
   RowRange (*needs)(const FrameType& in, const Parameters&, RowRange out) = nullptr;
@@ -107,7 +123,18 @@ void run_cpu(const Stage& stage, const StageCall<Host>& call, const Band& band);
 [[nodiscard]] CudaStatus run_cuda(const Stage& stage, const StageCall<Device>& call,
                                   const CudaLaunch& launch);
 
-[[nodiscard]] bool reads_histogram(const Stage& stage, const Parameters& parameters);
+// nullptr: there is none of that kind.
+[[nodiscard]] constexpr const Port* find_port(std::span<const Port> ports, ValueKind kind) {
+  const auto port = std::ranges::find(ports, kind, &Port::kind);
+  return port == ports.end() ? nullptr : &*port;
+}
+[[nodiscard]] constexpr bool makes_pixels(const Stage& stage) {
+  return find_port(stage.ports.out, ValueKind::pixels) != nullptr;
+}
+[[nodiscard]] constexpr bool makes_counts(const Stage& stage) {
+  return find_port(stage.ports.out, ValueKind::counts) != nullptr;
+}
+[[nodiscard]] bool reads_counts(const Stage& stage, const Parameters& parameters);
 [[nodiscard]] bool needs_all_rows(const Stage& stage, const Parameters& parameters);
 // The type of the frame behind a step: what it makes, or, where it writes no pixels, what it got.
 [[nodiscard]] FrameType output_type(const Stage& stage, const FrameType& in, const Parameters& parameters);
@@ -121,9 +148,9 @@ void run_cpu(const Stage& stage, const StageCall<Host>& call, const Band& band);
 // Of StageCall::finds.
 [[nodiscard]] std::int64_t finds_bytes(const Stage& stage, const FrameType& in, const Parameters& parameters);
 
-// Whether alpha goes past a step untouched. Else it is in both frames, as a plane like the others.
+// Whether alpha goes past a step untouched: it is in both frames where they have samples of other types.
 [[nodiscard]] constexpr bool passes_alpha(const Stage& stage, const FrameType& in, const FrameType& out) {
-  return stage.color_only && in.sample == out.sample;
+  return !stage.ports.in.front().alpha && in.sample == out.sample;
 }
 
 // Bytes that a step must read and write, each sample once; what GB/s in the report is based on.

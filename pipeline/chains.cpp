@@ -33,7 +33,7 @@ std::int64_t overlap_of(const Node& node) {
 
 // How many rows of the input are left out, and no band needs them.
 std::int64_t rows_left_out(const Node& node) {
-  if (!node.stage->moves_pixels) return 0;
+  if (node.stage->effect != Effect::cuts) return 0;
   return node.in.height - node.rows_needed({0, node.out.height}).count();
 }
 

@@ -66,8 +66,8 @@ std::vector<Difference> compare_outcomes(const Outcome& tested, const Outcome& r
     }
     const Stage& stage = *tested.plan.steps[i].stage;
     Difference difference;
-    if (stage.counts) difference = compare_counts(tested.histograms[i], reference.histograms[i]);
-    if (stage.writes_pixels && difference.identical())
+    if (makes_counts(stage)) difference = compare_counts(tested.histograms[i], reference.histograms[i]);
+    if (makes_pixels(stage) && difference.identical())
       difference = compare_frames(tested.outputs[i], reference.outputs[i]);
     differences.push_back(difference);
   }

@@ -6,7 +6,7 @@
 namespace imgpipe {
 
 bool is_contrast(const Step& step) {
-  return step.stage->reads_histogram == contrast_reads_histogram;
+  return (step.parts.empty() ? step : step.parts.front()).stage->name == "contrast";
 }
 
 std::string no_range_text(const ContrastRange& range) {

@@ -31,12 +31,12 @@ class Lowering {
     const bool moves_alpha = !passes_alpha(stage, step.in, step.out);
     node.inputs.push_back({frame_.value, moves_alpha ? frame_.alpha : std::nullopt});
     if (step.counted_by) node.inputs.push_back({counted_by_[*step.counted_by]});
-    if (stage.writes_pixels) {
+    if (makes_pixels(stage)) {
       frame_.value = add(ValueKind::pixels, step.out);
       if (moves_alpha) frame_.alpha = add_alpha(step.out);
       node.outputs.push_back({frame_.value, moves_alpha ? frame_.alpha : std::nullopt});
     }
-    if (stage.counts) {
+    if (makes_counts(stage)) {
       counted_by_[index] = add(ValueKind::counts, step.out);
       program_.results.push_back(counted_by_[index]);
       node.outputs.push_back({counted_by_[index]});

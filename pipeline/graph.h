@@ -22,8 +22,6 @@ namespace imgpipe {
 
 using ValueId = std::size_t;
 
-enum class ValueKind : std::uint8_t { pixels, alpha, counts };
-
 struct Value {
   ValueKind kind = ValueKind::pixels;
   FrameType type;  // the frame that it is, is part of, or was counted in
@@ -56,13 +54,13 @@ struct Node {
   [[nodiscard]] const Connection& pixels_in() const { return inputs.front(); }
   // nullptr: it makes none.
   [[nodiscard]] const Connection* pixels_out() const {
-    return stage->writes_pixels ? &outputs.front() : nullptr;
+    return makes_pixels(*stage) ? &outputs.front() : nullptr;
   }
   [[nodiscard]] std::optional<ValueId> counts_in() const {
     return inputs.size() > 1 ? std::optional(inputs[1].value) : std::nullopt;
   }
   [[nodiscard]] std::optional<ValueId> counts_out() const {
-    return stage->counts ? std::optional(outputs.back().value) : std::nullopt;
+    return makes_counts(*stage) ? std::optional(outputs.back().value) : std::nullopt;
   }
 
   [[nodiscard]] bool needs_all_rows() const { return imgpipe::needs_all_rows(*stage, parameters[0]); }

@@ -59,7 +59,7 @@ MemoryNeed coded_lane_need(const MemoryQuestion& question) {
 std::int64_t bytes_of_steps(const Plan& plan) {
   std::int64_t bytes = 0;
   for (const Step& step : plan.steps) {
-    if (step.stage->writes_pixels) bytes += step.out.bytes();
+    if (makes_pixels(*step.stage)) bytes += step.out.bytes();
   }
   return bytes;
 }
@@ -67,7 +67,8 @@ std::int64_t bytes_of_steps(const Plan& plan) {
 std::int64_t prepared_bytes_of(const Plan& plan) {
   std::int64_t bytes = 0;
   for (const Step& step : plan.steps) {
-    if (step.stage->counts) bytes += static_cast<std::int64_t>(counters(step.out) * sizeof(std::uint64_t));
+    if (makes_counts(*step.stage))
+      bytes += static_cast<std::int64_t>(counters(step.out) * sizeof(std::uint64_t));
     if (step.prepared) bytes += static_cast<std::int64_t>(step.prepared->size());
     for (const Step& part : step.parts) {
       if (part.prepared) bytes += static_cast<std::int64_t>(part.prepared->size());

@@ -10,10 +10,6 @@
 namespace imgpipe {
 namespace {
 
-const Stage& stage_named(std::string_view name) {
-  return *find_stage(name);
-}
-
 bool works_on(const Stage& stage, Sample sample) {
   return std::ranges::find(stage.kernels, sample, &Kernel::in) != stage.kernels.end();
 }
@@ -47,24 +43,24 @@ class PlanBuilder {
   }
 
   void add_selected(const StageRequest& request) {
-    const Stage& stage = *request.stage;
-    check_samples(stage);
-    const std::string_view why = stage.needless == nullptr ? "" : stage.needless(frame_, request.parameters);
+    const auto& [stage, parameters, said] = request;
+    check_samples(*stage);
+    const std::string_view why = stage->skip_reason == nullptr ? "" : stage->skip_reason(frame_, parameters);
     if (!why.empty()) {
-      plan_.notes.push_back(std::string(stage.name) + request.said + " left out: " + std::string(why));
+      plan_.notes.push_back(std::string(stage->name) + said + " left out: " + std::string(why));
       return;
     }
-    const std::string_view misfit = stage.misfit == nullptr ? "" : stage.misfit(frame_, request.parameters);
+    FrameType out = frame_;
+    const std::string_view misfit = stage->infer == nullptr ? "" : stage->infer(frame_, parameters, out);
     if (!misfit.empty())
-      throw Error(ErrorKind::usage, std::string(stage.name) + request.said + " of " + size_text(frame_) +
+      throw Error(ErrorKind::usage, std::string(stage->name) + said + " of " + size_text(frame_) +
                                         " pixels: " + std::string(misfit));
-    if (!stage.any_layout) change_layout(stage.in);
-    if (reads_histogram(stage, request.parameters) && !counted_by_) add_implicit("hist");
-    add({.stage = &stage, .parameters = request.parameters}, request.said);
+    add(request);
   }
 
   Plan finish(int most_bits) {
-    if (8 * bytes_per_sample(frame_.sample) > most_bits) reduce();
+    plan_.reduced = 8 * bytes_per_sample(frame_.sample) > most_bits;
+    if (plan_.reduced) add(parse_stages(kReducingStep).front(), true);
     change_layout(Layout::interleaved);
     plan_.output = shape_of(frame_);
     return std::move(plan_);
@@ -78,39 +74,35 @@ class PlanBuilder {
   }
 
   // Grey without alpha is the same bytes in both layouts.
-  void change_layout(Layout wanted) {
-    if (frame_.layout == wanted || frame_.channels() == 1) return;
-    add_implicit(wanted == Layout::planar ? "split" : "merge");
+  void change_layout(std::optional<Layout> wanted) {
+    if (!wanted || frame_.layout == *wanted || frame_.channels() == 1) return;
+    add_implicit(*std::ranges::find_if(stage_table(), [&](const Stage& stage) {
+      return stage.effect == Effect::layout && stage.ports.out.front().layout == wanted;
+    }));
   }
 
-  // To 8 bits a sample.
-  void reduce() {
-    const StageRequest depth = std::move(parse_stages("depth:8").front());
-    if (!depth.stage->any_layout) change_layout(depth.stage->in);
-    add({.stage = depth.stage, .parameters = depth.parameters, .implicit = true}, depth.said);
-    plan_.reduced = true;
-  }
+  void add_implicit(const Stage& stage) { add({&stage, presets(stage.parameters), ""}, true); }
 
-  void add_implicit(std::string_view name) {
-    const Stage& stage = stage_named(name);
-    add({.stage = &stage, .parameters = presets(stage.parameters), .implicit = true}, "");
-  }
-
-  void add(Step step, const std::string& said) {
-    const Stage& stage = *step.stage;
+  // First what its ports need and is not there.
+  void add(const StageRequest& request, bool implicit = false) {
+    const Stage& stage = *request.stage;
+    change_layout(stage.ports.in.front().layout);
+    if (reads_counts(stage, request.parameters) && !counted_by_)
+      add_implicit(*find_stage(find_port(stage.ports.in, ValueKind::counts)->made_by));
+    Step step{.stage = &stage, .parameters = request.parameters, .implicit = implicit};
     const auto earlier = std::ranges::count(plan_.steps, &stage, &Step::stage);
     step.label = std::string(stage.name);
     if (earlier > 0) step.label += "#" + std::to_string(earlier + 1);
-    step.label += said;
+    step.label += request.said;
     if (step.implicit) step.label += "*";
     check_samples(stage);
     step.in = frame_;
     step.out = output_type(stage, frame_, step.parameters);
-    if (stage.writes_pixels) check_size(step.label, step.out, most_pixels_);
+    if (makes_pixels(stage)) check_size(step.label, step.out, most_pixels_);
     step.prepared = prepare(stage, frame_, step.parameters);
-    if (reads_histogram(stage, step.parameters)) step.counted_by = counted_by_;
-    if (stage.writes_pixels) counted_by_.reset();
-    if (stage.counts) counted_by_ = plan_.steps.size();
+    if (reads_counts(stage, step.parameters)) step.counted_by = counted_by_;
+    if (makes_pixels(stage)) counted_by_.reset();
+    if (makes_counts(stage)) counted_by_ = plan_.steps.size();
     frame_ = step.out;
     plan_.steps.push_back(std::move(step));
   }

@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 
 // Layout changes are no pictures of their own.
 bool makes_picture(const Step& step) {
-  return step.stage->writes_pixels && (step.stage->selectable || !step.parts.empty());
+  return makes_pixels(*step.stage) && step.stage->effect != Effect::layout;
 }
 
 // A decoded frame as an image file holds it.
@@ -109,7 +109,7 @@ ReportPage::Side side_of(const Make& make) {
 std::size_t before_step(const Plan& plan) {
   std::size_t found = plan.steps.size();
   for (std::size_t i = plan.steps.size(); i-- > 0;) {
-    if (plan.steps[i].stage->counts) found = i;
+    if (makes_counts(*plan.steps[i].stage)) found = i;
   }
   const auto reads = std::ranges::find_if(plan.steps, &is_contrast);
   return reads == plan.steps.end() ? found : *reads->counted_by;

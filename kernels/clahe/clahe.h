@@ -124,10 +124,8 @@ static_assert(clahe_rounded(255.6F, 255) == 255);
 
 // ---- the stage --------------------------------------------------------------------------------------
 
-// Its tables are made of the whole image.
-[[nodiscard]] bool clahe_needs_all_rows(const Parameters& parameters);
 // Counts, and OpenCV's, end at 2^31 - 1.
-[[nodiscard]] std::string_view clahe_misfit(const FrameType& in, const Parameters& parameters);
+[[nodiscard]] std::string_view clahe_infer(const FrameType& in, const Parameters&, FrameType& out);
 
 // What its functions find: for each colour plane, row of tiles and cell of a row, what the tile before the
 // cell and the tile behind it make of each value: pairs of samples.

@@ -70,11 +70,7 @@ void clahe_planes(const StageCall<Host>& call) {
 
 }  // namespace
 
-bool clahe_needs_all_rows(const Parameters&) {
-  return true;
-}
-
-std::string_view clahe_misfit(const FrameType& in, const Parameters& parameters) {
+std::string_view clahe_infer(const FrameType& in, const Parameters& parameters, FrameType&) {
   const ClaheTiles tiles(in, parameters);
   return tiles.pixels() <= INT32_MAX ? ""
                                      : "a tile has more than 2147483647 of them; more tiles make it smaller";

@@ -8,10 +8,8 @@
 
 namespace imgpipe {
 
-// Its counts are those of the frame that it gets.
-[[nodiscard]] bool contrast_reads_histogram(const Parameters& parameters);
 // The same image, its samples of the type that is wanted.
-[[nodiscard]] FrameType contrast_output(const FrameType& in, const Parameters& parameters);
+[[nodiscard]] std::string_view contrast_infer(const FrameType& in, const Parameters&, FrameType& out);
 
 struct StretchRange {
   int lo = 0;

@@ -26,15 +26,10 @@ void contrast(const StageCall<Host>& call) {
 
 }  // namespace
 
-bool contrast_reads_histogram(const Parameters&) {
-  return true;
-}
-
-FrameType contrast_output(const FrameType& in, const Parameters& parameters) {
+std::string_view contrast_infer(const FrameType&, const Parameters& parameters, FrameType& out) {
   const StretchTo to = ContrastParameters(parameters).to;
-  FrameType out = in;
   if (to != StretchTo::same) out.sample = to == StretchTo::u16 ? Sample::u16 : Sample::u8;
-  return out;
+  return {};
 }
 
 StretchRange stretch_range(const Histogram<Host>& histogram, const ContrastParameters& parameters, int c) {

@@ -23,10 +23,9 @@ static_assert(crop_offset(kCropCenter, 3, 8) == 2 && crop_offset(kCropCenter, 8,
 static_assert(crop_offset(0, 3, 8) == 0 && crop_offset(5, 3, 8) == 5);
 
 // A rectangle that is the image.
-[[nodiscard]] std::string_view crop_needless(const FrameType& in, const Parameters& parameters);
-// A rectangle that is not inside the image.
-[[nodiscard]] std::string_view crop_misfit(const FrameType& in, const Parameters& parameters);
-[[nodiscard]] FrameType crop_output(const FrameType& in, const Parameters& parameters);
+[[nodiscard]] std::string_view crop_skip_reason(const FrameType& in, const Parameters& parameters);
+// The rectangle must be inside the image.
+[[nodiscard]] std::string_view crop_infer(const FrameType& in, const Parameters&, FrameType& out);
 [[nodiscard]] RowRange crop_needs(const FrameType& in, const Parameters& parameters, RowRange out);
 
 // in, out: of either layout and any samples; the rectangle is inside the image.

@@ -34,24 +34,18 @@ bool fits(std::int64_t offset, std::int64_t size, std::int64_t of) {
 
 }  // namespace
 
-std::string_view crop_needless(const FrameType& in, const Parameters& parameters) {
+std::string_view crop_skip_reason(const FrameType& in, const Parameters& parameters) {
   const CropParameters wanted(parameters);
   const bool all = wanted.width == in.width && wanted.height == in.height && wanted.x <= 0 && wanted.y <= 0;
   return all ? "that is the whole image" : "";
 }
 
-std::string_view crop_misfit(const FrameType& in, const Parameters& parameters) {
+std::string_view crop_infer(const FrameType& in, const Parameters& parameters, FrameType& out) {
   const CropParameters wanted(parameters);
-  const bool inside = fits(wanted.x, wanted.width, in.width) && fits(wanted.y, wanted.height, in.height);
-  return inside ? "" : "outside the image";
-}
-
-FrameType crop_output(const FrameType& in, const Parameters& parameters) {
-  const CropParameters wanted(parameters);
-  FrameType out = in;
   out.width = wanted.width;
   out.height = wanted.height;
-  return out;
+  const bool inside = fits(wanted.x, wanted.width, in.width) && fits(wanted.y, wanted.height, in.height);
+  return inside ? "" : "outside the image";
 }
 
 RowRange crop_needs(const FrameType& in, const Parameters& parameters, RowRange out) {

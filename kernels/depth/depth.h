@@ -15,9 +15,9 @@ using DepthTo = std::conditional_t<kIsWide<From>, Sample8, Sample16>;
 }
 
 // Samples that have so many bits stay as they are.
-[[nodiscard]] std::string_view depth_needless(const FrameType& in, const Parameters& parameters);
+[[nodiscard]] std::string_view depth_skip_reason(const FrameType& in, const Parameters& parameters);
 // The same image, its samples of the other type.
-[[nodiscard]] FrameType depth_output(const FrameType& in, const Parameters& parameters);
+[[nodiscard]] std::string_view depth_infer(const FrameType& in, const Parameters&, FrameType& out);
 
 // in, out: of either layout, both the same; alpha is converted like colour.
 void depth_reference(const StageCall<Host>& call);

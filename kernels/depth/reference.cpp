@@ -17,15 +17,14 @@ void depth(const StageCall<Host>& call) {
 
 }  // namespace
 
-std::string_view depth_needless(const FrameType& in, const Parameters& parameters) {
+std::string_view depth_skip_reason(const FrameType& in, const Parameters& parameters) {
   if (in.sample != depth_wanted(parameters)) return "";
   return is_wide(in.sample) ? "the samples have 16 bits already" : "the samples have 8 bits already";
 }
 
-FrameType depth_output(const FrameType& in, const Parameters& parameters) {
-  FrameType out = in;
+std::string_view depth_infer(const FrameType&, const Parameters& parameters, FrameType& out) {
   out.sample = depth_wanted(parameters);
-  return out;
+  return {};
 }
 
 void depth_reference(const StageCall<Host>& call) {

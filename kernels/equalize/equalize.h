@@ -8,9 +8,6 @@
 
 namespace imgpipe {
 
-// Its counts are those of the frame that it gets.
-[[nodiscard]] bool equalize_reads_histogram(const Parameters& parameters);
-
 // What each value of a plane becomes. counts: a counter for each value of a sample of type T, not all of them
 // 0; table: room for as many samples. Values below the first that occurs become 0; where one value alone
 // occurs all stay as they are.

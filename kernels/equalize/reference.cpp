@@ -4,10 +4,6 @@
 
 namespace imgpipe {
 
-bool equalize_reads_histogram(const Parameters&) {
-  return true;
-}
-
 template <class T>
 void equalize_table(const std::uint64_t* counts, T* table) {
   constexpr int kMax = kLargest<T>;

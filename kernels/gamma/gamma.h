@@ -9,7 +9,7 @@
 namespace imgpipe {
 
 // A gamma of 1 is the image itself.
-[[nodiscard]] std::string_view gamma_needless(const FrameType& in, const Parameters& parameters);
+[[nodiscard]] std::string_view gamma_skip_reason(const FrameType& in, const Parameters& parameters);
 
 // The result of each value: bins() samples.
 [[nodiscard]] std::int64_t gamma_prepared_bytes(const FrameType& in, const Parameters& parameters);

@@ -47,7 +47,7 @@ void look_up(const StageCall<Host>& call) {
 
 }  // namespace
 
-std::string_view gamma_needless(const FrameType&, const Parameters& parameters) {
+std::string_view gamma_skip_reason(const FrameType&, const Parameters& parameters) {
   return parameters[0] == kDecimalOne ? "a gamma of 1 changes nothing" : "";
 }
 

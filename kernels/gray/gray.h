@@ -13,9 +13,9 @@ struct GrayParameters {
 };
 
 // An image that has one colour channel is grey.
-[[nodiscard]] std::string_view gray_needless(const FrameType& in, const Parameters& parameters);
+[[nodiscard]] std::string_view gray_skip_reason(const FrameType& in, const Parameters& parameters);
 // One colour channel in place of three.
-[[nodiscard]] FrameType gray_output(const FrameType& in, const Parameters& parameters);
+[[nodiscard]] std::string_view gray_infer(const FrameType& in, const Parameters&, FrameType& out);
 
 // in: interleaved RGB or RGBA; out: planar, one grey plane of the same size and, with RGBA, the alpha plane.
 void gray_reference(const StageCall<Host>& call);

@@ -20,14 +20,13 @@ void gray(const StageCall<Host>& call) {
 
 }  // namespace
 
-std::string_view gray_needless(const FrameType& in, const Parameters&) {
+std::string_view gray_skip_reason(const FrameType& in, const Parameters&) {
   return in.color_channels == 1 ? "the image is grey already" : "";
 }
 
-FrameType gray_output(const FrameType& in, const Parameters&) {
-  FrameType out = in;
+std::string_view gray_infer(const FrameType&, const Parameters&, FrameType& out) {
   out.color_channels = 1;
-  return out;
+  return {};
 }
 
 void gray_reference(const StageCall<Host>& call) {

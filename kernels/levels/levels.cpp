@@ -45,7 +45,7 @@ std::string_view levels_problem(const Parameters& parameters) {
   return parameters[0] < parameters[1] ? "" : "lo must be less than hi";
 }
 
-std::string_view levels_needless(const FrameType& in, const Parameters& parameters) {
+std::string_view levels_skip_reason(const FrameType& in, const Parameters& parameters) {
   if (parameters[1] <= parameters[0]) return "hi is not above lo";
   const Scale scale = scale_of(in.sample, parameters.as<LevelsOf>(2));
   const bool whole =

@@ -14,7 +14,7 @@ enum class LevelsOf : std::uint8_t { same, u8, u16 };
 [[nodiscard]] std::string_view levels_problem(const Parameters& parameters);
 // A range of all values leaves the image unchanged. So does hi <= lo, as in contrast: a series whose samples
 // are all alike has such a range.
-[[nodiscard]] std::string_view levels_needless(const FrameType& in, const Parameters& parameters);
+[[nodiscard]] std::string_view levels_skip_reason(const FrameType& in, const Parameters& parameters);
 
 // For gamma's functions (kernels/gamma/gamma.h): the result of each value.
 [[nodiscard]] std::int64_t levels_prepared_bytes(const FrameType& in, const Parameters& parameters);

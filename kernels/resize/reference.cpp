@@ -135,7 +135,7 @@ std::string_view resize_problem(const Parameters& parameters) {
   return wanted.width == 0 && wanted.height == 0 ? "it needs a width, a height or both" : "";
 }
 
-std::string_view resize_needless(const FrameType& in, const Parameters& parameters) {
+std::string_view resize_skip_reason(const FrameType& in, const Parameters& parameters) {
   const FrameType out = resize_output(in, parameters);
   return out.width == in.width && out.height == in.height ? "the image has that size already" : "";
 }
@@ -155,6 +155,11 @@ FrameType resize_output(const FrameType& in, const Parameters& parameters) {
     out.width = in_proportion(in.width, wanted.height, in.height);
   }
   return out;
+}
+
+std::string_view resize_infer(const FrameType& in, const Parameters& parameters, FrameType& out) {
+  out = resize_output(in, parameters);
+  return {};
 }
 
 RowRange resize_needs(const FrameType& in, const Parameters& parameters, RowRange out) {

@@ -42,9 +42,10 @@ struct ResizeParameters {
 // At least one side must be given.
 [[nodiscard]] std::string_view resize_problem(const Parameters& parameters);
 // An image that has the size stays as it is.
-[[nodiscard]] std::string_view resize_needless(const FrameType& in, const Parameters& parameters);
+[[nodiscard]] std::string_view resize_skip_reason(const FrameType& in, const Parameters& parameters);
 // The new size. A side in proportion is rounded half up, at least 1 and below 2^31.
 [[nodiscard]] FrameType resize_output(const FrameType& in, const Parameters& parameters);
+[[nodiscard]] std::string_view resize_infer(const FrameType& in, const Parameters&, FrameType& out);
 // The rows that the output's rows are made of; of nearest one or two more.
 [[nodiscard]] RowRange resize_needs(const FrameType& in, const Parameters& parameters, RowRange out);
 

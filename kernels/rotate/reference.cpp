@@ -28,14 +28,9 @@ void rotate_planes(const StageCall<Host>& call) {
 
 }  // namespace
 
-FrameType rotate_output(const FrameType& in, const Parameters& parameters) {
-  FrameType out = in;
+std::string_view rotate_infer(const FrameType&, const Parameters& parameters, FrameType& out) {
   if (RotateParameters(parameters).angle != RotateAngle::by_180) std::swap(out.width, out.height);
-  return out;
-}
-
-bool rotate_needs_all_rows(const Parameters&) {
-  return true;
+  return {};
 }
 
 void rotate_reference(const StageCall<Host>& call) {

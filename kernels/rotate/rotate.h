@@ -39,9 +39,7 @@ static_assert(rotated_from(RotateAngle::by_270, 3, 2, {0, 2}) == PixelPlace{0, 0
 static_assert(rotated_from(RotateAngle::by_90, 3, 2, {0, 2}) == PixelPlace{2, 1});
 static_assert(rotated_from(RotateAngle::by_270, 3, 2, {1, 0}) == PixelPlace{2, 1});
 
-[[nodiscard]] FrameType rotate_output(const FrameType& in, const Parameters& parameters);
-// Always: a row of the output is a column, or lies at the other end.
-[[nodiscard]] bool rotate_needs_all_rows(const Parameters& parameters);
+[[nodiscard]] std::string_view rotate_infer(const FrameType& in, const Parameters&, FrameType& out);
 
 // in, out: of either layout and any samples.
 void rotate_reference(const StageCall<Host>& call);

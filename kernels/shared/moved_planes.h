@@ -1,4 +1,4 @@
-// For stages that move whole pixels (Stage::moves_pixels), whatever a pixel is: one plane with all
+// For stages that move whole pixels (Effect::cuts, Effect::turns), whatever a pixel is: one plane with all
 // channels, or a plane of each, of 8 or 16 bits.
 #pragma once
 

@@ -19,7 +19,7 @@ void sharpen_planes(const StageCall<Host>& call) {
 
 }  // namespace
 
-std::string_view sharpen_needless(const FrameType&, const Parameters& parameters) {
+std::string_view sharpen_skip_reason(const FrameType&, const Parameters& parameters) {
   return parameters[0] == 0 ? "an amount of 0 changes nothing" : "";
 }
 

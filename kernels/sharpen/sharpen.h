@@ -48,7 +48,7 @@ static_assert(sharpened<Sample16>(65535, 0, 40960, 0) == 65535 && sharpen_step(6
 // ---- the stage --------------------------------------------------------------------------------------
 
 // An amount of 0 is the image itself.
-[[nodiscard]] std::string_view sharpen_needless(const FrameType& in, const Parameters& parameters);
+[[nodiscard]] std::string_view sharpen_skip_reason(const FrameType& in, const Parameters& parameters);
 
 // The weights of its sigma, as gauss_prepare() writes them.
 [[nodiscard]] std::int64_t sharpen_prepared_bytes(const FrameType& in, const Parameters& parameters);

@@ -65,27 +65,38 @@ constexpr std::array kKernels = [] {
 template <auto Cuda>
 constexpr std::array kOfBytes{Kernel{.backend = Backend::cuda, .cuda = Cuda}};
 
-constexpr Layout kMixed = Layout::interleaved;
+// An image with alpha: in planes, interleaved, and as it comes.
+constexpr std::array kAllPlanes{Port{.alpha = true}};
+constexpr std::array kMixed{Port{.layout = Layout::interleaved, .alpha = true}};
+constexpr std::array kAnyLayout{Port{.layout = {}, .alpha = true}};
+constexpr std::array kCounts{Port{.name = "counts", .kind = ValueKind::counts}};
+constexpr std::array kPlanesAndCounts{kAllPlanes[0], kCounts[0]};
+template <bool (*IsRead)(const Parameters&) = nullptr>
+constexpr std::array kColorAndCounts{
+    Port{}, Port{.name = "counts", .kind = ValueKind::counts, .made_by = "hist", .is_read = IsRead}};
+
+// Rows become columns, or tables are made of the whole image.
+constexpr bool always(const Parameters&) {
+  return true;
+}
 
 constexpr std::array kStages{
     Stage{.name = "gray",
           .summary = "colour to grey",
           .parameters = kGrayParameters,
-          .color_only = false,
-          .in = kMixed,
-          .needless = gray_needless,
-          .output = gray_output,
+          .ports = {kMixed, kAllPlanes},
+          .skip_reason = gray_skip_reason,
+          .infer = gray_infer,
           .kernels = IMGPIPE_KERNELS_16(kSame, gray)},
     Stage{.name = "hist",
           .summary = "counts of each value in each colour plane",
-          .writes_pixels = false,
-          .counts = true,
+          .ports = {.out = kCounts},
           .kernels = IMGPIPE_KERNELS_16(kSame, hist)},
     Stage{.name = "contrast",
           .summary = "min/max stretch",
           .parameters = kContrastParameters,
-          .reads_histogram = contrast_reads_histogram,
-          .output = contrast_output,
+          .ports = {.in = kColorAndCounts<>},
+          .infer = contrast_infer,
           .found_bytes = contrast_found_bytes,
           .find = contrast_find,
           .kernels = IMGPIPE_KERNELS_16(kAny, contrast)},
@@ -97,8 +108,8 @@ constexpr std::array kStages{
     Stage{.name = "threshold",
           .summary = "black and white",
           .parameters = kThresholdParameters,
-          .reads_histogram = threshold_reads_histogram,
-          .misfit = threshold_misfit,
+          .ports = {.in = kColorAndCounts<threshold_reads_counts>},
+          .infer = threshold_infer,
           .found_bytes = threshold_found_bytes,
           .find = threshold_find,
           .kernels = IMGPIPE_KERNELS_16(kSame, threshold)},
@@ -106,7 +117,7 @@ constexpr std::array kStages{
     Stage{.name = "gamma",
           .summary = "brighter or darker in the middle",
           .parameters = kGammaParameters,
-          .needless = gamma_needless,
+          .skip_reason = gamma_skip_reason,
           .prepared_bytes = gamma_prepared_bytes,
           .prepare = gamma_prepare,
           .kernels = IMGPIPE_KERNELS_16(kSame, gamma)},
@@ -115,18 +126,18 @@ constexpr std::array kStages{
           .summary = "contrast with a given range",
           .parameters = kLevelsParameters,
           .problem = levels_problem,
-          .needless = levels_needless,
+          .skip_reason = levels_skip_reason,
           .prepared_bytes = levels_prepared_bytes,
           .prepare = levels_prepare,
           .kernels = IMGPIPE_KERNELS_16(kSame, gamma)},
     Stage{.name = "resize",
           .summary = "another size",
           .parameters = kResizeParameters,
-          .color_only = false,
+          .ports = {kAllPlanes, kAllPlanes},
           .by_row = true,
           .problem = resize_problem,
-          .needless = resize_needless,
-          .output = resize_output,
+          .skip_reason = resize_skip_reason,
+          .infer = resize_infer,
           .needs = resize_needs,
           .prepared_bytes = resize_prepared_bytes,
           .prepare = resize_prepare,
@@ -134,52 +145,47 @@ constexpr std::array kStages{
     Stage{.name = "depth",
           .summary = "8 or 16 bits a sample",
           .parameters = kDepthParameters,
-          .color_only = false,
-          .any_layout = true,
-          .needless = depth_needless,
-          .output = depth_output,
+          .ports = {kAnyLayout, kAnyLayout},
+          .skip_reason = depth_skip_reason,
+          .infer = depth_infer,
           .kernels = IMGPIPE_KERNELS(kOther, depth)},
     Stage{.name = "crop",
           .summary = "a rectangle of it",
           .parameters = kCropParameters,
-          .color_only = false,
-          .any_layout = true,
-          .moves_pixels = true,
+          .ports = {kAnyLayout, kAnyLayout},
+          .effect = Effect::cuts,
           .takes_rectangle = true,
           .by_row = true,
-          .needless = crop_needless,
-          .misfit = crop_misfit,
-          .output = crop_output,
+          .skip_reason = crop_skip_reason,
+          .infer = crop_infer,
           .needs = crop_needs,
           .kernels = IMGPIPE_KERNELS(kSame, crop)},
     Stage{.name = "flip",
           .summary = "mirrored",
           .parameters = kFlipParameters,
-          .color_only = false,
-          .any_layout = true,
-          .moves_pixels = true,
+          .ports = {kAnyLayout, kAnyLayout},
+          .effect = Effect::turns,
           .needs_all_rows = flip_needs_all_rows,
           .kernels = IMGPIPE_KERNELS(kSame, flip)},
     Stage{.name = "rotate",
           .summary = "turned by right angles",
           .parameters = kRotateParameters,
-          .color_only = false,
-          .any_layout = true,
-          .moves_pixels = true,
-          .output = rotate_output,
-          .needs_all_rows = rotate_needs_all_rows,
+          .ports = {kAnyLayout, kAnyLayout},
+          .effect = Effect::turns,
+          .infer = rotate_infer,
+          .needs_all_rows = always,
           .kernels = IMGPIPE_KERNELS(kSame, rotate)},
     Stage{.name = "equalize",
           .summary = "histogram equalisation",
-          .reads_histogram = equalize_reads_histogram,
+          .ports = {.in = kColorAndCounts<>},
           .found_bytes = equalize_found_bytes,
           .find = equalize_find,
           .kernels = IMGPIPE_KERNELS_16(kSame, equalize)},
     Stage{.name = "clahe",
           .summary = "contrast-limited adaptive histogram equalisation",
           .parameters = kClaheParameters,
-          .misfit = clahe_misfit,
-          .needs_all_rows = clahe_needs_all_rows,
+          .infer = clahe_infer,
+          .needs_all_rows = always,
           .found_bytes = clahe_found_bytes,
           .find_parts = clahe_find_parts,
           .find_part = clahe_find_part,
@@ -210,7 +216,7 @@ constexpr std::array kStages{
     Stage{.name = "sharpen",
           .summary = "unsharp mask",
           .parameters = kSharpenParameters,
-          .needless = sharpen_needless,
+          .skip_reason = sharpen_skip_reason,
           .needs = sharpen_needs,
           .prepared_bytes = sharpen_prepared_bytes,
           .prepare = sharpen_prepare,
@@ -218,29 +224,27 @@ constexpr std::array kStages{
     Stage{.name = "split",
           .summary = "interleaved pixels to planes",
           .selectable = false,
-          .color_only = false,
-          .in = kMixed,
+          .ports = {kMixed, kAllPlanes},
+          .effect = Effect::layout,
           .kernels = IMGPIPE_KERNELS(kSame, split)},
     Stage{.name = "merge",
           .summary = "planes to interleaved pixels",
           .selectable = false,
-          .color_only = false,
-          .out = kMixed,
+          .ports = {kAllPlanes, kMixed},
+          .effect = Effect::layout,
           .kernels = IMGPIPE_KERNELS(kSame, merge)},
     Stage{.name = "gray+hist",
           .summary = "gray and hist in one pass",
           .selectable = false,
-          .counts = true,
-          .color_only = false,
-          .in = kMixed,
+          .ports = {kMixed, kPlanesAndCounts},
           .fuses = {"gray", "hist"},
-          .output = gray_output,
+          .infer = gray_infer,
           .kernels = kOfBytes<IMGPIPE_ON_CUDA(gray_hist_cuda)>},
     Stage{.name = "contrast+smooth",
           .summary = "contrast and smooth in one pass",
           .selectable = false,
+          .ports = {.in = kColorAndCounts<>},
           .fuses = {"contrast", "smooth"},
-          .reads_histogram = contrast_reads_histogram,
           .kernels = kOfBytes<IMGPIPE_ON_CUDA(contrast_smooth_cuda)>},
 };
 
@@ -248,7 +252,7 @@ constexpr std::array kStages{
 template <class Where>
 const Kernel& kernel_of(const Stage& stage, Backend backend, const StageCall<Where>& call) {
   const Sample in = call.in.type.sample;
-  return *find_kernel(stage, backend, in, stage.writes_pixels ? call.out.type.sample : in);
+  return *find_kernel(stage, backend, in, makes_pixels(stage) ? call.out.type.sample : in);
 }
 
 }  // namespace
@@ -281,8 +285,9 @@ CudaStatus run_cuda(const Stage& stage, const StageCall<Device>& call, const Cud
   return kernel_of(stage, Backend::cuda, call).cuda(call, launch);
 }
 
-bool reads_histogram(const Stage& stage, const Parameters& parameters) {
-  return stage.reads_histogram != nullptr && stage.reads_histogram(parameters);
+bool reads_counts(const Stage& stage, const Parameters& parameters) {
+  const Port* port = find_port(stage.ports.in, ValueKind::counts);
+  return port != nullptr && (port->is_read == nullptr || port->is_read(parameters));
 }
 
 bool needs_all_rows(const Stage& stage, const Parameters& parameters) {
@@ -290,9 +295,10 @@ bool needs_all_rows(const Stage& stage, const Parameters& parameters) {
 }
 
 FrameType output_type(const Stage& stage, const FrameType& in, const Parameters& parameters) {
-  if (!stage.writes_pixels) return in;
-  FrameType out = stage.output == nullptr ? in : stage.output(in, parameters);
-  out.layout = stage.any_layout ? in.layout : stage.out;
+  if (!makes_pixels(stage)) return in;
+  FrameType out = in;
+  if (stage.infer != nullptr) static_cast<void>(stage.infer(in, parameters, out));
+  out.layout = stage.ports.out.front().layout.value_or(in.layout);
   return out;
 }
 
@@ -315,8 +321,8 @@ std::int64_t finds_bytes(const Stage& stage, const FrameType& in, const Paramete
 }
 
 std::int64_t bytes_moved(const Stage& stage, const FrameType& in, const FrameType& out) {
-  if (stage.moves_pixels) return 2 * out.bytes();
-  if (!stage.writes_pixels) return in.color_bytes();
+  if (stage.effect == Effect::cuts) return 2 * out.bytes();
+  if (!makes_pixels(stage)) return in.color_bytes();
   const bool color = passes_alpha(stage, in, out);
   return color ? in.color_bytes() + out.color_bytes() : in.bytes() + out.bytes();
 }

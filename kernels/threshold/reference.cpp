@@ -42,11 +42,11 @@ void threshold(const StageCall<Host>& call) {
 
 }  // namespace
 
-bool threshold_reads_histogram(const Parameters& parameters) {
+bool threshold_reads_counts(const Parameters& parameters) {
   return ThresholdParameters(parameters).at == kOtsu;
 }
 
-std::string_view threshold_misfit(const FrameType& in, const Parameters& parameters) {
+std::string_view threshold_infer(const FrameType& in, const Parameters& parameters, FrameType&) {
   const bool fits = ThresholdParameters(parameters).at <= max_sample(in.sample);
   return fits ? "" : "its samples have 8 bits; use 0 to 255, or depth:16 before it";
 }

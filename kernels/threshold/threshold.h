@@ -16,9 +16,9 @@ struct ThresholdParameters {
 };
 
 // Otsu's value is found in the counts of the frame that it gets.
-[[nodiscard]] bool threshold_reads_histogram(const Parameters& parameters);
-// A value that samples of this type cannot have.
-[[nodiscard]] std::string_view threshold_misfit(const FrameType& in, const Parameters& parameters);
+[[nodiscard]] bool threshold_reads_counts(const Parameters& parameters);
+// Not with a value that samples of this type cannot have.
+[[nodiscard]] std::string_view threshold_infer(const FrameType& in, const Parameters&, FrameType& out);
 // Otsu's value of each colour plane, an int each.
 [[nodiscard]] std::int64_t threshold_found_bytes(const FrameType& in, const Parameters& parameters);
 void threshold_find(const FrameType& in, const Parameters& parameters, const Histogram<Host>& histogram,

@@ -155,7 +155,7 @@ std::vector<BenchRow> Bench::run(const Ladder& ladder, const BenchInput& input,
   // The subject for RGB, and for grey; what a device holds already is not sent again.
   std::shared_ptr<const LabSubject> subjects[2];
   std::map<LabDevice*, const LabSubject*> loaded;
-  const bool takes_rgb = find_stage(ladder.stage)->in == Layout::interleaved;
+  const bool takes_rgb = find_stage(ladder.stage)->ports.in.front().layout == Layout::interleaved;
   const auto needs_rgb = [&](const Rung& rung) { return rung.interleaved || takes_rgb; };
   std::vector<const Rung*> rungs;
   std::vector<BenchRow> rows;

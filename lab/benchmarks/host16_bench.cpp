@@ -54,8 +54,9 @@ double least_us(const auto& call) {
 double time_of(const std::string& text, const std::string& content, const Shape& size, Sample sample) {
   const StageRequest step = parse_stages(text).front();
   const Stage& stage = *step.stage;
-  const int channels = stage.in == Layout::interleaved ? 3 : 1;
-  const FrameType type{size.width, size.height, channels, false, stage.in, sample};
+  const Layout layout = stage.ports.in.front().layout.value_or(Layout::planar);
+  const int channels = layout == Layout::interleaved ? 3 : 1;
+  const FrameType type{size.width, size.height, channels, false, layout, sample};
   const Image pixels =
       synthesize(parse_pattern(content, sample), {size.width, size.height, channels, sample}, 1);
   HostFrame out(output_type(stage, type, step.parameters));

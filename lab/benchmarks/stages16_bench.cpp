@@ -103,8 +103,9 @@ double time_of(const std::string& text, const std::string& content, const Shape&
                const Launch& launch = {}) {
   const StageRequest step = parse_stages(text).front();
   const Stage& stage = *step.stage;
-  const bool mixed = stage.in == Layout::interleaved;
-  const FrameType type{size.width, size.height, mixed ? 3 : 1, false, stage.in, sample};
+  const Layout layout = stage.ports.in.front().layout.value_or(Layout::planar);
+  const bool mixed = layout == Layout::interleaved;
+  const FrameType type{size.width, size.height, mixed ? 3 : 1, false, layout, sample};
   const FrameType made = output_type(stage, type, step.parameters);
   const Image& pixels = samples_of(content, {size.width, size.height, mixed ? 3 : 1, sample});
   const Stream stream;
@@ -141,7 +142,7 @@ double time_of(const std::string& text, const std::string& content, const Shape&
     const CudaStatus status = other ? other(call_of(i), on) : run_cuda(one, call_of(i), on);
     IMGPIPE_CUDA(static_cast<cudaError_t>(status));
   };
-  if (reads_histogram(stage, step.parameters)) run(*find_stage("hist"), 0, {});
+  if (reads_counts(stage, step.parameters)) run(*find_stage("hist"), 0, {});
   return median_us(stream, [&](int i) { run(stage, i, launch); });
 }
 

@@ -21,7 +21,7 @@ Rung same_rung(std::span<const Rung> ladder, std::string_view name, const RungFu
 }
 
 bool counts_apart(const Rung& rung, const Stage& stage) {
-  return rung.cpu != nullptr && stage.counts;
+  return rung.cpu != nullptr && makes_counts(stage);
 }
 
 void run_share(const Rung& rung, const StageCall<Host>& call, const Share& share) {

@@ -26,7 +26,7 @@ std::string first_pixel(const Plane<const T, Host>& right, const Plane<const T, 
 
 std::string first_difference(const LabSubject& subject, const ConstHostView& out,
                              const std::vector<std::uint64_t>& counts) {
-  if (subject.stage->writes_pixels) {
+  if (makes_pixels(*subject.stage)) {
     const ConstHostView right = subject.expected.untyped_view();
     return visit_sample(right.sample, [&]<class T>(T) { return first_pixel(right.as<T>(), out.as<T>()); });
   }

@@ -86,7 +86,7 @@ FrameType LabSubject::out_type() const {
 }
 
 FrameType LabSubject::counted_type() const {
-  return stage->writes_pixels ? out_type() : in_type();
+  return makes_pixels(*stage) ? out_type() : in_type();
 }
 
 std::int64_t LabSubject::bytes() const {
@@ -96,11 +96,11 @@ std::int64_t LabSubject::bytes() const {
 LabSubject make_subject(const Ladder& ladder, Image in) {
   const Stage& stage = *find_stage(ladder.stage);
   const Shape shape = in.shape();
-  const bool fits = shape.channels == 3 ? stage.in == Layout::interleaved || !stage.writes_pixels
-                                        : shape.channels == 1 && stage.in == Layout::planar;
+  const bool mixed = stage.ports.in.front().layout == Layout::interleaved;
+  const bool fits = shape.channels == 3 ? mixed || !makes_pixels(stage) : shape.channels == 1 && !mixed;
   if (!fits)
     throw Error(ErrorKind::usage, "the ladder of " + std::string(ladder.name) + " takes " +
-                                      (stage.in == Layout::interleaved ? "RGB" : "grey") + " images");
+                                      (mixed ? "RGB" : "grey") + " images");
   if (shape.pixels() >> 32 != 0) throw Error(ErrorKind::usage, "the lab takes less than 2^32 pixels");
   if (shape.sample != ladder.sample)
     throw Error(ErrorKind::usage, "the ladder of " + std::string(ladder.name) + " takes samples of " +
@@ -108,7 +108,7 @@ LabSubject make_subject(const Ladder& ladder, Image in) {
   LabSubject subject{&stage, ladder.parameters, std::move(in), {}, {}};
   const ConstHostView pixels = std::as_const(subject.in).untyped_view();
   if (shape.channels == 1) subject.counts = counts_of(pixels);
-  if (!stage.writes_pixels) {
+  if (!makes_pixels(stage)) {
     if (shape.channels == 3) subject.counts = channel_counts(subject.in);
     return subject;
   }
@@ -123,7 +123,7 @@ LabSubject make_subject(const Ladder& ladder, Image in) {
 
 LabAnswer spoiled_answer(const LabSubject& subject) {
   LabAnswer answer;
-  if (subject.stage->writes_pixels) {
+  if (makes_pixels(*subject.stage)) {
     answer.out = Image(subject.expected.shape());
     const HostView out = answer.out.untyped_view();
     for (std::int64_t y = 0; y < out.height; ++y) {
@@ -132,7 +132,8 @@ LabAnswer spoiled_answer(const LabSubject& subject) {
     }
   }
   answer.counts = subject.counts;
-  if (subject.stage->reads_histogram == nullptr) std::ranges::fill(answer.counts, 0xDEADBEEFDEADBEEF);
+  if (find_port(subject.stage->ports.in, ValueKind::counts) == nullptr)
+    std::ranges::fill(answer.counts, 0xDEADBEEFDEADBEEF);
   return answer;
 }
 
@@ -160,7 +161,7 @@ std::string unmet_need(const Rung& rung, const LabOptions& options, const Shape&
 
 std::string lab_difference(const Rung& rung, const LabSubject& subject, const ConstHostView& out,
                            const std::vector<std::uint64_t>& counts) {
-  if (subject.stage->writes_pixels) {
+  if (makes_pixels(*subject.stage)) {
     const bool near = rung.claim == Claim::near;
     const int allowed = near ? 1 : 0;
     const std::int64_t margin = near ? margin_of(subject) : 0;

@@ -75,7 +75,7 @@ class CpuLab final : public LabDevice {
                          .histogram = histogram_view<Host>(counts.data(), subject().counted_type()),
                          .parameters = subject().parameters};
     if (rung.cpu != nullptr && !found_.empty()) find(call);
-    if (stage.counts) std::ranges::fill(counts, 0);
+    if (makes_counts(stage)) std::ranges::fill(counts, 0);
     if (rung.kind() == RungKind::reference) {
       run_share(rung, call, {0, 1});
       return;

@@ -60,7 +60,7 @@ class OwnCheck {
 
   // "" when it is right.
   std::string fault(const SmallImage& image) {
-    const int channels = find_stage(ladder_.stage)->in == Layout::interleaved ? 3 : 1;
+    const int channels = find_stage(ladder_.stage)->ports.in.front().layout == Layout::interleaved ? 3 : 1;
     const LabSubject subject =
         make_subject(ladder_, synthesize(parse_pattern(image.pattern, ladder_.sample),
                                          {image.width, image.height, channels, ladder_.sample}, 21));
@@ -123,7 +123,7 @@ class OwnCheck {
       if (const std::string at = out->download(&pixels); !at.empty())
         return "writes outside its output: " + at;
     }
-    const bool reads_counts = subject.stage->reads_histogram != nullptr;
+    const bool reads_counts = find_port(subject.stage->ports.in, ValueKind::counts) != nullptr;
     if (const std::string at =
             counts.download(reads_counts || answer.counts.empty() ? nullptr : &count_bytes);
         !at.empty())

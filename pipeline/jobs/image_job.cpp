@@ -18,16 +18,15 @@
 namespace imgpipe {
 namespace {
 
-// Steps that the planner inserts only change the layout; depth:8* is a selectable stage.
 bool changes_values(const Step& step) {
   if (!step.parts.empty()) return std::ranges::any_of(step.parts, changes_values);
-  return step.stage->selectable && step.stage->writes_pixels && !step.stage->moves_pixels;
+  return makes_pixels(*step.stage) && step.stage->effect == Effect::values;
 }
 
 // Whether flip or rotate takes part.
 bool turns(const Step& step) {
   if (!step.parts.empty()) return std::ranges::any_of(step.parts, turns);
-  return step.stage->moves_pixels && !step.stage->takes_rectangle;
+  return step.stage->effect == Effect::turns;
 }
 
 // Why a result of another shape is not what its input's metadata describes; empty: it has the same shape.
@@ -114,10 +113,10 @@ std::shared_ptr<const Metadata> ImageJob::kept_metadata() {
   use.file_name = file_name;
   for (const Step& step : image_.plan.steps) {
     const bool resized = step.in.width != step.out.width || step.in.height != step.out.height;
-    use.moved = use.moved || step.stage->moves_pixels;
     use.turned = use.turned || turns(step);
+    use.moved = use.moved || use.turned || step.stage->effect == Effect::cuts;
     use.revalued = use.revalued || changes_values(step);
-    use.scaled = use.scaled || (resized && !step.stage->moves_pixels);
+    use.scaled = use.scaled || (resized && changes_values(step));
   }
   KeptMetadata kept = naming(files_.input_name, [&] { return keep_metadata(input_.bytes(), use); });
   if (!kept.lost_profile.empty()) lost_profile_ = kept.lost_profile;

@@ -16,7 +16,7 @@ ELEMENT = r"(const )?(Sample8|Sample16|std::uint8_t|std::uint16_t|float)"
 # (pattern, what to do instead)
 FORBIDDEN = [
     (r"[!=]= ?Sample::|Sample::\w+ ?[!=]=", "use a function of images/sample.h"),
-    (r"[!=]= ?ValueKind::|ValueKind::\w+ ?[!=]=", "use a function of pipeline/graph.h"),
+    (r"[!=]= ?ValueKind::|ValueKind::\w+ ?[!=]=", "use a function of kernels/stage.h or pipeline/graph.h"),
     (r"sizeof\((T|To|From)\) ?([!=<>]=|[<>]) ?(\d|sizeof)", "use kIsWide<T>: other types may have this size"),
     (rf"is_same_v<(T|To|From), {ELEMENT}>", "use kIsWide<T>, or a concept"),
 ]

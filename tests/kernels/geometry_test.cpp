@@ -141,8 +141,9 @@ std::string named(const Move& move, const Shape& shape) {
 
 bool fits(const Move& move, const Shape& shape) {
   const StageRequest request = parse_stages(move.step).front();
-  const Stage& stage = *request.stage;
-  return stage.misfit == nullptr || stage.misfit(frame_type_of(shape), request.parameters).empty();
+  const FrameType in = frame_type_of(shape);
+  FrameType out = in;
+  return request.stage->infer == nullptr || request.stage->infer(in, request.parameters, out).empty();
 }
 
 // Every move of an image of every size and kind.

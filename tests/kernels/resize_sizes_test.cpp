@@ -170,10 +170,10 @@ TEST(Resize, ProblemsAndWhatIsNeedless) {
   EXPECT_NE(resize_problem(parameters_of(0, 0)), "");
   EXPECT_EQ(resize_problem(parameters_of(0, 1)), "");
   EXPECT_EQ(resize_problem(parameters_of(1, 0, ResizeMethod::linear, ResizeFit::inside)), "");
-  EXPECT_NE(resize_needless({6, 4}, parameters_of(6, 4, ResizeMethod::area)), "");
-  EXPECT_NE(resize_needless({6, 4}, parameters_of(0, 4, ResizeMethod::area)), "");
-  EXPECT_NE(resize_needless({6, 4}, parameters_of(9, 4, ResizeMethod::area, ResizeFit::inside)), "");
-  EXPECT_EQ(resize_needless({6, 4}, parameters_of(9, 4, ResizeMethod::area)), "");
+  EXPECT_NE(resize_skip_reason({6, 4}, parameters_of(6, 4, ResizeMethod::area)), "");
+  EXPECT_NE(resize_skip_reason({6, 4}, parameters_of(0, 4, ResizeMethod::area)), "");
+  EXPECT_NE(resize_skip_reason({6, 4}, parameters_of(9, 4, ResizeMethod::area, ResizeFit::inside)), "");
+  EXPECT_EQ(resize_skip_reason({6, 4}, parameters_of(9, 4, ResizeMethod::area)), "");
 }
 
 }  // namespace

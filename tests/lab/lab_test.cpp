@@ -129,7 +129,7 @@ TEST_P(CpuLabTest, ARungThatIsStoppedKeepsItsTimes) {
 TEST_P(CpuLabTest, EveryRungOfTheProcessorIsRightAndTimed) {
   for (const Ladder& ladder : ladder_table()) {
     const Stage& stage = *find_stage(ladder.stage);
-    const bool rgb = stage.in == Layout::interleaved;
+    const bool rgb = stage.ports.in.front().layout == Layout::interleaved;
     lab_->load(subject_of(ladder.name, "photo", {131, 77, rgb ? 3 : 1, ladder.sample}));
     for (const Rung& rung : ladder.rungs) {
       if (rung.kind() == RungKind::cuda) continue;
@@ -303,7 +303,7 @@ TEST(CudaLabTest, EveryRungIsCheckedAndTimed) {
       const Stage& stage = *find_stage(ladder.stage);
       for (const Rung& rung : ladder.rungs) {
         if (rung.kind() != RungKind::cuda || !lab->unmet_need(rung, {}, size).empty()) continue;
-        const bool rgb = stage.in == Layout::interleaved || rung.interleaved;
+        const bool rgb = stage.ports.in.front().layout == Layout::interleaved || rung.interleaved;
         lab->load(subject_of(ladder.name, "photo", {size.width, size.height, rgb ? 3 : 1, ladder.sample}));
         const LabResult result = lab->run(rung, {7, 0, 0});
         EXPECT_TRUE(result.status == LabStatus::right ||

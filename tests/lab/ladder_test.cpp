@@ -43,7 +43,7 @@ Expected expected_of(const StageLadder& ladder, const Rung& rung, const Frame<co
   const Stage& stage = *find_stage(ladder.stage);
   Expected expected;
   expected.counts_in = counts_of(in);
-  if (stage.counts) {
+  if (makes_counts(stage)) {
     const auto values = static_cast<std::size_t>(in.type.bins());
     const std::size_t bins = rung.bins == kBins ? values : static_cast<std::size_t>(rung.bins);
     expected.counts = in_bins(expected.counts_in, values, bins);
@@ -64,7 +64,7 @@ void run_shares(const Stage& stage, const Rung& rung, const StageCall<Host>& cal
   const bool apart = counts_apart(rung, stage);
   const auto size = static_cast<std::size_t>(call.histogram.height * call.histogram.width);
   std::vector<std::uint64_t> sum(size, 0);
-  if (stage.counts) std::fill_n(call.histogram.data, size, 0);
+  if (makes_counts(stage)) std::fill_n(call.histogram.data, size, 0);
   for (int i = 0; i < shares; ++i) {
     StageCall<Host> part = call;
     std::vector<std::uint64_t> own(size, 0);
@@ -109,7 +109,7 @@ void check(const StageLadder& ladder, const Rung& rung, Size size, const std::st
   SCOPED_TRACE(std::string(ladder.name) + " " + std::string(rung.name) + " " + std::to_string(size.width) +
                "x" + std::to_string(size.height) + " " + content + " grid " + std::to_string(config.block) +
                "x" + std::to_string(config.blocks) + " shares " + std::to_string(config.shares));
-  const bool rgb = stage.in == Layout::interleaved || rung.interleaved;
+  const bool rgb = stage.ports.in.front().layout == Layout::interleaved || rung.interleaved;
   const FrameType shape{
       size.width, size.height, rgb ? 3 : 1, false, rgb ? Layout::interleaved : Layout::planar, ladder.sample};
   GuardedFrame in(shape, 5, 3);
@@ -122,12 +122,13 @@ void check(const StageLadder& ladder, const Rung& rung, Size size, const std::st
   call.in.type = shape;
   call.in.planes[0] = pixels;
   call.out.type = out_shape;
-  if (stage.writes_pixels) call.out.planes[0] = out.view().planes[0];
+  if (makes_pixels(stage)) call.out.planes[0] = out.view().planes[0];
   const std::int64_t planes = stage.name == "hist" ? shape.color_channels : 1;
   const std::int64_t bins = shape.bins();
   std::vector<std::uint64_t> counters(static_cast<std::size_t>(planes * bins) + 2, 0xDEADBEEF);
   call.histogram = {counters.data() + 1, bins, planes, bins, 1};
-  if (stage.reads_histogram != nullptr) std::ranges::copy(expected.counts_in, counters.begin() + 1);
+  if (find_port(stage.ports.in, ValueKind::counts) != nullptr)
+    std::ranges::copy(expected.counts_in, counters.begin() + 1);
   if (rung.kind() == RungKind::cuda) {
     const std::int64_t finds = finds_bytes(stage, shape, ladder.parameters);
     ASSERT_EQ(run_rung_on_cuda(rung, call, config.block, config.blocks, finds), "");
@@ -141,7 +142,7 @@ void check(const StageLadder& ladder, const Rung& rung, Size size, const std::st
   ASSERT_EQ(out.damage(), "") << "output";
   ASSERT_EQ(counters.front(), 0xDEADBEEF);
   ASSERT_EQ(counters.back(), 0xDEADBEEF);
-  if (stage.writes_pixels) check_pixels(rung, expected.frame.view().planes[0], out.view().planes[0]);
+  if (makes_pixels(stage)) check_pixels(rung, expected.frame.view().planes[0], out.view().planes[0]);
   if (rung.claim == Claim::wrong) return;
   for (std::size_t i = 0; i < expected.counts.size(); ++i)
     ASSERT_EQ(counters[i + 1], expected.counts[i]) << "bin " << i;

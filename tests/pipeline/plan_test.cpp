@@ -131,14 +131,16 @@ void expect_types_follow(const std::vector<StageRequest>& list, const Shape& inp
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
     EXPECT_EQ(step.in, type);
-    EXPECT_TRUE(step.in.layout == step.stage->in || step.in.channels() == 1 || step.stage->any_layout);
-    EXPECT_TRUE(step.stage->needless == nullptr || step.stage->needless(step.in, step.parameters).empty());
-    if (reads_histogram(*step.stage, step.parameters)) {
+    const Layout layout = step.stage->ports.in.front().layout.value_or(step.in.layout);
+    EXPECT_TRUE(step.in.layout == layout || step.in.channels() == 1);
+    EXPECT_TRUE(step.stage->skip_reason == nullptr ||
+                step.stage->skip_reason(step.in, step.parameters).empty());
+    if (reads_counts(*step.stage, step.parameters)) {
       EXPECT_TRUE(counted_by) << step.label;
       EXPECT_EQ(step.counted_by, counted_by) << step.label;
     }
-    if (step.stage->writes_pixels) counted_by.reset();
-    if (step.stage->counts) counted_by = i;
+    if (makes_pixels(*step.stage)) counted_by.reset();
+    if (makes_counts(*step.stage)) counted_by = i;
     EXPECT_TRUE(seen.insert(step.label).second) << step.label << " twice";
     type = step.out;
   }
@@ -338,6 +340,30 @@ TEST(Plan, RefusesImagesThatAreTooLarge) {
             "resize:100:101 makes 100x101 pixels, more than --max-pixels 10000");
   EXPECT_EQ(refused("resize:100:101,resize:1:1", kRgb, 10'000),
             "resize:100:101 makes 100x101 pixels, more than --max-pixels 10000");
+  // What is put in comes before what it is for.
+  const std::string more = " makes 8x4 pixels, more than --max-pixels 10";
+  for (const char* stages : {"smooth", "hist", "contrast", "smooth,crop:9x9"})
+    EXPECT_EQ(refused(stages, kRgb, 10), "split*" + more);
+  EXPECT_EQ(refused("smooth", kGrey, 10), "smooth" + more);
+  EXPECT_EQ(refused("contrast", kGrey, 10), "contrast" + more);
+  EXPECT_EQ(refused("hist", kGrey, 10), "");
+  EXPECT_EQ(refused("smooth,crop:9x9", kGrey, 10), "smooth" + more);
+  EXPECT_EQ(refused("crop:9x9", kRgb, 10), "crop:9x9 of 8x4 pixels: outside the image");
+}
+
+// A stage is there for what is put in, and the frame stays the one that it is put in for.
+TEST(Plan, PortsHaveNamesAndMakers) {
+  for (const Stage& stage : stage_table()) {
+    std::set<std::string_view> names;
+    for (const Port& port : stage.ports.in) {
+      EXPECT_TRUE(names.insert(port.name).second) << stage.name;
+      if (port.made_by.empty()) continue;
+      const Stage* maker = find_stage(port.made_by);
+      ASSERT_NE(maker, nullptr) << stage.name;
+      EXPECT_NE(find_port(maker->ports.out, port.kind), nullptr) << stage.name;
+      EXPECT_FALSE(makes_pixels(*maker)) << stage.name;
+    }
+  }
 }
 
 // Every row of every stage can be said and is read back.

@@ -68,7 +68,8 @@ std::string names_of(const Steps& steps) {
 Steps of_alpha(const Steps& steps) {
   Steps left;
   for (const StageRequest& step : steps) {
-    const bool all_planes = !step.stage->color_only && step.stage->in == step.stage->out;
+    const Port &in = step.stage->ports.in.front(), &out = step.stage->ports.out.front();
+    const bool all_planes = in.alpha && in.layout == out.layout;
     if (all_planes) left.push_back(step);
     if (step.said == ":to=8") left.push_back(parse_stages("depth:8").front());
     if (step.said == ":to=16") left.push_back(parse_stages("depth:16").front());

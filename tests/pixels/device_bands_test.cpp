@@ -268,8 +268,8 @@ TEST(DeviceBands, HostMemoryDoesNotGrowWithTheImage) {
 // of the same height, or counts rows.
 TEST(DeviceBands, EveryStageCanBeDoneInBands) {
   for (const Stage& stage : stage_table()) {
-    EXPECT_TRUE(stage.needs == nullptr || stage.by_row || stage.output == nullptr) << stage.name;
-    EXPECT_FALSE(stage.fuses[0].empty() && stage.counts && stage.writes_pixels) << stage.name;
+    EXPECT_TRUE(stage.needs == nullptr || stage.by_row || stage.infer == nullptr) << stage.name;
+    EXPECT_FALSE(stage.fuses[0].empty() && makes_counts(stage) && makes_pixels(stage)) << stage.name;
   }
 }
 

@@ -54,7 +54,7 @@ Image copy_of_rows(const ConstHostView& plane, const RowRange& rows) {
 // Runs a stage by bands of 1, 2, 3... rows. Each gets copies of the rows that it may read and of those that
 // it writes, of exactly that size, so that a sanitizer sees a step beyond either.
 void run_by_bands(const Stage& stage, const StageCall<Host>& call) {
-  const std::int64_t height = stage.writes_pixels ? call.out.type.height : call.in.type.height;
+  const std::int64_t height = makes_pixels(stage) ? call.out.type.height : call.in.type.height;
   std::int64_t rows = 1;
   for (std::int64_t first = 0; first < height; first += rows++) {
     const RowRange made{first, std::min(height, first + rows)};
@@ -81,13 +81,13 @@ std::string run_on_cpu(const std::string& name, const std::string& target, const
   ++calls_made[name];
   use_simd(target);
   if (simd_target() != target) return "ran on " + simd_target();
-  if (stage.counts) {
+  if (makes_counts(stage)) {
     std::fill_n(call.histogram.data, call.histogram.stride * call.histogram.height, 0);
   }
   if (by_bands) {
     run_by_bands(stage, call);
   } else {
-    run_cpu(stage, call, {0, stage.writes_pixels ? call.out.type.height : call.in.type.height, 0, 0});
+    run_cpu(stage, call, {0, makes_pixels(stage) ? call.out.type.height : call.in.type.height, 0, 0});
   }
   use_simd("");
   return "";
@@ -166,9 +166,10 @@ struct Trial {
 
 std::vector<std::uint64_t> counters_of(const Stage& stage, const StageCase& test, const FrameType& made,
                                        const Frame<const std::byte, Host>& in) {
-  const int planes = stage.counts && stage.writes_pixels ? made.color_channels : in.type.color_channels;
+  const int planes =
+      makes_counts(stage) && makes_pixels(stage) ? made.color_channels : in.type.color_channels;
   std::vector<std::uint64_t> counters(static_cast<std::size_t>(in.type.bins() * planes) + 2, 0xDEADBEEF);
-  if (reads_histogram(stage, test.parameters)) std::ranges::copy(counts_of(in), counters.begin() + 1);
+  if (reads_counts(stage, test.parameters)) std::ranges::copy(counts_of(in), counters.begin() + 1);
   return counters;
 }
 
@@ -176,26 +177,26 @@ void check(const Backend& backend, Trial& trial, GuardedFrame& in, const Guarded
   auto& [stage, type, test, setting, expected, counters, table, found, gives_found] = trial;
   SCOPED_TRACE(backend.name + " " + trial.text());
   const FrameType& made = expected.frame.type;
-  GuardedFrame out(stage.writes_pixels ? made : type, setting.padding + 3, setting.offset + 1);
+  GuardedFrame out(makes_pixels(stage) ? made : type, setting.padding + 3, setting.offset + 1);
   StageCall<Host> call{};
   call.in = in.view();
-  if (stage.writes_pixels) call.out = out.view();
+  if (makes_pixels(stage)) call.out = out.view();
   call.parameters = test.parameters;
   call.second = test.second;
   call.prepared = {table.data(), static_cast<std::int64_t>(table.size())};
   // They start as rubbish, because hist must overwrite them.
-  if (stage.counts) std::ranges::fill(counters, 0xDEADBEEF);
+  if (makes_counts(stage)) std::ranges::fill(counters, 0xDEADBEEF);
   const std::int64_t bins = type.bins();
   call.histogram = {counters.data() + 1, bins, (std::ssize(counters) - 2) / bins, bins, 1};
   if (found.empty()) {
     found.resize(static_cast<std::size_t>(found_bytes(stage, type, test.parameters)));
     if (stage.find_part != nullptr) {
       find_in_pixels(stage, call, found);
-    } else if (!found.empty() && reads_histogram(stage, test.parameters)) {
+    } else if (!found.empty() && reads_counts(stage, test.parameters)) {
       stage.find(type, test.parameters, call.histogram, found.data());
     }
   }
-  if (stage.find_part != nullptr || (gives_found && reads_histogram(stage, test.parameters)))
+  if (stage.find_part != nullptr || (gives_found && reads_counts(stage, test.parameters)))
     call.found = {found.data(), std::ssize(found)};
   const int before = calls_made[backend.name];
   ASSERT_EQ(backend.run(stage, call), "");
@@ -208,7 +209,7 @@ void check(const Backend& backend, Trial& trial, GuardedFrame& in, const Guarded
     ASSERT_EQ(call.histogram.data[i], expected.counts[i]) << "counter " << i;
   }
   for (const std::size_t i : plane_indices(made)) {
-    if (!stage.writes_pixels) break;
+    if (!makes_pixels(stage)) break;
     ASSERT_EQ(first_difference(expected.frame.planes[i].untyped_view(), call.out.planes[i]), "")
         << "plane " << i;
   }

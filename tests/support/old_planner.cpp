@@ -24,6 +24,69 @@ namespace {
 
 // ---- the table ------------------------------------------------------------------------------------------
 
+// What the types of frames followed from, which stages read counts, and why a step did not fit.
+
+bool always(const Parameters&) {
+  return true;
+}
+
+bool threshold_reads_histogram(const Parameters& parameters) {
+  return ThresholdParameters(parameters).at == kOtsu;
+}
+
+FrameType gray_output(const FrameType& in, const Parameters&) {
+  FrameType out = in;
+  out.color_channels = 1;
+  return out;
+}
+
+FrameType contrast_output(const FrameType& in, const Parameters& parameters) {
+  const StretchTo to = ContrastParameters(parameters).to;
+  FrameType out = in;
+  if (to != StretchTo::same) out.sample = to == StretchTo::u16 ? Sample::u16 : Sample::u8;
+  return out;
+}
+
+std::string_view threshold_misfit(const FrameType& in, const Parameters& parameters) {
+  const bool fits = ThresholdParameters(parameters).at <= max_sample(in.sample);
+  return fits ? "" : "its samples have 8 bits; use 0 to 255, or depth:16 before it";
+}
+
+FrameType depth_output(const FrameType& in, const Parameters& parameters) {
+  FrameType out = in;
+  out.sample = depth_wanted(parameters);
+  return out;
+}
+
+std::string_view crop_misfit(const FrameType& in, const Parameters& parameters) {
+  const CropParameters wanted(parameters);
+  const auto fits = [](std::int64_t offset, std::int64_t size, std::int64_t of) {
+    return size <= of && crop_offset(offset, size, of) <= of - size;
+  };
+  const bool inside = fits(wanted.x, wanted.width, in.width) && fits(wanted.y, wanted.height, in.height);
+  return inside ? "" : "outside the image";
+}
+
+FrameType crop_output(const FrameType& in, const Parameters& parameters) {
+  const CropParameters wanted(parameters);
+  FrameType out = in;
+  out.width = wanted.width;
+  out.height = wanted.height;
+  return out;
+}
+
+FrameType rotate_output(const FrameType& in, const Parameters& parameters) {
+  FrameType out = in;
+  if (RotateParameters(parameters).angle != RotateAngle::by_180) std::swap(out.width, out.height);
+  return out;
+}
+
+std::string_view clahe_misfit(const FrameType& in, const Parameters& parameters) {
+  return ClaheTiles(in, parameters).pixels() <= INT32_MAX
+             ? ""
+             : "a tile has more than 2147483647 of them; more tiles make it smaller";
+}
+
 struct OldStage {
   std::string_view name;
   bool writes_pixels = true, counts = false, color_only = true;
@@ -37,40 +100,43 @@ struct OldStage {
 
 constexpr Layout kMixed = Layout::interleaved;
 constexpr std::array kStages{
-    OldStage{
-        .name = "gray", .color_only = false, .in = kMixed, .needless = gray_needless, .output = gray_output},
+    OldStage{.name = "gray",
+             .color_only = false,
+             .in = kMixed,
+             .needless = gray_skip_reason,
+             .output = gray_output},
     OldStage{.name = "hist", .writes_pixels = false, .counts = true},
-    OldStage{.name = "contrast", .reads_histogram = contrast_reads_histogram, .output = contrast_output},
+    OldStage{.name = "contrast", .reads_histogram = always, .output = contrast_output},
     OldStage{.name = "smooth"},
     OldStage{.name = "threshold", .reads_histogram = threshold_reads_histogram, .misfit = threshold_misfit},
     OldStage{.name = "invert"},
-    OldStage{.name = "gamma", .needless = gamma_needless},
-    OldStage{.name = "levels", .needless = levels_needless},
-    OldStage{.name = "resize", .color_only = false, .needless = resize_needless, .output = resize_output},
+    OldStage{.name = "gamma", .needless = gamma_skip_reason},
+    OldStage{.name = "levels", .needless = levels_skip_reason},
+    OldStage{.name = "resize", .color_only = false, .needless = resize_skip_reason, .output = resize_output},
     OldStage{.name = "depth",
              .color_only = false,
              .any_layout = true,
-             .needless = depth_needless,
+             .needless = depth_skip_reason,
              .output = depth_output},
     OldStage{.name = "crop",
              .color_only = false,
              .any_layout = true,
-             .needless = crop_needless,
+             .needless = crop_skip_reason,
              .misfit = crop_misfit,
              .output = crop_output},
     OldStage{.name = "flip", .color_only = false, .any_layout = true},
     OldStage{.name = "rotate", .color_only = false, .any_layout = true, .output = rotate_output},
-    OldStage{.name = "equalize", .reads_histogram = equalize_reads_histogram},
+    OldStage{.name = "equalize", .reads_histogram = always},
     OldStage{.name = "clahe", .misfit = clahe_misfit},
     OldStage{.name = "median"},
     OldStage{.name = "sobel"},
     OldStage{.name = "box"},
     OldStage{.name = "gauss"},
-    OldStage{.name = "sharpen", .needless = sharpen_needless},
+    OldStage{.name = "sharpen", .needless = sharpen_skip_reason},
     OldStage{.name = "split", .color_only = false, .in = kMixed},
     OldStage{.name = "merge", .color_only = false, .out = kMixed},
     OldStage{.name = "gray+hist", .counts = true, .color_only = false, .in = kMixed, .output = gray_output},
-    OldStage{.name = "contrast+smooth", .reads_histogram = contrast_reads_histogram},
+    OldStage{.name = "contrast+smooth", .reads_histogram = always},
 };
 
 const OldStage& stage_named(std::string_view name) {

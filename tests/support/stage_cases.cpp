@@ -13,24 +13,25 @@ bool is_fused(const Stage& stage) {
 }
 
 bool is_possible(const Stage& stage, const FrameType& type, const Parameters& parameters) {
-  const bool fits = stage.misfit == nullptr || stage.misfit(type, parameters).empty();
-  return fits && (stage.needless == nullptr || stage.needless(type, parameters).empty());
+  FrameType out = type;
+  const bool fits = stage.infer == nullptr || stage.infer(type, parameters, out).empty();
+  return fits && (stage.skip_reason == nullptr || stage.skip_reason(type, parameters).empty());
 }
 
 Made made_by_one(const Stage& stage, const Parameters& parameters, const Frame<const std::byte, Host>& in) {
   const FrameType out = output_type(stage, in.type, parameters);
-  Made made{OwnFrame(stage.writes_pixels ? out : FrameType{}), {}};
+  Made made{OwnFrame(makes_pixels(stage) ? out : FrameType{}), {}};
   const std::vector<std::byte> table = prepared_table(stage, in.type, parameters);
-  if (reads_histogram(stage, parameters)) made.counts = counts_of(in);
-  if (stage.counts) made.counts.resize(counters(out));
+  if (reads_counts(stage, parameters)) made.counts = counts_of(in);
+  if (makes_counts(stage)) made.counts.resize(counters(out));
   StageCall<Host> call{};
   call.in = in;
-  if (stage.writes_pixels) call.out = made.frame.view();
-  call.histogram = histogram_view<Host>(made.counts.data(), stage.counts ? out : in.type);
+  if (makes_pixels(stage)) call.out = made.frame.view();
+  call.histogram = histogram_view<Host>(made.counts.data(), makes_counts(stage) ? out : in.type);
   call.parameters = parameters;
   call.prepared = {table.data(), static_cast<std::int64_t>(table.size())};
   run_reference(stage, call);
-  if (!stage.counts) made.counts.clear();
+  if (!makes_counts(stage)) made.counts.clear();
   return made;
 }
 
@@ -81,17 +82,18 @@ std::vector<FrameType> inputs_of(const Stage& stage, const StageCase& test, Size
   std::vector<FrameType> types;
   const Stage& first = is_fused(stage) ? *find_stage(stage.fuses[0]) : stage;
   if (std::ranges::find(first.kernels, sample, &Kernel::in) == first.kernels.end()) return types;
+  const std::optional<Layout> in = stage.ports.in.front().layout, out = stage.ports.out.front().layout;
   for (const int color : {1, 3}) {
     for (const bool alpha : {false, true}) {
-      const FrameType type{size.width, size.height, color, alpha, stage.in, sample};
+      const FrameType type{size.width, size.height, color, alpha, in.value_or(Layout::planar), sample};
       const bool grey_plane = color == 1 && !alpha;  // the same in both layouts: nothing to split or merge
       if (alpha && passes_alpha(stage, type, output_type(stage, type, test.parameters))) continue;
-      if (grey_plane && (stage.in == Layout::interleaved || stage.out == Layout::interleaved)) continue;
+      if (grey_plane && (in == Layout::interleaved || out == Layout::interleaved)) continue;
       if (!is_possible(first, type, test.parameters)) continue;
       // The plan fuses no steps between which the samples' type changes.
       if (is_fused(stage) && output_type(first, type, test.parameters).sample != sample) continue;
       types.push_back(type);
-      if (!stage.any_layout || grey_plane) continue;
+      if (in || grey_plane) continue;
       types.push_back(type);
       types.back().layout = Layout::interleaved;
     }
@@ -132,8 +134,8 @@ Made made_by_reference(const Stage& stage, const StageCase& test, const Frame<co
   Made first = made_by_one(*find_stage(stage.fuses[0]), test.parameters, in);
   const Stage& next = *find_stage(stage.fuses[1]);
   const Frame<const std::byte, Host> between = first.frame.view();
-  Made second = made_by_one(next, test.second, next.color_only ? color_of(between) : between);
-  if (next.writes_pixels) return second;
+  Made second = made_by_one(next, test.second, next.ports.in.front().alpha ? between : color_of(between));
+  if (makes_pixels(next)) return second;
   first.counts = std::move(second.counts);
   return first;
 }
