@@ -16,7 +16,7 @@
 
 namespace imgpipe {
 
-// A stage's function for one backend and types of samples. Exactly one of the three is set.
+// A stage's function for one backend and types of samples: the member of that backend.
 struct Kernel {
   Backend backend = Backend::reference;
   Sample in = Sample::u8, out = Sample::u8;
@@ -34,18 +34,18 @@ enum class ValueKind : std::uint8_t { pixels, alpha, counts };
 struct Port {
   std::string_view name = "image";
   ValueKind kind = ValueKind::pixels;
-  // Of an image. nullopt: either; what is made lies as what is read.
+  // Of an image. nullopt: either; the output has the input's.
   std::optional<Layout> layout = Layout::planar;
-  // Whether the image has alpha, as a plane like the others. Else it is of colour planes only, and what is
-  // made has the size of what is read: alpha goes past the stage untouched (passes_alpha()).
+  // Whether the stage gets alpha too. Otherwise alpha bypasses it (passes_alpha()), and the output has the
+  // input's size.
   bool alpha = false;
-  std::string_view made_by = {};                 // the stage that is put in where there is no such value
+  std::string_view made_by = {};                 // the stage that the planner inserts to make a missing value
   bool (*is_read)(const Parameters&) = nullptr;  // nullptr: always
 };
 inline constexpr std::array kColorPlanes{Port{}};
 
-// What a stage reads and makes, the image first. Where it makes none, the next step gets the frame that this
-// one got. It reads counts of the frame before it, and makes those of the frame behind it.
+// The values that a stage reads and makes, the image first. Where it makes no image, the next step gets the
+// frame that this one got. It reads the counts of its input, and makes those of the frame after it.
 struct Ports {
   std::span<const Port> in = kColorPlanes, out = kColorPlanes;
 };
@@ -58,7 +58,7 @@ struct Stage {
   std::string_view name;     // as --stages takes it and the report shows it
   std::string_view summary;  // for --help
   std::span<const Parameter> parameters = {};
-  bool selectable = true;  // by --stages; the others are put in by the plan
+  bool selectable = true;  // by --stages; the planner inserts the others
   Ports ports{};
   Effect effect = Effect::values;
   // Its first four parameters are the width, height, x and y of a rectangle: --stages also takes, and reports
@@ -77,8 +77,8 @@ struct Stage {
   // Why the step would change nothing in a frame of this type, in words: it is then left out. Empty: it is
   // needed.
   std::string_view (*skip_reason)(const FrameType& in, const Parameters&) = nullptr;
-  // Makes of `out`, which is as `in`, the type of the frame that it makes, but for the layout. Why the step
-  // cannot be done to a frame of this type, in words; empty: it can. nullptr: it makes the same, of all.
+  // Sets `out`, initialised to `in`, to the output's type; the planner sets the layout. Returns why the stage
+  // rejects frames of this type; empty: it accepts them. nullptr: it accepts all, and keeps their type.
   std::string_view (*infer)(const FrameType& in, const Parameters&, FrameType& out) = nullptr;
   // Which rows of the input these rows of the output need; neither end falls as the output's rise. nullptr:
   // the same.
@@ -136,7 +136,7 @@ void run_cpu(const Stage& stage, const StageCall<Host>& call, const Band& band);
 }
 [[nodiscard]] bool reads_counts(const Stage& stage, const Parameters& parameters);
 [[nodiscard]] bool needs_all_rows(const Stage& stage, const Parameters& parameters);
-// The type of the frame behind a step: what it makes, or, where it writes no pixels, what it got.
+// The type of the frame after a step: what it makes, or, where it writes no pixels, what it got.
 [[nodiscard]] FrameType output_type(const Stage& stage, const FrameType& in, const Parameters& parameters);
 // The rows of the input that rows of the output need; inside the input.
 [[nodiscard]] RowRange rows_needed(const Stage& stage, const FrameType& in, const Parameters& parameters,

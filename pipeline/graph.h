@@ -83,7 +83,7 @@ struct Lifetime {
   std::size_t made_at = 0, last_read_at = 0;
 };
 
-// The graph that one backend executes.
+// A graph with the lifetimes of its values.
 struct Program : Graph {
   std::vector<Lifetime> lives;  // by value
 
@@ -94,15 +94,16 @@ struct Program : Graph {
 // A fused step as one node, as devices run it, or as the nodes of its parts.
 enum class FusedSteps { as_one, as_parts };
 
-// What is read after the last node as well.
+// Values that are kept after the last node.
 struct Keep {
   bool source = false;   // the decoded image
-  bool outputs = false;  // everything
+  bool outputs = false;  // every value except the decoded image
 };
 
 [[nodiscard]] Program lower(const Plan& plan, FusedSteps fused, const Keep& keep = {});
 
-// A value that needs memory for so long. With a plane: it shares none with others than such planes.
+// A value to place: its lifetime and size. Tenants with a `plane` share memory only with planes of that
+// shape, whatever their height.
 struct Tenant {
   ValueId value = 0;
   Lifetime life{};
@@ -120,8 +121,8 @@ struct Place {
   std::size_t free_after = 0;  // when the last of them was last read
 };
 
-// Which of the places that are free a value gets; where there is none, it gets a new one. The largest grows
-// least.
+// The free place that a value reuses: the first, or the largest, which grows least. A value gets a new place
+// if none is free.
 enum class PlaceRule : std::uint8_t { first, largest };
 
 [[nodiscard]] std::vector<Place> place(const std::vector<Tenant>& tenants, PlaceRule rule);

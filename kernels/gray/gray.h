@@ -25,7 +25,7 @@ void gray_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device; planes as kernels/cuda_launch.h asks. Returns the launch's status.
 CudaStatus gray_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-// Of samples of 16 bits: so in all folders.
+// Samples of 16 bits.
 CudaStatus gray16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 // gray and hist in one pass over memory: `histogram` gets the counts of the grey plane.

@@ -75,7 +75,7 @@ template <bool (*IsRead)(const Parameters&) = nullptr>
 constexpr std::array kColorAndCounts{
     Port{}, Port{.name = "counts", .kind = ValueKind::counts, .made_by = "hist", .is_read = IsRead}};
 
-// Rows become columns, or tables are made of the whole image.
+// needs_all_rows of rotate and clahe.
 constexpr bool always(const Parameters&) {
   return true;
 }

@@ -105,6 +105,7 @@ class Lane {
     encoding->write_upload(upload.data());
     memory_.reserve(encoding->memory().bytes);
     IMGPIPE_CUDA(cudaMemcpy(memory(), upload.data(), upload.size(), cudaMemcpyHostToDevice));
+    IMGPIPE_CUDA(cudaStreamSynchronize(nullptr));  // the stream does not wait for copies
     results.resize(encoding->memory().results_bytes);
   }
   [[nodiscard]] std::byte* memory() { return static_cast<std::byte*>(memory_.data()); }

@@ -83,6 +83,7 @@ class Group {
     reconstruction_->write_upload(upload.data());
     memory_.reserve(reconstruction_->memory().bytes);
     IMGPIPE_CUDA(cudaMemcpy(memory_.data(), upload.data(), upload.size(), cudaMemcpyHostToDevice));
+    IMGPIPE_CUDA(cudaStreamSynchronize(nullptr));  // the stream does not wait for copies
   }
   void launch(int multiprocessors) const {
     IMGPIPE_CUDA(static_cast<cudaError_t>(

@@ -126,6 +126,7 @@ double time_of(const std::string& text, const std::string& content, const Shape&
   if (!table.empty()) {
     stage.prepare(type, step.parameters, table.data());
     IMGPIPE_CUDA(cudaMemcpy(prepared.data(), table.data(), table.size(), cudaMemcpyHostToDevice));
+    IMGPIPE_CUDA(cudaStreamSynchronize(nullptr));  // the stream does not wait for copies
   }
   const CudaLaunch on{stream.get(), find_cuda_device(0).multiprocessors};
   const auto call_of = [&](int i) {

@@ -42,7 +42,7 @@ struct BandPart {
   RowRange rows;
 };
 
-// The rows of a band, by value: those that are right after the nodes, and those that lie in the memory.
+// The rows of a band, by value: those whose samples are correct after the nodes, and those that are held.
 struct BandRows {
   RowRange band;
   std::vector<RowRange> right, held;
