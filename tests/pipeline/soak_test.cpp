@@ -79,7 +79,8 @@ TEST(Soak, TwoThousandImagesLeaveMemoryFlat) {
   // The allocator's own reserve moves by a few megabytes; a leak of one small image would add 600 of them.
   EXPECT_LE(resident_bytes(), settled_bytes + settled_bytes / 50 + (4 << 20));
   EXPECT_EQ(entries("/proc/self/fd"), settled_descriptors);
-  EXPECT_EQ(entries("/proc/self/task"), settled_threads);
+  // Fewer where the workers are ahead of this thread, and have ended.
+  EXPECT_LE(entries("/proc/self/task"), settled_threads);
 }
 
 TEST(Soak, TenThousandImagesOfABatchLeaveMemoryFlat) {
@@ -113,7 +114,7 @@ TEST(Soak, TenThousandImagesOfABatchLeaveMemoryFlat) {
   std::int64_t settled_bytes = 0;
   std::int64_t settled_descriptors = 0;
   std::int64_t settled_threads = 0;
-  while (results < kImages - 100) {  // until the workers begin to end
+  while (results < kImages - 100) {
     const std::optional<BatchResult> result = batch.next(std::chrono::seconds(10));
     ASSERT_TRUE(result);
     failed += result->failed ? 1U : 0U;
@@ -128,7 +129,8 @@ TEST(Soak, TenThousandImagesOfABatchLeaveMemoryFlat) {
               static_cast<double>(settled_bytes) / 50 + (1 << 20));
   // Files that are open at this very moment, one for each worker, come and go.
   EXPECT_NEAR(static_cast<double>(entries("/proc/self/fd")), static_cast<double>(settled_descriptors), 6);
-  EXPECT_EQ(entries("/proc/self/task"), settled_threads);
+  // Fewer where the workers are ahead of this thread, and have ended.
+  EXPECT_LE(entries("/proc/self/task"), settled_threads);
   while (!batch.finished()) {
     if (const auto result = batch.next(std::chrono::seconds(10))) {
       ++results;
