@@ -215,15 +215,16 @@ std::size_t StaleOutputs::remove(const std::string& target) {
   const std::string directory = path.has_parent_path() ? path.parent_path().string() : ".";
   const auto [files, fresh] = of_directories_.try_emplace(directory);
   std::error_code error;
-  for (std::filesystem::directory_iterator entry(directory, error), end; fresh && !error && entry != end;
-       entry.increment(error)) {
+  std::filesystem::directory_iterator entry, end;
+  if (fresh) entry = std::filesystem::directory_iterator(directory, error);
+  for (; !error && entry != end; entry.increment(error)) {
     const std::string name = name_of_temporary(entry->path().filename().string());
     if (!name.empty()) files->second.emplace(name, entry->path());
   }
   std::size_t removed = 0;
   const auto [first, last] =
       files->second.equal_range(path.filename().string().substr(0, kTemporaryNameBytes));
-  for (auto entry = first; entry != last; ++entry) removed += unlink_if_stale(entry->second) ? 1 : 0;
+  for (auto file = first; file != last; ++file) removed += unlink_if_stale(file->second) ? 1 : 0;
   return removed;
 }
 
