@@ -51,10 +51,10 @@ class PlanBuilder {
       return;
     }
     FrameType out = frame_;
-    const std::string_view misfit = stage->infer == nullptr ? "" : stage->infer(frame_, parameters, out);
-    if (!misfit.empty())
+    const std::string_view rejected = stage->infer == nullptr ? "" : stage->infer(frame_, parameters, out);
+    if (!rejected.empty())
       throw Error(ErrorKind::usage, std::string(stage->name) + said + " of " + size_text(frame_) +
-                                        " pixels: " + std::string(misfit));
+                                        " pixels: " + std::string(rejected));
     add(request);
   }
 

@@ -1,7 +1,4 @@
 // The table for people.
-#include <algorithm>
-#include <utility>
-
 #include "app/report/result_table.h"
 #include "app/report/text_columns.h"
 #include "app/stats/stats_options.h"

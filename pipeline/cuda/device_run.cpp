@@ -21,10 +21,12 @@ std::vector<DeviceBlock> device_blocks(const Program& program, bool with_source)
     blocks.push_back({shared.bytes, shared.values});
   for (const ValueId counts : program.counts()) blocks.push_back({program.values[counts].bytes(), {counts}});
   for (std::size_t i = 0; i < program.nodes.size(); ++i) {
-    if (const std::int64_t bytes = finds_bytes_of(program.nodes[i])) blocks.push_back({bytes, {}, i});
+    if (const std::int64_t bytes = finds_bytes_of(program.nodes[i]))
+      blocks.push_back({.bytes = bytes, .found_by = i});
   }
   for (std::size_t i = 0; i < program.nodes.size(); ++i) {
-    if (const auto& table = program.nodes[i].prepared) blocks.push_back({std::ssize(*table), {}, i});
+    if (const auto& table = program.nodes[i].prepared)
+      blocks.push_back({.bytes = std::ssize(*table), .prepared_by = i});
   }
   return blocks;
 }
@@ -37,30 +39,29 @@ DeviceRun::DeviceRun(Context& context, const Plan& plan, Timeline& timeline, boo
       program_(lower(plan, FusedSteps::as_one, {.outputs = keep_outputs})),
       first_call_(decoded == Decoded::with_first_steps ? decoded_steps() : 0) {
   memory_.resize(program_.values.size());
-  std::vector<std::byte*> tables(program_.nodes.size());
+  std::vector<std::byte*> prepared(program_.nodes.size()), finds(program_.nodes.size());
   // Where the decoder makes it grey, the image that the file holds is never there.
   const bool needs_source = first_call_ == 0 || program_.nodes[0].pixels_out() == nullptr;
   for (const DeviceBlock& block : device_blocks(program_, needs_source)) {
     std::byte* const memory = context_.arena.take(static_cast<std::size_t>(block.bytes));
     for (const ValueId value : block.values) memory_[value] = memory;
-    if (block.node) tables[*block.node] = memory;
+    if (block.prepared_by) prepared[*block.prepared_by] = memory;
+    if (block.found_by) finds[*block.found_by] = memory;
   }
-  make_calls(tables);
+  make_calls(prepared, finds);
 }
 
 // What nodes have prepared goes up once.
-void DeviceRun::make_calls(const std::vector<std::byte*>& tables) {
+void DeviceRun::make_calls(const std::vector<std::byte*>& prepared, const std::vector<std::byte*>& finds) {
   const auto plane_of = [this](ValueId value, int i) { return plane(value, i); };
   const auto counts_of = [this](ValueId value) { return reinterpret_cast<std::uint64_t*>(memory_[value]); };
   for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
     const Node& node = program_.nodes[i];
     auto& call = calls_.emplace_back(stage_call<Device>(program_, node, plane_of, counts_of, plane_of));
-    if (!node.prepared) {
-      call.finds = tables[i];
-      continue;
-    }
-    call.prepared.data = tables[i];
-    IMGPIPE_CUDA(cudaMemcpyAsync(tables[i], node.prepared->data(), node.prepared->size(),
+    call.finds = finds[i];
+    if (!node.prepared) continue;
+    call.prepared.data = prepared[i];
+    IMGPIPE_CUDA(cudaMemcpyAsync(prepared[i], node.prepared->data(), node.prepared->size(),
                                  cudaMemcpyHostToDevice, context_.stream.get()));
   }
 }

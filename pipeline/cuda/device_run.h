@@ -15,11 +15,12 @@
 
 namespace imgpipe {
 
-// Memory that a program takes of a device in one piece.
+// One allocation of a program on a device: for values, one after the other, or for a node's table, which it
+// has prepared or finds.
 struct DeviceBlock {
   std::int64_t bytes = 0;
-  std::vector<ValueId> values{};      // that lie there, one after the other
-  std::optional<std::size_t> node{};  // or whose table does: what it has prepared, or what it finds
+  std::vector<ValueId> values{};
+  std::optional<std::size_t> prepared_by{}, found_by{};
 };
 
 // In the order in which they are taken. `with_source`: the decoded image, too.
@@ -67,7 +68,7 @@ class DeviceRun {
 
  private:
   [[nodiscard]] std::size_t decoded_steps() const;
-  void make_calls(const std::vector<std::byte*>& tables);
+  void make_calls(const std::vector<std::byte*>& prepared, const std::vector<std::byte*>& finds);
   [[nodiscard]] DeviceView plane(ValueId value, int i) const;
 
   Context& context_;

@@ -402,19 +402,6 @@ std::vector<std::vector<std::size_t>> places_of(const std::vector<ValueRow>& val
 
 // ---- as rows --------------------------------------------------------------------------------------------
 
-StepRow row_of(const OldStep& step) {
-  return {step.label, step.stage->name, step.implicit, step.in, step.out, step.counted_by};
-}
-
-PlanRows rows_of(const OldPlan& plan) {
-  PlanRows rows{{}, plan.notes, frame_type_of(plan.input), frame_type_of(plan.output), plan.reduced};
-  for (const OldStep& step : plan.steps) {
-    rows.steps.push_back(row_of(step));
-    for (const OldStep& part : step.parts) rows.steps.push_back(row_of(part));
-  }
-  return rows;
-}
-
 ValueRows rows_of(const OldPlan& plan, FusedSteps fused, const Keep& keep) {
   ValueRows rows = OldAnalysis(plan, works_of(plan, fused), keep).result();
   rows.places = places_of(rows.values);
@@ -437,7 +424,7 @@ namespace imgpipe::test {
 std::string old_planner_text(const PlanRequest& request) {
   try {
     const auto plan = old_planner::make_plan(request);
-    return text_of(old_planner::rows_of(plan)) +
+    return text_of(rows_of_steps(plan)) +
            text_of(old_planner::rows_of(plan, FusedSteps::as_one, request.keep)) +
            text_of(old_planner::rows_of(plan, FusedSteps::as_parts, request.keep));
   } catch (const Error& error) {

@@ -30,19 +30,6 @@ std::string_view name_of(ValueKind kind) {
   unreachable();
 }
 
-StepRow row_of(const Step& step) {
-  return {step.label, step.stage->name, step.implicit, step.in, step.out, step.counted_by};
-}
-
-PlanRows rows_of(const Plan& plan) {
-  PlanRows rows{{}, plan.notes, frame_type_of(plan.input), frame_type_of(plan.output), plan.reduced};
-  for (const Step& step : plan.steps) {
-    rows.steps.push_back(row_of(step));
-    for (const Step& part : step.parts) rows.steps.push_back(row_of(part));
-  }
-  return rows;
-}
-
 ValueRows rows_of(const Plan& plan, FusedSteps fused, const Keep& keep) {
   const Program program = lower(plan, fused, keep);
   ValueRows rows{.nodes = {}, .values = {}, .result = program.results[0], .places = {}};
@@ -110,7 +97,7 @@ std::string planner_text(const PlanRequest& request) {
   try {
     const Plan plan = make_plan(parse_stages(request.list), request.input, request.fuse, request.most_pixels,
                                 request.most_bits);
-    return text_of(rows_of(plan)) + text_of(rows_of(plan, FusedSteps::as_one, request.keep)) +
+    return text_of(rows_of_steps(plan)) + text_of(rows_of(plan, FusedSteps::as_one, request.keep)) +
            text_of(rows_of(plan, FusedSteps::as_parts, request.keep));
   } catch (const Error& error) {
     return "error " + std::to_string(static_cast<int>(error.kind())) + ": " + error.what();

@@ -60,6 +60,19 @@ struct ValueRows {
   std::vector<std::vector<std::size_t>> places;
 };
 
+template <class AnyPlan>
+[[nodiscard]] PlanRows rows_of_steps(const AnyPlan& plan) {
+  PlanRows rows{{}, plan.notes, frame_type_of(plan.input), frame_type_of(plan.output), plan.reduced};
+  const auto add = [&rows](const auto& step) {
+    rows.steps.push_back({step.label, step.stage->name, step.implicit, step.in, step.out, step.counted_by});
+  };
+  for (const auto& step : plan.steps) {
+    add(step);
+    for (const auto& part : step.parts) add(part);
+  }
+  return rows;
+}
+
 [[nodiscard]] std::string text_of(const PlanRows& plan);
 [[nodiscard]] std::string text_of(const ValueRows& values);
 
