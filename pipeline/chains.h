@@ -38,7 +38,7 @@ struct Chain {
 };
 
 // How much a chain does. `longest`: all that can be done band by band, the first of them fed by the reader.
-// Those behind decoding have an empty chain first, that decodes into a whole image. On a device a node that
+// Those after decoding have an empty chain first, that decodes into a whole image. On a device a node that
 // needs all rows is a chain of its own.
 enum class ChainLength { longest, longest_on_device, longest_on_device_behind_decoding, step };
 

@@ -230,7 +230,7 @@ struct EncodeOptions {
   WebpCoding webp = WebpCoding::lossless;
   int webp_level = 1;                               // 0..9, 9 the smallest
   std::shared_ptr<const Metadata> metadata{};       // nullptr: none
-  std::shared_ptr<const StackPosition> in_stack{};  // nullptr: a file by itself
+  std::shared_ptr<const StackPosition> in_stack{};  // nullptr: a standalone file
 };
 
 // A file in memory, as parts that follow one another: what is encoded strip by strip is never copied
