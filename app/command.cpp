@@ -65,13 +65,39 @@ void check_as_main_command(const std::vector<std::string>& arguments) {
                      "the commands are " + joined(names) + "; a file or folder of that name is ./" + name));
 }
 
+// A call of a command, and of its options, in whatever order: `imgpipe -v info x.png`.
+struct Call {
+  const CommandRow* command = nullptr;
+  std::vector<std::string> arguments;
+};
+
+// nullopt: no command's name comes first, or after options of that command.
+std::optional<Call> find_call(const std::vector<std::string>& arguments, Commands commands) {
+  const auto name = std::ranges::find_if(arguments, [&](const std::string& argument) {
+    return !argument.empty() && find_command(commands, argument) != nullptr;
+  });
+  if (name == arguments.end()) return std::nullopt;
+  Call call{find_command(commands, *name), {}};
+  const std::vector<OptionRow> rows = call.command->rows();
+  try {
+    const std::vector<GivenArgument> before =
+        given_arguments({arguments.begin(), name}, rows, full_name(*call.command));
+    const auto is_option = [](const GivenArgument& one) { return one.row != nullptr && one.has_value; };
+    if (!std::ranges::all_of(before, is_option)) return std::nullopt;
+    call.arguments = argument_texts(before);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  call.arguments.insert(call.arguments.end(), name + 1, arguments.end());
+  return call;
+}
+
 }  // namespace
 
 ReadyCommand read_command_line(const std::vector<std::string>& arguments) {
   const Commands commands = command_table();
-  const CommandRow* command = arguments.empty() ? nullptr : find_command(commands, arguments.front());
-  if (command != nullptr && !command->name.empty())
-    return read_command(*command, {arguments.begin() + 1, arguments.end()}, commands);
+  if (const std::optional<Call> call = find_call(arguments, commands))
+    return read_command(*call->command, call->arguments, commands);
   if (!arguments.empty() && may_be_command(arguments.front())) refuse_command(arguments);
   return read_command(commands.front(), arguments, commands);
 }

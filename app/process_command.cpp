@@ -9,6 +9,7 @@
 #include "app/image/one_input.h"
 #include "app/log.h"
 #include "app/log_subject.h"
+#include "app/manual/brief_help.h"
 #include "app/options/option_parser.h"
 #include "app/process_options/process_options.h"
 #include "app/program.h"
@@ -67,6 +68,7 @@ CommandRow process_command() {
           .or_option = "files-from",
           .rows = process_rows,
           .help_table = stage_help,
+          .brief_help = brief_help,
           .exits = all_exits(),
           .read = read_process};
 }

@@ -3,18 +3,22 @@
 #include "app/devices/devices_report.h"
 #include "app/exit_code.h"
 #include "app/files/text_file.h"
+#include "app/jobs/result_files.h"
 #include "app/log.h"
+#include "app/options/coding_options.h"
 #include "app/options/option_parser.h"
 #include "app/report/text_columns.h"
 #include "images/error.h"
+#include "images/files/file.h"
 #include "images/text.h"
 
 namespace imgpipe {
 namespace {
 
 struct DevicesOptions {
-  bool json = false;
+  std::string json_file;  // "-": stdout; empty: none
   bool calibrate = false;
+  Replace replace = Replace::own;
   LoggingOptions logging;
 };
 
@@ -45,22 +49,22 @@ void say_limits(const HostInfo& host) {
 }
 
 int run_devices(const DevicesOptions& options) {
+  check_result_files({}, options.replace, {{"--json", options.json_file}});
   Machine machine{host_info(), list_cuda_devices(), {}};
   say_limits(machine.host);
   machine.judged = judge(machine.host, machine.cuda, options.calibrate);
-  if (options.json) {
-    print_text(devices_json(machine));
-  } else if (!options.logging.quiet) {
+  if (!options.json_file.empty()) write_text(options.json_file, devices_json(machine));
+  if (!options.logging.quiet && options.json_file != kStandardStream)
     print_table(devices_table(machine), false);
-  }
   return kExitDone;
 }
 
 std::vector<OptionRow> devices_rows() {
   std::vector<OptionRow> rows{
-      {"Output", "json", nullptr, nullptr, "As JSON"},
+      json_row("Output", "Write all of it as JSON"),
       {"Output", "calibrate", nullptr, nullptr,
        "Measure anew from which size on auto takes the GPU, and keep it in the user's cache folder"}};
+  add_rows(rows, replace_rows());
   add_rows(rows, logging_rows());
   return rows;
 }
@@ -71,11 +75,12 @@ CommandRow devices_command() {
   return {.name = "devices",
           .summary = "what this machine offers",
           .description = "Lists what this machine offers and what --device auto would pick.",
-          .usage = {{"imgpipe devices [--json]", ""}},
+          .usage = {{"imgpipe devices [options]", ""}},
           .rows = devices_rows,
           .exits = {kExitDone, kExitUsage, kExitDevice, kExitOutput, kExitSignalBase},
           .read = [](const Parser& parser) {
-            return ready(DevicesOptions{parser.has("json"), parser.has("calibrate"), read_logging(parser)},
+            return ready(DevicesOptions{read_json_file(parser), parser.has("calibrate"), read_replace(parser),
+                                        read_logging(parser)},
                          run_devices);
           }};
 }

@@ -10,6 +10,7 @@
 
 #include "app/exit_code.h"
 #include "app/files/replaceable.h"
+#include "app/files/text_file.h"
 #include "app/info/info_report.h"
 #include "app/jobs/batch_files.h"
 #include "app/jobs/result_files.h"
@@ -22,7 +23,6 @@
 #include "images/codecs/codec.h"
 #include "images/error.h"
 #include "images/files/file.h"
-#include "images/files/output_file.h"
 #include "images/formats/image_inspection.h"
 #include "images/text.h"
 
@@ -39,12 +39,11 @@ struct InfoOptions {
 };
 
 std::vector<OptionRow> info_rows() {
-  std::vector<OptionRow> rows{
-      {"Results", "json", "FILE", nullptr, "Write all of it as JSON; -: to stdout, and the table to stderr"}};
+  std::vector<OptionRow> rows{json_row("Results", "Write all of it as JSON")};
   add_rows(rows, replace_rows(), "Results");
-  rows.push_back({"Which images", "r,recursive", nullptr, nullptr, "Folders below FILE too"});
-  add_rows(rows, rows_named(decoding_rows(), {"lenient", "no-orient"}), "Which images");
-  add_rows(rows, rows_named(batch_rows(), {"include", "exclude", "files-from"}), "Which images");
+  rows.push_back({"Images", "r,recursive", nullptr, nullptr, "Folders below FILE too"});
+  add_rows(rows, rows_named(decoding_rows(), {"lenient", "no-orient"}), "Images");
+  add_rows(rows, rows_named(batch_rows(), {"include", "exclude", "files-from"}), "Images");
   add_rows(rows, logging_rows());
   return rows;
 }
@@ -119,10 +118,7 @@ class InfoRun {
 
   void report() const {
     const std::string& file = options_.json_file;
-    if (!file.empty()) {
-      const std::string text = info_json(results_);
-      naming(printable(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
-    }
+    if (!file.empty()) write_text(file, info_json(results_));
     if (options_.logging.quiet) return;
     print_table(info_table(results_), file == kStandardStream);
   }

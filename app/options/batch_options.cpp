@@ -12,38 +12,38 @@ namespace imgpipe {
 
 std::vector<OptionRow> batch_rows() {
   return {
-      {"Batch", "r,recursive", nullptr, nullptr, "Folders below INPUT too; OUTPUT gets the same tree"},
-      {"Batch", "include", "GLOB", nullptr,
+      {"Batches", "r,recursive", nullptr, nullptr, "Folders below INPUT too; OUTPUT gets the same tree"},
+      {"Batches", "include", "GLOB", nullptr,
        "Only files like this (instead of those with an image's ending), or with / at its end the images in "
        "folders like this; may be repeated. Of patterns, here and as INPUT: * ? [a-z] [!a-z] {a,b}, ** for "
        "any folders, \\x for x itself. Without / a name in any folder; with / the path below INPUT, ./x or "
        "/x at its top. Endings match in either case"},
-      {"Batch", "exclude", "GLOB", nullptr,
+      {"Batches", "exclude", "GLOB", nullptr,
        "No files and no folders like this, nor what lies in them; with / at its end folders only; may be "
        "repeated"},
-      {"Batch", "files-from", "FILE", nullptr,
+      {"Batches", "files-from", "FILE", nullptr,
        "Take the inputs' names from FILE (- is stdin), one a line or each ended by NUL: below INPUT where "
        "that is a folder; of several INPUTs or a pattern the files with these paths"},
 
-      {"Batch", "j,jobs", "N", "0", "Images at a time; 0: as many as threads"},
-      {"Batch", "memory", "SIZE", nullptr,
+      {"Batches", "j,jobs", "N", "0", "Images at a time; 0: as many as threads"},
+      {"Batches", "memory", "SIZE", nullptr,
        "Memory for images, such as 500M, 1.5G or 64MiB; default: half of what is available"},
-      {"Batch", "skip-existing", nullptr, nullptr,
+      {"Batches", "skip-existing", nullptr, nullptr,
        "Leave images whose output is there already; a .ndjson report goes on too"},
-      {"Batch", "fail-fast", nullptr, nullptr, "End with the first image that fails"},
-      {"Batch", "failed-out", "FILE", nullptr,
+      {"Batches", "fail-fast", nullptr, nullptr, "End with the first image that fails"},
+      {"Batches", "failed-out", "FILE", nullptr,
        "Write the names of the images that failed; the same command with --files-from FILE does them again"},
-      {"Batch", "shard", "I/N", nullptr,
+      {"Batches", "shard", "I/N", nullptr,
        "Only part I (from 1) of N; stderr says which, with -q too. auto: as srun, mpirun or a job array "
        "says; auto/N where the array does not say how many parts there are, or when only some of its tasks "
        "are done again"},
-      {"Batch", "balance", "HOW", nullptr,
+      {"Batches", "balance", "HOW", nullptr,
        "What makes the parts of --shard even: hash (default; a file's part depends on its name alone), "
        "count (files), bytes (the largest first, each to the part that has least). count and bytes need "
        "the same files and sizes in all processes, until all have ended; do their failures (--failed-out) "
        "again without --shard",
        choice_names(kBalances)},
-      {"Batch", "n,dry-run", nullptr, nullptr, "Print what would be done"},
+      {"Batches", "n,dry-run", nullptr, nullptr, "Print what would be done"},
   };
 }
 

@@ -30,7 +30,7 @@ struct ExecutionOptions {
   bool fail_fast = false;
 };
 
-// The rows of the group "Batch": --recursive, --include, --exclude, --files-from, --jobs, --memory,
+// The rows of the group "Batches": --recursive, --include, --exclude, --files-from, --jobs, --memory,
 // --skip-existing, --fail-fast, --failed-out, --shard, --balance, --dry-run.
 [[nodiscard]] std::vector<OptionRow> batch_rows();
 // --recursive, --include, --exclude, --files-from.

@@ -53,6 +53,8 @@ struct CommandRow {
   const char* or_option = nullptr;  // the option that may stand in for the last of them
   std::vector<OptionRow> (*rows)() = nullptr;
   HelpTable (*help_table)() = nullptr;
+  // The text of -h. nullptr: that of --help.
+  std::string (*brief_help)(const CommandRow& command, int width) = nullptr;
   // For completions of a command that takes no files: what can follow it, and its words.
   std::vector<TopicWords> (*topics)(Commands commands) = nullptr;
   std::vector<ExitCode> exits{kExitDone, kExitInput, kExitUsage, kExitOutput, kExitSignalBase};

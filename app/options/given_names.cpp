@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "app/options/option_values.h"
+#include "images/files/file.h"
 #include "images/names.h"
 #include "images/text.h"
 #include "kernels/stage.h"
@@ -19,12 +20,18 @@ namespace {
 constexpr const char* kOn = "true";
 constexpr const char* kOff = "false";
 // Options whose value may be - for stdout.
-constexpr std::string_view kToStdout[] = {"json", "report", "write-preset"};
+constexpr std::string_view kToStdout[] = {"report",    "write-preset", "trace", "histogram",
+                                          "per-image", "plot",         "html",  "failed-out"};
 
 std::string switch_value(const std::string& option, const std::string& text) {
   if (text == kOn || text == "yes") return kOn;
   if (text == kOff || text == "no") return kOff;
   usage("--" + option + " takes true or false, not '" + printable(text) + "'");
+}
+
+// Whether an argument is the value of an option that may have none.
+bool is_optional_value(const OptionRow& row, const std::string& argument) {
+  return argument.empty() || argument == kStandardStream || (!argument.starts_with('-') && argument.ends_with(row.ending));
 }
 
 class Arguments {
@@ -118,10 +125,12 @@ class Arguments {
           " --help");
   }
 
-  // With the argument behind it, if it takes one and there is one.
+  // With the next argument, if the option takes a value and there is one.
   void add(const OptionRow& row) {
     if (row.value == nullptr) return add_with(row, kOn);
     const bool there = at_ + 1 < given_.size();
+    if (row.implied != nullptr && !(there && is_optional_value(row, given_[at_ + 1])))
+      return add_with(row, row.implied);
     out_.push_back({&row, there ? given_[++at_] : "", there});
   }
   void add_with(const OptionRow& row, const std::string& value) { out_.push_back({&row, value}); }

@@ -37,18 +37,6 @@ void add_words(std::string& out, std::string_view text, std::size_t at, std::siz
   out += "\n";
 }
 
-// "  -q, --quiet", "      --stages LIST".
-HelpLine line_of(const OptionRow& row) {
-  HelpLine line;
-  for (const std::string& flag : spelled_flags(row)) {
-    const bool name = flag.starts_with("--");
-    line.name += (line.name.empty() ? name ? "      " : "  " : ", ") + flag;
-  }
-  if (row.value != nullptr) line.name += std::string(" ") + row.value;
-  line.text = option_text(row);
-  return line;
-}
-
 }  // namespace
 
 std::string help_lines(const std::vector<HelpLine>& lines, int columns) {
@@ -91,6 +79,16 @@ std::vector<std::string> groups_of(const std::vector<OptionRow>& rows) {
   return groups;
 }
 
+HelpLine flags_line(const OptionRow& row) {
+  HelpLine line;
+  for (const std::string& flag : spelled_flags(row)) {
+    const bool name = flag.starts_with("--");
+    line.name += (line.name.empty() ? name ? "      " : "  " : ", ") + flag;
+  }
+  if (row.value != nullptr) line.name += std::string(" ") + row.value;
+  return line;
+}
+
 std::string option_text(const OptionRow& row) {
   return row.help + (row.preset == nullptr ? "" : std::string(" (default: ") + row.preset + ")");
 }
@@ -116,9 +114,11 @@ std::string help_text(const std::string& description, const std::vector<HelpLine
   for (const std::string& group : groups_of(options)) {
     std::vector<HelpLine> lines;
     for (const OptionRow& row : options) {
-      if (row.group == group) lines.push_back(line_of(row));
+      if (row.group != group) continue;
+      lines.push_back(flags_line(row));
+      lines.back().text = option_text(row);
     }
-    out += "\n " + group + " options:\n" + help_lines(lines, width);
+    out += "\n" + group + ":\n" + help_lines(lines, width);
   }
   return out;
 }

@@ -23,7 +23,9 @@ inline constexpr int kMostHelpWidth = 120;
 
 // The groups of the rows in the order in which they first come.
 [[nodiscard]] std::vector<std::string> groups_of(const std::vector<OptionRow>& rows);
-// What is said of an option behind its flags.
+// "  -q, --quiet", "      --stages LIST"; without a text.
+[[nodiscard]] HelpLine flags_line(const OptionRow& row);
+// What is said of an option after its flags.
 [[nodiscard]] std::string option_text(const OptionRow& row);
 
 // No line is longer than `width`, but for a single word that is.

@@ -5,14 +5,14 @@
 namespace imgpipe {
 
 std::vector<OptionRow> logging_rows() {
-  return {{"Talk", "q,quiet", nullptr, nullptr, "No tables; errors and warnings only"},
-          {"Talk", "v,verbose", nullptr, nullptr, "Say what is done and why"},
-          {"Talk", "no-color", nullptr, nullptr, "No colour (NO_COLOR does the same)"},
-          {"Talk", "log-format", "NAME", "text",
+  return {{"General", "q,quiet", nullptr, nullptr, "No tables; errors and warnings only"},
+          {"General", "v,verbose", nullptr, nullptr, "Say what is done and why"},
+          {"General", "no-color", nullptr, nullptr, "No colour (NO_COLOR does the same)"},
+          {"General", "log-format", "NAME", "text",
            "What stderr gets: text, or json, an object a line for programs, and no tables",
            choice_names(kLogFormats)},
-          {"Talk", "version", nullptr, nullptr, "Version, commit, compiler, libraries"},
-          {"Talk", "h,help", nullptr, nullptr, "This text"}};
+          {"General", "version", nullptr, nullptr, "Version, commit, compiler, libraries"},
+          {"General", "h,help", nullptr, nullptr, "This text"}};
 }
 
 LoggingOptions read_logging(const Parser& parser) {

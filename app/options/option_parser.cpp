@@ -82,6 +82,8 @@ std::optional<std::string> Parser::parse() {
   place(library_->result.unmatched());
   if (has("version")) return version_text();
   if (has("help")) {
+    const bool in_full = std::ranges::find(arguments_, "--help") != arguments_.end();
+    if (command_.brief_help != nullptr && !in_full) return command_.brief_help(command_, help_width());
     const HelpTable table = command_.help_table == nullptr ? HelpTable() : command_.help_table();
     return help_text(command_.description, command_.usage, rows_, help_width(), table);
   }
@@ -117,8 +119,7 @@ std::vector<std::string> Parser::positional() const {
 }
 
 std::string read_json_file(const Parser& parser) {
-  const std::string path = parser.text_or_empty("json");
-  return parser.has("json") && path != kStandardStream ? file_with_ending("json", path, {".json"}) : path;
+  return parser.has("json") ? result_file("json", parser.text("json"), {".json"}) : "";
 }
 
 }  // namespace imgpipe

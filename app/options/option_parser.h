@@ -70,7 +70,7 @@ class Parser {
   std::vector<std::string> more_;  // and those that have none
 };
 
-// --json: a .json file, or "-" for stdout; empty: not given.
+// A .json file, or "-" for stdout; empty: --json is not given.
 [[nodiscard]] std::string read_json_file(const Parser& parser);
 
 }  // namespace imgpipe

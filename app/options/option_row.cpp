@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "images/files/file.h"
+
 namespace imgpipe {
 namespace {
 
 // What no preset holds: a new option is in presets unless it is named here.
 constexpr std::string_view kNotInPresets[] = {
-    "preset",      "write-preset", "output", "files-from", "report",  "trace",   "histogram",
+    "preset",      "write-preset", "output", "files-from", "report",  "json",    "trace", "histogram",
     "keep-stages", "failed-out",   "shard",  "balance",    "dry-run", "version", "help"};
 constexpr std::string_view kRepeated[] = {"preset", "report", "include", "exclude"};
 
@@ -36,6 +38,17 @@ std::vector<OptionRow> rows_named(std::vector<OptionRow> rows,
     return std::ranges::find(names, std::string_view(option_name(row))) == names.end();
   });
   return rows;
+}
+
+OptionRow json_row(const char* group, std::string help) {
+  return {group,
+          "json",
+          "[FILE]",
+          nullptr,
+          std::move(help) + "; without FILE, or with -, to stdout, and the table to stderr",
+          {},
+          kStandardStream,
+          ".json"};
 }
 
 void add_rows(std::vector<OptionRow>& rows, std::vector<OptionRow> more, const char* group) {

@@ -28,6 +28,8 @@ struct OptionRow {
   const char* preset;  // nullptr: none
   std::string help;
   std::vector<std::string> values{};  // what it takes, where that is a choice, or where a choice begins it
+  const char* implied = nullptr;      // the value where none follows; nullptr: a value is required
+  const char* ending = nullptr;  // with `implied`: of a value that is an argument of its own, or it is "-"
 };
 
 // Of a row: every letter and name, each with its dashes ("-q", "--quiet"); and the name alone ("quiet").
@@ -50,6 +52,8 @@ struct ExcludingOptions {
 // Those of `rows` that have one of these names, in their order.
 [[nodiscard]] std::vector<OptionRow> rows_named(std::vector<OptionRow> rows,
                                                 std::initializer_list<std::string_view> names);
+// --json [FILE] of a group: without FILE, stdout.
+[[nodiscard]] OptionRow json_row(const char* group, std::string help);
 // Appends `more` to `rows`, as rows of that group; without one, of their own.
 void add_rows(std::vector<OptionRow>& rows, std::vector<OptionRow> more, const char* group = nullptr);
 

@@ -39,6 +39,11 @@ std::string file_with_ending(const std::string& option, const std::string& path,
   usage("--" + option + ": '" + printable(path) + "' must end in " + names);
 }
 
+std::string result_file(const std::string& option, const std::string& path,
+                        std::initializer_list<std::string_view> endings) {
+  return path == kStandardStream ? path : file_with_ending(option, path, endings);
+}
+
 std::string pattern_help() {
   std::string patterns = "Pattern:";
   for (const PatternInfo& info : pattern_table()) {

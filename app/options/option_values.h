@@ -22,12 +22,15 @@ using Choices = std::array<std::pair<std::string_view, Value>, N>;
 // Throws Error(usage).
 [[noreturn]] void usage(const std::string& message);
 
-// All three throw Error(usage) that names the option and what it takes.
+// All throw Error(usage) that names the option and the values it takes.
 [[nodiscard]] std::int64_t parse_integer(const std::string& option, std::string_view text, std::int64_t least,
                                          std::int64_t most);
 // By its ending a file says what it is to hold.
 [[nodiscard]] std::string file_with_ending(const std::string& option, const std::string& path,
                                            std::initializer_list<std::string_view> endings);
+// The same, or "-" for stdout.
+[[nodiscard]] std::string result_file(const std::string& option, const std::string& path,
+                                      std::initializer_list<std::string_view> endings);
 [[noreturn]] void usage_of_choice(const std::string& option, const std::string& text,
                                   std::span<const std::string_view> names);
 template <class Value, std::size_t N>

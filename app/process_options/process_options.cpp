@@ -32,13 +32,11 @@ void read_reports(const Parser& parser, ReportOptions& reports) {
   reports.compare = parser.has("compare");
   reports.repeat = parser.integer("repeat", 0, 1'000'000);
   for (const std::string& path : parser.texts("report"))
-    reports.files.push_back(path == kStandardStream
-                                ? path
-                                : file_with_ending("report", path, {".json", ".csv", ".ndjson", ".html"}));
-  if (parser.has("trace")) reports.trace_file = file_with_ending("trace", parser.text("trace"), {".json"});
+    reports.files.push_back(result_file("report", path, {".json", ".csv", ".ndjson", ".html"}));
+  if (parser.has("json")) reports.files.push_back(read_json_file(parser));
+  if (parser.has("trace")) reports.trace_file = result_file("trace", parser.text("trace"), {".json"});
   if (parser.has("histogram"))
-    reports.histogram_file =
-        file_with_ending("histogram", parser.text("histogram"), {".csv", ".json", ".svg"});
+    reports.histogram_file = result_file("histogram", parser.text("histogram"), {".csv", ".json", ".svg"});
   reports.stages_folder = parser.name_or_empty("keep-stages");
 }
 

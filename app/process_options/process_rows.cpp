@@ -22,7 +22,7 @@ std::vector<ParameterOption> make_parameter_options() {
       if (row.like_previous && !options.empty() && i > 0 && !stage.parameters[i - 1].option.empty()) {
         options.back().value += "[,N]";
         options.back().preset += "," + value_text(row, preset[i]);
-        options.back().help += "; behind a comma: " + std::string(row.help);
+        options.back().help += "; after a comma: " + std::string(row.help);
       }
       if (row.option.empty()) continue;
       options.push_back({.name = std::string(row.option),
@@ -38,36 +38,37 @@ std::vector<ParameterOption> make_parameter_options() {
 // Presets, devices, reports, pages.
 std::vector<OptionRow> action_rows() {
   return {
-      {"What to do", "preset", "FILE", nullptr,
+      {"Processing", "preset", "FILE", nullptr,
        "Take options from FILE.toml: stages = [\"gray\", \"smooth:gauss\"], quality = 85, lenient = "
        "true and so on; what stands on the command line wins. May be repeated: the later one wins"},
-      {"What to do", "write-preset", "FILE", nullptr,
+      {"Processing", "write-preset", "FILE", nullptr,
        "Write the options of this run, those of presets too, as FILE.toml; -: to stdout. Without "
        "INPUT and OUTPUT nothing else is done"},
-      {"Where", "d,device", "NAME", "auto",
+      {"Execution", "d,device", "NAME", "auto",
        "auto, cuda (a batch takes as many as it needs), cuda:N, cuda:N,M (a batch), cpu or reference",
        device_values()},
-      {"Where", "fuse", nullptr, nullptr,
+      {"Execution", "fuse", nullptr, nullptr,
        "gray+hist and contrast+smooth in one pass each, where they are neighbours; the same bytes"},
-      {"Where", "threads", "N", "0",
+      {"Execution", "threads", "N", "0",
        "Threads on the CPU: stages on cpu, encoding everywhere; 0: as many as there are processors to be had "
        "(affinity, a container's quota: imgpipe devices tells)"},
-      {"Where", "device-memory", "SIZE", nullptr,
+      {"Execution", "device-memory", "SIZE", nullptr,
        "What one image may take of a CUDA device, such as 500M or 1.5G; a larger one goes through it in "
        "bands of rows; default: what is free"},
-      {"Compare and report", "compare,cpu", nullptr, nullptr,
+      {"Reports", "compare,cpu", nullptr, nullptr,
        "Run the sequential reference too and compare every stage byte for byte (exit 5 on a difference)"},
-      {"Compare and report", "report", "FILE", nullptr,
+      {"Reports", "report", "FILE", nullptr,
        "Write the report as .json, .csv or .html (a page with pictures and plots); of a batch: .json "
        "(totals), .ndjson or .csv (a line an image); -: JSON to stdout, and the table to stderr; may be "
        "repeated"},
-      {"Compare and report", "trace", "FILE", nullptr,
-       "Write what ran when, as .json for chrome://tracing and ui.perfetto.dev"},
-      {"Compare and report", "repeat", "N", "0",
-       "Kernel and transfer times: medians of N runs after a warm-up"},
-      {"Compare and report", "histogram", "FILE", nullptr,
-       "Histogram before and after, as .csv, .json or .svg; needs hist or contrast among the stages"},
-      {"Compare and report", "keep-stages", "DIR", nullptr, "Write every stage's image into DIR, as PNG"},
+      json_row("Reports", "Write the report as JSON, as --report FILE.json"),
+      {"Reports", "trace", "FILE", nullptr,
+       "Write what ran when, as .json for chrome://tracing and ui.perfetto.dev; -: to stdout"},
+      {"Reports", "repeat", "N", "0", "Kernel and transfer times: medians of N runs after a warm-up"},
+      {"Reports", "histogram", "FILE", nullptr,
+       "Histogram before and after, as .csv, .json or .svg; -: as JSON to stdout; needs hist or contrast "
+       "among the stages"},
+      {"Reports", "keep-stages", "DIR", nullptr, "Write every stage's image into DIR, as PNG"},
       {"Input", "pages", "LIST", nullptr,
        "Pages of a TIFF, or images that come one after another on stdin: all, N, A-B, or A- to the end; "
        "without, the first page, and one image on stdin. Of N OUTPUT is one image, else a TIFF gets all of "
@@ -92,20 +93,9 @@ std::vector<OptionRow> output_rows() {
 }  // namespace
 
 HelpTable stage_help() {
-  HelpTable table{"Stages, with their parameters", {}};
+  HelpTable table{"Stages (imgpipe help STAGE: its parameters)", {}};
   for (const Stage& stage : stage_table()) {
-    if (!stage.selectable) continue;
-    std::string call(stage.name);
-    if (stage.takes_rectangle) call += ":WxH+X+Y, or " + call;
-    for (const Parameter& parameter : stage.parameters) call += ":" + std::string(parameter.name);
-    table.rows.push_back({call, std::string(stage.summary)});
-    for (const Parameter& parameter : stage.parameters) {
-      const bool told = !parameter.option.empty();
-      table.rows.push_back({"  " + std::string(parameter.name),
-                            told ? "as --" + std::string(parameter.option) + ", for this step"
-                                 : std::string(parameter.help) + " [" + allowed_values(parameter) + "]"});
-    }
-    if (stage.name == kRangedStage) table.rows.push_back({"  range", std::string(kRangeHelp)});
+    if (stage.selectable) table.rows.push_back({std::string(stage.name), std::string(stage.summary)});
   }
   return table;
 }
@@ -117,11 +107,11 @@ const std::vector<ParameterOption>& parameter_options() {
 
 std::vector<OptionRow> process_rows() {
   std::vector<OptionRow> rows{
-      {"What to do", "stages", "LIST", kDefaultStages.data(),
+      {"Processing", "stages", "LIST", kDefaultStages.data(),
        "Steps in order, repeats allowed: NAME, NAME:VALUE or NAME:PARAMETER=VALUE:... A value "
        "without a name is that of the first parameter, or of the next"}};
   for (const ParameterOption& option : parameter_options())
-    rows.push_back({"What to do", option.name.c_str(), option.value.c_str(), option.preset.c_str(),
+    rows.push_back({"Processing", option.name.c_str(), option.value.c_str(), option.preset.c_str(),
                     option.help, option.values});
   add_rows(rows, action_rows());
   add_rows(rows, decoding_rows());

@@ -55,8 +55,8 @@ std::vector<std::string> plane_names(const Counts& counts) {
 
 std::string histogram_text(const HistogramPair& pair, const std::string& path) {
   if (path.ends_with(".csv")) return histogram_csv(pair);
-  return path.ends_with(".json") ? fields_of([&](Fields& fields) { add_histogram(fields, pair); }).text()
-                                 : histogram_svg(pair);
+  if (path.ends_with(".svg")) return histogram_svg(pair);
+  return fields_of([&](Fields& fields) { add_histogram(fields, pair); }).text();
 }
 
 std::string histogram_schema() {

@@ -13,9 +13,12 @@ namespace imgpipe {
   return name == kStandardStream || name.ends_with(".json");
 }
 
-// Whether stdout is one of them, or takes the preset, so that the table is for stderr.
+// True if a report or another result goes to stdout: the table then goes to stderr.
 [[nodiscard]] inline bool reports_to_stdout(const ProcessOptions& options) {
-  return std::ranges::find(options.reports.files, kStandardStream) != options.reports.files.end() ||
+  const ReportOptions& reports = options.reports;
+  return std::ranges::find(reports.files, kStandardStream) != reports.files.end() ||
+         reports.trace_file == kStandardStream || reports.histogram_file == kStandardStream ||
+         reports.failed_file == kStandardStream ||
          (options.preset && options.preset->file == kStandardStream);
 }
 

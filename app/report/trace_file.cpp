@@ -2,6 +2,7 @@
 
 #include "app/report/json_head.h"
 #include "app/report/json_schema.h"
+#include "images/files/file.h"
 #include "images/text.h"
 #include "pipeline/time_rows.h"
 
@@ -40,7 +41,7 @@ std::string beginning(const std::string& shard) {
 }  // namespace
 
 TraceFile::TraceFile(const std::string& path, OutputSync* sync, const std::string& shard)
-    : file_(path, beginning(shard), "\n]}\n", sync) {}
+    : file_(path == kStandardStream ? "/dev/stdout" : path, beginning(shard), "\n]}\n", sync) {}
 
 int TraceFile::thread_of(const std::string& track) {
   const auto [entry, fresh] = threads_.emplace(track, static_cast<int>(threads_.size()) + 1);

@@ -39,7 +39,7 @@ struct SummaryOptions {
 
 std::vector<OptionRow> summary_rows() {
   std::vector<OptionRow> rows{
-      {"Results", "json", "FILE", nullptr, "Write the sums as JSON; -: to stdout, and the table to stderr"}};
+      json_row("Results", "Write the summary as JSON")};
   add_rows(rows, replace_rows(), "Results");
   add_rows(rows, logging_rows());
   return rows;

@@ -16,13 +16,13 @@
 #include "app/progress.h"
 #include "app/shard/shard.h"
 #include "app/signals.h"
+#include "app/standard_streams.h"
 #include "app/stats/stats_counter.h"
 #include "app/stats/stats_options.h"
 #include "app/stats/stats_report.h"
 #include "app/stats/stats_totals.h"
 #include "images/error.h"
 #include "images/files/file.h"
-#include "images/files/output_file.h"
 #include "images/files/temporary_file.h"
 #include "images/text.h"
 #include "pipeline/jobs/batch.h"
@@ -31,10 +31,6 @@ namespace imgpipe {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-void write_result(const std::string& path, const std::string& text) {
-  naming(printable(path), [&] { write_file(path, std::as_bytes(std::span(text))); });
-}
 
 class StatsRun {
  public:
@@ -174,13 +170,13 @@ class StatsRun {
     const bool is_whole = totals_.stopped.empty();
     const std::string& rows = options_.per_image_file;
     if (is_whole && !rows.empty())
-      naming(printable(rows), [&] { write_stats_images(totals_, found_.files, counter_.rows(), rows); });
-    if (is_whole && !options_.json_file.empty()) write_result(options_.json_file, stats_json(totals_));
+      naming(output_name(rows), [&] { write_stats_images(totals_, found_.files, counter_.rows(), rows); });
+    if (is_whole && !options_.json_file.empty()) write_text(options_.json_file, stats_json(totals_));
     if (!is_whole && (!options_.json_file.empty() || !options_.per_image_file.empty()))
       log_warning("not all images were counted: no results are written");
     log_summary(stats_head(totals_), counts());
     if (options_.logging.quiet) return;
-    print_table(stats_table(totals_), options_.json_file == kStandardStream);
+    print_table(stats_table(totals_), options_.json_file == kStandardStream || rows == kStandardStream);
   }
 
   const StatsOptions& options_;

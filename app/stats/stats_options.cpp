@@ -40,28 +40,27 @@ std::vector<Percent> parse_percents(std::string_view list) {
 
 std::vector<OptionRow> stats_rows() {
   std::vector<OptionRow> rows{
-      {"What to count", "stages", "LIST", nullptr,
+      {"Statistics", "stages", "LIST", nullptr,
        "Steps before counting, as imgpipe --help lists them, such as gray; default: none"},
-      {"What to count", "percentiles", "LIST", kPercents,
+      {"Statistics", "percentiles", "LIST", kPercents,
        "Of each channel, in percent: the smallest value that so many of the samples do not exceed"},
-      {"Results", "json", "FILE", nullptr,
-       "Write all of it as JSON, with the histograms; -: to stdout, and the table to stderr"},
+      json_row("Results", "Write all of it as JSON, with the histograms"),
       {"Results", "per-image", "FILE", nullptr,
-       "Write each image's own statistics, as .csv, .json or .ndjson"}};
+       "Write each image's own statistics, as .csv, .json or .ndjson; -: as NDJSON to stdout"}};
   add_rows(rows, replace_rows(), "Results");
-  rows.push_back({"Which images", "r,recursive", nullptr, nullptr, "Folders below INPUT too"});
-  rows.push_back({"Which images", "threads", "N", "0",
+  rows.push_back({"Images", "r,recursive", nullptr, nullptr, "Folders below INPUT too"});
+  rows.push_back({"Images", "threads", "N", "0",
                   "Threads that images share while there are fewer images than threads; 0: as many as there "
                   "are processors to be had"});
-  rows.push_back({"Which images", "pages", "LIST", nullptr,
+  rows.push_back({"Images", "pages", "LIST", nullptr,
                   "Pages of a TIFF, each counted as an image: all, N, A-B, or A- to the end; without, the "
                   "first"});
-  add_rows(rows, decoding_rows(), "Which images");
+  add_rows(rows, decoding_rows(), "Images");
   add_rows(rows,
            rows_named(batch_rows(), {"include", "exclude", "files-from", "jobs", "memory", "fail-fast",
                                      "shard", "dry-run"}),
-           "Which images");
-  rows.push_back({"Which images", "balance", "HOW", nullptr,
+           "Images");
+  rows.push_back({"Images", "balance", "HOW", nullptr,
                   "What makes the parts of --shard even: hash (default), count or bytes",
                   choice_names(kBalances)});
   add_rows(rows, logging_rows());
@@ -102,8 +101,7 @@ StatsOptions read_stats(const Parser& parser) {
   options.percents = parse_percents(parser.text("percentiles"));
   options.json_file = read_json_file(parser);
   if (parser.has("per-image"))
-    options.per_image_file =
-        file_with_ending("per-image", parser.text("per-image"), {".csv", ".json", ".ndjson"});
+    options.per_image_file = result_file("per-image", parser.text("per-image"), {".csv", ".json", ".ndjson"});
   return options;
 }
 

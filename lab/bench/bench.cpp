@@ -6,6 +6,7 @@
 
 #include "app/exit_code.h"
 #include "app/files/text_file.h"
+#include "app/jobs/result_files.h"
 #include "app/log.h"
 #include "app/options/help_text.h"
 #include "app/report/text_columns.h"
@@ -176,10 +177,10 @@ int run_bench(const BenchOptions& given) {
   }
   if (const std::string why = untimeable(build_info().build_type); !why.empty())
     throw Error(ErrorKind::usage, why);
-  for (const std::string& file : {options.plot_file, options.html_file}) {
-    if (!file.empty()) naming(printable(file), [&] { check_writable(file); });
-    check_replaceable(file, why_no_text(file, options.replace));
-  }
+  check_result_files(
+      {}, options.replace,
+      {{"--json", options.json_file}, {"--plot", options.plot_file}, {"--html", options.html_file}});
+  const bool stdout_is_taken = writes_to_stdout(options);
 #ifdef __SANITIZE_ADDRESS__
   log_warning("this build has sanitizers: its times mean nothing");
 #endif
@@ -201,19 +202,18 @@ int run_bench(const BenchOptions& given) {
       if (!begun) text += (markdown ? "- " : "") + device + "\n";
     }
     begun = true;
-    print_text(text + "\n" + (markdown ? table_markdown(table) : table_text(table)));
+    print_table(text + "\n" + (markdown ? table_markdown(table) : table_text(table)), stdout_is_taken);
   });
   bench.clear_progress();
   const bool is_stopped = bench.is_stopped();
   if (is_stopped && outcome.tables.empty()) return report_stop(signals.received(), outcome);
   if (options.format == TableFormat::csv) print_text(csv_of(outcome.tables));
-  if (options.format == TableFormat::json)
-    print_text(tables_json({devices, options.threads, outcome.tables}));
-  const auto write = [](const std::string& file, const std::string& text) {
-    naming(printable(file), [&] { write_file(file, std::as_bytes(std::span(text))); });
-  };
-  if (!options.plot_file.empty()) write(options.plot_file, outcome.plot);
-  if (!options.html_file.empty()) write(options.html_file, bench_html(outcome, devices, options.arguments));
+  const std::string json = tables_json({devices, options.threads, outcome.tables});
+  if (options.format == TableFormat::json) print_text(json);
+  if (!options.json_file.empty()) write_text(options.json_file, json);
+  if (!options.plot_file.empty()) write_text(options.plot_file, outcome.plot);
+  if (!options.html_file.empty())
+    write_text(options.html_file, bench_html(outcome, devices, options.arguments));
   if (is_stopped) return report_stop(signals.received(), outcome);
   if (outcome.all_right) return kExitDone;
   log_error("a variant differs from the reference");

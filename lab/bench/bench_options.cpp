@@ -1,12 +1,14 @@
 #include "lab/bench/bench_options.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "app/options/coding_options.h"
 #include "app/options/option_parser.h"
 #include "app/options/sizes.h"
 #include "images/error.h"
+#include "images/files/file.h"
 #include "images/names.h"
 #include "images/text.h"
 #include "lab/bench/bench_rows.h"
@@ -82,16 +84,24 @@ void check_together(const Parser& parser, const BenchOptions& options) {
     usage("--study crossover goes through sizes of a pattern: leave --input out");
   if (options.study == Study::crossover && options.patterns.size() > 1)
     usage("--study crossover takes one --pattern");
-  if (options.list &&
-      (options.study != Study::none || !options.plot_file.empty() || !options.html_file.empty()))
-    usage("--list measures nothing: leave --study, --plot and --html out");
+  const bool has_results =
+      !options.json_file.empty() || !options.plot_file.empty() || !options.html_file.empty();
+  if (options.list && (options.study != Study::none || has_results))
+    usage("--list measures nothing: leave --study, --json, --plot and --html out");
+  const bool is_document = options.format == TableFormat::csv || options.format == TableFormat::json;
+  if (is_document && writes_to_stdout(options))
+    usage("--format " + parser.text("format") +
+          " writes to stdout, and so does another option; give that one a file");
   if (options.study != Study::none && !options.html_file.empty())
     usage("--html is a page of the ladders: leave --study out, or draw the study with --plot");
-  if (!options.html_file.empty() && options.html_file == options.plot_file)
-    usage("--html and --plot need a file each");
 }
 
 }  // namespace
+
+bool writes_to_stdout(const BenchOptions& options) {
+  return std::ranges::any_of(std::array{&options.json_file, &options.plot_file, &options.html_file},
+                             [](const std::string* file) { return *file == kStandardStream; });
+}
 
 void check_variants(const BenchOptions& options, const std::vector<std::string>& own) {
   std::vector<std::string_view> known(own.begin(), own.end());
@@ -135,8 +145,9 @@ BenchOptions read_bench_options(const Parser& parser) {
   options.lab.blocks = parser.integer("blocks", 0, 1'000'000);
   options.lab.repeat = parser.integer("repeat", 0, 1'000'000);
   options.format = parse_choice("format", parser.text("format"), kBenchFormats);
-  if (parser.has("plot")) options.plot_file = file_with_ending("plot", parser.text("plot"), {".svg"});
-  if (parser.has("html")) options.html_file = file_with_ending("html", parser.text("html"), {".html"});
+  options.json_file = read_json_file(parser);
+  if (parser.has("plot")) options.plot_file = result_file("plot", parser.text("plot"), {".svg"});
+  if (parser.has("html")) options.html_file = result_file("html", parser.text("html"), {".html"});
   options.replace = read_replace(parser);
   options.logging = read_logging(parser);
   check_own_options(parser, options);

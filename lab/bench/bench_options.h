@@ -32,12 +32,17 @@ struct BenchOptions {
   int time_limit_s = 60;      // for each image that a kernel of those runs over; 0: none
   std::string show_template;  // a name of lab/bench/own_template.h; empty: measure
   TableFormat format = TableFormat::text;
+  // "-": stdout; empty: none
+  std::string json_file;
   std::string plot_file;
   std::string html_file;
   Replace replace = Replace::own;
   std::int64_t max_pixels = 0;  // of a file
   LoggingOptions logging;
 };
+
+// True if a result file is stdout; tables then go to stderr.
+[[nodiscard]] bool writes_to_stdout(const BenchOptions& options);
 
 // Throws Error(usage) that says what to change.
 [[nodiscard]] BenchOptions read_bench_options(const Parser& parser);

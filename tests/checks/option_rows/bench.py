@@ -50,6 +50,8 @@ ROWS = [
         lambda r: set(column(r, "runs")) == {3}),
     Row("--format", "imgpipe bench --device cpu --stage gray --size 64x64 --repeat 1 --format csv", "a line a variant",
         lambda r: r.out.splitlines()[0].startswith("stage,") and len(r.out.splitlines()) == 3),
+    Row("--json", f"{CALL} --stage gray --json o.json", "the tables as JSON",
+        lambda r: r.json("o.json")["tables"][0]["rows"]),
     Row("--plot", f"{CALL} --stage gray --plot o.svg", "a drawing with its title",
         lambda r: r.text("o.svg").startswith("<svg") and "gray" in r.text("o.svg")),
     Row("--html", f"{CALL} --stage gray --html o.html", "a page with the code of the variants",

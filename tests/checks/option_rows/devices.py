@@ -5,6 +5,11 @@ from .row import Row
 ROWS = [
     Row("--json", "imgpipe devices --json", "processor, memory and devices as JSON",
         lambda r: r.json()["schema"] == "imgpipe/devices/1" and r.json()["cpu"]["threads"] >= 1),
+    Row("--overwrite", "imgpipe devices --json foreign.json --overwrite", "replaced; without it, exit 2",
+        lambda r: r.json("foreign.json")["schema"] == "imgpipe/devices/1" and
+        r.run("echo x >o.json; imgpipe devices --json o.json").code == 2),
+    Row("--no-clobber", "imgpipe devices --json mine.json --no-clobber", "exit 2, though imgpipe wrote it",
+        lambda r: "mine.json" in r.err, code=2),
     Row("--calibrate", "imgpipe devices --calibrate", "exit 3: there is nothing to compare",
         lambda r: "--calibrate compares cpu with cuda" in r.err, code=3, cuda=False),
     Row("--calibrate", "imgpipe devices --calibrate", "what was measured is kept", cuda=True,

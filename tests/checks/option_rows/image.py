@@ -47,6 +47,8 @@ ROWS = [
         "smooth" in r.text("o.csv") and "</html>" in r.text("o.html")),
     Row("--report", "imgpipe a.png o.png --report -", "JSON on stdout, the table on stderr",
         lambda r: r.json()["schema"] == "imgpipe/image/1" and "kernels + transfers" in r.err),
+    Row("--json", "imgpipe a.png o.png --json", "JSON on stdout, as `--report -`",
+        lambda r: r.json()["schema"] == "imgpipe/image/1" and "kernels + transfers" in r.err),
     Row("--trace", "imgpipe a.png o.png --trace o.json", "spans of every stage",
         lambda r: {"decode", "gray", "hist", "contrast", "smooth", "encode"} <=
         {event["name"] for event in r.json("o.json")["traceEvents"] if "dur" in event}),

@@ -13,6 +13,8 @@ ROWS = [
     Row("--json", "imgpipe info a.png --json o.json", "format, size and more as JSON",
         lambda r: r.json("o.json")["images"][0]["format"] == "png" and
         r.json("o.json")["images"][0]["width_pixels"] == 64),
+    Row("--json", "imgpipe info --json a.png", "without FILE, JSON on stdout",
+        lambda r: r.json()["images"][0]["format"] == "png" and r.err.startswith("file:")),
     Row("--overwrite", "imgpipe info a.png --json foreign.json --overwrite", "replaced; without it, exit 2",
         lambda r: r.json("foreign.json")["schema"] == "imgpipe/info/1" and
         r.run("echo x >o.json; imgpipe info a.png --json o.json").code == 2),

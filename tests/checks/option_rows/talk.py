@@ -12,7 +12,11 @@ def version_and_help(command):
         Row("--version", f"{call} --version", "version, compiler, libraries",
             lambda r: r.out.startswith("imgpipe 0.") and "\ncompiler: " in r.out and "\nlibrary: " in r.out),
         Row("-h --help", f"{call} {{}}", "the command's options, as `imgpipe help` has them",
-            lambda r: " Talk options:\n" in r.out and r.out == r.run(f"imgpipe help {command}").out),
+            lambda r: "\nGeneral:\n" in r.out and r.out == r.run(f"imgpipe help {command}").out) if command else
+        Row("-h", "imgpipe -h", "usage, examples and the most used options, on one screen",
+            lambda r: "\nExamples:\n" in r.out and len(r.out.splitlines()) <= 60),
+        *([] if command else [Row("--help", "imgpipe --help", "every option, as `imgpipe help` has them",
+                                  lambda r: "\nGeneral:\n" in r.out and r.out == r.run("imgpipe help").out)]),
     ]
 
 
