@@ -32,7 +32,7 @@ struct Band {
   bool done = false;
 };
 
-// mutex_ guards all mutable members except pieces_ (scan_pieces.h) and library_rows_.
+// mutex_ guards the state that threads share, except pieces_ (scan_pieces.h) and library_rows_.
 class BaselineReader final : public Reader {
  public:
   BaselineReader(std::unique_ptr<LibraryJpeg> library, const BaselineScan& scan, std::size_t piece_bytes)

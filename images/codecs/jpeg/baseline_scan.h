@@ -1,4 +1,4 @@
-// The scans that the built-in decoder supports: sequential Huffman codes (ITU-T T.81, F.2), 8 bits, grey or
+// The scans that the built-in decoder reads: sequential Huffman codes (ITU-T T.81, F.2), 8 bits, grey or
 // YCbCr.
 #pragma once
 

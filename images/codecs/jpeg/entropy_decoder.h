@@ -1,5 +1,4 @@
-// Decodes the Huffman codes of a baseline scan to coefficients (ITU-T T.81, F.2.2). Starts anywhere in the
-// scan, with the true state or a guessed one.
+// Decodes the Huffman codes of a baseline scan (ITU-T T.81, F.2.2), from the true state or a guessed one.
 #pragma once
 
 #include <array>

@@ -66,8 +66,7 @@ IMGPIPE_HOST_DEVICE constexpr std::int32_t blocks_back(const ForwardScan& scan, 
 
 // ---- a block's bits (T.81, F.1.2) ----------------------------------------------------------------------
 
-// Returns the size of a CodedValue (T.81, F.1.2.1) minus 1: its highest bit that differs from the sign, or
-// -1.
+// Returns the size of a CodedValue (T.81, F.1.2.1) minus 1: its highest bit unlike its sign, or -1.
 IMGPIPE_HOST_DEVICE inline int highest_bit(std::int32_t coded) {
 #ifdef __CUDA_ARCH__
   int bit = 0;

@@ -18,7 +18,7 @@ using HuffmanEntry = std::uint32_t;
 inline constexpr int kLookupBits = 10;
 inline constexpr std::uint32_t kEntryBits = 0x3F;
 inline constexpr std::uint32_t kEntryEnds = 0x40;
-// Positions past the last one: the block has ended; invalid code.
+// Positions past the last coefficient: end of block; invalid code.
 inline constexpr int kPastLastPlace = 0x80, kDamagedPlace = 0xC0;
 inline constexpr int kLongestCode = 16;
 

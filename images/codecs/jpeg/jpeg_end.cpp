@@ -15,8 +15,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// No length follows a stuffed 0xFF, a restart marker, or a code that no image has. The latter may be damaged
-// data, which the decoder handles.
+// A stuffed 0xFF, a restart marker, or a code that no image has: it may be damage, left to the decoder.
 bool has_no_segment(unsigned marker) {
   return marker < 0xC0 || (marker >= 0xD0 && marker <= 0xD7);
 }
@@ -126,7 +125,7 @@ class JpegEnd final : public EndFinder {
   }
 
   // Moves from the end of one image past the start marker of the next. Returns false if more data is needed.
-  // Throws Error without a start marker.
+  // Throws Error if that marker is missing.
   bool pass_front(Bytes file, const Extent& picture) {
     if (!pass_padding(file, picture.at)) return false;
     if (at_ != picture.at || (file.size() >= at_ + 2 && !stands_at(file, at_, "\xFF\xD8"sv)))

@@ -1,7 +1,7 @@
 // Error handling for libjpeg. Only files that call libjpeg include this header.
 //
 // libjpeg reports errors by calling error_exit, which jumps back into the function that called the library.
-// Such a function begins with `if (setjmp(errors.jump) != 0) return false;` and holds nothing with a
+// Such a function begins with `if (setjmp(errors.jump) != 0) return false;` and must hold nothing with a
 // destructor.
 #pragma once
 

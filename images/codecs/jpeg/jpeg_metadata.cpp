@@ -28,7 +28,7 @@ constexpr std::size_t kMostPhotoshopBytes = std::size_t{4} << 20;
 
 class Parts {
  public:
-  // `payload`: an APP2 segment's part of the profile: number from 1, count, bytes.
+  // Adds an APP2 segment with a part of the profile: number from 1, count, bytes.
   void add(Bytes payload) {
     seen_ = true;
     const std::size_t number = big_endian(payload, kProfile.size(), 1);
@@ -73,8 +73,7 @@ std::optional<Resolution> density(Bytes jfif) {
       .x = x, .y = y, .unit = unit == 1 ? Resolution::Unit::inch : Resolution::Unit::centimetre};
 }
 
-// Returns the name of a segment that is not read; empty if it does not concern the image (Photoshop's
-// quality).
+// Returns the name of a segment that is not read; empty if it does not concern the image.
 std::string unread_segment(std::uint32_t marker, Bytes payload) {
   struct Kind {
     std::uint32_t marker;

@@ -80,7 +80,7 @@ class JpegReader final : public LibraryJpeg {
 
   [[nodiscard]] std::optional<BaselineScan> baseline() const override;
 
-  // A scan after the end marker means that the marker is damage. Other bytes do not belong to the image.
+  // If a scan follows the end marker, the marker is damage. Other bytes do not belong to the image.
   [[nodiscard]] std::string judge_behind_end(Bytes behind) const override {
     const Bytes more = without_padding(behind);
     if (more.empty() || is_known_appendix(more, facts_)) return "";

@@ -56,8 +56,7 @@ class ProfileParts {
   bool seen_ = false;
 };
 
-// Returns the code of the next marker at or after `at`, and moves `at` past it. Skips other bytes, as libjpeg
-// does. Returns zero at the end of the file.
+// Returns the next marker's code, or zero, and moves `at` past it. Skips other bytes, as libjpeg does.
 unsigned next_marker(Bytes file, std::size_t& at) {
   while (at < file.size() && file[at] != std::byte{0xFF}) ++at;
   while (at < file.size() && file[at] == std::byte{0xFF}) ++at;

@@ -237,9 +237,8 @@ void fill_block(std::uint8_t sample, std::uint8_t* to, std::int64_t stride) {
   for (int y = 0; y < kBlockSide; ++y, to += stride) std::memset(to, sample, kBlockSide);
 }
 
-// Writes the dequantised AC coefficients, at least one. Takes four at a time, the last four from the end, so
-// some are written twice. The count is hard to predict; a misprediction costs as much as several
-// coefficients.
+// Writes the dequantised AC coefficients, at least one: four at a time, the last four from the end, some of
+// them twice. The count is hard to predict, and a misprediction takes as long as several coefficients.
 HWY_INLINE void add_coefficients(const Coefficient* begin, const Coefficient* end, const std::uint16_t* steps,
                                  std::int16_t* values) {
   const auto add = [&](const Coefficient* c) {

@@ -59,7 +59,7 @@ std::shared_ptr<Piece> ScanPieces::decode(const PieceRange& range, const TrueSta
   const std::int64_t interval = scan_.restart_interval > 0 ? interval_blocks() : all;
   switch (range.start) {
     case PieceStart::truth: {
-      // A negative bit: all blocks are decoded, and only the last one's chunk had bits left.
+      // A negative bit: all blocks are decoded, with padding bits left in the previous chunk.
       const std::int64_t left = truth.entropy.bit < 0 ? 0 : all - truth.blocks;
       const std::int64_t in_interval =
           scan_.restart_interval > 0 ? interval - truth.blocks_in_interval : left;

@@ -76,9 +76,8 @@ struct StripDeflater::State {
     return std::min(strip_bytes + strip_bytes / 8 + kMoreRoom, kMostAtOnce);
   }
 
-  // At the start of a stream without history, ISA-L 2.30 hashes a register's content (an address) instead of
-  // the third byte, so its output depends on the stream's address. Therefore the first bytes are stored, as
-  // history for the rest.
+  // Without history, ISA-L 2.30 hashes a register's content (an address) in place of a stream's third byte,
+  // so its output depends on the stream's address. So the first bytes are stored, and serve as history.
   std::size_t compress_isal(std::span<const std::byte> strip, bool last) {
     std::size_t next_room = first_room(strip.size());
     const std::span<const std::byte> head = strip.first(std::min(strip.size(), kStoredBytes));
@@ -189,7 +188,7 @@ std::int64_t StripDeflater::working_bytes(std::int64_t strip_bytes, int level) {
     own = repeats_working_bytes(strip_bytes);
     if (strip_bytes >= static_cast<std::int64_t>(kLeastPairs)) own += sizeof(PairTable);
   }
-  // If this is too small it grows: the old memory exists alongside twice as much.
+  // If the space is too small it grows: the old one exists alongside one of twice the size.
   return library + own + (most_compressed_bytes(strip_bytes, level) > room ? 3 * room : room) + 64;
 }
 

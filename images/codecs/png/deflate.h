@@ -10,9 +10,9 @@
 
 namespace imgpipe {
 
-// Compresses strips into consecutive parts of one deflate stream (RFC 1951). Every strip but the last ends in
-// a full flush, on a byte boundary, and refers to nothing before it. The bytes depend only on the strip and
-// the level. Not thread-safe.
+// Compresses strips into consecutive parts of a deflate stream (RFC 1951). All but the last end in a full
+// flush, on a byte boundary, and refer to nothing before them. The bytes depend on strip and level alone. Not
+// thread-safe: use one per thread.
 class StripDeflater {
  public:
   // Level 1: the rule of strip_rule.h; 0, 2, 3: ISA-L's levels; 4..9: zlib's. Throws Error(memory).

@@ -8,9 +8,8 @@
 
 namespace imgpipe {
 
-// Step 2: joins the two lightest nodes until one is left. `weights`: of at least two leaves, ascending.
-// `joined` and `parent` have space for leaves - 1 and 2 * leaves - 2. Joined nodes follow the leaves; the
-// last one is the root.
+// Step 2: joins the two lightest nodes until one is left. `weights`: at least two, ascending. `joined` and
+// `parent` hold leaves - 1 and 2 * leaves - 2 nodes. Joined nodes follow the leaves; the root is last.
 template <class Weight>
 IMGPIPE_HOST_DEVICE inline void join_nodes(const Weight* weights, unsigned leaves, Weight* joined,
                                            std::uint16_t* parent) {

@@ -17,9 +17,8 @@ struct PlainPng {
   std::size_t end_of_idats = 0;  // offset just past the last IDAT chunk
 };
 
-// Returns where the pixels are. Returns nullopt unless the file is complete from `first_idat` on, its IDAT
-// chunks are consecutive, and only IEND and chunks of types in `harmless` (four letters and a zero each)
-// follow.
+// Returns where the pixels are. Returns nullopt unless the file is complete from `first_idat` on, with
+// consecutive IDAT chunks, then only IEND and chunks of types in `harmless` (four letters and a zero each).
 [[nodiscard]] std::optional<PlainPng> plain_png(Bytes file, std::size_t first_idat,
                                                 std::span<const unsigned char> harmless);
 // Reads such a PNG, which is not interlaced and has the rows' samples (8 or 16 bits). `library`: a strict

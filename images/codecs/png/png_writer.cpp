@@ -162,7 +162,7 @@ class PngWriter final : public StripWriter {
     strips_[static_cast<std::size_t>(first / strip_rows())] = std::move(strip);
   }
 
-  // Of a strip, with a type byte for each row.
+  // The bytes of a strip, with a type byte for each row.
   [[nodiscard]] std::int64_t filtered_bytes() const noexcept {
     return strip_rows() * (shape().row_bytes() + 1);
   }

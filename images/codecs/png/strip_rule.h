@@ -35,7 +35,7 @@ constexpr std::size_t kAlwaysTried = 32768;
 // A block below this fraction is almost only runs: ISA-L shrinks a constant strip to 1/170.
 constexpr std::size_t kAllRuns = 256;
 
-// Whether ISA-L tries a strip, by sizes alone.
+// Whether a strip's sizes alone decide that ISA-L tries it.
 enum class MatchRule { never, always, by_repeats };
 [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr MatchRule match_rule(std::uint64_t strip_bytes,
                                                                  std::uint64_t block_bytes) {

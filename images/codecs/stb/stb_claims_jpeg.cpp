@@ -1,8 +1,7 @@
 // Walks the segments of a JPEG as stb_image 2.27 does.
 //
 // stb_image writes past its memory for a Huffman table of more than 256 codes (stb issue 1289), so this walk
-// must see every table that stb sees. Each step goes where stb goes, refuses the file, or stops where stb
-// fails.
+// must see every table that stb sees. Each step goes where stb goes, refuses the file, or stops if stb fails.
 //
 // Markers: stbi__get_marker() takes 0xFF, any number of further 0xFF, and the next byte. Before the frame
 // header, from the second segment on, stbi__decode_jpeg_header() skips other bytes; later they are an error.

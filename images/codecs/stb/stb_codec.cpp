@@ -118,8 +118,7 @@ class StbReader final : public WholeImageReader {
     const StbClaims claims = read_stb_claims(bytes, format, options);
     header_.shape = {claims.width, claims.height, 4};
     header_.bits_per_sample = claims.bits_per_sample;
-    // stb holds up to four copies of the pixels at 4 bytes (16-bit or interlaced input), then this reader
-    // does.
+    // stb holds up to four copies of the pixels at 4 bytes (16-bit or interlaced input), plus the image.
     constexpr std::int64_t kBytesPerPixel = 32;
     check_header(header_.shape, options);
     check_available(claims.bytes_per_pixel * header_.shape.pixels());

@@ -1,5 +1,4 @@
-// How many prefix codes libwebp will hold for a lossless image, by its beginning (RFC 9649, sections 3.4 to
-// 3.7).
+// How many prefix codes libwebp will hold for a lossless image, from its beginning (RFC 9649, 3.4 to 3.7).
 #pragma once
 
 #include <cstdint>

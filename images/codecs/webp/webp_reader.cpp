@@ -45,7 +45,7 @@ LosslessCodes most_codes(std::int64_t width, std::int64_t height) {
   return {.groups = groups, .named = groups, .block_count = 3 * blocks, .cache_bits = 11};
 }
 
-// A lossless image: four bytes a pixel, 17 more rows, images within it, and its codes together with those of
+// A lossless image: four bytes a pixel, 17 more rows, images within it, its codes, and for a time those of
 // one such image.
 std::int64_t lossless_bytes(const WebpPicture& picture) {
   const std::int64_t width = picture.width, height = picture.height;
