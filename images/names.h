@@ -24,8 +24,7 @@ namespace imgpipe {
 // Returns "; did you mean NAME?", or an empty string if no name is near.
 [[nodiscard]] std::string did_you_mean(std::string_view given, std::span<const std::string_view> names);
 
-// Returns "PROBLEM; did you mean NAME? The names are ..." for `rest` "the names are ..."; without a near name
-// "PROBLEM; the names are ...".
+// Returns "PROBLEM; did you mean NAME? The names are ..." for `rest` "the names are ..."; or "PROBLEM; REST".
 [[nodiscard]] std::string unknown_name(const std::string& problem, std::string_view given,
                                        std::span<const std::string_view> names, const std::string& rest);
 

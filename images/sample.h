@@ -1,5 +1,4 @@
-// Sample types. Every question about them is a switch without a default, so a new type does not compile until
-// each is answered.
+// Sample types. Every question about them is a switch without a default, so a new type must answer each.
 #pragma once
 
 #include <cstdint>

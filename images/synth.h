@@ -43,8 +43,7 @@ struct Pattern {
 // for a parameter beyond 8 bits in an 8-bit image.
 //
 // With 2 or 4 channels the last is alpha: y * max / max(1, height - 1) in row y, rounded down, for every
-// pattern and seed. The other channels are the same as without alpha. Adding alpha temporarily needs a second
-// image.
+// pattern and seed. The other channels do not depend on it. Adding alpha takes a second image temporarily.
 [[nodiscard]] Image synthesize(const Pattern& pattern, Shape shape, std::uint64_t seed);
 
 }  // namespace imgpipe

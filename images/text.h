@@ -13,8 +13,7 @@ namespace imgpipe {
 // 2028-202E, 2066-2069). A backslash is unchanged.
 [[nodiscard]] std::string printable(std::string_view text);
 
-// Returns the length of the well-formed UTF-8 sequence at the start of `text` (not empty) and sets its code
-// point; 0 if it is ill-formed.
+// Returns the length of the UTF-8 sequence at the start of `text` (not empty), or 0, and sets its code point.
 [[nodiscard]] std::size_t utf8_length(std::string_view text, std::uint32_t& code_point);
 
 }  // namespace imgpipe

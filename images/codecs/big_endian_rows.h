@@ -14,8 +14,7 @@ namespace imgpipe {
   return static_cast<std::uint16_t>((value << 8) | (value >> 8));
 }
 
-// Copies `count` samples with swapped bytes. `in` and `out` need no alignment; they are equal or do not
-// overlap.
+// Copies `count` samples with swapped bytes. `in` and `out` need no alignment and are equal or disjoint.
 inline void copy_swapped(const std::byte* in, std::size_t count, std::byte* out) {
   for (std::size_t i = 0; i < count; ++i) {
     std::uint16_t value{};

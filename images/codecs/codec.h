@@ -175,8 +175,7 @@ class Reader {
 // Samples are 8-bit: PNG, PSD, Netpbm, BMP and TGA values v with maximum m become (v*255 + m/2) / m, palettes
 // and fewer bits are expanded, CMYK and YCCK become RGB. With DecodeOptions::most_bits 16 and a codec other
 // than stb, samples of more than 8 bits become 16-bit, (v*65535 + m/2) / m, in the host's byte order. Colour
-// profiles and gamma are not applied. Throws Error(input) or Error(memory) with a reason that contains no
-// bytes of the file.
+// profiles and gamma are not applied. Throws Error(input) or Error(memory), never with bytes of the file.
 [[nodiscard]] std::unique_ptr<Reader> open_reader(std::span<const std::byte> bytes,
                                                   const DecodeOptions& options = {});
 

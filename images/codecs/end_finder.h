@@ -6,8 +6,7 @@
 
 namespace imgpipe {
 
-// Finds the end of one image from its headers and markers, without decoding. The result does not depend on
-// how the input is chunked.
+// Finds the end of one image from headers and markers, without decoding, no matter how the input is chunked.
 class EndFinder {
  public:
   virtual ~EndFinder() = default;

@@ -1,5 +1,4 @@
-// How a file is stored, from its headers, for users (imgpipe info), and how much of it must be read for that.
-// Decodes no pixels.
+// Describes from its headers how a file is stored (imgpipe info), and loads the parts that this needs.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +22,7 @@ struct FileDetails {
   std::string bands_needed{};
   std::string compression{};  // "none", "deflate", "baseline DCT, Huffman"
   std::string subsampling{};  // of chroma: "4:2:0"
-  // The colour space in a PNG's chunks, if there is no ICC profile: "sRGB", "gamma 1", "BT.2020, PQ (cICP 9,
-  // 16, 0, 1)".
+  // The colour space in a PNG's chunks if it has no ICC profile: "sRGB", "BT.2020, PQ (cICP 9, 16, 0, 1)".
   std::string color_space{};
   std::string layout{};   // "interlaced (Adam7)", "12 strips of 16 rows", "6 tiles of 256x256"
   std::string variant{};  // of the format: "BigTIFF, little-endian", "PSB", "header of 124 bytes"
@@ -33,15 +31,13 @@ struct FileDetails {
   std::int64_t images = 1;
 };
 
-// Returns the name of chroma subsampling by these factors, such as "4:2:0" (ITU-T H.273, libjpeg-turbo);
-// empty if it has none.
+// Returns the name of a chroma subsampling, such as "4:2:0" (ITU-T H.273, libjpeg-turbo), or an empty string.
 [[nodiscard]] std::string chroma_sampling(std::int64_t across, std::int64_t down);
 
 // "1 bit a pixel", "24 bits a pixel".
 [[nodiscard]] std::string bits_a_pixel(int bits);
 
-// Per codec, for a file that open_reader() accepts; values lost to damage are empty. For other files it may
-// throw like open_reader().
+// Per codec, for a file that open_reader() accepts; values lost to damage are empty. Otherwise may throw.
 [[nodiscard]] FileDetails describe_jpeg(std::span<const std::byte> file);
 [[nodiscard]] FileDetails describe_png(std::span<const std::byte> file);
 [[nodiscard]] FileDetails describe_bmp(std::span<const std::byte> file);

@@ -12,10 +12,9 @@ namespace imgpipe {
 // The greatest size of a profile; those of real printers take up to 2 MB.
 inline constexpr std::size_t kMostProfileBytes = std::size_t{4} << 20;
 
-// Returns a profile's description, printable and of at most 80 bytes; empty for sRGB. A matrix (or grey)
-// profile is sRGB if its primaries and curves (curve) are, whatever its name; any other profile if its
-// description begins with "sRGB". "unnamed" if the profile is damaged or has no description: metadata never
-// makes an image fail.
+// Returns a profile's description, printable and of at most 80 bytes; empty for sRGB, "unnamed" if damaged or
+// missing: metadata never makes an image fail. A matrix (or grey) profile is sRGB if its primaries and curves
+// (curve) are, any other profile if its description begins with "sRGB".
 [[nodiscard]] std::string profile_name(std::span<const std::byte> profile);
 
 // Returns what is wrong with a profile's structure; empty if valid: its size fits the data and

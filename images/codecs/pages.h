@@ -50,8 +50,7 @@ class Pages {
   std::string warning_;
 };
 
-// The position of a page in a multi-page file being written: the first at 0, each further one at the next
-// even offset.
+// The position of a page in a multi-page file being written: 0, or the next even offset.
 struct StackPosition {
   std::int64_t at = 0;
   bool big = false;  // BigTIFF: every offset has 64 bits

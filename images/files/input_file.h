@@ -26,8 +26,7 @@ class InputFile {
   [[nodiscard]] bool is_whole() const noexcept { return file_ == nullptr; }
   [[nodiscard]] std::int64_t size_bytes() const noexcept { return size_; }
 
-  // Fills `out` from `offset` on and returns the number of bytes read; fewer at the end of the file. Throws
-  // Error(input).
+  // Reads up to out.size() bytes at `offset` and returns their number. Throws Error(input).
   [[nodiscard]] std::size_t read_at(std::int64_t offset, std::span<std::byte> out) const;
 
  private:

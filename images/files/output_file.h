@@ -18,8 +18,7 @@ namespace imgpipe {
 //
 // Follows symbolic links, so that the link stays; rejects a link that another user may have planted in a
 // sticky directory. Writes devices, FIFOs, "-" (standard output) and descriptors of this process
-// (/dev/stdout, /dev/fd/N) directly, without a sync. All functions throw Error(output) with the system's
-// reason.
+// (/dev/stdout, /dev/fd/N) directly, without a sync. All functions throw Error(output).
 class OutputFile {
  public:
   // Opens nothing before the first append(). `sync` must outlive the file.

@@ -19,8 +19,7 @@ namespace imgpipe {
 // Only its owner can open it (0600) until it is complete. The destructor removes it unless renamed.
 class TemporaryFile {
  public:
-  // Creates it next to `target`. The complete file gets the permissions `mode`, or those of new files. Throws
-  // Error(output).
+  // Creates it next to `target`. `mode`: final permissions; default: as for new files. Throws Error(output).
   explicit TemporaryFile(const std::filesystem::path& target, std::optional<mode_t> mode = std::nullopt);
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;

@@ -50,8 +50,7 @@ struct Codec {
   // Opens the pages of `file`, which must outlive them (images/codecs/pages.h). nullptr: files have one
   // image, or their further images are not pages.
   std::unique_ptr<Pages> (*open_pages)(const InputFile& file, const DecodeOptions& options) = nullptr;
-  // Returns the most bytes of one page of a stack (EncodeOptions::in_stack), without metadata. nullptr: the
-  // writer makes no stacks.
+  // Returns the most bytes of a stack's page (EncodeOptions::in_stack), without metadata; nullptr: no stacks.
   std::int64_t (*most_page_bytes)(Shape shape, const EncodeOptions& options) = nullptr;
 
   // Finds the end of an image in a stream (images/codecs/end_finder.h); nullptr: the headers do not give it.

@@ -18,8 +18,7 @@ class ImageStream {
  public:
   ImageStream(ByteSource source, const DecodeOptions& options);
 
-  // Whether the stream begins with an image whose end can be found, or is empty. Waits for the first bytes.
-  // Throws the source's errors.
+  // Whether the stream is empty or begins with an image whose end can be found. Waits for its first bytes.
   [[nodiscard]] bool begins_with_image();
   // Reads the stream to its end and returns all of it. Throws the errors of read_file().
   [[nodiscard]] std::vector<std::byte> rest();
@@ -35,8 +34,7 @@ class ImageStream {
   [[nodiscard]] std::int64_t images() const noexcept { return images_; }
   // The offset of the next image, after at_end(); before that, the end of the last one.
   [[nodiscard]] std::int64_t offset() const noexcept { return offset_; }
-  // Bytes skipped because they were not images: vendor data after JPEGs of cameras, up to the next JPEG or
-  // PNG signature.
+  // Bytes skipped after camera JPEGs: vendor data up to the next JPEG or PNG signature.
   [[nodiscard]] std::int64_t passed_over_bytes() const noexcept { return passed_over_bytes_; }
   // Bytes read from the source.
   [[nodiscard]] std::int64_t read_bytes() const noexcept { return read_bytes_; }

@@ -163,8 +163,7 @@ class Keeping {
     block.image.erase(entry);
   }
 
-  // Returns the EXIF tag for a text's keyword, or 0 (PNG specification, 3rd edition, 11.3.3.1; Exif 2.32,
-  // 4.6.4).
+  // Returns the EXIF tag for a text's keyword, or 0 (PNG specification, 3rd ed., 11.3.3.1; Exif 2.32, 4.6.4).
   [[nodiscard]] std::uint16_t exif_tag_of(const MetadataText& text) const {
     constexpr std::array<std::pair<std::string_view, std::uint16_t>, 4> kTags{
         {{"Description", kDescription}, {"Author", 0x013B}, {"Copyright", 0x8298}, {"Software", kSoftware}}};

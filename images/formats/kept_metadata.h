@@ -21,9 +21,8 @@ struct KeptMetadata {
   std::vector<std::string> lost;  // all other dropped metadata: "EXIF (damaged: ...)", "resolution (resized)"
 };
 
-// Finds, checks and adapts the file's metadata. Resets the orientation if it was applied or a stage flips or
-// rotates, sets EXIF's sizes and resolution to those of the result, and removes thumbnails and maker notes.
-// Throws only Error(memory).
+// Finds, checks and adapts the file's metadata: resets the orientation if it was applied or a stage flips or
+// rotates, updates EXIF's sizes and resolution, drops thumbnails and maker notes. Throws only Error(memory).
 [[nodiscard]] KeptMetadata keep_metadata(std::span<const std::byte> file, const MetadataUse& use);
 
 // Returns "EXIF (bmp has no place for it), resolution (resized)"; empty if nothing was dropped.

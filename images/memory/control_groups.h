@@ -29,8 +29,7 @@ struct ControlGroup {
 // Returns the groups through which `controller` ("memory", "cpu") may limit this process: its own group, then
 // each mounted parent; version 1 before version 2, because a hybrid system has both. If a mount shows a part
 // of the hierarchy that excludes this process, returns the mount's own group only. Without a readable
-// mountinfo, assumes the usual mount points. Directories and files may be missing. Throws std::bad_alloc
-// only.
+// mountinfo, assumes the usual mount points. Directories and files may be missing.
 [[nodiscard]] std::vector<ControlGroup> control_groups(std::string_view controller, const SystemView& view);
 
 // Returns a file of /proc or of a control group, read by one read(2) of 16 KiB; empty if it cannot be read.

@@ -125,8 +125,7 @@ void judge_masks(const BmpHeader& header) {
 }
 
 // Returns the size of the masks after the header. Without masks, the fourth byte of 32 bits is padding ("not
-// used", Microsoft; Pillow agrees), unless the header's alpha mask, which is independent of the compression,
-// names it.
+// used", Microsoft; Pillow agrees) unless the header's alpha mask names it, with any compression.
 std::size_t read_masks(std::span<const std::byte> bytes, std::uint32_t compression, BmpHeader& header) {
   const bool alpha_inside = windows_header(header.header_bytes) && header.header_bytes >= kAlphaMaskInHeader;
   const auto mask = [&](std::size_t i) { return little_endian(bytes, kMasksAt + 4 * i, 4); };

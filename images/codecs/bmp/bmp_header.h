@@ -33,8 +33,7 @@ struct BmpHeader {
   std::uint64_t profile_at = 0;
   std::uint32_t profile_bytes = 0;  // 0: none
   bool profile_is_linked = false;
-  // The bits of red, green, blue and alpha in pixels of 16 and 32 bits. Each mask is one run of bits; they do
-  // not overlap. 0: no such channel.
+  // 16 and 32 bits: the masks of red, green, blue and alpha, each a run of bits, disjoint; 0: no channel.
   std::array<std::uint32_t, 4> masks{};
   std::vector<Palette::Color> palette;  // for up to 8 bits: not empty, but may be too short
   std::vector<std::string> warnings;    // tolerated problems (lenient)
@@ -45,8 +44,7 @@ struct BmpHeader {
   [[nodiscard]] int channels() const { return masks[3] != 0 ? 4 : 3; }
 };
 
-// Returns the end of a file whose pixels end at `pixels_end`: after its profile and any padding included in
-// the size in the file header.
+// Returns the end of a file with pixels up to `pixels_end`, including its profile and declared padding.
 [[nodiscard]] std::size_t bmp_end(std::span<const std::byte> file, const BmpHeader& header,
                                   std::size_t pixels_end);
 

@@ -1,7 +1,6 @@
 // Writes BMP with the bytes of stb_image_write except for the resolution (Microsoft, BITMAPINFOHEADER and
-// BITMAPV4HEADER): 24 bits per pixel, or 32 with alpha and masks; bottom row first. The library needs the
-// whole image in addition to the file; this writer holds only the file, because the first rows come last in
-// it.
+// BITMAPV4HEADER): 24 bits per pixel, or 32 with alpha and masks. The library holds the whole image and the
+// file; this writer holds only the file, because BMP stores the bottom row first.
 #include <algorithm>
 #include <cstring>
 #include <limits>

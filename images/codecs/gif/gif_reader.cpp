@@ -2,8 +2,7 @@
 // rejects data that does not begin with a clear code and paints outside the frame.
 //
 // The image has the size of the logical screen. Pixels outside the frame are transparent: like browsers, the
-// reader ignores the standard's background colour (section 18). The trailer may be missing, because the first
-// frame is complete before it.
+// reader ignores the standard's background colour (section 18). The trailer after the frame may be missing.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -65,8 +64,7 @@ bool covers(const Frame& frame, const Shape& screen) {
   return frame.width == screen.width && frame.height == screen.height;
 }
 
-// Reads the blocks up to the first image descriptor (sections 18 to 23). The last graphic control extension
-// counts.
+// Reads the blocks up to the first image descriptor (sections 18 to 23); the last graphic control counts.
 Frame find_first_frame(Bytes file, const Shape& screen) {
   Frame frame;
   const ColorTable global = color_table(13, little_endian(file, 10, 1));
@@ -171,8 +169,7 @@ class LzwDecoder {
     }
   }
 
-  // Passes each code to `take` until that returns false, the end code or the end of the source. Returns false
-  // for an invalid code.
+  // Passes codes to `take` until it returns false, the end code or the source's end. False: an invalid code.
   template <class Take>
   bool decode(CodeSource& source, const Take& take) {
     const int clear = 1 << minimum_bits_;

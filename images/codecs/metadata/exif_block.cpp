@@ -22,9 +22,8 @@ constexpr std::uint16_t kOrientation = 0x0112, kXResolution = 0x011A, kYResoluti
 constexpr std::uint16_t kShort = 3, kLong = 4, kRational = 5;
 constexpr std::size_t kHeaderBytes = 8, kEntryBytes = 12;
 
-// Fields not preserved: how pixels and thumbnails are stored; XMP and profile, which are stored separately;
-// unchecked structures (IPTC, Photoshop resources, private data of DNG and printers); unread directories;
-// padding.
+// Fields not preserved: how pixels and thumbnails are stored; XMP and profile, stored separately; unchecked
+// structures (IPTC, Photoshop, private data of DNG and printers); unread directories; padding.
 constexpr std::array<std::uint16_t, 36> kLeftOut{
     0x00FE, 0x00FF, 0x0100, 0x0101, 0x0102, 0x0103, 0x0106, 0x010A, 0x0111, 0x0115, 0x0116, 0x0117,
     0x011C, 0x0122, 0x0123, 0x013D, 0x0140, 0x0142, 0x0143, 0x0144, 0x0145, 0x014A, 0x0152, 0x0153,

@@ -1,6 +1,7 @@
 // Parses and rebuilds EXIF (Exif 2.32; TIFF 6.0, section 2): the first directory and its Exif, GPS and
 // interoperability directories. Of a next directory, which describes a thumbnail, only the presence is
 // reported.
+//
 // parse_exif() rejects a block with a directory or value out of bounds, with overlapping parts (two values
 // may be the same bytes), or with a directory of no or more than kMostExifEntries entries. It drops entries
 // of unknown types or without values, fields that describe how pixels or thumbnails are stored, and the maker
@@ -43,8 +44,7 @@ struct ExifBlock {
 // Whether the first directory has an orientation with any value; false for a damaged block.
 [[nodiscard]] bool states_orientation(std::span<const std::byte> block);
 
-// Sets the orientation to 1 if `reset_orientation`, else removes an invalid one. Updates fields with the
-// image size.
+// Sets the orientation to 1 if `reset_orientation`, else removes an invalid one; updates the image size.
 void adapt_exif(ExifBlock& block, bool reset_orientation, std::int64_t width, std::int64_t height);
 
 // Replaces the resolution fields if the block has any; without a resolution, removes them. `storage` receives
@@ -55,8 +55,7 @@ void set_exif_resolution(ExifBlock& block, const std::optional<Resolution>& reso
 // Returns the block in its own byte order. Throws Error(input) if it is longer than `most_bytes`.
 [[nodiscard]] std::vector<std::byte> build_exif(const ExifBlock& block, std::size_t most_bytes);
 
-// Returns the first directory's fields about the image (maker, model, dates, orientation and so on) as TIFF
-// fields.
+// Returns the first directory's fields about the image (maker, dates, orientation ...) as TIFF fields.
 [[nodiscard]] std::vector<TiffMetadataField> exif_image_fields(const ExifBlock& block);
 
 // The Exif, interoperability and GPS directories in the host's byte order, for offset `place` in a file.

@@ -16,8 +16,7 @@ struct AdaptedOmeXml {
 // image whose planes are spread over several files to the planes of this file. `file_name`: the input's name
 // without directories, which identifies its planes if the root has no UUID; may be empty. `revalued`: sample
 // values changed, so SignificantBits is removed. Returns a text without any of these unparsed; otherwise
-// well-formed input stays well-formed. Throws Error(input) with a short reason if the text cannot be made
-// true.
+// well-formed input stays well-formed. Throws Error(input) with a short reason if adapting fails.
 [[nodiscard]] AdaptedOmeXml adapt_ome_xml(std::string_view text, std::string_view file_name, bool revalued);
 
 }  // namespace imgpipe

@@ -1,6 +1,5 @@
-// XMP properties that announce files appended to a JPEG: the gain map of an HDR image (Adobe Gain Map 1.0,
-// Ultra HDR Image Format 1.1), the video of a motion photo (Motion Photo Format 1.0), depth maps. Outputs do
-// not contain those files.
+// XMP properties that announce files appended to a JPEG, which outputs do not contain: HDR gain maps (Adobe
+// Gain Map 1.0, Ultra HDR Image Format 1.1), videos of motion photos (Motion Photo Format 1.0), depth maps.
 #pragma once
 
 #include <string>

@@ -56,8 +56,7 @@ FileClaim netpbm_claim(Bytes beginning) {
   return claim;
 }
 
-// Finds the comments in the header except our mark (netpbm.sourceforge.net/doc/pgm.html): one line per
-// comment, trimmed.
+// Finds the header's comments (netpbm.sourceforge.net/doc/pgm.html) except our mark: one trimmed line each.
 FoundMetadata find_netpbm_metadata(std::span<const std::byte> file) {
   const bool bitmap = is_pbm(file);
   const Bytes bytes = file.first(std::min(file.size(), kMostHeaderBytes));

@@ -1,6 +1,5 @@
-// Reads PBM, PGM and PPM, plain (P1-P3) and raw (P4-P6), with any maxval, to 8 or 16 bits
-// (netpbm.sourceforge.net/doc). stb_image 2.27 supports only P5 and P6, swaps the bytes of 16-bit samples and
-// ignores maxval.
+// Reads PBM, PGM and PPM, plain (P1-P3) and raw (P4-P6), with any maxval (netpbm.sourceforge.net/doc).
+// stb_image 2.27 supports only P5 and P6, swaps the bytes of 16-bit samples and ignores maxval.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -190,8 +189,7 @@ class NetpbmReader final : public Reader {
   }
 
   // Returns (value * most + maxval / 2) / maxval for value <= maxval. The dividend n is below 2^32, and r is
-  // 2^48 / maxval rounded up, so r * maxval - 2^48 < 2^16. Times n that is below 2^48, hence n * r >> 48
-  // equals n / maxval; n * r < 2^64.
+  // 2^48 / maxval rounded up, so (r * maxval - 2^48) * n < 2^48 and n * r >> 48 is n / maxval; n * r < 2^64.
   template <class T>
   [[nodiscard]] T scaled(unsigned value) const {
     const std::uint32_t dividend = value * most_ + maxval_ / 2;

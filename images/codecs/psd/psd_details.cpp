@@ -38,8 +38,7 @@ FileDetails describe_psd(Bytes file) {
   return details;
 }
 
-// Loads the header and sections, but of the layers only their number if it comes first. 16-bit files store it
-// in a block after them.
+// Loads the header and sections, and only the number of layers, unless it is in a later block (16 bits).
 void load_psd_sections(FileFront& front) {
   const Bytes file = front.bytes();
   const bool big = [&] {

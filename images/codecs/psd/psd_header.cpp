@@ -91,8 +91,7 @@ void read_resources(Psd& psd) {
 }
 
 // "Layer and mask information section": a negative layer count marks the first extra channel as the
-// composite's transparency. 16-bit files store their layers in a block Lr16 at the end, or have a block Mt16
-// (Mtrn) instead.
+// composite's transparency. 16-bit files have their layers in a final block Lr16, or a block Mt16 (Mtrn).
 bool has_transparency(Bytes section, bool big) {
   const std::size_t field = big ? 8 : 4;
   const auto negative_at = [&](std::size_t at) { return (big_endian(section, at, 2) & 0x8000) != 0; };

@@ -26,8 +26,7 @@ namespace imgpipe {
 namespace {
 
 // PackBits (TIFF 6.0, section 9): n < 128 copies the next n + 1 bytes, n > 128 repeats the next byte 257 - n
-// times, 128 does nothing. Returns the number of bytes unpacked; `sound` if the row is full, no run exceeds
-// it and only 128 follows.
+// times, 128 does nothing. Returns the bytes unpacked; `sound` if they fill the row exactly.
 std::size_t unpack(Bytes packed, std::span<std::byte> row, bool& sound) {
   std::size_t given = 0;
   sound = true;
@@ -51,8 +50,7 @@ std::size_t unpack(Bytes packed, std::span<std::byte> row, bool& sound) {
 
 // Removes the white from a blended colour, for samples of type T with the maximum M. `m` is the largest
 // stored value, so white * (1 - alpha) is m - alpha and the colour is (value - (m - alpha)) * M / alpha,
-// rounded half up, at least 0. With alpha 0 the colour is unknown and stays. With alpha m the result is
-// (value * M + m / 2) / m.
+// rounded half up, at least 0. With alpha 0 the colour stays; with alpha m it is (value * M + m / 2) / m.
 template <class T>
 T unblended(std::uint32_t value, std::uint32_t alpha, std::uint32_t m) {
   using Wide = std::conditional_t<kIsWide<T>, std::uint64_t, std::uint32_t>;

@@ -36,8 +36,7 @@ struct TgaHeader {
   [[nodiscard]] int channels() const { return (grey ? 1 : 3) + (alpha == Alpha::none ? 0 : 1); }
 };
 
-// Returns the meaning of attribute bits from the extension area: 1 "can be ignored", 3 alpha, 4 premultiplied
-// alpha. 3 without such an area.
+// Returns what attribute bits are: 1 "can be ignored", 3 alpha (default), 4 premultiplied alpha.
 std::uint32_t attributes_type(Bytes bytes) {
   const Bytes extension = tga_extension(bytes);
   return extension.empty() ? 3 : little_endian(extension, extension.size() - 1, 1);
@@ -219,8 +218,7 @@ class TgaReader final : public Reader {
   std::int64_t missing_ = 0;
 };
 
-// Packets of up to 128 pixels, repeated or literal, which may span rows. Pixels of the last packet beyond the
-// image are dropped.
+// Packets of up to 128 pixels, repeated or literal, which may span rows. Pixels beyond the image are dropped.
 class TgaPackedReader final : public WholeImageReader {
  public:
   TgaPackedReader(Bytes bytes, const TgaHeader& header, const DecodeOptions& options)

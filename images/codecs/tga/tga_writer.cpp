@@ -1,6 +1,5 @@
-// Writes TGA with the bytes of stb_image_write (Truevision TGA 2.0): packed, bottom row first. The library
-// needs the whole image in addition to the file; this writer holds only the packed rows, because the first
-// rows come last in the file.
+// Writes TGA with the bytes of stb_image_write (Truevision TGA 2.0), packed. The library holds the whole
+// image and the file; this writer holds only the packed rows, because the file stores the bottom row first.
 #include <algorithm>
 #include <cstring>
 

@@ -15,8 +15,7 @@ namespace imgpipe {
 // The memory that pack_lzw() takes from malloc() in addition to its result.
 inline constexpr std::int64_t kLzwWriterBytes = std::int64_t{288} << 10;
 
-// Compresses a strip or tile of less than 4 GiB, from a clear code to the end code. Throws Error(memory), or
-// Error(usage) for a longer one.
+// Compresses less than 4 GiB, from a clear code to the end code. Throws Error(memory), Error(usage).
 [[nodiscard]] std::vector<std::byte> pack_lzw(std::span<const std::byte> data);
 
 }  // namespace imgpipe

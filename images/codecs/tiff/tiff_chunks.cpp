@@ -40,8 +40,7 @@ std::size_t data_bytes(Bytes file, const TiffPage& page, std::size_t chunk) {
   return offset < file.size() ? std::min<std::uint64_t>(page.counts[chunk], file.size() - offset) : 0;
 }
 
-// Decompresses in one fast step. Returns false if the data is damaged or has the wrong size; smaller steps
-// then find out how far it goes.
+// Decompresses in one fast step. Returns false for damage or a wrong size; then try smaller steps.
 bool inflates_whole(ZlibInflater& inflater, Bytes data, std::span<std::byte> out) {
   inflater.restart();
   try {

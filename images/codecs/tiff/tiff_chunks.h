@@ -38,8 +38,7 @@ class TiffChunks {
   TiffChunks(const TiffChunks&) = delete;
   TiffChunks& operator=(const TiffChunks&) = delete;
 
-  // The most memory of one object, and the part that libraries take from malloc(). Reads the counts of all
-  // chunks if bits are reversed.
+  // The most memory of one object, and the libraries' part from malloc(). May read the counts of all chunks.
   [[nodiscard]] static std::int64_t working_bytes(Bytes file, const TiffPage& page);
   [[nodiscard]] static std::int64_t library_bytes(const TiffPage& page);
 

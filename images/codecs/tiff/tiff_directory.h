@@ -1,6 +1,5 @@
-// Reads the directories of a TIFF file in memory: header and fields (TIFF 6.0, section 2; BigTIFF: the design
-// of libtiff 4, "The BigTIFF file format"), in both byte orders. Copies and allocates nothing, and never
-// reads beyond the file.
+// Reads the directories of a TIFF file in memory (TIFF 6.0, section 2; BigTIFF: the design of libtiff 4, "The
+// BigTIFF file format"), in both byte orders. Copies nothing, and never reads beyond the file.
 #pragma once
 
 #include <cstddef>
@@ -117,8 +116,7 @@ class TiffDirectory {
   // if there is no such field. Throws Error(input) for other types, values outside the file, fields without
   // values and, unless `lenient`, duplicate fields.
   [[nodiscard]] std::optional<TiffValues> find(TiffTag tag, bool lenient = false) const;
-  // Returns the first field with this tag; nullopt if missing, of a type not in TIFF 6.0, or outside the
-  // file.
+  // Returns the first field with this tag; nullopt if missing, out of bounds, or of a type not in TIFF 6.0.
   [[nodiscard]] std::optional<TiffRawField> find_raw(TiffTag tag) const;
   // Returns the tags of all fields in file order.
   [[nodiscard]] std::vector<std::uint16_t> tags() const;

@@ -21,8 +21,7 @@ class TiffFields {
   void add_u32(TiffTag tag, std::uint32_t value);
   void add_rational(TiffTag tag, std::uint32_t numerator, std::uint32_t denominator);
   void add_text(TiffTag tag, std::string_view text);
-  // Adds a field in any order, before sort(): a type of TIFF 6.0, in the host's byte order. Ignored if the
-  // tag is already there.
+  // Adds a field of a TIFF 6.0 type in any order, before sort(). Ignored if the tag is already there.
   void add_raw(TiffTag tag, std::uint16_t type, std::uint64_t count, std::vector<std::byte> data);
   void sort();
   // Sets the data after all values.

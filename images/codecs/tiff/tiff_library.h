@@ -28,8 +28,7 @@ class TiffLibrary {
   [[nodiscard]] static std::int64_t library_bytes(const TiffPage& page);
 
   // Decompresses a chunk of `rows` rows into all of `out`. `data` must not be empty and must have its bits in
-  // standard order. Throws Error(input), Error(memory). A libtiff warning is an error too, or, if lenient,
-  // returned by take_warning().
+  // standard order. Throws Error(input), Error(memory), also for libtiff warnings unless lenient.
   void unpack(std::span<const std::byte> data, std::int64_t rows, std::span<std::byte> out);
   [[nodiscard]] std::string take_warning() { return std::exchange(warning_, {}); }
 

@@ -19,8 +19,7 @@ namespace {
 
 constexpr std::uint16_t kAscii = 2, kU16 = 3, kU32 = 4, kRational = 5, kDouble = 12;
 
-// Fields reported as lost, by name. Fields without a name are read elsewhere or describe how pixels are
-// stored.
+// Unread fields by name. Those without a name are read elsewhere or describe how pixels are stored.
 struct OtherField {
   std::uint16_t tag;
   std::string_view name;
@@ -137,8 +136,7 @@ class Finding {
     }
   }
 
-  // Returns nullptr for a field that is missing, of another type, too long, or whose count has the wrong
-  // step.
+  // Returns nullptr for a field that is missing, too long, of another type, or with a wrong count.
   const TiffMetadataField* take_field(TiffTag tag, std::uint16_t type, std::uint64_t step) {
     const std::optional<TiffRawField> field = directory_.find_raw(tag);
     if (!field) return nullptr;

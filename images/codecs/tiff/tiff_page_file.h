@@ -23,8 +23,7 @@ struct TiffPageCut {
 //
 // Copies all fields unchanged except for offsets. Copies bytes shared by several fields or chunks once, so
 // the page is never longer than the file. Offsets outside the file stay outside the page, so that its reader
-// reports the same errors. Throws Error(input) if the directory is damaged or the page exceeds its limit,
-// Error(memory).
+// reports the same errors. Throws Error(input) if the directory is damaged or the page too large.
 [[nodiscard]] std::vector<std::byte> cut_tiff_page(const InputFile& file, const TiffLayout& layout,
                                                    const TiffPageCut& cut);
 

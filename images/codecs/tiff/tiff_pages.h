@@ -12,12 +12,11 @@ namespace imgpipe {
 
 class InputFile;
 
-// Opens a TIFF on disk. Visits each directory once, so the time is linear in the number of pages. A single
-// directory with ImageJ's description of N images counts as N pages, whose pixels are contiguous and
-// uncompressed (ImageJ's FileInfo and TiffEncoder; ImageJ writes stacks over 4 GB that way). Throws
+// Opens a TIFF, which must outlive the result. Visits each directory once, so the time is linear in the
+// number of pages. A single directory with ImageJ's description of N images counts as N pages, contiguous and
+// uncompressed (ImageJ's FileInfo and TiffEncoder, which writes stacks over 4 GB that way). Throws
 // Error(input) with the page number if the chain leaves the file, forms a loop or has more than 2^20 pages,
-// or if the file ends before ImageJ's last image; lenient: returns the pages before that. `file` must outlive
-// the result.
+// or if the file ends before ImageJ's last image; lenient: returns the pages before that.
 [[nodiscard]] std::unique_ptr<Pages> open_tiff_pages(const InputFile& file, const DecodeOptions& options);
 
 }  // namespace imgpipe

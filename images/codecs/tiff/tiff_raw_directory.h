@@ -1,5 +1,4 @@
-// Reads TIFF directories piecewise from disk, without checking fields. tiff_directory.h reads and checks
-// those of a file in memory.
+// Reads TIFF directories from disk, without checking fields; tiff_directory.h checks those in memory.
 #pragma once
 
 #include <array>
