@@ -9,7 +9,7 @@ namespace imgpipe {
 
 // The kind of failure; it decides the exit code (app/exit_code.h).
 enum class ErrorKind {
-  usage,   // the command line is invalid
+  usage,   // invalid command line or arguments
   input,   // an input is missing, damaged, unsupported or too large
   memory,  // not enough memory for this input
   device,  // the requested device cannot be used

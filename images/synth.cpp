@@ -24,8 +24,8 @@ constexpr std::array kPatterns{
     PatternInfo{"collision-free", "", "no value repeats within 32 consecutive pixels", 0, 0, 0},
 };
 
-// The finaliser of SplitMix64 (Steele, Lea, Flood 2014) gives a random number for every counter value. A
-// sample so depends on its position only, not on the order in which samples are made.
+// The finaliser of SplitMix64 (Steele, Lea, Flood 2014) gives a random number for every counter value, so
+// that a sample depends on its position only, not on the order in which samples are made.
 constexpr std::uint64_t mix(std::uint64_t z) {
   z += 0x9E3779B97F4A7C15U;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;

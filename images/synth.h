@@ -38,9 +38,8 @@ struct Pattern {
 //   photo           hills in haze, by fractal value noise (Perlin 1985): smooth areas, sharp edges, lit
 //                   slopes, grain, a histogram with both ends unused; channels related but different
 //   collision-free  no value repeats within 32 consecutive samples of a channel in raster order
-// With 16 bits per sample the patterns are the same over 0..65535, with 16-bit parameters. `photo` then has
-// the finer heights and grain of 16 bits, and `collision-free` uses all 65,536 values. Throws Error(usage)
-// for a parameter beyond 8 bits in an 8-bit image.
+// With 16 bits per sample: the same over 0..65535, with 16-bit parameters; `photo` has finer heights and
+// grain, `collision-free` all 65,536 values. Throws Error(usage) for a 16-bit parameter in an 8-bit image.
 //
 // With 2 or 4 channels the last is alpha: y * max / max(1, height - 1) in row y, rounded down, for every
 // pattern and seed. The other channels do not depend on it. Adding alpha takes a second image temporarily.

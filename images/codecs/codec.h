@@ -42,7 +42,7 @@ struct FormatInfo {
 [[nodiscard]] std::optional<Format> format_by_content(std::span<const std::byte> bytes);
 
 // The decoder and encoder. `automatic`:
-// - JPEG: libjpeg-turbo; our own decoder for identical output (images/codecs/jpeg/baseline_reader.h).
+// - JPEG: libjpeg-turbo; our own decoder if its output is identical (jpeg/baseline_reader.h).
 // - PNG: libpng to read; our own writer on our own coder, ISA-L and zlib.
 // - Netpbm, BMP, TGA, GIF, PSD: our own readers. stb_image 2.27 swaps the bytes of 16-bit Netpbm samples,
 //   ignores maxval, and decodes some of the other files wrongly.
@@ -72,7 +72,7 @@ struct DecodeOptions {
   [[nodiscard]] bool selects_bands() const noexcept { return colors_only || !bands.empty(); }
 };
 
-// Capacity for metadata and for data that cameras append.
+// The most bytes of metadata and of data that cameras append.
 inline constexpr std::int64_t kMostMetadataBytes = std::int64_t{256} << 20;
 
 // Returns the longest file that an image within these options can need. Uncompressed 16-bit RGBA takes 8

@@ -1,8 +1,8 @@
 // The mark in files written by imgpipe. A run replaces only files that have it.
 //
 //   "imgpipe NAME CONTENT OPTIONS"  a result: its Provenance, 16 lower-case hexadecimal digits each
-//   "imgpipe"                       plain: a result whose source has no name (a stream), or from version
-//   0.1.0 "imgpipe synth"                 a test image
+//   "imgpipe"                       a plain result: no source name (a stream), or made by version 0.1.0
+//   "imgpipe synth"                 a test image
 //
 //   PNG      a tEXt chunk "Software" after IHDR
 //   JPEG     a COM segment after the JFIF header

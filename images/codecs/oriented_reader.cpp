@@ -120,7 +120,7 @@ class TurningReader final : public WholeImageReader {
   }
 
  private:
-  // ---- on every thread that reads a band
+  // ---- on every thread that reads a band ---------------------------------------------------------------
 
   // Takes part until the image is complete; rethrows the first error of any thread.
   void turn_together() {
@@ -161,7 +161,7 @@ class TurningReader final : public WholeImageReader {
 
   [[nodiscard]] bool is_turned() const { return rows_turned_ == stored_->header().shape.height; }
 
-  // ----
+  // ------------------------------------------------------------------------------------------------------
 
   // Writes the stored rows from `first` on to their position.
   void turn(std::int64_t first, const HostView& rows, const HostView& whole) const {

@@ -75,7 +75,7 @@ Target target_of(const std::string& path) {
 
 }  // namespace
 
-// Once open, exactly one of the last three is in use, except for standard output.
+// `descriptor` belongs to `temporary` or `device`, or is one of this process.
 struct OutputFile::State {
   std::string path;
   OutputSync* sync;

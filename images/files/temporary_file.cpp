@@ -111,8 +111,8 @@ bool keeps_its_name(int fd, const std::filesystem::path& path) {
   return info.st_nlink > 0 && (::lstat(path.c_str(), &info) == 0 || errno != ENOENT);
 }
 
-// Locks a new file. Another process that looks for stale files holds its lock for microseconds; another
-// user's process may hold it forever. Returns false then, and true if the file system has no locks.
+// Locks a new file. A process that looks for stale files holds its lock for microseconds; if another user's
+// process keeps it, returns false. Without locks in the file system, returns true.
 bool lock_new_file(int fd) {
   constexpr int kTries = 200;
   constexpr std::chrono::milliseconds kPause{1};

@@ -1,5 +1,4 @@
-// The codec table: one row per format. Outside this table and a codec's own directory, no code distinguishes
-// formats. A new codec is a directory, a name in Format (codec.h) and a row here.
+// The codec table: one row per format. A new codec is a directory, a name in Format (codec.h) and a row here.
 #pragma once
 
 #include <cstddef>

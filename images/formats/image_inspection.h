@@ -23,8 +23,8 @@ struct MetadataBlock {
 };
 
 struct DecodingMemory {
-  std::int64_t by_rows_bytes = 0;  // the reader's own when reading row by row; excludes the file and the rows
-  std::int64_t whole_bytes = 0;    // the image and the reader's own, excluding the file
+  std::int64_t by_rows_bytes = 0;  // the reader's memory when reading row by row, without file and rows
+  std::int64_t whole_bytes = 0;    // the image and the reader's memory, without the file
 };
 
 struct ImageInspection {
@@ -41,7 +41,7 @@ struct ImageInspection {
   std::string decoder;             // the code that decodes the pixels
   std::string no_device_decoding;  // why devices cannot decode it; empty: they can
   DecodingMemory memory;
-  std::vector<std::string> warnings;  // metadata and pages that could not be read
+  std::vector<std::string> warnings;  // the reader's, and parts that a run would drop or reject
 };
 
 // Opens the file like a run with these options; the pipeline sets DecodeOptions::most_bits to 16. Throws the

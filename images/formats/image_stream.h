@@ -25,9 +25,9 @@ class ImageStream {
 
   // Whether there are no more images; waits until that is known. Throws the source's errors.
   [[nodiscard]] bool at_end();
-  // Returns the next image, unmodified. Call at_end() first, which must return false. Lenient: a truncated
-  // last image too. Throws Error(input) if the bytes are not an image whose end can be found, or exceed
-  // longest_file(); Error(memory). Damaged pixels are the reader's concern.
+  // Returns the next image, unmodified; if lenient, also a truncated last one. Call at_end() first, which
+  // must return false. Throws Error(input) if the bytes are not an image whose end can be found, or exceed
+  // longest_file(); Error(memory). Damaged pixels are left to the reader.
   [[nodiscard]] std::vector<std::byte> next();
 
   // The number of images returned by next().

@@ -1,4 +1,4 @@
-// What stands before the pixels of a BMP file, read and judged.
+// Reads and checks the headers of a BMP file: everything before the pixels.
 //
 // Windows bitmaps have a header of 40, 52, 56, 108 or 124 bytes (Microsoft, "Bitmap Header Types"), OS/2 1.x
 // ones 12 and OS/2 2.x ones 16 to 64 (IBM, "Presentation Manager Programming Reference", BITMAPINFOHEADER2).

@@ -169,7 +169,7 @@ class LzwDecoder {
     }
   }
 
-  // Passes codes to `take` until it returns false, the end code or the source's end. False: an invalid code.
+  // Passes codes to `take` until it returns false, or to the end. Returns false for an invalid code.
   template <class Take>
   bool decode(CodeSource& source, const Take& take) {
     const int clear = 1 << minimum_bits_;

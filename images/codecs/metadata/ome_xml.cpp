@@ -182,7 +182,7 @@ class Adapting {
       std::array<std::uint32_t, 3> at{};
       for (std::size_t axis = 0; axis < kAxes.size(); ++axis)
         at[axis] = number(data, std::string("First") + kAxes[axis], 0);
-      // Neither attribute means "all following planes", whose number is unknown.
+      // Without PlaneCount and IFD the element covers all following planes, whose number is unknown.
       const std::uint32_t count = number(data, "PlaneCount", value(data, "IFD") ? 1 : 0);
       if (count == 0) fail("describes other files");
       for (std::uint32_t i = 0; i < count && planes.size() <= most; ++i) {

@@ -38,7 +38,7 @@ FileDetails describe_psd(Bytes file) {
   return details;
 }
 
-// Loads the header and sections, and only the number of layers, unless it is in a later block (16 bits).
+// Loads the header and sections; of the layers only their number if it comes first (not with 16 bits).
 void load_psd_sections(FileFront& front) {
   const Bytes file = front.bytes();
   const bool big = [&] {

@@ -17,7 +17,7 @@
 namespace imgpipe {
 namespace {
 
-// Granularity in bytes at which rows before a broken position in a stream are preserved.
+// The step in bytes in which rows before damage in a stream are preserved.
 constexpr std::size_t kInflatedAtOnce = std::size_t{64} << 10;
 constexpr std::int64_t kInflateBytes = std::int64_t{96} << 10;  // ISA-L's tables
 constexpr std::int64_t kZstdReaderBytes = std::int64_t{192} << 10;
