@@ -13,7 +13,7 @@
 namespace imgpipe {
 
 // While a lock exists, no other process with a lock on the same path reads or replaces the file. Creates an
-// empty file if there is none. Does not lock other than regular files, nor on file systems without locks.
+// empty file if there is none. Locks regular files only, and nothing on file systems without locks.
 class SharedFileLock {
  public:
   // Other processes hold it only while they write the file. Throws Error(output) with the path if the lock is

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Reports on stdout, times and comparisons are needed every time.
+// Reports on stdout, times and comparisons are produced anew every time.
 bool has_all_results(const ProcessOptions& options) {
   if (options.reports.compare || options.reports.repeat > 0) return false;
   const auto is_there = [](const std::string& path) {
@@ -50,7 +50,7 @@ ImageUpdate::ImageUpdate(const ProcessOptions& options) : options_(options) {
   judge_updates(options, found, false);
   file_ = found.files.front();
   const Mark mark = mark_for(options.output.encode, image_files(options, ""));
-  // Only if every page file may be replaced: one file of another origin is enough to refuse.
+  // All page files must be replaceable: a single file of another origin is refused.
   const auto may_be_replaced = [&](const std::string& output) {
     return found.stamped_outputs.contains(output) ||
            why_no_image(output, options.output.replace, mark, options.input.path).empty();

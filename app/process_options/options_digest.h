@@ -13,8 +13,8 @@
 namespace imgpipe {
 
 // Returns the options that affect the bytes of outputs as lines "key=value" in a fixed order: the resolved
-// steps with every parameter, the input options, and the output's format and encoding. Without `format` each
-// output has its own, by name. Options for execution and reports (device, threads, fuse) are left out.
+// steps with every parameter, the input options, and the output's format and encoding. Without `format`, each
+// output's name selects its format. Options for execution and reports (device, threads, fuse) are left out.
 [[nodiscard]] std::string shaping_options(const ProcessOptions& options, const std::optional<Format>& format);
 
 // Returns the value of --pages.

@@ -154,7 +154,7 @@ struct Owned {
   pid_t process = ::getpid();
 };
 
-// Leaks device memory in a forked process, which cannot access the device.
+// Releases the memory, except device memory in a forked process, which cannot access the device.
 void let_go(void* owned) {
   auto* const one = static_cast<Owned*>(owned);
   if (!one->of_device || one->process == ::getpid()) delete one;

@@ -149,9 +149,9 @@ class Fields {
   Fields& any(std::string_view key, Json value, std::string_view schema) {
     return put(key, defs_ != nullptr ? Json::parse(schema) : std::move(value));
   }
-  // Adds string fields whose keys are data next to the object's own fields.
+  // Adds string fields whose keys are data, next to the object's own fields.
   Fields& others(const Named<std::string>& texts, std::string_view about);
-  // Describe the last field: its description, and further schema keywords as JSON.
+  // Add a description, or further schema keywords as JSON, to the last field.
   Fields& about(std::string_view text);
   Fields& also(std::string_view keywords);
   // Gives the last field a column: its number times `scale` followed by `unit`, or its words.

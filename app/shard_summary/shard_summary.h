@@ -53,8 +53,8 @@ class ShardSummary {
   // maximum and the sum over shards.
   [[nodiscard]] double longest_wall_s() const;
   [[nodiscard]] double all_walls_s() const;
-  // Shards such as "3/8": those with lines, and those without that other lines imply. If the known shards
-  // cover all images, none is missing.
+  // shards() returns the shards with lines, such as "3/8". missing_shards() returns those without that other
+  // lines imply, unless the known shards cover all images.
   [[nodiscard]] std::vector<std::string> shards() const;
   [[nodiscard]] std::vector<std::string> missing_shards() const;
   // Returns the number of the batch's images without a line; 0 if lines do not contain their number.

@@ -18,7 +18,7 @@ std::string list_of(const std::vector<std::string>& lines) {
   return text;
 }
 
-// Lists the number of images without a line, and their shards.
+// Lists how many images have no line, and their shards.
 std::vector<std::string> what_has_no_line(const ShardSummary& summary) {
   const std::size_t images = summary.without_a_line();
   std::vector<std::string> lines{counted(images, "image") + ": killed before it came to them, or never run"};
