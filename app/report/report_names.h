@@ -1,4 +1,4 @@
-// Which reports go where: each by the ending of its name, "-" is JSON on stdout.
+// Selects a report's format by the ending of its name; "-" is JSON on stdout.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace imgpipe {
   return name == kStandardStream || name.ends_with(".json");
 }
 
-// Whether stdout is one of them, or takes the preset, so that the table is for stderr.
+// Returns true if a report or the preset goes to stdout, so that the table must go to stderr.
 [[nodiscard]] inline bool reports_to_stdout(const ProcessOptions& options) {
   return std::ranges::find(options.reports.files, kStandardStream) != options.reports.files.end() ||
          (options.preset && options.preset->file == kStandardStream);
