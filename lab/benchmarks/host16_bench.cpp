@@ -2,7 +2,7 @@
 // least time of all calls in microseconds, and the ratio of 16 to 8 bits.
 //
 //   host16_bench [WIDTHxHEIGHT [PART]]   default: 2048x64, which stays in the second cache;
-//                                         PART: only steps of the list below whose text contains it
+//                                        PART: only steps of the list below whose text contains it
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

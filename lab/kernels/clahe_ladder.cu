@@ -54,7 +54,7 @@ __global__ void serial_table_kernel(ClaheTiles tiles, OfTile* all) {
 // ---- one block per tile ------------------------------------------------------------------------------
 
 // Returns the sum of `value` over this thread and those before it in a block of kBins threads, and in `total`
-// that of all. Shared memory: a word per warp. Barriers: words are complete before reads, read before reuse.
+// that of all. Shared memory: a word per warp. Barriers separate writing, reading, and the next call.
 __device__ std::uint32_t block_sum_up_to(std::uint32_t value, std::uint32_t& total) {
   __shared__ std::uint32_t warp_sums[kBins / kWarpLanes];
 #pragma unroll

@@ -264,7 +264,7 @@ void expect_kept(const std::array<std::int32_t, kBlockSamples>& values, std::int
 }
 
 TEST(JpegRuns, BitsNeverReachACoefficientThatIsNeeded) {
-  // The largest sum of squares of coefficients, in equal coefficients at any position.
+  // The largest possible sum of squares, as equal coefficients at any position.
   for (const auto& [count, size] : {std::pair{63, 128}, {16, 256}, {4, 512}, {1, 1023}}) {
     for (int first = 1; first + count <= kBlockSamples; ++first) {
       std::array<std::int32_t, kBlockSamples> values{};

@@ -141,7 +141,7 @@ TEST(StagedScan, WhatIsTooLargeHasNoCapacity) {
   EXPECT_FALSE(stage_scan(scan, {}));
 }
 
-// No block has so many bytes: this is damage, and must not cost memory.
+// No block has that many bytes: this is damage, and must not cost memory.
 TEST(StagedScan, MoreThanItsBlocksCanHaveIsNotStaged) {
   BaselineScan scan = scan_of({}, 5, 0);
   scan.data = {static_cast<const std::byte*>(nullptr), std::size_t{1} << 30};
