@@ -1,11 +1,11 @@
-# The names of this build, from one place: the version of project() and the commit.
+# The version strings of this build, derived from project()'s version and the commit.
 #
-#   program   0.2.0-dev+0123456789ab         0.2.0 at the tag v0.2.0, unless the tree has changes (".dirty")
+#   program   0.2.0-dev+0123456789ab         0.2.0 at the tag v0.2.0, unless the tree is modified (".dirty")
 #   Debian    0.2.0~git20261123.0123456789ab
 #   Python    0.2.0.dev0+g0123456789ab       (PEP 440)
 #
-# The commit is git's where SOURCE/.git exists, and that of app/archive_id.txt in an archive; a directory of neither
-# kind has none (git would climb to another project's repository).
+# The commit comes from git if SOURCE/.git exists, and from app/archive_id.txt in an archive. Other directories have
+# none (git would find an enclosing repository of another project).
 #
 #   include(build_id.cmake) and imgpipe_build_id(SOURCE BASE)   sets imgpipe_version, _debian_version, _python_version,
 #                                                               _commit and _commit_date
@@ -28,7 +28,7 @@ function(imgpipe_build_id source base)
     if(archive MATCHES "commit ([0-9a-f]+)\ndate ([0-9-]+)\ntags ([^\n]*)")
       string(SUBSTRING ${CMAKE_MATCH_1} 0 12 commit)
       set(date ${CMAKE_MATCH_2})
-      string(REGEX MATCHALL "tag: [^,]+" tags "${CMAKE_MATCH_3}")  # not the branches
+      string(REGEX MATCHALL "tag: [^,]+" tags "${CMAKE_MATCH_3}")  # not branches
     endif()
   endif()
   string(REGEX REPLACE "tag: |[\n;]" " " tags "${tags}")

@@ -21,11 +21,10 @@
 namespace imgpipe {
 namespace {
 
-// What other programs call their commands.
 constexpr std::string_view kForeignCommands[] = {"convert", "compare", "diff", "identify", "mogrify"};
 
-// True for a first argument that is nearly a command: not an option, not an existing file, and not a path or
-// a pattern by its characters.
+// Returns true if the first argument looks like a mistyped or foreign command: not an option, not an existing
+// file, and without the characters of a path or pattern.
 bool may_be_command(const std::string& argument) {
   std::error_code ignored;
   return !argument.starts_with('-') && argument.find_first_of("./*?[{") == std::string::npos &&
@@ -35,7 +34,7 @@ bool may_be_command(const std::string& argument) {
          !std::filesystem::exists(argument, ignored);
 }
 
-// Throws what the main command would of the values of its options, if it knows all the options.
+// Throws the main command's error about an option's value, provided that all options are known.
 void check_as_main_command(const std::vector<std::string>& arguments) {
   const CommandRow& command = command_table().front();
   std::optional<Parser> parser;

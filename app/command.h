@@ -1,4 +1,4 @@
-// From arguments to an exit code.
+// Runs a command line and returns its exit code.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace imgpipe {
 
-// Runs one command line (without the program's name) and returns its exit code. Never throws: every
-// error becomes one line on stderr.
+// Runs one command line (without the program's name) and returns its exit code. Never throws: every error
+// becomes one line on stderr.
 [[nodiscard]] int run_command(const std::vector<std::string>& arguments,
                               const EngineFactory& factory = make_engine);
 
-// Reads one command line. Throws Error(usage) that says what to change.
+// Parses one command line. Throws Error(usage) with a message that says what to change.
 [[nodiscard]] ReadyCommand read_command_line(const std::vector<std::string>& arguments);
 
 }  // namespace imgpipe

@@ -1,11 +1,11 @@
-// The commands.
+// The table of commands.
 #pragma once
 
 #include "app/options/command_row.h"
 
 namespace imgpipe {
 
-// All of them, the main command first. The only list of commands.
+// Returns the only list of commands, with the main command first.
 [[nodiscard]] Commands command_table();
 
 }  // namespace imgpipe

@@ -1,4 +1,4 @@
-// The exit codes, as docs/options.md lists them.
+// The exit codes, as listed in docs/options.md.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ enum ExitCode : int {
   kExitSignalBase = 128,
 };
 
-// What they mean, for man pages; of kExitSignalBase those that it makes of SIGHUP, SIGINT and SIGTERM.
+// The meaning of each exit code, for man pages. The row of kExitSignalBase covers SIGHUP, SIGINT and SIGTERM.
 struct ExitMeaning {
   ExitCode code;
   std::string_view name;

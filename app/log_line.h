@@ -1,4 +1,4 @@
-// A line of the log as JSON: docs/schemas/log.schema.json.
+// A log line as JSON: docs/schemas/log.schema.json.
 #pragma once
 
 #include <array>
@@ -10,15 +10,15 @@
 
 namespace imgpipe {
 
-// The files that a message is about, printable, and what it says of them, with no path in it. Empty: none.
+// The printable names of the files that a message is about, and the message without their paths. Empty: none.
 struct LogSubject {
   std::string input, output, reason;
 };
 
 // Progress of a run over many images, or of one pass over the pages of an image.
 struct RunCounts {
-  std::size_t total = 0;                          // to be done, failed and skipped in the end; 0: unknown
-  std::size_t done = 0, failed = 0, skipped = 0;  // skipped: their outputs were there
+  std::size_t total = 0;                          // all images; 0: unknown
+  std::size_t done = 0, failed = 0, skipped = 0;  // skipped: their outputs existed
   std::int64_t pixels = 0;                        // of the images done
   double seconds = 0;
   std::string_view unit = "images";

@@ -1,4 +1,4 @@
-// Which file a reason is about.
+// Finds the file that a message is about.
 #pragma once
 
 #include <string>
@@ -8,20 +8,19 @@
 
 namespace imgpipe {
 
-// A reason that begins with a path, and what follows it.
+// A reason split into the path that it begins with and the rest.
 struct SplitReason {
   enum class About { input, output, neither } about = About::neither;
   std::string alone;  // without that path
 };
-// `input`, `output`: their names in messages; empty: there is none. "PATH: why", "PATH, page 3: why".
+// Splits "PATH: why" and "PATH, page 3: why". `input` and `output` are names as in messages, or empty.
 [[nodiscard]] SplitReason split_reason(const std::string& reason, const std::string& input,
                                        const std::string& output);
 
-// Of an image's message.
 [[nodiscard]] LogSubject subject_of(const std::string& reason, const std::string& input,
                                     const std::string& output);
-// Of an error that ends a run whose only image this is: one of the command line is about none, unless it
-// begins with its name.
+// Returns the subject of an error that ends a run with a single image. A usage error has no subject unless it
+// begins with one of the names.
 [[nodiscard]] LogSubject subject_of(const Error& error, const std::string& input, const std::string& output);
 
 }  // namespace imgpipe

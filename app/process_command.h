@@ -1,4 +1,4 @@
-// The main command: images, directories and stacks through a list of stages.
+// The main command: processes images, directories and stacks with a list of stages.
 #pragma once
 
 #include "app/options/command_row.h"

@@ -20,13 +20,13 @@
 namespace imgpipe {
 namespace {
 
-// malloc serves small blocks and C libraries. With these settings it returns large blocks to the system at
-// once; by default it starts to keep them after it has freed one.
+// malloc serves only small blocks and C libraries. These settings return large blocks to the system at once.
+// By default malloc raises its threshold after freeing one and then keeps them.
 void settle_malloc() {
 #ifdef __GLIBC__
   ::mallopt(M_MMAP_THRESHOLD, 256 << 10);
   ::mallopt(M_TRIM_THRESHOLD, 1 << 20);
-  // Under `ulimit -v` or -d the address space counts that malloc reserves for each thread.
+  // `ulimit -v` and -d also count the address space that malloc reserves for each thread.
   for (const auto kind : {RLIMIT_AS, RLIMIT_DATA}) {
     rlimit limit{};
     if (::getrlimit(kind, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) ::mallopt(M_ARENA_MAX, 1);
@@ -38,7 +38,7 @@ void settle_malloc() {
 
 void set_up_process() {
   settle_malloc();
-  // All CUDA kernels load with the context, on its thread, not each with its first launch.
+  // Load all CUDA kernels when the context is created, on its thread, instead of at their first launch.
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   open_standard_streams();
   install_signal_handlers();

@@ -1,5 +1,4 @@
-// What imgpipe and imgpipe-bench have in common around their work: the process, the log, errors as exit
-// codes.
+// The parts of main() that imgpipe and imgpipe-bench share: process set-up, logging, errors as exit codes.
 #pragma once
 
 #include <functional>
@@ -12,19 +11,18 @@
 
 namespace imgpipe {
 
-// The first call in main: sets up malloc, standard streams, signal handlers and CUDA's environment. The
-// library changes no state of its process.
+// Sets up malloc, standard streams, signal handlers and CUDA's environment. Must be the first call in main:
+// the library changes no process state.
 void set_up_process();
 
-// The log's options as they stand on a command line that has not been parsed, so that errors in the command
-// line are reported in the format it asks for.
+// Finds the logging options on an unparsed command line, so that errors in the command line are reported in
+// the requested format.
 [[nodiscard]] LoggingOptions find_logging(const std::vector<std::string>& arguments);
 
-// Uses the instruction set that the environment names (IMGPIPE_SIMD), if any. Throws Error(usage).
+// Selects the instruction set named by the environment variable IMGPIPE_SIMD, if set. Throws Error(usage).
 void use_simd_of_environment();
 
-// Returns what `work` returns. Never throws: every error becomes one line on stderr, about `subject` where
-// that is given, and an exit code.
+// Returns work()'s result. Never throws: an error becomes a line on stderr about `subject` and an exit code.
 [[nodiscard]] int run_guarded(const std::function<int()>& work,
                               const std::function<LogSubject(const Error&)>& subject = {});
 

@@ -39,7 +39,7 @@ std::size_t terminal_columns() {
   return size.ws_col;
 }
 
-// "25.0 images/s", "200.0 MP/s", "0:10 left": those that are known.
+// Returns the known ones of "25.0 images/s", "200.0 MP/s", "0:10 left".
 std::vector<std::string> rate_texts(const RunCounts& counts) {
   const std::size_t worked = counts.done + counts.failed;
   if (worked == 0 || counts.seconds <= 0) return {};
@@ -113,7 +113,7 @@ void Progress::draw(const std::function<std::string(std::size_t columns)>& text)
   if (now - last_drawing_ < kBetweenDrawings) return;
   last_drawing_ = now;
   drawn_ = true;
-  // The last column stays free: some terminals wrap after it.
+  // Leave the last column free: some terminals wrap after it.
   put("\r\x1b[K" + text(std::max<std::size_t>(terminal_columns(), 2) - 1));
 }
 

@@ -1,4 +1,4 @@
-// Progress of a long run: a bar on a terminal, a line every ten seconds elsewhere.
+// Progress of a long run: a bar on a terminal, otherwise a line every ten seconds.
 #pragma once
 
 #include <chrono>
@@ -11,8 +11,8 @@
 
 namespace imgpipe {
 
-// "[=====     ] 120/500  85.3 images/s  690 MP/s  0:12 left  2 failed", without those skipped, and never
-// longer than `columns`; "12 pages  3.4 pages/s  27 MP/s" where the total is unknown.
+// Returns at most `columns` characters, without the skipped images: "[=====     ] 120/500  85.3 images/s  690
+// MP/s  0:12 left  2 failed". If the total is unknown: "12 pages  3.4 pages/s  27 MP/s".
 [[nodiscard]] std::string progress_bar(const RunCounts& counts, std::size_t columns);
 // "130 of 510 images: 118 done, 10 skipped, 2 failed, 85.3 images/s, 690.0 MP/s, 0:12 left"
 [[nodiscard]] std::string progress_text(const RunCounts& counts);
@@ -20,7 +20,7 @@ namespace imgpipe {
 class Progress {
  public:
   enum class Way { none, bar, lines };
-  // On this process's stderr: a bar where that is a terminal for people, else lines.
+  // Chooses for stderr: a bar if it is a terminal and the log is text, otherwise lines.
   [[nodiscard]] static Way way_here(bool wanted);
 
   static constexpr double kSecondsBetweenLines = 10;
@@ -30,13 +30,13 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // To be called often, `now_s` seconds after the run began. Draws the bar again, at most ten times a second;
-  // writes a line if ten seconds have passed since the last one, or since the beginning.
+  // Call often, with `now_s` seconds since the start of the run. Redraws the bar at most ten times a second.
+  // Writes a line once ten seconds have passed since the last one, or since the start.
   void show(const RunCounts& counts, double now_s);
   void show(const RunCounts& counts) { show(counts, counts.seconds); }
-  // The same with a text in place of counts; a line is a notice.
+  // Shows a text instead of counts; a line is logged as a notice.
   void show(const std::string& text, double now_s);
-  // Removes the bar, so that other text can be written.
+  // Removes the bar so that other text can be written.
   void clear();
 
  private:

@@ -16,8 +16,8 @@
 namespace imgpipe {
 namespace {
 
-// As $'...' of POSIX.1-2024, which bash, zsh and ksh have had for long: bytes as three octal digits, so that
-// none runs into what follows.
+// Quotes as $'...' (POSIX.1-2024; bash, zsh and ksh have long had it). Bytes are three octal digits, so that
+// a following digit is not taken as part of one.
 std::string escaped(const std::string& argument) {
   std::string out = "$'";
   for (std::string_view rest = argument; !rest.empty();) {
@@ -78,7 +78,7 @@ std::string command_text() {
 }
 
 std::int64_t peak_memory_bytes() {
-  // getrusage(2) would count what the process was before exec(2) too.
+  // getrusage(2) would also count the process image before exec(2).
   std::ifstream file("/proc/self/status");
   std::string line;
   while (std::getline(file, line)) {

@@ -27,13 +27,13 @@ std::atomic<int> noted{0};
 std::string_view first_note;  // written while `noting` is false
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
-// Senders that signal a process and then its group (timeout(1), batch systems) deliver one request twice
-// within microseconds; a person who insists takes longer than this.
+// timeout(1) and batch systems signal a process and then its group, which delivers one request twice within
+// microseconds. A person takes longer than this to repeat a signal.
 constexpr std::int64_t kSameRequestNs = 200'000'000;
-std::atomic<std::int64_t> first_signal_ns{0};  // 0: none came
+std::atomic<std::int64_t> first_signal_ns{0};  // 0: none received
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
-// The line of a SignalLine: the handler reads one buffer while the other is filled.
+// The text of a SignalLine. The handler reads one buffer while set() fills the other.
 struct LineBuffer {
   std::array<char, SignalLine::kMostBytes> text{};
   std::size_t bytes = 0;
@@ -52,7 +52,7 @@ std::int64_t monotonic_ns() {
 void on_signal(int signal) {
   if (noting.load()) {
     const std::int64_t now = monotonic_ns();
-    // One step claims the request and states its time: the repetition may come on another thread.
+    // One atomic step claims the request and stores its time: the repetition may arrive on another thread.
     std::int64_t first = 0;
     if (first_signal_ns.compare_exchange_strong(first, now)) {
       noted = signal;
@@ -82,7 +82,8 @@ void on_signal(int signal) {
       no_memory = false;
     }
   } else {
-    // The runtime ends so where there is none for the exception itself; a thread that nobody joined does too.
+    // The runtime terminates without an exception if it cannot allocate one; destroying a joinable thread
+    // does too. A small allocation tells them apart.
     void* some = std::malloc(kSomeBytes);
     no_memory = some == nullptr;
     std::free(some);
@@ -104,12 +105,12 @@ void handle(int signal, void (*handler)(int)) {
 
 void install_signal_handlers() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    // What the caller chose to ignore (nohup) stays ignored.
+    // Signals that the caller ignores (nohup) stay ignored.
     struct sigaction inherited {};
     if (::sigaction(signal, nullptr, &inherited) == 0 && inherited.sa_handler == SIG_IGN) continue;
     handle(signal, on_signal);
   }
-  // Of children of a process that ignores it the system does not tell how they ended.
+  // If SIGCHLD is ignored, the system does not report how child processes ended.
   handle(SIGCHLD, SIG_DFL);
   handle(SIGPIPE, SIG_IGN);
   handle(SIGXFSZ, SIG_IGN);

@@ -1,5 +1,5 @@
-// Signals that ask the process to end: at once, or, while a batch runs, when it has put its work away. And
-// what it does when it must end because there is no memory to go on.
+// Handles signals that ask the process to end: at once, or during a batch after an orderly stop. Also ends
+// the process when memory runs out.
 #pragma once
 
 #include <cstddef>
@@ -7,19 +7,18 @@
 
 namespace imgpipe {
 
-// SIGINT, SIGTERM and SIGHUP remove the temporary files and end the process with 128 + N, unless the caller
-// had them ignored. SIGPIPE and SIGXFSZ are ignored: what they tell then comes back as errors of write(2).
-// SIGCHLD is not, whatever the caller chose.
-// Call it once, before any thread is made.
+// Installs the handlers; call it once, before any thread is created. SIGINT, SIGTERM and SIGHUP remove the
+// temporary files and end the process with 128 + N, unless the caller ignored them. SIGPIPE and SIGXFSZ are
+// ignored, so that write(2) returns the error. SIGCHLD gets its default action, whatever the caller chose.
 void install_signal_handlers();
 
-// What is left where nobody can catch a std::bad_alloc: one line, no temporary files, exit code 1, in place
-// of std::terminate()'s abort. Any other exception that nobody catches is a defect, and aborts as ever.
+// Handles an uncaught std::bad_alloc: prints one line, removes temporary files and exits with code 1 instead
+// of aborting. Any other uncaught exception is a defect and still aborts.
 void install_last_resort() noexcept;
 
-// While one lives, the first of these signals is only noted; another one, more than 0.2 s later, ends the
-// process at once. An earlier one counts as a repetition: timeout(1) and batch systems signal a process and
-// then its group.
+// While a guard exists, the first of these signals is only recorded. A second one more than 0.2 s later ends
+// the process at once. An earlier one counts as a repetition: timeout(1) and batch systems signal a process
+// and then its group.
 class SignalGuard {
  public:
   // `note`: a string literal that the first signal writes to stderr.
@@ -28,11 +27,11 @@ class SignalGuard {
   SignalGuard(const SignalGuard&) = delete;
   SignalGuard& operator=(const SignalGuard&) = delete;
 
-  // The signal that came, 0 when none has.
+  // Returns the received signal, or 0.
   [[nodiscard]] int received() const;
 };
 
-// While one lives, a signal that ends the process at once first writes its line to stderr.
+// While one exists, a signal that ends the process at once first writes this line to stderr.
 class SignalLine {
  public:
   SignalLine() = default;
@@ -40,12 +39,12 @@ class SignalLine {
   SignalLine(const SignalLine&) = delete;
   SignalLine& operator=(const SignalLine&) = delete;
 
-  // Replaces the line, which ends with a newline. A longer one than kMostBytes is not written.
+  // Replaces the line, which must end with a newline. Lines longer than kMostBytes are ignored.
   void set(std::string_view line);
   static constexpr std::size_t kMostBytes = 1024;
 
  private:
-  std::size_t next_line_ = 0;  // of two buffers
+  std::size_t next_line_ = 0;  // index into the two buffers
 };
 
 }  // namespace imgpipe

@@ -18,9 +18,9 @@ namespace imgpipe {
 void open_standard_streams() noexcept {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The lowest number that is free: this one.
+    // open() returns the lowest free number, which is fd.
     const int opened = ::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-    if (opened != fd) ::_exit(127);  // no /dev/null: nothing could be said
+    if (opened != fd) ::_exit(127);  // no /dev/null, and no stream for a message
   }
 }
 

@@ -1,25 +1,24 @@
-// Descriptors 0, 1 and 2 are stdin, stdout and stderr, and nothing else ever; what is written to one of them.
+// Keeps descriptors 0, 1 and 2 reserved for stdin, stdout and stderr, and checks outputs that go to them.
 #pragma once
 
 #include <string>
 
 namespace imgpipe {
 
-// Opens those that the caller has closed (`2>&-`), so that no file of ours gets their number and then the
-// error lines. They are opened the wrong way round, so that reading from or writing to one fails, with the
-// reason that a closed one has (gnulib's stdopen). The first thing that main does.
+// Opens the standard streams that the caller closed (`2>&-`), so that no file of ours gets their number and
+// then receives error lines. Each is opened in the opposite direction, so that using it fails as for a closed
+// one (gnulib's stdopen). Must be the first call in main.
 void open_standard_streams() noexcept;
 
-// A path as messages name it: "-" is stdin or stdout, all else printable.
+// Returns a path as messages show it: "stdin" or "stdout" for "-", otherwise the printable path.
 [[nodiscard]] std::string input_name(const std::string& path);
 [[nodiscard]] std::string output_name(const std::string& path);
 
-// True when what is written to `output` ("-" is stdout) and what is printed go to one place.
+// Returns true if `output` ("-" is stdout) is the same file as stdout.
 [[nodiscard]] bool goes_to_stdout(const std::string& output);
 
-// For `output` that is "-" or a descriptor: throws Error(usage) when the image would be sent to a terminal,
-// Error(output) for a descriptor that takes nothing. A closed one must be found early, before some file of
-// ours has its number.
+// Checks an `output` that is "-" or a descriptor. Throws Error(usage) for a terminal, Error(output) if it
+// cannot be written. Call it early: another file may get a closed descriptor's number.
 void check_stream(const std::string& output);
 
 }  // namespace imgpipe

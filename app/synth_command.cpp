@@ -23,7 +23,7 @@ namespace {
 
 constexpr Choices<Sample, 2> kDepths{{{"8", Sample::u8}, {"16", Sample::u16}}};
 
-// What the format holds of what was asked for; no alpha is dropped in silence.
+// Returns the shape to write. Throws Error(usage) if the format cannot hold it: alpha is never dropped.
 Shape synth_shape(const SynthOptions& options, Format format) {
   const FormatInfo& info = format_info(format);
   const std::string name(info.name);
@@ -47,7 +47,7 @@ int write_synth(const SynthOptions& options) {
   constexpr std::int64_t kMaxPixels = std::int64_t{1} << 34;
   if (shape.pixels() > kMaxPixels) throw Error(ErrorKind::usage, "--size: more than 2^34 pixels");
   const std::unique_ptr<Writer> writer = make_writer(format, shape, options.encode);
-  check_available(shape.bytes() + writer->working_bytes());  // both live at once
+  check_available(shape.bytes() + writer->working_bytes());  // both exist at once
   const Image image = synthesize(options.pattern, shape, options.seed);
   writer->write_rows(image.untyped_view());
   const EncodedFile file = writer->finish();

@@ -15,8 +15,8 @@ namespace imgpipe {
 struct SynthOptions {
   std::string output;
   Pattern pattern;
-  Shape shape;                  // its samples are --depth; channels: see below
-  std::optional<int> channels;  // not given: 1 where the format holds no colour, else 3
+  Shape shape;                  // samples from --depth; channels see below
+  std::optional<int> channels;  // not given: 1 if the format is grey only, otherwise 3
   std::uint64_t seed = 1;
   std::optional<Format> format;
   EncodeOptions encode;

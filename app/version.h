@@ -1,4 +1,4 @@
-// What this build is.
+// The version of this build.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace imgpipe {
 
 struct BuildInfo {
   std::string version;   // "0.2.0-dev+0123456789ab" (app/build_id.h)
-  std::string commit;    // ".dirty" when the tree had changes
+  std::string commit;    // ".dirty" for a modified tree
   std::string compiler;  // name and version
   std::string build_type;
   std::string cuda;  // runtime version, or "none"
@@ -16,7 +16,6 @@ struct BuildInfo {
 };
 
 [[nodiscard]] BuildInfo build_info();
-// The text of --version.
 [[nodiscard]] std::string version_text();
 
 }  // namespace imgpipe

@@ -1,4 +1,4 @@
-# Writes into FOLDER what PROGRAM docs files names, a line each: "FILE ARGUMENTS...".
+# Generates the files that `PROGRAM docs files` lists, in FOLDER. Each line is "FILE ARGUMENTS...".
 execute_process(COMMAND ${PROGRAM} docs files OUTPUT_VARIABLE lines COMMAND_ERROR_IS_FATAL ANY)
 file(REMOVE_RECURSE ${FOLDER}/man1 ${FOLDER}/completions)
 string(REGEX MATCHALL "[^\n]+" lines "${lines}")

@@ -1,5 +1,4 @@
 // The one exception type of imgpipe, thrown by app, pipeline and images; kernels never throw.
-// It stands on the lowest floor because every floor above includes downward only.
 #pragma once
 
 #include <new>
@@ -8,17 +7,17 @@
 
 namespace imgpipe {
 
-// What went wrong, in the terms that decide the exit code (app/exit_code.h).
+// The kind of failure; it decides the exit code (app/exit_code.h).
 enum class ErrorKind {
-  usage,   // the command line asks for something that cannot be meant
+  usage,   // invalid command line or arguments
   input,   // an input is missing, damaged, unsupported or too large
   memory,  // not enough memory for this input
-  device,  // the device asked for cannot be used
-  output,  // the output side is broken: full, read-only, missing
+  device,  // the requested device cannot be used
+  output,  // the output cannot be written: disk full, read-only, missing directory
 };
 
-// A failure that a person can act on: the message says what failed and why, in one line, without
-// control characters (see printable() in images/text.h). Who reports it adds the file's name.
+// A failure that the user can act on. The message is one line without control characters (see printable() in
+// images/text.h); the code that reports it adds the file name.
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
@@ -28,8 +27,7 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
-// Runs `action`; an Error on its way out gets "NAME: " in front, for the file that it is about, and a
-// std::bad_alloc becomes one. `name` is printable.
+// Prefixes the message of any Error that `action` throws with "NAME: ". std::bad_alloc becomes Error(memory).
 template <class Action>
 auto naming(const std::string& name, const Action& action) {
   try {
@@ -41,7 +39,7 @@ auto naming(const std::string& name, const Action& action) {
   }
 }
 
-// The same for work that reads one file and writes another: an Error of the output side is about the second.
+// The same for work on two files: errors of kind `output` name `output`, all others `input`.
 template <class Action>
 auto naming(const std::string& input, const std::string& output, const Action& action) {
   try {

@@ -1,4 +1,4 @@
-// Pixels that own their memory.
+// Images that own their pixels.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,13 @@
 
 namespace imgpipe {
 
-// An image in host memory: 1 to 4 interleaved channels, samples of its shape's type, rows without padding,
-// first row on a 64-byte boundary. Move-only: a copy of pixels is always written out in the code that makes
-// it. The memory comes from the resource that is handed in (pinned memory later), which must outlive it.
+// An image in host memory: 1 to 4 interleaved channels, rows without padding, first row on a 64-byte
+// boundary. Move-only, so that every copy of pixels is explicit. `memory` must outlive the image.
 class Image {
  public:
   Image() = default;
 
-  // Allocates without initialising. Throws Error(usage) for a shape that is not an image (a side < 1,
-  // channels outside 1..4) and Error(memory), naming the size, when the resource has no room.
+  // Allocates without initialising. Throws Error(usage) for an invalid shape and Error(memory) on failure.
   explicit Image(Shape shape, std::pmr::memory_resource* memory = std::pmr::new_delete_resource());
   ~Image();
   Image(Image&& other) noexcept;
@@ -27,10 +25,10 @@ class Image {
   [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
   [[nodiscard]] bool empty() const noexcept { return data_ == nullptr; }
   [[nodiscard]] std::size_t size_bytes() const noexcept;
-  // Its samples, whatever their type.
+  // The samples, of any type.
   [[nodiscard]] HostView untyped_view() noexcept;
   [[nodiscard]] ConstHostView untyped_view() const noexcept;
-  // Those of an image of 8 bits a sample. Throws Error(usage) where they have more.
+  // The samples of an image with 8 bits per sample. Throws Error(usage) for more bits.
   [[nodiscard]] HostPlane view();
   [[nodiscard]] ConstHostPlane view() const;
 

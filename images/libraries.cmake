@@ -1,5 +1,5 @@
-# Libraries that come without a CMake package, or not everywhere with one (Debian 12 has no WebPConfig.cmake): for the
-# build, and installed, since who uses a static library links them too. imgpipe_missing_libraries: what is not there.
+# Finds libraries that have no CMake package, or not everywhere (Debian 12 has no WebPConfig.cmake). Used by the build,
+# and installed, because users of a static library link them too. Sets imgpipe_missing_libraries.
 set(imgpipe_missing_libraries)
 foreach(imgpipe_library isal:isa-l.h webp:webp/decode.h zstd:zstd.h)
   string(REGEX MATCH "^(.*):(.*)$" imgpipe_library ${imgpipe_library})

@@ -24,7 +24,7 @@ bool is_number(std::string_view text) {
   return text.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 
-// Whether one of equally many letters stands for another.
+// Returns whether the names have the same length but not the same letters.
 bool replaces_letter(std::string a, std::string b) {
   std::ranges::sort(a);
   std::ranges::sort(b);
@@ -36,7 +36,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
-// Of both spellings of a name the one that is nearer to the text.
+// Returns the smaller of the distances to the two spellings of a name.
 std::size_t distance_to(std::string_view text, const std::string& name) {
   std::string other(name);
   for (const auto& [there, here] : kSpellings) replace_all(other, here, there);
@@ -53,7 +53,7 @@ std::string usual_spelling(std::string_view text) {
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  // Rows of the table of distances between the first i letters of a and the first j of b.
+  // The last three rows of the table of distances between the first i letters of a and the first j of b.
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);

@@ -1,4 +1,4 @@
-// Views of pixels in memory. A view owns nothing; who made the memory keeps it alive.
+// Views of pixels in memory. A view owns nothing; the owner of the memory must outlive it.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace imgpipe {
 
-// Where memory lives, as a type: a view of device memory cannot be handed to host code.
+// The location of memory, as a type: a view of device memory cannot be passed to host code.
 struct Host {};
 struct Device {};
 
-// Pixels of a width or height, of any image.
+// The greatest width or height of an image in pixels.
 inline constexpr std::int64_t kMostSide = std::numeric_limits<std::int32_t>::max();
 
 // Width and height in pixels, channels per pixel (1 grey, 2 grey+alpha, 3 RGB, 4 RGBA).
@@ -59,7 +59,7 @@ struct Plane {
     return {row(first), width, count, stride, channels};
   }
 
-  // Reading through a view of writable memory needs no cast.
+  // A view of writable memory converts implicitly to a read-only view.
   // NOLINTNEXTLINE(google-explicit-constructor)
   template <class U = T>
   requires(!std::is_const_v<U>) constexpr operator Plane<const U, Where>() const {
@@ -67,9 +67,9 @@ struct Plane {
   }
 };
 
-// The same rectangle where its samples' type is known at run time only: what readers, writers, frames and
-// copies hand to each other. `Byte` is std::byte or const std::byte. as<T>() is the typed view that a kernel
-// works on; the caller has looked at `sample` (engines do, before they call a stage).
+// The same rectangle with a sample type known only at run time; readers, writers, frames and copies pass it
+// around. `Byte` is std::byte or const std::byte. as<T>() is the typed view that a kernel works on; the
+// caller must have checked `sample` (engines do, before they call a stage).
 template <class Byte, class Where>
 struct View {
   Byte* data = nullptr;
@@ -87,7 +87,7 @@ struct View {
         stride_bytes(stride),
         channels(shape.channels),
         sample(shape.sample) {}
-  // From a typed view, and from a view of writable memory.
+  // Converts from a typed view, or from a view of writable memory.
   template <class T>
   requires(SampleElement<T> && (std::is_const_v<Byte> || !std::is_const_v<T>))
       View(const Plane<T, Where>& plane)  // NOLINT(google-explicit-constructor)

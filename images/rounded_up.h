@@ -7,7 +7,7 @@
 
 namespace imgpipe {
 
-// The least multiple of `step` (above 0) that is at least `value` (at least 0).
+// Returns the least multiple of `step` (> 0) that is at least `value` (>= 0).
 template <class T>
 IMGPIPE_HOST_DEVICE constexpr T rounded_up(T value, std::type_identity_t<T> step) {
   return (value + step - 1) / step * step;

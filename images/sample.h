@@ -1,5 +1,4 @@
-// The types of samples. Every question about them is a switch without a default: a new type does not compile
-// until each is answered.
+// Sample types. Every question about them is a switch without a default, so a new type must answer each.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +8,10 @@
 
 namespace imgpipe {
 
-// No operator and no file takes floats yet: f32 has memory, and the planner refuses it.
+// No operator and no file format takes floats yet: f32 can be allocated, but the planner rejects it.
 enum class Sample : std::uint8_t { u8, u16, f32 };
 
-// Their elements; those of 16 bits are in the host's byte order.
+// The element types; 16-bit samples are in the host's byte order.
 using Sample8 = std::uint8_t;
 using Sample16 = std::uint16_t;
 
@@ -28,7 +27,7 @@ using Sample16 = std::uint16_t;
   unreachable();
 }
 
-// White of integers; black is 0.
+// The value of white for integer samples; black is 0.
 [[nodiscard]] constexpr int max_sample(Sample sample) {
   switch (sample) {
     case Sample::u8:
@@ -42,12 +41,12 @@ using Sample16 = std::uint16_t;
 }
 inline constexpr int kMaxSample = max_sample(Sample::u8);
 
-// The number of values: the counters of a histogram's row.
+// The number of distinct values: the length of a histogram row.
 [[nodiscard]] constexpr int bins(Sample sample) {
   return max_sample(sample) + 1;
 }
 
-// Whether integers are processed by the method for 16 bits rather than by that for 8.
+// Whether the 16-bit method processes these integers, rather than the 8-bit one.
 [[nodiscard]] constexpr bool is_wide(Sample sample) {
   switch (sample) {
     case Sample::u8:
@@ -60,14 +59,14 @@ inline constexpr int kMaxSample = max_sample(Sample::u8);
   unreachable();
 }
 
-// Not inlined, so that the loops of each type are a function of their own: GCC 12 makes worse ones of both in
-// one function (the reference of clahe took 6 % more instructions).
+// Not inlined, so that the loops for each type are a separate function. GCC 12 generates worse code for both
+// in one function (the reference of clahe took 6 % more instructions).
 template <class T, class Function>
 [[gnu::noinline]] constexpr decltype(auto) call_with(Function& function) {
   return function(T{});
 }
 
-// Calls `function` with an integer element, for its type: visit_sample(sample, [&]<class T>(T) { ... }).
+// Calls `function` with an element of the integer type: visit_sample(sample, [&]<class T>(T) { ... }).
 template <class Function>
 constexpr decltype(auto) visit_sample(Sample sample, Function&& function) {
   switch (sample) {

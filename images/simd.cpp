@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-// Highway dispatches by a table of the targets that this very inclusion finds, the same in every file.
+// foreach_target.h re-includes this file per target, so its dispatch table matches those of the other files.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "images/simd.cpp"
 #include <hwy/foreach_target.h>
@@ -25,7 +25,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// The targets of this build; what the processor can do is masked in by the library at its first look.
+// The targets of this build that the processor supports.
 std::int64_t usable_targets() {
   static const std::int64_t usable = hwy::SupportedTargets() & HWY_TARGETS;
   return usable;

@@ -24,8 +24,8 @@ constexpr std::array kPatterns{
     PatternInfo{"collision-free", "", "no value repeats within 32 consecutive pixels", 0, 0, 0},
 };
 
-// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a random number for every counter value, so that
-// a sample depends on its place and not on the order in which samples are made.
+// The finaliser of SplitMix64 (Steele, Lea, Flood 2014) gives a random number for every counter value, so
+// that a sample depends on its position only, not on the order in which samples are made.
 constexpr std::uint64_t mix(std::uint64_t z) {
   z += 0x9E3779B97F4A7C15U;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
@@ -34,8 +34,8 @@ constexpr std::uint64_t mix(std::uint64_t z) {
 }
 static_assert(mix(0) == 0xE220A8397B1DCDAFU);  // first output of SplitMix64 seeded with 0
 
-// Value noise: random heights on a lattice of `cell` pixels, smoothly interpolated; one row at a time.
-// Heights are 16-bit; the fade 3t^2 - 2t^3 is held in 16-bit fixed point.
+// Value noise: random 16-bit heights on a lattice of `cell` pixels, interpolated smoothly, one row at a time.
+// The fade 3t^2 - 2t^3 is a 16-bit fixed-point value.
 class NoiseRow {
  public:
   NoiseRow(std::int64_t width, std::int64_t cell, std::uint64_t seed)
@@ -79,7 +79,7 @@ class NoiseRow {
   std::vector<std::int64_t> fades_;
 };
 
-// A sum of octaves, each half as coarse and half as strong as the one before.
+// A sum of octaves, each half as coarse and half as strong as the previous one.
 class Fractal {
  public:
   Fractal(std::int64_t width, std::int64_t cell, int octaves, std::uint64_t seed)
@@ -89,7 +89,7 @@ class Fractal {
     }
   }
 
-  // The row's heights, 0..65535.
+  // Returns the row's heights, 0..65535.
   const std::vector<std::int64_t>& row(std::int64_t y) {
     std::ranges::fill(sum_, 0);
     std::int64_t total = 0;
@@ -107,9 +107,8 @@ class Fractal {
   std::vector<std::int64_t> sum_;
 };
 
-// A ridge of hills: where its skyline runs and how it is coloured.
 struct Ridge {
-  std::vector<std::int64_t> skyline;  // by column: the first row that belongs to it
+  std::vector<std::int64_t> skyline;  // per column: the first row of the ridge
   std::array<std::int64_t, 3> color;
 };
 
@@ -127,7 +126,7 @@ std::vector<Ridge> make_ridges(const Shape& out, std::uint64_t seed) {
   return ridges;
 }
 
-// Film grain of channel c, triangular: -3..4 of 8 bits, -1023..1024 of 16.
+// Film grain of channel c, triangular: -3..4 with 8 bits, -1023..1024 with 16.
 template <class T>
 std::int64_t grain_of(std::uint64_t random, int c) {
   if constexpr (kIsWide<T>) {
@@ -138,8 +137,8 @@ std::int64_t grain_of(std::uint64_t random, int c) {
   return two / 2 - 3;
 }
 
-// Hills in haze under a sky: smooth areas, sharp skylines, slopes lit from the left, film grain. Its numbers
-// are those of 8 bits, `unit` times as large in 16.
+// Hills in haze under a sky: smooth areas, sharp skylines, slopes lit from the left, film grain. The
+// constants are for 8 bits; `unit` scales them for 16.
 template <class T>
 void fill_photo(const Plane<T, Host>& out, std::uint64_t seed) {
   constexpr std::int64_t unit = kLargest<T> / 255;
@@ -170,7 +169,7 @@ void fill_photo(const Plane<T, Host>& out, std::uint64_t seed) {
   }
 }
 
-// sample(x, y, channel) gives each sample.
+// Sets every sample to sample(x, y, channel).
 template <class T, class Function>
 void fill_each(const Plane<T, Host>& out, const Function& sample) {
   for (std::int64_t y = 0; y < out.height; ++y) {
@@ -189,8 +188,7 @@ void add_alpha(const Plane<const T, Host>& in, const Plane<T, Host>& out) {
   });
 }
 
-// All values in an order of the seed's (Fisher and Yates), repeated: any 256 samples in a row differ, so any
-// 32 do.
+// All values in a random order (Fisher and Yates). Repeated, any 256 consecutive samples differ.
 template <class T>
 std::vector<T> shuffled_values(std::uint64_t seed) {
   std::vector<T> values(std::size_t{kLargest<T>} + 1);

@@ -1,4 +1,4 @@
-// Test images of known statistics: the same bytes for the same arguments on every machine (integers only).
+// Test images with known statistics: the same arguments give the same bytes on every machine (integers only).
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ struct PatternInfo {
   std::string_view name;      // as --pattern takes it, without the parameter
   std::string_view argument;  // "N", "T", "V" or empty
   std::string_view summary;
-  int least, most;  // what the parameter may be
-  int most_of_16;   // the most with 16 bits a sample
+  int least, most;  // range of the parameter
+  int most_of_16;   // largest parameter with 16 bits per sample
 };
 
 [[nodiscard]] std::span<const PatternInfo> pattern_table();
@@ -25,10 +25,10 @@ struct Pattern {
   int parameter = 0;
 };
 
-// Reads "noise" or "colors:5", for samples of this type. Throws Error(usage) that lists the patterns.
+// Parses "noise" or "colors:5" for samples of this type. Throws Error(usage) that lists the patterns.
 [[nodiscard]] Pattern parse_pattern(std::string_view text, Sample sample = Sample::u8);
 
-// Fills an image of `shape` (1 to 4 channels) with the pattern. Of 8 bits a sample:
+// Fills an image of `shape` (1 to 4 channels) with the pattern. With 8 bits per sample:
 //   noise           every sample uniform over 0..255, independent
 //   colors:N        N values spread evenly over 0..255, equally likely (N = 1: 0)
 //   threshold:T     noise in which samples below T are 0
@@ -36,13 +36,13 @@ struct Pattern {
 //   ramp            rises from left to right through 0..255; channels differ by a third of the range
 //   checker         8x8-pixel squares of 0 and 255
 //   photo           hills in haze, by fractal value noise (Perlin 1985): smooth areas, sharp edges, lit
-//                   slopes, grain, a histogram that leaves both ends free; channels related but different
+//                   slopes, grain, a histogram with both ends unused; channels related but different
 //   collision-free  no value repeats within 32 consecutive samples of a channel in raster order
-// Of 16 bits a sample the same over 0..65535, parameters in values of 16 bits: photo has the finer heights
-// and grain of that many bits, collision-free all 65,536 values. Throws Error(usage) for a parameter beyond 8
-// bits in an image of 8. With 2 or 4 channels the last is alpha, whatever the pattern and the seed: row y of
-// `height` has y * 255 (65535) / max(1, height - 1), rounded down, from nothing at the top to everything at
-// the bottom. The others are as without it. That takes the memory of both images for a while.
+// With 16 bits per sample: the same over 0..65535, with 16-bit parameters; `photo` has finer heights and
+// grain, `collision-free` all 65,536 values. Throws Error(usage) for a 16-bit parameter in an 8-bit image.
+//
+// With 2 or 4 channels the last is alpha: y * max / max(1, height - 1) in row y, rounded down, for every
+// pattern and seed. The other channels do not depend on it. Adding alpha takes a second image temporarily.
 [[nodiscard]] Image synthesize(const Pattern& pattern, Shape shape, std::uint64_t seed);
 
 }  // namespace imgpipe

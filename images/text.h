@@ -1,4 +1,4 @@
-// Text that is safe to show on a terminal or write into a report.
+// Text that is safe to print on a terminal or write into a report.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,12 @@
 
 namespace imgpipe {
 
-// Returns `text` as valid UTF-8 that can be shown: what is not well-formed (Unicode 15, table 3-7),
-// noncharacters (U+FFFE), C0 and C1 controls, DEL, and invisible line and direction controls (U+061C, 200E-F,
-// 2028-202E, 2066-2069) come out as \xHH, byte by byte; a backslash stays as it is.
+// Returns `text` as valid, printable UTF-8. Escapes as \xHH, byte by byte: ill-formed sequences (Unicode 15,
+// table 3-7), noncharacters, C0 and C1 controls, DEL, invisible line and direction controls (U+061C, 200E-F,
+// 2028-202E, 2066-2069). A backslash is unchanged.
 [[nodiscard]] std::string printable(std::string_view text);
 
-// Length of the well-formed UTF-8 sequence at the start of `text`, which is not empty, and its character; 0
-// when there is none.
+// Returns the length of the UTF-8 sequence at the start of `text` (not empty), or 0, and sets its code point.
 [[nodiscard]] std::size_t utf8_length(std::string_view text, std::uint32_t& code_point);
 
 }  // namespace imgpipe

@@ -1,4 +1,4 @@
-// For the end of a function that answers in every case of a switch over an enumeration.
+// Marks the end of a function whose switch over an enumeration returns in every case.
 #pragma once
 
 #include <cassert>

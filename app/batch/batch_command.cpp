@@ -1,4 +1,3 @@
-// Many images: finds them, runs the batch, reports progress and results.
 #include "app/batch/batch_command.h"
 
 #include <algorithm>
@@ -41,7 +40,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kNoResultLeft{50};  // when none has come for so long
+constexpr std::chrono::milliseconds kNoResultLeft{50};  // time without a result after which none is left
 
 void refuse_what_is_not_for_batches(const ProcessOptions& options) {
   if (is_reported_as_image(options)) return;
@@ -119,7 +118,7 @@ class BatchRun {
   }
 
  private:
-  // One image whose own report is requested: nothing is reported of one that needs nothing done.
+  // One image with its own report. Nothing is reported if it needs no work.
   int run_as_image(const EngineFactory& factory) {
     if (!skipped_.empty() && !options_.logging.quiet)
       print_table(printable(skipped_.front().output) + ": is there already\n", reports_to_stdout(options_));
@@ -138,7 +137,7 @@ class BatchRun {
     return code;
   }
 
-  // Files that need no work.
+  // Moves files that need no work to skipped_.
   void take_out_finished() {
     std::vector<BatchFile> left;
     for (BatchFile& file : files_.files) {
@@ -150,7 +149,7 @@ class BatchRun {
     totals_.skipped = skipped_.size();
   }
 
-  // --dry-run. No device is touched.
+  // --dry-run. Does not access devices.
   int print_plan() const {
     std::string text;
     for (const BatchFile& file : files_.files) {
@@ -260,7 +259,7 @@ class BatchRun {
     outputs_lost_ = missing.size();
   }
 
-  // Before any report that relies on them is complete.
+  // Call before completing any report that relies on the outputs.
   void sync_outputs() {
     const std::optional<Error> error = error_of([&] { options_.output.sync->sync_names(); });
     if (!error) return;
@@ -274,11 +273,11 @@ class BatchRun {
     log_warning(text, file == nullptr ? LogSubject() : subject_of(text, *file));
   }
 
-  // Images in progress after the time of grace are dropped. Reports follow when no further output can be put
-  // in place, so that they cover all outputs.
+  // Drops images in progress after the grace period. Reports are written once no further output can appear,
+  // so that they cover all outputs.
   [[noreturn]] void abandon() {
     end_all_writing();
-    // Images whose outputs were in place already. Those that fail from now on lost their files just here.
+    // Take the images whose outputs are in place. Failures from here on are due to end_all_writing().
     while (const std::optional<BatchResult> result = batch_->next(kNoResultLeft)) {
       if (!result->failed) take(*result);
     }
@@ -303,7 +302,7 @@ class BatchRun {
     finish_reports();
   }
 
-  // The reports that are open, and stdout.
+  // Completes the open reports and stdout.
   void finish_reports() {
     const std::optional<Error> of_stamps = error_of([&] {
       if (stamps_) stamps_->close();
@@ -312,7 +311,7 @@ class BatchRun {
     const std::optional<Error> of_names = error_of([&] { options_.output.sync->sync_names(); });
     const std::optional<Error>& error = of_reports ? of_reports : of_stamps ? of_stamps : of_names;
     log_summary(batch_head(totals_), totals_.counts(totals_.wall_s));
-    // A report on stdout is the only text there.
+    // A report on stdout must be the only text there.
     if (!options_.logging.quiet) print_table(batch_table(totals_, options_), reports_to_stdout(options_));
     if (error) throw Error(*error);
   }
@@ -332,13 +331,13 @@ class BatchRun {
   const ProcessOptions& options_;
   BatchFiles files_;
   std::vector<BatchFile> skipped_;
-  std::vector<bool> has_ended_, is_done_;            // by file
-  std::map<std::size_t, std::string> last_outputs_;  // by file, where each page has one of its own
+  std::vector<bool> has_ended_, is_done_;            // indexed by file
+  std::map<std::size_t, std::string> last_outputs_;  // by file, if each page has its own output
   std::size_t outputs_lost_ = 0;
   BatchTotals totals_;
   Progress progress_;
   BatchReportFiles reports_;
-  std::unique_ptr<UpdateStamps> stamps_;  // with --update
+  std::unique_ptr<UpdateStamps> stamps_;  // only with --update
   Clock::time_point start_;
   std::unique_ptr<Batch> batch_;
   BatchEnd end_;

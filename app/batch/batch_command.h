@@ -1,4 +1,4 @@
-// A batch: directories, patterns, lists (app/jobs/batch_files.h).
+// Batches of inputs: directories, patterns and lists (app/jobs/batch_files.h).
 #pragma once
 
 #include "app/process_options/process_options.h"
@@ -6,8 +6,7 @@
 
 namespace imgpipe {
 
-// Throws Error or returns an exit code. `factory`: of a batch that is reported as an image
-// (app/image/one_input.h).
+// Throws Error or returns an exit code. Only a batch reported as an image uses `factory` (one_input.h).
 [[nodiscard]] int run_batch(const ProcessOptions& options, const EngineFactory& factory);
 
 }  // namespace imgpipe

@@ -1,4 +1,3 @@
-// The report of a batch for programs.
 #include <algorithm>
 #include <map>
 
@@ -105,7 +104,7 @@ void add_results(Fields& fields, const BatchTotals& totals) {
   });
   fields.list("parts", totals.parts(), add_part);
   fields.add("bottleneck", bottleneck(totals));
-  std::vector<std::pair<std::string, ReportFailure>> failures;  // with their names
+  std::vector<std::pair<std::string, ReportFailure>> failures;  // paired with names
   for (const PathProblem& problem : totals.problems)
     failures.push_back({problem.path, {printable(problem.path), ErrorKind::input, problem.reason}});
   for (const BatchFailure& failure : totals.failures)

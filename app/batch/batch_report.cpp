@@ -20,7 +20,7 @@ std::string counts_text(const BatchTotals& totals) {
   return text;
 }
 
-// Where failures can be found, but for stderr: each was told there as it came.
+// Says where failures are listed in addition to stderr.
 std::string failed_text(const ProcessOptions& options) {
   std::vector<std::string> files;
   if (!options.reports.failed_file.empty()) files.push_back(printable(options.reports.failed_file));
@@ -31,14 +31,14 @@ std::string failed_text(const ProcessOptions& options) {
   return "failed: each is told on stderr, and in " + joined(names) + "\n";
 }
 
-// "3 images had this, such as that"; "" for none.
+// "3 images had this, such as that"; "" if there are none.
 std::string noted_text(const BatchTotals::Noted& noted, const std::string& what) {
   if (noted.images == 0) return "";
   return std::to_string(noted.images) + (noted.images == 1 ? " image" : " images") + what + ", such as " +
          noted.example + "\n";
 }
 
-// "" where every image fitted into its device.
+// Returns "" if every image fitted into its device's memory.
 std::string too_large_text(const BatchTotals& totals) {
   const std::size_t in_bands = totals.images_by_route(ImageRoute::device_in_bands);
   const std::size_t by_host = totals.images_by_route(ImageRoute::host_for_memory);

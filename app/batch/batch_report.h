@@ -1,5 +1,4 @@
-// The report of a batch at its end: the table for people, and the .json for programs. A line an image:
-// app/batch/ndjson_report.h.
+// The final report of a batch: table for people, .json for programs. Lines per image: ndjson_report.h.
 #pragma once
 
 #include <string>
@@ -13,11 +12,11 @@ class Fields;
 
 // "200 images: 198 done, 0 skipped, 2 failed, in 2.36 s"
 [[nodiscard]] std::string batch_head(const BatchTotals& totals);
-// Of JSON and of the table.
+// Adds a part to the JSON report or to the table.
 void add_part(Fields& fields, const BatchTotals::PartBusy& part);
-// What took the most time.
+// Names the part that took the most time.
 [[nodiscard]] std::string bottleneck(const BatchTotals& totals);
-// Failures have been told one by one as they came: here is where else they are.
+// Failures were already logged one by one; the table says which files list them.
 [[nodiscard]] std::string batch_table(const BatchTotals& totals, const ProcessOptions& options);
 [[nodiscard]] std::string batch_json(const BatchTotals& totals, const ProcessOptions& options);
 [[nodiscard]] std::string batch_schema();

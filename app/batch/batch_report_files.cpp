@@ -46,8 +46,8 @@ void BatchReportFiles::open(bool needs_output, const BatchTotals& totals) {
   if (!options_.reports.trace_file.empty()) open_trace();
 }
 
-// A shard writes its report before its work too: of several that were given one name all but one are told
-// now, and none replaces another's at its end.
+// Writes a shard's report before its work. If several shards were given the same name, all but one fail now
+// and none replaces another's report at the end.
 void BatchReportFiles::claim(const std::string& file) const {
   const SharedFileLock lock(file);
   check_replaceable(file, why_of_another_shard(file, *options_.shard, options_.output.replace));
@@ -128,8 +128,8 @@ void BatchReportFiles::write_failed(const BatchTotals& totals) const {
   }
 }
 
-// A list that was read from the same file keeps all that is not done: what failed, what the batch did not
-// come to, and what it was not to take.
+// Returns the names for --failed-out. A list read from the same file keeps every name that is not done:
+// failed, not reached, or not selected.
 std::vector<std::string> BatchReportFiles::failed_names(const BatchTotals& totals) const {
   std::vector<std::string> names;
   if (list_) {
@@ -138,12 +138,12 @@ std::vector<std::string> BatchReportFiles::failed_names(const BatchTotals& total
   } else {
     for (const BatchFailure& failure : totals.failures) names.push_back(failure.file->name);
   }
-  std::ranges::sort(names);  // not in the order of their ends, which chance decides
+  std::ranges::sort(names);  // independent of the order of completion
   return names;
 }
 
-// Shards may share the list: each takes out what it has done and puts in what has failed, and leaves what the
-// others have put there.
+// Updates a list that shards may share: removes names that this shard has done, adds those that failed, and
+// keeps the other shards' names.
 void BatchReportFiles::merge_failed(const BatchTotals& totals) const {
   const std::string& file = options_.reports.failed_file;
   const SharedFileLock lock(file);

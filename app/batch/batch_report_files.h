@@ -1,4 +1,4 @@
-// What a batch writes besides images: its .json, .ndjson and .csv reports, the trace, the list of the failed.
+// The files a batch writes in addition to images: .json, .ndjson and .csv reports, the trace, --failed-out.
 #pragma once
 
 #include <memory>
@@ -17,23 +17,19 @@ class BatchReportFiles {
  public:
   explicit BatchReportFiles(const ProcessOptions& options);
 
-  // Before any work: makes OUTPUT where `needs_output` or a report lies in it, checks that every file can be
-  // written, and opens those that grow. `totals` knows how many images there are. Throws Error(output), as
-  // all here, with the path.
+  // Call before any work, with the number of images in `totals`. Creates OUTPUT if needed, also for a report,
+  // checks that all files can be written, and opens growing files. All functions throw Error(output).
   void open(bool needs_output, const BatchTotals& totals);
   void add_skipped(const std::vector<BatchFile>& files, const std::string& reason);
   void add_problems(const std::vector<PathProblem>& problems);
   void add(const BatchFile& file, const BatchResult& result);
-  // What was done, and its output is gone.
+  // Reports an image that was done but whose output is gone.
   void add_lost(const BatchFile& file);
 
-  // To be called now and then.
   void flush();
 
-  // At the end: the files that are written whole, then what is open. `not_done`: what the batch did not come
-  // to.
+  // Call at the end, before close(): writes the .json reports and --failed-out.
   void write_whole_files(const BatchTotals& totals) const;
-  // Of these, --failed-out.
   void write_failed(const BatchTotals& totals) const;
   void close(const BatchTotals& totals, const std::vector<const BatchFile*>& not_done);
 
@@ -45,11 +41,11 @@ class BatchReportFiles {
   void settle(const BatchFile& file);
 
   const ProcessOptions& options_;
-  // Where --failed-out is the list of --files-from itself: that list, and what of it is done or skipped. Also
-  // of a shard, whose list may hold names of the others.
+  // If --failed-out replaces the list of --files-from: the list's names, and those that are done or skipped.
+  // The latter also for a shard, since the file may hold names of other shards.
   std::optional<std::vector<std::string>> list_;
   std::unordered_set<std::string> settled_;
-  std::vector<std::unique_ptr<NdjsonReport>> lines_;  // of each .ndjson and .csv report
+  std::vector<std::unique_ptr<NdjsonReport>> lines_;  // one for each .ndjson and .csv report
   std::unique_ptr<TraceFile> trace_;
 };
 

@@ -17,19 +17,17 @@ namespace imgpipe {
 namespace {
 
 constexpr std::size_t kSlotsOfADevice = 4;
-// Of the workers' time, each, before a further device is started: about two starts of one.
+// The time each worker loses before another device starts: about twice a device's start-up time.
 constexpr std::chrono::milliseconds kPatienceForADevice{500};
-// What the program takes beside images once it works: code and tables that are first used then, and for each
-// worker its stack, its engine and what malloc keeps for it.
+// Memory the program needs for its work in addition to images: code and tables used later, and for each
+// worker its stack, its engine and malloc's reserve.
 constexpr std::int64_t kLaterBytes = std::int64_t{4} << 20;
 constexpr std::int64_t kJobBytes = std::int64_t{1} << 20;
-// What is kept of every image until the end: its time, or why it failed; and its name, where --failed-out
-// takes what is done out of a list.
+// Memory kept per image until the end: time or failure, and the name if --failed-out edits a list.
 constexpr std::int64_t kImageBytes = sizeof(BatchFailure) + sizeof(double);
 constexpr std::int64_t kNameBytes = 192;
 
-// The memory that images may have: what was given less what the program itself takes, or half of what there
-// is.
+// Returns the memory for images: the limit minus the program's own use, or half of what is available.
 std::int64_t memory_for_images(std::int64_t limit, int jobs, std::int64_t kept_bytes) {
   const std::int64_t later = kLaterBytes + jobs * kJobBytes + kept_bytes;
   if (limit > 0) return std::max(limit - resident_bytes() - later, limit / 4);
@@ -37,7 +35,7 @@ std::int64_t memory_for_images(std::int64_t limit, int jobs, std::int64_t kept_b
   return std::max(available - later, available / 4) / 2;
 }
 
-// What is kept for the next image counts as well where there is a limit.
+// Under a limit, the memory kept for reuse by later images counts too.
 void make_memory_for_lanes(BatchSettings& settings) {
   const std::int64_t kept = settings.memory_bytes / (settings.memory_is_limit ? 4 : 2);
   if (settings.memory_is_limit && built_with_cuda()) settings.memory_bytes -= kept;
@@ -88,7 +86,7 @@ LaneCapacity capacity_by_cost(int jobs, const std::shared_ptr<std::pmr::memory_r
   return offer;
 }
 
-// auto: the workers do what the devices are not worth.
+// auto: the workers process the images for which a device does not pay.
 void choose_by_cost(BatchSettings& settings, std::vector<std::string>& devices) {
   devices.push_back("cpu (" + host_info().processor + ")");
   settings.host_helps = true;
@@ -120,7 +118,7 @@ void choose(BatchSettings& settings, const std::string& device, std::vector<std:
   };
 }
 
-// Each worker has an engine, and on CUDA devices a device, to itself.
+// Each worker has its own engine, and with CUDA its own device.
 void choose_for_pages(BatchSettings& settings, const ExecutionOptions& execution,
                       std::vector<std::string>& names) {
   const DeviceChoice choice = choose_device(execution.device);

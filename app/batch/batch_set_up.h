@@ -1,4 +1,4 @@
-// The settings of a batch by the command line: memory, threads, devices.
+// The settings of a batch from the command line: memory, threads, devices.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,18 @@ namespace imgpipe {
 
 struct BatchSetUp {
   BatchSettings settings;
-  std::vector<std::string> devices;  // what works besides lanes, for people
+  std::vector<std::string> devices;  // that work in addition to lanes, for people
 };
 
-// For so many images. Throws Error(usage) for a device that does not exist by its name. Touches no device:
-// BatchSettings::find_lanes does.
+// Returns the settings for a number of images. Throws Error(usage) if the device's name is unknown. Does not
+// access devices: BatchSettings::find_lanes does that.
 [[nodiscard]] BatchSetUp set_up_batch(const ProcessOptions& options, std::size_t images);
-// The same for any command. `pages`: of each input; `keeps_names`: the names of the inputs are kept in memory
-// until the end.
+// The same for any command. `pages` applies to each input. `keeps_names`: keep inputs' names to the end.
 [[nodiscard]] BatchSetUp set_up_batch(const ExecutionOptions& execution, ImageSettings image,
                                       std::optional<PageRequest> pages, std::size_t images,
                                       bool keeps_names = false);
 
-// The inputs of a batch; `files` stay where they are. One without an output is only read.
+// Returns the inputs of a batch; `files` must outlive the result. A file without an output is only read.
 [[nodiscard]] BatchItems batch_items(const std::vector<BatchFile>& files);
 
 }  // namespace imgpipe

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kNsPerSecond = 1e9;
 
-// Nanoseconds in which at least one of the intervals was running.
+// Returns the nanoseconds during which at least one interval was running.
 std::int64_t union_ns(const std::vector<Interval>& intervals) {
   Timeline timeline;
   for (const Interval& interval : intervals) {

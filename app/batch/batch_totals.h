@@ -1,4 +1,4 @@
-// What a batch did and where its time went.
+// The results of a batch, and where its time went.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace imgpipe {
 
-// Thousands may fail for the same few reasons, so each is kept once.
+// Thousands of images may fail for the same few reasons, so each reason is stored once.
 struct BatchFailure {
   const BatchFile* file = nullptr;
   ErrorKind kind = ErrorKind::input;
@@ -28,67 +28,65 @@ struct BatchFailure {
   [[nodiscard]] std::string reason() const;  // with it
 };
 
-// Of an image that was done, and whose output is gone.
+// The reason for an image that was done but whose output is gone.
 inline constexpr const char* kLostReason = "was written and is gone: removed while the batch ran";
 
 [[nodiscard]] SplitReason split_reason(const std::string& reason, const BatchFile& file);
-// Of a message about that file.
 [[nodiscard]] LogSubject subject_of(const std::string& reason, const BatchFile& file);
 
-// Collects the results of a batch as they come.
 class BatchTotals {
  public:
   BatchTotals() = default;
   BatchTotals(const BatchTotals&) = delete;  // failures point into it
   BatchTotals& operator=(const BatchTotals&) = delete;
 
-  // `file` stays where it is.
+  // `file` must outlive this object.
   void add(const BatchResult& result, const BatchFile& file);
-  // An image that was done, and whose output is gone: it has failed after all.
+  // Turns an image that was done into a failed one, because its output is gone.
   void add_lost(const BatchFile& file);
 
-  std::size_t images = 0;              // that were found
-  std::size_t skipped = 0;             // their outputs were there (--skip-existing), or up to date (--update)
-  std::string skipped_as = "skipped";  // what is said of them
+  std::size_t images = 0;              // found
+  std::size_t skipped = 0;             // output existed (--skip-existing) or is up to date (--update)
+  std::string skipped_as = "skipped";  // the word for skipped images
   std::size_t done = 0;
-  std::vector<PathProblem> problems;  // folders that could not be read, and their like
+  std::vector<PathProblem> problems;  // such as unreadable directories
   SkippedInputs passed_over;
-  std::string shard;                  // which of how many, for people; empty: there are none
-  std::size_t other_shards = 0;       // files that are other shards' work
+  std::string shard;                  // index and count, for people; empty if there are no shards
+  std::size_t other_shards = 0;       // files that belong to other shards
   std::string shard_list;             // see BatchFiles
-  std::deque<BatchFailure> failures;  // no vector: it would need its memory twice while it grows
-  // Images done of some kind, and the first of them, for people.
+  std::deque<BatchFailure> failures;  // not a vector, which needs twice the memory while it grows
+  // The number of images of some kind, and the first of them as an example for people.
   struct Noted {
     std::size_t images = 0;
     std::string example;
   };
-  Noted profiles_dropped;  // that had a colour profile other than sRGB, which is not kept
-  Noted metadata_dropped;  // that had other metadata, which is not kept
-  Noted reduced;           // had more than 8 bits a sample, which became 8 unasked
-  std::int64_t pixels = 0, input_bytes = 0, output_bytes = 0;  // of the images done
+  Noted profiles_dropped;  // colour profile other than sRGB, not preserved
+  Noted metadata_dropped;  // other metadata, not preserved
+  Noted reduced;           // more than 8 bits per sample reduced to 8 without a request
+  std::int64_t pixels = 0, input_bytes = 0, output_bytes = 0;  // of images that are done
   double wall_s = 0;
   int jobs = 1;
   std::int64_t memory_bytes = 0, peak_admitted_bytes = 0;
-  std::vector<std::string> devices;  // what worked, for people
+  std::vector<std::string> devices;  // the devices used, for people
   std::string device_why;
-  std::string stopped;         // why it ended early; empty otherwise
-  std::string go_on;           // how to go on then
+  std::string stopped;         // why the batch ended early; otherwise empty
+  std::string go_on;           // how to resume then
   std::string options_digest;  // app/process_options/options_digest.h
-  std::string note;            // what else is to be said; empty otherwise
+  std::string note;            // an additional line for people; may be empty
 
   [[nodiscard]] std::size_t failed() const { return failures.size() + problems.size(); }
   [[nodiscard]] RunCounts counts(double seconds) const;
   [[nodiscard]] std::size_t not_done() const { return images - skipped - done - failures.size(); }
 
-  // What each image took, sorted, milliseconds.
+  // The time of each image in milliseconds, sorted.
   [[nodiscard]] std::vector<double> image_ms() const;
-  // A part of the batch: what was at it, for how long in all, and the share of the time that it had.
+  // A part of the batch's work: who did it, its busy time, and that time's share of the time available.
   struct PartBusy {
     std::string part, by;
     double busy_s = 0;
     double share = 0;
   };
-  // The workers' parts, then each lane's.
+  // The workers' parts, followed by those of each lane.
   [[nodiscard]] std::vector<PartBusy> parts() const;
   [[nodiscard]] std::map<std::string, std::size_t> images_by_device() const { return by_device_; }
   [[nodiscard]] std::size_t images_by_route(ImageRoute route) const {
@@ -104,8 +102,7 @@ class BatchTotals {
   std::array<std::size_t, 4> by_route_{};  // by ImageRoute
 };
 
-// The value below which a share (0..1) of the sorted values lies: the nearest rank (Hyndman and Fan's type
-// 1); 0 of none.
+// Returns the nearest-rank percentile (Hyndman and Fan, type 1) for a share of 0 to 1; 0 for no values.
 [[nodiscard]] double percentile(const std::vector<double>& sorted, double share);
 
 }  // namespace imgpipe

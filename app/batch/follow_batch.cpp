@@ -13,8 +13,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kLook{50};         // between two looks at signals
-constexpr std::chrono::milliseconds kGraceTime{1700};  // for what is on its way, after a signal
+constexpr std::chrono::milliseconds kLook{50};         // interval between checks for signals
+constexpr std::chrono::milliseconds kGraceTime{1700};  // for inputs in progress, after a signal
 
 bool is_unreported(const std::optional<Error>& fatal) {
   return fatal && fatal->kind() != ErrorKind::output;

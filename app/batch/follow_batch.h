@@ -1,4 +1,4 @@
-// A batch from its first result to its last, or to the end of a signal's time of grace.
+// Follows a batch to its last result, or to the end of the grace period after a signal.
 #pragma once
 
 #include <functional>
@@ -14,25 +14,26 @@ namespace imgpipe {
 // Called by follow(), in the caller's thread.
 struct BatchEvents {
   std::function<void(const BatchResult&)> ended;  // an input, done or failed
-  std::function<void()> pause;                    // after each result, and while none comes
+  std::function<void()> pause;                    // after each result, and regularly while waiting for one
 };
 
 struct BatchEnd {
-  int signal = 0;              // 0: none came
+  int signal = 0;              // 0: none received
   std::optional<Error> fatal;  // Batch::fatal()
-  std::string stopped;         // why it ended early; empty otherwise
-  bool is_complete = true;     // else inputs are still on their way
+  std::string stopped;         // why it ended early; otherwise empty
+  bool is_complete = true;     // false: inputs are still in progress
 
-  // `of_inputs`: where nothing ended it early.
+  // Returns `of_inputs` unless a signal or a fatal error ended the batch.
   [[nodiscard]] int exit_code(int of_inputs) const;
 };
 
-// The first of the signals stops the batch: what is on its way may then end within the time of grace.
+// Takes results until the batch ends. The first signal stops the batch; inputs in progress may then finish
+// within the grace period.
 [[nodiscard]] BatchEnd follow(Batch& batch, bool fail_fast, const SignalGuard& signals,
                               const BatchEvents& events);
-// Logs a fatal error. That of an output was reported with its image.
+// Logs a fatal error, except an output error, which was reported with its image.
 void log_fatal(const BatchEnd& end);
-// Ends the process, inputs on their way with it: their threads cannot be ended one by one.
+// Ends the process together with inputs in progress: their threads cannot be ended individually.
 [[noreturn]] void end_process(const BatchEnd& end);
 
 }  // namespace imgpipe

@@ -20,7 +20,7 @@
 
 namespace imgpipe {
 
-// What is known of an image, or of a path that could not be read.
+// The known facts about an image, or about a path that could not be read.
 struct NdjsonLine {
   const NdjsonRun& run;
   const RunHead& head;
@@ -28,7 +28,7 @@ struct NdjsonLine {
   std::string_view status{};
   std::optional<ErrorKind> error{};
   std::optional<std::string> reason{}, output{}, shard{}, digest{};
-  const BatchResult* result = nullptr;  // of an image that was worked on
+  const BatchResult* result = nullptr;  // of an image that was processed
 };
 
 namespace {
@@ -36,7 +36,7 @@ namespace {
 constexpr const char* kFirstKey = "imgpipe";
 constexpr const char* kHexKey = "input_bytes_hex";
 
-// The bytes of a name that "input" does not show as it is: "6c6174e9"; empty: it does.
+// Returns the bytes of a name as hex ("6c6174e9") if "input" cannot show it exactly; otherwise "".
 std::string hex_of_unprintable(const std::string& name) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   if (printable(name) == name) return "";
@@ -48,13 +48,13 @@ std::string hex_of_unprintable(const std::string& name) {
   return hex;
 }
 
-// Whether a line is one of such a report: it has their first key.
+// Returns true if a line belongs to such a report, which its first key shows.
 bool is_ours(const Json& line) {
   return line.is_object() && line.contains("input") && line.contains("status") &&
          line.begin().key() == kFirstKey;
 }
 
-// ---- what was there --------------------------------------------------------------------------------------
+// ---- existing reports ------------------------------------------------------------------------------------
 
 bool begins_a_report(std::string_view beginning, const Json& empty, bool csv) {
   if (csv) return beginning.starts_with(csv_head(empty));
@@ -63,7 +63,7 @@ bool begins_a_report(std::string_view beginning, const Json& empty, bool csv) {
                                : is_ours(Json::parse(beginning.substr(0, end), nullptr, false));
 }
 
-// Tells inputs apart: another file may have the name that "input" shows.
+// Identifies an input: different files may have the same printable name.
 std::string input_key(const std::string& input, const std::string& bytes_hex) {
   return input + "\n" + bytes_hex;
 }
@@ -72,7 +72,7 @@ struct LineOutcome {
   std::string key, status;
 };
 
-// What a line says; nullopt for one that is none of a report.
+// Parses a line; nullopt if it does not belong to a report.
 std::optional<LineOutcome> outcome_in(const std::string& line, const Json& empty, bool csv) {
   if (csv) {
     const std::vector<std::string> fields = csv_fields(line);
@@ -90,7 +90,7 @@ std::optional<LineOutcome> outcome_in(const std::string& line, const Json& empty
       json["status"].get<std::string>()};
 }
 
-// The inputs that are done or skipped by their last lines.
+// Returns the inputs whose last line says done or skipped.
 std::unordered_set<std::string> finished_inputs(const std::string& path, const Json& empty, bool csv) {
   std::unordered_set<std::string> finished;
   std::error_code error;
@@ -127,7 +127,7 @@ void add_line(Fields& fields, const NdjsonLine& line) {
   };
   const auto if_read = [&](const auto& value) { return value_if(result.input_bytes > 0, value); };
   const auto ms = [&](std::int64_t ns) { return value_if(worked, static_cast<double>(ns) / 1e6); };
-  // Who had the codecs' part: the device itself, or the host for it.
+  // Who decoded or encoded the image: the device itself, or the host on its behalf.
   const auto coded_by = [&](bool lane) { return value_if(done, lane ? result.device : "host"); };
 
   add_version(fields);

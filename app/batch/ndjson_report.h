@@ -1,6 +1,6 @@
-// The .ndjson report of a batch: a line an image, in the order of their ends. All lines have the same keys,
-// in the same order; what is not known is null. The first key, whose value is the version, tells such a file
-// from others. The .csv report has the same: a head of the keys, and a line an image, where null is nothing.
+// The .ndjson report of a batch: one line per image, in order of completion. All lines have the same keys in
+// the same order; unknown values are null. The first key, whose value is the version, identifies such a file.
+// A .csv report has the keys as its header, one line per image, and an empty field for null.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@
 
 namespace imgpipe {
 
-// What every line says of its run.
+// The values that every line repeats about its run.
 struct NdjsonRun {
-  std::size_t shard_images = 0;  // that it found, with those it skips; of a shard: its own
+  std::size_t shard_images = 0;  // found, including skipped ones; for a shard: its own
   std::size_t batch_images = 0;  // of all shards
 };
 
@@ -24,20 +24,20 @@ struct NdjsonLine;
 
 class NdjsonReport {
  public:
-  // Makes the file, of the kind that its ending says, or empties it. With `go_on` (--skip-existing, --update,
-  // --shard) a report that is there is kept and grows, because it is an earlier run's or other shards are
-  // writing it; a line that a killed run left half written goes. `options` stay where they are. Throws
-  // Error(output), as all here.
+  // Creates or truncates the file; its ending selects the format. With `go_on` (--skip-existing, --update,
+  // --shard) an existing report is kept and extended: it comes from an earlier run, or other shards are
+  // writing it. An incomplete last line of a killed run is removed. `options` must outlive this object. Like
+  // all functions here, throws Error(output).
   NdjsonReport(const std::string& path, bool go_on, const NdjsonRun& run, const ProcessOptions& options);
 
   void add_done_or_failed(const BatchFile& file, const BatchResult& result);
   void add_lost(const BatchFile& file);
-  // Nothing for an image that an earlier run's last word says is done: the last line of an image is what has
-  // become of it.
+  // Adds nothing for an image that an earlier run's last line reports as done or skipped: an image's last
+  // line is its status.
   void add_skipped(const BatchFile& file, const std::string& reason);
   void add_not_done(const BatchFile& file, const std::string& reason);
   void add_problem(const PathProblem& problem);
-  // What could not be written at once because another process was writing.
+  // Writes lines that were held back because another process was writing.
   void flush() { file_.flush(); }
   void close() { file_.close(); }
 
@@ -50,9 +50,9 @@ class NdjsonReport {
   const NdjsonRun run_;
   const RunHead head_;
   OptionsDigests digests_;
-  const Json empty_;                          // a line that knows of the run only
-  std::unordered_set<std::string> finished_;  // by an earlier run: inputs, as the lines have them
-  bool kept_ = false;                         // an earlier run's lines
+  const Json empty_;                          // a line with the values of the run only
+  std::unordered_set<std::string> finished_;  // inputs finished by an earlier run, as lines show them
+  bool kept_ = false;                         // the file holds an earlier run's lines
   GrowingFile file_;
 };
 

@@ -1,4 +1,4 @@
-// imgpipe bench runs another program, imgpipe-bench, which has the lab's kernels and sources.
+// imgpipe bench: runs another program, imgpipe-bench, which contains the lab's kernels and sources.
 #pragma once
 
 #include <string>
@@ -8,15 +8,14 @@
 
 namespace imgpipe {
 
-// The program's first argument: --for-version=VERSION, of the imgpipe that starts it.
+// The first argument of imgpipe-bench: --for-version=VERSION of the imgpipe that starts it.
 inline constexpr const char* kForVersion = "--for-version=";
 
-// The file to run: next to this program's own, then in its directory of libexec; never one of PATH. Throws
-// Error(usage) that names the package where there is none.
+// Returns the file to run: next to this executable, otherwise in libexec; never from PATH. Throws
+// Error(usage) that names the package if there is none.
 [[nodiscard]] std::string find_bench_program();
 
-// Replaces this process by imgpipe-bench, with the arguments after "bench". Throws Error(usage) where it
-// cannot be run.
+// Replaces this process with imgpipe-bench and the arguments after "bench". Throws Error(usage) on failure.
 [[noreturn]] void start_bench(const std::vector<std::string>& arguments);
 
 [[nodiscard]] CommandRow bench_command();

@@ -1,4 +1,4 @@
-// imgpipe bench: its options, which the program imgpipe-bench (lab/) parses too.
+// The options of imgpipe bench, which imgpipe-bench (lab/) parses too.
 #pragma once
 
 #include <array>
@@ -23,12 +23,12 @@ inline constexpr Choices<Study, 4> kBenchStudies{{{"colors", Study::colors},
                                                   {"crossover", Study::crossover},
                                                   {"pipeline", Study::pipeline}}};
 
-// What --stage takes: all, and the lab's ladders. A test compares them with the lab's own tables, and
-// kBenchTemplates with the templates that are there.
+// Values of --stage: all, and the lab's ladders. A test compares them with the lab's tables, and
+// kBenchTemplates with the existing templates.
 inline constexpr std::array<std::string_view, 16> kBenchStages{
     "all",     "gray",   "hist",   "contrast",   "smooth",   "equalize", "clahe", "median",
     "median5", "gray16", "hist16", "contrast16", "smooth16", "transfer", "jpeg",  "png"};
-// What --template takes.
+// Values of --template.
 inline constexpr std::array<std::string_view, 12> kBenchTemplates{
     "gray",    "hist",   "contrast", "smooth",     "equalize", "median",
     "median5", "gray16", "hist16",   "contrast16", "smooth16", "header"};

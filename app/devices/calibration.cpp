@@ -22,7 +22,7 @@ CalibrationKey key_of(const CudaDevice& device) {
 
 std::string calibration_file() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
-  // A relative path there is to be ignored (XDG Base Directory Specification 0.8).
+  // Relative paths must be ignored (XDG Base Directory Specification 0.8).
   if (cache != nullptr && cache[0] == '/') return std::string(cache) + "/imgpipe/calibration.json";
   const char* home = std::getenv("HOME");
   if (home != nullptr && home[0] == '/') return std::string(home) + "/.cache/imgpipe/calibration.json";
@@ -70,7 +70,7 @@ std::string megapixels(std::int64_t pixels) {
 }
 
 DeviceChoice choose_for_image(std::int64_t pixels, int threads, int passes) {
-  // Asking for devices takes tens of milliseconds where there are some.
+  // Listing devices takes tens of milliseconds if there are any.
   const auto pays = [&](const CostModel& model) { return model.lane_pays_alone(pixels, threads, passes); };
   if (built_with_cuda() && !pays(usual_cost_model()) &&
       std::ranges::none_of(read_calibration(calibration_file()).entries, pays, &CalibrationEntry::model))

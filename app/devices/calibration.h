@@ -1,4 +1,4 @@
-// The cost model of this machine, kept in the user's cache folder.
+// The cost model of this machine, stored in the user's cache directory.
 #pragma once
 
 #include <optional>
@@ -14,26 +14,25 @@ namespace imgpipe {
 struct Calibration {
   CostModel model;
   bool measured = false;    // false: usual_cost_model()
-  CalibrationKey key;       // of this machine with the device
-  std::size_t entries = 0;  // that the file has, this machine's or not
+  CalibrationKey key;       // of this machine and device
+  std::size_t entries = 0;  // in the file, for any machine
   std::string note;         // what is wrong with the file; printable
 };
 
-// $XDG_CACHE_HOME/imgpipe/calibration.json, or the same below $HOME/.cache; empty when neither is set.
+// Returns $XDG_CACHE_HOME/imgpipe/calibration.json, or the same in $HOME/.cache; empty if neither is set.
 [[nodiscard]] std::string calibration_file();
 
-// What was measured for this processor, this number of threads, this device and this version of imgpipe; what
-// is usual where that is not there or cannot be meant; Calibration::note says so.
+// Returns the stored measurement for this processor, number of threads, device and version of imgpipe. If it
+// is missing or implausible, returns usual_cost_model(); Calibration::note has the reason for a bad file.
 [[nodiscard]] Calibration load_calibration(const CudaDevice& device);
 
-// Measures, and keeps the result where that is possible; `not_kept` says why not. Throws what
-// measure_cost_model() does.
+// Measures and stores the cost model. `not_kept`: why it was not stored. Throws like measure_cost_model().
 [[nodiscard]] Calibration calibrate(const CudaDevice& device, std::string& not_kept);
 
 // "12.34 MP".
 [[nodiscard]] std::string megapixels(std::int64_t pixels);
 
-// What auto takes for one image of so many pixels by itself, and why. Asks for CUDA devices only if a cost
+// Chooses the device that auto uses for a single image, and says why. Lists CUDA devices only if some cost
 // model could choose one.
 [[nodiscard]] DeviceChoice choose_for_image(std::int64_t pixels, int threads, int passes);
 

@@ -19,8 +19,8 @@
 namespace imgpipe {
 namespace {
 
-using Json = nlohmann::ordered_json;  // what is written
-// What is read: ordered_json copies its values where an object grows, and a copy of deep JSON recurses.
+using Json = nlohmann::ordered_json;  // for writing
+// For reading: ordered_json copies its values when an object grows, and copying deep JSON recurses.
 using Parsed = nlohmann::json;
 
 constexpr std::int64_t kMostFileBytes = 1 << 20;
@@ -52,7 +52,7 @@ Json json_of(const CalibrationEntry& entry) {
           {"lane_pixels", model.lane_pixels ? Json(*model.lane_pixels) : Json(nullptr)}};
 }
 
-// ---- from JSON: references only, because a copy of deep JSON recurses -------------------------------
+// ---- from JSON: by reference only, because copying deep JSON recurses --------------------------------
 
 std::string name_of(const Parsed& json) {
   const auto& name = json.get_ref<const std::string&>();
@@ -69,7 +69,7 @@ LinearCost cost_of(const Parsed& json) {
   return {number_of(json.at("ns_per_image")), number_of(json.at("ns_per_pixel"))};
 }
 
-// A whole number from `least` to `most`, whatever kind of number it is written as.
+// Returns an integer from `least` to `most`, however the number is written.
 std::int64_t whole_of(const Parsed& json, std::int64_t least, std::int64_t most) {
   const double value = number_of(json);
   const bool within = value >= static_cast<double>(least) && value <= static_cast<double>(most);
@@ -104,7 +104,7 @@ void add_entry(const Parsed& json, CalibrationEntries& found) {
 }  // namespace
 
 bool can_be_meant(const CostModel& model) {
-  const auto within = [](double value, double most) { return value >= 0 && value <= most; };  // no NaN is
+  const auto within = [](double value, double most) { return value >= 0 && value <= most; };  // false for NaN
   return std::ranges::all_of(std::array{model.host, model.with_lane, model.lane},
                              [&](const LinearCost& cost) {
                                return within(cost.ns_per_image, kMostNs) &&
@@ -155,7 +155,7 @@ CalibrationEntries read_calibration(const std::string& path) {
 void keep_calibration(const std::string& path, const CalibrationEntry& entry) {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-  // Without it, or where it is not to be had in time, the later one's entry is the one that is kept.
+  // If the lock is unavailable, the later of two concurrent writers wins.
   constexpr std::chrono::seconds kPatience{2};
   const std::string lock_path = path + ".lock";
   const FileDescriptor lock_file(

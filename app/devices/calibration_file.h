@@ -1,4 +1,4 @@
-// The file of measurements: one entry for each machine and device that shares the folder it lies in.
+// The calibration file: one entry for each machine and device that shares its directory.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace imgpipe {
 
-// What a measurement holds for.
+// The conditions under which a measurement is valid.
 struct CalibrationKey {
   std::string version;  // of imgpipe
   std::string processor;
@@ -26,24 +26,23 @@ struct CalibrationEntry {
 };
 
 struct CalibrationEntries {
-  std::vector<CalibrationEntry> entries;  // those that can be meant, oldest first
-  std::string note;                       // what was not, in words; printable
+  std::vector<CalibrationEntry> entries;  // the valid ones, oldest first
+  std::string note;                       // the problem with an invalid one; printable
 };
 
-// True for costs that can have been measured: finite, none negative, no image longer than an hour.
+// Returns true for plausible costs: finite, not negative, at most an hour per image.
 [[nodiscard]] bool can_be_meant(const CostModel& model);
 
-// Reads what calibration_text() writes, and the single entry that 0.1.0 wrote. Never throws for what the text
-// says.
+// Reads the output of calibration_text(), and 0.1.0's single entry. Never throws because of the content.
 [[nodiscard]] CalibrationEntries parse_calibration(std::string_view text);
 [[nodiscard]] std::string calibration_text(const std::vector<CalibrationEntry>& entries);
 
-// A file that is not there has no entries and no note.
+// Returns no entries and no note if the file does not exist.
 [[nodiscard]] CalibrationEntries read_calibration(const std::string& path);
 
-// Adds the entry to the file, or replaces the one with its key, and leaves the others. The file is always a
-// whole one; of two processes at the same time both entries are kept where the folder can be locked, else the
-// later one's. Makes the folder. Throws Error.
+// Adds the entry, or replaces the one with the same key; other entries stay. The file is replaced atomically.
+// If two processes write at once, both entries are kept where locks work, otherwise the later one. Creates
+// the directory. Throws Error.
 void keep_calibration(const std::string& path, const CalibrationEntry& entry);
 
 }  // namespace imgpipe

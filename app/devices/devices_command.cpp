@@ -39,7 +39,7 @@ Auto judge(const HostInfo& host, const CudaDevices& cuda, bool calibrate_now) {
   return judged;
 }
 
-// All of them, of which the table shows those that hold.
+// Logs all limits; the table shows only the effective ones.
 void say_limits(const HostInfo& host) {
   for (const ProcessorLimit& limit : host.processor_limits)
     log_detail("processors by " + limit.source + ": " + number(limit.processors, 2));

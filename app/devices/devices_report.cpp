@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array<std::int64_t, 4> kSizes{1'000'000, 8'000'000, 48'000'000, kDefaultMaxPixels};
 
-// For one image by itself: the least of a few sizes that is faster on the device.
+// Returns the smallest of a few sizes from which a single image is faster on the device.
 std::optional<std::int64_t> alone_from(const Auto& judged) {
   for (const std::int64_t pixels : kSizes) {
     if (judged.calibration.model.lane_pays_alone(pixels, judged.threads)) return pixels;
@@ -22,7 +22,6 @@ std::optional<std::int64_t> alone_from(const Auto& judged) {
   return std::nullopt;
 }
 
-// The entry of the file that is used.
 std::string entry_text(const Calibration& calibration) {
   const CalibrationKey& key = calibration.key;
   return printable(calibration_file()) + ", the entry of " + printable(key.device) + " with " +
@@ -126,7 +125,7 @@ void add_machine(Fields& fields, const Machine& machine) {
 
 // ---- the table -------------------------------------------------------------------------------------------
 
-// Which limit holds, where it is not simply the machine's size.
+// Names the effective limits, unless they are simply the size of the machine.
 std::string limits_text(const HostInfo& host) {
   std::string out;
   const ProcessorLimit& processors = host.processor_limits.front();

@@ -1,4 +1,4 @@
-// What this machine offers: a table for people, JSON for programs.
+// The devices of this machine: a table for people, JSON for programs.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace imgpipe {
 
-// What auto does on this machine.
+// The choices of auto on this machine.
 struct Auto {
   std::optional<CudaDevice> device;
-  std::string without;  // why there is no device
+  std::string without;  // why no device is used
   Calibration calibration;
   int threads = 1;
 };

@@ -54,7 +54,7 @@ void CompleteFile::flush() {
   } else if (write_all(fd, waiting_ + end_, at_)) {
     at_ += static_cast<off_t>(waiting_.size());
   } else {
-    const int error = errno;  // a full disk has room for the end where it stood before
+    const int error = errno;  // on a full disk the end still fits where it was
     if (write_all(fd, end_, at_)) (void)!::ftruncate(fd, at_ + static_cast<off_t>(end_.size()));
     refuse(error);
   }

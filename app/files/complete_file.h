@@ -1,4 +1,4 @@
-// Text files that grow while the work goes on, and can be read as a whole at every moment.
+// Text files that grow during the work and are complete at every moment.
 #pragma once
 
 #include <optional>
@@ -12,17 +12,16 @@
 
 namespace imgpipe {
 
-// A beginning, what was added, and an end (the "]" of a JSON array), which every write(2) writes anew behind
-// what it adds. So a process may end at any moment, by any signal, and leaves a file that is whole; only
-// SIGKILL in the middle of a write that crosses a page of the disk's cache can tear it. A device or FIFO is
-// written straight on, its end by close(). All throw Error(output) with the path.
+// Holds a beginning, the added text, and an end (the "]" of a JSON array) that every write(2) repeats after
+// the added text. The process may therefore end at any moment, by any signal, and leave a complete file. Only
+// SIGKILL during a write that crosses a page of the page cache can tear it. A device or FIFO is written
+// sequentially, and close() writes the end. All functions throw Error(output) with the path.
 class CompleteFile {
  public:
-  // Puts a file of the beginning and the end into its place (images/files/output_file.h).
-  // `sync` (images/files/output_sync.h) must outlive it.
+  // Creates the file with the beginning and the end. `sync` must outlive this object.
   CompleteFile(std::string path, std::string_view beginning, std::string end, OutputSync* sync = nullptr);
 
-  void add(std::string_view text);  // waits for flush() or close(), without which it is lost
+  void add(std::string_view text);  // buffered; lost without flush() or close()
   void flush();
   // Syncs the file. Also throws if another process removed it.
   void close();
@@ -35,8 +34,8 @@ class CompleteFile {
   std::string waiting_;
   OutputSync* sync_;
   std::optional<FileDescriptor> file_;
-  bool is_replaced_ = false;  // else it is written straight on
-  off_t at_ = 0;              // where the end stands
+  bool is_replaced_ = false;  // false: written sequentially
+  off_t at_ = 0;              // offset of the end
 };
 
 }  // namespace imgpipe

@@ -40,8 +40,7 @@ GrowingFile::GrowingFile(std::string path, const Keeps& keeps, OutputSync* sync)
   begin(keeps);
 }
 
-// Of several processes that find a file that is not to be kept only one empties it: the lock makes the others
-// look again.
+// Truncates a file that is not to be kept. Under the lock only one of several processes does so.
 void GrowingFile::begin(const Keeps& keeps) {
   const FileLock lock(file_->get(), kLockPatience);
   std::string beginning(kBeginningBytes, '\0');
@@ -65,7 +64,7 @@ off_t GrowingFile::size() const {
   return ::fstat(file_->get(), &info) == 0 ? info.st_size : -1;
 }
 
-// Where the last newline of `size` bytes ends; 0 when there is none.
+// Returns the offset just past the last newline within `size` bytes; 0 if there is none.
 off_t GrowingFile::end_of_last_line(off_t size) const {
   std::string block;
   for (off_t end = size; end > 0;) {
@@ -92,7 +91,7 @@ void GrowingFile::write_waiting(bool patient) {
   if (lock.is_busy() && !patient) return;
   off_t end = size();
   if (const off_t last = end == known_end_ ? end : end_of_last_line(end); last != end) {
-    // A process was killed in the middle of a line. Without the lock one may be at it.
+    // A process was killed in mid-line. Without the lock another process may be writing that line.
     if (lock.is_held() && ::ftruncate(fd, last) == 0) {
       end = last;
     } else {

@@ -1,4 +1,4 @@
-// Text files that grow by whole lines while the work goes on, also from several processes at a time.
+// Text files that grow by complete lines during the work, also from several processes at once.
 #pragma once
 
 #include <cstddef>
@@ -14,24 +14,22 @@
 
 namespace imgpipe {
 
-// What is known stays if the process is killed. Every write(2) ends with a line and goes to the end of the
-// file (O_APPEND), whoever else has written there. A lock (flock) is held for its time: over NFS, where the
-// end of the file is only looked up, else two would write to one place; and what a full disk or a kill leaves
-// of a line can be taken back, before another line is written behind it. Where the file system has no locks
-// it goes without. All throw Error(output) with the path.
+// Every write(2) appends complete lines (O_APPEND), so they survive if the process is killed.
+// A lock (flock) is held meanwhile. Otherwise two writers could use the same offset over NFS, and a line cut
+// off by a full disk or a kill could not be removed before the next one. File systems without locks do
+// without. All functions throw Error(output) with the path.
 class GrowingFile {
  public:
-  // Says by a file's first bytes (at most kBeginningBytes) whether it is kept and added to.
+  // Decides from the first bytes of a file (at most kBeginningBytes) whether to keep and extend it.
   using Keeps = std::function<bool(std::string_view beginning)>;
   static constexpr std::size_t kBeginningBytes = std::size_t{1} << 16;
 
-  // Creates the file. An existing one is emptied unless `keeps` says otherwise. `sync`
-  // (images/files/output_sync.h) must outlive it.
+  // Creates the file, or truncates it unless `keeps` returns true. `sync` must outlive this object.
   explicit GrowingFile(std::string path, const Keeps& keeps = nullptr, OutputSync* sync = nullptr);
 
-  // Adds whole lines; they may wait in a buffer until flush() or close(), without which they are lost.
+  // Adds complete lines. They may stay in a buffer until flush() or close(), and are lost without it.
   void add(std::string_view lines);
-  // Writes what waits, but does not wait for another process that is just writing unless there is much of it.
+  // Writes the buffered lines. Waits for another process that is writing only if the buffer is large.
   void flush();
   // Syncs the file. Also throws if another process removed it.
   void close();
@@ -47,8 +45,8 @@ class GrowingFile {
   std::string waiting_;
   OutputSync* sync_;
   std::optional<FileDescriptor> file_;
-  std::optional<FileDescriptor> reader_;  // of the same file, where it is a regular one that can be read
-  off_t known_end_ = -1;                  // of a file that ends with a line
+  std::optional<FileDescriptor> reader_;  // of the same file, if it is regular and readable
+  off_t known_end_ = -1;  // size of the file if it is known to end with a complete line; otherwise -1
 };
 
 }  // namespace imgpipe

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kFewFiles = 32;
 
-// The regular files of a folder, as far as it can be read.
+// Returns the names of the regular files in a directory, as far as it can be read.
 std::unordered_set<std::string> files_in(const std::string& folder) {
   std::unordered_set<std::string> names;
   std::error_code error;

@@ -1,4 +1,4 @@
-// Outputs that were written and are not there any more.
+// Detects outputs that were written but no longer exist.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace imgpipe {
 
-// Which of the paths name nothing, in order. A folder of many of them is read instead of looking at each: on
-// a file system of another machine each look may be a message there and back.
+// Returns the indices of paths that do not exist, in order. A directory with many of the paths is listed
+// instead of checking each path: on a network file system every check may be a round trip.
 [[nodiscard]] std::vector<std::size_t> missing_files(const std::vector<std::string>& paths);
 
 }  // namespace imgpipe

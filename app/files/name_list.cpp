@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// Whether every line ends with CR LF; else a CR belongs to its name.
+// Returns true if every line ends with CR LF; otherwise a CR belongs to its name.
 bool has_crlf(std::string_view text) {
   std::size_t lines = 0;
   for (std::size_t at = text.find('\n'); at != text.npos; at = text.find('\n', at + 1), ++lines) {

@@ -6,14 +6,14 @@
 
 namespace imgpipe {
 
-// One spelling of a name, by which names are compared: a/b for ./a//b.
+// Returns the normalised spelling for comparing names: a/b for ./a//b.
 [[nodiscard]] std::string plain_name(const std::string& name);
 
-// One name a line, or each ended by NUL where the list holds a NUL. Empty names are left out. /dev/null is an
-// empty list. Throws Error(input) when it cannot be read.
+// Reads one name per line, or NUL-terminated names if the list contains a NUL. Drops empty names. /dev/null
+// is an empty list. Throws Error(input) if the list cannot be read.
 [[nodiscard]] std::vector<std::string> read_name_list(const std::string& path);
 
-// The same as text: lines, or ended by NUL where a name holds a newline itself.
+// Returns the list as text: lines, or NUL-terminated names if a name contains a newline.
 [[nodiscard]] std::string name_list_text(const std::vector<std::string>& names);
 
 }  // namespace imgpipe

@@ -19,7 +19,7 @@ struct FieldRow {
   std::string_view name;
   std::string_view meaning;
   bool is_number = false;
-  bool of_name = false;  // is a part of the input's name, which stdin has not
+  bool of_name = false;  // derived from the input's name, which stdin lacks
 };
 constexpr std::array kFields{
     FieldRow{"dir", "folder below INPUT (of a file that is INPUT itself, the folder of its path)"},
@@ -54,7 +54,7 @@ void check_field(const NamePiece& field) {
     throw Error(ErrorKind::usage, "'" + as_field_of_name(field) + "': only {n} and {page} take a width");
 }
 
-// The name's last part: its ending, where that names an image format, and what stands before.
+// The last component of a path, split into an ending that names an image format and the text before it.
 struct EndedName {
   std::string stem, ending;
 };
@@ -72,7 +72,7 @@ std::string_view first_ending(Format format) {
   return format_info(format).endings.front();
 }
 
-// The ending that the text ends with, in its last piece; nullopt: fields make it, or there is none.
+// Returns the literal ending in the last piece; nullopt if fields produce it or there is none.
 std::optional<std::string> said_ending(const std::vector<NamePiece>& pieces) {
   if (pieces.empty() || pieces.back().is_field) return std::nullopt;
   const std::string& text = pieces.back().text;
@@ -81,7 +81,7 @@ std::optional<std::string> said_ending(const std::vector<NamePiece>& pieces) {
   return text.substr(dot + 1);
 }
 
-// Whether the name ends in a field of that name behind a dot.
+// Returns true if the name ends in a dot followed by that field.
 bool ends_in_field(const std::vector<NamePiece>& pieces, std::string_view field) {
   if (pieces.size() < 2) return false;
   const NamePiece& before = pieces[pieces.size() - 2];
@@ -89,7 +89,7 @@ bool ends_in_field(const std::vector<NamePiece>& pieces, std::string_view field)
          before.text.ends_with('.');
 }
 
-// Names of folders that are empty, as {dir} at the top is, are no folders.
+// Collapses empty components, such as the one that {dir} leaves at the top.
 std::string without_empty_parts(const std::string& name) {
   std::string path;
   for (const char c : name)
@@ -97,7 +97,7 @@ std::string without_empty_parts(const std::string& name) {
   return path;
 }
 
-// Why this is no name in a folder; empty: it is one.
+// Returns why `name` cannot name a file in a directory; empty if it can.
 std::string why_no_name(const std::string& name) {
   if (name.empty() || name.ends_with('/') || name_in(name) == ".") return "is no name of a file";
   for (const fs::path& part : fs::path(name))
@@ -115,7 +115,7 @@ NameTemplate::NameTemplate(const std::string& text) {
     }
     keeps_page_ = has(kPageField);
     if (text.starts_with('/')) throw Error(ErrorKind::usage, "an absolute path; names are in OUTPUT");
-    // As good a name as any for each field.
+    // Substitute a value that is valid for every field.
     std::string sample;
     for (const NamePiece& piece : pieces_) sample += piece.is_field ? "x" : piece.text;
     if (const std::string why = why_no_name(sample); !why.empty()) throw Error(ErrorKind::usage, why);
@@ -172,7 +172,7 @@ std::string NameTemplate::value_of(const NamePiece& field, const NamedInput& inp
   const EndedName name = split_ending(name_in(input.tree));
   if (field.text == "stem") return name.stem;
   if (field.text == "input_ext") return name.ending;
-  // An ending of its own that is right stays as it is written.
+  // The input's own ending keeps its spelling if it names the right format.
   return format_by_name(name.ending) == format ? name.ending : std::string(first_ending(format));
 }
 

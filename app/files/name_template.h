@@ -1,4 +1,4 @@
-// What outputs in a folder are called: names with fields (--name).
+// The names of outputs in a directory: templates with fields (--name).
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,10 @@
 
 namespace imgpipe {
 
-// What an output's name is made of.
 struct NamedInput {
-  std::string path;         // as it is opened; "-" is stdin, which has no name
-  std::string tree;         // below the folder of outputs, where that gets the tree of the inputs
-  std::int64_t number = 1;  // among all of them, sorted; from 1
+  std::string path;         // to open; "-" is stdin, which has no name
+  std::string tree;         // relative to the tree of the inputs, if OUTPUT mirrors it
+  std::int64_t number = 1;  // position in the sorted list, from 1
 };
 
 struct PlacedOutput {
@@ -26,24 +25,25 @@ struct PlacedOutput {
 
 class NameTemplate {
  public:
-  // Throws Error(usage) for what no name can be made of: unknown fields, wrong widths, an ending that names a
-  // format which cannot be written, a name that is empty, absolute or leads out of the folder.
+  // Throws Error(usage) if no name can be made: unknown fields, wrong widths, an ending of a format that
+  // cannot be written, or a name that is empty, absolute or leads out of the directory.
   explicit NameTemplate(const std::string& text);
 
-  // What outputs are called unless something else was said: "{stem}.{ext}", or "{dir}/{stem}.{ext}".
+  // Returns the default template: "{stem}.{ext}", or "{dir}/{stem}.{ext}" with `in_tree`.
   [[nodiscard]] static const NameTemplate& preset(bool in_tree);
 
   [[nodiscard]] bool has(std::string_view field) const;
-  // A pattern (app/jobs/glob.h) of its names, for people; empty where it would match every name, or where
-  // text in it has a character that patterns use.
+  // Returns a pattern (app/jobs/glob.h) that matches its names, for people. Empty if it would match every
+  // name, or if literal text contains a pattern character.
   [[nodiscard]] std::string pattern() const;
-  // Throws Error(usage) where --format contradicts the ending, or neither says which format it is to be.
+  // Throws Error(usage) if --format contradicts the ending, or if neither determines the format.
   void check_format(const std::optional<Format>& format) const;
 
-  // Where an input goes in a folder. The format is that of the ending, else `format`, else the input's own
-  // where that can be written, else PNG. `page`: what {page} stands for; none: {page} stays, all other braces
-  // being doubled (pipeline/jobs/name_pieces.h). Throws Error(usage) where the name comes to nothing, leads
-  // out of the folder, ends as another format does, or needs a name that stdin has not.
+  // Returns the output of an input in a directory. The format is that of `format`, otherwise of the
+  // template's ending, otherwise the input's if writable, otherwise PNG. `page` is the value of {page};
+  // without it {page} stays and all other braces are doubled (pipeline/jobs/name_pieces.h). Throws
+  // Error(usage) if the name is empty, leads out of the directory, has another format's ending, or needs a
+  // name that stdin lacks.
   [[nodiscard]] PlacedOutput place(const std::string& folder, const NamedInput& input,
                                    const std::optional<Format>& format,
                                    std::optional<std::int64_t> page = std::nullopt) const;
@@ -53,14 +53,14 @@ class NameTemplate {
                                      std::optional<std::int64_t> page) const;
 
   std::vector<NamePiece> pieces_;
-  std::optional<Format> format_;  // by its ending
-  bool keeps_page_ = false;       // there is a {page}
+  std::optional<Format> format_;  // from the literal ending
+  bool keeps_page_ = false;       // contains {page}
 };
 
-// Every field and what it stands for, for people: "{dir} the folder below INPUT, ...".
+// Returns the fields and their meanings, for people: "{dir}: folder below INPUT (...); ...".
 [[nodiscard]] std::string name_fields_help();
 
-// Whether files of `format` may have an ending that names `ending`: PGM and PPM may have that of PNM too.
+// Returns true if files of `format` may have an ending that names `ending`: PGM and PPM may also use PNM's.
 [[nodiscard]] bool is_ending_of(Format ending, Format format);
 
 }  // namespace imgpipe

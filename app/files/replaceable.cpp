@@ -26,7 +26,7 @@ std::string_view without_space(std::string_view text) {
   return first == std::string_view::npos ? std::string_view() : text.substr(first);
 }
 
-// Takes `token` and the white space before it from the front of `text`.
+// Removes `token` and the white space before it from the front of `text`; false if it is not there.
 bool take(std::string_view& text, std::string_view token) {
   const std::string_view rest = without_space(text);
   if (!rest.starts_with(token)) return false;
@@ -34,7 +34,7 @@ bool take(std::string_view& text, std::string_view token) {
   return true;
 }
 
-// 0, which no file has, where it cannot be read.
+// Returns 0, which no file has, if the file cannot be read.
 std::uint64_t content_hash_of(const std::string& path) {
   const std::optional<InputFile> file = open_where_it_lies(path, 0);
   return file ? content_hash(*file) : 0;

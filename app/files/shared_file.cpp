@@ -16,8 +16,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// "2/4": the shard that a report or a trace names; "" for none. The first event of a trace names it, on the
-// second line: the rest may still be growing.
+// Returns the shard that a report or trace names ("2/4"), or "". The first event of a trace, on its second
+// line, names it: the rest may still be growing.
 std::string shard_named_in(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   std::string line;
@@ -38,15 +38,15 @@ std::string shard_named_in(const std::string& path) {
 
 }  // namespace
 
-// A file that is replaced has another one in its place, which is what must be locked then.
+// A replaced file has a new inode, so the lock must be taken again on the new file.
 SharedFileLock::SharedFileLock(const std::string& path, std::chrono::seconds patience) {
   std::error_code error;
   if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) return;
   const auto deadline = std::chrono::steady_clock::now() + patience;
-  constexpr int kTries = 1000;  // each is one of another process's that came between
+  constexpr int kTries = 1000;  // each failed try: another process replaced the file
   for (int i = 0; i < kTries; ++i) {
     file_.emplace(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666));
-    if (file_->get() < 0) return;  // writing it will say why
+    if (file_->get() < 0) return;  // the later write reports why
     const auto left = deadline - std::chrono::steady_clock::now();
     lock_.emplace(file_->get(), std::chrono::duration_cast<std::chrono::milliseconds>(left));
     if (lock_->is_busy())

@@ -1,4 +1,4 @@
-// Files that several shards of a job were given one name for, and that each writes whole.
+// Files for which several shards of a job were given one name, and which each shard writes whole.
 #pragma once
 
 #include <chrono>
@@ -12,13 +12,12 @@
 
 namespace imgpipe {
 
-// While one lives, no other process that makes one of the same file reads or replaces it. It makes an empty
-// file where there is none. What is no regular file is not locked, nor anything where the file system has no
-// locks.
+// While a lock exists, no other process with a lock on the same path reads or replaces the file. Creates an
+// empty file if there is none. Locks regular files only, and nothing on file systems without locks.
 class SharedFileLock {
  public:
-  // Others hold it for as long as writing the file takes. Throws Error(output) with the path where one does
-  // not give it back within `patience`.
+  // Other processes hold it only while they write the file. Throws Error(output) with the path if the lock is
+  // not released within `patience`.
   explicit SharedFileLock(const std::string& path, std::chrono::seconds patience = kPatience);
 
  private:
@@ -28,8 +27,8 @@ class SharedFileLock {
   std::optional<FileLock> lock_;
 };
 
-// Why a report (.json) or a trace may not be written by this shard: it is that of another one, whose it would
-// silently replace. "" where it may, and with --overwrite.
+// Returns why this shard may not write a report (.json) or trace: it belongs to another shard, which would be
+// replaced silently. "" if it may, and with --overwrite.
 [[nodiscard]] std::string why_of_another_shard(const std::string& path, const Shard& shard, Replace replace);
 
 }  // namespace imgpipe

@@ -1,4 +1,4 @@
-// Text that is written at once, to a file or to stdout.
+// Writes text at once, to a file or to stdout.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace imgpipe {
 
-// Writes a whole file, as write_file() does (images/files/output_file.h). Throws Error(output), with the path
-// or "stdout".
+// Writes a whole file with write_file() (images/files/output_file.h). Throws Error(output) with the path or
+// "stdout".
 void write_text(const std::string& path, std::string_view text, OutputSync* sync = nullptr);
-// Writes text to stdout. Throws Error(output) when stdout does not take it.
+// Writes text to stdout. Throws Error(output) if that fails.
 void print_text(std::string_view text);
 
 }  // namespace imgpipe

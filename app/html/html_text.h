@@ -1,4 +1,4 @@
-// The pieces that the pages are made of, as HTML text.
+// Building blocks of the HTML pages.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 
 namespace imgpipe {
 
-// Any bytes as text of a page or of an attribute in double quotes: control characters and what is no UTF-8
-// come out as \xHH (images/text.h), & < > " are escaped.
+// Escapes any bytes for text or a double-quoted attribute. Control characters and invalid UTF-8 become \xHH
+// (images/text.h); & < > " are escaped.
 [[nodiscard]] std::string html(std::string_view text);
-// The same of several lines: line feeds and tabs stay.
+// Like html(), but keeps line feeds and tabs.
 [[nodiscard]] std::string html_lines(std::string_view text);
 
-// "<p>content</p>"; `attributes`: " class=\"note\"". The content is HTML already.
+// Returns "<p>content</p>"; `attributes` is like " class=\"note\"". `content` must be HTML.
 [[nodiscard]] std::string element(std::string_view tag, std::string_view content,
                                   std::string_view attributes = "");
 

@@ -19,7 +19,7 @@
 namespace imgpipe {
 namespace {
 
-// ---- what ran -----------------------------------------------------------------------------------------
+// ---- facts about the run ------------------------------------------------------------------------------
 
 void add_facts(HtmlPage& page, const ImageReport& report, const RunFacts& facts, const ReportPage& more) {
   const ProcessOptions& options = *facts.options;
@@ -104,7 +104,7 @@ void add_rates(HtmlPage& page, const ImageReport& report) {
   page.figure("Bytes that each stage moved in a second", row_chart_svg(chart), legend);
 }
 
-// With each one's share of the whole, which is the last row.
+// Adds each row's share of the end-to-end time, which is the last row.
 ResultTable row_shares(const ImageReport& report) {
   ResultTable table = row_table(report);
   constexpr int kAfterTime = 2;
@@ -118,11 +118,11 @@ ResultTable row_shares(const ImageReport& report) {
   return table;
 }
 
-// ---- what ran when ------------------------------------------------------------------------------------
+// ---- timelines ----------------------------------------------------------------------------------------
 
 struct SpanNames {
-  std::vector<std::string> names;  // in the order in which they first ran
-  // Those beyond the colours share the last one.
+  std::vector<std::string> names;  // in order of first appearance
+  // Names beyond the number of colours share the last one.
   [[nodiscard]] int series_of(const std::string& name) const {
     return std::min(static_cast<int>(std::ranges::find(names, name) - names.begin()), kSeriesColors - 1);
   }
@@ -151,8 +151,8 @@ void add_timeline(HtmlPage& page, const std::string& caption, const TimelineChar
                    "note");
 }
 
-// The spans of the device's or the threads' work in the first pass that counts; they may be far shorter than
-// all.
+// Returns the time range of the device's or threads' work in the first counted pass, which may be a small
+// part of the run.
 std::pair<double, double> stages_ms(const ImageReport& report) {
   double from = 1e300, to = 0;
   for (const Span& span : report.spans) {
@@ -193,7 +193,7 @@ void add_timelines(HtmlPage& page, const ImageReport& report) {
 void add_histogram(HtmlPage& page, const HistogramPair& pair) {
   page.heading(2, "Histogram");
   const HistogramDrawing drawing = histogram_drawing(pair);
-  // The page has its own titles: the drawing's room for one is left out.
+  // The page has its own headings, so crop the drawing's title.
   const std::string moved = "<g transform=\"translate(0 -" + std::to_string(drawing.title_height) + ")\">\n" +
                             drawing.elements + "</g>\n";
   page.figure("Values of the samples before and after",

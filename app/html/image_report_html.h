@@ -1,4 +1,4 @@
-// The report of one image as a page for people.
+// The report of one image as an HTML page.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,20 @@
 
 namespace imgpipe {
 
-// What the page has beside the report.
+// The parts of the page that are not in the report.
 struct ReportPage {
   RunPlace place;
   std::vector<std::string> warnings;
   std::int64_t peak_memory_bytes = 0;
-  // The pictures, or why there is none.
   struct Side {
     std::optional<Picture> picture{};
     std::string why_none;
   };
   Side input{}, output{};
-  std::optional<HistogramPair> histogram{};  // where a stage counts
+  std::optional<HistogramPair> histogram{};  // if a stage counts
 };
 
-// The whole page (app/html/page.h): what ran, pictures, times of rows and totals, what ran when, histogram.
+// Returns the whole page (app/html/page.h): facts, pictures, times, timelines and the histogram.
 [[nodiscard]] std::string image_report_html(const ImageReport& report, const RunFacts& facts,
                                             const ReportPage& page);
 

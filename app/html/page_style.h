@@ -1,12 +1,11 @@
-// The style sheet of the pages. What is drawn takes its colours from here, by class: s0 to s9 are series
-// (Okabe and Ito 2008, then others that are told apart in light and dark).
+// The style sheet of the pages. Drawings take their colours from its classes: s0 to s9 are series (Okabe and
+// Ito 2008, then others that are distinct in light and dark).
 #pragma once
 
 #include <string_view>
 
 namespace imgpipe {
 
-// s0 to s9.
 inline constexpr int kSeriesColors = 10;
 
 inline constexpr std::string_view kPageStyle = R"css(

@@ -16,7 +16,7 @@
 namespace imgpipe {
 namespace {
 
-// Sums of the samples that a picture's pixels cover.
+// Accumulates the image's samples for each pixel of the picture.
 class Means {
  public:
   Means(const Shape& image, const Shape& small)
@@ -25,7 +25,6 @@ class Means {
         sums_(static_cast<std::size_t>(small.samples())),
         pixels_(static_cast<std::size_t>(small.pixels())) {}
 
-  // Rows of the image, from row `first` on.
   void add(std::int64_t first, const ConstHostView& rows) {
     for (std::int64_t y = 0; y < rows.height; ++y) {
       const std::int64_t to_row = (first + y) * small_.height / image_.height * small_.width;
@@ -34,7 +33,7 @@ class Means {
     }
   }
 
-  // Rounded half up, of 8 bits.
+  // Returns the means as 8-bit samples, rounded half up.
   [[nodiscard]] Image picture() const {
     Image picture(small_);
     auto* out = reinterpret_cast<Sample8*>(picture.untyped_view().data);

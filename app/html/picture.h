@@ -1,4 +1,4 @@
-// A small picture of an image, and the counts of its samples: made row by row, in little memory.
+// A reduced picture of an image and the counts of its samples, computed in bands of rows to save memory.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@ namespace imgpipe {
 struct Picture {
   Shape shape;      // of the image
   Shape small;      // of the picture, 8 bits a sample
-  std::string png;  // the picture's file, as base64
-  Counts counts;    // of the image's colour planes, plane after plane
+  std::string png;  // PNG file as base64
+  Counts counts;    // of the image's colour planes, one after the other
 };
 
-// The whole image that the reader gives, in a picture of at most `most_side` pixels a side: each of its
-// pixels is the mean of those that it covers. Throws Error(input), Error(memory).
+// Reduces the reader's whole image to at most `most_side` pixels a side. Each pixel is the mean of the pixels
+// it covers. Throws Error(input), Error(memory).
 [[nodiscard]] Picture picture_of(Reader& reader, int most_side = 320);
 
 }  // namespace imgpipe

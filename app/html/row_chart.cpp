@@ -10,8 +10,7 @@
 namespace imgpipe {
 namespace {
 
-// In pixels of the drawing. The widest names and values that are shown whole fit their columns in any
-// sans-serif.
+// In pixels of the drawing. The longest names and values that are not shortened fit in any sans-serif font.
 constexpr double kLeft = 200;
 constexpr double kRight = kPageDrawingWidth - 130.0;
 constexpr std::size_t kMostNameBytes = 26;
@@ -40,7 +39,7 @@ Axis axis_of(const RowChart& chart) {
   for (const RowChart::Limit& limit : chart.limits) range.add(limit.value, chart.logarithmic);
   if (chart.bars && chart.logarithmic) range.add(1, true);
   if (chart.logarithmic && range.least < range.most) {
-    // A round number at both ends, however near they are.
+    // Extend the axis to a round number at both ends.
     range.add(rounded_down(range.least), true);
     range.add(rounded_up(range.most), true);
   }
@@ -65,7 +64,7 @@ std::string dot(const RowChart::Mark& mark, const Axis& axis, double y) {
          "\" r=\"4.5\" " + series_class(mark.series) + "/>\n";
 }
 
-// Each name on a line of its own; it stands at the side of its line where there is room.
+// Draws each limit's name on its own line of text, on the side of the limit with more space.
 std::string limits(const RowChart& chart, const Axis& axis, double bottom) {
   std::string out;
   double y = 14;
@@ -91,7 +90,7 @@ std::string page_drawing(int width, double height, const std::string& label, con
 std::string page_axis(const Axis& axis, double left, double right, double top, double bottom,
                       const std::string& unit) {
   std::string out;
-  double free_from = -1e9;  // of the line of numbers
+  double free_from = -1e9;  // leftmost free x of the line of numbers
   for (const double tick : axis.ticks()) {
     const double x = axis.at(tick);
     out += line(x, top, x, bottom, "class=\"grid\"");
@@ -110,7 +109,7 @@ std::string row_chart_svg(const RowChart& chart) {
   const double top = 6 + kLimitHeight * static_cast<double>(chart.limits.size());
   double bottom = top + kRowGap;
   for (const RowChart::Row& row : chart.rows) bottom += height_of(row);
-  // A bar begins where its value would be nothing; on a logarithmic axis that is 1.
+  // Bars start at 0, on a logarithmic axis at 1.
   const double from = chart.bars ? axis.at(chart.logarithmic ? 1 : 0) : 0;
   std::string out = page_axis(axis, kLeft, kRight, top, bottom, chart.unit);
   double y = top + kRowGap;

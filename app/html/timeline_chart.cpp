@@ -18,7 +18,7 @@ constexpr double kTimelineRight = kPageDrawingWidth - 10.0;
 constexpr double kTop = 6;
 constexpr double kLaneHeight = 20;
 constexpr double kTrackGap = 6;
-constexpr std::size_t kMostLanes = 8;  // of a track
+constexpr std::size_t kMostLanes = 8;  // per track
 constexpr std::size_t kMostSpanNameBytes = 16;
 
 bool is_shown(const Bar& bar, const TimelineChart& chart) {
@@ -29,7 +29,7 @@ struct Track {
   std::string name;
   std::vector<std::vector<Bar>> lanes;
 
-  // Into the first lane that is free; joined to its last bar where both look like one.
+  // Adds a bar to the first free lane. Merges it with the lane's last bar if the gap is too small to see.
   void add(const Bar& bar, double seen_ms) {
     std::size_t at = 0;
     while (at < lanes.size() && lanes[at].back().end_ms > bar.start_ms && at + 1 < kMostLanes) ++at;
@@ -91,7 +91,7 @@ std::size_t tracks_left_out(const TimelineChart& chart) {
 
 std::string timeline_chart_svg(const TimelineChart& chart) {
   const double length_ms = std::max(chart.to_ms - chart.from_ms, 1e-6);
-  // From nothing: the axis of a part counts from its beginning.
+  // The axis of a detail counts from the start of the detail.
   const Axis axis(0, length_ms, false, kTimelineLeft, kTimelineRight);
   std::string out;
   double y = kTop;

@@ -29,12 +29,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Layout changes are no pictures of their own.
+// Layout changes make no new image.
 bool makes_picture(const Step& step) {
   return makes_pixels(*step.stage) && step.stage->effect != Effect::layout;
 }
 
-// A decoded frame as an image file holds it.
 Image interleaved(const Frame<const std::byte, Host>& frame) {
   FrameType type = frame.type;
   type.layout = Layout::interleaved;
@@ -47,7 +46,7 @@ Image interleaved(const Frame<const std::byte, Host>& frame) {
   return image;
 }
 
-// Which image the histogram of step `index` counts: a fused step may have made it itself.
+// Names the image that the histogram of step `index` counts: a fused step may have made it itself.
 std::string counted_image(const Plan& plan, std::size_t index) {
   const std::vector<Step>& parts = plan.steps[index].parts;
   if (!parts.empty() && makes_picture(parts.front())) return "the image after " + parts.front().label;
@@ -81,7 +80,7 @@ void compare_decoded(const ImageJob& image, const Outcome& outcome, Comparison& 
 
 constexpr std::int64_t kMostOutputPixels = std::int64_t{1} << 34;
 
-// What can be read once more from its path.
+// Returns true if the path can be read again.
 bool is_plain_file(const std::string& path) {
   std::error_code error;
   return path != kStandardStream && !descriptor_of(path) && fs::is_regular_file(path, error);
@@ -104,8 +103,8 @@ ReportPage::Side side_of(const Make& make) {
   return side;
 }
 
-// The step whose counts --histogram calls "before": the one the first contrast used, else the first; as many
-// as there are steps where none counts.
+// Returns the step whose counts --histogram calls "before": the one that the first contrast uses, otherwise
+// the first. Returns the number of steps if none counts.
 std::size_t before_step(const Plan& plan) {
   std::size_t found = plan.steps.size();
   for (std::size_t i = plan.steps.size(); i-- > 0;) {
@@ -115,7 +114,7 @@ std::size_t before_step(const Plan& plan) {
   return reads == plan.steps.end() ? found : *reads->counted_by;
 }
 
-// Without what is after, of any job.
+// Fills only the "before" part; works for every job.
 HistogramPair histogram_before(const std::string& name, const Outcome& outcome,
                                const std::vector<ContrastRange>& ranges) {
   const std::size_t before = before_step(outcome.plan);
@@ -138,7 +137,7 @@ std::vector<StageFile> stage_files(const std::string& folder, const Plan& plan) 
   for (std::size_t i = 0; !folder.empty() && i < plan.steps.size(); ++i) {
     if (!makes_picture(plan.steps[i])) continue;
     std::string name = (i < 9 ? "0" : "") + std::to_string(i + 1) + "_" + plan.steps[i].label + ".png";
-    // What some file systems do not take.
+    // Some file systems reject these characters.
     std::ranges::replace_if(
         name, [](char c) { return c == '#' || c == ':'; }, '-');
     files.push_back({i, (fs::path(folder) / name).string()});

@@ -1,5 +1,5 @@
-// Results of a finished image besides its file: images of stages, histograms, ranges, the comparison with the
-// reference, and the page of a run.
+// Results of a finished image other than its file: images of stages, histograms, ranges, the comparison with
+// the reference, and the HTML page.
 #pragma once
 
 #include <cstddef>
@@ -24,15 +24,14 @@ struct StageFile {
   std::string path;
 };
 [[nodiscard]] std::vector<StageFile> stage_files(const std::string& folder, const Plan& plan);
-// Of a job with Job::keep_outputs. Throws Error(output), Error(memory).
+// The job must have run with Job::keep_outputs. Throws Error(output), Error(memory).
 void write_stages(const ProcessOptions& options, const Outcome& outcome, const Mark& mark);
 
-// Throws Error(usage) where --histogram is given and no step counts.
+// Throws Error(usage) if --histogram is given and no step counts.
 void check_histogram(const ProcessOptions& options, const Plan& plan);
-// The counts before and after, of a job with Job::keep_pixels. `name`: of the input, for people.
+// Returns the counts before and after; requires Job::keep_pixels. `name` of the input is for people.
 [[nodiscard]] HistogramPair histogram_pair(const std::string& name, const Outcome& outcome,
                                            const std::vector<ContrastRange>& ranges);
-// By --histogram.
 void write_histogram(const ProcessOptions& options, const HistogramPair& pair);
 
 struct Comparison {
@@ -42,19 +41,18 @@ struct Comparison {
   double library_decode_ms = 0;
 };
 
-// The sequential reference over the same decoded image, of a job with Job::keep_source and Job::keep_outputs.
-// Its times are medians of at most 3 passes. Where another decoder than the format's library may have made
-// the decoded image, that is compared too.
+// Runs the sequential reference on the same decoded image, timed as medians of at most 3 passes. Requires
+// Job::keep_source and Job::keep_outputs. Also compares the image with that of the format's library.
 [[nodiscard]] Comparison compare_with_reference(const ProcessOptions& options, const ImageJob& image,
                                                 const Outcome& outcome);
 
-// Whether a page was requested.
+// Returns true if an HTML report is requested.
 [[nodiscard]] bool wants_page(const ProcessOptions& options);
-// Sets what a job must keep for it: files are read again, pixels from or to a pipe are kept.
+// Sets what a job must keep for the HTML report: files are read again, but pixels from or to a pipe are kept.
 void keep_for_page(const ProcessOptions& options, Job& job);
 
-// Call after everything that is timed. The images shown are read from the files, row by row; where one cannot
-// be read again, the page says why.
+// Call after all timed work. Reads the images again from their files in bands of rows; if that fails, the
+// page says why.
 [[nodiscard]] ReportPage make_report_page(const ProcessOptions& options, const Outcome& outcome,
                                           const std::vector<ContrastRange>& ranges,
                                           std::vector<std::string> warnings);

@@ -59,7 +59,7 @@ class InputRun {
 
   int run() {
     if (!is_single_)
-      log_removed(stale_.remove(options_.output.path));  // before this run has a temporary file
+      log_removed(stale_.remove(options_.output.path));  // before this run creates temporary files
     input_->open([this](const Plan& plan, const ImageHeader& header) { check(plan, header); },
                  [this](const std::string& damage) { warn(damage); });
     is_single_ ? choose_for_image() : choose_for_pages();
@@ -80,13 +80,13 @@ class InputRun {
   }
 
  private:
-  // Rejects what can be rejected before the input is read. Returns the timeline of the items.
+  // Rejects options and paths before the input is read. Returns the timeline of the items.
   Timeline prepare() {
     Timeline timeline(start_);
     if (!is_single_) refuse_what_is_for_one_image(options_);
     check_paths(options_, format_, in_use_);
     choice_.begin();
-    // Looking for devices is part of what --device costs; with a CUDA engine its own thread goes on with it.
+    // Listing devices is part of the cost of --device; with CUDA it continues on the engine's thread.
     if (is_single_) timeline.add({"device", "host", SpanKind::host, 0, timeline.now_ns(), 0, 0});
     return timeline;
   }
@@ -109,11 +109,11 @@ class InputRun {
     }
   }
 
-  // Of several items, each.
+  // Called for each of several items.
   void check(const Plan& plan, const ImageHeader& header) {
     if (const Step* const lacking = step_without_cuda(plan); lacking != nullptr && not_on_cuda_.empty())
       not_on_cuda_ = why_not_on_cuda(*lacking);
-    // Of a stream when it is at work already.
+    // The items of a stream arrive when the engine already exists.
     if (engine_ != nullptr && !not_on_cuda_.empty()) engine_ = &choice_.engine(0, not_on_cuda_);
     check_histogram(options_, plan);
     if (!facts_.pages) {
@@ -151,7 +151,7 @@ class InputRun {
     facts_.pages->stack = input_->makes_stack();
   }
 
-  // A first pass over all pages, where the range is that of the series.
+  // Runs the passes over all pages that find the ranges of range=series.
   void measure() {
     if (options_.stages.series_steps.empty()) return;
     const Timeline timeline(start_);
@@ -170,7 +170,7 @@ class InputRun {
 
   // ---- items -----------------------------------------------------------------------------------------
 
-  // A small file is put in place too soon to be left over, and reading its directory would cost more.
+  // A small file is put in place too quickly to be left over, and listing its directory would cost more.
   void remove_stale_file(const ImageJob& image) {
     if (image.memory_question().handed_on) log_removed(stale_.remove(options_.output.path));
   }
@@ -196,7 +196,7 @@ class InputRun {
     for (const std::string& warning : take_device_warnings()) warn(warning);
   }
 
-  // Of several items each note once.
+  // Logs each note once if there are several items.
   void log_notes(const ImageJob& image) {
     for (const ImageNote& note : image.notes()) {
       if (!is_single_) {
@@ -209,7 +209,7 @@ class InputRun {
     if (is_single_) warn_of_devices();
   }
 
-  // Time after an item's last byte does not count as the work's.
+  // Time after an item's last byte does not count as work.
   void take(ItemDone& item) {
     const double wall_ms = work_on();
     if (!is_single_) page_is_written(item);
@@ -262,7 +262,7 @@ class InputRun {
     log_notes(item.job);
   }
 
-  // The time since the last item's results were taken, which is the work's.
+  // Returns the time since the previous item's results were taken; all of it is work.
   double work_on() {
     const Timeline::Clock::time_point now = Timeline::Clock::now();
     const double ms = std::chrono::duration<double, std::milli>(now - std::exchange(resumed_, now)).count();
@@ -341,23 +341,23 @@ class InputRun {
   const ProcessOptions& options_;
   Format format_;
   FilesInUse in_use_;
-  bool stdout_is_taken_;  // by the output or a report; found before OUTPUT is a new file
-  const bool is_single_;  // else there are several items, or may be
+  bool stdout_is_taken_;  // by the output or a report; determined before OUTPUT is created
+  const bool is_single_;  // false: there are or may be several items
   EngineChoice choice_;
   Engine* engine_ = nullptr;
   ImageSettings settings_;
   std::optional<InputJob> input_;
   RunFacts facts_;
-  ImageReport report_;  // of several items, added up
-  ReportPage page_;     // where one was asked for
+  ImageReport report_;  // totals if there are several items
+  ReportPage page_;     // if requested
   std::optional<HistogramPair> histogram_;
   StaleOutputs stale_;
-  // Of several items:
+  // For several items:
   std::optional<PagesProgress> progress_;
   std::string not_on_cuda_;
   Shape first_shape_{0, 0, 1};
   std::vector<PageEntry> entries_;
-  std::vector<StageRequest> series_;  // what range=series became
+  std::vector<StageRequest> series_;  // the steps with the ranges found for range=series
   PageNotes said_;
   std::optional<TraceFile> trace_;
 };

@@ -1,4 +1,4 @@
-// One input, in the calling thread: an image, or its pages.
+// Runs one input, an image or its pages, in the calling thread.
 #pragma once
 
 #include "app/process_options/process_options.h"
@@ -6,7 +6,7 @@
 
 namespace imgpipe {
 
-// Throws Error or returns an exit code, as run_image() does.
+// Throws Error or returns an exit code, like run_image().
 [[nodiscard]] int run_input(const ProcessOptions& options, const EngineFactory& factory);
 
 }  // namespace imgpipe

@@ -25,7 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What an output may replace.
 Replace replace_output(const ProcessOptions& options) {
   return options.output.is_stamped ? Replace::all : options.output.replace;
 }
@@ -35,7 +34,7 @@ void check_output_replaceable(const ProcessOptions& options) {
   const Replacement replacement =
       replacement_of(options.output.path, replace_output(options), mark, options.input.path);
   check_replaceable(options.output.path, replacement.why_not);
-  // A shell may have made both names of one pattern, and which source a plain mark had is not known.
+  // A shell may have expanded one pattern to both names, and a plain mark does not record its source.
   const fs::path input(options.input.path), output(options.output.path);
   if (replacement.replaced == Mark::result && options.output.is_listed &&
       input.parent_path() == output.parent_path() && mark_in(options.input.path).kind == Mark::Kind::result)
@@ -55,7 +54,7 @@ ImageSettings image_settings(const ProcessOptions& options) {
   settings.decode = options.decode;
   settings.decode.most_bits = 16;
   settings.encode = options.output.encode;
-  // In one place each, which --name gives: a batch makes its folders itself.
+  // With --name, create each output's directory just before its first byte.
   settings.sync = options.output.sync.get();
   if (options.output.name)
     settings.before_first_byte = [sync = settings.sync](const std::string& output) {
@@ -79,7 +78,7 @@ ImageFiles image_files(const ProcessOptions& options, std::string name) {
                    .input_name = std::move(name),
                    .output_name = output_name(options.output.path),
                    .format = output_format(options.output.path, options.output.format)};
-  // A stream has no name.
+  // A stream has no name to record.
   std::error_code unknown;
   if (fs::is_regular_file(options.input.path, unknown) && !descriptor_of(options.input.path))
     files.made_of = {.name = name_hash(fs::path(options.input.path).filename().string()),
@@ -109,7 +108,7 @@ void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_us
   for (const auto& [option, path] : result_files(options)) in_use.add(option, path);
   in_use.add("--keep-stages", options.reports.stages_folder);
   if (options.output.update) in_use.add("--update", stamp_file(options, false));
-  // Pages with files of their own get names that are judged when their number is known.
+  // Names of page files are checked once their number is known.
   if (!has_page_files(options, format)) check_output_replaceable(options);
   check_results_replaceable(options);
   check_results_writable(options);

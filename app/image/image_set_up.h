@@ -1,4 +1,4 @@
-// The settings of images by the command line; checks and the choice of the device before the first image.
+// Settings of images from the command line, and checks and the choice of the device before the first image.
 #pragma once
 
 #include <cstddef>
@@ -19,39 +19,35 @@
 
 namespace imgpipe {
 
-// Outputs are put in place only where that still replaces what it may (app/files/replaceable.h).
+// Before an output is put in place, checks again that it may replace what is there (app/files/replaceable.h).
 [[nodiscard]] ImageSettings image_settings(const ProcessOptions& options);
 
-// --pages.
 [[nodiscard]] std::optional<PageRequest> page_request(const ProcessOptions& options);
 
-// The input and the output of a run that is not a batch; `name` is the input's in messages.
+// Returns the input and output of a run that is not a batch; `name` is the input's name in messages.
 [[nodiscard]] ImageFiles image_files(const ProcessOptions& options, std::string name);
 
-// A regular file, or none yet.
+// Returns true for a regular file or a path that does not exist yet.
 [[nodiscard]] bool becomes_plain_file(const std::string& path);
 
-// --threads, or as many as there are.
+// Returns --threads, or the number of available threads.
 [[nodiscard]] int thread_count(const ExecutionOptions& execution);
 
-// Input, output and results against each other, and whether the output and results may be written at all.
+// Checks input, output and results against each other, and whether the output and results may be written.
 void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_use);
-// The subject of a message about the input.
 [[nodiscard]] LogSubject subject_of(const std::string& reason, const ProcessOptions& options);
-// Logs the steps of the plan, for --verbose.
 void log_plan(const Plan& plan);
 
-// The device of one input. With auto the size of the image decides; a requested device is made ready while
-// the file is read.
+// The device of one input. With auto the image's size decides; a requested device starts during reading.
 class EngineChoice {
  public:
-  // Throws Error(usage) for a text that does not name a device.
+  // Throws Error(usage) if the option does not name a device.
   EngineChoice(const ProcessOptions& options, const EngineFactory& factory);
 
-  // Starts the engine if it is known already. Throws Error(usage) for several devices.
+  // Starts the engine if the device is already known. Throws Error(usage) for several devices.
   void begin();
-  // The engine for an image of `pixels`. `not_on_cuda`: why its plan cannot run on CUDA; empty: it can.
-  // Throws Error(usage) where CUDA is required and cannot run it.
+  // Returns the engine for an image of `pixels`. `not_on_cuda` is the reason its plan cannot run on CUDA, or
+  // empty. Throws Error(usage) if CUDA is required and cannot run it.
   Engine& engine(std::int64_t pixels, const std::string& not_on_cuda);
   [[nodiscard]] const std::string& why() const { return choice_.why; }
 

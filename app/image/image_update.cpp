@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A report on stdout is wanted anew each time, and so are times and comparisons.
+// Reports on stdout, times and comparisons are produced anew every time.
 bool has_all_results(const ProcessOptions& options) {
   if (options.reports.compare || options.reports.repeat > 0) return false;
   const auto is_there = [](const std::string& path) {
@@ -29,7 +29,7 @@ bool has_all_results(const ProcessOptions& options) {
   };
   const std::vector<ResultFile> results = result_files(options);
   const auto is_made = [&](const ResultFile& result) {
-    return result.option == kWritePreset || is_there(result.path);  // that one is written without a run
+    return result.option == kWritePreset || is_there(result.path);  // that file is written before the run
   };
   return std::ranges::all_of(results, is_made) &&
          (options.reports.stages_folder.empty() || is_there(options.reports.stages_folder));
@@ -50,7 +50,7 @@ ImageUpdate::ImageUpdate(const ProcessOptions& options) : options_(options) {
   judge_updates(options, found, false);
   file_ = found.files.front();
   const Mark mark = mark_for(options.output.encode, image_files(options, ""));
-  // What one of several pages may replace, every one may: a file of another origin among them is refused.
+  // All page files must be replaceable: a single file of another origin is refused.
   const auto may_be_replaced = [&](const std::string& output) {
     return found.stamped_outputs.contains(output) ||
            why_no_image(output, options.output.replace, mark, options.input.path).empty();

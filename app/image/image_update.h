@@ -1,4 +1,4 @@
-// --update of one input.
+// --update for one input: an image or its pages.
 #pragma once
 
 #include "app/jobs/batch_files.h"
@@ -7,18 +7,17 @@
 
 namespace imgpipe {
 
-// One image, or its pages.
 class ImageUpdate {
  public:
-  // Throws Error(usage) for stdin, stdout and other files that are not regular.
+  // Throws Error(usage) for stdin, stdout and other paths that are not regular files.
   explicit ImageUpdate(const ProcessOptions& options);
 
-  // No work is needed: the output is up to date, and all other requested results exist.
+  // True if no work is needed: the output is up to date and all other requested results exist.
   [[nodiscard]] bool is_done() const;
   [[nodiscard]] UpdateState state() const { return file_.update; }
-  // The output may be replaced, whatever it holds.
+  // True if the outputs may be replaced whatever they hold.
   [[nodiscard]] bool is_stamped() const { return is_stamped_; }
-  // After the run.
+  // Records the output; call after a successful run.
   void stamp() const;
 
  private:

@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Options that contradict one file as OUTPUT, because they concern several inputs.
+// Options that concern several inputs and therefore contradict a single file as OUTPUT.
 constexpr std::string_view kNeedDirectory[] = {"--recursive", "--include", "--exclude",
                                                "--shard",     "--balance", "--failed-out"};
 
@@ -65,7 +65,7 @@ bool stands_for_many(const ProcessOptions& options) {
                                     " is one file; end OUTPUT with / to create a directory");
 }
 
-// Options of batches that mean nothing for one file.
+// Rejects batch options that make no sense for one file.
 void check_options_of_one_file(const ProcessOptions& options) {
   for (const std::string& option : options.batch_options) {
     if (std::ranges::find(kNeedDirectory, option) != std::end(kNeedDirectory))
@@ -75,7 +75,7 @@ void check_options_of_one_file(const ProcessOptions& options) {
   if (lines != options.reports.files.end()) need_directory(options, "--report " + printable(*lines));
 }
 
-// With --skip-existing: every output file is there, and none is empty.
+// For --skip-existing: returns true if every output file exists and is not empty.
 bool has_output(const ProcessOptions& options, Format format) {
   if (has_page_files(options, format)) {
     BatchFile file;
@@ -130,7 +130,7 @@ ProcessOptions with_output_file(ProcessOptions options) {
   if (is_stream && !options.output.name)
     throw Error(ErrorKind::usage, "stdin has no name for a file in " + printable(options.output.path) +
                                       "; name the file, or add --name 'NAME.png'");
-  // The kernel would look for a directory after the slash.
+  // A path with a trailing slash would fail in the kernel; test the name without it.
   std::error_code error;
   if (!is_directory(options.output.path) &&
       fs::exists(options.output.path.substr(0, options.output.path.find_last_not_of('/') + 1), error))
@@ -143,7 +143,7 @@ ProcessOptions with_output_file(ProcessOptions options) {
       std::exchange(options.output.path, name.place(options.output.path, {options.input.path, tree},
                                                     options.output.format, page_in_name(options))
                                              .path);
-  // A name may have folders of its own; where {page} is in them, the last one that all have.
+  // A name may contain directories. If {page} is in one of them, take the last directory common to all pages.
   const bool named_pages = options.pages && options.pages->named;
   if (named_pages) {
     folder = folder_of_pages(options.output.path);

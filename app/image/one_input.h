@@ -1,4 +1,4 @@
-// Whether a run is a batch, and one that is not.
+// Decides whether a run is a batch, and runs a single input.
 #pragma once
 
 #include "app/process_options/process_options.h"
@@ -6,21 +6,20 @@
 
 namespace imgpipe {
 
-// True when INPUT stands for many images: a directory, a pattern (app/jobs/glob.h; in a name that is not a
-// file), several inputs, or a list. True too for one image into a directory where an option of batches is on
-// the command line, as a shell pattern that matches a single file gives it.
+// Returns true if INPUT stands for many images: a directory, a pattern that is not the name of a file
+// (app/jobs/glob.h), several inputs, or a list. Also true for one image into a directory with a batch option:
+// a shell pattern may match a single file.
 [[nodiscard]] bool is_batch(const ProcessOptions& options);
 
-// Of a batch of one image: true where the image's own report, or something else that only one image has, is
-// requested, and no lines of a batch are.
+// For a batch of one image: returns true if a report or result that only a single image can have is
+// requested, and no report of lines.
 [[nodiscard]] bool is_reported_as_image(const ProcessOptions& options);
 
-// One image into a directory, which exists, or is made where it ends with a slash or --name is given: OUTPUT
-// becomes the file in it. Throws Error(usage) for stdin, which has no name, unless --name makes one, and
-// where the directory is a file.
+// Replaces an OUTPUT that is a directory by the file in it. One that ends with a slash, or with --name, need
+// not exist yet. Throws Error(usage) for stdin without --name, and if the directory is a file.
 [[nodiscard]] ProcessOptions with_output_file(ProcessOptions options);
 
-// Of a run that is not a batch. Throws Error or returns an exit code.
+// Runs an input that is not a batch. Throws Error or returns an exit code.
 [[nodiscard]] int run_image(const ProcessOptions& options, const EngineFactory& factory);
 
 }  // namespace imgpipe

@@ -1,4 +1,3 @@
-// imgpipe info: find the files, look at each one's headers, say what they are.
 #include "app/info/info_command.h"
 
 #include <algorithm>
@@ -52,7 +51,7 @@ InfoOptions read_info(const Parser& parser) {
   InfoOptions options;
   options.input = read_input(parser);
   std::vector<std::string> paths = parser.positional();
-  // "-" may stand among the others, once.
+  // "-" may appear once among the FILEs.
   const auto streams = std::erase(paths, kStandardStream);
   set_paths(options.input, std::move(paths), "the FILEs");
   if (streams > 1) usage("stdin (-) can be read once");
@@ -91,10 +90,10 @@ class InfoRun {
   }
 
  private:
-  // As much as --max-pixels can allow: what a file is can be told of one that would be refused.
+  // The largest limit that --max-pixels accepts: files that processing would refuse can still be described.
   static constexpr std::int64_t kMostPixels = std::int64_t{1} << 34;
 
-  // A file that was named may be a FIFO, whose writer is waited for; of folders none is.
+  // A named file may be a FIFO, which is waited for; files found in directories must be regular.
   [[nodiscard]] InputKind kind_of(const std::string& path) const {
     const std::vector<std::string>& others = options_.input.more_paths;
     const bool named = path == options_.input.path || std::ranges::find(others, path) != others.end();

@@ -1,4 +1,4 @@
-// imgpipe info: what image files are, by their headers.
+// imgpipe info: describes image files from their headers.
 #pragma once
 
 #include "app/options/command_row.h"

@@ -1,4 +1,3 @@
-// The results for programs.
 #include "app/info/info_report.h"
 #include "app/report/image_report.h"
 #include "app/report/json_head.h"

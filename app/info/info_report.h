@@ -1,4 +1,4 @@
-// What imgpipe info has found: tables for people, JSON for programs.
+// The results of imgpipe info: tables for people, JSON for programs.
 #pragma once
 
 #include <string>
@@ -15,18 +15,18 @@ struct InfoImage {
 };
 
 struct InfoResults {
-  std::vector<InfoImage> images;  // in the order in which they were found
+  std::vector<InfoImage> images;  // in the order found
   std::vector<ReportFailure> failures;
 };
 
-// Key and value, a line each, of one image; a line for each of several.
+// One line per key for a single image; one line per image for several.
 [[nodiscard]] std::string info_table(const InfoResults& results);
 [[nodiscard]] std::string info_json(const InfoResults& results);
 [[nodiscard]] std::string info_schema();
 
-// "RGB and alpha, 16 bits a sample": as the file stores it.
+// "RGB and alpha, 16 bits a sample": as stored in the file.
 [[nodiscard]] std::string color_text(const ImageInspection& image);
-// "96x96 pixels per inch"; "": not said.
+// "96x96 pixels per inch"; "" if the file has none.
 [[nodiscard]] std::string resolution_text(const ImageInspection& image);
 
 }  // namespace imgpipe

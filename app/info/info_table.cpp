@@ -1,4 +1,3 @@
-// The results for people.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -43,7 +42,7 @@ std::string metadata_text(const ImageInspection& image) {
   return text.empty() ? "none" : text;
 }
 
-// Only where there are others than colours.
+// Returns "" if the file has only colour channels.
 std::string stored_channels_text(const FileDetails& details) {
   const std::size_t extras = details.extra_channels.size();
   if (extras == 0) return "";

@@ -43,7 +43,7 @@ bool is_folder(const std::string& path) {
   return info && S_ISDIR(info->st_mode);
 }
 
-// A name below INPUT as a path below OUTPUT.
+// Converts a name below INPUT to a path below OUTPUT.
 std::string tree_of_name(const std::string& name) {
   const fs::path path = fs::path(name).lexically_normal().relative_path();
   if (!path.empty() && *path.begin() == "..") {
@@ -56,7 +56,7 @@ std::string tree_of_name(const std::string& name) {
 
 class Finder {
  public:
-  // `run`: gives each input its output; nullptr: only the inputs are found.
+  // `run` determines the outputs; nullptr: finds inputs only.
   Finder(const InputOptions& input, const std::optional<Shard>& shard, const ProcessOptions* run)
       : input_(input),
         shard_(shard),
@@ -76,7 +76,7 @@ class Finder {
     }
     std::ranges::sort(found_.files, {},
                       [](const BatchFile& file) { return std::tie(file.name, file.input, file.tree); });
-    // Not std::ranges::unique: clang 14 cannot compile what libstdc++ 12 has of it.
+    // clang 14 cannot compile std::ranges::unique of libstdc++ 12.
     found_.files.erase(std::unique(found_.files.begin(), found_.files.end(),
                                    [](const BatchFile& a, const BatchFile& b) {
                                      return a.name == b.name && a.input == b.input;
@@ -88,8 +88,8 @@ class Finder {
     } else {
       name_outputs();
       found_.results = take_out_results(*run_, found_.files);
-      if (found_.results > 0) name_outputs();  // {n} counts what is left
-      check_outputs();  // of all shards: none may write what another one reads or writes
+      if (found_.results > 0) name_outputs();  // {n} numbers the remaining files
+      check_outputs();  // across all shards: no output may be another file's input or output
     }
     if (shard_ && run_ != nullptr) {
       check_results(*run_, found_);
@@ -110,12 +110,11 @@ class Finder {
       if (!S_ISDIR(info->st_mode)) throw Error(ErrorKind::usage, not_a_directory());
       output_id_ = FileId{info->st_dev, info->st_ino};
     } else if (!input_.more_paths.empty() && !output.name && !output.path.ends_with('/')) {
-      // Else a word too many, behind INPUT OUTPUT, would become a folder.
+      // Without this check, an extra argument after INPUT OUTPUT would become a directory.
       throw Error(ErrorKind::usage, not_a_directory() + "; end OUTPUT with / to create one");
     }
   }
 
-  // OUTPUT.
   [[nodiscard]] std::string not_a_directory() const {
     const std::size_t inputs = 1 + input_.more_paths.size();
     return printable(run_->output.path) + ": not a directory, but " +
@@ -125,7 +124,7 @@ class Finder {
   void add_inputs() {
     add_input(input_.path);
     for (const std::string& input : input_.more_paths) add_input(input);
-    // A preset's --exclude is for many directories.
+    // A preset's --exclude is meant for many directories.
     for (const std::string& pattern : selection_.unmatched(!input_.exclude_is_of_preset))
       found_.unmatched.push_back(pattern + " matched nothing");
   }
@@ -167,7 +166,7 @@ class Finder {
     }
   }
 
-  // `source`: the name relative to INPUT.
+  // `source` is the name relative to INPUT.
   void add_file(const std::string& path, const std::string& name, const std::string& tree,
                 const std::string& source) {
     BatchFile file;
@@ -200,7 +199,7 @@ class Finder {
     }
   }
 
-  // A list says which of the INPUTs' files are meant.
+  // Keeps the INPUTs' files that the list names.
   void keep_listed(const std::vector<std::string>& names) {
     std::unordered_map<std::string, bool> found_by_name;
     for (const std::string& name : names) found_by_name.emplace(plain_name(name), false);
@@ -237,7 +236,7 @@ class Finder {
                   .pass_hidden = [&](const Spot& file) { selection_.pass_hidden(file.below); }});
   }
 
-  // Files of all shards are numbered, in the order of their names.
+  // Numbers the files of all shards, in the order of their names.
   void name_outputs() {
     std::int64_t number = 0;
     for (BatchFile& file : found_.files) {
@@ -266,7 +265,7 @@ class Finder {
     });
   }
 
-  // What keeps two files apart that would be written as one.
+  // Suggests how to keep two outputs apart.
   [[nodiscard]] std::string hint(const BatchFile& a, const BatchFile& b) const {
     if (run_->output.name) return " (see --name: {dir}, {stem}, {input_ext} and {n} tell inputs apart)";
     const std::string text = input_.recursive ? "{dir}/{stem}_{input_ext}.{ext}" : "{stem}_{input_ext}.{ext}";
@@ -295,7 +294,7 @@ class Finder {
         refuse_both(*other->second, file);
       if (has_page_files(*run_, file.format)) {
         file.output_exists = run_->output.skip_existing && has_all_pages(*run_, file);
-        continue;  // no file of the name itself is written
+        continue;  // the path itself is not written
       }
       const auto [info, location] = locations.of_output(file.output);
       // A power failure or a full disk may leave an empty file.
@@ -306,7 +305,7 @@ class Finder {
         if (const auto [other, fresh] = replacers.emplace(*location, &file); !fresh)
           refuse_both(*other->second, file);
       if (!info) continue;
-      if (S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode))  // a batch waits for no reader
+      if (S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode))  // a batch does not wait for a reader
         throw Error(ErrorKind::usage, printable(file.output) + ": is there and is no regular file");
       if (S_ISDIR(info->st_mode))
         throw Error(ErrorKind::usage, printable(file.output) + ": is a folder, and " + printable(file.input) +
@@ -315,7 +314,7 @@ class Finder {
     }
     check_page_outputs(*run_, found_.files);
     for (const BatchFile& file : found_.files) {
-      // An output that is a folder on the way to another.
+      // Reject an output that is also the directory of another output.
       for (fs::path above = fs::path(file.output).parent_path();
            above.string().size() > run_->output.path.size(); above = above.parent_path()) {
         if (const auto writer = writers.find(above.string()); writer != writers.end())
@@ -329,7 +328,7 @@ class Finder {
     }
   }
 
-  // `writer` would write the file that `reader` reads.
+  // `writer` would overwrite the input of `reader`.
   [[noreturn]] void refuse_input(const BatchFile& writer, const BatchFile& reader) const {
     const std::string pattern = name_.pattern();
     const std::string other = pattern.empty() ? "one of them" : "'" + pattern + "'";
@@ -345,11 +344,11 @@ class Finder {
   const std::optional<Shard>& shard_;
   const ProcessOptions* const run_;
   Selection selection_;
-  const bool one_folder_;  // is INPUT, so that names are below it
+  const bool one_folder_;  // INPUT is one directory, so names are relative to it
   const NameTemplate& name_;
   std::map<Format, std::uint64_t> option_hashes_;
   std::optional<FileId> output_id_;
-  std::set<FileId> visited_;  // folders
+  std::set<FileId> visited_;  // directories
   BatchFiles found_;
 };
 

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether both share a directory somewhere.
+// Returns true if some directory holds both an input and an output.
 bool may_overlap(const std::vector<BatchFile>& files, Locations& locations) {
   std::set<std::optional<FileIdentity>> of_outputs;
   for (const BatchFile& file : files) of_outputs.insert(locations.directory(file.output));

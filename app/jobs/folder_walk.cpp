@@ -20,8 +20,8 @@ struct CloseFolder {
   void operator()(DIR* folder) const { ::closedir(folder); }
 };
 
-// The kernel says with most names whether they are folders or links; only then, and where it does not, the
-// entry is looked at, by its name alone: its path may be longer than any that the system takes.
+// The kernel usually reports whether an entry is a directory or a link. Only those, and entries of unknown
+// type, need a stat. It uses the name relative to the directory, since the path may be longer than PATH_MAX.
 FolderEntry entry_of(int folder, const dirent& found) {
   FolderEntry entry{found.d_name, std::nullopt, found.d_type == DT_LNK};
   struct stat info {};
@@ -51,7 +51,7 @@ std::vector<FolderEntry> read_folder(const std::string& path, std::error_code& e
     errno = 0;
   }
   error = {errno, std::generic_category()};
-  if (error == std::errc::not_enough_memory) throw std::bad_alloc();  // which says nothing of the folder
+  if (error == std::errc::not_enough_memory) throw std::bad_alloc();  // not an error of the directory
   if (error) return {};
   std::ranges::sort(entries, {}, &FolderEntry::name);
   return entries;

@@ -1,4 +1,4 @@
-// Walks through folders that lie in one another, however deep.
+// Walks directory trees of any depth.
 #pragma once
 
 #include <functional>
@@ -12,40 +12,38 @@
 
 namespace imgpipe {
 
-// Which file or folder of the system it is.
+// Identifies a file or directory of the system.
 using FileId = std::pair<dev_t, ino_t>;
 
 struct FolderEntry {
   std::string name;
-  std::optional<FileId> folder;  // set for a folder, also one that a link leads to
+  std::optional<FileId> folder;  // set for a directory, also for a link to one
   bool is_link = false;
 };
 
-// What a folder holds but for "." and "..", sorted by name. Nothing where it cannot be read: `error` says
-// why. Throws std::bad_alloc where the system has no memory for it.
+// Returns the entries of a directory except "." and "..", sorted by name. If it cannot be read, sets `error`
+// and returns none. Throws std::bad_alloc if memory is short.
 [[nodiscard]] std::vector<FolderEntry> read_folder(const std::string& path, std::error_code& error);
 
-// Where a walk is.
+// A position of the walk: one file or directory, by three paths.
 struct Spot {
   std::string path;   // on disk
-  std::string below;  // where the walk began
-  std::string tree;   // below OUTPUT
+  std::string below;  // relative to the start of the walk
+  std::string tree;   // relative to OUTPUT
 
   [[nodiscard]] Spot at(const std::string& name) const;
 };
 
 struct WalkSteps {
   std::function<void(const Spot& file)> take;
-  // Whether to go into a folder. It is asked of all but the first; links lead in circles unless it keeps
-  // count.
+  // Returns true to enter a directory; called for all but the first. The callback must detect loops of links.
   std::function<bool(const Spot& folder, const FileId& id)> enters;
   std::function<void(const Spot& folder, const std::error_code& error)> cannot_read;
   std::function<void(const Spot& file)> pass_hidden = [](const Spot&) {};
 };
 
-// Comes to all that is not hidden in the folder `top`, in the order of the names, each folder with all below
-// it before the next name. It holds no folder open on its way, and no more of the stack for one that is
-// deeper.
+// Visits everything in `top` that is not hidden, in order of names and depth first. Keeps no directory open,
+// and its stack use does not depend on the depth.
 void walk_folders(const Spot& top, const WalkSteps& steps);
 
 }  // namespace imgpipe

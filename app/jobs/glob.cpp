@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMostBytes = 4096;
 constexpr std::size_t kMostAlternatives = 1000;
 
-// Where the bracket expression that begins at `at` ends (its ]), npos when it never does.
+// Returns the position of the ] that closes the bracket expression at `at`, or npos.
 template <class Text>
 std::size_t end_of_set(const Text& text, std::size_t at) {
   std::size_t i = at + 1;
@@ -34,18 +34,18 @@ std::size_t end_of_set(const Text& text, std::size_t at) {
   return Text::npos;
 }
 
-// Steps over what brackets and backslashes keep from being read as anything else.
+// Skips over bracket expressions and escaped characters.
 template <class Text>
 class Scan {
  public:
   explicit Scan(const Text& text) : text_(text) {}
-  // The last character of what begins at `at`.
+  // Returns the last character of the item that begins at `at`.
   std::size_t skip(std::size_t at) {
     if (text_[at] == '\\') return at + 1;
     if (text_[at] != '[' || at < no_set_until_) return at;
     const std::size_t end = end_of_set(text_, at);
     if (end != Text::npos) return end;
-    no_set_until_ = std::min(text_.find('/', at), text_.size());  // looked at once, not once for every [
+    no_set_until_ = std::min(text_.find('/', at), text_.size());  // search once, not for every [
     return at;
   }
 
@@ -59,7 +59,7 @@ struct Braces {
   std::vector<std::size_t> commas;
 };
 
-// The first braces from `from` on that hold a comma of their own.
+// Finds the first braces from `from` on that directly contain a comma.
 std::optional<Braces> first_braces(const std::string& text, std::size_t from) {
   std::vector<Braces> open;
   std::optional<Braces> first;
@@ -81,10 +81,10 @@ std::optional<Braces> first_braces(const std::string& text, std::size_t from) {
   throw Error(ErrorKind::usage, "the pattern '" + printable(pattern.substr(0, 100)) + "' " + reason);
 }
 
-// Spells out `pattern`, the first alternatives first; stops behind kMostAlternatives.
+// Expands `pattern`, first alternatives first; stops after kMostAlternatives.
 std::vector<std::string> expand(const std::string& pattern) {
   std::vector<std::string> found;
-  std::vector<std::pair<std::string, std::size_t>> to_do{{pattern, 0}};  // what is done of each, bytes
+  std::vector<std::pair<std::string, std::size_t>> to_do{{pattern, 0}};  // text, and bytes already expanded
   while (!to_do.empty() && found.size() <= kMostAlternatives) {
     auto [text, from] = std::move(to_do.back());
     to_do.pop_back();
@@ -108,7 +108,7 @@ std::vector<std::string> expand(const std::string& pattern) {
 
 using Ranges = std::vector<std::pair<char32_t, char32_t>>;
 
-// The classes of POSIX, over ASCII.
+// POSIX character classes, restricted to ASCII.
 const Ranges* class_named(std::u32string_view name) {
   static const std::array<std::pair<std::u32string_view, Ranges>, 8> kClasses{{
       {U"alnum", {{'0', '9'}, {'A', 'Z'}, {'a', 'z'}}},
@@ -145,7 +145,7 @@ std::u32string characters_of(std::string_view text) {
   while (!text.empty()) {
     std::uint32_t code_point = 0;
     const std::size_t length = utf8_length(text, code_point);
-    // Bytes that are no UTF-8 go where no character is.
+    // Map invalid UTF-8 bytes beyond the last code point.
     characters += length > 0 ? char32_t{code_point} : 0x110000 + static_cast<std::uint8_t>(text.front());
     text.remove_prefix(std::max<std::size_t>(length, 1));
   }
@@ -191,7 +191,7 @@ GlobName::GlobName(std::string_view pattern, bool ends_path) : any_folders_(patt
   }
 }
 
-// What stands between the brackets, from `at` to the end of `pattern`.
+// Parses the content of the brackets, from `at` to the end of `pattern`.
 void GlobName::read_set(std::u32string_view pattern, std::size_t at, Token& token) {
   token.kind = Token::Kind::set;
   token.negated = pattern[at] == '!' || pattern[at] == '^';
@@ -229,11 +229,11 @@ bool GlobName::takes(const Token& token, char32_t c) {
   return (holds(c) || (token.either_case && holds(other_case(c)))) != token.negated;
 }
 
-// Only the last * needs to be tried again: what stands before it has matched as early as it can.
+// Only the last * needs backtracking: everything before it has matched as early as possible.
 bool GlobName::matches(std::u32string_view name) const {
   std::size_t token = 0;
   std::size_t at = 0;
-  std::size_t run = tokens_.size();  // the last * met, and where in the name it ends
+  std::size_t run = tokens_.size();  // index of the last *, and where its match ends in the name
   std::size_t run_end = 0;
   while (at < name.size()) {
     if (token < tokens_.size() && tokens_[token].kind == Token::Kind::any_run) {
@@ -267,7 +267,7 @@ Glob::Glob(const std::string& pattern) : text_(pattern) {
     const std::size_t behind_name = text.find_last_not_of('/') + 1;
     if (slash == std::string::npos || slash >= behind_name) alternative.names.emplace_back("**", false);
     for (const std::string& name : names) {
-      // One ** says what several say.
+      // Consecutive ** mean the same as one.
       if (name == "**" && !alternative.names.empty() && alternative.names.back().any_folders()) continue;
       alternative.names.emplace_back(name, &name == &names.back());
     }
@@ -280,14 +280,14 @@ bool Glob::folders_only() const {
          std::ranges::all_of(alternatives_, [](const Alternative& one) { return one.folders_only; });
 }
 
-// reached[i]: the names of the pattern so far can be the first i of the path.
+// reached[i]: the pattern's names so far can match the first i names of the path.
 bool Glob::matches(const Alternative& alternative, const Path& path, std::size_t length) {
   std::vector<bool> reached(length + 1, false);
   reached[0] = true;
   for (const GlobName& name : alternative.names) {
     if (name.any_folders()) {
       const bool last = &name == &alternative.names.back();
-      bool before = false;  // a prefix as short as this one was reached; a last ** is at least one name
+      bool before = false;  // a shorter or equal prefix was reached; a final ** matches at least one name
       for (std::size_t i = 0; i <= length; ++i) {
         const bool here = reached[i];
         reached[i] = before || (here && !last);

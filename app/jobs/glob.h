@@ -1,13 +1,13 @@
-// Patterns of file names, as --include, --exclude and INPUT take them: those of gitignore(5), and braces.
+// Patterns of file names for --include, --exclude and INPUT: those of gitignore(5), plus braces.
 //
 //   *      any characters but /                     ?      one character but /
-//   [a-z]  one of these, [!a-z] or [^a-z] one that is none of these; [[:digit:]] and its like
-//   **     as a whole name: any number of folders, none too; at the end: everything below
-//   {a,b}  a or b; may stand inside one another     \x     x itself
+//   [a-z]  one of these; [!a-z] or [^a-z]: one that is none of these; also [[:digit:]] and the like
+//   **     as a whole name: any number of directories, also none; at the end: everything below
+//   {a,b}  a or b; may be nested                    \x     x itself
 //
-// Without a slash a pattern speaks of a name in any folder, with one of the path. A slash or ./ in front
-// stands for the top folder; a slash at the end means folders only. Letters behind the last dot of the
-// pattern (an ending) match in either case, so that *.jpg takes IMG_1.JPG.
+// A pattern without a slash matches a name in any directory; with a slash it matches the path. A leading
+// slash or ./ anchors it to the top directory. A trailing slash matches directories only. Letters after the
+// pattern's last dot match in either case, so *.jpg matches IMG_1.JPG.
 #pragma once
 
 #include <string>
@@ -17,20 +17,19 @@
 
 namespace imgpipe {
 
-// What braces stand for: each alternative spelt out, in order, everything else as it was. Braces without a
-// comma between them stand for themselves. Throws Error(usage) for a pattern of more than 4,096 bytes or
-// 1,000 alternatives.
+// Expands braces into all alternatives, in order. Braces without a comma stay literal. Throws Error(usage)
+// for a pattern of more than 4,096 bytes or 1,000 alternatives.
 [[nodiscard]] std::vector<std::string> expand_braces(const std::string& pattern);
 
-// A pattern of one name: no slash, no braces. Characters are those of UTF-8; a byte that is part of none is
-// a character of its own. Time: at most the product of both lengths.
+// A pattern for one name: no slash, no braces. It matches UTF-8 characters; an invalid byte counts as one
+// character. The time is at most proportional to the product of both lengths.
 class GlobName {
  public:
-  // `ends_path`: it stands last in its pattern, so that its ending matches in either case.
+  // `ends_path`: the last name of a pattern, whose ending matches in either case.
   GlobName(std::string_view pattern, bool ends_path);
   [[nodiscard]] bool matches(std::u32string_view name) const;
   [[nodiscard]] bool any_folders() const { return any_folders_; }  // **
-  // * and its like take hidden names only where a pattern begins with the dot itself.
+  // Wildcards match hidden names only if the pattern starts with a dot.
   [[nodiscard]] bool begins_with_dot() const;
 
  private:
@@ -49,20 +48,20 @@ class GlobName {
 };
 
 [[nodiscard]] std::u32string characters_of(std::string_view text);
-// The names of a path, without the empty ones and those that are a dot.
+// Returns the names of a path, without empty names and ".".
 [[nodiscard]] std::vector<std::string> names_of_path(std::string_view path);
 
 class Glob {
  public:
-  // Throws Error(usage) as expand_braces().
+  // Throws Error(usage) like expand_braces().
   explicit Glob(const std::string& pattern);
   [[nodiscard]] const std::string& text() const { return text_; }
-  // True for patterns that speak of folders only, in each of their alternatives.
+  // Returns true if every alternative matches directories only.
   [[nodiscard]] bool folders_only() const;
 
-  // Whether the pattern names this path (relative; a slash in front does not count) itself.
+  // Returns true if the pattern matches this relative path itself; a leading slash is ignored.
   [[nodiscard]] bool matches(std::string_view path, bool is_folder) const;
-  // Whether it names one of the folders that the path lies in.
+  // Returns true if it matches a directory that contains the path.
   [[nodiscard]] bool matches_a_folder_of(std::string_view path) const;
 
  private:

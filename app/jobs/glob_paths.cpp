@@ -30,7 +30,7 @@ std::string without_backslashes(const std::string& name) {
   return plain;
 }
 
-// One alternative of a pattern, name by name down the folders.
+// Matches one alternative of a pattern, one directory level at a time.
 class Descent {
  public:
   Descent(const std::string& pattern, const FolderTest& passed_over, PathsFound& found)
@@ -49,7 +49,7 @@ class Descent {
   }
 
  private:
-  // The names from `at` on are to be looked for below `folder`. What several ** lead to again is not.
+  // Schedules the search for names from `at` on below `folder`, once: several ** may reach the same state.
   void go(const fs::path& folder, std::size_t at) {
     if (seen_.emplace(folder.string(), at).second) to_do_.emplace_back(folder, at);
   }
@@ -91,7 +91,7 @@ class Descent {
   const FolderTest& passed_over_;
   PathsFound& found_;
   std::set<std::pair<std::string, std::size_t>> seen_;
-  std::vector<std::pair<fs::path, std::size_t>> to_do_;  // in no order: what is found is sorted
+  std::vector<std::pair<fs::path, std::size_t>> to_do_;  // in any order: results are sorted later
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a pattern given as INPUT takes from the disk.
+// Finds the files that a pattern given as INPUT matches.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,6 @@
 
 namespace imgpipe {
 
-// What is wrong with a path, for people.
 struct PathProblem {
   std::string path;
   std::string reason;
@@ -21,15 +20,15 @@ struct PathProblem {
 
 struct PathsFound {
   std::vector<std::string> paths;     // sorted, each once
-  std::vector<PathProblem> problems;  // folders that cannot be read
+  std::vector<PathProblem> problems;  // unreadable directories
 };
 
-// True for a text that holds wildcards: * ? [...] or {a,b}.
+// Returns true if the text contains wildcards: * ? [...] or {a,b}.
 [[nodiscard]] bool is_pattern(const std::string& text);
 
-// The files and folders that a pattern names (app/jobs/glob.h has the dialect), relative as it is. Hidden
-// names are taken only where the pattern's name begins with a dot. ** does not follow linked folders, so that
-// it ends. Throws Error(usage) for a pattern that is too long.
+// Returns the files and directories that match a pattern (app/jobs/glob.h), relative if the pattern is.
+// Hidden names match only if the pattern's name begins with a dot. ** does not follow linked directories, so
+// that it ends. Throws Error(usage) for a pattern that is too long.
 using FolderTest = std::function<bool(const std::string& folder)>;
 [[nodiscard]] PathsFound paths_like(const std::string& pattern, const FolderTest& passed_over);
 

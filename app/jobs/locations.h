@@ -1,4 +1,4 @@
-// Where paths lead: which outputs and inputs are one file.
+// Resolves paths to detect outputs and inputs that are the same file.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 namespace imgpipe {
 
-// A location is a directory, each of which is looked at once, and a name in it.
+// A location is the identity of a directory plus a name in it. Each directory is looked up once.
 class Locations {
  public:
   const std::optional<FileIdentity>& directory(const std::filesystem::path& path) {
@@ -29,11 +29,11 @@ class Locations {
   }
 
   struct Output {
-    std::optional<struct stat> info;       // of the file that is there, links followed
+    std::optional<struct stat> info;       // of the existing file, links followed
     std::optional<FileIdentity> location;  // nullopt for a loop of links
   };
-  // Where a file is written to, links followed. Hard links have different locations, because a file is
-  // replaced and not written over. One system call where there is no file, none where its directory is
+  // Returns where a file would be written, following links. Hard links have different locations, because
+  // files are replaced and not overwritten. Takes one system call for a new file, none if its directory is
   // missing.
   Output of_output(const std::string& path) {
     struct stat info {};

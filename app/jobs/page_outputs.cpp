@@ -27,27 +27,27 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// The name of the files of an output's pages, of which {page} is the only field.
+// Returns the name of an output's page files, in which {page} is the only field.
 std::vector<NamePiece> pieces_of(const ProcessOptions& options, const std::string& output) {
   if (options.pages->named) return name_pieces(output);
-  constexpr int kLeastDigits = 4;  // as page_path() has them
+  constexpr int kLeastDigits = 4;  // as in page_path()
   const fs::path path(output);
   return {{.text = (path.parent_path() / path.stem()).string() + "_"},
           {.text = std::string(kPageField), .is_field = true, .digits = kLeastDigits},
           {.text = path.extension().string()}};
 }
 
-// A run of digits in a path, and whether a page's number stands there: alone, or beside digits.
+// A run of digits in a path. It may be a page number, alone or adjacent to other digits.
 struct Run {
   std::string digits;
   enum class Page { none, alone, beside } page = Page::none;
-  int least_digits = 0;  // of the number
+  int least_digits = 0;  // of the page number
 };
 
-// A path, or the name of files of pages, taken apart: two of them can be one path only where the text between
-// their digits is the same.
+// A path, or the name of page files, split into text and runs of digits. Two of them can be the same path
+// only if their texts are equal.
 struct Pattern {
-  std::string text;  // with a zero byte for each run
+  std::string text;  // a zero byte stands for each run
   std::vector<Run> runs;
 
   void add(char c) {
@@ -65,7 +65,7 @@ struct Pattern {
     for (Run& run : runs)
       if (run.page != Run::Page::none && !run.digits.empty()) run.page = Run::Page::beside;
   }
-  // Which runs have a page's number; and the digits of all others.
+  // Returns one character per run: p for a page number, - for other digits.
   [[nodiscard]] std::string places() const {
     std::string places;
     for (const Run& run : runs) places += run.page == Run::Page::none ? '-' : 'p';
@@ -89,10 +89,10 @@ struct Pattern {
 
 class PageFiles {
  public:
-  // `named`: the digits are those that --name says, else as many as the number of pages has, at least four.
+  // `named`: the width is that of --name; otherwise that of the number of pages, and at least four.
   explicit PageFiles(bool named) : named_(named) {}
 
-  // Throws Error(usage) where a file of one of its pages may be one of another's.
+  // Throws Error(usage) if a page file may coincide with one of another file.
   void add(const BatchFile& file, const std::vector<NamePiece>& pieces) {
     Pattern pattern = pattern_of(pieces);
     const auto [places, fresh] = places_.try_emplace(pattern.text, pattern.places(), &file);
@@ -103,7 +103,7 @@ class PageFiles {
     other->second.runs = std::move(pattern.runs);
   }
 
-  // The file that may have a page of this name.
+  // Returns the file that may have a page of this name.
   [[nodiscard]] const BatchFile* writer_of(const std::string& path) {
     const Pattern pattern = pattern_of({{.text = path}});
     const auto places = places_.find(pattern.text);
@@ -125,14 +125,14 @@ class PageFiles {
     std::vector<Run> runs;
   };
 
-  // Whether a number of a page can be written so.
+  // Returns true if `digits` can be a page number in that run.
   [[nodiscard]] bool may_be(const Run& page, const std::string& digits) const {
     if (page.page != Run::Page::alone) return true;
     const auto least = static_cast<std::size_t>(page.least_digits);
     return digits.size() == least || (digits.size() > least && (!named_ || digits.front() != '0'));
   }
 
-  // Links on the way to the folder that is known are followed.
+  // Resolves links in the fixed directory part.
   Pattern pattern_of(const std::vector<NamePiece>& pieces) {
     const std::string& front = pieces.front().text;
     const std::size_t slash = pieces.front().is_field ? std::string::npos : front.rfind('/');
@@ -167,7 +167,7 @@ class PageFiles {
   }
 
   const bool named_;
-  std::unordered_map<std::string, std::string> folders_;  // each is looked at once
+  std::unordered_map<std::string, std::string> folders_;                              // resolved once each
   std::unordered_map<std::string, std::pair<std::string, const BatchFile*>> places_;  // by Pattern::text
   std::unordered_map<std::string, Writer> writers_;                                   // by Pattern::key()
 };
@@ -193,7 +193,7 @@ std::string output_text(const ProcessOptions& options, const BatchFile& file) {
 
 bool has_all_pages(const ProcessOptions& options, const BatchFile& file) {
   const std::vector<std::string> files = page_files(options, file);
-  // A size that cannot be read is not 0: a device is there too.
+  // If the size cannot be read, it is not 0: the file may be a device.
   const auto is_there = [](const std::string& page) {
     std::error_code error;
     return fs::exists(page, error) && fs::file_size(page, error) != 0;

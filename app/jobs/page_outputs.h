@@ -1,5 +1,5 @@
-// The outputs of a batch where each page has a file of its own (--pages with a format of one page): how many
-// there are of an input is known when it is looked at.
+// The outputs of a batch in which each page has its own file (--pages with a format for one page). The number
+// of pages of an input is known only once it is opened.
 #pragma once
 
 #include <string>
@@ -9,22 +9,21 @@
 
 namespace imgpipe {
 
-// The file of every page that is chosen; none where the input cannot be read: its turn says why.
+// Returns the file of every selected page; none if the input cannot be read, which is reported later.
 [[nodiscard]] std::vector<std::string> page_files(const ProcessOptions& options, const BatchFile& file);
 
-// What a run would write of a file, for people. How many pages an input has is not known: "a_0001.png ...".
+// Describes the outputs of a file for people. The number of pages is unknown, hence "a_0001.png ...".
 [[nodiscard]] std::string output_text(const ProcessOptions& options, const BatchFile& file);
 
-// Whether every page has its file already. An input that cannot be read has none: its turn says why.
+// Returns true if every page has its file; false if the input cannot be read, which is reported later.
 [[nodiscard]] bool has_all_pages(const ProcessOptions& options, const BatchFile& file);
 
-// For each file, the one of which a page, whatever its number, could be written over it; nullptr: none. Empty
-// where no page has a file of its own. Throws as check_page_outputs() does where pages of two could meet.
+// Returns for each file the one that could write a page over it, whatever its number, or nullptr. Empty if no
+// file has page files. Throws like check_page_outputs() if pages of two files could coincide.
 [[nodiscard]] std::vector<const BatchFile*> writers_of_pages(const ProcessOptions& options,
                                                              const std::vector<BatchFile>& files);
 
-// Throws Error(usage) where a page of one of the files, whatever its number, could be written over an input,
-// or to where a page of another goes.
+// Throws Error(usage) if some page of a file could overwrite an input or a page of another file.
 void check_page_outputs(const ProcessOptions& options, const std::vector<BatchFile>& files);
 
 }  // namespace imgpipe

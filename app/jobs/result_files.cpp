@@ -26,8 +26,8 @@ std::optional<FileIdentity> identity(const std::string& path, int standard_strea
   return path == kStandardStream ? descriptor_identity(standard_stream) : file_identity(path);
 }
 
-// A folder that need not be there yet. As far as it is: a file in it can be made, or the folder in the one
-// above. A link to nothing is in the way of both.
+// Checks a directory that may not exist yet: its nearest existing ancestor must be a writable directory. A
+// dangling link is an error.
 void check_folder_to_be(const std::string& path) {
   fs::path folder = fs::absolute(path);
   std::error_code error;
@@ -128,14 +128,14 @@ void check_result_writable(const std::string& path) {
 
 void check_results_replaceable(const ProcessOptions& options, const std::vector<BatchFile>& files,
                                const std::unordered_set<std::string>& names_of_all_shards) {
-  std::unordered_set<std::string> names;  // filled when the first is asked for
+  std::unordered_set<std::string> names;  // filled on first use
   const auto is_name = [&](const std::string& name) {
     if (names.empty()) std::ranges::transform(files, std::inserter(names, names.end()), &BatchFile::name);
     return names.contains(name) || names_of_all_shards.contains(name);
   };
   for (const auto& [option, path] : result_files(options)) {
-    if (option == kWritePreset) continue;  // it was judged then
-    // What shards share is added to: --no-clobber has nothing against that.
+    if (option == kWritePreset) continue;  // checked when it was written
+    // Files that shards share are extended, which --no-clobber permits.
     const bool is_list = option == "--failed-out";
     const bool grows = options.shard && (is_list || path.ends_with(".ndjson"));
     const Replace replace =

@@ -1,6 +1,5 @@
-// The files besides images that a run is to write: reports, lists, histograms, traces, stages' images. What
-// is wrong with them is found before any work: no result may take the place of an input or of another
-// result, by whatever name or link.
+// The files other than images that a run writes: reports, lists, histograms, traces, images of stages. They
+// are checked before any work: none may replace an input or another result under any name or link.
 #pragma once
 
 #include <map>
@@ -15,7 +14,7 @@
 
 namespace imgpipe {
 
-// It is written before the run begins.
+// Written before the run starts.
 inline constexpr const char* kWritePreset = "--write-preset";
 
 struct ResultFile {
@@ -24,51 +23,47 @@ struct ResultFile {
 };
 [[nodiscard]] std::vector<ResultFile> result_files(const ProcessOptions& options);
 
-// What a run reads and writes, each file under one of its names.
+// The files that a run reads and writes, each under one of its names.
 class FilesInUse {
  public:
-  // `what` the user knows it as: "the input". `path` is "-" for stdin; an empty one is none.
+  // `what` names it for the user: "the input". `path` is "-" for stdin; ignored if empty.
   void add_input(const std::string& what, const std::string& path);
-  // An image that a batch writes. How it gets on with the others is known already (app/jobs/batch_files.h).
+  // Adds an image that a batch writes. Conflicts among these are already checked (app/jobs/batch_files.h).
   void add_image(const std::string& path);
-  // `option` names it for the user: "OUTPUT", "--report". `path` is "-" for stdout; an empty one
-  // is none. Throws Error(usage) when the file is in use.
+  // `option` is like "--report". `path`: "-" is stdout, empty is none. Throws Error(usage) if it is in use.
   void add(const std::string& option, const std::string& path);
 
  private:
   struct Use {
     std::string path;
-    std::string input;   // what it is known as; empty: it is written
-    std::string option;  // by this
+    std::string input;   // `what`; empty: the file is written
+    std::string option;  // that writes it
   };
   std::map<FileIdentity, Use> uses_;
 };
 
-// Of a batch. Throws Error(usage) when two results are one file, or when one is an input, an output, or the
-// list of names (which --failed-out may replace). Paths are the same when they lead to one place: ./a and a,
-// links followed.
+// For a batch: throws Error(usage) if two results are the same file, or if one is an input, an output, or the
+// list of names (which --failed-out may replace). Paths are compared after following links: ./a is a.
 void check_results(const ProcessOptions& options, const BatchFiles& files);
 
-// The images that a command reads, and the list of their names; an empty path is none.
+// Returns the images that a command reads and the list of their names, if not empty.
 [[nodiscard]] FilesInUse files_read(const BatchFiles& files, const std::string& files_from);
-// The same for a command that reads `in_use` and writes `results` alone, which are texts. Throws too where
-// one may not be replaced or written. An empty path is none.
+// The same for a command that reads `in_use` and writes only the texts `results`. Also throws if one may not
+// be replaced or cannot be written. Ignores empty paths.
 void check_result_files(FilesInUse in_use, Replace replace, const std::vector<ResultFile>& results);
 
-// True when a result is directly in a directory, which need not exist yet.
+// Returns true if a result lies directly in a directory, which need not exist yet.
 [[nodiscard]] bool result_in_folder(const std::string& folder, const std::string& path);
 
-// Throws Error(usage) for a result that would replace a file that it may not (app/files/replaceable.h).
-// `files`: of a batch.
+// Throws Error(usage) if a result may not replace an existing file (replaceable.h). `files`: of a batch.
 void check_results_replaceable(const ProcessOptions& options, const std::vector<BatchFile>& files = {},
                                const std::unordered_set<std::string>& names_of_all_shards = {});
 
-// Throws Error(output), with the path.
+// Creates the directory. Throws Error(output) with the path.
 void make_result_folder(const std::string& path, OutputSync* sync);
-// Throws what writing a result would before its first byte: Error(output), with the path.
+// Throws Error(output) with the path if the result cannot be written.
 void check_result_writable(const std::string& path);
-// The same for OUTPUT and every result of one image, and for the folder of --keep-stages, which need not be
-// there yet.
+// The same for OUTPUT and results of one image, and the directory of --keep-stages, which need not exist.
 void check_results_writable(const ProcessOptions& options);
 
 }  // namespace imgpipe

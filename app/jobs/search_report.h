@@ -1,4 +1,4 @@
-// Messages about a search for images.
+// Messages about the search for inputs.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,11 @@
 
 namespace imgpipe {
 
-// "in: no images found; passed over: 3 others (see --include)", and what would find more.
+// "in: no images found; passed over: 3 others (see --include)", followed by hints.
 [[nodiscard]] std::string nothing_found_text(const InputOptions& input, const BatchFiles& found);
-// Lines about everything that was found and is not processed, and about results that are replaced. `name`:
-// the template of the outputs' names.
+// Logs what was found but is not processed, and replaced results. `name` is the template of output names.
 void log_search(const BatchFiles& found, const std::optional<NameTemplate>& name = {});
-// One line about results that a run replaces though they were made with other options; nothing for none.
+// Logs one line if the run replaces results that were made with other options.
 void log_replaced(std::size_t results);
 
 }  // namespace imgpipe

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kOthers = "others";
 
-// Endings of images that people have and imgpipe does not read.
+// Endings of common image formats that imgpipe does not read.
 constexpr std::pair<std::string_view, std::string_view> kUnread[] = {
     {"heic", "heif"},      {"heif", "heif"},      {"hif", "heif"},       {"avif", "avif"},
     {"jxl", "jxl"},        {"jp2", "jp2"},        {"j2k", "jp2"},        {"jpf", "jp2"},
@@ -117,7 +117,7 @@ bool Selection::takes_folder(const std::string& path) {
   return !excluded(path, true);
 }
 
-// A pattern of folders takes the images that lie in them. Every pattern is asked until it has matched once.
+// A directory pattern includes its images. Tests each pattern until it has matched, for unmatched().
 bool Selection::included(const std::string& path, bool readable) {
   bool wanted = false;
   for (Pattern& pattern : include_) {

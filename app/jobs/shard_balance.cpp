@@ -17,10 +17,9 @@
 namespace imgpipe {
 namespace {
 
-// The list by name, and sizes where they count.
 struct Listed {
   std::string name;
-  std::size_t file;  // where it is in the batch
+  std::size_t file;  // index in the batch
   std::int64_t bytes = 0;
 };
 std::vector<Listed> listed(const std::vector<BatchFile>& files, Balance balance) {
@@ -72,8 +71,8 @@ std::vector<bool> own_by_list(const std::vector<Listed>& list, const Shard& shar
 }  // namespace
 
 std::vector<int> parts_by_bytes(const std::vector<std::int64_t>& sizes, int parts) {
-  constexpr std::int64_t kLeast = 1;                     // or all that is empty would go to one part
-  constexpr std::int64_t kMost = std::int64_t{1} << 40;  // so that sums do not overflow
+  constexpr std::int64_t kLeast = 1;                     // otherwise all empty files would go to one shard
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;  // prevents overflow of sums
   const auto weight = [&](std::size_t file) { return std::clamp(sizes[file], kLeast, kMost); };
   std::vector<std::size_t> order(sizes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 std::string folder_of(const ProcessOptions& options, bool is_batch) {
   if (is_batch) return options.output.path;
-  // A name with {page} in it has its braces doubled, and perhaps a folder for each page.
+  // A name with {page} has its braces doubled, and possibly a directory for each page.
   if (options.pages && options.pages->named) return folder_of_pages(options.output.path);
   return fs::path(options.output.path).parent_path().string();
 }

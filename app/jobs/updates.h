@@ -1,4 +1,4 @@
-// --update: which outputs are up to date, and stamps of those that are made.
+// --update: determines which outputs are up to date, and records those that are written.
 #pragma once
 
 #include <string>
@@ -12,22 +12,20 @@
 
 namespace imgpipe {
 
-// The file of stamps: in the directory OUTPUT of a batch, or in the directory of a single OUTPUT.
+// Returns the stamp file: in the directory OUTPUT of a batch, or in that of a single OUTPUT.
 [[nodiscard]] std::string stamp_file(const ProcessOptions& options, bool is_batch);
 
-// The files that are made of an input: several where each page has one.
+// Returns the outputs of an input: several if each page has one.
 [[nodiscard]] std::vector<std::string> outputs_of(const ProcessOptions& options, const BatchFile& file);
 
-// Judges files (BatchFile::update). Throws Error(usage) where another file is in the place of
-// the stamps, and as read_stamps() does.
+// Sets BatchFile::update. Throws like read_stamps(), and Error(usage) if the stamp file's name is taken.
 void judge_updates(const ProcessOptions& options, BatchFiles& found, bool is_batch);
 
 // Records outputs that were written. Throws Error(output).
 class UpdateStamps {
  public:
-  // The directory of the stamps is there. `options` stay where they are.
+  // The stamp directory must exist. `options` must outlive this object.
   UpdateStamps(const ProcessOptions& options, bool is_batch);
-  // The outputs of `file`, which were just written.
   void add(const BatchFile& file);
   void flush() { file_.flush(); }
   void close() { file_.close(); }

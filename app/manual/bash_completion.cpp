@@ -5,7 +5,7 @@
 namespace imgpipe {
 namespace {
 
-// What is typed and where: no function of bash-completion is used.
+// Uses no functions of the bash-completion package.
 constexpr std::string_view kBashHead = R"bash(# Completes imgpipe in bash. Made by: imgpipe docs bash
 
 # Adds to COMPREPLY the words, of those in $1, that begin as $value does behind $head. Readline puts them in
@@ -118,7 +118,7 @@ std::string flags_function(Commands commands) {
   return text + "  esac\n}\n\n";
 }
 
-// Sets choices by the words behind imgpipe; false where these are no command with topics.
+// Sets choices from the words after imgpipe; returns false unless they begin with a command that has topics.
 std::string bash_topics_function(Commands commands) {
   std::string text = "_imgpipe_topics() {\n  case \"$1\" in\n";
   for (const CommandRow& command : commands) {

@@ -1,4 +1,4 @@
-// What completions say of an option where the beginning of its help says too little in a few words.
+// Descriptions of options in completions, for options whose help begins too vaguely.
 #pragma once
 
 #include <span>
@@ -6,13 +6,13 @@
 
 namespace imgpipe {
 
-// Of every command that has an option of that name.
+// Applies to the option of every command.
 struct BriefText {
   std::string_view option;
   std::string_view text;
 };
 [[nodiscard]] std::span<const BriefText> brief_texts();
-// Empty: there is none, and its help begins with one.
+// Returns empty if there is none: the help's first clause is used.
 [[nodiscard]] std::string_view brief_text(std::string_view option);
 
 }  // namespace imgpipe

@@ -1,4 +1,4 @@
-// What completions of all shells are made of.
+// The parts of completions that all shells share.
 #pragma once
 
 #include <string>
@@ -10,14 +10,13 @@
 
 namespace imgpipe {
 
-// What stands behind an option.
+// The kind of value that an option takes.
 enum class Taken { nothing, any, file, folder, choice, stages };
 [[nodiscard]] Taken taken_by(const OptionRow& row);
 
-// A help's beginning up to the first mark that ends a sentence or a thought, of letters, digits and harmless
-// marks alone.
+// Returns the first clause of a help text, without characters that are special to a shell.
 [[nodiscard]] std::string first_clause(std::string_view help);
-// An option in a few words: its brief text, or the first clause of its help.
+// Returns an option's brief text, or the first clause of its help.
 [[nodiscard]] std::string short_help(const OptionRow& row);
 
 // "bench synth stats"
@@ -30,12 +29,12 @@ template <class Texts>
 
 // The lines of a shell's stages function.
 struct StageLines {
-  std::string names;       // of the stages, on one line
-  std::string parameters;  // of each stage: "clip=" and so on
-  std::string first;       // what its first parameter may be as well, where that is a choice
-  std::string values;      // of "STAGE:PARAMETER"
+  std::string names;       // of all stages, on one line
+  std::string parameters;  // of each stage: "clip="
+  std::string first;       // values of a stage's first parameter, if it is a choice
+  std::string values;      // words of "STAGE:PARAMETER"
 };
-// One case of a shell: its pattern, the words that it offers, whether they are added to those that are there.
+// Formats a shell's case: its pattern, the words it offers, and whether they extend the existing ones.
 using CaseLine = std::string (*)(const std::string& pattern, const std::string& words, bool added);
 [[nodiscard]] StageLines stage_lines(CaseLine line);
 

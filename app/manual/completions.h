@@ -1,5 +1,4 @@
-// What makes a shell complete imgpipe's commands, options, what options take, and stages, made of their
-// tables.
+// Shell completion scripts for commands, options, their values and stages, generated from the tables.
 #pragma once
 
 #include <string>
@@ -8,12 +7,11 @@
 
 namespace imgpipe {
 
-// A function for bash 4.3 or newer; it needs nothing but bash. Sourced, or in
-// share/bash-completion/completions.
+// Returns a script for bash 4.3 or newer, to source or to install in share/bash-completion/completions.
 [[nodiscard]] std::string bash_completion(Commands commands);
-// A function for zsh, as the file _imgpipe in a folder of its fpath.
+// Returns a script for zsh, to install as _imgpipe in a directory of its fpath.
 [[nodiscard]] std::string zsh_completion(Commands commands);
-// For fish, in share/fish/vendor_completions.d.
+// Returns a script for fish, to install in share/fish/vendor_completions.d.
 [[nodiscard]] std::string fish_completion(Commands commands);
 
 }  // namespace imgpipe

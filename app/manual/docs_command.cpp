@@ -1,4 +1,3 @@
-// imgpipe docs man|bash|zsh|fish|files|schema [COMMAND|NAME]
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -31,7 +30,7 @@ std::string man_file(const CommandRow& command) {
   return "man1/" + man_name(command) + ".1";
 }
 
-// "FILE ARGUMENTS...", a line each: imgpipe ARGUMENTS makes FILE.
+// Returns lines "FILE ARGUMENTS...": imgpipe ARGUMENTS generates FILE.
 std::string package_files(const Parser& parser) {
   std::string text;
   for (const CommandRow& command : parser.commands())

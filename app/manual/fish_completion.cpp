@@ -85,7 +85,7 @@ std::string fish_case_line(const std::string& pattern, const std::string& words,
          "offered " + words + "\n";
 }
 
-// The names of the stages, each with its summary after a tab.
+// Returns the stages' names, each followed by a tab and its summary.
 std::string described_stages() {
   std::string text;
   for (const StageWords& words : stage_words())

@@ -1,4 +1,3 @@
-// imgpipe help [TOPIC]
 #include <iterator>
 #include <string_view>
 
@@ -57,7 +56,6 @@ struct TextRow {
 constexpr TextRow kTexts[] = {
     {"stages", stages_text}, {"formats", formats_text}, {"exit-codes", exit_codes_text}};
 
-// Commands, stages and lists.
 std::vector<std::string> topics_of_help(Commands commands) {
   std::vector<std::string> topics;
   for (const std::string_view name : command_names(commands)) topics.emplace_back(name);

@@ -26,7 +26,7 @@ constexpr std::array<Row, 4> kVariables{
      {"COLUMNS", "How wide help is."},
      {"XDG_CACHE_HOME", "Where imgpipe devices --calibrate keeps what it measured."}}};
 
-// Text in roff: characters that it would take for its own, or print as others.
+// Escapes characters that roff would interpret or print as others.
 std::string roff(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -67,7 +67,7 @@ std::string item(const std::string& name, std::string_view text) {
   return ".TP\n" + name + "\n" + roff(text) + "\n";
 }
 
-// The command's words are bold.
+// Formats a call with the command's words in bold.
 std::string call(const CommandRow& command, std::string_view text) {
   const std::string own = full_name(command);
   const std::string name = text.starts_with(own) ? own : "imgpipe";

@@ -1,4 +1,4 @@
-// Man pages, one a command, made of the tables of options, commands and stages.
+// Man pages, one per command, generated from the tables of options, commands and stages.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace imgpipe {
 
 // "imgpipe-bench"
 [[nodiscard]] std::string man_name(const CommandRow& command);
-// In roff, with the macros of man(7).
+// Returns roff with the macros of man(7).
 [[nodiscard]] std::string man_page(const CommandRow& command, Commands commands);
 
 }  // namespace imgpipe

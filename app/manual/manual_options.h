@@ -7,7 +7,6 @@
 
 namespace imgpipe {
 
-// What both take.
 [[nodiscard]] std::vector<OptionRow> manual_rows();
 [[nodiscard]] CommandRow help_command();
 [[nodiscard]] CommandRow docs_command();

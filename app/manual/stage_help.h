@@ -1,4 +1,4 @@
-// A stage as imgpipe help and the man page tell of it, made of its row in the table of stages.
+// Descriptions of stages for imgpipe help and the man page, generated from the table of stages.
 #pragma once
 
 #include <string>
@@ -13,26 +13,26 @@ struct Stage;
 struct StageHelp {
   std::string title;  // "contrast: min/max stretch"
   std::string rule;
-  std::vector<HelpLine> parameters;  // with what each may be, and its preset
-  std::vector<HelpLine> facts;       // "Source", "Equal to", "Example": those that there are
+  std::vector<HelpLine> parameters;  // with allowed values and default
+  std::vector<HelpLine> facts;       // "Source", "Equal to", "Example", if present
 };
 
 [[nodiscard]] StageHelp stage_help_of(const Stage& stage);
-// No line is longer than `width`, but for a single word that is.
+// Wraps lines at `width`, unless a single word is longer.
 [[nodiscard]] std::string stage_help_text(const Stage& stage, int width);
 
-// What --stages takes, for completions.
+// The values of --stages, for completions.
 struct StageWords {
   std::string stage;
   std::vector<std::string> parameters;  // "clip="
-  std::vector<std::string> first;       // what the first parameter may be, where that is a choice
+  std::vector<std::string> first;       // values of the first parameter, if it is a choice
   struct Values {
     std::string parameter;
     std::vector<std::string> words;
   };
-  std::vector<Values> values;  // of each parameter that has words
+  std::vector<Values> values;  // of each parameter with named values
 };
-// Of every stage that can be chosen, in the table's order.
+// Lists every selectable stage in table order.
 [[nodiscard]] std::vector<StageWords> stage_words();
 
 }  // namespace imgpipe

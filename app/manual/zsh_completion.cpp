@@ -28,7 +28,7 @@ _imgpipe_first() {
 _imgpipe "$@"
 )zsh";
 
-// In the words of a choice.
+// Escapes colons for a list of choices.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) out += c == ':' ? "\\:" : std::string(1, c);
@@ -53,7 +53,7 @@ std::string zsh_taken(const OptionRow& row) {
   return ":" + std::string(row.value) + ":_imgpipe_stages";
 }
 
-// "'*--jobs=[Images at a time]:N: '", of a letter "'*-j+[...]...'".
+// "'*--jobs=[Images at a time]:N: '"; for a letter "'*-j+[...]...'".
 std::string specification(const OptionRow& row, const std::string& flag) {
   const std::string mark = row.value == nullptr ? "" : flag.starts_with("--") ? "=" : "+";
   return " \\\n        '*" + flag + mark + "[" + short_help(row) + "]" + zsh_taken(row) + "'";
@@ -77,7 +77,7 @@ std::string arguments_function(Commands commands) {
   return text + "  esac\n}\n\n";
 }
 
-// By the words before the one that is completed.
+// Selects by the words before the cursor.
 std::string zsh_topics_function(Commands commands) {
   std::string text = "_imgpipe_topics() {\n  case \"${words[1,CURRENT-1]}\" in\n";
   for (const CommandRow& command : commands) {

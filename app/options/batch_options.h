@@ -1,4 +1,4 @@
-// The options of commands that process many files: which of them, on what, and how many at a time.
+// Options of commands that process many files: inputs, device, memory, number of images at a time.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct InputOptions {
   std::string files_from;               // a list of inputs; "-": stdin
   bool recursive = false;
   std::vector<std::string> include, exclude;  // patterns (app/jobs/glob.h)
-  bool exclude_is_of_preset = false;  // patterns for many directories, some of which match nothing here
+  bool exclude_is_of_preset = false;  // meant for many directories: patterns without a match are not reported
 };
 
 struct ExecutionOptions {
@@ -30,12 +30,10 @@ struct ExecutionOptions {
   bool fail_fast = false;
 };
 
-// The rows of the group "Batches": --recursive, --include, --exclude, --files-from, --jobs, --memory,
-// --skip-existing, --fail-fast, --failed-out, --shard, --balance, --dry-run.
 [[nodiscard]] std::vector<OptionRow> batch_rows();
 // --recursive, --include, --exclude, --files-from.
 [[nodiscard]] InputOptions read_input(const Parser& parser);
-// INPUTs. Throws Error(usage) for an empty name; `what`: what they are called in the command's help.
+// Sets the INPUTs. Throws Error(usage) for an empty name; `what` is what the command's help calls them.
 void set_paths(InputOptions& input, std::vector<std::string> paths, const char* what);
 // --jobs, --memory, --fail-fast.
 [[nodiscard]] ExecutionOptions read_execution(const Parser& parser);

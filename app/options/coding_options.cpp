@@ -33,7 +33,7 @@ std::vector<OptionRow> decoding_rows() {
 
 namespace {
 
-// "color", or one or three numbers: "4,3,2".
+// Parses "color", or one or three numbers: "4,3,2".
 void parse_bands(const std::string& text, DecodeOptions& decode) {
   constexpr std::int64_t kMostBands = 64;
   if (text == kColorBands) {

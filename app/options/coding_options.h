@@ -1,4 +1,4 @@
-// How files are decoded and encoded, and which files outputs may replace.
+// Options for decoding and encoding, and for replacing files.
 #pragma once
 
 #include <optional>
@@ -17,12 +17,12 @@ class Parser;
 
 inline constexpr Choices<CodecChoice, 3> kCodecs{
     {{"auto", CodecChoice::automatic}, {"turbo", CodecChoice::turbo}, {"stb", CodecChoice::stb}}};
-// Of --bands, next to numbers.
+// Value of --bands, in addition to numbers.
 inline constexpr std::string_view kColorBands = "color";
 
 // --bands, --max-pixels, --lenient, --no-orient, --codec.
 [[nodiscard]] std::vector<OptionRow> decoding_rows();
-// Of those that the command has.
+// Reads those that the command has.
 [[nodiscard]] DecodeOptions read_decoding(const Parser& parser);
 
 inline constexpr Choices<WebpCoding, 2> kWebpCodings{
@@ -43,11 +43,11 @@ inline constexpr Choices<TiffPacking, 5> kTiffPackings{{{"none", TiffPacking::no
 [[nodiscard]] std::vector<OptionRow> replace_rows();
 [[nodiscard]] Replace read_replace(const Parser& parser);
 
-// The names of the formats that can be written and have as many bits per sample, or more.
+// Returns the names of writable formats with at least this many bits per sample.
 [[nodiscard]] std::vector<std::string_view> writable_formats(int least_bits = 8);
 
-// The format to write: the one of OUTPUT's ending, else the option's. Throws Error(usage) without either, and
-// where they contradict each other.
+// Returns the option's format, otherwise that of OUTPUT's ending. Throws Error(usage) if both are missing or
+// contradict each other.
 [[nodiscard]] Format output_format(const std::string& output, const std::optional<Format>& option);
 
 }  // namespace imgpipe

@@ -16,10 +16,9 @@
 namespace imgpipe {
 namespace {
 
-// Of a switch.
 constexpr const char* kOn = "true";
 constexpr const char* kOff = "false";
-// Options whose value may be - for stdout.
+// Options that accept - for stdout.
 constexpr std::string_view kToStdout[] = {"report",    "write-preset", "trace", "histogram",
                                           "per-image", "plot",         "html",  "failed-out"};
 
@@ -31,7 +30,8 @@ std::string switch_value(const std::string& option, const std::string& text) {
 
 // Whether an argument is the value of an option that may have none.
 bool is_optional_value(const OptionRow& row, const std::string& argument) {
-  return argument.empty() || argument == kStandardStream || (!argument.starts_with('-') && argument.ends_with(row.ending));
+  return argument.empty() || argument == kStandardStream ||
+         (!argument.starts_with('-') && argument.ends_with(row.ending));
 }
 
 class Arguments {
@@ -93,7 +93,7 @@ class Arguments {
     return *row;
   }
 
-  // A name behind one dash, -output or -jobs=4, or the beginning of one: -out.png is hardly -o ut.png.
+  // Rejects a long name after one dash (-output, -jobs=4), or its start: -out.png hardly means -o ut.png.
   void refuse_name(const std::string& text) const {
     constexpr std::size_t kLeastLetters = 3;
     const std::string name = usual_spelling(text.substr(1, text.find('=') - 1));
@@ -125,7 +125,7 @@ class Arguments {
           " --help");
   }
 
-  // With the next argument, if the option takes a value and there is one.
+  // Adds the option with the next argument as its value, if it takes one and there is one.
   void add(const OptionRow& row) {
     if (row.value == nullptr) return add_with(row, kOn);
     const bool there = at_ + 1 < given_.size();

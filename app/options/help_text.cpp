@@ -11,13 +11,13 @@
 namespace imgpipe {
 namespace {
 
-// Names stand in a column of their own and texts beside them; on a narrow terminal, and where a name is
-// longer than its column, the text begins on the next line.
+// Names have their own column with the texts to the right. On a narrow terminal, and after a name longer than
+// the column, the text starts on the next line.
 constexpr std::size_t kMostNameColumn = 38;
 constexpr std::size_t kNarrow = 60;
 constexpr std::size_t kNarrowIndent = 8;
 
-// Adds words to `out`, whose last line is `at` columns long; further lines begin with `indent` spaces.
+// Appends words to `out`, whose last line has `at` columns; further lines get `indent` spaces.
 void add_words(std::string& out, std::string_view text, std::size_t at, std::size_t indent,
                std::size_t width) {
   bool first = true;

@@ -1,4 +1,4 @@
-// --help as text: the usage lines, then the options group by group, wrapped to the terminal.
+// The text of --help: usage lines, then the options by group, wrapped to the terminal.
 #pragma once
 
 #include <string>
@@ -8,27 +8,25 @@
 
 namespace imgpipe {
 
-// Columns for help: the environment's COLUMNS, else the width of the terminal that stdout is, else 80; from
-// kLeastHelpWidth (narrower columns break words) to kMostHelpWidth (longer lines are hard to read).
+// The width of help: COLUMNS, otherwise the width of the terminal on stdout, otherwise 80. Limited to
+// kLeastHelpWidth (narrower columns break words) and kMostHelpWidth (longer lines are hard to read).
 inline constexpr int kLeastHelpWidth = 40;
 inline constexpr int kMostHelpWidth = 120;
 [[nodiscard]] int help_width();
 
-// Names in a column, their texts beside them, or below them where the terminal is narrow.
+// Formats names in a column with texts to their right, or below them on a narrow terminal.
 [[nodiscard]] std::string help_lines(const std::vector<HelpLine>& lines, int width);
-// The same lines two columns further right, with `end` after each name.
+// Returns the lines indented by two columns, with `end` after each name.
 [[nodiscard]] std::vector<HelpLine> indented(std::vector<HelpLine> lines, const std::string& end = "");
-// A paragraph.
 [[nodiscard]] std::string wrapped(const std::string& text, int width);
 
-// The groups of the rows in the order in which they first come.
+// Returns the groups of the rows in order of first appearance.
 [[nodiscard]] std::vector<std::string> groups_of(const std::vector<OptionRow>& rows);
 // "  -q, --quiet", "      --stages LIST"; without a text.
 [[nodiscard]] HelpLine flags_line(const OptionRow& row);
-// What is said of an option after its flags.
 [[nodiscard]] std::string option_text(const OptionRow& row);
 
-// No line is longer than `width`, but for a single word that is.
+// Wraps lines at `width`, unless a single word is longer.
 [[nodiscard]] std::string help_text(const std::string& description, const std::vector<HelpLine>& usage,
                                     const std::vector<OptionRow>& options, int width,
                                     const HelpTable& table = {});

@@ -1,4 +1,4 @@
-// What a command says of its run, and how.
+// Options for the log and its format.
 #pragma once
 
 #include <vector>
@@ -21,7 +21,7 @@ struct LoggingOptions {
 
 inline constexpr Choices<LogFormat, 2> kLogFormats{{{"text", LogFormat::text}, {"json", LogFormat::json}}};
 
-// --quiet, --verbose, --no-color, --log-format; and --version and --help, which every command has.
+// --quiet, --verbose, --no-color and --log-format, plus --version and --help, which every command has.
 [[nodiscard]] std::vector<OptionRow> logging_rows();
 [[nodiscard]] LoggingOptions read_logging(const Parser& parser);
 

@@ -60,7 +60,7 @@ std::string Parser::name_or_empty(const std::string& name) const {
   return text_or_empty(name);
 }
 
-// The positional names that no option has taken the place of, in their order; the rest is more.
+// Assigns texts to the positional names that no option replaces, in order; the rest goes to more_.
 void Parser::place(const std::vector<std::string>& texts) {
   auto text = texts.begin();
   for (const std::string& name : command_.positional) {

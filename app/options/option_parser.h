@@ -1,5 +1,5 @@
-// One command line against the rows of a command: cxxopts behind the few calls that commands need. Its header
-// takes seconds to compile, so that only option_parser.cpp (and version.cpp) includes it.
+// Parses one command line against the rows of a command. Wraps cxxopts, whose header takes seconds to
+// compile, so only option_parser.cpp and version.cpp include it.
 #pragma once
 
 #include <memory>
@@ -18,44 +18,42 @@ namespace imgpipe {
 
 class Parser {
  public:
-  // Reads the presets that `arguments` name. Throws Error(usage), as GivenOptions does. `command` stays where
-  // it is; `commands` may be empty.
+  // Reads the presets that `arguments` name. Throws Error(usage) like GivenOptions. `command` must outlive
+  // this object; `commands` may be empty.
   Parser(const CommandRow& command, const std::vector<std::string>& arguments, Commands commands = {});
   ~Parser();
   Parser(const Parser&) = delete;
   Parser& operator=(const Parser&) = delete;
 
-  // Returns the text of --help or --version where one of them is given. Throws Error(usage).
+  // Parses the arguments. Returns the text of --help or --version if requested. Throws Error(usage).
   [[nodiscard]] std::optional<std::string> parse();
 
   [[nodiscard]] const std::vector<std::string>& arguments() const { return arguments_; }
   [[nodiscard]] const GivenOptions& given() const { return given_; }
   [[nodiscard]] Commands commands() const { return commands_; }
 
-  // Whether the command has such an option.
   [[nodiscard]] bool knows(std::string_view name) const;
-  // Of an option, or of a positional argument by its name; where an option of that name is given, the
-  // option's.
+  // These take the name of an option or positional argument; an option of the same name takes precedence.
   [[nodiscard]] bool has(const std::string& name) const;
   [[nodiscard]] bool has_option(const std::string& name) const;
   [[nodiscard]] std::string text(const std::string& name) const;
-  // Every value of an option that may be repeated.
+  // Returns every value of a repeatable option.
   [[nodiscard]] std::vector<std::string> texts(const std::string& name) const;
   [[nodiscard]] std::string text_or_empty(const std::string& name) const {
     return has(name) ? text(name) : "";
   }
-  // The same, but throws Error(usage) for an empty text.
+  // Like text_or_empty(), but throws Error(usage) if the option has an empty value.
   [[nodiscard]] std::string name_or_empty(const std::string& name) const;
   [[nodiscard]] int integer(const std::string& name, int least, int most) const {
     return static_cast<int>(parse_integer(name, text(name), least, most));
   }
-  // Arguments that are not options, but for names that an option stands in for.
+  // Returns the arguments that are not options.
   [[nodiscard]] std::vector<std::string> positional() const;
-  // Those that have no name.
+  // Returns those beyond the command's positional names.
   [[nodiscard]] const std::vector<std::string>& more() const { return more_; }
 
  private:
-  struct Library;  // what cxxopts holds
+  struct Library;  // the state of cxxopts
   using Placed = std::pair<std::string, std::string>;
   void place(const std::vector<std::string>& texts);
   void check_positional() const;
@@ -67,7 +65,7 @@ class Parser {
   GivenOptions given_;
   std::unique_ptr<Library> library_;
   std::vector<Placed> placed_;     // positional arguments with their names
-  std::vector<std::string> more_;  // and those that have none
+  std::vector<std::string> more_;  // further positional arguments
 };
 
 // A .json file, or "-" for stdout; empty: --json is not given.

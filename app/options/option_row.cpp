@@ -8,7 +8,7 @@
 namespace imgpipe {
 namespace {
 
-// What no preset holds: a new option is in presets unless it is named here.
+// Options that presets cannot hold. New options may be in presets unless listed here.
 constexpr std::string_view kNotInPresets[] = {
     "preset",      "write-preset", "output", "files-from", "report",  "json",    "trace", "histogram",
     "keep-stages", "failed-out",   "shard",  "balance",    "dry-run", "version", "help"};

@@ -1,4 +1,4 @@
-// Options, one row each: what is parsed, and what --help says.
+// Describes options, one row each, for parsing and --help.
 #pragma once
 
 #include <initializer_list>
@@ -9,52 +9,52 @@
 
 namespace imgpipe {
 
-// A name and its text in help: "imgpipe INPUT OUTPUT [options]" and what it does.
+// A line of help, such as "imgpipe INPUT OUTPUT [options]" and its description.
 struct HelpLine {
-  std::string name;  // spaces in front of it stay
+  std::string name;  // leading spaces are kept
   std::string text;  // may be empty
 };
 
 // Printed between the usage and the options.
 struct HelpTable {
-  std::string title;           // empty: there is none
-  std::vector<HelpLine> rows;  // a name that begins with spaces belongs to the one before
+  std::string title;           // empty: no table
+  std::vector<HelpLine> rows;  // a name with leading spaces belongs to the row before
 };
 
 struct OptionRow {
   const char* group;
-  const char* flags;   // "q,quiet": a letter, if any, then its name, then other names for the same
+  const char* flags;   // "q,quiet": an optional letter, the name, then aliases
   const char* value;   // nullptr: a switch
-  const char* preset;  // nullptr: none
+  const char* preset;  // default value; nullptr: none
   std::string help;
-  std::vector<std::string> values{};  // what it takes, where that is a choice, or where a choice begins it
-  const char* implied = nullptr;      // the value where none follows; nullptr: a value is required
-  const char* ending = nullptr;  // with `implied`: of a value that is an argument of its own, or it is "-"
+  std::vector<std::string> values{};  // allowed values, or prefixes of them
+  const char* implied = nullptr;      // the value if none follows; nullptr: a value is required
+  const char* ending = nullptr;       // with `implied`: of values; "-" is one too
 };
 
-// Of a row: every letter and name, each with its dashes ("-q", "--quiet"); and the name alone ("quiet").
+// Returns every letter and name with dashes: "-q", "--quiet". option_name() returns "quiet".
 [[nodiscard]] std::vector<std::string> spelled_flags(const OptionRow& row);
 [[nodiscard]] std::string option_name(const OptionRow& row);
-// Its letter; 0: there is none.
+// Returns its letter, or 0 if there is none.
 [[nodiscard]] char option_letter(const OptionRow& row);
 
-// Whether a preset may hold an option of the main command (app/options/presets.h): all but those that say
-// something of one run only, what it reads, what it writes, and how it is asked for.
+// Returns true if a preset may hold this option of the main command (app/options/presets.h). Options that
+// concern a single run, its inputs or its outputs are excluded.
 [[nodiscard]] bool in_presets(const OptionRow& row);
-// Whether every one of them counts that is given, and not the last alone.
+// Returns true if all values of a repeated option count, not only the last.
 [[nodiscard]] bool is_repeated(const OptionRow& row);
-// Two switches of which a run has one: what is said on the command line takes out the other of a preset.
+// Two mutually exclusive switches. One on the command line overrides the other in a preset.
 struct ExcludingOptions {
   std::string_view one, other;
 };
 [[nodiscard]] std::span<const ExcludingOptions> excluding_options();
 
-// Those of `rows` that have one of these names, in their order.
+// Returns the rows with these names, in their order.
 [[nodiscard]] std::vector<OptionRow> rows_named(std::vector<OptionRow> rows,
                                                 std::initializer_list<std::string_view> names);
-// --json [FILE] of a group: without FILE, stdout.
+// Returns the row of --json [FILE], which means stdout without FILE.
 [[nodiscard]] OptionRow json_row(const char* group, std::string help);
-// Appends `more` to `rows`, as rows of that group; without one, of their own.
+// Appends `more` to `rows`, in `group` if given, otherwise in their own groups.
 void add_rows(std::vector<OptionRow>& rows, std::vector<OptionRow> more, const char* group = nullptr);
 
 }  // namespace imgpipe

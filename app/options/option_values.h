@@ -1,4 +1,4 @@
-// What options take: numbers, files, and choices, whose words stand for a value each.
+// Values of options: numbers, files, and choices, which map words to values.
 #pragma once
 
 #include <algorithm>
@@ -22,10 +22,10 @@ using Choices = std::array<std::pair<std::string_view, Value>, N>;
 // Throws Error(usage).
 [[noreturn]] void usage(const std::string& message);
 
-// All throw Error(usage) that names the option and the values it takes.
+// The following functions throw Error(usage) that names the option and its allowed values.
 [[nodiscard]] std::int64_t parse_integer(const std::string& option, std::string_view text, std::int64_t least,
                                          std::int64_t most);
-// By its ending a file says what it is to hold.
+// Checks that a file has one of the endings, which determine its format.
 [[nodiscard]] std::string file_with_ending(const std::string& option, const std::string& path,
                                            std::initializer_list<std::string_view> endings);
 // The same, or "-" for stdout.
@@ -44,18 +44,16 @@ template <class Value, std::size_t N>
   usage_of_choice(option, text, names);
 }
 
-// What begins a --device.
+// The values of --device, or their beginnings.
 [[nodiscard]] std::vector<std::string> device_values();
-// What begins a --pattern, and all patterns as --help describes them.
+// The beginnings of the values of --pattern, and the text of --help.
 [[nodiscard]] std::vector<std::string> pattern_values();
 [[nodiscard]] std::string pattern_help();
 
-// The word that stands for a value.
 template <class Value, std::size_t N>
 [[nodiscard]] std::string_view choice_name(Value value, const Choices<Value, N>& choices) {
   return std::ranges::find(choices, value, &std::pair<std::string_view, Value>::second)->first;
 }
-// As texts of their own.
 template <class Names>
 [[nodiscard]] std::vector<std::string> strings(const Names& names) {
   return {names.begin(), names.end()};

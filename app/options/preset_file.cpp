@@ -34,13 +34,13 @@ constexpr std::int64_t kMostPresetBytes = std::int64_t{1} << 20;
 constexpr const char* kStages = "stages";
 
 std::string number_text(double value) {
-  std::array<char, 512> text{};  // of 1e308, all of them digits
+  std::array<char, 512> text{};  // 1e308 has 309 digits
   const auto [end, error] =
       std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
   return error == std::errc{} ? std::string(text.data(), end) : "";
 }
 
-// nullopt for what is neither a text nor a number.
+// Returns nullopt for a node that is neither a string nor a number.
 std::optional<std::string> text_of(const toml::node& node) {
   if (const auto* text = node.as_string()) return text->get();
   if (const auto* number = node.as_integer()) return std::to_string(number->get());
@@ -75,7 +75,7 @@ class PresetReader {
 
   std::vector<PresetOption> read() {
     const toml::table table = parse();
-    // In the order of the file, so that the first mistake is told.
+    // In the order of the file, so that the first mistake is reported.
     std::vector<std::pair<const toml::key*, const toml::node*>> entries;
     for (const auto& [key, node] : table) entries.emplace_back(&key, &node);
     std::ranges::sort(entries, {}, [](const auto& entry) {
@@ -184,7 +184,7 @@ void check_utf8(const std::string& name, const std::string& text) {
   }
 }
 
-// A number where it comes back as the same text, else a text.
+// Writes a number if it reads back as the same text, otherwise a string.
 std::string value_literal(const std::string& name, const std::string& text) {
   check_utf8(name, text);
   const char* const end = text.data() + text.size();
@@ -207,7 +207,7 @@ std::string list_literal(const std::string& name, const std::vector<std::string>
   return "[" + list + "]";
 }
 
-// As it is named from the preset's folder.
+// Returns the path of a range file relative to the preset's directory.
 std::string range_from(const std::string& file, const std::string& preset) {
   const fs::path whole = fs::weakly_canonical(fs::absolute(file));
   const fs::path of_preset = fs::absolute(preset).parent_path();

@@ -45,7 +45,7 @@ bool GivenOptions::is_overruled(const std::string& name) const {
 }
 
 void GivenOptions::take_presets(const std::vector<OptionRow>& rows) {
-  std::vector<PresetOption> options;  // each once
+  std::vector<PresetOption> options;  // each option once
   for (const GivenArgument& argument : all_) {
     if (name_of(argument) != "preset" || !argument.has_value) continue;
     const std::vector<PresetOption> later = read_preset(argument.text, rows);

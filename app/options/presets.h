@@ -1,4 +1,4 @@
-// The options of a run: what stands on the command line, and what presets say (--preset, --write-preset).
+// The options of a run, from the command line and from presets (--preset, --write-preset).
 #pragma once
 
 #include <map>
@@ -12,26 +12,25 @@ namespace imgpipe {
 
 class GivenOptions {
  public:
-  // Reads the presets that `arguments` name. Of an option that several of them hold the last one's is taken,
-  // and none where the command line has it, or the other of two switches that exclude each other; so it is
-  // with those that may be repeated, whose values are not added up. With --help or --version no preset is
-  // read. `rows` stay where they are. Throws as given_arguments() and read_preset() do.
+  // Reads the presets that `arguments` name. The last preset with an option wins. The command line overrides
+  // presets, also if it has the other of two exclusive switches. Values of repeatable options are replaced,
+  // not added. With --help or --version no preset is read. `rows` must outlive this object. Throws like
+  // given_arguments() and read_preset().
   GivenOptions(const std::vector<std::string>& arguments, const std::vector<OptionRow>& rows,
                const std::string& command);
 
-  // What is of presets comes first.
+  // Returns all arguments; those from presets come first.
   [[nodiscard]] const std::vector<GivenArgument>& all() const { return all_; }
 
-  // Whether nothing but a preset is wanted: --write-preset without anything to read or to write.
+  // Returns true for --write-preset without inputs and outputs.
   [[nodiscard]] bool only_writes_preset() const;
   [[nodiscard]] bool is_of_preset(const std::string& name) const { return places_.contains(name); }
-  // "scan.toml:3: --quality: ..." of "--quality: ...", where that option is of a preset.
+  // Prepends the preset's position to a message about an option from a preset: "scan.toml:3: --quality: ...".
   [[nodiscard]] std::string with_place(const std::string& message) const;
 
-  // The options as a preset that is to be at `path`, in the order of the table (app/options/preset_file.h).
+  // Returns the options as a preset to be written to `path`, in table order (app/options/preset_file.h).
   [[nodiscard]] std::string as_preset(const std::string& path) const;
-  // Those that were given and that no preset holds, as they are spelled: "--report". --preset and
-  // --write-preset aside.
+  // Returns the given options that presets cannot hold, except --preset, --write-preset and --output.
   [[nodiscard]] std::vector<std::string> left_out() const;
 
  private:
@@ -41,7 +40,7 @@ class GivenOptions {
 
   const std::vector<OptionRow>& rows_;
   std::vector<GivenArgument> all_;
-  std::map<std::string, std::string> places_;  // of those of presets
+  std::map<std::string, std::string> places_;  // of options from presets
 };
 
 }  // namespace imgpipe

@@ -50,7 +50,7 @@ std::string with_separators(const std::vector<std::string>& parts, char separato
   return text;
 }
 
-// The counts of one channel: 256 or 65,536 whole numbers, not too many in all.
+// Returns the counts of one channel: 256 or 65,536 integers with a limited sum.
 std::vector<std::uint64_t> counts_of(const Json& values) {
   if (!values.is_array() || (values.size() != 256 && values.size() != 65536))
     refuse("counts of a channel are no list of 256 or 65536");
@@ -67,7 +67,7 @@ std::vector<std::uint64_t> counts_of(const Json& values) {
   return counts;
 }
 
-// The colour channels of one group of images.
+// Returns the counts of the colour channels of one group of images.
 std::vector<std::vector<std::uint64_t>> channels_of(const Json& group) {
   if (!group.is_object() || !group.contains("counts") || !group["counts"].is_object())
     refuse("there are no counts where a histogram has them");
@@ -101,14 +101,13 @@ std::string levels_of(const std::string& path, const ContrastParameters& paramet
   });
 }
 
-// Why a parameter is not for a range.
+// Returns why a parameter cannot be combined with a range.
 std::string objection(const Parameter& row, const std::string& value) {
   if (row.name != "to") return "range, which is one for all planes";
   return "range, which keeps the bits: add depth:" + value + (value == "8" ? " behind it" : " before it");
 }
 
-// The stage has one parameter more than its table: a name that is none of all these is refused here. `parts`:
-// of the step, behind the stage's name.
+// Rejects unknown names; "range" is not in the stage's table. `parts` follow the stage's name.
 void check_names(std::span<const std::string> parts) {
   std::vector<std::string_view> names;
   for (const Parameter& row : find_stage(kRangedStage)->parameters) names.push_back(row.name);
@@ -124,7 +123,7 @@ void check_names(std::span<const std::string> parts) {
   }
 }
 
-// Whatever says more of contrast than its clip has no place beside a range.
+// Rejects every parameter of contrast other than its clip.
 void check_parameters(const StageRequest& request) {
   const Parameters own = presets(request.stage->parameters);
   for (std::size_t i = 0; i < request.stage->parameters.size(); ++i) {

@@ -1,5 +1,5 @@
-// contrast:range= in --stages: one range for all images, from counts that imgpipe wrote (FILE.json) or makes
-// first (series).
+// contrast:range= in --stages: one range for all images, from counts that imgpipe wrote (FILE.json) or
+// computes in an extra pass (series).
 #pragma once
 
 #include <cstddef>
@@ -12,32 +12,30 @@
 
 namespace imgpipe {
 
-// For --help: the stage that may have a range, and what the range may be.
+// For --help: the stage that accepts a range, and the allowed values.
 inline constexpr std::string_view kRangedStage = "contrast";
 inline constexpr std::string_view kRangeHelp =
     "One lo and hi for all images: range=FILE.json, of the counts that imgpipe stats --json or --histogram "
     "wrote; range=series, of all the pages that --pages chooses";
-// What is typed of it.
+// The parameter's key and its special value.
 inline constexpr std::string_view kRangeKey = "range=";
 inline constexpr std::string_view kRangeOfSeries = "series";
 
-// Steps contrast:...:range=series are left as contrast:..., and are these of the list: their range is that of
-// all pages of the input (pipeline/jobs/input_job.h).
+// `list` has contrast:... for each step contrast:...:range=series; `of_series` has their indices. Their range
+// is that of all pages of the input (pipeline/jobs/input_job.h).
 struct RangedList {
   std::string list;
   std::vector<std::size_t> of_series;
 };
 
-// Writes each step contrast:...:range=FILE as levels:LO:HI:BITS, with lo and hi as contrast finds them in
-// FILE's counts by the step's clip: of all colour channels together, and of all groups of images together.
-// FILE is what imgpipe stats --json wrote, or --histogram FILE.json, of which the counts before the stages
-// are taken. A list without such a step comes back as it is. Throws Error(usage) for a step that asks for
-// more than one range, and Error(input) for a file that cannot be read, that holds no counts, or whose counts
-// have no range to stretch.
+// Rewrites each step contrast:...:range=FILE as levels:LO:HI:BITS. lo and hi are those that contrast would
+// find with the step's clip, over all colour channels and all groups of images together.
+// FILE is written by imgpipe stats --json or --histogram FILE.json, whose counts before the stages are used.
+// Other lists are returned unchanged. Throws Error(usage) for a step with more than one range, and
+// Error(input) if a file cannot be read, has no counts, or has no range to stretch.
 [[nodiscard]] RangedList with_ranges(const std::string& list, const StagePresets& presets);
 
-// The same list, in which each range=FILE has the name that `named` gives it; what is no list comes back as
-// it is.
+// Replaces each range=FILE by the name that `named` returns; an invalid list is returned unchanged.
 [[nodiscard]] std::string with_range_files(const std::string& list,
                                            const std::function<std::string(const std::string& file)>& named);
 

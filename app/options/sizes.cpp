@@ -24,7 +24,7 @@ std::int64_t power(std::int64_t base, std::size_t exponent) {
   return value;
 }
 
-// What one of a unit is; std::nullopt for what is none.
+// Returns the size of a unit, or nullopt if it is unknown.
 std::optional<std::int64_t> unit_size(std::string_view text, Kind kind) {
   std::string unit(text);
   std::ranges::transform(unit, unit.begin(),
@@ -42,7 +42,7 @@ std::optional<std::int64_t> unit_size(std::string_view text, Kind kind) {
   return std::nullopt;
 }
 
-// Whole digits; kLargestAmount for more than an integer holds.
+// Parses decimal digits; kLargestAmount if the value overflows.
 std::optional<std::int64_t> digits(std::string_view text) {
   if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
   std::int64_t value = 0;
@@ -50,7 +50,7 @@ std::optional<std::int64_t> digits(std::string_view text) {
   return error == std::errc::result_out_of_range ? kLargestAmount : value;
 }
 
-// kLargestAmount for more than an integer holds; std::nullopt for what is no amount.
+// Returns kLargestAmount if the value overflows, nullopt if the text is not an amount.
 std::optional<std::int64_t> amount(std::string_view text, Kind kind) {
   const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
   const std::optional<std::int64_t> unit = unit_size(text.substr(end), kind);
@@ -74,7 +74,7 @@ std::optional<std::int64_t> parse_decimal(std::string_view number, std::int64_t 
     std::string fraction(number.substr(point + 1));
     if (fraction.size() > kDecimals || !digits(fraction)) return std::nullopt;
     fraction.resize(kDecimals, '0');
-    // Below 1024^4 times 10^6, which an integer holds.
+    // At most 1024^4 times 10^6, which fits.
     part = unit * *digits(fraction) / kOneOfDecimals;
   }
   if (*whole > (kLargestAmount - part) / unit) return kLargestAmount;

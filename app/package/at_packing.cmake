@@ -1,4 +1,4 @@
-# When cpack runs: the version of the packages (app/build_id.cmake), which changes without CMake running again.
+# Included by cpack. Sets the version of the packages (app/build_id.cmake), which changes without rerunning CMake.
 include(${CPACK_IMGPIPE_SOURCE}/app/build_id.cmake)
 imgpipe_build_id(${CPACK_IMGPIPE_SOURCE} ${CPACK_PACKAGE_VERSION})
 set(CPACK_DEBIAN_PACKAGE_VERSION ${imgpipe_debian_version})

@@ -1,8 +1,7 @@
-# Before a package is packed.
 cmake_policy(VERSION 3.25)
-# Permissions do not depend on the umask of the checkout or of cpack.
+# Make permissions independent of the umask of the checkout or of cpack.
 execute_process(COMMAND chmod -R u=rwX,go=rX ${CPACK_TEMPORARY_INSTALL_DIRECTORY} COMMAND_ERROR_IS_FATAL ANY)
-# Of a .deb: man pages compressed, as Debian's policy has them (12.1).
+# Debian policy 12.1 requires compressed man pages in a .deb.
 if(CPACK_GENERATOR STREQUAL "DEB")
   find_program(GZIP gzip REQUIRED)
   file(GLOB_RECURSE pages ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/*.1)

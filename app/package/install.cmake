@@ -1,4 +1,4 @@
-# What `cmake --install` puts where, in three components: the program, the lab, and the library for other programs.
+# Installs three components: the program, the lab, and the library for other programs.
 set(imgpipe_library_folder ${CMAKE_INSTALL_LIBDIR}/cmake/imgpipe)
 set(imgpipe_include_folder ${CMAKE_INSTALL_INCLUDEDIR}/imgpipe)
 
@@ -7,10 +7,10 @@ install(TARGETS imgpipe-bench RUNTIME DESTINATION ${imgpipe_libexec_folder} COMP
 install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program
         FILES_MATCHING PATTERN *.md PATTERN *.png PATTERN schemas EXCLUDE)
-# The JSON Schemas of what the program writes (docs/json.md).
+# The JSON Schemas of the program's output (docs/json.md).
 install(DIRECTORY docs/schemas/ DESTINATION ${CMAKE_INSTALL_DATADIR}/imgpipe/schemas COMPONENT program
         FILES_MATCHING PATTERN *.json)
-# Links of docs/json.md lead there.
+# docs/json.md links to them.
 file(RELATIVE_PATH imgpipe_schemas ${CMAKE_INSTALL_FULL_DOCDIR}/docs ${CMAKE_INSTALL_FULL_DATADIR}/imgpipe/schemas)
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/generated)
 file(CREATE_LINK ${imgpipe_schemas} ${PROJECT_BINARY_DIR}/generated/schemas SYMBOLIC)
@@ -18,7 +18,7 @@ install(FILES ${PROJECT_BINARY_DIR}/generated/schemas DESTINATION ${CMAKE_INSTAL
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program USE_SOURCE_PERMISSIONS)
 
 # ---- the library ------------------------------------------------------------------------------------
-# The headers that docs/library.md names, and what they include when CMake runs.
+# The headers listed in docs/library.md, and those they include, collected when CMake runs.
 set(imgpipe_public_headers
   images/codecs/codec.h images/error.h images/files/output_file.h images/formats/pending_input.h images/image.h
   images/plane.h images/simd.h images/synth.h

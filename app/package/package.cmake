@@ -1,4 +1,4 @@
-# What `cpack` makes: imgpipe, imgpipe-bench and imgpipe-dev as .deb, and one tarball of everything.
+# Packages made by `cpack`: imgpipe, imgpipe-bench and imgpipe-dev as .deb, and one tarball of everything.
 set(CPACK_PACKAGE_VENDOR "the imgpipe authors")
 set(CPACK_PACKAGE_CONTACT "the imgpipe authors <maintainers@imgpipe.invalid>" CACHE STRING
     "Maintainer of packages: name and address, as Debian's policy has it")
@@ -13,8 +13,8 @@ set(CPACK_IMGPIPE_SOURCE ${PROJECT_SOURCE_DIR})
 set(CPACK_IMGPIPE_DEBIAN ${PROJECT_BINARY_DIR}/generated/debian)
 set(CPACK_IMGPIPE_PROCESSOR ${CMAKE_SYSTEM_PROCESSOR})
 
-# ---- what Debian's policy asks for beside what is installed -----------------------------------------
-# The components debian, debian_bench and debian_dev are in no other kind of package.
+# ---- additional files required by Debian's policy ---------------------------------------------------
+# Only .deb packages contain the components debian, debian_bench and debian_dev.
 set(imgpipe_debian_folder ${CPACK_IMGPIPE_DEBIAN})
 file(READ LICENSE imgpipe_license)
 string(REGEX REPLACE "^.*Permission is hereby" "Permission is hereby" imgpipe_license "${imgpipe_license}")
@@ -40,15 +40,15 @@ set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME imgpipe)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION graphics)
-# By the shared objects that the program names. The CUDA runtime is linked statically, and the driver is loaded where
-# there is one: neither is a dependency.
+# Dependencies are derived from the program's shared objects. The CUDA runtime is linked statically and the driver is
+# loaded at run time, so neither is a dependency.
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
 "Grayscale, histogram, contrast stretch, smoothing and further stages over one
 image or whole folders, on CUDA devices or any processor, with the same bytes
 on each and a report of what every stage took.")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS imgpipe-bench)
-# It depends on imgpipe of the same version (at_packing.cmake).
+# at_packing.cmake adds the dependency on imgpipe of the same version.
 set(CPACK_DEBIAN_BENCH_PACKAGE_NAME imgpipe-bench)
 set(CPACK_DEBIAN_BENCH_PACKAGE_SECTION graphics)
 set(CPACK_DEBIAN_BENCH_PACKAGE_SHLIBDEPS ON)
@@ -57,7 +57,7 @@ set(CPACK_COMPONENT_BENCH_DESCRIPTION
 every stage checked against the reference and timed, with its source text.")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME imgpipe-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
-# What imgpipe-config.cmake looks for.
+# The libraries that imgpipe-config.cmake finds.
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
     "libjpeg-dev, libpng-dev, zlib1g-dev, libtiff-dev, libwebp-dev, libzstd-dev, libisal-dev, libhwy-dev")
 set(CPACK_COMPONENT_DEV_DESCRIPTION

@@ -10,7 +10,7 @@
 namespace imgpipe {
 namespace {
 
-// 0: of a stream it is not known.
+// Returns 0 for a stream, whose length is unknown.
 std::size_t count_of(const PageRange& range) {
   const bool is_endless = range.last == std::numeric_limits<std::int64_t>::max();
   return is_endless ? 0 : static_cast<std::size_t>(range.count());

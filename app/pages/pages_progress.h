@@ -1,4 +1,4 @@
-// Progress over the pages of one input, and what a signal says of it.
+// Progress over the pages of one input, and the summary line if a signal ends the run.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,16 @@ namespace imgpipe {
 
 class PagesProgress {
  public:
-  // Of a run that began at `start`. `passes`: over all pages, one for each contrast step with range=series,
-  // then the one that writes. `input` stays where it is.
+  // The run began at `start`. `passes`: one over all pages for each contrast step with range=series, and one
+  // that writes. `input` must outlive this object.
   PagesProgress(const InputJob& input, bool quiet, std::size_t passes, Timeline::Clock::time_point start);
 
   void begin_pass();
-  // In a pass before the last: a page; beyond the last page another pass begins.
+  // Counts a page in a pass before the last; starts the next pass after the last page.
   void page_is_counted(const ImageHeader& page);
-  // A signal ends the run at once, and finished pages stay: its line counts them.
+  // Updates the line that is written if a signal ends the run: finished pages stay.
   void page_is_written();
   void page_is_done(const ImageHeader& page);
-  // Removes the bar, so that other text can be written.
   void clear() { progress_.clear(); }
 
  private:

@@ -49,7 +49,7 @@ void add_report(Fields& fields, const ImageReport& sums, const RunFacts& facts,
   });
 }
 
-// From the least to the largest.
+// "12 to 30", or "12" if both are equal.
 std::string span_text(int least, int most) {
   return std::to_string(least) + (least == most ? "" : " to " + std::to_string(most));
 }

@@ -57,7 +57,7 @@ std::string shaping_options(const ProcessOptions& options, const std::optional<F
   struct Row {
     std::string_view key;
     std::string value;
-    bool shapes = true;  // the bytes of this format
+    bool shapes = true;  // affects the bytes of this format
   };
   const Row rows[] = {{"stages", steps_text(options)},
                       {"pages", options.pages ? pages_text(*options.pages) : ""},

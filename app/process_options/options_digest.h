@@ -1,4 +1,4 @@
-// What tells two runs apart that make other bytes of the same images.
+// Digests of the options that affect the bytes of outputs.
 #pragma once
 
 #include <cstdint>
@@ -12,43 +12,40 @@
 
 namespace imgpipe {
 
-// The options that shape the bytes of outputs, a line each, "key=value": the steps with every parameter, as
-// presets, files (range=FILE) and spelling have made it, what is taken of the input, and how the output is
-// written, its format too; none: each output's own, by its name. Where, how fast and what is told of it
-// (device, threads, fuse, reports) is not among them. The order of the lines is fixed.
+// Returns the options that affect the bytes of outputs as lines "key=value" in a fixed order: the resolved
+// steps with every parameter, the input options, and the output's format and encoding. Without `format`, each
+// output's name selects its format. Options for execution and reports (device, threads, fuse) are left out.
 [[nodiscard]] std::string shaping_options(const ProcessOptions& options, const std::optional<Format>& format);
 
-// As --pages takes it.
+// Returns the value of --pages.
 [[nodiscard]] std::string pages_text(const PageSelection& pages);
-// As --bands takes it; empty: it was not given.
+// Returns the value of --bands; empty if not given.
 [[nodiscard]] std::string bands_text(const DecodeOptions& decode);
 
-// SHA-256 (FIPS 180-4), 64 hexadecimal digits, in lower case.
+// SHA-256 (FIPS 180-4) as 64 lower-case hexadecimal digits.
 [[nodiscard]] std::string sha256(std::string_view bytes);
 
-// The first 64 bits of a digest as sha256() gives it.
 [[nodiscard]] std::uint64_t first_64_bits(const std::string& digest);
 
-// The hash of an input's name relative to INPUT, for Provenance.
+// Hashes an input's name relative to INPUT, for Provenance.
 [[nodiscard]] inline std::uint64_t name_hash(const std::string& name) {
   return first_64_bits(sha256(name));
 }
 
-// The digest of a run, or of its outputs of one format: SHA-256 of shaping_options().
+// Returns the SHA-256 of shaping_options() for a run, or for its outputs of one format.
 [[nodiscard]] std::string options_digest(const ProcessOptions& options, const std::optional<Format>& format);
 
-// The same as 64 bits for Provenance. --codec turbo makes the same bytes as auto, and has the same hash.
+// The same as 64 bits for Provenance. --codec turbo has the hash of auto, because its bytes are equal.
 [[nodiscard]] std::uint64_t options_hash(ProcessOptions options, Format format);
 
-// Enough of a digest for people to compare.
 [[nodiscard]] inline std::string short_digest(const std::string& digest) {
   return digest.substr(0, 12);
 }
 
-// That of each format, made once.
+// Computes the digest of each format once.
 class OptionsDigests {
  public:
-  // `options` stay where they are.
+  // `options` must outlive this object.
   explicit OptionsDigests(const ProcessOptions& options) : options_(options) {}
   [[nodiscard]] const std::string& of(Format format);
 

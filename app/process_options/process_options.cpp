@@ -40,12 +40,12 @@ void read_reports(const Parser& parser, ReportOptions& reports) {
   reports.stages_folder = parser.name_or_empty("keep-stages");
 }
 
-// --name, behind the options that it depends on.
+// Reads --name, after the options that it depends on.
 void read_name(const Parser& parser, ProcessOptions& options) {
   if (!parser.has("name")) return;
   options.output.name.emplace(parser.text("name"));
   options.output.name->check_format(options.output.format);
-  // An ending says it as --format does: reports and the digest have it from there.
+  // The ending selects the format like --format; reports and the digest use it.
   if (!options.output.format) options.output.format = format_by_ending(parser.text("name"));
   const bool has_page = options.output.name->has(kPageField);
   if (has_page && !options.pages) usage("--name: {page} is the number of a page: add --pages all");
@@ -86,7 +86,7 @@ void check_update(const ProcessOptions& options) {
         "nothing");
 }
 
-// stdin can be read once.
+// stdin can only be read once.
 void check_stdin(const Parser& parser, const InputOptions& input) {
   const std::vector<std::string> presets = parser.texts("preset");
   const auto of_presets = std::ranges::count(presets, kStandardStream);
@@ -94,7 +94,7 @@ void check_stdin(const Parser& parser, const InputOptions& input) {
   if (of_presets > 1 || (of_presets == 1 && is_input)) usage("--preset -: something else reads stdin, too");
 }
 
-// The options of a batch on the command line. A preset may be for batches as well as for single images.
+// Returns the batch options on the command line, not those of presets, which may serve single images too.
 std::vector<std::string> given_batch_options(const Parser& parser) {
   std::vector<std::string> names;
   for (const OptionRow& row : batch_rows()) {
@@ -104,7 +104,7 @@ std::vector<std::string> given_batch_options(const Parser& parser) {
   return names;
 }
 
-// INPUT... OUTPUT, or INPUT... and --output; with --files-from there may be no INPUT.
+// INPUT... OUTPUT, or INPUT... with --output; INPUT is optional with --files-from.
 std::vector<std::string> read_paths(const Parser& parser) {
   std::vector<std::string> paths = parser.positional();
   if (parser.has_option("output")) paths.push_back(parser.text("output"));

@@ -1,4 +1,4 @@
-// The options of the main command, read and checked.
+// The parsed and checked options of the main command.
 #pragma once
 
 #include <cstddef>
@@ -24,31 +24,30 @@ class Parser;
 inline constexpr Choices<bool, 2> kMetadata{{{"keep", true}, {"strip", false}}};
 inline constexpr Choices<bool, 2> kSync{{{"yes", true}, {"no", false}}};
 
-// --stages, and the options that preset parameters of stages.
+// --stages, and the options that set parameters of stages.
 struct StageOptions {
   std::vector<StageRequest> steps;
   std::string list;                            // as given
-  std::vector<std::size_t> series_steps;       // of `steps`, whose range is that of all pages
-  std::vector<OptionValue> parameter_options;  // given, or their own presets
+  std::vector<std::size_t> series_steps;       // indices into `steps` whose range covers all pages
+  std::vector<OptionValue> parameter_options;  // as given, or their defaults
 };
 
-// OUTPUT: where results go, how they are encoded, and which files they may replace.
 struct OutputOptions {
   std::string path;
-  std::optional<NameTemplate> name;  // --name: of files in OUTPUT, which is a directory
-  bool is_listed = false;  // OUTPUT is the last of the files named, not of an option or in a directory
-  std::string new_folder;  // of one image: is made for OUTPUT; empty: there is nothing to make
+  std::optional<NameTemplate> name;  // --name, for files in the directory OUTPUT
+  bool is_listed = false;            // the last positional argument; not from --output or in a directory
+  std::string new_folder;            // single image: directory to create for OUTPUT; empty: none
   std::optional<Format> format;
   EncodeOptions encode;
   bool keep_metadata = true;
   Replace replace = Replace::own;
-  std::shared_ptr<OutputSync> sync = std::make_shared<OutputSync>();  // --sync: of all files of the run
+  std::shared_ptr<OutputSync> sync = std::make_shared<OutputSync>();  // --sync, for all files of the run
   bool update = false;
-  bool is_stamped = false;  // of one image: --update made it, so that it is replaced whatever it holds
+  bool is_stamped = false;  // single image made with --update: may be replaced whatever it holds
   bool skip_existing = false;
 };
 
-// What is compared, measured and reported. Paths: empty: not requested; "-": stdout.
+// Paths are empty if not requested; "-" is stdout.
 struct ReportOptions {
   bool compare = false;
   int repeat = 0;
@@ -63,7 +62,7 @@ struct ReportOptions {
 struct PresetToWrite {
   std::string file;  // "-": stdout
   std::string text;
-  std::vector<std::string> left_out{};  // options that were given and that no preset holds
+  std::vector<std::string> left_out{};  // given options that presets cannot hold
   Replace replace = Replace::own;
   LoggingOptions logging{};
 };
@@ -77,28 +76,28 @@ struct ProcessOptions {
   ReportOptions reports;
   ExecutionOptions execution;
   bool fuse = false;
-  std::int64_t device_memory_bytes = 0;  // 0: what is free
+  std::int64_t device_memory_bytes = 0;  // 0: all free memory
   std::optional<Shard> shard;
   bool dry_run = false;
-  std::vector<std::string> batch_options;  // those of a batch on the command line: "--jobs" and so on
+  std::vector<std::string> batch_options;  // batch options on the command line: "--jobs" and so on
   std::optional<PresetToWrite> preset;
   LoggingOptions logging;
 };
 
-// Throws Error that says what to change.
+// Throws Error with a message that says what to change.
 [[nodiscard]] ProcessOptions read_process_options(const Parser& parser);
 
-// An option that presets a parameter of a stage (Parameter::option).
+// An option that sets a parameter of a stage (Parameter::option).
 struct ParameterOption {
   std::string name;    // "clip"
   std::string value;   // for --help
-  std::string preset;  // as the option takes it: "0,0"
+  std::string preset;  // default, as given on the command line: "0,0"
   std::string help;
-  std::vector<std::string> values;  // of a choice
+  std::vector<std::string> values;  // allowed values of a choice
 };
-// The stages and their parameters, for --help.
+// Returns the stages and their parameters, for --help.
 [[nodiscard]] HelpTable stage_help();
-// All of them, in the order of the stage table.
+// Returns all of them in the order of the stage table.
 [[nodiscard]] const std::vector<ParameterOption>& parameter_options();
 
 [[nodiscard]] std::vector<OptionRow> process_rows();

@@ -35,7 +35,6 @@ std::vector<ParameterOption> make_parameter_options() {
   return options;
 }
 
-// Presets, devices, reports, pages.
 std::vector<OptionRow> action_rows() {
   return {
       {"Processing", "preset", "FILE", nullptr,

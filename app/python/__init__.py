@@ -11,11 +11,11 @@ from ._core import __version__
 
 __all__ = ["__version__", "run", "stages"]
 
-_PIL_MODES = ("L", "LA", "RGB", "RGBA", "I;16")  # whose samples are the pixels' own, and in this order
+_PIL_MODES = ("L", "LA", "RGB", "RGBA", "I;16")  # modes that store the samples themselves, in this order
 
 
 def _array_of(image):
-    """The image as a numpy array, without a copy where numpy needs none."""
+    """Return the image as a numpy array, without a copy if numpy needs none."""
     if isinstance(image, numpy.ndarray):
         return image
     if (pil := sys.modules.get("PIL.Image")) and isinstance(image, pil.Image):
@@ -41,16 +41,16 @@ def _text(name, value, example):
 def run(array, stages=_core.DEFAULT_STAGES, *, device="auto", threads=0):
     """Run the stages over an image and return (result, report).
 
-    array:   the image, which is only read: uint8 or uint16, HxW or HxWxC with 1 to 4 channels (grey, grey and alpha,
-             RGB, RGBA). A numpy array, a PIL image, or an object that numpy.asarray() takes.
+    array:   the image, which is not modified: uint8 or uint16, HxW or HxWxC with 1 to 4 channels (grey, grey and
+             alpha, RGB, RGBA). A numpy array, a PIL image, or an object that numpy.asarray() accepts.
     stages:  names with their parameters, in order: "gray,contrast:clip=0.5,resize:640:480". See stages().
     device:  "auto", "cpu", "reference", "cuda" or "cuda:N".
-    threads: of the processor; 0: as many as this process may use.
+    threads: the number of CPU threads; 0: as many as this process may use.
 
-    The result is a new array of the sample type that the stages make, HxW where it has one channel, else HxWxC. The
-    report is a dictionary: the device, steps, ranges of contrast, times.
+    The result is a new array with the sample type that the stages produce: HxW for one channel, otherwise HxWxC. The
+    report is a dictionary with the device, steps, contrast ranges and times.
 
-    Raises TypeError for an argument or samples of another type, ValueError for a value that is not allowed,
+    Raises TypeError for an argument or samples of the wrong type, ValueError for a value that is not allowed,
     RuntimeError for a device that cannot be used, and MemoryError.
     """
     start = time.perf_counter()
@@ -65,5 +65,5 @@ def run(array, stages=_core.DEFAULT_STAGES, *, device="auto", threads=0):
 
 
 def stages():
-    """Return every stage by name, in the order of the program's --help: its summary and parameters."""
+    """Return every stage by name, in the order of the program's --help, with its summary and parameters."""
     return _core.stages()

@@ -8,7 +8,7 @@ __version__: str
 class Device(TypedDict):
     implementation: str  # "cpu", "cuda", "reference"
     name: str
-    why: str  # why auto took it; "" where it was named
+    why: str  # why auto chose it; "" if it was requested
 
 class Image(TypedDict):
     width: int

@@ -1,4 +1,4 @@
-"""The version of the Python package, for scikit-build-core: that of app/build_id.cmake (PEP 440)."""
+"""Provides the package version to scikit-build-core: the PEP 440 version of app/build_id.cmake."""
 import pathlib
 import re
 import subprocess
@@ -7,7 +7,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 
 def dynamic_metadata(field, settings=None):
-    """Returns the version; of an unpacked sdist, the one that its PKG-INFO states."""
+    """Return the version; in an unpacked sdist, the one in PKG-INFO."""
     assert field == "version" and not settings
     stated = ROOT / "PKG-INFO"
     if stated.exists():

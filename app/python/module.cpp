@@ -1,5 +1,5 @@
-// The Python module imgpipe._core: numpy arrays through pipeline/runner.h. __init__.py checks the types of
-// arguments, and documents the functions.
+// The Python module imgpipe._core: runs numpy arrays through pipeline/runner.h. __init__.py checks argument
+// types and documents the functions.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -30,8 +30,8 @@ namespace py = pybind11;
 namespace imgpipe {
 namespace {
 
-// Runners between two calls, so that threads and devices are started once. Each call has one of its own for
-// as long as it runs. Never destroyed: at the end of the process there is nobody left to join threads.
+// Caches runners between calls, so that threads and devices are started once. Each running call has its own.
+// Never destroyed: at process exit their threads can no longer be joined.
 class IdleRunners {
  public:
   using Key = std::pair<std::string, int>;  // device, threads
@@ -41,7 +41,7 @@ class IdleRunners {
   };
   using Entries = std::list<Entry>;
 
-  // An idle one, or a new one; it is the caller's. Throws as Runner does.
+  // Returns an idle runner or a new one, which the caller owns. Throws like Runner.
   [[nodiscard]] Entries take(const Key& key) {
     Entries taken;
     {
@@ -55,7 +55,7 @@ class IdleRunners {
     return taken;
   }
 
-  // Those used least recently go, behind the lock: that joins their threads.
+  // Destroys the least recently used runners after unlocking, because that joins their threads.
   void give_back(Entries entry) noexcept {
     Entries surplus;
     const std::lock_guard lock(mutex_);
@@ -64,8 +64,8 @@ class IdleRunners {
       surplus.splice(surplus.end(), idle_, std::next(idle_.begin(), kMost), idle_.end());
   }
 
-  // Around a fork, by the thread that forks. A forked process has none of its parent's threads: their runners
-  // can neither be used nor destroyed.
+  // The handlers of fork, called by the forking thread. A forked process has none of its parent's threads, so
+  // their runners can neither be used nor destroyed.
   void before_fork() { mutex_.lock(); }
   void in_parent() { mutex_.unlock(); }
   void in_child() {
@@ -78,7 +78,7 @@ class IdleRunners {
   static constexpr std::ptrdiff_t kMost = 4;
 
   std::mutex mutex_;
-  Entries idle_;  // the one used last first
+  Entries idle_;  // most recently used first
 };
 
 IdleRunners& idle_runners() {
@@ -87,19 +87,19 @@ IdleRunners& idle_runners() {
 }
 
 void prepare_for_forks() {
-  (void)idle_runners();  // made by one thread
+  (void)idle_runners();  // created by a single thread
   const int failed = ::pthread_atfork([] { idle_runners().before_fork(); },
                                       [] { idle_runners().in_parent(); }, [] { idle_runners().in_child(); });
   if (failed != 0) throw std::bad_alloc();
 }
 
-// A runner for one call, which goes back however that ends.
+// Holds a runner for one call and returns it however the call ends.
 class LentRunner {
  public:
   explicit LentRunner(const IdleRunners::Key& key) : entry_(idle_runners().take(key)) {}
   // NOLINTNEXTLINE(bugprone-exception-escape): pybind11 does not say that letting the lock go throws nothing
   ~LentRunner() {
-    const py::gil_scoped_release others_run;  // while the threads of another one are joined
+    const py::gil_scoped_release others_run;  // other Python threads run while give_back() joins threads
     idle_runners().give_back(std::move(entry_));
   }
   LentRunner(const LentRunner&) = delete;
@@ -132,7 +132,7 @@ Shape shape_of(const py::array& array) {
   return {array.shape(1), array.shape(0), channels, sample_type(array)};
 }
 
-// Whether the array can be read where it lies: pixels next to each other, rows apart by any positive stride.
+// Returns true if the array can be read in place: contiguous pixels in rows with any positive stride.
 bool lies_in_rows(const py::array& array, const Shape& shape) {
   const std::int64_t size = bytes_per_sample(shape.sample);
   const bool channels_follow = array.ndim() == 2 || shape.channels == 1 || array.strides(2) == size;
@@ -147,20 +147,20 @@ ConstHostView view_of(const py::array& array, const Shape& shape) {
   return {static_cast<const std::byte*>(array.data()), shape, stride};
 }
 
-// What an array of a result keeps.
+// The memory that a result's array keeps alive.
 struct Owned {
   std::shared_ptr<const void> memory;
   bool of_device = false;
   pid_t process = ::getpid();
 };
 
-// A forked process can tell the device nothing: there its memory stays.
+// Releases the memory, except device memory in a forked process, which cannot access the device.
 void let_go(void* owned) {
   auto* const one = static_cast<Owned*>(owned);
   if (!one->of_device || one->process == ::getpid()) delete one;
 }
 
-// The result as an array that keeps its memory: nothing is copied.
+// Returns the result as an array that owns its memory, without copying.
 py::array array_of(const RunResult& result) {
   const Shape& shape = result.report.output;
   auto owned = std::make_unique<Owned>(Owned{result.memory, result.report.implementation == "cuda"});
@@ -185,7 +185,7 @@ py::dict shape_dict(const Shape& shape) {
   return dict;
 }
 
-// Names as in the program's JSON report.
+// Uses the keys of the program's JSON report.
 py::dict report_dict(const RunReport& report) {
   py::dict dict, device;
   device["implementation"] = report.implementation;
@@ -259,7 +259,7 @@ py::dict stages() {
   return all;
 }
 
-// Names the parameter of run() where the program's message names its option.
+// Replaces option names in the program's messages by parameter names of run().
 std::string python_message(std::string message) {
   for (const std::string_view option : {"--stages", "--threads", "--device"}) {
     for (std::size_t at = 0; (at = message.find(option, at)) != message.npos;) message.erase(at, 2);

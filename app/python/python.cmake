@@ -1,4 +1,5 @@
-# The Python module, where Python's headers and pybind11 are. A sanitizer would have to be in the interpreter too.
+# Builds the Python module if Python's headers and pybind11 are available. A sanitized module would need a sanitized
+# interpreter.
 set(IMGPIPE_PYTHON AUTO CACHE STRING "Build the Python module: AUTO (with tests, where pybind11 is found), ON, OFF")
 set_property(CACHE IMGPIPE_PYTHON PROPERTY STRINGS AUTO ON OFF)
 set(imgpipe_has_python OFF)
@@ -6,7 +7,7 @@ if(IMGPIPE_PYTHON STREQUAL "ON")
   set(imgpipe_python_need REQUIRED)
 elseif(IMGPIPE_PYTHON STREQUAL "AUTO" AND IMGPIPE_TESTS AND NOT IMGPIPE_SANITIZE)
   set(imgpipe_python_need QUIET)
-  # The system's own comes with the system's pybind11 and numpy.
+  # The system's Python matches the system's pybind11 and numpy.
   if(NOT Python_EXECUTABLE AND EXISTS /usr/bin/python3)
     set(Python_EXECUTABLE /usr/bin/python3)
   endif()
@@ -27,7 +28,7 @@ set(imgpipe_python_folder ${PROJECT_BINARY_DIR}/python/imgpipe)
 pybind11_add_module(imgpipe_python MODULE NO_EXTRAS app/python/module.cpp)
 set_target_properties(imgpipe_python PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${imgpipe_python_folder})
 target_link_libraries(imgpipe_python PRIVATE imgpipe_pipeline imgpipe_build_id)
-# Of the libraries' symbols none is another module's.
+# Hide the symbols of static libraries from other modules.
 target_link_options(imgpipe_python PRIVATE -Wl,--exclude-libs,ALL)
 foreach(file __init__.py __init__.pyi py.typed)
   configure_file(app/python/${file} ${imgpipe_python_folder}/${file} COPYONLY)

@@ -10,7 +10,7 @@
 namespace imgpipe {
 namespace {
 
-// Between the frame and the points nearest to it, in pixels.
+// Distance from the frame to the nearest points, in pixels.
 constexpr double kInset = 8;
 
 std::vector<double> logarithmic_ticks(double least, double most) {

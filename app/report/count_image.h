@@ -1,4 +1,4 @@
-// The counts of an image's samples, for histograms.
+// Histograms of images.
 #pragma once
 
 #include "app/report/histogram_file.h"
@@ -6,7 +6,7 @@
 
 namespace imgpipe {
 
-// Counts the samples of an image's colour planes, plane after plane, by the stages' own reference.
+// Counts the samples of an image's colour planes, one plane after another, with the reference implementation.
 [[nodiscard]] Counts count_image(const ConstHostView& pixels);
 
 }  // namespace imgpipe

@@ -9,15 +9,15 @@
 
 namespace imgpipe {
 
-// Quoted where it has a comma, a quote or a line break.
+// Quotes the text if it contains a comma, a quote or a line break.
 [[nodiscard]] std::string csv_field(const std::string& text);
 
-// The keys of an object without objects in it, and its values: null is nothing, a list is one field.
+// Return the keys and values of a flat object: null is empty, a list is one field.
 [[nodiscard]] std::string csv_head(const Json& object);
 [[nodiscard]] std::string csv_row(const Json& object);
 [[nodiscard]] std::string csv_value(const Json& value);
 
-// The fields of a row that csv_row() made.
+// Parses the fields of a row that csv_row() made.
 [[nodiscard]] std::vector<std::string> csv_fields(std::string_view row);
 
 }  // namespace imgpipe

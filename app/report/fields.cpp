@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kUsualFields = 48;
 
-// The words of "done|failed".
+// Returns the allowed numbers, or the words of "done|failed".
 Json choices(const Rule& rule) {
   if (rule.numbers != std::array<int, 2>{}) return rule.numbers;
   Json words = Json::array();
@@ -43,12 +43,12 @@ Json scalar_schema(const FieldType& type, const Rule& rule) {
 }  // namespace
 
 Fields::Fields(Json* defs, TableRow* row) : defs_(defs), row_(row) {
-  json_.get_ref<Json::object_t&>().reserve(kUsualFields);  // which copies where it grows
+  json_.get_ref<Json::object_t&>().reserve(kUsualFields);  // avoids copies while growing
 }
 
 Fields& Fields::put(std::string_view key, Json value) {
   auto& fields = json_.get_ref<Json::object_t&>();
-  static_cast<Json::object_t::Container&>(fields).emplace_back(key, std::move(value));  // no key comes twice
+  static_cast<Json::object_t::Container&>(fields).emplace_back(key, std::move(value));  // keys are unique
   if (defs_ != nullptr) required_.push_back(key);
   return *this;
 }

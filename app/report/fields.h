@@ -1,6 +1,5 @@
-// The fields of a report, declared once: key, value, the values a schema accepts, and the column of a table.
-// The same declaration gives the JSON of facts, a row of a table (table_of()) and, of facts with nothing in
-// them, the JSON Schema (app/report/json_schema.h).
+// Declares the fields of a report once: key, value, allowed values, and table column. The same declaration
+// produces JSON, table rows (table_of()) and, from empty values, the JSON Schema (app/report/json_schema.h).
 #pragma once
 
 #include <array>
@@ -22,18 +21,18 @@ namespace imgpipe {
 
 using Json = nlohmann::ordered_json;
 
-// An object whose keys are names of things.
+// An object whose keys are data, such as names of channels.
 template <class Value>
 using Named = std::vector<std::pair<std::string, Value>>;
 
-// The type of a field, by that of its value in C++.
+// The type of a field, derived from its C++ type.
 struct FieldType {
   enum class Scalar { boolean, integer, number, text };
   enum class Holder { none, list, names, named_lists };
 
   Scalar scalar = Scalar::text;
   Holder holder = Holder::none;
-  bool optional = false;  // null: there is none
+  bool optional = false;  // may be null
 };
 template <class Value>
 struct TypeOf {
@@ -61,13 +60,13 @@ struct TypeOf<Named<std::vector<Value>>> {
   static constexpr FieldType value{TypeOf<Value>::value.scalar, FieldType::Holder::named_lists};
 };
 
-// Which values of its type a field has, or its items have. Numbers are at least 0 where it says nothing.
+// The allowed values of a field, or of its items. Numbers are at least 0 by default.
 struct Rule {
   double least = 0;
   double most = std::numeric_limits<double>::infinity();
   bool above_least = false;
-  std::string_view words{};      // with | between them: the only ones
-  std::array<int, 2> numbers{};  // the only ones, unless both are 0
+  std::string_view words{};      // allowed words, separated by |
+  std::array<int, 2> numbers{};  // allowed numbers, unless both are 0
   std::string_view pattern{};
 };
 inline constexpr Rule kAnyNumber{.least = -std::numeric_limits<double>::infinity()};
@@ -80,32 +79,30 @@ inline constexpr Rule kDigest{.pattern = "^[0-9a-f]{64}$"};
   return {.numbers = {a, b}};
 }
 
-// None for an empty text.
+// Returns nullopt for an empty text.
 [[nodiscard]] inline std::optional<std::string> given(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional(text);
 }
 
-// A row of a table, with its columns.
 struct TableRow {
   std::vector<TableColumn> columns;
   std::vector<TableCell> cells;
 };
 
-// Takes the fields of one object, in order. A function that adds fields gives their values; of facts in which
-// nothing optional is there, it also gives their schema. The functions of nested objects are called for a
-// schema too: once, with a default row.
+// Collects the fields of one object, in order. The same function adds fields for values and, given default
+// values, for a schema. For a schema, nested functions are also called once, with a default row.
 class Fields {
  public:
-  // `defs`: a schema is made, whose objects go there.
+  // With `defs`, builds a schema and adds its objects there.
   explicit Fields(Json* defs = nullptr) : Fields(defs, nullptr) {}
-  // The columns of the fields, and of the objects in them, go to `row`.
+  // Adds the columns of the fields, also of nested objects, to `row`.
   explicit Fields(TableRow* row) : Fields(nullptr, row) {}
 
   template <class Value>
   Fields& add(std::string_view key, const Value& value, const Rule& rule = {}) {
     return put(key, defs_ != nullptr ? schema_of(TypeOf<std::decay_t<Value>>::value, rule) : json_of(value));
   }
-  // An object, whose fields add(Fields&) adds.
+  // Adds an object whose fields add(Fields&) adds.
   template <class Add>
   Fields& object(std::string_view key, const Add& add) {
     return put(key, value_of(key, add));
@@ -115,13 +112,13 @@ class Fields {
     if (defs_ != nullptr) return put(key, {{"anyOf", {value_of(key, add), {{"type", "null"}}}}});
     return put(key, exists ? value_of(key, add) : Json(nullptr));
   }
-  // An object of one of two kinds.
+  // Adds an object of one of two types.
   template <class AddA, class AddB>
   Fields& either(bool is_a, std::string_view key, const AddA& add_a, const AddB& add_b) {
     if (defs_ != nullptr) return put(key, {{"oneOf", {value_of("", add_a), value_of("", add_b)}}});
     return put(key, is_a ? value_of(key, add_a) : value_of(key, add_b));
   }
-  // An object for each row: add(Fields&, row).
+  // Adds an array with an object for each row: add(Fields&, row).
   template <class Rows, class Add>
   Fields& list(std::string_view key, const Rows& rows, const Add& add) {
     if (defs_ != nullptr)
@@ -130,7 +127,7 @@ class Fields {
     for (const auto& row : rows) items.push_back(value_of(key, [&](Fields& fields) { add(fields, row); }));
     return put(key, std::move(items));
   }
-  // The same by names of things.
+  // Adds an object with a nested object for each named row.
   template <class Row, class Add>
   Fields& names(std::string_view key, const Named<Row>& rows, const Add& add) {
     if (defs_ != nullptr)
@@ -145,24 +142,23 @@ class Fields {
     if (defs_ == nullptr && !exists) return put(key, nullptr);
     return names(key, rows, add).also(R"({"type": ["object", "null"]})");
   }
-  // Always the same.
   Fields& fixed(std::string_view key, Json value) {
     return put(key, defs_ != nullptr ? Json{{"const", std::move(value)}} : std::move(value));
   }
-  // Any JSON; the schema, as JSON, says which.
+  // Adds any JSON, described by `schema`.
   Fields& any(std::string_view key, Json value, std::string_view schema) {
     return put(key, defs_ != nullptr ? Json::parse(schema) : std::move(value));
   }
-  // Texts whose keys are names of things, among the object's own fields.
+  // Adds string fields whose keys are data, next to the object's own fields.
   Fields& others(const Named<std::string>& texts, std::string_view about);
-  // Of the field added last: what a reader is to know of it, and more keywords of its schema, as JSON.
+  // Add a description, or further schema keywords as JSON, to the last field.
   Fields& about(std::string_view text);
   Fields& also(std::string_view keywords);
-  // Of the field added last: its column, with its number times `scale` and `unit` after it, or its words.
+  // Gives the last field a column: its number times `scale` followed by `unit`, or its words.
   Fields& column(std::string_view title, int decimals = 0, double scale = 1, const char* unit = "");
-  // With `text` in place of the number; empty: nothing.
+  // The same with `text` instead of the number; empty for an empty text.
   Fields& column(std::string_view title, const std::string& text);
-  // With `text`, as words.
+  // The same with `text` as words.
   Fields& words(std::string_view title, const std::string& text);
 
   [[nodiscard]] const Json& json() const& { return json_; }
@@ -174,10 +170,10 @@ class Fields {
   Fields(Json* defs, TableRow* row);
   Fields& put(std::string_view key, Json value);
   static Json schema_of(const FieldType& type, const Rule& rule);
-  // Among the definitions, unless another object has the name.
+  // Moves the schema to the definitions, unless its name is taken by another object.
   [[nodiscard]] Json referred_to(std::string_view key) const;
 
-  // The object, or its schema.
+  // Returns the object, or its schema.
   template <class Add>
   Json value_of(std::string_view key, const Add& add) {
     Fields fields(defs_, row_);
@@ -203,14 +199,13 @@ class Fields {
     return std::move(named.json_);
   }
 
-  Json json_ = Json::object();  // of a schema: its properties
-  Json* defs_;                  // not null: a schema is made
-  TableRow* row_;               // not null: columns are kept
+  Json json_ = Json::object();  // in a schema: the properties
+  Json* defs_;                  // not null: a schema is built
+  TableRow* row_;               // not null: columns are collected
   Json required_ = Json::array();
   Json others_ = false;
 };
 
-// The object that add(Fields&) makes.
 template <class Add>
 [[nodiscard]] Fields fields_of(const Add& add) {
   Fields fields;
@@ -218,7 +213,7 @@ template <class Add>
   return fields;
 }
 
-// A table with a row for each of `rows`: the columns of the fields that add(Fields&, row) adds.
+// Returns a table with a row for each of `rows`, with the columns that add(Fields&, row) adds.
 template <class Rows, class Add>
 [[nodiscard]] ResultTable table_of(const Rows& rows, const Add& add) {
   ResultTable table;

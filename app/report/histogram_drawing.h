@@ -1,4 +1,4 @@
-// The drawing of a histogram before and after, for a page of which the style sheet colours it.
+// Draws histograms before and after, for pages whose style sheet colours them.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace imgpipe {
 
-// Without a title. Classes: plane-r, range-r and so on, panel, tick, grid, axis, mark, marktext.
+// Has no title. Classes: plane-r, range-r and so on, panel, tick, grid, axis, mark, marktext.
 struct HistogramDrawing {
   int width = 0, height = 0;  // in pixels
-  int title_height = 0;       // free at the top
+  int title_height = 0;       // unused space at the top
   std::string elements;
 };
 [[nodiscard]] HistogramDrawing histogram_drawing(const HistogramPair& pair);

@@ -18,7 +18,7 @@ std::string histogram_csv(const HistogramPair& pair) {
   for (int bin = 0; bin < rows; ++bin) {
     out += std::to_string(bin);
     for (const Counts* counts : {&pair.before, &pair.after}) {
-      for (int plane = 0; plane < counts->planes(); ++plane)  // empty: 8 bits have no such value
+      for (int plane = 0; plane < counts->planes(); ++plane)  // empty beyond the range of 8 bits
         out += "," + (bin < counts->bins() ? std::to_string(counts->at(plane, bin)) : "");
     }
     out += "\n";

@@ -1,4 +1,4 @@
-// --histogram: the counts before and after, for programs (CSV, JSON) and for people (SVG).
+// --histogram: the counts before and after, as CSV, JSON or SVG.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace imgpipe {
 
-// The counts of one image: of each colour plane one for every value of its samples, plane after plane.
+// The counts of one image: one per sample value for each colour plane, one plane after another.
 struct Counts {
   std::vector<std::uint64_t> values;
   Sample sample = Sample::u8;
@@ -27,14 +27,14 @@ struct Counts {
 
 struct HistogramPair {
   std::string title;
-  std::string before_label;  // which image was counted
+  std::string before_label;  // the image that was counted
   std::string after_label;
   Counts before;
-  Counts after;                       // its samples may have other bits
-  std::vector<ContrastRange> ranges;  // marked in `before`; empty where nothing was stretched
+  Counts after;                       // may have a different sample type
+  std::vector<ContrastRange> ranges;  // marked in `before`; empty if nothing was stretched
 };
 
-// The file's text by the ending of `path`: .csv, .json or .svg.
+// Returns the file's text; the ending of `path` (.csv, .json or .svg) selects the format.
 [[nodiscard]] std::string histogram_text(const HistogramPair& pair, const std::string& path);
 [[nodiscard]] std::string histogram_schema();
 [[nodiscard]] std::string histogram_svg(const HistogramPair& pair);

@@ -14,7 +14,7 @@
 namespace imgpipe {
 namespace {
 
-// The drawing, in pixels of the SVG: two panels of bars, one above the other.
+// Layout in pixels of the SVG: two panels of bars, one above the other.
 constexpr int kBars = 256;
 constexpr int kPlotLeft = 70;
 constexpr int kBarWidth = 3;
@@ -25,18 +25,18 @@ constexpr int kWidth = kPlotLeft + kPlotWidth + 30;
 constexpr int kHeight = 606;
 constexpr int kTitleHeight = 34;
 
-// Planes are coloured by class: plane-r and so on, their ranges range-r; k is grey.
+// Classes select the colours: plane-r and so on for planes, range-r for their ranges; k is grey.
 constexpr std::array<const char*, 3> kPlaneKeys{"r", "g", "b"};
 
-// The values that a panel's axis shows; `size` is kBars times a power of two.
+// The values on a panel's axis; `size` is kBars times a power of two.
 struct Window {
   int first = 0, size = kBars;
   [[nodiscard]] int per_bar() const { return size / kBars; }
   [[nodiscard]] int last() const { return first + size - 1; }
 };
 
-// The smallest window that holds every sample and every mark, and begins at a multiple of an eighth of its
-// size: samples of 12 bits would fill a sixteenth of the axis of 16.
+// Returns the smallest window that contains every sample and mark and starts at a multiple of an eighth of
+// its size. 12-bit samples would fill only a sixteenth of a 16-bit axis.
 Window window_of(const Counts& counts, const std::vector<ContrastRange>& marks) {
   int least = counts.bins() - 1;
   int most = 0;
@@ -66,7 +66,7 @@ std::string title_of(const std::string& text, const Window& window) {
   return text + "; a column is " + std::to_string(window.per_bar()) + " values";
 }
 
-// Counts span decades and single bins tower over the rest, so the height shows the square root.
+// Counts span decades and single bins dominate, so heights are square roots.
 class Panel {
  public:
   Panel(const Counts& counts, const std::vector<ContrastRange>& marks, int top, const std::string& title)
@@ -85,7 +85,7 @@ class Panel {
     std::string out = text_at(kPlotLeft, bottom_ - kPlotHeight - 26, "class=\"panel\"", title_);
     for (const double share : {0.01, 0.1, 0.25, 0.5, 1.0}) {
       const double y = height_of(top_count_ * share);
-      if (top_count_ * share != std::floor(top_count_ * share)) continue;  // of no pixels
+      if (top_count_ * share != std::floor(top_count_ * share)) continue;  // not a whole number of pixels
       out += line(kPlotLeft, y, kPlotLeft + kPlotWidth, y, "class=\"grid\"");
       out +=
           text_at(kPlotLeft - 8, y + 4, "class=\"tick\" text-anchor=\"end\"", count_text(top_count_ * share));
@@ -104,8 +104,8 @@ class Panel {
     return out;
   }
 
-  // The ranges as dashed lines; where those of several planes meet, their dashes take turns. Their values
-  // stand above the plot, each in a place of its own, so that they never collide however close the lines are.
+  // Draws the ranges as dashed lines; the dashes of several planes alternate where lines coincide. The values
+  // are in columns above the plot, so they never overlap, however close the lines are.
   [[nodiscard]] std::string marks(const std::vector<ContrastRange>& ranges, bool alone) const {
     constexpr std::array<const char*, 3> kPlaneNames{"R ", "G ", "B "};
     constexpr double kPlace = 68;

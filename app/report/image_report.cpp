@@ -13,7 +13,7 @@
 namespace imgpipe {
 namespace {
 
-// Time in which the device was busy with each pass: all of them together, and the median of those reported.
+// The device's busy time in passes: the sum over all passes, and the median of the reported ones.
 struct PassTimes {
   double all_ms = 0;
   double median_ms = 0;
@@ -52,8 +52,7 @@ std::vector<ReportRow> make_rows(const Timeline& timeline, double copy_bandwidth
   return rows;
 }
 
-// A total is the median of the passes' own totals, on both sides; it need not be the sum of the rows'
-// medians.
+// A total is the median of the passes' totals on both sides, which need not be the sum of the rows' medians.
 std::vector<ReportRow> make_totals(const ReportInput& input) {
   ReportRow kernels{.name = "kernels", .kind = SpanKind::kernel};
   ReportRow moved{.name = "kernels + transfers", .kind = SpanKind::transfer};
@@ -75,10 +74,10 @@ std::vector<ReportRow> make_totals(const ReportInput& input) {
   return {kernels, moved, end_to_end};
 }
 
-// What the format's library took for the rows that another decoder made.
+// Adds the time of the format's library to the rows of another decoder.
 void compare_decoding(const ReportInput& input, ImageReport& report) {
   if (!input.decoded) return;
-  // Where the device decoded, the host read the header alone.
+  // If the device decoded, the host only read the header.
   const bool by_device = std::ranges::any_of(report.rows, [](const ReportRow& row) {
     return is_decode_row(row.name) && row.kind == SpanKind::codec;
   });
@@ -90,7 +89,7 @@ void compare_decoding(const ReportInput& input, ImageReport& report) {
   report.identical = report.identical && input.decoded->identical();
 }
 
-// In two lines of the table.
+// Breaks the text into two lines for the table.
 std::string times_line(int repeat, bool compared) {
   std::string text = repeat_text(repeat, compared);
   const std::size_t second = text.find("totals");
@@ -101,7 +100,7 @@ std::string times_line(int repeat, bool compared) {
 }  // namespace
 
 int reference_passes(int repeat) {
-  constexpr int kMostPasses = 3;  // the reference takes seconds where the device takes milliseconds
+  constexpr int kMostPasses = 3;  // the reference takes seconds, the device milliseconds
   return std::min(repeat, kMostPasses);
 }
 
@@ -175,7 +174,7 @@ void finish_pages(ImageReport& all, double wall_ms, double copy_bandwidth) {
   all.copy_bandwidth_gb_s = copy_bandwidth / 1e9;
   set_rates(all.rows, copy_bandwidth);
   if (all.totals.empty()) return;
-  // What is no page's time: the list, a first pass over the series, the end of the file.
+  // Time outside pages: listing, the first pass of range=series, closing the file.
   ReportRow& end_to_end = all.totals.back();
   const double more_ms = wall_ms - end_to_end.time_ms;
   end_to_end.time_ms = wall_ms;

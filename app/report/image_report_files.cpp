@@ -1,4 +1,3 @@
-// The report for programs: JSON and CSV.
 #include "app/process_options/options_digest.h"
 #include "app/report/csv.h"
 #include "app/report/image_report.h"

@@ -7,7 +7,7 @@
 namespace imgpipe {
 namespace {
 
-// Kept, because a report may have thousands of lines.
+// Cached, because a report may have thousands of lines.
 const std::string& version() {
   static const std::string kVersion = build_info().version;
   return kVersion;

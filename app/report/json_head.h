@@ -1,4 +1,4 @@
-// What every JSON of the program says of itself: which kind it is, and of which run.
+// The fields with which every JSON file of the program identifies its schema and its run.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace imgpipe {
 
-// The kinds; docs/schemas/NAME.schema.json says what each holds.
+// Names of the schemas, described in docs/schemas/NAME.schema.json.
 inline constexpr std::string_view kImageSchema = "image", kPagesSchema = "pages", kBatchSchema = "batch",
                                   kBatchLineSchema = "batch-line", kStatsSchema = "stats",
                                   kStatsImagesSchema = "stats-images", kStatsLineSchema = "stats-line",
@@ -18,24 +18,24 @@ inline constexpr std::string_view kImageSchema = "image", kPagesSchema = "pages"
                                   kReportSchema = "report", kUpdateLineSchema = "update-line",
                                   kHistogramSchema = "histogram", kTraceSchema = "trace";
 
-// "imgpipe/NAME/1": the number changes where a key that is there goes or means something else.
+// Returns "imgpipe/NAME/1". The number changes when a key is removed or changes its meaning.
 [[nodiscard]] std::string schema_id(std::string_view name);
 
-// "imgpipe": the version; of a report that says more of the build all of it.
+// Add "imgpipe": the version, or an object with all details of the build.
 void add_version(Fields& fields);
 void add_build(Fields& fields);
 
-// "schema" and "version".
+// Adds "schema" and "version".
 void add_kind(Fields& fields, std::string_view name);
 
 struct RunHead {
-  // `threads` as --threads has it; 0: as many as there are processors to be had.
+  // `threads` is --threads; 0: the number of available processors.
   explicit RunHead(int threads);
   RunPlace place;
   int threads = 1;
 };
-// "schema", "version", "date", "host", "device" (none: the report has a key of that name already), "threads"
-// and "simd".
+// Adds "schema", "version", "date", "host", "device", "threads" and "simd". Without `device`, the report has
+// its own key of that name.
 void add_run_head(Fields& fields, std::string_view name, const RunHead& run,
                   const std::optional<std::string>& device = std::nullopt);
 

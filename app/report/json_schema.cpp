@@ -8,9 +8,9 @@ namespace {
 constexpr std::size_t kColumns = 118;
 
 struct Member {
-  std::string head;  // its key
+  std::string head;  // the key
   const Json& value;
-  bool is_map = false;  // a line for each of its members
+  bool is_map = false;  // each member on its own line
 };
 
 std::vector<Member> members(const Json& value) {
@@ -31,7 +31,7 @@ std::string on_a_line(const Json& value) {
   return value.is_object() ? "{" + text + "}" : "[" + text + "]";
 }
 
-// `column`: where the value begins.
+// `column` is where the value starts.
 std::string pretty(const Json& value, std::size_t indent, std::size_t column, bool is_map) {
   std::string line = on_a_line(value);
   if (column + line.size() < kColumns || !value.is_structured()) return line;

@@ -1,4 +1,4 @@
-// JSON Schemas (draft 2020-12) of the reports, from the declarations that print them.
+// JSON Schemas (draft 2020-12) of reports, generated from the declarations that print them.
 #pragma once
 
 #include <string>
@@ -8,11 +8,10 @@
 
 namespace imgpipe {
 
-// As docs/schemas/NAME.schema.json holds it: an object, or the fields of one, on a line where they fit.
+// Formats a schema as in docs/schemas: an object, or its fields, on one line if they fit.
 [[nodiscard]] std::string schema_text(const Json& schema);
 
-// The schema of the report NAME, whose fields add(Fields&) adds. `more` keywords, as JSON, say what holds
-// between fields.
+// Returns the schema of report NAME. add(Fields&) adds its fields; `more` is JSON that relates them.
 template <class Add>
 [[nodiscard]] std::string schema_text(std::string_view name, std::string_view title, const Add& add,
                                       std::string_view more = "{}") {

@@ -1,4 +1,4 @@
-// Which reports go where: each by the ending of its name, "-" is JSON on stdout.
+// Selects a report's format by the ending of its name; "-" is JSON on stdout.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace imgpipe {
   return name == kStandardStream || name.ends_with(".json");
 }
 
-// True if a report or another result goes to stdout: the table then goes to stderr.
+// Returns true if a report or another result goes to stdout, so that the table must go to stderr.
 [[nodiscard]] inline bool reports_to_stdout(const ProcessOptions& options) {
   const ReportOptions& reports = options.reports;
   return std::ranges::find(reports.files, kStandardStream) != reports.files.end() ||

@@ -10,7 +10,7 @@
 namespace imgpipe {
 namespace {
 
-// A schema's request has no stage.
+// A request without a stage occurs when a schema is built.
 Named<std::string> parameter_texts(const StageRequest& request, bool of_series) {
   Named<std::string> texts;
   for (std::size_t i = 0; request.stage != nullptr && i < request.stage->parameters.size(); ++i) {

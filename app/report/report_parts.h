@@ -1,4 +1,4 @@
-// Objects and values that several reports hold.
+// Objects and values that several reports share.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace imgpipe {
 
-// "input": the kind of a failure.
+// Returns the name of an error kind, such as "input".
 [[nodiscard]] std::string_view kind_of_error(ErrorKind kind);
 inline constexpr Rule kErrorKinds = one_of("input|memory|usage|device|output");
 
@@ -22,7 +22,6 @@ struct ReportFailure {
 };
 void add_failure(Fields& fields, const ReportFailure& failure);
 
-// What a contrast step stretched.
 void add_range(Fields& fields, const ContrastRange& range);
 
 inline constexpr Rule kChannels{.least = 1, .most = 4};
@@ -36,7 +35,7 @@ inline constexpr std::string_view kCommandAbout = "the command line, as a shell 
 inline constexpr std::string_view kDigestAbout =
     "SHA-256 of the options that shape the bytes of outputs (docs/presets.md)";
 
-// The options of a run, those that options_digest() is made of among them.
+// Adds the options of a run, including those that options_digest() covers.
 void add_options(Fields& fields, const ProcessOptions& options);
 
 }  // namespace imgpipe

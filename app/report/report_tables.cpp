@@ -10,7 +10,7 @@ namespace imgpipe {
 namespace {
 
 constexpr std::size_t kMostSpans = 2000;
-constexpr int kRows = 256;  // of a histogram
+constexpr int kRows = 256;  // of a histogram table
 
 std::uint64_t count_of(const Counts& counts, int plane, int row) {
   const int values = counts.bins() / kRows;

@@ -1,4 +1,4 @@
-// The numbers of a report as tables of a page.
+// A report's numbers as tables for HTML pages.
 #pragma once
 
 #include <span>
@@ -9,15 +9,14 @@
 
 namespace imgpipe {
 
-// Of JSON, CSV and tables.
+// Used for JSON, CSV and tables.
 void add_time_row(Fields& fields, const ReportRow& row);
 void add_span(Fields& fields, const Span& span);
 
-// Rows and totals.
 [[nodiscard]] ResultTable row_table(const ImageReport& report);
-// The first 2,000; a note says how many more there are.
+// Returns the first 2,000 spans; a note counts the others.
 [[nodiscard]] ResultTable span_table(std::span<const Span> spans);
-// A row a value of 8 bits, or of 16 bits the 256 values that begin with it.
+// Returns a row per value of 8 bits; for 16 bits, a row per value of the upper 8 bits.
 [[nodiscard]] ResultTable histogram_table(const HistogramPair& pair);
 
 }  // namespace imgpipe

@@ -10,7 +10,6 @@
 namespace imgpipe {
 namespace {
 
-// Columns that people see.
 std::vector<std::size_t> shown(const ResultTable& table) {
   std::vector<std::size_t> columns;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {

@@ -13,23 +13,22 @@ namespace imgpipe {
 enum class TableFormat { text, csv, json, markdown };
 
 struct TableColumn {
-  std::string key;        // for programs, with the unit: "median_us"
+  std::string key;        // for programs, including the unit: "median_us"
   std::string title;      // for people; empty: for programs only
-  bool left = false;      // words, not numbers
-  std::size_t width = 0;  // at least, a blank before it included; 0: that of the texts, after two blanks
+  bool left = false;      // left-aligned words, not numbers
+  std::size_t width = 0;  // minimum, including a leading space; 0: as wide as the texts, after two spaces
 };
-inline constexpr const char* kNoTitle = " ";  // of a column that people see
+inline constexpr const char* kNoTitle = " ";  // title of a visible column without one
 
 struct TableCell {
-  TableCell() = default;  // nothing
-  // Words.
+  TableCell() = default;                                    // an empty cell
   TableCell(std::string words) : text(std::move(words)) {}  // NOLINT(google-explicit-constructor)
   TableCell(const char* words) : text(words) {}             // NOLINT(google-explicit-constructor)
-  // A number; people see so many decimals of it times `scale`, and `unit` behind it.
+  // Shows the number times `scale` with this many decimals, followed by `unit`.
   TableCell(double number, int decimals, double scale = 1, const char* unit = "");
 
-  std::string text;             // as people see it
-  std::optional<double> value;  // as programs get it
+  std::string text;             // for people
+  std::optional<double> value;  // for programs
 };
 
 struct ResultTable {
@@ -42,15 +41,15 @@ struct ResultTable {
 
 [[nodiscard]] std::string table_text(const ResultTable& table);
 [[nodiscard]] std::string table_markdown(const ResultTable& table);
-// Without a header where `previous` has the same columns.
+// Omits the header if `previous` has the same columns.
 [[nodiscard]] std::string table_csv(const ResultTable& table, const ResultTable* previous = nullptr);
-// An array of objects.
+// Returns an array of objects.
 [[nodiscard]] nlohmann::ordered_json table_json(const ResultTable& table);
 
-// The tables of the lab, as imgpipe bench --format json prints them.
+// The lab's tables for imgpipe bench --format json.
 struct MeasuredTables {
-  std::vector<std::string> devices;  // what was measured, for people
-  int threads = 0;                   // as --threads has it
+  std::vector<std::string> devices;  // the measured devices, for people
+  int threads = 0;                   // --threads
   std::vector<ResultTable> tables;
 };
 [[nodiscard]] std::string tables_json(const MeasuredTables& measured);

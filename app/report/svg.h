@@ -1,4 +1,4 @@
-// The pieces that the drawings are made of: elements of SVG 1.1 as text.
+// SVG 1.1 elements as text.
 #pragma once
 
 #include <cstddef>
@@ -6,17 +6,17 @@
 
 namespace imgpipe {
 
-// The text with &, <, > and double quotes escaped.
+// Escapes &, <, > and double quotes.
 [[nodiscard]] std::string xml(const std::string& text);
-// A text of at most so many bytes (at least 5): its two ends with dots between them where it is longer. No
-// character is cut. Bytes, as letters that take more of them are wider.
+// Shortens a text to `most_bytes` (at least 5) by replacing its middle with dots, without splitting a
+// character. Counts bytes because wider letters tend to take more of them.
 [[nodiscard]] std::string shortened(const std::string& text, std::size_t most_bytes);
 // "12.3"
 [[nodiscard]] std::string coordinate(double value);
-// `style`: attributes, such as class="tick".
+// `style` is a list of attributes, such as class="tick".
 [[nodiscard]] std::string text_at(double x, double y, const std::string& style, const std::string& text);
 [[nodiscard]] std::string line(double x1, double y1, double x2, double y2, const std::string& style);
-// A whole drawing on white: `style` is its style sheet, in pixels.
+// Returns a whole drawing on a white background; `style` is its style sheet, sizes are in pixels.
 [[nodiscard]] std::string drawing(int width, int height, const std::string& style,
                                   const std::string& content);
 

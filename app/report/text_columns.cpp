@@ -29,7 +29,7 @@ std::string counted(std::uint64_t count, const std::string& what) {
 
 std::string bytes_text(std::int64_t bytes) {
   if (bytes < 1000) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
-  // 999,950 and more would be rounded to 1000.0 kB.
+  // From 999,950 on, kB would round to 1000.0.
   return bytes < 999'950 ? number(static_cast<double>(bytes) / 1e3, 1) + " kB"
                          : number(static_cast<double>(bytes) / 1e6, 1) + " MB";
 }

@@ -9,7 +9,7 @@
 namespace imgpipe {
 namespace {
 
-// Events are those of Chrome's format, each kind with fields of its own.
+// Events in Chrome's format; each kind has its own fields.
 constexpr std::string_view kEventsSchema = R"({"type": "array", "minItems": 1, "items": {"oneOf": [
   {"type": "object", "required": ["name", "ph", "pid", "args"], "additionalProperties": false, "properties": {
     "name": {"enum": ["process_name", "thread_name"]}, "ph": {"const": "M"}, "pid": {"const": 1},

@@ -1,6 +1,6 @@
-// What ran when, for chrome://tracing and ui.perfetto.dev: the Trace Event Format's JSON array, one complete
-// event ("X") a span, one thread a track. The array has its end at every moment, so that a run that is ended
-// early leaves a trace too.
+// Writes a trace for chrome://tracing and ui.perfetto.dev: the Trace Event Format's JSON array with one
+// complete event ("X") per span and one thread per track. The array is closed at every moment, so that an
+// interrupted run leaves a valid trace.
 #pragma once
 
 #include <map>
@@ -14,9 +14,9 @@ namespace imgpipe {
 
 class TraceFile {
  public:
-  // `shard`: "2/4" of the process whose it is; empty where there is but one.
+  // `shard` is this process's shard, such as "2/4"; empty if there are no shards.
   TraceFile(const std::string& path, OutputSync* sync, const std::string& shard = "");
-  // The spans of one image; its name goes with each. Throws Error(output).
+  // Adds the spans of one image, each with its name. Throws Error(output).
   void add(std::span<const Span> spans, const std::string& image);
   void close();
 

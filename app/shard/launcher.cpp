@@ -16,7 +16,7 @@
 namespace imgpipe {
 namespace {
 
-// The numbers that an array was given, by names of variables; nullptr: there is none.
+// Names of the variables with the range of an array; nullptr: none.
 struct Range {
   const char* first = nullptr;
   const char* last = nullptr;
@@ -24,13 +24,13 @@ struct Range {
   const char* step = nullptr;
 };
 
-// How a launcher tells a process its place, by names of variables; nullptr: it does not.
+// Names of the variables in which a launcher passes a process its index; nullptr: none.
 struct Launcher {
   const char* index;
   int first = 0;                // the lowest index
-  const char* count = nullptr;  // how many there are, whichever of them run
+  const char* count = nullptr;  // total number, whichever of them run
   Range range{};
-  const char* no_array = nullptr;                              // the index where there is no array
+  const char* no_array = nullptr;                              // the value of `index` outside an array
   bool (*launched)(const Environment& environment) = nullptr;  // nullptr: always
 };
 
@@ -38,9 +38,9 @@ struct Launcher {
   throw Error(ErrorKind::usage, "--shard auto: " + reason);
 }
 
-constexpr std::int64_t kMostNumber = 0xffffffff;  // what 32 bits hold; two of them make no overflow here
+constexpr std::int64_t kMostNumber = 0xffffffff;  // 32 bits; adding two of them does not overflow
 
-// A variable's number; nothing when there is no such variable or it is not set.
+// Returns a variable's number, or nullopt if there is no name or the variable is not set.
 std::optional<std::int64_t> number_of(const char* name, const Environment& environment) {
   const std::string text = name == nullptr ? "" : environment(name);
   if (text.empty()) return std::nullopt;
@@ -51,11 +51,11 @@ std::optional<std::int64_t> number_of(const char* name, const Environment& envir
   return value;
 }
 
-// True in a step that srun made. Batch scripts and the shells of salloc are steps too, above
-// SLURM_MAX_NORMAL_STEP_ID, which Slurm writes as negative or not at all.
-// sbatch hands on the environment that it is called from, so that a batch script may hold the variables of
-// another job's step. Its own are then SLURM_GTIDS (the ranks on this node: 0), SLURM_TASKS_PER_NODE and,
-// with -n, SLURM_NTASKS, which for a step are as those of the step, but with --preserve-env.
+// Returns true in a step started by srun. Batch scripts and salloc's shells are also steps, with numbers
+// above SLURM_MAX_NORMAL_STEP_ID, which Slurm writes as negative or not at all.
+// sbatch passes on its caller's environment, so a batch script may have the variables of another job's step.
+// Its own variables are then SLURM_GTIDS (the ranks on this node: 0), SLURM_TASKS_PER_NODE and, with -n,
+// SLURM_NTASKS. In a step they agree with those of the step, except with --preserve-env.
 bool in_slurm_step(const Environment& environment) {
   constexpr std::int64_t kMostNormalStep = 0xfffffff0;
   const std::string tasks = environment("SLURM_STEP_NUM_TASKS");
@@ -71,14 +71,14 @@ bool in_slurm_step(const Environment& environment) {
          (environment("SLURM_STEP_NUM_NODES") != "1" || tasks == "1");
 }
 
-// srun --mpi=pmix sets PMIX_RANK too, in the name space slurm.pmix.JOB.STEP, and passes it on to what is
-// launched within: SLURM_PROCID is the same number, and of the innermost srun.
+// srun --mpi=pmix also sets PMIX_RANK, in the namespace slurm.pmix.JOB.STEP, and nested launchers inherit it.
+// SLURM_PROCID is the same number, but always that of the innermost srun.
 bool not_by_pmix_of_slurm(const Environment& environment) {
   return environment("SLURM_STEP_NUM_TASKS").empty() ||
          !environment("PMIX_NAMESPACE").starts_with("slurm.pmix.");
 }
 
-// So does srun --mpi=pmi2, with PMI_JOBID. Hydra sets none, and MPI_LOCALRANKID where it hands one on.
+// srun --mpi=pmi2 sets PMI_JOBID too. Hydra does not set it, and sets MPI_LOCALRANKID if it inherits one.
 bool not_by_pmi_of_slurm(const Environment& environment) {
   return environment("SLURM_STEP_NUM_TASKS").empty() || environment("PMI_JOBID").empty() ||
          !environment("MPI_LOCALRANKID").empty();
@@ -91,7 +91,7 @@ constexpr std::array kRanks{
     Launcher{.index = "SLURM_PROCID", .count = "SLURM_STEP_NUM_TASKS", .launched = in_slurm_step},
 };
 
-// LSB_JOBINDEX_END is no count: that of [3] is 3, as is that of [1-3].
+// LSB_JOBINDEX_END is not a count: it is 3 for [3] as well as for [1-3].
 constexpr std::array kArrays{
     Launcher{.index = "SLURM_ARRAY_TASK_ID",
              .first = 1,
@@ -120,7 +120,7 @@ const Launcher* find_rank(const Environment& environment) {
   return rank == kRanks.end() ? nullptr : rank;
 }
 
-// Some schedulers come with another's variables for old scripts; those say the same.
+// Some schedulers also set another's variables for old scripts; these must agree.
 const Launcher* find_array(const Environment& environment) {
   const Launcher* array = nullptr;
   for (const Launcher& launcher : kArrays) {
@@ -148,14 +148,14 @@ const Launcher* find_array(const Environment& environment) {
   refuse("finds no launcher in the environment (" + names + ")");
 }
 
-// How many there are by the launcher; 0: it does not say.
+// Returns the launcher's count, or 0 if it has none.
 std::int64_t count_of(const Launcher& launcher, const Environment& environment) {
   const std::optional<std::int64_t> says = number_of(launcher.count, environment);
   if (says == 0) refuse(std::string(launcher.count) + " is 0");
   return says.value_or(0);
 }
 
-// Of an array that has a range: as many as it has, where it is certainly whole.
+// Takes the range of an array if it is certainly the whole array; otherwise throws.
 void take_whole_array(const Launcher& launcher, LauncherIndex& place, const Environment& environment) {
   const auto first = number_of(launcher.range.first, environment);
   const auto last = number_of(launcher.range.last, environment);
@@ -184,7 +184,7 @@ void check_range(const LauncherIndex& place) {
          (begins_at_0 ? ": let the array begin at 1" : ""));
 }
 
-// `count`: of the parts that this launcher's indices make; 0: as it says.
+// `count` is the number of parts for this launcher's indices; 0: as reported by the launcher.
 LauncherIndex place_of(const Launcher& launcher, std::int64_t count, int all,
                        const Environment& environment) {
   LauncherIndex place;

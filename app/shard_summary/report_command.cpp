@@ -1,4 +1,3 @@
-// imgpipe report: read the reports, say what they come to.
 #include "app/shard_summary/report_command.h"
 
 #include <algorithm>
@@ -31,7 +30,7 @@ namespace imgpipe {
 namespace {
 
 struct SummaryOptions {
-  std::vector<std::string> files;  // .ndjson reports, in the order in which they count; "-": stdin
+  std::vector<std::string> files;  // .ndjson reports, oldest first; "-": stdin
   std::string json_file;           // "-": stdout; empty: none
   Replace replace = Replace::own;
   LoggingOptions logging;
@@ -56,7 +55,7 @@ SummaryOptions read_summary(const Parser& parser) {
   return options;
 }
 
-// False where it could not be read, which is said.
+// Returns false if the report could not be read, which is logged.
 bool add_report(ShardSummary& summary, const std::string& path) {
   try {
     naming(input_name(path), [&] {

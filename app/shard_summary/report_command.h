@@ -1,4 +1,4 @@
-// imgpipe report: adds up the reports of shards.
+// imgpipe report: summarises the reports of shards.
 #pragma once
 
 #include "app/options/command_row.h"

@@ -23,7 +23,7 @@ std::string text_of(const Json& line, const char* key) {
   return line.contains(key) && line[key].is_string() ? printable(line[key].get<std::string>()) : "";
 }
 
-// No number of a report is negative; a made-up one may be anything.
+// Clamps the value: reports have no negative numbers, but a manipulated one may have any.
 std::int64_t whole_of(const Json& line, const char* key) {
   if (!line.contains(key) || !line[key].is_number_integer()) return 0;
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
@@ -42,7 +42,7 @@ std::int64_t sum_of(const auto& outcomes, auto member) {
   return sum;
 }
 
-// The N of "I/N"; nullopt for what is no shard, or one of too many to list.
+// Returns N of "I/N"; nullopt if the text is not a shard, or N is too large to list.
 std::optional<int> shards_in(std::string_view shard) {
   constexpr int kMost = 100'000;
   const std::size_t slash = shard.find('/');
@@ -120,7 +120,7 @@ bool ShardSummary::add_line(const std::string& name, const std::string& text) {
   const std::string shard = text_of(line, "shard");
   double& end_ms = run_ends_ms_[name + "\n" + shard][text_of(line, "date") + " " + text_of(line, "host")];
   end_ms = std::max(end_ms, ms_of(line, "end_ms"));
-  const std::string hex = text_of(line, "input_bytes_hex");  // two names may look alike
+  const std::string hex = text_of(line, "input_bytes_hex");  // names may look alike
   const auto [known, fresh] = outcomes_.try_emplace(hex.empty() ? input : input + "\n" + hex, outcome);
   const bool last_word = outcome.status == Status::done || outcome.status == Status::failed;
   const bool better = outcome.status == Status::skipped && known->second.status != Status::done;
@@ -129,7 +129,7 @@ bool ShardSummary::add_line(const std::string& name, const std::string& text) {
   return true;
 }
 
-// A folder that could not be read has a line too, but is none of the images: it has no output.
+// An unreadable directory also has a line, but no output: it does not count as an image.
 void ShardSummary::count_in(ShardLines& shard, const Json& line, const std::string& input) {
   constexpr std::int64_t kMost = 1'000'000'000;
   const auto images = [&](const char* key) {
@@ -194,7 +194,7 @@ std::vector<std::string> ShardSummary::shards() const {
   return names;
 }
 
-// Whether the shards that have a line have all images of the batch: those without had nothing to do.
+// Returns true if the shards with lines cover all images of the batch: the others had nothing to do.
 bool ShardSummary::makes_a_whole(int shards) const {
   std::size_t images = 0, of_batch = 0;
   for (const auto& [shard, lines] : shards_) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMostShown = 20;
 
-// The first of them, and how many more.
+// Lists the first lines and counts the rest.
 std::string list_of(const std::vector<std::string>& lines) {
   std::string text;
   for (std::size_t i = 0; i < lines.size() && i < kMostShown; ++i) text += "  " + lines[i] + "\n";
@@ -18,7 +18,7 @@ std::string list_of(const std::vector<std::string>& lines) {
   return text;
 }
 
-// How many images, and of which shards.
+// Lists how many images have no line, and their shards.
 std::vector<std::string> what_has_no_line(const ShardSummary& summary) {
   const std::size_t images = summary.without_a_line();
   std::vector<std::string> lines{counted(images, "image") + ": killed before it came to them, or never run"};

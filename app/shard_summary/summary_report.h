@@ -1,4 +1,4 @@
-// What the reports of batches come to: a table for people, JSON for programs.
+// The summary of batch reports: a table for people, JSON for programs.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace imgpipe {
 
 [[nodiscard]] std::string summary_table(const ShardSummary& summary, std::size_t files);
-// `files`: the names of the reports, printable.
+// `files` are the printable names of the reports.
 [[nodiscard]] std::string summary_json(const ShardSummary& summary, const std::vector<std::string>& files);
 [[nodiscard]] std::string summary_schema();
 

@@ -1,4 +1,4 @@
-// imgpipe stats: find the images, count them as a batch whose rows go to no file, say what came of it.
+// imgpipe stats: finds the images, counts them with a batch that writes no files, and reports the results.
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -96,7 +96,7 @@ class StatsRun {
       end_process(end_);
     }
     totals_.groups = counter_.groups();
-    std::ranges::sort(totals_.failures, {}, &StatsFailure::file);  // in the order of the files
+    std::ranges::sort(totals_.failures, {}, &StatsFailure::file);  // by file
   }
 
   [[nodiscard]] BatchSettings set_up() const {
@@ -109,12 +109,12 @@ class StatsRun {
     return set_up_batch(options_.execution, std::move(image), std::move(pages), found_.files.size()).settings;
   }
 
-  // With --memory images have what is left.
+  // Deducts the memory for rows and pages from that for images.
   void take_memory(BatchSettings& settings) {
     std::int64_t kept = 0;
     if (!options_.per_image_file.empty()) {
       const auto files = static_cast<std::int64_t>(found_.files.size());
-      const bool grows = options_.pages.has_value();  // nobody knows how many pages there are
+      const bool grows = options_.pages.has_value();  // the number of pages is unknown
       const std::int64_t rows = settings.memory_bytes / 4;
       if (grows && settings.memory_is_limit) counter_.set_most_row_bytes(rows);
       kept += grows ? rows : files * counter_.row_bytes();
@@ -156,7 +156,7 @@ class StatsRun {
             .seconds = std::chrono::duration<double>(Clock::now() - start_).count()};
   }
 
-  // The example is the first by name, whichever came first.
+  // The example is the first by name, whatever the order of completion.
   void note(BatchTotals::Noted& noted, const BatchFile& file, const std::string& what) {
     const BatchFile*& first = &noted == &totals_.reduced ? first_reduced_ : first_profile_;
     ++noted.images;
@@ -165,7 +165,7 @@ class StatsRun {
     noted.example = printable(file.name) + " (" + what + ")";
   }
 
-  // Statistics of some of the images are shown, and not written: nobody would see it of the file.
+  // Prints partial statistics but does not write them: a file could not show that it is incomplete.
   void report() const {
     const bool is_whole = totals_.stopped.empty();
     const std::string& rows = options_.per_image_file;

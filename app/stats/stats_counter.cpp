@@ -14,7 +14,7 @@ struct StatsCounter::Input {
   explicit Input(StatsCounter& counter) : owner(counter) {}
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
-  // Rows that are still here are of an input that has failed.
+  // Remaining rows belong to a failed input.
   ~Input() { owner.claimed_row_bytes_ -= static_cast<std::int64_t>(rows.size()) * owner.row_bytes(); }
 
   StatsCounter& owner;

@@ -1,4 +1,3 @@
-// The results for programs.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -59,7 +58,7 @@ void add_histogram(Fields& fields, const ImageGroup& group) {
   fields.add("counts", counts);
 }
 
-// The path has a key of its own.
+// Returns the reason without the path, which has its own key.
 std::string reason_alone(const StatsFailure& failure) {
   return split_reason(failure.reason, *failure.file).alone;
 }
@@ -100,7 +99,6 @@ const StatsFailure* failure_of(const StatsTotals& totals, const BatchFile& file)
   return found == totals.failures.end() || found->file != &file ? nullptr : &*found;
 }
 
-// An image, or page.
 struct ImageRow {
   std::string input{};  // path
   const StatsFailure* failure = nullptr;
@@ -112,7 +110,7 @@ void add_image_row(Fields& fields, const ImageRow& row) {
   const StatsFailure* const failure = row.failure;
   const StatsImage& image = row.image;
   const auto if_counted = [&](const auto& value) { return failure ? std::nullopt : std::optional(value); };
-  add_version(fields);  // no date, no host: the same images give the same bytes
+  add_version(fields);  // without date and host: equal images give equal bytes
   add_kind(fields, kStatsLineSchema);
   fields.add("input", printable(row.input));
   fields.add("status", failure ? "failed" : "counted", one_of("counted|failed"));
@@ -141,7 +139,7 @@ void add_images(Fields& fields) {
   fields.list("images", std::vector<ImageRow>(), add_image_row);
 }
 
-// The columns of a row: of all channels, whether the image has them or not.
+// Returns a row with columns for all channels, whether the image has them or not.
 Json csv_columns(const ImageRow& row) {
   Json json = line_of(row), columns;
   for (const char* key :

@@ -1,4 +1,4 @@
-// imgpipe stats: its options, and its row among the commands.
+// imgpipe stats: its options and its command row.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ struct StatsOptions {
   ExecutionOptions execution;
   std::optional<Shard> shard;
   bool dry_run = false;
-  std::vector<Percent> percents;  // rising, each once
+  std::vector<Percent> percents;  // ascending, without duplicates
   std::string json_file;          // "-": stdout; empty: none
   std::string per_image_file;
   Replace replace = Replace::own;

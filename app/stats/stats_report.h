@@ -1,5 +1,5 @@
-// The results of imgpipe stats: a table for people, JSON and CSV for programs. No time stands in them, so
-// that the same images give the same bytes.
+// The results of imgpipe stats: a table for people, JSON and CSV for programs. They contain no times, so
+// equal images give equal bytes.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace imgpipe {
 
-// Of JSON and of the table: a channel of a group, or of an image.
+// A channel of a group or of an image, for JSON and the table.
 struct ChannelReport {
   ChannelStatistics statistics;
   std::vector<Percent> percents;
@@ -25,8 +25,8 @@ void add_channel(Fields& fields, const ChannelReport& channel);
 [[nodiscard]] std::string stats_json(const StatsTotals& totals);
 [[nodiscard]] std::string stats_schema();
 
-// Of each image, or page, its own, in the order of the files, into a file with this ending: .csv, .json or
-// .ndjson. `rows` as `files`; what has failed has one line, without a page. Throws Error(output).
+// Writes the statistics of each image or page, in the order of the files, as .csv, .json or .ndjson by
+// ending. `rows` corresponds to `files`; a failed input has one line without a page. Throws Error(output).
 void write_stats_images(const StatsTotals& totals, const std::vector<BatchFile>& files,
                         const std::vector<std::vector<StatsImage>>& rows, const std::string& path);
 [[nodiscard]] std::string stats_images_schema();

@@ -1,4 +1,3 @@
-// The table for people.
 #include "app/report/result_table.h"
 #include "app/report/text_columns.h"
 #include "app/stats/stats_options.h"
@@ -44,7 +43,6 @@ std::string group_table(const ImageGroup& group, const StatsTotals& totals) {
          ", std=" + listed(channels, &ChannelStatistics::unit_deviation) + "\n";
 }
 
-// "3 images had this, such as that"; "" for none.
 std::string noted_text(const BatchTotals::Noted& noted, const std::string& what) {
   if (noted.images == 0) return "";
   return counted(noted.images, "image") + what + ", such as " + noted.example + "\n";

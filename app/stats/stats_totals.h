@@ -1,4 +1,4 @@
-// What imgpipe stats has counted, and what it has not.
+// The totals of imgpipe stats.
 #pragma once
 
 #include <cstddef>
@@ -22,27 +22,27 @@ struct StatsFailure {
 };
 
 struct StatsTotals {
-  std::size_t images = 0;              // that were found
-  std::size_t counted = 0;             // of them
-  std::optional<std::int64_t> pages;   // of the images counted, with --pages
-  std::vector<StatsFailure> failures;  // at the end in the order of the files
-  std::vector<PathProblem> problems;   // folders that could not be read, and their like
-  BatchTotals::Noted reduced;          // counted with 8 bits, of more in their files
-  BatchTotals::Noted profiles;         // that have a colour profile other than sRGB
-  std::string stages;                  // as --stages has them
-  std::string shard;                   // for people; empty: there are none
-  std::string stopped;                 // why it ended early; empty otherwise
+  std::size_t images = 0;              // found
+  std::size_t counted = 0;             // successfully
+  std::optional<std::int64_t> pages;   // in the counted images, with --pages
+  std::vector<StatsFailure> failures;  // sorted by file at the end
+  std::vector<PathProblem> problems;   // such as unreadable directories
+  BatchTotals::Noted reduced;          // files with more than 8 bits counted as 8
+  BatchTotals::Noted profiles;         // with a colour profile other than sRGB
+  std::string stages;                  // --stages
+  std::string shard;                   // for people; empty if there are no shards
+  std::string stopped;                 // why it ended early; otherwise empty
   std::vector<Percent> percents;
-  std::map<bool, ImageGroup> groups;  // by whether they have colour
+  std::map<bool, ImageGroup> groups;  // by whether they are colour images
 
   [[nodiscard]] std::size_t failed() const { return failures.size() + problems.size(); }
 };
 
-// The own statistics of an image, or with --pages of a page.
+// The statistics of an image, or of a page with --pages.
 struct StatsImage {
   std::int64_t page = 0;    // from 1; 0: without --pages
-  Shape shape{0, 0, 1};     // as it was counted
-  int bits_per_sample = 0;  // of the file
+  Shape shape{0, 0, 1};     // as counted
+  int bits_per_sample = 0;  // in the file
   std::vector<ChannelStatistics> channels;
 };
 

@@ -41,7 +41,7 @@ bool take(const Json& json, const char* key, Value& value) {
 std::optional<FileState> file_state(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
-  // Of a time that no clock shows, what is left of it tells as much.
+  // Out-of-range times wrap around, which still detects changes.
   constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
   const std::uint64_t ns = static_cast<std::uint64_t>(info.st_mtim.tv_sec) * kNsPerSecond +
                            static_cast<std::uint64_t>(info.st_mtim.tv_nsec);

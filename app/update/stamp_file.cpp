@@ -30,16 +30,15 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
-constexpr std::chrono::seconds kLockPatience{30};  // another process may just be reading a large file
-constexpr std::size_t kLeastLines = 256;           // fewer are not worth moving
+constexpr std::chrono::seconds kLockPatience{30};  // another process may be reading a large file
+constexpr std::size_t kLeastLines = 256;           // fewer are not worth compacting
 
 struct Line {
   std::int64_t at = 0;
   std::string_view text;  // without its newline
 };
 
-// The lines of a file, each but for those that are longer than any stamp; what is behind the last newline is
-// none.
+// Reads a file line by line. Skips lines that are much longer than a stamp, and text after the last newline.
 class LineReader {
  public:
   explicit LineReader(int fd) : fd_(fd) {}
@@ -76,15 +75,14 @@ class LineReader {
 
   int fd_;
   std::string buffer_;
-  std::int64_t at_ = 0;    // of the buffer, in the file
-  std::size_t begin_ = 0;  // of what is not given yet
+  std::int64_t at_ = 0;    // offset of the buffer in the file
+  std::size_t begin_ = 0;  // start of the unread part of the buffer
   bool in_long_line_ = false;
 };
 
-// The newest line of an output.
 struct Newest {
   std::int64_t at = 0;
-  std::int64_t bytes = 0;  // with its newline
+  std::int64_t bytes = 0;  // including its newline
 };
 
 std::string text_at(int fd, const Newest& line) {
@@ -94,13 +92,13 @@ std::string text_at(int fd, const Newest& line) {
   return text;
 }
 
-// Takes out the lines of outputs that are not there any more.
+// Removes the lines of outputs that no longer exist.
 void drop_gone(int fd, const std::string& folder, std::vector<Newest>& lines) {
   std::vector<std::string> outputs;
   std::vector<std::size_t> line_of_output;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::optional<Stamp> stamp = stamp_of_line(text_at(fd, lines[i]));
-    if (!stamp || stamp->output.find('\\') != std::string::npos) continue;  // a name that is spelled out
+    if (!stamp || stamp->output.find('\\') != std::string::npos) continue;  // an escaped name
     outputs.push_back((fs::path(folder) / stamp->output).string());
     line_of_output.push_back(i);
   }
@@ -108,9 +106,8 @@ void drop_gone(int fd, const std::string& folder, std::vector<Newest>& lines) {
   std::erase_if(lines, [](const Newest& line) { return line.bytes == 0; });
 }
 
-// Moves the lines to the front, in their order, and cuts off the rest. None goes to a place behind its own,
-// so that at every moment all lie whole in the old place or in the new one, but for the one that is just
-// moved.
+// Moves the lines to the front, in order, and truncates the rest. Lines only move towards the start, so at
+// every moment each is complete at its old or its new offset, except the one being moved.
 void move_to_front(int fd, std::vector<Newest> lines) {
   std::ranges::sort(lines, {}, &Newest::at);
   std::string waiting;
@@ -129,7 +126,7 @@ void move_to_front(int fd, std::vector<Newest> lines) {
   if (write_waiting()) (void)!::ftruncate(fd, end);
 }
 
-// All stamps, with their lines. Returns how many lines there are, stamps or not.
+// Passes all stamps to `take`, with their lines. Returns the number of lines, whether stamps or not.
 std::size_t read_lines(int fd, const std::function<void(const Stamp& stamp, const Line& line)>& take) {
   std::size_t count = 0;
   LineReader reader(fd);
@@ -141,7 +138,7 @@ std::size_t read_lines(int fd, const std::function<void(const Stamp& stamp, cons
   return count;
 }
 
-// Nobody waits for what is no regular file.
+// O_NONBLOCK: never wait for a file that is not regular.
 constexpr int kOpenFlags = O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 
 bool is_ours(std::string_view beginning) {
@@ -179,7 +176,7 @@ void compact_stamps(const std::string& path, bool others_are_at_work) {
   const FileLock lock(file.get(), kLockPatience);
   if (!lock.is_held()) return;
   std::vector<Newest> lines;
-  std::unordered_map<std::uint64_t, std::size_t> of_output;  // by the hash of its name: two may share a place
+  std::unordered_map<std::uint64_t, std::size_t> of_output;  // by hash of name; a collision loses a line
   const std::size_t count = read_lines(file.get(), [&](const Stamp& stamp, const Line& line) {
     const auto [place, fresh] = of_output.try_emplace(fnv1a(stamp.output), lines.size());
     if (fresh) lines.emplace_back();

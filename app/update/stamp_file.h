@@ -1,5 +1,5 @@
-// The file of stamps: lines that are added while a batch goes on, by several processes at a time. It is a
-// memory and no more: what is lost of it is made once more.
+// The stamp file, to which several processes append lines during a batch. It is only a cache: outputs whose
+// stamps are lost are made again.
 #pragma once
 
 #include <functional>
@@ -15,21 +15,20 @@ namespace imgpipe {
 inline constexpr std::string_view kStampFile = ".imgpipe-update.ndjson";
 [[nodiscard]] std::string stamp_file_in(const std::string& folder);
 
-// Throws Error(usage) where something else is in its place, which may not be replaced.
+// Throws Error(usage) if another file, which may not be replaced, has its name.
 void check_stamp_file(const std::string& path, Replace replace);
 
-// Gives all stamps of a file to `take`, the older of an output before the newer; none where there is none.
-// What is no stamp (a line that a killed run has left half written, or anything else) is passed over. Throws
-// Error(output) for a file that is there and cannot be read.
+// Passes all stamps of a file to `take`, older stamps of an output first. A missing file has none. Lines that
+// are not stamps, such as an incomplete line of a killed run, are skipped. Throws Error(output) if an
+// existing file cannot be read.
 void read_stamps(const std::string& path, const std::function<void(const Stamp& stamp)>& take);
 
-// Where most of many lines are of no use any more, because a newer one is of the same output or because the
-// output is gone, the others are moved to the front, under the lock that all who add to the file take. A
-// process that is killed at that loses one line at most; where the file system has no locks all is left as it
-// is. `others_are_at_work`: outputs that are not there may just be made, and their lines stay.
+// Removes obsolete lines if there are many: superseded ones and those of missing outputs. Holds the writers'
+// lock; a process killed meanwhile loses at most one line. Does nothing on file systems without locks.
+// `others_are_at_work` keeps lines of missing outputs, which may be in progress.
 void compact_stamps(const std::string& path, bool others_are_at_work);
 
-// To add stamp_line()s. Throws Error(output).
+// Opens the file to append results of stamp_line(). Throws Error(output).
 [[nodiscard]] GrowingFile open_stamps(const std::string& path, OutputSync* sync = nullptr);
 
 }  // namespace imgpipe

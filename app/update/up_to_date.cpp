@@ -23,7 +23,7 @@ std::string canonical(const std::string& folder) {
   return error ? folder : path.string();
 }
 
-// What is known of an output: its newest stamp, against the item.
+// The newest stamp of an output, compared with the item.
 struct Known {
   bool is_stamped = false, same_input = false, same_options = false, same_version = false;
   FileState output_state, input_state;
@@ -85,8 +85,8 @@ UpdateVerdicts judge_updates(const std::string& folder, std::size_t count,
   const auto has_mark = [](std::span<const std::byte> head) {
     return find_mark(head).kind == Mark::Kind::result;
   };
-  std::vector<Known> known;                                                        // of all outputs, in order
-  std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> by_output;  // item, place in `known`
+  std::vector<Known> known;                                                        // all outputs, in order
+  std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> by_output;  // item, index in `known`
   for (std::size_t i = 0; i < count; ++i) {
     items.push_back(item(i));
     verdicts.items.push_back({UpdateState::up_to_date, file_state(items[i].input)});
@@ -126,7 +126,7 @@ UpdateVerdicts judge_updates(const std::string& folder, std::size_t count,
       const std::string& output = items[i].outputs[j];
       std::error_code unknown;
       const bool is_made = (first + static_cast<std::ptrdiff_t>(j))->is_stamped &&
-                           !fs::is_symlink(output, unknown);  // what a link leads to may be anything
+                           !fs::is_symlink(output, unknown);  // the target of a link may be anything
       if (is_made && !why_not_replaceable(output, Replace::own, has_mark).empty())
         verdicts.stamped_outputs.insert(output);
     }

@@ -1,5 +1,5 @@
-// Which outputs are up to date: made with --update, and since then neither they nor their inputs nor the
-// options have become others.
+// Determines which outputs are up to date: made with --update, and since then neither the output, its input
+// nor the options have changed.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,8 @@ enum class UpdateState {
 // "its input has changed"
 [[nodiscard]] std::string_view update_reason(UpdateState state);
 
-// Paths as the stamps of a folder have them, which need not be there yet. The way to an input from there
-// stays what it is where both are moved together, or where another machine has them in another place.
+// Converts paths to those in the stamps of a directory, which need not exist yet. Input paths are relative to
+// it, so they stay valid if both are moved together or mounted elsewhere.
 class StampNames {
  public:
   explicit StampNames(const std::string& folder);
@@ -37,34 +37,34 @@ class StampNames {
 
  private:
   std::string folder_, canonical_folder_;
-  std::unordered_map<std::string, std::string> canonical_;  // of inputs' folders
+  std::unordered_map<std::string, std::string> canonical_;  // directories of inputs
 };
 
-// An image, and the files that are made of it: several where each page has one.
+// An image and its outputs: several if each page has one.
 struct UpdateItem {
   std::string input;
   std::vector<std::string> outputs;
-  std::string_view options_digest;  // of what stays where it is
+  std::string_view options_digest;  // must outlive the item
 };
 
 struct UpdateVerdict {
   UpdateState state = UpdateState::no_output;
-  std::optional<FileState> input_state;  // as it is now, for the stamp: what changes from now on is noticed
+  std::optional<FileState> input_state;  // before the run, for the stamp: later changes are detected
 };
 
 struct UpdateVerdicts {
   std::vector<UpdateVerdict> items;
-  // Outputs that are there and to be made anew, which were made with --update and have lost our mark since
-  // (an editor does that): replacing them was asked for.
+  // Outputs to be made again that were made with --update but have lost imgpipe's mark, for example in an
+  // editor. They may be replaced.
   std::unordered_set<std::string> stamped_outputs;
 };
 
-// Judges items 0 to `count` by the stamps in `folder`. Reads every stamp once, and looks at every input and
-// output. Throws as read_stamps() does.
+// Determines the state of items 0 to `count` - 1 from the stamps in `folder`. Reads every stamp once and
+// checks every input and output. Throws like read_stamps().
 [[nodiscard]] UpdateVerdicts judge_updates(const std::string& folder, std::size_t count,
                                            const std::function<UpdateItem(std::size_t)>& item);
 
-// The stamps of what was just made of an item, as lines; nothing of outputs that are not there.
+// Returns the stamps for an item's outputs, as lines; missing outputs get none.
 [[nodiscard]] std::string stamp_lines(StampNames& names, const UpdateItem& item,
                                       const FileState& input_state);
 

@@ -1,22 +1,23 @@
-// Nextflow: a folder in parts, a task for each. Copy it to the folder that holds in/, and there:
+// Nextflow: splits a directory into shards, with a task for each. Copy it to the directory that contains in/,
+// and run there:
 //
 //   nextflow run main.nf -resume
 //
-// On Slurm with -process.executor slurm. Ends with 0 only where every image is done. Run again, it does only what is
-// left: tasks that are finished are not run again, the others do what is missing. What came to in/ afterwards, or was
-// mended there, is taken without -resume.
+// On Slurm, add -process.executor slurm. Exits with 0 only if every image is done. A second run only does
+// what is left: finished tasks do not run again, the others process missing images. To include images added
+// to or fixed in in/ later, run without -resume.
 params.shards = 8
-params.input = 'in'          // on a file system that all nodes see, as the others
+params.input = 'in'          // on a file system that all nodes see, like the others
 params.output = 'out'
-params.reports = 'reports'   // of each shard a file: a line an image
-params.options = '--recursive --format png'   // for a GPU --device cuda, and accelerator below
+params.reports = 'reports'   // one file per shard with a line per image
+params.options = '--recursive --format png'   // for a GPU: --device cuda, and accelerator below
 
 process SHARD {
     cpus 4
     memory '4 GB'
     time '4h'
     // accelerator 1         // on Slurm: clusterOptions '--gres=gpu:1'
-    errorStrategy { task.exitStatus > 128 ? 'retry' : 'finish' }   // killed: again
+    errorStrategy { task.exitStatus > 128 ? 'retry' : 'finish' }   // retry if killed
     maxRetries 2
 
     input:
@@ -25,7 +26,7 @@ process SHARD {
     output:
     val shard
 
-    // 1 is an image that has failed, which SUMS tells; the others are done.
+    // 1: an image failed, which SUMS reports; the others are done.
     script:
     """
     mkdir -p '${reports}'
@@ -51,7 +52,7 @@ process SUMS {
 }
 
 workflow {
-    // Tasks run in folders of their own: names are made whole here.
+    // Tasks run in their own directories, so make the paths absolute.
     def names = [params.input, params.output, params.reports]
     def places = names.collect { name -> file(name).toAbsolutePath().toString() }
     SHARD(channel.of(1..params.shards).map { shard -> [shard] + places })

@@ -1,27 +1,27 @@
 #!/usr/bin/env bash
-# An object store (S3, GCS, Azure and others, by rclone): one part of a bucket's images. They are copied to this
-# machine's disk, worked on, and their outputs copied back, some at a time. In an array's task, a pod or by hand:
+# An object store (S3, GCS, Azure and others, through rclone): processes one part of a bucket's images. Copies them to a
+# local disk in groups, processes them, and copies the outputs back. In an array task, in a pod or by hand:
 #
 #   ./object_store.sh 3/8
 #   rclone copy REPORTS reports && imgpipe report reports/*.ndjson   # once all parts have ended
 #
-# Ends with 0 only where all images of the part are done. Run again, it does those that have no output in the bucket.
-# The reports tell of images that a part came to; of a part that was killed or has not run, its exit status tells.
-# SIGTERM (a machine that is reclaimed, a pod that is drained) ends imgpipe, copies what is done, and exits with 143.
-# Names must not hold " -> " or a line break.
+# Exits with 0 only if all images of the part are done. A second run processes images that have no output in the bucket.
+# The reports list the images that a part reached; for a part that was killed or did not run, only its exit status
+# tells. SIGTERM (a reclaimed machine, a drained pod) ends imgpipe, copies the finished outputs, and exits with 143.
+# Names must not contain " -> " or a line break.
 set -euo pipefail
 
-input=bucket:images/in    # remotes of rclone (rclone config)
+input=bucket:images/in    # rclone remotes (rclone config)
 output=bucket:images/out
 reports=bucket:images/reports   # REPORTS above
 kinds='*.{jpg,jpeg,png,tif,tiff}'
 options=(--recursive --format png)
-at_once=500               # images on this machine's disk; what a killed part does again at most
+at_once=500               # images on the local disk at once; a killed part repeats at most as many
 
 shard=$1
-work=$(mktemp -d)         # in TMPDIR: a disk of this machine
+work=$(mktemp -d)         # in TMPDIR, on a local disk
 trap 'rm -rf "$work"' EXIT
-# Bash waits for rclone before it runs a trap; imgpipe gets the signal at once, and ends within two seconds.
+# Bash runs a trap only after rclone ends. imgpipe gets the signal at once and ends within two seconds.
 child='' stopped=0
 trap 'stopped=1; [ -z "$child" ] || kill -TERM "$child" 2>/dev/null || true' TERM
 cd "$work"
@@ -29,29 +29,29 @@ mkdir in
 rclone lsf --recursive --files-only --ignore-case --include "$kinds" "$input" >names
 code=0
 rclone lsf --recursive --files-only "$output" >there || code=$?
-((code == 0 || code == 3)) || exit "$code" # 3: there is no such folder, and so no output yet
-# imgpipe says which of the names are this part's, and what their outputs are called.
+((code == 0 || code == 3)) || exit "$code" # 3: the directory does not exist, so there are no outputs yet
+# imgpipe prints the names in this part and their outputs.
 imgpipe in out "${options[@]}" --files-from names --shard "$shard" --dry-run |
   awk -F ' -> ' 'FILENAME == "there" { there["out/" $0]; next }
     NF == 2 && !($2 in there) { print substr($1, 4) }' there - >todo
 split --lines="$at_once" --numeric-suffixes --suffix-length=6 todo todo.
 code=0
 for list in todo.*; do
-  [ -e "$list" ] || break # none is left
+  [ -e "$list" ] || break # nothing to do
   ((!stopped)) || exit 143
   rclone copy --files-from-raw "$list" "$input" in
   report=${shard/\//-of-}-$(date +%s)-${list#todo.}.ndjson
   imgpipe in out "${options[@]}" --files-from "$list" --quiet --report "$report" &
   child=$!
-  ((!stopped)) || kill -TERM "$child" # it came before there was a child
+  ((!stopped)) || kill -TERM "$child" # the signal came before the child started
   ended=0
   wait "$child" || ended=$?
-  while kill -0 "$child" 2>/dev/null; do # the trap has interrupted wait
+  while kill -0 "$child" 2>/dev/null; do # the trap interrupted wait
     ended=0
     wait "$child" || ended=$?
   done
   child=''
-  # 1: an image has failed; more: it was ended midway.
+  # 1: an image failed; more: the run was aborted.
   ((ended <= 1 || stopped)) || exit "$ended"
   ((ended != 1)) || code=1
   if [ -d out ]; then rclone copy out "$output"; fi

@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
-# GNU parallel: a folder in parts, on this machine or several by SSH. Copy it to the folder that holds in/, and there:
+# GNU parallel: splits a directory into shards, on this machine or several through SSH. Copy it to the directory that
+# contains in/, and run there:
 #
 #   ./parallel.sh
-#   ./parallel.sh --sshlogin :,node1,node2 --workdir .   # one file system; imgpipe in the PATH of each
+#   ./parallel.sh --sshlogin :,node1,node2 --workdir .   # shared file system; imgpipe in PATH on each
 #
-# Ends with 0 only where every image is done. Run again, it does only what is left. One machine without GPUs needs
-# none of this: imgpipe by itself uses all its processors.
+# Exits with 0 only if every image is done. A second run only does what is left. A single machine without GPUs does not
+# need this script: imgpipe alone uses all its processors.
 set -euo pipefail
 
-shards=8          # parts; more than machines, so that a slow one takes fewer
-jobs=1            # at a time on each machine; one a GPU
-input=in          # on a file system that all machines see, as the others
+shards=8          # more than machines, so that a slow one takes fewer
+jobs=1            # per machine; with GPUs one per GPU
+input=in          # on a file system that all machines see, like the others
 output=out
-reports=reports   # of each part a file: a line an image
+reports=reports   # one file per shard with a line per image
 options=(--recursive --format png)
-# A GPU for each job, by the number of its slot, from 1:
+# One GPU per job, selected by its slot number (from 1):
 #options+=(--device 'cuda:{= $_ = slot() - 1 =}')
 
 mkdir -p "$reports"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Slurm: sends array.sbatch, waits for its tasks, and says what they came to. Arguments go to sbatch. In the folder
-# that holds in/:
+# Slurm: submits array.sbatch, waits for its tasks, and prints the summary. Passes its arguments to sbatch. Run it in
+# the directory that contains in/:
 #
 #   ./slurm.sh --partition=fast
 #
-# Ends with 0 only where every image is done. Run again, it does only what is left.
+# Exits with 0 only if every image is done. A second run only does what is left.
 set -euo pipefail
 reports=reports   # as in array.sbatch
 

@@ -1,4 +1,4 @@
-// An image through imgpipe's stages, in a program of one's own: library_example INPUT OUTPUT
+// A program that runs an image through imgpipe's stages: library_example INPUT OUTPUT
 #include <cstdio>
 #include <exception>
 

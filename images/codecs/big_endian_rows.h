@@ -1,5 +1,4 @@
-// Samples of 16 bits in the byte order of files that store the most significant byte first (PNG, Netpbm), and
-// in that of this machine.
+// Converts 16-bit samples between big-endian files (PNG, Netpbm) and the host's byte order.
 #pragma once
 
 #include <bit>
@@ -15,8 +14,7 @@ namespace imgpipe {
   return static_cast<std::uint16_t>((value << 8) | (value >> 8));
 }
 
-// Copies `count` samples to the other byte order. `in` and `out` need no alignment and are the same or do not
-// overlap.
+// Copies `count` samples with swapped bytes. `in` and `out` need no alignment and are equal or disjoint.
 inline void copy_swapped(const std::byte* in, std::size_t count, std::byte* out) {
   for (std::size_t i = 0; i < count; ++i) {
     std::uint16_t value{};
@@ -26,7 +24,7 @@ inline void copy_swapped(const std::byte* in, std::size_t count, std::byte* out)
   }
 }
 
-// The same from this machine's byte order to big-endian, and back.
+// Converts between the host's byte order and big-endian.
 inline void copy_big_endian(const std::byte* in, std::size_t count, std::byte* out) {
   if constexpr (std::endian::native == std::endian::little) {
     copy_swapped(in, count, out);
@@ -35,7 +33,7 @@ inline void copy_big_endian(const std::byte* in, std::size_t count, std::byte* o
   }
 }
 
-// Puts rows that were read as they are stored into this machine's order. Of 8 bits a sample: nothing.
+// Converts rows read as stored to the host's byte order. Does nothing for 8-bit samples.
 inline void from_big_endian(const HostView& rows) {
   if (!is_wide(rows.sample) || std::endian::native == std::endian::big) return;
   const auto samples = static_cast<std::size_t>(rows.width * rows.channels);

@@ -132,7 +132,7 @@ void check_header(const Shape& shape, const DecodeOptions& options) {
     throw Error(ErrorKind::input,
                 "too large: " + size + " pixels, a side of more than " + std::to_string(kMostSide));
   if (shape.pixels() <= options.max_pixels) return;
-  // Where the limit is the greatest there is, no option helps; of programs without one it is that.
+  // Raising the greatest limit is impossible; programs without --max-pixels use it.
   constexpr std::int64_t kGreatestLimit = std::int64_t{1} << 34;
   throw Error(ErrorKind::input,
               "too large: " + size + " pixels, more than " +

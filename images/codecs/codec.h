@@ -1,7 +1,7 @@
-// Image files in memory: bytes to rows of pixels, rows of pixels to bytes.
+// Converts image files in memory to rows of pixels and back.
 //
-// A codec works by rows, so that decoding, upload, stages and encoding can overlap and a whole RGB image
-// need never exist. Formats whose library only decodes whole images sit behind the same two interfaces.
+// Codecs work by rows, so that decoding, upload, stages and encoding can overlap without a complete image in
+// memory. Libraries that decode only whole images are wrapped in the same two interfaces.
 #pragma once
 
 #include <cstddef>
@@ -21,48 +21,50 @@ namespace imgpipe {
 
 enum class Format { jpeg, png, bmp, gif, tga, psd, webp, tiff, pbm, pgm, ppm, pnm };
 
-// What a person may want to know of a format; made of the codecs' rows (images/formats/codec_table.h).
+// Properties of a format for users; derived from the codec table (images/formats/codec_table.h).
 struct FormatInfo {
   Format format = Format::png;
-  std::string_view name;                      // as --format takes it
-  std::span<const std::string_view> endings;  // of file names, lower case, without the dot
+  std::string_view name;                      // the value of --format
+  std::span<const std::string_view> endings;  // file name extensions, lower case, without the dot
   bool readable = false;
   bool writable = false;
   bool holds_alpha = false;
   bool holds_color = false;
-  int written_bits = 8;  // a sample: the most that its writer takes
+  int written_bits = 8;  // the greatest bits per sample that its writer takes
 };
 
 [[nodiscard]] std::span<const FormatInfo> format_table();
 [[nodiscard]] const FormatInfo& format_info(Format format);
-// By --format name or by the ending of a file name, ignoring case; nullopt when there is none.
+// Find a format by its --format name or by a file name's extension, ignoring case; nullopt if unknown.
 [[nodiscard]] std::optional<Format> format_by_name(std::string_view name);
 [[nodiscard]] std::optional<Format> format_by_ending(std::string_view file_name);
-// By content alone: signatures, and for TGA (which has none) a header that is valid in every field.
+// By content alone: signatures, and for TGA (which has none) a header valid in every field.
 [[nodiscard]] std::optional<Format> format_by_content(std::span<const std::byte> bytes);
 
-// Who decodes and encodes. `automatic`: for JPEG libjpeg-turbo, and our own decoder where that gives the same
-// (images/codecs/jpeg/baseline_reader.h); for PNG libpng, and our own writer over our own coder, ISA-L and
-// zlib; our own readers for the Netpbm formats (stb_image 2.27 swaps the bytes of 16-bit samples and ignores
-// maxval) and for BMP, TGA, GIF and PSD (it gives wrong pixels for some), and our own writers for BMP and TGA
-// (the same bytes as stb_image_write's, in a third of the memory); for TIFF our own directories and chunks
-// over ISA-L, zlib and libzstd, and libtiff for LZW, JPEG and CCITT; for WebP libwebp. `stb` forces stb_image
-// and stb_image_write wherever they know the format. `turbo` leaves every JPEG to libjpeg-turbo.
+// The decoder and encoder. `automatic`:
+// - JPEG: libjpeg-turbo; our own decoder if its output is identical (jpeg/baseline_reader.h).
+// - PNG: libpng to read; our own writer on our own coder, ISA-L and zlib.
+// - Netpbm, BMP, TGA, GIF, PSD: our own readers. stb_image 2.27 swaps the bytes of 16-bit Netpbm samples,
+//   ignores maxval, and decodes some of the other files wrongly.
+// - BMP, TGA: our own writers, with the bytes of stb_image_write in a third of its memory.
+// - TIFF: our own directories and chunks on ISA-L, zlib and libzstd; libtiff for LZW, JPEG and CCITT.
+// - WebP: libwebp.
+//
+// `stb`: stb_image and stb_image_write for every format they support. `turbo`: libjpeg-turbo for every JPEG.
 enum class CodecChoice { automatic, stb, turbo };
 
 inline constexpr std::int64_t kDefaultMaxPixels = 268'435'456;
 
 struct DecodeOptions {
   std::int64_t max_pixels = kDefaultMaxPixels;
-  bool lenient = false;  // keep what a damaged file still holds, the rest mid-grey, with a warning
+  bool lenient = false;  // keep the readable part of a damaged file, fill the rest with mid-grey and warn
   bool orient = true;    // apply the EXIF orientation
-  // The most bits that a sample of the rows may have: with 8 all come as u8; with 16 those of more than 8
-  // bits come as u16, of the formats whose readers can: PNG, PGM, PPM, PSD and TIFF, all by our own codecs.
+  // The greatest bits per sample of decoded rows. 8: all samples become u8. 16: samples of more than 8 bits
+  // become u16 in PNG, PGM, PPM, PSD and TIFF, all read by our own codecs.
   int most_bits = 8;
   CodecChoice codec = CodecChoice::automatic;
-  // The samples of a TIFF's pixel that the image is made of, from 1: one of grey, or three of RGB. Empty:
-  // those that the file says are colours and alpha; an image with further ones is refused, or with
-  // `colors_only` loses them.
+  // The samples of a TIFF pixel to decode, from 1: one for grey or three for RGB. Empty: the colours and
+  // alpha that the file declares; images with more samples are rejected, or lose them with `colors_only`.
   std::vector<int> bands{};
   bool colors_only = false;
   std::pmr::memory_resource* memory = std::pmr::new_delete_resource();  // for images held inside a reader
@@ -70,39 +72,37 @@ struct DecodeOptions {
   [[nodiscard]] bool selects_bands() const noexcept { return colors_only || !bands.empty(); }
 };
 
-// What a file may hold besides pixels: metadata, and what cameras append.
+// The most bytes of metadata and of data that cameras append.
 inline constexpr std::int64_t kMostMetadataBytes = std::int64_t{256} << 20;
 
-// The longest file that an image within these options can need: uncompressed 16-bit RGBA takes 8 bytes a
-// pixel, plain Netpbm text up to 18.
+// Returns the longest file that an image within these options can need. Uncompressed 16-bit RGBA takes 8
+// bytes per pixel, plain Netpbm text up to 18.
 [[nodiscard]] constexpr std::int64_t max_file_bytes(const DecodeOptions& options) {
   return options.max_pixels * 18 + kMostMetadataBytes;
 }
 
-// How long a file may be that begins like this (at least 64 bytes of it), by the size in its header: what its
-// pixels can take and kMostMetadataBytes. Where the header is not whole yet, those alone; GIF frames and PSD
-// layers are counted as far as the file goes on as it should. Throws Error(input) as open_reader() does for
-// what is no image of a known format, or too large, so that no more of it need be read.
+// Returns the greatest plausible length of a file, given its beginning (at least 64 bytes): the bytes that
+// its pixels can take, if the header is complete, plus kMostMetadataBytes. Counts GIF frames and PSD layers
+// while the file is valid. Throws open_reader()'s errors for unknown formats and oversized images.
 [[nodiscard]] std::int64_t longest_file(std::span<const std::byte> beginning, const DecodeOptions& options);
 
 struct ImageHeader {
   Format format = Format::png;
-  Shape shape;  // of the rows that the reader gives; their samples: DecodeOptions::most_bits
-  // As stored. Netpbm: the bits that its maximum takes. Palettes: of the
-  // colours, not of the indices.
+  Shape shape;  // of the decoded rows; sample type: see DecodeOptions::most_bits
+  // As stored. Netpbm: the bits of the maximum value. Palettes: bits of the colours, not of the indices.
   int bits_per_sample = 8;
-  bool progressive = false;  // JPEG progressive or PNG interlaced: the decoder must see the whole file first
+  bool progressive = false;  // JPEG progressive or PNG interlaced: decoding needs the whole file first
   Orientation orientation = Orientation::upright;  // as stored
-  bool more_images = false;  // the file holds more than this image: an animation's further frames
-  std::string profile;       // name of the embedded ICC profile that is not sRGB; empty: none, or sRGB
+  bool more_images = false;  // the file holds more than one image, such as frames of an animation
+  std::string profile;       // name of an embedded ICC profile other than sRGB; empty: none, or sRGB
 };
 
-// For the user, where more_images is set.
+// The warning if more_images is set.
 inline constexpr const char* kMoreImagesWarning = "holds more than one image; the first is used";
 
 struct JpegScan;  // images/codecs/jpeg/jpeg_scan.h
 
-// Gives the rows of one image, top to bottom. The bytes it was opened on must outlive it.
+// Decodes the rows of one image, top to bottom. The input bytes must outlive the reader.
 class Reader {
  public:
   virtual ~Reader() = default;
@@ -111,56 +111,52 @@ class Reader {
 
   [[nodiscard]] const ImageHeader& header() const noexcept { return header_; }
 
-  // Fills `rows` (header().shape but for the height, its sample type too) with the next rows.height rows.
-  // With the last row the rest of the file is checked too (checksums, end marker). Throws Error(input), or
-  // Error(memory), after which the reader is of no more use. Whether working_bytes() are available is to be
-  // asked before the first row, with all else that the image takes (check_available()).
+  // Fills `rows` with the next rows.height rows; width, channels and sample type must match header().shape.
+  // The last row also checks the rest of the file (checksums, end marker). Throws Error(input) or
+  // Error(memory); the reader is then unusable. The caller must check before the first row that memory
+  // suffices for working_bytes() and the image's other needs (check_available()).
   void read_rows(HostView rows);
 
-  // Where several threads at once can make the rows, bands can take the place of read_rows(); never both:
-  //   begin_band()  for one band after the other, by one thread at a time. A band begins where the one before
-  //                 it does or below, and no lower than its end: both may have rows in common.
-  //   read_band()   for each that was begun, once, from any thread, while others are in it. It may work on
-  //                 other bands too, and wait for threads that are in it with bands that were begun earlier.
-  // The last band ends with the image. Once one of them has thrown, all throw.
+  // Readers that support parallel decoding also read bands, instead of read_rows():
+  //   begin_band()  starts one band after the other, by one thread at a time. A band begins inside the
+  //                 previous band or directly after it.
+  //   read_band()   reads each started band once, from any thread, concurrently. It may work on other bands
+  //                 too, and wait for threads that read earlier bands.
+  // The last band ends with the image. After one call has thrown, all calls throw.
   [[nodiscard]] virtual bool has_bands() const noexcept { return false; }
   void begin_band(std::int64_t first, std::int64_t rows);
   void read_band(std::int64_t first, HostView rows);
-  // What each band takes that was begun and is not read yet, beside working_bytes(). Bands that are read
-  // while one that was begun earlier is not yet may count too.
+  // The memory of each band from begin_band() until it and all earlier ones are read; not in working_bytes().
   [[nodiscard]] virtual std::int64_t band_bytes(std::int64_t /*rows*/) const { return 0; }
 
-  // Before the first row: from now on fewer bytes are needed, and more time. False where that cannot be had.
+  // Reduces memory use at the cost of time. Call it before the first row. Returns false if not supported.
   virtual bool use_less_memory() { return false; }
 
-  // Who makes the rows at present, where that is not the format's library: for the report ("parallel"). Of a
-  // damaged file the library may take over on the way. From any thread.
+  // Returns the code that currently decodes the rows if not the format's library, for reports ("parallel").
+  // On damaged files the library may take over midway. Thread-safe.
   [[nodiscard]] virtual std::string_view decoder() const noexcept { return {}; }
 
-  // The most bytes that it will hold at one time, beside the file and the rows that it fills: by the header,
-  // before it holds them. `whole`: all rows are asked for in one call. Zero where nothing of it grows with
-  // the image.
+  // Returns the most bytes held at one time besides the file and the caller's rows, computed from the header.
+  // `whole`: one call reads all rows. Zero if nothing grows with the image.
   [[nodiscard]] virtual std::int64_t working_bytes(bool whole) const;
-  // What of them a library takes from malloc(), where block_pool() does not see it, as far as that grows with
-  // the image.
+  // Returns the part of them that grows with the image and that a library allocates without block_pool().
   [[nodiscard]] virtual std::int64_t library_bytes(bool whole) const;
 
-  // What a device needs to make the same pixels of a JPEG (kernels/jpeg/): nullptr where the rows are to be
-  // had from here only. It then takes the place of all rows; before the first.
+  // Returns what a device needs to decode all pixels of a JPEG instead (kernels/jpeg/), or nullptr.
   [[nodiscard]] virtual const JpegScan* jpeg_scan() const noexcept { return nullptr; }
-  // With jpeg_scan(), when its pixels are made and in order: judges what stands behind the end marker,
-  // `behind_end` of the scan's data, as the last row does. Throws Error(input).
+  // Checks what follows the end marker, at `behind_end` in the scan's data, once a device has decoded
+  // jpeg_scan(). Throws Error(input).
   virtual void judge_end(std::size_t behind_end);
 
-  // What was let pass, in the order seen: damage with --lenient, and unknown bytes behind a camera's JPEG.
+  // Tolerated problems in order: damage with --lenient, and unknown bytes after a camera's JPEG.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
 
  protected:
   Reader() = default;
-  // `rows` have the samples that header().shape says.
+  // `rows` match header().shape.
   virtual void read_next_rows(HostView rows) = 0;
   virtual void finish() {}
-  // As begin_band() and read_band(). The second checks the rest of the file with the last row by itself.
+  // Implement begin_band() and read_band(). Reading the last row must also check the rest of the file.
   virtual void begin_next_band(std::int64_t first, std::int64_t rows);
   virtual void read_begun_band(std::int64_t first, HostView rows);
 
@@ -169,41 +165,42 @@ class Reader {
 
  private:
   std::int64_t rows_given_ = 0;
-  std::int64_t band_first_ = 0;  // of the band that was begun last
+  std::int64_t band_first_ = 0;  // of the last begun band
 };
 
-// Opens an image: tells the format by content, reads the header and judges it (size against max_pixels).
-// Nothing that grows with the image is allocated before its first row is read, but for CodecChoice::stb,
-// which decodes here, within the available memory. Samples come out as 8 bits: PNG, PSD, Netpbm, BMP and
-// TGA values v of a maximum m as (v*255 + m/2) / m, palettes and fewer bits expanded, CMYK and YCCK
-// converted to RGB. Those of more than 8 bits come out as 16, as (v*65535 + m/2) / m in this machine's
-// byte order, where DecodeOptions::most_bits is 16 and the codec is not stb. Colour profiles and gamma
-// are not applied. Throws Error(input) or Error(memory) with a reason that holds no byte of the file.
+// Opens an image: detects the format from its content, reads the header and checks the size against
+// max_pixels. Allocates nothing that grows with the image before the first row is read, except with
+// CodecChoice::stb, which decodes here, within the available memory.
+//
+// Samples are 8-bit: PNG, PSD, Netpbm, BMP and TGA values v with maximum m become (v*255 + m/2) / m, palettes
+// and fewer bits are expanded, CMYK and YCCK become RGB. With DecodeOptions::most_bits 16 and a codec other
+// than stb, samples of more than 8 bits become 16-bit, (v*65535 + m/2) / m, in the host's byte order. Colour
+// profiles and gamma are not applied. Throws Error(input) or Error(memory), never with bytes of the file.
 [[nodiscard]] std::unique_ptr<Reader> open_reader(std::span<const std::byte> bytes,
                                                   const DecodeOptions& options = {});
 
-// The most that open_reader() holds at one time before it returns, beside the file: nothing that grows with
-// the image, but for CodecChoice::stb, by the header. Throws Error(input).
+// Returns the most bytes that open_reader() holds before it returns, in addition to the file, computed from
+// the header; zero except with CodecChoice::stb. Throws Error(input).
 [[nodiscard]] std::int64_t opening_bytes(std::span<const std::byte> bytes, const DecodeOptions& options);
 
-// What a result was made of, and how: hashes of 64 bits.
+// Identifies the source of a result: 64-bit hashes.
 struct Provenance {
   std::uint64_t name = 0;     // of the input's name relative to INPUT
-  std::uint64_t content = 0;  // content_hash() of the input (images/files/input_file.h); 0: not known yet
-  std::uint64_t options = 0;  // of the options that shape the output's bytes
+  std::uint64_t content = 0;  // content_hash() of the input (images/files/input_file.h); 0: unknown
+  std::uint64_t options = 0;  // of the options that affect the output's bytes
 
   friend bool operator==(const Provenance&, const Provenance&) = default;
 };
 
-// What the files of imgpipe carry (images/codecs/mark.h).
+// The mark in files written by imgpipe (images/codecs/mark.h).
 struct Mark {
   enum class Kind {
     none,
-    result,     // of a pipeline's run
+    result,     // output of a pipeline
     synthetic,  // a test image
   };
   Kind kind = Kind::none;
-  std::optional<Provenance> made_of{};  // of a result; none: the mark is plain
+  std::optional<Provenance> made_of{};  // for results; none: the mark is plain
 
   static const Mark none, result, synthetic;  // plain
   friend bool operator==(const Mark&, const Mark&) = default;
@@ -212,9 +209,9 @@ inline constexpr Mark Mark::none{};
 inline constexpr Mark Mark::result{Mark::Kind::result};
 inline constexpr Mark Mark::synthetic{Mark::Kind::synthetic};
 
-// How the pixels of a WebP are stored.
+// The compression of a WebP.
 enum class WebpCoding { lossless, lossy };
-// How the strips or tiles of a TIFF are packed: deflate, lzw and zstd with horizontal differencing.
+// The compression of TIFF strips or tiles; deflate, lzw and zstd use horizontal differencing.
 enum class TiffPacking { none, deflate, packbits, zstd, lzw };
 
 struct Metadata;       // images/codecs/metadata/metadata.h
@@ -226,108 +223,103 @@ struct EncodeOptions {
   TiffPacking tiff_packing = TiffPacking::deflate;  // deflate by png_level
   int tiff_tile = 0;                                // side of the tiles, a multiple of 16; 0: strips
   CodecChoice codec = CodecChoice::automatic;
-  Mark mark = Mark::none;  // that the file is to carry
+  Mark mark = Mark::none;  // written into the file
   WebpCoding webp = WebpCoding::lossless;
   int webp_level = 1;                               // 0..9, 9 the smallest
   std::shared_ptr<const Metadata> metadata{};       // nullptr: none
   std::shared_ptr<const StackPosition> in_stack{};  // nullptr: a standalone file
 };
 
-// A file in memory, as parts that follow one another: what is encoded strip by strip is never copied
-// together.
+// A file in memory, in consecutive parts, so that separately encoded strips are never copied together.
 struct EncodedFile {
-  // Bytes that take the place of as many of the file, `at` bytes behind its beginning.
+  // Bytes that overwrite the file at offset `at`.
   struct Patch {
     std::uint64_t at = 0;
     std::vector<std::byte> bytes;
   };
 
   std::vector<std::vector<std::byte>> parts;
-  std::vector<Patch> patches;  // of what Writer::take_finished() gave; nothing of it: none
+  std::vector<Patch> patches;  // for the parts returned by Writer::take_finished(), if any
 
   [[nodiscard]] std::size_t size_bytes() const noexcept;
   [[nodiscard]] std::vector<std::byte> joined() const;
 };
 
-// What a device makes of an image's pixels in place of its writer (kernels/png/encoding.h,
-// kernels/jpeg/encoding.h).
+// What a device can produce instead of a writer (kernels/png/encoding.h, kernels/jpeg/encoding.h).
 struct DeviceForm {
   enum class Kind { none, png_strips, jpeg_scan };
   Kind kind = Kind::none;
-  int quality = 90;            // of a JPEG
-  bool halved_colors = false;  // of a JPEG: 4:2:0
+  int quality = 90;            // for JPEG
+  bool halved_colors = false;  // for JPEG: 4:2:0
 };
 
-// Takes the rows of one image and ends in the file's bytes. Either all rows come top to bottom through
-// write_rows(), or, where strip_rows() is not 0, all come through write_strip().
+// Encodes the rows of one image. All rows pass through write_rows(), top to bottom, or all through
+// write_strip(), if strip_rows() is not 0.
 class Writer {
  public:
   virtual ~Writer() = default;
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // The next rows.height rows; their width, channels and sample type are those the writer was made for.
+  // Takes the next rows.height rows; width, channels and sample type are those of the constructor's shape.
   virtual void write_rows(ConstHostView rows) = 0;
 
-  // The height of a strip where strips can be encoded by themselves, 0 where they cannot. It depends on the
-  // image's shape only; the last strip has what is left.
+  // Returns the height of independently encoded strips; 0 if not supported. Depends on the image's shape
+  // only; the last strip has the remaining rows.
   [[nodiscard]] virtual std::int64_t strip_rows() const noexcept { return 0; }
-  // One strip whole: the rows from `first`, a multiple of strip_rows(), on. Strips may come in any order and
-  // from several threads at once. Throws Error(usage) for rows that are no strip.
+  // Takes one whole strip: the rows from `first`, a multiple of strip_rows(). Strips may come in any order
+  // and concurrently. Throws Error(usage) for rows that are not a strip.
   virtual void write_strip(std::int64_t first, ConstHostView rows);
 
-  // What a device can make for this writer; `none`: it takes rows only.
+  // Returns what a device can produce for this writer; `none`: it takes rows only.
   [[nodiscard]] virtual DeviceForm device_form() const noexcept { return {}; }
-  // In place of write_strip(), of DeviceForm::png_strips: the strip as the device made it, the bytes of its
-  // block of deflate; or, with `filtered`, its filtered rows, which are then compressed here. `adler`: the
-  // Adler-32 of the filtered rows.
+  // Replaces write_strip() for DeviceForm::png_strips. `bytes`: the strip's deflate block or, if `filtered`,
+  // its filtered rows, which the writer compresses. `adler`: the Adler-32 of the filtered rows.
   struct MadeStrip {
     std::span<const std::byte> bytes;
     std::uint32_t adler = 1;
     bool filtered = false;
   };
   virtual void give_strip(std::int64_t first, const MadeStrip& strip);
-  // In place of write_rows(), of DeviceForm::jpeg_scan: all of the entropy-coded data, with stuffing.
+  // Replaces write_rows() for DeviceForm::jpeg_scan: the complete entropy-coded data, with byte stuffing.
   virtual void give_scan(std::span<const std::byte> bytes);
 
-  // The most bytes that it will hold at one time, the finished file among them: of any image of this shape,
-  // noise too. Known before the first row.
+  // Returns the most bytes held at one time, including the finished file, for any image of this shape.
   [[nodiscard]] virtual std::int64_t working_bytes() const = 0;
-  // The same where take_finished() is called behind each `rows` rows or each strip.
+  // The same if take_finished() is called after every `rows` rows or every strip.
   [[nodiscard]] virtual std::int64_t working_bytes_when_taken(std::int64_t rows) const;
-  // What each further thread takes that is in write_strip() at the same time.
+  // Returns the extra memory per additional thread in write_strip().
   [[nodiscard]] virtual std::int64_t strip_bytes() const { return 0; }
-  // As Reader::library_bytes().
+  // The same as Reader::library_bytes().
   [[nodiscard]] virtual std::int64_t library_bytes() const { return 0; }
 
-  // What of the file is finished and was not taken before, in its order; finish() then gives the rest, and
-  // patches where the beginning says what is known at the end only: who takes must be able to apply them.
-  // Nothing where a format begins with its last row. From any thread while others are in write_strip().
+  // Returns the finished parts of the file since the last call, in order; finish() then returns the rest.
+  // Values in the header that are known only at the end come as patches, which the caller must apply. Always
+  // empty if the format begins with the last row. Thread-safe alongside write_strip().
   [[nodiscard]] virtual EncodedFile take_finished();
 
-  // After the last row: the whole file. Throws Error(memory) or Error(usage) when it cannot be made.
+  // Returns the whole file, after the last row. Throws Error(memory) or Error(usage) if it cannot be made.
   [[nodiscard]] virtual EncodedFile finish() = 0;
 
  protected:
   Writer() = default;
 };
 
-// The shape that a file of this format holds of an image of this shape: alpha dropped where it cannot be
-// held, grey spread to RGB where only colour can be. Throws Error(usage) where the colours cannot be kept, or
-// the samples have more bits than its writer takes.
+// Returns the shape that a file of this format stores: drops alpha it cannot hold, expands grey to RGB if it
+// holds only colour. Throws Error(usage) if colours would be lost or the samples have too many bits.
 [[nodiscard]] Shape storable_shape(Format format, Shape shape);
 
-// Makes a writer for rows of `shape`; it converts them to storable_shape() itself. Throws Error(usage) for a
-// format that cannot be written or a shape beyond what it holds (JPEG: 65,500 a side; WebP: 16,383).
+// Makes a writer for rows of `shape`, which it converts to storable_shape(). Throws Error(usage) for formats
+// that cannot be written and for shapes too large (JPEG: sides over 65,500; WebP: 16,383).
 [[nodiscard]] std::unique_ptr<Writer> make_writer(Format format, Shape shape,
                                                   const EncodeOptions& options = {});
 
-// Whether several pages can be one file of this format, and the most bytes that one of this shape then takes,
-// metadata aside. Throws Error(usage) as make_writer() does.
+// Whether files of this format can hold several pages, and the most bytes of one of this shape, without
+// metadata. Throws Error(usage) like make_writer().
 [[nodiscard]] bool holds_pages(Format format);
 [[nodiscard]] std::int64_t most_page_bytes(Format format, const Shape& shape, const EncodeOptions& options);
 
-// Name and version of every codec library in this build, "libpng 1.6.39" and so on.
+// Returns name and version of every codec library in this build: "libpng 1.6.39" and so on.
 [[nodiscard]] std::vector<std::string> codec_versions();
 
 }  // namespace imgpipe

@@ -1,4 +1,4 @@
-// Where an image ends that others follow: of a stream of images nobody says how long each is.
+// Finds the end of an image in a stream of images, which does not announce their lengths.
 #pragma once
 
 #include <cstddef>
@@ -6,32 +6,31 @@
 
 namespace imgpipe {
 
-// Of one image, by its own headers and markers; nothing is decoded. Whatever the pieces are that the bytes
-// come in, the end is the same.
+// Finds the end of one image from headers and markers, without decoding, no matter how the input is chunked.
 class EndFinder {
  public:
   virtual ~EndFinder() = default;
   EndFinder(const EndFinder&) = delete;
   EndFinder& operator=(const EndFinder&) = delete;
 
-  // `image`: all that there is from the image's first byte on, more each time; `all`: nothing comes behind
-  // it. Whether its end is there; once. Takes time in proportion to what is new. Throws Error(input) where
-  // the image is damaged so that no end can be found.
+  // Returns whether the end is in `image`, which starts at the image's first byte and grows with each call;
+  // must not be called after returning true. `all`: no more bytes follow. Takes time proportional to the new
+  // bytes. Throws Error(input) if damage hides the end.
   [[nodiscard]] virtual bool find(std::span<const std::byte> image, bool all) = 0;
 
-  // Behind find(): the image by itself, and with what belongs to it and is no image of its own.
+  // After find(): the size of the image, and the size including data that belongs to it.
   [[nodiscard]] std::size_t image_bytes() const noexcept { return image_bytes_; }
   [[nodiscard]] std::size_t taken_bytes() const noexcept { return taken_bytes_; }
 
-  // How many of the bytes behind the image no one misses.
+  // The number of bytes after the image that are padding.
   [[nodiscard]] virtual std::size_t padding(std::span<const std::byte> /*behind*/) const { return 0; }
-  // Whether anything may follow that is the maker's own, and no image.
+  // Whether vendor data, which is not an image, may follow.
   [[nodiscard]] virtual bool may_have_appendix() const { return false; }
 
  protected:
   EndFinder() = default;
 
-  // The image has so many bytes: whether they are there.
+  // Sets the image size; returns whether `image` has all bytes.
   [[nodiscard]] bool ends_at(std::span<const std::byte> image, std::size_t bytes) {
     if (image.size() < bytes) return false;
     image_bytes_ = taken_bytes_ = bytes;

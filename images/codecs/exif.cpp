@@ -14,7 +14,7 @@ class TiffBytes {
  public:
   TiffBytes(std::span<const std::byte> bytes, bool big_endian) : bytes_(bytes), big_endian_(big_endian) {}
 
-  // The unsigned integer of `count` bytes at `offset`; false when it does not lie inside.
+  // Reads the unsigned integer of `count` bytes at `offset`; returns false if it is out of bounds.
   bool read(std::size_t offset, std::size_t count, std::uint32_t& value) const {
     if (offset > bytes_.size() || bytes_.size() - offset < count) return false;
     value = 0;
@@ -36,7 +36,7 @@ bool swaps_sides(Orientation orientation) {
 
 template <class T>
 void turn_pixels(Plane<const T, Host> stored, Plane<T, Host> upright, Orientation orientation) {
-  // Where upright pixel (0, 0) is stored, and how far the stored sample moves per step along x and y.
+  // The stored position of upright pixel (0, 0), and the stored steps along x and y.
   const bool swap = swaps_sides(orientation);
   const bool from_right = orientation == Orientation::mirror_horizontal ||
                           orientation == Orientation::rotate_180 || orientation == Orientation::transverse ||

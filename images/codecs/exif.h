@@ -1,4 +1,4 @@
-// The one fact imgpipe takes from EXIF: how the picture is to be turned.
+// The EXIF orientation of an image.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace imgpipe {
 
-// EXIF orientation (Exif 2.32, tag 0x0112): what must be done to the stored rows to see the scene upright.
+// EXIF orientation (Exif 2.32, tag 0x0112): the transformation that displays the stored rows upright.
 enum class Orientation {
   upright = 1,
   mirror_horizontal = 2,
@@ -20,16 +20,15 @@ enum class Orientation {
   rotate_270 = 8,  // clockwise
 };
 
-// Reads the orientation from a TIFF structure (TIFF 6.0, section 2), as it stands in a PNG eXIf chunk or
-// in a JPEG APP1 segment behind "Exif\0\0". Anything damaged, absent or outside 1..8 means upright:
-// metadata never makes an image fail.
+// Reads the orientation from a TIFF structure (TIFF 6.0, section 2): a PNG eXIf chunk, or a JPEG APP1 segment
+// after "Exif\0\0". A damaged, missing or invalid value means upright: metadata never makes an image fail.
 [[nodiscard]] Orientation exif_orientation(std::span<const std::byte> tiff) noexcept;
 
-// The shape of an image of shape `stored` once `orientation` has been applied.
+// Returns the shape after applying `orientation` to an image of shape `stored`.
 [[nodiscard]] Shape oriented_shape(Shape stored, Orientation orientation) noexcept;
 
-// Writes the pixels of `stored` into `upright`, turned; upright has oriented_shape(stored.shape()), its
-// sample type too. The two must not overlap.
+// Writes the pixels of `stored` to `upright` according to `orientation`. `upright` has
+// oriented_shape(stored.shape()); the two must not overlap.
 void orient_pixels(ConstHostView stored, HostView upright, Orientation orientation);
 
 }  // namespace imgpipe

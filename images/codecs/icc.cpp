@@ -22,7 +22,7 @@ constexpr std::uint32_t kMostTags = 100;  // real profiles have 10 to 20
 constexpr std::size_t kMostNameCharacters = 80;
 constexpr const char* kUnnamed = "unnamed";
 
-// The data of a tag, cut at the end of what there is; empty when the profile has no such tag.
+// Returns the data of a tag, truncated at the end of the profile; empty if the tag is missing.
 Bytes tag_data(Bytes profile, std::string_view signature) {
   constexpr std::size_t kEntryBytes = 12;
   const std::uint32_t tags = std::min(big_endian(profile, kHeaderBytes, 4), kMostTags);
@@ -73,12 +73,12 @@ std::string from_utf16(Bytes text) {
       c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
       i += 2;
     }
-    append_utf8(out, c);  // half a pair stays one, which printable() shows by its bytes
+    append_utf8(out, c);  // unpaired surrogates stay; printable() escapes them
   }
   return out;
 }
 
-// multiLocalizedUnicodeType: the English name, else the first.
+// multiLocalizedUnicodeType: returns the English name, else the first.
 std::string localized(Bytes tag) {
   constexpr std::size_t kRecords = 16;
   const std::uint32_t count = std::min(big_endian(tag, 8, 4), kMostTags);
@@ -94,7 +94,7 @@ std::string localized(Bytes tag) {
       tag.subspan(offset, std::min<std::size_t>(big_endian(tag, record + 4, 4), tag.size() - offset)));
 }
 
-// textDescriptionType and, as some write it, textType.
+// textDescriptionType, and textType, which some programs write instead.
 std::string plain_text(Bytes tag, std::size_t at) {
   std::string out;
   for (std::size_t i = at; i < tag.size() && tag[i] != std::byte{0} && out.size() < kMostNameCharacters; ++i)
@@ -120,9 +120,9 @@ bool called_srgb(std::string_view name) {
                     [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
 }
 
-// ---- what it does -----------------------------------------------------------------------------------
+// ---- the curves -------------------------------------------------------------------------------------
 
-// parametricCurveType, functions 0 to 4: Y = (aX + b)^g + e from d on, cX + f below.
+// parametricCurveType, functions 0 to 4: Y = (aX + b)^g + e for X >= d, else cX + f.
 std::optional<double> parametric(Bytes tag, double x) {
   constexpr std::array<std::size_t, 5> kCounts{1, 3, 4, 5, 7};
   const std::uint32_t kind = big_endian(tag, 8, 2);
@@ -131,11 +131,11 @@ std::optional<double> parametric(Bytes tag, double x) {
   for (std::size_t i = 0; i < kCounts[kind]; ++i) p[i] = fixed(tag, 12 + 4 * i);
   const auto [g, a, b, c, d, e, f] = p;
   if (kind == 0) return std::pow(x, g);
-  if (kind <= 2) return (a * x + b < 0 ? 0 : std::pow(a * x + b, g)) + c;  // the third's c is for both parts
+  if (kind <= 2) return (a * x + b < 0 ? 0 : std::pow(a * x + b, g)) + c;  // function 2 adds c in both parts
   return x >= d ? std::pow(std::max(a * x + b, 0.0), g) + e : c * x + f;
 }
 
-// curveType: nothing, a gamma, or a table.
+// curveType: identity, a gamma, or a table.
 std::optional<double> tabulated(Bytes tag, double x) {
   const std::size_t count = big_endian(tag, 8, 4);
   if (count == 0) return x;
@@ -148,7 +148,7 @@ std::optional<double> tabulated(Bytes tag, double x) {
   return (low + (high - low) * (at - static_cast<double>(index))) / 65535;
 }
 
-// IEC 61966-2-1. A plain gamma of 2.2 is up to 0.008 away, the shortest tables in use less than 0.003.
+// IEC 61966-2-1. A plain gamma of 2.2 deviates by up to 0.008, the shortest tables in use by less than 0.003.
 bool is_srgb_curve(Bytes tag) {
   constexpr double kNear = 0.004;
   constexpr int kSteps = 64;
@@ -163,7 +163,7 @@ bool is_srgb_curve(Bytes tag) {
   return true;
 }
 
-// sRGB's primaries, adapted to D50 as a profile holds them.
+// Compares with sRGB's primaries, adapted to D50 as profiles store them.
 bool has_srgb_primaries(Bytes profile) {
   constexpr double kNear = 0.002;
   constexpr std::array kPrimaries{std::array{0.43607, 0.22249, 0.01392},
@@ -192,7 +192,7 @@ bool is_srgb(Bytes profile, std::string_view name) {
 
 namespace {
 
-// At most kMostNameCharacters bytes, cut where no character is.
+// Truncates to kMostNameCharacters bytes without splitting a character.
 std::string shortened(std::string text) {
   if (text.size() <= kMostNameCharacters) return text;
   std::size_t end = kMostNameCharacters;

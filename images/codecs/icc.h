@@ -1,5 +1,5 @@
-// What imgpipe wants of an embedded ICC profile, which it does not apply: is it sRGB, what is it called, and
-// may it be copied (ICC.1:2001-04 for version 2, ICC.1:2010 for version 4).
+// What imgpipe reads from embedded ICC profiles, which it does not apply: whether it is sRGB, its name, and
+// whether it is valid to copy (ICC.1:2001-04 for version 2, ICC.1:2010 for version 4).
 #pragma once
 
 #include <cstddef>
@@ -9,21 +9,20 @@
 
 namespace imgpipe {
 
-// A profile is looked at no further than this; those of real printers take up to 2 MB.
+// The greatest size of a profile; those of real printers take up to 2 MB.
 inline constexpr std::size_t kMostProfileBytes = std::size_t{4} << 20;
 
-// The name of a profile to tell a person: its description, printable and of at most 80 bytes. Empty for
-// sRGB: the primaries and the curves of a matrix profile (of a grey one the curve) are sRGB's whatever it is
-// called; of any other kind the description begins with "sRGB". "unnamed" where the profile is damaged or
-// says nothing: metadata never makes an image fail.
+// Returns a profile's description, printable and of at most 80 bytes; empty for sRGB, "unnamed" if damaged or
+// missing: metadata never makes an image fail. A matrix (or grey) profile is sRGB if its primaries and curves
+// (curve) are, any other profile if its description begins with "sRGB".
 [[nodiscard]] std::string profile_name(std::span<const std::byte> profile);
 
-// What is wrong with a profile's structure, in words; empty: nothing is. Its size is there and within
-// kMostProfileBytes, its tags lie inside, behind their table.
+// Returns what is wrong with a profile's structure; empty if valid: its size fits the data and
+// kMostProfileBytes, and its tags lie inside, after their table.
 [[nodiscard]] std::string_view profile_fault(std::span<const std::byte> profile);
-// Of one without a fault: the bytes that it takes, which may be fewer than are there.
+// Returns the size of a valid profile, which may be less than profile.size().
 [[nodiscard]] std::size_t profile_bytes(std::span<const std::byte> profile);
-// Of the pixels that it is for: 3 for RGB, 1 for grey, 0 for all others.
+// Returns the colour channels that the profile is for: 3 for RGB, 1 for grey, 0 for all others.
 [[nodiscard]] int profile_channels(std::span<const std::byte> profile);
 
 }  // namespace imgpipe

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kResult = "imgpipe";
 constexpr std::string_view kSynthetic = "imgpipe synth";
-constexpr std::size_t kDigits = 16;  // of a hash, after a space
+constexpr std::size_t kDigits = 16;  // per hash, after a space
 
 std::string hash_text(std::uint64_t hash) {
   std::array<char, kDigits> digits{};
@@ -19,7 +19,7 @@ std::string hash_text(std::uint64_t hash) {
   return " " + std::string(kDigits - text.size(), '0') + text;
 }
 
-// Takes a hash from the front of `text`.
+// Removes and returns a hash at the front of `text`.
 std::optional<std::uint64_t> take_hash(std::string_view& text) {
   if (text.size() <= kDigits || text.front() != ' ') return std::nullopt;
   const std::string_view digits = text.substr(1, kDigits);

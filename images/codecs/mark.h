@@ -1,17 +1,17 @@
-// The mark that imgpipe's own files carry, so that a run replaces what a run has written and nothing else.
+// The mark in files written by imgpipe. A run replaces only files that have it.
 //
 //   "imgpipe NAME CONTENT OPTIONS"  a result: its Provenance, 16 lower-case hexadecimal digits each
-//   "imgpipe"                       a result whose source has no name (a stream), or of version 0.1.0: plain
+//   "imgpipe"                       a plain result: no source name (a stream), or made by version 0.1.0
 //   "imgpipe synth"                 a test image
 //
-//   PNG      a tEXt chunk "Software" behind IHDR
-//   JPEG     a COM segment behind the JFIF header
-//   PGM PPM  a comment behind the signature
-//   TGA      the image ID behind the header
-//   WebP     a chunk "IMGP" behind VP8X
-//   BMP      the four reserved bytes of the file header, which hold a plain mark only
-//   TIFF     the field Software of the first directory, which stands in front
-// A program that edits such a file and keeps its texts keeps the mark as well.
+//   PNG      a tEXt chunk "Software" after IHDR
+//   JPEG     a COM segment after the JFIF header
+//   PGM PPM  a comment after the signature
+//   TGA      the image ID after the header
+//   WebP     a chunk "IMGP" after VP8X
+//   BMP      the four reserved bytes of the file header; plain marks only
+//   TIFF     the field Software of the first directory, at the front of the file
+// A program that edits such a file and preserves its texts also preserves the mark.
 #pragma once
 
 #include <cstddef>
@@ -22,15 +22,15 @@
 
 namespace imgpipe {
 
-// The text of a mark; empty for Mark::none.
+// Returns the text of a mark; empty for Mark::none.
 [[nodiscard]] std::string mark_text(const Mark& mark);
-// The mark whose text this is, whole.
+// Parses the complete text of a mark.
 [[nodiscard]] Mark mark_of(std::span<const std::byte> text);
 
-// How many bytes from a file's start find_mark() needs at the most.
+// The bytes from a file's start that find_mark() needs at most.
 inline constexpr std::size_t kMarkBytes = 4096;
 
-// The mark of a file of which `head` is the start. Mark::none for everything else, damaged files included.
+// Finds the mark of a file that begins with `head`; Mark::none if there is none or the file is damaged.
 [[nodiscard]] Mark find_mark(std::span<const std::byte> head);
 
 }  // namespace imgpipe

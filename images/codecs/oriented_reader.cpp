@@ -1,11 +1,11 @@
-// Turns the rows of another reader upright.
+// Applies an orientation to the rows of another reader.
 //
-// Rows that are mirrored from left to right are turned where they come. All other orientations may need the
-// last stored row for the first one given: stored rows are read in strips, each of which is put in its place
-// in the one image turned, which is the caller's where it asks for all rows at once.
+// Horizontal mirroring works row by row. All other orientations may need the last stored row for the first
+// output row. They read the stored rows in strips and write each to its position in one oriented image, which
+// is the caller's if it asks for all rows at once.
 //
-// Where the stored rows come in bands, threads that are given bands of a turned image first turn all of it
-// together: each takes the next strip, reads and turns it, until there is none.
+// If the stored reader supports bands, the threads that read bands first orient the whole image together:
+// each reads and orients the next strip until none is left.
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
@@ -75,7 +75,7 @@ class MirroringReader final : public Reader {
 
   std::unique_ptr<Reader> stored_;
   std::mutex mutex_;
-  int bands_begun_ = 0;  // and not read yet: nobody is in the stored reader where there are none
+  int bands_begun_ = 0;  // begun and not yet read; while 0, no thread is in the stored reader
 };
 
 class TurningReader final : public WholeImageReader {
@@ -92,7 +92,7 @@ class TurningReader final : public WholeImageReader {
   [[nodiscard]] std::int64_t library_bytes(bool) const override { return stored_->library_bytes(false); }
   [[nodiscard]] bool has_bands() const noexcept override { return stored_->has_bands(); }
   bool use_less_memory() override { return stored_->use_less_memory(); }
-  // Whoever reads a band has a strip.
+  // Every thread that reads a band has a strip.
   [[nodiscard]] std::int64_t band_bytes(std::int64_t) const override {
     const Shape strip = strip_shape();
     return strip.bytes() + stored_->band_bytes(strip.height);
@@ -112,7 +112,7 @@ class TurningReader final : public WholeImageReader {
     warnings_ = stored_->warnings();
   }
 
-  void begin_next_band(std::int64_t, std::int64_t) override {}  // any of them needs all strips
+  void begin_next_band(std::int64_t, std::int64_t) override {}  // every band needs all strips
 
   void read_begun_band(std::int64_t first, HostView rows) override {
     turn_together();
@@ -122,13 +122,13 @@ class TurningReader final : public WholeImageReader {
  private:
   // ---- on every thread that reads a band ---------------------------------------------------------------
 
-  // Takes part until the image is turned; rethrows what has stopped any of the threads.
+  // Takes part until the image is complete; rethrows the first error of any thread.
   void turn_together() {
     Image strip;
     std::unique_lock lock(mutex_);
     while (!error_ && !is_turned()) {
       if (next_row_ == stored_->header().shape.height) {
-        changed_.wait(lock);  // for those that are at the last strips
+        changed_.wait(lock);  // until the last strips are done
         continue;
       }
       try {
@@ -142,7 +142,7 @@ class TurningReader final : public WholeImageReader {
     if (error_) std::rethrow_exception(error_);
   }
 
-  // Under mutex_, which it leaves while it reads and turns.
+  // Called with the mutex locked; unlocks it while reading and orienting.
   void turn_next(Image& strip, std::unique_lock<std::mutex>& lock) {
     if (turned_.empty()) turned_ = Image(header_.shape, memory());
     if (strip.empty()) strip = Image(strip_shape(), memory());
@@ -163,13 +163,12 @@ class TurningReader final : public WholeImageReader {
 
   // ------------------------------------------------------------------------------------------------------
 
-  // Puts the stored rows from `first` on in their place.
+  // Writes the stored rows from `first` on to their position.
   void turn(std::int64_t first, const HostView& rows, const HostView& whole) const {
     orient_pixels(rows, place_of(first, rows.height, whole), header_.orientation);
   }
 
-  // So many rows that what they become of a column fills whole cache lines, and that they stay in the second
-  // cache while they are turned.
+  // The strip's rows become columns: enough to fill whole cache lines, few enough to stay in the L2 cache.
   [[nodiscard]] Shape strip_shape() const {
     constexpr std::int64_t kStripBytes = std::int64_t{1} << 19;
     constexpr std::int64_t kMostRows = 64;
@@ -179,7 +178,7 @@ class TurningReader final : public WholeImageReader {
     return strip;
   }
 
-  // Where the stored rows from `first` on, `count` of them, are in the upright image: rows or columns of it.
+  // Returns the view of the upright image that `count` stored rows from `first` map to: rows or columns.
   [[nodiscard]] HostView place_of(std::int64_t first, std::int64_t count, HostView whole) const {
     const Orientation turn = header_.orientation;
     if (turn == Orientation::rotate_180 || turn == Orientation::mirror_vertical)
@@ -192,7 +191,7 @@ class TurningReader final : public WholeImageReader {
   }
 
   std::unique_ptr<Reader> stored_;
-  // Of bands.
+  // For bands.
   std::mutex mutex_;
   std::condition_variable changed_;
   Image turned_;

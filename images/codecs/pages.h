@@ -1,15 +1,14 @@
-// The pages of a file that may hold several images: of a TIFF each directory of the chain, or each image of
-// an ImageJ stack.
+// The pages of a file: each directory of a TIFF's chain, or each image of an ImageJ stack.
 //
-// How a stack goes through (--pages): nothing is ever held but one page.
+// The path of a stack (--pages); only one page is in memory at a time:
 //
-//   file, where it lies --> Pages::page(i): a whole small file of that page alone, in memory
-//                       --> ImageJob, the way of every image, on any engine
-//                       --> a file of its own, or behind the page before in one file (PageStack)
+//   file on disk --> Pages::page(i): a complete small file of that page, in memory
+//                --> ImageJob, as for any image, on any engine
+//                --> a separate file, or after the previous page in one file (PageStack)
 //
-// A page that is cut out keeps everything that belongs to it (fields, EXIF, profile) and nothing else, so
-// that readers and metadata need not know that there are pages. Offsets are found once, when a list is made.
-// pipeline/jobs/input_job.h goes from page to page; app/pages/ is what a user sees of it.
+// A page keeps everything that belongs to it (fields, EXIF, profile) and nothing else, so readers and
+// metadata code are unaware of pages. Offsets are collected once, by the constructor.
+// pipeline/jobs/input_job.h iterates over pages; app/pages/ reports to the user.
 #pragma once
 
 #include <cstddef>
@@ -30,21 +29,20 @@ class Pages {
 
   // At least 1.
   [[nodiscard]] virtual std::int64_t size() const = 0;
-  // How many of them are smaller versions of another one (of a pyramid, or a thumbnail), as the file says.
+  // The number of pages that the file declares to be smaller versions of others (pyramids, thumbnails).
   [[nodiscard]] virtual std::int64_t reduced() const { return 0; }
-  // Transparency masks of pages, which are no pages.
+  // The number of transparency masks, which do not count as pages.
   [[nodiscard]] virtual std::int64_t masks() const { return 0; }
-  // What of a page is wanted.
+  // The part of a page to return.
   enum class Part {
     all,
-    front,  // what open_reader() looks at: pixels are zeros
+    front,  // what open_reader() needs: pixels are zeros
   };
-  // The file of one page, 0 being the first. Throws Error(input) where its directory is damaged,
-  // Error(memory) where there is not enough; what is wrong with the pixels, the reader of that file says.
-  // From any thread.
+  // Returns the file of one page, 0 being the first. Throws Error(input) if its directory is damaged,
+  // Error(memory) if memory runs out; the reader of that file reports damaged pixels. Thread-safe.
   [[nodiscard]] virtual std::vector<std::byte> page(std::int64_t index, Part part) const = 0;
 
-  // What was let pass, lenient: pages behind which the list is damaged. Empty: nothing.
+  // Tolerated damage (lenient): pages after a damaged part of the list are missing. Empty: none.
   [[nodiscard]] const std::string& warning() const noexcept { return warning_; }
 
  protected:
@@ -52,8 +50,7 @@ class Pages {
   std::string warning_;
 };
 
-// Where a page stands in a file of several that is written: the first at 0, each further one at the even byte
-// behind the one before. All are written so.
+// The position of a page in a multi-page file being written: 0, or the next even offset.
 struct StackPosition {
   std::int64_t at = 0;
   bool big = false;  // BigTIFF: every offset has 64 bits

@@ -1,4 +1,4 @@
-// A palette that judges the indices which a file looks up in it.
+// A palette with checked indices.
 #pragma once
 
 #include <array>
@@ -16,15 +16,13 @@ class Palette {
  public:
   using Color = std::array<Sample8, 4>;  // red, green, blue, alpha
 
-  // `colors` for the indices from `first` on, given out with 3 or 4 channels. `format` is the name that an
-  // error begins with.
+  // `colors` for the indices from `first` on, written as 3 or 4 channels. `format`: prefix of error messages.
   Palette(std::string_view format, std::vector<Color> colors, std::uint32_t first, int channels, bool lenient)
       : format_(format), colors_(std::move(colors)), first_(first), channels_(channels), lenient_(lenient) {}
 
-  // Writes the colour of an index. One that the palette does not have is an Error(input), and mid-grey where
-  // the palette is lenient.
+  // Writes the colour of an index. An index outside the palette is an Error(input), or mid-grey if lenient.
   void put(std::uint32_t index, Sample8* out) {
-    const std::uint32_t entry = index - first_;  // wraps, and so is too large, below the first
+    const std::uint32_t entry = index - first_;  // wraps below `first`, and so is too large
     if (entry < colors_.size()) {
       for (int c = 0; c < channels_; ++c) out[c] = colors_[entry][static_cast<std::size_t>(c)];
       return;
@@ -34,7 +32,7 @@ class Palette {
     ++unknown_;
   }
 
-  // How many pixels had no colour.
+  // The number of pixels with an index outside the palette.
   [[nodiscard]] std::int64_t unknown() const noexcept { return unknown_; }
 
  private:

@@ -1,5 +1,4 @@
-// The bytes of files: numbers and texts in them, read and written; and what is told to a person of bytes that
-// are no image we read.
+// Reads and writes numbers and texts in files, and names formats that are not supported.
 #pragma once
 
 #include <cstddef>
@@ -11,24 +10,24 @@
 
 namespace imgpipe {
 
-// The reason to give for bytes that are no image we read: names the format where we know it all the same.
+// Returns the error text for bytes that are not a supported image; names the format if it is known.
 [[nodiscard]] std::string unknown_content_reason(std::span<const std::byte> bytes);
 
-// Whether `text` stands at `at`, whole.
+// Returns whether `text` is at offset `at`, completely.
 [[nodiscard]] bool stands_at(std::span<const std::byte> bytes, std::size_t at, std::string_view text);
 
-// Unsigned integers inside a file; 0 beyond its end.
+// Read unsigned integers; bytes after the end count as 0.
 [[nodiscard]] std::uint32_t little_endian(std::span<const std::byte> bytes, std::size_t at,
                                           std::size_t count);
 [[nodiscard]] std::uint32_t big_endian(std::span<const std::byte> bytes, std::size_t at, std::size_t count);
 [[nodiscard]] std::uint64_t big_endian_64(std::span<const std::byte> bytes, std::size_t at);
 
-// `count` bytes from `at` on; none where they are not all there.
+// Returns `count` bytes at offset `at`; empty if they are not all there.
 [[nodiscard]] std::span<const std::byte> bytes_at(std::span<const std::byte> bytes, std::size_t at,
                                                   std::size_t count);
 
 void append_text(std::vector<std::byte>& out, std::string_view text);
-// The last `count` bytes of a number.
+// Appends the low `count` bytes of a number.
 void append_big_endian(std::vector<std::byte>& out, std::size_t value, int count);
 void insert_bytes(std::vector<std::byte>& file, std::size_t at, std::span<const std::byte> bytes);
 

@@ -1,4 +1,4 @@
-// What the writers share whose strips are encoded by themselves, on any thread: PNG and TIFF.
+// The shared part of writers that encode strips independently, on any thread: PNG and TIFF.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,7 @@
 
 namespace imgpipe {
 
-// Gathers rows into strips. All but the last have the same height, which follows from the image's shape and
-// the options.
+// Collects rows into strips. All but the last have the same height, which depends on the shape and options.
 class StripWriter : public Writer {
  public:
   [[nodiscard]] std::int64_t strip_rows() const noexcept final { return strip_rows_; }
@@ -24,7 +23,7 @@ class StripWriter : public Writer {
   // `strip_rows`: 1 to the image's height.
   StripWriter(Shape shape, std::int64_t strip_rows) : shape_(shape), strip_rows_(strip_rows) {}
 
-  // One that is as it should be; from several threads at once.
+  // Encodes a valid strip; called concurrently.
   virtual void encode_strip(std::int64_t first, ConstHostView rows) = 0;
 
   [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
@@ -34,11 +33,11 @@ class StripWriter : public Writer {
   [[nodiscard]] bool is_strip(std::int64_t first) const noexcept {
     return first >= 0 && first < shape_.height && first % strip_rows_ == 0;
   }
-  // Rows of the strip that begins with row `first`.
+  // Returns the number of rows in the strip that begins at row `first`.
   [[nodiscard]] std::int64_t rows_from(std::int64_t first) const noexcept {
     return std::min(strip_rows_, shape_.height - first);
   }
-  // Rows that make no strip yet: the most that they take. They go when the file is finished.
+  // The most memory of rows that are not a complete strip yet. finish() releases it.
   [[nodiscard]] std::int64_t gathered_bytes() const noexcept { return strip_rows_ * shape_.row_bytes(); }
   void drop_gathered() { gathered_ = Image(); }
 
@@ -49,11 +48,11 @@ class StripWriter : public Writer {
   std::int64_t next_row_ = 0;  // of write_rows()
 };
 
-// What a thread needs for a strip, kept for the next one: no more than threads have asked for at a time.
+// Reusable per-thread state for encoding a strip; at most one per concurrent thread.
 template <class Worker>
 class Workers {
  public:
-  // One that is free, or what `make` makes.
+  // Returns a free one or makes a new one.
   template <class Make>
   [[nodiscard]] Worker take(const Make& make) {
     {

@@ -15,7 +15,7 @@
 namespace imgpipe {
 namespace {
 
-// What a descriptor is open on.
+// Returns the status of an open descriptor.
 struct stat opened(const FileDescriptor& file) {
   if (file.get() < 0) throw Error(ErrorKind::input, "cannot open: " + system_reason(errno));
   struct stat info {};
@@ -23,7 +23,7 @@ struct stat opened(const FileDescriptor& file) {
   return info;
 }
 
-// How much of a file may be read, as its beginning is seen.
+// The number of bytes that may be read from a file; decreases as its beginning becomes known.
 class LengthLimit {
  public:
   LengthLimit(std::int64_t max_bytes, const LengthJudge& judge)
@@ -31,7 +31,7 @@ class LengthLimit {
 
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
 
-  // Throws Error(input) for a file of which there is more than there may be.
+  // Throws Error(input) if `length` exceeds the limit.
   void check(std::int64_t length) const {
     if (length <= bytes_) return;
     const std::string more = "more than " + std::to_string(bytes_) + " bytes";
@@ -57,12 +57,12 @@ std::size_t read_some(const FileDescriptor& file, std::span<std::byte> room) {
   }
 }
 
-// Everything from here to the end, behind `bytes`. `size`: what there is to come; -1: not known.
+// Appends the rest of the source to `bytes`. `size`: the file size, -1 if unknown.
 std::vector<std::byte> read_on(const ByteSource& source, std::vector<std::byte> bytes, std::int64_t size,
                                LengthLimit limit) {
   constexpr std::size_t kFirstBytes = std::size_t{1} << 16;
   limit.check(size);
-  // Of a file one byte more than it has, so that its end is seen without growing.
+  // One byte more than the file's size, so that reading detects the end without growing the buffer.
   const auto next_room = [&](std::size_t room) {
     if (size >= static_cast<std::int64_t>(room) && size <= limit.bytes())
       return static_cast<std::size_t>(size) + 1;
@@ -95,7 +95,7 @@ std::vector<std::byte> read_to_end(const FileDescriptor& file, const struct stat
   return read_on([&](std::span<std::byte> room) { return read_some(file, room); }, {}, size, limit);
 }
 
-// What may be read to its end.
+// Opens a file that can be read to its end.
 std::shared_ptr<const FileDescriptor> open_to_read(const std::string& path, struct stat& info) {
   const bool standard = path == kStandardStream;
   auto file = std::make_shared<const FileDescriptor>(

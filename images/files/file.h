@@ -1,4 +1,4 @@
-// Input files as imgpipe needs them: read whole. Output files: images/files/output_file.h.
+// Reads whole input files. Output files: images/files/output_file.h.
 #pragma once
 
 #include <cstddef>
@@ -10,43 +10,41 @@
 
 namespace imgpipe {
 
-// The path that means standard input or standard output.
+// The path of standard input or standard output.
 inline constexpr const char* kStandardStream = "-";
 
-// Says by a file's beginning how long it may be. It is asked with the first 64 KiB, then each time that there
-// is twice as much or all that it allowed; a file that ends before is not judged. Throws Error(input) for
-// what is not worth reading on.
+// Returns how long a file may be, given its beginning. Called with the first 64 KiB, then whenever the data
+// has doubled or reached the previous limit; never for a shorter file. Throws Error(input) to stop reading.
 using LengthJudge = std::function<std::int64_t(std::span<const std::byte> beginning)>;
 
-// Fills the front of `room` with the next bytes of a file, and returns how many: 0 at its end. Waits for a
-// writer. Throws Error(input).
+// Fills the front of `room` with the next bytes of a file and returns their number: 0 at the end. Blocks
+// until a writer delivers. Throws Error(input).
 using ByteSource = std::function<std::size_t(std::span<std::byte> room)>;
 
-// Of a file as read_file() takes it. Throws as that does.
+// Opens a file like read_file(), with the same errors.
 [[nodiscard]] ByteSource open_source(const std::string& path);
 
-// As read_file(), of a source of which `beginning` was taken before.
+// Reads the rest of a source from which the caller has taken `beginning`; otherwise like read_file().
 [[nodiscard]] std::vector<std::byte> read_to_end(const ByteSource& source, std::vector<std::byte> beginning,
                                                  std::int64_t max_bytes, const LengthJudge& judge = {});
 
-// Reads a regular file, a FIFO or ("-") standard input to its end. The file is opened read-only.
-// Throws Error(input) when it is missing, unreadable, a directory, a device, longer than `max_bytes` or than
-// the judge lets it be, Error(memory) when it does not fit. Of an endless stream no more is read than that.
+// Reads a regular file, a FIFO or standard input ("-") to its end. Throws Error(input) if it is missing,
+// unreadable, a directory, a device, or longer than `max_bytes` or the judge's limit; Error(memory) if it
+// does not fit in memory. Never reads further than that limit, even from an endless stream.
 [[nodiscard]] std::vector<std::byte> read_file(const std::string& path, std::int64_t max_bytes,
                                                const LengthJudge& judge = {});
 
-// The same for a batch, which must never wait for a writer that may not come: nothing but a regular file.
-// Throws Error(input) for a FIFO, a socket and everything else as well.
+// The same for regular files only, so that a batch never waits for a writer.
 [[nodiscard]] std::vector<std::byte> read_regular_file(const std::string& path, std::int64_t max_bytes,
                                                        const LengthJudge& judge = {});
 
-// The first `bytes` bytes of a regular file, or what it has. Empty where it cannot be read.
+// Returns the first `bytes` bytes of a regular file, or as many as it has; empty if it cannot be read.
 [[nodiscard]] std::vector<std::byte> read_head(const std::string& path, std::size_t bytes);
 
-// The size of a regular file; 0 for everything else, and for what is not there.
+// Returns the size of a regular file; 0 for everything else, including missing files.
 [[nodiscard]] std::int64_t file_size_bytes(const std::string& path);
 
-// True when both paths name one file, through whatever links. A path that names nothing is no file's twin.
+// Returns whether both paths name the same existing file, through any links.
 [[nodiscard]] bool same_file(const std::string& a, const std::string& b);
 
 }  // namespace imgpipe

@@ -1,4 +1,4 @@
-// An open descriptor, and the system's words for what went wrong with it: shared by reading and writing.
+// An open file descriptor, and texts for its errors.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,19 @@
 
 namespace imgpipe {
 
-// The system's own words for an error number, without touching the shared buffer of strerror.
+// Returns the system's text for an error number, without the shared buffer of strerror.
 [[nodiscard]] inline std::string system_reason(int error) {
   return std::generic_category().message(error);
 }
 
-// Whether a file that is open has no name any more.
+// Returns whether the open file has been unlinked.
 [[nodiscard]] inline bool is_removed(int fd) {
   struct stat info {};
   return ::fstat(fd, &info) == 0 && info.st_nlink == 0;
 }
 
-// Writes all of it, from `at` on or, where there is none, where the descriptor stands. Returns how many bytes
-// were written: fewer than all with errno set.
+// Writes all bytes, at the offset `at` or, without one, at the current position. Returns the number written;
+// if it is less than all, errno is set.
 [[nodiscard]] std::size_t write_fully(int fd, std::span<const std::byte> bytes,
                                       std::optional<off_t> at = std::nullopt);
 
@@ -37,7 +37,7 @@ class FileDescriptor {
   FileDescriptor(const FileDescriptor&) = delete;
   FileDescriptor& operator=(const FileDescriptor&) = delete;
   [[nodiscard]] int get() const { return fd_; }
-  // close(2) reports what earlier writes could not (NFS, quotas).
+  // Closes now, because close(2) reports failures of earlier writes (NFS, quotas).
   int close_now() {
     const int fd = fd_;
     fd_ = -1;

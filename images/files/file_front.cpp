@@ -41,7 +41,7 @@ void FileFront::load(std::uint64_t at, std::uint64_t count) {
   const std::uint64_t end = at + std::min<std::uint64_t>(count, memory_.size() - at);
   for (std::uint64_t block = at / kBlockBytes; block * kBlockBytes < end; ++block) {
     if (loaded_[block]) continue;
-    // Blocks that follow one another are read at once.
+    // Adjacent blocks are read in one call.
     std::uint64_t last = block + 1;
     while (last * kBlockBytes < end && !loaded_[last]) ++last;
     const std::span<std::byte> part =

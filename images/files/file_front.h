@@ -1,5 +1,5 @@
-// A file of which no more is read than what its headers need, for who wants to know what it is and not how it
-// looks: memory of the file's length, zero but for the parts that were asked for.
+// A file of which only the parts that the headers need are read, for inspection without decoding. Its memory
+// has the file's length and is zero except for the loaded parts.
 #pragma once
 
 #include <cstddef>
@@ -13,26 +13,24 @@ namespace imgpipe {
 
 class FileFront {
  public:
-  // Throws Error(memory) where there are not so many addresses; the pages that nothing was read into take no
-  // memory.
+  // Reserves address space, which takes no memory until it is loaded. Throws Error(memory).
   explicit FileFront(InputFile file);
   ~FileFront();
   FileFront(const FileFront&) = delete;
   FileFront& operator=(const FileFront&) = delete;
 
   [[nodiscard]] const InputFile& file() const noexcept { return file_; }
-  // As many as the file has.
+  // The whole length of the file.
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept;
-  // Reads these bytes, as far as the file has them and they are not there yet, in blocks. Throws Error(input)
-  // where they cannot be read or the file has been cut, Error(memory) where there is no room for them.
+  // Reads the given range in blocks, as far as the file has it and it is not loaded. Throws Error(input) if
+  // reading fails or the file was truncated, Error(memory) if memory runs out.
   void load(std::uint64_t at, std::uint64_t count);
   void load_all() { load(0, static_cast<std::uint64_t>(file_.size_bytes())); }
-  // That were read so far.
   [[nodiscard]] std::int64_t loaded_bytes() const noexcept { return loaded_bytes_; }
 
  private:
   InputFile file_;
-  std::span<std::byte> memory_;  // empty where the file is in memory already
+  std::span<std::byte> memory_;  // empty if the file is already in memory
   std::vector<bool> loaded_;     // by block
   std::int64_t loaded_bytes_ = 0;
 };

@@ -20,14 +20,14 @@ std::optional<FileIdentity> identity_unless_shared(const struct stat& info) {
   return identity_of(info);
 }
 
-// The folder that a relative name without a slash is in too.
+// Returns the parent directory, "." for a bare file name.
 fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
 }  // namespace
 
-// N when `path` itself, no link followed, is N in the folder of this process's descriptors.
+// Returns N if `path` itself, without following links, is N in this process's descriptor directory.
 std::optional<int> own_descriptor(const fs::path& path) {
   const std::string name = path.filename().string();
   int fd = 0;
@@ -43,13 +43,13 @@ std::optional<int> own_descriptor(const fs::path& path) {
 }
 
 std::optional<fs::path> followed(fs::path path, const std::function<void(const fs::path& link)>& check) {
-  constexpr int kMaxLinks = 40;  // as Linux itself
+  constexpr int kMaxLinks = 40;  // the limit of Linux
   std::error_code error;
   for (int i = 0; fs::is_symlink(path, error) && !own_descriptor(path); ++i) {
     if (check) check(path);
     const fs::path link = fs::read_symlink(path, error);
     if (error || i == kMaxLinks) return std::nullopt;
-    path = path.parent_path() / link;  // an absolute link takes the place of all before it
+    path = path.parent_path() / link;  // an absolute link replaces the whole path
   }
   return path;
 }
@@ -74,7 +74,7 @@ std::optional<FileIdentity> file_identity(const std::string& path) {
   fs::path below;
   do {
     below = below.empty() ? folder.filename() : folder.filename() / below;
-    if (folder == folder_of(folder)) return std::nullopt;  // not even "." or "/" can be looked at
+    if (folder == folder_of(folder)) return std::nullopt;  // not even "." or "/" is accessible
     folder = folder_of(folder);
   } while (::stat(folder.c_str(), &info) != 0);
   FileIdentity identity = identity_of(info);

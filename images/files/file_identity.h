@@ -1,4 +1,4 @@
-// Which file a name stands for, also before there is one.
+// Which file a path names, even before it exists.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace imgpipe {
 
-// What all names of one file have in common: its own place in the system or, while it is not there, that of
-// the nearest folder above it that is, and the way from there.
+// Equal for all paths of one file: its device and inode or, while it does not exist, those of its nearest
+// existing parent directory and the path from there.
 struct FileIdentity {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
-  std::string below;  // empty: the file is there
+  std::string below;  // empty: the file exists
 
   bool operator==(const FileIdentity&) const = default;
   bool operator<(const FileIdentity& other) const {
@@ -23,22 +23,22 @@ struct FileIdentity {
   }
 };
 
-// Of what a path names, through links of every kind. nullopt for what may well be named twice, because
-// nothing in it is replaced: devices (/dev/null) and sockets; and for a loop of links, which names nothing.
+// Returns the identity of what a path names, through all links. nullopt for devices (/dev/null) and sockets,
+// which several outputs may share because they are not replaced, and for a loop of links.
 [[nodiscard]] std::optional<FileIdentity> file_identity(const std::string& path);
-// The same of what a descriptor is open on; nullopt also when it is closed.
+// The same for an open descriptor; nullopt also if it is closed.
 [[nodiscard]] std::optional<FileIdentity> descriptor_identity(int fd);
 
-// N for /dev/stdout, /dev/fd/N and all else that leads to a descriptor of this process (proc(5)), open or
-// not; nullopt for every other path. Such a path cannot be replaced, and opening it anew would begin at the
-// file's start: it means the descriptor itself.
+// Returns N for /dev/stdout, /dev/fd/N and every other path to a descriptor of this process (proc(5)), open
+// or not; else nullopt. Such a path cannot be replaced and reopening it would start at the beginning of the
+// file, so it stands for the descriptor itself.
 [[nodiscard]] std::optional<int> descriptor_of(const std::string& path);
-// The same for a path that followed() returned.
+// The same for a path returned by followed().
 [[nodiscard]] std::optional<int> own_descriptor(const std::filesystem::path& path);
 
-// The path behind symbolic links, which need not exist yet; a link to a descriptor of this process stays.
-// nullopt for a link that cannot be read, and for more links than Linux itself follows: a loop. `check` gets
-// each link before it is followed, and may throw.
+// Returns the target of symbolic links, which need not exist; stops at a link to a descriptor of this
+// process. nullopt for an unreadable link, and for more links than Linux follows (a loop). Calls `check`,
+// which may throw, for each link before following it.
 [[nodiscard]] std::optional<std::filesystem::path> followed(
     std::filesystem::path path,
     const std::function<void(const std::filesystem::path& link)>& check = nullptr);

@@ -19,7 +19,7 @@ namespace {
 std::size_t read_fully(int fd, std::int64_t offset, std::span<std::byte> out) {
   std::size_t filled = 0;
   while (filled < out.size()) {
-    // Linux transfers at most 0x7ffff000 bytes a call.
+    // Linux transfers at most 0x7ffff000 bytes per call.
     const std::size_t chunk = std::min<std::size_t>(out.size() - filled, std::size_t{1} << 30);
     const ssize_t got = ::pread(fd, out.data() + filled, chunk, offset + static_cast<std::int64_t>(filled));
     if (got < 0 && errno == EINTR) continue;
@@ -69,7 +69,7 @@ std::uint64_t content_hash(const InputFile& file) {
   };
   add(block.size());
   block.resize(kBlockBytes);
-  const std::int64_t last = size - kBlockBytes;  // where the last block begins
+  const std::int64_t last = size - kBlockBytes;  // offset of the last block
   const bool whole = size <= kBlocks * kBlockBytes;
   for (std::int64_t i = 0; i < kBlocks && i * kBlockBytes < size; ++i)
     add(file.read_at(whole ? i * kBlockBytes : i == kBlocks - 1 ? last : last / (kBlocks - 1) * i, block));

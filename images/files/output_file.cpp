@@ -20,24 +20,24 @@
 namespace imgpipe {
 namespace {
 
-// Where the bytes for a path go.
+// The resolved destination of a path.
 struct Target {
-  std::filesystem::path path;     // behind symbolic links
-  std::optional<int> descriptor;  // of this process: written straight, wherever it stands
-  bool replaced = true;           // by a new file; else written straight
-  std::optional<mode_t> mode;     // of the file that is there
+  std::filesystem::path path;     // after following symbolic links
+  std::optional<int> descriptor;  // of this process: written directly, at its current position
+  bool replaced = true;           // by a new file; else written directly
+  std::optional<mode_t> mode;     // of the existing file
 };
 
-// Throws what writing to it would. One that is closed now may later be some other file of ours.
+// Throws if the descriptor cannot be written. A closed one may later be reused for another of our files.
 void check_descriptor(int fd) {
   const int flags = ::fcntl(fd, F_GETFL);
   if (flags < 0) throw Error(ErrorKind::output, "is no open descriptor");
   if ((flags & O_ACCMODE) == O_RDONLY) throw Error(ErrorKind::output, "is not open for writing");
 }
 
-// The rule of Linux's fs.protected_symlinks (proc_sys_fs(5)), which does not apply where rename(2) replaces
-// the target of a link: in a sticky directory that others can write to, a link is followed only if it belongs
-// to this process's user or to the directory's owner.
+// Applies the rule of Linux's fs.protected_symlinks (proc_sys_fs(5)), which does not cover the target of a
+// link being replaced by rename(2). In a sticky world-writable directory, a link is followed only if this
+// process's user or the directory's owner owns it.
 void check_link(const std::filesystem::path& link) {
   struct stat of_link {
   }, of_directory{};
@@ -75,7 +75,7 @@ Target target_of(const std::string& path) {
 
 }  // namespace
 
-// Exactly one of the last three is there once it is open, or standard output is written.
+// `descriptor` belongs to `temporary` or `device`, or is one of this process.
 struct OutputFile::State {
   std::string path;
   OutputSync* sync;

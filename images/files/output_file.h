@@ -1,4 +1,4 @@
-// Output files as imgpipe needs them: written whole or not at all.
+// Output files that are written completely or not at all.
 #pragma once
 
 #include <cstddef>
@@ -12,34 +12,31 @@
 
 namespace imgpipe {
 
-// A file that is written in segments. At every moment its path holds the old file or the complete new one,
-// after a power failure too: the segments go to a temporary file (images/files/temporary_file.h), which is
-// synced and replaces the old file by rename(2) when it is complete. It keeps the permissions of the old
-// file.
+// A file written in segments. At every moment, also after a power failure, its path holds the old file or the
+// complete new one: the segments go to a temporary file (images/files/temporary_file.h), which is synced and
+// replaces the old file by rename(2) when complete. The new file keeps the old permissions.
 //
-// A symbolic link is followed, so that the link stays; one that another user may have planted in a sticky
-// directory is refused. A device or FIFO is written directly and not synced, and so are "-", which is
-// standard output, and paths that lead to a descriptor of this process (/dev/stdout, /dev/fd/N). All
-// functions throw Error(output) with the system's reason.
+// Follows symbolic links, so that the link stays; rejects a link that another user may have planted in a
+// sticky directory. Writes devices, FIFOs, "-" (standard output) and descriptors of this process
+// (/dev/stdout, /dev/fd/N) directly, without a sync. All functions throw Error(output).
 class OutputFile {
  public:
-  // Opens nothing before the first append(). `sync` (images/files/output_sync.h) must outlive the file.
+  // Opens nothing before the first append(). `sync` must outlive the file.
   explicit OutputFile(std::string path, OutputSync* sync = nullptr);
-  ~OutputFile();  // without put_in_place(): what was written to a temporary file is gone
+  ~OutputFile();  // without put_in_place(), removes the temporary file
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  // Whether nothing of it is seen before put_in_place(). False for what is written straight.
+  // Whether the file appears only at put_in_place(); false if it is written directly.
   [[nodiscard]] bool is_replaced();
-  // Whether the path named something when is_replaced(), exists() or append() was first called.
+  // Whether the path existed at the first call of is_replaced(), exists() or append().
   [[nodiscard]] bool exists();
   void append(std::span<const std::byte> bytes);
-  // Several parts, one after the other; small ones together in one write(2).
+  // Appends several parts in order; combines small ones into one write(2).
   void append(std::span<const std::vector<std::byte>> parts);
-  // Writes over bytes that were appended, `at` bytes behind the beginning. Of a file that is replaced only,
-  // else Error(usage).
+  // Overwrites appended bytes at offset `at`. Throws Error(usage) if the file is not replaced or not open.
   void overwrite(std::uint64_t at, std::span<const std::byte> bytes);
-  // The end of the file; once.
+  // Completes the file. Call it once.
   void put_in_place();
 
  private:
@@ -50,15 +47,15 @@ class OutputFile {
 
 // Writes a whole file, as OutputFile does.
 void write_file(const std::string& path, std::span<const std::byte> bytes, OutputSync* sync = nullptr);
-// The same for a file that is in parts, one after the other.
+// The same for a file in several parts.
 void write_file(const std::string& path, std::span<const std::vector<std::byte>> parts,
                 OutputSync* sync = nullptr);
 
-// Throws what write_file() would before its first byte, for work that is long: a folder that is missing or
-// read-only. Makes and removes a temporary file; devices, FIFOs and standard output are not opened.
+// Throws what write_file() would throw before its first byte, such as a missing or read-only directory.
+// Creates and removes a temporary file; does not open devices, FIFOs or standard output.
 void check_writable(const std::string& path);
 
-// Creates a directory and its missing parents. Throws Error(output).
+// Creates a directory and its missing parents.
 void make_folder(const std::string& path, OutputSync* sync = nullptr);
 
 }  // namespace imgpipe

@@ -23,7 +23,7 @@ bool cannot_be_synced(int error) {
   return error == EINVAL || error == ENOSYS || error == EOPNOTSUPP || error == EROFS;
 }
 
-// Retries what a signal interrupts.
+// Retries after signals.
 template <class Sync>
 void sync_descriptor(int fd, Sync sync) {
   while (sync(fd) != 0) {
@@ -33,7 +33,7 @@ void sync_descriptor(int fd, Sync sync) {
   }
 }
 
-// A directory that is gone holds no names; one without read permission cannot be opened.
+// Ignores a directory that is gone, which holds no names, and one without read permission.
 void sync_directory(const std::string& path) {
   naming(printable(path), [&] {
     const FileDescriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -1,4 +1,4 @@
-// Durability: whether outputs survive a power failure.
+// Makes outputs survive a power failure.
 #pragma once
 
 #include <filesystem>
@@ -8,20 +8,19 @@
 
 namespace imgpipe {
 
-// What a run does so that its outputs survive a power failure: the thread that writes an output syncs its
-// bytes before the output gets its name (fdatasync), and the run syncs the directories of the names once,
-// before it reports success (fsync). Thread-safe.
+// Syncs the outputs of a run. The writing thread syncs each output's bytes before the rename (fdatasync); the
+// run syncs the directories once before it reports success (fsync). Thread-safe.
 //
-// Functions that write take a pointer to one; with a null pointer they sync the name at once as well.
+// Writing functions take a pointer to it; with a null pointer they also sync the directory at once.
 class OutputSync {
  public:
-  // `is_on` false: nothing is synced, the file system decides what survives.
+  // `is_on` false: syncs nothing and leaves durability to the file system.
   explicit OutputSync(bool is_on = true) : is_on_(is_on) {}
 
   [[nodiscard]] bool is_on() const noexcept { return is_on_; }
-  // The file or directory `path`, which is not a symbolic link, is new in its directory.
+  // Records that `path`, a file or directory and not a symbolic link, is new in its directory.
   void add_name(const std::filesystem::path& path);
-  // Syncs the directories of all names since the last call. Throws Error(output) with the directory.
+  // Syncs the directories recorded since the last call. Throws Error(output) with the directory.
   void sync_names();
 
  private:
@@ -30,10 +29,9 @@ class OutputSync {
   std::set<std::string> directories_;
 };
 
-// Writes the bytes of an open file to the disk. File systems that cannot sync are no error. Throws
-// Error(output).
+// Writes the bytes of an open file to disk, if the file system can sync. Throws Error(output).
 void sync_data(int fd, const OutputSync* sync);
-// Adds a new name to `sync`, or syncs its directory where that is null. Throws Error(output).
+// Records a new name in `sync`, or syncs its directory if `sync` is null. Throws Error(output).
 void add_name(const std::filesystem::path& path, OutputSync* sync);
 
 }  // namespace imgpipe

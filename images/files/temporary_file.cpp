@@ -22,8 +22,8 @@
 namespace imgpipe {
 namespace {
 
-// Names of temporary files for the signal handler. A slot is taken before its file is made.
-constexpr std::size_t kSlots = 1100;  // more than there can be threads that write
+// Paths of temporary files for the signal handler. A slot is taken before its file is created.
+constexpr std::size_t kSlots = 1100;  // more than the number of writing threads
 struct TemporarySlot {
   std::atomic<bool> taken{false};
   std::atomic<bool> named{false};
@@ -56,17 +56,17 @@ class TemporaryName {
   TemporarySlot* slot_ = nullptr;
 };
 
-// ".NAME.imgpipe-XXXXXXXX", NAME cut so that the whole stays within NAME_MAX.
+// ".NAME.imgpipe-XXXXXXXX", with NAME cut so that the whole stays within NAME_MAX.
 constexpr std::string_view kTemporaryMark = ".imgpipe-";
 constexpr std::size_t kTemporaryNameBytes = 200;
 constexpr std::size_t kSuffixBytes = 8;
 
 constexpr mode_t kPrivateMode = 0600;
-constexpr mode_t kPermissions = 0777;  // set-user-ID and the like are never carried over
+constexpr mode_t kPermissions = 0777;  // set-user-ID and the like are never preserved
 
 std::string random_suffix() {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
-  thread_local std::random_device random;  // making one costs a tenth of a tiny image
+  thread_local std::random_device random;  // creating one takes a tenth of the time of a tiny image
   std::uint64_t bits = (std::uint64_t{random()} << 32U) | random();
   std::string suffix;
   for (std::size_t i = 0; i < kSuffixBytes; ++i, bits /= kLetters.size())
@@ -79,7 +79,7 @@ std::filesystem::path temporary_path(const std::filesystem::path& target) {
   return target.parent_path() / ("." + name + std::string(kTemporaryMark) + random_suffix());
 }
 
-// The NAME of a temporary file, empty when it is none.
+// Returns the NAME of a temporary file; empty for other names.
 std::string name_of_temporary(const std::string& file_name) {
   const std::size_t tail = kTemporaryMark.size() + kSuffixBytes;
   if (file_name.size() <= tail + 1 || file_name.front() != '.') return "";
@@ -88,8 +88,8 @@ std::string name_of_temporary(const std::string& file_name) {
   return file_name.substr(1, mark - 1);
 }
 
-// False where its writer lives: a shared lock tells as well as an exclusive one, for which NFS and SMB, where
-// it is a lock of a range of bytes, want the file to be open for writing.
+// Returns false if the writer is alive. A shared lock detects that, unlike an exclusive one also on a
+// read-only descriptor over NFS and SMB.
 bool unlink_if_stale(const std::filesystem::path& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat info {};
@@ -97,22 +97,22 @@ bool unlink_if_stale(const std::filesystem::path& path) {
   return ::flock(file.get(), LOCK_SH | LOCK_NB) == 0 && ::unlink(path.c_str()) == 0;
 }
 
-// Held while a temporary file is made, and for ever by the thread that called end_all_writing().
+// Locked while a temporary file is created, and forever by the thread that called end_all_writing().
 std::recursive_mutex& creation_mutex() {
   static std::recursive_mutex mutex;
   return mutex;
 }
 
-// Whether a file of ours still has its name. Over NFS one that another machine removed is stale, and one that
-// another process of this machine removed has got another name, and a link still.
+// Returns whether our open file still has its name. Over NFS, a file removed by another machine is stale; one
+// removed by another process of this machine still exists under another name.
 bool keeps_its_name(int fd, const std::filesystem::path& path) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return errno != ESTALE;
   return info.st_nlink > 0 && (::lstat(path.c_str(), &info) == 0 || errno != ENOENT);
 }
 
-// Locks a new file. Whoever looks for stale files holds its lock for microseconds; another user's process may
-// hold it forever. Returns false for that one. Where the file system has no locks there is none.
+// Locks a new file. A process that looks for stale files holds its lock for microseconds; if another user's
+// process keeps it, returns false. Without locks in the file system, returns true.
 bool lock_new_file(int fd) {
   constexpr int kTries = 200;
   constexpr std::chrono::milliseconds kPause{1};
@@ -124,15 +124,15 @@ bool lock_new_file(int fd) {
   return true;
 }
 
-// Permissions of the complete file.
+// A new temporary file; `mode`: the permissions of the complete file.
 struct CreatedFile {
   int fd = -1;
   mode_t mode = 0;
 };
 
-// Creates and locks a temporary file. The descriptor is -1 where another process removed or locked it first.
-// The umask and the directory's default ACL decide the permissions of a new file, so the file has them for a
-// moment. One that replaces another file never has more than 0600.
+// Creates and locks a temporary file. The descriptor is -1 if another process removed or locked it first. A
+// new file briefly has its final permissions, because the umask and the directory's default ACL determine
+// them. One that replaces another file never has more than 0600.
 CreatedFile create_temporary(const std::filesystem::path& path, std::optional<mode_t> mode) {
   const int fd = [&] {
     const std::lock_guard lock(creation_mutex());
@@ -167,7 +167,7 @@ struct TemporaryFile::State {
   bool in_place = false;
 };
 
-// Each try has a name of its own: who removed the first one may still be at its name.
+// Each try uses a new name, because the process that removed the first file may still be watching its name.
 TemporaryFile::TemporaryFile(const std::filesystem::path& target, std::optional<mode_t> mode) {
   constexpr int kTries = 5;
   for (int i = 0; i < kTries && (state_ == nullptr || state_->file.get() < 0); ++i)
@@ -185,10 +185,10 @@ int TemporaryFile::descriptor() const noexcept {
   return state_->file.get();
 }
 
-// close() tells what writing could not, so it comes before the rename. The lock must outlast the rename, else
-// another run takes the file for a stale one between the two: a second descriptor of the same open file keeps
-// it, over NFS and SMB too, where Linux holds the server's lock for the open file and not for the process,
-// and every close(2) writes back and tells. Where there is no descriptor left the lock ends early.
+// close() reports failed writes, so it must come before the rename. The lock must outlast the rename, or
+// another run takes the file for a stale one in between. A second descriptor of the same open file keeps the
+// lock, also over NFS and SMB, where Linux ties the server's lock to the open file and every close(2) writes
+// back and reports. Without a free descriptor the lock ends early.
 void TemporaryFile::put_in_place(const OutputSync* sync) {
   (void)::fchmod(state_->file.get(), state_->created.mode);  // before the sync, which may omit later changes
   sync_data(state_->file.get(), sync);

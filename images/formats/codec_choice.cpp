@@ -15,10 +15,10 @@
 namespace imgpipe {
 namespace {
 
-// Converts rows to what the format holds before they reach its writer.
+// Converts rows to the channels that the format holds before passing them to its writer.
 class ConvertingWriter final : public Writer {
  public:
-  // `stored`: the shape that the inner one takes.
+  // `stored`: the shape that `inner` takes.
   ConvertingWriter(std::unique_ptr<Writer> inner, Shape stored)
       : inner_(std::move(inner)), stored_(stored), channels_(stored.channels) {}
 
@@ -92,7 +92,7 @@ class ConvertingWriter final : public Writer {
   int channels_;
 };
 
-// Rows as the file stores them.
+// Opens the reader of rows as stored in the file.
 std::unique_ptr<Reader> open_stored(Bytes bytes, const Codec& codec, const DecodeOptions& options) {
   if (options.selects_bands() && !codec.selects_bands)
     throw Error(ErrorKind::input,
@@ -143,7 +143,7 @@ Shape storable_shape(Format format, Shape shape) {
   const bool color = shape.color_channels() == 3;
   if (color && !codec.holds.rgb && !codec.holds.rgba)
     throw Error(ErrorKind::usage, name + " holds grey only: add the stage gray, or write ppm");
-  // Best first: as it is, grey as colour; then without alpha.
+  // In order of preference: unchanged, grey as colour; then without alpha.
   const int without_alpha = shape.color_channels();
   for (const int channels : {shape.channels, shape.has_alpha() ? 4 : 3, without_alpha, 3}) {
     if (!codec.holds.has(channels)) continue;

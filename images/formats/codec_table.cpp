@@ -199,7 +199,7 @@ constexpr std::array kCodecs{
           .find_mark = find_netpbm_mark,
           .find_metadata = find_netpbm_metadata,
           .describe = describe_netpbm},
-    // Any of the three by its name, written as PGM or PPM; content is told as one of them.
+    // Any of the three by name; written as PGM or PPM. The three rows above recognise the files.
     Codec{.format = Format::pnm,
           .name = "pnm",
           .endings = kPnmEndings,
@@ -227,7 +227,7 @@ FormatInfo info_of(const Codec& codec) {
           .written_bits = codec.written_bits};
 }
 
-// Not constexpr: with -fsanitize=undefined GCC takes no address of a function for a constant (GCC bug 71962).
+// Not constexpr: under -fsanitize=undefined, GCC rejects function addresses in constants (GCC bug 71962).
 const std::array<FormatInfo, kCodecs.size()>& infos() {
   static const auto all = [] {
     std::array<FormatInfo, kCodecs.size()> made{};

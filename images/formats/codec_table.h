@@ -1,7 +1,4 @@
-// The codecs, one row each: all that imgpipe asks of a format by its name. Nothing outside this table and a
-// codec's own folder tells one format from another.
-//
-// A new codec is its folder, its name in Format (codec.h) and its row here.
+// The codec table: one row per format. A new codec is a directory, a name in Format (codec.h) and a row here.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +17,7 @@
 
 namespace imgpipe {
 
-// Which channels a file of a format can hold.
+// The channel layouts that files of a format can hold.
 struct HeldChannels {
   bool grey = false, grey_alpha = false, rgb = false, rgba = false;
 
@@ -31,61 +28,59 @@ struct HeldChannels {
 
 struct Codec {
   Format format;
-  std::string_view name;                      // as --format takes it
-  std::span<const std::string_view> endings;  // of file names, lower case, without the dot; the first is ours
+  std::string_view name;                      // the value of --format
+  std::span<const std::string_view> endings;  // extensions, lower case, no dot; the first is the default
   HeldChannels holds;
-  int written_bits = 8;  // a sample: the most that its writer takes
+  int written_bits = 8;  // the greatest bits per sample that its writer takes
 
-  // Whether a file begins like one of these. Of no two rows for one file. nullptr: another row's name, whose
-  // files are told as that one's.
+  // Whether a file is of this format; no two rows recognise one file. nullptr: left to other rows.
   bool (*recognises)(Bytes beginning) = nullptr;
-  // What longest_file() goes by.
+  // Input of longest_file().
   FileClaim (*claim)(Bytes beginning) = nullptr;
   std::unique_ptr<Reader> (*open)(Bytes file, const DecodeOptions& options) = nullptr;
-  // Whether a file that begins like this can be read row by row from where it lies, and how; both or none.
-  // Of every other codec the whole file is held.
+  // Whether a file that begins like this can be read row by row from disk, and its reader. Both or none; the
+  // files of other codecs are read into memory as a whole.
   bool (*is_streamable)(Bytes beginning, const DecodeOptions& options) = nullptr;
   std::unique_ptr<Reader> (*open_streamed)(const InputFile& file, const DecodeOptions& options) = nullptr;
 
-  // Whether open() follows DecodeOptions::bands. Images of other codecs are refused then.
+  // Whether open() supports DecodeOptions::bands; images of other codecs are rejected if bands are selected.
   bool selects_bands = false;
 
-  // The pages of a file (images/codecs/pages.h), which outlives them; nullptr: a file has one image, or what
-  // it has more is no page.
+  // Opens the pages of `file`, which must outlive them (images/codecs/pages.h). nullptr: files have one
+  // image, or their further images are not pages.
   std::unique_ptr<Pages> (*open_pages)(const InputFile& file, const DecodeOptions& options) = nullptr;
-  // Set: its writer makes pages of a stack (EncodeOptions::in_stack). The most bytes of one, metadata aside.
+  // Returns the most bytes of a stack's page (EncodeOptions::in_stack), without metadata; nullptr: no stacks.
   std::int64_t (*most_page_bytes)(Shape shape, const EncodeOptions& options) = nullptr;
 
-  // Finds where an image ends that others follow (images/codecs/end_finder.h); nullptr: its headers do not
-  // say.
+  // Finds the end of an image in a stream (images/codecs/end_finder.h); nullptr: the headers do not give it.
   std::unique_ptr<EndFinder> (*find_end)() = nullptr;
 
-  // For a shape that it `holds`. nullptr: is read only.
+  // Makes a writer for a shape that the format `holds`. nullptr: read only.
   std::unique_ptr<Writer> (*make_writer)(Shape shape, const EncodeOptions& options) = nullptr;
-  // The mark of a file that begins like this (images/codecs/mark.h). Every codec that writes has it.
+  // Returns the mark of a file that begins like this (images/codecs/mark.h). Set if there is a writer.
   Mark (*find_mark)(Bytes beginning) = nullptr;
-  // Puts a mark into a whole file of stb_image_write, where that writes the format.
+  // Inserts a mark into a complete file from stb_image_write, if that writes the format.
   void (*add_mark)(std::vector<std::byte>& file, const Mark& mark) = nullptr;
 
-  // What of a whole file's metadata is there; nullptr: none is looked for. And what its writer takes.
+  // Finds the metadata of a complete file; nullptr: none. `holds_metadata`: what the writer takes.
   FoundMetadata (*find_metadata)(Bytes file) = nullptr;
   HeldMetadata holds_metadata{};
-  // As add_mark(), before it; nullptr where it holds none.
+  // Inserts metadata into a file from stb_image_write, before add_mark(); nullptr if the format holds none.
   void (*add_metadata)(std::vector<std::byte>& file, const Metadata& metadata) = nullptr;
 
-  // How a file is stored that open() takes; and what of it is to be read for that, for open() and for
-  // find_metadata, where it is not read row by row; nullptr: all of it (images/codecs/file_details.h).
+  // `describe` returns how a file that open() accepts is stored (images/codecs/file_details.h). `load_header`
+  // loads what it, open() and find_metadata() need; nullptr: the whole file, unless it is read row by row.
   FileDetails (*describe)(Bytes file) = nullptr;
   void (*load_header)(FileFront& front) = nullptr;
 
-  // Names and versions of the libraries behind it; nullptr: our own code.
+  // Returns names and versions of the libraries used; nullptr: our own code.
   std::vector<std::string> (*libraries)() = nullptr;
 };
 
-// In the order of Format.
+// The rows in the order of Format.
 [[nodiscard]] std::span<const Codec> codec_table();
 [[nodiscard]] const Codec& codec_of(Format format);
-// That which recognises the bytes; nullptr where none does.
+// Returns the codec that recognises the bytes, or nullptr.
 [[nodiscard]] const Codec* codec_by_content(Bytes beginning);
 
 }  // namespace imgpipe

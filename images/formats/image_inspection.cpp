@@ -25,7 +25,7 @@ bool is_read_where_it_lies(const Codec& codec, const InputFile& file, const Deco
   return !file.is_whole() && codec.is_streamable != nullptr && codec.is_streamable(file.bytes(), options);
 }
 
-// Why no device makes the pixels of a JPEG that its reader takes (Reader::jpeg_scan()).
+// Returns why devices cannot decode a JPEG that its reader accepts (Reader::jpeg_scan()).
 std::string why_no_device(const ImageHeader& header, const FileDetails& details, const Reader& reader,
                           const DecodeOptions& options) {
   if (header.format != Format::jpeg) return "devices decode JPEG only";
@@ -44,7 +44,7 @@ bool is_of_a_map(std::uint16_t tag) {
   return tag != static_cast<std::uint16_t>(TiffTag::description);
 }
 
-// A TIFF's EXIF is directories of its own; of them only that they are there is known here.
+// EXIF in a TIFF is separate directories; this only checks whether they exist.
 bool has_exif_directory(std::span<const std::byte> file) {
   const std::optional<std::uint64_t> offset = tiff_directory_offset(file, 0);
   if (!offset) return false;
@@ -83,8 +83,7 @@ void take_metadata(FoundMetadata found, std::span<const std::byte> file, ImageIn
   for (const std::string& lost : found.lost) image.warnings.push_back("left out: " + lost);
 }
 
-// The chain of pages is walked where the file lies. Damage in it is damage to the image only for who asks for
-// the pages.
+// Follows the chain of pages on disk. Damage in it matters only with --pages, so it is a warning here.
 void count_pages(const Codec& codec, const InputFile& file, DecodeOptions options, ImageInspection& image) {
   image.has_pages = true;
   options.lenient = true;
@@ -107,7 +106,7 @@ void count_pages(const Codec& codec, const InputFile& file, DecodeOptions option
 InputFile open_for_inspection(const std::string& path, const DecodeOptions& options, InputKind kind) {
   if (path != kStandardStream && file_size_bytes(path) > kSmallFileBytes) {
     std::optional<InputFile> file = open_where_it_lies(path, kFileBeginningBytes);
-    // What is too long for its header, or no image, is told by the same words as ever.
+    // A file that is too long or not an image gets the usual error from open_input().
     if (file && codec_by_content(file->bytes()) != nullptr &&
         file->size_bytes() <= longest_file(file->bytes(), options))
       return std::move(*file);
@@ -128,15 +127,14 @@ ImageInspection inspect_image(InputFile input, DecodeOptions options) {
     front.load_all();
   }
   const std::span<const std::byte> file = front.bytes();
-  options.colors_only =
-      codec->selects_bands;  // an image that a run refuses without --bands is described, too
+  options.colors_only = codec->selects_bands;  // describe also images that a run rejects without --bands
   const std::unique_ptr<Reader> reader =
       in_parts ? codec->open_streamed(front.file(), options) : open_reader(file, options);
   ImageInspection image;
   image.header = reader->header();
   image.details = codec->describe(file);
   const Shape& shape = image.header.shape;
-  // What turned it once turns its sides back.
+  // Applying the orientation to the shape again restores the stored sides.
   const Shape stored = options.orient ? oriented_shape(shape, image.header.orientation) : shape;
   image.stored_width = stored.width;
   image.stored_height = stored.height;

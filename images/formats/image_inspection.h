@@ -1,5 +1,5 @@
-// What an image file is, by its headers alone: no pixel is decoded, and of most formats no more is read than
-// the headers (images/files/file_front.h).
+// Properties of an image file from its headers alone. No pixel is decoded, and of most formats only the
+// headers are read (images/files/file_front.h).
 #pragma once
 
 #include <cstdint>
@@ -14,44 +14,42 @@
 
 namespace imgpipe {
 
-// A block of metadata.
 struct MetadataBlock {
   std::string name;  // "EXIF", "XMP", "IPTC", "ICC profile", "comment", "text", "description", "GeoTIFF"
-  // Of a description "OME-XML", "ImageJ", "tifffile", "text"; of a text its keyword; else empty.
+  // "OME-XML", "ImageJ", "tifffile" or "text" for a description; the keyword for a text; else empty.
   std::string kind;
-  // Unpacked; 0: it has no block of its own (EXIF among a TIFF's directories).
+  // Unpacked size; 0: not a separate block (EXIF among a TIFF's directories).
   std::int64_t bytes = 0;
 };
 
 struct DecodingMemory {
-  std::int64_t by_rows_bytes =
-      0;                         // beside the file and the rows: the reader's own, rows asked for one by one
-  std::int64_t whole_bytes = 0;  // beside the file: the image, and the reader's own
+  std::int64_t by_rows_bytes = 0;  // the reader's memory when reading row by row, without file and rows
+  std::int64_t whole_bytes = 0;    // the image and the reader's memory, without the file
 };
 
 struct ImageInspection {
-  ImageHeader header;  // its shape: as the pipeline sees it
+  ImageHeader header;  // the shape as the pipeline sees it
   FileDetails details;
-  std::int64_t file_bytes = 0, read_bytes = 0;       // of the file, and of them that were read
+  std::int64_t file_bytes = 0, read_bytes = 0;       // size of the file, and how much of it was read
   std::int64_t stored_width = 0, stored_height = 0;  // before the orientation is applied
   std::int64_t images = 1;                           // pages of a TIFF, frames of an animation
-  std::int64_t reduced_images = 0;                   // of them: pages that are smaller versions of another
-  bool has_pages = false;                            // of the format: --pages
-  std::optional<Resolution> resolution;              // the format's own, else EXIF's
+  std::int64_t reduced_images = 0;                   // of them, reduced versions of other pages
+  bool has_pages = false;                            // whether the format supports --pages
+  std::optional<Resolution> resolution;              // from the format, else from EXIF
   std::string profile;                               // name; empty: none
   std::vector<MetadataBlock> metadata;
-  std::string decoder;             // which code here makes the pixels
-  std::string no_device_decoding;  // why no device decodes it; empty: a device would
+  std::string decoder;             // the code that decodes the pixels
+  std::string no_device_decoding;  // why devices cannot decode it; empty: they can
   DecodingMemory memory;
-  std::vector<std::string> warnings;  // of metadata and pages: what is there and could not be had
+  std::vector<std::string> warnings;  // the reader's, and parts that a run would drop or reject
 };
 
-// Opens the file as a run would, by `options`: with DecodeOptions::most_bits 16 as the pipeline has it.
-// Throws Error(input) and Error(memory) as open_reader() does, with a reason that holds no byte of the file.
+// Opens the file like a run with these options; the pipeline sets DecodeOptions::most_bits to 16. Throws the
+// errors of open_reader(), whose reasons contain no bytes of the file.
 [[nodiscard]] ImageInspection inspect_image(InputFile file, DecodeOptions options);
 
-// A file for inspect_image(): of a regular one of more than a megabyte its beginning only, of all else the
-// whole. Throws Error(input) and Error(memory) as open_input() does.
+// Opens a file for inspect_image(). Reads only the beginning of a regular file over one megabyte, else all.
+// Throws the errors of open_input().
 [[nodiscard]] InputFile open_for_inspection(const std::string& path, const DecodeOptions& options,
                                             InputKind kind);
 

@@ -13,7 +13,7 @@ namespace imgpipe {
 namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{1} << 16;
-constexpr std::size_t kSignatureBytes = 64;  // more than any format needs to be told
+constexpr std::size_t kSignatureBytes = 64;  // more than detection of any format needs
 
 std::string bytes_text(std::size_t bytes) {
   return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
@@ -24,7 +24,7 @@ std::string bytes_text(std::size_t bytes) {
 ImageStream::ImageStream(ByteSource source, const DecodeOptions& options)
     : source_(std::move(source)), options_(options) {}
 
-// Once; false at the end.
+// Reads once; returns false at the end.
 bool ImageStream::read_more() {
   if (all_read_) return false;
   if (begin_ > 0) {
@@ -52,7 +52,7 @@ void ImageStream::skip(std::size_t bytes) {
   offset_ += static_cast<std::int64_t>(bytes);
 }
 
-// The same bytes whatever the pieces are that the stream comes in.
+// The length does not depend on how the stream is chunked.
 std::span<const std::byte> ImageStream::signature() const {
   return ahead().first(std::min(kSignatureBytes, ahead().size()));
 }
@@ -84,7 +84,7 @@ bool ImageStream::at_end() {
   return ahead().empty();
 }
 
-// To what begins like an image, if this does not: like one of those formats whose signature nothing else has.
+// Unless an image begins here, skips to the next JPEG or PNG signature; only those are unambiguous.
 void ImageStream::skip_appendix() {
   using namespace std::string_view_literals;
   constexpr std::array kSignatures{"\xFF\xD8\xFF"sv, "\x89PNG\r\n\x1A\n"sv};
@@ -106,11 +106,11 @@ void ImageStream::skip_appendix() {
   passed_over_bytes_ += offset_ - begin;
 }
 
-// What no one misses; whether that is all there is.
+// Skips padding; returns whether the stream ended.
 bool ImageStream::skip_padding() {
   const std::int64_t begin = offset_;
   for (;;) {
-    if (offset_ - begin > kMostMetadataBytes) return false;  // an endless stream: no image
+    if (offset_ - begin > kMostMetadataBytes) return false;  // an endless stream is not an image
     if (!read_ahead(2)) {
       if (before_ != nullptr) skip(before_->padding(ahead()));
       return ahead().empty();
@@ -120,7 +120,7 @@ bool ImageStream::skip_padding() {
       skip(padding);
       return false;
     }
-    // Of a 0xFF the next byte counts, too.
+    // A 0xFF may begin the next image, so the next byte decides.
     skip(padding - 1);
   }
 }
@@ -134,7 +134,7 @@ const Codec& ImageStream::codec_of_next() const {
   return *codec;
 }
 
-// Reads on until the finder has it; false where the stream ends before.
+// Reads until the finder succeeds; returns false if the stream ends first.
 bool ImageStream::find_end(EndFinder& finder) {
   std::size_t judged_at = kPieceBytes;
   while (!finder.find(ahead(), all_read_)) {
@@ -173,7 +173,7 @@ std::vector<std::byte> ImageStream::take(std::size_t image_bytes, std::size_t ta
     image.assign(from, from + static_cast<std::ptrdiff_t>(image_bytes));
     skip(taken_bytes);
   } else {
-    // The smaller part is copied.
+    // Copies the smaller part.
     std::vector<std::byte> behind(from + static_cast<std::ptrdiff_t>(taken_bytes),
                                   from + static_cast<std::ptrdiff_t>(taken_bytes + rest_bytes));
     image = std::exchange(buffer_, std::move(behind));

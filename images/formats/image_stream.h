@@ -1,6 +1,5 @@
-// Images that come one after another, as from `ffmpeg -f image2pipe -`: each is found by its own end
-// (images/codecs/end_finder.h), whatever the others are. No more is held than one image and what was read
-// behind it.
+// Consecutive images in one stream, such as from `ffmpeg -f image2pipe -`; formats may vary. Each image ends
+// where its own headers say (images/codecs/end_finder.h). Holds one image plus what was read after it.
 #pragma once
 
 #include <cstddef>
@@ -19,27 +18,25 @@ class ImageStream {
  public:
   ImageStream(ByteSource source, const DecodeOptions& options);
 
-  // Of what has not been taken: whether it begins like an image whose end can be found, or is empty. Waits
-  // for its first bytes. Throws as the source does.
+  // Whether the stream is empty or begins with an image whose end can be found. Waits for its first bytes.
   [[nodiscard]] bool begins_with_image();
-  // All of it, read to its end. Throws as read_file() does.
+  // Reads the stream to its end and returns all of it. Throws the errors of read_file().
   [[nodiscard]] std::vector<std::byte> rest();
 
-  // Whether there are no more images; waits until that is known. Throws as the source does.
+  // Whether there are no more images; waits until that is known. Throws the source's errors.
   [[nodiscard]] bool at_end();
-  // Behind at_end(): the next image by itself, which there is, as it stands in the stream; what is wrong with
-  // its pixels its reader says. Lenient also one that is cut off, the last. Throws Error(input) for what is
-  // no image whose end can be found, or is longer than longest_file() lets it be, Error(memory).
+  // Returns the next image, unmodified; if lenient, also a truncated last one. Call at_end() first, which
+  // must return false. Throws Error(input) if the bytes are not an image whose end can be found, or exceed
+  // longest_file(); Error(memory). Damaged pixels are left to the reader.
   [[nodiscard]] std::vector<std::byte> next();
 
-  // Images that next() gave.
+  // The number of images returned by next().
   [[nodiscard]] std::int64_t images() const noexcept { return images_; }
-  // Where the next image begins, behind at_end(); else where that which next() was asked for last ended.
+  // The offset of the next image, after at_end(); before that, the end of the last one.
   [[nodiscard]] std::int64_t offset() const noexcept { return offset_; }
-  // Behind JPEGs of cameras, whose makers put what they like there: what is no image, up to what begins like
-  // a JPEG or PNG.
+  // Bytes skipped after camera JPEGs: vendor data up to the next JPEG or PNG signature.
   [[nodiscard]] std::int64_t passed_over_bytes() const noexcept { return passed_over_bytes_; }
-  // That came from the source.
+  // Bytes read from the source.
   [[nodiscard]] std::int64_t read_bytes() const noexcept { return read_bytes_; }
 
  private:
@@ -58,11 +55,11 @@ class ImageStream {
 
   ByteSource source_;
   DecodeOptions options_;
-  std::vector<std::byte> buffer_;    // of which a part holds what was read and not taken
-  std::size_t begin_ = 0, end_ = 0;  // that part
-  std::size_t last_bytes_ = 0;       // of the image before: the next one may be as long
+  std::vector<std::byte> buffer_;    // holds the bytes read and not returned, at
+  std::size_t begin_ = 0, end_ = 0;  // [begin_, end_)
+  std::size_t last_bytes_ = 0;       // of the previous image: the next one may be as long
   bool all_read_ = false;
-  std::unique_ptr<EndFinder> before_;  // of the image before
+  std::unique_ptr<EndFinder> before_;  // of the previous image
   std::int64_t images_ = 0, offset_ = 0, read_bytes_ = 0, passed_over_bytes_ = 0;
 };
 

@@ -22,7 +22,7 @@
 namespace imgpipe {
 namespace {
 
-// Everything goes past this, in the order in which it is told.
+// Selects and adapts the metadata. The steps run in the order in which losses are reported.
 class Keeping {
  public:
   Keeping(const Codec& input, const MetadataUse& use, std::span<const std::byte> file)
@@ -53,7 +53,7 @@ class Keeping {
   void lose(std::string_view what, const std::string& why) {
     kept_.lost.push_back(std::string(what) + " (" + why + ")");
   }
-  // Says of parts that are gone only where the rest is written (run()).
+  // Parts lost from a preserved description are reported only if the output holds it (see run()).
   std::optional<std::vector<std::byte>> adapted(std::span<const std::byte> description) {
     AdaptedDescription adapted = imgpipe::adapt_description(description, use_);
     std::ranges::move(adapted.lost, std::back_inserter(adapted.text ? lost_of_description_ : kept_.lost));
@@ -86,7 +86,7 @@ class Keeping {
     }
   }
 
-  // Of a TIFF the block has what became of the field.
+  // A TIFF's block gets the adapted field.
   void adapt_description(ExifBlock& block) {
     constexpr std::uint16_t kAscii = 2;
     const auto entry = std::ranges::find(block.image, kDescription, &ExifEntry::tag);
@@ -141,7 +141,7 @@ class Keeping {
     }
   }
 
-  // EXIF has the result's resolution; WebP has no other place for it.
+  // Sets EXIF's resolution to the result's; WebP has no other place for it.
   void set_resolution(ExifBlock& block) {
     if (use_.scaled || !lost_resolution_.empty()) {
       set_exif_resolution(block, std::nullopt, exif_resolution_bytes_);
@@ -150,8 +150,8 @@ class Keeping {
     }
   }
 
-  // Preserves the software of a camera, for which a TIFF has no place. In a TIFF without a maker the field
-  // names the program that wrote the file.
+  // Preserves the software of a camera, except in TIFF, whose Software field holds our mark. In a TIFF
+  // without a maker the field names the program that wrote the file.
   void take_software(ExifBlock& block) {
     const auto entry = std::ranges::find(block.image, kSoftware, &ExifEntry::tag);
     if (entry == block.image.end()) return;
@@ -163,8 +163,7 @@ class Keeping {
     block.image.erase(entry);
   }
 
-  // The field of EXIF for a text of this keyword (PNG specification, 3rd edition, 11.3.3.1;
-  // Exif 2.32, 4.6.4); 0: none. In a TIFF the field Software holds our mark.
+  // Returns the EXIF tag for a text's keyword, or 0 (PNG specification, 3rd ed., 11.3.3.1; Exif 2.32, 4.6.4).
   [[nodiscard]] std::uint16_t exif_tag_of(const MetadataText& text) const {
     constexpr std::array<std::pair<std::string_view, std::uint16_t>, 4> kTags{
         {{"Description", kDescription}, {"Author", 0x013B}, {"Copyright", 0x8298}, {"Software", kSoftware}}};
@@ -173,7 +172,7 @@ class Keeping {
     return found == kTags.end() || is_mark ? 0 : found->second;
   }
 
-  // Puts texts into the fields that EXIF has for them and that are not there.
+  // Adds texts to EXIF fields that are not set.
   void add_texts(ExifBlock& block) {
     for (const MetadataText& text : found_.texts) {
       const std::uint16_t tag = exif_tag_of(text);
@@ -245,7 +244,7 @@ class Keeping {
     if (!lost_texts.empty()) lose("text " + shortened(lost_texts), holds_none());
   }
 
-  // Whether a comment can be one of a JPEG; says why not.
+  // Whether a JPEG can hold the comment; reports the loss if not.
   bool is_jpeg_comment(const MetadataText& text) {
     if (text.text.size() > kMostJpegCommentBytes) {
       lose("comment", "longer than " + std::to_string(kMostJpegCommentBytes) + " bytes");
@@ -273,7 +272,7 @@ class Keeping {
     resolution_is_wrong_ = use_.scaled || transposed;
     if (!found) return;
     Resolution resolution = *found;
-    // Pixels to no unit, which the description of a TIFF may name.
+    // Pixels per no unit; a TIFF's description may name the unit.
     const bool counts = holds_.fields && (resolution.x != resolution.x_of || resolution.y != resolution.y_of);
     if (resolution.empty() && !counts) return;
     if (transposed) {
@@ -318,15 +317,15 @@ class Keeping {
   FoundMetadata found_;
   Metadata metadata_;
   KeptMetadata kept_;
-  std::vector<std::byte> exif_description_;  // which the block has a view of
+  std::vector<std::byte> exif_description_;  // referenced by the block
   std::optional<Resolution> resolution_;     // of the result
   bool exif_has_resolution_ = false;
-  bool resolution_is_wrong_ = false;              // of the image as it was, in XMP
-  std::string lost_resolution_;                   // why; empty: it is not lost
-  std::vector<std::byte> exif_resolution_bytes_;  // which the block has views of
-  std::vector<const MetadataText*> exif_texts_;   // of `found_`: texts that EXIF has
-  std::vector<std::string> lost_of_description_;  // parts of it
-  bool described_ = false;                        // EXIF has the description too
+  bool resolution_is_wrong_ = false;              // whether the resolution in XMP no longer applies
+  std::string lost_resolution_;                   // the reason; empty: not lost
+  std::vector<std::byte> exif_resolution_bytes_;  // referenced by the block
+  std::vector<const MetadataText*> exif_texts_;   // in `found_`: texts stored in EXIF
+  std::vector<std::string> lost_of_description_;  // parts of a preserved description
+  bool described_ = false;                        // EXIF holds the description too
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The pages of an input, each as an input of its own; a format without pages has one. Or the images of a
-// stream, which come one after the other and are counted when it has ended.
+// The pages of an input, each as a standalone input; a format without pages has one. Alternatively the images
+// of a stream, whose number is known only at its end.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,23 @@ namespace imgpipe {
 
 class PageList {
  public:
-  // A regular file of a format with pages is looked at where it lies and may be longer than memory. Standard
-  // input and FIFOs are a stream where they begin with an image whose end can be found; all else is read as
-  // PendingInput does. Throws Error(input), Error(memory).
+  // Opens a regular file of a format with pages on disk; it may be larger than memory. Standard input or a
+  // FIFO becomes a stream if it begins with an image whose end can be found. Reads all else like
+  // PendingInput. Throws Error(input), Error(memory).
   PageList(std::string path, const DecodeOptions& options, InputKind kind);
 
-  // Where there is one, what follows is of no use, but for size_bytes().
+  // The stream or nullptr. With a stream, only size_bytes() of the functions below may be used.
   [[nodiscard]] ImageStream* stream() const { return stream_.get(); }
 
   [[nodiscard]] std::int64_t size() const { return pages_ ? pages_->size() : 1; }
-  // A whole file of one page, 0 being the first; may be asked for again. Throws as PageList() does, without
-  // the file's name.
+  // Returns a complete file of one page, 0 being the first; may be called repeatedly. Throws the
+  // constructor's errors, without the file name.
   [[nodiscard]] InputFile page(std::int64_t index, Pages::Part part = Pages::Part::all) const;
-  // Of the whole input; of a stream what was read of it.
+  // The size of the whole input; of a stream the bytes read so far.
   [[nodiscard]] std::int64_t size_bytes() const { return stream_ ? stream_->read_bytes() : size_bytes_; }
-  // Of the whole input, as content_hash() has it; 0 for a stream and for what is read once. Throws
-  // Error(input).
+  // Returns content_hash() of the whole input; 0 for streams. Throws Error(input).
   [[nodiscard]] std::uint64_t content_hash() const;
-  // What was let pass (Pages::warning()) and what comes of it; empty: nothing.
+  // Returns Pages::warning() and its consequence; empty: none.
   [[nodiscard]] std::string warning() const;
 
  private:
@@ -40,7 +39,7 @@ class PageList {
   DecodeOptions options_;
   InputKind kind_;
   std::unique_ptr<ImageStream> stream_;
-  std::unique_ptr<InputFile> file_;  // what pages_ are of; or an input that can be read once
+  std::unique_ptr<InputFile> file_;  // the file of pages_, or an input that can be read only once
   std::unique_ptr<Pages> pages_;
   std::int64_t size_bytes_ = 0;
 };

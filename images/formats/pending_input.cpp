@@ -14,10 +14,10 @@ const Codec* streaming_codec(std::span<const std::byte> beginning) {
   return codec != nullptr && codec->is_streamable != nullptr ? codec : nullptr;
 }
 
-// A file that can be read row by row, and may be; nothing for what read_file() is to judge.
+// Opens a file that can and may be read row by row; nullopt for all others.
 std::optional<InputFile> open_in_parts(const std::string& path, const DecodeOptions& options) {
-  constexpr std::size_t kSignatureBytes = 32;  // more than any format needs to be told
-  // What is no regular file is not opened: a FIFO would lose its writer.
+  constexpr std::size_t kSignatureBytes = 32;  // more than detection of any format needs
+  // Non-regular files are not opened: opening and closing a FIFO would lose its writer.
   if (options.codec == CodecChoice::stb || options.selects_bands() ||
       file_size_bytes(path) <= kSmallFileBytes)
     return std::nullopt;
@@ -40,7 +40,7 @@ PendingInput::PendingInput(std::string path, const DecodeOptions& options, Input
   try {
     in_parts_ = open_in_parts(path_, options_);
   } catch (const Error&) {
-    // Read as a whole it will say why not.
+    // read() reports the error.
   }
 }
 

@@ -12,29 +12,27 @@
 
 namespace imgpipe {
 
-// A larger file is first probed by its beginning.
+// Larger files are first probed by their beginning.
 inline constexpr std::int64_t kSmallFileBytes = std::int64_t{1} << 20;
 inline constexpr std::size_t kFileBeginningBytes = std::size_t{1} << 16;
 
-// What may be an input.
+// What an input may be.
 enum class InputKind {
-  any,           // a FIFO and standard input ("-") too
-  regular_only,  // of a batch, which must not wait for a writer
+  any,           // including FIFOs and standard input ("-")
+  regular_only,  // for batches, which must not wait for a writer
 };
 
-// An input that is looked at and not yet read: of a regular file of more than a megabyte whose format can be
-// read row by row where it lies (raw PBM, PGM and PPM) its beginning will be held, of everything else the
-// whole.
+// An input that is probed but not yet read. read() will hold only the beginning of a regular file over one
+// megabyte whose format is read row by row (raw PBM, PGM and PPM), else the whole file.
 class PendingInput {
  public:
-  // Reads a few bytes of a large file, and of one that is read row by row its beginning. What is wrong with
-  // it is told by read().
+  // Reads a few bytes of a large file, and the beginning of a file read row by row. Leaves errors to read().
   PendingInput(std::string path, const DecodeOptions& options, InputKind kind);
 
-  // How much read() will hold; 0 for what is no regular file, and for what is not there.
+  // Returns how many bytes read() will hold; 0 for missing and for non-regular files.
   [[nodiscard]] std::int64_t held_bytes() const;
 
-  // Once. Throws as read_file() and read_regular_file() do, with longest_file() as the judge.
+  // Call it once. Throws the errors of read_file() and read_regular_file() with the limit of longest_file().
   [[nodiscard]] InputFile read();
 
  private:
@@ -44,10 +42,10 @@ class PendingInput {
   std::optional<InputFile> in_parts_;
 };
 
-// The same in one step.
+// Probes and reads an input.
 [[nodiscard]] InputFile open_input(const std::string& path, const DecodeOptions& options, InputKind kind);
 
-// The reader of an input, which must outlive it.
+// Opens the reader of `file`, which must outlive it.
 [[nodiscard]] std::unique_ptr<Reader> open_reader(const InputFile& file, const DecodeOptions& options);
 
 }  // namespace imgpipe

@@ -25,7 +25,7 @@ void add(Bounds& bounds, std::string source, std::int64_t limit, std::int64_t us
   bounds.push_back({std::move(source), limit, std::clamp<std::int64_t>(limit - used, 0, limit)});
 }
 
-// `unit` times `value`, or the largest number.
+// Returns `unit * value`, saturating.
 std::int64_t times(std::int64_t value, std::int64_t unit) {
   std::int64_t product = 0;
   return __builtin_mul_overflow(value, unit, &product) ? kMost : product;
@@ -43,14 +43,14 @@ std::optional<std::int64_t> count_in_file(const ControlGroup& group, const char*
   return count_in(read_record(group.folder + "/" + name));
 }
 
-// What the group has taken and would not give back at once.
+// Returns the memory of the group that the kernel cannot reclaim at once.
 std::optional<std::int64_t> used_by(const ControlGroup& group, const std::string& stat) {
   const std::optional<std::int64_t> usage =
       count_in_file(group, group.version == 2 ? "memory.current" : "memory.usage_in_bytes");
   if (!usage) return std::nullopt;
   std::int64_t cache = 0;
   for (const char* list : {"inactive_file", "active_file"}) {
-    // Version 1 counts the groups below only in the lines "total_".
+    // Version 1 counts the groups below only in the "total_" lines.
     std::optional<std::int64_t> pages;
     if (group.version == 1) pages = count_of(stat, "total_" + std::string(list));
     if (!pages) pages = count_of(stat, list);
@@ -70,12 +70,12 @@ void add_group(const ControlGroup& group, Bounds& bounds) {
     limits = {{{"memory.max", count_in_file(group, "memory.max")},
                {"memory.high", count_in_file(group, "memory.high")}}};
   } else {
-    // The second is the least of all parents, also of those that a container does not see.
+    // The second is the least of all parents, including those that a container does not see.
     limits = {{{"memory.limit_in_bytes", count_in_file(group, "memory.limit_in_bytes")},
                {"hierarchical_memory_limit", count_of(stat, "hierarchical_memory_limit")}}};
   }
   if (limits[0].bytes && limits[1].bytes && *limits[1].bytes >= *limits[0].bytes) limits[1].bytes.reset();
-  // 2^63 less a page is how version 1 says that there is none; nothing near it is a limit.
+  // Version 1 reports "no limit" as 2^63 less a page.
   const auto unset = [](const Limit& limit) {
     return !limit.bytes || *limit.bytes >= (std::int64_t{1} << 62);
   };
@@ -90,7 +90,7 @@ void add_group(const ControlGroup& group, Bounds& bounds) {
   }
 }
 
-// Pages of this process as /proc/self/statm counts them: size, resident, shared, text, 0, data.
+// The memory of this process. /proc/self/statm counts pages: size, resident, shared, text, 0, data.
 struct OwnPages {
   std::int64_t mapped_bytes = 0;
   std::int64_t resident_bytes = 0;
@@ -110,7 +110,7 @@ OwnPages own_pages(const SystemView& view) {
   return {times(pages[0], page), times(pages[1], page), times(pages[5], page)};
 }
 
-// Slurm gives megabytes; whoever sets the variable for srun may write 4G.
+// Slurm sets megabytes; a user who sets the variable for srun may write 4G.
 std::optional<std::int64_t> slurm_bytes(const SystemView& view, const char* name) {
   const char* text = view.variable(name);
   if (text == nullptr || *text == '\0') return std::nullopt;
@@ -131,7 +131,7 @@ void add_slurm(const SystemView& view, std::int64_t resident, Bounds& bounds) {
   if (const std::optional<std::int64_t> each = slurm_bytes(view, "SLURM_MEM_PER_CPU")) {
     const char* text = view.variable("SLURM_CPUS_ON_NODE");
     const std::int64_t processors = text == nullptr ? 0 : count_in(text).value_or(0);
-    // Slurm always says how many; where it is not told, one is what the job has at least.
+    // Slurm always sets the count; if it is missing, assume one processor, the least a job has.
     add(bounds, "SLURM_MEM_PER_CPU", times(*each, std::max<std::int64_t>(1, processors)), resident);
   }
 }
@@ -146,7 +146,7 @@ AvailableMemory& of_this_process() {
   return memory;
 }
 
-// A parent of version 1 without memory.use_hierarchy counts nothing of the groups below it.
+// Removes the parents of version 1 without memory.use_hierarchy: they do not count the groups below them.
 std::vector<ControlGroup> counting_groups(std::vector<ControlGroup> groups) {
   for (std::size_t i = 1; i < groups.size(); ++i) {
     if (groups[i].version != 1 || count_in_file(groups[i], "memory.use_hierarchy") != 0) continue;
@@ -182,7 +182,7 @@ std::int64_t AvailableMemory::bytes(Clock::time_point now) {
   const std::int64_t least = all.empty() ? kMost : all.front().available_bytes;
   last_bytes_.store(least, std::memory_order_relaxed);
   read_at_.store(now.time_since_epoch().count(),
-                 std::memory_order_release);  // after the bytes: never newer than they
+                 std::memory_order_release);  // after the bytes, so it is never newer than they are
   return least;
 }
 
@@ -212,7 +212,7 @@ std::int64_t resident_bytes() {
   return own_pages({}).resident_bytes;
 }
 
-// Small images are not worth the look, which takes longer than they do.
+// Checking would take longer than processing a small image.
 void check_available(std::int64_t bytes) {
   constexpr std::int64_t kUncheckedBytes = std::int64_t{16} << 20;
   if (bytes <= kUncheckedBytes) return;

@@ -16,7 +16,7 @@ std::size_t whole_pages(std::size_t bytes) {
   return (bytes + BlockPool::kPageBytes - 1) / BlockPool::kPageBytes * BlockPool::kPageBytes;
 }
 
-// A block of `bytes` pages, as many of them as can be those of `old`, which may be none.
+// Maps a block of `bytes`; reuses the pages of `old` if not null.
 void* map(void* old, std::size_t old_bytes, std::size_t bytes) {
   if (old != nullptr) {
     void* const moved = ::mremap(old, old_bytes, bytes, MREMAP_MAYMOVE);
@@ -27,9 +27,9 @@ void* map(void* old, std::size_t old_bytes, std::size_t bytes) {
   return mapped == MAP_FAILED ? nullptr : mapped;
 }
 
-// Large enough, and not by much: by an eighth of what is asked for, or where there is plenty of room by three
-// times as much: photographs of one folder differ so, and each page of a new block is provided anew (120
-// JPEGs of 2 to 9 MP, 2-core Xeon, 2026-11-21: 66,400 page faults with an eighth, 10,400 so).
+// Whether a block is large enough and its excess at most an eighth of the request, or 3 times the request
+// while there is plenty of capacity. Photographs of one directory differ by that much (120 JPEGs of 2 to 9
+// MP, 2-core Xeon, 2026-11-21: 66,400 page faults with an eighth, 10,400 with 3 times).
 bool fits(std::size_t block_bytes, std::size_t bytes, bool plenty) {
   return block_bytes >= bytes && block_bytes - bytes <= (plenty ? 3 * bytes : bytes / 8);
 }
@@ -61,7 +61,7 @@ void* BlockPool::take(std::size_t bytes) noexcept {
   drop_surplus();  // before more is mapped
   if (block.bytes != size) {
     block.start = map(block.start, block.bytes, size);
-    if (block.start == nullptr) {  // what is kept counts where the address space has a limit
+    if (block.start == nullptr) {  // kept blocks count where the address space is limited
       drop_kept_beyond(0);
       block.start = map(nullptr, 0, size);
     }
@@ -97,7 +97,7 @@ bool BlockPool::give_back(void* block) noexcept {
         return true;
       }
     } catch (const std::bad_alloc&) {
-      // It is not kept then.
+      // Freed below instead.
     }
   }
   ::munmap(block, bytes);
@@ -126,21 +126,21 @@ BlockPool::Use BlockPool::use() const noexcept {
   return {in_use_bytes_, kept_bytes_, peak_bytes_, limit_bytes_, outside_bytes_};
 }
 
-// What was once in use comes again, and a little more makes up for sizes that differ. Without that bound a
-// long run would in the end keep blocks of every size that it has met.
+// Sizes differ, so the limit is a little above the peak. Without a limit by peak, a long run would eventually
+// keep blocks of every size it has seen.
 std::int64_t BlockPool::room() const noexcept {
   constexpr std::int64_t kFewBytes = std::int64_t{4} << 20;
   const std::int64_t more = plenty() ? peak_bytes_ / 2 : peak_bytes_ / 8;
   return std::min(limit_bytes_ - outside_bytes_, peak_bytes_ + more + kFewBytes);
 }
 
-// Far from the limit a new page costs more than what lies idle.
+// Far from the limit, faulting in new pages costs more than idle memory.
 bool BlockPool::plenty() const noexcept {
   return 4 * peak_bytes_ <= limit_bytes_ - outside_bytes_;
 }
 
-// The one that fits best. Where there is no room for a new one any other will do, the largest at best: its
-// size is then changed, and its pages stay. What is asked for counts as in use already.
+// Returns the best fit. Without capacity for a new block, returns any other, preferably a larger one, whose
+// pages the caller reuses by resizing it. The requested bytes already count as in use.
 BlockPool::Block BlockPool::take_kept(std::size_t bytes) noexcept {
   auto at = kept_.lower_bound(bytes);
   if (at == kept_.end() || !fits(at->first, bytes, plenty())) {
@@ -158,7 +158,7 @@ BlockPool::Block BlockPool::remove_kept(Kept::iterator at) noexcept {
   return block;
 }
 
-// The largest first: they are the rarest.
+// Drops the largest first: they are the rarest.
 void BlockPool::drop_kept_beyond(std::int64_t bytes) noexcept {
   for (;;) {
     Block block;

@@ -13,10 +13,10 @@ namespace imgpipe {
 namespace {
 
 constexpr std::size_t kRecordBytes = 16 << 10;
-// Of mountinfo: some 4,000 mounts.
+// The limit for mountinfo: some 4,000 mounts.
 constexpr std::size_t kMostBytes = 1 << 20;
 
-// As many reads as it takes; a file of many records comes in pieces.
+// Reads once, or until the end of the file or `most` bytes.
 std::string read_file_of_system(const std::string& path, std::size_t most, bool one_read) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return "";
@@ -31,7 +31,7 @@ std::string read_file_of_system(const std::string& path, std::size_t most, bool 
   return got < 0 ? "" : text;
 }
 
-// Takes what stands before `end` off the front of `text`.
+// Removes and returns the text before `end`, and removes `end`.
 std::string_view take_until(std::string_view& text, std::string_view end) {
   const std::size_t at = text.find(end);
   const std::string_view part = text.substr(0, at);
@@ -46,7 +46,7 @@ bool list_has(std::string_view list, std::string_view name) {
   return false;
 }
 
-// "\040" is a blank: three octal digits for what would end a field.
+// Decodes the octal escapes of mountinfo, such as "\040" for a blank.
 std::string unescaped(std::string_view field) {
   const auto octal = [](char c) { return c >= '0' && c <= '7'; };
   std::string out;
@@ -64,8 +64,8 @@ std::string unescaped(std::string_view field) {
 
 struct Mount {
   int version = 2;
-  std::string root;   // the group that is mounted, by its path in the hierarchy
-  std::string point;  // where
+  std::string root;   // path of the mounted group in the hierarchy
+  std::string point;  // the mount point
 };
 
 // "31 23 0:28 ROOT POINT OPTIONS... - TYPE SOURCE OPTIONS"
@@ -92,7 +92,7 @@ std::vector<Mount> mounts_of(std::string_view controller, const SystemView& view
   return mounts;
 }
 
-// The group of this process by its path in the hierarchy of that version; "/" where none is told.
+// Returns the path of this process's group in the hierarchy of that version; "/" if unknown.
 // "4:cpu,cpuacct:/PATH" is version 1, "0::/PATH" version 2.
 std::string own_path(int version, std::string_view controller, const SystemView& view) {
   const std::string text = read_file_of_system(view.root + "/proc/self/cgroup", kMostBytes, false);
@@ -106,8 +106,8 @@ std::string own_path(int version, std::string_view controller, const SystemView&
   return "/";
 }
 
-// The way from the group `root` down to `path`, "/A/B" or ""; nothing where it does not lead down. Inside a
-// cgroup namespace both are told from the namespace's own root, "/../.." for what is above.
+// Returns the path from the group `root` down to `path`, "/A/B" or ""; nullopt if `path` is not below. Inside
+// a cgroup namespace both are relative to the namespace's root, with "/../.." for groups above it.
 std::optional<std::string> way_down(std::string_view root, std::string_view path) {
   if (root == "/") root = "";
   if (path == "/") path = "";
@@ -125,8 +125,8 @@ bool is_folder(const std::string& path) {
 
 void append_groups(int version, const std::vector<Mount>& mounts, const std::string& own,
                    const SystemView& view, std::vector<ControlGroup>& groups) {
-  // Several mounts may show one hierarchy (a container that sees its host's as well): the one that shows most
-  // of the way is best, and one that is hidden under another mount shows nothing.
+  // Several mounts may show one hierarchy (a container that also sees its host's). Prefers the one that shows
+  // the longest path; a mount hidden under another one shows nothing.
   std::string best_point;
   std::string best_way;
   int best = -1;
@@ -177,7 +177,7 @@ std::optional<std::int64_t> count_of(std::string_view table, std::string_view ke
     line.remove_prefix(key.size());
     if (line.starts_with(':')) line.remove_prefix(1);
     const std::size_t blanks = line.find_first_not_of(" \t");
-    if (blanks == 0 || blanks == std::string_view::npos) continue;  // a longer key, or no number
+    if (blanks == 0 || blanks == std::string_view::npos) continue;  // a longer key, or not a number
     return count_in(line.substr(blanks));
   }
   return std::nullopt;

@@ -1,6 +1,6 @@
-// `new` and `delete`, replaced for the whole program as the standard allows ([replacement.functions]): large
-// blocks come from the pool, small ones from malloc. The forms that are not here come to these. A file of its
-// own, so that a program that has others does not get these.
+// Replaces `new` and `delete` for the whole program, as the standard allows ([replacement.functions]): large
+// blocks come from the pool, small ones from malloc. The forms not defined here call these. This is a
+// separate file so that a program with its own replacements does not link it.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -39,7 +39,7 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
   }
 }
 
-// Few of malloc's blocks lie on a boundary of pages, so that the small ones hardly ever come to the pool.
+// malloc rarely returns page-aligned blocks, so few small blocks cause a lookup in the pool.
 void release(void* block) noexcept {
   if (block == nullptr) return;
   const bool on_page = reinterpret_cast<std::uintptr_t>(block) % BlockPool::kPageBytes == 0;

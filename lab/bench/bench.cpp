@@ -27,8 +27,6 @@ namespace {
 
 constexpr Shape kUsualSize{8773, 5352, 3};
 
-// ---- --list -----------------------------------------------------------------------------------------
-
 ResultTable variant_list(const BenchOptions& options, const OwnKernels& own) {
   ResultTable table;
   table.columns = {{"stage", "stage", true}, {"variant", "variant", true}, {"runs_on", "runs on", true},
@@ -46,8 +44,6 @@ ResultTable variant_list(const BenchOptions& options, const OwnKernels& own) {
   return table;
 }
 
-// ---- output -----------------------------------------------------------------------------------------
-
 std::string csv_of(const std::vector<ResultTable>& tables) {
   std::string out;
   const ResultTable* previous = nullptr;
@@ -58,7 +54,7 @@ std::string csv_of(const std::vector<ResultTable>& tables) {
   return out;
 }
 
-// For people: a stage after the other, wrapped to the terminal.
+// Formats the list for a terminal, stage by stage.
 std::string list_text(const ResultTable& table) {
   std::string text = table.title + "\n";
   std::vector<HelpLine> lines;
@@ -84,7 +80,7 @@ int run_list(const BenchOptions& options, const OwnKernels& own) {
   return kExitDone;
 }
 
-// With stages and variants of the files that come with them.
+// Compiles and loads the files of --with; without --stage, selects their stages.
 OwnKernels own_kernels(BenchOptions& options) {
   OwnKernels own(options);
   if (own.empty()) return own;

@@ -1,4 +1,3 @@
-// The ladders of codecs.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -16,7 +15,7 @@ constexpr Shape kUsualCodecSize{3264, 2448, 3};
 }  // namespace
 
 void BenchInput::check_group(std::size_t images) const {
-  // The right answers; beside them, of each image, coefficients or pixels, and what a decoder holds.
+  // The expected results; per image, coefficients or pixels, and a decoder's memory.
   const std::int64_t bytes_a_pixel = 24 + 10 * static_cast<std::int64_t>(images);
   check_available(size_.pixels() * bytes_a_pixel);
 }
@@ -27,7 +26,7 @@ std::shared_ptr<const CodecSubject> BenchInput::jpeg(std::size_t images) const {
     try {
       return make_jpeg_subject(*jpeg_);
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::input) throw;  // none of our own decoder's
+      if (error.kind() != ErrorKind::input) throw;  // not accepted by our own decoder
     }
   }
   return make_jpeg_subject(jpeg_of(make(has_rgb() ? 3 : 1)));

@@ -32,8 +32,7 @@ std::vector<HtmlPage::LegendEntry> legend_of(const std::vector<BenchRow>& rows) 
   return legend;
 }
 
-// Times that the devices' own copies would take for the bytes that must be moved: nothing is faster that does
-// not find its image in a cache.
+// Times that the devices' own copies take for these bytes: lower bounds for images outside a cache.
 std::vector<RowChart::Limit> limits_of(const std::vector<BenchRow>& rows) {
   std::vector<RowChart::Limit> limits;
   if (rows.front().images > 0 || rows.front().stage == kTransferLadder) return limits;

@@ -1,4 +1,4 @@
-// imgpipe bench --html: the ladders as one page.
+// imgpipe bench --html: a page about the ladders.
 #pragma once
 
 #include <string>
@@ -8,9 +8,8 @@
 
 namespace imgpipe {
 
-// The whole page (app/html/page.h): of every ladder that ran its plots and numbers, and of every variant its
-// idea, its origin and its code. `devices`: a line each.
-// `arguments`: those after "bench", for the page's head.
+// Returns the whole page (app/html/page.h): plots and numbers of every ladder that ran, and the idea, origin
+// and code of every variant. `devices` has one line per device; `arguments` are those after "bench".
 [[nodiscard]] std::string bench_html(const BenchOutcome& outcome, const std::vector<std::string>& devices,
                                      std::vector<std::string> arguments);
 

@@ -21,7 +21,7 @@
 namespace imgpipe {
 namespace {
 
-// Repeated options and lists with commas alike.
+// Accepts repeated options and comma-separated lists.
 std::vector<std::string> names_of(const Parser& parser, const std::string& option) {
   std::vector<std::string> names;
   for (const std::string& text : parser.texts(option)) {
@@ -38,7 +38,7 @@ std::vector<std::string> names_of(const Parser& parser, const std::string& optio
   return names;
 }
 
-// The names of the ladders that were asked for; empty: all.
+// Returns the names of the requested ladders; empty: all.
 std::vector<std::string> stages_of(const Parser& parser) {
   std::vector<std::string> stages = names_of(parser, "stage");
   for (const std::string& name : stages) {
@@ -151,7 +151,7 @@ BenchOptions read_bench_options(const Parser& parser) {
   options.replace = read_replace(parser);
   options.logging = read_logging(parser);
   check_own_options(parser, options);
-  // Names of --with are known when it is compiled.
+  // Names from --with are known only once it is compiled.
   if (options.own_files.empty()) check_variants(options, {});
   check_together(parser, options);
   return options;

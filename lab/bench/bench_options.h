@@ -15,22 +15,22 @@
 namespace imgpipe {
 
 struct BenchOptions {
-  std::vector<std::string> arguments;  // all of them, as they were given
+  std::vector<std::string> arguments;  // all of them, as given
   std::vector<std::string> stages;     // names of ladders; empty: all
   std::vector<std::string> variants;   // empty: all
-  std::vector<Shape> sizes;            // empty: the command's own; so are those below
+  std::vector<Shape> sizes;            // empty: the command's defaults, as for patterns
   std::vector<Pattern> patterns;
-  std::vector<std::string> inputs;  // files; none: patterns
+  std::vector<std::string> inputs;  // files; empty: patterns
   std::string device = "auto";
-  int threads = 0;  // 0: as many as there are
-  int group = 8;    // images at once, of the codecs' ladders
+  int threads = 0;  // 0: all available
+  int group = 8;    // images per group, for the codecs' ladders
   LabOptions lab;
   Study study = Study::none;
   bool list = false;
-  std::vector<std::string> own_files;  // of --with
+  std::vector<std::string> own_files;  // the files of --with
   std::string nvcc_flags;
-  int time_limit_s = 60;      // for each image that a kernel of those runs over; 0: none
-  std::string show_template;  // a name of lab/bench/own_template.h; empty: measure
+  int time_limit_s = 60;      // for each image that a kernel of --with runs over; 0: no limit
+  std::string show_template;  // a name in lab/bench/own_template.h; empty: measure
   TableFormat format = TableFormat::text;
   // "-": stdout; empty: none
   std::string json_file;
@@ -44,11 +44,10 @@ struct BenchOptions {
 // True if a result file is stdout; tables then go to stderr.
 [[nodiscard]] bool writes_to_stdout(const BenchOptions& options);
 
-// Throws Error(usage) that says what to change.
+// Throws Error(usage) that states what to change.
 [[nodiscard]] BenchOptions read_bench_options(const Parser& parser);
 
-// Throws Error(usage) where --variant names one that no ladder that was asked for has; `own`: those of
-// --with.
+// Throws Error(usage) if --variant names one that no requested ladder has. `own`: the variants of --with.
 void check_variants(const BenchOptions& options, const std::vector<std::string>& own);
 
 }  // namespace imgpipe

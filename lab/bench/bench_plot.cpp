@@ -50,11 +50,11 @@ constexpr double kTitleHeight = 40;
 constexpr double kAxisHeight = 48;
 constexpr double kNameHeight = 17;
 
-// The names of what is drawn, one below the other.
+// Positions the names of the series, one below the other.
 class Legend {
  public:
   explicit Legend(double top) : y_(top) {}
-  // The height of the next name, for its mark.
+  // Returns the y coordinate of the next name and its mark.
   double next() {
     y_ += kNameHeight;
     return y_ - kNameHeight;
@@ -149,7 +149,7 @@ std::string dot_panel(const DotPlot& plot, double top) {
   return out;
 }
 
-// Of the rows or, where that has more lines, of the legend.
+// Returns the height of the rows or, if it has more lines, of the legend.
 double dot_panel_height(const DotPlot& plot) {
   const auto names = static_cast<std::size_t>(std::ranges::count_if(plot.dots, is_drawn));
   return kNameHeight * static_cast<double>(std::max(plot.rows.size(), names));

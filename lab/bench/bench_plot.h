@@ -9,11 +9,10 @@ namespace imgpipe {
 
 struct PlotSeries {
   std::string name;
-  std::vector<std::pair<double, double>> points;  // x, y; on a logarithmic axis those <= 0 are left out
+  std::vector<std::pair<double, double>> points;  // x, y; a logarithmic axis omits those <= 0
   bool dashed = false;
 };
 
-// Lines over numbers.
 struct LinePlot {
   std::string title;
   std::string x_label, y_label;
@@ -21,19 +20,19 @@ struct LinePlot {
   std::vector<PlotSeries> series;
 };
 
-// A row a name, a dot a series: many things under a few conditions. The axis is logarithmic.
+// A dot plot with one row per name and one dot per series, over a logarithmic axis.
 struct DotPlot {
   std::string title;
   std::string x_label;
   std::vector<std::string> rows;
   struct Dots {
     std::string name;
-    std::vector<double> values;  // by row; <= 0: none
+    std::vector<double> values;  // by row; <= 0: no dot
   };
   std::vector<Dots> dots;
 };
 
-// The panels one below the other.
+// Draws the panels one below the other.
 [[nodiscard]] std::string plot_svg(const std::vector<LinePlot>& panels);
 [[nodiscard]] std::string plot_svg(const std::vector<DotPlot>& panels);
 

@@ -15,7 +15,7 @@
 namespace imgpipe {
 namespace {
 
-// Removes --for-version. Throws Error(usage) where it names another version.
+// Removes --for-version. Throws Error(usage) if it names another version.
 void take_version(std::vector<std::string>& arguments) {
   if (arguments.empty() || !arguments.front().starts_with(kForVersion)) return;
   const std::string version = arguments.front().substr(std::string_view(kForVersion).size());
@@ -35,7 +35,7 @@ int run_bench_program(std::vector<std::string> arguments) {
     CommandRow row = bench_command();
     row.read = [](const Parser& parser) { return ready(read_bench_options(parser), run_bench); };
     const ReadyCommand command = read_command(row, arguments);
-    if (!command.logging) return command.run({});  // a text
+    if (!command.logging) return command.run({});  // prints a text
     use_simd_of_environment();
     set_up_log(*command.logging);
     return command.run({});

@@ -1,4 +1,3 @@
-// imgpipe-bench: from arguments to an exit code.
 #pragma once
 
 #include <string>
@@ -6,8 +5,8 @@
 
 namespace imgpipe {
 
-// Runs one command line (without the program's name, with or without --for-version before the others) and
-// returns its exit code. Never throws.
+// Runs one command line of imgpipe-bench (without the program's name, with or without a leading
+// --for-version) and returns its exit code. Never throws.
 [[nodiscard]] int run_bench_program(std::vector<std::string> arguments);
 
 }  // namespace imgpipe

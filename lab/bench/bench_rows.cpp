@@ -10,14 +10,14 @@
 namespace imgpipe {
 namespace {
 
-enum class In { every_table, stages, codecs };  // the tables that have a column
+enum class In { every_table, stages, codecs };  // the tables with a column
 
 struct RowColumn {
   TableColumn column;
   In in = In::every_table;
-  // `first`: what the factor is against; nullptr: no row was timed before.
+  // `first`: the row that the factor refers to; nullptr if no row was timed.
   std::function<TableCell(const BenchRow& row, const BenchRow* first)> cell;
-  bool of_times = false;  // empty where none were taken
+  bool of_times = false;  // empty if the row was not timed
 };
 
 TableCell median_cell(const BenchRow& row) {

@@ -1,4 +1,4 @@
-// What tables and plots of ladders have in common.
+// Shared by the tables and plots of ladders.
 #pragma once
 
 #include <array>
@@ -17,31 +17,31 @@ namespace imgpipe {
 [[nodiscard]] std::string checked_text(const LabResult& result);
 [[nodiscard]] const char* device_name(RungKind kind);
 
-// What plots tell apart, by number.
+// The kinds of rows that plots distinguish, by index.
 inline constexpr std::array<const char*, 5> kRowKinds{"on the CPU", "on CUDA", "another library",
                                                       "production, on CUDA", "your own, on CUDA"};
 [[nodiscard]] int row_kind(const BenchRow& row);
 
-// Of the variants of --with: on what they were right.
+// States on how many small images the variants of --with were right.
 [[nodiscard]] std::vector<std::string> own_notes(const std::vector<BenchRow>& rows);
-// What the ladder shows: its fastest right rung, and what the production kernel is against the yardsticks.
+// States the fastest right variant, and the times of baselines and users' variants relative to production.
 [[nodiscard]] std::vector<std::string> conclusions(const std::vector<BenchRow>& rows);
 [[nodiscard]] DotPlot plot_of(const std::vector<BenchRow>& rows);
-// Of a ladder of any kind.
+// Accepts rows of any ladder.
 [[nodiscard]] ResultTable table_of(const std::vector<BenchRow>& rows);
 
 // A row of any ladder's table, as --list shows it.
 struct ListedVariant {
-  std::string_view stage, ladder;  // of --stage; for people
+  std::string_view stage, ladder;  // for --stage; for display
   const Variant* variant;
   RungKind kind;
   std::string needs;
-  const Rung* rung = nullptr;  // of ladders of stages
+  const Rung* rung = nullptr;  // for ladders of stages
 };
-// Those of these ladders of stages, of transfers, of codecs.
+// Returns the variants of `ladders`, of transfers and of codecs.
 [[nodiscard]] std::vector<ListedVariant> all_variants(std::span<const Ladder> ladders);
 
-// True where --stage names it, or names nothing.
+// Whether --stage names the ladder or is absent.
 [[nodiscard]] bool asks_for(const BenchOptions& options, std::string_view ladder);
 
 }  // namespace imgpipe

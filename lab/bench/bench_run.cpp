@@ -24,7 +24,7 @@ std::string name_of(const Pattern& pattern) {
   return pattern.info->argument.empty() ? name : name + ":" + std::to_string(pattern.parameter);
 }
 
-// Colour without alpha.
+// Decodes an image without its alpha.
 Image decode_color(std::span<const std::byte> bytes, const DecodeOptions& options) {
   const std::unique_ptr<Reader> reader = open_reader(bytes, options);
   check_available(2 * reader->header().shape.bytes() + reader->working_bytes(true));
@@ -44,7 +44,7 @@ Image decode_color(std::span<const std::byte> bytes, const DecodeOptions& option
   return color;
 }
 
-// By depth or gray, of an image without alpha; copied where the two are of one type.
+// Converts an image without alpha by depth or gray; copies it if the types are equal.
 void convert(const Stage& stage, const Image& in, Image& out) {
   const FrameType from = frame_type_of(in.shape());
   const FrameType to = frame_type_of(out.shape());
@@ -76,7 +76,7 @@ BenchInput::BenchInput(const std::string& path, const DecodeOptions& options) {
 }
 
 Image BenchInput::make(int channels, Sample sample) const {
-  // Itself; then, beside grey results: the right one, a rung's, and two sets of both that are taken in turn.
+  // The image; two sets of input and output, used in turn; the expected result and a variant's.
   check_available(size_.pixels() * (3 * channels + 4) * bytes_per_sample(sample));
   if (!file_) return synthesize(pattern_, {size_.width, size_.height, channels, sample}, 1);
   Image converted({size_.width, size_.height, file_->shape().channels, sample});
@@ -118,7 +118,7 @@ void Bench::find_cuda() {
   try {
     cuda_ = make_cuda_lab(cuda_index_);
   } catch (const Error& error) {
-    why_no_cuda_ = error.what();  // auto goes without
+    why_no_cuda_ = error.what();  // auto continues without it
   }
 }
 
@@ -152,7 +152,7 @@ LabDevice* Bench::device_for(RungKind kind) {
 std::vector<BenchRow> Bench::run(const Ladder& ladder, const BenchInput& input,
                                  const std::function<bool(const Rung&)>& wanted,
                                  const std::function<void(const BenchRow&)>& done) {
-  // The subject for RGB, and for grey; what a device holds already is not sent again.
+  // Subjects in grey and in RGB, and the one that each device has loaded.
   std::shared_ptr<const LabSubject> subjects[2];
   std::map<LabDevice*, const LabSubject*> loaded;
   const bool takes_rgb = find_stage(ladder.stage)->ports.in.front().layout == Layout::interleaved;

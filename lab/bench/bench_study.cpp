@@ -1,4 +1,4 @@
-// Two studies of hist: how much its variants mind how many values an image has, and which pixels meet.
+// Two studies of hist: the effect of the number of values in an image, and of equal neighbouring pixels.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,7 +14,7 @@
 namespace imgpipe {
 namespace {
 
-// A variant's rates under the conditions of a study, 0 where it was not timed.
+// The variants' rates under the conditions of a study; 0 for one that was not timed.
 struct Rates {
   std::vector<std::string> variants;  // in the order of the ladder
   std::map<std::string, std::vector<double>> gb_per_s;
@@ -27,7 +27,7 @@ struct Rates {
     auto& rates = gb_per_s[row.variant];
     if (rates.empty()) {
       rates.resize(conditions);
-      // Two subjects, grey and RGB, never change a variant's place: rows come in the ladder's order.
+      // Rows of both subjects, grey and RGB, come in the ladder's order.
       variants.push_back(row.variant);
     }
     rates[condition] = row.rate() / 1e9;
@@ -53,7 +53,7 @@ ResultTable table_of(const Rates& rates, const std::vector<std::string>& conditi
   return table;
 }
 
-// The study's variants: those of --variant, else all that `usual` names (empty: all).
+// Selects the study's variants: those of --variant, else those in `usual`, else all.
 std::function<bool(const Rung&)> wanted_of(const Bench& bench, const BenchOptions& options,
                                            const std::vector<std::string_view>& usual) {
   return [&bench, &options, usual](const Rung& rung) {
@@ -154,7 +154,7 @@ BenchOutcome study_contention(Bench& bench, const BenchOptions& options, const S
     log_detail("threshold " + std::to_string(thresholds[i]) + ": " + number(collisions.back(), 2) +
                " of 32 meet");
   }
-  thresholds.resize(collisions.size());  // fewer when stopped
+  thresholds.resize(collisions.size());  // fewer if stopped
   if (bench.is_stopped() && rates.variants.empty()) return outcome;
   demand_some(rates);
   ResultTable table;
@@ -196,7 +196,7 @@ BenchOutcome study_contention(Bench& bench, const BenchOptions& options, const S
       [&](std::size_t i) { return collisions.front() / collisions[i]; });
   outcome.plot = plot_svg(std::vector<LinePlot>{plot, relative});
 
-  // The same image without neighbours that meet, and others.
+  // Patterns with and without equal neighbours.
   const std::vector<std::string> patterns{"collision-free", "noise", "photo", "constant:77"};
   Rates others;
   std::vector<std::string> conditions;

@@ -1,4 +1,4 @@
-// Two studies of the whole chain: its stages on every device, and from which size on a GPU pays.
+// Two studies of the whole chain: its stages on every device, and the image size from which a GPU is faster.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kUsualRepeat = 9;
 
-// The default stages over an image that is in memory.
+// Runs the default stages over an image in memory.
 Outcome run_chain(Engine& engine, const Image& image, int repeat, bool fuse, bool keep_outputs) {
   Job job;
   job.plan = make_plan(parse_stages(kDefaultStages), image.shape(), fuse);
@@ -30,7 +30,7 @@ Outcome run_chain(Engine& engine, const Image& image, int repeat, bool fuse, boo
   return outcome;
 }
 
-// The default stages, for people: "gray, hist".
+// Returns the default stages for display: "gray, hist".
 std::string chain_text() {
   std::string text;
   for (const char c : kDefaultStages) text += c == ',' ? std::string(", ") : std::string(1, c);
@@ -54,25 +54,25 @@ bool differs(const ReportRow& row) {
   return !row.comparison.empty() && row.comparison != "identical";
 }
 
-// "gray: 3 pixels differ (max 1)", empty when every stage is the reference's to the byte.
+// Returns "gray: 3 pixels differ (max 1)", or "" if every stage equals the reference.
 std::string first_difference(const ImageReport& compared) {
   const auto row = std::ranges::find_if(compared.rows, differs);
   return row == compared.rows.end() ? "" : row->name + ": " + row->comparison;
 }
 
-constexpr std::size_t kKernels = 0;  // of ImageReport::totals
-constexpr std::size_t kMoved = 1;    // kernels + transfers
+constexpr std::size_t kKernels = 0;  // index in ImageReport::totals
+constexpr std::size_t kMoved = 1;    // likewise: kernels and transfers
 
 int repeat_of(const BenchOptions& options) {
   return options.lab.repeat > 0 ? options.lab.repeat : kUsualRepeat;
 }
 
-// The reference takes seconds for what takes a device microseconds.
+// The reference takes seconds where a device takes microseconds.
 int reference_repeat(const BenchOptions& options) {
   return std::min(repeat_of(options), 3);
 }
 
-// Makes engines for the devices that were asked for and are there; nullptr otherwise.
+// Make an engine if its device is requested and available, else return nullptr.
 std::unique_ptr<Engine> cpu_engine(const Bench& bench, const BenchOptions& options) {
   const std::optional<Backend> backend = choose_device(options.device).backend;
   return !backend || backend == Backend::cpu ? make_cpu_engine(bench.threads()) : nullptr;
@@ -86,7 +86,7 @@ TableCell ms_cell(const std::optional<double>& ms) {
   return ms ? TableCell(*ms, *ms < 10 ? 4 : 2) : TableCell();
 }
 
-// From which size on one is faster than the other; points are by rising size.
+// States the size from which one series is faster than the other; points have increasing sizes.
 std::string crossing_text(const PlotSeries& faster, const PlotSeries& slower) {
   std::vector<CostPoint> points;
   for (std::size_t i = 0; i < faster.points.size(); ++i) {
@@ -101,14 +101,14 @@ std::string crossing_text(const PlotSeries& faster, const PlotSeries& slower) {
          number(static_cast<double>(*from) / 1e6, 4) + " megapixels on";
 }
 
-// What a device made of the chain, stage by stage and fused.
+// A device's reports on the chain, stage by stage and fused.
 struct DeviceColumn {
   std::string name;
   std::unique_ptr<Engine> (*make)(const Bench&, const BenchOptions&);
   std::optional<ImageReport> report, fused;
 
-  // Every run has an engine of its own, as in the program: on an H200's host an engine's second image went up
-  // 8 % slower than its first (2.8 against 2.6 ms), for a reason that is not known.
+  // Every run has its own engine, as in the program: on an H200's host, an engine's second upload took 2.8
+  // instead of 2.6 ms, for an unknown reason.
   void measure(Bench& bench, const BenchOptions& options, const Image& image, const Outcome& reference) {
     const std::unique_ptr<Engine> engine = make(bench, options);
     if (!engine) return;
@@ -127,7 +127,7 @@ std::optional<ReportRow> find_row(const std::optional<ImageReport>& report, std:
   return row == report->rows.end() ? std::nullopt : std::optional(*row);
 }
 
-// The table and its plot, row by row.
+// The table and its plot, built row by row.
 struct PipelineTable {
   ResultTable table;
   DotPlot plot;
@@ -147,7 +147,7 @@ struct PipelineTable {
     }
   }
 
-  // `rows`: a device each.
+  // `rows`: one per device.
   void add(const std::string& input, const std::string& name, std::optional<double> sequential_ms,
            const std::vector<std::optional<ReportRow>>& rows) {
     std::vector<TableCell> cells{input, name, ms_cell(sequential_ms)};
@@ -207,13 +207,13 @@ PipelineTable pipeline_of(Bench& bench, const BenchOptions& options, const Bench
   return result;
 }
 
-// An engine in the crossover study, and which of its report's totals make which series.
+// An engine in the crossover study, and the totals of its report that each series shows.
 struct Contestant {
   const char* name;
-  std::unique_ptr<Engine> engine;  // nullptr: not in the study, or no more
+  std::unique_ptr<Engine> engine;  // nullptr: not in the study, or removed from it
   std::vector<std::pair<PlotSeries*, std::size_t>> totals;
 
-  // Compares every stage, then takes the times. False when one differs: the engine is then out of the study.
+  // Compares every stage, then takes the times. If one differs, removes the engine and returns false.
   bool measure(Bench& bench, const BenchInput& input, const Image& image, const Outcome& reference,
                int repeat) {
     if (!engine) return true;
@@ -233,7 +233,7 @@ struct Contestant {
   }
 };
 
-// A row a size; every series has a point at each.
+// One row per size; every series has a point at each.
 ResultTable crossover_table(const std::vector<PlotSeries>& all) {
   ResultTable table;
   table.title = chain_text() + " over a photo pattern, ms by image size";

@@ -1,5 +1,5 @@
 # cmake -DSOURCE_DIR=... -DOUTPUT=... -DFILES=a,b,c -P embed_sources.cmake
-# Writes a C++ file that holds the text of these files of SOURCE_DIR: what imgpipe bench --html shows of each variant.
+# Writes a C++ file with the text of these files of SOURCE_DIR, for the code in imgpipe bench --html.
 string(REPLACE "," ";" files "${FILES}")
 set(table "")
 foreach(file IN LISTS files)

@@ -37,7 +37,7 @@ std::string value_of(const char* variable) {
   return value == nullptr ? "" : value;
 }
 
-// What a shell would run; "" where there is nothing.
+// Returns the program that a shell would run, or "".
 std::string in_path(const std::string& name) {
   if (name.find('/') != std::string::npos) return can_run(name) ? name : "";
   const std::string path = value_of("PATH");
@@ -77,13 +77,13 @@ class TemporaryBuild {
   fs::path folder_;
 };
 
-// What a child inherits, and what not.
+// The files and signals that a child inherits.
 class SpawnSettings {
  public:
   SpawnSettings() {
     ::posix_spawn_file_actions_init(&actions_);
     ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    // Results go to stdout: what a compiler says does not.
+    // stdout is for results, so the compiler's output goes to stderr.
     ::posix_spawn_file_actions_adddup2(&actions_, STDERR_FILENO, STDOUT_FILENO);
     ::posix_spawnattr_init(&attributes_);
     sigset_t defaults;
@@ -108,7 +108,7 @@ class SpawnSettings {
   posix_spawnattr_t attributes_{};
 };
 
-// Waits for its end. A signal that asks this process to end is passed on to it.
+// Waits for the child to end; passes a termination signal on to it.
 int status_of(pid_t child, const SignalGuard& signals) {
   constexpr useconds_t kPollUs = 10'000;
   bool told = false;
@@ -125,8 +125,7 @@ int status_of(pid_t child, const SignalGuard& signals) {
   }
 }
 
-// nvcc puts names into command lines of a shell, between double quotes, and into lists between commas:
-// `$(...)` in one would be run.
+// nvcc puts names between double quotes into shell commands, which would run a `$(...)`, and into lists.
 void check_name(const std::string& path) {
   constexpr std::string_view kHarmful = "$`\"\\,";
   for (const char c : path) {
@@ -142,7 +141,7 @@ std::string shown(const std::vector<std::string>& words) {
   return text;
 }
 
-// Runs it to its end. Throws Error(input) where it fails, but not where a signal has come.
+// Runs the compiler. Throws Error(input) if it fails, unless a signal has arrived.
 void run_compiler(const std::vector<std::string>& command, const SignalGuard& signals) {
   std::vector<std::string> words = command;
   std::vector<char*> arguments;
@@ -229,7 +228,7 @@ void with_compiled(const std::string& source, int capability, const std::vector<
   const std::string nvcc = find_nvcc();
   const std::string whole = fs::absolute(source).lexically_normal().string();
   check_name(whole);
-  // While the folder is there: a signal ends this process when it is gone.
+  // Outlives the directory: on a signal, this process removes the directory before it ends.
   const SignalGuard signals;
   {
     const TemporaryBuild build;

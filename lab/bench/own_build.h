@@ -1,4 +1,4 @@
-// nvcc makes a library of a user's file of kernels.
+// Compiles a user's file of kernels to a library, with nvcc.
 #pragma once
 
 #include <functional>
@@ -9,25 +9,22 @@
 
 namespace imgpipe {
 
-// Words of a command line as a shell would take them: white space separates, '...', "..." and backslashes
-// keep together; nothing else means anything. Throws Error(usage) for a quote that is not closed.
+// Splits a command line into words like a shell: white space separates; '...', "..." and backslashes quote;
+// nothing else is special. Throws Error(usage) for an unclosed quote.
 [[nodiscard]] std::vector<std::string> split_words(const std::string& option, std::string_view text);
 
-// The compiler: what $NVCC names, else $CUDACXX, else nvcc in $PATH, else /usr/local/cuda/bin/nvcc. Throws
-// Error(device) where it cannot be run.
+// Returns $NVCC, else $CUDACXX, else nvcc in $PATH, else /usr/local/cuda/bin/nvcc. Throws Error(device).
 [[nodiscard]] std::string find_nvcc();
 
-// The arguments of nvcc (without its own name): an optimised shared library for one architecture. `flags`
-// come last, and where they name an architecture no other is named. `capability`: of the device, 90 for 9.0;
-// 0: nvcc's own choice.
+// Returns nvcc's arguments (without its name) for an optimised shared library. `flags` come last; unless they
+// name an architecture, it is `capability`, 90 for 9.0, or nvcc's default for 0.
 [[nodiscard]] std::vector<std::string> nvcc_arguments(const std::string& source, const std::string& library,
                                                       const std::string& include_folder, int capability,
                                                       const std::vector<std::string>& flags);
 
-// Compiles `source` in a folder of its own below the system's for temporary files, and calls `use` with the
-// path of the library; then the folder goes. What nvcc says goes to stderr as it says it. Throws Error(input)
-// where nvcc fails, or where a name has a character that nvcc's shell would act upon, Error(device)
-// where there is none, Error(output) without room for the folder.
+// Compiles `source` in a temporary directory, calls `use` with the library's path, and removes the directory.
+// nvcc's output goes to stderr. After a signal, ends the process. Throws Error: input if nvcc fails or its
+// shell would interpret a character in a name, device without nvcc, output without a directory.
 void with_compiled(const std::string& source, int capability, const std::vector<std::string>& flags,
                    const std::function<void(const std::string& library)>& use);
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int64_t kMostSourceBytes = std::int64_t{4} << 20;
 
-// 90 for 9.0; 0: there is no such device.
+// Returns 90 for 9.0, or 0 if there is no such device.
 int capability_of(const std::string& name) {
   const DeviceChoice choice = choose_device(name);
   const CudaDevices found = list_cuda_devices();
@@ -38,7 +38,7 @@ std::string text_of(const std::string& path) {
 }
 
 bool has_name(const std::vector<std::string>& names, const std::string& name) {
-  // As --variant has them: the usual spelling.
+  // --variant stores names in the usual spelling.
   return std::ranges::find(names, usual_spelling(name)) != names.end();
 }
 

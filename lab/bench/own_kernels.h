@@ -1,4 +1,4 @@
-// A user's own variants in the lab: files of --with, compiled, loaded, checked, and put into the ladders.
+// A user's variants in the lab: files of --with, compiled, loaded, checked, and added to the ladders.
 #pragma once
 
 #include <deque>
@@ -18,44 +18,43 @@
 
 namespace imgpipe {
 
-// What tables and pages say of a variant of a user's.
+// Facts about a user's variant for tables and pages.
 struct OwnFacts {
-  std::string file;  // its last part, printable
+  std::string file;  // its file without directories, printable
   std::shared_ptr<const std::string> text;
   OwnVerdict verdict;
 };
 
 class OwnKernels {
  public:
-  // Compiles and loads the files of --with for the device that --device means, if it is there. Throws Error,
-  // naming the file: what lab/bench/own_build.h and lab/pipeline/own_library.h throw, and Error(input) where
-  // it has no variant of a stage that --stage asks for.
+  // Compiles and loads the files of --with for the device of --device, if it exists. Throws Error that names
+  // the file: those of lab/bench/own_build.h and lab/pipeline/own_library.h, Error(input) if two files have a
+  // variant of one name, or if a file has none of the stages in --stage.
   explicit OwnKernels(const BenchOptions& options);
 
   [[nodiscard]] bool empty() const { return files_.empty(); }
-  // The lab's ladders in their order, each with the variants of the files, if any, at its end.
+  // The lab's ladders in their order; each ends with the files' variants of it.
   [[nodiscard]] const std::vector<Ladder>& ladders() const { return ladders_; }
-  // Those with variants of the files, and the names of these.
+  // The ladders with variants of the files, and the names of these variants.
   [[nodiscard]] std::vector<std::string> stages() const;
   [[nodiscard]] std::vector<std::string> variants() const;
-  // Whether to run a variant of the files: all are, unless --variant names some of them.
+  // Whether to run a variant of the files. All are run, unless --variant names some of them.
   [[nodiscard]] bool wants(const Rung& rung) const;
-  // "mine of hist (FILE.cu), ...": for messages.
+  // Returns "mine of hist (FILE.cu), ..." for messages.
   [[nodiscard]] std::string names() const;
 
-  // Runs those that are wanted over small images on a CUDA device. Throws Error(input), naming file, variant
-  // and image, where that ends the device's context; ends the process where one does not end.
+  // Runs the wanted variants over small images on a CUDA device. Throws Error(input), naming file, variant
+  // and image, if one destroys the device's context; ends the process if a kernel does not end.
   void check(int device);
-  // A variant over what the device was loaded with; one that was found wrong is not run again. `over`: what
-  // that is, for messages.
+  // Runs a variant over what `device` has loaded, unless check() found it wrong. `over`: a name for messages.
   [[nodiscard]] LabResult run(LabDevice& device, const Rung& rung, const std::string& over);
-  // After check().
+  // Requires check().
   [[nodiscard]] std::shared_ptr<const OwnFacts> facts(const Rung& rung) const;
 
  private:
   struct File {
-    std::string quoted_path;  // as it was given, as a shell takes it
-    std::string name;         // its last part, printable
+    std::string quoted_path;  // as given, quoted for a shell
+    std::string name;         // without directories, printable
     std::shared_ptr<const std::string> text;
     std::unique_ptr<OwnLibrary> library;
   };
@@ -63,7 +62,7 @@ class OwnKernels {
   void check_stages() const;
   void fill_ladders();
   [[nodiscard]] const File& file_of(const Rung& rung) const;
-  // Calls it; an Error on its way out gets the variant's name.
+  // Calls `action` under the time limit; adds the variant's name to an Error.
   template <class Action>
   auto watched(const Rung& rung, const std::string& over, const Action& action);
 

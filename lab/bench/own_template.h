@@ -1,4 +1,4 @@
-// Files to begin a kernel of one's own with, as imgpipe bench --template writes them.
+// Files to start a user's kernel from, as imgpipe bench --template writes them.
 #pragma once
 
 #include <string>
@@ -7,16 +7,16 @@
 
 namespace imgpipe {
 
-// What --template takes: the ladders that have one, and "header".
+// Returns the values of --template: the ladders that have a template, and "header".
 [[nodiscard]] std::vector<std::string> template_names();
 
-// The text of one of them: a whole file with one plain variant that is right.
+// Returns a complete file with one plain, correct variant; the header for "header".
 [[nodiscard]] std::string own_template(std::string_view name);
 
-// Of a ladder: IMGPIPE_HIST.
+// Returns a ladder's macro, for example IMGPIPE_HIST.
 [[nodiscard]] std::string own_macro(std::string_view ladder);
 
-// lab/pipeline/imgpipe_kernel.h, which those files include.
+// Returns lab/pipeline/imgpipe_kernel.h, which those files include.
 [[nodiscard]] std::string_view kernel_header();
 
 }  // namespace imgpipe

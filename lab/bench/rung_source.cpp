@@ -18,7 +18,7 @@ namespace {
 
 constexpr auto kNone = std::string_view::npos;
 
-// The names in a variant's row: "NaiveEntropyDecoding::launch, NaiveReconstruction::launch".
+// Returns the names in a variant's row: "NaiveEntropyDecoding::launch, NaiveReconstruction::launch".
 std::string_view functions_of(std::string_view ladder, std::string_view variant) {
   const auto of_rung = [&](const auto& rungs) {
     const auto rung = std::ranges::find(rungs, variant, &Variant::name);
@@ -29,7 +29,7 @@ std::string_view functions_of(std::string_view ladder, std::string_view variant)
   return codec == codec_ladder_table().end() ? std::string_view() : of_rung(codec->rungs);
 }
 
-// The member function that the case of a transfer calls.
+// Returns the member function that the case of a transfer calls.
 RungSource transfer_source(std::string_view variant) {
   constexpr std::string_view kFile = "lab/pipeline/lab_transfer_cuda.cpp";
   const auto rung = std::ranges::find(transfer_ladder(), variant, &Variant::name);
@@ -74,7 +74,7 @@ std::optional<Place> place_of(std::string_view function) {
   return std::nullopt;
 }
 
-// Adds a definition and what of its file it uses.
+// Adds a definition and the definitions of its file that it uses.
 void add_used(const Place& place, std::size_t at, std::set<std::size_t>& wanted) {
   if (!wanted.insert(at).second) return;
   for (const std::string_view word : words_of(place.definitions[at].body)) {
@@ -84,7 +84,7 @@ void add_used(const Place& place, std::size_t at, std::set<std::size_t>& wanted)
   }
 }
 
-// What is too long ends with a note.
+// Cuts a long text and appends a note.
 std::string shortened_text(std::string text) {
   std::size_t end = 0;
   for (int lines = 0; lines < kMostSourceLines && end != kNone; ++lines) end = text.find('\n', end + 1);
@@ -93,7 +93,6 @@ std::string shortened_text(std::string text) {
   return text.substr(0, end) + "\n// ... and " + std::to_string(more) + " lines more";
 }
 
-// In the order of the file.
 std::string text_of(const Place& place, const std::set<std::size_t>& wanted) {
   std::string text;
   for (const std::size_t i : wanted)
@@ -101,7 +100,7 @@ std::string text_of(const Place& place, const std::set<std::size_t>& wanted) {
   return shortened_text(std::move(text));
 }
 
-// IMGPIPE_HIST(NAME, ...) {...} and IMGPIPE_SCRATCH(hist, NAME) {...}: whether it is of this variant.
+// Whether IMGPIPE_HIST(NAME, ...) {...} or IMGPIPE_SCRATCH(hist, NAME) {...} belongs to this variant.
 bool is_own(const Definition& definition, std::string_view stage, std::string_view variant) {
   const std::vector<std::string_view> words =
       words_of(definition.text.substr(definition.name.data() - definition.text.data()));
@@ -120,9 +119,9 @@ RungSource rung_source(std::string_view ladder, std::string_view variant) {
     const std::size_t comma = std::min(names.find(", "), names.size());
     const std::string_view name = names.substr(0, comma);
     names.remove_prefix(std::min(comma + 2, names.size()));
-    const std::string function(name.substr(0, name.find('<')));  // of a template
+    const std::string function(name.substr(0, name.find('<')));  // without template arguments
     std::optional<Place> place = place_of(function);
-    // What is made for every instruction set (kernels/shared/dispatch.h) is written as NAME_rows.
+    // Functions compiled for every instruction set (kernels/shared/dispatch.h) are defined as NAME_rows.
     if (!place && function.ends_with("_cpu"))
       place = place_of(function.substr(0, function.size() - 4) + "_rows");
     if (!place) continue;

@@ -10,7 +10,7 @@ bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// Behind the comment, the string or the character that begins at `at`; `at` where none does.
+// Returns the offset after the comment, string or character that begins at `at`, or `at` if none does.
 std::size_t behind_opaque(std::string_view text, std::size_t at) {
   const std::string_view rest = text.substr(at);
   if (rest.starts_with("//")) return std::min(text.find('\n', at), text.size());
@@ -27,11 +27,11 @@ std::size_t line_start(std::string_view text, std::size_t at) {
   return feed == std::string_view::npos ? 0 : feed + 1;
 }
 
-// A declaration that begins at `at`: where its block opens, and the parentheses before it.
+// A declaration: the offsets of its block and of the parentheses before it.
 struct Head {
-  std::size_t open = std::string_view::npos;        // npos: it has no block
-  std::size_t parameters = std::string_view::npos;  // the last parentheses outside of others
-  std::size_t end = 0;                              // behind the semicolon, where it has no block
+  std::size_t open = std::string_view::npos;        // npos: no block
+  std::size_t parameters = std::string_view::npos;  // the last ones not inside others
+  std::size_t end = 0;                              // after the semicolon, if there is no block
 };
 
 Head head_of(std::string_view text, std::size_t at) {
@@ -55,7 +55,7 @@ Head head_of(std::string_view text, std::size_t at) {
   return head;
 }
 
-// The name before the parentheses, with the class that it belongs to; or behind "class".
+// Returns the name before the parentheses, with its class; or the name after "class" or "struct".
 std::string_view name_of(std::string_view text, std::size_t start, const Head& head) {
   const std::string_view line = text.substr(start, head.open - start);
   for (const std::string_view kind : {"class ", "struct "}) {
@@ -70,7 +70,7 @@ std::string_view name_of(std::string_view text, std::size_t start, const Head& h
   return text.substr(begin, head.parameters - begin);
 }
 
-// Lines right above that belong to it: comments, template and requires lines.
+// Includes the comment, template and requires lines directly above.
 std::size_t with_lines_above(std::string_view text, std::size_t start) {
   while (start > 0) {
     const std::size_t above = line_start(text, start - 1);

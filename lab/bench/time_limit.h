@@ -1,4 +1,4 @@
-// Ends the process when a kernel does not end: nothing else gets out of a wait for a device.
+// Ends the process if a kernel does not end: a wait for a device cannot be interrupted.
 #pragma once
 
 #include <chrono>
@@ -11,16 +11,15 @@ namespace imgpipe {
 
 class TimeLimit {
  public:
-  // Seconds that each thing watched may take; 0: any number.
+  // `seconds`: the limit for each watched run; 0: none.
   explicit TimeLimit(int seconds);
   ~TimeLimit();
   TimeLimit(const TimeLimit&) = delete;
   TimeLimit& operator=(const TimeLimit&) = delete;
 
-  // From now on `what` runs, in place of what ran before. When the time is up, one line on stderr says that
-  // it has not ended, temporary files go, and the process ends with kExitInput.
+  // Watches `what` alone. When its time is up, logs one line and ends the process with kExitInput.
   void begin(std::string what);
-  // Nothing runs.
+  // Watches nothing.
   void end();
 
  private:
@@ -29,7 +28,7 @@ class TimeLimit {
   std::chrono::seconds limit_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::string what_;  // empty: nothing runs
+  std::string what_;  // empty: nothing is watched
   std::chrono::steady_clock::time_point until_;
   bool ends_ = false;
   std::thread thread_;

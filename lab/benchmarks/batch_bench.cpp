@@ -1,10 +1,9 @@
-// What decoding and encoding alone reach, and what a batch on CUDA devices reaches, in turns.
+// Compares decoding and encoding alone with a batch on CUDA devices, in alternation.
 //
 //   batch_bench IN OUT [--format png|jpg] [--jobs N] [--rounds R] [--devices 0,1]
 //
-// The mode without kernels is the same batch with a lane that does nothing but hand out what the device made
-// of the same image before: workers read, decode, encode and write the same bytes, and no device is touched
-// in between. Prints a line a round, and the medians.
+// The mode without kernels runs the same batch with a lane that only returns the device's earlier result for
+// the same image: workers do the same work, without a device. Prints a line per round, and the medians.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -34,7 +33,7 @@ using namespace imgpipe;
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-// What a source is known by: its shape and the bytes of some rows.
+// Identifies a source by its shape and the bytes of some rows.
 std::size_t key_of(const Image& source) {
   const Shape& shape = source.shape();
   const ConstHostPlane rows = source.view();
@@ -52,7 +51,7 @@ struct Results {
   std::map<std::size_t, Image> images;
 };
 
-// The device, and what it made is kept.
+// Runs the device's lane and stores its results.
 class RecordingLane final : public Lane {
  public:
   RecordingLane(std::unique_ptr<Lane> lane, Results& results) : lane_(std::move(lane)), results_(results) {}
@@ -61,7 +60,7 @@ class RecordingLane final : public Lane {
   [[nodiscard]] std::size_t slots() const override { return lane_->slots(); }
   void start() override { lane_->start(); }
   void launch(std::size_t slot, std::span<LaneImage* const> images) override {
-    images.front()->coded.form = {};  // pixels
+    images.front()->coded.form = {};  // requests pixels
     lane_->launch(slot, images);
   }
   void finish(std::size_t slot, std::span<LaneImage* const> images) override {
@@ -82,7 +81,7 @@ class RecordingLane final : public Lane {
   Results& results_;
 };
 
-// Memory that is another's already.
+// Lends memory that another object owns.
 class Lender final : public std::pmr::memory_resource {
  public:
   void lend(void* block) { next_ = block; }
@@ -117,7 +116,7 @@ class NullLane final : public Lane {
 
  private:
   Results& results_;
-  Lender lender_;  // the collecting thread's alone
+  Lender lender_;  // used by the collecting thread only
 };
 
 struct Options {

@@ -1,10 +1,10 @@
-// How fast a CUDA device makes PNG strips (kernels/png/encoding.h), by its own clock: groups of images,
+// Measures by events how fast a CUDA device makes PNG strips (kernels/png/encoding.h): groups of images on
 // several streams at once, and each step alone.
 //
 //   cuda_png_bench [--images N] [--rounds R] [--channels C] [--raw WIDTH HEIGHT] FILE...
 //
-// The files are read, made grey (or kept, with --channels 3), and taken in turns up to N images a group; with
-// --raw they are rows of samples without a header.
+// A group has N images, taken from the files in turn. Files are converted to grey, except with --channels 3;
+// with --raw they are rows of samples without a header.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -44,7 +44,7 @@ std::vector<std::byte> bytes_of(const std::string& name) {
   return out;
 }
 
-// Grey as of gray and smooth: a mean of 3x3.
+// Grey, smoothed by a mean of 3x3, similar to gray and smooth.
 Image smooth_grey(const Image& from) {
   const Shape shape = from.shape();
   Image grey({shape.width, shape.height, 1});
@@ -169,7 +169,7 @@ void measure_steps(Lane& lane, int rounds) {
   for (int round = 0; round < rounds; ++round) {
     Moment marks[7];
     std::size_t i = 0;
-    // As PngEncoding::launch() does.
+    // As in PngEncoding::launch().
     IMGPIPE_CUDA(cudaMemsetAsync(
         group.sums, 0, static_cast<std::size_t>(group.types - reinterpret_cast<std::uint8_t*>(group.sums)),
         lane.stream.get()));
@@ -186,7 +186,7 @@ void measure_steps(Lane& lane, int rounds) {
 }
 
 void measure(std::vector<std::unique_ptr<Lane>>& lanes, std::size_t streams, int rounds) {
-  constexpr int kGroups = 8;  // a stream and round
+  constexpr int kGroups = 8;  // per stream and round
   std::vector<double> times;
   for (int round = 0; round < rounds; ++round) {
     Moment start, end;

@@ -1,11 +1,11 @@
-// How fast JPEGs are decoded, and nothing else: libjpeg-turbo on one thread, and the reader's own choice row
-// by row and in bands from several threads.
+// Measures JPEG decoding alone: libjpeg-turbo on one thread; the reader's default row by row, and in bands
+// from several threads.
 //
 //   decode_speed [--rounds N] [--threads 1,2,4,8,16] [--rows 64] FILE...
 //
-// All ways of a file take turns in every round, on the file in memory, from its first byte to its last row;
-// threads are started before. Prints a Markdown table: medians of megapixels a second, in brackets the range,
-// and how many times as fast as libjpeg-turbo (median of the rounds' own ratios).
+// All methods take turns in every round, on the file in memory, from its first byte to its last row; threads
+// are started before. Prints a Markdown table: median megapixels per second, the range in brackets, and the
+// median of the rounds' ratios to libjpeg-turbo.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -67,7 +67,7 @@ double row_by_row(const File& file, const Way& way, std::int64_t rows) {
   return seconds_since(start);
 }
 
-// Bands of one image, each begun and read by whoever is free.
+// The bands of one image; any free thread begins and reads the next one.
 class Bands {
  public:
   Bands(Reader& reader, std::int64_t rows) : reader_(reader), rows_(rows) {}

@@ -1,10 +1,10 @@
-// How fast a CUDA device decodes the Huffman codes of JPEGs.
+// Measures how fast a CUDA device decodes the Huffman codes of JPEGs.
 //
 //   device_entropy_bench GROUP STREAMS ROUNDS FILE...
 //
-// Groups of GROUP images, the files in turn. First one stream, by events: the median. Then STREAMS streams, a
-// group each, ROUNDS times without waiting: by the clock. The streams lie on the device before. Prints
-// GP/s of pixels and GB/s of codes.
+// A group has GROUP images, taken from the files in turn, whose data is already on the device. First one
+// stream is measured, by events (median); then STREAMS streams with one group each, ROUNDS times without
+// waiting, by the clock. Prints GP/s of pixels and GB/s of codes.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

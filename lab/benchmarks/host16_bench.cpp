@@ -1,8 +1,8 @@
-// What one thread of the host takes for each stage with 8 and with 16 bits a sample, as a Markdown table: the
-// least of all calls in microseconds, and 16 bits against 8.
+// Measures each stage with 8 and with 16 bits per sample on one host thread. Prints a Markdown table: the
+// least time of all calls in microseconds, and the ratio of 16 to 8 bits.
 //
-//   host16_bench [WIDTHxHEIGHT [STAGES]]   2048x64, which stays in the second cache; stages: names, each with
-//                                          its parameters, or parts of names in the list below
+//   host16_bench [WIDTHxHEIGHT [PART]]   default: 2048x64, which stays in the second cache;
+//                                        PART: only steps of the list below whose text contains it
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -23,10 +23,10 @@ namespace {
 using namespace imgpipe;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kSeconds = 0.25;  // of calls for a number
+constexpr double kSeconds = 0.25;  // of calls per number
 constexpr int kLeastCalls = 3;
 
-// A frame, each of its planes an image.
+// A frame with one image per plane.
 struct HostFrame {
   explicit HostFrame(const FrameType& type) {
     frame.type = type;

@@ -1,11 +1,11 @@
-// How fast a CUDA device encodes JPEGs, and nothing else: groups of pixels in device memory to scans in
-// device memory, several groups at a time on a stream each.
+// Measures JPEG encoding alone on a CUDA device: groups of pixels in device memory to scans in device memory,
+// several groups at a time on one stream each.
 //
 //   jpeg_encoding_bench [--quality 90] [--images 8] [--groups 40] [--check] [--size 3264x2448] [FILE...]
 //
-// Without files: one synthetic photograph of that size. Prints a line for each file, kind of pixels and
-// number of streams: gigapixels a second, by events around `--groups` groups behind as many to warm up.
-// --check compares the first image's bytes with libjpeg-turbo's.
+// Without files, it uses one synthetic photograph of that size. Prints one line per file, kind of pixels and
+// number of streams: gigapixels per second, by events around `--groups` groups, the best of three rounds
+// after a warm-up. --check compares an image's bytes with libjpeg-turbo's.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

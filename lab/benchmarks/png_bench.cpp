@@ -1,9 +1,9 @@
-// How fast the PNG writer is, on one thread, through its interface, and how large its files are.
+// Measures the PNG writer on one thread, through its interface: its speed and the size of its files.
 //
 //   png_bench [--level N] [--rounds R] IMAGE...
 //
-// Prints a line an image: name, bytes of samples, bytes of the file, the least and the median nanoseconds a
-// byte of samples. Two builds of it are compared by running them in turns.
+// Prints one line per image: name, bytes of samples, bytes of the file, and the least and the median
+// nanoseconds per byte of samples. To compare two builds, run them alternately.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

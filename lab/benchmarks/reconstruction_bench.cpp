@@ -1,9 +1,9 @@
-// How fast coefficients of JPEGs become pixels on a GPU, and nothing else.
+// Measures the reconstruction of pixels from JPEG coefficients on a GPU, and nothing else.
 //
 //   reconstruction_bench [--images 8] [--rounds 20] [--streams 1,2,4] FILE...
 //
-// For each file: groups of so many copies of its coefficients, one group a stream. Prints a Markdown table:
-// medians of gigapixels a second, measured by events around several launches.
+// For each file, every stream has a group of `--images` copies of its coefficients. Prints a Markdown table:
+// median gigapixels per second, by events around several launches.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -47,7 +47,7 @@ std::size_t rounded_up(std::size_t v) {
   return (v + 255) / 256 * 256;
 }
 
-// One group of equal images with memory of its own.
+// A group of equal images with its own memory.
 class Group {
  public:
   Group(const BaselineScan& scan, const std::vector<std::int16_t>& coefficients, int images,
@@ -97,7 +97,7 @@ class Group {
   std::unique_ptr<JpegReconstruction> reconstruction_;
 };
 
-// Seconds for `launches` of each group at once.
+// Returns the seconds for `launches` of each group, all groups at once.
 double seconds_of(const std::vector<std::unique_ptr<Group>>& groups, int multiprocessors, int launches) {
   const Event start;
   std::vector<std::unique_ptr<Event>> ends;
@@ -128,7 +128,7 @@ std::vector<std::byte> load(const std::string& path) {
   return bytes;
 }
 
-// What share of 8 blocks of luma side by side has only its first row, or only the upper half of its rows.
+// Prints how often 4 MCUs have luma coefficients only in first rows, or only in upper halves of blocks.
 void print_shares(const BaselineScan& scan, const std::vector<std::int16_t>& coefficients) {
   double eights = 0;
   double flat = 0;

@@ -1,8 +1,8 @@
-// What a CUDA device takes for each stage with 8 and with 16 bits a sample, by its own clock, as a Markdown
-// table: microseconds, and 16 bits against 8. Between calls buffers are taken in turns, so that none is in
-// the cache. hist of 16 bits also in every way that it can (kernels/hist/hist.h).
+// Measures each stage with 8 and with 16 bits per sample on a CUDA device, by events. Prints a Markdown
+// table: microseconds, and the ratio of 16 to 8 bits. Calls use several sets of buffers in turn, so that none
+// is in the cache. hist of 16 bits is also measured with each of its methods (kernels/hist/hist.h).
 //
-//   stages16_bench [WIDTHxHEIGHT]   8773x5352 if not given
+//   stages16_bench [WIDTHxHEIGHT]   default: 8773x5352
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -31,10 +31,10 @@ namespace {
 using namespace imgpipe;
 
 constexpr int kSets = 4;
-constexpr int kCalls = 24;  // of a round
+constexpr int kCalls = 24;  // per round
 constexpr int kRounds = 9;
 
-// A frame on the device, its planes one behind the other.
+// A frame on the device, its planes one after the other.
 struct DeviceFrame {
   explicit DeviceFrame(const FrameType& type) {
     frame.type = type;
@@ -52,8 +52,8 @@ struct DeviceFrame {
   Frame<std::byte, Device> frame{};
 };
 
-// Samples of 8 bits as they are; of 16 bits 256 times that and what a scanner would add below it, or, of
-// one-value images and of 12 bits, nothing or zeros.
+// Returns 8-bit samples unchanged. 16-bit samples are 256 times these plus noise in the lower byte, as from a
+// scanner; the lower byte is 0 for constant and few-colour images, its lowest 4 bits are 0 for "12 bits".
 Image make_samples(const std::string& content, const Shape& shape) {
   const std::string pattern = content == "12 bits" ? "photo" : content;
   Image narrow = synthesize(parse_pattern(pattern), {shape.width, shape.height, shape.channels}, 1);
@@ -78,7 +78,7 @@ const Image& samples_of(const std::string& content, const Shape& shape) {
   return known != made.end() ? known->second : made.emplace(key, make_samples(content, shape)).first->second;
 }
 
-// The median time of a call in microseconds; call(i) queues with the buffers of set i.
+// Returns the median time of a call in microseconds; call(i) queues work on the buffers of set i.
 double median_us(const Stream& stream, const std::function<void(int)>& call) {
   const Event before;
   const Event after;
@@ -98,7 +98,7 @@ double median_us(const Stream& stream, const std::function<void(int)>& call) {
 
 using Launch = std::function<CudaStatus(const StageCall<Device>&, const CudaLaunch&)>;
 
-// A step on an image of a content; `launch`: in place of the stage's function.
+// Times a step on an image of `content`; `launch` replaces the stage's function.
 double time_of(const std::string& text, const std::string& content, const Shape& size, Sample sample,
                const Launch& launch = {}) {
   const StageRequest step = parse_stages(text).front();

@@ -1,4 +1,3 @@
-// The rungs of clahe on the processor.
 #include <vector>
 
 #include "kernels/clahe/clahe.h"
@@ -7,7 +6,7 @@
 namespace imgpipe {
 namespace {
 
-// What the pixels of a row of the image become: `found` as of clahe_find_part().
+// Maps the pixels of image row `y`; `pairs` is what clahe_find_part() derived.
 void mix_row(const ClaheTiles& tiles, const Sample8* pairs, std::int64_t y, const Sample8* in,
              std::int64_t width, Sample8* out) {
   const std::int64_t row_pairs = std::int64_t{tiles.cells()} * kBins;
@@ -32,7 +31,7 @@ void mix_rows(const ClaheTiles& tiles, const Sample8* pairs, const StageCall<Hos
 
 }  // namespace
 
-// Each share makes every tile's table independently.
+// Every share makes the tables of all tiles itself.
 void all_tables_each(const StageCall<Host>& call, const Share& share) {
   const FrameType& type = call.in.type;
   std::vector<std::byte> found(static_cast<std::size_t>(clahe_found_bytes(type, call.parameters)));
@@ -42,7 +41,7 @@ void all_tables_each(const StageCall<Host>& call, const Share& share) {
            {type.height * share.index / share.count, type.height * (share.index + 1) / share.count, 0, 0});
 }
 
-// The tables exist already.
+// Maps pixels with tables that already exist.
 void mix_pixels(const StageCall<Host>& call, const Band& band) {
   mix_rows(ClaheTiles(call.in.type, call.parameters), call.found.as<Sample8>(), call, band);
 }

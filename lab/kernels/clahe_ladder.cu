@@ -1,4 +1,4 @@
-// The CUDA rungs of clahe, oldest first.
+// The CUDA variants of clahe, oldest first.
 #include "kernels/clahe/clahe.h"
 #include "lab/kernels/ladder.cuh"
 #include "lab/kernels/rung_functions.h"
@@ -6,13 +6,13 @@
 namespace imgpipe {
 namespace {
 
-// Of a tile, in the scratch memory.
+// One tile's counters and table, in the scratch memory.
 struct OfTile {
   std::uint32_t counts[kBins];
   Sample8 table[kBins];
 };
 
-// The pixel of a tile that may reach beyond the image.
+// Returns pixel `index` of a tile. The tile may extend beyond the image, where coordinates are reflected.
 __device__ __forceinline__ Sample8 tile_pixel(const Source& in, const ClaheTiles& tiles, unsigned tile,
                                               std::int64_t index) {
   const auto along = static_cast<unsigned>(tiles.along_side);
@@ -29,16 +29,16 @@ __device__ __forceinline__ Sample8 becomes(std::uint32_t up_to, const ClaheTiles
   return static_cast<Sample8>(equalized(up_to, tiles.scale, kMaxSample));
 }
 
-// ---- a thread a pixel, a thread a table --------------------------------------------------------------
+// ---- one thread per pixel, one thread per table ------------------------------------------------------
 
-// Tile blockIdx.y; a thread a pixel of it and further ones. Counters are 0 before.
+// Counts tile blockIdx.y; its threads stride over the pixels. Counters are 0 before the launch.
 __global__ __launch_bounds__(kMostBlockThreads) void count_kernel(Source in, ClaheTiles tiles, OfTile* all) {
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < tiles.pixels();
        i += std::int64_t{gridDim.x} * blockDim.x)
     atomicAdd(all[blockIdx.y].counts + tile_pixel(in, tiles, blockIdx.y, i), 1U);
 }
 
-// A block of one thread a tile.
+// Makes the table of tile blockIdx.x, with one thread per block.
 __global__ void serial_table_kernel(ClaheTiles tiles, OfTile* all) {
   OfTile& own = all[blockIdx.x];
   std::uint32_t excess = 0;
@@ -51,11 +51,10 @@ __global__ void serial_table_kernel(ClaheTiles tiles, OfTile* all) {
   }
 }
 
-// ---- a block a tile ----------------------------------------------------------------------------------
+// ---- one block per tile ------------------------------------------------------------------------------
 
-// The sum of the values of this thread and those before it in a block of kBins, and, in `total`, of all.
-// Shared memory: a word a warp. Barriers: the words are complete before they are read, and read before the
-// next call.
+// Returns the sum of `value` over this thread and those before it in a block of kBins threads, and in `total`
+// that of all. Shared memory: a word per warp. Barriers separate writing, reading, and the next call.
 __device__ std::uint32_t block_sum_up_to(std::uint32_t value, std::uint32_t& total) {
   __shared__ std::uint32_t warp_sums[kBins / kWarpLanes];
 #pragma unroll
@@ -75,8 +74,8 @@ __device__ std::uint32_t block_sum_up_to(std::uint32_t value, std::uint32_t& tot
   return value;
 }
 
-// Tile blockIdx.x. Shared memory: 256 counters. Barriers: cleared before the first count, complete before
-// they are read.
+// Makes the table of tile blockIdx.x. Shared memory: 256 counters. Barriers: counters are cleared before the
+// first count and complete before they are read.
 __global__ __launch_bounds__(kBins) void tile_kernel(Source in, ClaheTiles tiles, OfTile* all) {
   __shared__ std::uint32_t counts[kBins];
   counts[threadIdx.x] = 0;
@@ -94,7 +93,7 @@ __global__ __launch_bounds__(kBins) void tile_kernel(Source in, ClaheTiles tiles
 
 // ---- look-ups ----------------------------------------------------------------------------------------
 
-// Of pixels of a row: its two rows of tiles, and the share of the lower one.
+// For the pixels of one row: the two rows of tiles around it, and the weight of the lower one.
 struct RowTiles {
   const OfTile* upper;
   const OfTile* lower;
@@ -108,7 +107,7 @@ struct RowTiles {
   }
   __device__ Sample8 mixed(const ClaheTiles& tiles, std::int64_t x, std::uint32_t value) const {
     const ClahePlace place = clahe_place(static_cast<int>(x), tiles.a_column);
-    // A word may reach behind the last column, to a cell that there is not.
+    // A word may extend past the last column, to a cell that does not exist.
     const int cell = min(place.cell, tiles.along_side);
     const int left = tile_before(cell);
     const int right = tile_behind(cell, tiles.along_side);
@@ -118,7 +117,7 @@ struct RowTiles {
   }
 };
 
-// A thread a pixel.
+// One thread per pixel; the grid strides over rows.
 __global__ __launch_bounds__(kMostBlockThreads) void mix_kernel(Source in, Target out, ClaheTiles tiles,
                                                                 const OfTile* all) {
   const std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -127,7 +126,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void mix_kernel(Source in, Targe
     out.row(y)[x] = RowTiles(tiles, all, y).mixed(tiles, x, in.row(y)[x]);
 }
 
-// A thread 4 pixels.
+// Four pixels per thread.
 __global__ __launch_bounds__(kMostBlockThreads) void mix_words_kernel(Source in, Target out, ClaheTiles tiles,
                                                                       const OfTile* all) {
   for (auto at = grid_stride<4>(in); at.inside(); at.next()) {
@@ -139,8 +138,6 @@ __global__ __launch_bounds__(kMostBlockThreads) void mix_words_kernel(Source in,
                at.left());
   }
 }
-
-// ---- launches ----------------------------------------------------------------------------------------
 
 OfTile* tiles_of(const RungLaunch& launch) {
   return static_cast<OfTile*>(launch.scratch);

@@ -1,25 +1,24 @@
-// A rung of a codec's ladder: one way to decode or encode a group of images, from the naive one to what the
-// product runs, kept so that the lab can prove it right and show what it costs.
+// A variant in a codec's ladder: one method of decoding or encoding a group of images.
 //
-// A CUDA rung is a class with the members of the production class of its work:
+// A CUDA variant is a class with the members of the production class for its work:
 //
 //   work             production class     takes                             gives
 //   entropy          EntropyDecoding      staged scans and their tables     coefficients
 //   reconstruction   JpegReconstruction   coefficients                      pixels
 //   decoding         both, in turn        staged scans and their tables     pixels
-//   jpeg_encoding    JpegEncoding         pixels                            a scan an image
+//   jpeg_encoding    JpegEncoding         pixels                            one scan per image
 //   png_packing      PngEncoding          pixels                            strips
 //
-// that is, a constructor from a vector of that class's tasks, memory(), write_upload(), launch(), and where
-// the production class has one: in_order(), scan() or strips(). The ladder's table names it by
+// The members are a constructor from a vector of that class's tasks, memory(), write_upload(), launch(), and
+// in_order(), scan() or strips() where the production class has them. The ladder's table names it by
 //
 //   codec_rung("naive", "...", "...", IMGPIPE_CUDA_CODEC(NaiveEntropyDecoding))
 //
-// The lab gives it a group of the same image, each with planes and streams of its own, fills what it writes
-// with rubbish, and compares every image with what the host makes of it: in_order() must be true,
-// coefficients, pixels and counts equal; a scan equal to libjpeg-turbo's; a strip equal to the host's, or,
-// where it is filtered, to the host's filtered rows, and its Adler-32 right. Then launch() is timed by
-// events, over several groups in turn so that nothing lies in the cache.
+// The lab gives the variant copies of one image, each with its own planes and streams, and fills the output
+// memory with garbage. It compares every image with the host's result. in_order() must be true; coefficients,
+// pixels and counts must be equal. A scan must equal libjpeg-turbo's. A strip must equal the host's or, if
+// filtered, the host's filtered rows, with the right Adler-32. Events then time launch(), over several groups
+// in turn so that none stays in the cache.
 #pragma once
 
 #include <cstddef>
@@ -41,14 +40,14 @@ namespace imgpipe {
 
 enum class CodecWork { entropy, reconstruction, decoding, jpeg_encoding, png_packing };
 
-// The pixels that a rung makes or takes.
+// The pixels that a variant produces or consumes.
 enum class CodecPixels {
-  file,     // those that the file holds: grey or RGB
-  grey,     // what the stage `gray` makes of them; reconstruction counts them too
+  file,     // as in the file: grey or RGB
+  grey,     // the result of the stage `gray`; reconstruction counts them too
   rgb_420,  // encoding: RGB, 4:2:0
 };
 
-// One image of a group on the device; a rung's class gets the one of these that its constructor takes.
+// One image of a group on the device; a variant's constructor takes one of these members per image.
 struct CodecTask {
   EntropyTask entropy;
   ReconstructionTask reconstruction;
@@ -56,10 +55,10 @@ struct CodecTask {
   PngEncodingTask png;
 };
 
-// What an encoder left of an image in the group's memory: a JPEG's scan is one part.
+// An encoder's output for one image in the group's memory; a JPEG's scan is one part.
 using CodedPart = PngEncoding::Strip;
 
-// A CUDA rung made ready for a group.
+// A CUDA variant prepared for a group.
 class CodecRun {
  public:
   virtual ~CodecRun() = default;
@@ -138,22 +137,22 @@ using HostCodec = std::unique_ptr<HostCodecRun>;
 using MakeHostCodec = HostCodec(const CodecGroup&);
 using MakeCodecRun = std::unique_ptr<CodecRun>(std::span<const CodecTask>);
 
-// What a rung runs: one of these; of a CUDA rung none in a build without CUDA.
+// One of `cuda`, `host` and `nvjpeg`; a CUDA variant has none in a build without CUDA.
 struct CodecFunction {
   std::string_view functions;  // their names in the sources, separated by ", "
   RungKind kind = RungKind::cuda;
   MakeCodecRun* cuda = nullptr;
-  MakeCodecRun* then = nullptr;  // runs after it: the second half of decoding
+  MakeCodecRun* then = nullptr;  // runs after `cuda`: the second half of decoding
   MakeHostCodec* host = nullptr;
   Nvjpeg nvjpeg = Nvjpeg::none;
 };
 
 struct CodecConditions {
   CodecPixels pixels = CodecPixels::file;
-  // Near: a library whose pixels are not exact; how many differ, and by how much, is counted and reported.
+  // Claim::near: a library whose pixels are not exact; the lab reports how many differ, and by how much.
   Claim claim = Claim::exact;
-  bool all_threads = false;  // nvJPEG: a pipeline for each thread of the host, in place of one
-  // Decoding: timed by the host's clock from the file's bytes in host memory on: staging and upload too.
+  bool all_threads = false;  // nvJPEG: one pipeline per host thread instead of a single one
+  // Decoding: the host's clock times it from the file's bytes in host memory, including staging and upload.
   bool from_host = false;
 };
 
@@ -178,21 +177,21 @@ constexpr CodecFunction nvjpeg_codec(std::string_view name, Nvjpeg which) {
 #define IMGPIPE_CUDA_HALVES(First, Then)                                              \
   cuda_codec(#First "::launch, " #Then "::launch", IMGPIPE_IF_CUDA(codec_run<First>), \
              IMGPIPE_IF_CUDA(codec_run<Then>))
-// `Class`: in lab/pipeline/nvjpeg_runs_cuda.cpp.
+// `Class` is defined in lab/pipeline/nvjpeg_runs_cuda.cpp.
 #define IMGPIPE_NVJPEG(value, Class) nvjpeg_codec(#Class, Nvjpeg::value)
 
 constexpr CodecRung codec_rung(std::string_view name, std::string_view idea, std::string_view origin,
                                const CodecFunction& function, const CodecConditions& conditions = {}) {
   return {{name, idea, origin}, function, conditions};
 }
-// What the product runs on its device.
+// A variant that the product runs on its device.
 constexpr CodecRung product_codec(std::string_view name, std::string_view idea, std::string_view origin,
                                   const CodecFunction& function, const CodecConditions& conditions = {}) {
   CodecRung rung = codec_rung(name, idea, origin, function, conditions);
   rung.production = true;
   return rung;
 }
-// The baselines: rungs of another library.
+// A baseline: a variant from another library.
 constexpr CodecRung foreign_codec(std::string_view name, std::string_view idea, std::string_view origin,
                                   const CodecFunction& function, const CodecConditions& conditions = {}) {
   CodecRung rung = codec_rung(name, idea, origin, function, conditions);

@@ -1,5 +1,4 @@
-// The CUDA rungs of contrast, oldest first. All begin with a kernel of one block that finds lo and
-// hi, and are timed with it.
+// The CUDA variants of contrast, oldest first; times include a first, one-block kernel that finds lo and hi.
 #include <type_traits>
 
 #include "kernels/contrast/contrast.h"
@@ -17,8 +16,8 @@ __global__ __launch_bounds__(kBins) void range_kernel(Histogram<Device> histogra
   if (threadIdx.x == 0) *found = factor;
 }
 
-// The first and the last of 65,536 values that occurs: nothing is clipped. Barriers: nothing is found before
-// it is looked for, and all is before the division.
+// Finds the first and the last of 65,536 values that occur; nothing is clipped. Barriers: lo and hi are
+// initialised before the search, and final before the division.
 __global__ __launch_bounds__(kMostBlockThreads) void wide_range_kernel(Histogram<Device> histogram,
                                                                        WideStretch* found) {
   __shared__ int lo;
@@ -40,14 +39,14 @@ __global__ __launch_bounds__(kMostBlockThreads) void wide_range_kernel(Histogram
 template <class T>
 using Stretching = std::conditional_t<kIsWide<T>, WideStretch, StretchFactor>;
 
-// By the division.
+// Stretches `value` by a division.
 template <class T>
 __device__ __forceinline__ T divided(std::uint32_t value, const Stretching<T>& f) {
   const auto lo = static_cast<int>(f.lo);
   return stretched<T>(static_cast<int>(value), lo, lo + static_cast<int>(f.span));
 }
 
-// A thread a pixel, down a column; two comparisons and a division.
+// One thread per pixel, down a column; two comparisons and a division each.
 template <class T>
 __global__ __launch_bounds__(kMostBlockThreads) void naive_kernel(SourceOf<T> in, TargetOf<T> out,
                                                                   const Stretching<T>* range) {
@@ -81,7 +80,7 @@ __device__ __forceinline__ std::uint32_t stretch_word(std::uint32_t word, const 
   return mapped_word<Sample16>(word, [&f](std::uint32_t value) { return stretched_value(f, value); });
 }
 
-// v held between lo and hi by min and max, then one multiplication in place of the division.
+// Clamps v to lo..hi by min and max, then multiplies instead of dividing.
 template <class T>
 __global__ __launch_bounds__(kMostBlockThreads) void branch_free_kernel(SourceOf<T> in, TargetOf<T> out,
                                                                         const Stretching<T>* range) {
@@ -90,8 +89,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void branch_free_kernel(SourceOf
     store_word(out.row(at.y()) + at.x(), stretch_word(load_word(in.row(at.y()) + at.x()), f), at.left());
 }
 
-// Each block makes a table of all answers in shared memory (256 bytes, or 128 KiB); then a pixel is a
-// look-up.
+// Each block makes a table of all results in shared memory (256 bytes or 128 KiB); each pixel is a look-up.
 template <class T>
 __global__ __launch_bounds__(kMostBlockThreads) void table_kernel(SourceOf<T> in, TargetOf<T> out,
                                                                   const Stretching<T>* range) {

@@ -1,5 +1,5 @@
-// Time for the host to queue work in: what is timed behind it never waits for its launch (as nvbench's
-// blocking kernel, but with an end of its own, so that nothing can hang).
+// Delays a stream while the host queues work, so that timed work never waits for its launch. Like nvbench's
+// blocking kernel, but limited in time, so that nothing can hang.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace imgpipe {
 
-// Keeps the stream busy for so long, with one thread.
+// Keeps the stream busy for `nanoseconds`, with one thread.
 CudaStatus delay_cuda(const CudaLaunch& launch, std::int64_t nanoseconds);
 
 }  // namespace imgpipe

@@ -1,4 +1,3 @@
-// The rungs of equalize on the processor.
 #include <array>
 
 #include "kernels/equalize/equalize.h"
@@ -6,7 +5,7 @@
 
 namespace imgpipe {
 
-// Every pixel divides.
+// Divides for every pixel.
 void divide_pixels(const StageCall<Host>& call, const Band& band) {
   const ConstHostPlane in = call.in.plane<Sample8>(0);
   const HostPlane out = call.out.plane<Sample8>(0);
@@ -28,7 +27,7 @@ void divide_pixels(const StageCall<Host>& call, const Band& band) {
   }
 }
 
-// The table is made by every band, and every pixel is a look-up.
+// Makes the table once per band; every pixel is a look-up.
 void look_up_pixels(const StageCall<Host>& call, const Band& band) {
   const ConstHostPlane in = call.in.plane<Sample8>(0);
   const HostPlane out = call.out.plane<Sample8>(0);

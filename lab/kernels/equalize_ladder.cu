@@ -1,5 +1,4 @@
-// The CUDA rungs of equalize, oldest first. A first kernel, of one block, finds what the second one
-// uses, and is timed with it.
+// The CUDA variants of equalize, oldest first; times include the first kernel, which prepares the second.
 #include <cooperative_groups.h>
 
 #include "kernels/equalize/equalize.h"
@@ -12,10 +11,10 @@
 namespace imgpipe {
 namespace {
 
-// What lies in the scratch memory.
+// The contents of the scratch memory.
 struct Found {
-  std::uint64_t counts[kBins];     // of rungs that count themselves
-  std::uint64_t not_above[kBins];  // samples up to each value, without those of the least one
+  std::uint64_t counts[kBins];     // for variants that count
+  std::uint64_t not_above[kBins];  // samples up to each value, without those of the least value
   std::uint64_t others;            // samples above the least value
   Sample8 table[kBins];
 };
@@ -26,7 +25,7 @@ __device__ __forceinline__ Sample8 becomes(const Found& found, unsigned value) {
       equalized(found.not_above[value], equalize_scale(kMaxSample, found.others), kMaxSample));
 }
 
-// One thread: sums, and, if wanted, the table.
+// One thread sums the counts and, if `table`, makes the table.
 __global__ void serial_kernel(Histogram<Device> histogram, Found* found, bool table) {
   const std::uint64_t* counts = histogram.data;
   unsigned least = 0;
@@ -41,14 +40,14 @@ __global__ void serial_kernel(Histogram<Device> histogram, Found* found, bool ta
   for (unsigned v = 0; v < kBins; ++v) found->table[v] = becomes(*found, v);
 }
 
-// A block, a thread a value. Barrier: in block_equalize_table().
+// One block, one thread per value. The barrier is in block_equalize_table().
 __global__ __launch_bounds__(kBins) void scan_kernel(const std::uint64_t* counts, Sample8* to) {
   __shared__ Sample8 table[kBins];
   block_equalize_table(counts, table);
   to[threadIdx.x] = table[threadIdx.x];
 }
 
-// A thread a pixel, a division each.
+// One thread per pixel, one division each.
 __global__ __launch_bounds__(kMostBlockThreads) void division_kernel(Source in, Target out,
                                                                      const Found* found) {
   const std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -57,9 +56,9 @@ __global__ __launch_bounds__(kMostBlockThreads) void division_kernel(Source in, 
     out.row(y)[x] = becomes(*found, in.row(y)[x]);
 }
 
-// ---- where the table lies ----------------------------------------------------------------------------
+// ---- where the table is stored -----------------------------------------------------------------------
 
-// 4 pixels a thread; look(value) gives what a value becomes.
+// Four pixels per thread; look(value) returns the mapped value.
 template <class Look>
 __device__ __forceinline__ void look_up_words(const Source& in, const Target& out, const Look& look) {
   for (auto at = grid_stride<4>(in); at.inside(); at.next())
@@ -67,7 +66,7 @@ __device__ __forceinline__ void look_up_words(const Source& in, const Target& ou
                at.left());
 }
 
-// 16 pixels a thread.
+// 16 pixels per thread.
 template <class Look>
 __device__ __forceinline__ void look_up_vectors(const Source& in, const Target& out, const Look& look) {
   for (auto at = grid_stride<kVectorPixels>(in); at.inside(); at.next()) {
@@ -89,7 +88,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void constant_kernel(Source in, 
   look_up_words(in, out, [](std::uint32_t value) { return constant_table[value]; });
 }
 
-// Shared memory: the table, 256 bytes. Barrier: it is copied before the first look.
+// Shared memory: the table, 256 bytes. Barrier: the table is copied before the first look-up.
 template <bool Vectors>
 __global__ __launch_bounds__(kMostBlockThreads) void shared_kernel(Source in, Target out,
                                                                    const Sample8* table) {
@@ -104,11 +103,11 @@ __global__ __launch_bounds__(kMostBlockThreads) void shared_kernel(Source in, Ta
   }
 }
 
-// ---- with the counting ---------------------------------------------------------------------------------
+// ---- counting included ---------------------------------------------------------------------------------
 
-// All blocks are there at once. Shared memory: the counters, 32 KiB, then the table. Barriers: counters are
-// cleared before the first count, complete before they are summed; of the grid: all blocks have added theirs
-// before any makes its table.
+// All blocks are resident at once. Shared memory: the counters (32 KiB), then the table. Block barriers:
+// counters are cleared before the first count, and complete before they are summed. Grid barrier: all blocks
+// have added their counters before any makes its table.
 __global__ __launch_bounds__(kBins) void cooperative_kernel(Source in, Target out, std::uint64_t* counts) {
   __shared__ __align__(16) std::uint32_t own[kSharedCounters];
   __shared__ Sample8 table[kBins];
@@ -125,8 +124,6 @@ __global__ __launch_bounds__(kBins) void cooperative_kernel(Source in, Target ou
   block_equalize_table(counts, table);
   look_up_vectors(in, out, [&](std::uint32_t value) { return table[value]; });
 }
-
-// ---- launches ----------------------------------------------------------------------------------------
 
 Found* found_of(const RungLaunch& launch) {
   return static_cast<Found*>(launch.scratch);

@@ -1,4 +1,4 @@
-// The CUDA rungs of gray, oldest first.
+// The CUDA variants of gray, oldest first.
 #include "kernels/gray/gray.h"
 #include "lab/kernels/ladder.cuh"
 #include "lab/kernels/rung_functions.h"
@@ -6,7 +6,7 @@
 namespace imgpipe {
 namespace {
 
-// A thread a pixel; threadIdx.x runs down a column, so the 32 lanes of a warp read from 32 rows.
+// One thread per pixel; threadIdx.x runs down a column, so the 32 lanes of a warp read from 32 rows.
 template <class T>
 __global__ __launch_bounds__(kMostBlockThreads) void naive_kernel(SourceOf<T> in, TargetOf<T> out,
                                                                   LumaWeights weights) {
@@ -18,7 +18,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void naive_kernel(SourceOf<T> in
   }
 }
 
-// A thread a pixel; threadIdx.x runs along a row, so a warp reads 96 neighbouring samples and writes 32.
+// One thread per pixel; threadIdx.x runs along a row, so a warp reads 96 neighbouring samples and writes 32.
 template <class T>
 __global__ __launch_bounds__(kMostBlockThreads) void coalesced_kernel(SourceOf<T> in, TargetOf<T> out,
                                                                       LumaWeights weights) {
@@ -30,7 +30,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void coalesced_kernel(SourceOf<T
   }
 }
 
-// Word i of the lumas of Words words of interleaved RGB.
+// Returns word `i` of the luma samples of Words words of interleaved RGB.
 template <class T, int Words>
 __device__ __forceinline__ std::uint32_t luma_word(const std::uint32_t (&words)[Words], int i,
                                                    const LumaWeights& weights) {
@@ -46,7 +46,7 @@ __device__ __forceinline__ std::uint32_t luma_word(const std::uint32_t (&words)[
   return packed;
 }
 
-// A thread as many neighbouring pixels as a word has samples: 3 loads and one store of 4 bytes.
+// Each thread handles as many neighbouring pixels as a word has samples: 3 loads and one store of 4 bytes.
 template <class T>
 __global__ __launch_bounds__(kMostBlockThreads) void words_kernel(SourceOf<T> in, TargetOf<T> out,
                                                                   LumaWeights weights) {
@@ -58,7 +58,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void words_kernel(SourceOf<T> in
   }
 }
 
-// A thread as many neighbouring pixels as a vector has samples: 3 loads and one store of 16 bytes.
+// Each thread handles as many neighbouring pixels as a vector has samples: 3 loads and one store of 16 bytes.
 template <class T>
 __global__ __launch_bounds__(kMostBlockThreads) void vectors_kernel(SourceOf<T> in, TargetOf<T> out,
                                                                     LumaWeights weights) {

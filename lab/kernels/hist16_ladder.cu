@@ -1,5 +1,4 @@
-// The CUDA rungs of hist that are for samples of 16 bits alone, oldest first. All begin with clearing the
-// 65,536 counters, and are timed with it.
+// The CUDA variants of hist for 16-bit samples only, oldest first; times include clearing the counters.
 #include "kernels/shared/block_cluster.cuh"
 #include "lab/kernels/ladder.cuh"
 #include "lab/kernels/rung_functions.h"
@@ -13,7 +12,7 @@ constexpr unsigned kWideValues = 65536;
 constexpr unsigned kHalf = kWideValues / 2;
 static_assert(kHalf * sizeof(std::uint32_t) == kHalfBinsBytes);
 
-// Lanes that have one value find each other, and the lowest of them adds how many they are.
+// Lanes with the same value find each other, and the lowest of them adds their number.
 __global__ __launch_bounds__(kMostBlockThreads) void warp_kernel(SourceOf<Sample16> in, Counts counts) {
   const unsigned lane = threadIdx.x % kWarpLanes;
   for (auto at = grid_stride<1>(in); at.inside(); at.next()) {
@@ -24,7 +23,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void warp_kernel(SourceOf<Sample
   }
 }
 
-// 128 KiB of shared memory, on a 16-byte boundary.
+// Clears 128 KiB of shared memory, aligned to 16 bytes.
 __device__ void clear_words(std::uint32_t* words) {
   auto* const vectors = reinterpret_cast<uint4*>(words);
   for (unsigned i = threadIdx.x; i < kHalf / 4; i += blockDim.x) vectors[i] = make_uint4(0, 0, 0, 0);
@@ -36,7 +35,7 @@ __device__ void flush_half(const std::uint32_t* words, std::uint64_t* counts) {
   }
 }
 
-// Calls count(value) for the samples of a vector that are the image's.
+// Calls count(value) for the samples of a vector that belong to the image.
 template <class Count>
 __device__ __forceinline__ void each_of_vector(const Sample16* from, std::int64_t left, const Count& count) {
   const uint4 vector = load_vector(from);
@@ -47,8 +46,8 @@ __device__ __forceinline__ void each_of_vector(const Sample16* from, std::int64_
   }
 }
 
-// Half blockIdx.y of the values, in shared memory. Barriers: counters are cleared before the first count, and
-// complete before they are added to the image's.
+// Counts half blockIdx.y of the values in shared memory. Barriers: counters are cleared before the first
+// count, and complete before they are added to the image's.
 __global__ __launch_bounds__(kMostBlockThreads) void passes_kernel(SourceOf<Sample16> in, Counts counts) {
   extern __shared__ __align__(16) std::uint32_t shared[];
   clear_words(shared);
@@ -63,8 +62,8 @@ __global__ __launch_bounds__(kMostBlockThreads) void passes_kernel(SourceOf<Samp
   flush_half(shared, counts.data + first);
 }
 
-// Block r of a cluster of two has half r of the values. Barriers, of both blocks: counters are cleared before
-// either counts, and both have counted before either reads its own, or ends.
+// Block r of a two-block cluster counts half r of the values. Cluster barriers: counters are cleared before
+// either block counts, and both have counted before either reads its counters or ends.
 __global__ __launch_bounds__(kMostBlockThreads) void cluster_kernel(SourceOf<Sample16> in, Counts counts) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   extern __shared__ __align__(16) std::uint32_t shared[];
@@ -82,10 +81,9 @@ __global__ __launch_bounds__(kMostBlockThreads) void cluster_kernel(SourceOf<Sam
 #endif
 }
 
-// Two counters of 16 bits a word: value v in the lower half of word v, or, from 32,768 on, in the upper half
+// Two 16-bit counters per word: value v is in the lower half of word v, or, from 32,768 on, in the upper half
 // of word v - 32,768. The block empties them before it can have counted more than kMostCount. Barriers:
-// counters are cleared before the first count, complete before they are added to the image's, and added
-// before they are cleared.
+// counters are cleared before the first count, and complete before they are added to the image's and cleared.
 constexpr int kMostCount = 65535;
 __global__ __launch_bounds__(kMostBlockThreads) void packed_kernel(SourceOf<Sample16> in, Counts counts) {
   extern __shared__ __align__(16) std::uint32_t shared[];
@@ -109,7 +107,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void packed_kernel(SourceOf<Samp
   }
 }
 
-// With half of the counters in a block's shared memory.
+// Launches a kernel with half of the counters in a block's shared memory.
 CudaStatus launch_halves(void (*kernel)(SourceOf<Sample16>, Counts), const dim3& blocks,
                          const StageCall<Device>& call, const RungLaunch& launch) {
   const cudaError_t allowed =
@@ -133,12 +131,13 @@ CudaStatus hist16_packed(const StageCall<Device>& call, const RungLaunch& launch
 }
 
 CudaStatus hist16_cluster(const StageCall<Device>& call, const RungLaunch& launch) {
-  constexpr int kBlocks = 2;  // of a cluster
+  constexpr int kBlocks = 2;  // per cluster
   bool clusters = false;
   const auto threads = static_cast<int>(block_of(launch, kMostBlockThreads));
   const cudaError_t found = has_clusters<kBlocks>(&cluster_kernel, threads, kHalfBinsBytes, clusters);
   if (found != cudaSuccess) return found;
-  if (!clusters) return cudaErrorNoKernelImageForDevice;  // none for 9.0, or none that the device can place
+  if (!clusters)
+    return cudaErrorNoKernelImageForDevice;  // no code for 9.0, or the device cannot place the cluster
   if (const CudaStatus cleared = clear_histogram(call, launch); cleared != cudaSuccess) return cleared;
   const unsigned blocks = (striding_blocks(launch, 1) + kBlocks - 1) / kBlocks * kBlocks;
   return launch_clusters<kBlocks>(&cluster_kernel, dim3(blocks), threads, kHalfBinsBytes, launch,

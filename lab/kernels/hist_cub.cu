@@ -1,5 +1,5 @@
-// cub::DeviceHistogram as a baseline. Scratch: the counts, then CUB's own. And how the 32-bit counts of
-// libraries become the stage's.
+// cub::DeviceHistogram as a baseline. Scratch: the counts, then CUB's temporary storage. Also converts the
+// 32-bit counts of libraries to the stage's.
 #include <cub/device/device_histogram.cuh>
 
 #include "lab/kernels/ladder.cuh"
@@ -23,7 +23,7 @@ cudaError_t count(void* own, std::size_t& own_bytes, const Plane<const T, Device
 
 template <class T>
 std::size_t own_bytes(const FrameType& shape, const CudaLaunch& launch) {
-  // Rows without padding are one long row to CUB, which wants another amount.
+  // CUB treats rows without padding as one long row, which needs a different amount.
   std::size_t bytes[2] = {0, 0};
   for (const std::int64_t padding : {0, 1})
     (void)count<T>(nullptr, bytes[padding], {nullptr, shape.width, shape.height, shape.width + padding, 1},
@@ -38,7 +38,7 @@ CudaStatus launch_cub(const StageCall<Device>& call, const RungLaunch& launch) {
   return count(counts + call.in.type.bins(), bytes, call.in.plane<T>(0), counts, launch);
 }
 
-// A block 256 counters.
+// 256 counters per block.
 __global__ __launch_bounds__(kBins) void collect_kernel(const std::uint32_t* from, Histogram<Device> counts) {
   const unsigned bin = blockIdx.x * kBins + threadIdx.x;
   counts.data[bin] = from[bin];

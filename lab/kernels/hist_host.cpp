@@ -1,10 +1,9 @@
-// The rungs of hist on the processor.
 #include "kernels/hist/hist.h"
 #include "lab/kernels/rung_functions.h"
 
 namespace imgpipe {
 
-// Add the counts of their part to the histogram.
+// Each function adds the counts of its part, a band of rows or a range of bins, to the histogram.
 template <class T>
 void hist_private(const StageCall<Host>& call, const Band& band) {
   const auto plane = call.in.plane<T>(0);

@@ -1,5 +1,4 @@
-// The CUDA rungs of hist that count by atomic additions, oldest first. All begin with clearing the
-// 256 counters, and are timed with it.
+// The CUDA variants of hist with atomic additions, oldest first; times include clearing the counters.
 #include "lab/kernels/ladder.cuh"
 #include "lab/kernels/rung_functions.h"
 
@@ -10,7 +9,7 @@ using Counts = Histogram<Device>;
 
 // ---- one histogram in global memory -------------------------------------------------------------------
 
-// A thread a pixel.
+// One thread per pixel.
 template <class T>
 __global__ __launch_bounds__(kMostBlockThreads) void global_kernel(SourceOf<T> in, Counts counts) {
   const std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -24,13 +23,13 @@ __global__ __launch_bounds__(kMostBlockThreads) void global_stride_kernel(Source
   for (auto at = grid_stride<1>(in); at.inside(); at.next()) add_to(counts.data + in.row(at.y())[at.x()], 1);
 }
 
-// A thread a run of pixels of its own: the lanes of a warp read far apart.
+// Each thread handles a contiguous run of pixels, so the lanes of a warp read far apart.
 __global__ __launch_bounds__(kMostBlockThreads) void global_chunk_kernel(Source in, Counts counts) {
   auto [at, count] = chunk_of_thread<1>(in);
   for (; count > 0; --count, at.next()) add_to(counts.data + in.row(at.y())[at.x()], 1);
 }
 
-// The same, 4 bytes a load.
+// The same, 4 bytes per load.
 __global__ __launch_bounds__(kMostBlockThreads) void global_words_kernel(Source in, Counts counts) {
   auto [at, count] = chunk_of_thread<4>(in);
   for (; count > 0; --count, at.next()) {
@@ -39,10 +38,9 @@ __global__ __launch_bounds__(kMostBlockThreads) void global_words_kernel(Source 
   }
 }
 
-// ---- counters of each thread --------------------------------------------------------------------------
+// ---- counters per thread ------------------------------------------------------------------------------
 
-// 256 counters a thread, which are too many for registers and lie in local memory; then every thread adds its
-// counters to the global ones.
+// Each thread has 256 counters, too many for registers, in local memory, and adds them to the global ones.
 __global__ __launch_bounds__(kMostBlockThreads) void local_kernel(Source in, Counts counts) {
   std::uint32_t own[kBins] = {};
   for (auto at = grid_stride<4>(in); at.inside(); at.next()) {
@@ -50,7 +48,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void local_kernel(Source in, Cou
     for (int k = first_bins(at.left(), 4); k > 0; --k, word >>= 8) ++own[word & 0xFF];
   }
   for (unsigned i = 0; i < kBins; ++i) {
-    const unsigned bin = (i + threadIdx.x) % kBins;  // threads begin at bins of their own
+    const unsigned bin = (i + threadIdx.x) % kBins;  // threads begin at different bins
     if (own[bin] > 0) add_to(counts.data + bin, own[bin]);
   }
 }
@@ -60,7 +58,7 @@ __device__ void clear_bins(std::uint32_t* shared, unsigned count) {
   __syncthreads();
 }
 
-// After a barrier of its own: all counts of the block are in.
+// Begins with a barrier, so that all counts of the block are complete.
 __device__ void flush_bins(const std::uint32_t* shared, std::uint64_t* counts) {
   __syncthreads();
   for (unsigned bin = threadIdx.x; bin < kBins; bin += blockDim.x) {
@@ -68,8 +66,7 @@ __device__ void flush_bins(const std::uint32_t* shared, std::uint64_t* counts) {
   }
 }
 
-// The same, the threads' counters added up in shared memory (1 KiB) first: one global addition a block and
-// bin.
+// The same, with a sum in shared memory (1 KiB) first: one global addition per block and bin.
 __global__ __launch_bounds__(kMostBlockThreads) void local_reduced_kernel(Source in, Counts counts) {
   __shared__ std::uint32_t shared[kBins];
   clear_bins(shared, kBins);
@@ -85,7 +82,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void local_reduced_kernel(Source
   flush_bins(shared, counts.data);
 }
 
-// ---- one histogram a block, in shared memory ----------------------------------------------------------
+// ---- one histogram per block, in shared memory --------------------------------------------------------
 
 // Shared memory: 1 KiB.
 __global__ __launch_bounds__(kMostBlockThreads) void shared_kernel(Source in, Counts counts) {
@@ -95,8 +92,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void shared_kernel(Source in, Co
   flush_bins(shared, counts.data);
 }
 
-// The same with 4 pixels a load. Not Atomic: the same again, but that a count is a load, an addition and a
-// store, between which other threads count.
+// The same with 4 pixels per load. Without Atomic, counts between another thread's load and store are lost.
 template <bool Atomic>
 __global__ __launch_bounds__(kMostBlockThreads) void shared_words_kernel(Source in, Counts counts) {
   __shared__ std::uint32_t shared[kBins];
@@ -141,9 +137,9 @@ __global__ __launch_bounds__(kMostBlockThreads) void shared_vectors_kernel(Sourc
   flush_bins(shared, counts.data);
 }
 
-// ---- several histograms a block -----------------------------------------------------------------------
+// ---- several histograms per block ---------------------------------------------------------------------
 
-// Adds up `copies` histograms, of which counter `bin` of copy c is shared[bin * bin_step + c * copy_step].
+// Adds up `copies` histograms; counter `bin` of copy c is shared[bin * bin_step + c * copy_step].
 __device__ void flush_copies(const std::uint32_t* shared, unsigned copies, unsigned bin_step,
                              unsigned copy_step, std::uint64_t* counts) {
   __syncthreads();
@@ -154,8 +150,8 @@ __device__ void flush_copies(const std::uint32_t* shared, unsigned copies, unsig
   }
 }
 
-// A copy for every 4 lanes, one after the other, each a word longer than 256, so that a value's counters lie
-// in different banks. Shared memory: 8.03 KiB.
+// One copy for every 4 lanes. Copies follow each other, each one word longer than 256, so that a value's
+// counters lie in different banks. Shared memory: 8.03 KiB.
 constexpr unsigned kCopies = 8;
 constexpr unsigned kCopyRoom = kBins + 1;
 __global__ __launch_bounds__(kMostBlockThreads) void replicated_kernel(Source in, Counts counts) {
@@ -169,7 +165,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void replicated_kernel(Source in
   flush_copies(shared, kCopies, 1, kCopyRoom, counts.data);
 }
 
-// Four counters of a value side by side, taken in turn by neighbouring lanes. Shared memory: 4 KiB.
+// Four adjacent counters per value, used in turn by neighbouring lanes. Shared memory: 4 KiB.
 constexpr unsigned kColumns = 4;
 __global__ __launch_bounds__(kMostBlockThreads) void columns_kernel(Source in, Counts counts) {
   __shared__ std::uint32_t shared[kColumns * kBins];
@@ -182,9 +178,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void columns_kernel(Source in, C
   flush_copies(shared, kColumns, kColumns, 1, counts.data);
 }
 
-// ---- interleaved RGB ----------------------------------------------------------------------------------
-
-// A thread 4 pixels in 3 loads; three histograms of four columns each. Shared memory: 12 KiB.
+// Four pixels per thread in 3 loads; three histograms of four columns each. Shared memory: 12 KiB.
 __global__ __launch_bounds__(kMostBlockThreads) void rgb_kernel(Source in, Counts counts) {
   constexpr unsigned kPlane = kColumns * kBins;
   __shared__ std::uint32_t shared[3 * kPlane];

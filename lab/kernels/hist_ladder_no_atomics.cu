@@ -1,4 +1,4 @@
-// The CUDA rungs of hist that need no atomic addition: a block a value, and byte counters of each thread.
+// The CUDA variants of hist without atomic additions: one block per value, and byte counters per thread.
 #include "lab/kernels/ladder.cuh"
 #include "lab/kernels/rung_functions.h"
 
@@ -7,10 +7,10 @@ namespace {
 
 using Counts = Histogram<Device>;
 
-// ---- a block a value -----------------------------------------------------------------------------------
+// ---- one block per value -------------------------------------------------------------------------------
 
-// The sum of a value over the block, in thread 0. Shared memory: a word a warp. Barriers: the words are
-// complete before they are added, and read before the next call writes them.
+// Returns the sum of `value` over the block, in thread 0. Shared memory: one word per warp. Barriers: the
+// words are complete before they are added, and read before the next call writes them.
 __device__ std::uint32_t block_sum(std::uint32_t value) {
   __shared__ std::uint32_t warp_sums[kWarpLanes];
   for (int step = kWarpLanes / 2; step > 0; step /= 2) value += __shfl_down_sync(0xFFFFFFFF, value, step);
@@ -24,31 +24,31 @@ __device__ std::uint32_t block_sum(std::uint32_t value) {
   return sum;
 }
 
-// A block a value: it reads the whole image and counts the pixels that have it, four at a time, in registers.
+// One block per value reads the whole image and counts that value's pixels in registers, 4 at a time.
 __global__ __launch_bounds__(kMostBlockThreads) void linear_kernel(Source in, Counts counts) {
   for (unsigned bin = blockIdx.x; bin < kBins; bin += gridDim.x) {
     const std::uint32_t wanted = bin * 0x01010101U;
     std::uint32_t count = 0;
     for (ItemWalk<4> at(in, threadIdx.x, blockDim.x); at.inside(); at.next()) {
-      // 0xFF in each byte that is equal: 8 bits a pixel.
+      // 0xFF in each byte that is equal: 8 bits per pixel.
       std::uint32_t equal = __vcmpeq4(load_word(in.row(at.y()) + at.x()), wanted);
       if (at.left() < 4) equal &= (1U << (8 * at.left())) - 1;
       count += static_cast<std::uint32_t>(__popc(equal));
     }
-    // 2^32 / 8 pixels a thread fit: the image's 2^32 are shared by at least 32.
+    // 2^32 / 8 pixels per thread fit: at least 32 threads share the image's 2^32 pixels.
     const std::uint32_t sum = block_sum(count / 8);
     if (threadIdx.x == 0) counts.data[bin] = sum;
   }
 }
 
-// ---- byte counters of each thread ----------------------------------------------------------------------
+// ---- byte counters per thread --------------------------------------------------------------------------
 
-// Byte counters of each thread in shared memory, so that nothing is atomic. 128 threads share a row of 128
-// bytes a bin, placed so that the 32 lanes of a warp meet 32 banks and four warps the four bytes of a word:
+// Each thread has byte counters in shared memory, so that nothing is atomic. 128 threads share the 128 bytes
+// of a bin's row: the 32 lanes of a warp use 32 banks, and four warps the four bytes of a word:
 //
 //   byte = bin * columns + lane * 4 + warp % 4 (+ 128 for each further four warps)
 //
-// A byte holds 255: after so many pixels the block adds its rows up. Dynamic shared memory: Bins * columns.
+// A byte holds at most 255: the block adds up its rows in time. Dynamic shared memory: Bins * columns.
 constexpr int kColumnThreads = 128;
 constexpr int kPixelsARound = 252;  // a multiple of 4
 
@@ -56,16 +56,15 @@ __host__ __device__ constexpr unsigned columns_of(unsigned threads) {
   return (threads + kColumnThreads - 1) / kColumnThreads * kColumnThreads;
 }
 
-// A thread adds the bytes of a bin's row, 4 at a time. Rows begin in the same bank, so each thread begins at
-// a word of its own.
+// One thread adds the bytes of a bin's row, 4 at a time. It begins at its own word to use its own bank.
 __device__ std::uint32_t row_sum(const std::uint32_t* row, unsigned words) {
   std::uint32_t sum = 0;
   for (unsigned i = 0; i < words; ++i) sum = __dp4a(row[(i + threadIdx.x) % words], 0x01010101U, sum);
   return sum;
 }
 
-// partials: a histogram of Bins counters for each block. Barriers: rows are clear before they are counted in,
-// complete before they are added up, and added up before they are cleared again.
+// `partials` has a histogram of Bins counters per block. Barriers: rows are cleared before they are counted
+// in, complete before they are added up, and added up before they are cleared again.
 template <int Bins>
 __global__ __launch_bounds__(kMostBlockThreads) void threads_kernel(Source in, std::uint32_t* partials) {
   extern __shared__ std::uint32_t rows[];
@@ -94,7 +93,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void threads_kernel(Source in, s
   }
 }
 
-// A block a bin: adds up the blocks' histograms.
+// One block per bin: adds up the blocks' histograms.
 __global__ __launch_bounds__(kBlock) void merge_kernel(const std::uint32_t* partials, unsigned blocks,
                                                        int bins, Counts counts) {
   std::uint32_t count = 0;

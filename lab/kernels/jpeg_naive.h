@@ -1,6 +1,5 @@
-// JPEG decoding as a first attempt has it, for one thread on any device: codes bit by bit, a block at a time,
-// a pixel at a time. The ladders' sequential rungs run these functions in a loop, their naive CUDA rungs
-// in a thread each.
+// A first attempt at JPEG decoding, for one thread on any device: codes bit by bit, one block and one pixel
+// at a time. Sequential variants run these functions in a loop, naive CUDA variants once per thread.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +11,24 @@
 
 namespace imgpipe {
 
-// A scan as these functions take it, without pointers: it is copied to the device as it is.
+// A scan's parameters for these functions, without pointers, so that it can be copied to the device.
 struct NaiveScan {
   std::int64_t width = 0, height = 0;
   std::int64_t mcus = 0, mcus_across = 0;
-  std::int64_t restart_interval = 0;  // MCUs; of a scan without restarts: all
+  std::int64_t restart_interval = 0;  // MCUs; all of them in a scan without restarts
   Sampling sampling = Sampling::grey;
   int components = 1, blocks_in_mcu = 1;
   std::uint8_t component_of_block[6] = {};
   struct Component {
-    int across = 1, down = 1;            // blocks in an MCU
-    int first_block = 0;                 // in an MCU
-    std::int64_t width = 0, height = 0;  // samples that stand for pixels
-    std::int64_t stride = 0;             // of its plane, whole MCUs
-    std::int64_t plane = 0;              // its first sample among those of all components
+    int across = 1, down = 1;            // blocks per MCU
+    int first_block = 0;                 // index in the MCU
+    std::int64_t width = 0, height = 0;  // samples that represent pixels
+    std::int64_t stride = 0;             // of the component's plane, which covers whole MCUs
+    std::int64_t plane = 0;              // offset of its first sample in the planes
     std::uint16_t steps[kBlockSamples] = {};
     HuffmanCodes dc, ac;
   } component[3];
-  std::int64_t samples = 0;  // of all planes
+  std::int64_t samples = 0;  // in all planes
   std::uint8_t zigzag[kBlockSamples] = {};
 
   [[nodiscard]] IMGPIPE_HOST_DEVICE std::int64_t blocks() const { return mcus * blocks_in_mcu; }
@@ -40,23 +39,22 @@ struct NaiveScan {
 
 class NaiveBits {
  public:
-  // From bit `at` on.
   IMGPIPE_HOST_DEVICE NaiveBits(const std::uint8_t* bytes, std::int64_t count, std::int64_t at = 0)
       : bytes_(bytes), at_(at), end_(8 * count) {}
 
-  // Zeros behind the end.
+  // Returns the next bit, or 0 past the end.
   IMGPIPE_HOST_DEVICE int next() {
     const int bit = at_ < end_ ? bytes_[at_ / 8] >> (7 - at_ % 8) & 1 : 0;
     ++at_;
     return bit;
   }
-  // The number that `size` bits stand for (F.2.2.1: RECEIVE and EXTEND).
+  // Returns the value that `size` bits represent (F.2.2.1: RECEIVE and EXTEND).
   IMGPIPE_HOST_DEVICE int number(int size) {
     int value = 0;
     for (int i = 0; i < size; ++i) value = 2 * value + next();
     return size > 0 && value < 1 << (size - 1) ? value - (1 << size) + 1 : value;
   }
-  // What the next code stands for (F.2.2.3: DECODE); -1: it is none.
+  // Returns the symbol of the next code (F.2.2.3: DECODE), or -1 if no code matches.
   IMGPIPE_HOST_DEVICE int symbol(const HuffmanCodes& codes) {
     int code = 0;
     int first = 0;
@@ -70,7 +68,7 @@ class NaiveBits {
     }
     return -1;
   }
-  // Everything is read but what fills up the last byte.
+  // Whether at most the padding of the last byte is unread.
   [[nodiscard]] IMGPIPE_HOST_DEVICE bool ended() const { return at_ <= end_ && end_ - at_ < 8; }
   [[nodiscard]] IMGPIPE_HOST_DEVICE bool beyond() const { return at_ > end_; }
   [[nodiscard]] IMGPIPE_HOST_DEVICE std::int64_t at() const { return at_; }
@@ -80,7 +78,7 @@ class NaiveBits {
   std::int64_t at_, end_;
 };
 
-// A block, row by row. `dc`: of the component's block before; becomes this one's.
+// Decodes a block into row order; false if invalid. `dc`: the component's last DC value, which it updates.
 IMGPIPE_HOST_DEVICE inline bool decode_block_naively(const NaiveScan& scan, int c, NaiveBits& bits,
                                                      std::int32_t& dc, std::int16_t* block) {
   const NaiveScan::Component& component = scan.component[c];
@@ -101,7 +99,7 @@ IMGPIPE_HOST_DEVICE inline bool decode_block_naively(const NaiveScan& scan, int 
   return !bits.beyond();
 }
 
-// Segment `index` of the staged bytes. False where it is not in order.
+// Decodes segment `index` of the staged bytes; false if it is invalid.
 IMGPIPE_HOST_DEVICE inline bool decode_segment_naively(const NaiveScan& scan, const std::uint8_t* staged,
                                                        const ScanSegment& segment, std::int64_t index,
                                                        std::int16_t* coefficients) {
@@ -122,7 +120,6 @@ IMGPIPE_HOST_DEVICE inline bool decode_segment_naively(const NaiveScan& scan, co
 
 // ---- coefficients to samples, samples to pixels ------------------------------------------------------
 
-// Block `number` of the scan, into the planes.
 IMGPIPE_HOST_DEVICE inline void reconstruct_block_naively(const NaiveScan& scan,
                                                           const std::int16_t* coefficients,
                                                           std::int64_t number, std::uint8_t* planes) {
@@ -147,7 +144,7 @@ IMGPIPE_HOST_DEVICE inline void reconstruct_block_naively(const NaiveScan& scan,
         static_cast<std::int64_t>(i % kBlockSide)] = samples[i];
 }
 
-// What stands for the pixel x, y in plane `c`.
+// Returns the sample of plane `c` for pixel (x, y), upsampled where necessary.
 IMGPIPE_HOST_DEVICE inline int sample_at_naively(const NaiveScan& scan, const std::uint8_t* planes, int c,
                                                  std::int64_t x, std::int64_t y) {
   const NaiveScan::Component& component = scan.component[c];
@@ -173,7 +170,7 @@ IMGPIPE_HOST_DEVICE inline int sample_at_naively(const NaiveScan& scan, const st
               : upsampled_right_of_sums(sum(column), sum(column + 1));
 }
 
-// The pixel x, y of 1 or 3 samples.
+// Computes pixel (x, y), of 1 or 3 samples.
 IMGPIPE_HOST_DEVICE inline void make_pixel_naively(const NaiveScan& scan, const std::uint8_t* planes,
                                                    std::int64_t x, std::int64_t y, std::uint8_t* pixel) {
   const int luma = sample_at_naively(scan, planes, 0, x, y);

@@ -1,5 +1,5 @@
-// What a thread of the rung "subsequences" does: decodes 128 bytes of a scan, bit by bit, from a guess, from
-// where the subsequence before ends, and at last into coefficients.
+// The work of one thread in the variant "subsequences": it decodes 128 bytes of a scan, bit by bit. It starts
+// from a guess, then from the end of the previous subsequence, and finally writes coefficients.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,23 @@ namespace imgpipe {
 
 inline constexpr std::int64_t kNaiveSubsequenceBits = 1024;
 
-// Between two symbols.
+// The decoder's state between two symbols.
 struct SymbolState {
-  std::int64_t bit = 0;    // of the segment
-  std::int32_t place = 0;  // next, in zigzag order
-  std::int32_t block = 0;  // of an MCU
+  std::int64_t bit = 0;    // in the segment
+  std::int32_t place = 0;  // next coefficient, in zigzag order
+  std::int32_t block = 0;  // in the MCU
   friend IMGPIPE_HOST_DEVICE bool operator==(const SymbolState& a, const SymbolState& b) {
     return a.bit == b.bit && a.place == b.place && a.block == b.block;
   }
 };
 
-// Of blocks that begin in subsequences in a row; behind a segment's start they begin anew.
+// Totals of the blocks that begin in consecutive subsequences; they restart where a segment starts.
 struct BlockSums {
   std::int64_t blocks = 0;
   std::int32_t dc[3] = {0, 0, 0};
   bool starts = false;
 
-  // These, then `more`.
+  // Adds the totals of what follows.
   IMGPIPE_HOST_DEVICE void add(const BlockSums& more) {
     if (more.starts) *this = {};
     starts = starts || more.starts;
@@ -39,7 +39,7 @@ struct NaiveSubsequence {
   ScanSegment segment;
   std::uint32_t image = 0;
   std::uint32_t index_of_segment = 0;  // in its image
-  std::int64_t first_bit = 0;          // of the segment
+  std::int64_t first_bit = 0;          // in the segment
   [[nodiscard]] IMGPIPE_HOST_DEVICE bool starts_segment() const { return first_bit == 0; }
   [[nodiscard]] IMGPIPE_HOST_DEVICE std::int64_t end_bit() const {
     const std::int64_t bits = std::int64_t{segment.bytes} * 8;
@@ -47,7 +47,7 @@ struct NaiveSubsequence {
   }
 };
 
-// One symbol; what is no code is passed over, in the same way from the same state.
+// Decodes one symbol. It skips invalid codes, in the same manner from the same state.
 IMGPIPE_HOST_DEVICE inline void pass_symbol(const NaiveScan& scan, NaiveBits& bits, SymbolState& state,
                                             BlockSums& sums) {
   const int c = scan.component_of_block[state.block];
@@ -71,7 +71,7 @@ IMGPIPE_HOST_DEVICE inline void pass_symbol(const NaiveScan& scan, NaiveBits& bi
   state.bit = bits.at();
 }
 
-// All symbols that begin in the subsequence, from `state` on.
+// Decodes all symbols that begin in the subsequence, from `state` on.
 IMGPIPE_HOST_DEVICE inline void pass_subsequence(const NaiveScan& scan, const std::uint8_t* stream,
                                                  const NaiveSubsequence& one, SymbolState& state,
                                                  BlockSums& sums) {
@@ -81,8 +81,8 @@ IMGPIPE_HOST_DEVICE inline void pass_subsequence(const NaiveScan& scan, const st
   while (bits.at() < one.end_bit()) pass_symbol(scan, bits, state, sums);
 }
 
-// The blocks that begin in it, `before` being those of its segment before it. False: damaged. `ended`: the
-// segment's last block is among them, and nothing is behind it.
+// Decodes the blocks that begin in the subsequence; `before` totals those of its segment before it. Returns
+// false if the data is invalid. Sets `ended` if the segment's last block is among them and no data follows.
 IMGPIPE_HOST_DEVICE inline bool write_subsequence(const NaiveScan& scan, const std::uint8_t* stream,
                                                   const NaiveSubsequence& one, SymbolState state,
                                                   const BlockSums& before, std::int16_t* coefficients,

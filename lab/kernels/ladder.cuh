@@ -1,4 +1,4 @@
-// What the ladders' kernels share: who works on which pixels, for any grid.
+// Assigns pixels to threads, for any grid, and launches the kernels of the ladders.
 #pragma once
 
 #include "kernels/shared/device_rows.cuh"
@@ -6,12 +6,12 @@
 
 namespace imgpipe {
 
-constexpr int kMostBlockThreads = 1024;  // every ladder kernel is built for them: __launch_bounds__
+constexpr int kMostBlockThreads = 1024;  // the __launch_bounds__ of every ladder kernel
 constexpr unsigned kMostGridRows = 65535;
 
-// What most rungs launch when nothing else is asked for.
+// The default launch of most variants.
 constexpr int kBlock = 256;
-constexpr int kResident = 8;  // blocks of kBlock threads: 2048 threads a multiprocessor
+constexpr int kResident = 8;  // blocks of kBlock threads per multiprocessor: 2048 threads
 
 template <class T>
 using SourceOf = Plane<const T, Device>;
@@ -20,12 +20,12 @@ using TargetOf = Plane<T, Device>;
 using Source = SourceOf<Sample8>;
 using Target = TargetOf<Sample8>;
 
-// Samples of type T in a word.
+// Samples of type T per word.
 template <class T>
 constexpr int kWordSamples = 4 / static_cast<int>(sizeof(T));
 
-// Items of kPixels neighbouring pixels, row by row; the last of a row may reach into the padding. A thread
-// begins at item `first` and goes on by `step` items, without a division on the way:
+// Walks over items of kPixels neighbouring pixels, row by row; the last item of a row may extend into the
+// padding. A thread begins at item `first` and advances by `step` items, without further divisions:
 //
 //   kPixels = 4      | 0123 | 4567 | 89.. |   row 0: items 0, 1, 2, of which the last has 2 pixels
 //                    | 0123 | 4567 | 89.. |   row 1: items 3, 4, 5
@@ -62,28 +62,27 @@ class ItemWalk {
   }
   __device__ std::int64_t x() const { return std::int64_t{item_} * kPixels; }
   __device__ std::int64_t y() const { return y_; }
-  // Pixels of the item, up to kPixels of them the item's.
+  // Pixels from the item's first to the end of the row; min(left, kPixels) of them belong to the item.
   __device__ std::int64_t left() const { return width_ - x(); }
 
  private:
   std::int64_t width_, height_;
-  std::uint32_t items_;  // a row
+  std::uint32_t items_;  // per row
   std::int64_t y_ = 0, step_rows_ = 0;
   std::uint32_t item_ = 0, step_items_ = 0;
 };
 
-// The grid's threads in order, each taking the next item that no other takes: neighbours in a warp work on
-// neighbouring items.
+// Gives thread i of n the items i, i + n, i + 2n, ...: neighbours in a warp work on neighbouring items.
 template <int kPixels, class T>
 __device__ ItemWalk<kPixels> grid_stride(const Plane<T, Device>& plane) {
   return {plane, std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x, std::uint64_t{gridDim.x} * blockDim.x};
 }
 
-// Each thread a run of items of its own.
+// Gives each thread a contiguous run of items.
 template <int kPixels>
 struct Chunk {
   ItemWalk<kPixels> at;
-  std::uint64_t count;  // items; 0: nothing is left for this thread
+  std::uint64_t count;  // items; 0 if none is left for this thread
 };
 template <int kPixels, class T>
 __device__ Chunk<kPixels> chunk_of_thread(const Plane<T, Device>& plane) {
@@ -101,7 +100,7 @@ __device__ __forceinline__ std::uint32_t load_word(const T* from) {
   return __ldg(reinterpret_cast<const std::uint32_t*>(from));
 }
 
-// What becomes of each sample of a word.
+// Maps each sample of a word.
 template <class T, class Map>
 __device__ __forceinline__ std::uint32_t mapped_word(std::uint32_t word, const Map& map) {
   constexpr int kBits = 8 * static_cast<int>(sizeof(T));
@@ -113,7 +112,7 @@ __device__ __forceinline__ std::uint32_t mapped_word(std::uint32_t word, const M
   return result;
 }
 
-// Writes a word's samples, or the first `count`.
+// Writes the word's samples, at most the first `count`.
 template <class T>
 __device__ __forceinline__ void store_word(T* to, std::uint32_t word, std::int64_t count) {
   if (count >= kWordSamples<T>) {
@@ -130,7 +129,7 @@ __device__ __forceinline__ void store_word(T* to, std::uint32_t word, std::int64
 
 struct LaunchGrid {
   dim3 blocks;
-  unsigned threads = kBlock;  // a block
+  unsigned threads = kBlock;  // per block
   std::size_t shared_bytes = 0;
 };
 
@@ -138,7 +137,7 @@ inline unsigned block_of(const RungLaunch& launch, int preset) {
   return static_cast<unsigned>(launch.block > 0 ? launch.block : preset);
 }
 
-// A grid that strides over its work: as many blocks as were asked for, or `resident` a multiprocessor.
+// Returns the blocks of a grid that strides over its work: as requested, or `resident` per multiprocessor.
 inline unsigned striding_blocks(const RungLaunch& launch, int resident) {
   return static_cast<unsigned>(launch.blocks > 0 ? launch.blocks : launch.multiprocessors * resident);
 }
@@ -146,15 +145,14 @@ inline LaunchGrid striding(const RungLaunch& launch, int threads = kBlock, int r
   return {striding_blocks(launch, resident), block_of(launch, threads)};
 }
 
-// A grid with a thread for every item of an a x b plane: x along a, y along b (beyond kMostGridRows it
-// strides).
+// A grid with one thread per item of an a x b plane: x along a, y along b; it strides beyond kMostGridRows.
 inline LaunchGrid covering_plane(std::int64_t a, std::int64_t b, const RungLaunch& launch) {
   const unsigned threads = block_of(launch, kBlock);
   return {{static_cast<unsigned>((a + threads - 1) / threads),
            static_cast<unsigned>(b < kMostGridRows ? b : kMostGridRows), 1},
           threads};
 }
-// A thread for every pixel, x along the rows; or x down the columns.
+// One thread per pixel, with x along the rows or, in covering_columns(), down the columns.
 inline LaunchGrid covering(const StageCall<Device>& call, const RungLaunch& launch) {
   return covering_plane(call.in.type.width, call.in.type.height, launch);
 }
@@ -189,7 +187,7 @@ CudaStatus launch_counts(void (*kernel)(SourceOf<T>, Histogram<Device>), const L
   return cudaGetLastError();
 }
 
-// The pixels that are left of a word or vector of `most`.
+// Returns how many of a word's or vector's `most` pixels are left in the row.
 __device__ __forceinline__ int first_bins(std::int64_t left, int most) {
   return left < most ? static_cast<int>(left) : most;
 }

@@ -1,4 +1,4 @@
-// The ladders of samples of 8 bits: a row for each rung, oldest first.
+// The ladders for 8-bit samples: one row per variant, oldest first.
 #include "lab/kernels/ladder_rows.h"
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace imgpipe {
 
-// gray: memory bounds it, 3 bytes in and 1 out for every pixel, whatever is computed between.
+// gray is bound by memory, whatever it computes: 3 bytes in and 1 out per pixel.
 std::span<const Rung> gray_ladder() {
   static constexpr std::array kRungs{
       rung("sequential", "one thread, one pixel after the other: what every other rung is compared with",
@@ -44,8 +44,8 @@ std::span<const Rung> gray_ladder() {
   return kRungs;
 }
 
-// hist: reading is cheap (a byte a pixel); counting is not: a count is a load, an addition and a store, and
-// pixels of one value need the same counter at the same time. Every rung is an answer to that.
+// In hist, reading is cheap (1 byte per pixel) and counting is not. A count is a load, an addition and a
+// store, and pixels of the same value need the same counter at the same time. Every variant addresses that.
 std::span<const Rung> hist_ladder() {
   static constexpr std::array kRungs{
       rung("sequential", "one thread, one pixel after the other",
@@ -124,7 +124,7 @@ std::span<const Rung> hist_ladder() {
   return kRungs;
 }
 
-// contrast: memory bounds it too, a byte in and a byte out.
+// contrast is also bound by memory: 1 byte in and 1 out per pixel.
 std::span<const Rung> contrast_ladder() {
   constexpr RungConditions kScratch{.scratch_bytes = IMGPIPE_IF_CUDA(contrast_range_bytes)};
   static constexpr std::array kRungs{
@@ -154,7 +154,7 @@ std::span<const Rung> contrast_ladder() {
   return kRungs;
 }
 
-// smooth: a byte in and a byte out bound it; 25 loads a pixel are the obstacle.
+// smooth is bound by memory (1 byte in and 1 out per pixel); the obstacle is 25 loads per pixel.
 std::span<const Rung> smooth_ladder() {
   static constexpr std::array kRungs{
       rung("sequential", "one thread, 25 taps for each pixel, each coordinate checked",
@@ -184,8 +184,8 @@ std::span<const Rung> smooth_ladder() {
   return kRungs;
 }
 
-// equalize: a byte in and a byte out bound it; the question is which thread makes the table of 256 answers,
-// and where the table lies.
+// equalize is bound by memory (1 byte in and 1 out per pixel). Variants differ in which thread makes the
+// table of 256 results, and where the table is stored.
 std::span<const Rung> equalize_ladder() {
   constexpr RungConditions kScratch{.scratch_bytes = IMGPIPE_IF_CUDA(equalize_scratch_bytes)};
   static constexpr std::array kRungs{
@@ -226,8 +226,8 @@ std::span<const Rung> equalize_ladder() {
   return kRungs;
 }
 
-// clahe: a byte in twice and a byte out bound it; then there are as many histograms as tiles, and four
-// look-ups and three mixtures a pixel.
+// clahe is bound by memory: it reads each byte twice and writes one. It also needs one histogram per tile,
+// and four look-ups and three interpolations per pixel.
 std::span<const Rung> clahe_ladder() {
   static constexpr std::array kRungs{
       rung("sequential", "one thread: the tables tile after tile, then four look-ups a pixel",
@@ -256,8 +256,8 @@ std::span<const Rung> clahe_ladder() {
   return kRungs;
 }
 
-// median: a byte in and a byte out bound it; the obstacle is the choice of the middle one of 9 or 25 samples,
-// and how much of that choice neighbouring pixels can share.
+// median is bound by memory (1 byte in and 1 out per pixel). The obstacle is selecting the middle one of 9 or
+// 25 samples; variants differ in how much of that work neighbouring pixels share.
 std::span<const Rung> median_ladder() {
   static constexpr std::array kRungs{
       rung("sequential", "one thread, std::nth_element for each pixel, each coordinate checked",

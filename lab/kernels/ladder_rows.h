@@ -1,4 +1,4 @@
-// The rows of each ladder of a stage (lab/kernels/ladders.h).
+// The rows of each stage's ladder (lab/kernels/ladders.h).
 #pragma once
 
 #include <span>

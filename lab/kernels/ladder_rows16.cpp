@@ -1,4 +1,4 @@
-// The ladders of samples of 16 bits: a row for each rung, oldest first.
+// The ladders for 16-bit samples: one row per variant, oldest first.
 #include <array>
 
 #include "kernels/contrast/contrast.h"
@@ -10,7 +10,7 @@
 
 namespace imgpipe {
 
-// gray: the same with twice the bytes a pixel.
+// gray: as for 8 bits, with twice the bytes per pixel.
 std::span<const Rung> gray16_ladder() {
   const std::span<const Rung> narrow = gray_ladder();
   static const std::array kRungs{
@@ -28,8 +28,7 @@ std::span<const Rung> gray16_ladder() {
   return kRungs;
 }
 
-// hist: 65,536 counters of 32 bits are 256 KiB, more than a multiprocessor's shared memory. Where they lie is
-// the question.
+// hist: 65,536 counters take 256 KiB, more than shared memory has. Variants differ in where they are stored.
 std::span<const Rung> hist16_ladder() {
   const std::span<const Rung> narrow = hist_ladder();
   static const std::array kRungs{
@@ -63,7 +62,7 @@ std::span<const Rung> hist16_ladder() {
   return kRungs;
 }
 
-// contrast: the same with 65,536 values, which are a large table.
+// contrast: as for 8 bits, but the table has 65,536 values.
 std::span<const Rung> contrast16_ladder() {
   const std::span<const Rung> narrow = contrast_ladder();
   constexpr RungConditions kScratch{.scratch_bytes = IMGPIPE_IF_CUDA(contrast_range_bytes)};
@@ -89,7 +88,7 @@ std::span<const Rung> contrast16_ladder() {
   return kRungs;
 }
 
-// smooth: the same with samples of two bytes, whose sums take words of their own.
+// smooth: as for 8 bits, but the sums of 16-bit samples need a word each.
 std::span<const Rung> smooth16_ladder() {
   const std::span<const Rung> narrow = smooth_ladder();
   static const std::array kRungs{

@@ -1,4 +1,4 @@
-// The lab's table: every ladder there is. Stages know nothing of it, and need none.
+// The table of all ladders. Stages do not depend on it.
 #pragma once
 
 #include <span>
@@ -8,23 +8,23 @@
 
 namespace imgpipe {
 
-// Every way to do a stage's work with some options on samples of one type, oldest first: the sequential
-// reference to the production kernel. For each device the last rung is the product's own function.
+// All variants of a stage's work, with fixed options and type of samples, oldest first: from the sequential
+// reference to the production kernel. For each device, the last variant is the product's own function.
 struct Ladder {
-  std::string_view name;   // as --stage of imgpipe bench takes it: hist, hist16, median5
+  std::string_view name;   // the value of --stage in imgpipe bench: hist, hist16, median5
   std::string_view stage;  // its name in the table of stages
   std::span<const Rung> rungs;
   Sample sample = Sample::u8;
   Parameters parameters = {};  // the stage's options
 };
 
-// Those of 8 bits in the order of the table of stages, then those of 16.
+// 8-bit ladders in the order of the table of stages, then 16-bit ladders.
 [[nodiscard]] std::span<const Ladder> ladder_table();
 
-// nullptr when there is none of that name.
+// Returns nullptr if no ladder has that name.
 [[nodiscard]] const Ladder* find_ladder(std::string_view name);
 
-// True when the rung is what the ladder's stage runs on its device.
+// Whether the ladder's stage runs this variant in the product.
 [[nodiscard]] bool is_production(const Rung& rung, const Ladder& ladder);
 
 }  // namespace imgpipe

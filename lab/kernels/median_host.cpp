@@ -1,4 +1,4 @@
-// The rungs of median on the processor that look at a pixel's window by itself, and those that count.
+// The host variants of median, by sorting, by exchanges and by histograms.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -25,7 +25,6 @@ struct Window {
   }
 };
 
-// find(window) of every pixel of a band.
 template <int Radius, class Find>
 void each_window(const StageCall<Host>& call, const Band& band, const Find& find) {
   const ConstHostPlane in = call.in.plane<Sample8>(0);
@@ -38,7 +37,7 @@ void each_window(const StageCall<Host>& call, const Band& band, const Find& find
   }
 }
 
-// Calls find with the call's window, in a type.
+// Chooses the window's type by the call's radius.
 template <class Find>
 void each_window(const StageCall<Host>& call, const Band& band, const Find& find) {
   if (MedianParameters(call.parameters).radius == 1) {
@@ -48,9 +47,7 @@ void each_window(const StageCall<Host>& call, const Band& band, const Find& find
   }
 }
 
-// ---- exchanges --------------------------------------------------------------------------------------
-
-// Unrolled, so that the samples lie in registers and no place is looked up.
+// Unrolled, so that the samples are in registers and all indices are constants.
 template <const auto& Exchanges, std::size_t Step, std::size_t... I>
 inline void exchange_all(int* first, std::index_sequence<I...>) {
   const auto exchange = [](int& low, int& high) {
@@ -82,7 +79,7 @@ Sample8 by_exchanges(const Window<Radius>& window) {
 
 // ---- a histogram that slides (Huang, Yang and Tang 1979) ---------------------------------------------
 
-// The counts of a window, and its median: `below` samples are less than it.
+// The counts of a window and its median; `below_` samples are less than the median.
 class SlidingWindow {
  public:
   explicit SlidingWindow(int samples) : half_(samples / 2) {}
@@ -95,7 +92,7 @@ class SlidingWindow {
     --counts_[value];
     below_ -= value < median_ ? 1 : 0;
   }
-  // From the last one, step by step.
+  // Starts from the last median and moves step by step.
   Sample8 median() {
     while (below_ > half_) below_ -= counts_[--median_];
     while (below_ + counts_[median_] <= half_) below_ += counts_[median_++];
@@ -125,7 +122,7 @@ struct Levels {
   }
 };
 
-// The columns of a stripe and those that its windows reach, each counted over the window's rows.
+// Counts each column of a stripe, and those that its windows reach, over the window's rows.
 class Columns {
  public:
   Columns(const ConstHostPlane& in, std::int64_t first, std::int64_t end, int radius)
@@ -140,13 +137,13 @@ class Columns {
       columns_[i].add(row[replicated(first_ + static_cast<std::int64_t>(i), in_.width)], count);
   }
 
-  // The medians of a row whose windows are counted. The coarse counters slide along with every pixel; 16 fine
-  // ones only where the median is among them, over the columns that they have missed.
+  // Writes the medians of the row whose windows are counted. The coarse counters slide with every pixel. A
+  // group of 16 fine counters catches up on the columns that it missed only when the median is in it.
   void find_medians(Sample8* out) {
     const std::size_t side = static_cast<std::size_t>(2 * radius_) + 1;
     const int half = static_cast<int>(side * side / 2);
     Levels window;
-    std::array<std::size_t, kCoarse> counted{};  // the first column that the fine counters have not
+    std::array<std::size_t, kCoarse> counted{};  // the first column not yet in the fine counters
     for (std::size_t i = 0; i + 1 < side; ++i) add_coarse(window, i, 1);
     for (std::size_t x = 0; x + side <= columns_.size(); ++x) {
       add_coarse(window, x + side - 1, 1);
@@ -170,7 +167,7 @@ class Columns {
     for (std::size_t i = part * kCoarse; i < (part + 1) * kCoarse; ++i)
       window.fine[i] = static_cast<std::uint16_t>(window.fine[i] + sign * columns_[column].fine[i]);
   }
-  // Fine counters that hold the columns before `counted`, a window's worth, now hold first..end-1.
+  // Moves the fine counters of `part` from the window that ends before `counted` to columns first..end-1.
   void catch_up(Levels& window, std::size_t part, std::size_t first, std::size_t end,
                 std::size_t& counted) const {
     const std::size_t side = end - first;

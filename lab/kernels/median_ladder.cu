@@ -1,4 +1,4 @@
-// The CUDA rungs of median, oldest first.
+// The CUDA variants of median, oldest first.
 #include <utility>
 
 #include "kernels/median/median.h"
@@ -15,9 +15,9 @@ constexpr int kSide = 2 * Radius + 1;
 template <int Radius>
 constexpr int kSamples = kSide<Radius>* kSide<Radius>;
 
-// ---- how the middle one is found: load(x, y) gives the sample so far from the window's first -----------
+// ---- selection: load(x, y) returns the sample at that offset from the window's first -------------------
 
-// Sorted by insertion. Where a sample goes is known at run time only, so they lie in local memory.
+// Sorts by insertion. A sample's position is known only at run time, so the array is in local memory.
 template <int Radius>
 struct Insertion {
   template <class Load>
@@ -39,8 +39,8 @@ __device__ __forceinline__ void exchange(std::uint32_t& low, std::uint32_t& high
   low = lesser;
 }
 
-// The least of Count samples goes to the first place, the greatest to the last: pairs first, so that each
-// half holds the one or the other.
+// Moves the least of Count samples to the front and the greatest to the end. Exchanging pairs first leaves
+// the least in the front half and the greatest in the back half.
 template <int Count, int Room>
 __device__ __forceinline__ void extremes_to_ends(std::uint32_t (&v)[Room]) {
 #pragma unroll
@@ -51,8 +51,8 @@ __device__ __forceinline__ void extremes_to_ends(std::uint32_t (&v)[Room]) {
   for (int i = Count / 2; i < Count - 1; ++i) exchange(v[i], v[Count - 1]);
 }
 
-// A sample of kHeld that kHeld - 1 others are not above, or not below, has more than half of all on one side:
-// it is no median. Two such are forgotten and one is taken in, until three are left.
+// Among kHeld samples, the least and the greatest each have more than half of all samples on one side, so
+// neither is the median. Both are dropped and one is added, until three are left.
 template <int Radius>
 struct Forgetful {
   static constexpr int kHeld = kSamples<Radius> / 2 + 2;
@@ -77,7 +77,7 @@ struct Forgetful {
 };
 static_assert(Forgetful<1>::kHeld == 6 && Forgetful<2>::kHeld == 14);
 
-// Exchanges samples of a pixel, or of four in the bytes of a word.
+// Exchanges the samples of one pixel, or of four in the bytes of a word.
 struct OfPixel {
   __device__ static void exchange(std::uint32_t& low, std::uint32_t& high) { imgpipe::exchange(low, high); }
 };
@@ -89,7 +89,7 @@ struct OfBytes {
   }
 };
 
-// Places `Step` apart from `first` on. The list is one of constants, so that nothing is indexed at run time.
+// Exchanges elements `Step` apart. The list is constant, so no index is computed at run time.
 template <class Of, const auto& Exchanges, int Step, std::size_t... I>
 __device__ __forceinline__ void exchange_all(std::uint32_t* first, std::index_sequence<I...>) {
   (Of::exchange(first[Exchanges[I].low * Step], first[Exchanges[I].high * Step]), ...);
@@ -99,7 +99,7 @@ __device__ __forceinline__ void exchange_all(std::uint32_t* first) {
   exchange_all<Of, Exchanges, Step>(first, std::make_index_sequence<Exchanges.size()>());
 }
 
-// The middle one of sorted columns; v[r * side + k]: sample r, by size, of column k.
+// Returns the median of sorted columns; v[r * side + k] is the sample of rank r in column k.
 template <class Of, int Radius>
 __device__ __forceinline__ std::uint32_t middle_of_columns(std::uint32_t (&v)[kSamples<Radius>]) {
   exchange_all<Of, MedianNetwork<Radius>::kMiddle>(v);
@@ -120,9 +120,9 @@ struct Network {
   }
 };
 
-// ---- a thread a pixel --------------------------------------------------------------------------------
+// ---- one thread per pixel ----------------------------------------------------------------------------
 
-// From global memory.
+// Reads windows from global memory.
 template <int Radius>
 __global__ __launch_bounds__(kMostBlockThreads) void naive_kernel(Source in, Target out) {
   const std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -134,7 +134,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void naive_kernel(Source in, Tar
   }
 }
 
-// From a tile in shared memory.
+// Reads windows from a tile in shared memory.
 template <int Radius, class Way>
 __global__ __launch_bounds__(kMostBlockThreads) void tile_kernel(Source in, Target out) {
   __shared__ LabTile<Sample8, Radius> tile;
@@ -147,14 +147,14 @@ __global__ __launch_bounds__(kMostBlockThreads) void tile_kernel(Source in, Targ
   });
 }
 
-// ---- four pixels a thread ----------------------------------------------------------------------------
+// ---- four pixels per thread --------------------------------------------------------------------------
 
-// Each of the columns that four windows have is sorted once.
+// Sorts each column once for the four windows.
 template <int Radius>
 struct ByColumns {
   __device__ static std::uint32_t medians(const SharedTile<Sample8, Radius>& tile, int lane, int row) {
     constexpr int kColumns = kGroup + 2 * Radius;
-    std::uint32_t ranks[kSide<Radius> * kColumns];  // as of a window that is kColumns wide
+    std::uint32_t ranks[kSide<Radius> * kColumns];  // laid out like a window kColumns wide
 #pragma unroll
     for (int j = 0; j < kSide<Radius>; ++j) {
       std::uint32_t words[3];
@@ -178,8 +178,7 @@ struct ByColumns {
   }
 };
 
-// The same of four pixels at once: a word holds four columns, and shifted by k - Radius bytes column k of
-// four windows.
+// Four pixels at once: a word holds four columns; shifted by k - Radius bytes, column k of four windows.
 template <int Radius>
 struct ByBytes {
   __device__ static std::uint32_t medians(const SharedTile<Sample8, Radius>& tile, int lane, int row) {
@@ -218,8 +217,6 @@ __global__ __launch_bounds__(kTileThreads) void four_kernel(DevicePlanes<const S
                                  rows[1].word[0] = Way::medians(tile, lane, row + 1);
                                });
 }
-
-// ---- launches ----------------------------------------------------------------------------------------
 
 using Kernel = void (*)(Source, Target);
 

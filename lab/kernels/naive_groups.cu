@@ -11,9 +11,7 @@ namespace {
 
 constexpr unsigned kNaiveBlock = 128;
 
-// ---- entropy decoding ------------------------------------------------------------------------------------
-
-// Of one thread.
+// The work of one thread.
 struct SegmentWork {
   ScanSegment segment;
   std::uint32_t image;
@@ -35,16 +33,14 @@ __global__ void entropy_kernel(const EntropyImage* images, const SegmentWork* wo
     atomicExch(damaged + mine.image, 1U);
 }
 
-// ---- reconstruction --------------------------------------------------------------------------------------
-
 struct ReconstructionImage {
   NaiveScan scan;
   const std::int16_t* coefficients;
-  std::int64_t planes;  // of the group's memory
+  std::int64_t planes;  // offset in the group's memory
   Plane<Sample8, Device> pixels;
 };
 
-// blockIdx.y: the image.
+// blockIdx.y is the image.
 __global__ void block_kernel(const ReconstructionImage* images, std::uint8_t* memory) {
   const ReconstructionImage& image = images[blockIdx.y];
   const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -68,7 +64,7 @@ dim3 grid_of(std::int64_t threads, std::size_t images) {
 
 }  // namespace
 
-// Memory: the images, the segments, then a word an image that says whether it is damaged.
+// Memory: the images, the segments, then one word per image, which is not 0 if the image is damaged.
 NaiveEntropyDecoding::NaiveEntropyDecoding(std::vector<EntropyTask> tasks) : NaiveGroup(std::move(tasks)) {
   for (const EntropyTask& task : tasks_) segments_ += task.staged->segments.size();
   memory_.upload_bytes =

@@ -1,5 +1,4 @@
-// Codecs on a CUDA device as first attempts have them, with the members of the production classes
-// (kernels/jpeg/, kernels/png/): right, and slow.
+// First attempts at codecs on a CUDA device, with the production classes' members: correct but slow.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +14,7 @@
 
 namespace imgpipe {
 
-inline constexpr std::size_t kPartBoundary = 256;  // where each part of a group's memory begins
+inline constexpr std::size_t kPartBoundary = 256;  // alignment of each part of a group's memory
 [[nodiscard]] constexpr std::size_t rounded_part(std::size_t bytes) {
   return (bytes + kPartBoundary - 1) / kPartBoundary * kPartBoundary;
 }
@@ -31,7 +30,7 @@ class NaiveGroup {
   GroupMemory memory_;
 };
 
-// A thread a restart segment; without restarts a thread an image.
+// One thread per restart segment, or per image if it has no restarts.
 class NaiveEntropyDecoding : public NaiveGroup<EntropyTask> {
  public:
   explicit NaiveEntropyDecoding(std::vector<EntropyTask> tasks);
@@ -40,11 +39,11 @@ class NaiveEntropyDecoding : public NaiveGroup<EntropyTask> {
   [[nodiscard]] bool in_order(std::size_t image, const std::byte* results) const;
 
  private:
-  std::size_t segments_ = 0;  // of all images
+  std::size_t segments_ = 0;  // in all images
 };
 
-// A thread a subsequence of 1,024 bits: from a guess, then again and again from where the one before ended,
-// all of them in each launch, until nothing can change.
+// One thread per subsequence of 1,024 bits. It starts from a guess; each further round starts it again if
+// its predecessor now ends in another state.
 class SubsequenceEntropyDecoding : public NaiveGroup<EntropyTask> {
  public:
   explicit SubsequenceEntropyDecoding(std::vector<EntropyTask> tasks);
@@ -53,10 +52,10 @@ class SubsequenceEntropyDecoding : public NaiveGroup<EntropyTask> {
   [[nodiscard]] bool in_order(std::size_t image, const std::byte* results) const;
 
  private:
-  std::size_t subsequences_ = 0;  // of all images
+  std::size_t subsequences_ = 0;  // in all images
 };
 
-// A thread a block, then a thread a pixel; `pixels` only.
+// One thread per block, then one per pixel; writes only `pixels`.
 class NaiveReconstruction : public NaiveGroup<ReconstructionTask> {
  public:
   explicit NaiveReconstruction(std::vector<ReconstructionTask> tasks);
@@ -64,10 +63,10 @@ class NaiveReconstruction : public NaiveGroup<ReconstructionTask> {
   [[nodiscard]] CudaStatus launch(std::byte* memory, const CudaLaunch& launch) const;
 
  private:
-  std::int64_t most_blocks_ = 0, most_pixels_ = 0;  // of an image
+  std::int64_t most_blocks_ = 0, most_pixels_ = 0;  // in one image
 };
 
-// A thread a block, then a thread an image that writes all its codes.
+// One thread per block, then one thread per image that writes all its codes.
 class NaiveJpegEncoding : public NaiveGroup<JpegEncodingTask> {
  public:
   explicit NaiveJpegEncoding(std::vector<JpegEncodingTask> tasks);
@@ -76,10 +75,10 @@ class NaiveJpegEncoding : public NaiveGroup<JpegEncodingTask> {
   [[nodiscard]] JpegEncoding::Scan scan(std::size_t image, const std::byte* results) const;
 
  private:
-  std::int64_t most_blocks_ = 0;  // of an image
+  std::int64_t most_blocks_ = 0;  // in one image
 };
 
-// A thread a strip.
+// One thread per strip.
 class NaivePngEncoding : public NaiveGroup<PngEncodingTask> {
  public:
   explicit NaivePngEncoding(std::vector<PngEncodingTask> tasks);
@@ -88,7 +87,7 @@ class NaivePngEncoding : public NaiveGroup<PngEncodingTask> {
   [[nodiscard]] std::vector<PngEncoding::Strip> strips(std::size_t image, const std::byte* results) const;
 
  private:
-  std::size_t strips_ = 0;  // of all images
+  std::size_t strips_ = 0;  // in all images
 };
 
 }  // namespace imgpipe

@@ -10,16 +10,16 @@ namespace imgpipe {
 namespace {
 
 constexpr unsigned kThreads = 128;
-// Of a block, with stuffing: more than any but noise has.
+// Capacity per block, with stuffing; only noise needs more.
 constexpr std::size_t kBlockRoom = 128;
 
 struct Picture {
   Plane<const Sample8, Device> pixels;
   ForwardScan scan;
-  QuantizerStep steps[2][kBlockSamples];  // luma, colour; zigzag
+  QuantizerStep steps[2][kBlockSamples];  // luma, chroma; in zigzag order
   CodeAndRoom codes[2][kDcCodes + 16];
   std::uint8_t zigzag[kBlockSamples];
-  std::uint64_t values;  // std::int16_t, in zigzag order, a block after the other; of the group's memory
+  std::uint64_t values;  // offset in the group's memory: std::int16_t in zigzag order, block after block
   std::uint64_t out, room;
   bool halved;
 
@@ -28,7 +28,7 @@ struct Picture {
   }
 };
 
-// A sample of the picture, or beyond it the nearest one.
+// Returns a sample of the image, or the nearest one if (x, y) is beyond it.
 __device__ int full_sample(const Picture& picture, int component, std::int64_t x, std::int64_t y) {
   x = min(x, picture.pixels.width - 1);
   y = min(y, picture.pixels.height - 1);
@@ -47,7 +47,7 @@ __device__ int plane_sample(const Picture& picture, int component, std::int64_t 
   return halved_sample(sum, x);
 }
 
-// blockIdx.y: the image.
+// blockIdx.y is the image.
 __global__ __launch_bounds__(kThreads) void transform_kernel(const Picture* pictures, std::uint8_t* memory) {
   const Picture& picture = pictures[blockIdx.y];
   const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -79,7 +79,7 @@ __global__ __launch_bounds__(kThreads) void transform_kernel(const Picture* pict
   }
 }
 
-// Bits with a zero byte behind each 0xFF. Beyond `room` nothing is written.
+// Writes bits with a zero byte after each 0xFF; discards bytes beyond `room`.
 class StuffedBits {
  public:
   __device__ StuffedBits(std::uint8_t* out, std::uint64_t room) : out_(out), room_(room) {}
@@ -144,7 +144,7 @@ std::size_t room_of(std::int64_t blocks) {
 
 }  // namespace
 
-// Memory: the pictures; of each its values, then its scan; the scans' sizes.
+// Memory: the pictures; for each its values, then its scan; the sizes of the scans.
 NaiveJpegEncoding::NaiveJpegEncoding(std::vector<JpegEncodingTask> tasks) : NaiveGroup(std::move(tasks)) {
   memory_.upload_bytes = rounded_part(tasks_.size() * sizeof(Picture));
   memory_.results_offset = memory_.upload_bytes;

@@ -14,7 +14,7 @@ using naive_png::Workspace;
 
 constexpr unsigned kThreads = 32;
 
-// Of one thread; offsets in the group's memory.
+// The work of one thread; offsets are in the group's memory.
 struct StripWork {
   Plane<const Sample8, Device> rows;
   std::uint64_t workspace, filtered, seen, out;
@@ -36,7 +36,7 @@ std::int64_t strips_of(const PngEncodingTask& task) {
   return (task.pixels.height + task.strip_rows - 1) / task.strip_rows;
 }
 
-// How a strip of so many bytes lies in memory.
+// The memory layout of a strip.
 struct Layout {
   explicit Layout(std::size_t filtered_bytes)
       : filtered(rounded_part(sizeof(Workspace))),
@@ -46,7 +46,7 @@ struct Layout {
   std::size_t filtered, seen, out, bytes;
 };
 
-// Calls use(task, first row, rows, layout) for each strip of an image.
+// Calls use(first row, rows, layout) for each strip of an image.
 template <class Use>
 void for_each_strip(const PngEncodingTask& task, const Use& use) {
   for (std::int64_t y = 0; y < task.pixels.height; y += task.strip_rows) {
@@ -57,7 +57,7 @@ void for_each_strip(const PngEncodingTask& task, const Use& use) {
 
 }  // namespace
 
-// Memory: what each thread has to do, the strips, what came of them.
+// Memory: each thread's work, the strips' data, the results.
 NaivePngEncoding::NaivePngEncoding(std::vector<PngEncodingTask> tasks) : NaiveGroup(std::move(tasks)) {
   std::size_t bytes = 0;
   for (const PngEncodingTask& task : tasks_) {

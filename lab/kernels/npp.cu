@@ -1,4 +1,4 @@
-// The yardsticks of NVIDIA Performance Primitives; the lab loads them (lab/pipeline/toolkit_library.h).
+// The baselines from NVIDIA Performance Primitives; the lab loads NPP (lab/pipeline/toolkit_library.h).
 #include "kernels/gray/gray.h"
 #include "kernels/smooth/smooth.h"
 #include "lab/kernels/ladder.cuh"
@@ -42,7 +42,7 @@ int step_of(const Plane<T, Device>& plane) {
   return static_cast<int>(plane.stride);
 }
 
-// NPP warns by positive numbers.
+// NPP's warnings are positive numbers.
 CudaStatus status_of(NppStatus status) {
   return status < 0 ? cudaErrorUnknown : cudaGetLastError();
 }
@@ -50,7 +50,7 @@ CudaStatus status_of(NppStatus status) {
 constexpr int kLevels = kBins + 1;
 constexpr std::size_t kCountsBytes = kBins * sizeof(Npp32s);
 
-// Sizes were int before CUDA 12.
+// The sizes were int before CUDA 12.
 template <class Bytes>
 std::size_t buffer_bytes(NppStatus (*query)(NppiSize, int, Bytes*, NppStreamContext), const FrameType& shape,
                          const CudaLaunch& launch) {
@@ -71,7 +71,7 @@ CudaStatus gray_npp(const StageCall<Device>& call, const RungLaunch& launch) {
                                        size_of(call.in.type), factors, context_of(launch)));
 }
 
-// Scratch: the counts, then NPP's own.
+// Scratch: the counts, then NPP's buffer.
 std::size_t hist_npp_bytes(const FrameType& shape, const RungLaunch& launch) {
   return kCountsBytes + buffer_bytes(launch.npp->even_bytes, shape, launch);
 }

@@ -1,5 +1,4 @@
-// What the yardsticks call of NVIDIA Performance Primitives. The toolkit may lack their headers:
-// IMGPIPE_HAS_NPP says whether it has them.
+// The NPP functions that the baselines call. IMGPIPE_HAS_NPP is 0 if the toolkit lacks the headers.
 #pragma once
 
 #if __has_include(<nppi_statistics_functions.h>)

@@ -1,5 +1,4 @@
-// What the yardsticks call of nvJPEG. The toolkit may lack its header: IMGPIPE_HAS_NVJPEG says whether it is
-// there.
+// The nvJPEG functions that the baselines call. IMGPIPE_HAS_NVJPEG is 0 if the toolkit lacks the header.
 #pragma once
 
 #if __has_include(<nvjpeg.h>)

@@ -1,5 +1,5 @@
-// A strip of a PNG as a first attempt packs it, for one thread on any device: rows byte by byte, codes bit by
-// bit. The format's rule: images/codecs/png/strip_rule.h.
+// A first attempt at packing a strip of a PNG, for one thread on any device: rows byte by byte, codes bit by
+// bit. images/codecs/png/strip_rule.h specifies the result.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,15 @@
 
 namespace imgpipe::naive_png {
 
-// What a strip is packed in.
+// Working memory for a strip.
 struct Workspace {
   std::uint32_t counts[kMostHuffmanSymbols];
-  std::uint8_t lengths[kMostHuffmanSymbols + 1];  // behind the last one that is not 0: the one distance's
+  std::uint8_t
+      lengths[kMostHuffmanSymbols + 1];  // after the last nonzero one: that of the only distance code
   std::uint16_t codes[kMostHuffmanSymbols];
   std::uint8_t coded_lengths[kLengthCodes];
   std::uint16_t coded_codes[kLengthCodes];
-  std::uint64_t order[kMostHuffmanSymbols];  // of huffman(): count, then symbol
+  std::uint64_t order[kMostHuffmanSymbols];  // sort keys in huffman(): count, then symbol
   std::uint64_t weights[kMostHuffmanSymbols], joined[kMostHuffmanSymbols];
   std::uint16_t parent[2 * kMostHuffmanSymbols], depth[2 * kMostHuffmanSymbols];
 };
@@ -37,7 +38,7 @@ IMGPIPE_HOST_DEVICE inline int paeth(int a, int b, int c) {
   return to_b <= to_c ? b : c;
 }
 
-// The byte of a row at `at` by a filter; `above` is nullptr for the first row.
+// Returns a row's filtered byte at `at`; `above` is nullptr for the first row.
 IMGPIPE_HOST_DEVICE inline std::uint8_t residual(int filter, const Sample8* row, const Sample8* above,
                                                  std::int64_t at, int pixel_bytes) {
   const int a = at < pixel_bytes ? 0 : row[at - pixel_bytes];
@@ -51,7 +52,7 @@ IMGPIPE_HOST_DEVICE inline std::uint8_t residual(int filter, const Sample8* row,
   return static_cast<std::uint8_t>(row[at] - predicted);
 }
 
-// A row's filter and its filtered bytes.
+// Writes a row's filter type and its filtered bytes.
 IMGPIPE_HOST_DEVICE inline void filter_row(const Sample8* row, const Sample8* above, std::int64_t bytes,
                                            int pixel_bytes, std::uint8_t* out) {
   int best = 0;
@@ -83,7 +84,7 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t adler(const std::uint8_t* bytes, std::i
 
 // ---- tokens ------------------------------------------------------------------------------------------
 
-// Calls literal(byte) and copy(length) in their order.
+// Calls literal(byte) and copy(length) in order.
 template <class Literal, class Copy>
 IMGPIPE_HOST_DEVICE inline void for_each_token(const std::uint8_t* strip, std::int64_t count,
                                                const Literal& literal, const Copy& copy) {
@@ -93,7 +94,7 @@ IMGPIPE_HOST_DEVICE inline void for_each_token(const std::uint8_t* strip, std::i
       while (i + run < count && strip[i + run] == strip[i - 1]) ++run;
     }
     if (run < static_cast<std::int64_t>(kLeastRun)) {
-      // A shorter run is passed whole: no longer one begins inside it.
+      // A shorter run is passed whole, since no longer run begins inside it.
       for (std::int64_t end = i + (run > 0 ? run : 1); i < end; ++i) literal(strip[i]);
       continue;
     }
@@ -110,7 +111,7 @@ IMGPIPE_HOST_DEVICE inline void for_each_token(const std::uint8_t* strip, std::i
 
 // ---- codes -------------------------------------------------------------------------------------------
 
-// As huffman_lengths() and huffman_codes().
+// Equivalent to huffman_lengths() and huffman_codes().
 IMGPIPE_HOST_DEVICE inline void huffman(const std::uint32_t* counts, unsigned symbols, unsigned most_bits,
                                         Workspace& work, std::uint8_t* lengths, std::uint16_t* codes) {
   unsigned leaves = 0;
@@ -163,7 +164,7 @@ class BitWriter {
       if (++count_ == 8) flush();
     }
   }
-  // Zeros up to a byte.
+  // Pads with zeros to a byte.
   IMGPIPE_HOST_DEVICE void fill_byte() {
     if (count_ > 0) flush();
   }
@@ -181,7 +182,7 @@ class BitWriter {
 
 // ---- repeats -----------------------------------------------------------------------------------------
 
-// As find_repeats(). `seen`: room for repeat_cells() numbers.
+// Equivalent to find_repeats(). `seen` has space for repeat_cells() numbers.
 IMGPIPE_HOST_DEVICE inline StripRepeats repeats(const std::uint8_t* strip, std::size_t count,
                                                 const std::uint8_t* lengths, WindowPlace place,
                                                 std::uint64_t* seen) {
@@ -226,7 +227,7 @@ IMGPIPE_HOST_DEVICE inline StripRepeats repeats(const std::uint8_t* strip, std::
 struct Packed {
   std::uint64_t bytes = 0;
   std::uint32_t adler = 1;
-  std::uint32_t filtered = 0;  // the filtered rows themselves: ISA-L is to be tried on them
+  std::uint32_t filtered = 0;  // 1: the bytes are the filtered rows, on which the host tries ISA-L
 };
 
 IMGPIPE_HOST_DEVICE inline void put_stored(const std::uint8_t* strip, std::size_t count, bool last,
@@ -244,8 +245,7 @@ IMGPIPE_HOST_DEVICE inline void put_stored(const std::uint8_t* strip, std::size_
   }
 }
 
-// `rows`: of the strip; `filtered`: room for its filtered rows, `out` for stored_bytes() of them and some
-// more; `seen`: as repeats() has it.
+// Packs a strip. Capacity: `filtered` for its filtered rows, `out` for stored_bytes() of them and a margin.
 template <class Where>
 IMGPIPE_HOST_DEVICE inline Packed pack_strip(const Plane<const Sample8, Where>& rows, bool last,
                                              std::uint8_t* filtered, Workspace& work, std::uint64_t* seen,
@@ -276,7 +276,7 @@ IMGPIPE_HOST_DEVICE inline Packed pack_strip(const Plane<const Sample8, Where>& 
     bits += std::uint64_t{work.counts[symbol]} * work.lengths[symbol];
 
   const std::uint8_t behind = work.lengths[literal_codes];
-  work.lengths[literal_codes] = 1;  // of the one distance
+  work.lengths[literal_codes] = 1;  // the only distance code
   std::uint32_t coded_counts[kLengthCodes] = {};
   code_lengths(work.lengths, literal_codes + 1,
                [&](unsigned symbol, unsigned, unsigned) { ++coded_counts[symbol]; });
@@ -293,7 +293,7 @@ IMGPIPE_HOST_DEVICE inline Packed pack_strip(const Plane<const Sample8, Where>& 
   bool tried = rule == MatchRule::always;
   for (const WindowPlace place : {WindowPlace::least_key, WindowPlace::first_byte}) {
     if (rule != MatchRule::by_repeats || tried) continue;
-    // Lengths of literals alone are looked at: the distance's is none of them.
+    // repeats() reads the lengths of literals only, so it ignores that of the distance.
     tried =
         repeats_suffice(repeats(filtered, bytes, work.lengths, place, seen), bytes, block_bytes(bits, false));
   }

@@ -1,9 +1,9 @@
-// A rung of a stage's ladder: one way to do the stage's work, from the naive one to the production kernel,
-// kept so that the lab can prove it right and show what it costs.
+// A variant (rung) in a stage's ladder: a method of doing the stage's work, from naive to production. The lab
+// proves each variant right and shows what it costs.
 //
-// The ladders run the stages' default options (bt601, no clipping, box, shrink), or those that Ladder says,
-// on images without alpha: gray on interleaved RGB, the others on one grey plane, unless a rung says
-// otherwise. At most 2^32 - 1 pixels: blocks count in 32 bits.
+// Ladders run a stage with its default options (bt601, no clipping, box, shrink) or those in Ladder, on
+// images without alpha. gray takes interleaved RGB, the others one grey plane, unless a variant states
+// otherwise. Images have at most 2^32 - 1 pixels: blocks count in 32 bits.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace imgpipe {
 
 struct Stage;
 
-// One thread's part of a rung on the processor: part `index` of `count`.
+// One thread's part of a host variant: part `index` of `count`.
 struct Share {
   int index = 0;
   int count = 1;
@@ -26,78 +26,75 @@ struct Share {
 struct NppFunctions;  // lab/kernels/npp_functions.cuh
 struct OwnVariant;    // lab/pipeline/own_library.h
 
-// A launch with a grid of the caller's choice, as far as the rung leaves one.
+// A launch whose grid the caller chooses, as far as the variant allows.
 struct RungLaunch : CudaLaunch {
-  int block = 0;            // threads a block, a multiple of 32 up to Rung::most_threads; 0: the rung's own
-  int blocks = 0;           // 0: the rung's own
-  void* scratch = nullptr;  // Rung::scratch_bytes of device memory, on a 256-byte boundary; holds anything
-  const NppFunctions* npp = nullptr;  // of rungs that need it
-  const OwnVariant* own = nullptr;    // of rungs that are a user's
+  int block = 0;            // threads per block: a multiple of 32, at most Rung::most_threads; 0: the default
+  int blocks = 0;           // 0: the default
+  void* scratch = nullptr;  // Rung::scratch_bytes of device memory, aligned to 256 bytes, uninitialised
+  const NppFunctions* npp = nullptr;  // for variants that need it
+  const OwnVariant* own = nullptr;    // for a user's variants
 };
 
 enum class RungKind {
   reference,  // sequential, one thread
-  cpu,        // all threads of the processor
+  cpu,        // all host threads
   cuda
 };
 
-// What the lab holds a rung to.
+// The results that the lab requires.
 enum class Claim {
   exact,
-  near,  // a library's own rounding and border: each sample within 1, the outermost kRadius pixels aside
+  near,  // a library's own rounding and border: each sample within 1, except the outermost kRadius pixels
   wrong  // on purpose; exact only by luck
 };
 
-// What of a launch is free.
+// The part of a launch's grid that the caller chooses.
 enum class Grid {
-  any,        // every block and every number of blocks is right
-  covering,   // as many threads as there is work, so the image decides the number of blocks
-  one_a_bin,  // any, but more blocks than bins find nothing to do
-  own,        // the rung decides on both
+  any,        // any block size and any number of blocks
+  covering,   // one thread per item, so the image determines the number of blocks
+  one_a_bin,  // any, but blocks beyond the number of bins are idle
+  own,        // none: the variant determines both
 };
 
-// The fields that the rows of every ladder share.
+// The fields common to all ladders' rows.
 struct Variant {
   std::string_view name;    // unique in its ladder
   std::string_view idea;    // one line: what it does, or what it improves on
   std::string_view origin;  // who published or shipped it
-  bool foreign = false;     // another library's, as a baseline
-  bool production =
-      false;  // codecs and transfers: what the product runs; for a stage's rungs is_production()
+  bool foreign = false;     // from another library, as a baseline
+  bool production = false;  // codecs and transfers: the product runs it; for stages see is_production()
 };
 
-// What a rung runs: one of these five; of a CUDA rung none in a build without CUDA.
+// A variant's implementation: one of these five; none for a CUDA variant in a build without CUDA.
 struct RungFunction {
-  std::string_view functions;  // its name in the sources, for imgpipe bench --html
-  // First, what a stage of the product can have: its reference, its version for bands of rows (each share a
-  // band; all equally high but for one), its CUDA version, which has a grid of its own.
+  std::string_view functions;  // the function's name in the sources, for imgpipe bench --html
+  // The kinds that a stage of the product has: its reference; its version for bands of rows, where each share
+  // is a band and heights differ by at most one row; its CUDA version, which determines its grid.
   void (*reference)(const StageCall<Host>&) = nullptr;
   void (*cpu)(const StageCall<Host>&, const Band&) = nullptr;
   CudaStatus (*cuda)(const StageCall<Device>&, const CudaLaunch&) = nullptr;
-  // Then, what only the lab runs. Writes the share's part of `out`, or adds it to `histogram` (which is all
-  // zeros before the first share).
+  // The lab's kinds. `share` writes its part of `out` or adds it to `histogram`, which is zero at the start.
   void (*share)(const StageCall<Host>&, const Share&) = nullptr;
-  // The whole stage, asynchronously.
+  // Launches the whole stage asynchronously.
   CudaStatus (*launch)(const StageCall<Device>&, const RungLaunch&) = nullptr;
 };
 
-// What it needs, and what it is held to.
+// A variant's requirements, and what the lab checks.
 struct RungConditions {
   std::size_t (*scratch_bytes)(const FrameType&, const RungLaunch&) = nullptr;  // nullptr: none
-  // Brings a library's result from where it left it to where the stage has it; not timed. nullptr: it is
-  // there.
+  // Copies a library's result to the stage's output, untimed; nullptr if the result is already there.
   CudaStatus (*collect)(const StageCall<Device>&, const RungLaunch&) = nullptr;
   Claim claim = Claim::exact;
   Grid grid = Grid::any;
-  int most_threads = 1024;   // a block
-  bool wide = true;          // false: its offsets are 32 bits, so the input, padded, takes less than 2 GiB
-  int bins = kBins;          // of samples of 8 bits it counts v * bins / kBins
-  int shared_bytes = 0;      // that a block must be able to have; up to 48 KiB are everywhere
-  int capability = 0;        // the first compute capability that runs it, 90 for 9.0
+  int most_threads = 1024;   // per block
+  bool wide = true;          // false: offsets are 32 bits, so the padded input must be smaller than 2 GiB
+  int bins = kBins;          // 8-bit samples: v is counted in bin v * bins / kBins
+  int shared_bytes = 0;      // needed per block; up to 48 KiB are available everywhere
+  int capability = 0;        // minimum compute capability, 90 for 9.0
   bool interleaved = false;  // hist: takes interleaved RGB and makes three histograms
   bool counts_too = false;   // gray: also makes the histogram of what it writes
   bool needs_npp = false;    // calls RungLaunch::npp
-  const OwnVariant* own = nullptr;  // a user's, whom `launch` calls
+  const OwnVariant* own = nullptr;  // a user's variant, called by `launch`
 };
 
 struct Rung : Variant, RungFunction, RungConditions {
@@ -129,7 +126,7 @@ constexpr RungFunction named(std::string_view name,
                              CudaStatus (*launch)(const StageCall<Device>&, const RungLaunch&)) {
   return {.functions = name, .launch = launch};
 }
-// A function that this build lacks.
+// A function that is not in this build.
 constexpr RungFunction named(std::string_view name, std::nullptr_t) {
   return {.functions = name};
 }
@@ -147,25 +144,23 @@ constexpr Rung rung(std::string_view name, std::string_view idea, std::string_vi
                     const RungFunction& function, const RungConditions& conditions = {}) {
   return {{name, idea, origin}, function, conditions};
 }
-// The baselines: rungs of another library.
+// A baseline: a variant from another library.
 constexpr Rung foreign_rung(std::string_view name, std::string_view idea, std::string_view origin,
                             const RungFunction& function, const RungConditions& conditions) {
   return {{name, idea, origin, true}, function, conditions};
 }
 
-// For ladders of samples of 16 bits: the rung of that name of one of 8 bits, or the same idea with another
-// function. The ladder has it.
+// For 16-bit ladders: an 8-bit ladder's variant of that name, or its idea with another function. Must exist.
 [[nodiscard]] Rung same_rung(std::span<const Rung> ladder, std::string_view name);
 [[nodiscard]] Rung same_rung(std::span<const Rung> ladder, std::string_view name,
                              const RungFunction& function);
 
-// True when each share counts into a histogram of its own, all zeros before, and the caller adds them up.
+// Whether each share counts into its own zeroed histogram, for the caller to add up.
 [[nodiscard]] bool counts_apart(const Rung& rung, const Stage& stage);
 
-// Runs a share of a rung for the processor on the calling thread.
+// Runs a share of a host variant on the calling thread.
 void run_share(const Rung& rung, const StageCall<Host>& call, const Share& share);
 
-// Launches a rung for CUDA.
 [[nodiscard]] CudaStatus launch_rung(const Rung& rung, const StageCall<Device>& call,
                                      const RungLaunch& launch);
 

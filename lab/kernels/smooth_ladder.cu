@@ -1,4 +1,4 @@
-// The CUDA rungs of smooth, oldest first.
+// The CUDA variants of smooth, oldest first.
 #include "kernels/smooth/interior.cuh"
 #include "kernels/smooth/smooth.h"
 #include "lab/kernels/ladder.cuh"
@@ -8,14 +8,14 @@
 namespace imgpipe {
 namespace {
 
-// How many of i - 2 .. i + 2 lie in 0..size-1.
+// Returns how many of i - 2 .. i + 2 are in 0..size-1.
 __device__ __forceinline__ std::uint32_t taps_inside(std::int64_t i, std::int64_t size) {
   const std::int64_t first = i < kRadius ? 0 : i - kRadius;
   const std::int64_t end = i + kRadius < size ? i + kRadius + 1 : size;
   return static_cast<std::uint32_t>(end - first);
 }
 
-// 25 loads from global memory, each behind two checks.
+// Makes 25 loads from global memory, each after two checks.
 template <class T>
 __device__ T checked_mean(const SourceOf<T>& in, std::int64_t x, std::int64_t y) {
   std::uint32_t sum = 0;
@@ -32,7 +32,7 @@ __device__ T checked_mean(const SourceOf<T>& in, std::int64_t x, std::int64_t y)
   return weighted_mean<T>(sum, weights);
 }
 
-// A thread a pixel.
+// One thread per pixel.
 template <class T>
 __global__ __launch_bounds__(kMostBlockThreads) void naive_kernel(SourceOf<T> in, TargetOf<T> out) {
   const std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -45,7 +45,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void naive_kernel(SourceOf<T> in
 template <class T>
 using Tile = LabTile<T, kRadius>;
 
-// The 25 pixels of a tile around (x, y), coordinates of the tile with its margin.
+// Returns the sum of the 25 pixels from (x, y) on, in coordinates of the tile with its margin.
 template <class T>
 __device__ std::uint32_t window_sum(const Tile<T>& tile, int x, int y) {
   std::uint32_t sum = 0;
@@ -57,7 +57,7 @@ __device__ std::uint32_t window_sum(const Tile<T>& tile, int x, int y) {
   return sum;
 }
 
-// Every load is checked and gives 0 outside; every pixel counts its taps. Shared memory: a tile.
+// Every load is checked and is 0 outside; every pixel counts its taps. Shared memory: a tile.
 template <class T>
 __global__ __launch_bounds__(kMostBlockThreads) void tile_kernel(SourceOf<T> in, TargetOf<T> out) {
   __shared__ Tile<T> tile;
@@ -73,7 +73,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void tile_kernel(SourceOf<T> in,
   });
 }
 
-// Tiles that lie inside with all their windows: no check, and the number of taps is a constant.
+// Tiles whose windows are inside the image: no checks, and the number of taps is constant.
 template <class T>
 __global__ __launch_bounds__(kMostBlockThreads) void interior_kernel(SourceOf<T> in, TargetOf<T> out,
                                                                      Interior interior) {
@@ -87,7 +87,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void interior_kernel(SourceOf<T>
       });
 }
 
-// A thread a pixel of the border.
+// One thread per pixel of the border.
 template <class T>
 __global__ __launch_bounds__(kMostBlockThreads) void border_kernel(SourceOf<T> in, TargetOf<T> out,
                                                                    FrameType shape, Interior interior) {
@@ -101,7 +101,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void border_kernel(SourceOf<T> i
   }
 }
 
-// Whole tiles, from the first pixel that has a whole window.
+// Returns an area of whole tiles, starting at the first pixel with a whole window.
 Interior tiled_interior(const FrameType& shape, std::int64_t tile_rows) {
   const std::int64_t columns =
       shape.width <= 2 * kRadius ? 0 : (shape.width - 2 * kRadius) / kLabTileColumns * kLabTileColumns;
@@ -113,21 +113,21 @@ Interior tiled_interior(const FrameType& shape, std::int64_t tile_rows) {
 
 // ---- sums along rows, then down columns ---------------------------------------------------------------
 
-constexpr int kRun = kVectorPixels;  // columns of a thread, and rows' padding of the sums
+constexpr int kRun = kVectorPixels;  // columns per thread; row stride of the sums is a multiple of it
 
 IMGPIPE_HOST_DEVICE constexpr std::int64_t sums_stride(std::int64_t width) {
   return (width + kRun - 1) / kRun * kRun;
 }
 
-// A thread 16 neighbouring pixels and 4 on either side: each sum is the one before, plus the pixel that comes
-// in, less the one that goes out.
+// A thread handles 16 neighbouring pixels and reads 4 on either side: each sum is the previous one, plus the
+// pixel that enters, minus the pixel that leaves.
 __global__ __launch_bounds__(kMostBlockThreads) void row_sums_kernel(Source in, std::uint16_t* sums) {
   for (auto at = grid_stride<kRun>(in); at.inside(); at.next()) {
     const Sample8* from = in.row(at.y()) + at.x();
     const uint4 own = load_vector(from);
     const std::uint32_t words[6] = {at.x() > 0 ? load_word(from - 4) : 0,         own.x, own.y, own.z, own.w,
                                     at.left() > kRun ? load_word(from + kRun) : 0};
-    // pixel(k) is column x + k; columns beyond the image count nothing.
+    // pixel(k) is column x + k; columns beyond the image are 0.
     const auto pixel = [&](int k) { return k < at.left() ? byte_of(words, k + 4) : 0U; };
     std::uint32_t sum = pixel(-2) + pixel(-1) + pixel(0) + pixel(1);
     std::uint32_t packed[kRun / 2];
@@ -143,8 +143,8 @@ __global__ __launch_bounds__(kMostBlockThreads) void row_sums_kernel(Source in, 
   }
 }
 
-// A thread 4 columns of a strip of rows, walking down: each sum is the one above, plus the row that comes in,
-// less the one that goes out. Two sums lie in a word: 25 * 255 < 2^16.
+// A thread walks down 4 columns of a strip of rows: each sum is the one above, plus the row that enters,
+// minus the row that leaves. A word holds two sums: 25 * 255 < 2^16.
 constexpr std::int64_t kStripRows = 64;
 __global__ __launch_bounds__(kMostBlockThreads) void column_sums_kernel(const std::uint16_t* sums,
                                                                         Target out) {

@@ -10,26 +10,26 @@ namespace {
 
 constexpr unsigned kThreads = 128;
 constexpr unsigned kJoinThreads = 256;
-// Few decoders need 3,000 bytes to be in step.
+// Few decoders need 3,000 bytes to synchronise.
 constexpr int kRounds = 32;
 
 struct SubsequenceImage {
   NaiveScan scan;
   const std::uint8_t* stream;
   std::int16_t* coefficients;
-  std::uint32_t first, count;  // of the subsequences
+  std::uint32_t first, count;  // of the image's subsequences
 };
 struct Verdict {
   std::uint32_t damaged, ended_segments;
 };
 
-// The group's memory.
+// The group's memory on the device.
 struct Arrays {
   const SubsequenceImage* images;
   const NaiveSubsequence* subsequences;
   SymbolState* entries;
-  SymbolState* exits[2];  // of the round before and of this one
-  BlockSums* sums;        // of each subsequence; then of those before it
+  SymbolState* exits[2];  // of the previous round, and of this one
+  BlockSums* sums;        // of each subsequence; after join_kernel(), of those before it
   Verdict* verdicts;
   std::uint32_t count;
 };
@@ -80,8 +80,8 @@ __global__ __launch_bounds__(kThreads) void round_kernel(Arrays arrays) {
   arrays.exits[1][i] = exit;
 }
 
-// An image a block. What is still not in step is decoded by one thread; then every subsequence's sums become
-// those of all before it in its segment.
+// One block per image. One thread decodes the subsequences that are still out of step; then each one's sums
+// become the total of those before it in its segment.
 __global__ __launch_bounds__(kJoinThreads) void join_kernel(Arrays arrays) {
   const SubsequenceImage& image = arrays.images[blockIdx.x];
   const NaiveSubsequence* all = arrays.subsequences + image.first;

@@ -1,4 +1,4 @@
-// Tiles of a plane with a margin in shared memory, as simple as they can be: a thread a pixel, a block 32
+// The simplest tiles of a plane with a margin in shared memory: one thread per pixel; a block covers 32
 // columns and as many rows as it has warps.
 #pragma once
 
@@ -8,16 +8,15 @@ namespace imgpipe {
 
 constexpr int kLabTileColumns = kWarpLanes;
 
-// A tile and `Radius` pixels around it: at most 32 x 32 and the margin. Its own pixels begin at
-// sample[Radius][Radius].
+// A tile of at most 32 x 32 pixels with `Radius` more on each side; its own begin at sample[Radius][Radius].
 template <class T, int Radius>
 struct LabTile {
   static constexpr int kRoom = kLabTileColumns + 2 * Radius;
   static constexpr int kMostRows = kMostBlockThreads / kLabTileColumns + 2 * Radius;
   T sample[kMostRows][kRoom];
 
-  // All threads of a block together: load(x, y) gives the pixel so far from the tile's first one, for a tile
-  // of so many rows. A barrier belongs behind it.
+  // Loads a tile of `rows` rows with all threads of a block; load(x, y) returns the pixel at that offset from
+  // the tile's first. The caller adds a barrier.
   template <class Load>
   __device__ void fill(int rows, const Load& load) {
     for (int i = static_cast<int>(threadIdx.x); i < (rows + 2 * Radius) * kRoom;
@@ -26,10 +25,10 @@ struct LabTile {
   }
 };
 
-// A block strides over the tiles that cover `columns` x `rows` pixels: load(x, y) gives a pixel of theirs or
-// of their margins; use(x, y, column, row) is called by the thread of pixel (x, y), also beyond the last
-// column and row, whose window begins at tile.sample[row][column]. Barriers: a tile is complete before it is
-// used, and used before the next is loaded.
+// Strides over the tiles that cover `columns` x `rows` pixels; load(x, y) returns a pixel of a tile or its
+// margin. Each thread calls use(x, y, column, row) for its pixel, also beyond the last column and row; its
+// window begins at tile.sample[row][column]. Barriers: a tile is complete before use(), and used before the
+// next fill().
 template <class T, int Radius, class Load, class Use>
 __device__ void each_tile(LabTile<T, Radius>& tile, std::int64_t columns, std::int64_t rows, const Load& load,
                           const Use& use) {

@@ -1,4 +1,4 @@
-// Rungs of the codecs' ladders that the host's processor runs.
+// The host variants of the codecs' ladders.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace imgpipe {
 
-// What a rung made of one image of the group: what its work gives, the rest is empty.
+// A variant's result for one image of the group; members that its work does not produce are empty.
 struct CodecAnswer {
   bool in_order = true;
   std::vector<std::int16_t> coefficients;
@@ -26,25 +26,25 @@ struct CodecAnswer {
   std::vector<Part> parts;
 };
 
-// A rung of the host made ready for a group. Whatever throws in run() ends the run.
+// A host variant prepared for a group. An exception from run() ends the run.
 class HostCodecRun {
  public:
   virtual ~HostCodecRun() = default;
   HostCodecRun(const HostCodecRun&) = delete;
   HostCodecRun& operator=(const HostCodecRun&) = delete;
 
-  // Once before the shares of each run.
+  // Called once before the shares of each run.
   virtual void begin() {}
-  // A thread's share; all shares at the same time.
+  // Runs one thread's share; all shares run at the same time.
   virtual void run(const Share& share) = 0;
-  // Of the last run.
+  // Returns the last run's result.
   [[nodiscard]] virtual CodecAnswer answer(std::size_t image) = 0;
 
  protected:
   HostCodecRun() = default;
 };
 
-// A run that makes each image of the group on its own: thread `i` of `n` makes images i, i + n, i + 2n, ...
+// A run that processes images independently: thread `i` of `n` takes images i, i + n, i + 2n, ...
 class GroupRun : public HostCodecRun {
  public:
   void run(const Share& share) override {
@@ -64,15 +64,13 @@ class GroupRun : public HostCodecRun {
   std::size_t images_;
 };
 
-// Entropy decoding: bit by bit on one thread; libjpeg-turbo or our decoder, an image a thread; all threads at
-// one image.
+// Entropy decoding: one thread; libjpeg-turbo or our decoder, one image per thread; all threads on one image.
 MakeHostCodec sequential_entropy, turbo_entropy, own_entropy, speculative_entropy;
-// Reconstruction: on one thread; bands of MCU rows.
+// Reconstruction: on one thread; by bands of MCU rows.
 MakeHostCodec sequential_reconstruction, simd_reconstruction;
-// Whole decoding: an image a thread; all threads at one image.
+// Whole decoding: libjpeg-turbo and our decoder, one image per thread; all threads on one image.
 MakeHostCodec turbo_decoding, own_decoding, band_decoding;
-// Encoding, grey: on one thread; an image a thread. Packing, grey: byte by byte on one thread; a strip a
-// thread.
+// Encoding and packing, grey: on one thread; one image or one strip per thread.
 MakeHostCodec sequential_encoding, turbo_encoding, sequential_packing, strip_packing;
 
 }  // namespace imgpipe

@@ -14,7 +14,7 @@
 namespace imgpipe {
 namespace {
 
-// Runs that fill one image each.
+// A run that produces the pixels of each image.
 class PixelRun : public GroupRun {
  public:
   explicit PixelRun(const CodecGroup& group) : GroupRun(group) {
@@ -57,7 +57,7 @@ class SequentialReconstruction final : public PixelRun {
   std::vector<std::uint8_t> planes_;
 };
 
-// Bands of MCU rows, each with the rows around it that its pixels are mixed of.
+// Reconstructs bands of MCU rows, each with the rows around it that upsampling reads.
 class SimdReconstruction final : public PixelRun {
  public:
   explicit SimdReconstruction(const CodecGroup& group)
@@ -84,7 +84,7 @@ class SimdReconstruction final : public PixelRun {
   }
 
  private:
-  static constexpr std::int64_t kBandRows = 16;  // of MCUs
+  static constexpr std::int64_t kBandRows = 16;  // MCU rows
 
   void make_band(const HostView& image, std::int64_t first,
                  const std::vector<std::unique_ptr<std::uint8_t[]>>& samples) const {
@@ -141,7 +141,7 @@ class ImageDecoding final : public PixelRun {
   DecodeOptions options_;
 };
 
-// All threads take bands of one image, then of the next.
+// All threads read bands of one image, then of the next.
 class BandDecoding final : public PixelRun {
  public:
   explicit BandDecoding(const CodecGroup& group) : PixelRun(group), open_(group.images) {}

@@ -54,10 +54,7 @@ class SequentialEntropy final : public GroupRun {
   std::vector<char> in_order_;
 };
 
-// ---- libjpeg-turbo ---------------------------------------------------------------------------------------
-
-// One decoder. As in jpeg_reader.cpp, the functions that libjpeg jumps back into hold no object with a
-// destructor.
+// As in jpeg_reader.cpp, functions that libjpeg jumps back into hold no object with a destructor.
 class TurboCoefficients {
  public:
   TurboCoefficients() {
@@ -72,7 +69,7 @@ class TurboCoefficients {
   TurboCoefficients(const TurboCoefficients&) = delete;
   TurboCoefficients& operator=(const TurboCoefficients&) = delete;
 
-  // The arrays are kept until the next one.
+  // The coefficient arrays stay valid until the next call.
   bool read(std::span<const std::byte> file) {
     if (setjmp(errors_.jump) != 0) return false;
     jpeg_abort_decompress(&decoder_);
@@ -102,7 +99,7 @@ class TurboCoefficients {
 
  private:
   struct Errors {
-    jpeg_error_mgr base;  // first: libjpeg hands back a pointer to it
+    jpeg_error_mgr base;  // first: libjpeg passes a pointer to it
     std::jmp_buf jump;
   };
   bool create() {
@@ -136,8 +133,6 @@ class TurboEntropy final : public GroupRun {
   std::vector<char> done_;
 };
 
-// ---- our own decoder -------------------------------------------------------------------------------------
-
 CodecAnswer answer_of(const CodecSubject& subject, const std::vector<TrueBlocks>& blocks, bool complete) {
   CodecAnswer answer;
   answer.in_order = complete;
@@ -146,13 +141,13 @@ CodecAnswer answer_of(const CodecSubject& subject, const std::vector<TrueBlocks>
   return answer;
 }
 
-// Pieces of one image, whoever asks for one.
+// The pieces of one image, for all threads.
 class SharedPieces {
  public:
   explicit SharedPieces(const CodecSubject& subject)
       : pieces_(subject.jpeg.scan, subject.jpeg.tables, kPieceBytes) {}
 
-  // Decodes pieces until there are none to begin.
+  // Decodes pieces until none is left to start.
   void help() {
     std::unique_lock lock(mutex_);
     while (!failed_) {
@@ -191,7 +186,7 @@ class SharedPieces {
 
   ScanPieces pieces_;
   std::mutex mutex_;
-  std::deque<std::shared_ptr<Piece>> claimed_;  // in order; empty ones are being decoded
+  std::deque<std::shared_ptr<Piece>> claimed_;  // in order; null while being decoded
   bool joining_ = false, failed_ = false;
   std::vector<TrueBlocks> blocks_;
 };

@@ -161,8 +161,6 @@ LabResult CodecLab::run(const CodecRung& rung, CodecWork work, const LabOptions&
   return result;
 }
 
-// ---- the host --------------------------------------------------------------------------------------------
-
 namespace {
 
 class HostCodecLab final : public CodecLab {

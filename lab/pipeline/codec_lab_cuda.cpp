@@ -1,4 +1,3 @@
-// Rungs of the codecs' ladders on a CUDA device.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -37,7 +36,7 @@ class CudaCodecLab final : public CodecLab {
       nvjpeg_run_ = make_nvjpeg_run(rung, group(), (*sets_)[0].tasks, crew_, device_.info().index,
                                     *nvjpeg_->functions(), refusal);
       if (!nvjpeg_run_) return "nvJPEG: " + refusal;
-      return nvjpeg_says(nvjpeg_run_->run());  // once, so that a refusal is none of the rung's
+      return nvjpeg_says(nvjpeg_run_->run());  // a trial, so that a refusal is not a wrong result
     }
     if (rung.from_host) return "";
     const std::size_t set_bytes = std::max<std::size_t>(1, sets_->bytes());
@@ -95,7 +94,7 @@ class CudaCodecLab final : public CodecLab {
         copy.filtered = part.filtered;
         if (part.offset > set.first.run->memory().bytes ||
             part.bytes > set.first.run->memory().bytes - part.offset)
-          continue;  // beyond its memory: no bytes, which is wrong
+          continue;  // out of bounds: no bytes, so the check fails
         copy.bytes.resize(part.bytes);
         device_.copy_down(copy.bytes.data(), set.first.data() + part.offset, part.bytes);
       }
@@ -130,8 +129,6 @@ class CudaCodecLab final : public CodecLab {
   [[nodiscard]] const Image& picture() const { return group().subject->picture(rung_->pixels); }
   static std::string nvjpeg_says(const std::string& text) { return text.empty() ? "" : "nvJPEG: " + text; }
 
-  // ---- runs ----------------------------------------------------------------------------------------------
-
   void start(const CodecSet& set) const {
     for (const CodecSet::Part* part : {&set.first, &set.second}) {
       if (part->run)
@@ -139,7 +136,7 @@ class CudaCodecLab final : public CodecLab {
     }
   }
 
-  // Staged by all threads into pinned memory, sent up and decoded.
+  // Stages the scans into pinned memory with all threads, uploads and decodes them.
   void run_from_host() {
     const CodecSubject& subject = *group().subject;
     CodecSet& set = (*sets_)[0];

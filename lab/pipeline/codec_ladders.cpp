@@ -1,4 +1,3 @@
-// The tables of the codecs' ladders.
 #include <array>
 
 #include "lab/kernels/naive_groups.h"

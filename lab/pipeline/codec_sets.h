@@ -14,11 +14,11 @@
 
 namespace imgpipe {
 
-inline constexpr std::size_t kCodecAlignment = 256;  // of whatever a group has in device memory
+inline constexpr std::size_t kCodecAlignment = 256;  // of each part of a group in device memory
 
-// A group's place in device memory, ready to be launched.
+// A group in device memory, ready to launch.
 struct CodecSet {
-  struct Part {  // a half of decoding, or all of a rung
+  struct Part {  // one half of decoding, or the whole variant
     std::unique_ptr<CodecRun> run;
     DeviceBuffer memory;
 
@@ -33,26 +33,26 @@ struct CodecSet {
   Part first, second;
 };
 
-// The same group several times, for one rung: what it takes is there.
+// Copies of one group for one variant, with only the memory that the variant needs.
 class CodecSets {
  public:
-  // All outlive it. Throws Error(input) for a scan that cannot be staged.
+  // The arguments must outlive it. Throws Error(input) for a scan that cannot be staged.
   CodecSets(const CodecGroup& group, const CodecRung& rung, CodecWork work, const TimedDevice& device);
 
   // Throws Error(memory).
   void add();
   [[nodiscard]] std::size_t count() const { return sets_.size(); }
   [[nodiscard]] CodecSet& operator[](std::size_t i) const { return *sets_[i]; }
-  // Bytes of the first one.
+  // Returns the size of the first set.
   [[nodiscard]] std::size_t bytes() const;
-  // Rubbish in all that the rung is to write.
+  // Fills the variant's outputs with garbage.
   void spoil(const CodecSet& set) const;
 
   [[nodiscard]] bool takes_stream() const { return staged_.has_value(); }
   [[nodiscard]] bool gives_pixels() const {
     return work_ == CodecWork::reconstruction || work_ == CodecWork::decoding;
   }
-  // With takes_stream().
+  // Requires takes_stream().
   [[nodiscard]] const StagedScan& staged() const { return staged_->scan(); }
 
  private:
@@ -68,8 +68,7 @@ class CodecSets {
   CodecWork work_;
   const TimedDevice& device_;
   std::optional<StagedCopy> staged_;
-  // What an image has, one behind the other; what the rung does not need takes nothing. The staged bytes come
-  // first.
+  // Offsets of an image's parts after the staged bytes. Unneeded parts take no space.
   struct {
     std::size_t coefficients = 0, plane = 0, counts = 0, all = 0;
   } places_;

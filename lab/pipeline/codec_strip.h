@@ -1,4 +1,4 @@
-// A strip of a PNG as the program's writer makes it at level 1.
+// A strip of a PNG, as the program's writer makes it at level 1.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,22 @@
 namespace imgpipe {
 
 struct RightStrip {
-  std::vector<std::byte> bytes;     // the block of deflate
-  std::vector<std::byte> filtered;  // the filtered rows, where the rule has ISA-L tried on them; else empty
+  std::vector<std::byte> bytes;     // the deflate block
+  std::vector<std::byte> filtered;  // the filtered rows if the rule tries ISA-L on them, else empty
   std::uint32_t adler = 1;          // of the filtered rows
 };
 
-// `last`: of its image.
+// `last`: the strip is the last of its image.
 [[nodiscard]] RightStrip right_strip(ConstHostPlane rows, bool last);
 
-// Packs strips as a host's thread does, one after the other.
+// Packs strips one after the other, as one host thread does.
 class StripPacker {
  public:
   StripPacker();
   ~StripPacker();
   StripPacker(const StripPacker&) = delete;
   StripPacker& operator=(const StripPacker&) = delete;
-  // `strip.filtered` stays empty.
+  // Does not set `strip.filtered`.
   void pack(ConstHostPlane rows, bool last, RightStrip& strip);
 
  private:

@@ -13,7 +13,7 @@
 namespace imgpipe {
 namespace {
 
-// False where it is none of our own decoder's.
+// Returns false if our own decoder does not accept the file.
 bool read_scan(std::span<const std::byte> file, JpegScan& jpeg) {
   const std::unique_ptr<LibraryJpeg> library = open_library_jpeg(file, {});
   const std::optional<BaselineScan> scan = library->baseline();
@@ -33,7 +33,7 @@ Image decoded(std::span<const std::byte> file) {
   return image;
 }
 
-// Piece after piece, each from the true end of the one before: nothing is guessed.
+// Decodes piece after piece, each from the true end of the previous one, without guesses.
 std::vector<std::int16_t> decoded_coefficients(const JpegScan& jpeg) {
   ScanPieces pieces(jpeg.scan, jpeg.tables, kPieceBytes);
   std::vector<std::int16_t> all(

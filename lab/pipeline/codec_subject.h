@@ -1,5 +1,5 @@
-// What the codecs' ladders work on, with the right answers. libjpeg-turbo and the program's own writers,
-// which the tests hold against other libraries, say what is right.
+// The input of the codecs' ladders and the expected results. These come from libjpeg-turbo and the program's
+// own writers, which the tests compare with other libraries.
 #pragma once
 
 #include <cstddef>
@@ -19,21 +19,21 @@
 
 namespace imgpipe {
 
-// What --stage calls them.
+// Values of --stage.
 inline constexpr std::string_view kJpegLadders = "jpeg";
 inline constexpr std::string_view kPngLadder = "png";
 
 struct CodecSubject {
-  // Decoding; of the PNG ladder without these three.
+  // For decoding; empty in the PNG ladder.
   std::vector<std::byte> file;
   JpegScan jpeg;                           // of `file`
-  std::vector<std::int16_t> coefficients;  // as EntropyTask has them
+  std::vector<std::int16_t> coefficients;  // in EntropyTask's order
 
-  // The picture: what the file holds, what `gray` makes of it, its histogram.
+  // The image: the file's pixels, the result of `gray`, and its histogram.
   Image pixels, grey;
   std::vector<std::uint64_t> counts;
 
-  // Encoding: the files' entropy-coded data, the files' sizes; strips.
+  // For encoding: the files' entropy-coded data and sizes; strips.
   std::vector<std::byte> grey_scan, color_scan;
   std::size_t grey_file_bytes = 0, color_file_bytes = 0;
   std::vector<RightStrip> grey_strips, pixel_strips;
@@ -45,7 +45,7 @@ struct CodecSubject {
   [[nodiscard]] std::size_t stream_bytes() const { return file.size(); }
 };
 
-// A group: the same subject so many times.
+// Several copies of one subject.
 struct CodecGroup {
   std::shared_ptr<const CodecSubject> subject;
   std::size_t images = 8;
@@ -53,18 +53,18 @@ struct CodecGroup {
 
 inline constexpr int kLabQuality = 90;
 
-// Of a JPEG that the program's own decoder takes. Throws Error(input) for others.
+// Takes a JPEG that the program's own decoder accepts; throws Error(input) for others.
 [[nodiscard]] std::shared_ptr<const CodecSubject> make_jpeg_subject(std::vector<std::byte> file);
-// Of an image of 1 or 3 channels: to be packed.
+// Takes an image of 1 or 3 channels, to be packed.
 [[nodiscard]] std::shared_ptr<const CodecSubject> make_png_subject(Image image);
 
-// A file of an image, as `imgpipe` writes it at kLabQuality.
+// Encodes an image as `imgpipe` does at kLabQuality.
 [[nodiscard]] std::vector<std::byte> jpeg_of(const Image& image);
 
-// The entropy-coded data of a JPEG, without the end marker. `file`: of the program's own decoder.
+// Returns the entropy-coded data of a JPEG that our own decoder accepts, without the end marker.
 [[nodiscard]] std::span<const std::byte> coded_data(std::span<const std::byte> file);
 
-// Blocks of a list to coefficients as EntropyTask has them, from block `first` of the scan on.
+// Writes the blocks to their positions in a scan's coefficients, in EntropyTask's order.
 struct TrueBlocks;
 void expand_blocks(const BaselineScan& scan, const TrueBlocks& blocks, std::int16_t* coefficients);
 

@@ -1,4 +1,3 @@
-// The lab's threads.
 #pragma once
 
 #include <barrier>
@@ -13,10 +12,10 @@
 
 namespace imgpipe {
 
-// Threads that wait for work, so that a run's time holds none of their making. The caller is the first.
+// Threads that wait for work, so that a run's time does not include starting them. The caller is thread 0.
 class Crew {
  public:
-  // Fewer where the system gives no more.
+  // Starts fewer threads if the system provides no more.
   explicit Crew(int count)
       : barrier_(count),
         others_(start_threads(count - 1, [this](int other) { stand_by(other + 1); })),
@@ -28,8 +27,7 @@ class Crew {
   Crew& operator=(const Crew&) = delete;
 
   [[nodiscard]] int count() const { return count_; }
-  // Calls work(0) to work(count - 1), each on its own thread; returns when all are done. Throws what one of
-  // them has thrown.
+  // Calls work(0) to work(count - 1), each on its own thread, and waits. Rethrows one of their exceptions.
   void run(const std::function<void(int)>& work) {
     work_ = &work;
     barrier_.arrive_and_wait();
@@ -63,7 +61,7 @@ class Crew {
 
   std::barrier<> barrier_;
   const std::function<void(int)>* work_ = nullptr;
-  std::mutex mutex_;  // of error_
+  std::mutex mutex_;  // guards error_
   std::exception_ptr error_;
   std::vector<std::thread> others_;
   int count_;

@@ -1,4 +1,4 @@
-// Where an answer first differs from the right one, for people who look for their mistake.
+// Where a result first differs from the expected one, for users who look for their mistake.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,7 @@
 
 namespace imgpipe {
 
-// "first at x 3, y 0: 17 is right, got 0", or of stages that count "bin 17: 4 is right, got 0"; "" where
-// there is no difference.
+// Returns "first at x 3, y 0: 17 is right, got 0" or "first in bin 17: 4 is right, got 0"; "" if equal.
 [[nodiscard]] std::string first_difference(const LabSubject& subject, const ConstHostView& out,
                                            const std::vector<std::uint64_t>& counts);
 

@@ -1,5 +1,4 @@
-// A plane in device memory among canaries, which shows who writes where nothing is to be written. Only for
-// CUDA builds.
+// A plane in device memory between canaries, which reveal writes out of bounds. Only for CUDA builds.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +16,7 @@ namespace imgpipe {
 // guard | row | padding | row | padding ... | guard
 class GuardedPlane {
  public:
-  // `extra_vectors`: of 16 bytes, that the rows are further apart than they need to be.
+  // Rows are `extra_vectors` * 16 bytes further apart than necessary.
   GuardedPlane(const Shape& shape, int extra_vectors) : shape_(shape) {
     const std::int64_t pixels = (shape.width + kDeviceRowPixels - 1) / kDeviceRowPixels * kDeviceRowPixels;
     const std::int64_t row = pixels * shape.channels * bytes_per_sample(shape.sample);
@@ -27,12 +26,12 @@ class GuardedPlane {
     buffer_.reserve(host_.size());
   }
 
-  // Canaries, and these pixels, if any.
+  // Uploads canaries and, unless nullptr, `pixels`.
   void upload(const ConstHostView* pixels) {
     place(pixels);
     IMGPIPE_CUDA(cudaMemcpy(buffer_.data(), host_.data(), host_.size(), cudaMemcpyHostToDevice));
   }
-  // Canaries alone; the pixels come with arrive().
+  // Uploads canaries alone; arrive() copies the pixels.
   void upload_late(const ConstHostView& pixels) {
     IMGPIPE_CUDA(cudaMemcpy(buffer_.data(), host_.data(), host_.size(), cudaMemcpyHostToDevice));
     place(&pixels);
@@ -44,8 +43,8 @@ class GuardedPlane {
         cudaMemcpyAsync(buffer_.data(), late_.data(), host_.size(), cudaMemcpyDeviceToDevice, stream.get()));
   }
 
-  // "", or where a byte has changed that was not to: with `pixels`, which get what is there now, any that is
-  // no pixel's; without, any at all.
+  // Returns the position of a byte that must not have changed but did, or "". With `pixels`, which receives
+  // the image, its bytes may change; without, no byte may.
   [[nodiscard]] std::string download(const HostView* pixels) {
     std::vector<std::byte> now(host_.size());
     IMGPIPE_CUDA(cudaMemcpy(now.data(), buffer_.data(), now.size(), cudaMemcpyDeviceToHost));

@@ -1,49 +1,50 @@
-// For CUDA kernels that `imgpipe bench --with FILE.cu` checks and times beside its own. The program brings
-// this file along: FILE.cu includes "imgpipe_kernel.h" and needs no path to it. A variant is a name, a line
-// that says its idea, and code for the host that launches one kernel or several:
+// For CUDA kernels that `imgpipe bench --with FILE.cu` checks and times alongside its own. The program
+// provides this file: FILE.cu includes "imgpipe_kernel.h" without a path. A variant is a name, a line that
+// describes its idea, and host code that launches one or more kernels:
 //
 //   #include "imgpipe_kernel.h"
 //
 //   __global__ void count(const uint8_t* in, size_t pitch, int width, int height, unsigned long long* counts)
 //   {...}
 //
-//   IMGPIPE_HIST(mine, "a thread a pixel, counters in global memory") {
+//   IMGPIPE_HIST(mine, "one thread per pixel, counters in global memory") {
 //     cudaMemsetAsync(call.counts, 0, 256 * sizeof(*call.counts), call.stream);
 //     count<<<blocks, 256, 0, call.stream>>>(call.in, call.in_pitch, call.width, call.height, call.counts);
 //   }
 //
-// `imgpipe bench --template STAGE` writes a whole file to begin with. What is in `call`, by stage (of all:
-// see ImgpipeLaunch, ImgpipeImage):
+// `imgpipe bench --template STAGE` writes a complete file to start from. Contents of `call`, by stage (for
+// all stages, see ImgpipeLaunch and ImgpipeImage):
 //
 //   macro                             in              out             counts
 //   IMGPIPE_GRAY, _GRAY16             RGB, RGB, ...   grey
 //   IMGPIPE_HIST, _HIST16             grey                            written: 256, or 65536
-//   IMGPIPE_CONTRAST, _CONTRAST16     grey            grey            those of `in`, to be read
-//   IMGPIPE_EQUALIZE                  grey            grey            those of `in`, to be read
+//   IMGPIPE_CONTRAST, _CONTRAST16     grey            grey            those of `in`, read-only
+//   IMGPIPE_EQUALIZE                  grey            grey            those of `in`, read-only
 //   IMGPIPE_SMOOTH, _SMOOTH16         grey            grey
 //   IMGPIPE_MEDIAN, _MEDIAN5          grey            grey            (3x3; 5x5)
 //   IMGPIPE_CLAHE                     grey            grey
 //
-// Samples are uint8_t; of names that end in 16, uint16_t. What a pixel becomes: docs/pixels.md, with every
-// option as it is preset. The rules:
+// Samples are uint8_t, or uint16_t for names that end in 16. docs/pixels.md defines the results; all options
+// have their defaults. Rules:
 //
-// - All pointers are to device memory. Whatever is launched, copied or cleared is on call.stream.
-// - The host waits for nothing and allocates nothing (IMGPIPE_SCRATCH is for that): the stream is timed.
-// - `out`, and counts that are to be written, hold rubbish before. The input is not to be changed.
-// - Sides are anything from 1 x 1. Up to 15 pixels behind a row's end may be read (they mean nothing).
-// - Nothing but the image's own pixels may be written.
-// - Errors of launches need not be asked for: what cudaGetLastError() has at the end is reported.
+// - All pointers are to device memory. Launch, copy and clear on call.stream only.
+// - The host must not wait or allocate (use IMGPIPE_SCRATCH instead): the stream is timed.
+// - `out`, and counts to be written, hold garbage at first. Do not change the input.
+// - Images have any size from 1 x 1. Up to 15 pixels after a row's end may be read; their values are
+//   undefined.
+// - Write only the image's own pixels.
+// - Checks for launch errors are unnecessary: cudaGetLastError() is called at the end and its error reported.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-// What a program and a file must agree on: the structures below.
+// The version of the structures below; program and file must have the same.
 #define IMGPIPE_KERNEL_ABI 1
 
 struct CUstream_st;
 
-// ---- between the program and the compiled file: what the macros below hide -----------------------------
+// ---- interface between the program and the compiled file, hidden by the macros below -------------------
 
 struct ImgpipeShape {
   int width, height;
@@ -66,28 +67,28 @@ struct ImgpipeVariant {
   const char* stage;
   const char* name;
   const char* idea;
-  int (*launch)(const struct ImgpipeCall*);             // a cudaError_t; NULL: of IMGPIPE_SCRATCH
-  size_t (*scratch_bytes)(const struct ImgpipeShape*);  // NULL: of a variant
+  int (*launch)(const struct ImgpipeCall*);             // a cudaError_t; NULL for IMGPIPE_SCRATCH
+  size_t (*scratch_bytes)(const struct ImgpipeShape*);  // NULL for a variant
   const struct ImgpipeVariant* next;
 };
 
-// What the compiled file exports: the number above, the list of its variants, and cudaSetDevice.
+// Exported by the compiled file: the version above, the list of its variants, and cudaSetDevice.
 typedef int ImgpipeAbi(void);
 typedef const struct ImgpipeVariant* ImgpipeVariants(void);
 typedef int ImgpipeUseDevice(int device);
 
 #ifdef __CUDACC__
 
-// ---- what a variant is called with ------------------------------------------------------------------
+// ---- arguments of a variant -------------------------------------------------------------------------
 
 struct ImgpipeLaunch {
-  cudaStream_t stream;  // everything is done on it
-  int multiprocessors;  // of the device: what grids that stride over the image are sized by
-  void* scratch;        // memory of IMGPIPE_SCRATCH, on a 256-byte boundary, holding anything; else nullptr
+  cudaStream_t stream;  // for all work
+  int multiprocessors;  // of the device, for the size of grids that stride over the image
+  void* scratch;        // for IMGPIPE_SCRATCH: aligned to 256 bytes, uninitialised; else nullptr
   size_t scratch_bytes;
 };
 
-// Row y begins at in + y * in_pitch bytes: a multiple of 16, as the first pixel's address is.
+// Row y begins at in + y * in_pitch bytes. The first pixel's address and in_pitch are multiples of 16.
 template <class T>
 struct ImgpipeImage : ImgpipeLaunch {
   const T* in;
@@ -102,7 +103,7 @@ struct ImgpipeFilter : ImgpipeImage<T> {
   size_t out_pitch;
 };
 
-// contrast, equalize: and the histogram of `in`, a counter for every value.
+// contrast, equalize: also the histogram of `in`, one counter per value.
 template <class T>
 struct ImgpipeCounted : ImgpipeFilter<T> {
   const unsigned long long* counts;
@@ -114,7 +115,7 @@ struct ImgpipeHist : ImgpipeImage<T> {
   unsigned long long* counts;
 };
 
-// Row y of an image that begins at `first`.
+// Returns row y of an image that begins at `first`.
 template <class T>
 __host__ __device__ inline T* imgpipe_row(T* first, size_t pitch, int y) {
   return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(first) + static_cast<size_t>(y) * pitch);
@@ -135,8 +136,8 @@ __host__ __device__ inline T* imgpipe_row(T* first, size_t pitch, int y) {
 #define IMGPIPE_CONTRAST16(name, idea) IMGPIPE_VARIANT_OF(contrast16, name, idea, ImgpipeCounted<uint16_t>)
 #define IMGPIPE_SMOOTH16(name, idea) IMGPIPE_VARIANT_OF(smooth16, name, idea, ImgpipeFilter<uint16_t>)
 
-// Bytes of call.scratch that a variant of this stage wants for an image of this shape; what stands behind it
-// in braces returns them:   IMGPIPE_SCRATCH(smooth, mine) { return size_t(shape.width) * shape.height * 2; }
+// Defines how many bytes of call.scratch a variant of this stage needs for an image of this shape:
+//   IMGPIPE_SCRATCH(smooth, mine) { return size_t(shape.width) * shape.height * 2; }
 #define IMGPIPE_SCRATCH(stage, name)                                          \
   static size_t imgpipe_scratch_##stage##_##name(const ImgpipeShape& shape);  \
   static size_t imgpipe_bytes_##stage##_##name(const ImgpipeShape* shape) {   \
@@ -159,7 +160,7 @@ __host__ __device__ inline T* imgpipe_row(T* first, size_t pitch, int y) {
       {#stage, #name, idea, imgpipe_launch_##stage##_##name, nullptr, nullptr}); \
   static void imgpipe_run_##stage##_##name([[maybe_unused]] const Call& call)
 
-// ---- how they do it -----------------------------------------------------------------------------------
+// ---- implementation -----------------------------------------------------------------------------------
 
 template <class T>
 inline void imgpipe_fill(const ImgpipeCall& from, ImgpipeImage<T>& to) {
@@ -189,7 +190,7 @@ inline void imgpipe_fill(const ImgpipeCall& from, ImgpipeHist<T>& to) {
   to.counts = from.counts;
 }
 
-// Internal linkage: two files that are loaded side by side have a list each.
+// Internal linkage: two loaded files have separate lists.
 static ImgpipeVariant* imgpipe_first_variant = nullptr;
 static ImgpipeVariant* imgpipe_last_variant = nullptr;
 
@@ -211,7 +212,7 @@ extern "C" __attribute__((visibility("default"), used)) int imgpipe_kernel_abi(v
 extern "C" __attribute__((visibility("default"), used)) const ImgpipeVariant* imgpipe_kernel_variants(void) {
   return imgpipe_first_variant;
 }
-// This file has a CUDA runtime of its own, on the same device and context as the program's.
+// This file has its own CUDA runtime, on the same device and context as the program's.
 extern "C" __attribute__((visibility("default"), used)) int imgpipe_kernel_use_device(int device) {
   return cudaSetDevice(device);
 }

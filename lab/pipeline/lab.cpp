@@ -21,7 +21,7 @@ std::vector<std::uint64_t> counts_of(const ConstHostView& plane) {
   return counts;
 }
 
-// Of each channel of an interleaved image.
+// Returns the counts of each channel of an interleaved image.
 std::vector<std::uint64_t> channel_counts(const Image& image) {
   const Shape& shape = image.shape();
   const FrameType mixed = frame_type_of(shape);
@@ -41,7 +41,7 @@ std::vector<std::uint64_t> channel_counts(const Image& image) {
   return all;
 }
 
-// Rows above its own that a row of the output needs, inside a large image.
+// Returns how many rows above its own an output row needs, inside a large image.
 std::int64_t margin_of(const LabSubject& subject) {
   constexpr std::int64_t kInside = 1000;
   FrameType large = subject.in_type();
@@ -50,7 +50,7 @@ std::int64_t margin_of(const LabSubject& subject) {
   return kInside - rows_needed(stage, large, subject.parameters, {kInside, kInside + 1}).first;
 }
 
-// Of a rung in which no difference was found.
+// Describes a variant's result; valid only if it matched the reference.
 std::string verdict(const Rung& rung, const LabSubject& subject) {
   if (rung.claim != Claim::near) return "exact";
   const std::int64_t border = 2 * margin_of(subject);
@@ -59,7 +59,7 @@ std::string verdict(const Rung& rung, const LabSubject& subject) {
   return all_border ? "all border, not compared" : "within 1";
 }
 
-// Of the pixels that are not the outermost `margin`, those that differ by more than allowed.
+// Compares the pixels inside a border of `margin`; those that differ by at most `allowed` count as equal.
 template <class T>
 Difference difference_of(const Plane<const T, Host>& expected, const Plane<const T, Host>& out,
                          std::int64_t margin, int allowed) {
@@ -149,7 +149,7 @@ std::vector<std::uint64_t> folded(const std::vector<std::uint64_t>& counts, int 
 std::string unmet_need(const Rung& rung, const LabOptions& options, const Shape& in) {
   const bool on_cuda = rung.kind() == RungKind::cuda;
   if (on_cuda && rung.cuda == nullptr && rung.launch == nullptr) return "this build has no CUDA";
-  constexpr std::int64_t kMostPadding = 128;  // samples of a row, for each channel
+  constexpr std::int64_t kMostPadding = 128;  // samples per row and channel
   constexpr std::int64_t kMostOffset = std::numeric_limits<std::int32_t>::max();
   if (!rung.wide && (in.width + kMostPadding) * in.channels * in.height > kMostOffset)
     return "takes images of less than 2 GiB";

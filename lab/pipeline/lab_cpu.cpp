@@ -1,4 +1,3 @@
-// Rungs of the processor: a crew of threads that stands ready, each with its share.
 #include <algorithm>
 #include <utility>
 
@@ -10,8 +9,8 @@
 namespace imgpipe {
 namespace {
 
-// Copies of the input and room for outputs, taken in turn: together larger than most last-level caches, so
-// that a run does not find its pixels where the run before left them.
+// Copies of the input and output, used in turn. Together they are larger than most last-level caches, so that
+// a run does not find its pixels in the cache.
 constexpr std::int64_t kRotatingBytes = std::int64_t{192} << 20;
 constexpr std::int64_t kMostSets = 64;
 
@@ -41,7 +40,7 @@ class CpuLab final : public LabDevice {
       copy_pixels(subject().in.untyped_view(), set.in.untyped_view());
       if (!subject().expected.empty()) {
         set.out = Image(subject().expected.shape());
-        // So that its pages are there.
+        // Touches the output's pages.
         copy_pixels(subject().expected.untyped_view(), set.out.untyped_view());
       }
       sets_.push_back(std::move(set));
@@ -52,7 +51,7 @@ class CpuLab final : public LabDevice {
         static_cast<std::size_t>(found_bytes(*subject().stage, subject().in_type(), subject().parameters)));
   }
 
-  // Once for all bands, as the product does.
+  // Derives the stage's data once for all bands, as the product does.
   void find(StageCall<Host>& call) {
     const Stage& stage = *subject().stage;
     if (stage.find_part == nullptr) {

@@ -1,4 +1,3 @@
-// Rungs of a CUDA device.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -27,7 +26,7 @@ class CudaLab final : public LabDevice {
   }
 
  private:
-  // Set `i`: the input's plane, then the output's.
+  // Set `i` is the input's plane, then the output's.
   [[nodiscard]] DeviceView plane(std::size_t set, bool output) const {
     const Shape shape = output ? subject().expected.shape() : subject().in.shape();
     auto* base = static_cast<std::byte*>(sets_.data()) + set * set_bytes_ + (output ? in_bytes_ : 0);
@@ -46,7 +45,7 @@ class CudaLab final : public LabDevice {
     return call;
   }
 
-  // Loaded when a rung first asks for it.
+  // Loads NPP when a variant first needs it.
   const NppLibrary& npp() {
     if (!npp_) npp_.emplace();
     return *npp_;

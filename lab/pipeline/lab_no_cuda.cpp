@@ -1,4 +1,4 @@
-// In place of the _cuda.cpp files of the lab in a build without the CUDA toolkit.
+// Replaces the lab's _cuda.cpp files in a build without the CUDA toolkit.
 #include "images/error.h"
 #include "lab/pipeline/codec_lab.h"
 #include "lab/pipeline/lab_transfer.h"

@@ -11,7 +11,7 @@ constexpr TransferRung transfer(std::string_view name, std::string_view idea, st
                                 Transfer kind, std::string_view label) {
   return {{name, idea, origin}, kind, label};
 }
-// What the CUDA engine or a batch does.
+// A transfer of the CUDA engine or of batches.
 constexpr TransferRung product_transfer(std::string_view name, std::string_view idea, std::string_view origin,
                                         Transfer kind, std::string_view label) {
   TransferRung rung = transfer(name, idea, origin, kind, label);

@@ -1,4 +1,4 @@
-// The lab's ladder of transfers: ways to bring an image to a device and back, and what their memory costs.
+// The lab's ladder of transfers: copies of an image to a device and back, and the cost of their memory.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace imgpipe {
 
-// What --stage calls it.
+// The value of --stage.
 inline constexpr std::string_view kTransferLadder = "transfer";
 
 enum class Transfer {
@@ -35,8 +35,7 @@ struct TransferRung : Variant {
 
 [[nodiscard]] std::span<const TransferRung> transfer_ladder();
 
-// Bytes that a rung moves over the bus for an RGB image of `pixels`; 0 for those that only make memory for
-// it.
+// Returns the bytes that a variant moves over the bus for an RGB image; 0 if it only allocates memory.
 [[nodiscard]] std::int64_t transfer_bytes(Transfer kind, std::int64_t pixels);
 
 // Transfers of one RGB image up, of one grey image down, or of both with `gray` between them.
@@ -45,15 +44,15 @@ class TransferLab {
   virtual ~TransferLab() = default;
   TransferLab(const TransferLab&) = delete;
   TransferLab& operator=(const TransferLab&) = delete;
-  // Checked (what arrives is compared with what left), then timed: rounds and memory by the host's clock,
-  // copies by events. Throws Error(device) or Error(memory).
+  // Checks a variant (the copy must equal the original), then times it: round trips and allocations by the
+  // host's clock, copies by events. Throws Error(device) or Error(memory).
   [[nodiscard]] virtual LabResult run(const TransferRung& rung, const LabOptions& options) = 0;
 
  protected:
   TransferLab() = default;
 };
 
-// `subject`: of gray; it outlives the lab.
+// `subject` is one of gray and must outlive the lab.
 [[nodiscard]] std::unique_ptr<TransferLab> make_transfer_lab(int index, const LabSubject& subject);
 
 }  // namespace imgpipe

@@ -20,9 +20,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kStreams = 4;
-constexpr std::int64_t kBandBytes = std::int64_t{8} << 20;  // of RGB, in round-chunked
+constexpr std::int64_t kBandBytes = std::int64_t{8} << 20;  // of RGB per band, in round-chunked
 
-// Device memory that is given back stays here.
+// A pool that keeps freed device memory.
 class Pool {
  public:
   explicit Pool(int device) {
@@ -82,7 +82,7 @@ class CudaTransferLab final : public TransferLab {
     for (const std::unique_ptr<Stream>& each : streams_) IMGPIPE_CUDA(cudaStreamSynchronize(each->get()));
   }
 
-  // An unpadded image in device memory.
+  // Returns an unpadded image in device memory.
   [[nodiscard]] Plane<Sample8, Device> flat(const Shape& shape) const {
     return DeviceView(static_cast<std::byte*>(flat_.data()), shape, shape.row_bytes()).as<Sample8>();
   }
@@ -95,7 +95,7 @@ class CudaTransferLab final : public TransferLab {
                  {on.get(), device_.multiprocessors})));
   }
 
-  // The image from ordinary memory, a chunk filled by the host while another is on its way.
+  // Uploads the image from pageable memory: the host fills one chunk while another is copied.
   void up_ring() {
     const ConstHostPlane from = subject_.in.view();
     const std::int64_t rows = std::clamp<std::int64_t>(
@@ -118,7 +118,7 @@ class CudaTransferLab final : public TransferLab {
     copy_to_host(pinned_grey_.view(), grey_, stream());
   }
 
-  // Bands in turn on the streams: up, gray, down.
+  // Bands use the streams in turn: up, gray, down.
   void round_chunked() {
     const ConstHostPlane from = std::as_const(pinned_rgb_).view();
     const std::int64_t rows = std::clamp<std::int64_t>(kBandBytes / from.shape().row_bytes(), 1, from.height);
@@ -131,7 +131,7 @@ class CudaTransferLab final : public TransferLab {
     }
   }
 
-  // Makes the memory, has it touched once by `use`, and gives it back.
+  // Allocates the memory, calls `use` with it, and frees it.
   void make(Transfer kind, const std::function<void(void*)>& use = {}) {
     const auto bytes = static_cast<std::size_t>(subject_.in.shape().bytes());
     void* memory = nullptr;
@@ -194,7 +194,7 @@ class CudaTransferLab final : public TransferLab {
                                  cudaMemcpyDeviceToHost, stream().get()));
   }
 
-  // "" or what did not arrive.
+  // Runs once; returns the difference from the expected bytes, or "".
   std::string checked(Transfer kind) {
     const Shape& shape = subject_.in.shape();
     const ConstHostPlane right_grey = subject_.expected.view();

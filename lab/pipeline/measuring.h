@@ -1,5 +1,4 @@
-// The core of the lab, the same for ladders of stages, of codecs and of transfers: a variant is checked, and,
-// if it keeps its claim, timed.
+// The core of the lab for all kinds of ladders: checks a variant and, if it keeps its claim, times it.
 #pragma once
 
 #include <functional>
@@ -9,11 +8,10 @@
 namespace imgpipe {
 
 struct LabOptions {
-  int repeat = 0;  // timed runs; 0: as many as fit into a time, at least 3, or 1 where one takes seconds
-  int block = 0;   // threads a block, and blocks, where the rung leaves them free; 0: its own
-  int blocks = 0;
-  // Asked between timed runs, on a CUDA device between batches of queued runs; when it returns true, a rung
-  // keeps the times it has and takes no more.
+  int repeat = 0;  // timed runs; 0: determined by RunRule or QueueRule
+  int block = 0;   // threads per block, if the variant leaves it free; 0: the default
+  int blocks = 0;  // per grid, likewise
+  // Called between timed runs, or on CUDA between batches of queued ones; true ends the variant's runs.
   std::function<bool()> stop{};
 
   [[nodiscard]] bool is_stopped() const { return stop && stop(); }
@@ -21,51 +19,49 @@ struct LabOptions {
 
 enum class LabStatus {
   right,
-  wrong_as_said,  // Claim::wrong, and it is
+  wrong_as_said,  // Claim::wrong, and it is wrong
   wrong,          // not timed
-  not_run         // it needs something that is not there
+  not_run         // a requirement is not met
 };
 
 struct LabResult {
   LabStatus status = LabStatus::not_run;
-  std::string detail;            // "exact", what differs, or why it was not run
-  std::vector<double> times_us;  // of every timed run, ascending
+  std::string detail;            // "exact", the difference, or why it did not run
+  std::vector<double> times_us;  // of all timed runs, ascending
   std::string grid;              // "2 threads", "256 x 1056", "own"
 
   [[nodiscard]] bool timed() const { return !times_us.empty(); }
-  [[nodiscard]] double quantile_us(double share) const;  // linear between neighbours
+  [[nodiscard]] double quantile_us(double share) const;  // interpolates linearly
   [[nodiscard]] double median_us() const { return quantile_us(0.5); }
   // The width of the middle half of the times, as a fraction of the median.
   [[nodiscard]] double spread() const;
 };
 
-// The check of a variant's output.
 struct Verification {
-  std::string wrong;            // what differs; "" where nothing does
-  std::string right = "exact";  // the detail of a variant that is right
+  std::string wrong;            // the difference; "" if there is none
+  std::string right = "exact";  // LabResult::detail if there is none
   bool may_be_wrong = false;    // Claim::wrong
 };
 
 // The result of a variant that ran: a wrong one is not timed.
 [[nodiscard]] LabResult measured(std::string grid, const Verification& verification,
                                  const std::function<std::vector<double>()>& time_us);
-// The result of a variant that did not run.
 [[nodiscard]] LabResult not_run(std::string why);
 
 // Returns how many runs of run_us fit budget_us, clamped to least..most.
 [[nodiscard]] int runs_within(double budget_us, double run_us, int least, int most);
 
-// How many runs are timed where the options leave it open.
+// The number of timed runs, if the options do not set it.
 struct RunRule {
   double budget_us = 500'000;
   int least = 3, most = 100;
-  int warm_ups = 1;    // the last one decides
-  double long_us = 0;  // from here on one run is enough; 0: it never is
+  int warm_ups = 1;    // the last one's time determines the number of runs
+  double long_us = 0;  // if a run takes this long, one is enough; 0: disabled
 };
 // Calls timed_run() repeatedly and returns its values; stops early when options.stop returns true.
 [[nodiscard]] std::vector<double> times_of(const LabOptions& options, const RunRule& rule,
                                            const std::function<double()>& timed_run);
-// The same by the host's clock.
+// The same with times of the host's clock.
 [[nodiscard]] std::vector<double> times_by_clock(const LabOptions& options, const RunRule& rule,
                                                  const std::function<void()>& run);
 

@@ -1,4 +1,4 @@
-// nvJPEG at work on a group of the lab.
+// nvJPEG on a group of the lab.
 #pragma once
 
 #include <cstddef>
@@ -21,18 +21,18 @@ class NvjpegRun {
   NvjpegRun(const NvjpegRun&) = delete;
   NvjpegRun& operator=(const NvjpegRun&) = delete;
 
-  // The whole group, from the files in host memory to pixels in device memory, or from these to files in
-  // device memory; returns when it is done. "", or what nvJPEG says is wrong. Throws Error(device).
+  // Processes the whole group and waits for it: from files in host memory to pixels in device memory, or from
+  // these to files in device memory. Returns nvJPEG's error, or "". Throws Error(device).
   [[nodiscard]] virtual std::string run() = 0;
-  // Encoding: a file of the last run, brought to the host.
+  // Encoding: copies a file of the last run to the host.
   [[nodiscard]] virtual std::vector<std::byte> file(std::size_t /*image*/) { return {}; }
 
  protected:
   NvjpegRun() = default;
 };
 
-// `tasks`: their planes, which it decodes to (reconstruction.pixels) or encodes (jpeg.pixels). What nvJPEG
-// refuses at the start is in `refusal`, and nothing is returned.
+// Decodes into the planes of `tasks` (reconstruction.pixels) or encodes them (jpeg.pixels). If nvJPEG
+// refuses, returns nullptr and sets `refusal`.
 [[nodiscard]] std::unique_ptr<NvjpegRun> make_nvjpeg_run(const CodecRung& rung, const CodecGroup& group,
                                                          std::span<const CodecTask> tasks, Crew& crew,
                                                          int device, const NvjpegFunctions& functions,

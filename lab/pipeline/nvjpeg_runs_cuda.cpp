@@ -40,7 +40,7 @@ const unsigned char* chars(std::span<const std::byte> bytes) {
   return reinterpret_cast<const unsigned char*>(bytes.data());
 }
 
-// One of nvJPEG's objects, given back by one of its functions.
+// Owns an nvJPEG object.
 template <class Object>
 class Owned {
  public:
@@ -94,7 +94,7 @@ nvjpegOutputFormat_t format_of(const CodecSubject& subject) {
   return subject.pixels.shape().channels == 3 ? NVJPEG_OUTPUT_RGBI : NVJPEG_OUTPUT_Y;
 }
 
-// All images in one call, by the device's decoding engines.
+// Decodes all images in one call, with the device's decoding engines.
 class HardwareDecoding final : public NvjpegRun {
  public:
   HardwareDecoding(const CodecGroup& group, std::span<const CodecTask> tasks,
@@ -129,7 +129,7 @@ class HardwareDecoding final : public NvjpegRun {
   std::vector<nvjpegImage_t> images_;
 };
 
-// Threads that each do every so manieth image, on a stream of their own.
+// Thread `i` processes images `i`, `i + n`, `i + 2n`, ... on its own stream.
 class Pipelines : public NvjpegRun {
  public:
   Pipelines(Crew& crew, bool all_threads, int device, std::size_t images)
@@ -157,10 +157,10 @@ class Pipelines : public NvjpegRun {
 
  protected:
   [[nodiscard]] std::size_t threads() const { return threads_; }
-  // One image on a pipeline's stream, asynchronously or not.
+  // Processes one image on a pipeline's stream; may return before it is done.
   [[nodiscard]] virtual nvjpegStatus_t one(std::size_t pipeline, std::size_t image) = 0;
   [[nodiscard]] virtual cudaStream_t stream(std::size_t pipeline) const = 0;
-  // Whether the next image may be begun before the one before is done.
+  // Whether the next image may start before the previous one is done.
   [[nodiscard]] virtual bool queues() const = 0;
 
  private:
@@ -251,7 +251,6 @@ class HybridDecoding final : public Pipelines {
   std::vector<std::unique_ptr<Pipeline>> pipelines_;
 };
 
-// Grey.
 class GreyEncoding final : public Pipelines {
  public:
   GreyEncoding(const CodecGroup& group, std::span<const CodecTask> tasks, Crew& crew, bool all_threads,
@@ -267,7 +266,7 @@ class GreyEncoding final : public Pipelines {
       const Plane<const Sample8, Device>& plane = tasks[i].jpeg.pixels;
       one.width = static_cast<int>(plane.width);
       one.height = static_cast<int>(plane.height);
-      // It reads through pointers to non-const and does not write.
+      // nvJPEG takes pointers to non-const but does not write.
       one.source.channel[0] = const_cast<unsigned char*>(plane.data);
       one.source.pitch[0] = static_cast<std::size_t>(plane.stride);
       cudaStream_t on = stream(i % threads());

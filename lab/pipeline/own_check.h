@@ -1,5 +1,4 @@
-// Whether a user's variant is right: not over one image, but over small ones of every awkward shape and
-// content, each in memory full of guards.
+// Checks a user's variant on small images of every awkward shape and content, in memory full of guards.
 #pragma once
 
 #include <functional>
@@ -10,14 +9,14 @@
 namespace imgpipe {
 
 struct OwnVerdict {
-  int images = 0;     // that it was right on
-  std::string wrong;  // what is wrong with the next one, and its name; "": nothing is wrong
+  int images = 0;     // on which it was right
+  std::string wrong;  // the first failure, with the image's name; "" if there is none
 };
 
-// Runs it on the present CUDA device. `begins` hears of each image before it is run: "noise 17x1". Looked
-// for: wrong pixels or counts, bytes written outside the output or to the input, work that is not on the
-// stream, launches that fail. Throws Error(input), naming the image, when the device's context is lost by it;
-// Error(device), Error(memory) for what is not the variant's fault.
+// Runs the variant on the current CUDA device; calls `begins` before each image, for example with "noise
+// 17x1". Detects wrong pixels or counts, writes outside the output or to the input, work on other streams,
+// and failed launches. Throws Error(input), naming the image, if the variant destroys the device's context.
+// Throws Error(device) or Error(memory) for failures that it did not cause.
 [[nodiscard]] OwnVerdict check_own(const Ladder& ladder, const Rung& rung,
                                    const std::function<void(const std::string& image)>& begins);
 

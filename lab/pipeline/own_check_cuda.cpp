@@ -28,7 +28,7 @@ struct SmallImage {
 
 std::vector<SmallImage> small_images(Sample sample) {
   using Size = std::pair<std::int64_t, std::int64_t>;
-  // From 1x1; around vectors, warps and tiles; more rows and columns than a grid has blocks.
+  // From 1x1; around vectors, warps and tiles; more rows or columns than a grid has blocks.
   constexpr std::array kSizes{Size{1, 1},     Size{2, 1},     Size{1, 2},    Size{2, 2},    Size{3, 3},
                               Size{1, 7},     Size{7, 1},     Size{4, 5},    Size{5, 4},    Size{5, 5},
                               Size{6, 6},     Size{15, 15},   Size{16, 16},  Size{17, 17},  Size{17, 1},
@@ -58,7 +58,7 @@ class OwnCheck {
     launch_.own = rung.own;
   }
 
-  // "" when it is right.
+  // Returns the variant's fault on the image, or "".
   std::string fault(const SmallImage& image) {
     const int channels = find_stage(ladder_.stage)->ports.in.front().layout == Layout::interleaved ? 3 : 1;
     const LabSubject subject =
@@ -66,18 +66,17 @@ class OwnCheck {
                                          {image.width, image.height, channels, ladder_.sample}, 21));
     std::string wrong = fault(subject, true);
     if (wrong.empty() || lost_) return wrong;
-    // Wrong over an image that was late, right over one that was there: it does not wait for what is before
-    // it.
+    // Wrong if the input arrives late, right if it is already there: not all work waits for the stream.
     if (fault(subject, false).empty())
       return "right only when the whole device is waited for: not all of it is on call.stream (" + wrong +
              ")";
     return wrong;
   }
-  // After an error that ends the context: nothing works any more.
+  // Whether an error has ended the context; then every call fails.
   [[nodiscard]] bool lost() const { return lost_; }
 
  private:
-  // `late`: the input comes to its place on the stream, right before the variant.
+  // `late`: the input arrives on the stream, just before the variant runs.
   std::string fault(const LabSubject& subject, bool late) {
     GuardedPlane in(subject.in.shape(), 5);
     std::optional<GuardedPlane> out;
@@ -138,7 +137,7 @@ class OwnCheck {
     return difference.empty() ? "" : difference + "; " + first_difference(subject, pixels, answer.counts);
   }
 
-  // Launches it and waits for its end. "" when nothing failed.
+  // Launches the variant and waits for it; returns the error, or "".
   std::string failure(const StageCall<Device>& call, bool late) {
     const auto launched = static_cast<cudaError_t>(launch_rung(rung_, call, launch_));
     const cudaError_t ended = late ? cudaStreamSynchronize(stream_.get()) : cudaDeviceSynchronize();

@@ -27,7 +27,7 @@ std::string text_of(const char* text) {
   return text == nullptr ? std::string() : printable(text);
 }
 
-// A name that the lab has already, or a stage that it does not have.
+// Throws if the lab has no such stage, or already has a variant of that name.
 void check_name(const OwnVariant& variant) {
   const Ladder* ladder = find_ladder(variant.stage);
   if (ladder == nullptr) throw Error(ErrorKind::input, "the lab has no stage '" + variant.stage + "'");

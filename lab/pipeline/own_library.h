@@ -1,5 +1,4 @@
-// A user's own variants: what a file that includes lab/pipeline/imgpipe_kernel.h became when nvcc had
-// compiled it to a shared library.
+// A user's variants: a file that includes imgpipe_kernel.h, compiled by nvcc to a shared library.
 #pragma once
 
 #include <cstddef>
@@ -17,20 +16,20 @@ struct OwnVariant {
   std::string stage;  // the ladder's name
   std::string name;   // unique in the ladder
   std::string idea;   // printable
-  std::string file;   // that it is from, printable: its last part
+  std::string file;   // its source file without directories, printable
   int (*launch)(const ImgpipeCall*) = nullptr;
   std::size_t (*scratch_bytes)(const ImgpipeShape*) = nullptr;  // nullptr: none
 };
 
 class OwnLibrary {
  public:
-  // Loads a shared library, which stays loaded: the driver knows its kernels. `file`: what its variants are
-  // said to be from. Throws Error(input): it cannot be loaded, does not include the header or another version
-  // of it, has no variants, two of one name in a ladder, or one that has a name of the lab's.
+  // Loads a shared library, which stays loaded because the driver knows its kernels. `file` names the source
+  // of its variants. Throws Error(input) if it cannot be loaded, lacks the header or has another version of
+  // it, has no variants, or has one of an unknown stage or with a name of the lab's.
   OwnLibrary(const std::string& path, const std::string& file);
 
   [[nodiscard]] const std::deque<OwnVariant>& variants() const { return variants_; }
-  // Has it work on CUDA device `index`, on the calling thread. Throws Error(device).
+  // Makes CUDA device `index` current for the library on the calling thread. Throws Error(device).
   void use_device(int index) const;
 
  private:
@@ -38,7 +37,7 @@ class OwnLibrary {
   ImgpipeUseDevice* use_device_ = nullptr;
 };
 
-// The rung that a variant is; both live as long as it does. Its launch needs a build with CUDA.
+// Returns the rung of a variant, which must outlive it. Launching it needs a build with CUDA.
 [[nodiscard]] Rung own_rung(const OwnVariant& variant);
 
 }  // namespace imgpipe

@@ -1,4 +1,3 @@
-// What a rung asks of the device that it runs on.
 #pragma once
 
 #include <string>
@@ -7,7 +6,7 @@ namespace imgpipe {
 
 struct Rung;
 
-// What the present CUDA device lacks for the rung; "" when it has all. In a build with CUDA only.
+// Returns what the current CUDA device lacks for the variant, or "". Only for CUDA builds.
 [[nodiscard]] std::string device_lacks(const Rung& rung);
 
 }  // namespace imgpipe

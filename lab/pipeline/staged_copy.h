@@ -1,4 +1,4 @@
-// A scan staged as a device takes it, in memory of its own.
+// A scan staged for a device, with its own memory.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace imgpipe {
 
 class StagedCopy {
  public:
-  // Throws Error(input) where the markers are not in order.
+  // Throws Error(input) if the markers are not in order.
   explicit StagedCopy(const BaselineScan& scan)
       : memory_((staged_capacity(scan) + kStreamMargin) / sizeof(Line) + 2) {
     std::optional<StagedScan> staged = stage_scan(scan, std::as_writable_bytes(std::span(memory_)));
@@ -28,7 +28,7 @@ class StagedCopy {
   [[nodiscard]] const std::uint8_t* bytes() const {
     return reinterpret_cast<const std::uint8_t*>(memory_.data());
   }
-  // With the margin that may be read behind them.
+  // Includes the margin after the bytes, which may be read.
   [[nodiscard]] std::size_t bytes_with_margin() const { return scan_.bytes + kStreamMargin; }
 
  private:

@@ -1,4 +1,4 @@
-// The CUDA device of a lab: its stream, copies, and times by events. Only for CUDA builds.
+// The lab's CUDA device: its stream, copies, and times by events. Only for CUDA builds.
 #pragma once
 
 #include <cstddef>
@@ -14,39 +14,39 @@
 
 namespace imgpipe {
 
-// The next multiple of `boundary`, a power of two.
+// Rounds up to a multiple of `boundary`.
 [[nodiscard]] constexpr std::size_t aligned_bytes(std::size_t bytes, std::size_t boundary) {
   return (bytes + boundary - 1) / boundary * boundary;
 }
 
-// How runs are queued, and how many are timed where the options leave it open.
+// How runs are queued, and how many are timed if the options do not set it.
 struct QueueRule {
   int warm_ups = 3;
-  int more_warm_ups = 0;  // where the first take less than slow_us
+  int more_warm_ups = 0;  // if the first warm-up takes less than slow_us
   double slow_us = 20'000;
   int least = 5, most = 200;
-  int batch = 64;  // runs that are queued at a time: well below the capacity of a stream
+  int batch = 64;  // runs queued at a time: well below the capacity of a stream
   std::int64_t most_queued_ns = std::numeric_limits<std::int64_t>::max();
 };
 
-// One thread uses it; the device is that thread's current one.
+// For one thread, whose current device it is.
 class TimedDevice {
  public:
-  // Throws Error(device) when it cannot be used.
+  // Throws Error(device) if the device cannot be used.
   explicit TimedDevice(int index);
 
   [[nodiscard]] const CudaDevice& info() const { return info_; }
   [[nodiscard]] const Stream& stream() const { return stream_; }
   [[nodiscard]] CudaLaunch launch() const { return {stream_.get(), info_.multiprocessors}; }
-  // Total size of the rotating buffers: a buffer has left the cache before it is used again.
+  // Total size of the rotating buffers, so that a buffer has left the cache before it is used again.
   [[nodiscard]] std::size_t rotating_bytes() const { return rotating_bytes_; }
 
   void wait() const { IMGPIPE_CUDA(cudaStreamSynchronize(stream_.get())); }
-  // Asynchronous; nothing happens for 0 bytes.
+  // Asynchronous; does nothing for 0 bytes.
   void copy_up(void* to, const void* from, std::size_t bytes) const;
   void copy_down(void* to, const void* from, std::size_t bytes) const;
 
-  // Times by events of what queue_run() puts on the stream.
+  // Times the work that queue_run() puts on the stream, by events.
   [[nodiscard]] std::vector<double> times_of_queued(const LabOptions& options, const QueueRule& rule,
                                                     const std::function<void()>& queue_run);
 

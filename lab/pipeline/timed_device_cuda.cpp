@@ -7,9 +7,9 @@
 namespace imgpipe {
 namespace {
 
-constexpr double kQueuedBudgetUs = 200'000;  // of a variant's timed runs
+constexpr double kQueuedBudgetUs = 200'000;  // for a variant's timed runs
 
-// The device, made current before anything is made on it.
+// Makes the device current before anything is created on it.
 CudaDevice current_device(int index) {
   CudaDevice device = find_cuda_device(index);
   IMGPIPE_CUDA(cudaSetDevice(index));
@@ -32,7 +32,7 @@ void TimedDevice::copy_down(void* to, const void* from, std::size_t bytes) const
   if (bytes > 0) IMGPIPE_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_.get()));
 }
 
-// Queues the runs, each between two events, after a delay that lasts until they are queued.
+// Queues the runs, each between two events, after a delay that lasts until all are queued.
 void TimedDevice::queue(int runs, std::int64_t delay_ns, const std::function<void()>& queue_run) {
   IMGPIPE_CUDA(static_cast<cudaError_t>(delay_cuda(launch(), delay_ns)));
   while (events_.size() < 2 * static_cast<std::size_t>(runs)) events_.emplace_back();

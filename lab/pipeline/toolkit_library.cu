@@ -9,7 +9,7 @@ namespace imgpipe {
 namespace {
 
 #if IMGPIPE_HAS_NPP || IMGPIPE_HAS_NVJPEG
-// First of the toolkit that this was built with, then of wherever the loader looks. nullptr: neither has it.
+// Tries the toolkit of this build, then the loader's search path. Returns nullptr if neither has the library.
 void* open_library(const char* name) {
   const std::string file = "lib" + std::string(name) + ".so." + std::to_string(CUDART_VERSION / 1000);
   if (void* library = ::dlopen((IMGPIPE_TOOLKIT_FOLDER "/" + file).c_str(), RTLD_NOW)) return library;

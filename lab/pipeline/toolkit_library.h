@@ -1,5 +1,5 @@
-// NVIDIA Performance Primitives and nvJPEG, as yardsticks. They hold kernels of hundreds of megabytes and are
-// on few machines, so they are not linked but loaded.
+// NVIDIA Performance Primitives and nvJPEG, as baselines. They contain hundreds of megabytes of kernels and
+// few machines have them, so they are loaded, not linked.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@ namespace imgpipe {
 struct NppFunctions;     // lab/kernels/npp_functions.cuh
 struct NvjpegFunctions;  // lab/kernels/nvjpeg_functions.cuh
 
-// In a build with CUDA only. A loaded library stays: the driver knows its kernels.
+// Only for CUDA builds. A library stays loaded, because the driver knows its kernels.
 template <class Functions>
 class ToolkitLibrary {
  public:
@@ -19,9 +19,9 @@ class ToolkitLibrary {
   ToolkitLibrary(const ToolkitLibrary&) = delete;
   ToolkitLibrary& operator=(const ToolkitLibrary&) = delete;
 
-  // nullptr when they are missing.
+  // Returns nullptr if the library is missing.
   [[nodiscard]] const Functions* functions() const { return functions_.get(); }
-  // Why they cannot be used here; "" when they can.
+  // Returns why the library cannot be used, or "".
   [[nodiscard]] const std::string& missing() const { return missing_; }
 
  private:

@@ -1,4 +1,4 @@
-// BMP files packed by RLE8 and RLE4: every command, what leads out of the image, what ends early.
+// BMP files packed by RLE8 and RLE4: every command, positions outside the image, and early ends.
 #include <gtest/gtest.h>
 
 #include "tests/support/bmp_file.h"
@@ -9,7 +9,7 @@ namespace {
 struct RleCase {
   int bits;
   Values codes;
-  Values indices;  // top to bottom; 3 wide
+  Values indices;  // top to bottom, 3 wide
 };
 
 Bmp rle(int bits, int height, Values codes) {
@@ -22,8 +22,8 @@ Bmp rle(int bits, int height, Values codes) {
 TEST(BmpRle, RunLengths) {
   const std::vector<RleCase> cases{
       {8, {3, 7, 0, 0, 1, 1, 2, 9, 0, 1}, {1, 9, 9, 7, 7, 7}},
-      {8, {0, 3, 1, 2, 3, 99, 0, 0, 3, 4, 0, 0, 0, 1}, {4, 4, 4, 1, 2, 3}},  // an odd number is padded
-      {8, {3, 7, 0, 2, 0, 1, 0, 1}, {0, 0, 0, 7, 7, 7}},                     // passed over: colour 0
+      {8, {0, 3, 1, 2, 3, 99, 0, 0, 3, 4, 0, 0, 0, 1}, {4, 4, 4, 1, 2, 3}},  // odd counts are padded
+      {8, {3, 7, 0, 2, 0, 1, 0, 1}, {0, 0, 0, 7, 7, 7}},                     // skipped pixels have colour 0
       {8, {1, 7, 0, 2, 1, 0, 1, 8, 0, 0, 0, 2, 2, 0, 1, 9, 0, 1}, {0, 0, 9, 7, 0, 8}},
       {8, {1, 7, 0, 0, 1, 6, 0, 1}, {6, 0, 0, 7, 0, 0}},
       {8, {0, 1}, {0, 0, 0, 0, 0, 0}},
@@ -56,7 +56,7 @@ TEST(BmpRle, RunLengthsThatLeadOutOfTheImage) {
   }
 }
 
-// ImageMagick packs the padding of a row too: up to a multiple of four bytes.
+// ImageMagick also packs a row's padding, up to a multiple of four bytes.
 TEST(BmpRle, PaddingMayBePacked) {
   const FileBytes plain = rle(8, 2, {0, 3, 1, 2, 3, 99, 0, 0, 3, 4, 0, 0, 0, 1}).build();
   for (const Values& codes : std::vector<Values>{{0, 4, 1, 2, 3, 0, 0, 0, 4, 4, 0, 0, 0, 1},
@@ -80,7 +80,7 @@ TEST(BmpRle, RleCutAnywhere) {
       EXPECT_FALSE(warnings(part).empty()) << size;
     }
   }
-  // Five codes' bytes: the second row has one pixel, the rest of the image is missing.
+  // Without the last five bytes of codes, the second row has one pixel and the rest of the image is missing.
   EXPECT_EQ(samples(decode(cut(whole, whole.size() - 5), lenient())),
             (Values{8, 7, 6, 128, 128, 128, 128, 128, 128, 1, 2, 3, 50, 37, 24, 50, 37, 24}));
 }

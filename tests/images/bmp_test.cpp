@@ -1,4 +1,4 @@
-// BMP files made byte by byte: every version of the header, every depth, masks, what is refused, what is cut.
+// BMP files made byte by byte: every version of the header, every depth, masks, refusals, truncation.
 #include <cmath>
 #include <cstddef>
 #include <string>
@@ -13,8 +13,7 @@
 namespace imgpipe::test::bmp_test {
 namespace {
 
-// Indices by place, as a picture of these bits stores them, bottom row first, and as the colours they stand
-// for.
+// Indices in the order in which an image with these bits stores them, bottom row first, and their colours.
 struct Indexed {
   Values stored;
   Values colors;
@@ -73,7 +72,7 @@ TEST(Bmp, EveryIndexDepthWidthAndOrder) {
   }
 }
 
-// As OS/2 programs write it: the palette ends where the pixels begin, whatever the bits could tell apart.
+// As written by OS/2 programs: the palette ends where the pixels begin, even if the bits could index more.
 TEST(Bmp, ShortOs2Palette) {
   Bmp bmp;
   bmp.header_bytes = 12, bmp.width = 2, bmp.bits = 8, bmp.palette = palette_bytes(3, 3);
@@ -114,7 +113,7 @@ struct MaskCase {
 };
 
 TEST(Bmp, Masks) {
-  // (v*255 + m/2) / m: of 5 bits 1 is 8 and 30 is 247, of 6 bits 1 is 4, of 10 bits 512 is 128.
+  // (v*255 + m/2) / m: 5 bits map 1 to 8 and 30 to 247, 6 bits map 1 to 4, 10 bits map 512 to 128.
   const std::vector<MaskCase> cases{
       {40, 16, 0, {}, 0x801E | 1 << 5 | 31 << 10, {255, 8, 247}, 5},
       {40, 16, 3, {0xF800, 0x7E0, 0x1F}, 1 << 11 | 1 << 5 | 30, {8, 4, 247}, 6},
@@ -138,7 +137,7 @@ TEST(Bmp, Masks) {
       {40, 32, 3, {0xFFFF0000, 0xFF00, 0xFF}, 0x80000102, {128, 1, 2}, 16},
       {40, 32, 3, {0xFFFFFFFF, 0, 0}, 0x80000000, {128, 0, 0}, 32},
       {40, 32, 3, {0x80000000, 0x7FFFFFFF, 0}, 0xC0000000, {255, 128, 0}, 31},
-      // Without masks the fourth byte is padding, whatever it holds, unless the header's alpha mask names it.
+      // Without masks, the fourth byte is padding, unless the header's alpha mask selects it.
       {40, 32, 0, {}, 0x80010203, {1, 2, 3}, 8},
       {40, 32, 0, {}, 0x00010203, {1, 2, 3}, 8},
       {124, 32, 0, {0xFF, 0xFF00, 0xFF0000, 0}, 0x80010203, {1, 2, 3}, 8},
@@ -176,7 +175,7 @@ TEST(Bmp, EveryValueOfAMaskIsRounded) {
   }
 }
 
-// ---- what is refused ----------------------------------------------------------------------------------
+// ---- refusals -----------------------------------------------------------------------------------------
 
 struct Refusal {
   std::string words;
@@ -262,7 +261,7 @@ TEST(Bmp, SizesBeyondReasonAreTooLarge) {
   }
 }
 
-// An optional palette of more colours than an index can name, and gaps before the pixels, do no harm.
+// Accepts an optional palette with more colours than an index can name, and gaps before the pixels.
 TEST(Bmp, LongPalettesAndGaps) {
   Bmp bmp = two_colors();
   bmp.palette = palette_bytes(300, 4), bmp.colors = 300;
@@ -287,7 +286,7 @@ TEST(Bmp, LessOneByteKeepsItsAlpha) {
   EXPECT_EQ(warnings(file), (std::vector<std::string>{"damaged bmp: 1 pixels are missing"}));
 }
 
-// As long as header and palette are whole, what is missing is mid-grey and no colour of the palette.
+// If header and palette are complete, missing pixels are mid-grey, not a colour of the palette.
 TEST(Bmp, CutAnywhere) {
   for (const int bits : {1, 4, 8, 16, 24, 32}) {
     SCOPED_TRACE(bits);
@@ -350,7 +349,7 @@ TEST(Bmp, WhatStbMisreadsIsRefusedByName) {
   bmp = two_colors();
   bmp.header_bytes = 56;
   EXPECT_EQ(failure(bmp.build(), stb), "bmp: stb_image misreads the masks of a 56-byte header");
-  // A filler would be a colour's number.
+  // The fill value would be the index of a colour.
   bmp = two_colors();
   bmp.pixels.pop_back();
   stb.lenient = true;
@@ -371,7 +370,7 @@ TEST(BmpCorpus, FoundFilesHaveTheirColors) {
     const Values color = i % 2 == 0 ? Values{0x64, 0x3C, 0x0B} : Values{0x99, 0x97, 0x30};
     for (int c = 0; c < 3; ++c) EXPECT_EQ(one_bit.view().data[3 * i + c], color[static_cast<std::size_t>(c)]);
   }
-  // Row by row every index once: the image shows the palette as it is stored.
+  // Each row has every index once, so the image shows the palette as stored.
   for (const auto& [name, colors] : {std::pair{"os2_4.bmp", 16}, std::pair{"os2_8.bmp", 256}}) {
     const FileBytes file = found(name);
     const Image image = decode(file);

@@ -1,5 +1,4 @@
-// Reading into chunks, on one thread and on several: every row once and in order, as much memory as is
-// promised, from any row on.
+// Reading into chunks on one and several threads, from any row: in order, within the promised memory.
 #include "pipeline/host/chunk_reading.h"
 
 #include <algorithm>
@@ -21,7 +20,7 @@
 namespace imgpipe::test::chunk_reading_test {
 namespace {
 
-// Large ones, made and compared in no time: chunks are of a fixed size.
+// Makes large images that are fast to make and compare: chunks have a fixed size.
 Image make_image(const Shape& shape) {
   Image image(shape);
   const HostView all = image.untyped_view();
@@ -37,10 +36,10 @@ bool are_equal(const Image& a, const Image& b) {
                      static_cast<std::size_t>(a.shape().bytes())) == 0;
 }
 
-// A ring of chunks as a device has it, whose contents go to an image.
+// A ring of chunks like a device's, whose contents go to an image.
 class Ring {
  public:
-  // Gives no memory from row `stops_at` on.
+  // Provides no memory from row `stops_at` on.
   Ring(const Shape& shape, std::int64_t stops_at) : uploaded_(shape), stops_at_(stops_at) {
     for (Image& chunk : chunks_)
       chunk = Image({shape.width, chunk_rows(shape), shape.channels, shape.sample});
@@ -87,7 +86,7 @@ class Ring {
 };
 
 const std::vector<Shape>& shapes() {
-  // One chunk, and several with a part of one; rows of which a chunk holds one or two.
+  // One chunk; several, the last one partly filled; rows so long that a chunk holds one or two.
   static const std::vector<Shape> all{{1, 1, 1},       {700, 500, 3},     {3000, 4133, 1},
                                       {2711, 2700, 3}, {5'000'000, 4, 1}, {9'000'000, 3, 1}};
   return all;
@@ -166,7 +165,7 @@ TEST(ChunkReading, WhatFailsEndsItWithItsReason) {
       EXPECT_EQ(log.faults, std::vector<std::string>());
       EXPECT_EQ(ring.faults(), 0);
     }
-    // The one who takes the chunks fails.
+    // The consumer of the chunks fails.
     BandedLog log;
     BandedReader reader(image.untyped_view(), {.waits_for_earlier = true, .seed = 3}, log);
     Ring ring(shape, shape.height);

@@ -1,4 +1,4 @@
-// The codecs' table: every row complete, none in another's way, and nothing lists formats beside it.
+// The table of codecs: every row is complete, rows do not conflict, and no other code lists formats.
 #include "images/formats/codec_table.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ Bytes written(const Codec& codec, const Image& image, const EncodeOptions& optio
   return writer->finish().joined();
 }
 
-// A file of every format that is only read. A row that is not here and writes nothing fails by its name.
+// Returns a file of each format that is only read. A new such format needs a file here.
 Bytes made_by_hand(Format format) {
   if (format == Format::pbm) return bytes_of("P1\n5 2\n01010\n10101\n");
   if (format == Format::gif) return make_gif({.width = 4, .height = 2}, {0, 1, 2, 3, 3, 2, 1, 0}, {});
@@ -54,7 +54,7 @@ Bytes file_of(const Codec& codec) {
   return {};
 }
 
-// Rows that are another name for some of the others have no content of their own.
+// Rows that are aliases of others have no content of their own.
 bool is_another_name(const Codec& codec) {
   return codec.recognises == nullptr;
 }
@@ -98,7 +98,7 @@ TEST(CodecTable, NoTwoRowsShareANameOrAnEnding) {
       EXPECT_EQ(format_by_name(ending), codec.format) << ending;
     }
   }
-  // A name that is another row's ending would say two things.
+  // A name that is another row's extension would be ambiguous.
   for (const Codec& codec : codec_table()) {
     if (endings.contains(std::string(codec.name))) {
       EXPECT_NE(std::ranges::find(codec.endings, codec.name), codec.endings.end()) << codec.name;
@@ -138,7 +138,7 @@ TEST(CodecTable, EveryRowKnowsItsOwnFilesAndNoOthers) {
   }
 }
 
-// Not the empty file, and none that is cut before its row can tell; nothing is read beyond what there is.
+// No row recognises the empty file, or reads beyond a truncated one.
 TEST(CodecTable, BeginningsAreReadNoFurtherThanTheyGo) {
   for (const Codec& codec : codec_table()) {
     const Bytes file = file_of(codec);
@@ -175,8 +175,7 @@ TEST(CodecTable, TheSizeThatAFileClaimsIsThatOfItsPixels) {
   }
 }
 
-// Of every number of channels, by each library: what comes back is what storable_shape() says, and of that
-// its row says that it is held.
+// For all channels and libraries, the reader returns storable_shape(), which the row supports.
 TEST(CodecTable, WhatARowWritesItReadsBack) {
   for (const Codec& codec : codec_table()) {
     if (codec.make_writer == nullptr) {
@@ -213,7 +212,7 @@ TEST(CodecTable, EveryRowThatWritesMarksItsFiles) {
   }
 }
 
-// The library's own lists name rows, and a row that it writes can be marked.
+// The library's lists name rows, and every row that it writes can be marked.
 TEST(CodecTable, WhatStbKnowsAreRows) {
   int read = 0;
   int written = 0;
@@ -229,7 +228,7 @@ TEST(CodecTable, WhatStbKnowsAreRows) {
   EXPECT_EQ(written, 4);
 }
 
-// What the block pool does not see: coefficients of a file in several scans, all of stb's.
+// The block pool does not count coefficients of multi-scan files, nor any memory of stb.
 TEST(CodecTable, LibrariesSayWhatTheyTakeBesideThePool) {
   const Image image = synthesize(parse_pattern("photo"), {64, 48, 3}, 1);
   DecodeOptions stb;

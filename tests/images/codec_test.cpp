@@ -1,4 +1,4 @@
-// Decoders and encoders: round trips, damage of every kind, headers that lie, options.
+// Decoders and encoders: round trips, every kind of damage, false headers, options.
 #include "images/codecs/codec.h"
 
 #include <algorithm>
@@ -65,7 +65,7 @@ TEST(Codec, LosslessRoundTrips) {
           DecodeOptions decoding;
           decoding.codec = codec;
           const Image back = decode(encode(image, format, encoding), decoding);
-          // What the format cannot hold is dropped or spread; the colours must survive.
+          // Features that the format lacks are dropped or expanded; colours must survive.
           const int colors = shape.color_channels();
           ASSERT_EQ(back.shape().width, size.width);
           ASSERT_EQ(back.shape().height, size.height);
@@ -140,7 +140,7 @@ TEST(Codec, JpegKeepsAPhotographCloseAndTheWholeGreyRange) {
       error += std::abs(photo.view().row(y)[i] - back.view().row(y)[i]);
   }
   EXPECT_LT(error / static_cast<double>(photo.shape().samples()), 3.0);
-  // Grey comes back grey in value.
+  // Grey values stay grey.
   const Image grey = synthesize(parse_pattern("constant:200"), {16, 16, 1}, 1);
   const Image grey_back = decode(encode(grey, Format::jpeg));
   for (int c = 0; c < grey_back.shape().channels; ++c)
@@ -153,7 +153,7 @@ TEST(Codec, QualityAndLevelMatter) {
   EXPECT_LE(encode(photo, Format::png, {90, 9, {}}).size(), encode(photo, Format::png, {90, 0, {}}).size());
 }
 
-// ---- what a format is, and what it can hold ---------------------------------------------------------
+// ---- recognition and capabilities of formats --------------------------------------------------------
 
 TEST(Codec, FormatsAreToldByContent) {
   const Image image = make_image({9, 9, 1});
@@ -208,7 +208,7 @@ TEST(Damage, TruncationAtEveryByte) {
     const Bytes bytes = encode(make_image({11, 7, format == Format::pgm ? 1 : 3}), format);
     for (std::size_t length = 0; length < bytes.size(); ++length) {
       const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length));
-      // stb_image_write ends a TGA with its last pixel, so any cut is a loss; JPEG's end marker counts too.
+      // stb_image_write ends a TGA with its last pixel, so any cut loses data; JPEG's end marker counts, too.
       ASSERT_NE(failure(cut), "") << format_info(format).name << " cut to " << length << " of "
                                   << bytes.size();
       DecodeOptions lenient;
@@ -240,10 +240,10 @@ TEST(Damage, EveryBitOfAPngsCriticalChunks) {
   EXPECT_GT(flips, 8 * (25 + 12 + 12));
 }
 
-// Found by replaying the fuzzer: stb quotes the name of a chunk that it does not know.
+// Found by replaying the fuzzer: stb quotes the name of an unknown chunk.
 TEST(Damage, StbsReasonHoldsNoByteOfTheFile) {
   Bytes png = encode(make_image({4, 4, 1}), Format::png);
-  png[png.size() - 8] = std::byte{0x8A};  // IEND becomes a critical chunk of no name
+  png[png.size() - 8] = std::byte{0x8A};  // IEND becomes a critical chunk with an unknown name
   DecodeOptions stb;
   stb.codec = CodecChoice::stb;
   EXPECT_NE(failure(png, stb).find("unknown critical chunk"), std::string::npos);
@@ -251,7 +251,7 @@ TEST(Damage, StbsReasonHoldsNoByteOfTheFile) {
   EXPECT_NE(failure(png, stb).find("unknown critical chunk"), std::string::npos);
 }
 
-// Found by the fuzzer: stb reads on where a Huffman segment ends inside a table, into counts of its choice.
+// Found by the fuzzer: stb reads past a Huffman segment that ends inside a table, into counts of its choice.
 TEST(Damage, HuffmanTablesThatOverrunStbAreRefused) {
   const Bytes good = encode(make_image({16, 16, 3}), Format::jpeg);
   DecodeOptions stb;
@@ -267,7 +267,7 @@ TEST(Damage, HuffmanTablesThatOverrunStbAreRefused) {
   }
 }
 
-// No flip in any file may crash, hang or give different pixels twice.
+// No changed byte in any file may crash or hang a decoder, or give different pixels twice.
 TEST(Damage, EveryByteChangedInEveryFormat) {
   for (const Format format : {Format::png, Format::jpeg, Format::bmp, Format::tga, Format::pgm}) {
     const Bytes bytes = encode(make_image({8, 8, 1}), format);
@@ -290,7 +290,7 @@ TEST(Damage, EveryByteChangedInEveryFormat) {
   }
 }
 
-// What --lenient makes of the first half of a PNG of the image.
+// Decodes the first half of a PNG of the image with --lenient.
 Image half_of_png(const Image& image) {
   Bytes bytes = encode(image, Format::png);
   bytes.resize(bytes.size() / 2);
@@ -351,7 +351,7 @@ TEST(Damage, BmpThatClaimsMoreThanItHas) {
   EXPECT_NE(with(28, {3, 0}), "");    // bits
   EXPECT_NE(with(30, {1, 0}), "");    // RLE
   EXPECT_NE(with(14, {200, 0}), "");  // header size
-  // 8 bits with a palette of two colours and an index of 7.
+  // 8 bits, a palette of two colours, and an index of 7.
   Bytes indexed(14 + 40 + 8 + 4, std::byte{0});
   const auto put = [&](std::size_t at, std::uint32_t value) {
     for (std::size_t i = 0; i < 4; ++i) indexed[at + i] = static_cast<std::byte>(value >> (8 * i));

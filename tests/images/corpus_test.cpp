@@ -1,4 +1,4 @@
-// Real files, through IMGPIPE_CORPUS: what must decode decodes, what must not is refused.
+// Real files, through IMGPIPE_CORPUS: valid ones decode, invalid ones are refused.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -26,7 +26,7 @@ Image decode(const fs::path& path, const DecodeOptions& options = {}) {
   return image;
 }
 
-// The same picture as RGBA, so that files of different kinds can be compared.
+// Converts to RGBA, so that files of different kinds can be compared.
 Image rgba(const Image& image) {
   const Shape shape = image.shape();
   Image out({shape.width, shape.height, 4});
@@ -41,7 +41,7 @@ Image rgba(const Image& image) {
   return out;
 }
 
-// Largest difference of a sample; alpha and, where both are transparent, colour do not count as different.
+// Returns the largest difference of a sample. Alpha, and colours that are transparent in both, do not count.
 int largest_difference(const Image& a, const Image& b, bool with_alpha) {
   if (a.shape().width != b.shape().width || a.shape().height != b.shape().height) return 1000;
   const Image first = rgba(a);
@@ -74,7 +74,7 @@ TEST(Corpus, PngSuiteValidDecodesAndCorruptIsRefused) {
   for (const fs::path& path : corrupt) EXPECT_THROW((void)decode(path), Error) << path;
 }
 
-// The suite stores the same picture interlaced and not: basn3p04 and basi3p04.
+// The suite stores the same image interlaced and not: basn3p04 and basi3p04.
 TEST(Corpus, PngSuiteInterlacedEqualsPlain) {
   IMGPIPE_NEED_CORPUS();
   int pairs = 0;
@@ -92,17 +92,17 @@ TEST(Corpus, PngSuiteInterlacedEqualsPlain) {
 
 TEST(Corpus, JpegReferences) {
   IMGPIPE_NEED_CORPUS();
-  // The references were made by several decoders: a level or two of rounding is theirs.
+  // Several decoders made the references, which therefore differ by a level or two.
   int compared = 0;
   for (const fs::path& path : files_below(*corpus() / "jpeg/reftest")) {
     if (path.extension() != ".jpg") continue;
     fs::path reference = path;
     reference.replace_extension(".png");
     DecodeOptions options;
-    options.lenient = true;  // four of them make libjpeg warn, which a strict decode refuses
+    options.lenient = true;  // libjpeg warns about four of them, which a strict decode refuses
     Image image;
     ASSERT_NO_THROW(image = decode(path, options)) << path;
-    // These two show what a decoder made of damage, which is each decoder's own choice.
+    // These two show how a decoder treats damage, which each decoder chooses.
     if (path.stem() == "partial_progressive" || path.stem() == "progressive-missing-dc") continue;
     if (!fs::exists(reference)) continue;
     EXPECT_LE(largest_difference(image, decode(reference), false), 2) << path;
@@ -128,7 +128,7 @@ TEST(Corpus, ExifOrientationsShowOneScene) {
 
 TEST(Corpus, BmpReferences) {
   IMGPIPE_NEED_CORPUS();
-  // Files that show the picture of another: its PNG is theirs too.
+  // Files with the same image as another, whose PNG also applies to them.
   const std::map<std::string, std::string> twins{{"pal1wb", "pal1"},
                                                  {"pal4rle", "pal4"},
                                                  {"pal8-0", "pal8"},
@@ -151,7 +151,7 @@ TEST(Corpus, BmpReferences) {
     const fs::path reference =
         *corpus() / "other/bmp_reference_png" / ((twin != twins.end() ? twin->second : stem) + ".png");
     if (!fs::exists(reference)) continue;
-    // 5-bit and 6-bit samples are widened by different rules.
+    // Rules for widening 5-bit and 6-bit samples differ.
     const int most = stem.starts_with("rgb16") ? 1 : 0;
     EXPECT_LE(largest_difference(image, decode(reference), true), most) << path;
     ++compared;
@@ -185,7 +185,7 @@ TEST(Corpus, GifFirstFrames) {
   }
 }
 
-// stb, when it is forced, stands behind the same fence.
+// The same checks protect stb when it is selected.
 TEST(Corpus, EveryFileEndsWellWithStb) {
   IMGPIPE_NEED_CORPUS();
   for (const char* part : {"broken", "bombs", "pngsuite"}) {

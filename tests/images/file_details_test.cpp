@@ -1,4 +1,4 @@
-// How files are stored, in the words of the libraries that decode them: what imgpipe info says of odd ones.
+// How files are stored, in terms of the libraries that decode them: imgpipe info on unusual files.
 #include "images/codecs/file_details.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ Image picture(int channels) {
 
 // ---- JPEG ---------------------------------------------------------------------------------------------
 
-// Where the first segment of this marker begins.
+// Returns the offset of the first segment with this marker.
 std::size_t segment_of(const Bytes& file, std::byte marker) {
   std::size_t at = 2;
   while (file.at(at + 1) != marker)
@@ -53,7 +53,7 @@ Bytes with_factors(Bytes file, const std::vector<int>& factors) {
   return file;
 }
 
-// Of the components, in the frame's header and in the scan's.
+// Renames the components in the frame's header and in the scan's.
 Bytes with_names(Bytes file, std::string_view names) {
   const std::size_t frame = segment_of(file, std::byte{0xC0}), scan = segment_of(file, std::byte{0xDA});
   for (std::size_t c = 0; c < names.size(); ++c) {
@@ -94,15 +94,14 @@ std::string color_by_libjpeg(const Bytes& file) {
   return color == JCS_YCbCr ? "YCbCr" : color == JCS_RGB ? "RGB" : color == JCS_YCCK ? "YCCK" : "CMYK";
 }
 
-// Whatever the markers say or leave open: libjpeg makes the pixels, and what it takes them for is what they
-// are.
+// libjpeg makes the pixels, so its interpretation of the colours counts, whatever the markers say.
 TEST(FileDetails, ColoursOfAJpegAreThoseThatItsDecoderSees) {
   int kinds = 0;
   for (const int components : {3, 4}) {
     const Bytes file =
         components == 3 ? make_jpeg({.adobe = false}, picture(3).view())
                         : make_jpeg({.in = JCS_CMYK, .stored = JCS_CMYK, .adobe = false}, picture(4).view());
-    const std::size_t head = components == 3 ? 20 : 2;  // behind JFIF, which libjpeg writes for YCbCr
+    const std::size_t head = components == 3 ? 20 : 2;  // after JFIF, which libjpeg writes for YCbCr
     const Bytes rest(file.begin() + static_cast<std::ptrdiff_t>(head), file.end());
     for (const int jfif_bytes : {0, 5, 7, 13, 14}) {
       for (const std::optional<std::uint32_t>& transform :
@@ -131,8 +130,7 @@ TEST(FileDetails, ColoursOfAJpegAreThoseThatItsDecoderSees) {
   EXPECT_EQ(kinds, 200);
 }
 
-// libjpeg goes on behind a segment whose length is less than its own two bytes, and so does what describes
-// it.
+// libjpeg continues after a segment whose length is less than its own two bytes, and so does the inspection.
 TEST(FileDetails, SegmentsOfNoLengthHideNothing) {
   const Bytes file = make_jpeg({}, picture(3).view());
   for (const std::uint32_t length : {0U, 1U}) {
@@ -166,7 +164,7 @@ Bytes exif_of(std::uint32_t unit, bool big_endian) {
   return parts.build();
 }
 
-// A JPEG with a JFIF segment of this unit and density, and with EXIF where there is some.
+// Returns a JPEG with a JFIF segment of this unit and density, and with EXIF if given.
 Bytes jpeg_of(int unit, int x, int y, const Bytes& exif) {
   Bytes file = make_jpeg({}, picture(3).view());
   const Bytes density = number(static_cast<std::uint32_t>(unit), 1) +
@@ -236,7 +234,7 @@ TEST(FileDetails, ResolutionOfBitmapsAndPhotoshopFiles) {
 
 TEST(FileDetails, SmallerVersionsAmongThePagesOfATiffAreCounted) {
   const auto stack = [](std::vector<std::uint64_t> kinds) {
-    // Directories one behind the other; all share the pixels of the first.
+    // Directories one after the other; all share the pixels of the first.
     FileBytes file = bytes_of("II") + riff_number(42, 2) + riff_number(0, 4) + Bytes(4);
     std::size_t link = 4;
     for (const std::uint64_t kind : kinds) {
@@ -268,8 +266,7 @@ TEST(FileDetails, SmallerVersionsAmongThePagesOfATiffAreCounted) {
   EXPECT_EQ(inspected(stack({0, 2})).reduced_images, 0);
 }
 
-// Sampling that cannot be had is told as the one that holds where nothing is said; the reader takes the file
-// too.
+// If the subsampling cannot be read, the default applies; the reader accepts the file, too.
 TEST(FileDetails, SamplingOfATiffThatLiesOutsideIsNoFault) {
   Bytes file =
       make_tiff({.width = 16, .height = 16, .samples = 3, .photometric = 6, .compression = 7}, Values(768));
@@ -278,7 +275,7 @@ TEST(FileDetails, SamplingOfATiffThatLiesOutsideIsNoFault) {
   std::size_t field = directory + 2;
   while (file.at(field) != std::byte{0x12} || file.at(field + 1) != std::byte{0x02}) field += 12;  // 530
   EXPECT_EQ(inspected(file).details.subsampling, "4:4:4");
-  file.at(field + 5) = std::byte{0x7F};  // of so many values
+  file.at(field + 5) = std::byte{0x7F};  // the number of values
   EXPECT_NO_THROW((void)open_reader(file, {.lenient = true}));
   EXPECT_EQ(inspected(file).details.subsampling, "4:2:0");
 }

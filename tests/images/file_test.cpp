@@ -84,7 +84,7 @@ TEST(WriteFile, KeepsPermissionsAndLinks) {
   struct stat info {};
   ASSERT_EQ(::stat(folder.file("real/a").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 07777U, 0640U);
-  // A link to nothing yet makes what it points to.
+  // Writing to a dangling link creates its target.
   fs::create_symlink("real/later", folder.path() / "dangling");
   write_file(folder.file("dangling"), bytes_of("x"));
   EXPECT_EQ(load_text(folder.file("real/later")), "x");
@@ -177,7 +177,7 @@ TEST(StaleOutputs, OnlyThoseOfTheseTargetsWhoseWriterIsGone) {
     save_text(folder.file(name), "x");
   std::filesystem::create_directory(folder.file(".a.png.imgpipe-cccccccc"));
   std::filesystem::create_symlink("a", folder.file(".a.png.imgpipe-dddddddd"));
-  // One is being written by another process: that holds a lock.
+  // Another process, which holds a lock, is writing this one.
   const int other = ::open(folder.file(".a.png.imgpipe-bbbbbbbb").c_str(), O_RDONLY);
   ASSERT_EQ(::flock(other, LOCK_EX), 0);
   StaleOutputs stale;

@@ -1,4 +1,4 @@
-// Our own reader of GIF's first frame, on files made here byte by byte.
+// Our own reader of GIF's first frame, on files made byte by byte.
 #include <random>
 #include <utility>
 
@@ -33,7 +33,7 @@ Indices noise(int count, int colors, unsigned seed, int spread = 1) {
   return pixels;
 }
 
-// Rows in the order in which an interlaced file stores them, written down from appendix E.
+// Returns rows in the order of an interlaced file, according to appendix E.
 Indices interlace(const Indices& pixels, int width, int height) {
   Indices stored;
   for (const auto& [first, step] : {std::pair{0, 8}, {4, 8}, {2, 4}, {1, 2}}) {
@@ -72,7 +72,7 @@ TEST(Gif, EverySizeDepthAndOrder) {
   }
 }
 
-// 90,000 pixels of noise fill the 4096 codes; the decoder goes on with those it has until a clear code comes.
+// 90,000 pixels of noise fill the 4096 codes; the decoder continues with these until a clear code arrives.
 TEST(Gif, AFullTableStaysAsItIs) {
   const Indices pixels = noise(90'000, 256, 5);
   Gif gif{300, 300};
@@ -87,7 +87,7 @@ TEST(Gif, AFullTableStaysAsItIs) {
   EXPECT_EQ(pixel(image, 299, 299)[0], color(pixels.back(), 0));
 }
 
-// Found with corpus files that every other decoder shows.
+// Found with corpus files that all other decoders show.
 TEST(Gif, NoLeadingClearCode) {
   const Indices pixels = noise(64, 4, 3);
   LzwChoice choice;
@@ -187,7 +187,7 @@ TEST(Gif, DamageIsRefusedOrFilledWithGrey) {
   EXPECT_EQ(first_difference(decode(good).view(), decode(make_gif(gif, many, {})).view()), "");
 
   CodeSink bad;
-  for (const int code : {4, 0, 7}) bad.code(code, 3);  // 6 would be the next
+  for (const int code : {4, 0, 7}) bad.code(code, 3);  // the next one would be 6
   const Bytes impossible = with_data(gif_head(gif), 2, bad.sub_blocks());
   EXPECT_NE(failure(impossible).find("cannot be"), std::string::npos);
   EXPECT_EQ(pixel(decode(impossible, lenient()), 1, 0), grey);
@@ -200,7 +200,7 @@ TEST(Gif, EveryCutIsRefused) {
   Gif gif{9, 7};
   gif.transparent = 1;
   Bytes file = make_gif(gif, noise(63, 4, 2), {});
-  file.pop_back();  // the trailer is not needed
+  file.pop_back();  // the trailer is optional
   EXPECT_EQ(failure(file), "");
   for (std::size_t size = 6; size < file.size(); ++size) {
     const Bytes cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(size));
@@ -209,7 +209,7 @@ TEST(Gif, EveryCutIsRefused) {
   }
 }
 
-// What is there is right, and grey is what follows: no byte that is missing counts as a code.
+// Decoded pixels are right, and grey ones follow: missing bytes never count as a code.
 TEST(Gif, LenientCutsAreRightAsFarAsTheyGo) {
   Gif gif{9, 7};
   const Bytes file = make_gif(gif, noise(63, 4, 2), {});
@@ -236,7 +236,7 @@ TEST(Gif, LenientCutsAreRightAsFarAsTheyGo) {
 
 TEST(Gif, ColoursOutsideTheTable) {
   Gif gif{2, 1};
-  gif.bits = 1;  // two colours, and codes for four
+  gif.bits = 1;  // two colours, but codes for four
   const Bytes file = make_gif(gif, {1, 2}, {});
   EXPECT_NE(failure(file).find("not in the colour table"), std::string::npos);
   EXPECT_EQ(pixel(decode(file, lenient()), 0, 0)[0], color(1, 0));
@@ -279,7 +279,7 @@ TEST(Gif, RowsInBandsEqualTheWhole) {
   EXPECT_EQ(first_difference(whole.view(), bands.view()), "");
 }
 
-// What stb_image takes of GIF under --codec stb is right, and the rest is refused.
+// With --codec stb, a GIF that stb_image accepts is right; others are refused.
 TEST(Gif, StbIsRightOrRefused) {
   Gif gif{4, 4};
   gif.transparent = 2;
@@ -292,7 +292,7 @@ TEST(Gif, StbIsRightOrRefused) {
   small.background = 1;
   EXPECT_NE(failure(make_gif(small, {0, 1, 2, 3}, {}), with_stb()).find("outside the first frame"),
             std::string::npos);
-  // Cut short where transparency hides it: stb_image alone would give transparent pixels.
+  // Truncated where transparency hides it: stb_image alone would give transparent pixels.
   EXPECT_NE(failure(make_gif(gif, {0, 1, 2}, {}), with_stb()).find("pixels are missing"), std::string::npos);
 }
 

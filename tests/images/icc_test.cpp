@@ -1,4 +1,4 @@
-// Names of colour profiles, and which of them are sRGB.
+// Names of colour profiles, and the detection of sRGB.
 #include "images/codecs/icc.h"
 
 #include <random>
@@ -22,7 +22,7 @@ Bytes grey_profile(const Bytes& curve_data, const Bytes& description) {
 }
 
 TEST(Icc, SrgbIsToldByWhatItDoes) {
-  const Bytes c2 = text_description("c2");  // what the smallest profiles call themselves
+  const Bytes c2 = text_description("c2");  // the smallest profiles have this name
   EXPECT_EQ(profile_name(matrix_profile(kSrgbPrimaries, srgb_curve(), c2)), "");
   EXPECT_EQ(profile_name(matrix_profile(kSrgbPrimaries, srgb_table(1024), c2)), "");
   EXPECT_EQ(

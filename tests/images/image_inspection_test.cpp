@@ -1,4 +1,4 @@
-// What an image file is said to be by its headers alone, whether all of it is there or only what they need.
+// Facts about an image file from its headers alone, with the whole file or only the necessary parts.
 #include "images/formats/image_inspection.h"
 
 #include <functional>
@@ -43,7 +43,7 @@ ImageInspection inspected(const Bytes& file) {
   return inspect_image(InputFile(file), options());
 }
 
-// All that is said, but for how much was read, and what of the file a reader holds that reads it row by row.
+// Returns all facts except how much was read and how much memory a reader by rows holds.
 std::string facts(const std::function<ImageInspection()>& inspect) {
   try {
     const ImageInspection image = inspect();
@@ -213,7 +213,7 @@ TEST(ImageInspection, NamesTheProfileAndResolution) {
   }
 }
 
-// ---- no more is read than is needed ----------------------------------------------------------------------
+// ---- amount of data read ---------------------------------------------------------------------------------
 
 struct Large {
   const char* name;
@@ -224,7 +224,7 @@ struct Large {
 std::vector<Large> large_files() {
   const Image noise = picture(1200, 900, 3, "noise");
   Bytes jpeg = make_jpeg({.quality = 95}, noise.view());
-  Bytes padded(jpeg.begin(), jpeg.begin() + 2);  // 5 segments of 60,000 bytes that say nothing
+  Bytes padded(jpeg.begin(), jpeg.begin() + 2);  // 5 segments of 60,000 bytes without information
   for (int i = 0; i < 5; ++i) padded = padded + bytes_of("\xFF\xEB") + number(60'002, 2) + Bytes(60'000);
   padded.insert(padded.end(), jpeg.begin() + 2, jpeg.end());
   return {{"jpeg", jpeg, true},
@@ -263,7 +263,7 @@ TEST(ImageInspection, WhatIsNoImageIsSaidAsEver) {
   }
 }
 
-// However a file is cut: the same verdict, whether it lies on disk or in memory.
+// Any truncated file gives the same result on disk and in memory.
 TEST(ImageInspection, CutFilesAreJudgedAlike) {
   const TemporaryFolder folder;
   const std::string path = folder.file("cut");

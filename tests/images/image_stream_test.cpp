@@ -1,5 +1,4 @@
-// Streams of images: where each ends, whatever the pieces are that they come in, and what is said of one that
-// is cut off or damaged.
+// Streams of images: where each image ends, for any sizes of reads, and errors for truncated or damaged ones.
 #include "images/formats/image_stream.h"
 
 #include <algorithm>
@@ -22,10 +21,10 @@ using Images = std::vector<Bytes>;
 struct Found {
   std::vector<Bytes> images;
   std::vector<std::int64_t> at;
-  std::string reason;  // why it ended early
+  std::string reason;  // why the stream ended early
 };
 
-// Gives so many bytes at a time.
+// Gives `piece` bytes at a time.
 ByteSource pieces_of(const Bytes& stream, std::size_t piece) {
   return [&stream, piece, given = std::size_t{0}](std::span<std::byte> room) mutable {
     const std::size_t count = std::min({piece, room.size(), stream.size() - given});
@@ -60,7 +59,7 @@ Bytes joined(const std::vector<Bytes>& images) {
   return all;
 }
 
-// A JPEG with a thumbnail in its Exif segment, which has markers of its own.
+// Adds an Exif segment with a thumbnail, which has its own markers.
 Bytes with_thumbnail(const Bytes& jpeg, const Bytes& thumbnail) {
   const Bytes payload = bytes_of(std::string_view("Exif\0\0", 6)) + thumbnail;
   return Bytes(jpeg.begin(), jpeg.begin() + 2) + number(0xFFE1, 2) +
@@ -68,8 +67,7 @@ Bytes with_thumbnail(const Bytes& jpeg, const Bytes& thumbnail) {
          Bytes(jpeg.begin() + 2, jpeg.end());
 }
 
-// With an index of further pictures behind it (CIPA DC-007): where each is, from the index on, and its
-// length.
+// Adds an index of further images (CIPA DC-007): their lengths and their offsets from the index.
 Bytes with_index(const Bytes& jpeg, const std::vector<std::pair<std::uint32_t, std::uint32_t>>& pictures) {
   const auto count = static_cast<std::uint32_t>(pictures.size() + 1);
   Bytes index = bytes_of(std::string_view("MM\0*", 4)) + number(8) + number(1, 2) + number(0xB002, 2) +
@@ -81,10 +79,10 @@ Bytes with_index(const Bytes& jpeg, const std::vector<std::pair<std::uint32_t, s
          number(static_cast<std::uint32_t>(payload.size() + 2), 2) + payload +
          Bytes(jpeg.begin() + 2, jpeg.end());
 }
-// The index begins behind the start marker, the segment's marker and length, and "MPF" with its zero.
+// The index begins after the start marker, the segment's marker and length, and "MPF" with its zero.
 constexpr std::uint32_t kIndexAt = 2 + 4 + 4;
 
-// Two pictures in one file, as cameras write them, with `padding` zeros before the second and behind it.
+// Two images in one file, as written by cameras, with `padding` zeros before and after the second.
 Bytes picture_and_preview(const Bytes& picture, const Bytes& preview, std::size_t padding) {
   const auto length = static_cast<std::uint32_t>(with_index(picture, {{0, 0}}).size());
   const auto bytes = static_cast<std::uint32_t>(preview.size() + padding);
@@ -125,7 +123,7 @@ TEST(ImageStream, EveryImageIsFoundBehindAndBeforeEveryOther) {
     for (const Bytes& second : images) EXPECT_EQ(images_in(first + second).images, (Images{first, second}));
 }
 
-// At every byte: what was whole before is given, what is cut off is said, with its length.
+// Cut at every byte, the stream yields the complete images, and reports the truncated one with its length.
 TEST(ImageStream, CutAtEveryByte) {
   const std::vector<Bytes> images = of_every_kind();
   for (std::size_t kind = 0; kind < images.size(); ++kind) {
@@ -157,7 +155,7 @@ TEST(ImageStream, PlainNetpbmIsCountedSampleBySample) {
   Bytes stream;
   for (const Bytes& image : images) stream = stream + image + bytes_of("\n");
   for (const std::size_t piece : {1, 5, 1000}) EXPECT_EQ(images_in(stream, piece).images, images);
-  // The last number ends with the stream.
+  // The last number may end with the stream.
   EXPECT_EQ(images_in(bytes_of("P2 2 1 9 1 23")).images, Images{bytes_of("P2 2 1 9 1 23")});
   EXPECT_NE(images_in(bytes_of("P2 2 1 9 1 ")).reason.find("is cut off"), std::string::npos);
   EXPECT_NE(images_in(bytes_of("P2 2 1 9 1 x")).reason.find("not a number"), std::string::npos);
@@ -173,12 +171,12 @@ TEST(ImageStream, PaddingBehindAnImageIsPassedOver) {
     EXPECT_EQ(found.at[1], static_cast<std::int64_t>(jpeg.size() + fill.size()));
     EXPECT_EQ(images_in(pgm + bytes_of(" \n\n") + pgm + bytes_of("\n"), piece).images, (Images{pgm, pgm}));
   }
-  // Of other formats none is known, and zeros are none behind a PGM.
+  // Not for other formats; and zeros after a PGM are not an image.
   EXPECT_NE(images_in(encoded(Format::png) + Bytes(4) + jpeg).reason.find("not an image"), std::string::npos);
   EXPECT_NE(images_in(pgm + Bytes(4) + jpeg).reason.find("not an image"), std::string::npos);
 }
 
-// Of a camera: its Exif says so.
+// Skipped only if Exif identifies the file as a camera's.
 TEST(ImageStream, WhatCamerasAppendIsPassedOver) {
   const Bytes plain = encoded(Format::jpeg);
   const Bytes camera = with_thumbnail(plain, turned_exif());
@@ -200,7 +198,7 @@ TEST(ImageStream, WhatCamerasAppendIsPassedOver) {
   EXPECT_EQ(images.passed_over_bytes(), static_cast<std::int64_t>(film.size()) - 3);  // zeros
 }
 
-// A file's trailing pictures belong to it; and where a program has cut them off, the next image is the next.
+// Trailing images belong to their file. If a program has cut them off, the next image follows.
 TEST(ImageStream, PicturesOfAnIndexBelongToTheirImage) {
   const Bytes main = encoded(Format::jpeg);
   const Bytes preview = encoded(Format::jpeg, 1);
@@ -213,7 +211,7 @@ TEST(ImageStream, PicturesOfAnIndexBelongToTheirImage) {
       EXPECT_EQ(found.reason, "");
       EXPECT_EQ(found.images, (Images{picture, picture, main, picture})) << padding << ", " << piece;
       EXPECT_EQ(found.at[1], static_cast<std::int64_t>(file.size()));
-      // Cut off, the index left: whatever follows, and nothing.
+      // Cut off, but still in the index: followed by any image, or by none.
       for (const Bytes& next : of_every_kind())
         EXPECT_EQ(images_in(picture + next + main, piece).images, (Images{picture, next, main}));
       EXPECT_EQ(images_in(picture, piece).images, Images{picture});
@@ -231,7 +229,7 @@ TEST(ImageStream, AnIndexMayLie) {
   }
 }
 
-// A JPEG without its end, and then the next: the first is given as far as it goes.
+// A JPEG without its end, followed by another: the first is returned as far as it goes.
 TEST(ImageStream, AStartMarkerEndsAJpegThatWasBrokenOff) {
   const Bytes whole = encoded(Format::jpeg);
   const Bytes broken(whole.begin(), whole.end() - 30);
@@ -281,7 +279,7 @@ TEST(ImageStream, HostileLengthsAreRefusedAndCostNothing) {
   }
 }
 
-// An image that goes on beyond what its header allows is refused, and no more of it is read.
+// An image that is longer than its header allows is refused without reading more of it.
 TEST(ImageStream, AnEndlessImageIsRefused) {
   DecodeOptions options;
   options.max_pixels = 1000;
@@ -300,10 +298,10 @@ TEST(ImageStream, AnEndlessImageIsRefused) {
   EXPECT_LE(given, std::size_t{1} << 17);
 }
 
-// No more is asked for than the image has: what a camera gives now is not kept until it gives the next.
+// Reads no more than the image has: a camera's image is returned before the next one arrives.
 TEST(ImageStream, AnImageIsGivenWhenItIsThere) {
   for (const Bytes& image : of_every_kind()) {
-    if (image.size() < 64) continue;  // less than what tells the format
+    if (image.size() < 64) continue;  // shorter than the bytes that identify the format
     bool ended = false;
     const ByteSource source = [&, given = false](std::span<std::byte> room) mutable {
       EXPECT_FALSE(given) << "waits for the next";
@@ -354,7 +352,7 @@ TEST(ImageStream, RealPhotographs) {
   EXPECT_EQ(found.reason, "");
   ASSERT_EQ(found.images.size(), images.size());
   for (std::size_t i = 0; i < images.size(); ++i) {
-    // Further pictures and padding aside, to the byte.
+    // Equal to the byte, except for further images and padding.
     ASSERT_LE(found.images[i].size(), images[i].size());
     ASSERT_TRUE(std::equal(found.images[i].begin(), found.images[i].end(), images[i].begin())) << i;
     const Decoded as_file = try_decode(images[i]), as_found = try_decode(found.images[i]);

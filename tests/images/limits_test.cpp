@@ -1,4 +1,4 @@
-// Limits of memory, read from trees of files that look like systems of all kinds.
+// Memory limits, read from trees of files that resemble systems of all kinds.
 #include <array>
 #include <filesystem>
 #include <limits>
@@ -25,7 +25,7 @@ constexpr const char* kV1Mount = "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup
 
 class Limits : public SystemTree {
  protected:
-  // A group of version 2, in MiB; the limit as the file holds it.
+  // Makes a version 2 group, in MiB; `max` as in the file.
   void group_v2(const std::string& folder, const std::string& max, std::int64_t usage, std::int64_t inactive,
                 std::int64_t active) const {
     make(folder + "/memory.max", max + "\n");
@@ -35,7 +35,7 @@ class Limits : public SystemTree {
                                       std::to_string(inactive * kMiB) + "\nactive_file " +
                                       std::to_string(active * kMiB) + "\nslab 7\n");
   }
-  // The lines without total_ are of the group alone, and must not be taken where there are others.
+  // Lines without total_ describe the group alone, and must be ignored if there are others.
   void group_v1(const std::string& folder, const std::string& limit, std::int64_t usage,
                 std::int64_t inactive, std::int64_t active,
                 const std::string& hierarchical = kNoLimitV1) const {
@@ -52,7 +52,7 @@ class Limits : public SystemTree {
     const std::vector<MemoryBound> bounds = AvailableMemory(view_).bounds();
     return bounds.empty() ? MemoryBound{"none", kMost, kMost} : bounds.front();
   }
-  // What is available in MiB where a control group says so; -1 where the machine does.
+  // Returns the MiB available according to a control group; -1 if the machine sets the limit.
   [[nodiscard]] std::int64_t by_group() const {
     const MemoryBound bound = tightest();
     return bound.source.starts_with("cgroup") ? bound.available_bytes / kMiB : -1;
@@ -64,7 +64,7 @@ TEST_F(Limits, WithoutGroupsTheMachineSays) {
   EXPECT_EQ(tightest().available_bytes, std::int64_t{8} << 30);
   EXPECT_EQ(tightest().limit_bytes, std::int64_t{16} << 30);
   variables_["SLURM_MEM_PER_NODE"] = "100";
-  make("proc/self/statm", "");  // nothing is known to be used
+  make("proc/self/statm", "");  // no known usage
   EXPECT_EQ(tightest().available_bytes, 100 * kMiB);
   make("proc/self/statm", "1");
   EXPECT_EQ(tightest().available_bytes, 100 * kMiB);
@@ -91,7 +91,7 @@ TEST_F(Limits, PageCacheIsNotUsedV1AtTheRoot) {
 TEST_F(Limits, TheLeastOfAllParentsEachByItsOwnUse) {
   process_is_in("0::/slurm/job_7/step_0\n", kV2Mount);
   group_v2("sys/fs/cgroup/slurm/job_7/step_0", mib(4000), 100, 0, 0);
-  group_v2("sys/fs/cgroup/slurm/job_7", mib(2000), 1800, 500, 100);  // 800 left: other steps take the rest
+  group_v2("sys/fs/cgroup/slurm/job_7", mib(2000), 1800, 500, 100);  // 800 left: other steps use the rest
   group_v2("sys/fs/cgroup/slurm", "max", 3000, 0, 0);
   EXPECT_EQ(by_group(), 800);
   EXPECT_EQ(tightest().source, "cgroup v2 memory.max (" + view_.root + "/sys/fs/cgroup/slurm/job_7)");
@@ -107,7 +107,7 @@ TEST_F(Limits, TheSameForVersion1) {
   group_v1("sys/fs/cgroup/memory/a", mib(700), 400, 100, 0);
   group_v1("sys/fs/cgroup/memory", "9223372036854771712", 9000, 0, 0);
   EXPECT_EQ(by_group(), 400);
-  // A parent that does not count what is below it limits nothing of it, nor does what is above that.
+  // A parent that does not count its children does not limit them, nor do its own parents.
   make("sys/fs/cgroup/memory/a/memory.use_hierarchy", "0\n");
   EXPECT_EQ(by_group(), 850);
   make("sys/fs/cgroup/memory/a/memory.use_hierarchy", "1\n");
@@ -134,14 +134,14 @@ TEST_F(Limits, AHybridSystemHasTheControllerInEither) {
 }
 
 TEST_F(Limits, AMountMayShowASubtreeOnly) {
-  // The host's path, and the mount's root is that very group (Docker without a cgroup namespace).
+  // The path is the host's, and the mount's root is that group (Docker without a cgroup namespace).
   process_is_in("0::/docker/1f\n", "41 31 0:38 /docker/1f /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
   EXPECT_EQ(groups("memory"), (Names{"v2 /sys/fs/cgroup"}));
-  // The process is further down.
+  // The process is in a subgroup.
   process_is_in("0::/docker/1f/job/x\n", "41 31 0:38 /docker/1f /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
   EXPECT_EQ(groups("memory"),
             (Names{"v2 /sys/fs/cgroup/job/x", "v2 /sys/fs/cgroup/job", "v2 /sys/fs/cgroup"}));
-  // /docker/1f is no parent of /docker/1fe: nothing but what the mount shows is known.
+  // /docker/1f is not a parent of /docker/1fe, so only the mount's root is known.
   process_is_in("0::/docker/1fe\n", "41 31 0:38 /docker/1f /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
   EXPECT_EQ(groups("memory"), (Names{"v2 /sys/fs/cgroup"}));
 }
@@ -151,12 +151,12 @@ TEST_F(Limits, ACgroupNamespaceHidesWhatIsAbove) {
   EXPECT_EQ(groups("memory"), (Names{"v2 /sys/fs/cgroup"}));
   process_is_in("0::/job\n", kV2Mount);
   EXPECT_EQ(groups("memory"), (Names{"v2 /sys/fs/cgroup/job", "v2 /sys/fs/cgroup"}));
-  // Outside of the namespace's root: no way may lead out of the mount.
+  // Outside the namespace's root: no path may leave the mount.
   for (const char* own : {"/..", "/../..", "/../other/job"}) {
     process_is_in("0::" + std::string(own) + "\n", kV2Mount);
     EXPECT_EQ(groups("memory"), (Names{"v2 /sys/fs/cgroup"})) << own;
   }
-  // A mount from before the namespace: its root is above, and told as such.
+  // A mount from before the namespace, with its root above, which the path reflects.
   process_is_in("0::/\n", "41 31 0:38 /../.. /sys/fs/cgroup rw - cgroup2 cgroup rw\n");
   EXPECT_EQ(groups("memory"), (Names{"v2 /sys/fs/cgroup"}));
   process_is_in("0::/../job\n", "41 31 0:38 /.. /sys/fs/cgroup rw - cgroup2 cgroup rw\n");
@@ -168,7 +168,7 @@ TEST_F(Limits, OfSeveralMountsTheOneThatShowsMost) {
   const std::string host = "42 31 0:38 / /host/sys/fs/cgroup ro - cgroup2 cgroup rw\n";
   fs::create_directories(folder_.path() / "sys/fs/cgroup");
   process_is_in("0::/pod/c\n", container + host);
-  EXPECT_EQ(groups("memory").front(), "v2 /sys/fs/cgroup");  // the host's is not there
+  EXPECT_EQ(groups("memory").front(), "v2 /sys/fs/cgroup");  // not the host's
   fs::create_directories(folder_.path() / "host/sys/fs/cgroup/pod/c");
   EXPECT_EQ(groups("memory"),
             (Names{"v2 /host/sys/fs/cgroup/pod/c", "v2 /host/sys/fs/cgroup/pod", "v2 /host/sys/fs/cgroup"}));
@@ -204,7 +204,7 @@ TEST_F(Limits, WhatIsNoNumberIsNoLimit) {
   EXPECT_EQ(by_group(), -1);
   fs::remove(folder_.path() / "sys/fs/cgroup/g/memory.current");
   EXPECT_EQ(by_group(), -1);
-  // Files that are folders, and unreadable tables.
+  // Directories in place of files, and unreadable tables.
   fs::create_directories(folder_.path() / "sys/fs/cgroup/g/memory.current");
   fs::remove(folder_.path() / "proc/self/cgroup");
   fs::create_directories(folder_.path() / "proc/self/cgroup");
@@ -222,7 +222,7 @@ TEST_F(Limits, NeverLessThanNothingNorMoreThanTheLimit) {
   process_is_in("0::/\n", kV2Mount);
   group_v2("sys/fs/cgroup", mib(1000), 1200, 0, 0);
   EXPECT_EQ(by_group(), 0);
-  group_v2("sys/fs/cgroup", mib(1000), 100, 90, 90);  // the two files are not read at one moment
+  group_v2("sys/fs/cgroup", mib(1000), 100, 90, 90);  // the two files are not read at the same moment
   EXPECT_EQ(by_group(), 1000);
   group_v2("sys/fs/cgroup", "0", 0, 0, 0);
   EXPECT_EQ(by_group(), 0);
@@ -269,7 +269,7 @@ TEST_F(Limits, AReadingHoldsForATenthOfASecondUnlessMoreIsWanted) {
   group_v2("sys/fs/cgroup", mib(1000), 900, 0, 0);
   EXPECT_EQ(memory.bytes_for(500 * kMiB, start + milliseconds(99)), 600 * kMiB);
   EXPECT_EQ(memory.bytes_for(500 * kMiB, start + milliseconds(100)), 100 * kMiB);
-  // What was freed since is seen at once by whom the last reading would refuse.
+  // Newly freed memory is seen at once if the last reading would refuse a request.
   group_v2("sys/fs/cgroup", mib(1000), 200, 0, 0);
   EXPECT_EQ(memory.bytes_for(50 * kMiB, start + milliseconds(101)), 100 * kMiB);
   EXPECT_EQ(memory.bytes_for(101 * kMiB, start + milliseconds(101)), 800 * kMiB);

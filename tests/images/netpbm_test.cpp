@@ -1,4 +1,4 @@
-// Netpbm: every kind of file, every maximum, and what is none.
+// Netpbm: every kind of file, every maximum, and invalid files.
 #include <string_view>
 #include <vector>
 
@@ -25,7 +25,7 @@ TEST(Netpbm, EveryKindAndMaximum) {
   EXPECT_EQ(samples(decode(bytes_of("P5#x\n#y\n 1#z\n1 255#w\nA"))), (std::vector{65}));
 }
 
-// The rule for more than 8 bits, value by value, against libpng's png_set_scale_16.
+// Checks the reduction from more than 8 bits against libpng's png_set_scale_16, value by value.
 TEST(Netpbm, SixteenBitsAreReducedAsPngDoes) {
   Bytes file = bytes_of("P5 65536 1 65535\n");
   for (int v = 0; v < 65536; ++v) {
@@ -43,7 +43,7 @@ TEST(Netpbm, Refuses) {
                            "P6 1 1 255\nAB", "P5 1 1 255x", "P2 1 1 255 99999999999"}) {
     EXPECT_NE(failure(bytes_of(text)), "") << text;
   }
-  // Lenient: what is missing is mid-grey.
+  // Lenient: missing samples are mid-grey.
   EXPECT_EQ(samples(decode(bytes_of("P5 3 2 255\nABCD"), lenient())),
             (std::vector{65, 66, 67, 68, 128, 128}));
   EXPECT_EQ(samples(decode(bytes_of("P2 3 1 255 1 2"), lenient())), (std::vector{1, 2, 128}));

@@ -1,4 +1,4 @@
-// The orientation that Exif stores: read, damaged, applied to pixels.
+// The orientation in Exif: reading it, damage, applying it to pixels.
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -15,7 +15,7 @@
 namespace imgpipe::test::orientation_test {
 namespace {
 
-// A TIFF structure with the orientation, in either byte order.
+// Returns a TIFF structure with the orientation, in either byte order.
 Bytes tiff(int orientation, bool big_endian) {
   Bytes out = bytes_of(
       big_endian ? std::string_view("MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\0\0\0\0\0\0\0", 26)
@@ -48,8 +48,7 @@ TEST(Exif, AnyDamageMeansUpright) {
   }
 }
 
-// Where the stored corners end up, from the figure in the Exif standard: the first letter is what is seen
-// at the top left.
+// Corners according to the figure in the Exif standard: the first letter appears at the top left.
 TEST(Exif, TurnsEveryWay) {
   const std::vector<Sample8> stored{'a', 'b', 'c', 'd', 'e', 'f'};  // ab / cd / ef
   const ConstHostPlane plane{stored.data(), 2, 3, 2, 1};
@@ -66,7 +65,7 @@ TEST(Exif, TurnsEveryWay) {
   }
 }
 
-// An eXIf chunk put into a PNG, and an APP1 segment into a JPEG.
+// For inserting an eXIf chunk into a PNG, and an APP1 segment into a JPEG.
 std::uint32_t crc32(std::span<const std::byte> bytes) {
   std::uint32_t crc = 0xFFFFFFFF;
   for (const std::byte b : bytes) {

@@ -1,4 +1,4 @@
-// Inputs that are looked at before they are read, and bytes that are written whole.
+// Inputs that are inspected before they are read, and writes of all bytes.
 #include "images/formats/pending_input.h"
 
 #include <array>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t kLarge = 3 << 20;
 
-// What this process has read by read(2) and its kin so far; -1 where the system does not say.
+// Returns the bytes that this process has read by read(2) and related calls; -1 if unknown.
 std::int64_t bytes_read() {
   std::ifstream file("/proc/self/io");
   std::string name;
@@ -40,7 +40,7 @@ TEST(PendingInput, LooksAtAFewBytesOfAFileThatIsReadWhole) {
   const std::string path = folder.file("a.png");
   save_text(path, "\x89PNG\r\n\x1A\n" + std::string(kLarge, 'x'));
   const std::int64_t before = bytes_read();
-  const std::int64_t the_look = bytes_read() - before;  // at /proc/self/io itself
+  const std::int64_t the_look = bytes_read() - before;  // of /proc/self/io itself
   PendingInput input(path, {}, InputKind::any);
   EXPECT_EQ(input.held_bytes(), kLarge + 8);
   EXPECT_LT(bytes_read() - before - 2 * the_look, 1024);
@@ -62,7 +62,7 @@ TEST(PendingInput, ReadsTheBeginningOfRowsOnce) {
   EXPECT_EQ(file.size_bytes(), static_cast<std::int64_t>(raw_pgm().size()));
 }
 
-// Neither what is not there nor what is damaged is told before it is read.
+// Missing and damaged files are reported only when they are read.
 TEST(PendingInput, SaysWhatIsWrongWhenItIsRead) {
   const TemporaryFolder folder;
   const std::string too_wide = folder.file("wide.pgm");
@@ -75,7 +75,7 @@ TEST(PendingInput, SaysWhatIsWrongWhenItIsRead) {
   }
 }
 
-// A pipe takes 64 KiB at a time, so that there is more than one write.
+// A pipe accepts 64 KiB at a time, so there are several writes.
 TEST(WriteFully, WritesAllOfItIntoAPipe) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe(ends.data()), 0);

@@ -1,4 +1,4 @@
-// Our own reader of the composite of Photoshop files, on files made here byte by byte.
+// Our own reader of the composite of Photoshop files, on files made byte by byte.
 #include <cmath>
 #include <random>
 #include <utility>
@@ -22,7 +22,7 @@ Image decode_psd(const Psd& psd) {
 Values noise(int count, int values, unsigned seed) {
   std::mt19937 random(seed);
   Values out(static_cast<std::size_t>(count));
-  // Now and then the value before, so that packed rows hold runs.
+  // Repeats values, so that packed rows contain runs.
   for (std::size_t i = 0; i < out.size(); ++i)
     out[i] =
         i > 0 && random() % 3 != 0 ? out[i - 1] : static_cast<int>(random() % static_cast<unsigned>(values));
@@ -54,7 +54,7 @@ TEST(Psd, EveryDepthVersionAndCompression) {
             }
             const auto reader = open_reader(make_psd(psd));
             EXPECT_EQ(reader->header().bits_per_sample, depth);
-            // As it is stored, asked for 16 bits.
+            // In stored form, with 16 bits requested.
             const Image deep = decode(make_psd(psd), sixteen_bits());
             ASSERT_EQ(deep.shape().sample, depth == 16 ? Sample::u16 : Sample::u8);
             const Values values = samples(deep);
@@ -77,7 +77,7 @@ TEST(Psd, EverySixteenBitValueIsRounded) {
   for (int i = 0; i < 65536; ++i) ASSERT_EQ(int{image.view().data[i]}, rounded16(i)) << i;
 }
 
-// Every colour over white at every alpha, as it was blended, comes back as near as 8 bits allow.
+// Colours blended over white at every alpha are restored as exactly as 8 bits allow.
 TEST(Psd, WhiteIsTakenOutOfTransparentColours) {
   for (const int depth : {8, 16}) {
     const int most = (1 << depth) - 1;
@@ -103,8 +103,8 @@ TEST(Psd, WhiteIsTakenOutOfTransparentColours) {
   }
 }
 
-// Rounding may have made a blended colour a little too dark: it is clamped. One that is much too dark was
-// never blended, and then no colour of the file was.
+// A slightly too dark blended colour may be due to rounding, and is clamped. A much darker one shows that the
+// file's colours were never blended.
 TEST(Psd, ColoursThatWereNeverBlendedStay) {
   Psd psd{3, 1};
   psd.layers = layer_count(-1);
@@ -136,7 +136,7 @@ TEST(Psd, TransparencyOnlyWhereTheFileSaysSo) {
   EXPECT_EQ(channels(), 3) << "there is no such channel";
 }
 
-// Files of 16 bits keep their layers behind the global mask.
+// 16-bit files store their layers after the global mask.
 TEST(Psd, TransparencyOfSixteenBitFiles) {
   for (const int version : {1, 2}) {
     const int field = version == 2 ? 8 : 4;
@@ -184,7 +184,7 @@ TEST(Psd, PalettesBitmapsAndInks) {
       EXPECT_EQ(int{image.view().data[i]}, bitmap.channels[0][i] != 0 ? 0 : 255);
   }
 
-  Psd cmyk{2, 1, kCmyk};  // 255 is no ink
+  Psd cmyk{2, 1, kCmyk};  // 255 means no ink
   cmyk.channels = {{255, 10}, {128, 20}, {0, 30}, {255, 100}};
   EXPECT_EQ(samples(decode_psd(cmyk)), (std::vector<int>{255, 128, 0, 4, 8, 12}));
 }
@@ -242,7 +242,7 @@ TEST(Psd, RefusedByName) {
   EXPECT_NE(failure(claims).find("--max-pixels"), std::string::npos);
 }
 
-// In both versions, packed and not; with 8 and 16 bits a sample.
+// Both versions, packed and not, with 8 and 16 bits per sample.
 TEST(Psd, SixteenBitFilesAreCutAndBent) {
   for (const int version : {1, 2}) {
     for (const int compression : {0, 1}) {
@@ -277,7 +277,7 @@ TEST(Psd, EveryCutIsRefusedOrFilledWithGrey) {
       EXPECT_NE(failure(cut), "") << size;
       (void)failure(cut, lenient());
     }
-    Bytes less(good.begin(), good.end() - 1);  // a sample of alpha: it is opaque where it is missing
+    Bytes less(good.begin(), good.end() - 1);  // a sample of alpha: missing ones are opaque
     EXPECT_EQ(first_difference(whole.view(), decode(less, lenient()).view()), "");
     less.resize(26 + 4 + 4 + 4 + psd.layers.size() + 2 + (compression == 1 ? 24U : 0U));
     const auto reader = open_reader(less, lenient());
@@ -289,7 +289,7 @@ TEST(Psd, EveryCutIsRefusedOrFilledWithGrey) {
   }
 }
 
-// Of CMYK too, whichever of its inks is missing.
+// Also for CMYK, whichever ink is missing.
 TEST(Psd, MissingInksAreGrey) {
   Psd psd{2, 2, kCmyk};
   psd.channels.assign(4, {10, 20, 30, 40});
@@ -367,7 +367,7 @@ TEST(Psd, StbIsRightOrRefused) {
 TEST(Psd, FoundFiles) {
   IMGPIPE_NEED_CORPUS();
   const auto folder = *corpus() / "found";
-  // Written by ImageMagick, which blends nothing: the colours are those of the only layer, raw in the file.
+  // ImageMagick blends nothing: the colours are the layer's, which are raw in the file.
   const Bytes rgba = load(folder / "im_rgba.psd");
   const Image image = decode(rgba);
   ASSERT_EQ(image.shape(), (Shape{131, 97, 4}));

@@ -1,5 +1,5 @@
 // Readers that give bands to several threads, through the engines: the same results as row by row, each band
-// begun in order and read once, and an end to every failure.
+// begun in order and read once, and an end after every failure.
 #include <algorithm>
 #include <deque>
 #include <string>
@@ -24,7 +24,7 @@ Image make_image(Shape shape) {
   return image;
 }
 
-// What is asked of an engine, and how the reader behaves.
+// A request to an engine.
 struct Ask {
   std::string stages;
   bool streamed = true;
@@ -61,7 +61,7 @@ Outcome run_by_rows(const Image& image, const Ask& ask) {
   return run(*make_reference_engine(), make_memory_reader(image.untyped_view()), whole);
 }
 
-// By name of the row: bytes that were decoded.
+// Returns the bytes that spans with this name decoded.
 std::int64_t decoded_bytes(const Outcome& outcome, std::string_view row) {
   std::int64_t bytes = 0;
   for (const Span& span : outcome.timeline.spans()) bytes += span.name == row ? span.bytes : 0;
@@ -115,7 +115,7 @@ TEST(ReaderBands, EveryPlanHeightAndNumberOfThreadsGivesTheSameFile) {
   }
 }
 
-// Bands of many heights: rows from one byte to more than a band may hold; strips of the writer, and none.
+// Bands of many heights: rows from one byte to more than a band may hold; writers with and without strips.
 TEST(ReaderBands, AwkwardSizesWithWaitsAndEveryWriter) {
   for (const Shape& shape : {Shape{1, 1, 3}, Shape{5, 1203, 3}, Shape{20011, 90, 1}, Shape{1201, 997, 3}}) {
     const Image image = make_image(shape);
@@ -126,7 +126,7 @@ TEST(ReaderBands, AwkwardSizesWithWaitsAndEveryWriter) {
         if (kSanitized && shape.pixels() > 10'000) continue;
         if (shape.width > 1000 && (format == Format::bmp || stages.starts_with("smooth,"))) continue;
         const Outcome expected = run_by_rows(image, ask);
-        if (expected.error) continue;  // a size that this writer does not take
+        if (expected.error) continue;  // a size that this writer does not support
         for (const int threads : {1, 3}) {
           expect_equal(image, ask, expected, threads, {.waits_for_earlier = threads == 3, .seed = 17});
           if (HasFatalFailure()) return;
@@ -157,7 +157,7 @@ TEST(ReaderBands, StagedKeptAndRepeatedRunsReadIntoTheWholeImage) {
   }
 }
 
-// Streamed plans hold the decoded image whole where a later chain reads it.
+// Streamed plans hold the whole decoded image if a later chain reads it.
 TEST(ReaderBands, AGreyImageThatIsReadTwice) {
   const Image image = make_image({700, 601, 1});
   for (const char* stages : {"hist,contrast,smooth", "contrast", "hist,smooth", "smooth,contrast,smooth"}) {
@@ -170,8 +170,7 @@ TEST(ReaderBands, AGreyImageThatIsReadTwice) {
   }
 }
 
-// Otherwise nothing is gained: with as many threads as there are several bands are read at one time, and by
-// more than one of them.
+// Checks the benefit: with several threads, several bands are read at the same time, by more than one thread.
 TEST(ReaderBands, SeveralThreadsReadAtOnce) {
   const Image image = make_image({2000, 800, 3});
   int at_once = 0;
@@ -215,7 +214,7 @@ TEST(ReaderBands, AFailureAtAnyRowEndsTheJobWithItsReason) {
           ASSERT_TRUE(outcome.file.parts.empty());
         }
       }
-      // The engine takes the next job.
+      // The engine accepts another job.
       const Ask ask{stages};
       expect_equal(image, ask, run_by_rows(image, ask), threads, {});
       if (HasFatalFailure()) return;
@@ -223,7 +222,7 @@ TEST(ReaderBands, AFailureAtAnyRowEndsTheJobWithItsReason) {
   }
 }
 
-// A writer that fails while others are being read.
+// A writer that fails while other bands are being read.
 class FullWriter final : public Writer {
  public:
   explicit FullWriter(std::int64_t strip_rows) : strip_rows_(strip_rows) {}
@@ -261,7 +260,7 @@ TEST(ReaderBands, AWriterThatFailsEndsTheReading) {
 TEST(ReaderBands, TheRowSaysWhoHasDecoded) {
   const Image image = make_image({700, 601, 3});
   Ask ask{"gray"};
-  ask.format = Format::bmp;  // whose bands are smaller than PNG's strips
+  ask.format = Format::bmp;  // its bands are smaller than PNG's strips
   for (const int threads : {1, 3}) {
     BandedLog log;
     const Outcome all = run(*make_cpu_engine(threads),
@@ -281,7 +280,7 @@ TEST(ReaderBands, TheRowSaysWhoHasDecoded) {
   EXPECT_EQ(decoded_bytes(rows, "decode"), image.shape().bytes());
 }
 
-// Of a tall, narrow image: one band of all rows, or many, take steps in proportion to the rows.
+// In a tall, narrow image, steps grow with the number of rows, for one band or many.
 TEST(McuRows, StepsGrowWithTheRows) {
   const auto steps = [](std::int64_t height, std::int64_t band_rows, std::int64_t open_bands) {
     McuRows rows;

@@ -1,5 +1,5 @@
-// Files of more than 8 bits a sample, read and written with 16: PNG against libpng itself, Netpbm and PSD
-// against the text of their definitions. With most_bits 8 the rows are what they always were.
+// Files with more than 8 bits per sample, read and written with 16: PNG against libpng, Netpbm and PSD
+// against their definitions. With most_bits 8, rows are unchanged.
 #include <algorithm>
 #include <csetjmp>
 #include <cstring>
@@ -36,7 +36,7 @@ Plane<std::uint16_t, Host> view16(Image& image) {
   return image.untyped_view().as<std::uint16_t>();
 }
 
-// Noise in both bytes; runs and steps too, so that every filter wins somewhere.
+// Noise in both bytes, with runs and steps, so that every filter is chosen somewhere.
 Image picture16(Shape shape, unsigned seed) {
   Image image(deep(shape));
   std::mt19937_64 random(seed);
@@ -70,7 +70,7 @@ void append_png(png_structp png, png_bytep data, png_size_t count) {
   file->insert(file->end(), first, first + count);
 }
 
-// A file of 16 bits by libpng.
+// Encodes 16 bits with libpng.
 Bytes make_png(const Image& image, const PngKind& kind) {
   const Shape& shape = image.shape();
   Bytes file;
@@ -96,7 +96,7 @@ Bytes make_png(const Image& image, const PngKind& kind) {
   return file;
 }
 
-// Fills `image`, of 16 bits, with what libpng reads; false when it complains or the file is no such image.
+// Fills `image`, of 16 bits, with libpng's result; false after an error or for another form of image.
 bool decode_by_libpng(const Bytes& bytes, const HostView& image) {
   PngSource source{&bytes};
   png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, nullptr, give_up_png, give_up_png);
@@ -126,7 +126,7 @@ bool decode_by_libpng(const Bytes& bytes, const HostView& image) {
 
 // ---- reading PNG ------------------------------------------------------------------------------------
 
-// Strict, lenient, whole and in bands; and with most_bits 8 as ever.
+// Reads strict and lenient, whole and in bands; and with most_bits 8.
 void expect_reads(const Bytes& file, const Image& expected, const std::string& what) {
   const Values values = samples(expected);
   for (const bool forgiving : {false, true}) {
@@ -168,7 +168,7 @@ TEST(SixteenBits, EveryFilterOfPngComesBack) {
   }
 }
 
-// The colour that is transparent is compared in all 16 bits: what shares its high bytes stays opaque.
+// A transparent colour is compared in all 16 bits: a colour with only the same high bytes stays opaque.
 TEST(SixteenBits, TransparentColoursOfPng) {
   for (const int channels : {1, 3}) {
     Image image = picture16({19, 7, channels}, 3);
@@ -190,7 +190,7 @@ TEST(SixteenBits, TransparentColoursOfPng) {
   }
 }
 
-// What a damaged file lost is half of 65,536, and opaque.
+// Missing samples are half of 65,536, and opaque.
 TEST(SixteenBits, WhatIsMissingIsMidGrey) {
   const Image image = picture16({40, 60, 2}, 9);
   const Values whole = samples(image);
@@ -207,15 +207,14 @@ TEST(SixteenBits, WhatIsMissingIsMidGrey) {
   EXPECT_EQ(from_text, (Values{(7 * 65535 + 500) / 1000, 32768, 32768}));
 }
 
-// Of damaged files our own reader takes and refuses what libpng does, and no byte makes either crash.
+// Our own reader accepts and refuses the same damaged files as libpng, and no byte crashes either.
 TEST(SixteenBits, DamagedFilesAreStable) {
   expect_stable_when_damaged(make_png(picture16({5, 4, 3}, 2), {}));
   expect_stable_when_damaged(make_png(picture16({5, 4, 1}, 2), {.interlaced = true}));
   expect_stable_when_damaged(bytes_of("P5 3 2 40000\nABCDEFGHIJKL"));
 }
 
-// The stored orientation moves whole samples: high and low bytes, each as a picture of 8 bits, go the same
-// way.
+// The stored orientation moves whole samples: images of the high and of the low bytes move alike.
 TEST(SixteenBits, Orientation) {
   const Image image = picture16({21, 13, 3}, 4);
   for (int orientation = 1; orientation <= 8; ++orientation) {
@@ -275,7 +274,7 @@ TEST(SixteenBits, WrittenPngIsReadByLibpng) {
   }
 }
 
-// Several strips, out of order, are the file that rows make; libpng finds the pixels.
+// Several strips in any order give the same file as rows, and libpng's pixels are the same.
 TEST(SixteenBits, StripsOfPng) {
   const Image image = picture16({1001, 403, 3}, 6);
   const auto writer = make_writer(Format::png, image.shape());
@@ -311,8 +310,7 @@ TEST(SixteenBits, WrittenNetpbmIsRead) {
   EXPECT_THROW(make_writer(Format::pgm, deep(flat.shape()))->write_rows(flat.view()), Error);
 }
 
-// Grey spread to colour and alpha dropped, where the format asks for it; the writer named stb takes no more
-// than 8 bits, so our own writes.
+// Grey becomes colour, and alpha is dropped, if the format requires it. For stb, our own writer writes.
 TEST(SixteenBits, ConvertedWhereTheFormatHoldsLess) {
   for (int channels : {1, 2, 4}) {
     const Image image = picture16({33, 20, channels}, 7);
@@ -348,7 +346,7 @@ TEST(SixteenBits, WhoHoldsThem) {
     EXPECT_EQ(format_info(format).written_bits, 8);
 }
 
-// stb_image gives 8 bits, whatever is asked for.
+// stb_image gives 8 bits, whatever is requested.
 TEST(SixteenBits, StbStaysAtEight) {
   DecodeOptions options = with_stb();
   options.most_bits = 16;

@@ -1,4 +1,4 @@
-// Netpbm and PSD files of more than 8 bits a sample, read with 16, against the text of their definitions.
+// Netpbm and PSD files with more than 8 bits per sample, read with 16, against their definitions.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -20,7 +20,7 @@ namespace {
 
 // ---- Netpbm -----------------------------------------------------------------------------------------
 
-// Every value of every kind of maximum, raw and plain.
+// Every value for every kind of maximum, raw and plain.
 TEST(SixteenBits, NetpbmOfAnyMaximum) {
   for (const int most : {256, 257, 511, 1000, 1023, 4095, 10007, 32767, 32768, 65534, 65535}) {
     Bytes raw = bytes_of("P5 " + std::to_string(most + 1) + " 1 " + std::to_string(most) + "\n");
@@ -48,7 +48,7 @@ TEST(SixteenBits, NetpbmOfAnyMaximum) {
   EXPECT_NE(failure(bytes_of("P5 2 1 4095\nabc"), sixteen_bits()), "");
 }
 
-// A file that is read from where it lies.
+// A file that is read directly from disk.
 TEST(SixteenBits, StreamedNetpbm) {
   TemporaryFolder folder;
   for (const int most : {4095, 65535}) {
@@ -77,7 +77,7 @@ TEST(SixteenBits, StreamedNetpbm) {
 
 // ---- PSD --------------------------------------------------------------------------------------------
 
-// 65535 is no ink.
+// 65535 means no ink.
 TEST(SixteenBits, InksOfPsd) {
   Psd cmyk{3, 1, kCmyk, 16};
   cmyk.channels = {{65535, 10, 40000}, {32768, 20, 50000}, {0, 30, 60000}, {65535, 100, 45000}};
@@ -87,7 +87,7 @@ TEST(SixteenBits, InksOfPsd) {
                     ink(50000, 45000), ink(60000, 45000)}));
 }
 
-// Every colour over white, at alphas from one end to the other.
+// Every colour over white, at alphas over the whole range.
 TEST(SixteenBits, WhiteIsTakenOutOfTransparentColoursOfPsd) {
   Psd psd{256, 256, kGrey, 16};
   psd.layers = layer_count(-1);

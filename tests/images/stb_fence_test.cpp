@@ -1,4 +1,4 @@
-// What stands before stb_image when --codec stb asks for it: JPEG and PNG.
+// The checks before stb_image when --codec stb selects it: JPEG and PNG.
 #include <cmath>
 #include <random>
 #include <string_view>
@@ -42,7 +42,7 @@ Bytes encode(const Image& image, Format format) {
   return writer->finish().joined();
 }
 
-// Where the marker FF `code` is first.
+// Returns the first offset of the marker FF `code`.
 std::size_t find_marker(const Bytes& file, int code) {
   for (std::size_t at = 0; at + 1 < file.size(); ++at) {
     if (file[at] == std::byte{0xFF} && file[at + 1] == static_cast<std::byte>(code)) return at;
@@ -63,8 +63,8 @@ Bytes segment(int marker, const Bytes& payload) {
          payload;
 }
 
-// A Huffman table of 16 * 255 codes: stb_image would write far past its own. Its name is one that stb_image
-// refuses before it builds the table, so that the tests may let it see one.
+// A Huffman table of 16 * 255 codes, with which stb_image would write far past its own. stb_image refuses its
+// name before building the table, so tests may pass it on.
 Bytes evil_table() {
   return segment(0xC4, Bytes(17, std::byte{0xFF}) + Bytes(4080, std::byte{1}));
 }
@@ -73,7 +73,7 @@ Bytes jpeg() {
   return encode(synthesize(parse_pattern("photo"), {40, 24, 3}, 3), Format::jpeg);
 }
 
-// The reason that stb_image gives where it sees the table of evil_table().
+// The reason that stb_image gives if it sees the table of evil_table().
 constexpr auto kSeenByStb = "bad DHT header"sv;
 constexpr auto kSeenByUs = "more than 256 codes"sv;
 
@@ -138,8 +138,8 @@ TEST(StbFence, NoTableIsHiddenFromUs) {
   refused(Bytes(good.begin(), good.end() - 2) + evil, "without an end");
 }
 
-// Wherever a table, and bytes that change how it is come upon, are put into a file: stb_image is never given
-// one whose table it would see. stb_image says so itself when it does.
+// Wherever a table, and bytes that change how it is found, are inserted: stb_image never gets a file whose
+// table it would see, which its message would reveal.
 TEST(StbFence, StbNeverMeetsATableThatWeDidNotSee) {
   std::mt19937 random(7);
   const Bytes good = jpeg();
@@ -191,7 +191,7 @@ TEST(StbFence, PicturesWithoutTheirScansAreRefused) {
   EXPECT_TRUE(says(failure(scans + text("\xFF\xD9"sv), with_stb()), "more than 500 scans"));
 }
 
-// A row of 100,000 bits that deflate to almost nothing: the height was rounded up to eight rows.
+// A row of 100,000 bits deflates to almost nothing. (The height was once rounded up to eight rows.)
 TEST(StbFence, WideBitmapsArePlausible) {
   const Image wide = synthesize(parse_pattern("constant:0"), {100'000, 1, 1}, 1);
   const Bytes png = encode(wide, Format::png);
@@ -233,7 +233,7 @@ TEST(StbFence, CorpusJpegsAreNotRefused) {
   EXPECT_GE(compared, 20);
 }
 
-// stb_image is exact on PNG, 16 bits too: those it would truncate are rounded as everywhere.
+// stb_image is exact for PNG, even for 16 bits: samples that it would truncate are rounded as usual.
 TEST(StbFence, CorpusPngsEqualLibpngs) {
   IMGPIPE_NEED_CORPUS();
   for (const auto& path : files_below(*corpus() / "pngsuite/valid")) {

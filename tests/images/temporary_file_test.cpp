@@ -1,6 +1,5 @@
-// Temporary files among other processes, and on file systems whose locks are other than those of this one:
-// flock(2), rename(2), fdatasync(2) and fsync(2) are this program's own here, so that every moment can be
-// looked at.
+// Temporary files among other processes, and on file systems with other locks. This program replaces
+// flock(2), rename(2), fdatasync(2) and fsync(2), so that tests can inspect every moment.
 #include "images/files/temporary_file.h"
 
 #include <cerrno>
@@ -32,7 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Asked before the system is; an error number, or 0.
+// Called before the system; returns an error number, or 0.
 std::function<int(int fd, int operation)> before_flock;
 std::function<int(const char* from)> before_rename;
 std::function<int(int fd)> before_fdatasync, before_fsync;
@@ -82,7 +81,7 @@ class TemporaryFiles : public testing::Test {
     before_fdatasync = nullptr;
     before_fsync = nullptr;
   }
-  // The calls that write_file() makes, in their order.
+  // Returns the calls of write_file(), in order.
   std::string calls_of(const std::function<void()>& write) {
     std::string calls;
     before_fdatasync = [&](int fd) {
@@ -113,7 +112,7 @@ class TemporaryFiles : public testing::Test {
   TemporaryFolder folder_;
 };
 
-// An exclusive lock of a range of bytes wants a descriptor that writes, a shared one a descriptor that reads.
+// An exclusive lock needs a descriptor for writing, a shared one a descriptor for reading.
 int as_over_nfs(int fd, int operation) {
   const int access = ::fcntl(fd, F_GETFL) & O_ACCMODE;
   if ((operation & LOCK_EX) != 0 && access == O_RDONLY) return EBADF;
@@ -134,7 +133,7 @@ TEST_F(TemporaryFiles, AreLockedUntilTheyAreInTheirPlaces) {
   EXPECT_EQ(folder_.names(), std::vector<std::string>{"a.png"});
 }
 
-// What has its place is not locked any more: nothing holds on to it.
+// A file at its final path is not locked.
 TEST_F(TemporaryFiles, LeaveNoLockBehind) {
   write_file(folder_.file("a.png"), kBytes);
   const int fd = ::open(folder_.file("a.png").c_str(), O_RDWR | O_CLOEXEC);
@@ -177,7 +176,7 @@ TEST_F(TemporaryFiles, WhatCannotBeSyncedIsWrittenAllTheSame) {
   bool interrupted = false;
   before_fdatasync = [&](int) { return std::exchange(interrupted, true) ? 0 : EINTR; };
   EXPECT_NO_THROW(write_file(folder_.file("a.png"), kBytes));
-  // Devices are not synced at all.
+  // Devices are not synced.
   before_fdatasync = before_fsync = [](int) { return EIO; };
   EXPECT_NO_THROW(write_file("/dev/null", kBytes));
 }
@@ -216,7 +215,7 @@ TEST_F(TemporaryFiles, ArePrivateUntilTheyAreComplete) {
   ::umask(old_mask);
 }
 
-// The rule of fs.protected_symlinks, whatever that is set to.
+// The rule of fs.protected_symlinks, whatever its setting.
 TEST_F(TemporaryFiles, PlantedLinksAreNotFollowed) {
   constexpr uid_t kOther = 65534;
   const std::string link = folder_.file("planted.png"), target = folder_.file("target.png");
@@ -244,7 +243,7 @@ TEST_F(TemporaryFiles, PlantedLinksAreNotFollowed) {
   EXPECT_EQ(::chown(folder_.path().c_str(), 0, static_cast<gid_t>(-1)), 0);
 }
 
-// Another user can open a new file for a moment, and hold a lock forever.
+// Another user can open a new file for a moment, and lock it forever.
 TEST_F(TemporaryFiles, AForeignLockIsNotWaitedForForever) {
   int tries = 0;
   before_flock = [&](int, int operation) {
@@ -290,7 +289,7 @@ TEST_F(TemporaryFiles, ThoseOfKilledRunsGoOverNfsToo) {
     EXPECT_EQ(clean("a.png"), 1U);
     EXPECT_EQ(folder_.names().size(), 1U);
   }
-  // One whose target is for reading only, and so is it.
+  // A file with a read-only target, which is read-only, too.
   {
     const TemporaryFile at_work(folder_.file("b.png"), 0444);
     EXPECT_EQ(clean("b.png"), 0U);
@@ -298,7 +297,7 @@ TEST_F(TemporaryFiles, ThoseOfKilledRunsGoOverNfsToo) {
   EXPECT_TRUE(folder_.names().empty());
 }
 
-// Between its making and its lock a file can be taken for a stale one.
+// Between its creation and its lock, a file can be taken for a stale one.
 TEST_F(TemporaryFiles, OneThatIsTakenBeforeItsLockIsMadeAgain) {
   int taken = 0;
   before_flock = [&](int, int operation) {
@@ -312,7 +311,7 @@ TEST_F(TemporaryFiles, OneThatIsTakenBeforeItsLockIsMadeAgain) {
   EXPECT_EQ(folder_.names(), std::vector<std::string>{"a.png"});
 }
 
-// An NFS client gives a file that is removed while it is open another name, and so it has a link still.
+// An NFS client renames a file that is removed while open, so it still has a link.
 TEST_F(TemporaryFiles, OneThatIsTakenOverNfsIsMadeAgain) {
   bool taken = false;
   before_flock = [&](int, int) {
@@ -346,8 +345,7 @@ TEST_F(TemporaryFiles, NeedNoLocks) {
   EXPECT_EQ(clean("a.png"), 0U) << "nobody knows whether its writer lives";
 }
 
-// Another thread is in the middle of a file, and wants to write more; the one that ends all writing has still
-// something to say.
+// Another thread is writing a file and starts another; the one that ends all writing may still write.
 TEST_F(TemporaryFiles, WhoEndsAllWritingMayGoOn) {
   const auto act = [this] {
     TemporaryFile begun(folder_.file("begun.png"));

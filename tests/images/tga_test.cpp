@@ -1,4 +1,4 @@
-// TGA files made byte by byte: every type, depth and origin, palettes, packets, alpha, and what is refused.
+// TGA files made byte by byte: every type, depth and origin, palettes, packets, alpha, and refusals.
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -16,7 +16,7 @@ namespace {
 constexpr int kRightToLeft = 0x10;
 constexpr int kTopDown = 0x20;
 
-// The fields of a TGA file; build() puts them together.
+// The fields of a TGA file; build() composes them.
 struct Tga {
   int type = 2;
   int width = 1;
@@ -72,10 +72,10 @@ struct PixelCase {
 TEST(Tga, PixelsOfEveryTypeAndDepth) {
   const std::vector<PixelCase> cases{
       {2, 15, 0, {0x5E, 0x84}, {8, 16, 247}, 5},  // 0 00001 00010 11110
-      {2, 16, 1, {0x5E, 0x04}, {8, 16, 247}, 5},  // its highest bit is no alpha
+      {2, 16, 1, {0x5E, 0x04}, {8, 16, 247}, 5},  // the highest bit is not alpha
       {2, 24, 0, {1, 2, 3}, {3, 2, 1}, 8},
       {2, 32, 8, {1, 2, 3, 4}, {3, 2, 1, 4}, 8},
-      {2, 32, 0, {1, 2, 3, 4}, {3, 2, 1}, 8},  // no alpha by the descriptor
+      {2, 32, 0, {1, 2, 3, 4}, {3, 2, 1}, 8},  // no alpha according to the descriptor
       {3, 8, 0, {7}, {7}, 8},
       {3, 16, 8, {7, 9}, {7, 9}, 8},
   };
@@ -156,7 +156,7 @@ TEST(Tga, PaletteThatBeginsAboveZero) {
   EXPECT_EQ(samples(decode(tga.build())), (Values{3, 2, 1, 6, 5, 4}));
 }
 
-// What a file's extension area says of its alpha.
+// The extension area specifies the meaning of alpha.
 TEST(Tga, AttributesType) {
   Tga tga;
   tga.bits = 32, tga.descriptor = kTopDown | 8, tga.pixels = {50, 100, 3, 128};
@@ -175,7 +175,7 @@ TEST(Tga, AttributesType) {
   EXPECT_EQ(samples(decode(tga.build())), (Values{0, 0, 0, 0}));
   tga.type = 3, tga.bits = 16, tga.pixels = {30, 60};
   EXPECT_EQ(samples(decode(tga.build())), (Values{128, 60}));
-  // A footer that leads nowhere is none.
+  // An invalid footer is ignored.
   FileBytes file = tga.build();
   for (const int offset : {0, 17, 0x7FFFFFFF, -1}) {
     for (std::size_t i = 0; i < 4; ++i)
@@ -189,12 +189,12 @@ TEST(Tga, AttributesType) {
 TEST(Tga, PacketsCrossRows) {
   Tga tga;
   tga.type = 11, tga.bits = 8, tga.width = 3, tga.height = 3;
-  tga.pixels = {0x80 | 4, 7, 3, 1, 2, 3, 4};  // five times 7, then four as they are
+  tga.pixels = {0x80 | 4, 7, 3, 1, 2, 3, 4};  // five times 7, then four literals
   EXPECT_EQ(samples(decode(tga.build())), (Values{7, 7, 7, 7, 7, 1, 2, 3, 4}));
   EXPECT_EQ(samples(decode_in_bands(tga.build(), 2)), (Values{7, 7, 7, 7, 7, 1, 2, 3, 4}));
   tga.descriptor = kRightToLeft;
   EXPECT_EQ(samples(decode(tga.build())), (Values{4, 3, 2, 1, 7, 7, 7, 7, 7}));
-  tga.pixels = {0xFF, 9};  // more than there are
+  tga.pixels = {0xFF, 9};  // more than the image has
   EXPECT_EQ(samples(decode(tga.build())), Values(9, 9));
 }
 
@@ -207,7 +207,7 @@ TEST(Tga, TwoLongPacketsOfColor) {
   }
 }
 
-// ---- refused and cut ----------------------------------------------------------------------------------
+// ---- refusals and truncation --------------------------------------------------------------------------
 
 TEST(Tga, RefusalsNameTheCause) {
   Tga tga;
@@ -222,7 +222,7 @@ TEST(Tga, RefusalsNameTheCause) {
   EXPECT_EQ(failure(tga.build()), "tga: 0 bits of alpha in a pixel of 16 bits are not supported");
 }
 
-// As long as header and palette are whole, what is missing is mid-grey, opaque, and no colour of the palette.
+// If header and palette are complete, missing pixels are mid-grey and opaque, not a colour of the palette.
 TEST(Tga, CutAnywhere) {
   for (const int type : {1, 2, 3, 9, 10, 11}) {
     SCOPED_TRACE(type);
@@ -300,10 +300,10 @@ TEST(Tga, WhatStbMisreadsIsRefusedByName) {
 TEST(TgaCorpus, FoundPalettesBeginAboveZero) {
   IMGPIPE_NEED_CORPUS();
   const auto found = [](const char* name) { return load(*corpus() / "found" / name); };
-  // Entries 2 to 5 of four colours, and pixels 2, 3, 4, 5.
+  // Entries 2 to 5 for four colours, and pixels 2, 3, 4, 5.
   EXPECT_EQ(samples(decode(found("cm_own.tga"))),
             (Values{30, 20, 10, 60, 50, 40, 90, 80, 70, 120, 110, 100}));
-  for (const char* name : {"cm_ext.tga", "cmap_offset.tga"}) {  // 72 pixels, from entry 39 on
+  for (const char* name : {"cm_ext.tga", "cmap_offset.tga"}) {  // 72 pixels, entries from 39 on
     const FileBytes file = found(name);
     const Values got = samples(decode(file));
     ASSERT_EQ(got.size(), 3U * 72);
@@ -315,7 +315,7 @@ TEST(TgaCorpus, FoundPalettesBeginAboveZero) {
   }
 }
 
-// Right to left and left to right, and top down and bottom up, differ in the descriptor alone.
+// Files that differ in left and right, or top and bottom, differ only in the descriptor.
 TEST(TgaCorpus, FoundOrigins) {
   IMGPIPE_NEED_CORPUS();
   for (const char* name : {"top_right.tga", "bottom_right.tga"}) {

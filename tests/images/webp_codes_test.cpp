@@ -1,5 +1,4 @@
-// What a lossless WebP's beginning says of its prefix codes, which are most of what libwebp holds for some
-// files.
+// Reads the prefix codes of a lossless WebP, which are most of libwebp's memory for some files.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -26,12 +25,12 @@ TEST(WebpCodes, GroupsAreCounted) {
   const std::vector<Case> cases{
       {{}, 4096, 4096},
       {{.groups = 1}, 1, 1},
-      {{.first = 3, .step = 7, .groups = 100}, 697, 697},         // few: those that no block names count too
-      {{.first = 999, .groups = 1}, 1000, 1000},                  // the last number of few
-      {{.first = 1000, .groups = 1}, 1, 1001},                    // many: only what blocks name
-      {{.first = 65535, .groups = 1}, 1, 65536},                  //
-      {{.step = 30, .groups = 2000}, 2000, 59971},                //
-      {{.width = 1, .height = 1, .groups = 1}, 1, 1},             //
+      {{.first = 3, .step = 7, .groups = 100}, 697, 697},  // few: codes that no block refers to count, too
+      {{.first = 999, .groups = 1}, 1000, 1000},           // the last number that counts as few
+      {{.first = 1000, .groups = 1}, 1, 1001},             // many: only codes that blocks refer to
+      {{.first = 65535, .groups = 1}, 1, 65536},           //
+      {{.step = 30, .groups = 2000}, 2000, 59971},         //
+      {{.width = 1, .height = 1, .groups = 1}, 1, 1},      //
       {{.width = 1, .height = 3, .first = 3, .groups = 1}, 1, 4}  // more than pixels: many
   };
   for (const Case& each : cases) {
@@ -44,7 +43,7 @@ TEST(WebpCodes, GroupsAreCounted) {
   }
 }
 
-// The files are valid: libwebp reads them.
+// The files are valid, since libwebp reads them.
 TEST(WebpCodes, ManyGroupsAreAPicture) {
   for (const int cache_bits : {0, 1, 8, 11}) {
     const GroupedStream form{.width = 67, .height = 41, .groups = 170, .cache_bits = cache_bits};
@@ -58,8 +57,7 @@ TEST(WebpCodes, ManyGroupsAreAPicture) {
   }
 }
 
-// There are 40 distances. Of a code that names one of those and another symbol libwebp keeps the one; of none
-// it makes no picture.
+// There are 40 distances. libwebp keeps the valid symbols of a code; without any it makes no image.
 TEST(WebpCodes, SymbolsBehindTheAlphabetAreLeftOut) {
   for (const std::vector<unsigned>& distances :
        std::vector<std::vector<unsigned>>{{0, 200}, {200, 39}, {40, 39}, {255, 0}, {39, 39}, {3, 39}}) {
@@ -82,15 +80,14 @@ TEST(WebpCodes, SymbolsBehindTheAlphabetAreLeftOut) {
 TEST(WebpCodes, AStreamThatIsCutSaysNothing) {
   const GroupedStream form{.width = 32, .height = 32, .groups = 64, .cache_bits = 5};
   const Bytes whole = grouped_stream(form);
-  const std::size_t needed =
-      (129 + 64 * 16 + 7) / 8;  // the beginning, and a number of 16 bits for each block
+  const std::size_t needed = (129 + 64 * 16 + 7) / 8;  // the beginning, and 16 bits for each block
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const Bytes some(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
     EXPECT_EQ(read_lossless_codes(some, 32, 32).has_value(), size >= needed) << size;
   }
 }
 
-// Whatever a bit says, the reading ends, and no byte behind the end is read.
+// Whatever a bit is, reading ends, and no byte after the end is read.
 TEST(WebpCodes, DamageIsSurvived) {
   const Image photo = synthesize(parse_pattern("photo"), {61, 53, 4}, 3);
   const Bytes file = picture_chunks(make_webp({true, 6}, photo.view()));
@@ -108,7 +105,7 @@ TEST(WebpCodes, DamageIsSurvived) {
   EXPECT_GT(read, 0);
 }
 
-// Transforms of every kind, palettes, caches: libwebp's own files are understood at every level.
+// Reads libwebp's own files at every level: transforms of every kind, palettes, caches.
 TEST(WebpCodes, LibwebpsFilesAreUnderstood) {
   for (const char* pattern : {"photo", "noise", "checker", "ramp"}) {
     for (const int channels : {3, 4}) {

@@ -1,4 +1,4 @@
-// Reading WebP: libwebp's own pixels, the container's every part, damage at every byte.
+// Reading WebP: libwebp's own pixels, every part of the container, damage at every byte.
 #include <algorithm>
 #include <utility>
 
@@ -23,11 +23,11 @@ Image picture(std::int64_t width, std::int64_t height, int channels, const std::
         image.view().row(y)[x * channels + c] = content_sample(c == 3 ? "noise" : content, x, y, c, 7);
     }
   }
-  if (channels == 4) image.view().row(0)[3] = 9;  // an alpha that is used, of one pixel too
+  if (channels == 4) image.view().row(0)[3] = 9;  // alpha in use, even in one pixel
   return image;
 }
 
-// A copy; RGB gets alpha 255.
+// Returns a copy; RGB gets alpha 255.
 Image as_rgba(const Image& image) {
   const std::int64_t channels = image.shape().channels;
   Image out({image.shape().width, image.shape().height, 4});
@@ -45,7 +45,7 @@ std::string difference(const Image& expected, const Image& got) {
   return first_difference(expected.view(), got.view());
 }
 
-// What the reader gives is what libwebp gives, by whatever way the file says it.
+// Expects libwebp's pixels for every way of reading.
 void expect_library_pixels(const Bytes& file, int channels) {
   const Image expected = library_rgba(file);
   ASSERT_FALSE(expected.empty());
@@ -154,7 +154,7 @@ TEST(Webp, OtherChunksArePassedOver) {
     EXPECT_EQ(difference(plain, decode(file)), "");
     EXPECT_FALSE(open_reader(file)->header().more_images);
   }
-  // Behind the alpha of a lossy picture too.
+  // Also after the alpha of a lossy image.
   const Bytes lossy = picture_chunks(make_webp({false, 4}, picture(6, 4, 4).view()));
   ASSERT_EQ(std::string(reinterpret_cast<const char*>(lossy.data()), 4), "ALPH");
   const std::size_t alpha =
@@ -191,7 +191,7 @@ TEST(Webp, AnimationsGiveTheirFirstFrame) {
   }
 }
 
-// What a frame leaves uncovered is transparent black.
+// The area outside a frame is transparent black.
 TEST(Webp, AFrameStandsInItsPlace) {
   for (const int channels : {3, 4}) {
     const Image small = picture(6, 4, channels);
@@ -213,7 +213,7 @@ TEST(Webp, AFrameStandsInItsPlace) {
   }
 }
 
-// ---- what is refused --------------------------------------------------------------------------------
+// ---- refusals ---------------------------------------------------------------------------------------
 
 std::string refusal(const Bytes& chunks) {
   const std::string reason = failure(riff_file(chunks));
@@ -314,14 +314,13 @@ TEST(Webp, BytesAfterTheImageAreAWarning) {
     }
   }
   EXPECT_NE(failure(cut(file, file.size() - 2)), "");
-  // A header that says less than there is: the picture is cut, and its rest is not what follows it.
+  // A header with too short a length: the image is truncated, and its rest is not read as the next chunk.
   Bytes less = file;
   less[4] = static_cast<std::byte>(std::to_integer<int>(less[4]) - 4);
   EXPECT_NE(failure(less), "");
 }
 
-// A few bytes that claim 268 million pixels: refused by the limit, and what they would take is said
-// before.
+// A few bytes that claim 268 million pixels are refused by the limit; their memory need is known before.
 TEST(Webp, AHugeHeaderIsJudgedBeforeAnythingIsAllocated) {
   const Bytes lossless =
       riff_file(riff_chunk("VP8L", bytes_of("\x2F") + riff_number(16382 | 16382 << 14, 4)));

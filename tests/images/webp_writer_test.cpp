@@ -1,4 +1,4 @@
-// Writing WebP: lossless to the byte, lossy libwebp's own bytes, the mark and the limits.
+// Writing WebP: lossless to the byte, libwebp's own bytes if lossy, the mark and the limits.
 #include <algorithm>
 #include <utility>
 
@@ -41,7 +41,7 @@ TEST(WebpWriter, LosslessComesBackAsItWas) {
     for (const Size& size : {Size{1, 1}, {1, 7}, {7, 1}, {16, 16}, {61, 43}}) {
       for (const int channels : {3, 4}) {
         Image image = noise(size.width, size.height, channels);
-        if (channels == 4) {  // colours under no alpha
+        if (channels == 4) {  // colours of transparent pixels
           for (std::int64_t x = 0; x < size.width; ++x) image.view().row(0)[4 * x + 3] = 0;
         }
         const Image back = decode(write(image, {.webp_level = level}));
@@ -71,7 +71,7 @@ TEST(WebpWriter, GreyBecomesColour) {
   }
 }
 
-// By libwebp's ways of its own to take RGB and RGBA in.
+// By libwebp's own functions for RGB and RGBA input.
 TEST(WebpWriter, TheBytesAreLibwebps) {
   for (const int channels : {3, 4}) {
     for (const Size& size : {Size{1, 1}, {17, 9}, {90, 61}}) {
@@ -145,7 +145,7 @@ TEST(WebpWriter, RefusesWhatItCannotHold) {
   EXPECT_THROW(early->write_rows(image.view().rows(0, 2)), Error);
 }
 
-// The longest row and column there can be.
+// The longest possible row and column.
 TEST(WebpWriter, TheLongestSides) {
   for (const Shape& shape : {Shape{16383, 2, 3}, {2, 16383, 3}}) {
     const Image image = noise(shape.width, shape.height, 3);

@@ -1,4 +1,4 @@
-// The device's entropy decoder, thread by thread on the host: coefficients and verdicts of the host's own.
+// The device's entropy decoder, emulated on the host: coefficients and verdicts are the host decoder's.
 #include <array>
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(EntropyDecoding, LargeFiles) {
   EXPECT_EQ(verdicts.in_order, static_cast<int>(files.size()));
 }
 
-// It ends, and is the host's.
+// Decoding ends, and leaves the file to the host.
 TEST(EntropyDecoding, WhatIsNeverInStepIsLeft) {
   Verdicts verdicts;
   const JpegFiles files{file_out_of_step(), small_file(0)};
@@ -54,7 +54,7 @@ TEST(EntropyDecoding, Damage) {
   EXPECT_GT(verdicts.damaged, 1000);
 }
 
-// Of files of several tiles, with and without restarts.
+// Files of several tiles, with and without restarts.
 TEST(EntropyDecoding, DamageInLargeFiles) {
   Verdicts verdicts;
   const JpegFiles files = large_files();

@@ -1,5 +1,4 @@
-// Small JPEGs cut at every byte and with every single bit changed: our own decoder and libjpeg-turbo say and
-// give the same.
+// Small JPEGs cut at every byte and with every single bit changed: our own decoder and libjpeg-turbo agree.
 #include <array>
 #include <string>
 
@@ -15,7 +14,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-// A changed bit can make a picture large.
+// A changed bit can make an image large.
 constexpr std::int64_t kMaxPixels = 1 << 16;
 
 struct Small {
@@ -58,7 +57,7 @@ void expect_equal(const Bytes& file, std::size_t number, const std::string& what
 
 constexpr int kShards = 4;
 
-// Which file, and which part of its bytes.
+// Parameters: which file, and which part of its bytes.
 class Damage : public testing::TestWithParam<std::tuple<std::size_t, int>> {
  protected:
   static Bytes whole() { return make_jpeg(small_files()[std::get<0>(GetParam())].jpeg); }

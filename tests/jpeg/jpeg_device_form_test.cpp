@@ -1,5 +1,4 @@
-// JPEGs of which a device makes the scan: what the writer takes, and that the scan's arithmetic gives the
-// bytes that libjpeg-turbo writes.
+// JPEGs whose scan a device makes: the writer's requirements, and that the arithmetic is libjpeg-turbo's.
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -126,7 +125,7 @@ TEST(JpegDeviceForm, HalvesTheColorsAsTheWriterDoes) {
   EXPECT_EQ(form(1, 3).quality, 3);
 }
 
-// What is converted on its way to the writer is not on the device.
+// Pixels that are converted on their way to the writer are not on the device.
 TEST(JpegDeviceForm, NoneForWhatIsConverted) {
   for (const int channels : {2, 4}) {
     const auto writer = make_writer(Format::jpeg, {20, 10, channels}, with_quality(90));
@@ -157,7 +156,7 @@ TEST(JpegDeviceForm, EitherRowsOrAScan) {
   EXPECT_TRUE(written->finish().joined() == by_rows(image, with_quality(90)));
 }
 
-// The multiplication in place of the division, for all that it can be given.
+// The multiplication that replaces the division, for all possible inputs.
 TEST(JpegDeviceForm, QuantizesAsADivisionDoes) {
   for (int step = 1; step <= 255; ++step) {
     const QuantizerStep by = quantizer_step(step);
@@ -169,9 +168,9 @@ TEST(JpegDeviceForm, QuantizesAsADivisionDoes) {
   }
 }
 
-// ---- what the kernels of kernels/jpeg/encoding.cu rest on ---------------------------------------------
+// ---- assumptions of kernels/jpeg/encoding.cu ----------------------------------------------------------
 
-// With a zero byte behind each 0xFF, and ones behind the last bit.
+// Adds a zero byte after each 0xFF, and ones after the last bit.
 std::vector<std::uint8_t> stuffed(std::vector<bool> bits) {
   while (bits.size() % 8 != 0) bits.push_back(true);
   std::vector<std::uint8_t> bytes;
@@ -184,7 +183,7 @@ std::vector<std::uint8_t> stuffed(std::vector<bool> bits) {
   return bytes;
 }
 
-// The bits in words of a slot, ones behind the last.
+// Returns the bits in words of a slot, followed by ones.
 std::vector<std::uint32_t> slot_of(const std::vector<bool>& bits) {
   std::vector<std::uint32_t> words((bits.size() + 31) / 32 + 1, 0xFFFFFFFF);
   for (std::size_t i = 0; i < bits.size(); ++i) {
@@ -202,7 +201,7 @@ TEST(JpegRuns, JoinAsOneStream) {
     std::vector<std::uint32_t> counts;
     const std::size_t runs = 1 + random() % 6;
     for (std::size_t i = 0; i < runs; ++i) {
-      // A run has 7 bits and more; the last one may have fewer.
+      // A run has at least 7 bits; the last one may have fewer.
       const auto count = static_cast<std::uint32_t>(i + 1 < runs ? 7 + random() % 150 : 1 + random() % 40);
       std::vector<bool> bits;
       while (bits.size() < count) bits.push_back(full_bytes_often ? random() % 16 != 0 : random() % 2 != 0);
@@ -242,7 +241,7 @@ TEST(JpegRuns, FindTheImageOfARun) {
   EXPECT_EQ(image(1000), 4U);
 }
 
-// A block's bits overwrite its coefficients: never one that is still to be read.
+// A block's bits overwrite its coefficients, but never one that is still to be read.
 void expect_kept(const std::array<std::int32_t, kBlockSamples>& values, std::int32_t dc_difference) {
   struct Bits {
     std::uint32_t total = 0;
@@ -265,7 +264,7 @@ void expect_kept(const std::array<std::int32_t, kBlockSamples>& values, std::int
 }
 
 TEST(JpegRuns, BitsNeverReachACoefficientThatIsNeeded) {
-  // The most that the squares of the coefficients can add up to, in as many of one size, wherever they begin.
+  // The largest possible sum of squares, as equal coefficients at any position.
   for (const auto& [count, size] : {std::pair{63, 128}, {16, 256}, {4, 512}, {1, 1023}}) {
     for (int first = 1; first + count <= kBlockSamples; ++first) {
       std::array<std::int32_t, kBlockSamples> values{};
@@ -273,7 +272,7 @@ TEST(JpegRuns, BitsNeverReachACoefficientThatIsNeeded) {
       expect_kept(values, 2047);
     }
   }
-  // What blocks of extremes give at quality 100.
+  // Blocks of extremes at quality 100.
   std::mt19937 random(5);
   for (int round = 0; round < 20000; ++round) {
     std::int32_t block[kBlockSide][kBlockSide];
@@ -323,7 +322,7 @@ TEST(JpegRuns, GroupsHaveRoomForEachImage) {
   std::vector<std::byte> upload(memory.upload_bytes + 1, std::byte{0xA5});
   encoding.write_upload(upload.data());
   EXPECT_EQ(upload.back(), std::byte{0xA5});
-  // Results that cannot be are taken for no room.
+  // Impossible results are treated as lack of space.
   std::vector<std::byte> results(memory.results_bytes, std::byte{0xFF});
   std::size_t last = 0;
   for (std::size_t i = 0; i < tasks.size(); ++i) {

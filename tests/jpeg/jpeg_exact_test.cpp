@@ -1,5 +1,5 @@
-// Our own decoder of JPEG gives what libjpeg-turbo gives: verdict, message, warnings and pixels, strict and
-// lenient, however the rows are asked for, with every instruction set; and it is the one that ran.
+// Our own JPEG decoder equals libjpeg-turbo: verdict, message, warnings and pixels, strict and lenient, for
+// all requests of rows and all instruction sets. Also checks that it is the one that ran.
 #include <algorithm>
 #include <map>
 
@@ -21,7 +21,7 @@ using Bytes = std::vector<std::byte>;
 
 constexpr std::int64_t kMaxPixels = 40'000'000;
 
-// From one thread and from several, in portions that no MCU fits, and in pieces of some bytes.
+// From one thread and from several, in portions that do not fit MCUs, and in pieces of a few bytes.
 std::vector<Reading> all_readings(std::uint64_t seed) {
   const auto odd = static_cast<std::int64_t>(1 + seed % 11);
   const std::size_t piece = 1 + seed * 7 % 300;
@@ -34,14 +34,14 @@ std::vector<Reading> all_readings(std::uint64_t seed) {
           {.rows = 16, .threads = 3, .common = 4, .piece_bytes = piece},
           {.rows = 1, .threads = 8, .common = 1, .piece_bytes = 16}};
 }
-// The same for large pictures, in bands as the engines ask for.
+// The same for large images, in bands like those of the engines.
 std::vector<Reading> large_readings() {
   if (kSanitized) return {{37}, {64, 2, 4}, {.rows = 40, .threads = 3, .common = 1, .piece_bytes = 3000}};
   return {{},         {37},    {64, 1, 4}, {.rows = 50, .threads = 1, .common = 2, .backwards = true},
           {64, 2, 4}, {33, 3}, {16, 8, 2}, {.rows = 40, .threads = 3, .common = 1, .piece_bytes = 3000}};
 }
 
-// The readings that follow one another from file to file, or all of them.
+// Reads with consecutive readings from file to file, or with all of them.
 void expect_equal(const Bytes& file, const std::vector<Reading>& readings, std::string_view what) {
   for (const bool lenient : {false, true}) {
     const JpegOutcome expected = read_jpeg(file, jpeg_options(CodecChoice::turbo, lenient, kMaxPixels));
@@ -66,7 +66,7 @@ class Exactly : public testing::TestWithParam<int> {
 
   void TearDown() override { use_simd(""); }
 
-  // make(seed) -> file; what(seed) -> text. Of `count` files those of this shard.
+  // make(seed) returns a file, what(seed) a text. Checks this shard's part of `count` files.
   static void check(int count, const auto& make, const auto& what) {
     const std::vector<std::string> targets = simd_targets();
     const int step = kSanitized ? 8 * kShards : kShards;
@@ -98,7 +98,7 @@ TEST_P(Exactly, CodedFiles) {
 
 INSTANTIATE_TEST_SUITE_P(Shards, Exactly, testing::Range(0, 8));
 
-// ---- which decoder it was ---------------------------------------------------------------------------
+// ---- the choice of decoder --------------------------------------------------------------------------
 
 TEST(JpegDecoder, TakesWhatIsPlainAndLeavesTheRest) {
   std::map<std::string, int> seen;
@@ -179,7 +179,7 @@ TEST(JpegDecoder, LeavesEverythingWhenTurboIsForced) {
   }
 }
 
-// Other threads are at what cameras append before the end of the image is seen.
+// Other threads reach data that cameras append before the end of the image is seen.
 TEST(JpegDecoder, StaysWhereMuchIsBehindTheImage) {
   Bytes file = make_jpeg({.width = 800, .height = 600, .quality = 85, .content = JpegContent::noise});
   file.resize(file.size() + 400'000);
@@ -195,7 +195,7 @@ TEST(JpegDecoder, StaysWhereMuchIsBehindTheImage) {
   }
 }
 
-// A reader may go with bands begun, and with rows left.
+// A reader may be destroyed with bands begun and rows left.
 TEST(JpegDecoder, MayBeLeftInTheMiddle) {
   const Bytes file = make_jpeg({.width = 300, .height = 200, .content = JpegContent::noise});
   for (const std::int64_t given : {0, 1, 64, 190}) {
@@ -214,7 +214,7 @@ TEST(JpegDecoder, MayBeLeftInTheMiddle) {
 
 // ---- larger than a piece ----------------------------------------------------------------------------
 
-// Files of 100 KB to 3 MB: several pieces each.
+// Files of 100 KB to 3 MB, with several pieces each.
 std::vector<MadeJpeg> large_jpegs() {
   using Content = JpegContent;
   constexpr std::array<JpegFactors, 4> k444{}, k422{{{2, 1}}}, k420{{{2, 2}}}, k440{{{1, 2}}};
@@ -230,7 +230,7 @@ std::vector<MadeJpeg> large_jpegs() {
        .content = Content::photo},
       {.width = 1500, .height = 900, .stored = JCS_GRAYSCALE, .quality = 92, .content = Content::noise},
       {.width = 700, .height = 600, .factors = k420, .quality = 100, .content = Content::saturated},
-      // Bits that say nothing of where they are: every block the same two bits, or the same few.
+      // Bits without hints at their position: every block has the same two bits, or the same few.
       {.width = 4400,
        .height = 2900,
        .factors = k444,
@@ -253,7 +253,7 @@ std::vector<MadeJpeg> large_jpegs() {
       {.width = 640, .height = 300, .factors = k420, .step_percent = 100'000, .content = Content::extreme},
       {.width = 4000, .height = 3000, .factors = k420, .content = Content::sparse},
   };
-  // With restarts: shorter than a piece, as long as some, and longer.
+  // With restart intervals shorter than a piece, about as long, and longer.
   for (const int rows : {1, 7, 40}) {
     MadeJpeg jpeg = all.front();
     jpeg.restart_rows = rows;
@@ -274,7 +274,7 @@ TEST_P(LargeJpegs, AreEqual) {
   expect_equal(file, large_readings(), description(GetParam()));
 }
 
-// Damage anywhere, so that the library takes over when many rows are given already.
+// Damage anywhere, so that the library takes over after many rows.
 TEST_P(LargeJpegs, AreEqualWhenDamaged) {
   const Bytes whole = make_jpeg(GetParam());
   const std::vector<Reading> readings = large_readings();

@@ -1,4 +1,4 @@
-// What a JPEG holds besides its picture: many segments, EXIF, profiles, what follows its end.
+// The contents of a JPEG besides its image: many segments, EXIF, profiles, data after its end.
 #include <algorithm>
 #include <iterator>
 #include <string>
@@ -16,7 +16,7 @@ Bytes segment(unsigned marker, const Bytes& payload) {
   return number(0xFF00 | marker, 2) + number(static_cast<std::uint32_t>(payload.size() + 2), 2) + payload;
 }
 
-// With bytes in front of all other segments.
+// Inserts bytes before all other segments.
 Bytes jpeg_with(const Bytes& segments) {
   const Bytes plain = encoded(Format::jpeg);
   return Bytes(plain.begin(), plain.begin() + 2) + segments + Bytes(plain.begin() + 2, plain.end());
@@ -33,7 +33,7 @@ Bytes empty_segments(std::size_t count) {
   return out;
 }
 
-// libjpeg's list of kept markers cost 8 s for the first of these.
+// With libjpeg's list of kept markers, the first of these took 8 s.
 TEST(JpegFacts, ManySegmentsCostNoMoreThanTheirBytes) {
   const Bytes many = jpeg_with(empty_segments(60'000) + exif_segment());
   const Bytes too_many = jpeg_with(empty_segments(3'000'000));
@@ -61,7 +61,7 @@ TEST(JpegFacts, TheFirstExifSegmentCounts) {
   EXPECT_EQ(try_decode(encoded(Format::jpeg)).header.orientation, Orientation::upright);
 }
 
-// The payload of a profile's segment; `count` is what all of them say.
+// Returns the payload of a profile's segment; `count` is the number that all segments declare.
 Bytes profile_segment(unsigned index, unsigned count, const Bytes& part) {
   return segment(
       0xE2, bytes_of(std::string_view("ICC_PROFILE\0", 12)) + number(index, 1) + number(count, 1) + part);
@@ -131,14 +131,14 @@ TEST(JpegFacts, WhatFollowsTheEnd) {
     EXPECT_EQ(decode_leniently(file).warnings, Strings{warning});
     EXPECT_EQ(first_difference(strict.image.view(), try_decode(begins_with(file)).image.view()), "");
   }
-  // What follows does not make up for what is missing.
+  // Data after the end does not replace missing data.
   for (const std::size_t missing : {std::size_t{3}, plain.size() / 4}) {
     const Bytes broken(plain.begin(), plain.end() - static_cast<std::ptrdiff_t>(missing));
     EXPECT_NE(try_decode(broken + bytes_of("x")).reason, "");
     EXPECT_NE(try_decode(broken + bytes_of("\xFF\xD9 trailer")).reason, "");
     EXPECT_NE(try_decode(broken + plain).reason, "");
   }
-  // Scans after an end marker are part of the image, which is damaged.
+  // Scans after an end marker belong to the image, which is damaged.
   for (const char* scan : {"\xFF\xDA", "\xFF\xC4"})
     EXPECT_EQ(try_decode(plain + bytes_of(scan) + Bytes(100)).reason,
               "JPEG: an end marker stands before the last scan");

@@ -1,4 +1,4 @@
-// Coefficients to samples to pixels, on every instruction set, against the arithmetic written out.
+// From coefficients to samples to pixels, with every instruction set, compared with the plain arithmetic.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace {
 
 using Random = std::mt19937_64;
 constexpr std::uint8_t kCanary = 0xA5;
-constexpr std::int64_t kMcus = 40;  // in a row of them
+constexpr std::int64_t kMcus = 40;  // in a row
 
 std::int64_t below(Random& random, std::int64_t limit) {
   return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(limit));
@@ -27,7 +27,7 @@ std::int64_t below(Random& random, std::int64_t limit) {
 
 // ---- blocks -----------------------------------------------------------------------------------------
 
-// What the coefficients of a block are like.
+// The character of a block's coefficients.
 enum class Content { photograph, few, flat_columns, constant, dense, extreme, mixed, contents };
 
 std::int16_t any_value(Random& random) {
@@ -51,7 +51,7 @@ void add_coefficients(Content content, Random& random, std::vector<Coefficient>&
   }
 }
 
-// A row of MCUs in memory of its own: planes side by side, canaries around each block's samples.
+// A row of MCUs in its own memory: planes side by side, canaries around each block's samples.
 struct RowOfMcus {
   std::vector<BlockTarget> targets;
   std::vector<std::uint8_t> memory;
@@ -115,7 +115,7 @@ std::vector<std::array<std::uint16_t, 64>> make_steps(Random& random) {
   return steps;
 }
 
-// A run of `count` blocks from `first` on, once as it should be and once as it is.
+// Reconstructs a run of `count` blocks from `first` on, by the plain arithmetic and by the code under test.
 void compare_run(const Layout& layout, Content content, std::int64_t first, std::int64_t count,
                  std::uint64_t seed) {
   Random random(seed);
@@ -173,7 +173,7 @@ TEST(JpegReconstruct, BlocksOnEveryTarget) {
   use_simd("");
 }
 
-// One coefficient alone, at every place, over its range and beyond what steps leave of it.
+// One coefficient at every position, over its range and beyond the range after dequantisation.
 TEST(JpegReconstruct, EveryPlaceByItself) {
   std::array<std::uint16_t, 64> steps{};
   for (const std::string& target : simd_targets()) {
@@ -203,7 +203,7 @@ TEST(JpegReconstruct, EveryPlaceByItself) {
 
 // ---- rows -------------------------------------------------------------------------------------------
 
-// A row of samples with its margins, `offset` bytes off alignment.
+// A row of samples with its margins, `offset` bytes after alignment.
 struct Row {
   std::vector<std::uint8_t> memory;
   std::size_t begin;
@@ -226,7 +226,7 @@ struct Row {
   }
 };
 
-// What stands for pixel x, from the formulas alone.
+// Returns the sample for pixel x, from the formulas alone.
 int colour_at(Sampling sampling, const Row& near, const Row& far, bool lower, std::int64_t x) {
   const std::int64_t i = x / 2;
   const auto sum = [&](std::int64_t at) { return column_sum(near.at(at), far.at(at)); };

@@ -1,4 +1,4 @@
-// What single threads of the kernels of JpegReconstruction do, on the host: transforms, upsampling, colour.
+// Single threads of JpegReconstruction's kernels, on the host: transforms, upsampling, colour.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -27,7 +27,7 @@ constexpr unsigned kLanes = 32;
 using BlockValues = std::array<std::int16_t, kBlockSamples>;
 using BlockSteps = std::array<std::uint16_t, kBlockSamples>;
 
-// What transform_blocks() of the kernels does, lane after lane.
+// Emulates transform_blocks() of the kernels, lane by lane.
 std::vector<SampleVector> transformed(std::span<const BlockValues> blocks, const BlockSteps& steps) {
   std::vector<std::uint32_t> room(kTransformWords, 0xCCCCCCCC);
   ComponentSteps all_steps{};
@@ -117,7 +117,7 @@ TEST_P(Blocks, AreTransformedAsTheArithmeticSays) {
 INSTANTIATE_TEST_SUITE_P(Kinds, Blocks, testing::ValuesIn(kCoefficients),
                          [](const auto& each) { return name_of(each.param); });
 
-// Shared memory has 32 banks of 4 bytes; 16 bytes are read by 8 lanes at a time.
+// Shared memory has 32 banks of 4 bytes; 8 lanes at a time read 16 bytes each.
 TEST(BlockRoom, IsWrittenAndReadWithoutConflicts) {
   std::set<unsigned> all;
   for (unsigned y = 0; y < kBlockSide; ++y) {
@@ -163,7 +163,7 @@ TEST(Colour, OfEveryPairAndLuma) {
       for (unsigned cr = 0; cr < 256; ++cr) {
         for (unsigned y = (cb + cr) % 3; y < 256; y += 3) {
           const unsigned k = y % 4;
-          // What may stand in bits 12 to 15 comes of the shifts.
+          // Shifts may leave any value in bits 12 to 15.
           const std::uint32_t pair = cr << 16 | (cr & 0xF) << 12 | cb;
           const std::uint32_t rgb = rgb_of(y << (8 * k) | ~(0xFFU << (8 * k)), k, pair);
           const auto number = [](unsigned v) { return static_cast<int>(v); };
@@ -202,7 +202,7 @@ struct Planes {
       cr.push_back(random() % 4 == 0 ? 255 * (random() % 2) : random() % 256);
     }
   }
-  // With one more at either end.
+  // Includes one more sample at either end.
   [[nodiscard]] HalfRow half_row() const {
     HalfRow row;
     for (std::size_t i = 0; i < 4; ++i) row.word[i] = interleaved(cb, cr, 1 + 2 * i);

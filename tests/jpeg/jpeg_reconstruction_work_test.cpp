@@ -1,5 +1,4 @@
-// How the work of a group of JPEGs is shared by the kernels of JpegReconstruction: runs, walks, orders of
-// blocks, plans.
+// How JpegReconstruction's kernels share the work of a group: runs, walks, orders of blocks, plans.
 #include <array>
 #include <cstdint>
 #include <cstring>

@@ -1,4 +1,4 @@
-// The reference decoder against libjpeg-turbo: equal pixels where all is in order, nothing where it is not.
+// Compares the reference decoder with libjpeg-turbo: equal pixels for valid data, nothing for invalid data.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -20,7 +20,7 @@ namespace {
 
 using File = std::vector<std::byte>;
 
-// ---- libjpeg's side ---------------------------------------------------------------------------------
+// ---- libjpeg ----------------------------------------------------------------------------------------
 
 struct Decoder : jpeg_decompress_struct {
   jpeg_error_mgr errors{};
@@ -65,7 +65,7 @@ Sampling sampling_of(const jpeg_decompress_struct& header) {
   return header.max_v_samp_factor == 2 ? Sampling::s440 : Sampling::s444;
 }
 
-// The header as libjpeg reads it.
+// Returns the header as read by libjpeg.
 BaselineScan scan_of(const File& file) {
   const Decoder header(file);
   BaselineScan scan;
@@ -130,7 +130,7 @@ File make_picture(const Factors& factors, Size size, const std::string& content,
       kind, {pixels.data(), size.width, size.height, size.width * factors.components, factors.components});
 }
 
-// The coefficients of one block that no picture gives: of all sizes that can be coded.
+// Makes the coefficients of an unnatural block, with all sizes that can be coded.
 void make_wild_block(JCOEF* block, std::mt19937_64& random) {
   const std::uint64_t kind = random() % 4;  // constant, flat columns, few, dense
   block[0] = static_cast<JCOEF>(random() % 2048 - 1024);
@@ -159,13 +159,13 @@ void set_up_wild(jpeg_compress_struct& encoder, const Factors& factors, Size siz
   }
 }
 
-// A file of such blocks, with steps of up to 16 bits, so that products and sums leave their range.
+// Makes a file of such blocks, with steps of up to 16 bits, so that products and sums overflow.
 File make_wild(const Factors& factors, Size size, unsigned restart_interval, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   jpeg_compress_struct encoder{};
   jpeg_error_mgr errors{};
   encoder.err = jpeg_std_error(&errors);
-  errors.emit_message = [](j_common_ptr, int) {};  // it remarks on steps of 16 bits
+  errors.emit_message = [](j_common_ptr, int) {};  // it warns about steps of 16 bits
   jpeg_create_compress(&encoder);
   auto* const common = reinterpret_cast<j_common_ptr>(&encoder);
   unsigned char* memory = nullptr;
@@ -181,7 +181,7 @@ File make_wild(const Factors& factors, Size size, unsigned restart_interval, std
     arrays[c] = encoder.mem->request_virt_barray(common, JPOOL_IMAGE, TRUE, mcus_across * across,
                                                  mcu_rows * down, down);
   }
-#if JPEG_LIB_VERSION >= 70  // which can scale (Ubuntu's)
+#if JPEG_LIB_VERSION >= 70  // it can scale (Ubuntu's)
   encoder.jpeg_width = encoder.image_width;
   encoder.jpeg_height = encoder.image_height;
 #endif
@@ -237,7 +237,7 @@ TEST(JpegReference, EqualsLibjpegOnPictures) {
   }
 }
 
-// libjpeg-turbo's SIMD code wraps and saturates; other processors' code does so elsewhere.
+// libjpeg-turbo's SIMD code wraps and saturates; on other processors, it does so at other points.
 #if defined(__x86_64__)
 TEST(JpegReference, EqualsLibjpegOutOfRange) {
   std::uint64_t seed = 0;
@@ -254,9 +254,9 @@ TEST(JpegReference, EqualsLibjpegOutOfRange) {
 }
 #endif
 
-// ---- what is not in order ---------------------------------------------------------------------------
+// ---- invalid data -----------------------------------------------------------------------------------
 
-// The scan of `file` with other data.
+// Decodes the scan of `file` with other data.
 bool is_taken(const File& file, std::vector<std::byte> data) {
   BaselineScan scan = scan_of(file);
   scan.data = data;
@@ -285,7 +285,7 @@ TEST(JpegReference, TakesNoBytesLeftOver) {
     std::vector<std::byte> longer = data;
     longer.insert(longer.begin() + static_cast<std::ptrdiff_t>(i), std::byte{0x5A});
     EXPECT_FALSE(is_taken(file, longer)) << i;
-    longer[i] = std::byte{0xFF};  // what may stand before a marker
+    longer[i] = std::byte{0xFF};  // may stand before a marker
     EXPECT_TRUE(is_taken(file, longer)) << i;
   }
 }
@@ -300,15 +300,15 @@ TEST(JpegReference, TakesOnlyTheNextRestartMarker) {
     for (unsigned code = 1; code < 256; ++code) {
       std::vector<std::byte> other = data;
       other[i + 1] = static_cast<std::byte>(code);
-      // 0xFF stands for one more before the marker, which is missing then.
+      // 0xFF counts as one more fill byte before the marker, which is then missing.
       EXPECT_EQ(is_taken(file, other), other == data) << "marker " << markers << " as " << code;
     }
   }
   EXPECT_EQ(markers, 13);
 }
 
-// A scan of one grey block, its codes and bits written out. DC: 0 stands for size 0. AC: 00 for the end of
-// the block, 01 for 16 zeros, 10 for 15 zeros and a coefficient of 1 bit.
+// Decodes a scan of one grey block from its bits. DC: 0 is size 0. AC: 00 is the end of the block, 01 is 16
+// zeros, 10 is 15 zeros and a coefficient of 1 bit.
 bool takes_bits(const std::string& bits) {
   BaselineScan scan;
   scan.width = scan.height = 8;
@@ -355,7 +355,7 @@ TEST(JpegReference, TakesNoCoefficientBehindTheLast) {
                  "101"
                  "101"
                  "101"
-                 "00"));  // places 16, 32, 48
+                 "00"));  // positions 16, 32, 48
   EXPECT_FALSE(
       takes_bits("0"
                  "101"
@@ -376,7 +376,7 @@ TEST(JpegReference, TakesNoCoefficientBehindTheLast) {
                  "01"
                  "01"
                  "01"
-                 "00"));  // zeros to place 64
+                 "00"));  // zeros to position 64
 }
 
 }  // namespace

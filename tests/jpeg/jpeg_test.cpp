@@ -1,4 +1,4 @@
-// JPEGs of every kind, made here by libjpeg itself: colour spaces, subsampling, progressive, restarts.
+// JPEGs of every kind, made by libjpeg itself: colour spaces, subsampling, progressive, restarts.
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
@@ -17,7 +17,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-// `pixels` holds so many samples a pixel as the kind takes.
+// `pixels` has as many samples per pixel as the kind requires.
 Bytes jpeg_of(JpegKind kind, const std::vector<Sample8>& pixels, std::int64_t width, std::int64_t height) {
   kind.quality = 100;
   const int channels = channels_of(kind);
@@ -74,7 +74,7 @@ TEST(Jpeg, GreyAndRgbAreStoredAsTheyAre) {
   EXPECT_LT(mean_difference(samples_of(decode(jpeg_of({JCS_RGB, JCS_RGB}, rgb, 40, 30))), rgb), 1.0);
 }
 
-// Ink that is known: with Adobe's marker 255 means none, without one 255 means all.
+// Known inks: with Adobe's marker, 255 means none; without it, 255 means full.
 TEST(Jpeg, CmykAndYcckBecomeRgb) {
   struct Ink {
     Sample8 c, m, y, k;
@@ -85,7 +85,7 @@ TEST(Jpeg, CmykAndYcckBecomeRgb) {
     for (int i = 0; i < 16 * 16; ++i) pixels.insert(pixels.end(), {stored.c, stored.m, stored.y, stored.k});
     for (const bool adobe : {true, false}) {
       for (const J_COLOR_SPACE space : {JCS_CMYK, JCS_YCCK}) {
-        if (!adobe && space == JCS_YCCK) continue;  // only the marker tells YCCK from CMYK
+        if (!adobe && space == JCS_YCCK) continue;  // only the marker distinguishes YCCK from CMYK
         JpegKind kind;
         kind.in = JCS_CMYK;
         kind.stored = space;
@@ -104,7 +104,7 @@ TEST(Jpeg, CmykAndYcckBecomeRgb) {
 }
 
 TEST(Jpeg, ScansBeyondTheLimitAreRefused) {
-  // 600 scans that each say the same about one coefficient: a script no encoder writes.
+  // 600 scans that repeat the same coefficient, which no encoder writes.
   jpeg_compress_struct encoder{};
   jpeg_error_mgr errors{};
   encoder.err = jpeg_std_error(&errors);

@@ -1,4 +1,4 @@
-// Scans without stuffing and markers: the bytes, and that what is taken is what the host's decoder takes.
+// Scans without stuffing and markers: their bytes, and that the host's decoder accepts the same scans.
 #include "images/codecs/jpeg/staged_scan.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ Bytes bytes_of(std::initializer_list<int> values) {
   return bytes;
 }
 
-// Grey, `mcus` blocks.
+// A grey scan of `mcus` blocks.
 BaselineScan scan_of(const Bytes& data, std::int64_t mcus, std::int64_t interval) {
   BaselineScan scan;
   scan.width = mcus * 8;
@@ -87,7 +87,7 @@ TEST(StagedScan, WantsMarkersInOrder) {
   EXPECT_FALSE(taken({1, 2, 3, 0xFF}, 5, 0));
   EXPECT_FALSE(taken({1, 2, 3, 0xFF, 0xFF, 0xD9}, 5, 0));     // a fill byte
   EXPECT_FALSE(taken({1, 2, 3, 0xFF, 0xDA}, 5, 0));           // another marker
-  EXPECT_FALSE(taken({1, 0xFF, 0xD0, 3, 0xFF, 0xD9}, 5, 0));  // a restart of none
+  EXPECT_FALSE(taken({1, 0xFF, 0xD0, 3, 0xFF, 0xD9}, 5, 0));  // a restart marker without restarts
   EXPECT_TRUE(taken({1, 0xFF, 0xD0, 3, 0xFF, 0xD9}, 5, 3));
   EXPECT_FALSE(taken({1, 0xFF, 0xD1, 3, 0xFF, 0xD9}, 5, 3));              // a wrong number
   EXPECT_FALSE(taken({1, 0xFF, 0xD0, 3, 0xFF, 0xD9}, 5, 2));              // too few
@@ -107,7 +107,7 @@ TEST(StagedScan, NumbersGoRound) {
   EXPECT_EQ(staged.scan->segments.size(), 21U);
 }
 
-// Any bytes, against doing it byte by byte.
+// Any bytes, compared with unstuffing byte by byte.
 TEST(StagedScan, RandomBytes) {
   std::mt19937 random(1);
   for (int round = 0; round < 500; ++round) {
@@ -141,7 +141,7 @@ TEST(StagedScan, WhatIsTooLargeHasNoCapacity) {
   EXPECT_FALSE(stage_scan(scan, {}));
 }
 
-// A block of so many bytes there is not: that is damage, and costs no memory.
+// No block has that many bytes: this is damage, and must not cost memory.
 TEST(StagedScan, MoreThanItsBlocksCanHaveIsNotStaged) {
   BaselineScan scan = scan_of({}, 5, 0);
   scan.data = {static_cast<const std::byte*>(nullptr), std::size_t{1} << 30};
@@ -153,7 +153,7 @@ TEST(StagedScan, MoreThanItsBlocksCanHaveIsNotStaged) {
   EXPECT_TRUE(stage(long_scan, 16, 0).scan);
 }
 
-// A marker anywhere among stuffed and other bytes ends it there.
+// A marker anywhere among stuffed and other bytes ends the scan there.
 TEST(StagedScan, EndsAtTheFirstMarker) {
   for (const std::string& target : simd_targets()) {
     use_simd(target);
@@ -178,7 +178,7 @@ TEST(StagedScan, EndsAtTheFirstMarker) {
   use_simd("");
 }
 
-// What the host's decoder takes is staged, and ends at the same place: also with damaged markers.
+// Every scan that the host's decoder accepts is staged and ends at the same position.
 TEST(StagedScan, TakesWhatTheHostTakes) {
   int in_order = 0, damaged = 0;
   const auto check = [&](const JpegFiles& files) {

@@ -1,5 +1,5 @@
-// imgpipe bench and imgpipe-bench, two programs: what the product knows of the lab's options, how the lab
-// reads them, and how the one finds the other.
+// imgpipe bench and imgpipe-bench, two programs: the product's table of the lab's options, how the lab reads
+// them, and how one program finds the other.
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -56,7 +56,7 @@ TEST(BenchOptions, ProductNamesTheLabsLaddersAndTemplates) {
 TEST(BenchOptions, EveryWordOfTheTableIsAccepted) {
   for (const OptionRow& row : bench_rows()) {
     for (const std::string& value : row.values) {
-      if (value.ends_with(':')) continue;  // and a number
+      if (value.ends_with(':')) continue;  // followed by a number
       EXPECT_EQ(refusal({"--" + option_name(row), value}), "") << value;
     }
   }
@@ -98,14 +98,14 @@ namespace fs = std::filesystem;
 
 class BenchProgram : public testing::Test {
  protected:
-  // Runs a line of bash in the test's directory; $I is the built imgpipe. What it prints is in out_ and err_.
+  // Runs a line of bash in the test's directory; $I is the built imgpipe. Stores its output in out_ and err_.
   int run(const std::string& line) {
     const int code = run_bash("{ " + line + "; } >out 2>err", folder_.path().string());
     out_ = load_text(folder_.file("out"));
     err_ = load_text(folder_.file("err"));
     return code;
   }
-  // imgpipe as it is installed, without imgpipe-bench.
+  // Installs imgpipe without imgpipe-bench.
   void install() {
     for (const char* directory : {"p/bin", "p/libexec/imgpipe", "path"})
       fs::create_directories(folder_.path() / directory);

@@ -1,4 +1,4 @@
-// Tables and plots of what the lab measured.
+// Tables and plots of the lab's measurements.
 #include <string>
 #include <vector>
 

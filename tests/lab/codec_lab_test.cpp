@@ -1,4 +1,4 @@
-// The codecs' ladders: every rung is right on awkward images, and the lab sees what is wrong.
+// The codecs' ladders: every variant is right on awkward images, and the lab detects wrong results.
 #include "lab/pipeline/codec_lab.h"
 
 #include <algorithm>
@@ -79,11 +79,11 @@ std::vector<NamedSubject> png_subjects() {
                                Shape{219, 101, 3}, Shape{20'000, 3, 1}})
       add(pattern, shape);
   }
-  add("photo", {1031, 613, 1});  // of two strips
+  add("photo", {1031, 613, 1});  // two strips
   return subjects;
 }
 
-// Every rung that `lab` runs and `wanted` is.
+// Checks every variant that `lab` runs and `wanted` selects.
 template <class Wanted>
 void check_rungs(CodecLab& lab, const NamedSubject& named, std::size_t images, const Wanted& wanted) {
   const bool png = named.subject->file.empty();
@@ -138,9 +138,9 @@ TEST_P(HostCodecLabTest, EveryRungPacksAwkwardImages) {
 INSTANTIATE_TEST_SUITE_P(Threads, HostCodecLabTest,
                          testing::ValuesIn(kSanitized ? std::vector<int>{2} : std::vector<int>{1, 2, 5}));
 
-// ---- what is wrong is seen ----------------------------------------------------------------------------
+// ---- detection of wrong results -----------------------------------------------------------------------
 
-// Gives the right answer, but for what a test changes in the last image.
+// Returns the right results, except for a change by the test in the last image.
 class Spoiled final : public HostCodecRun {
  public:
   using Change = void (*)(CodecAnswer&);

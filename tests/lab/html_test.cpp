@@ -1,5 +1,4 @@
-// What the pages are made of: text that cannot break out, drawings, small pictures, and the code of every
-// variant.
+// The parts of pages: text that cannot break out, drawings, small images, and the code of every variant.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -111,7 +110,7 @@ TEST(RunPlace, ArgumentsAreQuotedSoThatAShellGivesThemBack) {
         std::string("\xef\xbf\xbf"), std::string("gr\xc3\xbc\xc3\x9f\t")}) {
     const std::string quoted = shell_quoted(argument);
     EXPECT_EQ(printable(quoted), quoted);
-    // sh is dash in many places, which does not know $'...'.
+    // sh is often dash, which does not support $'...'.
     const std::unique_ptr<FILE, int (*)(FILE*)> shell(
         ::popen(("exec bash -c " + shell_quoted("printf %s " + quoted)).c_str(), "r"), ::pclose);
     ASSERT_NE(shell, nullptr);
@@ -173,7 +172,7 @@ TEST(TimelineChart, OverlappingBarsLieInLanesAndSmallOnesAreJoined) {
     EXPECT_EQ(count_of(svg, ">" + std::string(name) + "</text>"), 1U);
 }
 
-// More names than colours: those that share the last one are not one.
+// More names than colours: bars that share the last colour stay separate.
 TEST(TimelineChart, BarsOfOtherNamesAreNeverJoined) {
   TimelineChart chart{.label = "l", .from_ms = 0, .to_ms = 1000, .bars = {}};
   chart.bars = {{"host", "one", 9, 0, 10, false}, {"host", "other", 9, 10, 20, false}};
@@ -191,7 +190,7 @@ TEST(TimelineChart, ManyTracksEnd) {
   EXPECT_EQ(tracks_left_out(chart), 0U);
 }
 
-// ---- pictures -----------------------------------------------------------------------------------------
+// ---- images -------------------------------------------------------------------------------------------
 
 TEST(Picture, EachPixelIsTheMeanOfThoseThatItCovers) {
   Image image({4, 2, 1});

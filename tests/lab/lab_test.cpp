@@ -1,4 +1,4 @@
-// The lab itself: it catches what is wrong and times only what is right; its numbers.
+// The lab itself: it detects wrong results, times only right ones, and computes its numbers correctly.
 #include "lab/pipeline/lab.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ const Rung& rung_of(const char* stage, std::string_view name) {
   return *std::ranges::find(find_ladder(stage)->rungs, name, &Rung::name);
 }
 
-// ---- what is wrong is seen ----------------------------------------------------------------------------
+// ---- detection of wrong results -----------------------------------------------------------------------
 
 void nothing(const StageCall<Host>&, const Share&) {}
 
@@ -92,7 +92,7 @@ TEST_P(CpuLabTest, ALibrarysRoundingMayBeOneOff) {
   EXPECT_EQ(near.status, LabStatus::right);
   EXPECT_EQ(near.detail, "within 1");
   EXPECT_EQ(near.times_us.size(), 3U);
-  // The corner is the border's, which is a library's own.
+  // The corner belongs to the border, where a library may differ.
   EXPECT_EQ(lab_->run(share_rung(all_but_the_last_pixel, Claim::near), {3, 0, 0}).status, LabStatus::right);
   EXPECT_EQ(lab_->run(share_rung(nothing, Claim::near), {3, 0, 0}).status, LabStatus::wrong);
 }
@@ -167,7 +167,7 @@ TEST(Lab, WhatARungNeedsIsSaid) {
   EXPECT_EQ(unmet_need(rung, {}, shape), "this build has no CUDA");
 }
 
-// A device that lacks every library, and runs nothing.
+// A device without any library, which runs nothing.
 class WithoutLibraries final : public LabDevice {
  public:
   [[nodiscard]] std::string name() const override { return "none"; }
@@ -193,7 +193,7 @@ TEST(Lab, ARungWithoutItsLibraryIsNotRun) {
   EXPECT_EQ(result.detail, "not today");
   rung.needs_npp = false;
   EXPECT_EQ(lab.unmet_need(rung, {}, {8, 8, 1}), "");
-  // Whatever calls NPP says so.
+  // Every variant that calls NPP declares it.
   for (const Ladder& ladder : ladder_table()) {
     for (const Rung& each : ladder.rungs)
       EXPECT_EQ(each.needs_npp, each.name == "npp") << ladder.name << " " << each.name;
@@ -232,7 +232,7 @@ TEST(Lab, SubjectsAreWhatTheStageTakes) {
     for (std::size_t bin = 0; bin < 256; ++bin) sum += rgb->counts[static_cast<std::size_t>(c) * 256 + bin];
     EXPECT_EQ(sum, 64U);
   }
-  // Channels are told apart.
+  // Channels are counted separately.
   const Sample8 first_green = rgb->in.view().data[1];
   EXPECT_GT(rgb->counts[256 + first_green], 0U);
   EXPECT_EQ(rgb->bytes(), 192);

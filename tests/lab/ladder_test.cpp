@@ -1,5 +1,5 @@
-// Every rung of every ladder against the reference of its stage: awkward shapes, contents, and grids from
-// 32 x 1 to 1024 x many.
+// Compares every variant of every ladder with its stage's reference: awkward shapes, contents, and grids from
+// 32 x 1 to 1024 threads and many blocks.
 #include <algorithm>
 #include <cstdlib>
 #include <ostream>
@@ -23,14 +23,14 @@ namespace {
 
 using StageLadder = imgpipe::Ladder;
 
-// What the reference makes of a frame with the ladder's parameters. Counts are by channel and value.
+// The reference's result for a frame with the ladder's parameters. Counts are by channel and value.
 struct Expected {
-  OwnFrame frame{FrameType{}};           // of stages that write pixels
+  OwnFrame frame{FrameType{}};           // for stages that write pixels
   std::vector<std::uint64_t> counts_in;  // of the input
-  std::vector<std::uint64_t> counts;     // that the rung must leave behind
+  std::vector<std::uint64_t> counts;     // that the variant must produce
 };
 
-// Counts in fewer bins, which start each channel's counters.
+// Folds counts into fewer bins, at the start of each channel's counters.
 std::vector<std::uint64_t> in_bins(const std::vector<std::uint64_t>& counts, std::size_t values,
                                    std::size_t bins) {
   std::vector<std::uint64_t> sums(counts.size());
@@ -54,7 +54,7 @@ Expected expected_of(const StageLadder& ladder, const Rung& rung, const Frame<co
   return expected;
 }
 
-// A grid on a device, or a number of shares on the processor.
+// A grid on a device, or a number of shares on the host.
 struct Config {
   int block = 0, blocks = 0;
   int shares = 1;
@@ -75,7 +75,7 @@ void run_shares(const Stage& stage, const Rung& rung, const StageCall<Host>& cal
   if (apart) std::ranges::copy(sum, call.histogram.data);
 }
 
-// Of a stage whose cpu function does not find it itself; empty for all others.
+// Returns derived data that the stage's cpu function expects; empty if it expects none.
 std::vector<std::byte> found_in_pixels(const Stage& stage, const StageCall<Host>& call) {
   std::vector<std::byte> found;
   if (stage.find_part == nullptr) return found;
@@ -85,7 +85,7 @@ std::vector<std::byte> found_in_pixels(const Stage& stage, const StageCall<Host>
   return found;
 }
 
-// Within 1, but for the border.
+// Expects differences of at most 1 inside the border.
 void check_near(const ConstHostPlane& expected, const ConstHostPlane& got) {
   for (std::int64_t y = kRadius; y < got.height - kRadius; ++y) {
     for (std::int64_t x = kRadius; x < got.width - kRadius; ++x)
@@ -173,7 +173,7 @@ class Ladder : public testing::TestWithParam<Place> {
 TEST_P(Ladder, AwkwardShapes) {
   IMGPIPE_NEED_RUNG();
   std::vector<Size> sizes = awkward_sizes();
-  // Beyond the rows that a grid has.
+  // More rows or columns than a grid has.
   sizes.push_back({2, 70001});
   sizes.push_back({70001, 2});
   for (const Size& size : sizes) {
@@ -220,7 +220,7 @@ TEST_P(Ladder, ALargerImage) {
     for (const Config& config : {Config{0, 0, 5}, Config{32, 1}, Config{128, 500}}) {
       check(ladder(), rung(), {1031, 777}, content, config);
       if (HasFatalFailure()) return;
-      if (rung().kind() != RungKind::cuda) break;  // it has no grid
+      if (rung().kind() != RungKind::cuda) break;  // no grid
     }
   }
 }
@@ -271,7 +271,7 @@ TEST(Ladders, TellTheirStory) {
   EXPECT_EQ(wrong, 1);
 }
 
-// A stage needs no ladder, and a ladder needs a stage: a new ladder's name is added here.
+// Stages need no ladder, but ladders need a stage. Add the name of a new ladder here.
 TEST(Ladders, AreOfTheseStages) {
   std::vector<std::string_view> names;
   for (const StageLadder& ladder : ladder_table()) {
@@ -297,7 +297,7 @@ const Rung& last_of(const StageLadder& ladder, RungKind kind) {
   return *last;
 }
 
-// The law of the ladder: on each device its last rung is the function that the product runs.
+// For each device, a ladder ends with the function that the product runs.
 TEST(Ladders, EndWithTheProductsOwnFunctions) {
   for (const StageLadder& ladder : ladder_table()) {
     SCOPED_TRACE(ladder.name);
@@ -322,7 +322,7 @@ TEST(Ladders, EndWithTheProductsOwnFunctions) {
   }
 }
 
-// What the rung without atomics shows: the test above must not be blind to it.
+// Shows that the tests above detect the errors of the variant without atomics.
 TEST(Ladders, NonAtomicCountsAreWrong) {
   IMGPIPE_NEED_CUDA();
   for (const Rung& rung : find_ladder("hist")->rungs) {

@@ -1,4 +1,4 @@
-// imgpipe bench --with on a device: what is right is a row of the ladder, what is wrong is said, and where.
+// imgpipe bench --with on a device: right variants are rows of the ladder, faults are reported.
 #include <cstdlib>
 #include <map>
 #include <string>
@@ -12,7 +12,7 @@ namespace {
 
 class OwnKernelOnCuda : public OwnKernel {
  protected:
-  // One variant of hist or smooth, with `body` as what it does.
+  // Runs the variants in `code`.
   RunResult run_one(const std::string& code, Words more = {}) const {
     Words arguments{"--with",    save_source("my.cu", with_header(code)),
                     "--variant", "mine",
@@ -37,7 +37,7 @@ class OwnKernelOnCuda : public OwnKernel {
   IMGPIPE_NEED_CUDA();               \
   IMGPIPE_NEED_NVCC()
 
-// hist with `mine` for the kernel that counts and `launch` for what launches it.
+// Returns the code of hist with `kernel` as the counting kernel and `launch` as its host code.
 std::string hist_code(const std::string& kernel, const std::string& launch) {
   return "__global__ void count(const uint8_t* in, size_t pitch, int width, int height, unsigned long long* "
          "counts) {\n"
@@ -108,12 +108,12 @@ TEST_F(OwnKernelOnCuda, IsARowOfTheLadderInEveryFormat) {
 
 TEST_F(OwnKernelOnCuda, AWrongResultSaysWhereAndIsNotTimed) {
   IMGPIPE_NEED_CUDA_AND_NVCC();
-  expect_wrong(hist_code(kCount, kLaunch), "first in bin ");  // the counters hold rubbish
-  // The last column is left out; then what is right for a width of a multiple of 32 only.
+  expect_wrong(hist_code(kCount, kLaunch), "first in bin ");  // the counters hold garbage
+  // Omits the last column; then works only for widths that are a multiple of 32.
   expect_wrong(hist_code("  if (x >= width - 1) return;\n" + kCount, kClear + kLaunch), "over noise 1x1: ");
   expect_wrong(hist_code("  if (x >= width / 32 * 32) return;\n" + kCount, kClear + kLaunch),
                " is right, got ");
-  // Rows are taken to lie one behind the other.
+  // Assumes that rows have no padding.
   expect_wrong(hist_code("  pitch = width;\n" + kCount, kClear + kLaunch), "over noise ");
 }
 
@@ -156,7 +156,7 @@ TEST_F(OwnKernelOnCuda, ALaunchThatFailsIsWrong) {
   std::string launch = kLaunch;
   launch.replace(launch.find("256"), 3, "2048");
   expect_wrong(hist_code(kCount, kClear + launch), "it fails: invalid ");
-  // More rows of blocks than a grid has: small images do not show it.
+  // More rows of blocks than a grid has, which small images do not reveal.
   expect_wrong(
       hist_code(kCount, "  const dim3 rows(grid.x, call.height);\n" + kClear +
                             "  count<<<rows, 256, 0, call.stream>>>(call.in, call.in_pitch, call.width, "

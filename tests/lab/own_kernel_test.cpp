@@ -1,5 +1,5 @@
 // imgpipe bench --with: a user's kernels, from the file that --template writes to the lab's list. Compiling
-// needs nvcc, and no device; running is for own_kernel_cuda_test.cpp.
+// needs nvcc but no device; own_kernel_cuda_test.cpp runs kernels.
 #include "tests/support/own_kernel.h"
 
 #include <algorithm>
@@ -86,7 +86,7 @@ TEST(OwnSource, IsTheVariantAndWhatItUses) {
   const RungSource b = own_source("my.cu", two, "hist", "b");
   EXPECT_TRUE(has(b.text, "b_kernel()"));
   EXPECT_FALSE(has(b.text, "a_kernel"));
-  // Laid out as nobody foresaw: the whole file, as far as there is room.
+  // Unexpected layout: returns the whole file, up to the limit.
   const RungSource whole = own_source("my.cu", "  #define H IMGPIPE_HIST(c,\"c\")\n  H {}\n", "hist", "c");
   EXPECT_TRUE(has(whole.text, "#define H"));
   std::string lines;
@@ -142,7 +142,7 @@ TEST_F(OwnKernel, ABuildWithoutCudaSaysSo) {
   expect_refused(run({"--with", save_source("my.cu", with_header(kNothing))}), 3, "this build has no CUDA");
 }
 
-// ---- a compiler that is none -------------------------------------------------------------------------
+// ---- stand-in compilers ------------------------------------------------------------------------------
 
 class OwnCompiler : public OwnKernel {
  protected:
@@ -176,12 +176,12 @@ TEST_F(OwnCompiler, GetsItsArgumentsAsTheyAreAndNoShell) {
   EXPECT_TRUE(has(result.err, "to stdout\n")) << "what a compiler says goes to stderr";
   const std::string arguments = "\n" + load_text(said);
   EXPECT_TRUE(has(arguments, "\n" + source + "\n-DA=b  c\n$(exit)\n-w\n")) << arguments;
-  // By a name alone, in PATH.
+  // By its name only, from PATH.
   const RunResult by_name = list({"--with", source}, {{"NVCC", "nvcc"}, {"PATH", folder_.path().string()}});
   EXPECT_TRUE(has(by_name.err, "exit code 7")) << by_name.err;
 }
 
-// nvcc itself hands them to a shell, between double quotes.
+// nvcc passes names to a shell, between double quotes.
 TEST_F(OwnCompiler, GetsNoNamesThatAShellActsUpon) {
   const std::string nvcc = save_program("nvcc", "#!/bin/sh\ntouch '" + folder_.file("called") + "'\n");
   for (const char* name : {"$(touch x).cu", "a\"b.cu", "a,b.cu", "a`b.cu", "a\\b.cu", "a\nb.cu"})
@@ -217,8 +217,8 @@ TEST_F(OwnCompiler, ThatMakesNothingOrDiesIsSaid) {
   expect_refused(list({"--with", source}, {{"NVCC", save_program("odd", "no script\n")}}), 3, "cannot run ");
 }
 
-// timeout(1) signals the program and then its process group: the second signal comes at any moment after the
-// first. Here the compiler sends both.
+// timeout(1) signals the program and then its process group: the second signal may arrive at any time after
+// the first. Here the compiler sends both.
 TEST_F(OwnCompiler, IsEndedWithTheProgram) {
   const std::string source = save_source("my.cu", with_header(kNothing));
   for (const char* between : {"", "sleep 0.005; ", "sleep 0.01; "}) {
@@ -270,7 +270,7 @@ TEST_F(OwnKernel, SeveralVariantsStandBehindTheLabsOwnAndAreChosenByName) {
   EXPECT_EQ(rows[rows.size() - 3]["variant"], "production");
   EXPECT_EQ(rows[rows.size() - 2]["variant"], "first");
   EXPECT_EQ(rows[rows.size() - 1]["variant"], "second");
-  // Of the lab's only those that are named; of the file's all, or those that are named.
+  // Of the lab's variants, only named ones; of the file's, all or the named ones.
   const auto names = [&](const Words& variants) {
     Words arguments{"--with", source};
     for (const std::string& name : variants) arguments.insert(arguments.end(), {"--variant", name});
@@ -303,7 +303,7 @@ TEST_F(OwnKernel, CompileErrorsAreNvccsOwn) {
   const RunResult result = list({"--with", source});
   expect_refused(result, 1, "imgpipe: " + source + ": nvcc does not compile it (exit code ");
   EXPECT_TRUE(has(result.err, "my.cu(3): error: identifier \"no_such_name\" is undefined")) << result.err;
-  // Flags reach it.
+  // Flags reach the compiler.
   const std::string needs =
       save_source("needs.cu", with_header("#ifndef TILE\n#error no tile\n#endif\n" + std::string(kNothing)));
   expect_refused(list({"--with", needs}), 1, "no tile");
@@ -322,7 +322,7 @@ TEST_F(OwnKernel, WhatItLacksIsSaid) {
           "IMGPIPE_SCRATCH(hist, yours): there is no such variant in it");
   refused(with_header("IMGPIPE_VARIANT_OF(sharpen, mine, \"x\", ImgpipeFilter<uint8_t>) {}"),
           "the lab has no stage 'sharpen'");
-  // A copy of another version's header beside the file.
+  // A copy of another version's header in the file's directory.
   std::string header(kernel_header());
   const std::string version = "#define IMGPIPE_KERNEL_ABI 1\n";
   ASSERT_TRUE(has(header, version));

@@ -1,5 +1,4 @@
-// The drawings, read back as text: what is named is drawn, what is drawn is whole, and no label hides
-// another.
+// Reads drawings back as text: everything named is drawn, shapes are complete, no label hides another.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,7 +15,7 @@ namespace {
 
 using Attributes = std::map<std::string, std::string>;
 
-// Every element `name` with its attributes, and its content under "".
+// Returns every element `name` with its attributes, and its content under "".
 std::vector<Attributes> elements(const std::string& svg, const std::string& name) {
   std::vector<Attributes> found;
   const std::regex element("<" + name + " ([^>]*)>([^<]*)");
@@ -39,7 +38,7 @@ bool holds_text(const std::string& svg, const std::string& text) {
   return svg.find(">" + text + "<") != std::string::npos;
 }
 
-// No circle leaves the frame that the axes span.
+// Expects that no circle leaves the frame of the axes.
 void expect_whole_points(const std::string& svg) {
   double left = 1e9, right = -1e9, top = 1e9, bottom = -1e9;
   for (const Attributes& line : elements(svg, "line")) {
@@ -52,7 +51,7 @@ void expect_whole_points(const std::string& svg) {
   std::size_t inside = 0;
   for (const Attributes& circle : elements(svg, "circle")) {
     const double x = place(circle, "cx"), y = place(circle, "cy"), r = place(circle, "r");
-    if (x > right + r) continue;  // the legend's
+    if (x > right + r) continue;  // in the legend
     EXPECT_GT(x - r, left);
     EXPECT_LT(x + r, right);
     EXPECT_GT(y - r, top);
@@ -106,7 +105,7 @@ TEST(Plot, ALongLegendStaysWithItsPanel) {
     if (text.at("").starts_with("series") && second_title == 0)
       lowest_name = std::max(lowest_name, place(text, "y"));
     if (text.at("") == "title") second_title = place(text, "y");
-    if (text.at("") == "title" && lowest_name == 0) second_title = 0;  // the first panel's
+    if (text.at("") == "title" && lowest_name == 0) second_title = 0;  // of the first panel
   }
   EXPECT_LT(lowest_name + 10, second_title);
 }

@@ -1,4 +1,4 @@
-// What metadata is made of, by itself: EXIF taken apart and written anew, XMP, profiles.
+// The parts of metadata alone: EXIF parsed and rewritten, XMP, profiles.
 #include <algorithm>
 #include <functional>
 #include <random>
@@ -25,7 +25,7 @@ Bytes rewritten(std::span<const std::byte> block, bool reset = true) {
   return build_exif(parsed, kMostExifBytes);
 }
 
-// Why a block is refused; empty: it is not.
+// Returns why a block is refused, or "".
 std::string refusal(std::span<const std::byte> block) {
   try {
     const Bytes made = rewritten(block);
@@ -104,7 +104,7 @@ TEST(Exif, CutAnywhereItIsRefusedOrWhole) {
     std::size_t refused = 0;
     for (std::size_t bytes = 0; bytes < block.size(); ++bytes)
       refused += refusal(std::span(block).first(bytes)).empty() ? 0 : 1;
-    // What may be cut off is the thumbnail's directory, which is not read.
+    // Only the thumbnail's directory, which is not read, may be missing.
     EXPECT_GE(refused, block.size() - 80);
   }
 }
@@ -126,7 +126,7 @@ TEST(Exif, LoopsAreRefused) {
   parts.exif[0xA005] = {4, {8}};
   parts.interoperability.clear();
   Bytes block = parts.build();
-  // The first directory as that of interoperability, then of itself.
+  // The interoperability directory's offset is that of the first directory.
   const std::uint32_t first =
       std::to_integer<std::uint32_t>(block[4]) | std::to_integer<std::uint32_t>(block[5]) << 8;
   parts.exif[0xA005] = {4, {first}};
@@ -140,7 +140,7 @@ TEST(Exif, OverlapsAreRefusedButForEqualValues) {
   EXPECT_EQ(refusal(block), "");
   const std::size_t begin = std::to_integer<std::size_t>(block[4]);
   const auto first = block.begin() + static_cast<std::ptrdiff_t>(begin) + 2 + 8;
-  std::copy(first, first + 4, first + 12);  // the second's offset is the first's
+  std::copy(first, first + 4, first + 12);  // the second's offset equals the first's
   EXPECT_EQ(refusal(block), "");
   first[12] = static_cast<std::byte>(std::to_integer<unsigned>(first[0]) + 2);
   EXPECT_EQ(refusal(block), "damaged: parts of it overlap");
@@ -173,7 +173,7 @@ TEST(Exif, DirectoriesForATiffAreInThisMachinesOrder) {
     const ExifBlock block = parse_exif(bytes);
     const ExifDirectories made = build_exif_directories(block, 8);
     ASSERT_EQ(made.exif, 8U);
-    // A file whose first directory they are.
+    // A file with these as its first directory.
     Bytes file = bytes_of(std::string_view("II*\0\x08\0\0\0", 8)) + made.bytes;
     const ExifParts read = read_exif(file);
     ExifFields exif = camera_exif(1).exif;
@@ -218,7 +218,7 @@ TEST(Xmp, OrientationIsResetAndThumbnailsGo) {
   const std::string thumbnail = "<xmp:Thumbnails><rdf:Alt><rdf:li>abc</rdf:li></rdf:Alt></xmp:Thumbnails>";
   EXPECT_EQ(checked(inside("6", thumbnail), true), inside("1", ""));
   EXPECT_EQ(checked(inside("6", thumbnail), false), inside("6", ""));
-  // An element cut out of which leaves no XML.
+  // Removing this element would leave invalid XML.
   EXPECT_THROW((void)checked(xmp_packet("<a><xmp:Thumbnails></a><b></xmp:Thumbnails></b>")), Error);
 }
 
@@ -255,7 +255,7 @@ TEST(OmeXml, NamesOfItsFileGo) {
   }
 }
 
-// Of a series of files each result describes itself: the planes of T = 1, of both channels.
+// In a series of files, each result describes only itself: the planes of T = 1, of both channels.
 TEST(OmeXml, OfASeriesOfFilesOnlyItsPlanesStay) {
   const auto all = [](const std::string& root) {
     std::string inside = "<Channel ID=\"c0\"/><Channel ID=\"c1\"/>";
@@ -278,7 +278,7 @@ TEST(OmeXml, OfASeriesOfFilesOnlyItsPlanesStay) {
               "OME-XML of other files of the series (not in the result), "
               "OME-XML's UUIDs and file names (of the input)");
   }
-  // Of channels too.
+  // Likewise for channels.
   const std::string by_channel = ome(image_of_ome(0, "SizeZ=\"1\" SizeC=\"2\" SizeT=\"1\"",
                                                   "<Channel ID=\"c0\"/><Channel ID=\"c1\"/>" +
                                                       plane_of_ome("FirstC=\"0\"", uuid_of_ome("0")) +
@@ -327,7 +327,7 @@ TEST(OmeXml, WhatCannotBeMadeTrueIsRefused) {
     EXPECT_TRUE(reason(ome(bad)).starts_with("damaged: ")) << bad;
 }
 
-// Cut or bent anywhere it is refused or stays well-formed.
+// Truncated or changed anywhere, it is refused or stays well-formed.
 TEST(OmeXml, DamageIsSafe) {
   const std::string text =
       ome(image_of_ome(0, "SizeZ=\"1\" SizeC=\"1\" SizeT=\"2\" SignificantBits=\"12\"",

@@ -1,5 +1,4 @@
-// Metadata of BMP, TGA and Netpbm; orientation and resolution in XMP; metadata in EXIF that belongs
-// elsewhere.
+// Metadata of BMP, TGA and Netpbm; orientation and resolution in XMP; misplaced metadata in EXIF.
 #include <algorithm>
 #include <random>
 #include <span>

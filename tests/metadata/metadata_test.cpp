@@ -1,4 +1,4 @@
-// Metadata: what each format's reader finds and its writer puts in.
+// Metadata: what each format's reader finds and its writer stores.
 #include <algorithm>
 #include <functional>
 #include <random>
@@ -51,7 +51,7 @@ TEST(Metadata, EveryFormatGivesBackWhatItTook) {
     } else {
       const ExifParts read = read_exif(kept.metadata->exif), wanted = read_exif(given.exif);
       ExifFields image = wanted.image;
-      image.erase(0x011A);  // its resolution, which a TIFF has as a field of its own
+      image.erase(0x011A);  // its resolution, for which TIFF has its own fields
       EXPECT_TRUE(same_values(read.image, image));
       EXPECT_TRUE(same_values(read.exif, wanted.exif));
       EXPECT_TRUE(same_values(read.gps, wanted.gps));
@@ -115,7 +115,7 @@ TEST(Metadata, WhatAFormatDoesNotHoldIsSaid) {
   EXPECT_EQ(kept.lost_profile, "Adobe RGB (1998)");
 }
 
-// An orientation that is none is left out, and a block of nothing else with it.
+// An invalid orientation is dropped, and so is a block without anything else.
 TEST(Metadata, ABlockOfABadOrientationAloneDoesNotGoAlong) {
   Metadata given;
   ExifParts parts;
@@ -213,7 +213,7 @@ TiffMetadataField tiff_field(int tag, int type, const std::vector<T>& values) {
   return field;
 }
 
-// Description and what places a TIFF on a map; `end`: where the text of its one key ends.
+// A description and the georeference of a TIFF; `end`: the end of the text of its one key.
 Metadata tiff_metadata(std::uint16_t end = 5) {
   Metadata metadata;
   metadata.fields = {tiff_field<char>(270, 2, {'O', 'M', 'E', 0}),
@@ -248,7 +248,7 @@ TEST(Metadata, ATiffKeepsItsDescriptionAndItsPlace) {
   EXPECT_EQ(bmp.lost.size(), 3U);
 }
 
-// ImageJ counts pixels to a unit that only its description names: to TIFF no unit is "none".
+// ImageJ counts pixels in a unit that only its description names: to TIFF, the unit is "none".
 TEST(Metadata, PixelsToAUnitThatTheDescriptionNamesStay) {
   Metadata given;
   given.fields = {tiff_field<char>(270, 2, {'u', 'n', 'i', 't', '=', 'u', 'm', 0})};
@@ -265,14 +265,13 @@ TEST(Metadata, PixelsToAUnitThatTheDescriptionNamesStay) {
   EXPECT_EQ(lost_metadata_text(kept(Format::tiff, true).lost), "resolution (resized)");
   EXPECT_FALSE(kept(Format::png).metadata->resolution);
   EXPECT_EQ(lost_metadata_text(kept(Format::png).lost), "");
-  given.resolution = Resolution();  // one to nothing
+  given.resolution = Resolution();  // one in no unit
   const Bytes nothing = file_with(Format::tiff, given);
   const MetadataUse resized{.output = Format::tiff, .shape = {17, 11, 3}, .scaled = true};
   EXPECT_EQ(lost_metadata_text(keep_metadata(nothing, resized).lost), "");
 }
 
-// tifffile reads pixels by the shape of a description, OME-XML has sizes, ImageJ's unit is that of its
-// pixels.
+// tifffile reads pixels by a description's shape, OME-XML has sizes, and ImageJ's unit refers to its pixels.
 TEST(Metadata, ADescriptionOfOtherPixelsDoesNotGoAlong) {
   const auto lost = [](std::string_view text, bool scaled, bool reshaped) {
     Metadata given;

@@ -1,5 +1,4 @@
-// IPTC, comments, texts and gain maps: what each format's reader finds, its writer stores and its output
-// names.
+// IPTC, comments, texts and gain maps: found by readers, stored by writers, and reported if lost.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -155,7 +154,7 @@ TEST(MetadataTexts, AGainMapIsNamedAndNotAnnounced) {
   const KeptMetadata bmp =
       keep_metadata(file_with(Format::jpeg, given), {.output = Format::bmp, .shape = {17, 11, 3}});
   EXPECT_EQ(lost_metadata_text(bmp.lost), "HDR gain map, XMP (bmp has no place for it)");
-  // A prefix that means two things.
+  // A prefix with two meanings.
   given.xmp =
       bytes_of(xmp_packet("<a xmlns:h='http://ns.adobe.com/hdr-gain-map/1.0/'/><b xmlns:h='x' h:c='1'/>"));
   const KeptMetadata unsafe =
@@ -232,13 +231,13 @@ TEST(MetadataResolution, OfExifAgreesWithTheResult) {
     EXPECT_FALSE(fields({.output = Format::png, .shape = {17, 11, 3}, .moved = true}).contains(0x011A));
     given.resolution = Resolution{.x = 72, .y = 72, .unit = Resolution::Unit::inch};
     EXPECT_EQ(fields({.output = Format::png, .shape = {17, 11, 3}}).at(0x011B).values, other);
-    // A PNG's 2835 pixels per metre are EXIF's 72 per inch.
+    // A PNG's 2835 pixels per metre equal EXIF's 72 per inch.
     given.exif = exif_of_resolution(72, 72, big_endian).build();
     const KeptMetadata exact =
         keep_metadata(file_with(Format::png, given), {.output = Format::tiff, .shape = {17, 11, 3}});
     EXPECT_EQ(exact.metadata->resolution->x, 72U);
     EXPECT_EQ(exact.metadata->resolution->x_of, 1U);
-    // Without fields in EXIF none are added.
+    // Without such fields in EXIF, none are added.
     ExifParts maker;
     maker.image = {{0x010F, exif_text("Maker")}};
     given.exif = maker.build();
@@ -288,7 +287,7 @@ TEST(MetadataTexts, ThumbnailsAndTheSoftwareOfACameraAreNamed) {
     const KeptMetadata kept = keep_metadata(marked, {.output = output, .shape = {17, 11, 3}});
     EXPECT_FALSE(read_exif(kept.metadata->exif).image.contains(0x0131));
   }
-  // A TIFF that a camera wrote, and one of another program.
+  // A TIFF from a camera, and one from another program.
   const auto text_values = [](const std::string& text) {
     return std::vector<std::uint64_t>(text.c_str(), text.c_str() + text.size() + 1);
   };

@@ -1,4 +1,4 @@
-// The codes of deflate against the best there are (images/codecs/png/huffman_code.h).
+// Compares the codes of deflate with optimal ones (images/codecs/png/huffman_code.h).
 #include "images/codecs/png/huffman_code.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace imgpipe::test::huffman_code_test {
 namespace {
 
-// The bits of the best code of `most` bits at most, by package-merge (Larmore, Hirschberg, 1990).
+// Returns the bits of an optimal code of at most `most` bits, by package-merge (Larmore, Hirschberg, 1990).
 std::uint64_t best_bits(std::vector<std::uint32_t> counts, unsigned most) {
   std::erase(counts, 0U);
   std::sort(counts.begin(), counts.end());
@@ -60,7 +60,7 @@ std::vector<std::uint32_t> made_counts(int kind, std::size_t symbols, std::mt199
     if (kind == 1) counts[i] = static_cast<std::uint32_t>(1U << random() % 19);
     if (kind == 2) counts[i] = 7;
     if (kind == 3) counts[i] = random() % 4 == 0 ? static_cast<std::uint32_t>(random() % 3) : 0;
-    if (kind == 4) {  // Fibonacci's: the deepest tree that there is
+    if (kind == 4) {  // Fibonacci numbers: the deepest possible tree
       counts[i] = last;
       if (last < 500000) last = before + std::exchange(before, last);
     }
@@ -97,8 +97,7 @@ TEST(HuffmanCode, IsCompleteAndTheBestOrNearlySo) {
     } else {
       ++limited;
       ASSERT_GE(bits, best);
-      // Measured on these counts: 0.11 % above the best at 15 bits, 11 % at 7, of a description of some 100
-      // bytes.
+      // Measured: 0.11 % above the optimum at 15 bits; 11 % at 7, for descriptions of about 100 bytes.
       ASSERT_LE(static_cast<double>(bits), static_cast<double>(best) * (most == 7 ? 1.12 : 1.0015)) << i;
     }
   }

@@ -1,5 +1,4 @@
-// The fast PNG reader against libpng itself, strict: it must take and refuse the same files, and give the
-// same pixels.
+// Compares the fast PNG reader with libpng itself, strictly: the same files accepted, the same pixels.
 #include <algorithm>
 #include <csetjmp>
 #include <cstring>
@@ -27,9 +26,9 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-// ---- libpng, a warning is an error ------------------------------------------------------------------
+// ---- libpng; a warning is an error ------------------------------------------------------------------
 
-// Fills `image`; false when libpng complains. The image is 8 bits a sample, not interlaced.
+// Fills `image`, which has 8 bits per sample and is not interlaced; false if libpng reports an error.
 bool decode_by_libpng(const Bytes& bytes, HostPlane image) {
   PngSource source{&bytes};
   png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, nullptr, give_up_png, give_up_png);
@@ -56,7 +55,7 @@ std::optional<Image> decode(const Bytes& bytes) {
   try {
     const auto reader = open_reader(bytes);
     Image image(reader->header().shape);
-    // In bands, so that rows meet the row above from another call.
+    // In bands, so that the row above may come from another call.
     for (std::int64_t y = 0; y < image.shape().height; y += 3)
       reader->read_rows(image.view().rows(y, std::min<std::int64_t>(3, image.shape().height - y)));
     return image;
@@ -100,7 +99,7 @@ PngParts parts_of(const Bytes& file) {
   return parts;
 }
 
-// The file with its stream in chunks of random lengths up to `most`, empty ones among them.
+// Returns the file with its stream in chunks of random lengths up to `most`, some of them empty.
 Bytes joined(const PngParts& parts, std::mt19937_64& random, std::size_t most) {
   Bytes file = parts.head;
   std::span<const std::byte> left(parts.stream);
@@ -131,7 +130,7 @@ Bytes encode(const Image& image, int level) {
   return writer->finish().joined();
 }
 
-// zlib refuses a block whose code of distances is not complete; ISA-L takes it where no missing code occurs.
+// zlib refuses a block with an incomplete distance code; ISA-L accepts it if no missing code occurs.
 bool has_incomplete_distances(const Bytes& stream) {
   Bytes raw(1 << 16);
   z_stream zlib{};
@@ -146,7 +145,7 @@ bool has_incomplete_distances(const Bytes& stream) {
   return reason == "invalid distances set";
 }
 
-// Both readers on one file; true when both take it.
+// Reads a file with both readers; true if both accept it.
 bool expect_agreement(const Bytes& file, Shape shape) {
   Image expected(shape);
   const bool good = decode_by_libpng(file, expected.view());
@@ -176,8 +175,7 @@ TEST(PlainPng, AnyDivisionIntoChunks) {
   }
 }
 
-// Damage behind checksums that are right: the stream is bent, then its chunks and, where zlib can still read
-// it, its Adler-32 are made to fit.
+// Damage with valid checksums: changes the stream, then corrects CRCs and, if possible, the Adler-32.
 TEST(PlainPng, BentStreamsAreTakenAndRefusedAlike) {
   std::mt19937_64 random(6);
   int taken = 0;
@@ -222,7 +220,7 @@ TEST(PlainPng, BentStreamsAreTakenAndRefusedAlike) {
   EXPECT_GT(refused, 1000);
 }
 
-// Damage anywhere in the file, checksums left as they are.
+// Damage anywhere in the file, with checksums unchanged.
 TEST(PlainPng, BentFilesAreTakenAndRefusedAlike) {
   std::mt19937_64 random(7);
   const Image image = make_image({37, 21, 3}, "noise");
@@ -273,7 +271,7 @@ TEST(PlainPng, ChunksAroundThePixels) {
   EXPECT_TRUE(accepted(behind));
 }
 
-// stb_image copies the nothing of an empty chunk to a null pointer.
+// For an empty chunk, stb_image copies zero bytes to a null pointer.
 TEST(PlainPng, AnEmptyFirstChunkByEitherCodec) {
   const Image image = make_image({9, 8, 3}, "noise");
   const PngParts parts = parts_of(encode(image, 1));
@@ -291,7 +289,7 @@ TEST(PlainPng, AnEmptyFirstChunkByEitherCodec) {
   }
 }
 
-// A stream in pieces of any size, out in pieces of any size.
+// Input and output in pieces of any size.
 TEST(Inflate, PieceByPiece) {
   std::mt19937_64 random(9);
   Bytes raw(150000);

@@ -1,5 +1,4 @@
-// Strips that a device made, given to the PNG writer: made here by the host's own parts. The kernels'
-// arithmetic, as far as the host has it too.
+// Strips from a device (made here by the host's code) in the PNG writer, and the kernels' arithmetic.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -51,7 +50,7 @@ std::vector<std::byte> file_by_rows(const Image& image, const EncodeOptions& opt
   return writer->finish().joined();
 }
 
-// Every `nth` strip as filtered rows, from the last to the first.
+// Makes every `nth` strip as filtered rows, from the last to the first.
 std::vector<std::byte> file_by_strips(const Image& image, const EncodeOptions& options, std::int64_t nth) {
   const auto writer = make_writer(Format::png, image.shape(), options);
   EXPECT_EQ(writer->device_form().kind, DeviceForm::Kind::png_strips);
@@ -74,7 +73,7 @@ TEST(PngDeviceForm, GivenStripsMakeTheSameFile) {
     for (const std::string& content : contents()) {
       const Image image = picture(content, shape);
       for (const Mark mark : {Mark::none, Mark::result}) {
-        if (mark == Mark::result && content != contents().front()) continue;  // it comes before the strips
+        if (mark == Mark::result && content != contents().front()) continue;  // the mark precedes the strips
         const EncodeOptions options{.mark = mark};
         const std::vector<std::byte> expected = file_by_rows(image, options);
         EXPECT_TRUE(file_by_strips(image, options, 1) == expected) << content << shape.width;
@@ -132,7 +131,7 @@ int paeth(int a, int b, int c) {
   return to_b <= to_c ? b : c;
 }
 
-// Every a and b; a c in each byte of the words, so that all four see every c in turn.
+// Every a and b, with a different c in each byte of the words, so that all four bytes see every c.
 TEST(PngDeviceForm, FiltersOfFourBytesAreTheStandards) {
   const auto all = [](unsigned byte) { return byte * 0x01010101U; };
   for (unsigned a = 0; a < 256; ++a) {
@@ -168,7 +167,7 @@ TEST(PngDeviceForm, FiltersOfFourBytesAreTheStandards) {
   }
 }
 
-// A strip's tokens by windows, each knowing its 32 bytes and two numbers.
+// A strip's tokens by windows, where each window knows its 32 bytes and two numbers.
 struct Token {
   std::size_t at;
   std::size_t length;  // 1: a literal
@@ -259,7 +258,7 @@ TEST(PngDeviceForm, WindowsKnowTheirTokens) {
   }
 }
 
-// Any cut of a run gives all of its copies once.
+// However a run is cut, its copies are complete and never repeated.
 TEST(PngDeviceForm, SharesOfARunAddUp) {
   for (const std::uint32_t length : {16U, 257U, 258U, 259U, 260U, 261U, 516U, 518U, 519U, 5000U}) {
     const RunShare all(length, 0, length);
@@ -276,7 +275,7 @@ TEST(PngDeviceForm, SharesOfARunAddUp) {
   }
 }
 
-// Groups are planned without a device: whatever the shapes, parts do not overlap.
+// Plans groups without a device: for all shapes, parts do not overlap.
 TEST(PngDeviceForm, GroupsHaveRoom) {
   std::vector<PngEncodingTask> tasks;
   for (const Shape& shape : {Shape{1, 1, 1}, Shape{3264, 2448, 1}, Shape{365, 274, 3},

@@ -1,5 +1,4 @@
-// What a PNG holds besides its picture: bits, EXIF, profiles, further frames, wrong checksums, what follows
-// its end.
+// The contents of a PNG besides its image: bits, EXIF, profiles, frames, wrong checksums, trailing data.
 #include <string>
 #include <utility>
 
@@ -34,7 +33,7 @@ Bytes signature() {
   return bytes_of("\x89PNG\r\n\x1A\n");
 }
 
-// 4 columns of 2 rows, all zeros, of any type and depth; `colors` bytes of palette.
+// 4 columns and 2 rows of zeros, of any type and depth; `colors` bytes of palette.
 struct Small {
   unsigned depth = 8;
   unsigned color_type = 0;
@@ -120,7 +119,7 @@ TEST(PngFacts, FurtherFramesAreTold) {
   EXPECT_TRUE(more(animation(1))) << "the picture is none of its frames";
 }
 
-// What imgpipe info says of them.
+// The facts that imgpipe info reports.
 TEST(PngFacts, PicturesAreCountedAndPalettesToldByTheirBits) {
   const Bytes control = chunk("fcTL", number(0) + number(4) + number(2) + Bytes(14));
   const auto images = [](const Bytes& before) {
@@ -138,7 +137,7 @@ TEST(PngFacts, PicturesAreCountedAndPalettesToldByTheirBits) {
   EXPECT_EQ(describe_png(Small{2, 0, 1, {}, {}}.file()).color, "grey");
 }
 
-// The first of cICP, iCCP, sRGB and gAMA counts, in whatever order they stand.
+// The first of cICP, iCCP, sRGB and gAMA counts, in any order.
 TEST(PngFacts, TheColourSpaceIsWhatTheChunksSay) {
   const auto said = [](const Bytes& before) {
     return describe_png(Small{8, 2, 3, before, {}}.file()).color_space;
@@ -180,7 +179,7 @@ TEST(PngFacts, BytesBehindTheEnd) {
         EXPECT_EQ(first_difference(decoded.image.view(), try_decode(file).image.view()), "");
       }
     }
-    // What follows does not make up for what is missing.
+    // Data after the end does not replace missing data.
     for (const std::ptrdiff_t missing : {1, 4, 12, 20}) {
       const Bytes broken(file.begin(), file.end() - missing);
       EXPECT_NE(try_decode(broken + bytes_of("x")).reason, "") << missing;
@@ -189,7 +188,7 @@ TEST(PngFacts, BytesBehindTheEnd) {
   }
 }
 
-// Each kind of wrong checksum, and an end that is missing: an error, or a warning with --lenient.
+// Each kind of wrong checksum, and a missing end: an error, or a warning with --lenient.
 TEST(PngFacts, LenientWarnsOfEveryWrongChecksum) {
   const Small small{8, 2, 3, {}, {}};
   const Bytes good = small.file();
@@ -234,8 +233,8 @@ TEST(PngFacts, LenientWarnsOfEveryWrongChecksum) {
   EXPECT_EQ(decode_leniently(idat_crc).warnings, Strings{"damaged PNG: IDAT: CRC error (1 chunks)"});
 }
 
-// libpng does not look into IDAT chunks that begin behind the last pixel. Files of every kind are judged
-// alike, those that our own reader takes (8 bits) and those that libpng reads.
+// libpng does not inspect IDAT chunks that begin after the last pixel. Files of every kind behave alike, for
+// our own reader (8 bits) and for libpng.
 TEST(PngFacts, DataBehindACompletePicture) {
   for (const unsigned depth : {8U, 16U}) {
     const Small small{depth, 0, 1, {}, {}};

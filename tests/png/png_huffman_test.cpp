@@ -1,5 +1,5 @@
-// Level 1 of the PNG writer (images/codecs/png/strip_rule.h): tokens, the choice between Huffman
-// codes, stored blocks and ISA-L; read back by zlib, ISA-L, stb, libpng and our own reader.
+// Level 1 of the PNG writer (images/codecs/png/strip_rule.h): tokens, the choice between Huffman codes,
+// stored blocks and ISA-L; read back by zlib, ISA-L, stb, libpng and our own reader.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -35,7 +35,7 @@ using Bytes = std::vector<std::uint8_t>;
 
 enum class Kind { huffman, stored, isal };
 
-// By the first block: ISA-L's strips begin with 32 stored bytes.
+// Determined by the first block: ISA-L's strips begin with 32 stored bytes.
 Kind kind_of(std::span<const std::byte> made, std::size_t strip_bytes) {
   const auto byte = [&](std::size_t i) { return std::to_integer<unsigned>(made[i]); };
   const unsigned type = byte(0) >> 1 & 3;
@@ -74,7 +74,7 @@ Bytes isal_inflated(std::span<const std::byte> made, const Bytes& strip) {
   return out;
 }
 
-// Both ends of it, read back; returns what it became.
+// Compresses a strip as an inner and as the last one, and reads it back; returns its kind.
 Kind check_strip(const Bytes& strip, const std::string& name) {
   StripDeflater deflater(1);
   Kind kind{};
@@ -97,7 +97,7 @@ Kind check_strip(const Bytes& strip, const std::string& name) {
   return kind;
 }
 
-// The block alone, whatever the rule says of it: exact size, canaries, bytes.
+// Checks the block alone, whatever the rule chooses: exact size, canaries, bytes.
 void check_block(const Bytes& strip, const std::string& name) {
   const StripBlock block(count_tokens(strip));
   for (const bool last : {false, true}) {
@@ -118,7 +118,7 @@ void check_block(const Bytes& strip, const std::string& name) {
   }
 }
 
-// Residuals as of a photograph: independent, small ones the most.
+// Residuals like a photograph's: independent, small ones most often.
 Bytes photo_like(std::size_t size, std::uint64_t seed, int spread = 6) {
   std::mt19937_64 random(seed);
   Bytes bytes(size);
@@ -137,7 +137,7 @@ Bytes noise(std::size_t size, std::uint64_t seed) {
   return bytes;
 }
 
-// Words from a small book, in random order, between stretches of zeros: rendered text.
+// Like rendered text: words from a small book, in random order, between runs of zeros.
 Bytes text_like(std::size_t size, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<Bytes> words(40);
@@ -152,7 +152,7 @@ Bytes text_like(std::size_t size, std::uint64_t seed) {
   return bytes;
 }
 
-// Frequencies that make the deepest tree, in an order without runs.
+// Frequencies for the deepest tree, in an order without runs.
 Bytes fibonacci_like(std::size_t symbols) {
   Bytes bytes;
   std::size_t before = 1, last = 1;
@@ -202,7 +202,7 @@ TEST(PngHuffman, AwkwardStripsReadBack) {
   EXPECT_GT(StripBlock(count_tokens(fibonacci_like(26))).lengths()[0], 14) << "the limit was never reached";
 }
 
-// What RFC 1951 and the rule make of each run, counted by hand.
+// The results of RFC 1951 and the rule for each run, counted by hand.
 TEST(PngHuffman, RunsOfEveryLengthAnywhere) {
   for (std::size_t run = 1; run <= 600; ++run) {
     for (const std::size_t before : {0U, 1U, 7U, 62U, 63U, 64U, 65U, 130U}) {
@@ -263,7 +263,7 @@ TEST(PngHuffman, TheRuleKnowsWhatHasMatches) {
   EXPECT_EQ(check_strip(short_tiles, "short tiles"), Kind::isal);
 }
 
-// Photographs are not to pay for ISA-L: asked of the rule, not of what came out.
+// Photographs must not pay for ISA-L: checks the rule's choice, not the result.
 TEST(PngHuffman, WindowsOfPhotographsDoNotRepeat) {
   const auto tried = [](const Bytes& strip) { return tries_matches(strip, StripBlock(count_tokens(strip))); };
   for (const int spread : {1, 2, 6, 20, 60}) EXPECT_FALSE(tried(photo_like(524288, 9, spread))) << spread;
@@ -278,8 +278,8 @@ TEST(PngHuffman, WindowsOfPhotographsDoNotRepeat) {
             0U);
 }
 
-// Dots of any colour on white of no opacity: rare bytes, with the least keys, among a period of four; and
-// narrow images, with a short period of two bytes.
+// Coloured dots on transparent white: rare bytes, with the least keys, within a period of four. And narrow
+// images, with a short period of two bytes.
 TEST(PngHuffman, PeriodsAreForMatches) {
   Bytes dots;
   std::mt19937 random(3);
@@ -319,7 +319,7 @@ TEST(PngHuffman, EveryTargetMakesTheSameBytes) {
   use_simd("");
 }
 
-// The rule is the format's: a change of these is a change of every file.
+// The rule is part of the format: changing these changes every file.
 TEST(PngHuffman, BytesArePinned) {
   const auto crc = [](const Bytes& strip) {
     StripDeflater deflater(1);

@@ -35,7 +35,7 @@ int paeth(int a, int b, int c) {
   return to_b <= to_c ? b : c;
 }
 
-// The five filtered rows, straight from the specification.
+// Returns the five filtered rows, according to the specification.
 std::array<std::vector<std::uint8_t>, 5> filtered_rows(const std::vector<std::uint8_t>& row,
                                                        const std::vector<std::uint8_t>& above,
                                                        std::size_t pixel_bytes) {
@@ -56,7 +56,7 @@ std::uint64_t cost(const std::vector<std::uint8_t>& row) {
   return sum;
 }
 
-// Rows of every length and alignment, of contents that make each filter win somewhere.
+// Rows of every length and alignment, with contents for which each filter is chosen somewhere.
 TEST(PngFilter, EveryTargetAgreesWithTheSpecification) {
   std::array<int, 5> chosen{};
   for (const std::string& target : simd_targets()) {
@@ -127,7 +127,7 @@ Bytes some_bytes(std::size_t size, std::uint64_t seed) {
   return bytes;
 }
 
-// Strips of one stream, made out of order by several deflaters, are one zlib stream.
+// Strips of one stream, made out of order by several deflaters, form one zlib stream.
 TEST(Deflate, StripsJoinAtEveryLevel) {
   for (int level = 0; level <= 9; ++level) {
     for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{63}, std::size_t{70000}}) {
@@ -158,7 +158,7 @@ TEST(Deflate, StripsJoinAtEveryLevel) {
   }
 }
 
-// ISA-L's output depends on where its output buffer ends; a used deflater must give what a new one gives.
+// ISA-L's output depends on the end of its buffer, but a used deflater must give a new one's bytes.
 TEST(Deflate, BytesDependOnStripAndLevelAlone) {
   for (int level = 0; level <= 9; ++level) {
     StripDeflater used(level);
@@ -173,9 +173,8 @@ TEST(Deflate, BytesDependOnStripAndLevelAlone) {
   }
 }
 
-// ISA-L 2.30 takes a hash from a register that holds an address before it has looked at a stream's third
-// byte, so that one strip in some ten thousand came out otherwise, by where the deflater happened to lie in
-// memory.
+// Before it has seen a stream's third byte, ISA-L 2.30 takes a hash from a register that holds an address.
+// About one strip in ten thousand therefore depended on the deflater's position in memory.
 TEST(Deflate, BytesDoNotDependOnAddresses) {
   constexpr int kDeflaters = kSanitized ? 20 : 400;
   for (const int level : {0, 1, 2, 3}) {
@@ -225,7 +224,7 @@ Image decode(const Bytes& bytes) {
   return image;
 }
 
-// Widths that make one strip, many, and strips of one row.
+// Widths that give one strip, many, and strips of one row.
 TEST(PngWriter, LibpngReadsEveryLevelShapeAndContent) {
   for (int level = 0; level <= 9; ++level) {
     if (kSanitized && level > 3 && level < 9) continue;  // zlib's, and not instrumented

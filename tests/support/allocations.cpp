@@ -49,7 +49,7 @@ bool allocations_are_counted() {
 }  // namespace imgpipe::test
 
 #if !IMGPIPE_TEST_SANITIZED
-// glibc's own functions behind those of the C library.
+// glibc's own functions, which those of the C library call.
 extern "C" {
 void* __libc_malloc(std::size_t bytes);
 void* __libc_calloc(std::size_t count, std::size_t bytes);
@@ -69,7 +69,7 @@ void* calloc(std::size_t count, std::size_t bytes) {
   return block;
 }
 
-// Both blocks may be there at the same time.
+// Counts both blocks, which may exist at the same time.
 void* realloc(void* block, std::size_t bytes) {
   if (block == nullptr) return malloc(bytes);
   const auto old = static_cast<std::int64_t>(malloc_usable_size(block));
@@ -101,7 +101,7 @@ void free(void* block) {
 }
 }
 
-// In place of imgpipe's own (images/memory/new_delete.cpp), which map large blocks themselves.
+// Replace those of images/memory/new_delete.cpp, which map large blocks themselves.
 void* operator new(std::size_t bytes) {
   if (void* const block = malloc(bytes > 0 ? bytes : 1)) return block;
   throw std::bad_alloc();

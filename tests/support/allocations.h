@@ -1,17 +1,17 @@
-// What this program holds on the heap, byte for byte: malloc and its like are counted where they are called,
-// those of the libraries among them. For tests that link allocations.cpp themselves.
+// The bytes that this program has on the heap: counts calls of malloc and related functions, including those
+// by libraries. For tests that link allocations.cpp themselves.
 #pragma once
 
 #include <cstdint>
 
 namespace imgpipe::test {
 
-// False where a sanitizer has malloc for itself.
+// False if a sanitizer replaces malloc.
 [[nodiscard]] bool allocations_are_counted();
 
 [[nodiscard]] std::int64_t held_bytes();
 
-// The most bytes that `action` held at one time more than were held before it.
+// The peak of held bytes since begin_counting_peak(), less those held then.
 void begin_counting_peak();
 [[nodiscard]] std::int64_t peak_bytes();
 

@@ -81,7 +81,7 @@ void BandedReader::read_begun_band(std::int64_t first, HostView rows) {
   changed_.notify_all();
 }
 
-// The band that this is; none that was begun is a fault.
+// Returns the index of the band; records a fault if it was not begun.
 std::size_t BandedReader::enter(std::int64_t first, std::int64_t rows) {
   const std::lock_guard lock(mutex_);
   std::size_t band = 0;

@@ -1,4 +1,4 @@
-// A reader that gives bands to several threads, over an image in memory: it looks at how it is used.
+// A reader of an image in memory that gives bands to several threads, and checks how it is used.
 #pragma once
 
 #include <condition_variable>
@@ -15,14 +15,14 @@
 
 namespace imgpipe::test {
 
-// What such a reader is to do, and what it has seen, which outlives it.
+// The behaviour of such a reader, and a log of its use that outlives it.
 struct BandedWays {
-  std::int64_t fails_at = std::numeric_limits<std::int64_t>::max();     // the first row that it cannot give
-  std::int64_t switches_at = std::numeric_limits<std::int64_t>::max();  // with this row its decoder changes
-  bool waits_for_earlier = false;  // a band waits until all that were begun before it are read
-  std::uint64_t seed = 0;          // of the waits in between; 0: none
-  std::int64_t working_bytes = 0;  // it takes these with its first band,
-  std::int64_t bytes_a_row = 0;    // and these for each row of a band, from its beginning until it is read
+  std::int64_t fails_at = std::numeric_limits<std::int64_t>::max();     // the first row that it fails to read
+  std::int64_t switches_at = std::numeric_limits<std::int64_t>::max();  // from here it uses another decoder
+  bool waits_for_earlier = false;  // a band waits until all bands begun before it are read
+  std::uint64_t seed = 0;          // for random waits; 0: no waits
+  std::int64_t working_bytes = 0;  // allocated with the first band
+  std::int64_t bytes_a_row = 0;    // allocated per row of a band, from begin_band() until it is read
 };
 
 struct BandedLog {
@@ -32,13 +32,13 @@ struct BandedLog {
     bool done = false;
   };
   std::vector<Band> bands;
-  std::vector<std::thread::id> threads;  // that have read
-  int most_at_once = 0;                  // that were in read_band() together
+  std::vector<std::thread::id> threads;  // that have read bands
+  int most_at_once = 0;                  // concurrent calls of read_band()
   bool by_rows = false;                  // read_rows() was called
-  std::vector<std::string> faults;       // what Reader's rules forbid
-  bool failed = false;                   // has thrown
+  std::vector<std::string> faults;       // violations of Reader's rules
+  bool failed = false;                   // has thrown an error
 
-  // Every band that was begun was read once, and they reach from the first row to the last.
+  // Whether every band was read once and the bands reach from the first row to the last.
   [[nodiscard]] bool complete(std::int64_t height) const;
 };
 
@@ -68,7 +68,7 @@ class BandedReader final : public Reader {
   [[nodiscard]] bool earlier_are_done(std::size_t band) const;
   [[noreturn]] void fail();
 
-  // The bands that are begun and not read yet: what each takes, by where it begins.
+  // The memory of each band that was begun and not read yet, by its first row.
   std::multimap<std::int64_t, Image> held_;
   Image working_;
   const ConstHostView image_;

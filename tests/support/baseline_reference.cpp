@@ -14,7 +14,7 @@ namespace imgpipe {
 namespace {
 
 constexpr unsigned kMarkerPrefix = 0xFF;
-constexpr int kRestarts = 8;  // they are counted modulo this
+constexpr int kRestarts = 8;  // restart markers count modulo this
 
 // ---- bits and codes (T.81, F.2.2) -------------------------------------------------------------------
 
@@ -22,12 +22,12 @@ class Bits {
  public:
   explicit Bits(std::span<const std::byte> data) : data_(data) {}
 
-  // The next bit (NEXTBIT), or nothing where a marker stands or the file ends.
+  // Returns the next bit (NEXTBIT), or nothing at a marker or the end of the file.
   std::optional<int> next() {
     if (left_ == 0) {
       if (at_ >= data_.size()) return std::nullopt;
       if (byte(at_) == kMarkerPrefix) {
-        // A zero is stuffed behind a data byte that looks like a marker's first.
+        // A zero byte is stuffed after a data byte of 0xFF.
         if (at_ + 1 >= data_.size() || byte(at_ + 1) != 0) return std::nullopt;
         current_ = kMarkerPrefix;
         at_ += 2;
@@ -40,7 +40,7 @@ class Bits {
     return static_cast<int>(current_ >> left_ & 1);
   }
 
-  // The next `count` bits as a number, the first one highest (RECEIVE).
+  // Returns the next `count` bits as a number, the first bit highest (RECEIVE).
   std::optional<int> receive(int count) {
     int value = 0;
     for (int i = 0; i < count; ++i) {
@@ -51,8 +51,7 @@ class Bits {
     return value;
   }
 
-  // Leaves the rest of the byte and takes the marker that must stand there; any number of 0xFF may stand
-  // before it (T.81, B.1.1.2).
+  // Skips to the next byte and past the expected marker, after any number of 0xFF (T.81, B.1.1.2).
   bool take_marker(unsigned code) {
     left_ = 0;
     if (at_ >= data_.size() || byte(at_) != kMarkerPrefix) return false;
@@ -65,12 +64,12 @@ class Bits {
 
   std::span<const std::byte> data_;
   std::size_t at_ = 0;    // the next byte
-  unsigned current_ = 0;  // the byte whose lower bits are next
-  int left_ = 0;          // how many of them
+  unsigned current_ = 0;  // the byte with the next bits, in its lower bits
+  int left_ = 0;          // number of bits left in it
 };
 
-// What the next code stands for (DECODE). Codes of one length follow one another; the first of a length is
-// the one behind the last of the length before, with a zero appended (T.81, C.2).
+// Returns the next symbol (DECODE). Codes of one length are consecutive; the first is the one after the last
+// of the previous length, with a zero appended (T.81, C.2).
 std::optional<int> next_symbol(Bits& bits, const HuffmanCodes& codes) {
   int code = 0;
   int first = 0;
@@ -91,7 +90,7 @@ std::optional<int> next_symbol(Bits& bits, const HuffmanCodes& codes) {
   return std::nullopt;
 }
 
-// A number of `size` bits, the lower half of which stands for negative ones (EXTEND).
+// Returns a number of `size` bits; the lower half represents negative numbers (EXTEND).
 std::optional<int> next_number(Bits& bits, int size) {
   const std::optional<int> value = bits.receive(size);
   if (!value || size == 0) return value;
@@ -100,12 +99,12 @@ std::optional<int> next_number(Bits& bits, int size) {
 
 // ---- blocks -----------------------------------------------------------------------------------------
 
-constexpr int kMostBits = 15;  // of a DC difference, and of an AC coefficient
+constexpr int kMostBits = 15;  // of a DC difference or an AC coefficient
 
 // In zigzag order.
 using Block = std::array<std::int16_t, kBlockSamples>;
 
-// The AC coefficients of a block. False where something is not in order.
+// Reads the AC coefficients of a block; false if the data is invalid.
 bool read_ac(Bits& bits, const HuffmanCodes& codes, Block& block) {
   for (std::size_t place = 1; place < kBlockSamples; ++place) {
     const std::optional<int> symbol = next_symbol(bits, codes);
@@ -115,7 +114,7 @@ bool read_ac(Bits& bits, const HuffmanCodes& codes, Block& block) {
     if (size == 0 && zeros != 15) return true;  // end of block
     place += static_cast<std::size_t>(zeros);
     if (size == 0) {
-      // 16 zeros: a coefficient must follow.
+      // 16 zeros must precede a coefficient.
       if (place + 1 >= kBlockSamples) return false;
       continue;
     }
@@ -127,7 +126,7 @@ bool read_ac(Bits& bits, const HuffmanCodes& codes, Block& block) {
   return true;
 }
 
-// A block; `dc` is the DC coefficient of the component's block before and becomes this one's.
+// Reads a block; `dc` is the component's previous DC coefficient, and becomes this block's.
 bool read_block(Bits& bits, const BaselineScan& scan, const ScanComponent& component, std::int64_t& dc,
                 Block& block) {
   const auto codes = static_cast<std::size_t>(component.dc_codes);
@@ -141,7 +140,7 @@ bool read_block(Bits& bits, const BaselineScan& scan, const ScanComponent& compo
   return read_ac(bits, scan.ac_codes[static_cast<std::size_t>(component.ac_codes)], block);
 }
 
-// `block`: row by row.
+// `block` is in row order.
 std::array<std::uint8_t, kBlockSamples> samples_of(std::span<const std::int16_t> block,
                                                    const ScanComponent& component) {
   std::array<std::int16_t, kBlockSamples> values{};
@@ -153,7 +152,7 @@ std::array<std::uint8_t, kBlockSamples> samples_of(std::span<const std::int16_t>
 
 // ---- planes -----------------------------------------------------------------------------------------
 
-// The samples of a component, whole MCUs.
+// The samples of a component, in whole MCUs.
 class Samples {
  public:
   Samples(const BaselineScan& scan, const ScanComponent& component)
@@ -162,7 +161,7 @@ class Samples {
         stride_(scan.mcus_across * component.across * kBlockSide),
         samples_(static_cast<std::size_t>(stride_ * scan.mcu_rows * component.down * kBlockSide)) {}
 
-  // The one nearest to x, y of those that stand for pixels.
+  // Returns the sample nearest to (x, y) among those that represent pixels.
   [[nodiscard]] int at(std::int64_t x, std::int64_t y) const {
     x = std::clamp<std::int64_t>(x, 0, width_ - 1);
     y = std::clamp<std::int64_t>(y, 0, height_ - 1);
@@ -182,7 +181,7 @@ class Samples {
   std::vector<std::uint8_t> samples_;
 };
 
-// Appends the blocks of an MCU, row by row.
+// Appends the blocks of an MCU, in row order.
 bool read_mcu(Bits& bits, const BaselineScan& scan, std::array<std::int64_t, 3>& dc,
               std::vector<std::int16_t>& coefficients) {
   for (std::size_t c = 0; c < static_cast<std::size_t>(scan.components); ++c) {
@@ -219,7 +218,7 @@ std::vector<Samples> make_planes(const BaselineScan& scan, std::span<const std::
 
 // ---- pixels -----------------------------------------------------------------------------------------
 
-// What stands for the pixel x, y in a colour plane.
+// Returns the sample of a colour plane for pixel (x, y).
 int colour_at(const Samples& plane, Sampling sampling, std::int64_t x, std::int64_t y) {
   const std::int64_t column = x / 2;
   const std::int64_t row = y / 2;

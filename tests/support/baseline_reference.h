@@ -1,5 +1,4 @@
-// A decoder of one baseline scan that is written for readers, bit by bit and plane by plane. Tests compare
-// the program's decoders with it.
+// A decoder of one baseline scan, written for readers, with which tests compare the program's decoders.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +11,12 @@
 
 namespace imgpipe {
 
-// The picture, grey or RGB, equal to libjpeg-turbo's to the bit (jpeg_arithmetic.h). Nothing where the data
-// is not in perfect order (T.81, F.2): a code that stands for nothing or for what cannot be, a coefficient
-// behind the 64th, data that ends early, a byte or more left over before a marker, a restart marker that is
-// missing or not the next one, no EOI behind the last MCU. Throws Error(memory).
+// Returns the image, grey or RGB, equal to libjpeg-turbo's to the bit (jpeg_arithmetic.h). Throws
+// Error(memory). Returns nothing unless the data is in perfect order (T.81, F.2): no invalid code, no more
+// than 64 coefficients, no missing or extra bytes, the right restart markers, and EOI after the last MCU.
 [[nodiscard]] std::optional<Image> decode_baseline_reference(const BaselineScan& scan);
 
-// Its two halves. Coefficients: kBlockSamples for each block in the order of the scan, row by row, not
-// dequantised.
+// The decoder's halves. Coefficients: kBlockSamples per block, in scan order, by rows, not dequantised.
 [[nodiscard]] std::optional<std::vector<std::int16_t>> read_coefficients_reference(const BaselineScan& scan);
 [[nodiscard]] Image reconstruct_reference(const BaselineScan& scan,
                                           std::span<const std::int16_t> coefficients);

@@ -1,4 +1,4 @@
-// A folder of images of several formats, for tests of batches by the program.
+// A directory of images of several formats, for tests of batches by the program.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class BatchCli : public testing::Test {
  protected:
   void SetUp() override { write_images(); }
 
-  // Five of several formats in folders, and what is passed over.
+  // Writes five images of several formats in directories, and files that a batch skips.
   void write_images() const {
     fs::create_directories(file("in/sub/deep"));
     write("in/a.png", 1);
@@ -45,7 +45,7 @@ class BatchCli : public testing::Test {
   [[nodiscard]] std::string in() const { return file("in"); }
   [[nodiscard]] std::string out() const { return file("out"); }
 
-  // Names below OUTPUT, sorted.
+  // Returns the names below OUTPUT, sorted.
   [[nodiscard]] std::vector<std::string> written() const {
     std::vector<std::string> names;
     if (!fs::exists(out())) return names;

@@ -1,4 +1,4 @@
-// A folder of images of many kinds for tests of the batch, and what the reference makes of each.
+// A directory of images of many kinds for tests of the batch, with the reference's results.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ namespace imgpipe::test {
 
 class BatchTest : public testing::Test {
  protected:
-  // Images of several shapes and formats; what the reference makes of each is in expected_.
+  // Makes images of several shapes and formats, and the reference's results in expected_.
   void SetUp() override {
     const std::vector<Shape> shapes{{64, 48, 3}, {33, 90, 1}, {120, 7, 3},
                                     {1, 1, 3},   {57, 57, 3}, {200, 150, 3}};
@@ -76,7 +76,7 @@ class BatchTest : public testing::Test {
     return lanes;
   }
 
-  // All results, by item.
+  // Returns all results, by item.
   static std::map<std::size_t, BatchResult> run(Batch& batch) {
     std::map<std::size_t, BatchResult> results;
     while (!batch.finished()) {
@@ -94,7 +94,7 @@ class BatchTest : public testing::Test {
     EXPECT_EQ(load(out_.file(name + ".png")), expected_.at(name)) << name;
   }
 
-  // The batch's only note, which may come after its images: a lane has its own threads. "" after ten seconds.
+  // Returns the batch's only note, or "" after ten seconds. Lanes may send it after the last image.
   static std::string note_of(Batch& batch) {
     for (int i = 0; i < 1000; ++i) {
       const std::vector<std::string> notes = batch.take_notes();

@@ -1,4 +1,4 @@
-// BMP files put together field by field.
+// BMP files composed field by field.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace imgpipe::test {
 
-// The fields of a BMP file; build() puts them together. Sides and bits are as in the header.
+// The fields of a BMP file, as in its header; build() composes them.
 struct Bmp {
   std::uint32_t header_bytes = 40;
   int width = 1;
@@ -17,7 +17,7 @@ struct Bmp {
   int bits = 24;
   std::uint32_t compression = 0;
   std::uint32_t colors = 0;
-  std::vector<std::uint32_t> masks;  // in the header where it has room for them, else behind it
+  std::vector<std::uint32_t> masks;  // in the header if it has space for them, else after it
   Values palette;                    // bytes as stored
   Values pixels;                     // bytes as stored
   int planes = 1;
@@ -26,11 +26,11 @@ struct Bmp {
   [[nodiscard]] FileBytes build() const;
 };
 
-// The red, green and blue of entry i of the palettes made here.
+// Returns the red, green and blue of entry i of the palettes made here.
 [[nodiscard]] Values color_of(int i);
-// The bytes of a palette of `count` such colours, of 3 or 4 bytes each.
+// Returns the bytes of a palette of `count` such colours, with 3 or 4 bytes each.
 [[nodiscard]] Values palette_bytes(int count, int entry_bytes);
-// 2x1 pixels of 8 bits, 0 and 1, whose palette has two colours.
+// An image of 2x1 pixels of 8 bits, 0 and 1, with a palette of two colours.
 [[nodiscard]] Bmp two_colors();
 
 }  // namespace imgpipe::test

@@ -1,4 +1,4 @@
-// A folder of images for tests of the program, and what they all expect.
+// A directory of images for tests of the program, and a common expectation.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace imgpipe::test {
 
-// A small colour image, a grey one and one with alpha.
+// Has a small colour image, a grey one and one with alpha.
 class Cli : public testing::Test {
  protected:
   void SetUp() override;
@@ -25,7 +25,7 @@ class Cli : public testing::Test {
   TemporaryFolder folder_;
 };
 
-// What the program says on stderr is one line, printable, that begins with its name.
+// Expects one printable line on stderr that begins with the program's name.
 void expect_one_line(const RunResult& run);
 
 }  // namespace imgpipe::test

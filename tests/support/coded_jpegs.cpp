@@ -13,8 +13,6 @@ int below(Random& random, std::size_t count) {
   return static_cast<int>(random() % count);
 }
 
-// ---- Huffman codes ----------------------------------------------------------------------------------
-
 struct Code {
   unsigned bits = 0;
   int length = 0;
@@ -26,8 +24,8 @@ struct Codes {
   std::array<Code, 256> of_symbol{};
 };
 
-// A tree for these symbols with its last leaf free, as the standard has it: no code is all ones (ITU-T T.81,
-// annex C). `full`: it has a symbol too.
+// Makes a code tree for these symbols. Its last leaf is free, because no code may be all ones (ITU-T T.81,
+// annex C); with `full`, that leaf has a symbol, too.
 Codes random_codes(std::vector<int> symbols, bool full, Random& random) {
   std::ranges::shuffle(symbols, random);
   const std::size_t leaves = symbols.size() + (full ? 0 : 1);
@@ -56,8 +54,6 @@ Codes random_codes(std::vector<int> symbols, bool full, Random& random) {
   }
   return codes;
 }
-
-// ---- bits and segments ------------------------------------------------------------------------------
 
 class FileWriter {
  public:
@@ -103,8 +99,6 @@ class FileWriter {
   int held_count_ = 0;
 };
 
-// ---- the file ---------------------------------------------------------------------------------------
-
 struct Component {
   int id = 1, across = 1, down = 1, steps = 0, dc = 0, ac = 0;
 };
@@ -138,10 +132,10 @@ class Coder {
     height_ = 1 + below(random_, 70);
     components_.resize(once_in(4) ? 1 : 3);
     constexpr std::array<std::array<int, 2>, 4> kSamplings{{{1, 1}, {2, 1}, {2, 2}, {1, 2}}};
-    // 1 to 3, as JFIF has it, or any where an APP14 or APP0 segment says what they are.
+    // 1 to 3, as in JFIF, or any IDs if an APP14 or APP0 segment identifies the components.
     jfif_ = !once_in(3);
     const int first_id = jfif_ ? below(random_, 250) : 1;
-    // Tables 2 and 3 are for the extended process only.
+    // Tables 2 and 3 exist only in the extended process.
     extended_ = once_in(2);
     const std::size_t tables = extended_ ? 4 : 2;
     for (Component& component : components_)
@@ -168,7 +162,7 @@ class Coder {
     return symbols;
   }
 
-  // All that a block needs, and of the others some.
+  // Returns all symbols that a block needs, and some others.
   std::vector<int> ac_symbols() {
     std::vector<int> symbols;
     for (int symbol = 0; symbol < 256; ++symbol) {
@@ -180,8 +174,6 @@ class Coder {
     }
     return symbols;
   }
-
-  // ---- header ---------------------------------------------------------------------------------------
 
   void write_header() {
     out_.marker(0xD8, false);
@@ -231,8 +223,6 @@ class Coder {
     }
     if (together) out_.segment(0xC4, payload);
   }
-
-  // ---- scan -----------------------------------------------------------------------------------------
 
   void write_scan() {
     const auto mcus_of = [](int pixels, int factor) { return (pixels + 8 * factor - 1) / (8 * factor); };

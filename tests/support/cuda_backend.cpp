@@ -26,7 +26,7 @@ std::byte canary(std::size_t index) {
   return static_cast<std::byte>((index * 2654435761U) >> 11);
 }
 
-// `finds_bytes`: that it may leave in StageCall::finds.
+// `finds_bytes`: the capacity of StageCall::finds.
 std::string run(const DeviceWork& work, const StageCall<Host>& call, std::int64_t finds_bytes) {
   const Stream stream;
   StageCall<Device> device{};
@@ -63,7 +63,7 @@ std::string run(const DeviceWork& work, const StageCall<Host>& call, std::int64_
     IMGPIPE_CUDA(cudaMemcpy(table.data(), call.prepared.data, table_bytes, cudaMemcpyHostToDevice));
     device.prepared = {static_cast<const std::byte*>(table.data()), call.prepared.bytes};
   }
-  // What the step finds, or room for it with a guard behind, both full of canaries.
+  // The derived data, or space for it, followed by a guard; filled with canaries.
   DeviceBuffer finds;
   const auto room = static_cast<std::size_t>(std::max(call.found.bytes, finds_bytes));
   std::vector<std::byte> finds_before(room + kGuard);
@@ -77,8 +77,7 @@ std::string run(const DeviceWork& work, const StageCall<Host>& call, std::int64_
   } else {
     device.finds = static_cast<std::byte*>(finds.data());
   }
-  // Copies from pageable memory may return before they have arrived, and the stream below does not wait for
-  // them.
+  // Copies from pageable memory may return early, and the stream below does not wait for them.
   IMGPIPE_CUDA(cudaDeviceSynchronize());
   int multiprocessors = 0;
   IMGPIPE_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
@@ -122,7 +121,7 @@ std::string run_on_cuda(const DeviceWork& work, const StageCall<Host>& call, std
 
 std::string run_on_cuda(const Stage& stage, const StageCall<Host>& host_call) {
   StageCall<Host> call = host_call;
-  if (stage.find_part != nullptr) call.found = {};  // a device finds it itself
+  if (stage.find_part != nullptr) call.found = {};  // a device derives it itself
   return run_on_cuda(
       [&](const StageCall<Device>& device, const CudaLaunch& launch) {
         IMGPIPE_CUDA(static_cast<cudaError_t>(run_cuda(stage, device, launch)));

@@ -1,4 +1,4 @@
-// Runs a stage's CUDA version over host memory, in device memory full of canaries.
+// Runs a stage's CUDA version over host memory, in device memory filled with canaries.
 #pragma once
 
 #include <functional>
@@ -8,23 +8,21 @@
 
 namespace imgpipe::test {
 
-// "" when CUDA tests can run here, else why not.
+// Returns why CUDA tests cannot run here, or "".
 [[nodiscard]] std::string why_no_cuda();
 
-// Copies the frames of `call` to the device (padded rows, canaries before, behind and in the padding),
-// launches stage.cuda on a stream of its own, copies back. Returns "" or what went wrong: a CUDA error, a
-// canary that was hit.
+// Copies the frames of `call` to the device (padded rows; canaries before, after and between them), launches
+// stage.cuda on its own stream, and copies back. Returns a CUDA error, an overwritten canary, or "".
 [[nodiscard]] std::string run_on_cuda(const Stage& stage, const StageCall<Host>& call);
 
-// The same with something else to launch, which returns "" or what went wrong. `finds_bytes`: what it may
-// leave in StageCall::finds.
+// The same for other work, which returns its error or "". `finds_bytes`: the capacity of StageCall::finds.
 using DeviceWork = std::function<std::string(const StageCall<Device>&, const CudaLaunch&)>;
 [[nodiscard]] std::string run_on_cuda(const DeviceWork& work, const StageCall<Host>& call,
                                       std::int64_t finds_bytes = 0);
 
 }  // namespace imgpipe::test
 
-// Skips the test, visibly, where there is no GPU; IMGPIPE_REQUIRE_GPU=1 makes that a failure.
+// Skips the test visibly if there is no GPU; with IMGPIPE_REQUIRE_GPU=1, fails it.
 #define IMGPIPE_NEED_CUDA()                                                   \
   if (const std::string why = ::imgpipe::test::why_no_cuda(); !why.empty()) { \
     if (const char* required = std::getenv("IMGPIPE_REQUIRE_GPU");            \

@@ -38,7 +38,7 @@ std::vector<std::byte> download(const void* from, std::size_t bytes) {
   return got;
 }
 
-// Rows of device memory with rubbish behind each, as many bytes more as the seed says.
+// Rows of device memory with garbage after each; the seed determines how much.
 struct DevicePixels {
   DeviceBuffer buffer;
   std::vector<std::byte> bytes;
@@ -57,7 +57,7 @@ struct DevicePixels {
   }
 };
 
-// In memory that nobody has written to.
+// Encodes in memory that was never written to.
 std::string run_bare(const JpegEncoding& encoding, const Stream& stream,
                      std::vector<std::vector<std::byte>>& scans) {
   const GroupMemory& memory = encoding.memory();

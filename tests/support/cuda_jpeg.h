@@ -1,4 +1,4 @@
-// Runs kernels/jpeg/encoding.h over host images, in device memory full of rubbish.
+// Runs kernels/jpeg/encoding.h over host images, in device memory filled with garbage.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,9 @@ struct JpegWish {
   bool halved_colors = false;
 };
 
-// The scans that one group gives, empty ones where there was no room. What stands behind rows, in the group's
-// memory before the launch, depends on the seed; with 0 that memory is as it was allocated, for
-// compute-sanitizer's initcheck. Returns "" or what went wrong: a CUDA error, a canary around
-// the group's memory that was hit, an upload or pixels that were changed.
+// Returns the scans of one group in `scans`, empty if they did not fit. The seed determines the garbage after
+// rows and in the group's memory; with 0, that memory is uninitialised, for compute-sanitizer's initcheck.
+// Returns the error, or "": a CUDA error, an overwritten canary around the group's memory, or changed inputs.
 [[nodiscard]] std::string encode_on_cuda(const std::vector<JpegWish>& wishes, unsigned seed,
                                          std::vector<std::vector<std::byte>>& scans);
 

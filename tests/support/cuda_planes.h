@@ -1,4 +1,4 @@
-// Planar images on the host for CUDA functions that tests launch themselves. In a build with CUDA only.
+// Planar host images for CUDA functions that tests launch themselves. Only for CUDA builds.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ inline constexpr int kBins16 = 65536;
 
 using ValueOf = std::function<std::uint32_t(std::int64_t)>;
 
-// A planar image, each plane filled in the order of its samples.
+// A planar image, with each plane filled in the order of its samples.
 struct Planes {
   Planes(std::int64_t width, std::int64_t height, int colors, Sample sample, const ValueOf& value = {})
       : type{width, height, colors, false, Layout::planar, sample} {

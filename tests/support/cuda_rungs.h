@@ -1,4 +1,4 @@
-// Runs a rung's CUDA version over host memory, as cuda_backend.h does a stage's.
+// Runs a variant's CUDA version over host memory, as cuda_backend.h does for a stage.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace imgpipe::test {
 
-// With a grid (0: the rung's own), and scratch memory that holds rubbish and is followed by canaries.
-// `finds_bytes`: what it may leave in StageCall::finds.
+// Launches with a grid (0: the variant's default) and scratch memory of garbage, followed by canaries.
+// `finds_bytes`: the capacity of StageCall::finds.
 [[nodiscard]] std::string run_rung_on_cuda(const Rung& rung, const StageCall<Host>& call, int block,
                                            int blocks, std::int64_t finds_bytes = 0);
 
-// What the device lacks for the rung, or why a library that it calls is missing; "" when all is there.
+// Returns which device feature or library the variant lacks, or "".
 [[nodiscard]] std::string missing_on_cuda(const Rung& rung);
 
 }  // namespace imgpipe::test

@@ -71,7 +71,7 @@ std::vector<std::byte> small_file(int restart_mcus) {
 JpegFiles damaged_files(const std::vector<std::byte>& whole, std::size_t step) {
   JpegFiles files;
   const auto keep = [&files](std::vector<std::byte> file) {
-    // A changed bit of the header can make a picture large.
+    // A changed bit in the header can make an image large.
     constexpr std::int64_t kMostMcus = 1000;
     const std::unique_ptr<OpenJpeg> open = open_jpeg_scan(file);
     if (open && open->scan.mcus() <= kMostMcus) files.push_back(std::move(file));

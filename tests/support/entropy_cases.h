@@ -9,20 +9,20 @@ namespace imgpipe::test {
 
 using JpegFiles = std::vector<std::vector<std::byte>>;
 
-// Small files of every kind, as made_jpegs.h and coded_jpegs.h have them.
+// Small files of every kind in made_jpegs.h and coded_jpegs.h.
 [[nodiscard]] JpegFiles made_files(std::uint64_t first_seed, std::uint64_t count);
 [[nodiscard]] JpegFiles coded_files(std::uint64_t first_seed, std::uint64_t count);
-// Pictures of several tiles: every content, with and without restarts.
+// Images of several tiles: every content, with and without restarts.
 [[nodiscard]] JpegFiles large_files();
-// A picture of which no part is in step with another: all codes are of one length.
+// An image in which no part synchronises with another: all codes have the same length.
 [[nodiscard]] std::vector<std::byte> file_out_of_step();
-// The file cut at every `step`th byte, and with every bit of those changed; of those whose header is taken.
+// Returns the file cut at every `step`th byte, and with each of its bits changed, if the header is accepted.
 [[nodiscard]] JpegFiles damaged_files(const std::vector<std::byte>& whole, std::size_t step);
-// So many times the file with one to three bits of its codes changed.
+// Returns `count` copies of the file, each with one to three changed bits in its codes.
 [[nodiscard]] JpegFiles changed_files(const std::vector<std::byte>& whole, int count);
-// A picture of one colour, of several tiles: no part of it falls into step by itself.
+// An image of one colour and several tiles, in which no part synchronises without help.
 [[nodiscard]] std::vector<std::byte> constant_file(bool subsampled);
-// A small one with restarts or without.
+// A small image, with or without restarts.
 [[nodiscard]] std::vector<std::byte> small_file(int restart_mcus);
 
 }  // namespace imgpipe::test

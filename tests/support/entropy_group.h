@@ -1,4 +1,4 @@
-// JPEGs as a group for the device's entropy decoder, and what the host's decoder makes of them.
+// JPEGs as a group for the device's entropy decoder, and the results of the host's decoder.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace imgpipe::test {
 
-// A JPEG whose header and tables our own decoder takes.
+// A JPEG with a header and tables that our own decoder accepts.
 struct OpenJpeg {
   std::vector<std::byte> file;
   std::unique_ptr<LibraryJpeg> library;
@@ -24,39 +24,37 @@ struct OpenJpeg {
 };
 [[nodiscard]] std::unique_ptr<OpenJpeg> open_jpeg_scan(std::vector<std::byte> file);
 
-// All coefficients, as EntropyTask has them.
+// All coefficients, in EntropyTask's order.
 using Coefficients = std::vector<std::int16_t>;
 struct HostCoefficients {
   Coefficients values;
   std::size_t behind_end = 0;
 };
-// nullopt: not in order. `piece_bytes`: as ScanPieces takes them; in turn, each from the true state.
+// Returns nullopt if not in order. `piece_bytes`: for ScanPieces; each piece starts from the true state.
 [[nodiscard]] std::optional<HostCoefficients> host_coefficients(const OpenJpeg& jpeg,
                                                                 std::size_t piece_bytes = 1 << 20);
 
 struct StagedJpeg {
-  std::vector<std::byte> bytes;  // with kStreamMargin behind
+  std::vector<std::byte> bytes;  // followed by kStreamMargin
   StagedScan scan;
 };
 [[nodiscard]] std::optional<StagedJpeg> staged(const OpenJpeg& jpeg);
 
-// Decodes a group, wherever: coefficients by image, empty where it is not in order.
+// An image for any group decoder. Decoders return coefficients by image, empty if the data is not in order.
 struct GroupImage {
   const OpenJpeg* jpeg = nullptr;
   const StagedJpeg* staged = nullptr;
 };
 using GroupResult = std::vector<Coefficients>;
 
-// What the device does, one thread after the other.
+// Emulates the device, one thread after the other.
 [[nodiscard]] GroupResult decode_emulated(std::span<const GroupImage> images);
-// On the device; `streams` times the same group at once. Throws Error where CUDA fails, std::runtime_error
-// where the results are not the same or a canary was hit.
+// Decodes on the device, with `streams` copies of the group at once. Throws Error if CUDA fails, and
+// std::runtime_error if results differ or a canary was overwritten.
 [[nodiscard]] GroupResult decode_on_cuda(std::span<const GroupImage> images, int streams = 1);
 
-// ---- cases --------------------------------------------------------------------------------------------
-
-// Both decoders' verdicts on the same files; "" where the group's decoder calls nothing in order that the
-// host's does not, gives the same coefficients, and gives up nothing that is in order.
+// Both decoders' verdicts on the same files. compare_with_host() returns "" if the group's decoder accepts
+// only files that the host's accepts, and gives the same coefficients.
 struct Verdicts {
   int in_order = 0, damaged = 0;
   // In order, but left to the host.

@@ -1,4 +1,4 @@
-// The group on the device, among canaries.
+// Runs the group on the device, between canaries.
 #include <stdexcept>
 
 #include "tests/support/entropy_group.h"
@@ -45,7 +45,7 @@ class Guarded {
   DeviceBuffer buffer_;
 };
 
-// One decoding of the group, with all its memory.
+// One decoding of the group, with its memory.
 class Run {
  public:
   explicit Run(std::span<const GroupImage> images)

@@ -1,4 +1,3 @@
-// The kind of an error that was caught.
 #pragma once
 
 #include <exception>
@@ -7,7 +6,7 @@
 
 namespace imgpipe::test {
 
-// Rethrows what is not an Error.
+// Returns the kind of a caught Error; rethrows other exceptions.
 inline ErrorKind kind_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);

@@ -31,7 +31,7 @@ void put_number(std::vector<std::byte>& out, std::size_t at, std::uint32_t value
     out[at + i] = static_cast<std::byte>(value >> (8 * (big ? bytes - 1 - i : i)));
 }
 
-// Returns where it begins. `next`: of the first directory, the thumbnail's.
+// Returns the directory's offset. `next`: the first directory's link, to the thumbnail's.
 std::size_t put_directory(std::vector<std::byte>& out, const ExifFields& fields, bool big) {
   const std::size_t begin = (out.size() + 1) / 2 * 2;
   put_number(out, begin, static_cast<std::uint32_t>(fields.size()), 2, big);

@@ -1,4 +1,4 @@
-// EXIF blocks to test with, made field by field in either byte order, and read back without imgpipe.
+// EXIF blocks for tests, made field by field in either byte order, and read back without imgpipe.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,11 @@
 
 namespace imgpipe::test {
 
-// A directory's fields by tag: type, and values as they are to be (a fraction is two numbers).
+// A field of a directory: type and values (a fraction is two numbers). ExifFields are by tag.
 struct ExifField {
   int type = 3;
   std::vector<std::uint32_t> values{};
-  std::uint32_t count = 0;  // 0: as many as there are
+  std::uint32_t count = 0;  // 0: the number of values
 };
 using ExifFields = std::map<int, ExifField>;
 
@@ -40,10 +40,10 @@ struct ExifParts {
   });
 }
 
-// A camera's, with all its directories, a maker's note and a thumbnail.
+// A camera's block with all its directories, a maker note and a thumbnail.
 [[nodiscard]] ExifParts camera_exif(int orientation, bool big_endian = false);
 
-// What a block holds, by directory. Throws std::runtime_error where it is not in order to the last byte.
+// Returns a block's fields by directory. Throws std::runtime_error unless it is valid to the last byte.
 [[nodiscard]] ExifParts read_exif(std::span<const std::byte> block);
 
 }  // namespace imgpipe::test

@@ -1,4 +1,4 @@
-// Files made of parts, and all that a decoder says of one.
+// Files made of parts, and everything that a decoder reports about one.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ struct Decoded {
   ImageHeader header;
   Image image;
   Strings warnings;
-  std::string reason;  // why not; then there is no image
+  std::string reason;  // why decoding failed; then there is no image
 };
 
 [[nodiscard]] Decoded try_decode(const Bytes& bytes, const DecodeOptions& options = {});
@@ -28,12 +28,12 @@ struct Decoded {
 
 [[nodiscard]] Bytes bytes_of(std::string_view text);
 [[nodiscard]] Bytes operator+(Bytes a, const Bytes& b);
-// Big-endian.
+// Returns `value` in big-endian order.
 [[nodiscard]] Bytes number(std::uint32_t value, int bytes = 4);
 
-// 16 columns of 12 rows as imgpipe itself writes them.
+// 16 columns of 12 rows, as imgpipe writes them.
 [[nodiscard]] Bytes encoded(Format format, int channels = 3);
-// A TIFF structure that says "turn by 90 degrees".
+// A TIFF structure with the orientation "turn by 90 degrees".
 [[nodiscard]] Bytes turned_exif();
 
 [[nodiscard]] double seconds_of(const auto& action) {

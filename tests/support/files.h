@@ -1,4 +1,4 @@
-// Folders and files for tests.
+// Directories and files for tests.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace imgpipe::test {
 
-// An empty folder that goes with its object.
+// An empty directory that is removed with its object.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -20,7 +20,7 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::string file(std::string_view name) const { return (path_ / name).string(); }
-  // Names of everything in it, sorted.
+  // Returns the names of everything in it, sorted.
   [[nodiscard]] std::vector<std::string> names() const;
 
  private:
@@ -32,13 +32,13 @@ class TemporaryFolder {
 void save(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void save_text(const std::filesystem::path& path, std::string_view text);
 
-// The folder of real test images (IMGPIPE_CORPUS); nullopt when the variable is not set.
+// Returns the directory of real test images (IMGPIPE_CORPUS); nullopt if the variable is not set.
 [[nodiscard]] std::optional<std::filesystem::path> corpus();
-// The regular files below a folder, sorted.
+// Returns the regular files below a directory, sorted.
 [[nodiscard]] std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder);
 
 }  // namespace imgpipe::test
 
-// Skips the test, visibly, when there is no corpus.
+// Skips the test visibly if there is no corpus.
 #define IMGPIPE_NEED_CORPUS() \
   if (!::imgpipe::test::corpus()) GTEST_SKIP() << "IMGPIPE_CORPUS is not set"

@@ -21,7 +21,7 @@ void put_table(Bytes& file, int bits) {
   for (int i = 0; i < 1 << bits; ++i) put(file, {color(i, 0), color(i, 1), color(i, 2)});
 }
 
-// The encoder of appendix F.
+// The encoder in appendix F.
 CodeSink lzw(const Indices& pixels, const LzwChoice& choice) {
   CodeSink sink;
   const int clear = 1 << choice.bits;
@@ -39,7 +39,7 @@ CodeSink lzw(const Indices& pixels, const LzwChoice& choice) {
     sink.code(prefix, width);
     if (next < 4096) {
       codes[{prefix, pixel}] = next;
-      // The decoder is one entry behind.
+      // The decoder is one entry late.
       if (next == 1 << width && width < 12) ++width;
       ++next;
     } else if (choice.clear_when_full) {
@@ -51,7 +51,7 @@ CodeSink lzw(const Indices& pixels, const LzwChoice& choice) {
     prefix = pixel;
   }
   if (prefix >= 0) sink.code(prefix, width);
-  // The decoder makes its last entry with the code before, which may widen the end code.
+  // The decoder makes its last entry with the previous code, which may widen the end code.
   if (next == 1 << width && width < 12) ++width;
   if (choice.end_code) sink.code(clear + 1, width);
   return sink;

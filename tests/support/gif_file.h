@@ -12,11 +12,11 @@ using Indices = std::vector<int>;
 struct LzwChoice {
   int bits = 2;  // minimum code size
   bool leading_clear = true;
-  bool clear_when_full = true;  // else the encoder goes on with the 4096 codes that it has
+  bool clear_when_full = true;  // else the encoder continues with the 4096 codes that it has
   bool end_code = true;
 };
 
-// Codes, each a number and its width in bits, packed into sub-blocks.
+// Packs codes, each a number and its width in bits, into sub-blocks.
 class CodeSink {
  public:
   void code(int value, int width);
@@ -38,15 +38,15 @@ struct Gif {
   bool interlaced = false;
 };
 
-// The colour of an index, the same in every table here.
+// Returns the colour of an index, the same in every table here.
 [[nodiscard]] int color(int index, int channel);
 
-// Bytes at the end of a file.
+// Appends bytes to a file.
 void put(std::vector<std::byte>& file, std::initializer_list<int> values);
 
-// Everything before the minimum code size.
+// Returns everything before the minimum code size.
 [[nodiscard]] std::vector<std::byte> gif_head(const Gif& gif);
-// The same with the picture's data behind it, and no trailer.
+// Appends the image data, without a trailer.
 [[nodiscard]] std::vector<std::byte> with_data(std::vector<std::byte> head, int minimum_bits,
                                                const std::vector<std::byte>& sub_blocks);
 [[nodiscard]] std::vector<std::byte> make_gif(const Gif& gif, const Indices& pixels, const LzwChoice& choice);

@@ -34,7 +34,7 @@ Sample sample_of(const Json& bits) {
   return bits == 16 ? Sample::u16 : Sample::u8;
 }
 
-// Two digits a sample, four of 16 bits.
+// Parses two digits per sample, four for 16 bits.
 std::vector<int> from_hex(const std::string& text, Sample sample) {
   const auto digits = static_cast<std::size_t>(2 * bytes_per_sample(sample));
   std::vector<int> out;
@@ -43,7 +43,7 @@ std::vector<int> from_hex(const std::string& text, Sample sample) {
   return out;
 }
 
-// From the values that occur, each with its count.
+// Parses the values that occur, each with its count.
 std::vector<std::uint64_t> counts_of_plane(const Json& json, Sample sample) {
   std::vector<std::uint64_t> counts(static_cast<std::size_t>(max_sample(sample)) + 1);
   for (const Json& seen : json) counts.at(seen[0]) = seen[1];

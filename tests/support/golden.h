@@ -1,4 +1,4 @@
-// The golden values: tests/golden/*.json, written by oracle.py, which shares nothing with the C++.
+// The golden values: tests/golden/*.json, written by oracle.py, which shares no code with the C++.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace imgpipe::test {
 
-// What a list of --stages makes of an image.
+// The result of a list of --stages on an image.
 struct GoldenResult {
   std::string stages;
   std::int64_t width = 0, height = 0;
@@ -30,8 +30,8 @@ struct GoldenImage {
 
 [[nodiscard]] const std::vector<GoldenImage>& golden_images();
 
-// The result of a step over a larger image, whose sample of channel c at (x, y) is the low bits of
-// 37 x + 91 y + 13 x y + 59 c; with samples of 16 bits that is first multiplied by 40503.
+// The result of a step on a larger image, whose sample of channel c at (x, y) is the low bits of 37 x + 91 y
+// + 13 x y + 59 c; for 16-bit samples, this is first multiplied by 40503.
 struct GoldenDigests {
   Shape pattern;
   std::string stages;
@@ -42,8 +42,8 @@ struct GoldenDigests {
 
 [[nodiscard]] std::vector<GoldenDigests> golden_digests();
 
-// The steps with which the tests run a stage, as --stages takes them ("smooth:gauss:reflect"). Empty for a
-// stage without a golden file.
+// Returns the steps with which the tests run a stage, as --stages accepts them ("smooth:gauss:reflect").
+// Empty for a stage without a golden file.
 [[nodiscard]] std::vector<std::string> golden_cases(std::string_view stage);
 
 }  // namespace imgpipe::test

@@ -18,7 +18,7 @@ std::int64_t padded_stride(const Shape& shape) {
   return (shape.row_bytes() + 127) / 128 * 128;
 }
 
-// The same memory as the host has it.
+// Returns the host's view of the same memory.
 HostView on_host(const View<std::byte, Device>& view) {
   return {view.data, view.shape(), view.stride_bytes};
 }
@@ -46,7 +46,7 @@ StageCall<Host> on_host(const StageCall<Device>& call) {
   return same;
 }
 
-// As a device's function does it.
+// Runs a node as a device's function does.
 void run(const Node& node, const StageCall<Device>& device_call) {
   const StageCall<Host> call = on_host(device_call);
   if (node.counts_out()) std::fill_n(call.histogram.data, call.histogram.stride * call.histogram.height, 0);

@@ -1,5 +1,5 @@
-// A device for bands that is none: its memory is the host's, and the stages' host functions work on it, each
-// band's rows as an image of their own. It looks at how it is used.
+// A stand-in for a band device: its memory is the host's, and the stages' host functions process each band's
+// rows as a separate image. It checks how it is used.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace imgpipe::test {
 
-// When what is queued happens: as early or as late as it may.
+// When queued work runs: as early or as late as possible.
 enum class Queued { at_once, when_waited_for };
 
 class HostBandDevice final : public BandDevice {
@@ -32,10 +32,10 @@ class HostBandDevice final : public BandDevice {
   [[nodiscard]] const std::uint64_t* counts(std::size_t slot, std::size_t node) const override;
   void stop() noexcept override { ++stops; }
 
-  // The next band from this number on fails: how many have begun, -1 for none.
+  // The next band from this number on fails; -1: none. Counts the bands that have begun.
   std::atomic<std::int64_t> fails_at{-1};
 
-  std::vector<std::string> faults;          // what BandDevice's rules forbid
+  std::vector<std::string> faults;          // violations of BandDevice's rules
   std::atomic<std::int64_t> bands_done{0};  // of all chains
   std::size_t most_slots = 0;
   std::int64_t chains = 0;

@@ -1,4 +1,4 @@
-// A lane without a device: the reference does its stages, and it fails as it is told to.
+// A lane without a device: the reference runs its stages, and it fails on demand.
 #pragma once
 
 #include <atomic>
@@ -16,27 +16,27 @@
 
 namespace imgpipe::test {
 
-// What goes wrong. Numbers count this lane's launches from 1; 0: never.
+// The faults to inject. Numbers count this lane's launches from 1; 0: never.
 struct LaneFaults {
-  bool start = false;                   // does not start
+  bool start = false;                   // it fails to start
   int breaks_in_launch = 0;             // the first launch of the broken device
-  int breaks_in_finish = 0;             // the image whose end is not seen
-  std::int64_t room_bytes = 1LL << 40;  // of all slots together; beyond it launch() throws Error(memory)
-  std::int64_t band_bytes = -1;         // what bands may take; -1: room_bytes
-  bool breaks_in_bands = false;         // in the second band of an image
-  int start_ms = 0;                     // how long starting takes
-  int image_ms = 0;                     // how long an image takes at least
-  std::size_t group = 1;                // images in a launch, at most
-  int no_memory_in_launch = 0;          // these launches and ends have too little memory
+  int breaks_in_finish = 0;             // the first launch whose end is not reported
+  std::int64_t room_bytes = 1LL << 40;  // of all slots together; beyond it, launch() throws Error(memory)
+  std::int64_t band_bytes = -1;         // the limit for bands; -1: room_bytes
+  bool breaks_in_bands = false;         // it breaks in the second band of an image
+  int start_ms = 0;                     // time that starting takes
+  int image_ms = 0;                     // minimum time per image
+  std::size_t group = 1;                // images per launch, at most
+  int no_memory_in_launch = 0;          // the launch, or the end, of this number runs out of memory
   int no_memory_in_finish = 0;
-  int no_memory_for_one = 0;  // the image of this number that comes to its end has too little of its own
-  bool codecs = false;        // it takes JPEGs as they are, and refuses to decode them all
+  int no_memory_for_one = 0;  // the image of this number lacks memory of its own at its end
+  bool codecs = false;        // it accepts JPEGs undecoded, but refuses to decode any
 };
 
 class HostLane final : public Lane {
  public:
   explicit HostLane(std::string name, LaneFaults faults = {}, std::size_t slots = 3);
-  ~HostLane() override;  // expects that bands were used as BandDevice's rules have it
+  ~HostLane() override;  // expects that bands were used according to BandDevice's rules
   HostLane(const HostLane&) = delete;
   HostLane& operator=(const HostLane&) = delete;
 
@@ -56,7 +56,7 @@ class HostLane final : public Lane {
 
   std::string name_;
   LaneFaults faults_;
-  std::vector<std::atomic<std::int64_t>> used_;  // bytes, by slot, kept for the next image
+  std::vector<std::atomic<std::int64_t>> used_;  // bytes by slot, kept for the next image
   std::vector<std::atomic<int>> number_;         // of the launch, by slot
   std::vector<std::atomic<bool>> on_their_way_;  // by slot
   std::deque<HostBandDevice> band_devices_;

@@ -27,7 +27,7 @@ std::byte canary(std::size_t index) {
 }  // namespace
 
 const std::vector<Size>& awkward_sizes() {
-  // Sanitized, every pixel costs ten times as much, and the long ones are in the other builds as they are.
+  // With sanitizers, every pixel costs ten times as much; other builds test the long sizes in full.
   constexpr Size kLongRow = kSanitized ? Size{10007, 1} : Size{100003, 1};
   constexpr Size kLongColumn = kSanitized ? Size{3, 1009} : Size{3, 5003};
   static const std::vector<Size> sizes{
@@ -51,7 +51,7 @@ const std::vector<std::string>& contents() {
 
 namespace {
 
-// The names of contents(), in its order.
+// The names in contents(), in order.
 enum class Content { zeros, full, constant, two_valued, ramp, checker, outlier, noise, narrow };
 
 Content content_of(const std::string& name) {
@@ -60,7 +60,7 @@ Content content_of(const std::string& name) {
   return static_cast<Content>(found - contents().begin());
 }
 
-// What the contents are made of, by sample type; those of 16 bits are no multiples of 257.
+// The values of the contents, by sample type; those of 16 bits are not multiples of 257.
 template <class T>
 struct Values;
 template <>

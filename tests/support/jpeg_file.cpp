@@ -7,7 +7,7 @@
 namespace imgpipe::test {
 namespace {
 
-// An Exif segment's payload that says nothing but how the picture is to be turned.
+// The payload of an Exif segment with only an orientation.
 std::vector<JOCTET> exif_payload(int orientation) {
   return {'E', 'x', 'i', 'f', 0,  0, 'M', 'M', 0, 42, 0, 0, 0,
           8,   0,   1,   1,   18, 0, 3,   0,   0, 0,  1, 0, static_cast<JOCTET>(orientation),

@@ -15,14 +15,14 @@ struct JpegKind {
   J_COLOR_SPACE in = JCS_RGB, stored = JCS_YCbCr;
   int h = 1, v = 1;  // subsampling of chroma
   bool progressive = false;
-  bool scan_each = false;  // one component a scan
-  int orientation = 1;     // in an Exif segment, but for 1
+  bool scan_each = false;  // one component per scan
+  int orientation = 1;     // in an Exif segment, unless 1
   int restart_rows = 0;
-  bool adobe = true;  // with the marker that says how CMYK is stored
+  bool adobe = true;  // with the marker that specifies how CMYK is stored
   int quality = 75;
 };
 
-// How many channels the pixels have that a kind is made of.
+// Returns the number of channels of the pixels from which a kind is made.
 [[nodiscard]] int channels_of(const JpegKind& kind);
 [[nodiscard]] std::vector<std::byte> make_jpeg(const JpegKind& kind, ConstHostPlane pixels);
 

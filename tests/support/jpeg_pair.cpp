@@ -13,20 +13,20 @@
 namespace imgpipe::test {
 namespace {
 
-// What no decoder has written.
+// The value of bytes that no decoder has written.
 constexpr int kUnwritten = 0xA5;
 
 struct Band {
   std::int64_t first = 0, rows = 0;
 };
 
-// Hands out the bands of an image from the top, and takes their pixels.
+// Hands out the bands of an image from the top, and collects their pixels.
 class Bands {
  public:
   Bands(Reader& reader, const Reading& reading, HostPlane image)
       : reader_(reader), reading_(reading), image_(image) {}
 
-  // By one thread: until there are none, or one of them throws.
+  // Runs in one thread until no band is left or one throws.
   void read_all() {
     try {
       for (std::vector<Band> bands = begin(); !bands.empty(); bands = begin())
@@ -36,7 +36,7 @@ class Bands {
     }
   }
 
-  // Of all threads; several are joined, so that they show.
+  // The errors of all threads, joined, so that none is hidden.
   [[nodiscard]] const std::string& reason() const { return reason_; }
 
  private:
@@ -62,7 +62,7 @@ class Bands {
     reader_.read_band(band.first, pixels.untyped_view());
     const std::lock_guard lock(mutex_);
     const ConstHostPlane rows = std::as_const(pixels).view();
-    // Whichever band came first has the common rows; the others have to agree.
+    // The first band to arrive sets the common rows; others must agree.
     for (std::int64_t y = 0; y < band.rows; ++y) {
       Sample8* to = image_.row(band.first + y);
       const auto bytes = static_cast<std::size_t>(image_.row_samples());

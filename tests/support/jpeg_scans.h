@@ -1,5 +1,4 @@
-// Baseline scans without a file, and coefficients for them: what makes pixels of coefficients is tested with
-// these.
+// Baseline scans without a file, and coefficients for them, for tests of the reconstruction of pixels.
 #pragma once
 
 #include <array>
@@ -19,20 +18,20 @@ inline constexpr std::array<Sampling, 5> kSamplings{Sampling::grey, Sampling::s4
                                                     Sampling::s420, Sampling::s440};
 [[nodiscard]] std::string name_of(Sampling sampling);
 
-// Steps of the quantiser: 1 to `most_step`, those of Cb and Cr of their own.
+// Makes quantiser steps of 1 to `most_step`, different ones for Cb and Cr.
 [[nodiscard]] BaselineScan make_scan(Sampling sampling, std::int64_t width, std::int64_t height,
                                      int most_step, std::mt19937_64& random);
 
 [[nodiscard]] std::size_t coefficients_of(const BaselineScan& scan);
 
 enum class CoefficientPattern {
-  photograph,  // fewer and smaller ones further behind
+  photograph,  // fewer and smaller ones at higher frequencies
   noise,       // all of them small
   extreme,     // any 16 bits, mostly the largest
-  flat,        // the first row of a block alone
+  flat,        // only the first row of a block
   upper,       // the first four rows
-  constant,    // DC alone
-  mixed        // blocks, runs of blocks, of all kinds
+  constant,    // DC only
+  mixed        // blocks and runs of blocks of all kinds
 };
 inline constexpr std::array<CoefficientPattern, 7> kCoefficients{
     CoefficientPattern::photograph, CoefficientPattern::noise, CoefficientPattern::extreme,
@@ -43,7 +42,6 @@ inline constexpr std::array<CoefficientPattern, 7> kCoefficients{
 [[nodiscard]] std::vector<std::int16_t> make_coefficients(const BaselineScan& scan, CoefficientPattern kind,
                                                           std::mt19937_64& random);
 
-// For gtest.
 inline void PrintTo(CoefficientPattern kind, std::ostream* out) {
   *out << name_of(kind);
 }

@@ -24,7 +24,7 @@ void add(Bytes& file, std::initializer_list<int> values) {
   for (const int value : values) file.push_back(static_cast<std::byte>(value));
 }
 
-// With the colour planes at half the image's size.
+// Stores the colour planes at half the image's size.
 JpegKind with(bool progressive, int orientation) {
   return {.h = 2, .v = 2, .progressive = progressive, .orientation = orientation};
 }
@@ -37,7 +37,7 @@ void append(png_structp png, png_bytep data, png_size_t count) {
   file->insert(file->end(), first, first + count);
 }
 
-// 16-bit samples are each one twice; palettes are of 256 greys.
+// 16-bit samples repeat the 8-bit sample; palettes have 256 greys.
 Bytes png_of(ConstHostPlane rgb, Png kind) {
   Bytes file;
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
@@ -82,7 +82,7 @@ Bytes written(ConstHostPlane rgb, Format format, bool grey) {
   return writer->finish().joined();
 }
 
-// Runs of one pixel each: the worst that run lengths do.
+// Uses runs of one pixel each, the worst case of run lengths.
 Bytes run_length_tga(ConstHostPlane rgb) {
   Bytes file;
   const int width = static_cast<int>(rgb.width);

@@ -1,4 +1,4 @@
-// Files of any size and of every kind that readers treat in a way of their own.
+// Files of any size, and of every kind that readers treat differently.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace imgpipe::test {
 
-// Of the kinds in large_file_kinds(), with the ending of its format: "turned.jpg".
+// `kind` is one of large_file_kinds(), with the extension of its format: "turned.jpg".
 [[nodiscard]] std::vector<std::byte> large_file(std::string_view kind, ConstHostPlane rgb);
 [[nodiscard]] std::vector<std::string> large_file_kinds();
 

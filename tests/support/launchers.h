@@ -1,4 +1,4 @@
-// The environments that launchers give their processes.
+// The environments that launchers give to their processes.
 #pragma once
 
 #include <map>
@@ -8,14 +8,13 @@ namespace imgpipe::test {
 
 using Variables = std::map<std::string, std::string>;
 
-// Of a name in both that of `a`.
+// For a name in both, the value of `a` wins.
 inline Variables operator+(Variables a, const Variables& b) {
   a.insert(b.begin(), b.end());
   return a;
 }
 
-// sbatch -n TASKS: the script runs once, on the first node. Newer Slurms add SLURM_STEP_ID=-5 (22.05 does
-// not).
+// sbatch -n TASKS: the script runs once, on the first node. Slurms after 22.05 add SLURM_STEP_ID=-5.
 inline Variables batch_script(int tasks) {
   return {{"SLURM_JOB_ID", "70"},
           {"SLURM_NTASKS", std::to_string(tasks)},
@@ -39,7 +38,7 @@ inline Variables array_task(int index, int least, int most, int count, int step 
           {"SLURM_GTIDS", "0"}};
 }
 
-// srun -n TASKS on one node; what it sets comes before what the batch script has.
+// srun -n TASKS on one node; its variables override those of the batch script.
 inline Variables srun(int rank, int tasks, const Variables& around = {}) {
   std::string ranks = "0";
   for (int i = 1; i < tasks; ++i) ranks += "," + std::to_string(i);

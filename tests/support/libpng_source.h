@@ -1,5 +1,4 @@
-// What libpng reads from memory with, in tests that hold our own reader and writer against it. A warning is
-// an error.
+// Reads memory for libpng, in tests that compare our own reader and writer with it. Warnings are errors.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +22,7 @@ inline void read_png_bytes(png_structp png, png_bytep out, png_size_t count) {
   source->position += count;
 }
 
-// Goes back to where setjmp() was called, silently.
+// Jumps back to setjmp(), silently.
 [[noreturn]] inline void give_up_png(png_structp png, png_const_charp) {
   png_longjmp(png, 1);
 }

@@ -17,7 +17,7 @@ using Factors = std::array<JpegFactors, 4>;
 constexpr std::array kPlainSamplings{Factors{{{1, 1}, {1, 1}, {1, 1}}}, Factors{{{2, 1}, {1, 1}, {1, 1}}},
                                      Factors{{{2, 2}, {1, 1}, {1, 1}}}, Factors{{{1, 2}, {1, 1}, {1, 1}}}};
 
-// Files that say the usual in another way among them.
+// Includes unusual encodings of common samplings.
 constexpr std::array kOddSamplings{
     Factors{{{4, 1}, {1, 1}, {1, 1}}}, Factors{{{4, 2}, {1, 1}, {1, 1}}}, Factors{{{2, 2}, {2, 1}, {1, 1}}},
     Factors{{{1, 1}, {2, 2}, {1, 1}}}, Factors{{{1, 2}, {1, 1}, {1, 2}}}, Factors{{{2, 2}, {1, 2}, {1, 2}}},
@@ -79,7 +79,7 @@ void write_pixels(jpeg_compress_struct& encoder, const MadeJpeg& jpeg) {
 
 // ---- coefficients -----------------------------------------------------------------------------------
 
-constexpr int kMostAc = 1023, kMostDc = 1023;  // of what libjpeg's encoder takes
+constexpr int kMostAc = 1023, kMostDc = 1023;  // limits of libjpeg's encoder
 
 void fill_block(JBLOCK& block, JpegContent content, std::mt19937& random) {
   std::ranges::fill(block, JCOEF{0});
@@ -119,7 +119,7 @@ void write_coefficients(jpeg_compress_struct& encoder, const MadeJpeg& jpeg) {
         (*encoder.mem->request_virt_barray)(common, JPOOL_IMAGE, TRUE, sizes[c].first, sizes[c].second,
                                             static_cast<JDIMENSION>(component.v_samp_factor));
   }
-#if JPEG_LIB_VERSION >= 70  // which can scale (Ubuntu's)
+#if JPEG_LIB_VERSION >= 70  // it can scale (Ubuntu's)
   encoder.jpeg_width = encoder.image_width;
   encoder.jpeg_height = encoder.image_height;
 #endif

@@ -1,5 +1,4 @@
-// Images that are made row by row as they are asked for, and files that are row sums only: for images that no
-// memory should hold several times.
+// Images made row by row on demand, and writers that keep only row sums, for images too large for memory.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +8,10 @@
 
 namespace imgpipe::test {
 
-// Row y of a grey image of noise, values 32..159, but for some rows of 10 and of 200.
+// Makes row y of a grey noise image with values 32..159, except for some rows of 10 and of 200.
 void make_row(std::int64_t y, Sample8* row, std::int64_t width);
 
-// Such an image, also in bands. Its memory is a row's.
+// Reads such an image, also in bands, with the memory of one row.
 class MadeRowsReader final : public Reader {
  public:
   MadeRowsReader(std::int64_t width, std::int64_t height, bool bands) : bands_(bands) {
@@ -33,10 +32,10 @@ class MadeRowsReader final : public Reader {
 
 [[nodiscard]] std::uint64_t row_sum(const Sample8* row, std::int64_t width);
 
-// Takes rows, or strips of so many rows from several threads, and keeps a sum of each row.
+// Takes rows, or strips of `strip_rows` rows from several threads, and keeps the sum of each row.
 class RowSumWriter final : public Writer {
  public:
-  // `sums` has an element for each row and outlives the writer.
+  // `sums` has one element per row and must outlive the writer.
   RowSumWriter(std::vector<std::uint64_t>& sums, std::int64_t strip_rows)
       : sums_(sums), strip_rows_(strip_rows) {}
   void write_rows(ConstHostView rows) override;
@@ -51,8 +50,8 @@ class RowSumWriter final : public Writer {
   std::int64_t next_row_ = 0;
 };
 
-// The sums of the rows of such an image behind hist, contrast and smooth, by the sequential functions, each
-// thread over rows of its own; `counts`: the histogram.
+// Returns the row sums of such an image after hist, contrast and smooth, by the sequential functions; each
+// thread processes different rows. `counts` receives the histogram.
 [[nodiscard]] std::vector<std::uint64_t> reference_row_sums(std::int64_t width, std::int64_t height,
                                                             int threads, std::vector<std::uint64_t>& counts);
 

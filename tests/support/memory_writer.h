@@ -1,4 +1,3 @@
-// A writer into memory.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +9,7 @@
 
 namespace imgpipe::test {
 
-// Collects rows in memory: in strips of strip_rows, or row by row if strip_rows is 0. The file is the
-// samples, row after row.
+// Collects rows, in strips of strip_rows, or row by row if strip_rows is 0. The file is the samples by rows.
 class MemoryWriter final : public Writer {
  public:
   MemoryWriter(const Shape& shape, std::int64_t strip_rows) : image_(shape), strip_rows_(strip_rows) {}

@@ -1,4 +1,4 @@
-// Files that carry metadata, for the tests of readers and writers.
+// Files with metadata, for tests of readers and writers.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ inline std::string text_of(const Bytes& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// An image of noise in a file that carries `metadata`.
+// Returns a noise image in a file with `metadata`.
 inline Bytes file_with(Format format, const Metadata& metadata, Shape shape = {17, 11, 3}) {
   EncodeOptions options;
   options.mark = Mark::result;

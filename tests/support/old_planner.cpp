@@ -24,7 +24,7 @@ namespace {
 
 // ---- the table ------------------------------------------------------------------------------------------
 
-// What the types of frames followed from, which stages read counts, and why a step did not fit.
+// Types of frames, which stages read counts, and why a step did not fit.
 
 bool always(const Parameters&) {
   return true;
@@ -218,13 +218,13 @@ class OldPlanBuilder {
   }
 
  private:
-  // Grey without alpha is the same bytes in both layouts.
+  // Grey without alpha has the same bytes in both layouts.
   void change_layout(Layout wanted) {
     if (frame_.layout == wanted || frame_.channels() == 1) return;
     add_implicit(wanted == Layout::planar ? "split" : "merge");
   }
 
-  // To 8 bits a sample.
+  // Converts to 8 bits per sample.
   void reduce() {
     const StageRequest depth = std::move(parse_stages("depth:8").front());
     add({.stage = &stage_named("depth"), .parameters = depth.parameters, .implicit = true}, depth.said);
@@ -256,10 +256,10 @@ class OldPlanBuilder {
   OldPlan plan_;
   FrameType frame_;
   const std::int64_t most_pixels_;
-  std::optional<std::size_t> counted_by_;  // the step that has counted frame_
+  std::optional<std::size_t> counted_by_;  // the step that counted frame_
 };
 
-// The stage that does the work of both, of 8 bits only; nullptr where there is none.
+// Returns the stage that does the work of both, for 8 bits only; nullptr if there is none.
 const OldStage* fused_stage(const OldStep& first, const OldStep& second) {
   const auto is_flat = [](const FrameType& type) { return type.sample == Sample::u8; };
   if (!is_flat(first.in) || !is_flat(first.out) || !is_flat(second.out)) return nullptr;
@@ -270,7 +270,7 @@ const OldStage* fused_stage(const OldStep& first, const OldStep& second) {
 
 void fuse_steps(OldPlan& plan) {
   std::vector<OldStep> fused;
-  std::vector<std::size_t> now_at;  // by step of before
+  std::vector<std::size_t> now_at;  // index by former step
   for (OldStep& step : plan.steps) {
     if (step.counted_by) step.counted_by = now_at[*step.counted_by];
     const OldStage* both =
@@ -366,7 +366,7 @@ class OldAnalysis {
   ValueRows result_;
   const std::size_t end_;
   std::size_t pixels_ = 0;
-  std::optional<std::size_t> alpha_;     // in a plane of its own
+  std::optional<std::size_t> alpha_;     // in its own plane
   std::vector<std::size_t> counted_by_;  // by step of the plan: its counts
 };
 
@@ -383,11 +383,11 @@ std::vector<OldWork> works_of(const OldPlan& plan, FusedSteps fused) {
 
 std::vector<std::vector<std::size_t>> places_of(const std::vector<ValueRow>& values) {
   std::vector<std::vector<std::size_t>> places;
-  std::vector<std::size_t> free_after;  // by place: when its last buffer was last read
+  std::vector<std::size_t> free_after;  // by slot: when its last buffer was last read
   for (std::size_t i = 0; i < values.size(); ++i) {
     const ValueRow& value = values[i];
     if (i == 0 || value.kind == "counts") continue;
-    // A work must not write what it reads.
+    // A step must not write what it reads.
     std::size_t place = 0;
     while (place < free_after.size() && free_after[place] >= value.made_at) ++place;
     if (place == free_after.size()) {
@@ -400,7 +400,7 @@ std::vector<std::vector<std::size_t>> places_of(const std::vector<ValueRow>& val
   return places;
 }
 
-// ---- as rows --------------------------------------------------------------------------------------------
+// ---- rows -----------------------------------------------------------------------------------------------
 
 ValueRows rows_of(const OldPlan& plan, FusedSteps fused, const Keep& keep) {
   ValueRows rows = OldAnalysis(plan, works_of(plan, fused), keep).result();

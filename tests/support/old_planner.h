@@ -1,6 +1,6 @@
-// The planner and the buffers as they were before plans became graphs of values, with a table of stages of
-// their own. planner_test compares the plans of random chains with theirs while operators, graph and passes
-// change in steps; the last of those steps deletes this copy.
+// The planner and the buffers before plans became graphs of values, with their own table of stages.
+// planner_test compares plans of random chains with theirs while operators, graph and passes change in steps;
+// the last of these steps deletes this copy.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What tests of a user's kernels (imgpipe bench --with) have in common.
+// Shared by the tests of users' kernels (imgpipe bench --with).
 #pragma once
 
 #include <filesystem>
@@ -40,7 +40,7 @@ inline RunResult bench(Words arguments, const std::map<std::string, std::string>
   return run_imgpipe(arguments, options);
 }
 
-// Of what a run prints as JSON: the rows by variant.
+// Returns the rows, by variant, of a run's JSON.
 inline std::map<std::string, Json> rows_of(const RunResult& run) {
   std::map<std::string, Json> rows;
   if (run.out.empty()) return rows;
@@ -61,7 +61,7 @@ inline std::string with_header(const std::string& code) {
 
 constexpr const char* kNothing = "IMGPIPE_HIST(mine, \"nothing\") {}";
 
-// The file that docs/own-kernel.md makes: the template of hist and the steps of the guide.
+// Returns the file that docs/own-kernel.md develops: the template of hist with the guide's steps.
 inline std::string file_of_the_guide() {
   const std::string guide = load_text(std::string(kSourceFolder) + "/docs/own-kernel.md");
   std::string text = own_template("hist");
@@ -73,7 +73,7 @@ inline std::string file_of_the_guide() {
   return text;
 }
 
-// A folder for sources, and one for the compiler that is to be empty afterwards.
+// Has a directory for sources, and one for the compiler that must be empty afterwards.
 class OwnKernel : public testing::Test {
  protected:
   void SetUp() override { ASSERT_EQ(::mkdir(temporary().c_str(), 0700), 0); }
@@ -89,7 +89,7 @@ class OwnKernel : public testing::Test {
     EXPECT_EQ(::chmod(file.c_str(), 0700), 0);
     return file;
   }
-  // Compiled and listed, not run.
+  // Compiles and lists, without running.
   RunResult list(Words arguments, std::map<std::string, std::string> environment = {}) const {
     arguments.insert(arguments.begin(), {"--list", "--format", "json"});
     return run(std::move(arguments), std::move(environment));
@@ -110,6 +110,6 @@ class OwnKernel : public testing::Test {
 
 }  // namespace imgpipe::test
 
-// Skips the test, visibly, where kernels cannot be compiled.
+// Skips the test visibly if kernels cannot be compiled.
 #define IMGPIPE_NEED_NVCC() \
   if (const std::string why_not = ::imgpipe::test::why_no_nvcc(); !why_not.empty()) GTEST_SKIP() << why_not

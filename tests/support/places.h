@@ -1,4 +1,4 @@
-// Where the program under test and the project's own files are.
+// The paths of the program under test and of the project's files.
 #pragma once
 
 namespace imgpipe::test {

@@ -33,7 +33,7 @@ struct PlannedChain {
   Plan plan;
 };
 
-// The next chain that the planner accepts, of an image with sides of up to some thousand pixels.
+// Returns the next chain that the planner accepts, for an image with sides of up to some thousand pixels.
 PlannedChain next_chain(Random& random) {
   for (;;) {
     std::string list;

@@ -1,6 +1,6 @@
-// Numbers of plans, such as the memory that they need, against a recorded file: random chains, and for each a
-// line with a digest of every group of numbers. A failure prints the numbers of today; IMGPIPE_WRITE_GOLDEN=1
-// writes the file.
+// Compares numbers of plans, such as the memory they need, with a recorded file. It has a line for each
+// random chain, with a digest of every group of numbers. A failure prints today's numbers;
+// IMGPIPE_WRITE_GOLDEN=1 writes the file.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace imgpipe::test {
 
-// `file`: of the checkout. `numbers_of` gives the text of each group.
+// `file` is in the checkout. `numbers_of` returns the text of each group.
 void expect_recorded(std::string_view file, std::span<const std::string_view> groups,
                      const std::function<std::vector<std::string>(const Plan&)>& numbers_of);
 

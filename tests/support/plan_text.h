@@ -1,4 +1,4 @@
-// What a planner makes of a list of stages, as text: the steps, and the values that they make and read.
+// A plan for a list of stages, as text: the steps, and the values that they produce and read.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct PlanRequest {
   Keep keep{};
 };
 
-// Or "error", its kind and message.
+// Returns the text, or "error" with its kind and message.
 [[nodiscard]] std::string planner_text(const PlanRequest& request);
 
 // ---- rows, for any planner ------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ struct Pipe {
   }
 };
 
-// Makes the kernel fail these system calls (seccomp), of this process and the program that it becomes.
+// Makes the kernel fail these system calls (seccomp) for this process and the program that it executes.
 void fail_calls(const std::map<long, int>& errors) {
   std::vector<sock_filter> filter{{BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)}};
   for (const auto& [call, error] : errors) {
@@ -91,7 +91,7 @@ bool has_temporary_file(const std::string& folder) {
   return found;
 }
 
-// Takes what is ready from a pipe; false at its end.
+// Reads what is available from a pipe; false at its end.
 bool drain(int fd, std::string& into) {
   std::array<char, 65536> buffer{};
   const ssize_t got = ::read(fd, buffer.data(), buffer.size());

@@ -1,4 +1,4 @@
-// Runs the imgpipe program as a user would.
+// Runs the imgpipe program like a user.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ struct RunOptions {
   std::optional<std::uint64_t> file_size_limit;    // RLIMIT_FSIZE, bytes
   std::optional<std::string> stdout_path;          // instead of a pipe
   std::map<long, int> failing_calls;               // system calls (SYS_fdatasync) that fail, and their errno
-  std::optional<int> signal;                       // sent once signal_folder holds a temporary file
+  std::optional<int> signal;                       // sent once signal_folder contains a temporary file
   std::string signal_folder;
   std::string folder;  // working directory
   int timeout_s = 60;
 };
 
 struct RunResult {
-  int exit_code = -1;  // 128 + N when a signal ended it
+  int exit_code = -1;  // 128 + N after signal N
   bool signalled = false;
   bool timed_out = false;
   std::string out;
@@ -34,7 +34,7 @@ struct RunResult {
 [[nodiscard]] RunResult run_imgpipe(const std::vector<std::string>& arguments,
                                     const RunOptions& options = {});
 
-// The exit code of a line of bash in `folder`, which keeps it in a script; $I is the program.
+// Runs a line of bash in `folder`, as a script stored there; returns its exit code. $I is the program.
 [[nodiscard]] int run_bash(const std::string& line, const std::string& folder);
 
 }  // namespace imgpipe::test

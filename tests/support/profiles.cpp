@@ -21,7 +21,7 @@ void put_fixed(Bytes& out, double value) {
   put_big_endian(out, static_cast<std::uint32_t>(static_cast<std::int32_t>(std::lround(value * 65536))));
 }
 
-// A tag's type and the four bytes that are zero.
+// A tag's type and its four zero bytes.
 Bytes typed(std::string_view type) {
   Bytes out;
   put_ascii(out, type);

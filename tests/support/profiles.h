@@ -12,7 +12,7 @@ namespace imgpipe::test {
 
 using ProfileTag = std::pair<std::string, std::vector<std::byte>>;
 
-// The header's colour space is four letters, "RGB " or "GRAY".
+// The header's colour space has four letters, "RGB " or "GRAY".
 [[nodiscard]] std::vector<std::byte> make_profile(std::string_view space,
                                                   const std::vector<ProfileTag>& tags);
 
@@ -35,14 +35,14 @@ inline constexpr Primaries kSrgbPrimaries{{{0.4360747, 0.2225045, 0.0139322},
 inline constexpr Primaries kAdobePrimaries{
     {{0.60974, 0.31111, 0.01947}, {0.20528, 0.62567, 0.06087}, {0.14919, 0.06322, 0.74457}}};
 
-// A profile of three primaries and one curve for all.
+// A profile with three primaries and one curve for all.
 [[nodiscard]] std::vector<std::byte> matrix_profile(const Primaries& primaries,
                                                     const std::vector<std::byte>& curve,
                                                     const std::vector<std::byte>& description);
-// sRGB's curve as version 4 profiles have it, and as a table.
+// sRGB's curve in the form of version 4 profiles, and as a table.
 [[nodiscard]] std::vector<std::byte> srgb_curve();
 [[nodiscard]] std::vector<std::byte> srgb_table(std::size_t entries);
-// "Adobe RGB (1998)" as cameras embed it.
+// "Adobe RGB (1998)", as embedded by cameras.
 [[nodiscard]] std::vector<std::byte> adobe_profile();
 
 }  // namespace imgpipe::test

@@ -9,7 +9,7 @@ void put_all(Bytes& file, const Bytes& more) {
 
 Bytes row_bytes(const Psd& psd, const Values& values, int y) {
   Bytes row;
-  // A header may claim more than there is.
+  // A header may claim more samples than there are.
   const auto at = [&](int x) {
     const auto i = static_cast<std::size_t>(y * psd.width + x);
     return i < values.size() ? values[i] : 0;
@@ -24,7 +24,7 @@ Bytes row_bytes(const Psd& psd, const Values& values, int y) {
   return row;
 }
 
-// PackBits: runs of three and more, the rest literally, up to 128 of either.
+// PackBits: encodes runs of three and more, the rest literally, up to 128 of either.
 Bytes pack(const Bytes& row) {
   Bytes out;
   for (std::size_t i = 0; i < row.size();) {

@@ -22,7 +22,7 @@ enum Mode {
   kLab = 9
 };
 
-// Big-endian, in `bytes` bytes.
+// Appends `value` in `bytes` big-endian bytes.
 void put(Bytes& file, std::int64_t value, int bytes);
 void put_text(Bytes& file, std::string_view text);
 
@@ -34,11 +34,11 @@ struct Psd {
   int compression = 0;
   Bytes palette{};
   Bytes resources{};
-  Bytes layers{};  // of the whole section
+  Bytes layers{};  // the whole section
   std::vector<Values> channels{};
 };
 
-// A section of layers that says no more than how many there are.
+// A section of layers with only their number.
 [[nodiscard]] Bytes layer_count(int count, int version = 1);
 [[nodiscard]] Bytes make_psd(const Psd& psd);
 

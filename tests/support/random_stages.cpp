@@ -11,8 +11,7 @@
 namespace imgpipe::test {
 namespace {
 
-// Most integers are about as large as the images or smaller. Decimals and all other integers are drawn
-// log-uniformly over the allowed range.
+// Most integers are at most about as large as the images. All others and decimals are log-uniform.
 std::int64_t random_number(Random& random, const Parameter& row) {
   static constexpr std::array<std::int64_t, 3> kLimits{2, 9, 70};
   if (row.kind == Parameter::Kind::integer && below(random, 8) != 0) {

@@ -16,13 +16,13 @@ namespace imgpipe::test {
 
 using Random = std::mt19937_64;
 
-// 0 to n-1.
+// Returns a number from 0 to n-1.
 [[nodiscard]] std::int64_t below(Random& random, std::int64_t n);
 
 [[nodiscard]] const std::vector<const Stage*>& selectable_stages();
 [[nodiscard]] const Stage* any_stage(Random& random);
 
-// As --stages takes it.
+// Returns a step as --stages accepts it.
 [[nodiscard]] std::string random_step(Random& random, const Stage& stage);
 [[nodiscard]] Shape random_shape(Random& random, Sample sample, int channels);
 

@@ -1,4 +1,4 @@
-// The options that a command reads from its arguments, and the text that it prints.
+// Returns the options that a command reads from its arguments, and the text that it prints.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ template <class Options>
   return read_options("", arguments, read_process_options);
 }
 
-// The message of a refusal; empty: there was none.
+// Returns the message of a refusal; empty if there was none.
 [[nodiscard]] inline std::string refusal_of(const std::vector<std::string>& arguments) {
   try {
     (void)read_command_line(arguments);

@@ -1,4 +1,4 @@
-// Files of listed samples, for tests of the program that know every one of them.
+// Files of listed samples, for tests of the program that check every one of them.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ class SamplesCli : public BatchCli {
  protected:
   void SetUp() override { fs::create_directories(in()); }
 
-  // A file of samples of 8 bits that are listed pixel by pixel.
+  // Writes 8-bit samples that are listed pixel by pixel.
   void write_samples(const std::string& name, const Shape& shape, const std::vector<int>& samples) const {
     Image image(shape);
     for (std::size_t i = 0; i < samples.size(); ++i)

@@ -1,5 +1,5 @@
-// Whether this build has a sanitizer that takes memory of its own (address, thread, memory), by gcc's macros
-// and by clang's. What is not instrumented itself is told so by the build.
+// Whether this build has a sanitizer that uses memory itself (address, thread, memory), by gcc's and clang's
+// macros. For code without instrumentation, the build defines it.
 #pragma once
 
 #ifdef IMGPIPE_TEST_SANITIZED

@@ -48,7 +48,7 @@ void count_samples(const Frame<const std::byte, Host>& frame, std::vector<std::u
   }
 }
 
-// As a stage that works on colour only is given it.
+// Returns the frame that a stage for colour only receives.
 Frame<const std::byte, Host> color_of(Frame<const std::byte, Host> frame) {
   frame.type.alpha = false;
   frame.planes[kAlphaPlane] = {};
@@ -90,7 +90,7 @@ std::vector<FrameType> inputs_of(const Stage& stage, const StageCase& test, Size
       if (alpha && passes_alpha(stage, type, output_type(stage, type, test.parameters))) continue;
       if (grey_plane && (in == Layout::interleaved || out == Layout::interleaved)) continue;
       if (!is_possible(first, type, test.parameters)) continue;
-      // The plan fuses no steps between which the samples' type changes.
+      // The planner fuses no steps if the samples' type changes between them.
       if (is_fused(stage) && output_type(first, type, test.parameters).sample != sample) continue;
       types.push_back(type);
       if (in || grey_plane) continue;

@@ -1,5 +1,5 @@
-// With what the tests run a stage of the table, and what its reference makes of that. All of it comes from
-// the table and from the stage's row in tests/golden/oracle.py.
+// The cases with which tests run a stage of the table, and the reference's results. They come from the table
+// and from the stage's row in tests/golden/oracle.py.
 #pragma once
 
 #include <array>
@@ -15,21 +15,20 @@
 namespace imgpipe::test {
 
 struct StageCase {
-  std::string text;       // as --stages has it; of a fused stage both
-  Parameters parameters;  // of a fused stage its first part's
-  Parameters second;      // and its second part's
+  std::string text;       // as in --stages; for a fused stage, both
+  Parameters parameters;  // for a fused stage, those of its first part
+  Parameters second;      // and of its second part
 };
 
-// Those of its row; of a fused stage its parts' side by side. Stages that the plan puts in take no
-// parameters: one. Empty where a stage has no row.
+// Returns the cases of the stage's row; for a fused stage, its parts' cases in pairs. Stages that the planner
+// inserts have one case, without parameters. Empty for a stage without a row.
 [[nodiscard]] std::vector<StageCase> cases_of(const Stage& stage);
 
-// The types of the frames of a size on which the stage can do something. Of samples that it has no functions
-// for: none.
+// Returns the types of frames of a size that the stage can process; none without functions for `sample`.
 [[nodiscard]] std::vector<FrameType> inputs_of(const Stage& stage, const StageCase& test, Size size,
                                                Sample sample = Sample::u8);
 
-// A frame in memory of its own. Alpha has a plane of its own in it where it does in the type.
+// A frame in its own memory. Alpha has its own plane if the type says so.
 struct OwnFrame {
   explicit OwnFrame(const FrameType& frame_type);
   [[nodiscard]] Frame<std::byte, Host> view();
@@ -38,17 +37,17 @@ struct OwnFrame {
   std::array<Image, 4> planes;
 };
 
-// Counts of a frame's colour channels, one channel after the other.
+// Returns the counts of a frame's colour channels, one channel after the other.
 [[nodiscard]] std::vector<std::uint64_t> counts_of(const Frame<const std::byte, Host>& frame);
 
-// A stage's table for frames of a type; empty where it has none.
+// Returns a stage's table for frames of a type; empty if it has none.
 [[nodiscard]] std::vector<std::byte> prepared_table(const Stage& stage, const FrameType& in,
                                                     const Parameters& parameters);
 
-// What the references make of a frame; of a fused stage its parts', one after the other.
+// The references' results for a frame; for a fused stage, of its parts in sequence.
 struct Made {
-  OwnFrame frame;                     // of stages that write pixels
-  std::vector<std::uint64_t> counts;  // of stages that count
+  OwnFrame frame;                     // for stages that write pixels
+  std::vector<std::uint64_t> counts;  // for stages that count
 };
 [[nodiscard]] Made made_by_reference(const Stage& stage, const StageCase& test,
                                      const Frame<const std::byte, Host>& in);

@@ -1,4 +1,4 @@
-// A tree of files that looks like a system, for tests of the limits that are read from /proc and /sys.
+// A tree of files that looks like a system, for tests of limits from /proc and /sys.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@
 
 namespace imgpipe::test {
 
-// Where the groups of version 2 are in most systems, as a line of mountinfo.
+// The usual mount of version 2 control groups, as a line of mountinfo.
 inline constexpr const char* kV2Mount =
     "41 31 0:38 / /sys/fs/cgroup rw,relatime shared:4 master:2 - cgroup2 cgroup2 rw\n";
 

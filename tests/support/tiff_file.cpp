@@ -49,7 +49,7 @@ toff_t on_size(thandle_t self) {
 }
 
 TIFF* open(Memory& memory, const std::string& mode) {
-  TIFFSetWarningHandler(nullptr);  // of the old code of deflate, which is among what is tested
+  TIFFSetWarningHandler(nullptr);  // about the old deflate code, which is also tested
   TIFF* tiff = TIFFClientOpen("test", mode.c_str(), &memory, on_read, on_write, on_seek, on_close, on_size,
                               nullptr, nullptr);
   if (tiff == nullptr) throw std::runtime_error("libtiff cannot open its file");
@@ -95,7 +95,7 @@ void set_fields(TIFF* tiff, const TiffKind& kind) {
   }
 }
 
-// The rows of one chunk, packed; 16 bits in this machine's order. `plane` < 0: all samples.
+// Packs the rows of one chunk; 16 bits in this machine's byte order. `plane` < 0: all samples.
 FileBytes chunk_of(const TiffKind& kind, const Values& samples, int x0, int y0, int width, int height,
                    int plane) {
   const int each = plane < 0 ? kind.samples : 1;
@@ -144,7 +144,7 @@ void write_image(TIFF* tiff, const TiffKind& kind, const Values& samples) {
   }
 }
 
-// At a directory of a file.
+// A file opened at one of its directories.
 class Opened {
  public:
   Opened(const FileBytes& file, int page) : memory_{file}, tiff_(open(memory_, "r")) {

@@ -1,4 +1,4 @@
-// TIFF files to test with: whole ones by libtiff, of any kind, and directories made field by field.
+// TIFF files for tests: complete ones of any kind, made by libtiff, and directories made field by field.
 #pragma once
 
 #include <cstdint>
@@ -22,33 +22,33 @@ struct TiffKind {
   bool separate = false, big = false, big_endian = false, reversed_bits = false;
   Values extra = {};    // ExtraSamples
   Values palette = {};  // 16 bits: reds, greens, blues
-  int orientation = 0;  // 0: no such field; as the next ones
+  int orientation = 0;  // 0: no such field; likewise the next ones
   int t4_options = 0;
   int subsampling = 1;  // of YCbCr
   int subfile = 0;      // NewSubfileType
   std::string description = {};
 };
 
-// `samples` as they are stored, row by row, those of a pixel together.
+// `samples` are in stored order, row by row, with those of a pixel together.
 [[nodiscard]] FileBytes make_tiff(const TiffKind& kind, const Values& samples);
-// A directory for each of them; byte order and size of offsets are the first one's.
+// Makes a directory for each page; byte order and size of offsets are those of the first.
 struct TiffPageOf {
   TiffKind kind;
   Values samples;
 };
 [[nodiscard]] FileBytes make_tiff_stack(const std::vector<TiffPageOf>& pages);
-// One directory and N images, as ImageJ writes large stacks: 8 or 16 bits, grey, nothing packed.
+// Makes one directory and N images, as ImageJ writes large stacks: 8 or 16 bits, grey, uncompressed.
 [[nodiscard]] FileBytes make_imagej_stack(const std::vector<TiffPageOf>& pages);
-// How many directories libtiff finds.
+// Returns the number of directories that libtiff finds.
 [[nodiscard]] int pages_by_libtiff(const FileBytes& file);
 
-// All pixels as libtiff makes RGBA of them, four values each.
+// Returns all pixels converted to RGBA by libtiff, four values each.
 [[nodiscard]] Values rgba_by_libtiff(const FileBytes& file);
-// All samples of a page as libtiff gives them, of 8 or 16 bits; and its description.
+// Returns all samples of a page as read by libtiff, with 8 or 16 bits; and its description.
 [[nodiscard]] Values samples_by_libtiff(const FileBytes& file, int page = 0);
 [[nodiscard]] std::string description_by_libtiff(const FileBytes& file, int page);
 
-// A file of one directory, little-endian, whose fields may be anything.
+// A little-endian file with one directory, whose fields may be anything.
 struct MadeTiff {
   struct Field {
     int type = 3;  // 3: 16 bits, 4: 32 bits, 16: 64 bits, else bytes
@@ -56,8 +56,8 @@ struct MadeTiff {
   };
   bool big = false;
   std::map<int, Field> fields;
-  std::vector<std::pair<int, Field>> more_fields;  // behind the others, whatever their tags
-  FileBytes pixels;                                // behind the header
+  std::vector<std::pair<int, Field>> more_fields;  // after the others, whatever their tags
+  FileBytes pixels;                                // after the header
   std::uint64_t next = 0;
 
   // Grey, 8 bits, one strip.

@@ -1,4 +1,4 @@
-// Small TIFF files of every kind, for fuzzers to begin with.
+// Small TIFF files of every kind, as seeds for fuzzers.
 #pragma once
 
 #include <cstddef>

@@ -20,7 +20,7 @@ void require(bool condition) {
   if (!condition) throw std::runtime_error("libwebp does not make the file");
 }
 
-// The lowest bit of a byte comes first.
+// Writes bits with the lowest bit of a byte first.
 class Bits {
  public:
   void put(unsigned value, int count) {
@@ -29,28 +29,28 @@ class Bits {
       bytes_.back() |= static_cast<std::byte>((value >> i & 1) << used_ % 8);
     }
   }
-  // Of a code whose 256 symbols have 8 bits each: the highest first.
+  // Writes a symbol of a code with 256 symbols of 8 bits each, highest bit first.
   void put_symbol(unsigned symbol) {
     for (int i = 8; i-- > 0;) put(symbol >> i, 1);
   }
-  // A code of one symbol, which takes no bits: 0 or 1, or any of 8 bits.
+  // Writes a code with one symbol, which takes no bits: 0 or 1, or any with 8 bits.
   void put_single_code(unsigned symbol) {
     put(symbol > 1 ? 0b101 : 0b001, 3);
     put(symbol, symbol > 1 ? 8 : 1);
   }
-  // A code of two symbols with one bit each.
+  // Writes a code with two symbols of one bit each.
   void put_pair_code(unsigned first, unsigned second) {
     put(0b111, 3);
     put(first, 8);
     put(second, 8);
   }
-  // A code of symbols 0 to 255 with 8 bits each. Lengths are coded by a code of the one length 8.
+  // Writes a code for symbols 0 to 255 with 8 bits each. Its lengths use a code with the single length 8.
   void put_full_code() {
     constexpr int kPlaceOf8 = 11, kLeastGiven = 4;
     put(0, 1);
     put(kPlaceOf8 + 1 - kLeastGiven, 4);
     for (int i = 0; i <= kPlaceOf8; ++i) put(i == kPlaceOf8 ? 1 : 0, 3);
-    put(1, 1);  // so many lengths: 2 + 254, as a number of 2 + 2 * 3 bits
+    put(1, 1);  // the number of lengths: 2 + 254, with 2 + 2 * 3 bits
     put(3, 3);
     put(254, 8);
   }
@@ -115,9 +115,9 @@ Bytes grouped_stream(const GroupedStream& form) {
   bits.put(0, 1);  // no transform
   bits.put(form.cache_bits > 0 ? 1 : 0, 1);
   if (form.cache_bits > 0) bits.put(static_cast<unsigned>(form.cache_bits), 4);
-  bits.put(1, 1);  // groups of codes, by blocks of 2^(2 + 0) pixels
+  bits.put(1, 1);  // groups of codes, for blocks of 2^(2 + 0) pixels
   bits.put(0, 3);
-  bits.put(0, 1);  // their picture has no cache
+  bits.put(0, 1);  // their image has no cache
   for (int i = 0; i < 2; ++i) bits.put_full_code();
   for (int i = 0; i < 2; ++i) bits.put_single_code(0);
   if (form.distances.size() > 1) {

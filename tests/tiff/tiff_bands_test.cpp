@@ -1,4 +1,4 @@
-// Bands of a TIFF: which samples become the image, by ExtraSamples and by --bands.
+// Bands of a TIFF: the samples that become the image, by ExtraSamples and by --bands.
 #include <random>
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ Values random_samples(const TiffKind& kind) {
   return values;
 }
 
-// Those of some bands, in order.
+// Returns the samples of some bands, in order.
 Values picked(const TiffKind& kind, const Values& all, const std::vector<int>& bands) {
   Values out;
   for (std::size_t at = 0; at < all.size(); at += static_cast<std::size_t>(kind.samples))
@@ -92,7 +92,7 @@ TEST(TiffBands, ThreeUnspecifiedOnesAreColours) {
       kind.bits = bits;
       kind.separate = separate;
       expect_bands(kind, sixteen_bits(), {1, 2, 3});
-      kind.extra = {};  // nothing is said of them
+      kind.extra = {};  // no ExtraSamples field
       expect_bands(kind, sixteen_bits(), {1, 2, 3});
     }
   }
@@ -139,13 +139,13 @@ TEST(TiffBands, OfOrdinaryImages) {
   expect_bands(rgb, selecting({3, 2, 1}), {3, 2, 1});
   expect_bands(rgb, selecting({2}), {2});
   expect_bands(rgb, colors_only(), {1, 2, 3});
-  // One as grey is what it is without --bands.
+  // A single band as grey equals reading without --bands.
   for (const int photometric : {PHOTOMETRIC_MINISWHITE, PHOTOMETRIC_MINISBLACK}) {
     const TiffKind grey = bands_of(1, photometric);
     const FileBytes file = make_tiff(grey, random_samples(grey));
     EXPECT_EQ(samples(decode(file, selecting({1}))), samples(decode(file)));
   }
-  // A palette's indices.
+  // The indices of a palette image.
   TiffKind palette = bands_of(1, PHOTOMETRIC_PALETTE);
   for (int i = 0; i < 768; ++i) palette.palette.push_back(i * 40503 % 65536);
   expect_bands(palette, selecting({1}), {1});
@@ -171,7 +171,7 @@ TEST(TiffBands, AreDescribed) {
   EXPECT_TRUE(describe_tiff(make_tiff(rgb, random_samples(rgb))).extra_channels.empty());
 }
 
-// Some writers put the offsets of tiles into the fields of strips.
+// Some writers store the offsets of tiles in the fields of strips.
 TEST(TiffTiles, ByTheFieldsOfStrips) {
   constexpr int kSide = 16;
   MadeTiff tiff(2 * kSide, kSide);

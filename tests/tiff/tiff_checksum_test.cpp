@@ -1,4 +1,4 @@
-// Checksums of Deflate behind more rows than the image has.
+// Checksums of Deflate after more rows than the image has.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@
 namespace imgpipe::test::tiff_checksum_test {
 namespace {
 
-// A strip of `packed` rows in an image of fewer.
+// Returns an image of `rows` rows with a strip of `packed` rows.
 FileBytes with_more_rows(int packed, int rows, int rows_per_strip, bool damaged) {
   constexpr int kWidth = 19;
   Values samples(static_cast<std::size_t>(kWidth * packed));
@@ -34,8 +34,8 @@ FileBytes with_more_rows(int packed, int rows, int rows_per_strip, bool damaged)
   return made.build();
 }
 
-// As some writers do it, whose last strip is as high as the others: the checksum behind those rows counts,
-// unless they are more than another whole strip.
+// Some writers fill up the last strip. The checksum after these rows counts, unless they exceed a whole
+// strip.
 TEST(TiffDamage, ChecksumsBehindFurtherRowsOfDeflateAreJudged) {
   for (const auto& [packed, rows] : {std::pair{2, 1}, {8, 8}, {8, 5}, {8, 4}, {300, 299}, {300, 150}}) {
     EXPECT_EQ(failure(with_more_rows(packed, rows, rows, false)), "") << packed;

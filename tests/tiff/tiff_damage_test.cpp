@@ -1,4 +1,4 @@
-// Damaged and hostile TIFF: one line, in no time, in little memory.
+// Damaged and hostile TIFF: fails with one line, quickly, in little memory.
 #include <algorithm>
 #include <exception>
 #include <mutex>
@@ -52,7 +52,7 @@ FileBytes file_of(const TiffKind& kind) {
   return make_tiff(kind, samples);
 }
 
-// Every page is tried, strict and lenient; what goes wrong is one printable line. Returns how often.
+// Reads every page, strict and lenient. Errors must be one printable line; returns their number.
 int try_all(const FileBytes& file) {
   int failures = 0;
   for (const bool lenient_way : {false, true}) {
@@ -72,7 +72,7 @@ int try_all(const FileBytes& file) {
   return failures;
 }
 
-// Bands of 5 rows with one of the band before, by several threads. Throws what one of them throws.
+// Reads bands of 5 rows and one of the previous band, with several threads. Rethrows an error of one of them.
 void read_in_bands(const FileBytes& file, int threads) {
   const auto reader = open_reader(file);
   const Shape shape = reader->header().shape;
@@ -118,7 +118,7 @@ TEST(TiffDamage, CutAtEveryByte) {
   }
 }
 
-// In bands by several threads: rows that were given before are no pass for what comes later.
+// In bands by several threads: earlier rows do not excuse later ones.
 TEST(TiffDamage, CutAtEveryByteInBands) {
   for (const int compression : kCompressions) {
     for (const bool tiled : {false, true}) {
@@ -136,7 +136,7 @@ TEST(TiffDamage, CutAtEveryByteInBands) {
         }
         EXPECT_EQ(said, failure(part)) << compression << " cut to " << size;
       }
-      // A directory that lies in front: the last strip or tile ends too early, and all others are whole.
+      // With the directory in front, the last strip or tile ends too early and all others are whole.
       FileBytes short_of = file;
       const TiffPage page = read_tiff_page(file, *tiff_directory_offset(file, 0), {});
       const std::size_t last = page.chunk_number(page.down - 1, page.across - 1, 0);
@@ -172,7 +172,7 @@ TEST(TiffDamage, EveryByteOfSmallFiles) {
   }
 }
 
-// Why some page cannot be read; empty: all can.
+// Returns why some page cannot be read, or "".
 std::string failure_of_any_page(const FileBytes& file) {
   try {
     const InputFile input{FileBytes(file)};
@@ -187,7 +187,7 @@ std::string failure_of_any_page(const FileBytes& file) {
   }
 }
 
-// Both byte orders, BigTIFF, planes, predictors, palettes, orders of bits, every depth, several pages.
+// Both byte orders, BigTIFF, planes, predictors, palettes, bit orders, every depth, several pages.
 TEST(TiffDamage, EveryLayoutIsCutAndBent) {
   std::mt19937 random(2);
   for (const FileBytes& file : tiff_seeds()) {
@@ -208,7 +208,7 @@ TEST(TiffDamage, IsTheSameEveryTime) {
     expect_stable_when_damaged(file_of(kind_of(compression)));
 }
 
-// A checksum that is wrong is seen, though all pixels are there.
+// A wrong checksum is detected even if all pixels are present.
 TEST(TiffDamage, ChecksumsOfDeflateAreJudged) {
   TiffKind kind = kind_of(COMPRESSION_ADOBE_DEFLATE);
   FileBytes file = file_of(kind);
@@ -253,7 +253,7 @@ TEST(TiffDamage, BombsCostNothing) {
   DecodeOptions anything;
   anything.max_pixels = std::numeric_limits<std::int64_t>::max() / 64;
   expect_cheap_refusal(sides.build(), "too large", anything);
-  MadeTiff wide(4, 3);  // 10^8 pixels of which a few are there
+  MadeTiff wide(4, 3);  // 10^8 pixels, few of them present
   wide.set(256, {10'000}, 4);
   wide.set(257, {10'000}, 4);
   expect_cheap_refusal(wide.build(), "truncated");
@@ -291,7 +291,7 @@ TEST(TiffDamage, TilesOfAbsurdSizesAndNumbers) {
   expect_cheap_refusal(many.build(), "too few tiles");
 }
 
-// A row each, all of one band: what is done for each must not depend on how many there are.
+// One row per strip, all in one band: the cost of each strip must not depend on their number.
 TEST(TiffDamage, ManyStripsOfOneBandCostNoMoreThanTheirNumber) {
   constexpr int kRows = 65'000;
   MadeTiff made(1, kRows);
@@ -303,7 +303,7 @@ TEST(TiffDamage, ManyStripsOfOneBandCostNoMoreThanTheirNumber) {
   const FileBytes file = made.build();
   Image image;
   EXPECT_LT(seconds_of([&] { image = decode_in_bands(file, kRows); }),
-            5.0);  // 20 s where it was their square
+            5.0);  // quadratic time took 20 s
   EXPECT_EQ(samples(image), Values(kRows, 7));
 }
 
@@ -353,11 +353,11 @@ TEST(TiffDamage, FieldsWithTooManyValues) {
   expect_cheap_refusal(none.build(), "without fields");
 }
 
-// Streams that say that they need far more memory than the strip.
+// Streams that claim to need far more memory than the strip.
 TEST(TiffDamage, StreamsThatClaimLargeWindows) {
   MadeTiff made(4, 3);
   made.set(259, {50000});
-  // A zstd frame of unknown size with a window of 2 GiB, and one raw block of 12 bytes, the last.
+  // A zstd frame of unknown size with a window of 2 GiB, and a final raw block of 12 bytes.
   made.pixels = {std::byte{0x28}, std::byte{0xB5}, std::byte{0x2F}, std::byte{0xFD}, std::byte{0x00},
                  std::byte{0xA8}, std::byte{0x61}, std::byte{0x00}, std::byte{0x00}};
   for (int i = 0; i < 12; ++i) made.pixels.push_back(static_cast<std::byte>(i));

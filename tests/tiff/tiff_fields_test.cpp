@@ -1,4 +1,4 @@
-// The fields of TIFF: what is not supported is named, what is wrong is refused, pages are found.
+// The fields of TIFF: unsupported ones are named, invalid ones are refused, pages are found.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -87,7 +87,7 @@ TEST(TiffFields, MissingAndWrongFields) {
     made.fields.erase(tag);
     EXPECT_NE(failure(made.build()), "") << tag;
   }
-  for (const int tag : {258, 259, 277, 278}) {  // these have values of their own
+  for (const int tag : {258, 259, 277, 278}) {  // these have other values
     MadeTiff made(4, 3);
     made.fields.erase(tag);
     EXPECT_EQ(failure(made.build()), tag == 258 ? failure(made.build()) : "") << tag;
@@ -108,7 +108,7 @@ TEST(TiffFields, MissingAndWrongFields) {
   EXPECT_NE(failure(palette.build()).find("palette"), std::string::npos);
 }
 
-// A map that was filled with 8 bits.
+// A colour map with 8-bit values.
 TEST(TiffFields, PaletteOfEightBits) {
   MadeTiff made(2, 1);
   made.set(258, {1});
@@ -122,7 +122,7 @@ TEST(TiffFields, PagesAreCountedAndChosen) {
   MadeTiff first(4, 3);
   FileBytes file = first.build();
   MadeTiff second(2, 2);
-  // Its directory behind the first file; its pixels are the first's.
+  // The second directory follows the first file and uses its pixels.
   const std::size_t at = file.size();
   const FileBytes other = second.build();
   const std::size_t directory = 8 + second.pixels.size();

@@ -1,4 +1,4 @@
-// Pages that are cut out of a TIFF are the pages: the same pixels, the same verdict on damage.
+// Pages cut out of a TIFF equal the pages in place: the same pixels, the same errors for damage.
 #include "images/codecs/tiff/tiff_pages.h"
 
 #include <array>
@@ -30,7 +30,7 @@ TiffPageOf page_of(const TiffKind& kind, int seed) {
   return {kind, some_samples(kind, seed)};
 }
 
-// Pixels of an open reader, or why there are none.
+// Returns the pixels of an open reader, or why there are none.
 std::string pixels_or_reason(const auto& open) {
   try {
     const std::unique_ptr<Reader> reader = open();
@@ -44,7 +44,7 @@ std::string pixels_or_reason(const auto& open) {
   }
 }
 
-// Of what pixels_or_reason() says.
+// Whether the result of pixels_or_reason() is pixels.
 bool is_pixels(const std::string& text) {
   return !text.empty() && text.front() >= '0' && text.front() <= '9';
 }
@@ -121,7 +121,7 @@ TEST(TiffPages, CutOutAreThePagesOfTheFile) {
       EXPECT_EQ(pages_of(file), count);
       for (std::int64_t i = 0; i < count; ++i) {
         const std::string name = kinds()[static_cast<std::size_t>(i)].first;
-        // As a page of a file it stays as it is stored; a reader of a file turns it upright.
+        // As a page of a file it keeps its stored orientation; a reader of a file turns it upright.
         DecodeOptions options = sixteen_bits();
         options.orient = false;
         EXPECT_EQ(page_cut_out(file, i, options), page_in_place(file, i, options))
@@ -157,13 +157,13 @@ TEST(TiffPages, KeepTheirOwnMetadata) {
   }
 }
 
-// The places of EXIF's directories are told by offsets inside fields: they must lead to the same values.
+// Offsets in fields point to EXIF's directories: they must lead to the same values.
 TEST(TiffPages, KeepExif) {
   FileBytes exif_of;
   {
     MadeTiff made(3, 2);
     made.set(34665, {0}, 4);
-    // A directory of Exif behind the pixels: ExposureProgram 2, and UserComment of 12 bytes outside.
+    // An EXIF directory after the pixels: ExposureProgram 2, and UserComment with 12 bytes elsewhere.
     FileBytes& pixels = made.pixels;
     if (pixels.size() % 2 != 0) pixels.emplace_back();
     const std::size_t at = 8 + pixels.size();
@@ -188,7 +188,7 @@ TEST(TiffPages, KeepExif) {
   EXPECT_EQ(cut_out.metadata->exif, in_place.metadata->exif);
 }
 
-// Wherever a file is cut: the page is as the reader of the file has it, or the list itself is refused.
+// Wherever a file is cut, the page equals that of the file's reader, or the list itself is refused.
 TEST(TiffPages, TruncatedAnywhereTheyAreJudgedAlike) {
   TiffKind kind{.width = 7, .height = 6, .compression = 8, .rows_per_strip = 2};
   const FileBytes file = make_tiff_stack({page_of(kind, 1), page_of(kind, 2)});
@@ -219,8 +219,7 @@ TEST(TiffPages, NoChangedByteChangesTheVerdict) {
         }
         for (std::int64_t page = 0; page < count; ++page) {
           const std::string in_place = page_in_place(damaged, page, options);
-          // The following directory is no matter of a page that is cut out, and of one byte that is both a
-          // place and a pixel a copy is made.
+          // A page cut out ignores the next directory, and copies a byte that is both an offset and a pixel.
           if (in_place.find("directory") != in_place.npos) continue;
           const std::string alone = page_cut_out(damaged, page, options);
           const bool both_fail = !is_pixels(in_place) && !is_pixels(alone);
@@ -248,7 +247,7 @@ TEST(TiffPages, ADamagedChainIsRefusedAndNamesThePage) {
   EXPECT_EQ(pages->warning(), "damaged from page 2 on: TIFF: its directories go round in a circle");
 }
 
-// Tiny files that say much of themselves.
+// Tiny files with large claims.
 TEST(TiffPages, APageIsNoLongerThanItsFile) {
   MadeTiff made(4, 4);
   std::vector<std::uint64_t> offsets(3000, 8), counts(3000, 16);
@@ -260,7 +259,7 @@ TEST(TiffPages, APageIsNoLongerThanItsFile) {
   EXPECT_LE(open_tiff_pages(input, {})->page(0, Pages::Part::all).size(), file.size() + 16);
 }
 
-// Places of chunks that the page cannot have: of bytes, which would be four times as long as offsets.
+// More chunk offsets than the page can have, as bytes, which would become four times as long as offsets.
 TEST(TiffPages, NoMoreChunksAreTakenThanAPageOfThatSizeHas) {
   for (const bool tiled : {false, true}) {
     MadeTiff made(32, 32);
@@ -316,7 +315,7 @@ TEST(TiffPages, ImageJsCountIsHeldAgainstTheFile) {
        {"ImageJ=1.54\nimages=1\n", "ImageJ=1.54\nimages=-3\n", "ImageJ=1.54\nimages=3x\n",
         "ImageJ=1.54\nimages=99999999999999999999\n", "images=3\n", "ImageJ=\n", "x\nImageJ=1\nimages=3\n"})
     EXPECT_EQ(pages_of(stack(text)), 1) << text;
-  EXPECT_EQ(pages_of(stack("ImageJ=1.54\nimages=9\n", 8)), 1);  // packed: the others cannot follow
+  EXPECT_EQ(pages_of(stack("ImageJ=1.54\nimages=9\n", 8)), 1);  // compressed: the others cannot follow
 }
 
 TEST(TiffPages, ImageJsStacksHaveNoMorePagesThanOthers) {
@@ -330,7 +329,7 @@ TEST(TiffPages, ImageJsStacksHaveNoMorePagesThanOthers) {
   };
   constexpr std::int64_t kMost = kMostTiffPages;
   EXPECT_EQ(pages_of(stack(kMost, kMost)), kMost);
-  for (const std::int64_t said : {kMost + 1, 3 * kMost}) {  // all of them are there, or not
+  for (const std::int64_t said : {kMost + 1, 3 * kMost}) {  // whether all of them exist or not
     const FileBytes file = stack(said, kMost + 5);
     EXPECT_EQ(reason_of(file), "TIFF: more than 1048576 pages");
     const InputFile input{FileBytes(file)};
@@ -341,7 +340,7 @@ TEST(TiffPages, ImageJsStacksHaveNoMorePagesThanOthers) {
 }
 
 TEST(TiffPages, AsManyAsThereAreInTimeThatGrowsWithThem) {
-  // libtiff, which walks the chain for every directory that it writes, would take minutes.
+  // libtiff walks the chain for every directory that it writes, and would take minutes.
   constexpr std::uint32_t kPages = 70'000;
   FileBytes file;
   const auto put = [&](std::uint64_t value, std::size_t bytes) {

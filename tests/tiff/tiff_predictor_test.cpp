@@ -1,4 +1,4 @@
-// Differences of a TIFF's rows taken out on every instruction set, against the sum written out.
+// Undoing the predictor on every instruction set, compared with a plain sum.
 #include "images/codecs/tiff/tiff_predictor.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ void expect_row(std::int64_t pixels, int samples, int bytes, bool swapped, std::
   const auto size = static_cast<std::size_t>(pixels * samples * bytes);
   Bytes in(size);
   for (std::byte& byte : in) byte = static_cast<std::byte>(random());
-  // Memory of just that size, so that a sanitizer sees what is read behind it.
+  // Memory of exactly this size, so that a sanitizer detects reads beyond it.
   const auto exact = std::make_unique<std::byte[]>(size);
   std::ranges::copy(in, exact.get());
   constexpr std::size_t kAround = 33;

@@ -1,5 +1,4 @@
-// TIFF: what was put in comes out, of every kind of file that libtiff writes; in bands by several threads
-// too.
+// TIFF: the reader returns the stored samples for every kind of file by libtiff, also in bands.
 #include <algorithm>
 #include <mutex>
 #include <random>
@@ -34,7 +33,7 @@ Values random_samples(const TiffKind& kind, unsigned seed) {
   Values values(static_cast<std::size_t>(kind.width * kind.height * kind.samples));
   int last = 0;
   for (int& value : values) {
-    // Runs and slopes as well as noise, so that every compressor has something to do.
+    // Runs, slopes and noise, so that every compressor has something to do.
     const unsigned choice = random() % 8;
     if (choice == 0) last = static_cast<int>(random() % (1U << kind.bits));
     if (choice == 1) last = (last + 1) % (1 << kind.bits);
@@ -48,7 +47,7 @@ int scaled(int value, int bits, int most) {
   return static_cast<int>((std::int64_t{value} * most + m / 2) / m);
 }
 
-// What the reader is to give of those samples; by the text of docs/formats.md.
+// Returns the reader's expected result for these samples, according to docs/formats.md.
 Values expected_pixels(const TiffKind& kind, const Values& samples, int most_bits) {
   const int most = most_bits == 16 && kind.bits > 8 ? 65535 : 255;
   const int colors = kind.photometric == 2 ? 3 : kind.photometric == 5 ? 4 : 1;
@@ -108,7 +107,7 @@ Values read_rows(const FileBytes& file, const DecodeOptions& options, std::int64
   return values_of(image);
 }
 
-// In bands of so many rows, each of which begins `overlap` rows above the end of the one before.
+// Reads bands of `rows` rows, each of which begins `overlap` rows above the end of the previous one.
 Values read_bands(const FileBytes& file, const DecodeOptions& options, std::int64_t rows,
                   std::int64_t overlap, int threads) {
   const auto reader = open_reader(file, options);
@@ -160,7 +159,7 @@ void expect_read(const TiffKind& kind, unsigned seed) {
   EXPECT_FALSE(reader->header().more_images);
 }
 
-// Strips of all heights and tiles around the image's size; both byte orders, classic and Big.
+// Strips of all heights and tiles around the image's size; both byte orders, classic and BigTIFF.
 std::vector<TiffKind> layouts(TiffKind kind) {
   std::vector<TiffKind> all;
   for (const int rows : {0, 1, 5, 16}) {
@@ -294,7 +293,7 @@ TEST(TiffReader, Ccitt) {
   }
 }
 
-// The pixels that libtiff makes of the same file.
+// Compares pixels with libtiff's for the same file.
 TEST(TiffReader, JpegAsLibtiff) {
   unsigned seed = 0;
   for (const int photometric : {1, 2, 6}) {
@@ -381,7 +380,7 @@ TEST(TiffReader, LenientKeepsWhatThereIs) {
     packed.compression = compression;
     FileBytes file = make_tiff(packed, samples);
     const TiffPage page = read_tiff_page(file, *tiff_directory_offset(file, 0), {});
-    // The second strip is out of the file.
+    // The second strip is outside the file.
     const std::size_t each = page.offsets.bytes().size() / page.offsets.size();
     const auto at = static_cast<std::size_t>(page.offsets.bytes().data() - file.data()) + each;
     std::fill_n(file.begin() + static_cast<std::ptrdiff_t>(at), each, std::byte{0xFF});

@@ -1,4 +1,4 @@
-// Pages that are written one behind the other are a TIFF.
+// Pages written one after the other form a TIFF.
 #include <array>
 #include <memory>
 #include <string>
@@ -57,7 +57,7 @@ TEST(TiffStack, PagesThatAreWrittenBehindOneAnotherAreATiff) {
   }
 }
 
-// A file of 2 MB whose pages share one description: written with each of them it is more than 4 GB.
+// A file of 2 MB whose pages share one description; written with each page, it exceeds 4 GB.
 TEST(InputJobTest, AStackIsBigTiffWhereMetadataThatPagesShareMakesItLong) {
   constexpr std::uint32_t kPages = 2200, kTextBytes = 1 << 20;
   for (const bool kept : {false, true}) {
@@ -90,7 +90,7 @@ TEST(InputJobTest, AStackIsBigTiffWhereMetadataThatPagesShareMakesItLong) {
                  settings, PageRequest{}, InputKind::any, Timeline());
     run.open([](const Plan&, const ImageHeader&) {}, [](const std::string&) {});
     EXPECT_EQ(run.range().count(), kPages);
-    // The stack is a temporary file so far, and needs no further page.
+    // The stack is still a temporary file, and needs no other page.
     const std::unique_ptr<Engine> engine = make_cpu_engine(1);
     std::byte version{};
     const auto stop = [&](ItemDone&) {

@@ -1,5 +1,4 @@
-// TIFF as it is written: libtiff and our own reader give the pixels back, in strips and tiles, of every
-// packing.
+// TIFF as written: libtiff and our own reader return the pixels, for strips, tiles and all compressions.
 #include <algorithm>
 #include <iterator>
 #include <random>
@@ -68,7 +67,7 @@ FileBytes write_strips(const Image& image, const EncodeOptions& options, int thr
   return writer->finish().joined();
 }
 
-// What is finished is taken behind every strip; strips come in an order that makes it stop and go.
+// Takes finished data after every strip, with strips in an order that makes it stop and continue.
 FileBytes write_taken(const Image& image, const EncodeOptions& options) {
   const auto writer = make_writer(Format::tiff, image.shape(), options);
   const std::int64_t height = image.shape().height, strip = writer->strip_rows();
@@ -141,7 +140,7 @@ TEST(TiffWriter, EveryLevelOfDeflate) {
     expect_written({211, 1300, 1, Sample::u16}, {.png_level = level}, 7);
 }
 
-// No run of LZW's codes is longer than it is said to be, whatever it packs.
+// LZW's output is never longer than its stated limit.
 TEST(TiffWriter, LzwIsNoLongerThanItSays) {
   std::mt19937 random(9);
   for (const std::size_t size : {1U, 2U, 255U, 3000U, 4000U, 70'000U, 1'000'000U}) {
@@ -189,8 +188,7 @@ TEST(TiffWriter, WhatIsWrongWithStripsIsSaid) {
     EXPECT_THROW((void)make_writer(Format::tiff, {10, 10, 1}, {.tiff_tile = tile}), Error) << tile;
 }
 
-// Where the file might be larger than it may, decided before the first row; here by a limit that small ones
-// reach.
+// The choice is made before the first row, if the file might become too large; here with a low limit.
 TEST(TiffWriter, LargeFilesAreBig) {
   for (const Sample sample : {Sample::u8, Sample::u16}) {
     for (const int tile : {0, 16}) {

@@ -19,14 +19,14 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// The four reserved bytes of the file header, which are the writing program's (BITMAPFILEHEADER).
+// The four reserved bytes of the file header, free for the writing program (BITMAPFILEHEADER).
 constexpr std::size_t kReserved = 6;
 
 std::string_view reserved_text(const Mark& mark) {
   return mark.kind == Mark::Kind::result ? "impr"sv : "imps"sv;
 }
 
-// As long as its file header says, which must leave room for that header and the smallest one of a picture.
+// Takes the length from the file header; it must cover that header and the smallest image header.
 class BmpEnd final : public EndFinder {
  public:
   bool find(Bytes image, bool /*all*/) override {
@@ -70,7 +70,6 @@ Mark find_bmp_mark(Bytes beginning) {
   return Mark::none;
 }
 
-// Microsoft, BITMAPINFOHEADER and BITMAPV5HEADER.
 FoundMetadata find_bmp_metadata(std::span<const std::byte> file) {
   constexpr std::uint32_t kMost = std::numeric_limits<std::int32_t>::max();
   FoundMetadata found;

@@ -1,4 +1,4 @@
-// How a BMP is stored, by its header.
+// Describes how a BMP is stored, from its header.
 #include <algorithm>
 #include <string>
 
@@ -23,7 +23,7 @@ FileDetails describe_bmp(Bytes file) {
   return details;
 }
 
-// The largest header with masks and 256 colours, and a profile.
+// Loads the largest header with masks and 256 colours, and a profile.
 void load_bmp_header(FileFront& front) {
   front.load(0, std::size_t{64} << 10);
   try {

@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::uint32_t kOs2OldHeader = 12;
 constexpr std::uint32_t kWindowsHeader = 40;
-constexpr std::uint32_t kMasksInHeader = 52;      // this version and later ones
-constexpr std::uint32_t kAlphaMaskInHeader = 56;  // this version and later ones
-constexpr std::size_t kMasksAt = 54;              // in the header, or right behind one of 40 bytes
+constexpr std::uint32_t kMasksInHeader = 52;      // this version and later
+constexpr std::uint32_t kAlphaMaskInHeader = 56;  // this version and later
+constexpr std::size_t kMasksAt = 54;              // in the header, or directly after one of 40 bytes
 
 [[noreturn]] void fail(const std::string& reason) {
   throw Error(ErrorKind::input, "bmp: " + reason);
@@ -29,24 +29,24 @@ bool windows_header(std::uint32_t bytes) {
          bytes == 124;
 }
 
-// An OS/2 2.x header may stop behind any of its fields from the fourth on; what is left out is 0.
+// An OS/2 2.x header may end after any field from the fourth on; missing fields are 0.
 bool os2_new_header(std::uint32_t bytes) {
   return bytes >= 16 && bytes <= 64 && (bytes % 4 == 0 || bytes == 42 || bytes == 46) &&
          !windows_header(bytes);
 }
 
-// The header's fields as they stand there.
+// Raw fields of the header.
 struct Fields {
   std::uint32_t planes = 0;
   std::uint32_t compression = 0;
-  std::uint32_t colors = 0;  // that the palette has; 0 for as many as the bits of a pixel can tell apart
+  std::uint32_t colors = 0;  // in the palette; 0: two to the power of the bits per pixel
 };
 
 bool has_masks(std::uint32_t compression) {
   return compression == 3 || compression == 6;
 }
 
-// Compressions 3 and 4 mean one thing on Windows and another in OS/2, whose headers may have 40 bytes too.
+// Compressions 3 and 4 differ between Windows and OS/2, whose headers may also have 40 bytes.
 BmpPacking judge_compression(std::uint32_t compression, const BmpHeader& header) {
   const bool os2 = !windows_header(header.header_bytes);
   if (compression == 3 && (os2 || header.bits == 1)) fail("Huffman 1D compression (OS/2) is not supported");
@@ -124,9 +124,8 @@ void judge_masks(const BmpHeader& header) {
   if ((header.masks[0] | header.masks[1] | header.masks[2]) == 0) fail("the colour masks are empty");
 }
 
-// Returns how many bytes of masks stand behind the header. Without masks the fourth byte of 32 bits is
-// padding ("not used", Microsoft), as Pillow takes it too, unless the header's mask for alpha, which does not
-// depend on the compression, names it.
+// Returns the size of the masks after the header. Without masks, the fourth byte of 32 bits is padding ("not
+// used", Microsoft; Pillow agrees) unless the header's alpha mask names it, with any compression.
 std::size_t read_masks(std::span<const std::byte> bytes, std::uint32_t compression, BmpHeader& header) {
   const bool alpha_inside = windows_header(header.header_bytes) && header.header_bytes >= kAlphaMaskInHeader;
   const auto mask = [&](std::size_t i) { return little_endian(bytes, kMasksAt + 4 * i, 4); };
@@ -145,7 +144,7 @@ std::size_t read_masks(std::span<const std::byte> bytes, std::uint32_t compressi
   return end > header_end ? end - header_end : 0;
 }
 
-// `at` is the first byte behind the header.
+// `at`: offset just past the header.
 void read_palette(std::span<const std::byte> bytes, std::size_t at, std::uint32_t colors, bool lenient,
                   BmpHeader& header) {
   const std::size_t entry_bytes = header.header_bytes == kOs2OldHeader ? 3 : 4;

@@ -1,4 +1,4 @@
-// What stands before the pixels of a BMP file, read and judged.
+// Reads and checks the headers of a BMP file: everything before the pixels.
 //
 // Windows bitmaps have a header of 40, 52, 56, 108 or 124 bytes (Microsoft, "Bitmap Header Types"), OS/2 1.x
 // ones 12 and OS/2 2.x ones 16 to 64 (IBM, "Presentation Manager Programming Reference", BITMAPINFOHEADER2).
@@ -20,39 +20,37 @@ inline constexpr std::uint32_t kBmpFileHeaderBytes = 14;  // "BITMAPFILEHEADER"
 enum class BmpPacking { none, rle8, rle4 };
 
 struct BmpHeader {
-  std::uint32_t header_bytes = 0;  // tells the versions apart
+  std::uint32_t header_bytes = 0;  // identifies the version
   std::int64_t width = 0;
   std::int64_t height = 0;
   bool top_down = false;
-  int bits = 0;  // of a pixel: 1, 2, 4, 8 (an index), 16, 24 or 32
+  int bits = 0;  // per pixel: 1, 2, 4, 8 (an index), 16, 24 or 32
   BmpPacking packing = BmpPacking::none;
-  std::size_t pixels_at = 0;  // where they begin; may be behind the end of a file that is cut
+  std::size_t pixels_at = 0;  // offset; beyond the end in a truncated file
   // Pixels per metre; 0: not stated.
   std::uint32_t x_resolution = 0, y_resolution = 0;
-  // The ICC profile of a header of 124 bytes, or the name of a file that holds it.
+  // The offset of the ICC profile, or of the name of a file with it (124-byte headers only).
   std::uint64_t profile_at = 0;
   std::uint32_t profile_bytes = 0;  // 0: none
   bool profile_is_linked = false;
-  // Of 16 and 32 bits: where red, green, blue and alpha are in a pixel, each one run of bits, apart from one
-  // another; 0 where the file has no such channel.
+  // 16 and 32 bits: the masks of red, green, blue and alpha, each a run of bits, disjoint; 0: no channel.
   std::array<std::uint32_t, 4> masks{};
-  std::vector<Palette::Color> palette;  // of up to 8 bits; never empty there, and perhaps too short
-  std::vector<std::string> warnings;    // lenient: what was let pass
+  std::vector<Palette::Color> palette;  // for up to 8 bits: not empty, but may be too short
+  std::vector<std::string> warnings;    // tolerated problems (lenient)
 
-  // Bytes of an unpacked row: rows end on a multiple of four.
+  // Bytes of an uncompressed row, padded to a multiple of four.
   [[nodiscard]] std::int64_t row_bytes() const { return (width * bits + 31) / 32 * 4; }
   [[nodiscard]] bool indexed() const { return bits <= 8; }
   [[nodiscard]] int channels() const { return masks[3] != 0 ? 4 : 3; }
 };
 
-// Where a file ends whose pixels end at `pixels_end`: after its profile, and after padding that the size in
-// its file header counts.
+// Returns the end of a file with pixels up to `pixels_end`, including its profile and declared padding.
 [[nodiscard]] std::size_t bmp_end(std::span<const std::byte> file, const BmpHeader& header,
                                   std::size_t pixels_end);
 
-// Reads all that stands before the pixels of a file which begins with "BM". Throws Error(input) for what is
-// damaged, cut or not supported; `lenient` lets pass, with a warning, what leaves no doubt about the pixels.
-// The caller judges the size of the image and whether its pixels are all there.
+// Reads everything before the pixels of a file that begins with "BM". Throws Error(input) for damaged,
+// truncated or unsupported headers; `lenient` turns defects that leave the pixels unambiguous into warnings.
+// The caller must check the image size and whether the pixels are complete.
 [[nodiscard]] BmpHeader read_bmp_header(std::span<const std::byte> bytes, bool lenient);
 
 }  // namespace imgpipe

@@ -1,5 +1,5 @@
-// BMP, Windows and OS/2, uncompressed and RLE. Our own reader because stb_image 2.27 knows no RLE, gives
-// wrong colours for OS/2 files and 56-byte headers, and takes unused bytes for alpha.
+// Reads BMP files (Windows and OS/2, uncompressed and RLE). stb_image 2.27 lacks RLE, decodes wrong colours
+// in OS/2 files and 56-byte headers, and takes unused bytes for alpha.
 #include <algorithm>
 #include <bit>
 #include <memory>
@@ -16,7 +16,7 @@ namespace {
   throw Error(ErrorKind::input, std::string("bmp: ") + reason);
 }
 
-// One channel of a pixel of 16 or 32 bits. Values v of a maximum m become (v*255 + m/2) / m.
+// Extracts a channel of 16- or 32-bit pixels. Values v of a maximum m become (v*255 + m/2) / m.
 class MaskedChannel {
  public:
   explicit MaskedChannel(std::uint32_t mask)
@@ -46,7 +46,7 @@ Palette make_palette(BmpHeader& header, bool lenient) {
   return {"bmp", std::move(header.palette), 0, 3, lenient};
 }
 
-// The bits of the widest channel; of a palette, those of its colours.
+// Returns the bits of the widest channel; with a palette, those of its colours.
 int bits_per_sample(const BmpHeader& header) {
   int widest = 0;
   for (const std::uint32_t mask : header.masks) widest = std::max(widest, std::popcount(mask));
@@ -66,7 +66,7 @@ void warn_of(std::vector<std::string>& warnings, std::int64_t pixels, const char
   if (pixels > 0) warnings.push_back("damaged bmp: " + std::to_string(pixels) + " pixels " + what);
 }
 
-// Uncompressed rows, each read from where it lies.
+// Uncompressed rows; each is read directly from the file.
 class BmpReader final : public Reader {
  public:
   BmpReader(Bytes bytes, BmpHeader header, const DecodeOptions& options)
@@ -142,9 +142,9 @@ class BmpReader final : public Reader {
   std::int64_t missing_ = 0;
 };
 
-// RLE8 and RLE4 (Microsoft, "Bitmap Compression"): pairs of bytes, either a count and what to repeat, or a
-// zero and a command. Pixels that the codes pass over have no colour of their own; they get colour 0, as in
-// most programs. Work is bounded by the file and the image: a pair paints at most 255 pixels.
+// RLE8 and RLE4 (Microsoft, "Bitmap Compression"): pairs of bytes, either a count and a value to repeat, or
+// zero and a command. Skipped pixels get colour 0, as in most programs. The work is bounded by file and
+// image: a pair paints at most 255 pixels.
 class BmpRleReader final : public WholeImageReader {
  public:
   BmpRleReader(Bytes bytes, BmpHeader header, const DecodeOptions& options)
@@ -186,7 +186,7 @@ class BmpRleReader final : public WholeImageReader {
     warn_of(warnings_, palette_.unknown(), "have a colour that is not in the palette");
   }
 
-  // Paints until the end marker; false when the file ends before it.
+  // Paints until the end marker; returns false if the file ends first.
   bool run_codes(HostPlane whole) {
     while (at_ + 2 <= codes_.size()) {
       const std::uint32_t count = byte(at_);
@@ -199,7 +199,7 @@ class BmpRleReader final : public WholeImageReader {
         ++y_;
       } else if (value == 1) {  // end of image
         return true;
-      } else if (value == 2) {  // go right and on
+      } else if (value == 2) {  // move right and to later rows
         if (at_ + 2 > codes_.size()) return false;
         x_ += byte(at_);
         y_ += byte(at_ + 1);
@@ -211,7 +211,7 @@ class BmpRleReader final : public WholeImageReader {
     return false;
   }
 
-  // `count` pixels as they are, in a whole number of byte pairs.
+  // Paints `count` literal pixels, stored as a whole number of byte pairs.
   bool paint_literals(HostPlane whole, std::uint32_t count) {
     const std::uint32_t per_byte = bmp_.packing == BmpPacking::rle4 ? 2 : 1;
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -228,7 +228,7 @@ class BmpRleReader final : public WholeImageReader {
     return std::to_integer<std::uint32_t>(codes_[at]);
   }
 
-  // The i-th of the indices that a byte holds, over and over.
+  // Returns the i-th pixel of a run: RLE4 alternates between the two indices of the byte.
   [[nodiscard]] std::uint32_t index(std::uint32_t value, std::uint32_t i) const {
     if (bmp_.packing == BmpPacking::rle8) return value;
     return i % 2 == 0 ? value >> 4 : value & 15;
@@ -241,7 +241,7 @@ class BmpRleReader final : public WholeImageReader {
   }
 
   void put(HostPlane whole, std::uint32_t index) {
-    // ImageMagick encodes rows with the padding that uncompressed ones have.
+    // ImageMagick also encodes the padding of uncompressed rows.
     if (x_ >= whole.width && x_ < padded_width() && y_ < whole.height) {
       ++x_;
       return;
@@ -261,7 +261,7 @@ class BmpRleReader final : public WholeImageReader {
   Bytes file_, codes_;
   std::size_t at_ = 0;
   std::int64_t x_ = 0;
-  std::int64_t y_ = 0;  // in the order of the file
+  std::int64_t y_ = 0;  // in file order
   std::int64_t missing_ = 0;
   std::int64_t outside_ = 0;
 };

@@ -1,7 +1,6 @@
-// BMP as stb_image_write makes it, byte for byte but for the resolution (Microsoft, BITMAPINFOHEADER and
-// BITMAPV4HEADER): 24 bits a pixel, or 32 with alpha and masks; rows from the bottom up. Our own because the
-// library wants the whole image and holds it beside the file. The first rows of the image are the last of the
-// file, so that the file is held until its end, and nothing else.
+// Writes BMP with the bytes of stb_image_write except for the resolution (Microsoft, BITMAPINFOHEADER and
+// BITMAPV4HEADER): 24 bits per pixel, or 32 with alpha and masks. The library holds the whole image and the
+// file; this writer holds only the file, because BMP stores the bottom row first.
 #include <algorithm>
 #include <cstring>
 #include <limits>

@@ -19,7 +19,7 @@ std::size_t color_table_bytes(Bytes bytes, std::size_t flags_at) {
   return (flags & 0x80) != 0 ? std::size_t{6} << (flags & 7) : 0;
 }
 
-// Just past the terminator of the sub-blocks at `at`, or the end of `bytes`.
+// Returns the offset just past the terminator of the sub-blocks at `at`, or the end of `bytes`.
 std::size_t end_of_sub_blocks(Bytes bytes, std::size_t at) {
   std::uint32_t sub_block = 1;
   while (at < bytes.size() && sub_block != 0) {
@@ -40,9 +40,8 @@ std::vector<std::byte> joined_sub_blocks(Bytes blocks) {
   return joined;
 }
 
-// Application extensions (section 26): XMP stands there without sub-blocks, and after it 258 bytes that lead
-// readers of sub-blocks to the terminator. Loops of animations and settings of programs are none of the
-// image.
+// Application extensions (section 26). XMP is stored without sub-blocks, followed by 258 bytes that lead
+// readers of sub-blocks to the terminator. Animation loops and program settings are not metadata.
 void take_application(Bytes blocks, FoundMetadata& found) {
   constexpr std::size_t kIdentifierBytes = 12, kTrailerBytes = 258;
   const std::size_t front = std::min(kIdentifierBytes, blocks.size());
@@ -62,13 +61,13 @@ void take_application(Bytes blocks, FoundMetadata& found) {
   }
 }
 
-// Where the blocks of a GIF end (GIF89a, appendix A): behind its trailer or at what is no block; kEndless
-// where they go on beyond these bytes.
+// Returns the end of a GIF's blocks (GIF89a, appendix A): after the trailer or an invalid block type;
+// kEndless if they continue beyond these bytes.
 std::int64_t end_of_blocks(Bytes bytes) {
   std::size_t at = kHeaderBytes + color_table_bytes(bytes, 10);
   while (at < bytes.size()) {
     const std::uint32_t block = little_endian(bytes, at, 1);
-    if (block == 0) {  // some writers end blocks twice
+    if (block == 0) {  // some writers terminate blocks twice
       ++at;
       continue;
     }
@@ -95,7 +94,7 @@ FileClaim gif_claim(Bytes beginning) {
           .other_bytes = end_of_blocks(beginning)};
 }
 
-// Comments (section 24), XMP (XMP Specification Part 3, 1.1.2), and the names of other extensions.
+// Finds comments (section 24), XMP (XMP Specification Part 3, 1.1.2), and names of other extensions.
 FoundMetadata find_gif_metadata(std::span<const std::byte> file) {
   constexpr std::uint32_t kExtension = 0x21, kImage = 0x2C, kPlainText = 0x01, kComment = 0xFE,
                           kApplication = 0xFF;

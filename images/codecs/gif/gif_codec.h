@@ -1,4 +1,4 @@
-// What the codec of GIF gives to its row (images/formats/codec_table.h says what each is).
+// The GIF codec's entries in the codec table (images/formats/codec_table.h documents each).
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace imgpipe {
 [[nodiscard]] FileClaim gif_claim(Bytes beginning);
 [[nodiscard]] std::unique_ptr<Reader> open_gif(Bytes file, const DecodeOptions& options);
 
-// Whether the first frame of a GIF that open_gif() takes covers the whole picture.
+// Whether the first frame of a valid GIF covers the whole logical screen.
 [[nodiscard]] bool gif_frame_covers_screen(Bytes file);
 
 }  // namespace imgpipe

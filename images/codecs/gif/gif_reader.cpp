@@ -1,9 +1,8 @@
-// GIF's first frame (Graphics Interchange Format, Version 89a, CompuServe 1990). Our own because
-// stb_image 2.27 refuses data that does not begin with a clear code and paints what lies outside the frame.
+// Reads the first frame of a GIF (Graphics Interchange Format, Version 89a, CompuServe 1990). stb_image 2.27
+// rejects data that does not begin with a clear code and paints outside the frame.
 //
-// The picture has the size of the logical screen. What the frame does not cover is transparent: the standard
-// names a background colour for it (section 18), but browsers have always left it out, and files are made
-// for what they show. A file without the trailer is taken, because the first frame is whole before it.
+// The image has the size of the logical screen. Pixels outside the frame are transparent: like browsers, the
+// reader ignores the standard's background colour (section 18). The trailer after the frame may be missing.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -30,10 +29,10 @@ constexpr std::uint32_t kImageDescriptor = 0x2C;
 constexpr std::uint32_t kTrailer = 0x3B;
 constexpr std::uint32_t kGraphicControl = 0xF9;
 
-// A global or local table of colours (sections 19, 21).
+// A global or local colour table (sections 19, 21).
 struct ColorTable {
   std::size_t at = 0;
-  std::uint32_t colors = 0;  // 0: there is none
+  std::uint32_t colors = 0;  // 0: no table
 
   [[nodiscard]] std::size_t end() const { return at + std::size_t{3} * colors; }
 };
@@ -45,12 +44,12 @@ ColorTable color_table(std::size_t at, std::uint32_t flags) {
 struct Frame {
   std::int64_t x = 0, y = 0, width = 0, height = 0;
   bool interlaced = false;
-  int transparent = -1;  // index, or none
+  int transparent = -1;  // index; -1: none
   ColorTable table;
-  std::size_t data = 0;  // of the file: the minimum code size, then sub-blocks
+  std::size_t data = 0;  // offset of the minimum code size, followed by sub-blocks
 };
 
-// Behind the sub-blocks that begin at `at` and their terminator; beyond the file's end where that is missing.
+// Returns the offset just past the sub-blocks at `at` and their terminator; beyond the file if it is missing.
 std::size_t skip_sub_blocks(Bytes file, std::size_t at) {
   std::uint32_t block = 0;
   while ((block = little_endian(file, at, 1)) != 0) at += 1 + std::size_t{block};
@@ -65,8 +64,7 @@ bool covers(const Frame& frame, const Shape& screen) {
   return frame.width == screen.width && frame.height == screen.height;
 }
 
-// Reads the blocks up to the first image and its descriptor (sections 18 to 23). Where several graphic
-// control extensions stand before it, the last one counts.
+// Reads the blocks up to the first image descriptor (sections 18 to 23); the last graphic control counts.
 Frame find_first_frame(Bytes file, const Shape& screen) {
   Frame frame;
   const ColorTable global = color_table(13, little_endian(file, 10, 1));
@@ -98,8 +96,8 @@ Frame find_first_frame(Bytes file, const Shape& screen) {
   return frame;
 }
 
-// The images among the blocks from `at` on, and where the blocks end: just past the trailer, or at what is no
-// block. Zeros between blocks are common and harmless.
+// The number of images from an offset on, and the end of the blocks: after the trailer, or at an invalid
+// block. Zeros between blocks are common and skipped.
 struct Blocks {
   std::int64_t images = 0;
   std::size_t end = 0;
@@ -124,12 +122,12 @@ Blocks walk_blocks(Bytes file, std::size_t at) {
   return blocks;
 }
 
-// Codes out of a chain of sub-blocks, least significant bit first (section 15, appendix F).
+// Reads codes from a chain of sub-blocks, least significant bit first (section 15, appendix F).
 class CodeSource {
  public:
   CodeSource(Bytes file, std::size_t at) : file_(file), at_(at) {}
 
-  // -1 when the chain or the file has ended.
+  // Returns the next code; -1 at the end of the chain or file.
   int next(int width) {
     while (bit_count_ < width) {
       if (block_left_ == 0) {
@@ -148,7 +146,7 @@ class CodeSource {
     return code;
   }
 
-  // Behind the terminator of the chain; beyond the file's end where the file is cut.
+  // Returns the offset just past the chain's terminator; beyond the file if it is truncated.
   [[nodiscard]] std::size_t end() const { return skip_sub_blocks(file_, at_ + block_left_); }
 
  private:
@@ -159,8 +157,8 @@ class CodeSource {
   int bit_count_ = 0;
 };
 
-// The variable-length-code LZW of appendix F. It may begin without a clear code; when all 4096 codes are
-// given it goes on with them until a clear code comes.
+// The variable-length-code LZW of appendix F. Accepts data without an initial clear code. When all 4096 codes
+// are assigned, it keeps them until the next clear code.
 class LzwDecoder {
  public:
   explicit LzwDecoder(int minimum_bits) : minimum_bits_(minimum_bits) {
@@ -171,8 +169,7 @@ class LzwDecoder {
     }
   }
 
-  // Gives `take` each code to the end code or the end of the source, whichever comes first, as long as it
-  // says true. False for a code that cannot be.
+  // Passes codes to `take` until it returns false, or to the end. Returns false for an invalid code.
   template <class Take>
   bool decode(CodeSource& source, const Take& take) {
     const int clear = 1 << minimum_bits_;
@@ -203,7 +200,7 @@ class LzwDecoder {
 
   [[nodiscard]] std::size_t pixels_of(int code) const { return entry(code).length; }
 
-  // Gives `put` the pixels of a code, each with its place among them, the last one first.
+  // Passes each pixel of a code, with its index in the code, to `put`, the last pixel first.
   template <class Put>
   void each_pixel(int code, const Put& put) const {
     for (std::size_t at = pixels_of(code); at-- > 0; code = entry(code).prefix) put(at, entry(code).last);
@@ -222,8 +219,8 @@ class LzwDecoder {
   std::array<Entry, kCodes> entries_{};
 };
 
-// Where a row of an interlaced frame is stored (appendix E): every 8th row from 0, then from 4, every 4th
-// from 2, every 2nd from 1.
+// Returns the stored position of row `y` of an interlaced frame (appendix E): every 8th row from 0, every 8th
+// from 4, every 4th from 2, every 2nd from 1.
 std::int64_t interlaced_row(std::int64_t y, std::int64_t height) {
   const auto rows = [&](std::int64_t step) { return (height + step - 1) / step; };
   if (y % 8 == 0) return y / 8;
@@ -240,7 +237,7 @@ class GifReader final : public Reader {
     header_.format = Format::gif;
     header_.shape = screen_of(file);
     frame_ = find_first_frame(file, header_.shape);
-    constexpr std::int64_t kBestRatio = 4096 * 8 / 12 + 1;  // a code of w bits gives fewer than 2^w pixels
+    constexpr std::int64_t kBestRatio = 4096 * 8 / 12 + 1;  // a code of w bits yields fewer than 2^w pixels
     check_header(header_.shape, options);
     check_plausible(frame_.width * frame_.height, file.size(), kBestRatio);
     minimum_bits_ = static_cast<int>(little_endian(file, frame_.data, 1));
@@ -270,13 +267,13 @@ class GifReader final : public Reader {
   void finish() override { indices_ = Image(); }
 
  private:
-  // A defect that costs pixels.
+  // Reports a defect that loses pixels.
   void damage(const char* what) {
     if (!lenient_) fail(what);
     warnings_.push_back(std::string("damaged gif: ") + what);
   }
 
-  // Looked for before the pixels are kept: until then it is not known how many channels there are.
+  // Decodes without storing pixels: the number of channels must be known first.
   [[nodiscard]] bool transparent_is_used() const {
     const auto all = static_cast<std::size_t>(frame_.width * frame_.height);
     CodeSource source(file_, frame_.data + 1);
@@ -294,10 +291,10 @@ class GifReader final : public Reader {
     return used;
   }
 
-  // One index a pixel of the frame.
+  // One index per pixel of the frame.
   [[nodiscard]] Shape indices_shape() const { return {frame_.width, frame_.height, 1}; }
 
-  // Pixels that the frame has no room for are dropped.
+  // Drops pixels beyond the frame.
   void read_indices() {
     indices_ = Image(indices_shape(), memory_);
     const std::span<Sample8> out(indices_.view().data, indices_.size_bytes());
@@ -360,7 +357,7 @@ class GifReader final : public Reader {
   std::pmr::memory_resource* memory_;
   int minimum_bits_ = 0;
   Frame frame_;
-  Image indices_;  // in the order stored, one a pixel
+  Image indices_;  // one per pixel, in stored order
   std::size_t pixels_ = 0;
   std::array<Color, 256> colors_{};
   std::int64_t next_row_ = 0;

@@ -5,7 +5,7 @@
 namespace imgpipe {
 namespace {
 
-// Of everything that the file's bits can hold.
+// Bounds the lists of blocks and coefficients of the whole scan by its length in bits.
 std::int64_t most_list_bytes(const JpegScan& jpeg) {
   const BaselineScan& scan = jpeg.scan;
   const auto bits = static_cast<std::int64_t>(scan.data.size()) * 8;
@@ -25,9 +25,9 @@ std::int64_t most_band_bytes(const JpegScan& jpeg, std::int64_t mcu_row_bytes, s
   const std::int64_t blocks = mcu_rows * scan.mcus_across * scan.blocks_in_mcu;
   const std::int64_t block_bytes =
       std::int64_t{sizeof(CoefficientBlock)} + kBlockSamples * std::int64_t{sizeof(Coefficient)};
-  // Lists have room for up to half as much again as they hold.
+  // A list's capacity may exceed its size by half.
   const std::int64_t coefficients = std::min(blocks * block_bytes, most_list_bytes(jpeg)) / 2 * 3;
-  // A piece that is being decoded, and one that only part of is needed.
+  // One chunk that is being decoded, and one that is only partly needed.
   return mcu_rows * mcu_row_bytes + coefficients + 2 * piece_bytes;
 }
 

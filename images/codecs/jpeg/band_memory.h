@@ -1,4 +1,4 @@
-// How much memory our own decoder of JPEG takes for a band of rows.
+// Memory that the built-in JPEG decoder needs for a band of rows.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,7 @@
 
 namespace imgpipe {
 
-// The most bytes that decoding a band of so many rows holds. `mcu_row_bytes`: of the samples of a row of
-// MCUs; `piece_bytes`: of a piece of the scan.
+// Returns the most bytes held while decoding `rows` rows, given those of an MCU row's samples and of a chunk.
 [[nodiscard]] std::int64_t most_band_bytes(const JpegScan& jpeg, std::int64_t mcu_row_bytes,
                                            std::int64_t piece_bytes, std::int64_t rows);
 

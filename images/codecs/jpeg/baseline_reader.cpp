@@ -27,12 +27,12 @@ namespace {
 
 struct Band {
   std::int64_t first = 0, rows = 0;
-  McuRows::Walk walk;  // down the rows of MCUs that it needs
-  bool given = false;  // to a thread that reads it
+  McuRows::Walk walk;  // progress through the MCU rows that the band needs
+  bool given = false;  // a thread has called read_band() for it
   bool done = false;
 };
 
-// The state of one image that threads share; every member but the constants is used under its mutex.
+// mutex_ guards the state that threads share, except pieces_ (scan_pieces.h) and library_rows_.
 class BaselineReader final : public Reader {
  public:
   BaselineReader(std::unique_ptr<LibraryJpeg> library, const BaselineScan& scan, std::size_t piece_bytes)
@@ -44,13 +44,13 @@ class BaselineReader final : public Reader {
     header_ = library_->header();
   }
 
-  // False: for the library.
+  // Returns false for Huffman codes that libjpeg refuses; the library then reads the file.
   [[nodiscard]] bool make_tables() { return jpeg_.tables.make(scan_); }
   [[nodiscard]] std::unique_ptr<LibraryJpeg> take_library() { return std::move(library_); }
 
   [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
     if (!has_bands()) return library_->working_bytes(whole);
-    // What read_rows() asks itself for at a time.
+    // read_rows() reads rows_at_once() rows at a time.
     return library_->working_bytes(whole) + std::int64_t{sizeof(*this)} + band_bytes(rows_at_once());
   }
   [[nodiscard]] std::int64_t library_bytes(bool whole) const override {
@@ -58,13 +58,13 @@ class BaselineReader final : public Reader {
   }
 
   [[nodiscard]] bool has_bands() const noexcept override { return !without_bands_; }
-  // The library holds few rows.
+  // Switches to the library, which buffers only a few rows.
   bool use_less_memory() override {
     by_library_ = true;
     return !std::exchange(without_bands_, true);
   }
   [[nodiscard]] std::int64_t band_bytes(std::int64_t rows) const override {
-    // Where the library takes over, the rows themselves once more.
+    // If the library takes over, LibraryRows holds the rows a second time.
     return most_band_bytes(jpeg_, layout_.bytes(), pieces_.most_piece_bytes(), rows) +
            rows * header_.shape.row_bytes();
   }
@@ -73,7 +73,7 @@ class BaselineReader final : public Reader {
   }
   void judge_end(std::size_t behind_end) override {
     std::string warning = library_->judge_behind_end(scan_.data.subspan(behind_end));
-    if (!warning.empty()) warnings_ = {std::move(warning)};  // the only one; it may be judged twice
+    if (!warning.empty()) warnings_ = {std::move(warning)};  // replaces the warning of an earlier call
   }
   [[nodiscard]] std::string_view decoder() const noexcept override {
     return by_library_.load(std::memory_order_relaxed) ? std::string_view() : "parallel";
@@ -109,7 +109,7 @@ class BaselineReader final : public Reader {
     return {above / scan_.mcu_height, below / scan_.mcu_height + 1};
   }
 
-  // ---- with the lock, which they leave while they work ---------------------------------------------------
+  // ---- called with the lock held; they release it while they work -----------------------------------------
 
   [[nodiscard]] Band& take_band(std::int64_t first, std::int64_t rows);
   [[nodiscard]] bool reconstruct_one(Lock& lock, Band& band);
@@ -128,33 +128,33 @@ class BaselineReader final : public Reader {
   ScanPieces pieces_;
   const SampleLayout layout_;
   bool without_bands_ = false;
-  std::int64_t next_row_ = 0;  // of read_rows()
+  std::int64_t next_row_ = 0;  // the next row of read_rows()
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::list<Band> bands_;       // that were begun, from the first one that is not done
-  std::size_t open_bands_ = 0;  // of them are not done
+  std::list<Band> bands_;       // begun bands, starting at the first that is not done
+  std::size_t open_bands_ = 0;  // bands that are not done
   McuRows mcu_rows_;
 
   struct Claimed {
     PieceRange range;
-    std::shared_ptr<Piece> piece;  // once it is decoded
+    std::shared_ptr<Piece> piece;  // null until decoded
   };
-  std::deque<Claimed> claimed_;  // in order, and not joined yet
+  std::deque<Claimed> claimed_;  // in scan order, not joined yet
   bool joining_ = false;
   bool end_judged_ = false;
   struct NeededBlocks {
     TrueBlocks blocks;
-    std::int64_t rows_left = 0;  // of MCUs that have some of them and no samples yet
+    std::int64_t rows_left = 0;  // MCU rows that overlap `blocks` and have no samples yet
   };
-  std::list<NeededBlocks> blocks_;  // in order
-  std::int64_t true_blocks_ = 0;    // so many are known
+  std::list<NeededBlocks> blocks_;  // in scan order
+  std::int64_t true_blocks_ = 0;    // blocks known from the start of the scan
 
   std::atomic<bool> by_library_{false};
-  std::exception_ptr error_;  // that all bands end with
+  std::exception_ptr error_;  // the error with which all bands end
   bool library_in_work_ = false;
-  LibraryRows library_rows_;     // by one thread at a time, without the lock
-  std::int64_t lowest_row_ = 0;  // that a band which is not begun yet may need
+  LibraryRows library_rows_;     // used by one thread at a time, without the lock
+  std::int64_t lowest_row_ = 0;  // the first row that a band not begun yet may need
 };
 
 void BaselineReader::begin_next_band(std::int64_t first, std::int64_t rows) {
@@ -195,7 +195,7 @@ void BaselineReader::read_begun_band(std::int64_t first, HostView rows) {
   end_band(band);
 }
 
-// Fills the rows, if it is not to be the library that does.
+// Fills the rows, unless the library has to, or another thread has failed.
 void BaselineReader::read_by_ourselves(Lock& lock, Band& band, const HostView& rows) {
   const McuRange& needs = band.walk.needs;
   while (!by_library_ && !error_ && !mcu_rows_.are_ready(band.walk)) {
@@ -209,16 +209,15 @@ void BaselineReader::read_by_ourselves(Lock& lock, Band& band, const HostView& r
   lock.unlock();
   layout_.make_rows(band.first, rows, samples, needs.first);
   lock.lock();
-  if (band.first + band.rows == scan_.height) check_end(lock);  // may find that it is the library's
+  if (band.first + band.rows == scan_.height) check_end(lock);  // may hand over to the library
 }
 
-// Makes the samples of one of the band's rows. False: there is none whose blocks are known and that no other
-// thread has taken.
+// Makes the samples of one of the band's MCU rows. Returns false if no untaken row has all its blocks.
 bool BaselineReader::reconstruct_one(Lock& lock, Band& band) {
   std::int64_t number = 0;
   if (!mcu_rows_.take_pending(band.walk, true_blocks_ / blocks_in_row(), number)) return false;
   McuSamples samples = mcu_rows_.take_free_samples();
-  std::vector<TrueBlocks> parts;  // with them, what they are of stays
+  std::vector<TrueBlocks> parts;  // copies, which keep the block lists alive
   const std::int64_t first = number * blocks_in_row();
   const std::int64_t end = first + blocks_in_row();
   for (const NeededBlocks& one : blocks_) {
@@ -240,7 +239,7 @@ bool BaselineReader::reconstruct_one(Lock& lock, Band& band) {
   return true;
 }
 
-// Blocks none of whose rows are left.
+// Drops the blocks whose last MCU row has been reconstructed.
 void BaselineReader::drop_blocks_of(std::int64_t row) {
   const std::int64_t first = row * blocks_in_row();
   const std::int64_t end = first + blocks_in_row();
@@ -249,7 +248,7 @@ void BaselineReader::drop_blocks_of(std::int64_t row) {
   });
 }
 
-// To the library, for all rows that are not given yet.
+// Leaves all remaining rows to the library.
 void BaselineReader::hand_over() {
   by_library_ = true;
   blocks_.clear();
@@ -257,12 +256,12 @@ void BaselineReader::hand_over() {
   for (Claimed& one : claimed_) one.piece.reset();
 }
 
-// Decodes the next piece and joins what can be joined. False: there is none to be decoded now.
+// Decodes the next chunk and joins the chunks that are ready. Returns false if there is none to decode now.
 bool BaselineReader::decode_one(Lock& lock) {
-  if (claimed_.size() > open_bands_) return false;  // what waits for its turn takes memory
+  if (claimed_.size() > open_bands_) return false;  // bounds the memory of chunks that wait to be joined
   std::optional<PieceRange> range = pieces_.next();
   if (!range) {
-    // More is needed than there is.
+    // The scan has ended, but more blocks are needed.
     if (!claimed_.empty() || joining_) return false;
     hand_over();
     changed_.notify_all();
@@ -281,7 +280,7 @@ bool BaselineReader::decode_one(Lock& lock) {
   return true;
 }
 
-// One thread at a time joins, so that the others can go on.
+// Only one thread joins at a time; the others keep decoding.
 void BaselineReader::join_pieces(Lock& lock) {
   if (joining_) return;
   joining_ = true;
@@ -303,7 +302,7 @@ void BaselineReader::join_pieces(Lock& lock) {
   joining_ = false;
 }
 
-// With the last row: the end marker is in its place, and what follows it may.
+// Decodes up to the end of the scan, then checks the end marker and the bytes after it.
 void BaselineReader::check_end(Lock& lock) {
   while (!by_library_ && !error_) {
     if (end_judged_) return;
@@ -324,9 +323,9 @@ void BaselineReader::end_band(Band& band) {
   changed_.notify_all();
 }
 
-// ---- by the library: rows in order, by one thread at a time -----------------------------------------------
+// ---- decoding by the library: rows in order, one thread at a time ----------------------------------------
 
-// In the order in which bands were begun; of those that nobody reads yet the rows are kept.
+// Reads bands in the order in which they were begun. Rows of bands that no thread reads yet are kept.
 void BaselineReader::read_by_library(Lock& lock, const Band& band, const HostView& rows) {
   const auto is_next = [&] {
     return &*std::ranges::find_if(bands_, [](const Band& one) { return one.given && !one.done; }) == &band;

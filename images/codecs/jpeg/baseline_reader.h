@@ -1,13 +1,13 @@
-// Our own decoder of baseline JPEG, on as many threads as ask it for bands: the same pixels as libjpeg-turbo.
+// A parallel decoder of baseline JPEG. It makes the same pixels as libjpeg-turbo.
 //
-//   scan in pieces -> blocks of coefficients -> samples, a row of MCUs at a time -> rows of pixels
-//   (scan_pieces.h)                            (reconstruct.h)
+//   scan in chunks -> blocks of coefficients -> samples of an MCU row -> rows of pixels
+//   (scan_pieces.h)                             (reconstruct.h)
 //
-// Whoever waits for rows decodes the next piece meanwhile. Only what the begun bands need is held.
+// A thread that waits for rows decodes the next chunk meanwhile. Only data that begun bands need is held.
 //
-// libjpeg-turbo alone judges. It has read the header; where anything is not in order, it decodes the file
-// from the first byte and gives the rows that are not given yet. Those that were given before are the same:
-// they depend on nothing behind the first thing that is not in order.
+// libjpeg-turbo alone decides what is valid, and has read the header. At any irregularity it decodes the file
+// again from the first byte and provides the rows that are still missing. Rows returned before are the same:
+// they do not depend on data after the first irregularity.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@
 
 namespace imgpipe {
 
-// A reader of the image that `library` has opened: itself where our decoder does not take the image.
-// `piece_bytes`: of the scan, for each thread at a time; other than kPieceBytes for tests. Does not ask
-// whether the library agrees (images/codecs/jpeg/library_check.h), as open_jpeg() does.
+// Returns a reader of the image that `library` has opened, or `library` itself if this decoder does not
+// support the image. `piece_bytes`: size of a chunk, kPieceBytes except in tests. Does not check that the
+// library makes the same pixels (images/codecs/jpeg/library_check.h); open_jpeg() does.
 [[nodiscard]] std::unique_ptr<Reader> make_baseline_reader(std::unique_ptr<LibraryJpeg> library,
                                                            std::size_t piece_bytes);
 

@@ -1,14 +1,12 @@
-// Decoded coefficients, not yet dequantised, on their way from the entropy decoder to the samples: only those
-// that are not zero, 4 bytes each. A photograph of 47 MP has some 7 million; as whole blocks they would take
-// 141 MB.
+// Decoded coefficients, not yet dequantised: only the non-zero ones, 4 bytes each. A photograph of 47 MP has
+// about 7 million; as whole blocks they would take 141 MB.
 #pragma once
 
 #include <cstdint>
 
 namespace imgpipe {
 
-// An AC coefficient: its value in the upper half, its place in zigzag order (1..63) in the lower. As two's
-// complement.
+// An AC coefficient: value, as two's complement, in the upper half; zigzag index (1..63) in the lower.
 using Coefficient = std::uint32_t;
 
 [[nodiscard]] constexpr Coefficient pack_coefficient(int place, int value) {
@@ -21,10 +19,10 @@ using Coefficient = std::uint32_t;
   return static_cast<std::int16_t>(c >> 16);
 }
 
-// A block of 8x8, in the order of the scan.
+// A block of 8x8, in scan order.
 struct CoefficientBlock {
-  std::uint32_t end = 0;  // of its AC coefficients in the list; they begin where the block before ends
-  std::int32_t dc = 0;    // the sum of the differences since the list's start, or since a restart in it
+  std::uint32_t end = 0;  // end of its AC coefficients in the list; they begin at the previous block's end
+  std::int32_t dc = 0;    // sum of the differences since the list's start or the last restart in it
 };
 
 }  // namespace imgpipe

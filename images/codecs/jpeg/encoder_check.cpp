@@ -16,9 +16,9 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::int64_t kWidth = 37, kHeight = 21;  // some MCUs, none whole at the edges
+constexpr std::int64_t kWidth = 37, kHeight = 21;  // several MCUs, partial ones at the edges
 
-// Noise, above all of the two extremes, below of all values.
+// Noise: of the two extremes in the upper half, of all values in the lower.
 Image test_image(int channels) {
   Image image({kWidth, kHeight, channels});
   std::uint32_t noise = 1;
@@ -45,7 +45,7 @@ bool is_equal(const Image& image, int quality, bool halved_colors) {
 bool check(int channels, bool halved_colors) noexcept {
   try {
     const Image image = test_image(channels);
-    // Those that the writer takes for this kind.
+    // Qualities at which the writer makes this kind of scan.
     const auto qualities = channels == 1   ? std::array{100, 90, 50}
                            : halved_colors ? std::array{90, 75, 25}
                                            : std::array{100, 95, 91};
@@ -54,7 +54,7 @@ bool check(int channels, bool halved_colors) noexcept {
     }
     return true;
   } catch (const std::exception&) {
-    return false;  // the library shall do it
+    return false;  // fall back to the library
   }
 }
 

@@ -1,10 +1,10 @@
-// Whether the libjpeg that is there writes the scans that we write.
+// Checks that the installed libjpeg writes the same scans as the built-in encoder.
 #pragma once
 
 namespace imgpipe {
 
-// Encodes small images both ways, once for each kind of scan: grey (1 channel) or RGB (3), in 4:2:0 or 4:4:4.
-// Another library than libjpeg-turbo may write other codes, or several scans. From any thread.
+// Encodes small images with both, once per process and kind of scan: grey (1 channel) or RGB (3), in 4:2:0 or
+// 4:4:4. Libraries other than libjpeg-turbo may write other codes, or several scans. Thread-safe.
 [[nodiscard]] bool library_encodes_alike(int channels, bool halved_colors) noexcept;
 
 }  // namespace imgpipe

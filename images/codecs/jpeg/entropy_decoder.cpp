@@ -1,4 +1,4 @@
-// Built for each instruction set: from AVX2 on shifts by a variable take one instruction (BMI2).
+// Compiled for each instruction set: from AVX2 on, shifts by a variable take one instruction (BMI2).
 #include "images/codecs/jpeg/entropy_decoder.h"
 
 #include <algorithm>
@@ -15,13 +15,13 @@
 namespace imgpipe {
 namespace {
 
-// Blocks that there is room for.
+// The output arrays of decode_batch().
 struct EntropyBatch {
   CoefficientBlock* blocks;
   Coefficient* coefficients;  // 64 for each block
-  std::int64_t count;         // of blocks that are wanted; then of those that were made
-  std::uint32_t made;         // coefficients of the list before these; then with them
-  std::uint32_t* starts;      // nullptr: not wanted
+  std::int64_t count;         // in: blocks requested; out: blocks decoded
+  std::uint32_t made;         // coefficients in the list before this batch; out: including it
+  std::uint32_t* starts;      // bit offsets of the blocks; nullptr: not requested
 };
 
 }  // namespace
@@ -33,13 +33,13 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-// The next bits, the first of them the highest. At least 56 are there behind fill().
+// The next bits, the first of them highest. At least 56 are valid after fill().
 class BitWindow {
  public:
   HWY_INLINE BitWindow(const std::uint8_t* bytes, std::int64_t bit) : base_(bytes) { go_to(bit); }
   HWY_INLINE void back(int count) { go_to(position() - count); }
 
-  // Bits of bits_ behind the first count_ may be set already: to what they are set to again.
+  // Bits of bits_ after the first count_ may be set already; this sets them to the same values.
   HWY_INLINE void fill() {
     std::uint64_t more;
     std::memcpy(&more, next_, sizeof more);
@@ -74,15 +74,15 @@ class BitWindow {
   int count_ = 0;
 };
 
-// A symbol that the table of entries does not hold whole.
+// A symbol that does not fit in the lookup table.
 struct LongSymbol {
-  int symbol = -1;  // none: no code begins like this
-  int value = 0;    // of `size` bits behind the code
-  int bits = 0;     // of both
+  int symbol = -1;  // -1: no code begins like this
+  int value = 0;    // from the bits after the code
+  int bits = 0;     // code and value together
 };
 
-// The size of a value is the symbol's lower half; a DC symbol, which is 15 at the most, is no more than that.
-// `bits` by value: a window whose address is known would not stay in registers.
+// A symbol's lower half is the size of its value; a DC symbol is at most 15 and has no other half. `bits` is
+// passed by value, because taking the window's address would keep it out of registers.
 HWY_NOINLINE LongSymbol long_symbol(const HuffmanDecoder& decoder, std::uint64_t bits) {
   const auto first = static_cast<std::uint32_t>(bits >> (64 - kLongestCode));
   std::size_t length = 1;
@@ -96,8 +96,8 @@ HWY_NOINLINE LongSymbol long_symbol(const HuffmanDecoder& decoder, std::uint64_t
   return found;
 }
 
-// The difference of a block's DC coefficient to the last one's. False: damaged. Takes at most kLookupBits of
-// the window, or fills it.
+// Decodes a DC coefficient's difference from the previous one. Returns false for damaged data. Takes at most
+// kLookupBits from the window, or refills it.
 HWY_INLINE bool decode_dc(const HuffmanDecoder& decoder, BitWindow& window, std::int32_t& difference) {
   const HuffmanEntry entry = decoder.entries[window.peek<kLookupBits>()];
   if (HWY_LIKELY((entry & kEntryBits) != 0)) {
@@ -112,8 +112,7 @@ HWY_INLINE bool decode_dc(const HuffmanDecoder& decoder, BitWindow& window, std:
   return found.symbol >= 0;
 }
 
-// The entry of a symbol that takes more bits than the table looks at; damaged codes end the block with the
-// place kDamagedPlace.
+// Returns the entry for a symbol longer than kLookupBits. A damaged code ends the block at kDamagedPlace.
 HWY_INLINE HuffmanEntry long_ac_entry(const HuffmanDecoder& decoder, BitWindow& window) {
   const LongSymbol found = long_symbol(decoder, window.bits());
   if (found.symbol < 0) return kDamagedPlace << 8;
@@ -125,8 +124,8 @@ HWY_INLINE HuffmanEntry long_ac_entry(const HuffmanDecoder& decoder, BitWindow& 
   return static_cast<std::uint32_t>(found.value) << 16 | static_cast<std::uint32_t>(skipped) << 8;
 }
 
-// One coefficient or more zeros. False: it was the block's last. At most kLookupBits of the window are taken,
-// or it is filled; of 31 bits that are there all are looked at.
+// Decodes one coefficient or a run of zeros. Returns false at the end of the block. Needs 31 valid bits in
+// the window; takes at most kLookupBits, or refills it.
 HWY_INLINE bool decode_coefficient(const HuffmanDecoder& decoder, BitWindow& window, std::uint32_t& place,
                                    Coefficient*& out) {
   HuffmanEntry entry = decoder.entries[window.peek<kLookupBits>()];
@@ -142,8 +141,8 @@ HWY_INLINE bool decode_coefficient(const HuffmanDecoder& decoder, BitWindow& win
   return place < kBlockSamples - 1;
 }
 
-// A block's other coefficients; there is room for 64. nullptr: damaged. There are 46 bits or more in the
-// window, and then again. Without conditions: whether the window runs short is hard to predict.
+// Decodes a block's AC coefficients; `out` has space for 64. Returns nullptr for damaged data. Needs 46 valid
+// bits at each iteration. Refills unconditionally: whether the window runs short is hard to predict.
 HWY_INLINE Coefficient* decode_ac(const HuffmanDecoder& decoder, BitWindow& window, Coefficient* out) {
   std::uint32_t place = 0;
   for (;;) {
@@ -152,13 +151,13 @@ HWY_INLINE Coefficient* decode_ac(const HuffmanDecoder& decoder, BitWindow& wind
     window.fill();
     if (!decode_coefficient(decoder, window, place, out)) break;
   }
-  // The last of 64 coefficients has no end behind it: what looked like one belongs to the next block.
+  // The 64th coefficient has no end-of-block code: bits that looked like one belong to the next block.
   if (HWY_UNLIKELY(place == (kPastLastPlace | (kBlockSamples - 1)))) window.back(decoder.end_bits);
   const bool whole = place == kBlockSamples - 1 || (place >= kPastLastPlace && place < kDamagedPlace);
   return whole ? out : nullptr;
 }
 
-// Everything in local variables: the window stays in registers.
+// Local variables keep the window in registers.
 EntropyEnd decode_batch(const EntropyTables& tables, const std::uint8_t* bytes, std::int64_t end_bit,
                         EntropyState& state, EntropyBatch& batch) {
   BitWindow window(bytes, state.bit);
@@ -179,7 +178,7 @@ EntropyEnd decode_batch(const EntropyTables& tables, const std::uint8_t* bytes, 
     }
     out = behind;
     std::int32_t& dc = state.dc[tables.component_of_block[block]];
-    // Sums of a damaged file may pass every bound; only the lower 16 bits count.
+    // The sums of a damaged file may overflow; only the lower 16 bits count.
     dc = static_cast<std::int32_t>(static_cast<std::uint32_t>(dc) + static_cast<std::uint32_t>(difference));
     batch.blocks[made] = {batch.made + static_cast<std::uint32_t>(out - batch.coefficients), dc};
     state.block = state.block + 1 == tables.blocks_in_mcu ? 0 : state.block + 1;
@@ -247,8 +246,7 @@ EntropyEnd decode_blocks(const EntropyTables& tables, const std::uint8_t* bytes,
 }
 
 bool is_plain(const EntropyState& state) {
-  constexpr std::int32_t kMost = std::int32_t{1}
-                                 << 29;  // one piece's sum upon another's stays within 32 bits
+  constexpr std::int32_t kMost = std::int32_t{1} << 29;  // the sum of two chunks stays within 32 bits
   return std::ranges::all_of(state.dc, [](std::int32_t dc) { return dc > -kMost && dc < kMost; });
 }
 

@@ -1,5 +1,5 @@
-// The arithmetic that makes quantised coefficients of pixels, in integers: that of libjpeg-turbo (jccolor,
-// jcsample, jfdctint, jcdctmgr), its C code and its SIMD code alike, to the bit. No sample leaves a range.
+// Integer arithmetic from pixels to quantised coefficients, bit-identical to libjpeg-turbo's C and SIMD code
+// (jccolor, jcsample, jfdctint, jcdctmgr). No value overflows.
 #pragma once
 
 #include <array>
@@ -11,12 +11,12 @@
 
 namespace imgpipe {
 
-// ---- RGB to YCbCr (jccolor; JFIF 1.02), 16 bits behind the point --------------------------------------
+// ---- RGB to YCbCr (jccolor; JFIF 1.02), 16 fractional bits --------------------------------------------
 
 IMGPIPE_HOST_DEVICE constexpr int luma_sample(int r, int g, int b) {
   return (19595 * r + 38470 * g + 7471 * b + 32768) >> 16;
 }
-// A half is rounded down here.
+// Rounds halves down.
 inline constexpr int kChromaRound = (128 << 16) + 32767;
 IMGPIPE_HOST_DEVICE constexpr int blue_difference(int r, int g, int b) {
   return (-11059 * r - 21709 * g + 32768 * b + kChromaRound) >> 16;
@@ -25,7 +25,7 @@ IMGPIPE_HOST_DEVICE constexpr int red_difference(int r, int g, int b) {
   return (32768 * r - 27439 * g - 5329 * b + kChromaRound) >> 16;
 }
 
-// Half of both sides (jcsample): column x of the smaller plane, of the four samples that it stands for.
+// Halves both sides (jcsample): column x of the smaller plane, from the sum of its four samples.
 IMGPIPE_HOST_DEVICE constexpr int halved_sample(int sum_of_four, std::int64_t x) {
   return (sum_of_four + 1 + static_cast<int>(x & 1)) >> 2;
 }
@@ -34,8 +34,8 @@ IMGPIPE_HOST_DEVICE constexpr int halved_sample(int sum_of_four, std::int64_t x)
 
 inline constexpr int kSampleCenter = 128;
 
-// One pass over eight values, in place: rows first, then columns of what that gave. The results are those of
-// a DCT without its factors, times 8, the rows' times dct::kColumnBits bits more.
+// One of two passes over eight values, in place: rows, then columns of the results. Together they yield 8
+// times the DCT's coefficients; the row pass leaves dct::kColumnBits more fractional bits.
 template <bool kRows>
 IMGPIPE_HOST_DEVICE constexpr void forward_dct_pass(std::int32_t (&v)[kBlockSide]) {
   using namespace dct;
@@ -63,15 +63,15 @@ IMGPIPE_HOST_DEVICE constexpr void forward_dct_pass(std::int32_t (&v)[kBlockSide
   v[1] = (t7 * (k1_501321110 - k0_899976223) + t4 * -k0_899976223 + s4) >> kShift;
 }
 
-// The coefficient of a block without frequency, times 8 as all are, is the sum of its samples.
+// Returns a block's DC coefficient, times 8 like all others, from the sum of its samples.
 IMGPIPE_HOST_DEVICE constexpr std::int32_t dc_of_sum(std::int32_t samples) {
   return samples - kBlockSamples * kSampleCenter;
 }
 
 // ---- quantisation (jcdctmgr) ----------------------------------------------------------------------------
 
-// (|x| + d/2) / d, d = 8 * step, as a multiplication: m = ceil(2^32 / d) gives the quotient for every
-// numerator below 2^21, since m*d - 2^32 < d < 2^11. |x| is at most 2^13.
+// Computes (|x| + d/2) / d, d = 8 * step, as a multiplication. m = ceil(2^32 / d) gives the exact quotient
+// for numerators below 2^21, since m*d - 2^32 < d < 2^11. |x| is at most 2^13.
 struct QuantizerStep {
   std::uint32_t multiplier = 0;
   std::uint32_t half = 0;
@@ -88,8 +88,7 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t quantized_magnitude(std::int32_t x, 
   return static_cast<std::uint32_t>(std::uint64_t{numerator} * step.multiplier >> 32);
 }
 
-// A quantised coefficient as its bits follow its code (T.81, F.1.2.1): one less where it is below zero. Of a
-// coefficient x and its quantised magnitude.
+// A quantised coefficient as the bits that follow its code (T.81, F.1.2.1): negative values minus 1.
 using CodedValue = std::int16_t;
 
 IMGPIPE_HOST_DEVICE constexpr std::int32_t coded_value(std::int32_t x, std::uint32_t magnitude) {

@@ -1,5 +1,5 @@
-// Which block of a picture stands where in the scan that libjpeg-turbo writes of it, where its samples come
-// from, and how a block becomes bits. Grey: one plane; else Y, Cb, Cr, interleaved.
+// The order of blocks in the scan that libjpeg-turbo writes, where their samples come from, and the bits of a
+// block. Grey images have one plane; others have Y, Cb and Cr, interleaved.
 #pragma once
 
 #include <bit>
@@ -12,11 +12,11 @@
 
 namespace imgpipe {
 
-// Sides are at most 65,500 (what libjpeg takes), so MCUs and blocks fit 32 bits.
+// Sides are at most 65,500 (libjpeg's limit), so numbers of MCUs and blocks fit 32 bits.
 struct ForwardScan {
-  std::int32_t width = 0, height = 0;  // of the picture
+  std::int32_t width = 0, height = 0;  // the image's, in pixels
   std::int32_t mcus_across = 0, mcus = 0;
-  std::int32_t blocks_across = 0, blocks_down = 0;  // of the luma plane, that hold pixels
+  std::int32_t blocks_across = 0, blocks_down = 0;  // luma blocks that hold pixels
   std::int32_t blocks_in_mcu = 1;                   // 1: grey, 3: 4:4:4, 6: 4:2:0
 };
 
@@ -39,10 +39,9 @@ IMGPIPE_HOST_DEVICE constexpr ForwardScan forward_scan(std::int64_t width, std::
 }
 
 struct BlockPlace {
-  std::int32_t x = 0, y = 0;   // in its plane, counted in blocks
+  std::int32_t x = 0, y = 0;   // in its plane, in blocks
   std::int32_t component = 0;  // 0: luma or grey, 1: Cb, 2: Cr
-  // Beyond the plane's last block: all that it holds is the DC coefficient of the block before it in the scan
-  // (jccoefct), which is the one at this place.
+  // Past the plane's last block: only the DC coefficient of the scan's previous block, at x, y (jccoefct).
   bool dummy = false;
 };
 
@@ -58,17 +57,16 @@ IMGPIPE_HOST_DEVICE constexpr BlockPlace place_of_block(const ForwardScan& scan,
   return place;
 }
 
-// How far before it in the scan the block of the same plane stands of which DC coefficients are the
-// difference; the blocks of the first MCU reach before the scan's start.
+// Returns the distance in the scan, in blocks, to the previous block of the same plane, from which the DC
+// difference is taken. In the first MCU it reaches before the scan's start.
 IMGPIPE_HOST_DEVICE constexpr std::int32_t blocks_back(const ForwardScan& scan, std::int32_t block) {
   if (scan.blocks_in_mcu != 6 || block >= 4) return scan.blocks_in_mcu;
   return block == 0 ? 3 : 1;
 }
 
-// ---- a block's bits ------------------------------------------------------------------------------------
-// As T.81, F.1.2, has them.
+// ---- a block's bits (T.81, F.1.2) ----------------------------------------------------------------------
 
-// The highest bit of a CodedValue that is not its sign's, or -1: the value's size (T.81, F.1.2.1), less 1.
+// Returns the size of a CodedValue (T.81, F.1.2.1) minus 1: its highest bit unlike its sign, or -1.
 IMGPIPE_HOST_DEVICE inline int highest_bit(std::int32_t coded) {
 #ifdef __CUDA_ARCH__
   int bit = 0;
@@ -79,7 +77,7 @@ IMGPIPE_HOST_DEVICE inline int highest_bit(std::int32_t coded) {
 #endif
 }
 
-// Zeros above the highest one; `places` is not 0.
+// Counts the zeros above the highest set bit; `places` must not be 0.
 IMGPIPE_HOST_DEVICE inline int leading_zeros(std::uint64_t places) {
 #ifdef __CUDA_ARCH__
   return __clzll(static_cast<long long>(places));
@@ -88,13 +86,13 @@ IMGPIPE_HOST_DEVICE inline int leading_zeros(std::uint64_t places) {
 #endif
 }
 
-// Where code_block() looks for the coefficient at a place in zigzag order.
+// The bit of code_block()'s `places` for a zigzag index.
 IMGPIPE_HOST_DEVICE constexpr std::uint64_t bit_of_place(int place) {
   return std::uint64_t{1} << (kBlockSamples - 1 - place);
 }
 
-// Gives `bits.put(value, count)` all the codes of a block: the difference of its DC coefficient, then the AC
-// coefficients at `places` (bit_of_place() of 1 to 63), of which `coded_at(place)` gives the CodedValue.
+// Passes all codes of a block to `bits.put(value, count)`: the difference of its DC coefficient, then the AC
+// coefficients at `places` (bit_of_place() of 1 to 63). `coded_at(place)` returns a coefficient's CodedValue.
 template <class CodedAt, class Bits>
 IMGPIPE_HOST_DEVICE inline void code_block(std::int32_t dc_difference, std::uint64_t places,
                                            const CodedAt& coded_at, const CodeAndRoom* codes, Bits& bits) {
@@ -112,7 +110,7 @@ IMGPIPE_HOST_DEVICE inline void code_block(std::int32_t dc_difference, std::uint
     const std::int32_t coded = dc_difference + (dc_difference >> 31);
     put(kDcCodes + highest_bit(coded) + 1, coded, highest_bit(coded));
   }
-  int place = 0;  // of the last coefficient
+  int place = 0;  // zigzag index of the last coefficient coded
   places <<= 1;
   while (places != 0) {
     int run = leading_zeros(places);

@@ -8,8 +8,8 @@ namespace {
 constexpr int kMostDcSize = 15;  // libjpeg's limit
 
 struct Symbol {
-  int skip = 0;  // in zigzag order
-  int size = 0;  // bits of the value that follow
+  int skip = 0;  // zigzag positions to advance
+  int size = 0;  // bits of the value that follows the code
 };
 
 Symbol symbol_of(unsigned symbol, HuffmanKind kind) {
@@ -17,8 +17,8 @@ Symbol symbol_of(unsigned symbol, HuffmanKind kind) {
   const int run = static_cast<int>(symbol >> 4);
   const int size = static_cast<int>(symbol & 15);
   if (size > 0) return {run + 1, size};
-  return {run == 15 ? 16 : kPastLastPlace,
-          0};  // like libjpeg: every other symbol without a value ends the block
+  // As in libjpeg, every other symbol without a value ends the block.
+  return {run == 15 ? 16 : kPastLastPlace, 0};
 }
 
 HuffmanEntry entry_of(const Symbol& symbol, int value, int bits) {
@@ -26,7 +26,7 @@ HuffmanEntry entry_of(const Symbol& symbol, int value, int bits) {
          static_cast<std::uint32_t>(bits);
 }
 
-// All entries that begin with this code and a value behind it, where both fit.
+// Fills all entries that begin with this code and any value after it, if both fit.
 void fill_entries(std::uint32_t code, int length, const Symbol& symbol, HuffmanDecoder& decoder) {
   const int bits = length + symbol.size;
   if (bits > kLookupBits) return;
@@ -38,19 +38,19 @@ void fill_entries(std::uint32_t code, int length, const Symbol& symbol, HuffmanD
   }
 }
 
-// Where a value leaves room for the code of the block's end and that follows, both are one entry.
+// Where an end-of-block code follows a value and both fit, merges them into one entry.
 void add_ends(HuffmanDecoder& decoder) {
   const auto is_end = [&](HuffmanEntry entry) {
     return (entry >> 8 & 0xFF) == kPastLastPlace &&
            (entry & kEntryBits) == static_cast<std::uint32_t>(decoder.end_bits);
   };
-  const auto entries = decoder.entries;  // before
+  const auto entries = decoder.entries;  // before merging
   constexpr std::size_t kMask = (std::size_t{1} << kLookupBits) - 1;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const HuffmanEntry entry = entries[i];
     const std::uint32_t bits = entry & kEntryBits;
     if (bits == 0 || entry < 0x10000U) continue;
-    // Zeros stand for what is not known yet: the code must not reach into them.
+    // Bits that are not known yet read as zeros: the end-of-block code must not extend into them.
     const HuffmanEntry next = entries[(i << bits) & kMask];
     const std::uint32_t next_bits = next & kEntryBits;
     if (!is_end(next) || bits + next_bits > kLookupBits) continue;
@@ -69,7 +69,7 @@ bool make_huffman_decoder(const HuffmanCodes& codes, HuffmanKind kind, HuffmanDe
   std::size_t next = 0;
   for (int length = 1; length <= kLongestCode; ++length, code <<= 1) {
     const std::size_t count = codes.counts[static_cast<std::size_t>(length)];
-    // No code is all ones.
+    // No code consists of ones only.
     if (next + count > codes.symbols.size() || (count > 0 && code + count >= std::uint32_t{1} << length))
       return false;
     decoder.first_symbols[static_cast<std::size_t>(length)] =

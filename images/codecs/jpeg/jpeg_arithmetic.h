@@ -1,7 +1,6 @@
-// The arithmetic that makes samples and pixels of a JPEG's coefficients, one value or eight at a time, in
-// integers: that of libjpeg-turbo 2.1.5's x86 SIMD code (jidctint-*, jdsample-*, jdcolext-*), to the bit.
-// Where a damaged file's coefficients leave their range, that code wraps and saturates 16 bits;
-// libjpeg-turbo's C code (jidctint.c) does not, and differs there.
+// Integer arithmetic from a JPEG's coefficients to samples and pixels. Bit-identical to the x86 SIMD code of
+// libjpeg-turbo 2.1.5 (jidctint-*, jdsample-*, jdcolext-*). Where a damaged file's coefficients leave their
+// range, that code wraps and saturates 16 bits; libjpeg-turbo's C code (jidctint.c) does not.
 #pragma once
 
 #include <array>
@@ -34,7 +33,7 @@ IMGPIPE_HOST_DEVICE constexpr std::int16_t dequantised(std::int16_t coefficient,
 
 // ---- inverse DCT, "islow" (jidctint: Loeffler, Ligtenberg, Moschytz, 1989) -----------------------------
 
-// Its constants with 13 bits behind the point, by their values.
+// Constants with 13 fractional bits, named by value.
 namespace dct {
 inline constexpr int k0_298631336 = 2446;
 inline constexpr int k0_390180644 = 3196;
@@ -49,15 +48,15 @@ inline constexpr int k2_053119869 = 16819;
 inline constexpr int k2_562915447 = 20995;
 inline constexpr int k3_072711026 = 25172;
 inline constexpr int kConstantBits = 13;
-inline constexpr int kColumnBits = 2;  // that the columns' results keep behind the point
+inline constexpr int kColumnBits = 2;  // fractional bits kept between the passes
 inline constexpr int kColumnShift = kConstantBits - kColumnBits;
 inline constexpr int kRowShift = kConstantBits + kColumnBits + 3;
 }  // namespace dct
 
 using Eight = std::array<std::int16_t, kBlockSide>;
 
-// One pass over eight values: a column (kShift is dct::kColumnShift), then a row of what that gave
-// (dct::kRowShift). No sum leaves 32 bits, whatever the values.
+// One pass over eight values: first a column (kShift is dct::kColumnShift), then a row of the results
+// (dct::kRowShift). No sum overflows 32 bits, whatever the values.
 template <int kShift>
 IMGPIPE_HOST_DEVICE constexpr Eight inverse_dct_pass(const Eight& x) {
   using namespace dct;
@@ -85,8 +84,7 @@ IMGPIPE_HOST_DEVICE constexpr Eight inverse_dct_pass(const Eight& x) {
   return out;
 }
 
-// What libjpeg-turbo takes in place of the pass over the columns where rows 1 to 7 of the block hold no
-// coefficient: the same, but for values out of range.
+// libjpeg-turbo's column pass if rows 1 to 7 hold no coefficients; differs only for values out of range.
 IMGPIPE_HOST_DEVICE constexpr std::int16_t flat_column(std::int16_t x0) {
   return wrapped_16(x0 * (1 << dct::kColumnBits));
 }
@@ -95,14 +93,14 @@ IMGPIPE_HOST_DEVICE constexpr std::uint8_t level_shifted(std::int16_t v) {
   return saturated_8(v + 128);
 }
 
-// Every sample of a block that holds nothing but its DC coefficient, dequantised.
+// Returns the value of every sample in a block with only a DC coefficient (dequantised).
 IMGPIPE_HOST_DEVICE constexpr std::uint8_t constant_sample(std::int16_t dc) {
   const int half = 1 << (dct::kColumnBits + 2);
   return level_shifted(static_cast<std::int16_t>((flat_column(dc) + half) >> (dct::kColumnBits + 3)));
 }
 
-// The samples of a block, both row by row. `flat_columns`: rows 1 to 7 hold no coefficient (before they are
-// dequantised: a product can wrap to 0).
+// Returns the samples of a block; both arrays are in row order. `flat_columns`: rows 1 to 7 held no
+// coefficients before dequantisation (a product can wrap to 0).
 IMGPIPE_HOST_DEVICE constexpr std::array<std::uint8_t, kBlockSamples> inverse_dct(
     const std::array<std::int16_t, kBlockSamples>& dequantised_block, bool flat_columns) {
   std::array<Eight, kBlockSide> columns{};
@@ -127,11 +125,10 @@ IMGPIPE_HOST_DEVICE constexpr std::array<std::uint8_t, kBlockSamples> inverse_dc
 
 // ---- "fancy" upsampling (jdsample: triangle filter) ----------------------------------------------------
 
-// A colour plane of so few samples across is repeated where it has half the columns.
+// A colour plane with half the columns is repeated, not interpolated, if it is at most this wide.
 inline constexpr std::int64_t kMostRepeated = 2;
 
-// Half the columns: the left and the right pixel of a sample `a`, `before` and `after` being its neighbours,
-// `a` itself where there is none.
+// Half the columns: the left and the right pixel of a sample `a`. At an edge, `a` is its own neighbour.
 IMGPIPE_HOST_DEVICE constexpr int upsampled_left(int before, int a) {
   return (3 * a + before + 1) >> 2;
 }
@@ -139,7 +136,7 @@ IMGPIPE_HOST_DEVICE constexpr int upsampled_right(int a, int after) {
   return (3 * a + after + 2) >> 2;
 }
 
-// Half the rows: the upper and the lower pixel of a sample, with the sample above or below it.
+// Half the rows: the upper and the lower pixel of a sample, from it and the sample above or below.
 IMGPIPE_HOST_DEVICE constexpr int upsampled_upper(int above, int a) {
   return (3 * a + above + 1) >> 2;
 }
@@ -147,7 +144,7 @@ IMGPIPE_HOST_DEVICE constexpr int upsampled_lower(int a, int below) {
   return (3 * a + below + 2) >> 2;
 }
 
-// Half of both: first a sum of the row that the pixel lies in and of the row next to it, then as above.
+// Half of both: first the weighted sum of the nearer and the farther row, then columns as above.
 IMGPIPE_HOST_DEVICE constexpr int column_sum(int near, int far) {
   return 3 * near + far;
 }
@@ -158,8 +155,8 @@ IMGPIPE_HOST_DEVICE constexpr int upsampled_right_of_sums(int sum, int after) {
   return (3 * sum + after + 7) >> 4;
 }
 
-// ---- YCbCr to RGB (jdcolor; JFIF 1.02: R = Y + 1.402 Cr, G = Y - 0.344 Cb - 0.714 Cr, B = Y + 1.772 Cb)
-// ----
+// ---- YCbCr to RGB (jdcolor) ---------------------------------------------------------------------------
+// JFIF 1.02: R = Y + 1.402 Cr, G = Y - 0.344 Cb - 0.714 Cr, B = Y + 1.772 Cb.
 
 IMGPIPE_HOST_DEVICE constexpr std::uint8_t red_of(int y, int cr) {
   return saturated_8(y + ((91881 * (cr - 128) + 32768) >> 16));

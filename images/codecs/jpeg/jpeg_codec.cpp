@@ -28,7 +28,7 @@ FileClaim jpeg_claim(Bytes beginning) {
 
 std::unique_ptr<Reader> open_jpeg(Bytes file, const DecodeOptions& options) {
   std::unique_ptr<LibraryJpeg> library = open_library_jpeg(file, options);
-  // Elsewhere the library's code wraps and saturates in other places where coefficients leave their range.
+  // On other architectures the library wraps and saturates out-of-range coefficients at other points.
   constexpr bool kSameArithmetic = HWY_ARCH_X86 != 0;
   if (!kSameArithmetic || options.codec == CodecChoice::turbo) return library;
   const std::optional<BaselineScan> scan = library->baseline();
@@ -36,7 +36,7 @@ std::unique_ptr<Reader> open_jpeg(Bytes file, const DecodeOptions& options) {
   return make_baseline_reader(std::move(library), kPieceBytes);
 }
 
-// A COM segment behind the JFIF header (ITU-T T.81, B.2.4.5).
+// Inserts a COM segment after the JFIF header (ITU-T T.81, B.2.4.5).
 void add_jpeg_mark(std::vector<std::byte>& file, const Mark& mark) {
   constexpr std::size_t kJfifHead = 20;  // SOI and the APP0 segment that stb_image_write begins with
   const std::string text = mark_text(mark);
@@ -47,7 +47,7 @@ void add_jpeg_mark(std::vector<std::byte>& file, const Mark& mark) {
   insert_bytes(file, kJfifHead, comment);
 }
 
-// Segment by segment up to the frame or scan.
+// Searches the segments before the frame header or scan.
 Mark find_jpeg_mark(Bytes beginning) {
   for (std::size_t at = 2; at + 4 <= beginning.size() && beginning[at] == std::byte{0xFF};) {
     const std::uint32_t marker = big_endian(beginning, at + 1, 1);

@@ -1,4 +1,4 @@
-// How a JPEG is coded, by its header (ITU-T T.81, B.2.2; JFIF 1.02; Adobe Technical Note 5116).
+// Describes how a JPEG is coded, from its header (ITU-T T.81, B.2.2; JFIF 1.02; Adobe Technical Note 5116).
 #include <algorithm>
 #include <array>
 #include <string>
@@ -20,7 +20,7 @@ std::string coding_of(unsigned marker) {
                            : process + (marker >= 0xC8 ? ", arithmetic" : ", Huffman");
 }
 
-// As libjpeg guesses where no marker says it (jdapimin.c): by the components' names.
+// Without a marker that states the colour space, uses the component names, as libjpeg does (jdapimin.c).
 std::string color_of(const JpegFacts& facts) {
   const Bytes frame = facts.frame;
   switch (big_endian(frame, 5, 1)) {
@@ -40,8 +40,7 @@ std::string color_of(const JpegFacts& facts) {
   }
 }
 
-// By name where the chroma planes are alike, and a fourth is as fine as the first; else the factors
-// themselves.
+// Names the sampling if both chroma planes are alike and a fourth is like the first; otherwise lists factors.
 std::string sampling_of(Bytes frame, std::size_t components) {
   if (components < 3 || frame.size() < 6 + 3 * components) return "";
   const auto across = [&](std::size_t c) { return big_endian(frame, 6 + 3 * c + 1, 1) >> 4; };

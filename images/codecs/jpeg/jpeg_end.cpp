@@ -1,6 +1,5 @@
-// Where a JPEG ends: behind its end marker, which stands in no segment (an Exif thumbnail has one of its
-// own), and behind the further pictures that an MPF segment places behind it (CIPA DC-007: previews, gain
-// maps).
+// Finds the end of a JPEG: after its end marker, ignoring those inside segments (an Exif thumbnail has one),
+// and after the further images that an MPF segment lists (CIPA DC-007: previews, gain maps).
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -16,14 +15,13 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// What has no length behind it: a 0xFF that was data, restart markers; and codes that no picture has, which
-// may be damaged data and are the decoder's to judge.
+// A stuffed 0xFF, a restart marker, or a code that no image has: it may be damage, left to the decoder.
 bool has_no_segment(unsigned marker) {
   return marker < 0xC0 || (marker >= 0xD0 && marker <= 0xD7);
 }
 
-// Goes on from marker to marker until it is behind the end marker of a picture, or before the start of one:
-// this one was broken off. Of entropy-coded data every byte is looked at, of a segment none.
+// Walks from marker to marker. Returns true after an image's end marker, or before a start marker: then this
+// image was truncated. Returns false if the data ends first. Skips the contents of segments.
 bool walk_to_end(Bytes file, std::size_t& at) {
   while (at < file.size()) {
     const void* const found = std::memchr(file.data() + at, 0xFF, file.size() - at);
@@ -53,8 +51,8 @@ struct Extent {
   std::size_t at = 0, bytes = 0;
 };
 
-// Where the MP entries of the index say that pictures are, in order (CIPA DC-007, 5.2.3); the first picture,
-// which is at 0, is none of them.
+// Returns the extents of the images that the index's MP entries list, in order (CIPA DC-007, 5.2.3), without
+// the first image, which is at offset 0.
 std::vector<Extent> further_pictures(Bytes file, Bytes index) {
   constexpr std::size_t kMostPictures = 64;
   constexpr std::size_t kFieldBytes = 12, kEntryBytes = 16;
@@ -99,12 +97,12 @@ class JpegEnd final : public EndFinder {
   }
 
   std::size_t padding(Bytes behind) const override { return behind.size() - without_padding(behind).size(); }
-  // A file with Exif is a camera's, which may have put its own behind it (previews without an index, films).
+  // A file with Exif comes from a camera, which may append other data (previews without an index, videos).
   bool may_have_appendix() const override { return has_exif_; }
 
  private:
-  // Pictures are taken while each is where the index says, in its whole length. Else what follows is an image
-  // of its own: programs cut pictures off and leave the index.
+  // Accepts images that are where the index says, with their full length. Otherwise a separate image follows:
+  // some programs cut off the further images and keep the index.
   bool taken_all(Bytes file) {
     while (next_ < further_.size()) {
       const Extent& picture = further_[next_];
@@ -113,7 +111,7 @@ class JpegEnd final : public EndFinder {
         if (!passed_front_ && !pass_front(file, picture)) return false;
         if (!passed_picture_ && !walk_to_end(file, at_) && at_ <= end) return false;
       } catch (const Error&) {
-        return true;  // no picture
+        return true;  // not an image
       }
       passed_picture_ = at_ <= end;
       if (!passed_picture_) return true;
@@ -126,8 +124,8 @@ class JpegEnd final : public EndFinder {
     return true;
   }
 
-  // From the end of the picture before to behind the start marker of the next. Throws Error where there is
-  // none.
+  // Moves from the end of one image past the start marker of the next. Returns false if more data is needed.
+  // Throws Error if that marker is missing.
   bool pass_front(Bytes file, const Extent& picture) {
     if (!pass_padding(file, picture.at)) return false;
     if (at_ != picture.at || (file.size() >= at_ + 2 && !stands_at(file, at_, "\xFF\xD8"sv)))
@@ -137,20 +135,20 @@ class JpegEnd final : public EndFinder {
     return passed_front_ = true;
   }
 
-  // To `end`, or to the first byte before that is no padding; false where the bytes end before.
+  // Moves to `end`, or to the first byte before it that is not padding. Returns false if more data is needed.
   bool pass_padding(Bytes file, std::size_t end) {
     if (at_ >= end) return true;
     const Bytes front = file.subspan(at_, std::min(end, file.size()) - at_);
     const std::size_t passed = padding(front);
     at_ += passed;
     if (at_ == end || passed < front.size()) return true;
-    if (passed > 0 && front.back() == std::byte{0xFF}) --at_;  // the next byte counts, too
+    if (passed > 0 && front.back() == std::byte{0xFF}) --at_;  // the next byte decides whether it is padding
     return false;
   }
 
   std::size_t at_ = 2;
   std::vector<Extent> further_;
-  std::size_t next_ = 0;  // of them
+  std::size_t next_ = 0;  // index into further_
   bool passed_front_ = false, passed_picture_ = false, has_exif_ = false;
 };
 

@@ -1,8 +1,8 @@
-// How libjpeg's errors come back, and what they mean. For the files that call it alone.
+// Error handling for libjpeg. Only files that call libjpeg include this header.
 //
-// libjpeg reports errors by calling error_exit, which must not return: it jumps back into the function that
-// called the library. Such a function begins with `if (setjmp(errors.jump) != 0) return false;` and holds no
-// object with a destructor.
+// libjpeg reports errors by calling error_exit, which jumps back into the function that called the library.
+// Such a function begins with `if (setjmp(errors.jump) != 0) return false;` and must hold nothing with a
+// destructor.
 #pragma once
 
 #include <csetjmp>
@@ -10,8 +10,7 @@
 #include <cstdio>
 
 #include <jpeglib.h>
-// Behind jpeglib.h: which number a message has depends on the version that that is of, and libjpeg refuses
-// callers that were built with another one.
+// After jpeglib.h: message numbers depend on its version, and libjpeg refuses callers built with another.
 #include <jerror.h>
 
 namespace imgpipe {
@@ -19,10 +18,10 @@ namespace imgpipe {
 struct JpegErrors {
   jpeg_error_mgr base;  // first: libjpeg hands back a pointer to it
   std::jmp_buf jump;
-  bool strict;                          // a warning is an error
-  bool no_memory;                       // why it failed
-  char message[JMSG_LENGTH_MAX];        // why it failed, in libjpeg's words
-  char first_warning[JMSG_LENGTH_MAX];  // what was let pass first; base.num_warnings counts them
+  bool strict;                          // warnings are errors
+  bool no_memory;                       // the failure was a lack of memory
+  char message[JMSG_LENGTH_MAX];        // libjpeg's message for the failure
+  char first_warning[JMSG_LENGTH_MAX];  // the first one ignored; base.num_warnings counts all
 };
 
 [[nodiscard]] inline JpegErrors& errors_of(j_common_ptr info) {
@@ -47,7 +46,7 @@ inline void on_jpeg_message(j_common_ptr info, int level) {
   if (info->err->num_warnings++ == 0) info->err->format_message(info, errors.first_warning);
 }
 
-// What a jpeg_compress_struct or jpeg_decompress_struct takes as its `err`.
+// Returns the `err` of a jpeg_compress_struct or jpeg_decompress_struct.
 [[nodiscard]] inline jpeg_error_mgr* error_manager(JpegErrors& errors) {
   jpeg_std_error(&errors.base);
   errors.base.error_exit = on_jpeg_error;

@@ -1,6 +1,6 @@
-// The metadata in a JPEG's segments: JFIF's density, EXIF and XMP in APP1, an ICC profile in several APP2
-// (JFIF 1.02; Exif 2.32; XMP Specification Part 3; ICC.1:2010, annex B.4), IPTC among Photoshop's resources
-// in APP13, comments (ITU-T T.81, B.2.4.5).
+// Metadata in a JPEG's segments: JFIF density, EXIF and XMP in APP1, an ICC profile in several APP2 (JFIF
+// 1.02; Exif 2.32; XMP Specification Part 3; ICC.1:2010, annex B.4), IPTC among Photoshop's resources in
+// APP13, comments (ITU-T T.81, B.2.4.5).
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -28,7 +28,7 @@ constexpr std::size_t kMostPhotoshopBytes = std::size_t{4} << 20;
 
 class Parts {
  public:
-  // Payload of an APP2 segment of a profile: number from 1, count, bytes.
+  // Adds an APP2 segment with a part of the profile: number from 1, count, bytes.
   void add(Bytes payload) {
     seen_ = true;
     const std::size_t number = big_endian(payload, kProfile.size(), 1);
@@ -43,7 +43,7 @@ class Parts {
     parts_[number] = payload.subspan(kProfile.size() + 2);
   }
 
-  // Of one that is not whole nothing but a byte that is no profile, so that it is told.
+  // Returns one byte, which is never a valid profile, for an incomplete profile, so that it is reported.
   [[nodiscard]] std::vector<std::byte> joined() const {
     std::vector<std::byte> profile;
     if (!seen_) return profile;
@@ -73,8 +73,7 @@ std::optional<Resolution> density(Bytes jfif) {
       .x = x, .y = y, .unit = unit == 1 ? Resolution::Unit::inch : Resolution::Unit::centimetre};
 }
 
-// The names of segments that are not read, by how they begin; an empty name: nothing about the image, such as
-// the quality that Photoshop had to its encoder.
+// Returns the name of a segment that is not read; empty if it does not concern the image.
 std::string unread_segment(std::uint32_t marker, Bytes payload) {
   struct Kind {
     std::uint32_t marker;
@@ -101,7 +100,6 @@ std::string unread_segment(std::uint32_t marker, Bytes payload) {
   return empty ? "" : "APP" + std::to_string(marker - 0xE0) + " segment";
 }
 
-// Takes a file's segments one after the other.
 class Segments {
  public:
   explicit Segments(FoundMetadata& found) : found_(found) {}
@@ -208,7 +206,7 @@ std::optional<JfifDensity> jfif_density(const Metadata& metadata) {
 }
 
 void add_jpeg_metadata(std::vector<std::byte>& file, const Metadata& metadata) {
-  constexpr std::size_t kJfifHead = 20, kDensity = 13;  // SOI and APP0; unit and densities in it
+  constexpr std::size_t kJfifHead = 20, kDensity = 13;  // bytes of SOI and APP0; offset of unit and densities
   if (const std::optional<JfifDensity> density = jfif_density(metadata)) {
     std::vector<std::byte> bytes{static_cast<std::byte>(density->unit)};
     append_big_endian(bytes, density->x, 2);

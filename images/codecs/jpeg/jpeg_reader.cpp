@@ -1,5 +1,5 @@
-// JPEG by libjpeg-turbo: baseline, progressive, every subsampling; grey, YCbCr, RGB, CMYK and YCCK.
-// The functions that libjpeg jumps back into hold no object with a destructor (jpeg_errors.h).
+// Reads JPEG with libjpeg-turbo: baseline, progressive, every subsampling; grey, YCbCr, RGB, CMYK and YCCK.
+// Functions that libjpeg jumps back into hold no object with a destructor (jpeg_errors.h).
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -20,12 +20,12 @@
 namespace imgpipe {
 namespace {
 
-// A progressive file may ask for millions of passes over the image; real encoders write about ten scans.
+// A progressive file may require millions of passes over the image; real encoders write about ten scans.
 constexpr int kMaxScans = 500;
 
-// Its tables and what it allocates beyond them at a time, whatever the image's size; measured: 70 KiB.
+// The library's tables and other allocations that do not depend on the image's size; measured: 70 KiB.
 constexpr std::int64_t kReaderTableBytes = std::int64_t{128} << 10;
-constexpr std::int64_t kRowAlignment = 64;  // libjpeg-turbo rounds the rows of its buffers up to that
+constexpr std::int64_t kRowAlignment = 64;  // libjpeg-turbo rounds the rows of its buffers up to this
 
 void on_progress(j_common_ptr info) {
   auto* decoder = reinterpret_cast<j_decompress_ptr>(info);
@@ -35,7 +35,7 @@ void on_progress(j_common_ptr info) {
   jump_out(info);
 }
 
-// Adobe stores CMYK inverted and says so by its APP14 marker; without one 255 is full ink.
+// Adobe stores CMYK inverted and writes an APP14 marker; without that marker, 255 is full ink.
 void cmyk_to_rgb(const JSAMPLE* in, Sample8* out, std::int64_t width, bool inverted) {
   const unsigned flip = inverted ? 0U : 255U;
   for (std::int64_t x = 0; x < width; ++x, in += 4, out += 3) {
@@ -48,7 +48,7 @@ void cmyk_to_rgb(const JSAMPLE* in, Sample8* out, std::int64_t width, bool inver
 
 class JpegReader final : public LibraryJpeg {
  public:
-  // libjpeg keeps no segment for us: it would walk all those that it has kept for each further one.
+  // libjpeg saves no segments: for each further one it would walk all those saved before.
   JpegReader(Bytes bytes, const DecodeOptions& options) : bytes_(bytes), facts_(read_jpeg_facts(bytes)) {
     decoder_.err = error_manager(errors_);
     errors_.strict = !options.lenient;
@@ -73,14 +73,14 @@ class JpegReader final : public LibraryJpeg {
         decoder_.out_color_space == JCS_CMYK ? 4 * std::int64_t{decoder_.image_width} : 0;
     return coefficients + row_buffer_bytes() + cmyk_row + kReaderTableBytes;
   }
-  // Coefficients; without them it holds few rows.
+  // Without a progressive file's coefficients, the library holds only a few rows.
   [[nodiscard]] std::int64_t library_bytes(bool whole) const override {
     return header_.progressive ? working_bytes(whole) : 0;
   }
 
   [[nodiscard]] std::optional<BaselineScan> baseline() const override;
 
-  // Bytes after the image are not part of it, unless a scan follows: then the end marker is damage.
+  // If a scan follows the end marker, the marker is damage. Other bytes do not belong to the image.
   [[nodiscard]] std::string judge_behind_end(Bytes behind) const override {
     const Bytes more = without_padding(behind);
     if (more.empty() || is_known_appendix(more, facts_)) return "";
@@ -92,7 +92,7 @@ class JpegReader final : public LibraryJpeg {
  protected:
   void read_next_rows(HostView view) override {
     const HostPlane rows = view.as<Sample8>();
-    // All scans of a file that has several are decoded here.
+    // Decodes all scans if the file has several.
     if (!started_ && !try_start()) fail();
     started_ = true;
     if (!try_read_rows(rows)) fail();
@@ -154,8 +154,8 @@ class JpegReader final : public LibraryJpeg {
     return {decoder_.comp_info, static_cast<std::size_t>(decoder_.num_components)};
   }
 
-  // Of a file in several scans all coefficients are kept until the last one: 2 bytes each, every component in
-  // whole MCUs, and a pointer for each row of blocks (libjpeg-turbo's jdcoefct.c).
+  // libjpeg keeps all coefficients of a file in several scans: 2 bytes each, every component in whole MCUs,
+  // and a pointer for each row of blocks (libjpeg-turbo's jdcoefct.c).
   [[nodiscard]] std::int64_t coefficient_bytes() const {
     std::int64_t bytes = 0;
     for (const jpeg_component_info& component : components()) {
@@ -167,8 +167,8 @@ class JpegReader final : public LibraryJpeg {
     return bytes;
   }
 
-  // A row of blocks of every component with a row of samples above and below (jdmainct.c), and as many rows
-  // of the image as its most finely sampled component has for each of the coarsest (jdsample.c).
+  // Per component, a row of blocks with sample rows above and below (jdmainct.c), and max_v_samp_factor
+  // upsampled rows of the image (jdsample.c).
   [[nodiscard]] std::int64_t row_buffer_bytes() const {
     std::int64_t bytes = 0;
     for (const jpeg_component_info& component : components()) {
@@ -185,7 +185,7 @@ class JpegReader final : public LibraryJpeg {
     decoder_.dct_method = JDCT_ISLOW;
     jpeg_start_decompress(&decoder_);
     if (decoder_.out_color_space == JCS_CMYK) {
-      // Freed with the decoder.
+      // libjpeg frees it with the decoder.
       cmyk_row_ = static_cast<JSAMPLE*>((*decoder_.mem->alloc_large)(
           reinterpret_cast<j_common_ptr>(&decoder_), JPOOL_IMAGE, std::size_t{decoder_.image_width} * 4));
     }
@@ -212,11 +212,10 @@ class JpegReader final : public LibraryJpeg {
     return true;
   }
 
-  // Behind the end of the picture.
   void judge_what_follows() {
     const auto* next = reinterpret_cast<const std::byte*>(decoder_.src->next_input_byte);
     const std::size_t count = decoder_.src->bytes_in_buffer;
-    if (bytes_.data() + bytes_.size() != next + count) return;  // libjpeg made up an end marker
+    if (bytes_.data() + bytes_.size() != next + count) return;  // libjpeg supplied a missing end marker
     std::string warning = judge_behind_end(bytes_.last(count));
     if (!warning.empty()) warnings_.push_back(std::move(warning));
   }
@@ -230,7 +229,7 @@ class JpegReader final : public LibraryJpeg {
   bool started_ = false;
 };
 
-// The planes' sampling, against the luma plane; nothing for others than we know.
+// Returns the planes' sampling relative to luma; nullopt if the built-in decoder does not support it.
 std::optional<Sampling> sampling_of(std::span<const jpeg_component_info> components) {
   if (components.size() == 1) return Sampling::grey;
   const auto is_single = [](const jpeg_component_info& c) {
@@ -273,7 +272,7 @@ ScanComponent scan_component(const jpeg_decompress_struct& decoder, const jpeg_c
   return made;
 }
 
-// Whether the whole image is in one scan, its components in order, every coefficient in full.
+// Returns whether one scan holds all components, in order, and all bits of their coefficients.
 bool is_one_sequential_scan(const jpeg_decompress_struct& decoder) {
   const bool colors = decoder.jpeg_color_space == JCS_GRAYSCALE ? decoder.num_components == 1
                                                                 : decoder.jpeg_color_space == JCS_YCbCr;
@@ -331,7 +330,7 @@ std::unique_ptr<LibraryJpeg> open_library_jpeg(Bytes file, const DecodeOptions& 
 }
 
 std::vector<std::string> jpeg_libraries() {
-  // LIBJPEG_TURBO_VERSION is a bare token such as 2.1.5, so it is made a string in two steps.
+  // LIBJPEG_TURBO_VERSION is a bare token such as 2.1.5; two macros make it a string.
 #define IMGPIPE_TEXT_OF(x) #x
 #define IMGPIPE_TEXT(x) IMGPIPE_TEXT_OF(x)
   return {"libjpeg-turbo " IMGPIPE_TEXT(LIBJPEG_TURBO_VERSION)};

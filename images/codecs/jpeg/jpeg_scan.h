@@ -1,4 +1,4 @@
-// A JPEG's scan with the tables that decode it: what Reader::jpeg_scan() gives.
+// A JPEG's scan with the tables that decode it, as Reader::jpeg_scan() returns it.
 #pragma once
 
 #include "images/codecs/jpeg/baseline_scan.h"

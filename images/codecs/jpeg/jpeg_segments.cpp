@@ -22,7 +22,7 @@ constexpr unsigned kApp1 = 0xE1;
 constexpr unsigned kApp2 = 0xE2;
 constexpr unsigned kApp14 = 0xEE;
 
-// Restart markers, TEM and the start of an image stand alone; zero is a 0xFF that was data.
+// Restart markers, TEM and the start of an image have no length; zero stands for a stuffed 0xFF.
 bool stands_alone(unsigned marker) {
   return marker <= 1 || (marker >= 0xD0 && marker <= 0xD8);
 }
@@ -31,7 +31,7 @@ bool is_frame_header(unsigned marker) {
   return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
 }
 
-// Segments of one profile by their numbers, which begin with 1 (ICC.1:2010, annex B.4).
+// The segments of one profile by number, from 1 (ICC.1:2010, annex B.4).
 class ProfileParts {
  public:
   void add(Bytes payload) {
@@ -56,8 +56,7 @@ class ProfileParts {
   bool seen_ = false;
 };
 
-// The code of the marker at or behind `at`, which then is behind it; like libjpeg, over what is no marker.
-// Zero at the file's end.
+// Returns the next marker's code, or zero, and moves `at` past it. Skips other bytes, as libjpeg does.
 unsigned next_marker(Bytes file, std::size_t& at) {
   while (at < file.size() && file[at] != std::byte{0xFF}) ++at;
   while (at < file.size() && file[at] == std::byte{0xFF}) ++at;
@@ -74,7 +73,7 @@ void look_into(unsigned marker, Bytes payload, JpegFacts& facts, ProfileParts& p
     if (!facts.multi_picture) facts.picture_index = payload.subspan(kPictures.size());
     facts.multi_picture = true;
   }
-  // As libjpeg has it: a shorter one is none.
+  // As in libjpeg, a shorter segment does not count.
   if (marker == kApp0 && stands_at(payload, 0, "JFIF\0"sv) && payload.size() >= 14) facts.jfif = true;
   if (marker == kApp14 && stands_at(payload, 0, "Adobe"sv) && payload.size() >= 12)
     facts.adobe_transform = big_endian(payload, 11, 1);
@@ -104,7 +103,7 @@ JpegFacts read_jpeg_facts(std::span<const std::byte> file) {
     if (++segments > kMostSegments)
       throw Error(ErrorKind::input, "JPEG: more than " + std::to_string(kMostSegments) + " header segments");
     const std::size_t length = big_endian(file, at, 2);
-    if (length < 2) {  // damaged: libjpeg goes on behind the length
+    if (length < 2) {  // damaged: libjpeg continues after the length
       at += 2;
       continue;
     }
@@ -119,7 +118,7 @@ JpegFacts read_jpeg_facts(std::span<const std::byte> file) {
 std::span<const std::byte> without_padding(std::span<const std::byte> bytes) {
   const auto padding = [&bytes](std::size_t at) {
     const auto c = std::to_integer<unsigned>(bytes[at]);
-    if (c == 0xFF) return !stands_at(bytes, at, "\xFF\xD8"sv);  // the start of a picture
+    if (c == 0xFF) return !stands_at(bytes, at, "\xFF\xD8"sv);  // the start of another image
     return c == 0 || c == ' ' || (c >= '\t' && c <= '\r');
   };
   std::size_t at = 0;
@@ -132,7 +131,7 @@ bool is_known_appendix(std::span<const std::byte> behind, const JpegFacts& facts
   if (facts.multi_picture) return true;
   if (behind.size() >= kSamsung.size() && stands_at(behind, behind.size() - kSamsung.size(), kSamsung))
     return true;
-  // Of the box's four bytes of length those may be gone that look like padding.
+  // without_padding() may have removed some of the four bytes of the box's length.
   for (std::size_t length_bytes = 0; length_bytes <= 4 && length_bytes < behind.size(); ++length_bytes) {
     if (stands_at(behind, length_bytes, "ftyp")) return true;
   }

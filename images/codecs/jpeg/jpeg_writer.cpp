@@ -1,6 +1,5 @@
-// JPEG by libjpeg-turbo: baseline, rows taken as they come.
-//
-// The functions that libjpeg jumps back into hold no object with a destructor (jpeg_errors.h).
+// Writes baseline JPEG with libjpeg-turbo, row by row. Functions that libjpeg jumps back into hold no object
+// with a destructor (jpeg_errors.h).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -22,11 +21,10 @@
 namespace imgpipe {
 namespace {
 
-// Up to this quality the colour planes have half the image's size each way, above it the full one: what
-// stb_image_write does too.
+// Up to this quality the colour planes have half the width and height. stb_image_write does the same.
 constexpr int kLastHalvedQuality = 90;
 
-// Where the bytes go: parts of one size, the last cut short at the end.
+// Receives the encoded bytes in parts of equal size; the last one is cut to its length at the end.
 struct Destination {
   jpeg_destination_mgr base;  // first: libjpeg hands back a pointer to it
   EncodedFile* file;
@@ -35,14 +33,13 @@ struct Destination {
 
 constexpr std::array kEnd{std::byte{0xFF}, std::byte{0xD9}};  // EOI
 constexpr std::int64_t kPartBytes = std::int64_t{1} << 20;
-// Its tables and what it allocates beyond them at a time, whatever the image's size; measured: 60 KiB.
+// The library's tables and other allocations that do not depend on the image's size; measured: 60 KiB.
 constexpr std::int64_t kWriterTableBytes = std::int64_t{128} << 10;
 
-// The most bits that the AC coefficients of a block take. By Parseval their squares add up to no more than
-// those of its samples, 64 * 128^2; the most bits come of it where all have the same share, which is 128
-// each. Divided by its step and rounded, one of 2^(s-1) or more takes s bits and a code (ITU-T T.81, table
-// K.5, without zeros before it; all are shorter in table K.6 or as long but for s of 2 to 4). A share
-// between those of two s counts as bits between theirs.
+// Returns the most bits that a block's AC coefficients take. By Parseval, their squares add up to at most
+// those of the samples, 64 * 128^2. The total is highest when all are equal, 128 each. Divided by its step
+// and rounded, a coefficient of 2^(s-1) or more takes s bits and a code: the longer one of T.81, tables K.5
+// and K.6, without zeros before it. Bits between two sizes are interpolated.
 double most_ac_bits(const JQUANT_TBL& steps) {
   constexpr std::array<double, 9> kBits{0, 3, 5, 7, 9, 10, 13, 15, 18};  // by s
   double bits = 0;
@@ -58,7 +55,7 @@ double most_ac_bits(const JQUANT_TBL& steps) {
   return bits;
 }
 
-// Runs inside libjpeg, which knows no exceptions.
+// Runs inside libjpeg, which exceptions must not cross.
 boolean add_part(j_compress_ptr encoder) {
   auto* parts = reinterpret_cast<Destination*>(encoder->dest);
   bool added = false;
@@ -145,7 +142,7 @@ class JpegWriter final : public Writer {
     return most_bytes(encoder_.image_height) + part_and_row_bytes();
   }
   [[nodiscard]] std::int64_t working_bytes_when_taken(std::int64_t rows) const override {
-    // A part may be full and not taken yet.
+    // One part may be full and not taken yet.
     return most_bytes(std::min<std::int64_t>(rows, encoder_.image_height)) + kPartBytes +
            part_and_row_bytes();
   }
@@ -174,10 +171,10 @@ class JpegWriter final : public Writer {
     return {encoder_.comp_info, static_cast<std::size_t>(encoder_.num_components)};
   }
 
-  // Rows of blocks that libjpeg may finish with so many rows of the image, and what it writes before them.
+  // Returns the most bytes that libjpeg writes for `rows` rows of the image, with the headers before them.
   [[nodiscard]] std::int64_t most_bytes(std::int64_t rows) const {
-    constexpr double kDcBits = 9 + 11 + 2;  // K.3 and K.4
-    constexpr double kStuffing = 1;  // a zero behind every byte, where all are ones (B.1.1.5); noise: 1/256
+    constexpr double kDcBits = 9 + 11 + 2;  // T.81, tables K.3 and K.4
+    constexpr double kStuffing = 1;  // worst case, all bytes 0xFF: a zero after each (B.1.1.5); noise: 1/256
     constexpr double kHeaderBytes = 1024;
     std::int64_t most_h = 1, most_v = 1;
     for (const jpeg_component_info& component : components()) {
@@ -196,19 +193,18 @@ class JpegWriter final : public Writer {
            metadata_bytes();
   }
 
-  // With the heads of its segments.
+  // Includes the headers of its segments.
   [[nodiscard]] std::int64_t metadata_bytes() const {
     constexpr std::int64_t kHeads = 4096;
     return metadata_ == nullptr ? 0 : metadata_->bytes() + metadata_->bytes() / kHeads + kHeads;
   }
 
-  // The part that is being filled, and rows of blocks with their context (libjpeg-turbo's jcprepct.c,
-  // jcmainct.c).
+  // The part being filled, and rows of blocks with their context (libjpeg-turbo's jcprepct.c, jcmainct.c).
   [[nodiscard]] std::int64_t part_and_row_bytes() const {
     constexpr std::int64_t kMostRows = 16 + 3 * 2;
     const std::int64_t columns = std::int64_t{encoder_.image_width} + 16 + 64;
     return kPartBytes + kMostRows * columns * encoder_.num_components + kWriterTableBytes +
-           2 * metadata_bytes();  // as it was given, and as segments while they are written
+           2 * metadata_bytes();  // as metadata, and as segments while they are written
   }
 
   [[nodiscard]] bool halves_colors() const {
@@ -223,7 +219,7 @@ class JpegWriter final : public Writer {
     encoder_.image_height = static_cast<JDIMENSION>(shape.height);
     encoder_.input_components = shape.channels;
     encoder_.in_color_space = shape.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
-    jpeg_set_defaults(&encoder_);  // halves the colour planes both ways
+    jpeg_set_defaults(&encoder_);  // halves both sides of the colour planes
     jpeg_set_quality(&encoder_, quality_, TRUE);
     encoder_.dct_method = JDCT_ISLOW;
     if (shape.channels == 3 && !halves_colors()) {
@@ -233,7 +229,7 @@ class JpegWriter final : public Writer {
     return true;
   }
 
-  // What is to stand behind the mark. Not in a function that the library jumps out of.
+  // Makes the segments that follow the mark. Must not run in a function that the library jumps out of.
   void make_segments() {
     if (started_ || metadata_ == nullptr) return;
     segments_ = jpeg_metadata_segments(*metadata_);
@@ -244,7 +240,7 @@ class JpegWriter final : public Writer {
     }
   }
 
-  // Through jpeg_write_marker(), segment by segment: marker, length, payload.
+  // Writes segments_ through jpeg_write_marker(): marker, length, payload.
   void write_segments() {
     for (std::size_t at = 0; at + 4 <= segments_.size();) {
       const std::size_t length = big_endian(segments_, at + 2, 2);
@@ -267,7 +263,7 @@ class JpegWriter final : public Writer {
     started_ = true;
   }
 
-  // Up to the scan: with the first call for rows, even for none, the library writes the last of it.
+  // Writes everything before the scan; the first call for rows, even for none, completes it.
   bool try_write_header() {
     if (setjmp(errors_.jump) != 0) return false;
     start_file();
@@ -279,7 +275,7 @@ class JpegWriter final : public Writer {
     if (setjmp(errors_.jump) != 0) return false;
     start_file();
     for (std::int64_t y = 0; y < rows.height; ++y) {
-      // The library takes its input through a pointer to non-const and does not write to it.
+      // The library takes a pointer to non-const but does not write through it.
       auto* row = const_cast<JSAMPLE*>(rows.row(y));
       jpeg_write_scanlines(&encoder_, &row, 1);
     }

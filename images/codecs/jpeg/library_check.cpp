@@ -22,15 +22,14 @@
 namespace imgpipe {
 namespace {
 
-constexpr JDIMENSION kCheckWidth = 37, kCheckHeight = 21;  // some MCUs, none whole at the edges
+constexpr JDIMENSION kCheckWidth = 37, kCheckHeight = 21;  // several MCUs, partial ones at the edges
 
-// Room for the files; libjpeg takes other memory where it is not enough.
+// Memory for an encoded file; libjpeg allocates its own if this is too small.
 using FileRoom = std::array<unsigned char, std::size_t{1} << 16>;
 
-// What the two test images hold.
 enum class Content {
   noise,    // in every sample
-  extreme,  // coefficients that leave 16 bits when they are dequantised
+  extreme,  // coefficients that exceed 16 bits when dequantised
 };
 
 std::uint32_t next_noise(std::uint32_t& noise) {
@@ -53,11 +52,11 @@ void write_extremes(jpeg_compress_struct& encoder) {
   for (JQUANT_TBL* table : {encoder.quant_tbl_ptrs[0], encoder.quant_tbl_ptrs[1]}) {
     for (UINT16& step : table->quantval) step = 4099;
   }
-#if JPEG_LIB_VERSION >= 70  // which can scale
+#if JPEG_LIB_VERSION >= 70  // these versions can scale
   encoder.jpeg_width = kCheckWidth;
   encoder.jpeg_height = kCheckHeight;
 #endif
-  constexpr JDIMENSION kBlocks = 8;  // more than each plane has across and down, in whole MCUs
+  constexpr JDIMENSION kBlocks = 8;  // at least each plane's blocks across and down, in whole MCUs
   jvirt_barray_ptr planes[3] = {};
   for (int c = 0; c < encoder.num_components; ++c) {
     planes[c] = encoder.mem->request_virt_barray(reinterpret_cast<j_common_ptr>(&encoder), JPOOL_IMAGE, TRUE,
@@ -77,7 +76,7 @@ void write_extremes(jpeg_compress_struct& encoder) {
   }
 }
 
-// No object with a destructor in here: libjpeg may jump back into it.
+// Holds no object with a destructor: libjpeg may jump back into this function.
 bool try_encode(Sampling sampling, Content content, jpeg_compress_struct& encoder, JpegErrors& errors,
                 unsigned char*& bytes, unsigned long& size) {
   if (setjmp(errors.jump) != 0) return false;
@@ -102,7 +101,7 @@ bool try_encode(Sampling sampling, Content content, jpeg_compress_struct& encode
   return true;
 }
 
-// The file in `room`; empty where that did not go.
+// Returns the file in `room`; empty if it does not fit or encoding fails.
 Bytes encoded(Sampling sampling, Content content, FileRoom& room) {
   jpeg_compress_struct encoder{};
   JpegErrors errors{};
@@ -138,7 +137,7 @@ bool check(Sampling sampling) {
     }
     return true;
   } catch (const std::exception&) {
-    return false;  // the library shall do what it can
+    return false;  // fall back to the library
   }
 }
 

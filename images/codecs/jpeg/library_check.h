@@ -1,13 +1,13 @@
-// Whether the libjpeg-turbo that is there makes the pixels that our decoder makes.
+// Checks that the installed libjpeg-turbo makes the same pixels as the built-in decoder.
 #pragma once
 
 #include "images/codecs/jpeg/baseline_scan.h"
 
 namespace imgpipe {
 
-// Decodes two small images both ways, once for each sampling and process: noise, and coefficients that leave
-// 16 bits. Versions differ: before 2.1 the colour planes of 4:4:0 were repeated, not interpolated; without
-// SIMD (JSIMD_FORCENONE=1 too) nothing wraps. From any thread.
+// Decodes two small images with both, once per process and sampling: noise, and coefficients that exceed 16
+// bits. Before 2.1 the library repeated the colour planes of 4:4:0 instead of interpolating them; without
+// SIMD (also JSIMD_FORCENONE=1) nothing wraps. Thread-safe.
 [[nodiscard]] bool library_agrees(Sampling sampling);
 
 }  // namespace imgpipe

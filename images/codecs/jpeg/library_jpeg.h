@@ -1,4 +1,4 @@
-// libjpeg-turbo's decoder, and what it says of a file before the first row.
+// libjpeg-turbo's decoder, and what the header shows before the first row.
 #pragma once
 
 #include <memory>
@@ -13,16 +13,15 @@ namespace imgpipe {
 
 class LibraryJpeg : public Reader {
  public:
-  // The scan, where our own decoder takes such: sequential, Huffman codes, 8 bits, all components in one
-  // scan, grey or YCbCr in 4:4:4, 4:2:2, 4:2:0 or 4:4:0, and nothing before it that had to be let pass. Tells
-  // nothing of the codes themselves. Before the first row.
+  // Returns the scan if the built-in decoder supports it: sequential, Huffman codes, 8 bits, all components
+  // in one scan, grey or YCbCr in 4:4:4, 4:2:2, 4:2:0 or 4:4:0, and no warning so far. Does not check the
+  // codes themselves. Call it before the first row.
   [[nodiscard]] virtual std::optional<BaselineScan> baseline() const = 0;
-  // Judges the bytes behind the end marker: padding and what cameras append there is as it should be. Returns
-  // a warning or "". Throws Error(input).
+  // Checks what follows the end marker. Returns a warning, or "" for none. Throws Error(input).
   [[nodiscard]] virtual std::string judge_behind_end(Bytes behind) const = 0;
 };
 
-// Throws as open_reader().
+// Throws like open_reader().
 [[nodiscard]] std::unique_ptr<LibraryJpeg> open_library_jpeg(Bytes file, const DecodeOptions& options);
 
 }  // namespace imgpipe

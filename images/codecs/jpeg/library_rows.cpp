@@ -7,7 +7,7 @@ void LibraryRows::give(std::int64_t first, const HostView& rows, std::int64_t lo
   Shape one = rows.shape();
   one.height = 1;
   while (next_ < first + rows.height) {
-    // A row that nobody needs is overwritten by the next one.
+    // The next row overwrites one that no band needs.
     if (next_ > lowest || kept_.empty()) kept_.emplace_back(one);
     library_.read_rows(kept_.back().untyped_view());
     ++next_;

@@ -1,4 +1,4 @@
-// Rows of the library's decoder for bands that come in any order: it gives them from the top only.
+// Provides bands in any order with rows of the library's decoder, which decodes from the top only.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,21 @@
 
 namespace imgpipe {
 
-// One thread at a time uses it.
+// Callers must serialise access.
 class LibraryRows {
  public:
-  // `library`: not read from yet; stays where it is.
+  // `library` must not have been read from, and must outlive this object.
   explicit LibraryRows(Reader& library) : library_(library) {}
 
-  // Fills `rows`, of which the first is row `first` of the image. Rows from `lowest` on are kept for others;
-  // none above it is asked for again.
+  // Fills `rows`, whose first row is row `first` of the image. Keeps rows from `lowest` on for later calls,
+  // which must not request a row above it.
   void give(std::int64_t first, const HostView& rows, std::int64_t lowest);
 
  private:
   [[nodiscard]] std::int64_t kept_from() const { return next_ - static_cast<std::int64_t>(kept_.size()); }
 
   Reader& library_;
-  std::int64_t next_ = 0;   // row of the library
+  std::int64_t next_ = 0;   // the library's next row
   std::deque<Image> kept_;  // the rows before it
 };
 

@@ -1,7 +1,7 @@
-// The rows of MCUs that bands have begun to need: which are decoded, and the memory for their samples.
+// The MCU rows that begun bands need: their state, and the memory for their samples.
 //
-// Each band walks down its rows once, so that an image of n rows of MCUs takes time in proportion to n,
-// however it is divided into bands. The reader calls every member under its mutex.
+// Each band walks down its rows once, so the time for an image is proportional to its MCU rows, however it is
+// divided into bands. The reader calls every member under its mutex.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace imgpipe {
 
-// Rows of MCUs first..end-1.
+// MCU rows first..end-1.
 struct McuRange {
   std::int64_t first = 0, end = 0;
 };
@@ -23,7 +23,7 @@ using McuSamples = std::unique_ptr<std::uint8_t[]>;
 
 class McuRows {
  public:
-  // The rows of one band. A row is pending, then in work, then ready, and never goes back.
+  // The progress of one band. A row is pending, then in work, then ready, and never goes back.
   struct Walk {
     McuRange needs;
     std::int64_t pending = needs.first;  // no row above it is pending
@@ -54,7 +54,7 @@ class McuRows {
     return walk.ready == walk.needs.end;
   }
 
-  // Takes the walk's next pending row above `known` into work; false: there is none.
+  // Takes the walk's next pending row above `known` into work. Returns false if there is none.
   [[nodiscard]] bool take_pending(Walk& walk, std::int64_t known, std::int64_t& row) {
     const std::int64_t end = std::min(walk.needs.end, known);
     while (walk.pending < end && at(walk.pending).state != State::pending) ++walk.pending;
@@ -64,7 +64,7 @@ class McuRows {
     return true;
   }
 
-  // Memory of a row that is no longer needed; nullptr: there is none.
+  // Returns the memory of a row that is no longer needed, or nullptr.
   [[nodiscard]] McuSamples take_free_samples() {
     if (free_.empty()) return nullptr;
     McuSamples samples = std::move(free_.back());
@@ -79,14 +79,14 @@ class McuRows {
   }
   [[nodiscard]] std::uint8_t* samples(std::int64_t row) { return at(row).samples.get(); }
 
-  // How often a row was looked at.
+  // Row accesses so far.
   [[nodiscard]] std::int64_t steps() const noexcept { return steps_; }
 
  private:
   enum class State { pending, in_work, ready };
   struct Row {
     State state = State::pending;
-    int bands = 0;  // that were begun and still need it
+    int bands = 0;  // begun bands that still need it
     McuSamples samples;
   };
 
@@ -108,7 +108,7 @@ class McuRows {
 
   std::deque<Row> rows_;
   std::int64_t first_ = 0;   // number of the front row
-  std::int64_t lowest_ = 0;  // that a band which is not begun yet may need
+  std::int64_t lowest_ = 0;  // first row that a band not begun yet may need
   std::vector<McuSamples> free_;
   std::int64_t steps_ = 0;
 };

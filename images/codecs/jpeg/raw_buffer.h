@@ -1,4 +1,4 @@
-// A growing array whose elements are not filled before they are written.
+// A growing array that leaves new elements uninitialised.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class RawBuffer {
   [[nodiscard]] T& operator[](std::size_t i) noexcept { return data_[i]; }
   [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return data_[i]; }
 
-  // Room for so many in all, and for some more unless that is beyond `most`; what is there stays.
+  // Ensures capacity for `count`, with headroom within `most` if `count` is. Keeps the contents.
   void reserve(std::size_t count, std::size_t most) {
     if (count <= capacity_) return;
     const std::size_t more = capacity_ + capacity_ / 2;
@@ -30,7 +30,7 @@ class RawBuffer {
     data_ = std::move(larger);
     capacity_ = room;
   }
-  // `count` of them have been written; at most capacity().
+  // The caller has written `count` elements; at most capacity().
   void set_size(std::size_t count) noexcept { size_ = count; }
   void clear() noexcept { size_ = 0; }
 

@@ -17,9 +17,9 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-// x86 multiplies pairs of 16 bits and adds them up at once, which is the form of libjpeg-turbo's own code
-// there. Its code for other processors wraps in other places. Plain blocks of 128 bits would be no faster so,
-// and take minutes to compile with sanitizers.
+// As libjpeg-turbo's x86 code, uses one instruction that multiplies pairs of 16-bit values and adds the
+// products. The library's code for other processors wraps at other points. EMU128 would be no faster, and
+// take minutes to compile with sanitizers.
 #undef IMGPIPE_DCT_IN_VECTORS
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR
 #define IMGPIPE_DCT_IN_VECTORS 1
@@ -36,16 +36,16 @@ using D64 = hn::RepartitionToWide<D32>;
 using V16 = hn::Vec<D16>;
 using V32 = hn::Vec<D32>;
 
-// A vector holds a row of 8 values of so many blocks, one in each 128 bits, where shuffles stay.
+// A vector holds a row of 8 values of kBlocks blocks, one block per 128 bits; shuffles stay within 128 bits.
 constexpr std::size_t kBlocks = hn::MaxLanes(D16()) / kBlockSide;
 
-// In each 32 bits: the lower factor for the first of a pair, the upper one for the second.
+// Lower half of each 32 bits: factor of a pair's first value; upper half: of its second value.
 HWY_INLINE V16 factors(int first, int second) {
   const auto both = static_cast<std::uint32_t>(second) << 16 | (static_cast<std::uint32_t>(first) & 0xFFFF);
   return hn::BitCast(D16(), hn::Set(D32(), static_cast<std::int32_t>(both)));
 }
 
-// The sums of two products each, in one instruction; sum1 stays 0.
+// Returns sums of two products each, with one instruction; sum1 stays 0.
 HWY_INLINE V32 sum_of_products(V16 pairs, V16 by) {
   const D32 d;
   V32 sum1 = hn::Zero(d);
@@ -56,11 +56,11 @@ struct HalfOfPass {
   V32 v[kBlockSide];
 };
 
-// inverse_dct_pass() for the lower or the upper four of the eight lanes, without the saturation.
+// Computes inverse_dct_pass() for the lower or the upper four of the eight lanes, without the saturation.
 template <int kShift, class Zip>
 HWY_INLINE HalfOfPass half_of_pass(const V16 (&x)[kBlockSide], const Zip& zip) {
   using namespace dct;
-  // Rounding comes as a second product.
+  // A second product adds the rounding constant.
   constexpr int kRoundBits = kShift - 1 > 14 ? kShift - 1 - 14 : 0;
   const V16 one = hn::Set(D16(), 1 << kRoundBits);
   const V16 scale = factors(1 << kConstantBits, 1 << (kShift - 1 - kRoundBits));
@@ -99,7 +99,7 @@ HWY_INLINE void inverse_dct_pass_of(V16 (&x)[kBlockSide]) {
   for (int i = 0; i < kBlockSide; ++i) x[i] = hn::ReorderDemote2To(d, lower.v[i], upper.v[i]);
 }
 
-// The places of lanes and vectors as one number, turned left by a bit.
+// Takes the number of a vector and of a lane as one number, and rotates it left by a bit.
 template <int kVectors>
 HWY_INLINE void shuffle(V16 (&v)[kVectors]) {
   const D16 d;
@@ -111,21 +111,20 @@ HWY_INLINE void shuffle(V16 (&v)[kVectors]) {
   for (int i = 0; i < kVectors; ++i) v[i] = out[i];
 }
 
-// Each block by itself.
 HWY_INLINE void transpose(V16 (&v)[kBlockSide]) {
   for (int i = 0; i < 3; ++i) shuffle(v);
 }
 
-// level_shifted() for -8192 to 8191, which is all that the pass over rows gives: 32 bits less kRowShift.
+// level_shifted() for -8192 to 8191, the full range after the row pass: 32 bits minus kRowShift.
 HWY_INLINE V16 level_shifted_of(V16 v) {
   const D16 d;
   const hn::RebindToUnsigned<D16> unsigned_d;
-  constexpr std::int16_t kLeast = 0x7F00;  // 255 more is the most that 16 bits take
+  constexpr std::int16_t kLeast = 0x7F00;  // the maximum of 16 bits, minus 255
   const V16 most_cut = hn::SaturatedAdd(v, hn::Set(d, kLeast + 128));
   return hn::BitCast(d, hn::SaturatedSub(hn::BitCast(unsigned_d, most_cut), hn::Set(unsigned_d, kLeast)));
 }
 
-// Columns of results to rows of samples: two rows of each block in a vector.
+// Converts columns of results to rows of samples: two rows of each block per vector.
 HWY_INLINE void samples_of(const V16 (&columns)[kBlockSide], V16 (&rows)[kBlockSide / 2]) {
   for (std::size_t i = 0; i < kBlockSide / 2; ++i) {
     const V16 left = level_shifted_of(columns[2 * i]);
@@ -141,7 +140,7 @@ constexpr std::size_t kBlocks = 1;
 
 #endif
 
-// A block on its way: its AC coefficients, and where its samples go.
+// A block of a batch: its AC coefficients, and the destination of its samples.
 struct Slot {
   const Coefficient* begin = nullptr;
   const Coefficient* end = nullptr;
@@ -149,17 +148,15 @@ struct Slot {
   std::int64_t stride = 0;
 };
 
-// Blocks that are transformed together.
 struct Batch {
-  // Dequantised, rows of all the blocks side by side. All 0 while count is 0.
+  // Dequantised values, the rows of all blocks side by side. All 0 while count is 0.
   alignas(64) std::int16_t values[kBlocks * kBlockSamples] = {};
-  alignas(64) std::uint8_t done[kBlocks * kBlockSamples];  // samples on their way to where they go
+  alignas(64) std::uint8_t done[kBlocks * kBlockSamples];  // samples, not yet at their destinations
   Slot slots[kBlocks];
   std::size_t count = 0;
 };
 
-// Where a coefficient stands among a batch's values, by its place in zigzag order; the block's own begin
-// comes on top.
+// Maps a zigzag index to an offset among a batch's values, relative to the start of the block.
 constexpr auto kValuePlaces = [] {
   std::array<std::uint8_t, kBlockSamples> places{};
   for (std::size_t i = 0; i < kBlockSamples; ++i) {
@@ -169,7 +166,7 @@ constexpr auto kValuePlaces = [] {
   return places;
 }();
 
-// Whether no coefficient stands below the first row. Their values are no help: a product can wrap to 0.
+// Returns whether no coefficient is below the first row. A product can wrap to 0, so values do not show it.
 bool has_flat_columns(const Slot& slot) {
   return std::all_of(slot.begin, slot.end, [](Coefficient c) {
     return kZigzag[static_cast<std::size_t>(place_of(c))] < kBlockSide;
@@ -199,7 +196,7 @@ void transform(Batch& batch) {
   const D16 d;
   V16 x[kBlockSide];
   for (std::size_t y = 0; y < kBlockSide; ++y) x[y] = hn::Load(d, batch.values + y * kBlocks * kBlockSide);
-  // Only here it matters whether a block has flat columns, and some may have them.
+  // Flat columns matter only when a value of the first row overflows here; then each block is checked.
   if (!hn::AllTrue(d,
                    hn::Eq(hn::ShiftRight<dct::kColumnBits>(hn::ShiftLeft<dct::kColumnBits>(x[0])), x[0]))) {
     return transform_plainly(batch);
@@ -240,9 +237,8 @@ void fill_block(std::uint8_t sample, std::uint8_t* to, std::int64_t stride) {
   for (int y = 0; y < kBlockSide; ++y, to += stride) std::memset(to, sample, kBlockSide);
 }
 
-// Writes the dequantised AC coefficients, of which there is at least one. They are taken in fours, the last
-// four from the end backwards, some of them twice: how many there are cannot be foretold, and a wrong guess
-// of the processor takes as long as several of them.
+// Writes the dequantised AC coefficients, at least one: four at a time, the last four from the end, some of
+// them twice. The count is hard to predict, and a misprediction takes as long as several coefficients.
 HWY_INLINE void add_coefficients(const Coefficient* begin, const Coefficient* end, const std::uint16_t* steps,
                                  std::int16_t* values) {
   const auto add = [&](const Coefficient* c) {
@@ -264,7 +260,7 @@ HWY_INLINE void add_coefficients(const Coefficient* begin, const Coefficient* en
 }
 
 void reconstruct(std::span<const BlockTarget> targets, const BlockRun& run) {
-  // One is filled while the writes to the other one get to where vectors can be read from at once.
+  // Two batches alternate: vector loads right after the narrow stores to the same batch would stall.
   Batch batches[2];
   Batch* filled = &batches[0];
   Batch* waiting = &batches[1];

@@ -16,7 +16,7 @@ namespace HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-// Rows may be read a margin beyond their ends, so vectors must not be longer.
+// Rows may be read kSampleMargin bytes beyond their ends, so vectors must not be longer.
 using D8 = hn::CappedTag<std::uint8_t, kSampleMargin>;
 using D16 = hn::RepartitionToWide<hn::Repartition<std::int8_t, D8>>;
 using D32 = hn::RepartitionToWide<D16>;
@@ -25,10 +25,10 @@ using DHalf16 = hn::Half<D16>;
 using V8 = hn::Vec<D8>;
 using V16 = hn::Vec<D16>;
 
-constexpr std::int64_t kPixels = hn::MaxLanes(D8());  // in a vector of bytes
+constexpr std::int64_t kPixels = hn::MaxLanes(D8());  // pixels in a vector of bytes
 constexpr std::int64_t kHalf = kPixels / 2;
 
-// Of the pixels of a vector of bytes: those in even places and those in odd ones.
+// The pixels of a vector of bytes, by even and odd position.
 struct EvenOdd {
   V16 even, odd;
 };
@@ -60,16 +60,16 @@ HWY_INLINE V16 shifted(V16 v) {
 
 // ---- upsampling -------------------------------------------------------------------------------------
 
-// Pieces of a row that lie in the first cache.
+// Chunks of a row that stay in the L1 cache.
 constexpr std::int64_t kPiecePixels = 1024;
 
-// Samples of a plane that has half the columns, on their way from one row or two: less 128, with the bits
-// behind the point that a sum of two rows has. One more at either end, and what whole vectors write.
+// Samples of a plane with half the columns, from one row or as a sum of two: minus 128, with the fractional
+// bits of such a sum. Includes one more sample at either end, and space for whole vectors.
 struct Piece {
   alignas(64) std::int16_t v[kPiecePixels / 2 + 2 + 2 * kHalf];
 };
 
-// From the sample before `at` on, for `pixels` pixels.
+// Fills the chunk for `pixels` pixels, starting with the sample before `at`.
 template <Sampling kSampling>
 HWY_INLINE void fill_piece(const std::uint8_t* near, const std::uint8_t* far, std::int64_t at,
                            std::int64_t pixels, Piece& piece) {
@@ -86,7 +86,7 @@ HWY_INLINE void fill_piece(const std::uint8_t* near, const std::uint8_t* far, st
   }
 }
 
-// The colour of a vector of pixels, less 128: of a piece, from the sample with the number i on.
+// Returns the colour of a vector of pixels, minus 128, from sample i of a chunk on.
 template <Sampling kSampling>
 HWY_INLINE EvenOdd colour_of(const Piece& piece, std::int64_t i) {
   const D16 d;
@@ -101,7 +101,7 @@ HWY_INLINE EvenOdd colour_of(const Piece& piece, std::int64_t i) {
   }
 }
 
-// The same of planes that have all the columns.
+// The same for planes with all columns.
 template <Sampling kSampling>
 HWY_INLINE EvenOdd colour_of(const std::uint8_t* near, const std::uint8_t* far, bool lower) {
   const EvenOdd a = split(near);
@@ -117,7 +117,7 @@ HWY_INLINE EvenOdd colour_of(const std::uint8_t* near, const std::uint8_t* far, 
 
 // ---- colour -----------------------------------------------------------------------------------------
 
-// (-11277 Cb - 23401 Cr + 16384) >> 15, of the doubles of both.
+// Returns (-11277 Cb - 23401 Cr + 16384) >> 15; takes twice Cb and Cr.
 HWY_INLINE V16 green_part(V16 cb, V16 cr) {
   const D16 d;
   const D32 d32;
@@ -148,18 +148,18 @@ struct Colours {
   V16 red, green, blue;
 };
 
-// What is added to Y. The products are of 16 bits with 15 behind the point, rounded half up; their factors
-// round every Cb and Cr as the longer ones of red_of() and blue_of() do.
+// Returns what to add to Y. The products have 16 bits, 15 of them fractional, rounded half up. For every Cb
+// and Cr they equal those of the longer factors of red_of() and blue_of().
 HWY_INLINE Colours colours_of(V16 cb, V16 cr) {
   const V16 cb2 = hn::Add(cb, cb);
   const V16 cr2 = hn::Add(cr, cr);
   return {hn::MulFixedPoint15(cr2, set(22971)), green_part(cb2, cr2), hn::MulFixedPoint15(cb2, set(29033))};
 }
 
-// 255 more is the most that 16 bits take, so sums are cut there.
+// Sums saturate 255 above this, at the maximum of 16 bits.
 constexpr int kLeast = 0x7F00;
 
-// Sums of luma (kLeast more) and what colour adds, as bytes.
+// Returns the sums of luma (plus kLeast) and the colour's part, as bytes.
 HWY_INLINE V8 joined(const EvenOdd& luma, V16 even, V16 odd) {
   const hn::RebindToUnsigned<D16> unsigned_d;
   const auto cut = [&](V16 y, V16 v) HWY_ATTR {
@@ -179,8 +179,7 @@ HWY_INLINE void write_pixels(const std::uint8_t* y, const EvenOdd& cb, const Eve
                         joined(luma, even.blue, odd.blue), D8(), rgb);
 }
 
-// Calls write(x, y, rgb) for one vector of pixels after the other, the luma of which stands at y; the rest of
-// a row goes through memory of its own.
+// Calls write(x, y, rgb) for each vector of pixels, with their luma at y. Buffers a partial last vector.
 template <class Write>
 HWY_INLINE void for_each_vector(const std::uint8_t* y, std::int64_t width, std::uint8_t* rgb,
                                 const Write& write) {
@@ -219,7 +218,7 @@ void write_row_in_pieces(const SampleRows& rows, std::int64_t width, std::uint8_
   }
 }
 
-// Where the colour planes are too narrow to be interpolated.
+// For colour planes that are too narrow to interpolate.
 void write_repeated(const SampleRows& rows, std::int64_t width, std::uint8_t* rgb) {
   for (std::int64_t x = 0; x < width; ++x, rgb += 3) {
     const int cb = rows.cb_near[x / 2];

@@ -17,7 +17,7 @@ SampleLayout::SampleLayout(const BaselineScan& scan) : scan_(scan) {
     const auto c = static_cast<std::size_t>(i);
     const ScanComponent& component = scan.component[c];
     begin_[c] = bytes_ + kSampleMargin;
-    // An odd number of cache lines: the rows of a block do not all fall into the same set.
+    // An odd number of cache lines, so that the rows of a block do not all map to the same cache set.
     stride_[c] = rounded_up(scan.mcus_across * component.across * kBlockSide + 2 * kSampleMargin, kLine);
     if (stride_[c] / kLine % 2 == 0) stride_[c] += kLine;
     bytes_ += stride_[c] * component.down * kBlockSide;
@@ -50,7 +50,6 @@ void SampleLayout::reconstruct(std::span<const BlockRun> runs, std::uint8_t* mem
 
 void SampleLayout::make_rows(std::int64_t first, const HostView& rows,
                              std::span<std::uint8_t* const> mcu_rows, std::int64_t first_mcu_row) const {
-  // Row y of a plane that has `down` blocks in an MCU.
   const auto sample_row = [&](int c, std::int64_t y) {
     const std::int64_t in_mcu = std::int64_t{scan_.component[static_cast<std::size_t>(c)].down} * kBlockSide;
     return row(mcu_rows[static_cast<std::size_t>(y / in_mcu - first_mcu_row)], c, y % in_mcu);

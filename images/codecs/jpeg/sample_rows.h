@@ -1,4 +1,4 @@
-// The samples of one row of MCUs, all planes of it, and who still needs them.
+// The memory layout of the samples of one MCU row, with all its planes.
 #pragma once
 
 #include <array>
@@ -11,21 +11,19 @@
 
 namespace imgpipe {
 
-// Where the planes' rows lie in the memory of one row of MCUs.
 class SampleLayout {
  public:
   explicit SampleLayout(const BaselineScan& scan);
 
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
-  // Row y of those that a component has in a row of MCUs.
   [[nodiscard]] std::uint8_t* row(std::uint8_t* memory, int component, std::int64_t y) const {
     const auto c = static_cast<std::size_t>(component);
     return memory + begin_[c] + y * stride_[c];
   }
-  // Samples of the blocks of a row of MCUs, which follow one another in `runs`; fills the edges.
+  // Fills `memory` with the samples of an MCU row and fills their edges. `runs`: its blocks, in order.
   void reconstruct(std::span<const BlockRun> runs, std::uint8_t* memory) const;
-  // Pixels: `rows`, of which the first is row `first` of the image. `mcu_rows`: the samples from row
-  // `first_mcu_row` of MCUs on, as many as are needed, those around included.
+  // Makes pixels from row `first` of the image on. `mcu_rows`: samples from `first_mcu_row` on, with those
+  // needed for interpolation.
   void make_rows(std::int64_t first, const HostView& rows, std::span<std::uint8_t* const> mcu_rows,
                  std::int64_t first_mcu_row) const;
 

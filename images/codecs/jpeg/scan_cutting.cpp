@@ -1,4 +1,4 @@
-// Where the pieces of a scan begin and end, and their bytes without stuffing.
+// Cuts a scan into chunks, and removes their stuffing.
 #include <algorithm>
 #include <cstring>
 
@@ -14,7 +14,7 @@ unsigned byte_at(Data data, std::size_t at) {
   return at < data.size() ? std::to_integer<unsigned>(data[at]) : 0;
 }
 
-// The next 0xFF in [at, end), or end.
+// Returns the offset of the next 0xFF in [at, end), or end.
 std::size_t find_ff(Data data, std::size_t at, std::size_t end) {
   const void* found = at < end ? std::memchr(data.data() + at, 0xFF, end - at) : nullptr;
   return found == nullptr ? end
@@ -25,8 +25,8 @@ bool is_restart(unsigned code) {
   return code >= kFirstRestart && code < kFirstRestart + kRestartNumbers;
 }
 
-// Appends bytes of the scan without stuffing, from `at` up to `end` or a marker, but no more than `most`.
-// Returns where it stopped: at `end` or behind, at a marker's 0xFF, or where `most` were full.
+// Appends unstuffed bytes, from `at` up to `end` or a marker, but at most `most`. Returns where it stopped:
+// at or just after `end`, at a marker's 0xFF, or after `most` bytes.
 std::size_t append_unstuffed(Data data, std::size_t at, std::size_t end, std::size_t most,
                              RawBuffer<std::uint8_t>& out) {
   most += out.size();
@@ -50,14 +50,14 @@ std::int64_t bits_of(const RawBuffer<std::uint8_t>& bytes) {
 
 }  // namespace
 
-// Where the piece behind one that begins at `at` begins: behind the first restart marker that the following
-// piece_bytes_ have, if they have one, else after so many bytes, between a 0xFF and the byte behind it never.
+// Returns where the chunk after the one at `at` begins: piece_bytes_ further, or after the first restart
+// marker in the piece_bytes_ that follow. Never separates a 0xFF from the byte after it.
 std::size_t ScanPieces::start_behind(std::size_t at, bool& restart) const {
   const Data data = scan_.data;
   restart = false;
   if (data.size() - at <= piece_bytes_) return data.size();
   std::size_t cut = at + piece_bytes_;
-  if (byte_at(data, cut - 1) == 0xFF) ++cut;  // two in a row end a piece: they are for the library
+  if (byte_at(data, cut - 1) == 0xFF) ++cut;  // two in a row end a chunk: the library handles them
   if (scan_.restart_interval == 0) return cut;
   const std::size_t end = std::min(data.size(), cut + piece_bytes_);
   for (std::size_t ff = find_ff(data, cut, end); ff < end; ff = find_ff(data, ff + 1, end)) {
@@ -99,7 +99,7 @@ void ScanPieces::unstuff(Piece& piece) const {
   piece.end_bit = bits_of(bytes);
   if (piece.ends_in == PieceEnd::next_piece) {
     if (at >= data.size()) {
-      piece.ends_in = PieceEnd::end;  // that is not there
+      piece.ends_in = PieceEnd::end;  // the data ends without a marker
       piece.marker = 0;
       piece.behind_marker = data.size();
     } else {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kTracedBlocks = 4096;
 
-// The DC coefficients before block `from` of a list that began with zeros.
+// Returns the DC coefficients before block `from` of a list that began with zeros.
 std::array<std::int32_t, 3> dc_before(const EntropyTables& tables, const BlockList& list, std::size_t from,
                                       int block_of_from) {
   std::array<std::int32_t, 3> dc{};
@@ -26,7 +26,7 @@ std::array<std::int32_t, 3> dc_before(const EntropyTables& tables, const BlockLi
   return dc;
 }
 
-// Wraps: of damaged files only the lower bits count.
+// Wraps: in damaged files only the lower bits count.
 std::int32_t plus(std::int32_t a, std::int32_t b) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
 }
@@ -59,7 +59,7 @@ std::shared_ptr<Piece> ScanPieces::decode(const PieceRange& range, const TrueSta
   const std::int64_t interval = scan_.restart_interval > 0 ? interval_blocks() : all;
   switch (range.start) {
     case PieceStart::truth: {
-      // Behind the last block some bits of the last piece are left: nothing is decoded.
+      // A negative bit: all blocks are decoded, with padding bits left in the previous chunk.
       const std::int64_t left = truth.entropy.bit < 0 ? 0 : all - truth.blocks;
       const std::int64_t in_interval =
           scan_.restart_interval > 0 ? interval - truth.blocks_in_interval : left;
@@ -77,7 +77,7 @@ std::shared_ptr<Piece> ScanPieces::decode(const PieceRange& range, const TrueSta
   return piece;
 }
 
-// Room for what this file's densest piece so far had, and some more.
+// Returns capacities for a chunk as dense as the densest so far, with headroom.
 ScanPieces::ListSizes ScanPieces::first_sizes(std::size_t bytes) const {
   constexpr std::size_t kLittle = 4096;
   const ListSizes most = most_sizes(bytes);
@@ -109,7 +109,7 @@ void ScanPieces::reserve(BlockList& list, std::size_t bytes) const {
   list.coefficients.reserve(first.coefficients, most.coefficients);
 }
 
-// Until it has fallen into step a guess may meet what is no code: then the next one begins behind that.
+// Before it is in step, a guess may meet an invalid code; the next guess then begins after it.
 void ScanPieces::guess(Piece& piece) const {
   constexpr int kGuesses = 16;
   constexpr std::int64_t kLastGuess =
@@ -127,8 +127,8 @@ void ScanPieces::guess(Piece& piece) const {
   piece.starts.resize(std::min(piece.starts.size(), piece.list.blocks.size()));
 }
 
-// From the state to the piece's end. How many blocks the last part has that ends in a marker is not known
-// here: as many whole MCUs as leave fewer than 8 bits before it; finish() goes on from there.
+// Decodes from `state` to the chunk's end. Before a final marker the number of blocks is unknown here:
+// decodes whole MCUs until fewer than 8 bits remain. finish() decodes the rest.
 void ScanPieces::decode_codes(Piece& piece, EntropyState state, std::int64_t interval_left) const {
   std::size_t blocks_at_restart = 0;
   int last_number = -1;
@@ -187,8 +187,8 @@ void ScanPieces::add(BlockList list, std::vector<TrueBlocks>& out) {
   truth_.blocks_in_interval += static_cast<std::int64_t>(count);
 }
 
-// Decodes from the truth on until it is in step with the guess: `from` is the guess's block that follows.
-// Where that does not happen, up to the piece's end; `from` is then none of its blocks. False: damaged.
+// Decodes from the true state on until it is in step with the guess; `from` is then the guess's next block.
+// Otherwise decodes up to the chunk's end; `from` is then past its blocks. Returns false for damaged data.
 bool ScanPieces::find_join(const Piece& piece, std::int64_t most, BlockList& bridge, std::size_t& from) {
   EntropyState& state = truth_.entropy;
   from = 0;
@@ -212,7 +212,7 @@ bool ScanPieces::find_join(const Piece& piece, std::int64_t most, BlockList& bri
   }
 }
 
-// The piece's blocks from `from` on are true.
+// Accepts the chunk's blocks from `from` on. Returns false if the scan is irregular.
 bool ScanPieces::adopt(const std::shared_ptr<Piece>& piece, std::size_t from, std::vector<TrueBlocks>& out) {
   const std::size_t count = piece->list.blocks.size() - from;
   if (count == 0 && piece->range.start == PieceStart::guess) return true;
@@ -239,7 +239,7 @@ bool ScanPieces::adopt(const std::shared_ptr<Piece>& piece, std::size_t from, st
   return true;
 }
 
-// What the piece has left before the marker that ends it.
+// Decodes the blocks that remain before the chunk's final marker, and checks the marker.
 bool ScanPieces::finish(const Piece& piece, std::vector<TrueBlocks>& out) {
   EntropyState& state = truth_.entropy;
   if (piece.ends_in == PieceEnd::next_piece) {
@@ -269,7 +269,7 @@ bool ScanPieces::finish(const Piece& piece, std::vector<TrueBlocks>& out) {
 }
 
 bool ScanPieces::join(const std::shared_ptr<Piece>& piece, std::vector<TrueBlocks>& out) {
-  if (complete_) return true;  // it was claimed before the end was seen, and is none of the image's
+  if (complete_) return true;  // claimed before the end was known; not part of the image
   if (piece->ends_in == PieceEnd::end) no_more_ = true;
   std::size_t from = 0;
   switch (piece->range.start) {
@@ -282,7 +282,7 @@ bool ScanPieces::join(const std::shared_ptr<Piece>& piece, std::vector<TrueBlock
     case PieceStart::guess: {
       BlockList bridge;
       if (truth_.entropy.bit < 0) {
-        from = piece->list.blocks.size();  // all blocks are there
+        from = piece->list.blocks.size();  // all blocks are known
       } else if (!find_join(*piece, left_in_interval(), bridge, from)) {
         return false;
       }
@@ -293,7 +293,7 @@ bool ScanPieces::join(const std::shared_ptr<Piece>& piece, std::vector<TrueBlock
   return adopt(piece, from, out) && finish(*piece, out);
 }
 
-// Of so many bytes of the scan.
+// Returns upper bounds for `bytes` bytes of the scan.
 ScanPieces::ListSizes ScanPieces::most_sizes(std::size_t bytes) const {
   const std::int64_t bits = 8 * (static_cast<std::int64_t>(bytes) + kMostBlockBytes);
   const std::int64_t blocks = std::min(all_blocks() + static_cast<std::int64_t>(kTracedBlocks),
@@ -304,11 +304,11 @@ ScanPieces::ListSizes ScanPieces::most_sizes(std::size_t bytes) const {
 }
 
 std::int64_t ScanPieces::most_piece_bytes() const {
-  // A piece that ends behind a restart marker may be twice as long.
+  // A chunk that ends after a restart marker may be twice as long.
   const std::size_t bytes =
       std::min(scan_.data.size(), piece_bytes_ * (scan_.restart_interval > 0 ? 2 : 1) + 2);
   const ListSizes most = most_sizes(bytes);
-  // Where a list grows the old one, of two thirds, is there beside the new one.
+  // While a list grows, the old one, of two thirds the size, exists alongside the new one.
   const std::size_t blocks = most.blocks / 3 * 5;
   const std::size_t coefficients = most.coefficients / 3 * 5;
   return static_cast<std::int64_t>(blocks * sizeof(CoefficientBlock) + coefficients * sizeof(Coefficient) +

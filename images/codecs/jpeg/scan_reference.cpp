@@ -16,7 +16,7 @@ class StuffedBits {
   void put(std::uint32_t value, int count) {
     for (int i = count - 1; i >= 0; --i) put_bit(value >> i & 1);
   }
-  // The last byte is filled up with ones (T.81, F.1.2.3).
+  // Pads the last byte with ones (T.81, F.1.2.3).
   std::vector<std::byte> finish() {
     while (count_ != 0) put_bit(1);
     return std::move(bytes_);
@@ -37,14 +37,14 @@ class StuffedBits {
   int count_ = 0;
 };
 
-// Samples of a plane; beyond the picture its last column and row are repeated.
+// The samples of a plane; its last column and row repeat beyond the image.
 class Samples {
  public:
   Samples(ConstHostPlane pixels, bool halved_colors) : pixels_(pixels), halved_colors_(halved_colors) {}
 
   [[nodiscard]] int at(int component, std::int64_t x, std::int64_t y) const {
     if (component == 0 || !halved_colors_) return full(component, x, y);
-    y = std::min(y, (pixels_.height + 1) / 2 - 1);  // the smaller plane is repeated, not the picture
+    y = std::min(y, (pixels_.height + 1) / 2 - 1);  // repeats the smaller plane's last row, not the image's
     const int sum = full(component, 2 * x, 2 * y) + full(component, 2 * x + 1, 2 * y) +
                     full(component, 2 * x, 2 * y + 1) + full(component, 2 * x + 1, 2 * y + 1);
     return halved_sample(sum, x);
@@ -64,7 +64,7 @@ class Samples {
   bool halved_colors_;
 };
 
-// Coefficients, times 8, row by row.
+// Returns the coefficients, times 8, in row order.
 std::array<std::int32_t, kBlockSamples> transformed(const Samples& samples, const BlockPlace& place) {
   std::array<std::int32_t, kBlockSamples> block{};
   std::int32_t line[kBlockSide];
@@ -92,7 +92,7 @@ std::vector<std::byte> encode_scan_reference(ConstHostPlane pixels, int quality,
   const std::array<QuantizerSteps, 2> steps{quantizer_steps(quality, false), quantizer_steps(quality, true)};
   const Samples samples(pixels, halved_colors);
   StuffedBits bits;
-  std::array<std::int32_t, 3> dc{};  // of each component, so far
+  std::array<std::int32_t, 3> dc{};  // the last one of each component
   for (std::int32_t mcu = 0; mcu < scan.mcus; ++mcu) {
     for (std::int32_t block = 0; block < scan.blocks_in_mcu; ++block) {
       const BlockPlace place = place_of_block(scan, mcu, block);

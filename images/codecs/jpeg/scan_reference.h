@@ -1,5 +1,5 @@
-// The encoder of one baseline scan written to be read, block by block. What encodes faster is compared with
-// it, and libjpeg-turbo is: once, before a device takes its place.
+// A reference encoder of one baseline scan. Faster encoders are compared with it. So is libjpeg-turbo, once,
+// before a device encodes in its place.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace imgpipe {
 
-// The entropy-coded data, with stuffing, without markers, of a grey plane or interleaved RGB of 1 to 65,500
-// pixels a side: the bytes that libjpeg-turbo writes (islow DCT, standard tables, quality 1..100).
+// Returns the entropy-coded data, stuffed and without markers, of a grey plane or interleaved RGB of 1 to
+// 65,500 pixels a side: the bytes that libjpeg-turbo writes (islow DCT, standard tables, quality 1..100).
 // `halved_colors`: 4:2:0, else 4:4:4.
 [[nodiscard]] std::vector<std::byte> encode_scan_reference(ConstHostPlane pixels, int quality,
                                                            bool halved_colors);

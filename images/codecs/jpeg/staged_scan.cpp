@@ -16,14 +16,13 @@ std::size_t aligned(std::size_t bytes) {
   return (bytes + kSegmentAlignment - 1) / kSegmentAlignment * kSegmentAlignment;
 }
 
-// As the header says.
 std::int64_t expected_segments(const BaselineScan& scan) {
   const std::int64_t interval = scan.restart_interval;
   return interval > 0 ? (scan.mcus() + interval - 1) / interval : 1;
 }
 
-// As far as blocks of the greatest length, every byte of them stuffed, and the markers reach. What cameras
-// append behind the picture is not looked at, and no more is decoded than the picture can have.
+// Excludes data that no block of the image can occupy, such as what cameras append: blocks have a maximum
+// length, with every byte stuffed.
 std::span<const std::byte> scan_bytes(const BaselineScan& scan) {
   const std::int64_t blocks = scan.mcus() * scan.blocks_in_mcu;
   const std::int64_t most = 2 * blocks * kMostBlockBytes + 4 * expected_segments(scan);
@@ -35,9 +34,9 @@ std::span<const std::byte> scan_bytes(const BaselineScan& scan) {
 std::size_t staged_capacity(const BaselineScan& scan) {
   const std::size_t most = scan_bytes(scan).size();
   if (most >= kMostBytes) return 0;
-  // Of three bytes and more: a code and a marker.
+  // A segment has at least three bytes: a code and a marker.
   const std::size_t segments = std::min(static_cast<std::size_t>(expected_segments(scan)), most / 3 + 1);
-  static_assert(kUnstuffingMargin <= kSegmentAlignment);  // the last segment's
+  static_assert(kUnstuffingMargin <= kSegmentAlignment);  // margin after the last segment
   const std::size_t bytes = aligned(most + segments * kSegmentAlignment);
   return bytes < kMostBytes ? bytes : 0;
 }

@@ -1,5 +1,5 @@
-// The entropy-coded data of a JPEG as a device decodes it: without stuffing and without markers, so that a
-// bit's place says where it lies. Made on the host, which checks the markers meanwhile.
+// A JPEG's entropy-coded data for a device, without stuffing and markers, so that every bit has a fixed
+// offset. The host makes it and checks the markers.
 #pragma once
 
 #include <cstddef>
@@ -12,26 +12,24 @@
 
 namespace imgpipe {
 
-// What lies between two restart markers: segment i begins with MCU i * restart_interval. Without restarts the
-// scan is one segment.
+// Segment i begins with MCU i * restart_interval and ends at a restart marker or the end of the scan.
 struct ScanSegment {
-  std::uint32_t first_byte = 0;  // of the staged bytes; a multiple of kSegmentAlignment
+  std::uint32_t first_byte = 0;  // offset in the staged bytes; a multiple of kSegmentAlignment
   std::uint32_t bytes = 0;
 };
 inline constexpr std::size_t kSegmentAlignment = 16;
 
 struct StagedScan {
-  std::size_t bytes = 0;  // that were filled, with zeros between and behind segments
+  std::size_t bytes = 0;  // filled, with zeros between and after segments
   std::vector<ScanSegment> segments;
-  std::size_t behind_end = 0;  // of scan.data: what stands behind the end marker
+  std::size_t behind_end = 0;  // offset in scan.data just past the end marker
 };
 
-// The most bytes that stage_scan() fills. Scans of 2 GiB and more are not staged: 0.
+// Returns the most bytes that stage_scan() fills. 0 for scans of 2 GiB and more, which cannot be staged.
 [[nodiscard]] std::size_t staged_capacity(const BaselineScan& scan);
 
-// Fills `to`, of staged_capacity() bytes on a 16-byte boundary. nullopt where the markers are not in order
-// (as scan_pieces.h has it): as many restart markers as the header says, with their numbers in turn, and the
-// end marker behind the last segment.
+// Fills `to`, which has staged_capacity() bytes on a 16-byte boundary. Returns nullopt unless the header's
+// number of restart markers, numbered in turn, and the end marker after the last segment are present.
 [[nodiscard]] std::optional<StagedScan> stage_scan(const BaselineScan& scan, std::span<std::byte> to);
 
 }  // namespace imgpipe

@@ -3,12 +3,12 @@
 namespace imgpipe {
 namespace {
 
-// Table K.1, row by row.
+// T.81, table K.1, in row order.
 constexpr QuantizerSteps kLumaSteps{16, 11, 10, 16, 24,  40,  51,  61,  12, 12, 14, 19, 26,  58,  60,  55,
                                     14, 13, 16, 24, 40,  57,  69,  56,  14, 17, 22, 29, 51,  87,  80,  62,
                                     18, 22, 37, 56, 68,  109, 103, 77,  24, 35, 55, 64, 81,  104, 113, 92,
                                     49, 64, 78, 87, 103, 121, 120, 101, 72, 92, 95, 98, 112, 100, 103, 99};
-// Table K.2, row by row.
+// T.81, table K.2, in row order.
 constexpr QuantizerSteps kChromaSteps{17, 18, 24, 47, 99, 99, 99, 99, 18, 21, 26, 66, 99, 99, 99, 99,
                                       24, 26, 56, 99, 99, 99, 99, 99, 47, 66, 99, 99, 99, 99, 99, 99,
                                       99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99,
@@ -50,7 +50,7 @@ constexpr HuffmanCodes kChromaAc{
      0xD3, 0xD4, 0xD5, 0xD6, 0xD7, 0xD8, 0xD9, 0xDA, 0xE2, 0xE3, 0xE4, 0xE5, 0xE6, 0xE7, 0xE8, 0xE9, 0xEA,
      0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7, 0xF8, 0xF9, 0xFA}};
 
-// The codes in their order, each with room for the bits that its symbol asks for (T.81, C.2).
+// Adds the codes in order, each followed by zeros for its symbol's value bits (T.81, C.2).
 constexpr void add_codes(EncodingCodes& to, std::size_t first, const HuffmanCodes& codes) {
   std::uint32_t code = 0;
   std::size_t next = 0;

@@ -1,5 +1,4 @@
-// 64 bytes at a time. Photographs have a 0xFF among most of them: then those that stay are shuffled together,
-// without conditions.
+// Works on 64 bytes at a time. In photographs most contain a 0xFF; shuffles close the gaps without branches.
 #include "images/codecs/jpeg/unstuffing.h"
 
 #include <array>
@@ -16,7 +15,7 @@
 namespace imgpipe {
 namespace {
 
-// By which of 8 bytes go (bit i: byte i): those that stay, in order, and anything behind them.
+// By the mask of removed bytes among 8 (bit i: byte i): the indices of the others, in order, then any.
 struct alignas(16) Places {
   std::uint8_t of[16];
 };
@@ -34,7 +33,7 @@ constexpr Shuffles make_shuffles() {
 }
 constexpr Shuffles kShuffles = make_shuffles();
 
-// One byte, or a 0xFF and the zero behind it. False: there is no such thing.
+// Copies one byte, and skips the zero after a 0xFF. Returns false for a 0xFF without a zero.
 inline bool unstuff_byte(Unstuffed& at, const std::uint8_t* end) {
   const bool marked = *at.in == 0xFF;
   if (marked && (end - at.in < 2 || at.in[1] != 0)) return false;
@@ -57,7 +56,7 @@ constexpr hn::FixedTag<std::uint8_t, 16> kBlock;
 constexpr hn::CappedTag<std::uint8_t, 64> kWide;
 constexpr std::size_t kAtOnce = 64;
 
-// Which of 64 bytes have a value.
+// Returns a mask of the bytes, among 64, that equal `value`.
 HWY_INLINE std::uint64_t find(const std::uint8_t* bytes, std::uint8_t value) {
   constexpr std::size_t kLanes = hn::MaxLanes(kWide);
   std::uint64_t found = 0;
@@ -71,7 +70,7 @@ HWY_INLINE std::uint64_t find(const std::uint8_t* bytes, std::uint8_t value) {
   return found;
 }
 
-// 16 bytes without those of `gone`. Returns behind those that stay; writes up to 24.
+// Copies 16 bytes without those in `gone`. Returns the end of the copy; writes up to 24 bytes.
 HWY_INLINE std::uint8_t* store_rest(const std::uint8_t* in, std::uint32_t gone, std::uint8_t* out) {
   const auto bytes = hn::LoadU(kBlock, in);
   const std::uint32_t lower = gone & 0xFF, upper = gone >> 8;
@@ -84,7 +83,7 @@ HWY_INLINE std::uint8_t* store_rest(const std::uint8_t* in, std::uint32_t gone, 
 
 Unstuffed unstuff_vectors(const std::uint8_t* in, const std::uint8_t* end, std::uint8_t* out) {
   Unstuffed at{in, out};
-  // The byte before `at.in` is no 0xFF whose zero is still to come.
+  // The byte before `at.in` is never a 0xFF whose zero is still ahead.
   while (end - at.in > static_cast<std::ptrdiff_t>(kAtOnce)) {
     const std::uint64_t marks = find(at.in, 0xFF);
     if (marks == 0) {
@@ -95,13 +94,13 @@ Unstuffed unstuff_vectors(const std::uint8_t* in, const std::uint8_t* end, std::
       continue;
     }
     const std::uint64_t gone = marks << 1;
-    const bool open = (marks >> 63) != 0;  // its zero would be the next byte
+    const bool open = (marks >> 63) != 0;  // its zero must be the next byte
     if ((gone & ~find(at.in, 0)) != 0 || (open && at.in[kAtOnce] != 0)) break;
     for (std::size_t i = 0; i < kAtOnce; i += 16)
       at.out = store_rest(at.in + i, static_cast<std::uint32_t>(gone >> i & 0xFFFF), at.out);
     at.in += kAtOnce + (open ? 1 : 0);
   }
-  // What ends it is near.
+  // The end, or a 0xFF without a zero, is near.
   while (end - at.in >= 16) {
     const auto bytes = hn::LoadU(kBlock, at.in);
     hn::StoreU(bytes, kBlock, at.out);

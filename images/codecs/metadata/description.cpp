@@ -18,14 +18,14 @@ std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Removes the lines of ImageJ's display range: the values that it shows as black and white.
+// Removes the lines of ImageJ's display range: the values displayed as black and white.
 AdaptedDescription without_display_range(std::string_view text) {
   AdaptedDescription adapted{.text = std::vector<std::byte>(), .lost = {}};
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
     const std::string_view line = text.substr(at, end - at);
     const bool is_range = line.starts_with("min=") || line.starts_with("max=");
-    // The zero at the text's end stays.
+    // Preserves the terminating NUL.
     append_text(*adapted.text, is_range ? (line.ends_with('\0') ? "\0"sv : ""sv) : line);
     at = end;
   }
@@ -47,8 +47,8 @@ AdaptedDescription adapted_ome_xml(std::string_view text, const MetadataUse& use
   }
 }
 
-// Why the description does not describe the written image; empty where it does. OME-XML and what tifffile
-// writes ({"shape": [rows, columns]}) have its shape, ImageJ's description the unit of its pixels.
+// Returns why the description does not fit the written image; empty if it does. OME-XML and tifffile's
+// {"shape": [rows, columns]} contain the shape, ImageJ's description the pixel size.
 std::string reason_to_drop(std::string_view kind, std::span<const std::byte> description,
                            const MetadataUse& use) {
   const bool counts_pages = kind == "OME-XML" || imagej_images(description) > 1;

@@ -22,16 +22,14 @@ constexpr std::uint16_t kOrientation = 0x0112, kXResolution = 0x011A, kYResoluti
 constexpr std::uint16_t kShort = 3, kLong = 4, kRational = 5;
 constexpr std::size_t kHeaderBytes = 8, kEntryBytes = 12;
 
-// How pixels and thumbnails are stored; XMP and the profile, which have places of their own; IPTC,
-// Photoshop's resources, DNG's and printers' private data, whose structure is not checked; directories that
-// are not read; padding.
+// Fields not preserved: how pixels and thumbnails are stored; XMP and profile, stored separately; unchecked
+// structures (IPTC, Photoshop, private data of DNG and printers); unread directories; padding.
 constexpr std::array<std::uint16_t, 36> kLeftOut{
     0x00FE, 0x00FF, 0x0100, 0x0101, 0x0102, 0x0103, 0x0106, 0x010A, 0x0111, 0x0115, 0x0116, 0x0117,
     0x011C, 0x0122, 0x0123, 0x013D, 0x0140, 0x0142, 0x0143, 0x0144, 0x0145, 0x014A, 0x0152, 0x0153,
     0x015B, 0x0200, 0x0201, 0x0202, 0x02BC, 0x83BB, 0x8649, 0x8773, 0x927C, 0xEA1C, 0xC634, 0xC4A5};
-// The fields of a TIFF file's first directory that describe the image rather than the file: description,
-// make, model, orientation, dates, artist, host, copyright. Software is read too; in a result it holds the
-// mark.
+// The first directory's fields that describe the image rather than the file: description, make, model,
+// orientation, dates, artist, host, copyright. Software is read too; in a result it holds the mark.
 constexpr std::array<std::uint16_t, 8> kOfTiffFile{0x010E, 0x010F, 0x0110, 0x0112,
                                                    0x0132, 0x013B, 0x013C, 0x8298};
 
@@ -40,7 +38,7 @@ std::size_t bytes_of_type(std::uint32_t type) {
   return type < kBytes.size() ? kBytes[type] : 0;
 }
 
-// What has one byte order throughout: of a fraction each half.
+// Returns the size of a unit in byte order: for fractions each half.
 std::size_t unit_of_type(std::uint32_t type) {
   return type == 5 || type == 10 ? 4 : bytes_of_type(type);
 }
@@ -82,13 +80,13 @@ class Parsing {
     return big_endian_ ? big_endian(block_, at, count) : little_endian(block_, at, count);
   }
 
-  // The bytes are a directory's or a value's. Throws where they are not all there.
+  // Records the bytes of a directory or value. Throws if they are out of bounds.
   void claim(std::uint64_t begin, std::uint64_t bytes, bool value) {
     if (begin > block_.size() || block_.size() - begin < bytes) fail_damaged("an offset leads out of it");
     ranges_.push_back({begin, begin + bytes, value});
   }
 
-  // A directory that follows the first one and has entries.
+  // Whether a non-empty directory follows the first one.
   [[nodiscard]] bool has_thumbnail() const {
     const std::uint64_t first = number(4, 4), link = first + 2 + number(first, 2) * kEntryBytes;
     if (link + 4 > block_.size()) return false;
@@ -137,7 +135,7 @@ class Parsing {
     if (bytes_of_type(entry.type) == 0 || entry.count == 0) return true;
     const bool pointer = entry.tag == kExifPointer || entry.tag == kGpsPointer;
     if (of_tiff_file_ && depth_ == 0) {
-      // A long description is a document of its own (OME-XML).
+      // A long description is a separate document (OME-XML).
       constexpr std::uint32_t kMostDescription = 8192;
       if (entry.tag == kOfTiffFile[0] && entry.count > kMostDescription) return true;
       return !pointer && entry.tag != kSoftware &&
@@ -154,7 +152,7 @@ class Parsing {
     return directory(big_endian_ ? big_endian(entry->value, 0, 4) : little_endian(entry->value, 0, 4));
   }
 
-  // Offsets are written anew.
+  // Removes pointers to directories; the output gets new ones.
   static void tidy(std::vector<ExifEntry>& entries) {
     std::erase_if(entries, [](const ExifEntry& e) {
       return e.tag == kExifPointer || e.tag == kGpsPointer || e.tag == kInteroperabilityPointer;
@@ -177,13 +175,13 @@ class Parsing {
   std::vector<Range> ranges_;
 };
 
-// Writes directories one behind the other.
+// Writes directories one after the other.
 class Building {
  public:
   Building(bool from_big_endian, bool to_big_endian, std::uint32_t place)
       : from_big_(from_big_endian), to_big_(to_big_endian), place_(place) {}
 
-  // Its values follow it.
+  // Writes a directory followed by its values.
   void add(const std::vector<ExifEntry>& entries) {
     append(entries.size(), 2);
     std::size_t outside = place_ + out_.size() + entries.size() * kEntryBytes + 4;
@@ -218,7 +216,7 @@ class Building {
   [[nodiscard]] static std::size_t outside_bytes(const ExifEntry& entry) {
     return entry.number || entry.value.size() <= 4 ? 0 : (entry.value.size() + 1) / 2 * 2;
   }
-  // Of a directory with its values; 0 where it has no entries and is not written.
+  // Returns the size of a directory with its values; 0 if it is empty and not written.
   [[nodiscard]] static std::size_t bytes_of(const std::vector<ExifEntry>& entries) {
     if (entries.empty()) return 0;
     std::size_t bytes = 2 + entries.size() * kEntryBytes + 4;
@@ -266,7 +264,7 @@ void set_number(std::vector<ExifEntry>& entries, std::uint16_t tag, std::uint32_
   if (entry != entries.end()) entry->number = value;
 }
 
-// An orientation that none of the eight is: no reader turns by it, but some complain of it.
+// Whether an orientation is invalid: readers ignore it, but some report it.
 bool is_no_orientation(const ExifEntry& entry, const ExifBlock& block) {
   if (entry.tag != kOrientation) return false;
   if (entry.type != kShort || entry.count != 1) return true;
@@ -297,7 +295,7 @@ bool states_orientation(std::span<const std::byte> block) {
 }
 
 void adapt_exif(ExifBlock& block, bool reset_orientation, std::int64_t width, std::int64_t height) {
-  // As two bytes, which is what readers of EXIF expect of it.
+  // As two bytes, which EXIF readers expect.
   static constexpr std::array kBigOne{std::byte{0}, std::byte{1}}, kLittleOne{std::byte{1}, std::byte{0}};
   if (!reset_orientation)
     std::erase_if(block.image, [&](const ExifEntry& e) { return is_no_orientation(e, block); });

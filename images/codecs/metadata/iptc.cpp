@@ -15,14 +15,13 @@ using Bytes = std::span<const std::byte>;
 
 constexpr std::uint32_t kIptcResource = 1028;
 
-// "8BIM", and the signatures of other programs that write the same structure.
+// "8BIM", and the signatures of other programs for the same structure.
 bool begins_resource(Bytes block, std::size_t at) {
   constexpr std::array<std::string_view, 5> kSignatures{"8BIM", "PHUT", "DCSR", "AgHg", "MeSa"};
   return std::ranges::any_of(kSignatures, [&](std::string_view name) { return stands_at(block, at, name); });
 }
 
-// The name of what a resource says of the image; empty: nothing, a setting of the editor or a copy of
-// metadata that is stored elsewhere.
+// Returns the name of image information that is lost; empty for editor settings and copies of other metadata.
 std::string_view name_of(std::uint32_t id, Bytes data) {
   constexpr std::uint32_t kThumbnail4 = 1033, kCopyrightFlag = 1034, kUrl = 1035, kThumbnail = 1036;
   if (id >= 2000 && id <= 2998) return "Photoshop paths";
@@ -46,7 +45,7 @@ bool for_each_photoshop_resource(std::span<const std::byte> block,
     if (at > block.size() || length > block.size() - at) return false;
     use(id, block.subspan(at, length));
     at += length;
-    // Some writers leave out the byte of padding.
+    // Some writers omit the padding byte.
     if (length % 2 != 0 && !begins_resource(block, at)) ++at;
   }
   return std::ranges::all_of(block.subspan(std::min(at, block.size())),
@@ -75,7 +74,7 @@ std::span<const std::byte> checked_iptc(std::span<const std::byte> datasets) {
     if (datasets.size() - at < kHeadBytes) fail_damaged("a dataset is cut off");
     std::size_t length = big_endian(datasets, at + 3, 2);
     std::size_t head = kHeadBytes;
-    if (length >= 0x8000) {  // an extended dataset: the length of its length
+    if (length >= 0x8000) {  // an extended dataset: the size of its length field
       const std::size_t length_bytes = length & 0x7FFF;
       if (length_bytes == 0 || length_bytes > kMostLengthBytes) fail_damaged("a dataset without a length");
       length = big_endian(datasets, at + head, length_bytes);

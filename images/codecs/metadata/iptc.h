@@ -12,20 +12,18 @@
 
 namespace imgpipe {
 
-// Calls `use` for each resource in a block of them. Returns false for a block that is damaged, after the
-// resources in front of the damage.
+// Calls `use` for each resource in a block. Stops and returns false at the first damage.
 bool for_each_photoshop_resource(
     std::span<const std::byte> block,
     const std::function<void(std::uint32_t id, std::span<const std::byte> data)>& use);
 
-// Takes IPTC from the resources of a file, and names the others that describe the image and are not read.
+// Reads IPTC from a file's Photoshop resources, and reports other resources that describe the image as lost.
 void find_photoshop_metadata(std::span<const std::byte> block, FoundMetadata& found);
 
-// The datasets, checked: each inside, and nothing but zeros after the last, which are cut off. Throws
-// Error(input): "damaged: ...".
+// Returns the datasets without trailing zeros. Throws Error(input) "damaged: ..." if the rest is invalid.
 [[nodiscard]] std::span<const std::byte> checked_iptc(std::span<const std::byte> datasets);
 
-// The Photoshop resource of these datasets.
+// Returns a Photoshop resource with these datasets.
 [[nodiscard]] std::vector<std::byte> iptc_resource(std::span<const std::byte> datasets);
 
 }  // namespace imgpipe

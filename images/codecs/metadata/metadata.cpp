@@ -7,7 +7,7 @@
 namespace imgpipe {
 namespace {
 
-// round(value * up / down), if it is from 1 to `most`.
+// Returns round(value / of * up / down) if it is within 1..most.
 std::optional<std::uint32_t> scaled(std::uint32_t value, std::uint32_t of, std::uint64_t up,
                                     std::uint64_t down, std::uint32_t most) {
   const std::uint64_t divisor = of * down;
@@ -40,7 +40,7 @@ std::int64_t Metadata::bytes() const {
   std::size_t bytes = icc.size() + exif.size() + xmp.size();
   for (const TiffMetadataField& field : fields) bytes += field.data.size();
   bytes += iptc.size();
-  constexpr std::size_t kHead = 32;  // of a chunk or segment
+  constexpr std::size_t kHead = 32;  // per chunk or segment
   for (const MetadataText& text : texts)
     bytes += kHead + text.keyword.size() + text.text.size() + text.language.size() +
              text.translated_keyword.size();

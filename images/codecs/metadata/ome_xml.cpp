@@ -19,7 +19,7 @@ using namespace std::string_view_literals;
   throw Error(ErrorKind::input, reason);
 }
 
-// A box of planes by Z, C and T; `count` of each from `first` on.
+// A box of planes by Z, C and T: on each axis `count` planes from `first`.
 struct Planes {
   std::array<std::uint32_t, 3> first{}, count{};
 };
@@ -96,7 +96,7 @@ class Adapting {
     if (const auto found = attribute(element, name)) edits_.remove(found->whole);
   }
 
-  // A root without UUID: that of its planes which the file's name stands with, or the only one.
+  // If the root has no UUID, uses the UUID next to the file's name, or the only one.
   void find_own_uuid() {
     own_uuid_ = root_uuid_;
     std::set<std::string_view> all;
@@ -137,7 +137,7 @@ class Adapting {
     }
   }
 
-  // The sizes of an image of which other planes are in other files.
+  // Reduces an image whose other planes are in other files.
   void reduce(std::size_t pixels, const std::vector<std::size_t>& own) {
     const Planes planes = box_of(pixels, own);
     const auto by_axis = [&](const std::string& prefix, std::size_t axis) { return prefix + kAxes[axis]; };
@@ -164,7 +164,7 @@ class Adapting {
       if (c - planes.first[1] >= planes.count[1]) edits_.remove(elements_[channels[c]]);
   }
 
-  // The planes that the file has of an image; they have to fill a box.
+  // Returns the planes of an image in this file, which must form a box.
   [[nodiscard]] Planes box_of(std::size_t pixels, const std::vector<std::size_t>& own) const {
     std::array<std::uint32_t, 3> sizes{};
     std::size_t most = 1;
@@ -182,7 +182,7 @@ class Adapting {
       std::array<std::uint32_t, 3> at{};
       for (std::size_t axis = 0; axis < kAxes.size(); ++axis)
         at[axis] = number(data, std::string("First") + kAxes[axis], 0);
-      // Without either number: all that follow, of which it is not known where they end.
+      // Without PlaneCount and IFD the element covers all following planes, whose number is unknown.
       const std::uint32_t count = number(data, "PlaneCount", value(data, "IFD") ? 1 : 0);
       if (count == 0) fail("describes other files");
       for (std::uint32_t i = 0; i < count && planes.size() <= most; ++i) {

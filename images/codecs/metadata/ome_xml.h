@@ -1,4 +1,4 @@
-// OME-XML (Open Microscopy Environment, OME-TIFF specification 6.0): what of it stays true of another file.
+// Adapts OME-XML (Open Microscopy Environment, OME-TIFF specification 6.0) to another file.
 #pragma once
 
 #include <string>
@@ -9,15 +9,14 @@ namespace imgpipe {
 
 struct AdaptedOmeXml {
   std::string text;
-  std::vector<std::string> lost;  // parts that were removed: "SignificantBits (sample values changed)"
+  std::vector<std::string> lost;  // removed parts: "SignificantBits (sample values changed)"
 };
 
-// Removes UUIDs, file names and what refers to other files: TiffData, images that are stored there. Of an
-// image whose planes stand in several files only those of this file stay, and its sizes become theirs.
-// `file_name`: of the file that was read, without directories, by which its planes are found where the root
-// has no UUID; may be empty. `revalued`: samples have other values now, so that SignificantBits goes too. The
-// text is not looked at where it has none of these, and well-formed afterwards if it was so before. Throws
-// Error(input) where it cannot be changed so that it is true; its text is short.
+// Removes UUIDs, file names and references to other files: TiffData, and images stored there. Reduces an
+// image whose planes are spread over several files to the planes of this file. `file_name`: the input's name
+// without directories, which identifies its planes if the root has no UUID; may be empty. `revalued`: sample
+// values changed, so SignificantBits is removed. Returns a text without any of these unparsed; otherwise
+// well-formed input stays well-formed. Throws Error(input) with a short reason if adapting fails.
 [[nodiscard]] AdaptedOmeXml adapt_ome_xml(std::string_view text, std::string_view file_name, bool revalued);
 
 }  // namespace imgpipe

@@ -79,7 +79,7 @@ void name_copies_in_exif(FoundMetadata& found) {
     if (block.had_xmp && found.xmp.empty()) found.lose("XMP (in EXIF)");
     if (block.had_profile && found.icc.empty()) found.lose("ICC profile (in EXIF)");
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::memory) throw;  // damaged EXIF is named as a whole
+    if (error.kind() == ErrorKind::memory) throw;  // damaged EXIF is reported as a whole
   }
 }
 

@@ -1,4 +1,4 @@
-// The character sets of texts in image files: Latin-1 (ISO 8859-1) and UTF-8.
+// Character sets of texts in image files: Latin-1 (ISO 8859-1) and UTF-8.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@ namespace imgpipe {
 
 [[nodiscard]] bool is_utf8(std::string_view text);
 [[nodiscard]] std::string utf8_of_latin1(std::string_view text);
-// `text` is UTF-8; nullopt where it has characters that Latin-1 has not.
+// `text` is UTF-8. Returns nullopt if a character is not in Latin-1.
 [[nodiscard]] std::optional<std::string> latin1_of_utf8(std::string_view text);
 
 }  // namespace imgpipe

@@ -65,7 +65,7 @@ class Scanner {
     open_.pop_back();
   }
 
-  // Attributes' values may hold '>'.
+  // Attribute values may contain '>'.
   void open() {
     const auto index = static_cast<std::uint32_t>(elements_.size());
     XmlElement element{.begin = static_cast<std::uint32_t>(at_),

@@ -22,7 +22,7 @@ unsigned byte_at(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
-// The bytes of the character at `at`; 0: it is none (RFC 3629), or one that XML does not allow.
+// Returns the length of the character at `at`; 0 if it is invalid UTF-8 (RFC 3629) or not allowed in XML.
 std::size_t character_bytes(std::string_view text, std::size_t at) {
   const unsigned first = byte_at(text, at);
   if (first < 0x80) return first >= 0x20 || kXmlSpaces.find(text[at]) != std::string_view::npos ? 1 : 0;
@@ -38,14 +38,13 @@ std::size_t character_bytes(std::string_view text, std::size_t at) {
   return character < kLeast[bytes] || character > 0x10FFFF || surrogate ? 0 : bytes;
 }
 
-// Elements that nest and end, an rdf:RDF among them.
+// Requires well-nested elements including rdf:RDF.
 void check_elements(std::string_view text) {
   const auto is_rdf = [text](const XmlElement& element) { return element.name(text) == "rdf:RDF"sv; };
   if (std::ranges::none_of(xml_elements(text), is_rdf)) fail_damaged("no rdf:RDF");
 }
 
-// Removes `<xmp:Thumbnails>...</xmp:Thumbnails>`, which does not nest in itself. Returns whether there was
-// one.
+// Removes `<xmp:Thumbnails>...</xmp:Thumbnails>`, which cannot nest. Returns whether there were any.
 bool drop_thumbnails(std::string& text) {
   const std::size_t bytes = text.size();
   constexpr std::string_view kBegin = "<xmp:Thumbnails"sv, kEnd = "</xmp:Thumbnails>"sv;
@@ -63,7 +62,7 @@ bool drop_thumbnails(std::string& text) {
   return text.size() < bytes;
 }
 
-// The offset of the digit of the next tiff:Orientation="6" or <tiff:Orientation>6</tiff:Orientation>.
+// Returns the offset of the digit in the next tiff:Orientation="6" or <tiff:Orientation>6</tiff:Orientation>.
 std::size_t next_orientation(std::string_view text, std::size_t at) {
   constexpr std::string_view kName = "tiff:Orientation"sv;
   while ((at = text.find(kName, at)) != std::string_view::npos) {
@@ -95,7 +94,7 @@ std::string_view packet_text(std::span<const std::byte> packet) {
 std::vector<std::byte> checked_xmp(std::span<const std::byte> packet, bool orientation_applied,
                                    std::vector<std::string>* removed) {
   std::string text(packet_text(packet));
-  // The trailing zero that some writers add.
+  // Some writers add trailing NULs.
   while (!text.empty() && text.back() == '\0') text.pop_back();
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t bytes = character_bytes(text, at);
@@ -107,7 +106,7 @@ std::vector<std::byte> checked_xmp(std::span<const std::byte> packet, bool orien
   if (removed != nullptr) *removed = std::move(appended);
   if (drop_thumbnails(text) && removed != nullptr) removed->emplace_back("XMP thumbnail");
   if (orientation_applied) reset_orientation(text);
-  check_elements(text);  // whatever was cut out of it
+  check_elements(text);  // again, after the removals
   std::vector<std::byte> checked;
   append_text(checked, text);
   return checked;

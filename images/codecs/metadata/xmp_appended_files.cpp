@@ -17,7 +17,7 @@ enum class Announces { gain_map, items, video };
 struct Namespace {
   std::string_view uri;
   Announces announces;
-  bool whole = true;  // all of its properties; of Google's camera only those of the video
+  bool whole = true;  // all of its properties; false: only those of the video (Google's camera)
 };
 
 constexpr std::array<Namespace, 7> kNamespaces{{
@@ -69,7 +69,7 @@ class Removal {
     return found == kNamespaces.end() ? nullptr : &*found;
   }
 
-  // Each prefix has one meaning throughout, else prefixes identify nothing.
+  // Maps prefixes to namespaces. Throws if a prefix has several meanings.
   void bind_prefixes() {
     for (const XmlElement& element : elements_) {
       for (const XmlAttribute& attribute : xml_attributes(text_, element)) {
@@ -82,7 +82,7 @@ class Removal {
     }
   }
 
-  // The namespace of a name that is to go; else nullptr.
+  // Returns the namespace of a property to remove; nullptr for others.
   [[nodiscard]] const Namespace* removed(std::string_view name) const {
     const std::size_t colon = name.find(':');
     if (colon == std::string_view::npos) return nullptr;

@@ -1,6 +1,5 @@
-// XMP properties that announce files appended to a JPEG: the gain map of an HDR image (Adobe Gain Map 1.0,
-// Ultra HDR Image Format 1.1), the video of a motion photo (Motion Photo Format 1.0), depth maps. A file made
-// from the image alone has none of them.
+// XMP properties that announce files appended to a JPEG, which outputs do not contain: HDR gain maps (Adobe
+// Gain Map 1.0, Ultra HDR Image Format 1.1), videos of motion photos (Motion Photo Format 1.0), depth maps.
 #pragma once
 
 #include <string>
@@ -8,12 +7,12 @@
 
 namespace imgpipe {
 
-// Names in FoundMetadata::lost.
+// A name in FoundMetadata::lost.
 inline constexpr const char* kGainMapName = "HDR gain map";
 
-// Removes these properties from a packet in which elements nest, and leaves all other bytes. Returns what
-// they announced: "HDR gain map", "motion photo video", "appended images". Throws Error(input) where they
-// cannot be told from other properties.
+// Removes these properties from a packet with nested elements and changes nothing else. Returns what they
+// announced: "HDR gain map", "motion photo video", "appended images". Throws Error(input) if they cannot be
+// distinguished from other properties.
 std::vector<std::string> remove_appended_files(std::string& packet);
 
 }  // namespace imgpipe

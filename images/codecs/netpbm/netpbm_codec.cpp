@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostHeaderBytes = std::size_t{1} << 20;
 
-// Of the kinds P1 to P6: whether it is that one, plain or raw.
+// Whether the magic number has the digit `plain` or `raw`.
 bool is_kind(Bytes beginning, char plain, char raw) {
   if (beginning.size() < 3 || !stands_at(beginning, 0, "P")) return false;
   const auto at = [&](std::size_t i) { return std::to_integer<char>(beginning[i]); };
@@ -37,7 +37,7 @@ bool is_ppm(Bytes beginning) {
   return is_kind(beginning, '3', '6');
 }
 
-// The two numbers behind the magic; white space and comments may stand before each.
+// Reads the two numbers after the magic number; white space and comments may precede each.
 FileClaim netpbm_claim(Bytes beginning) {
   constexpr std::int64_t kPlainBytes = 18;  // three samples of five digits and a space
   const Bytes bytes = beginning.first(std::min(beginning.size(), kMostHeaderBytes));
@@ -56,8 +56,7 @@ FileClaim netpbm_claim(Bytes beginning) {
   return claim;
 }
 
-// The comments of the header (netpbm.sourceforge.net/doc/pgm.html), but for our mark: a line each, without
-// the blanks around it.
+// Finds the header's comments (netpbm.sourceforge.net/doc/pgm.html) except our mark: one trimmed line each.
 FoundMetadata find_netpbm_metadata(std::span<const std::byte> file) {
   const bool bitmap = is_pbm(file);
   const Bytes bytes = file.first(std::min(file.size(), kMostHeaderBytes));
@@ -83,11 +82,11 @@ FoundMetadata find_netpbm_metadata(std::span<const std::byte> file) {
     while (at < bytes.size() && digit()) ++at;
   }
   if (at < bytes.size() && c() == '#') take_comment();
-  if (at < bytes.size()) found.add_comment(comment);  // else the header is not whole
+  if (at < bytes.size()) found.add_comment(comment);  // else the header is incomplete
   return found;
 }
 
-// A comment behind the signature (netpbm.sourceforge.net/doc/pgm.html), which the writer makes.
+// The writer puts the mark into a comment after the signature (netpbm.sourceforge.net/doc/pgm.html).
 Mark find_netpbm_mark(Bytes beginning) {
   constexpr std::string_view kComment = "\n# ";
   if (!stands_at(beginning, 2, kComment)) return Mark::none;

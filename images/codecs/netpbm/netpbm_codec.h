@@ -1,4 +1,4 @@
-// What the codec of the Netpbm formats gives to their rows (images/formats/codec_table.h says what each is).
+// The Netpbm codecs' entries in the codec table (images/formats/codec_table.h documents each).
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace imgpipe {
 
-// White space as these formats have it: the blank, and 9 to 13 of ASCII.
+// White space in these formats: the blank, and 9 to 13 in ASCII.
 [[nodiscard]] inline bool is_netpbm_space(unsigned c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
-// How many bytes of it the bytes begin with.
+// Returns the number of white-space bytes at the start.
 [[nodiscard]] inline std::size_t netpbm_spaces(Bytes bytes) {
   std::size_t spaces = 0;
   while (spaces < bytes.size() && is_netpbm_space(std::to_integer<unsigned>(bytes[spaces]))) ++spaces;
@@ -26,7 +26,7 @@ namespace imgpipe {
 [[nodiscard]] bool is_ppm(Bytes beginning);
 [[nodiscard]] FileClaim netpbm_claim(Bytes beginning);
 [[nodiscard]] std::unique_ptr<Reader> open_netpbm(Bytes file, const DecodeOptions& options);
-// Raw, with a sound header that ends within these bytes.
+// Whether the file is raw and its header is valid and ends within these bytes.
 [[nodiscard]] bool is_raw_netpbm(Bytes beginning, const DecodeOptions& options);
 [[nodiscard]] std::unique_ptr<Reader> open_netpbm_rows(const InputFile& file, const DecodeOptions& options);
 [[nodiscard]] std::unique_ptr<EndFinder> find_netpbm_end();

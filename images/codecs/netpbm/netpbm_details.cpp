@@ -1,4 +1,4 @@
-// How a Netpbm file is stored, by its magic number.
+// Describes how a Netpbm file is stored, from its magic number.
 #include <string>
 
 #include "images/codecs/codec_parts.h"

@@ -1,5 +1,5 @@
-// Where a PBM, PGM or PPM ends, plain or raw: any number of raw ones may follow one another in a file
-// (netpbm.sourceforge.net/doc). Headers are read as by netpbm_reader.cpp, which judges them.
+// Finds the end of a plain or raw PBM, PGM or PPM: a file may contain several raw ones
+// (netpbm.sourceforge.net/doc). Parses headers like netpbm_reader.cpp, which validates them.
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -30,7 +30,7 @@ class NetpbmEnd final : public EndFinder {
     if (!header_read_ && !read_header(image)) return false;
     if (kind_ > 3) return ends_at(image, at_ + raster_bytes());
     if (!count_samples(image)) {
-      // The last number may end with the file.
+      // The last number may end at the end of the file.
       if (!all || left_ != 1 || !in_sample_) return false;
     }
     return ends_at(image, at_);
@@ -52,7 +52,7 @@ class NetpbmEnd final : public EndFinder {
       if (at_ >= image.size()) return false;
       const char c = std::to_integer<char>(image[at_]);
       if (comment_) {
-        // A line's end is the white space that it is, too.
+        // The line end also counts as white space.
         comment_ = c != '\n' && c != '\r';
         if (comment_) ++at_;
       } else if (numbers_ < wanted_ && is_digit(c)) {
@@ -80,7 +80,7 @@ class NetpbmEnd final : public EndFinder {
   }
 
   void judge_header() {
-    constexpr std::int64_t kMostPixels = std::int64_t{1} << 40;  // more than --max-pixels takes
+    constexpr std::int64_t kMostPixels = std::int64_t{1} << 40;  // more than --max-pixels allows
     const auto [width, height, maxval] = number_;
     if (height > 0 && width > kMostPixels / height) fail_at_end("the image is too large");
     if (!is_bitmap() && (maxval < 1 || maxval > 65535))
@@ -93,20 +93,20 @@ class NetpbmEnd final : public EndFinder {
     return static_cast<std::size_t>(is_bitmap() ? (width + 7) / 8 * height : left_ * (maxval > 255 ? 2 : 1));
   }
 
-  // Whether the plain samples are all there.
+  // Returns whether all plain samples are there.
   bool count_samples(Bytes image) {
     for (; left_ > 0 && at_ < image.size(); ++at_) {
       const char c = std::to_integer<char>(image[at_]);
       if (comment_) {
         comment_ = c != '\n' && c != '\r';
-      } else if (kind_ == 1 && (c == '0' || c == '1')) {  // bits need no space between them
+      } else if (kind_ == 1 && (c == '0' || c == '1')) {  // bits need no separator
         --left_;
       } else if (kind_ != 1 && is_digit(c)) {
         in_sample_ = true;
       } else if (is_space(c) || c == '#') {
         left_ -= in_sample_ ? 1 : 0;
         in_sample_ = false;
-        if (left_ == 0) break;  // what follows is padding
+        if (left_ == 0) break;  // the rest is padding
         comment_ = c == '#';
       } else {
         fail_at_end("a sample is not a number");
@@ -120,7 +120,7 @@ class NetpbmEnd final : public EndFinder {
   bool header_read_ = false, comment_ = false;
   int wanted_ = 3, numbers_ = 0;
   std::array<std::int64_t, 3> number_{};  // width, height, maximum value
-  std::int64_t value_ = -1;               // of the number that is being read; -1: none
+  std::int64_t value_ = -1;               // of the current number; -1: none
   std::int64_t left_ = 0;                 // samples
   bool in_sample_ = false;
 };

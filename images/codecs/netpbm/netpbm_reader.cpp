@@ -1,6 +1,5 @@
-// The Netpbm formats PBM, PGM and PPM, plain (P1-P3) and raw (P4-P6), any maxval, to 8 or 16 bits
-// (netpbm.sourceforge.net/doc). Our own because stb_image 2.27 knows only P5 and P6, swaps the bytes of
-// 16-bit samples and ignores maxval.
+// Reads PBM, PGM and PPM, plain (P1-P3) and raw (P4-P6), with any maxval (netpbm.sourceforge.net/doc).
+// stb_image 2.27 supports only P5 and P6, swaps the bytes of 16-bit samples and ignores maxval.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -45,7 +44,7 @@ class NetpbmReader final : public Reader {
     header_.shape.sample = decoded_sample(header_.bits_per_sample, options.most_bits);
     most_ = static_cast<unsigned>(max_sample(header_.shape.sample));
     reciprocal_ = ((std::uint64_t{1} << kReciprocalBits) + maxval_ - 1) / maxval_;
-    // One white space ends the header; a comment may stand before it.
+    // One white-space character ends the header; a comment may precede it.
     if (position_ < bytes_.size() && current() == '#') {
       while (position_ < bytes_.size() && current() != '\n' && current() != '\r') ++position_;
     }
@@ -56,7 +55,7 @@ class NetpbmReader final : public Reader {
       row_bytes_ = bitmap ? (header_.shape.width + 7) / 8
                           : header_.shape.width * header_.shape.channels * (maxval_ > 255 ? 2 : 1);
     }
-    // A plain bitmap spends a byte a pixel, other plain samples two (a digit and a space but for the last).
+    // Plain bitmaps take a byte per pixel, other plain samples two (digit and space), except the last.
     const std::int64_t least = !plain_  ? row_bytes_ * header_.shape.height
                                : bitmap ? header_.shape.samples()
                                         : 2 * header_.shape.samples() - 1;
@@ -87,7 +86,7 @@ class NetpbmReader final : public Reader {
   }
 
  private:
-  // White space may stand behind an image (and between images, which are legal Netpbm: we take one).
+  // White space and further images may follow an image; the reader decodes one and reports the rest.
   void judge_what_follows(std::size_t end) {
     constexpr std::size_t kPieceBytes = std::size_t{1} << 16;
     const std::size_t count = file_bytes_ - end;
@@ -109,7 +108,7 @@ class NetpbmReader final : public Reader {
     warnings_.push_back(following_bytes(count, format_by_content(behind).has_value()));
   }
 
-  // Rows that lie in the file as they are to be, of a file that is not here: all of them at once.
+  // Reads all rows at once if the file is on disk and stores them exactly as requested.
   bool read_straight(const HostView& rows) {
     const bool as_stored = kind_ > 4 && maxval_ == most_ && rows.stride_bytes == rows.row_bytes();
     if (rest_ == nullptr || !as_stored) return false;
@@ -132,13 +131,13 @@ class NetpbmReader final : public Reader {
     }
   }
 
-  // Whole rows, as they are stored.
+  // The size of a window of whole stored rows.
   [[nodiscard]] std::size_t window_bytes() const {
     constexpr std::int64_t kWindowBytes = std::int64_t{1} << 18;
     return static_cast<std::size_t>(std::max<std::int64_t>(1, kWindowBytes / row_bytes_) * row_bytes_);
   }
 
-  // The stored bytes of the next row, as far as there are any.
+  // Returns the available stored bytes of the next row.
   Bytes take_stored_row() {
     const auto row_bytes = static_cast<std::size_t>(row_bytes_);
     if (rest_ == nullptr) {
@@ -149,7 +148,7 @@ class NetpbmReader final : public Reader {
     if (window_left_.size() < row_bytes) {
       window_.resize(window_bytes());
       window_left_ = Bytes(window_).first(rest_->read_at(static_cast<std::int64_t>(position_), window_));
-      // It was longer when it was opened.
+      // The file was longer when it was opened.
       if (window_left_.size() < row_bytes && !lenient_) fail("the file is truncated");
     }
     const Bytes row = window_left_.first(std::min(row_bytes, window_left_.size()));
@@ -170,7 +169,7 @@ class NetpbmReader final : public Reader {
     }
   }
 
-  // A decimal number within 0..2^31-1 at the current position; -1 when there is none.
+  // Parses a decimal number within 0..2^31-1 at the current position; -1 if there is none.
   std::int64_t number() {
     constexpr std::int64_t kMax = 0x7FFFFFFF;
     std::int64_t value = -1;
@@ -189,9 +188,8 @@ class NetpbmReader final : public Reader {
     return value;
   }
 
-  // (value * most + maxval / 2) / maxval, for value <= maxval. The dividend n is below 2^32, so n * r >> 48
-  // is n / maxval, r being 2^48 / maxval rounded up: r * maxval - 2^48 < 2^16, which times n is below 2^48;
-  // and n * r < 2^64.
+  // Returns (value * most + maxval / 2) / maxval for value <= maxval. The dividend n is below 2^32, and r is
+  // 2^48 / maxval rounded up, so (r * maxval - 2^48) * n < 2^48 and n * r >> 48 is n / maxval; n * r < 2^64.
   template <class T>
   [[nodiscard]] T scaled(unsigned value) const {
     const std::uint32_t dividend = value * most_ + maxval_ / 2;
@@ -214,7 +212,7 @@ class NetpbmReader final : public Reader {
     for (std::int64_t i = 0; i < count; ++i) {
       skip_space_and_comments();
       std::int64_t value = -1;
-      if (kind_ == 1) {  // bits need no space between them
+      if (kind_ == 1) {  // bits need no separator
         if (position_ < bytes_.size() && (current() == '0' || current() == '1')) {
           value = current() == '0' ? 1 : 0;  // 1 is black
           ++position_;
@@ -264,16 +262,16 @@ class NetpbmReader final : public Reader {
     }
   }
 
-  Bytes bytes_;  // the file, or its beginning
+  Bytes bytes_;  // the whole file, or its beginning
   const InputFile* rest_;
   std::size_t file_bytes_;
   bool lenient_;
-  std::vector<std::byte> window_;  // of the rest, and what of it was not given
+  std::vector<std::byte> window_;  // buffer of the rest of the file; window_left_: its unread part
   Bytes window_left_;
   unsigned kind_ = 0;  // the digit of P1..P6
   bool plain_ = false;
   unsigned maxval_ = 1;
-  unsigned most_ = 255;  // of the samples given
+  unsigned most_ = 255;  // maximum of the decoded samples
   static constexpr int kReciprocalBits = 48;
   std::uint64_t reciprocal_ = 0;
   std::int64_t row_bytes_ = 0;
@@ -294,7 +292,7 @@ std::unique_ptr<Reader> open_netpbm_rows(const InputFile& file, const DecodeOpti
 bool is_raw_netpbm(Bytes beginning, const DecodeOptions& options) {
   if (std::to_integer<char>(beginning[1]) < '4') return false;
   DecodeOptions header_only = options;
-  header_only.lenient = true;  // the pixels need not be here
+  header_only.lenient = true;  // the pixels are not in `beginning`
   try {
     const NetpbmReader reader(beginning, header_only, nullptr);
     return true;

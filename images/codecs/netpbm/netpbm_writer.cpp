@@ -1,4 +1,4 @@
-// Raw PGM and PPM of maximum value 255 or 65535 (netpbm.sourceforge.net/doc).
+// Writes raw PGM and PPM with maximum value 255 or 65535 (netpbm.sourceforge.net/doc).
 #include <algorithm>
 #include <utility>
 
@@ -44,16 +44,16 @@ class NetpbmWriter final : public Writer {
   [[nodiscard]] std::int64_t file_bytes() const {
     return static_cast<std::int64_t>(head_.size()) + shape_.bytes();
   }
-  // Of a part that is to take so many rows: few parts where rows come one by one, each of whole rows.
+  // Capacity of a part for writes of `rows` rows. Keeps the number of parts small if rows come one by one.
   [[nodiscard]] std::int64_t part_bytes(std::int64_t rows) const {
     constexpr std::int64_t kPartBytes = std::int64_t{1} << 20;
     const std::int64_t row_bytes = shape_.row_bytes();
     return static_cast<std::int64_t>(head_.size()) + std::max(rows, kPartBytes / row_bytes) * row_bytes;
   }
-  // Of the parts' list, and what they were not filled with.
+  // The list of parts and their unused capacity.
   [[nodiscard]] std::int64_t list_bytes() const { return 4096 + shape_.bytes() / 4096; }
 
-  // `rows`: how many are being written. Returns where they are now.
+  // Appends to the current or a new part; `rows`: rows in this write. Returns the position of the copy.
   std::byte* append(Bytes bytes, std::int64_t rows) {
     std::vector<std::byte>* part = file_.parts.empty() ? nullptr : &file_.parts.back();
     if (part == nullptr || part->capacity() - part->size() < bytes.size()) {
@@ -67,8 +67,8 @@ class NetpbmWriter final : public Writer {
 
   Shape shape_;
   std::string head_;
-  std::int64_t left_ = 0;  // bytes of the file that are not there yet
-  EncodedFile file_;       // what was not taken of it
+  std::int64_t left_ = 0;  // bytes of the file not yet written
+  EncodedFile file_;       // the parts not yet taken
 };
 
 }  // namespace

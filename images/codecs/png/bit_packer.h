@@ -1,4 +1,4 @@
-// Bits into bytes as deflate has them: the first bit lowest (RFC 1951, 3.1.1).
+// Packs bits into bytes as deflate does: first bit lowest (RFC 1951, 3.1.1).
 #pragma once
 
 #include <bit>
@@ -7,10 +7,10 @@
 
 namespace imgpipe {
 
-// Writes whole words: up to 8 bytes beyond the last bit are overwritten.
+// Writes whole words: overwrites up to 8 bytes after the last bit.
 class BitPacker {
  public:
-  // What may be put between two flushes.
+  // The most bits between two flushes.
   static constexpr unsigned kMostAtOnce = 56;
 
   explicit BitPacker(std::uint8_t* out) : out_(out) {}
@@ -19,7 +19,7 @@ class BitPacker {
     word_ |= value << (held_ & 63);
     held_ += bits;
   }
-  // Leaves fewer than 8 bits in hand.
+  // Leaves fewer than 8 bits pending.
   void flush() {
     static_assert(std::endian::native == std::endian::little);
     std::memcpy(out_, &word_, sizeof(word_));
@@ -31,7 +31,7 @@ class BitPacker {
     put(value, bits);
     flush();
   }
-  // Zeros up to a byte; returns where the next one goes.
+  // Pads with zeros to a byte; returns the next byte's position.
   std::uint8_t* fill_byte() {
     held_ = (held_ + 7) & ~7U;
     flush();

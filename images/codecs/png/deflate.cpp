@@ -1,5 +1,5 @@
-// ISA-L for speed (levels 0 to 3; at level 1 for what has matches only), zlib for size (4 to 9): libdeflate,
-// which would be faster there, cannot end a piece in a flush.
+// ISA-L for speed (levels 0 to 3; at level 1 only for strips with matches), zlib for size (4 to 9).
+// libdeflate would be faster than zlib, but cannot end a part in a flush.
 #include "images/codecs/png/deflate.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kLastIsalLevel = ISAL_DEF_MAX_LEVEL;
 constexpr int kHuffmanLevel = 1;  // strip_rule.h
-// Both libraries count what they are given in 32 bits.
+// Both libraries count their input in 32 bits.
 constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;
 constexpr std::size_t kStoredBytes = 32;
 constexpr std::size_t kMoreRoom = std::size_t{1} << 16;
@@ -37,7 +37,7 @@ std::size_t level_buffer_bytes(int level) {
 
 struct StripDeflater::State {
   explicit State(int chosen_level) : level(chosen_level) {
-    if (level == kHuffmanLevel) return;  // ISA-L with the first strip that is for it
+    if (level == kHuffmanLevel) return;  // the first strip that needs ISA-L makes it
     if (level <= kLastIsalLevel) {
       make_isal();
     } else if (deflateInit2(&zlib, level, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) !=
@@ -53,15 +53,15 @@ struct StripDeflater::State {
 
   void make_isal() {
     isal = std::make_unique<isal_zstream>();
-    // Not filled: the library clears what it looks at, for each strip; all of it is 300 KB.
+    // Uninitialised: for each strip the library clears the part that it uses. The whole is 300 KB.
     level_buffer = std::make_unique_for_overwrite<std::uint8_t[]>(level_buffer_bytes(level));
   }
 
-  // Room behind the `made` bytes: for all of a strip and more at first, for a little each time that was not
-  // enough. What ISA-L makes depends on where its room ends, so that follows from the strip alone.
+  // Returns `bytes` of space after the `made` bytes: at first for more than a whole strip, then kMoreRoom at
+  // a time. ISA-L's output depends on where its space ends, so these sizes depend on the strip alone.
   std::span<unsigned char> room(std::size_t made, std::size_t bytes) {
     if (out_bytes < made + bytes) {
-      if (made == 0) {  // what is there goes before more comes
+      if (made == 0) {  // frees the old memory before allocating more
         out.reset();
         out_bytes = 0;
       }
@@ -76,9 +76,8 @@ struct StripDeflater::State {
     return std::min(strip_bytes + strip_bytes / 8 + kMoreRoom, kMostAtOnce);
   }
 
-  // ISA-L 2.30, at the start of a stream without history, hashes what a register holds (an address) in place
-  // of the third byte, so that its output depends on where the stream lies in memory. So the first bytes are
-  // stored, and are the history of the others.
+  // Without history, ISA-L 2.30 hashes a register's content (an address) in place of a stream's third byte,
+  // so its output depends on the stream's address. So the first bytes are stored, and serve as history.
   std::size_t compress_isal(std::span<const std::byte> strip, bool last) {
     std::size_t next_room = first_room(strip.size());
     const std::span<const std::byte> head = strip.first(std::min(strip.size(), kStoredBytes));
@@ -90,7 +89,7 @@ struct StripDeflater::State {
     isal->level = static_cast<std::uint32_t>(level);
     isal->level_buf = level_buffer.get();
     isal->level_buf_size = static_cast<std::uint32_t>(level_buffer_bytes(level));
-    // The library takes its input through pointers to non-const and does not write to it.
+    // The library takes pointers to non-const but does not write through them.
     if (isal_deflate_set_dict(isal.get(), const_cast<unsigned char*>(chars(head.data())),
                               static_cast<std::uint32_t>(head.size())) != COMP_OK)
       throw Error(ErrorKind::memory, "ISA-L could not compress");
@@ -113,7 +112,7 @@ struct StripDeflater::State {
     return made;
   }
 
-  // By the rule of strip_rule.h.
+  // Follows the rule of strip_rule.h.
   std::size_t compress_huffman(std::span<const std::byte> bytes, bool last) {
     const std::span strip(chars(bytes.data()), bytes.size());
     const StripBlock block(count_tokens(strip));
@@ -124,7 +123,7 @@ struct StripDeflater::State {
       const std::size_t made = compress_isal(bytes, last);
       if (made < least) return made;
     }
-    // Pages that are not written are not there: no more than that, in steps.
+    // Allocates no more than this, in steps: pages that are never written take no memory.
     std::uint8_t* space =
         room(0, (least + StripBlock::kSlack + kMoreRoom - 1) / kMoreRoom * kMoreRoom).data();
     if (stored == least) {
@@ -178,7 +177,7 @@ StripDeflater::StripDeflater(int level) {
 }
 
 std::int64_t StripDeflater::working_bytes(std::int64_t strip_bytes, int level) {
-  // zlib's windows, hash chains and pending bytes; ISA-L's stream, with its own window.
+  // zlib's windows, hash chains and pending bytes; ISA-L's stream with its window.
   constexpr std::int64_t kZlibBytes = std::int64_t{512} << 10;
   const bool isal = level <= kLastIsalLevel;
   const std::int64_t library =
@@ -189,7 +188,7 @@ std::int64_t StripDeflater::working_bytes(std::int64_t strip_bytes, int level) {
     own = repeats_working_bytes(strip_bytes);
     if (strip_bytes >= static_cast<std::int64_t>(kLeastPairs)) own += sizeof(PairTable);
   }
-  // Where that is not enough it grows: the old room beside one of twice its size.
+  // If the space is too small it grows: the old one exists alongside one of twice the size.
   return library + own + (most_compressed_bytes(strip_bytes, level) > room ? 3 * room : room) + 64;
 }
 
@@ -214,7 +213,7 @@ std::span<const std::byte> StripDeflater::compress(std::span<const std::byte> st
 }
 
 std::vector<std::byte> zlib_header(int level) {
-  // CMF: deflate, 32 KiB. FLG: how hard it was tried, and what makes the pair a multiple of 31.
+  // CMF: deflate, 32 KiB. FLG: the compression effort, and check bits that make the pair a multiple of 31.
   constexpr unsigned kMethod = 0x78;
   const unsigned effort = level <= 1 ? 0 : level <= 5 ? 1 : level == 6 ? 2 : 3;
   unsigned flags = effort << 6;

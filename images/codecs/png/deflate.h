@@ -1,5 +1,4 @@
-// Strips of a zlib stream, each compressed by itself, so that they can be made in any order and on any
-// thread.
+// Compresses the strips of a zlib stream independently, in any order and on any thread.
 #pragma once
 
 #include <cstddef>
@@ -11,21 +10,21 @@
 
 namespace imgpipe {
 
-// Compresses one strip after another into pieces of one deflate stream (RFC 1951): every strip but the last
-// ends in a full flush, on a byte, and refers to nothing before it. The bytes depend on the strip and the
-// level alone. One thread uses it at a time.
+// Compresses strips into consecutive parts of a deflate stream (RFC 1951). All but the last end in a full
+// flush, on a byte boundary, and refer to nothing before them. The bytes depend on strip and level alone. Not
+// thread-safe: use one per thread.
 class StripDeflater {
  public:
-  // 1: by the rule of strip_rule.h; 0, 2, 3: ISA-L's levels; 4..9: zlib's. Throws Error(memory).
+  // Level 1: the rule of strip_rule.h; 0, 2, 3: ISA-L's levels; 4..9: zlib's. Throws Error(memory).
   explicit StripDeflater(int level);
   ~StripDeflater();
   StripDeflater(StripDeflater&&) noexcept;
   StripDeflater& operator=(StripDeflater&&) noexcept;
 
-  // The most bytes that one holds which compresses strips of so many.
+  // Returns the most bytes held while compressing strips of `strip_bytes`.
   [[nodiscard]] static std::int64_t working_bytes(std::int64_t strip_bytes, int level);
 
-  // Throws Error(memory). What is returned is used by the next call.
+  // The result is valid until the next call. Throws Error(memory).
   [[nodiscard]] std::span<const std::byte> compress(std::span<const std::byte> strip, bool last);
 
  private:
@@ -33,19 +32,18 @@ class StripDeflater {
   std::unique_ptr<State> state_;
 };
 
-// The most that a strip of so many bytes can become. Level 0 has one table of codes for all files, which
-// gives bytes that are rare in most up to 11 bits (noise: 1.23 of its size; 1.38 measured at the worst);
-// above it, what does not become smaller is stored, in blocks of at least 32 KiB with 5 bytes each.
+// Returns the most bytes that a strip can become. Level 0 has one code table for all files, with up to 11
+// bits for bytes that are usually rare (noise: 1.23 times its size; worst measured: 1.38). The other levels
+// store incompressible data, in blocks of at least 32 KiB with 5 bytes of overhead each.
 [[nodiscard]] std::int64_t most_compressed_bytes(std::int64_t strip_bytes, int level);
 
-// The two bytes before the first strip (RFC 1950), for a window of 32 KiB.
+// Returns the two bytes before the first strip (RFC 1950), for a window of 32 KiB.
 [[nodiscard]] std::vector<std::byte> zlib_header(int level);
 
-// Checksums as zlib and PNG define them; `before` is the value of what comes before, 1 (Adler) or 0 (CRC) at
-// the start.
+// Checksums as zlib and PNG define them; `before` is that of the preceding bytes, or 1 (Adler) or 0 (CRC).
 [[nodiscard]] std::uint32_t adler32_of(std::span<const std::byte> bytes, std::uint32_t before = 1);
 [[nodiscard]] std::uint32_t crc32_of(std::span<const std::byte> bytes, std::uint32_t before = 0);
-// The Adler-32 of two pieces in a row, of which the second has `bytes` bytes.
+// Returns the Adler-32 of two consecutive parts; the second has `bytes` bytes.
 [[nodiscard]] std::uint32_t adler32_joined(std::uint32_t first, std::uint32_t second, std::int64_t bytes);
 
 // "ISA-L 2.30.0, zlib 1.2.13".

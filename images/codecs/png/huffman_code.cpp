@@ -7,13 +7,12 @@
 namespace imgpipe {
 namespace {
 
-// How many leaves of Huffman's tree there are at each depth, all that are deeper than `most` counted there.
-// `weights`: of two leaves or more, ascending.
+// Counts the leaves of Huffman's tree by depth, at most `most`. `weights`: at least two, ascending.
 std::array<std::uint32_t, kMostCodeBits + 1> leaves_by_depth(std::span<const std::uint64_t> weights,
                                                              std::size_t most) {
   const std::size_t leaves = weights.size();
   std::array<std::uint64_t, kMostHuffmanSymbols> joined;
-  std::array<std::uint16_t, 2 * kMostHuffmanSymbols> parent;  // joined nodes stand behind the leaves
+  std::array<std::uint16_t, 2 * kMostHuffmanSymbols> parent;  // joined nodes follow the leaves
   join_nodes(weights.data(), static_cast<unsigned>(leaves), joined.data(), parent.data());
   std::array<std::uint16_t, 2 * kMostHuffmanSymbols> depth;
   std::array<std::uint32_t, kMostCodeBits + 1> count{};

@@ -1,4 +1,4 @@
-// The parts of huffman_lengths() (huffman_code.h) that follow one another step by step, for host and device.
+// The sequential steps of huffman_lengths() (huffman_code.h), for host and device.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,8 @@
 
 namespace imgpipe {
 
-// Step 2: joins the two lightest nodes until there is one. `weights`: of two leaves or more, ascending. Of
-// `joined` and `parent`: room for leaves - 1 and 2 * leaves - 2. Joined nodes stand behind the leaves; the
-// last one, 2 * leaves - 2, is the root.
+// Step 2: joins the two lightest nodes until one is left. `weights`: at least two, ascending. `joined` and
+// `parent` hold leaves - 1 and 2 * leaves - 2 nodes. Joined nodes follow the leaves; the root is last.
 template <class Weight>
 IMGPIPE_HOST_DEVICE inline void join_nodes(const Weight* weights, unsigned leaves, Weight* joined,
                                            std::uint16_t* parent) {
@@ -30,7 +29,7 @@ IMGPIPE_HOST_DEVICE inline void join_nodes(const Weight* weights, unsigned leave
   }
 }
 
-// Step 3. `count`: the leaves at each depth, 0 to `most`.
+// Step 3. `count`: leaves by depth, 0 to `most`.
 IMGPIPE_HOST_DEVICE inline void mend_over_full(std::uint32_t* count, unsigned most) {
   std::uint64_t used = 0;  // in units of 2^-most
   for (unsigned bits = 1; bits <= most; ++bits) used += std::uint64_t{count[bits]} << (most - bits);
@@ -43,8 +42,8 @@ IMGPIPE_HOST_DEVICE inline void mend_over_full(std::uint32_t* count, unsigned mo
   }
 }
 
-// The lengths of a block's codes as its header has them (strip_rule.h): calls add(symbol, extra bits, extra)
-// for one coded symbol after the other. `lengths`: in a row those of the literals and of the distances.
+// Encodes code lengths as in a block's header (strip_rule.h): calls add(symbol, extra bits, extra) for each
+// coded symbol. `lengths`: of the literals, then of the distances.
 template <class Add>
 IMGPIPE_HOST_DEVICE inline void code_lengths(const std::uint8_t* lengths, unsigned count, const Add& add) {
   for (unsigned i = 0; i < count;) {

@@ -43,7 +43,7 @@ std::size_t ZlibInflater::inflate(std::span<const std::byte>& in, std::span<std:
   if (finished()) return 0;
   const std::size_t given = std::min(in.size(), kMostInflatedAtOnce);
   const std::size_t room = std::min(out.size(), kMostInflatedAtOnce);
-  // The library takes its input through a pointer to non-const and does not write to it.
+  // The library takes a pointer to non-const but does not write through it.
   isal.next_in = reinterpret_cast<std::uint8_t*>(const_cast<std::byte*>(in.data()));
   isal.avail_in = static_cast<std::uint32_t>(given);
   isal.next_out = reinterpret_cast<std::uint8_t*>(out.data());
@@ -65,7 +65,7 @@ std::size_t ZlibInflater::inflate(std::span<const std::byte>& in, std::span<std:
       corrupt("no zlib stream");
   }
   in = in.subspan(given - isal.avail_in);
-  // What was read ahead of the end does not belong to the stream.
+  // Bytes read ahead past the end do not belong to the stream.
   if (finished() && isal.read_in_length >= 8) corrupt("more of it than there should be");
   return room - isal.avail_out;
 }

@@ -1,4 +1,4 @@
-// A zlib stream (RFC 1950) read piece by piece, by ISA-L.
+// Reads a zlib stream (RFC 1950) in parts, with ISA-L.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,13 @@ class ZlibInflater {
   ZlibInflater(const ZlibInflater&) = delete;
   ZlibInflater& operator=(const ZlibInflater&) = delete;
 
-  // Decompresses from the front of `in`, which it shortens by what it took, into `out`; returns how much it
-  // made. Less than out.size() means that `in` is used up or the stream has ended. Throws Error(input) for a
-  // stream that is corrupt, its Adler-32 included.
+  // Decompresses from the front of `in`, which it shortens, into `out`. Returns the bytes written: below
+  // out.size() if `in` is used up or the stream has ended. Throws Error(input) for a corrupt stream.
   [[nodiscard]] std::size_t inflate(std::span<const std::byte>& in, std::span<std::byte> out);
 
-  // The stream has ended and its checksum was right.
+  // Returns whether the stream has ended with a correct checksum.
   [[nodiscard]] bool finished() const noexcept;
 
-  // For another stream, from its beginning.
   void restart() noexcept;
 
  private:

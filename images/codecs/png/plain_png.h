@@ -1,4 +1,4 @@
-// The plain kind of PNG, which our own reader takes where libpng has judged what stands before the pixels.
+// Plain PNG files: libpng reads everything before the pixels, the built-in reader the pixels.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,18 @@
 
 namespace imgpipe {
 
-// Where the pixels of a PNG lie that open_plain_png() can read.
+// Where open_plain_png() finds the pixels.
 struct PlainPng {
-  std::size_t first_idat = 0;    // of the file: the length field of the first IDAT chunk
-  std::size_t end_of_idats = 0;  // behind the last of them
+  std::size_t first_idat = 0;    // offset of the first IDAT chunk
+  std::size_t end_of_idats = 0;  // offset just past the last IDAT chunk
 };
 
-// The pixels of a PNG whose first IDAT chunk is at `first_idat`, if the file is complete from there, its IDAT
-// chunks follow one another and are followed by IEND and chunks of the types `harmless` only (four letters
-// and a zero each); else nullopt.
+// Returns where the pixels are. Returns nullopt unless the file is complete from `first_idat` on, with
+// consecutive IDAT chunks, then only IEND and chunks of types in `harmless` (four letters and a zero each).
 [[nodiscard]] std::optional<PlainPng> plain_png(Bytes file, std::size_t first_idat,
                                                 std::span<const unsigned char> harmless);
-// Reads such a PNG whose samples are the rows' (8 or 16 bits), not interlaced, whose header `library` has
-// judged: a strict reader by libpng that has given no row yet.
+// Reads such a PNG, which is not interlaced and has the rows' samples (8 or 16 bits). `library`: a strict
+// libpng reader that has accepted the header and returned no row yet.
 [[nodiscard]] std::unique_ptr<Reader> open_plain_png(Bytes file, const PlainPng& plain,
                                                      std::unique_ptr<Reader> library);
 

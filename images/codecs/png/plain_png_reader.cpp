@@ -1,9 +1,8 @@
-// The fast way to read the plain kind of PNG: 8 bits a sample, or 16 that are to stay 16, grey or RGB, with
-// alpha or not, not interlaced. libpng has read and judged all that stands before the pixels; from the first
-// IDAT chunk on this reader takes over, with ISA-L's inflate. It checks the CRC of every chunk, the Adler-32,
-// no byte too few or too many. libpng is laxer behind the last pixel (it does not look into IDAT chunks that
-// begin there): what is not in perfect order there is left to its judgement, so that one file is never taken
-// by one reader and refused by the other.
+// A fast reader of plain PNG: 8 bits a sample, or 16 that stay 16, grey or RGB, with or without alpha, not
+// interlaced. libpng has accepted everything before the pixels; from the first IDAT chunk on, this reader
+// decompresses with ISA-L. It checks every chunk's CRC, the Adler-32, and the exact number of bytes. libpng
+// is less strict after the last pixel: it ignores IDAT chunks that begin there. If anything is irregular
+// there, libpng decides, so that both readers accept the same files.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -20,7 +19,7 @@
 namespace imgpipe {
 namespace {
 
-// Decompressed at a time: in the second cache when its rows are unfiltered.
+// Bytes decompressed at a time: still in the L2 cache when their rows are unfiltered.
 constexpr std::size_t kInflatedBytes = std::size_t{1} << 18;
 
 class PlainPngReader final : public Reader {
@@ -37,7 +36,7 @@ class PlainPngReader final : public Reader {
     left_ = (row_bytes_ + 1) * static_cast<std::uint64_t>(header_.shape.height);
   }
 
-  // Its own buffers, or those with which libpng is asked at the end.
+  // This reader's buffers, or those of libpng's check at the end.
   [[nodiscard]] std::int64_t working_bytes(bool) const override {
     constexpr std::int64_t kTableBytes = std::int64_t{96} << 10;  // ISA-L's
     const auto row = static_cast<std::int64_t>(row_bytes_);
@@ -53,11 +52,11 @@ class PlainPngReader final : public Reader {
     const auto row = [&](std::int64_t y) { return reinterpret_cast<std::uint8_t*>(rows.row(y)); };
     for (std::int64_t y = 0; y < rows.height; ++y) {
       const std::uint8_t* filtered = next_filtered_row();
-      // The row above may be in the band before, which is the caller's no more.
+      // The row above may be among the rows of the previous call, which may be gone.
       const std::uint8_t* above = y == 0 ? first_above_.data() : row(y - 1);
       if (!unfilter_png_row(filtered[0], filtered + 1, above, row_bytes_, pixel_bytes, row(y)))
         fail("a filter that does not exist");
-      // In the file's byte order for as long as the row below needs it.
+      // A row keeps the file's byte order while the row below needs it.
       if (y > 0) from_big_endian(rows.rows(y - 1, 1));
     }
     if (rows.height == 0) return;
@@ -77,7 +76,7 @@ class PlainPngReader final : public Reader {
   }
 
  private:
-  // No more than the image has: clearing the rest would cost a tiny one more than its pixels.
+  // At most the image's size: clearing more would cost a tiny image more than its pixels.
   [[nodiscard]] std::size_t inflated_bytes() const {
     const std::uint64_t all = (row_bytes_ + 1) * static_cast<std::uint64_t>(header_.shape.height);
     return std::max<std::size_t>(std::min<std::uint64_t>(kInflatedBytes, all), row_bytes_ + 1);
@@ -98,7 +97,7 @@ class PlainPngReader final : public Reader {
     fail("the file is truncated");
   }
 
-  // Throws what libpng says of the whole file, if it refuses it.
+  // Throws libpng's error if libpng rejects the file.
   void ask_library() {
     Image row({header_.shape.width, 1, header_.shape.channels, header_.shape.sample});
     for (std::int64_t y = 0; y < header_.shape.height; ++y) library_->read_rows(row.untyped_view());
@@ -112,9 +111,9 @@ class PlainPngReader final : public Reader {
     if (!has_right_crc(file_, chunk)) fail("CRC error");
   }
 
-  // The data of the next IDAT chunk behind what is left, which must be nothing but for empty chunks.
+  // Moves on to the next IDAT chunk; fails unless the current one is used up.
   void take_chunk() {
-    const PngChunk chunk = *png_chunk_at(file_, next_chunk_);  // plain_png() saw that it is there
+    const PngChunk chunk = *png_chunk_at(file_, next_chunk_);  // plain_png() has checked that it exists
     check_crc(chunk);
     if (!data_.empty()) fail("data behind the end of the pixels");
     data_ = chunk.data(file_);
@@ -140,14 +139,14 @@ class PlainPngReader final : public Reader {
     return made;
   }
 
-  // Type byte and bytes of the next row.
+  // Returns the filter type byte and the bytes of the next row.
   const std::uint8_t* next_filtered_row() {
     const std::size_t wanted = row_bytes_ + 1;
     if (filled_ - used_ < wanted) {
       std::memmove(inflated_.data(), inflated_.data() + used_, filled_ - used_);
       filled_ -= used_;
       used_ = 0;
-      // Not more than the image has: what comes behind it is looked at in finish().
+      // No more than the image has; finish() checks what follows.
       const std::size_t room = std::min<std::uint64_t>(inflated_.size() - filled_, left_ - filled_);
       filled_ += inflate(std::span(inflated_).subspan(filled_, room));
       if (filled_ < wanted) fail("not enough compressed data");
@@ -159,17 +158,17 @@ class PlainPngReader final : public Reader {
   }
 
   Bytes file_;
-  std::unique_ptr<Reader> library_;  // libpng's, at the first row
-  std::int64_t library_bytes_ = 0;   // that it would hold
+  std::unique_ptr<Reader> library_;  // libpng's, before its first row
+  std::int64_t library_bytes_ = 0;   // working_bytes() of library_
   std::size_t next_chunk_;
   std::size_t end_of_idats_;
-  Bytes data_;  // of the chunk in hand, not yet decompressed
+  Bytes data_;  // of the current chunk, not yet decompressed
   std::size_t row_bytes_;
-  std::vector<std::uint8_t> first_above_;  // the last row given
+  std::vector<std::uint8_t> first_above_;  // the last row returned
   ZlibInflater inflater_;
   std::vector<std::byte> inflated_;
-  std::size_t used_ = 0, filled_ = 0;  // of inflated_
-  std::uint64_t left_ = 0;             // bytes of rows not yet given
+  std::size_t used_ = 0, filled_ = 0;  // offsets in inflated_
+  std::uint64_t left_ = 0;             // bytes of rows not yet returned
 };
 
 }  // namespace
@@ -178,13 +177,13 @@ std::optional<PlainPng> plain_png(Bytes file, std::size_t first_idat,
                                   std::span<const unsigned char> harmless) {
   PlainPng plain{first_idat, first_idat};
   std::optional<PngChunk> chunk = png_chunk_at(file, first_idat);
-  // The stream's window must be the library's own: a smaller one bounds distances, which only zlib checks.
+  // The stream's window must be as large as ISA-L's: a smaller one limits distances, which only zlib checks.
   if (!chunk || chunk->length < 2 || file[first_idat + 8] != std::byte{0x78}) return std::nullopt;
   while (chunk && is_png_type(file, *chunk, "IDAT")) {
     plain.end_of_idats = chunk->end();
     chunk = png_chunk_at(file, chunk->end());
   }
-  // Behind the pixels: nothing that libpng would look into.
+  // After the pixels, only chunks that libpng ignores may follow.
   for (; chunk; chunk = png_chunk_at(file, chunk->end())) {
     if (is_png_type(file, *chunk, "IEND")) return chunk->length == 0 ? std::optional(plain) : std::nullopt;
     bool known = false;

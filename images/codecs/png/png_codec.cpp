@@ -17,7 +17,7 @@ using namespace std::string_view_literals;
 
 constexpr std::string_view kSoftware = "Software\0"sv;
 
-// Behind the chunk IEND.
+// Finds the end of the chunk IEND.
 class PngEnd final : public EndFinder {
  public:
   bool find(Bytes image, bool /*all*/) override {
@@ -44,7 +44,7 @@ class PngEnd final : public EndFinder {
     });
   }
 
-  std::size_t at_ = 8;  // of the next chunk, or the end
+  std::size_t at_ = 8;  // offset of the next chunk, or the end
   bool last_ = false;
 };
 
@@ -78,7 +78,7 @@ void add_png_mark(std::vector<std::byte>& file, const Mark& mark) {
   if (mark != Mark::none) insert_bytes(file, kPngHead, png_mark(mark));
 }
 
-// Chunk by chunk up to the pixels.
+// Searches the chunks before the pixels.
 Mark find_png_mark(Bytes beginning) {
   for (std::size_t at = 8; at + 8 <= beginning.size();) {
     const std::size_t length = big_endian(beginning, at, 4);

@@ -1,4 +1,4 @@
-// What the codec of PNG gives to its row (images/formats/codec_table.h says what each is).
+// The PNG codec's entries in the codec table (images/formats/codec_table.h documents each).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// How a PNG is stored, by its chunks (PNG specification, 3rd edition, clause 11.2.1).
+// Describes how a PNG is stored, from its chunks (PNG specification, 3rd edition, clause 11.2.1).
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -24,7 +24,7 @@ std::string name_of(std::uint32_t code, std::span<const Code> names, const char*
   return found == names.end() ? what + (" " + std::to_string(code)) : std::string(found->second);
 }
 
-// By the codes of ITU-T H.273 that pictures have; all four follow, as they are stored.
+// Names the codes of ITU-T H.273 that images use, followed by all four as stored.
 std::string cicp_text(Bytes data) {
   constexpr std::array<Code, 4> kPrimaries{{{1, "BT.709 primaries"},
                                             {9, "BT.2020 primaries"},
@@ -38,7 +38,7 @@ std::string cicp_text(Bytes data) {
   return text + ")";
 }
 
-// A number that is stored times 100,000: "0.45455".
+// Formats a number that is stored times 100,000: "0.45455".
 std::string gamma_text(std::uint32_t stored) {
   std::string digits = std::to_string(stored);
   digits.insert(0, digits.size() < 6 ? 6 - digits.size() : 0, '0');
@@ -48,7 +48,7 @@ std::string gamma_text(std::uint32_t stored) {
   return "gamma " + digits;
 }
 
-// The first of cICP, iCCP, sRGB and gAMA that is there counts (clause 4.3); iCCP is told as a profile.
+// The first of cICP, iCCP, sRGB and gAMA counts (clause 4.3); iCCP is reported as a profile.
 std::string color_space_of(Bytes file) {
   const auto data_of = [&](const char* type) {
     for (auto chunk = png_chunk_at(file, kPngSignatureBytes); chunk && !is_png_type(file, *chunk, "IDAT");
@@ -97,7 +97,7 @@ FileDetails describe_png(Bytes file) {
   return details;
 }
 
-// Of chunks of pixels no more than where they end.
+// Skips the data of IDAT chunks.
 void load_png_chunks(FileFront& front) {
   const Bytes file = front.bytes();
   front.load(0, kPngSignatureBytes);
@@ -105,7 +105,7 @@ void load_png_chunks(FileFront& front) {
     front.load(at, kPngChunkOverhead);
     const auto chunk = png_chunk_at(file, at);
     if (!chunk) {
-      front.load(at, std::size_t{64} << 10);  // of a file that is cut here
+      front.load(at, std::size_t{64} << 10);  // the file is truncated here
       return;
     }
     if (!is_png_type(file, *chunk, "IDAT")) front.load(at, chunk->end() - at);

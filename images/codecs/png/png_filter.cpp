@@ -20,7 +20,7 @@ using V8 = hn::Vec<D8>;
 
 enum Filter : std::uint8_t { kNone, kSub, kUp, kAverage, kPaeth, kFilters };
 
-// The four bytes that a residual is made of: x, a to its left, b above it, c above a.
+// The four bytes of a residual: x, a to its left, b above it, c above a.
 struct Neighbours {
   V8 x, a, b, c;
 };
@@ -29,12 +29,11 @@ HWY_INLINE V8 distance(V8 p, V8 q) {
   return hn::Or(hn::SaturatedSub(p, q), hn::SaturatedSub(q, p));
 }
 
-// The neighbour nearest to a + b - c; a before b before c where distances are equal.
+// Returns the neighbour nearest to a + b - c; on ties a before b before c.
 HWY_INLINE V8 paeth_predictor(V8 a, V8 b, V8 c) {
   const V8 to_a = distance(b, c);
   const V8 to_b = distance(a, c);
-  // The distance to c is |to_a - to_b| where c lies strictly between a and b; elsewhere it is to_a + to_b,
-  // which never wins.
+  // The distance to c is |to_a - to_b| if c is strictly between a and b, else to_a + to_b, which never wins.
   const auto beside = hn::Or(hn::Eq(hn::Min(c, hn::Min(a, b)), c), hn::Eq(hn::Max(c, hn::Max(a, b)), c));
   const V8 to_c = hn::IfThenElse(beside, hn::Set(D8(), 255), distance(to_a, to_b));
   const auto b_wins = hn::Eq(hn::Min(to_b, to_c), to_b);
@@ -55,7 +54,7 @@ HWY_INLINE V8 residual(const Neighbours& n) {
   return n.x;
 }
 
-// Absolute values of the first `count` signed bytes, summed in groups of eight.
+// Sums the absolute values of the first `count` signed bytes in groups of eight.
 HWY_INLINE auto magnitudes(V8 v, std::size_t count) {
   const D8 d;
   const hn::RebindToSigned<D8> di;
@@ -63,9 +62,8 @@ HWY_INLINE auto magnitudes(V8 v, std::size_t count) {
   return hn::SumsOf8(count == hn::Lanes(d) ? magnitude : hn::IfThenElseZero(hn::FirstN(d, count), magnitude));
 }
 
-// Calls use(at, count, neighbours) for one vector after the other; its first `count` bytes are the row's,
-// from `at` on. The row's ends are copied out, with zeros around them, so that whole vectors can be read
-// everywhere.
+// Calls use(at, count, neighbours) for each vector; its first `count` bytes are the row's from `at` on.
+// Copies the row's ends to buffers padded with zeros, so that whole vectors can be read everywhere.
 template <class Use>
 HWY_INLINE void for_each_vector(const std::uint8_t* row, const std::uint8_t* above, std::size_t size,
                                 std::size_t pixel_bytes, const Use& use) {

@@ -1,5 +1,5 @@
-// PNG's row filters (PNG specification, third edition, 9), one row a call: the encoder's side in SIMD, the
-// decoder's, where a byte needs the one before it, byte by byte.
+// PNG's row filters (PNG specification, third edition, 9), one row per call. Filtering uses SIMD;
+// unfiltering, where a byte needs the one before it, works byte by byte.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 namespace imgpipe {
 
 // Writes the filter type byte and then the filtered row: 1 + size bytes to `out`.
-//   row    `size` bytes of `pixel_bytes` (1..4, 6 or 8) each
-//   above  the row above it, or nullptr where that must not be used: then only None and Sub are tried
-// The type is the one of None, Sub, Up, Average and Paeth whose residuals, read as signed bytes, have the
-// least sum of absolute values (the heuristic of the specification, 12.7); the first of equals.
+//   row    `size` bytes, `pixel_bytes` (1..4, 6 or 8) per pixel
+//   above  the row above it, or nullptr if it must not be used: then only None and Sub are tried
+// Chooses the first of None, Sub, Up, Average and Paeth whose residuals, as signed bytes, have the least sum
+// of absolute values (the heuristic of the specification, 12.7).
 void filter_png_row(const std::uint8_t* row, const std::uint8_t* above, std::size_t size,
                     std::size_t pixel_bytes, std::uint8_t* out);
 
-// The inverse: `filtered` holds `size` bytes without the type byte, `above` is the finished row above (zeros
-// for the first). Writes `size` bytes to `out`, which overlaps neither. False for a type above 4.
+// The inverse: `filtered` holds `size` bytes without the type byte, `above` the unfiltered row above (zeros
+// for the first). Writes `size` bytes to `out`, which overlaps neither. False: type above 4.
 [[nodiscard]] bool unfilter_png_row(unsigned type, const std::uint8_t* filtered, const std::uint8_t* above,
                                     std::size_t size, std::size_t pixel_bytes, std::uint8_t* out);
 

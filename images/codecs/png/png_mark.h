@@ -1,4 +1,4 @@
-// The mark of a PNG: a tEXt chunk "Software" behind IHDR (PNG specification, third edition, 11.3.3.1).
+// The mark of a PNG: a tEXt chunk "Software" after IHDR (PNG specification, third edition, 11.3.3.1).
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,6 @@
 
 namespace imgpipe {
 
-// The whole chunk.
 [[nodiscard]] std::vector<std::byte> png_mark(const Mark& mark);
 
 }  // namespace imgpipe

@@ -1,5 +1,5 @@
-// The metadata in a PNG's chunks (PNG specification, 3rd edition, clause 11.3; XMP Specification Part 3):
-// iCCP, eXIf, pHYs, iTXt of the keyword XML:com.adobe.xmp, and texts (png_texts.h).
+// Metadata in a PNG's chunks (PNG specification, 3rd edition, clause 11.3; XMP Specification Part 3): iCCP,
+// eXIf, pHYs, iTXt with the keyword XML:com.adobe.xmp, and texts (png_texts.h).
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -20,7 +20,7 @@ namespace {
 using namespace std::string_view_literals;
 using Bytes = std::span<const std::byte>;
 
-// Name, zero, method 0, stream. A byte that is no profile where there is none to be had, so that it is told.
+// Name, zero, method 0, stream. Damaged: one byte, which is not a profile, so that it is reported.
 std::vector<std::byte> profile_of(Bytes data) {
   const std::size_t method = after_png_string(data, 0);
   std::optional<std::vector<std::byte>> profile;
@@ -50,10 +50,10 @@ std::vector<std::byte> resolution_data(const Resolution& resolution) {
   return data;
 }
 
-// Names a chunk that is not read and says something of the image; empty: it does not.
+// Returns the name of a chunk that is not read but describes the image; empty for others.
 std::string unread_chunk(std::string_view type) {
-  // Critical chunks; frames, which the reader counts; chunks of colours; hints for showing the image; the
-  // time of the last change; hints for the writing program alone.
+  // Critical chunks; frames, which the reader counts; colours; display hints; the time of the last change;
+  // hints for the writing program alone.
   constexpr std::array kSilent{"IHDR"sv, "PLTE"sv, "tRNS"sv, "acTL"sv, "fcTL"sv, "fdAT"sv,
                                "sRGB"sv, "gAMA"sv, "cHRM"sv, "bKGD"sv, "hIST"sv, "sBIT"sv,
                                "sPLT"sv, "tIME"sv, "iDOT"sv, "vpAg"sv};
@@ -63,7 +63,7 @@ std::string unread_chunk(std::string_view type) {
   return std::string(type) + " chunk";
 }
 
-// gAMA and cHRM where they count and are not those of sRGB (clauses 4.3, 11.3.2.1 and 11.3.2.2).
+// gAMA and cHRM if they apply and differ from those of sRGB (clauses 4.3, 11.3.2.1 and 11.3.2.2).
 class ColorChunks {
  public:
   void take(std::string_view type, Bytes data) {

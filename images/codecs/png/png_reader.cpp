@@ -1,8 +1,8 @@
-// PNG by libpng: every colour type and depth, interlaced, tRNS; orientation from eXIf. Pixels of the plain
-// kind are left to plain_png_reader.cpp. Samples of 16 bits come as they are, or scaled to 8.
+// Reads PNG with libpng: every colour type and depth, interlaced, tRNS; orientation from eXIf or XMP. Leaves
+// the pixels of plain files to plain_png_reader.cpp. Samples of 16 bits stay as they are or are scaled to 8.
 //
-// libpng reports errors by jumping back into the function of this file that called it. Those functions
-// hold no object with a destructor.
+// libpng reports errors by jumping back into the function of this file that called it. Those functions hold
+// no object with a destructor.
 #include <bit>
 #include <csetjmp>
 #include <cstdio>
@@ -26,25 +26,25 @@
 namespace imgpipe {
 namespace {
 
-// deflate cannot make data smaller than this (RFC 1951: 258 bytes in 2 bits).
+// deflate's best compression (RFC 1951: 258 bytes in 2 bits).
 constexpr std::int64_t kBestDeflateRatio = 1032;
 
-// zlib's window and state, and what libpng reads ahead; what png_stream_fault() takes is more.
+// zlib's window and state with libpng's read-ahead, or the larger buffers of png_stream_fault().
 constexpr std::int64_t kInflateBytes = std::int64_t{192} << 10;
 
-// Metadata that changes no pixel here is skipped unread, so that it can neither inflate nor warn.
+// Metadata that changes no pixel is skipped unread, so that it can neither inflate nor warn.
 constexpr png_byte kSkippedChunks[] =
     "bKGD\0cHRM\0gAMA\0hIST\0iCCP\0iTXt\0oFFs\0pCAL\0pHYs\0sBIT\0sCAL\0sPLT\0sRGB\0tEXt\0tIME\0zTXt";
 constexpr int kSkippedChunkCount = static_cast<int>(sizeof kSkippedChunks / 5);
 
 struct PngState {
   Bytes bytes;
-  std::size_t position = 0;              // strict
-  std::optional<PngSmallIdats> lenient;  // else the bytes come from there
+  std::size_t position = 0;              // if strict
+  std::optional<PngSmallIdats> lenient;  // otherwise, the source of the bytes
   bool strict = true;
-  bool no_memory = false;  // whatever libpng makes of it
+  bool no_memory = false;  // an allocation failed, whatever libpng reports
   long warnings = 0;
-  std::int64_t rows_arrived = 0;  // with count_row
+  std::int64_t rows_arrived = 0;  // counted by count_row()
   char message[160] = {};
   char first_warning[160] = {};
 };
@@ -53,8 +53,8 @@ PngState* state_of(png_structp png) {
   return static_cast<PngState*>(png_get_error_ptr(png));
 }
 
-// libpng names the chunk in front of its message. Where that is none of PNG's own names it is four bytes of
-// the file, and a reason holds no byte of the file.
+// libpng's message begins with the name of the chunk. If it is not one of PNG's names, it is four bytes of
+// the file, which a reason must not contain.
 void copy_reason(char* to, std::size_t size, png_const_charp text) {
   constexpr const char* kNames[] = {"IHDR", "PLTE", "IDAT", "IEND", "tRNS", "eXIf", "bKGD", "cHRM",
                                     "gAMA", "hIST", "iCCP", "iTXt", "oFFs", "pCAL", "pHYs", "sBIT",
@@ -102,8 +102,7 @@ void on_read(png_structp png, png_bytep out, png_size_t count) {
   state->position += count;
 }
 
-// A transform that changes nothing: a row has been decompressed and unfiltered, and is the caller's from here
-// on.
+// A transform that changes nothing: from here on the row is decompressed, unfiltered and the caller's.
 void count_row(png_structp png, png_row_infop, png_bytep) {
   ++state_of(png)->rows_arrived;
 }
@@ -132,10 +131,9 @@ class PngReader final : public WholeImageReader {
     }
   }
 
-  // Where the pixels lie, if open_plain_png() can read them: nothing to expand, to scale or to put in order.
-  // Before the first row.
+  // Returns where the pixels are if open_plain_png() can read them. Call it before the first row.
   [[nodiscard]] std::optional<PlainPng> plain() const {
-    constexpr std::size_t kChunkHeaderBytes = 8;  // libpng has read that of the first IDAT chunk
+    constexpr std::size_t kChunkHeaderBytes = 8;  // libpng has read the first IDAT chunk's
     const int color_type = png_get_color_type(png_, info_);
     const bool as_stored = header_.bits_per_sample == 8 * bytes_per_sample(header_.shape.sample);
     if (!state_.strict || header_.progressive || !as_stored || has_tables_) return std::nullopt;
@@ -147,7 +145,7 @@ class PngReader final : public WholeImageReader {
   PngReader(const PngReader&) = delete;
   PngReader& operator=(const PngReader&) = delete;
 
-  // libpng holds two rows, of up to 16 bits a sample; all passes over an interlaced image are made at once.
+  // libpng holds two rows, of up to 16 bits a sample; an interlaced image is decoded at once.
   [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
     const std::int64_t sample_bytes = header_.bits_per_sample == 16 ? 2 : 1;
     const std::int64_t row_bytes = (header_.shape.width + 8) * header_.shape.channels * sample_bytes;
@@ -163,9 +161,9 @@ class PngReader final : public WholeImageReader {
     if (damaged_ || !try_read_rows(view)) give_missing(view);
   }
 
-  // Of an interlaced file.
+  // Decodes an interlaced file.
   void decode(HostView whole) override {
-    // Under --lenient a pixel that no pass reached must be mid-grey.
+    // Under --lenient, a pixel that no pass reaches must be mid-grey.
     if (!state_.strict) fill_missing(whole);
     if (try_read_passes(whole)) return;
     if (state_.strict || state_.no_memory) fail();
@@ -200,7 +198,7 @@ class PngReader final : public WholeImageReader {
   bool try_read_header() {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     png_set_read_fn(png_, &state_, on_read);
-    png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // our own limit is --max-pixels
+    png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // --max-pixels is the limit
     png_set_chunk_malloc_max(png_, 8'000'000);
     png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, kSkippedChunks, kSkippedChunkCount);
     png_read_info(png_, info_);
@@ -218,7 +216,7 @@ class PngReader final : public WholeImageReader {
                      decoded_sample(header_.bits_per_sample, most_bits)};
   }
 
-  // What rows are to be like; libpng makes its row buffers.
+  // Sets the format of rows; libpng allocates its row buffers.
   bool try_start() {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     if (!is_wide(header_.shape.sample)) {
@@ -230,7 +228,7 @@ class PngReader final : public WholeImageReader {
     if (header_.progressive) png_set_interlace_handling(png_);
     if (!state_.strict) {
 #ifdef PNG_IGNORE_ADLER32  // libpng 1.6.38
-      // With a wrong Adler-32 the row would be lost that is decompressed last; see finish().
+      // A wrong Adler-32 would lose the row that is decompressed last; finish() reports it.
       png_set_option(png_, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
 #endif
       png_set_read_user_transform_fn(png_, count_row);
@@ -241,7 +239,7 @@ class PngReader final : public WholeImageReader {
     return true;
   }
 
-  // What libpng does not say, or not before the pixels.
+  // Reads what libpng does not report, or not before the pixels.
   void read_chunk_facts() {
     const PngFacts facts = read_png_facts(file_);
     header_.orientation = exif_orientation(facts.exif);
@@ -259,7 +257,7 @@ class PngReader final : public WholeImageReader {
     return true;
   }
 
-  // --lenient: the rows that could not be read, one that broke off included, become mid-grey.
+  // --lenient: makes rows that could not be read, or only in part, mid-grey.
   void give_missing(const HostView& rows) {
     if (state_.strict || state_.no_memory) fail();
     const std::int64_t first = damaged_ ? 0 : state_.rows_arrived;
@@ -285,7 +283,7 @@ class PngReader final : public WholeImageReader {
     return reinterpret_cast<png_bytep>(rows.row(y));
   }
 
-  // The bytes of the picture before compression.
+  // Returns the bytes of the image before compression.
   [[nodiscard]] std::int64_t raw_bytes() const {
     const std::int64_t bits = std::int64_t{png_get_channels(png_, info_)} * png_get_bit_depth(png_, info_);
     const std::int64_t width = png_get_image_width(png_, info_);

@@ -10,7 +10,7 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::size_t kHeadBytes = 8;  // of a chunk: length and type
+constexpr std::size_t kHeadBytes = 8;  // a chunk's length and type
 
 void put_number(std::span<std::byte> out, std::uint32_t value) {
   for (std::size_t i = 0; i < 4; ++i) out[i] = static_cast<std::byte>(value >> (24 - 8 * i));

@@ -1,5 +1,5 @@
-// A PNG as libpng is to see it where damage is let pass: it takes IDAT data 8 KiB at a time and gives nothing
-// of a piece that is cut off or fails its CRC. The same data in small chunks with fresh CRCs loses little.
+// Presents a PNG to libpng with its IDAT data in small chunks with fresh CRCs, for --lenient. libpng takes 8
+// KiB at a time and discards it all if it is cut off or fails its CRC; with small chunks little is lost.
 #pragma once
 
 #include <array>
@@ -11,12 +11,12 @@ namespace imgpipe {
 
 class PngSmallIdats {
  public:
-  // `file` stays where it is; nothing of it is copied but the chunk in hand.
+  // `file` must outlive this object; only the current chunk is copied.
   explicit PngSmallIdats(std::span<const std::byte> file);
   PngSmallIdats(const PngSmallIdats&) = delete;
   PngSmallIdats& operator=(const PngSmallIdats&) = delete;
 
-  // Fills `out` with the next bytes; false where there are not so many.
+  // Fills `out` with the next bytes; returns false if fewer are left.
   [[nodiscard]] bool read(std::span<std::byte> out);
 
  private:
@@ -26,13 +26,13 @@ class PngSmallIdats {
   void make_piece();
 
   std::span<const std::byte> file_;
-  std::size_t at_;                        // of the next chunk in the file
-  std::span<const std::byte> idat_left_;  // data of the chunk before it
-  std::span<const std::byte> part_;       // given next: of the file, or of piece_
+  std::size_t at_;                        // offset of the next chunk in the file
+  std::span<const std::byte> idat_left_;  // remaining data of the chunk before it
+  std::span<const std::byte> part_;       // to be read next: in the file or in piece_
   std::array<std::byte, kPieceBytes + 12> piece_{};
 };
 
-// How many IDAT chunks of a PNG have the wrong CRC.
+// Counts the IDAT chunks with a wrong CRC.
 [[nodiscard]] std::int64_t wrong_idat_crcs(std::span<const std::byte> file);
 
 }  // namespace imgpipe

@@ -28,10 +28,10 @@ std::string string_of(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// All strings as they are stored: in tEXt and zTXt the text, and everywhere the keyword, are Latin-1.
+// Strings as stored: keywords are Latin-1, and so are the texts of tEXt and zTXt.
 struct StoredText {
   std::string keyword{}, language{}, translated_keyword{};
-  std::optional<std::vector<std::byte>> text{};  // nullopt: damaged, or too long
+  std::optional<std::vector<std::byte>> text{};  // nullopt: damaged or too long
 };
 
 StoredText read_text(Bytes data, std::string_view type, std::size_t most) {
@@ -63,7 +63,7 @@ StoredText read_text(Bytes data, std::string_view type, std::size_t most) {
   return stored;
 }
 
-// "\nNAME\n    LENGTH\n", then the bytes in hexadecimal digits (ImageMagick, coders/png.c).
+// Parses "\nNAME\n    LENGTH\n", then the bytes in hexadecimal digits (ImageMagick, coders/png.c).
 std::optional<std::vector<std::byte>> raw_profile(std::string_view text) {
   const std::size_t name = std::min(text.find_first_not_of('\n'), text.size());
   std::size_t at = text.find_first_of("0123456789", std::min(text.find('\n', name), text.size()));
@@ -84,8 +84,8 @@ std::optional<std::vector<std::byte>> raw_profile(std::string_view text) {
   return digits > 0 && digits == 2 * length ? std::optional(std::move(bytes)) : std::nullopt;
 }
 
-// IPTC is stored as its datasets alone or among Photoshop's resources. Other profiles have chunks of their
-// own in the specification, and old writers' copies of them are not read.
+// IPTC is stored as its datasets alone or among Photoshop's resources. Other profiles have their own chunks
+// in the specification; copies by old writers are not read.
 void take_raw_profile(const StoredText& stored, FoundMetadata& found) {
   const std::string name = stored.keyword.substr(kRawProfile.size());
   if (name != "iptc" && name != "8bim") return found.lose(printable(name) + " profile (in hexadecimal text)");
@@ -95,7 +95,7 @@ void take_raw_profile(const StoredText& stored, FoundMetadata& found) {
   if (found.iptc.empty()) found.iptc = *bytes;
 }
 
-// Of Latin-1, 1 to 79 characters that can be shown (clause 11.3.3.1).
+// Latin-1, 1 to 79 printable characters (clause 11.3.3.1).
 bool is_keyword(std::string_view keyword) {
   constexpr std::size_t kMostBytes = 79;
   return !keyword.empty() && keyword.size() <= kMostBytes && std::ranges::all_of(keyword, [](char c) {
@@ -104,14 +104,14 @@ bool is_keyword(std::string_view keyword) {
   });
 }
 
-// Letters, digits and hyphens (RFC 5646), or nothing.
+// Letters, digits and hyphens (RFC 5646); may be empty.
 bool is_language(std::string_view language) {
   return std::ranges::all_of(language, [](char c) {
     return c == '-' || (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
   });
 }
 
-// Long texts are compressed.
+// Compresses long texts.
 void append_text_chunk(std::vector<std::byte>& out, const MetadataText& text) {
   constexpr std::size_t kLongBytes = 1024;
   const std::optional<std::string> latin1 = text.international ? std::nullopt : latin1_of_utf8(text.text);
@@ -198,7 +198,7 @@ bool is_png_text(std::string_view type) {
 }
 
 void take_png_text(std::span<const std::byte> data, std::string_view type, bool right, FoundMetadata& found) {
-  constexpr std::size_t kMostRawBytes = 3 * kMostIptcBytes;  // two digits each, and line breaks
+  constexpr std::size_t kMostRawBytes = 3 * kMostIptcBytes;  // two digits per byte, and line breaks
   const bool xmp = type == "iTXt"sv && stands_at(data, 0, kPngXmpKeyword),
              raw = stands_at(data, 0, kRawProfile);
   if (!right) return found.lose(xmp ? "XMP (damaged)" : "text (damaged)");

@@ -13,20 +13,20 @@
 namespace imgpipe {
 
 [[nodiscard]] bool is_png_text(std::string_view type);
-// Takes the data of a chunk of such a type; `right`: its CRC is.
+// Takes the data of a text chunk; `right`: its CRC is correct.
 void take_png_text(std::span<const std::byte> data, std::string_view type, bool right, FoundMetadata& found);
-// The orientation in XMP, given the data of its chunk; nothing that is damaged or absent turns an image.
+// Returns the orientation in a chunk with XMP; upright if it is damaged or absent.
 [[nodiscard]] Orientation png_xmp_orientation(std::span<const std::byte> data);
-// XMP, IPTC and texts.
+// Appends XMP, IPTC and texts.
 void append_png_texts(std::vector<std::byte>& out, const Metadata& metadata);
 
-// Offset just past the zero at or after `from`, or the data's end.
+// Returns the offset just past the zero at or after `from`, or the data's end.
 [[nodiscard]] std::size_t after_png_string(std::span<const std::byte> data, std::size_t from);
-// A whole zlib stream of at most `most` bytes; nullopt where it is damaged, cut or longer.
+// Decompresses a whole zlib stream of at most `most` bytes; nullopt if it is damaged, cut or longer.
 [[nodiscard]] std::optional<std::vector<std::byte>> inflated_png_data(std::span<const std::byte> stream,
                                                                       std::size_t most);
 void append_png_chunk(std::vector<std::byte>& out, std::string_view type, std::span<const std::byte> data);
-// `head`, then `bytes` as a zlib stream.
+// The data is `head`, then `bytes` as a zlib stream.
 void append_compressed_png_chunk(std::vector<std::byte>& out, std::string_view type, std::string_view head,
                                  std::span<const std::byte> bytes);
 

@@ -1,5 +1,5 @@
-// The decoder's side of PNG's filters. Up is one vector addition, left to the compiler; in the others each
-// pixel waits for the one before it, so the bytes of a pixel are what runs side by side.
+// The decoder's side of PNG's filters. The compiler vectorises Up. In the others a pixel depends on the one
+// before it, so only the bytes of one pixel are independent.
 #include <cstdlib>
 #include <cstring>
 

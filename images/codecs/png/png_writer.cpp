@@ -1,5 +1,5 @@
-// PNG (W3C PNG specification, third edition) in strips: each is filtered and compressed by itself, in any
-// order and on any thread, into an IDAT chunk of its own. A strip's height follows from the image's shape
+// Writes PNG (W3C PNG specification, third edition) in strips. Each is filtered and compressed independently,
+// in any order and on any thread, into its own IDAT chunk. A strip's height follows from the image's shape
 // alone, so the bytes are the same for every number of threads.
 //
 //   signature  IHDR  IDAT: zlib header + strip 0 | IDAT: strip 1 | ... | IDAT: Adler-32 of all  IEND
@@ -22,8 +22,8 @@
 namespace imgpipe {
 namespace {
 
-// Filtered bytes of a strip: long against deflate's window of 32 KiB, so that starting afresh costs below 1
-// %, short enough for the caches of one core and for sharing out. 8773x5352 grey has 91 of them.
+// Filtered bytes of a strip: long compared with deflate's window of 32 KiB, so that starting afresh costs
+// below 1 %; short enough for the caches of one core and for many threads. 8773x5352 grey has 91 strips.
 constexpr std::int64_t kStripBytes = std::int64_t{1} << 19;
 constexpr std::int64_t kMostChunkBytes = std::int64_t{1} << 30;  // the specification allows 2^31 - 1
 // A device counts a strip's bytes in 30 bits (kernels/png/encoding.h).
@@ -38,7 +38,7 @@ void append(std::vector<std::byte>& out, Bytes bytes) {
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
-// One chunk: length, type, data, CRC over type and data. The data comes in two pieces.
+// Appends a chunk: length, type, data, CRC over type and data. The data comes in two parts.
 void append_chunk(std::vector<std::byte>& out, const char (&type)[5], Bytes head, Bytes body = {}) {
   append_number(out, static_cast<std::uint32_t>(head.size() + body.size()));
   const std::size_t start = out.size();
@@ -65,8 +65,8 @@ class PngWriter final : public StripWriter {
     return {.kind = strips ? DeviceForm::Kind::png_strips : DeviceForm::Kind::none};
   }
 
-  // The chunk's CRC-32 is made here, as of all strips: over the compressed bytes only, with a header that the
-  // device need not know, faster than they come.
+  // Computes the chunk's CRC-32 here, as for all strips: it covers only the compressed bytes and a header
+  // that the device need not know, and is faster than they arrive.
   void give_strip(std::int64_t first, const MadeStrip& strip) override {
     if (!is_strip(first) || strip.bytes.empty() || device_form().kind != DeviceForm::Kind::png_strips)
       throw Error(ErrorKind::usage, "give_strip: this is no strip of the image");
@@ -131,11 +131,11 @@ class PngWriter final : public StripWriter {
     std::int64_t filtered_bytes = 0;
   };
 
-  // What a thread needs for a strip; made when all others are in use.
+  // What a thread needs for a strip; another one is made when all are in use.
   struct Worker {
     StripDeflater deflater;
     std::vector<std::byte> filtered;
-    std::array<std::vector<std::byte>, 2> stored;  // of 16 bits: a row and the one above, in PNG's byte order
+    std::array<std::vector<std::byte>, 2> stored;  // of 16 bits: a row and the one above, big-endian
   };
 
   Worker take_worker() {
@@ -144,7 +144,7 @@ class PngWriter final : public StripWriter {
 
   [[nodiscard]] bool is_last(std::int64_t first) const { return first + strip_rows() >= shape().height; }
 
-  // Puts a strip's compressed bytes into chunks. `adler`: of its filtered rows, which had `filtered_bytes`.
+  // Stores a strip's compressed bytes as chunks. `adler`: of its filtered rows, which had `filtered_bytes`.
   void keep(std::int64_t first, Bytes data, std::int64_t filtered_bytes, std::uint32_t adler) {
     Strip strip;
     strip.filtered_bytes = filtered_bytes;
@@ -162,11 +162,11 @@ class PngWriter final : public StripWriter {
     strips_[static_cast<std::size_t>(first / strip_rows())] = std::move(strip);
   }
 
-  // Of a strip: with a type byte for each row.
+  // The bytes of a strip, with a type byte for each row.
   [[nodiscard]] std::int64_t filtered_bytes() const noexcept {
     return strip_rows() * (shape().row_bytes() + 1);
   }
-  // As it lies in the file, chunks and all.
+  // A strip's size in the file, with its chunks' overhead.
   [[nodiscard]] std::int64_t strip_file_bytes() const {
     return most_compressed_bytes(filtered_bytes(), level_) + 64 + filtered_bytes() / kMostChunkBytes * 12;
   }
@@ -174,7 +174,7 @@ class PngWriter final : public StripWriter {
     const std::int64_t stored = is_wide(shape().sample) ? 2 * shape().row_bytes() : 0;
     return filtered_bytes() + stored + StripDeflater::working_bytes(filtered_bytes(), level_);
   }
-  // As it was given, as chunks, and as it lies in the file's head, which may have grown by doubling.
+  // The metadata as given, as chunks, and in the file's head, whose capacity may have doubled.
   [[nodiscard]] std::int64_t metadata_bytes() const {
     constexpr std::int64_t kCopies = 8, kCompressor = 1 << 20;
     return metadata_ == nullptr ? 0 : kCopies * metadata_->bytes() + kCompressor;
@@ -189,7 +189,7 @@ class PngWriter final : public StripWriter {
     const auto pixel_bytes = static_cast<std::size_t>(rows.channels * bytes_per_sample(rows.sample));
     worker.filtered.resize((row_bytes + 1) * static_cast<std::size_t>(rows.height));
     auto* out = reinterpret_cast<std::uint8_t*>(worker.filtered.data());
-    const std::uint8_t* above = nullptr;  // the row above a strip belongs to another one
+    const std::uint8_t* above = nullptr;  // the row above a strip belongs to another strip
     for (std::int64_t y = 0; y < rows.height; ++y, out += row_bytes + 1) {
       const auto* row = reinterpret_cast<const std::uint8_t*>(stored_row(rows, y, worker));
       filter_png_row(row, above, row_bytes, pixel_bytes, out);
@@ -197,7 +197,7 @@ class PngWriter final : public StripWriter {
     }
   }
 
-  // A row as PNG has it; that of the row before stays.
+  // Returns a row in PNG's byte order; the previous row stays valid.
   static const std::byte* stored_row(const ConstHostView& rows, std::int64_t y, Worker& worker) {
     if (!is_wide(rows.sample)) return rows.row(y);
     std::vector<std::byte>& stored = worker.stored[static_cast<std::size_t>(y % 2)];
@@ -222,7 +222,7 @@ class PngWriter final : public StripWriter {
     std::vector<std::byte> data;
     append_number(data, static_cast<std::uint32_t>(shape().width));
     append_number(data, static_cast<std::uint32_t>(shape().height));
-    // Bits a sample, colour type, deflate, the five filters, not interlaced.
+    // Bits per sample, colour type, deflate, the five filters, not interlaced.
     const auto bits = static_cast<unsigned>(8 * bytes_per_sample(shape().sample));
     for (const unsigned value : {bits, kColorTypes[shape().channels], 0U, 0U, 0U})
       data.push_back(static_cast<std::byte>(value));
@@ -233,10 +233,10 @@ class PngWriter final : public StripWriter {
   CodecChoice codec_;
   Mark mark_;
   std::shared_ptr<const Metadata> metadata_;
-  std::mutex mutex_;           // of the next three
-  std::vector<Strip> strips_;  // empty until it is finished, and when it was taken
+  std::mutex mutex_;           // guards the next three
+  std::vector<Strip> strips_;  // chunks are empty until finished, and once taken
   std::size_t next_to_take_ = 0;
-  std::uint32_t adler_ = 1;  // of all that was taken
+  std::uint32_t adler_ = 1;  // of all strips taken
   Workers<Worker> workers_;
 };
 

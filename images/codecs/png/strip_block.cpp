@@ -8,7 +8,7 @@
 namespace imgpipe {
 namespace {
 
-// An empty stored block without its first three bits and the zeros behind them.
+// An empty stored block, without its first three bits and the zeros after them.
 constexpr std::uint64_t kFlush = 0xFFFF0000;
 
 }  // namespace
@@ -29,7 +29,7 @@ StripBlock::StripBlock(const StripCounts& counts) {
 void StripBlock::describe_lengths() {
   std::array<std::uint8_t, kMostHuffmanSymbols + 1> all;
   std::copy_n(lengths_.begin(), literal_codes_, all.begin());
-  all[literal_codes_] = 1;  // of the one distance
+  all[literal_codes_] = 1;  // the only distance code
   code_lengths(all.data(), static_cast<unsigned>(literal_codes_ + 1),
                [this](unsigned symbol, unsigned extra_bits, unsigned extra) {
                  coded_[coded_count_++] = {static_cast<std::uint8_t>(symbol),
@@ -38,7 +38,7 @@ void StripBlock::describe_lengths() {
                });
   std::array<std::uint32_t, kLengthCodes> counts{};
   for (std::size_t i = 0; i < coded_count_; ++i) ++counts[coded_[i].symbol];
-  // Two or more symbols always: 257 lengths and more cannot all be the same.
+  // Always at least two symbols: 257 or more lengths cannot all be equal.
   huffman_lengths(counts, kMostLengthCodeBits, code_lengths_);
   code_lengths_written_ = kLengthCodes;
   while (code_lengths_[code_order(code_lengths_written_ - 1)] == 0) --code_lengths_written_;

@@ -1,4 +1,4 @@
-// A strip as one block of deflate without matches: its codes, its header, its size before it is made.
+// A strip as one deflate block without matches: its codes, its header, and its size before it is written.
 #pragma once
 
 #include <array>
@@ -12,10 +12,10 @@
 
 namespace imgpipe {
 
-// The lengths of the codes of literals and lengths have codes themselves (RFC 1951, 3.2.7).
+// The code lengths of literals and lengths are coded themselves (RFC 1951, 3.2.7).
 constexpr unsigned kLengthCodes = 19;
 constexpr unsigned kMostLengthCodeBits = 7;
-// The symbol whose code's length is written as number i.
+// Returns the symbol whose code length is written as number i.
 [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr unsigned code_order(unsigned i) {
   constexpr std::uint8_t kOrder[kLengthCodes] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                                  11, 4,  12, 3, 13, 2, 14, 1, 15};
@@ -25,8 +25,8 @@ constexpr unsigned kMostLengthCodeBits = 7;
 constexpr std::size_t kMostStored = 65535;
 constexpr std::size_t kStoredHeader = 5;
 
-// The bytes of a block of so many bits, with its end: of the stream for the last strip, else of a full flush,
-// which is 3 zeros, zeros up to a byte and kFlushBytes.
+// Returns the bytes of a block of `bits` bits with its end: that of the stream for the last strip, otherwise
+// a full flush, which is 3 zeros, zeros up to a byte and kFlushBytes.
 constexpr std::size_t kFlushBytes = 4;
 [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint64_t block_bytes(std::uint64_t bits, bool last) {
   return last ? (bits + 7) / 8 : (bits + 3 + 7) / 8 + kFlushBytes;
@@ -36,18 +36,18 @@ class StripBlock {
  public:
   explicit StripBlock(const StripCounts& counts);
 
-  // With the end: of the stream for the last strip, else of a full flush.
+  // Returns block_bytes() of this block.
   [[nodiscard]] std::size_t bytes(bool last) const;
 
-  // Writes that many bytes, and up to kSlack more, to `out`. `pairs`: room to work in, or nullptr.
+  // Writes that many bytes, and up to kSlack more, to `out`. `pairs`: working memory, or nullptr.
   void write(std::span<const std::uint8_t> strip, bool last, PairTable* pairs, std::uint8_t* out) const;
   static constexpr std::size_t kSlack = 8;
 
-  // The lengths of the codes of literals, lengths and the end.
+  // The code lengths of literals, lengths and the end of the block.
   [[nodiscard]] std::span<const std::uint8_t> lengths() const { return lengths_; }
 
  private:
-  // One symbol of the coded lengths, with what stands behind it.
+  // One symbol of the coded lengths, with its extra bits.
   struct Coded {
     std::uint8_t symbol;
     std::uint8_t extra_bits;
@@ -65,7 +65,7 @@ class StripBlock {
   std::uint64_t bits_ = 0;
 };
 
-// As stored blocks (RFC 1951, 3.2.4), which end on a byte without more.
+// The size as stored blocks (RFC 1951, 3.2.4), which end on a byte boundary.
 [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::size_t stored_bytes(std::size_t strip_bytes) {
   const std::size_t blocks = (strip_bytes + kMostStored - 1) / kMostStored;
   return strip_bytes + kStoredHeader * (blocks == 0 ? 1 : blocks);

@@ -19,7 +19,7 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 using D32 = hn::CappedTag<std::uint32_t, 16>;
 
-// The position of the least key in the cell, counted from its start; 3 bytes behind the cell are read.
+// Returns the position of the least key in the cell, from its start; reads 3 bytes past the cell.
 std::size_t least_key(const std::uint8_t* cell) {
   const D32 d;
   const hn::Repartition<std::uint8_t, D32> d8;
@@ -57,7 +57,7 @@ namespace {
 
 HWY_EXPORT(least_keys);
 
-// The number of bytes of the window at `from`, 0 for none.
+// Returns the number of bytes of the window at `from`; 0 for none.
 std::size_t window_bytes(const std::uint8_t* from, std::span<const std::uint8_t> lengths) {
   unsigned bits = 0;
   for (std::size_t bytes = 1; bytes <= kLongestWindow; ++bytes) {
@@ -77,14 +77,14 @@ std::uint64_t window_hash(const std::uint8_t* from, std::size_t bytes) {
   return sum;
 }
 
-// Numbers seen, as a hash table at least twice the size that they can fill.
+// A hash table of numbers, at least twice as large as they can fill.
 class SeenSet {
  public:
   explicit SeenSet(std::size_t most) : places_(std::bit_ceil(2 * most)) {}
-  // False if it is there already. 0 is never there.
+  // Returns false if it is there already. 0 is never there.
   bool add(std::uint64_t number) {
     if (number == 0) return true;
-    // Each by an odd step of its own, which comes to all places: chosen numbers do not all meet.
+    // An odd step, different for each number, reaches all slots, so that chosen numbers do not all collide.
     for (std::uint64_t at = number >> 20;; at += number >> 41 | 1) {
       std::uint64_t& place = places_[at & (places_.size() - 1)];
       if (place == number) return false;

@@ -1,4 +1,4 @@
-// Whether a strip holds matches that are worth finding: by samples, cheaply, the same on every device.
+// Samples a strip to decide cheaply whether its matches are worth finding; every device decides the same.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ constexpr unsigned kWindowBits = 40;
 constexpr std::uint64_t kWindowMultiplier = 0x9E3779B97F4A7C15;
 constexpr std::uint32_t kKeyMultiplier = 2654435761U;
 
-// How many windows there are, and how many repeat an earlier one.
+// The number of windows, and of those that repeat an earlier one.
 struct StripRepeats {
   std::uint32_t windows = 0;
   std::uint32_t repeated = 0;
@@ -30,27 +30,24 @@ struct StripRepeats {
   return (sum ^ word) * kWindowMultiplier ^ sum >> 29;
 }
 
-// Where the windows begin in their cells: at the least key, so that what is equal is found wherever it
-// stands; at the cell's first byte, so that what is periodic is found where rare bytes stand in it, which
-// have the least keys.
+// Where the windows begin in their cells. The least key finds equal content at any position. The first byte
+// finds periodic content with rare bytes, which have the least keys.
 enum class WindowPlace { least_key, first_byte };
 
-// Cells of kRepeatCell bytes are looked at, one every kCellStep bytes from the strip's first on, the last
-// that has kLongestWindow bytes behind it in the strip.
+// Examines a cell of kRepeatCell bytes every kCellStep bytes, while kLongestWindow bytes follow in the strip.
 //
-// The key at p is the little-endian number of 32 bits there, times 2654435761 mod 2^32, every bit turned
-// over, the last 9 bits replaced by p less the cell's start. The flattest (zeros) comes last.
+// The key at p is the little-endian 32-bit number there, times 2654435761 mod 2^32, complemented, with the
+// last 9 bits replaced by p minus the cell's start. The flattest (zeros) comes last.
 //
-// A window has as many bytes as are needed for literals of kWindowBits bits or more, by `lengths`, the code
-// lengths of the strip's 256 literals. It is none where kLongestWindow bytes do not suffice, or where all its
-// bytes are the same: runs need no matches.
+// A window is the fewest bytes whose literals take kWindowBits bits or more by `lengths`, the code lengths of
+// the 256 literals. There is none if that exceeds kLongestWindow, or if all are equal: runs need no matches.
 //
-// Windows are the same if their hashes are. Of a window filled up with zeros to kLongestWindow bytes, as
-// little-endian words of 64 bits: s is its bytes; then for each word s = ((s xor word) * kWindowMultiplier)
-// xor (s >> 29), mod 2^64; the hash is s.
+// Windows are equal if their hashes are. The hash s starts as the window's number of bytes. Each
+// little-endian 64-bit word of the window, padded with zeros to kLongestWindow bytes, makes s = ((s xor word)
+// * kWindowMultiplier) xor (s >> 29), mod 2^64.
 [[nodiscard]] StripRepeats find_repeats(std::span<const std::uint8_t> strip,
                                         std::span<const std::uint8_t> lengths, WindowPlace place);
-// What that allocates for a strip of so many bytes.
+// Returns what find_repeats() allocates for a strip of `strip_bytes`.
 [[nodiscard]] std::int64_t repeats_working_bytes(std::int64_t strip_bytes);
 
 }  // namespace imgpipe

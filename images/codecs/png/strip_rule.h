@@ -1,25 +1,23 @@
-// What level 1 of the PNG writer makes of a strip: the format's rule. It follows from the strip's content
-// alone, in integers, so that every thread, instruction set and device makes the same bytes.
+// The rule by which level 1 of the PNG writer compresses a strip. The result depends on the strip's content
+// alone, in integers, so every thread, instruction set and device makes the same bytes.
 //
-// A strip is some 512 KB of filtered rows (png_writer.cpp). It becomes one block of deflate with a dynamic
-// Huffman code and without matches but runs (RFC 1951, 3.2.7), or stored blocks, or what ISA-L makes of it.
+// A strip is about 512 KB of filtered rows (png_writer.cpp). It becomes one deflate block with a dynamic
+// Huffman code and no matches but runs (RFC 1951, 3.2.7), or stored blocks, or ISA-L's output.
 //
-// Tokens. A run is a longest stretch of bytes that each equal the byte before them; it never holds the
-//   strip's first byte. Runs of 16 bytes and more are copies at distance 1: of 258 bytes while there are as
-//   many, then of the rest, which are literals where they are fewer than 3. All else is literals.
-// Codes. Of literals and lengths: huffman_lengths() of how often each occurs, the end of the block once;
-//   at most 15 bits. Of distances: one code of one bit, for distance 1, whether there are copies or not.
-//   The codes follow from their lengths (RFC 1951, 3.2.2).
-// Header. HLIT ends with the last length that is not 0; HDIST is 0: one code. The lengths of both, in a row,
-//   are cut into stretches of equal ones. Of zeros: symbol 18 for up to 138 while 11 or more are left, then
-//   17 for 3 or more, then single ones. Of others: the first as it is, then symbol 16 for up to 6 while 3 or
-//   more are left, then single ones. The code for these: huffman_lengths(), of 7 bits at most; HCLEN ends
-//   with the last of its lengths that is not 0.
-// End. The end's code; of the last strip, whose block is marked final, zeros up to a byte; of any other an
-//   empty stored block (3 zeros, zeros up to a byte, 00 00 FF FF). So a strip ends on a byte, and refers to
-//   nothing before it.
-// Stored. Where stored blocks, of 65,535 bytes and a last one of the rest, take no more bytes.
-// ISA-L. Where tries_matches() says so and ISA-L's level 1 makes fewer bytes of it than either.
+// Tokens. A run is a longest stretch of bytes that each equal the byte before them; it never includes the
+//   strip's first byte. A run of 16 bytes or more becomes copies at distance 1: of 258 bytes while that many
+//   are left, then of the rest, or literals if the rest is below 3. All other bytes are literals.
+// Codes. For literals and lengths, huffman_lengths() of their counts, with one end of block; at most 15 bits.
+//   For distances, one code of one bit, also without copies. Codes follow from lengths (RFC 1951, 3.2.2).
+// Header. HLIT ends with the last non-zero length. HDIST is 0: one code. The sequence of all lengths is split
+//   into stretches of equal ones. Zeros: symbol 18 for up to 138 while 11 or more are left, then symbol 17
+//   for 3 or more, then single ones. Others: the first as it is, then symbol 16 for up to 6 while 3 or more
+//   are left, then single ones. Their codes: huffman_lengths(), at most 7 bits, up to the last non-zero one.
+// End. The code for the end. The last strip's block is marked final and padded with zeros to a byte. Others
+//   get an empty stored block (3 zeros, zeros up to a byte, 00 00 FF FF). So a strip ends on a byte boundary,
+//   and refers to nothing before it.
+// Stored. If stored blocks, of 65,535 bytes and a last one with the rest, take no more bytes.
+// ISA-L. If tries_matches() allows it and ISA-L's level 1 makes fewer bytes than either.
 #pragma once
 
 #include <cstddef>
@@ -32,12 +30,12 @@
 
 namespace imgpipe {
 
-// Smaller strips are quickly tried; a Huffman code's description is much of them.
+// Smaller strips are quick to try, and a Huffman code's description is a large part of them.
 constexpr std::size_t kAlwaysTried = 32768;
-// Where the block has one byte of so many it is runs and little else: of a constant strip ISA-L makes 1/170.
+// A block below this fraction is almost only runs: ISA-L shrinks a constant strip to 1/170.
 constexpr std::size_t kAllRuns = 256;
 
-// What of a strip decides whether ISA-L is to try it.
+// Whether a strip's sizes alone decide that ISA-L tries it.
 enum class MatchRule { never, always, by_repeats };
 [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr MatchRule match_rule(std::uint64_t strip_bytes,
                                                                  std::uint64_t block_bytes) {
@@ -56,14 +54,13 @@ enum class MatchRule { never, always, by_repeats };
   return repeats.repeated != 0 && repeats.repeated * one_of >= repeats.windows;
 }
 
-// Whether ISA-L is to try a strip, `block_bytes` as a block that is not the last: a small one; never one of
-// runs alone; else one of which enough windows repeat (strip_repeats.h), in either place: one of 4 where the
-// block has less than 2 bits for a byte of the strip, of 12 below 3 bits, of 24 below 4, of 48 below 5, of
-// 256 above.
+// Returns whether ISA-L tries a strip: always if it is small, never if it is only runs, otherwise if enough
+// windows repeat (strip_repeats.h) at either position. With `block` not the last, enough is 1 of 4 below 2
+// bits per byte of the strip, 1 of 12 below 3, 1 of 24 below 4, 1 of 48 below 5, and 1 of 256 above.
 //
-// Measured on photographs, drawings, scans, screenshots and palettes: against one code a strip ISA-L loses
-// 30 percent without matches at 1 bit a byte, 10 at 3, nothing at 6, and wins about as much as the share of
-// windows that repeat. Of photographs hardly any do; of a screen's text nine in ten.
+// Measured on photographs, drawings, scans, screenshots and palettes: without matches, ISA-L loses against
+// one code per strip 30 percent at 1 bit a byte, 10 at 3, none at 6. It gains about the share of windows that
+// repeat, which is almost none in photographs and nine in ten in a screen's text.
 [[nodiscard]] bool tries_matches(std::span<const std::uint8_t> strip, const StripBlock& block);
 
 }  // namespace imgpipe

@@ -17,7 +17,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr std::size_t kBlock = 64;
 using D8 = hn::CappedTag<std::uint8_t, kBlock>;
 
-// Bit i: byte i of the block equals the byte before it, which is there for i = 0 as well.
+// Returns a mask: bit i is set if byte i of the block equals the byte before it, which exists for i = 0 too.
 HWY_INLINE std::uint64_t equal_to_last(const std::uint8_t* block) {
   const D8 d;
   std::uint64_t equal = 0;
@@ -32,11 +32,11 @@ HWY_INLINE std::uint64_t equal_to_last(const std::uint8_t* block) {
   return equal;
 }
 
-// Calls use(first, bytes) for one run of kLeastRun or more after the other.
+// Calls use(first, bytes) for each run of kLeastRun or more.
 template <class Use>
 HWY_INLINE void for_each_run(std::span<const std::uint8_t> strip, const Use& use) {
   if (strip.empty()) return;
-  std::size_t open = 0;  // bytes of a run that reaches up to here
+  std::size_t open = 0;  // bytes of a run that ends here
   std::size_t at = 1;
   const auto close = [&](std::size_t end) {
     if (open >= kLeastRun) use(end - open, open);
@@ -49,7 +49,7 @@ HWY_INLINE void for_each_run(std::span<const std::uint8_t> strip, const Use& use
     if (leading == kBlock) continue;
     close(at + leading);
     const auto trailing = static_cast<unsigned>(std::countl_one(equal));
-    std::uint64_t starts = equal & equal >> 1;  // where kLeastRun ones in a row are
+    std::uint64_t starts = equal & equal >> 1;  // where kLeastRun ones in a row begin
     static_assert(kLeastRun == 16);
     for (const unsigned ones : {2U, 4U, 8U}) starts &= starts >> ones;
     starts &= ~std::uint64_t{0} << leading;
@@ -72,7 +72,7 @@ HWY_INLINE void for_each_run(std::span<const std::uint8_t> strip, const Use& use
   close(strip.size());
 }
 
-// Calls copy(length) for a run of so many bytes; returns how many of them these stand for.
+// Calls copy(length) for each copy in a run of `bytes`; returns how many bytes they cover.
 template <class Copy>
 HWY_INLINE std::size_t for_each_copy(std::size_t bytes, const Copy& copy) {
   std::size_t left = bytes;
@@ -84,8 +84,8 @@ HWY_INLINE std::size_t for_each_copy(std::size_t bytes, const Copy& copy) {
   return bytes - left;
 }
 
-// Tables take turns, as in kernels/shared/count_samples.cpp: a count that follows on itself at once waits for
-// it. Their distance is no power of two, so that one value's counters do not look alike to the processor.
+// Uses tables in turn, as kernels/shared/count_samples.cpp: incrementing one counter twice in a row stalls.
+// Their distance is not a power of two, so that one value's counters do not alias.
 class Tally {
  public:
   HWY_INLINE void add(const std::uint8_t* bytes, std::size_t count) {
@@ -109,7 +109,7 @@ class Tally {
   std::uint32_t tables_[kTables][256 + 16] = {};
 };
 
-// All bytes as if they were literals, less those that copies stand for.
+// Counts all bytes as literals, then subtracts those in copies.
 void count_all(std::span<const std::uint8_t> strip, StripCounts& counts) {
   Tally tally;
   tally.add(strip.data(), strip.size());
@@ -126,8 +126,7 @@ void count_all(std::span<const std::uint8_t> strip, StripCounts& counts) {
   });
 }
 
-// Codes of symbols that follow one another, as one: the lengths are added up in the lowest bits of `bits`, of
-// which a shift looks at six.
+// Codes of consecutive symbols, joined. `bits` is the sum of their lengths; a shift uses its six lowest bits.
 struct Joined {
   std::uint64_t code;
   std::uint32_t bits;
@@ -136,11 +135,11 @@ HWY_INLINE Joined join(Joined first, Joined second) {
   return {first.code | second.code << (first.bits & 63), first.bits + second.bits};
 }
 
-// A pair's entry: its code above 6 bits that say how long it is, or kLongPair for one that has no room.
+// A pair's entry: its code above 6 bits with its length, or kLongPair if the code does not fit.
 constexpr unsigned kPairBits = 6;
 constexpr std::uint32_t kLongPair = 63;
 
-// The second literal is the high byte. Pairs with a literal that does not occur are left as they are.
+// The second literal is the high byte. Entries for literals that do not occur are invalid.
 void fill_pairs(const PackTable& table, PairTable& pairs) {
   const hn::CappedTag<std::uint32_t, 16> d;
   const auto byte = hn::Set(d, 255);
@@ -164,9 +163,9 @@ class LiteralPacker {
  public:
   HWY_INLINE LiteralPacker(const PackTable& table, const PairTable* pairs) : table_(table), pairs_(pairs) {}
 
-  // `readable`: eight bytes and more may be read behind these.
+  // `readable`: at least eight bytes after these may be read.
   HWY_INLINE void pack(const std::uint8_t* bytes, std::size_t count, bool readable, BitPacker& out) const {
-    BitPacker packer = out;  // in registers
+    BitPacker packer = out;  // stays in registers
     if (pairs_ != nullptr) {
       for (; count >= 8; bytes += 8, count -= 8) {
         const Joined all = join(join(pair(bytes), pair(bytes + 2)), join(pair(bytes + 4), pair(bytes + 6)));
@@ -175,7 +174,7 @@ class LiteralPacker {
     } else {
       for (; count >= 8; bytes += 8, count -= 8) put_eight(join(four(bytes), four(bytes + 4)), bytes, packer);
     }
-    if (readable) {  // no branch by how many are left, which cannot be foretold
+    if (readable) {  // no branch on the count left, which is hard to predict
       for (std::size_t i = 0; i < 8; i += 4) {
         put(join(one_of(bytes, i, count), one_of(bytes, i + 1, count)), packer);
         put(join(one_of(bytes, i + 2, count), one_of(bytes, i + 3, count)), packer);
@@ -191,7 +190,7 @@ class LiteralPacker {
     const std::uint32_t entry = table_[*byte];
     return {entry >> 8, entry & 255};
   }
-  // Nothing where there are no more than i.
+  // Returns no bits for i >= count.
   HWY_INLINE Joined one_of(const std::uint8_t* bytes, std::size_t i, std::size_t count) const {
     const std::uint32_t entry = table_[bytes[i]] & (i < count ? ~0U : 0U);
     return {entry >> 8, entry & 255};
@@ -206,7 +205,7 @@ class LiteralPacker {
     return {entry >> kPairBits, entry & ((1U << kPairBits) - 1)};
   }
   HWY_INLINE static void put(Joined joined, BitPacker& packer) { packer.put_now(joined.code, joined.bits); }
-  // `all`: what the eight bytes are together, where that is no more than is put at once.
+  // `all`: the eight bytes joined, valid if it fits into one put.
   HWY_INLINE void put_eight(Joined all, const std::uint8_t* bytes, BitPacker& packer) const {
     static_assert(kLongPair > BitPacker::kMostAtOnce);
     if (HWY_LIKELY(all.bits <= BitPacker::kMostAtOnce)) return put(all, packer);
@@ -217,7 +216,7 @@ class LiteralPacker {
   const PairTable* pairs_;
 };
 
-// By length: the code of a copy, with what stands behind it.
+// The codes of copies by length, with their extra bits and distance.
 class CopyCodes {
  public:
   explicit CopyCodes(const PackTable& table) {
@@ -225,7 +224,7 @@ class CopyCodes {
       const LengthSymbol symbol = length_symbol(length);
       const std::uint32_t entry = table[symbol.symbol];
       const std::uint32_t bits = entry & 255;
-      // The one distance has the code 0, of one bit.
+      // The only distance has the code 0, of one bit.
       codes_[length] = {(entry >> 8) | std::uint64_t{symbol.extra} << bits, bits + symbol.extra_bits + 1};
     }
   }
@@ -244,7 +243,7 @@ void pack_all(std::span<const std::uint8_t> strip, const PackTable& table, PairT
   const CopyCodes copies(table);
   std::size_t done = 0;
   for_each_run(strip, [&](std::size_t first, std::size_t bytes) {
-    static_assert(kLeastRun >= 8);  // can be read behind the literals
+    static_assert(kLeastRun >= 8);  // the run may be read after the literals
     literals.pack(strip.data() + done, first - done, true, out);
     done = first + for_each_copy(bytes, [&](std::size_t length) { copies.pack(length, out); });
   });

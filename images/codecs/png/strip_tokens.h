@@ -1,4 +1,4 @@
-// The tokens of a strip (strip_rule.h): literals, and runs as copies at distance 1, counted and packed.
+// Counts and packs the tokens of a strip (strip_rule.h): literals, and runs as copies at distance 1.
 #pragma once
 
 #include <array>
@@ -14,12 +14,12 @@ namespace imgpipe {
 
 constexpr std::size_t kEndOfBlock = 256;
 
-// Runs of so many bytes and more are copies: shorter ones save little, and cost time.
+// Runs this long are copies: shorter ones save little and cost time.
 constexpr std::size_t kLeastRun = 16;
 constexpr std::size_t kLeastCopy = 3;
 constexpr std::size_t kLongestCopy = 258;
 
-// A length's symbol, 257..285, and what stands behind its code (RFC 1951, 3.2.5).
+// A length's symbol, 257..285, and its extra bits (RFC 1951, 3.2.5).
 struct LengthSymbol {
   std::uint16_t symbol = 0;
   std::uint8_t extra_bits = 0;
@@ -37,22 +37,21 @@ struct LengthSymbol {
 }
 
 struct StripCounts {
-  std::array<std::uint32_t, kMostHuffmanSymbols> symbols{};  // literals and lengths; the end is not counted
+  std::array<std::uint32_t, kMostHuffmanSymbols> symbols{};  // literals and lengths, without the end
   std::uint64_t copies = 0;
   std::uint64_t copied_bytes = 0;
-  std::uint64_t extra_bits = 0;  // behind the lengths' codes
+  std::uint64_t extra_bits = 0;  // of the lengths
 };
 
 [[nodiscard]] StripCounts count_tokens(std::span<const std::uint8_t> strip);
 
-// Codes of literals and lengths as the packer looks them up: the code above 8 bits that say how long it is.
+// Codes of literals and lengths for the packer: the code above 8 bits with its length.
 using PackTable = std::array<std::uint32_t, kMostHuffmanSymbols>;
-// Room for the codes of every two literals in a row, with which strips of kLeastPairs bytes and more are
-// packed.
+// Working memory for the codes of all pairs of literals, used for strips of kLeastPairs bytes or more.
 using PairTable = std::array<std::uint32_t, 65536>;
 constexpr std::size_t kLeastPairs = std::size_t{1} << 17;
 
-// All tokens of the strip, without the end. The bytes do not depend on whether there is room for pairs.
+// Packs all tokens of the strip, without the end. The bytes are the same with and without `pairs`.
 void pack_tokens(std::span<const std::uint8_t> strip, const PackTable& table, PairTable* pairs,
                  BitPacker& out);
 

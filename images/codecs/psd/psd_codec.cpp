@@ -14,8 +14,8 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// What stands before the pixels of a PSD: three sections that begin with their lengths; that of the last has
-// eight bytes in a PSB (Adobe Photoshop File Formats Specification).
+// Returns the offset of the pixels: after three sections, each preceded by its length, which has eight bytes
+// for a PSB's last section (Adobe Photoshop File Formats Specification).
 std::int64_t bytes_of_sections(Bytes bytes) {
   const bool big = big_endian(bytes, 4, 2) == 2;
   std::size_t at = 26;
@@ -36,7 +36,7 @@ bool is_psd(Bytes beginning) {
   return stands_at(beginning, 0, "8BPS"sv);
 }
 
-// Its picture has all of its channels.
+// The composite image contains all channels.
 FileClaim psd_claim(Bytes beginning) {
   return {.width = big_endian(beginning, 18, 4),
           .height = big_endian(beginning, 14, 4),

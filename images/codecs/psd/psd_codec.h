@@ -1,4 +1,4 @@
-// What the codec of PSD gives to its row (images/formats/codec_table.h says what each is).
+// The PSD codec's entries in the codec table (images/formats/codec_table.h documents each).
 #pragma once
 
 #include <memory>

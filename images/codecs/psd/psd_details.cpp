@@ -1,4 +1,4 @@
-// How a Photoshop file is stored, by its header and sections.
+// Describes how a Photoshop file is stored, from its header and sections.
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/file_details.h"
 #include "images/codecs/psd/psd_header.h"
@@ -38,8 +38,7 @@ FileDetails describe_psd(Bytes file) {
   return details;
 }
 
-// Header and sections; of the layers no more than their number, where it stands in front. Files of 16 bits
-// have it among the blocks behind them.
+// Loads the header and sections; of the layers only their number if it comes first (not with 16 bits).
 void load_psd_sections(FileFront& front) {
   const Bytes file = front.bytes();
   const bool big = [&] {
@@ -58,7 +57,7 @@ void load_psd_sections(FileFront& front) {
     if (!number_in_front) front.load(at, length);
     at += length;
   }
-  // How the pixels are packed, the length of each packed row, the first pixels.
+  // The compression, the length of each packed row, and the first pixels.
   const std::uint64_t rows = std::uint64_t{big_endian(file, 12, 2)} * big_endian(file, 14, 4);
   front.load(at, std::min<std::uint64_t>(file.size(), 2 + rows * field / 2) + (std::size_t{64} << 10));
 }

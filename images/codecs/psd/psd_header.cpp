@@ -60,7 +60,7 @@ Psd read_header(Bytes file) {
   return psd;
 }
 
-// A section or block of the file, its length in front; `at` moves behind it.
+// Returns a section or block preceded by its length, and moves `at` past it.
 Bytes take_section(Bytes file, std::size_t& at, std::size_t length_bytes) {
   psd_require(at + length_bytes <= file.size(), "the file is truncated");
   const std::uint64_t length = length_bytes == 8 ? big_endian_64(file, at) : big_endian(file, at, 4);
@@ -71,7 +71,7 @@ Bytes take_section(Bytes file, std::size_t& at, std::size_t length_bytes) {
   return section;
 }
 
-// "Image resources section". Damage in it costs no pixel: what cannot be read is passed over.
+// "Image resources section". Damage in it loses no pixels: unreadable resources are skipped.
 void read_resources(Psd& psd) {
   constexpr std::uint32_t kResolution = 1005;
   constexpr std::uint32_t kProfile = 1039;
@@ -85,21 +85,20 @@ void read_resources(Psd& psd) {
     if (id == kProfile) psd.profile = data;
     if (id == kTransparentIndex && data.size() >= 2)
       psd.transparent_index = static_cast<int>(big_endian(data, 0, 2));
-    // "hasRealMergedData": without it Photoshop writes a white composite; some programs write a real one.
+    // "hasRealMergedData": if 0, Photoshop's composite is white, although some programs write a real one.
     if (id == kVersionInfo && data.size() >= 5) psd.has_composite = big_endian(data, 4, 1) != 0;
   });
 }
 
-// "Layer and mask information section": a negative number of layers says that the first channel beyond the
-// colours is the composite's transparency. Files of 16 bits keep their layers in a block Lr16 at the end, or
-// say the same by a block Mt16 (Mtrn).
+// "Layer and mask information section": a negative layer count marks the first extra channel as the
+// composite's transparency. 16-bit files have their layers in a final block Lr16, or a block Mt16 (Mtrn).
 bool has_transparency(Bytes section, bool big) {
   const std::size_t field = big ? 8 : 4;
   const auto negative_at = [&](std::size_t at) { return (big_endian(section, at, 2) & 0x8000) != 0; };
-  // Lengths are those of damaged files too: each step goes on from within the section or ends the walk.
+  // Lengths may be damaged: every step stays inside the section or ends the loop.
   if (section.size() < field) return false;
   if (big_endian(section, field - 4, 4) != 0) return negative_at(field);
-  std::size_t at = field + 4 + big_endian(section, field, 4);  // behind the global layer mask
+  std::size_t at = field + 4 + big_endian(section, field, 4);  // after the global layer mask
   while (at + 12 <= section.size()) {
     if (!stands_at(section, at, "8BIM"sv) && !stands_at(section, at, "8B64"sv)) return false;
     const auto is = [&, key = at + 4](std::string_view name) { return stands_at(section, key, name); };

@@ -1,4 +1,4 @@
-// What stands in front of the pixels of a Photoshop file.
+// The header and sections before the pixels of a Photoshop file.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace imgpipe {
 
 enum class PsdMode : std::uint32_t { bitmap = 0, grey = 1, indexed = 2, rgb = 3, cmyk = 4, duotone = 8 };
 
-// "File header section", and where the pixels are.
+// "File header section" and the position of the pixels.
 struct Psd {
   bool big = false;  // PSB: sides up to 300,000 and wider length fields
   std::int64_t channels = 0;
@@ -23,15 +23,15 @@ struct Psd {
   bool transparency = false;
   bool has_composite = true;
   Bytes palette;                                     // indexed: 256 reds, then greens, then blues
-  int transparent_index = -1;                        // indexed: of the palette, or none
-  std::uint32_t x_resolution = 0, y_resolution = 0;  // pixels per inch times 65,536; 0: not said
+  int transparent_index = -1;                        // indexed: palette index; -1: none
+  std::uint32_t x_resolution = 0, y_resolution = 0;  // pixels per inch times 65,536; 0: unknown
   Bytes profile;                                     // ICC
   Bytes resources;                                   // "Image resources section"
-  std::size_t data = 0;                              // behind the compression field
+  std::size_t data = 0;                              // offset just past the compression field
   bool packed = false;
-  std::int64_t row_bytes = 0;  // of a channel, unpacked
+  std::int64_t row_bytes = 0;  // per channel, uncompressed
 
-  // Grey for duotone: its inks are not documented, and the specification has it read as grey.
+  // Duotone counts as grey: its inks are undocumented, and the specification says to read it as grey.
   [[nodiscard]] std::int64_t colors() const {
     return mode == PsdMode::rgb ? 3 : mode == PsdMode::cmyk ? 4 : 1;
   }
@@ -42,10 +42,10 @@ struct Psd {
   }
 };
 
-// Throws Error(input) that names the format and gives the reason, unless the condition holds.
+// Throws Error(input) "psd: REASON" unless the condition holds.
 void psd_require(bool condition, const char* reason);
 
-// Throws Error(input) for what is damaged, or of a kind that is not supported.
+// Throws Error(input) for damaged or unsupported files.
 [[nodiscard]] Psd read_psd(Bytes file);
 
 }  // namespace imgpipe

@@ -1,14 +1,13 @@
-// The composite picture of Photoshop files, PSD and PSB (Adobe Photoshop File Formats Specification, 2019).
-// Our own because stb_image 2.27 truncates 16 bits, takes every fourth channel for transparency, and
-// overflows where it takes the white out of half-transparent pixels.
+// Reads the composite image of Photoshop files, PSD and PSB (Adobe Photoshop File Formats Specification,
+// 2019). stb_image 2.27 truncates 16 bits, takes every fourth channel for transparency, and overflows when
+// removing white from half-transparent pixels.
 //
-// The composite has transparency only where the file says so (see has_transparency()); other channels beyond
-// the colours are saved selections and spot colours, and are passed over. Where there is transparency
-// Photoshop has blended the colours with white: stored = colour * alpha + white * (1 - alpha). The
-// specification is silent on this; stb_image and ImageMagick (CorrectPSDAlphaBlend) undo it too. Other
-// programs, ImageMagick among them, write the colours as they are, and nothing in the file tells; but a
-// blended colour is never darker than the white that shines through. A file where one is was not blended. See
-// unblended().
+// The composite has transparency only if the file declares it (see has_transparency()); other extra channels
+// are saved selections and spot colours, and are skipped. Photoshop blends transparent colours with white:
+// stored = colour * alpha + white * (1 - alpha). The specification does not mention this; stb_image and
+// ImageMagick (CorrectPSDAlphaBlend) undo it too. Some programs, including ImageMagick, write unblended
+// colours without marking the file. A blended colour is never darker than its share of white, so a file with
+// a darker one is treated as unblended. See unblended().
 #include <algorithm>
 #include <array>
 #include <string>
@@ -26,9 +25,8 @@
 namespace imgpipe {
 namespace {
 
-// PackBits (TIFF 6.0, section 9): n < 128 is followed by n + 1 bytes to copy, n > 128 by one that stands 257
-// - n times, 128 by nothing. Returns how many bytes of the row there are; `sound` when the row is full, no
-// run goes beyond it and nothing but 128 follows.
+// PackBits (TIFF 6.0, section 9): n < 128 copies the next n + 1 bytes, n > 128 repeats the next byte 257 - n
+// times, 128 does nothing. Returns the bytes unpacked; `sound` if they fill the row exactly.
 std::size_t unpack(Bytes packed, std::span<std::byte> row, bool& sound) {
   std::size_t given = 0;
   sound = true;
@@ -50,10 +48,9 @@ std::size_t unpack(Bytes packed, std::span<std::byte> row, bool& sound) {
   return given;
 }
 
-// The colour that was blended with white, as samples of type T with the maximum M: with m the largest value,
-// white * (1 - alpha) is m - alpha, so the colour is (value - (m - alpha)) * M / alpha, rounded half up, and
-// not below 0. Of a colour without any alpha nothing is known: it stays. Where alpha is m this is (value * M
-// + m / 2) / m.
+// Removes the white from a blended colour, for samples of type T with the maximum M. `m` is the largest
+// stored value, so white * (1 - alpha) is m - alpha and the colour is (value - (m - alpha)) * M / alpha,
+// rounded half up, at least 0. With alpha 0 the colour stays; with alpha m it is (value * M + m / 2) / m.
 template <class T>
 T unblended(std::uint32_t value, std::uint32_t alpha, std::uint32_t m) {
   using Wide = std::conditional_t<kIsWide<T>, std::uint64_t, std::uint32_t>;
@@ -72,7 +69,7 @@ class PsdReader final : public Reader {
       throw Error(ErrorKind::input,
                   std::string("psd: ") + kNoComposite + "; --lenient reads it all the same");
     if (!psd_.has_composite) warnings_.emplace_back(kNoComposite);
-    constexpr std::int64_t kBestRatio = 64;  // PackBits: two bytes give up to 128
+    constexpr std::int64_t kBestRatio = 64;  // PackBits: two bytes yield up to 128
     const bool color =
         psd_.mode == PsdMode::rgb || psd_.mode == PsdMode::cmyk || psd_.mode == PsdMode::indexed;
     const bool alpha = psd_.transparency || (psd_.mode == PsdMode::indexed && psd_.transparent_index >= 0);
@@ -87,7 +84,7 @@ class PsdReader final : public Reader {
     find_planes();
   }
 
-  // A row of every channel, and one as it is stored.
+  // One row of every channel, plus a stored row.
   [[nodiscard]] std::int64_t working_bytes(bool) const override {
     return static_cast<std::int64_t>(planes_.size() * sizeof(std::uint16_t)) * psd_.width + psd_.row_bytes;
   }
@@ -109,12 +106,12 @@ class PsdReader final : public Reader {
   }
 
  private:
-  // One channel: they follow one another in the file, each with all of its rows.
+  // One channel; the file stores all rows of a channel together.
   struct ChannelPlane {
-    std::size_t at = 0;                 // of its next row in the file
-    std::size_t counts = 0;             // packed: of the length of its next row
+    std::size_t at = 0;                 // offset of its next row in the file
+    std::size_t counts = 0;             // if packed: offset of the length of its next row
     std::vector<std::uint16_t> values;  // of the current row
-    std::size_t valid = 0;              // how many of them there are
+    std::size_t valid = 0;              // the number of values read
   };
 
   void find_planes() {
@@ -143,7 +140,7 @@ class PsdReader final : public Reader {
     if (psd_.transparency) find_blending();
   }
 
-  // Reads all samples ahead, up to the first colour that proves that the file was not blended.
+  // Scans all samples until a colour proves that the file is not blended.
   void find_blending() {
     std::vector<std::pair<std::size_t, std::size_t>> first_rows;
     for (const ChannelPlane& plane : planes_) first_rows.emplace_back(plane.at, plane.counts);
@@ -158,7 +155,7 @@ class PsdReader final : public Reader {
 
   [[nodiscard]] bool row_may_be_blended() const {
     const std::uint32_t most = largest_value();
-    const std::uint32_t rounding = 2 * (most / 255);  // the blender's own
+    const std::uint32_t rounding = 2 * (most / 255);  // by the blending program
     const ChannelPlane& alpha = planes_.back();
     for (const ChannelPlane& plane : std::span(planes_).first(planes_.size() - 1)) {
       for (std::size_t x = 0; x < std::min(plane.valid, alpha.valid); ++x) {
@@ -220,18 +217,18 @@ class PsdReader final : public Reader {
     }
   }
 
-  // From the file's colours to grey or RGB; `valid`: all of them are there.
+  // Converts the file's colours to grey or RGB. `valid`: all colours were read.
   template <class T>
   void to_output(const std::array<T, 4>& pixel, T* out, bool valid) const {
     constexpr std::uint32_t kMost = kLargest<T>;
     constexpr T kMissing = missing_sample(sample_type_of<T>);
     const auto palette = [&](std::size_t c) {
-      return static_cast<T>(big_endian(psd_.palette, 256 * c + pixel[0], 1));  // of 8 bits
+      return static_cast<T>(big_endian(psd_.palette, 256 * c + pixel[0], 1));  // palettes are 8-bit
     };
     for (std::size_t c = 0; c < 3; ++c) {
       if (psd_.mode == PsdMode::rgb) out[c] = pixel[c];
       if (psd_.mode == PsdMode::indexed) out[c] = valid ? palette(c) : kMissing;
-      // Stored as Adobe's JPEGs are, 0 for full ink.
+      // Stored as in Adobe's JPEGs: 0 is full ink.
       if (psd_.mode == PsdMode::cmyk)
         out[c] = valid ? static_cast<T>((std::uint32_t{pixel[c]} * pixel[3] + kMost / 2) / kMost) : kMissing;
     }
@@ -247,7 +244,7 @@ class PsdReader final : public Reader {
   Psd psd_;
   std::vector<ChannelPlane> planes_;  // the colours, then transparency
   std::vector<std::byte> unpacked_;
-  bool blended_ = true;  // with white, as far as can be told
+  bool blended_ = true;  // with white, unless proven otherwise
   std::int64_t next_row_ = 0;
   std::size_t missing_ = 0;
 };

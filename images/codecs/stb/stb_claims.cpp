@@ -25,7 +25,7 @@ void require(bool condition, const char* reason) {
   if (!condition) fail(reason);
 }
 
-// A palette index beyond the palette reads whatever lay in memory: refuse it.
+// Refuses palette indices beyond the palette, for which stb reads whatever lies in memory.
 void check_palette_indices(Bytes bytes, const BmpHeader& bmp) {
   const int per_byte = 8 / bmp.bits;
   const std::uint32_t mask = (1U << bmp.bits) - 1;
@@ -49,7 +49,7 @@ StbClaims read_bmp(Bytes bytes, const DecodeOptions& options) {
   require(bmp.width <= (1 << 24) && bmp.height <= (1 << 24), "bmp: too large for stb_image");
   StbClaims claims{bmp.width, bmp.height};
   claims.raw_bytes = bmp.row_bytes() * bmp.height;
-  claims.fillable = !bmp.indexed() && bmp.bits != 32;  // a filler would be a colour's number, or an alpha
+  claims.fillable = !bmp.indexed() && bmp.bits != 32;  // a filler would be a palette index or an alpha
   claims.filler = std::byte{0x80};
   const std::int64_t end = static_cast<std::int64_t>(bmp.pixels_at) + claims.raw_bytes;
   const bool whole = end <= static_cast<std::int64_t>(bytes.size());
@@ -76,7 +76,7 @@ StbClaims read_tga(Bytes bytes, const DecodeOptions& options) {
   const std::int64_t data = 18 + little_endian(bytes, 0, 1) + map_bytes;
   claims.raw_bytes = claims.width * claims.height * pixel_bytes;
   const bool packed = type >= 8;
-  // A packet of 1 + pixel_bytes bytes gives up to 128 pixels.
+  // A packet of 1 + pixel_bytes bytes holds up to 128 pixels.
   if (packed) claims.best_ratio = 128 * pixel_bytes / (1 + pixel_bytes) + 1;
   claims.fillable = !indexed && (pixel_bytes == 1 || pixel_bytes == 3);
   claims.filler = std::byte{0x80};
@@ -85,8 +85,8 @@ StbClaims read_tga(Bytes bytes, const DecodeOptions& options) {
   return claims;
 }
 
-// GIF and PSD have readers of our own; --codec stb takes only what they find in order. They are decoded whole
-// here, so that damage in the pixels counts.
+// Decodes a GIF or PSD with the built-in reader, because --codec stb takes only what that accepts. Decodes it
+// whole, so that damage in the pixels counts.
 Image decode_strictly(std::unique_ptr<Reader> (*open)(Bytes, const DecodeOptions&), Bytes bytes,
                       DecodeOptions options) {
   options.lenient = false;
@@ -97,9 +97,9 @@ Image decode_strictly(std::unique_ptr<Reader> (*open)(Bytes, const DecodeOptions
   return image;
 }
 
-// stb takes the fourth channel for transparency whatever it is, unpacks rows of 16 bits as if they were of 8,
-// knows no file without a composite, and converts colours out of range to bytes where it takes the white out
-// of half-transparent pixels.
+// stb takes the fourth channel for transparency whatever it is, unpacks rows of 16 bits as if they had 8, and
+// cannot read a file without a composite. It converts out-of-range colours to bytes when it removes the white
+// from half-transparent pixels.
 StbClaims read_psd(Bytes bytes, const DecodeOptions& options) {
   const Image image = decode_strictly(open_psd, bytes, options);
   const std::int64_t channels = big_endian(bytes, 12, 2);
@@ -126,7 +126,7 @@ StbClaims read_psd(Bytes bytes, const DecodeOptions& options) {
   return claims;
 }
 
-// stb paints what the first frame does not cover with the background colour, its red and blue exchanged.
+// stb fills the area outside the first frame with the background colour, with red and blue exchanged.
 StbClaims read_gif(Bytes bytes, const DecodeOptions& options) {
   const Image image = decode_strictly(open_gif, bytes, options);
   require(gif_frame_covers_screen(bytes) || little_endian(bytes, 11, 1) == 0,
@@ -136,19 +136,18 @@ StbClaims read_gif(Bytes bytes, const DecodeOptions& options) {
 
 StbClaims read_png(Bytes bytes, const DecodeOptions&) {
   require(bytes.size() >= 33, "png: the header is truncated");
-  // Apple's CgBI files begin with a chunk of that name; stb gives their colours as they are, blended and
-  // swapped.
+  // Apple's CgBI files begin with that chunk; stb returns their colours as stored, premultiplied BGR.
   require(big_endian(bytes, 12, 4) == 0x49484452, "png: the first chunk is not IHDR");
   StbClaims claims{big_endian(bytes, 16, 4), big_endian(bytes, 20, 4)};
   claims.bits_per_sample = static_cast<int>(big_endian(bytes, 24, 1));
   claims.bytes_per_pixel = 32;
   require(claims.width <= 0x7FFFFFFF && claims.height <= 0x7FFFFFFF, "png: too large");
-  claims.raw_bytes = (claims.width * claims.height + 7) / 8;  // at least a bit a pixel
+  claims.raw_bytes = (claims.width * claims.height + 7) / 8;  // at least one bit per pixel
   claims.best_ratio = 1032;
   return claims;
 }
 
-// --codec stb only; it knows raw 8-bit PGM and PPM with maxval 255 well enough, and no others.
+// stb correctly reads only raw 8-bit PGM and PPM with a maximum value of 255.
 StbClaims read_netpbm(Bytes bytes, const DecodeOptions&) {
   const std::uint32_t kind = little_endian(bytes, 1, 1);
   require(kind == '5' || kind == '6', "stb_image reads raw PGM and PPM only");
@@ -183,11 +182,10 @@ StbClaims read_jpeg(Bytes bytes, const DecodeOptions&) {
 
 using OpenFile = std::unique_ptr<Reader> (*)(Bytes, const DecodeOptions&);
 
-// The formats that it reads.
 struct StbFormat {
   Format format;
   StbClaims (*claims)(Bytes, const DecodeOptions&);
-  OpenFile judged_by = nullptr;  // our own reader, which decodes the file first
+  OpenFile judged_by = nullptr;  // built-in reader that decodes the file first
 };
 constexpr std::array kFormats{
     StbFormat{.format = Format::jpeg, .claims = read_jpeg},
@@ -217,7 +215,7 @@ StbClaims read_stb_claims(std::span<const std::byte> bytes, Format format, const
 std::int64_t stb_opening_bytes(std::span<const std::byte> bytes, Format format,
                                const DecodeOptions& options) {
   if (const OpenFile open = row_of(format).judged_by) {
-    constexpr std::int64_t kLibraryBytes = 24;  // a pixel, at most
+    constexpr std::int64_t kLibraryBytes = 24;  // per pixel, at most
     DecodeOptions own = options;
     own.codec = CodecChoice::automatic;
     own.lenient = false;

@@ -1,4 +1,4 @@
-// What a file claims of itself, read before stb_image sees it.
+// What a file claims in its header, read before stb_image sees it.
 #pragma once
 
 #include <cstddef>
@@ -13,27 +13,25 @@ struct StbClaims {
   std::int64_t width = 0;
   std::int64_t height = 0;
   int bits_per_sample = 8;
-  std::int64_t bytes_per_pixel = 12;  // that decoding takes at its peak, about
-  std::int64_t raw_bytes = 0;         // of pixel data before compression
-  std::int64_t best_ratio = 1;        // that this format's compression can reach
-  bool fillable = false;              // missing bytes can be stood in for: uncompressed or byte-wise packed
+  std::int64_t bytes_per_pixel = 12;  // about what decoding takes at its peak
+  std::int64_t raw_bytes = 0;         // pixel data before compression
+  std::int64_t best_ratio = 1;        // the best that this format's compression can reach
+  bool fillable = false;              // missing bytes can be replaced: uncompressed or packed by bytes
   std::byte filler{0};
-  bool spurious_alpha = false;  // it gives four channels whether there is any transparency or not
+  bool spurious_alpha = false;  // stb returns four channels whether or not there is transparency
 };
 
-// Whether stb_image has anything to say of a format.
 [[nodiscard]] bool stb_reads(Format format);
 
-// Reads the header fields of `format`, which it reads, and checks them against the length of the file: sizes,
-// offsets, palette lengths, palette indices of BMP, every Huffman table of a JPEG; GIF and PSD files are
-// decoded whole by our own readers. Throws Error(input), also for what stb_image 2.27 is known to get wrong;
-// options.lenient lets a BMP or TGA pass that is only too short.
+// Reads the header of a format that stb_reads(), and checks it against the file's length: sizes, offsets,
+// palettes and BMP's indices, every Huffman table of a JPEG. Decodes GIF and PSD files whole with the
+// built-in readers. Throws Error(input), also for what stb_image 2.27 is known to get wrong. options.lenient
+// accepts a truncated BMP or TGA.
 [[nodiscard]] StbClaims read_stb_claims(std::span<const std::byte> bytes, Format format,
                                         const DecodeOptions& options);
-// The most that it holds while a file is opened, with its judgement; as opening_bytes().
+// Returns the most bytes held while a file is opened and checked; as opening_bytes().
 [[nodiscard]] std::int64_t stb_opening_bytes(std::span<const std::byte> bytes, Format format,
                                              const DecodeOptions& options);
-// Its part for JPEG.
 [[nodiscard]] StbClaims read_stb_jpeg_claims(std::span<const std::byte> bytes);
 
 }  // namespace imgpipe

@@ -1,22 +1,20 @@
-// The segments of a JPEG as stb_image 2.27 walks them.
+// Walks the segments of a JPEG as stb_image 2.27 does.
 //
-// It writes past its own memory for a Huffman table of more than 256 codes (stb issue 1289), so no table may
-// be there for it that we did not see. Each step below goes where stb goes, or refuses, or stops where it
-// fails.
+// stb_image writes past its memory for a Huffman table of more than 256 codes (stb issue 1289), so this walk
+// must see every table that stb sees. Each step goes where stb goes, refuses the file, or stops if stb fails.
 //
-// Markers: stbi__get_marker() takes 0xFF, any number of further 0xFF, and the byte behind them. Before the
-// frame header, from the second segment on, stbi__decode_jpeg_header() scans over other bytes; later they are
-// an error.
+// Markers: stbi__get_marker() takes 0xFF, any number of further 0xFF, and the next byte. Before the frame
+// header, from the second segment on, stbi__decode_jpeg_header() skips other bytes; later they are an error.
 //
-// Segments: stbi__process_marker() leaves each that it accepts at the end of its declared length: APPn and
-// COM by skipping; DQT, DHT, DRI, frame, scan and DNL because they must end there exactly. It knows no
-// others, and no second frame header.
+// Segments: stbi__process_marker() leaves each segment that it accepts at the end of its declared length. It
+// skips APPn and COM; DQT, DHT, DRI, frame, scan and DNL must end there exactly. It accepts no others, and no
+// second frame header.
 //
-// Scans: entropy-coded data is read up to a marker (0xFF, any number of 0xFF, then neither 0xFF nor 0) and
-// on over RSTn. Where stb gives up earlier it scans for the next 0xFF, and goes on only if that is the very
-// same marker: what 0 or RSTn make of it is none that it knows.
+// Scans: entropy-coded data extends to a marker (0xFF, any number of 0xFF, then neither 0xFF nor 0) and past
+// RSTn. If stb gives up earlier, it searches for the next 0xFF and continues only at that same marker: it
+// does not accept what 0 or RSTn would yield.
 //
-// A picture or component without a scan would come out as zeros; that is refused too.
+// An image or component without a scan would come out as zeros; that is refused too.
 #include <bitset>
 #include <cstring>
 #include <string>
@@ -58,7 +56,7 @@ class SegmentWalk {
 
  private:
   static bool is_frame(std::uint32_t marker) { return marker >= 0xC0 && marker <= 0xC2; }
-  // Tables, APPn and COM: the same before and after the frame header.
+  // Tables, APPn and COM, which are allowed before and after the frame header.
   static bool is_common(std::uint32_t marker) {
     return marker == 0xC4 || marker == 0xDB || marker == 0xDD || (marker >= 0xE0 && marker <= 0xEF) ||
            marker == 0xFE;
@@ -73,11 +71,11 @@ class SegmentWalk {
     return little_endian(bytes_, at_++, 1);
   }
 
-  // `at_` is at the segment's length, and then behind its end.
+  // Moves at_ from the segment's length to its end.
   void segment(std::uint32_t marker) {
     const std::size_t length = big_endian(bytes_, at_, 2);
     require_jpeg(length >= 2, "jpeg: a segment's length is impossible");
-    // First of all, because stb builds the tables before it looks at how long they were together.
+    // Before all other checks, because stb builds the tables before it compares their total length.
     if (marker == 0xC4) check_huffman_tables(at_ + 2, length - 2);
     require_jpeg(length <= bytes_.size() - at_, "jpeg: the file is truncated");
     if (marker == 0xDC) require_jpeg(length == 4, "jpeg: a segment's length is impossible");
@@ -96,13 +94,13 @@ class SegmentWalk {
     mark_components(in_frame_, at_ + 7, 3);
   }
 
-  // `at` is of the number of components; each has `bytes` bytes, its name first.
+  // `at` is the offset of the number of components; each has `bytes` bytes, beginning with its name.
   void mark_components(std::bitset<256>& set, std::size_t at, std::size_t bytes) const {
     const std::uint32_t count = little_endian(bytes_, at, 1);
     for (std::size_t i = 0; i < count; ++i) set.set(little_endian(bytes_, at + 1 + bytes * i, 1));
   }
 
-  // As stb does this reads on past a segment that ends inside a table.
+  // As stb does, reads past a segment that ends inside a table.
   void check_huffman_tables(std::size_t at, std::size_t segment_bytes) const {
     constexpr std::size_t kLengths = 16;
     const std::size_t end = at + segment_bytes;
@@ -117,7 +115,7 @@ class SegmentWalk {
     }
   }
 
-  // To the marker that ends the scan; at_ is then at its 0xFF.
+  // Moves at_ to the 0xFF of the marker that ends the scan.
   void skip_entropy_coded_data() {
     while (at_ < bytes_.size()) {
       const void* found = std::memchr(&bytes_[at_], 0xFF, bytes_.size() - at_);
@@ -139,7 +137,7 @@ class SegmentWalk {
   Bytes bytes_;
   std::size_t at_ = 2;
   int scans_ = 0;
-  std::bitset<256> in_frame_;  // names of components
+  std::bitset<256> in_frame_;  // component names
   std::bitset<256> in_scans_;
   StbClaims claims_;
 };

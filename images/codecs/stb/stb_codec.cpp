@@ -1,10 +1,10 @@
-// stb_image and stb_image_write behind a fence.
+// stb_image and stb_image_write, guarded against damaged files.
 //
-// stb_image 2.27 predates the security fixes of 2.28 and reads a file that ends early as zeros. The fence:
-// it sees memory only, through callbacks that know when more was asked for than there is; it allocates zeroed
-// memory within a budget made from the size in the header; HDR and PIC are compiled out; the sizes that a
-// header claims are checked first, and what it is known to get wrong is refused (stb_claims.h); its stack
-// variables start as zero (see CMakeLists.txt).
+// stb_image 2.27 predates the security fixes of 2.28 and reads missing bytes of a file as zeros. Precautions:
+// - It reads memory only, through callbacks that detect reads past the end.
+// - It allocates zeroed memory, within a budget computed from the size in the header.
+// - HDR and PIC are compiled out, and its stack variables start as zero (see CMakeLists.txt).
+// - The header is checked first, and what stb is known to get wrong is refused (stb_claims.h).
 #include "images/codecs/stb/stb_codec.h"
 
 #include <algorithm>
@@ -45,13 +45,13 @@
 namespace imgpipe {
 namespace {
 
-// The file as stb reads it. A refill of stb's buffer may come back short; a short direct read, a refill
-// that finds nothing and a skip past the end each mean that the file is shorter than its header says.
+// The file as stb reads it. A refill of stb's buffer may be short. A short direct read, an empty refill or a
+// skip past the end means that the file is shorter than its header says.
 struct StbSource {
   Bytes bytes;
   std::size_t position = 0;
-  const char* refill_target = nullptr;  // stb's own buffer: the target of its first read
-  std::byte filler{0};                  // lenient: what stands in for the missing bytes
+  const char* refill_target = nullptr;  // stb's buffer: the target of its first read
+  std::byte filler{0};                  // lenient: replaces the missing bytes
   bool lenient = false;
   bool overrun = false;
 };
@@ -101,7 +101,7 @@ bool all_opaque(const Sample8* rgba, std::int64_t pixels) {
   return true;
 }
 
-// In place: 16-bit samples in memory order become 8-bit ones, which stb would truncate.
+// In place: 16-bit samples in memory order become 8-bit ones, rounded; stb would truncate them.
 void round_to_8_bits(Sample8* samples, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
     std::uint16_t value = 0;
@@ -110,7 +110,7 @@ void round_to_8_bits(Sample8* samples, std::int64_t count) {
   }
 }
 
-// Decodes when it is opened: only then is it known whether a GIF or PSD has any transparency.
+// Decodes when opened: only then is it known whether a GIF or PSD has any transparency.
 class StbReader final : public WholeImageReader {
  public:
   StbReader(Bytes bytes, Format format, const DecodeOptions& options) : WholeImageReader(options.memory) {
@@ -118,8 +118,7 @@ class StbReader final : public WholeImageReader {
     const StbClaims claims = read_stb_claims(bytes, format, options);
     header_.shape = {claims.width, claims.height, 4};
     header_.bits_per_sample = claims.bits_per_sample;
-    // Up to four copies of the pixels at 4 bytes live at once inside stb (16-bit or interlaced input), then
-    // ours.
+    // stb holds up to four copies of the pixels at 4 bytes (16-bit or interlaced input), plus the image.
     constexpr std::int64_t kBytesPerPixel = 32;
     check_header(header_.shape, options);
     check_available(claims.bytes_per_pixel * header_.shape.pixels());
@@ -132,7 +131,7 @@ class StbReader final : public WholeImageReader {
     load(bytes, claims, options);
   }
 
-  // 16-bit samples became 8-bit ones where they were.
+  // 16-bit samples were converted to 8 bits in place.
   [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
     const std::int64_t stored = header_.shape.pixels() * stored_channels_;
     return stored * (header_.bits_per_sample == 16 ? 2 : 1) + WholeImageReader::working_bytes(whole);
@@ -170,7 +169,7 @@ class StbReader final : public WholeImageReader {
       if (stb_no_memory) throw Error(ErrorKind::memory, "not enough memory");
       const char* reason = stbi_failure_reason();
       std::string said = reason != nullptr ? reason : "no reason given";
-      // The one message of stb that quotes the file: four bytes, perhaps a zero among them, in front.
+      // The only message of stb that quotes the file: it begins with four bytes, which may contain a zero.
       if (said.size() < 4 || said.ends_with("PNG chunk not known")) said = "unknown critical chunk";
       throw Error(
           ErrorKind::input,
@@ -203,7 +202,7 @@ void append_bytes(void* user, void* data, int count) {
   file->insert(file->end(), first, first + count);
 }
 
-// stb counts hash chain entries here: 5 is its least, and it has no faster mode.
+// stb counts hash chain entries here: 5 is its minimum, and it has no faster mode.
 int write_png(std::vector<std::byte>& file, ConstHostPlane image, const EncodeOptions& options) {
   stbi_write_png_compression_level = options.png_level < 5 ? 5 : options.png_level + 3;
   return stbi_write_png_to_func(append_bytes, &file, static_cast<int>(image.width),
@@ -226,15 +225,15 @@ int write_tga(std::vector<std::byte>& file, ConstHostPlane image, const EncodeOp
                                 static_cast<int>(image.height), image.channels, image.data);
 }
 
-// What the library makes of an image, and the file, which doubles as it grows.
+// What the library makes of the image, and the file, whose capacity doubles as it grows.
 std::int64_t doubling_bytes(const Shape& shape, std::int64_t file_bytes) {
   return 3 * (file_bytes + 4 * shape.height);
 }
-// All filtered rows and a hash table beside a stream that doubles too.
+// All filtered rows and a hash table, in addition to a stream whose capacity doubles too.
 std::int64_t png_bytes(const Shape& shape) {
   return 5 * shape.bytes() + 6 * shape.height;
 }
-// Up to 9 bytes for 4 samples, as libjpeg's.
+// Up to 9 bytes for 4 samples, as with libjpeg.
 std::int64_t jpeg_bytes(const Shape& shape) {
   return 3 * std::max(shape.bytes(), 3 * shape.pixels()) * 9 / 4;
 }
@@ -245,11 +244,10 @@ std::int64_t tga_bytes(const Shape& shape) {
   return doubling_bytes(shape, shape.pixels() * (1 + shape.channels));
 }
 
-// The formats that it writes.
 struct StbEncoder {
   Format format;
-  std::int64_t most_side;                             // what the format, or the library, can say
-  std::int64_t (*working_bytes)(const Shape& shape);  // beside the image
+  std::int64_t most_side;                             // limit of the format or the library
+  std::int64_t (*working_bytes)(const Shape& shape);  // in addition to the image
   int (*write)(std::vector<std::byte>& file, ConstHostPlane image,
                const EncodeOptions& options);  // 0: failed
 };

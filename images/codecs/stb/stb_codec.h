@@ -1,4 +1,4 @@
-// stb_image and stb_image_write, which --codec stb takes for the formats that they know.
+// stb_image and stb_image_write, which --codec stb uses for the formats that they support.
 #pragma once
 
 #include <functional>
@@ -15,9 +15,9 @@ namespace imgpipe {
 [[nodiscard]] std::unique_ptr<Reader> open_stb(Bytes file, Format format, const DecodeOptions& options);
 
 [[nodiscard]] bool stb_writes(Format format);
-// Puts metadata and mark into a whole file.
+// Inserts metadata and mark into a whole file.
 using FileEdit = std::function<void(std::vector<std::byte>& file)>;
-// For a format that stb_writes(). Throws Error(usage) for a shape that it cannot make a file of.
+// For a format that stb_writes(). Throws Error(usage) for a shape that it cannot write.
 [[nodiscard]] std::unique_ptr<Writer> make_stb_writer(Format format, Shape shape,
                                                       const EncodeOptions& options, FileEdit add_ours);
 

@@ -1,4 +1,4 @@
-// The memory that stb gets: for decoding zeroed and within a budget, for encoding or an error.
+// Memory for stb: zeroed and within a budget when decoding; an exception when encoding fails to get it.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace imgpipe {
 
-// What stb may still allocate on this thread, and what it holds. Each block stores its size in front.
+// What stb may still allocate on this thread. Each block stores its size in front.
 inline thread_local std::int64_t stb_budget_bytes = 0;
-inline thread_local bool stb_no_memory = false;  // the system had less than that
+inline thread_local bool stb_no_memory = false;  // the system refused the last allocation
 inline constexpr std::size_t kStbBlockHeader = alignof(std::max_align_t);
 
-// Zeroed, of the budget; nullptr where that, or the system, has less.
+// Allocates zeroed memory from the budget; returns nullptr if the budget or the system has less.
 inline void* stb_allocate(std::size_t bytes) {
   if (static_cast<std::int64_t>(bytes) < 0 || static_cast<std::int64_t>(bytes) > stb_budget_bytes)
     return nullptr;
@@ -47,7 +47,7 @@ inline void* stb_reallocate(void* pointer, std::size_t bytes) {
   return grown;
 }
 
-// Of stb_image_write, which does not check what it gets: Error(memory) where there is none.
+// stb_image_write does not check its allocations, so they throw Error(memory).
 [[noreturn]] inline void no_memory_to_encode(std::size_t bytes) {
   throw Error(ErrorKind::memory, "not enough memory to encode: " + std::to_string(bytes) + " bytes needed");
 }

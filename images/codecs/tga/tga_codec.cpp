@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kFooterBytes = 26;
 
-// Texts fill their fields with NULs, or, by some writers, with blanks.
+// Text fields are padded with NULs or, by some writers, with blanks.
 Bytes up_to_nul(Bytes field) {
   auto end = std::ranges::find(field, std::byte{0});
   while (end != field.begin() && end[-1] == std::byte{' '}) --end;
@@ -71,15 +71,14 @@ Bytes tga_extension(Bytes file) {
   return bytes_at(file, at, kExtensionBytes);
 }
 
-// The image ID behind the header (Truevision TGA 2.0, field 6).
 void add_tga_mark(std::vector<std::byte>& file, const Mark& mark) {
   const std::string text = mark_text(mark);
   file[0] = static_cast<std::byte>(text.size());
   insert_bytes(file, kTgaHeaderBytes, std::as_bytes(std::span(text)));
 }
 
-// Truevision TGA 2.0, fields 6 and 10 to 28. Gamma, key colour, aspect ratio and the program's name and
-// version describe how the file was made or is shown.
+// Truevision TGA 2.0, fields 6 and 10 to 28. Skips gamma, key colour, aspect ratio and the program's name and
+// version, which describe how the file was made or is displayed.
 FoundMetadata find_tga_metadata(std::span<const std::byte> file) {
   FoundMetadata found;
   const Bytes id = bytes_at(file, kTgaHeaderBytes, big_endian(file, 0, 1));

@@ -1,4 +1,4 @@
-// What the codec of TGA gives to its row (images/formats/codec_table.h says what each is).
+// The TGA codec's entries in the codec table (images/formats/codec_table.h documents each).
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ inline constexpr std::int64_t kTgaHeaderBytes = 18;
 [[nodiscard]] std::unique_ptr<Reader> open_tga(Bytes file, const DecodeOptions& options);
 [[nodiscard]] std::unique_ptr<Writer> make_tga_writer(Shape shape, const EncodeOptions& options);
 [[nodiscard]] Mark find_tga_mark(Bytes beginning);
-// Whether the file ends in the footer of version 2.0; and the extension area that it leads to, as far as
-// version 2.0 defines it; empty: none.
+// Whether the file ends in the footer of version 2.0, and the extension area at the footer's offset, as far
+// as version 2.0 defines it; empty: none.
 [[nodiscard]] bool has_tga_footer(Bytes file);
 [[nodiscard]] Bytes tga_extension(Bytes file);
 void add_tga_mark(std::vector<std::byte>& file, const Mark& mark);

@@ -1,4 +1,4 @@
-// How a TGA is stored, by its header (Truevision TGA 2.0, 1991).
+// Describes how a TGA is stored, from its header (Truevision TGA 2.0, 1991).
 #include <string>
 
 #include "images/codecs/codec_parts.h"
@@ -19,7 +19,7 @@ FileDetails describe_tga(Bytes file) {
   return details;
 }
 
-// Header, name and colour table; the footer, and the extension area that it leads to.
+// Loads the header, name and colour table, the footer, and the extension area.
 void load_tga_header(FileFront& front) {
   constexpr std::size_t kBeforePixels = 18 + 255 + std::size_t{4} * 65'535, kFooter = 26, kExtension = 495;
   const Bytes file = front.bytes();

@@ -1,5 +1,5 @@
-// Truevision TGA 2.0 (1991), every type but the Huffman ones that it never defined. Our own reader because
-// stb_image 2.27 ignores the palette's first index and the right-to-left order.
+// Reads Truevision TGA 2.0 (1991), all types except Huffman coding, which it never defined. stb_image 2.27
+// ignores the palette's first index and the right-to-left order.
 #include <algorithm>
 #include <memory>
 
@@ -26,8 +26,8 @@ struct TgaHeader {
   bool packed = false;
   bool indexed = false;
   bool grey = false;
-  int bits = 0;          // of a stored pixel: 8, 15, 16, 24 or 32
-  int palette_bits = 0;  // of a palette entry: 15, 16, 24 or 32
+  int bits = 0;          // per stored pixel: 8, 15, 16, 24 or 32
+  int palette_bits = 0;  // per palette entry: 15, 16, 24 or 32
   Alpha alpha = Alpha::none;
   std::size_t pixels_at = 0;
 
@@ -36,20 +36,19 @@ struct TgaHeader {
   [[nodiscard]] int channels() const { return (grey ? 1 : 3) + (alpha == Alpha::none ? 0 : 1); }
 };
 
-// What the attributes of pixels mean by the extension area; the specification numbers the answers: 1 "can be
-// ignored", 3 alpha, 4 premultiplied alpha. 3 where there is no such area.
+// Returns what attribute bits are: 1 "can be ignored", 3 alpha (default), 4 premultiplied alpha.
 std::uint32_t attributes_type(Bytes bytes) {
   const Bytes extension = tga_extension(bytes);
   return extension.empty() ? 3 : little_endian(extension, extension.size() - 1, 1);
 }
 
-// Areas that a footer leads to stand between the pixels and the footer.
+// A footer's areas are between the pixels and the footer, so with a footer nothing is reported.
 void warn_of_what_follows(Bytes file, std::size_t end, std::vector<std::string>& warnings) {
   if (!has_tga_footer(file)) warn_of_following_bytes(file, end, warnings);
 }
 
-// Alpha is what the descriptor counts as such: 8 bits of 32, or of 16 grey ones. The one bit of a 16-bit
-// colour is no alpha here, since programs disagree which of its values is opaque.
+// Returns the alpha that the descriptor declares: 8 bits of 32, or of 16 with grey. The single bit of 16-bit
+// colours is not alpha, because programs disagree which value is opaque.
 Alpha judge_alpha(const TgaHeader& header, std::uint32_t attribute_bits, Bytes bytes) {
   if (header.indexed) return header.palette_bits == 32 ? Alpha::straight : Alpha::none;
   const bool grey_pair = header.grey && header.bits == 16;
@@ -63,7 +62,7 @@ Alpha judge_alpha(const TgaHeader& header, std::uint32_t attribute_bits, Bytes b
   return type == 1 ? Alpha::none : type == 4 ? Alpha::premultiplied : Alpha::straight;
 }
 
-// is_tga() has judged type, depths and sides.
+// Requires is_tga(), which checks type, depths and sides.
 TgaHeader read_header(Bytes bytes) {
   const auto field = [&](std::size_t at, std::size_t count) { return little_endian(bytes, at, count); };
   TgaHeader header;
@@ -91,7 +90,7 @@ Sample8 scaled5(std::uint32_t value) {
   return static_cast<Sample8>(((value & 31) * kMaxSample + 15) / 31);
 }
 
-// Blue, green and red of 15 or 16 bits (5 each, the highest bit left out), 24 or 32.
+// Unpacks blue, green and red of 15 or 16 bits (5 each, the highest bit unused), 24 or 32.
 void unpack_color(const unsigned char* in, int bits, Sample8* out) {
   if (bits <= 16) {
     const std::uint32_t pixel = std::uint32_t{in[1]} << 8 | in[0];
@@ -117,7 +116,7 @@ Palette read_palette(Bytes bytes, const TgaHeader& header, bool lenient) {
   return {"tga", std::move(colors), little_endian(bytes, 3, 2), header.channels(), lenient};
 }
 
-// (v*255 + a/2) / a; a colour above its alpha cannot be and is cut to white.
+// (v*255 + a/2) / a; a colour above its alpha is invalid and becomes 255.
 void undo_premultiplication(Sample8* pixel, int channels) {
   const unsigned alpha = pixel[channels - 1];
   for (int c = 0; c < channels - 1; ++c) {
@@ -126,7 +125,7 @@ void undo_premultiplication(Sample8* pixel, int channels) {
   }
 }
 
-// What the readers of raw and of packed files share: stored pixels to samples.
+// Converts stored pixels to samples, for raw and packed files.
 class TgaPixels {
  public:
   TgaPixels(Bytes bytes, const TgaHeader& header, bool lenient)
@@ -148,7 +147,7 @@ class TgaPixels {
     }
   }
 
-  // Turns a row as stored into one from left to right.
+  // Reverses a row that is stored from right to left.
   void orient(Sample8* row) const {
     if (!tga_.right_to_left) return;
     const int channels = tga_.channels();
@@ -179,7 +178,7 @@ ImageHeader image_header(const TgaHeader& header, const DecodeOptions& options) 
   return image;
 }
 
-// Uncompressed rows, each read from where it lies.
+// Uncompressed rows; each is read directly from the file.
 class TgaReader final : public Reader {
  public:
   TgaReader(Bytes bytes, const TgaHeader& header, const DecodeOptions& options)
@@ -219,8 +218,7 @@ class TgaReader final : public Reader {
   std::int64_t missing_ = 0;
 };
 
-// Packets of up to 128 pixels, one repeated or all as they are; they may run on from a row into the next.
-// What the last one holds beyond the image is left out.
+// Packets of up to 128 pixels, repeated or literal, which may span rows. Pixels beyond the image are dropped.
 class TgaPackedReader final : public WholeImageReader {
  public:
   TgaPackedReader(Bytes bytes, const TgaHeader& header, const DecodeOptions& options)
@@ -254,13 +252,13 @@ class TgaPackedReader final : public WholeImageReader {
   }
 
  private:
-  // Just past the last packet.
+  // Returns the offset just past the last packet.
   [[nodiscard]] std::size_t end() const {
     const std::int64_t left = repeats_ ? std::min<std::int64_t>(left_in_packet_, 1) : left_in_packet_;
     return tga_.pixels_at + at_ + static_cast<std::size_t>(left * tga_.pixel_bytes());
   }
 
-  // Returns the number of pixels that the file still had for this row.
+  // Returns the number of pixels available for this row.
   std::int64_t unpack_row(Sample8* row) {
     const std::int64_t pixel_bytes = tga_.pixel_bytes();
     std::int64_t x = 0;

@@ -1,6 +1,5 @@
-// TGA as stb_image_write makes it, byte for byte (Truevision TGA 2.0): packed, rows from the bottom up. Our
-// own because the library wants the whole image and holds it beside the file. The first rows of the image are
-// the last of the file, so that the packed rows are held until its end, and nothing else.
+// Writes TGA with the bytes of stb_image_write (Truevision TGA 2.0), packed. The library holds the whole
+// image and the file; this writer holds only the packed rows, because the file stores the bottom row first.
 #include <algorithm>
 #include <cstring>
 
@@ -23,7 +22,7 @@ class TgaWriter final : public Writer {
       const ConstHostPlane band = rows.rows(y, std::min(at_once, rows.height - y));
       packed_.clear();
       for (std::int64_t row = band.height; row-- > 0;) pack(band.row(row));
-      bands_.push_back(packed_);  // no larger than it need be
+      bands_.push_back(packed_);  // copies, so that no capacity is wasted
     }
   }
 
@@ -45,7 +44,7 @@ class TgaWriter final : public Writer {
   }
 
  private:
-  // Every packet holds one pixel: a checkerboard's do.
+  // The worst case: every packet holds one pixel.
   [[nodiscard]] std::int64_t most_row_bytes() const { return shape_.width * (1 + shape_.channels); }
   [[nodiscard]] std::int64_t rows_at_once() const {
     constexpr std::int64_t kBandBytes = std::int64_t{1} << 18;
@@ -81,7 +80,7 @@ class TgaWriter final : public Writer {
     return std::memcmp(pixel(row, a), pixel(row, b), pixel_bytes_) == 0;
   }
 
-  // How many pixels from `x` on are the same, 128 at the most.
+  // Returns the number of equal pixels from `x` on, at most 128.
   [[nodiscard]] std::int64_t equal_pixels(const Sample8* row, std::int64_t x) const {
     const std::int64_t end = std::min(shape_.width, x + kMostInPacket);
     std::int64_t next = x + 1;
@@ -89,8 +88,8 @@ class TgaWriter final : public Writer {
     return next - x;
   }
 
-  // How many pixels a packet of different ones takes from `x` on. The library ends it before a pixel that is
-  // like the last but one.
+  // Returns the number of pixels of a literal packet at `x`. Like stb_image_write, ends it before a pixel
+  // that equals the one two before it.
   [[nodiscard]] std::int64_t different_pixels(const Sample8* row, std::int64_t x) const {
     if (x + 1 == shape_.width) return 1;
     const std::int64_t end = std::min(shape_.width, x + kMostInPacket);
@@ -110,8 +109,8 @@ class TgaWriter final : public Writer {
   Shape shape_;
   std::size_t pixel_bytes_;
   Mark mark_;
-  std::vector<std::byte> packed_;              // of the rows in hand, the last one first
-  std::vector<std::vector<std::byte>> bands_;  // of rows before them, the first ones first
+  std::vector<std::byte> packed_;              // rows of the current band, the last one first
+  std::vector<std::vector<std::byte>> bands_;  // previous bands, the first one first
 };
 
 }  // namespace

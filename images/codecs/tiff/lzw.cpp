@@ -10,7 +10,7 @@
 
 namespace imgpipe {
 
-// The library writes a file of one strip, a column of bytes; the strip is kept.
+// libtiff writes a file with one strip, a column of bytes; this extracts the strip.
 std::vector<std::byte> pack_lzw(std::span<const std::byte> data) {
   constexpr tmsize_t kBufferBytes = tmsize_t{64} << 10;
   constexpr std::int64_t kFrontBytes = 8;
@@ -21,7 +21,7 @@ std::vector<std::byte> pack_lzw(std::span<const std::byte> data) {
   TiffHandle handle(std::move(file), "w");
   TIFF* const tiff = handle.get();
   const auto rows = static_cast<std::uint32_t>(data.size());
-  // The library takes its input through a pointer to non-const; it writes to it only to swap bytes.
+  // libtiff takes its input as non-const and modifies it only to swap bytes, which 8-bit samples do not need.
   const bool done =
       tiff != nullptr && TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, 1) != 0 &&
       TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, rows) != 0 &&
@@ -35,7 +35,7 @@ std::vector<std::byte> pack_lzw(std::span<const std::byte> data) {
   if (!done) throw Error(ErrorKind::memory, "LZW: " + handle.take_error());
   const std::uint64_t begin = TIFFGetStrileOffset(tiff, 0), bytes = TIFFGetStrileByteCount(tiff, 0);
   file = std::move(handle.file());
-  handle.file().clear();  // what the library writes behind the strip when it is closed
+  handle.file().clear();  // libtiff writes the rest of the file here when closed
   if (begin > file.size() || bytes > file.size() - begin || bytes == 0)
     throw Error(ErrorKind::memory, "LZW: libtiff gives no strip");
   file.resize(begin + bytes);

@@ -1,5 +1,5 @@
-// PackBits (TIFF 6.0, section 9): a count n below 128 is followed by n + 1 bytes to copy, one above 128 by a
-// byte that stands 257 - n times, 128 by nothing.
+// PackBits (TIFF 6.0, section 9): a count n below 128 copies the next n + 1 bytes, one above 128 repeats the
+// next byte 257 - n times, 128 does nothing.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace imgpipe {
 
-// Fills `out` and returns how much of it there is: less than out.size() where the data ends or breaks off.
-// Runs may go over the ends of rows, as some writers have it.
+// Fills `out` and returns the number of bytes written; fewer than out.size() if the data ends early. Runs may
+// span rows, as some writers produce.
 [[nodiscard]] std::size_t unpack_packbits(std::span<const std::byte> packed, std::span<std::byte> out);
 
-// Packs one row behind what is there.
+// Appends a packed row to `packed`.
 void pack_packbits(std::span<const std::byte> row, std::vector<std::byte>& packed);
 
-// The most that a row of so many bytes can become.
+// Returns the greatest packed size of a row.
 [[nodiscard]] constexpr std::size_t most_packbits_bytes(std::size_t row_bytes) {
   return row_bytes + (row_bytes + 127) / 128;
 }

@@ -17,7 +17,7 @@
 namespace imgpipe {
 namespace {
 
-// Rows are kept up to where a stream broke off, to this many bytes.
+// The step in bytes in which rows before damage in a stream are preserved.
 constexpr std::size_t kInflatedAtOnce = std::size_t{64} << 10;
 constexpr std::int64_t kInflateBytes = std::int64_t{96} << 10;  // ISA-L's tables
 constexpr std::int64_t kZstdReaderBytes = std::int64_t{192} << 10;
@@ -30,7 +30,7 @@ std::byte reversed(std::byte value) {
   return static_cast<std::byte>(bits);
 }
 
-// JPEG's order of bits is its own.
+// JPEG has its own bit order.
 bool has_turned_bits(const TiffPage& page) {
   return page.reversed_bits && page.compression != TiffCompression::jpeg;
 }
@@ -40,8 +40,7 @@ std::size_t data_bytes(Bytes file, const TiffPage& page, std::size_t chunk) {
   return offset < file.size() ? std::min<std::uint64_t>(page.counts[chunk], file.size() - offset) : 0;
 }
 
-// In one step, which is faster. False for what is not in perfect order, or not as long as it should be: how
-// far it goes the smaller steps say.
+// Decompresses in one fast step. Returns false for damage or a wrong size; then try smaller steps.
 bool inflates_whole(ZlibInflater& inflater, Bytes data, std::span<std::byte> out) {
   inflater.restart();
   try {
@@ -161,7 +160,7 @@ TiffDamage TiffChunks::plain_damage() const {
   return damage;
 }
 
-// How many rows of the chunk there are.
+// Returns the number of valid rows in the chunk.
 std::int64_t TiffChunks::unpack(std::size_t chunk, std::int64_t rows, std::span<std::byte> out,
                                 TiffDamage& damage) {
   const std::size_t bytes = data_bytes(file_, page_, chunk);
@@ -186,7 +185,7 @@ std::int64_t TiffChunks::unpack(std::size_t chunk, std::int64_t rows, std::span<
   return static_cast<std::int64_t>(made / static_cast<std::size_t>(page_.chunk_row_bytes()));
 }
 
-// Returns how many bytes of `out` there are; what is wrong with them is thrown, or noted in fault_.
+// Returns the number of valid bytes in `out`; throws errors or stores them in fault_.
 std::size_t TiffChunks::unpack_bytes(Bytes data, std::int64_t rows, std::span<std::byte> out) {
   switch (page_.compression) {
     case TiffCompression::none: {
@@ -230,11 +229,11 @@ std::size_t TiffChunks::inflate(Bytes data, std::span<std::byte> out) {
   return made;
 }
 
-// To the stream's end and checksum. Some writers pack more rows than the image has: as many as a whole chunk
-// has may follow, and are left out. What follows those is not looked at, as libtiff looks at none of it.
+// Reads to the stream's end and checksum. Some writers pack more rows than the image has, so up to a whole
+// chunk may follow and is dropped. Like libtiff, ignores any data after that.
 void TiffChunks::read_over(ZlibInflater& inflater, Bytes data) {
   std::array<std::byte, 4096> rest;
-  // One byte more, for the end is found by asking for it.
+  // One more byte, because reading past the data detects the end.
   auto left = static_cast<std::size_t>(page_.chunk_bytes(page_.cell_height)) + 1;
   while (!inflater.finished() && left > 0) {
     const std::span<std::byte> room = std::span(rest).first(std::min(rest.size(), left));
@@ -246,7 +245,7 @@ void TiffChunks::read_over(ZlibInflater& inflater, Bytes data) {
   }
 }
 
-// In one step: what was unpacked is the only window that there is.
+// Decompresses in one step, so that `out` is the only window.
 std::size_t TiffChunks::unpack_zstd(Bytes data, std::span<std::byte> out) {
   if (!unpackers_->zstd) unpackers_->zstd.reset(ZSTD_createDCtx());
   if (!unpackers_->zstd) throw std::bad_alloc();

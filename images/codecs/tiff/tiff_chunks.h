@@ -1,4 +1,4 @@
-// Unpacks the chunks of a TIFF's page, cell by cell, into rows of pixels.
+// Decompresses the chunks of a TIFF page, cell by cell, into rows of pixels.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@ namespace imgpipe {
 
 class ZlibInflater;
 
-// What was let pass.
+// Tolerated damage.
 struct TiffDamage {
-  std::int64_t chunks = 0;  // that could not be unpacked whole
-  std::size_t lowest = 0;   // of them
-  std::string reason;       // why not, of that one
+  std::int64_t chunks = 0;  // number that could not be decompressed completely
+  std::size_t lowest = 0;   // the lowest of their numbers
+  std::string reason;       // the reason for that one
 
   void add(const TiffDamage& more) {
     if (more.chunks > 0 && (chunks == 0 || more.lowest < lowest)) {
@@ -29,24 +29,23 @@ struct TiffDamage {
   }
 };
 
-// What one thread needs to unpack.
+// The decompression state of one thread.
 class TiffChunks {
  public:
-  // All outlive it.
+  // All arguments must outlive it.
   TiffChunks(Bytes file, const TiffPage& page, const TiffRows& rows, bool lenient);
   ~TiffChunks();
   TiffChunks(const TiffChunks&) = delete;
   TiffChunks& operator=(const TiffChunks&) = delete;
 
-  // The most that one holds, and what of that libraries take from malloc(). Looks at the counts of all chunks
-  // where bits are reversed.
+  // The most memory of one object, and the libraries' part from malloc(). May read the counts of all chunks.
   [[nodiscard]] static std::int64_t working_bytes(Bytes file, const TiffPage& page);
   [[nodiscard]] static std::int64_t library_bytes(const TiffPage& page);
 
-  // Fills `out` with the pixels of a cell, as far as they are in the image. Throws Error(input),
-  // Error(memory); lenient: what could not be unpacked becomes mid-grey.
+  // Fills `out` with the pixels of a cell, clipped to the image. Throws Error(input), Error(memory); lenient:
+  // pixels that could not be decompressed become mid-grey.
   void give_cell(std::int64_t cell_row, std::int64_t column, HostView out, TiffDamage& damage);
-  // Where nothing is packed: rows of the image, from `first` on. What is missing plain_damage() tells.
+  // If nothing is packed: fills `out` with rows from `first` on. plain_damage() reports missing ones.
   void give_rows(std::int64_t first, HostView out);
   [[nodiscard]] TiffDamage plain_damage() const;
 
@@ -67,14 +66,14 @@ class TiffChunks {
   const TiffPage& page_;
   const TiffRows& rows_;
   bool lenient_;
-  std::string fault_;              // of the chunk in hand, lenient
-  std::vector<std::byte> raw_;     // the chunks of a cell, unpacked
-  std::vector<std::byte> turned_;  // a chunk's data with its bits in the usual order
+  std::string fault_;              // of the current chunk, lenient
+  std::vector<std::byte> raw_;     // the decompressed chunks of a cell
+  std::vector<std::byte> turned_;  // a chunk's data with its bits in standard order
   std::vector<std::uint16_t> line_;
   std::unique_ptr<Unpackers> unpackers_;
 };
 
-// Whether rows can be taken from where they lie in the file.
+// Whether rows can be read directly from the file.
 [[nodiscard]] bool lies_plain(const TiffPage& page);
 
 }  // namespace imgpipe

@@ -24,7 +24,7 @@ std::int64_t number(const TiffDirectory& directory, TiffTag tag) {
 
 }  // namespace
 
-// The directory may lie anywhere, and other pages may follow.
+// The directory may be anywhere, and more pages may follow.
 FileClaim tiff_claim(Bytes beginning) {
   try {
     if (const std::optional<TiffDirectory> directory = first_directory(beginning)) {
@@ -37,12 +37,12 @@ FileClaim tiff_claim(Bytes beginning) {
       return claim;
     }
   } catch (const Error&) {
-    // Not here, or damaged: which of them, the reader says.
+    // Not in these bytes, or damaged: the reader finds out which.
   }
   return {.other_bytes = kEndless};
 }
 
-// In the field Software of the first directory, which our own files have in front.
+// The mark is in the field Software of the first directory, which our own files have at the front.
 Mark find_tiff_mark(Bytes beginning) {
   try {
     const std::optional<TiffDirectory> directory = first_directory(beginning);

@@ -1,4 +1,4 @@
-// What the codec of TIFF gives to its row (images/formats/codec_table.h says what each is).
+// The TIFF codec's entries in the codec table (images/formats/codec_table.h documents each).
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@ namespace imgpipe {
 
 [[nodiscard]] FileClaim tiff_claim(Bytes beginning);
 [[nodiscard]] std::unique_ptr<Reader> open_tiff(Bytes file, const DecodeOptions& options);
-// The same of another page than the first, which is page 0. Throws Error(input) where there is no such page.
+// The same for any page; the first is page 0. Throws Error(input) if there is no such page.
 [[nodiscard]] std::unique_ptr<Reader> open_tiff_page(Bytes file, const DecodeOptions& options,
                                                      std::int64_t page);
 [[nodiscard]] std::unique_ptr<Writer> make_tiff_writer(Shape shape, const EncodeOptions& options);
-// The same, of a BigTIFF where the file might have more bytes than that.
+// The same, but writes a BigTIFF if the file might exceed `most_classic_bytes`.
 [[nodiscard]] std::unique_ptr<Writer> make_tiff_writer_up_to(std::int64_t most_classic_bytes, Shape shape,
                                                              const EncodeOptions& options);
-// The most bytes of a page of a stack, metadata aside.
+// Returns the most bytes of a page of a stack, without metadata.
 [[nodiscard]] std::int64_t most_tiff_page_bytes(Shape shape, const EncodeOptions& options);
 [[nodiscard]] Mark find_tiff_mark(Bytes beginning);
 [[nodiscard]] std::vector<std::string> tiff_libraries();

@@ -1,4 +1,4 @@
-// How the first page of a TIFF is stored, by its directory.
+// Describes how the first page of a TIFF is stored, from its directory.
 #include <algorithm>
 #include <string>
 
@@ -82,14 +82,14 @@ std::string layout_of(const TiffPage& page) {
   return text + (page.color == TiffColor::white_is_zero ? ", white is zero" : "");
 }
 
-// 2x2 where it is not said, or cannot be had: libtiff goes by the JPEG data then.
+// Assumes 2x2 if the field is missing or unreadable; libtiff then uses the JPEG data.
 std::string subsampling_of(Bytes file, std::uint64_t offset, const TiffPage& page) {
   if (page.color != TiffColor::ycbcr) return "";
   const auto field = TiffDirectory(file, offset).find_raw(TiffTag::ycbcr_subsampling);
   const bool is_said = field && field->type == static_cast<std::uint16_t>(TiffType::u16) && field->count == 2;
   const TiffValues values(is_said ? field->bytes : Bytes(), sizeof(std::uint16_t), page.big_endian);
   const std::uint64_t across = is_said ? values[0] : 2, down = is_said ? values[1] : 2;
-  const bool fits = across <= 4 && down <= 4;  // all that TIFF 6.0 has
+  const bool fits = across <= 4 && down <= 4;  // the greatest in TIFF 6.0
   const std::string name =
       fits ? chroma_sampling(static_cast<std::int64_t>(across), static_cast<std::int64_t>(down)) : "";
   return name.empty() ? std::to_string(across) + "x" + std::to_string(down) : name;
@@ -117,7 +117,7 @@ FileDetails describe_tiff(Bytes file) {
   return details;
 }
 
-// The header, the first directory and its values.
+// Loads the header, the first directory and its values.
 void load_tiff_directory(FileFront& front) {
   constexpr std::size_t kMostHeader = 16;
   front.load(0, kMostHeader);

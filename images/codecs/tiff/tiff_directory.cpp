@@ -11,7 +11,7 @@
 namespace imgpipe {
 namespace {
 
-// Bytes of a value; 0: not of a field that is looked at.
+// Returns the size of a value; 0 for types that are not supported.
 std::size_t value_bytes(std::uint64_t type) {
   switch (type) {
     case static_cast<std::uint64_t>(TiffType::byte):
@@ -48,9 +48,9 @@ bool is_big_endian_tiff(Bytes beginning) {
 
 namespace {
 
-// Whether the header's offset of the first directory, `bytes` long, can be one: the header comes first.
+// Whether the first directory's offset (`bytes` long) points past the header.
 bool may_have_directory(Bytes beginning, std::size_t bytes) {
-  if (beginning.size() < 2 * bytes) return true;  // the file is cut: the reader says so
+  if (beginning.size() < 2 * bytes) return true;  // truncated: the reader reports it
   return tiff_number(beginning.subspan(bytes, bytes), is_big_endian_tiff(beginning)) >= 2 * bytes;
 }
 
@@ -68,7 +68,7 @@ std::uint64_t TiffValues::operator[](std::size_t i) const noexcept {
   return tiff_number(bytes_.subspan(i * value_bytes_, value_bytes_), big_endian_);
 }
 
-// `bytes` bytes at `at`, which lie in the file.
+// Reads a number of `bytes` bytes at `at`, which must be in the file.
 std::uint64_t TiffDirectory::number(std::uint64_t at, std::size_t bytes) const {
   return tiff_number(file_.subspan(at, bytes), big_endian_);
 }
@@ -90,7 +90,7 @@ TiffDirectory::TiffDirectory(Bytes file, std::uint64_t offset)
 }
 
 std::optional<TiffValues> TiffDirectory::find(TiffTag tag, bool lenient) const {
-  const std::size_t count_bytes = big_ ? 8 : 4;  // and of an offset
+  const std::size_t count_bytes = big_ ? 8 : 4;  // also the size of an offset
   std::optional<TiffValues> found;
   for (std::uint64_t i = 0; i < count_; ++i) {
     const std::uint64_t at = first_ + i * (big_ ? 20 : 12);

@@ -1,6 +1,5 @@
-// The directories of a TIFF file: header and fields (TIFF 6.0, section 2; BigTIFF: the design of libtiff 4,
-// "The BigTIFF file format"), in both byte orders. Nothing is copied or allocated: a field is looked up in
-// the file, and no byte beyond the file is read.
+// Reads the directories of a TIFF file in memory (TIFF 6.0, section 2; BigTIFF: the design of libtiff 4, "The
+// BigTIFF file format"), in both byte orders. Copies nothing, and never reads beyond the file.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +12,10 @@
 
 namespace imgpipe {
 
-// Throws Error(input): "TIFF: " and the reason.
+// Throws Error(input) "TIFF: REASON".
 [[noreturn]] void fail_tiff(const std::string& reason);
 
-// Numbers of the fields that are looked at or written.
+// Tags of the fields that are read or written.
 enum class TiffTag : std::uint16_t {
   subfile = 254,
   width = 256,
@@ -65,7 +64,7 @@ enum class TiffTag : std::uint16_t {
   dng_version = 50706,
 };
 
-// Types of values; those that are not named here are none of a field that is looked at.
+// Value types of these fields.
 enum class TiffType : std::uint16_t {
   byte = 1,
   ascii = 2,
@@ -76,7 +75,7 @@ enum class TiffType : std::uint16_t {
   u64 = 16
 };
 
-// The values of one field, as they lie in the file.
+// The values of one field, referring to the file.
 class TiffValues {
  public:
   TiffValues() = default;
@@ -93,36 +92,35 @@ class TiffValues {
   bool big_endian_ = false;
 };
 
-// A field of any type, not judged.
+// A field of any type, unchecked.
 struct TiffRawField {
   std::uint16_t type = 0;
   std::uint64_t count = 0;
   Bytes bytes;
 };
 
-// Of one directory: registered tags are some hundreds, and real files have less than a hundred fields.
+// Per directory. A few hundred tags are registered, and real files have less than a hundred fields.
 inline constexpr std::uint64_t kMostTiffFields = 4096;
 inline constexpr std::int64_t kMostTiffPages = 1 << 20;
 
-// The number that these bytes are.
+// Returns the number stored in `bytes`.
 [[nodiscard]] std::uint64_t tiff_number(Bytes bytes, bool big_endian);
 
-// One directory. Opening it throws Error(input) where it does not lie in the file.
+// One directory. The constructor throws Error(input) if it is out of bounds.
 class TiffDirectory {
  public:
-  // The one that begins at `offset`; `file` begins with a TIFF header.
+  // The directory at `offset`; `file` begins with a TIFF header.
   TiffDirectory(Bytes file, std::uint64_t offset);
 
-  // The field's values: byte, u16, u32, u64, or for texts and raw bytes ascii and undefined; nullopt where
-  // there is no such field. Throws Error(input) for another type, for values that do not lie in the file, for
-  // a field without any, and, unless `lenient`, for one that is there twice.
+  // Returns a field's values (byte, u16, u32, u64, or ascii and undefined for texts and raw bytes); nullopt
+  // if there is no such field. Throws Error(input) for other types, values outside the file, fields without
+  // values and, unless `lenient`, duplicate fields.
   [[nodiscard]] std::optional<TiffValues> find(TiffTag tag, bool lenient = false) const;
-  // The first field of this tag; nullopt where there is none, its type is none of TIFF 6.0, or its values do
-  // not lie in the file.
+  // Returns the first field with this tag; nullopt if missing, out of bounds, or of a type not in TIFF 6.0.
   [[nodiscard]] std::optional<TiffRawField> find_raw(TiffTag tag) const;
-  // Of all fields, in the order of the file.
+  // Returns the tags of all fields in file order.
   [[nodiscard]] std::vector<std::uint16_t> tags() const;
-  // Of the following directory; 0: there is none. Throws Error(input) where it is cut off.
+  // Returns the offset of the next directory; 0 if none. Throws Error(input) if it is truncated.
   [[nodiscard]] std::uint64_t next() const;
 
  private:
@@ -135,11 +133,11 @@ class TiffDirectory {
 };
 
 [[nodiscard]] bool is_tiff(Bytes beginning);
-// Whether its numbers have the most significant byte first.
+// Whether numbers are big-endian.
 [[nodiscard]] bool is_big_endian_tiff(Bytes beginning);
 
-// Where the directory of a page begins, the first page being 0; nullopt behind the last. Throws Error(input)
-// where the chain leaves the file or comes back to itself.
+// Returns the offset of a page's directory, 0 being the first page; nullopt after the last. Throws
+// Error(input) if the chain leaves the file or forms a loop.
 [[nodiscard]] std::optional<std::uint64_t> tiff_directory_offset(Bytes file, std::int64_t page);
 
 }  // namespace imgpipe

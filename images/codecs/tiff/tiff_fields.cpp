@@ -16,7 +16,7 @@ void append(std::vector<std::byte>& out, T value) {
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
-// An offset or a count.
+// Appends an offset or count.
 void append_wide(std::vector<std::byte>& out, std::uint64_t value, bool big) {
   if (big) {
     append(out, value);
@@ -94,7 +94,7 @@ std::vector<std::byte> TiffFields::build() const {
   if (place_ == 0) {
     append_text(out, std::endian::native == std::endian::big ? "MM" : "II");
     append(out, static_cast<std::uint16_t>(big_ ? 43 : 42));
-    if (big_) append(out, std::uint32_t{8});  // bytes of an offset, and 0
+    if (big_) append(out, std::uint32_t{8});  // bytes per offset, and 0
     append_wide(out, big_ ? 16 : 8, big_);
   }
   if (big_) {

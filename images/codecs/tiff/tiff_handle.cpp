@@ -22,7 +22,7 @@ struct TiffHandle::Calls {
   static int on_error(TIFF*, void* self, const char*, const char* format, std::va_list arguments) {
     auto& handle = *static_cast<TiffHandle*>(self);
     if (handle.error_.empty()) handle.error_ = text(format, arguments);
-    return 1;  // and nowhere else
+    return 1;  // suppresses libtiff's own handlers
   }
   static int on_warning(TIFF*, void* self, const char*, const char* format, std::va_list arguments) {
     auto& handle = *static_cast<TiffHandle*>(self);
@@ -38,7 +38,7 @@ struct TiffHandle::Calls {
     handle.position_ += taken;
     return static_cast<tmsize_t>(taken);
   }
-  // No exception may go through the library.
+  // Exceptions must not propagate through the library.
   static tmsize_t on_write(thandle_t self, void* data, tmsize_t count) noexcept {
     auto& handle = *static_cast<TiffHandle*>(self);
     const auto bytes = static_cast<std::size_t>(std::max<tmsize_t>(count, 0));

@@ -1,4 +1,4 @@
-// A handle of libtiff's on a file in memory, whose errors and warnings go nowhere else.
+// A libtiff handle for a file in memory. Its errors and warnings are stored, not printed.
 #pragma once
 
 #include <cstddef>
@@ -11,21 +11,21 @@ namespace imgpipe {
 
 class TiffHandle {
  public:
-  // `mode` as of TIFFOpen(). get() is nullptr where libtiff refuses the file.
+  // `mode`: see TIFFOpen(). get() is nullptr if libtiff rejects the file.
   TiffHandle(std::vector<std::byte> file, const char* mode);
   ~TiffHandle();
   TiffHandle(const TiffHandle&) = delete;
   TiffHandle& operator=(const TiffHandle&) = delete;
 
   [[nodiscard]] tiff* get() const noexcept { return tiff_; }
-  // The first of each since it was asked for last, printable; empty: none.
+  // Return and clear the first error or warning since the last call, printable; empty: none.
   [[nodiscard]] std::string take_error();
   [[nodiscard]] std::string take_warning();
-  // What was written, as far as libtiff has handed it over.
+  // The written bytes, as far as libtiff has flushed them.
   [[nodiscard]] std::vector<std::byte>& file() noexcept { return file_; }
 
  private:
-  struct Calls;  // of the library
+  struct Calls;  // callbacks for the library
 
   std::vector<std::byte> file_;
   std::size_t position_ = 0;

@@ -22,7 +22,7 @@ struct Sampling {
   friend bool operator==(const Sampling&, const Sampling&) = default;
 };
 
-// ---- a file in memory, of a header and one directory ------------------------------------------------------
+// ---- a file in memory with a header and one directory -----------------------------------------------------
 
 class OutputRecord {
  public:
@@ -34,7 +34,7 @@ class OutputRecord {
   }
 
   void add(std::uint16_t tag, std::uint32_t value) { fields_.push_back({tag, TIFF_LONG, 1, value, {}}); }
-  // Values of 16 bits.
+  // 16-bit values.
   void add(std::uint16_t tag, const std::vector<std::uint16_t>& values) {
     Field field{tag, TIFF_SHORT, static_cast<std::uint32_t>(values.size()), 0, {}};
     field.data.resize(values.size() * 2);
@@ -88,7 +88,7 @@ class OutputRecord {
   std::vector<Field> fields_;
 };
 
-// A chunk as an image of one strip.
+// Describes a chunk as an image of one strip.
 std::vector<std::byte> make_file(const TiffPage& page, std::int64_t rows, Sampling sampling) {
   OutputRecord file;
   const int samples = page.samples_in_chunk();
@@ -99,7 +99,7 @@ std::vector<std::byte> make_file(const TiffPage& page, std::int64_t rows, Sampli
   file.add(TIFFTAG_BITSPERSAMPLE,
            std::vector(static_cast<std::size_t>(samples), static_cast<std::uint16_t>(page.bits)));
   file.add(TIFFTAG_COMPRESSION, static_cast<std::uint32_t>(page.compression));
-  // Of the colours only JPEG makes a difference; a plane by itself is grey.
+  // The colour model affects JPEG only; a separate plane is grey.
   const bool colored = !page.separate && samples == page.colors();
   file.add(TIFFTAG_PHOTOMETRIC, ycbcr                                               ? PHOTOMETRIC_YCBCR
                                 : colored && page.color == TiffColor::rgb           ? PHOTOMETRIC_RGB
@@ -122,14 +122,14 @@ std::vector<std::byte> make_file(const TiffPage& page, std::int64_t rows, Sampli
   return file.build();
 }
 
-// ---- JPEG: what the library would find out too late -------------------------------------------------------
+// ---- JPEG: checks that the library would make too late ----------------------------------------------------
 
 [[noreturn]] void fail_jpeg(const char* reason) {
   throw Error(ErrorKind::input, std::string("TIFF: a JPEG strip or tile ") + reason);
 }
 
-// The sampling of the first component of a chunk. Throws Error(input) for what would take memory without
-// bounds, or is no part of TIFF (Technical Note 2): several scans, progressive, lossless, arithmetic.
+// Returns the sampling of a chunk's first component. Throws Error(input) for data that would take unbounded
+// memory or is not part of TIFF (Technical Note 2): several scans, progressive, lossless, arithmetic.
 Sampling judge_jpeg(Bytes data, const TiffPage& page) {
   if (!stands_at(data, 0, "\xFF\xD8")) fail_jpeg("does not begin as one");
   std::optional<Sampling> sampling;
@@ -196,17 +196,17 @@ TiffLibrary::TiffLibrary(const TiffPage& page, bool lenient) : page_(page), leni
 TiffLibrary::~TiffLibrary() = default;
 
 std::int64_t TiffLibrary::library_bytes(const TiffPage& page) {
-  constexpr std::int64_t kLzwBytes = std::int64_t{160} << 10;  // the table of codes
+  constexpr std::int64_t kLzwBytes = std::int64_t{160} << 10;  // code table
   constexpr std::int64_t kHandleBytes = std::int64_t{32} << 10;
   const std::int64_t width = page.cell_width;
   switch (page.compression) {
     case TiffCompression::lzw:
       return kHandleBytes + kLzwBytes;
     case TiffCompression::jpeg:
-      // libjpeg's rows of blocks, at most 4 blocks high, with rows around them.
+      // libjpeg's rows of blocks, at most 4 blocks high, plus context rows.
       return kHandleBytes + (std::int64_t{64} << 10) + (width + 64) * page.samples_in_chunk() * 64;
     default:
-      return kHandleBytes + (width + 64) * 20;  // where colours change, of two lines
+      return kHandleBytes + (width + 64) * 20;  // positions of colour changes in two lines
   }
 }
 
@@ -217,7 +217,7 @@ void TiffLibrary::unpack(std::span<const std::byte> data, std::int64_t rows, std
     handle_ = std::make_unique<Handle>(page_, rows, sampling);
   }
   TiffHandle& library = handle_->library;
-  // The library takes its input through a pointer to non-const; it writes to it only to turn bits around.
+  // The library takes its input as non-const and modifies it only to reverse bits.
   const bool done = library.get() != nullptr && TIFFStripSize64(library.get()) == out.size() &&
                     TIFFReadFromUserBuffer(library.get(), 0, const_cast<std::byte*>(data.data()),
                                            static_cast<tmsize_t>(data.size()), out.data(),

@@ -1,5 +1,5 @@
-// What libtiff unpacks: LZW, JPEG and CCITT. It never sees the file. For each kind of chunk it is given a
-// small directory that is made here from what was judged, and then the data of one chunk after the other.
+// Decompresses LZW, JPEG and CCITT with libtiff, which never sees the file. For each kind of chunk it gets a
+// small directory built from checked values, then the data of one chunk after the other.
 #pragma once
 
 #include <cstddef>
@@ -15,21 +15,20 @@ namespace imgpipe {
 
 [[nodiscard]] bool is_for_libtiff(TiffCompression compression);
 
-// By one thread at a time.
+// Not thread-safe.
 class TiffLibrary {
  public:
-  // `page` outlives it.
+  // `page` must outlive it.
   TiffLibrary(const TiffPage& page, bool lenient);
   ~TiffLibrary();
   TiffLibrary(const TiffLibrary&) = delete;
   TiffLibrary& operator=(const TiffLibrary&) = delete;
 
-  // The most that the library takes, from malloc().
+  // The most memory that libtiff takes from malloc().
   [[nodiscard]] static std::int64_t library_bytes(const TiffPage& page);
 
-  // Unpacks a chunk of `rows` rows, all of `out`. `data` is not empty; with the bits in the usual order.
-  // Throws Error(input), Error(memory); a warning of the library's is an error too, unless lenient: then
-  // take_warning() gives it.
+  // Decompresses a chunk of `rows` rows into all of `out`. `data` must not be empty and must have its bits in
+  // standard order. Throws Error(input), Error(memory), also for libtiff warnings unless lenient.
   void unpack(std::span<const std::byte> data, std::int64_t rows, std::span<std::byte> out);
   [[nodiscard]] std::string take_warning() { return std::exchange(warning_, {}); }
 
@@ -39,7 +38,7 @@ class TiffLibrary {
   const TiffPage& page_;
   bool lenient_;
   std::string warning_;
-  std::unique_ptr<Handle> handle_;  // for chunks like the last one
+  std::unique_ptr<Handle> handle_;  // for chunks like the previous one
 };
 
 // "libtiff 4.5.0".

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint16_t kAscii = 2, kU16 = 3, kU32 = 4, kRational = 5, kDouble = 12;
 
-// Fields by name; without one, those that are read, or that say how pixels are stored.
+// Unread fields by name. Those without a name are read elsewhere or describe how pixels are stored.
 struct OtherField {
   std::uint16_t tag;
   std::string_view name;
@@ -105,8 +105,7 @@ class Finding {
     }
   }
 
-  // The field of its own, or among Photoshop's resources. As numbers of 32 bits it may have been written in
-  // the file's byte order.
+  // IPTC is a separate field or a Photoshop resource. A field of 32-bit numbers may have been byte-swapped.
   void take_iptc() {
     if (const std::optional<TiffRawField> field = directory_.find_raw(TiffTag::iptc)) {
       std::vector<std::byte> iptc;
@@ -122,7 +121,7 @@ class Finding {
       find_photoshop_metadata(field->bytes, found_);
   }
 
-  // Fields that say something of the image and are not read. Private ones begin at 32768.
+  // Reports unread fields that describe the image as lost. Private tags begin at 32768.
   void name_others() {
     for (const std::uint16_t tag : directory_.tags()) {
       const auto known = std::ranges::find(kOtherFields, tag, &OtherField::tag);
@@ -137,7 +136,7 @@ class Finding {
     }
   }
 
-  // nullptr: it is not there, or of another type, too long, or has no count that `step` divides.
+  // Returns nullptr for a field that is missing, too long, of another type, or with a wrong count.
   const TiffMetadataField* take_field(TiffTag tag, std::uint16_t type, std::uint64_t step) {
     const std::optional<TiffRawField> field = directory_.find_raw(tag);
     if (!field) return nullptr;
@@ -160,10 +159,10 @@ class Finding {
     return &found_.fields.back();
   }
 
-  // All of it or none.
+  // Takes all of it or nothing.
   void take_geography() {
     const std::size_t before = found_.fields.size();
-    found_.fields.reserve(before + 6);  // pointers to its elements stay
+    found_.fields.reserve(before + 6);  // keeps pointers to elements valid
     take_field(TiffTag::pixel_scale, kDouble, 3);
     take_field(TiffTag::tie_points, kDouble, 6);
     take_field(TiffTag::transformation, kDouble, 16);
@@ -176,8 +175,7 @@ class Finding {
     found_.lost.emplace_back("GeoTIFF (damaged)");
   }
 
-  // Version 1, and as many keys as it says; each is a number or lies in one of the three fields
-  // (section 7.1).
+  // Checks version, key count and that each key is a number or lies in one of the three fields (section 7.1).
   static bool keys_fit(const TiffMetadataField& keys, const TiffMetadataField* numbers,
                        const TiffMetadataField* texts) {
     std::vector<std::uint16_t> values(keys.data.size() / 2);
@@ -248,7 +246,7 @@ FoundMetadata find_tiff_metadata(std::span<const std::byte> file) {
     Finding(file, found).run();
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::memory) throw;
-    found = {};  // no directory: the reader says so
+    found = {};  // no directory: the reader reports it
   }
   return found;
 }
@@ -258,7 +256,7 @@ void add_tiff_metadata(TiffFields& fields, const Metadata& metadata, bool big) {
   if (!metadata.icc.empty()) fields.add_raw(TiffTag::profile, kUndefined, metadata.icc.size(), metadata.icc);
   if (!metadata.xmp.empty()) fields.add_raw(TiffTag::xmp, kByte, metadata.xmp.size(), metadata.xmp);
   if (!metadata.iptc.empty()) {
-    // Of 32-bit numbers, as Photoshop writes it: libtiff 4.5 reads no other type.
+    // As 32-bit numbers, like Photoshop: libtiff 4.5 reads no other type.
     std::vector<std::byte> iptc = metadata.iptc;
     iptc.resize((iptc.size() + 3) / 4 * 4);
     const std::size_t count = iptc.size() / 4;
@@ -272,7 +270,7 @@ void add_tiff_metadata(TiffFields& fields, const Metadata& metadata, bool big) {
     fields.add_raw(static_cast<TiffTag>(field.tag), field.type, field.count, std::move(field.data));
   const bool has_exif = !big && (!block.exif.empty() || !block.interoperability.empty());
   const bool has_gps = !big && !block.gps.empty();
-  // Four bytes each, within the directory: where they point to follows from what is in it.
+  // The pointers are part of the directory, so their presence determines the offsets they hold.
   TiffFields without = fields;
   if (has_exif) without.add_raw(TiffTag::exif, kU32, 1, number_bytes(0));
   if (has_gps) without.add_raw(TiffTag::gps, kU32, 1, number_bytes(0));

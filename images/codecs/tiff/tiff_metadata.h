@@ -1,5 +1,5 @@
-// What of an image's metadata stands in a TIFF's directory: fields of their own, and the directories of EXIF
-// behind it (Exif 2.32, section 4.6.3; XMP Specification Part 3; GeoTIFF 1.1, OGC 19-008r4).
+// Reads and writes the metadata in a TIFF's directory: separate fields and EXIF directories (Exif 2.32,
+// section 4.6.3; XMP Specification Part 3; GeoTIFF 1.1, OGC 19-008r4).
 #pragma once
 
 #include "images/codecs/metadata/metadata.h"
@@ -7,13 +7,13 @@
 
 namespace imgpipe {
 
-// Of a directory's image; nullopt where it is not said, or makes no sense.
+// Returns the resolution in a directory; nullopt if missing or invalid.
 [[nodiscard]] std::optional<Resolution> tiff_resolution(const TiffDirectory& directory, bool big_endian);
 
-// The resolution in an EXIF block, which is a TIFF structure; nullopt also if the block is damaged.
+// Returns the resolution in an EXIF block, which is a TIFF structure; nullopt also if the block is damaged.
 [[nodiscard]] std::optional<Resolution> exif_resolution(std::span<const std::byte> exif);
 
-// Behind all other fields, once. A BigTIFF gets no directories of EXIF, whose offsets have 32 bits.
+// Adds metadata after all other fields. A BigTIFF gets no EXIF directories, whose offsets have 32 bits.
 void add_tiff_metadata(TiffFields& fields, const Metadata& metadata, bool big);
 
 }  // namespace imgpipe

@@ -14,11 +14,11 @@
 namespace imgpipe {
 namespace {
 
-constexpr int kZstdLevel = 3;  // the library's own choice
-// Of a context at that level: zstd 1.5.4 has 1.2 MB.
+constexpr int kZstdLevel = 3;  // the library's default
+// Per context at that level: 1.2 MB in zstd 1.5.4.
 constexpr std::int64_t kZstdWriterBytes = std::int64_t{3} << 19;
 
-// Each sample less that of the pixel before it.
+// Stores each sample minus that of the previous pixel.
 template <class T>
 void write_differences(const T* in, std::int64_t samples, int channels, T* out) {
   const std::int64_t first = std::min<std::int64_t>(channels, samples);
@@ -75,7 +75,7 @@ std::int64_t TiffPacker::working_bytes(TiffPacking packing, int level, std::int6
                                        std::int64_t row_bytes) {
   constexpr std::int64_t kOwnBytes = 1024;
   const std::int64_t chunk_bytes = rows * row_bytes;
-  // Deflate has its room in the deflater; the others' is cut to what they have made.
+  // The deflater owns its buffer; the others' buffers shrink to the result.
   const std::int64_t room = packing == TiffPacking::deflate ? StripDeflater::working_bytes(chunk_bytes, level)
                                                             : most_bytes(packing, level, rows, row_bytes);
   return chunk_bytes + room + library_bytes(packing) + kOwnBytes;

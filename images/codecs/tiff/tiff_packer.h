@@ -1,4 +1,4 @@
-// Packs the rows of strips and tiles for a TIFF.
+// Compresses the rows of strips and tiles for a TIFF.
 #pragma once
 
 #include <cstddef>
@@ -10,32 +10,31 @@
 
 namespace imgpipe {
 
-// What one thread needs to pack.
+// The compression state of one thread.
 class TiffPacker {
  public:
-  // `level`: of deflate, as of PNG.
+  // `level`: deflate level, as for PNG.
   TiffPacker(TiffPacking packing, int level);
   ~TiffPacker();
   TiffPacker(TiffPacker&&) noexcept;
   TiffPacker& operator=(TiffPacker&&) noexcept;
 
-  // Horizontal differencing goes before these.
+  // Whether horizontal differencing precedes the compression.
   [[nodiscard]] static bool predicts(TiffPacking packing) {
     return packing == TiffPacking::deflate || packing == TiffPacking::zstd || packing == TiffPacking::lzw;
   }
 
-  // The most that one holds for chunks of `rows` rows of so many bytes, beside what pack() returns, and of
-  // that what a library takes from malloc().
+  // The most memory of one object for chunks of `rows` rows of `row_bytes`, excluding the result of pack(),
+  // and the part that a library takes from malloc().
   [[nodiscard]] static std::int64_t working_bytes(TiffPacking packing, int level, std::int64_t rows,
                                                   std::int64_t row_bytes);
   [[nodiscard]] static std::int64_t library_bytes(TiffPacking packing);
-  // The most that a chunk of `rows` rows of so many bytes can become.
+  // The greatest compressed size of such a chunk.
   [[nodiscard]] static std::int64_t most_bytes(TiffPacking packing, int level, std::int64_t rows,
                                                std::int64_t row_bytes);
 
-  // One chunk of `width` pixels a row, `rows` rows: the pixels, and in the first of these rows, and behind
-  // the last column, nothing but the last pixel's value or 0 where the image ends before. Throws
-  // Error(memory).
+  // Compresses a chunk of `rows` rows of `width` pixels. Where the image ends earlier, further columns decode
+  // to the last pixel with differencing, else to 0, and further rows to 0. Throws Error(memory).
   [[nodiscard]] std::vector<std::byte> pack(ConstHostView pixels, std::int64_t width, std::int64_t rows);
 
  private:

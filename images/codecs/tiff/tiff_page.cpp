@@ -16,13 +16,13 @@ void require(bool condition, const char* reason) {
   if (!condition) fail_tiff(reason);
 }
 
-// The fields of a directory by what they say.
+// Typed access to the fields of a directory.
 class Fields {
  public:
   Fields(const TiffDirectory& directory, bool lenient) : directory_(directory), lenient_(lenient) {}
 
   [[nodiscard]] std::optional<TiffValues> find(TiffTag tag) const { return directory_.find(tag, lenient_); }
-  // The one value, or the first of several.
+  // Returns the only or first value.
   [[nodiscard]] std::uint64_t number(TiffTag tag, std::uint64_t otherwise) const {
     const std::optional<TiffValues> values = find(tag);
     return values ? (*values)[0] : otherwise;
@@ -32,7 +32,7 @@ class Fields {
     require(value > 0, missing);
     return static_cast<std::int64_t>(std::min<std::uint64_t>(value, std::uint64_t{1} << 32));
   }
-  // That which all samples have.
+  // Returns the value that all samples share.
   [[nodiscard]] std::uint64_t of_all_samples(TiffTag tag, std::uint64_t otherwise, const char* differ) const {
     const std::optional<TiffValues> values = find(tag);
     if (!values) return otherwise;
@@ -99,7 +99,7 @@ std::string band_list(int samples) {
   return samples < 3 ? "1" : "1,2,3";
 }
 
-// What DecodeOptions::bands chooses, as it is stored: one sample as grey, three as RGB.
+// Selects the samples of DecodeOptions::bands: one becomes grey, three become RGB.
 void choose_bands(std::span<const int> bands, TiffPage& page) {
   page.shown = bands.size() == 3                        ? TiffColor::rgb
                : page.color == TiffColor::white_is_zero ? TiffColor::white_is_zero
@@ -113,7 +113,7 @@ void choose_bands(std::span<const int> bands, TiffPage& page) {
   }
 }
 
-// No sample is dropped unless the user says so, and none becomes alpha unless the file says so.
+// Never drops a sample without the user's request, nor turns one into alpha unless the file declares it.
 void read_extra_samples(const Fields& fields, const DecodeOptions& options, TiffPage& page) {
   page.shown = page.color;
   const int extras = page.samples - page.colors();
@@ -128,7 +128,7 @@ void read_extra_samples(const Fields& fields, const DecodeOptions& options, Tiff
     case TiffExtra::straight:
       page.alpha = TiffAlpha::straight;
       break;
-    case TiffExtra::not_stated:  // many writers leave the field out of RGBA
+    case TiffExtra::not_stated:  // many writers omit the field for RGBA
       page.alpha = extras == 1 ? TiffAlpha::straight : TiffAlpha::none;
       break;
     case TiffExtra::unspecified:
@@ -213,7 +213,7 @@ void read_compression(const Fields& fields, TiffPage& page) {
   const bool may_predict =
       page.compression == TiffCompression::lzw || page.compression == TiffCompression::deflate ||
       page.compression == TiffCompression::old_deflate || page.compression == TiffCompression::zstd;
-  page.predicted = predictor == 2 && may_predict;  // elsewhere the field means nothing
+  page.predicted = predictor == 2 && may_predict;  // ignored with other compressions
   if (page.predicted)
     require(page.bits == 8 || page.bits == 16, "a predictor of samples that do not have 8 or 16 bits");
   if (is_ccitt(page.compression)) {
@@ -243,7 +243,7 @@ void read_cells(const Fields& fields, TiffPage& page) {
   if (page.tiled) {
     page.cell_width = fields.side(TiffTag::tile_width, "the width of its tiles is missing");
     page.cell_height = fields.side(TiffTag::tile_height, "the height of its tiles is missing");
-    // Small images have one tile of the usual size; no tile is far larger than the image.
+    // Small images may have one tile of a usual size; no tile may be far larger than the image.
     constexpr std::int64_t kMostTileBytes = std::int64_t{32} << 20;
     const std::int64_t pixel_bits = std::int64_t{page.samples} * page.bits;
     const std::int64_t most = std::max(4 * page.width * page.height, 8 * kMostTileBytes / pixel_bits);
@@ -260,7 +260,7 @@ void read_cells(const Fields& fields, TiffPage& page) {
 }
 
 void read_chunks(const Fields& fields, Bytes file, bool lenient, TiffPage& page) {
-  // Some writers put those of tiles into the fields of strips; libtiff reads them, too.
+  // Some writers store the fields of tiles under the tags of strips; libtiff accepts them too.
   const auto find = [&](TiffTag of_tiles, TiffTag of_strips) {
     const auto values = page.tiled ? fields.find(of_tiles) : std::nullopt;
     return values ? values : fields.find(of_strips);
@@ -283,7 +283,7 @@ void read_chunks(const Fields& fields, Bytes file, bool lenient, TiffPage& page)
   }
 }
 
-// How far each compression can go: one byte becomes at most so many.
+// The greatest number of bytes that one compressed byte can become.
 std::int64_t best_ratio(TiffCompression compression) {
   switch (compression) {
     case TiffCompression::none:
@@ -318,7 +318,7 @@ TiffPage read_tiff_page(Bytes file, std::uint64_t offset, const DecodeOptions& o
   page.width = fields.side(TiffTag::width, "the width is missing");
   page.height = fields.side(TiffTag::height, "the height is missing");
   check_header({page.width, page.height, 1}, options);
-  // Raw photographs have a small picture in front, which is not what anyone wants.
+  // The first image of a raw photograph is only a small preview.
   const bool is_reduced = (fields.number(TiffTag::subfile, 0) & 1) != 0;
   require(!fields.find(TiffTag::dng_version) && !(is_reduced && fields.find(TiffTag::sub_directories)),
           "raw photographs are not supported");
@@ -328,7 +328,7 @@ TiffPage read_tiff_page(Bytes file, std::uint64_t offset, const DecodeOptions& o
   read_compression(fields, page);
   read_cells(fields, page);
   const std::int64_t row_bytes = (page.width * page.samples_in_chunk() * page.bits + 7) / 8;
-  if (!options.lenient || page.compression != TiffCompression::none)  // else what is missing becomes mid-grey
+  if (!options.lenient || page.compression != TiffCompression::none)  // else missing pixels become mid-grey
     check_plausible(row_bytes * page.height * page.planes(), file.size(), best_ratio(page.compression));
   read_chunks(fields, file, options.lenient, page);
   const std::uint64_t orientation = fields.number(TiffTag::orientation, 1);

@@ -1,4 +1,4 @@
-// One image of a TIFF file, as its directory describes it: judged, so that everything behind can rely on it.
+// One image of a TIFF file, from its directory: checked, so that later code can rely on it.
 #pragma once
 
 #include <array>
@@ -36,23 +36,22 @@ enum class TiffColor : std::uint16_t {
 
 enum class TiffAlpha { none, straight, premultiplied };
 
-// What ExtraSamples says of a sample after the colours.
+// The meaning of a sample after the colours, from ExtraSamples.
 enum class TiffExtra { unspecified, premultiplied, straight, not_stated };
 
-// A chunk is a strip or a tile. A cell is a place for one in the image: with separate planes it has a chunk
-// of every sample, else one.
+// A chunk is a strip or a tile. A cell is its area: it has one chunk per plane (per sample if separate).
 struct TiffPage {
   std::int64_t width = 0, height = 0;
-  int bits = 1;     // of a sample
-  int samples = 1;  // of a pixel
+  int bits = 1;     // per sample
+  int samples = 1;  // per pixel
   TiffColor color = TiffColor::black_is_zero;
   TiffValues extra_samples;  // the field
-  // What the rows are made of: `shown` is `color`, or grey or RGB of samples that were chosen. `source`: the
-  // samples of its colours, then alpha.
+  // The samples that rows consist of. `shown`: `color`, or grey or RGB for chosen bands. `source`: the sample
+  // numbers of the colours, then alpha.
   TiffColor shown = TiffColor::black_is_zero;
   TiffAlpha alpha = TiffAlpha::none;
   std::array<std::uint8_t, 5> source{0, 1, 2, 3, 4};
-  std::string bands_needed;  // why the image has to be refused without --bands; empty: it has not
+  std::string bands_needed;  // why the image is rejected without --bands; empty: it is not
   TiffCompression compression = TiffCompression::none;
   bool separate = false;   // each sample has its own chunks
   bool predicted = false;  // horizontal differencing
@@ -60,8 +59,8 @@ struct TiffPage {
   bool big_endian = false;
   bool tiled = false;
   std::int64_t cell_width = 0, cell_height = 0;
-  std::int64_t across = 1, down = 1;  // cells
-  TiffValues offsets, counts;         // of chunks: one plane after the other, each row by row
+  std::int64_t across = 1, down = 1;  // number of cells
+  TiffValues offsets, counts;         // of chunks: plane by plane, each row by row
   TiffValues color_map;               // 16 bits: reds, greens, blues, 2^bits each
   std::uint32_t t4_options = 0;
   Bytes jpeg_tables;
@@ -73,20 +72,20 @@ struct TiffPage {
     return color == TiffColor::rgb || color == TiffColor::ycbcr ? 3 : color == TiffColor::cmyk ? 4 : 1;
   }
   [[nodiscard]] int colors() const { return colors_of(color); }
-  // Of the samples after the colours, from 0.
+  // Returns the meaning of the sample `number`, counting from 0 after the colours.
   [[nodiscard]] TiffExtra extra(int number) const;
   [[nodiscard]] int planes() const { return separate ? samples : 1; }
   [[nodiscard]] int samples_in_chunk() const { return separate ? 1 : samples; }
-  // Of one row of a chunk, and of a chunk, unpacked.
+  // Uncompressed size of a chunk's row, and of a chunk.
   [[nodiscard]] std::int64_t chunk_row_bytes() const {
     return (cell_width * samples_in_chunk() * bits + 7) / 8;
   }
   [[nodiscard]] std::int64_t chunk_bytes(std::int64_t rows) const { return chunk_row_bytes() * rows; }
-  // How many rows a chunk of a row of cells holds: a strip ends with the image, a tile does not.
+  // The number of rows in a chunk: a strip ends with the image, a tile does not.
   [[nodiscard]] std::int64_t chunk_rows(std::int64_t cell_row) const {
     return tiled ? cell_height : std::min(cell_height, height - cell_row * cell_height);
   }
-  // How many of them are rows of the image.
+  // The number of them inside the image.
   [[nodiscard]] std::int64_t image_rows(std::int64_t cell_row) const {
     return std::min(cell_height, height - cell_row * cell_height);
   }
@@ -95,8 +94,8 @@ struct TiffPage {
   }
 };
 
-// The page whose directory begins at `offset`. Throws Error(input) for what is not supported, saying what it
-// is, and for what contradicts itself. Strict: every chunk lies in the file.
+// Reads the page whose directory is at `offset`. Throws Error(input) for unsupported or contradictory values.
+// If not lenient, every chunk is inside the file.
 [[nodiscard]] TiffPage read_tiff_page(Bytes file, std::uint64_t offset, const DecodeOptions& options);
 
 }  // namespace imgpipe

@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::uint16_t kInteroperabilityPointer = 40965;
 
-// Bytes of the first file that go along.
+// Bytes of the original file that are copied.
 struct Range {
   std::uint64_t begin = 0, end = 0;
-  bool has_values = false;  // of fields; else chunks alone
-  std::uint64_t at = 0;     // in the page's file
+  bool has_values = false;  // of fields; else chunks only
+  std::uint64_t at = 0;     // offset in the page's file
 };
 
 class Cutter {
@@ -43,20 +43,20 @@ class Cutter {
     TiffPlacedDirectory directory;
     std::uint64_t at = 0;
   };
-  // A field that points to another directory.
+  // A pointer field to another directory.
   struct Link {
     std::size_t node = 0, field = 0;
     std::size_t to = 0;
   };
-  // Where chunks are; they may be told by more bytes than in the first file.
+  // The offsets of chunks; they may become wider than in the original.
   struct Places {
-    std::size_t field = 0;  // of the first directory
+    std::size_t field = 0;  // in the first directory
     std::vector<std::uint64_t> offsets{};
     std::vector<bool> empty{};  // chunks without bytes
     std::uint64_t at = 0;
   };
 
-  // Offsets that lead out of every file of this layout.
+  // An offset beyond every file of this layout.
   [[nodiscard]] std::uint64_t nowhere() const {
     return layout_.big ? std::uint64_t{1} << 62 : std::numeric_limits<std::uint32_t>::max();
   }
@@ -64,7 +64,7 @@ class Cutter {
   std::size_t take_directory(std::uint64_t offset, int depth) {
     const std::size_t self = nodes_.size();
     nodes_.push_back({read_tiff_directory(file_, layout_, offset)});
-    if (layout_.big) return self;  // nobody follows offsets of 64 bits to EXIF
+    if (layout_.big) return self;  // readers do not follow 64-bit offsets to EXIF
     const auto exif = static_cast<std::uint16_t>(TiffTag::exif),
                gps = static_cast<std::uint16_t>(TiffTag::gps);
     const std::vector<std::uint16_t> pointers =
@@ -80,13 +80,13 @@ class Cutter {
         links_.push_back({self, index, take_directory(to, depth + 1)});
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::input) throw;
-        links_.push_back({self, index, kNoNode});  // whoever follows it says so
+        links_.push_back({self, index, kNoNode});  // its reader reports the error
       }
     }
     return self;
   }
 
-  // That a page of this size can have, as read_tiff_page() counts them; a list of more is cut off.
+  // The most chunks of a page of this size, as read_tiff_page() counts them; a longer list is truncated.
   [[nodiscard]] std::uint64_t most_chunks() const {
     constexpr std::uint64_t kMostSide = std::uint64_t{1} << 32, kMostSamples = 64;
     const auto number = [&](TiffTag tag, std::uint64_t otherwise) {
@@ -122,7 +122,7 @@ class Cutter {
       places.offsets[i] += cut_.shift;
       const std::uint64_t begin = places.offsets[i], bytes = i < counts.size() ? counts[i] : 0;
       places.empty[i] = bytes == 0;
-      // What a file that is cut off still has may be wanted.
+      // The available part of a truncated file may be needed.
       if (begin < size_ && bytes > 0) ranges_.push_back({begin, begin + std::min(bytes, size_ - begin)});
     }
     places_.push_back(std::move(places));
@@ -179,7 +179,7 @@ class Cutter {
     if (!layout_.big && total_ >= nowhere()) throw Error(ErrorKind::input, "TIFF: a page of more than 4 GB");
   }
 
-  // Where something of the first file stands now.
+  // Returns the new offset of a byte of the original.
   [[nodiscard]] std::uint64_t moved(std::uint64_t begin, bool empty = false) const {
     if (empty && begin <= size_) return data_;
     auto range = std::ranges::upper_bound(ranges_, begin, {}, &Range::begin);
@@ -260,7 +260,7 @@ class Cutter {
   std::vector<Node> nodes_;
   std::vector<Link> links_;
   std::vector<Places> places_;
-  std::vector<Range> ranges_;  // in the order of the first file
+  std::vector<Range> ranges_;  // in the original order
   std::uint64_t data_ = 0, total_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// One page of a TIFF as a TIFF of its own.
+// Extracts one page of a TIFF as a standalone TIFF.
 #pragma once
 
 #include <cstddef>
@@ -11,21 +11,19 @@
 namespace imgpipe {
 
 struct TiffPageCut {
-  std::uint64_t directory = 0;  // where the page's begins
-  std::uint64_t shift = 0;      // added to where its pixels are
+  std::uint64_t directory = 0;  // offset of the page's
+  std::uint64_t shift = 0;      // added to the offsets of its pixels
   Pages::Part part = Pages::Part::all;
-  std::int64_t most_bytes = 0;  // that the page may have
+  std::int64_t most_bytes = 0;  // limit of the page's file
 };
 
-// The file, in the layout and byte order of the one that it is cut out of:
+// Returns the page's file, in the layout and byte order of the original:
 //
-//   header  directory  directories of EXIF  places of chunks  values and chunks, in the order of the first
-//   file
+//   header  directory  EXIF directories  chunk offsets  values and chunks, in the original order
 //
-// All fields are kept as they stand, with new places. Bytes that several fields or chunks share are there
-// once, so that the page is no longer than the file, whatever its fields say. What lies outside the file lies
-// outside the page: its reader judges it as it would judge the file. Throws Error(input) where the directory
-// is damaged or the page has more bytes than it may, Error(memory).
+// Copies all fields unchanged except for offsets. Copies bytes shared by several fields or chunks once, so
+// the page is never longer than the file. Offsets outside the file stay outside the page, so that its reader
+// reports the same errors. Throws Error(input) if the directory is damaged or the page too large.
 [[nodiscard]] std::vector<std::byte> cut_tiff_page(const InputFile& file, const TiffLayout& layout,
                                                    const TiffPageCut& cut);
 

@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::size_t kDescriptionBytes = 4096;  // what is looked at; images=N is the second line
+constexpr std::size_t kDescriptionBytes = 4096;  // enough: images=N is the second line
 
 class TiffPages final : public Pages {
  public:
@@ -104,7 +104,7 @@ class TiffPages final : public Pages {
     return read_tiff_number(file_, layout_, directory, tag, otherwise);
   }
 
-  // Only where the first image's pixels are of one piece and not compressed: else the others cannot follow.
+  // Requires the first image's pixels to be contiguous and uncompressed; otherwise no others can follow.
   void take_imagej(const TiffPlacedDirectory& directory, std::int64_t said) {
     const std::uint64_t width = number(directory, TiffTag::width, 0),
                         height = number(directory, TiffTag::height, 0);
@@ -146,7 +146,7 @@ class TiffPages final : public Pages {
   std::vector<std::uint64_t> offsets_;  // of directories
   std::int64_t reduced_ = 0;            // of them
   std::int64_t masks_ = 0;
-  // Of ImageJ's stacks.
+  // ImageJ stacks:
   std::int64_t images_ = 1;
   std::uint64_t image_bytes_ = 0;
 };

@@ -1,5 +1,5 @@
-// Sums in a vector of 16 bytes, whole pixels in each: to every pixel is added the one before it, then the one
-// two before, then four, eight; and to all of them the last one of the vector before.
+// Computes prefix sums in 16-byte vectors of whole pixels: adds to every pixel the one before it, then the
+// one two, four and eight before; then adds the last pixel of the previous vector to all.
 //
 //   a  b  c  d      a  a+b  b+c  c+d      a  a+b  a+b+c  a+b+c+d
 #include "images/codecs/tiff/tiff_predictor.h"
@@ -30,8 +30,7 @@ HWY_INLINE T sample_at(const std::byte* in) {
   return value;
 }
 
-// Adds to each pixel of PixelBytes those up to so many bytes before it in the vector, as far as there are
-// some.
+// Adds to each pixel of PixelBytes bytes all earlier pixels in the vector.
 template <int PixelBytes, class T, class V>
 HWY_INLINE V with_those_before(V v) {
   const hn::FixedTag<T, kVectorBytes / sizeof(T)> d;
@@ -63,13 +62,13 @@ void undo_row(const std::byte* in, std::int64_t pixels, std::byte* out) {
   }
   const auto from_last = hn::Load(bytes, last_pixel);
   const auto from_turned = hn::Load(bytes, turned);
-  auto before = hn::Zero(d);  // the last pixel of the vector before, in every place
+  auto before = hn::Zero(d);  // the last pixel of the previous vector, in every position
   std::int64_t at = 0;
   for (; at + kVectorBytes <= size; at += kStep) {
     auto raw = hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(in) + at);
     if constexpr (Swapped) raw = hn::TableLookupBytes(raw, from_turned);
     const auto sums = hn::Add(with_those_before<kPixelBytes, T>(hn::BitCast(d, raw)), before);
-    // What is behind the last whole pixel is written once more.
+    // The bytes after the last whole pixel are overwritten by the next store.
     hn::StoreU(hn::BitCast(bytes, sums), bytes, reinterpret_cast<std::uint8_t*>(out) + at);
     before = hn::BitCast(d, hn::TableLookupBytes(hn::BitCast(bytes, sums), from_last));
   }
@@ -84,7 +83,7 @@ void undo_row(const std::byte* in, std::int64_t pixels, std::byte* out) {
   }
 }
 
-// Of any number of samples.
+// For any number of samples.
 template <class T, bool Swapped>
 void undo_wide_row(const std::byte* in, std::int64_t pixels, int samples, std::byte* out) {
   std::vector<T> sums(static_cast<std::size_t>(samples));

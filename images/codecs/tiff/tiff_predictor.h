@@ -1,4 +1,4 @@
-// Horizontal differencing (TIFF 6.0, section 14): each sample less that of the pixel before it.
+// Horizontal differencing (TIFF 6.0, section 14): each sample minus that of the previous pixel.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,9 @@
 
 namespace imgpipe {
 
-// Takes the differences out of the first `pixels` pixels of a row, of `samples` samples a pixel: 8 bits each,
-// or 16 bits, with `swapped` in the other byte order than this machine's, which is what `out` gets. Nothing
-// needs alignment; `in` and `out` do not overlap. No byte behind those pixels is read or written.
+// Restore the first `pixels` pixels of a row, with `samples` samples of 8 or 16 bits per pixel. `swapped`:
+// `in` has the other byte order; `out` has the host's. The buffers need no alignment, must not overlap, and
+// are not accessed beyond those pixels.
 void undo_differences(const std::byte* in, std::int64_t pixels, int samples, std::byte* out);
 void undo_differences_16(const std::byte* in, std::int64_t pixels, int samples, bool swapped, std::byte* out);
 

@@ -41,7 +41,7 @@ std::vector<std::byte> read_tiff_bytes(const InputFile& file, std::uint64_t at, 
 
 TiffPlacedDirectory read_tiff_directory(const InputFile& file, const TiffLayout& layout,
                                         std::uint64_t offset) {
-  // Most directories come with one read.
+  // Most directories need only one read.
   constexpr std::size_t kUsualBytes = 1024;
   const auto size = static_cast<std::uint64_t>(file.size_bytes());
   const auto outside = [] { return Error(ErrorKind::input, "TIFF: a directory lies outside the file"); };
@@ -64,7 +64,7 @@ TiffPlacedDirectory read_tiff_directory(const InputFile& file, const TiffLayout&
                           .type = static_cast<std::uint16_t>(layout.number(at.subspan(2, 2))),
                           .count = layout.number(at.subspan(4, layout.offset_bytes()))};
     std::ranges::copy(at.subspan(4 + layout.offset_bytes(), layout.offset_bytes()), field.place.begin());
-    // What is longer than the file lies outside of it, however long.
+    // Clamps the count: values longer than the file are out of bounds anyway.
     const std::size_t each = tiff_type_bytes(field.type);
     field.bytes = each == 0 ? 0 : std::min(field.count, size + 1) * each;
     directory.fields.push_back(field);
@@ -77,7 +77,7 @@ std::vector<std::uint64_t> read_tiff_numbers(const InputFile& file, const TiffLa
                                              const TiffPlacedField* field, std::uint64_t most) {
   if (field == nullptr || field->count == 0) return {};
   const std::size_t each = tiff_type_bytes(field->type);
-  // Of texts and raw bytes each byte is one, as TiffDirectory::find() has it.
+  // Each byte of texts and raw bytes counts as a number, like in TiffDirectory::find().
   const bool is_number = field->type == 1 || field->type == 2 || field->type == 3 || field->type == 4 ||
                          field->type == 7 || field->type == 16;
   if (!is_number) return {};

@@ -1,5 +1,4 @@
-// Directories of a TIFF that is read where it lies, piece by piece: their fields as they stand, not judged.
-// tiff_directory.h is the same of a file in memory, with a judgement.
+// Reads TIFF directories from disk, without checking fields; tiff_directory.h checks those in memory.
 #pragma once
 
 #include <array>
@@ -13,13 +12,13 @@ namespace imgpipe {
 
 class InputFile;
 
-// How numbers and offsets stand in a file.
+// The encoding of numbers and offsets in a file.
 struct TiffLayout {
   bool big_endian = false;
   bool big = false;  // BigTIFF
 
   [[nodiscard]] std::size_t offset_bytes() const { return big ? 8 : 4; }
-  [[nodiscard]] std::size_t count_bytes() const { return big ? 8 : 2; }  // of fields
+  [[nodiscard]] std::size_t count_bytes() const { return big ? 8 : 2; }  // number of fields
   [[nodiscard]] std::size_t field_bytes() const { return big ? 20 : 12; }
   [[nodiscard]] std::size_t header_bytes() const { return big ? 16 : 8; }
   [[nodiscard]] std::size_t directory_bytes(std::size_t fields) const {
@@ -32,8 +31,8 @@ struct TiffLayout {
 struct TiffPlacedField {
   std::uint16_t tag = 0, type = 0;
   std::uint64_t count = 0;
-  std::array<std::byte, 8> place{};  // its values, or where they are
-  std::uint64_t bytes = 0;           // of its values; 0: none, or of no known type
+  std::array<std::byte, 8> place{};  // its values or their offset
+  std::uint64_t bytes = 0;           // size of its values; 0: none, or of unknown type
 
   [[nodiscard]] bool is_inside(const TiffLayout& layout) const { return bytes <= layout.offset_bytes(); }
   [[nodiscard]] std::uint64_t offset(const TiffLayout& layout) const {
@@ -43,25 +42,24 @@ struct TiffPlacedField {
 
 struct TiffPlacedDirectory {
   std::vector<TiffPlacedField> fields;
-  std::uint64_t next = 0;  // where the following one begins; 0: there is none
+  std::uint64_t next = 0;  // offset of the following one; 0: none
 
-  [[nodiscard]] const TiffPlacedField* find(TiffTag tag) const;  // the first; nullptr: there is none
+  [[nodiscard]] const TiffPlacedField* find(TiffTag tag) const;  // the first; nullptr: none
 };
 
-// Bytes of a value of a type; 0: no such type.
+// Returns the size of a value of this type; 0 for unknown types.
 [[nodiscard]] std::size_t tiff_type_bytes(std::uint64_t type);
 
-// Throws Error(input) where the file ends before it has them all.
+// Throws Error(input) if the file ends too early.
 [[nodiscard]] std::vector<std::byte> read_tiff_bytes(const InputFile& file, std::uint64_t at,
                                                      std::size_t bytes);
-// Throws Error(input) for what does not lie in the file, and for no or too many fields.
+// Throws Error(input) if the directory is out of bounds, or has no or too many fields.
 [[nodiscard]] TiffPlacedDirectory read_tiff_directory(const InputFile& file, const TiffLayout& layout,
                                                       std::uint64_t offset);
-// A field's values as numbers; none where it is nullptr, its type is no number's, or they do not lie in the
-// file. `most`: no more than these.
+// Returns up to `most` of a field's values as numbers; none if it is nullptr, not numeric, or out of bounds.
 [[nodiscard]] std::vector<std::uint64_t> read_tiff_numbers(const InputFile& file, const TiffLayout& layout,
                                                            const TiffPlacedField* field, std::uint64_t most);
-// The first value of a field of the directory; `otherwise` where there is none.
+// Returns the first value of a directory's field; `otherwise` if there is none.
 [[nodiscard]] std::uint64_t read_tiff_number(const InputFile& file, const TiffLayout& layout,
                                              const TiffPlacedDirectory& directory, TiffTag tag,
                                              std::uint64_t otherwise);

@@ -1,6 +1,6 @@
-// TIFF 6.0 and BigTIFF. Strips and tiles are unpacked by the threads that read bands: each takes the next
-// cell of the rows that its band needs, and what is unpacked stays until no band needs it. Where nothing is
-// packed, rows are made from where they lie in the file.
+// Reads TIFF 6.0 and BigTIFF. The threads that read bands decompress strips and tiles: each takes the next
+// cell of the rows that its band needs. Decompressed pixels stay until no band needs them. Uncompressed rows
+// are converted directly from the file.
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
@@ -24,25 +24,25 @@ std::int64_t pixel_bytes(const Shape& shape) {
   return shape.channels * bytes_per_sample(shape.sample);
 }
 
-// `width` columns of a view, from `first` on.
+// Returns `width` columns of a view from `first` on.
 HostView columns(const HostView& view, std::int64_t first, std::int64_t width) {
   return {view.data + first * pixel_bytes(view.shape()),
           {width, view.height, view.channels, view.sample},
           view.stride_bytes};
 }
 
-// The pixels of a row of cells, while bands need them.
+// The pixels of a row of cells while bands need them.
 struct CellRow {
   Image pixels;
-  std::int64_t next_column = 0;  // of the cell that is unpacked next
+  std::int64_t next_column = 0;  // of the next cell to decompress
   std::int64_t cells_done = 0;
-  int bands = 0;  // that were begun and still need it
+  int bands = 0;  // begun bands that still need it
   TiffDamage damage;
 };
 
 struct Band {
   std::int64_t first = 0, rows = 0;
-  bool given = false;  // to a thread that reads it
+  bool given = false;  // to a reading thread
 };
 
 class TiffReader final : public Reader {
@@ -71,11 +71,10 @@ class TiffReader final : public Reader {
   }
   [[nodiscard]] std::int64_t library_bytes(bool) const override { return TiffChunks::library_bytes(page_); }
 
-  // Its own row of cells at either end, and those between; all that there are is the most.
+  // The rows of cells that a band can touch, at most all, without the one counted in working_bytes().
   [[nodiscard]] std::int64_t band_bytes(std::int64_t rows) const override {
     if (is_plain()) return worker_bytes_;
     const std::int64_t touched = (rows + page_.cell_height - 2) / page_.cell_height + 1;
-    // The one of working_bytes() among them.
     const std::int64_t more = std::min(touched, page_.down - 1);
     return worker_bytes_ + std::max<std::int64_t>(more, 0) * cell_row_bytes();
   }
@@ -105,7 +104,7 @@ class TiffReader final : public Reader {
   }
 
   void finish() override {
-    if (!worker_) return;  // of bands
+    if (!worker_) return;  // read as bands
     held_ = Image();
     if (lenient_ && is_plain()) damage_ = worker_->plain_damage();
     worker_.reset();
@@ -166,7 +165,7 @@ class TiffReader final : public Reader {
     return std::make_unique<TiffChunks>(file_, page_, rows_, lenient_);
   }
 
-  // The place of a cell in the pixels of its row.
+  // Returns the view of a cell in the pixels of its row.
   [[nodiscard]] HostView place(const HostView& cell_row, std::int64_t column) const {
     const std::int64_t first = column * page_.cell_width;
     return columns(cell_row, first, std::min(page_.cell_width, page_.width - first));
@@ -177,14 +176,14 @@ class TiffReader final : public Reader {
       worker_->give_cell(cell_row, column, place(out, column), damage_);
   }
 
-  // Under no lock, or with the lock of the last band.
+  // Called without concurrent bands, or with the lock by the last band.
   void tell_damage() {
     if (damage_.chunks == 0) return;
     warnings_ = {"damaged TIFF: " + std::to_string(damage_.chunks) + (page_.tiled ? " tile" : " strip") +
                  (damage_.chunks == 1 ? "" : "s") + ": " + damage_.reason};
   }
 
-  // ---- of bands, with the lock, which they leave while they work ------------------------------------------
+  // ---- bands: called with the lock, which they release while they work ------------------------------------
 
   void read_band_rows(Lock& lock, std::unique_ptr<TiffChunks>& worker, std::int64_t first, HostView rows) {
     if (!idle_.empty()) {
@@ -218,7 +217,7 @@ class TiffReader final : public Reader {
     give_up(begin, end);
   }
 
-  // Takes part until all cells of the row are unpacked.
+  // Takes part until all cells of the row are decompressed.
   void wait_for_cells(Lock& lock, TiffChunks& worker, std::int64_t row, CellRow& cells) {
     while (!error_ && cells.cells_done < page_.across) {
       if (cells.next_column == page_.across) {
@@ -239,7 +238,7 @@ class TiffReader final : public Reader {
     }
   }
 
-  // Memory that was used before has its pages.
+  // Reuses images, whose pages are already mapped.
   [[nodiscard]] Image take_pixels() {
     if (spare_pixels_.empty()) return Image(cell_row_shape(), memory_);
     Image pixels = std::move(spare_pixels_.back());
@@ -247,7 +246,7 @@ class TiffReader final : public Reader {
     return pixels;
   }
 
-  // Once of each row of cells: one that was given up may be unpacked again.
+  // Counts each row of cells once, although it may be decompressed again.
   void count_damage(std::int64_t row, const TiffDamage& damage) {
     if (damage.chunks == 0) return;
     is_counted_.resize(static_cast<std::size_t>(page_.down));
@@ -255,7 +254,7 @@ class TiffReader final : public Reader {
     is_counted_[static_cast<std::size_t>(row)] = true;
   }
 
-  // No more workers than bands that were begun, and one.
+  // Keeps at most one more worker than there are begun bands.
   void keep(std::unique_ptr<TiffChunks> worker) {
     const auto at_work =
         static_cast<std::size_t>(std::ranges::count_if(bands_, [](const Band& one) { return one.given; }));
@@ -263,7 +262,7 @@ class TiffReader final : public Reader {
     while (!idle_.empty() && idle_.size() + at_work > bands_.size() + 1) idle_.pop_back();
   }
 
-  // A band less needs these rows. The last one begun stays: the next band may begin in it.
+  // Releases these rows for one band. The last begun row stays, because the next band may begin in it.
   void give_up(std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) --cell_rows_.at(row).bands;
     const std::int64_t last = (lowest_row_ - 1) / page_.cell_height;
@@ -283,19 +282,19 @@ class TiffReader final : public Reader {
   TiffPage page_;
   TiffRows rows_;
   std::int64_t worker_bytes_ = 0;
-  // Of read_rows().
+  // For read_rows():
   std::unique_ptr<TiffChunks> worker_;
-  Image held_;  // the row of cells that the next row is in
+  Image held_;  // the row of cells with the next row
   std::int64_t next_row_ = 0;
-  // Of bands.
+  // For bands:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::list<Band> bands_;  // that were begun and are not done
+  std::list<Band> bands_;  // begun and not finished
   std::map<std::int64_t, CellRow> cell_rows_;
-  std::vector<Image> spare_pixels_;  // of rows that no band needs: with those in use no more than ever were
+  std::vector<Image> spare_pixels_;  // of released rows; with those in use never more than the peak
   std::vector<std::unique_ptr<TiffChunks>> idle_;
-  std::int64_t lowest_row_ = 0;  // behind the band that was begun last
-  std::exception_ptr error_;     // that all bands end with
+  std::int64_t lowest_row_ = 0;  // end of the last begun band
+  std::exception_ptr error_;     // the error that ends all bands
   TiffDamage damage_;
   std::vector<bool> is_counted_;  // rows of cells whose damage is in damage_
 };

@@ -9,14 +9,14 @@
 namespace imgpipe {
 namespace {
 
-// (a * b) / m, rounded, m being the largest value.
+// (a * b) / m, rounded, where m is the largest value.
 template <class T>
 T product(T a, T b) {
   constexpr std::uint32_t kMost = kLargest<T>;
   return static_cast<T>((std::uint32_t{a} * b + kMost / 2) / kMost);
 }
 
-// The colour that was multiplied with its alpha; 0 where there is none of it. As of TGA.
+// Returns the colour before premultiplication; 0 where alpha is 0. As in TGA.
 template <class T>
 T straight(T value, T alpha) {
   constexpr std::uint64_t kMost = kLargest<T>;
@@ -41,7 +41,7 @@ TiffRows::TiffRows(const TiffPage& page, Shape shape) : page_(page), shape_(shap
   constexpr bool kBigEndian = std::endian::native == std::endian::big;
   swapped_ = page.bits == 16 && page.big_endian != kBigEndian;
   if (page.shown != TiffColor::palette) return;
-  // Some writers fill the map with 8 bits: then no value is above 255.
+  // Some writers fill the map with 8-bit values: then none is above 255.
   const std::size_t colors = std::size_t{1} << page.bits;
   bool is_wide = false;
   for (std::size_t i = 0; i < 3 * colors; ++i) is_wide = is_wide || page.color_map[i] > 255;
@@ -52,7 +52,7 @@ TiffRows::TiffRows(const TiffPage& page, Shape shape) : page_(page), shape_(shap
   }
 }
 
-// A chunk's row without its differences, in this machine's byte order.
+// Undoes a chunk row's differences; the result is in the host's byte order.
 void TiffRows::sum_up(const std::byte* row, std::int64_t pixels, std::byte* out) const {
   if (page_.bits == 16) {
     undo_differences_16(row, pixels, page_.samples_in_chunk(), swapped_, out);
@@ -61,7 +61,7 @@ void TiffRows::sum_up(const std::byte* row, std::int64_t pixels, std::byte* out)
   }
 }
 
-// `count` samples into every `step`-th place.
+// Unpacks `count` samples into every `step`-th position.
 void TiffRows::unpack(const std::byte* row, std::int64_t count, int step, std::uint16_t* out) const {
   const int bits = page_.bits;
   if (bits == 8) {
@@ -77,7 +77,7 @@ void TiffRows::unpack(const std::byte* row, std::int64_t count, int step, std::u
     }
     return;
   }
-  // The most significant bit first, whatever the byte order.
+  // The most significant bit comes first, independent of the byte order.
   const std::uint32_t mask = (1U << bits) - 1;
   std::uint32_t held = 0;
   int left = 0;

@@ -1,4 +1,4 @@
-// From the unpacked rows of a TIFF's chunks to rows of pixels: bits to samples, colours to grey or RGB.
+// Converts unpacked rows of a TIFF's chunks to rows of pixels: bits to samples, colours to grey or RGB.
 #pragma once
 
 #include <array>
@@ -11,22 +11,20 @@
 
 namespace imgpipe {
 
-// The shape of the page's pixels. Samples come as u8, or as u16 where they have more than 8 bits and
-// `most_bits` is 16.
+// Returns the shape of the page's pixels: u8, or u16 for samples of more than 8 bits if `most_bits` is 16.
 [[nodiscard]] Shape tiff_shape(const TiffPage& page, int most_bits);
 
 class TiffRows {
  public:
-  // `page` outlives it.
+  // `page` must outlive it.
   TiffRows(const TiffPage& page, Shape shape);
 
-  // Samples that convert() needs in `line`: of a row, and of a row of a chunk without its differences.
+  // The size of `line` for convert(): a row, plus a chunk's row without its differences.
   [[nodiscard]] static std::int64_t line_samples(const TiffPage& page) {
     return page.cell_width * (page.samples + (page.predicted ? page.samples_in_chunk() : 0));
   }
 
-  // The first `pixels` pixels of a row of a cell; `rows` are those of its chunks, one of each plane. `line`
-  // is room for work.
+  // Converts the first `pixels` pixels of a row of a cell, given in each plane. `line`: scratch memory.
   void convert(std::span<const std::byte* const> rows, std::int64_t pixels, std::uint16_t* line,
                std::byte* out) const;
 

@@ -1,12 +1,12 @@
-// TIFF 6.0 in strips or tiles, each packed by itself, in any order and on any thread. Their sizes follow from
-// the image's shape alone, so the bytes are the same for every number of threads. BigTIFF where the file
-// might be larger than 4 GB, which is known before the first row.
+// Writes TIFF 6.0 in strips or tiles, compressed independently, in any order and on any thread. Their sizes
+// depend on the image's shape only, so the bytes do not depend on the number of threads. Writes BigTIFF if
+// the file might exceed 4 GB, which is known before the first row.
 //
 //   header  directory  its values  strips or tiles, row by row
 //
-// How long header, directory and values are is known before the first row, so that what is packed can be
-// taken on the way; what they say of where the chunks lie is the patch at the end. A page of a stack is the
-// same without the header, and ends at an even byte, where the next one begins.
+// The size of header, directory and values is known before the first row, so compressed chunks can be taken
+// early; the chunk offsets and sizes follow as a patch. A page of a stack has no header and ends at an even
+// offset, where the next one begins.
 #include <algorithm>
 #include <limits>
 #include <mutex>
@@ -28,7 +28,7 @@
 namespace imgpipe {
 namespace {
 
-// Unpacked bytes of a strip: long against deflate's window, short enough for sharing out.
+// Uncompressed bytes per strip: long compared with deflate's window, short enough to distribute.
 constexpr std::int64_t kStripBytes = std::int64_t{1} << 19;
 constexpr std::int64_t kMostClassicBytes = std::numeric_limits<std::uint32_t>::max();
 
@@ -48,7 +48,7 @@ class TiffWriter final : public StripWriter {
     big_ = in_stack_ ? in_stack_->big : most_file_bytes() > most_classic_bytes;
   }
 
-  // With the metadata that it was given.
+  // Includes the metadata.
   [[nodiscard]] std::int64_t most_file_bytes() const { return chunks() * most_chunk_bytes() + front_bytes(); }
 
   [[nodiscard]] std::int64_t working_bytes() const override {
@@ -119,7 +119,7 @@ class TiffWriter final : public StripWriter {
                                  : std::clamp<std::int64_t>(kStripBytes / shape.row_bytes(), 1, shape.height);
   }
 
-  // What was packed and not taken, in order; in front of the first chunk what finish() fills in.
+  // Moves compressed chunks into `file` in order; before the first, reserves the front for finish().
   void take_chunks(EncodedFile& file) {
     if (next_to_take_ == 0 && !chunks_.front().empty()) file.parts.emplace_back(fields().size_bytes());
     for (; next_to_take_ < chunks_.size() && !chunks_[next_to_take_].empty(); ++next_to_take_)
@@ -134,11 +134,11 @@ class TiffWriter final : public StripWriter {
     return TiffPacker::most_bytes(packing_, level_, cell_height_, chunk_row_bytes());
   }
   [[nodiscard]] std::int64_t packer_bytes() const {
-    // The chunks of a row of cells are moved in a list.
+    // A row of cells is moved in a list of chunks.
     return TiffPacker::working_bytes(packing_, level_, cell_height_, chunk_row_bytes()) +
            across_ * static_cast<std::int64_t>(sizeof(std::vector<std::byte>));
   }
-  // More than header and directory take.
+  // An upper bound for header and directory.
   [[nodiscard]] std::int64_t front_bytes() const {
     constexpr std::int64_t kMetadataFields = 4096;
     return 1024 + chunks() * 16 + (metadata_ ? 2 * metadata_->bytes() + kMetadataFields : 0);
@@ -148,7 +148,7 @@ class TiffWriter final : public StripWriter {
     return chunks() * kListed + 3 * front_bytes() + gathered_bytes();
   }
 
-  // Of directory, values and chunks, when all are packed.
+  // The size of directory, values and chunks, once all are compressed.
   [[nodiscard]] std::uint64_t page_bytes() const {
     return std::accumulate(sizes_.begin(), sizes_.end(), std::uint64_t{fields().size_bytes()});
   }
@@ -159,7 +159,7 @@ class TiffWriter final : public StripWriter {
     return all.build();
   }
 
-  // Where chunks lie, and how long they are: 0.
+  // The fields, with offsets and sizes of chunks 0.
   [[nodiscard]] TiffFields fields() const {
     constexpr std::uint16_t kCompressions[] = {1, 8, 32773, 50000, 5};  // by TiffPacking
     const auto values = [](int count, int value) {
@@ -179,7 +179,7 @@ class TiffWriter final : public StripWriter {
       fields.add_u32(TiffTag::rows_per_strip, static_cast<std::uint32_t>(cell_height_));
       fields.add_offsets(TiffTag::strip_counts, count);
     }
-    // Baseline TIFF has a resolution: square pixels of no known size.
+    // Baseline TIFF requires a resolution; the default is square pixels of unknown size.
     const Resolution resolution = metadata_ && metadata_->resolution ? *metadata_->resolution : Resolution();
     fields.add_rational(TiffTag::x_resolution, resolution.x, resolution.x_of);
     fields.add_rational(TiffTag::y_resolution, resolution.y, resolution.y_of);
@@ -193,7 +193,7 @@ class TiffWriter final : public StripWriter {
       fields.add_offsets(TiffTag::tile_offsets, count);
       fields.add_offsets(TiffTag::tile_counts, count);
     }
-    if (shape().has_alpha()) fields.add_u16(TiffTag::extra_samples, {2});  // not multiplied into the colours
+    if (shape().has_alpha()) fields.add_u16(TiffTag::extra_samples, {2});  // not premultiplied
     if (metadata_) add_tiff_metadata(fields, *metadata_, big_);
     return fields;
   }
@@ -224,9 +224,9 @@ class TiffWriter final : public StripWriter {
   bool big_ = false;
   std::int64_t cell_width_, cell_height_;
   std::int64_t across_;
-  std::mutex mutex_;                            // of the next three
-  std::vector<std::vector<std::byte>> chunks_;  // packed; empty before, and when they were taken
-  std::vector<std::uint64_t> sizes_;            // theirs
+  std::mutex mutex_;                            // guards the next three members
+  std::vector<std::vector<std::byte>> chunks_;  // compressed; empty before, and after they are taken
+  std::vector<std::uint64_t> sizes_;            // of the chunks
   std::size_t next_to_take_ = 0;
   Workers<TiffPacker> packers_;
 };

@@ -17,7 +17,7 @@ void require(bool condition) {
   if (!condition) throw Error(ErrorKind::input, "WebP: the picture is damaged");
 }
 
-// The lowest bit of a byte comes first.
+// Reads the lowest bit of a byte first.
 class BitReader {
  public:
   explicit BitReader(Bytes bytes) : bytes_(bytes) {}
@@ -35,7 +35,7 @@ class BitReader {
   std::size_t at_ = 0;
 };
 
-// A canonical code. Lengths are 0 (no such symbol) to 15. One symbol alone takes no bits.
+// A canonical code. Lengths are 0 (no such symbol) to 15. A single symbol takes no bits.
 class PrefixCode {
  public:
   void build(std::span<const std::uint8_t> lengths) {
@@ -80,7 +80,7 @@ class PrefixCode {
   std::vector<std::uint16_t> symbols_;
 };
 
-// The numbers that an entropy image holds: a pixel's red and green.
+// The group numbers in an entropy image: red and green of each pixel.
 class GroupNumbers {
  public:
   void add(unsigned number) {
@@ -118,7 +118,7 @@ class StreamReader {
   }
 
  private:
-  // Returns the width of what is coded then.
+  // Returns the width that is coded after the transform.
   std::int64_t skip_transform(unsigned type, std::int64_t width, std::int64_t height) {
     constexpr unsigned kSubtractGreen = 2, kColorIndexing = 3;
     if (type == kSubtractGreen) return width;
@@ -132,8 +132,7 @@ class StreamReader {
     return width;
   }
 
-  // libwebp holds every group below the highest number, unless those are many: then the ones that blocks
-  // name.
+  // libwebp holds every group up to the highest number or, if these are many, those that blocks use.
   void read_groups(std::int64_t width, std::int64_t height) {
     constexpr std::int64_t kMany = 1000;
     const unsigned bits = bits_.read(3) + 2;
@@ -150,8 +149,8 @@ class StreamReader {
     return static_cast<int>(bits);
   }
 
-  // Section 3.7.2.1. Two symbols by themselves may lie behind the alphabet's end, as distances do from 40 on:
-  // libwebp leaves such ones out, and the other one is alone then.
+  // Section 3.7.2.1. A simple code of two symbols may name one past the alphabet's end, as of distances from
+  // 40 on. libwebp ignores that symbol, and the other one is then the only one.
   void read_code(PrefixCode& code, std::size_t symbols) {
     std::vector<std::uint8_t> lengths(symbols);
     if (bits_.read(1) != 0) {
@@ -200,15 +199,14 @@ class StreamReader {
     }
   }
 
-  // A length or a distance (section 3.6.2.2) by its symbol.
+  // Returns a length or a distance (section 3.6.2.2) from its symbol.
   std::int64_t read_number(unsigned symbol) {
     if (symbol < 4) return symbol + 1;
     const int bits = static_cast<int>(symbol - 2) >> 1;
     return (std::int64_t{2 + (symbol & 1)} << bits) + bits_.read(bits) + 1;
   }
 
-  // Up to its end. The numbers of a picture are those of its literals, and what a cache holds from the start:
-  // 0.
+  // Decodes an image up to its end. Adds to `numbers` its literals, and 0, the initial content of the cache.
   void skip_picture(std::int64_t pixels, GroupNumbers* numbers) {
     const int cache_bits = read_cache_bits();
     const int greens = kLiterals + kLengths + (cache_bits == 0 ? 0 : 1 << cache_bits);
@@ -231,7 +229,7 @@ class StreamReader {
       const unsigned red = literal ? codes[kRed].read(bits_) : 0;
       if (literal) (void)codes[kBlue].read(bits_), (void)codes[kAlpha].read(bits_);
       if (numbers != nullptr) numbers->add(literal ? red << 8 | green : 0);
-      if (!takes_bits) return;  // one colour everywhere
+      if (!takes_bits) return;  // the whole image has one colour
       ++at;
     }
   }

@@ -1,5 +1,4 @@
-// How many prefix codes libwebp will hold for a lossless picture: the picture's beginning says so (RFC 9649,
-// sections 3.4 to 3.7).
+// How many prefix codes libwebp will hold for a lossless image, from its beginning (RFC 9649, 3.4 to 3.7).
 #pragma once
 
 #include <cstdint>
@@ -11,16 +10,15 @@ namespace imgpipe {
 
 struct LosslessCodes {
   std::int64_t groups = 1;       // of five codes each, one for every kind of block
-  std::int64_t named = 1;        // the groups' numbers are below this one
-  std::int64_t block_count = 0;  // of all pictures within it: blocks' transforms, blocks' groups
-  int cache_bits = 0;            // of the colour cache: 0 is none
+  std::int64_t named = 1;        // all group numbers are below this
+  std::int64_t block_count = 0;  // pixels of all images within it: transforms of blocks, groups of blocks
+  int cache_bits = 0;            // of the colour cache; 0: none
 };
 
-// Reads `stream`, which begins with the transforms (behind the five bytes of VP8L's header, or the one of
-// ALPH's), up to the codes of a picture of width x height. The pictures within it, at most one pixel for each
-// block of 4x4, are decoded so far that their end is found; none is kept. Nothing where the stream is cut
-// before, or is one that libwebp refuses before it makes the groups: what libwebp takes must be taken here,
-// or too little memory is asked for.
+// Reads `stream` up to the codes of an image of width x height. The stream begins with the transforms (after
+// the five bytes of VP8L's header, or the one of ALPH's). Decodes images within it, at most one pixel per
+// block of 4x4, to find their end. Returns nullopt if the stream is truncated earlier, or if libwebp refuses
+// it before it makes the groups. Must accept all that libwebp accepts, or too little memory is reserved.
 [[nodiscard]] std::optional<LosslessCodes> read_lossless_codes(Bytes stream, std::int64_t width,
                                                                std::int64_t height);
 

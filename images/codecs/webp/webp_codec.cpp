@@ -17,7 +17,7 @@ using namespace std::string_view_literals;
 
 constexpr std::string_view kMarkChunk = "IMGP"sv;
 
-// As long as its RIFF header says, which is an even number (RFC 9649, section 2.4).
+// Ends where its RIFF header says, at an even number of bytes (RFC 9649, section 2.4).
 class WebpEnd final : public EndFinder {
  public:
   bool find(Bytes image, bool /*all*/) override {
@@ -41,7 +41,7 @@ bool is_webp(Bytes beginning) {
   return stands_at(beginning, 0, "RIFF"sv) && stands_at(beginning, 8, "WEBP"sv);
 }
 
-// Of an animation only the first frame is decoded, but all have to be read.
+// Only the first frame of an animation is decoded, but the whole file must be read.
 FileClaim webp_claim(Bytes beginning) {
   const WebpSize size = webp_size(beginning);
   return {.width = size.width, .height = size.height, .other_bytes = little_endian(beginning, 4, 4)};
@@ -62,7 +62,7 @@ std::vector<std::byte> webp_mark(const Mark& mark) {
   return chunk;
 }
 
-// Chunk by chunk up to the picture.
+// Searches the chunks before the image.
 Mark find_webp_mark(Bytes beginning) {
   if (!is_webp(beginning) || !stands_at(beginning, 12, "VP8X"sv)) return Mark::none;
   for (std::size_t at = 12; at + 8 <= beginning.size();) {

@@ -1,4 +1,4 @@
-// What the codec of WebP gives to its row (images/formats/codec_table.h says what each is).
+// The WebP codec's entries in the codec table (images/formats/codec_table.h documents each).
 #pragma once
 
 #include <memory>
@@ -19,11 +19,11 @@ namespace imgpipe {
 [[nodiscard]] Mark find_webp_mark(Bytes beginning);
 [[nodiscard]] std::vector<std::string> webp_libraries();
 
-// A chunk of our own with the mark; empty for Mark::none. It stands between VP8X and the picture, where
-// every reader passes over what it does not know (RFC 9649, section 2.7.1.6).
+// Returns a private chunk with the mark; empty for Mark::none. It belongs between VP8X and the image, where
+// readers skip unknown chunks (RFC 9649, section 2.7.1.6).
 [[nodiscard]] std::vector<std::byte> webp_mark(const Mark& mark);
 
-// The last `count` bytes of a number, the lowest first.
+// Appends the low `count` bytes of a number, lowest first.
 void append_riff_number(std::vector<std::byte>& out, std::size_t value, int count);
 
 }  // namespace imgpipe

@@ -28,15 +28,15 @@ void require(bool condition, const char* reason) {
 }
 
 struct Chunk {
-  Bytes whole;    // from its name on; cut where the file is
+  Bytes whole;    // from its name on; truncated if the file is
   Bytes payload;  // likewise
   bool cut = false;
 
   [[nodiscard]] bool is(std::string_view name) const { return stands_at(whole, 0, name); }
 };
 
-// Takes one chunk after the other off `rest`. A chunk of an odd size has a byte of padding behind it,
-// which some writers leave out behind the last one.
+// Removes the next chunk from `rest`. A chunk of odd size is followed by a padding byte, which some writers
+// omit after the last one.
 std::optional<Chunk> next_chunk(Bytes& rest) {
   if (rest.empty()) return std::nullopt;
   const std::size_t size = little_endian(rest, 4, 4);
@@ -49,7 +49,7 @@ std::optional<Chunk> next_chunk(Bytes& rest) {
   return chunk;
 }
 
-// The header of a key frame (RFC 6386, section 9.1).
+// Reads the header of a key frame (RFC 6386, section 9.1).
 bool read_lossy_header(const Chunk& chunk, WebpPicture& picture) {
   const Bytes header = bytes_at(chunk.payload, 0, 10);
   const std::uint32_t tag = little_endian(header, 0, 3);
@@ -73,7 +73,7 @@ bool read_lossless_header(const Chunk& chunk, WebpPicture& picture) {
   return bits >> 29 == 0;
 }
 
-// Collects a picture out of chunks that follow one another: those of a file or of a frame.
+// Collects an image from consecutive chunks of a file or a frame.
 class PictureChunks {
  public:
   [[nodiscard]] bool found() const { return found_; }
@@ -85,7 +85,7 @@ class PictureChunks {
       if (alpha_.empty()) alpha_ = chunk.whole;
       packed_alpha_ = packed_alpha_ || (little_endian(chunk.payload, 0, 1) & 3) != 0;
       packed_ =
-          chunk.payload.subspan(std::min(chunk.payload.size(), kAlphaHeader));  // libwebp takes the last
+          chunk.payload.subspan(std::min(chunk.payload.size(), kAlphaHeader));  // libwebp uses the last one
     }
     const bool lossy = chunk.is("VP8 ");
     if (!lossy && !chunk.is("VP8L")) return;
@@ -99,7 +99,7 @@ class PictureChunks {
     picture_.has_alpha = true;
     picture_.packed_alpha = packed_alpha_;
     picture_.codes = packed_;
-    // Chunks between the two are left out by libwebp too.
+    // libwebp skips chunks between the two as well.
     picture_.data = Bytes(alpha_.data(), chunk.whole.data() + chunk.whole.size());
   }
 
@@ -114,7 +114,7 @@ std::int64_t le24(Bytes bytes, std::size_t at) {
   return little_endian(bytes, at, 3);
 }
 
-// Section 2.7.1.1: the frame's place, its chunks.
+// Reads the position and the chunks of a frame (section 2.7.1.1).
 WebpPicture read_frame(const Chunk& frame, const WebpContents& contents) {
   if (frame.payload.size() < kFrameBytes)
     fail(frame.cut ? "the file is truncated" : "the first frame is damaged");
@@ -135,7 +135,7 @@ WebpPicture read_frame(const Chunk& frame, const WebpContents& contents) {
   return picture;
 }
 
-// The part of the file that the RIFF header claims, as far as it is there.
+// Returns the part of the file that the RIFF header claims, as far as it is present.
 Bytes riff_payload(Bytes file, WebpContents& contents) {
   require(file.size() >= kRiffHeader + kChunkHeader, "the header is truncated");
   const std::size_t said = kChunkHeader + std::size_t{little_endian(file, 4, 4)};
@@ -150,7 +150,7 @@ Bytes riff_payload(Bytes file, WebpContents& contents) {
   return file.subspan(kRiffHeader, said - kRiffHeader);
 }
 
-// The chunks behind VP8X (section 2.7).
+// The chunks after VP8X (section 2.7).
 class ExtendedChunks {
  public:
   ExtendedChunks(const Chunk& canvas, WebpContents& contents) : contents_(contents) {

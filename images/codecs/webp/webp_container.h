@@ -1,5 +1,4 @@
-// The container of WebP (RFC 9649): which chunks a file has and what they say, before libwebp sees any
-// of it.
+// The container of WebP (RFC 9649): its chunks and their contents, read before libwebp sees any of them.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +11,12 @@ namespace imgpipe {
 
 // The first image of a file.
 struct WebpPicture {
-  std::int64_t x = 0, y = 0, width = 0, height = 0;  // on the canvas, which it lies within
+  std::int64_t x = 0, y = 0, width = 0, height = 0;  // its rectangle, within the canvas
   bool lossless = false;
-  bool has_alpha = false;     // lossless: the hint in its header; lossy: there is an ALPH chunk
-  bool packed_alpha = false;  // of a lossy one: compressed as a lossless image
-  Bytes codes;                // the lossless codes, of image or alpha, after their header; empty: none
-  Bytes data;  // from its ALPH or VP8 chunk on, as WebPDecode() takes it; cut where the file is
+  bool has_alpha = false;     // lossless: the hint in its header; lossy: has an ALPH chunk
+  bool packed_alpha = false;  // lossy: the alpha is compressed as a lossless image
+  Bytes codes;                // lossless codes of image or alpha, after their header; empty: none
+  Bytes data;                 // from its ALPH or VP8 chunk on, for WebPDecode(); truncated if the file is
 };
 
 struct WebpContents {
@@ -25,21 +24,19 @@ struct WebpContents {
   WebpPicture picture;
   bool more_pictures = false;  // an animation's further frames
   Bytes exif, profile;         // empty: none
-  // Damage that leaves the header of the first image readable: the file is cut short, or a chunk after the
-  // image is broken.
+  // Damage after the readable header of the first image: a truncated file, or a broken chunk after the image.
   std::vector<std::string> faults;
-  std::string following;  // of bytes after the image; empty: none
+  std::string following;  // warning about bytes after the image; empty: none
 
   [[nodiscard]] bool picture_covers() const { return picture.width == width && picture.height == height; }
 };
 
-// Walks the chunks, and reads no byte beyond the file. Sizes are within what the format can say, 2^24 a
-// side and 2^32 - 1 pixels of an animation, 16,384 a side of an image; none is 0. Throws Error(input)
-// if there is no image to decode: a chunk out of place, sizes that contradict each other, a header
-// cut short.
+// Walks the chunks without reading past the file. Sizes are within the format's limits and never 0: 2^24 a
+// side and 2^32 - 1 pixels for an animation, 16,384 a side for an image. Throws Error(input) if there is no
+// image to decode: a misplaced chunk, contradictory sizes, or a truncated header.
 [[nodiscard]] WebpContents read_webp_contents(Bytes file);
 
-// Width and height by the first 30 bytes; 0 where they do not say.
+// Width and height from the first 30 bytes; 0 if they are not there.
 struct WebpSize {
   std::int64_t width = 0, height = 0;
 };

@@ -1,4 +1,4 @@
-// How a WebP is stored, by its chunks.
+// Describes how a WebP is stored, from its chunks.
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/file_details.h"
 #include "images/codecs/sniff.h"
@@ -7,7 +7,7 @@
 namespace imgpipe {
 namespace {
 
-// ANMF chunks (RFC 9649, section 2.7.1.1).
+// Counts the ANMF chunks (RFC 9649, section 2.7.1.1).
 std::int64_t frames_of(Bytes file) {
   std::int64_t frames = 0;
   for (std::size_t at = 12; at < file.size() && file.size() - at >= 8;) {

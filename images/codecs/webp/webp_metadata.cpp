@@ -1,5 +1,4 @@
-// What a WebP's chunks say beside the picture: ICCP, EXIF and XMP (RFC 9649, section 2.7), where VP8X
-// announces them.
+// Metadata in a WebP's chunks: ICCP, EXIF and XMP (RFC 9649, section 2.7), if VP8X announces them.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -16,7 +15,7 @@ namespace {
 using namespace std::string_view_literals;
 using Bytes = std::span<const std::byte>;
 
-// Some writers put what JPEG has before it in front of the block.
+// Some writers put JPEG's identifier before the block.
 Bytes without_identifier(Bytes exif) {
   constexpr std::string_view kIdentifier = "Exif\0\0"sv;
   return exif.subspan(stands_at(exif, 0, kIdentifier) ? kIdentifier.size() : 0);
@@ -40,7 +39,7 @@ FoundMetadata find_webp_metadata(std::span<const std::byte> file) {
     if (size > file.size() - at - 8) break;
     const Bytes data = file.subspan(at + 8, size);
     if ((flags & kProfileFlag) != 0 && found.icc.empty() && stands_at(file, at, "ICCP"sv)) {
-      // Of one that is too long what shows that.
+      // Copies enough of a profile that is too long to show that it is.
       const Bytes some = data.first(std::min(data.size(), kMostProfileBytes));
       found.icc.assign(some.begin(), some.end());
     }

@@ -1,10 +1,9 @@
-// WebP by libwebp: lossy and lossless, with alpha; of an animation the first frame. The container is
-// judged by webp_container.cpp before libwebp sees a byte; what stands in the picture's chunk libwebp
-// judges.
+// Reads WebP with libwebp: lossy and lossless, with alpha; the first frame of an animation.
+// webp_container.cpp checks the container before libwebp sees a byte; libwebp checks the image's chunk.
 //
-// A frame that does not cover the canvas stands on a transparent one: the format names a background
-// colour, but calls it a hint (RFC 9649, section 2.7.1.1), and players leave it out. Nothing lies under
-// a first frame, so blending it changes nothing.
+// A frame that does not cover the canvas is placed on a transparent one: the background colour is only a hint
+// (RFC 9649, section 2.7.1.1), which players ignore. Nothing lies under a first frame, so blending changes
+// nothing.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -27,19 +26,18 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// ---- what libwebp allocates -------------------------------------------------------------------------
-// By its sources, 1.2.4 to 1.3.2, and measured.
+// ---- memory that libwebp allocates, by its sources, 1.2.4 to 1.3.2, and measured ----------------------
 
-// Codes of a lossless picture: groups of five tables; those of greens are larger by the colour cache. It
-// makes a list of all that are named before it leaves out those that no block uses.
+// Codes of a lossless image: groups of five tables; the green one also has the colour cache's entries.
+// libwebp lists all groups that are named before it drops those that no block uses.
 std::int64_t code_bytes(const LosslessCodes& codes) {
   const std::int64_t cached = codes.cache_bits == 0 ? 0 : std::int64_t{1} << codes.cache_bits;
   constexpr std::int64_t kFixedEntries = 630 * 3 + 410 + 656, kGroupBytes = 640;
   return codes.groups * (4 * (kFixedEntries + cached) + kGroupBytes) + 4 * codes.named;
 }
 
-// Where the beginning does not say how many, which libwebp will not be able to read either: as many as its
-// own encoder makes at most, each for a block of 4x4 pixels or more.
+// If the beginning does not say how many, libwebp cannot read it either. Assumes the most that its encoder
+// makes, each for a block of 4x4 pixels or more.
 LosslessCodes most_codes(std::int64_t width, std::int64_t height) {
   constexpr std::int64_t kMostGroups = 2600;
   const std::int64_t blocks = ((width + 3) / 4) * ((height + 3) / 4);
@@ -47,8 +45,8 @@ LosslessCodes most_codes(std::int64_t width, std::int64_t height) {
   return {.groups = groups, .named = groups, .block_count = 3 * blocks, .cache_bits = 11};
 }
 
-// A lossless picture: four bytes a pixel, 17 rows beside, the pictures within it, and its codes, beside which
-// those of such a picture are held for a time.
+// A lossless image: four bytes a pixel, 17 more rows, images within it, its codes, and for a time those of
+// one such image.
 std::int64_t lossless_bytes(const WebpPicture& picture) {
   const std::int64_t width = picture.width, height = picture.height;
   const LosslessCodes codes =
@@ -57,7 +55,7 @@ std::int64_t lossless_bytes(const WebpPicture& picture) {
          code_bytes({.cache_bits = 11});
 }
 
-// A lossy picture: rows of macroblocks (16x16), their coefficients and what lies above them.
+// A lossy image: rows of macroblocks (16x16), their coefficients and what is above them.
 std::int64_t lossy_bytes(std::int64_t width) {
   constexpr std::int64_t kMacroblockBytes = 1700;
   return ((width + 15) / 16 + 1) * kMacroblockBytes;
@@ -104,7 +102,7 @@ class WebpReader final : public WholeImageReader {
     header_.shape = {contents.width, contents.height, picture_.has_alpha || !covers_ ? 4 : 3};
     check_header(header_.shape, options);
     header_.more_images = contents.more_pictures;
-    constexpr auto kExifHead = "Exif\0\0"sv;  // of JPEG, kept by some
+    constexpr auto kExifHead = "Exif\0\0"sv;  // JPEG's identifier, which some writers keep
     const bool head = stands_at(contents.exif, 0, kExifHead);
     header_.orientation = exif_orientation(contents.exif.subspan(head ? kExifHead.size() : 0));
     if (!contents.profile.empty())
@@ -152,9 +150,9 @@ class WebpReader final : public WholeImageReader {
     return reinterpret_cast<const std::uint8_t*>(picture_.data.data());
   }
 
-  // Of an alpha or of codes that libwebp has no memory for it says that they are damaged. What is available
-  // says little of small amounts: the system is asked for them too, twice over, because other threads may
-  // have given some back since. Nothing is written there, so that no page of it is ever used.
+  // libwebp reports alpha or codes for which it lacks memory as damaged. check_available() is unreliable for
+  // small amounts, so this also requests memory from the system: twice as much, because other threads may
+  // have freed some since. Nothing is written there, so no page is ever used.
   void check_memory() const {
     check_available(2 * picture_bytes_);
     const auto bytes = static_cast<std::size_t>(2 * picture_bytes_);
@@ -163,13 +161,13 @@ class WebpReader final : public WholeImageReader {
     ::munmap(tried, bytes);
   }
 
-  // What costs pixels or may, unless it has been told before.
+  // Reports the first damage that costs pixels, or may do so.
   void damage(const std::string& what) {
     if (!lenient_) throw Error(ErrorKind::input, "WebP: " + what);
     if (!std::exchange(damaged_, true)) warnings_.push_back("damaged WebP: " + what);
   }
 
-  // --lenient: the rows that can be made, the rest mid-grey.
+  // --lenient: decodes the rows that it can, and makes the rest mid-grey.
   void recover(WebPDecoderConfig& config, HostPlane place) const {
     int made = 0;
     WebPIDecoder* decoder = WebPIDecode(nullptr, 0, &config);

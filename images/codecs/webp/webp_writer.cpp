@@ -1,7 +1,7 @@
-// WebP by libwebp. Lossless, every pixel comes back as it was, colours under alpha 0 too; an alpha that
-// is 255 everywhere is not stored. One thread a picture: the bytes depend on pixels and options only.
+// Writes WebP with libwebp. Lossless preserves every pixel, also colours under alpha 0, but omits an alpha of
+// 255 everywhere. One thread per image: the bytes depend on pixels and options only.
 //
-// libwebp wants the whole picture, and holds several times its size while it works.
+// libwebp needs the whole image, and holds several times its size while encoding.
 #include <algorithm>
 #include <array>
 #include <new>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kRiffBytes = 12, kCanvasChunkBytes = 18;
 
-// Takes the file as libwebp gives it, without the RIFF header and VP8X.
+// Receives the file from libwebp, and separates the RIFF header and VP8X.
 class Chunks {
  public:
   static int take(const std::uint8_t* data, std::size_t size, const WebPPicture* picture) {
@@ -33,7 +33,7 @@ class Chunks {
     return 1;
   }
 
-  // The whole file with our mark and metadata in it.
+  // Returns the whole file, with mark and metadata inserted.
   [[nodiscard]] EncodedFile finish(Shape shape, const Mark& mark, const Metadata& metadata) {
     constexpr std::uint32_t kXmpFlag = 0x04, kExifFlag = 0x08, kProfileFlag = 0x20;
     std::vector<std::byte> front = webp_mark(mark), back;
@@ -59,7 +59,6 @@ class Chunks {
   }
 
  private:
-  // Nothing for nothing.
   static void append_chunk(std::vector<std::byte>& out, std::string_view name, Bytes data) {
     if (data.empty()) return;
     append_text(out, name);
@@ -84,7 +83,7 @@ class Chunks {
 
   [[nodiscard]] bool extended() const { return stands_at(head_, kRiffBytes, "VP8X"); }
 
-  // VP8X of a file that has none (RFC 9649, section 2.7.1): only a lossless one can have alpha.
+  // Makes the VP8X of a file without one (RFC 9649, section 2.7.1): only a lossless one can have alpha.
   [[nodiscard]] std::vector<std::byte> canvas(Shape shape) const {
     constexpr std::uint32_t kAlphaFlag = 0x10;
     const bool alpha =
@@ -99,7 +98,7 @@ class Chunks {
   }
 
   static constexpr std::size_t kHeadBytes =
-      kRiffBytes + kCanvasChunkBytes;  // what is looked at, and may be more
+      kRiffBytes + kCanvasChunkBytes;  // examined, and possibly extended
 
   std::vector<std::byte> head_;
   EncodedFile file_;
@@ -125,7 +124,7 @@ class WebpWriter final : public Writer {
     return library_bytes() + most_file_bytes() + metadata_bytes();
   }
 
-  // Of each pixel, and of histograms and hashes, which end to grow.
+  // Memory for each pixel, and for histograms and hashes, which is bounded.
   [[nodiscard]] std::int64_t library_bytes() const override {
     constexpr double kTableBytes = 72, kMostTableBytes = 44 << 20, kStateBytes = 3 << 20;
     const auto pixels = static_cast<double>(shape_.pixels());
@@ -150,7 +149,7 @@ class WebpWriter final : public Writer {
     throw Error(ErrorKind::usage, std::string("webp: ") + reason);
   }
 
-  // A write fails only where our own memory does.
+  // A write fails only if this process lacks memory.
   [[noreturn]] static void fail(WebPEncodingError error) {
     switch (error) {
       case VP8_ENC_ERROR_OUT_OF_MEMORY:
@@ -195,8 +194,8 @@ class WebpWriter final : public Writer {
     }
   }
 
-  [[nodiscard]] int method() const { return (2 * options_.webp_level + 1) / 3; }  // of lossy: 0 to 6
-  // Pixels or alpha as a lossless picture, by more than its quickest way.
+  [[nodiscard]] int method() const { return (2 * options_.webp_level + 1) / 3; }  // lossy: 0 to 6
+  // Whether pixels or alpha are coded losslessly by more than the fastest method.
   [[nodiscard]] bool packs() const { return lossless() ? options_.webp_level > 1 : shape_.has_alpha(); }
   // Measured (libwebp 1.2.4) on noise, photographs, two values and few colours, up to 6 Mpixel.
   [[nodiscard]] double bytes_a_pixel() const {
@@ -206,12 +205,12 @@ class WebpWriter final : public Writer {
     if (lossless()) return kLossless.at(static_cast<std::size_t>(options_.webp_level));
     return (shape_.has_alpha() ? kLossyAlpha : kLossy).at(static_cast<std::size_t>(method()));
   }
-  // As it was given and as it lies in the file, whose head grows by doubling.
+  // As given and as in the file, whose head's capacity doubles as it grows.
   [[nodiscard]] std::int64_t metadata_bytes() const {
     constexpr std::int64_t kCopies = 8;
     return options_.metadata == nullptr ? 0 : kCopies * options_.metadata->bytes();
   }
-  // Noise is stored as it is, and a little more.
+  // Noise is stored as it is, with some overhead.
   [[nodiscard]] std::int64_t most_file_bytes() const {
     return shape_.pixels() * (shape_.channels + 1) + (64 << 10);
   }

@@ -1,17 +1,17 @@
-// A contrast of your own: the values between the least and the greatest that occur, spread over all values.
+// A contrast of your own: spreads the values between lo and hi, the least and the greatest that occur:
 // v <= lo: 0; v >= hi: the largest value L; else ((v - lo) * 2L + (hi - lo)) / (2 (hi - lo)), all in
-// integers. Where one value alone occurs the image stays as it is.
+// integers. An image with only one value does not change.
 //
 //   imgpipe bench --stage contrast --with THIS_FILE.cu
 //
-// compiles it, holds it against the reference on images of awkward shapes, and times it beside the lab's
-// variants. A file may have several. What they are given: imgpipe bench --template header
+// compiles it, compares it with the reference on images of awkward shapes, and times it alongside the lab's
+// variants. A file may have several variants. For their arguments: imgpipe bench --template header
 #include "imgpipe_kernel.h"
 
 using Sample = uint8_t;
 constexpr int kBins = 256;  // values of a sample
 
-// The least and the greatest value that occurs, by one thread: range[0], range[1].
+// One thread finds the least and the greatest value that occurs: range[0], range[1].
 __global__ void find_range(const unsigned long long* counts, int* range) {
   int lo = 0;
   int hi = kBins - 1;
@@ -21,7 +21,7 @@ __global__ void find_range(const unsigned long long* counts, int* range) {
   range[1] = hi;
 }
 
-// A thread a pixel: x along the row, y down the rows.
+// One thread per pixel: x along the row, y down the rows.
 __global__ void stretch_pixels(const Sample* in, size_t in_pitch, Sample* out, size_t out_pitch, int width,
                                int height, const int* range) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -29,7 +29,7 @@ __global__ void stretch_pixels(const Sample* in, size_t in_pitch, Sample* out, s
   const long long most = kBins - 1;
   const long long lo = range[0];
   const long long hi = range[1];
-  // A grid has at most 65535 rows of blocks: of higher images a thread takes several rows.
+  // A grid has at most 65535 rows of blocks, so in taller images a thread takes several rows.
   for (int y = blockIdx.y; y < height; y += gridDim.y) {
     const long long v = imgpipe_row(in, in_pitch, y)[x];
     const long long stretched = hi <= lo ? v : ((v - lo) * 2 * most + (hi - lo)) / (2 * (hi - lo));
@@ -37,7 +37,7 @@ __global__ void stretch_pixels(const Sample* in, size_t in_pitch, Sample* out, s
   }
 }
 
-// Bytes of call.scratch that it wants: the two ends of the range.
+// Bytes of call.scratch that the variant needs: the two ends of the range.
 IMGPIPE_SCRATCH(contrast, mine) {
   return 2 * sizeof(int);
 }

@@ -1,25 +1,25 @@
-// An equalize of your own: each value becomes the share of pixels that are not above it. With `sum` pixels of
-// values from behind the least one that occurs up to v, and `others` above the least one:
-// v becomes round(sum * (255.0f / others)), in floats, each operation rounded by itself, halves to even.
-// Values up to the least one become 0; where one value alone occurs the image stays as it is.
+// An equalize of your own: maps each value to the share of pixels that are not above it. `sum` is the number
+// of pixels with values from above the least one that occurs up to v; `others` is the number above the least
+// one. Then v becomes round(sum * (255.0f / others)) in floats; each operation is rounded, halves to even.
+// Values up to the least one become 0. An image with only one value does not change.
 //
 //   imgpipe bench --stage equalize --with THIS_FILE.cu
 //
-// compiles it, holds it against the reference on images of awkward shapes, and times it beside the lab's
-// variants. A file may have several. What they are given: imgpipe bench --template header
+// compiles it, compares it with the reference on images of awkward shapes, and times it alongside the lab's
+// variants. A file may have several variants. For their arguments: imgpipe bench --template header
 #include "imgpipe_kernel.h"
 
 using Sample = uint8_t;
 constexpr int kBins = 256;  // values of a sample
 
-// What every value becomes, by one thread.
+// One thread makes the table of results for all values.
 __global__ void make_table(const unsigned long long* counts, Sample* table) {
   unsigned long long pixels = 0;
   for (int v = 0; v < kBins; ++v) pixels += counts[v];
   int least = 0;
   while (least < kBins - 1 && counts[least] == 0) ++least;
   const unsigned long long others = pixels - counts[least];
-  // __fdiv_rn and __fmul_rn: rounded by themselves, whatever -use_fast_math and fused additions say.
+  // __fdiv_rn and __fmul_rn round each operation, regardless of -use_fast_math and fused additions.
   const float scale =
       others == 0 ? 0.0f : __fdiv_rn(static_cast<float>(kBins - 1), static_cast<float>(others));
   unsigned long long sum = 0;
@@ -30,17 +30,17 @@ __global__ void make_table(const unsigned long long* counts, Sample* table) {
   }
 }
 
-// A thread a pixel: x along the row, y down the rows.
+// One thread per pixel: x along the row, y down the rows.
 __global__ void map_pixels(const Sample* in, size_t in_pitch, Sample* out, size_t out_pitch, int width,
                            int height, const Sample* table) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
   if (x >= width) return;
-  // A grid has at most 65535 rows of blocks: of higher images a thread takes several rows.
+  // A grid has at most 65535 rows of blocks, so in taller images a thread takes several rows.
   for (int y = blockIdx.y; y < height; y += gridDim.y)
     imgpipe_row(out, out_pitch, y)[x] = table[imgpipe_row(in, in_pitch, y)[x]];
 }
 
-// Bytes of call.scratch that it wants: the table.
+// Bytes of call.scratch that the variant needs: the table.
 IMGPIPE_SCRATCH(equalize, mine) {
   return kBins * sizeof(Sample);
 }

@@ -2,18 +2,18 @@
 //
 //   imgpipe bench --stage gray --with THIS_FILE.cu
 //
-// compiles it, holds it against the reference on images of awkward shapes, and times it beside the lab's
-// variants. A file may have several. What they are given: imgpipe bench --template header
+// compiles it, compares it with the reference on images of awkward shapes, and times it alongside the lab's
+// variants. A file may have several variants. For their arguments: imgpipe bench --template header
 #include "imgpipe_kernel.h"
 
 using Sample = uint8_t;
 
-// A thread a pixel: x along the row, y down the rows. Of the input a pixel is three samples: R, G, B.
+// One thread per pixel: x along the row, y down the rows. An input pixel is three samples: R, G, B.
 __global__ void gray_pixels(const Sample* in, size_t in_pitch, Sample* out, size_t out_pitch, int width,
                             int height) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
   if (x >= width) return;
-  // A grid has at most 65535 rows of blocks: of higher images a thread takes several rows.
+  // A grid has at most 65535 rows of blocks, so in taller images a thread takes several rows.
   for (int y = blockIdx.y; y < height; y += gridDim.y) {
     const Sample* rgb = imgpipe_row(in, in_pitch, y) + 3 * size_t(x);
     imgpipe_row(out, out_pitch, y)[x] =

@@ -2,27 +2,27 @@
 //
 //   imgpipe bench --stage hist --with THIS_FILE.cu
 //
-// compiles it, holds it against the reference on images of awkward shapes, and times it beside the lab's
-// variants. A file may have several. What they are given: imgpipe bench --template header
+// compiles it, compares it with the reference on images of awkward shapes, and times it alongside the lab's
+// variants. A file may have several variants. For their arguments: imgpipe bench --template header
 #include "imgpipe_kernel.h"
 
 using Sample = uint8_t;
 constexpr int kBins = 256;  // values of a sample
 
-// A thread a pixel: x along the row, y down the rows.
+// One thread per pixel: x along the row, y down the rows.
 __global__ void count_pixels(const Sample* in, size_t in_pitch, int width, int height,
                              unsigned long long* counts) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
   if (x >= width) return;
-  // A grid has at most 65535 rows of blocks: of higher images a thread takes several rows.
+  // A grid has at most 65535 rows of blocks, so in taller images a thread takes several rows.
   for (int y = blockIdx.y; y < height; y += gridDim.y) {
-    // Threads that meet at one counter wait for each other: begin here.
+    // Threads that need the same counter wait for each other: improve this first.
     atomicAdd(&counts[imgpipe_row(in, in_pitch, y)[x]], 1ull);
   }
 }
 
 IMGPIPE_HIST(mine, "a thread a pixel, counters in global memory") {
-  // The counters hold rubbish.
+  // The counters hold garbage.
   cudaMemsetAsync(call.counts, 0, kBins * sizeof(*call.counts), call.stream);
   const int block = 256;
   const dim3 grid((call.width + block - 1) / block, min(call.height, 65535));

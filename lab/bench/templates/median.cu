@@ -1,22 +1,22 @@
-// A median of your own: the middle one of the pixels of the window around each. Beyond the border stands the
-// nearest pixel of the image.
+// A median of your own: the middle value of the window around each pixel. Beyond the border, the nearest
+// pixel of the image counts.
 //
 //   imgpipe bench --stage median --with THIS_FILE.cu
 //
-// compiles it, holds it against the reference on images of awkward shapes, and times it beside the lab's
-// variants. A file may have several. What they are given: imgpipe bench --template header
+// compiles it, compares it with the reference on images of awkward shapes, and times it alongside the lab's
+// variants. A file may have several variants. For their arguments: imgpipe bench --template header
 #include "imgpipe_kernel.h"
 
 using Sample = uint8_t;
 constexpr int kRadius = 1;
 constexpr int kWindow = (2 * kRadius + 1) * (2 * kRadius + 1);
 
-// A thread a pixel: x along the row, y down the rows. Each sorts its window by insertion.
+// One thread per pixel: x along the row, y down the rows. Each sorts its window by insertion.
 __global__ void median_of_window(const Sample* in, size_t in_pitch, Sample* out, size_t out_pitch, int width,
                                  int height) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
   if (x >= width) return;
-  // A grid has at most 65535 rows of blocks: of higher images a thread takes several rows.
+  // A grid has at most 65535 rows of blocks, so in taller images a thread takes several rows.
   for (int y = blockIdx.y; y < height; y += gridDim.y) {
     Sample sorted[kWindow];
     int count = 0;

@@ -1,21 +1,21 @@
-// A smooth of your own: the mean of the 5x5 pixels around each, of those that are inside the image, rounded
+// A smooth of your own: the mean of those of the 5x5 pixels around each that are inside the image, rounded
 // half up: (2 S + n) / (2 n) for n pixels whose sum is S.
 //
 //   imgpipe bench --stage smooth --with THIS_FILE.cu
 //
-// compiles it, holds it against the reference on images of awkward shapes, and times it beside the lab's
-// variants. A file may have several. What they are given: imgpipe bench --template header
+// compiles it, compares it with the reference on images of awkward shapes, and times it alongside the lab's
+// variants. A file may have several variants. For their arguments: imgpipe bench --template header
 #include "imgpipe_kernel.h"
 
 using Sample = uint8_t;
 constexpr int kRadius = 2;
 
-// A thread a pixel: x along the row, y down the rows. Each reads its 25 pixels from global memory.
+// One thread per pixel: x along the row, y down the rows. Each reads its 25 pixels from global memory.
 __global__ void mean_of_window(const Sample* in, size_t in_pitch, Sample* out, size_t out_pitch, int width,
                                int height) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
   if (x >= width) return;
-  // A grid has at most 65535 rows of blocks: of higher images a thread takes several rows.
+  // A grid has at most 65535 rows of blocks, so in taller images a thread takes several rows.
   for (int y = blockIdx.y; y < height; y += gridDim.y) {
     unsigned sum = 0;
     unsigned n = 0;
