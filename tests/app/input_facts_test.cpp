@@ -1,4 +1,4 @@
-// What Netpbm and real files hold besides pixels, and bytes after the image in other formats.
+// Facts in Netpbm and real files other than pixels, and bytes after the image in other formats.
 #include <algorithm>
 #include <filesystem>
 #include <sstream>
