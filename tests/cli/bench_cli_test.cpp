@@ -355,8 +355,7 @@ TEST(BenchCli, WithoutADeviceCudaIsAnError) {
   EXPECT_NE(all.out.find("cuda: none ("), std::string::npos);
 }
 
-// Whether a row may be unchecked: NPP may not be installed, or the device may lack a feature or shared
-// memory.
+// Whether a row may be unchecked: NPP may not be installed, or the device may lack features or memory.
 bool may_not_run(const Json& row) {
   if (row["variant"] == "production") return false;
   const std::string why = row["checked"];

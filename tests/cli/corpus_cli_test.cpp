@@ -15,8 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Every hostile file yields an image, or a one-line reason and no output: within 10 s and 1.5 GB, without a
-// signal, and the same twice.
+// Every hostile file yields an image, or a one-line reason and no output: in 10 s and 1.5 GB, twice the same.
 TEST(CorpusCli, EveryFileEndsWell) {
   IMGPIPE_NEED_CORPUS();
   TemporaryFolder folder;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <jpeglib.h>  // behind <cstdio>
+#include <jpeglib.h>  // after <cstdio>, which it needs
 #include <png.h>
 #include <unistd.h>
 

@@ -216,8 +216,7 @@ TEST_F(LargeOutput, LeavesNothingOfAnImageThatFails) {
   EXPECT_EQ(out_.names(), Strings{});
 }
 
-// A TIFF whose last strip or tile has a wrong checksum. By then, the first rows of the output TIFF are
-// written.
+// The last strip or tile of a TIFF has a wrong checksum; the first rows of the output are written by then.
 TEST_F(LargeOutput, LeavesNothingOfATiffThatFails) {
   for (const std::string tile : {"0", "256"}) {
     const std::string name = "bad" + tile + ".tif";
