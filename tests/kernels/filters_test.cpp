@@ -69,8 +69,7 @@ TEST(Filters, SobelRoundsRootsOfEverySize) {
   for (int bits = 1; bits <= 16; ++bits) expect_equal_roots<Sample16>({sobel_reference, sobel_cpu}, bits);
 }
 
-// At the centre dx = a and dy = b. Squared norms lie around the half between two roots: r^2 + r and r^2 + r +
-// 1.
+// At the centre dx = a and dy = b; squared norms lie around the half between two roots (r^2 + r or 1 more).
 TEST(Filters, SobelBesideTheHalves) {
   Pixels<Sample16> in(3, 3);
   Pixels<Sample16> expected(3, 3);

@@ -103,8 +103,7 @@ TEST(Geometry, DamageBesideTheRectangleIsAnError) {
   }
 }
 
-// A crop of a large image takes the memory of its bands, wherever it lies. Skipped rows are read in bands
-// too.
+// A crop of a large image takes the memory of its bands, wherever it lies; skipped rows are read in bands.
 TEST(Geometry, APartOfALargeImageHoldsLittleOfIt) {
   const Shape shape{50'000, 40'000, 3};
   for (const char* stages : {"crop:100x100+7+20000", "crop:100x1+7+39999", "crop:40000x30000+0+10000,smooth",
