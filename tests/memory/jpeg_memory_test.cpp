@@ -69,8 +69,7 @@ class JpegMemory : public testing::TestWithParam<Case> {
   }
 };
 
-// Reads bands in one thread per element of `bands`. Each thread begins `held` bands at a time and reads the
-// last one first.
+// Reads bands, with one thread per element of `bands`. Each begins `held` bands and reads the last one first.
 void read_in_bands(Reader& reader, std::vector<Image>& bands, std::int64_t rows, std::size_t held) {
   const std::int64_t height = reader.header().shape.height;
   std::mutex mutex;

@@ -140,8 +140,7 @@ std::vector<Case> cases() {
   std::vector<Case> all;
   DecodeOptions lenient;
   lenient.lenient = true;
-  // Our own decoder allows for the most that 64 KB of a file can encode; a photograph needs less than a
-  // third.
+  // Our own decoder allows for the most that 64 KB of file can encode; a photograph needs under a third.
   constexpr double kOwnLooseness = 3.5;
   const auto jpeg = [&](const std::string& name, const JpegKind& kind, double looseness = 1.05) {
     all.push_back(

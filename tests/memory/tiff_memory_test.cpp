@@ -53,8 +53,7 @@ class TiffMemory : public testing::TestWithParam<Case> {
   }
 };
 
-// Reads overlapping bands of `rows` rows. Each thread begins `held` bands at a time and reads the last one
-// first.
+// Reads overlapping bands of `rows` rows. Each thread begins `held` bands and reads the last one first.
 void read_in_bands(Reader& reader, std::vector<Image>& bands, std::int64_t rows, std::size_t held) {
   constexpr std::int64_t kOverlap = 3;
   const std::int64_t height = reader.header().shape.height;
