@@ -106,7 +106,7 @@ def map_rows(page):
 
 
 def map_complaints(page, files):
-    """What the map names is there; every room of a floor, but for the stages' own, is on the map."""
+    """Every path on the map exists; every second-level directory, except in kernels/, is on the map."""
     rows = map_rows(page)
     if not rows:
         yield f"{MAP}: there is no map"
