@@ -147,7 +147,7 @@ skipped() {
   rows+=("| $1 | | | skipped: $2 | |")
   say "skipped: $1: $2"
 }
-new_case() { # NAME: a folder
+new_case() { # NAME: makes a directory, and prints it
   local folder=$work/cases/${1//[^A-Za-z0-9=,-]/_}
   mkdir "$folder"
   echo "$folder"
