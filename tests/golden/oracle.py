@@ -465,8 +465,7 @@ def random_sizes(count):
         yield sides
 
 
-# Steps on patterns, by stage, if the result depends on the image's size or on many pixels. A row is width, height,
-# channels, bits, step.
+# Steps on patterns, for results that depend on size or on many pixels: (width, height, channels, bits, step) by stage.
 PATTERNS = {
     "contrast": [(131, 97, 3, bits, f"contrast:0.5:2:{how}") for bits in (8, 16) for how in ("joint", "each")],
     "threshold": [(131, 97, 1, bits, "threshold") for bits in (8, 16)],
