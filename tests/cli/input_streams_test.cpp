@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::int64_t kPipeBytes = std::int64_t{1} << 20;  // more than the capacity of a pipe
 
-// A FIFO that delivers the given bytes, then zeros until the reader closes its end.
+// A FIFO that delivers the given bytes, then zeros until the reader closes its end (at most 2 GiB).
 class EndlessFifo {
  public:
   EndlessFifo(const std::string& path, Bytes beginning) : path_(path) {
