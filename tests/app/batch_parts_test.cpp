@@ -1,4 +1,4 @@
-// Parts of a batch by themselves: the progress line, percentiles, totals, files that grow.
+// Parts of a batch in isolation: progress line, percentiles, totals, growing files.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -24,12 +24,12 @@ TEST(Memory, WhatIsKeptOfEveryImageIsTakenOff) {
     return set_up_batch(options, images).settings.memory_bytes;
   };
   constexpr std::size_t kImages = 10'000'000;
-  constexpr std::int64_t kSlack = std::int64_t{8} << 20;  // what this test itself takes meanwhile
+  constexpr std::int64_t kSlack = std::int64_t{8} << 20;  // allocations of the test itself in the meantime
   constexpr std::int64_t kKept = kImages * (sizeof(BatchFailure) + sizeof(double));
   EXPECT_NEAR(static_cast<double>(memory_with(0) - memory_with(kImages)), static_cast<double>(kKept), kSlack);
   options.reports.failed_file = "failed";
   EXPECT_NEAR(static_cast<double>(memory_with(0) - memory_with(kImages)), static_cast<double>(kKept), kSlack);
-  options.shard = Shard{};  // it keeps the names of what it has done
+  options.shard = Shard{};  // a shard also keeps the names of its finished inputs
   EXPECT_GE(memory_with(0) - memory_with(kImages), kKept + static_cast<std::int64_t>(kImages) * 100);
 }
 

@@ -1,4 +1,4 @@
-// The file of measurements: several machines in one, that of 0.1.0, and what nobody measured.
+// The calibration file: entries of several machines, the format of 0.1.0, values no measurement yields.
 #include "app/devices/calibration.h"
 
 #include <cstdint>
@@ -32,7 +32,6 @@ bool same(const CostModel& a, const CostModel& b) {
          a.lane_start_ns == b.lane_start_ns && a.lane_pixels == b.lane_pixels;
 }
 
-// An entry's text with one value replaced.
 std::string entry_with(const std::string& name, const std::string& value) {
   std::string text = calibration_text({entry_of("p", "d", 9.5)});
   const std::size_t at = text.rfind("\"" + name + "\": ");
@@ -41,7 +40,7 @@ std::string entry_with(const std::string& name, const std::string& value) {
   return text.replace(from, text.find_first_of(",\n", from) - from, value);
 }
 
-// As 0.1.0 wrote it.
+// A file in the format of 0.1.0.
 constexpr const char* kOldFile = R"({
   "key": {"imgpipe": "0.1.0", "processor": "p", "instructions": "AVX2", "threads": 16, "device": "d"},
   "host": {"ns_per_image": 154000.0, "ns_per_pixel": 9.5},
@@ -122,7 +121,7 @@ TEST(Calibration, OneEntryThatCannotBeMeantCostsItselfOnly) {
   EXPECT_NE(read.note, "");
 }
 
-// Anything that is not too large for a number of pixels is one.
+// A cost model may hold any number; the pixel count derived from it saturates.
 TEST(Calibration, NoModelOverflows) {
   for (const double saved : {1e-300, 1e-9, 1.0}) {
     CostModel model{{0, 1 + saved}, {0, 1}, {0, 0}, 1e300, {}};
@@ -183,8 +182,7 @@ TEST_F(CalibrationFolder, ItDoesNotGrowWithoutEnd) {
   EXPECT_EQ(read.entries.back().key.processor, "this one");
 }
 
-// Processes at the same time, as nodes that share a home: a whole file after each, and all entries in the
-// end.
+// Like nodes that share a home directory: the file is valid after each write, and complete in the end.
 TEST_F(CalibrationFolder, NodesThatMeasureAtTheSameTimeLoseNothing) {
   constexpr int kNodes = 6;
   constexpr int kRounds = 5;
@@ -212,7 +210,7 @@ TEST_F(CalibrationFolder, NodesThatMeasureAtTheSameTimeLoseNothing) {
   for (const CalibrationEntry& entry : read.entries) EXPECT_EQ(entry.model.host.ns_per_pixel, kRounds);
 }
 
-// What load_calibration() makes of the file, for a device that needs none.
+// load_calibration() on a device that does not exist.
 TEST_F(CalibrationFolder, ThisMachinesEntryIsUsedAndNoOther) {
   const char* before = std::getenv("XDG_CACHE_HOME");
   const std::string old = before == nullptr ? "" : before;

@@ -1,4 +1,4 @@
-// When auto takes which device: the arithmetic, the measurement, and what is kept of it.
+// When `auto` chooses which device: the arithmetic, the measurement and its cache file.
 #include "pipeline/cost_model.h"
 
 #include <cstdlib>
@@ -26,7 +26,7 @@ TEST(CostModel, LineThroughTwoMeasurements) {
 }
 
 TEST(CostModel, TheLanePaysFromWhereItsLineIsLower) {
-  // A worker saves 2 ns a pixel and the lane costs 1 ms an image.
+  // A worker saves 2 ns per pixel, and the lane costs 1 ms per image.
   const CostModel model{{0, 5}, {0, 3}, {1e6, 0.1}, 100e6, {}};
   EXPECT_EQ(model.lane_start_pixels(1), 50'000'000);
   EXPECT_EQ(model.lane_start_pixels(8), 400'000'000);

@@ -1,4 +1,4 @@
-// Who decodes: the row of the report that says it, what counts as decoding, and --codec.
+// The report row that names the decoder, what counts as decoding, and --codec.
 #include "pipeline/decode_row.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ TEST(DecodeRow, IsNamedAfterTheDecoder) {
     EXPECT_FALSE(is_decode_row(name)) << name;
 }
 
-// The reference, which reads row by row, and lanes' images say it too.
+// The reference engine, which reads row by row, and images on lanes name the decoder too.
 TEST(DecodeRow, OfTheReferenceEngine) {
   const Image image = make_image({30, 40, 3});
   BandedLog log;
@@ -93,7 +93,7 @@ TEST(CodecOption, NamesGoBothWays) {
   }
 }
 
-// libjpeg-turbo alone, of one image and of a batch; what is no JPEG is read and written as ever.
+// --codec turbo, for one image and for a batch. Files that are not JPEG are read and written as usual.
 TEST(CodecOption, TurboGivesTheSameFilesAndIsNamed) {
   const TemporaryFolder folder;
   const Image image = make_image({640, 480, 3});

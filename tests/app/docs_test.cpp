@@ -1,5 +1,5 @@
-// The table of stages in docs/options.md says what the program's rows say. What else README and docs/ hold is
-// checked by tests/checks/docs.py.
+// docs/options.md has the program's table of stages. tests/checks/docs.py checks the rest of README and
+// docs/.
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -21,7 +21,7 @@ std::string code(std::string_view text) {
   return "`" + std::string(text) + "`";
 }
 
-// 500'000 millionths are 0.5.
+// Returns 500'000 millionths as "0.5".
 std::string decimal(std::int64_t millionths) {
   std::string text = std::to_string(millionths / kDecimalOne);
   if (millionths % kDecimalOne == 0) return text;
@@ -55,7 +55,7 @@ std::string preset_of(const Parameter& parameter, std::string_view previous) {
   return number(parameter, parameter.preset);
 }
 
-// The rows that the page must hold, each up to its last cell, which is the page's own.
+// The rows that the page must hold, each without its last cell, which only the page defines.
 std::vector<std::string> rows_of_the_program() {
   std::vector<std::string> rows;
   for (const Stage& stage : stage_table()) {
@@ -73,14 +73,14 @@ std::vector<std::string> rows_of_the_program() {
   return rows;
 }
 
-// The rows of the page's table, without what they say in their last cell; empty where they say nothing.
+// The rows of the page's table without their last cells; a row whose last cell is empty becomes "".
 std::vector<std::string> rows_of_the_page() {
   std::ifstream page(std::filesystem::path(kSourceFolder) / "docs/options.md");
   std::vector<std::string> rows;
   std::string line;
   while (std::getline(page, line) && line != kHead) {
   }
-  std::getline(page, line);  // the rule under the head
+  std::getline(page, line);  // the rule below the header row
   while (std::getline(page, line) && line.starts_with("|")) {
     const std::size_t end = line.rfind(" |");
     const std::size_t last = line.rfind("| ", end - 1);

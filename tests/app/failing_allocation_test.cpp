@@ -1,6 +1,5 @@
-// Every allocation of a batch's threads fails once, or many in a row do, or all from one on: no image is
-// wrong, none is lost, nothing hangs and nothing ends the process. This program's operator new is the one
-// below.
+// Fails the allocations of a batch's threads: each one once, several in a row, or all from one on. No image
+// is wrong or lost, nothing hangs, and the process survives. This program replaces operator new below.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -31,7 +30,7 @@
 
 namespace {
 
-std::atomic<long> allocations{0};  // of threads that are not spared, while it counts
+std::atomic<long> allocations{0};  // of threads that are not spared, while counting
 std::atomic<long> first_to_fail{std::numeric_limits<long>::max()};
 std::atomic<long> last_to_fail{std::numeric_limits<long>::max()};
 thread_local bool spared = false;
@@ -56,7 +55,7 @@ void* operator new(std::size_t bytes) {
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return allocate(bytes, static_cast<std::size_t>(alignment));
 }
-// Where GCC takes only these into their callers it finds std::free() behind operator new, and warns.
+// If GCC inlines only these, it sees std::free() on memory from operator new, and warns.
 [[gnu::noinline]] void operator delete(void* block) noexcept {
   std::free(block);
 }
@@ -118,7 +117,7 @@ class FailingAllocation : public testing::Test {
     std::optional<Error> fatal;
   };
 
-  // The allocations from number `first` to `last` fail, but none of this thread.
+  // Allocations `first` to `last` fail, except in this thread.
   Ended run(BatchSettings settings, long first, long last) {
     std::filesystem::remove_all(out_.path());
     std::filesystem::create_directories(out_.path());
@@ -155,7 +154,7 @@ class FailingAllocation : public testing::Test {
     EXPECT_NE(result.reason.find(name + ": not enough memory"), std::string::npos) << result.reason;
   }
 
-  // Each of them in turn, or every `step`th.
+  // Runs once per `step` allocations, each time failing `in_a_row` of them.
   void expect_sound(const std::function<BatchSettings()>& make, long in_a_row, long step) {
     bool some_failed = false;
     for (long first = 0;; first += step) {
@@ -220,7 +219,7 @@ TEST_F(FailingAllocation, OfALaneIsItsImagesErrorOrTheLanes) {
   }
 }
 
-// With no memory at all and for good there is no image to be had and nobody to be told: the batch ends.
+// Without any memory neither an image nor its error can be reported: the batch ends.
 TEST_F(FailingAllocation, ForGoodEndsTheBatch) {
   for (const long first : {60L}) {
     const Ended ended = run(settings(2, 1), first, std::numeric_limits<long>::max());

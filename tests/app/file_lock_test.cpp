@@ -1,4 +1,4 @@
-// Locks of files: what waits for one that is held, and for how long.
+// File locks: who waits for a locked file, and how long.
 #include "app/files/file_lock.h"
 
 #include <chrono>
@@ -21,7 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// A descriptor of its own: locks are between those.
+// Opens a file of its own: flock() locks belong to open file descriptions.
 class Holder {
  public:
   explicit Holder(const std::string& path) : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
@@ -96,7 +96,7 @@ TEST(SharedFileLock, AHolderThatNeverEndsIsAnErrorThatNamesTheFile) {
   }
 }
 
-// The file that was waited for has gone: the one in its place is what is locked.
+// If the awaited file has been replaced meanwhile, the new file at its path is locked.
 TEST(SharedFileLock, LocksTheFileThatIsThereNow) {
   const TemporaryFolder folder;
   Holder holder(folder.file("f"));

@@ -1,4 +1,4 @@
-// Folders in one another, deeper than a stack is and than a path may be.
+// Nested directories, deeper than the call stack and than the longest path.
 #include "app/jobs/folder_walk.h"
 
 #include <set>
@@ -17,7 +17,7 @@ class FolderWalk : public BatchCli {
  protected:
   void TearDown() override { (void)run_bash("rm -rf deep out", folder_.path().string()); }
 
-  // `levels` folders named d in one another below deep/, an image in the first and in the last.
+  // Makes `levels` nested directories named d below deep/, with an image in the first and in the last.
   void make_deep(int levels) const {
     const auto add_image = [&](int folder) {
       const int fd = ::openat(folder, "x.ppm", O_WRONLY | O_CREAT | O_CLOEXEC, 0666);

@@ -1,4 +1,4 @@
-// Patterns of file names: the dialect, row by row, what is refused, and that hostile patterns end soon.
+// File name patterns: the dialect, row by row, invalid patterns, and that hostile patterns end soon.
 #include "app/jobs/glob.h"
 
 #include <chrono>
@@ -28,7 +28,7 @@ struct Row {
 };
 
 constexpr Row kFiles[] = {
-    // Without a slash: a name in any folder.
+    // Without a slash: a name in any directory.
     {"a.png", "a.png", true},
     {"a.png", "sub/deep/a.png", true},
     {"a.png", "a.png/b", false},
@@ -38,7 +38,7 @@ constexpr Row kFiles[] = {
     {"?.png", "a.png", true},
     {"?.png", "ab.png", false},
     {"?.png", ".png", false},
-    // With one: the path.
+    // With a slash: the path.
     {"sub/*", "sub/a.png", true},
     {"sub/*", "sub/deep/a.png", false},
     {"sub/*", "x/sub/a.png", false},
@@ -50,7 +50,7 @@ constexpr Row kFiles[] = {
     {"/tmp/*.png", "/tmp/a.png", true},
     {"../a.png", "../a.png", true},
     {"*/a.png", "a.png", false},
-    // ** is any number of folders.
+    // ** matches any number of directories.
     {"**/a.png", "a.png", true},
     {"**/a.png", "x/y/a.png", true},
     {"sub/**", "sub/a.png", true},
@@ -67,7 +67,6 @@ constexpr Row kFiles[] = {
     {"**", "x/y", true},
     {"a**b", "axxb", true},
     {"a**b", "a/b", false},
-    // Braces.
     {"*.{jpg,png}", "sub/a.png", true},
     {"*.{jpg,png}", "a.gif", false},
     {"{a,b/c}.png", "b/c.png", true},
@@ -82,7 +81,6 @@ constexpr Row kFiles[] = {
     {"\\{a,b}", "{a,b}", true},
     {"[{,]a,b}", ",a,b}", true},
     {"{{a,b}", "{b", true},
-    // Brackets.
     {"[a-c].png", "b.png", true},
     {"[a-c].png", "d.png", false},
     {"[!a-c].png", "d.png", true},
@@ -100,7 +98,7 @@ constexpr Row kFiles[] = {
     {"\\*.png", "*.png", true},
     {"\\*.png", "a.png", false},
     {"a\\", "a\\", true},
-    // Endings in either case; the name itself as it is written.
+    // Extensions match in either case, the rest of a name only as written.
     {"*.jpg", "IMG_1.JPG", true},
     {"*.JPG", "a.jpg", true},
     {"*.[jp]*g", "a.PNG", true},
@@ -109,7 +107,7 @@ constexpr Row kFiles[] = {
     {"img*", "IMG", false},
     {"Sub.d/*", "sub.D/a", false},
     {"*.[!j]pg", "a.JPG", false},
-    // Characters, not bytes.
+    // Matches characters, not bytes.
     {"?.png", "\xC3\xA4.png", true},
     {"[\xC3\xA4\xC3\xB6].png", "\xC3\xB6.png", true},
     {"?.png", "\xFF.png", true},
@@ -153,7 +151,7 @@ TEST(Glob, Braces) {
   EXPECT_THROW((void)expand_braces(std::string(4097, 'a')), Error);
 }
 
-// What both dialects have, at random, against the C library's fnmatch.
+// Random patterns of the syntax that both dialects share, against the C library's fnmatch.
 TEST(Glob, NamesAsFnmatchHasThem) {
   constexpr const char* kPieces[] = {"a", "b", ".", "*", "?", "[ab]", "[!a]", "[a-b.]", "\\*"};
   constexpr const char* kLetters[] = {"a", "b", ".", "*", "["};
@@ -258,7 +256,7 @@ TEST(IsPattern, ByItsWildcards) {
   EXPECT_FALSE(is_pattern(std::string(5000, 'a'))) << "a name that is too long is said to be that";
 }
 
-// ---- what is taken ----------------------------------------------------------------------------------
+// ---- selection --------------------------------------------------------------------------------------
 
 TEST(Selection, CountsWhatItPassesOverByKind) {
   Selection selection({}, {"thumb/", "x.png"});

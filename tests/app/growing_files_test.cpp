@@ -1,4 +1,4 @@
-// Files that grow while the work goes on: written by several processes at a time, killed, and full.
+// Files that grow during the work: several processes write at once, a writer is killed, the disk is full.
 #include <map>
 #include <sstream>
 
@@ -42,7 +42,7 @@ class GrowingFiles : public BatchCli {
   }
   static constexpr int kImages = 60;
 
-  // The last status of each input; every line must be one.
+  // Returns the last status of each input; every line must have one.
   [[nodiscard]] std::map<std::string, std::string> states() const {
     std::map<std::string, std::string> found;
     std::istringstream report(load_text(file("r.ndjson")));
@@ -62,7 +62,7 @@ TEST_F(GrowingFiles, EveryLineOfEveryProcessIsThere) {
     processes.push_back(::fork());
     if (processes.back() != 0) continue;
     GrowingFile lines_of(file("lines"), keep_all);
-    // Some are longer than a page, some than the buffer.
+    // Some lines are longer than a page, some longer than the buffer.
     for (int i = 0; i < kLines; ++i) {
       const std::size_t length = i % 100 == 99 ? 200'000 : static_cast<std::size_t>(i) * 37 % 9000;
       lines_of.add(std::to_string(process) + " " + std::to_string(i) + " " + std::string(length, 'x') +
@@ -203,12 +203,12 @@ TEST_F(GrowingFiles, ShardsShareOneReport) {
   const auto run = [&](const std::string& options) {
     return run_bash("\"$I\" in out -q --report r.ndjson " + options + " 2>> wrong", folder_.path().string());
   };
-  // One that is queued again does not empty it; a run of its own does.
+  // A shard that is queued again does not empty the report; a run without --shard does.
   EXPECT_EQ(run("--shard 2/4 --skip-existing --no-clobber"), 0);
   EXPECT_EQ(lines(load_text(file("r.ndjson"))), std::size_t{kImages} * 3);
   EXPECT_EQ(run(""), 0);
   EXPECT_EQ(lines(load_text(file("r.ndjson"))), std::size_t{kImages});
-  // What is no report is only replaced when that is allowed, and then by one of them.
+  // A file that is not a report is replaced only with --overwrite, and only by one of the shards.
   save_text(file("r.ndjson"), "somebody's\n");
   EXPECT_EQ(run("--shard 1/4"), 2);
   for (const char* shard : {"1/4", "2/4", "3/4", "4/4"})
@@ -216,7 +216,7 @@ TEST_F(GrowingFiles, ShardsShareOneReport) {
   EXPECT_EQ(states().size(), std::size_t{kImages});
 }
 
-// The first keeps the name, the others are told before they do any work.
+// The first shard gets the name; the others report an error before they do any work.
 TEST_F(GrowingFiles, ShardsDoNotReplaceOneAnothersReports) {
   for (const char* option : {"--report r.json", "--trace t.json"}) {
     std::string line = "rm -rf out codes; ";
@@ -228,7 +228,7 @@ TEST_F(GrowingFiles, ShardsDoNotReplaceOneAnothersReports) {
     EXPECT_EQ(load_text(file("sorted")), "0222") << load_text(file("wrong"));
     EXPECT_NE(load_text(file("wrong")).find("give each shard a name of its own"), std::string::npos);
   }
-  // The same shard again, of however many, and all where that is asked for.
+  // The same shard may write its report again, whatever the count. With --overwrite, any shard may.
   const std::string own =
       Json::parse(load_text(file("r.json")))["options"]["shard"].get<std::string>().substr(0, 1);
   EXPECT_EQ(run_imgpipe({in(), out(), "-q", "--report", file("r.json"), "--shard", own + "/5"}).exit_code, 0);
@@ -251,7 +251,7 @@ TEST_F(GrowingFiles, ShardsShareOneListOfTheFailed) {
     EXPECT_EQ(run_bash(line + "wait", folder_.path().string()), 0);
     EXPECT_EQ(load_text(file("failed")), expected);
   }
-  // What is done goes from the list, whichever shard does it; the list may be what is to be done.
+  // An input that succeeds leaves the list, whichever shard processes it. The list may also be the input.
   for (int i = 12; i < 22; ++i)
     fs::copy_file(in() + "/0.png", in() + "/bad" + std::to_string(i) + ".png",
                   fs::copy_options::overwrite_existing);

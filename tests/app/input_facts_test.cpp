@@ -1,4 +1,4 @@
-// What Netpbm and real files hold besides their pixels, and bytes after the images of other formats.
+// Facts in Netpbm and real files other than pixels, and bytes after the image in other formats.
 #include <algorithm>
 #include <filesystem>
 #include <sstream>
@@ -44,7 +44,7 @@ TEST(NetpbmFacts, BitsAreThoseOfTheMaximum) {
 TEST(NetpbmFacts, BytesBehindTheImage) {
   struct Row {
     const char* file;
-    const char* what;  // nullptr: nothing is wrong
+    const char* what;  // nullptr: no warning
   };
   const Row rows[] = {{"P5 2 1 255\nab", nullptr},
                       {"P5 2 1 255\nab\n", nullptr},
@@ -122,7 +122,7 @@ TEST(BytesAfterTheImage, OfBmp) {
   packed.compression = 1;
   packed.pixels = {1, 0, 1, 1, 0, 1};
   expect_counted(packed.build(), "RLE8");
-  // Padding that the file's header counts, and a size that cannot be.
+  // Padding counted in the size in the file's header, and an impossible size.
   const Bytes bmp = encoded(Format::bmp, 3);
   for (const std::uint32_t extra : {2U, 1000U}) {
     Bytes padded = bmp + Bytes(2);
@@ -144,11 +144,11 @@ TEST(BytesAfterTheImage, OfTga) {
   packed[2] = std::byte{10};
   for (int row = 0; row < 12; ++row) packed = packed + bytes_of(std::string_view("\x8F\1\2\3", 4));
   expect_counted(packed, "packets");
-  // A packet that goes beyond the image ends after its last pixel.
+  // A packet that reaches beyond the image counts up to the image's last pixel.
   Bytes beyond(packed.begin(), packed.end() - 4);
   expect_counted(beyond + bytes_of(std::string_view("\xFF\1\2\3", 4)), "a repeated pixel");
   expect_counted(beyond + bytes_of(std::string_view("\x10", 1)) + Bytes(std::size_t{17} * 3), "17 pixels");
-  // What a footer leads to belongs to the file.
+  // The areas that a footer points to belong to the file.
   const Bytes footer = Bytes(8) + bytes_of(std::string_view("TRUEVISION-XFILE.\0", 18));
   for (const Bytes& file : {raw, packed}) {
     expect_warning(file + footer, {}, "footer");
@@ -213,7 +213,7 @@ TEST(InputFactsCorpus, FilesThatWereGotWrong) {
     EXPECT_EQ(try_decode(load(folder / name)).reason, "") << name;
 }
 
-// By GIMP and by HP, whose descriptions differ.
+// Profiles from GIMP and HP, whose descriptions differ.
 TEST(InputFactsCorpus, SrgbProfilesAreNotNamed) {
   IMGPIPE_NEED_CORPUS();
   for (const char* name :

@@ -1,4 +1,4 @@
-// --shard auto: which part each of a job's processes takes, by the environments that launchers give them.
+// --shard auto: which part each process of a job takes, given the environment that its launcher sets.
 #include "app/shard/launcher.h"
 
 #include <set>
@@ -21,7 +21,7 @@ Shard shard_of(const std::string& text, const Variables& variables) {
   });
 }
 
-// "2/8 by A, B", or why there is no part.
+// Returns "2/8 by A, B", or the reason for which there is no part.
 std::string part_of(const std::string& text, const Variables& variables) {
   try {
     const Shard shard = shard_of(text, variables);
@@ -46,7 +46,7 @@ struct Case {
   std::string name;
   std::string text;
   Variables variables;
-  std::string part;  // or words of the refusal
+  std::string part;  // or words of the error message
 };
 
 // ---- one process -------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ TEST(Launcher, EachSaysItsOwnPart) {
   for (const Case& c : cases) EXPECT_EQ(part_of(c.text, c.variables), c.part) << c.name;
 }
 
-// Those that were there before are still in the environment of what a launcher launches.
+// A launched process also inherits the variables of the launchers around its own.
 TEST(Launcher, TheInnermostRankCounts) {
   const std::vector<Case> cases{
       {"mpirun in a batch script", "auto", open_mpi(3, 4, batch_script(4)), "4/4 by OMPI_COMM_WORLD_RANK"},
@@ -168,11 +168,11 @@ TEST(Launcher, ACountThatIsNotKnownIsAskedFor) {
                                      {{"PMI_RANK", "0"}},
                                      {{"OMPI_COMM_WORLD_RANK", "0"}}};
   for (const Variables& variables : cases) expect_refused("auto", variables, "say auto/N");
-  // How many ranks each task has is not known, so that the count of all does not help.
+  // The number of ranks per task is unknown, so the total alone is not enough.
   expect_refused("auto/8", Variables{{"PMIX_RANK", "0"}} + array_task(1, 1, 4, 4), "--shard I/N");
 }
 
-// Some tasks of an array that are done again look like an array of their own.
+// A part of an array that is submitted again looks like an array of its own.
 TEST(Launcher, SomeTasksOfAnArrayAgain) {
   EXPECT_EQ(part_of("auto/4", array_task(3, 3, 3, 1)), "3/4 by SLURM_ARRAY_TASK_ID");
   EXPECT_EQ(part_of("auto/9", array_task(7, 2, 7, 3)), "7/9 by SLURM_ARRAY_TASK_ID");
@@ -196,7 +196,7 @@ TEST(Launcher, WithACountTheIndexIsTakenAsItIs) {
   expect_refused("auto/4", {{"PBS_ARRAY_INDEX", "0"}}, "begin at 1");
   expect_refused("auto/5", {{"JOB_COMPLETION_INDEX", "5"}}, "is 5, which is not in 0 to 4");
   expect_refused("auto/4", {{"LSB_JOBINDEX", "5"}}, "not in 1 to 4");
-  // Parts that no process would take.
+  // Counts that contradict the launcher's.
   expect_refused("auto/6", open_mpi(0, 4), "OMPI_COMM_WORLD_SIZE is 4");
   expect_refused("auto/2", srun(0, 4), "SLURM_STEP_NUM_TASKS is 4");
   expect_refused("auto/3", {{"AWS_BATCH_JOB_ARRAY_INDEX", "0"}, {"AWS_BATCH_JOB_ARRAY_SIZE", "2"}},
@@ -222,7 +222,6 @@ TEST(Launcher, WhatMakesNoPartIsRefused) {
   expect_refused("auto", array_task(5, 1, 4, 4), "is 5, which is not in 1 to 4");
   expect_refused("auto", open_mpi(0, 4, {{"SLURM_ARRAY_TASK_ID", "3"}, {"JOB_COMPLETION_INDEX", "2"}}),
                  "differ");
-  // Their product.
   EXPECT_EQ(part_of("auto", open_mpi(999, 1000, array_task(1000, 1, 1000, 1000))),
             "1000000/1000000 by SLURM_ARRAY_TASK_ID, OMPI_COMM_WORLD_RANK");
   expect_refused("auto", open_mpi(0, 1001, array_task(1, 1, 1000, 1000)), "more than 1000000 parts");
@@ -236,7 +235,7 @@ TEST(Launcher, WhatMakesNoPartIsRefused) {
 
 // ---- all of a job's processes ------------------------------------------------------------------------
 
-// Every part is some process's, and none two's.
+// Expects that every part belongs to exactly one process.
 void expect_partition(const std::vector<Variables>& processes, const std::string& text = "auto") {
   std::set<int> parts;
   for (const Variables& process : processes) {
@@ -267,7 +266,7 @@ TEST(Launcher, AJobIsDoneOnce) {
   std::vector<Variables> tasks;
   for (int task = 1; task <= 5; ++task) tasks.push_back(array_task(task, 1, 5, 5));
   expect_partition(tasks);
-  // A batch script of an array is one process, however many tasks it has room for.
+  // The batch script of an array task is one process, however many tasks its allocation allows.
   for (Variables& task : tasks) task["SLURM_NTASKS"] = "2";
   expect_partition(tasks);
 }

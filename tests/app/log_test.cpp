@@ -1,4 +1,4 @@
-// The log's lines as JSON, and what says how far a run is, by a clock that the test sets.
+// Log lines as JSON, and progress lines by a clock that the test sets.
 #include "app/log.h"
 
 #include <chrono>
@@ -72,7 +72,7 @@ TEST(Progress, OfPages) {
   EXPECT_TRUE(progress_text(pages).starts_with("pass 1 of 2: 12 of 48 pages: ")) << progress_text(pages);
   EXPECT_TRUE(progress_bar(pages, 200).starts_with("pass 1 of 2: [=====  "));
   EXPECT_EQ(progress_bar(pages, 20), "pass 1 of 2: [===== ");
-  // The end of a stream is not known before it comes.
+  // The end of a stream is unknown until it is reached.
   pages = {.done = 12, .pixels = 27'000'000, .seconds = 6, .unit = "pages"};
   EXPECT_EQ(progress_text(pages), "12 pages: 12 done, 0 skipped, 0 failed, 2.0 pages/s, 4.5 MP/s");
   EXPECT_EQ(progress_bar(pages, 200), "12 pages  2.0 pages/s  4.5 MP/s");
@@ -80,7 +80,7 @@ TEST(Progress, OfPages) {
   EXPECT_EQ(Json::parse(json_line(line, {}))["progress"]["total"], 12);
 }
 
-// Texts are printable before they come here; whatever comes, a line is one line and JSON.
+// Texts should be printable by now, but any text results in one line of valid JSON.
 TEST(LogLine, IsJsonWhateverTheTextsHold) {
   std::string every;
   for (int byte = 0; byte < 256; ++byte) every += static_cast<char>(byte);
@@ -96,7 +96,7 @@ TEST(LogLine, IsJsonWhateverTheTextsHold) {
   }
 }
 
-// Where there is no memory, the line has the same keys all the same.
+// A line logged when memory is exhausted has the same keys.
 TEST(Log, SaysALineWithoutMemory) {
   const TemporaryFolder folder;
   const auto said = [&](LogFormat format) {

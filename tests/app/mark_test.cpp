@@ -1,4 +1,4 @@
-// The mark of imgpipe's own files: there in every format, found again, and no part of the picture.
+// The mark of files written by imgpipe: written and found in every format, without changing a pixel.
 #include "images/codecs/mark.h"
 
 #include <algorithm>
@@ -79,7 +79,7 @@ TEST(Mark, IsFoundInEveryFormat) {
   }
 }
 
-// The hashes of a result's source, in every format but BMP, whose mark is plain.
+// The hashes of a result's source in every format except BMP, which has only a plain mark.
 TEST(Mark, HoldsHashes) {
   Mark mark = Mark::result;
   mark.made_of = {.name = 0x0123456789abcdef, .content = 1, .options = ~std::uint64_t{0}};
@@ -142,12 +142,11 @@ TEST(Mark, ChangesNoPixel) {
     const std::vector<std::byte> marked = encoded(c.format, image, Mark::result, c.codec);
     EXPECT_EQ(first_difference(plain.view(), decoded(marked).view()), "");
     const Image by_stb = decoded(marked, CodecChoice::stb);
-    if (c.format == Format::jpeg) continue;  // its decoders differ
+    if (c.format == Format::jpeg) continue;  // decoders of JPEG differ
     EXPECT_EQ(first_difference(plain.view(), by_stb.view()), "");
   }
 }
 
-// Whatever stands in a file, and however short it is: no mark is found that is not there whole.
 TEST(Mark, IsNotFoundInDamagedFiles) {
   const Image image = synthesize(parse_pattern("photo"), {40, 30, 3}, 1);
   for (const FormatInfo& info : format_table()) {
@@ -162,7 +161,7 @@ TEST(Mark, IsNotFoundInDamagedFiles) {
   }
 }
 
-// "Software: imgpipe" in the words of others: a longer text, a chunk behind the pixels.
+// "Software: imgpipe" by others: a longer text, or a chunk after the pixels.
 TEST(Mark, OthersTextsAreNoMark) {
   const Image image = synthesize(parse_pattern("photo"), {40, 30, 3}, 1);
   std::vector<std::byte> file = encoded(Format::png, image, Mark::result, CodecChoice::automatic);

@@ -1,4 +1,4 @@
-// --name: what outputs are called, and what no name can be made of.
+// --name: the names of outputs, and templates that yield no name.
 #include "app/files/name_template.h"
 
 #include <filesystem>
@@ -52,7 +52,7 @@ TEST(NameTemplate, AtTheTopThereIsNoFolder) {
             "out/" + std::filesystem::current_path().filename().string() + ".png");
 }
 
-// The format: the ending's, else that of --format, else the input's where that can be written, else PNG.
+// The extension decides the format, then --format, then the input's format if it can be written, then PNG.
 TEST(NameTemplate, TheEndingDecidesTheFormat) {
   const auto format = [](const std::string& name, const std::string& tree,
                          std::optional<Format> option = {}) {
@@ -79,7 +79,7 @@ TEST(NameTemplate, TheEndingDecidesTheFormat) {
     EXPECT_EQ(check(name, Format::png), "") << name;
   }
   EXPECT_NE(why_not("{stem}.gif").find("cannot write gif"), std::string::npos);
-  // What a field brings with it may contradict.
+  // The value of a field may contradict the format.
   EXPECT_NE(why([] {
               (void)placed("{stem}.{input_ext}", {"a.gif", "a.gif", 1});
             }).find("would hold png"),
@@ -126,7 +126,6 @@ TEST(NameTemplate, WhatNoNameCanBeMadeOf) {
     EXPECT_NE(why_not(name).find("is no name of a file"), std::string::npos) << name;
 }
 
-// Names of inputs may be anything.
 TEST(NameTemplate, NamesOfInputsDoNotLeadOut) {
   const NamedInput dots{"in/...png", "...png", 1};
   EXPECT_NE(why([&] { (void)placed("{stem}/x.png", dots); }).find("leads out of OUTPUT"), std::string::npos);

@@ -1,4 +1,4 @@
-// The digest of a run's options: the same for what makes the same bytes, another for what does not.
+// The digest of a run's options: equal if the output bytes are equal, different if they may differ.
 #include "app/process_options/options_digest.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::string text_of(Arguments arguments, const std::optional<Format>& format = F
   return shaping_options(process_options(arguments), format);
 }
 
-// FIPS 180-4's own examples (NIST, SHA-256), and nothing.
+// The examples of FIPS 180-4 (NIST, SHA-256), and the empty text.
 TEST(OptionsDigest, IsSha256) {
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
@@ -87,7 +87,6 @@ TEST(OptionsDigest, IsTheSameForTheSameBytes) {
     EXPECT_EQ(text_of(one), text_of(other)) << testing::PrintToString(one);
 }
 
-// Options of one format's encoder shape no other format.
 TEST(OptionsDigest, HoldsTheOptionsOfItsFormatAlone) {
   const std::vector<std::pair<Arguments, std::vector<Format>>> rows{
       {{"--quality", "7"}, {Format::jpeg}},
@@ -143,7 +142,6 @@ TEST(OptionsDigest, IsAnotherForOtherBytes) {
   EXPECT_TRUE(seen.emplace(text_of({}, Format::png), Arguments{}).second);
 }
 
-// What a file says counts, and not its name.
 TEST(OptionsDigest, HoldsWhatFilesSay) {
   const TemporaryFolder folder;
   const auto save_range = [&](const std::string& name, int bin) {

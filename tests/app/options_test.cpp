@@ -1,5 +1,5 @@
-// What the command line means: letters, other names, other spellings, OUTPUT as an option, and what was meant
-// by names that there are not.
+// Parsing of the command line: letters, aliases, spellings, OUTPUT as an option, suggestions for typing
+// errors.
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,7 +21,7 @@ ProcessOptions process(const Arguments& arguments) {
   return process_options(arguments);
 }
 
-// The message of a refusal; empty: there was none.
+// Returns the error message; empty: none.
 std::string refusal(const Arguments& arguments) {
   try {
     (void)read_command_line(arguments);
@@ -128,7 +128,7 @@ TEST(Options, SpellingsAreAlike) {
 TEST(Options, WhatWasMeantIsSaid) {
   struct Row {
     Arguments arguments;
-    std::string message;  // begins so
+    std::string message;  // the beginning of the message
   };
   const std::vector<Row> rows{
       {{"a", "b", "--stagse", "gray"},
@@ -198,7 +198,7 @@ TEST(Options, EveryWordOfEveryTableIsTaken) {
   for (const OptionRow& row : process_rows()) {
     const std::string name = option_name(row);
     for (const std::string& value : row.values) {
-      if (value.ends_with(':')) continue;  // and a number
+      if (value.ends_with(':')) continue;  // a number must follow
       Arguments arguments{"a", "b", "--" + name, value};
       if (name == "balance") arguments.insert(arguments.end(), {"--shard", "1/2"});
       EXPECT_EQ(refusal(arguments), "") << name << " " << value;

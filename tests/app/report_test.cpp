@@ -1,4 +1,4 @@
-// What the report makes of a timeline: medians, totals, speed-ups, without any clock.
+// What the report derives from a timeline: medians, totals, speed-ups; no clock involved.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -75,7 +75,7 @@ TEST_F(ReportTest, RepeatedPassesGiveMediansAndOneRunEndToEnd) {
   EXPECT_TRUE(report.identical);
 }
 
-// Two stages that take turns in being slow: the median pass takes 11 ms, the median of each stage is 1.
+// Two stages that are slow in turn: the median pass takes 11 ms, the median of each stage 1 ms.
 TEST_F(ReportTest, TotalsAreMediansOfSumsOnBothSides) {
   plan_ = make_plan(parse_stages("smooth,smooth"), {10, 10, 1});
   Timeline reference;
@@ -144,7 +144,7 @@ TEST_F(ReportTest, ADifferenceIsNamedEverywhere) {
   EXPECT_TRUE(json["device"]["copy_bandwidth_gb_per_s"].is_null());
 }
 
-// Each value of a table is that of the JSON, under the same key.
+// Each cell of a table equals the JSON value under the same key.
 TEST(ReportTables, CellsAreTheFieldsOfTheJson) {
   ImageReport report;
   report.compared = true;

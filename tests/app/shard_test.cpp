@@ -1,4 +1,4 @@
-// --shard I/N: what it is written as, and which files a part gets.
+// --shard I/N: its syntax, and which files a part gets.
 #include "app/shard/shard.h"
 
 #include <map>
@@ -40,7 +40,7 @@ TEST(Shard, EveryNameIsInOnePartAndStaysThere) {
     ASSERT_EQ(parts, 1) << name;
   }
   for (const auto& [part, size] : sizes) EXPECT_NEAR(size, 1000, 150) << part;
-  // Written down, so that processes of different versions agree: FNV-1a of "a" is af63dc4c8601ec8c.
+  // Processes of different versions must agree on the hash: FNV-1a of "a" is af63dc4c8601ec8c.
   EXPECT_TRUE(in_shard("", {1, 1, {}}));
   int in_part = 0;
   for (int part = 1; part <= 1000; ++part) in_part += in_shard("a", {part, 1000, {}}) ? part : 0;

@@ -1,4 +1,4 @@
-// Amounts of memory and numbers of pixels, as the command line takes them.
+// Amounts of memory and numbers of pixels on the command line.
 #include "app/options/sizes.h"
 
 #include <cstdint>
@@ -21,7 +21,7 @@ std::int64_t pixels(const std::string& text) {
   return parse_pixels(text, "max-pixels", std::int64_t{1} << 34);
 }
 
-// The message of a refusal; empty: there was none.
+// Returns the error message; empty: none.
 template <class Function>
 std::string refusal(const Function& function) {
   try {
@@ -57,7 +57,7 @@ TEST(Sizes, EveryFormOfAnAmountOfMemory) {
                                                     {"1.5G", 1'610'612'736},
                                                     {"1.5GB", 1'500'000'000},
                                                     {"0.5KiB", 512},
-                                                    {"1.1G", 1'181'116'006},  // and 0.4 of a byte
+                                                    {"1.1G", 1'181'116'006},  // rounded down from .4
                                                     {"0.000001K", 0},
                                                     {"1.999999kB", 1999},
                                                     {"0.999999T", 1'099'510'528'264},

@@ -1,5 +1,4 @@
-// The file of stamps: what a line holds, what is read of a file that is torn, hostile or large, and how it
-// stays small while others add to it.
+// The stamp file: lines, reading a torn, hostile or large file, compaction while others append.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -96,7 +95,7 @@ TEST_F(Stamps, WhatIsNoStampIsPassedOver) {
   save_text(path(), text);
   EXPECT_EQ(read(), (std::map<std::string, std::int64_t>{{"a.png", 5}, {"b.png", 6}}));
   EXPECT_EQ(load_text(path()), text) << "reading alone changes nothing";
-  // What is added does not become part of the torn line.
+  // An added line does not become part of the torn line.
   GrowingFile file = open_stamps(path());
   file.add(stamp_line(stamp("c.png", 7)));
   file.close();
@@ -132,7 +131,7 @@ TEST_F(Stamps, MostlyStaleFilesBecomeSmall) {
   EXPECT_EQ(first.at("7.png"), 4007);
   EXPECT_EQ(read(), first);
   EXPECT_EQ(load_text(path()), text.substr(text.size() - load_text(path()).size()));
-  // Half of them is not most, and a few are not worth it.
+  // Half is not most, and a few lines are not worth it.
   save_text(path(), text.substr(0, text.size() * 2 / 5));
   const std::size_t before = lines();
   compact_stamps(path(), true);
@@ -151,7 +150,6 @@ TEST_F(Stamps, OutputsThatAreGoneGo) {
   EXPECT_EQ(read().size(), 50U);
 }
 
-// At every moment of the moving a reader that comes behind a kill finds all but one line.
 TEST_F(Stamps, AKillWhileTheyAreMovedCostsOneLine) {
   std::string text;
   for (int i = 0; i < 300; ++i) text += stamp_line(stamp("same.png", i));

@@ -1,4 +1,4 @@
-// The batch's lanes, alone and with workers, one image at a time and in groups: no fault loses an image.
+// A batch's lanes, alone and with workers, with single images and groups: no fault loses an image.
 #include <chrono>
 #include <string>
 #include <thread>
@@ -49,7 +49,7 @@ TEST_F(BatchTest, SmallImagesStayWithTheWorkers) {
   EXPECT_EQ(results.size(), names_.size());
   for (const auto& [item, result] : results) {
     expect_done(result);
-    // Large ones go to the lane when it is ready and free.
+    // Large images go to the lane once it is ready and free.
     EXPECT_TRUE(result.header.shape.pixels() >= 3000 || result.device == "cpu") << result.device;
   }
 }
@@ -134,14 +134,14 @@ TEST_F(BatchTest, TheLastLaneThatBreaksEndsTheBatch) {
 }
 
 TEST_F(BatchTest, AnImageTooLargeForALaneWithOthersRunsAlone) {
-  // The largest, 200x150 RGB, needs 120,000 bytes: room for it, but not for two.
+  // The largest image, 200x150 RGB, needs 120,000 bytes: the lane has space for one, not for two.
   BatchSettings with = settings(4);
   with.find_lanes = offering(lanes({{.room_bytes = 130'000}}));
   Batch batch(items(), std::move(with));
   expect_all_done(batch);
 }
 
-constexpr Shape kTooLarge{200, 150, 3};  // of these images alone; a lane of kSmallRoom has no room for it
+constexpr Shape kTooLarge{200, 150, 3};  // the only one of these images that exceeds kSmallRoom
 constexpr std::int64_t kSmallRoom = 100'000;
 
 TEST_F(BatchTest, AnImageTooLargeForALaneGoesInBands) {
@@ -182,7 +182,7 @@ TEST_F(BatchTest, AnImageOfWhichNoBandFitsFailsAlone) {
   }
 }
 
-// auto: no image fails for lack of device memory, whatever is estimated.
+// `auto`: no image fails for lack of device memory, whatever the estimates.
 TEST_F(BatchTest, AnImageTooLargeForALaneIsDoneWhereWorkersHelp) {
   for (const double lane_ns : {0.0, 1e18}) {
     for (const std::int64_t band_bytes : {std::int64_t{500}, kSmallRoom}) {
@@ -213,7 +213,7 @@ TEST_F(BatchTest, AnImageTooLargeForALaneIsDoneWhereWorkersHelp) {
   }
 }
 
-// In bands where the device's part is estimated to be shorter than the host's time for the stages.
+// An image goes in bands if the device's part is estimated to be shorter than the host's time for the stages.
 TEST_F(BatchTest, WhereWorkersHelpTheEstimateChoosesBandsOrTheHost) {
   struct Case {
     double stages_ns, lane_ns;
@@ -305,7 +305,7 @@ TEST_F(BatchTest, AnImageTooLargeForALaneIsConvertedInBands) {
 }
 
 TEST_F(BatchTest, ALaneMaySpeakUntilTheEnd) {
-  // A failure ends the batch while the lane's thread has more to tell.
+  // A failure ends the batch while the lane's thread has more to report.
   for (int i = 0; i < 60; ++i) {
     BatchSettings with = settings(4);
     with.find_lanes = offering(lanes({{.room_bytes = 1}}));
@@ -349,7 +349,7 @@ TEST_F(BatchTest, OneOfAGroupThatHasTooLittleMemoryGoesInBandsAlone) {
   EXPECT_EQ(in_bands, 1U);
 }
 
-// Too little memory, and then the device breaks: no image is lost between the two.
+// Too little memory, then a broken device: no image is lost between the two failures.
 TEST_F(BatchTest, TwoFailuresLoseNothing) {
   for (int memory = 1; memory <= 3; ++memory) {
     for (int broken = 1; broken <= 4; ++broken) {
@@ -366,7 +366,6 @@ TEST_F(BatchTest, TwoFailuresLoseNothing) {
   }
 }
 
-// What a lane finds to be damaged, or does not know, comes back and goes the host's way.
 TEST_F(BatchTest, WhatALaneDoesNotDecodeTheWorkersDo) {
   for (const bool known : {false, true}) {
     BatchSettings with = settings(4);
@@ -377,7 +376,7 @@ TEST_F(BatchTest, WhatALaneDoesNotDecodeTheWorkersDo) {
   }
 }
 
-// Where the budget leaves only the library's decoder, no lane is asked to decode.
+// If the budget leaves only the library's decoder, no lane decodes.
 TEST_F(BatchTest, CodecsWithinABudget) {
   for (int kilobytes = 64; kilobytes <= 4096; kilobytes *= 2) {
     BatchSettings with = settings(2);

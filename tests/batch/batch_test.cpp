@@ -1,5 +1,5 @@
-// The batch by itself: whatever the jobs, lanes, faults and memory, every image that can be done is done, to
-// the byte, and everything else is said.
+// The batch without the command line. Whatever the jobs, lanes, faults and memory, every valid image is
+// processed exactly, and every failure is reported.
 #include "pipeline/jobs/batch.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ TEST_F(BatchTest, EveryNumberOfThreadsGivesTheSameBytes) {
   }
 }
 
-// The threads of a job share the tiles, and each finds the tables of some.
+// The threads of a job share the tiles; each computes the tables of some.
 TEST_F(BatchTest, EveryNumberOfThreadsFindsTheSameTables) {
   const std::string stages = "clahe:3:4,smooth";
   for (const std::string& name : names_) expected_[name] = reference_file(in_.file(name), stages);
@@ -137,7 +137,7 @@ TEST_F(BatchTest, AdmittedImagesStayWithinTheBudget) {
 }
 
 TEST_F(BatchTest, FilesThatWaitForMemoryCountToo) {
-  // Files of 2 MB that need some 5 MB each: two at a time, and not many read beside them.
+  // Files of 2 MB that need about 5 MB each: two are processed at a time, and few others are read ahead.
   constexpr std::size_t kLarge = kSanitized ? 5 : 12;
   const Image image = synthesize(parse_pattern("photo"), {1000, 700, 3}, 1);
   const auto writer = make_writer(Format::bmp, image.shape());

@@ -1,4 +1,4 @@
-// How many workers may do what lanes were meant to do.
+// How many workers may process images intended for lanes.
 #include "pipeline/jobs/host_assist.h"
 
 #include <memory>
@@ -31,7 +31,7 @@ TEST(HostAssist, MoreEachTimeUpToAllWorkers) {
   std::vector<std::size_t> sizes;
   for (int i = 0; i < 8; ++i) {
     assist->lanes_are_full(now);
-    assist->lanes_are_full(now);  // too soon for another
+    assist->lanes_are_full(now);  // too soon for another worker
     while (auto one = assist->begin()) assisting.push_back(std::move(one));
     sizes.push_back(assisting.size());
     now += HostAssist::kStep;
@@ -66,7 +66,6 @@ TEST(HostAssist, HalfOnceALaneIsIdle) {
   EXPECT_EQ(assist->begin(), nullptr) << "none may";
 }
 
-// Entries may outlive it.
 TEST(HostAssist, AnAssistanceMayOutliveIt) {
   auto assist = std::make_unique<HostAssist>(1);
   assist->lanes_are_full();

@@ -1,4 +1,4 @@
-// When a further device of a batch is started: the scheduler alone, and under a batch.
+// When a batch starts a further device: the scheduler alone, and within a batch.
 #include "pipeline/jobs/lane_scheduler.h"
 
 #include <atomic>
@@ -32,7 +32,7 @@ std::vector<std::unique_ptr<Lane>> lanes(const std::vector<LaneFaults>& faults) 
   return lanes;
 }
 
-// Gives threads, but not the ones from number `first` to `last`; the first is 1. A lane takes two.
+// Starts threads, but fails for threads `first` to `last`, counted from 1. A lane needs two threads.
 ThreadStarter starter(int first = 0, int last = 0) {
   return [first, last, asked = std::make_shared<std::atomic<int>>(0)](std::function<void()> body) {
     const int number = ++*asked;
@@ -42,7 +42,7 @@ ThreadStarter starter(int first = 0, int last = 0) {
   };
 }
 
-// A scheduler without a batch, of an image that is never begun, and what it reported.
+// A scheduler without a batch, with one image that is never begun, and the events it reported.
 class Scheduled {
  public:
   Scheduled(const std::vector<LaneFaults>& faults, std::chrono::milliseconds patience,
@@ -63,17 +63,17 @@ class Scheduled {
   LaneScheduler* operator->() { return &*scheduler_; }
   BatchQueue& queue() { return *queue_; }
   int last() const { return last_; }
-  // Lanes that were reported as broken, the last among them.
+  // Returns the number of lanes reported as broken, including the last.
   int broken() {
     noted_ += static_cast<int>(scheduler_->take_notes().size());
     return noted_ + last_;
   }
-  // Waits until so many were; false after ten seconds.
+  // Waits until `count` lanes were reported as broken; false after ten seconds.
   bool reports_broken(int count) {
     for (int i = 0; i < 1000 && broken() < count; ++i) std::this_thread::sleep_for(10ms);
     return broken() == count;
   }
-  // Waits until so many lanes work, and have looked at the time that was lost; false after ten seconds.
+  // Waits until `count` lanes work and have checked the lost time; false after ten seconds.
   bool reaches(std::size_t count) {
     for (int i = 0; i < 1000 && scheduler_->devices().size() < count; ++i) std::this_thread::sleep_for(10ms);
     std::this_thread::sleep_for(200ms);
@@ -96,7 +96,7 @@ TEST(LaneScheduler, WithoutPatienceAllLanesStart) {
 
 TEST(LaneScheduler, AFurtherLaneStartsWhenEnoughTimeIsLost) {
   Scheduled lanes({{.start_ms = 50}, {.start_ms = 50}, {}}, 100ms);
-  lanes->lost(1000ms);  // while the first is starting: counts for nothing
+  lanes->lost(1000ms);  // while the first is starting: ignored
   EXPECT_EQ(lanes->started(), 1U);
   ASSERT_TRUE(lanes.reaches(1));
   lanes->lost(99ms);
@@ -110,7 +110,7 @@ TEST(LaneScheduler, AFurtherLaneStartsWhenEnoughTimeIsLost) {
   EXPECT_EQ(lanes->started(), 2U);
   lanes->lost(100ms);
   EXPECT_TRUE(lanes.reaches(3));
-  lanes->lost(9000ms);  // there are no more
+  lanes->lost(9000ms);  // no lanes are left
   EXPECT_EQ(lanes->started(), 3U);
 }
 
@@ -118,7 +118,7 @@ TEST(LaneScheduler, WhereNoneWorksTheNextOneStarts) {
   Scheduled lanes({{.start = true}, {.start = true}, {}}, 1h);
   EXPECT_TRUE(lanes.reaches(1));
   EXPECT_EQ(lanes->devices().front(), "lane:2 (test)");
-  EXPECT_TRUE(lanes.reports_broken(2));  // a lane's successor may be there before it is reported
+  EXPECT_TRUE(lanes.reports_broken(2));  // a lane's successor may start before the failure is reported
   EXPECT_EQ(lanes.last(), 0);
 }
 
@@ -149,7 +149,6 @@ TEST(LaneScheduler, WithoutAnyThreadsTheLastIsReportedOnce) {
   }
 }
 
-// What is ready before the lanes are found waits for them.
 TEST(LaneScheduler, AnImageMayComeBeforeTheLanes) {
   for (const bool found : {false, true}) {
     BatchSettings settings;
@@ -182,7 +181,7 @@ TEST(LaneScheduler, ASuccessorWithoutThreadsIsTheLast) {
   EXPECT_EQ(lanes.last(), 1);
 }
 
-// A batch of equal images, on lanes that are as slow as they are told to be.
+// A batch of equal images on lanes of a given speed.
 class FurtherLanes : public testing::Test {
  protected:
   void SetUp() override {
@@ -200,7 +199,7 @@ class FurtherLanes : public testing::Test {
     std::optional<Error> fatal;
   };
 
-  // The names of the devices that a batch without any trouble used.
+  // Returns the names of the devices used by a batch that runs without errors.
   std::vector<std::string> run(const std::vector<LaneFaults>& faults, std::chrono::milliseconds patience,
                                bool host_helps, const std::string& stages, std::size_t images = kImages) {
     const Ended ended = end_of(faults, patience, host_helps, stages, starter(), 0, images);
@@ -255,14 +254,14 @@ TEST_F(FurtherLanes, AreStartedWhereAllWasDecodedBeforeTheFirstWasReady) {
 
 TEST_F(FurtherLanes, AreNotStartedWhereWorkersDoNotWaitSoLong) {
   EXPECT_EQ(run({kSlow, kSlow}, 1h, false, "gray"), std::vector<std::string>{"lane:0 (test)"});
-  // Helping workers may have done all before the first is ready.
+  // Assisting workers may finish everything before the first lane is ready.
   const std::vector<std::string> devices = run({kSlow, kSlow}, 1h, true, "gray");
   if (!devices.empty()) {
     EXPECT_EQ(devices, std::vector<std::string>{"lane:0 (test)"});
   }
 }
 
-// Few images wait: workers are idle, but no further lane would help.
+// Few images are left: workers are idle, but a further lane would not help.
 TEST_F(FurtherLanes, AreNotStartedForTheLastImages) {
   EXPECT_EQ(run({{.image_ms = 100}, {}}, 20ms, false, "gray", 6), std::vector<std::string>{"lane:0 (test)"});
 }
@@ -315,8 +314,8 @@ TEST_F(FurtherLanes, WithoutAnyThreadTheBatchEnds) {
 }
 
 TEST_F(FurtherLanes, WithoutAnyThreadWorkersThatHelpDoAll) {
-  for (const std::int64_t start_pixels : {0, 1}) {  // started by the finder, and by a worker
-    // Helping workers may have done all before the lanes are found: then once more.
+  for (const std::int64_t start_pixels : {0, 1}) {  // started by the finder, then by a worker
+    // Assisting workers may finish everything before the lanes are found; then the test tries again.
     Ended ended = end_of({{}, {}}, 1h, true, "gray", starter(1, 100), start_pixels);
     for (int again = 0; again < 20 && ended.notes.empty(); ++again)
       ended = end_of({{}, {}}, 1h, true, "gray", starter(1, 100), start_pixels);

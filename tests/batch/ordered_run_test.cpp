@@ -1,4 +1,4 @@
-// Parts begun and ended in order, with any number of threads and slots, and whatever step fails.
+// Parts that begin and end in order, with any number of threads and slots, and a failure in any step.
 #include "pipeline/host/ordered_run.h"
 
 #include <atomic>
@@ -17,9 +17,9 @@ struct Seen {
   std::string error;
 };
 
-// Runs `parts` parts; the given step of part `bad` throws.
+// Runs `parts` parts; step `bad_step` of part `bad` throws.
 void run_parts(HostThreads& threads, std::size_t slots, int parts, char bad_step, int bad, Seen& seen) {
-  std::vector<int> part_of(slots, -1);  // none: the slot is free
+  std::vector<int> part_of(slots, -1);  // -1: the slot is free
   std::vector<char> worked(static_cast<std::size_t>(parts), 0);
   int next = 0;
   const auto step = [&](char name, int part) {

@@ -1,5 +1,5 @@
-// The library leaves the process that uses it as it was: a batch, a runner and files in one call change
-// nothing that other code of the process sees.
+// The library leaves its process unchanged: a batch, a runner and files in one call change nothing that other
+// code of the process can see.
 #include <array>
 #include <cfenv>
 #include <clocale>
@@ -67,14 +67,14 @@ std::string file_mode_mask() {
   return std::to_string(mask);
 }
 
-// Whether malloc takes a block from its heap, and not as a mapping of its own, once it has given back a
-// larger one: with M_MMAP_THRESHOLD set, it no longer learns from that.
+// Whether malloc takes a block from its heap, not as a separate mapping, after it has freed a larger one.
+// Once M_MMAP_THRESHOLD is set, malloc no longer adapts in this way.
 bool malloc_learns() {
   constexpr std::size_t kLarge = std::size_t{8} << 20, kSmaller = std::size_t{4} << 20;
   void* const large = std::malloc(kLarge);
   EXPECT_NE(large, nullptr);
   std::free(large);
-  ::malloc_trim(0);  // what is free in the heap would be taken first
+  ::malloc_trim(0);  // otherwise free heap memory would be reused first
   const auto mappings = ::mallinfo2().hblks;
   void* const smaller = std::malloc(kSmaller);
   EXPECT_NE(smaller, nullptr);
@@ -125,7 +125,7 @@ TEST_F(ProcessState, IsTheSameAfterARunnerAndFiles) {
   EXPECT_EQ(process_state(), before);
 }
 
-// What the program sets for itself is seen by these tests.
+// These tests detect the settings that the program changes for itself.
 TEST(ProcessStateItself, ShowsChanges) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   EXPECT_TRUE(malloc_learns());

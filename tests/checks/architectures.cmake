@@ -1,4 +1,4 @@
-# The list of compute capabilities that each toolkit compiles for. Run by cmake -P.
+# The compute capabilities chosen for each CUDA toolkit. Run by cmake -P.
 include(${CMAKE_CURRENT_LIST_DIR}/../../kernels/architectures.cmake)
 function(expect toolkit_version expected)
   imgpipe_cuda_architectures(${toolkit_version} chosen)

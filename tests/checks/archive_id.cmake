@@ -1,5 +1,5 @@
-# What an unpacked `git archive` calls itself, though it lies in another repository. Run by cmake -P with SOURCE, WORK
-# (a directory to make, in which git would find a repository) and PYTHON.
+# The version that an unpacked `git archive` reports, even inside another repository. Run by cmake -P with SOURCE,
+# PYTHON and WORK (a directory to make, in which git would find a repository).
 if(NOT EXISTS ${SOURCE}/.git)
   message("SKIPPED: no git checkout")
   return()
@@ -23,7 +23,7 @@ function(expect expected)
   endif()
 endfunction()
 expect(9.8.7.dev0+g${commit})
-# What scikit-build-core calls.
+# The version that scikit-build-core reads.
 file(STRINGS ${SOURCE}/CMakeLists.txt base REGEX "^project\\(imgpipe VERSION ")
 string(REGEX MATCH "[0-9.]+" base "${base}")
 execute_process(COMMAND ${PYTHON} -c "import imgpipe_version; print(imgpipe_version.dynamic_metadata('version'))"
@@ -37,7 +37,7 @@ file(WRITE ${WORK}/archive/app/archive_id.txt "commit ${commit}0123\ndate 2026-0
 expect(9.8.7)
 file(WRITE ${WORK}/archive/app/archive_id.txt "commit ${commit}0123\ndate 2026-01-02\ntags HEAD -> v9.8.7, v9.8.7")
 expect(9.8.7.dev0+g${commit})
-# Copied without git.
+# A copy without git.
 file(COPY_FILE ${SOURCE}/app/archive_id.txt ${WORK}/archive/app/archive_id.txt)
 expect(9.8.7.dev0)
 file(REMOVE ${WORK}/archive/app/archive_id.txt)

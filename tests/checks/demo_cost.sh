@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Time and disk of ./run demo on a fresh machine without CUDA: clones HEAD, runs it there without a compiler cache, and
-# prints the sentence that README.md has about it.
+# Measures time and disk of ./run demo on a fresh machine without CUDA: clones HEAD, runs it there without a compiler
+# cache, and prints the sentence about it in README.md.
 #
 #   demo_cost.sh [--write]    --write replaces the sentence in README.md
 #
-# The packages must be installed; nothing else should run meanwhile.
+# The packages must be installed, and nothing else should run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 clone=$(mktemp -d)

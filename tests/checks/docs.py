@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""README and docs/ against the program and the tree; comments against the tree; lengths of lines.
+"""Checks README and docs/ against the program and the tree, comments against the tree, and the lengths of lines.
 
-    docs.py IMGPIPE     exit 1 and a line for everything that is not so
-    docs.py --check     tries itself on pages that are wrong
+    docs.py IMGPIPE     exit 1 and a line for each problem
+    docs.py --check     tests itself on wrong pages
 
-What it holds is said above each check. Standard library only.
+The docstring of each check says what it requires. Standard library only.
 """
 import fnmatch
 import json
@@ -27,7 +27,7 @@ FLOORS = "app|docs|images|kernels|lab|pipeline|tests"
 # ---- Markdown ----------------------------------------------------------------------------------------
 
 def code_of(page):
-    """The page's code: (blocks' lines, with continued ones joined; spans)."""
+    """The page's code: (lines of blocks, with continuation lines joined; spans)."""
     blocks = re.findall(r"^```[^\n]*\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     lines = [line for block in blocks for line in re.sub(r"\\\n\s*", " ", block).splitlines()]
     rest = re.sub(r"^```.*?^```", "", page, flags=re.MULTILINE | re.DOTALL)
@@ -35,7 +35,7 @@ def code_of(page):
 
 
 def anchors_of(page):
-    """What links into the page may name, as GitHub makes it of headings."""
+    """The anchors that links into the page may use, as GitHub derives them from headings."""
     found, text = set(), re.sub(r"^```.*?^```", "", page, flags=re.MULTILINE | re.DOTALL)
     for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
         plain = re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
@@ -68,7 +68,7 @@ def options_in(text):
 
 
 def calls_of(code):
-    """(command, options) of every imgpipe call in a line of code, and ("", options) of options that stand alone."""
+    """(command, options) of every imgpipe call in a line of code; (None, options) of options without a call."""
     for part in re.split(r"[|;&'()]+", code):
         words = part.strip().lstrip("$ ").split()
         if words and os.path.basename(words[0]) == "imgpipe":
@@ -79,17 +79,17 @@ def calls_of(code):
 
 
 def option_complaints(name, page, helps):
-    """Every option of a call of imgpipe is one of that command; one that stands alone is one of some command."""
+    """Every option of an imgpipe call belongs to that command; one without a call belongs to some command."""
     lines, spans = code_of(page)
     for command, options in (call for code in lines + spans for call in calls_of(code)):
         known = set().union(*helps.values()) if command is None else helps[command]
         for option in options:
-            if option.replace("colour", "color") not in known:  # the program takes both
+            if option.replace("colour", "color") not in known:  # the program accepts both spellings
                 yield f"{name}: {option} is no option of {COMMANDS[command or '']}"
 
 
 def missing_options(name, page, helps):
-    """Every option that --help shows is on the page."""
+    """Every option in --help is on the page."""
     lines, spans = code_of(page)
     shown = set(options_in(" ".join(lines + spans)))
     for command, options in helps.items():
@@ -100,13 +100,13 @@ def missing_options(name, page, helps):
 # ---- the tree ----------------------------------------------------------------------------------------
 
 def map_rows(page):
-    """The paths of the map: the first code block behind "## The map"."""
+    """The paths of the map: the first code block after "## The map"."""
     block = re.search(r"^## The map$.*?^```\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     return re.findall(r"^(\S+)(?: |$)", block.group(1), re.MULTILINE) if block else []
 
 
 def map_complaints(page, files):
-    """What the map names is there; every room of a floor, but for the stages' own, is on the map."""
+    """Every path on the map exists; every second-level directory, except in kernels/, is on the map."""
     rows = map_rows(page)
     if not rows:
         yield f"{MAP}: there is no map"
@@ -121,7 +121,7 @@ def map_complaints(page, files):
 
 
 def comments_of(name, text):
-    """(number, comment) of each line that has one; of a page its code spans and blocks, of which paths are read."""
+    """(number, comment) of each line with a comment; for a page, its code spans and blocks, which may hold paths."""
     mark = r"//(.*)" if name.endswith(SOURCES) else r"(?:^|\s)#(.*)"
     for number, line in enumerate(text.splitlines(), 1):
         if name.endswith(".md"):
@@ -131,7 +131,7 @@ def comments_of(name, text):
 
 
 def stale_complaints(name, text, files, foreign):
-    """Comments name files that are there, headings that are there, and no document that is not."""
+    """Comments name only existing files, headings and documents."""
     names = {os.path.basename(file) for file in files}
     for number, comment in comments_of(name, text):
         for path in re.findall(r"(?<![\w/.~<$}*-])[\w*][\w./*-]*\.(?:h|cpp|cu|cuh|py|sh|md)\b(?![\w/(])", comment):
@@ -148,7 +148,7 @@ def stale_complaints(name, text, files, foreign):
 
 
 def heading_complaints(name, text, pages):
-    """A comment that names a page and, in quotes, a heading, names one that is there."""
+    """A comment that names a page with a quoted heading names an existing heading."""
     for page, heading in re.findall(r'\b(README|docs/\w+\.md),? (?:section )?"([^"\n]+)"', text):
         page = "README.md" if page == "README" else page
         if not re.search(rf"^#+ {re.escape(heading)}$", pages.get(page, ""), re.MULTILINE):
@@ -167,7 +167,7 @@ def size_complaints(size):
 
 
 def variant_complaints(name, page, count, ladders):
-    """The lab's page names every ladder, and says how many variants there are."""
+    """The lab's page names every ladder and the number of variants."""
     said = re.findall(r"(\d+) variants in all", page)
     if said != [str(count)]:
         yield f"{name}: says {said} variants in all, imgpipe bench --list names {count}"
@@ -184,7 +184,7 @@ def read(name):
 
 
 def tree():
-    """Every file of the project: those at its top, and those in the folders that the map begins with."""
+    """Every file of the project: those at its top, and those in the directories that the map begins with."""
     tops = sorted({row.split("/")[0] for row in map_rows(read(MAP))})
     files = {entry.name for entry in os.scandir(ROOT) if entry.is_file()}
     for top in tops:
@@ -195,7 +195,7 @@ def tree():
 
 
 def helps_of(program):
-    """The options of each command, as its --help lists them."""
+    """The options of each command, as listed by its --help."""
     helps = {}
     for command in COMMANDS:
         shown = subprocess.run([program, *command.split(), "--help"], check=True, capture_output=True, text=True,
@@ -207,7 +207,7 @@ def helps_of(program):
 
 
 def variants_of(program):
-    """How many variants the lab has, and the names of its ladders, as --stage takes them."""
+    """The number of the lab's variants, and the names of its ladders, as --stage accepts them."""
     shown = subprocess.run([program, "bench", "--list", "--format", "json"], check=True, capture_output=True, text=True)
     rows = json.loads(shown.stdout)["tables"][0]["rows"]
     return len(rows), {row["stage"].split(",")[0] for row in rows}
@@ -237,7 +237,7 @@ def complaints(program):
 
 
 def check():
-    """Every check finds what is wrong, and nothing in what is right."""
+    """Every check finds each problem, and none in correct text."""
     files = {"README.md", "docs/a.md", "app/main.cpp", "app/jobs/glob.cpp", "tests/x_test.cpp"}
     pages = {"README.md": "# Top\n", "docs/a.md": "# A b\n## C, d: `e`\n## C d e\n```\n## no\n```\n"}
     helps = {"": {"--cpu", "--help"}, "bench": {"--stage", "--help"}, "synth": set(), "devices": {"--json"}}

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Every option of every command, shown by a line that is run, and docs/every-option.md made of the same rows.
+"""Shows every option of every command by a line that is run, and makes docs/every-option.md from the same rows.
 
-    every_option.py IMGPIPE            runs all rows; exit 1 and a line for everything that is not so
-    every_option.py IMGPIPE --write    writes docs/every-option.md anew, and runs nothing
-    every_option.py --check            tries itself on tables and rows that are wrong
+    every_option.py IMGPIPE            runs all rows; exit 1 and a line for each problem
+    every_option.py IMGPIPE --write    rewrites docs/every-option.md, and runs nothing
+    every_option.py --check            tests itself on wrong tables and rows
 
-The rows are in option_rows/. Which options there are says the program (its completions for bash); an option, letter
-or other name without a row is an error, and so is a row of an option that is not there, and an exit code that the
-command's man page does not name. Standard library only.
+The rows are in option_rows/. The program lists its options (in its completions for bash). An option, letter or alias
+without a row is an error. So are a row of an unknown option and an exit code that is not on the command's man page.
+Standard library only.
 """
 import concurrent.futures
 import dataclasses
@@ -29,7 +29,7 @@ COLUMNS = 120
 # ---- what there is -----------------------------------------------------------------------------------
 
 def commands_and_flags(path, folder):
-    """{command: its flags}, the main job being ""."""
+    """{command: its flags}; the main command is ""."""
     line = ('source <(imgpipe docs bash); for command in "" $_imgpipe_commands; do '
             'echo "$command:$(_imgpipe_flags "$command")"; done')
     shown = Outcome(folder, path, line)
@@ -42,14 +42,14 @@ def commands_and_flags(path, folder):
 
 
 def documented_exits(path, folder, command):
-    """The exit codes that its man page names."""
+    """The exit codes on the command's man page."""
     page = Outcome(folder, path, f"imgpipe docs man {command}").out
     section = re.search(r"\.SH EXIT STATUS\n(.*?)\.SH ", page, re.DOTALL).group(1)
     return {int(code) for item in re.findall(r"^\\fB([\d, ]+)\\fR$", section, re.MULTILINE) for code in item.split(",")}
 
 
 def coverage_complaints(there, all_rows):
-    """Every flag has a row, every row a flag that is there and that stands in its line."""
+    """Every flag has a row; every row has a known flag, which its line contains."""
     for command in sorted(set(all_rows) - set(there)):
         yield f"rows of a command that there is not: {command}"
     for command, flags in there.items():
@@ -76,7 +76,7 @@ def copy_inputs(made, folder):
 
 
 def trial(path, made, number, row, flag):
-    """(the exit code, what is wrong or None) of one row, in a folder of its own."""
+    """(exit code, problem or None) of one row, run in its own directory."""
     folder = os.path.join(os.path.dirname(made), str(number))
     copy_inputs(made, folder)
     line = row.line.replace("{}", flag)
@@ -159,7 +159,7 @@ def page_complaints(text):
 
 
 def check():
-    """What is wrong with a table is found, and so is a row that is not so."""
+    """Errors in a table are found, and so is a row whose check fails."""
     row = Row("-q --quiet", "imgpipe info a {}", "nothing", lambda r: r.out == "")
     there = {"info": ["-q", "--quiet"]}
     assert not list(coverage_complaints(there, {"info": [row]}))

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# The scripts of examples/cluster/, as far as that goes without their engines: bash reads them, and shellcheck, where it
-# is installed, finds nothing; every file says how a GPU is asked for, goes on where it ended and
-# writes a report; numbers that stand in a file twice are the same.
+# Checks the scripts of examples/cluster/ without their engines: bash parses them, shellcheck (if installed) reports
+# nothing, every file explains how to request a GPU, resumes, and writes a report, and repeated numbers agree.
 #
-#   tests/checks/examples.sh     exit 1 and a line for everything that is not so
+#   tests/checks/examples.sh     exit 1 and a line for each problem
 set -euo pipefail
 cd "$(dirname "$0")/../../examples/cluster"
 wrong=0
@@ -27,7 +26,7 @@ for file in array.sbatch kubernetes.yaml Snakefile main.nf parallel.sh hyperqueu
   grep -q -- '--skip-existing' "$file" || complain "$file: would do again what is done"
   grep -q -- '--report' "$file" || complain "$file: writes no report"
 done
-# What stands twice in a file is the same.
+# Numbers that appear twice in a file must be equal.
 pairs() { # FILE FIRST SECOND: expressions of sed that give a number each
   local first second
   first=$(sed -nE "$2" "$1") second=$(sed -nE "$3" "$1")

@@ -14,13 +14,13 @@ fi
 cmake --preset fuzz >/dev/null
 cmake --build --preset fuzz --target "${fuzzers[@]/#/fuzz_}" tiff_seeds
 
-# One fuzzer, its output in build/fuzz/output/NAME.
+# Runs one fuzzer, with its output in build/fuzz/output/NAME.
 fuzz() {
   local name=$1 corpus=build/fuzz/corpus_$1 seeds=()
   mkdir -p "$corpus"
   [ -d "tests/fuzz/seeds/$name" ] && seeds=("tests/fuzz/seeds/$name")
   if [[ "$name" =~ ^(decode|info)$ ]]; then
-    # libFuzzer reads a seed folder flat, and large seeds slow it down.
+    # libFuzzer does not search seed directories recursively, and large seeds slow it down.
     find "${IMGPIPE_CORPUS:-/nonexistent}" -type f -size -8k -exec cp -n {} "$corpus" \; 2>/dev/null || true
   fi
   [[ "$name" =~ ^(info|tiff)$ ]] && build/fuzz/tests/tiff_seeds "$corpus"
@@ -32,7 +32,7 @@ export -f fuzz
 export seconds
 rm -rf build/fuzz/output
 mkdir build/fuzz/output
-# As many at once as there are processors.
+# One fuzzer per processor at a time.
 failed=0
 printf '%s\n' "${fuzzers[@]}" |
   xargs -P "$(nproc)" -I{} bash -c 'set -euo pipefail; fuzz {}' || failed=1

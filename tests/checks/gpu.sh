@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Everything that needs a GPU, in one go: build for its architecture, the whole suite with the GPU required,
-# compute-sanitizer on the awkward shapes, then the timings of docs/measured.md.
+# Runs everything that needs a GPU: a build for its architecture, the whole suite with the GPU required,
+# compute-sanitizer on awkward shapes, then the timings of docs/measured.md.
 #   gpu.sh [all|test|sanitize|bench|lab|batch]...   [CMAKE_OPTIONS in the environment]
 set -uo pipefail
 cd "$(dirname "$0")/../.."
@@ -17,8 +17,8 @@ if wants test; then
   [ "${PIPESTATUS[0]}" = 0 ] || failed=1
 fi
 
-# sanitize SECONDS TOOL PROGRAM FILTER: the tests of a program that the filter takes, under a tool of compute-sanitizer.
-# A filter that takes none, or whose tests are all skipped, fails.
+# sanitize SECONDS TOOL PROGRAM FILTER: runs a program's tests under a tool of compute-sanitizer. A filter that matches
+# no test, or only skipped ones, fails.
 sanitize() {
   echo "== compute-sanitizer $2, $3 $4"
   local output status
@@ -30,14 +30,14 @@ sanitize() {
 }
 
 if wants sanitize; then
-  # The rungs of the lab, but for other people's libraries; and for the one that races on purpose.
+  # The lab's variants, except other libraries' and, for racecheck, the one that races on purpose.
   rungs='*Ladder.Contents/cuda*:*Ladder.ALargerImage/cuda*-*npp*:*cub*'
   for tool in memcheck racecheck initcheck synccheck; do
     [ $tool = racecheck ] && skip=':*non_atomic*' || skip=
     for case in ManySeeds StridesAndMisalignment; do
       sanitize 150 $tool pixels_tests "*$case/cuda*-*_16_bits"
     done
-    # Of 16 bits a sample. What walks over 65,536 bins is slowed down most: those have tiny cases of their own.
+    # 16-bit samples. Kernels that walk 65,536 bins are slowed down most, so they have tiny cases of their own.
     walkers='*cuda_threshold*:*cuda_hist*:*cuda_contrast*:*cuda_equalize*:*cuda_clahe*'
     sanitize 300 $tool pixels_tests "*StridesAndMisalignment/cuda*_16_bits-$walkers"
     for case in Hist16 Equalize16; do sanitize 150 $tool cuda_tests "Cuda$case.ATinyImage"; done
@@ -61,7 +61,7 @@ fi
 if wants bench; then
   folder=$(mktemp -d)
   trap 'rm -rf "$folder"' EXIT
-  # Its status carries a failure, because in a pipeline it runs in a shell of its own.
+  # Reports failure by its exit status, because in a pipeline it runs in a subshell.
   run() { echo "== imgpipe $*"; "$build/imgpipe" "$@"; }
   for pattern in photo constant:77 colors:2 noise; do
     "$build/imgpipe" synth "$folder/$pattern.ppm" --pattern "$pattern" --size 8773x5352
@@ -97,7 +97,7 @@ print('spans cover', r['span_union_ms'] / r['wall_ms'])"
   fi
 fi
 if wants lab; then
-  # What docs/measured.md shows: each command's table as NAME.md and its plot as NAME.svg.
+  # The tables and plots in docs/measured.md: each command's table as NAME.md and its plot as NAME.svg.
   results=${OUT:-$build}/lab
   mkdir -p "$results"
   lab() {

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Every header compiles alone: those that no .cpp includes first, which the release build compiles so.
+# Checks that every header compiles alone, if no .cpp includes it first (those compile alone in the release build).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 check() {
-  # Outside a build of its own Highway takes single numbers for vectors, unless a target is named.
+  # Outside a real build, Highway treats single numbers as vectors unless a target is named.
   local target=
   [[ $1 == *-inl.h && $(uname -m) == x86_64 ]] && target=-mssse3
   printf '#include "%s"\n' "$1" |
@@ -11,7 +11,7 @@ check() {
     { echo "headers: $1 does not stand alone" >&2; exit 255; }
 }
 export -f check
-# Headers that need CUDA's are checked where nvcc is.
+# Headers that need CUDA's are checked only if nvcc is installed.
 headers=$(git ls-files -co --exclude-standard '*.h')
 flags=()
 if nvcc=$(command -v nvcc); then
@@ -21,7 +21,7 @@ else
   echo "headers: nvcc is not installed, those that include CUDA's are skipped"
 fi
 export CUDA_FLAGS="${flags[*]-}"
-# What only one kind of build compiles is no proof for the other.
+# Files that only one kind of build compiles prove nothing about the other.
 mapfile -t sources < <(git ls-files -co --exclude-standard '*.cpp' ':!*no_cuda.cpp' ':!pipeline/cuda/*.cpp')
 first=$(awk 'FNR == 1 { found = 0 } !found && /^#include/ { found = 1; print $2 }' "${sources[@]}" | tr -d '"')
 all=$(wc -w <<<"$headers")

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Includes point down only: from layer to layer, and in one direction inside a layer. Libraries stay where they belong.
 
-    includes.py            exit 1 and a line for every include that points elsewhere
+    includes.py            exit 1 and a line for each wrong include
     includes.py --graph    prints which module includes which, and how often
-    includes.py --check    tests itself on includes that are wrong
+    includes.py --check    tests itself on wrong includes
 
-A module is a directory; at the top of app/, where entry points and what all commands use stand together, it is a header
-with its source.
+A module is a directory. At the top of app/, which holds entry points and code for all commands, it is a header with
+its source.
 Standard library only.
 """
 import collections
@@ -18,7 +18,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PRODUCT = ("app", "lab", "pipeline", "kernels", "images")
 
-# What the files of a directory may include of other layers; the longest name that fits counts.
+# The layers that files of a directory may include; the longest matching name counts.
 ALLOWED = {
     "images": (),
     "kernels": ("images",),
@@ -30,7 +30,7 @@ ALLOWED = {
 }
 
 KERNELS = r"^(lab/)?kernels/"
-# Where a pattern may not occur: (pattern, files in which it is looked for, files of those in which it may be, why).
+# Forbidden patterns: (pattern, files to search, exempt files, reason).
 FORBIDDEN = [
     (r'^\s*#\s*include "(\.|[^/]+$)', r"^(app|lab|pipeline|kernels|images|tests)/", r"^lab/bench/templates/",
      "paths are written from the top of the tree"),
@@ -110,7 +110,7 @@ def operator_complaints(includes):
 
 
 def graph_of(includes):
-    """{(module, module): includes} of modules in one layer."""
+    """{(module, module): includes} between modules of one layer."""
     edges = collections.defaultdict(list)
     for one in includes:
         pair = module_of(one.file), module_of(one.path)
@@ -120,7 +120,7 @@ def graph_of(includes):
 
 
 def reachable(edges):
-    """{module: all modules that it includes, over others too}."""
+    """{module: all modules that it includes, directly or indirectly}."""
     direct = collections.defaultdict(set)
     for start, end in edges:
         direct[start].add(end)
@@ -158,7 +158,7 @@ def listed(lines):
 
 
 def cycle_text(edges):
-    """The shortest cycle; the includes of which there are fewest come first."""
+    """The shortest cycle, beginning with the pair of modules that has the fewest includes."""
     cycle = shortest_cycle(edges)
     pairs = sorted(zip(cycle, cycle[1:]), key=lambda pair: len(edges[pair]))
     return "\n".join([f"cycle: {' -> '.join(cycle)}", *(listed(edges[pair]) for pair in pairs)])

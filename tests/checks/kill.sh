@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# Kills a batch at random moments and runs it again: nothing is lost, nothing is left.
+# Kills a batch at random moments and runs it again: no output is lost, no temporary file left.
 #
 #   tests/checks/kill.sh IMGPIPE [KILLS [SEED]]      200 kills, seed 1
 #
-# 300 images. Each time the batch is killed (SIGKILL) at a moment between its beginning and the end of an undisturbed
-# run, begun again with --skip-existing, and every output is compared with the undisturbed run's; nothing else may be
-# there.
+# 300 images. Each round kills (SIGKILL) the batch at a moment within the duration of an undisturbed run, runs it again
+# with --skip-existing, and compares every output with the undisturbed run's. No other file may remain.
 set -euo pipefail
 imgpipe=$(realpath "${1:?kill.sh: name the imgpipe program}")
 kills=${2:-200}

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The installed library, as another program finds it:
+# Checks the installed library from another program's view:
 #
 #   library.sh BUILD [CMAKE OPTION...]
 #
-# Installs BUILD into a folder of its own, compiles all installed headers there, builds examples/library with
-# find_package(imgpipe) and holds what it writes against the installed program's, sample for sample.
+# Installs BUILD into a temporary directory, compiles all installed headers there, builds examples/library with
+# find_package(imgpipe), and compares its output with the installed program's, sample for sample.
 set -euo pipefail
 source=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd)
@@ -17,7 +17,7 @@ cp -r "$work/prefix/share/doc/imgpipe/examples/library" "$work/source"
 cmake -S "$work/source" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_PREFIX_PATH="$work/prefix" "$@" >/dev/null
 cmake --build "$work/build" >"$work/log" || { cat "$work/log"; exit 1; }
-# Neither the sources nor the build's own tree must have served; $work lies in that and may be named.
+# The build must not use the source tree or the build tree, apart from $work, which lies in the latter.
 for folder in images kernels pipeline; do
   [ -d "$source/$folder" ] || { echo "library: $source/$folder, which must not serve, is no folder" >&2; exit 1; }
 done
@@ -40,7 +40,7 @@ for input in 8 16; do
   for ending in png tif; do
     "$program" $input.png program.$ending --metadata strip --overwrite >program.txt
     "$example" $input.png example.$ending >example.txt
-    # The program's mark names the input; a stream has a plain mark.
+    # The program's mark names the input; piping removes the name, because a stream has a plain mark.
     for maker in program example; do
       "$program" - - --stages none --format ppm -q <$maker.$ending >$maker.ppm
     done

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The .deb of a build, in a bare system of this machine's release:
+# Tests a build's .deb packages in a bare system of this machine's release:
 #
 #   package.sh BUILD
 #
-# Makes the packages, installs imgpipe there with its dependencies, runs it, holds its output against the build's own
-# program, byte for byte, installs imgpipe-bench, and removes both. Says SKIPPED, and ends with 77, only where this is
-# not root, mmdebstrap and debootstrap are missing, the mirror of this machine's own package sources is not reachable,
-# or a container forbids chroot or mounts. Anything else that goes wrong is a failure.
+# Makes the packages, installs imgpipe there with its dependencies, runs it, compares its output with the build's own
+# program byte for byte, installs imgpipe-bench, and removes both. Prints SKIPPED and exits with 77 only without
+# dpkg-shlibdeps, root, a bootstrap tool (mmdebstrap or debootstrap) or access to the mirror of this machine's package
+# sources, or in a container that forbids chroot or mounts. Any other problem is a failure.
 set -euo pipefail
 build=$(cd "$1" && pwd)
 skip() { echo "package: SKIPPED: $*"; exit 77; }
@@ -36,7 +36,7 @@ done
 for file in bin/imgpipe share/doc/imgpipe/{copyright,README.md,LICENSE,changelog.Debian.gz,docs/options.md}; do
   grep -q " \./usr/$file\$" <<<"$contents" || fail "usr/$file is not in it"
 done
-# Permissions do not depend on the umask of the checkout or of cpack.
+# Permissions must not depend on the umask of the checkout or of cpack.
 for file in "$build"/packages/*.deb; do
   odd=$(dpkg-deb -c "$file" | grep -vE '^(-rw-r--r--|-rwxr-xr-x|drwxr-xr-x|lrwxrwxrwx) ' || true)
   [ -z "$odd" ] || fail "permissions in $(basename "$file"): $odd"
@@ -46,7 +46,7 @@ for file in bin/imgpipe libexec/imgpipe/imgpipe-bench lib/libimgpipe_pipeline.a 
   share/doc/imgpipe/README.md; do
   grep -q "^imgpipe-[^/]*/$file\$" <<<"$contents" || fail "$file is not in the tarball"
 done
-# The lab's kernels, the text of sources and loaders of other libraries are in the lab alone.
+# Only the lab contains the lab's kernels, the text of sources, and loaders of other libraries.
 of_the_lab='#include "|lab/kernels/|libnvjpeg|libnpp'
 unpacked=$(mktemp -d "$build/unpacked.XXXXXX")
 dpkg-deb -x "$package" "$unpacked"
@@ -55,7 +55,7 @@ found=$(grep -aoE "$of_the_lab" "$unpacked/usr/bin/imgpipe" | sort -u || true)
 grep -qaE "$of_the_lab" "$unpacked/usr/libexec/imgpipe/imgpipe-bench" || fail "imgpipe-bench has no sources"
 rm -rf --one-file-system "$unpacked"
 [ -z "$found" ] || fail "the program has parts of the lab: $found"
-# Of the folder that it was built in nothing is left, nor of another one whose objects ccache has given.
+# No file may name the build directory, or another one whose objects came from ccache.
 source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt")
 for kind in deb tar.gz; do
   unpacked=$(mktemp -d "$build/unpacked.XXXXXX")
@@ -86,12 +86,12 @@ command -v mmdebstrap >/dev/null || command -v debootstrap >/dev/null ||
 work=$(mktemp -d "$build/package.XXXXXX")
 trap 'rm -rf --one-file-system "$work"' EXIT
 
-# What a container may forbid.
+# Containers may forbid these.
 reason=$(chroot / true 2>&1) || skip "chroot is forbidden here: $reason"
 # shellcheck disable=SC2016
 reason=$(unshare --mount sh -c 'mount --bind "$1" "$1"' sh "$work" 2>&1) || skip "mounts are forbidden here: $reason"
 
-# The machine's own package sources, as far as they are of its release: a local mirror, and universe, among them.
+# The machine's package sources for its release, including a local mirror and universe.
 sources=()
 for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
   if [ -e "$file" ] && grep -v '^#' "$file" | grep -qw "$VERSION_CODENAME"; then sources+=("$file"); fi

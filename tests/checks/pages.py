@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The pages of imgpipe (--report FILE.html, bench --html) against the JSON of the same run.
+"""Compares the HTML pages of imgpipe (--report FILE.html, bench --html) with the JSON of the same run.
 
-    pages.py IMGPIPE              their structure and their numbers, read by a parser
-    pages.py IMGPIPE --browser    the same text as Chromium shows it; that no label hides another, none is cut and
-                                  nothing sticks out, light and dark, 400 and 1600 pixels wide. Exit 77 without Chromium
+    pages.py IMGPIPE              checks structure and numbers with a parser
+    pages.py IMGPIPE --browser    checks the pages in Chromium: the same text, no label hidden by another or cut off,
+                                  no overflow; light and dark, 400 and 1600 pixels wide. Exit 77 without Chromium
 
-Standard library only. PAGES_FOLDER=FOLDER keeps the pages and their pictures there.
+Standard library only. PAGES_FOLDER=FOLDER keeps the pages and their screenshots there.
 """
 import html.parser
 import json
@@ -24,7 +24,7 @@ VOID = {"meta", "img", "link", "br"}
 
 
 class Page(html.parser.HTMLParser):
-    """Elements in order, whether they are closed rightly, and tables by caption."""
+    """Elements in order, errors in their nesting, and tables by caption."""
 
     def __init__(self, text):
         super().__init__()
@@ -54,7 +54,7 @@ class Page(html.parser.HTMLParser):
             self.cell = [attributes.get("data-value"), ""]
 
     def handle_startendtag(self, tag, attributes):
-        self.tags.append((tag, dict(attributes)))  # of a drawing: <line .../>
+        self.tags.append((tag, dict(attributes)))  # in a drawing: <line .../>
 
     def handle_endtag(self, tag):
         if not self.open or self.open[-1] != tag:
@@ -73,7 +73,7 @@ class Page(html.parser.HTMLParser):
             self.cell[1] += data.strip()
 
     def rows_of(self, *keys):
-        """Of the table that has these keys: a dictionary a row, numbers as programs get them."""
+        """The rows of the table with these keys, as dictionaries, with numbers as programs see them."""
         table = next(each for each in self.tables if set(keys) <= set(each["keys"]))
         rows = [dict(zip(table["keys"], row)) for row in table["rows"] if len(row) == len(table["keys"])][1:]
         return [{key: cell[1] if cell[0] is None else float(cell[0]) for key, cell in row.items()} for row in rows]
@@ -91,7 +91,7 @@ def run(program, folder, *arguments):
 
 
 def check_structure(name, text):
-    """Well-formed, whole in itself, with a title, a heading, a language and words for what is drawn."""
+    """Well-formed and self-contained, with a title, a heading, a language and labels of drawings."""
     page = Page(text)
     check(not page.faults, f"{name}: {page.faults[:3]}")
     tags = [tag for tag, _ in page.tags]
@@ -105,7 +105,7 @@ def check_structure(name, text):
     drawings = re.findall(r"<svg .*?</svg>", text, re.DOTALL)
     check(drawings, f"{name}: nothing is drawn")
     for drawing in drawings:
-        root = xml.fromstring(drawing)  # throws where it is not well-formed
+        root = xml.fromstring(drawing)  # raises unless it is well-formed
         check(root.get("role") == "img" and root.get("aria-label"), f"{name}: a drawing without a label")
         check(not re.search(r"\b(nan|inf)\b", drawing), f"{name}: a number that is none")
     return page
@@ -150,7 +150,7 @@ def refuse(program, folder, words, *arguments):
 
 
 def check_other_runs(program, folder):
-    """Through pipes, of odd images, without counts; and what has no page."""
+    """Through pipes, odd images, without counts; and runs without a page."""
     for size, channels, depth, stages in (("1x1", "1", "8", "hist,contrast"), ("997x1", "4", "16", "smooth"),
                                           ("3x700", "3", "16", "contrast,smooth"), ("64x64", "2", "8", "gray")):
         run(program, folder, "synth", "odd.png", "--pattern", "noise", "--size", size, "--channels", channels,
@@ -180,7 +180,7 @@ def check_other_runs(program, folder):
 
 
 def check_hostile_names(program, folder):
-    """The page of a file of any name is UTF-8 without control characters, and bash takes its command back."""
+    """The page of a file with any name is UTF-8 without control characters, and bash parses its command again."""
     for number, name in enumerate(HOSTILE_NAMES):
         path = os.fsencode(folder) + b"/" + name
         shutil.copy(f"{folder}/source.png".encode(), path)
@@ -265,7 +265,7 @@ def chromium(folder, width, dark, *arguments):
 
 
 def look(folder, name, pictures, widths=(400, 1600)):
-    """The page in frames of two widths, light and dark: Chromium's own window is no narrower than 500 pixels."""
+    """Shows the page in frames of two widths, light and dark: Chromium's window cannot be narrower than 500 pixels."""
     with open(f"{folder}/{name}", encoding="utf-8") as file:
         text = file.read()
     check("Content-Security-Policy" in text, f"{name}: no policy")

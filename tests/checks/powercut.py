@@ -3,16 +3,16 @@
 
   tests/checks/powercut.py IMGPIPE [CUTS [SEED]] [--fs ext4|xfs]... [--scenario NAME]... [--folder FOLDER]
 
-CUTS (default 20) for each file system and scenario. A loop device holds a new ext4 or XFS; EXT4_IOC_SHUTDOWN (XFS has
-the same number) drops whatever is not on its disk, as a power failure does. Half of the cuts write the journal first,
-as if its timer had just ended; a third come after the batch has ended. After each cut the file system is mounted again:
-every output must be whole (or the older one), all must be there if the batch ended with 0, and the same command must
-make all outputs equal to those of an undisturbed run.
+CUTS (default 20) per file system and scenario. A loop device holds a new ext4 or XFS; EXT4_IOC_SHUTDOWN (the same
+number in XFS) drops everything that is not on its disk, like a power failure. Half of the cuts write the journal first,
+as if its timer had just expired; a third come after the batch has ended. After each cut the file system is mounted
+again. Every output must be complete (or the older one), all must exist if the batch ended with 0, and the same command
+must make all outputs equal to those of an undisturbed run.
 
 Scenarios: skip (--skip-existing), update (--update), over (new outputs replace complete older ones), pages (numbered
 files, --skip-existing). FOLDER (a temporary one by default) holds the images of the disks.
 
-Needs root, loop devices, mount, mkfs.ext4 and mkfs.xfs; exits with 77 and the reason where they are missing."""
+Needs root, loop devices, mount, mkfs.ext4 and mkfs.xfs; exits with 77 and the reason if one is missing."""
 import argparse
 import collections
 import contextlib
@@ -27,7 +27,7 @@ import tempfile
 import time
 
 IMAGES = 60
-DISK_BYTES = 400 << 20  # mkfs.xfs refuses less than 300 MB
+DISK_BYTES = 400 << 20  # mkfs.xfs needs at least 300 MB
 SHUTDOWN = 0x8004587D   # _IOR('X', 125, __u32)
 WRITE_JOURNAL, DROP_JOURNAL = 1, 2
 FILE_SYSTEMS = {"ext4": ["mkfs.ext4", "-q", "-F"], "xfs": ["mkfs.xfs", "-q", "-f"]}
@@ -52,7 +52,7 @@ def must(*command):
 
 
 def outputs_in(folder):
-    """The bytes of all files below a folder, by name; hidden ones are none of the outputs."""
+    """The bytes of all files below a directory, by name; hidden files are not outputs."""
     found = {}
     for parent, _, names in os.walk(folder):
         for name in names:
@@ -89,7 +89,7 @@ class Disk:
 
 
 class Scenario:
-    """The batch on a disk: what it runs, and what its outputs have to be."""
+    """The batch on a disk: its command, and its expected outputs."""
 
     def __init__(self, imgpipe, folder, disk, name):
         self.imgpipe, self.disk, self.name = imgpipe, disk, name
@@ -125,7 +125,7 @@ class Scenario:
         return ended
 
     def problems_after(self, ended, counts):
-        """What is wrong on the disk after the cut, and after the same command."""
+        """The problems on the disk after the cut, and after running the same command again."""
         there = outputs_in(self.out)
         incomplete = sorted(name for name, data in there.items()
                             if data != self.expected[name] and (self.name != "over" or data != self.old[name]))

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The Python module as `cmake --install BUILD --component python` puts it, which is what a wheel holds:
+# Checks the Python module as `cmake --install BUILD --component python` installs it, which is the contents of a wheel:
 #
 #   python_install.sh BUILD PYTHON IMGPIPE
 #
-# These files and no others, and what is imported from there makes the same bytes as the program.
+# Exactly these files are installed, and the imported module produces the same bytes as the program.
 set -euo pipefail
 build=$(cd "$1" && pwd) python=$2 program=$(realpath "$3")
 work=$(mktemp -d "$build/python_install.XXXXXX")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The Python module against the program, byte for byte, and what it does with arrays, threads and errors.
+"""Tests the Python module against the program, byte for byte, and with arrays, threads and errors.
 
-    python_module.py [--cuda] IMGPIPE    with the module's folder in PYTHONPATH
+    python_module.py [--cuda] IMGPIPE    with the module's directory in PYTHONPATH
 
---cuda: what needs a device, and nothing else. Exit 77 where that, numpy or Pillow is missing. The tests are in
+--cuda: only the tests that need a device. Exit 77 without a device (with --cuda), numpy or Pillow. The tests are in
 python_module_tests/.
 """
 import sys

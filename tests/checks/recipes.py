@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the commands of README's recipes and of docs/recipes.md, as they stand there, each page's in a folder of its own
-with small images of those names.
+"""Runs the commands of README's recipes and of docs/recipes.md unchanged, each page's in its own directory with small
+images of the names they use.
 
-    recipes.py IMGPIPE     exit 1 and the command where one fails
+    recipes.py IMGPIPE     exit 1 and the command if one fails
 
-A command for cuda may end with 3 where there is no device, and the lab refuses to run in a debug build. What sbatch
-would start is run as the first task of its array. Standard library only.
+A command for cuda may end with 3 without a device, and the lab refuses to run in a debug build. The command for sbatch
+is run as the first task of its array. Standard library only.
 """
 import os
 import re
@@ -18,12 +18,12 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 NO_DEVICE = 3
 
 
-FOLDERS = {"cells/": ("t00.tif", "t01.tif"), "scans/": ("p0.tif", "p1.jpg")}  # of others: photographs
+FOLDERS = {"cells/": ("t00.tif", "t01.tif"), "scans/": ("p0.tif", "p1.jpg")}  # of other directories: photographs
 COMMANDS = ("bench", "stats")
 
 
 def recipes():
-    """Each page with the lines of its commands: README's between the headings of the recipes and of the report."""
+    """Each page with its command lines; in README, those below the heading of the recipes."""
     for page in ("README.md", "docs/recipes.md"):
         with open(os.path.join(ROOT, page), encoding="utf-8") as file:
             text = file.read()
@@ -34,7 +34,7 @@ def recipes():
 
 
 def images_of(lines):
-    """What the commands read and none writes: files, and folders with images in them and below."""
+    """The inputs that no command writes: files, and directories with images in them and below."""
     calls = [words for words in map(shlex.split, lines) if words[:1] == ["imgpipe"]]
     written = {words[2] for words in calls if words[1] not in COMMANDS}
     names = {words[2 if words[1] == "stats" else 1] for words in calls if words[1] != "bench"} - written
@@ -43,7 +43,7 @@ def images_of(lines):
 
 
 def call_of(line, environment):
-    """The words to run, and their environment: sbatch's are those of what it wraps, in the array's first task."""
+    """The words to run, and their environment. For sbatch: those of the wrapped command, in the array's first task."""
     words = shlex.split(line)
     if words[0] != "sbatch":
         return words, environment
@@ -55,7 +55,7 @@ def call_of(line, environment):
 
 
 def run(program, page, lines):
-    """Whether all of them end as they should."""
+    """Whether all commands end as expected."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
     with tempfile.TemporaryDirectory() as folder:
         for image in images_of(lines):

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What imgpipe writes as JSON against docs/schemas/.
+"""Checks imgpipe's JSON output against docs/schemas/.
 
-    schemas.py IMGPIPE            exit 1 and a line for everything that is not so; 77: jsonschema is missing
-    schemas.py IMGPIPE --write    writes docs/schemas/ anew
+    schemas.py IMGPIPE            exit 1 and a line for each problem; 77: jsonschema is missing
+    schemas.py IMGPIPE --write    rewrites docs/schemas/
 
-docs/schemas/ is what "imgpipe docs schema" prints. Every schema is a valid one, and at least one real output is
-validated by it. To show that the schemas can fail, an output of every kind is changed in many ways (a key less, a key
-more, a value of another type, at every position), and each change must be rejected. The options in a report must be
-those that its digest is made of. Needs python3-jsonschema.
+docs/schemas/ holds the output of "imgpipe docs schema". Every schema is valid, and validates at least one real output.
+To show that the schemas can fail, an output of every kind is changed in many ways (a key removed, a key added, a value
+of another type, at every position), and each change must be rejected. The digest in a report must match the report's
+options. Needs python3-jsonschema.
 """
 import copy
 import hashlib
@@ -32,18 +32,18 @@ def path_of(name):
 
 
 def schema_files():
-    """Name to path, of every file."""
+    """{name: path} of every file."""
     return {name: path_of(name) for name in sorted(file.removesuffix(".schema.json") for file in os.listdir(SCHEMAS))}
 
 
 def printed_names(program):
-    """Those that the program prints, by the message that lists them."""
+    """The names that the program prints, from the message that lists them."""
     message = subprocess.run([program, "docs", "schema"], capture_output=True, text=True).stderr
     return re.search("one of (.*)", message)[1].replace(" or ", ", ").split(", ")
 
 
 def schemas():
-    """Name to validator, of every file."""
+    """{name: validator} of every file."""
     found = {}
     for name, path in schema_files().items():
         with open(path, encoding="utf-8") as file:
@@ -69,7 +69,7 @@ def write_schemas(program, imgpipe):
 
 
 def digest_of(report):
-    """Made of the options in the report, as docs/presets.md says."""
+    """The digest of the options in the report, as docs/presets.md describes it."""
     options = report["options"]
     output = report["output"]
     own = options["format"] or "own"
@@ -111,7 +111,7 @@ class Program:
         return self.run(*arguments, codes=codes).stdout
 
     def log(self, *arguments, codes=(0,)):
-        """The lines of its stderr, with --log-format json."""
+        """The lines on its stderr, with --log-format json."""
         return self.run(*arguments, "--log-format", "json", codes=codes).stderr.splitlines()
 
     def file(self, name):
@@ -129,7 +129,7 @@ def make_inputs(imgpipe):
 
 
 def outputs(imgpipe):
-    """(schema's name, text) of everything that there is."""
+    """(schema's name, text) of every kind of output."""
     make_inputs(imgpipe)
     cpu = ("--device", "cpu")
     imgpipe("in/b.jpg", "one.png", *cpu, "--cpu", "--report", "one.json", "--histogram", "counts.json", "--trace",
@@ -167,7 +167,7 @@ def outputs(imgpipe):
 
 
 def logs(imgpipe):
-    """Lines of the log of every command: messages about images and about none, and what a batch came to."""
+    """Log lines of every command: messages about images and without one, and a batch's summary."""
     cpu = ("--device", "cpu")
     yield from imgpipe.log("in", "out3", *cpu, "-v", codes=(1,))
     yield from imgpipe.log("in/broken.png", "x.png", *cpu, codes=(1,))
@@ -182,7 +182,7 @@ def logs(imgpipe):
 
 
 def places(value, path=()):
-    """Where there is an object, by the keys that lead to it."""
+    """The position of every object, as a path of keys."""
     if isinstance(value, dict):
         yield path
         for key, below in value.items():
@@ -198,7 +198,7 @@ def at(value, path):
 
 
 def shortened(value):
-    """The same with no long list: to change it takes less time."""
+    """The same with shortened lists, to save time."""
     if isinstance(value, dict):
         return {key: shortened(below) for key, below in value.items()}
     return [shortened(one) for one in value[:3]] if isinstance(value, list) else value
@@ -216,7 +216,7 @@ def changed(value, path, change):
 
 
 def unnoticed(validator, value):
-    """The changes that the schema lets pass. Where keys are names of things, any of them may be gone."""
+    """The changes that the schema does not reject. Where keys are names, any of them may be removed."""
     for path in places(value):
         one_more = changed(value, path, lambda place: place.update({"no such key": [[[]]]}))
         if validator.is_valid(one_more):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Every file in Highway is built for every instruction set that the others are built for, plain blocks of 128 bits
-among them. Asks the objects, not the settings.
+"""Checks that every file that uses Highway is built for every instruction set, including plain 128-bit vectors.
+Reads the objects, not the settings.
 
-    simd_targets.py NM OBJECTS SOURCES    exit 1 unless it is so
+    simd_targets.py NM OBJECTS SOURCES    exit 1 if one is missing
 """
 import pathlib
 import re

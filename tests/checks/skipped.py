@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Summarises skipped tests by program and reason.
 
-    skipped.py JUNIT.xml...     as `ctest --output-junit` writes them, one per build, in the build's directory
-    skipped.py --check          tries itself on made-up ones
+    skipped.py JUNIT.xml...     files from `ctest --output-junit`, one per build, in the build's directory
+    skipped.py --check          tests itself on made-up files
 
-Exit 1: a test was skipped and did not say why.
+Exit 1: a test was skipped without a reason.
 """
 import json
 import os
@@ -18,7 +18,7 @@ NAMED = 3  # groups of up to this many tests are listed by name; larger ones are
 
 
 def reason_of(output):
-    """What GTEST_SKIP() or a script's SKIPPED: said, in one line; None where neither did."""
+    """The reason from GTEST_SKIP() or a script's SKIPPED: line, as one line; None if there is none."""
     googletest = re.search(r": Skipped\n(.*?)\n\s*(?:\n|\[)", output, re.DOTALL)
     script = re.search(r"^SKIPPED: (.*)$", output, re.MULTILINE)
     found = googletest or script
@@ -34,7 +34,7 @@ def programs_of(build):
 
 
 def skipped_tests(path):
-    """The number of all tests, and those skipped by program and reason."""
+    """The number of all tests, and the skipped ones by program and reason."""
     cases = list(xml.parse(path).iter("testcase"))
     programs = programs_of(os.path.dirname(os.path.abspath(path)))
     groups = {}
@@ -61,11 +61,11 @@ def summary(path, title):
 
 
 def made_up_build(folder, cases):
-    """Writes the tests of a build, which ctest lists, and the results of a run; returns the results' path."""
+    """Writes the tests of a build for ctest, and the results of a run; returns the path of the results."""
     with open(os.path.join(folder, "CTestTestfile.cmake"), "w", encoding="utf-8") as file:
         for program in ("a_test", "b_test"):
             path = os.path.join(folder, program)
-            with open(path, "w", encoding="utf-8"):  # of a program that is not there ctest shows no command
+            with open(path, "w", encoding="utf-8"):  # ctest shows no command for a missing program
                 os.chmod(path, 0o700)
             for i in range(4):
                 file.write(f"add_test([=[{program}.{i}]=] [=[{path}]=] --gtest_filter={program}.{i})\n")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A question about a type of samples or values is a switch without a default: a new type does not compile before all
-are answered.
+"""A decision by a type of samples or values is a switch without a default, so that a new type does not compile until
+each decision handles it.
 
-    switches.py            exit 1 and a line for every question that is asked in another way
-    switches.py --check    tests itself on some that are
+    switches.py            exit 1 and a line for each decision made in another way
+    switches.py --check    tests itself on such decisions
 
 Standard library only.
 """
@@ -21,7 +21,7 @@ FORBIDDEN = [
     (rf"is_same_v<(T|To|From), {ELEMENT}>", "use kIsWide<T>, or a concept"),
 ]
 TYPE = r"case (Sample|Backend|ValueKind)::"
-# A switch, up to the brace that closes it where clang-format puts that.
+# A switch, up to its closing brace at clang-format's position.
 SWITCH = re.compile(r"^( *)switch \(.*?^\1}", re.DOTALL | re.MULTILINE)
 
 

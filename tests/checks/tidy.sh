@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
-# clang-tidy over the product's own sources, with the allow-list of .clang-tidy. They are read as a unity build has
-# them, many of a directory at once: headers are most of what is read.
+# Runs clang-tidy on the product's sources with the checks allowed in .clang-tidy. Uses a unity build's files, many of a
+# directory at once, because most of the code read is headers.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 cmake --preset release -B build/tidy -DIMGPIPE_TESTS=OFF -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
   >/dev/null
-# stb's headers expand inside stb_codec.cpp: what is found there is not ours to mend. What includes CUDA's headers is
-# left out: clang does not know the toolkit's newest. Loops in Highway are read for one instruction set, because they
-# are the same text for each, and without the static analyzer: it follows every way through their loops, in three
-# quarters of the time, and they allocate nothing. The longest first.
+# Leaves out stb_codec.cpp, whose findings are in stb's headers, and files with CUDA's headers, because clang does not
+# know the newest toolkit. Highway's loops are checked for one instruction set, as the text is the same for each, and
+# without the static analyzer: it takes three quarters of the time for them, and they allocate nothing. Longest first.
 tidy() {
   local checks=
   ! grep -q 'foreach_target\.h' "$1" || checks=-clang-analyzer-*

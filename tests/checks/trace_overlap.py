@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What overlaps in a trace: trace_overlap.py TRACE.json [--device-bound]
+"""Measures overlaps in a trace: trace_overlap.py TRACE.json [--device-bound]
 
 For every pair of upload, kernels, download and the workers' decode and encode: the time in which both were running.
-Fails when less than 90 % of the device's work was hidden behind the workers'; with --device-bound when two of upload,
-kernels and download were never at work at the same time."""
+Fails if less than 90 % of the device's work overlapped the workers'; with --device-bound if two of upload, kernels and
+download never overlapped."""
 import itertools
 import json
 import sys

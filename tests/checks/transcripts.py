@@ -47,11 +47,11 @@ TOOLS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 class Mistake(Exception):
-    """A transcript that cannot be read."""
+    """A malformed transcript."""
 
 
 class Sandbox:
-    """Where a transcript runs: the directory of the test, the programs, the environment."""
+    """The environment of a transcript: the directory of the test, the programs, the variables."""
 
     def __init__(self, program, root):
         self.directory = os.path.join(root, "test")
@@ -87,7 +87,7 @@ class Sandbox:
         return "".join(PLACEHOLDERS.get(part) or re.escape(self.known.get(part) or part) for part in parts) + r"\n"
 
     def accepted(self, expected, got):
-        """The expected lines if they match what was got, else new ones, which keep those that match."""
+        """The expected lines if they match the output, else new ones, keeping those that still match."""
         if re.fullmatch("".join(map(self.pattern, expected)), got):
             return expected
         expected = [line for line in expected if line != "{LINES}"]
@@ -159,7 +159,7 @@ def played(program, text):
 
 
 def run_file(program, path, accept):
-    """The report of a file; "" if it is as expected or was accepted."""
+    """The report on a file; "" if it is as expected or was accepted."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     try:

@@ -1,5 +1,4 @@
-// --failed-out: the same command with --files-from does just the failed again, to the same outputs. And which
-// INPUTs go where.
+// --failed-out and --files-from: only the failures again, to the same outputs. Also the output of each INPUT.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -22,7 +21,7 @@ class BatchReplay : public BatchCli {
     fs::create_directories(file("two/sub"));
     write("two/f.png", 6);
     write("two/sub/g.png", 7);
-    // Two that fail, in different folders, and one in the folder that has other outputs of the same name.
+    // Failing files in different directories, one of them next to files whose outputs have the same names.
     for (const char* bad : {"in/bad.png", "in/sub/bad.jpg", "two/sub/worse.png"})
       save_text(file(bad), "no image");
   }
@@ -33,8 +32,8 @@ class BatchReplay : public BatchCli {
     return options;
   }
 
-  // Runs a command twice: with failures, and its failures again when they have been mended. Both runs
-  // together must write what one run without failures writes, and the second nothing else.
+  // Runs a command, then its failures again after fixing the files. Both runs together must write the outputs
+  // of one run without failures, and the second run nothing else.
   void expect_replay(std::vector<std::string> arguments, const std::vector<std::string>& bad,
                      const std::string& list_text) {
     SCOPED_TRACE(arguments.front());
@@ -173,7 +172,7 @@ TEST_F(BatchReplay, AListedNameThatNoInputGivesIsSaid) {
   EXPECT_EQ(written(), (Names{"in/a.png"}));
 }
 
-// A list that is read and written by one command loses nothing when the command ends early.
+// A list that a command both reads and writes loses nothing when the command ends early.
 TEST_F(BatchReplay, WhatWasNotComeToStaysInTheList) {
   save_text(file("failed"), "a.png\nb.jpg\nbad.png\nc.GIF.ppm\n");
   EXPECT_EQ(run_imgpipe({in(), out(), "-q", "--jobs", "1", "--fail-fast", "--files-from", file("failed"),
@@ -183,7 +182,7 @@ TEST_F(BatchReplay, WhatWasNotComeToStaysInTheList) {
   EXPECT_EQ(load_text(file("failed")), "bad.png\nc.GIF.ppm\n");
 }
 
-// ---- which INPUTs go where --------------------------------------------------------------------------
+// ---- the output of each INPUT ------------------------------------------------------------------------
 
 TEST_F(BatchReplay, LastNamesCountWhereAnInputLeadsElsewhere) {
   RunOptions deep;

@@ -1,4 +1,4 @@
-// The number of look-ups of a batch, and the end of one that is interrupted.
+// The number of file look-ups of a batch, and the summary of an interrupted batch.
 #include <csignal>
 #include <map>
 #include <sstream>
@@ -23,7 +23,6 @@ class BatchResults : public BatchCli {
     for (std::string line; std::getline(text, line);) all.push_back(Json::parse(line));
     return all;
   }
-  // The last word on each image.
   static std::map<std::string, std::string> states(const std::string& path) {
     std::map<std::string, std::string> all;
     for (const Json& line : lines_of(path))
@@ -34,7 +33,7 @@ class BatchResults : public BatchCli {
 
 // ---- system calls -------------------------------------------------------------------------------------
 
-// Each is a round trip to a server on network file systems.
+// On network file systems, each look-up is a round trip to a server.
 TEST_F(BatchResults, AMissingOutputIsLookedUpOnceToPlanAndOnceToWrite) {
   if (run_bash("command -v strace >which", file("")) != 0) GTEST_SKIP() << "strace is not installed";
   const auto lookups = [this] {
@@ -53,11 +52,11 @@ TEST_F(BatchResults, AMissingOutputIsLookedUpOnceToPlanAndOnceToWrite) {
   EXPECT_EQ(lookups(), 2);
 }
 
-// ---- what is said at the end ------------------------------------------------------------------------
+// ---- the summary -------------------------------------------------------------------------------------
 
 TEST_F(BatchResults, WhatEndedEarlySaysHowToGoOn) {
   fs::create_directory(file("many"));
-  write("large.png", 1, 20'000);  // so that the signal comes in time
+  write("large.png", 1, 20'000);  // so that the signal arrives in time
   for (int i = 0; i < 300; ++i)
     fs::create_symlink(file("large.png"), file("many/" + std::to_string(i) + ".png"));
   fs::create_directories(out());

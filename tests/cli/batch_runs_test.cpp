@@ -1,4 +1,4 @@
-// Batches as their users meet them: trees with everything in them, reports, and runs that are interrupted.
+// Batches from a user's view: trees with special files, reports, interrupted runs.
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -22,7 +22,7 @@ namespace {
 using Json = nlohmann::json;
 using BatchRuns = BatchCli;
 
-// ---- what a tree may hold ---------------------------------------------------------------------------
+// ---- trees of inputs ---------------------------------------------------------------------------------
 
 TEST_F(BatchRuns, UnreadableFilesAndFolders) {
   if (::geteuid() == 0) GTEST_SKIP() << "root reads everything";
@@ -144,8 +144,7 @@ TEST_F(BatchRuns, AFullDiskEndsTheBatch) {
 
 TEST_F(BatchRuns, ASignalEndsItInOrder) {
   fs::create_directory(file("many"));
-  // So large that each is written as it is made: whoever waits for that comes in time, however busy the
-  // machine is.
+  // So large that outputs are written while being encoded: the signal arrives in time even on a busy machine.
   write("many/0.png", 1, 110'000);
   for (int i = 1; i < 24; ++i) fs::copy_file(file("many/0.png"), file("many/" + std::to_string(i) + ".png"));
   for (const auto& [signal, code] : {std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}}) {
@@ -191,7 +190,7 @@ TEST_F(BatchRuns, KilledAndBegunAgainNothingIsLost) {
 }
 
 TEST_F(BatchRuns, AFileThatAppearsDuringABatch) {
-  // Large enough that its stages outlast the sleep; the other output is made while it is on its way.
+  // Large enough that its stages outlast the sleep; the other output appears in the meantime.
   ASSERT_EQ(run_imgpipe({"synth", file("in/0.png"), "--pattern", "noise", "--size", "6000x4000"}).exit_code,
             0);
   const std::string command = "cd '" + folder_.path().string() + "' && ('" + kProgram +
@@ -207,7 +206,7 @@ TEST_F(BatchRuns, AFileThatAppearsDuringABatch) {
 TEST_F(BatchRuns, ASignalEndsStatsAndNothingIsWritten) {
   save_text(file("in/0.png"), "no image");
   for (int i = 0; i < 40; ++i) write("in/i" + std::to_string(i) + ".png", 9, 4000);
-  // The line about 0.png says that the work has begun.
+  // The error message about 0.png means that the work has begun.
   const int code = run_bash(
       "$I stats in --jobs 1 --threads 1 --json s.json --stages smooth,smooth,smooth,smooth,smooth,smooth "
       ">out 2>err & "

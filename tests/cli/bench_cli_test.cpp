@@ -1,4 +1,4 @@
-// imgpipe bench as a user runs it; on the host, and on a device where there is one.
+// imgpipe bench from a user's view, on the host and on a device if there is one.
 #include <cstdlib>
 #include <set>
 #include <string>
@@ -27,7 +27,6 @@ RunResult bench(std::vector<std::string> arguments) {
 constexpr const char* kStages = "gray,hist,contrast,smooth";
 constexpr const char* kMoreStages = "equalize,clahe,median,median5,gray16,hist16,contrast16,smooth16";
 
-// What is measured on the CPU, as JSON.
 Json bench_json(std::vector<std::string> arguments) {
   arguments.insert(arguments.end(), {"--format", "json"});
   const RunResult run = bench(std::move(arguments));
@@ -100,7 +99,7 @@ TEST(BenchCli, WhatMakesNoSenseIsRefused) {
   EXPECT_NE(missing.err.find("/nowhere/x.png: "), std::string::npos);
 }
 
-// Minutes of measuring must not end at a mistyped folder.
+// A mistyped directory must not discard minutes of measurements.
 TEST(BenchCli, APlotThatCannotBeWrittenIsSaidBeforeAnythingIsMeasured) {
   const TemporaryFolder folder;
   const std::string plot = folder.file("none/plot.svg");
@@ -149,7 +148,7 @@ TEST(BenchCli, FurtherLaddersOnTheCpu) {
   const std::vector<std::string> names{"equalize", "clahe",  "median",     "median5",
                                        "gray16",   "hist16", "contrast16", "smooth16"};
   const std::vector<std::size_t> rows{4, 4, 7, 7, 2, 4, 2, 2};
-  const std::vector<double> bytes{2, 2, 2, 2, 8, 2, 4, 4};  // a pixel
+  const std::vector<double> bytes{2, 2, 2, 2, 8, 2, 4, 4};  // per pixel
   ASSERT_EQ(json["tables"].size(), names.size());
   for (std::size_t i = 0; i < names.size(); ++i) {
     const Json& table = json["tables"][i];
@@ -163,7 +162,7 @@ TEST(BenchCli, FurtherLaddersOnTheCpu) {
   }
 }
 
-// A file's samples become those of the ladder.
+// A file's samples are converted to the depth of the ladder.
 TEST(BenchCli, FilesOfBothDepthsAreInputs) {
   const TemporaryFolder folder;
   for (const char* depth : {"8", "16"}) {
@@ -259,7 +258,7 @@ TEST(BenchCli, CodecsOnTheCpu) {
   EXPECT_EQ(bench({"--stage", "jpeg", "--group", "0"}).exit_code, 2);
 }
 
-// A JPEG is decoded as it is where the program's own decoder takes it; everything else is encoded first.
+// A JPEG that the program's own decoder supports is decoded unchanged; any other file is encoded first.
 TEST(BenchCli, FilesOfTheCodecs) {
   const TemporaryFolder folder;
   ASSERT_EQ(
@@ -315,11 +314,11 @@ TEST(BenchCli, StudiesOnTheCpu) {
   EXPECT_EQ(rows[4]["stage"], "all kernels");
 }
 
-// With so many runs for each variant, a signal after the first row leaves most variants untimed.
+// With this many runs per variant, a signal after the first row leaves most variants untimed.
 TEST(BenchCli, ASignalKeepsTheRowsThatAreDone) {
   const TemporaryFolder folder;
   const std::string line =
-      "set -m\n"  // else bash has SIGINT ignored
+      "set -m\n"  // otherwise bash ignores SIGINT
       "$I bench --device cpu --threads 1 --size 64x64 --repeat 300000 --format json --html page.html "
       "--plot plot.svg -v >out 2>err & run=$!\n"
       "for look in $(seq 3000); do grep -q 'gray sequential' err && break; sleep 0.02; done\n"
@@ -356,7 +355,7 @@ TEST(BenchCli, WithoutADeviceCudaIsAnError) {
   EXPECT_NE(all.out.find("cuda: none ("), std::string::npos);
 }
 
-// Rungs of NPP, which may not be there, and those that the device does not have the means for.
+// Whether a row may be unchecked: NPP may not be installed, or the device may lack features or memory.
 bool may_not_run(const Json& row) {
   if (row["variant"] == "production") return false;
   const std::string why = row["checked"];

@@ -1,4 +1,4 @@
-// What the program's options do, and what it says of itself.
+// The effects of the program's options, and its help and version texts.
 #include <algorithm>
 #include <cstdlib>
 
@@ -70,7 +70,7 @@ TEST_F(Cli, SimdTargetsAreForcedByTheEnvironment) {
   EXPECT_FALSE(exists("none.png"));
 }
 
-// 47 megapixels of colour are 141 MB; what is held is the grey plane and the file.
+// 47 megapixels of colour take 141 MB; the program keeps only the grey plane and the file.
 TEST_F(Cli, PeakMemoryOfALargeImage) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory is counted too";
   const RunResult synth =
@@ -105,7 +105,7 @@ TEST_F(Cli, ReportHasTheSpansOfTheRun) {
   const Json report = Json::parse(load_text(file("r.json")));
   EXPECT_EQ(report["input"]["width_pixels"], 3000);
   EXPECT_EQ(report["output"]["file_bytes"], fs::file_size(file("o.png")));
-  // These in this order; a GPU adds rows of its own between them.
+  // These rows must appear in this order; a GPU adds its own rows between them.
   std::vector<std::string> wanted{
       "decode (parallel)", "gray", "hist", "contrast", "smooth", "encode", "write"};
   for (const Json& row : report["rows"]) {

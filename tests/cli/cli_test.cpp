@@ -1,4 +1,4 @@
-// Exit codes that need a wrong engine, a device or other rights; full disks and signals.
+// Exit codes that need a wrong engine, a device or other permissions; full disks and signals.
 #include <algorithm>
 #include <utility>
 
@@ -109,7 +109,7 @@ TEST_F(Cli, ASignalLeavesNoTemporaryFileAndTheOldOutput) {
     RunOptions options;
     options.signal = signal;
     options.signal_folder = target.path().string();
-    // Large enough that writing takes a while; the signal comes as soon as the temporary file is seen.
+    // Large enough that writing takes a while; the signal is sent once the temporary file appears.
     const RunResult run = run_imgpipe({"synth", target.file("o.pgm"), "--pattern", "constant:7", "--size",
                                        "20000x20000", "--channels", "1", "--overwrite"},
                                       options);

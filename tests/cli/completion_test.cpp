@@ -1,4 +1,4 @@
-// What the completion of bash offers at a command line.
+// The words that bash completion offers for a command line.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -29,7 +29,7 @@ class Completion : public testing::Test {
     save_text(folder_.file("photo.png"), "");
   }
   [[nodiscard]] int bash(const std::string& line) const { return run_bash(line, folder_.path().string()); }
-  // What bash would put in place of the last word, or of its part behind : or =, in order.
+  // Returns bash's replacements for the last word, or for its part after : or =, in order.
   [[nodiscard]] std::vector<std::string> offered(const std::string& line) const {
     EXPECT_EQ(bash("bash try.bash '" + line + "' >out 2>said && ! test -s said"), 0)
         << load_text(folder_.file("said"));
@@ -85,7 +85,7 @@ TEST_F(Completion, OffersStagesAndTheirParameters) {
   EXPECT_EQ(offered("imgpipe a b --stages gray,con"), Words{"gray,contrast"});
   EXPECT_EQ(offered("imgpipe a b --stages=gray,con"), Words{"gray,contrast"});
   EXPECT_EQ(offered("imgpipe stats in --stages thr"), Words{"threshold"});
-  // Readline keeps what stands before the last : or =.
+  // Readline keeps the text before the last : or =.
   EXPECT_EQ(offered("imgpipe a b --stages contrast:"),
             (Words{"clip=", "clip-high=", "stretch=", "to=", "range="}));
   EXPECT_EQ(offered("imgpipe a b --stages gray,smooth:"),

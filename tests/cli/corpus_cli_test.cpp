@@ -1,4 +1,4 @@
-// Real and hostile files, through IMGPIPE_CORPUS, by the program.
+// The program on real and hostile files from IMGPIPE_CORPUS.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -15,8 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Every hostile file, through the program: a one-line reason and no output, or a picture; within 10 s and
-// 1.5 GB, by no signal, and the same twice.
+// Every hostile file yields an image, or a one-line reason and no output: in 10 s and 1.5 GB, twice the same.
 TEST(CorpusCli, EveryFileEndsWell) {
   IMGPIPE_NEED_CORPUS();
   TemporaryFolder folder;

@@ -1,5 +1,5 @@
-// Images one after another on stdin, with --pages: to numbered files, to a stack, to a stream; what is said
-// of one that is broken, and where it stands.
+// Images one after another on stdin, with --pages: to files, to a stack, to a stream; broken ones are
+// located.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -35,7 +35,7 @@ class ImageStreamCli : public testing::Test {
     const std::vector<std::byte> bytes = writer->finish().joined();
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
-  // Of several formats, sizes and kinds.
+  // Five images of different formats, sizes and sample types.
   static std::vector<std::string> five() {
     return {image({Format::ppm, {40, 30, 3}}, 1), image({Format::jpeg, {33, 21, 3}}, 2),
             image({Format::png, {40, 30, 1, Sample::u16}}, 3), image({Format::bmp, {7, 50, 3}}, 4),
@@ -54,7 +54,7 @@ class ImageStreamCli : public testing::Test {
     arguments.emplace_back("-q");
     return run_imgpipe(arguments, options);
   }
-  // What each by itself becomes, as PNG.
+  // Returns the output of each image processed alone, as PNG.
   [[nodiscard]] std::vector<std::string> by_themselves(const std::vector<std::string>& images) const {
     std::vector<std::string> made;
     for (const std::string& one : images) {
@@ -107,7 +107,7 @@ TEST_F(ImageStreamCli, OneImageIsAsEver) {
     ASSERT_EQ(run(one, {file("f.png"), "--pages", "all"}).exit_code, 0);
     EXPECT_EQ(load_text(file("f_0001.png")), wanted);
   }
-  // Without --pages a second one is none of the image's.
+  // Without --pages, a second image is just trailing bytes.
   const RunResult two = run(five()[0] + five()[0], {file("g.png")});
   EXPECT_EQ(two.exit_code, 0);
   EXPECT_NE(two.err.find("follow the image (another image?)"), std::string::npos) << two.err;
@@ -140,12 +140,11 @@ TEST_F(ImageStreamCli, AStackOfThem) {
   const std::vector<std::string> images = five();
   ASSERT_EQ(run(all_of(images), {file("s.tif"), "--pages", "all"}).exit_code, 0);
   EXPECT_EQ(pages_by_libtiff(load(file("s.tif"))), 5);
-  // Page by page what each by itself becomes.
   for (int i = 0; i < 5; ++i) {
     ASSERT_EQ(run(images[static_cast<std::size_t>(i)], {file("one.tif")}).exit_code, 0);
     EXPECT_EQ(samples_by_libtiff(load(file("s.tif")), i), samples_by_libtiff(load(file("one.tif"))));
   }
-  // One is a plain TIFF, as ever.
+  // A single image becomes a plain TIFF, as usual.
   ASSERT_EQ(run(images[0], {file("a.tif"), "--pages", "all"}).exit_code, 0);
   EXPECT_EQ(load_text(file("a.tif")).substr(0, 4), "II*\0"s);
   EXPECT_EQ(load_text(file("s.tif")).substr(0, 4), "II+\0"s);
@@ -160,7 +159,7 @@ TEST_F(ImageStreamCli, AStreamOfThem) {
     ASSERT_EQ(result.exit_code, 0) << result.err;
     EXPECT_EQ(result.out, all_of(wanted));
   }
-  // And on: through the program twice.
+  // The output stream is valid input again.
   const RunResult once =
       run(all_of(five()), {"-", "--format", "pgm", "--pages", "all", "--stages", "gray,depth:8"});
   ASSERT_EQ(once.exit_code, 0) << once.err;
@@ -187,7 +186,7 @@ TEST_F(ImageStreamCli, ABrokenImageIsNamedByNumberAndPlace) {
     EXPECT_EQ(result.exit_code, 1);
     EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
     EXPECT_NE(result.err.find("; written before it: 2"), std::string::npos) << result.err;
-    // What was done stays: the stream cannot be had again.
+    // Finished outputs stay, because the stream cannot be read again.
     EXPECT_TRUE(std::filesystem::exists(file("out/1.png")));
     EXPECT_TRUE(std::filesystem::exists(file("out/2.png")));
     EXPECT_FALSE(std::filesystem::exists(file("out/3.png")));
@@ -232,7 +231,7 @@ TEST_F(ImageStreamCli, ReplacesNothingThatIsNotItsOwn) {
   EXPECT_EQ(folder_.names(), (Names{"f_0001.png", "f_0002.png", "f_0003.png"}));
 }
 
-// By the reference as well, every image compared; histograms are of all together.
+// Each image is compared with the reference; histograms cover all images together.
 TEST_F(ImageStreamCli, ComparesAndCounts) {
   std::vector<std::string> images;
   for (std::uint64_t seed = 1; seed <= 3; ++seed) images.push_back(image({Format::pgm, {40, 30, 1}}, seed));
@@ -248,7 +247,7 @@ TEST_F(ImageStreamCli, ComparesAndCounts) {
   for (const Json& page : report["pages"]["each"]) EXPECT_EQ(page["comparison"], "identical");
 }
 
-// 630 MB of images within 500 MB of addresses.
+// 630 MB of images in 500 MB of address space.
 TEST_F(ImageStreamCli, MemoryIsThatOfOneImage) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer maps far more";
   save_text(file("one.ppm"), image({Format::ppm, {1000, 700, 3}}, 1));

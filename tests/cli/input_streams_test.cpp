@@ -1,4 +1,4 @@
-// Streams that have no end, and what the program says of profiles and further images.
+// Endless streams, and the notices about profiles and further images.
 #include <algorithm>
 #include <atomic>
 #include <initializer_list>
@@ -25,10 +25,9 @@
 namespace imgpipe::test::input_streams_test {
 namespace {
 
-constexpr std::int64_t kPipeBytes = std::int64_t{1} << 20;  // more than a pipe holds
+constexpr std::int64_t kPipeBytes = std::int64_t{1} << 20;  // more than the capacity of a pipe
 
-// A FIFO that gives some bytes and then zeros for ever, or `least` of them where there is no reader's end to
-// it.
+// A FIFO that delivers the given bytes, then zeros until the reader closes its end (at most 2 GiB).
 class EndlessFifo {
  public:
   EndlessFifo(const std::string& path, Bytes beginning) : path_(path) {
@@ -40,7 +39,7 @@ class EndlessFifo {
   EndlessFifo(const EndlessFifo&) = delete;
   EndlessFifo& operator=(const EndlessFifo&) = delete;
 
-  // Until the reader closed its end. Call it once, after it did.
+  // Waits until the reader has closed its end. Call it once, afterwards.
   [[nodiscard]] std::int64_t bytes_taken() {
     while (!ended_) ::usleep(1000);
     return written_;
@@ -48,7 +47,7 @@ class EndlessFifo {
 
  private:
   void write_all(const Bytes& first) {
-    constexpr std::int64_t kFar = std::int64_t{2} << 30;  // a reader that takes so much will take all
+    constexpr std::int64_t kFar = std::int64_t{2} << 30;  // a reader that takes this much has no limit
     const int fd = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
     const Bytes zeros(std::size_t{1} << 16);
     ssize_t wrote = ::write(fd, first.data(), first.size());
@@ -88,7 +87,7 @@ TEST(InputStreams, UnknownContentIsRefusedByItsFirstBytes) {
   }
 }
 
-// The other formats: TheLimitFollowsTheHeader.
+// TheLimitFollowsTheHeader covers the other formats.
 TEST(InputStreams, AHeaderBoundsWhatFollowsIt) {
   const TemporaryFolder folder;
   DecodeOptions options;
@@ -129,13 +128,13 @@ TEST(InputStreams, TheLimitFollowsTheHeader) {
   EXPECT_EQ(limit(bytes_of(padded)), 4 * 3 * 8 + 33) << "zeros between blocks";
   EXPECT_EQ(longest_file(bytes_of(gif.substr(0, 27)), options), max_file_bytes(options))
       << "more frames may come";
-  // 5 channels, 3 rows of 4; layers of a megabyte.
+  // 5 channels, 3 rows of 4 pixels; 1 MB of layers.
   std::string psd = std::string("8BPS\0\1", 6) + std::string(6, '\0') +
                     std::string("\0\5\0\0\0\3\0\0\0\4\0\x10\0\3", 14) + std::string(8, '\0');
   EXPECT_EQ(limit(bytes_of(psd)), 4 * 3 * 10 + 38) << "up to the length of the layers";
   psd += std::string("\0\x10\0\0", 4);
   EXPECT_EQ(limit(bytes_of(psd)), 4 * 3 * 10 + 38 + (1 << 20));
-  // The same as a PSB, whose layers have a length of eight bytes.
+  // The same file as PSB, whose layer section has an eight-byte length.
   psd.replace(5, 1, "\2");
   psd.replace(34, 4, std::string("\0\0\0\0\0\x10\0\0", 8));
   EXPECT_EQ(limit(bytes_of(psd)), 4 * 3 * 10 + 42 + (1 << 20));
@@ -159,7 +158,7 @@ TEST(InputStreams, LongRegularFiles) {
   if (!kSanitized) {
     EXPECT_LT(run.max_rss_bytes, 900'000'000);
   }
-  // The judge allows more as it sees more.
+  // A callback that allows more the more it sees.
   int asked = 0;
   save(folder.file("a"), Bytes(300'000));
   const auto judge = [&](std::span<const std::byte> beginning) {
@@ -182,9 +181,9 @@ TEST(InputStreams, DevZeroThroughTheProgram) {
   EXPECT_EQ(folder.names(), std::vector<std::string>{"fifo"});
 }
 
-// ---- what is said -----------------------------------------------------------------------------------
+// ---- notices -----------------------------------------------------------------------------------------
 
-// `file` with `parts` put in at `at`.
+// Returns `file` with `parts` inserted at `at`.
 Bytes with(const Bytes& file, std::ptrdiff_t at, std::initializer_list<Bytes> parts) {
   Bytes out(file.begin(), file.begin() + at);
   for (const Bytes& part : parts) std::ranges::copy(part, std::back_inserter(out));
@@ -192,7 +191,7 @@ Bytes with(const Bytes& file, std::ptrdiff_t at, std::initializer_list<Bytes> pa
   return out;
 }
 
-// A PNG with a further chunk in front of its pixels.
+// Returns a PNG with an additional chunk before its pixels.
 Bytes png_with(std::string_view type, const Bytes& data) {
   constexpr std::ptrdiff_t kHeadBytes = 33;
   const Bytes covered = with(bytes_of(type), static_cast<std::ptrdiff_t>(type.size()), {data});

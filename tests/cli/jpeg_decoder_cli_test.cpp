@@ -1,5 +1,4 @@
-// Through the program: the report's row says which decoder of JPEG ran, and whichever it was, the result is
-// the same to the byte.
+// The report's row names the JPEG decoder that ran; all decoders produce identical bytes.
 #include <array>
 #include <string>
 #include <vector>
@@ -17,7 +16,7 @@ class JpegDecoderCli : public testing::Test {
  protected:
   [[nodiscard]] std::string file(std::string_view name) const { return folder_.file(name); }
 
-  // The name of the row in the table; the result is in out.pgm.
+  // Returns the name of the row in the table; the result is in out.pgm.
   [[nodiscard]] std::string decode_row(const MadeJpeg& jpeg, const std::vector<std::string>& options) {
     save(file("in.jpg"), make_jpeg(jpeg));
     std::vector<std::string> arguments{file("in.jpg"), file("out.pgm"), "--device", "cpu", "--overwrite"};
@@ -61,7 +60,7 @@ TEST_F(JpegDecoderCli, TheRowOfOthersIsTheLibrarys) {
   EXPECT_EQ(decode_row(narrow, {}), "decode");
 }
 
-// What cannot be kept is the library's to say, from the first byte.
+// The library handles damaged files from the first byte, so its messages and pixels count.
 TEST_F(JpegDecoderCli, DamageIsTheLibrarys) {
   const MadeJpeg plain{.width = 300, .height = 200, .content = JpegContent::noise};
   std::vector<std::byte> bytes = make_jpeg(plain);

@@ -1,5 +1,4 @@
-// What killed runs leave: temporary files that the next run removes, finished pages, and traces that can be
-// read.
+// What killed runs leave: temporary files that the next run removes, finished pages, readable traces.
 #include <chrono>
 #include <string>
 #include <thread>
@@ -30,7 +29,7 @@ class KilledRuns : public BatchCli {
     const TiffPageOf page{kind, Values(static_cast<std::size_t>(side * side), 9)};
     save(file(name), make_tiff_stack(std::vector<TiffPageOf>(static_cast<std::size_t>(pages), page)));
   }
-  // As a killed run leaves it; of `target` and of another name.
+  // Makes the temporary files that a killed run leaves, for `target` and for another name.
   void leave(const std::string& target) const {
     save_text(file("o/." + target + ".imgpipe-abcdefgh"), "left");
     save_text(file("o/.other.png.imgpipe-abcdefgh"), "another run's");
@@ -98,7 +97,7 @@ TEST_F(KilledRuns, ThoseOfStatisticsAreRemoved) {
   expect_removed("i.csv");
 }
 
-// The signal comes when the third page is there; what follows may have become a file just before it.
+// The signal is sent once the third page exists; the next page may just have become a file.
 TEST_F(KilledRuns, PagesThatWereFinishedStayAndAreCounted) {
   save_stack("s.tif", 60, 300);
   for (const auto& [signal, code] : {std::pair{"TERM", 143}, {"HUP", 129}}) {

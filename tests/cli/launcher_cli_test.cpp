@@ -1,4 +1,4 @@
-// --shard auto by the program: a job is done once, and which part a process does is said.
+// --shard auto in the program: a job's work is done once, and each process reports its part.
 #include <cstddef>
 #include <cstdlib>
 #include <string>
@@ -19,7 +19,7 @@ class LauncherCli : public BatchCli {
  protected:
   void SetUp() override {
     BatchCli::SetUp();
-    // The tests may themselves be a part of somebody's job.
+    // The tests may themselves run in a launcher's job.
     for (const char* variable :
          {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS",
           "SLURM_ARRAY_TASK_ID", "SGE_TASK_ID", "PBS_ARRAY_INDEX", "PBS_ARRAYID", "LSB_JOBINDEX",
@@ -48,7 +48,7 @@ TEST_F(LauncherCli, AJobIsDoneOnce) {
     const RunResult result = run(process, {"--shard", "auto", "--report", report});
     EXPECT_EQ(result.exit_code, 0) << result.err;
     done += Json::parse(load_text(report))["done"].get<std::size_t>();
-    // A requeued task finds its own part done.
+    // A requeued task finds that its part is done.
     EXPECT_EQ(run(process, {"--shard", "auto", "--skip-existing", "--report", report}).exit_code, 0);
     EXPECT_EQ(Json::parse(load_text(report))["done"], 0);
   }

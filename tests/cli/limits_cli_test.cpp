@@ -1,5 +1,5 @@
-// The program in control groups of its own and under limits of the shell. Groups can be made by root where
-// the hierarchy is mounted writable; elsewhere those tests are shown as skipped.
+// The program in its own control groups and under limits of the shell. Making groups needs root and a
+// writable hierarchy; otherwise these tests are skipped.
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -23,7 +23,7 @@ using Json = nlohmann::json;
 
 constexpr std::int64_t kMiB = 1 << 20;
 
-// A group below this process's own; it goes with its object.
+// A control group below that of this process; the destructor removes it.
 class OwnGroup {
  public:
   explicit OwnGroup(const std::string& controller) {
@@ -38,14 +38,14 @@ class OwnGroup {
     }
   }
   ~OwnGroup() {
-    // The processes that were in it may be on their way out still. Its files go with the folder.
+    // Processes in the group may still be exiting. Removing the directory removes its files.
     for (int i = 0; group_ && ::rmdir(group_->folder.c_str()) != 0 && i < 100; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   OwnGroup(const OwnGroup&) = delete;
   OwnGroup& operator=(const OwnGroup&) = delete;
 
-  // False where the group has no such file, or takes no such value.
+  // Returns false if the group has no such file or rejects the value.
   [[nodiscard]] bool set(const std::string& name, const std::string& value) const {
     if (!group_ || !fs::exists(group_->folder + "/" + name)) return false;
     std::ofstream file(group_->folder + "/" + name);
@@ -63,7 +63,7 @@ class OwnGroup {
   }
   [[nodiscard]] std::string folder() const { return group_ ? group_->folder : ""; }
   [[nodiscard]] const std::string& mount_point() const { return mount_point_; }
-  // What a line of bash begins with to be in the group.
+  // Returns the beginning of a bash line that moves the shell into the group.
   [[nodiscard]] std::string enter() const { return "echo $$ >'" + folder() + "/cgroup.procs' || exit 99; "; }
 
  private:
@@ -102,7 +102,7 @@ TEST_F(LimitsCli, ALimitBelowTheMountIsKept) {
   EXPECT_NE(limit["source"].get<std::string>().find(group.folder()), std::string::npos);
   EXPECT_EQ(limit["limit_bytes"], 200 * kMiB);
   EXPECT_LE(limit["available_bytes"], 200 * kMiB);
-  // Twelve of them at once are more than the group may have, and the kernel would end the run.
+  // Twelve at once exceed the group's limit, and the kernel would kill the run.
   make_images(12, "3000x2000");
   EXPECT_EQ(bash(group.enter() + "$I in out --jobs 12 --png-level 1 -q"), 0);
   EXPECT_EQ(written(), 12U);
@@ -118,7 +118,7 @@ TEST_F(LimitsCli, PageCacheIsNoReasonToRefuseAnImage) {
   EXPECT_EQ(written(), 4U);
 }
 
-// As a container sees it: the group is the root of what is mounted, /proc/self/cgroup has the path outside.
+// In a container, the group is the root of the mount, but /proc/self/cgroup has the path outside.
 TEST_F(LimitsCli, PageCacheInAContainer) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory counts in the group";
   const OwnGroup group("memory");

@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 
 class LogCli : public BatchCli {
  protected:
-  // Every line of it, which has to be an object of the schema.
+  // Parses every line of `err`, each of which must match the schema.
   [[nodiscard]] static std::vector<Json> objects(const std::string& err) {
     std::vector<Json> all;
     std::istringstream stream(err);
@@ -41,7 +41,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 // ---- progress -------------------------------------------------------------------------------------------
 
-// A run that stands still for ten seconds, as the clock has it: stopped, and continued.
+// Stopping a run for ten seconds makes it a long run by the clock.
 TEST_F(LogCli, ALongRunSaysHowFarItIs) {
   fs::create_directory(file("many"));
   write("many/000.png", 1, 3000);
@@ -69,7 +69,7 @@ TEST_F(LogCli, ALongRunSaysHowFarItIs) {
   EXPECT_EQ(all[1]["event"], "summary");
 }
 
-// What a terminal shows of a command; $I in it is the program.
+// Shows a command's terminal output; $I stands for the program.
 TEST_F(LogCli, ATerminalShowsWhatIsInProgress) {
   if (run_bash("command -v script >/dev/null", folder_.path().string()) != 0)
     GTEST_SKIP() << "script(1), which gives a command a terminal, is not installed";

@@ -1,4 +1,4 @@
-// A long run of the program, a third of whose images fail: its memory does not grow once it works.
+// A long run in which a third of the images fail: memory does not grow after the start.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -37,7 +37,7 @@ std::int64_t resident_bytes(pid_t process) {
   return file ? resident * ::sysconf(_SC_PAGESIZE) : 0;
 }
 
-// Links to some twenty files; every third is cut.
+// Makes links to about thirty files; every third link leads to a truncated file.
 void make_inputs(const TemporaryFolder& folder) {
   std::vector<std::string> good;
   std::vector<std::string> cut;
@@ -66,7 +66,7 @@ void make_inputs(const TemporaryFolder& folder) {
   }
 }
 
-// What the program had of memory, from beginning to end.
+// Returns samples of the program's resident memory during the run.
 std::vector<std::int64_t> run_and_watch(std::vector<std::string> arguments, int& exit_code) {
   arguments.insert(arguments.begin(), kProgram);
   std::vector<char*> argv;
@@ -89,7 +89,7 @@ std::vector<std::int64_t> run_and_watch(std::vector<std::string> arguments, int&
   return bytes;
 }
 
-// Of the samples of one tenth of the run, from 0.
+// Returns the median of the samples in one tenth of the run, counted from 0.
 std::int64_t median_of_tenth(const std::vector<std::int64_t>& bytes, std::size_t tenth) {
   const auto at = [&](std::size_t i) {
     return bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() * i / 10);
@@ -121,7 +121,7 @@ TEST_P(LongRun, HasAsMuchMemoryInItsLastTenthAsInItsSecond) {
   EXPECT_EQ(exit_code, 1);
   EXPECT_EQ(files_below(folder.file("out")).size(), kImages - (kImages + 2) / 3);
   ASSERT_GE(bytes.size(), 100U);
-  // Medians: how many images are on their way at one moment is chance.
+  // Medians, because the number of images in progress at any moment varies.
   EXPECT_LE(static_cast<double>(median_of_tenth(bytes, 9)),
             1.1 * static_cast<double>(median_of_tenth(bytes, 1)));
 }

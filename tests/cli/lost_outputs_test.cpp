@@ -1,5 +1,4 @@
-// Outputs that another process removes while the batch writes them, outputs that a power failure emptied, and
-// disks that cannot be synced.
+// Outputs removed by another process during the batch, or emptied by a power failure; failing syncs.
 #include "app/files/lost_outputs.h"
 
 #include <atomic>
@@ -53,7 +52,7 @@ class LostOutputs : public BatchCli {
     for (int i = 100; i < 100 + kImages; ++i) write("many/" + std::to_string(i) + ".png", 1, 300);
   }
 
-  // Runs a batch; `meanwhile` is called again and again until it says that it has done its work.
+  // Runs a batch; calls `meanwhile` repeatedly until it returns true.
   RunResult run(const std::function<bool()>& meanwhile, const std::vector<std::string>& options = {}) {
     std::atomic<bool> ended{false};
     std::thread other([&] {
@@ -69,7 +68,7 @@ class LostOutputs : public BatchCli {
     return result;
   }
 
-  // Every count of the run is what is there.
+  // Every count of the run must equal the number of existing outputs.
   void expect_honest(const RunResult& result) const {
     const Json report = Json::parse(load_text(file("r.json")));
     const std::size_t there = fs::exists(out()) ? written().size() : 0;
@@ -104,7 +103,6 @@ TEST_F(LostOutputs, SingleOnesAreSaidOneByOne) {
             ".png: was written and is gone: removed while the batch ran\n";
   EXPECT_EQ(result.err, said);
   expect_honest(result);
-  // What is missing can be done again.
   EXPECT_EQ(run_imgpipe({file("many"), out(), "-q", "--files-from", file("failed")}).exit_code, 0);
   EXPECT_EQ(written().size(), kImages);
 }
@@ -128,7 +126,7 @@ TEST_F(LostOutputs, AFolderThatIsMovedAwayOrRemoved) {
     const RunResult result = run([&] {
       if (!fs::exists(out() + "/105.png")) return false;
       fs::rename(out(),
-                 file(remove ? "removed" : "old"));  // at once: a removal takes time, and the run may end
+                 file(remove ? "removed" : "old"));  // in one step: removal takes time, and the run may end
       if (remove) fs::remove_all(file("removed"));
       return true;
     });
@@ -158,7 +156,7 @@ TEST_F(PowerFailure, EmptyOutputsAreMadeAgain) {
     ASSERT_EQ(run_imgpipe(command).exit_code, 0);
     EXPECT_EQ(report().exit_code, 0);
     auto again = contents(out());
-    again.erase(".imgpipe-update.ndjson");  // has more lines
+    again.erase(".imgpipe-update.ndjson");  // it has more lines
     for (const auto& [name, bytes] : again) EXPECT_EQ(bytes, whole.at(name)) << name;
     fs::remove_all(out());
     fs::remove(file("r.ndjson"));
@@ -186,7 +184,7 @@ TEST_F(PowerFailure, AMissingOutputIsReportedWhereOthersLie) {
   EXPECT_EQ(report().exit_code, 0) << "all were moved";
 }
 
-// With numbered pages no output has the name of the line.
+// With numbered pages, no output has the name in the report line.
 TEST_F(PowerFailure, PagesAreCheckedOneByOne) {
   const std::vector<std::string> command{
       in(), out(), "-q", "--pages", "all", "--skip-existing", "--report", file("r.ndjson")};
@@ -226,7 +224,7 @@ TEST_F(PowerFailure, ASyncThatFailsFailsTheRun) {
     RunOptions unable;
     unable.failing_calls = {{SYS_fdatasync, EINVAL}, {SYS_fsync, EINVAL}};
     EXPECT_EQ(run_imgpipe(command, unable).exit_code, 0) << command[1];
-    // Nothing is synced.
+    // --sync no: nothing is synced.
     RunOptions broken;
     broken.failing_calls = {{SYS_fdatasync, EIO}, {SYS_fsync, EIO}};
     command.insert(command.end(), {"--sync", "no", "--overwrite"});

@@ -1,5 +1,4 @@
-// imgpipe help, man pages and completions: all that the tables say is in them, and shells and formatters take
-// them.
+// imgpipe help, man pages and completions: complete by the tables, and accepted by shells and formatters.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -46,14 +45,13 @@ std::size_t longest_line(const std::string& text) {
   return longest;
 }
 
-// As a man page spells a word.
 std::string in_roff(const std::string& text) {
   std::string out;
   for (const char c : text) out += c == '-' ? "\\-" : std::string(1, c);
   return out;
 }
 
-// What stands between both, of which `begin` is there.
+// Returns the text between both; `begin` must be present.
 std::string part_of(const std::string& text, const std::string& begin, const std::string& end) {
   const std::size_t at = text.find(begin);
   EXPECT_NE(at, std::string::npos) << begin;
@@ -64,7 +62,6 @@ std::string part_of(const std::string& text, const std::string& begin, const std
 
 using Flags = std::set<std::string>;
 
-// A command's letters and names, with their dashes.
 Flags flags_of(const CommandRow& command) {
   Flags flags;
   for (const OptionRow& row : command.rows()) {
@@ -73,7 +70,7 @@ Flags flags_of(const CommandRow& command) {
   return flags;
 }
 
-// What the pattern's group finds, as it is typed.
+// Returns the matches of the pattern's group, without roff's backslashes.
 Flags flags_in(const std::string& text, const std::string& pattern, const std::string& dashes = "") {
   Flags flags;
   const std::regex of(pattern);
@@ -192,7 +189,7 @@ TEST_F(Manual, FormattersTakeManPages) {
       EXPECT_EQ(bash("groff -man -ww -z '" + path + "' 2>said && ! test -s said"), 0)
           << command.name << ": " << load_text(folder_.file("said"));
     }
-    // A tree without its history has no date.
+    // A source tree without git history has no date.
     if (mandoc) {
       EXPECT_EQ(bash("mandoc -Tlint -Wwarning '" + path + "' | grep -v 'missing date' >said; ! test -s said"),
                 0)
@@ -243,7 +240,7 @@ TEST_F(Manual, CompletionsDescribeOptionsInAFewWords) {
       for (const char* word :
            {"a", "the", "of", "as", "by", "or", "and", "with", "to", "for", "in", "from", "such"})
         EXPECT_NE(last, word) << of;
-      // A text of its own, or all of the help's first clause.
+      // The text must be defined separately, or be all of the help's first clause.
       if (text == brief_text(option_name(row))) continue;
       EXPECT_TRUE(row.help.starts_with(text)) << of;
       const std::string rest = row.help.substr(std::min(text.size(), row.help.size()));

@@ -1,4 +1,4 @@
-// What --memory promises, measured: the most that a whole run ever had of memory, by the kernel's own count.
+// The promise of --memory, measured: the peak memory of a whole run, as counted by the kernel.
 #include <algorithm>
 #include <filesystem>
 #include <sstream>
@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
-constexpr std::int64_t kAllowance = 48'000'000;  // over what was given
+constexpr std::int64_t kAllowance = 48'000'000;  // on top of the limit
 
 struct Limit {
   std::int64_t mebibytes;
@@ -29,7 +29,7 @@ struct Limit {
 
 class MemoryLimit : public testing::Test {
  protected:
-  // Every kind in two sizes, and what takes most in a third; with 64M those do not fit, or barely.
+  // Every kind in two sizes, and the most demanding in a third; those exceed 64M, or barely fit.
   static void SetUpTestSuite() {
     folder_ = new TemporaryFolder;
     fs::create_directory(in());
@@ -49,7 +49,7 @@ class MemoryLimit : public testing::Test {
   static void TearDownTestSuite() { delete folder_; }
   static std::string in() { return folder_->file("in"); }
 
-  // Runs all of them within a limit; gives the number of those that did not fit.
+  // Runs all files within a limit. Returns the number of files that did not fit.
   static std::size_t expect_kept(const Limit& limit) {
     const TemporaryFolder out;
     std::vector<std::string> arguments{in(),
@@ -84,7 +84,7 @@ class MemoryLimit : public testing::Test {
   static inline std::size_t files_ = 0;
 };
 
-// Shown as skipped: a sanitizer's own memory is a multiple of the program's.
+// Skips the test with sanitizers, whose own memory is a multiple of the program's.
 #define IMGPIPE_NEED_OWN_MEMORY() \
   if (kSanitized) GTEST_SKIP() << "a sanitizer takes memory of its own"
 

@@ -1,4 +1,4 @@
-// Metadata through the program: from format to format, in batches, from stdin; what is said of what is lost.
+// Metadata through the program: between formats, in batches, from stdin, and the messages about losses.
 #include <algorithm>
 #include <random>
 
@@ -19,7 +19,7 @@ const std::string kXmp =
     "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF><rdf:Description "
     "tiff:Orientation=\"6\"/></rdf:RDF></x:xmpmeta>";
 
-// A camera's picture of 16 x 12, whose orientation is to be applied.
+// A 16 x 12 camera photo with an orientation to apply.
 Bytes photo(int orientation = 6) {
   Metadata metadata;
   metadata.icc = adobe_profile();
@@ -37,7 +37,7 @@ Bytes photo(int orientation = 6) {
   return writer->finish().joined();
 }
 
-// By a parser of our own, which knows nothing of imgpipe's: the payloads of a file by name.
+// An independent parser that shares no code with imgpipe: the metadata payloads of a file.
 std::string number_text(const Bytes& file, std::size_t at, int bytes, bool big) {
   std::uint32_t value = 0;
   for (int i = 0; i < bytes; ++i)
@@ -248,7 +248,7 @@ TEST(MetadataCli, DamageIsSaidAndNotCopied) {
   const Bytes magic = bytes_of("Exif");
   const auto found = std::search(file.begin(), file.end(), magic.begin(), magic.end());
   ASSERT_NE(found, file.end());
-  for (int i = 10; i < 14; ++i) found[i] = std::byte{0xEE};  // where its first directory is
+  for (int i = 10; i < 14; ++i) found[i] = std::byte{0xEE};  // the offset of its first directory
   save(folder.path() / "a.jpg", file);
   const RunResult result = run(folder.file("a.jpg"), folder.file("b.png"));
   EXPECT_EQ(result.exit_code, 0);

@@ -1,4 +1,4 @@
-// Batches of stacks that need a device or damage within a page.
+// Batches of stacks that need a device, or with damage within a page.
 #include <algorithm>
 #include <string>
 #include <utility>

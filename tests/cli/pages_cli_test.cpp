@@ -1,4 +1,4 @@
-// imgpipe in.tif out.tif --pages ...: stacks in, stacks or numbered files out.
+// imgpipe in.tif out.tif --pages ...: from stacks to stacks or numbered files.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -35,7 +35,7 @@ class PagesCli : public testing::Test {
     values.back() = high;
     return {kind, values};
   }
-  // Four pages, grey and of one size, each with a range of its own.
+  // Four grey pages of one size, each with its own value range.
   static std::vector<TiffPageOf> four() {
     return {page(40, 30, 10, 60), page(40, 30, 50, 200), page(40, 30, 0, 30), page(40, 30, 100, 101)};
   }
@@ -47,7 +47,7 @@ class PagesCli : public testing::Test {
     arguments.emplace_back("-q");
     return run_imgpipe(arguments, options);
   }
-  // What a page by itself becomes.
+  // Returns the result of one page processed alone.
   [[nodiscard]] Values by_itself(const TiffPageOf& one, std::vector<std::string> more) const {
     save(file("one.tif"), make_tiff(one.kind, one.samples));
     std::vector<std::string> arguments{file("one.tif"), file("one_out.tif"), "--overwrite"};
@@ -63,7 +63,7 @@ class PagesCli : public testing::Test {
   TemporaryFolder folder_;
 };
 
-// As cloud-optimised GeoTIFFs have them: a mask after each page.
+// A mask after each page, as in cloud-optimised GeoTIFFs.
 TEST_F(PagesCli, MasksAreSkippedWithOneLine) {
   std::vector<TiffPageOf> pages = four();
   save_stack("pages.tif", pages);
@@ -71,7 +71,7 @@ TEST_F(PagesCli, MasksAreSkippedWithOneLine) {
   mask.kind.photometric = 4;
   mask.kind.subfile = 4;
   pages.insert(pages.begin() + 1, mask);
-  mask.kind.subfile = 5;  // of a smaller version
+  mask.kind.subfile = 5;  // of a reduced version
   pages.push_back(mask);
   save_stack("masks.tif", pages);
   ASSERT_EQ(run({file("pages.tif"), file("a.tif"), "--pages", "all"}).exit_code, 0);
@@ -111,7 +111,6 @@ TEST_F(PagesCli, EachPageIsAnImageOfItsOwn) {
     EXPECT_EQ(samples_by_libtiff(out, i), by_itself(pages[static_cast<std::size_t>(i)], stages)) << i;
 }
 
-// A note of each page is said once, whatever the names of their outputs.
 TEST_F(PagesCli, WhatIsToBeSaidOfEveryPageIsSaidOnce) {
   std::vector<TiffPageOf> pages = {page(9, 7, 0, 99, 8, 4), page(9, 7, 0, 99, 8, 4)};
   for (TiffPageOf& one : pages) one.kind.photometric = 2, one.kind.extra = {2};
@@ -124,12 +123,12 @@ TEST_F(PagesCli, WhatIsToBeSaidOfEveryPageIsSaidOnce) {
   EXPECT_EQ(result.err.find("holds no alpha", first + 1), result.err.npos) << result.err;
 }
 
-// The third page's pixels are cut off: both ways of writing leave nothing, and the page is named.
+// The third page is damaged: no output remains, neither a stack nor files, and the message names the page.
 TEST_F(PagesCli, APageThatFailsLeavesNothing) {
   std::vector<TiffPageOf> pages = four();
   for (TiffPageOf& one : pages) one.kind.compression = 8;
   FileBytes bytes = make_tiff_stack(pages);
-  // A deflate stream cannot begin with these.
+  // No deflate stream begins with these bytes.
   const FileBytes third = make_tiff(pages[2].kind, pages[2].samples);
   const auto at = std::search(bytes.begin(), bytes.end(), third.begin() + 8, third.begin() + 40);
   ASSERT_NE(at, bytes.end());
@@ -141,7 +140,6 @@ TEST_F(PagesCli, APageThatFailsLeavesNothing) {
     EXPECT_TRUE(result.err.starts_with("imgpipe: " + file("in.tif") + ", page 3: ")) << result.err;
     EXPECT_EQ(folder_.names(), (Names{"in.tif"}));
   }
-  // An older stack stays.
   ASSERT_EQ(run({file("in.tif"), file("out.tif"), "--pages", "1-2"}).exit_code, 0);
   const std::string before = load_text(file("out.tif"));
   EXPECT_EQ(run({file("in.tif"), file("out.tif"), "--pages", "all"}).exit_code, 1);
@@ -196,7 +194,7 @@ TEST_F(PagesCli, AThousandPagesAndTheirReport) {
   EXPECT_EQ(sum, 6000U) << "summed over the pages";
 }
 
-// 150 pages of 2 MB: far more than the program may hold. Their pixels are a hole in the file.
+// 150 pages of 2 MB: far more than the program may hold. The pixels are a hole in the file.
 TEST_F(PagesCli, ALongStackTakesNoMoreMemoryThanItsPages) {
   if (kSanitized) GTEST_SKIP() << "sanitizers take memory of their own";
   constexpr std::uint64_t kWidth = 1400, kHeight = 1500, kPages = 150, kFirst = 4096;

@@ -1,4 +1,4 @@
-// Presets: what they take, what wins, and that a run's options written as one are the same run.
+// Presets: accepted options, precedence, and that a run's options written as a preset give the same run.
 #include "app/options/presets.h"
 
 #include <algorithm>
@@ -147,7 +147,7 @@ TEST_F(Presets, HelpNeedsNone) {
 
 // ---- writing -----------------------------------------------------------------------------------------
 
-// What an option takes, of one kind or another: the first that it does take is tried.
+// Returns values of several kinds; the caller uses the first that the option accepts.
 Arguments samples_of(const OptionRow& row) {
   Arguments samples = row.values;
   std::ranges::reverse(samples);
@@ -166,7 +166,7 @@ bool is_taken(const Arguments& arguments) {
   }
 }
 
-// The option with a value that it takes; empty: none of the samples is one.
+// Returns the option with a value that it accepts; empty: it accepts none of the samples.
 Arguments sample_of(const OptionRow& row) {
   const std::string name = "--" + option_name(row);
   if (row.value == nullptr) return {name};
@@ -183,7 +183,7 @@ Arguments joined(Arguments first, const Arguments& second) {
   return first;
 }
 
-// Every option, and all of them that get on with each other at once: what the parser is given is the same.
+// Each option alone, and all compatible options at once: the parser gets the same arguments.
 TEST_F(Presets, WhatIsWrittenIsTheSameRun) {
   const std::string file = folder_.file("w.toml");
   const auto expect_same = [&](const Arguments& given) {
@@ -246,7 +246,7 @@ TEST_F(Presets, FilesOfStepsAreBesideThePreset) {
   const std::string written = preset("stages = [\"contrast:range=r.json\"]\n", "sets/p.toml");
   const GivenOptions read({"--preset", written}, rows_, "imgpipe");
   EXPECT_EQ(argument_texts(read.all()).at(1), "contrast:range=" + sets + "/r.json");
-  // In the folder of the preset it is named from there, elsewhere by its whole path.
+  // A file in or below the preset's directory gets a relative path, any other its full path.
   EXPECT_NE(read.as_preset(sets + "/q.toml").find("\"contrast:range=r.json\""), std::string::npos);
   const std::string canonical = std::filesystem::canonical(sets).string();
   EXPECT_NE(read.as_preset(folder_.file("q.toml")).find("range=sets/r.json"), std::string::npos);
@@ -294,7 +294,7 @@ TEST_F(PresetsCli, WithoutInputNothingButThePresetIsWritten) {
   EXPECT_EQ(shown.exit_code, 0) << shown.err;
   EXPECT_EQ(shown.out.substr(shown.out.find('\n') + 1), "stages = [\"gray\"]\nquality = 7\njobs = 3\n");
   EXPECT_EQ(folder_.names(), (Arguments{"in.png", "p.toml"}));
-  // A wrong value is told before anything is written.
+  // A wrong value is reported before anything is written.
   EXPECT_EQ(run_imgpipe({"--quality", "700", "--write-preset", file("q.toml")}).exit_code, 2);
   EXPECT_EQ(run_imgpipe({file("in.png"), "--write-preset", file("q.toml")}).exit_code, 2)
       << "OUTPUT is missing";

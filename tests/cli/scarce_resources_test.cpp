@@ -1,5 +1,4 @@
-// Too few threads and too little memory, by the system's own limits: the work is done, or one line says why
-// not.
+// Too few threads or too little memory, by limits of the system: the work is done, or one line says why not.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -10,7 +9,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <jpeglib.h>  // behind <cstdio>
+#include <jpeglib.h>  // after <cstdio>, which it needs
 #include <png.h>
 #include <unistd.h>
 
@@ -105,14 +104,13 @@ class ScarceResources : public testing::Test {
   [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
   [[nodiscard]] int bash(const std::string& line) const { return run_bash(line, folder_.path().string()); }
 
-  // Runs imgpipe under a limit; its exit code.
   [[nodiscard]] int limited(const std::string& limit, const std::string& arguments) const {
     fs::remove_all(file("out"));
     fs::remove(file("o.png"));
     return bash("ulimit -c 0; ulimit " + limit + "; exec \"$I\" " + arguments + " >out.txt 2>err.txt");
   }
 
-  // The least address space, in KiB, with which the program starts.
+  // Returns the smallest address space, in KiB, in which the program starts.
   [[nodiscard]] long starts_with() const {
     long low = 1 << 10;
     long high = 1 << 18;
@@ -123,7 +121,7 @@ class ScarceResources : public testing::Test {
     return high;
   }
 
-  // Of a batch: every image is there and right, or has its line.
+  // After a batch, every image has a correct output or an error line.
   void expect_sound(int code) const {
     std::size_t failed = 0;
     bool as_a_whole = false;
@@ -140,7 +138,7 @@ class ScarceResources : public testing::Test {
     if (fs::exists(file("out"))) {
       for (const fs::path& path : files_below(file("out"))) {
         ASSERT_TRUE(want_.contains(path.filename())) << path;
-        // --lenient is part of the mark.
+        // --lenient changes the mark, so only samples are compared.
         EXPECT_TRUE(samples(decode(load(path))) == samples(decode(want_.at(path.filename())))) << path;
         ++right;
       }
@@ -192,8 +190,8 @@ TEST_F(ScarceResources, AnImageWithLittleMemoryIsRightOrSaysWhy) {
   }
 }
 
-// Processes that share a limit: what is there for a trial may be gone for the work. As in terminal_test root
-// becomes nobody, whose processes are counted.
+// Processes that share a limit: threads available in a trial run may be taken later. Root becomes the user
+// nobody, as in terminal_test, because root's processes are not limited.
 TEST_F(ScarceResources, ProcessesThatShareALimitOfThreadsAllDoTheirWork) {
   const bool root = ::geteuid() == 0;
   if (root && bash("setpriv --reuid=65534 --regid=65534 --clear-groups true 2>/dev/null") != 0)

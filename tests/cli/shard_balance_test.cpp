@@ -1,4 +1,4 @@
-// --balance: parts that are even, whole, and the same in every process.
+// --balance: parts that are even, complete, and equal in every process.
 #include "app/jobs/shard_balance.h"
 
 #include <algorithm>
@@ -27,8 +27,8 @@ namespace {
 using Sizes = std::vector<std::int64_t>;
 using Json = nlohmann::json;
 
-// Photographs as they come from several cameras and the web: lognormal, median 1.5 MB, most of them within
-// 0.3 and 8 MB (Downey, The structural cause of file size distributions, 2001).
+// Sizes of photographs from various cameras and the web: lognormal, median 1.5 MB, mostly 0.3 to 8 MB
+// (Downey, The structural cause of file size distributions, 2001).
 Sizes photographs(std::size_t count) {
   std::mt19937_64 bits(20261121);
   const auto uniform = [&] { return (static_cast<double>(bits() >> 11) + 0.5) / 9007199254740992.0; };
@@ -50,8 +50,8 @@ std::int64_t fullest(const Sizes& loads) {
   return *std::ranges::max_element(loads);
 }
 
-// What no way of dealing out can be below: the mean, the largest, and the two of the parts + 1 largest that
-// share a part.
+// Lower bound of the largest part: the mean, the largest file, and the smallest two of the `parts` + 1
+// largest files, two of which must share a part.
 double least_fullest(Sizes sizes, int parts) {
   std::ranges::sort(sizes, std::greater{});
   const auto n = static_cast<std::size_t>(parts);
@@ -248,7 +248,6 @@ TEST_F(BalanceCli, PartsAreEvenWholeAndSaid) {
   EXPECT_LT(static_cast<double>(most), 1.1 * static_cast<double>(all) / 4);
 }
 
-// What is done already still counts: a part that is run again is the same part.
 TEST_F(BalanceCli, ARequeuedPartIsTheSame) {
   for (const char* balance : {"bytes", "count"}) {
     fs::remove_all(out());
@@ -272,7 +271,7 @@ TEST_F(BalanceCli, ARequeuedPartIsTheSame) {
   }
 }
 
-// What no run may do, no shard of it may.
+// A shard may not do what an unsharded run may not do.
 TEST_F(BalanceCli, NoShardWritesWhatAnotherReadsOrWrites) {
   fs::create_directory(file("twice"));
   for (int i = 0; i < 6; ++i) write("twice/q" + std::to_string(i) + ".bmp", 1, 3);
@@ -293,11 +292,11 @@ TEST_F(BalanceCli, AListOfTheFailedIsAllShards) {
     EXPECT_NE(run.exit_code, 2) << run.err;
   }
   EXPECT_EQ(load_text(file("failed")), "x0\nx1\nx2\nx3\nx4\nx5\n");
-  // A stream is nobody's list.
+  // A list written to a stream is not shared between shards.
   const RunResult run =
       run_imgpipe({in(), out(), "-q", "--include", "x0", "--failed-out", "-", "--shard", "1/1"});
   EXPECT_EQ(run.out, "x0\n");
-  // Parts that are dealt out must not change the list that they are dealt from.
+  // Shards of a list that balancing divides must not change that list.
   expect_refused(run_imgpipe({in(), out(), "--files-from", file("failed"), "--failed-out", file("failed"),
                               "--shard", "1/3", "--balance", "count"}),
                  "name another file");
@@ -319,7 +318,7 @@ TEST_F(BalanceCli, EveryLineNamesItsShard) {
   EXPECT_EQ(shards({}), std::set<std::string>{"null"});
 }
 
-// Failures of a part make a list of their own, which is not to be dealt out again.
+// The failures of a part form a complete list, which must not be divided again.
 TEST_F(BalanceCli, FailuresAreDoneAgainWithoutShard) {
   for (int i = 0; i < 6; ++i) save_text(file("in/bad" + std::to_string(i) + ".png"), "no image");
   ASSERT_EQ(

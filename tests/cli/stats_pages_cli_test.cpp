@@ -1,4 +1,4 @@
-// imgpipe stats --pages: every chosen page of every input is counted, an input whole or not at all.
+// imgpipe stats --pages: counts every selected page of every input, an input completely or not at all.
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -33,7 +33,6 @@ class StatsPagesCli : public SamplesCli {
       values[i] = (seed * 1009 + static_cast<int>(i * i * 37)) & ((1 << bits) - 1);
     return {kind, values};
   }
-  // Of different sizes, bits and channels.
   static std::vector<TiffPageOf> mixed() {
     return {page(40, 30, 8, 1, 1), page(7, 91, 16, 1, 2), page(1, 1, 8, 1, 3), page(33, 5, 8, 3, 4),
             page(17, 1, 8, 2, 5),  page(1, 13, 16, 4, 6), page(5, 3, 8, 4, 7)};
@@ -41,13 +40,12 @@ class StatsPagesCli : public SamplesCli {
   void save_stack(const std::string& name, const std::vector<TiffPageOf>& pages) const {
     save(file(name), make_tiff_stack(pages));
   }
-  // Each of them in a file of its own.
   void save_apart(const std::string& folder, const std::vector<TiffPageOf>& pages) const {
     fs::create_directories(file(folder));
     for (std::size_t i = 0; i < pages.size(); ++i)
       save(file(folder + "/p" + std::to_string(i) + ".tif"), make_tiff(pages[i].kind, pages[i].samples));
   }
-  // Four bytes of the packed samples of a page are wrong.
+  // Overwrites four bytes of a page's compressed samples.
   void damage(const std::string& name, const TiffPageOf& one) const {
     FileBytes bytes = load(file(name));
     const FileBytes alone = make_tiff(one.kind, one.samples);
@@ -197,7 +195,7 @@ TEST_F(StatsPagesCli, ADamagedPageCostsItsWholeInput) {
     ASSERT_EQ(json["failures"].size(), 1U);
     EXPECT_EQ(json["failures"][0]["input"], file("in/b.tif"));
   }
-  // Where it is not among those chosen it does no harm.
+  // A damaged page that is not selected does no harm.
   EXPECT_EQ(json_of({in(), "--pages", "3"})["counted"], 2);
 }
 
@@ -236,7 +234,7 @@ TEST_F(StatsPagesCli, WithoutPagesTheFirstIsCountedAndTheRestIsTold) {
   expect_same_counts(Json::parse(load_text(file("s.json"))), json_of({file("apart")}));
 }
 
-// Every page could name it; what is no page is told too.
+// The warning appears once per file, although every page could cause it.
 TEST_F(StatsPagesCli, TheFramesOfAnAnimationAreNoPages) {
   const std::string gif(
       "GIF89a\1\0\1\0\x80\0\0\0\0\0\xff\xff\xff"
@@ -266,7 +264,7 @@ TEST_F(StatsPagesCli, RefusesWhatMakesNoSense) {
   EXPECT_NE(run.err.find("has 7 pages, and --pages asks for page 8"), std::string::npos) << run.err;
 }
 
-// A file of a few kilobytes may hold many pages, and each has a row.
+// A file of a few kilobytes may hold many pages, each of which has a row.
 TEST_F(StatsPagesCli, RowsStayWithinTheMemory) {
   const TiffPageOf dot{{.width = 1, .height = 1}, {5}};
   save(file("in/a.tif"), make_imagej_stack(std::vector<TiffPageOf>(9000, dot)));

@@ -1,5 +1,5 @@
-// Large files are neither read nor written as a whole: raw Netpbm inputs row by row, outputs as they are
-// made. What is judged, and what is left behind by an image that fails, is the same as with whole files.
+// Large files are neither read nor written as a whole: raw Netpbm inputs are read row by row, outputs written
+// while encoding. Validation and the leftovers of a failed image are the same as with whole files.
 #include <filesystem>
 #include <functional>
 
@@ -23,7 +23,7 @@ using Strings = std::vector<std::string>;
 
 // ---- inputs -------------------------------------------------------------------------------------------
 
-// 1203 columns; more than a megabyte in every kind.
+// 1203 columns; more than 1 MB in every kind.
 constexpr std::int64_t kWidth = 1203;
 
 Bytes raw_netpbm(int kind, int maxval, std::int64_t height) {
@@ -65,7 +65,7 @@ Found read(const std::function<std::unique_ptr<Reader>()>& open, std::int64_t ba
 
 class RowsFromAFile : public testing::Test {
  protected:
-  // By rows from a file as in memory.
+  // Reads by rows from a file and from memory, and expects the same result.
   void expect_same(const Bytes& bytes, const std::string& what) const {
     save(path_, bytes);
     for (const bool lenient : {false, true}) {
@@ -168,8 +168,7 @@ TEST_F(RowsFromAFile, WhatIsSmallOrPlainOrHasALongHeaderIsReadWhole) {
 
 // ---- outputs ------------------------------------------------------------------------------------------
 
-// An image of 12 million pixels whose last sample cannot be, so that it fails when most of the output is
-// made.
+// An image of 12 million pixels whose last sample is invalid: it fails after most of the output is written.
 class LargeOutput : public testing::Test {
  protected:
   void make_bad(const std::string& name) const {
@@ -190,7 +189,7 @@ class LargeOutput : public testing::Test {
     return batch;
   }
 
-  // The only image of a batch, from IN/bad.pgm to OUT/o.pgm.
+  // Runs a batch whose only image is IN/bad.pgm, to OUT/o.pgm.
   [[nodiscard]] BatchResult run_one(BatchSettings batch) const {
     const std::vector<BatchItem> items{{in_.file("bad.pgm"), out_.file("o.pgm"), Format::pgm}};
     Batch run(items, std::move(batch));
@@ -217,7 +216,7 @@ TEST_F(LargeOutput, LeavesNothingOfAnImageThatFails) {
   EXPECT_EQ(out_.names(), Strings{});
 }
 
-// A TIFF whose last strip or tile has a wrong checksum, to a TIFF: its first rows are written by then.
+// The last strip or tile of a TIFF has a wrong checksum; the first rows of the output are written by then.
 TEST_F(LargeOutput, LeavesNothingOfATiffThatFails) {
   for (const std::string tile : {"0", "256"}) {
     const std::string name = "bad" + tile + ".tif";
@@ -249,7 +248,7 @@ TEST_F(LargeOutput, LeavesTheOldFileWhereTheImageFails) {
   EXPECT_EQ(out_.names(), Strings{"o.pgm"});
 }
 
-// Asked when all is written but the name.
+// The check runs when everything but the rename is done.
 TEST_F(LargeOutput, IsNotPutInPlaceWhereItMayNotBe) {
   make_bad("bad.pgm");
   BatchSettings batch = settings();
@@ -262,7 +261,7 @@ TEST_F(LargeOutput, IsNotPutInPlaceWhereItMayNotBe) {
   const BatchResult result = run_one(std::move(batch));
   EXPECT_EQ(result.failed, ErrorKind::output);
   EXPECT_EQ(result.reason, out_.file("o.pgm") + ": was made by somebody else");
-  EXPECT_EQ(files_then, 1U);  // the temporary one
+  EXPECT_EQ(files_then, 1U);  // the temporary file
   EXPECT_EQ(out_.names(), Strings{});
 }
 
@@ -302,12 +301,12 @@ TEST_F(LargeOutput, IsTheSameOnStandardOutput) {
 
 // ---- memory -------------------------------------------------------------------------------------------
 
-// 1 GP takes 2.2 GB from PPM and 1.3 GB from JPEG; here 40 MP, in proportion, and what the program is itself.
+// 1 GP takes 2.2 GB from PPM and 1.3 GB from JPEG. Here 40 MP take a proportional amount, plus the program.
 TEST_F(LargeOutput, PeakMemoryIsFarBelowTheFiles) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer keeps freed memory";
   constexpr double kPixels = 8000.0 * 5000;
   constexpr double kProgram = 24 << 20;
-  malloc_trim(0);  // what earlier tests have freed would count as the forked child's
+  malloc_trim(0);  // memory freed by earlier tests would count as the forked child's
   ASSERT_EQ(run_imgpipe({"synth", in_.file("i.ppm"), "--pattern", "photo", "--size", "8000x5000"}).exit_code,
             0);
   ASSERT_EQ(run_imgpipe({"synth", in_.file("i.jpg"), "--pattern", "photo", "--size", "8000x5000"}).exit_code,
@@ -321,8 +320,8 @@ TEST_F(LargeOutput, PeakMemoryIsFarBelowTheFiles) {
   }
 }
 
-// The packed file, some rows of strips or tiles, and the program: neither 120 MB of pixels nor 40 MB and more
-// of what is written. Tall, because a row of tiles is 256 pixels high: of 2000 pixels it has 1.5 MB.
+// Memory for the compressed file, some rows of strips or tiles, and the program, but not for 120 MB of pixels
+// or 40 MB of output. The image is tall and narrow: a row of tiles, 256 pixels high, takes 1.5 MB.
 TEST_F(LargeOutput, PeakMemoryOfATiffIsThatOfItsFile) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer keeps freed memory";
   constexpr std::int64_t kRoom = std::int64_t{56} << 20;

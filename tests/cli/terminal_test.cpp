@@ -1,4 +1,4 @@
-// What the system and the terminal give: few threads, narrow windows.
+// Limits of the system and the terminal: few threads, narrow windows.
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
@@ -33,7 +33,7 @@ class Terminal : public testing::Test {
 
 // ---- threads ------------------------------------------------------------------------------------------
 
-// The system gives only so many processes and threads; root has no such limit and so becomes nobody.
+// The system limits processes and threads. Root has no such limit, so it becomes the user nobody.
 TEST_F(Terminal, FewerThreadsThanAskedForAreNoFailure) {
   const bool root = ::geteuid() == 0;
   if (root && bash("setpriv --reuid=65534 --regid=65534 --clear-groups true 2>/dev/null") != 0)
@@ -43,7 +43,7 @@ TEST_F(Terminal, FewerThreadsThanAskedForAreNoFailure) {
   ASSERT_EQ(bash("$I synth s.png --pattern photo --size 40x30 -q"), 0);
   ASSERT_EQ(bash("mkdir -m 777 in && cp s.png in/a.png && cp s.png in/b.png && $I s.png want.png -q"), 0);
   const auto limited = [&](int limit, const std::string& arguments) {
-    // A sanitizer's search for leaks needs a process of its own.
+    // LeakSanitizer needs a separate process.
     const std::string line = "export ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0; ulimit -u " +
                              std::to_string(limit) + "; exec ./imgpipe " + arguments;
     const std::string user = root ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : "";
@@ -59,7 +59,7 @@ TEST_F(Terminal, FewerThreadsThanAskedForAreNoFailure) {
       EXPECT_EQ(load_text(file("o.png")), load_text(file("want.png"))) << options;
     }
     EXPECT_EQ(limited(limit, "in out/ -q --jobs 3 --threads 5"), 0) << limit << load_text(file("err.txt"));
-    for (const char* name : {"out/a.png", "out/b.png"})  // their marks have their own names
+    for (const char* name : {"out/a.png", "out/b.png"})  // the marks differ, because they hold the names
       EXPECT_EQ(samples(decode(load(file(name)))), samples(decode(load(file("want.png"))))) << name;
   }
 }
@@ -75,7 +75,6 @@ std::size_t longest_line(const std::string& text) {
   return longest;
 }
 
-// The words alone, wherever the lines break.
 std::string unwrapped(const std::string& text) {
   std::istringstream in(text);
   std::string words;
@@ -115,7 +114,7 @@ TEST_F(Terminal, HelpIsAsWideAsTheTerminal) {
   const winsize size{24, 66, 0, 0};
   ASSERT_EQ(::ioctl(terminal, TIOCSWINSZ, &size), 0);
   const std::string name = ::ptsname(terminal);
-  // Held open here, so that what was written stays until it is read.
+  // Held open here, so that the output stays until it is read.
   const int held = ::open(name.c_str(), O_RDWR | O_NOCTTY);
   int code = -1;
   std::thread program([&] {

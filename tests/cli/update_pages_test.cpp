@@ -1,4 +1,4 @@
-// --update where each page has a file of its own: of one input and of a folder.
+// --update with one file per page: for one input and for a directory.
 #include <chrono>
 #include <filesystem>
 #include <string>
@@ -16,7 +16,7 @@ const std::string kStamps = ".imgpipe-update.ndjson";
 
 class UpdatePages : public BatchCli {
  protected:
-  // As in/a.tif, at a time of its own.
+  // Saves in/a.tif with a modification time that depends on `pages`.
   void save_stack(int pages) const {
     const TiffKind kind{.width = 12, .height = 9, .compression = 8};
     std::vector<TiffPageOf> all;
@@ -65,7 +65,7 @@ TEST_F(UpdatePages, OfOneInput) {
   EXPECT_NE(run_imgpipe(arguments).out.find("is up to date"), std::string::npos);
 }
 
-// A name of pages is no path: {page} may be a folder, and braces are doubled in it.
+// A template of page names is not a path: {page} may be a directory, and literal braces are doubled.
 TEST_F(UpdatePages, WithNumbersInTheirNames) {
   save_stack(2);
   for (const char* folder : {"plain", "{braces}"}) {

@@ -1,4 +1,4 @@
-// imgpipe ... --update: what it makes again, and what it leaves.
+// imgpipe ... --update: which outputs it makes again, and which it keeps.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -26,7 +26,7 @@ class Update : public BatchCli {
  protected:
   void SetUp() override {
     BatchCli::SetUp();
-    // Times of files need not be of one tick: what is made again has another one.
+    // Old modification times, so that a rewritten file has a different time even on a coarse clock.
     for (const fs::path& path : files_below(in())) fs::last_write_time(path, past());
   }
   static fs::file_time_type past() { return fs::file_time_type::clock::now() - std::chrono::hours(24); }
@@ -59,7 +59,7 @@ TEST_F(Update, NothingIsMadeTwice) {
   EXPECT_EQ(lines(first.at(kStamps)), 5U);
   expect({}, 0);
   EXPECT_EQ(contents(out()), first);
-  // The bytes of images are those of a run without.
+  // Images have the same bytes as without --update.
   fs::rename(out(), file("with"));
   ASSERT_EQ(run_imgpipe({in(), out(), "--recursive", "--format", "png", "--device", "cpu"}).exit_code, 0);
   auto with = contents(file("with"));
@@ -74,7 +74,7 @@ TEST_F(Update, AnInputThatHasChanged) {
   fs::last_write_time(file("in/sub/d.png"), fs::file_time_type::clock::now());
   expect({}, 1, "its input has changed");
   expect({}, 0);
-  // Older than the output, and another one: what a backup gives back.
+  // A different file older than the output, as restored from a backup.
   write("in/a.png", 99, 41);
   fs::last_write_time(file("in/a.png"), past() - std::chrono::hours(1));
   expect({}, 1, "its input has changed");
@@ -86,7 +86,7 @@ TEST_F(Update, AnInputThatHasChanged) {
 TEST_F(Update, AnOutputThatHasChanged) {
   expect({}, 5);
   const auto first = contents(out());
-  // An editor that drops our mark.
+  // Edited by another program, which drops our mark.
   save_text(file("out/a.png"), "another program's picture");
   expect({}, 1, "it has been changed");
   EXPECT_EQ(load_text(file("out/a.png")), first.at("a.png"));
@@ -107,7 +107,7 @@ TEST_F(Update, WhatIsNobodysStaysWithoutOverwrite) {
   expect({}, 0);
 }
 
-// A link in an output's place: what it leads to was never made by --update.
+// A link replaced the output: --update never wrote the link's target.
 TEST_F(Update, AFileThatAnOutputNowLeadsToIsNotReplaced) {
   expect({}, 5);
   save_text(file("precious"), "somebody's picture");
@@ -142,7 +142,7 @@ TEST_F(Update, AnotherVersionMakesItAgain) {
   expect({}, 1, "another version of imgpipe made it");
 }
 
-// Two builds of one version may write other bytes: the commit counts.
+// Two builds of one version may write different bytes, so the commit counts.
 TEST_F(Update, AnotherBuildMakesItAgain) {
   expect({}, 5);
   std::string text = load_text(stamps());
@@ -211,7 +211,7 @@ TEST_F(Update, AFailureIsTriedAgain) {
   }
   write("in/broken.png", 8);
   EXPECT_EQ(counts(run()), "6 images: 1 done, 5 up to date, 0 failed");
-  // What was there stays where it cannot be made again, and is not taken for up to date.
+  // If an output cannot be made again, the old file stays and does not count as up to date.
   save_text(file("in/broken.png"), "no image");
   const std::string before = load_text(file("out/broken.png"));
   for (int i = 0; i < 2; ++i) EXPECT_EQ(run().exit_code, 1);
@@ -319,7 +319,6 @@ class UpdateOne : public Update {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_imgpipe(arguments);
   }
-  // Whether it was made.
   [[nodiscard]] bool makes(const Names& more = {}) const {
     const RunResult result = one(more);
     EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -367,7 +366,7 @@ TEST_F(UpdateOne, IntoAFolder) {
     EXPECT_EQ(result.exit_code, 0) << result.err;
   }
   EXPECT_EQ(lines(load_text(file(std::string("new/") + kStamps))), 1U);
-  // A batch over the same folder agrees with it.
+  // A batch over the same directory agrees.
   const RunResult batch = run_imgpipe(
       {in(), file("new"), "--update", "--format", "png", "--device", "cpu", "--include", "b.jpg"});
   EXPECT_EQ(counts(batch), "1 image: 0 done, 1 up to date, 0 failed");

@@ -1,5 +1,5 @@
-// 16 bits a sample from file to file, as a user runs it: what stays, what an output of 8 bits makes of it and
-// who says so, folders, streams, reports, histograms, files of every step.
+// 16-bit samples from file to file: conversions, warnings, directories, streams, reports, histograms, every
+// step.
 #include <algorithm>
 #include <cstring>
 #include <set>
@@ -37,7 +37,7 @@ Image noise(Shape shape, std::uint64_t seed = 5) {
   return synthesize(parse_pattern("noise"), shape, seed);
 }
 
-// 1,525 levels, each once: of 12 bits as a microscope gives them, `unit` apart from `first` on.
+// 12-bit data as from a microscope: 1,525 levels, each once, from `first` in steps of `unit`.
 Image levels_of(int first, int unit) {
   Image image({61, 25, 1, Sample::u16});
   auto* out = image.untyped_view().as<std::uint16_t>().data;
@@ -56,7 +56,7 @@ class Wide : public testing::Test {
     here.folder = folder_.path().string();
     return run_imgpipe(std::move(arguments), here);
   }
-  // As it is in the file.
+  // Decodes a file without reducing its samples.
   [[nodiscard]] Image image_in(const std::string& name) const {
     return decode(load(file(name)), sixteen_bits());
   }
@@ -71,10 +71,10 @@ class Wide : public testing::Test {
 
 constexpr const char* kHosts[] = {"cpu", "reference"};
 
-// ---- the example of the issue -------------------------------------------------------------------------
+// ---- twelve bits in sixteen --------------------------------------------------------------------------
 
 TEST_F(Wide, TwelveBitsInSixteenKeepTheirLevels) {
-  // The 12 bits as they are, and left-aligned.
+  // The 12 bits right-aligned, then left-aligned.
   for (const auto& [first, unit] : {std::pair{300, 1}, {4800, 16}}) {
     save_image("in.png", levels_of(first, unit), Format::png);
     for (const std::string device : kHosts) {
@@ -93,7 +93,7 @@ TEST_F(Wide, TwelveBitsInSixteenKeepTheirLevels) {
       stretch("contrast:to=8", "flat.png");
       EXPECT_EQ(image_in("flat.png").shape().sample, Sample::u8);
       EXPECT_EQ(levels_in("flat.png"), 256U) << device;
-      // Cut to 8 bits first they had 7 levels, left-aligned 96.
+      // Reduced to 8 bits first, the image has only 7 levels, or 96 if left-aligned.
       stretch("depth:8,contrast", "cut.png");
       EXPECT_EQ(levels_in("cut.png"), unit == 1 ? 7U : 96U) << device;
     }
@@ -102,7 +102,7 @@ TEST_F(Wide, TwelveBitsInSixteenKeepTheirLevels) {
 
 // ---- what stays -----------------------------------------------------------------------------------------
 
-// Twice the negative is the picture: each sample comes through all 16 bits of everything.
+// Inverting twice restores the image: every sample keeps all 16 bits everywhere.
 TEST_F(Wide, SamplesComeThroughWhole) {
   for (const Shape shape : {Shape{1, 1, 1}, Shape{61, 1, 3}, Shape{1, 53, 4}, Shape{131, 97, 1},
                             Shape{131, 97, 2}, Shape{131, 97, 3}, Shape{131, 97, 4}, Shape{997, 613, 3}}) {
@@ -126,7 +126,7 @@ TEST_F(Wide, SamplesComeThroughWhole) {
   }
 }
 
-// The sequential reference and the CPU agree, step by step, on everything that the default pipeline does.
+// The sequential reference and the CPU agree in every step of the default pipeline and others.
 TEST_F(Wide, ComparedWithTheReference) {
   save_image("in.png", noise({233, 151, 4}), Format::png);
   for (const char* stages : {"gray,hist,contrast,smooth", "contrast:1:stretch=each,smooth:gauss,gamma:2",
@@ -138,7 +138,6 @@ TEST_F(Wide, ComparedWithTheReference) {
   }
 }
 
-// A file of 8 bits stays at 8 unless it is asked for more.
 TEST_F(Wide, EightBitsStayEight) {
   save(file("in.png"), encoded(Format::png, 3));
   ASSERT_EQ(run({"in.png", "a.png", "--stages", "gray,contrast", "-q", "--device", "cpu"}).exit_code, 0);
@@ -148,7 +147,7 @@ TEST_F(Wide, EightBitsStayEight) {
 }
 
 TEST_F(Wide, StreamsAndFilesInOneWay) {
-  const Image image = noise({1499, 701, 3});  // 6 MB: read where it lies
+  const Image image = noise({1499, 701, 3});  // 6 MB: read directly from disk
   save_image("in.ppm", image, Format::ppm);
   ASSERT_EQ(run({"in.ppm", "a.ppm", "--stages", "smooth", "--device", "cpu", "-q"}).exit_code, 0);
   ASSERT_EQ(run({"in.ppm", "r.ppm", "--stages", "smooth", "--device", "reference", "-q"}).exit_code, 0);
@@ -177,7 +176,7 @@ TEST_F(Wide, FilesOfEveryStep) {
   for (std::size_t i = 0; i < deep.size(); ++i) ASSERT_EQ(flat[i], (deep[i] * 255 + 32767) / 65535);
 }
 
-// ---- what an output of 8 bits makes of it -----------------------------------------------------------------
+// ---- outputs of 8 bits ---------------------------------------------------------------------------------
 
 TEST_F(Wide, FormatsOfEightBitsSaySo) {
   save_image("in.png", noise({64, 48, 3}), Format::png);
@@ -204,7 +203,7 @@ TEST_F(Wide, FormatsOfEightBitsSaySo) {
     if (format == "jpeg") continue;
     EXPECT_TRUE(samples(image_in(output)) == samples(image_in("want.png"))) << name;
   }
-  // Asked for it is no news.
+  // A requested reduction causes no warning.
   for (const char* stages : {"smooth,depth:8", "contrast:to=8"}) {
     const RunResult result = run(
         {"in.png", "out.bmp", "--stages", stages, "--device", "cpu", "--report", "r.json", "--overwrite"});
@@ -266,7 +265,7 @@ TEST_F(Wide, AFolderOfBoth) {
 
 // ---- devices ------------------------------------------------------------------------------------------
 
-// By the table: as soon as every step has a function on CUDA devices this refusal is gone.
+// Follows the stage table: once CUDA devices have a function for every step, nothing is rejected.
 TEST_F(Wide, AnExplicitDeviceRefusesWhatItHasNoFunctionFor) {
   if (!built_with_cuda()) GTEST_SKIP() << "a build without CUDA";
   const Plan plan = make_plan(parse_stages("gray,contrast"), {40, 30, 3, Sample::u16});

@@ -1,6 +1,5 @@
-// Any bytes through every decoder, strict and lenient, automatic and stb, to 8 bits a sample and to 16. A
-// replay reads them in every way; a fuzzer in one, picked by their last byte, because eight leave it few
-// executions.
+// Decodes any bytes, strict and lenient, automatic and stb, to 8 and to 16 bits per sample. A replay reads
+// them in all eight ways. A fuzzer picks one by their last byte, because eight would slow it down.
 #include <cstdint>
 #include <span>
 
@@ -36,7 +35,7 @@ void decode(std::span<const std::byte> bytes, unsigned way) {
     Image image(reader->header().shape);
     if (options.most_bits == 8 && image.shape().sample != Sample::u8) __builtin_trap();
     reader->read_rows(image.untyped_view());
-    // Reading every byte makes MemorySanitizer and valgrind see what was never written.
+    // Reading every byte lets MemorySanitizer and valgrind detect uninitialised ones.
     volatile unsigned sum = 0;
     for (std::int64_t i = 0; i < image.shape().bytes(); ++i)
       sum = sum + std::to_integer<unsigned>(image.untyped_view().data[i]);

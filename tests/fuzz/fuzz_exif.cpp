@@ -1,4 +1,4 @@
-// Any bytes as the TIFF structure of EXIF.
+// Reads any bytes as the TIFF structure of EXIF.
 #include <span>
 
 #include "images/codecs/exif.h"

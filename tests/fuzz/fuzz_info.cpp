@@ -1,6 +1,6 @@
-// Any bytes as a file for imgpipe info, strict and lenient, turned and as stored. What a reader takes is
-// described, and nothing else; what is said can be shown and is JSON; and it is the same of a file that is
-// read in parts.
+// Inspects any bytes like imgpipe info, strict and lenient, oriented and as stored. info describes exactly
+// the files that a reader accepts. Its text is printable and the same for a file read in parts; its JSON is
+// valid.
 #include <cstdint>
 #include <cstdio>
 #include <optional>
@@ -28,14 +28,14 @@ using imgpipe::ImageInspection;
 using imgpipe::InputFile;
 using Bytes = std::span<const std::byte>;
 
-// Ends the process: the fuzzer keeps the input.
+// Ends the process, so that the fuzzer keeps the input.
 void require(bool condition, const char* what) {
   if (condition) return;
   std::fprintf(stderr, "%s\n", what);
   __builtin_trap();
 }
 
-// Lines of text, each of which can be shown.
+// Whether every line of the text ends with a line feed and is printable.
 bool is_shown(const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t feed = text.find('\n', at);
@@ -47,7 +47,7 @@ bool is_shown(const std::string& text) {
   return true;
 }
 
-// What is said of it; nullopt: it is refused. `open` gives the file.
+// Returns the facts about the file from `open`; nullopt: the file is rejected.
 std::optional<ImageInspection> inspected(auto open, const DecodeOptions& options) {
   try {
     return imgpipe::inspect_image(open(), options);
@@ -58,7 +58,7 @@ std::optional<ImageInspection> inspected(auto open, const DecodeOptions& options
   }
 }
 
-// A file of these bytes that has no name; one for all inputs.
+// Returns the path of an unnamed file with these bytes; the next call overwrites it.
 std::string path_of(Bytes bytes) {
   static const imgpipe::FileDescriptor file(::memfd_create("fuzz_info", MFD_CLOEXEC));
   require(::ftruncate(file.get(), 0) == 0, "no file in memory");
@@ -66,7 +66,7 @@ std::string path_of(Bytes bytes) {
   return "/proc/self/fd/" + std::to_string(file.get());
 }
 
-// A run takes it, with --bands color if it must be.
+// Whether a run accepts the file, if necessary with --bands color.
 bool is_taken(Bytes bytes, DecodeOptions options) {
   for (const bool colors_only : {false, true}) {
     options.colors_only = colors_only;
@@ -80,7 +80,7 @@ bool is_taken(Bytes bytes, DecodeOptions options) {
   return false;
 }
 
-// All that is said to people, but for the memory: rows that are read where they lie take another.
+// Returns the text output except memory, which differs for rows read directly from disk.
 std::string said_of(ImageInspection image) {
   require(image.images >= 1 && image.reduced_images <= image.images,
           "no image in it, or too many are smaller");

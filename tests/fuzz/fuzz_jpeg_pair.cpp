@@ -1,5 +1,5 @@
-// Our own decoder of JPEG against libjpeg-turbo: any difference of verdict, message, warnings or pixels ends
-// the process. The last byte of the input is none of the file's: it says how the file is read.
+// Our own JPEG decoder against libjpeg-turbo: any difference of verdict, message, warnings or pixels ends the
+// process. The last byte of the input is not part of the file: it selects how the file is read.
 #include <array>
 #include <cstdint>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Any bytes as a block of EXIF, as a packet of XMP, as IPTC and as a file with metadata: what is preserved of
-// them is in order, and stays the same a second time.
+// Reads any bytes as an EXIF block, an XMP packet, IPTC and a file with metadata. Preserved metadata is
+// valid, and unchanged when it is preserved again.
 #include <algorithm>
 #include <span>
 #include <vector>
@@ -27,7 +27,7 @@ void write_exif_twice(std::span<const std::byte> bytes, bool of_tiff_file) {
   } catch (const Error&) {
     return;
   }
-  // Throws where it is not in order, which ends the fuzzer.
+  // Throws if it is not valid, which ends the fuzzer.
   const imgpipe::ExifBlock block = imgpipe::parse_exif(once);
   if (imgpipe::build_exif(block, imgpipe::kMostExifBytes) != once) __builtin_trap();
 }

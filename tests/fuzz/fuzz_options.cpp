@@ -1,4 +1,4 @@
-// Any text as a command line, arguments separated by line breaks.
+// Parses any text as a command line, with one argument per line.
 #include <string>
 #include <vector>
 
@@ -16,7 +16,7 @@ IMGPIPE_FUZZ_TARGET(fuzz_options) {
   for (std::size_t i = 0; i < size; ++i) {
     if (data[i] == '\n') {
       arguments.emplace_back();
-    } else if (data[i] != 0) {  // no argument holds one
+    } else if (data[i] != 0) {  // no argument can hold a NUL
       arguments.back() += static_cast<char>(data[i]);
     }
   }

@@ -1,5 +1,5 @@
-// Lists of steps: any text, and lists that are made of the table's own names, words and numbers; the first
-// bytes choose which, and the image's shape.
+// Plans lists of steps: any text, or lists of names, words and numbers from the table. The first bytes choose
+// which, and the image's shape.
 #include <string>
 #include <string_view>
 
@@ -11,7 +11,7 @@
 namespace imgpipe {
 namespace {
 
-// Gives the bytes one by one, zeros behind them.
+// Returns the bytes one by one, then zeros.
 struct Bytes {
   const unsigned char* data;
   std::size_t size;
@@ -27,7 +27,7 @@ std::string value_from(Bytes& bytes, const Parameter& row) {
   return text;
 }
 
-// WxH or WxH+X+Y, or nearly so.
+// Returns WxH or WxH+X+Y, sometimes malformed.
 std::string rectangle_from(Bytes& bytes) {
   const std::size_t how = bytes.next();
   std::string text = std::to_string(bytes.next()) + (how % 16 == 0 ? "" : "x") + std::to_string(bytes.next());
@@ -54,7 +54,7 @@ std::string list_from(Bytes& bytes) {
   return list;
 }
 
-// What a step says of itself, as --stages has it, is the step again.
+// The text that describes a step must parse as the same step.
 void check_said(const StageRequest& request) {
   const std::string text = std::string(request.stage->name) + request.said;
   if (parse_stages(text).front().parameters != request.parameters) __builtin_trap();

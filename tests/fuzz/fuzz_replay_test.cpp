@@ -1,5 +1,5 @@
-// The fuzz targets over their seeds, so that every build replays them: files made here, cut and bent at
-// seeded places, the texts of tests/fuzz/seeds, and the corpus where there is one.
+// Runs the fuzz targets on their seeds in every build: generated files with seeded mutations, the texts of
+// tests/fuzz/seeds, and the corpus if there is one.
 #include <random>
 
 #include <gtest/gtest.h>
@@ -41,7 +41,6 @@ void replay(Target target, const Bytes& bytes) {
   EXPECT_EQ(target(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()), 0);
 }
 
-// The seed itself and bent copies of it.
 void replay_bent(Target target, const Bytes& seed, int copies, std::mt19937& random) {
   replay(target, seed);
   for (int i = 0; i < copies && !seed.empty(); ++i) {
@@ -64,7 +63,7 @@ TEST(FuzzReplay, Decode) {
   }
 }
 
-// Of 16 bits, which the target reads as they are and cut to 8.
+// 16-bit files, which the target reads unchanged and reduced to 8 bits.
 TEST(FuzzReplay, DecodeSixteenBits) {
   std::mt19937 random(7);
   for (const Format format : {Format::png, Format::pgm, Format::ppm}) {
@@ -81,7 +80,7 @@ TEST(FuzzReplay, DecodeSixteenBits) {
   replay_bent(fuzz_decode, {bytes.begin(), bytes.end()}, 1000, random);
 }
 
-// Small files of kinds that no writer here makes.
+// Small files of kinds that no writer here produces.
 TEST(FuzzReplay, DecodeSeeds) {
   std::mt19937 random(5);
   int files = 0;
@@ -161,7 +160,6 @@ TEST(FuzzReplay, Exif) {
   }
 }
 
-// Blocks of EXIF, a packet of XMP, files that hold both.
 TEST(FuzzReplay, Metadata) {
   std::mt19937 random(11);
   Metadata metadata;
@@ -214,7 +212,7 @@ TEST(FuzzReplay, JpegPair) {
   for (std::uint64_t seed = 0; seed < (kSanitized ? 10 : 60); ++seed) {
     Bytes file = seed % 2 == 0 ? make_jpeg(random_jpeg(seed)) : random_coded_jpeg(seed).file;
     for (const int choice : {0, 5, 6, 13, 255}) {
-      file.push_back(static_cast<std::byte>(choice));  // how it is read
+      file.push_back(static_cast<std::byte>(choice));  // selects how the file is read
       replay_bent(fuzz_jpeg_pair, file, 20, random);
       file.pop_back();
     }

@@ -1,5 +1,5 @@
-// Any bytes as a stream of images, in pieces of several sizes: the images and the end are the same whatever
-// the pieces are, lie one behind the other in the stream, and each is found again by itself.
+// Reads any bytes as a stream of images, in pieces of several sizes. The images and the end do not depend on
+// the pieces, the images follow one another, and each is found again alone.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -19,7 +19,7 @@ void demand(bool condition) {
 struct Found {
   std::vector<std::int64_t> at;
   std::vector<std::vector<std::byte>> images;
-  std::string end;  // what was thrown; empty: nothing
+  std::string end;  // the error message; empty: none
 
   bool operator==(const Found&) const = default;
 };
@@ -68,7 +68,7 @@ IMGPIPE_FUZZ_TARGET(fuzz_stream) {
     end = found.at[i] + static_cast<std::int64_t>(image.size());
     demand(end <= static_cast<std::int64_t>(stream.size()));
     demand(std::ranges::equal(image, stream.subspan(static_cast<std::size_t>(found.at[i]), image.size())));
-    if (!imgpipe::format_by_content(image)) continue;  // a start marker alone
+    if (!imgpipe::format_by_content(image)) continue;  // only a start marker
     const Found alone = images_of(image, piece, true);
     demand(!alone.images.empty() && alone.images.front() == image);
   }

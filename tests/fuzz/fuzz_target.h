@@ -1,4 +1,4 @@
-// A fuzz target is libFuzzer's entry point when fuzzing and a function of its own name in fuzz_tests.
+// A fuzz target is libFuzzer's entry point when fuzzing, and a function with the target's name in fuzz_tests.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Any bytes as a TIFF, strict and lenient, with 8 and 16 bits: row by row and in bands there is the same
-// verdict, and the same pixels. Its pages are cut out, and what comes of them is read.
+// Reads any bytes as a TIFF, strict and lenient, with 8 and 16 bits: row by row and in bands, the verdict and
+// the pixels are the same. Its pages are extracted and read.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -23,7 +23,6 @@ using imgpipe::DecodeOptions;
 using imgpipe::Error;
 using imgpipe::Image;
 
-// What comes of a file.
 struct Outcome {
   std::string error;
   std::vector<std::byte> pixels;
@@ -54,7 +53,7 @@ Outcome read(Bytes bytes, const DecodeOptions& options, bool banded) {
   return outcome;
 }
 
-// The first pages, each as a file of its own, which is no longer than the file but for its places.
+// Extracts the first pages as separate files. A page may be larger than the file, by its rewritten offsets.
 void cut_pages(Bytes bytes, const DecodeOptions& options) {
   constexpr std::int64_t kPages = 4;
   const imgpipe::InputFile file(std::vector<std::byte>(bytes.begin(), bytes.end()));

@@ -1,5 +1,4 @@
-// Any bytes as a WebP, strict and lenient: what is read strictly has the pixels that libwebp gives by
-// itself.
+// Reads any bytes as a WebP, strict and lenient. Strictly read pixels equal libwebp's.
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -16,7 +15,7 @@ namespace {
 
 using namespace imgpipe;
 
-// Of a file without an animation: strictly read, each pixel is what libwebp makes of it.
+// Compares with libwebp's pixels, unless the file is an animation.
 void compare(std::span<const std::uint8_t> file, ConstHostPlane image) {
   WebPBitstreamFeatures features;
   if (WebPGetFeatures(file.data(), file.size(), &features) != VP8_STATUS_OK) __builtin_trap();

@@ -1,6 +1,6 @@
-// How libFuzzer changes JPEGs: mostly within the entropy-coded data, by bits, bytes and markers, so that the
-// header stays one that our own decoder takes. New files come from tests/support/made_jpegs.h and
-// coded_jpegs.h, so that no seeds are needed.
+// libFuzzer's mutations of JPEGs: mostly within the entropy-coded data, by bits, bytes and markers, so that
+// our own decoder still accepts the header. New files come from tests/support/made_jpegs.h and coded_jpegs.h,
+// so no seeds are needed.
 #include <algorithm>
 #include <cstdint>
 #include <random>
@@ -17,7 +17,7 @@ namespace {
 
 using Data = std::vector<std::uint8_t>;
 
-// Behind the SOS segment; 0 where there is none.
+// Returns the offset just past the SOS segment; 0: none.
 std::size_t entropy_start(const Data& file) {
   for (std::size_t at = 2; at + 4 <= file.size() && file[at] == 0xFF;) {
     const std::size_t length = std::size_t{file[at + 2]} << 8 | file[at + 3];
@@ -40,7 +40,7 @@ Data fresh_file(std::mt19937& random, std::size_t most) {
   return {};
 }
 
-// Something that a decoder looks at.
+// Returns a byte pair that a decoder treats specially.
 Data marker(std::mt19937& random) {
   switch (random() % 6) {
     case 0:

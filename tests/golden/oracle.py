@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""The independent oracle: docs/pixels.md in plain Python, written from the text, not from the C++.
+"""The independent oracle: docs/pixels.md in plain Python, written from its text, not from the C++ code.
 
     oracle.py            writes the golden files next to this one
-    oracle.py --check    exit 1 unless the golden files are exactly those that this program makes
+    oracle.py --check    exit 1 unless this program would write exactly these golden files
 
-A stage is a function here and a row of STAGES: it takes the colour planes of an image (a Plane each) and the values of
-its parameters as --stages has them, and returns planes: lists of rows of the same bits, or Planes of others. The
-row's cases are the steps with which the tests run the stage: over the images below, which gives the stage's golden
-file, and against its reference over many more. A stage without a row, or with a word of a parameter that is in no
-case, fails the tests.
+A stage is a function here and a row of STAGES. The function takes the colour planes of an image (a Plane each) and the
+values of its parameters as in --stages. It returns planes: lists of rows with the same bits, or Planes with others.
+The row's cases are the steps with which the tests run the stage: on the images below, for its golden file, and against
+its reference on many more. A missing row, or a parameter word that occurs in no case, fails the tests.
 
 Golden files: images.json has the input images with their counts, STAGE.json the cases of a stage and their results,
 chains.json the results of lists of steps. One image per line, one result per line: image, steps, width, height, bits,
 planes. Larger images are patterns; their results are digests: width, height, channels, bits, steps, then width, height
 and bits of the result and a digest per plane.
 
-Standard library only. Rounding is half up; every division is of non-negative integers, but for Otsu's doubles.
+Standard library only. Rounding is half up unless a comment says otherwise. Arithmetic is exact unless docs/pixels.md
+prescribes floats or doubles.
 """
 import json
 import os
@@ -42,7 +42,7 @@ class Plane(list):
 
 
 def half_up(value):
-    """The nearest integer to a non-negative fraction, halves upward."""
+    """The nearest integer to a non-negative fraction, halves upwards."""
     return (value + Fraction(1, 2)).__floor__()
 
 
@@ -139,7 +139,7 @@ def smooth(planes, window="box", border="shrink"):
 
 
 def otsu(counts):
-    """The value at which OpenCV parts a histogram: its doubles, in its order, each rounded by itself."""
+    """The value at which OpenCV splits a histogram: the same doubles in the same order, each rounded separately."""
     one, least = 1.0 / sum(counts), 2.0 ** -23
     mean_of_all = float(sum(v * n for v, n in enumerate(counts))) * one
     share = mean = most = 0.0
@@ -176,7 +176,7 @@ def gamma(planes, value):
 
 def levels(planes, lo, hi, of="same"):
     white = planes[0].white
-    unit = 257 if of == "16" and white == 255 else 1  # of the samples
+    unit = 257 if of == "16" and white == 255 else 1  # in units of the samples
     low, high = (int(limit) * (257 if of == "8" and white == 65535 else 1) for limit in (lo, hi))
     if high <= low:
         return planes
@@ -185,7 +185,7 @@ def levels(planes, lo, hi, of="same"):
 
 
 def single(value):
-    """Rounded to a float of 32 bits. A product of two of them is exact before that."""
+    """A value rounded to a 32-bit float. The product of two such floats is exact before that."""
     return struct.unpack("f", struct.pack("f", value))[0]
 
 
@@ -206,13 +206,13 @@ def equalize(planes):
 
 
 def clahe_place(i, part):
-    """The tile before a column or row, -1 before the first, and the share of the one behind it."""
+    """The tile before a column or row, -1 before the first, and the share of the next one."""
     place = single(single(single(i) * part) - 0.5)
     return place.__floor__(), single(place - place.__floor__())
 
 
 def clahe_table(plane, clip, tiles, wide, high, across, down):
-    """What a tile makes of the values that the image has."""
+    """A tile's results for the values in the image."""
     values, pixels, counts = plane.white + 1, wide * high, {}
     for y in range(down * high, (down + 1) * high):
         for x in range(across * wide, (across + 1) * wide):
@@ -254,7 +254,7 @@ def clahe(planes, clip="2", tiles="8"):
 
 
 def window_of(plane, x, y, radius, border):
-    """The rows of samples around one, made up beyond the border."""
+    """The rows of samples around one, extended beyond the border."""
     h, w, around = len(plane), len(plane[0]), range(-radius, radius + 1)
     return [[plane[place(y + j, h, border)][place(x + i, w, border)] for i in around] for j in around]
 
@@ -285,7 +285,7 @@ def sobel(planes, norm="l2"):
 
 
 def around(i, n, radius, border):
-    """The places of the 2 radius + 1 samples around one, without those that do not count."""
+    """The positions of the 2 radius + 1 samples around one, without those that the border excludes."""
     places = [place(i + d, n, border) for d in range(-radius, radius + 1)]
     return [at for at in places if at is not None]
 
@@ -303,7 +303,7 @@ def box(planes, radius="2", border="shrink"):
 
 
 def gauss_weights(sigma):
-    """From -r to r, by decimals of 60 digits."""
+    """The weights from -r to r, with decimals of 60 digits."""
     radius = (3 * Fraction(sigma)).__ceil__()
     with localcontext() as context:
         context.prec = 60
@@ -341,7 +341,7 @@ def sharpen(planes, amount="1", sigma="1", threshold="0"):
 
 
 def shares(n, m, method, parts):
-    """For each of m places, the input places of n that it is made of, with their weights; linear: of so many parts."""
+    """For each of m positions, the contributing positions of n and their weights; linear: in units of 1 / `parts`."""
     step, rows = n / m, []
     centre = step * 0.5
     for x in range(m):
@@ -386,7 +386,7 @@ def resize(planes, width="0", height="0", method="linear", fit="exact"):
 
 
 class Refused(Exception):
-    """A step that cannot be done to this image."""
+    """A step that is impossible for this image."""
 
 
 def flip(planes, direction="horizontal"):
@@ -394,7 +394,7 @@ def flip(planes, direction="horizontal"):
 
 
 def turned(plane):
-    """A quarter, clockwise: the first column, read upwards, is the first row."""
+    """A quarter turn clockwise: the first column, read upwards, becomes the first row."""
     return [[row[x] for row in reversed(plane)] for x in range(len(plane[0]))]
 
 
@@ -418,7 +418,7 @@ def crop(planes, *values, **named):
     return [[row[left:left + width] for row in p[top:top + height]] for p in planes]
 
 
-# The stages by name: what they do, and their telling cases. One row each.
+# The stages by name: their functions and their cases. One row per stage.
 STAGES = {
     "gray": (gray, list(LUMA)),
     "hist": (lambda planes: planes, [""]),
@@ -427,7 +427,7 @@ STAGES = {
     "smooth": (smooth, [f"{window}:{border}" for window in TAPS for border in ("shrink", "replicate", "reflect")]),
     "threshold": (threshold, ["0", "127", "255", "otsu", "40000"]),
     "invert": (invert, [""]),
-    # The second and the third come as near to a half as any of 8 bits: at 228 and at 141.
+    # The second and the third come as close to a half as any with 8 bits: at 228 and at 141.
     "gamma": (gamma, ["2.2", "57.02216", "0.361439", "0.01", "100"]),
     "levels": (levels, ["50:200", "0:1", "254:255", "3:252:8", "1000:40001:16", "100:4000", "0:65535"]),
     "resize": (resize, ["3:2:linear:exact", "7:9:area", "5:4:nearest:inside", "9:3:linear:inside", "4:0", "0:3:area",
@@ -437,7 +437,7 @@ STAGES = {
     "flip": (flip, ["", "vertical"]),
     "rotate": (rotate, ["90", "180", "270"]),
     "equalize": (equalize, [""]),
-    # Few tiles: of 16 bits the tables of each take longer than the images of the tests.
+    # Few tiles: with 16 bits, computing the tables of each takes longer than the images of the tests.
     "clahe": (clahe, ["40:3", "0:1", "1.5:2", "0.01:4"]),
     "median": (median, ["3", "5"]),
     "sobel": (sobel, ["l2", "l1"]),
@@ -446,7 +446,7 @@ STAGES = {
     "gauss": (gauss, ["", "0.3", "0.666667:replicate", "0.8", "2.5:replicate", "40"]),
     "sharpen": (sharpen, ["", "0.5:2", "10:0.3", "1.37:3:20", "0.000123:1.5", "2:1:300", "10:40"]),
 }
-# Values that samples of 8 bits do not have.
+# Cases with values that 8-bit samples do not have.
 ONLY_OF_16 = ["threshold:40000"]
 # Lists of several steps.
 CHAINS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast:1,smooth:gauss,contrast:0:5:each",
@@ -465,8 +465,7 @@ def random_sizes(count):
         yield sides
 
 
-# Steps over patterns, by stage: where the result depends on the image's size, or on many pixels. A row is width,
-# height, channels, bits, step.
+# Steps on patterns, for results that depend on size or on many pixels: (width, height, channels, bits, step) by stage.
 PATTERNS = {
     "contrast": [(131, 97, 3, bits, f"contrast:0.5:2:{how}") for bits in (8, 16) for how in ("joint", "each")],
     "threshold": [(131, 97, 1, bits, "threshold") for bits in (8, 16)],
@@ -474,7 +473,7 @@ PATTERNS = {
     "clahe": [(97, 89, 1, 8, "clahe"), (64, 48, 1, 8, "clahe:3:4"), (33, 29, 1, 16, "clahe")],
     "resize": [(w, h, 1, (8, 16)[i % 2], f"resize:{width}:{height}:{('linear', 'area', 'area', 'nearest')[i // 2 % 4]}")
                for i, (w, h, width, height) in enumerate(random_sizes(240))] +
-              # Linear weights that lie half way.
+              # Linear weights halfway between two numbers.
               [(7, 5, 1, 8, "resize:256:512"), (49, 3, 1, 8, "resize:256:1"), (3, 1, 1, 16, "resize:65536:1")] +
               # Means of 256 pixels and of more; long sides.
               [(w, h, 1, bits, f"resize:{width}:{height}:area") for bits in (8, 16) for w, h, width, height in
@@ -484,7 +483,7 @@ PATTERNS = {
 
 
 def run(planes, stages):
-    """What a list of --stages makes of planes."""
+    """The result of a list of --stages for planes."""
     for step in stages.split(","):
         name, *values = step.split(":")
         named = dict(value.split("=") for value in values if "=" in value)
@@ -509,7 +508,7 @@ def noise(width, height, channels, seed, bits=8):
 
 
 def narrow(pixels):
-    """The same picture with its values squeezed into 60..140, and one outlier at each end."""
+    """The same image with its values compressed into 60..140, and one outlier at each end."""
     rows = [[[60 + v * 80 // 255 for v in p] for p in row] for row in pixels]
     rows[0][0] = [3] * len(rows[0][0])
     rows[-1][-1] = [251] * len(rows[0][0])
@@ -517,7 +516,7 @@ def narrow(pixels):
 
 
 def squeezed(pixels, most):
-    """The same picture of 16 bits with its values in 1000..1000 + most: as of a camera of 12 bits."""
+    """The same 16-bit image with its values in 1000..1000 + most, like a 12-bit camera's."""
     return [[[1000 + v * most // 65535 for v in p] for p in row] for row in pixels]
 
 
@@ -530,7 +529,7 @@ def text(plane, white):
 
 
 def pattern(width, height, channels, bits):
-    """The image of that size whose values the tests make too."""
+    """An image of that size, with the same values as in the tests."""
     factor = 1 if bits == 8 else 40503
     return [[[(37 * x + 91 * y + 13 * x * y + 59 * c) * factor % (1 << bits) for c in range(channels)]
              for x in range(width)] for y in range(height)]
@@ -550,7 +549,7 @@ def planes_of(pixels, white):
 
 
 def cases_of(name):
-    """The cases of a stage's row, as --stages takes them."""
+    """The cases of a stage's row, as in --stages."""
     return [f"{name}:{values}" if values else name for values in STAGES[name][1]]
 
 
@@ -590,10 +589,10 @@ def golden_images():
     images.append(GoldenImage("squeezed 12x9x3, 16 bits", squeezed(noise(12, 9, 3, 16, 16), 1524), 65535))
     images.append(GoldenImage("two values 6x4x1, 16 bits",
                               [[[10 if (x + y) % 3 else 60000] for x in range(6)] for y in range(4)], 65535))
-    # Halves of depth, 257 k + 128, and what lies beside them.
+    # Halves of depth, 257 k + 128, and the values next to them.
     images.append(GoldenImage("edges 16x16x1, 16 bits", [[[min(257 * (16 * y + x) + 128 + x % 2, 65535)]
                                                           for x in range(16)] for y in range(16)], 65535))
-    # Lumas that are halves before they are rounded: two of bt601, of bt709 and of opencv.
+    # Lumas that are halves before rounding: two each for bt601, bt709 and opencv.
     images.append(GoldenImage("halves 3x2x3", [[[184, 132, 0], [205, 153, 21], [253, 1, 180]],
                                                [[87, 239, 1], [112, 100, 108], [7, 211, 75]]]))
     images.append(GoldenImage("halves 3x2x3, 16 bits",
@@ -610,7 +609,7 @@ def golden_images():
 
 
 def result_line(image, stages):
-    """None where a step cannot be done to the image."""
+    """None if a step is impossible for the image."""
     if image.white == 255 and stages in ONLY_OF_16:
         return None
     try:

@@ -1,5 +1,5 @@
-// clahe beyond what every stage's tests cover: how images are cut into tiles, many tiles, engines of several
-// threads, and on a GPU counts that pass the ends of its counters.
+// clahe beyond the tests of every stage: the division into tiles, many tiles, several threads, and on a GPU
+// counts that overflow its counters.
 #include "kernels/clahe/clahe.h"
 
 #include <cstdlib>
@@ -57,7 +57,7 @@ TEST(ClaheTiles, TheLimitIsRoundedDownButNotTo0) {
   EXPECT_EQ(ClaheTiles(narrow, parameters_of("clahe:2")).limit, 37);  // 37.5
   EXPECT_EQ(ClaheTiles(narrow, parameters_of("clahe:0.01")).limit, 1);
   EXPECT_EQ(ClaheTiles(narrow, parameters_of("clahe:0")).limit, 0);
-  EXPECT_EQ(ClaheTiles(narrow, parameters_of("clahe:65536")).limit, 4800);  // all pixels
+  EXPECT_EQ(ClaheTiles(narrow, parameters_of("clahe:65536")).limit, 4800);  // the limit is all pixels
   const FrameType wide{.width = 640, .height = 480, .sample = Sample::u16};
   EXPECT_EQ(ClaheTiles(wide, parameters_of("clahe:40")).limit, 2);  // 2.93
 }
@@ -179,14 +179,13 @@ StageCall<Host> call_of(std::span<const Image> in, std::span<Image> out, const P
   return call;
 }
 
-// As many images of that shape.
 std::vector<Image> images_like(std::span<const Image> images) {
   std::vector<Image> others;
   for (const Image& image : images) others.emplace_back(image.shape());
   return others;
 }
 
-// What the reference makes of each plane by itself.
+// Returns the reference's result for each plane separately.
 std::vector<Image> expected_of(const std::vector<Image>& in, const Parameters& parameters) {
   std::vector<Image> all;
   for (const Image& plane : in) {
@@ -196,7 +195,7 @@ std::vector<Image> expected_of(const std::vector<Image>& in, const Parameters& p
   return all;
 }
 
-// As many tiles as there may be, on images with fewer pixels than tiles and with more.
+// The maximum number of tiles, on images with fewer pixels than tiles and with more.
 TEST(Clahe, SixteenTilesASide) {
   for (const Sample sample : {Sample::u8, Sample::u16}) {
     for (const Size& size : {Size{1, 1}, Size{15, 2}, Size{130, 97}, Size{160, 96}}) {
@@ -228,7 +227,7 @@ struct LargeCase {
   ValueOf value;
 };
 
-// Counts above 2^16, crowded and flat contents, tiles narrower than a vector, and ones of many blocks.
+// Counts above 2^16, crowded and flat contents, tiles narrower than a vector, tiles of many blocks.
 std::vector<LargeCase> large_cases() {
   const auto constant = [](auto, auto) { return std::int64_t{40000}; };
   const auto two = [](auto x, auto y) { return (x + y) % 2 == 0 ? std::int64_t{5} : std::int64_t{40007}; };
@@ -291,7 +290,7 @@ TEST(Clahe, LargeImagesOnCuda) {
   }
 }
 
-// As devices with less shared memory count.
+// Counts in several parts, as on devices with less shared memory.
 TEST(Clahe, OtherPartsOnCuda) {
   IMGPIPE_NEED_CUDA();
   for (const LargeCase& test : large_cases()) {
@@ -303,7 +302,7 @@ TEST(Clahe, OtherPartsOnCuda) {
   }
 }
 
-// Little enough for tools that slow a kernel down a thousandfold.
+// Small enough for tools that slow a kernel down a thousandfold.
 TEST(Clahe, ATinyImageOnCuda) {
   IMGPIPE_NEED_CUDA();
   const LargeCase tiny{"noise", {40, 30}, "clahe:2:2", large_cases()[3].value};

@@ -1,5 +1,5 @@
-// What the cases of the table do not reach in equalize, sobel, box, gauss and sharpen: norms of every size,
-// tables that were found before, all divisors, all radii, wide rows, weights.
+// equalize, sobel, box, gauss and sharpen beyond the cases of the table: norms of every size, precomputed
+// tables, all divisors, all radii, wide rows, weights.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -69,7 +69,7 @@ TEST(Filters, SobelRoundsRootsOfEverySize) {
   for (int bits = 1; bits <= 16; ++bits) expect_equal_roots<Sample16>({sobel_reference, sobel_cpu}, bits);
 }
 
-// dx = a, dy = b in the middle, for norms next to every half between two roots: r^2 + r and r^2 + r + 1.
+// At the centre dx = a and dy = b; squared norms lie around the half between two roots (r^2 + r or 1 more).
 TEST(Filters, SobelBesideTheHalves) {
   Pixels<Sample16> in(3, 3);
   Pixels<Sample16> expected(3, 3);
@@ -81,7 +81,7 @@ TEST(Filters, SobelBesideTheHalves) {
     const std::int64_t wanted = root * root + root - a * a;
     auto b = static_cast<std::int64_t>(rounded_root(static_cast<std::uint64_t>(wanted)));
     b = std::min<std::int64_t>(b, 131070);
-    // dx = 2 p(2,1) + p(2,0) - p(0,0), dy = 2 p(1,2) - p(0,0) - p(2,0): any parity of either.
+    // dx = 2 p(2,1) + p(2,0) - p(0,0), dy = 2 p(1,2) - p(0,0) - p(2,0): either may be odd or even.
     in.samples.assign(9, 0);
     in.samples[5] = static_cast<Sample16>(a / 2);
     in.samples[7] = static_cast<Sample16>(b / 2);
@@ -131,7 +131,7 @@ TEST(Filters, EqualizeTakesTablesThatWereFound) {
   expect_same_with_found<Sample16>({equalize_reference, equalize_cpu});
 }
 
-// More samples than a float counts, and than 32 bits do: to the nearest float, as OpenCV's int is.
+// More samples than a float or 32 bits can count: rounded to the nearest float, like OpenCV's int.
 TEST(Filters, EqualizeOfManySamples) {
   std::vector<std::uint64_t> counts(256);
   std::vector<Sample8> table(256);
@@ -152,8 +152,8 @@ TEST(Filters, EqualizeOfManySamples) {
 
 // ---- box --------------------------------------------------------------------------------------------
 
-// Quotients are right everywhere if they are beside every place where they change; here beside 300 of them
-// for every number of pixels, the first and the last among them.
+// Quotients are right everywhere if they are right on both sides of every sum at which they change. Tests 300
+// such sums for each number of pixels, including the first and the last.
 TEST(Filters, BoxDividesByEveryNumberOfPixels) {
   std::mt19937 random(11);
   for (std::uint32_t pixels = 1; pixels <= kMostBoxPixels; ++pixels) {
@@ -222,7 +222,7 @@ TEST(Filters, BoxOfRadius2IsSmooth) {
 
 template <class T>
 void expect_equal_boxes(const Functions<T>& box) {
-  // More columns than a chunk of the host's, and the largest sums.
+  // More columns than a chunk of the host code, and the largest sums.
   Pixels<T> wide(2048 + 77, 11);
   fill_noise(wide, 5);
   Pixels<T> white(300, 270);
@@ -259,13 +259,13 @@ TEST(Filters, GaussWeights) {
       bells += 2 * std::exp(-static_cast<double>(i * i) / (2 * s * s));
     }
     ASSERT_EQ(sum, 65536) << sigma;
-    // The middle has what rounding leaves of the others.
+    // The centre weight absorbs the rounding errors of the others.
     ASSERT_TRUE(std::is_sorted(weights.begin() + 1, weights.end(), std::greater<>())) << sigma;
     ASSERT_NEAR(weights[0], 65536 / bells, static_cast<double>(weights.size())) << sigma;
     for (std::size_t i = 1; i < weights.size(); ++i)
       ASSERT_NEAR(weights[i], 65536 * std::exp(-static_cast<double>(i * i) / (2 * s * s)) / bells, 0.500001)
           << sigma;
-    // As pairs they weigh the same.
+    // The pairs add up to the same weights.
     const GaussPairs pairs(weights.data(), gauss_radius(sigma));
     std::vector<std::uint32_t> taps(2 * weights.size() + 1);
     for (std::size_t i = 0; i < static_cast<std::size_t>(pairs.count); ++i) {
@@ -305,7 +305,7 @@ TEST(Filters, GaussAndSharpenOfWideRowsAndExtremes) {
   expect_equal_blurs<Sample16>({gauss_reference, gauss_cpu}, {sharpen_reference, sharpen_cpu});
 }
 
-// What is even stays so, whatever the weights.
+// A constant image stays constant, whatever the weights.
 TEST(Filters, GaussKeepsEvenPictures) {
   for (const std::int64_t sigma : {300'000, 1'234'567, 40'000'000}) {
     const std::vector<std::uint32_t> weights = weights_of(sigma);

@@ -22,7 +22,7 @@ TEST(FloatStretch, KeepsValuesWhereThereIsNoRange) {
   for (int v = 0; v <= kMaxSample; ++v) EXPECT_EQ(float_stretched(float_stretch(0, kMaxSample), v), v);
 }
 
-// All values in a range of this span, by the product that the host's vectors make a half word at a time.
+// Tests all values of a range with the product that the host's vectors compute half a word at a time.
 template <class To>
 void expect_equal_products(int span) {
   const WideStretchFactor f = wide_stretch_factor<To>(0, span);

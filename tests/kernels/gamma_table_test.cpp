@@ -1,5 +1,5 @@
-// The table of gamma for samples of 16 bits: what lies near a half, where a double does not tell, is decided
-// with more digits. The cases were found by a search over 3000 gammas, and are held to 60 digits.
+// The gamma table for 16-bit samples: results near a half, where a double is too inexact, are decided with
+// more digits. A search over 3000 gammas found the cases; they were checked with 60 digits.
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -15,8 +15,8 @@ namespace {
 struct NearHalf {
   int v;
   std::int64_t gamma;  // millionths
-  int below;           // the result rounded down
-  bool reaches;        // its half, or more
+  int below;           // the result, rounded down
+  bool reaches;        // whether the result is at least below + 0.5
 };
 
 constexpr NearHalf kNearHalves[] = {
@@ -52,7 +52,7 @@ TEST(GammaTable, TheHalvesOf16BitsAreDecidedExactly) {
   }
 }
 
-// The decision agrees with the double wherever that tells, so it is right for more than the cases above.
+// The decision agrees with the double wherever that is exact enough, so it holds beyond the cases above.
 TEST(GammaTable, TheDecisionAgreesWithDoubles) {
   for (const std::int64_t gamma : {10'000, 361'439, 999'999, 1'000'001, 2'200'000, 57'022'160, 100'000'000}) {
     const double exponent = 1e6 / static_cast<double>(gamma);

@@ -1,5 +1,4 @@
-// flip, rotate and crop of images that go through in pieces: from the reader to the file, by bands of the
-// host and of a device, and what of a large image is held.
+// flip, rotate and crop in bands, from the reader to the file, on the host and on a device; and their memory.
 #include <algorithm>
 #include <memory>
 #include <random>
@@ -89,7 +88,7 @@ TEST(Geometry, OfADeviceInBands) {
   }
 }
 
-// A file is judged whole, whatever is left of its image.
+// The whole file is validated, however little of its image remains.
 TEST(Geometry, DamageBesideTheRectangleIsAnError) {
   const Image in = noise_image({kWidth, kHeight, 3}, 13);
   for (const char* stages : {"crop:50x40+20+700", "crop:50x1+0+0", "crop:50x1+0+1300"}) {
@@ -104,8 +103,7 @@ TEST(Geometry, DamageBesideTheRectangleIsAnError) {
   }
 }
 
-// A small part of a large image takes what its bands take, wherever it lies; what lies beside it is read
-// in pieces.
+// A crop of a large image takes the memory of its bands, wherever it lies; skipped rows are read in bands.
 TEST(Geometry, APartOfALargeImageHoldsLittleOfIt) {
   const Shape shape{50'000, 40'000, 3};
   for (const char* stages : {"crop:100x100+7+20000", "crop:100x1+7+39999", "crop:40000x30000+0+10000,smooth",
@@ -122,7 +120,7 @@ TEST(Geometry, APartOfALargeImageHoldsLittleOfIt) {
   }
 }
 
-// A work that needs all rows begins a chain, and goes on in it; on a device it has one for itself.
+// A step that needs all rows begins a chain, which continues after it; on a device it is a chain of its own.
 TEST(Geometry, WhatNeedsAllRowsBeginsAChain) {
   const auto chains = [](const char* stages, ChainLength length) {
     const Plan plan = make_plan(parse_stages(stages), {300, 200, 3});

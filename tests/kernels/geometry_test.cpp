@@ -1,5 +1,5 @@
-// flip, rotate and crop beyond what every stage's tests cover: pixels of 1 to 8 bytes, both layouts,
-// bands, what the stages make together, images that go through in pieces, the program.
+// flip, rotate and crop beyond the tests of every stage: pixels of 1 to 8 bytes, both layouts, bands,
+// combinations.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -32,7 +32,7 @@ Image noise(const Shape& shape, unsigned seed) {
   return image;
 }
 
-// "" or where the bytes of two images begin to differ.
+// Returns the first byte at which two images differ; empty: none.
 std::string difference(const Image& expected, const Image& got) {
   if (expected.shape() != got.shape()) return "the shapes differ";
   const Shape& shape = expected.shape();
@@ -46,13 +46,13 @@ std::string difference(const Image& expected, const Image& got) {
   return "";
 }
 
-// Where pixel (x, y) of what a step makes comes from: the documentation's words a second time.
+// Returns the source of output pixel (x, y): a second implementation of the documentation.
 using From = std::function<std::pair<std::int64_t, std::int64_t>(std::int64_t x, std::int64_t y)>;
 
 struct Move {
   std::string step;
   bool swaps_sides = false;
-  std::int64_t width = 0, height = 0;  // of a crop
+  std::int64_t width = 0, height = 0;  // of crop's rectangle; 0: no crop
   std::function<From(std::int64_t width, std::int64_t height)> from;
 };
 
@@ -117,7 +117,6 @@ Image expected_of(const Move& move, const Image& in) {
   return out;
 }
 
-// Pixels of every size, 8 and 16 bits.
 std::vector<Shape> shapes_of(const Size& size) {
   std::vector<Shape> shapes;
   for (const Sample sample : {Sample::u8, Sample::u16}) {
@@ -127,7 +126,7 @@ std::vector<Shape> shapes_of(const Size& size) {
   return shapes;
 }
 
-// Around vectors of 16 to 64 bytes, tiles of 32 to 128 pixels and groups of 64 rows.
+// Sizes around vectors of 16 to 64 bytes, tiles of 32 to 128 pixels and groups of 64 rows.
 const std::vector<Size> kSizes{{1, 1},   {1, 2},    {2, 1},     {1, 37},    {37, 1},   {3, 5},    {8, 8},
                                {15, 17}, {16, 16},  {17, 15},   {31, 33},   {32, 32},  {33, 31},  {64, 65},
                                {65, 64}, {127, 66}, {128, 128}, {129, 130}, {131, 71}, {257, 40}, {5, 300},
@@ -146,7 +145,6 @@ bool fits(const Move& move, const Shape& shape) {
   return request.stage->infer == nullptr || request.stage->infer(in, request.parameters, out).empty();
 }
 
-// Every move of an image of every size and kind.
 void for_every_move(const std::function<void(const Move&, const Image&)>& action) {
   for (const Size& size : kSizes) {
     for (const Shape& shape : shapes_of(size)) {
@@ -181,7 +179,7 @@ TEST(Geometry, ReferenceMovesPixelsOfEverySize) {
   });
 }
 
-// Bands whose rows are all that is there: a sanitizer sees a step beyond them.
+// Each band has exactly the rows it needs, so that a sanitizer detects accesses beyond them.
 TEST(Geometry, CpuMovesPixelsOfEverySizeByBandsOnEveryTarget) {
   for (const std::string& target : simd_targets()) {
     use_simd(target);
@@ -246,7 +244,7 @@ Image made_by(Engine& engine, const std::string& stages, const Image& in) {
 struct Same {
   const char *one, *other;
 };
-// Of images of 61x47 pixels.
+// For images of 61x47 pixels.
 const std::vector<Same> kSame{{"rotate:90,rotate:90,rotate:90,rotate:90", ""},
                               {"rotate:90,rotate:270", ""},
                               {"rotate:180,rotate:180", ""},

@@ -1,4 +1,4 @@
-// The median's exchanges for every input there is, by the 0-1 principle (Knuth, The Art of Computer
+// The median's exchanges for every possible input, by the 0-1 principle (Knuth, The Art of Computer
 // Programming 3, 5.3.4): exchanges that are right for all inputs of zeros and ones are right for all inputs.
 #include <algorithm>
 #include <array>
@@ -29,7 +29,7 @@ void expect_sorted_columns() {
   }
 }
 
-// Sorted columns of zeros and ones differ in how many ones they have: 0 to kTaps each.
+// Sorted columns of zeros and ones differ only in their number of ones: 0 to kTaps each.
 template <int Radius>
 std::vector<int> sorted_columns(unsigned input) {
   constexpr unsigned kTaps = 2 * Radius + 1;
@@ -40,7 +40,7 @@ std::vector<int> sorted_columns(unsigned input) {
   return window;
 }
 
-// How many inputs an exchange list gets wrong.
+// Returns the number of inputs for which an exchange list is wrong.
 template <int Radius, class Exchanges>
 unsigned wrong_middles(const Exchanges& exchanges) {
   constexpr unsigned kTaps = 2 * Radius + 1;
@@ -66,7 +66,7 @@ TEST(MedianNetwork, FindsTheMiddleOfAllSortedColumns) {
   EXPECT_EQ(wrong_middles<2>(MedianNetwork<2>::kMiddle), 0U);
 }
 
-// The proof must be able to fail, and no exchange is there for nothing.
+// The proof must be able to fail, and every exchange is needed.
 TEST(MedianNetwork, NeedsEveryExchange) {
   const auto without = [](const auto& exchanges, std::size_t i) {
     std::vector<Exchange> rest(exchanges.begin(), exchanges.end());

@@ -1,5 +1,5 @@
-// Otsu's value chosen by exact sums (kernels/threshold/otsu_choice.h), as the CUDA device does it, against
-// the reference that goes from bin to bin.
+// Otsu's value chosen by exact sums (kernels/threshold/otsu_choice.h), as on a CUDA device, against the
+// reference that adds bin by bin.
 #include "kernels/threshold/otsu_choice.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct PartingBins {
   std::vector<OtsuBin> sure, perhaps;
 };
 
-// Empty: roundings of the first classes decide.
+// nullopt: rounding decides about the first classes.
 std::optional<PartingBins> parting_bins(const Counts& counts, const OtsuTotals& all) {
   PartingBins bins;
   double samples = 0;
@@ -55,7 +55,7 @@ OtsuLimits limits_of(const OtsuTotals& all, const OtsuBin& bin) {
   return otsu_limits(otsu_point(all, bin));
 }
 
-// Empty: roundings decide.
+// nullopt: rounding decides, or there are too many samples.
 std::optional<int> chosen(const Counts& counts) {
   OtsuTotals all{0, 0, 0};
   for (std::size_t v = 0; v < counts.size(); ++v) {
@@ -88,18 +88,16 @@ std::optional<int> chosen(const Counts& counts) {
 
 struct Kind {
   std::string name;
-  bool decided;  // always
+  bool decided;  // in every case
   std::function<Counts(std::mt19937_64&)> make;
 };
 
-// `samples` values of a function.
 Counts counted(int samples, const std::function<std::uint64_t(int)>& value) {
   Counts counts(kBins16, 0);
   for (int i = 0; i < samples; ++i) ++counts[std::min<std::uint64_t>(value(i), kBins16 - 1)];
   return counts;
 }
 
-// Each bin's count.
 Counts filled(const std::function<std::uint64_t(std::uint64_t)>& count) {
   Counts counts(kBins16);
   for (std::size_t v = 0; v < counts.size(); ++v) counts[v] = count(v);
@@ -121,7 +119,7 @@ Counts hills(std::mt19937_64& random) {
   });
 }
 
-// A few bins, some of them with nearly all samples: classes that are too small.
+// A few bins, some with nearly all samples, so that a class is too small.
 Counts uneven(std::mt19937_64& random) {
   Counts counts(kBins16, 0);
   for (std::uint64_t i = 0; i <= random() % 6; ++i)
@@ -161,7 +159,7 @@ std::vector<Kind> kinds() {
          counts[r() % kBins16] += 1 + r() % 1'000'000;
          return counts;
        }},
-      {"a mirror", false,  // values that part equally well, but for roundings
+      {"a mirror", false,  // values that separate equally well, except for rounding
        [](Random& r) {
          Counts counts(kBins16, 0);
          for (std::uint64_t i = 0; i < 1 + r() % 40; ++i) {
@@ -194,7 +192,7 @@ TEST(OtsuChoice, IsTheReferencesOrNone) {
   }
 }
 
-// Small histograms are quick: many of them, with ties and near ties.
+// Small histograms are fast, so many of them, with ties and near ties.
 TEST(OtsuChoice, OfManySmallHistograms) {
   std::mt19937_64 random(18);
   int decided = 0;
@@ -212,7 +210,7 @@ TEST(OtsuChoice, OfManySmallHistograms) {
   EXPECT_GT(decided, kTimes * 8 / 10);
 }
 
-// Shares around that of the smallest class, of sizes that make them exact or not.
+// Class shares around the smallest allowed share, with totals that make them exact or inexact.
 TEST(OtsuChoice, ClassesOfTheSmallestSize) {
   constexpr std::uint64_t kSmall = std::uint64_t{1} << 23;
   int cases = 0;
@@ -236,7 +234,7 @@ TEST(OtsuChoice, ClassesOfTheSmallestSize) {
     }
   }
   EXPECT_GT(decided, cases / 2);
-  EXPECT_LT(decided, cases);  // those around the smallest share are left to the reference's way
+  EXPECT_LT(decided, cases);  // those around the smallest share are left to the reference
 }
 
 }  // namespace

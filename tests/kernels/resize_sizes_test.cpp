@@ -1,4 +1,4 @@
-// The sizes that the stage resize makes and the rows that it needs.
+// The output sizes of the stage resize, and the rows that it needs.
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
@@ -29,9 +29,8 @@ Parameters parameters_of(std::int64_t width, std::int64_t height, ResizeMethod m
   return parameters;
 }
 
-// ---- rows that are needed ---------------------------------------------------------------------------
+// ---- needed rows -------------------------------------------------------------------------------------
 
-// A column of samples, resized by the reference.
 std::vector<Sample8> resized(const std::vector<Sample8>& column, const Parameters& parameters) {
   const FrameType type{1, std::ssize(column)};
   std::vector<std::byte> table(static_cast<std::size_t>(resize_prepared_bytes(type, parameters)));
@@ -48,8 +47,8 @@ std::vector<Sample8> resized(const std::vector<Sample8>& column, const Parameter
   return made;
 }
 
-// The input rows that matter to each row of the output: those that, alone white, leave it not black. No
-// weight of these sizes is so small that white becomes 0.
+// Returns the input rows that affect each output row: each of them, as the only white row, makes it
+// non-black. At these sizes no weight is so small that white becomes 0.
 std::vector<std::set<std::int64_t>> rows_that_matter(std::int64_t in_height, const Parameters& parameters) {
   std::vector<std::set<std::int64_t>> rows(
       static_cast<std::size_t>(resize_output({1, in_height}, parameters).height));
@@ -88,7 +87,7 @@ TEST(Resize, NeedsTheRowsThatMatterAndNoOthers) {
           SCOPED_TRACE(std::to_string(in_height) + " to " + std::to_string(height) + " " + name_of(method) +
                        " rows " + std::to_string(first) + ".." + std::to_string(end - 1));
           const RowRange needed = resize_needs(type, parameters, {first, end});
-          // Of nearest one or two rows more on either side, because its places are sums of steps.
+          // `nearest` may need up to two rows more on either side, because its positions are sums of steps.
           const std::int64_t more = method == ResizeMethod::nearest ? 2 : 0;
           EXPECT_LE(needed.first, *rows.begin());
           EXPECT_GE(needed.first, *rows.begin() - more);

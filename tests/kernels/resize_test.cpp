@@ -1,5 +1,4 @@
-// The stage resize beyond what every stage's tests cover: sizes, OpenCV's own values, bands with no row to
-// spare.
+// The stage resize beyond the tests of every stage: sizes, OpenCV's values, bands without a spare row.
 #include "kernels/resize/resize.h"
 
 #include <algorithm>
@@ -63,7 +62,7 @@ Grid picture(const Geometry& g, const std::string& content, std::uint32_t seed) 
   return grid;
 }
 
-// What the OpenCV rows below are made of.
+// The source image of the OpenCV rows below.
 Grid opencv_picture(std::int64_t width, std::int64_t height) {
   Grid grid(static_cast<std::size_t>(height));
   for (std::int64_t y = 0; y < height; ++y) {
@@ -85,7 +84,7 @@ FrameType type_of(const Grid& grid) {
   return {static_cast<std::int64_t>(grid[0].size()), static_cast<std::int64_t>(grid.size())};
 }
 
-// Samples of some rows, in memory of exactly that size: a sanitizer sees a step beyond them.
+// Returns some rows in memory of exactly that size, so that a sanitizer detects accesses beyond them.
 std::vector<Sample8> samples_of(const Grid& grid, const RowRange& rows) {
   std::vector<Sample8> samples;
   samples.reserve(static_cast<std::size_t>(rows.count()) * grid[0].size());
@@ -96,7 +95,7 @@ std::vector<Sample8> samples_of(const Grid& grid, const RowRange& rows) {
   return samples;
 }
 
-// A resize of one plane, by bands of a number of rows: 0 is the reference.
+// Resizes one plane in bands of a given number of rows; 0: the reference, in one call.
 class Resizing {
  public:
   Resizing(const Grid& in, const Parameters& parameters)
@@ -196,7 +195,7 @@ TEST(Resize, CpuEqualsTheReferenceForManySizes) {
   }
 }
 
-// Sums that 32 bits do not hold.
+// Sums that exceed 32 bits.
 TEST(Resize, MeanOfVeryManyPixels) {
   const Geometry g{5003, 4001, 1, 1};
   const Grid in = picture(g, "full", 1);
@@ -205,9 +204,9 @@ TEST(Resize, MeanOfVeryManyPixels) {
   EXPECT_EQ(resizing.run(1), (Grid{{kMaxSample}}));
 }
 
-// A column whose sum 32 bits do not hold.
+// A column whose sum exceeds 32 bits.
 TEST(Resize, MeanOfAVeryTallColumn) {
-  constexpr std::int64_t kRows = 17'000'001;  // odd: halves share a row
+  constexpr std::int64_t kRows = 17'000'001;  // odd: both halves share a row
   std::vector<Sample8> from(kRows, 254);
   from.back() = 0;
   from[kRows / 2] = kMaxSample;
@@ -296,7 +295,7 @@ TEST(Resize, OpenCvValuesToLookAt) {
             (Grid{{67, 154, 113, 136}, {134, 145, 156, 103}}));
 }
 
-// Half to even by 4x2 pixels: 4 of 8 is 0.5 and becomes 0, 12 of 8 is 1.5 and becomes 2. Half up by 2x2.
+// For 4x2 pixels halves round to even: 4/8 = 0.5 becomes 0, 12/8 = 1.5 becomes 2. For 2x2 they round up.
 TEST(Resize, HalvesAreRoundedAsOpenCvDoes) {
   const Grid in{{1, 1, 0, 0, 3, 3, 0, 0}, {1, 1, 0, 0, 3, 3, 0, 0}};
   EXPECT_EQ(Resizing(in, parameters_of(2, 1, "area")).run(0), (Grid{{0, 2}}));
@@ -308,7 +307,7 @@ TEST(Resize, AreaByWholeFactorsUpRepeatsPixels) {
             (Grid{{7, 7, 200, 200}, {7, 7, 200, 200}}));
 }
 
-// Everything but the size stays, and alpha is a plane like the others.
+// Only the size changes, and alpha is a plane like the others.
 TEST(Resize, EveryPlaneAndAlpha) {
   const Geometry g{13, 9, 5, 11};
   FrameType type{g.in_width, g.in_height, 3, true};

@@ -1,5 +1,4 @@
-// What stands in images/ for samples of any type: memory, copies and turning go by the type's size, and what
-// is made for 8 bits refuses 16.
+// Memory, copies and rotations in images/ follow the size of the sample type. Functions for 8 bits reject 16.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -20,7 +19,6 @@ namespace {
 
 constexpr Shape kWide{5, 3, 3, Sample::u16};
 
-// Counts what is asked for and given back.
 class CountingMemory final : public std::pmr::memory_resource {
  public:
   std::size_t taken = 0, given_back = 0;
@@ -39,7 +37,7 @@ class CountingMemory final : public std::pmr::memory_resource {
   }
 };
 
-// Every sample another value, its two bytes different.
+// Gives every sample a different value, with two different bytes.
 Image numbered(Shape shape) {
   Image image(shape);
   const auto plane = image.untyped_view().as<std::uint16_t>();
@@ -81,7 +79,6 @@ TEST(Sample, CopiesTakeAllBytesAndLeaveThePadding) {
   }
 }
 
-// Turned there and back it is as it was, and pixel by pixel where it has to be.
 TEST(Sample, PixelsOf16BitsAreTurnedWhole) {
   for (const Shape shape : {kWide, Shape{1, 7, 1, Sample::u16}, Shape{4, 1, 4, Sample::u16}}) {
     const Image stored = numbered(shape);
@@ -102,7 +99,7 @@ TEST(Sample, PixelsOf16BitsAreTurnedWhole) {
   }
 }
 
-// Rows of 16 bits out of nothing, with an orientation, so that the readers around it are tried.
+// Reads 16-bit rows from memory, with an orientation, to test the readers that wrap it.
 class WideReader final : public Reader {
  public:
   WideReader(const Image& image, Orientation orientation) : image_(image) {
@@ -131,7 +128,7 @@ TEST(Sample, ReadersAreTurnedUprightWhateverTheirSamples) {
       const auto reader = make_oriented_reader(std::make_unique<WideReader>(stored, orientation),
                                                std::pmr::new_delete_resource());
       ASSERT_EQ(reader->header().shape, expected.shape());
-      // A strip, and the whole image where it is given in bands.
+      // A strip, plus the whole image if it is read in bands.
       if (orientation != Orientation::mirror_horizontal) {
         const std::int64_t strip = 64 * stored.shape().row_bytes();
         EXPECT_EQ(reader->working_bytes(true), strip);

@@ -1,5 +1,4 @@
-// The stretch of 16-bit samples as a product of integers (kernels/contrast/wide_stretch.h) against its
-// formula.
+// The stretch of 16-bit samples as an integer product (kernels/contrast/wide_stretch.h) against its formula.
 #include "kernels/contrast/wide_stretch.h"
 
 #include <algorithm>
@@ -12,7 +11,7 @@ namespace {
 
 constexpr int kBins16 = 65536;
 
-// Every distance of a span against the formula, whose quotient is carried along without divisions.
+// Tests every distance of a span against the formula, whose quotient is updated without divisions.
 template <class To>
 void expect_stretch(int span) {
   const WideStretch stretch = wide_stretch<To, Sample16>(0, span);
@@ -39,8 +38,7 @@ TEST(WideStretch, EveryDistanceOfManySpans) {
   }
 }
 
-// Of every span the distances at which the quotient is nearest to the next number: around every half is too
-// many, so those around the ends, and some in between.
+// Both ends of every span, and random distances in between: testing near every rounding takes too long.
 TEST(WideStretch, SomeDistancesOfEverySpan) {
   std::mt19937 random(16);
   for (int span = 1; span < kBins16; ++span) {
@@ -71,7 +69,7 @@ TEST(WideStretch, EveryRangeOf8Bits) {
   }
 }
 
-// Without a range values stay, or are converted.
+// If there is no range, values are unchanged or only converted.
 TEST(WideStretch, EveryValueWithoutARange) {
   const WideStretch same = wide_stretch<Sample16, Sample16>(9, 9);
   const WideStretch narrow = wide_stretch<Sample8, Sample16>(9, 3);

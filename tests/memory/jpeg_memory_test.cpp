@@ -1,5 +1,5 @@
-// What our own decoder of JPEG holds, counted byte for byte: never more than it says, from any number of
-// threads, of files that are in order and of such as the library has to take over; and nothing is left.
+// The memory of our own JPEG decoder, counted byte for byte: never above its estimate, with any number of
+// threads, for valid files and for those that the library takes over. Nothing remains allocated.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -69,8 +69,7 @@ class JpegMemory : public testing::TestWithParam<Case> {
   }
 };
 
-// So many threads with a band each; the last ones begun are given back first where `held` are begun at a
-// time.
+// Reads bands, with one thread per element of `bands`. Each begins `held` bands and reads the last one first.
 void read_in_bands(Reader& reader, std::vector<Image>& bands, std::int64_t rows, std::size_t held) {
   const std::int64_t height = reader.header().shape.height;
   std::mutex mutex;
@@ -91,7 +90,7 @@ void read_in_bands(Reader& reader, std::vector<Image>& bands, std::int64_t rows,
           reader.read_band(band->first, bands[thread].untyped_view().rows(0, band->second));
       }
     } catch (const Error&) {
-      return;  // a damaged file's
+      return;  // the file is damaged
     }
   };
   std::vector<std::thread> threads;
@@ -102,7 +101,7 @@ void read_in_bands(Reader& reader, std::vector<Image>& bands, std::int64_t rows,
 
 void expect_within_what_it_says(const Bytes& file, bool lenient, std::size_t threads, std::size_t held) {
   constexpr std::int64_t kRows = 64;
-  constexpr std::int64_t kSlack = std::int64_t{64} << 10;  // malloc's rounding, lists, threads
+  constexpr std::int64_t kSlack = std::int64_t{64} << 10;  // rounding by malloc, lists, threads
   DecodeOptions options;
   options.lenient = lenient;
   const std::int64_t before_all = held_bytes();
@@ -124,7 +123,7 @@ void expect_within_what_it_says(const Bytes& file, bool lenient, std::size_t thr
   EXPECT_LE(held_bytes() - before_all, 16 << 10) << "is left behind the reader";
 }
 
-// Where there is too little memory the library decodes, which needs less.
+// If memory is short, the library decodes, which needs less.
 TEST_P(JpegMemory, IsLessByTheLibrary) {
   const Bytes file = make_jpeg(GetParam().jpeg);
   const auto reader = open_reader(file);

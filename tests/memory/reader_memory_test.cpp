@@ -1,5 +1,5 @@
-// What readers hold, counted byte for byte: nothing that grows with the image when they are opened, no more
-// than they say then, and not much less.
+// The memory of readers, counted byte for byte: nothing proportional to the image on opening, later no more
+// than the estimate, and not much less.
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -124,13 +124,13 @@ Bytes make_tiff_of(TiffKind kind) {
   return make_tiff(kind, values);
 }
 
-// ---- what is held -----------------------------------------------------------------------------------
+// ---- memory ------------------------------------------------------------------------------------------
 
 struct Case {
   std::string name;
   std::function<Bytes()> make;
   DecodeOptions options = {};
-  double looseness = 1.05;  // what it says may be so much more than what it holds
+  double looseness = 1.05;  // greatest ratio of the estimate to the actual peak
 };
 void PrintTo(const Case& c, std::ostream* out) {
   *out << c.name;
@@ -140,7 +140,7 @@ std::vector<Case> cases() {
   std::vector<Case> all;
   DecodeOptions lenient;
   lenient.lenient = true;
-  // Our own decoder bounds what 64 KB of a file can hold: a photograph holds less than a third of it.
+  // Our own decoder allows for the most that 64 KB of file can encode; a photograph needs under a third.
   constexpr double kOwnLooseness = 3.5;
   const auto jpeg = [&](const std::string& name, const JpegKind& kind, double looseness = 1.05) {
     all.push_back(
@@ -180,7 +180,7 @@ std::vector<Case> cases() {
   }
   all.push_back({"deep_png_one_row", [] { return make_png(16, 4, false, 700'001, 1); }, sixteen, 1.5});
   all.push_back({"deep_of_8_bits", [] { return make_png(8, 3, false); }, sixteen});
-  // Two rows; three when libpng is asked about the file's end.
+  // Two rows; three when libpng checks the end of the file.
   all.push_back({"png_one_row", [] { return make_png(8, 4, false, 700'001, 1); }, {}, 1.5});
   all.push_back({"png_one_row_16", [] { return make_png(16, 4, false, 700'001, 1); }});
   all.push_back({"gif", [] { return make_gif(false); }});
@@ -190,7 +190,7 @@ std::vector<Case> cases() {
   all.push_back({"bmp_rle", make_rle_bmp});
   all.push_back({"tga_packed", [] { return written(Format::tga, 4); }});
   all.push_back({"ppm", [] { return written(Format::ppm, 3); }});
-  // Of its lossless pictures some numbers are roundings of ours.
+  // Some of our estimates for lossless images are rounded up.
   const auto webp = [&](const std::string& name, const WebpKind& kind, int channels, double looseness) {
     all.push_back({name, [=] { return make_webp(kind, picture(channels).view()); }, {}, looseness});
     all.push_back(
@@ -200,9 +200,9 @@ std::vector<Case> cases() {
   webp("webp_lossless", {true, 1}, 3, kTables);
   webp("webp_lossless_alpha", {true, 6}, 4, kTables);
   webp("webp_lossy", {false, 4}, 3, 1.2);
-  webp("webp_lossy_alpha", {false, 4}, 4, 16);  // the alpha has few values: one byte a pixel, and not four
+  webp("webp_lossy_alpha", {false, 4}, 4, 16);  // few alpha values: one byte per pixel, not four
   webp("webp_lossy_plain_alpha", {false, 4, 90, true}, 4, 1.2);
-  // A file of 19 KB for tables of 84 MB.
+  // 19 KB files that need 84 MB of tables.
   const auto chunk = [](const Bytes& stream) { return lossless_chunk(256, 256, stream); };
   all.push_back({"webp_many_codes", [=] { return riff_file(chunk(grouped_stream({}))); }, {}, kTables});
   all.push_back({"webp_codes_behind_an_odd_one",
@@ -266,7 +266,6 @@ class ReaderMemory : public testing::TestWithParam<Case> {
   }
 };
 
-// Reads the image in bands of 16 rows, or whole.
 void read(Reader& reader, HostView rows, bool whole) {
   if (whole) return reader.read_rows(rows);
   for (std::int64_t y = 0; y < reader.header().shape.height; y += 16)
@@ -274,15 +273,15 @@ void read(Reader& reader, HostView rows, bool whole) {
 }
 
 TEST_P(ReaderMemory, IsWhatItSays) {
-  constexpr std::int64_t kRounding = 4096;                  // by malloc, and the memory of lists
-  constexpr std::int64_t kSlack = std::int64_t{320} << 10;  // of what does not grow with the image
+  constexpr std::int64_t kRounding = 4096;                  // by malloc, and list nodes
+  constexpr std::int64_t kSlack = std::int64_t{320} << 10;  // for memory that does not grow with the image
   const Bytes file = GetParam().make();
   const bool decodes_at_once = GetParam().options.codec == CodecChoice::stb;
   for (const bool whole : {true, false}) {
     std::unique_ptr<Reader> reader;
     const std::int64_t opened = peak_of([&] { reader = open_reader(file, GetParam().options); });
     if (!decodes_at_once) {
-      EXPECT_LE(opened, 256 << 10);  // our decoder of JPEG has tables
+      EXPECT_LE(opened, 256 << 10);  // our JPEG decoder has tables
     }
     Image rows(reader->header().shape);
     const std::int64_t said = reader->working_bytes(whole);
@@ -294,7 +293,6 @@ TEST_P(ReaderMemory, IsWhatItSays) {
   }
 }
 
-// What a reader held is free behind the last row.
 TEST_P(ReaderMemory, IsFreeAtTheEnd) {
   const Bytes file = GetParam().make();
   const auto reader = open_reader(file, GetParam().options);

@@ -1,4 +1,4 @@
-// What the reader of TIFF holds while several threads read bands: no more than it says.
+// The memory of the TIFF reader while several threads read bands: no more than its estimate.
 #include <algorithm>
 #include <mutex>
 #include <thread>
@@ -53,8 +53,7 @@ class TiffMemory : public testing::TestWithParam<Case> {
   }
 };
 
-// Bands of `rows` rows with some rows of the one before, `held` of them begun at a time by each thread, the
-// last one read first.
+// Reads overlapping bands of `rows` rows. Each thread begins `held` bands and reads the last one first.
 void read_in_bands(Reader& reader, std::vector<Image>& bands, std::int64_t rows, std::size_t held) {
   constexpr std::int64_t kOverlap = 3;
   const std::int64_t height = reader.header().shape.height;
@@ -85,7 +84,7 @@ void read_in_bands(Reader& reader, std::vector<Image>& bands, std::int64_t rows,
 
 TEST_P(TiffMemory, OfBandsIsNoMoreThanItSays) {
   constexpr std::int64_t kRows = 64;
-  constexpr std::int64_t kSlack = std::int64_t{64} << 10;  // malloc's rounding, lists, threads
+  constexpr std::int64_t kSlack = std::int64_t{64} << 10;  // rounding by malloc, lists, threads
   const TiffKind& kind = GetParam().kind;
   Values values(static_cast<std::size_t>(kind.width * kind.height * kind.samples));
   for (std::size_t i = 0; i < values.size(); ++i)

@@ -1,5 +1,5 @@
-// What writers hold, counted byte for byte: no more than they say before the first row, whatever the picture.
-// BMP and TGA by imgpipe itself: the same bytes as stb_image_write's, which takes three times the memory.
+// The memory of writers, counted byte for byte: no more than the estimate before the first row. imgpipe's own
+// BMP and TGA writers produce stb_image_write's bytes with a third of its memory.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -29,7 +29,7 @@ Image picture(const std::string& content, Shape shape) {
       auto* out = plane.row(y);
       for (std::int64_t x = 0; x < shape.width; ++x) {
         for (int c = 0; c < shape.channels; ++c) {
-          // Of 16 bits: the low byte as random as the high one where the content is noise.
+          // With 16 bits and noise, the low byte is as random as the high one.
           const int high = content_sample(content, x, y, c, 5);
           const int low = content_sample(content, x, y, c, 6);
           *out++ = static_cast<std::remove_reference_t<decltype(*out)>>(sizeof(*out) == 1 ? high
@@ -46,7 +46,7 @@ Image picture(const std::string& content, Shape shape) {
   return image;
 }
 
-// The choices share their pictures: to make them for each would take longer than to write them.
+// The choices share their images, because making an image takes longer than writing it.
 const Image& made_once(const std::string& content, Shape shape) {
   static std::map<std::tuple<std::string, int, Sample>, Image> made;
   const auto [entry, fresh] = made.try_emplace({content, shape.channels, shape.sample});
@@ -54,7 +54,7 @@ const Image& made_once(const std::string& content, Shape shape) {
   return entry->second;
 }
 
-// All rows, in bands of 16 or in strips; what is finished is taken behind each.
+// Writes all rows, in bands of 16 or in strips. `taken`: takes the finished bytes after each.
 Bytes write(Writer& writer, ConstHostView image, bool taken, std::int64_t band = 16) {
   const std::int64_t strip = writer.strip_rows();
   const std::int64_t at_once = strip > 0 ? strip : band;
@@ -79,7 +79,7 @@ Bytes write(Writer& writer, ConstHostView image, bool taken, std::int64_t band =
   return bytes;
 }
 
-// The same without keeping anything.
+// The same, without keeping any bytes.
 void write_and_drop(Writer& writer, ConstHostView image, bool taken) {
   const std::int64_t at_once = writer.strip_rows() > 0 ? writer.strip_rows() : 16;
   for (std::int64_t y = 0; y < image.height; y += at_once) {
@@ -98,7 +98,7 @@ struct Choice {
   Format format;
   int channels;
   EncodeOptions options = {};
-  double looseness = 1.05;  // of what it says against the most that it held
+  double looseness = 1.05;  // greatest ratio of the estimate to the actual peak
   Sample sample = Sample::u8;
 };
 
@@ -106,12 +106,12 @@ std::vector<Choice> choices() {
   std::vector<Choice> all{{Format::pgm, 1}, {Format::ppm, 3}, {Format::ppm, 1}, {Format::bmp, 1},
                           {Format::bmp, 3}, {Format::bmp, 4}, {Format::tga, 1}, {Format::tga, 4}};
   for (const int quality : {50, 90, 95, 100}) {
-    // It says twice the bytes that are coded, for zeros behind bytes of ones, of which noise has few.
+    // The estimate is twice the coded bytes, because a zero follows each 0xFF; noise has few of those.
     for (const int channels : {1, 3}) all.push_back({Format::jpeg, channels, {.quality = quality}, 2.25});
   }
-  // Level 9 takes what level 6 takes, and ten times as long to search.
+  // Level 9 takes the memory of level 6, and ten times as long.
   for (const int level : {0, 1, 2, 3, 6}) all.push_back({Format::png, 3, {.png_level = level}, 1.3});
-  // What libwebp holds depends on the picture: most of it where nothing repeats.
+  // libwebp's memory depends on the image: it is greatest if nothing repeats.
   for (const int level : {0, 1, 3}) all.push_back({Format::webp, 3, {.webp_level = level}, 3});
   all.push_back({Format::webp, 1, {}, 2});
   all.push_back({Format::webp, 4, {}, 2});
@@ -162,7 +162,6 @@ TEST(WriterMemory, IsNoMoreThanItSays) {
   }
 }
 
-// One row as large as another image.
 TEST(WriterMemory, OfOneLongRow) {
   if (!allocations_are_counted()) GTEST_SKIP() << "a sanitizer has malloc for itself";
   for (const auto& [format, sample] : {std::pair{Format::png, Sample::u8},
@@ -203,7 +202,7 @@ TEST(WriterMemory, BeginsWithTheFirstRow) {
   }
 }
 
-// A TIFF that is taken on the way is never held as a whole, however it is packed.
+// A TIFF that is taken in parts is never held as a whole, whatever its compression.
 TEST(WriterMemory, OfATiffThatIsTakenIsThatOfItsStrips) {
   if (!allocations_are_counted()) GTEST_SKIP() << "a sanitizer has malloc for itself";
   const Shape shape{1500, 4000, 3, Sample::u16};
@@ -224,7 +223,7 @@ TEST(Deflate, NoiseAndTheCostliestBytesStayWithinTheBound) {
     StripDeflater deflater(level);
     for (const std::size_t size : {std::size_t{1}, std::size_t{1000}, std::size_t{1} << 19}) {
       Bytes strip(size);
-      // Bytes that level 0 has its longest codes for, in an order that does not repeat.
+      // Bytes with the longest codes at level 0, in an order that does not repeat.
       for (const unsigned few : {0U, 48U}) {
         std::uint64_t state = 7;
         for (std::byte& byte : strip) {
@@ -263,7 +262,7 @@ TEST(Writers, BmpAndTgaAreTheLibrarysByteForByte) {
   }
 }
 
-// Few colours: packets of both kinds in every order, longer than 128 too.
+// Few colours: packets of both kinds in every order, some longer than 128.
 TEST(Writers, TgaPacketsAreTheLibrarys) {
   std::uint64_t state = 3;
   for (const int spread : {2, 3, 8, 40}) {

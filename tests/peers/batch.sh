@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# A folder of JPEGs to PNG, by imgpipe and by what people use for folders today, one after the other in every round.
+# A directory of JPEGs to PNG, by imgpipe and by common tools for directories, one after the other in every round.
 #
 #   tests/peers/batch.sh [--install] [--rounds N] [--images N] [--memory SIZE] IMGPIPE
 #
 # The job for each of 200 synthetic photographs of 2 to 8 MP: grey, histogram, min/max stretch, 5x5 mean, PNG. Prints a
-# Markdown table: images/s (median and range over the rounds), how many times as long as imgpipe each took (the median
-# of the rounds' own ratios, and their range), and peak memory. imgpipe runs with --memory, and its peak must stay
-# below that. A peer that is not installed is named and left out; --install gets all of them (Debian, Ubuntu; as root
-# or through sudo).
+# Markdown table: images/s (median and range over the rounds), each tool's time relative to imgpipe's (median and range
+# of the ratios within a round), and peak memory. imgpipe runs with --memory, and its peak must stay below that. Missing
+# peers are named and left out; --install installs all of them (Debian, Ubuntu; as root or through sudo).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/rounds.sh"
@@ -32,7 +31,7 @@ trap 'rm -rf "$work"' EXIT
 
 mkdir "$work/in"
 say "making $images photographs"
-for ((i = 0; i < images; i++)); do # 2 to 8 MP, 3:2 and upright ones among them
+for ((i = 0; i < images; i++)); do  # 2 to 8 MP, among them 3:2 and upright ones
   width=$((1732 + (i * 37 % 100) * 1732 / 100))
   height=$((width * 2 / 3))
   ((i % 4)) || { t=$width width=$height height=$t; }
@@ -70,14 +69,14 @@ else
   say "batch.sh: no gm: GraphicsMagick is left out"
 fi
 if build_opencv "$work/opencv_pipeline"; then
-  share=$(((images + 4 * $(nproc) - 1) / (4 * $(nproc)))) # images for each process
+  share=$(((images + 4 * $(nproc) - 1) / (4 * $(nproc))))  # images per process
   contestant "OpenCV $(pkg-config --modversion opencv4), a process a core" \
     "ls IN/*.jpg | xargs -P $(nproc) -n $share '$work/opencv_pipeline' --files OUT"
 else
   say "batch.sh: no libopencv-dev: OpenCV is left out"
 fi
 
-# Peak memory of a command with all of its children, by looking at it ten times a second; MB.
+# Measures the peak memory in MB of a command with all its children, ten times a second.
 peak_of() { # PID FILE
   local most=0 sum
   while kill -0 "$1" 2>/dev/null; do
@@ -99,7 +98,7 @@ run() { # NAME: seconds
   wait "$pid"
   awk "BEGIN { printf \"%.4f\n\", $EPOCHREALTIME - $start }"
 }
-for ((round = 0; round <= rounds; round++)); do # round 0 warms the caches up and looks at the memory
+for ((round = 0; round <= rounds; round++)); do  # round 0 warms the caches and measures memory
   for i in "${!names[@]}"; do
     if ((round == 0)); then
       run "${names[i]}" "$work/memory $i" >/dev/null

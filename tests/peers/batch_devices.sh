@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Which device is fastest for a folder of JPEGs of 8 MP in memory: cpu, one GPU, every GPU, auto; in turns.
+# Compares devices for a directory of JPEGs of 8 MP in memory: cpu, one GPU, every GPU, auto; in turns.
 #
 #   tests/peers/batch_devices.sh IMGPIPE [IMAGES [ROUNDS [FORMAT]]]
 #
-# Measures the machine first (imgpipe devices --calibrate). Prints images/s of every round, each device's median, and
-# where the time went in the last round. Needs a GPU, and room in /dev/shm for the images and their results.
+# Calibrates first (imgpipe devices --calibrate). Prints images/s of every round, each device's median, and the shares
+# of the time in the last round. Needs a GPU, and space in /dev/shm for the images and their results.
 set -euo pipefail
 imgpipe=$(realpath "${1:?batch_devices.sh: name the imgpipe program}")
 images=${2:-500}

@@ -1,20 +1,20 @@
-# What the cluster_*.sh share: every example of examples/cluster/ is held to the same, run by its engine as it stands
-# there. The script that includes this sets `engine` and `files` (of examples/cluster/) and has two functions, which are
-# called in a folder with in/ and with copies of the files:
+# Shared by the cluster_*.sh: runs an unmodified example of examples/cluster/ with its engine through the same cases.
+# The including script sets `engine` and `files` (of examples/cluster/) and defines two functions, which are called in a
+# directory with in/ and copies of the files:
 #
-#   run_example   runs it as its first lines say, with what it says of the reports; its exit status is the example's
+#   run_example   runs the example and its summary of reports as its first lines describe; returns its exit status
 #   engine_line   the engine and its version, for people
 #
 # It then calls run_cases. The cases:
 #
-#   whole    ends with 0; the outputs are the bytes of one run without shards; the report counts every image once
-#   again    ends with 0; no output and no report has changed
-#   killed   a shard is killed (SIGKILL) in the middle: images have no line, which imgpipe report says with exit 1; run
-#            again, it ends with 0, earlier lines are kept, and no image has been done twice
-#   broken   an image is broken: it ends with another status, its report says which, all others are done; with the
-#            image mended and run again it ends with 0
+#   whole    exits with 0; the outputs equal those of one run without shards; the report counts every image once
+#   again    exits with 0; no output and no report has changed
+#   killed   a shard is killed (SIGKILL) in the middle: images lack a line, so imgpipe report exits with 1; the next run
+#            exits with 0, earlier lines are kept, and no image has been processed twice
+#   broken   an image is broken: the exit status is not 0, the report names the image, all others are done; after the
+#            image is fixed, the next run exits with 0
 #
-# Exit 1 where a case failed.
+# Exit 1 if a case failed.
 . "$(dirname "${BASH_SOURCE[0]}")/rounds.sh"
 
 install=0
@@ -37,7 +37,7 @@ begin() {
   examples=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../../examples/cluster")
   work=$(mktemp -d)
   trap finish EXIT
-  # What a part is must come from the engine alone.
+  # Only the engine may define the parts.
   for name in $(compgen -e | grep -E '^(SLURM|SBATCH|SALLOC|OMPI|PMI|HYDRA|MPI|JOB_COMPLETION|HQ)_?' || true); do
     unset "$name"
   done
@@ -46,7 +46,7 @@ begin() {
   export PATH=$work/bin:$PATH
 }
 
-# need PROGRAM...: ends with 77 and what is missing, where one is.
+# need PROGRAM...: exits with 77 and the name of a missing program.
 need() {
   local program
   for program in "$@"; do
@@ -54,7 +54,7 @@ need() {
   done
 }
 
-stop_engine() { :; } # what a script started: ended here, by its process ids
+stop_engine() { :; }  # ends what a script has started, by its process ids
 finish() {
   set +e
   stop_engine
@@ -62,8 +62,8 @@ finish() {
   rm -rf "$work"
 }
 
-# The program that examples call: once, where $work/kill names a shard, that shard's run is killed as soon as two of its
-# images are done, and what called it sees a process that was killed.
+# The program that examples call. If $work/kill names a shard, that shard's run is killed once, as soon as two of its
+# images are done; its caller sees a killed process.
 write_wrapper() {
   cat >"$work/bin/imgpipe" <<END_OF_WRAPPER
 #!/usr/bin/env bash
@@ -96,7 +96,7 @@ make_images() { # FOLDER
     xargs -P "$(nproc)" -L 1 sh -c '"$0" synth "$1/$3" --pattern photo --size 1000x800 --seed "$2" -q' "$imgpipe" "$1"
 }
 
-# The shard that has most images: there is something left of it when two are done.
+# The shard with most images, so that some are left when two are done.
 largest_shard() {
   local shard
   for ((shard = 1; shard <= shards; shard++)); do
@@ -105,7 +105,7 @@ largest_shard() {
   done | sort -n | tail -1
 }
 
-# new_case NAME: a folder as a user has it.
+# new_case NAME: makes a directory like a user's.
 new_case() {
   local folder=$work/$1 file
   mkdir "$folder"
@@ -115,7 +115,7 @@ new_case() {
 }
 
 failed=0
-# expect WHAT EXPECTED FOUND
+# expect WHAT EXPECTED FOUND: prints a result, and counts it if it is a failure.
 expect() {
   if [ "$2" = "$3" ]; then
     echo "ok: $1: $3"
@@ -125,7 +125,7 @@ expect() {
   fi
 }
 
-# run FOLDER: the example there. Its exit status; messages.txt is what the last run said.
+# run FOLDER: runs the example there and prints its exit status; messages.txt holds the messages of the last run.
 run() {
   local code=0
   (cd "$1" && run_example) >"$1/messages.txt" 2>&1 </dev/null || code=$?
@@ -167,7 +167,7 @@ case_killed() {
   lines=$(wc -l <"$work/killed")
   expect "killed after two of $count or more, and before the last" yes \
     "$(if ((lines >= 2 && lines < count)); then echo yes; else echo "after $lines"; fi)"
-  if [ -z "${killed_status:-}" ]; then # else the engine has done the rest already
+  if [ -z "${killed_status:-}" ]; then  # otherwise the engine has already done the rest
     expect 'killed, exit status of the sum' 1 "$(sums "$folder")"
     expect 'killed, images without a line' $((count - lines)) "$(sum_of "$folder" images_without_a_line)"
     expect 'run again, exit status' 0 "$(run "$folder")"

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Submits a script to a HyperQueue of this machine, which is started here, as `hq submit --wait SCRIPT` would.
+"""Submits a script to a local HyperQueue that it starts, as `hq submit --wait SCRIPT` would.
 
-    cluster_hyperqueue.py SCRIPT     exit 1 where a task has failed
+    cluster_hyperqueue.py SCRIPT     exit 1 if a task failed
 
-Server and workers are HyperQueue's own, out of PyPI's wheel, which lacks the program hq: what that reads from the
-script's lines #HQ, name, array and cpus, is read here, and others are refused. Tasks get HQ_TASK_ID from HyperQueue.
+Server and workers are those of PyPI's wheel, which lacks the program hq. So this script reads the lines #HQ that hq
+would read (name, array and cpus), and rejects others. Tasks get HQ_TASK_ID from HyperQueue.
 """
 import os
 import re
@@ -33,10 +33,10 @@ def main(arguments):
     first, last = map(int, says["array"].split("-"))
     job = Job(default_workdir=os.getcwd(), max_fails=None, name=says["name"])
     cpus = int(says["cpus"])
-    for number in range(last + 1):  # the numbers of tasks begin with 0 here: those before the array do nothing
+    for number in range(last + 1):  # task numbers begin with 0: those before the array do nothing
         job.program([script] if number >= first else ["true"], resources=ResourceRequest(cpus=cpus),
                     stdout=f"task-{number}.txt", stderr=f"task-{number}.err")
-    # The worker says that it has twice as many processors as a task wants, however many there are: two at a time.
+    # The worker claims twice as many processors as a task needs, whatever the machine has: two tasks at a time.
     with tempfile.TemporaryDirectory() as folder, LocalCluster(folder, WorkerConfig(cores=2 * cpus)) as cluster:
         client = cluster.client()
         submitted = client.submit(job)

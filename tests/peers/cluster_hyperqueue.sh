@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# examples/cluster/hyperqueue.sh by a HyperQueue of this machine, which cluster_hyperqueue.py starts and gives the
-# script in place of the program hq: the cases of cluster_cases.sh.
+# Runs examples/cluster/hyperqueue.sh through the cases of cluster_cases.sh, with a local HyperQueue: it is started by
+# cluster_hyperqueue.py, which replaces the program hq.
 #
 #   tests/peers/cluster_hyperqueue.sh [--install] [--keep FOLDER] IMGPIPE
 #
-# Takes the Python module hyperqueue, with server and workers in it; --install installs it from PyPI into a virtual
-# environment for this run. Ends with 77 where it is missing. --keep leaves all files in FOLDER.
+# Needs the Python module hyperqueue, which contains server and workers; --install installs it from PyPI into a virtual
+# environment for this run. Exits with 77 if it is missing. --keep leaves all files in FOLDER.
 set -euo pipefail
 . "$(dirname "$0")/cluster_cases.sh"
 engine=HyperQueue

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# examples/cluster/kubernetes.yaml and kubernetes_report.yaml: held against Kubernetes' own schemas, and the very
-# commands of their containers run for every index by cluster_kubernetes_job.py, which plays the Job; the cases of
-# cluster_cases.sh. No cluster is needed, and none is tried.
+# Validates examples/cluster/kubernetes.yaml and kubernetes_report.yaml against Kubernetes' schemas, and runs the exact
+# commands of their containers for every index with cluster_kubernetes_job.py, which simulates the Job; the cases of
+# cluster_cases.sh. No cluster is needed or tested.
 #
 #   tests/peers/cluster_kubernetes.sh [--install] [--keep FOLDER] IMGPIPE
 #
-# Needs python3-yaml; ends with 77 where it is missing. Schemas come from PyPI's kubernetes-validate, which --install
-# installs into a virtual environment for this run; without it the schemas are left out, which is said.
+# Needs python3-yaml; exits with 77 if it is missing. The schemas come from PyPI's kubernetes-validate, which --install
+# installs into a virtual environment for this run. Without it, validation is skipped with a message.
 set -euo pipefail
 . "$(dirname "$0")/cluster_cases.sh"
 engine='Kubernetes'
@@ -31,7 +31,7 @@ run_example() {
 if command -v kubernetes-validate >/dev/null; then
   for file in "${files[@]}"; do
     expect "$file by its schema" yes "$(kubernetes-validate --strict --quiet "$examples/$file" && echo yes)"
-    # A check that cannot fail is none.
+    # The validation must be able to fail.
     sed 's/restartPolicy/restartPolice/' "$examples/$file" >"$work/wrong.yaml"
     expect "$file with a wrong key" 'not 0' \
       "$(kubernetes-validate --strict --quiet "$work/wrong.yaml" >/dev/null 2>&1 && echo 0 || echo 'not 0')"
@@ -39,5 +39,5 @@ if command -v kubernetes-validate >/dev/null; then
 else
   echo 'no kubernetes-validate: not held against the schemas (try --install)'
 fi
-killed_status=0 # a pod that is killed runs again
+killed_status=0  # a killed pod runs again
 run_cases

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Plays a Job of Kubernetes on this machine, without Kubernetes: runs its container's command for every index.
+"""Simulates a Kubernetes Job on this machine: runs its container's command for every index.
 
-    cluster_kubernetes_job.py FILE.yaml     exit 1 where the Job would be Failed; 77: python3-yaml is missing
+    cluster_kubernetes_job.py FILE.yaml     exit 1 if the Job would be Failed; 77: python3-yaml is missing
 
-Of the manifest are taken: completions, backoffLimitPerIndex or backoffLimit, podFailurePolicy's exit codes, and of the
-only container env, command and args, in which $(NAME) is the variable NAME. The working directory is the current one.
-The indices run one after the other, each again as Kubernetes would; what is killed has the exit status 128 and the
-signal, as a container has it.
+Uses completions, backoffLimitPerIndex or backoffLimit, the exit codes of podFailurePolicy, and env, command and args of
+the only container, in which $(NAME) is the variable NAME. The working directory is the current one. The indices run one
+after the other, and are retried like in Kubernetes. The exit status of a killed command is 128 plus the signal, like a
+container's.
 """
 import os
 import re
@@ -21,7 +21,7 @@ except ImportError:
 
 
 def action_for(status, spec, container):
-    """What the policy says of a pod that has ended so; Count: it is run again, up to the limit."""
+    """The policy's action for a pod with this exit status; Count: it is run again, up to the limit."""
     for rule in spec.get("podFailurePolicy", {}).get("rules", []):
         codes = rule.get("onExitCodes")
         if codes and codes.get("containerName", container["name"]) == container["name"] and \
@@ -31,7 +31,7 @@ def action_for(status, spec, container):
 
 
 def run_pod(container, index):
-    """Its exit status."""
+    """Runs the pod and returns its exit status."""
     variables = {entry["name"]: entry["value"] for entry in container.get("env", [])}
     if index is not None:
         variables["JOB_COMPLETION_INDEX"] = str(index)
@@ -42,7 +42,7 @@ def run_pod(container, index):
 
 
 def run_index(spec, container, index):
-    """Whether it succeeds. Raises SystemExit where the policy has the whole Job fail."""
+    """Whether the index succeeds. Raises SystemExit if the policy makes the whole Job fail."""
     tries = 1 + spec.get("backoffLimitPerIndex", spec.get("backoffLimit", 6))
     while tries > 0:
         status = run_pod(container, index)

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The commands of examples/cluster/main.nf, without Nextflow, which neither Debian nor PyPI has (its launcher fetches it
-# from elsewhere): Groovy reads the workflow and makes the scripts of its two processes, which then run for every shard
-# as Nextflow says that it runs them, by bash -ue and again where one is killed; the cases of cluster_cases.sh.
-# Not tried is what Nextflow itself does: -resume, executors, directives, the order in the workflow block.
+# Runs the commands of examples/cluster/main.nf without Nextflow, which neither Debian nor PyPI has (its launcher
+# downloads it elsewhere). Groovy parses the workflow and generates the scripts of its two processes. These run for
+# every shard as Nextflow documents it: with bash -ue, and again if killed; the cases of cluster_cases.sh. Nextflow's
+# own part is not tested: -resume, executors, directives, the order in the workflow block.
 #
 #   tests/peers/cluster_nextflow.sh [--install] [--keep FOLDER] IMGPIPE
 #
-# --install installs Groovy (Debian, Ubuntu). Ends with 77 where it is missing.
+# --install installs Groovy (Debian, Ubuntu). Exits with 77 if it is missing.
 set -euo pipefail
 . "$(dirname "$0")/cluster_cases.sh"
 engine='Nextflow'
@@ -24,7 +24,7 @@ script_of() { # PROCESS NAME=VALUE...
 }
 script_of SHARD shard=@SHARD@ input=@PLACE@/in output=@PLACE@/out reports=@PLACE@/reports task.cpus=2 >"$work/shard"
 script_of SUMS reports=@PLACE@/reports >"$work/sums"
-run_script() { # FILE SHARD: in a folder of its own, as tasks do
+run_script() {  # in its own directory, like a task
   local place=$PWD folder
   folder=$(mktemp -d "$place/task.XXXXXX")
   sed "s#@PLACE@#$place#g; s#@SHARD@#$2#g" "$1" >"$folder/script"
@@ -42,5 +42,5 @@ run_example() {
   done
   run_script "$work/sums" 0
 }
-killed_status=0 # a task that is killed runs again
+killed_status=0  # a killed task runs again
 run_cases

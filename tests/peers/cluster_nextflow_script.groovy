@@ -1,14 +1,14 @@
-// Reads a workflow of Nextflow by Groovy, which its language is made of, and prints what a process would run:
+// Parses a Nextflow workflow with Groovy, on which its language is based, and prints the script of a process:
 //
 //   groovy cluster_nextflow_script.groovy MAIN.nf PROCESS [NAME=VALUE...]
 //
-// Values are those of the process's inputs and directives (task.cpus). Nextflow itself is not here: what it does with
-// directives, inputs, outputs and the workflow block is not tried, only that Groovy reads them.
+// The values are the process's inputs and directives (task.cpus). Nextflow's own handling of directives, inputs,
+// outputs and the workflow block is not tested, only that Groovy parses them.
 abstract class WorkflowScript extends Script {
     static final Map<String, Closure> PROCESSES = [:]
     static final Map<String, Object> VALUES = [params: [:], task: [exitStatus: 0, attempt: 1]]
 
-    // "process NAME { ... }" is process(NAME({ ... })) to Groovy; a directive or an input is a call too.
+    // To Groovy, "process NAME { ... }" is process(NAME({ ... })), and a directive or an input is a call too.
     def methodMissing(String name, arguments) {
         if (arguments.length == 1 && arguments[0] instanceof Closure && name == name.toUpperCase())
             PROCESSES[name] = arguments[0]
@@ -16,7 +16,7 @@ abstract class WorkflowScript extends Script {
     }
 }
 
-// A name that has no value stands for itself: "val shard".
+// A name without a value stands for itself: "val shard".
 class Names extends Binding {
     Object getVariable(String name) { WorkflowScript.VALUES.containsKey(name) ? WorkflowScript.VALUES[name] : name }
     boolean hasVariable(String name) { true }

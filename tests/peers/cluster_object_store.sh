@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# examples/cluster/object_store.sh, all parts one after the other, with an S3 server on this machine (moto) and rclone:
-# the cases of cluster_cases.sh, and what lies in the bucket.
+# Runs all parts of examples/cluster/object_store.sh one after the other, with a local S3 server (moto) and rclone: the
+# cases of cluster_cases.sh, and the contents of the bucket.
 #
 #   tests/peers/cluster_object_store.sh [--install] [--keep FOLDER] IMGPIPE
 #
-# --install installs rclone (Debian, Ubuntu) and, from PyPI into a virtual environment for this run, moto. Ends with 77
-# where one is missing. The server listens on 127.0.0.1, and is ended by its process id.
+# --install installs rclone (Debian, Ubuntu) and, from PyPI into a virtual environment for this run, moto. Exits with 77
+# if one is missing. The server listens on 127.0.0.1, and is ended by its process id.
 set -euo pipefail
 . "$(dirname "$0")/cluster_cases.sh"
 engine=rclone
@@ -20,10 +20,10 @@ fi
 need rclone moto_server
 moto_server --help >/dev/null 2>&1 || { echo 'SKIPPED: moto_server does not start (try --install)'; exit 77; }
 engine_line() { rclone version | sed 1q; }
-# What the bucket is must come from the configuration below alone.
+# Only the configuration below may define the bucket.
 for name in $(compgen -e | grep -E '^(AWS|RCLONE)_' || true); do unset "$name"; done
 
-# A port that nobody listens on.
+# A free port.
 port=$((21000 + $$ % 10000))
 while (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((port + 1)); done
 moto_server -H 127.0.0.1 -p "$port" >"$work/server.txt" 2>&1 &
@@ -45,7 +45,7 @@ endpoint = http://127.0.0.1:$port
 force_path_style = true
 END_OF_CONF
 
-# The bucket's in/ is the case's, and its outputs and reports come back to be looked at.
+# Copies the case's in/ to the bucket, and its outputs and reports back for inspection.
 run_example() {
   local code=0 shard bucket
   bucket=images-$(basename "$PWD" | tr _ -)
@@ -69,7 +69,7 @@ before=$(state_of "$folder")
 expect 'again, exit status' 0 "$(run "$folder")"
 expect 'again, nothing is written' "$before" "$(state_of "$folder")"
 
-# A part is killed with its first images done and not yet copied: they are done again, the others are not touched.
+# A part is killed with its first images done but not yet copied: these are processed again, the others are not touched.
 folder=$(new_case killed_case)
 read -r count shard < <(largest_shard)
 echo "$shard" >"$work/kill"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# examples/cluster/parallel.sh by GNU parallel: the cases of cluster_cases.sh.
+# Runs examples/cluster/parallel.sh with GNU parallel: the cases of cluster_cases.sh.
 #
 #   tests/peers/cluster_parallel.sh [--install] [--keep FOLDER] IMGPIPE
 #
-# --install installs it (Debian, Ubuntu). Ends with 77 where it is missing. --keep leaves all files in FOLDER.
+# --install installs it (Debian, Ubuntu). Exits with 77 if it is missing. --keep leaves all files in FOLDER.
 set -euo pipefail
 . "$(dirname "$0")/cluster_cases.sh"
 engine='GNU parallel'
@@ -14,7 +14,7 @@ need parallel
 engine_line() { parallel --version | sed 1q; }
 run_example() { ./parallel.sh --will-cite; }
 run_cases
-# Two jobs at a time, and the line for several GPUs: it names the device by the job's slot.
+# Two jobs at a time, with the line for several GPUs: each job's slot selects its device.
 folder=$(new_case gpus)
 sed -i "s/^jobs=1 /jobs=2 /; s/^#options+=/options+=/" "$folder/parallel.sh"
 ln -sf /bin/echo "$work/bin/imgpipe"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# examples/cluster/slurm.sh and array.sbatch by a Slurm of this one machine, which is started here: the cases of
-# cluster_cases.sh; a task that is killed and requeued; some tasks of the array again.
+# Runs examples/cluster/slurm.sh and array.sbatch with a Slurm started on this machine: the cases of cluster_cases.sh, a
+# killed and requeued task, some tasks of the array again.
 #
 #   tests/peers/cluster_slurm.sh [--install] [--keep FOLDER] IMGPIPE
 #
-# As root. --install installs Slurm and MUNGE (Debian, Ubuntu). Ends with 77 where they are missing. The daemons write
-# to a temporary folder and are ended by their process ids. --keep leaves all files in FOLDER.
+# As root. --install installs Slurm and MUNGE (Debian, Ubuntu). Exits with 77 if they are missing. The daemons write to
+# a temporary directory and are ended by their process ids. --keep leaves all files in FOLDER.
 set -euo pipefail
 . "$(dirname "$0")/cluster_cases.sh"
 . "$(dirname "$0")/slurm_node.sh"
@@ -24,7 +24,7 @@ write_slurm_conf "$work/slurm" linuxproc none 8
 start_slurm "$work/slurm"
 run_cases
 
-# The array without slurm.sh, and of its eight tasks two alone, then all. A task is requeued by Slurm while it works.
+# The array without slurm.sh: first two of its eight tasks, then all. Slurm requeues a task while it works.
 job_ends() { [ -z "$(squeue -h -j "$1" 2>/dev/null)" ]; }
 submit() { # FOLDER SBATCH_OPTION...: the job's number
   local folder=$1
@@ -44,7 +44,7 @@ expect 'then all, images done twice' 0 "$(done_twice "$folder")"
 
 folder=$(new_case requeued)
 read -r count shard < <(largest_shard)
-sed -i 's/ --quiet / --quiet --jobs 1 --png-level 9 /' "$folder/array.sbatch" # slower
+sed -i 's/ --quiet / --quiet --jobs 1 --png-level 9 /' "$folder/array.sbatch"  # slower
 job=$(submit "$folder" "--array=$shard")
 some_done() {
   local count

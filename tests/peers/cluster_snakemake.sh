@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# examples/cluster/Snakefile by Snakemake: the cases of cluster_cases.sh.
+# Runs examples/cluster/Snakefile with Snakemake: the cases of cluster_cases.sh.
 #
 #   tests/peers/cluster_snakemake.sh [--install] [--keep FOLDER] IMGPIPE
 #
-# --install installs it (Debian, Ubuntu); a newer one, of pip in a virtual environment, is taken where it stands first
-# in the PATH. Ends with 77 where it is missing. --keep leaves all files in FOLDER.
+# --install installs it (Debian, Ubuntu). A newer one, from pip in a virtual environment, is used if it is first in
+# PATH. Exits with 77 if it is missing. --keep leaves all files in FOLDER.
 set -euo pipefail
 . "$(dirname "$0")/cluster_cases.sh"
 engine=Snakemake

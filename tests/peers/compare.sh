@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# The same job by imgpipe and by what people use today, on the same image, one after the other in every round.
+# The same job by imgpipe and by common tools, on the same image, one after the other in every round.
 #
 #   tests/peers/compare.sh [--install] [--rounds N] [--format png|jpg] IMGPIPE [IMAGE]
 #
-# The job: read a colour JPEG, make it grey, count its values, stretch them over 0..255, smooth by a 5x5 mean, write.
-# Prints a Markdown table: median and range of the wall time, size of the file, peak memory, and how many times as
-# long as imgpipe each took (the median of the rounds' own ratios, and their range). Then the stages alone against
-# OpenCV's, on one thread. Without IMAGE: the synthetic photograph of 8773x5352. A peer that is not installed is named
-# and left out; --install gets all of them (Debian, Ubuntu; as root or through sudo).
+# The job: read a colour JPEG, convert it to grey, count its values, stretch them to 0..255, smooth with a 5x5 mean,
+# write. Prints a Markdown table: median and range of the wall time, file size, peak memory, and each tool's time
+# relative to imgpipe's (median and range of the ratios within a round). Then the stages alone against OpenCV's, on one
+# thread. Without IMAGE: the synthetic photograph of 8773x5352. Missing peers are named and left out; --install installs
+# all of them (Debian, Ubuntu; as root or through sudo).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/rounds.sh"
@@ -83,7 +83,7 @@ run() { # NAME OUTPUT: seconds on stdout
   awk "BEGIN { printf \"%.4f\n\", $end - $start }"
 }
 declare -A sizes memory
-for ((round = 0; round <= rounds; round++)); do # round 0 warms the caches up
+for ((round = 0; round <= rounds; round++)); do  # round 0 warms the caches
   for name in "${names[@]}"; do
     output=$work/out.$format
     rm -f "$output"

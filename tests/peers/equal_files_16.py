@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Compares files of 16 bits a sample with OpenCV and Pillow, sample by sample, both ways.
+"""Compares 16-bit files with OpenCV and Pillow, sample by sample, in both directions.
 
     equal_files_16.py IMGPIPE
 
-What imgpipe writes is read by them; what OpenCV writes comes through imgpipe (--stages
-invert,invert changes nothing) and is read by OpenCV, by Pillow (grey) and by this script. Needs
-OpenCV; Pillow's checks where it is installed. Exit 0: all equal; 1: a difference; 77: OpenCV is
-missing, nothing was compared.
+They read what imgpipe writes. OpenCV's files go through imgpipe (--stages invert,invert changes nothing) and are read
+by OpenCV, by Pillow (grey) and by this script. Needs OpenCV; Pillow's checks run if it is installed. Exit 0: all equal;
+1: a difference; 77: OpenCV is missing, nothing was compared.
 """
 import os
 import subprocess
@@ -32,7 +31,7 @@ def run(program, *arguments):
 
 
 def netpbm(path):
-    """A raw PGM or PPM of maximum 65535, as its definition has it."""
+    """A raw PGM or PPM of maximum 65535, by the format's definition."""
     with open(path, "rb") as file:
         lines = []
         while len(lines) < 3:
@@ -48,7 +47,7 @@ def netpbm(path):
 
 
 def opencv(path):
-    """As RGB, RGBA or grey; grey with alpha comes as RGBA."""
+    """The image as RGB, RGBA or grey; grey with alpha becomes RGBA."""
     image = cv2.imread(path, cv2.IMREAD_UNCHANGED)
     assert image.dtype == numpy.uint16, image.dtype
     if image.ndim == 2:

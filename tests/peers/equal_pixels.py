@@ -3,8 +3,8 @@
 
     equal_pixels.py IMGPIPE IMAGE...
 
-The equalities are those of docs/pixels.md, "Equal by test". Needs Pillow; OpenCV's where it is
-installed. Exit 0: all equal; 1: a difference; 77: Pillow is missing, nothing was compared.
+The equalities are those of docs/pixels.md, "Equal by test". Needs Pillow; OpenCV's checks run if it is installed.
+Exit 0: all equal; 1: a difference; 77: Pillow is missing, nothing was compared.
 """
 import os
 import subprocess
@@ -26,7 +26,7 @@ def resized(program, source, folder, width, height, method):
     return imgpipe(program, source, folder, "--luma", "opencv", "--stages", f"gray,resize:{width}:{height}:{method}")
 
 
-# Up and down, by awkward factors, and one side that opens on half a pixel everywhere.
+# Up and down by awkward factors, and one side at which every position is half a pixel off.
 def new_sizes(width, height):
     return [(width * 2 // 3 + 1, height // 5 + 1), (width + 97, height * 2 + 1), (256, 100)]
 
@@ -78,7 +78,7 @@ def main():
                 grey = image.convert("L")
                 color = image.mode == "RGB"
             checks = list(pillow_checks(program, source, folder, grey))
-            # OpenCV makes three equal channels of a grey file, whose luma is rounded back: compare colour only.
+            # OpenCV makes three equal channels of a grey file, whose luma is rounded again: compare colour only.
             if cv2 is not None and color:
                 checks += opencv_checks(program, source, folder)
             for name, got, want in checks:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compares imgpipe with OpenCV and numpy, sample by sample, on made images of 16 bits.
+"""Compares imgpipe with OpenCV and numpy, sample by sample, on generated 16-bit images.
 
     equal_pixels_16.py IMGPIPE
 
-The equalities of docs/pixels.md for samples of 16 bits, grey and RGB, through PNG files. Needs OpenCV and numpy. Exit
-0: all equal; 1: a difference; 77: one of them is missing, or the program reads PNG to 8 bits: nothing was compared.
+The equalities of docs/pixels.md for 16-bit samples, grey and RGB, through PNG files. Needs OpenCV and numpy. Exit
+0: all equal; 1: a difference; 77: one of them is missing, or the program reduces PNG to 8 bits: nothing was compared.
 """
 import os
 import subprocess
@@ -23,7 +23,7 @@ HAS_STEP_OF_DOUBLES = int(cv2.__version__.split(".")[0]) >= 5  # of INTER_NEARES
 
 
 def imgpipe(program, image, folder, stages):
-    """What the program makes of an array, by way of two files."""
+    """The program's result for an array, through two files."""
     source, target = os.path.join(folder, "in.png"), os.path.join(folder, "out.png")
     cv2.imwrite(source, image)
     subprocess.run([program, source, target, "-q", "--device", "cpu", "--overwrite", "--stages", stages], check=True)
@@ -46,7 +46,7 @@ def gamma_table(value):
 
 
 def checks_of_all(image):
-    """By the list of stages: what stands for it, grey or colour."""
+    """(stages, the expected result), for grey and colour."""
     height, width = image.shape[:2]
     yield "smooth:box:border=reflect", cv2.blur(image, (5, 5))
     yield "smooth:gauss:border=reflect", cv2.GaussianBlur(image, (5, 5), 0)
@@ -80,7 +80,7 @@ def images():
     random = np.random.default_rng(16)
     yield "noise", random.integers(0, WHITE + 1, (480, 240), dtype=np.uint16)
     yield "noise, colour", random.integers(0, WHITE + 1, (240, 480, 3), dtype=np.uint16)
-    # As of a camera of 12 bits: 1525 levels.
+    # 1525 levels, as from a 12-bit camera.
     yield "12 bits", (random.normal(2000, 250, (210, 330)).clip(1000, 2524)).astype(np.uint16)
     yield "12 bits, colour", random.integers(1000, 2525, (120, 90, 3), dtype=np.uint16)
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compares equalize, clahe, median, sobel and box with the functions of OpenCV that docs/pixels.md names, pixel by
-pixel; gauss and sharpen with OpenCV's in doubles, which other roundings may leave a little apart.
+"""Compares equalize, clahe, median, sobel and box with OpenCV's functions named in docs/pixels.md, pixel by pixel, and
+gauss and sharpen with OpenCV's in doubles, from which rounding may make them differ a little.
 
     filters_compare.py IMGPIPE [--device NAME]... [IMAGE]...
 
-Made images of awkward sizes and telling contents, of 8 and of 16 bits, grey and colour, and the photographs given
+Uses generated images of awkward sizes and contents, of 8 and 16 bits, grey and colour, and the given photographs
 (8 bits; also as 16 bits, spread over all values). Files go through the program as PGM, PPM and PNG. Without --device:
 reference and cpu. Needs OpenCV and numpy. Exit 0: all equal; 1: a difference, or nothing compared; 77: OpenCV is
 missing.
@@ -28,7 +28,7 @@ SIZES = [(1, 1), (1, 2), (2, 1), (1, 37), (41, 1), (2, 2), (3, 3), (5, 4), (4, 5
 
 
 def contents(width, height, channels, sample, seed):
-    """Images by name."""
+    """(name, image) pairs."""
     rng = np.random.default_rng(seed)
     most = np.iinfo(sample).max
     shape = (height, width, channels)
@@ -44,12 +44,12 @@ def contents(width, height, channels, sample, seed):
 
 
 def each_plane(function):
-    """The function, which takes grey, over the planes of an image."""
+    """Applies a function of grey images to each plane of an image."""
     return lambda image: np.dstack([function(np.ascontiguousarray(image[:, :, c])) for c in range(image.shape[2])])
 
 
 def equalized(plane):
-    """OpenCV's for 8 bits; its rule, which docs/pixels.md gives, for 16."""
+    """OpenCV's result for 8 bits; its rule, as in docs/pixels.md, for 16."""
     if plane.dtype == np.uint8:
         return cv2.equalizeHist(plane)
     counts = np.bincount(plane.ravel(), minlength=65536)
@@ -63,8 +63,8 @@ def equalized(plane):
 
 
 def gradient(plane, norm):
-    """Of OpenCV's differences, in exact integers: the root rounded, which is never a half."""
-    depth = cv2.CV_16S if plane.dtype == np.uint8 else cv2.CV_64F  # whole numbers in doubles
+    """The norm of OpenCV's differences, in exact integers; a root is rounded, and is never a half."""
+    depth = cv2.CV_16S if plane.dtype == np.uint8 else cv2.CV_64F  # integers, held exactly in doubles
     dx, dy = (cv2.Sobel(plane, depth, *order, ksize=3).astype(np.int64) for order in ((1, 0), (0, 1)))
     if norm == "l1":
         size = np.abs(dx) + np.abs(dy)
@@ -78,7 +78,7 @@ def gradient(plane, norm):
 
 
 def boxed(radius):
-    """OpenCV's sums, which doubles hold exactly, rounded once."""
+    """OpenCV's sums, which are exact in doubles, rounded once."""
     size, pixels = (2 * radius + 1, 2 * radius + 1), (2 * radius + 1) ** 2
 
     def mean(plane):
@@ -89,13 +89,13 @@ def boxed(radius):
 
 
 def blur(radius):
-    """OpenCV's own: sums times a rounded 1 / pixels."""
+    """OpenCV's own mean: sums times a rounded 1 / pixels."""
     size = (2 * radius + 1, 2 * radius + 1)
     return each_plane(lambda plane: cv2.blur(plane, size, borderType=cv2.BORDER_REFLECT_101))
 
 
 def blurred(plane, sigma, border):
-    """In doubles, with as many weights as ours."""
+    """OpenCV's blur in doubles, with as many weights as ours."""
     size = 2 * math.ceil(3 * sigma) + 1
     return cv2.GaussianBlur(plane.astype(np.float64), (size, size), sigma, borderType=border)
 
@@ -136,7 +136,7 @@ CHECKS = {
     "box:126:reflect": boxed(126),
     "box:127:reflect": boxed(127),
 }
-# What may differ, and by how many levels of 8 and of 16 bits at most.
+# Inexact stages, with the greatest difference in levels of 8 and of 16 bits.
 CLOSE = {
     "box:radius=40:border=reflect": (blur(40), 1, 1),
     "box:radius=127:border=reflect": (blur(127), 1, 1),
@@ -162,7 +162,7 @@ def read(path):
 
 
 def keeps_16_bits(program, folder):
-    """Whether the program's 16 bits stay."""
+    """Whether the program keeps 16 bits."""
     source, target = os.path.join(folder, "deep.pgm"), os.path.join(folder, "deep_out.pgm")
     cv2.imwrite(source, np.arange(1, 65536, 257, dtype=np.uint16).reshape(5, 51))
     return run(program, "cpu", "invert", source, target).dtype == np.uint16

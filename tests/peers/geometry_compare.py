@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compares flip, rotate and crop with Pillow and OpenCV, pixel by pixel, on images that it makes.
+"""Compares flip, rotate and crop with Pillow and OpenCV, pixel by pixel, on generated images.
 
     geometry_compare.py IMGPIPE [DEVICE...]
 
-Grey, grey with alpha, RGB and RGBA of awkward sizes, as PNG, on every device named (cpu and reference without one).
-Needs Pillow; OpenCV's checks where it is installed. Exit 0: all equal; 1: a difference; 77: Pillow is missing, nothing
-was compared.
+Grey, grey with alpha, RGB and RGBA of awkward sizes, as PNG, on every named device (default: cpu and reference). Needs
+Pillow; OpenCV's checks run if it is installed. Exit 0: all equal; 1: a difference; 77: Pillow is missing, nothing was
+compared.
 """
 import os
 import random
@@ -22,7 +22,7 @@ PILLOW = {"flip": Image.FLIP_LEFT_RIGHT, "flip:vertical": Image.FLIP_TOP_BOTTOM,
 
 
 def rectangles(width, height):
-    """As --stages has them, and left, upper, right, lower."""
+    """(step of --stages, (left, upper, right, lower)) pairs."""
     yield f"crop:{width}x1+0+{height - 1}", (0, height - 1, width, height)
     yield f"crop:1x{height}+{width - 1}+0", (width - 1, 0, width, height)
     w, h = (width + 1) // 2, (height + 2) // 3
@@ -75,7 +75,7 @@ def main():
                 image = Image.frombytes(mode, (width, height), numbers.randbytes(width * height * len(mode)))
                 image.save(source)
                 checks = [("Pillow", same_as_pillow, *check) for check in pillow_checks(image)]
-                # OpenCV reads grey with alpha as something else.
+                # OpenCV converts grey with alpha.
                 if cv2 is not None and mode != "LA":
                     checks += [("OpenCV", same_as_opencv, *check)
                                for check in opencv_checks(cv2.imread(source, cv2.IMREAD_UNCHANGED))]

@@ -1,22 +1,21 @@
 #!/usr/bin/env python3
-"""Runs imgpipe over folders of files that are meant to break readers, and holds every run to its contract.
+"""Runs imgpipe over directories of files that are meant to break readers, and checks every run's contract.
 
     hostile_files.py IMGPIPE FOLDER... [--seconds N] [--memory MIB] [--lenient] [--to ENDING] [--pixels] [--list]
 
-Every file below the folders is read, whatever its name, and written as .png (--to: another ending), strictly or with
---lenient. A run is in order when it ends with 0, its output is there and every line on stderr is a warning; or with 1
-(or 2: the output's format cannot hold it), one line on stderr that begins with "imgpipe: ", shows no control character,
-and no output. It stays within --seconds
-(30) and --memory (2048 MiB of resident memory). Anything else (a signal, a sanitizer's report, a file left behind) is
-printed as a finding and ends this script with 1. --list prints every run's verdict; the slowest and the largest runs
-are named at the end.
+Every file below the directories is read, whatever its name, and written as .png (--to: another extension), strictly or
+with --lenient. A run may exit with 0, an output, and only warnings on stderr. Or it may exit with 1 (or 2: the output's
+format cannot hold the image), no output, and one line on stderr that begins with "imgpipe: " and has no control
+character. It must stay within --seconds (30) and --memory (2048 MiB of resident memory). Anything else (a signal, a
+sanitizer's report, a leftover file) is printed as a finding, and this script exits with 1. --list prints the verdict on
+every run; the slowest and the largest runs are named at the end.
 
---pixels compares what was read strictly with Pillow, OpenCV and tifffile, whichever read the file (as
-tiff_compare.py does), and prints where they differ: those are to be looked at, and are no findings by themselves,
-because the peers do not agree with each other on colour spaces and alpha.
+--pixels compares strictly read images with Pillow, OpenCV and tifffile, whichever can read the file (like
+tiff_compare.py), and prints differences. These need a look, but are not findings, because the peers disagree about
+colour spaces and alpha.
 
-Where such files are: the test images and fuzzing corpora of libtiff, libwebp, Pillow, libvips, Exiv2, image-tiff,
-go-fuzz-corpus. Standard library only, but for --pixels.
+Sources of such files: the test images and fuzzing corpora of libtiff, libwebp, Pillow, libvips, Exiv2, image-tiff,
+go-fuzz-corpus. Standard library only, except for --pixels.
 """
 import argparse
 import collections
@@ -42,7 +41,7 @@ def files_below(folders):
 
 
 def wait_for(process, seconds):
-    """Its exit code and resource usage; killed, and late, when it takes longer than that."""
+    """(exit code, resource usage, late): kills the process if it runs longer than `seconds`."""
     end = time.monotonic() + seconds
     pause = 0.001
     while True:
@@ -75,7 +74,7 @@ def run(arguments, path, folder):
 
 
 def faults(done, arguments):
-    """What of the contract a run breaks."""
+    """The violations of the contract by a run."""
     text = done.error.decode("utf-8", "replace")
     lines = text.splitlines()
     if done.late:
@@ -103,15 +102,15 @@ def reason_of(done):
 
 
 def without_alpha(pixels, channels):
-    """As so many channels, where what is left out is an alpha that covers nothing."""
+    """The first `channels` channels, if the next one is an opaque alpha; else all."""
     opaque = (1 << 8 * pixels.itemsize) - 1
     more = pixels.ndim == 3 and pixels.shape[2] == channels + 1 and (pixels[:, :, channels] == opaque).all()
     return pixels[:, :, :channels] if more else pixels
 
 
 def compare_pixels(program, paths):
-    """(comparisons, differences) with whatever peer reads the files. Last of all: a process counts as memory of its own
-    what the one that started it held then."""
+    """(comparisons, differences) with each peer that reads the files. Must run last: the peak memory of a new process
+    includes its parent's resident memory at its start."""
     import tiff_compare
     compared = differing = 0
     with tempfile.TemporaryDirectory() as folder:

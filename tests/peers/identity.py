@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs two builds of imgpipe side by side and compares what they do: see identity.sh."""
+"""Runs two builds of imgpipe side by side and compares their results: see identity.sh."""
 import argparse
 import collections
 import concurrent.futures
@@ -16,16 +16,16 @@ import identity_cases
 import identity_verdict
 
 SECONDS_A_RUN = 120
-SHOWN = 40  # differences in full
+SHOWN = 40  # differences printed in full
 
 
 def read_parts(folder):
-    """The files below a folder, each as a part of a run."""
+    """The files below a directory, each as a part of a run."""
     return {f"file {path.relative_to(folder)}": path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def run(program, arguments, folder, environment):
-    """One run in a new folder: {part: bytes}."""
+    """Runs once in a new directory: {part: bytes}."""
     folder.mkdir(parents=True)
     source = subprocess.DEVNULL
     if "<" in arguments:
@@ -47,7 +47,7 @@ def shown(text):
 
 
 def first_lines(before, after):
-    """Where two forms of a part differ."""
+    """The first differences between two forms of a part."""
     if isinstance(before, bytes) and isinstance(after, bytes):
         equal = min(len(before), len(after))
         at = next((i for i in range(equal) if before[i] != after[i]), equal)
@@ -60,7 +60,7 @@ def first_lines(before, after):
 
 
 class Comparison:
-    """Both builds, their images, and what was found so far."""
+    """Both builds, their images, and the findings so far."""
 
     def __init__(self, old, new, work, keep):
         self.programs = {"old": old, "new": new}
@@ -69,7 +69,7 @@ class Comparison:
         self.exits, self.rules = collections.Counter(), collections.Counter()
 
     def compare(self, number, arguments):
-        """Run `number` of both builds: the differences."""
+        """Runs number `number` with both builds and returns the differences."""
         folder = self.work / "runs"
         parts = {which: run(program, arguments, folder / f"{number}.{which}", self.environment)
                  for which, program in self.programs.items()}
@@ -82,7 +82,7 @@ class Comparison:
 
 
 def combinations_of(options, comparison):
-    """[(title, [(number, arguments)...])...]: the images are made and all runs numbered, the same in every call."""
+    """[(title, [(number, arguments)...])...]: makes the images and numbers all runs, the same in every call."""
     images = comparison.work / "in"
 
     def make(arguments):
@@ -90,7 +90,7 @@ def combinations_of(options, comparison):
     synthetic = identity_cases.synthesise(make, images)
     real = identity_cases.deal(os.environ.get("IMGPIPE_CORPUS"), images)
     devices = options.devices.split(",")
-    for device in devices:  # a device that refuses all would be identical everywhere
+    for device in devices:  # a device that rejects everything would seem identical
         make([str(images / synthetic[0]), str(comparison.work / "probe.png"), "--device", device, "-q", "--overwrite"])
     number, all_of_them = 0, []
     makers = (identity_cases.combinations, identity_cases.further)
@@ -108,7 +108,7 @@ def combinations_of(options, comparison):
 
 
 def compare_all(comparison, combinations):
-    """Prints each difference; returns how many runs and combinations there were, and how many were identical."""
+    """Prints each difference; returns the numbers of runs and combinations, and of identical ones."""
     differing, different_titles, started = 0, set(), time.monotonic()
     runs = [(title, number, arguments) for title, numbered in combinations for number, arguments in numbered]
     with concurrent.futures.ThreadPoolExecutor(2) as workers:

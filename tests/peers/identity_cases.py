@@ -1,25 +1,25 @@
-"""What identity.py runs: the combinations of stages, options, formats and devices, and the images."""
+"""The runs of identity.py: combinations of stages, options, formats and devices, and the images."""
 import itertools
 import pathlib
 import random
 import shutil
 
 SIZES = ["1x1", "1x2", "2x1", "1x37", "37x1", "2x3", "4x4", "5x5", "17x13", "64x64", "127x65", "4099x7", "3x2053",
-         "320x213", "1013x677"]  # the last one is in no batch: its reference takes long
+         "320x213", "1013x677"]  # not in batches: its reference takes long
 CHANNELS = {1: "grey", 2: "grey_alpha", 3: "rgb", 4: "rgba"}
 HOLDS = {1: ["png", "pgm", "bmp", "tga", "jpg"], 2: ["png"], 3: ["png", "ppm", "bmp", "tga", "jpg"], 4: ["png", "tga"]}
 PATTERNS = ["photo", "noise", "colors:3", "constant:77", "ramp", "checker", "threshold:128", "collision-free"]
 STAGES = ["gray", "hist", "contrast", "smooth"]
 FORMATS = ["png", "jpg", "pgm", "ppm", "bmp", "tga"]
-PARTS = 20  # folders that the real files are dealt to
-# Of a stage: options and their values. None: not given.
+PARTS = 20  # directories among which the real files are divided
+# Options per stage, and their values; None: not given.
 OF_STAGE = {
     "gray": [("--luma", [None, "bt709", "opencv"])],
     "contrast": [("--clip", [None, None, "0.5", "1,2.5", "10,20", "49.5,50"]), ("--stretch", [None, "each", "joint"])],
     "smooth": [("--window", [None, "triangle", "gauss"]), ("--border", [None, "replicate", "reflect", "shrink"])],
 }
-# Of every run, and of one image only: option, its values ("" for none), how often of 100. Mostly -q and no report:
-# what they tell of the machine's memory takes longer to measure than most of these images.
+# Options of every run, and of single images: option, values ("" for none), percentage of runs. Mostly -q and no report,
+# because measuring the machine's memory for messages takes longer than most of these images.
 OF_RUN = [("--fuse", [""], 40), ("--codec", ["stb"], 15), ("--lenient", [""], 20), ("--no-orient", [""], 20),
           ("--threads", ["1", "3"], 50), ("--max-pixels", ["2000", "1000000"], 8), ("-q", [""], 65)]
 OF_ONE = [("--keep-stages", ["kept"], 30), ("--histogram", ["h.csv", "h.json", "h.svg"], 30), ("--cpu", [""], 20),
@@ -33,7 +33,7 @@ USAGE = ["--stages", "--stages=", "--stages gray,,smooth", "--stages sharpen", "
 
 
 def synthesise(run, folder):
-    """Writes the synthetic images; returns their names. `run` calls OLD with these arguments."""
+    """Writes the synthetic images; returns their names. `run` calls OLD with the given arguments."""
     names = []
     for index, (size, channels) in enumerate(itertools.product(SIZES, CHANNELS)):
         ending = HOLDS[channels][index // len(CHANNELS) % len(HOLDS[channels])]
@@ -47,7 +47,7 @@ def synthesise(run, folder):
 
 
 def deal(corpus, folder):
-    """Copies the real files into PARTS folders, under names that no two share; returns their paths below `folder`."""
+    """Copies the real files into PARTS directories under unique names; returns their paths below `folder`."""
     names = []
     files = sorted(path for path in pathlib.Path(corpus).rglob("*") if path.is_file()) if corpus else []
     for index, path in enumerate(path for path in files if path.suffix not in (".md", ".tsv", ".txt")):
@@ -59,7 +59,7 @@ def deal(corpus, folder):
 
 
 def stage_lists():
-    """None is the default; all of one to three stages, each order of four, and longer ones with repeats."""
+    """None is the default; all lists of one to three stages, each order of four, and longer ones with repeats."""
     short = [list(stages) for length in (1, 2, 3) for stages in itertools.product(STAGES, repeat=length)]
     long = ["smooth,smooth,smooth,smooth,smooth", "contrast,smooth,contrast,smooth,gray",
             "gray,gray,hist,hist,contrast", "smooth,contrast,gray,hist,smooth,contrast,contrast,hist"]
@@ -82,7 +82,7 @@ def options_of(random_source, stages):
 
 
 def combinations(devices, synthetic, real):
-    """Yields (title, [arguments of a run]...); the images lie in ../../in."""
+    """Yields (title, [arguments of a run]...); the images are in ../../in."""
     source = random.Random(15)
     lists = stage_lists()
     count = max(320, 80 * len(devices))
@@ -104,11 +104,11 @@ def combinations(devices, synthetic, real):
 
 
 def further(devices, synthetic, real):
-    """Yields (title, runs): every real file by itself, refusals, streams, batches' own options, synth."""
+    """Yields (title, runs): every real file alone, errors, streams, batch options, synth."""
     image = next("../../in/" + name for name in synthetic if "rgba_320x213" in name)
     for title, words in [("strict", "--max-pixels 4000000"), ("lenient", "--lenient --max-pixels 20000000"),
                          ("stb", "--codec stb --no-orient"), ("colour", "--stages smooth,contrast")]:
-        # The reference takes long for large ones.
+        # The reference is slow for large images.
         size, used = ([], devices[-1:]) if "--max-pixels" in words else (["--max-pixels", "1000000"], devices)
         yield f"real files, {title}", [
             ["../../in/" + name, "out.png", "--device", used[index % len(used)], "-q"]

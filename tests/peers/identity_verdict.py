@@ -1,10 +1,10 @@
-"""What of a run is compared, and which differences are meant."""
+"""The parts of a run that are compared, and the intended differences."""
 import csv
 import io
 import json
 import re
 
-# Keys of the reports whose values are measured, or depend on the machine's state.
+# Report keys whose values are measured or depend on the machine's state.
 MEASURED = {"copy_bandwidth_gb_per_s", "gb_per_s", "copy_bandwidth_share", "speed_up", "image_ms", "images_per_s",
             "megapixels_per_s", "busy_s", "share", "bottleneck", "wall_s", "memory_bytes", "peak_admitted_bytes",
             "date"}
@@ -16,12 +16,12 @@ TEXT = [
     (r"^an image: .*\n", ""),
     (r"^( (?:read|decode|upload|kernels|download|encode|write) +.*?) +[\d.]+ +[\d.]+%$", r"\1 #"),
     (r"^ bottleneck: .*\n", ""),
-    # Of several images at a time, whichever comes first is named.
+    # Of several images at a time, the first to arrive is named.
     (r", such as \S+(?: \(.*\)$)?", ", such as #"),
     (r"^imgpipe: warning: \S+( its \d+-bit samples become .* further images)", r"imgpipe: warning: #\1"),
 ]
 
-# A stage with what is not preset in it, as NEW may name a step where OLD names the stage: smooth#2:gauss.
+# A stage with its non-default parameters, as NEW may name a step that OLD names only by its stage: smooth#2:gauss.
 LABEL = re.compile(r"(?<![a-z])((?:gray|hist|contrast|smooth)(?:#\d+)?)(?::[a-z0-9_.=%-]+)+")
 
 
@@ -33,7 +33,7 @@ def sorted_warnings(text):
 
 
 def without_parameters(text):
-    """Options in JSON: the clip was two numbers, and the steps were not listed."""
+    """Options in JSON: the clip used to be two numbers, and steps were not listed."""
     try:
         value = json.loads(text)
     except ValueError:
@@ -50,7 +50,7 @@ def without_fused_bytes(text):
     return re.sub(r'("name": "(?:gray\+hist|contrast\+smooth)\S*",\s*"kind": "kernel",\s*"bytes": )\d+', r"\1#", text)
 
 
-# Differences that are meant: (name, why, parts of a run, what makes both texts the same). Nothing else may differ.
+# Intended differences: (name, reason, parts of a run, the function that makes both texts equal). No others may occur.
 RULES = [
     ("command", "reports hold the command line", r"file .*\.json",
      lambda text: re.sub(r'^ *"command": ".*",\n', "", text, flags=re.MULTILINE)),
@@ -72,7 +72,7 @@ RULES = [
 
 
 def measured(value):
-    """The report without what is measured; lists whose order is that of threads are sorted."""
+    """The report without measurements; lists in the order of threads are sorted."""
     if isinstance(value, list):
         return [measured(item) for item in value]
     if not isinstance(value, dict):
@@ -91,13 +91,13 @@ def measured(value):
 
 
 def plain_json(text):
-    """A report, the histograms, a trace; as it is where it is no JSON."""
+    """A report, the histograms or a trace without measurements; unchanged if it is not JSON."""
     try:
         value = json.loads(text)
     except ValueError:
         return text
-    events = value if isinstance(value, list) else value.get("traceEvents")  # of a trace, before 0.2 a bare list
-    if events is not None:  # which things ran, not when, how often and in which thread
+    events = value if isinstance(value, list) else value.get("traceEvents")  # a trace; a bare list before 0.2
+    if events is not None:  # which spans occurred, not when, how often or in which thread
         value = sorted({f"{event['name']} {event['ph']} {event.get('cat')}" for event in events})
     return json.dumps(measured(value), indent=1)
 
@@ -109,7 +109,7 @@ def plain_csv(text):
 
 
 def plain_table(text):
-    """The report's table: names, bytes and verdicts of its rows; the other numbers are measured."""
+    """The report's table: names, bytes and verdicts of its rows; the other numbers are measurements."""
     lines, blocks = [], 0  # blocks of the table so far: steps, then totals
     for line in text.split("\n"):
         if re.match(r" +time ms +MB +GB/s", line):
@@ -117,8 +117,8 @@ def plain_table(text):
         elif blocks and not line.strip():
             blocks += 1
         elif blocks and (row := re.match(r" (\S+(?: [^\s\d]\S*)*) +(.*)", line)):
-            cells = row.group(2).split()  # time, MB, ...; of totals time, reference, ...
-            has_megabytes = blocks == 1 and not (len(cells) > 2 and cells[2].endswith("x"))  # else speed-up is third
+            cells = row.group(2).split()  # time, MB, ...; for totals: time, reference, ...
+            has_megabytes = blocks == 1 and not (len(cells) > 2 and cells[2].endswith("x"))  # else speed-up
             cells = [cell if (has_megabytes and at == 1) or not re.fullmatch(r"[\d.]+[%x]?", cell) else "#"
                      for at, cell in enumerate(cells)]
             line = " ".join([row.group(1), *cells])
@@ -133,7 +133,7 @@ def plain_text(text, batch):
         text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
     lines = text.split("\n")
     if "failed:" in lines and re.search(r"^  and \d+ more ", text, re.MULTILINE):
-        lines = [line for line in lines if not re.match(r"  \S+: ", line)]  # which are shown; the .ndjson has them all
+        lines = [line for line in lines if not re.match(r"  \S+: ", line)]  # in order of arrival; all are in .ndjson
     return "\n".join(sorted(lines))
 
 
@@ -167,7 +167,7 @@ def renamed(new, old):
 
 
 def differences(old, new, batch):
-    """Compares two runs, {part: bytes}: the parts that differ, with both forms, and the rules that were needed."""
+    """Compares two runs, {part: bytes}: returns the differing parts in both forms, and the rules applied."""
     found, used = [], set()
     if old.keys() != new.keys() and renamed(new, old).keys() == old.keys():
         new = renamed(new, old)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes JPEGs of every kind that our own decoder takes from photographs, for decode_speed.
+"""Makes JPEGs of every kind that our own decoder supports from photographs, for decode_speed.
 
     make_photos.py OUT_FOLDER PHOTO... [--megapixels 2,8,47] [--qualities 75,90,95]
 
-Each photograph is enlarged or reduced (by Lanczos) to each size and written as 4:2:0, 4:2:2, 4:4:4 and grey, with and
-without restart markers (one a row of MCUs, as telephones write them). Needs Pillow, and jpegtran for the markers.
+Each photograph is scaled (by Lanczos) to each size and written as 4:2:0, 4:2:2, 4:4:4 and grey, with and without
+restart markers (one per row of MCUs, like phones). Needs Pillow, and jpegtran for the markers.
 """
 import argparse
 import pathlib

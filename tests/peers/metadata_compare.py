@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Metadata through imgpipe, written and read back by Pillow: ICC profile, EXIF, XMP, IPTC, texts, dots per inch.
+"""Checks metadata through imgpipe, written and read by Pillow: ICC profile, EXIF, XMP, IPTC, texts, dots per inch.
 
     metadata_compare.py IMGPIPE
 
-Pillow makes a JPEG, a PNG, a TIFF and a WebP that hold all of it; imgpipe makes each format of each; Pillow opens
-the results. The profile and what EXIF says of the camera have to be equal, the orientation 1, the size the result's,
-the thumbnail gone, the dots per inch equal but for PNG's rounding. Then: the dots per inch of a BMP, IPTC and
-comments of a JPEG, texts of a PNG, the orientation that XMP alone states in a PNG. What was compared is printed; a
-difference ends it with 1.
+Pillow makes a JPEG, a PNG, a TIFF and a WebP with all of it, imgpipe converts each to each format, and Pillow opens the
+results. The profile and the camera's EXIF data must be equal, the orientation 1, the size the result's, the thumbnail
+gone, the dots per inch equal except for PNG's rounding. Then: the dots per inch of a BMP, IPTC and comments of a JPEG,
+texts of a PNG, a PNG's orientation that only XMP states. Prints what it compared; exits with 1 after a difference.
 """
 import os
 import subprocess
@@ -29,7 +28,7 @@ def exif_block():
     exif[0x0110] = "Model 1"
     exif[0x0112] = 6
     exif[0x8298] = "somebody"
-    # As dictionaries: Pillow 9 does not write what get_ifd() was given.
+    # As dictionaries, because Pillow 9 does not write what get_ifd() was given.
     exif[0x8769] = {0x829A: 0.004, 0x9003: "2024:01:02 03:04:05", 0xA002: 99}
     exif[0x8825] = {1: "N", 2: (48.0, 8.0, 1.5)}
     return exif
@@ -56,7 +55,7 @@ def save(image, path, profile):
         info.add_itxt("XML:com.adobe.xmp", XMP.decode())
         more["pnginfo"] = info
     image.save(path, **more)
-    if path.endswith("jpg"):  # older Pillow writes no XMP
+    if path.endswith("jpg"):  # older versions of Pillow write no XMP
         with open(path, "rb") as file:
             data = file.read()
         payload = b"http://ns.adobe.com/xap/1.0/\0" + XMP
@@ -102,7 +101,7 @@ def differences(path, source_ending, size, profile):
 
 
 def rows_of_other_kinds(image, folder, convert):
-    """Yields a name and what is wrong, "" where nothing is."""
+    """Yields a name and an error, "" if there is none."""
     def path(name):
         return os.path.join(folder, name)
 
@@ -117,7 +116,7 @@ def rows_of_other_kinds(image, folder, convert):
         for stage, expected in (("smooth", 300), ("resize:12:5", None)):
             convert(path("dots." + source), path("made." + target), stage)
             dots = opened("made." + target).info.get("dpi", (0, 0))[0]
-            # Pillow's 96 stands for a BMP, 1 for a TIFF that says nothing.
+            # Pillow returns 96 for a BMP and 1 for a TIFF without resolution.
             right = abs(float(dots) - 300) < 0.02 if expected else float(dots) in (0, 1, 96)
             yield f"{source} -> {target}, dots per inch, {stage}", "" if right else f"{dots}"
 
@@ -134,7 +133,7 @@ def rows_of_other_kinds(image, folder, convert):
     previous = "iptc.jpg"
     for target in ("tif", "jpg", "png", "jpg"):
         convert(path(previous), path("iptc_made." + target), "smooth")
-        if target != "png":  # Pillow reads none there
+        if target != "png":  # Pillow reads none from PNG
             found = IptcImagePlugin.getiptcinfo(opened("iptc_made." + target))
             yield f"{previous} -> {target}, IPTC", "" if wanted and found == wanted else f"{found}"
         previous = "iptc_made." + target

@@ -1,5 +1,4 @@
-// The same job by OpenCV: grey, histogram, min/max stretch, 5x5 mean. Built and timed by compare.sh and
-// batch.sh only.
+// The same job with OpenCV: grey, histogram, min/max stretch, 5x5 mean; for compare.sh and batch.sh only.
 //
 //   opencv_pipeline IN OUT            one image, end to end; PNG at level 1
 //   opencv_pipeline --files FOLDER IN...   many images on one thread, into FOLDER, as PNG
@@ -44,7 +43,7 @@ bool process(const char* in, const std::string& out, Buffers& buffers) {
 int main(int argc, char** argv) {
   if (argc > 3 && std::strcmp(argv[1], "--files") == 0) {
     cv::setNumThreads(1);
-    Buffers buffers;  // used again, as a careful program would
+    Buffers buffers;  // reused for all images
     for (int i = 3; i < argc; ++i) {
       const std::string out = std::filesystem::path(argv[i]).stem().string() + ".png";
       if (!process(argv[i], std::string(argv[2]) + "/" + out, buffers)) return 1;

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Stacks beside tifffile: every page that imgpipe takes out is the page that tifffile finds, and what it writes,
-tifffile reads.
+"""Compares stacks with tifffile: imgpipe extracts the same pages as tifffile, and tifffile can read what imgpipe
+writes.
 
     pages_compare.py IMGPIPE
 
-Needs numpy and tifffile; says what is missing. Stacks of one kind and of several, in both byte orders, BigTIFF,
-ImageJ's (with a directory a page, and with one), OME-TIFF.
+Needs numpy and tifffile; reports what is missing. Stacks of one type and of several, in both byte orders, BigTIFF,
+ImageJ's (with a directory per page, and with one), OME-TIFF.
 """
 import os
 import subprocess
@@ -33,7 +33,7 @@ def write_mixed(path):
 
 
 def write_one_directory(path):
-    """As ImageJ writes stacks beyond 4 GB: one directory, all images behind one another."""
+    """Like ImageJ's stacks beyond 4 GB: one directory, all images one after another."""
     stack = series(6, 13, 21, np.uint16)
     tifffile.imwrite(path, stack, imagej=True)
     with tifffile.TiffFile(path) as file:
@@ -42,7 +42,7 @@ def write_one_directory(path):
                                         "big" if file.byteorder == ">" else "little")
     with open(path, "r+b") as raw:
         raw.seek(page.offset + 2 + 12 * number_of_tags)
-        raw.write(bytes(4))  # no further directory
+        raw.write(bytes(4))  # no next directory
 
 
 MADE = {
@@ -66,7 +66,7 @@ MADE = {
 
 
 def pages_of(path):
-    """Every image by itself. tifffile gives an ImageJ stack of one directory as a series."""
+    """Every image separately. tifffile returns an ImageJ stack of one directory as a series."""
     with tifffile.TiffFile(path) as file:
         if len(file.pages) == 1 and file.is_imagej:
             return list(file.series[0].asarray())

@@ -1,4 +1,4 @@
-"""Pillow, and OpenCV or None. A script that imports this ends as skipped, 77, where Pillow is missing."""
+"""Pillow, and OpenCV or None. A script that imports this exits as skipped, with 77, if Pillow is missing."""
 import sys
 
 try:

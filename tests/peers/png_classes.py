@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes pictures of the classes by which PNG sizes are compared (png_sizes.sh).
+"""Makes images of the classes by which PNG sizes are compared (png_compare.py).
 
     png_classes.py IMGPIPE FOLDER [CORPUS]
 
-FOLDER gets one folder a class, of PGM and PPM files: the photographs of CORPUS (its folder photos), in colour,
-grey and smoothed, a whole one and enlarged ones; rendered text, user interfaces, drawings, charts, scans,
-palettes, patterns, noise. The same files every time. Needs Pillow and the DejaVu fonts.
+FOLDER gets one directory per class, of PGM and PPM files: the photographs of CORPUS (its directory photos) in colour,
+grey and smoothed, a complete one and enlarged ones; rendered text, user interfaces, drawings, charts, scans, palettes,
+patterns, noise. The same files every time. Needs Pillow and the DejaVu fonts.
 """
 import pathlib
 import random
@@ -61,7 +61,7 @@ def screenshot(seed):
 
 def line_art(seed):
     chance = random.Random(seed)
-    smooth = seed % 2  # drawn larger and made smaller: soft edges
+    smooth = seed % 2  # drawn larger and reduced: soft edges
     scale = 2 if smooth else 1
     size = (SIZE[0] * scale, SIZE[1] * scale)
     image = Image.new("L", size, 255)
@@ -91,7 +91,7 @@ def page(seed, size):
 
 
 def noise_of(size, sigma, seed):
-    """Gaussian noise around 128, the same every time: sums of uniform noise."""
+    """Gaussian noise around 128, as sums of uniform noise; the same every time."""
     bytes_of = random.Random(seed).randbytes(size[0] * size[1])
     return Image.frombytes("L", size, bytes_of).filter(ImageFilter.BoxBlur(1)).point(
         lambda v: min(255, max(0, round(128 + (v - 127.5) * sigma / 24.6))))
@@ -112,7 +112,7 @@ def scan(seed):
         return image  # a clean one
     image = add(image, noise_of(size, seed, seed))
     if seed % 5 == 2:
-        return image.point(lambda v: 255 if v > 235 else v)  # the paper made white
+        return image.point(lambda v: 255 if v > 235 else v)  # white paper
     if seed % 5 == 3:
         return Image.merge("RGB", [image, image.point(lambda v: v * 250 // 255), image.point(lambda v: v * 235 // 255)])
     return image
@@ -178,7 +178,7 @@ def main():
         if image.mode == "RGB":
             save(image, out / "photo_rgb", name)
         save(image.convert("L"), out / "photo_grey", name)
-        # As a camera's: twice the size, sharp noise added.
+        # Like a camera's: twice the size, with sharp noise.
         large = image.resize((image.width * 2, image.height * 2), Image.BICUBIC)
         noise = noise_of(large.size, 2.5, index)
         save(add(large.convert("L"), noise), out / "photo_grey", name + "_large")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compares two builds of the PNG writer by class of picture: sizes, and speed on one thread, in turns.
+"""Compares two builds of the PNG writer by class of images: sizes, and speed on one thread, in turns.
 
     png_compare.py OLD NEW FOLDER [ROUNDS]
 
-OLD and NEW: png_bench (png_bench.cpp) of two builds. FOLDER: one folder a class, as png_classes.py makes. Prints
-a line a class: files, the class's bytes new/old with the least and the greatest of a file, and how often as fast
-NEW is: each file's least times in ROUNDS turns (5), their median, least and greatest in the class.
+OLD and NEW: png_bench (png_bench.cpp) of two builds. FOLDER: one directory per class, as made by png_classes.py. Prints
+a line per class: files, the class's bytes new/old with the least and the greatest ratio of a file, and NEW's speed-up:
+the ratios of each file's least times in ROUNDS turns (5), with their median, least and greatest in the class.
 """
 import pathlib
 import statistics
@@ -14,7 +14,7 @@ import sys
 
 
 def measured(program, files):
-    """File -> (bytes, least nanoseconds a byte of samples)."""
+    """{file: (bytes, least nanoseconds per byte of samples)}."""
     out = subprocess.run([program, "--rounds", "3", *files], check=True, capture_output=True, text=True).stdout
     return {line.split()[0]: (int(line.split()[2]), float(line.split()[3])) for line in out.splitlines()}
 

@@ -1,4 +1,4 @@
-# What compare.sh and batch.sh share: messages, the peers' packages, contestants, and numbers of many rounds.
+# Shared by compare.sh and batch.sh: messages, the peers' packages, contestants, and statistics over rounds.
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -10,13 +10,13 @@ install_peers() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@" >&2
 }
 
-# summary FORMAT: median, least and greatest of the numbers on stdin, by the format given for each.
+# summary FORMAT: prints median, least and greatest of the numbers on stdin, each in this format.
 summary() {
   sort -g | awk -v f="$1" '{ v[NR] = $1 } END { m = NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2
                              printf f " (" f " - " f ")", m, v[1], v[NR] }'
 }
 
-# vips_commands FILE: writes a script that does the job for IN OUT by the vips command.
+# vips_commands FILE: writes a script that does the job for IN OUT with the vips command.
 vips_commands() {
   cat >"$1" <<'END'
 set -e
@@ -34,7 +34,7 @@ vips conv "$folder/stretched.v" "$2$option" "$folder/window.mat" --precision int
 END
 }
 
-# build_vips OUT, build_opencv OUT: the programs for those libraries; false where the library is not there.
+# build_vips OUT, build_opencv OUT: build the programs for those libraries; false if the library is missing.
 build_vips() {
   pkg-config --exists vips 2>/dev/null &&
     g++ -O2 -w "$here/vips_pipeline.cpp" -o "$1" $(pkg-config --cflags --libs vips)

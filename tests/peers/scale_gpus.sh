@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# What a second GPU brings a batch that GPUs are busy with: grey PGMs of 47 MP in memory, smoothed many times.
+# Measures the gain from more GPUs for a batch that is limited by GPUs: grey PGMs of 47 MP in memory, smoothed many
+# times.
 #
 #   tests/peers/scale_gpus.sh IMGPIPE [SMOOTHINGS [IMAGES [ROUNDS]]]
 #
-# One GPU and all of them, in turns; prints images/s of each, the factor, and where the time went. Needs a machine with
-# two GPUs or more, and room in /dev/shm for the images and their results.
+# One GPU and all of them, in turns; prints images/s of each, the factor, and the shares of the time. Needs a machine
+# with two GPUs or more, and space in /dev/shm for the images and their results.
 set -euo pipefail
 imgpipe=$(realpath "${1:?scale_gpus.sh: name the imgpipe program}")
 smoothings=${2:-600}

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# `--shard auto` under real launchers: a Slurm of this one machine, which is started here, Open MPI and MPICH, alone and
-# in each other; and what a Slurm job may take of memory.
+# Tests `--shard auto` with real launchers: a Slurm started on this machine, Open MPI and MPICH, alone and nested; and
+# the memory limits of Slurm jobs.
 #
 #   tests/peers/slurm.sh [--install] [--only shards|requeue|memory] [--keep FOLDER] IMGPIPE
 #
-# As root, in two minutes. Arrays, srun, sbatch without srun, mpirun inside and outside of Slurm start the program on 60
-# small images; jobs are killed midway and requeued; jobs of 200 MB are given images that need more, without and with
-# control groups. Prints a Markdown table: for each case which parts its tasks were to do and did (3/4: just the images
-# of `--shard 3/4`; refused: exit 2 with one line), how many outputs are there with an undisturbed run's bytes, how many
-# were made twice, and the first task's line on stderr. What cannot be tried here is in the table as skipped, with the
-# reason. Exit 1 when a case failed.
-# --install installs Slurm, MUNGE, Open MPI, MPICH and PMIx (Debian, Ubuntu). --keep leaves each case's environments,
-# messages and reports and the daemons' logs in FOLDER. All else is in a temporary folder; no daemons are ended but
-# those started here. Control groups are tried where Slurm finds them; only version 1 of them has been seen to work.
+# As root, in two minutes. Arrays, srun, sbatch without srun, mpirun inside and outside Slurm run the program on 60
+# small images; jobs are killed midway and requeued; jobs of 200 MB get images that need more, with and without control
+# groups. Prints a Markdown table: for each case the expected and actual parts of its tasks (3/4: exactly the images of
+# `--shard 3/4`; refused: exit 2 with one line), the number of outputs equal to an undisturbed run's, the number of
+# outputs made twice, and the first task's line on stderr. Cases that cannot run here are listed as skipped, with the
+# reason. Exit 1 if a case failed. --install installs Slurm, MUNGE, Open MPI, MPICH and PMIx (Debian, Ubuntu). --keep
+# leaves each case's environments, messages and reports and the daemons' logs in FOLDER. All else is in a temporary
+# directory; only daemons started here are ended. Control groups are tested if Slurm finds them; only version 1 of them
+# has been seen to work.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/rounds.sh"
@@ -37,7 +37,7 @@ imgpipe=$(realpath "${1:?slurm.sh: name the imgpipe program}")
 for program in munged slurmctld slurmd srun; do
   command -v "$program" >/dev/null || { say "slurm.sh: no $program: try --install"; exit 1; }
 done
-# What a job of ours is given must come from the launchers alone.
+# Only the launchers may give variables to our jobs.
 for name in $(compgen -e | grep -E '^(SLURM|SBATCH|SALLOC|OMPI|PMI|HYDRA|MPI)' || true); do unset "$name"; done
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
@@ -64,10 +64,10 @@ make_images() {
     xargs -P "$(nproc)" -L 1 sh -c '"$0" synth "$1/$4" --pattern photo --size "$2" --seed "$3" -q' "$imgpipe" "$1" "$3"
 }
 
-# done_of FILE.ndjson: the inputs that a run says it has done, sorted.
+# done_of FILE.ndjson: prints the inputs that a run reports as done, sorted.
 done_of() { sed -n 's/^{[^{}]*"input":"\([^"]*\)"[^{}]*"status":"done"[^{}]*}$/\1/p' "$1" | sort; }
 
-# Which part a list of inputs is, by the sum of the list: what `--shard I/N` takes says it.
+# The part of a list of inputs, by the hash of the list, as learnt from runs with `--shard I/N`.
 declare -A part_of
 learn_parts() {
   local count part
@@ -81,15 +81,15 @@ learn_parts() {
   mv "$work/parts/out-1-1" "$work/whole"
 }
 
-# part_size PART...: how many images those parts have.
+# part_size PART...: prints the number of images in those parts.
 part_size() {
   local part sum=0
   for part in "$@"; do sum=$((sum + $(done_of "$work/parts/${part/\//-}.ndjson" | wc -l))); done
   echo "$sum"
 }
 
-# The task that launchers are given: task CASE_FOLDER SHARD. It ends well whatever the program did, because mpirun ends
-# all others where one does not.
+# Writes the task for the launchers: task CASE_FOLDER SHARD. It always succeeds, because mpirun ends all other tasks
+# after a failure.
 write_task() {
   cat >"$work/task" <<END_OF_TASK
 #!/usr/bin/env bash
@@ -102,7 +102,7 @@ END_OF_TASK
   chmod +x "$work/task"
 }
 
-# label_of TASK: the part that a task did, or how it ended: "refused" is exit 2 with one line, which says why.
+# label_of TASK: prints the part that a task did, or how it ended: "refused" is exit 2 with a one-line reason.
 label_of() {
   local code
   code=$(cat "$1.exit" 2>/dev/null || echo none)
@@ -115,7 +115,7 @@ label_of() {
   fi
 }
 
-# same_as WHOLE OUT: how many files of OUT have the bytes of WHOLE's of that name; "N (M more)" where there are others.
+# same_as WHOLE OUT: prints the number of files of OUT equal to those in WHOLE; "N (M more)" if there are others.
 same_as() {
   local same=0 other=0 file
   while IFS= read -r -d '' file; do
@@ -124,7 +124,7 @@ same_as() {
   echo "$same$( ((!other)) || echo " ($other more)")"
 }
 
-# found_in CASE_FOLDER: what came of a case.
+# found_in CASE_FOLDER: prints the outcome of a case.
 found_in() {
   local task labels twice
   labels=$(for task in "$1"/task.??????; do label_of "$task"; done | sort | paste -sd' ')
@@ -147,12 +147,12 @@ skipped() {
   rows+=("| $1 | | | skipped: $2 | |")
   say "skipped: $1: $2"
 }
-new_case() { # NAME: a folder
+new_case() { # NAME: makes a directory, and prints it
   local folder=$work/cases/${1//[^A-Za-z0-9=,-]/_}
   mkdir "$folder"
   echo "$folder"
 }
-# try NAME EXPECTED COMMAND: TASK in the command stands for the task with `--shard auto`, TASK(auto/4) for another's.
+# try NAME EXPECTED COMMAND: TASK in the command is the task with `--shard auto`, TASK(auto/4) with that shard.
 try() {
   local folder command
   folder=$(new_case "$1")
@@ -160,7 +160,7 @@ try() {
   (cd "$folder" && eval "timeout 60 $command" >messages.txt 2>&1) || true
   row "$1" "$2" "$(found_in "$folder")" "$(cat "$folder"/task.*.err 2>/dev/null | head -1)"
 }
-# batch OPTION... BODY: submits a job, and waits until no task of it is left.
+# batch OPTION... BODY: submits a job, and waits until none of its tasks is left.
 write_batch() {
   cat >"$work/batch" <<'END_OF_BATCH'
 #!/usr/bin/env bash

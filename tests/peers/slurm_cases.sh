@@ -1,4 +1,4 @@
-# The cases of slurm.sh, in the words of a user's job scripts.
+# The cases of slurm.sh, written like a user's job scripts.
 
 all='60 of 60, 0 twice'
 none='0 of 60, 0 twice'
@@ -38,7 +38,7 @@ shard_cases() {
   one_report_case
 }
 
-# Every task that did a part said on stderr which one it was, even with -q.
+# Every task that did a part must have reported it on stderr, even with -q.
 said_case() {
   local code label tasks=0 said=0
   for code in "$work"/cases/*/task.*.exit; do
@@ -50,7 +50,7 @@ said_case() {
   row 'the tasks say which part they do' "$tasks of $tasks" "$said of $tasks"
 }
 
-# srun as MPI's launcher: its tasks have a rank of their own beside srun's.
+# srun as MPI's launcher: its tasks have an MPI rank in addition to srun's.
 pmi_cases() {
   local name
   for name in pmi2 pmix; do
@@ -70,7 +70,7 @@ mpi_cases() { # NAME LAUNCHER
   try "$1 -n 4" "$four" "$2 -n 4 TASK"
 }
 
-# A launcher in the step of another, whose rank is there too.
+# A launcher in a step of another, whose rank is visible too.
 nested_cases() {
   local inside='salloc -Q -n 4 srun --interactive --preserve-env'
   try 'interactive step, srun' "$four" "$inside srun TASK"
@@ -83,7 +83,7 @@ nested_cases() {
   fi
 }
 
-# Arrays that are not 1 to N, whose tasks may be some of another's, and tasks of one that are run again.
+# Arrays that are not 1 to N, whose tasks may belong to a larger array, and repeated tasks of an array.
 array_cases() {
   local third
   third="3/4: $(part_size 3/4) of 60, 0 twice"
@@ -102,7 +102,7 @@ array_cases() {
   try '--array=2-8:2, auto' "refused refused refused refused: $none" "$batch --array=2-8:2 'TASK'"
 }
 
-# sbatch gives the job the variables of the shell that submits it. Those of a step are then not of this job.
+# sbatch passes on the variables of the submitting shell. If these belong to a step, they are not the job's.
 stale_cases() {
   try 'sbatch -n 4, no srun, from a step of one' "refused: $none" "srun -n 1 --overlap $batch -n 4 'TASK'"
   try 'sbatch -n 4, no srun, from a step of four' "refused: $none" \
@@ -112,7 +112,7 @@ stale_cases() {
   try 'salloc -n 4, no srun, interactive step' "refused: $none" "salloc -Q -n 4 srun --interactive --preserve-env TASK"
 }
 
-# All tasks of a step name one .ndjson file: each image's line is there, whole and once.
+# All tasks of a step name one .ndjson file: it has each image's line, complete and once.
 one_report_case() {
   local folder whole torn
   folder=$(new_case 'one report')
@@ -123,9 +123,9 @@ one_report_case() {
   row 'srun -n 4, one .ndjson for all' '60 whole lines, 0 others' "$whole whole lines, $torn others"
 }
 
-# Two tasks of an array are ended midway and requeued; what they do then is the rest.
+# Two tasks of an array are killed midway and requeued; then they must do the rest.
 requeue_cases() {
-  make_images "$work/slow-in" 60 1600x1000 # a second or two a task
+  make_images "$work/slow-in" 60 1600x1000  # a second or two per task
   "$imgpipe" "$work/slow-in" "$work/slow-whole" --recursive -q
   requeue 'scontrol requeue, --skip-existing' requeue_by_slurm
   requeue 'kill -9 and scontrol requeue, --skip-existing' requeue_killed
@@ -172,8 +172,8 @@ END_OF_JOB
 some_lines() { [ -e "$1" ] && (($(wc -l <"$1") >= 3)); }
 no_job() { [ -z "$(squeue -h -j "$1" 2>/dev/null)" ]; }
 
-# Jobs of 200 MB that are given twelve images which fit there one or two at a time, and one that never does: that one
-# must be refused with a line, and nothing be killed.
+# Jobs of 200 MB with twelve images of which one or two fit at a time, and one image that never fits. The latter must be
+# rejected with a line, and no process killed.
 memory_cases() { # NAME: what keeps the limit
   [ -d "$work/few" ] || make_memory_images
   try_memory "sbatch --mem=200M, $1" "$huge_refused" "$work/batch --mem=200M 'MEMORY huge'"
@@ -188,7 +188,7 @@ make_memory_images() {
   for ((i = 0; i < 12; i++)); do "$imgpipe" synth "$work/few/$i.png" --pattern constant:$i --size 4000x3000 -q; done
   "$imgpipe" "$work/few" "$work/few-whole" -q --jobs 1
   ln "$work/few"/* "$work/huge"
-  # WebP is decoded as a whole: a PNG of any height goes through in bands.
+  # WebP is decoded as a whole, whereas a PNG of any height is decoded in bands.
   "$imgpipe" synth "$work/huge/huge.webp" --pattern constant:7 --size 12000x8000 -q
   cat >"$work/memory_task" <<END_OF_TASK
 #!/usr/bin/env bash
@@ -201,7 +201,7 @@ END_OF_TASK
   chmod +x "$work/memory_task"
 }
 
-# try_memory NAME EXPECTED COMMAND: MEMORY stands for the task, which takes the name of its images' folder.
+# try_memory NAME EXPECTED COMMAND: MEMORY stands for the task, whose argument is the directory of its images.
 try_memory() {
   local folder code refused
   folder=$(new_case "$1")
@@ -212,7 +212,7 @@ try_memory() {
     "$(head -1 "$folder/task.err")"
 }
 
-# The same where Slurm keeps the limits, by control groups: proctrack/cgroup and task/cgroup.
+# The same if Slurm enforces the limits by control groups: proctrack/cgroup and task/cgroup.
 group_cases() {
   local name='control groups' folder=$work/slurm-groups others
   write_slurm_conf "$folder" cgroup cgroup 8
@@ -229,11 +229,11 @@ group_cases() {
     skipped "$name" 'a process in a job of 200 MB may take 300 MB here'
   else
     memory_cases "$name"
-    # srun says nothing of its own --mem to its tasks: without groups nobody can know of it.
+    # srun does not pass its own --mem to its tasks: without groups no process can detect it.
     try_memory "srun --mem=200M, $name" "$huge_refused" "srun --mem=200M MEMORY huge"
     try_memory "sbatch --mem=2G, srun --mem=200M, $name" "$huge_refused" \
       "$work/batch --mem=2G 'srun --mem=200M MEMORY huge'"
-    # A job that has just written a file has its pages in memory, as much of it as the job may have.
+    # After writing a file, a job's page cache fills as much memory as the job may have.
     try_memory "sbatch --mem=400M, full of page cache, $name" '12 of 12; exit 0, 0 refused for memory' \
       "$work/batch --mem=400M 'head -c 600M /dev/zero >$work/written; sync $work/written; MEMORY few'"
   fi
@@ -241,5 +241,5 @@ group_cases() {
 }
 groups_are_ours=0
 remove_groups() { ((!groups_are_ours)) || slurm_groups | sort -r | xargs -r -d '\n' rmdir; }
-# The folders of slurmd and its jobs below the mounts of control groups.
+# The directories of slurmd and its jobs below the mounts of control groups.
 slurm_groups() { find /sys/fs/cgroup -type d -path '*slurm*' 2>/dev/null || true; }

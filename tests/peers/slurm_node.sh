@@ -1,6 +1,6 @@
-# A Slurm of this one machine for slurm.sh: munged, slurmctld and slurmd, with all that they write in a folder of ours.
+# Starts a Slurm on this machine for slurm.sh: munged, slurmctld and slurmd, with all their files in our directory.
 
-# wait_for SECONDS COMMAND...: until it is true; false when it is not by then.
+# wait_for SECONDS COMMAND...: waits until the command succeeds; false after that time.
 wait_for() {
   local until=$((SECONDS + $1))
   shift
@@ -10,9 +10,9 @@ wait_for() {
   done
 }
 
-daemons=() # their process ids: no others are ever ended
+daemons=()  # their process ids; no others are ever ended
 
-# start_daemon LOG COMMAND...: in the foreground of its own, so that its process id is known.
+# start_daemon LOG COMMAND...: starts a daemon that stays in the foreground, so that its process id is known.
 start_daemon() {
   local log=$1
   shift
@@ -20,16 +20,16 @@ start_daemon() {
   daemons+=($!)
 }
 
-# A port that nobody listens on, near the one asked for.
+# Prints a free port, at or after the given one.
 free_port() {
   local port=$1
   while (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((port + 1)); done
   echo "$port"
 }
 
-# write_slurm_conf FOLDER TRACKING TASKS CPUS: TRACKING is what proctrack and TASKS what task is to be. The node claims
-# more processors than it may have (config_overrides), so that steps of four tasks run on two; nothing is bound to a
-# processor. cred_expire is also how long a requeued job waits, KillWait how long a job that is ended may take.
+# write_slurm_conf FOLDER TRACKING TASKS CPUS: TRACKING and TASKS are the types of proctrack and task. The node claims
+# more processors than it may have (config_overrides), so that steps of four tasks run on two; tasks are not bound to
+# processors. cred_expire is also the delay of a requeued job, KillWait the time that a job has to end.
 write_slurm_conf() {
   local folder=$1 host memory
   host=$(hostname -s)
@@ -67,7 +67,7 @@ PartitionName=all Nodes=$host Default=YES MaxTime=10 State=UP
 END_OF_CONF
 }
 
-# IgnoreSystemd is for version 2 of control groups.
+# IgnoreSystemd is needed for version 2 of control groups.
 write_cgroup_conf() {
   cat >"$1/cgroup.conf" <<END_OF_CONF
 CgroupAutomount=no
@@ -78,7 +78,7 @@ AllowedSwapSpace=0
 END_OF_CONF
 }
 
-# start_slurm FOLDER: false, with the logs' ends on stderr, when the node is not idle within 30 seconds.
+# start_slurm FOLDER: false, with the ends of the logs on stderr, if the node is not idle within 30 seconds.
 start_slurm() {
   local folder=$1
   (umask 077 && head -c 128 /dev/urandom >"$folder/munge.key")
@@ -99,7 +99,7 @@ munge_answers() { munge -n -S "$1" >/dev/null 2>&1; }
 node_is_idle() { [ "$(sinfo -h -o %T 2>/dev/null)" = idle ]; }
 no_jobs() { [ -z "$(squeue -h 2>/dev/null)" ]; }
 
-# The jobs end first, then the daemons of ours, the last one first.
+# Ends the jobs first, then our daemons, the last one first.
 stop_slurm() {
   ((${#daemons[@]})) || return 0
   local i

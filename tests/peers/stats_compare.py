@@ -3,11 +3,10 @@
 
     stats_compare.py IMGPIPE IMAGE_OR_FOLDER...
 
-All images that Pillow reads as 8-bit grey or RGB, with alpha or without, go to one imgpipe stats, and decoded
-by Pillow to NumPy. Samples, least, most and the percentiles of numpy.percentile(method="inverted_cdf") must be
-equal; mean and deviation must be the doubles next to the exact fractions, and within 1e-12 of numpy.mean and
-numpy.std. Needs NumPy and Pillow. Exit 0: all equal; 1: a difference; 77: NumPy or Pillow is missing, nothing
-was compared.
+All images that Pillow reads as 8-bit grey or RGB, with or without alpha, go to one imgpipe stats, and through Pillow to
+NumPy. Samples, least, most and the percentiles of numpy.percentile(method="inverted_cdf") must be equal; mean and
+deviation must be the doubles nearest to the exact fractions, and within 1e-12 of numpy.mean and numpy.std. Needs NumPy
+and Pillow. Exit 0: all equal; 1: a difference; 77: NumPy or Pillow is missing, nothing was compared.
 """
 import json
 import os
@@ -38,17 +37,17 @@ def files_of(arguments):
 
 
 def samples_of(path):
-    """(group, {channel: samples}), or None for what is not compared."""
+    """(group, {channel: samples}), or None if it is not compared."""
     try:
         with Image.open(path) as image:
             if image.format not in ("JPEG", "PNG") or image.mode not in NAMES or "transparency" in image.info:
                 return None
             if image.format == "PNG":
                 with open(path, "rb") as file:
-                    if file.read(25)[24] == 16:  # bits a sample
+                    if file.read(25)[24] == 16:  # bits per sample
                         return None
             pixels = numpy.asarray(image)
-    except Exception:  # what Pillow does not read is no peer's
+    except Exception:  # no peer for files that Pillow cannot read
         return None
     names = NAMES[image.mode]
     planes = pixels.reshape(-1, len(names))
@@ -56,7 +55,7 @@ def samples_of(path):
 
 
 def rounded_root(radicand, divisor):
-    """The double next to sqrt(radicand) / divisor."""
+    """The double nearest to sqrt(radicand) / divisor."""
     scaled = radicand << 800
     root = isqrt(scaled)
     return float(Fraction(root, divisor << 400) + (Fraction(1, divisor << 402) if root * root != scaled else 0))
@@ -96,7 +95,7 @@ def main(arguments):
                           "--percentiles", ",".join(PERCENTILES)],
                          input="\n".join(images) + "\n", capture_output=True, text=True, check=False)
     report = json.loads(run.stdout)
-    for failure in report["failures"]:  # what imgpipe refuses is in its statistics no more than here
+    for failure in report["failures"]:  # files that imgpipe rejects are in neither statistics
         del images[failure["input"]]
     problems = [] if report["counted"] == len(images) else [f"{report['counted']} of {len(images)} were counted"]
     groups = {}

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""TIFF beside other programs: equal pixels with Pillow, OpenCV and tifffile, and times beside libvips and OpenCV.
+"""Compares TIFF with other programs: equal pixels with Pillow, OpenCV and tifffile, times with libvips and OpenCV.
 
-    tiff_compare.py pixels IMGPIPE [FILE...]   made files of many kinds, then the given ones
-    tiff_compare.py written IMGPIPE            what imgpipe writes, read by the three
+    tiff_compare.py pixels IMGPIPE [FILE...]   generated files of many kinds, then the given ones
+    tiff_compare.py written IMGPIPE            imgpipe's files, read by the three
     tiff_compare.py times IMGPIPE [MEGAPIXELS] 16 bits, grey, tiled, Deflate: reading it to a PGM, in interleaved rounds
 
-Needs numpy and what of Pillow, OpenCV and tifffile is installed; says what is missing. `times` takes vips and OpenCV
-as they are installed, on the processors that it is given (taskset). All read one file, which was read before, and write
-a grey PGM of 16 bits with the same samples, which is checked. imgpipe and vips are timed as programs; of OpenCV only
-imread() and imwrite() count, not the start of Python.
+Needs numpy, and any of Pillow, OpenCV and tifffile; reports what is missing. `times` uses the installed vips and OpenCV
+on the processors it may use (taskset). All read one file from the page cache, and write a 16-bit grey PGM with the same
+samples, which are checked. imgpipe and vips are timed as programs; for OpenCV only imread() and imwrite() count, not
+the start of Python.
 """
 import os
 import subprocess
@@ -40,9 +40,9 @@ def run(program, *arguments):
 
 
 def by_imgpipe(program, path, folder):
-    """The pixels that imgpipe gives, by way of an uncompressed TIFF that numpy reads; None and why not.
+    """(pixels, ""), through an uncompressed TIFF that numpy reads, or (None, reason).
 
-    There is no plan without stages: inverted twice they are what they were."""
+    A plan needs stages: inverting twice changes nothing."""
     out = os.path.join(folder, "out.tif")
     done = run(program, path, out, "--stages", "invert,invert", "--tiff-compression", "none", "--no-orient",
                "--overwrite", "-q")
@@ -52,7 +52,7 @@ def by_imgpipe(program, path, folder):
 
 
 def read_plain(path):
-    """An uncompressed TIFF of imgpipe's own, without any library: strips follow one another."""
+    """The samples of an uncompressed TIFF by imgpipe, read without a library: its strips follow one another."""
     data = open(path, "rb").read()
     assert data[:4] == b"II*\0"
     number = lambda at, size: int.from_bytes(data[at:at + size], "little")
@@ -106,7 +106,7 @@ def made_files(folder):
 
 
 def others(path):
-    """(program, pixels) of each that reads the file."""
+    """(program, pixels) for each program that reads the file."""
     if tifffile is not None:
         try:
             yield "tifffile", tifffile.imread(path, key=0)
@@ -114,7 +114,7 @@ def others(path):
             pass
     if cv2 is not None:
         pixels = cv2.imread(path, cv2.IMREAD_UNCHANGED | cv2.IMREAD_IGNORE_ORIENTATION)
-        # Of 8 bits it multiplies alpha into the colours (libtiff's RGBA): those are not the stored samples.
+        # With 8 bits OpenCV multiplies the colours by alpha (libtiff's RGBA): those are not the stored samples.
         if pixels is not None and not (pixels.ndim == 3 and pixels.shape[2] == 4 and pixels.dtype == np.uint8):
             if pixels.ndim == 3:
                 pixels = pixels[:, :, [2, 1, 0] + list(range(3, pixels.shape[2]))]
@@ -123,7 +123,7 @@ def others(path):
         try:
             with Image.open(path) as image:
                 if max(getattr(image, "tag_v2", {}).get(258, (1,))) > 8 and not image.mode.startswith("I"):
-                    return  # it takes the upper bytes
+                    return  # Pillow keeps only the upper bytes
                 if image.mode in ("P", "1"):
                     image = image.convert("RGB" if image.mode == "P" else "L")
                 if image.mode in ("L", "LA", "RGB", "RGBA", "I;16", "I;16B"):
@@ -137,7 +137,7 @@ def difference(ours, theirs):
     if ours.shape != theirs.shape:
         return f"shape {ours.shape} against {theirs.shape}"
     if ours.dtype.itemsize != theirs.dtype.itemsize:
-        # 8 bits of 16, by the rule of docs/formats.md.
+        # 16 bits reduced to 8, by the rule of docs/formats.md.
         if theirs.dtype.itemsize != 2 or ours.dtype.itemsize != 1:
             return f"{ours.dtype} against {theirs.dtype}"
         theirs = (theirs.astype(np.uint32) * 255 + 32767) // 65535
@@ -196,7 +196,7 @@ def compare_written(program):
     return 1 if wrong or checked == 0 else 0
 
 
-# imread() and imwrite() by themselves, in seconds; Python and the library are there before.
+# imread() and imwrite() alone, in seconds, without the start of Python and the library.
 OPENCV = """import sys, time, cv2
 start = time.perf_counter()
 cv2.imwrite(sys.argv[2], cv2.imread(sys.argv[1], cv2.IMREAD_UNCHANGED))
@@ -205,7 +205,7 @@ print(time.perf_counter() - start)
 
 
 def program_time(*job):
-    """Seconds from start to end; None where it is not installed, or fails, which is said."""
+    """Seconds from start to end; None if the program is missing or fails, which is printed."""
     start = time.perf_counter()
     try:
         done = run(*job)
@@ -220,7 +220,7 @@ def program_time(*job):
 
 
 def pgm_samples(path):
-    """The samples of a raw PGM of 16 bits."""
+    """The samples of a raw 16-bit PGM."""
     with open(path, "rb") as file:
         numbers = []
         while len(numbers) < 4:
@@ -243,10 +243,10 @@ def compare_times(program, megapixels):
         tifffile.imwrite(path, pixels, tile=(256, 256), compression="zlib", predictor=True)
         print(f"{side}x{side}, 16 bits, tiles of 256, {os.path.getsize(path) >> 20} MiB, "
               f"{len(os.sched_getaffinity(0))} processors")
-        with open(path, "rb") as file:  # to the page cache
+        with open(path, "rb") as file:  # into the page cache
             while file.read(1 << 24):
                 pass
-        # There is no plan without stages: inverted twice they are what they were.
+        # A plan needs stages: inverting twice changes nothing.
         jobs = {"imgpipe": (program, path, "OUT", "--stages", "invert,invert", "--device", "cpu", "--overwrite", "-q"),
                 "libvips": ("vips", "copy", path, "OUT"),
                 "OpenCV": (sys.executable, "-c", OPENCV, path, "OUT")}

@@ -1,5 +1,4 @@
-// The same job by libvips, in one process: grey, histogram, min/max stretch, 5x5 mean. Built and timed by
-// compare.sh only.
+// The same job with libvips in one process: grey, histogram, min/max stretch, 5x5 mean; for compare.sh only.
 //
 //   vips_pipeline IN OUT.png      PNG at level 1
 #include <cstdio>

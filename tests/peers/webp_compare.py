@@ -3,8 +3,8 @@
 
     webp_compare.py IMGPIPE
 
-Makes its own files. Pixels must be equal, lossy files of the same settings too. Exit 0: all equal; 1: a difference;
-77: Pillow, or its WebP, or a program of the package webp is missing, nothing was compared.
+Makes its own files. Pixels must be equal, and so must lossy files with the same settings. Exit 0: all equal; 1: a
+difference; 77: Pillow, its WebP support or a program of the package webp is missing, nothing was compared.
 """
 import itertools
 import os
@@ -53,7 +53,7 @@ class Peers:
         run(self.program, source, target, "-q", "--overwrite", "--stages", "hist", *options)
 
     def rgba_by_imgpipe(self, source):
-        """The pixels as imgpipe reads them: no stage changes anything, and PNG keeps all."""
+        """The pixels as imgpipe reads them: no stage changes them, and PNG keeps them."""
         target = self.path("read.png")
         self.imgpipe(source, target)
         with Image.open(target) as image:
@@ -87,7 +87,7 @@ def check_reading(peers, image, what):
     for options in (["-lossless", "-exact"], ["-z", "9", "-exact"], ["-q", "30"], ["-q", "90", "-m", "6"],
                     ["-q", "75", "-alpha_method", "0"], ["-near_lossless", "40"], ["-q", "75", "-alpha_q", "20"]):
         if "9" in options and image.size[0] > 200:
-            continue  # minutes
+            continue  # takes minutes
         path = peers.path("by_cwebp.webp")
         run("cwebp", "-quiet", *options, peers.path("in.png"), "-o", path)
         read_by_all(peers, path, f"{what} cwebp {' '.join(options)}")
@@ -114,7 +114,7 @@ def check_writing(peers, image, what):
         with Image.open(path) as ours, Image.open(peers.path("cwebp.webp")) as theirs:
             check(f"{what} lossy {quality}: cwebp's pixels",
                   ours.convert("RGBA").tobytes() == theirs.convert("RGBA").tobytes())
-        # The files are equal but for our mark: without unknown chunks webpmux writes the same of both.
+        # The files are equal except for our mark: without unknown chunks, webpmux writes the same for both.
         check(f"{what} lossy {quality}: cwebp's data", chunks_of(path) == chunks_of(peers.path("cwebp.webp")))
 
 
@@ -147,7 +147,7 @@ def check_animations(peers, image, what):
     with Image.open(peers.path("placed.webp")) as animated:
         animated.seek(0)
         theirs = animated.convert("RGBA")
-        # Where no frame has alpha Pillow drops that of the canvas, and what is not covered is black there.
+        # If no frame has alpha, Pillow drops that of the canvas, and uncovered pixels are black in Pillow's result.
         ours = Image.frombytes("RGBA", theirs.size, peers.rgba_by_imgpipe(peers.path("placed.webp")))
         if image.mode == "RGB":
             theirs, ours = theirs.convert("RGB"), ours.convert("RGB")

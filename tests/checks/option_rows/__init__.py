@@ -1,4 +1,4 @@
-"""The table of options, as rows by command; "" is the main job. A new option: a Row in its command's file."""
+"""The table of options, as rows by command; "" is the main command. A new option: a Row in its command's file."""
 from . import batch, bench, files, image, info, manual, report, stats, synth, talk, devices
 
 ALL_ROWS = {"": image.ROWS + files.ROWS + batch.ROWS + talk.main_rows(), "bench": bench.ROWS, "synth": synth.ROWS,

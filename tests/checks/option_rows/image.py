@@ -1,4 +1,4 @@
-"""imgpipe INPUT OUTPUT: what to do, where, compare and report."""
+"""imgpipe INPUT OUTPUT: stages, devices, comparison and reports."""
 from .row import Row
 
 
@@ -7,7 +7,7 @@ def spans_of_gray(outcome):
 
 
 ROWS = [
-    # What to do
+    # Stages
     Row("--stages", "imgpipe a.png o.png --stages resize:32:24,invert", "`o.png` has 32x24 pixels",
         lambda r: (r.info("o.png")["width_pixels"], r.info("o.png")["height_pixels"]) == (32, 24)),
     Row("--luma", "imgpipe a.png o.pgm --stages gray --luma bt709", "the grey of `gray:bt709`, not of `gray`",
@@ -24,7 +24,7 @@ ROWS = [
     Row("--border", "imgpipe a.png o.ppm --stages smooth --border reflect", "the border of `smooth:border=reflect`",
         lambda r: r.same("o.ppm", "imgpipe a.png o.ppm --stages smooth:border=reflect") and
         not r.same("o.ppm", "imgpipe a.png o.ppm --stages smooth")),
-    # Where
+    # Device
     Row("-d --device", "imgpipe a.png o.pgm {} reference", "the reference works; the bytes are those of `cpu`",
         lambda r: "device: reference" in r.out and r.same("o.pgm", "imgpipe a.png o.pgm --device cpu")),
     Row("-d --device", "imgpipe a.png o.pgm {} cuda", "no device: exit 3, and no output", cuda=False, code=3,
@@ -39,7 +39,7 @@ ROWS = [
         lambda r: "--device-memory is for one image" in r.err, code=2),
     Row("--device-memory", "imgpipe a.png o.pgm -d cuda --device-memory 64M", "the same bytes as `cpu`", cuda=True,
         check=lambda r: r.same("o.pgm", "imgpipe a.png o.pgm --device cpu")),
-    # Compare and report
+    # Comparison and reports
     Row("--compare --cpu", "imgpipe a.png o.png {}", "every stage is `identical`, with the reference's time",
         lambda r: r.out.count("  identical") == 4 and "reference ms" in r.out),
     Row("--report", "imgpipe a.png o.png --report o.json --report o.csv --report o.html", "three reports",

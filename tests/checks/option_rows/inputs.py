@@ -1,8 +1,8 @@
-"""The files that every row finds in its folder."""
+"""The input files for every row."""
 import os
 import struct
 
-# As the page shows them.
+# Shown on the page.
 LINES = ["imgpipe synth a.png --pattern photo --size 64x48",
          "imgpipe synth b.jpg --pattern photo --size 96x64",
          "imgpipe synth alpha.png --pattern photo --size 33x21 --channels 4",
@@ -21,7 +21,7 @@ MORE = ["`stack.tif` is a TIFF of three pages, `bands.tif` one of RGB and an uns
 
 
 def stack(pages=3, width=20, height=10):
-    """A TIFF of grey pages, uncompressed, page N all of value 50 N."""
+    """A TIFF of uncompressed grey pages; all samples of page N are 50 N."""
     size, at, out = width * height, 8, b""
     for page in range(pages):
         pixels = bytes([50 * (page + 1)]) * size
@@ -37,7 +37,7 @@ def stack(pages=3, width=20, height=10):
 
 
 def bands(width=12, height=9):
-    """A TIFF of four 8-bit bands, RGB and an unspecified one; band N all of value 50 N."""
+    """A TIFF of four 8-bit bands, RGB and an unspecified one; all samples of band N are 50 N."""
     pixels = bytes([50, 100, 150, 200]) * (width * height)
     entries = [(256, 3, 1, width), (257, 3, 1, height), (258, 3, 4, 8 + len(pixels)), (259, 3, 1, 1), (262, 3, 1, 2),
                (273, 4, 1, 8), (277, 3, 1, 4), (278, 3, 1, height), (279, 4, 1, len(pixels)), (338, 3, 1, 0)]
@@ -47,13 +47,13 @@ def bands(width=12, height=9):
 
 
 def turned(jpeg):
-    """The JPEG with an Exif block behind its first marker: orientation 6."""
+    """The JPEG with an Exif block after its start marker: orientation 6."""
     exif = b"Exif\0\0" + struct.pack("<2sHIHHHIHHI", b"II", 42, 8, 1, 0x112, 3, 1, 6, 0, 0)
     return jpeg[:2] + struct.pack(">2sH", b"\xff\xe1", len(exif) + 2) + exif + jpeg[2:]
 
 
 def make(run, folder):
-    """`run`: runs a line there."""
+    """Makes the inputs. `run` runs a line of bash in `folder`."""
     for line in LINES + ["mkdir runs"] + [
             f"imgpipe mixed out{part} --shard {part}/2 --report runs/{part}.ndjson -q || true; rm -r out{part}"
             for part in (1, 2)]:

@@ -1,4 +1,4 @@
-"""imgpipe help and imgpipe docs: their answers are texts."""
+"""imgpipe help and imgpipe docs, which print texts."""
 from . import talk
 
 

@@ -1,4 +1,4 @@
-"""A row of the table of options: what is shown, by which line of bash, and what has to be true of it."""
+"""A row of the table of options: the option, a line of bash that shows it, and the check of its outcome."""
 import dataclasses
 import json
 import os
@@ -10,10 +10,10 @@ import typing
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """`flags`: what it shows, as "-q --quiet"; {} in `line` stands for each of them, one after the other.
-    `shows`: what is to be seen, for people. `check`: the same of an Outcome; says True. `code`: how the line
-    ends. `cuda`: None, or whether the row is for machines with a device (True) or without one (False).
-    `terminal`: its output goes to one."""
+    """`flags`: the option's flags, for example "-q --quiet"; `line` is run once per flag, which replaces {}.
+    `shows`: the expected outcome, for people. `check`: the same as a function of an Outcome, which returns True.
+    `code`: the expected exit code. `cuda`: None, or whether the row needs a machine with a device (True) or
+    without (False). `terminal`: the output goes to a terminal."""
     flags: str
     line: str
     shows: str
@@ -24,7 +24,7 @@ class Row:
 
 
 class Outcome:
-    """What a line has left behind, in the folder that it ran in."""
+    """The results of a line, and the directory in which it ran."""
 
     def __init__(self, folder, path, line, terminal=False):
         self.folder, self.path = folder, path
@@ -42,14 +42,14 @@ class Outcome:
         self.code = ended.returncode
         self.raw = ended.stdout
         self.out, self.err = (text.decode(errors="replace") for text in (ended.stdout, ended.stderr))
-        # A program with sanitizers says in bench that it is one.
+        # Builds with sanitizers print this warning in bench.
         self.err = re.sub("imgpipe: warning: this build has sanitizers.*\n", "", self.err)
 
     def run(self, line, terminal=False):
         return Outcome(self.folder, self.path, line, terminal)
 
     def bytes(self, name):
-        """Without the hashes in our mark, which differ with names and options, and without a PNG's CRC of them."""
+        """A file without the hashes in our mark, which differ with names and options, and without their CRC in PNG."""
         with open(os.path.join(self.folder, name), "rb") as file:
             data = file.read()
         return re.sub(rb"Software\0imgpipe(?: [0-9a-f]{16}){3}.{4}|imgpipe(?: [0-9a-f]{16}){3}", b"", data,
@@ -59,7 +59,7 @@ class Outcome:
         return self.bytes(name).decode()
 
     def json(self, name=None):
-        """Of a file, or of stdout."""
+        """The JSON of a file, or of stdout."""
         return json.loads(self.out if name is None else self.text(name))
 
     def lines(self, name):
@@ -73,7 +73,7 @@ class Outcome:
         return os.path.exists(os.path.join(self.folder, name))
 
     def files(self, folder):
-        """Sorted, of all folders below it."""
+        """All files in the directory and below, sorted."""
         top = os.path.join(self.folder, folder)
         return sorted(os.path.relpath(os.path.join(below, name), top)
                       for below, _, names in os.walk(top) for name in names)
@@ -82,11 +82,11 @@ class Outcome:
         return len(self.bytes(name))
 
     def info(self, name):
-        """What imgpipe info says of an image."""
+        """The information of imgpipe info on an image."""
         return self.run(f"imgpipe info {name} --json - -q").json()["images"][0]
 
     def same(self, name, line, other=None):
-        """Whether a file has the same bytes as what another line makes of that name, or as `other`."""
+        """Whether a file, or `other`, is still the same after another line has written it."""
         before = self.bytes(name)
         again = self.run(line)
         assert again.code == 0, again.err
@@ -94,7 +94,7 @@ class Outcome:
 
 
 def on_terminal(run, folder, environment):
-    """(exit code, what a terminal got of stdout and stderr)."""
+    """(exit code, the terminal's output: stdout and stderr)."""
     main, other = pty.openpty()
     with subprocess.Popen(run, cwd=folder, env=environment, stdin=other, stdout=other, stderr=other) as process:
         os.close(other)

@@ -6,7 +6,7 @@ from .row import Row
 
 
 def inputs_of(outcome, name="o.ndjson"):
-    """Of the images that were counted, by --per-image o.ndjson."""
+    """The inputs that were counted, from --per-image o.ndjson."""
     return sorted(line["input"] for line in map(json.loads, outcome.lines(name)) if line["status"] == "counted")
 
 

@@ -1,4 +1,4 @@
-"""What every command has: how much it says, and how."""
+"""The options of every command for the amount and the format of messages."""
 import re
 
 from .row import Row
@@ -21,8 +21,8 @@ def version_and_help(command):
 
 
 def rows(command, right, quiet, verbose, wrong):
-    """`right`, `wrong`: arguments that end with 0, and with an error that names a file. `quiet`: what of stdout is left
-    with -q. `verbose`: what -v says on stderr."""
+    """`right`, `wrong`: arguments that succeed, and that cause an error naming a file. `quiet`: the rest of stdout with
+    -q. `verbose`: a text on stderr with -v."""
     call = f"imgpipe {command} {right}".strip()
     wrong_call = f"imgpipe {command} {wrong}".strip()
     return [

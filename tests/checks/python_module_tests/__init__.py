@@ -1,1 +1,1 @@
-"""What python_module.py runs."""
+"""The tests of python_module.py."""

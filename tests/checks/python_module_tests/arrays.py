@@ -1,4 +1,4 @@
-"""Arrays that go in, arrays and reports that come out."""
+"""Input arrays, and resulting arrays and reports."""
 import gc
 import inspect
 import os
@@ -67,7 +67,7 @@ class Arrays(unittest.TestCase):
 
     def test_the_result_is_nobody_elses(self):
         array = noise((20, 20))
-        got, _ = imgpipe.run(array, "gray")  # which changes nothing
+        got, _ = imgpipe.run(array, "gray")  # which changes no sample
         self.assertFalse(np.shares_memory(got, array))
         got[:] = 0
         self.assertTrue(array.any())

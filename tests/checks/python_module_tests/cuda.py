@@ -1,4 +1,4 @@
-"""What needs a device."""
+"""Tests that need a device."""
 import sys
 import unittest
 
@@ -17,7 +17,7 @@ class OnCuda(unittest.TestCase):
                 got, report = imgpipe.run(array, device="cuda")
                 self.assertEqual(report["device"]["implementation"], "cuda")
                 results.append((got, imgpipe.run(array, device="reference")[0]))
-        for got, wanted in results:  # with memory of the device's engine, which has gone on
+        for got, wanted in results:  # the results live in the device engine's memory, which has since been used again
             np.testing.assert_array_equal(got, wanted)
 
 

@@ -1,4 +1,4 @@
-"""What is refused, and how."""
+"""Rejected arguments and their errors."""
 import pathlib
 import unittest
 
@@ -56,11 +56,11 @@ class Errors(unittest.TestCase):
         imgpipe.run(array)
 
     def test_nothing_is_copied_before_it_is_judged(self):
-        huge = np.broadcast_to(noise((1, 1)), (1 << 22, 1 << 20))  # 4 TiB, had it memory of its own
+        huge = np.broadcast_to(noise((1, 1)), (1 << 22, 1 << 20))  # 4 TiB if it were not broadcast
         for stages, error in (("blur", ValueError), ("gray,no:3", ValueError), ("gray", (MemoryError, ValueError))):
             with self.subTest(stages=stages), self.assertRaises(error) as raised:
                 imgpipe.run(huge, stages, device="cpu")
-            self.assertNotIn("Unable to allocate", str(raised.exception))  # which is numpy's
+            self.assertNotIn("Unable to allocate", str(raised.exception))  # numpy's message
         with self.assertRaisesRegex(MemoryError, "not enough memory"):
             imgpipe.run(huge, "crop:1x1", device="cpu")
 

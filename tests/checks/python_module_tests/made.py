@@ -1,4 +1,4 @@
-"""Arrays that tests are made of."""
+"""Arrays for the tests."""
 import numpy as np
 
 

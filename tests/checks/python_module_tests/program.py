@@ -19,7 +19,7 @@ STAGES = ["gray,hist,contrast,smooth", "contrast:clip=0.5:stretch=each,smooth:ga
 
 
 def write_netpbm(path, array):
-    """16 bits of grey or colour, which Pillow writes for grey alone: PGM and PPM (netpbm's own pages)."""
+    """Writes 16-bit grey or colour as PGM or PPM (netpbm's own pages), because Pillow writes only grey."""
     kind = b"P5" if array.ndim == 2 else b"P6"
     with open(path, "wb") as file:
         file.write(kind + b"\n%d %d\n65535\n" % array.shape[1::-1] + array.astype(">u2").tobytes())
@@ -51,7 +51,7 @@ class AgainstTheProgram(unittest.TestCase):
                 path, out = (os.path.join(self.folder.name, name) for name in ("in.png", "out.png"))
                 Image.fromarray(array, mode).save(path)
                 for stages in STAGES:
-                    if "to=16" in stages:  # Pillow reads colour of 16 bits as 8
+                    if "to=16" in stages:  # Pillow reduces 16-bit colour to 8 bits
                         continue
                     with self.subTest(size=size, channels=channels, stages=stages):
                         self.program(path, out, stages)

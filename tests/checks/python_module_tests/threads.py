@@ -20,7 +20,7 @@ def running_threads():
 
 
 def settled_threads():
-    """The same, when it has stayed for a moment: a thread that was joined may be seen a little longer."""
+    """The same once it is stable: a joined thread may remain visible a little longer."""
     for _ in range(100):
         before = running_threads()
         time.sleep(0.02)
@@ -30,7 +30,7 @@ def settled_threads():
 
 
 def exit_of_child(work):
-    """Forks; what the child that runs `work` ends with: 0, where that says True; "it hangs" after a minute."""
+    """The exit code of a forked child that runs `work`: 0 if that returns True; "it hangs" after a minute."""
     child = os.fork()
     if child == 0:
         status = 2
@@ -91,7 +91,7 @@ class Threads(unittest.TestCase):
         self.assertEqual(wrong, [])
 
     def test_others_run_meanwhile(self):
-        """Another thread gets the interpreter's lock while a run is inside: else it never could, at this interval."""
+        """Another thread takes the interpreter's lock during a run. At this switch interval it could not otherwise."""
         array = noise((800, 800, 3))
         interval = sys.getswitchinterval()
         sys.setswitchinterval(1000)
