@@ -1,4 +1,4 @@
-// The directories that a batch writes to, each made when its first file is written.
+// The directories of a batch's outputs, each created before its first file is written.
 #pragma once
 
 #include <filesystem>
