@@ -1,5 +1,5 @@
-// A writer that counts an image's samples and makes no file: it stands where an encoder would, so that an
-// image is counted band by band on several threads and is never held whole.
+// A writer that counts an image's samples instead of encoding it. Several threads can count it band by band,
+// and it is never held whole.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace imgpipe {
 
-// Takes rows of this shape. With finish(), which throws Error(usage) before all rows are there, the counts
-// are in `counts`; the file is empty.
+// Takes rows of this shape. finish() stores the counts in `counts` and returns an empty file; it throws
+// Error(usage) if rows are missing.
 [[nodiscard]] std::unique_ptr<Writer> make_counting_writer(const Shape& shape,
                                                            std::shared_ptr<SampleCounts> counts);
 
