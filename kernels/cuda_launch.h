@@ -1,5 +1,4 @@
-// The launch parameters of a stage on a CUDA device. Includes no CUDA header, so that the stage table
-// compiles anywhere.
+// The launch of a stage on a CUDA device. Includes no CUDA header: the stage table compiles anywhere.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +20,8 @@ using CudaStatus = int;
 // stage table choose the faster; tests also run the code of other devices.
 enum class Clusters : std::uint8_t { where_they_are, none };
 
-// The requirements of every CUDA stage: first samples and strides on 16-byte boundaries, rows readable (not
-// writable) up to the next multiple of kDeviceRowPixels pixels. pipeline/cuda/device_memory.h allocates such
-// planes.
+// The requirements of every CUDA stage: first samples and strides on 16-byte boundaries, rows readable up to
+// the next multiple of kDeviceRowPixels pixels. pipeline/cuda/device_memory.h allocates such planes.
 inline constexpr int kDeviceRowPixels = 16;
 
 }  // namespace imgpipe

@@ -35,7 +35,6 @@ struct FrameType {
 
 inline constexpr std::size_t kAlphaPlane = 3;
 
-// The frame type of an image as read from a file.
 [[nodiscard]] constexpr FrameType frame_type_of(const Shape& shape) {
   const Layout layout = shape.channels == 1 ? Layout::planar : Layout::interleaved;
   return {shape.width, shape.height, shape.color_channels(), shape.has_alpha(), layout, shape.sample};
@@ -66,7 +65,6 @@ struct Frame {
   FrameType type;
   std::array<View<Byte, Where>, 4> planes;
 
-  // Plane i with samples of type T.
   template <class T>
   [[nodiscard]] auto plane(std::size_t i) const {
     return planes[i].template as<T>();
@@ -83,11 +81,9 @@ struct Frame {
 template <class Where>
 using Histogram = Plane<std::uint64_t, Where>;
 
-// The number of counters in a frame's histogram.
 [[nodiscard]] constexpr std::size_t counters(const FrameType& type) {
   return static_cast<std::size_t>(type.bins() * type.color_channels);
 }
-// The rows are contiguous.
 template <class Where>
 [[nodiscard]] constexpr Histogram<Where> histogram_view(std::uint64_t* counts, const FrameType& type) {
   return {counts, type.bins(), type.color_channels, type.bins(), 1};

@@ -27,7 +27,6 @@ struct Parameter {
   bool like_previous = false;    // defaults to the value of the parameter before it
 };
 
-// Returns the default values.
 [[nodiscard]] constexpr Parameters presets(std::span<const Parameter> rows) {
   Parameters parameters;
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -1,6 +1,6 @@
-// box: the mean of a square window of any radius, rounded once. Radius 2 equals smooth:box, whose kernels are
-// specialised for 5x5 windows and fused with contrast. Running sums along columns and rows make the cost
-// independent of the radius (McDonnell, Box-Filtering Techniques, 1981).
+// box: the mean of a square window, rounded once. smooth:box (radius 2) has kernels of its own, for 5x5
+// windows and fused with contrast. Running sums make the cost independent of the radius (McDonnell,
+// Box-Filtering Techniques, 1981).
 #pragma once
 
 #include "kernels/shared/window.h"

@@ -61,7 +61,6 @@ class Box {
     return in_.row(y - band_.in_top) + from;
   }
 
-  // Adds a row to the sums and subtracts another.
   static HWY_NOINLINE void slide(const T* enters, const T* leaves, std::int64_t columns, Sum* sums) {
     const D d;
     const hn::Rebind<T, D> samples;
@@ -75,7 +74,6 @@ class Box {
     for (; x < columns; ++x) sums[x] = static_cast<Sum>(sums[x] + enters[x] - leaves[x]);
   }
 
-  // Sets before[i] to the sum of the first i sums.
   static HWY_NOINLINE void add_up(const Sum* sums, std::int64_t count, std::uint32_t* before) {
     std::uint32_t sum = 0;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -99,7 +97,6 @@ class Box {
     for (; x < count; ++x) to[x] = static_cast<T>(divided_by(divisor, before[x + side] - before[x]));
   }
 
-  // Sets the sums of columns beyond the image.
   void fill_ends(std::int64_t first, std::int64_t from, std::int64_t to, std::int64_t end) {
     const auto fill = [&](std::int64_t x) {
       Sum& sum = column_[x - first + box_.radius];

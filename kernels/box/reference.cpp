@@ -33,7 +33,6 @@ std::uint32_t column_sum(const Plane<const T, Host>& in, std::int64_t x, const R
   return sum;
 }
 
-// Computes pixels first..end-1 of row y.
 template <class T>
 void box_pixels(const Plane<const T, Host>& in, const Plane<T, Host>& out, std::int64_t y, std::int64_t first,
                 std::int64_t end, const BoxParameters& box) {

@@ -13,7 +13,6 @@ struct GrayParameters {
 
 // Skips images with one colour channel, which are grey.
 [[nodiscard]] std::string_view gray_skip_reason(const FrameType& in, const Parameters& parameters);
-// Replaces three colour channels by one.
 [[nodiscard]] std::string_view gray_infer(const FrameType& in, const Parameters&, FrameType& out);
 
 // in: interleaved RGB or RGBA; out: planar, one grey plane of the same size, and for RGBA the alpha plane.

@@ -7,8 +7,7 @@
 
 namespace imgpipe {
 
-// The weights scaled to a shift of 16. From a shift of 15, this doubles the sum and the rounding and shifts
-// out one more bit.
+// The weights scaled to a shift of 16: from 15, all terms double and one more bit is shifted out.
 constexpr LumaWeights weights_of_16_bits(Luma luma) {
   const LumaWeights w = luma_weights(luma);
   const int more = 16 - w.shift;

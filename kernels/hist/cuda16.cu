@@ -10,11 +10,9 @@
 //   one block           56.0    61.4      45.4        38.6         40.9          57.3
 //   halves              96.7   117.2      85.8        65.4         69.6         102.4
 //
-// Slower, measured without hot values: 32-bit counters across a cluster's shared memory, with at least half
-// of the additions going to another multiprocessor; and additions that ignore their results, with overflows
-// detected by the sum of all counters.
-// memory of a cluster, where half of all additions, or more, go to another multiprocessor; and additions
-// whose result nobody looks at, which the sum of all counters must then prove right.
+// Slower, measured without hot values: 32-bit counters across a cluster's shared memory, as at least half of
+// the additions go to another multiprocessor; additions with unused results, checked by the sum of all
+// counters.
 #include "kernels/hist/hist.h"
 #include "kernels/shared/block_cluster.cuh"
 #include "kernels/shared/count_warp.cuh"
@@ -33,7 +31,6 @@ class VectorsAhead {
 #pragma unroll
     for (Loaded& loaded : ahead_) load(loaded);
   }
-  // Whether any lane of the warp has a vector.
   __device__ bool any() const {
     return __any_sync(kAllLanes, ahead_[0].count > 0 ? 1 : 0) != 0;
   }

@@ -1,5 +1,4 @@
-// Transforms eight blocks of coefficients to samples with one warp, through shared memory
-// (block_transform.h).
+// Transforms eight blocks of coefficients to samples with one warp (block_transform.h).
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -42,9 +41,8 @@ struct TwoRows {
   bool alike;  // in all eight blocks only the first row of coefficients is non-zero
 };
 
-// One lane's view of its warp's shared memory (kTransformWords words on a 16-byte boundary). It receives
-// eight blocks of coefficients and exchanges them between the passes. All lanes must call its functions
-// together.
+// One lane's view of its warp's shared memory (kTransformWords words on a 16-byte boundary), which receives
+// eight blocks and exchanges them between the passes. All lanes must call its functions together.
 class TransformRoom {
  public:
   __device__ explicit TransformRoom(std::uint32_t* words)
@@ -59,9 +57,9 @@ class TransformRoom {
     __pipeline_commit();
   }
 
-  // Transforms the columns of the fetched blocks; the caller has waited for its own copies. The first
-  // __syncwarp() makes all lanes' copies visible, the inner one the columns; the last one frees the words for
-  // the next fetch().
+  // Transforms the columns of the fetched blocks; the caller has waited for its copies. The first
+  // __syncwarp() makes all copies visible, the inner ones the columns; the last one frees the words for
+  // fetch().
   __device__ __forceinline__ TwoRows pass_columns(const ComponentSteps& steps) const {
     __syncwarp();
     std::uint32_t pairs[kBlockSide];

@@ -1,15 +1,13 @@
-// Dequantisation and the inverse DCT of a block (images/codecs/jpeg/jpeg_arithmetic.h) by four threads, each
-// with two columns and then two rows. For host and device.
+// Dequantisation and the inverse DCT of blocks (images/codecs/jpeg/jpeg_arithmetic.h). For host and device.
 //
 // The 32 lanes of a warp transform eight blocks together: lane / 4 is the block, `part` = lane % 4 the lane's
 // share of it.
 //
 //   columns   a lane holds columns 2 part and 2 part + 1: 8 words, one per row, the left column in the lower
 //             half
-//   rows      a lane holds rows part and part + 4: per row 4 words of two values, then 2 words of four
-//   samples vectors   the lanes of an even block and of the odd block after it exchange rows: a lane holds 16
-//   samples,
-//             one row of both blocks (VectorPlace)
+//   rows      a lane holds rows part and part + 4: per row 4 words of two values, then 2 of four samples
+//   vectors   the lanes of an even block and of the odd block after it exchange rows: a lane holds one row of
+//             both blocks, 16 samples (VectorPlace)
 #pragma once
 
 #include <cstddef>
@@ -109,8 +107,8 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t dequantised_right(std::uint32_t pair
 }
 
 // Transforms two columns of which only the first kRows rows hold coefficients. `flat`: only the first row of
-// the block does. In such blocks libjpeg-turbo lets the DC coefficient times 4 wrap instead of saturating; a
-// coefficient wrapped to 14 bits never saturates.
+// the block does. There libjpeg-turbo lets the DC coefficient times 4 wrap; wrapped to 14 bits, it never
+// saturates.
 template <unsigned kRows>
 IMGPIPE_HOST_DEVICE inline void transform_columns(const std::uint32_t (&pairs)[kBlockSide],
                                                   const ComponentSteps& steps, unsigned part, bool flat,
@@ -164,7 +162,6 @@ struct EightSamples {
   std::uint32_t word[2] = {};
 };
 
-// Returns the 16-bit value in the lower half of a word.
 IMGPIPE_HOST_DEVICE constexpr std::int32_t extended(std::uint32_t lower) {
   return static_cast<std::int16_t>(lower & 0xFFFF);
 }

@@ -10,10 +10,9 @@
 namespace imgpipe {
 namespace {
 
-// Returns the average number of bits to reserve per block: somewhat more than uniform noise takes, whose
-// coefficients have the standard deviation `deviation`. The sum counts coefficients of twice that size, and 2
-// bits, for the codes of longer runs, where this is less than a step. Noise takes 0.44 to 0.70 of the sum,
-// depending on quality.
+// Returns the average bits to reserve per block: somewhat more than uniform noise takes, whose coefficients
+// have the standard deviation `deviation`. The sum counts coefficients of twice that size, and 2 bits (codes
+// of longer runs) where this is less than a step. Noise takes 0.44 to 0.70 of the sum, by quality.
 std::uint32_t block_room_bits(const QuantizerSteps& steps, const EncodingCodes& codes,
                               std::uint32_t deviation) {
   constexpr std::uint32_t kMostDcBits = 22;
@@ -26,8 +25,7 @@ std::uint32_t block_room_bits(const QuantizerSteps& steps, const EncodingCodes& 
 }
 
 std::uint32_t slot_words(const JpegEncodingImage& image, const std::array<QuantizerSteps, 2>& steps) {
-  // Standard deviations of 256 equally likely values, of their colour differences, and of means of four of
-  // those.
+  // Standard deviations of uniform noise, of its colour differences, and of means of four of those.
   constexpr std::uint32_t kLuma = 74, kFull = 46, kHalved = 23;
   const std::int32_t blocks = image.scan.blocks_in_mcu;
   const std::int32_t chroma = blocks == 1 ? 0 : 2;

@@ -1,5 +1,4 @@
-// The launches of a JPEG encoding, and its kernels after the first: they sum over an image's runs and join
-// them.
+// The launches of a JPEG encoding, and the kernels that sum over an image's runs and join them.
 #include <cuda_runtime.h>
 
 #include "kernels/jpeg/encoding.h"
@@ -161,8 +160,7 @@ __global__ void __launch_bounds__(kJoinThreads)
 
 CudaStatus JpegEncoding::launch(std::byte* memory, const CudaLaunch& launch) const {
   if (group_.images == 0) return cudaSuccess;
-  // Each kernel requires that the one before it was launched; otherwise it would read arbitrary memory as
-  // results.
+  // Without a successful launch before it, a kernel would read arbitrary memory as results.
   encode_runs_kernel<<<group_.runs, kRunBlocks, 0, launch.stream>>>(memory, group_);
   if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) return status;
   sum_bits_kernel<<<group_.images, kSumThreads, 0, launch.stream>>>(memory, group_);

@@ -20,10 +20,9 @@ namespace imgpipe {
 inline constexpr int kRunBlocks = 192;
 // A thread's column of words holds, in turn, its block's samples (words 0 to 15), its coefficients (two per
 // word in zigzag order, from word kLead on) and its bits (from word 0 on, over coefficients already coded). A
-// coefficient frees 16 bits. Its code is longer only after a non-zero coefficient and for values above 127,
-// 255 or 511: by 2, 9 or 10 bits (K.5; less for K.6). The squares of a block's coefficients sum to at most 64
-// * 128^2. The excess is thus at most 148 bits, 4 of them from the DC coefficient, and the bits never reach a
-// coefficient still needed.
+// coefficient frees 16 bits. Its code is longer only after a non-zero coefficient and above 127, 255 or 511:
+// by 2, 9 or 10 bits (K.5; less for K.6). The squares of a block's coefficients sum to at most 64 * 128^2. So
+// the excess is at most 148 bits, 4 of them for DC: the bits never reach a coefficient still needed.
 inline constexpr int kLead = 6;
 inline constexpr int kColumnWords = kLead + kBlockSamples / 2;
 // Stored as the number of a run's bits if they did not fit into its slot.
@@ -69,9 +68,8 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t last_at_most(const T* sorted, std::u
 
 // ---- joining ----------------------------------------------------------------------------------------------
 
-// The bits of a run that fitted into its slot, followed by the next run's first bits and then by ones. The
-// bytes of the scan that begin in a run need at most 7 bits of the next run, which has more, or of the final
-// ones.
+// The bits of a run, followed by the next run's first bits and then by ones. The bytes that begin in a run
+// need at most 7 bits of the next run, which has more, or of the final ones.
 struct RunBits {
   const std::uint32_t* words = nullptr;
   std::uint32_t bits = 0;

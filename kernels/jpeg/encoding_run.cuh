@@ -35,7 +35,6 @@ __device__ __forceinline__ QuantizerStep step_of(uint2 words) {
   return {words.x, words.y};
 }
 
-// Appends bits to a column of words.
 class ColumnBits {
  public:
   __device__ explicit ColumnBits(std::uint32_t* column) : column_(column) {}
@@ -68,7 +67,6 @@ __device__ __forceinline__ constexpr int half_of_place(int place) {
 }
 static_assert(kRunBlocks % 2 == 0);
 
-// Loads a block's samples into words 0 to 15 of the column.
 __device__ __forceinline__ void load_samples(std::uint32_t* column, const JpegEncodingImage& image,
                                              const BlockPlace& place) {
   const auto keep = [&](int y, uint2 row) {
@@ -85,8 +83,8 @@ __device__ __forceinline__ void load_samples(std::uint32_t* column, const JpegEn
   }
 }
 
-// Transforms the samples in words 0 to 15 of the column to coefficients from word kLead on. Returns a mask of
-// the non-zero positions; stores the DC coefficient in `dc`.
+// Transforms samples to coefficients within the column. Returns the mask of the non-zero positions; sets
+// `dc`.
 __device__ __forceinline__ std::uint64_t transform(std::uint32_t* column, const uint2* steps,
                                                    std::int32_t& dc) {
   std::int32_t block[kBlockSide][kBlockSide];
@@ -200,7 +198,6 @@ __device__ inline void load_tables(RunShared& shared, const std::byte* memory, c
   copy(shared.steps, image.steps, sizeof shared.steps);
 }
 
-// Stores the run's bits in its slot if they fit.
 __device__ inline void store_run(const RunShared& shared, std::byte* memory, const JpegEncodingGroup& group,
                                  const JpegEncodingImage& image, std::uint32_t run) {
   const std::uint32_t bits = shared.begin[kRunBlocks];

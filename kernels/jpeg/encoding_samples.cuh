@@ -1,5 +1,4 @@
-// Computes rows of eight samples of a block from pixels in device memory, as jccolor, jcsample and jcprepct
-// do.
+// Computes rows of eight samples of a block from pixels, as jccolor, jcsample and jcprepct do.
 #pragma once
 
 #include <cstdint>
@@ -98,7 +97,6 @@ __device__ __forceinline__ uint2 repeat_last(uint2 row, int count) {
   return make_uint2(static_cast<std::uint32_t>(all), static_cast<std::uint32_t>(all >> 32));
 }
 
-// The rows of a block of a grey plane.
 class GreyRows {
  public:
   __device__ GreyRows(const JpegEncodingImage& image, const BlockPlace& place)

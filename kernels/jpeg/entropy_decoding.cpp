@@ -52,7 +52,6 @@ struct UsedTables {
   }
 };
 
-// Packs the tables of each block of an MCU into image.kinds.
 UsedTables pack_blocks(const EntropyTables& tables, DeviceImage& image) {
   UsedTables used;
   for (std::uint32_t block = 0; block < image.blocks_in_mcu; ++block) {

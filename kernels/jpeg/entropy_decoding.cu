@@ -1,17 +1,14 @@
 // Huffman decoding of a group of JPEGs. The code of a single thread: entropy_steps.h.
 //
 //   make_tables  expands the tables of all images from their code lengths
-//   synchronise  one block of threads per tile: each thread decodes its subsequence from a guessed state,
-//   then
-//                repeatedly from the exit state of the one before, until nothing changes
-//   bridge       one warp per tile: decodes on from the exit of the tile before until in step
-//   join         one block of threads per image: decodes sequentially what is still out of step; sums over
-//   tiles write        one block of threads per tile: writes coefficients, and checks that all of it is
-//   consistent
+//   synchronise  a block per tile: each thread decodes its subsequence from a guessed state, then repeatedly
+//                from the exit state of the one before, until nothing changes
+//   bridge       a warp per tile: decodes on from the exit of the tile before until in step
+//   join         a block per image: decodes sequentially what is still out of step; sums over the tiles
+//   write        a block per tile: writes coefficients, and checks that all is consistent
 //
-// Only `write` decides whether subsequences are in step: it checks that each thread ends at the bit, and the
-// block of an MCU, at which the next one begins. Its result is therefore that of one decoder from the
-// segment's start.
+// Only `write` decides whether subsequences are in step: each thread must end at the bit, and the block of an
+// MCU, where the next one begins. Its result is therefore that of one decoder from the segment's start.
 #include <algorithm>
 
 #include <cuda_runtime.h>
@@ -31,8 +28,7 @@ constexpr std::uint32_t kDamaged = 1;
 
 // ---- tables -----------------------------------------------------------------------------------------------
 
-// Block b expands table b, each thread every blockDim.x-th entry. Thread t of the grid initialises the
-// verdict of task t. No shared memory, no barriers.
+// Block b expands table b. Thread t of the grid initialises the verdict of task t. No barriers.
 __global__ void make_tables(GroupView view) {
   const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
   if (thread < view.task_count) view.verdicts[thread] = kInOrder;

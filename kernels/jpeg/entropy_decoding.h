@@ -24,9 +24,8 @@ struct EntropyTask {
   const StagedScan* staged = nullptr;
   // Device: the staged bytes, on a 16-byte boundary, with kStreamMargin readable bytes after them.
   const std::byte* stream = nullptr;
-  // Device, on a 128-byte boundary: kBlockSamples values for each block, blocks in scan order, values in row
-  // order (not zigzag). They are not dequantised; DC is the sum of the differences, wrapped to 16 bits. Every
-  // value is written.
+  // Device, on a 128-byte boundary: all kBlockSamples values of each block, blocks in scan order, values in
+  // row order (not zigzag), not dequantised. DC is the sum of the differences, wrapped to 16 bits.
   std::int16_t* coefficients = nullptr;
 };
 inline constexpr std::size_t kStreamMargin = 64;
@@ -41,9 +40,9 @@ class EntropyDecoding {
   // Asynchronous. `memory`: device memory as memory() requires, with the upload in place. Damaged streams
   // terminate too, and never write outside the group's memory and coefficients.
   [[nodiscard]] CudaStatus launch(std::byte* memory, const CudaLaunch& launch) const;
-  // Whether image i is intact, given the memory().results_bytes that were downloaded. The rules are those of
-  // the host's decoder (scan_pieces.h): all codes valid, exactly the header's blocks in each segment, fewer
-  // than 8 bits after them, DC sums within bounds. Otherwise its coefficients are undefined.
+  // Whether image i is intact by the host decoder's rules (scan_pieces.h), given the downloaded
+  // memory().results_bytes: all codes valid, exactly the header's blocks in each segment, fewer than 8 bits
+  // after them, DC sums within bounds. Otherwise its coefficients are undefined.
   [[nodiscard]] bool in_order(std::size_t image, const std::byte* results) const;
 
   // The arrays that kernels and tests use.

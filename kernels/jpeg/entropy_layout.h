@@ -84,7 +84,6 @@ struct DeviceImage {
 //   bits 13..11  block of an MCU
 using PackedState = std::uint32_t;
 
-// The known state of a subsequence.
 struct alignas(8) Record {
   std::uint16_t entry, exit;  // PackedState
   std::uint16_t first_bit;    // position of the first block that begins in it, or kNoBlock
@@ -98,7 +97,6 @@ struct alignas(16) Sums {
   std::uint32_t dc[3];
 };
 
-// The state after a tile.
 struct TileEnd {
   std::uint32_t exit : 16;
   std::uint32_t has_start : 1;  // a segment begins in it

@@ -1,5 +1,4 @@
-// Shared by the entropy decoding kernels: an image's tables and a tile's words in shared memory, and sums
-// over a block of threads.
+// Shared by the entropy decoding kernels: tables and words in shared memory, and sums over threads.
 #pragma once
 
 #include "kernels/jpeg/entropy_steps.h"
@@ -61,9 +60,9 @@ __device__ inline std::uint32_t* shared_words(const DeviceImage& image) {
                                           image.tables * (sizeof(SymbolTable) / sizeof(uint4)));
 }
 
-// Loads the words of the tile that begins with subsequence `first`, plus those after it that the last block
-// may reach; zeros follow the stream. All threads must call it, and a barrier must follow. Returns the tile's
-// first word.
+// Loads the words of the tile that begins with subsequence `first`, plus those that its last block may reach;
+// zeros follow the stream. All threads must call it, and a barrier must follow. Returns the tile's first
+// word.
 __device__ inline const std::uint32_t* load_words(const GroupView& view, const DeviceImage& image,
                                                   std::uint32_t first) {
   const std::uint32_t last = min(first + kTileSubsequences, image.subsequences) - 1;

@@ -302,7 +302,6 @@ IMGPIPE_HOST_DEVICE inline void replace(const GroupView& view, const DeviceImage
   view.records[image.first_subsequence + index] = record;
 }
 
-// Whether a tile continues where the one before it ends.
 IMGPIPE_HOST_DEVICE inline bool is_joined(const GroupView& view, const DeviceImage& image,
                                           std::uint32_t tile) {
   const std::uint32_t first = tile * kTileSubsequences;

@@ -39,7 +39,6 @@ IMGPIPE_HOST_DEVICE constexpr bool halves_columns(Upsampling upsampling) {
 struct ColourRows {
   std::uint32_t near = 0, far = 0;
 };
-// `halved`: the plane has half the image's rows.
 IMGPIPE_HOST_DEVICE constexpr ColourRows colour_rows(std::uint32_t y, std::uint32_t colour_height,
                                                      bool halved) {
   if (!halved) return {y, y};
@@ -49,12 +48,10 @@ IMGPIPE_HOST_DEVICE constexpr ColourRows colour_rows(std::uint32_t y, std::uint3
   return {near, near < last ? near + 1 : last};
 }
 
-// Copies a value to both halves of a word.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t both_halves(std::uint32_t v) {
   return v << 16 | v;
 }
 
-// Returns pair 0 or 1 of a word of a colour plane.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t pair_of(std::uint32_t word, unsigned i) {
   return chosen_bytes(word, 0, i == 0 ? 0x4140 : 0x4342);
 }
@@ -143,8 +140,7 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t rgb_of(std::uint32_t luma, unsigned 
   return chosen_bytes(chosen_bytes(red, green, 0x4462), blue, 0x4610);
 }
 
-// The luma weights with 16 fractional bits, split into a word of the lower bytes and a word of the upper
-// ones.
+// The luma weights with 16 fractional bits, split into a word of lower bytes and one of upper bytes.
 struct ByteWeights {
   std::uint32_t lower = 0, upper = 0;
 };
@@ -161,13 +157,11 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t grey_of(std::uint32_t rgb, const Byt
   return sum_of_byte_products(rgb, weights.lower, 32768) + (sum_of_byte_products(rgb, weights.upper, 0) << 8);
 }
 
-// Packs byte 2 of each of four words.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t third_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t c,
                                                         std::uint32_t d) {
   return chosen_bytes(chosen_bytes(a, b, 0x0062), chosen_bytes(c, d, 0x0062), 0x5410);
 }
 
-// Packs four pixels into 12 bytes.
 IMGPIPE_HOST_DEVICE constexpr void join_pixels(const std::uint32_t (&rgb)[4], std::uint32_t* words) {
   words[0] = chosen_bytes(rgb[0], rgb[1], 0x4210);
   words[1] = chosen_bytes(rgb[1], rgb[2], 0x5421);

@@ -23,8 +23,7 @@ struct Group {
   unsigned count;
 };
 
-// Returns the image in which a run begins. All threads of the block must call it; the barrier completes
-// `shared`.
+// Returns the image in which a run begins. All threads of the block must call it; it ends with a barrier.
 __device__ unsigned image_of_item(const std::uint64_t* first, unsigned images, std::uint64_t item,
                                   unsigned& shared) {
   for (unsigned i = threadIdx.x; i < images; i += blockDim.x) {
@@ -41,7 +40,6 @@ __device__ void copy_image(const ReconstructionImage& from, ReconstructionImage&
     reinterpret_cast<uint4*>(&to)[i] = vectors[i];
 }
 
-// Returns the number of a warp's items; the warps of a block take items in turn.
 __device__ int items_of_warp(std::uint64_t items, unsigned warp) {
   return items > warp ? static_cast<int>((items - warp + kWarps - 1) / kWarps) : 0;
 }
@@ -82,9 +80,9 @@ __device__ __forceinline__ void store_colours(const ReconstructionImage& image, 
 }
 
 // Transforms blocks of Cb and Cr to samples, and clears the histograms (block b: images b, b + gridDim.x,
-// ...). Each block of threads handles one run of items, each warp one item at a time with the next two
-// prefetched. Shared memory: 2 KiB per warp, and the image's record. Barriers, per image: all warps are done
-// with the previous record; the new one is loaded.
+// ...). A block of threads handles one run of items, a warp one item at a time with the next two prefetched.
+// Shared memory: 2 KiB per warp, the image's record. Barriers, per image: the previous record is free; the
+// new one is loaded.
 __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kColourBlocks)) void colour_kernel(
     Group group, std::uint64_t items) {
   __shared__ __align__(16) std::uint32_t rooms[kWarps][2][kTransformWords];
@@ -200,7 +198,6 @@ __device__ __forceinline__ void colours_of(const ReconstructionImage& image, con
   }
 }
 
-// Stores 16 RGB pixels, or the first `count`.
 __device__ __forceinline__ void store_pixels(Sample8* to, const std::uint32_t (&words)[12],
                                              std::uint32_t count) {
   if (count >= kColourPixels) {
@@ -238,13 +235,11 @@ __device__ __forceinline__ void count_samples(std::uint32_t* counters, const std
   }
 }
 
-// The outputs of a launch for colour images.
 template <bool kPixels, bool kGrey, bool kCounts>
 struct Outputs {
   static constexpr bool pixels = kPixels, grey = kGrey, counts = kCounts;
 };
 
-// Writes the pixels, grey samples and counts of a lane's 16 luma samples.
 template <class Wanted>
 __device__ __forceinline__ void make_pixels(const ReconstructionImage& image, std::uint32_t group,
                                             std::uint32_t block_row, const SampleVector& luma,
@@ -282,10 +277,10 @@ __device__ __forceinline__ void make_pixels(const ReconstructionImage& image, st
   if (Wanted::counts && image.counts != nullptr) count_samples(counters, grey, left);
 }
 
-// Transforms blocks of luma to samples and then pixels. Each block of threads handles one run of items, each
-// warp one item at a time; the next is prefetched. Shared memory: 1 KiB per warp, the image's record, and
-// counters if needed. Barriers, per image: all warps are done with the previous record and counters; both are
-// set; all samples are counted.
+// Transforms blocks of luma to samples and then pixels. A block of threads handles one run of items, a warp
+// one item at a time with the next prefetched. Shared memory: 1 KiB per warp, the image's record, counters if
+// needed. Barriers, per image: the previous record and counters are free; both are set; all samples are
+// counted.
 template <class Wanted>
 __global__ __launch_bounds__(kThreads,
                              fitting_blocks(kThreads, kPixelBlocks)) void pixel_kernel(Group group,

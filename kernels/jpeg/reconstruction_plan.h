@@ -1,5 +1,4 @@
-// The records that describe a group of images to the kernels of JpegReconstruction, and the division of its
-// work. For host and device.
+// How the kernels of JpegReconstruction describe a group of images and divide its work. For host and device.
 //
 // Work comes in items; a warp handles one at a time:
 //
@@ -31,7 +30,6 @@ struct BlockOfMcu {
   std::uint32_t in_mcu = 0;  // index of the block in the MCU
 };
 
-// The order of blocks in the coefficients.
 struct BlockOrder {
   std::uint32_t mcus_across = 0;
   std::uint32_t last_mcu = 0;                     // of the image
@@ -47,7 +45,6 @@ struct BlockOrder {
   [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr BlockOfMcu colour(unsigned x) const {
     return {x / 2, blocks_in_mcu - 2U + x % 2};
   }
-  // The first MCU of an item.
   [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t first_mcu(std::uint32_t mcu_row,
                                                                       std::uint32_t group,
                                                                       std::uint32_t group_mcus) const {
@@ -63,7 +60,6 @@ struct BlockOrder {
   }
 };
 
-// The device's record of one image.
 struct alignas(16) ReconstructionImage {
   const std::int16_t* coefficients = nullptr;
   Sample8* pixels = nullptr;  // nullptr: not written
@@ -98,7 +94,6 @@ class ItemWalk {
   }
   [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t group() const { return group_; }
   [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t mcu_row() const { return mcu_row_; }
-  // The row of blocks within the MCU.
   [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t lower() const { return lower_; }
   IMGPIPE_HOST_DEVICE constexpr void next() {
     mcu_row_ += step_rows_;

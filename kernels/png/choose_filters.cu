@@ -63,9 +63,8 @@ __device__ inline void add_segment(const Picture& picture, std::uint32_t y, std:
   if (at < end) add_vector<HasAbove, false>(row, above, at, end - at, left_shift, sums);
 }
 
-// A group of lanes_a_segment adjacent lanes handles one segment of a row, 16 bytes per lane and step. No
-// shared memory; lanes add their sums by shuffles. Rows of several segments are summed in group.sums, from
-// which write_filtered() chooses.
+// lanes_a_segment adjacent lanes handle a segment of a row, 16 bytes per lane and step, and add by shuffles.
+// No shared memory. Rows of several segments are summed in group.sums, from which write_filtered() chooses.
 __global__ __launch_bounds__(kChooseThreads) void choose_kernel(Group group) {
   const Picture picture = picture_of(group, &Picture::first_choose_block, blockIdx.x);
   const std::uint64_t thread =

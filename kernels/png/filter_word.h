@@ -1,5 +1,4 @@
-// PNG's filters on four bytes of a row at a time, with the host writer's choices
-// (images/codecs/png/png_filter.h).
+// PNG's filters on four bytes of a row at a time, chosen as on the host (images/codecs/png/png_filter.h).
 #pragma once
 
 #include <cstdint>
@@ -89,7 +88,6 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t paeth_bytes(std::uint32_t a, std::uint3
          paeth_halves(a >> 8 & kEven, b >> 8 & kEven, c >> 8 & kEven) << 8;
 }
 
-// Returns the filter's prediction of x.
 template <Filter F>
 IMGPIPE_HOST_DEVICE inline std::uint32_t predicted_word(const FilterWords& n) {
   if constexpr (F == kSub) return n.a;

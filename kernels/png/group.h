@@ -99,7 +99,6 @@ struct StripState {
   StripKind kind;
 };
 
-// A strip's result, read by the host.
 struct StripResult {
   std::uint64_t place, bytes;
   std::uint32_t adler;

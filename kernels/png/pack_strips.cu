@@ -18,7 +18,6 @@ struct Made {
   std::uint64_t bytes;
 };
 
-// Applies the rule to a strip.
 __device__ Made made_of(const Group& group, const Picture& picture, std::uint32_t number) {
   const StripState& state = group.strip_states[picture.first_strip + number];
   const std::uint32_t bytes = picture.bytes_of(number);
@@ -155,8 +154,7 @@ __device__ inline void pack_window(const std::uint32_t (&window)[8], std::uint32
   }
 }
 
-// Returns a window's copies. All threads must call it; its barrier also completes the other arrays in
-// `shared`.
+// Returns a window's copies. All threads must call it; its barrier also completes the rest of `shared`.
 __device__ inline WindowCopies copies_of_window(const Tile& tile, const TileState& state,
                                                 const std::uint8_t* from, const std::uint32_t (&window)[8],
                                                 std::uint32_t valid, Shared& shared) {

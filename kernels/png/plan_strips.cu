@@ -105,8 +105,7 @@ __device__ void reach_out(const Strip& strip) {
   }
 }
 
-// Calls use(share, byte) for the runs that reach an end of a tile, whose lengths write_filtered() did not
-// know.
+// Calls use(share, byte) for runs that reach an end of a tile, whose lengths write_filtered() did not know.
 template <class Use>
 __device__ void for_each_end_run(const Strip& strip, std::uint32_t number, const Use& use) {
   const TileState& tile = strip.states[number];
@@ -158,7 +157,6 @@ __device__ void count_end_runs(const Strip& strip, Shared& shared) {
   }
 }
 
-// Sets coded, literal_codes and code_counts.
 __device__ void describe_lengths(Shared& shared) {
   unsigned codes = kMostHuffmanSymbols;
   while (shared.lengths[codes - 1] == 0) --codes;

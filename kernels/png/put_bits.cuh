@@ -1,4 +1,3 @@
-// Appends bits to words in deflate's order, by many threads concurrently.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -11,7 +11,6 @@ constexpr unsigned kAllLanes = 0xFFFFFFFFU;
 constexpr unsigned kLanes = 32;
 constexpr unsigned kTileWarps = kTileThreads / kLanes;
 
-// The tile of a block of threads.
 struct Tile {
   __device__ explicit Tile(const Group& group)
       : picture(picture_of(group, &Picture::first_tile, blockIdx.x)) {
@@ -56,8 +55,7 @@ __device__ inline std::uint32_t equal_bytes(const std::uint32_t (&words)[8], std
 
 // ---- runs -------------------------------------------------------------------------------------------------
 
-// The lengths of the sequences of bytes equal to their predecessor that end just before a window and begin
-// just after it.
+// The lengths of the sequences of bytes equal to their predecessor just before and just after a window.
 struct Reach {
   std::uint32_t in, out;
 };

@@ -1,5 +1,5 @@
-// The tokens of a strip (images/codecs/png/strip_rule.h) by windows of 32 bytes, one per thread. A window
-// needs only two numbers on the runs that reach beyond it.
+// A strip's tokens (images/codecs/png/strip_rule.h) by windows of 32 bytes, one per thread. A window needs
+// only two numbers on the runs that reach beyond it.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +43,8 @@ struct Run {
 };
 
 // Calls use(run) in order for the runs with bytes in a window. Bit i of `equal`: byte i equals the byte
-// before it. `in`, `out`: the lengths of such sequences just before and just after the window; their sum is
-// below 2^31.
+// before. `in`, `out`: the lengths of such sequences just before and after the window; their sum is below
+// 2^31.
 template <class Use>
 IMGPIPE_HOST_DEVICE inline void for_each_run(std::uint32_t equal, std::uint32_t in, std::uint32_t out,
                                              const Use& use) {
@@ -74,8 +74,8 @@ IMGPIPE_HOST_DEVICE inline void for_each_run(std::uint32_t equal, std::uint32_t 
   }
 }
 
-// The lengths of the runs that begin in a window, 0 for none. At most one run of kLeastRun bytes ends in it,
-// and one reaches its end.
+// The runs that begin in a window, 0 for none: at most one of kLeastRun bytes ends in it, one reaches its
+// end.
 struct StartingRuns {
   IMGPIPE_HOST_DEVICE StartingRuns(std::uint32_t equal, std::uint32_t in, std::uint32_t out) {
     const unsigned trailing = high_ones(equal);
@@ -130,7 +130,6 @@ struct RunShare {
   std::uint32_t copied = 0;   // bytes that copies cover
 };
 
-// The copies of a window.
 struct WindowCopies {
   std::uint32_t copied = 0;    // bit i: a copy covers byte i
   std::uint32_t starts = 0;    // bit i: a copy begins at byte i

@@ -171,8 +171,7 @@ __device__ inline void clear_counters(std::uint32_t* counts) {
     vectors[i] = make_uint4(0, 0, 0, 0);
 }
 
-// The offset in words, from the column's first, of the counter of byte `Byte` of a word; the increment:
-// unit_of().
+// The counter of byte `Byte` of a word, in words from the column's first; its increment is unit_of().
 template <int Byte>
 __device__ inline std::uint32_t counter_of(std::uint32_t word) {
   static_assert(kColumns == 32);
@@ -281,8 +280,7 @@ __device__ inline void count_runs(Shared& shared, const std::uint32_t (&window)[
 }
 
 // One block of threads per tile, one thread per window of 32 bytes. Shared memory: Shared, 17 KB, mainly
-// literal counters. Barriers: the counters are cleared and the warps' last bytes stored; the warps' ends are;
-// all counts and sums are.
+// counters. Barriers: the counters are cleared and last bytes stored; the warps' ends are; all sums are.
 __global__ __launch_bounds__(kTileThreads, 2) void write_kernel(Group group) {
   __shared__ __align__(16) Shared shared;
   const Tile tile(group);

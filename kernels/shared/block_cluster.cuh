@@ -1,6 +1,6 @@
-// Clusters of thread blocks (compute capability 9.0 and later), which run simultaneously and can access each
-// other's shared memory (CUDA C++ Programming Guide, "Thread Block Clusters"). A cluster of one block is an
-// ordinary block, on every device.
+// Clusters of thread blocks (compute capability 9.0 and later), which run simultaneously and access each
+// other's shared memory (CUDA C++ Programming Guide, "Thread Block Clusters"). One block is a cluster on any
+// device.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -29,7 +29,6 @@ __device__ __forceinline__ void cluster_barrier() {
   __syncthreads();
 }
 
-// The rank of this block in the cluster.
 template <int Blocks>
 __device__ __forceinline__ unsigned cluster_rank() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900

@@ -1,7 +1,6 @@
-// Counts the samples of a warp without serialising on equal ones.
-//
-// A warp in which an eighth of the samples or more share one value is crowded. It remembers such hot values
-// and counts them without atomics, each lane in its own column of shared memory.
+// Counts a warp's samples without serialising on equal ones. A warp in which an eighth of the samples or more
+// share a value is crowded. It remembers such hot values and counts them without atomics, each lane in its
+// own column of shared memory.
 #pragma once
 
 #include "kernels/shared/packed_counters.cuh"

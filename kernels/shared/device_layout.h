@@ -9,13 +9,11 @@ namespace imgpipe {
 // Lays out arrays in one allocation of device memory, each at a multiple of 256 bytes.
 class DeviceLayout {
  public:
-  // Returns the offset of `count` elements of `bytes` bytes each.
   std::uint64_t take(std::uint64_t count, std::uint64_t bytes = 1) {
     const std::uint64_t at = end_;
     end_ = rounded_up(end_ + count * bytes, kAlignment);
     return at;
   }
-  // The size of all arrays so far.
   [[nodiscard]] std::uint64_t end() const { return end_; }
 
  private:

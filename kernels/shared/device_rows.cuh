@@ -11,8 +11,8 @@
 
 namespace imgpipe {
 
-// Threads per multiprocessor of the architecture being compiled for (CUDA C++ Programming Guide, table of
-// compute capabilities).
+// Threads per multiprocessor of the architecture compiled for (CUDA C++ Programming Guide, compute
+// capabilities).
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 constexpr int kMultiprocessorThreads = 1024;
 #elif !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100)
@@ -184,7 +184,6 @@ __device__ __forceinline__ std::uint32_t byte_of(const std::uint32_t (&words)[Wo
   return (words[k / 4] >> (8 * (k % 4))) & 0xFF;
 }
 
-// The same by sample type.
 template <class T>
 inline constexpr int kVectorSamples = static_cast<int>(sizeof(uint4) / sizeof(T));
 template <class T, int Words>
@@ -195,7 +194,6 @@ __device__ __forceinline__ std::uint32_t sample_of(const std::uint32_t (&words)[
     return wide_of(words, k);
   }
 }
-// Loads adjacent vectors.
 template <int Vectors, class T>
 __device__ __forceinline__ void load_vectors(const T* from, std::uint32_t (&words)[4 * Vectors]) {
 #pragma unroll
@@ -208,7 +206,6 @@ __device__ __forceinline__ void load_vectors(const T* from, std::uint32_t (&word
   }
 }
 
-// Pack the lower, or the upper, halves of two words.
 __device__ __forceinline__ std::uint32_t pack_low(std::uint32_t a, std::uint32_t b) {
   return __byte_perm(a, b, 0x5410);
 }
@@ -255,7 +252,6 @@ __device__ inline void stream_vector(Sample8* to, const std::uint32_t (&words)[4
     store_vector(to, words, count);
 }
 
-// Packs byte `Byte` of each of four words, in order.
 template <int Byte>
 __device__ __forceinline__ std::uint32_t pack_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t c,
                                                     std::uint32_t d) {
@@ -295,8 +291,7 @@ inline cudaError_t shared_bytes_of_a_block(int& bytes) {
   return cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
 }
 
-// One segment per warp, for kernels that need no preparation before their first load. At most 2^31 - 1
-// blocks.
+// One segment per warp, for kernels without preparation before the first load. At most 2^31 - 1 blocks.
 constexpr int kOneSegmentEach = 1 << 14;
 
 }  // namespace imgpipe

@@ -3,8 +3,7 @@
 
 #include "kernels/stage_call.h"
 
-// After a file's last target (HWY_ONCE): defines NAME_cpu(call, band), which calls the best NAME_rows(call,
-// band).
+// After a file's last target (HWY_ONCE): defines NAME_cpu(call, band), which calls the best NAME_rows().
 #define IMGPIPE_DISPATCH(name)                                     \
   namespace imgpipe {                                              \
   HWY_EXPORT(name##_rows);                                         \

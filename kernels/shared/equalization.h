@@ -1,5 +1,5 @@
-// Maps the number of samples not above a value to its new value, for equalize and clahe, on host and device.
-// Uses 32-bit floats; each operation is rounded separately.
+// Maps the number of samples not above a value to its new value, for equalize and clahe. 32-bit floats, each
+// operation rounded separately, on host and device.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ IMGPIPE_HOST_DEVICE constexpr float equalize_scale(int max_value, std::uint64_t 
   return static_cast<float>(max_value) / static_cast<float>(others);
 }
 
-// Returns sum * scale rounded half to even, at most max_value. `sum`: the number of those samples not above
-// the value.
+// Returns sum * scale rounded half to even, at most max_value; `sum` of those samples are not above the
+// value.
 IMGPIPE_HOST_DEVICE constexpr int equalized(std::uint64_t sum, float scale, int max_value) {
   // Floats from 2^23 to 2^24 are integers, so the addition rounds.
   constexpr float kRound = 8388608.0F;

@@ -27,8 +27,7 @@ IMGPIPE_HOST_DEVICE constexpr FloatStretch float_stretch(int lo, int span) {
   return {kByteBias + static_cast<float>(lo), 1.0F / static_cast<float>(span) * kALittleMore};
 }
 
-// The device's computation, for tests on the host. The sum is exact in double and then rounded once, like
-// fma.
+// The device's computation, for host tests. The sum is exact in double and rounded once, like fma.
 constexpr Sample8 float_stretched(const FloatStretch& f, int v) {
   const float t = (kByteBias + static_cast<float>(v) - f.first) * f.scale;
   const double limited = t < 0 ? 0 : t > 1 ? 1 : static_cast<double>(t);

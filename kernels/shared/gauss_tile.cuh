@@ -122,10 +122,10 @@ __device__ __forceinline__ void store_two(Sample16* to, std::uint32_t a, std::ui
   *reinterpret_cast<std::uint32_t*>(to) = a | b << 16;
 }
 
-// Blurs plane blockIdx.z. Each block strides over tiles; a thread sums kRowsEach rows of a column at a time,
-// then two columns of kRowsEach rows. finish(from, blurred) computes an output sample, given a pointer to the
-// input sample. Shared memory: gauss_shared_bytes(), 9 to 25 KB. Barriers: weights are loaded and the last
-// tile's sums read; the sums are complete.
+// Blurs plane blockIdx.z. Blocks stride over tiles; a thread sums kRowsEach rows of a column at a time, then
+// two columns of kRowsEach rows. finish(from, blurred) makes an output sample; `from` points to the input's.
+// Shared memory: gauss_shared_bytes(), 9 to 25 KB. Barriers: weights are loaded and the last tile's sums
+// read; the sums are complete.
 template <class T, class Finish>
 __global__ __launch_bounds__(kGaussThreads) void gauss_kernel(DevicePlanes<const T> in, DevicePlanes<T> out,
                                                               GaussWork work, Finish finish) {

@@ -1,5 +1,4 @@
-// The integer weights of a Gauss function, and the arithmetic of one pixel (docs/pixels.md), for gauss and
-// sharpen.
+// Integer weights of a Gauss function, and the arithmetic of one pixel (docs/pixels.md).
 #pragma once
 
 #include <cstdint>

@@ -7,8 +7,8 @@
 namespace imgpipe {
 
 // A number with twice a double's precision, for tables that must be identical on every machine: the sum of
-// both, `low` below half a unit in the last place of `high` (Dekker, A floating-point technique for extending
-// the available precision, 1971).
+// both; low is below half an ulp of high (Dekker, A floating-point technique for extending the available
+// precision, 1971).
 struct LongDouble {
   double high = 0, low = 0;
 };

@@ -1,5 +1,4 @@
-// Maps samples through a lookup table. For Highway files, after hwy/highway.h; included once per instruction
-// set.
+// Maps samples through a lookup table. For Highway files; included once per instruction set.
 #if defined(IMGPIPE_KERNELS_LOOKUP_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef IMGPIPE_KERNELS_LOOKUP_INL_H
 #undef IMGPIPE_KERNELS_LOOKUP_INL_H
@@ -20,12 +19,10 @@ namespace {
 
 constexpr int kSlice = 16;  // bytes per shuffle lookup
 // 16 shuffles per vector pay off if vectors are long. One thread of a Xeon (Sapphire Rapids), 47 MP,
-// 2026-11-21, gamma: 11.0 ms with 64 bytes (AVX3), 17.5 with 32 (AVX2), 18.6 with 16 (SSE4), and 18.0 sample
-// by sample.
+// 2026-11-21, gamma, ms: 64 bytes (AVX3) 11.0, 32 (AVX2) 17.5, 16 (SSE4) 18.6, sample by sample 18.0.
 constexpr bool kShuffles = hn::MaxLanes(D8()) >= 64;
 
-// Looks up the samples' lower halves in each slice of the table; keeps the results whose upper half names the
-// slice.
+// Looks up the lower halves in each slice of the table; keeps results whose upper half names the slice.
 HWY_INLINE V8 looked_up(V8 v, const Sample8* table) {
   const D8 d;
   const V8 within = hn::And(v, hn::Set(d, kSlice - 1));

@@ -22,8 +22,8 @@ struct PlaneTables {
 };
 
 // Maps plane blockIdx.z; threads walk as in map_words_after(). Shared memory: the 128 KiB table with mixed
-// banks; a thread copies 8 entries at a time, and a warp's words go to different banks. The barrier completes
-// the table.
+// banks, completed by the barrier; a thread copies 8 entries at a time, and a warp's words use different
+// banks.
 static __global__ __launch_bounds__(kSharedTableThreads,
                                     1) void shared_lookup_kernel(DevicePlanes<const Sample8> in,
                                                                  DevicePlanes<Sample8> out,

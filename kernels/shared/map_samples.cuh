@@ -11,8 +11,7 @@ constexpr int kMapThreads = 256;
 constexpr int kMapBlocks = 6;       // per multiprocessor
 constexpr int kMapLanePixels = 16;  // one vector of 8-bit samples, two of 16-bit ones
 
-// The planes of a frame in channel order, alpha last, each as rows of samples; an interleaved frame is one
-// plane.
+// The planes of a frame in channel order, alpha last, as rows of samples; an interleaved frame is one plane.
 template <class T>
 struct SamplePlanes {
   Plane<T, Device> plane[4];

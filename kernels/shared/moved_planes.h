@@ -1,5 +1,5 @@
-// For stages that move whole pixels (Effect::cuts, Effect::turns) of any format: one plane with all channels,
-// or one per channel, of 8 or 16 bits.
+// For stages that move whole pixels (Effect::cuts, Effect::turns): one plane, or one per channel, of 8 or 16
+// bits.
 #pragma once
 
 #include <cstdint>

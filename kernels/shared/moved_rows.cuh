@@ -73,8 +73,7 @@ __device__ __forceinline__ void load_words(const std::uint8_t* from, std::uint32
   to[3] = vector.w;
 }
 
-// Returns the word of bytes a, b, c and d, which must be constants. Pixels of `Unit` bytes, a divisor of 4,
-// stay whole.
+// Returns the word of bytes a to d, which must be constants. Pixels of `Unit` bytes (4, 2 or 1) stay whole.
 template <int Unit, int Words>
 __device__ __forceinline__ std::uint32_t word_of_bytes(const std::uint32_t (&words)[Words], int a, int b,
                                                        int c, int d) {
@@ -94,8 +93,7 @@ inline constexpr int kMovedUnit = Bytes % 4 == 0   ? 4
                                                    : 1;
 
 // Copies rows from byte `from` of the input's on: `offset` is 16 * (from / 16), Words and `bits` are the
-// rest. A warp copies 512 bytes of a row, a block kMovedThreads / 32 rows; the grid strides over rows. No
-// shared memory.
+// rest. A warp copies 512 bytes of a row, a block kMovedThreads / 32 rows at a time. No shared memory.
 template <int Words>
 __global__ __launch_bounds__(kMovedThreads) void copy_rows_kernel(MovedPlanes planes, MovedRows moved,
                                                                   std::int64_t offset, unsigned bits) {
@@ -119,8 +117,8 @@ __global__ __launch_bounds__(kMovedThreads) void copy_rows_kernel(MovedPlanes pl
 }
 
 // Reverses pixels of Bytes bytes. Lane i of a row writes the output from byte 16 * kVectors * i on, whose
-// source ends equally far before the row's end. Bytes before the row's first one are not loaded. Warps and
-// rows as above; no shared memory.
+// source ends equally far before the row's end. Bytes before the row's first are not loaded. Warps and rows
+// as above.
 template <int Bytes, int Words>
 __global__ __launch_bounds__(kMovedThreads) void reverse_rows_kernel(MovedPlanes planes, MovedRows moved,
                                                                      unsigned bits) {
@@ -198,7 +196,6 @@ inline void copy_rows(const StageCall<Device>& call, const MovedRows& moved, std
   });
 }
 
-// Reverses rows of whole pixels.
 inline void reverse_rows(const StageCall<Device>& call, const MovedRows& moved, const CudaLaunch& launch) {
   with_pixel_bytes(pixel_bytes(call.in.planes[0]), [&](auto bytes) {
     const dim3 grid = moved_grid(moved, bytes.value % 3 == 0 ? 48 : 16, moved_planes(call.in.type));

@@ -2,7 +2,6 @@
 // memory, so adjacent values share a word, and overflows of 16 bits go to the image's counters immediately.
 // Banks are mixed. If shared memory holds only a part of the values, different blocks count each part, and
 // all read the whole plane.
-// of its own, which read the whole plane.
 #pragma once
 
 #include "kernels/shared/device_rows.cuh"
@@ -37,7 +36,6 @@ struct PackedCounters {
     const std::uint32_t offset = (Upper ? mixed >> 15 : mixed << 1) & kOffsets;
     return reinterpret_cast<std::uint32_t*>(reinterpret_cast<unsigned char*>(words) + offset);
   }
-  // The increment of its word.
   template <bool Upper>
   __device__ static std::uint32_t one_more(std::uint32_t two) {
     return max((Upper ? two : two << 16) & kHalfWraps, 1U);

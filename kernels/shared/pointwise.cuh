@@ -14,15 +14,13 @@ constexpr int kPointwiseThreads = 256;
 constexpr int kPointwiseBlocks = 6;  // per multiprocessor
 constexpr int kPointwiseVectors = 2;
 
-// Precedes the name of a pointwise kernel.
 #define IMGPIPE_POINTWISE_KERNEL    \
   __global__ __launch_bounds__(     \
       ::imgpipe::kPointwiseThreads, \
       ::imgpipe::fitting_blocks(::imgpipe::kPointwiseThreads, ::imgpipe::kPointwiseBlocks)) void
 
 // Maps a plane to another of equal size with a grid of pointwise_grid(). A lane handles 16 adjacent bytes at
-// a time; function(word) maps four of them: four 8-bit samples or two 16-bit ones. Padding is read, never
-// written.
+// a time; function(word) maps four 8-bit samples or two 16-bit ones. Padding is read, never written.
 template <class Function>
 __device__ __forceinline__ void map_words(const Plane<const Sample8, Device>& from,
                                           const Plane<Sample8, Device>& to, const Function& function) {

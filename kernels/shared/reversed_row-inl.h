@@ -1,5 +1,4 @@
-// Reverses a row's pixels, a vector at a time. For Highway files, after hwy/highway.h; included once per
-// instruction set.
+// Reverses a row's pixels, a vector at a time. For Highway files; included once per instruction set.
 #if defined(IMGPIPE_KERNELS_REVERSED_ROW_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef IMGPIPE_KERNELS_REVERSED_ROW_INL_H
 #undef IMGPIPE_KERNELS_REVERSED_ROW_INL_H
@@ -20,8 +19,7 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Reverses pixels of `Bytes` (1, 2, 4 or 8) bytes in a vector: its 16-byte blocks, then the pixels within
-// each.
+// Reverses pixels of `Bytes` (1, 2, 4 or 8) bytes in a vector: its 16-byte blocks, then the pixels in each.
 template <int Bytes, class V>
 HWY_INLINE V reversed_pixels(V v) {
   const hn::DFromV<V> d;
@@ -30,9 +28,9 @@ HWY_INLINE V reversed_pixels(V v) {
   return hn::TableLookupBytes(hn::ReverseBlocks(d, v), hn::LoadDup128(d, from));
 }
 
-// Walks a row from its first output pixel on, in whole vectors of `lanes` pixels; the last one ends with the
-// row. Shorter rows are reversed pixel by pixel. vector(x, from): output pixels x..x+lanes-1 are input pixels
-// from..from+lanes-1 reversed.
+// Walks a row in whole vectors of `lanes` pixels from its first output pixel on; the last one ends with the
+// row. Shorter rows go pixel by pixel. vector(x, from) reverses input pixels from..from+lanes-1 to
+// x..x+lanes-1.
 template <int Bytes, class Vector>
 HWY_INLINE void walk_reversed(const std::byte* in, std::int64_t width, std::byte* out, std::int64_t lanes,
                               const Vector& vector) {
@@ -43,7 +41,6 @@ HWY_INLINE void walk_reversed(const std::byte* in, std::int64_t width, std::byte
   });
 }
 
-// Pixels of 1, 2, 4 or 8 bytes, with any alignment.
 template <int Bytes>
 void reverse_row_of(const std::byte* in, std::int64_t width, std::byte* out) {
   const hn::ScalableTag<std::uint8_t> d;
@@ -54,7 +51,6 @@ void reverse_row_of(const std::byte* in, std::int64_t width, std::byte* out) {
   });
 }
 
-// Pixels of three samples: each channel separately.
 template <class T>
 void reverse_row_of_three(const std::byte* in, std::int64_t width, std::byte* out) {
   const hn::ScalableTag<T> d;
