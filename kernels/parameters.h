@@ -1,5 +1,4 @@
-// Descriptions of a step's parameters, one row each. The command line, --help, reports and tests derive from
-// these rows.
+// Descriptions of a step's parameters, the source of the command line, --help, reports and tests.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +18,7 @@ struct Parameter {
   Kind kind = Kind::choice;
   std::int64_t preset = 0;           // default value; a choice's is its position
   std::int64_t least = 0, most = 0;  // range of a number
-  // The words of a choice; its value is the word's position. A number may have words too, which stand for -1,
-  // -2 and so on, outside least..most.
+  // The words of a choice; its value is the word's position. Words of a number stand for -1, -2 and so on.
   std::span<const std::string_view> words = {};
   std::string_view option = {};  // "luma": --luma presets it for every step; empty: none
   bool required = false;         // no preset

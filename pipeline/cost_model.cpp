@@ -55,7 +55,6 @@ double host_ns(const std::vector<std::byte>& jpeg, Engine& engine) {
   return ns_since(start);
 }
 
-// Returns the times of the worker and of the lane.
 std::pair<double, double> lane_ns(const std::vector<std::byte>& jpeg, Lane& lane,
                                   std::pmr::memory_resource& memory, HostThreads& thread) {
   const Clock::time_point start = Clock::now();

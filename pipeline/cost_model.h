@@ -10,7 +10,6 @@
 
 namespace imgpipe {
 
-// A cost per image plus a cost per pixel.
 struct LinearCost {
   double ns_per_image = 0;
   double ns_per_pixel = 0;
@@ -23,7 +22,6 @@ struct LinearCost {
 // Returns the line through two measurements; a negative slope or intercept becomes zero.
 [[nodiscard]] LinearCost line_through(std::int64_t pixels_a, double ns_a, std::int64_t pixels_b, double ns_b);
 
-// The time for an image of `pixels` pixels without and with the lane.
 struct CostPoint {
   std::int64_t pixels = 0;
   double host_ns = 0;
@@ -40,15 +38,15 @@ struct CostModel {
   LinearCost with_lane;  // a worker's thread, which reads for a lane and encodes its results
   LinearCost lane;       // from launch to finish
   double lane_start_ns = 0;
-  // From this size on an image is cheaper with the lane, including the lane's own time, as its threads run on
-  // the same processors. nullopt: never.
+  // From this size on the lane is cheaper, counting its own time, as its threads use the same processors.
+  // nullopt: never.
   std::optional<std::int64_t> lane_pixels;
 
   // The total pixels, in images of at least lane_pixels, from which on starting the lane pays off: each of
   // `jobs` workers, which save time concurrently, then saves as much as the start takes.
   [[nodiscard]] std::int64_t lane_start_pixels(int jobs) const;
-  // Whether a single image is faster on a lane not yet started than on `threads` threads. `passes`: runs of
-  // the stages over the image.
+  // Whether the lane, including its start, is faster than `threads` threads for `passes` passes over one
+  // image.
   [[nodiscard]] bool lane_pays_alone(std::int64_t pixels, int threads, int passes = 1) const;
 };
 
@@ -56,8 +54,7 @@ struct CostModel {
 // `stages_ns` on one thread, and `threads` threads share them. The host reads and encodes rows in both cases.
 [[nodiscard]] bool bands_pay(const LinearCost& lane, std::int64_t pixels, double stages_ns, int threads);
 
-// Measured on an NVIDIA H200 with 16 virtual processors of its host (2026-11-22); for machines without
-// measurements.
+// Measured on an NVIDIA H200 with 16 virtual processors (2026-11-22); for machines without measurements.
 [[nodiscard]] CostModel usual_cost_model();
 
 // Measures. Starts the lane and uses its slot 0; takes less than a second apart from the start. Sources are

@@ -20,7 +20,6 @@
 
 namespace imgpipe {
 
-// An image on its way through a lane.
 struct LaneImage {
   Plan plan;
   Timeline timeline;
@@ -55,9 +54,9 @@ class Lane {
   [[nodiscard]] virtual bool has_codecs() const { return false; }
   // Initialises the device, which may take a while. Throws Error(device).
   virtual void start() = 0;
-  // Queues all work of these images on a free slot; it runs asynchronously. The images must stay valid until
+  // Queues all work of these images on a free slot, asynchronously. The images must stay valid until
   // finish(). Throws Error(memory) if the device has too little memory (the slot stays free), Error(device)
-  // if it is unusable.
+  // if unusable.
   virtual void launch(std::size_t slot, std::span<LaneImage* const> images) = 0;
   // Waits for the images of a slot. Results and timelines are then complete, except for images with an error
   // or without coded.in_order. Throws as launch() does.

@@ -58,8 +58,7 @@ class Timeline {
   }
 
   [[nodiscard]] const std::string& track() const { return track_; }
-  // The track of one of several threads that share the work: "cpu 2", prefixed by the track unless it is
-  // "host".
+  // The track of one of several threads that share the work, such as "cpu 2" or "worker 1 cpu 2".
   [[nodiscard]] std::string track_of(int thread, int threads) const;
   // Sets the default track of future spans, when other threads continue the work.
   void set_track(std::string track) { track_ = std::move(track); }

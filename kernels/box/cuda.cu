@@ -137,8 +137,7 @@ __global__ __launch_bounds__(kThreads) void box_kernel(DevicePlanes<const T> in,
   }
 }
 
-// Returns the rows per block: enough blocks to fill the device, but few whose work is mostly their first
-// window.
+// Returns the rows per block: blocks fill the device, but their first windows must not dominate the work.
 std::int64_t rows_of_a_block(const FrameType& type, int radius, std::int64_t strips,
                              const CudaLaunch& launch) {
   const std::int64_t wanted = std::int64_t{launch.multiprocessors} * kBlocks;

@@ -4,8 +4,7 @@
 //   sum of w v + 2^15  =  256 (sum of h v  +  128)  +  sum of l v
 //   luma               =  (sum of h v + 128 + (sum of l v >> 8)) >> 8
 //
-// and no sum exceeds 2^16, because the h sum to 255 and the l to 256. For 16-bit samples, 32 bits hold the
-// sum of the three products and the rounding.
+// and no sum exceeds 2^16: the h sum to 255, the l to 256. For 16-bit samples, 32 bits hold the whole sum.
 #include <cstddef>
 
 #include "kernels/gray/gray.h"

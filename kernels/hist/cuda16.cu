@@ -10,9 +10,9 @@
 //   one block           56.0    61.4      45.4        38.6         40.9          57.3
 //   halves              96.7   117.2      85.8        65.4         69.6         102.4
 //
-// Slower, measured without hot values: 32-bit counters across a cluster's shared memory, as at least half of
-// the additions go to another multiprocessor; additions with unused results, checked by the sum of all
-// counters.
+// Slower, measured without hot values: 32-bit counters across a cluster's shared memory (half of the
+// additions or more go to another multiprocessor); additions with unused results, checked by the counters'
+// sum.
 #include "kernels/hist/hist.h"
 #include "kernels/shared/block_cluster.cuh"
 #include "kernels/shared/count_warp.cuh"
@@ -65,9 +65,8 @@ class VectorsAhead {
 };
 
 // Adds the counters of the cluster's blocks to the image's. Each block handles a share of the values,
-// adjacent threads adjacent values. A thread's values are kThreads apart. Mixing is linear over exclusive or,
-// so their positions are compile-time constants combined with the first one's. Barriers: all blocks have
-// counted; all have read the others' counters.
+// adjacent threads adjacent values. A thread's values are kThreads apart: mixing is linear over exclusive or,
+// so their positions are constants combined with the first one's. Barriers: all have counted; all have read.
 template <int Parts, int Cluster>
 __device__ void flush(const PackedCounters<Parts>& counters) {
   using Packed = PackedCounters<Parts>;

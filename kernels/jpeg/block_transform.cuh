@@ -8,8 +8,7 @@
 
 namespace imgpipe {
 
-// Reads the lane from its register: the compiler knows that it is below 32, and would otherwise recompute it
-// from threadIdx.x at every use.
+// Reads the lane's register: the compiler knows that it is below 32, and does not recompute it at every use.
 __device__ __forceinline__ unsigned lane_of_thread() {
   unsigned lane;
   asm("mov.u32 %0, %%laneid;" : "=r"(lane));
@@ -57,9 +56,8 @@ class TransformRoom {
     __pipeline_commit();
   }
 
-  // Transforms the columns of the fetched blocks; the caller has waited for its copies. The first
-  // __syncwarp() makes all copies visible, the inner ones the columns; the last one frees the words for
-  // fetch().
+  // Transforms the columns of the fetched blocks; the caller has waited for its copies. Of the barriers, the
+  // first makes all copies visible, the inner ones the columns; the last one frees the words for fetch().
   __device__ __forceinline__ TwoRows pass_columns(const ComponentSteps& steps) const {
     __syncwarp();
     std::uint32_t pairs[kBlockSide];

@@ -107,8 +107,7 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t dequantised_right(std::uint32_t pair
 }
 
 // Transforms two columns of which only the first kRows rows hold coefficients. `flat`: only the first row of
-// the block does. There libjpeg-turbo lets the DC coefficient times 4 wrap; wrapped to 14 bits, it never
-// saturates.
+// the block does. Then libjpeg-turbo lets DC times 4 wrap; wrapped to 14 bits, DC never saturates.
 template <unsigned kRows>
 IMGPIPE_HOST_DEVICE inline void transform_columns(const std::uint32_t (&pairs)[kBlockSide],
                                                   const ComponentSteps& steps, unsigned part, bool flat,

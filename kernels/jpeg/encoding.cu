@@ -15,9 +15,8 @@ __device__ T* at(std::byte* memory, std::uint64_t offset) {
   return reinterpret_cast<T*>(memory + offset);
 }
 
-// Computes exclusive sums of value(run) over an image's runs by a block of threads and passes them to
-// keep(run, sum). Returns the total. Each kSumThreads runs take two barriers: the warps' sums are complete;
-// all threads have read them.
+// Passes the exclusive sums of value(run) over an image's runs to keep(run, sum); returns the total. Two
+// barriers per kSumThreads runs: the warps' sums are complete; all threads have read them.
 template <class Value, class Keep>
 __device__ std::uint64_t sum_runs(const JpegEncodingImage& image, const Value& value, const Keep& keep) {
   __shared__ std::uint64_t warp_sums[kSumThreads / kWarpLanes];

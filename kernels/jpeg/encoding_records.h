@@ -15,8 +15,7 @@
 
 namespace imgpipe {
 
-// One thread codes one block. 192 is a whole number of MCUs of 1, 3 and 6 blocks, and a whole number of warps
-// for each block position within them.
+// One thread codes one block. 192 is a whole number of MCUs of 1, 3 and 6 blocks, and of warps per position.
 inline constexpr int kRunBlocks = 192;
 // A thread's column of words holds, in turn, its block's samples (words 0 to 15), its coefficients (two per
 // word in zigzag order, from word kLead on) and its bits (from word 0 on, over coefficients already coded). A

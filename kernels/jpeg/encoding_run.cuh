@@ -83,8 +83,7 @@ __device__ __forceinline__ void load_samples(std::uint32_t* column, const JpegEn
   }
 }
 
-// Transforms samples to coefficients within the column. Returns the mask of the non-zero positions; sets
-// `dc`.
+// Transforms samples to coefficients within the column; sets `dc`. Returns a mask of non-zero positions.
 __device__ __forceinline__ std::uint64_t transform(std::uint32_t* column, const uint2* steps,
                                                    std::int32_t& dc) {
   std::int32_t block[kBlockSide][kBlockSide];
@@ -148,8 +147,7 @@ __device__ __forceinline__ T sum_to_lane(T value) {
   return value;
 }
 
-// Computes begin[] from `bits`, the length of the block at position threadIdx.x. Two barriers: the warps'
-// sums are complete; begin[] is complete.
+// Computes begin[]; `bits` is the length of block threadIdx.x. Two barriers: warps' sums; begin[].
 __device__ inline void sum_up_run(RunShared& shared, std::uint32_t bits) {
   const int thread = static_cast<int>(threadIdx.x);
   const int warp = thread / kWarpLanes;
@@ -216,10 +214,11 @@ __device__ inline void store_run(const RunShared& shared, std::byte* memory, con
 
 // One block of threads per run, one thread per block: thread j * mcus_in_run + m codes block j of the run's
 // MCU m, so that the lanes of a warp do the same work. Shared memory: RunShared. Barriers: the tables are
-// loaded; all DC coefficients are stored; all lengths are stored by position; each thread has read the one of
-// its number; then sum_up_run(). H200, 2026-11-22, groups of 8 images of 8 MP at quality 90, grey and RGB:
-// 382 and 164 GP/s with 3 blocks per multiprocessor (96 registers), 431 and 186 with 4 (80), 437 and 192 with
-// 5 (64, 80 bytes spilled).
+// loaded; all DC coefficients are stored; all lengths are stored by position; all are read; then
+// sum_up_run().
+//
+// H200, 2026-11-22, groups of 8 images of 8 MP at quality 90, grey and RGB, GP/s: 382 and 164 with 3 blocks
+// per multiprocessor (96 registers), 431 and 186 with 4 (80), 437 and 192 with 5 (64, 80 bytes spilled).
 __global__ void __launch_bounds__(kRunBlocks, fitting_blocks(kRunBlocks, 5))
     encode_runs_kernel(std::byte* memory, const JpegEncodingGroup group) {
   __shared__ RunShared shared;

@@ -17,8 +17,7 @@ constexpr std::uint32_t weight_pair(int first, int second) {
   return (static_cast<std::uint32_t>(first) & 0xFFFF) | static_cast<std::uint32_t>(second) << 16;
 }
 
-// Returns c plus the weighted bytes 0 and 1 (low) or 2 and 3 (high) of a word. Weights are signed for the
-// colour differences, unsigned for luma.
+// Returns c plus the weighted bytes 0 and 1 (low) or 2 and 3 (high) of a word. Luma weights are unsigned.
 template <bool kSigned, bool kHigh>
 __device__ __forceinline__ int weighted_pair(std::uint32_t weights, std::uint32_t bytes, int c) {
   int sum = 0;

@@ -67,8 +67,8 @@ struct SharedSubsequence {
 };
 
 // Each thread decodes one subsequence of the block's tile. Dynamic shared memory: the image's tables (4 KiB
-// each, at most 6) and the tile's words (17 KiB); static: 4.2 KiB of records, sums and jobs. Barriers: tables
-// and words are loaded; all guesses are stored; compact() twice per round; the round's records are stored;
+// each, at most 6), the tile's words (17 KiB); static: 4.2 KiB of records, sums and jobs. Barriers: tables
+// and words are loaded; all guesses are stored; compact() twice per round; its records are stored;
 // scan_tile().
 __global__ void __launch_bounds__(kTileSubsequences) synchronise(GroupView view) {
   __shared__ Record records[kTileSubsequences];
@@ -175,9 +175,9 @@ __device__ std::uint32_t decode_again(const GroupView& view, const DeviceImage& 
   return budget;
 }
 
-// Each warp bridges one tile: decodes from its beginning with the exit state of the tile before. The image's
-// first tile has no warp. Dynamic shared memory: the image's tables; static: 36 words per warp. Barrier: the
-// tables are loaded.
+// Each warp bridges one tile: decodes from its beginning with the exit state of the tile before; the first
+// tile needs none. Dynamic shared memory: the image's tables, completed by the barrier; static: 36 words per
+// warp.
 __global__ void __launch_bounds__(kBridgeThreads) bridge(GroupView view) {
   __shared__ std::uint32_t kinds[6], words[kBridgeWarps][kWarpWords];
   const std::uint32_t number = find_owner(view.bridge_ends, view.image_count, blockIdx.x);
@@ -283,8 +283,7 @@ constexpr std::uint32_t kPlaces = kMostPlace + 1;
 __constant__ const auto kPlaceOf = kZigzag;
 
 // Copies the blocks of all lanes with non-null `to` to their destinations, eight lanes per block, and clears
-// them. The whole warp must call it. __syncwarp() before: the blocks are complete; after: they may be
-// overwritten.
+// them. The whole warp must call it. Its barriers complete the blocks, then free them for reuse.
 __device__ void flush_blocks(std::byte (*staged)[kStagedBytes], std::int16_t* to) {
   constexpr std::uint32_t kVectors = kBlockBytes / sizeof(uint4);
   constexpr std::uint32_t kAtOnce = kWarpLanes / kVectors;

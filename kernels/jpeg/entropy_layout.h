@@ -127,8 +127,8 @@ struct GroupView {
 // Each warp joins one tile to the one before it.
 inline constexpr std::uint32_t kBridgeThreads = 128;
 inline constexpr std::uint32_t kBridgeWarps = kBridgeThreads / 32;
-// Bounds the sequential decoding per image after bridges, in symbols plus kSubsequenceCost per subsequence:
-// at worst some tenths of a second.
+// Bounds an image's sequential decoding (symbols + kSubsequenceCost per subsequence): some tenths of a
+// second.
 inline constexpr std::uint32_t kRepairBudget = 1U << 19;
 inline constexpr std::uint32_t kSubsequenceCost = 16;
 // From this round on, a tile uses the faster path through equal MCUs.

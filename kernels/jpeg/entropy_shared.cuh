@@ -61,8 +61,7 @@ __device__ inline std::uint32_t* shared_words(const DeviceImage& image) {
 }
 
 // Loads the words of the tile that begins with subsequence `first`, plus those that its last block may reach;
-// zeros follow the stream. All threads must call it, and a barrier must follow. Returns the tile's first
-// word.
+// zeros follow the stream. All threads must call it; a barrier must follow. Returns the tile's first word.
 __device__ inline const std::uint32_t* load_words(const GroupView& view, const DeviceImage& image,
                                                   std::uint32_t first) {
   const std::uint32_t last = min(first + kTileSubsequences, image.subsequences) - 1;

@@ -34,8 +34,7 @@ IMGPIPE_HOST_DEVICE constexpr bool halves_columns(Upsampling upsampling) {
 
 // ---- upsampling ------------------------------------------------------------------------------------------
 
-// The rows of a colour plane that contribute to a row of pixels; `far` equals `near` without vertical
-// upsampling and at the image's edge.
+// The rows of a colour plane for a row of pixels; they are equal without upsampling and at the image's edge.
 struct ColourRows {
   std::uint32_t near = 0, far = 0;
 };
@@ -64,8 +63,7 @@ IMGPIPE_HOST_DEVICE constexpr std::int32_t cr_of(std::uint32_t pair) {
   return static_cast<std::int32_t>(pair >> 16);
 }
 
-// 8 samples of a row of a half-width colour plane, and one more at either end; the edge samples repeat beyond
-// the image.
+// 8 samples of a row of a half-width colour plane, and one more at either end, repeated at the image's edge.
 struct HalfRow {
   std::uint32_t word[4] = {};
   std::uint32_t before = 0, after = 0;  // pairs

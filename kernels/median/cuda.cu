@@ -82,8 +82,7 @@ __device__ __forceinline__ void medians(const SharedTile<T, Radius>& tile, int l
   }
 }
 
-// Threads, tiles and barriers: each_tile(). Shared memory: the tile with its halo, 2.7 KiB for 8-bit samples,
-// 5.4 KiB for 16-bit ones.
+// Threads, tiles, barriers: each_tile(). Shared memory: the tile with halo; 8 bits 2.7 KiB, 16 bits 5.4 KiB.
 template <class T, int Radius>
 __global__ __launch_bounds__(kTileThreads) void median_kernel(DevicePlanes<const T> in, DevicePlanes<T> out,
                                                               FrameType shape, std::int64_t tiles) {

@@ -63,8 +63,7 @@ __device__ inline void block_huffman_lengths(const std::uint32_t* counts, unsign
   __syncthreads();
 }
 
-// Writes code << 8 | bits of each symbol to `table`; 0 if it has no code. All threads must call it, and a
-// barrier must follow.
+// Writes code << 8 | bits of each symbol to `table`, or 0. All threads must call it; a barrier must follow.
 __device__ inline void block_huffman_table(const std::uint8_t* lengths, unsigned symbols,
                                            std::uint32_t* table) {
   const unsigned symbol = threadIdx.x;

@@ -72,9 +72,8 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t sign_halves(std::uint32_t x) {
 #endif
 }
 
-// Returns the one of a, b, c nearest to a + b - c, preferring a, then b. With t = 3c - (a + b): the smaller
-// of a and b if t is at least the larger, the larger if t is at most the smaller, otherwise c. Values are
-// bytes in 16-bit halves.
+// Returns the one of a, b, c nearest to a + b - c, preferring a, then b, in 16-bit halves. With t = 3c - (a +
+// b): the smaller of a and b if t >= the larger, the larger if t <= the smaller, otherwise c.
 IMGPIPE_HOST_DEVICE inline std::uint32_t paeth_halves(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   const Ordered of = ordered_halves(a, b);
   const std::uint32_t t = 3 * c + 0x80008000U - a - b;  // the 0x8000 prevent borrows between halves

@@ -1,6 +1,5 @@
-// find_repeats() of images/codecs/png/strip_repeats.h on the device, with two hash tables per strip, for
-// windows at least keys and at cells' first bytes. Windows minus distinct windows are repeated ones, in any
-// order.
+// find_repeats() of images/codecs/png/strip_repeats.h on the device, with two hash tables per strip: for
+// windows at least keys and at cells' first bytes. Repeated windows are all windows minus distinct ones.
 #include <cuda_runtime.h>
 
 #include "images/codecs/png/strip_repeats.h"
@@ -95,8 +94,8 @@ __device__ bool add_hash(unsigned long long hash, unsigned long long* table, std
 }
 
 // A block of threads handles kBlockCells cells of a strip. The warps find the cells' least keys in turn. Then
-// warp 0 handles the windows at these, warp 1 those at the cells' first bytes, one per lane. Shared memory:
-// 384 bytes; the barrier completes it.
+// warp 0 handles the windows there, warp 1 those at the cells' first bytes. Shared memory: 384 bytes, one
+// barrier.
 __global__ __launch_bounds__(kCellThreads) void repeats_kernel(Group group) {
   constexpr unsigned kWarps = kCellThreads / kLanes;
   static_assert(kBlockCells == kLanes && kWarps >= 2);

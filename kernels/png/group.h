@@ -1,7 +1,7 @@
 // The records that the kernels of kernels/png/encoding.h keep in device memory.
 //
-// A strip's filtered rows are packed, as on the host. They are cut into tiles of kTileBytes, one per block of
-// threads; a strip's last tile may be shorter.
+// A strip's filtered rows are packed, and cut into tiles of kTileBytes (the last may be shorter), one per
+// block.
 #pragma once
 
 #include <cstddef>
@@ -72,8 +72,8 @@ struct StripWindows {
 };
 
 struct TileState {
-  // Occurrences of each literal and length. Runs that reach an end of the tile count as literals.
-  // kMostHuffmanSymbols elements are used.
+  // Occurrences of each literal and length (kMostHuffmanSymbols); runs at an end of the tile count as
+  // literals.
   std::uint16_t counts[288];
   std::uint32_t leading, trailing;      // bytes at its ends that equal the byte before them
   std::uint32_t run_warps;              // bit i: warp i may see a run

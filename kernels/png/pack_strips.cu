@@ -88,8 +88,7 @@ struct Shared {
 class WordPacker {
  public:
   __device__ WordPacker(std::uint32_t* words, std::uint32_t at) : words_(words + at / 32), held_(at % 32) {}
-  // Appends the codes of two table entries, at most 32 bits together. Their lowest bits, the code lengths,
-  // serve unmasked as shift counts and summands.
+  // Appends the codes of two table entries, together at most 32 bits; their low bits are the code lengths.
   __device__ void put(std::uint32_t first, std::uint32_t second) {
     const std::uint32_t code = first >> 8 | __funnelshift_l(0, second >> 8, first);
     hand_ |= __funnelshift_l(0, code, held_);
@@ -249,8 +248,8 @@ __device__ inline void pack_tile(const Group& group, const Tile& tile, const Str
     if (!last) put_bits(shared.words, static_cast<std::uint32_t>(end_bit - 32 * first_word) - 16, 0xFFFF);
   }
   __syncthreads();
-  // The first word is zero or holds the header's end. The last word is the next tile's first, which is zero,
-  // unless it is full or the strip's last.
+  // The first word is zero or holds the header's end. The last is the next tile's first, unless full or
+  // final.
   write_words(shared.words, reinterpret_cast<std::uint32_t*>(group.output + strip.place) + first_word, words,
               !ends_strip && end_bit % 32 != 0);
 }

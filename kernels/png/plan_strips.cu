@@ -172,8 +172,7 @@ __device__ void describe_lengths(Shared& shared) {
   shared.coded_count = count;
 }
 
-// Returns the sum over the threads before this one; `total`: over all. Two barriers: `sums` is complete; all
-// threads have read it.
+// Returns the sum over the threads before; `total`: over all. Barriers: `sums` is complete; all have read it.
 __device__ std::uint32_t block_sum_before(std::uint32_t value, std::uint32_t (&sums)[kPlanWarps],
                                           std::uint32_t& total) {
   std::uint32_t of_warp = 0;
@@ -292,9 +291,9 @@ __device__ void clear(Shared& shared) {
   shared.bits = 0;
 }
 
-// One block of threads per strip, whatever its length. Shared memory: Shared, about 10 KB. Barriers: Shared
-// is cleared; the tiles' counts, `in` and `out` are complete; all counts are; the results are. Further ones
-// in make_codes() and place_tiles().
+// One block of threads per strip, of any length. Shared memory: Shared, about 10 KB. Barriers: it is cleared;
+// the tiles' counts, `in` and `out` are complete; all counts are; make_codes(); place_tiles(); the results
+// are.
 __global__ __launch_bounds__(kPlanThreads) void plan_kernel(Group group) {
   __shared__ Shared shared;
   const Picture& picture = picture_of(group, &Picture::first_strip, blockIdx.x);

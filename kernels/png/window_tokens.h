@@ -42,8 +42,8 @@ struct Run {
   std::uint32_t length;  // including bytes outside the window
 };
 
-// Calls use(run) in order for the runs with bytes in a window. Bit i of `equal`: byte i equals the byte
-// before. `in`, `out`: the lengths of such sequences just before and after the window; their sum is below
+// Calls use(run) in order for the runs with bytes in a window. Bit i of `equal`: byte i equals its
+// predecessor. `in`, `out`: the lengths of such sequences just before and after the window, in total below
 // 2^31.
 template <class Use>
 IMGPIPE_HOST_DEVICE inline void for_each_run(std::uint32_t equal, std::uint32_t in, std::uint32_t out,
@@ -74,8 +74,7 @@ IMGPIPE_HOST_DEVICE inline void for_each_run(std::uint32_t equal, std::uint32_t 
   }
 }
 
-// The runs that begin in a window, 0 for none: at most one of kLeastRun bytes ends in it, one reaches its
-// end.
+// The lengths of the runs that begin in a window: at most one of kLeastRun ends in it, one reaches its end.
 struct StartingRuns {
   IMGPIPE_HOST_DEVICE StartingRuns(std::uint32_t equal, std::uint32_t in, std::uint32_t out) {
     const unsigned trailing = high_ones(equal);

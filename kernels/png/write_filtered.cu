@@ -76,9 +76,9 @@ __device__ inline void filter_window(const Picture& picture, const std::uint8_t*
 // Shorter rows come several per warp.
 constexpr std::uint32_t kLongLine = 512;
 
-// Fills a window with the `valid` bytes from `begin` of the strip on, followed by zeros. All lanes of a warp
-// must call it; those without bytes must be the last. If rows are long, the warp handles one row at a time,
-// so that all lanes apply the same filter.
+// Fills a window with the `valid` bytes from `begin` of the strip on, then zeros. All lanes of a warp must
+// call it; those without bytes must be last. If rows are long, the warp takes one at a time, with one filter
+// for all lanes.
 __device__ inline void fill_window(const Group& group, const Tile& tile, std::uint32_t begin,
                                    std::uint32_t valid, std::uint32_t (&window)[8]) {
   const Picture& picture = tile.picture;

@@ -1,6 +1,5 @@
-// Clusters of thread blocks (compute capability 9.0 and later), which run simultaneously and access each
-// other's shared memory (CUDA C++ Programming Guide, "Thread Block Clusters"). One block is a cluster on any
-// device.
+// Clusters of thread blocks (compute capability 9.0 and later) run simultaneously and access each other's
+// shared memory (CUDA C++ Programming Guide, "Thread Block Clusters"). One block is a cluster on any device.
 #pragma once
 
 #include <cooperative_groups.h>

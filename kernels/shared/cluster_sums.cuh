@@ -29,9 +29,9 @@ struct ClusterSums {
   std::uint64_t total;
 };
 
-// All threads of the cluster must call this, kBinThreads per block. Shared memory: the warps' sums and the
-// block's. Barriers: the warps' sums are complete; all blocks' sums are. A cluster_barrier() must follow
-// before the next call and before a block ends.
+// All threads of the cluster must call this, kBinThreads per block. Shared memory: sums per warp and block.
+// Barriers complete the warps' sums, then the blocks'. A cluster_barrier() must follow before the next call
+// and the block's end.
 template <int Blocks>
 __device__ ClusterSums cluster_sums(std::uint64_t own) {
   constexpr int kWarps = kBinThreads / kWarpLanes;

@@ -1,6 +1,6 @@
-// Counts a warp's samples without serialising on equal ones. A warp in which an eighth of the samples or more
-// share a value is crowded. It remembers such hot values and counts them without atomics, each lane in its
-// own column of shared memory.
+// Counts a warp's samples without serialising on equal ones. If an eighth of the samples or more share a
+// value, the warp is crowded: it counts such hot values without atomics, each lane in a shared memory column
+// of its own.
 #pragma once
 
 #include "kernels/shared/packed_counters.cuh"
@@ -33,8 +33,7 @@ cudaError_t parts_that_fit(int& parts) {
   return status;
 }
 
-// A set of a vector's 8 samples: sample k is bit 15 - k / 2 if it is in the lower half of its word, 31 - k /
-// 2 if in the upper one.
+// A set of a vector's 8 samples: sample k is bit 15 - k / 2 (lower half of its word) or 31 - k / 2 (upper).
 constexpr std::uint32_t kWholeVector = 0xF000F000;
 __device__ __forceinline__ std::uint32_t sample_bit(int k) {
   return 0x8000U << (k % 2 * 16) >> (k / 2);
@@ -68,8 +67,8 @@ __device__ __forceinline__ std::uint32_t count_alike(const std::uint32_t (&words
   return kWideVectorPixels - ((others + (others >> 16)) & 0xFFFF);
 }
 
-// A warp is crowded if this many of its 32 lanes have the same first sample as lane 0; rare in noise and in
-// the lower bits of photos.
+// A warp is crowded if this many lanes begin with the same sample as lane 0; rare in noise and photos' low
+// bits.
 constexpr int kCrowdedLanes = 4;
 // A value is hot if it has this many of a warp's 256 samples.
 constexpr unsigned kHotSamples = 16;
@@ -90,8 +89,8 @@ class WarpCounter {
  public:
   __device__ WarpCounter(Counters& counters, HotValues<Most>& hot) : counters_(counters), hot_(hot) {}
 
-  // Counts the first `count` (0 to 8) of a lane's samples. Lane 0 should have samples if any lane does: its
-  // first one serves to detect crowding.
+  // Counts the first `count` (0 to 8) samples of a lane. Lane 0 should have some if any lane does: its first
+  // one detects crowding.
   __device__ __forceinline__ void count(const std::uint32_t (&words)[4], int count) {
     const std::uint32_t own = words[0] & 0xFFFF;
     const std::uint32_t first = __shfl_sync(kAllLanes, own, 0);

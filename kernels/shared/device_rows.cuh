@@ -11,8 +11,7 @@
 
 namespace imgpipe {
 
-// Threads per multiprocessor of the architecture compiled for (CUDA C++ Programming Guide, compute
-// capabilities).
+// Threads per multiprocessor of the architecture compiled for (CUDA C++ Programming Guide).
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 constexpr int kMultiprocessorThreads = 1024;
 #elif !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100)
@@ -37,8 +36,7 @@ struct DevicePlanes {
   Plane<T, Device> plane[3];
 };
 
-// Returns the plane of blockIdx.z. Selects by comparison: an index known only at run time would copy the
-// kernel's parameters to local memory.
+// Returns the plane of blockIdx.z. A run-time index would copy the kernel's parameters to local memory.
 template <class T>
 __device__ __forceinline__ Plane<T, Device> plane_of_block(const DevicePlanes<T>& planes) {
   return blockIdx.z == 0 ? planes.plane[0] : blockIdx.z == 1 ? planes.plane[1] : planes.plane[2];

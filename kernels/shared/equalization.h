@@ -13,7 +13,7 @@ IMGPIPE_HOST_DEVICE constexpr float equalize_scale(int max_value, std::uint64_t 
   return static_cast<float>(max_value) / static_cast<float>(others);
 }
 
-// Returns sum * scale rounded half to even, at most max_value; `sum` of those samples are not above the
+// Returns sum * scale rounded half to even, at most max_value; `sum` of those samples do not exceed the
 // value.
 IMGPIPE_HOST_DEVICE constexpr int equalized(std::uint64_t sum, float scale, int max_value) {
   // Floats from 2^23 to 2^24 are integers, so the addition rounds.

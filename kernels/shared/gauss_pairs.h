@@ -1,5 +1,4 @@
-// A Gauss's weights in pairs of adjacent taps, for instructions that multiply signed 16-bit numbers and add
-// two products.
+// A Gauss's weights in pairs of adjacent taps, for instructions that add two signed 16-bit products.
 #pragma once
 
 #include <array>

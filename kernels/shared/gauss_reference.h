@@ -30,8 +30,7 @@ std::uint32_t gauss_column(const Plane<const T, Host>& in, std::int64_t x, const
   return column_rounded<T>(sum);
 }
 
-// Blurs a plane and passes every pixel to take(x, y, blurred). Works on chunks of columns, so that no
-// intermediate row is needed.
+// Blurs a plane in chunks of columns, without an intermediate row; passes each pixel to take(x, y, blurred).
 template <class T, class Take>
 void gauss_pixels(const Plane<const T, Host>& in, const GaussWeights& gauss, Border border,
                   const Take& take) {

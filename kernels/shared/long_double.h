@@ -6,9 +6,8 @@
 
 namespace imgpipe {
 
-// A number with twice a double's precision, for tables that must be identical on every machine: the sum of
-// both; low is below half an ulp of high (Dekker, A floating-point technique for extending the available
-// precision, 1971).
+// The sum of two doubles, low below half an ulp of high, for tables that must be identical on every machine
+// (Dekker, A floating-point technique for extending the available precision, 1971).
 struct LongDouble {
   double high = 0, low = 0;
 };

@@ -1,6 +1,6 @@
-// Maps 16-bit samples through a table of 65,536 entries on a CUDA device. The table is in shared memory if
-// that holds its 128 KiB (compute capability 8.0, 8.7, 9.0, 10.x) and the image is larger than the table;
-// otherwise it is read through the caches.
+// Maps 16-bit samples through a table of 65,536 entries on a CUDA device: in shared memory if that holds 128
+// KiB (compute capability 8.0, 8.7, 9.0, 10.x) and the image is larger than the table, otherwise through the
+// caches.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +21,8 @@ struct PlaneTables {
   int stride;
 };
 
-// Maps plane blockIdx.z; threads walk as in map_words_after(). Shared memory: the 128 KiB table with mixed
-// banks, completed by the barrier; a thread copies 8 entries at a time, and a warp's words use different
-// banks.
+// Maps plane blockIdx.z; threads walk as in map_words_after(). Shared memory: the 128 KiB table, completed by
+// the barrier. A thread copies 8 entries at a time; mixed banks keep a warp's words apart.
 static __global__ __launch_bounds__(kSharedTableThreads,
                                     1) void shared_lookup_kernel(DevicePlanes<const Sample8> in,
                                                                  DevicePlanes<Sample8> out,

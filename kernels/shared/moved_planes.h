@@ -1,5 +1,5 @@
-// For stages that move whole pixels (Effect::cuts, Effect::turns): one plane, or one per channel, of 8 or 16
-// bits.
+// For stages that move whole pixels (Effect::cuts, Effect::turns): one plane or one per channel, of any
+// sample.
 #pragma once
 
 #include <cstdint>

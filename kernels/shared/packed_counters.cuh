@@ -1,7 +1,7 @@
 // Counters of 16-bit samples in shared memory. 65,536 counters of 32 bits (256 KiB) exceed a multiprocessor's
 // memory, so adjacent values share a word, and overflows of 16 bits go to the image's counters immediately.
-// Banks are mixed. If shared memory holds only a part of the values, different blocks count each part, and
-// all read the whole plane.
+// Banks are mixed. If shared memory holds only part of the values, other blocks count the rest of the same
+// plane.
 #pragma once
 
 #include "kernels/shared/device_rows.cuh"
@@ -52,9 +52,9 @@ struct PackedCounters {
     return half + count >= kHalfWraps;
   }
   // Handles an overflow. Additions to a word are sequential, and each returns the previous word, so the
-  // thread that overflows a half knows it, whatever the order of threads. An upper half loses 2^16. A lower
-  // half carries 1 into the upper one, which is taken back here. Either step may wrap the upper half again;
-  // the previous word shows that too.
+  // thread that overflows a half knows it, in any order. An upper half loses 2^16. A lower half carries 1
+  // into the upper one; this is taken back here. Either step may wrap the upper half again: the previous word
+  // shows it.
   __device__ void wrapped(std::uint32_t value, std::uint32_t before) {
     Total* const lower = totals + (value & ~1U);
     Total* const upper = lower + 1;
@@ -76,8 +76,8 @@ struct PackedCounters {
     if (wraps(value, before, count)) wrapped(value, before);
   }
 
-  // Counts 8 samples. Issues all additions before it examines the first result. A half that overflows was at
-  // least half full, which is rare.
+  // Counts 8 samples. Issues all additions before it examines a result: few halves are half full, and only
+  // those can overflow.
   __device__ void add_vector(const std::uint32_t (&vector)[4]) {
     constexpr std::uint32_t kHalfFull = 0x80008000;
     std::uint32_t before[kWideVectorPixels];

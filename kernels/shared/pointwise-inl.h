@@ -1,5 +1,4 @@
-// Maps the rows of a band through a function of a vector. For Highway files; included once per instruction
-// set.
+// Maps a band's rows through a function of a vector. For Highway files; included once per instruction set.
 #if defined(IMGPIPE_KERNELS_POINTWISE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef IMGPIPE_KERNELS_POINTWISE_INL_H
 #undef IMGPIPE_KERNELS_POINTWISE_INL_H
@@ -76,8 +75,7 @@ HWY_INLINE void convert_plane(const StageCall<Host>& call, const Band& band, std
   if constexpr (kIsWide<To> && !kIsWide<From>) {  // 257 v = v + 256 v
     map_plane<From, To>(call, band, i, [](V16 v) HWY_ATTR { return hn::Or(v, hn::ShiftLeft<8>(v)); });
   } else if constexpr (!kIsWide<To> && kIsWide<From>) {
-    // (255 v + 32767) / 65535 = (t - t / 256) / 256 with t = min(v + 128, 65535); verified by
-    // differential_test.
+    // (255 v + 32767) / 65535 = (t - t / 256) / 256 with t = min(v + 128, 65535): see differential_test.
     map_plane<From, To>(call, band, i, [](V16 v) HWY_ATTR {
       const V16 t = hn::SaturatedAdd(v, hn::Set(D16(), 128));
       return hn::ShiftRight<8>(hn::Sub(t, hn::ShiftRight<8>(t)));

@@ -28,9 +28,8 @@ HWY_INLINE V reversed_pixels(V v) {
   return hn::TableLookupBytes(hn::ReverseBlocks(d, v), hn::LoadDup128(d, from));
 }
 
-// Walks a row in whole vectors of `lanes` pixels from its first output pixel on; the last one ends with the
-// row. Shorter rows go pixel by pixel. vector(x, from) reverses input pixels from..from+lanes-1 to
-// x..x+lanes-1.
+// Walks a row in whole vectors of `lanes` pixels; the last one ends with the row. Shorter rows go pixel by
+// pixel. vector(x, from) reverses input pixels from..from+lanes-1 to x..x+lanes-1.
 template <int Bytes, class Vector>
 HWY_INLINE void walk_reversed(const std::byte* in, std::int64_t width, std::byte* out, std::int64_t lanes,
                               const Vector& vector) {

@@ -26,8 +26,7 @@ constexpr int kGroup = 4;  // columns per thread
 constexpr int kTileColumns = kTileLanes * kGroup;
 constexpr int kTileRows = 2 * kTileThreads / kTileLanes;
 
-// Row r of the tile is group[r + Radius]; its column x is sample x + kGroup, as a whole group on either side
-// keeps groups aligned.
+// Row r of the tile is group[r + Radius]; its column x is sample x + kGroup, so that groups stay aligned.
 template <class T, int Radius>
 struct SharedTile {
   static_assert(Radius <= kGroup);
@@ -125,8 +124,7 @@ __device__ __forceinline__ void store_four(T* to, const FourSamples<T>& four, in
 }
 
 // Processes plane blockIdx.z tile by tile with a grid of tile_grid(): make(lane, row, rows) computes a
-// thread's four columns of rows `row` and `row + 1` of the tile. Barriers: the tile is loaded; all threads
-// have read it.
+// thread's four columns of rows `row` and `row + 1`. Barriers: the tile is loaded; all threads have read it.
 template <Border Beyond, class T, int Radius, class Make>
 __device__ __forceinline__ void each_tile(SharedTile<T, Radius>& tile, const DevicePlanes<const T>& in,
                                           const DevicePlanes<T>& out, const FrameType& shape,

@@ -62,8 +62,8 @@ __device__ __forceinline__ std::uint32_t stretch_word(std::uint32_t word, const 
 }
 
 // Returns the factor of plane c to all threads. All of a block's threads, at least kBins, must call this. lo
-// is the number of bins whose count from below does not exceed the clipped share. Barriers: sums_of_bins(),
-// and the two counts.
+// is the number of bins whose count from below is within the clipped share. Barriers: sums_of_bins(), two
+// counts.
 __device__ inline StretchFactor block_stretch_factor(const Histogram<Device>& histogram,
                                                      const ContrastParameters& parameters, int c) {
   const unsigned bin = threadIdx.x;

@@ -56,8 +56,7 @@ HWY_INLINE void store_as(D d, hn::Vec<D> v, T* to) {
   }
 }
 
-// Pairs of samples of type T as lanes of twice their size. Splits and joins whole vectors without moving
-// samples.
+// Pairs of samples of type T as lanes of twice their size; splitting and joining moves no samples.
 template <class T>
 struct Pairs {
   static constexpr int kBits = 8 * static_cast<int>(sizeof(T));
@@ -87,8 +86,7 @@ HWY_INLINE V32 upper_words(V32 v, std::uint32_t factor) {
 
 // ---- along a row --------------------------------------------------------------------------------------
 
-// Calls vector(x) for lanes x..x+lanes-1. The last vector ends with the row and overlaps the one before;
-// few() handles a row shorter than a vector.
+// Calls vector(x) for lanes x..x+lanes-1; the last one ends with the row. few() handles a shorter row.
 template <class Vector, class Few>
 HWY_INLINE void for_row(std::int64_t width, std::int64_t lanes, const Vector& vector, const Few& few) {
   if (width < lanes) {

@@ -1,5 +1,4 @@
-// Windows around a pixel: required rows, borders, and the weights and mean of 5x5 windows (docs/pixels.md),
-// for host and device.
+// Windows around a pixel: rows, borders, and 5x5 weights and means (docs/pixels.md), for host and device.
 #pragma once
 
 #include <algorithm>

@@ -60,8 +60,7 @@ __device__ __forceinline__ FourSamples<T> gradients(const SharedTile<T, 1>& tile
   return four;
 }
 
-// Threads, tiles and barriers: each_tile(). Shared memory: the tile with its halo, 2.4 KiB for 8-bit samples,
-// 4.8 KiB for 16-bit ones.
+// Threads, tiles, barriers: each_tile(). Shared memory: the tile with halo; 8 bits 2.4 KiB, 16 bits 4.8 KiB.
 template <class T, GradientNorm Norm>
 __global__ __launch_bounds__(kTileThreads) void sobel_kernel(DevicePlanes<const T> in, DevicePlanes<T> out,
                                                              FrameType shape, std::int64_t tiles) {

@@ -17,7 +17,6 @@ constexpr std::int64_t kBandsAChunk = 8;
 // JPEG gives rows in groups of 8 or 16.
 constexpr std::int64_t kChunkRowsMultiple = 16;
 
-// Reads several bands concurrently.
 class ChunkReading {
  public:
   ChunkReading(Reader& reader, std::int64_t first, HostThreads& threads, Timeline& timeline,
@@ -48,8 +47,7 @@ class ChunkReading {
     Span span;
   };
 
-  // Bands end in order: before a chunk's first band begins, those that began kRingChunks chunks before must
-  // be filled.
+  // Bands end in order: before a chunk begins, the bands of the chunk kRingChunks before must be filled.
   [[nodiscard]] std::size_t bands_on_their_way() const {
     const std::int64_t bands_a_chunk =
         (chunk_rows(shape_) + chunk_band_rows(shape_) - 1) / chunk_band_rows(shape_);

@@ -13,8 +13,7 @@
 
 namespace imgpipe {
 
-// The steps of each part. `slot`: the memory of the part while it is in progress; `thread`: 0 (the caller's)
-// to HostThreads::count() - 1.
+// The steps of each part. `slot`: its memory; `thread`: 0 (the caller's) to HostThreads::count() - 1.
 struct OrderedSteps {
   std::function<bool(std::size_t slot, int thread)> begin;  // false: there are no more parts
   std::function<void(std::size_t slot, int thread)> work;
@@ -22,9 +21,8 @@ struct OrderedSteps {
 };
 
 // At most `slots` parts, at least 1, are in progress. Rethrows the first exception of a step; no part begins
-// or ends after it. With one thread or one slot the caller does everything. With one thread each part ends as
-// late as the slots allow, so that asynchronous work of a device continues meanwhile. Allocates only before
-// the first step.
+// or ends after it. With one thread or slot the caller does everything. With one thread each part ends as
+// late as the slots allow, so that a device's work continues meanwhile. Allocates only before the first step.
 void run_in_order(HostThreads& threads, std::size_t slots, const OrderedSteps& steps);
 
 }  // namespace imgpipe

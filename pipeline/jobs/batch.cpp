@@ -23,7 +23,6 @@
 
 namespace imgpipe {
 
-// Does the work that the queue assigns.
 class Batch::Work {
  public:
   Work(BatchItems items, BatchSettings settings)

@@ -76,11 +76,9 @@ struct LaneCapacity {
   std::int64_t lane_pixels = 0;
   // Lanes start once the images seen so far suggest that this many pixels will go to them.
   std::int64_t lane_start_pixels = 0;
-  // Another lane starts once each worker has lost this much time because the running lanes were full. 0: all
-  // lanes start together.
+  // Another lane starts once full lanes have cost each worker this much time. 0: all lanes start together.
   std::chrono::milliseconds lane_patience{0};
-  // The cost of an image on a lane, if the workers help. It decides which images that do not fit into the
-  // device go through it in bands.
+  // The cost of an image on a lane; decides which images go in bands if the workers help.
   LinearCost lane_cost;
   std::string note;  // for the user: which devices were found and chosen, and why
   // Makes the lanes' threads. A lane without threads is broken.
@@ -93,15 +91,15 @@ struct PagesUse {
   std::function<void(const ItemDone&)> page_done;  // after each page, in their order
   std::function<void()> accept;                    // once, when all are in order
 };
-// Called for each input, with its number, from any thread. At most one result per worker exists at a time. An
-// exception of its functions fails the input.
+// Called for each input, with its number, from any thread; at most one result per worker exists at a time.
+// Exceptions of its functions fail the input.
 using UsePages = std::function<PagesUse(std::size_t item)>;
 
 struct BatchSettings : ImageSettings {
   int jobs = 1;     // images that workers process at a time
   int threads = 1;  // shared by the workers while there are fewer images than threads
-  // Bytes that all images in progress may need, by their headers. With `memory_is_limit` an image that needs
-  // more fails; without, it runs alone.
+  // Limits the needs of all images in progress. One that needs more fails with `memory_is_limit`, or runs
+  // alone.
   std::int64_t memory_bytes = std::int64_t{1} << 30;
   bool memory_is_limit = false;
   // Makes the engine for images without a lane, one for each worker.

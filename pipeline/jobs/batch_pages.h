@@ -21,8 +21,7 @@ class BatchPages {
 
   // Threads of each worker's engine.
   [[nodiscard]] int threads() const { return std::max(1, settings_.threads / workers_); }
-  // Processes all pages of an input; `result` covers those processed so far. Throws Error with the input's
-  // name. Thread-safe.
+  // Processes an input's pages; `result` covers those done. Throws Error with the input's name. Thread-safe.
   void run(const BatchItem& item, const std::string& track, Engine& engine, BatchResult& result);
 
  private:

@@ -31,8 +31,8 @@ class BatchQueue {
   [[nodiscard]] WorkItem next(std::optional<std::chrono::milliseconds> patience = std::nullopt);
 
   // Must be called before a file is read, and again if opening it needs more: `bytes` in total, `outside` of
-  // them not from the pool. Returns false if that exceeds the memory left by waiting files; another worker
-  // then begins the image later.
+  // them not from the pool. False: waiting files leave too little memory, and a worker begins the image
+  // later.
   [[nodiscard]] bool may_read(EntryPointer& entry, std::int64_t bytes, std::int64_t outside = 0);
   // Lets an opened image wait until its memory is available; drops it if the batch is stopping.
   void park(EntryPointer&& entry);

@@ -13,7 +13,6 @@
 
 namespace imgpipe {
 
-// The data of a worker.
 class Worker {
  public:
   // Numbers begin at 1. `settings` must outlive this.
@@ -32,8 +31,7 @@ class Worker {
 // Returns the number of jobs, at most one per image.
 [[nodiscard]] int workers_for(const BatchSettings& settings, std::size_t items);
 
-// Starts work(0), work(1) ... for workers_for() workers, or as many as the system provides threads for,
-// possibly none.
+// Starts work(0), work(1) ... for workers_for() workers, or for as many as get a thread, possibly none.
 [[nodiscard]] std::vector<std::thread> start_workers(const BatchSettings& settings, std::size_t items,
                                                      const std::function<void(std::size_t)>& work);
 

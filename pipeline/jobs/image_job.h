@@ -26,15 +26,13 @@
 
 namespace imgpipe {
 
-// A file that is written page by page (images/codecs/pages.h). InputJob makes the jobs of its pages and puts
-// it in place.
+// A file written page by page (images/codecs/pages.h). InputJob makes its pages' jobs and puts it in place.
 struct PageStack {
   PageStack(const std::string& path, OutputSync* sync) : file(path, sync) {}
   OutputFile file;
   StackPosition next;  // position of the next page
 };
 
-// Describes an image that is one page of its input.
 struct PageOfInput {
   bool whole_stack = false;    // all pages go, in order, into one file
   PageStack* stack = nullptr;  // receives the page instead of a file of its own
@@ -57,7 +55,6 @@ struct RowUse {
   std::function<void()> accept;
 };
 
-// The mark of an output of `files`.
 [[nodiscard]] Mark mark_for(const EncodeOptions& encode, const ImageFiles& files);
 
 // Settings that all images of a run share.
@@ -67,8 +64,7 @@ struct ImageSettings {
   bool keep_metadata = false;  // ICC profile, EXIF, ... (images/codecs/metadata/metadata.h)
   DecodeOptions decode;
   EncodeOptions encode;
-  // Called before the first byte of an output is written, and just before the output is put in place with its
-  // mark. An exception fails the image.
+  // Called before an output's first byte, and before it is put in place. An exception fails the image.
   std::function<void(const std::string& output)> before_first_byte = [](const std::string&) {};
   std::function<void(const std::string& output, const Mark& mark)> before_write = [](const std::string&,
                                                                                      const Mark&) {};
@@ -127,7 +123,6 @@ class ImageJob {
   void set_input_content(std::uint64_t hash);
   // Bytes that open() may need in addition to the file (images/codecs/codec.h).
   [[nodiscard]] std::int64_t opening_bytes() const;
-  // Reads the header.
   void open();
   void make_plan();
   // Makes the writer; rejects images that the format cannot hold. A large file is written while it is
@@ -140,9 +135,8 @@ class ImageJob {
 
   // The memory question for an engine that produces only the file.
   [[nodiscard]] MemoryQuestion memory_question() const;
-  // Runs the image through an engine, from the first row to the last byte of the encoded file. `job` says
-  // what else to keep; its reader, plan, timeline and writer are set here. The timeline and the encoded file
-  // stay here; the input is released.
+  // Runs the image through an engine, to the last byte of the encoded file. `job` says what else to keep; its
+  // reader, plan, timeline and writer are set here. Keeps the timeline and the file; releases the input.
   Outcome run(Engine& engine, Job job);
 
   // For a lane. decode() decodes the image into `memory`. stage() stores the file's scan there for the lane
@@ -156,7 +150,6 @@ class ImageJob {
   // Writes the rest of the file and puts it in place, or calls RowUse::accept.
   void write();
 
-  // Releases the memory of a failed image.
   void release() noexcept;
 
   [[nodiscard]] const ImageFiles& files() const { return files_; }

@@ -120,7 +120,6 @@ void InputJob::open_single(const Warn& warn) {
   job.make_plan();
 }
 
-// Returns the single item's page.
 InputFile InputJob::take_page(ImageJob& job, const Warn& warn) {
   make_list();
   if (const std::string damage = list_->warning(); !damage.empty()) warn(files_.input_name + ": " + damage);
@@ -144,7 +143,6 @@ void InputJob::skip_to(std::int64_t wanted) {
   }
 }
 
-// Opens the first requested image.
 void InputJob::open_stream() {
   if (!request_->series_steps.empty())
     throw Error(ErrorKind::usage, files_.input_name +

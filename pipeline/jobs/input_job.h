@@ -2,22 +2,17 @@
 // file, one or several of its pages, or the images of a stream (images/formats/image_stream.h).
 //
 //   open      a single item: reads it, its header, its plan. Several: lists the pages, checks every header
-//   and
-//             the names of outputs. Writes nothing
+//             and the names of outputs. Writes nothing
 //   measure   for contrast:range=series: counts every page as it reaches that step, which becomes a levels
-//   step
-//             with the range of all pages. Reads pages again for each such step
+//             step with the range of all pages. Reads pages again for each such step
 //   run       per item: reads, decodes, runs stages, encodes, writes
 //   finish    puts a stack's file in place
 //
 // Only one item and the memory of its stages are held at a time. If a page fails, no output remains: a
 // stack's file is not put in place, and files of pages written by this run are removed.
 //
-// For a stream, open() sees the first requested image, and run() takes one after the other, checking headers
-// and names individually; there is nothing to measure. Images written before a failure stay, because the
-// stream cannot be read again.
-// their headers and names are checked one by one; there is nothing to measure. The images written before a
-// failure stay, because the stream cannot be read again.
+// For a stream, open() sees the first requested image; run() checks headers and names one by one, and there
+// is nothing to measure. Images written before a failure stay, as the stream cannot be read again.
 #pragma once
 
 #include <cstdint>
@@ -68,8 +63,7 @@ class InputJob {
   InputJob(const InputJob&) = delete;
   InputJob& operator=(const InputJob&) = delete;
 
-  // Whether there is one item, which open() opens: a whole file, or outside a batch one page selected by
-  // number.
+  // Whether open() opens the one item: a whole file, or outside a batch one page selected by number.
   [[nodiscard]] bool is_single() const;
   // Called for each of several items with its plan and header, before anything is written; for a stream,
   // before that image is written. Skipped for an item like the one before.
@@ -82,7 +76,6 @@ class InputJob {
   [[nodiscard]] ImageJob& single() { return *single_; }
   // Calls `counted` after each page of each step. Throws the errors of Engine's outcomes.
   void measure(Engine& engine, const std::function<void(const ImageHeader&)>& counted = {});
-  // Called for each item.
   struct Hooks {
     // When the output of a single item is known, before its memory is checked.
     std::function<void(ImageJob&)> has_output = [](ImageJob&) {};
@@ -121,7 +114,6 @@ class InputJob {
   [[nodiscard]] std::int64_t output_bytes() const { return output_bytes_; }
   // After measure(): the steps as they run.
   [[nodiscard]] const std::vector<StageRequest>& stages() const { return settings_.stages; }
-  // The file of page `number`.
   [[nodiscard]] std::string output_of(std::int64_t number) const;
 
  private:

@@ -272,7 +272,6 @@ ImageRoute LaneScheduler::route_of(const BatchEntry& entry, bool taken) const {
              : ImageRoute::host_for_memory;
 }
 
-// Whether all lanes decode and encode.
 bool LaneScheduler::has_codecs() const {
   if (lanes_.empty()) return settings_.lanes_have_codecs;
   return std::ranges::all_of(lanes_, [](const LaneState& state) { return state.lane->has_codecs(); });

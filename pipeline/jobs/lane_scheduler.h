@@ -51,39 +51,33 @@ class LaneScheduler {
   void find();
   // Declares that no more lanes will be found. Part of find(), or called in its place.
   void end_finding();
-  // Drops waiting images, waits for launched ones and ends the lanes' threads. The last images still reach
-  // the queue.
+  // Drops waiting images, waits for launched ones, which still reach the queue, and ends the threads.
   void end();
 
-  // Decides whether an image goes to a lane, and in what form, or through a lane's device in bands; starts
-  // the lanes when that begins to pay off. Throws Error(usage) if an image must go to a lane but they do not
-  // support its plan.
+  // Decides whether an image goes to a lane, and in what form, or through its device in bands; starts lanes
+  // when that pays off. Throws Error(usage) if an image must go to lanes that do not support its plan.
   void choose_route(BatchEntry& entry);
   // Lets a decoded or staged image wait for a lane, or begin again if none is left.
   void push(EntryPointer&& entry);
   // Takes an image that a worker found no lane can decode: it begins again.
   void refuse(EntryPointer&& entry);
-  // Runs an image in bands through a device that does nothing else meanwhile, after waiting for such a
-  // device. Returns false if the entry begins again: the device broke, or cannot hold a band and the host
-  // takes the image.
+  // Waits for a device and runs an image in bands through it, with nothing else. False: the entry begins
+  // again, because the device broke, or cannot hold a band and the host takes the image.
   [[nodiscard]] bool run_in_bands(EntryPointer& entry, int threads);
-  // Records an image processed by the host.
   void done_by_host(const BatchResult& result);
   // Records the time of a worker that processed an image in place of full lanes.
   void assisted(std::int64_t nanoseconds);
 
   // Reports how long each worker has waited in total because the lanes were full. Another lane starts when
   // this exceeds LaneCapacity::lane_patience since a lane last was started, became ready or broke. If lanes
-  // are not the bottleneck, another one only costs its start and a second registration of every block of
-  // pinned memory (two H200 with 32 processors, 2026-11-21: 0.15 s, and 2.3 ms instead of 1.0 for an image of
-  // 8 MP).
+  // are not the bottleneck, one more only costs its start and a second registration of all pinned memory (two
+  // H200, 32 processors, 2026-11-21: 0.15 s, and 2.3 ms instead of 1.0 for an image of 8 MP).
   void lost(std::chrono::nanoseconds each);
 
   // Lines for the user, each once.
   [[nodiscard]] std::vector<std::string> take_notes();
   // The lanes that became ready, such as "cuda:0 (NVIDIA H200)".
   [[nodiscard]] std::vector<std::string> devices() const;
-  // LaneCapacity::note.
   [[nodiscard]] std::string note() const;
   [[nodiscard]] std::size_t started() const;  // lanes
 

@@ -10,8 +10,7 @@
 
 namespace imgpipe {
 
-// For threads without a caller to throw to: an exception of `action` fails the image, if it has not been
-// handed on.
+// For threads without a caller: an exception of `action` fails the image, unless it has been handed on.
 template <class Action>
 void LaneScheduler::or_fail(EntryPointer entry, const Action& action) {
   const std::optional<Error> error = error_of([&] { with_patience([&] { action(entry); }); });

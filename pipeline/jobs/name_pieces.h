@@ -14,22 +14,19 @@ struct NamePiece {
   int digits = 0;  // of a field {n:05}: 5; 0: unspecified
 };
 
-// Splits a name; "{{" and "}}" are literal braces. Throws Error(usage) for an unmatched brace, an empty
-// field, or an invalid width after a colon.
+// Splits a name; "{{" and "}}" are braces. Throws Error(usage) for a single brace, an empty field, a bad
+// width.
 [[nodiscard]] std::vector<NamePiece> name_pieces(std::string_view name);
 
 // The inverse of name_pieces() for a text without fields, and for a field.
 [[nodiscard]] std::string as_text_of_name(std::string_view text);
 [[nodiscard]] std::string as_field_of_name(const NamePiece& field);
 
-// Pads a number with leading zeros.
 [[nodiscard]] std::string padded_number(std::int64_t number, int digits);
 
-// The field for a page's number.
 inline constexpr std::string_view kPageField = "page";
 
-// The name with the number in place of {page}, and the deepest directory common to all pages. {page} must be
-// the only field.
+// For names with {page} as the only field: the name of a page, and the deepest directory common to all pages.
 [[nodiscard]] std::string name_of_page(const std::string& name, std::int64_t number);
 [[nodiscard]] std::string folder_of_pages(const std::string& name);
 

@@ -1,5 +1,4 @@
-// A writer that counts an image's samples instead of encoding it. Several threads can count it band by band,
-// and it is never held whole.
+// A writer that counts an image's samples, in bands on several threads, without encoding or holding it.
 #pragma once
 
 #include <memory>
@@ -9,8 +8,7 @@
 
 namespace imgpipe {
 
-// Takes rows of this shape. finish() stores the counts in `counts` and returns an empty file; it throws
-// Error(usage) if rows are missing.
+// finish() stores the counts and returns an empty file; it throws Error(usage) if rows are missing.
 [[nodiscard]] std::unique_ptr<Writer> make_counting_writer(const Shape& shape,
                                                            std::shared_ptr<SampleCounts> counts);
 

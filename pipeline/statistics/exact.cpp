@@ -48,8 +48,7 @@ Parts parts_of(double value) {
   return {static_cast<std::uint64_t>(std::ldexp(fraction, kMantissaBits)), exponent - kMantissaBits};
 }
 
-// Compares sqrt(radicand) / divisor with the midpoint between `below` and the next double above it, exactly,
-// by their squares as integers.
+// Compares sqrt(radicand) / divisor with the midpoint of `below` and the next double, exactly, as squares.
 int compare_to_middle_above(Wide radicand, std::uint64_t divisor, const Parts& below) {
   const Wide middle = 2 * Wide{below.mantissa} + 1;  // times 2^(exponent - 1), which is negative
   return compare(shifted(radicand, -2 * (below.exponent - 1)), square(middle * divisor));

@@ -9,8 +9,7 @@ namespace imgpipe {
 __extension__ using Wide = unsigned __int128;
 __extension__ using SignedWide = __int128;
 
-// Returns numerator / denominator, rounded once to the nearest double, ties to even. The denominator must not
-// be 0.
+// Returns numerator / denominator (not 0), rounded once to the nearest double, ties to even.
 [[nodiscard]] double rounded_ratio(std::uint64_t numerator, std::uint64_t denominator);
 
 // Returns sqrt(radicand) / divisor, rounded once to the nearest double, ties to even. The divisor must not be

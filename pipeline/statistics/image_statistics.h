@@ -60,7 +60,6 @@ struct ImageGroup {
   [[nodiscard]] bool is_color() const { return color.size() > 1; }
   // The common scale of its images: that of 8 bits unless one has more.
   [[nodiscard]] Sample scale() const { return wide_images > 0 ? Sample::u16 : Sample::u8; }
-  // The counts on that scale.
   [[nodiscard]] std::vector<std::uint64_t> counts(const Channel& channel) const;
 };
 

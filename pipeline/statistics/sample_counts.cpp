@@ -1,6 +1,6 @@
-// Counts like kernels/shared/count_samples.cpp, for interleaved channels. A counter must wait until the
-// addition before is stored, so for 8 bits several tables take turns. For 16 bits a single table per channel
-// fills the L2 cache already.
+// Counts like kernels/shared/count_samples.cpp, for interleaved channels. A counter must wait for the
+// addition before, so for 8 bits tables take turns. For 16 bits one table per channel already fills the L2
+// cache.
 #include "pipeline/statistics/sample_counts.h"
 
 #include <algorithm>

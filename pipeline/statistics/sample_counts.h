@@ -9,8 +9,7 @@
 
 namespace imgpipe {
 
-// The counts of images with the same number of channels and sample type; alpha is counted like other
-// channels.
+// The counts of images with equal numbers of channels and sample types; alpha is an ordinary channel.
 class SampleCounts {
  public:
   SampleCounts() = default;
@@ -27,7 +26,6 @@ class SampleCounts {
   // Adds counts of the same type and number of channels.
   void add(const SampleCounts& other);
 
-  // The size of such counts.
   [[nodiscard]] static std::int64_t bytes_of(int channels, Sample sample);
 
  private:

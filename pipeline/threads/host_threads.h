@@ -5,7 +5,6 @@
 // pthread_create fails, or a new thread finds no memory, it throws inside a noexcept function, which
 // terminates the process ("FIXME - consider more graceful recovery", in its monitor of threads). No setting
 // prevents that, and a trial beforehand guarantees nothing if other processes share the limit.
-// of it prevents that, and a trial beforehand promises nothing where other processes have the same limit.
 #pragma once
 
 #include <condition_variable>

@@ -1,5 +1,4 @@
-// The number of processors that this process may use, and the limits that determine it: the default of
-// --threads and --jobs.
+// The processors that this process may use, and the limiting sources: the default of --threads and --jobs.
 #pragma once
 
 #include <cstddef>

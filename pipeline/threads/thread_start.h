@@ -1,5 +1,4 @@
-// Starts threads where the system may provide fewer than requested: `ulimit -u`, a container's process limit,
-// no memory for a stack.
+// Starts threads where the system may provide fewer: `ulimit -u`, a container's limit, no memory for a stack.
 #pragma once
 
 #include <functional>
