@@ -86,7 +86,7 @@ using PackedState = std::uint32_t;
 
 struct alignas(8) Record {
   std::uint16_t entry, exit;  // PackedState
-  std::uint16_t first_bit;    // position of the first block that begins in it, or kNoBlock
+  std::uint16_t first_bit;    // bit at which the first block in it begins, or kNoBlock
   std::uint16_t first_block;  // of an MCU
 };
 inline constexpr std::uint16_t kNoBlock = 0xFFFF;

@@ -188,7 +188,7 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t bits_at(const Words& words, std::uint32
 }
 
 // Images with large areas of one colour repeat the same MCU. Decoders do not synchronise there, so such areas
-// are decoded sequentially and need this fast path. It applies to MCUs of up to so many bits.
+// are decoded sequentially and need this fast path. It applies to MCUs of at most this many bits.
 inline constexpr std::uint32_t kMostRunBits = 64;
 
 // Returns how often the MCU in bits `first` to `next` repeats from `next` on, before `end`.

@@ -12,7 +12,7 @@ namespace imgpipe {
 constexpr int kGaussThreads = 256;
 constexpr int kGaussColumns = 128;  // per tile
 constexpr int kGaussRows = 32;
-constexpr int kRowsEach = 8;  // that a thread sums together, reusing samples or weights
+constexpr int kRowsEach = 8;  // rows per thread and pass, reusing samples or weights
 constexpr int kRowGroups = kGaussRows / kRowsEach;
 static_assert(kGaussThreads == kGaussColumns / 2 * kRowGroups);
 // Weights of all taps in shared memory, followed by zeros.

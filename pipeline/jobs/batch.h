@@ -45,7 +45,7 @@ struct BatchItem {
   std::string input;   // a path
   std::string output;  // a path, its directory made before the first byte; none with use_rows
   Format format = Format::png;
-  std::optional<Provenance> made_of{};  // as ImageFiles has it
+  std::optional<Provenance> made_of{};  // as in ImageFiles
 };
 
 // The inputs of a batch, each made on request, so that a hundred thousand paths are not stored twice.
@@ -89,7 +89,7 @@ struct LaneCapacity {
 struct PagesUse {
   std::function<RowUse(const ImageFiles& files, const Shape& shape)> use_rows;  // as in ImageSettings
   std::function<void(const ItemDone&)> page_done;  // after each page, in their order
-  std::function<void()> accept;                    // once, when all are in order
+  std::function<void()> accept;                    // once, when all pages are valid
 };
 // Called for each input, with its number, from any thread; at most one result per worker exists at a time.
 // Exceptions of its functions fail the input.
@@ -106,7 +106,7 @@ struct BatchSettings : ImageSettings {
   std::function<std::unique_ptr<Engine>(int threads)> make_engine = make_cpu_engine;
   // Set: the pages of each input are processed, without lanes.
   std::optional<PageRequest> pages;
-  UsePages use_pages;  // with pages, in place of use_rows; not set: files are made of them
+  UsePages use_pages;  // with pages, instead of use_rows; not set: pages become files
   // With pages: why the workers' engines differ from the requested ones.
   std::string device_note;
   // Finds the devices, on a separate thread, because that can take longer than an image. Not set: there are
@@ -141,21 +141,21 @@ struct Interval {
 
 struct BatchResult {
   std::size_t item = 0;
-  std::optional<ErrorKind> failed;  // no output was written then
-  std::string reason;               // with the path that it is about
+  std::optional<ErrorKind> failed;  // then there is no output
+  std::string reason;               // including the path concerned
   std::string device;               // "cpu", "reference" or a lane's name; empty: the image reached none
   ImageRoute route = ImageRoute::host;
   ImageHeader header;  // as far as it was read
   Shape output{0, 0, 1};
   DepthLoss depth_loss = DepthLoss::none;
-  std::string lost_profile, lost_metadata;         // as ImageJob has them
+  std::string lost_profile, lost_metadata;         // as in ImageJob
   std::int64_t input_bytes = 0, output_bytes = 0;  // of the files
-  std::int64_t pages = 0;                          // with --pages: how many were processed; else 0
-  std::int64_t needed_bytes = 0;                   // with --pages: by the page that needed most
-  std::int64_t pixels = 0;                         // of them all
-  std::string last_output;                         // of the last, where each has a file of its own
-  std::vector<std::string> warnings;               // with the path
-  std::int64_t start_ns = 0, end_ns = 0;           // since the batch was made
+  std::int64_t pages = 0;                          // with --pages: pages processed, otherwise 0
+  std::int64_t needed_bytes = 0;                   // with --pages: of the page that needed most
+  std::int64_t pixels = 0;                         // of all pages
+  std::string last_output;                         // with --pages to files: the last one
+  std::vector<std::string> warnings;               // including the path
+  std::int64_t start_ns = 0, end_ns = 0;           // since the batch was constructed
   PartTimes busy{};
   PartTimes lane_busy{};      // the lane's share of `busy`
   bool lane_encoded = false;  // at least some of the file's strips

@@ -23,8 +23,8 @@ class BatchQueue {
   enum class Action { open, process, encode, wait, end };
   struct WorkItem {
     Action action = Action::end;
-    EntryPointer entry;  // open: with its item's number only
-    int threads = 1;     // process, encode: that the worker may use
+    EntryPointer entry;  // open: only has its item's number
+    int threads = 1;     // process, encode: granted to the worker
   };
   // Waits for work. Images that a lane has finished come first, then opened images whose memory is available,
   // then images that have not begun. `end`: no work is left. `wait`: none came within `patience`.
