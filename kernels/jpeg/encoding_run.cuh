@@ -147,7 +147,7 @@ __device__ __forceinline__ T sum_to_lane(T value) {
   return value;
 }
 
-// Computes begin[]; `bits` is the length of block threadIdx.x. Two barriers: warps' sums; begin[].
+// Computes begin[]; `bits` is the length at position threadIdx.x. Two barriers: warps' sums; begin[].
 __device__ inline void sum_up_run(RunShared& shared, std::uint32_t bits) {
   const int thread = static_cast<int>(threadIdx.x);
   const int warp = thread / kWarpLanes;

@@ -130,7 +130,8 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t next_symbol(const Tables& tables, std::
   return bits_of(entry) != 0 ? entry : long_symbol(tables, table, bits >> 16);
 }
 
-// Returns the value after a code (T.81, F.2.2.1: EXTEND), 0 if none. One that begins with 0 is negative.
+// Returns the value after a code (T.81, F.2.2.1: EXTEND), 0 if none. One that begins with 0 is negative: ones
+// in front, plus one.
 IMGPIPE_HOST_DEVICE inline std::int32_t value_of(std::uint32_t entry, std::uint32_t bits) {
   const std::uint32_t size = size_of(entry);
   const std::uint32_t value = bits << (bits_of(entry) - size);

@@ -74,7 +74,8 @@ IMGPIPE_HOST_DEVICE inline void for_each_run(std::uint32_t equal, std::uint32_t 
   }
 }
 
-// The lengths of the runs that begin in a window: at most one of kLeastRun ends in it, one reaches its end.
+// The lengths of the runs that begin in a window, 0 for none: one of at least kLeastRun bytes that ends in
+// it, and one that reaches its end.
 struct StartingRuns {
   IMGPIPE_HOST_DEVICE StartingRuns(std::uint32_t equal, std::uint32_t in, std::uint32_t out) {
     const unsigned trailing = high_ones(equal);
