@@ -100,7 +100,7 @@ __device__ __forceinline__ void write_means(const std::uint32_t* before, const P
 }
 
 // Computes strip blockIdx.x of plane blockIdx.z, rows from blockIdx.y * work.block_rows on. Shared memory:
-// the sums of a batch of rows, 24 KiB. Barriers: the batch is complete; all warps have read it.
+// the sums of a batch of rows, 24 KiB. Barriers: after storing the batch; after reading it.
 template <class T>
 __global__ __launch_bounds__(kThreads) void box_kernel(DevicePlanes<const T> in, DevicePlanes<T> out,
                                                        BoxWork work) {

@@ -16,8 +16,7 @@ constexpr int kThreads = 1024;
 constexpr int kBlocksPerMultiprocessor = 2;
 
 // Counts plane blockIdx.z. Threads walk as in VectorWalk; each counts 16 adjacent pixels while the next 16
-// load. Shared memory: kSharedCounters words (32 KiB). Barriers: the counters are cleared; all counts are
-// complete.
+// load. Shared memory: kSharedCounters words (32 KiB). Barriers: after clearing; after counting.
 __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kBlocksPerMultiprocessor)) void hist_kernel(
     DevicePlanes<const Sample8> planes, Histogram<Device> histogram) {
   __shared__ __align__(16) std::uint32_t counts[kSharedCounters];

@@ -67,9 +67,8 @@ struct SharedSubsequence {
 };
 
 // Each thread decodes one subsequence of the block's tile. Dynamic shared memory: the image's tables (4 KiB
-// each, at most 6), the tile's words (17 KiB); static: 4.2 KiB of records, sums and jobs. Barriers: tables
-// and words are loaded; all guesses are stored; compact() twice per round; its records are stored;
-// scan_tile().
+// each, at most 6), the tile's words (17 KiB); static: 4.2 KiB of records, sums and jobs. Barriers: after
+// loading; after all guesses; per round two in compact() and one after storing its records; in scan_tile().
 __global__ void __launch_bounds__(kTileSubsequences) synchronise(GroupView view) {
   __shared__ Record records[kTileSubsequences];
   __shared__ Sums sums[kTileSubsequences];
@@ -264,7 +263,7 @@ __device__ void sum_tiles(const GroupView& view, const DeviceImage& image) {
   if (threadIdx.x == 0) view.tile_bases[image.first_tile] = {};
 }
 
-// One block of threads per image. Dynamic shared memory: the image's tables.
+// One block of threads per image. Dynamic shared memory: its tables. Barriers: in repair() and sum_tiles().
 __global__ void __launch_bounds__(kJoinThreads) join(GroupView view) {
   const DeviceImage image = view.images[blockIdx.x];
   if (!repair(view, image, view.images[blockIdx.x].kinds)) {

@@ -81,8 +81,8 @@ __device__ __forceinline__ void store_colours(const ReconstructionImage& image, 
 
 // Transforms blocks of Cb and Cr to samples. A block of threads handles one run of items, a warp one item at
 // a time with the next two prefetched. Block b also clears the histograms of images b, b + gridDim.x, ...
-// Shared memory: 2 KiB per warp, the image's record. Barriers, per image: the old record is free; the new one
-// is loaded.
+// Shared memory: 2 KiB per warp, the image's record. Barriers, per image: before and after loading the
+// record.
 __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kColourBlocks)) void colour_kernel(
     Group group, std::uint64_t items) {
   __shared__ __align__(16) std::uint32_t rooms[kWarps][2][kTransformWords];
@@ -279,8 +279,7 @@ __device__ __forceinline__ void make_pixels(const ReconstructionImage& image, st
 
 // Transforms blocks of luma to samples and then pixels. A block of threads handles one run of items, a warp
 // one item at a time with the next prefetched. Shared memory: 1 KiB per warp, the image's record, any
-// counters. Barriers, per image: the old record and counters are free; the new ones are set; all samples are
-// counted.
+// counters. Barriers, per image: before and after setting record and counters; after counting.
 template <class Wanted>
 __global__ __launch_bounds__(kThreads,
                              fitting_blocks(kThreads, kPixelBlocks)) void pixel_kernel(Group group,

@@ -94,8 +94,8 @@ __device__ bool add_hash(unsigned long long hash, unsigned long long* table, std
 }
 
 // A block of threads handles kBlockCells cells of a strip. The warps find the cells' least keys in turn. Then
-// warp 0 handles the windows there, warp 1 those at the cells' first bytes. Shared memory: 384 bytes, one
-// barrier.
+// warp 0 handles the windows there, warp 1 those at the cells' first bytes. Shared memory: code lengths and
+// positions, 384 bytes; the barrier completes them.
 __global__ __launch_bounds__(kCellThreads) void repeats_kernel(Group group) {
   constexpr unsigned kWarps = kCellThreads / kLanes;
   static_assert(kBlockCells == kLanes && kWarps >= 2);

@@ -36,7 +36,7 @@ __device__ Made made_of(const Group& group, const Picture& picture, std::uint32_
 
 // One block of threads per strip; its offset is the sum of the sizes of all strips before it. Then clears the
 // words of the output that two tiles share, the first of each tile, and writes the header. Shared memory: the
-// offset; barriers: it is cleared; it is complete.
+// offset. Barriers: after clearing it; after adding all sizes.
 __global__ __launch_bounds__(kPlaceThreads) void place_kernel(Group group) {
   __shared__ unsigned long long place;
   if (threadIdx.x == 0) place = 0;
@@ -284,7 +284,8 @@ __device__ inline void copy_tile(const Group& group, const Tile& tile, const Str
 }
 
 // One block of threads per tile, one thread per window of 32 bytes. Shared memory: Shared, 33 KB. Barriers of
-// pack_tile(): tables and cleared words (in copies_of_window()); the warps' bit counts; the packed words.
+// pack_tile(): after loading tables and clearing words (in copies_of_window()); after the bit counts; after
+// packing.
 __global__ __launch_bounds__(kTileThreads, 2) void pack_kernel(Group group) {
   __shared__ __align__(16) Shared shared;
   const Tile tile(group);

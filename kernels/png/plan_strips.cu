@@ -291,9 +291,9 @@ __device__ void clear(Shared& shared) {
   shared.bits = 0;
 }
 
-// One block of threads per strip, of any length. Shared memory: Shared, about 10 KB. Barriers: it is cleared;
-// the tiles' counts, `in` and `out` are complete; all counts are; make_codes(); place_tiles(); the results
-// are.
+// One block of threads per strip, of any length. Shared memory: Shared, about 10 KB. Barriers: after clearing
+// it; after the tiles' counts, `in` and `out`; after all counts; in make_codes() and place_tiles(); before
+// the results.
 __global__ __launch_bounds__(kPlanThreads) void plan_kernel(Group group) {
   __shared__ Shared shared;
   const Picture& picture = picture_of(group, &Picture::first_strip, blockIdx.x);

@@ -280,7 +280,8 @@ __device__ inline void count_runs(Shared& shared, const std::uint32_t (&window)[
 }
 
 // One block of threads per tile, one thread per window of 32 bytes. Shared memory: Shared, 17 KB, mainly
-// counters. Barriers: the counters are cleared and last bytes stored; the warps' ends are; all sums are.
+// counters. Barriers: after clearing counters and storing last bytes; after storing the warps' ends; after
+// all counting.
 __global__ __launch_bounds__(kTileThreads, 2) void write_kernel(Group group) {
   __shared__ __align__(16) Shared shared;
   const Tile tile(group);

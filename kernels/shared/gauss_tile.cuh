@@ -124,8 +124,7 @@ __device__ __forceinline__ void store_two(Sample16* to, std::uint32_t a, std::ui
 
 // Blurs plane blockIdx.z. Blocks stride over tiles; a thread sums kRowsEach rows of a column at a time, then
 // two columns of kRowsEach rows. finish(from, blurred) makes an output sample; `from` points to the input's.
-// Shared memory: gauss_shared_bytes(), 9 to 25 KB. Barriers: weights are loaded and old sums read; sums are
-// complete.
+// Shared memory: gauss_shared_bytes(), 9 to 25 KB. Barriers: before overwriting sums; after the columns.
 template <class T, class Finish>
 __global__ __launch_bounds__(kGaussThreads) void gauss_kernel(DevicePlanes<const T> in, DevicePlanes<T> out,
                                                               GaussWork work, Finish finish) {
