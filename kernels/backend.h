@@ -1,4 +1,4 @@
-// The implementations of every stage.
+// The implementations that a stage may have.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What flows between two steps: the type of a frame, and views of its planes.
+// The data passed between two steps: the type of a frame, and views of its planes.
 #pragma once
 
 #include <array>
@@ -9,12 +9,12 @@
 
 namespace imgpipe {
 
-// interleaved: planes[0] holds colour and alpha together, as files do.
+// interleaved: planes[0] holds colour and alpha, as in files.
 // planar:      planes[0] is grey, or planes[0..2] are R, G, B; planes[3] is alpha.
-// Grey without alpha is always planar: the bytes are the same, so nothing needs to move.
+// Grey without alpha is always planar: the bytes are the same.
 enum class Layout : std::uint8_t { interleaved, planar };
 
-// Everything that the memory of a frame depends on.
+// Determines the memory layout of a frame.
 struct FrameType {
   std::int64_t width = 0;   // pixels
   std::int64_t height = 0;  // rows
@@ -25,7 +25,7 @@ struct FrameType {
 
   [[nodiscard]] constexpr std::int64_t pixels() const { return width * height; }
   [[nodiscard]] constexpr int channels() const { return color_channels + (alpha ? 1 : 0); }
-  // Of one plane, of colour, and of all.
+  // The bytes of one plane, of the colour planes, and of all.
   [[nodiscard]] constexpr std::int64_t plane_bytes() const { return pixels() * bytes_per_sample(sample); }
   [[nodiscard]] constexpr std::int64_t color_bytes() const { return plane_bytes() * color_channels; }
   [[nodiscard]] constexpr std::int64_t bytes() const { return plane_bytes() * channels(); }
@@ -35,13 +35,12 @@ struct FrameType {
 
 inline constexpr std::size_t kAlphaPlane = 3;
 
-// The frame of an image as it is read from a file.
 [[nodiscard]] constexpr FrameType frame_type_of(const Shape& shape) {
   const Layout layout = shape.channels == 1 ? Layout::planar : Layout::interleaved;
   return {shape.width, shape.height, shape.color_channels(), shape.has_alpha(), layout, shape.sample};
 }
 
-// The image that an interleaved frame of this type is.
+// The image shape of an interleaved frame.
 [[nodiscard]] constexpr Shape shape_of(const FrameType& type) {
   return {type.width, type.height, type.channels(), type.sample};
 }
@@ -54,25 +53,23 @@ struct RowRange {
   friend constexpr bool operator==(const RowRange&, const RowRange&) = default;
 };
 
-// The plane of a planar frame that holds channel c of an interleaved pixel: alpha comes last there.
+// The plane of a planar frame that holds channel c of an interleaved pixel; alpha is the last channel.
 [[nodiscard]] constexpr std::size_t plane_of_channel(const FrameType& type, int c) {
   return c == type.color_channels ? kAlphaPlane : static_cast<std::size_t>(c);
 }
 
-// Views of a frame's planes; those that the layout does not use are empty. Owns nothing. `Byte` is std::byte
-// or const std::byte. The planes may hold some rows of the frame only: whoever hands them on says which
-// (Band).
+// Views of a frame's planes; unused ones are empty. `Byte` is std::byte or const std::byte. The planes may
+// hold only some rows of the frame; a Band then says which.
 template <class Byte, class Where>
 struct Frame {
   FrameType type;
   std::array<View<Byte, Where>, 4> planes;
 
-  // Plane i as a kernel takes it; T is the type of its samples.
   template <class T>
   [[nodiscard]] auto plane(std::size_t i) const {
     return planes[i].template as<T>();
   }
-  // Reading through a frame of writable memory needs no cast.
+  // A frame of writable memory converts implicitly to a read-only one.
   template <class Other = std::remove_const_t<Byte>>
   requires(!std::is_const_v<Byte>) operator Frame<const Other, Where>()
       const {  // NOLINT(google-explicit-constructor)
@@ -80,15 +77,13 @@ struct Frame {
   }
 };
 
-// Counts of samples: row c holds the counters of colour plane c, one for each value.
+// Counts of samples: row c holds one counter per value of colour plane c.
 template <class Where>
 using Histogram = Plane<std::uint64_t, Where>;
 
-// How many counters the histogram of a frame has, all rows together.
 [[nodiscard]] constexpr std::size_t counters(const FrameType& type) {
   return static_cast<std::size_t>(type.bins() * type.color_channels);
 }
-// They lie one behind the other, row after row.
 template <class Where>
 [[nodiscard]] constexpr Histogram<Where> histogram_view(std::uint64_t* counts, const FrameType& type) {
   return {counts, type.bins(), type.color_channels, type.bins(), 1};

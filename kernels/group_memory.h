@@ -1,10 +1,10 @@
-// Several images in the same launches of a CUDA device: what a group of them needs of device memory.
+// The device memory of a group of images that are processed by the same launches.
 //
 //   |<-------------------- bytes -------------------->|
 //   |<-- upload_bytes -->|  work  |<- results_bytes ->|   work
 //
-// The caller takes `bytes` on a 256-byte boundary, fills the first upload_bytes from the host, launches, and
-// brings the results down. What else is in there holds anything before and means nothing after.
+// The caller allocates `bytes` on a 256-byte boundary, fills the first upload_bytes from the host, launches,
+// and downloads the results. All other bytes are undefined before and after.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,4 @@
-// The values of a step's parameters: a kernel's argument as it stands. Their rows are in
-// kernels/parameters.h.
+// The values of a step's parameters, as passed to kernels. Their descriptions: kernels/parameters.h.
 #pragma once
 
 #include <array>
@@ -9,15 +8,15 @@
 namespace imgpipe {
 
 inline constexpr std::size_t kMostParameters = 6;
-// A decimal parameter counts millionths: 0.5 is 500'000. Decimal fractions stay exact.
+// A decimal parameter counts millionths, which keeps decimal fractions exact: 0.5 is 500'000.
 inline constexpr std::int64_t kDecimalOne = 1'000'000;
 
-// In the order of the rows of its stage.
+// The values are in the order of the stage's rows.
 struct Parameters {
   std::array<std::int64_t, kMostParameters> values{};
 
   [[nodiscard]] constexpr std::int64_t operator[](std::size_t i) const { return values[i]; }
-  // A choice as the enumeration whose values are the positions of its words.
+  // A choice as an enumeration whose values are the positions of its words.
   template <class Enum>
   [[nodiscard]] constexpr Enum as(std::size_t i) const {
     return static_cast<Enum>(values[i]);

@@ -1,5 +1,4 @@
-// Parameters of a step: each is a row of its stage. The command line, --help, reports and tests are made of
-// these rows.
+// Descriptions of a step's parameters, the source of the command line, --help, reports and tests.
 #pragma once
 
 #include <cstddef>
@@ -15,19 +14,17 @@ struct Parameter {
   enum class Kind : std::uint8_t { integer, decimal, choice };
 
   std::string_view name;  // as in smooth:NAME=VALUE
-  std::string_view help;  // for people: what it is, its unit
+  std::string_view help;  // what it is, and its unit
   Kind kind = Kind::choice;
-  std::int64_t preset = 0;           // the value where none is given; a choice's is its position
-  std::int64_t least = 0, most = 0;  // of a number
-  // A choice's words; its value is the word's position. A number may have words as well, which stand for the
-  // values -1, -2 and so on, outside least..most.
+  std::int64_t preset = 0;           // default value; a choice's is its position
+  std::int64_t least = 0, most = 0;  // range of a number
+  // The words of a choice; its value is the word's position. Words of a number stand for -1, -2 and so on.
   std::span<const std::string_view> words = {};
-  std::string_view option = {};  // "luma": --luma presets it for every step; empty: there is none
-  bool required = false;         // there is no preset
-  bool like_previous = false;    // where it is not given it is what the parameter before it is
+  std::string_view option = {};  // "luma": --luma presets it for every step; empty: none
+  bool required = false;         // no preset
+  bool like_previous = false;    // defaults to the value of the parameter before it
 };
 
-// Every row's preset.
 [[nodiscard]] constexpr Parameters presets(std::span<const Parameter> rows) {
   Parameters parameters;
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -1,6 +1,6 @@
-// What the arithmetic of single pixels shares. Each stage's own stands in its folder, once for host and
-// device, in integers wherever they do; rounding is half up unless the stage says otherwise. Loops, tiles and
-// vectors stand elsewhere and are never shared between the reference and the rest.
+// Shared by the arithmetic of single pixels. Each stage has its own arithmetic once for host and device, in
+// integers where possible, rounding half up unless stated otherwise. Loops, tiles and vectors are separate,
+// and never shared between the reference and other implementations.
 #pragma once
 
 #include "images/host_device.h"
@@ -8,7 +8,7 @@
 
 namespace imgpipe {
 
-// Counters of a histogram of 8-bit samples.
+// Bins of a histogram of 8-bit samples.
 inline constexpr int kBins = kMaxSample + 1;
 
 }  // namespace imgpipe

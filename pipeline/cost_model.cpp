@@ -55,7 +55,6 @@ double host_ns(const std::vector<std::byte>& jpeg, Engine& engine) {
   return ns_since(start);
 }
 
-// What the worker and the lane took.
 std::pair<double, double> lane_ns(const std::vector<std::byte>& jpeg, Lane& lane,
                                   std::pmr::memory_resource& memory, HostThreads& thread) {
   const Clock::time_point start = Clock::now();
@@ -97,7 +96,7 @@ LinearCost line_through(std::int64_t pixels_a, double ns_a, std::int64_t pixels_
 
 namespace {
 
-// The largest there is where the value is none, or larger.
+// Rounds towards zero, clamped to 0 and the largest value.
 std::int64_t whole_pixels(double value) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   return value < static_cast<double>(kMost) ? static_cast<std::int64_t>(std::max(0.0, value)) : kMost;
@@ -155,7 +154,7 @@ CostModel measure_cost_model(Lane& lane, std::pmr::memory_resource& memory) {
     for (int round = 0; round <= kRounds; ++round) {
       const double host_time = host_ns(jpeg, *engine);
       const auto [worker_time, lane_time] = lane_ns(jpeg, lane, memory, thread);
-      if (round == 0) continue;  // memory, tables, code: made once
+      if (round == 0) continue;  // skip the one that allocates memory, makes tables and loads code
       host_times.push_back(host_time);
       worker_times.push_back(worker_time);
       lane_times.push_back(lane_time);
@@ -164,7 +163,7 @@ CostModel measure_cost_model(Lane& lane, std::pmr::memory_resource& memory) {
     lanes.push_back(median(std::move(lane_times)));
     points.push_back({shape.pixels(), median(std::move(host_times)), workers.back() + lanes.back()});
   }
-  // Through the smallest and the largest: what an image costs, and what a pixel.
+  // Lines through the smallest and the largest point separate the costs per image and per pixel.
   const std::size_t last = points.size() - 1;
   const auto line = [&](double first_ns, double last_ns) {
     return line_through(points[0].pixels, first_ns, points[last].pixels, last_ns);

@@ -1,4 +1,4 @@
-// When a device is worth its trouble: what an image costs a worker with and without it, measured here.
+// Decides when a device pays off, from the measured cost of an image to a worker with and without it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,6 @@
 
 namespace imgpipe {
 
-// A cost that grows with the image: so much each, and so much a pixel.
 struct LinearCost {
   double ns_per_image = 0;
   double ns_per_pixel = 0;
@@ -20,49 +19,46 @@ struct LinearCost {
   }
 };
 
-// The line through two measurements; a slope or an intercept below zero is taken as zero.
+// Returns the line through two measurements; a negative slope or intercept becomes zero.
 [[nodiscard]] LinearCost line_through(std::int64_t pixels_a, double ns_a, std::int64_t pixels_b, double ns_b);
 
-// An image of so many pixels took so long without and with the lane.
 struct CostPoint {
   std::int64_t pixels = 0;
   double host_ns = 0;
   double with_lane_ns = 0;
 };
 
-// The size from which on every point is cheaper with the lane, interpolated between the points around it (on
-// logarithms); points by rising size. nullopt: the largest is not.
+// Returns the size from which on every point is cheaper with the lane, interpolated on logarithms between
+// adjacent points. `points` must be sorted by size. nullopt: the largest is not cheaper.
 [[nodiscard]] std::optional<std::int64_t> crossing(std::span<const CostPoint> points);
 
-// For RGB JPEG to grey PNG through gray, hist, contrast and smooth.
+// The costs of converting RGB JPEG to grey PNG through gray, hist, contrast and smooth.
 struct CostModel {
-  LinearCost host;       // of a worker's thread that does everything
-  LinearCost with_lane;  // of a worker's thread that reads for a lane and makes a file of what comes back
+  LinearCost host;       // a worker's thread, without a lane
+  LinearCost with_lane;  // a worker's thread, which reads for a lane and encodes its results
   LinearCost lane;       // from launch to finish
   double lane_start_ns = 0;
-  // From so many pixels on an image is cheaper with the lane, whose own time then counts as the worker's: its
-  // threads run on the same processors. nullopt: none is.
+  // From this size on the lane is cheaper, counting its own time, as its threads use the same processors.
+  // nullopt: never.
   std::optional<std::int64_t> lane_pixels;
 
-  // Starting the lane pays when so many pixels, of images beyond lane_pixels, are to come for each of `jobs`
-  // workers that then save time together.
+  // The total pixels, in images of at least lane_pixels, from which on starting the lane pays off: each of
+  // `jobs` workers, which save time concurrently, then saves as much as the start takes.
   [[nodiscard]] std::int64_t lane_start_pixels(int jobs) const;
-  // Whether one image by itself, the lane not yet started, is faster on the lane than on `threads` threads.
-  // `passes`: how often the stages run over it.
+  // Whether the lane, including its start, is faster than `threads` threads for `passes` passes over one
+  // image.
   [[nodiscard]] bool lane_pays_alone(std::int64_t pixels, int threads, int passes = 1) const;
 };
 
-// Whether an image goes faster through a lane in bands than through the host, by an estimate: its stages
-// would take `stages_ns` of one thread, `threads` share them, and rows are read and encoded by the host in
-// both cases.
+// Estimates whether an image is faster through a lane in bands than on the host. Its stages would take
+// `stages_ns` on one thread, and `threads` threads share them. The host reads and encodes rows in both cases.
 [[nodiscard]] bool bands_pay(const LinearCost& lane, std::int64_t pixels, double stages_ns, int threads);
 
-// What was measured on an NVIDIA H200 with 16 virtual processors of its host (2026-11-22): for machines that
-// were not measured yet.
+// Measured on an NVIDIA H200 with 16 virtual processors (2026-11-22); for machines without measurements.
 [[nodiscard]] CostModel usual_cost_model();
 
-// Measures. Starts the lane, whose slot 0 is used; takes less than a second besides. Sources lie in `memory`.
-// Throws Error(device) or Error(memory).
+// Measures. Starts the lane and uses its slot 0; takes less than a second apart from the start. Sources are
+// allocated in `memory`. Throws Error(device) or Error(memory).
 [[nodiscard]] CostModel measure_cost_model(Lane& lane, std::pmr::memory_resource& memory);
 
 }  // namespace imgpipe

@@ -1,5 +1,5 @@
-// A device in a batch: images go in, decoded or as their files have them, and come out finished, as pixels or
-// encoded; several groups of them are on their way at the same time.
+// A device in a batch. It takes images, decoded or as coded data, and returns them finished, as pixels or
+// encoded. Several groups of images are in progress at the same time.
 #pragma once
 
 #include <cstddef>
@@ -20,67 +20,64 @@
 
 namespace imgpipe {
 
-// An image on its way through a lane.
 struct LaneImage {
   Plan plan;
   Timeline timeline;
-  Image source;                // decoded, of shape plan.input; or, where coded.jpeg is set, empty
-  CodedImage coded;            // what the lane is to decode and encode itself, and what it made
-  Image pixels;                // finished, of shape plan.output; the lane makes it where it makes no file
-  std::optional<Error> error;  // its own fault: there is no result
-  bool alone = false;          // goes into no group any more: one that it was in had too little memory
+  Image source;                // decoded, of shape plan.input; empty if coded.jpeg is set
+  CodedImage coded;            // what the lane must decode and encode itself, and its results
+  Image pixels;                // finished, of shape plan.output; set if the lane does not encode
+  std::optional<Error> error;  // its own error: there is no result
+  bool alone = false;          // must not be grouped again, because its group ran out of memory
 };
 
-// The most that goes into one launch: so many images, of so many pixels together; one by itself may have
-// more.
+// The limits of one launch: images and total pixels. A single image may have more pixels.
 struct LaneLoad {
   std::size_t images = 1;
   std::int64_t pixels = 0;
 };
 
-// Two threads of a batch use a lane: one starts it and launches, the other finishes.
+// A batch uses a lane from two threads: one starts it and launches, the other finishes.
 class Lane {
  public:
   virtual ~Lane() = default;
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
-  // As --device takes it: "cuda:0".
+  // The device's name as for --device: "cuda:0".
   [[nodiscard]] virtual std::string name() const = 0;
-  // Of the processor; known after start().
+  // The name of the processor; known after start().
   [[nodiscard]] virtual std::string device_name() const = 0;
-  // Groups of images that can be on their way at once, and what is one.
+  // The number of groups that can be in progress at once, and the limits of each.
   [[nodiscard]] virtual std::size_t slots() const = 0;
   [[nodiscard]] virtual LaneLoad most() const { return {}; }
-  // Whether it decodes and encodes (LaneImage::coded).
+  // Whether the lane decodes and encodes (LaneImage::coded).
   [[nodiscard]] virtual bool has_codecs() const { return false; }
-  // Makes the device ready, which may take a while. Throws Error(device).
+  // Initialises the device, which may take a while. Throws Error(device).
   virtual void start() = 0;
-  // Queues all of these images' work on a slot that is free: what runs it goes on alone. They stay where they
-  // are until finish(). Throws Error(memory) when the device has no room (the slot is then free still),
-  // Error(device) when it is of no more use.
+  // Queues all work of these images on a free slot, asynchronously. The images must stay valid until
+  // finish(). Throws Error(memory) if the device has too little memory (the slot stays free), Error(device)
+  // if unusable.
   virtual void launch(std::size_t slot, std::span<LaneImage* const> images) = 0;
-  // Waits for the images of a slot; results and timelines are then complete, but for images with an error,
-  // and for those whose coded.in_order is not. Throws as launch().
+  // Waits for the images of a slot. Results and timelines are then complete, except for images with an error
+  // or without coded.in_order. Throws as launch() does.
   virtual void finish(std::size_t slot, std::span<LaneImage* const> images) = 0;
-  // Frees what idle slots keep for the next image. Only while none is on its way.
+  // Frees the memory that idle slots keep for the next image. No image may be in progress.
   virtual void release_memory() = 0;
-  // An engine for images that do not fit into the device: it takes them in bands of rows, which `threads`
-  // read and encode. Only while no image is on its way; the lane outlives it.
+  // Makes an engine for images that do not fit into the device. It processes them in bands of rows, which
+  // `threads` threads read and encode. No image may be in progress; the lane must outlive the engine.
   [[nodiscard]] virtual std::unique_ptr<Engine> make_band_engine(int threads) = 0;
 
  protected:
   Lane() = default;
 };
 
-// Where the sources of CUDA lanes should lie: memory that can be filled before there is a device, and is
-// pinned when it goes up. At most `idle_bytes` of what nothing uses are kept. In a build without CUDA:
-// ordinary memory.
+// Returns memory for the sources of CUDA lanes. It can be filled before a device exists, and is pinned on
+// upload. Keeps at most `idle_bytes` of unused memory. In a build without CUDA: ordinary memory.
 [[nodiscard]] std::shared_ptr<std::pmr::memory_resource> make_lane_memory(std::int64_t idle_bytes);
 
-// A lane for each of these CUDA devices, all with the memory that make_lane_memory() gave. Each slot has its
-// own stream and device memory, so that upload, stages and download of neighbours overlap; completion is
-// waited for by events. In a build without CUDA: throws Error(device).
+// Makes a lane for each of these CUDA devices, with memory from make_lane_memory(). Each slot has its own
+// stream and device memory, so that uploads, stages and downloads overlap; completion is signalled by events.
+// In a build without CUDA: throws Error(device).
 [[nodiscard]] std::vector<std::unique_ptr<Lane>> make_cuda_lanes(
     std::span<const int> devices, std::size_t slots,
     const std::shared_ptr<std::pmr::memory_resource>& memory);

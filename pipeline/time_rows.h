@@ -1,4 +1,4 @@
-// A timeline's spans as rows: what reports show of it.
+// Summarises a timeline's spans as rows for reports.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ struct TimeRow {
   std::int64_t bytes = 0;          // read and written in one pass
 };
 
-// Busy time: within each pass that in which at least one of the spans that `wanted` takes ran, on whatever
-// thread; the median over passes, the warm-up's aside. Of all the spans of a name: the second.
+// Busy time: per pass, the time in which at least one span accepted by `wanted` ran, on any thread; the
+// median over passes except the warm-up. The second form accepts all spans of a name.
 [[nodiscard]] double busy_ms(const Timeline& timeline, bool (*wanted)(const Span&));
 [[nodiscard]] double busy_ms(const Timeline& timeline, const std::string& name);
 
-// A row for each name, in the order in which they first ran.
+// Returns a row per name, in the order of their first spans.
 [[nodiscard]] std::vector<TimeRow> time_rows(const Timeline& timeline);
 
-// 0 of none; of an even number the mean of the two in the middle.
+// Returns 0 for no values, and for an even number the mean of the two in the middle.
 [[nodiscard]] double median_of(std::vector<double> values);
 
 // "host", "transfer", "kernel", "codec".

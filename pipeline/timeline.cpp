@@ -11,7 +11,7 @@ Timeline::Running::~Running() {
   try {
     timeline_.add(std::move(span_));
   } catch (const std::bad_alloc&) {
-    // A row of the report is less than the image that is being worked on, or than the error on its way.
+    // A row of the report matters less than the image in progress or the error being thrown.
   }
 }
 

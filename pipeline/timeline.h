@@ -1,4 +1,4 @@
-// What happened when: spans on named tracks. Every time that imgpipe reports comes from here.
+// Records spans of time on named tracks. Every time that imgpipe reports comes from here.
 #pragma once
 
 #include <chrono>
@@ -10,12 +10,12 @@
 
 namespace imgpipe {
 
-// What a span's time counts as in the report's totals. codec: decoding or encoding on a device.
+// The category of a span's time in the report's totals. codec: decoding or encoding on a device.
 enum class SpanKind { host, transfer, kernel, codec };
 
 struct Span {
-  std::string name;   // the row that it belongs to: decode, upload, a stage, download, encode, write
-  std::string track;  // what ran it: "host", later a stream
+  std::string name;   // the report row: decode, upload, a stage, download, encode, write
+  std::string track;  // what ran it: "host", a worker, a stream
   SpanKind kind = SpanKind::host;
   std::int64_t start_ns = 0;  // since the timeline's origin
   std::int64_t end_ns = 0;
@@ -27,16 +27,16 @@ struct Span {
 
 inline constexpr int kWarmUpPass = -1;
 
-// Not thread-safe. Times are of the steady clock.
+// Not thread-safe. Uses the steady clock.
 class Timeline {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Spans that say nothing else are of `track`.
+  // `track` is the default track of spans.
   explicit Timeline(Clock::time_point origin = Clock::now(), std::string track = "host")
       : origin_(origin), track_(std::move(track)) {}
 
-  // Runs from its making to its end of life.
+  // A span that lasts from construction to destruction.
   class Running {
    public:
     Running(Timeline& timeline, Span span) : timeline_(timeline), span_(std::move(span)) {
@@ -58,9 +58,9 @@ class Timeline {
   }
 
   [[nodiscard]] const std::string& track() const { return track_; }
-  // Of one of several threads that share the work: "cpu 2", and whose where several images have theirs.
+  // The track of one of several threads that share the work, such as "cpu 2" or "worker 1 cpu 2".
   [[nodiscard]] std::string track_of(int thread, int threads) const;
-  // The track of the spans to come: who goes on with the work.
+  // Sets the default track of future spans, when other threads continue the work.
   void set_track(std::string track) { track_ = std::move(track); }
   void add(Span span) { spans_.push_back(std::move(span)); }
   [[nodiscard]] std::int64_t now_ns() const { return ns_at(Clock::now()); }
@@ -69,7 +69,7 @@ class Timeline {
   }
   [[nodiscard]] const std::vector<Span>& spans() const { return spans_; }
 
-  // Nanoseconds in which at least one span was running.
+  // Returns the nanoseconds in which at least one span was running.
   [[nodiscard]] std::int64_t union_ns() const;
 
  private:

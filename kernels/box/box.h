@@ -1,6 +1,5 @@
-// The mean of the square window of any radius around a pixel, rounded once. Radius 2 is smooth:box, which has
-// kernels of its own for it; the stages are apart because smooth's are made for 5x5, also together with
-// contrast. Sums that run along columns and rows make a pixel cost the same whatever the radius (McDonnell,
+// box: the mean of a square window, rounded once. smooth:box (radius 2) has kernels of its own, for 5x5
+// windows and fused with contrast. Running sums make the cost independent of the radius (McDonnell,
 // Box-Filtering Techniques, 1981).
 #pragma once
 
@@ -19,29 +18,29 @@ struct BoxParameters {
 
 // ---- the arithmetic, in integers ----------------------------------------------------------------------
 
-// Window sums, and half of their pixels more, fit in 32 bits: 255 * 255 * 65535 + 255 * 255 / 2 < 2^32.
+// Window sums plus half their pixel count fit in 32 bits: 255 * 255 * 65535 + 255 * 255 / 2 < 2^32.
 inline constexpr std::int64_t kMostBoxPixels =
     std::int64_t{2 * kMostBoxRadius + 1} * (2 * kMostBoxRadius + 1);
 static_assert(kMostBoxPixels * 65535 + kMostBoxPixels / 2 < (std::int64_t{1} << 32) - 1);
 
-// The mean of `pixels` samples, rounded half up: (2 sum + pixels) / (2 pixels).
+// Returns the mean of `pixels` samples, rounded half up: (2 sum + pixels) / (2 pixels).
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t box_mean(std::uint32_t sum, std::uint32_t pixels) {
   return (sum + pixels / 2) / pixels;
 }
 
-// The pixels at 0..size-1 within `radius` of pixel i.
+// Returns the number of pixels at 0..size-1 within `radius` of pixel i.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t counted(std::int64_t i, std::int64_t size, int radius) {
   const std::int64_t first = i < radius ? 0 : i - radius;
   const std::int64_t last = i + radius >= size ? size - 1 : i + radius;
   return static_cast<std::uint32_t>(last - first + 1);
 }
 
-// box_mean() without a division: (sum + add) * factor / 2^32 / 2^shift, rounded down. Let n be the pixels,
-// 2^s <= n < 2^(s+1), u = 2^(32+s), and D = sum + n/2 < 2^32 - 1, of which D / n rounded down is wanted. The
-// multiples of n above u and below it are n apart, so one of them, u + e or u - e, has e <= 2^s.
-//   u + e: factor = (u + e) / n. D factor / u is more than D / n by D e / (u n) < 1 / n: rounds down alike.
-//   u - e, e > 0: factor = (u - e) / n. (D + 1) factor / u is less than (D + 1) / n by at most 1 / n, so it
-//   is at least D / n and below (D + 1) / n: rounds down alike. (With n = 2^s, e = n.)
+// box_mean() without division: floor((sum + add) * factor / 2^(32 + shift)). Let n be the number of pixels,
+// 2^s <= n < 2^(s+1), u = 2^(32+s), and D = sum + n/2 < 2^32 - 1; floor(D / n) is required. Adjacent
+// multiples of n around u are n apart, so one of them, u + e or u - e, has e <= 2^s.
+//   u + e: factor = (u + e) / n. D factor / u exceeds D / n by D e / (u n) < 1 / n: the floor is the same.
+//   u - e, e > 0: factor = (u - e) / n. (D + 1) factor / u is below (D + 1) / n by at most 1 / n, so it is at
+//   least D / n and below (D + 1) / n: the floor is the same. (With n = 2^s, e = n.)
 // Granlund and Montgomery, Division by Invariant Integers, 1994; Robison, N-bit Unsigned Division via N-bit
 // Multiply-Add, 2005.
 struct BoxDivisor {
@@ -74,17 +73,15 @@ static_assert(counted(0, 10, 3) == 4 && counted(5, 10, 3) == 7 && counted(1, 2, 
 
 // ---- the stage --------------------------------------------------------------------------------------
 
-// The window's rows, as far as the image has them.
+// The window's rows, limited to the image.
 [[nodiscard]] RowRange box_needs(const FrameType& in, const Parameters& parameters, RowRange out);
 
-// in, out: planar, same shape, any size from 1x1.
+// in, out: planar, same shape, at least 1x1.
 void box_reference(const StageCall<Host>& call);
 
-// The same in SIMD. `in` holds the band's rows and the window's above and below, as far as the image has
-// them.
+// The same in SIMD. `in` must hold the window's rows of the band, limited to the image.
 void box_cpu(const StageCall<Host>& call, const Band& band);
 
-// The same on a CUDA device.
 CudaStatus box_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

@@ -1,9 +1,9 @@
-// box in SIMD: sums down the columns that run from row to row, and along a row the sums of all columns before
-// each one, so that a window's sum is the difference of two of them, whatever the radius. Both may wrap: the
+// box in SIMD, with sums down the columns that are updated from row to row, and prefix sums of these along a
+// row. A window's sum is the difference of two prefix sums, whatever the radius. Both may wrap; the
 // difference fits in 32 bits. For chunks of kChunk columns:
 //
-//   column[i]   of the samples in column first - radius + i, of the window's rows    i = 0 ... end - first +
-//   before[i]   column[0] + ... + column[i - 1]                                          2 radius
+//   column[i]   sum of the window's rows in column first - radius + i     i = 0 ... end - first + 2 radius
+//   before[i]   column[0] + ... + column[i - 1]
 //   sum(x)      before[x - first + 2 radius + 1] - before[x - first]
 #include <algorithm>
 #include <type_traits>
@@ -23,7 +23,7 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Columns at a time: their sums take 20 KiB at most.
+// Columns per chunk; their sums take at most 20 KiB.
 constexpr std::int64_t kChunk = 2048;
 constexpr std::size_t kChunkRoom = kChunk + std::size_t{2} * kMostBoxRadius;
 static_assert(kChunkRoom <= kMostNoSamples);
@@ -47,12 +47,12 @@ class Box {
   }
 
  private:
-  // 255 samples of a column.
+  // Holds the sum of 255 samples of a column.
   using Sum = std::conditional_t<kIsWide<T>, std::uint32_t, std::uint16_t>;
   static_assert((2 * kMostBoxRadius + 1) * std::int64_t{kLargest<T>} <= Sum(~Sum{0}));
   using D = hn::ScalableTag<Sum>;
 
-  // From sample `from` on of the row that stands for row y.
+  // The samples of the row that stands for row y, from sample `from` on.
   const T* row(std::int64_t y, std::int64_t from) const {
     if (y < 0 || y >= height_) {
       if (box_.border == Border::shrink) return kNoSamples<T>;
@@ -61,7 +61,6 @@ class Box {
     return in_.row(y - band_.in_top) + from;
   }
 
-  // A row enters the window, and one leaves it.
   static HWY_NOINLINE void slide(const T* enters, const T* leaves, std::int64_t columns, Sum* sums) {
     const D d;
     const hn::Rebind<T, D> samples;
@@ -75,7 +74,6 @@ class Box {
     for (; x < columns; ++x) sums[x] = static_cast<Sum>(sums[x] + enters[x] - leaves[x]);
   }
 
-  // before[i]: the first i sums.
   static HWY_NOINLINE void add_up(const Sum* sums, std::int64_t count, std::uint32_t* before) {
     std::uint32_t sum = 0;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -85,7 +83,7 @@ class Box {
     before[count] = sum;
   }
 
-  // The means of `count` pixels: before[0] is that of the first.
+  // Computes the means of `count` pixels; before[0] belongs to the first.
   static HWY_NOINLINE void divide(const std::uint32_t* before, std::int64_t side, std::int64_t count,
                                   const BoxDivisor& divisor, T* to) {
     const D32 d;
@@ -99,7 +97,6 @@ class Box {
     for (; x < count; ++x) to[x] = static_cast<T>(divided_by(divisor, before[x + side] - before[x]));
   }
 
-  // The sums of columns beyond the image's ends.
   void fill_ends(std::int64_t first, std::int64_t from, std::int64_t to, std::int64_t end) {
     const auto fill = [&](std::int64_t x) {
       Sum& sum = column_[x - first + box_.radius];
@@ -114,7 +111,7 @@ class Box {
     for (std::int64_t x = to; x < end + box_.radius; ++x) fill(x);
   }
 
-  // With shrink: pixels whose windows lie beside the image's left or right end in part.
+  // Computes a pixel whose window extends beyond the image's left or right edge, with border shrink.
   void divide_end(std::int64_t x, std::int64_t first, std::uint32_t rows, T* to) const {
     const std::int64_t i = x - first;
     const std::uint32_t sum = before_[i + std::int64_t{2} * box_.radius + 1] - before_[i];

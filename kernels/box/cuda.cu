@@ -1,6 +1,6 @@
-// box on a CUDA device: a block makes a strip of columns from top to bottom, kBatch rows at a time. Its
-// threads have running sums down the columns; then a warp makes a row of them: the sums of all columns before
-// each one, and a window's sum is the difference of two of them, whatever the radius (both may wrap).
+// box on a CUDA device. A block of threads computes a strip of columns from top to bottom, kBatch rows at a
+// time. Its threads keep running sums down the columns. Then each warp computes one row's prefix sums of
+// these; a window's sum is the difference of two of them, whatever the radius (both may wrap).
 #include <algorithm>
 #include <cstdint>
 
@@ -11,29 +11,29 @@ namespace imgpipe {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kBatch = kThreads / kWarpLanes;  // rows: one a warp
-constexpr int kStrip = 512;                    // columns of the output
+constexpr int kBatch = kThreads / kWarpLanes;  // rows, one per warp
+constexpr int kStrip = 512;                    // of the output
 constexpr int kMostColumns = kStrip + 2 * kMostBoxRadius;
-constexpr int kOwned = (kMostColumns + kThreads - 1) / kThreads;  // columns of a thread
-constexpr int kBlocks = 8;                                        // a multiprocessor, as far as there is work
-constexpr std::int64_t kLeastRows = 32;                           // of a block
+constexpr int kOwned = (kMostColumns + kThreads - 1) / kThreads;  // columns per thread
+constexpr int kBlocks = 8;               // per multiprocessor, if there is enough work
+constexpr std::int64_t kLeastRows = 32;  // per block
 
 struct BoxWork {
   int radius;
   Border border;
-  BoxDivisor divisor;       // of a whole window
+  BoxDivisor divisor;       // for a whole window
   std::int64_t block_rows;  // a multiple of kBatch
 };
 
-// The place of pixel i, or -1: it does not count.
+// Returns the position to read for pixel i, or -1 if it does not count.
 __device__ __forceinline__ std::int64_t box_source(std::int64_t i, std::int64_t size, Border border) {
   if (i >= 0 && i < size) return i;
   if (border == Border::shrink) return -1;
   return border == Border::reflect ? reflected(i, size) : replicated(i, size);
 }
 
-// A thread's columns of the strip that begins at pixel x: columns threadIdx.x, + kThreads, ... of it and of
-// `radius` more on either side.
+// A thread's columns of the strip that begins at pixel x and its `radius` neighbours on either side:
+// threadIdx.x, threadIdx.x + kThreads, ...
 template <class T>
 struct OwnColumns {
   std::int64_t at[kOwned];  // -1: none
@@ -49,7 +49,7 @@ struct OwnColumns {
     }
   }
 
-  // Adds the samples of row y, or takes them away.
+  // Adds or subtracts the samples of row y.
   template <bool Adds>
   __device__ __forceinline__ void change(const Plane<const T, Device>& from, std::int64_t y, Border border) {
     const std::int64_t source = box_source(y, from.height, border);
@@ -63,7 +63,7 @@ struct OwnColumns {
   }
 };
 
-// A warp's row: sums[0..columns-1] become the sums of those before each one, sums[columns] that of all.
+// Replaces sums[0..columns-1] by their exclusive prefix sums, and sums[columns] by the total, with one warp.
 __device__ __forceinline__ void sums_before(std::uint32_t* sums, int columns, int lane) {
   std::uint32_t before = 0;
   for (int first = 0; first <= columns; first += kWarpLanes) {
@@ -81,7 +81,7 @@ __device__ __forceinline__ void sums_before(std::uint32_t* sums, int columns, in
   __syncwarp();
 }
 
-// A warp's row of the output, from pixel x on.
+// Writes a row of the output from pixel x on, with one warp.
 template <class T>
 __device__ __forceinline__ void write_means(const std::uint32_t* before, const Plane<T, Device>& to,
                                             std::int64_t x, std::int64_t y, int lane, const BoxWork& work) {
@@ -99,8 +99,8 @@ __device__ __forceinline__ void write_means(const std::uint32_t* before, const P
   }
 }
 
-// Plane blockIdx.z, strip blockIdx.x, rows from blockIdx.y * work.block_rows on. Shared memory: the sums of a
-// batch of rows, 24 KiB. Barriers: they are complete before they are read, and read before the next ones.
+// Computes strip blockIdx.x of plane blockIdx.z, rows from blockIdx.y * work.block_rows on. Shared memory:
+// the sums of a batch of rows, 24 KiB. Barriers: after storing the batch; after reading it.
 template <class T>
 __global__ __launch_bounds__(kThreads) void box_kernel(DevicePlanes<const T> in, DevicePlanes<T> out,
                                                        BoxWork work) {
@@ -137,8 +137,7 @@ __global__ __launch_bounds__(kThreads) void box_kernel(DevicePlanes<const T> in,
   }
 }
 
-// Rows of a block: so many blocks that they fill the device, but not so few rows that most of the work would
-// be the window's first ones.
+// Returns the rows per block: blocks fill the device, but their first windows must not dominate the work.
 std::int64_t rows_of_a_block(const FrameType& type, int radius, std::int64_t strips,
                              const CudaLaunch& launch) {
   const std::int64_t wanted = std::int64_t{launch.multiprocessors} * kBlocks;

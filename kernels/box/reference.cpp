@@ -6,12 +6,12 @@
 namespace imgpipe {
 namespace {
 
-// Columns at a time: their sums lie on the stack.
+// Columns per chunk; their sums are on the stack.
 constexpr std::int64_t kChunk = 256;
 using ColumnSums =
     std::array<std::uint32_t, static_cast<std::size_t>(kChunk) + std::size_t{2} * kMostBoxRadius>;
 
-// The rows around one that count.
+// The rows of a window that count.
 struct Rows {
   std::array<std::int64_t, 2 * kMostBoxRadius + 1> at{};
   std::size_t count = 0;
@@ -24,7 +24,7 @@ struct Rows {
   }
 };
 
-// The sum of these rows' samples in a column; 0 for one that does not count.
+// Returns the sum of these rows in a column; 0 if the column does not count.
 template <class T>
 std::uint32_t column_sum(const Plane<const T, Host>& in, std::int64_t x, const Rows& rows, Border border) {
   const std::int64_t from_x = source_of(x, in.width, border);
@@ -33,7 +33,6 @@ std::uint32_t column_sum(const Plane<const T, Host>& in, std::int64_t x, const R
   return sum;
 }
 
-// Pixels first..end-1 of row y.
 template <class T>
 void box_pixels(const Plane<const T, Host>& in, const Plane<T, Host>& out, std::int64_t y, std::int64_t first,
                 std::int64_t end, const BoxParameters& box) {

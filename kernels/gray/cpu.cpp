@@ -1,11 +1,10 @@
-// gray in SIMD. 16 bits a sum are enough for samples of 8 bits and exact weights of 16: each weight is split
+// gray in SIMD. For 8-bit samples and exact 16-bit weights, 16 bits per sum suffice: each weight is split
 // into bytes, w = 256 h + l,
 //
 //   sum of w v + 2^15  =  256 (sum of h v  +  128)  +  sum of l v
 //   luma               =  (sum of h v + 128 + (sum of l v >> 8)) >> 8
 //
-// and no sum passes 2^16, because the h sum to 255 and the l to 256. Of samples of 16 bits, 32 bits hold the
-// sum of all three products and the rounding.
+// and no sum exceeds 2^16: the h sum to 255, the l to 256. For 16-bit samples, 32 bits hold the whole sum.
 #include <cstddef>
 
 #include "kernels/gray/gray.h"
@@ -24,12 +23,12 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Bytes that are asked for early: hardware stops at the end of a page. One thread of a Xeon (Sapphire
-// Rapids), AVX3, 47 MP of 8 bits, 2026-11-20: 15 ms instead of 19.5 (out of the caches 6.2).
+// Bytes to prefetch ahead: the hardware prefetcher stops at the end of a page. One thread of a Xeon (Sapphire
+// Rapids), AVX3, 47 MP of 8 bits, 2026-11-20: 15 ms instead of 19.5 (from the caches 6.2).
 constexpr std::int64_t kAhead = 4096;
 constexpr std::int64_t kCacheLine = 64;
 
-// weighed(): the luma in the upper half of a sum's lane.
+// weighed() returns the luma in the upper half of each sum's lane.
 template <class T>
 class Weights;
 
@@ -69,7 +68,7 @@ class Weights<Sample16> {
   LumaWeights of_16_bits_;
 };
 
-// Even and odd samples are weighed apart, so that nothing has to change lanes.
+// Processes even and odd samples separately, so that nothing changes lanes.
 template <class T>
 HWY_INLINE auto gray_of(const Weights<T>& weights, hn::Vec<typename Pairs<T>::Samples> r,
                         hn::Vec<typename Pairs<T>::Samples> g, hn::Vec<typename Pairs<T>::Samples> b) {

@@ -4,26 +4,23 @@
 namespace imgpipe {
 namespace {
 
-// H200, 2026-11-20, 8773x5352 RGB, us: 49.2 with a segment a warp; 61 with blocks that stay, more than are
-// resident.
+// H200, 2026-11-20, 8773x5352 RGB, us: one segment per warp 49.2; more strided blocks than are resident 61.
 constexpr int kThreads = 256;
-// With the histogram: 32 KiB of counters a block, blocks that stay. 2026-11-22, from buffers that are not in
-// the cache: 50.5 with 2 blocks, 51.2 with 3 (40 registers), 50.7 and 50.6 with 2 of 768 and 1 of 1024
-// threads; counters cleared by a kernel behind which this one is launched early: 0.4 to 0.9 less, rejected as
-// in hist.
+// With the histogram: 32 KiB of counters per block, strided blocks. 2026-11-22, buffers not in the cache:
+// 50.5 with 2 blocks, 51.2 with 3 (40 registers), 50.7 and 50.6 with 2 of 768 and 1 of 1024 threads. Rejected
+// as in hist: clearing the counters with a kernel and launching this one early (0.4 to 0.9 less).
 constexpr int kCountingThreads = 512;
 constexpr int kBlocksPerMultiprocessor = 6;
 
-// Blocks that a multiprocessor is to hold: as registers allow without spilling.
+// The wanted number of resident blocks per multiprocessor: as many as registers allow without spilling.
 template <int Channels, bool Count>
 constexpr int resident_blocks() {
   if (Count) return 2;
   return Channels == 3 ? kBlocksPerMultiprocessor : 1;
 }
 
-// The weights of all three formulas brought to a shift of 16, so that the luma is byte 2 of the sum, and
-// taken apart for dot products of bytes: weight = 256 high + low, of r, g and b in bytes 0, 1 and 2. The
-// fourth byte weighs nothing.
+// The weights scaled to a shift of 16, so that the luma is byte 2 of the sum, and split for dot products of
+// bytes: weight = 256 high + low, with r, g and b in bytes 0, 1 and 2. The fourth byte has weight 0.
 struct SplitWeights {
   std::uint32_t low, high;
 };
@@ -37,8 +34,8 @@ SplitWeights split_weights(Luma luma) {
   return {(r & 0xFF) | (g & 0xFF) << 8 | (b & 0xFF) << 16, r >> 8 | (g >> 8) << 8 | (b >> 8) << 16};
 }
 
-// The luma of pixels 4i..4i+3 of a lane's 16, packed; words: 16 interleaved pixels of Channels samples. Two
-// dot products a pixel, where picking bytes took three instructions and as many to multiply them.
+// Returns the packed luma of pixels 4i..4i+3 of a lane's 16 interleaved pixels `words`. Takes two dot
+// products per pixel; extracting the bytes took three instructions, and as many to multiply them.
 template <int Channels>
 __device__ __forceinline__ std::uint32_t four_lumas(const std::uint32_t (&words)[4 * Channels], int i,
                                                     const SplitWeights& w) {
@@ -59,7 +56,7 @@ __device__ __forceinline__ std::uint32_t four_lumas(const std::uint32_t (&words)
   return pack_bytes<2>(sums[0], sums[1], sums[2], sums[3]);
 }
 
-// The 16 interleaved pixels of a lane; nothing beyond the image.
+// Loads a lane's 16 interleaved pixels if they are inside the image.
 template <int Channels>
 __device__ __forceinline__ void load_pixels(const Plane<const Sample8, Device>& in, const RowSegments<1>& at,
                                             std::uint32_t (&words)[4 * Channels]) {
@@ -75,8 +72,9 @@ __device__ __forceinline__ void load_pixels(const Plane<const Sample8, Device>& 
   }
 }
 
-// A lane turns 16 pixels (3 or 4 loads of 16 bytes) into one store of 16 bytes, and with RGBA a second one of
-// alpha. Count: it also counts them; shared memory: kSharedCounters words then, barriers as in hist_kernel.
+// A lane converts 16 pixels per step (3 or 4 loads of 16 bytes) with one 16-byte store, and for RGBA a second
+// one of alpha; warps walk as in RowSegments. Count: also counts them; then shared memory is kSharedCounters
+// words, and the barriers are those of hist_kernel.
 template <int Channels, bool Count>
 __global__ __launch_bounds__(
     Count ? kCountingThreads : kThreads,
@@ -109,7 +107,7 @@ __global__ __launch_bounds__(
       alphas[i] = pack_bytes<3>(words[(4 * i) % (4 * Channels)], words[(4 * i + 1) % (4 * Channels)],
                                 words[(4 * i + 2) % (4 * Channels)], words[(4 * i + 3) % (4 * Channels)]);
     }
-    // The next pixels are on their way while these are stored and counted.
+    // Load the next pixels while these are stored and counted.
     at.next();
     if (Count) load_pixels<Channels>(in, at, words);
     if (left <= 0) continue;

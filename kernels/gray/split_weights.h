@@ -1,4 +1,4 @@
-// The weights of a luma as vectors take them.
+// Luma weights for vector code.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,14 @@
 
 namespace imgpipe {
 
-// The weights of a luma as if its shift were 16: with one of 15, twice the sum, twice the rounding, one bit
-// more shifted out.
+// The weights scaled to a shift of 16: from 15, all terms double and one more bit is shifted out.
 constexpr LumaWeights weights_of_16_bits(Luma luma) {
   const LumaWeights w = luma_weights(luma);
   const int more = 16 - w.shift;
   return {w.r << more, w.g << more, w.b << more, 16};
 }
 
-// Each of them 256 high + low.
+// Each weight is 256 high + low.
 struct SplitWeights {
   std::uint16_t high[3], low[3];
 };
@@ -31,7 +30,7 @@ constexpr SplitWeights split_weights(Luma luma) {
   return split;
 }
 
-// No sum of 255 high or 255 low passes 2^16.
+// Neither sum of products with samples exceeds 2^16.
 constexpr bool fits(const SplitWeights& w) {
   return w.high[0] + w.high[1] + w.high[2] == 255 && w.low[0] + w.low[1] + w.low[2] == 256;
 }

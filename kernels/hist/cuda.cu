@@ -4,20 +4,19 @@
 namespace imgpipe {
 namespace {
 
-// H200, 2026-11-21, 8773x5352, with the clearing, us, for one value | two | five | noise: 18.4 | 18.6 | 18.6
-// | 19.3 so; two vectors on their way 19.4 to 20.2; 512 threads and 4 blocks 20.1 to 22.3; segments of a row
-// a warp, two vectors loaded and then counted: 22.4 to 22.7. Cleared by a kernel behind which this one is
-// launched early (griddepcontrol): 18.1, rejected, because it is for compute capability 9.0 on. 2026-11-22,
-// with counters found by dot products, from buffers that are not in the cache: 17.9 (before: 19.8); launched
-// early 17.3. Behind gray, from the first row down | from the last row up: 20.6 | 18.8. Loads that leave the
-// L2 cache first: 18.1 there, but contrast, which reads the same plane, then takes 2.3 more.
+// H200, 2026-11-21, 8773x5352, including the clearing, us, one value | two | five | noise: 18.4 | 18.6 | 18.6
+// | 19.3. Slower: two vectors in flight 19.4 to 20.2; 512 threads and 4 blocks 20.1 to 22.3; a row segment
+// per warp, two vectors loaded and then counted, 22.4 to 22.7. Clearing by a kernel and launching this one
+// early (griddepcontrol): 18.1, rejected because it needs compute capability 9.0. 2026-11-22, counters
+// located by dot products, buffers not in the cache: 17.9 (before: 19.8); launched early 17.3. After gray,
+// rows downwards | upwards: 20.6 | 18.8. Loads that leave the L2 cache first: 18.1 there, but contrast, which
+// reads the same plane, takes 2.3 more.
 constexpr int kThreads = 1024;
-// 2048 threads; more, smaller blocks clear and flush more counters.
+// 2048 threads in total; more, smaller blocks clear and flush more counters.
 constexpr int kBlocksPerMultiprocessor = 2;
 
-// Plane blockIdx.z. A lane counts 16 adjacent pixels while the next 16 are on their way; shared memory:
-// kSharedCounters words (32 KiB). Barriers: counters are cleared before the first count, and complete before
-// they are summed.
+// Counts plane blockIdx.z. Threads walk as in VectorWalk; each counts 16 adjacent pixels while the next 16
+// load. Shared memory: kSharedCounters words (32 KiB). Barriers: after clearing; after counting.
 __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kBlocksPerMultiprocessor)) void hist_kernel(
     DevicePlanes<const Sample8> planes, Histogram<Device> histogram) {
   __shared__ __align__(16) std::uint32_t counts[kSharedCounters];
@@ -44,7 +43,7 @@ __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kBlocksPerMultip
   flush_counters(counts, histogram.row(blockIdx.z));
 }
 
-// Blocks that stay, no more than there is work for.
+// Returns the number of resident blocks, at most as many as there is work for.
 unsigned blocks_for(const CudaLaunch& launch, const FrameType& shape) {
   const std::int64_t vectors = (shape.width + kVectorPixels - 1) / kVectorPixels * shape.height;
   const std::int64_t useful = (vectors + kThreads - 1) / kThreads;

@@ -1,7 +1,7 @@
-// hist of 16-bit samples: a block counts with PackedCounters. Where 128 KiB of shared memory and what the hot
-// values take may be had (compute capability 8.0, 8.7, 9.0, 10.x) it holds all values and the plane is read
-// once; elsewhere halves or quarters of the values. From compute capability 9.0 on the two blocks of a
-// cluster add their counters up before they go to device memory.
+// hist of 16-bit samples with PackedCounters. If a block can have 128 KiB of shared memory and space for hot
+// values (compute capability 8.0, 8.7, 9.0, 10.x), it counts all values and the plane is read once; otherwise
+// halves or quarters of the values. From compute capability 9.0 on, the two blocks of a cluster add their
+// counters before they update device memory.
 //
 // H200, 2026-11-22, 8773x5352, us; hist of 8-bit samples takes 17.0:
 //
@@ -10,9 +10,9 @@
 //   one block           56.0    61.4      45.4        38.6         40.9          57.3
 //   halves              96.7   117.2      85.8        65.4         69.6         102.4
 //
-// Two ways were slower, as measured before warps remembered hot values: counters of 32 bits over the shared
-// memory of a cluster, where half of all additions, or more, go to another multiprocessor; and additions
-// whose result nobody looks at, which the sum of all counters must then prove right.
+// Slower, measured without hot values: 32-bit counters across a cluster's shared memory (half of the
+// additions or more go to another multiprocessor); additions with unused results, checked by the counters'
+// sum.
 #include "kernels/hist/hist.h"
 #include "kernels/shared/block_cluster.cuh"
 #include "kernels/shared/count_warp.cuh"
@@ -22,20 +22,19 @@ namespace imgpipe {
 namespace {
 
 constexpr int kThreads = 1024;
-constexpr int kAhead = 3;  // vectors of a lane that are on their way
+constexpr int kAhead = 3;  // vectors per lane in flight
 
-// Vectors of 8 samples of a plane, of which some are always on their way.
+// Iterates over vectors of 8 samples of a plane, keeping kAhead of them in flight.
 class VectorsAhead {
  public:
   __device__ explicit VectorsAhead(const Plane<const Sample8, Device>& plane) : at_(plane) {
 #pragma unroll
     for (Loaded& loaded : ahead_) load(loaded);
   }
-  // Whether any lane of the warp has a vector.
   __device__ bool any() const {
     return __any_sync(kAllLanes, ahead_[0].count > 0 ? 1 : 0) != 0;
   }
-  // This lane's, and how many of its samples are the image's, 0 to 8.
+  // Takes this lane's vector; returns how many of its samples are in the image, 0 to 8.
   __device__ int take(std::uint32_t (&words)[4]) {
     words[0] = ahead_[0].vector.x;
     words[1] = ahead_[0].vector.y;
@@ -65,11 +64,9 @@ class VectorsAhead {
   Loaded ahead_[kAhead];
 };
 
-// Adds the counters of the cluster's blocks to the image's, each block a share of the values, neighbouring
-// threads neighbouring values. A thread's values are kThreads apart, and mixing is linear (the mixed sum of
-// numbers without a common bit is that of their mixtures by exclusive or): where they lie are constants of
-// the unrolled loop, applied to where the first one does. Barriers: all blocks have counted before others
-// look; none ends before they have.
+// Adds the counters of the cluster's blocks to the image's. Each block handles a share of the values,
+// adjacent threads adjacent values. A thread's values are kThreads apart: mixing is linear over exclusive or,
+// so their positions are constants combined with the first one's. Barriers: all have counted; all have read.
 template <int Parts, int Cluster>
 __device__ void flush(const PackedCounters<Parts>& counters) {
   using Packed = PackedCounters<Parts>;
@@ -101,10 +98,9 @@ __device__ void flush(const PackedCounters<Parts>& counters) {
   cluster_barrier<Cluster>();
 }
 
-// The part blockIdx.y of the values of plane blockIdx.z, whose rows are walked over as bytes. A lane counts 8
-// adjacent samples while the next 24 are on their way. Shared memory: SharedHistogram. Barriers:
-// counters are cleared before the first count, and complete before they are summed. All lanes of a warp walk
-// on until the last of them is done.
+// Counts part blockIdx.y of the values of plane blockIdx.z, whose rows are walked as bytes (VectorWalk). A
+// lane counts 8 adjacent samples while the next 24 are loading. Shared memory: SharedHistogram. Barriers: the
+// counters are cleared; flush(). All lanes of a warp iterate until the last one is done.
 template <int Parts, int Cluster>
 __global__ __launch_bounds__(kThreads, 1) void hist16_kernel(DevicePlanes<const Sample8> planes,
                                                              Histogram<Device> histogram) {

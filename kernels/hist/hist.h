@@ -1,4 +1,4 @@
-// Histogram: how often each value occurs in each colour plane. Alpha is not counted.
+// hist: counts the samples of each colour plane by value. Alpha is not counted.
 #pragma once
 
 #include "kernels/pixel.h"
@@ -10,13 +10,12 @@ namespace imgpipe {
 // in: planar; histogram: bins() x color_channels, overwritten. The counts of a plane sum to its pixels.
 void hist_reference(const StageCall<Host>& call);
 
-// The same as hist_reference on a CUDA device.
 CudaStatus hist_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus hist16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-// How samples of 16 bits are counted.
+// Strategies to count 16-bit samples.
 struct Hist16Way {
-  int parts = 1;          // a block counts an equal part of the values: 1, 2 or 4, what shared memory holds
-  bool clusters = false;  // two blocks add up what they counted: of one part, from compute capability 9.0 on
+  int parts = 1;          // a block counts 1/parts of the values: 1, 2 or 4, as shared memory allows
+  bool clusters = false;  // two blocks combine their counts; 1 part, compute capability 9.0 and later
 };
 CudaStatus hist16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, const Hist16Way& way);
 

@@ -1,4 +1,4 @@
-// Eight blocks of coefficients to samples by a warp (block_transform.h), through shared memory.
+// Transforms eight blocks of coefficients to samples with one warp (block_transform.h).
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -8,24 +8,23 @@
 
 namespace imgpipe {
 
-// Asked for so because the compiler knows that it is below 32: else it cuts it out of the thread's number
-// wherever it is used.
+// Reads the lane's register: the compiler knows that it is below 32, and does not recompute it at every use.
 __device__ __forceinline__ unsigned lane_of_thread() {
   unsigned lane;
   asm("mov.u32 %0, %%laneid;" : "=r"(lane));
   return lane;
 }
 
-// A lane's blocks of an image, item after item.
+// Addresses of one lane's blocks in an image, item by item.
 class LaneBlocks {
  public:
-  // `block`: where they stand in their MCUs.
+  // `block`: position of the lane's block within an item and its MCU.
   __device__ LaneBlocks(const ReconstructionImage& image, const BlockOfMcu& block, std::uint32_t group_mcus)
       : rows_(reinterpret_cast<const std::byte*>(image.coefficients) + block.in_mcu * kBlockBytes +
               lane_of_thread() % kBlockLanes * sizeof(uint4)),
         mcu_(block.mcu),
         group_mcus_(group_mcus) {}
-  // Row `part` of the block.
+  // The address of row `part` of the lane's block.
   __device__ __forceinline__ const std::byte* at(const BlockOrder& order, const ItemWalk& walk) const {
     return rows_ + order.place(order.first_mcu(walk.mcu_row(), walk.group(), group_mcus_) + mcu_);
   }
@@ -35,21 +34,21 @@ class LaneBlocks {
   std::uint32_t mcu_, group_mcus_;
 };
 
-// What a lane has of its block between the passes: rows part and part + 4.
+// The rows of its block that a lane holds between the passes: part and part + 4.
 struct TwoRows {
   uint4 upper, lower;
-  bool alike;  // in all eight blocks: nothing but their first rows holds coefficients
+  bool alike;  // in all eight blocks only the first row of coefficients is non-zero
 };
 
-// A warp's share of shared memory (kTransformWords words on a 16-byte boundary), as one lane uses it. Eight
-// blocks of coefficients come there, and go through it between the passes. All lanes at once.
+// One lane's view of its warp's shared memory (kTransformWords words on a 16-byte boundary), which receives
+// eight blocks and exchanges them between the passes. All lanes must call its functions together.
 class TransformRoom {
  public:
   __device__ explicit TransformRoom(std::uint32_t* words)
       : words_(words), lane_(lane_of_thread()), part_(lane_ % kBlockLanes) {}
 
-  // `rows`: LaneBlocks::at(). Lanes that bring rows of two blocks each, so that whole blocks are asked of
-  // memory at a time, are 1.5 % slower (H200, 2026-11-22).
+  // Starts the copy of the lane's rows part and part + 4 (`rows`: LaneBlocks::at()). Having each lane fetch
+  // rows of two blocks, so that memory is read in whole blocks, is 1.5 % slower (H200, 2026-11-22).
   __device__ __forceinline__ void fetch(const std::byte* rows) const {
     std::uint32_t* const to = words_ + row_word(lane_ / kBlockLanes, part_);
     __pipeline_memcpy_async(to, rows, sizeof(uint4));
@@ -57,7 +56,8 @@ class TransformRoom {
     __pipeline_commit();
   }
 
-  // The pass over the columns of what was fetched and has come; then the room is free.
+  // Transforms the columns of the fetched blocks; the caller has waited for its copies. Of the barriers, the
+  // first makes all copies visible, the inner ones the columns; the last one frees the words for fetch().
   __device__ __forceinline__ TwoRows pass_columns(const ComponentSteps& steps) const {
     __syncwarp();
     std::uint32_t pairs[kBlockSide];
@@ -98,7 +98,7 @@ class TransformRoom {
   unsigned lane_, part_;
 };
 
-// The pass over the rows, and the exchange with the partner.
+// Transforms the rows and exchanges one row with the partner lane.
 __device__ __forceinline__ SampleVector pass_rows(const TwoRows& rows) {
   const unsigned lane = lane_of_thread();
   const EightSamples upper = transform_row(rows.upper.x, rows.upper.y, rows.upper.z, rows.upper.w);

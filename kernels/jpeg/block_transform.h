@@ -1,14 +1,13 @@
-// Dequantisation and the inverse DCT of a block (images/codecs/jpeg/jpeg_arithmetic.h) for four threads that
-// have two columns of it each, and then two rows. For host and device.
+// Dequantisation and the inverse DCT of blocks (images/codecs/jpeg/jpeg_arithmetic.h). For host and device.
 //
-// Eight blocks are transformed together, by the 32 lanes of a warp: lane / 4 is the block, `part` = lane % 4
-// the share in it.
+// The 32 lanes of a warp transform eight blocks together: lane / 4 is the block, `part` = lane % 4 the lane's
+// share of it.
 //
-//   columns   a lane has columns 2 part and 2 part + 1: 8 words, a row each, the left column in the lower
+//   columns   a lane holds columns 2 part and 2 part + 1: 8 words, one per row, the left column in the lower
 //             half
-//   rows      a lane has rows part and part + 4: of each 4 words of two values, then 2 words of four samples
-//   vectors   the lanes of an even block and of the odd one behind it change rows with each other: a lane has
-//             16 samples, one row of both blocks (VectorPlace)
+//   rows      a lane holds rows part and part + 4: per row 4 words of two values, then 2 of four samples
+//   vectors   the lanes of an even block and of the odd block after it exchange rows: a lane holds one row of
+//             both blocks, 16 samples (VectorPlace)
 #pragma once
 
 #include <cstddef>
@@ -20,29 +19,29 @@
 
 namespace imgpipe {
 
-inline constexpr unsigned kBlockLanes = 4;        // threads of a block
-inline constexpr unsigned kTransformBlocks = 8;   // that a warp has at a time
-inline constexpr unsigned kTransformWords = 256;  // of 4 bytes, that they take between the passes
+inline constexpr unsigned kBlockLanes = 4;        // threads per block
+inline constexpr unsigned kTransformBlocks = 8;   // per warp at a time
+inline constexpr unsigned kTransformWords = 256;  // of 4 bytes; used between the passes
 
 // ---- passes ----------------------------------------------------------------------------------------------
 
-// A value of 16 bits in the upper half of a word: sums of such wrap as they have to.
+// Returns the 16-bit value in the upper half of a word; sums formed there wrap as required.
 IMGPIPE_HOST_DEVICE constexpr std::int32_t lowered(std::uint32_t upper) {
   return static_cast<std::int32_t>(upper) >> 16;
 }
-// The same, with dct::kConstantBits behind the point.
+// The same, with dct::kConstantBits fractional bits.
 IMGPIPE_HOST_DEVICE constexpr std::int32_t lowered_to_point(std::uint32_t upper) {
   return static_cast<std::int32_t>(upper) >> (16 - dct::kConstantBits);
 }
 
-// What a pass over eight values begins with; the sums are wrapped.
+// The inputs of a pass over eight values; the sums are wrapped.
 struct PassValues {
-  std::int32_t sum04 = 0, difference04 = 0;  // with dct::kConstantBits behind the point
+  std::int32_t sum04 = 0, difference04 = 0;  // with dct::kConstantBits fractional bits
   std::int32_t x1 = 0, x2 = 0, x3 = 0, x5 = 0, x6 = 0, x7 = 0;
   std::int32_t sum73 = 0, sum51 = 0;
 };
 
-// inverse_dct_pass() of jpeg_arithmetic.h without the saturation.
+// inverse_dct_pass() of jpeg_arithmetic.h without saturation.
 template <int kShift>
 IMGPIPE_HOST_DEVICE constexpr void transform_eight(const PassValues& v, std::int32_t (&out)[kBlockSide]) {
   using namespace dct;
@@ -81,15 +80,15 @@ IMGPIPE_HOST_DEVICE constexpr PassValues pass_values(const std::uint32_t (&upper
 
 // ---- columns ---------------------------------------------------------------------------------------------
 
-// The quantiser's steps of two rows of a lane's two columns. Those of the left one are in the upper half.
+// Quantiser steps of two rows of a lane's two columns; those of the left column are in the upper half.
 struct alignas(16) RowPairSteps {
   std::uint32_t left0 = 0, right0 = 0, left1 = 0, right1 = 0;
 };
-// Of a component: [row / 2][part], so that lanes read what lies side by side.
+// The steps of a component as [row / 2][part], so that adjacent lanes read adjacent memory.
 struct ComponentSteps {
   RowPairSteps of[kBlockSide / 2][kBlockLanes];
 };
-// `steps`: of a block, row by row.
+// `steps`: those of a block, in row order.
 IMGPIPE_HOST_DEVICE constexpr RowPairSteps row_pair_steps(const std::uint16_t* steps, unsigned pair,
                                                           unsigned part) {
   const unsigned first = 2 * pair * kBlockSide + 2 * part;
@@ -99,7 +98,7 @@ IMGPIPE_HOST_DEVICE constexpr RowPairSteps row_pair_steps(const std::uint16_t* s
           lower[1]};
 }
 
-// Dequantised, wrapped to 16 bits, in the upper half.
+// Return a dequantised coefficient, wrapped to 16 bits, in the upper half of a word.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t dequantised_left(std::uint32_t pair, std::uint32_t step) {
   return pair * step;
 }
@@ -107,9 +106,8 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t dequantised_right(std::uint32_t pair
   return (pair & 0xFFFF0000U) * step;
 }
 
-// The pass over two columns. Only the first kRows rows hold coefficients. `flat`: only the first one does;
-// where a block of libjpeg-turbo's is so, its DC coefficient times 4 wraps in place of being saturated, which
-// it does not once it has 14 bits.
+// Transforms two columns of which only the first kRows rows hold coefficients. `flat`: only the first row of
+// the block does. Then libjpeg-turbo lets DC times 4 wrap; wrapped to 14 bits, DC never saturates.
 template <unsigned kRows>
 IMGPIPE_HOST_DEVICE inline void transform_columns(const std::uint32_t (&pairs)[kBlockSide],
                                                   const ComponentSteps& steps, unsigned part, bool flat,
@@ -136,7 +134,7 @@ IMGPIPE_HOST_DEVICE inline void transform_columns(const std::uint32_t (&pairs)[k
   for (unsigned y = 0; y < kBlockSide; ++y) out[y] = saturated_pair(a[y], b[y]);
 }
 
-// The same of a flat block: what every row has.
+// Transforms two columns of a flat block; returns the pair that all rows share.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t flat_columns(std::uint32_t pair, const RowPairSteps& steps) {
   const std::uint32_t left = dequantised_left(pair, steps.left0) << dct::kColumnBits;
   const std::uint32_t right = dequantised_right(pair, steps.right0) << dct::kColumnBits;
@@ -145,8 +143,8 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t flat_columns(std::uint32_t pair, con
 
 // ---- between the passes ----------------------------------------------------------------------------------
 
-// Where a lane's columns of row y go, of kTransformWords, and where four words of a row lie side by side: so
-// that neither the 32 lanes that write a row nor the 8 that read 16 bytes each at a time meet in one bank.
+// The word of a lane's columns in row y, and the first of four adjacent words of a row. Neither the 32 lanes
+// that write a row nor the 8 lanes that read 16 bytes each at a time share a bank.
 //
 //   word of row y, block b, columns 2p and 2p + 1 = 32 y + ((4 b + p) xor (8 (y mod 4)))
 inline constexpr unsigned kRowWords = 32;
@@ -163,12 +161,11 @@ struct EightSamples {
   std::uint32_t word[2] = {};
 };
 
-// A value of 16 bits in the lower half of a word.
 IMGPIPE_HOST_DEVICE constexpr std::int32_t extended(std::uint32_t lower) {
   return static_cast<std::int16_t>(lower & 0xFFFF);
 }
 
-// The pass over a row of pairs, as the columns gave them.
+// Transforms a row of four pairs, as the column pass wrote them.
 IMGPIPE_HOST_DEVICE inline EightSamples transform_row(std::uint32_t w0, std::uint32_t w1, std::uint32_t w2,
                                                       std::uint32_t w3) {
   PassValues v;
@@ -184,22 +181,22 @@ IMGPIPE_HOST_DEVICE inline EightSamples transform_row(std::uint32_t w0, std::uin
   v.sum51 = extended(static_cast<std::uint32_t>(v.x5 + v.x1));
   std::int32_t out[kBlockSide] = {};
   transform_eight<dct::kRowShift>(v, out);
-  constexpr std::uint32_t kLevel = 0x80808080U;  // to each byte 128 more
+  constexpr std::uint32_t kLevel = 0x80808080U;  // adds 128 to each byte
   return {{saturated_four(out[0], out[1], out[2], out[3]) ^ kLevel,
            saturated_four(out[4], out[5], out[6], out[7]) ^ kLevel}};
 }
 
 // ---- vectors ---------------------------------------------------------------------------------------------
 
-// Which 16 samples of the eight blocks, a row of two of them, a lane has in the end.
+// The 16 samples, one row of two of the eight blocks, that a lane ends up with.
 struct VectorPlace {
-  unsigned pair = 0;  // of blocks: 0..3
+  unsigned pair = 0;  // of blocks, 0..3
   unsigned row = 0;
 };
 IMGPIPE_HOST_DEVICE constexpr VectorPlace vector_place(unsigned lane) {
   return {lane / (2 * kBlockLanes), lane % kBlockLanes + (lane & kBlockLanes)};
 }
-// The lane with which rows are changed, and the one of two rows that is given away.
+// The lane to exchange rows with, and whether this lane gives away its lower row.
 IMGPIPE_HOST_DEVICE constexpr unsigned partner_lane(unsigned lane) {
   return lane ^ kBlockLanes;
 }
@@ -210,7 +207,7 @@ IMGPIPE_HOST_DEVICE constexpr bool gives_lower_row(unsigned lane) {
 struct SampleVector {
   std::uint32_t word[4] = {};
 };
-// `upper` and `lower`: the lane's rows part and part + 4; `got`: what the partner gave.
+// `upper` and `lower`: the lane's rows part and part + 4; `got`: the row received from the partner.
 IMGPIPE_HOST_DEVICE constexpr SampleVector joined_rows(unsigned lane, const EightSamples& upper,
                                                        const EightSamples& lower, const EightSamples& got) {
   if (gives_lower_row(lane)) return {{upper.word[0], upper.word[1], got.word[0], got.word[1]}};

@@ -10,9 +10,9 @@
 namespace imgpipe {
 namespace {
 
-// The bits that a block may take in the mean: some more than noise takes, of all values alike, whose
-// coefficients have a standard deviation of `deviation`. Counted are coefficients of twice that, and 2 bits
-// where it is less than a step, for the codes of longer runs; noise takes 0.44 to 0.70 of that, by quality.
+// Returns the average bits to reserve per block: somewhat more than uniform noise takes, whose coefficients
+// have the standard deviation `deviation`. The sum counts coefficients of twice that size, and 2 bits (codes
+// of longer runs) where this is less than a step. Noise takes 0.44 to 0.70 of the sum, by quality.
 std::uint32_t block_room_bits(const QuantizerSteps& steps, const EncodingCodes& codes,
                               std::uint32_t deviation) {
   constexpr std::uint32_t kMostDcBits = 22;
@@ -25,7 +25,7 @@ std::uint32_t block_room_bits(const QuantizerSteps& steps, const EncodingCodes& 
 }
 
 std::uint32_t slot_words(const JpegEncodingImage& image, const std::array<QuantizerSteps, 2>& steps) {
-  // Of 256 values alike; of the colour differences that they give; of the means of four of those.
+  // Standard deviations of uniform noise, of its colour differences, and of means of four of those.
   constexpr std::uint32_t kLuma = 74, kFull = 46, kHalved = 23;
   const std::int32_t blocks = image.scan.blocks_in_mcu;
   const std::int32_t chroma = blocks == 1 ? 0 : 2;
@@ -34,7 +34,7 @@ std::uint32_t slot_words(const JpegEncodingImage& image, const std::array<Quanti
       static_cast<std::uint32_t>(chroma) *
           block_room_bits(steps[1], encoding_codes(true), blocks == 6 ? kHalved : kFull);
   const std::int32_t mcus = std::min(image.mcus_in_run, image.scan.mcus);
-  constexpr std::uint32_t kSpareWords = 8;  // few blocks differ more
+  constexpr std::uint32_t kSpareWords = 8;  // enough, because few blocks deviate more
   return (static_cast<std::uint32_t>(mcus) * mcu_bits + 31) / 32 + kSpareWords;
 }
 
@@ -104,7 +104,7 @@ void JpegEncoding::write_upload(std::byte* to) const {
 JpegEncoding::Scan JpegEncoding::scan(std::size_t image, const std::byte* results) const {
   std::uint64_t bytes = 0;
   std::memcpy(&bytes, results + image * sizeof bytes, sizeof bytes);
-  // What the device says is believed within the room only.
+  // A size beyond the reserved memory is rejected: the device's results are not trusted.
   if (bytes > images_[image].out_bytes) bytes = 0;
   return {static_cast<std::size_t>(images_[image].out), static_cast<std::size_t>(bytes)};
 }

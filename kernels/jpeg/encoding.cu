@@ -1,4 +1,4 @@
-// The order of the kernels, and those behind the first: sums over an image's runs, and joining them.
+// The launches of a JPEG encoding, and the kernels that sum over an image's runs and join them.
 #include <cuda_runtime.h>
 
 #include "kernels/jpeg/encoding.h"
@@ -15,8 +15,8 @@ __device__ T* at(std::byte* memory, std::uint64_t offset) {
   return reinterpret_cast<T*>(memory + offset);
 }
 
-// Exclusive sums of value(run) over an image's runs by a block of threads, given to keep(run, sum). Returns
-// the sum of all. Two barriers for every kSumThreads runs.
+// Passes the exclusive sums of value(run) over an image's runs to keep(run, sum); returns the total. Two
+// barriers per kSumThreads runs: the warps' sums are complete; all threads have read them.
 template <class Value, class Keep>
 __device__ std::uint64_t sum_runs(const JpegEncodingImage& image, const Value& value, const Keep& keep) {
   __shared__ std::uint64_t warp_sums[kSumThreads / kWarpLanes];
@@ -40,8 +40,8 @@ __device__ std::uint64_t sum_runs(const JpegEncodingImage& image, const Value& v
   return all;
 }
 
-// One block of threads an image: where each run's bits begin. All of an image's bits are 0 where a run has
-// no room.
+// One block of threads per image: computes where each run's bits begin. The image's total is 0 if one of its
+// runs did not fit. Shared memory: one sum per warp. The last barrier combines the threads' no_room.
 __global__ void __launch_bounds__(kSumThreads)
     sum_bits_kernel(std::byte* memory, const JpegEncodingGroup group) {
   const JpegEncodingImage& image = at<const JpegEncodingImage>(memory, group.image)[blockIdx.x];
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(kSumThreads)
   if (threadIdx.x == 0) at<std::uint64_t>(memory, group.image_bits)[blockIdx.x] = no_room != 0 ? 0 : all;
 }
 
-// A run as the kernels that join find it; false where its image has no room.
+// Fetches a run for the joining kernels; returns false if its image did not fit.
 __device__ bool find_run(std::byte* memory, const JpegEncodingGroup& group, std::uint32_t run,
                          std::uint32_t& place, RunBits& bits, RunBytes& bytes) {
   place = last_at_most(at<const std::uint32_t>(memory, group.first_run), group.images, run);
@@ -73,7 +73,8 @@ __device__ bool find_run(std::byte* memory, const JpegEncodingGroup& group, std:
   return true;
 }
 
-// One block of threads a run: the bytes that begin in it and are 0xFF.
+// One block of threads per run: counts the 0xFF bytes that begin in it, four bytes per thread and step.
+// Shared memory: one count per warp; the barrier completes them.
 __global__ void __launch_bounds__(kJoinThreads)
     count_stuffing_kernel(std::byte* memory, const JpegEncodingGroup group) {
   __shared__ std::uint32_t warp_counts[kJoinThreads / kWarpLanes];
@@ -97,7 +98,7 @@ __global__ void __launch_bounds__(kJoinThreads)
   at<std::uint32_t>(memory, group.run_stuffed)[blockIdx.x] = all;
 }
 
-// One block of threads an image: where each run's bytes go, and how many there are in all.
+// One block of threads per image: computes where each run's bytes go, and their total. Barriers: sum_runs().
 __global__ void __launch_bounds__(kSumThreads)
     sum_stuffing_kernel(std::byte* memory, const JpegEncodingGroup group) {
   const JpegEncodingImage& image = at<const JpegEncodingImage>(memory, group.image)[blockIdx.x];
@@ -116,8 +117,8 @@ __global__ void __launch_bounds__(kSumThreads)
     at<std::uint64_t>(memory, group.results)[blockIdx.x] = bytes <= image.out_bytes ? bytes : 0;
 }
 
-// One block of threads a run: its bytes, each thread four at a time. Two barriers for every kJoinThreads of
-// them.
+// One block of threads per run: writes its bytes, each thread four at a time. Shared memory: bytes per warp.
+// Each step takes two barriers: the warps' counts are complete; all threads have read them.
 __global__ void __launch_bounds__(kJoinThreads)
     join_runs_kernel(std::byte* memory, const JpegEncodingGroup group) {
   __shared__ std::uint32_t warp_bytes[kJoinThreads / kWarpLanes];
@@ -158,7 +159,7 @@ __global__ void __launch_bounds__(kJoinThreads)
 
 CudaStatus JpegEncoding::launch(std::byte* memory, const CudaLaunch& launch) const {
   if (group_.images == 0) return cudaSuccess;
-  // None without the one before: it would take what it finds in the memory for results.
+  // Without a successful launch before it, a kernel would read arbitrary memory as results.
   encode_runs_kernel<<<group_.runs, kRunBlocks, 0, launch.stream>>>(memory, group_);
   if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) return status;
   sum_bits_kernel<<<group_.images, kSumThreads, 0, launch.stream>>>(memory, group_);

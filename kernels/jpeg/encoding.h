@@ -1,5 +1,5 @@
-// Pixels to the entropy-coded data of baseline JPEGs on a CUDA device, several images in the same launches:
-// the bytes that libjpeg-turbo writes (islow DCT, standard Huffman tables of ITU-T T.81, K.3).
+// Encodes pixels as the entropy-coded data of baseline JPEGs on a CUDA device, several images per launch. The
+// bytes are those of libjpeg-turbo (islow DCT, standard Huffman tables of ITU-T T.81, K.3).
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@
 
 namespace imgpipe {
 
-// One image: a grey plane or interleaved RGB, as kernels/cuda_launch.h asks.
+// One image: a grey plane or interleaved RGB that meets the requirements of kernels/cuda_launch.h.
 struct JpegEncodingTask {
   Plane<const Sample8, Device> pixels{};
-  int quality = 90;            // 1..100, as libjpeg scales its tables by it
-  bool halved_colors = false;  // 4:2:0, else 4:4:4
+  int quality = 90;            // 1..100, scales the tables as in libjpeg
+  bool halved_colors = false;  // 4:2:0, otherwise 4:4:4
 };
 
 class JpegEncoding {
@@ -27,9 +27,9 @@ class JpegEncoding {
   [[nodiscard]] const GroupMemory& memory() const { return memory_; }
   void write_upload(std::byte* to) const;
   [[nodiscard]] CudaStatus launch(std::byte* memory, const CudaLaunch& launch) const;
-  // Of memory().results_bytes that came down: where in the group's device memory image i lies, with stuffing,
-  // without markers. 0 bytes: there was no room for it, and the host encodes it. There is room for some more
-  // than noise takes: of grey at quality 90 for 0.9 bytes a pixel (photographs: 0.1 to 0.4).
+  // Locates the scan of image i, stuffed and without markers, in the group's device memory, given the
+  // downloaded memory().results_bytes. 0 bytes: it did not fit, and the host must encode it. Reserved is
+  // somewhat more than noise takes: at quality 90, 0.9 bytes per grey pixel (photographs: 0.1 to 0.4).
   struct Scan {
     std::size_t offset = 0, bytes = 0;
   };

@@ -1,9 +1,9 @@
-// What the kernels of encoding.cu find in a group's memory, and how runs of blocks are joined.
+// The layout of a group's memory for the kernels of encoding.cu, and the joining of runs of blocks.
 //
 // An image's scan is cut into runs of kRunBlocks blocks, in whole MCUs:
 //
 //   pixels --> run 0: 10110..., bits 0 | run 1: 0111..., bits 1 | ...   each in a slot of its own
-//          --> the slots' bits one behind the other, a zero byte behind each 0xFF
+//          --> the concatenated bits of all slots, with a zero byte after each 0xFF
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,16 @@
 
 namespace imgpipe {
 
-// A thread codes a block. 192 is a whole number of MCUs of 1, 3 and 6 blocks, and so many warps of each
-// place in them.
+// One thread codes one block. 192 is a whole number of MCUs of 1, 3 and 6 blocks, and of warps per position.
 inline constexpr int kRunBlocks = 192;
-// A thread's words. In them lie, one after the other: its block's samples (words 0 to 15), its coefficients,
-// two a word in zigzag order, from word kLead on, and its bits, from word 0 on, over coefficients that are
-// coded already. A coefficient leaves 16 bits of room and takes more only where it follows one that is not
-// zero and is above 127, 255 or 511: 2, 9 or 10 bits (K.5; K.6 has fewer). The squares of a block's
-// coefficients add up to no more than 64 * 128^2, so that is no more than 148 bits in all, with 4 of the DC
-// coefficient: the bits never reach a coefficient that is needed.
+// A thread's column of words holds, in turn, its block's samples (words 0 to 15), its coefficients (two per
+// word in zigzag order, from word kLead on) and its bits (from word 0 on, over coefficients already coded). A
+// coefficient frees 16 bits. Its code is longer only after a non-zero coefficient and above 127, 255 or 511:
+// by 2, 9 or 10 bits (K.5; less for K.6). The squares of a block's coefficients sum to at most 64 * 128^2. So
+// the excess is at most 148 bits, 4 of them for DC: the bits never reach a coefficient still needed.
 inline constexpr int kLead = 6;
 inline constexpr int kColumnWords = kLead + kBlockSamples / 2;
-// In place of a run's bits: they did not fit into its slot.
+// Stored as the number of a run's bits if they did not fit into its slot.
 inline constexpr std::uint32_t kNoRoom = 0xFFFFFFFF;
 
 struct JpegEncodingImage {
@@ -34,11 +32,11 @@ struct JpegEncodingImage {
   std::int64_t stride = 0;  // samples, as ConstDevicePlane
   ForwardScan scan;
   std::int32_t mcus_in_run = 0;
-  std::uint32_t first_run = 0, runs = 0;  // of the group's
-  std::uint32_t slot_words = 0;           // of 32 bits, the first bit highest
-  std::uint64_t slots = 0;                // where they begin in the group's memory, in bytes
-  std::uint64_t out = 0, out_bytes = 0;   // where the scan goes, and its room
-  QuantizerStep steps[2][kBlockSamples];  // luma or grey, colour differences; in zigzag order
+  std::uint32_t first_run = 0, runs = 0;  // index in the group, count
+  std::uint32_t slot_words = 0;           // of 32 bits, most significant bit first
+  std::uint64_t slots = 0;                // byte offset of the first slot in the group's memory
+  std::uint64_t out = 0, out_bytes = 0;   // offset of the scan and its capacity
+  QuantizerStep steps[2][kBlockSamples];  // luma or grey, chroma; zigzag order
 };
 
 // Offsets in a group's memory, in bytes.
@@ -46,16 +44,16 @@ struct JpegEncodingGroup {
   std::uint32_t images = 0, runs = 0;
   std::uint64_t image = 0;        // JpegEncodingImage, by image
   std::uint64_t first_run = 0;    // std::uint32_t, by image
-  std::uint64_t codes = 0;        // EncodingCodes: luma, colour differences
+  std::uint64_t codes = 0;        // EncodingCodes: luma, chroma
   std::uint64_t run_bits = 0;     // std::uint32_t, by run: the bits in its slot, or kNoRoom
-  std::uint64_t run_stuffed = 0;  // std::uint32_t, by run: zero bytes to be stuffed
+  std::uint64_t run_stuffed = 0;  // std::uint32_t, by run: number of stuffed zero bytes
   std::uint64_t run_first = 0;    // std::uint64_t, by run: its first bit in the image's scan
-  std::uint64_t run_out = 0;      // std::uint64_t, by run: where its first byte goes, in the image's scan
-  std::uint64_t image_bits = 0;   // std::uint64_t, by image: all bits of its scan; 0: there was no room
-  std::uint64_t results = 0;      // std::uint64_t, by image: the scan's bytes; 0: there was no room
+  std::uint64_t run_out = 0;      // std::uint64_t, by run: offset of its first byte in the image's scan
+  std::uint64_t image_bits = 0;   // std::uint64_t, by image: all bits of its scan; 0: it did not fit
+  std::uint64_t results = 0;      // std::uint64_t, by image: bytes of the scan; 0: it did not fit
 };
 
-// The place of the last element that is at most `value`; the first is.
+// Returns the index of the last element that is at most `value`; the first element must be.
 template <class T>
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t last_at_most(const T* sorted, std::uint32_t count, T value) {
   std::uint32_t first = 0;
@@ -69,13 +67,12 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t last_at_most(const T* sorted, std::u
 
 // ---- joining ----------------------------------------------------------------------------------------------
 
-// The bits of a run that is not too long, the next run's first ones behind them, then ones without end. A
-// run's own bytes of the scan are those that begin in it; they need 7 bits of the next run at most, which has
-// more, or is the last one.
+// The bits of a run, followed by the next run's first bits and then by ones. The bytes that begin in a run
+// need at most 7 bits of the next run, which has more, or of the final ones.
 struct RunBits {
   const std::uint32_t* words = nullptr;
   std::uint32_t bits = 0;
-  std::uint32_t next = 0xFFFFFFFF;  // the first word of the next run, filled up with ones
+  std::uint32_t next = 0xFFFFFFFF;  // the first word of the next run, padded with ones
 
   IMGPIPE_HOST_DEVICE constexpr std::uint32_t word(std::uint32_t i) const {
     const std::uint32_t last = bits / 32;
@@ -86,7 +83,7 @@ struct RunBits {
     if (i > last) return next << (32 - used) | 0xFFFFFFFFU >> used;
     return (words[i] & ~(0xFFFFFFFFU >> used)) | next >> used;
   }
-  // 32 bits from bit `at` on, the first one highest.
+  // Returns 32 bits from bit `at` on, the first one most significant.
   IMGPIPE_HOST_DEVICE constexpr std::uint32_t from(std::uint32_t at) const {
     const std::uint32_t shift = at % 32;
     const std::uint32_t first = word(at / 32);
@@ -94,11 +91,11 @@ struct RunBits {
   }
 };
 
-// The bytes that begin in a run of so many bits of which the first is bit `first` of the scan.
+// The bytes that begin in a run whose first bit is bit `first_bit` of the scan.
 struct RunBytes {
-  std::uint64_t first = 0;  // byte of the scan, without stuffing
+  std::uint64_t first = 0;  // byte offset in the scan, without stuffing
   std::uint32_t count = 0;
-  std::uint32_t skipped = 0;  // bits of the run before them
+  std::uint32_t skipped = 0;  // bits of the run before the first byte
 };
 
 IMGPIPE_HOST_DEVICE constexpr RunBytes bytes_of_run(std::uint64_t first_bit, std::uint32_t bits) {
@@ -107,11 +104,11 @@ IMGPIPE_HOST_DEVICE constexpr RunBytes bytes_of_run(std::uint64_t first_bit, std
   return {first, static_cast<std::uint32_t>(end - first), static_cast<std::uint32_t>(8 * first - first_bit)};
 }
 
-// A one in the highest bit of each byte that is 0xFF.
+// Returns a word with the highest bit set in each byte that is 0xFF.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t full_bytes(std::uint32_t word) {
   return word & (((word & 0x7F7F7F7FU) + 0x01010101U) & 0x80808080U);
 }
-// Of four bytes the first `count`, as full_bytes() marks them; the first one highest.
+// Returns such marks for the first `count` of four bytes, the most significant first.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t first_marks(std::uint32_t count) {
   return count >= 4 ? 0x80808080U : 0x80808080U & ~(0xFFFFFFFFU >> (8 * count));
 }

@@ -1,4 +1,4 @@
-// A run of blocks, from pixels to bits: the kernel that takes nearly all of the time of an encoding.
+// Encodes a run of blocks from pixels to bits. This kernel takes nearly all of an encoding's time.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace imgpipe {
 
-// 33.2 KB. Each thread has a column of the words, so that no two lanes meet in a bank (kLead).
+// 33.2 KB. Each thread has one column of `words`, so that no two lanes share a bank (kLead).
 struct RunShared {
   std::uint32_t words[kColumnWords][kRunBlocks];
   EncodingCodes codes[2];
   uint2 steps[2][kBlockSamples];        // QuantizerStep
-  std::int32_t dc[kRunBlocks];          // by place in the run
-  std::int32_t dc_before[3];            // by component, in the run before
-  std::uint32_t begin[kRunBlocks + 1];  // a block's first bit, by place in the run
+  std::int32_t dc[kRunBlocks];          // by position in the run
+  std::int32_t dc_before[3];            // by component, from the run before
+  std::uint32_t begin[kRunBlocks + 1];  // a block's first bit, by position in the run
   std::uint32_t warp_bits[kRunBlocks / kWarpLanes];
 };
 
-// The place in zigzag order of the coefficient in row y, column x. For indices that the compiler knows.
+// Returns the zigzag position of the coefficient in row y, column x. Both must be compile-time constants.
 __device__ constexpr int zigzag_place(int y, int x) {
   constexpr std::uint8_t kPlaces[kBlockSamples]{
       0,  1,  5,  6,  14, 15, 27, 28, 2,  4,  7,  13, 16, 26, 29, 42, 3,  8,  12, 17, 25, 30,
@@ -35,7 +35,6 @@ __device__ __forceinline__ QuantizerStep step_of(uint2 words) {
   return {words.x, words.y};
 }
 
-// Bits, appended to a column of words.
 class ColumnBits {
  public:
   __device__ explicit ColumnBits(std::uint32_t* column) : column_(column) {}
@@ -49,7 +48,7 @@ class ColumnBits {
       next_ += kRunBlocks;
     }
   }
-  // All bits; what the last word has more means nothing.
+  // Flushes, and returns the number of bits; the last word's unused bits are undefined.
   __device__ __forceinline__ std::uint32_t finish() {
     if (pending_ > 0) column_[next_] = static_cast<std::uint32_t>(bits_ << (32 - pending_));
     return next_ / kRunBlocks * 32 + static_cast<std::uint32_t>(pending_);
@@ -57,18 +56,17 @@ class ColumnBits {
 
  private:
   std::uint32_t* column_;
-  std::uint32_t next_ = 0;  // word to be stored
+  std::uint32_t next_ = 0;  // next word to store
   std::uint64_t bits_ = 0;
-  int pending_ = 0;  // of them, less than 32, are not stored yet
+  int pending_ = 0;  // bits not stored yet, fewer than 32
 };
 
-// Where the coefficient at a place in zigzag order lies behind word kLead of a column, in halves of a word.
+// Returns the index of a zigzag position's coefficient, in half words after word kLead of the column.
 __device__ __forceinline__ constexpr int half_of_place(int place) {
   return place * kRunBlocks - (place & 1) * (kRunBlocks - 1);
 }
 static_assert(kRunBlocks % 2 == 0);
 
-// A block's samples to words 0 to 15 of the column.
 __device__ __forceinline__ void load_samples(std::uint32_t* column, const JpegEncodingImage& image,
                                              const BlockPlace& place) {
   const auto keep = [&](int y, uint2 row) {
@@ -85,8 +83,7 @@ __device__ __forceinline__ void load_samples(std::uint32_t* column, const JpegEn
   }
 }
 
-// Samples in words 0 to 15 of the column to coefficients behind kLead. Returns the places of those that are
-// not zero; the DC coefficient goes to `dc`.
+// Transforms samples to coefficients within the column; sets `dc`. Returns a mask of non-zero positions.
 __device__ __forceinline__ std::uint64_t transform(std::uint32_t* column, const uint2* steps,
                                                    std::int32_t& dc) {
   std::int32_t block[kBlockSide][kBlockSide];
@@ -105,7 +102,7 @@ __device__ __forceinline__ std::uint64_t transform(std::uint32_t* column, const 
 #pragma unroll
     for (int y = 0; y < kBlockSide; ++y) line[y] = block[y][x];
     forward_dct_pass<false>(line);
-    // The samples' centre is in none but the first.
+    // Only the DC coefficient depends on the level shift.
     if (x == 0) line[0] = dc_of_sum(line[0]);
 #pragma unroll
     for (int y = 0; y < kBlockSide; ++y) {
@@ -123,7 +120,7 @@ __device__ __forceinline__ std::uint64_t transform(std::uint32_t* column, const 
   return std::uint64_t{places[0]} << 32 | places[1];
 }
 
-// The DC coefficient of a block, by a whole warp: eight lanes take a row each.
+// Computes the DC coefficient of a block with a whole warp: eight lanes sum one row each.
 __device__ inline std::int32_t dc_by_warp(const JpegEncodingImage& image, const BlockPlace& place,
                                           QuantizerStep step) {
   std::uint32_t sum = 0;
@@ -138,7 +135,7 @@ __device__ inline std::int32_t dc_by_warp(const JpegEncodingImage& image, const 
   return value_of_coded(coded_value(x, quantized_magnitude(x, step)));
 }
 
-// Inclusive sums over a warp's lanes.
+// Returns inclusive sums over a warp's lanes.
 template <class T>
 __device__ __forceinline__ T sum_to_lane(T value) {
   const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
@@ -150,7 +147,7 @@ __device__ __forceinline__ T sum_to_lane(T value) {
   return value;
 }
 
-// begin[place] of all bits[place]; each thread has those of its place. Two barriers.
+// Computes begin[]; `bits` is the length at position threadIdx.x. Two barriers: warps' sums; begin[].
 __device__ inline void sum_up_run(RunShared& shared, std::uint32_t bits) {
   const int thread = static_cast<int>(threadIdx.x);
   const int warp = thread / kWarpLanes;
@@ -163,7 +160,7 @@ __device__ inline void sum_up_run(RunShared& shared, std::uint32_t bits) {
   __syncthreads();
 }
 
-// Word `i` of the run's bits, ones behind the last: of the blocks that have a part in it.
+// Returns word `i` of the run's bits, assembled from the blocks that overlap it; ones follow the last bit.
 __device__ inline std::uint32_t run_word(const RunShared& shared, std::uint32_t i, int blocks_in_mcu,
                                          int mcus_in_run) {
   std::uint32_t place = last_at_most(shared.begin, kRunBlocks, 32 * i);
@@ -199,7 +196,6 @@ __device__ inline void load_tables(RunShared& shared, const std::byte* memory, c
   copy(shared.steps, image.steps, sizeof shared.steps);
 }
 
-// The run's bits to its slot, where they fit.
 __device__ inline void store_run(const RunShared& shared, std::byte* memory, const JpegEncodingGroup& group,
                                  const JpegEncodingImage& image, std::uint32_t run) {
   const std::uint32_t bits = shared.begin[kRunBlocks];
@@ -216,11 +212,12 @@ __device__ inline void store_run(const RunShared& shared, std::byte* memory, con
     slot[i] = run_word(shared, i, blocks_in_mcu, mcus_in_run);
 }
 
-// One block of threads a run, one thread a block: thread j * mcus_in_run + m has block j of the run's MCU m,
-// so that a warp's lanes have the same work. Barriers: the tables are there; the DC coefficients are; the
-// bits of all places are, and were taken by the thread of that number; the sums' two.
-// H200, 2026-11-22, groups of 8 images of 8 MP at quality 90, grey and RGB: 382 and 164 GP/s with 3 blocks a
-// multiprocessor (96 registers), 431 and 186 with 4 (80), 437 and 192 with 5 (64, 80 bytes of them spilled).
+// One block of threads per run, one thread per block: thread j * mcus_in_run + m codes block j of the run's
+// MCU m, so that the lanes of a warp do the same work. Shared memory: RunShared. Barriers: after loading
+// tables; after storing all DC coefficients; after storing all lengths; after reading them; in sum_up_run().
+//
+// H200, 2026-11-22, groups of 8 images of 8 MP at quality 90, grey and RGB, GP/s: 382 and 164 with 3 blocks
+// per multiprocessor (96 registers), 431 and 186 with 4 (80), 437 and 192 with 5 (64, 80 bytes spilled).
 __global__ void __launch_bounds__(kRunBlocks, fitting_blocks(kRunBlocks, 5))
     encode_runs_kernel(std::byte* memory, const JpegEncodingGroup group) {
   __shared__ RunShared shared;
@@ -247,10 +244,10 @@ __global__ void __launch_bounds__(kRunBlocks, fitting_blocks(kRunBlocks, 5))
   std::uint64_t places = 0;
   if (has_block) places = transform(column, shared.steps[plane], dc);
   shared.dc[place_of_run] = dc;
-  // The DC coefficients of the run before that this one's differences begin with.
+  // The DC coefficients of the previous run that this run's first differences refer to.
   const int back = blocks_back(scan, block);
   const bool reaches_back = first_mcu > 0 && back > block;
-  if (reaches_back && mcu_of_run < kWarpLanes) {  // for all of a warp or none
+  if (reaches_back && mcu_of_run < kWarpLanes) {  // uniform across a warp
     const BlockPlace last = place_of_block(scan, first_mcu - 1, block - back + scan.blocks_in_mcu);
     const std::int32_t before = dc_by_warp(image, last, step_of(shared.steps[plane][0]));
     if (mcu_of_run == 0) shared.dc_before[place.component] = before;

@@ -1,4 +1,4 @@
-// Rows of eight samples of a block, made of pixels in device memory: what jccolor, jcsample and jcprepct do.
+// Computes rows of eight samples of a block from pixels, as jccolor, jcsample and jcprepct do.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,12 @@ namespace imgpipe {
 
 // ---- weighted sums of a pixel's three bytes -----------------------------------------------------------
 
-// Two weights of 16 bits, in the order in which two bytes stand in memory.
+// Packs two 16-bit weights in the memory order of their bytes.
 constexpr std::uint32_t weight_pair(int first, int second) {
   return (static_cast<std::uint32_t>(first) & 0xFFFF) | static_cast<std::uint32_t>(second) << 16;
 }
 
-// c + bytes 0 and 1 (low) or 2 and 3 (high) of a word by their weights: signed ones, or those of luma, which
-// are not.
+// Returns c plus the weighted bytes 0 and 1 (low) or 2 and 3 (high) of a word. Luma weights are unsigned.
 template <bool kSigned, bool kHigh>
 __device__ __forceinline__ int weighted_pair(std::uint32_t weights, std::uint32_t bytes, int c) {
   int sum = 0;
@@ -34,8 +33,8 @@ __device__ __forceinline__ int weighted_pair(std::uint32_t weights, std::uint32_
   return sum;
 }
 
-// A sample of a pixel. With 32768, which 16 bits do not hold, both differences are computed negated:
-// floor(-v / 65536) is -floor((v + 65535) / 65536).
+// The weights of a component. 32768 does not fit into 16 signed bits, so both differences are computed
+// negated: floor(-v / 65536) is -floor((v + 65535) / 65536).
 template <int kComponent>
 struct ColorWeights;
 template <>
@@ -51,7 +50,7 @@ struct ColorWeights<2> {
   static constexpr int kR = -32768, kG = 27439, kB = 5329, kStart = 65535 - kChromaRound;
 };
 
-// Of pixel i of a run that begins on a word; the difference, negated, for the colour differences.
+// Returns the sample of pixel i of a row that begins on a word; colour differences are negated.
 template <int kComponent, int kWords>
 __device__ __forceinline__ int color_sample(const std::uint32_t (&words)[kWords], int i) {
   using W = ColorWeights<kComponent>;
@@ -88,7 +87,7 @@ __device__ __forceinline__ uint2 packed_row(const int (&v)[kBlockSide]) {
   return make_uint2(word(0), word(4));
 }
 
-// Of eight bytes the first `count`, 1 to 7, and the last of those again and again.
+// Returns the first `count` (1 to 7) of eight bytes, with the last of them repeated after.
 __device__ __forceinline__ uint2 repeat_last(uint2 row, int count) {
   const std::uint64_t bytes = std::uint64_t{row.y} << 32 | row.x;
   const std::uint64_t kept = (std::uint64_t{1} << (8 * count)) - 1;
@@ -97,7 +96,6 @@ __device__ __forceinline__ uint2 repeat_last(uint2 row, int count) {
   return make_uint2(static_cast<std::uint32_t>(all), static_cast<std::uint32_t>(all >> 32));
 }
 
-// The rows of a block of a grey plane.
 class GreyRows {
  public:
   __device__ GreyRows(const JpegEncodingImage& image, const BlockPlace& place)
@@ -116,10 +114,10 @@ class GreyRows {
   const Sample8* from_;
   std::int64_t stride_;
   int first_, last_;
-  int width_;  // from the block's left side on
+  int width_;  // from the block's left edge on
 };
 
-// A colour plane in full size, from column x on.
+// Returns a row of a full-size component, from column x on.
 template <int kComponent>
 __device__ __forceinline__ uint2 full_row(const Sample8* row, int x, int width) {
   const auto* from = reinterpret_cast<const uint2*>(row + 3 * static_cast<std::int64_t>(x));
@@ -135,7 +133,7 @@ __device__ __forceinline__ uint2 full_row(const Sample8* row, int x, int width) 
   return width - x < kBlockSide ? repeat_last(samples, width - x) : samples;
 }
 
-// Adds a row of a colour difference, negated, two pixels each, from the picture's column x on.
+// Adds a row of a negated colour difference, two pixels per sum, from the image's column x on.
 template <int kComponent>
 __device__ __forceinline__ void add_pairs(const Sample8* row, int x, int width, int (&sums)[kBlockSide]) {
   const auto* from = reinterpret_cast<const uint4*>(row + 3 * static_cast<std::int64_t>(x));
@@ -152,7 +150,7 @@ __device__ __forceinline__ void add_pairs(const Sample8* row, int x, int width, 
   for (int i = 0; i < kBlockSide; ++i) sums[i] += v[2 * i] + v[2 * i + 1];
 }
 
-// Row y of a colour plane of half the sides, from its column x on.
+// Returns row y of a component halved in both directions, from its column x on.
 template <int kComponent>
 __device__ __forceinline__ uint2 halved_row(const JpegEncodingImage& image, int x, int y) {
   const int height = image.scan.height;
@@ -169,7 +167,7 @@ __device__ __forceinline__ uint2 halved_row(const JpegEncodingImage& image, int 
   return packed_row(v);
 }
 
-// Row `line` of a block, the first sample in the lowest byte.
+// Returns row `line` of a block, the first sample in the lowest byte.
 __device__ __forceinline__ uint2 block_row(const JpegEncodingImage& image, const BlockPlace& place,
                                            int line) {
   if (image.scan.blocks_in_mcu == 1) return GreyRows(image, place).row(line);

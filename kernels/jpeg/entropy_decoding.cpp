@@ -1,4 +1,4 @@
-// What a group's decoding needs of memory, and what goes up. The kernels: entropy_decoding.cu.
+// Memory layout and upload of a group's entropy decoding. The kernels: entropy_decoding.cu.
 #include "kernels/jpeg/entropy_decoding.h"
 
 #include <algorithm>
@@ -17,8 +17,7 @@ std::uint32_t subsequences_of(const ScanSegment& segment) {
   return segment.bytes / kSubsequenceBytes + (segment.bytes % kSubsequenceBytes != 0 ? 1 : 0);
 }
 
-// Whether segments follow one another as stage_scan() lays them. Of those without bytes nothing is to be
-// decoded: no block is without bits.
+// Whether the segments are laid out as stage_scan() does. Empty segments are rejected: every block has bits.
 bool lie_in_turn(const StagedScan& staged) {
   std::size_t next = 0;
   for (const ScanSegment& segment : staged.segments) {
@@ -28,7 +27,7 @@ bool lie_in_turn(const StagedScan& staged) {
   return next == staged.bytes;
 }
 
-// Whether they are those that the header announces.
+// Whether the segments match the header's restart interval.
 bool has_its_segments(const BaselineScan& scan, const StagedScan& staged) {
   const std::int64_t interval = scan.restart_interval;
   const std::int64_t expected = interval > 0 ? (scan.mcus() + interval - 1) / interval : 1;
@@ -37,7 +36,7 @@ bool has_its_segments(const BaselineScan& scan, const StagedScan& staged) {
          static_cast<std::int64_t>(staged.segments.size()) == expected && lie_in_turn(staged);
 }
 
-// The different ones of an image, in the order of their first use.
+// The distinct tables of an image, in the order of their first use.
 struct UsedTables {
   std::array<const HuffmanDecoder*, kMostTables> decoders{};
   std::array<bool, kMostTables> is_dc{};
@@ -53,7 +52,6 @@ struct UsedTables {
   }
 };
 
-// The tables of each block of an MCU, packed as DeviceImage has them.
 UsedTables pack_blocks(const EntropyTables& tables, DeviceImage& image) {
   UsedTables used;
   for (std::uint32_t block = 0; block < image.blocks_in_mcu; ++block) {

@@ -1,15 +1,14 @@
-// Huffman decoding of a group of JPEGs. Everything that one thread does: entropy_steps.h.
+// Huffman decoding of a group of JPEGs. The code of a single thread: entropy_steps.h.
 //
-//   make_tables  the tables of all images, from their code lengths
-//   synchronise  a tile a block: each thread decodes its subsequence from a guess, then again from where the
-//                one before ends, until nothing changes
-//   bridge       a tile a warp: goes on from the end of the tile before until in step
-//   join         an image a block: what is still not in step, one after the other; sums over the tiles
-//   write        a tile a block: coefficients; and whether all that is consistent and whole
+//   make_tables  expands the tables of all images from their code lengths
+//   synchronise  a block per tile: each thread decodes its subsequence from a guessed state, then repeatedly
+//                from the exit state of the one before, until nothing changes
+//   bridge       a warp per tile: decodes on from the exit of the tile before until in step
+//   join         a block per image: decodes sequentially what is still out of step; sums over the tiles
+//   write        a block per tile: writes coefficients, and checks that all is consistent
 //
-// That subsequences are in step nobody is believed but `write`: it sees that each thread ends at the bit and
-// the block of an MCU where the next one begins. So its result is that of one decoder from the segment's
-// start on.
+// Only `write` decides whether subsequences are in step: each thread must end at the bit, and the block of an
+// MCU, where the next one begins. Its result is therefore that of one decoder from the segment's start.
 #include <algorithm>
 
 #include <cuda_runtime.h>
@@ -29,6 +28,7 @@ constexpr std::uint32_t kDamaged = 1;
 
 // ---- tables -----------------------------------------------------------------------------------------------
 
+// Block b expands table b. Thread t of the grid initialises the verdict of task t. No barriers.
 __global__ void make_tables(GroupView view) {
   const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
   if (thread < view.task_count) view.verdicts[thread] = kInOrder;
@@ -42,8 +42,8 @@ __global__ void make_tables(GroupView view) {
 
 constexpr std::uint32_t kTileWarps = kTileSubsequences / kWarpLanes;
 
-// The threads that have something to do, in order: thread i of the block gets the i-th one's `job`. Returns
-// how many there are. Barriers.
+// Assigns jobs to the first threads of the block: thread i gets the `job` of the i-th thread that has one.
+// Returns the number of jobs. Two barriers: the warps' counts are complete; the jobs are stored.
 __device__ std::uint32_t compact(bool has_job, std::uint32_t job, std::uint32_t* jobs,
                                  std::uint32_t* counts) {
   const std::uint32_t lane = threadIdx.x % kWarpLanes, warp = threadIdx.x / kWarpLanes;
@@ -60,12 +60,15 @@ __device__ std::uint32_t compact(bool has_job, std::uint32_t job, std::uint32_t*
   return all;
 }
 
-// What a thread has to know of the subsequences of others.
+// The part of a subsequence that other threads need.
 struct SharedSubsequence {
-  std::uint16_t first_word;  // of the tile's
-  std::uint16_t end;         // bits
+  std::uint16_t first_word;  // index in the tile
+  std::uint16_t end;         // in bits
 };
 
+// Each thread decodes one subsequence of the block's tile. Dynamic shared memory: the image's tables (4 KiB
+// each, at most 6), the tile's words (17 KiB); static: 4.2 KiB of records, sums and jobs. Barriers: after
+// loading; after all guesses; per round two in compact() and one after storing its records; in scan_tile().
 __global__ void __launch_bounds__(kTileSubsequences) synchronise(GroupView view) {
   __shared__ Record records[kTileSubsequences];
   __shared__ Sums sums[kTileSubsequences];
@@ -96,7 +99,7 @@ __global__ void __launch_bounds__(kTileSubsequences) synchronise(GroupView view)
   records[threadIdx.x] = guess;
   __syncthreads();
   const bool is_true = threadIdx.x == 0 || subsequence.starts_segment;
-  // Round i leaves the first i threads as they are for good, so there is an end.
+  // Round i no longer changes the first i records, so the loop terminates.
   for (std::uint32_t round = 0;; ++round) {
     const PackedState entry = is_true ? 0 : records[threadIdx.x - 1].exit;
     const bool again = mine && entry != records[threadIdx.x].entry;
@@ -126,7 +129,7 @@ __global__ void __launch_bounds__(kTileSubsequences) synchronise(GroupView view)
   }
   bool starts = mine && subsequence.starts_segment;
   sum = scan_tile(sum, starts, warp_sums, warp_starts);
-  // Threads without a subsequence come last and add nothing.
+  // Threads without a subsequence are the last ones and add nothing.
   if (threadIdx.x == kTileSubsequences - 1) {
     view.tile_sums[blockIdx.x] = sum;
     view.tile_exits[blockIdx.x] = {mine ? records[threadIdx.x].exit : 0U, starts ? 1U : 0U};
@@ -135,15 +138,15 @@ __global__ void __launch_bounds__(kTileSubsequences) synchronise(GroupView view)
 
 // ---- bridge -----------------------------------------------------------------------------------------------
 
-// A warp's words of one subsequence, and of the next one what a symbol may reach.
+// A warp's words of one subsequence, plus those of the next that a symbol may reach.
 struct WarpWords {
   const std::uint32_t* words;
   __device__ std::uint32_t operator()(std::uint32_t i) const { return words[i]; }
 };
 constexpr std::uint32_t kWarpWords = kSubsequenceWords + 4;
 
-// The whole warp: subsequences from `from` on are decoded again, from the state before them on, until they
-// are in step; up to `end`, as long as `budget` is not spent. Returns what is left of that.
+// Decodes subsequences again with a whole warp, from `from` in state `state` on, until they are in step,
+// `end` is reached or `budget` is spent. Lane 0 decodes. Returns the remaining budget.
 __device__ std::uint32_t decode_again(const GroupView& view, const DeviceImage& image, const Tables& tables,
                                       std::uint32_t* words, std::uint32_t from, PackedState state,
                                       std::uint32_t end, std::uint32_t budget) {
@@ -166,11 +169,14 @@ __device__ std::uint32_t decode_again(const GroupView& view, const DeviceImage& 
     state = __shfl_sync(kAllLanes, record.exit, 0);
     cost = __shfl_sync(kAllLanes, cost, 0);
     budget -= min(budget, cost);
-    __syncwarp();  // the words are free
+    __syncwarp();  // lane 0 has read the words
   }
   return budget;
 }
 
+// Each warp bridges one tile: decodes from its beginning with the exit state of the tile before; the first
+// tile needs none. Dynamic shared memory: the image's tables, completed by the barrier; static: 36 words per
+// warp.
 __global__ void __launch_bounds__(kBridgeThreads) bridge(GroupView view) {
   __shared__ std::uint32_t kinds[6], words[kBridgeWarps][kWarpWords];
   const std::uint32_t number = find_owner(view.bridge_ends, view.image_count, blockIdx.x);
@@ -188,7 +194,8 @@ __global__ void __launch_bounds__(kBridgeThreads) bridge(GroupView view) {
 
 // ---- join -------------------------------------------------------------------------------------------------
 
-// The first tile from `from` on that does not go on where the one before ends; image.tiles: none.
+// Returns the first tile from `from` on that does not continue the tile before; image.tiles if none.
+// Barriers: earlier readers of `open` are done; it is reset; all threads have voted.
 __device__ std::uint32_t find_open_tile(const GroupView& view, const DeviceImage& image, std::uint32_t from) {
   __shared__ std::uint32_t open;
   __syncthreads();
@@ -203,7 +210,8 @@ __device__ std::uint32_t find_open_tile(const GroupView& view, const DeviceImage
   return open;
 }
 
-// False: given up.
+// Decodes sequentially until all tiles are joined; returns false if the budget is spent. Warp 0 decodes.
+// Barriers: tables and budget are set; the remaining budget and records are visible.
 __device__ bool repair(const GroupView& view, const DeviceImage& image, const std::uint32_t* image_kinds) {
   __shared__ std::uint32_t left, kinds[6], words[kWarpWords];
   std::uint32_t tile = find_open_tile(view, image, 1);
@@ -226,13 +234,14 @@ __device__ bool repair(const GroupView& view, const DeviceImage& image, const st
   return true;
 }
 
-// More blocks than an image can have are none of it: sums stay within 32 bits.
+// Clamps the count, so that sums stay within 32 bits; no image has that many blocks.
 __device__ void limit_blocks(Sums& sums) {
   constexpr std::uint32_t kManyBlocks = 1U << 30;
   sums.blocks = min(sums.blocks, kManyBlocks);
 }
 
-// What the segment that each tile begins in has before it.
+// Computes, for each tile, the sums of its first segment over all tiles before it. kJoinThreads tiles per
+// step. Barriers: `carry` of the step before is set; all threads have read it.
 __device__ void sum_tiles(const GroupView& view, const DeviceImage& image) {
   __shared__ Sums warp_sums[kJoinThreads / kWarpLanes];
   __shared__ bool warp_starts[kJoinThreads / kWarpLanes];
@@ -254,6 +263,7 @@ __device__ void sum_tiles(const GroupView& view, const DeviceImage& image) {
   if (threadIdx.x == 0) view.tile_bases[image.first_tile] = {};
 }
 
+// One block of threads per image. Dynamic shared memory: its tables. Barriers: in repair() and sum_tiles().
 __global__ void __launch_bounds__(kJoinThreads) join(GroupView view) {
   const DeviceImage image = view.images[blockIdx.x];
   if (!repair(view, image, view.images[blockIdx.x].kinds)) {
@@ -264,14 +274,15 @@ __global__ void __launch_bounds__(kJoinThreads) join(GroupView view) {
 
 // ---- write ------------------------------------------------------------------------------------------------
 
-// A block in shared memory. The space between is for the banks, and takes what belongs nowhere.
+// One block in shared memory. The padding avoids bank conflicts and takes coefficients beyond the 64th.
 constexpr std::uint32_t kBlockBytes = kBlockSamples * sizeof(std::int16_t);
 constexpr std::uint32_t kStagedBytes = kBlockBytes + 16;
 constexpr std::uint32_t kPlaces = kMostPlace + 1;
 
 __constant__ const auto kPlaceOf = kZigzag;
 
-// The whole warp: the blocks of lanes that have one, to where they belong; leaves zeros.
+// Copies the blocks of all lanes with non-null `to` to their destinations, eight lanes per block, and clears
+// them. The whole warp must call it. Its barriers complete the blocks, then free them for reuse.
 __device__ void flush_blocks(std::byte (*staged)[kStagedBytes], std::int16_t* to) {
   constexpr std::uint32_t kVectors = kBlockBytes / sizeof(uint4);
   constexpr std::uint32_t kAtOnce = kWarpLanes / kVectors;
@@ -300,6 +311,9 @@ __device__ std::uint32_t warp_max(std::uint32_t value) {
 #endif
 }
 
+// Each thread decodes the blocks that begin in its subsequence, one per step into its staged block; its warp
+// copies them out. Shared memory: dynamic as in synchronise(); static: 144 bytes per thread for blocks, 190
+// bytes of positions. Barrier: in scan_tile(); it also covers the tables, words and positions.
 __global__ void __launch_bounds__(kTileSubsequences) write(GroupView view) {
   __shared__ __align__(16) std::byte staged[kTileSubsequences][kStagedBytes];
   __shared__ Sums warp_sums[kTileWarps];
@@ -321,7 +335,7 @@ __global__ void __launch_bounds__(kTileSubsequences) write(GroupView view) {
   const Record record = mine ? view.records[image.first_subsequence + index] : Record{};
   const Sums sums = mine ? view.sums[image.first_subsequence + index] : Sums{};
   bool starts = mine && subsequence.starts_segment;
-  Sums before = scan_tile(sums, starts, warp_sums, warp_starts);  // with a barrier
+  Sums before = scan_tile(sums, starts, warp_sums, warp_starts);  // barrier inside
   subtract(before, sums);
   if (!starts) add(before, view.tile_bases[blockIdx.x]);
   const OwnBlocks own = mine ? own_blocks(image, subsequence, before.blocks, sums.blocks) : OwnBlocks{};
@@ -362,9 +376,9 @@ CudaStatus EntropyDecoding::launch(std::byte* memory, const CudaLaunch& launch) 
       std::max(group.table_count, (group.task_count + kTableThreads - 1) / kTableThreads);
   if (table_blocks == 0) return cudaSuccess;
   make_tables<<<table_blocks, kTableThreads, 0, launch.stream>>>(group);
-  cudaError_t launched = cudaGetLastError();  // each works on what the one before it made
+  cudaError_t launched = cudaGetLastError();  // each kernel reads the results of the one before
   if (group.tile_count > 0 && launched == cudaSuccess) {
-    // Always the same, so that calls from several threads agree.
+    // The same value in all calls, so that concurrent launches agree.
     constexpr std::size_t kMostBytes = kMostTables * sizeof(SymbolTable) + kTileWordBytes;
     const cudaError_t status =
         cudaFuncSetAttribute(write, cudaFuncAttributeMaxDynamicSharedMemorySize, int{kMostBytes});

@@ -1,7 +1,7 @@
-// Huffman codes of baseline JPEGs to coefficients on a CUDA device, several images in the same launches.
+// Decodes the Huffman codes of baseline JPEGs to coefficients on a CUDA device, several images per launch.
 //
-// A decoder that begins anywhere falls into step with the true one by itself (Weissenberger, Schmidt:
-// Massively parallel Huffman decoding on GPUs, ICPP 2018; for JPEG: arXiv 2111.09219).
+// A decoder that begins at an arbitrary bit synchronises with the true one (Weissenberger, Schmidt: Massively
+// parallel Huffman decoding on GPUs, ICPP 2018; for JPEG: arXiv 2111.09219).
 #pragma once
 
 #include <cstddef>
@@ -17,16 +17,15 @@
 
 namespace imgpipe {
 
-// One image. What it points to on the host is needed until write_upload() has returned.
+// One image. Its host data must stay valid until write_upload() returns.
 struct EntropyTask {
   const BaselineScan* scan = nullptr;
   const EntropyTables* tables = nullptr;
   const StagedScan* staged = nullptr;
-  // Device: the staged bytes, on a 16-byte boundary; kStreamMargin bytes behind them can be read.
+  // Device: the staged bytes, on a 16-byte boundary, with kStreamMargin readable bytes after them.
   const std::byte* stream = nullptr;
-  // Device, on a 128-byte boundary: kBlockSamples values for each block of the scan, blocks in the order of
-  // the scan, a block row by row (not zigzag), as decoded: not dequantised, DC as the sum of the differences,
-  // wrapped to 16 bits. Every value is written.
+  // Device, on a 128-byte boundary: all kBlockSamples values of each block, blocks in scan order, values in
+  // row order (not zigzag), not dequantised. DC is the sum of the differences, wrapped to 16 bits.
   std::int16_t* coefficients = nullptr;
 };
 inline constexpr std::size_t kStreamMargin = 64;
@@ -38,15 +37,15 @@ class EntropyDecoding {
   [[nodiscard]] const GroupMemory& memory() const { return memory_; }
   // Fills memory().upload_bytes.
   void write_upload(std::byte* to) const;
-  // `memory`: on the device, as memory() says, uploaded. Asynchronous. However damaged a stream is, it ends,
-  // and touches nothing but what is its own.
+  // Asynchronous. `memory`: device memory as memory() requires, with the upload in place. Damaged streams
+  // terminate too, and never write outside the group's memory and coefficients.
   [[nodiscard]] CudaStatus launch(std::byte* memory, const CudaLaunch& launch) const;
-  // Of memory().results_bytes that came down: whether everything in image i is in order, as the host's
-  // decoder has it (scan_pieces.h): every code valid, exactly the blocks of the header in each segment, fewer
-  // than 8 bits left behind them, DC sums within bounds. Else its coefficients mean nothing.
+  // Whether image i is intact by the host decoder's rules (scan_pieces.h), given the downloaded
+  // memory().results_bytes: all codes valid, exactly the header's blocks in each segment, fewer than 8 bits
+  // after them, DC sums within bounds. Otherwise its coefficients are undefined.
   [[nodiscard]] bool in_order(std::size_t image, const std::byte* results) const;
 
-  // What kernels and tests see of it.
+  // The arrays that kernels and tests use.
   [[nodiscard]] entropy::GroupView view(std::byte* memory) const;
 
  private:
@@ -59,7 +58,7 @@ class EntropyDecoding {
   void write_segments(const entropy::DeviceImage& image, entropy::DeviceSegment* to) const;
 
   std::vector<EntropyTask> tasks_;
-  std::vector<entropy::DeviceImage> images_;  // of the tasks that can be in order
+  std::vector<entropy::DeviceImage> images_;  // of the tasks with a plausible scan
   std::uint32_t segments_ = 0, subsequences_ = 0, tiles_ = 0, bridges_ = 0, tables_ = 0, most_tables_ = 0;
   Offsets offsets_;
   GroupMemory memory_;

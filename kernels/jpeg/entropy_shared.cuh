@@ -1,5 +1,4 @@
-// What the kernels of a group's entropy decoding have in common: an image's tables and the words of a tile in
-// shared memory, and sums over a block of threads.
+// Shared by the entropy decoding kernels: tables and words in shared memory, and sums over threads.
 #pragma once
 
 #include "kernels/jpeg/entropy_steps.h"
@@ -9,7 +8,7 @@ namespace imgpipe::entropy {
 inline constexpr std::uint32_t kAllLanes = 0xFFFFFFFFU;
 inline constexpr std::uint32_t kWarpLanes = 32;
 
-// The first of `count` ends that is beyond `index`.
+// Returns the index of the first of `count` ends that exceeds `index`.
 __device__ inline std::uint32_t find_owner(const std::uint32_t* ends, std::uint32_t count,
                                            std::uint32_t index) {
   std::uint32_t low = 0;
@@ -31,7 +30,7 @@ __device__ inline uint4* shared_vectors() {
   return memory;
 }
 
-// All threads of the block; a barrier is to follow.
+// Loads an image's tables. All threads of the block must call it, and a barrier must follow.
 __device__ inline Tables load_tables(const GroupView& view, const DeviceImage& image,
                                      const std::uint32_t* image_kinds, std::uint32_t* kinds) {
   const auto* from = reinterpret_cast<const uint4*>(view.tables + image.first_table);
@@ -44,8 +43,8 @@ __device__ inline Tables load_tables(const GroupView& view, const DeviceImage& i
           image.blocks_in_mcu};
 }
 
-// Words of a tile, swapped, from some word on. Threads that each are at the same word of their subsequences
-// use different banks: loads of the stream itself would make a warp wait at every symbol.
+// A tile's words, byte-swapped, from some word on. The padding gives threads at the same word of their
+// subsequences different banks. Reading the stream itself would stall the warp at every symbol.
 struct TileWords {
   const std::uint32_t* words;
   std::uint32_t first;
@@ -61,8 +60,8 @@ __device__ inline std::uint32_t* shared_words(const DeviceImage& image) {
                                           image.tables * (sizeof(SymbolTable) / sizeof(uint4)));
 }
 
-// The words of the tile that begins with subsequence `first`, and those behind that the last block may reach;
-// behind the stream zeros. All threads of the block; a barrier is to follow. Returns the tile's first word.
+// Loads the words of the tile that begins with subsequence `first`, plus those that its last block may reach;
+// zeros follow the stream. All threads must call it; a barrier must follow. Returns the tile's first word.
 __device__ inline const std::uint32_t* load_words(const GroupView& view, const DeviceImage& image,
                                                   std::uint32_t first) {
   const std::uint32_t last = min(first + kTileSubsequences, image.subsequences) - 1;
@@ -74,7 +73,7 @@ __device__ inline const std::uint32_t* load_words(const GroupView& view, const D
   std::uint32_t* const to = shared_words(image);
   for (std::uint32_t i = threadIdx.x * 4; i < count; i += blockDim.x * 4) {
     const uint4 vector = i < there ? __ldg(reinterpret_cast<const uint4*>(begin + i)) : uint4{};
-    std::uint32_t* const at = to + TileWords::padded(i);  // four words stay side by side
+    std::uint32_t* const at = to + TileWords::padded(i);  // four words stay adjacent
     at[0] = swapped(vector.x);
     at[1] = swapped(vector.y);
     at[2] = swapped(vector.z);
@@ -85,7 +84,7 @@ __device__ inline const std::uint32_t* load_words(const GroupView& view, const D
 
 // ---- sums over threads ------------------------------------------------------------------------------------
 
-// Of a warp: the sum over the lanes from the last start of a segment, or from lane 0, to each.
+// Returns, within a warp, the sum from the last segment start, or from lane 0, up to each lane.
 __device__ inline Sums scan_warp(Sums sums, bool& starts) {
   const std::uint32_t lane = threadIdx.x % kWarpLanes;
   for (std::uint32_t step = 1; step < kWarpLanes; step *= 2) {
@@ -100,8 +99,8 @@ __device__ inline Sums scan_warp(Sums sums, bool& starts) {
   return sums;
 }
 
-// The same of a block of threads. `starts`: then whether one of the threads up to this one had a start.
-// `totals`, `any`: by warp, in shared memory. One barrier.
+// The same over a block of threads. Sets `starts` to whether a thread up to this one has a segment start.
+// `totals`, `any`: by warp, in shared memory; the one barrier completes them.
 __device__ inline Sums scan_tile(Sums sums, bool& starts, Sums* totals, bool* any) {
   const std::uint32_t lane = threadIdx.x % kWarpLanes, warp = threadIdx.x / kWarpLanes;
   sums = scan_warp(sums, starts);

@@ -1,4 +1,4 @@
-// What one thread does while a group of JPEGs is decoded. The device's, and tests'.
+// The code of one thread in the decoding of a group of JPEGs, for the device and for tests.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace imgpipe::entropy {
 
 // ---- bits -------------------------------------------------------------------------------------------------
 
-// The upper 32 bits of 64 that are shifted to the left, by the count's lower 5 bits.
+// Returns the upper 32 bits of 64 after a left shift by the lower 5 bits of `count`.
 IMGPIPE_HOST_DEVICE inline std::uint32_t shifted(std::uint32_t high, std::uint32_t low, std::uint32_t count) {
 #if defined(__CUDA_ARCH__)
   return __funnelshift_l(low, high, count);
@@ -32,7 +32,7 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t swapped(std::uint32_t word) {
 #endif
 }
 
-// The next 32 bits of a stream. words(i): its word i, the first bit the highest.
+// The next 32 bits of a stream. words(i) returns its word i, first bit most significant.
 template <class Words>
 class BitWindow {
  public:
@@ -43,7 +43,7 @@ class BitWindow {
   }
   [[nodiscard]] IMGPIPE_HOST_DEVICE std::uint32_t bit() const { return bit_; }
   [[nodiscard]] IMGPIPE_HOST_DEVICE std::uint32_t peek() const { return shifted(high_, low_, bit_); }
-  // 1..31
+  // `count`: 1..31.
   IMGPIPE_HOST_DEVICE void skip(std::uint32_t count) {
     const std::uint32_t before = bit_;
     bit_ += count;
@@ -62,8 +62,8 @@ class BitWindow {
 constexpr SymbolEntry symbol_entry(std::uint32_t bits, std::uint32_t size, std::uint32_t skip) {
   return static_cast<SymbolEntry>(bits | size << 5 | skip << 9);
 }
-// Whoever comes here by the true way has no image, so any number of bits would do; but what was looked at is
-// what is skipped, as with every other symbol: run_length() relies on that.
+// A decoder that is in step rejects the image at an invalid code, so any length would do there. 16 bits were
+// examined, and like every symbol this entry skips what was examined: run_length() relies on that.
 inline constexpr SymbolEntry kNoCodeEntry = symbol_entry(16, 0, kNoCode);
 
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t bits_of(std::uint32_t entry) {
@@ -76,7 +76,7 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t skip_of(std::uint32_t entry) {
   return entry >> 9;
 }
 
-// What the code that `first` (16 bits) begins with means.
+// Returns the entry of the code at the start of `first` (16 bits).
 IMGPIPE_HOST_DEVICE inline SymbolEntry find_symbol(const CodeLengths& codes, std::uint32_t first,
                                                    std::uint32_t& length) {
   length = 1;
@@ -93,7 +93,7 @@ IMGPIPE_HOST_DEVICE inline SymbolEntry find_symbol(const CodeLengths& codes, std
   return static_cast<SymbolEntry>((length + size) | size << 5 | skip << 9);
 }
 
-// Entry i of a table: of `entries`, then of `long_entries`, then `long_first`.
+// Returns element i of a SymbolTable: `entries`, then `long_entries`, then `long_first`.
 IMGPIPE_HOST_DEVICE inline std::uint16_t table_entry(const CodeLengths& codes, std::uint32_t i) {
   std::uint32_t length = 0;
   if (i < kLookupEntries) {
@@ -106,15 +106,15 @@ IMGPIPE_HOST_DEVICE inline std::uint16_t table_entry(const CodeLengths& codes, s
   return first < 0x10000U ? find_symbol(codes, first, length) : kNoCodeEntry;
 }
 
-// The tables of an image: those that threads look into, and behind them all codes.
+// An image's tables: the lookup tables, and all codes for what they lack.
 struct Tables {
-  const SymbolEntry* entries;  // kTableEntries of each
+  const SymbolEntry* entries;  // kTableEntries per table
   const CodeLengths* codes;
   const std::uint32_t* kinds;  // by block of an MCU
   std::uint32_t blocks_in_mcu;
 };
 
-// `table`: where it begins in the entries; `first`: 16 bits.
+// `table`: its offset in the entries; `first`: 16 bits.
 IMGPIPE_HOST_DEVICE inline std::uint32_t long_symbol(const Tables& tables, std::uint32_t table,
                                                      std::uint32_t first) {
   const SymbolEntry* const entries = tables.entries + table;
@@ -130,8 +130,8 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t next_symbol(const Tables& tables, std::
   return bits_of(entry) != 0 ? entry : long_symbol(tables, table, bits >> 16);
 }
 
-// The value behind a code (T.81, F.2.2.1: EXTEND); 0 where there is none. A value that begins with 0 is
-// negative: ones in front of it, and one more.
+// Returns the value after a code (T.81, F.2.2.1: EXTEND), 0 if none. One that begins with 0 is negative: ones
+// in front, plus one.
 IMGPIPE_HOST_DEVICE inline std::int32_t value_of(std::uint32_t entry, std::uint32_t bits) {
   const std::uint32_t size = size_of(entry);
   const std::uint32_t value = bits << (bits_of(entry) - size);
@@ -153,8 +153,8 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t ac_table_of(std::uint32_t kind) {
 
 struct Subsequence {
   const std::uint32_t* words;
-  std::uint32_t bits_left;  // of the segment, from here on; no more than kMostBitsLeft
-  std::uint32_t segment;    // of the image
+  std::uint32_t bits_left;  // of the segment from here on, clamped to kMostBitsLeft
+  std::uint32_t segment;    // index in the image
   bool starts_segment;
   [[nodiscard]] IMGPIPE_HOST_DEVICE std::uint32_t end() const {
     return bits_left < kSubsequenceBits ? bits_left : kSubsequenceBits;
@@ -183,37 +183,36 @@ IMGPIPE_HOST_DEVICE inline PackedState packed_state(std::uint32_t bit, std::uint
   return bit | place << 5 | block << 11;
 }
 
-// 32 bits from any one on.
 template <class Words>
 IMGPIPE_HOST_DEVICE inline std::uint32_t bits_at(const Words& words, std::uint32_t bit) {
   return shifted(words(bit / 32), words(bit / 32 + 1), bit);
 }
 
-// Pictures with large parts of one colour have the same MCU again and again. Decoders that begin anywhere do
-// not fall into step there, so that such parts are decoded one after the other: quickly, then.
+// Images with large areas of one colour repeat the same MCU. Decoders do not synchronise there, so such areas
+// are decoded sequentially and need this fast path. It applies to MCUs of at most this many bits.
 inline constexpr std::uint32_t kMostRunBits = 64;
 
-// How often the MCU from bit `first` up to `next` comes again from there on, before `end`.
+// Returns how often the MCU in bits `first` to `next` repeats from `next` on, before `end`.
 template <class Words>
 IMGPIPE_HOST_DEVICE inline std::uint32_t run_length(const Words& words, std::uint32_t first,
                                                     std::uint32_t next, std::uint32_t end) {
   const std::uint32_t period = next - first;
   std::uint32_t bit = first;
   while (bit < end && bits_at(words, bit) == bits_at(words, bit + period)) bit += 32;
-  const std::uint32_t same = bit - first;  // bits that are the same a period later
+  const std::uint32_t same = bit - first;  // bits equal to those one period later
   const std::uint32_t most = (end - next) / period;
   return same / period < most ? same / period : most;
 }
 
-// What decode_subsequence() does beyond finding the exit.
+// The work of decode_subsequence() in addition to finding the exit state.
 enum class Pass {
   guess,  // nothing
   sums,   // fills record and sums
-  runs,   // the same, faster where an MCU comes again and again
+  runs,   // the same, faster where an MCU repeats
 };
 
-// From a state through one subsequence, up to bit `end`. Damage is passed over, the same way from the same
-// state: it may be none of the true decoder's. Returns how many symbols were looked at (Pass::runs).
+// Decodes one subsequence from state `entry` up to bit `end`. Ignores damage, deterministically, because the
+// true decoder may never meet it. Returns the number of symbols decoded (Pass::runs).
 template <Pass kPass, class Words>
 IMGPIPE_HOST_DEVICE inline std::uint32_t decode_subsequence(const Tables& tables, const Words& words,
                                                             std::uint32_t end, PackedState entry,
@@ -223,8 +222,8 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t decode_subsequence(const Tables& tables
   std::uint32_t block = entry >> 11;
   std::uint32_t kind = tables.kinds[block];
   std::uint32_t first_bit = kNoBlock, first_block = 0, symbols = 0;
-  std::uint32_t blocks = 0, all = 0, second = 0, third = 0;  // DC: of all components, and of two of them
-  // Of the MCU that is being decoded: where it begins, its first bits, the sums before it.
+  std::uint32_t blocks = 0, all = 0, second = 0, third = 0;  // DC sums: total, two components
+  // The current MCU: its position, its first bits, the sums before it.
   std::uint32_t mcu = kNoBlock, mcu_bits = 0, mcu_all = 0, mcu_second = 0, mcu_third = 0;
   while (window.bit() < end) {
     const std::uint32_t bits = window.peek();
@@ -282,19 +281,19 @@ IMGPIPE_HOST_DEVICE inline void subtract(Sums& from, const Sums& less) {
   for (int c = 0; c < 3; ++c) from.dc[c] -= less.dc[c];
 }
 
-// Whether subsequence `index`, which comes behind `state`, has to be decoded again.
+// Whether subsequence `index` must be decoded again, given the state `state` before it.
 IMGPIPE_HOST_DEVICE inline bool is_out_of_step(const GroupView& view, const DeviceImage& image,
                                                std::uint32_t index, const Subsequence& subsequence,
                                                PackedState state) {
   return view.records[image.first_subsequence + index].entry != state && !subsequence.starts_segment;
 }
 
-// What decoding it again gave; keeps the sum of its tile right.
+// Stores the result of decoding a subsequence again, and updates the sum of its tile.
 IMGPIPE_HOST_DEVICE inline void replace(const GroupView& view, const DeviceImage& image, std::uint32_t index,
                                         const Record& record, const Sums& now) {
   const std::uint32_t tile = image.first_tile + index / kTileSubsequences;
   Sums& sums = view.sums[image.first_subsequence + index];
-  // Else it is of the segment that ends in the tile, and the sum is of another one.
+  // Otherwise the subsequence belongs to the tile's first segment, and the sum is that of its last.
   if (view.tile_exits[tile].has_start == 0) {
     subtract(view.tile_sums[tile], sums);
     add(view.tile_sums[tile], now);
@@ -303,7 +302,6 @@ IMGPIPE_HOST_DEVICE inline void replace(const GroupView& view, const DeviceImage
   view.records[image.first_subsequence + index] = record;
 }
 
-// Whether a tile goes on where the one before ends.
 IMGPIPE_HOST_DEVICE inline bool is_joined(const GroupView& view, const DeviceImage& image,
                                           std::uint32_t tile) {
   const std::uint32_t first = tile * kTileSubsequences;
@@ -314,14 +312,14 @@ IMGPIPE_HOST_DEVICE inline bool is_joined(const GroupView& view, const DeviceIma
 
 // ---- coefficients -----------------------------------------------------------------------------------------
 
-// The blocks that begin in one subsequence and belong to the image.
+// The blocks of the image that begin in one subsequence.
 struct OwnBlocks {
-  std::uint32_t first = 0;  // of the image
+  std::uint32_t first = 0;  // index in the image
   std::uint32_t count = 0;
-  bool ends_segment = false;  // none of the segment's are behind them
+  bool ends_segment = false;  // they are the segment's last
 };
 
-// `before`: what the segment has before this subsequence.
+// `before`: the number of the segment's blocks before this subsequence.
 IMGPIPE_HOST_DEVICE inline OwnBlocks own_blocks(const DeviceImage& image, const Subsequence& subsequence,
                                                 std::uint32_t before, std::uint32_t count) {
   const std::uint32_t first = subsequence.segment * image.segment_blocks;
@@ -332,15 +330,15 @@ IMGPIPE_HOST_DEVICE inline OwnBlocks own_blocks(const DeviceImage& image, const 
   return {first + before, left < count ? left : count, left <= count};
 }
 
-// Sums of DC differences stay so far below the host's bound (is_plain()) that its own parts of them do too.
-// One step is less than the bound, so that no sum can wrap and not be seen.
+// The bound on DC sums, so far below the host's (is_plain()) that it also holds for the host's partial sums.
+// A single difference is below the bound, so no sum can wrap unnoticed.
 inline constexpr std::int32_t kMostDc = std::int32_t{1} << 27;
 
-// Words that a block may take beyond the subsequence that it begins in: 64 symbols of 31 bits, and a window.
+// Words that a block may extend beyond the subsequence it begins in: 64 symbols of 31 bits, and a window.
 inline constexpr std::uint32_t kWordsBehind = 64 * 31 / 32 + 3;
 
-// One block. store(place, value): coefficients, but for zeros all of them; also zeros, with any place up to
-// kMostPlace, which are to be left alone behind the 64th. False: damaged.
+// Decodes one block; returns false if it is damaged. Passes at least all non-zero coefficients to
+// store(place, value). `place` may be up to kMostPlace; `store` must ignore places above 63.
 inline constexpr std::uint32_t kMostPlace = 63 + kNoCode - 1;
 template <class Words, class Store>
 IMGPIPE_HOST_DEVICE inline bool decode_block(std::uint32_t kind, const Tables& tables,
@@ -360,15 +358,15 @@ IMGPIPE_HOST_DEVICE inline bool decode_block(std::uint32_t kind, const Tables& t
     window.skip(bits_of(symbol));
   } while (place < 64);
   const auto sum = static_cast<std::int32_t>(dc);
-  // By a value or 16 zeros that end at the last place, or by the code for it.
+  // The block must end with a coefficient or 16 zeros at the last position, or with an end-of-block code.
   return is_code && sum < kMostDc && sum > -kMostDc && (place == 64 || skip_of(symbol) == kSkipsBlock);
 }
 
-// Whether what follows subsequence `index` begins where its blocks end.
+// Whether the next block after subsequence `index` begins where its blocks end.
 IMGPIPE_HOST_DEVICE inline bool goes_on(const GroupView& view, const DeviceImage& image, std::uint32_t index,
                                         const Subsequence& subsequence, std::uint32_t bit,
                                         std::uint32_t block) {
-  // No block reaches over more: 64 symbols of 31 bits.
+  // A block crosses at most this many subsequence boundaries: 64 symbols of 31 bits.
   constexpr std::uint32_t kMostCrossed = 64 * 31 / kSubsequenceBits + 1;
   const Record* records = view.records + image.first_subsequence;
   for (std::uint32_t ahead = 1; ahead <= kMostCrossed + 1; ++ahead) {
@@ -380,11 +378,11 @@ IMGPIPE_HOST_DEVICE inline bool goes_on(const GroupView& view, const DeviceImage
   return false;
 }
 
-// Behind the last of the blocks of subsequence `index`.
+// Whether the blocks of subsequence `index` end at its segment's end or where the next block begins.
 IMGPIPE_HOST_DEVICE inline bool ends_well(const GroupView& view, const DeviceImage& image,
                                           std::uint32_t index, const Subsequence& subsequence,
                                           const OwnBlocks& own, std::uint32_t bit, std::uint32_t block) {
-  if (own.count == 0) return true;  // the one before has looked
+  if (own.count == 0) return true;  // checked by an earlier subsequence
   if (own.ends_segment) return bit <= subsequence.bits_left && subsequence.bits_left - bit < 8;
   return goes_on(view, image, index, subsequence, bit, block);
 }

@@ -1,4 +1,4 @@
-// Instructions of a CUDA device on words of several small numbers, and what they do written out for the host.
+// Device instructions on words of several small numbers, with equivalent host code.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace imgpipe {
 
-// Four bytes of eight, chosen by the four lowest hexadecimal digits of `choice`, the lowest byte's first:
-// 0 to 3 are the bytes of `a`, 4 to 7 those of `b`.
+// Selects four of eight bytes by the four lowest hexadecimal digits of `choice`, the lowest byte's digit
+// first. 0 to 3 are the bytes of `a`, 4 to 7 those of `b`.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t chosen_bytes(std::uint32_t a, std::uint32_t b,
                                                          std::uint32_t choice) {
 #ifdef __CUDA_ARCH__
@@ -29,7 +29,7 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t saturated_bits(std::int32_t v, std::
   return static_cast<std::uint32_t>(v < least ? least : v > most ? most : v);
 }
 
-// Both saturated to 16 bits signed, `low` in the lower half.
+// Packs both values, saturated to signed 16 bits, `low` in the lower half.
 IMGPIPE_HOST_DEVICE inline std::uint32_t saturated_pair(std::int32_t low, std::int32_t high) {
 #ifdef __CUDA_ARCH__
   std::uint32_t out;
@@ -41,7 +41,7 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t saturated_pair(std::int32_t low, std::i
 #endif
 }
 
-// All saturated to 8 bits signed, `a` in the lowest byte.
+// Packs four values, saturated to signed 8 bits, `a` in the lowest byte.
 IMGPIPE_HOST_DEVICE inline std::uint32_t saturated_four(std::int32_t a, std::int32_t b, std::int32_t c,
                                                         std::int32_t d) {
 #ifdef __CUDA_ARCH__
@@ -56,7 +56,7 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t saturated_four(std::int32_t a, std::int
 #endif
 }
 
-// `sum` and the products of the bytes of a and b, all unsigned.
+// Returns `sum` plus the products of the unsigned bytes of a and b.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t sum_of_byte_products(std::uint32_t a, std::uint32_t b,
                                                                  std::uint32_t sum) {
 #ifdef __CUDA_ARCH__
@@ -67,7 +67,7 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t sum_of_byte_products(std::uint32_t a
 #endif
 }
 
-// v + add, cut to 0..most. The sum stays within 32 bits.
+// Returns v + add clamped to 0..most. The sum must not overflow.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t added_and_cut(std::int32_t v, std::int32_t add,
                                                           std::int32_t most) {
 #ifdef __CUDA_ARCH__

@@ -1,8 +1,8 @@
-// 16 pixels of a row from samples of luma and colour (images/codecs/jpeg/jpeg_arithmetic.h), Cb and Cr side
-// by side in words. For host and device.
+// Computes 16 pixels of a row from luma and chroma samples (images/codecs/jpeg/jpeg_arithmetic.h), with Cb
+// and Cr packed in words. For host and device.
 //
-// Colour planes lie interleaved: Cb Cr Cb Cr ... A `pair` is Cb and Cr of one sample or pixel in a word's
-// halves of 16 bits. Every sum stays below 4096, so that both are had by one addition or multiplication.
+// Colour planes are interleaved: Cb Cr Cb Cr ... A `pair` holds Cb and Cr of one sample or pixel in the
+// 16-bit halves of a word. Every sum stays below 4096, so that one addition or multiplication handles both.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@
 
 namespace imgpipe {
 
-inline constexpr int kColourPixels = 16;  // of a vector
+inline constexpr int kColourPixels = 16;  // per vector
 
-// How a colour plane becomes as large as the picture.
+// How a colour plane is enlarged to the image's size.
 enum class Upsampling : std::uint8_t {
-  grey,      // there is none
+  grey,      // no colour planes
   none,      // 4:4:4
   across,    // 4:2:2
   both,      // 4:2:0
   down,      // 4:4:0
-  repeated,  // 4:2:2 and 4:2:0 of at most kMostRepeated samples across
+  repeated,  // 4:2:2 and 4:2:0, at most kMostRepeated samples wide
 };
-// Whether a vector has but 8 samples of colour.
+// Whether a vector has only 8 colour samples.
 IMGPIPE_HOST_DEVICE constexpr bool halves_columns(Upsampling upsampling) {
   return upsampling == Upsampling::across || upsampling == Upsampling::both ||
          upsampling == Upsampling::repeated;
@@ -34,12 +34,10 @@ IMGPIPE_HOST_DEVICE constexpr bool halves_columns(Upsampling upsampling) {
 
 // ---- upsampling ------------------------------------------------------------------------------------------
 
-// The rows of a colour plane that a row of pixels is made of; `far` is `near` where there is none or beyond
-// the picture.
+// The rows of a colour plane for a row of pixels; they are equal without upsampling and at the image's edge.
 struct ColourRows {
   std::uint32_t near = 0, far = 0;
 };
-// `halved`: the plane has half the rows.
 IMGPIPE_HOST_DEVICE constexpr ColourRows colour_rows(std::uint32_t y, std::uint32_t colour_height,
                                                      bool halved) {
   if (!halved) return {y, y};
@@ -49,17 +47,15 @@ IMGPIPE_HOST_DEVICE constexpr ColourRows colour_rows(std::uint32_t y, std::uint3
   return {near, near < last ? near + 1 : last};
 }
 
-// Both halves of a word.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t both_halves(std::uint32_t v) {
   return v << 16 | v;
 }
 
-// Pair 0 or 1 of a word of a colour plane.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t pair_of(std::uint32_t word, unsigned i) {
   return chosen_bytes(word, 0, i == 0 ? 0x4140 : 0x4342);
 }
 
-// Cb of a pair: the lowest byte, whatever stands in bits 12 to 15. Cr: the upper half.
+// Cb is the lowest byte of a pair, whatever bits 12 to 15 hold; Cr is the upper half.
 IMGPIPE_HOST_DEVICE constexpr std::int32_t cb_of(std::uint32_t pair) {
   return static_cast<std::int32_t>(pair & 0xFF);
 }
@@ -67,8 +63,7 @@ IMGPIPE_HOST_DEVICE constexpr std::int32_t cr_of(std::uint32_t pair) {
   return static_cast<std::int32_t>(pair >> 16);
 }
 
-// 8 samples of a row of a colour plane with half the columns, and one more at either end; beyond the picture
-// the first or last again.
+// 8 samples of a row of a half-width colour plane, and one more at either end, repeated at the image's edge.
 struct HalfRow {
   std::uint32_t word[4] = {};
   std::uint32_t before = 0, after = 0;  // pairs
@@ -117,7 +112,7 @@ IMGPIPE_HOST_DEVICE constexpr void take_all(const std::uint32_t (&row)[8],
   for (unsigned i = 0; i < kColourPixels; ++i) pairs[i] = pair_of(row[i / 2], i % 2);
 }
 
-// `lower`: of the two rows of pixels of a row of samples.
+// `lower`: the lower of the two pixel rows of a sample row.
 IMGPIPE_HOST_DEVICE constexpr void upsample_down(const std::uint32_t (&near)[8],
                                                  const std::uint32_t (&far)[8], bool lower,
                                                  std::uint32_t (&pairs)[kColourPixels]) {
@@ -128,8 +123,8 @@ IMGPIPE_HOST_DEVICE constexpr void upsample_down(const std::uint32_t (&near)[8],
 
 // ---- colour ----------------------------------------------------------------------------------------------
 
-// The pixel of sample k of a word of luma: R, G and B in the three lower bytes; the highest means nothing. As
-// red_of(), green_of() and blue_of(), with 16 bits behind the point to the end.
+// Returns the pixel of sample k of a luma word: R, G and B in the three lower bytes, the highest undefined.
+// As red_of(), green_of() and blue_of(), but with 16 fractional bits throughout.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t rgb_of(std::uint32_t luma, unsigned k, std::uint32_t pair) {
   constexpr std::int32_t kHalf = 32768;
   constexpr std::int32_t kWhite = 0xFFFFFF;
@@ -143,8 +138,7 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t rgb_of(std::uint32_t luma, unsigned 
   return chosen_bytes(chosen_bytes(red, green, 0x4462), blue, 0x4610);
 }
 
-// The luma's weights with 16 bits behind the point, cut into bytes: a word of the lower ones and one of the
-// upper ones.
+// The luma weights with 16 fractional bits, split into a word of lower bytes and one of upper bytes.
 struct ByteWeights {
   std::uint32_t lower = 0, upper = 0;
 };
@@ -156,18 +150,16 @@ IMGPIPE_HOST_DEVICE constexpr ByteWeights byte_weights(Luma luma) {
   return {(r & 0xFF) | (g & 0xFF) << 8 | (b & 0xFF) << 16, r >> 8 | (g >> 8) << 8 | (b >> 8) << 16};
 }
 
-// luma_of() of a pixel, in byte 2.
+// Returns luma_of() of a pixel, in byte 2.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t grey_of(std::uint32_t rgb, const ByteWeights& weights) {
   return sum_of_byte_products(rgb, weights.lower, 32768) + (sum_of_byte_products(rgb, weights.upper, 0) << 8);
 }
 
-// Byte 2 of four words.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t third_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t c,
                                                         std::uint32_t d) {
   return chosen_bytes(chosen_bytes(a, b, 0x0062), chosen_bytes(c, d, 0x0062), 0x5410);
 }
 
-// Four pixels to 12 bytes.
 IMGPIPE_HOST_DEVICE constexpr void join_pixels(const std::uint32_t (&rgb)[4], std::uint32_t* words) {
   words[0] = chosen_bytes(rgb[0], rgb[1], 0x4210);
   words[1] = chosen_bytes(rgb[1], rgb[2], 0x5421);

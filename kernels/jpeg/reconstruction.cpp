@@ -31,7 +31,7 @@ Upsampling upsampling_of(const BaselineScan& scan) {
 }
 
 ComponentSteps component_steps(const ScanComponent& component) {
-  std::array<std::uint16_t, kBlockSamples> steps{};  // row by row
+  std::array<std::uint16_t, kBlockSamples> steps{};  // in row order
   for (std::size_t i = 0; i < kBlockSamples; ++i) steps[kZigzag[i]] = component.steps[i];
   ComponentSteps made{};
   for (unsigned pair = 0; pair < kBlockSide / 2; ++pair) {

@@ -9,10 +9,10 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarpLanes;
 
-// H200, 2026-11-22, 8 images of 8 MP, grey and hist, GP/s on one stream | three: 338 | 415 so; 330 | 401 with
-// 3 blocks a multiprocessor for pixels, 328 | 361 with 6 for colour. Grids of 2, 4, 8 times as many blocks,
-// which even out the end: 3 % more to 4 % less | 5 to 17 % less.
-constexpr int kColourBlocks = 4;  // a multiprocessor
+// H200, 2026-11-22, 8 images of 8 MP, grey and hist, GP/s on one stream | three: 338 | 415 with these; 330 |
+// 401 with 3 pixel blocks per multiprocessor; 328 | 361 with 6 colour blocks. Grids of 2, 4, 8 times as many
+// blocks, to balance the end: 3 % faster to 4 % slower | 5 to 17 % slower.
+constexpr int kColourBlocks = 4;  // per multiprocessor
 constexpr int kPixelBlocks = 4;
 
 struct Group {
@@ -23,7 +23,7 @@ struct Group {
   unsigned count;
 };
 
-// The image in which a run begins. All threads of the block; a barrier.
+// Returns the image in which a run begins. All threads of the block must call it; it ends with a barrier.
 __device__ unsigned image_of_item(const std::uint64_t* first, unsigned images, std::uint64_t item,
                                   unsigned& shared) {
   for (unsigned i = threadIdx.x; i < images; i += blockDim.x) {
@@ -33,21 +33,20 @@ __device__ unsigned image_of_item(const std::uint64_t* first, unsigned images, s
   return shared;
 }
 
-// All threads of the block.
+// Copies an image's record to shared memory. All threads of the block must call it, with barriers around it.
 __device__ void copy_image(const ReconstructionImage& from, ReconstructionImage& to) {
   const auto* vectors = reinterpret_cast<const uint4*>(&from);
   for (unsigned i = threadIdx.x; i < sizeof from / sizeof(uint4); i += blockDim.x)
     reinterpret_cast<uint4*>(&to)[i] = vectors[i];
 }
 
-// Of `items` that a block of threads takes in turns.
 __device__ int items_of_warp(std::uint64_t items, unsigned warp) {
   return items > warp ? static_cast<int>((items - warp + kWarps - 1) / kWarps) : 0;
 }
 
 // ---- colour planes ---------------------------------------------------------------------------------------
 
-// Of eight pairs of Cb and Cr, the first `count` of which stand for pixels: repeats the last one behind them.
+// Repeats the last of the first `count` of eight Cb and Cr pairs over those after it.
 __device__ __noinline__ void repeat_last(uint4& vector, unsigned count) {
   std::uint32_t words[4] = {vector.x, vector.y, vector.z, vector.w};
   std::uint32_t last = 0;
@@ -80,8 +79,10 @@ __device__ __forceinline__ void store_colours(const ReconstructionImage& image, 
   plane[std::uint64_t{y} * image.order.mcus_across + x] = pairs;
 }
 
-// Blocks of Cb and Cr to samples, and counters to zero. A warp an item at a time, the next two on their way;
-// shared memory: 2 KiB a warp.
+// Transforms blocks of Cb and Cr to samples. A block of threads handles one run of items, a warp one item at
+// a time with the next two prefetched. Block b also clears the histograms of images b, b + gridDim.x, ...
+// Shared memory: 2 KiB per warp, the image's record. Barriers, per image: before and after loading the
+// record.
 __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kColourBlocks)) void colour_kernel(
     Group group, std::uint64_t items) {
   __shared__ __align__(16) std::uint32_t rooms[kWarps][2][kTransformWords];
@@ -148,7 +149,7 @@ __device__ __forceinline__ void set_words(std::uint32_t* words, const uint4& vec
   words[3] = vector.w;
 }
 
-// 8 samples of a row of a colour plane, those beside them too.
+// Loads 8 samples of a row of a half-width colour plane and its two neighbours.
 __device__ __forceinline__ HalfRow load_half_row(const uint4* at, bool is_first, bool is_last) {
   const auto* pairs = reinterpret_cast<const std::uint16_t*>(at);
   HalfRow out;
@@ -158,19 +159,19 @@ __device__ __forceinline__ HalfRow load_half_row(const uint4* at, bool is_first,
   return out;
 }
 
-// 16 samples, or 8.
+// Loads 16 samples, or 8 at the end of the row.
 __device__ __forceinline__ void load_full_row(const uint4* at, bool is_last, std::uint32_t (&words)[8]) {
   set_words(words, at[0]);
   set_words(words + 4, is_last ? make_uint4(0, 0, 0, 0) : at[1]);
 }
 
-// Cb and Cr of 16 pixels from x, y on, which lie in the picture.
+// Computes Cb and Cr of the 16 pixels from (x, y) on, which must lie in the image.
 __device__ __forceinline__ void colours_of(const ReconstructionImage& image, const std::byte* memory,
                                            std::uint32_t x, std::uint32_t y,
                                            std::uint32_t (&pairs)[kColourPixels]) {
   const Upsampling upsampling = image.upsampling;
   const ColourRows rows = colour_rows(y, image.colour_height, image.order.down_shift != 0);
-  // Vectors of 8 samples.
+  // Vectors hold 8 samples.
   const std::uint32_t mcus_across = image.order.mcus_across;
   const std::uint32_t vector = x / (halves_columns(upsampling) ? 2 * kBlockSide : kBlockSide);
   const bool is_first = vector == 0;
@@ -197,7 +198,6 @@ __device__ __forceinline__ void colours_of(const ReconstructionImage& image, con
   }
 }
 
-// 16 pixels of three bytes, or the first `count`.
 __device__ __forceinline__ void store_pixels(Sample8* to, const std::uint32_t (&words)[12],
                                              std::uint32_t count) {
   if (count >= kColourPixels) {
@@ -214,11 +214,11 @@ __device__ __forceinline__ void store_pixels(Sample8* to, const std::uint32_t (&
   }
 }
 
-// Counts 16 samples, or the first `count`, as count_vector() does.
+// Counts 16 samples, or the first `count`, like count_vector().
 __device__ __forceinline__ void count_samples(std::uint32_t* counters, const std::uint32_t (&words)[4],
                                               std::uint32_t count) {
   if (count < kVectorPixels) return count_vector(counters, words, count);
-  // A value's counters take 128 bytes: its bits and the lane's stand side by side in the address.
+  // A value's counters take 128 bytes: in the address its bits and the lane's do not overlap.
   constexpr std::uint32_t kValue = 0xFFU << 7;
   static_assert(kCounterColumns * sizeof(std::uint32_t) == 1U << 7);
   const std::uint32_t column = lane_of_thread() * std::uint32_t{sizeof(std::uint32_t)};
@@ -235,13 +235,11 @@ __device__ __forceinline__ void count_samples(std::uint32_t* counters, const std
   }
 }
 
-// What a launch makes of colour images.
 template <bool kPixels, bool kGrey, bool kCounts>
 struct Outputs {
   static constexpr bool pixels = kPixels, grey = kGrey, counts = kCounts;
 };
 
-// What a lane's samples of luma become.
 template <class Wanted>
 __device__ __forceinline__ void make_pixels(const ReconstructionImage& image, std::uint32_t group,
                                             std::uint32_t block_row, const SampleVector& luma,
@@ -279,7 +277,9 @@ __device__ __forceinline__ void make_pixels(const ReconstructionImage& image, st
   if (Wanted::counts && image.counts != nullptr) count_samples(counters, grey, left);
 }
 
-// Blocks of luma to samples to pixels. A warp an item at a time; shared memory: 1 KiB a warp, and counters.
+// Transforms blocks of luma to samples and then pixels. A block of threads handles one run of items, a warp
+// one item at a time with the next prefetched. Shared memory: 1 KiB per warp, the image's record, any
+// counters. Barriers, per image: before and after setting record and counters; after counting.
 template <class Wanted>
 __global__ __launch_bounds__(kThreads,
                              fitting_blocks(kThreads, kPixelBlocks)) void pixel_kernel(Group group,
@@ -312,7 +312,6 @@ __global__ __launch_bounds__(kThreads,
       __pipeline_wait_prior(0);
       const TwoRows rows = room.pass_columns(image.steps[0]);
       walk.next();
-      // On its way while these become pixels.
       if (left > 1) room.fetch(blocks.at(image.order, walk));
       make_pixels<Wanted>(image, item_group, block_row, pass_rows(rows), group.memory, counters);
     }
@@ -324,7 +323,7 @@ __global__ __launch_bounds__(kThreads,
   }
 }
 
-// As many blocks of threads as stay, no more than there is work for.
+// Returns the number of resident blocks, at most as many as there is work for.
 unsigned blocks_for(const CudaLaunch& launch, std::uint64_t items, int resident) {
   const std::uint64_t useful = (items + kWarps - 1) / kWarps;
   const auto filling = static_cast<std::uint64_t>(launch.multiprocessors) * static_cast<unsigned>(resident);
@@ -351,7 +350,7 @@ CudaStatus JpegReconstruction::launch(std::byte* memory, const CudaLaunch& launc
   group.first_colour = group.first_luma + group.count + 1;
   group.memory = memory;
   if (colour_items_ > 0 || any_counts_) {
-    // An image's counters take a block of threads as long as some items do.
+    // Clearing an image's counters keeps a block of threads busy about as long as kWarps items do.
     const std::uint64_t clearing = any_counts_ ? std::uint64_t{group.count} * kWarps : 0;
     const unsigned blocks = blocks_for(launch, std::max(colour_items_, clearing), kColourBlocks);
     colour_kernel<<<blocks, kThreads, 0, launch.stream>>>(group, colour_items_);

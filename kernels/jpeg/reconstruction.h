@@ -1,5 +1,5 @@
-// Coefficients of baseline JPEGs to pixels on a CUDA device, several images in the same launches:
-// libjpeg-turbo's arithmetic, to the bit (images/codecs/jpeg/jpeg_arithmetic.h).
+// Reconstructs pixels from the coefficients of baseline JPEGs on a CUDA device, several images per launch.
+// Bit-exact with libjpeg-turbo (images/codecs/jpeg/jpeg_arithmetic.h).
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,16 @@
 
 namespace imgpipe {
 
-// One image. Planes are as kernels/cuda_launch.h asks; those that are empty are not wanted.
+// One image. Planes must meet the requirements of kernels/cuda_launch.h; empty ones are not written.
 struct ReconstructionTask {
-  const BaselineScan* scan = nullptr;          // host; needed until write_upload() has returned
-  const std::int16_t* coefficients = nullptr;  // device, as EntropyTask has them
-  // What the file holds: interleaved RGB, or one grey plane.
+  const BaselineScan* scan = nullptr;          // host; must stay valid until write_upload() returns
+  const std::int16_t* coefficients = nullptr;  // device, as in EntropyTask
+  // The file's pixels: interleaved RGB, or one grey plane.
   Plane<Sample8, Device> pixels{};
-  // Of a colour image: what the stage `gray` makes of the pixels. Of a grey image: the same as `pixels`.
+  // For a colour image, the result of the stage `gray`; for a grey image, the same as `pixels`.
   Plane<Sample8, Device> grey{};
   Luma luma = Luma::bt601;
-  // The histogram of the one grey plane that is made, kBins counters, device; nullptr: not wanted.
+  // Device: the histogram of the grey plane, kBins counters; nullptr: not counted.
   std::uint64_t* counts = nullptr;
 };
 
@@ -33,7 +33,7 @@ class JpegReconstruction {
 
   [[nodiscard]] const GroupMemory& memory() const { return memory_; }
   void write_upload(std::byte* to) const;
-  // Asynchronous. Coefficients may hold anything: what is made of them is then any pixels.
+  // Asynchronous. Accepts arbitrary coefficients; invalid ones give arbitrary pixels.
   [[nodiscard]] CudaStatus launch(std::byte* memory, const CudaLaunch& launch) const;
 
  private:

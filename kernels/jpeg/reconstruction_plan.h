@@ -1,12 +1,11 @@
-// What the kernels of JpegReconstruction know of a group of images, and how they share its work. For host and
-// device.
+// How the kernels of JpegReconstruction describe a group of images and divide its work. For host and device.
 //
-// Work comes in items, one for a warp at a time:
+// Work comes in items; a warp handles one at a time:
 //
-//   colour items   four MCUs side by side: their blocks of Cb and of Cr, to samples in the group's memory
-//   luma items     eight blocks of luma side by side, to samples and with the colours' to pixels
+//   colour items   the Cb and Cr blocks of four adjacent MCUs, to samples in the group's memory
+//   luma items     eight adjacent luma blocks, to samples and, with the colour samples, to pixels
 //
-// Each block of threads has a run of items that follow one another, through images too.
+// Each block of threads handles a run of consecutive items, which may span images.
 #pragma once
 
 #include <cstddef>
@@ -25,13 +24,12 @@ namespace imgpipe {
 inline constexpr unsigned kColourItemMcus = kTransformBlocks / 2;
 inline constexpr unsigned kBlockBytes = kBlockSamples * sizeof(std::int16_t);
 
-// Where a lane's blocks stand in the coefficients: one of each MCU, or of every second.
+// The position of a lane's blocks in the coefficients: one block of each MCU, or of every second.
 struct BlockOfMcu {
-  std::uint32_t mcu = 0;     // of those of an item
-  std::uint32_t in_mcu = 0;  // the block's number there
+  std::uint32_t mcu = 0;     // index in the item
+  std::uint32_t in_mcu = 0;  // index of the block in the MCU
 };
 
-// How blocks follow one another in the coefficients.
 struct BlockOrder {
   std::uint32_t mcus_across = 0;
   std::uint32_t last_mcu = 0;                     // of the image
@@ -39,15 +37,14 @@ struct BlockOrder {
   std::uint8_t across_shift = 0, down_shift = 0;  // 2^shift blocks of luma in an MCU
   std::uint8_t blocks_in_mcu = 1;
 
-  // The block of luma `x` of an item in row `y` of an MCU's blocks.
+  // Block `x` of a luma item, in row `y` of the MCU's blocks.
   [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr BlockOfMcu luma(unsigned x, unsigned y) const {
     return {x >> across_shift, (y << across_shift) + (x & ((1U << across_shift) - 1))};
   }
-  // The block `x` of an item of colour: Cb and Cr in turn.
+  // Block `x` of a colour item: Cb and Cr alternate.
   [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr BlockOfMcu colour(unsigned x) const {
     return {x / 2, blocks_in_mcu - 2U + x % 2};
   }
-  // The number of the first MCU of an item.
   [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t first_mcu(std::uint32_t mcu_row,
                                                                       std::uint32_t group,
                                                                       std::uint32_t group_mcus) const {
@@ -56,37 +53,36 @@ struct BlockOrder {
   [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t luma_group_mcus() const {
     return kTransformBlocks >> across_shift;
   }
-  // Where MCU `mcu` stands among the coefficients, in bytes. Behind a row's end an item's MCUs are those of
-  // the next row, and behind the last MCU it again: nobody looks at what becomes of them.
+  // The byte offset of MCU `mcu` in the coefficients. An item that crosses the end of a row has MCUs of the
+  // next row, and the last MCU repeats after the image's end; their samples are discarded.
   [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint64_t place(std::uint32_t mcu) const {
     return std::uint64_t{mcu < last_mcu ? mcu : last_mcu} * mcu_bytes;
   }
 };
 
-// One image, as it lies on the device.
 struct alignas(16) ReconstructionImage {
   const std::int16_t* coefficients = nullptr;
-  Sample8* pixels = nullptr;  // nullptr: not wanted
+  Sample8* pixels = nullptr;  // nullptr: not written
   Sample8* grey = nullptr;
   std::uint64_t* counts = nullptr;
   std::int64_t pixel_stride = 0, grey_stride = 0;
-  std::int64_t colour_offset = 0;  // of the group's memory; a vector of 8 pairs an MCU
+  std::int64_t colour_offset = 0;  // in the group's memory; a vector of 8 pairs per MCU
   std::uint32_t width = 0, height = 0;
   std::uint32_t colour_width = 0, colour_height = 0;
   BlockOrder order;
   Upsampling upsampling = Upsampling::grey;
   std::uint32_t luma_groups = 0;    // items across
-  std::uint32_t colour_groups = 0;  // the same of colour
+  std::uint32_t colour_groups = 0;  // colour items across
   ByteWeights weights;
   ComponentSteps steps[3] = {};
 };
 
-// Walks over the items first, first + step, ... of one image. Rows of MCUs have their upper and their lower
-// blocks of luma in turn, so that what follows one another in the file is read by neighbours. `step` is a
-// multiple of the blocks that an MCU has one above the other: a walk stays with the upper or the lower ones.
+// Iterates over the items first, first + step, ... of one image. Within a row of MCUs, items alternate
+// between upper and lower luma blocks, so that adjacent warps read adjacent coefficients. `step` must be a
+// multiple of the MCU's luma block rows; a walk thus stays with the upper or the lower blocks.
 class ItemWalk {
  public:
-  // `groups`: items across; `down_shift`: of luma, 0 for colour.
+  // `groups`: items across; `down_shift`: of the luma blocks, 0 for colour.
   IMGPIPE_HOST_DEVICE constexpr ItemWalk(std::uint64_t first, std::uint32_t step, std::uint32_t groups,
                                          unsigned down_shift)
       : groups_(groups), lower_(static_cast<std::uint32_t>(first) & ((1U << down_shift) - 1)) {
@@ -98,7 +94,6 @@ class ItemWalk {
   }
   [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t group() const { return group_; }
   [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t mcu_row() const { return mcu_row_; }
-  // Of the MCU's rows of blocks.
   [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t lower() const { return lower_; }
   IMGPIPE_HOST_DEVICE constexpr void next() {
     mcu_row_ += step_rows_;
@@ -115,7 +110,7 @@ class ItemWalk {
   std::uint32_t step_rows_ = 0, step_groups_ = 0;
 };
 
-// The run of one of `blocks` blocks of threads.
+// The items of one of `blocks` blocks of threads.
 struct ItemRun {
   std::uint64_t begin = 0, end = 0;
 };
@@ -128,12 +123,12 @@ IMGPIPE_HOST_DEVICE constexpr ItemRun run_of(std::uint64_t items, unsigned block
 
 // ---- on the host -----------------------------------------------------------------------------------------
 
-// What goes up: `images`, then the first items of each image and behind the last, of luma and of colour.
+// The upload: `images`, then for luma and for colour the first item of each image and the end of the last.
 struct ReconstructionPlan {
   std::vector<ReconstructionImage> images;
   std::vector<std::uint64_t> first_luma, first_colour;
-  std::size_t bytes = 0;  // of the group's memory, the images' colours included
-  // Of colour images: whether any is wanted; counts of any image.
+  std::size_t bytes = 0;  // of the group's memory, including colour planes
+  // Whether any colour image has pixels or grey as output, and whether any image is counted.
   bool any_pixels = false, any_grey = false, any_counts = false;
 
   [[nodiscard]] std::size_t luma_offset() const { return images.size() * sizeof(ReconstructionImage); }

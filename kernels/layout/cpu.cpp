@@ -1,4 +1,4 @@
-// split and merge in SIMD: Highway's interleaved loads and stores.
+// split and merge in SIMD, with Highway's interleaved loads and stores.
 #include "kernels/layout/layout.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -16,7 +16,7 @@ namespace {
 template <class T>
 using TagOf = hn::ScalableTag<T>;
 
-// planes: `Channels` of them, in the order of the pixel's channels.
+// planes: `Channels` planes in channel order.
 template <int Channels, class T>
 HWY_INLINE void split_vector(const T* in, T* const* planes, std::int64_t x) {
   const TagOf<T> d;

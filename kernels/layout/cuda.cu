@@ -6,7 +6,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// The planes of an image in the order of its interleaved channels: colour, then alpha.
+// The planes of an image in channel order: colour, then alpha.
 template <class T>
 struct ChannelPlanes {
   Plane<T, Device> plane[4];
@@ -21,8 +21,8 @@ ChannelPlanes<T> in_channel_order(const Frame<Byte, Device>& frame) {
   return planes;
 }
 
-// A lane moves 16 pixels, of 16 bits 8: Channels loads of 16 bytes, a shuffle in registers, Channels stores
-// of 16 bytes.
+// A lane moves 16 pixels (8 of 16 bits) per step: Channels loads of 16 bytes, a shuffle in registers,
+// Channels stores of 16 bytes. Warps walk as in RowSegments; no shared memory. merge_kernel likewise.
 template <class T, int Channels>
 __global__ __launch_bounds__(kThreads) void split_kernel(Plane<const T, Device> in, ChannelPlanes<T> out) {
   constexpr int kWord = kVectorSamples<T> / 4;  // samples
@@ -59,7 +59,7 @@ __global__ __launch_bounds__(kThreads) void merge_kernel(ChannelPlanes<const T> 
       std::uint32_t words[4];
 #pragma unroll
       for (int w = 0; w < 4; ++w) {
-        const int first = kVector * i + kVector / 4 * w;  // sample of all that the lane has
+        const int first = kVector * i + kVector / 4 * w;  // index among the lane's samples
         words[w] = word_of_samples<T>(
             [&](int k) { return sample_of<T>(planes[(first + k) % Channels], (first + k) / Channels); });
       }

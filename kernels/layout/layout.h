@@ -1,4 +1,4 @@
-// Between interleaved pixels, as files hold them, and planes, as hist, contrast and smooth work on them.
+// Conversion between interleaved pixels, as in files, and planes, as most stages require.
 #pragma once
 
 #include "kernels/stage_call.h"
@@ -11,11 +11,9 @@ void split_reference(const StageCall<Host>& call);
 // in: planar, colour or with alpha; out: the same image interleaved.
 void merge_reference(const StageCall<Host>& call);
 
-// The same in SIMD.
 void split_cpu(const StageCall<Host>& call, const Band& band);
 void merge_cpu(const StageCall<Host>& call, const Band& band);
 
-// The same on a CUDA device.
 CudaStatus split_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus merge_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 

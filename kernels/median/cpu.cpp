@@ -1,11 +1,11 @@
-// median in SIMD: samples of a column sorted once, for all the windows that it is in, then the middle one of
-// the sorted columns (network.h), a vector of pixels at a time. For chunks of kChunk columns:
+// median in SIMD. Each column's samples are sorted once for all windows that contain it; then the median of
+// the sorted columns is found (network.h), a vector of pixels at a time. For chunks of kChunk columns:
 //
-//   ranks[0]   the least of each column's 3 or 5 samples      x-R ... x+R of every rank go into pixel x
+//   ranks[0]   the least of each column's 3 or 5 samples      pixel x uses x-R ... x+R of every rank
 //   ...
 //   ranks[2R]  the greatest
 //
-// Beyond the image's left and right end stand the ranks of its first and last column.
+// Beyond the image's left and right edges, the ranks of its first and last column repeat.
 #include <algorithm>
 #include <utility>
 
@@ -25,9 +25,9 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Columns at a time: the ranks stay in the first cache, at most 20 KiB of 16-bit samples.
+// Columns per chunk: the ranks, at most 20 KiB of 16-bit samples, stay in the L1 cache.
 constexpr std::int64_t kChunk = 2048;
-// Behind them: what a vector reads and writes beyond the last column.
+// Space after them, for vectors that extend beyond the last column.
 constexpr std::size_t kVectorRoom = 256;
 
 template <class V>
@@ -37,7 +37,7 @@ HWY_INLINE void exchange(V& low, V& high) {
   low = lesser;
 }
 
-// What is not read again the compiler leaves out.
+// The compiler removes results that are not read.
 template <const auto& Exchanges, class V, std::size_t... I>
 HWY_INLINE void exchange_all(V* v, std::index_sequence<I...>) {
   (exchange(v[Exchanges[I].low], v[Exchanges[I].high]), ...);
@@ -53,12 +53,12 @@ struct Median {
   using D = hn::ScalableTag<T>;
   using V = hn::Vec<D>;
 
-  // Column x of the chunk is ranks[r][x + Radius].
+  // Column x of the chunk is of[r][x + Radius].
   struct Ranks {
     alignas(64) T of[kTaps][static_cast<std::size_t>(kChunk + kTaps - 1) + kVectorRoom];
   };
 
-  // The first `columns` of the rows, to ranks[..][at] and on.
+  // Sorts the first `columns` columns of the rows into the ranks from `at` on.
   static HWY_NOINLINE void sort_columns(const T* const* rows, std::int64_t ahead, std::int64_t columns,
                                         Ranks& ranks, std::int64_t at) {
     for_columns<kTaps>(D(), rows, ahead, columns, [&](std::int64_t x, auto& v) HWY_ATTR {
@@ -80,7 +80,7 @@ struct Median {
     store_row(D(), columns, out, [&](std::int64_t x) HWY_ATTR { return median_vector(ranks, x); });
   }
 
-  // Columns first..end-1 of a row whose window's rows are given.
+  // Computes columns first..end-1 of a row, given its window's rows.
   static void chunk(const T* const* rows, std::int64_t ahead, std::int64_t first, std::int64_t end,
                     std::int64_t width, Ranks& ranks, T* out) {
     const std::int64_t from = std::max<std::int64_t>(0, first - Radius);

@@ -1,7 +1,7 @@
-// Medians by exchanges (network.h) in registers, of windows in shared memory. A register holds the same
-// column of two rows' windows, one in each half, so that an exchange is two instructions for two pixels on
-// devices that have minima and maxima of halves (compute capability 9.0 on), and a few on others. A thread
-// sorts the 6 or 8 columns that its four columns' windows have, then finds four pairs of medians.
+// Medians by exchanges (network.h) in registers, of windows in shared memory. A register holds a column of
+// two rows' windows, one per half, so that an exchange takes two instructions for two pixels on devices with
+// minima and maxima of halves (compute capability 9.0 and later), and a few on others. A thread sorts the 6
+// or 8 columns of its four pixels' windows, then finds four pairs of medians.
 #include <utility>
 
 #include "kernels/median/median.h"
@@ -25,7 +25,7 @@ __device__ __forceinline__ void exchange_all(std::uint32_t* v) {
   exchange_all<Exchanges>(v, std::make_index_sequence<Exchanges.size()>());
 }
 
-// Sample `i` of both rows of words, one in each half: an 8-bit one twice, which keeps their order.
+// Returns sample `i` of two rows in the halves of a word; 8-bit samples are doubled, which keeps their order.
 template <class T, int Words>
 __device__ __forceinline__ std::uint32_t pair_of(const std::uint32_t (&upper)[Words],
                                                  const std::uint32_t (&lower)[Words], int i) {
@@ -37,7 +37,7 @@ __device__ __forceinline__ std::uint32_t pair_of(const std::uint32_t (&upper)[Wo
   }
 }
 
-// The upper or the lower row of four pairs.
+// Returns the upper or the lower row of four pairs.
 template <class T>
 __device__ __forceinline__ FourSamples<T> row_of(const std::uint32_t (&pairs)[kGroup], bool lower) {
   FourSamples<T> four;
@@ -52,7 +52,7 @@ __device__ __forceinline__ FourSamples<T> row_of(const std::uint32_t (&pairs)[kG
   return four;
 }
 
-// The medians of a thread's four columns, of rows `row` and row + 1 of the tile.
+// Computes the medians of a thread's four columns in rows `row` and row + 1 of the tile.
 template <class T, int Radius>
 __device__ __forceinline__ void medians(const SharedTile<T, Radius>& tile, int lane, int row,
                                         std::uint32_t (&result)[kGroup]) {
@@ -82,7 +82,7 @@ __device__ __forceinline__ void medians(const SharedTile<T, Radius>& tile, int l
   }
 }
 
-// Shared memory: the tile with its halo, 2.7 KiB of 8-bit samples and 5.4 KiB of 16-bit ones.
+// Threads, tiles, barriers: each_tile(). Shared memory: the tile with halo; 8 bits 2.7 KiB, 16 bits 5.4 KiB.
 template <class T, int Radius>
 __global__ __launch_bounds__(kTileThreads) void median_kernel(DevicePlanes<const T> in, DevicePlanes<T> out,
                                                               FrameType shape, std::int64_t tiles) {

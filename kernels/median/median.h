@@ -1,6 +1,6 @@
-// Median: the middle one of the 9 or 25 samples of the window around a pixel (Tukey, Exploratory Data
-// Analysis, 1977; of images: Huang, Yang and Tang, A Fast Two-Dimensional Median Filtering Algorithm, 1979).
-// Beyond the border stands the edge pixel, as with OpenCV's medianBlur().
+// median: the median of the 9 or 25 samples of the window around a pixel (Tukey, Exploratory Data Analysis,
+// 1977; of images: Huang, Yang and Tang, A Fast Two-Dimensional Median Filtering Algorithm, 1979). The edge
+// pixel is repeated beyond the border, as in OpenCV's medianBlur().
 #pragma once
 
 #include "kernels/pixel.h"
@@ -13,17 +13,15 @@ struct MedianParameters {
   int radius;  // of the window: 1 or 2
 };
 
-// The window's rows, as far as the image has them.
+// The window's rows, limited to the image.
 [[nodiscard]] RowRange median_needs(const FrameType& in, const Parameters& parameters, RowRange out);
 
-// in, out: planar, same shape, any size from 1x1.
+// in, out: planar, same shape, at least 1x1.
 void median_reference(const StageCall<Host>& call);
 
-// The same in SIMD. `in` holds the band's rows and the window's above and below, as far as the image has
-// them.
+// The same in SIMD. `in` must hold the window's rows of the band, limited to the image.
 void median_cpu(const StageCall<Host>& call, const Band& band);
 
-// The same on a CUDA device.
 CudaStatus median_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

@@ -1,18 +1,17 @@
-// Medians of squares of samples by exchanges: no branches, the same steps for every pixel, so a vector of
-// pixels takes them together.
+// Medians of square windows by exchanges without branches: the steps are the same for every pixel, so a
+// vector of pixels executes them together.
 //
-// First the samples of each column are sorted; the windows of 3 or 5 neighbouring pixels share a column, so
-// this is done once a column. What is left is the choice of the middle one of 3 or 5 sorted columns.
+// The samples of each column are sorted first, once for all windows of 3 or 5 adjacent pixels that share it.
+// The rest selects the median of 3 or 5 sorted columns.
 //
-// 3x3: the middle one of the greatest minimum, the middle median and the least maximum (Paeth, Median Finding
-// on a 3x3 Grid, Graphics Gems, 1990). 5x5: columns first, then rows and diagonals, is the way of Kolte,
-// Smith and Su (A Fast Median Filter Using AltiVec, ICCD 1999), and sharing sorted parts between neighbours
-// that of Adams (Fast Median Filters Using Separable Sorting Networks, SIGGRAPH 2021). The list of 50
-// exchanges here, 76 minima and maxima, was found for this program by random changes, each kept where the
-// median stayed right; Devillard's list for 25 unsorted samples has 99 exchanges (Fast Median Search, 1998).
+// 3x3: the median of the greatest minimum, the middle median and the least maximum (Paeth, Median Finding on
+// a 3x3 Grid, Graphics Gems, 1990). 5x5: columns first, then rows and diagonals, follows Kolte, Smith and Su
+// (A Fast Median Filter Using AltiVec, ICCD 1999). Sharing sorted parts between neighbours follows Adams
+// (Fast Median Filters Using Separable Sorting Networks, SIGGRAPH 2021). The list of 50 exchanges, 76 minima
+// and maxima, was found by random changes that kept the median correct; Devillard's list for 25 unsorted
+// samples has 99 exchanges (Fast Median Search, 1998).
 //
-// That they are right for every input there is, median_network_test proves by the 0-1 principle (Knuth, The
-// Art of Computer Programming 3, 5.3.4).
+// median_network_test proves both for all inputs by the 0-1 principle (Knuth, TAOCP 3, 5.3.4).
 #pragma once
 
 #include <array>
@@ -21,12 +20,12 @@
 
 namespace imgpipe {
 
-// Of two samples the lesser one goes to place `low`, the other to `high`.
+// Moves the lesser of two samples to position `low`, the other to `high`.
 struct Exchange {
   std::uint8_t low, high;
 };
 
-// Radius 1 or 2: a window of 3x3 or 5x5. Sample r (by size) of column k has place r * kTaps + k.
+// Radius 1 or 2: a window of 3x3 or 5x5. Sample r (by rank) of column k is at position r * kTaps + k.
 template <int Radius>
 struct MedianNetwork;
 

@@ -1,4 +1,4 @@
-// huffman_lengths() and huffman_codes() (images/codecs/png/huffman_code.h) by a block of threads.
+// huffman_lengths() and huffman_codes() (images/codecs/png/huffman_code.h), computed by a block of threads.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,18 +9,18 @@
 
 namespace imgpipe::png_strips {
 
-// Sums of counts stay below 2^32: a strip has less than 2^30 bytes.
+// Sums of counts stay below 2^32: a strip has fewer than 2^30 bytes.
 struct HuffmanWork {
-  unsigned long long keys[kMostHuffmanSymbols];  // count, then symbol; all ones where it does not occur
+  unsigned long long keys[kMostHuffmanSymbols];  // count << 16 | symbol; all ones if it does not occur
   std::uint32_t weights[kMostHuffmanSymbols];    // ascending
   std::uint32_t joined[kMostHuffmanSymbols];
   std::uint16_t parents[2 * kMostHuffmanSymbols];
-  std::uint16_t symbols[kMostHuffmanSymbols];  // in the weights' order
-  std::uint32_t depths[kMostCodeBits + 1];     // leaves at each
+  std::uint16_t symbols[kMostHuffmanSymbols];  // in the order of weights
+  std::uint32_t depths[kMostCodeBits + 1];     // number of leaves at each depth
 };
 
-// `counts`, `lengths`: of `symbols` (at most kMostHuffmanSymbols, no more than there are threads), in shared
-// memory. All threads call it; the lengths are there behind it.
+// Computes `lengths` from `counts` of `symbols` symbols (at most kMostHuffmanSymbols and one per thread),
+// both in shared memory. All threads must call it; it ends with a barrier.
 __device__ inline void block_huffman_lengths(const std::uint32_t* counts, unsigned symbols,
                                              unsigned most_bits, std::uint8_t* lengths, HuffmanWork& work) {
   const unsigned symbol = threadIdx.x;
@@ -63,14 +63,13 @@ __device__ inline void block_huffman_lengths(const std::uint32_t* counts, unsign
   __syncthreads();
 }
 
-// Writes code << 8 | bits of every symbol, 0 for one without a code, to `table`. All threads call it; a
-// barrier is to follow.
+// Writes code << 8 | bits of each symbol to `table`, or 0. All threads must call it; a barrier must follow.
 __device__ inline void block_huffman_table(const std::uint8_t* lengths, unsigned symbols,
                                            std::uint32_t* table) {
   const unsigned symbol = threadIdx.x;
   if (symbol >= symbols) return;
   const unsigned length = lengths[symbol];
-  // The first code of a length: 2^length times the part of all that shorter codes take.
+  // The first code of a length: 2^length times the fraction of code space that shorter codes take.
   std::uint32_t code = 0;
   for (unsigned other = 0; other < symbols; ++other) {
     const unsigned bits = lengths[other];

@@ -1,4 +1,4 @@
-// The filter of each row: the sums of the absolute values of its residuals.
+// Chooses each row's filter by the sums of the absolute values of its residuals.
 #include <cuda_runtime.h>
 
 #include "kernels/png/filter_word.h"
@@ -17,12 +17,12 @@ __device__ inline Vector load(const std::uint8_t* row, std::uint32_t at) {
   const uint4 v = __ldg(reinterpret_cast<const uint4*>(row + at));
   return {{v.x, v.y, v.z, v.w}};
 }
-// The four bytes before a vector; zeros before the row.
+// Returns the four bytes before a vector, zeros before the row.
 __device__ inline std::uint32_t load_before(const std::uint8_t* row, std::uint32_t at) {
   return at == 0 ? 0 : __ldg(reinterpret_cast<const std::uint32_t*>(row + at - 4));
 }
 
-// Adds the residuals of 16 bytes, or, without Whole, of the first `bytes`.
+// Adds the residuals of 16 bytes, or, unless Whole, of the first `bytes`.
 template <bool HasAbove, bool Whole>
 __device__ inline void add_vector(const std::uint8_t* row, const std::uint8_t* above, std::uint32_t at,
                                   std::uint32_t bytes, unsigned left_shift, std::uint32_t (&sums)[kFilters]) {
@@ -55,7 +55,7 @@ __device__ inline void add_segment(const Picture& picture, std::uint32_t y, std:
   const std::uint32_t begin = segment * kSegmentBytes;
   const std::uint32_t left = picture.row_bytes - begin;
   const std::uint32_t end = begin + (left < kSegmentBytes ? left : kSegmentBytes);
-  const unsigned left_shift = 32 - 8 * picture.channels;  // what is a pixel to the left
+  const unsigned left_shift = 32 - 8 * picture.channels;  // selects the pixel to the left
   std::uint32_t at = begin + 16 * lane;
 #pragma unroll 2
   for (; at + 16 <= end; at += 16 * picture.lanes_a_segment)
@@ -63,8 +63,8 @@ __device__ inline void add_segment(const Picture& picture, std::uint32_t y, std:
   if (at < end) add_vector<HasAbove, false>(row, above, at, end - at, left_shift, sums);
 }
 
-// Lanes of a warp that work together are neighbours. Segments of a row add up in group.sums, of which
-// write_filtered() takes the best.
+// lanes_a_segment adjacent lanes handle a segment of a row, 16 bytes per lane and step, and add by shuffles.
+// No shared memory. Rows of several segments are summed in group.sums, from which write_filtered() chooses.
 __global__ __launch_bounds__(kChooseThreads) void choose_kernel(Group group) {
   const Picture picture = picture_of(group, &Picture::first_choose_block, blockIdx.x);
   const std::uint64_t thread =

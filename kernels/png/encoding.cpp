@@ -1,4 +1,4 @@
-// The plan of a group: what lies where.
+// Plans a group's device memory.
 #include "kernels/png/encoding.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ Picture picture_of_task(const PngEncodingTask& task) {
   picture.strip_rows = static_cast<std::uint32_t>(std::min(task.strip_rows, task.pixels.height));
   picture.tiles_a_strip = picture.tiles_of(0);
   picture.segments_a_row = blocks_of(picture.row_bytes, kSegmentBytes);
-  // Every lane has two vectors of 16 bytes and more, where there are as many.
+  // Each lane has at least two vectors of 16 bytes, if the row is long enough.
   const std::uint32_t vectors = blocks_of(std::min(picture.row_bytes, kSegmentBytes), 16);
   picture.lanes_a_segment = std::clamp(std::bit_floor(vectors / 2), 1U, 32U);
   const auto cells = static_cast<std::uint32_t>(repeat_cells(picture.bytes_of(0)));
@@ -65,7 +65,7 @@ PngEncoding::PngEncoding(const std::vector<PngEncodingTask>& tasks) {
     if (picture.segments_a_row > 1) sums += picture.height;
     hashes += std::uint64_t{2} * strips * picture.hash_places;
     filtered += strips * picture.strip_pitch;
-    // Filtered rows take no more than stored blocks.
+    // Strips returned as filtered rows are no larger than stored ones.
     output += strips * rounded_up(stored_bytes(picture.bytes_of(0)), kStripAlignment);
     pictures_.push_back(picture);
   }

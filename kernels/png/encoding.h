@@ -1,15 +1,14 @@
-// Pixels to the strips of PNG files on a CUDA device, several images in the same launches: the bytes that the
-// host's writer makes at level 1 (images/codecs/png/strip_rule.h).
+// Encodes pixels as the strips of PNG files on a CUDA device, several images per launch. The bytes are those
+// of the host's writer at level 1 (images/codecs/png/strip_rule.h).
 //
-//   choose_filters   the filter of each row: a few lanes or a warp a row
-//   write_filtered   filtered rows, how often each token occurs, Adler-32: a block a tile of 16 KiB
-//   plan_strips      codes, header, sizes, where each tile's bits begin: a block a strip
-//   find_repeats     whether ISA-L is to be tried
-//   place_strips     where each strip lies in the output
-//   pack_strips      bits: a block a tile
+//   choose_filters   chooses each row's filter: a few lanes or a warp per row
+//   write_filtered   writes filtered rows, counts tokens, computes Adler-32: a block per tile of 16 KiB
+//   plan_strips      makes codes, headers, sizes, and the offsets of tiles: a block per strip
+//   find_repeats     decides whether to try ISA-L
+//   place_strips     places each strip in the output
+//   pack_strips      writes the bits: a block per tile
 //
-// CRC-32 is the host's: it is over a chunk, header and all, and of compressed bytes only, of which ISA-L
-// takes more than 10 GB/s.
+// The host computes CRC-32, which covers compressed bytes and headers, at more than 10 GB/s (ISA-L).
 #pragma once
 
 #include <cstddef>
@@ -23,7 +22,7 @@
 
 namespace imgpipe {
 
-// One image: 1 to 4 channels, as kernels/cuda_launch.h asks.
+// One image of 1 to 4 channels that meets the requirements of kernels/cuda_launch.h.
 struct PngEncodingTask {
   Plane<const Sample8, Device> pixels{};
   std::int64_t strip_rows = 1;  // Writer::strip_rows()
@@ -31,24 +30,24 @@ struct PngEncodingTask {
 
 class PngEncoding {
  public:
-  // Strips have less than 2^30 bytes of filtered rows (Writer::device_form()).
+  // Strips must have fewer than 2^30 bytes of filtered rows (Writer::device_form()).
   explicit PngEncoding(const std::vector<PngEncodingTask>& tasks);
 
   [[nodiscard]] const GroupMemory& memory() const { return memory_; }
   void write_upload(std::byte* to) const;
   [[nodiscard]] CudaStatus launch(std::byte* memory, const CudaLaunch& launch) const;
 
-  // Strips lie one behind the other in the group's device memory, of each image and of all, in their order,
-  // with less than 16 bytes between them: one copy brings down an image, or the group.
+  // The strips of all images are adjacent in the group's device memory, in order, with gaps of less than 16
+  // bytes. One copy downloads an image, or the group.
   struct Strip {
     std::size_t offset = 0, bytes = 0;
     std::uint32_t adler = 1;  // of the filtered rows
-    bool filtered = false;    // these are the filtered rows: the rule wants ISA-L tried on them
+    bool filtered = false;    // the bytes are the filtered rows, for the host to try ISA-L
   };
-  // Of memory().results_bytes that came down: the strips of image i, top to bottom.
+  // Returns the strips of image i, top to bottom, from the memory().results_bytes that were downloaded.
   [[nodiscard]] std::vector<Strip> strips(std::size_t image, const std::byte* results) const;
 
-  // For those who launch the steps (kernels/png/steps.h) one by one.
+  // For callers that launch the steps (kernels/png/steps.h) individually.
   [[nodiscard]] png_strips::Group group(std::byte* memory) const;
 
  private:

@@ -1,5 +1,4 @@
-// PNG's filters for four bytes of a row at a time, as the host's writer chooses and makes them
-// (images/codecs/png/png_filter.h).
+// PNG's filters on four bytes of a row at a time, chosen as on the host (images/codecs/png/png_filter.h).
 #pragma once
 
 #include <cstdint>
@@ -10,27 +9,26 @@ namespace imgpipe::png_strips {
 
 enum Filter : std::uint32_t { kNone, kSub, kUp, kAverage, kPaeth, kFilters };
 
-// Four bytes of a row x, with those to their left a, above them b, and above a c.
+// Four bytes x of a row; a is to their left, b above them, c above a.
 struct FilterWords {
   std::uint32_t x, a, b, c;
 };
 
-// Bit i of four to all bits of byte i.
+// Expands each of four bits to a byte of ones.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t byte_mask(std::uint32_t bits) {
   return ((bits & 15) * 0x00204081U & 0x01010101U) * 255U;
 }
 
-// Byte by byte, modulo 256.
+// Subtracts bytewise, modulo 256.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t minus_bytes(std::uint32_t x, std::uint32_t y) {
   constexpr std::uint32_t kHigh = 0x80808080U;
   return ((x | kHigh) - (y & ~kHigh)) ^ ((x ^ ~y) & kHigh);
 }
-// Half the sum, rounded down.
+// Averages bytewise, rounded down.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t mean_bytes(std::uint32_t x, std::uint32_t y) {
   return (x & y) + ((x ^ y) >> 1 & 0x7F7F7F7FU);
 }
 
-// |x - y|, byte by byte.
 IMGPIPE_HOST_DEVICE inline std::uint32_t distances(std::uint32_t x, std::uint32_t y) {
 #ifdef __CUDA_ARCH__
   return __vabsdiffu4(x, y);
@@ -45,7 +43,7 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t distances(std::uint32_t x, std::uint32_
 #endif
 }
 
-// Of two halves of 16 bits. The bytes of x and y stand in halves of their own.
+// The minima and maxima of the 16-bit halves of two words.
 struct Ordered {
   std::uint32_t low, high;
 };
@@ -63,7 +61,7 @@ IMGPIPE_HOST_DEVICE inline Ordered ordered_halves(std::uint32_t x, std::uint32_t
   return all;
 #endif
 }
-// All bits of a half whose highest bit is set.
+// Fills each half with its highest bit.
 IMGPIPE_HOST_DEVICE inline std::uint32_t sign_halves(std::uint32_t x) {
 #ifdef __CUDA_ARCH__
   std::uint32_t signs;
@@ -74,12 +72,11 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t sign_halves(std::uint32_t x) {
 #endif
 }
 
-// The neighbours nearest to a + b - c; a before b before c where distances are equal. That is: with
-// t = 3c - (a + b), the less of a and b where t is no less than the greater one, the greater one where t is
-// no more than the less, else c.
+// Returns the one of a, b, c nearest to a + b - c, preferring a, then b, in 16-bit halves. With t = 3c - (a +
+// b): the smaller of a and b if t >= the larger, the larger if t <= the smaller, otherwise c.
 IMGPIPE_HOST_DEVICE inline std::uint32_t paeth_halves(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   const Ordered of = ordered_halves(a, b);
-  const std::uint32_t t = 3 * c + 0x80008000U - a - b;  // and 0x8000, so that no half borrows
+  const std::uint32_t t = 3 * c + 0x80008000U - a - b;  // the 0x8000 prevent borrows between halves
   const std::uint32_t takes_low = sign_halves(t - of.high);
   const std::uint32_t above_low = sign_halves(t - of.low - 0x00010001U);
   return (above_low & ((takes_low & of.low) | (~takes_low & c))) | (~above_low & of.high);
@@ -90,7 +87,6 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t paeth_bytes(std::uint32_t a, std::uint3
          paeth_halves(a >> 8 & kEven, b >> 8 & kEven, c >> 8 & kEven) << 8;
 }
 
-// What a filter takes off x.
 template <Filter F>
 IMGPIPE_HOST_DEVICE inline std::uint32_t predicted_word(const FilterWords& n) {
   if constexpr (F == kSub) return n.a;
@@ -104,7 +100,7 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t filtered_word(const FilterWords& n) {
   return F == kNone ? n.x : minus_bytes(n.x, predicted_word<F>(n));
 }
 
-// `sum` and the absolute values of four signed bytes.
+// Returns `sum` plus the absolute values of four signed bytes.
 IMGPIPE_HOST_DEVICE inline std::uint32_t add_magnitudes(std::uint32_t bytes, std::uint32_t sum) {
 #ifdef __CUDA_ARCH__
   std::uint32_t all;
@@ -118,7 +114,7 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t add_magnitudes(std::uint32_t bytes, std
   return sum;
 #endif
 }
-// `sum` and the absolute values of four residuals, as signed bytes: their sign does not matter.
+// Returns `sum` plus the absolute values of four residuals as signed bytes; masked bytes do not count.
 template <Filter F>
 IMGPIPE_HOST_DEVICE inline std::uint32_t add_residuals(const FilterWords& n, std::uint32_t mask,
                                                        std::uint32_t sum) {
@@ -126,7 +122,7 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t add_residuals(const FilterWords& n, std
   return add_magnitudes(sizes & mask, sum);
 }
 
-// Bytes from `shift` bits (0..31) of two words in a row on.
+// Returns the four bytes that begin at bit `shift` (0..31) of two adjacent words.
 IMGPIPE_HOST_DEVICE inline std::uint32_t joined_words(std::uint32_t low, std::uint32_t high, unsigned shift) {
 #ifdef __CUDA_ARCH__
   return __funnelshift_r(low, high, shift);
@@ -135,7 +131,7 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t joined_words(std::uint32_t low, std::ui
 #endif
 }
 
-// The first of the least of five sums; of the first two only where there is no row above.
+// Returns the first filter with the least sum; only kNone and kSub without a row above.
 template <class Sum>
 IMGPIPE_HOST_DEVICE inline Filter best_filter(const Sum* sums, bool has_above) {
   Filter best = kNone;

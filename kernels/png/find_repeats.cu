@@ -1,6 +1,5 @@
-// find_repeats() of images/codecs/png/strip_repeats.h, where the rule asks for it, with a table of hashes a
-// strip and place. How many windows repeat does not depend on their order: it is how many there are less how
-// many differ.
+// find_repeats() of images/codecs/png/strip_repeats.h on the device, with two hash tables per strip: for
+// windows at least keys and at cells' first bytes. Repeated windows are all windows minus distinct ones.
 #include <cuda_runtime.h>
 
 #include "images/codecs/png/strip_repeats.h"
@@ -21,7 +20,7 @@ __device__ inline std::uint32_t warp_least(std::uint32_t value) {
 #endif
 }
 
-// The position of the least key in a cell, which begins on a word.
+// Returns the position of the least key in a cell, which begins on a word, by a whole warp.
 __device__ inline std::uint32_t least_key(const std::uint8_t* cell) {
   constexpr unsigned kWords = kRepeatCell / 4 / kLanes;
   const unsigned lane = threadIdx.x % kLanes;
@@ -42,11 +41,11 @@ __device__ inline std::uint32_t least_key(const std::uint8_t* cell) {
 }
 
 struct Window {
-  unsigned bytes;  // 0: there is none
+  unsigned bytes;  // 0: no window
   unsigned long long hash;
 };
 
-// The window at `from`. `bits`: of the codes of the 256 literals, in shared memory.
+// Returns the window at `from`. `bits`: code lengths of the 256 literals, in shared memory.
 __device__ inline Window window_at(const std::uint8_t* from, const std::uint8_t* bits) {
   constexpr unsigned kWords = kLongestWindow / 4;
   const auto* words =
@@ -60,7 +59,7 @@ __device__ inline Window window_at(const std::uint8_t* from, const std::uint8_t*
   std::uint32_t window[kWords];
 #pragma unroll
   for (unsigned k = 0; k < kWords; ++k) {
-    // The last word is not read where it is beyond the window.
+    // The last word is not read if it lies beyond the window.
     const std::uint32_t high = k + 1 < kWords || shift > 0 ? __ldg(words + k + 1) : 0;
     const std::uint32_t word = joined_words(low, high, shift);
     low = high;
@@ -84,8 +83,8 @@ __device__ inline Window window_at(const std::uint8_t* from, const std::uint8_t*
   return {bytes, hash};
 }
 
-// False if it is there already. The table has room for twice as many as can come. Of those that begin at one
-// place each goes on by a step of its own, odd, so that it comes to all places.
+// Returns false if the hash is in the table already. The table has at least twice as many slots as cells.
+// Hashes that begin at the same slot probe with their own odd step, which visits all slots.
 __device__ bool add_hash(unsigned long long hash, unsigned long long* table, std::uint32_t places) {
   for (unsigned long long at = hash >> 20;; at += hash >> 41 | 1) {
     const unsigned long long there = atomicCAS(table + (at & (places - 1)), 0ULL, hash);
@@ -94,9 +93,9 @@ __device__ bool add_hash(unsigned long long hash, unsigned long long* table, std
   }
 }
 
-// A block of threads has kBlockCells cells of a strip. For the keys each warp takes some of them, one after
-// the other; of the windows, one a lane, the first warp has those at the least keys, the second those at the
-// cells' first bytes.
+// A block of threads handles kBlockCells cells of a strip. The warps find the cells' least keys in turn. Then
+// warp 0 handles the windows there, warp 1 those at the cells' first bytes. Shared memory: code lengths and
+// positions, 384 bytes; the barrier completes them.
 __global__ __launch_bounds__(kCellThreads) void repeats_kernel(Group group) {
   constexpr unsigned kWarps = kCellThreads / kLanes;
   static_assert(kBlockCells == kLanes && kWarps >= 2);
@@ -130,7 +129,7 @@ __global__ __launch_bounds__(kCellThreads) void repeats_kernel(Group group) {
     window = window_at(begin + std::size_t{lane} * kCellStep + positions[warp][lane], bits);
   unsigned long long* table =
       group.hashes + picture.first_hash + (std::uint64_t{2} * number + warp) * picture.hash_places;
-  // 0 is never there.
+  // The table cannot hold 0.
   const bool repeats =
       window.bytes > 0 && window.hash != 0 && !add_hash(window.hash, table, picture.hash_places);
   __syncwarp();

@@ -1,7 +1,7 @@
-// What the kernels of kernels/png/encoding.h have in device memory.
+// The records that the kernels of kernels/png/encoding.h keep in device memory.
 //
-// A strip's filtered rows lie packed, as the host has them. They are worked on by tiles of kTileBytes, one a
-// block of threads; the last tile of a strip has what is left.
+// A strip's filtered rows are packed, and cut into tiles of kTileBytes (the last may be shorter), one per
+// block.
 #pragma once
 
 #include <cstddef>
@@ -19,33 +19,33 @@ namespace imgpipe::png_strips {
 
 inline constexpr unsigned kTileThreads = 512;
 inline constexpr unsigned kTileBytes = kTileThreads * kWindowBytes;
-// A longer row is shared out between several warps where its filter is chosen.
+// Several warps share the choice of the filter of a longer row.
 inline constexpr unsigned kSegmentBytes = 32768;
 inline constexpr unsigned kChooseThreads = 256;
 inline constexpr unsigned kCellThreads = 128;  // of find_repeats()
-inline constexpr unsigned kBlockCells = 32;    // of them
+inline constexpr unsigned kBlockCells = 32;    // per block of threads
 
-// An image. What is numbered `first_`: over the whole group, images in their order.
+// An image. Members called `first_...` are indices over the whole group.
 struct Picture {
   const std::uint8_t* pixels;
   std::int64_t stride;  // bytes
   std::uint32_t row_bytes, height;
   std::uint32_t channels;
   std::uint32_t strip_rows;
-  std::uint32_t tiles_a_strip;  // of one with all its rows
+  std::uint32_t tiles_a_strip;  // of a full strip
   std::uint32_t segments_a_row;
-  std::uint32_t lanes_a_segment;      // of the threads that choose filters: a power of two
-  std::uint32_t cell_blocks_a_strip;  // of one with all its rows
-  std::uint32_t hash_places;          // of a strip's table of windows: a power of two
+  std::uint32_t lanes_a_segment;      // threads that choose filters: a power of two
+  std::uint32_t cell_blocks_a_strip;  // of a full strip
+  std::uint32_t hash_places;          // slots of a strip's hash table: a power of two
   std::uint32_t first_strip, first_tile;
   std::uint32_t first_choose_block, first_cell_block;
   std::uint64_t first_row;
-  std::uint64_t first_sum;    // of rows of several segments
-  std::uint64_t first_hash;   // two tables a strip
-  std::uint64_t filtered;     // from the filtered rows of the group's first strip to those of its own
-  std::uint64_t strip_pitch;  // from one strip's filtered rows to the next one's
+  std::uint64_t first_sum;    // of its RowSums, if rows have several segments
+  std::uint64_t first_hash;   // two tables per strip
+  std::uint64_t filtered;     // offset of its filtered rows from those of the group's first strip
+  std::uint64_t strip_pitch;  // distance between the filtered rows of two strips
 
-  // Strips and tiles are counted within the image here.
+  // Strips and tiles are counted within the image.
   [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t strips() const {
     return (height + strip_rows - 1) / strip_rows;
   }
@@ -61,24 +61,24 @@ struct Picture {
   }
 };
 
-// Sums of the absolute values of a row's residuals, by filter.
+// Sums of the absolute values of a row's residuals by filter.
 struct RowSums {
   unsigned long long of[5];
 };
 
-// Of a strip, by find_repeats(), for both places of the windows.
+// A strip's counts of repeats, for both positions of windows.
 struct StripWindows {
   StripRepeats of[2];
 };
 
 struct TileState {
-  // How often a literal or a length occurs, but for runs that reach an end of the tile: they count as
-  // literals here. kMostHuffmanSymbols of them are used.
+  // Occurrences of each literal and length (kMostHuffmanSymbols); runs at an end of the tile count as
+  // literals.
   std::uint16_t counts[288];
-  std::uint32_t leading, trailing;      // bytes at its ends that each equal the byte before them
-  std::uint32_t run_warps;              // bit i: warp i of its threads may see a run
-  std::uint32_t adler_low, adler_high;  // as if it began with zeros: low 0, not 1
-  // How many bytes right before the tile, and right behind it, equal the byte before them without a gap.
+  std::uint32_t leading, trailing;      // bytes at its ends that equal the byte before them
+  std::uint32_t run_warps;              // bit i: warp i may see a run
+  std::uint32_t adler_low, adler_high;  // as if low began with 0, not 1
+  // The lengths of the sequences of equal bytes just before the tile and just after it.
   std::uint32_t in, out;
   std::uint64_t first_bit;  // in its strip
 };
@@ -87,36 +87,35 @@ enum class StripKind : std::uint32_t { huffman, stored, filtered };
 
 struct StripState {
   std::uint32_t table[kMostHuffmanSymbols];  // code << 8 | its bits
-  std::uint32_t copies[kLongestCopy + 1];    // copy_entry(), by length
-  // A block's header: HLIT and so on, lengths of the code of lengths, coded lengths.
+  std::uint32_t copies[kLongestCopy + 1];    // copy_entry() by length
+  // A deflate block's header: HLIT and so on, lengths of the code of lengths, coded lengths.
   static constexpr unsigned kMostHeaderBits = 17 + 3 * kLengthCodes + (kMostHuffmanSymbols + 1) * (7 + 7);
   std::uint32_t header[kMostHeaderBits / 32 + 2];
   std::uint32_t header_bits;
   std::uint32_t adler;
-  std::uint64_t bits;  // of the block up to its end's code, with that
+  std::uint64_t bits;  // of the block including its end-of-block code
   MatchRule matches;
-  std::uint64_t place;  // in the group's output
+  std::uint64_t place;  // offset in the group's output
   StripKind kind;
 };
 
-// What the host reads.
 struct StripResult {
   std::uint64_t place, bytes;
   std::uint32_t adler;
   std::uint32_t filtered;
 };
 
-// Where it all lies.
+// The arrays of a group.
 struct Group {
   const Picture* pictures;
-  std::uint32_t count;  // of them
+  std::uint32_t count;  // of pictures
   std::uint32_t strips, tiles, choose_blocks, cell_blocks;
-  // Zero at first.
+  // Initially zero.
   RowSums* sums;          // of rows of several segments
-  StripWindows* windows;  // a strip
+  StripWindows* windows;  // by strip
   unsigned long long* hashes;
-  // Anything at first.
-  std::uint8_t* types;  // a row
+  // Initially undefined.
+  std::uint8_t* types;  // by row
   TileState* tile_states;
   StripState* strip_states;
   StripResult* results;
@@ -126,7 +125,7 @@ struct Group {
 
 inline constexpr std::uint64_t kStripAlignment = 16;  // of strips in the output
 
-// The image that number `item` of the group is in, by one of Picture's `first_`.
+// Returns the image that contains item `item` of the group; `first`: the corresponding member of Picture.
 template <class First>
 IMGPIPE_HOST_DEVICE inline const Picture& picture_of(const Group& group, First Picture::*first,
                                                      std::uint32_t item) {
@@ -142,11 +141,11 @@ IMGPIPE_HOST_DEVICE inline const Picture& picture_of(const Group& group, First P
   return group.pictures[low];
 }
 
-// How many of each there are, and where Group's arrays lie in the group's memory.
+// The group's counts, and the offsets of Group's arrays in its memory.
 struct GroupLayout {
   std::uint32_t strips = 0, tiles = 0, choose_blocks = 0, cell_blocks = 0;
   std::size_t sums = 0, windows = 0, hashes = 0;
-  std::size_t zeroed = 0, zeroed_bytes = 0;  // these three
+  std::size_t zeroed = 0, zeroed_bytes = 0;  // the three above
   std::size_t types = 0, tile_states = 0, strip_states = 0, results = 0, filtered = 0, output = 0;
 };
 

@@ -1,4 +1,4 @@
-// Where each strip lies in the output, and its bytes.
+// Places strips in the output and writes their bytes.
 #include <cuda_runtime.h>
 
 #include "images/codecs/png/strip_rule.h"
@@ -9,7 +9,7 @@
 namespace imgpipe::png_strips {
 namespace {
 
-// ---- places ---------------------------------------------------------------------------------------------
+// ---- placement ------------------------------------------------------------------------------------------
 
 constexpr unsigned kPlaceThreads = 128;
 
@@ -18,7 +18,6 @@ struct Made {
   std::uint64_t bytes;
 };
 
-// What the rule makes of a strip.
 __device__ Made made_of(const Group& group, const Picture& picture, std::uint32_t number) {
   const StripState& state = group.strip_states[picture.first_strip + number];
   const std::uint32_t bytes = picture.bytes_of(number);
@@ -35,8 +34,9 @@ __device__ Made made_of(const Group& group, const Picture& picture, std::uint32_
   return {StripKind::huffman, huffman};
 }
 
-// A block of threads a strip: all strips before it give its place. Then the words of the output that two
-// tiles share, the first of each, are made zero; with the header before the first of all.
+// One block of threads per strip; its offset is the sum of the sizes of all strips before it. Then clears the
+// words of the output that two tiles share, the first of each tile, and writes the header. Shared memory: the
+// offset. Barriers: after clearing it; after adding all sizes.
 __global__ __launch_bounds__(kPlaceThreads) void place_kernel(Group group) {
   __shared__ unsigned long long place;
   if (threadIdx.x == 0) place = 0;
@@ -61,7 +61,7 @@ __global__ __launch_bounds__(kPlaceThreads) void place_kernel(Group group) {
   }
   if (made.kind != StripKind::huffman) return;
   auto* words = reinterpret_cast<std::uint32_t*>(group.output + place);
-  // The header's last word, perhaps without a bit of it, is the first tile's first.
+  // The header's last word, possibly without bits of it, is the first tile's first.
   for (unsigned i = threadIdx.x; i <= state.header_bits / 32; i += kPlaceThreads) words[i] = state.header[i];
   const TileState* tiles = group.tile_states + picture.first_tile + number * picture.tiles_a_strip;
   for (std::uint32_t i = threadIdx.x; i < picture.tiles_of(number); i += kPlaceThreads) {
@@ -72,30 +72,29 @@ __global__ __launch_bounds__(kPlaceThreads) void place_kernel(Group group) {
 
 // ---- packing --------------------------------------------------------------------------------------------
 
-// A tile's bits, what is before them in their first word, the end of the strip, and a word for luck.
+// A tile's bits, those before them in their first word, the end of the strip, and one spare word.
 constexpr unsigned kPackWords = (kTileBytes * kMostCodeBits + 31 + kMostCodeBits + 3 + 7 + 32) / 32 + 2;
 
 struct Shared {
   std::uint32_t table[kMostHuffmanSymbols];
-  std::uint8_t bits[256];                  // of a literal's code
-  std::uint32_t copies[kLongestCopy + 1];  // copy_entry(), where there are runs
+  std::uint8_t bits[256];                  // code length of each literal
+  std::uint32_t copies[kLongestCopy + 1];  // copy_entry(), if there are runs
   WarpEnds ends[kTileWarps];
   std::uint32_t warp_bits[kTileWarps];
   std::uint32_t words[kPackWords];
 };
 
-// Puts codes into words: all threads of a block at once, each from a bit of its own on.
+// Appends codes to words that all threads of a block write concurrently, each from its own bit on.
 class WordPacker {
  public:
   __device__ WordPacker(std::uint32_t* words, std::uint32_t at) : words_(words + at / 32), held_(at % 32) {}
-  // The codes of two entries of a table, of 32 bits together at most. Their lowest bits say how long they
-  // are: they are added up, and shifted by, as they are.
+  // Appends the codes of two table entries, together at most 32 bits; their low bits are the code lengths.
   __device__ void put(std::uint32_t first, std::uint32_t second) {
     const std::uint32_t code = first >> 8 | __funnelshift_l(0, second >> 8, first);
     hand_ |= __funnelshift_l(0, code, held_);
     const std::uint32_t beyond = __funnelshift_l(code, 0, held_);
     held_ = (held_ + first + second) & 63;
-    // No branch but around the one store.
+    // The only branch is the one around the store.
     const bool full = held_ >= 32;
     if (full) atomicOr(words_, hand_);
     words_ += full ? 1 : 0;
@@ -112,7 +111,7 @@ class WordPacker {
   std::uint32_t hand_ = 0;
 };
 
-// The literals' bits; without All those only that `literals` has a bit for.
+// Returns the bits of the literals; unless All, only of those set in `literals`.
 template <bool All>
 __device__ inline std::uint32_t bits_of_literals(const std::uint32_t (&window)[8], std::uint32_t literals,
                                                  const std::uint8_t* bits) {
@@ -125,7 +124,7 @@ __device__ inline std::uint32_t bits_of_literals(const std::uint32_t (&window)[8
   return sum;
 }
 
-// The entry of byte i, or 0 where it is no literal.
+// Returns the entry of byte i, or 0 if it is not a literal.
 template <bool All>
 __device__ inline std::uint32_t entry_of(const std::uint32_t (&window)[8], unsigned i, std::uint32_t literals,
                                          const std::uint32_t* table) {
@@ -146,7 +145,7 @@ __device__ inline void pack_window(const std::uint32_t (&window)[8], std::uint32
       packer.put(first, second);
       continue;
     }
-    // A copy has three bytes and more: whichever of the two begins it, the second is no literal.
+    // A copy has at least three bytes: if either of the two begins it, the second is not a literal.
     packer.put(first, 0);
     packer.put(shared.copies[next_copy], 0);
     next_copy = then & 0xFFFF;
@@ -154,7 +153,7 @@ __device__ inline void pack_window(const std::uint32_t (&window)[8], std::uint32
   }
 }
 
-// What a window needs to know of runs. All threads call it; a barrier, of the other arrays in `shared` too.
+// Returns a window's copies. All threads must call it; its barrier also completes the rest of `shared`.
 __device__ inline WindowCopies copies_of_window(const Tile& tile, const TileState& state,
                                                 const std::uint8_t* from, const std::uint32_t (&window)[8],
                                                 std::uint32_t valid, Shared& shared) {
@@ -167,7 +166,7 @@ __device__ inline WindowCopies copies_of_window(const Tile& tile, const TileStat
     equal = equal_bytes(window, before) & low_bits(valid) & ~(first ? 1U : 0U);
   }
   const WarpRuns runs(equal);
-  // A warp without runs ends in less than half of one.
+  // A warp without runs ends in less than half a run.
   const WarpEnds ends = has_runs ? runs.ends() : WarpEnds{0, 0};
   if (threadIdx.x % kLanes == 0) shared.ends[warp] = ends;
   __syncthreads();
@@ -245,17 +244,17 @@ __device__ inline void pack_tile(const Group& group, const Tile& tile, const Str
   if (ends_strip && threadIdx.x == 0) {
     const std::uint32_t end = shared.table[kEndOfBlock];
     put_bits(shared.words, static_cast<std::uint32_t>(strip.bits - 32 * first_word) - (end & 255), end >> 8);
-    // An empty stored block: FF FF behind zeros.
+    // An empty stored block: FF FF after zeros.
     if (!last) put_bits(shared.words, static_cast<std::uint32_t>(end_bit - 32 * first_word) - 16, 0xFFFF);
   }
   __syncthreads();
-  // The first word is zero, or holds the header's end; the last one is the next tile's first, which is zero,
-  // unless it is full or the strip's last.
+  // The first word is zero or holds the header's end. The last is the next tile's first, unless full or
+  // final.
   write_words(shared.words, reinterpret_cast<std::uint32_t*>(group.output + strip.place) + first_word, words,
               !ends_strip && end_bit % 32 != 0);
 }
 
-// Byte by byte: neighbouring threads have neighbouring bytes, wherever they lie.
+// Stores a tile byte by byte: strips have no useful alignment, but adjacent threads write adjacent bytes.
 __device__ inline void store_tile(const Group& group, const Tile& tile, const StripState& strip) {
   const std::uint8_t* from = tile.filtered(group);
   std::uint8_t* to = group.output + strip.place;
@@ -284,6 +283,9 @@ __device__ inline void copy_tile(const Group& group, const Tile& tile, const Str
   for (std::uint32_t i = threadIdx.x; i < (tile.bytes + 15) / 16; i += kTileThreads) to[i] = from[i];
 }
 
+// One block of threads per tile, one thread per window of 32 bytes. Shared memory: Shared, 33 KB. Barriers of
+// pack_tile(): after loading tables and clearing words (in copies_of_window()); after the bit counts; after
+// packing.
 __global__ __launch_bounds__(kTileThreads, 2) void pack_kernel(Group group) {
   __shared__ __align__(16) Shared shared;
   const Tile tile(group);

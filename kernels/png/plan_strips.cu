@@ -1,5 +1,4 @@
-// Of each strip its codes, its header, its size and where the bits of its tiles begin: a block of threads a
-// strip, whatever its length.
+// Computes each strip's codes, header, size and the offsets of its tiles' bits.
 #include <cuda_runtime.h>
 
 #include "images/codecs/png/huffman_tree.h"
@@ -19,7 +18,7 @@ constexpr std::uint64_t kAdlerBase = 65521;
 
 struct Strip {
   const Picture* picture;
-  std::uint32_t number;  // of the image
+  std::uint32_t number;  // in the image
   std::uint32_t bytes, tiles;
   bool last;
   TileState* states;
@@ -50,7 +49,7 @@ struct Shared {
 
 // ---- Adler-32, runs between tiles ---------------------------------------------------------------------
 
-// Of all tiles in a row: each byte counts once more for every byte behind it.
+// Joins the Adler-32 of all tiles: each byte counts once more for every byte after it.
 __device__ void join_adlers(const Strip& strip, Shared& shared) {
   unsigned long long low = 0;
   unsigned long long high = 0;
@@ -68,10 +67,10 @@ __device__ void join_adlers(const Strip& strip, Shared& shared) {
   atomicAdd(&shared.adler_high, high);
 }
 
-// TileState::in, by one warp, 32 tiles at a time.
+// Sets TileState::in with one warp, 32 tiles at a time.
 __device__ void reach_in(const Strip& strip) {
   const unsigned lane = threadIdx.x % kLanes;
-  std::uint32_t in = 0;  // of the first tile of the 32
+  std::uint32_t in = 0;  // of the first of the 32 tiles
   for (std::uint32_t first = 0; first < strip.tiles; first += kLanes) {
     const std::uint32_t i = first + lane;
     const std::uint32_t trailing = i < strip.tiles ? strip.states[i].trailing : 0;
@@ -87,10 +86,10 @@ __device__ void reach_in(const Strip& strip) {
   }
 }
 
-// TileState::out, from the last tiles to the first.
+// Sets TileState::out, from the last tiles to the first.
 __device__ void reach_out(const Strip& strip) {
   const unsigned lane = threadIdx.x % kLanes;
-  std::uint32_t out = 0;  // of the last tile of the 32
+  std::uint32_t out = 0;  // of the last of the 32 tiles
   for (std::uint32_t group = (strip.tiles + kLanes - 1) / kLanes; group-- > 0;) {
     const std::uint32_t i = group * kLanes + lane;
     const std::uint32_t leading = i < strip.tiles ? strip.states[i].leading : 0;
@@ -106,7 +105,7 @@ __device__ void reach_out(const Strip& strip) {
   }
 }
 
-// Calls use(share, byte) for the runs that reach an end of a tile, of which write_filtered() knew too little.
+// Calls use(share, byte) for runs that reach an end of a tile, whose lengths write_filtered() did not know.
 template <class Use>
 __device__ void for_each_end_run(const Strip& strip, std::uint32_t number, const Use& use) {
   const TileState& tile = strip.states[number];
@@ -158,7 +157,6 @@ __device__ void count_end_runs(const Strip& strip, Shared& shared) {
   }
 }
 
-// shared.coded, .literal_codes and the counts of its symbols.
 __device__ void describe_lengths(Shared& shared) {
   unsigned codes = kMostHuffmanSymbols;
   while (shared.lengths[codes - 1] == 0) --codes;
@@ -174,7 +172,7 @@ __device__ void describe_lengths(Shared& shared) {
   shared.coded_count = count;
 }
 
-// The sum over the threads before this one. Barriers; `sums` in shared memory, `total` the sum over all.
+// Returns the sum over the threads before; `total`: over all. Barriers: `sums` is complete; all have read it.
 __device__ std::uint32_t block_sum_before(std::uint32_t value, std::uint32_t (&sums)[kPlanWarps],
                                           std::uint32_t& total) {
   std::uint32_t of_warp = 0;
@@ -216,7 +214,7 @@ __device__ void write_header(bool last, Shared& shared) {
 
 // ---- bits ---------------------------------------------------------------------------------------------
 
-// The bits that a tile's tokens take, by a warp.
+// Returns the bits of a tile's tokens, by a warp.
 __device__ std::uint32_t bits_of_tile(const Strip& strip, std::uint32_t number, const std::uint32_t* table) {
   const unsigned lane = threadIdx.x % kLanes;
   const TileState& tile = strip.states[number];
@@ -229,7 +227,7 @@ __device__ std::uint32_t bits_of_tile(const Strip& strip, std::uint32_t number, 
     const auto add = [&](unsigned symbol, std::uint32_t count) {
       if (count == 0) return;
       std::uint32_t each = table[symbol] & 255;
-      // Extra bits of a length, and a bit for the distance.
+      // A length's extra bits, and one bit for the distance.
       if (symbol > kEndOfBlock) each += (symbol < 265 || symbol == 285 ? 0 : (symbol - 261) / 4) + 1;
       bits += count * each;
     };
@@ -246,7 +244,7 @@ __device__ std::uint32_t bits_of_tile(const Strip& strip, std::uint32_t number, 
   return warp_sum(bits);
 }
 
-// TileState::first_bit of all, and the bits of the block up to its end.
+// Sets TileState::first_bit of all tiles, and the bits of the block. The barrier completes the tiles' sizes.
 __device__ void place_tiles(const Strip& strip, Shared& shared) {
   const unsigned lane = threadIdx.x % kLanes;
   for (std::uint32_t i = threadIdx.x / kLanes; i < strip.tiles; i += kPlanWarps) {
@@ -293,6 +291,9 @@ __device__ void clear(Shared& shared) {
   shared.bits = 0;
 }
 
+// One block of threads per strip, of any length. Shared memory: Shared, about 10 KB. Barriers: after clearing
+// it; after the tiles' counts, `in` and `out`; after all counts; in make_codes() and place_tiles(); before
+// the results.
 __global__ __launch_bounds__(kPlanThreads) void plan_kernel(Group group) {
   __shared__ Shared shared;
   const Picture& picture = picture_of(group, &Picture::first_strip, blockIdx.x);

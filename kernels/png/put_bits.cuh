@@ -1,4 +1,3 @@
-// Bits into words as deflate has them, by many threads at once.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,7 +6,7 @@
 
 namespace imgpipe::png_strips {
 
-// Sets the bits of `value` from bit `at` of `words` on, where there were zeros.
+// Stores `value` from bit `at` of `words` on, over zeros.
 __device__ inline void put_bits(std::uint32_t* words, std::uint32_t at, std::uint32_t value) {
   const unsigned shift = at % 32;
   const std::uint32_t low = value << shift;

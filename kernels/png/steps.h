@@ -1,4 +1,4 @@
-// The steps of kernels/png/encoding.h, in their order: each launches its kernels on the stream.
+// The steps of kernels/png/encoding.h in order; each launches its kernel on the stream.
 #pragma once
 
 #include "kernels/cuda_launch.h"

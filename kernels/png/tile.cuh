@@ -1,4 +1,4 @@
-// What the kernels that work on tiles share.
+// Shared by the kernels that work on tiles.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,7 +11,6 @@ constexpr unsigned kAllLanes = 0xFFFFFFFFU;
 constexpr unsigned kLanes = 32;
 constexpr unsigned kTileWarps = kTileThreads / kLanes;
 
-// The tile of a block of threads.
 struct Tile {
   __device__ explicit Tile(const Group& group)
       : picture(picture_of(group, &Picture::first_tile, blockIdx.x)) {
@@ -23,26 +22,26 @@ struct Tile {
     const std::uint32_t left = strip_bytes - begin;
     bytes = left < kTileBytes ? left : kTileBytes;
   }
-  // Of the whole strip.
+  // The strip's filtered rows.
   __device__ std::uint8_t* filtered(const Group& group) const {
     return group.filtered + picture.filtered + strip * picture.strip_pitch;
   }
   [[nodiscard]] __device__ bool last_of_strip() const { return begin + bytes == strip_bytes; }
 
   Picture picture;
-  std::uint32_t strip;   // of the image
-  std::uint32_t number;  // of the strip
-  std::uint32_t begin;   // its first byte in the strip
+  std::uint32_t strip;   // index in the image
+  std::uint32_t number;  // index in the strip
+  std::uint32_t begin;   // offset in the strip
   std::uint32_t bytes;
   std::uint32_t strip_bytes;
 };
 
-// Bits of a window's bytes that are there, of `bytes` from the window's first on.
+// Returns a mask of the window's valid bytes, given the `bytes` left from its first one.
 __device__ inline std::uint32_t low_bits(std::uint32_t bytes) {
   return bytes >= kWindowBytes ? ~0U : (1U << bytes) - 1;
 }
 
-// Bit i: byte i of the window equals the byte before it. `before`: the last byte of the window before.
+// Returns a mask of the bytes that equal the byte before them. `before`: the byte before the window.
 __device__ inline std::uint32_t equal_bytes(const std::uint32_t (&words)[8], std::uint32_t before) {
   std::uint32_t equal = 0;
 #pragma unroll
@@ -56,19 +55,18 @@ __device__ inline std::uint32_t equal_bytes(const std::uint32_t (&words)[8], std
 
 // ---- runs -------------------------------------------------------------------------------------------------
 
-// The number of bytes right before a window that equal the byte before them without a gap, and of those
-// right behind it.
+// The lengths of the sequences of bytes equal to their predecessor just before and just after a window.
 struct Reach {
   std::uint32_t in, out;
 };
 
-// The same bytes within a warp's windows, at their ends.
+// The lengths of such sequences at the ends of a warp's windows.
 struct WarpEnds {
   std::uint32_t leading, trailing;
 };
 constexpr std::uint32_t kWarpBytes = kLanes * kWindowBytes;
 
-// A run of kLeastRun bytes has half of them, or more, in a row within one window.
+// A run of kLeastRun bytes has at least half of them in one window.
 constexpr std::uint32_t kHalfRun = kLeastRun / 2;
 __device__ inline bool may_have_runs(std::uint32_t equal) {
   std::uint32_t halves = equal & equal >> 1;
@@ -78,7 +76,7 @@ __device__ inline bool may_have_runs(std::uint32_t equal) {
   return halves != 0;
 }
 
-// A window among those of its warp.
+// One lane's window among those of its warp.
 class WarpRuns {
  public:
   __device__ explicit WarpRuns(std::uint32_t equal)
@@ -95,7 +93,7 @@ class WarpRuns {
     return {first * kWindowBytes + leading, (31 - last) * kWindowBytes + trailing};
   }
 
-  // `of_warp`: what is right before the warp's windows and right behind them.
+  // `of_warp`: the sequences just before the warp's windows and just after them.
   [[nodiscard]] __device__ Reach reach(Reach of_warp) const {
     const unsigned lane = threadIdx.x % kLanes;
     const std::uint32_t below = gaps_ & ((1U << lane) - 1);
@@ -114,10 +112,10 @@ class WarpRuns {
   }
 
   std::uint32_t leading_, trailing_;
-  std::uint32_t gaps_;  // lanes whose bytes do not all equal the ones before them
+  std::uint32_t gaps_;  // lanes with a byte that differs from the one before it
 };
 
-// `of_tile`: what is right before the block's tile and right behind it.
+// `of_tile`: the sequences just before the tile and just after it.
 __device__ inline Reach reach_of_warp(const WarpEnds (&ends)[kTileWarps], Reach of_tile) {
   const unsigned warp = threadIdx.x / kLanes;
   Reach reach{0, 0};
@@ -139,7 +137,7 @@ __device__ inline T warp_sum(T value) {
   return value;
 }
 
-// The sum over the lanes before this one; `total`: over all.
+// Returns the sum over the lanes before this one; `total`: over all.
 template <class T>
 __device__ inline T sum_before(T value, T& total) {
   const int lane = static_cast<int>(threadIdx.x % kLanes);

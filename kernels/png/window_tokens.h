@@ -1,5 +1,5 @@
-// The tokens of a strip (images/codecs/png/strip_rule.h) by windows of 32 bytes, one a thread: what a window
-// needs to know of the runs that reach beyond it are two numbers.
+// A strip's tokens (images/codecs/png/strip_rule.h) by windows of 32 bytes, one per thread. A window needs
+// only two numbers on the runs that reach beyond it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,6 @@ IMGPIPE_HOST_DEVICE constexpr unsigned trailing_zeros(std::uint32_t bits) {
   return bits == 0 ? 63 : static_cast<unsigned>(__builtin_ctz(bits));
 #endif
 }
-// 32 where all bits are set.
 IMGPIPE_HOST_DEVICE constexpr unsigned low_ones(std::uint32_t bits) {
   return ~bits == 0 ? 32 : trailing_zeros(~bits);
 }
@@ -30,29 +29,29 @@ IMGPIPE_HOST_DEVICE constexpr unsigned high_ones(std::uint32_t bits) {
 #endif
 }
 
-// Bit 28 + i: byte i of the word is 0.
+// Returns a word with bit 28 + i set if byte i is 0.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t equal_bytes_high(std::uint32_t differences) {
   constexpr std::uint32_t kLow = 0x7F7F7F7FU;
   const std::uint32_t zeros = ~(((differences & kLow) + kLow) | differences) & ~kLow;  // bit 7 of a byte
   return zeros * 0x00204081U;
 }
 
-// A run of kLeastRun bytes or more.
+// A run of at least kLeastRun bytes.
 struct Run {
-  std::int32_t first;    // its first byte, counted from the window's
-  std::uint32_t length;  // all of it
+  std::int32_t first;    // offset from the window's first byte
+  std::uint32_t length;  // including bytes outside the window
 };
 
-// Calls use(run) for the runs of which bytes stand in a window, in their order. Bit i of `equal`: byte i
-// equals the byte before it. `in`, `out`: how many bytes right before the window and right behind it do,
-// without a gap; their sum is below 2^31.
+// Calls use(run) in order for the runs with bytes in a window. Bit i of `equal`: byte i equals its
+// predecessor. `in`, `out`: the lengths of such sequences just before and after the window, in total below
+// 2^31.
 template <class Use>
 IMGPIPE_HOST_DEVICE inline void for_each_run(std::uint32_t equal, std::uint32_t in, std::uint32_t out,
                                              const Use& use) {
   static_assert(kLeastRun == kWindowBytes / 2);
   const unsigned leading = low_ones(equal);
   const unsigned trailing = leading == kWindowBytes ? 0 : high_ones(equal);
-  // Where kLeastRun ones in a row begin: of one run at most, two have no room.
+  // The starts of kLeastRun ones in a row. All belong to one run, as two do not fit.
   std::uint32_t starts = equal & equal >> 1;
   starts &= starts >> 2;
   starts &= starts >> 4;
@@ -63,7 +62,7 @@ IMGPIPE_HOST_DEVICE inline void for_each_run(std::uint32_t equal, std::uint32_t 
       {-static_cast<std::int32_t>(in), leading == 0 ? 0 : in + leading + (leading == kWindowBytes ? out : 0)},
       {static_cast<std::int32_t>(inner), inner + inner_length < kWindowBytes ? inner_length : 0},
       {static_cast<std::int32_t>(kWindowBytes - trailing), trailing == 0 ? 0 : trailing + out}};
-  // Seldom more than one: the device has what is done with a run in one place.
+  // Usually at most one run; the loop lets the device keep only one copy of use().
 #ifdef __CUDA_ARCH__
 #pragma unroll 1
 #endif
@@ -75,13 +74,13 @@ IMGPIPE_HOST_DEVICE inline void for_each_run(std::uint32_t equal, std::uint32_t 
   }
 }
 
-// The lengths of the runs that begin in a window, 0 for none: of kLeastRun bytes and more there is one at
-// most that ends in it, and one that reaches its end.
+// The lengths of the runs that begin in a window, 0 for none: one of at least kLeastRun bytes that ends in
+// it, and one that reaches its end.
 struct StartingRuns {
   IMGPIPE_HOST_DEVICE StartingRuns(std::uint32_t equal, std::uint32_t in, std::uint32_t out) {
     const unsigned trailing = high_ones(equal);
     if (trailing > 0 && (trailing < kWindowBytes || in == 0)) last = trailing + out;
-    // Where kLeastRun ones in a row begin, but for a run that began before.
+    // The starts of kLeastRun ones in a row, except for a run that began earlier.
     std::uint32_t starts = equal & equal >> 1;
     starts &= starts >> 2;
     starts &= starts >> 4;
@@ -95,26 +94,26 @@ struct StartingRuns {
   }
 
   std::uint32_t inner = 0;
-  unsigned inner_last = 0;  // the last byte of it
+  unsigned inner_last = 0;  // its last byte
   std::uint32_t last = 0;
 };
 
-// How a run is cut: copies of kLongestCopy, then of the rest, which may be too little.
+// A run is cut into copies of kLongestCopy and one of the rest, unless that is too short.
 struct RunCut {
   IMGPIPE_HOST_DEVICE constexpr explicit RunCut(std::uint32_t length)
       : whole(length - length % kLongest), rest(length - whole < kLeastCopy ? 0 : length - whole) {}
 
   static constexpr std::uint32_t kLongest = kLongestCopy;
   std::uint32_t whole;  // bytes in the longest copies
-  std::uint32_t rest;   // bytes in the last, shorter copy; 0: there is none
+  std::uint32_t rest;   // bytes in the last, shorter copy; 0: none
   [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t copied() const { return whole + rest; }
-  // The first copy that begins at byte `from` of the run or behind it: copied() or more for none.
+  // Returns the first copy at byte `from` of the run or later; at least copied() if there is none.
   [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t next_copy(std::uint32_t from) const {
     return (from + kLongest - 1) / kLongest * kLongest;
   }
 };
 
-// What of a run's copies bytes from..end-1 of it have; a copy belongs to where it begins.
+// The copies that begin in bytes from..end-1 of a run, and the bytes among these that copies cover.
 struct RunShare {
   IMGPIPE_HOST_DEVICE constexpr RunShare(std::uint32_t length, std::uint32_t from, std::uint32_t end) {
     const RunCut cut(length);
@@ -128,14 +127,13 @@ struct RunShare {
 
   std::uint32_t longest = 0;  // copies of kLongestCopy
   std::uint32_t rest = 0;     // the length of a shorter one, or 0
-  std::uint32_t copied = 0;   // bytes that copies stand for
+  std::uint32_t copied = 0;   // bytes that copies cover
 };
 
-// The copies of a window.
 struct WindowCopies {
-  std::uint32_t copied = 0;    // bit i: byte i is no literal
+  std::uint32_t copied = 0;    // bit i: a copy covers byte i
   std::uint32_t starts = 0;    // bit i: a copy begins at byte i
-  std::uint16_t lengths[3]{};  // of the copies, in their order: at most one of each run that the window sees
+  std::uint16_t lengths[3]{};  // of the copies in order: at most one per run
   unsigned count = 0;
 
   IMGPIPE_HOST_DEVICE void add(const Run& run) {
@@ -146,13 +144,13 @@ struct WindowCopies {
       const unsigned bytes = static_cast<unsigned>((end < kWindowBytes ? end : kWindowBytes) - from);
       copied |= (bytes == kWindowBytes ? ~0U : (1U << bytes) - 1) << from;
     }
-    // The next one begins kLongestCopy bytes behind it: no longer in the window.
+    // The next copy begins kLongestCopy bytes later, outside the window.
     const std::uint32_t copy = cut.next_copy(from - static_cast<std::uint32_t>(run.first));
     const std::int64_t at = std::int64_t{run.first} + copy;
     if (copy >= cut.copied() || at >= kWindowBytes) return;
     starts |= 1U << at;
     const std::uint16_t length = static_cast<std::uint16_t>(copy < cut.whole ? cut.kLongest : cut.rest);
-    // No index that is known at run time only: the copies stay in registers.
+    // Only constant indices: the copies stay in registers.
     if (count == 0) lengths[0] = length;
     if (count == 1) lengths[1] = length;
     if (count == 2) lengths[2] = length;
@@ -160,15 +158,14 @@ struct WindowCopies {
   }
 };
 
-// A copy's code as the packer has it: code << 8 | bits, of the length's entry of the table, with its extra
-// bits and the one distance's code, a 0 of one bit: at most 21 bits.
+// Returns a copy's code for the packer as code << 8 | bits: the length's code, its extra bits and the code of
+// the one distance, a single 0; at most 21 bits.
 IMGPIPE_HOST_DEVICE inline std::uint32_t copy_entry(const std::uint32_t* table, std::uint32_t length) {
   const LengthSymbol symbol = length_symbol(length);
   const std::uint32_t entry = table[symbol.symbol];
   const std::uint32_t bits = entry & 255;
   return (entry >> 8 | std::uint32_t{symbol.extra} << bits) << 8 | (bits + symbol.extra_bits + 1);
 }
-// The bits of it.
 IMGPIPE_HOST_DEVICE inline std::uint32_t copy_bits(const std::uint32_t* table, std::uint32_t length) {
   return copy_entry(table, length) & 255;
 }

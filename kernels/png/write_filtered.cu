@@ -1,4 +1,4 @@
-// Filtered rows, and what is counted of them on the way.
+// Writes filtered rows and counts their tokens.
 #include <cuda_runtime.h>
 
 #include "kernels/png/filter_word.h"
@@ -9,7 +9,7 @@ namespace imgpipe::png_strips {
 namespace {
 
 constexpr std::uint32_t kAdlerBase = 65521;
-// "To the tile's end and perhaps beyond": so far no run within a tile reaches.
+// Stands for "to the tile's end and perhaps beyond"; longer than any run within a tile.
 constexpr std::uint32_t kBeyond = std::uint32_t{1} << 29;
 
 __device__ inline Filter filter_of(const Group& group, const Picture& picture, std::uint32_t y) {
@@ -17,7 +17,7 @@ __device__ inline Filter filter_of(const Group& group, const Picture& picture, s
   return best_filter(group.sums[picture.first_sum + y].of, y % picture.strip_rows != 0);
 }
 
-// Nine words of a row, from word `first` on; zeros outside the row.
+// Loads nine words of a row from word `first` on; zeros outside the row.
 __device__ inline void load_words(const std::uint8_t* row, std::uint32_t vectors, std::int32_t first,
                                   std::uint32_t (&words)[9]) {
   std::uint32_t all[12];
@@ -42,8 +42,8 @@ __device__ inline std::uint32_t load_word(const std::uint8_t* row, std::uint32_t
              : 0;
 }
 
-// Sets the bytes of `window` from byte `start` on: those of a filtered row from its byte `from` (below 0
-// where the row begins within the window) on. What is beyond the row's end is anything.
+// Sets the bytes of `window` from byte `start` on to those of a filtered row from its byte `from` on, which
+// is negative if the row begins within the window. Bytes beyond the row's end are undefined.
 template <Filter F>
 __device__ inline void filter_window(const Picture& picture, const std::uint8_t* row, std::int32_t from,
                                      std::int32_t start, std::uint32_t (&window)[8]) {
@@ -73,12 +73,12 @@ __device__ inline void filter_window(const Picture& picture, const std::uint8_t*
   }
 }
 
-// Rows shorter than this are more than a few a warp.
+// Shorter rows come several per warp.
 constexpr std::uint32_t kLongLine = 512;
 
-// The `valid` bytes from `begin` of the strip on, zeros behind them. All lanes of a warp call it, each for a
-// window, those with none behind the others. Where rows are long the warp takes one row after the other, so
-// that all lanes have the same filter.
+// Fills a window with the `valid` bytes from `begin` of the strip on, then zeros. All lanes of a warp must
+// call it; those without bytes must be last. If rows are long, the warp takes one at a time, with one filter
+// for all lanes.
 __device__ inline void fill_window(const Group& group, const Tile& tile, std::uint32_t begin,
                                    std::uint32_t valid, std::uint32_t (&window)[8]) {
   const Picture& picture = tile.picture;
@@ -98,7 +98,7 @@ __device__ inline void fill_window(const Group& group, const Tile& tile, std::ui
     const Filter filter = filter_of(group, picture, y);
     if (in_strip < own_first || in_strip > own_last) continue;
     const std::uint8_t* row = picture.pixels + y * picture.stride;
-    // -1: the window begins with the row's type.
+    // -1: the window begins with the row's filter type.
     const auto from = static_cast<std::int32_t>(begin - in_strip * line) - 1;
     const std::int32_t start = max(0, -from);
     switch (filter) {
@@ -130,7 +130,7 @@ __device__ inline void fill_window(const Group& group, const Tile& tile, std::ui
   for (unsigned k = 0; k < 8; ++k) window[k] &= byte_mask(low_bits(valid) >> 4 * k);
 }
 
-// One byte of the strip: the one before a tile, which another block writes.
+// Returns one byte of the strip: the one before a tile, which another block writes.
 __device__ inline std::uint32_t filtered_byte(const Group& group, const Tile& tile, std::uint32_t at) {
   const Picture& picture = tile.picture;
   const std::uint32_t line = picture.row_bytes + 1;
@@ -171,8 +171,7 @@ __device__ inline void clear_counters(std::uint32_t* counts) {
     vectors[i] = make_uint4(0, 0, 0, 0);
 }
 
-// Of byte number `Byte` of a word: where its counter stands, in words from the column's first, and what it is
-// counted by.
+// The counter of byte `Byte` of a word, in words from the column's first; its increment is unit_of().
 template <int Byte>
 __device__ inline std::uint32_t counter_of(std::uint32_t word) {
   static_assert(kColumns == 32);
@@ -207,7 +206,7 @@ __device__ inline void count_bytes(std::uint32_t* counts, const std::uint32_t (&
   }
 }
 
-// The counts of literals, two a word; the sums stay below 65536 each.
+// Stores the counts of literals, two per word; each is below 65536.
 __device__ inline void write_counts(const std::uint32_t* counts, TileState& state) {
   constexpr unsigned kThreadsAWord = kTileThreads / 128;
   const unsigned word = threadIdx.x / kThreadsAWord;
@@ -228,8 +227,8 @@ struct Adler {
   std::uint32_t low, high;
 };
 
-// Of a window, as part of a tile of `bytes`: the sum of its bytes, and of each times how many bytes of the
-// tile are not before it. Bytes that are not there are zeros.
+// Returns a window's contribution to the Adler-32 of a tile of `bytes` bytes: the sum of its bytes, and their
+// sum weighted by the number of bytes from each to the tile's end. Missing bytes are zeros.
 __device__ inline Adler adler_of_window(const std::uint32_t (&window)[8], std::uint32_t at,
                                         std::uint32_t bytes) {
   std::uint32_t low = 0;
@@ -240,7 +239,7 @@ __device__ inline Adler adler_of_window(const std::uint32_t (&window)[8], std::u
     const std::uint32_t first = kWindowBytes - 4 * k;
     weighted = __dp4a(window[k], first | (first - 1) << 8 | (first - 2) << 16 | (first - 3) << 24, weighted);
   }
-  // Modulo 2^32 on the way: the last window may have fewer bytes than 32.
+  // Wraps modulo 2^32 in between: the last window may have fewer than 32 bytes.
   return {low, (weighted + low * (bytes - at - kWindowBytes)) % kAdlerBase};
 }
 
@@ -248,7 +247,7 @@ __device__ inline Adler adler_of_window(const std::uint32_t (&window)[8], std::u
 
 struct Shared {
   std::uint32_t counts[kCounterWords];
-  std::uint32_t lengths[32];  // 257.., as the symbols behind the literals
+  std::uint32_t lengths[32];  // counts of lengths, the symbols from 257 on
   WarpEnds ends[kTileWarps];
   std::uint32_t run_warps;
   std::uint8_t last_bytes[kTileWarps];
@@ -263,12 +262,12 @@ __device__ inline void count_run(Shared& shared, std::uint32_t byte, std::uint32
   if (cut.rest > 0) atomicAdd(&shared.lengths[length_symbol(cut.rest).symbol - 257], 1U);
 }
 
-// Takes runs within the tile out of the literals, in the windows where they begin.
+// Removes runs within the tile from the literals' counts, in the windows where they begin.
 __device__ inline void count_runs(Shared& shared, const std::uint32_t (&window)[8], std::uint32_t equal,
                                   const Reach& reach) {
   const StartingRuns runs(equal, reach.in, reach.out);
   if (runs.inner >= kLeastRun) {
-    // No index that is known at run time only: the window stays in registers.
+    // Only constant indices: the window stays in registers.
     const unsigned at = runs.inner_last / 4;
     const std::uint32_t low =
         (at & 2) != 0 ? ((at & 1) != 0 ? window[3] : window[2]) : ((at & 1) != 0 ? window[1] : window[0]);
@@ -280,6 +279,9 @@ __device__ inline void count_runs(Shared& shared, const std::uint32_t (&window)[
   if (runs.last >= kLeastRun && runs.last < kBeyond) count_run(shared, window[7] >> 24, runs.last);
 }
 
+// One block of threads per tile, one thread per window of 32 bytes. Shared memory: Shared, 17 KB, mainly
+// counters. Barriers: after clearing counters and storing last bytes; after storing the warps' ends; after
+// all counting.
 __global__ __launch_bounds__(kTileThreads, 2) void write_kernel(Group group) {
   __shared__ __align__(16) Shared shared;
   const Tile tile(group);
@@ -317,7 +319,7 @@ __global__ __launch_bounds__(kTileThreads, 2) void write_kernel(Group group) {
   if (lane == 0) shared.ends[warp] = ends;
   const bool own_runs = __any_sync(kAllLanes, may_have_runs(equal)) != 0;
   __syncthreads();
-  // Runs that come in from another warp, or perhaps from another tile.
+  // Including runs that come from another warp or perhaps another tile.
   const bool has_runs =
       own_runs || (warp > 0 ? shared.ends[warp - 1].trailing >= kHalfRun : ends.leading > 0) ||
       (warp + 1 < kTileWarps ? shared.ends[warp + 1].leading >= kHalfRun : ends.trailing > 0);
@@ -331,7 +333,7 @@ __global__ __launch_bounds__(kTileThreads, 2) void write_kernel(Group group) {
   __syncthreads();
   write_counts(shared.counts, state);
   if (threadIdx.x < 16) {
-    // The end of the block is not counted, nor are there more than 29 symbols.
+    // The end of block is not counted, and there are at most 29 length symbols.
     const unsigned i = 2 * threadIdx.x;
     const std::uint32_t low = i == 0 ? 0 : shared.lengths[i - 1];
     reinterpret_cast<std::uint32_t*>(state.counts)[128 + threadIdx.x] = low | shared.lengths[i] << 16;

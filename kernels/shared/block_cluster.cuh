@@ -1,6 +1,5 @@
-// Clusters of thread blocks (compute capability 9.0 on): blocks that run at the same time, near each other,
-// and reach each other's shared memory (CUDA C++ Programming Guide, "Thread Block Clusters"). A cluster of
-// one block is a block, on every device.
+// Clusters of thread blocks (compute capability 9.0 and later) run simultaneously and access each other's
+// shared memory (CUDA C++ Programming Guide, "Thread Block Clusters"). One block is a cluster on any device.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -11,13 +10,13 @@
 
 namespace imgpipe {
 
-// runs_in_clusters() of a kernel.
+// Typed form of runs_in_clusters().
 template <int Blocks, class... Parameters>
 cudaError_t has_clusters(void (*kernel)(Parameters...), int threads, int shared_bytes, bool& clusters) {
   return runs_in_clusters(reinterpret_cast<const void*>(kernel), Blocks, threads, shared_bytes, clusters);
 }
 
-// A barrier for all threads of the cluster, behind which they see what the others wrote to shared memory.
+// A barrier for all threads of the cluster; after it they see each other's writes to shared memory.
 template <int Blocks>
 __device__ __forceinline__ void cluster_barrier() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -29,7 +28,6 @@ __device__ __forceinline__ void cluster_barrier() {
   __syncthreads();
 }
 
-// This block's number in the cluster.
 template <int Blocks>
 __device__ __forceinline__ unsigned cluster_rank() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -38,7 +36,7 @@ __device__ __forceinline__ unsigned cluster_rank() {
   return 0;
 }
 
-// Where block `rank` of the cluster has what this one has at `own` in shared memory.
+// The address in block `rank` that corresponds to this block's shared memory address `own`.
 template <int Blocks, class T>
 __device__ __forceinline__ T* shared_of_block(T* own, int rank) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -47,8 +45,8 @@ __device__ __forceinline__ T* shared_of_block(T* own, int rank) {
   return own;
 }
 
-// Launches a kernel in clusters of `Blocks` blocks along x, each block with so many bytes of dynamic shared
-// memory. `Blocks` divides grid.x; above 1 only where has_clusters() says so.
+// Launches a kernel in clusters of `Blocks` blocks along x, with `shared_bytes` of dynamic shared memory per
+// block. `Blocks` must divide grid.x, and may exceed 1 only if has_clusters() allows it.
 template <int Blocks, class... Parameters, class... Arguments>
 CudaStatus launch_clusters(void (*kernel)(Parameters...), dim3 grid, int threads, int shared_bytes,
                            const CudaLaunch& launch, const Arguments&... arguments) {

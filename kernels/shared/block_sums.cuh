@@ -1,4 +1,4 @@
-// Sums over the threads of a block that have a bin each.
+// Sums over the bins of a histogram, one bin per thread of a block.
 #pragma once
 
 #include "kernels/pixel.h"
@@ -7,12 +7,12 @@
 namespace imgpipe {
 
 struct BlockSums {
-  std::uint64_t up_to;  // this thread's value and those of all before it
+  std::uint64_t up_to;  // of this thread and all before it
   std::uint64_t total;
 };
 
-// All threads of a block call this together, once in a kernel; those from kBins on have no value. Barrier:
-// the warps' sums are complete before they are added up.
+// All threads of a block must call this, once per kernel; those from kBins on have no value. The barrier
+// completes the warps' sums before they are added up.
 __device__ __forceinline__ BlockSums sums_of_bins(std::uint64_t value) {
   __shared__ std::uint64_t warp_sums[kBins / kWarpLanes];
   const unsigned bin = threadIdx.x;

@@ -1,5 +1,5 @@
-// Sums over the bins of a histogram of 65,536, or of fewer, by a cluster of blocks, each thread with a few
-// adjacent bins: so many loads are on their way together that the whole takes little longer than one.
+// Sums over the up to 65,536 bins of a histogram by a cluster of blocks, each thread with a few adjacent
+// bins. Many loads are in flight at once, so that all of them take little longer than one.
 #pragma once
 
 #include "kernels/cuda_launch.h"
@@ -9,12 +9,12 @@
 namespace imgpipe {
 
 constexpr int kBinThreads = 1024;
-constexpr int kBinBlocks = 8;  // of a cluster, where the device has them; else one
+constexpr int kBinBlocks = 8;  // per cluster if the device supports that, otherwise one
 
-// The adjacent bins of this thread.
+// The adjacent bins of a thread.
 struct OwnBins {
   std::int64_t first;
-  int count;  // 0 where there are fewer bins than threads
+  int count;  // 0 if there are fewer bins than threads
 };
 template <int Blocks>
 __device__ __forceinline__ OwnBins own_bins(std::int64_t bins) {
@@ -29,9 +29,9 @@ struct ClusterSums {
   std::uint64_t total;
 };
 
-// All threads of the cluster together, kBinThreads a block. Barriers: the warps' sums are there before they
-// are added up, and all blocks' before others look. A cluster_barrier() must follow before this is called
-// again, or a block ends.
+// All threads of the cluster must call this, kBinThreads per block. Shared memory: sums per warp and block.
+// Barriers complete the warps' sums, then the blocks'. A cluster_barrier() must follow before the next call
+// and the block's end.
 template <int Blocks>
 __device__ ClusterSums cluster_sums(std::uint64_t own) {
   constexpr int kWarps = kBinThreads / kWarpLanes;
@@ -62,7 +62,7 @@ __device__ ClusterSums cluster_sums(std::uint64_t own) {
   return sums;
 }
 
-// A kernel<Blocks> over `count` histograms, along y: in clusters of kBinBlocks blocks, or one block each.
+// Launches a kernel over `count` histograms along y, in clusters of kBinBlocks blocks or one block each.
 template <class... Parameters, class... Arguments>
 CudaStatus launch_over_bins(void (*in_clusters)(Parameters...), void (*alone)(Parameters...), unsigned count,
                             const CudaLaunch& launch, Clusters way, const Arguments&... arguments) {

@@ -1,4 +1,4 @@
-// Whether a device runs a kernel in clusters of thread blocks. Host code alone.
+// Whether a device runs a kernel in clusters of thread blocks. Host code only.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace imgpipe {
 
-// The launch of one cluster, or of several along x. `cluster` must stay while the configuration is used.
+// The launch of one cluster, or of several along x. `cluster` must outlive the configuration.
 inline cudaLaunchConfig_t cluster_launch(dim3 grid, int blocks, int threads, int shared_bytes,
                                          cudaLaunchAttribute& cluster) {
   cluster.id = cudaLaunchAttributeClusterDimension;
@@ -23,10 +23,9 @@ inline cudaLaunchConfig_t cluster_launch(dim3 grid, int blocks, int threads, int
   return config;
 }
 
-// Whether the current device runs the kernel in clusters of `blocks` blocks. It was compiled for compute
-// capability 9.0 or later: a later device may well run code for 8.0, which knows of no cluster. And the
-// device can place one: a part of a device, or a small one, may have too few free multiprocessors near each
-// other.
+// Sets `clusters` to whether the current device runs the kernel in clusters of `blocks` blocks. The kernel
+// must be compiled for compute capability 9.0 or later; later devices may run code for 8.0. The device must
+// be able to place a cluster: small or partitioned ones may have too few multiprocessors in a group.
 inline cudaError_t runs_in_clusters(const void* kernel, int blocks, int threads, int shared_bytes,
                                     bool& clusters) {
   cudaFuncAttributes attributes{};

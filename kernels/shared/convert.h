@@ -1,4 +1,4 @@
-// A sample with another number of bits (docs/pixels.md), for host and device.
+// Conversion between samples of 8 and 16 bits (docs/pixels.md), for host and device.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace imgpipe {
 
-// To the nearest: 65535 = 257 * 255. There and back 8 bits are as they were.
+// Rounds to the nearest (65535 = 257 * 255), so that 8 bits survive the round trip.
 template <class To, class From>
 IMGPIPE_HOST_DEVICE constexpr To converted(From v) {
   if constexpr (std::is_same_v<To, From>) {

@@ -1,22 +1,21 @@
-// The samples of a warp counted so that those that are alike do not wait for each other.
-//
-// Where one value has an eighth of a warp's samples or more the warp is crowded. It then counts its hot
-// values, which it remembers, without atomics: every lane in a column of its own in shared memory.
+// Counts a warp's samples without serialising on equal ones. If an eighth of the samples or more share a
+// value, the warp is crowded: it counts such hot values without atomics, each lane in a shared memory column
+// of its own.
 #pragma once
 
 #include "kernels/shared/packed_counters.cuh"
 
 namespace imgpipe {
 
-// Of a warp: values that came often, and how often each lane has met them since.
+// A warp's frequent values, and how often each lane has met them since.
 template <int Most>
 struct HotValues {
   std::uint32_t value[Most];
   std::uint32_t count[Most][kWarpLanes];
 };
 
-// What a block of `Threads` threads that counts with WarpCounter has in shared memory. Of quarters of the
-// values it fits into the 48 KiB that every device has.
+// The shared memory of a block of `Threads` threads that counts with WarpCounter. With quarters of the values
+// it fits into the 48 KiB that every device has.
 template <int Parts, int Threads>
 struct SharedHistogram {
   std::uint32_t words[PackedCounters<Parts>::kWords];
@@ -24,7 +23,7 @@ struct SharedHistogram {
 };
 static_assert(sizeof(SharedHistogram<4, 1024>) <= 48 * 1024);
 
-// The fewest parts of the values of which a block of the present device holds one: 1, 2 or 4.
+// Finds the least number of parts (1, 2 or 4) for which a block of the current device can hold one.
 template <int Threads>
 cudaError_t parts_that_fit(int& parts) {
   int most_bytes = 0;
@@ -34,8 +33,7 @@ cudaError_t parts_that_fit(int& parts) {
   return status;
 }
 
-// A set of a vector's 8 samples: sample k is bit 15 - k / 2 where it is the lower half of its word, 31 - k /
-// 2 where it is the upper one.
+// A set of a vector's 8 samples: sample k is bit 15 - k / 2 (lower half of its word) or 31 - k / 2 (upper).
 constexpr std::uint32_t kWholeVector = 0xF000F000;
 __device__ __forceinline__ std::uint32_t sample_bit(int k) {
   return 0x8000U << (k % 2 * 16) >> (k / 2);
@@ -46,7 +44,7 @@ __device__ __forceinline__ std::uint32_t first_samples(int count) {
   for (int k = 0; k < kWideVectorPixels; ++k) set |= k < count ? sample_bit(k) : 0;
   return set;
 }
-// Those that are `value`.
+// The samples equal to `value`.
 __device__ __forceinline__ std::uint32_t samples_alike(const std::uint32_t (&words)[4], std::uint32_t value) {
   constexpr std::uint32_t kTops = 0x80008000;
   const std::uint32_t two = value * 0x00010001U;
@@ -54,25 +52,25 @@ __device__ __forceinline__ std::uint32_t samples_alike(const std::uint32_t (&wor
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     const std::uint32_t differ = words[i] ^ two;
-    const std::uint32_t top = ((differ & ~kTops) + ~kTops) | differ;  // set where a half is not 0
+    const std::uint32_t top = ((differ & ~kTops) + ~kTops) | differ;  // set if a half is not 0
     others |= (top & kTops) >> i;
   }
   return ~others & kWholeVector;
 }
-// How many they are: a few instructions less.
+// The number of these, in a few instructions less.
 __device__ __forceinline__ std::uint32_t count_alike(const std::uint32_t (&words)[4], std::uint32_t value) {
   constexpr std::uint32_t kOnes = 0x00010001;
   const std::uint32_t two = value * kOnes;
-  std::uint32_t others = 0;  // of either half
+  std::uint32_t others = 0;  // in each half
 #pragma unroll
   for (const std::uint32_t word : words) others += __vminu2(word ^ two, kOnes);
   return kWideVectorPixels - ((others + (others >> 16)) & 0xFFFF);
 }
 
-// So many of 32 lanes whose first sample is lane 0's make a crowded warp. In noise, and in a photo's lower
-// bits, hardly ever.
+// A warp is crowded if this many lanes begin with the same sample as lane 0; rare in noise and photos' low
+// bits.
 constexpr int kCrowdedLanes = 4;
-// So many of a warp's 256 samples make a value hot.
+// A value is hot if it has this many of a warp's 256 samples.
 constexpr unsigned kHotSamples = 16;
 
 __device__ __forceinline__ unsigned sum_of_warp(unsigned value) {
@@ -85,14 +83,14 @@ __device__ __forceinline__ unsigned sum_of_warp(unsigned value) {
 #endif
 }
 
-// All of its functions by all lanes of the warp together.
+// All lanes of the warp must call its functions together.
 template <class Counters, int Most>
 class WarpCounter {
  public:
   __device__ WarpCounter(Counters& counters, HotValues<Most>& hot) : counters_(counters), hot_(hot) {}
 
-  // Of a lane's 8 samples the first `count` are the image's, 0 to 8. Lane 0 should have some where others
-  // have: by its first sample crowds are found.
+  // Counts the first `count` (0 to 8) samples of a lane. Lane 0 should have some if any lane does: its first
+  // one detects crowding.
   __device__ __forceinline__ void count(const std::uint32_t (&words)[4], int count) {
     const std::uint32_t own = words[0] & 0xFFFF;
     const std::uint32_t first = __shfl_sync(kAllLanes, own, 0);
@@ -106,7 +104,7 @@ class WarpCounter {
     }
   }
 
-  // At the end: what the columns hold.
+  // Must be called at the end; flushes the columns.
   __device__ void flush() {
     for (int h = 0; h < known_; ++h) give(h);
   }
@@ -139,7 +137,7 @@ class WarpCounter {
     add_each(words, left);
   }
 
-  // Whether all samples are hot; then they are counted.
+  // Counts the samples if all of them are hot; returns whether they are.
   __device__ __forceinline__ bool all_hot(const std::uint32_t (&words)[4]) {
     std::uint32_t met = 0;
 #pragma unroll 1
@@ -154,7 +152,7 @@ class WarpCounter {
     return false;
   }
 
-  // A new hot value, in the place of the one that has been there for the longest.
+  // Adds a hot value, replacing the oldest one.
   __device__ void remember(std::uint32_t value, std::uint32_t own) {
     const int place = next_;
     next_ = next_ + 1 == Most ? 0 : next_ + 1;
@@ -169,7 +167,7 @@ class WarpCounter {
   }
   __device__ void give(int place) {
     const unsigned all = sum_of_warp(hot_.count[place][lane()]);
-    // A counter takes less than 65,536 at once.
+    // add() takes at most 65,535.
     if (lane() == 0) {
       const std::uint32_t value = hot_.value[place];
       for (unsigned rest = all; rest > 0;) {
@@ -185,7 +183,7 @@ class WarpCounter {
     if (set == 0) return;
 #pragma unroll
     for (int k = 0; k < kWideVectorPixels; ++k) {
-      // Chosen, not indexed: see plane_of_block().
+      // Only constant indices: see plane_of_block().
       if ((set & sample_bit(k)) != 0) counters_.add(wide_of(words, k), 1);
     }
   }
@@ -196,7 +194,7 @@ class WarpCounter {
   Counters& counters_;
   HotValues<Most>& hot_;
   int known_ = 0;  // hot values
-  int next_ = 0;   // the place of the next one
+  int next_ = 0;   // slot of the next one
 };
 
 }  // namespace imgpipe

@@ -1,4 +1,4 @@
-// Rows of device memory in vectors of 16 bytes, and the way every streaming kernel walks over them.
+// Rows of device memory in vectors of 16 bytes, and the traversals of all streaming kernels.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,7 @@
 
 namespace imgpipe {
 
-// Threads that a multiprocessor of the generation being compiled for holds (CUDA C++ Programming Guide, table
-// of compute capabilities).
+// Threads per multiprocessor of the architecture compiled for (CUDA C++ Programming Guide).
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 constexpr int kMultiprocessorThreads = 1024;
 #elif !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100)
@@ -21,7 +20,7 @@ constexpr int kMultiprocessorThreads = 2048;
 constexpr int kMultiprocessorThreads = 1536;
 #endif
 
-// For __launch_bounds__: as many of the blocks wanted as the generation holds.
+// For __launch_bounds__: the wanted number of blocks, limited to what a multiprocessor holds.
 constexpr int fitting_blocks(int threads, int wanted) {
   const int most = kMultiprocessorThreads / threads;
   return most < 1 ? 1 : wanted < most ? wanted : most;
@@ -31,20 +30,19 @@ constexpr int kWarpLanes = 32;
 constexpr int kVectorPixels = kDeviceRowPixels;             // a lane's share of a segment
 constexpr int kSegmentPixels = kWarpLanes * kVectorPixels;  // a warp's share of a row at a time
 
-// The planes of one channel each that blockIdx.z picks from.
+// Planes of one channel each; blockIdx.z selects one.
 template <class T>
 struct DevicePlanes {
   Plane<T, Device> plane[3];
 };
 
-// The plane of blockIdx.z. Chosen, not indexed: an index that is known at run time only would copy the
-// kernel's parameters to local memory.
+// Returns the plane of blockIdx.z. A run-time index would copy the kernel's parameters to local memory.
 template <class T>
 __device__ __forceinline__ Plane<T, Device> plane_of_block(const DevicePlanes<T>& planes) {
   return blockIdx.z == 0 ? planes.plane[0] : blockIdx.z == 1 ? planes.plane[1] : planes.plane[2];
 }
 
-// The colour planes of a frame with samples of type T; those that it does not have are empty.
+// The colour planes of a frame with samples of type T; missing ones are empty.
 template <class T, class Byte>
 auto color_planes_of(const Frame<Byte, Device>& frame) {
   using Of = std::conditional_t<std::is_const_v<Byte>, const T, T>;
@@ -52,7 +50,7 @@ auto color_planes_of(const Frame<Byte, Device>& frame) {
       {frame.template plane<T>(0), frame.template plane<T>(1), frame.template plane<T>(2)}};
 }
 
-// The sum of this lane's value and those of the lanes before it.
+// Returns the sum of the values of this lane and all lanes before it.
 __device__ __forceinline__ std::uint64_t sum_up_to_lane(std::uint64_t value) {
 #pragma unroll
   for (unsigned step = 1; step < kWarpLanes; step *= 2) {
@@ -62,16 +60,16 @@ __device__ __forceinline__ std::uint64_t sum_up_to_lane(std::uint64_t value) {
   return value;
 }
 
-// Walks a grid's warps over the segments of an image, row by row. A lane has Vectors vectors of a segment,
-// 512 pixels apart, so that each load of a warp is one run of 512 bytes and Vectors of them are in flight
-// together:
+// Walks a grid's warps over the segments of an image, row by row. A lane has `Vectors` vectors of a segment,
+// 512 pixels apart, so that each load of a warp covers 512 contiguous bytes and `Vectors` loads are in
+// flight:
 //
 //   row 0   | segment 0: lane 0 has pixels 0..15 (and 512..527, ...), lane 1 16..31, ... | segment 1 | ...
 //   row 1   | ...
 //
 // for (RowSegments<2> at(width, height); at.inside(); at.next()) { at.x(), at.y() }
 //
-// LanePixels: a lane's share, where it is not the 16 samples of 8 bits that a vector holds.
+// LanePixels: a lane's share, if not the 16 8-bit samples of a vector.
 template <int Vectors, int LanePixels = kVectorPixels>
 class RowSegments {
  public:
@@ -93,7 +91,7 @@ class RowSegments {
 
  private:
   __device__ void locate() {
-    // 32-bit division where it suffices: up to 2^32 segments.
+    // 32-bit division suffices for fewer than 2^32 segments.
     if (total_ <= 0xFFFFFFFFU) {
       const auto item = static_cast<std::uint32_t>(item_);
       const std::uint32_t row = item / segments_;
@@ -112,11 +110,10 @@ class RowSegments {
   std::int64_t y_ = 0;
 };
 
-// Walks a grid's threads over the vectors of a plane, from the last row up, because what the stage before
-// wrote last is the likeliest to be in the L2 cache: thread t takes vectors t, t + threads, ... of the rows
-// in this order. Neighbouring lanes have neighbouring vectors, and the end of a row costs no more than its
-// last vector. Holds a pointer, so that a step is a few additions; few registers matter more than anything
-// where a block has 1024 threads.
+// Walks a grid's threads over the vectors of a plane: thread t takes vectors t, t + threads, ... Rows go from
+// the last one up, because those that the stage before wrote last are most likely in the L2 cache. Adjacent
+// lanes have adjacent vectors, and a row's end costs only its last vector. Holds a pointer, so that a step
+// takes a few additions: registers are scarce with 1024 threads per block.
 class VectorWalk {
  public:
   __device__ explicit VectorWalk(const Plane<const Sample8, Device>& plane)
@@ -134,7 +131,7 @@ class VectorWalk {
   }
   __device__ bool inside() const { return y_ >= 0; }
   __device__ const Sample8* from() const { return from_; }
-  // Pixels of the row from here on; of a plane of bytes, which may have 2^31 and more, wide_left().
+  // Pixels of the row from here on; for planes of bytes, which may have 2^31 and more, use wide_left().
   __device__ int left() const { return static_cast<int>(wide_left()); }
   __device__ unsigned wide_left() const { return width_ - vector_ * kVectorPixels; }
   __device__ void next() {
@@ -150,11 +147,11 @@ class VectorWalk {
 
  private:
   unsigned width_;    // both sides are below 2^31, rows of 16-bit samples in bytes below 2^32
-  unsigned vectors_;  // a row
+  unsigned vectors_;  // per row
   int y_ = 0, step_rows_ = 0;
   unsigned vector_ = 0, step_vectors_ = 0;
   const Sample8* from_ = nullptr;
-  std::int64_t step_bytes_ = 0, wrap_bytes_ = 0;  // and from the end of a row to the one above
+  std::int64_t step_bytes_ = 0, wrap_bytes_ = 0;  // bytes; and from the end of a row to the one above
 };
 
 __device__ inline uint4 load_vector(const Sample8* from) {
@@ -162,29 +159,29 @@ __device__ inline uint4 load_vector(const Sample8* from) {
 }
 
 // ---- samples of 16 bits -----------------------------------------------------------------------------
-// A vector holds 8 of them, a word two, the first in its lower half. A row of them is also a row of twice as
-// many bytes: what moves whole vectors, or works on bits, takes it as that.
+// A vector holds 8 of them; a word holds two, the first in its lower half. Code that moves whole vectors or
+// works bitwise treats such a row as one of twice as many bytes.
 
 constexpr int kWideVectorPixels = 8;
-static_assert(kDeviceRowPixels % kWideVectorPixels == 0);  // rows are readable to whole vectors of these too
+static_assert(kDeviceRowPixels % kWideVectorPixels ==
+              0);  // rows are readable up to whole vectors of these too
 
 __device__ inline uint4 load_vector(const std::uint16_t* from) {
   return __ldg(reinterpret_cast<const uint4*>(from));
 }
 
-// Sample k of a vector held in words.
+// Returns sample k of a vector held in words.
 template <int Words>
 __device__ __forceinline__ std::uint32_t wide_of(const std::uint32_t (&words)[Words], int k) {
   return k % 2 == 0 ? words[k / 2] & 0xFFFF : words[k / 2] >> 16;
 }
 
-// Byte k of a vector held in words.
+// Returns byte k of a vector held in words.
 template <int Words>
 __device__ __forceinline__ std::uint32_t byte_of(const std::uint32_t (&words)[Words], int k) {
   return (words[k / 4] >> (8 * (k % 4))) & 0xFF;
 }
 
-// The same by the type of the samples.
 template <class T>
 inline constexpr int kVectorSamples = static_cast<int>(sizeof(uint4) / sizeof(T));
 template <class T, int Words>
@@ -195,7 +192,6 @@ __device__ __forceinline__ std::uint32_t sample_of(const std::uint32_t (&words)[
     return wide_of(words, k);
   }
 }
-// So many vectors, one behind the other.
 template <int Vectors, class T>
 __device__ __forceinline__ void load_vectors(const T* from, std::uint32_t (&words)[4 * Vectors]) {
 #pragma unroll
@@ -208,7 +204,6 @@ __device__ __forceinline__ void load_vectors(const T* from, std::uint32_t (&word
   }
 }
 
-// The lower halves of two words, and the upper ones.
 __device__ __forceinline__ std::uint32_t pack_low(std::uint32_t a, std::uint32_t b) {
   return __byte_perm(a, b, 0x5410);
 }
@@ -216,7 +211,7 @@ __device__ __forceinline__ std::uint32_t pack_high(std::uint32_t a, std::uint32_
   return __byte_perm(a, b, 0x7632);
 }
 
-// A plane of one channel as its bytes.
+// Views a plane of one channel as bytes.
 template <class Byte>
 auto bytes_of(const View<Byte, Device>& plane) {
   using T = std::conditional_t<std::is_const_v<Byte>, const Sample8, Sample8>;
@@ -224,7 +219,7 @@ auto bytes_of(const View<Byte, Device>& plane) {
                           plane.stride_bytes, 1};
 }
 
-// Writes 16 pixels, or the first `count` where the row ends sooner: padding is never written.
+// Stores 16 pixels, or the first `count`; padding is never written.
 __device__ inline void store_vector(Sample8* to, const std::uint32_t (&words)[4], std::int64_t count) {
   if (count >= kVectorPixels) {
     *reinterpret_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);
@@ -236,7 +231,6 @@ __device__ inline void store_vector(Sample8* to, const std::uint32_t (&words)[4]
   }
 }
 
-// 8 samples of 16 bits, or the first `count`.
 __device__ inline void store_vector(std::uint16_t* to, const std::uint32_t (&words)[4], std::int64_t count) {
   if (count >= kWideVectorPixels) {
     *reinterpret_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);
@@ -248,7 +242,7 @@ __device__ inline void store_vector(std::uint16_t* to, const std::uint32_t (&wor
   }
 }
 
-// 16 pixels of 8 bits, first to leave the L2 cache.
+// Stores 16 pixels of 8 bits; they are the first to be evicted from the L2 cache.
 __device__ inline void stream_vector(Sample8* to, const std::uint32_t (&words)[4], std::int64_t count) {
   if (count >= kVectorPixels)
     __stcs(reinterpret_cast<uint4*>(to), make_uint4(words[0], words[1], words[2], words[3]));
@@ -256,7 +250,6 @@ __device__ inline void stream_vector(Sample8* to, const std::uint32_t (&words)[4
     store_vector(to, words, count);
 }
 
-// Byte `Byte` of each of four words, packed in order.
 template <int Byte>
 __device__ __forceinline__ std::uint32_t pack_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t c,
                                                     std::uint32_t d) {
@@ -266,7 +259,7 @@ __device__ __forceinline__ std::uint32_t pack_bytes(std::uint32_t a, std::uint32
   return __byte_perm(low, high, 0x5410);
 }
 
-// A word of samples sample(0), sample(1), ...
+// Packs samples sample(0), sample(1), ... into a word.
 template <class T, class SampleAt>
 __device__ __forceinline__ std::uint32_t word_of_samples(const SampleAt& sample) {
   if constexpr (!kIsWide<T>) {
@@ -276,9 +269,8 @@ __device__ __forceinline__ std::uint32_t word_of_samples(const SampleAt& sample)
   }
 }
 
-// Blocks for a grid that strides over the segments: no more than there is work for, and at most `resident` a
-// multiprocessor, as many as it holds at once. More would leave a last wave that fills the device in part
-// only.
+// Returns the number of blocks for a grid that strides over the segments: at most as many as have work, and
+// at most `resident` per multiprocessor. More would end in a last wave that fills the device only partly.
 template <int Vectors, int LanePixels = kVectorPixels>
 unsigned stride_blocks(const CudaLaunch& launch, const FrameType& shape, int threads, int resident) {
   constexpr std::int64_t kPixels = RowSegments<Vectors, LanePixels>::kPixels;
@@ -289,7 +281,7 @@ unsigned stride_blocks(const CudaLaunch& launch, const FrameType& shape, int thr
   return static_cast<unsigned>(useful < filling ? useful : filling);
 }
 
-// The most shared memory that a block on the present device may be given, in bytes.
+// Returns the maximum dynamic shared memory of a block on the current device, in bytes.
 inline cudaError_t shared_bytes_of_a_block(int& bytes) {
   int device = 0;
   const cudaError_t status = cudaGetDevice(&device);
@@ -297,7 +289,7 @@ inline cudaError_t shared_bytes_of_a_block(int& bytes) {
   return cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
 }
 
-// One segment a warp: for kernels that need nothing before their first load. At most 2^31 - 1 blocks.
+// One segment per warp, for kernels without preparation before the first load. At most 2^31 - 1 blocks.
 constexpr int kOneSegmentEach = 1 << 14;
 
 }  // namespace imgpipe

@@ -1,9 +1,9 @@
-// From a stage's function to that of the instruction set that the processor has. For files in Highway.
+// Dispatch of a stage's function to the best instruction set of the processor. For files that use Highway.
 #pragma once
 
 #include "kernels/stage_call.h"
 
-// Behind a file's last target (HWY_ONCE): NAME_cpu(call, band) is the NAME_rows(call, band) of the best one.
+// After a file's last target (HWY_ONCE): defines NAME_cpu(call, band), which calls the best NAME_rows().
 #define IMGPIPE_DISPATCH(name)                                     \
   namespace imgpipe {                                              \
   HWY_EXPORT(name##_rows);                                         \

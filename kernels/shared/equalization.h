@@ -1,5 +1,5 @@
-// Maps the number of samples that are not above a value to the new value, for equalize and clahe on host and
-// device. Floats of 32 bits; each operation is rounded separately.
+// Maps the number of samples not above a value to its new value, for equalize and clahe. 32-bit floats, each
+// operation rounded separately, on host and device.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,17 @@
 
 namespace imgpipe {
 
-// `others`: the samples above the least value that occurs; not 0.
+// `others`: the number of samples above the least value that occurs; not 0.
 IMGPIPE_HOST_DEVICE constexpr float equalize_scale(int max_value, std::uint64_t others) {
   return static_cast<float>(max_value) / static_cast<float>(others);
 }
 
-// sum * scale, rounded half to even; at most max_value. `sum` of those samples are not above the value.
+// Returns sum * scale rounded half to even, at most max_value; `sum` of those samples do not exceed the
+// value.
 IMGPIPE_HOST_DEVICE constexpr int equalized(std::uint64_t sum, float scale, int max_value) {
-  // A float between 2^23 and 2^24 is an integer: the addition rounds.
+  // Floats from 2^23 to 2^24 are integers, so the addition rounds.
   constexpr float kRound = 8388608.0F;
-#ifdef __CUDA_ARCH__  // nvcc would make one instruction of a product and a sum
+#ifdef __CUDA_ARCH__  // nvcc would fuse the product and the sum
   const float value = __fadd_rn(__fmul_rn(static_cast<float>(sum), scale), kRound);
 #else
   const float value = static_cast<float>(sum) * scale + kRound;
@@ -28,7 +29,7 @@ IMGPIPE_HOST_DEVICE constexpr int equalized(std::uint64_t sum, float scale, int 
 
 #ifndef __CUDA_ARCH__
 static_assert(equalized(3, equalize_scale(255, 3), 255) == 255 && equalized(0, 1.0F, 255) == 0);
-static_assert(equalized(1, equalize_scale(255, 2), 255) == 128);  // 127.5: the even one of both
+static_assert(equalized(1, equalize_scale(255, 2), 255) == 128);  // 127.5 rounds to even
 static_assert(equalized(1, equalize_scale(255, 6), 255) == 42);   // 42.5
 static_assert(equalized(1, equalize_scale(65535, 2), 65535) == 32768);
 #endif

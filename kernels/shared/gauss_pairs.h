@@ -1,5 +1,4 @@
-// A Gauss's weights in pairs of neighbours, as instructions take them that multiply 16-bit numbers with signs
-// and add two products each.
+// A Gauss's weights in pairs of adjacent taps, for instructions that add two signed 16-bit products.
 #pragma once
 
 #include <array>
@@ -8,9 +7,8 @@
 
 namespace imgpipe {
 
-// Pair i weighs taps at[i] and at[i] + 1, tap `radius` being the middle: the lower and the upper half of
-// weights[i]. The last tap's neighbour weighs nothing. What the middle weighs beyond 32767 has a pair of its
-// own.
+// Pair i weights taps at[i] and at[i] + 1 with the lower and upper half of weights[i]; tap `radius` is the
+// centre. The tap after the last has weight 0. Any centre weight above 32767 has a pair of its own.
 struct GaussPairs {
   GaussPairs(const std::uint32_t* table, int reach) : radius(reach) {
     const auto weight = [&](int tap) {

@@ -1,4 +1,4 @@
-// gauss, written to be read: what its reference and that of sharpen share.
+// The shared part of the references of gauss and sharpen, written for readability.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 
 namespace imgpipe {
 
-// The weights of a table, and how far they reach.
+// The weights of a table, and their reach.
 struct GaussWeights {
-  const std::uint32_t* weights = nullptr;  // from the middle outwards
+  const std::uint32_t* weights = nullptr;  // from the centre outwards
   int radius = 0;
 
   [[nodiscard]] std::uint32_t at(int distance) const { return weights[std::abs(distance)]; }
@@ -21,7 +21,7 @@ inline std::int64_t gauss_source(std::int64_t i, std::int64_t size, Border borde
   return border == Border::reflect ? reflected(i, size) : replicated(i, size);
 }
 
-// The weighted mean of a column's samples in rows y - radius to y + radius, of 16 bits.
+// Returns the weighted mean, of 16 bits, of a column's samples in rows y - radius to y + radius.
 template <class T>
 std::uint32_t gauss_column(const Plane<const T, Host>& in, std::int64_t x, const std::int64_t* rows,
                            const GaussWeights& gauss) {
@@ -30,8 +30,7 @@ std::uint32_t gauss_column(const Plane<const T, Host>& in, std::int64_t x, const
   return column_rounded<T>(sum);
 }
 
-// A plane without a row of its own for what lies between the axes: some columns at a time.
-// take(x, y, blurred) gets every pixel.
+// Blurs a plane in chunks of columns, without an intermediate row; passes each pixel to take(x, y, blurred).
 template <class T, class Take>
 void gauss_pixels(const Plane<const T, Host>& in, const GaussWeights& gauss, Border border,
                   const Take& take) {

@@ -1,12 +1,12 @@
-// Gauss in SIMD, for the files of stages that use it in Highway: it is read once for each instruction set.
-// Sums down the columns first, then along the row, for chunks of kGaussChunk columns.
+// Gauss in SIMD, for Highway files of stages; included once per instruction set. Sums down the columns, then
+// along the row, in chunks of kGaussChunk columns.
 //
-// Samples of 16 bits are multiplied less 32768, as numbers with a sign; the sums then lack 32768 * 65536, the
-// upper bit, and no part of one is beyond 32 bits, because the weights are positive and sum to 65536. Lanes
-// of 32 bits hold the sums of even columns, others those of odd ones:
+// 16-bit samples are multiplied as signed numbers, less 32768. The sums then lack 32768 * 65536, the top bit;
+// none of their parts exceeds 32 bits, because the weights are positive and sum to 65536. Lanes of 32 bits
+// hold the sums of even columns, others those of odd ones:
 //
-//   down:   even  (a0 b0) (a2 b2) ...     odd  (a1 b1) (a3 b3) ...     a, b: two rows' samples
-//   along:  even  (t0 t1) (t2 t3) ...     odd  (t1 t2) (t3 t4) ...     t: the columns' sums, rounded
+//   down:   even  (a0 b0) (a2 b2) ...     odd  (a1 b1) (a3 b3) ...     a, b: samples of two rows
+//   along:  even  (t0 t1) (t2 t3) ...     odd  (t1 t2) (t3 t4) ...     t: rounded sums of the columns
 #if defined(IMGPIPE_KERNELS_GAUSS_ROWS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef IMGPIPE_KERNELS_GAUSS_ROWS_INL_H
 #undef IMGPIPE_KERNELS_GAUSS_ROWS_INL_H
@@ -26,9 +26,9 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Columns at a time: all rows of a window of them stay in the second cache.
+// Columns per chunk: the window's rows of a chunk stay in the L2 cache.
 constexpr std::int64_t kGaussChunk = 512;
-// Behind them: what a vector reads beyond the last column.
+// Space after them, for vectors that extend beyond the last column.
 constexpr std::size_t kGaussVectorRoom = 256;
 
 template <class T>
@@ -45,7 +45,7 @@ class GaussRows {
         pairs_(pairs),
         band_(band) {}
 
-  // finish(in, out, count): the first samples of some pixels, as they were and as they became.
+  // Calls finish(in, out, count) with the first of `count` adjacent pixels, before and after.
   template <class Finish>
   void run(const Finish& finish) {
     for_chunks(width_, kGaussChunk, band_, [&](std::int64_t first, std::int64_t end, std::int64_t y) {
@@ -71,7 +71,7 @@ class GaussRows {
     if constexpr (!kIsWide<T>) return hn::PromoteTo(D16(), hn::LoadU(hn::Rebind<T, D16>(), from));
   }
 
-  // Sums of pairs of products. Where instructions leave the halves of a sum apart, `rest` has the others.
+  // Sums of pairs of products. `rest` holds a part of the sums if the instructions accumulate in two vectors.
   struct PairSums {
     hn::Vec<Signed32> sum, rest;
   };
@@ -91,7 +91,7 @@ class GaussRows {
     return hn::ShiftRight<Bits>(hn::Add(sum, hn::Set(d, 1U << (Bits - 1))));
   }
 
-  // The rounded sums of a vector of columns, less 32768.
+  // Returns the rounded sums of a vector of columns, less 32768.
   HWY_INLINE V16 column_vector(std::int64_t x) const {
     const D16 d;
     const D32 d32;
@@ -121,19 +121,19 @@ class GaussRows {
     return static_cast<std::uint16_t>(column_rounded<T>(sum) ^ kSign);
   }
 
-  // Of row y, columns first - radius to end + radius - 1: column `first` is sums_[radius].
+  // Sums columns first - radius to end + radius - 1 of row y; column `first` is sums_[radius].
   HWY_NOINLINE void sum_columns(std::int64_t y, std::int64_t first, std::int64_t end) {
     const int radius = pairs_.radius;
     const std::int64_t from = std::max<std::int64_t>(0, first - radius);
     const std::int64_t columns = std::min(width_, end + radius) - from;
     for (int i = 0; i <= 2 * radius; ++i)
       rows_[i] = in_.row(place(y + i - radius, height_) - band_.in_top) + from;
-    rows_[2 * radius + 1] = rows_[2 * radius];  // weighs nothing
+    rows_[2 * radius + 1] = rows_[2 * radius];  // has weight 0
     std::uint16_t* const to = sums_ + (from - first + radius);
     const auto lanes = lanes_of(D16());
     if (columns < lanes) {
       for (std::int64_t x = 0; x < columns; ++x) to[x] = column_alone(x);
-    } else {  // the last vector reaches back
+    } else {  // the last vector overlaps the one before
       for (std::int64_t x = 0; x < columns; x += lanes) {
         const std::int64_t at = std::min(x, columns - lanes);
         hn::StoreU(column_vector(at), D16(), to + at);

@@ -1,5 +1,5 @@
-// Gauss on a CUDA device, for gauss and sharpen: a block makes a tile. First the sums down the columns of the
-// tile, and of `radius` more on either side, into shared memory; then those along its rows.
+// Gauss on a CUDA device, for gauss and sharpen. Each block of threads computes a tile: first sums down the
+// columns of the tile and of `radius` more on either side, in shared memory, then sums along its rows.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 namespace imgpipe {
 
 constexpr int kGaussThreads = 256;
-constexpr int kGaussColumns = 128;  // of a tile
+constexpr int kGaussColumns = 128;  // per tile
 constexpr int kGaussRows = 32;
-constexpr int kRowsEach = 8;  // that a thread makes together, out of the same samples or weights
+constexpr int kRowsEach = 8;  // rows per thread and pass, reusing samples or weights
 constexpr int kRowGroups = kGaussRows / kRowsEach;
 static_assert(kGaussThreads == kGaussColumns / 2 * kRowGroups);
-// Weights in shared memory, of all taps; behind the last one stand zeros.
+// Weights of all taps in shared memory, followed by zeros.
 constexpr int kMostSharedWeights = kMostGaussTaps + 2 * kRowsEach;
 
 struct GaussWork {
@@ -25,7 +25,7 @@ struct GaussWork {
   std::int64_t tiles;
 };
 
-// Samples of a row of sums; a whole number of words.
+// Samples per row of sums: a whole number of words.
 IMGPIPE_HOST_DEVICE constexpr int sums_pitch(int radius) {
   return kGaussColumns + 2 * radius;
 }
@@ -39,7 +39,7 @@ __device__ __forceinline__ std::int64_t gauss_source(std::int64_t i, std::int64_
   return border == Border::reflect ? reflected(i, size) : replicated(i, size);
 }
 
-// All threads of a block call this together; a barrier belongs behind it.
+// Loads the weights. All threads of a block must call this, and a barrier must follow.
 __device__ inline void load_weights(const GaussWork& work, std::uint32_t* weights) {
   for (int i = static_cast<int>(threadIdx.x); i < kMostSharedWeights; i += kGaussThreads) {
     const int distance = abs(i - work.radius);
@@ -47,8 +47,8 @@ __device__ inline void load_weights(const GaussWork& work, std::uint32_t* weight
   }
 }
 
-// kRowsEach sums of the column that `at(i)` has sample i of, from `radius` rows above the first one on. The
-// weights slide past them; samples behind the last one weigh nothing.
+// Computes kRowsEach sums of a column whose sample i is at(i), beginning `radius` rows above the first sum.
+// The weights slide along the samples; those after the last tap have weight 0.
 template <class T, class At>
 __device__ __forceinline__ void sum_column(const At& at, const std::uint32_t* weights, int radius,
                                            std::uint16_t* to, int pitch) {
@@ -69,7 +69,7 @@ __device__ __forceinline__ void sum_column(const At& at, const std::uint32_t* we
   for (int j = 0; j < kRowsEach; ++j) to[j * pitch] = static_cast<std::uint16_t>(column_rounded<T>(sums[j]));
 }
 
-// The sums down the columns of the tile at (x, y) and around it.
+// Computes the sums down the columns of the tile at (x, y) and its surroundings.
 template <class T>
 __device__ __forceinline__ void sum_columns(const Plane<const T, Device>& from, std::int64_t x,
                                             std::int64_t y, const GaussWork& work,
@@ -94,7 +94,7 @@ __device__ __forceinline__ void sum_columns(const Plane<const T, Device>& from, 
   }
 }
 
-// A thread's two columns of kRowsEach rows: a word of the sums has two columns for both.
+// Sums along kRowsEach rows for a thread's two columns; each word holds two column sums, which both need.
 __device__ __forceinline__ void sum_pairs(const std::uint16_t* sums, int pitch, int radius,
                                           const std::uint32_t* weights, std::uint32_t (&left)[kRowsEach],
                                           std::uint32_t (&right)[kRowsEach]) {
@@ -122,9 +122,9 @@ __device__ __forceinline__ void store_two(Sample16* to, std::uint32_t a, std::ui
   *reinterpret_cast<std::uint32_t*>(to) = a | b << 16;
 }
 
-// Plane blockIdx.z, a tile a block and turn; finish(from, blurred) makes a sample of the output out of a
-// pointer to that of the input. Shared memory: gauss_shared_bytes(). Barriers: weights and sums are complete
-// before they are read, and sums read before the next ones.
+// Blurs plane blockIdx.z. Blocks stride over tiles; a thread sums kRowsEach rows of a column at a time, then
+// two columns of kRowsEach rows. finish(from, blurred) makes an output sample; `from` points to the input's.
+// Shared memory: gauss_shared_bytes(), 9 to 25 KB. Barriers: before overwriting sums; after the columns.
 template <class T, class Finish>
 __global__ __launch_bounds__(kGaussThreads) void gauss_kernel(DevicePlanes<const T> in, DevicePlanes<T> out,
                                                               GaussWork work, Finish finish) {
@@ -165,7 +165,7 @@ __global__ __launch_bounds__(kGaussThreads) void gauss_kernel(DevicePlanes<const
   }
 }
 
-// call.prepared: gauss_weights() of a radius.
+// call.prepared must hold gauss_weights() of the radius.
 template <class T, class Finish>
 CudaStatus launch_gauss(const StageCall<Device>& call, int radius, Border border, const Finish& finish,
                         const CudaLaunch& launch) {

@@ -7,7 +7,7 @@
 namespace imgpipe {
 namespace {
 
-// exp(-x), 0 <= x < 32: the series of x / 64, squared six times. The relative error stays below 1e-27.
+// exp(-x) for 0 <= x < 32, as the series of x / 64 squared six times. The relative error is below 1e-27.
 LongDouble exp_of_minus(const LongDouble& x) {
   constexpr int kTerms = 24;  // 0.5^24 / 24! < 1e-30
   constexpr int kDoublings = 6;
@@ -29,8 +29,8 @@ LongDouble bell(int i, std::int64_t sigma) {
   return exp_of_minus(ratio * ratio * LongDouble{0.5, 0});
 }
 
-// To the nearest integer. All sigmas of six decimals have 2.4e9 weights together, so the one nearest to a
-// half is likely some 1e-10 away from it, where a double would not do; the error here is below 1e-21.
+// Rounds to the nearest integer. All sigmas of six decimals have 2.4e9 weights in total, so the closest to a
+// half is probably about 1e-10 from it, too close for a double; the error here is below 1e-21.
 std::uint32_t rounded(const LongDouble& value) {
   const double near = std::floor(value.high + 0.5);
   const double off = (value.high - near) + value.low;

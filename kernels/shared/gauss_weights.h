@@ -1,5 +1,4 @@
-// The weights of a Gauss function as whole numbers, and the arithmetic of one pixel (docs/pixels.md): for
-// gauss and sharpen.
+// Integer weights of a Gauss function, and the arithmetic of one pixel (docs/pixels.md).
 #pragma once
 
 #include <cstdint>
@@ -14,14 +13,14 @@ inline constexpr std::int64_t kLeastSigma = 300'000, kMostSigma = 40 * kDecimalO
 
 inline constexpr int kGaussBits = 16;  // weights sum to 1 << kGaussBits
 
-// How far the weights reach: 3 sigma, rounded up.
+// The reach of the weights: 3 sigma, rounded up.
 constexpr int gauss_radius(std::int64_t sigma) {
   return static_cast<int>((3 * sigma + kDecimalOne - 1) / kDecimalOne);
 }
 inline constexpr int kMostGaussRadius = gauss_radius(kMostSigma);
 inline constexpr int kMostGaussTaps = 2 * kMostGaussRadius + 1;
 
-// Writes gauss_radius() + 1 weights, from the middle outwards.
+// Writes gauss_radius() + 1 weights, from the centre outwards.
 void gauss_weights(std::int64_t sigma, std::uint32_t* to);
 constexpr std::int64_t gauss_weights_bytes(std::int64_t sigma) {
   return (gauss_radius(sigma) + 1) * static_cast<std::int64_t>(sizeof(std::uint32_t));
@@ -29,13 +28,13 @@ constexpr std::int64_t gauss_weights_bytes(std::int64_t sigma) {
 
 // ---- the arithmetic of one pixel --------------------------------------------------------------------
 
-// Weighted samples of a column become 16 bits.
+// Rounds the weighted sum of a column to 16 bits.
 template <class T>
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t column_rounded(std::uint32_t sum) {
   constexpr int kBits = 8 * static_cast<int>(sizeof(T));
   return (sum + (1U << (kBits - 1))) >> kBits;
 }
-// Weighted columns become a sample.
+// Rounds the weighted sum of columns to a sample.
 template <class T>
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t row_rounded(std::uint32_t sum) {
   constexpr int kBits = 2 * kGaussBits - 8 * static_cast<int>(sizeof(T));

@@ -1,4 +1,3 @@
-// Numbers of twice a double's digits, for tables that must be the same on every machine.
 #pragma once
 
 #include <cmath>
@@ -7,7 +6,7 @@
 
 namespace imgpipe {
 
-// A number of twice a double's digits: the sum of both, `low` below half a unit in the last place of `high`
+// The sum of two doubles, low below half an ulp of high, for tables that must be identical on every machine
 // (Dekker, A floating-point technique for extending the available precision, 1971).
 struct LongDouble {
   double high = 0, low = 0;

@@ -1,5 +1,4 @@
-// Samples through a table of what each value becomes: for files in Highway, behind hwy/highway.h: it is read
-// once for each instruction set.
+// Maps samples through a lookup table. For Highway files; included once per instruction set.
 #if defined(IMGPIPE_KERNELS_LOOKUP_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef IMGPIPE_KERNELS_LOOKUP_INL_H
 #undef IMGPIPE_KERNELS_LOOKUP_INL_H
@@ -18,12 +17,12 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-constexpr int kSlice = 16;  // bytes that a shuffle looks up in
-// 16 shuffles a vector pay where vectors are long. One thread of a Xeon (Sapphire Rapids), 47 MP, 2026-11-21,
-// gamma: 11.0 ms in 64 bytes (AVX3), 17.5 in 32 (AVX2), 18.6 in 16 (SSE4), and 18.0 sample by sample.
+constexpr int kSlice = 16;  // bytes per shuffle lookup
+// 16 shuffles per vector pay off if vectors are long. One thread of a Xeon (Sapphire Rapids), 47 MP,
+// 2026-11-21, gamma, ms: 64 bytes (AVX3) 11.0, 32 (AVX2) 17.5, 16 (SSE4) 18.6, sample by sample 18.0.
 constexpr bool kShuffles = hn::MaxLanes(D8()) >= 64;
 
-// Each slice of the table by the lower half of the samples, taken where the upper half names that slice.
+// Looks up the lower halves in each slice of the table; keeps results whose upper half names the slice.
 HWY_INLINE V8 looked_up(V8 v, const Sample8* table) {
   const D8 d;
   const V8 within = hn::And(v, hn::Set(d, kSlice - 1));
@@ -37,8 +36,8 @@ HWY_INLINE V8 looked_up(V8 v, const Sample8* table) {
   return result;
 }
 
-// Of 16 bits one by one, since no shuffle looks up in so long a table; but read by fours and put into vectors
-// before they are stored: a core loads two or three times in a cycle, but stores once.
+// 16-bit samples are looked up one by one, as no shuffle handles such a table. They are read in fours and
+// stored in vectors: a core loads two or three times per cycle, but stores once.
 HWY_INLINE void look_up_row(const Sample16* in, std::int64_t width, const Sample16* table, Sample16* out) {
   const hn::FixedTag<Sample16, 8> d;
   const auto found = [&](std::uint64_t four, int i) {
@@ -72,7 +71,6 @@ HWY_INLINE void look_up_row(const Sample8* in, std::int64_t width, const Sample8
   }
 }
 
-// Plane i of a band. table: the result of each value.
 template <class T>
 HWY_INLINE void look_up_plane(const StageCall<Host>& call, const Band& band, std::size_t i, const T* table) {
   map_rows<T, T>(call, band, i, [table](const T* in, std::int64_t samples, T* out) HWY_ATTR {

@@ -1,6 +1,6 @@
-// 16-bit samples through a table of what each of 65,536 values becomes, on a CUDA device: in shared memory
-// where that holds the 128 KiB (compute capability 8.0, 8.7, 9.0, 10.x) and the image is larger than the
-// table, else in the caches.
+// Maps 16-bit samples through a table of 65,536 entries on a CUDA device: in shared memory if that holds 128
+// KiB (compute capability 8.0, 8.7, 9.0, 10.x) and the image is larger than the table, otherwise through the
+// caches.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@ constexpr int kTableSamples = 65536;
 constexpr int kTableBytes = kTableSamples * 2;
 constexpr int kSharedTableThreads = 1024;
 
-// The table of plane c of the colours begins at c * stride.
+// The table of colour plane c begins at c * stride.
 struct PlaneTables {
   const Sample16* first;
   int stride;
 };
 
-// Plane blockIdx.z. Shared memory: the table, its banks mixed; a thread moves 8 entries at a time, whose
-// words, and those of a warp, go to different banks. Barrier: it is complete before the first look.
+// Maps plane blockIdx.z; threads walk as in map_words_after(). Shared memory: the 128 KiB table, completed by
+// the barrier. A thread copies 8 entries at a time; mixed banks keep a warp's words apart.
 static __global__ __launch_bounds__(kSharedTableThreads,
                                     1) void shared_lookup_kernel(DevicePlanes<const Sample8> in,
                                                                  DevicePlanes<Sample8> out,
@@ -46,7 +46,7 @@ static __global__ __launch_bounds__(kSharedTableThreads,
   });
 }
 
-// Plane blockIdx.z.
+// Maps plane blockIdx.z; threads walk as in map_words().
 static IMGPIPE_POINTWISE_KERNEL cached_lookup_kernel(DevicePlanes<const Sample8> in,
                                                      DevicePlanes<Sample8> out, PlaneTables tables) {
   const Sample16* const table = tables.first + std::int64_t{blockIdx.z} * tables.stride;

@@ -22,7 +22,7 @@ IMGPIPE_HOST_DEVICE constexpr LumaWeights luma_weights(Luma luma) {
   return {19595, 38470, 7471, 16};                           // ITU-R BT.601-7, 2.5.1, as Pillow rounds it
 }
 
-// Of samples of type T; 32 bits hold the sum of both.
+// Returns the luma of samples of type T; 32 bits hold the sum for either.
 template <class T = Sample8>
 IMGPIPE_HOST_DEVICE constexpr T luma_of(const LumaWeights& w, std::type_identity_t<T> r,
                                         std::type_identity_t<T> g, std::type_identity_t<T> b) {

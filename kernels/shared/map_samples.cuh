@@ -1,4 +1,4 @@
-// Planes whose samples become samples of another type, on a CUDA device.
+// Conversion of planes to another sample type on a CUDA device.
 #pragma once
 
 #include <type_traits>
@@ -8,11 +8,10 @@
 namespace imgpipe {
 
 constexpr int kMapThreads = 256;
-constexpr int kMapBlocks = 6;       // a multiprocessor
-constexpr int kMapLanePixels = 16;  // a vector of 8-bit samples, two of 16-bit ones
+constexpr int kMapBlocks = 6;       // per multiprocessor
+constexpr int kMapLanePixels = 16;  // one vector of 8-bit samples, two of 16-bit ones
 
-// The planes of a frame in the order of its channels, alpha last, each as rows of samples: of an interleaved
-// frame one, with all channels.
+// The planes of a frame in channel order, alpha last, as rows of samples; an interleaved frame is one plane.
 template <class T>
 struct SamplePlanes {
   Plane<T, Device> plane[4];
@@ -32,7 +31,7 @@ SamplePlanes<T> sample_planes(const Frame<Byte, Device>& frame) {
   return all;
 }
 
-// That of blockIdx.z. Chosen, not indexed: see plane_of_block().
+// Returns the plane of blockIdx.z; selects by comparison, see plane_of_block().
 template <class T>
 __device__ __forceinline__ Plane<T, Device> block_plane(const SamplePlanes<T>& all) {
   return blockIdx.z == 0   ? all.plane[0]
@@ -41,7 +40,7 @@ __device__ __forceinline__ Plane<T, Device> block_plane(const SamplePlanes<T>& a
                            : all.plane[3];
 }
 
-// The 16 samples of a lane, two to a word.
+// Loads the 16 samples of a lane, two per word.
 __device__ __forceinline__ void load_samples(const Sample8* from, std::uint32_t (&pairs)[8]) {
   const uint4 vector = load_vector(from);
   const std::uint32_t words[4] = {vector.x, vector.y, vector.z, vector.w};
@@ -62,7 +61,7 @@ __device__ __forceinline__ void load_samples(const std::uint16_t* from, std::uin
   }
 }
 
-// Or the first `count` of them: padding is never written.
+// Store them, or the first `count`; padding is never written.
 __device__ __forceinline__ void store_samples(Sample8* to, const std::uint32_t (&pairs)[8],
                                               std::int64_t count) {
   std::uint32_t words[4];
@@ -78,8 +77,8 @@ __device__ __forceinline__ void store_samples(std::uint16_t* to, const std::uint
   store_vector(to + kWideVectorPixels, second, count - kWideVectorPixels);
 }
 
-// Planes of one size, between which a grid of map_grid() walks: a lane makes 16 adjacent samples at a time,
-// function(value) each. Padding is read, never written.
+// Converts between planes of equal size with a grid of map_grid(). A lane handles 16 adjacent samples at a
+// time and calls function(value) for each. Padding is read, never written.
 template <class From, class To, class Function>
 __device__ __forceinline__ void map_samples(const Plane<const From, Device>& from,
                                             const Plane<To, Device>& to, const Function& function) {
@@ -94,7 +93,7 @@ __device__ __forceinline__ void map_samples(const Plane<const From, Device>& fro
   }
 }
 
-// blockIdx.z is the plane.
+// blockIdx.z selects the plane.
 template <class T>
 dim3 map_grid(const CudaLaunch& launch, const SamplePlanes<T>& planes) {
   const FrameType rows{.width = planes.plane[0].width, .height = planes.plane[0].height};

@@ -1,5 +1,5 @@
-// For stages that move whole pixels (Effect::cuts, Effect::turns), whatever a pixel is: one plane with all
-// channels, or a plane of each, of 8 or 16 bits.
+// For stages that move whole pixels (Effect::cuts, Effect::turns): one plane or one per channel, of any
+// sample.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace imgpipe {
 
-// Planes of a frame that has its alpha: the i-th is number plane_of_channel(type, i).
+// The number of planes of a frame including alpha; the i-th is number plane_of_channel(type, i).
 [[nodiscard]] constexpr int moved_planes(const FrameType& type) {
   return type.layout == Layout::interleaved ? 1 : type.channels();
 }
 
-// From a pixel of a plane to the next: 1, 2, 3, 4, 6 or 8.
+// The distance between adjacent pixels of a plane: 1, 2, 3, 4, 6 or 8.
 template <class Byte, class Where>
 [[nodiscard]] constexpr int pixel_bytes(const View<Byte, Where>& plane) {
   return plane.channels * static_cast<int>(bytes_per_sample(plane.sample));

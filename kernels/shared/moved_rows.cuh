@@ -1,9 +1,8 @@
-// Rows that are copied or reversed on a CUDA device, by the byte: what flip, rotate and crop share.
+// Bytewise copying and reversal of rows on a CUDA device, shared by flip, rotate and crop.
 //
-// A lane has 16 bytes of a row of the output (48 where pixels have three samples), so that its stores
-// are aligned. The bytes that they come from begin anywhere, but in every row and for every lane equally
-// far behind a multiple of 16: what is loaded is aligned too, one vector more than is stored, and
-// shifted.
+// A lane has 16 bytes of an output row (48 for pixels of three samples), so that its stores are aligned. The
+// source bytes begin anywhere, but at the same offset from a multiple of 16 in every row and for every lane.
+// Loads are therefore aligned too: one more vector than is stored, which is then shifted.
 //
 //   input    |................|....s...........|....e...........|     aligned vectors
 //   output                    |s..............e|
@@ -21,9 +20,9 @@ namespace imgpipe {
 
 constexpr int kMovedThreads = 256;
 constexpr int kMostMovedPlanes = 4;
-constexpr unsigned kMostMovedBlocksDown = 65535;  // CUDA C++ Programming Guide: a grid's y
+constexpr unsigned kMostMovedBlocksDown = 65535;  // maximum of gridDim.y (CUDA C++ Programming Guide)
 
-// A plane of a call, in bytes.
+// A plane of a call; strides in bytes.
 struct MovedPlane {
   const std::uint8_t* in = nullptr;
   std::uint8_t* out = nullptr;
@@ -44,7 +43,7 @@ inline MovedPlanes moved_planes_of(const StageCall<Device>& call) {
   return planes;
 }
 
-// Chosen, not indexed: see plane_of_block().
+// Selects by comparison, see plane_of_block().
 __device__ __forceinline__ MovedPlane moved_plane_of_block(const MovedPlanes& planes) {
   return blockIdx.z == 0   ? planes.plane[0]
          : blockIdx.z == 1 ? planes.plane[1]
@@ -52,13 +51,13 @@ __device__ __forceinline__ MovedPlane moved_plane_of_block(const MovedPlanes& pl
                            : planes.plane[3];
 }
 
-// Row y of the output, of so many bytes, comes from row first + step * y.
+// Row y of the output, `bytes` long, comes from row first + step * y.
 struct MovedRows {
   std::int64_t rows = 0, bytes = 0;
   std::int64_t first = 0, step = 1;
 };
 
-// `Count` words from byte `4 * Words + bits / 8` of `in` on.
+// Extracts `Count` words from byte `4 * Words + bits / 8` of `in` on.
 template <int Words, int Count>
 __device__ __forceinline__ void shifted_words(const std::uint32_t (&in)[Count + 4], unsigned bits,
                                               std::uint32_t (&out)[Count]) {
@@ -74,8 +73,7 @@ __device__ __forceinline__ void load_words(const std::uint8_t* from, std::uint32
   to[3] = vector.w;
 }
 
-// The word of bytes a, b, c and d, all known when this is compiled. Pixels of `Unit` bytes, a divisor of
-// 4, stay whole.
+// Returns the word of bytes a to d, which must be constants. Pixels of `Unit` bytes (4, 2 or 1) stay whole.
 template <int Unit, int Words>
 __device__ __forceinline__ std::uint32_t word_of_bytes(const std::uint32_t (&words)[Words], int a, int b,
                                                        int c, int d) {
@@ -94,8 +92,8 @@ inline constexpr int kMovedUnit = Bytes % 4 == 0   ? 4
                                   : Bytes % 2 == 0 ? 2
                                                    : 1;
 
-// Rows from byte `from` of the input's on: 16 * (from / 16) is in `offset`, the rest in Words and bits.
-// A warp has 512 bytes of a row, a block kMovedThreads / 32 rows; the grid strides over rows.
+// Copies rows from byte `from` of the input's on: `offset` is 16 * (from / 16), Words and `bits` are the
+// rest. A warp copies 512 bytes of a row, a block kMovedThreads / 32 rows at a time. No shared memory.
 template <int Words>
 __global__ __launch_bounds__(kMovedThreads) void copy_rows_kernel(MovedPlanes planes, MovedRows moved,
                                                                   std::int64_t offset, unsigned bits) {
@@ -103,7 +101,7 @@ __global__ __launch_bounds__(kMovedThreads) void copy_rows_kernel(MovedPlanes pl
   const std::int64_t x = (std::int64_t{blockIdx.x} * kWarpLanes + threadIdx.x % kWarpLanes) * 16;
   if (x >= moved.bytes) return;
   const std::int64_t left = moved.bytes - x;
-  // Whether the bytes end in the second vector; beyond their end nothing may be there.
+  // Whether the bytes extend into the second vector, which may not exist otherwise.
   const bool second = (left < 16 ? left : 16) + 4 * Words + bits / 8 > 16;
   constexpr unsigned kRows = kMovedThreads / kWarpLanes;
   for (std::int64_t y = std::int64_t{blockIdx.y} * kRows + threadIdx.x / kWarpLanes; y < moved.rows;
@@ -118,9 +116,8 @@ __global__ __launch_bounds__(kMovedThreads) void copy_rows_kernel(MovedPlanes pl
   }
 }
 
-// Pixels of Bytes bytes in reverse. Lane i of a row has the output from byte 16 * Vectors * i on, which
-// comes from as many bytes that end as far before the row's end; what lies before its first byte is not
-// loaded.
+// Reverses pixels of Bytes bytes. Lane i of a row writes the output from byte 16 * kVectors * i on, whose
+// source ends equally far before the row's end. Bytes before the row are not loaded. Warps and rows as above.
 template <int Bytes, int Words>
 __global__ __launch_bounds__(kMovedThreads) void reverse_rows_kernel(MovedPlanes planes, MovedRows moved,
                                                                      unsigned bits) {
@@ -129,7 +126,7 @@ __global__ __launch_bounds__(kMovedThreads) void reverse_rows_kernel(MovedPlanes
   const MovedPlane plane = moved_plane_of_block(planes);
   const std::int64_t x = (std::int64_t{blockIdx.x} * kWarpLanes + threadIdx.x % kWarpLanes) * kChunk;
   if (x >= moved.bytes) return;
-  const std::int64_t base = moved.bytes / 16 * 16 - x - kChunk;  // of the first vector that is loaded
+  const std::int64_t base = moved.bytes / 16 * 16 - x - kChunk;  // of the first vector to load
   constexpr unsigned kRows = kMovedThreads / kWarpLanes;
   for (std::int64_t y = std::int64_t{blockIdx.y} * kRows + threadIdx.x / kWarpLanes; y < moved.rows;
        y += std::int64_t{gridDim.y} * kRows) {
@@ -148,7 +145,7 @@ __global__ __launch_bounds__(kMovedThreads) void reverse_rows_kernel(MovedPlanes
       std::uint32_t out[4];
 #pragma unroll
       for (int w = 0; w < 4; ++w) {
-        // Byte k of the output is byte k % Bytes of a pixel, which are counted from the other end.
+        // Output byte k is byte k % Bytes of a pixel counted from the other end.
         const auto source = [](int k) { return kChunk - Bytes - k / Bytes * Bytes + k % Bytes; };
         const int k = 16 * i + 4 * w;
         out[w] =
@@ -168,7 +165,7 @@ inline dim3 moved_grid(const MovedRows& moved, int lane_bytes, int planes) {
       static_cast<unsigned>(planes)};
 }
 
-// action(std::integral_constant<int, n>) for the n of 0 to 3.
+// Calls action(std::integral_constant<int, n>), n = 0 to 3.
 template <class Action>
 void with_words(int n, const Action& action) {
   if (n == 0) action(std::integral_constant<int, 0>());
@@ -177,7 +174,7 @@ void with_words(int n, const Action& action) {
   if (n == 3) action(std::integral_constant<int, 3>());
 }
 
-// action(std::integral_constant<int, n>) for n of pixel_bytes().
+// Calls action(std::integral_constant<int, n>), n a result of pixel_bytes().
 template <class Action>
 void with_pixel_bytes(int n, const Action& action) {
   if (n == 1) action(std::integral_constant<int, 1>());
@@ -188,7 +185,7 @@ void with_pixel_bytes(int n, const Action& action) {
   if (n == 8) action(std::integral_constant<int, 8>());
 }
 
-// The bytes of each row from byte `from` on.
+// Copies the bytes of each row from byte `from` on.
 inline void copy_rows(const StageCall<Device>& call, const MovedRows& moved, std::int64_t from,
                       const CudaLaunch& launch) {
   const dim3 grid = moved_grid(moved, 16, moved_planes(call.in.type));
@@ -198,7 +195,6 @@ inline void copy_rows(const StageCall<Device>& call, const MovedRows& moved, std
   });
 }
 
-// Rows of whole pixels.
 inline void reverse_rows(const StageCall<Device>& call, const MovedRows& moved, const CudaLaunch& launch) {
   with_pixel_bytes(pixel_bytes(call.in.planes[0]), [&](auto bytes) {
     const dim3 grid = moved_grid(moved, bytes.value % 3 == 0 ? 48 : 16, moved_planes(call.in.type));

@@ -1,7 +1,7 @@
-// Counters of 16-bit samples in shared memory: 65,536 of 32 bits (256 KiB) are more than a multiprocessor
-// has, so two neighbouring values share a word, and what passes 16 bits goes to the image's counters at once.
-// Their banks are mixed. Where shared memory holds a part of the values only, each part is counted by blocks
-// of its own, which read the whole plane.
+// Counters of 16-bit samples in shared memory. 65,536 counters of 32 bits (256 KiB) exceed a multiprocessor's
+// memory, so adjacent values share a word, and overflows of 16 bits go to the image's counters immediately.
+// Banks are mixed. If shared memory holds only part of the values, other blocks count the rest of the same
+// plane.
 #pragma once
 
 #include "kernels/shared/device_rows.cuh"
@@ -13,8 +13,8 @@ constexpr std::uint32_t kWideBins = 65536;
 constexpr std::uint32_t kHalfWraps = 1U << 16;
 constexpr unsigned kAllLanes = 0xFFFFFFFF;
 
-// The counters of one of `Parts` equal parts of the values, and the image's, which are complete when every
-// block has flushed its own. Total: of 64 bits, or of 32 where no count passes them.
+// Counters of one of `Parts` equal parts of the values; the image's totals are complete once every block has
+// flushed. Total: of 64 bits, or of 32 if counts fit.
 template <int Parts, class Total = unsigned long long>
 struct PackedCounters {
   static constexpr std::uint32_t kValues = kWideBins / Parts;
@@ -29,14 +29,13 @@ struct PackedCounters {
   __device__ static std::uint32_t word_of(std::uint32_t value) {
     return (mixed_banks(value) & (kValues - 1)) / 2;
   }
-  // Of the lower or the upper one of two samples with mixed banks.
+  // The word of the lower or upper of two samples with mixed banks.
   template <bool Upper>
   __device__ std::uint32_t* word_at(std::uint32_t mixed) const {
     constexpr std::uint32_t kOffsets = (kValues - 2) * 2;  // in bytes
     const std::uint32_t offset = (Upper ? mixed >> 15 : mixed << 1) & kOffsets;
     return reinterpret_cast<std::uint32_t*>(reinterpret_cast<unsigned char*>(words) + offset);
   }
-  // What one more adds to its word.
   template <bool Upper>
   __device__ static std::uint32_t one_more(std::uint32_t two) {
     return max((Upper ? two : two << 16) & kHalfWraps, 1U);
@@ -47,15 +46,15 @@ struct PackedCounters {
     for (std::uint32_t i = threadIdx.x; i < kWords / 4; i += blockDim.x) vectors[i] = make_uint4(0, 0, 0, 0);
   }
 
-  // Whether `count` of a value, added to the word `before`, passed its half.
+  // Whether adding `count` of a value to the word `before` overflowed its half.
   __device__ static bool wraps(std::uint32_t value, std::uint32_t before, std::uint32_t count) {
     const std::uint32_t half = is_upper(value) ? before >> 16 : before & (kHalfWraps - 1);
     return half + count >= kHalfWraps;
   }
-  // Where it did. Additions to a word happen one after the other, and each sees what was there before it; so
-  // whoever makes a half pass its end knows it, and no order of the threads loses anything. An upper half
-  // that passes its end loses 2^16. A lower half adds 1 to the upper one, which is taken back here; either
-  // step may make the upper half pass an end once more, and that shows in what was there before.
+  // Handles an overflow. Additions to a word are sequential, and each returns the previous word, so the
+  // thread that overflows a half knows it, in any order. An upper half loses 2^16. A lower half carries 1
+  // into the upper one; this is taken back here. Either step may wrap the upper half again: the previous word
+  // shows it.
   __device__ void wrapped(std::uint32_t value, std::uint32_t before) {
     Total* const lower = totals + (value & ~1U);
     Total* const upper = lower + 1;
@@ -70,15 +69,15 @@ struct PackedCounters {
     if (then >> 16 == 0) atomicAdd(upper, Total{0} - kLost);
   }
 
-  // `count` of a value, 1 to 65,535.
+  // Adds `count`, 1 to 65,535, of a value.
   __device__ void add(std::uint32_t value, std::uint32_t count) {
     if (!holds(value)) return;
     const std::uint32_t before = atomicAdd(words + word_of(value), is_upper(value) ? count << 16 : count);
     if (wraps(value, before, count)) wrapped(value, before);
   }
 
-  // 8 samples, each by itself. All additions are on their way before the first is looked at; a half that
-  // passes its end was at least half full before, which nearly none ever is.
+  // Counts 8 samples. Issues all additions before it examines a result: few halves are half full, and only
+  // those can overflow.
   __device__ void add_vector(const std::uint32_t (&vector)[4]) {
     constexpr std::uint32_t kHalfFull = 0x80008000;
     std::uint32_t before[kWideVectorPixels];
@@ -102,7 +101,7 @@ struct PackedCounters {
     }
   }
 
-  // Adds the block's counters to the image's. Call after a barrier.
+  // Adds the block's counters to the image's. A barrier must precede it.
   __device__ void flush() const {
     for (std::uint32_t i = threadIdx.x; i < kWords; i += blockDim.x) {
       const std::uint32_t value = part * kValues + 2 * i;

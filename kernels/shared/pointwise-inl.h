@@ -1,5 +1,4 @@
-// Rows of a band through a function of a vector: what pointwise stages share on the host. For files in
-// Highway, behind hwy/highway.h: it is read once for each instruction set.
+// Maps a band's rows through a function of a vector. For Highway files; included once per instruction set.
 #if defined(IMGPIPE_KERNELS_POINTWISE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef IMGPIPE_KERNELS_POINTWISE_INL_H
 #undef IMGPIPE_KERNELS_POINTWISE_INL_H
@@ -19,15 +18,15 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Bytes that are asked for early: hardware stops at the end of a page. One thread of a Xeon (Sapphire
+// Bytes to prefetch ahead: the hardware prefetcher stops at the end of a page. One thread of a Xeon (Sapphire
 // Rapids), AVX3, contrast of 47 MP of 8 bits, 2026-11-20: 5.6 ms instead of 6.6.
 constexpr std::int64_t kPointwiseAhead = 2048;
 
-// From samples to samples, in lanes of the larger ones: those of 8 bits are then numbers below 256.
+// Lanes of the larger sample type; 8-bit samples are then numbers below 256.
 template <class From, class To>
 using PointwiseTag = std::conditional_t<kIsWide<From> || kIsWide<To>, D16, D8>;
 
-// function: V8 -> V8 or V16 -> V16 (PointwiseTag), each sample by itself.
+// Maps a row. function: V8 -> V8 or V16 -> V16 (PointwiseTag), each sample independently.
 template <class From, class To, class Function>
 HWY_INLINE void map_row(const From* in, std::int64_t width, const Function& function, To* out) {
   using D = PointwiseTag<From, To>;
@@ -46,7 +45,7 @@ HWY_INLINE void map_row(const From* in, std::int64_t width, const Function& func
   });
 }
 
-// Plane i of a band. function(in, samples, out): a row.
+// Calls function(in, samples, out) for each row of plane i of a band.
 template <class From, class To, class Function>
 HWY_INLINE void map_rows(const StageCall<Host>& call, const Band& band, std::size_t i,
                          const Function& function) {
@@ -56,7 +55,6 @@ HWY_INLINE void map_rows(const StageCall<Host>& call, const Band& band, std::siz
     function(in.row(y - band.in_top), in.row_samples(), out.row(y - band.out_top));
 }
 
-// Plane i of a band. function: as for map_row().
 template <class From, class To, class Function>
 HWY_INLINE void map_plane(const StageCall<Host>& call, const Band& band, std::size_t i,
                           const Function& function) {
@@ -65,21 +63,19 @@ HWY_INLINE void map_plane(const StageCall<Host>& call, const Band& band, std::si
   });
 }
 
-// The colour planes of a band. function: as for map_row().
 template <class T, class Function>
 HWY_INLINE void map_color_planes(const StageCall<Host>& call, const Band& band, const Function& function) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(call.in.type.color_channels); ++i)
     map_plane<T, T>(call, band, i, function);
 }
 
-// Plane i of a band, its samples as those of the other type (kernels/shared/convert.h).
+// Converts plane i of a band to the other sample type (kernels/shared/convert.h).
 template <class From, class To>
 HWY_INLINE void convert_plane(const StageCall<Host>& call, const Band& band, std::size_t i) {
   if constexpr (kIsWide<To> && !kIsWide<From>) {  // 257 v = v + 256 v
     map_plane<From, To>(call, band, i, [](V16 v) HWY_ATTR { return hn::Or(v, hn::ShiftLeft<8>(v)); });
   } else if constexpr (!kIsWide<To> && kIsWide<From>) {
-    // (255 v + 32767) / 65535 = (t - t / 256) / 256 with t = min(v + 128, 65535), for every v; that is what
-    // differential_test compares.
+    // (255 v + 32767) / 65535 = (t - t / 256) / 256 with t = min(v + 128, 65535): see differential_test.
     map_plane<From, To>(call, band, i, [](V16 v) HWY_ATTR {
       const V16 t = hn::SaturatedAdd(v, hn::Set(D16(), 128));
       return hn::ShiftRight<8>(hn::Sub(t, hn::ShiftRight<8>(t)));

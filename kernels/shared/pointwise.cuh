@@ -1,4 +1,4 @@
-// Planes through a function of four samples: what pointwise stages share on a CUDA device.
+// Maps planes through a function of four samples, for pointwise stages on a CUDA device.
 #pragma once
 
 #include <type_traits>
@@ -7,21 +7,20 @@
 
 namespace imgpipe {
 
-// contrast on an H200, 2026-11-20, 8773x5352 grey, us: 27.5 so; 30.9 with one vector a lane and 8 blocks.
-// 2026-11-21, between buffers that are not in the cache: 30.9 so, and 28.9 a copy of the same bytes; loads
-// that run ahead, the first before lo and hi are known: 29.8 to 35.5, but 6.6 against 6.0 at 640x426.
+// contrast on an H200, 2026-11-20, 8773x5352 grey, us: 27.5; one vector per lane and 8 blocks: 30.9.
+// 2026-11-21, buffers not in the cache: 30.9; a plain copy: 28.9; loads that run ahead, the first before lo
+// and hi are known: 29.8 to 35.5, but 6.6 instead of 6.0 at 640x426.
 constexpr int kPointwiseThreads = 256;
-constexpr int kPointwiseBlocks = 6;  // a multiprocessor
+constexpr int kPointwiseBlocks = 6;  // per multiprocessor
 constexpr int kPointwiseVectors = 2;
 
-// In front of the name of a pointwise kernel.
 #define IMGPIPE_POINTWISE_KERNEL    \
   __global__ __launch_bounds__(     \
       ::imgpipe::kPointwiseThreads, \
       ::imgpipe::fitting_blocks(::imgpipe::kPointwiseThreads, ::imgpipe::kPointwiseBlocks)) void
 
-// Planes of one size, between which a grid of pointwise_grid() walks: a lane does 16 adjacent bytes at a
-// time, function(word) four of them: four samples of 8 bits, two of 16. Padding is read, never written.
+// Maps a plane to another of equal size with a grid of pointwise_grid(). A lane handles 16 adjacent bytes at
+// a time; function(word) maps four 8-bit samples or two 16-bit ones. Padding is read, never written.
 template <class Function>
 __device__ __forceinline__ void map_words(const Plane<const Sample8, Device>& from,
                                           const Plane<Sample8, Device>& to, const Function& function) {
@@ -44,10 +43,10 @@ __device__ __forceinline__ void map_words(const Plane<const Sample8, Device>& fr
   }
 }
 
-// The same with function = prepare(), which takes its time: loads run ahead, the first before it. Neither
-// plane is kept in the L2 cache at the cost of others. H200, 2026-11-22, 8773x5352 grey, contrast in the
-// engine, us: 24.9 so, 27.7 as above, and 1 more for the smooth that reads what it wrote; invert and
-// threshold, which have nothing to prepare: 26.3 and 30.4 so, 26.0 and 28.5 as above.
+// The same with function = prepare(), for slow preparations: loads run ahead, the first one before it.
+// Neither plane displaces others from the L2 cache. H200, 2026-11-22, 8773x5352 grey, in the engine, us:
+// contrast 24.9, with map_words() 27.7, and 1 more for the smooth that reads its output. Without preparation:
+// invert 26.3 and threshold 30.4, with map_words() 26.0 and 28.5.
 template <class Prepare>
 __device__ __forceinline__ void map_words_after(const Plane<const Sample8, Device>& from,
                                                 const Plane<Sample8, Device>& to, const Prepare& prepare) {
@@ -80,14 +79,14 @@ __device__ __forceinline__ void map_words_after(const Plane<const Sample8, Devic
   }
 }
 
-// Over the bytes of a frame's planes; blockIdx.z is the colour plane.
+// A grid over the bytes of a frame's planes; blockIdx.z selects the colour plane.
 inline dim3 pointwise_grid(const CudaLaunch& launch, FrameType type) {
   type.width *= bytes_per_sample(type.sample);
   return dim3(stride_blocks<kPointwiseVectors>(launch, type, kPointwiseThreads, kPointwiseBlocks), 1,
               static_cast<unsigned>(type.color_channels));
 }
 
-// The colour planes of a frame, as bytes; those that it does not have are empty.
+// The colour planes of a frame as bytes; missing ones are empty.
 template <class Byte>
 auto color_planes(const Frame<Byte, Device>& frame) {
   using T = std::conditional_t<std::is_const_v<Byte>, const Sample8, Sample8>;

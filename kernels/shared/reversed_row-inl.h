@@ -1,5 +1,4 @@
-// A row's pixels in reverse, a vector at a time. For files in Highway, behind hwy/highway.h: it is read
-// once for each instruction set.
+// Reverses a row's pixels, a vector at a time. For Highway files; included once per instruction set.
 #if defined(IMGPIPE_KERNELS_REVERSED_ROW_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef IMGPIPE_KERNELS_REVERSED_ROW_INL_H
 #undef IMGPIPE_KERNELS_REVERSED_ROW_INL_H
@@ -20,8 +19,7 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Pixels of so many bytes, 1, 2, 4 or 8, in a vector: its blocks of 16 bytes in reverse, then the pixels
-// of each.
+// Reverses pixels of `Bytes` (1, 2, 4 or 8) bytes in a vector: its 16-byte blocks, then the pixels in each.
 template <int Bytes, class V>
 HWY_INLINE V reversed_pixels(V v) {
   const hn::DFromV<V> d;
@@ -30,9 +28,8 @@ HWY_INLINE V reversed_pixels(V v) {
   return hn::TableLookupBytes(hn::ReverseBlocks(d, v), hn::LoadDup128(d, from));
 }
 
-// Walks a row from its first output pixel on: whole vectors of `lanes` pixels, the last one ending with
-// the row; rows that are shorter pixel by pixel.
-//   vector(x, from)   output pixels x..x+lanes-1 are input pixels from..from+lanes-1 in reverse
+// Walks a row in whole vectors of `lanes` pixels; the last one ends with the row. Shorter rows go pixel by
+// pixel. vector(x, from) reverses input pixels from..from+lanes-1 to x..x+lanes-1.
 template <int Bytes, class Vector>
 HWY_INLINE void walk_reversed(const std::byte* in, std::int64_t width, std::byte* out, std::int64_t lanes,
                               const Vector& vector) {
@@ -43,7 +40,6 @@ HWY_INLINE void walk_reversed(const std::byte* in, std::int64_t width, std::byte
   });
 }
 
-// Of 1, 2, 4 or 8 bytes, wherever they lie.
 template <int Bytes>
 void reverse_row_of(const std::byte* in, std::int64_t width, std::byte* out) {
   const hn::ScalableTag<std::uint8_t> d;
@@ -54,7 +50,6 @@ void reverse_row_of(const std::byte* in, std::int64_t width, std::byte* out) {
   });
 }
 
-// Of three samples: each channel by itself.
 template <class T>
 void reverse_row_of_three(const std::byte* in, std::int64_t width, std::byte* out) {
   const hn::ScalableTag<T> d;
@@ -73,7 +68,6 @@ void reverse_row_of_three(const std::byte* in, std::int64_t width, std::byte* ou
       });
 }
 
-// Pixels of pixel_bytes() bytes: 1, 2, 3, 4, 6 or 8.
 HWY_INLINE void reverse_row(const std::byte* in, std::int64_t width, int bytes, std::byte* out) {
   if (bytes == 1) reverse_row_of<1>(in, width, out);
   if (bytes == 2) reverse_row_of<2>(in, width, out);

@@ -1,9 +1,9 @@
-// Counters in shared memory without contention: one column a lane.
+// Contention-free counters in shared memory, one column per lane, 32 KiB per block:
 //
 //   counts[bin * 32 + lane]      bank = lane, whatever the bin
 //
-// So the 32 lanes of a warp always hit 32 different banks and different addresses: an image of one colour
-// costs what noise costs. Warps of a block share the columns, hence the atomics. 32 KiB a block.
+// The 32 lanes of a warp always use different banks and addresses, so a uniform image costs as much as noise.
+// The warps of a block share the columns, hence the atomics.
 #pragma once
 
 #include "kernels/pixel.h"
@@ -14,16 +14,16 @@ namespace imgpipe {
 constexpr int kCounterColumns = kWarpLanes;
 constexpr int kSharedCounters = kBins * kCounterColumns;
 
-// `counts` on a 16-byte boundary.
+// `counts` must be on a 16-byte boundary.
 __device__ inline void clear_counters(std::uint32_t* counts) {
   auto* vectors = reinterpret_cast<uint4*>(counts);
   for (unsigned i = threadIdx.x; i < kSharedCounters / 4; i += blockDim.x)
     vectors[i] = make_uint4(0, 0, 0, 0);
 }
 
-// Counts the 16 samples of a vector, or the first `count`. Where a sample's counter lies is one dot product
-// of bytes, 128 times the sample and the lane's column, where picking the byte, multiplying and adding are
-// two or three instructions (H200, hist of 8773x5352, us: 18.2 so, 19.8 with them).
+// Counts the 16 samples of a vector, or the first `count`. One dot product of bytes, 128 times the sample
+// plus the lane's column, gives a counter's offset; extracting the byte, multiplying and adding takes two or
+// three instructions (H200, hist of 8773x5352, us: 18.2 instead of 19.8).
 template <class Count>
 __device__ __forceinline__ void count_vector(std::uint32_t* counts, const std::uint32_t (&words)[4],
                                              Count count) {
@@ -40,7 +40,7 @@ __device__ __forceinline__ void count_vector(std::uint32_t* counts, const std::u
     return;
   }
   std::uint32_t* column = counts + threadIdx.x % kWarpLanes;
-  // The end of a row is rare: that this takes few registers matters more than its time.
+  // Only at the end of a row: few registers matter more than speed.
   std::uint32_t a = words[0];
   std::uint32_t b = words[1];
   std::uint32_t c = words[2];
@@ -56,7 +56,7 @@ __device__ __forceinline__ void count_vector(std::uint32_t* counts, const std::u
 }
 
 // Adds the block's counters to the image's. Each thread sums whole bins, starting at a column of its own so
-// that the threads of a warp read different banks. Call after a barrier.
+// that a warp reads different banks. A barrier must precede it.
 __device__ inline void flush_counters(const std::uint32_t* counts, std::uint64_t* totals) {
   for (unsigned bin = threadIdx.x; bin < kBins; bin += blockDim.x) {
     std::uint32_t sum = 0;

@@ -1,5 +1,4 @@
-// A tile of a plane and the pixels around it, in a block's shared memory: for stages whose pixels read their
-// neighbours.
+// A tile of a plane and its surrounding pixels in shared memory, for stages that read neighbouring pixels.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +12,21 @@
 
 namespace imgpipe {
 
-// Four adjacent samples.
 template <class T>
 struct alignas(4 * sizeof(T)) FourSamples {
   static constexpr int kWords = static_cast<int>(sizeof(T));
   std::uint32_t word[kWords];
 };
 
-// A block makes tiles of kTileColumns x kTileRows pixels, a thread four adjacent columns of two rows. Per
-// tile the halo is read twice: 1.3 times the bytes for 8-bit samples, most of it from the L2 cache.
-constexpr int kTileLanes = 32;  // threads side by side
+// A block processes tiles of kTileColumns x kTileRows pixels, a thread four adjacent columns of two rows. The
+// halo is read by adjacent tiles too: 1.3 times the bytes for 8-bit samples, mostly from the L2 cache.
+constexpr int kTileLanes = 32;  // threads per row
 constexpr int kTileThreads = 256;
-constexpr int kGroup = 4;  // a thread's columns
+constexpr int kGroup = 4;  // columns per thread
 constexpr int kTileColumns = kTileLanes * kGroup;
 constexpr int kTileRows = 2 * kTileThreads / kTileLanes;
 
-// Row r of the tile is samples[r + Radius], its column x is sample x + kGroup: a whole group on either side,
-// so that groups stay aligned.
+// Row r of the tile is group[r + Radius]; its column x is sample x + kGroup, so that groups stay aligned.
 template <class T, int Radius>
 struct SharedTile {
   static_assert(Radius <= kGroup);
@@ -37,8 +34,7 @@ struct SharedTile {
   static constexpr int kRows = kTileRows + 2 * Radius;
   FourSamples<T> group[kRows][kGroups];
 
-  // Of the column group of thread `lane`, the groups before it, its own and behind it, in row `row` of the
-  // tile's memory.
+  // Reads the group of thread `lane` and its two neighbours from row `row` of the tile's memory.
   __device__ void read(int row, int lane, std::uint32_t (&words)[3 * FourSamples<T>::kWords]) const {
 #pragma unroll
     for (int g = 0; g < 3; ++g) {
@@ -49,7 +45,7 @@ struct SharedTile {
   }
 };
 
-// The tiles of a plane, from left to right and from top to bottom.
+// The position of a tile; tiles are numbered from left to right, then from top to bottom.
 struct TilePlace {
   std::int64_t x, y;
 
@@ -62,7 +58,7 @@ struct TilePlace {
 inline std::int64_t tiles_of(const FrameType& shape) {
   return (shape.width + kTileColumns - 1) / kTileColumns * ((shape.height + kTileRows - 1) / kTileRows);
 }
-// A block strides over tiles where there are more than a grid may have.
+// Blocks stride over tiles if there are more than a grid may have.
 inline dim3 tile_grid(const FrameType& shape) {
   constexpr std::int64_t kMostBlocks = std::int64_t{1} << 30;
   const std::int64_t tiles = tiles_of(shape);
@@ -76,8 +72,8 @@ __device__ __forceinline__ std::int64_t tile_source(std::int64_t i, std::int64_t
   return Beyond == Border::reflect ? reflected(i, size) : replicated(i, size);
 }
 
-// All threads of a block call this together; a barrier belongs behind it. A group that lies inside the row is
-// one load; of others each sample is looked for by itself. Reads no padding.
+// Loads a tile. All threads of a block must call this, and a barrier must follow. A group inside the row is
+// one load; otherwise each sample is located separately. Reads no padding.
 template <Border Beyond, class T, int Radius>
 __device__ void load_tile(SharedTile<T, Radius>& tile, const Plane<const T, Device>& from,
                           const TilePlace& at) {
@@ -97,7 +93,7 @@ __device__ void load_tile(SharedTile<T, Radius>& tile, const Plane<const T, Devi
         four.word[1] = both.y;
       }
     } else if (x < from.width + kGroup) {                     // no window reaches further
-      constexpr int kEach = 4 / static_cast<int>(sizeof(T));  // samples of a word
+      constexpr int kEach = 4 / static_cast<int>(sizeof(T));  // samples per word
 #pragma unroll
       for (int k = 0; k < kGroup; ++k) {
         const std::uint32_t sample = __ldg(source + tile_source<Beyond>(x + k, from.width));
@@ -108,7 +104,7 @@ __device__ void load_tile(SharedTile<T, Radius>& tile, const Plane<const T, Devi
   }
 }
 
-// Writes the first `count` of four samples, or all; padding is never written.
+// Stores four samples, or the first `count`; padding is never written.
 template <class T>
 __device__ __forceinline__ void store_four(T* to, const FourSamples<T>& four, int count) {
   if (count >= kGroup) {
@@ -127,9 +123,8 @@ __device__ __forceinline__ void store_four(T* to, const FourSamples<T>& four, in
   }
 }
 
-// What all threads of a block of tile_grid() do with plane blockIdx.z, tile by tile: make(lane, row, rows)
-// makes a thread's four columns of rows `row` and `row + 1` of the tile. Barriers: the tile is complete
-// before it is read, and read before the next one.
+// Processes plane blockIdx.z tile by tile with a grid of tile_grid(): make(lane, row, rows) computes a
+// thread's four columns of rows `row` and `row + 1`. Barriers: the tile is loaded; all threads have read it.
 template <Border Beyond, class T, int Radius, class Make>
 __device__ __forceinline__ void each_tile(SharedTile<T, Radius>& tile, const DevicePlanes<const T>& in,
                                           const DevicePlanes<T>& out, const FrameType& shape,

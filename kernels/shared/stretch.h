@@ -10,16 +10,16 @@
 
 namespace imgpipe {
 
-// A share of the pixels in millionths of a percent: 0.5 % is 500'000. Decimal fractions stay exact.
+// A share of the pixels in millionths of a percent, which keeps decimal fractions exact: 0.5 % is 500'000.
 using MicroPercent = std::int64_t;
 inline constexpr MicroPercent kOnePercent = 1'000'000;
 
-// floor(N p / 100): how many pixels may be passed over at one end. Exact for N < 2^36.
+// floor(N p / 100): the number of pixels that may be clipped at one end. Exact for N < 2^36.
 IMGPIPE_HOST_DEVICE constexpr std::uint64_t clip_count(std::uint64_t pixels, MicroPercent p) {
   return pixels * static_cast<std::uint64_t>(p) / (100 * static_cast<std::uint64_t>(kOnePercent));
 }
 
-// v of type From in lo..hi onto the values of type To; hi <= lo leaves v as it is, or makes a To of it.
+// Maps v of type From from lo..hi to the range of To. If hi <= lo, only converts v.
 template <class To = Sample8, class From = To>
 IMGPIPE_HOST_DEVICE constexpr To stretched(int v, int lo, int hi) {
   using Wide = std::conditional_t<kIsWide<To>, std::int64_t, int>;
@@ -29,9 +29,9 @@ IMGPIPE_HOST_DEVICE constexpr To stretched(int v, int lo, int hi) {
   return static_cast<To>((Wide{v - lo} * 2 * kLargest<To> + (hi - lo)) / (2 * Wide{hi - lo}));
 }
 
-// One lo and hi over all colour planes together, or one for each.
+// One lo and hi for all colour planes, or one per plane.
 enum class Stretch : std::uint8_t { joint, each };
-// The output's samples.
+// The sample type of the output.
 enum class StretchTo : std::uint8_t { same, u8, u16 };
 
 inline constexpr std::int64_t kMostClip = 100 * kOnePercent - 1;

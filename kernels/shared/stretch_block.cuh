@@ -1,4 +1,4 @@
-// lo, hi and the factor of the stretch, made by a block from the histogram in device memory.
+// Computes lo, hi and the factor of the stretch from a histogram in device memory, with a block of threads.
 #pragma once
 
 #include "kernels/shared/block_sums.cuh"
@@ -9,11 +9,10 @@
 
 namespace imgpipe {
 
-// (d * factor + 2^23) >> 24 with d = min(max(v - lo, 0), span) is stretched(v, lo, hi) for every v.
-// factor = floor(255 * 2^24 / span) + 1 lies above the true quotient by at most 1, so the product lies above
-// by at most d / 2^24 < 255 / 2^24, while values that must not round up lie 1 / (2 span) >= 1 / 510 below the
-// half: no value is carried over it, and halves (span even) go up. It stays below 2^32: 255 * 2^24 + 255 +
-// 2^23.
+// (d * factor + 2^23) >> 24 with d = min(max(v - lo, 0), span) equals stretched(v, lo, hi) for every v.
+// factor = floor(255 * 2^24 / span) + 1 exceeds the true quotient by at most 1, so the product exceeds it by
+// at most d / 2^24 < 255 / 2^24. Values that must not round up are at least 1 / (2 span) >= 1 / 510 below the
+// half, so none crosses it, and halves (span even) round up. It stays below 2^32: 255 * 2^24 + 255 + 2^23.
 struct StretchFactor {
   int lo;
   int span;
@@ -33,7 +32,7 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t stretch_product(const StretchFactor&
   return static_cast<std::uint32_t>(d) * f.factor + kStretchRound;
 }
 
-// Four samples at once: the result is byte 3 of each product.
+// Maps four samples; each result is byte 3 of a product.
 __device__ __forceinline__ std::uint32_t stretch_word(std::uint32_t word, const StretchFactor& f) {
   std::uint32_t products[4];
 #pragma unroll
@@ -49,7 +48,7 @@ __device__ inline FloatStretch float_stretch(const StretchFactor& f) {
   return float_stretch(f.lo, f.span);
 }
 
-// Four samples at once: the result is byte 0 of each sum.
+// Maps four samples; each result is byte 0 of a sum.
 __device__ __forceinline__ std::uint32_t stretch_word(std::uint32_t word, const FloatStretch& f) {
   std::uint32_t sums[4];
 #pragma unroll
@@ -62,9 +61,9 @@ __device__ __forceinline__ std::uint32_t stretch_word(std::uint32_t word, const 
   return pack_bytes<0>(sums[0], sums[1], sums[2], sums[3]);
 }
 
-// All kBins threads (or more) of a block call this together; every thread gets the factor of plane c. lo is
-// the number of bins whose count from below does not exceed the clipped share, so a count over the block
-// finds it. Barriers: sums_of_bins(); the two counts are barriers themselves.
+// Returns the factor of plane c to all threads. All of a block's threads, at least kBins, must call this. lo
+// is the number of bins whose count from below is within the clipped share. Barriers: sums_of_bins(), two
+// counts.
 __device__ inline StretchFactor block_stretch_factor(const Histogram<Device>& histogram,
                                                      const ContrastParameters& parameters, int c) {
   const unsigned bin = threadIdx.x;

@@ -1,5 +1,5 @@
-// Vectors of samples along a row, of 8 and of 16 bits: what the stages' loops share on the host. For files in
-// Highway, behind hwy/highway.h: it is read once for each instruction set.
+// Vectors of 8-bit and 16-bit samples along a row, shared by the stages' host loops. For Highway files, after
+// hwy/highway.h; included once per instruction set.
 #if defined(IMGPIPE_KERNELS_VECTORS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef IMGPIPE_KERNELS_VECTORS_INL_H
 #undef IMGPIPE_KERNELS_VECTORS_INL_H
@@ -38,7 +38,7 @@ HWY_INLINE std::int64_t lanes_of(D d) {
 
 // ---- samples to lanes of their own or of twice their size, and back -----------------------------------
 
-// In lanes of twice the size a sample stays the number that it is.
+// In lanes of twice the size, samples keep their values.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load_as(D d, const T* from) {
   if constexpr (sizeof(hn::TFromD<D>) == sizeof(T)) return hn::LoadU(d, from);
@@ -46,7 +46,7 @@ HWY_INLINE hn::Vec<D> load_as(D d, const T* from) {
     return hn::PromoteTo(d, hn::LoadU(hn::Rebind<T, D>(), from));
 }
 
-// Values of twice the size are those of a sample.
+// Values of twice the size must fit into a sample.
 template <class D, class T>
 HWY_INLINE void store_as(D d, hn::Vec<D> v, T* to) {
   if constexpr (sizeof(hn::TFromD<D>) == sizeof(T)) hn::StoreU(v, d, to);
@@ -56,12 +56,11 @@ HWY_INLINE void store_as(D d, hn::Vec<D> v, T* to) {
   }
 }
 
-// Samples of type T in pairs, as lanes of twice their size: whole vectors taken apart and put together
-// without a sample changing its place.
+// Pairs of samples of type T as lanes of twice their size; splitting and joining moves no samples.
 template <class T>
 struct Pairs {
   static constexpr int kBits = 8 * static_cast<int>(sizeof(T));
-  using D = std::conditional_t<kIsWide<T>, D32, D16>;  // of pairs
+  using D = std::conditional_t<kIsWide<T>, D32, D16>;  // lanes of pairs
   using Sum = hn::TFromD<D>;
   using V = hn::Vec<D>;
   using Samples = hn::Repartition<T, D>;
@@ -70,13 +69,13 @@ struct Pairs {
     return hn::And(hn::BitCast(D(), v), hn::Set(D(), Sum{kLargest<T>}));
   }
   static HWY_INLINE V odd(hn::Vec<Samples> v) { return hn::ShiftRight<kBits>(hn::BitCast(D(), v)); }
-  // Both hold samples.
+  // Both must hold samples.
   static HWY_INLINE hn::Vec<Samples> joined(V even, V odd) {
     return hn::BitCast(Samples(), hn::Or(even, hn::ShiftLeft<kBits>(odd)));
   }
 };
 
-// The upper halves of the products.
+// Returns the upper halves of the products.
 HWY_INLINE V32 upper_words(V32 v, std::uint32_t factor) {
   const D32 d;
   const V32 factors = hn::Set(d, factor);
@@ -87,8 +86,7 @@ HWY_INLINE V32 upper_words(V32 v, std::uint32_t factor) {
 
 // ---- along a row --------------------------------------------------------------------------------------
 
-// vector(x): lanes x..x+lanes-1. The last vector ends with the row and makes some of it again; a row that is
-// shorter than one is left to few().
+// Calls vector(x) for lanes x..x+lanes-1; the last one ends with the row. few() handles a shorter row.
 template <class Vector, class Few>
 HWY_INLINE void for_row(std::int64_t width, std::int64_t lanes, const Vector& vector, const Few& few) {
   if (width < lanes) {
@@ -100,7 +98,7 @@ HWY_INLINE void for_row(std::int64_t width, std::int64_t lanes, const Vector& ve
   vector(last);
 }
 
-// `count` samples of vector(x): what the last vector has beyond them is dropped.
+// Stores `count` samples of vector(x); the excess of the last vector is dropped.
 template <class D, class Vector>
 HWY_INLINE void store_row(D d, std::int64_t count, hn::TFromD<D>* out, const Vector& vector) {
   const std::int64_t lanes = lanes_of(d);
@@ -114,14 +112,13 @@ HWY_INLINE void store_row(D d, std::int64_t count, hn::TFromD<D>* out, const Vec
 
 // ---- down the columns of a window ---------------------------------------------------------------------
 
-// Samples `columns` wide of `Rows` rows, each a vector of D: vector(x, v). Beyond the last column stand
-// zeros. The row that comes `ahead` samples behind the last one is asked for early; what a prefetch points at
-// need not exist.
+// Calls vector(x, v) with a vector of D from each of `Rows` rows of `columns` samples; zeros follow the last
+// column. Prefetches the row `ahead` samples after the last one; prefetching unmapped memory is harmless.
 template <int Rows, class D, class T, class Vector>
 HWY_INLINE void for_columns(D d, const T* const* rows, std::int64_t ahead, std::int64_t columns,
                             const Vector& vector) {
   const std::int64_t lanes = lanes_of(d);
-  const T* at[Rows];  // stores do not touch these: they stay in registers
+  const T* at[Rows];  // stores do not alias these: they stay in registers
   for (int i = 0; i < Rows; ++i) at[i] = rows[i];
   hn::Vec<D> v[Rows];
   std::int64_t x = 0;
@@ -141,7 +138,7 @@ HWY_INLINE void for_columns(D d, const T* const* rows, std::int64_t ahead, std::
 
 // ---- over a band ----------------------------------------------------------------------------------------
 
-// The band's rows, `chunk` columns after the other: row(first, end, y), columns first..end-1 of row y.
+// Calls row(first, end, y) for columns first..end-1 of the band's rows, one chunk of columns after the other.
 template <class Row>
 HWY_INLINE void for_chunks(std::int64_t width, std::int64_t chunk, const Band& band, const Row& row) {
   for (std::int64_t first = 0; first < width; first += chunk) {
@@ -150,7 +147,7 @@ HWY_INLINE void for_chunks(std::int64_t width, std::int64_t chunk, const Band& b
   }
 }
 
-// Colour planes in their order, samples of T: plane(in, out).
+// Calls plane(in, out) for the colour planes in order, samples of type T.
 template <class T, class PlaneOf>
 HWY_INLINE void for_color_planes(const StageCall<Host>& call, const PlaneOf& plane) {
   for (int c = 0; c < call.in.type.color_channels; ++c) {

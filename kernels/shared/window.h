@@ -1,5 +1,4 @@
-// Windows around a pixel: the rows that one needs, its border, and the weights and the mean of 5x5
-// (docs/pixels.md), for host and device.
+// Windows around a pixel: rows, borders, and 5x5 weights and means (docs/pixels.md), for host and device.
 #pragma once
 
 #include <algorithm>
@@ -25,13 +24,13 @@ IMGPIPE_HOST_DEVICE constexpr Taps window_taps(Window window) {
   return {1, 1, 1, 1, 1};
 }
 
-// The mean of pixels whose weighted sum is S and whose weights sum to n, rounded half up.
+// Returns the mean, rounded half up, of pixels with the given weighted sum and total weight.
 template <class T = Sample8>
 IMGPIPE_HOST_DEVICE constexpr T weighted_mean(std::uint32_t sum, std::uint32_t weights) {
   return static_cast<T>((2 * sum + weights) / (2 * weights));
 }
 
-// The coordinate inside 0..size-1 that stands for `i` beyond the border.
+// Maps `i` to the nearest coordinate in 0..size-1.
 IMGPIPE_HOST_DEVICE constexpr std::int64_t replicated(std::int64_t i, std::int64_t size) {
   return i < 0 ? 0 : i >= size ? size - 1 : i;
 }
@@ -45,14 +44,14 @@ IMGPIPE_HOST_DEVICE constexpr std::int64_t reflected(std::int64_t i, std::int64_
   return i < size ? i : period - i;
 }
 
-// The coordinate to read for `i`, or -1 for a pixel that does not count.
+// Returns the coordinate to read for `i`, or -1 if it does not count.
 constexpr std::int64_t source_of(std::int64_t i, std::int64_t size, Border border) {
   if (border == Border::replicate) return replicated(i, size);
   if (border == Border::reflect) return reflected(i, size);
   return i >= 0 && i < size ? i : -1;
 }
 
-// Rows within `radius` of those of the output, as far as an image of so many has them.
+// Returns the input rows within `radius` of the output rows, limited to the image.
 constexpr RowRange rows_within(std::int64_t height, int radius, const RowRange& out) {
   return {std::max<std::int64_t>(0, out.first - radius), std::min(height, out.end + radius)};
 }

@@ -1,4 +1,4 @@
-// The rows of a window, for the host's loops.
+// The rows of a window, for host loops.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,17 @@
 
 namespace imgpipe {
 
-// Stands for rows beyond the image that count nothing: zeros, so many at the most.
+// Zeros that stand for rows beyond the image that do not count.
 inline constexpr std::int64_t kMostNoSamples = 4096 + 512;
 template <class T>
 alignas(64) inline constexpr T kNoSamples[kMostNoSamples] = {};
 
-// The five rows that make one, and what they weigh together.
+// The five rows of a window, and their total weight.
 template <class T>
 struct WindowRows {
   const T* row[kTaps];  // nullptr: does not count
   std::uint32_t weights = 0;
-  std::int64_t ahead = 0;  // samples from a row to the one that the next five end with
+  std::int64_t ahead = 0;  // samples from the last row to the one after it
 };
 
 template <class T>

@@ -1,10 +1,10 @@
-// sobel in SIMD. Along columns first, for chunks of kChunk columns and one more on either side:
+// sobel in SIMD. Sums along columns first, for chunks of kChunk columns and one more on either side:
 //
 //   sums[]          above + 2 middle + below      dx(x) = sums(x+1) - sums(x-1)
-//   differences[]   below - above                 dy(x) = differences(x-1) + 2 differences(x) +
-//   differences(x+1)
+//   differences[]   below - above                 dy(x) = differences(x-1) + 2 differences(x)
+//                                                         + differences(x+1)
 //
-// then the norm, rounded by floats: see rounded_norm().
+// then computes the norm, rounded by floats: see rounded_norm().
 #include <algorithm>
 #include <type_traits>
 
@@ -23,9 +23,9 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Columns at a time: both sums stay in the first cache, at most 16 KiB.
+// Columns per chunk: both sums, at most 16 KiB, stay in the L1 cache.
 constexpr std::int64_t kChunk = 2048;
-// Behind them: what a vector reads and writes beyond the last column.
+// Space after them, for vectors that extend beyond the last column.
 constexpr std::size_t kVectorRoom = 256;
 constexpr int kRows = 3;
 
@@ -37,7 +37,7 @@ struct Sobel {
   using V = hn::Vec<D>;
   using S32 = hn::ScalableTag<std::int32_t>;
 
-  // Column x of the chunk has place x + 1.
+  // Column x of the chunk is at position x + 1.
   struct Columns {
     alignas(64) Wide sums[static_cast<std::size_t>(kChunk) + 2 + kVectorRoom];
     alignas(64) Wide differences[static_cast<std::size_t>(kChunk) + 2 + kVectorRoom];
@@ -46,8 +46,8 @@ struct Sobel {
   static HWY_INLINE V rounded_norm(V dx, V dy) {
     const hn::RebindToFloat<S32> df;
     if constexpr (!kIsWide<T>) {
-      // dx^2 + dy^2 < 2^21 is exact, and so are halves: below 256 a root is at least 1/4 / 511 away from one,
-      // a float's rounding less than 2^-17. Roots above it are rounded to no less.
+      // dx^2 + dy^2 < 2^21 is exact. Below 256 a root is at least 1/4 / 511 away from a half, and the float's
+      // rounding error is less than 2^-17. Larger roots are not rounded below 256.
       const hn::Half<D> half;
       const auto norm_of = [&](auto x, auto y) HWY_ATTR {
         const auto fx = hn::ConvertTo(df, hn::PromoteTo(S32(), x));
@@ -58,8 +58,8 @@ struct Sobel {
       return hn::Combine(D(), norm_of(hn::UpperHalf(half, dx), hn::UpperHalf(half, dy)),
                          norm_of(hn::LowerHalf(half, dx), hn::LowerHalf(half, dy)));
     } else {
-      // A norm above 65535 is cut, so dx and dy may be. The root by floats is less than 1/2 + 1/50 off, so
-      // its rounding is one of two integers; r is the right one where r^2 - r < dx^2 + dy^2 <= r^2 + r.
+      // Norms are limited to 65535, so dx and dy may be too. The float's root is less than 1/2 + 1/50 off, so
+      // it rounds to one of two integers; r is correct if r^2 - r < dx^2 + dy^2 <= r^2 + r.
       const hn::RebindToUnsigned<S32> du;
       const V most = hn::Set(S32(), 65535);
       dx = hn::Min(hn::Abs(dx), most);
@@ -76,7 +76,7 @@ struct Sobel {
       const auto square = hn::IfThenElse(hn::Lt(low_sum, x_squared), all, low_sum);
       const auto near_squared = hn::Mul(near, near);  // at most 65535^2
       const auto too_low = hn::Gt(square, hn::Add(near_squared, near));
-      // Of a square of 0 the root is exact.
+      // The root of 0 is exact.
       const auto too_high =
           hn::Lt(hn::Max(square, hn::Set(du, 1)), hn::Add(hn::Sub(near_squared, near), hn::Set(du, 1)));
       const auto up = hn::VecFromMask(du, too_low);  // -1 where it holds
@@ -85,7 +85,7 @@ struct Sobel {
     }
   }
 
-  // The first `columns` of the rows, to place `at` and on.
+  // Sums the first `columns` columns of the rows into `to` from position `at` on.
   static HWY_NOINLINE void sum_columns(const T* const* rows, std::int64_t ahead, std::int64_t columns,
                                        Columns& to, std::int64_t at) {
     for_columns<kRows>(D(), rows, ahead, columns, [&](std::int64_t x, const auto& v) HWY_ATTR {
@@ -112,7 +112,7 @@ struct Sobel {
     store_row(DT(), columns, out, [&](std::int64_t x) HWY_ATTR { return gradient_vector<Norm>(from, x); });
   }
 
-  // Columns first..end-1 of a row whose window's rows are given.
+  // Computes columns first..end-1 of a row, given its window's rows.
   template <GradientNorm Norm>
   static void chunk(const T* const* rows, std::int64_t ahead, std::int64_t first, std::int64_t end,
                     std::int64_t width, Columns& columns, T* out) {

@@ -4,17 +4,17 @@
 namespace imgpipe {
 namespace {
 
-// sqrt(dx^2 + dy^2), rounded, at most the largest sample.
+// Returns sqrt(dx^2 + dy^2), rounded, at most the largest sample.
 template <class T>
 __device__ __forceinline__ std::uint32_t rounded_norm(int dx, int dy) {
   constexpr std::uint32_t kMax = kLargest<T>;
   if constexpr (!kIsWide<T>) {
-    // dx^2 + dy^2 < 2^21 is exact. Below 256 a root is at least 1/4 / 511 away from a half, a float's
-    // rounding less than 2^-17; roots above it are rounded to no less.
+    // dx^2 + dy^2 < 2^21 is exact. Below 256 a root is at least 1/4 / 511 away from a half, and the float's
+    // rounding error is less than 2^-17. Larger roots are not rounded below 256.
     return min(__float2uint_rn(__fsqrt_rn(static_cast<float>(dx * dx + dy * dy))), kMax);
   } else {
-    // A norm above 65535 is cut, so dx and dy may be. The root by floats is less than 1/2 + 1/50 off; r is
-    // the right one where r^2 - r < dx^2 + dy^2 <= r^2 + r.
+    // Norms are limited to 65535, so dx and dy may be too. The float's root is less than 1/2 + 1/50 off; r is
+    // correct if r^2 - r < dx^2 + dy^2 <= r^2 + r.
     const std::uint32_t x = min(static_cast<std::uint32_t>(abs(dx)), kMax);
     const std::uint32_t y = min(static_cast<std::uint32_t>(abs(dy)), kMax);
     const std::uint64_t square = std::uint64_t{x} * x + std::uint64_t{y} * y;
@@ -31,7 +31,7 @@ __device__ __forceinline__ std::uint32_t gradient_of(int dx, int dy) {
   if constexpr (Norm == GradientNorm::l2) return rounded_norm<T>(dx, dy);
 }
 
-// The gradients of a thread's four columns, of row `row` of the tile.
+// Returns the gradients of a thread's four columns in row `row` of the tile.
 template <class T, GradientNorm Norm>
 __device__ __forceinline__ FourSamples<T> gradients(const SharedTile<T, 1>& tile, int lane, int row) {
   constexpr int kWords = 3 * FourSamples<T>::kWords;
@@ -60,7 +60,7 @@ __device__ __forceinline__ FourSamples<T> gradients(const SharedTile<T, 1>& tile
   return four;
 }
 
-// Shared memory: the tile with its halo, 2.4 KiB of 8-bit samples and 4.8 KiB of 16-bit ones.
+// Threads, tiles, barriers: each_tile(). Shared memory: the tile with halo; 8 bits 2.4 KiB, 16 bits 4.8 KiB.
 template <class T, GradientNorm Norm>
 __global__ __launch_bounds__(kTileThreads) void sobel_kernel(DevicePlanes<const T> in, DevicePlanes<T> out,
                                                              FrameType shape, std::int64_t tiles) {

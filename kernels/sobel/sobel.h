@@ -1,6 +1,6 @@
-// Sobel: how steep the picture is, from the differences along both axes of the 3x3 neighbourhood, weighted
+// sobel: the steepness of the image, from the differences along both axes of the 3x3 neighbourhood, weighted
 // 1 2 1 across (Duda and Hart, Pattern Classification and Scene Analysis, 1973, 7.2, after Sobel). Beyond the
-// border the picture is mirrored at the edge pixel. dx and dy are those of OpenCV's Sobel().
+// border the image is reflected at the edge pixel. dx and dy equal those of OpenCV's Sobel().
 #pragma once
 
 #include "kernels/pixel.h"
@@ -18,9 +18,9 @@ struct SobelParameters {
 
 // ---- the arithmetic, in integers ----------------------------------------------------------------------
 
-// The square root, rounded. It is never a half: (r + 1/2)^2 is no integer.
+// Returns the rounded square root. It is never a half: (r + 1/2)^2 is not an integer.
 constexpr std::uint64_t rounded_root(std::uint64_t square) {
-  std::uint64_t root = 0;  // rounded down, bit by bit
+  std::uint64_t root = 0;  // floor of the root, bit by bit
   for (int bit = 31; bit >= 0; --bit) {
     const std::uint64_t more = root | std::uint64_t{1} << bit;
     if (more * more <= square) root = more;
@@ -28,7 +28,6 @@ constexpr std::uint64_t rounded_root(std::uint64_t square) {
   return square > root * root + root ? root + 1 : root;
 }
 
-// At most max_value.
 constexpr int gradient(std::int64_t dx, std::int64_t dy, GradientNorm norm, int max_value) {
   const std::int64_t sum = (dx < 0 ? -dx : dx) + (dy < 0 ? -dy : dy);
   const std::int64_t size =
@@ -49,16 +48,15 @@ static_assert(gradient(180, 179, GradientNorm::l2, 255) == 254);  // 253.85
 
 // ---- the stage --------------------------------------------------------------------------------------
 
-// The rows above and below, as far as the image has them.
+// The rows above and below, limited to the image.
 [[nodiscard]] RowRange sobel_needs(const FrameType& in, const Parameters& parameters, RowRange out);
 
-// in, out: planar, same shape, any size from 1x1.
+// in, out: planar, same shape, at least 1x1.
 void sobel_reference(const StageCall<Host>& call);
 
-// The same in SIMD. `in` holds the band's rows and one more above and below, as far as the image has them.
+// The same in SIMD. `in` must hold the band's rows and one more above and below, limited to the image.
 void sobel_cpu(const StageCall<Host>& call, const Band& band);
 
-// The same on a CUDA device.
 CudaStatus sobel_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

@@ -12,12 +12,11 @@
 namespace imgpipe {
 namespace {
 
-// So many that every thread of a usual machine has one of the chunks that are there at a time.
+// Enough that each thread of a typical machine has a band of the chunks in progress.
 constexpr std::int64_t kBandsAChunk = 8;
 // JPEG gives rows in groups of 8 or 16.
 constexpr std::int64_t kChunkRowsMultiple = 16;
 
-// Several bands at a time.
 class ChunkReading {
  public:
   ChunkReading(Reader& reader, std::int64_t first, HostThreads& threads, Timeline& timeline,
@@ -48,8 +47,7 @@ class ChunkReading {
     Span span;
   };
 
-  // Bands end in order: when the first of a chunk begins, all are filled that began kRingChunks chunks
-  // before.
+  // Bands end in order: before a chunk begins, the bands of the chunk kRingChunks before must be filled.
   [[nodiscard]] std::size_t bands_on_their_way() const {
     const std::int64_t bands_a_chunk =
         (chunk_rows(shape_) + chunk_band_rows(shape_) - 1) / chunk_band_rows(shape_);
@@ -96,10 +94,10 @@ class ChunkReading {
   Timeline& timeline_;
   const ChunkSteps& steps_;
   const Shape shape_;
-  std::int64_t row_;  // to be begun next
-  HostView chunk_;    // that is being begun
+  std::int64_t row_;  // the next to begin
+  HostView chunk_;    // the one being begun
   std::int64_t chunk_first_ = 0;
-  std::mutex mutex_;  // of the steps, and the timeline
+  std::mutex mutex_;  // guards calls of the steps, and the timeline
   std::vector<Band> bands_;
 };
 

@@ -1,9 +1,9 @@
-// Reading an image into chunks that somebody takes away as they are filled: a device's uploads. Of a reader
-// that gives bands to several threads, threads read them at the same time; else one reads row by row.
+// Reads an image into chunks that a consumer, such as a device upload, takes as they are filled. Several
+// threads read bands concurrently if the reader supports it; otherwise one thread reads row by row.
 //
 //   next    chunk 0                    chunk 1 ...        one at a time, in order
-//   read      band | band | ...          band | ...        as many as there are threads
-//   filled                chunk 0            chunk 1 ...  one at a time, in order, never while another begins
+//   read      band | band | ...          band | ...        one per thread
+//   filled                chunk 0            chunk 1 ...  one at a time, in order, never during next
 #pragma once
 
 #include <cstddef>
@@ -19,21 +19,21 @@ namespace imgpipe {
 inline constexpr std::size_t kChunkBytes = std::size_t{8} << 20;  // a few hundred microseconds of upload
 inline constexpr std::size_t kRingChunks = 3;
 
-// The rows of a chunk of an image, and of what one thread reads of it at a time.
+// The rows of a chunk, and of a band of it that one thread reads at a time.
 [[nodiscard]] std::int64_t chunk_rows(const Shape& shape);
 [[nodiscard]] std::int64_t chunk_band_rows(const Shape& shape);
 
 struct ChunkSteps {
-  // Memory for rows from `first` on, chunk_rows() or what is left; empty: no more is to be read now. No more
-  // than kRingChunks are there that were not filled yet, the one that is asked for among them.
+  // Returns memory for rows from `first` on, chunk_rows() or the rest; empty: stop reading for now. At most
+  // kRingChunks chunks, including the requested one, are unfilled at any time.
   std::function<HostView(std::int64_t first, std::int64_t rows)> next;
-  // All rows of a chunk are there.
+  // Called once all rows of a chunk are read.
   std::function<void(const HostView& chunk, std::int64_t first)> filled;
 };
 
-// Reads from row `first` on, and returns the row that is to be read next: the height, or where `next` gave no
-// memory. It may be called again from there. The time goes to decode_row(). Rethrows what a step or the
-// reader throws; nothing more is then to be had from the reader. From any of the threads steps are called.
+// Reads from row `first` on. Returns the next row to read: the height, or the one for which `next` returned
+// no memory; reading may continue from there. The time is recorded as decode_row(). Steps are called from any
+// of the threads. Rethrows exceptions of a step or the reader; the reader is then unusable.
 [[nodiscard]] std::int64_t read_chunks(Reader& reader, std::int64_t first, HostThreads& threads,
                                        Timeline& timeline, const ChunkSteps& steps);
 

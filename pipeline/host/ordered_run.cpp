@@ -16,7 +16,7 @@ class OrderedRun {
     for (std::size_t slot = slots; slot-- > 0;) free_.push_back(slot);
   }
 
-  // On every thread. A thread that has begun a part works on it, while its rows are in the nearest cache.
+  // Runs on every thread. A thread works on the part it has begun while its rows are in the L1 cache.
   void take_part(int thread) {
     std::unique_lock lock(mutex_);
     while (!over()) {
@@ -45,7 +45,7 @@ class OrderedRun {
   [[nodiscard]] bool may_end() const { return !ending_ && worked_[ended_ % worked_.size()] != kNone; }
 
   void begin_next(std::unique_lock<std::mutex>& lock, int thread) {
-    const std::size_t slot = free_.back();  // the one that was freed last: its memory is near
+    const std::size_t slot = free_.back();  // the last one freed: its memory is cached
     free_.pop_back();
     beginning_ = true;
     const bool more = step(lock, [&] { return steps_.begin(slot, thread); });
@@ -56,7 +56,7 @@ class OrderedRun {
     }
     const std::size_t number = begun_++;
     if (!step(lock, [&] { return steps_.work(slot, thread), true; })) return;
-    worked_[number % worked_.size()] = slot;  // no two: at most as many are on their way
+    worked_[number % worked_.size()] = slot;  // unique: at most that many are in progress
   }
 
   void end_next(std::unique_lock<std::mutex>& lock, int thread) {
@@ -67,10 +67,10 @@ class OrderedRun {
     if (!step(lock, [&] { return steps_.end(slot, thread), true; })) return;
     ending_ = false;
     ++ended_;
-    free_.push_back(slot);  // of the room that was reserved
+    free_.push_back(slot);  // capacity is reserved
   }
 
-  // Whoever leaves the lock wakes one other where there is more to do; that one does the same.
+  // A thread that unlocks wakes one other if there is more to do; that one does the same.
   template <class Step>
   bool step(std::unique_lock<std::mutex>& lock, const Step& one) {
     const bool more_to_do = may_end() || may_begin();
@@ -94,11 +94,11 @@ class OrderedRun {
   bool beginning_ = false, ending_ = false, no_more_ = false;
   std::size_t begun_ = 0, ended_ = 0;
   std::vector<std::size_t> free_;    // slots
-  std::vector<std::size_t> worked_;  // slots by number of the part, modulo: what waits for its end
+  std::vector<std::size_t> worked_;  // slots by part number modulo size: worked on, waiting to end
   std::exception_ptr error_;
 };
 
-// A part ends when its slot is needed: what its work has only begun goes on meanwhile.
+// A part ends only when its slot is needed, so that asynchronous work can continue meanwhile.
 void run_alone(std::size_t slots, const OrderedSteps& steps) {
   std::size_t begun = 0;
   std::size_t ended = 0;

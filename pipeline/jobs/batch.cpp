@@ -23,7 +23,6 @@
 
 namespace imgpipe {
 
-// Does the work that the queue hands out.
 class Batch::Work {
  public:
   Work(BatchItems items, BatchSettings settings)
@@ -40,7 +39,7 @@ class Batch::Work {
     settings_.before_first_byte = [this](const std::string& output) {
       folders_.make(std::filesystem::path(output).parent_path(), settings_.sync);
     };
-    (void)no_memory();  // made while there is some
+    (void)no_memory();  // allocates its text while memory is available
     if (!settings_.pages) pool_limit_.emplace(settings_.memory_bytes);
     if (settings_.lane_memory == nullptr)
       settings_.lane_memory = {std::pmr::new_delete_resource(), [](std::pmr::memory_resource*) {}};
@@ -63,7 +62,7 @@ class Batch::Work {
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
-  // Without a thread for a worker the caller's is the worker, between two looks at the results.
+  // If no worker thread could be started, the calling thread works between two looks at the results.
   [[nodiscard]] std::optional<BatchResult> next(std::chrono::milliseconds patience) {
     using std::chrono::milliseconds;
     std::optional<BatchResult> result = queue_.next_result(workers_.empty() ? milliseconds(0) : patience);
@@ -71,7 +70,7 @@ class Batch::Work {
       (void)work_once(callers_, patience);
       result = queue_.next_result(milliseconds(0));
     }
-    // Its worker had no memory for the words.
+    // The worker had no memory for the text.
     if (result && result->failed && result->reason.empty())
       result->reason = printable(items_[result->item].input) + ": " + no_memory().what();
     return result;
@@ -89,14 +88,14 @@ class Batch::Work {
   }
 
  private:
-  // False when there is nothing more to do.
+  // Returns false when there is nothing more to do.
   bool work_once(Worker& worker, std::optional<std::chrono::milliseconds> patience) noexcept {
     BatchQueue::WorkItem work;
     const std::optional<Error> error =
         error_of([&] { work = with_patience([&] { return queue_.next(patience); }); });
     if (error) {
-      // malloc gives each thread memory from a part of its own: another may find some. The last one begins
-      // nothing any more, and stays for what comes back from the lanes.
+      // malloc gives each thread an arena of its own, so another thread may find memory. The last active
+      // worker begins no more images and stays for those that come back from the lanes.
       if (--active_workers_ > 0) return false;
       give_up(*error);
       return true;
@@ -105,7 +104,7 @@ class Batch::Work {
     return work.action != BatchQueue::Action::end;
   }
 
-  // Without an engine for pages the batch ends: every input needs it.
+  // Ends the batch if no engine for pages can be made: every input needs it.
   bool has_engine(Worker& worker) noexcept {
     const std::optional<Error> error = error_of([&] { (void)worker.engine(pages_.threads()); });
     if (error) give_up(*error);
@@ -134,7 +133,7 @@ class Batch::Work {
     });
   }
 
-  // What an action throws is its image's error, unless the image has gone on and ends elsewhere.
+  // An exception of an action fails its image, unless the image has been handed on.
   template <class Action>
   void guarded(EntryPointer& entry, const Action& action) noexcept {
     try {
@@ -164,7 +163,7 @@ class Batch::Work {
     finish(entry);
   }
 
-  // Until the image waits for its memory.
+  // Prepares the image until it waits for its memory.
   void open(EntryPointer& entry) {
     if (!read(entry)) return;
     ImageJob& image = *entry->job;
@@ -185,7 +184,7 @@ class Batch::Work {
     naming(image.files().input_name, [&] { lanes_.choose_route(*entry); });
     entry->need = need_of(*entry, *measure_);
     if (is_beyond_limit(entry->need.bytes) && image.use_less_memory()) {
-      entry->lane_decodes = false;  // the library does now
+      entry->lane_decodes = false;  // the library decodes now
       entry->need = need_of(*entry, *measure_);
     }
     entry->outside_bytes = outside_pool_bytes(*entry);
@@ -193,7 +192,7 @@ class Batch::Work {
     queue_.park(std::move(entry));
   }
 
-  // False where there is no memory for the file now: the image has been returned and begins again.
+  // Returns false if there is no memory for the file now; the image then has been returned and begins again.
   bool read(EntryPointer& entry) {
     ImageJob& image = *entry->job;
     PendingInput input(image.files().input, settings_.decode, InputKind::regular_only);
@@ -239,7 +238,7 @@ class Batch::Work {
     lanes_.push(std::move(entry));
   }
 
-  // The work of a worker in place of a lane.
+  // Returns the time of work that a worker did in place of a lane.
   static std::int64_t work_of_a_lane(const BatchResult& result) {
     std::int64_t ns = 0;
     for (const Part part : {Part::decode, Part::kernels, Part::encode})
@@ -266,7 +265,7 @@ class Batch::Work {
   void end_threads() {
     queue_.stop();
     for (std::thread& finder : finder_) finder.join();
-    lanes_.end_finding();  // already done, unless the finder never ran
+    lanes_.end_finding();  // a no-op unless the finder never ran
     for (std::thread& worker : workers_) worker.join();
     lanes_.end();
   }
@@ -281,13 +280,13 @@ class Batch::Work {
     fail(std::move(entry), error.kind(), [&] { return printable(items_[item].input) + ": " + error.what(); });
   }
 
-  // `text` makes the reason. A null entry has gone on already, and ends elsewhere.
+  // `text` makes the reason. A null entry has been handed on, and ends elsewhere.
   template <class Text>
   void fail(EntryPointer entry, ErrorKind kind, const Text& text) noexcept {
     if (!entry) return;
     if (entry->job) entry->job->release();
     entry->result.failed = kind;
-    entry->result.output_bytes = 0;  // what was written of it is gone
+    entry->result.output_bytes = 0;  // the partial output is removed
     if (error_of([&] { with_patience([&] { entry->result.reason = text(); }); })) {
       entry->result.failed = ErrorKind::memory;
       entry->result.reason.clear();  // see next()
@@ -302,7 +301,7 @@ class Batch::Work {
     } else {
       add_up_times(*entry);
     }
-    // Each is left out where there is no memory for it.
+    // Each is skipped if there is no memory for it.
     std::optional<Error> left_out = error_of([&] {
       if (entry->assistance != nullptr) lanes_.assisted(work_of_a_lane(result));
     });
@@ -311,7 +310,7 @@ class Batch::Work {
     left_out = error_of([&] {
       if (settings_.keep_spans && entry->job) result.spans = entry->job->timeline().spans();
     });
-    // The output side, and with pages a worker's device, are of no more use.
+    // The output side, or with pages a worker's device, is unusable.
     if (result.failed == ErrorKind::output || (settings_.pages && result.failed == ErrorKind::device))
       give_up(*error_of([&] { throw Error(*result.failed, result.reason); }));
     if (result.failed && settings_.fail_fast) queue_.stop();
@@ -325,7 +324,7 @@ class Batch::Work {
     error = error_of([&] { lanes_.end_finding(); });
   }
 
-  // The first reason is the batch's.
+  // Records the batch's first fatal error.
   void give_up(const Error& error) noexcept {
     {
       const std::lock_guard lock(mutex_);
@@ -339,17 +338,17 @@ class Batch::Work {
   BatchSettings settings_;
   const int most_workers_;
   std::optional<BlockPoolLimit> pool_limit_;  // without pages
-  const std::unique_ptr<Engine> measure_;     // says what images need; does none
+  const std::unique_ptr<Engine> measure_;     // computes memory needs; never runs an image
   BatchPages pages_;
   BatchQueue queue_;
   OutputFolders folders_;
   mutable std::mutex mutex_;  // of fatal_
   std::optional<Error> fatal_;
-  std::atomic<int> active_workers_;  // workers that still find memory for an image
+  std::atomic<int> active_workers_;  // workers that have not run out of memory
   LaneScheduler lanes_;
-  std::vector<std::thread> finder_;  // one, or none
+  std::vector<std::thread> finder_;  // at most one
   std::vector<std::thread> workers_;
-  Worker callers_{1, settings_};  // the caller's, where there is no thread for another
+  Worker callers_{1, settings_};  // the calling thread, if no worker thread could be started
 };
 
 Batch::Batch(BatchItems items, BatchSettings settings)

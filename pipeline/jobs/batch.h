@@ -1,5 +1,5 @@
-// Many images: several are read, decoded, processed, encoded and written at the same time, within a memory
-// budget. A failure costs one image only.
+// Processes many images: reads, decodes, processes, encodes and writes several concurrently, within a memory
+// budget. A failure affects one image only.
 //
 //   workers                     lanes (devices)                           workers
 //   read, stage   --queue-->  slot: decode, stages, encode    --queue-->  write
@@ -8,13 +8,13 @@
 //
 // Inputs with pages (BatchSettings::pages) stay with one worker (pipeline/jobs/batch_pages.h).
 //
-// An image that does not fit into a device goes through it in bands, on a worker; or, where workers help and
-// the estimate says that bands are slower, through the host.
+// An image that does not fit into a device goes through it in bands, on a worker. If workers help and the
+// estimate says that bands are slower, it goes through the host.
 //
-// Where it can, a lane decodes JPEG files and encodes PNG and JPEG files itself; several images share a
-// launch. Every worker encodes what is ready before it decodes another image. Without a lane an image stays
-// with one worker from its first row to its last, because a handover would need the whole image in memory; a
-// worker has several threads for an image only while there are fewer images than threads.
+// A lane decodes JPEG files and encodes PNG and JPEG files itself if it can; several images share a launch.
+// Every worker encodes finished images before it decodes another. Without a lane an image stays with one
+// worker, because a handover would need the whole image in memory. A worker has several threads for an image
+// only while there are fewer images than threads.
 #pragma once
 
 #include <array>
@@ -42,14 +42,13 @@
 namespace imgpipe {
 
 struct BatchItem {
-  std::string input;  // a path
-  std::string
-      output;  // a path; its directory is made when its first byte is written; with use_rows there is none
+  std::string input;   // a path
+  std::string output;  // a path, its directory made before the first byte; none with use_rows
   Format format = Format::png;
-  std::optional<Provenance> made_of{};  // as ImageFiles has it
+  std::optional<Provenance> made_of{};  // as in ImageFiles
 };
 
-// The inputs of a batch, each made on request: a hundred thousand paths are not held twice.
+// The inputs of a batch, each made on request, so that a hundred thousand paths are not stored twice.
 class BatchItems {
  public:
   BatchItems() = default;
@@ -62,7 +61,7 @@ class BatchItems {
         }) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
-  // From any thread.
+  // Callable from any thread.
   [[nodiscard]] BatchItem operator[](std::size_t index) const { return item_(index); }
 
  private:
@@ -77,11 +76,9 @@ struct LaneCapacity {
   std::int64_t lane_pixels = 0;
   // Lanes start once the images seen so far suggest that this many pixels will go to them.
   std::int64_t lane_start_pixels = 0;
-  // Another lane starts when each worker has lost this much time because the running lanes were full. 0: all
-  // lanes start together.
+  // Another lane starts once full lanes have cost each worker this much time. 0: all lanes start together.
   std::chrono::milliseconds lane_patience{0};
-  // The cost of an image on a lane, where the workers help: it decides which images that do not fit into the
-  // device go through it in bands.
+  // The cost of an image on a lane; decides which images go in bands if the workers help.
   LinearCost lane_cost;
   std::string note;  // for the user: which devices were found and chosen, and why
   // Makes the lanes' threads. A lane without threads is broken.
@@ -92,24 +89,24 @@ struct LaneCapacity {
 struct PagesUse {
   std::function<RowUse(const ImageFiles& files, const Shape& shape)> use_rows;  // as in ImageSettings
   std::function<void(const ItemDone&)> page_done;  // after each page, in their order
-  std::function<void()> accept;                    // once, when all are in order
+  std::function<void()> accept;                    // once, when all pages are valid
 };
-// Called for each input, with its number, from any thread. At most one result per worker lives at a time. An
-// exception of its functions fails the input.
+// Called for each input, with its number, from any thread; at most one result per worker exists at a time.
+// Exceptions of its functions fail the input.
 using UsePages = std::function<PagesUse(std::size_t item)>;
 
 struct BatchSettings : ImageSettings {
   int jobs = 1;     // images that workers process at a time
   int threads = 1;  // shared by the workers while there are fewer images than threads
-  // Bytes that all images in progress may need, by their headers. With `memory_is_limit` an image that needs
-  // more fails; without, it runs alone.
+  // Limits the needs of all images in progress. One that needs more fails with `memory_is_limit`, or runs
+  // alone.
   std::int64_t memory_bytes = std::int64_t{1} << 30;
   bool memory_is_limit = false;
   // Makes the engine for images without a lane, one for each worker.
   std::function<std::unique_ptr<Engine>(int threads)> make_engine = make_cpu_engine;
   // Set: the pages of each input are processed, without lanes.
   std::optional<PageRequest> pages;
-  UsePages use_pages;  // with pages, in place of use_rows; not set: files are made of them
+  UsePages use_pages;  // with pages, instead of use_rows; not set: pages become files
   // With pages: why the workers' engines differ from the requested ones.
   std::string device_note;
   // Finds the devices, on a separate thread, because that can take longer than an image. Not set: there are
@@ -132,8 +129,8 @@ inline constexpr std::size_t kParts = 7;
 [[nodiscard]] std::string_view part_name(Part part);
 using PartTimes = std::array<std::int64_t, kParts>;  // nanoseconds, by part
 
-// Where an image was processed: on the host; on a device, with all of it in device memory, or in bands
-// because it does not fit; on the host because it does not fit into the device.
+// Where an image was processed: on the host; on a device; on a device in bands, because it did not fit; or on
+// the host, because it did not fit into the device.
 enum class ImageRoute { host, device, device_in_bands, host_for_memory };
 // "host", "device", "device_bands", "host_no_device_memory".
 [[nodiscard]] std::string_view route_name(ImageRoute route);
@@ -144,21 +141,21 @@ struct Interval {
 
 struct BatchResult {
   std::size_t item = 0;
-  std::optional<ErrorKind> failed;  // no output was written then
-  std::string reason;               // with the path that it is about
+  std::optional<ErrorKind> failed;  // then there is no output
+  std::string reason;               // including the path concerned
   std::string device;               // "cpu", "reference" or a lane's name; empty: the image reached none
   ImageRoute route = ImageRoute::host;
   ImageHeader header;  // as far as it was read
   Shape output{0, 0, 1};
   DepthLoss depth_loss = DepthLoss::none;
-  std::string lost_profile, lost_metadata;         // as ImageJob has them
+  std::string lost_profile, lost_metadata;         // as in ImageJob
   std::int64_t input_bytes = 0, output_bytes = 0;  // of the files
-  std::int64_t pages = 0;                          // with --pages: how many were processed; else 0
-  std::int64_t needed_bytes = 0;                   // with --pages: by the page that needed most
-  std::int64_t pixels = 0;                         // of them all
-  std::string last_output;                         // of the last, where each has a file of its own
-  std::vector<std::string> warnings;               // with the path
-  std::int64_t start_ns = 0, end_ns = 0;           // since the batch was made
+  std::int64_t pages = 0;                          // with --pages: pages processed, otherwise 0
+  std::int64_t needed_bytes = 0;                   // with --pages: of the page that needed most
+  std::int64_t pixels = 0;                         // of all pages
+  std::string last_output;                         // with --pages to files: the last one
+  std::vector<std::string> warnings;               // including the path
+  std::int64_t start_ns = 0, end_ns = 0;           // since the batch was constructed
   PartTimes busy{};
   PartTimes lane_busy{};      // the lane's share of `busy`
   bool lane_encoded = false;  // at least some of the file's strips
@@ -176,10 +173,10 @@ class Batch {
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
 
-  // The next image that ended, in the order of their ends; nullopt when none ends within `patience`, or when
-  // there are no more. One thread takes results.
+  // Returns the next image that ended, in the order of their ends; nullopt if none ends within `patience`, or
+  // if there are no more. Only one thread may call this.
   [[nodiscard]] std::optional<BatchResult> next(std::chrono::milliseconds patience);
-  // No image is in progress or will be, and next() has returned all results.
+  // Whether no image is or will be in progress, and next() has returned all results.
   [[nodiscard]] bool finished() const;
   // Begins no more images; those in progress continue.
   void stop();
@@ -190,11 +187,11 @@ class Batch {
   [[nodiscard]] std::vector<std::string> take_notes();
   // The error that ended the batch before all images were done: of a device or of the output side.
   [[nodiscard]] std::optional<Error> fatal() const;
-  // The lanes that have been started, and what they are.
+  // The names of the lanes that became ready.
   [[nodiscard]] std::vector<std::string> devices() const;
-  // Images that workers process at a time: BatchSettings::jobs, at most the number of images, and fewer where
-  // the system gives no more threads. Without any thread, the caller of next() is the worker, and next() may
-  // take as long as an image, or with pages as an input.
+  // Images that workers process at a time: BatchSettings::jobs, limited by the number of images and of
+  // threads that the system provides. If it provides none, the caller of next() is the worker, and next() may
+  // take as long as an image, or an input with pages.
   [[nodiscard]] int workers() const;
   // The most bytes that admitted images needed at one time; with pages, that one page needed.
   [[nodiscard]] std::int64_t peak_admitted_bytes() const;

@@ -39,7 +39,7 @@ ImageFiles image_files(const BatchItem& item, std::size_t number) {
 
 std::optional<Part> part_of(const Span& span) {
   if (span.kind == SpanKind::kernel) return Part::kernels;
-  if (is_decode_row(span.name)) return Part::decode;  // whoever decodes
+  if (is_decode_row(span.name)) return Part::decode;  // on the host or a device
   if (span.kind == SpanKind::codec) return Part::encode;
   for (std::size_t i = 0; i < kParts; ++i) {
     if (span.name == part_name(static_cast<Part>(i))) return static_cast<Part>(i);

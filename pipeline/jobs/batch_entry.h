@@ -14,13 +14,13 @@
 namespace imgpipe {
 
 struct BatchEntry {
-  std::optional<ImageJob> job;  // once a worker opens it; none with pages
+  std::optional<ImageJob> job;  // set when a worker opens it; none with pages
   bool to_lane = false;
-  bool lane_decodes = false;                           // and it goes there as its file has it
-  std::unique_ptr<HostAssist::Assistance> assistance;  // set: a worker does what a lane was meant to do
-  MemoryNeed need;                                     // with its file
-  std::int64_t outside_bytes = 0;                      // of them, what may come from malloc
-  // Of the batch's memory: its file until it is admitted, all that it needs from then on.
+  bool lane_decodes = false;                           // the lane decodes the file's scan
+  std::unique_ptr<HostAssist::Assistance> assistance;  // set: a worker does the work of a lane
+  MemoryNeed need;                                     // including its file
+  std::int64_t outside_bytes = 0;                      // the part of it that may come from malloc
+  // Its share of the batch's memory: its file until it is admitted, all of its need from then on.
   struct Counted {
     std::int64_t file_bytes = 0, admitted_bytes = 0, outside_bytes = 0;
   } counted;
@@ -37,20 +37,20 @@ using EntryPointer = std::unique_ptr<BatchEntry>;
 // The part that a span's time belongs to; nullopt: none.
 [[nodiscard]] std::optional<Part> part_of(const Span& span);
 
-// The memory that an opened image needs, with its file. `host` is the engine of images without a lane.
+// The memory need of an opened image, including its file. `host`: the engine of images without a lane.
 [[nodiscard]] MemoryNeed need_of(const BatchEntry& entry, const Engine& host);
 
-// The pixels of an opened image on a device, at least; those of 16 bits count twice.
+// The minimum number of pixels of an opened image on a device; those of 16 bits count twice.
 [[nodiscard]] std::int64_t lane_pixels(const BatchEntry& entry);
 
-// The bytes of an opened image, decoded or finished, whichever are more. A device holds at least these.
+// The bytes of an opened image, decoded or finished, whichever is more. A device holds at least these.
 [[nodiscard]] std::int64_t most_image_bytes(const BatchEntry& entry);
 
 // The part of the need that libraries allocate by malloc.
 [[nodiscard]] std::int64_t outside_pool_bytes(const BatchEntry& entry);
 
-// The notes that a batch reports as warnings: its summary counts images with deep samples, and with profiles
-// and metadata that are not kept.
+// The notes that a batch reports as warnings. Deep samples, and profiles and metadata that are not preserved,
+// are excluded: the batch's summary counts them.
 [[nodiscard]] std::vector<ImageNote> warnings_of(const ImageJob& image);
 
 // Derives BatchResult::end_ns, busy, lane_busy and on_lane of an ended image from its timeline.

@@ -59,7 +59,7 @@ void BatchPages::take(const ItemDone& page, const PagesUse& use, PageNotes& said
   }
 }
 
-// Removes temporary files that killed runs left of the files that this one writes. Reads each directory once.
+// Removes temporary files that killed runs left for this input's outputs. Reads each directory once.
 void BatchPages::remove_stale_files(const InputJob& input) {
   const std::lock_guard lock(mutex_);
   for (std::int64_t number = input.range().first; number <= input.range().last; ++number)

@@ -1,7 +1,6 @@
-// The inputs of a batch that go through with their pages (--pages): a worker takes one input after the other,
-// page by page, through an engine of its own. Of every input no more than a page is held, so that a batch
-// needs the memory of one page per worker. There are no lanes: on a CUDA device a worker's engine has it to
-// itself.
+// Inputs of a batch that are processed page by page (--pages). A worker takes one input at a time, through an
+// engine of its own. Only one page of an input is in memory, so a batch needs the memory of one page per
+// worker. There are no lanes: on a CUDA device, a worker's engine has it to itself.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +15,13 @@ namespace imgpipe {
 
 class BatchPages {
  public:
-  // `settings` stays where it is. `workers` share what images may have.
+  // `settings` must outlive this. `workers` share the memory for images.
   BatchPages(const BatchSettings& settings, int workers, Timeline::Clock::time_point origin)
       : settings_(settings), workers_(workers), origin_(origin) {}
 
-  // Of each worker's engine.
+  // Threads of each worker's engine.
   [[nodiscard]] int threads() const { return std::max(1, settings_.threads / workers_); }
-  // All of an input's pages; `result` is the input's, as far as it came. Throws Error with the input's name.
-  // Thread-safe.
+  // Processes an input's pages; `result` covers those done. Throws Error with the input's name. Thread-safe.
   void run(const BatchItem& item, const std::string& track, Engine& engine, BatchResult& result);
 
  private:

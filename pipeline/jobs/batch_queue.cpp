@@ -27,7 +27,7 @@ BatchQueue::WorkItem BatchQueue::next(std::optional<std::chrono::milliseconds> p
         EntryPointer entry = take(parked_);
         admit(*entry);
         const int threads = entry->to_lane ? 1 : grant_threads(*entry);
-        work_ready_.notify_all();  // the next one may fit too, another be read
+        work_ready_.notify_all();  // the next one may fit too, or another may be read
         return {Action::process, std::move(entry), threads};
       }
     } else if (may_open()) {
@@ -42,7 +42,7 @@ BatchQueue::WorkItem BatchQueue::next(std::optional<std::chrono::milliseconds> p
       return {Action::open, std::move(entry), 1};
     }
     if (idle()) return {};
-    const bool held = held_;  // also where all have begun: further lanes would end it sooner
+    const bool held = held_;  // also if all images have begun: more lanes would end the batch sooner
     const auto start = std::chrono::steady_clock::now();
     if (!patience) {
       work_ready_.wait(lock);
@@ -58,7 +58,7 @@ bool BatchQueue::may_read(EntryPointer& entry, std::int64_t bytes, std::int64_t 
     const std::lock_guard lock(mutex_);
     reading_bytes_ -= std::exchange(entry->counted.file_bytes, 0);
     const bool alone = reading_bytes_ == 0 && admitted_bytes_ == 0;
-    // At most a quarter of the memory goes to files that wait: the rest is there to work on them.
+    // At most a quarter of the memory is for waiting files; the rest is for processing.
     const bool few = reading_bytes_ == 0 || reading_bytes_ + bytes <= memory_bytes_ / 4;
     if (alone || (few && admitted_bytes_ + reading_bytes_ + bytes <= memory_bytes_)) {
       entry->counted = {bytes, 0, outside};
@@ -134,7 +134,7 @@ void BatchQueue::hold(bool held) {
     if (held_ == held) return;
     held_ = held;
   }
-  work_ready_.notify_all();  // when it begins too: their time counts from then on
+  work_ready_.notify_all();  // also when it begins: waiting time counts from then on
 }
 
 std::chrono::nanoseconds BatchQueue::held_time() const {
@@ -178,7 +178,7 @@ std::int64_t BatchQueue::peak_admitted_bytes() const {
 
 // ---- under mutex_ -----------------------------------------------------------------------------------
 
-// Nothing is on its way, and nothing will be.
+// Nothing is in progress, and nothing will be.
 bool BatchQueue::idle() const {
   return in_flight_ == 0 && (stopping_ || (next_item_ == items_ && again_.empty()));
 }
@@ -191,8 +191,8 @@ std::size_t BatchQueue::left_locked() const {
   return items_ - next_item_ + again_.size() + in_flight_;
 }
 
-// For an image that waits. One that fits only alone is admitted when no other is: the files read after it are
-// released then and begin again later; a file that is still being read has to arrive first.
+// Whether a waiting image can be admitted. One that fits only alone is admitted when no other is: files read
+// after it are released and begin again later, and a file still being read must arrive first.
 bool BatchQueue::may_admit(const BatchEntry& entry) {
   const std::int64_t more = entry.need.bytes - entry.counted.file_bytes;
   if (admitted_bytes_ + reading_bytes_ + more <= memory_bytes_) return true;
@@ -208,7 +208,7 @@ bool BatchQueue::may_admit(const BatchEntry& entry) {
   return reading_bytes_ <= entry.counted.file_bytes;
 }
 
-// More than one thread for an image only while there are fewer images than threads.
+// Gives an image more than one thread only while there are fewer images than threads.
 int BatchQueue::threads_now() const {
   const auto at_once = std::clamp<std::size_t>(left_locked(), 1, static_cast<std::size_t>(jobs_));
   return std::max(1, threads_ / static_cast<int>(at_once));
@@ -228,10 +228,11 @@ void BatchQueue::set_outside(std::int64_t bytes) {
   if (std::exchange(outside_bytes_, bytes) != bytes) block_pool().set_outside(bytes);
 }
 
-// Threads for an admitted image, as many as there is memory for.
+// Grants an admitted image as many threads as there is memory for.
 int BatchQueue::grant_threads(BatchEntry& entry) {
   const std::int64_t free_bytes = std::max<std::int64_t>(0, memory_bytes_ - admitted_bytes_ - reading_bytes_);
-  int threads = entry.in_bands() ? threads_ : threads_now();  // a device takes one at a time in bands
+  int threads =
+      entry.in_bands() ? threads_ : threads_now();  // a device processes one image in bands at a time
   if (memory_is_limit_) threads = entry.need.threads_within(threads, entry.need.bytes + free_bytes);
   const std::int64_t more = entry.need.with_threads(threads) - entry.need.bytes;
   entry.counted.admitted_bytes += more;

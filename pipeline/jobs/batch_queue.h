@@ -1,4 +1,4 @@
-// The next work of each worker of a batch: which images wait for what, and how much memory they have.
+// Assigns work to the workers of a batch: tracks which images wait for what, and how much memory they have.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@
 
 namespace imgpipe {
 
-// Thread-safe. A function that throws (std::bad_alloc) changes nothing, and the entry stays the caller's.
+// Thread-safe. A function that throws (std::bad_alloc) changes nothing, and the caller keeps the entry.
 class BatchQueue {
  public:
   BatchQueue(std::size_t items, const BatchSettings& settings);
@@ -23,29 +23,29 @@ class BatchQueue {
   enum class Action { open, process, encode, wait, end };
   struct WorkItem {
     Action action = Action::end;
-    EntryPointer entry;  // open: with its item's number only
-    int threads = 1;     // process, encode: that the worker may use
+    EntryPointer entry;  // open: only has its item's number
+    int threads = 1;     // process, encode: granted to the worker
   };
-  // Waits for work: first images that a lane has finished, then opened images whose memory is available, then
-  // images that have not begun. `end`: no work is left. `wait`: there was none within `patience`.
+  // Waits for work. Images that a lane has finished come first, then opened images whose memory is available,
+  // then images that have not begun. `end`: no work is left. `wait`: none came within `patience`.
   [[nodiscard]] WorkItem next(std::optional<std::chrono::milliseconds> patience = std::nullopt);
 
-  // Call before a file is read, and again where opening it takes more: `bytes` in all, `outside` of them not
-  // from the pool. False where that exceeds the memory next to the files that wait already: another worker
-  // then begins the image later.
+  // Must be called before a file is read, and again if opening it needs more: `bytes` in total, `outside` of
+  // them not from the pool. False: waiting files leave too little memory, and a worker begins the image
+  // later.
   [[nodiscard]] bool may_read(EntryPointer& entry, std::int64_t bytes, std::int64_t outside = 0);
-  // An opened image waits until its memory is available; dropped when the batch is stopping.
+  // Lets an opened image wait until its memory is available; drops it if the batch is stopping.
   void park(EntryPointer&& entry);
-  // A lane has finished it.
+  // Takes an image that a lane has finished.
   void give_to_encode(EntryPointer&& entry);
-  // Its lane broke: it begins again.
+  // Takes an image whose lane broke: it begins again.
   void begin_again(EntryPointer&& entry);
-  // The end of an image; its memory is released before another is admitted.
+  // Ends an image; its memory is released before another is admitted.
   void end(EntryPointer entry) noexcept;
 
-  // While it is held, no image begins: decoding faster than the lanes process would only fill memory.
+  // While held, no image begins: decoding faster than the lanes process would only fill memory.
   void hold(bool held);
-  // The total time that workers were idle meanwhile, also where no image is left to begin.
+  // The total time that workers idled while held, even with no image left to begin.
   [[nodiscard]] std::chrono::nanoseconds held_time() const;
   // Begins no more images and drops those that wait for memory.
   void stop();
@@ -80,7 +80,7 @@ class BatchQueue {
   std::chrono::nanoseconds held_time_{0};
   bool reading_full_ = false;  // no image begins until a read file is admitted or dropped
   std::size_t next_item_ = 0, in_flight_ = 0;
-  std::deque<std::size_t> again_;       // items whose lane broke
+  std::deque<std::size_t> again_;       // items that begin again
   std::deque<EntryPointer> parked_;     // opened, waiting for memory
   std::deque<EntryPointer> to_encode_;  // back from a lane
   std::list<BatchResult> results_;

@@ -9,7 +9,7 @@ namespace imgpipe {
 Engine& Worker::engine(int threads) {
   std::unique_ptr<Engine>& engine = engines_[threads];
   if (engine) return *engine;
-  // As the batch comes to its end an image has more and more of them; those of before would stand idle.
+  // Towards the batch's end an image gets more and more threads; those of the old engines would idle.
   std::erase_if(engines_, [&](const auto& other) { return other.first > 1 && other.first != threads; });
   engine = settings_.make_engine(threads);
   return *engine;

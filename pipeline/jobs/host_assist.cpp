@@ -9,7 +9,7 @@ std::unique_ptr<HostAssist::Assistance> HostAssist::begin() {
 }
 
 void HostAssist::lanes_are_full(Clock::time_point now) {
-  // Where those that may do not assist, more would not either.
+  // If fewer assist than allowed, allowing more changes nothing.
   if (!is_exhausted() || now - last_change_ < kStep) return;
   allowed_ = std::min(workers_, allowed_ + 1 + allowed_ / 4);
   last_change_ = now;

@@ -1,4 +1,4 @@
-// How many workers may do at a time what the lanes were meant to do: found by trying.
+// Adapts the number of workers that do the lanes' work.
 #pragma once
 
 #include <atomic>
@@ -8,10 +8,10 @@
 
 namespace imgpipe {
 
-// While the lanes are full, a worker that does a whole image by itself saves time. But it does not feed them
-// meanwhile, and on a fast device that costs more than it saves. So one more worker may assist, plus a
-// quarter of those that may, each time that the lanes have been full for kStep; and half as many, at most
-// once per kStep, when a lane has nothing to do. The caller synchronises all but the end of an Assistance.
+// While the lanes are full, a worker that processes a whole image itself saves time. But it does not feed
+// them meanwhile, which on a fast device costs more. Therefore the limit grows by one plus a quarter each
+// time the lanes have been full for kStep, and halves, at most once per kStep, when a lane idles. The caller
+// synchronises everything except the end of an Assistance.
 class HostAssist {
  public:
   using Clock = std::chrono::steady_clock;
@@ -19,7 +19,7 @@ class HostAssist {
 
   explicit HostAssist(int workers) : workers_(workers) {}
 
-  // A worker that assists; it counts as long as this lives, and may end on any thread.
+  // A worker that assists; it counts as long as this exists, and may end on any thread.
   class Assistance {
    public:
     explicit Assistance(std::shared_ptr<std::atomic<int>> assisting) : assisting_(std::move(assisting)) {
@@ -32,9 +32,9 @@ class HostAssist {
    private:
     std::shared_ptr<std::atomic<int>> assisting_;
   };
-  // nullptr where no more may.
+  // Returns nullptr if the limit is reached.
   [[nodiscard]] std::unique_ptr<Assistance> begin();
-  // No more workers may assist now.
+  // Whether the limit is reached.
   [[nodiscard]] bool is_exhausted() const { return *assisting_ >= allowed_; }
   void lanes_are_full(Clock::time_point now = Clock::now());
   void lane_is_idle(Clock::time_point now = Clock::now());

@@ -23,13 +23,13 @@ bool changes_values(const Step& step) {
   return makes_pixels(*step.stage) && step.stage->effect == Effect::values;
 }
 
-// Whether flip or rotate takes part.
+// Whether the step includes flip or rotate.
 bool turns(const Step& step) {
   if (!step.parts.empty()) return std::ranges::any_of(step.parts, turns);
   return step.stage->effect == Effect::turns;
 }
 
-// Why a result of another shape is not what its input's metadata describes; empty: it has the same shape.
+// Returns why the input's metadata does not describe a result of another shape; empty: it does.
 std::string_view reshaped(const Shape& before, const Shape& after, bool turned) {
   if (before.width != after.width || before.height != after.height) return "image size changed";
   if (before.channels != after.channels) return "channels changed";
@@ -44,7 +44,7 @@ std::string depth_warning(DepthLoss loss, int bits_per_sample, Format output) {
   const std::string samples = "its " + std::to_string(bits_per_sample) + "-bit samples become 8 bits ";
   if (loss == DepthLoss::at_reading) return samples + "before any stage";
   const std::string why = std::string(format_info(output).name) + " holds no more";
-  // An input of 8 bits may have been made 16 on the way.
+  // The stages may have made 16 bits of an 8-bit input.
   if (bits_per_sample <= 8) return "its result of 16 bits a sample becomes 8: " + why;
   return samples + "after the last stage: " + why;
 }
@@ -101,7 +101,7 @@ void ImageJob::make_plan() {
                                       : DepthLoss::none;
 }
 
-// Of the file that is still held.
+// Requires that the file is still held.
 std::shared_ptr<const Metadata> ImageJob::kept_metadata() {
   lost_profile_ = header_.profile;
   if (!settings_.keep_metadata) return nullptr;
@@ -211,7 +211,7 @@ bool ImageJob::stage(std::pmr::memory_resource& memory) {
   });
   if (!image_.coded.jpeg) return false;
   damage_ = reader_->warnings();
-  input_ = InputFile();  // its reader stays, for what it knows of the scan
+  input_ = InputFile();  // its reader stays: it describes the scan
   return true;
 }
 
@@ -240,7 +240,7 @@ void ImageJob::write() {
   const auto span = image_.timeline.span("write", SpanKind::host, left);
   naming(files_.output_name, [&] {
     begin_output();
-    // Nothing is looked up again for a path that named nothing just now.
+    // A path that does not exist yet needs no further check.
     const bool is_new = stack_ == nullptr && !sink_ && !output().exists();
     if (stack_ == nullptr && !is_new) settings_.before_write(files_.output, mark());
     output().append(std::span<const std::vector<std::byte>>(encoded_.parts));

@@ -1,4 +1,4 @@
-// One image from its input to its output file: a single image, a page, or an image of a batch.
+// Takes one image from its input to its output file: a single image, a page, or an image of a batch.
 //
 //   read --> open --> make_plan --> make_output --> run (engine)             --> write
 //                                               --> decode, a lane, encode   --> write
@@ -26,39 +26,35 @@
 
 namespace imgpipe {
 
-// A file that is written page by page (images/codecs/pages.h). InputJob makes the jobs of its pages and puts
-// it in place.
+// A file written page by page (images/codecs/pages.h). InputJob makes its pages' jobs and puts it in place.
 struct PageStack {
   PageStack(const std::string& path, OutputSync* sync) : file(path, sync) {}
   OutputFile file;
-  StackPosition next;  // of the page that is written next
+  StackPosition next;  // position of the next page
 };
 
-// For an image that is one page of its input.
 struct PageOfInput {
   bool whole_stack = false;    // all pages go, in order, into one file
-  PageStack* stack = nullptr;  // that the page is written to, in place of a file of its own
+  PageStack* stack = nullptr;  // receives the page instead of a file of its own
 };
 
 struct ImageFiles {
   std::string input, output;            // paths, "-" for standard input and output
-  std::string input_name, output_name;  // as messages have them: printable
+  std::string input_name, output_name;  // for messages: printable
   Format format = Format::png;          // of the output
-  std::size_t number = 0;               // in a batch
+  std::size_t number = 0;               // index in a batch
   std::optional<PageOfInput> page{};
-  // For the output's mark; reading the input derives its content where that is unknown. None: the input has
-  // no name.
+  // For the output's mark; reading the input derives an unknown content hash. None: the input has no name.
   std::optional<Provenance> made_of{};
 };
 
-// Consumes an image's rows in place of an output file.
+// Consumes an image's rows instead of an output file.
 struct RowUse {
   std::unique_ptr<Writer> writer;  // its file is empty
-  // Called once, when the image is valid to its last byte; an exception fails the image.
+  // Called once, when the image is known to be valid to its last byte; an exception fails the image.
   std::function<void()> accept;
 };
 
-// The mark of an output of `files`.
 [[nodiscard]] Mark mark_for(const EncodeOptions& encode, const ImageFiles& files);
 
 // Settings that all images of a run share.
@@ -68,29 +64,29 @@ struct ImageSettings {
   bool keep_metadata = false;  // ICC profile, EXIF, ... (images/codecs/metadata/metadata.h)
   DecodeOptions decode;
   EncodeOptions encode;
-  // Called before the first byte of an output is written, and just before the output is put in place with its
-  // mark; an exception fails the image.
+  // Called before an output's first byte, and before it is put in place. An exception fails the image.
   std::function<void(const std::string& output)> before_first_byte = [](const std::string&) {};
   std::function<void(const std::string& output, const Mark& mark)> before_write = [](const std::string&,
                                                                                      const Mark&) {};
-  OutputSync* sync = nullptr;  // of all outputs; the caller syncs their names (images/files/output_sync.h)
-  // Set: there are no output files; called for the consumer of each image's rows, with its shape.
+  OutputSync* sync =
+      nullptr;  // shared by all outputs; the caller syncs their names (images/files/output_sync.h)
+  // If set, there are no output files: called with each image's shape for the consumer of its rows.
   std::function<RowUse(const ImageFiles& files, const Shape& shape)> use_rows;
 };
 
-// A remark for the user about an image that is written all the same.
+// A remark for the user about an image that is written nevertheless.
 struct ImageNote {
   enum class About {
-    damage,       // that the reader tolerated
+    damage,       // tolerated by the reader
     depth,        // samples of more than 8 bits that become 8 without a request
-    more_images,  // the file has others than the one that is used
+    more_images,  // the file has other images than the one used
     range,        // contrast without a range to stretch
     profile,      // a colour profile that is not preserved
     metadata,     // other metadata that is not preserved
-    alpha,        // that the output format cannot hold
+    alpha,        // alpha that the output format cannot hold
   };
   About about = About::damage;
-  std::string text;  // with the name of the file
+  std::string text;  // including the name of the file
 };
 
 // A note that does not concern the pixels is a notice, others are warnings.
@@ -98,20 +94,20 @@ struct ImageNote {
   return about == ImageNote::About::profile || about == ImageNote::About::metadata;
 }
 
-// Where samples of more than 8 bits become 8 without a request.
+// Whether and where samples of more than 8 bits become 8 without a request.
 enum class DepthLoss {
   none,
-  at_reading,  // the reader returns no more
-  at_the_end,  // the output's format holds no more: Plan::reduced
+  at_reading,  // the reader returns only 8 bits
+  at_the_end,  // the output format holds only 8 bits: Plan::reduced
 };
-// The warning about it, for an input of `bits_per_sample`.
+// The corresponding warning, for an input of `bits_per_sample`.
 [[nodiscard]] std::string depth_warning(DepthLoss loss, int bits_per_sample, Format output);
 
-// Call the functions in the order of their declarations, each once. All throw Error with the name of the file
-// that it is about. Output files are complete or absent (images/files/output_file.h).
+// Functions must be called in the order of their declarations, each once. All throw Error with the name of
+// the file concerned. Output files are complete or absent (images/files/output_file.h).
 class ImageJob {
  public:
-  // `settings` stays where it is.
+  // `settings` must outlive this.
   ImageJob(ImageFiles files, const ImageSettings& settings, Timeline timeline);
   ImageJob(const ImageJob&) = delete;  // the sink points into it
   ImageJob& operator=(const ImageJob&) = delete;
@@ -121,43 +117,39 @@ class ImageJob {
   void read(PendingInput& input);
   // The same for a page that was read already.
   void read(InputFile input);
-  // Before open(): the image is a page.
+  // Marks the image as a page; before open().
   void set_page(const PageOfInput& page) { files_.page = page; }
-  // Before read(): the image is part of an input with this content_hash().
+  // Sets the content_hash() of the input that the image is part of; before read().
   void set_input_content(std::uint64_t hash);
   // Bytes that open() may need in addition to the file (images/codecs/codec.h).
   [[nodiscard]] std::int64_t opening_bytes() const;
-  // Reads the header.
   void open();
   void make_plan();
-  // Rejects images that the format cannot hold, and makes the writer. A large file is written while it is
-  // encoded, if it is invisible until it is put in place. With ImageSettings::use_rows: calls it for the
-  // consumer of the rows.
+  // Makes the writer; rejects images that the format cannot hold. A large file is written while it is
+  // encoded, if it is invisible until put in place. Calls ImageSettings::use_rows if set.
   void make_output();
 
-  // Decodes the file again, by the format's library; an empty image where that decoded it already. For
-  // comparisons, after a run() with Job::keep_source, which keeps the input.
+  // Decodes the file again with the format's library; returns an empty image if the library decoded it
+  // before. For comparisons, after a run() with Job::keep_source, which keeps the input.
   [[nodiscard]] Image decode_by_library(Timeline& timeline) const;
 
-  // The memory question for an engine from which only the file is requested.
+  // The memory question for an engine that produces only the file.
   [[nodiscard]] MemoryQuestion memory_question() const;
-  // Runs the image through an engine, from the first row to the last of the encoded file. `job` says what
-  // else to keep; the reader, plan, timeline and writer are filled in here. The timeline and the encoded file
-  // stay here, and the input is released.
+  // Runs the image through an engine, to the last byte of the encoded file. `job` says what else to keep; its
+  // reader, plan, timeline and writer are set here. Keeps the timeline and the file; releases the input.
   Outcome run(Engine& engine, Job job);
 
-  // For a lane: decode() puts the decoded image into `memory`; stage() puts the file's scan there, for the
-  // lane to decode, or returns false and changes nothing where it cannot. The input is released. The lane
-  // makes lane_image().pixels, which encode() encodes and releases, or lane_image().coded.made.
+  // For a lane. decode() decodes the image into `memory`. stage() stores the file's scan there for the lane
+  // to decode, or returns false and changes nothing. Both release the input. The lane then produces
+  // lane_image().pixels, which encode() encodes and releases, or lane_image().coded.made.
   void decode(std::pmr::memory_resource* memory);
   [[nodiscard]] bool stage(std::pmr::memory_resource& memory);
   [[nodiscard]] LaneImage& lane_image() { return image_; }
   void encode(HostThreads& threads);
 
-  // Writes the rest of the file and puts it in place; or calls RowUse::accept.
+  // Writes the rest of the file and puts it in place, or calls RowUse::accept.
   void write();
 
-  // Releases the memory of an image that has failed.
   void release() noexcept;
 
   [[nodiscard]] const ImageFiles& files() const { return files_; }
@@ -166,20 +158,21 @@ class ImageJob {
   [[nodiscard]] const Plan& plan() const { return image_.plan; }  // until run()
   [[nodiscard]] const ImageHeader& header() const { return header_; }
   [[nodiscard]] Shape output_shape() const { return output_shape_; }
-  // After make_output(): the name of a profile that is not preserved, and the other metadata that is not;
-  // empty: none.
+  // After make_output(): the name of a profile, and the other metadata, that is not preserved; empty if none.
   [[nodiscard]] const std::string& lost_profile() const { return lost_profile_; }
   [[nodiscard]] const std::string& lost_metadata() const { return lost_metadata_; }
-  [[nodiscard]] DepthLoss depth_loss() const { return depth_loss_; }                 // after make_plan()
-  [[nodiscard]] std::int64_t input_bytes() const { return input_bytes_; }            // of the file
-  [[nodiscard]] std::int64_t held_input_bytes() const { return held_input_bytes_; }  // of it, in memory
-  [[nodiscard]] std::int64_t output_bytes() const { return output_bytes_; }          // written so far
-  // As Reader::use_less_memory(); between open() and the first row.
+  [[nodiscard]] DepthLoss depth_loss() const { return depth_loss_; }       // after make_plan()
+  [[nodiscard]] std::int64_t input_bytes() const { return input_bytes_; }  // of the file
+  [[nodiscard]] std::int64_t held_input_bytes() const {
+    return held_input_bytes_;
+  }                                                                          // the part of it in memory
+  [[nodiscard]] std::int64_t output_bytes() const { return output_bytes_; }  // written so far
+  // Calls Reader::use_less_memory(); between open() and the first row.
   bool use_less_memory() { return reader_->use_less_memory(); }
   [[nodiscard]] const Reader& reader() const { return *reader_; }  // until run() or decode()
   [[nodiscard]] const Writer& writer() const { return *writer_; }
   [[nodiscard]] bool in_bands() const { return in_bands_; }  // after run(): Outcome::in_bands
-  // The notes that are known so far, the reader's first.
+  // The notes known so far, the reader's first.
   [[nodiscard]] std::vector<ImageNote> notes() const;
 
  private:
@@ -200,9 +193,9 @@ class ImageJob {
   std::string lost_profile_, lost_metadata_;
   std::unique_ptr<Writer> writer_;
   std::unique_ptr<OutputFile> output_;
-  PageStack* stack_ = nullptr;    // in its place
-  std::function<void()> accept_;  // where there is no output
-  ByteSink sink_;                 // to the output, where it is written as it is made
+  PageStack* stack_ = nullptr;    // replaces output_
+  std::function<void()> accept_;  // without an output
+  ByteSink sink_;                 // to the output, if it is written while it is encoded
   EncodedFile encoded_;
   std::vector<std::string> damage_;
   std::vector<std::string> unstretched_;  // of contrast steps, after run()
@@ -213,7 +206,7 @@ class ImageJob {
   bool in_bands_ = false;
 };
 
-// The error of an image that needs more than `budget_bytes` alone.
+// Returns the error for an image that alone needs more than `budget_bytes`.
 [[nodiscard]] Error over_budget(const ImageJob& image, std::int64_t bytes, std::int64_t budget_bytes);
 
 }  // namespace imgpipe

@@ -17,7 +17,7 @@
 namespace imgpipe {
 namespace {
 
-// A stack has offsets of 32 bits unless it may need more.
+// A stack has 32-bit offsets unless it may exceed this.
 constexpr std::int64_t kMostClassicBytes = std::numeric_limits<std::uint32_t>::max();
 
 void check_memory(std::int64_t need, std::int64_t most) {
@@ -68,11 +68,11 @@ std::string InputJob::output_of(std::int64_t number) const {
 void InputJob::open(const Check& check, const Warn& warn) {
   if (is_single()) return open_single(warn);
   check_ = check;
-  // A range of the series is found before they run, and then nothing is counted.
+  // The series' range is computed before its steps run, so these count nothing.
   checked_stages_ = settings_.stages;
   for (const std::size_t step : request_->series_steps) {
     checked_stages_[step] = parse_stages("levels:1:2:8").front();
-    checked_stages_[step].said = ":series";  // no other number of these is known yet
+    checked_stages_[step].said = ":series";  // the only known part of its text so far
   }
   make_list();
   naming(files_.input_name, [&] {
@@ -120,7 +120,6 @@ void InputJob::open_single(const Warn& warn) {
   job.make_plan();
 }
 
-// The page that a single item is.
 InputFile InputJob::take_page(ImageJob& job, const Warn& warn) {
   make_list();
   if (const std::string damage = list_->warning(); !damage.empty()) warn(files_.input_name + ": " + damage);
@@ -135,7 +134,7 @@ InputFile InputJob::take_page(ImageJob& job, const Warn& warn) {
   return naming(job.files().input_name, [&] { return list_->page(range_.first - 1); });
 }
 
-// Takes the images of a stream up to this one.
+// Skips a stream's images up to image `wanted`, which becomes the current one.
 void InputJob::skip_to(std::int64_t wanted) {
   for (std::int64_t number = 1; number <= wanted; ++number) {
     if (naming(files_.input_name, [&] { return list_->stream()->at_end(); })) refuse_end();
@@ -144,7 +143,6 @@ void InputJob::skip_to(std::int64_t wanted) {
   }
 }
 
-// To the first image that is wanted.
 void InputJob::open_stream() {
   if (!request_->series_steps.empty())
     throw Error(ErrorKind::usage, files_.input_name +
@@ -158,7 +156,7 @@ void InputJob::open_stream() {
     first_header_ = open_reader(*image_, settings_.decode)->header();
     const Plan plan = plan_of(first_header_);
     check_page(first_header_, plan);
-    // How large a stack of several becomes is not known.
+    // The size of a stack of several images is not known in advance.
     if (stack_) stack_->next.big = several || most_bytes_in_stack(*image_, plan.output) > kMostClassicBytes;
   });
 }
@@ -167,7 +165,7 @@ InputFile InputJob::take_image() {
   return InputFile(list_->stream()->next());
 }
 
-// Of a stream the image before must have been taken: this waits for the next.
+// For a stream, the image before must have been taken: this waits for the next one.
 bool InputJob::is_last(std::int64_t number) {
   if (number == range_.last) return true;
   return is_stream() && naming(files_.input_name, [&] { return list_->stream()->at_end(); });
@@ -209,7 +207,7 @@ void InputJob::check_pages() {
   if (stack_) stack_->next.big = stack_bytes > kMostClassicBytes;
 }
 
-// Metadata that pages of the input share is written with each of them.
+// Metadata shared by pages of the input is written with each of them.
 std::int64_t InputJob::most_bytes_in_stack(const InputFile& page, const Shape& output) const {
   EncodeOptions encode = settings_.encode;
   if (settings_.keep_metadata)
@@ -229,7 +227,7 @@ void InputJob::check_outputs() {
     throw Error(ErrorKind::usage, files_.output_name + ": " + std::string(format_info(files_.format).name) +
                                       " files hold one page; name a file, which gives names with numbers, or "
                                       "write tiff");
-  // Of a stream it is not known how many there will be.
+  // The number of images of a stream is not known.
   const std::int64_t last = is_stream() ? range_.first : range_.last;
   for (std::int64_t number = range_.first; number <= last; ++number) {
     const std::string output = output_of(number);
@@ -239,7 +237,7 @@ void InputJob::check_outputs() {
   }
 }
 
-// All of a page that comes before its first row.
+// Prepares a page up to its first row.
 void InputJob::begin(ImageJob& job, std::int64_t number, const Engine& engine) {
   {
     auto span = job.timeline().span("read", SpanKind::host);
@@ -341,7 +339,7 @@ void InputJob::finish() {
   });
 }
 
-// A set that is not whole would pass for one.
+// Otherwise an incomplete set could pass for a complete one.
 void InputJob::remove_written() noexcept {
   std::error_code error;
   for (std::int64_t number = range_.first; number <= written_; ++number)

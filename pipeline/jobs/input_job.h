@@ -1,19 +1,18 @@
-// The items of one input, one after the other, through one engine, in the calling thread: the file as a
-// whole, one of its pages, several, or the images of a stream (images/formats/image_stream.h).
+// Processes the items of one input in order, through one engine, in the calling thread. Items are the whole
+// file, one or several of its pages, or the images of a stream (images/formats/image_stream.h).
 //
-//   open      a single item: read, its header, its plan. Of several: the list of pages, every header checked,
-//             names of outputs. Nothing is written yet
-//   measure   with contrast:range=series: every page as it comes to that step is counted, and the step
-//             becomes a levels step of all pages' range. Pages are read again for each such step
-//   run       item by item: read, decode, stages, encode, write
-//   finish    a stack's file is put in place
+//   open      a single item: reads it, its header, its plan. Several: lists the pages, checks every header
+//             and the names of outputs. Writes nothing
+//   measure   for contrast:range=series: counts every page as it reaches that step, which becomes a levels
+//             step with the range of all pages. Reads pages again for each such step
+//   run       per item: reads, decodes, runs stages, encodes, writes
+//   finish    puts a stack's file in place
 //
-// At no time is more held than one item with what its stages need. Where a page fails, none is written: a
-// stack's file was never in place, and files of pages that this run has written are removed.
+// Only one item and the memory of its stages are held at a time. If a page fails, no output remains: a
+// stack's file is not put in place, and files of pages written by this run are removed.
 //
-// Of a stream open() sees the first image that is requested, and run() takes one after the other, so that
-// their headers and names are checked one by one; there is nothing to measure. The images written before a
-// failure stay, because the stream cannot be read again.
+// For a stream, open() sees the first requested image; run() checks headers and names one by one, and there
+// is nothing to measure. Images written before a failure stay, as the stream cannot be read again.
 #pragma once
 
 #include <cstdint>
@@ -35,10 +34,10 @@ namespace imgpipe {
 
 struct PageRequest {
   PageSelection selection;
-  std::vector<std::size_t> series_steps;  // of ImageSettings::stages, each a contrast
+  std::vector<std::size_t> series_steps;  // indices into ImageSettings::stages, each a contrast
 };
 
-// An item that is written. Its name is that of the job's input: "in.tif, page 3".
+// A written item. Its name is that of the job's input: "in.tif, page 3".
 struct ItemDone {
   std::int64_t number = 1;
   ImageJob& job;
@@ -57,33 +56,32 @@ class PageNotes {
 
 class InputJob {
  public:
-  // The names of `files` are those of the whole input and output. `settings` stays where it is. Without
-  // `request` the item is the whole file. Each item has a copy of `timeline`.
+  // `files` names the whole input and output. `settings` must outlive this. Without `request` the item is the
+  // whole file. Each item has a copy of `timeline`.
   InputJob(ImageFiles files, const ImageSettings& settings, std::optional<PageRequest> request,
            InputKind kind, Timeline timeline);
   InputJob(const InputJob&) = delete;
   InputJob& operator=(const InputJob&) = delete;
 
-  // One item, which open() opens: a whole file, or one page by its number outside a batch.
+  // Whether open() opens the one item: a whole file, or outside a batch one page selected by number.
   [[nodiscard]] bool is_single() const;
-  // Called for each of several items, with its plan and header, before anything is written; of a stream
-  // before that image is. Not called again for an item like the one before.
+  // Called for each of several items with its plan and header, before anything is written; for a stream,
+  // before that image is written. Skipped for an item like the one before.
   using Check = std::function<void(const Plan&, const ImageHeader&)>;
   // Called with the damage that the list of pages tolerated, after the input's name.
   using Warn = std::function<void(const std::string&)>;
-  // Throws Error(input), Error(usage), Error(memory), with the name of what it is about.
+  // Throws Error(input), Error(usage) or Error(memory), with the name of the file or page concerned.
   void open(const Check& check, const Warn& warn);
   // After open(): the single item, with its plan.
   [[nodiscard]] ImageJob& single() { return *single_; }
-  // Calls `counted` after each page of each step. Throws as Engine's outcomes do.
+  // Calls `counted` after each page of each step. Throws the errors of Engine's outcomes.
   void measure(Engine& engine, const std::function<void(const ImageHeader&)>& counted = {});
-  // Called for each item.
   struct Hooks {
     // When the output of a single item is known, before its memory is checked.
     std::function<void(ImageJob&)> has_output = [](ImageJob&) {};
-    // Just before it runs, when its output is known: what else the engine is to keep.
+    // Just before the item runs; returns what else the engine must keep.
     std::function<Job(ImageJob&)> begin = without_pixels;
-    // Before the last byte of its output is written.
+    // Before the last byte of the item's output is written.
     std::function<void(ImageJob&)> ran = [](ImageJob&) {};
     std::function<void(ItemDone&)> done = [](ItemDone&) {};
   };
@@ -98,25 +96,24 @@ class InputJob {
   [[nodiscard]] std::int64_t passed_over_bytes() const {
     return is_stream() ? list_->stream()->passed_over_bytes() : 0;
   }
-  // Of a stream: as many as were read.
+  // For a stream: those read so far.
   [[nodiscard]] std::int64_t pages_in_file() const {
     return is_stream() ? list_->stream()->images() : list_->size();
   }
   [[nodiscard]] const PageRange& range() const { return range_; }
   [[nodiscard]] bool makes_stack() const { return stack_ != nullptr; }
-  // Whether each page has a file of its own; else they are a stack, or one after another on a stream.
+  // Whether each page has a file of its own; otherwise they form a stack or are concatenated on a stream.
   [[nodiscard]] bool makes_files() const;
   [[nodiscard]] const ImageHeader& first_header() const { return first_header_; }
-  [[nodiscard]] std::int64_t most_pixels() const { return most_pixels_; }              // of an item
+  [[nodiscard]] std::int64_t most_pixels() const { return most_pixels_; }              // of one item
   [[nodiscard]] std::int64_t most_needed_bytes() const { return most_needed_bytes_; }  // by a page so far
-  // Of the single item; else of the input.
+  // The bytes of the single item, or of the input.
   [[nodiscard]] std::int64_t input_bytes() const {
     return single_ ? single_->input_bytes() : list_->size_bytes();
   }
   [[nodiscard]] std::int64_t output_bytes() const { return output_bytes_; }
-  // The steps as they run, after measure().
+  // After measure(): the steps as they run.
   [[nodiscard]] const std::vector<StageRequest>& stages() const { return settings_.stages; }
-  // The file of page `number`.
   [[nodiscard]] std::string output_of(std::int64_t number) const;
 
  private:
@@ -150,20 +147,19 @@ class InputJob {
   Timeline timeline_;
   std::int64_t most_bytes_ = 0, most_needed_bytes_ = 0;
   std::optional<ImageJob> single_;
-  std::unique_ptr<PageList> list_;  // without a request: none
+  std::unique_ptr<PageList> list_;  // none for a whole file
   Check check_;
-  std::vector<StageRequest>
-      checked_stages_;              // the steps as they will run, but for a range that is not known yet
-  std::optional<Shape> checked_;    // the page before
-  std::optional<InputFile> image_;  // of a stream, the one that run() begins with
-  std::int64_t image_at_ = 0;       // of a stream, where the current image begins
-  bool to_stream_ = false;          // pages go one after another to a descriptor
+  std::vector<StageRequest> checked_stages_;  // to run, with placeholders for unknown ranges
+  std::optional<Shape> checked_;              // the shape of the page before
+  std::optional<InputFile> image_;            // for a stream: the image that run() begins with
+  std::int64_t image_at_ = 0;                 // for a stream: offset of the current image
+  bool to_stream_ = false;                    // pages are concatenated on a descriptor
   PageRange range_;
   ImageHeader first_header_;
   std::int64_t most_pixels_ = 0;
   std::int64_t output_bytes_ = 0;
   std::unique_ptr<PageStack> stack_;
-  std::int64_t written_ = 0;  // the last page that has a file of its own; 0: none
+  std::int64_t written_ = 0;  // the last page written to a file of its own; 0: none
 };
 
 }  // namespace imgpipe

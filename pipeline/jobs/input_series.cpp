@@ -1,4 +1,4 @@
-// Passes over all pages that find the range of a series.
+// Passes over all pages that determine the range of a series.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -17,7 +17,7 @@
 namespace imgpipe {
 namespace {
 
-// Counts of the colours of all pages, those of 8 bits apart from those of 16.
+// Counts the colours of all pages, 8-bit and 16-bit samples separately.
 class SeriesCounts {
  public:
   void add(const SampleCounts& page) {
@@ -60,7 +60,7 @@ void InputJob::measure_step(Engine& engine, std::size_t step,
     *counts = {};
     ImageFiles files = files_;
     files.input_name = name_of(number);
-    files.format = Format::png;  // holds all bits, so that nothing is cut before it is counted
+    files.format = Format::png;  // holds all bits, so that nothing is reduced before it is counted
     files.page = PageOfInput{};
     ImageJob job(std::move(files), counting, timeline_);
     begin(job, number, engine);

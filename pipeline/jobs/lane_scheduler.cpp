@@ -11,7 +11,7 @@
 namespace imgpipe {
 namespace {
 
-// What waits for lanes that are not found, or not started, takes memory and saves little time.
+// Images waiting for lanes that are not found or started take memory and save little time.
 constexpr std::size_t kMostEarly = 1024;
 constexpr double kWaitForAStart = 8;
 
@@ -35,7 +35,7 @@ void LaneScheduler::find() {
       LaneState& state = lanes[i];
       state.lane = std::move(capacity.lanes[i]);
       for (std::size_t slot = state.lane->slots(); slot-- > 0;) state.free.push_back(slot);
-      state.running.reserve(state.free.size());  // later there may be no memory, and no caller to tell
+      state.running.reserve(state.free.size());  // later there may be no memory, and no caller to report to
     }
   });
   std::vector<Broken> broken;
@@ -191,7 +191,7 @@ std::size_t LaneScheduler::started() const {
   return static_cast<std::size_t>(std::ranges::count_if(lanes_, &LaneState::started));
 }
 
-// Decoding faster than the lanes take would only fill memory. While they start it fills the time.
+// Decoding faster than the lanes process would only fill memory; while they start, it uses the time.
 void LaneScheduler::balance() {
   {
     const std::lock_guard lock(mutex_);
@@ -213,12 +213,12 @@ void LaneScheduler::report(std::vector<Broken> broken) {
   }
 }
 
-// `lane` is empty when there was none to break.
+// `lane` is empty if there was none.
 void LaneScheduler::report(const std::string& lane, const Error& error, bool last) {
   const bool over = last && !settings_.host_helps;
   {
     const std::lock_guard lock(mutex_);
-    // Where the batch is over, images that are being opened still go to no worker.
+    // If the batch is over, images still being opened must not go to a worker.
     if (last && !over) usable_ = false;
     if (!over) notes_.push_back((lane.empty() ? "cuda" : lane) + " is not used: " + error.what());
   }
@@ -272,7 +272,6 @@ ImageRoute LaneScheduler::route_of(const BatchEntry& entry, bool taken) const {
              : ImageRoute::host_for_memory;
 }
 
-// All lanes take images as their files have them.
 bool LaneScheduler::has_codecs() const {
   if (lanes_.empty()) return settings_.lanes_have_codecs;
   return std::ranges::all_of(lanes_, [](const LaneState& state) { return state.lane->has_codecs(); });
@@ -287,17 +286,17 @@ std::size_t LaneScheduler::count_ready() const {
       std::ranges::count_if(lanes_, [](const LaneState& state) { return state.ready && !state.broken; }));
 }
 
-// A lane that takes images has none, and none waits.
+// Whether no image waits and a ready lane has none.
 bool LaneScheduler::is_idle() const {
   return waiting_.empty() && std::ranges::any_of(lanes_, [](const LaneState& state) {
            return state.ready && !state.broken && !state.in_use && state.free.size() == state.lane->slots();
          });
 }
 
-// How often the slots of the lanes that are started could be filled with what waits.
+// Returns how many times the waiting images would fill the slots of the started lanes.
 double LaneScheduler::waiting() const {
   double images = 0;
-  double pixels = 0;  // that the slots hold
+  double pixels = 0;  // capacity of the slots
   for (const LaneState& state : lanes_) {
     if (!state.started) continue;
     const LaneLoad most = state.lane->most();
@@ -309,7 +308,7 @@ double LaneScheduler::waiting() const {
   return pixels > 0 ? std::max(by_images, static_cast<double>(waiting_pixels_) / pixels) : by_images;
 }
 
-// The first lane, or without patience all of them.
+// Starts the first lane, or without patience all of them.
 void LaneScheduler::start_first(std::vector<Broken>& broken) {
   const std::size_t count = capacity_.lane_patience.count() > 0 ? 1 : lanes_.size();
   for (std::size_t i = 0; i < count; ++i) start_next(broken);
@@ -329,7 +328,7 @@ void LaneScheduler::start_next(std::vector<Broken>& broken) {
 std::optional<Error> LaneScheduler::start_threads_of(LaneState& state) {
   std::optional<Error> error = error_of([&] {
     try {
-      // This order: without a launcher nothing is ever launched, and the collector ends.
+      // In this order: without a launcher nothing is ever launched, and the collector ends.
       state.collector = capacity_.start_thread([this, &state] { collect_all(state); });
       state.launcher = capacity_.start_thread([this, &state] { launch_all(state); });
     } catch (const std::system_error&) {

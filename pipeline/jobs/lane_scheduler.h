@@ -1,10 +1,10 @@
-// The lanes of a batch: which images go to them, when more are started, and the threads that drive them.
+// Decides which images go to a batch's lanes and when lanes start, and runs the threads that drive them.
 //
 //   push() --> waiting_ --> launcher of a lane with a free slot --> slot: a group of images
 //                                                                     |
 //            BatchQueue: encode, or begin again <-- collector <-------+
 //
-// One lock, mutex_, is over all of it; docs/hacking.md, "Who waits for what", has the diagram.
+// One lock, mutex_, guards everything; docs/hacking.md, "Who waits for what", has the diagram.
 #pragma once
 
 #include <atomic>
@@ -32,56 +32,52 @@
 
 namespace imgpipe {
 
-// Thread-safe. An image that is pushed ends in the queue, or as failed.
+// Thread-safe. A pushed image ends up in the queue, or as failed.
 class LaneScheduler {
  public:
   // Called from any thread, without the lock.
   struct Events {
-    std::function<void(EntryPointer, const Error&)> failed;  // the image's own fault
-    std::function<void(const Error&)> over;                  // the batch cannot go on without a lane
+    std::function<void(EntryPointer, const Error&)> failed;  // an error of the image itself
+    std::function<void(const Error&)> over;                  // the batch cannot continue without a lane
   };
 
-  // `settings` and `queue` stay where they are.
+  // `settings` and `queue` must outlive this.
   LaneScheduler(const BatchSettings& settings, BatchQueue& queue, int workers, Events events);
   ~LaneScheduler() { end(); }
   LaneScheduler(const LaneScheduler&) = delete;
   LaneScheduler& operator=(const LaneScheduler&) = delete;
 
-  // Looks for the lanes, which may take long; once. Images may be pushed before.
+  // Finds the lanes, which may take long; once. Images may be pushed before.
   void find();
-  // No lanes will be found any more. Part of find(), and for where it is never called.
+  // Declares that no more lanes will be found. Part of find(), or called in its place.
   void end_finding();
-  // Drops what waits, waits for what was launched and ends the lanes' threads. Their last images still reach
-  // the queue.
+  // Drops waiting images, waits for launched ones, which still reach the queue, and ends the threads.
   void end();
 
-  // Sets whether an image goes to a lane, and in what form, or through a lane's device in bands; starts the
-  // lanes when that begins to pay. Throws Error(usage) where it has to and they cannot do its plan.
+  // Decides whether an image goes to a lane, and in what form, or through its device in bands; starts lanes
+  // when that pays off. Throws Error(usage) if an image must go to lanes that do not support its plan.
   void choose_route(BatchEntry& entry);
-  // A decoded or staged image waits for a lane, or begins again where none is left.
+  // Lets a decoded or staged image wait for a lane, or begin again if none is left.
   void push(EntryPointer&& entry);
-  // A worker found that no lane can decode an image: it begins again.
+  // Takes an image that a worker found no lane can decode: it begins again.
   void refuse(EntryPointer&& entry);
-  // Runs an image in bands through a device that does nothing else meanwhile; waits for such a device. False:
-  // the entry has gone, and begins again: the device broke, or lacks the memory for a band and the host takes
-  // the image.
+  // Waits for a device and runs an image in bands through it, with nothing else. False: the entry begins
+  // again, because the device broke, or cannot hold a band and the host takes the image.
   [[nodiscard]] bool run_in_bands(EntryPointer& entry, int threads);
-  // The host did an image.
   void done_by_host(const BatchResult& result);
-  // A worker did an image in place of lanes that were full.
+  // Records the time of a worker that processed an image in place of full lanes.
   void assisted(std::int64_t nanoseconds);
 
-  // How long each worker has waited so far because the lanes were full. Beyond LaneCapacity::lane_patience
-  // since a lane last was started, became ready or broke, another is started. Where the lanes are not what a
-  // batch waits for, it would only cost: its start, and a second registration of every block of pinned memory
-  // (two H200 with 32 processors, 2026-11-21: 0.15 s, and 2.3 ms in place of 1.0 for an image of 8 MP).
+  // Reports how long each worker has waited in total because the lanes were full. Another lane starts when
+  // this exceeds LaneCapacity::lane_patience since a lane last was started, became ready or broke. If lanes
+  // are not the bottleneck, one more only costs its start and a second registration of all pinned memory (two
+  // H200, 32 processors, 2026-11-21: 0.15 s, and 2.3 ms instead of 1.0 for an image of 8 MP).
   void lost(std::chrono::nanoseconds each);
 
   // Lines for the user, each once.
   [[nodiscard]] std::vector<std::string> take_notes();
-  // "cuda:0 (NVIDIA H200)", of the lanes that became ready.
+  // The lanes that became ready, such as "cuda:0 (NVIDIA H200)".
   [[nodiscard]] std::vector<std::string> devices() const;
-  // LaneCapacity::note.
   [[nodiscard]] std::string note() const;
   [[nodiscard]] std::size_t started() const;  // lanes
 
@@ -89,7 +85,7 @@ class LaneScheduler {
   struct Group {
     std::size_t slot;
     std::list<EntryPointer> images;
-    std::vector<LaneImage*> launched;  // of these
+    std::vector<LaneImage*> launched;  // those of `images` with a launched job
   };
   struct LaneState {
     std::unique_ptr<Lane> lane;
@@ -99,12 +95,12 @@ class LaneScheduler {
     bool in_use = false;  // by run_in_bands()
     std::thread launcher, collector;
   };
-  // A lane that broke: what is left to do about it when the lock is released.
+  // A lane that broke, and what to do about it after the lock is released.
   struct Broken {
     std::string lane;
     Error error;
     bool last;
-    std::list<EntryPointer> left;  // that waited; the last one's
+    std::list<EntryPointer> left;  // images that waited, if it was the last lane
   };
 
   // ---- lane_scheduler.cpp: routes, starts. Under mutex_:
@@ -147,7 +143,7 @@ class LaneScheduler {
   const Events events_;
   std::atomic<std::int64_t> assisted_ns_{0};
 
-  mutable std::mutex mutex_;  // of all that follows; BatchQueue's may be locked under it
+  mutable std::mutex mutex_;  // guards all members below; BatchQueue's may be locked while holding it
   std::condition_variable changed_;
   bool finding_, closing_ = false;
   bool usable_ = false, started_ = false;
@@ -156,15 +152,15 @@ class LaneScheduler {
   std::list<EntryPointer> waiting_;  // for a lane
   std::int64_t waiting_pixels_ = 0;
   std::vector<std::string> notes_;
-  // Items: that no lane decodes, that do not fit into a device, and of which not even a band does.
+  // Items that no lane decodes, that do not fit into a device, and of which not even a band fits.
   std::set<std::size_t> refused_, too_large_, without_bands_;
-  // Images of as many bytes or more do not fit into a device.
+  // Images of at least this many bytes do not fit into a device.
   std::int64_t too_large_bytes_ = std::numeric_limits<std::int64_t>::max();
-  double host_stages_ns_ = 0, host_pixels_ = 0;  // of the images that the host did
+  double host_stages_ns_ = 0, host_pixels_ = 0;  // images processed by the host
   std::size_t opened_ = 0;
   double pixels_seen_ = 0;
   HostAssist assist_;
-  std::size_t ready_before_ = 0;             // when lost() last looked
+  std::size_t ready_before_ = 0;             // at the last call of lost()
   std::chrono::nanoseconds lost_before_{0};  // when a lane last was started, became ready or broke
 };
 

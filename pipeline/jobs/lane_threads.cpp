@@ -1,4 +1,4 @@
-// The threads that drive the lanes: one of each lane launches, one waits for what is done.
+// The threads that drive the lanes: per lane, one launches and one collects results.
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -10,8 +10,7 @@
 
 namespace imgpipe {
 
-// On threads that have no caller to throw to: what `action` throws is the image's error, if it has not gone
-// on.
+// For threads without a caller: an exception of `action` fails the image, unless it has been handed on.
 template <class Action>
 void LaneScheduler::or_fail(EntryPointer entry, const Action& action) {
   const std::optional<Error> error = error_of([&] { with_patience([&] { action(entry); }); });
@@ -49,7 +48,7 @@ void LaneScheduler::launch_all(LaneState& state) {
   changed_.notify_all();
 }
 
-// Those that wait first, as far as they go into one launch.
+// Takes the first waiting images that fit into one launch.
 std::list<EntryPointer> LaneScheduler::take_group(const LaneLoad& most) {
   std::list<EntryPointer> images;
   std::int64_t pixels = 0;
@@ -73,7 +72,7 @@ std::optional<Error> LaneScheduler::try_launch(LaneState& state, Group& group) {
   });
 }
 
-// Each alone, before all others. Those that no lane is left for go back.
+// Lets each image wait alone, before all others. Without lanes left, returns them.
 void LaneScheduler::wait_again(std::list<EntryPointer>& images) {
   for (EntryPointer& image : images) image->job->lane_image().alone = true;
   {
@@ -92,8 +91,8 @@ void LaneScheduler::launch_group(LaneState& state, std::size_t slot, std::list<E
   Group group{slot, std::move(images), {}};
   std::optional<Error> error = try_launch(state, group);
   if (error && error->kind() == ErrorKind::memory) {
-    // What the other slots hold may be what is missing: once more with the device to itself, the first image
-    // alone; and if need be its pixels alone.
+    // The other slots may hold the missing memory: try again with the device to itself and the first image
+    // alone; if necessary, without encoding on the device.
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return state.running.empty(); });
     lock.unlock();
@@ -126,7 +125,7 @@ void LaneScheduler::collect_all(LaneState& state) {
   for (;;) {
     changed_.wait(lock, [&] { return !state.running.empty() || !state.launching; });
     if (state.running.empty()) return;
-    Group& group = state.running.front();  // stays where it is: there is capacity for all
+    Group& group = state.running.front();  // a stable reference: capacity is reserved
     lock.unlock();
     const std::optional<Error> error = error_of([&] { state.lane->finish(group.slot, group.launched); });
     lock.lock();
@@ -141,7 +140,7 @@ void LaneScheduler::collect_all(LaneState& state) {
   }
 }
 
-// A group without enough memory goes one by one.
+// The images of a group without enough memory are launched again one by one.
 void LaneScheduler::end_images(LaneState& state, std::list<EntryPointer> images,
                                const std::optional<Error>& error, bool had_all_memory) {
   const bool is_broken = error && error->kind() == ErrorKind::device;
@@ -157,8 +156,8 @@ void LaneScheduler::end_images(LaneState& state, std::list<EntryPointer> images,
   if (is_broken) break_lane(state, *error);
 }
 
-// What the device cannot decode, or lacks the memory to, is decoded elsewhere. `had_all_memory`: the whole of
-// the device's was free for this image.
+// An image that the device cannot decode, or lacks the memory to, is decoded elsewhere. `had_all_memory`: all
+// of the device's memory was available to this image.
 void LaneScheduler::end_image(LaneState& state, EntryPointer image, const std::optional<Error>& own,
                               bool had_all_memory) {
   const CodedImage& coded = image->job->lane_image().coded;
@@ -194,8 +193,8 @@ void LaneScheduler::break_lane(LaneState& state, const Error& error) {
   report(std::move(broken));
 }
 
-// Calls `use` with a lane that has no image on its way and holds no idle memory. A lane for which `use`
-// returns an error breaks. False: it broke, or every lane had.
+// Calls `use` with a lane that has no image in progress and holds no idle memory. A lane for which `use`
+// returns an error breaks. Returns false if it broke, or if all lanes had.
 bool LaneScheduler::use_alone(const std::function<std::optional<Error>(Lane&)>& use) {
   std::unique_lock lock(mutex_);
   auto state = lanes_.end();

@@ -13,7 +13,7 @@ namespace {
   throw Error(ErrorKind::usage, reason);
 }
 
-// "n:05", which stands between braces.
+// Parses "n:05", the text between braces.
 NamePiece field_of(std::string_view text) {
   constexpr int kMostDigits = 18;
   const std::string whole = "'{" + printable(text) + "}'";

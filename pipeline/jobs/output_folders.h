@@ -1,4 +1,4 @@
-// The directories that a batch writes to, each made when its first file is written.
+// The directories of a batch's outputs, each created before its first file is written.
 #pragma once
 
 #include <filesystem>
@@ -12,8 +12,7 @@ namespace imgpipe {
 
 class OutputFolders {
  public:
-  // Creates the directory and its missing parents, unless it was created or seen before. Thread-safe. Throws
-  // Error(output).
+  // Creates the directory and its parents unless created or seen before. Thread-safe. Throws Error(output).
   void make(const std::filesystem::path& folder, OutputSync* sync) {
     const std::lock_guard lock(mutex_);
     if (folder.empty() || made_.contains(folder.string())) return;

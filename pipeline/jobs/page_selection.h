@@ -1,4 +1,4 @@
-// Which pages of an input are wanted: --pages.
+// The selection of pages of an input: --pages.
 #pragma once
 
 #include <cstdint>
@@ -10,31 +10,30 @@
 
 namespace imgpipe {
 
-// Pages count from 1.
+// Pages are numbered from 1.
 struct PageSelection {
   std::int64_t first = 1;
   std::optional<std::int64_t> last;  // none: to the end
-  bool alone = false;                // one page, by its number: the output is one image
-  bool named = false;  // each has a file whose name has {page} in it (pipeline/jobs/name_pieces.h)
+  bool alone = false;                // one page, selected by number: the output is one image
+  bool named = false;                // each page has a file, named with {page} (pipeline/jobs/name_pieces.h)
 
   friend bool operator==(const PageSelection&, const PageSelection&) = default;
 };
 
-// "all", "N", "A-B" or "A-". Throws Error(usage).
+// Parses "all", "N", "A-B" or "A-". Throws Error(usage).
 [[nodiscard]] PageSelection parse_pages(const std::string& text);
 
 struct PageRange {
   std::int64_t first = 1, last = 1;
   [[nodiscard]] std::int64_t count() const { return last - first + 1; }
 };
-// Of an input that has too few pages: Error(input).
+// Returns the Error(input) for an input with too few pages.
 [[nodiscard]] Error pages_missing(const PageSelection& selection, std::int64_t pages);
-// Of an input with so many pages. Throws Error(input) for a page that is not there.
+// Returns the selected pages of an input with `pages` pages. Throws Error(input) for a missing page.
 [[nodiscard]] PageRange chosen_pages(const PageSelection& selection, std::int64_t pages);
 
-// The file of one page, where each gets its own: where {page} stands in a name that has it, else before the
-// ending, with as many digits as `pages` has, at least four: out_0001.png. 0: how many there are is not
-// known.
+// Returns the file of one page if each has its own: the number replaces {page} in the name, or else precedes
+// the extension, with as many digits as `pages` has, at least four: out_0001.png. `pages` = 0: unknown.
 [[nodiscard]] std::string page_path(const PageSelection& selection, const std::string& output,
                                     std::int64_t number, std::int64_t pages);
 

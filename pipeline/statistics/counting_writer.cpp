@@ -10,7 +10,7 @@
 namespace imgpipe {
 namespace {
 
-// A strip is worth its way through a lock.
+// Large enough to amortise a lock per strip.
 constexpr std::int64_t kStripBytes = std::int64_t{256} << 10;
 
 class CountingWriter final : public Writer {
@@ -55,7 +55,7 @@ class CountingWriter final : public Writer {
     rows_counted_ += rows.height;
   }
 
-  // What some thread has counted so far and none is counting into, or nothing yet.
+  // Takes counts that no thread is using, or new ones.
   SampleCounts take() {
     {
       const std::lock_guard lock(mutex_);
@@ -72,7 +72,7 @@ class CountingWriter final : public Writer {
   const std::int64_t strip_rows_;
   const std::shared_ptr<SampleCounts> counts_;
   std::mutex mutex_;
-  std::vector<SampleCounts> free_;  // one for each thread that was counting at one time
+  std::vector<SampleCounts> free_;  // one per thread that ever counted concurrently
   std::int64_t rows_counted_ = 0;
 };
 

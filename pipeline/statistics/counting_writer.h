@@ -1,5 +1,4 @@
-// A writer that counts an image's samples and makes no file: it stands where an encoder would, so that an
-// image is counted band by band on several threads and is never held whole.
+// A writer that counts an image's samples, in bands on several threads, without encoding or holding it.
 #pragma once
 
 #include <memory>
@@ -9,8 +8,7 @@
 
 namespace imgpipe {
 
-// Takes rows of this shape. With finish(), which throws Error(usage) before all rows are there, the counts
-// are in `counts`; the file is empty.
+// finish() stores the counts and returns an empty file; it throws Error(usage) if rows are missing.
 [[nodiscard]] std::unique_ptr<Writer> make_counting_writer(const Shape& shape,
                                                            std::shared_ptr<SampleCounts> counts);
 

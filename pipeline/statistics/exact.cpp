@@ -8,12 +8,11 @@ namespace {
 
 constexpr int kMantissaBits = 53;
 
-// 256 bits.
 struct TwiceWide {
   Wide high = 0, low = 0;
 };
 
-// Below 0, 0 or above 0, as a stands to b.
+// Returns a negative number, 0 or a positive number for a < b, a == b or a > b.
 int compare(const TwiceWide& a, const TwiceWide& b) {
   if (a.high != b.high) return a.high < b.high ? -1 : 1;
   if (a.low != b.low) return a.low < b.low ? -1 : 1;
@@ -23,7 +22,7 @@ int compare(const TwiceWide& a, const TwiceWide& b) {
 TwiceWide square(Wide value) {
   const Wide low = static_cast<std::uint64_t>(value);
   const Wide high = value >> 64;
-  const Wide middle = low * high;  // counts twice
+  const Wide middle = low * high;  // occurs twice
   TwiceWide product{high * high + (middle >> 63), low * low};
   const Wide part = middle << 65;
   product.low += part;
@@ -37,7 +36,7 @@ TwiceWide shifted(Wide value, int bits) {
   return {value >> (128 - bits), value << bits};
 }
 
-// A double above 0 as an integer of 53 bits times 2^exponent.
+// A positive double as an integer of 53 bits times 2^exponent.
 struct Parts {
   std::uint64_t mantissa = 0;
   int exponent = 0;
@@ -49,8 +48,7 @@ Parts parts_of(double value) {
   return {static_cast<std::uint64_t>(std::ldexp(fraction, kMantissaBits)), exponent - kMantissaBits};
 }
 
-// How sqrt(radicand) / divisor stands to the number half way between `below` and the next double above it:
-// both sides squared are integers.
+// Compares sqrt(radicand) / divisor with the midpoint of `below` and the next double, exactly, as squares.
 int compare_to_middle_above(Wide radicand, std::uint64_t divisor, const Parts& below) {
   const Wide middle = 2 * Wide{below.mantissa} + 1;  // times 2^(exponent - 1), which is negative
   return compare(shifted(radicand, -2 * (below.exponent - 1)), square(middle * divisor));
@@ -60,7 +58,7 @@ int compare_to_middle_above(Wide radicand, std::uint64_t divisor, const Parts& b
 
 double rounded_ratio(std::uint64_t numerator, std::uint64_t denominator) {
   if (numerator == 0) return 0;
-  // The quotient has 63 bits or more, and its last one says whether there is more behind it.
+  // The quotient has at least 63 bits; its last bit records whether there is a remainder.
   const int shift = 63 + std::countl_zero(numerator);
   const Wide scaled = Wide{numerator} << shift;
   Wide quotient = scaled / denominator;
@@ -70,7 +68,7 @@ double rounded_ratio(std::uint64_t numerator, std::uint64_t denominator) {
 
 double rounded_root(Wide radicand, std::uint64_t divisor) {
   if (radicand == 0) return 0;
-  // Right, or a neighbour of what is right.
+  // The correct double or one next to it.
   auto root =
       static_cast<double>(std::sqrt(static_cast<long double>(radicand)) / static_cast<long double>(divisor));
   for (;;) {

@@ -5,15 +5,15 @@
 
 namespace imgpipe {
 
-// 128 bits, which GCC and Clang have beside the standard's integers.
+// 128 bits, an extension of GCC and Clang.
 __extension__ using Wide = unsigned __int128;
 __extension__ using SignedWide = __int128;
 
-// numerator / denominator, rounded once to the nearest double, ties to even. The denominator is not 0.
+// Returns numerator / denominator (not 0), rounded once to the nearest double, ties to even.
 [[nodiscard]] double rounded_ratio(std::uint64_t numerator, std::uint64_t denominator);
 
-// sqrt(radicand) / divisor, rounded once to the nearest double, ties to even. The divisor is not 0; the
-// radicand is below 2^127, the result below 2^52.
+// Returns sqrt(radicand) / divisor, rounded once to the nearest double, ties to even. The divisor must not be
+// 0, the radicand must be below 2^127, the result below 2^52.
 [[nodiscard]] double rounded_root(Wide radicand, std::uint64_t divisor);
 
 }  // namespace imgpipe

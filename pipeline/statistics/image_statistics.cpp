@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint64_t kWidening = 257;  // 65,535 / 255
 
-// N * sum of n(v) v^2 - (sum of n(v) v)^2, which is (N * deviation)^2. About a value near the mean the same
-// sums are small: below 2^127 for kMostSamples of 16 bits.
+// Returns N * sum of n(v) v^2 - (sum of n(v) v)^2, which is (N * deviation)^2. Values are taken relative to
+// one near the mean, so the sums stay below 2^127 for kMostSamples of 16 bits.
 Wide squared_deviation(std::span<const std::uint64_t> counts, std::uint64_t samples, std::uint64_t sum) {
   const auto middle = static_cast<std::int64_t>(sum / samples);
   SignedWide first = 0;
@@ -27,7 +27,7 @@ Wide squared_deviation(std::span<const std::uint64_t> counts, std::uint64_t samp
   return static_cast<Wide>(static_cast<SignedWide>(samples) * second - first * first);
 }
 
-// The rank of a percentile, from 1.
+// Returns the rank of a percentile, from 1.
 std::uint64_t rank_of(Percent percent, std::uint64_t samples) {
   const Wide part = Wide{static_cast<std::uint64_t>(percent)} * samples;
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>((part + kAll - 1) / kAll));
@@ -57,7 +57,7 @@ void check_room(const ImageGroup& group, std::uint64_t pixels) {
                 "more than " + std::to_string(kMostSamples) + " pixels in one group; count in parts");
 }
 
-// Calls action(channel, other) for the channels of two groups; `group` gets those that `other` has.
+// Calls action(channel, other) for the channels of two groups, creating those that `group` lacks.
 template <class Action>
 void for_both(ImageGroup& group, const ImageGroup& other, const Action& action) {
   group.color.resize(other.color.size());
@@ -134,7 +134,7 @@ void StatisticsCollector::add(const SampleCounts& image) {
   const auto channel_of = [&](int c) -> ImageGroup::Channel& {
     return c < shape.color_channels() ? group.color[static_cast<std::size_t>(c)] : group.alpha;
   };
-  // All memory first: an image that finds none must not be half added.
+  // Allocate first: an image must not be added partially if memory runs out.
   for (int c = 0; c < shape.channels; ++c)
     counts_in(channel_of(c), image.sample()).resize(static_cast<std::size_t>(image.bins()));
   for (int c = 0; c < shape.channels; ++c) add_counts(channel_of(c), image, c, pixels);

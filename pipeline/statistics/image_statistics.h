@@ -1,8 +1,7 @@
 // Mean, deviation and percentiles of the samples of many images.
 //
-// All of it follows from exact counts (pipeline/statistics/sample_counts.h), which add up in any order, so
-// that nothing depends on how many threads there were. With N samples of a channel, n(v) of them of the value
-// v:
+// All are computed from exact counts (pipeline/statistics/sample_counts.h), which add up in any order, so
+// results do not depend on the number of threads. With N samples of a channel, n(v) of them of value v:
 //
 //   mean        (sum of n(v) v) / N
 //   deviation   of the population: sqrt((sum of n(v) (v - mean)^2) / N)
@@ -28,7 +27,7 @@ using Percent = std::int64_t;
 inline constexpr Percent kWholePercent = 1'000'000;
 inline constexpr Percent kAll = 100 * kWholePercent;
 
-// Sums stay within 128 bits, and their results exact, for that many samples of a channel.
+// The maximum number of samples per channel for which sums stay within 128 bits and results are exact.
 inline constexpr std::uint64_t kMostSamples = std::uint64_t{1} << 48;
 
 struct ChannelStatistics {
@@ -36,16 +35,16 @@ struct ChannelStatistics {
   int least = 0, most = 0;                   // values that occur
   double mean = 0, deviation = 0;            // on the scale of the samples
   double unit_mean = 0, unit_deviation = 0;  // on the scale 0 to 1: a sample's largest value is 1
-  std::vector<int> percentiles;              // of each percentage that was asked for
+  std::vector<int> percentiles;              // one per requested percentage
 };
 
-// `counts`: 256 or 65,536, of a kMostSamples at most. All is zero where nothing was counted.
+// `counts`: 256 or 65,536, at most kMostSamples in total. All results are zero if nothing was counted.
 [[nodiscard]] ChannelStatistics statistics_of(std::span<const std::uint64_t> counts,
                                               std::span<const Percent> percents);
 
-// The images of one kind, grey or colour, with alpha or without.
+// The images of one kind, grey or colour, with or without alpha.
 struct ImageGroup {
-  // A channel's counts. 8-bit samples are kept apart: v stands for 257 v of 65,535.
+  // A channel's counts. 8-bit samples are counted separately: v stands for 257 v of 65,535.
   struct Channel {
     std::vector<std::uint64_t> narrow;  // 256, or none
     std::vector<std::uint64_t> wide;    // 65,536, or none
@@ -54,33 +53,31 @@ struct ImageGroup {
   };
 
   std::uint64_t images = 0, pixels = 0;
-  std::uint64_t wide_images = 0;  // of them, with samples of 16 bits
+  std::uint64_t wide_images = 0;  // with 16-bit samples
   std::vector<Channel> color;     // grey; or red, green, blue
   Channel alpha;                  // of the images that have one
 
   [[nodiscard]] bool is_color() const { return color.size() > 1; }
-  // The scale that all its images are given on: that of 8 bits where none has more.
+  // The common scale of its images: that of 8 bits unless one has more.
   [[nodiscard]] Sample scale() const { return wide_images > 0 ? Sample::u16 : Sample::u8; }
-  // Counts on that scale.
   [[nodiscard]] std::vector<std::uint64_t> counts(const Channel& channel) const;
 };
 
-// "grey" or "red", "green", "blue": a group's colours.
+// The names of a group's colours: "grey", or "red", "green", "blue".
 [[nodiscard]] std::span<const std::string_view> color_names(bool is_color);
 inline constexpr std::string_view kAlphaName = "alpha";
 // "grey" or "rgb".
 [[nodiscard]] std::string_view group_name(bool is_color);
 
-// Adds images up, from any thread.
+// Accumulates images; add() may be called from any thread.
 class StatisticsCollector {
  public:
-  // An image, by its counts. Throws Error(input) where a channel would have more than kMostSamples; nothing
-  // is added then.
+  // Adds an image by its counts. Throws Error(input) and adds nothing if a channel would exceed kMostSamples.
   void add(const SampleCounts& image);
-  // All that another one has added, which is at rest. Throws as above, with nothing added.
+  // Adds the images of another collector, which must not change meanwhile. Throws as above, adding nothing.
   void add(const StatisticsCollector& others);
 
-  // Grey before colour. Not while images are added.
+  // Grey before colour. Must not be called while images are added.
   [[nodiscard]] const std::map<bool, ImageGroup>& groups() const { return groups_; }
 
  private:

@@ -1,6 +1,6 @@
-// As kernels/shared/count_samples.cpp counts, with interleaved channels: a counter waits until the addition
-// before it is stored, so that of 8 bits tables take turns. Of 16 bits a channel's table alone fills the
-// second cache.
+// Counts like kernels/shared/count_samples.cpp, for interleaved channels. A counter must wait for the
+// addition before, so for 8 bits tables take turns. For 16 bits one table per channel already fills the L2
+// cache.
 #include "pipeline/statistics/sample_counts.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace imgpipe {
 namespace {
 
 constexpr int kBins = 256;
-constexpr int kTableRoom = kBins + 16;  // no power of two: see kernels/shared/count_samples.cpp
-// 32-bit counters take as many pixels as this, and a row more.
+constexpr int kTableRoom = kBins + 16;  // not a power of two: see kernels/shared/count_samples.cpp
+// 32-bit counters hold the counts of this many pixels plus a row.
 constexpr std::int64_t kMostPixels = std::int64_t{1} << 31;
 
 template <int kChannels>

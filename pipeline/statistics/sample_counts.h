@@ -1,4 +1,4 @@
-// How often each value occurs in each channel of an image.
+// Counts how often each value occurs in each channel of an image.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace imgpipe {
 
-// Of images with so many channels of samples of one type; alpha is a channel like the others.
+// The counts of images with equal numbers of channels and sample types; alpha is an ordinary channel.
 class SampleCounts {
  public:
   SampleCounts() = default;
@@ -18,15 +18,14 @@ class SampleCounts {
   [[nodiscard]] int channels() const noexcept { return channels_; }
   [[nodiscard]] Sample sample() const noexcept { return sample_; }
   [[nodiscard]] int bins() const noexcept { return imgpipe::bins(sample_); }
-  // Of one channel, a count for each value.
+  // The counts of one channel, by value.
   [[nodiscard]] std::span<const std::uint64_t> of(int channel) const;
 
-  // Counts the samples of rows of this type and with these channels.
+  // Counts rows, which must have this type and number of channels.
   void count(const ConstHostView& rows);
-  // What was counted elsewhere, of the same type and channels.
+  // Adds counts of the same type and number of channels.
   void add(const SampleCounts& other);
 
-  // That one takes, for channels of this type.
   [[nodiscard]] static std::int64_t bytes_of(int channels, Sample sample);
 
  private:

@@ -11,7 +11,7 @@
 namespace imgpipe {
 namespace {
 
-// On the scale of the largest.
+// Adds up the channels on the scale of the largest.
 std::vector<Wide> added_up(std::span<const std::vector<std::uint64_t>> channels) {
   std::size_t bins = 0;
   for (const auto& counts : channels) bins = std::max(bins, counts.size());
@@ -23,7 +23,7 @@ std::vector<Wide> added_up(std::span<const std::vector<std::uint64_t>> channels)
   return sums;
 }
 
-// As contrast finds lo and hi (docs/pixels.md).
+// Finds lo and hi by the rule of contrast (docs/pixels.md).
 StretchRange range_of(const std::vector<Wide>& counts, const ContrastParameters& parameters) {
   Wide samples = 0;
   for (const Wide count : counts) samples += count;
@@ -51,7 +51,7 @@ StageRequest levels_of_series(std::span<const std::vector<std::uint64_t>> channe
   const StretchRange range = range_of(counts, parameters);
   StageRequest levels =
       std::move(parse_stages(counts.size() > 256 ? "levels:0:1:16" : "levels:0:1:8").front());
-  // Not by the list, which refuses a range without extent.
+  // Set directly: parse_stages() rejects an empty range.
   levels.parameters.values[0] = range.lo;
   levels.parameters.values[1] = range.hi;
   levels.said.replace(0, 4, ":" + std::to_string(range.lo) + ":" + std::to_string(range.hi));

@@ -1,4 +1,4 @@
-// One range of contrast for a series of images, from their counts added up.
+// The common contrast range of a series of images, from their total counts.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,9 @@
 
 namespace imgpipe {
 
-// The step that stretches every image of a series alike: levels:LO:HI:BITS, with lo and hi as contrast finds
-// them by its clip (docs/pixels.md), of all channels together. `channels`: 256 or 65,536 counts each, of
-// kMostSamples in all; the scale is that of the largest. Throws Error(input) where there are none, or all are
-// zero.
+// Returns the step that stretches all images of a series equally: levels:LO:HI:BITS, by contrast's clip rule
+// (docs/pixels.md) over all channels. `channels`: 256 or 65,536 counts each, at most kMostSamples in total;
+// the scale is that of the largest. Throws Error(input) if nothing was counted.
 [[nodiscard]] StageRequest levels_of_series(std::span<const std::vector<std::uint64_t>> channels,
                                             const ContrastParameters& parameters);
 

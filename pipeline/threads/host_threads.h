@@ -1,10 +1,10 @@
-// The threads that one image's bands are shared out to. They are started at once, and as many as the system
-// gives: nothing is started later, when nobody could be told that there is no thread to be had.
+// The threads that share one image's bands. All are started at construction, as many as the system provides,
+// because a failure to start one later could not be reported.
 //
-// Not oneTBB (2021.8 to 2022.0): it starts its threads when work comes, some of them from each other, and
-// where pthread_create fails, or a new thread finds no memory, it throws inside a function that is noexcept,
-// which ends the process ("FIXME - consider more graceful recovery", in its monitor of threads). No setting
-// of it prevents that, and a trial beforehand promises nothing where other processes have the same limit.
+// oneTBB (2021.8 to 2022.0) is not used: it starts threads when work arrives, some from each other. If
+// pthread_create fails, or a new thread finds no memory, it throws inside a noexcept function, which
+// terminates the process ("FIXME - consider more graceful recovery", in its monitor of threads). No setting
+// prevents that, and a trial beforehand guarantees nothing if other processes share the limit.
 #pragma once
 
 #include <condition_variable>
@@ -18,20 +18,20 @@ namespace imgpipe {
 
 inline constexpr int kMostThreads = 1024;
 
-// The caller's thread, and others that wait for work. One thread at a time uses it.
+// The caller's thread, and others that wait for work. Used by one thread at a time.
 class HostThreads {
  public:
-  // 1..kMostThreads; more than there are processors is allowed. Fewer where the system gives no more.
+  // 1..kMostThreads; may exceed the number of processors. Fewer if the system provides no more.
   explicit HostThreads(int count);
   ~HostThreads();
   HostThreads(const HostThreads&) = delete;
   HostThreads& operator=(const HostThreads&) = delete;
 
-  // The caller's among them, so at least 1.
+  // Includes the caller's thread, so at least 1.
   [[nodiscard]] int count() const noexcept { return static_cast<int>(others_.size()) + 1; }
 
-  // Calls work(0) on the calling thread and meanwhile work(1), work(2) ... on up to `most` - 1 others: those
-  // that are awake before work(0) returns. All have returned when this does. `work` must not throw.
+  // Calls work(0) on the calling thread and concurrently work(1), work(2) ... on up to `most` - 1 others:
+  // those awake before work(0) returns. Returns once all have returned. `work` must not throw.
   void run(int most, const std::function<void(int)>& work);
 
  private:
@@ -41,7 +41,7 @@ class HostThreads {
   std::condition_variable work_ready_, idle_;
   bool ending_ = false;
   const std::function<void(int)>* work_ = nullptr;
-  std::uint64_t runs_ = 0;  // so that nobody begins the same work twice
+  std::uint64_t runs_ = 0;  // so that no thread begins the same work twice
   int wanted_ = 0, busy_ = 0;
   std::vector<std::thread> others_;
 };

@@ -16,7 +16,7 @@ struct FreeSet {
   void operator()(cpu_set_t* set) const { CPU_FREE(set); }
 };
 
-// Processors of "QUOTA PERIOD"; nothing for "max PERIOD" and for -1.
+// Returns the processors of "QUOTA PERIOD"; nullopt for "max PERIOD" and for -1.
 std::optional<double> quotient(const std::optional<std::int64_t>& quota,
                                const std::optional<std::int64_t>& period) {
   if (!quota || !period || *quota == 0 || *period == 0) return std::nullopt;

@@ -1,4 +1,4 @@
-// How many processors this process may use, and which limit says so: the default of --threads and --jobs.
+// The processors that this process may use, and the limiting sources: the default of --threads and --jobs.
 #pragma once
 
 #include <cstddef>
@@ -14,27 +14,28 @@ namespace imgpipe {
 
 struct ProcessorLimit {
   std::string source;     // printable: "the machine", "affinity", "cgroup v2 cpu.max (FOLDER)"
-  double processors = 1;  // a quota may be no whole number
+  double processors = 1;  // a quota may be fractional
 };
 
-// As sched_getaffinity(2) for this process: 0, or -1 with errno.
+// The interface of sched_getaffinity(2) for this process: returns 0, or -1 with errno.
 using AffinityReader = std::function<int(std::size_t bytes, cpu_set_t* set)>;
 
-// The processors of this process's affinity mask, which a cpuset limits too; at least 1. A machine may have
-// more than the 1,024 of a cpu_set_t.
+// Returns the processors in this process's affinity mask, which a cpuset also limits; at least 1. Handles
+// masks larger than the 1,024 processors of a cpu_set_t.
 [[nodiscard]] int processors_by_affinity(const AffinityReader& read = {});
 
-// What limits the processors, the least first, never empty:
-// - the machine and the affinity mask, as they are handed in;
-// - the quota of each control group that this process is in and of every parent: cpu.max of version 2,
-//   cpu.cfs_quota_us / cpu.cfs_period_us of version 1. Weights (cpu.shares, cpu.weight) are no limit;
-// - SLURM_CPUS_PER_TASK within a step (srun(1)): the tasks of a node would else take all of it each, where
-//   Slurm is set up without affinity. In the batch script itself the job's processors are its own.
-// What is missing, unreadable or no number is no limit.
+// Returns the limits on processors, the least first, never empty:
+// - the given machine and affinity mask;
+// - the quota of each control group of this process and of every parent: cpu.max of version 2,
+//   cpu.cfs_quota_us / cpu.cfs_period_us of version 1. Weights (cpu.shares, cpu.weight) are not limits;
+// - SLURM_CPUS_PER_TASK within a step (srun(1)): without Slurm's affinity, each task of a node would use all
+//   of it. In the batch script itself, the job's processors are available.
+//
+// Missing, unreadable or non-numeric values are ignored.
 [[nodiscard]] std::vector<ProcessorLimit> processor_limits(int of_machine, int by_affinity,
                                                            const SystemView& view = {});
 
-// Threads for the least limit, rounded up: 1.5 processors keep two threads busy.
+// Returns the threads for the least limit, rounded up: 1.5 processors keep two threads busy.
 [[nodiscard]] int threads_for(const std::vector<ProcessorLimit>& limits);
 
 }  // namespace imgpipe

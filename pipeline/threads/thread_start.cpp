@@ -23,7 +23,7 @@ std::vector<std::thread> start_threads(int count, const std::function<void(int)>
     if (count > 0) threads.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i) threads.push_back(start_thread([body, i] { body(i); }));
   } catch (const std::exception&) {
-    // No thread, or no memory for it. Those that there are will do.
+    // No thread, or no memory for it: continue with those started.
   }
   return threads;
 }
