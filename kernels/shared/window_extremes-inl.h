@@ -21,7 +21,8 @@ namespace {
 // Columns at a time: as many as a ring of 64 KiB, or 128 KiB of 16-bit samples, has room for.
 constexpr std::int64_t kRingSamples = std::int64_t{1} << 16;
 constexpr std::int64_t kMostExtremeColumns = 4096;
-constexpr std::size_t kExtremesRoom = kMostExtremeColumns + 3 * kMostExtremeRadius + 512;  // and two vectors
+constexpr std::size_t kExtremesRoom =
+    kMostExtremeColumns + std::int64_t{3} * kMostExtremeRadius + 512;  // and two vectors
 
 template <class T, class Extreme>
 class WindowExtremes {
