@@ -16,6 +16,7 @@
 #include "kernels/parameters.h"
 #include "kernels/pixel.h"
 #include "kernels/resize/resize.h"
+#include "kernels/shared/window_extremes.h"
 #include "kernels/sharpen/sharpen.h"
 #include "kernels/threshold/threshold.h"
 
@@ -160,6 +161,25 @@ inline constexpr std::array kLevelsParameters{
 inline constexpr std::array<std::string_view, 2> kMedianSizes{"3", "5"};
 inline constexpr std::array kMedianParameters{
     Parameter{.name = "size", .help = "Pixels along a side of the window: 3 or 5", .words = kMedianSizes},
+};
+
+// Of erode and dilate.
+inline constexpr std::array kMorphologyParameters{
+    Parameter{.name = "radius",
+              .help = "Pixels from the window's middle to its edge: 1 is 3x3",
+              .kind = Parameter::Kind::integer,
+              .preset = 1,
+              .least = 1,
+              .most = kMostExtremeRadius},
+};
+
+inline constexpr std::array kPosterizeParameters{
+    Parameter{.name = "bits",
+              .help = "Bits of a sample that stay, from the highest on",
+              .kind = Parameter::Kind::integer,
+              .least = 1,
+              .most = 8,
+              .required = true},
 };
 
 inline constexpr std::array<std::string_view, 3> kResizeMethodNames{"linear", "area", "nearest"};

@@ -123,7 +123,23 @@ constexpr std::array kTexts{
                   "An unsharp mask: with u what gauss:sigma makes of v, v moves away from u by amount "
                   "|v-u|, rounded, and stops at 0 and at white; where |v-u| is at most threshold it stays.",
               .example = "sharpen:1.5:sigma=2"},
-
+    StageText{
+        .stage = "erode",
+        .rule = "The least sample of the (2 radius + 1)^2 window, as far as the image has it. A pixel costs "
+                "about the same whatever the radius.",
+        .source = "Serra, Image Analysis and Mathematical Morphology, 1982",
+        .equals = "cv2.erode with a kernel of ones",
+        .example = "gray,threshold,erode:2"},
+    StageText{.stage = "dilate",
+              .rule = "The greatest sample of the window, as erode has it.",
+              .source = "Serra, Image Analysis and Mathematical Morphology, 1982",
+              .equals = "cv2.dilate with a kernel of ones",
+              .example = "erode:3,dilate:3"},
+    StageText{
+        .stage = "posterize",
+        .rule = "The highest bits of each sample stay, the others become 0. Of 8 bits, bits=8 is left out.",
+        .equals = "Pillow's ImageOps.posterize, of 8 bits",
+        .example = "posterize:3"},
 };
 
 }  // namespace

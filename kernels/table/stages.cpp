@@ -16,6 +16,8 @@
 #include "kernels/layout/layout.h"
 #include "kernels/levels/levels.h"
 #include "kernels/median/median.h"
+#include "kernels/morphology/morphology.h"
+#include "kernels/posterize/posterize.h"
 #include "kernels/resize/resize.h"
 #include "kernels/rotate/rotate.h"
 #include "kernels/sharpen/sharpen.h"
@@ -221,6 +223,24 @@ constexpr std::array kStages{
           .prepared_bytes = sharpen_prepared_bytes,
           .prepare = sharpen_prepare,
           .kernels = IMGPIPE_KERNELS(kSame, sharpen)},
+    Stage{.name = "erode",
+          .summary = "the least sample of a window",
+          .parameters = kMorphologyParameters,
+          .needs = morphology_needs,
+          .kernels = IMGPIPE_KERNELS(kSame, erode)},
+    Stage{.name = "dilate",
+          .summary = "the greatest sample of a window",
+          .parameters = kMorphologyParameters,
+          .needs = morphology_needs,
+          .kernels = IMGPIPE_KERNELS(kSame, dilate)},
+    // Its functions are gamma's, with another table.
+    Stage{.name = "posterize",
+          .summary = "the highest bits of a sample",
+          .parameters = kPosterizeParameters,
+          .skip_reason = posterize_skip_reason,
+          .prepared_bytes = gamma_prepared_bytes,
+          .prepare = posterize_prepare,
+          .kernels = IMGPIPE_KERNELS_16(kSame, gamma)},
     Stage{.name = "split",
           .summary = "interleaved pixels to planes",
           .selectable = false,

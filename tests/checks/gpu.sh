@@ -54,7 +54,7 @@ if wants sanitize; then
   done
   sanitize 150 memcheck lab_tests 'CudaLab*'
   sanitize 150 memcheck cuda_tests 'CudaEngine.RepeatedRuns*:CudaEngine.TwoEngines*:CudaEngine.ABroken*'
-  sanitize 150 memcheck cuda_tests 'CudaEngine16.Equals*'
+  sanitize 400 memcheck pipeline_tests '*RandomChains.Cuda*/Of16Bits3Channels'
   sanitize 150 memcheck cuda_memory_tests '*Equals*:PinnedMemory*'
 fi
 

@@ -68,34 +68,6 @@ void expect_equal(Engine& cuda, const Image& image, const Wish& wish) {
   ASSERT_EQ(first_difference(image.view(), std::as_const(got.source).view()), "");
 }
 
-const std::vector<std::string> kLists{"gray",
-                                      "hist",
-                                      "contrast",
-                                      "smooth",
-                                      "gray,hist,contrast,smooth",
-                                      "smooth,gray,contrast",
-                                      "contrast,smooth,smooth",
-                                      "gray,gray,contrast,contrast",
-                                      "hist,smooth,hist"};
-
-TEST(CudaEngine, EqualsTheReferenceForEveryListShapeAndChannel) {
-  IMGPIPE_NEED_CUDA();
-  const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
-  for (const Size& size : {Size{1, 1}, Size{1, 37}, Size{41, 1}, Size{5, 5}, Size{33, 20}, Size{517, 61}}) {
-    for (int channels = 1; channels <= 4; ++channels) {
-      const Image image = make_image({size.width, size.height, channels});
-      for (const std::string& stages : kLists) {
-        for (const bool fuse : {false, true}) {
-          for (const bool keep : {true, false}) {
-            expect_equal(*cuda, image, {stages, fuse, 0, keep});
-            if (HasFatalFailure()) return;
-          }
-        }
-      }
-    }
-  }
-}
-
 TEST(CudaEngine, EveryOptionOnAPhotographOfSeveralChunks) {
   IMGPIPE_NEED_CUDA();
   const std::unique_ptr<Engine> cuda = make_cuda_engine(0);

@@ -340,6 +340,23 @@ def sharpen(planes, amount="1", sigma="1", threshold="0"):
             for p in planes]
 
 
+def erode(planes, radius="1", extreme=min):
+    def window(plane, x, y):
+        down, across = (around(i, n, int(radius), "shrink") for i, n in ((y, len(plane)), (x, len(plane[0]))))
+        return (plane[j][i] for j in down for i in across)
+
+    return [[[extreme(window(p, x, y)) for x in range(len(p[0]))] for y in range(len(p))] for p in planes]
+
+
+def dilate(planes, radius="1"):
+    return erode(planes, radius, max)
+
+
+def posterize(planes, bits):
+    step = lambda white: (white + 1) >> int(bits)
+    return [[[v // step(p.white) * step(p.white) for v in row] for row in p] for p in planes]
+
+
 def shares(n, m, method, parts):
     """For each of m positions, the contributing positions of n and their weights; linear: in units of 1 / `parts`."""
     step, rows = n / m, []
@@ -445,6 +462,10 @@ STAGES = {
     # Middle weights above and below a half; radii of 1 to 120.
     "gauss": (gauss, ["", "0.3", "0.666667:replicate", "0.8", "2.5:replicate", "40"]),
     "sharpen": (sharpen, ["", "0.5:2", "10:0.3", "1.37:3:20", "0.000123:1.5", "2:1:300", "10:40"]),
+    # Sides of a window next to powers of 2.
+    "erode": (erode, ["", "2", "3", "4", "8", "127"]),
+    "dilate": (dilate, ["", "2", "3", "4", "7", "127"]),
+    "posterize": (posterize, ["1", "3", "7", "8"]),
 }
 # Cases with values that 8-bit samples do not have.
 ONLY_OF_16 = ["threshold:40000"]

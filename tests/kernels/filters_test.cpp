@@ -1,5 +1,5 @@
-// equalize, sobel, box, gauss and sharpen beyond the cases of the table: norms of every size, precomputed
-// tables, all divisors, all radii, wide rows, weights.
+// equalize, sobel, box, erode, dilate, gauss and sharpen beyond the cases of the table: norms of every size,
+// precomputed tables, all divisors, all radii, wide rows, weights.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include "kernels/box/box.h"
 #include "kernels/equalize/equalize.h"
 #include "kernels/gauss/gauss.h"
+#include "kernels/morphology/morphology.h"
 #include "kernels/shared/gauss_pairs.h"
 #include "kernels/sharpen/sharpen.h"
 #include "kernels/smooth/smooth.h"
@@ -237,6 +238,27 @@ void expect_equal_boxes(const Functions<T>& box) {
 TEST(Filters, BoxOfWideRowsAndLargestSums) {
   expect_equal_boxes<Sample8>({box_reference, box_cpu});
   expect_equal_boxes<Sample16>({box_reference, box_cpu});
+}
+
+// ---- erode, dilate ----------------------------------------------------------------------------------
+
+template <class T>
+void expect_equal_extremes(const Functions<T>& functions) {
+  // More columns than a chunk of the host's; several blocks of rows, and a part of one.
+  Pixels<T> wide(4096 + 77, 9);
+  Pixels<T> tall(130, 301);
+  fill_noise(wide, 8);
+  fill_noise(tall, 9);
+  for (const std::int64_t radius : {1, 2, 15, 127}) expect_cpu_equal(functions, wide, {{radius}}, {});
+  for (std::int64_t radius = 1; radius <= 127; radius += 1 + radius / 4)
+    expect_cpu_equal(functions, tall, {{radius}}, {});
+}
+
+TEST(Filters, ErodeAndDilateOfWideRowsAndManyBlocks) {
+  expect_equal_extremes<Sample8>({erode_reference, erode_cpu});
+  expect_equal_extremes<Sample8>({dilate_reference, dilate_cpu});
+  expect_equal_extremes<Sample16>({erode_reference, erode_cpu});
+  expect_equal_extremes<Sample16>({dilate_reference, dilate_cpu});
 }
 
 // ---- gauss, sharpen -----------------------------------------------------------------------------------

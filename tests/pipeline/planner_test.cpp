@@ -34,7 +34,7 @@ std::string list_of(const std::vector<std::string>& steps) {
 RandomPlan random_plan(Random& random) {
   RandomPlan plan;
   for (std::int64_t left = below(random, kMostSteps + 1); left > 0; --left)
-    plan.steps.push_back(random_step(random, *any_stage(random)));
+    plan.steps.push_back(random_step(random, *recorded_stage(random)));
   PlanRequest& request = plan.request;
   const Sample sample = below(random, 2) == 0 ? Sample::u8 : Sample::u16;
   request.input = random_shape(random, sample, static_cast<int>(1 + below(random, 4)));

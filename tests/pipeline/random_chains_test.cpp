@@ -1,18 +1,18 @@
-// Random chains of three stages on the CPU engine, by threads and bands, against the reference engine: every
-// ordered pair of stages, both sample types, every channel layout, awkward sizes, random values of every
-// parameter. A failure prints the seed of all chains, the list of stages, the image's shape and its own seed.
+// Random chains of up to 6 steps against the reference: on the CPU engine, in a device's bands in host
+// memory, and on a CUDA device; by threads, strips, limits of memory, fused, kept and repeated. Each type of
+// samples and number of channels runs every ordered pair of stages, with random values of every parameter, on
+// images from 1x1 to 300x300. A failure prints the smallest command line that still differs, and the seed of
+// all chains.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
-#include <exception>
+#include <ctime>
 #include <iostream>
-#include <memory>
 #include <optional>
+#include <ostream>
 #include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,20 +20,26 @@
 
 #include "images/error.h"
 #include "kernels/stage.h"
-#include "pipeline/engine.h"
+#include "tests/support/chain_trial.h"
+#include "tests/support/cuda_backend.h"
 #include "tests/support/images.h"
-#include "tests/support/memory_writer.h"
 #include "tests/support/random_stages.h"
+#include "tests/support/sanitizers.h"
 
 namespace imgpipe::test::random_chains_test {
 namespace {
 
 using Pair = std::pair<const Stage*, const Stage*>;
 
-constexpr std::int64_t kMostPixels = 6000;  // of any frame of a chain
+constexpr std::int64_t kMostSteps = 6;
+constexpr std::int64_t kMostSide = 300;
+constexpr std::int64_t kMostPixels = kMostSide * kMostSide;  // of any frame of a chain
 constexpr std::int64_t kMostTableBytes = std::int64_t{2} << 20;
 constexpr int kMostDraws = 40;   // of the values of a step
-constexpr int kMostImages = 40;  // for a list of stages
+constexpr int kMostImages = 40;  // for a pair
+// Chains of any stages, before those for pairs; of each type of samples and number of channels.
+constexpr int kFreeChains = kSanitized ? 100 : 250;
+constexpr int kCudaChains = 150;
 
 // IMGPIPE_CHAINS_SEED, where it is set, gives other chains.
 std::uint64_t seed_of_all() {
@@ -43,21 +49,8 @@ std::uint64_t seed_of_all() {
 
 // ---- chains -----------------------------------------------------------------------------------------
 
-struct RandomChain {
-  std::string list;  // as --stages takes it
-  Shape shape;
-  std::uint64_t seed = 0;  // of the image's noise
-  std::vector<StageRequest> requests;
-
-  [[nodiscard]] std::string text() const {
-    return "--stages " + list + ", noise_image({" + std::to_string(shape.width) + ", " +
-           std::to_string(shape.height) + ", " + std::to_string(shape.channels) + ", " +
-           (shape.sample == Sample::u16 ? "u16" : "u8") + "}, " + std::to_string(seed) + ")";
-  }
-};
-
 struct ChainCounts {
-  int run = 0;
+  int chains = 0, steps = 0, runs = 0;
   // Drawn and not run:
   int rejected = 0;    // by the planner or the list's parser
   int too_large = 0;   // for this test
@@ -84,108 +77,116 @@ bool is_small(const Plan& plan) {
   });
 }
 
-// Appends a step with values that the planner accepts after the chain's other steps; nullopt where no draw
+// Most are small; the contents of half of them are noise.
+Trial random_image(Random& random, Sample sample, int channels) {
+  Trial trial;
+  trial.made = random_shape(random, sample, channels);
+  if (below(random, 4) == 0) {
+    trial.made.width = 1 + below(random, kMostSide);
+    trial.made.height = 1 + below(random, kMostSide);
+  }
+  trial.width = trial.made.width;
+  trial.height = trial.made.height;
+  if (below(random, 2) == 0)
+    trial.content = contents()[static_cast<std::size_t>(below(random, std::ssize(contents())))];
+  trial.seed = random() % 1'000'000;
+  return trial;
+}
+
+// Appends a step with values that the planner accepts after the chain's other steps; false where no draw
 // gives some.
-std::optional<Plan> plan_with_step(Random& random, const Stage& stage, RandomChain& chain,
-                                   ChainCounts& counts) {
-  const std::string before = chain.list.empty() ? "" : chain.list + ",";
+bool add_step(Random& random, const Stage& stage, Trial& trial, ChainCounts& counts) {
+  trial.steps.emplace_back();
   for (int draw = 0; draw < kMostDraws; ++draw) {
-    chain.list = before + random_step(random, stage);
+    trial.steps.back() = random_step(random, stage);
     try {
-      chain.requests = parse_stages(chain.list);
-      Plan plan = make_plan(chain.requests, chain.shape, false, std::int64_t{1} << 32);
-      if (is_small(plan)) return plan;
+      if (is_small(trial.plan())) return true;
       ++counts.too_large;
     } catch (const Error& error) {
       EXPECT_TRUE(error.kind() == ErrorKind::usage || error.kind() == ErrorKind::input)
           << error.what() << "\n"
-          << chain.text();
+          << trial.text();
       ++counts.rejected;
-      counts.last_rejection = chain.text() + ": " + error.what();
+      counts.last_rejection = trial.text() + ": " + error.what();
     }
   }
-  return std::nullopt;
+  trial.steps.pop_back();
+  return false;
 }
 
-// A chain whose plan runs `pair`, its third stage `next`; nullopt where no draw gives one.
-std::optional<RandomChain> chain_with(Random& random, const Pair& pair, const Stage* next, Sample sample,
-                                      int channels, ChainCounts& counts) {
+Trial free_chain(Random& random, Sample sample, int channels, ChainCounts& counts) {
+  Trial trial = random_image(random, sample, channels);
+  for (std::int64_t left = below(random, kMostSteps + 1); left > 0; --left)
+    static_cast<void>(add_step(random, *any_stage(random), trial, counts));
+  return trial;
+}
+
+// A stage whose pair with the one before is still to run, if a few draws find one.
+const Stage* next_stage(Random& random, const Stage* before, const std::set<Pair>& left) {
+  const Stage* next = any_stage(random);
+  for (int draw = 0; draw < 50 && !left.contains({before, next}); ++draw) next = any_stage(random);
+  return next;
+}
+
+// A chain whose plan runs `pair`, between random steps; nullopt where no draw gives one.
+std::optional<Trial> chain_with(Random& random, const Pair& pair, const std::set<Pair>& left, Sample sample,
+                                int channels, ChainCounts& counts) {
   for (int draw = 0; draw < kMostImages; ++draw) {
-    RandomChain chain;
-    chain.shape = random_shape(random, sample, channels);
-    chain.seed = random() % 1'000'000;
-    std::optional<Plan> plan;
-    for (const Stage* stage : {pair.first, pair.second, next}) {
-      plan = plan_with_step(random, *stage, chain, counts);
-      if (!plan) break;
+    Trial trial = random_image(random, sample, channels);
+    // Each pair fails more often after other steps: fewer of them, then none.
+    for (std::int64_t before = draw < 4 ? below(random, 4 - draw) : 0; before > 0; --before)
+      static_cast<void>(add_step(random, *any_stage(random), trial, counts));
+    if (!add_step(random, *pair.first, trial, counts) || !add_step(random, *pair.second, trial, counts))
+      continue;
+    if (std::ranges::count(pairs_of(trial.plan()), pair) == 0) {
+      ++counts.incomplete;
+      continue;
     }
-    if (!plan) continue;
-    if (std::ranges::count(pairs_of(*plan), pair) > 0) return chain;
-    ++counts.incomplete;
+    const Stage* last = pair.second;
+    while (std::ssize(trial.steps) < kMostSteps && below(random, 8) != 0) {
+      last = next_stage(random, last, left);
+      if (!add_step(random, *last, trial, counts)) break;
+    }
+    return trial;
   }
   return std::nullopt;
 }
 
 // ---- runs -------------------------------------------------------------------------------------------
 
-// How the CPU engine runs a chain.
-struct ChainSetting {
-  const char* name;
-  std::int64_t strip_rows;  // of the writer: the engine's bands. 0: it writes row by row
-  bool fuse, keep;
-};
-constexpr ChainSetting kChainSettings[] = {{"strips of 2 rows", 2, false, false},
-                                           {"strips of 7 rows, fused", 7, true, false},
-                                           {"rows", 0, false, false},
-                                           {"all outputs kept", 0, false, true}};
-
-struct ChainResult {
-  Image image;
-  std::vector<std::vector<std::uint64_t>> histograms;
-};
-
-ChainResult run(Engine& engine, const Image& image, const RandomChain& chain, const ChainSetting& setting) {
-  Job job;
-  job.plan = make_plan(chain.requests, image.shape(), setting.fuse);
-  ChainResult result{Image(job.plan.output), {}};
-  job.writer = std::make_unique<MemoryWriter>(job.plan.output, setting.strip_rows);
-  job.reader = make_memory_reader(image.untyped_view());
-  job.keep_outputs = job.keep_pixels = setting.keep;
-  const Outcome outcome = engine.run(std::move(job));
-  if (outcome.error) std::rethrow_exception(outcome.error);
-  const std::vector<std::byte> bytes = outcome.file.joined();
-  std::memcpy(result.image.untyped_view().data, bytes.data(), bytes.size());
-  result.histograms = outcome.histograms;
-  return result;
-}
-
-struct Engines {
-  std::unique_ptr<Engine> reference = make_reference_engine();
-  std::unique_ptr<Engine> cpu = make_cpu_engine(3);
-};
-
-void expect_equal(Engines& engines, const RandomChain& chain) {
-  const Image image = noise_image(chain.shape, chain.seed);
-  const ChainResult expected = run(*engines.reference, image, chain, {"reference", 0, false, true});
-  for (const ChainSetting& setting : kChainSettings) {
-    SCOPED_TRACE(setting.name);
-    const ChainResult got = run(*engines.cpu, image, chain, setting);
-    ASSERT_EQ(first_difference(expected.image.untyped_view(), got.image.untyped_view()), "");
-    // A plan with fused steps has other steps.
-    ASSERT_TRUE(setting.fuse || got.histograms == expected.histograms) << "histograms differ";
+// A random way for an engine to run a chain.
+Trial with_random_run(Random& random, Trial trial, TrialEngine engine) {
+  trial.engine = engine;
+  trial.threads = static_cast<int>(1 + below(random, 4));
+  trial.strip_rows = below(random, 3) == 0 ? 0 : 1 + below(random, 40);
+  trial.fuse = below(random, 3) == 0;
+  trial.keep = below(random, 4) == 0;
+  trial.repeat = below(random, 8) == 0 ? 2 : 0;
+  if (engine == TrialEngine::bands) trial.device_bytes = std::int64_t{4096} << below(random, 8);
+  // Engines with the same limit are shared.
+  if (engine == TrialEngine::cuda && below(random, 3) != 0) {
+    trial.threads = 2;
+    trial.device_bytes = std::int64_t{1} << 20;
   }
+  return trial;
 }
 
-void expect_equal_or_throw(Engines& engines, const RandomChain& chain) {
-  SCOPED_TRACE(chain.text());
-  try {
-    expect_equal(engines, chain);
-  } catch (const std::exception& error) {
-    FAIL() << error.what();
+// Runs a chain once on each of the engines.
+void expect_equal(Random& random, const Trial& chain, const std::vector<TrialEngine>& engines,
+                  ChainCounts& counts) {
+  const Outcome expected = reference_outcome(chain);
+  for (const TrialEngine engine : engines) {
+    const Trial trial = with_random_run(random, chain, engine);
+    ++counts.runs;
+    const std::string differs = difference(trial, expected);
+    if (differs.empty()) continue;
+    FAIL() << "drawn: " << trial.text() << ": " << differs << "\nsmallest: " << report(shrunk(trial));
   }
+  ++counts.chains;
+  counts.steps += static_cast<int>(chain.steps.size());
 }
 
-// ---- the test ---------------------------------------------------------------------------------------
+// ---- the tests --------------------------------------------------------------------------------------
 
 // Why no plan for images with that many channels runs a pair of stages; empty: some do.
 std::string_view why_never(const Pair& pair, int channels) {
@@ -205,62 +206,85 @@ std::vector<Pair> all_pairs(Random& random) {
   return pairs;
 }
 
-// A third stage whose pair with the second is still to run, if a few draws find one.
-const Stage* third_stage(Random& random, const Stage* second, const std::set<Pair>& left) {
-  const Stage* next = any_stage(random);
-  for (int draw = 0; draw < 50 && !left.contains({second, next}); ++draw) next = any_stage(random);
-  return next;
+struct Samples {
+  Sample type;
+  int channels;
+
+  [[nodiscard]] std::string name() const {
+    return "Of" + std::to_string(8 * bytes_per_sample(type)) + "Bits" + std::to_string(channels) + "Channels";
+  }
+};
+
+void PrintTo(const Samples& samples, std::ostream* out) {
+  *out << samples.name();
 }
 
-class RandomChains : public testing::TestWithParam<std::tuple<int, int>> {  // bits of a sample, channels
+std::vector<Samples> all_samples() {
+  std::vector<Samples> all;
+  for (const Sample type : kTrialSamples) {
+    for (int channels = 1; channels <= 4; ++channels) all.push_back({type, channels});
+  }
+  return all;
+}
+
+class RandomChains : public testing::TestWithParam<Samples> {
  protected:
+  void run_free_chains(int chains, const std::vector<TrialEngine>& engines) {
+    for (int i = 0; i < chains && !HasFatalFailure(); ++i)
+      expect_equal(random_, free_chain(random_, GetParam().type, GetParam().channels, counts_), engines,
+                   counts_);
+  }
+
   // Runs a chain with each pair that is still to run.
-  void run_all(const std::vector<Pair>& pairs) {
-    const auto [bits, channels] = GetParam();
-    const Sample sample = bits == 16 ? Sample::u16 : Sample::u8;
+  void run_pairs(const std::vector<Pair>& pairs, const std::vector<TrialEngine>& engines) {
     std::set<Pair> left(pairs.begin(), pairs.end());
     for (const Pair& pair : pairs) {
       if (!left.contains(pair)) continue;
-      const Stage* const next = third_stage(random_, pair.second, left);
-      const std::optional<RandomChain> chain = chain_with(random_, pair, next, sample, channels, counts_);
-      const std::string_view why = why_never(pair, channels);
+      const std::optional<Trial> chain =
+          chain_with(random_, pair, left, GetParam().type, GetParam().channels, counts_);
+      const std::string_view why = why_never(pair, GetParam().channels);
       ASSERT_EQ(chain.has_value(), why.empty())
           << pair.first->name << "," << pair.second->name << (why.empty() ? " never ran; " : " ran, but ")
           << (why.empty() ? std::string_view(counts_.last_rejection) : why);
       if (!chain) continue;
-      expect_equal_or_throw(engines_, *chain);
+      expect_equal(random_, *chain, engines, counts_);
       if (HasFatalFailure()) return;
-      ++counts_.run;
-      for (const Pair& ran : pairs_of(make_plan(chain->requests, chain->shape))) left.erase(ran);
+      for (const Pair& ran : pairs_of(chain->plan())) left.erase(ran);
     }
   }
 
+  void print_counts(std::clock_t begin) const {
+    std::cout << counts_.chains << " chains of " << counts_.steps << " steps, " << counts_.runs << " runs, "
+              << (std::clock() - begin) / CLOCKS_PER_SEC
+              << " CPU seconds; drawn and not run: " << counts_.rejected << " steps rejected by the planner, "
+              << counts_.too_large << " too large, " << counts_.incomplete << " pairs with a step left out\n";
+  }
+
   const std::uint64_t seed_ = seed_of_all();
-  Random random_{seed_ + static_cast<std::uint64_t>(10 * std::get<0>(GetParam()) + std::get<1>(GetParam()))};
-  Engines engines_;
+  Random random_{seed_ +
+                 static_cast<std::uint64_t>(80 * bytes_per_sample(GetParam().type) + GetParam().channels)};
   ChainCounts counts_;
 };
 
-TEST_P(RandomChains, CpuEqualsReference) {
+TEST_P(RandomChains, HostEqualsReference) {
   SCOPED_TRACE("IMGPIPE_CHAINS_SEED=" + std::to_string(seed_));
-  const int channels = std::get<1>(GetParam());
-  const std::vector<Pair> pairs = all_pairs(random_);
-  const auto never =
-      std::ranges::count_if(pairs, [&](const Pair& pair) { return !why_never(pair, channels).empty(); });
-  run_all(pairs);
-  if (HasFatalFailure()) return;
-  std::cout << counts_.run << " chains of " << std::ssize(pairs) - never << " pairs; " << never
-            << " pairs never run; drawn and not run: " << counts_.rejected << " rejected by the planner, "
-            << counts_.too_large << " too large, " << counts_.incomplete << " with a step left out\n";
+  const std::clock_t begin = std::clock();
+  const std::vector<TrialEngine> engines{TrialEngine::cpu, TrialEngine::cpu, TrialEngine::bands};
+  run_free_chains(kFreeChains, engines);
+  if (!HasFatalFailure() && !kSanitized) run_pairs(all_pairs(random_), engines);
+  print_counts(begin);
 }
 
-std::string samples_name(const testing::TestParamInfo<std::tuple<int, int>>& samples) {
-  return "Of" + std::to_string(std::get<0>(samples.param)) + "Bits" +
-         std::to_string(std::get<1>(samples.param)) + "Channels";
+TEST_P(RandomChains, CudaEqualsReference) {
+  IMGPIPE_NEED_CUDA();
+  SCOPED_TRACE("IMGPIPE_CHAINS_SEED=" + std::to_string(seed_));
+  const std::clock_t begin = std::clock();
+  run_free_chains(kCudaChains, {TrialEngine::cuda, TrialEngine::cuda, TrialEngine::cuda});
+  print_counts(begin);
 }
 
-INSTANTIATE_TEST_SUITE_P(Samples, RandomChains,
-                         testing::Combine(testing::Values(8, 16), testing::Range(1, 5)), samples_name);
+INSTANTIATE_TEST_SUITE_P(Samples, RandomChains, testing::ValuesIn(all_samples()),
+                         [](const auto& samples) { return samples.param.name(); });
 
 }  // namespace
 }  // namespace imgpipe::test::random_chains_test

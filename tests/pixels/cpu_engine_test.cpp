@@ -150,21 +150,6 @@ TEST(CpuEngine, TheCountsAreLookedThroughOnceForAllBands) {
   }
 }
 
-TEST(CpuEngine, EveryOptionAndBorder) {
-  const Image image = make_image({143, 77, 3});
-  for (const std::string window : {"box", "triangle", "gauss"}) {
-    for (const std::string border : {"shrink", "replicate", "reflect"}) {
-      for (const std::string stretch : {"joint", "each"}) {
-        const std::string luma = stretch == "joint" ? "bt709" : "opencv";
-        expect_equal_files(image, {"contrast:1:3:" + stretch + ",smooth:" + window + ":" + border +
-                                       ",gray:" + luma + ",smooth:border=" + border,
-                                   Format::png, false, true});
-        if (HasFatalFailure()) return;
-      }
-    }
-  }
-}
-
 TEST(CpuEngine, EveryFormatTakesItsRowsInOrder) {
   const Image image = make_image({301, 211, 3});
   for (const FormatInfo& info : format_table()) {

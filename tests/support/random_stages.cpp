@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 
 #include "kernels/stage.h"
 #include "pipeline/stage_list.h"
@@ -49,6 +50,13 @@ const std::vector<const Stage*>& selectable_stages() {
 
 const Stage* any_stage(Random& random) {
   return selectable_stages()[static_cast<std::size_t>(below(random, std::ssize(selectable_stages())))];
+}
+
+const Stage* recorded_stage(Random& random) {
+  static constexpr std::array<std::string_view, 20> kNames{
+      "gray", "hist", "contrast", "smooth",   "threshold", "invert", "gamma", "levels", "resize", "depth",
+      "crop", "flip", "rotate",   "equalize", "clahe",     "median", "sobel", "box",    "gauss",  "sharpen"};
+  return find_stage(kNames[static_cast<std::size_t>(below(random, std::ssize(kNames)))]);
 }
 
 std::string random_step(Random& random, const Stage& stage) {

@@ -1,0 +1,29 @@
+#include "kernels/posterize/posterize.h"
+
+#include "kernels/pixel.h"
+
+namespace imgpipe {
+namespace {
+
+template <class T>
+constexpr T posterized(int v, std::int64_t bits) {
+  return static_cast<T>(v & ~(kLargest<T> >> bits));
+}
+
+static_assert(posterized<Sample8>(255, 1) == 128 && posterized<Sample8>(127, 1) == 0);
+static_assert(posterized<Sample8>(0xAB, 3) == 0xA0 && posterized<Sample8>(0xAB, 8) == 0xAB);
+static_assert(posterized<Sample16>(0xABCD, 3) == 0xA000 && posterized<Sample16>(0xABCD, 8) == 0xAB00);
+
+}  // namespace
+
+std::string_view posterize_skip_reason(const FrameType& in, const Parameters& parameters) {
+  return parameters[0] >= 8 * bytes_per_sample(in.sample) ? "its samples have no more bits" : "";
+}
+
+void posterize_prepare(const FrameType& in, const Parameters& parameters, std::byte* to) {
+  visit_sample(in.sample, [&]<class T>(T) {
+    for (int v = 0; v <= kLargest<T>; ++v) reinterpret_cast<T*>(to)[v] = posterized<T>(v, parameters[0]);
+  });
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,116 @@
+// Extremes of windows (window_extremes.h) on the host. For files in Highway, behind hwy/highway.h: it is read
+// once for each instruction set.
+#if defined(IMGPIPE_KERNELS_WINDOW_EXTREMES_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef IMGPIPE_KERNELS_WINDOW_EXTREMES_INL_H
+#undef IMGPIPE_KERNELS_WINDOW_EXTREMES_INL_H
+#else
+#define IMGPIPE_KERNELS_WINDOW_EXTREMES_INL_H
+#endif
+
+#include <algorithm>
+
+#include "kernels/shared/vectors-inl.h"
+#include "kernels/shared/window.h"
+#include "kernels/shared/window_extremes.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace imgpipe {
+namespace HWY_NAMESPACE {
+namespace {
+
+// Columns at a time: as many as a ring of 64 KiB, or 128 KiB of 16-bit samples, has room for.
+constexpr std::int64_t kRingSamples = std::int64_t{1} << 16;
+constexpr std::int64_t kMostExtremeColumns = 4096;
+constexpr std::size_t kExtremesRoom =
+    kMostExtremeColumns + std::int64_t{3} * kMostExtremeRadius + 512;  // and two vectors
+
+template <class T, class Extreme>
+class WindowExtremes {
+ public:
+  WindowExtremes(int radius, const Extreme& extreme)
+      : radius_(radius), side_(2 * radius + 1), extreme_(extreme) {}
+
+  void run(const Plane<const T, Host>& in, const Plane<T, Host>& out, std::int64_t height, const Band& band) {
+    const std::int64_t columns = std::min(kMostExtremeColumns, kRingSamples / side_ / lanes_ * lanes_);
+    for (std::int64_t first = 0; first < in.width; first += columns) {
+      const std::int64_t end = std::min(in.width, first + columns);
+      stride_ = (end - first + lanes_ - 1) / lanes_ * lanes_;
+      slot_ = 0;
+      for (std::int64_t y = band.first - radius_; y < band.end + radius_; ++y) {
+        const T* const row = in.row(replicated(y, height) - band.in_top);
+        fill_line(row, first, end, in.width);
+        const std::int64_t made = y - radius_;
+        take_line(row + in.stride + first, end - first,
+                  made < band.first ? unused_ : out.row(made - band.out_top) + first);
+      }
+    }
+  }
+
+ private:
+  using D = hn::ScalableTag<T>;
+
+  HWY_INLINE auto of_two(const T* a, const T* b) const {
+    return extreme_(hn::LoadU(D(), a), hn::LoadU(D(), b));
+  }
+
+  // Whole vectors of extremes of two samples.
+  HWY_INLINE void fill(const T* a, const T* b, std::int64_t samples, T* to) const {
+    const D d;
+    for (std::int64_t x = 0; x < samples; x += lanes_of(d)) hn::StoreU(of_two(a + x, b + x), d, to + x);
+  }
+
+  // The row's samples first - radius ... end + radius - 1, each replaced by the extreme of `reach_` samples.
+  HWY_NOINLINE void fill_line(const T* row, std::int64_t first, std::int64_t end, std::int64_t width) {
+    const std::int64_t from = std::max<std::int64_t>(0, first - radius_);
+    const std::int64_t to = std::min(width, end + radius_);
+    T* inside = std::fill_n(line_, from - (first - radius_), row[0]);
+    std::fill_n(std::copy(row + from, row + to, inside), end + radius_ - to, row[width - 1]);
+    for (reach_ = 1; 2 * reach_ <= side_; reach_ *= 2) fill(line_, line_ + reach_, stride_ + side_, line_);
+  }
+
+  // Puts the row of the line into the next slot. out: the row that its window makes.
+  HWY_NOINLINE void take_line(const T* next, std::int64_t columns, T* out) {
+    T* const latest = ring_ + slot_ * stride_;
+    const bool complete = slot_ + 1 == side_;
+    const T* const rest = complete ? latest : latest + stride_;
+    const T* const begin = line_;
+    const T* const end = begin + side_ - reach_;
+    T* const so_far = so_far_;
+    const T* const before = slot_ == 0 ? latest : so_far;
+    store_row(D(), columns, out, [&](std::int64_t x) HWY_ATTR {
+      hwy::Prefetch(next + x);
+      const auto v = of_two(begin + x, end + x);
+      hn::StoreU(v, D(), latest + x);
+      const auto block = extreme_(v, hn::LoadU(D(), before + x));
+      hn::StoreU(block, D(), so_far + x);
+      return extreme_(block, hn::LoadU(D(), rest + x));
+    });
+    slot_ = complete ? 0 : slot_ + 1;
+    for (std::int64_t slot = side_ - 2; complete && slot >= 0; --slot) {
+      T* row = ring_ + slot * stride_;
+      fill(row, row + stride_, stride_, row);
+    }
+  }
+
+  std::int64_t radius_, side_, lanes_ = lanes_of(D());
+  std::int64_t reach_ = 0, stride_ = 0, slot_ = 0;
+  Extreme extreme_;
+  alignas(64) T line_[kExtremesRoom], so_far_[kExtremesRoom], unused_[kExtremesRoom], ring_[kRingSamples];
+};
+
+// extreme: of two vectors, the least or the greatest of each pair of lanes.
+template <class Extreme>
+void find_extremes(const StageCall<Host>& call, const Band& band, int radius, const Extreme& extreme) {
+  visit_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR {
+    WindowExtremes<T, Extreme> extremes(radius, extreme);
+    for_color_planes<T>(
+        call, [&](const auto& in, const auto& out) { extremes.run(in, out, call.in.type.height, band); });
+  });
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace imgpipe
+HWY_AFTER_NAMESPACE();
+
+#endif
