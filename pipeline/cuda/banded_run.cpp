@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "images/memory/available_memory.h"
 #include "pipeline/cuda/device_memory.h"
 #include "pipeline/cuda/device_run.h"
 #include "pipeline/devices/band_device.h"
@@ -19,13 +18,6 @@ namespace {
 
 // Of what is free on a device, what is left alone: tables, events, and what others take meanwhile.
 constexpr std::int64_t kLeftFreeBytes = std::int64_t{64} << 20;
-
-std::int64_t free_device_bytes() {
-  std::size_t free_bytes = 0;
-  std::size_t total_bytes = 0;
-  IMGPIPE_CUDA(cudaMemGetInfo(&free_bytes, &total_bytes));
-  return static_cast<std::int64_t>(free_bytes);
-}
 
 // Page-locked memory for any thread, whatever its device is so far.
 class StagingMemory final : public std::pmr::memory_resource {
@@ -296,41 +288,7 @@ class ResumedReader final : public Reader {
   std::int64_t next_row_ = 0;
 };
 
-// Bytes that the whole of a plan takes on a device; each step's output has its own with `keep_outputs`.
-std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs) {
-  const Program program = lower(plan, FusedSteps::as_one, {.outputs = keep_outputs});
-  std::int64_t bytes = 0;
-  for (const DeviceBlock& block : device_blocks(program, true)) bytes += block.bytes;
-  for (const ValueId counts : program.counts()) bytes += program.values[counts].bytes();  // and on the host
-  // Each begins on a boundary; a node has what it has prepared, and what it finds.
-  constexpr std::int64_t kBoundary = 256;
-  return bytes + kBoundary * static_cast<std::int64_t>(program.values.size() + 2 * program.nodes.size());
-}
-
-// In what is free, or held to be used again.
-bool has_room(const Context& context, std::int64_t bytes) {
-  const auto held = static_cast<std::int64_t>(context.arena.held_bytes());
-  return bytes <= held || bytes <= free_device_bytes() + held;
-}
-
 }  // namespace
-
-bool must_go_in_bands(std::int64_t memory_bytes, const Job& job, const Plan& plan, std::int64_t host_bytes) {
-  if (plan.steps.empty()) return false;
-  if (memory_bytes > 0 && whole_device_bytes(plan, job.keep_outputs) > memory_bytes) return true;
-  return available_memory_bytes_for(host_bytes) < host_bytes;
-}
-
-bool fits_as_a_whole(const Context& context, const Job& job, const Plan& plan) {
-  return plan.steps.empty() || has_room(context, whole_device_bytes(plan, job.keep_outputs));
-}
-
-bool can_encode(const Context& context, const Plan& plan, std::int64_t memory_bytes) {
-  // Of every byte: rows with their filters, how they are coded, and the file.
-  constexpr std::int64_t kEncodingBytes = 8;
-  const std::int64_t bytes = whole_device_bytes(plan, false) + kEncodingBytes * plan.output.bytes();
-  return (memory_bytes == 0 || bytes <= memory_bytes) && has_room(context, bytes);
-}
 
 void run_in_bands(const BandedDevice& device, Context& context, Job& job, Outcome& outcome,
                   HostThreads& threads, std::deque<Image> early, std::int64_t decoded) {

@@ -28,6 +28,7 @@
 #include "pipeline/cuda/uploader.h"
 #include "pipeline/decode_row.h"
 #include "pipeline/device.h"
+#include "pipeline/devices/device_route.h"
 #include "pipeline/engine.h"
 #include "pipeline/error_of.h"
 #include "pipeline/file_encoding.h"
@@ -170,11 +171,24 @@ class CudaEngine final : public Engine {
   void run_image(Job& job, Outcome& outcome) {
     const Range range("image");
     const MemoryNeed whole = Engine::memory_need(memory_question(job, outcome.plan));
-    if (must_go_in_bands(memory_bytes_, job, outcome.plan, whole.with_threads(threads()))) {
-      run_bands(job, outcome);
-    } else if (!run_coded(job, outcome)) {
-      run_decoded(job, outcome);
+    RouteRequest request{.has_steps = !outcome.plan.steps.empty(),
+                         .has_scan = job.reader->jpeg_scan() != nullptr,
+                         .device_bytes = whole_device_bytes(outcome.plan, job.keep_outputs),
+                         .host_bytes = whole.with_threads(threads())};
+    switch (choose_route(request, {.limit = memory_bytes_})) {
+      case Route::file:
+        if (run_coded(job, outcome)) return;
+        [[fallthrough]];
+      case Route::rows:
+        request.has_scan = false;
+        return run_decoded(job, outcome, request);
+      case Route::bands:
+        return run_bands(job, outcome);
     }
+  }
+
+  [[nodiscard]] DeviceMemory memory_of(const Context& context) const {
+    return {memory_bytes_, static_cast<std::int64_t>(context.arena.held_bytes()), &free_device_bytes};
   }
 
   // `early`: of the rows, those that are there.
@@ -186,7 +200,6 @@ class CudaEngine final : public Engine {
 
   // The file's bytes go up, and the device decodes. False where that is not for it: nothing was done then.
   bool run_coded(Job& job, Outcome& outcome) {
-    if (job.reader->jpeg_scan() == nullptr) return false;
     Timeline& timeline = outcome.timeline;
     CodedImage image = coded_image_for(job.writer.get());
     {
@@ -222,13 +235,14 @@ class CudaEngine final : public Engine {
   }
 
   // The host decodes, and rows go up.
-  void run_decoded(Job& job, Outcome& outcome) {
+  void run_decoded(Job& job, Outcome& outcome, const RouteRequest& request) {
     Timeline& timeline = outcome.timeline;
     std::int64_t decoded = 0;
     std::deque<Image> early = decode_early(job, timeline, outcome.plan.input, decoded);
     Context& context = this->context(timeline);
     std::optional<DeviceRun> resident;
-    if (!fits_as_a_whole(context, job, outcome.plan) || !take_memory(context, job, outcome, resident)) {
+    if (choose_route(request, memory_of(context)) == Route::bands ||
+        !take_memory(context, job, outcome, resident)) {
       run_bands(job, outcome, std::move(early), decoded);
       return;
     }
@@ -251,7 +265,9 @@ class CudaEngine final : public Engine {
     decode_and_upload(job, timeline, uploader, decoded);
     outcome.warnings = job.reader->warnings();
     CodedImage image = coded_image_for(job.writer.get());
-    if (!can_encode(context, outcome.plan, memory_bytes_)) image.form = {};
+    const std::int64_t image_bytes =
+        job.keep_outputs ? whole_device_bytes(outcome.plan, false) : request.device_bytes;
+    if (!can_encode(image_bytes, outcome.plan.output.bytes(), memory_of(context))) image.form = {};
     CodedGroup codecs(context, {{&image, &run}});
     (void)run_passes(job, outcome, {run, codecs, image, &uploader});
     outcome.source = uploader.take_whole();

@@ -13,7 +13,6 @@
 #include "images/error.h"
 #include "kernels/shared/cluster_support.cuh"
 #include "lab/bench/bench.h"
-#include "pipeline/cuda/banded_run.h"
 #include "pipeline/cuda/cuda_api.h"
 #include "pipeline/cuda/device_run.h"
 #include "pipeline/cuda/pinned_memory.h"
@@ -225,19 +224,6 @@ TEST_F(CudaStandIn, ClustersRunWhereTheDeviceCanPlaceOne) {
   EXPECT_EQ(runtime.cluster_questions, 3);
 }
 
-// The least limit within which the whole of a plan goes to a device.
-std::int64_t whole_bytes(const Plan& plan, bool keep_outputs) {
-  Job job;
-  job.keep_outputs = keep_outputs;
-  std::int64_t low = 0;
-  std::int64_t high = std::int64_t{1} << 34;
-  while (high - low > 1) {
-    const std::int64_t middle = low + (high - low) / 2;
-    (must_go_in_bands(middle, job, plan, 0) ? low : high) = middle;
-  }
-  return high;
-}
-
 // The blocks that a plan takes, in order, where its frames lie in them, and what is copied of tables and
 // counts.
 std::string device_text(const Plan& plan, bool keep_outputs, DeviceRun::Decoded decoded) {
@@ -277,7 +263,8 @@ TEST_F(CudaStandIn, PlansTakeTheDeviceMemoryThatTheyTookBefore) {
   expect_recorded("tests/cuda_stand_in/device_memory.txt", kGroups, [](const Plan& plan) {
     std::vector<std::string> numbers(kGroups.size());
     for (const bool keep_outputs : {false, true}) {
-      numbers[0] += plan.steps.empty() ? "none " : std::to_string(whole_bytes(plan, keep_outputs)) + " ";
+      numbers[0] +=
+          plan.steps.empty() ? "none " : std::to_string(whole_device_bytes(plan, keep_outputs)) + " ";
       for (const auto decoded : {DeviceRun::Decoded::on_host, DeviceRun::Decoded::with_first_steps})
         numbers[1] += device_text(plan, keep_outputs, decoded);
     }
