@@ -11,6 +11,7 @@
 #include "pipeline/cuda/device_run.h"
 #include "pipeline/devices/band_device.h"
 #include "pipeline/host/chained_run.h"
+#include "pipeline/host/resumed_reader.h"
 #include "pipeline/stage_calls.h"
 
 namespace imgpipe {
@@ -64,8 +65,8 @@ struct Slot {
 
 class CudaBandDevice final : public BandDevice {
  public:
-  CudaBandDevice(const BandedDevice& device, Timeline& timeline)
-      : device_(device), timeline_(timeline), staging_(device.pinned, device.index) {}
+  CudaBandDevice(const Context& context, Timeline& timeline)
+      : context_(context), timeline_(timeline), staging_(context.pinned, context.device) {}
   ~CudaBandDevice() override { stop(); }
   CudaBandDevice(const CudaBandDevice&) = delete;
   CudaBandDevice& operator=(const CudaBandDevice&) = delete;
@@ -74,7 +75,7 @@ class CudaBandDevice final : public BandDevice {
     memory_.release();
     tables_memory_.release();
     const std::int64_t free_bytes = std::max<std::int64_t>(0, free_device_bytes() - kLeftFreeBytes);
-    const std::int64_t limit = device_.memory_bytes > 0 ? device_.memory_bytes : free_bytes;
+    const std::int64_t limit = context_.memory_bytes > 0 ? context_.memory_bytes : free_bytes;
     return {std::min(limit, free_bytes), &device_stride_bytes};
   }
   [[nodiscard]] std::pmr::memory_resource* staging() override { return &staging_; }
@@ -87,8 +88,8 @@ class CudaBandDevice final : public BandDevice {
       const auto span = timeline_.span("device memory", SpanKind::host);
       memory_.reserve(static_cast<std::size_t>(bands.bytes()) * slots);
       while (slots_.size() < slots) {
-        slots_.emplace_back(device_.pinned, timeline_, slots_.size(), &staging_);
-        slots_.back().context.multiprocessors = device_.multiprocessors;
+        slots_.emplace_back(context_.pinned, timeline_, slots_.size(), &staging_);
+        slots_.back().context.multiprocessors = context_.multiprocessors;
         slots_.back().context.begin();
       }
     }
@@ -103,7 +104,7 @@ class CudaBandDevice final : public BandDevice {
 
   void begin(std::size_t number, const BandRows& rows, std::span<const ConstHostView> inputs,
              std::span<const HostView> outputs) override {
-    IMGPIPE_CUDA(cudaSetDevice(device_.index));  // of this thread
+    IMGPIPE_CUDA(cudaSetDevice(context_.device));  // of this thread
     Slot& slot = slots_[number];
     const Range range("band");
     queue_band(*bands_, slot.memory, rows, tables_, inputs, outputs, Queue{*this, slot, rows.band});
@@ -111,7 +112,7 @@ class CudaBandDevice final : public BandDevice {
   }
 
   void finish(std::size_t number, std::vector<Span>& spans) override {
-    IMGPIPE_CUDA(cudaSetDevice(device_.index));
+    IMGPIPE_CUDA(cudaSetDevice(context_.device));
     Slot& slot = slots_[number];
     slot.done.wait();
     for (Span& span : slot.times.take_spans()) spans.push_back(std::move(span));
@@ -212,7 +213,7 @@ class CudaBandDevice final : public BandDevice {
     }
   };
 
-  const BandedDevice device_;
+  const Context& context_;
   Timeline& timeline_;
   StagingMemory staging_;
   DeviceBuffer memory_, tables_memory_;
@@ -224,80 +225,13 @@ class CudaBandDevice final : public BandDevice {
   std::deque<Slot> slots_;
 };
 
-// A reader of which some rows were read before.
-class ResumedReader final : public Reader {
- public:
-  // `warnings`: get the reader's at the end.
-  ResumedReader(std::unique_ptr<Reader> reader, std::deque<Image> early, std::int64_t decoded,
-                std::vector<std::string>& warnings)
-      : reader_(std::move(reader)), early_(std::move(early)), decoded_(decoded), all_warnings_(warnings) {
-    header_ = reader_->header();
-  }
-  ~ResumedReader() override { all_warnings_ = reader_->warnings(); }
-  ResumedReader(const ResumedReader&) = delete;
-  ResumedReader& operator=(const ResumedReader&) = delete;
-
-  [[nodiscard]] bool has_bands() const noexcept override { return reader_->has_bands(); }
-  [[nodiscard]] std::int64_t band_bytes(std::int64_t rows) const override {
-    return reader_->band_bytes(rows);
-  }
-  [[nodiscard]] std::string_view decoder() const noexcept override { return reader_->decoder(); }
-  [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
-    return reader_->working_bytes(whole);
-  }
-  [[nodiscard]] std::int64_t library_bytes(bool whole) const override {
-    return reader_->library_bytes(whole);
-  }
-
- protected:
-  void read_next_rows(HostView rows) override {
-    const std::int64_t early = copy_early(next_row_, rows);
-    next_row_ += rows.height;
-    if (early < rows.height) reader_->read_rows(rows.rows(early, rows.height - early));
-  }
-  void begin_next_band(std::int64_t first, std::int64_t rows) override {
-    const std::int64_t from = std::max(first, decoded_);
-    if (from < first + rows) reader_->begin_band(from, first + rows - from);
-  }
-  void read_begun_band(std::int64_t first, HostView rows) override {
-    const std::int64_t early = copy_early(first, rows);
-    if (early < rows.height) reader_->read_band(first + early, rows.rows(early, rows.height - early));
-  }
-
- private:
-  // Rows from `first` on, as far as they are there; how many. They stay: bands have rows in common.
-  [[nodiscard]] std::int64_t copy_early(std::int64_t first, const HostView& rows) const {
-    std::int64_t top = 0;  // of the image in early_
-    std::int64_t copied = 0;
-    for (const Image& image : early_) {
-      const std::int64_t from = std::max(top, first);
-      top += image.shape().height;
-      const std::int64_t end = std::min(top, first + rows.height);
-      if (from >= end) continue;
-      copy_pixels(image.untyped_view().rows(from - top + image.shape().height, end - from),
-                  rows.rows(from - first, end - from));
-      copied += end - from;
-    }
-    return copied;
-  }
-
-  std::unique_ptr<Reader> reader_;
-  const std::deque<Image> early_;
-  const std::int64_t decoded_;
-  std::vector<std::string>& all_warnings_;
-  std::int64_t next_row_ = 0;
-};
-
 }  // namespace
 
-void run_in_bands(const BandedDevice& device, Context& context, Job& job, Outcome& outcome,
-                  HostThreads& threads, std::deque<Image> early, std::int64_t decoded) {
+void run_in_bands(Context& context, Job& job, Outcome& outcome, HostThreads& threads,
+                  std::deque<Image> early) {
   context.arena.release();
-  if (decoded > 0) {
-    job.reader =
-        std::make_unique<ResumedReader>(std::move(job.reader), std::move(early), decoded, outcome.warnings);
-  }
-  CudaBandDevice bands(device, outcome.timeline);
+  if (!early.empty()) job.reader = resume_reader(std::move(job.reader), std::move(early), outcome.warnings);
+  CudaBandDevice bands(context, outcome.timeline);
   outcome.in_bands = true;
   run_chains(job, outcome, threads, &bands);
 }

@@ -9,7 +9,6 @@
 // needs of a histogram is counted band by band, added up on the host and brought up before the next chain.
 #pragma once
 
-#include <cstdint>
 #include <deque>
 
 #include "images/image.h"
@@ -19,17 +18,9 @@
 
 namespace imgpipe {
 
-// Of one device, for one job after the other.
-struct BandedDevice {
-  int index = 0;
-  int multiprocessors = 1;
-  PinnedMemory& pinned;
-  std::int64_t memory_bytes = 0;  // that may be taken; 0: what is free
-};
-
-// Does a job in bands. `early`: rows that were read before, of `decoded` rows. Throws Error(memory) where not
-// even low bands fit.
-void run_in_bands(const BandedDevice& device, Context& context, Job& job, Outcome& outcome,
-                  HostThreads& threads, std::deque<Image> early, std::int64_t decoded);
+// Does a job in bands, with streams and memory of their own on the context's device. `early`: rows from the
+// top that were read before. Throws Error(memory) where not even low bands fit.
+void run_in_bands(Context& context, Job& job, Outcome& outcome, HostThreads& threads,
+                  std::deque<Image> early = {});
 
 }  // namespace imgpipe

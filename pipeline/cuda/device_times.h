@@ -46,7 +46,9 @@ struct Context {
   }
   void wait_for(std::size_t mark) const { events[mark].wait(); }
 
+  int device = 0;
   int multiprocessors = 1;
+  std::int64_t memory_bytes = 0;  // that may be taken of the device; 0: what is free
   Stream stream;
   PinnedMemory& pinned;
   Event base;  // recorded at base_time
