@@ -51,14 +51,12 @@ class StagingMemory final : public std::pmr::memory_resource {
 // What one band on its way has for itself.
 struct Slot {
   Slot(PinnedMemory& pinned, Timeline& timeline, std::size_t number, std::pmr::memory_resource* staging)
-      : context(pinned),
+      : context(pinned, Waiting::sleeping),
         times(context, timeline, std::string("cuda slot ") + std::to_string(number + 1)),
         counts(staging) {}
 
   Context context;
   DeviceTimes times;
-  // The thread that waits for it sleeps: a processor that spins is one that decodes nothing.
-  Event done{cudaEventBlockingSync | cudaEventDisableTiming};
   std::byte* memory = nullptr;
   std::pmr::vector<std::uint64_t> counts;  // of the chain's nodes that count, one after the other
 };
@@ -108,13 +106,13 @@ class CudaBandDevice final : public BandDevice {
     Slot& slot = slots_[number];
     const Range range("band");
     queue_band(*bands_, slot.memory, rows, tables_, inputs, outputs, Queue{*this, slot, rows.band});
-    slot.done.record(slot.context.stream);
+    slot.context.mark_end();
   }
 
   void finish(std::size_t number, std::vector<Span>& spans) override {
     IMGPIPE_CUDA(cudaSetDevice(context_.device));
     Slot& slot = slots_[number];
-    slot.done.wait();
+    slot.context.wait_for_end();
     for (Span& span : slot.times.take_spans()) spans.push_back(std::move(span));
     slot.context.used_events = 0;
   }

@@ -2,12 +2,10 @@
 
 #include <utility>
 
-#include "images/error.h"
-
 namespace imgpipe {
 
-DeviceGroup::DeviceGroup(Context& context, std::vector<GroupImage> images, const Event* done)
-    : context_(context), images_(std::move(images)), done_(done), pixels_(images_.size()) {
+DeviceGroup::DeviceGroup(Context& context, std::vector<GroupImage> images)
+    : context_(context), images_(std::move(images)), pixels_(images_.size()) {
   context_.begin();
   std::vector<CodedGroup::Member> members;
   for (const GroupImage& image : images_) {
@@ -19,12 +17,9 @@ DeviceGroup::DeviceGroup(Context& context, std::vector<GroupImage> images, const
   codecs_->prepare_decoding();
 }
 
-void DeviceGroup::prepare_encoding() {
-  if (!std::exchange(encoding_is_prepared_, true)) codecs_->prepare_encoding();
-}
-
-void DeviceGroup::queue(const Passes& passes) {
+void DeviceGroup::queue(const Passes& passes, EncodingMemory taken) {
   passes_ = passes;
+  if (taken == EncodingMemory::first) codecs_->prepare_encoding();
   for (int pass = passes.first; pass < passes.end; ++pass) {
     codecs_->upload(pass);
     for (std::size_t i = 0; i < images_.size(); ++i) {
@@ -37,7 +32,7 @@ void DeviceGroup::queue(const Passes& passes) {
   for (int pass = passes.first; pass < passes.end; ++pass) {
     codecs_->launch_decoding(pass);
     for (DeviceRun& run : runs_) run.launch(pass);
-    prepare_encoding();
+    if (pass == passes.first && taken == EncodingMemory::meanwhile) codecs_->prepare_encoding();
     codecs_->launch_encoding(pass);
   }
   codecs_->queue_results();
@@ -45,24 +40,28 @@ void DeviceGroup::queue(const Passes& passes) {
     if (images_[i].keep_pixels || !makes_file(i)) download(i, passes);
     if (images_[i].histograms != nullptr) runs_[i].download_histograms(*images_[i].histograms);
   }
-  mark_end();
+  context_.mark_end();
 }
 
 void DeviceGroup::finish() {
-  wait();
+  context_.wait_for_end();
   codecs_->judge();
   bool more = false;
   for (std::size_t i = 0; i < images_.size(); ++i) {
-    if (!images_[i].coded.in_order) {
-      drop(i);
-    } else if (makes_file(i)) {
-      more = true;
-      collect(i);
+    if (!images_[i].coded.in_order) drop(i);
+    if (!images_[i].coded.in_order || !makes_file(i)) continue;
+    more = true;
+    try {
+      codecs_->collect(i, passes_.first, passes_.end);
+      if (images_[i].coded.made.parts.empty() && pixels_[i].empty()) download(i, {});
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::device || images_[i].error == nullptr) throw;
+      *images_[i].error = error;
     }
   }
   if (!more) return;
-  mark_end();
-  wait();
+  context_.mark_end();
+  context_.wait_for_end();
   for (std::size_t i = 0; i < images_.size(); ++i) {
     if (images_[i].error != nullptr && *images_[i].error) drop(i);
   }
@@ -88,36 +87,9 @@ void DeviceGroup::download(std::size_t i, const Passes& passes) {
   for (int pass = passes.first; pass < passes.end; ++pass) runs_[i].download(pixels_[i].untyped_view(), pass);
 }
 
-// What could not be queued before its size was known.
-void DeviceGroup::collect(std::size_t i) {
-  try {
-    codecs_->collect(i, passes_.first, passes_.end);
-    if (images_[i].coded.made.parts.empty() && pixels_[i].empty()) download(i, {});
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::device || images_[i].error == nullptr) throw;
-    *images_[i].error = error;
-  }
-}
-
 void DeviceGroup::drop(std::size_t i) {
   pixels_[i] = Image();
   images_[i].coded.made = {};
-}
-
-void DeviceGroup::mark_end() {
-  if (done_ != nullptr) {
-    done_->record(context_.stream);
-  } else {
-    end_ = context_.mark();
-  }
-}
-
-void DeviceGroup::wait() const {
-  if (done_ != nullptr) {
-    done_->wait();
-  } else {
-    context_.wait_for(end_);
-  }
 }
 
 }  // namespace imgpipe

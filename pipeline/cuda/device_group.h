@@ -5,11 +5,14 @@
 //   stream            upload | decode | steps | encode | pixels, results         files
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "images/error.h"
 #include "pipeline/coded_image.h"
 #include "pipeline/cuda/coded_group.h"
 #include "pipeline/cuda/device_run.h"
@@ -37,22 +40,20 @@ struct Passes {
 // The functions are called in this order, each once at most. All throw Error(memory) or Error(device).
 class DeviceGroup {
  public:
-  // Takes memory, and brings up what decoding needs to know. `done`: to wait by; without it the host spins.
-  // What is referred to stays until the end.
-  DeviceGroup(Context& context, std::vector<GroupImage> images, const Event* done = nullptr);
+  // Takes memory, and brings up what decoding needs to know. What is referred to stays until the end.
+  DeviceGroup(Context& context, std::vector<GroupImage> images);
   DeviceGroup(const DeviceGroup&) = delete;
   DeviceGroup& operator=(const DeviceGroup&) = delete;
 
   [[nodiscard]] GroupImage& image(std::size_t i) { return images_[i]; }
   [[nodiscard]] DeviceRun& run(std::size_t i) { return runs_[i]; }
 
-  // Takes the memory that encoding needs before any work is queued, so that no step's time has a part of it.
-  // Without this, queue() does that while the device is at work.
-  void prepare_encoding();
   // From the uploads to what says how large the files are. Uploads, then the resident work, then downloads:
   // each is timed against its own kind, so that no stage pays for the change from the copy engine to the
-  // multiprocessors.
-  void queue(const Passes& passes = {});
+  // multiprocessors. The memory that encoding needs is taken while the device is at work, or `first`, so that
+  // no step's time has a part of that.
+  enum class EncodingMemory : std::uint8_t { meanwhile, first };
+  void queue(const Passes& passes = {}, EncodingMemory taken = EncodingMemory::meanwhile);
   // Waits for that, and brings the files down. An image that is not in order has no result.
   void finish();
   // Of those whose times are wanted: all that was queued is done.
@@ -63,20 +64,14 @@ class DeviceGroup {
  private:
   [[nodiscard]] bool makes_file(std::size_t i) const;
   void download(std::size_t i, const Passes& passes);
-  void collect(std::size_t i);
   void drop(std::size_t i);
-  void mark_end();
-  void wait() const;
 
   Context& context_;
   std::vector<GroupImage> images_;
-  const Event* done_;
   std::vector<Image> pixels_;
   std::deque<DeviceRun> runs_;
   std::optional<CodedGroup> codecs_;
   Passes passes_;
-  bool encoding_is_prepared_ = false;
-  std::size_t end_ = 0;  // a mark, without done_
 };
 
 }  // namespace imgpipe

@@ -12,35 +12,57 @@
 namespace imgpipe {
 namespace {
 
-DeviceMemory memory_of(const Context& context) {
-  return {context.memory_bytes, static_cast<std::int64_t>(context.arena.held_bytes()), &free_device_bytes};
+Image downloaded(const ConstDeviceView& pixels, const Stream& stream) {
+  Image image(pixels.shape());
+  copy_to_host(image.untyped_view(), pixels, stream);
+  IMGPIPE_CUDA(cudaStreamSynchronize(stream.get()));
+  return image;
 }
 
 }  // namespace
 
-DeviceJob::DeviceJob(EngineContext& engine, HostThreads& threads, Job& job, Outcome& outcome,
-                     std::int64_t host_bytes)
+DeviceJob::DeviceJob(EngineContext& engine, HostThreads& threads, Job& job, Outcome& outcome)
     : engine_(engine),
       threads_(threads),
       job_(job),
       outcome_(outcome),
-      request_{.has_steps = !outcome.plan.steps.empty(),
-               .has_scan = job.reader->jpeg_scan() != nullptr,
-               .device_bytes = whole_device_bytes(outcome.plan, job.keep_outputs),
-               .host_bytes = host_bytes},
+      image_{.plan = outcome.plan,
+             .timeline = outcome.timeline,
+             .coded = coded_,
+             .keep_outputs = job.keep_outputs,
+             .keep_pixels = job.keep_pixels,
+             .times_pinning = true,
+             .histograms = &outcome.histograms},
       passes_{job.repeat > 0 ? kWarmUpPass : 0, std::max(1, job.repeat)} {}
 
-void DeviceJob::run() {
+void DeviceJob::run(std::int64_t host_bytes) {
   const Range range("image");
   if (const Context* const context = engine_.get()) {
     restorer_.emplace();
     IMGPIPE_CUDA(cudaSetDevice(context->device));
   }
+  request_ = {.has_steps = !outcome_.plan.steps.empty(),
+              .has_scan = job_.reader->jpeg_scan() != nullptr,
+              .device_bytes = whole_device_bytes(outcome_.plan, job_.keep_outputs),
+              .host_bytes = host_bytes};
   Route route = choose_route(request_, {.limit = engine_.memory_bytes()});
   if (route == Route::file && !run_file()) route = Route::rows;
   if (route == Route::rows && !run_rows()) route = Route::bands;
-  if (route != Route::bands) return end_image();
-  run_in_bands(engine_.wait(outcome_.timeline, restorer_), job_, outcome_, threads_, std::move(early_));
+  if (route == Route::bands) {
+    Context& context = engine_.wait(outcome_.timeline, restorer_);
+    return run_in_bands(context, job_, outcome_, threads_, std::move(early_));
+  }
+  if (!group_->pixels(0).empty()) {
+    outcome_.memory.push_back(std::move(group_->pixels(0)));
+    outcome_.pixels = std::as_const(outcome_.memory.back()).untyped_view();
+  }
+  if (job_.keep_outputs) keep_outputs();
+  if (!job_.writer) return;
+  if (coded_.made.parts.empty()) {
+    outcome_.file = encode_image(outcome_.pixels, *job_.writer, threads_, outcome_.timeline, job_.sink);
+  } else {
+    outcome_.file = file_of(coded_.made, *job_.writer, outcome_.timeline);
+  }
 }
 
 bool DeviceJob::run_file() {
@@ -54,14 +76,17 @@ bool DeviceJob::run_file() {
   try {
     // Each step has a row of its own where it is timed, or its output wanted.
     const bool apart = job_.repeat > 0 || job_.keep_outputs || job_.keep_source;
-    take_memory(context, apart ? DeviceRun::Decoded::apart : DeviceRun::Decoded::with_first_steps);
-    group_->prepare_encoding();
-    group_->queue(passes_);
+    image_.decoded = apart ? DeviceRun::Decoded::apart : DeviceRun::Decoded::with_first_steps;
+    {
+      const auto span = outcome_.timeline.span("device memory", SpanKind::host);
+      group_.emplace(context, std::vector<GroupImage>{image_});
+    }
+    group_->queue(passes_, DeviceGroup::EncodingMemory::first);
     group_->finish();
     if (coded_.in_order) {
       group_->give_spans();
       outcome_.warnings = job_.reader->warnings();
-      if (job_.keep_source) outcome_.source = downloaded(group_->run(0).source());
+      if (job_.keep_source) outcome_.source = downloaded(group_->run(0).source(), context.stream);
       return true;
     }
   } catch (const Error& error) {
@@ -74,13 +99,15 @@ bool DeviceJob::run_file() {
 }
 
 bool DeviceJob::run_rows() {
-  early_ = decode_early(*job_.reader, threads_, outcome_.timeline, [this] { return engine_.is_ready(); });
+  early_ = decode_early(*job_.reader, threads_, outcome_.timeline, engine_);
   Context& context = engine_.wait(outcome_.timeline, restorer_);
   request_.has_scan = false;
-  if (choose_route(request_, memory_of(context)) == Route::bands) return false;
+  if (choose_route(request_, context.memory()) == Route::bands) return false;
   coded_ = coded_image_for(job_.writer.get());
   try {
-    take_memory(context, DeviceRun::Decoded::on_host);
+    image_.decoded = DeviceRun::Decoded::on_host;
+    const auto span = outcome_.timeline.span("device memory", SpanKind::host);
+    group_.emplace(context, std::vector<GroupImage>{image_});
   } catch (const Error& error) {
     // Blocks are larger than what is needed, and others take some.
     if (error.kind() != ErrorKind::memory) throw;
@@ -93,41 +120,13 @@ bool DeviceJob::run_rows() {
   outcome_.warnings = job_.reader->warnings();
   const std::int64_t image_bytes =
       job_.keep_outputs ? whole_device_bytes(outcome_.plan, false) : request_.device_bytes;
-  if (!can_encode(image_bytes, outcome_.plan.output.bytes(), memory_of(context))) coded_.form = {};
+  if (!can_encode(image_bytes, outcome_.plan.output.bytes(), context.memory())) coded_.form = {};
   if (job_.repeat > 0) group_->image(0).source = &upload_->whole();
-  group_->prepare_encoding();
-  group_->queue(passes_);
+  group_->queue(passes_, DeviceGroup::EncodingMemory::first);
   group_->finish();
   group_->give_spans();
   if (job_.keep_source) outcome_.source = std::move(upload_->whole());
   return true;
-}
-
-void DeviceJob::take_memory(Context& context, DeviceRun::Decoded decoded) {
-  const auto span = outcome_.timeline.span("device memory", SpanKind::host);
-  group_.emplace(context, std::vector<GroupImage>{{.plan = outcome_.plan,
-                                                   .timeline = outcome_.timeline,
-                                                   .coded = coded_,
-                                                   .decoded = decoded,
-                                                   .keep_outputs = job_.keep_outputs,
-                                                   .keep_pixels = job_.keep_pixels,
-                                                   .times_pinning = true,
-                                                   .histograms = &outcome_.histograms}});
-}
-
-// What else is wanted of the image, and its file.
-void DeviceJob::end_image() {
-  if (!group_->pixels(0).empty()) {
-    outcome_.memory.push_back(std::move(group_->pixels(0)));
-    outcome_.pixels = std::as_const(outcome_.memory.back()).untyped_view();
-  }
-  if (job_.keep_outputs) keep_outputs();
-  if (!job_.writer) return;
-  if (coded_.made.parts.empty()) {
-    outcome_.file = encode_image(outcome_.pixels, *job_.writer, threads_, outcome_.timeline, job_.sink);
-  } else {
-    outcome_.file = file_of(coded_.made, *job_.writer, outcome_.timeline);
-  }
 }
 
 // Every step's output, for --cpu and --keep-stages: copies of what lies in device memory.
@@ -148,14 +147,6 @@ void DeviceJob::keep_outputs() {
     }
   }
   IMGPIPE_CUDA(cudaStreamSynchronize(context.stream.get()));
-}
-
-Image DeviceJob::downloaded(const ConstDeviceView& pixels) const {
-  const Context& context = *engine_.get();
-  Image image(pixels.shape());
-  copy_to_host(image.untyped_view(), pixels, context.stream);
-  IMGPIPE_CUDA(cudaStreamSynchronize(context.stream.get()));
-  return image;
 }
 
 }  // namespace imgpipe

@@ -12,6 +12,7 @@
 // and the download.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <optional>
 
@@ -26,20 +27,17 @@ namespace imgpipe {
 
 class DeviceJob {
  public:
-  // `host_bytes`: that the whole image takes of the host's memory.
-  DeviceJob(EngineContext& engine, HostThreads& threads, Job& job, Outcome& outcome, std::int64_t host_bytes);
+  DeviceJob(EngineContext& engine, HostThreads& threads, Job& job, Outcome& outcome);
 
-  // Does the job. After an error its memory stays until the object ends: work on it may still be queued.
-  void run();
+  // Does the job. `host_bytes`: that the whole image takes of the host's memory. After an error its memory
+  // stays until the object ends: work on it may still be queued.
+  void run(std::int64_t host_bytes);
 
  private:
   // These return false where the image has to take the next route.
   [[nodiscard]] bool run_file();
   [[nodiscard]] bool run_rows();
-  void take_memory(Context& context, DeviceRun::Decoded decoded);
-  void end_image();
   void keep_outputs();
-  [[nodiscard]] Image downloaded(const ConstDeviceView& pixels) const;
 
   std::optional<DeviceRestorer> restorer_;
   EngineContext& engine_;
@@ -47,9 +45,10 @@ class DeviceJob {
   Job& job_;
   Outcome& outcome_;
   RouteRequest request_;
-  const Passes passes_;
   std::deque<Image> early_;  // rows that were decoded before there was a context
   CodedImage coded_;
+  GroupImage image_;
+  const Passes passes_;
   std::optional<DeviceGroup> group_;
   std::optional<RowUpload> upload_;
 };

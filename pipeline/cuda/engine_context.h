@@ -1,11 +1,14 @@
 // The context of a CUDA engine: made on another thread while the first image is decoded.
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <future>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "pipeline/cuda/device_times.h"
 

@@ -34,9 +34,9 @@ class CudaEngine final : public Engine {
   void execute(Job& job, Outcome& outcome) override {
     if (context_.failure()) std::rethrow_exception(context_.failure());
     const MemoryNeed whole = Engine::memory_need(memory_question(job, outcome.plan));
-    DeviceJob on_device(context_, threads_, job, outcome, whole.with_threads(threads_.count()));
+    DeviceJob on_device(context_, threads_, job, outcome);
     try {
-      on_device.run();
+      on_device.run(whole.with_threads(threads_.count()));
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::device) {
         context_.fail(std::current_exception());

@@ -86,7 +86,7 @@ class CudaLane final : public Lane {
     const Range range("images");
     try {
       const std::string track = name() + " slot " + std::to_string(number + 1);
-      slot.group.emplace(slot.context, members(images, track), &slot.done);
+      slot.group.emplace(slot.context, members(images, track));
       slot.group->queue();
     } catch (...) {
       (void)cudaStreamSynchronize(slot.context.stream.get());
@@ -127,10 +127,8 @@ class CudaLane final : public Lane {
   static constexpr std::int64_t kGroupPixels = std::int64_t{64} << 20;
 
   struct Slot {
-    explicit Slot(PinnedMemory& pinned) : context(pinned) {}
+    explicit Slot(PinnedMemory& pinned) : context(pinned, Waiting::sleeping) {}
     Context context;
-    // The thread that waits for it sleeps: a processor that spins is one that decodes nothing.
-    Event done{cudaEventBlockingSync | cudaEventDisableTiming};
     std::optional<DeviceGroup> group;
   };
 

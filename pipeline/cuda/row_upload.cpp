@@ -6,10 +6,10 @@
 namespace imgpipe {
 
 std::deque<Image> decode_early(Reader& reader, HostThreads& threads, Timeline& timeline,
-                               const std::function<bool()>& context_is_ready) {
+                               const EngineContext& context) {
   std::deque<Image> early;
   const auto next = [&](std::int64_t, std::int64_t rows) {
-    if (context_is_ready()) return HostView();
+    if (context.is_ready()) return HostView();
     Shape shape = reader.header().shape;
     shape.height = rows;
     return early.emplace_back(shape).untyped_view();

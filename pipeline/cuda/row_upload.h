@@ -7,19 +7,21 @@
 // Chunks are a ring of page-locked memory, or parts of a page-locked image where that is needed later on.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <deque>
-#include <functional>
 #include <vector>
 
 #include "images/image.h"
 #include "pipeline/cuda/device_run.h"
+#include "pipeline/cuda/engine_context.h"
 #include "pipeline/host/chunk_reading.h"
 
 namespace imgpipe {
 
 // Decodes rows to ordinary memory until the context is ready: chunks from the top.
 [[nodiscard]] std::deque<Image> decode_early(Reader& reader, HostThreads& threads, Timeline& timeline,
-                                             const std::function<bool()>& context_is_ready);
+                                             const EngineContext& context);
 
 class RowUpload {
  public:

@@ -2,12 +2,16 @@
 // its calls, the spans and what came out, against a record. Kernels do nothing, so pixels are zeros.
 #ifdef IMGPIPE_TEST_CUDA
 
+#include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstring>
 #include <deque>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -317,6 +321,11 @@ Input input_of(const Case& one) {
   return input;
 }
 
+bool same_pixels(const ConstHostView& view, const Image& image) {
+  return view.shape() == image.shape() &&
+         std::memcmp(view.data, image.untyped_view().data, image.size_bytes()) == 0;
+}
+
 class DeviceRoutes : public testing::Test {
  protected:
   ~DeviceRoutes() override { runtime.reset(); }
@@ -372,6 +381,81 @@ TEST_F(DeviceRoutes, GroupsTakeTheCallsThatTheyTookBefore) {
       ASSERT_TRUE(record.has(text)) << text;
     }
     record.end_line();
+  }
+}
+
+// Of several chunks: in the ring, in memory of the whole image, and decoded before there is a context.
+TEST_F(DeviceRoutes, LargeImagesTakeTheCallsThatTheyTookBefore) {
+  DigestRecord record("tests/cuda_stand_in/large_routes.txt");
+  const std::vector<Scenario> large{{},
+                                    {.warm = true},
+                                    {.limit = 16'000'000},
+                                    {.free_bytes = kLeftFree},
+                                    {.first_failing = 1, .last_failing = 2}};
+  for (const bool banded : {false, true}) {
+    for (const auto& [repeat, keep] : {std::pair{0, false}, {0, true}, {2, false}}) {
+      const Case one{.banded = banded,
+                     .shape = {2711, 2000, 3},
+                     .stages = "gray,hist,contrast,smooth",
+                     .format = {},
+                     .keep_pixels = true,
+                     .keep_source = keep,
+                     .repeat = repeat};
+      const Input input = input_of(one);
+      for (const Scenario& scenario : large) {
+        const std::string text = one.text() + text_of(scenario) + route_text(one, input, scenario);
+        ASSERT_TRUE(record.has(text)) << text;
+      }
+    }
+    record.end_line();
+  }
+}
+
+// Lets the device start when it has given so many rows, and gives it some time.
+class StartingReader final : public Reader {
+ public:
+  StartingReader(const Image& image, std::int64_t rows) : image_(image), rows_(rows) {
+    header_.shape = image.shape();
+  }
+
+ protected:
+  void read_next_rows(HostView rows) override {
+    copy_pixels(image_.untyped_view().rows(next_row_, rows.height), rows);
+    next_row_ += rows.height;
+    if (next_row_ < rows_) return;
+    runtime.start();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+
+ private:
+  const Image& image_;
+  std::int64_t rows_, next_row_ = 0;
+};
+
+TEST_F(DeviceRoutes, AllRowsGoUpWhereverTheyWereDecoded) {
+  const Image image = synthesize(parse_pattern("photo"), {1000, 9'000, 3}, 7);  // four chunks
+  for (const std::int64_t early_rows : {1, 5'000, 9'000}) {
+    for (const int threads : {0, 1, 3}) {  // 0: one that reads row by row
+      for (const bool keep_source : {false, true}) {
+        start_device({});
+        runtime.is_starting = true;
+        BandedLog log;
+        const std::unique_ptr<Engine> engine = make_cuda_engine(0, std::max(threads, 1));
+        Job job;
+        job.reader = std::make_unique<StartingReader>(image, early_rows);
+        if (threads > 0)
+          job.reader = std::make_unique<BandedReader>(image.untyped_view(), BandedWays{.seed = 3}, log);
+        job.plan = make_plan({}, image.shape());
+        job.keep_source = keep_source;
+        if (threads > 0 && early_rows < 9'000) runtime.start();
+        const Outcome outcome = engine->run(std::move(job));
+        const std::string text =
+            std::to_string(early_rows) + " rows early, threads " + std::to_string(threads);
+        ASSERT_FALSE(outcome.error) << text;
+        EXPECT_TRUE(same_pixels(outcome.pixels, image)) << text;
+        EXPECT_TRUE(!keep_source || same_pixels(outcome.source.untyped_view(), image)) << text;
+      }
+    }
   }
 }
 
