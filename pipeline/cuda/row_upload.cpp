@@ -8,6 +8,7 @@ namespace imgpipe {
 std::deque<Image> decode_early(Reader& reader, HostThreads& threads, Timeline& timeline,
                                const EngineContext& context) {
   std::deque<Image> early;
+  if (context.is_ready()) return early;
   const auto next = [&](std::int64_t, std::int64_t rows) {
     if (context.is_ready()) return HostView();
     Shape shape = reader.header().shape;
