@@ -25,7 +25,7 @@ void DeviceGroup::queue(const Passes& passes, EncodingMemory taken) {
     for (std::size_t i = 0; i < images_.size(); ++i) {
       if (images_[i].source == nullptr) continue;
       const ConstHostView rows = images_[i].source->untyped_view();
-      context_.pinned.pin(rows.data);
+      if (!images_[i].is_pinned) context_.pinned.pin(rows.data);
       (void)runs_[i].upload(rows, 0, pass);
     }
   }
@@ -77,13 +77,11 @@ bool DeviceGroup::makes_file(std::size_t i) const {
 
 void DeviceGroup::download(std::size_t i, const Passes& passes) {
   const GroupImage& image = images_[i];
-  {
-    std::optional<Timeline::Running> span;
-    if (image.times_pinning)
-      span.emplace(image.timeline, Span{.name = "pin", .track = image.timeline.track()});
-    pixels_[i] = Image(image.plan.output, &context_.pinned);
-    context_.pinned.pin(pixels_[i].untyped_view().data);
-  }
+  std::optional<Timeline::Running> span;
+  if (image.is_pinned) span.emplace(image.timeline, Span{.name = "pin", .track = image.timeline.track()});
+  pixels_[i] = Image(image.plan.output, &context_.pinned);
+  span.reset();
+  if (!image.is_pinned) context_.pinned.pin(pixels_[i].untyped_view().data);
   for (int pass = passes.first; pass < passes.end; ++pass) runs_[i].download(pixels_[i].untyped_view(), pass);
 }
 

@@ -27,7 +27,7 @@ struct GroupImage {
   std::string track = kDeviceTrack;
   const Image* source = nullptr;  // goes up in every pass; nullptr: does not, or is there
   bool keep_outputs = false, keep_pixels = false;
-  bool times_pinning = false;                                     // has a row for the memory of its pixels
+  bool is_pinned = false;  // its memory is pinned as it is allocated, and its pixels' has a row for that
   std::vector<std::vector<std::uint64_t>>* histograms = nullptr;  // by step, if they come down
   std::optional<Error>* error = nullptr;  // gets too little memory for its file alone; without it is thrown
 };

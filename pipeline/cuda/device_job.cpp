@@ -31,7 +31,7 @@ DeviceJob::DeviceJob(EngineContext& engine, HostThreads& threads, Job& job, Outc
              .coded = coded_,
              .keep_outputs = job.keep_outputs,
              .keep_pixels = job.keep_pixels,
-             .times_pinning = true,
+             .is_pinned = true,
              .histograms = &outcome.histograms},
       passes_{job.repeat > 0 ? kWarmUpPass : 0, std::max(1, job.repeat)} {}
 

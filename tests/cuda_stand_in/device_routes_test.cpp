@@ -69,6 +69,7 @@ struct Scenario {
   std::size_t free_bytes = kMuch;
   std::int64_t first_failing = 0, last_failing = 0;
   bool warm = false;  // after another image
+  std::size_t most_pinned = kMuch;
 };
 
 std::vector<Scenario> scenarios() {
@@ -83,6 +84,7 @@ std::vector<Scenario> scenarios() {
     all.push_back({.first_failing = i, .last_failing = i});
     all.push_back({.first_failing = i, .last_failing = 1 << 30});
   }
+  all.push_back({.most_pinned = 0});
   all.push_back({.limit = 2'000'000, .first_failing = 2, .last_failing = 2});
   return all;
 }
@@ -202,6 +204,7 @@ void begin(const Scenario& scenario) {
   runtime.calls.clear();
   runtime.mallocs = 0;
   runtime.free_bytes = scenario.free_bytes;
+  runtime.most_pinned = scenario.most_pinned;
   runtime.first_failing_malloc = scenario.first_failing;
   runtime.last_failing_malloc = scenario.last_failing;
 }
@@ -312,7 +315,8 @@ std::string lane_text(std::span<const Case> cases, std::span<const Input> inputs
 std::string text_of(const Scenario& scenario) {
   return ", limit " + std::to_string(scenario.limit) + ", free " + std::to_string(scenario.free_bytes) +
          ", failing " + std::to_string(scenario.first_failing) + " to " +
-         std::to_string(scenario.last_failing) + (scenario.warm ? ", warm\n" : "\n");
+         std::to_string(scenario.last_failing) + (scenario.most_pinned == 0 ? ", nothing is pinned" : "") +
+         (scenario.warm ? ", warm\n" : "\n");
 }
 
 Input input_of(const Case& one) {
