@@ -154,8 +154,8 @@ std::string text_of(const Outcome& outcome) {
   if (outcome.error) return text + "  " + text_of(outcome.error) + "\n";
   text += "  pixels " + std::to_string(outcome.pixels.empty() ? 0 : outcome.pixels.bytes()) + " source " +
           std::to_string(outcome.source.empty() ? 0 : outcome.source.shape().bytes()) + " memory " +
-          std::to_string(outcome.memory.size()) + (outcome.in_bands ? " in bands" : "") + " file " +
-          std::to_string(outcome.file.joined().size()) + "\n  outputs";
+          std::to_string(outcome.memory.size()) + (outcome.in_bands ? " in bands" : "") +
+          (outcome.file.joined().empty() ? "" : " file") + "\n  outputs";
   for (const auto& frame : outcome.outputs) text += " " + std::to_string(frame.planes[0].width);
   text += "\n  counts";
   for (const auto& counts : outcome.histograms) text += " " + std::to_string(counts.size());
