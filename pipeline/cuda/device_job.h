@@ -13,44 +13,16 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <optional>
 
-#include "pipeline/cuda/device_group.h"
 #include "pipeline/cuda/engine_context.h"
-#include "pipeline/cuda/row_upload.h"
-#include "pipeline/devices/device_route.h"
 #include "pipeline/engine.h"
 #include "pipeline/threads/host_threads.h"
 
 namespace imgpipe {
 
-class DeviceJob {
- public:
-  DeviceJob(EngineContext& engine, HostThreads& threads, Job& job, Outcome& outcome);
-
-  // Does the job. `host_bytes`: that the whole image takes of the host's memory. After an error its memory
-  // stays until the object ends: work on it may still be queued.
-  void run(std::int64_t host_bytes);
-
- private:
-  // These return false where the image has to take the next route.
-  [[nodiscard]] bool run_file();
-  [[nodiscard]] bool run_rows();
-  void keep_outputs();
-
-  std::optional<DeviceRestorer> restorer_;
-  EngineContext& engine_;
-  HostThreads& threads_;
-  Job& job_;
-  Outcome& outcome_;
-  RouteRequest request_;
-  std::deque<Image> early_;  // rows that were decoded before there was a context
-  CodedImage coded_;
-  GroupImage image_;
-  const Passes passes_;
-  std::optional<DeviceGroup> group_;
-  std::optional<RowUpload> upload_;
-};
+// Does a job, whose plan and timeline are in the outcome already. `host_bytes`: that the whole image takes of
+// the host's memory. After an error nothing is queued any more, or the context is of no more use.
+void run_on_device(EngineContext& engine, HostThreads& threads, Job& job, Outcome& outcome,
+                   std::int64_t host_bytes);
 
 }  // namespace imgpipe

@@ -1,7 +1,7 @@
 // The CUDA engine: one image after the other on a context of its own (pipeline/cuda/device_job.h).
-#include <utility>
+#include <exception>
+#include <memory>
 
-#include "images/error.h"
 #include "pipeline/cuda/device_job.h"
 #include "pipeline/cuda/engine_context.h"
 #include "pipeline/engine.h"
@@ -34,20 +34,7 @@ class CudaEngine final : public Engine {
   void execute(Job& job, Outcome& outcome) override {
     if (context_.failure()) std::rethrow_exception(context_.failure());
     const MemoryNeed whole = Engine::memory_need(memory_question(job, outcome.plan));
-    DeviceJob on_device(context_, threads_, job, outcome);
-    try {
-      on_device.run(whole.with_threads(threads_.count()));
-    } catch (const Error& error) {
-      if (error.kind() == ErrorKind::device) {
-        context_.fail(std::current_exception());
-      } else {
-        context_.finish_queued();
-      }
-      throw;
-    } catch (...) {
-      context_.finish_queued();
-      throw;
-    }
+    run_on_device(context_, threads_, job, outcome, whole.with_threads(threads_.count()));
   }
 
  private:
