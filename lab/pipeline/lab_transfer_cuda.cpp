@@ -12,7 +12,7 @@
 #include "pipeline/cuda/cuda_api.h"
 #include "pipeline/cuda/device_memory.h"
 #include "pipeline/cuda/pinned_memory.h"
-#include "pipeline/cuda/uploader.h"
+#include "pipeline/host/chunk_reading.h"
 
 namespace imgpipe {
 namespace {

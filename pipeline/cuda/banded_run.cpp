@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "images/memory/available_memory.h"
 #include "pipeline/cuda/device_memory.h"
 #include "pipeline/cuda/device_run.h"
 #include "pipeline/devices/band_device.h"
 #include "pipeline/host/chained_run.h"
+#include "pipeline/host/resumed_reader.h"
 #include "pipeline/stage_calls.h"
 
 namespace imgpipe {
@@ -19,13 +19,6 @@ namespace {
 
 // Of what is free on a device, what is left alone: tables, events, and what others take meanwhile.
 constexpr std::int64_t kLeftFreeBytes = std::int64_t{64} << 20;
-
-std::int64_t free_device_bytes() {
-  std::size_t free_bytes = 0;
-  std::size_t total_bytes = 0;
-  IMGPIPE_CUDA(cudaMemGetInfo(&free_bytes, &total_bytes));
-  return static_cast<std::int64_t>(free_bytes);
-}
 
 // Page-locked memory for any thread, whatever its device is so far.
 class StagingMemory final : public std::pmr::memory_resource {
@@ -58,22 +51,20 @@ class StagingMemory final : public std::pmr::memory_resource {
 // What one band on its way has for itself.
 struct Slot {
   Slot(PinnedMemory& pinned, Timeline& timeline, std::size_t number, std::pmr::memory_resource* staging)
-      : context(pinned),
+      : context(pinned, Waiting::sleeping),
         times(context, timeline, std::string("cuda slot ") + std::to_string(number + 1)),
         counts(staging) {}
 
   Context context;
   DeviceTimes times;
-  // The thread that waits for it sleeps: a processor that spins is one that decodes nothing.
-  Event done{cudaEventBlockingSync | cudaEventDisableTiming};
   std::byte* memory = nullptr;
   std::pmr::vector<std::uint64_t> counts;  // of the chain's nodes that count, one after the other
 };
 
 class CudaBandDevice final : public BandDevice {
  public:
-  CudaBandDevice(const BandedDevice& device, Timeline& timeline)
-      : device_(device), timeline_(timeline), staging_(device.pinned, device.index) {}
+  CudaBandDevice(const Context& context, Timeline& timeline)
+      : context_(context), timeline_(timeline), staging_(context.pinned, context.device) {}
   ~CudaBandDevice() override { stop(); }
   CudaBandDevice(const CudaBandDevice&) = delete;
   CudaBandDevice& operator=(const CudaBandDevice&) = delete;
@@ -82,7 +73,7 @@ class CudaBandDevice final : public BandDevice {
     memory_.release();
     tables_memory_.release();
     const std::int64_t free_bytes = std::max<std::int64_t>(0, free_device_bytes() - kLeftFreeBytes);
-    const std::int64_t limit = device_.memory_bytes > 0 ? device_.memory_bytes : free_bytes;
+    const std::int64_t limit = context_.memory_bytes > 0 ? context_.memory_bytes : free_bytes;
     return {std::min(limit, free_bytes), &device_stride_bytes};
   }
   [[nodiscard]] std::pmr::memory_resource* staging() override { return &staging_; }
@@ -95,8 +86,8 @@ class CudaBandDevice final : public BandDevice {
       const auto span = timeline_.span("device memory", SpanKind::host);
       memory_.reserve(static_cast<std::size_t>(bands.bytes()) * slots);
       while (slots_.size() < slots) {
-        slots_.emplace_back(device_.pinned, timeline_, slots_.size(), &staging_);
-        slots_.back().context.multiprocessors = device_.multiprocessors;
+        slots_.emplace_back(context_.pinned, timeline_, slots_.size(), &staging_);
+        slots_.back().context.multiprocessors = context_.multiprocessors;
         slots_.back().context.begin();
       }
     }
@@ -111,17 +102,17 @@ class CudaBandDevice final : public BandDevice {
 
   void begin(std::size_t number, const BandRows& rows, std::span<const ConstHostView> inputs,
              std::span<const HostView> outputs) override {
-    IMGPIPE_CUDA(cudaSetDevice(device_.index));  // of this thread
+    IMGPIPE_CUDA(cudaSetDevice(context_.device));  // of this thread
     Slot& slot = slots_[number];
     const Range range("band");
     queue_band(*bands_, slot.memory, rows, tables_, inputs, outputs, Queue{*this, slot, rows.band});
-    slot.done.record(slot.context.stream);
+    slot.context.mark_end();
   }
 
   void finish(std::size_t number, std::vector<Span>& spans) override {
-    IMGPIPE_CUDA(cudaSetDevice(device_.index));
+    IMGPIPE_CUDA(cudaSetDevice(context_.device));
     Slot& slot = slots_[number];
-    slot.done.wait();
+    slot.context.wait_for_end();
     for (Span& span : slot.times.take_spans()) spans.push_back(std::move(span));
     slot.context.used_events = 0;
   }
@@ -220,7 +211,7 @@ class CudaBandDevice final : public BandDevice {
     }
   };
 
-  const BandedDevice device_;
+  const Context& context_;
   Timeline& timeline_;
   StagingMemory staging_;
   DeviceBuffer memory_, tables_memory_;
@@ -232,114 +223,13 @@ class CudaBandDevice final : public BandDevice {
   std::deque<Slot> slots_;
 };
 
-// A reader of which some rows were read before.
-class ResumedReader final : public Reader {
- public:
-  // `warnings`: get the reader's at the end.
-  ResumedReader(std::unique_ptr<Reader> reader, std::deque<Image> early, std::int64_t decoded,
-                std::vector<std::string>& warnings)
-      : reader_(std::move(reader)), early_(std::move(early)), decoded_(decoded), all_warnings_(warnings) {
-    header_ = reader_->header();
-  }
-  ~ResumedReader() override { all_warnings_ = reader_->warnings(); }
-  ResumedReader(const ResumedReader&) = delete;
-  ResumedReader& operator=(const ResumedReader&) = delete;
-
-  [[nodiscard]] bool has_bands() const noexcept override { return reader_->has_bands(); }
-  [[nodiscard]] std::int64_t band_bytes(std::int64_t rows) const override {
-    return reader_->band_bytes(rows);
-  }
-  [[nodiscard]] std::string_view decoder() const noexcept override { return reader_->decoder(); }
-  [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
-    return reader_->working_bytes(whole);
-  }
-  [[nodiscard]] std::int64_t library_bytes(bool whole) const override {
-    return reader_->library_bytes(whole);
-  }
-
- protected:
-  void read_next_rows(HostView rows) override {
-    const std::int64_t early = copy_early(next_row_, rows);
-    next_row_ += rows.height;
-    if (early < rows.height) reader_->read_rows(rows.rows(early, rows.height - early));
-  }
-  void begin_next_band(std::int64_t first, std::int64_t rows) override {
-    const std::int64_t from = std::max(first, decoded_);
-    if (from < first + rows) reader_->begin_band(from, first + rows - from);
-  }
-  void read_begun_band(std::int64_t first, HostView rows) override {
-    const std::int64_t early = copy_early(first, rows);
-    if (early < rows.height) reader_->read_band(first + early, rows.rows(early, rows.height - early));
-  }
-
- private:
-  // Rows from `first` on, as far as they are there; how many. They stay: bands have rows in common.
-  [[nodiscard]] std::int64_t copy_early(std::int64_t first, const HostView& rows) const {
-    std::int64_t top = 0;  // of the image in early_
-    std::int64_t copied = 0;
-    for (const Image& image : early_) {
-      const std::int64_t from = std::max(top, first);
-      top += image.shape().height;
-      const std::int64_t end = std::min(top, first + rows.height);
-      if (from >= end) continue;
-      copy_pixels(image.untyped_view().rows(from - top + image.shape().height, end - from),
-                  rows.rows(from - first, end - from));
-      copied += end - from;
-    }
-    return copied;
-  }
-
-  std::unique_ptr<Reader> reader_;
-  const std::deque<Image> early_;
-  const std::int64_t decoded_;
-  std::vector<std::string>& all_warnings_;
-  std::int64_t next_row_ = 0;
-};
-
-// Bytes that the whole of a plan takes on a device; each step's output has its own with `keep_outputs`.
-std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs) {
-  const Program program = lower(plan, FusedSteps::as_one, {.outputs = keep_outputs});
-  std::int64_t bytes = 0;
-  for (const DeviceBlock& block : device_blocks(program, true)) bytes += block.bytes;
-  for (const ValueId counts : program.counts()) bytes += program.values[counts].bytes();  // and on the host
-  // Each begins on a boundary; a node has what it has prepared, and what it finds.
-  constexpr std::int64_t kBoundary = 256;
-  return bytes + kBoundary * static_cast<std::int64_t>(program.values.size() + 2 * program.nodes.size());
-}
-
-// In what is free, or held to be used again.
-bool has_room(const Context& context, std::int64_t bytes) {
-  const auto held = static_cast<std::int64_t>(context.arena.held_bytes());
-  return bytes <= held || bytes <= free_device_bytes() + held;
-}
-
 }  // namespace
 
-bool must_go_in_bands(std::int64_t memory_bytes, const Job& job, const Plan& plan, std::int64_t host_bytes) {
-  if (plan.steps.empty()) return false;
-  if (memory_bytes > 0 && whole_device_bytes(plan, job.keep_outputs) > memory_bytes) return true;
-  return available_memory_bytes_for(host_bytes) < host_bytes;
-}
-
-bool fits_as_a_whole(const Context& context, const Job& job, const Plan& plan) {
-  return plan.steps.empty() || has_room(context, whole_device_bytes(plan, job.keep_outputs));
-}
-
-bool can_encode(const Context& context, const Plan& plan, std::int64_t memory_bytes) {
-  // Of every byte: rows with their filters, how they are coded, and the file.
-  constexpr std::int64_t kEncodingBytes = 8;
-  const std::int64_t bytes = whole_device_bytes(plan, false) + kEncodingBytes * plan.output.bytes();
-  return (memory_bytes == 0 || bytes <= memory_bytes) && has_room(context, bytes);
-}
-
-void run_in_bands(const BandedDevice& device, Context& context, Job& job, Outcome& outcome,
-                  HostThreads& threads, std::deque<Image> early, std::int64_t decoded) {
+void run_in_bands(Context& context, Job& job, Outcome& outcome, HostThreads& threads,
+                  std::deque<Image> early) {
   context.arena.release();
-  if (decoded > 0) {
-    job.reader =
-        std::make_unique<ResumedReader>(std::move(job.reader), std::move(early), decoded, outcome.warnings);
-  }
-  CudaBandDevice bands(device, outcome.timeline);
+  if (!early.empty()) job.reader = resume_reader(std::move(job.reader), std::move(early), outcome.warnings);
+  CudaBandDevice bands(context, outcome.timeline);
   outcome.in_bands = true;
   run_chains(job, outcome, threads, &bands);
 }

@@ -18,12 +18,7 @@ Plane<Sample8, Device> samples_of(const DeviceView& view) {
 CodedGroup::CodedGroup(Context& context, std::vector<Member> members)
     : context_(context), members_(std::move(members)) {
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    CodedImage& image = *members_[i].image;
-    // The device's encoders are made for 8 bits: of other images pixels come down.
-    if (is_wide(members_[i].run->plan().output.sample)) image.form = {};
-    if (image.jpeg) decoded_.push_back(i);
-    if (image.form.kind == DeviceForm::Kind::png_strips) png_.push_back(i);
-    if (image.form.kind == DeviceForm::Kind::jpeg_scan) jpeg_.push_back(i);
+    if (members_[i].image->jpeg) decoded_.push_back(i);
   }
 }
 
@@ -120,6 +115,13 @@ void CodedGroup::launch_decoding(int pass) {
 }
 
 void CodedGroup::prepare_encoding() {
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    DeviceForm& form = members_[i].image->form;
+    // The device's encoders are made for 8 bits: of other images pixels come down.
+    if (is_wide(members_[i].run->plan().output.sample)) form = {};
+    if (form.kind == DeviceForm::Kind::png_strips) png_.push_back(i);
+    if (form.kind == DeviceForm::Kind::jpeg_scan) jpeg_.push_back(i);
+  }
   if (!png_.empty()) {
     std::vector<PngEncodingTask> tasks;
     for (const std::size_t i : png_)

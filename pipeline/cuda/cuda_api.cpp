@@ -70,6 +70,13 @@ void DeviceBuffer::release() noexcept {
   bytes_ = 0;
 }
 
+std::int64_t free_device_bytes() {
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  IMGPIPE_CUDA(cudaMemGetInfo(&free_bytes, &total_bytes));
+  return static_cast<std::int64_t>(free_bytes);
+}
+
 double measure_device_copy_bandwidth(const Stream& stream) {
   constexpr std::size_t kBytes = std::size_t{512} << 20;
   constexpr int kCopies = 7;

@@ -135,6 +135,9 @@ class DeviceBuffer {
   std::size_t bytes_ = 0;
 };
 
+// Of the present device.
+[[nodiscard]] std::int64_t free_device_bytes();
+
 // Bytes a second, read plus written, of a copy between two buffers of the present device, each far larger
 // than its L2 cache: the median of several. Takes a GiB of its memory while it runs.
 [[nodiscard]] double measure_device_copy_bandwidth(const Stream& stream);

@@ -31,6 +31,16 @@ std::vector<DeviceBlock> device_blocks(const Program& program, bool with_source)
   return blocks;
 }
 
+std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs) {
+  const Program program = lower(plan, FusedSteps::as_one, {.outputs = keep_outputs});
+  std::int64_t bytes = 0;
+  for (const DeviceBlock& block : device_blocks(program, true)) bytes += block.bytes;
+  for (const ValueId counts : program.counts()) bytes += program.values[counts].bytes();  // and on the host
+  // Each begins on a boundary; a node has what it has prepared, and what it finds.
+  constexpr std::int64_t kBoundary = 256;
+  return bytes + kBoundary * static_cast<std::int64_t>(program.values.size() + 2 * program.nodes.size());
+}
+
 DeviceRun::DeviceRun(Context& context, const Plan& plan, Timeline& timeline, bool keep_outputs,
                      Decoded decoded, std::string track)
     : context_(context),

@@ -26,6 +26,9 @@ struct DeviceBlock {
 // In the order in which they are taken. `with_source`: the decoded image, too.
 [[nodiscard]] std::vector<DeviceBlock> device_blocks(const Program& program, bool with_source);
 
+// All of them; with `keep_outputs` each step's output has its own.
+[[nodiscard]] std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs);
+
 class DeviceRun {
  public:
   // Who decodes: the host, whose rows go up; or the device, which then does the work of the first steps too

@@ -1,6 +1,8 @@
 // A stream with what its images need, and when what was queued on it happened.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "pipeline/cuda/cuda_api.h"
 #include "pipeline/cuda/device_arena.h"
 #include "pipeline/cuda/pinned_memory.h"
+#include "pipeline/devices/device_route.h"
 #include "pipeline/timeline.h"
 
 namespace imgpipe {
@@ -26,9 +29,14 @@ class Range {
   Range& operator=(const Range&) = delete;
 };
 
+// How a thread waits for a device: one that spins is there at once, but its processor decodes nothing.
+enum class Waiting : std::uint8_t { spinning, sleeping };
+
 // A stream with what its images need, one group of them after the other.
 struct Context {
-  explicit Context(PinnedMemory& pinned_memory) : pinned(pinned_memory) {}
+  explicit Context(PinnedMemory& pinned_memory, Waiting waiting = Waiting::spinning) : pinned(pinned_memory) {
+    if (waiting == Waiting::sleeping) done.emplace(cudaEventBlockingSync | cudaEventDisableTiming);
+  }
 
   // Before a group's first call: what the one before it had is free again.
   void begin() {
@@ -45,14 +53,31 @@ struct Context {
     return used_events++;
   }
   void wait_for(std::size_t mark) const { events[mark].wait(); }
+  // The end of what is queued, which another thread may wait for.
+  void mark_end() {
+    if (done) {
+      done->record(stream);
+    } else {
+      end = mark();
+    }
+  }
+  void wait_for_end() const { done ? done->wait() : wait_for(end); }
 
+  [[nodiscard]] DeviceMemory memory() const {
+    return {memory_bytes, static_cast<std::int64_t>(arena.held_bytes()), &free_device_bytes};
+  }
+
+  int device = 0;
   int multiprocessors = 1;
+  std::int64_t memory_bytes = 0;  // that may be taken of the device; 0: what is free
   Stream stream;
   PinnedMemory& pinned;
   Event base;  // recorded at base_time
   Timeline::Clock::time_point base_time;
   std::vector<Event> events;  // reused; grows
   std::size_t used_events = 0;
+  std::optional<Event> done;
+  std::size_t end = 0;  // without `done`, a mark
   DeviceArena arena;
 };
 

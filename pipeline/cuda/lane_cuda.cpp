@@ -15,9 +15,8 @@
 
 #include "images/error.h"
 #include "pipeline/cuda/banded_run.h"
-#include "pipeline/cuda/coded_group.h"
 #include "pipeline/cuda/cuda_api.h"
-#include "pipeline/cuda/device_run.h"
+#include "pipeline/cuda/device_group.h"
 #include "pipeline/cuda/pinned_memory.h"
 #include "pipeline/host/chained_run.h"
 #include "pipeline/lane.h"
@@ -28,8 +27,8 @@ namespace {
 // Takes images in bands through a device whose slots are idle.
 class CudaBandEngine final : public Engine {
  public:
-  CudaBandEngine(const BandedDevice& device, std::string name, Context& context, int threads)
-      : device_(device), name_(std::move(name)), context_(context), threads_(threads) {}
+  CudaBandEngine(std::string name, Context& context, int threads)
+      : name_(std::move(name)), context_(context), threads_(threads) {}
 
   [[nodiscard]] std::string_view implementation() const override { return "cuda"; }
   [[nodiscard]] std::string device_name() const override { return name_; }
@@ -41,12 +40,11 @@ class CudaBandEngine final : public Engine {
  protected:
   [[nodiscard]] int threads() const override { return threads_.count(); }
   void execute(Job& job, Outcome& outcome) override {
-    const CurrentDevice current(device_.index);
-    run_in_bands(device_, context_, job, outcome, threads_, {}, 0);
+    const CurrentDevice current(context_.device);
+    run_in_bands(context_, job, outcome, threads_);
   }
 
  private:
-  const BandedDevice device_;
   const std::string name_;
   Context& context_;
   HostThreads threads_;
@@ -76,6 +74,7 @@ class CudaLane final : public Lane {
     pinned_->use_device(index_);
     for (std::size_t i = 0; i < count_; ++i) {
       slots_.emplace_back(*pinned_);
+      slots_.back().context.device = index_;
       slots_.back().context.multiprocessors = device.multiprocessors;
     }
     device_name_ = device.name;
@@ -86,10 +85,12 @@ class CudaLane final : public Lane {
     Slot& slot = slots_[number];
     const Range range("images");
     try {
-      queue(slot, images, name() + " slot " + std::to_string(number + 1));
+      const std::string track = name() + " slot " + std::to_string(number + 1);
+      slot.group.emplace(slot.context, members(images, track));
+      slot.group->queue();
     } catch (...) {
       (void)cudaStreamSynchronize(slot.context.stream.get());
-      slot.clear();
+      slot.group.reset();
       throw;
     }
   }
@@ -99,17 +100,17 @@ class CudaLane final : public Lane {
     const UserDeviceRestorer restorer;
     try {
       IMGPIPE_CUDA(cudaSetDevice(index_));
-      slot.done.wait();
-      collect(slot, images);
-      for (DeviceRun& run : slot.runs) run.give_spans();
+      slot.group->finish();
+      slot.group->give_spans();
     } catch (...) {
       (void)cudaStreamSynchronize(slot.context.stream.get());
       // Whatever is in them did not come all the way.
-      for (LaneImage* const image : images) give_up(*image);
-      slot.clear();
+      for (LaneImage* const image : images) image->coded.made = {};
+      slot.group.reset();
       throw;
     }
-    slot.clear();
+    for (std::size_t i = 0; i < images.size(); ++i) images[i]->pixels = std::move(slot.group->pixels(i));
+    slot.group.reset();
   }
 
   void release_memory() override {
@@ -117,9 +118,7 @@ class CudaLane final : public Lane {
     for (Slot& slot : slots_) slot.context.arena.release();
   }
   [[nodiscard]] std::unique_ptr<Engine> make_band_engine(int threads) override {
-    Context& context = slots_.front().context;
-    return std::make_unique<CudaBandEngine>(BandedDevice{index_, context.multiprocessors, *pinned_},
-                                            device_name_, context, threads);
+    return std::make_unique<CudaBandEngine>(device_name_, slots_.front().context, threads);
   }
 
  private:
@@ -128,85 +127,25 @@ class CudaLane final : public Lane {
   static constexpr std::int64_t kGroupPixels = std::int64_t{64} << 20;
 
   struct Slot {
-    explicit Slot(PinnedMemory& pinned) : context(pinned) {}
+    explicit Slot(PinnedMemory& pinned) : context(pinned, Waiting::sleeping) {}
     Context context;
-    // The thread that waits for it sleeps: a processor that spins is one that decodes nothing.
-    Event done{cudaEventBlockingSync | cudaEventDisableTiming};
-    std::deque<DeviceRun> runs;  // by image
-    std::optional<CodedGroup> codecs;
-
-    void clear() {
-      codecs.reset();
-      runs.clear();
-    }
+    std::optional<DeviceGroup> group;
   };
 
-  // From the first upload to what says how large the files are.
-  void queue(Slot& slot, std::span<LaneImage* const> images, const std::string& track) {
-    Context& context = slot.context;
-    context.begin();
-    std::vector<CodedGroup::Member> members;
+  static std::vector<GroupImage> members(std::span<LaneImage* const> images, const std::string& track) {
+    std::vector<GroupImage> members;
     for (LaneImage* const image : images) {
-      const auto decoded =
-          image->coded.jpeg ? DeviceRun::Decoded::with_first_steps : DeviceRun::Decoded::on_host;
-      slot.runs.emplace_back(context, image->plan, image->timeline, false, decoded, track);
-      members.push_back({&image->coded, &slot.runs.back()});
+      const bool decodes = image->coded.jpeg.has_value();
+      members.push_back(
+          {.plan = image->plan,
+           .timeline = image->timeline,
+           .coded = image->coded,
+           .decoded = decodes ? DeviceRun::Decoded::with_first_steps : DeviceRun::Decoded::on_host,
+           .track = track,
+           .source = decodes ? nullptr : &image->source,
+           .error = &image->error});
     }
-    slot.codecs.emplace(context, std::move(members));
-    slot.codecs->prepare_decoding();
-    slot.codecs->upload(0);
-    for (std::size_t i = 0; i < images.size(); ++i) {
-      if (images[i]->coded.jpeg) continue;
-      pinned_->pin(images[i]->source.untyped_view().data);
-      (void)slot.runs[i].upload(std::as_const(images[i]->source).untyped_view(), 0, 0);
-    }
-    slot.codecs->launch_decoding(0);
-    for (DeviceRun& run : slot.runs) run.launch(0);
-    slot.codecs->prepare_encoding();
-    slot.codecs->launch_encoding(0);
-    slot.codecs->queue_results();
-    for (std::size_t i = 0; i < images.size(); ++i) {
-      if (images[i]->coded.form.kind == DeviceForm::Kind::none) download(slot.runs[i], *images[i]);
-    }
-    slot.done.record(context.stream);
-  }
-
-  void download(DeviceRun& run, LaneImage& image) {
-    image.pixels = Image(image.plan.output, pinned_.get());
-    pinned_->pin(image.pixels.untyped_view().data);
-    run.download(image.pixels.untyped_view(), 0);
-  }
-
-  // What could not be queued before its size was known.
-  void collect(Slot& slot, std::span<LaneImage* const> images) {
-    slot.codecs->judge();
-    bool more = false;
-    for (std::size_t i = 0; i < images.size(); ++i) {
-      LaneImage& image = *images[i];
-      if (!image.coded.in_order) {
-        give_up(image);
-      } else if (image.coded.form.kind != DeviceForm::Kind::none) {
-        more = true;
-        try {
-          slot.codecs->collect(i);
-          if (image.coded.made.parts.empty()) download(slot.runs[i], image);
-        } catch (const Error& error) {
-          if (error.kind() == ErrorKind::device) throw;
-          image.error = error;
-        }
-      }
-    }
-    if (!more) return;
-    slot.done.record(slot.context.stream);
-    slot.done.wait();
-    for (LaneImage* const image : images) {
-      if (image->error) give_up(*image);
-    }
-  }
-
-  static void give_up(LaneImage& image) {
-    image.pixels = Image();
-    image.coded.made = {};
+    return members;
   }
 
   int index_;

@@ -119,11 +119,6 @@ std::int64_t read_by_rows(Reader& reader, std::int64_t first, Timeline& timeline
 
 }  // namespace
 
-std::int64_t chunk_rows(const Shape& shape) {
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(kChunkBytes) / shape.row_bytes(), 1,
-                                  shape.height);
-}
-
 std::int64_t chunk_band_rows(const Shape& shape) {
   const std::int64_t rows = (chunk_rows(shape) + kBandsAChunk - 1) / kBandsAChunk;
   const std::int64_t whole = (rows + kChunkRowsMultiple - 1) / kChunkRowsMultiple * kChunkRowsMultiple;

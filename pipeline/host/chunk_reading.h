@@ -6,6 +6,7 @@
 //   filled                chunk 0            chunk 1 ...  one at a time, in order, never during next
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -20,7 +21,10 @@ inline constexpr std::size_t kChunkBytes = std::size_t{8} << 20;  // a few hundr
 inline constexpr std::size_t kRingChunks = 3;
 
 // The rows of a chunk, and of a band of it that one thread reads at a time.
-[[nodiscard]] std::int64_t chunk_rows(const Shape& shape);
+[[nodiscard]] inline std::int64_t chunk_rows(const Shape& shape) {
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(kChunkBytes) / shape.row_bytes(), 1,
+                                  shape.height);
+}
 [[nodiscard]] std::int64_t chunk_band_rows(const Shape& shape);
 
 struct ChunkSteps {

@@ -1,11 +1,8 @@
-// What the program does where CUDA devices refuse something, with functions of this file in place of the CUDA
-// runtime's: no device is needed, and each refusal can be had.
+// What the program does where CUDA devices refuse something, on a stand-in for the CUDA runtime.
 #ifdef IMGPIPE_TEST_CUDA
 
 #include <array>
 #include <cstring>
-#include <map>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,160 +13,14 @@
 #include "images/error.h"
 #include "kernels/shared/cluster_support.cuh"
 #include "lab/bench/bench.h"
-#include "pipeline/cuda/banded_run.h"
 #include "pipeline/cuda/cuda_api.h"
 #include "pipeline/cuda/device_run.h"
 #include "pipeline/cuda/pinned_memory.h"
 #include "pipeline/device.h"
 #include "pipeline/lane.h"
 #include "pipeline/threads/thread_start.h"
+#include "tests/cuda_stand_in/stand_in_runtime.h"
 #include "tests/support/plan_record.h"
-
-namespace {
-
-struct Runtime {
-  std::vector<std::pair<int, int>> capabilities{{9, 0}};  // by device
-  int device = 0;                                         // the current one
-  std::vector<int> devices_set;
-  std::size_t most_pinned = ~std::size_t{0};
-  cudaError_t refusal = cudaErrorMemoryAllocation;  // beyond most_pinned
-  cudaError_t count_status = cudaSuccess;
-  std::string refusal_text = "no more";
-  std::map<void*, std::size_t> pinned;
-  cudaError_t last_error = cudaSuccess;
-  int ptx_version = 90;
-  int active_clusters = 1;
-  cudaError_t cluster_status = cudaSuccess;
-  int cluster_questions = 0;
-  bool has_memory = false;          // and streams and events; refuses what is not asked for alone
-  std::vector<std::size_t> blocks;  // that it has given, one behind the other
-  std::vector<std::pair<const void*, std::size_t>> copies;  // to or from the device
-
-  cudaError_t failed(cudaError_t status) {
-    if (status != cudaSuccess) last_error = status;
-    return status;
-  }
-};
-Runtime runtime;
-
-constexpr std::size_t kMemory = std::size_t{1} << 30;       // the first block's address
-constexpr std::size_t kSharedBlock = std::size_t{8} << 20;  // DeviceArena's for small pieces
-
-std::size_t pinned_bytes() {
-  std::size_t sum = 0;
-  for (const auto& [block, bytes] : runtime.pinned) sum += bytes;
-  return sum;
-}
-
-}  // namespace
-
-extern "C" {
-
-cudaError_t cudaGetDeviceCount(int* count) {
-  *count = static_cast<int>(runtime.capabilities.size());
-  return runtime.failed(runtime.count_status);
-}
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  *properties = {};
-  std::strcpy(properties->name, "stand-in");
-  properties->major = runtime.capabilities[static_cast<std::size_t>(device)].first;
-  properties->minor = runtime.capabilities[static_cast<std::size_t>(device)].second;
-  return cudaSuccess;
-}
-cudaError_t cudaGetDevice(int* device) {
-  *device = runtime.device;
-  return cudaSuccess;
-}
-cudaError_t cudaSetDevice(int device) {
-  runtime.device = device;
-  runtime.devices_set.push_back(device);
-  return cudaSuccess;
-}
-cudaError_t cudaHostRegister(void* block, std::size_t bytes, unsigned) {
-  if (bytes > runtime.most_pinned || pinned_bytes() > runtime.most_pinned - bytes)
-    return runtime.failed(runtime.refusal);
-  runtime.pinned[block] = bytes;
-  return cudaSuccess;
-}
-cudaError_t cudaHostUnregister(void* block) {
-  return runtime.failed(runtime.pinned.erase(block) == 1 ? cudaSuccess : cudaErrorHostMemoryNotRegistered);
-}
-cudaError_t cudaGetLastError() {
-  return std::exchange(runtime.last_error, cudaSuccess);
-}
-const char* cudaGetErrorString(cudaError_t) {
-  return runtime.refusal_text.c_str();
-}
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
-  *attributes = {};
-  attributes->ptxVersion = runtime.ptx_version;
-  return cudaSuccess;
-}
-cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) {
-  return cudaSuccess;
-}
-cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void*, const cudaLaunchConfig_t* config) {
-  ++runtime.cluster_questions;
-  EXPECT_EQ(config->numAttrs, 1U);
-  EXPECT_EQ(config->attrs->val.clusterDim.x, config->gridDim.x);
-  *clusters = runtime.active_clusters;
-  return runtime.failed(runtime.cluster_status);
-}
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-  *stream = nullptr;
-  return runtime.failed(runtime.has_memory ? cudaSuccess : cudaErrorUnknown);
-}
-cudaError_t cudaStreamDestroy(cudaStream_t) {
-  return cudaSuccess;
-}
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-  *event = nullptr;
-  return runtime.has_memory ? cudaSuccess : cudaErrorUnknown;
-}
-cudaError_t cudaMalloc(void** block, std::size_t bytes) {
-  if (!runtime.has_memory) return cudaErrorUnknown;
-  // A block for several pieces: DeviceArena then asks for the piece.
-  if (bytes == kSharedBlock) return runtime.failed(cudaErrorMemoryAllocation);
-  *block = reinterpret_cast<void*>(std::accumulate(runtime.blocks.begin(), runtime.blocks.end(), kMemory));
-  runtime.blocks.push_back(bytes);
-  return cudaSuccess;
-}
-cudaError_t cudaMemset(void*, int, std::size_t) {
-  return runtime.has_memory ? cudaSuccess : cudaErrorUnknown;
-}
-cudaError_t cudaStreamSynchronize(cudaStream_t) {
-  return runtime.has_memory ? cudaSuccess : cudaErrorUnknown;
-}
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                            cudaStream_t) {
-  runtime.copies.emplace_back(kind == cudaMemcpyDeviceToHost ? from : to, bytes);
-  return runtime.has_memory ? cudaSuccess : cudaErrorUnknown;
-}
-
-// What these tests do not reach.
-cudaError_t cudaDriverGetVersion(int*) {
-  return cudaErrorUnknown;
-}
-cudaError_t cudaEventDestroy(cudaEvent_t) {
-  return cudaErrorUnknown;
-}
-cudaError_t cudaEventElapsedTime(float*, cudaEvent_t, cudaEvent_t) {
-  return cudaErrorUnknown;
-}
-cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) {
-  return cudaErrorUnknown;
-}
-cudaError_t cudaEventSynchronize(cudaEvent_t) {
-  return cudaErrorUnknown;
-}
-cudaError_t cudaFree(void*) {
-  return cudaErrorUnknown;
-}
-cudaError_t cudaMemGetInfo(std::size_t*, std::size_t*) {
-  return cudaErrorUnknown;
-}
-
-}  // extern "C"
 
 namespace imgpipe::test::cuda_stand_in_test {
 namespace {
@@ -179,7 +30,7 @@ constexpr std::size_t kBlock = std::size_t{4} << 20;
 class CudaStandIn : public testing::Test {
  protected:
   CudaStandIn() {
-    runtime = Runtime();
+    runtime.reset();
     // Each text is noted once in a process: every test has its own.
     runtime.refusal_text = testing::UnitTest::GetInstance()->current_test_info()->name();
     (void)take_device_warnings();
@@ -373,19 +224,6 @@ TEST_F(CudaStandIn, ClustersRunWhereTheDeviceCanPlaceOne) {
   EXPECT_EQ(runtime.cluster_questions, 3);
 }
 
-// The least limit within which the whole of a plan goes to a device.
-std::int64_t whole_bytes(const Plan& plan, bool keep_outputs) {
-  Job job;
-  job.keep_outputs = keep_outputs;
-  std::int64_t low = 0;
-  std::int64_t high = std::int64_t{1} << 34;
-  while (high - low > 1) {
-    const std::int64_t middle = low + (high - low) / 2;
-    (must_go_in_bands(middle, job, plan, 0) ? low : high) = middle;
-  }
-  return high;
-}
-
 // The blocks that a plan takes, in order, where its frames lie in them, and what is copied of tables and
 // counts.
 std::string device_text(const Plan& plan, bool keep_outputs, DeviceRun::Decoded decoded) {
@@ -421,11 +259,12 @@ std::string device_text(const Plan& plan, bool keep_outputs, DeviceRun::Decoded 
 constexpr std::array<std::string_view, 2> kGroups{"estimate", "blocks"};
 
 TEST_F(CudaStandIn, PlansTakeTheDeviceMemoryThatTheyTookBefore) {
-  runtime.has_memory = true;
+  runtime.mode = StandInMode::plans;
   expect_recorded("tests/cuda_stand_in/device_memory.txt", kGroups, [](const Plan& plan) {
     std::vector<std::string> numbers(kGroups.size());
     for (const bool keep_outputs : {false, true}) {
-      numbers[0] += plan.steps.empty() ? "none " : std::to_string(whole_bytes(plan, keep_outputs)) + " ";
+      numbers[0] +=
+          plan.steps.empty() ? "none " : std::to_string(whole_device_bytes(plan, keep_outputs)) + " ";
       for (const auto decoded : {DeviceRun::Decoded::on_host, DeviceRun::Decoded::with_first_steps})
         numbers[1] += device_text(plan, keep_outputs, decoded);
     }

@@ -3,6 +3,7 @@
 // IMGPIPE_WRITE_GOLDEN=1 writes the file.
 #pragma once
 
+#include <fstream>
 #include <functional>
 #include <span>
 #include <string>
@@ -12,6 +13,23 @@
 #include "pipeline/plan.h"
 
 namespace imgpipe::test {
+
+// Digests of texts against a recorded file, lines of words. IMGPIPE_WRITE_GOLDEN=1 writes the file;
+// IMGPIPE_RECORD_TEXT names one that gets the texts, for a comparison of two builds.
+class DigestRecord {
+ public:
+  // `file`: of the checkout.
+  explicit DigestRecord(std::string_view file);
+  // Whether the record has the digest of this text next; true when it is written.
+  [[nodiscard]] bool has(std::string_view text);
+  void end_line();
+
+ private:
+  bool writes_;
+  std::string separator_;
+  std::fstream record_;
+  std::ofstream texts_;
+};
 
 // `file` is in the checkout. `numbers_of` returns the text of each group.
 void expect_recorded(std::string_view file, std::span<const std::string_view> groups,

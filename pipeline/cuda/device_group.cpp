@@ -1,0 +1,93 @@
+#include "pipeline/cuda/device_group.h"
+
+#include <utility>
+
+namespace imgpipe {
+
+DeviceGroup::DeviceGroup(Context& context, std::vector<GroupImage> images)
+    : context_(context), images_(std::move(images)), pixels_(images_.size()) {
+  context_.begin();
+  std::vector<CodedGroup::Member> members;
+  for (const GroupImage& image : images_) {
+    DeviceRun& run = runs_.emplace_back(context_, image.plan, image.timeline, image.keep_outputs,
+                                        image.decoded, image.track);
+    members.push_back({&image.coded, &run});
+  }
+  codecs_.emplace(context_, std::move(members));
+  codecs_->prepare_decoding();
+}
+
+void DeviceGroup::queue(const Passes& passes, EncodingMemory taken) {
+  passes_ = passes;
+  if (taken == EncodingMemory::first) codecs_->prepare_encoding();
+  for (int pass = passes.first; pass < passes.end; ++pass) {
+    codecs_->upload(pass);
+    for (std::size_t i = 0; i < images_.size(); ++i) {
+      if (images_[i].source == nullptr) continue;
+      const ConstHostView rows = images_[i].source->untyped_view();
+      if (!images_[i].is_pinned) context_.pinned.pin(rows.data);
+      (void)runs_[i].upload(rows, 0, pass);
+    }
+  }
+  for (int pass = passes.first; pass < passes.end; ++pass) {
+    codecs_->launch_decoding(pass);
+    for (DeviceRun& run : runs_) run.launch(pass);
+    if (pass == passes.first && taken == EncodingMemory::meanwhile) codecs_->prepare_encoding();
+    codecs_->launch_encoding(pass);
+  }
+  codecs_->queue_results();
+  for (std::size_t i = 0; i < images_.size(); ++i) {
+    if (images_[i].keep_pixels || !makes_file(i)) download(i, passes);
+    if (images_[i].histograms != nullptr) runs_[i].download_histograms(*images_[i].histograms);
+  }
+  context_.mark_end();
+}
+
+void DeviceGroup::finish() {
+  context_.wait_for_end();
+  codecs_->judge();
+  bool more = false;
+  for (std::size_t i = 0; i < images_.size(); ++i) {
+    if (!images_[i].coded.in_order) drop(i);
+    if (!images_[i].coded.in_order || !makes_file(i)) continue;
+    more = true;
+    try {
+      codecs_->collect(i, passes_.first, passes_.end);
+      if (images_[i].coded.made.parts.empty() && pixels_[i].empty()) download(i, {});
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::device || images_[i].error == nullptr) throw;
+      *images_[i].error = error;
+    }
+  }
+  if (!more) return;
+  context_.mark_end();
+  context_.wait_for_end();
+  for (std::size_t i = 0; i < images_.size(); ++i) {
+    if (images_[i].error != nullptr && *images_[i].error) drop(i);
+  }
+}
+
+void DeviceGroup::give_spans() {
+  for (DeviceRun& run : runs_) run.give_spans();
+}
+
+bool DeviceGroup::makes_file(std::size_t i) const {
+  return images_[i].coded.form.kind != DeviceForm::Kind::none;
+}
+
+void DeviceGroup::download(std::size_t i, const Passes& passes) {
+  const GroupImage& image = images_[i];
+  std::optional<Timeline::Running> span;
+  if (image.is_pinned) span.emplace(image.timeline, Span{.name = "pin", .track = image.timeline.track()});
+  pixels_[i] = Image(image.plan.output, &context_.pinned);
+  span.reset();
+  if (!image.is_pinned) context_.pinned.pin(pixels_[i].untyped_view().data);
+  for (int pass = passes.first; pass < passes.end; ++pass) runs_[i].download(pixels_[i].untyped_view(), pass);
+}
+
+void DeviceGroup::drop(std::size_t i) {
+  pixels_[i] = Image();
+  images_[i].coded.made = {};
+}
+
+}  // namespace imgpipe
