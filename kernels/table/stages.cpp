@@ -268,6 +268,13 @@ constexpr std::array kStages{
           .kernels = kOfBytes<IMGPIPE_ON_CUDA(contrast_smooth_cuda)>},
 };
 
+static_assert(std::ranges::all_of(kStages,
+                                  [](const Stage& stage) {
+                                    return std::ranges::count(stage.ports.in, ValueKind::pixels,
+                                                              &Port::kind) == 1;
+                                  }),
+              "a stage reads one image: docs/hacking.md, A second image input");
+
 // The row for a call. Stages that write no pixels leave the output's type unset.
 template <class Where>
 const Kernel& kernel_of(const Stage& stage, Backend backend, const StageCall<Where>& call) {
