@@ -110,7 +110,8 @@ std::string help_text(const std::string& description, const std::vector<HelpLine
                       const std::vector<OptionRow>& options, int width, const HelpTable& table) {
   std::string out = wrapped(description, width);
   out += "\nUsage:\n" + help_lines(indented(usage), width);
-  if (!table.title.empty()) out += "\n" + table.title + ":\n" + help_lines(indented(table.rows), width);
+  if (!table.title.empty())
+    out += "\n" + wrapped(table.title + ":", width) + help_lines(indented(table.rows), width);
   for (const std::string& group : groups_of(options)) {
     std::vector<HelpLine> lines;
     for (const OptionRow& row : options) {

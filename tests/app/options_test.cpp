@@ -49,7 +49,7 @@ TEST(Options, LettersAreNames) {
   }
   EXPECT_EQ(refusal({"in", "out", "-j"}), "--jobs needs a value: N");
   EXPECT_EQ(refusal({"in", "out", "--report"}), "--report needs a value: FILE, or - for stdout");
-  EXPECT_EQ(refusal({"info", "in", "--json"}), "--json needs a value: FILE, or - for stdout");
+  EXPECT_EQ(refusal({"stats", "in", "--per-image"}), "--per-image needs a value: FILE, or - for stdout");
   EXPECT_EQ(refusal({"in", "out", "-j=3"}), "'-j=3': a letter takes its value without =: -j 3, or --jobs=3");
   EXPECT_EQ(refusal({"in", "-o=x.png"}),
             "'-o=x.png': a letter takes its value without =: -o x.png, or --output=x.png");

@@ -50,8 +50,9 @@ TEST_F(Completion, OffersOptions) {
   EXPECT_EQ(offered("imgpipe in.png out.png --st"), (Words{"--stages", "--stretch"}));
   EXPECT_EQ(offered("imgpipe bench --st"), (Words{"--stage", "--study"}));
   EXPECT_EQ(offered("imgpipe --no-"), (Words{"--no-orient", "--no-clobber", "--no-color"}));
-  EXPECT_EQ(offered("imgpipe devices --"), (Words{"--json", "--calibrate", "--quiet", "--verbose",
-                                                  "--no-color", "--log-format", "--version", "--help"}));
+  EXPECT_EQ(offered("imgpipe devices --"),
+            (Words{"--json", "--calibrate", "--overwrite", "--no-clobber", "--quiet", "--verbose",
+                   "--no-color", "--log-format", "--version", "--help"}));
   for (const CommandRow& command : command_table()) {
     const Words words = offered(full_name(command) + " -");
     for (const OptionRow& row : command.rows()) {

@@ -219,7 +219,7 @@ TEST_F(Presets, NoOptionIsNamedThatThereIsNot) {
     left_out += in_presets(row) ? 0 : 1;
     repeated += is_repeated(row) ? 1 : 0;
   }
-  EXPECT_EQ(left_out, 14U);
+  EXPECT_EQ(left_out, 15U);
   EXPECT_EQ(repeated, 4U);
 }
 

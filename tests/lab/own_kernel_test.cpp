@@ -77,7 +77,7 @@ TEST(OwnSource, IsTheVariantAndWhatItUses) {
   EXPECT_EQ(source.functions, "mine");
   for (const char* part :
        {"__global__ void find_range(", "__global__ void stretch_pixels(", "IMGPIPE_SCRATCH(contrast, mine) {",
-        "IMGPIPE_CONTRAST(mine, ", "// A thread a pixel"})
+        "IMGPIPE_CONTRAST(mine, ", "// One thread per pixel"})
     EXPECT_TRUE(has(source.text, part)) << part;
   const std::string two = with_header(
       "__global__ void a_kernel() {\n  int x;\n}\n\n__global__ void b_kernel() {\n  int x;\n}\n\n"
