@@ -9,7 +9,7 @@
 
 namespace imgpipe {
 
-// No operator and no file takes floats yet: f32 has memory, and the planner refuses it.
+// Of f32 black is 0 and white 1; samples beyond both stay as they are. No file holds it.
 enum class Sample : std::uint8_t { u8, u16, f32 };
 
 // Their elements; those of 16 bits are in the host's byte order.
@@ -67,6 +67,17 @@ template <class T, class Function>
   return function(T{});
 }
 
+[[nodiscard]] constexpr bool is_float(Sample sample) {
+  switch (sample) {
+    case Sample::u8:
+    case Sample::u16:
+      return false;
+    case Sample::f32:
+      return true;
+  }
+  unreachable();
+}
+
 // Calls `function` with an integer element, for its type: visit_sample(sample, [&]<class T>(T) { ... }).
 template <class Function>
 constexpr decltype(auto) visit_sample(Sample sample, Function&& function) {
@@ -81,12 +92,28 @@ constexpr decltype(auto) visit_sample(Sample sample, Function&& function) {
   unreachable();
 }
 
+// The same with an element of any type.
+template <class Function>
+constexpr decltype(auto) visit_any_sample(Sample sample, Function&& function) {
+  switch (sample) {
+    case Sample::u8:
+      return call_with<Sample8>(function);
+    case Sample::u16:
+      return call_with<Sample16>(function);
+    case Sample::f32:
+      return call_with<float>(function);
+  }
+  unreachable();
+}
+
 template <class T>
 struct SampleTypeOf;
 template <>
 struct SampleTypeOf<Sample8> : std::integral_constant<Sample, Sample::u8> {};
 template <>
 struct SampleTypeOf<Sample16> : std::integral_constant<Sample, Sample::u16> {};
+template <>
+struct SampleTypeOf<float> : std::integral_constant<Sample, Sample::f32> {};
 
 template <class T>
 concept SampleElement = requires {
@@ -98,5 +125,7 @@ template <SampleElement T>
 inline constexpr int kLargest = max_sample(sample_type_of<T>);
 template <SampleElement T>
 inline constexpr bool kIsWide = is_wide(sample_type_of<T>);
+template <SampleElement T>
+inline constexpr bool kIsFloat = is_float(sample_type_of<T>);
 
 }  // namespace imgpipe

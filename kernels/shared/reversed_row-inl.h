@@ -20,7 +20,7 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Pixels of so many bytes, 1, 2, 4 or 8, in a vector: its blocks of 16 bytes in reverse, then the pixels
+// Pixels of so many bytes, 1, 2, 4, 8 or 16, in a vector: its blocks of 16 bytes in reverse, then the pixels
 // of each.
 template <int Bytes, class V>
 HWY_INLINE V reversed_pixels(V v) {
@@ -43,7 +43,7 @@ HWY_INLINE void walk_reversed(const std::byte* in, std::int64_t width, std::byte
   });
 }
 
-// Of 1, 2, 4 or 8 bytes, wherever they lie.
+// Of 1, 2, 4, 8 or 16 bytes, wherever they lie.
 template <int Bytes>
 void reverse_row_of(const std::byte* in, std::int64_t width, std::byte* out) {
   const hn::ScalableTag<std::uint8_t> d;
@@ -73,7 +73,7 @@ void reverse_row_of_three(const std::byte* in, std::int64_t width, std::byte* ou
       });
 }
 
-// Pixels of pixel_bytes() bytes: 1, 2, 3, 4, 6 or 8.
+// Pixels of pixel_bytes() bytes: 1, 2, 3, 4, 6, 8, 12 or 16.
 HWY_INLINE void reverse_row(const std::byte* in, std::int64_t width, int bytes, std::byte* out) {
   if (bytes == 1) reverse_row_of<1>(in, width, out);
   if (bytes == 2) reverse_row_of<2>(in, width, out);
@@ -81,6 +81,8 @@ HWY_INLINE void reverse_row(const std::byte* in, std::int64_t width, int bytes, 
   if (bytes == 4) reverse_row_of<4>(in, width, out);
   if (bytes == 6) reverse_row_of_three<std::uint16_t>(in, width, out);
   if (bytes == 8) reverse_row_of<8>(in, width, out);
+  if (bytes == 12) reverse_row_of_three<std::uint32_t>(in, width, out);
+  if (bytes == 16) reverse_row_of<16>(in, width, out);
 }
 
 }  // namespace
