@@ -67,6 +67,18 @@ template <class T, class Function>
   return function(T{});
 }
 
+// What codecs and fused stages on devices are made for.
+[[nodiscard]] constexpr bool is_byte(Sample sample) {
+  switch (sample) {
+    case Sample::u8:
+      return true;
+    case Sample::u16:
+    case Sample::f32:
+      return false;
+  }
+  unreachable();
+}
+
 [[nodiscard]] constexpr bool is_float(Sample sample) {
   switch (sample) {
     case Sample::u8:

@@ -59,8 +59,8 @@ constexpr std::array kKernels = [] {
   for (const auto [in, out] : All) {
     *row++ = {.backend = Backend::reference, .in = in, .out = out, .reference = Reference};
     *row++ = {.backend = Backend::cpu, .in = in, .out = out, .cpu = Cpu};
-    const bool narrow = bytes_per_sample(in) == 1 && bytes_per_sample(out) == 1;
-    *row++ = {.backend = Backend::cuda, .in = in, .out = out, .cuda = narrow ? Cuda : Cuda16};
+    const bool bytes = is_byte(in) && is_byte(out);
+    *row++ = {.backend = Backend::cuda, .in = in, .out = out, .cuda = bytes ? Cuda : Cuda16};
   }
   return rows;
 }();

@@ -20,7 +20,7 @@ CodedGroup::CodedGroup(Context& context, std::vector<Member> members)
   for (std::size_t i = 0; i < members_.size(); ++i) {
     CodedImage& image = *members_[i].image;
     // The device's encoders are made for 8 bits: of other images pixels come down.
-    if (is_wide(members_[i].run->plan().output.sample)) image.form = {};
+    if (!is_byte(members_[i].run->plan().output.sample)) image.form = {};
     if (image.jpeg) decoded_.push_back(i);
     if (image.form.kind == DeviceForm::Kind::png_strips) png_.push_back(i);
     if (image.form.kind == DeviceForm::Kind::jpeg_scan) jpeg_.push_back(i);
