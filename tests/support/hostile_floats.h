@@ -1,4 +1,4 @@
-// A floating-point environment that a host process may have set and that no result may depend on.
+// A floating-point environment that a host process may have set and that no result of floats may depend on.
 #pragma once
 
 #if defined(__SSE__)
@@ -7,23 +7,25 @@
 
 namespace imgpipe::test {
 
-// On x86: flushes denormals to zero, on both sides, and rounds up, on the calling thread and those that it
-// starts.
+enum class Rounding : bool { nearest, up };
+
+// On x86: flushes denormals to zero, read and written, on the calling thread and those that it starts.
 class HostileFloats {
  public:
 #if defined(__SSE__)
-  HostileFloats() : before_(_mm_getcsr()) {
-    _mm_setcsr(kHostile);
+  explicit HostileFloats(Rounding rounding = Rounding::up)
+      : hostile_(rounding == Rounding::up ? kFlushing | kUp : kFlushing) {
+    _mm_setcsr(hostile_);
   }
   ~HostileFloats() {
     _mm_setcsr(before_);
   }
-  // Whether no one has changed it.
+  // Whether no one has changed it, but for the flags of what was computed.
   [[nodiscard]] bool is_set() const {
-    return _mm_getcsr() == kHostile;
+    return (_mm_getcsr() & ~kFlags) == hostile_;
   }
 #else
-  HostileFloats() = default;
+  explicit HostileFloats(Rounding = Rounding::up) {}
   [[nodiscard]] bool is_set() const {
     return true;
   }
@@ -33,9 +35,10 @@ class HostileFloats {
 
  private:
 #if defined(__SSE__)
-  static constexpr unsigned kHostile = 0x1F80 | 0x8040 | 0x4000;  // FTZ and DAZ, rounding up
-  static constexpr unsigned kFlags = 0x3F;
-  unsigned before_;
+  // MXCSR: all exceptions masked; FTZ and DAZ; rounding up; the flags (Intel SDM, volume 1, 10.2.3).
+  static constexpr unsigned kFlushing = 0x1F80 | 0x8040, kUp = 0x4000, kFlags = 0x3F;
+  unsigned before_ = _mm_getcsr();
+  unsigned hostile_;
 #endif
 };
 
