@@ -8,7 +8,7 @@
 
 namespace imgpipe {
 
-// No operator and no file format takes floats yet: f32 can be allocated, but the planner rejects it.
+// In f32 black is 0 and white is 1; samples outside this range are not clamped. No file format holds it.
 enum class Sample : std::uint8_t { u8, u16, f32 };
 
 // The element types; 16-bit samples are in the host's byte order.
@@ -66,6 +66,29 @@ template <class T, class Function>
   return function(T{});
 }
 
+// Returns true for the type that the codecs and fused stages on devices support.
+[[nodiscard]] constexpr bool is_byte(Sample sample) {
+  switch (sample) {
+    case Sample::u8:
+      return true;
+    case Sample::u16:
+    case Sample::f32:
+      return false;
+  }
+  unreachable();
+}
+
+[[nodiscard]] constexpr bool is_float(Sample sample) {
+  switch (sample) {
+    case Sample::u8:
+    case Sample::u16:
+      return false;
+    case Sample::f32:
+      return true;
+  }
+  unreachable();
+}
+
 // Calls `function` with an element of the integer type: visit_sample(sample, [&]<class T>(T) { ... }).
 template <class Function>
 constexpr decltype(auto) visit_sample(Sample sample, Function&& function) {
@@ -80,12 +103,28 @@ constexpr decltype(auto) visit_sample(Sample sample, Function&& function) {
   unreachable();
 }
 
+// The same with an element of any type.
+template <class Function>
+constexpr decltype(auto) visit_any_sample(Sample sample, Function&& function) {
+  switch (sample) {
+    case Sample::u8:
+      return call_with<Sample8>(function);
+    case Sample::u16:
+      return call_with<Sample16>(function);
+    case Sample::f32:
+      return call_with<float>(function);
+  }
+  unreachable();
+}
+
 template <class T>
 struct SampleTypeOf;
 template <>
 struct SampleTypeOf<Sample8> : std::integral_constant<Sample, Sample::u8> {};
 template <>
 struct SampleTypeOf<Sample16> : std::integral_constant<Sample, Sample::u16> {};
+template <>
+struct SampleTypeOf<float> : std::integral_constant<Sample, Sample::f32> {};
 
 template <class T>
 concept SampleElement = requires {
@@ -97,5 +136,7 @@ template <SampleElement T>
 inline constexpr int kLargest = max_sample(sample_type_of<T>);
 template <SampleElement T>
 inline constexpr bool kIsWide = is_wide(sample_type_of<T>);
+template <SampleElement T>
+inline constexpr bool kIsFloat = is_float(sample_type_of<T>);
 
 }  // namespace imgpipe

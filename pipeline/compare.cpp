@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "kernels/shared/float_sample.h"
 #include "kernels/stage.h"
 
 namespace imgpipe {
@@ -29,21 +30,33 @@ std::string Difference::text() const {
 
 namespace {
 
+// Of floats the difference of their bits as numbers.
+template <class T>
+std::uint64_t distance(T a, T b) {
+  if constexpr (kIsFloat<T>) {
+    const auto a_bits = std::int64_t{float_bits(a)};
+    const auto b_bits = std::int64_t{float_bits(b)};
+    return static_cast<std::uint64_t>(std::abs(a_bits - b_bits));
+  } else {
+    return static_cast<std::uint64_t>(std::abs(a - b));
+  }
+}
+
 template <class T>
 Difference compare_samples(const Frame<const std::byte, Host>& a, const Frame<const std::byte, Host>& b) {
   Difference difference;
   for (std::int64_t y = 0; y < a.type.height; ++y) {
     for (std::int64_t x = 0; x < a.type.width; ++x) {
-      int largest = 0;
+      std::uint64_t largest = 0;
       for (std::size_t p = 0; p < a.planes.size(); ++p) {
         if (a.planes[p].empty() != b.planes[p].empty()) throw std::logic_error("frames of different planes");
         for (int c = 0; c < (a.planes[p].empty() ? 0 : a.planes[p].channels); ++c) {
           const std::int64_t at = x * a.planes[p].channels + c;
-          largest = std::max(largest, std::abs(a.plane<T>(p).row(y)[at] - b.plane<T>(p).row(y)[at]));
+          largest = std::max(largest, distance(a.plane<T>(p).row(y)[at], b.plane<T>(p).row(y)[at]));
         }
       }
       difference.count += largest > 0 ? 1 : 0;
-      difference.largest = std::max(difference.largest, static_cast<std::uint64_t>(largest));
+      difference.largest = std::max(difference.largest, largest);
     }
   }
   return difference;
@@ -53,7 +66,7 @@ Difference compare_samples(const Frame<const std::byte, Host>& a, const Frame<co
 
 Difference compare_frames(const Frame<const std::byte, Host>& a, const Frame<const std::byte, Host>& b) {
   if (a.type != b.type) throw std::logic_error("frames of different types");
-  return visit_sample(a.type.sample, [&]<class T>(T) { return compare_samples<T>(a, b); });
+  return visit_any_sample(a.type.sample, [&]<class T>(T) { return compare_samples<T>(a, b); });
 }
 
 std::vector<Difference> compare_outcomes(const Outcome& tested, const Outcome& reference) {

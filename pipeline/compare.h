@@ -11,7 +11,7 @@ namespace imgpipe {
 
 struct Difference {
   std::int64_t count = 0;     // pixels, or histogram bins, that differ
-  std::uint64_t largest = 0;  // absolute difference of one sample, or of one count
+  std::uint64_t largest = 0;  // absolute difference of one sample (floats: of their bits), or of one count
   bool of_bins = false;
 
   [[nodiscard]] bool identical() const { return count == 0; }

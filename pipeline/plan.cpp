@@ -4,14 +4,62 @@
 #include <utility>
 
 #include "images/error.h"
+#include "images/unreachable.h"
 #include "kernels/stage.h"
 #include "pipeline/device.h"
 
 namespace imgpipe {
 namespace {
 
-bool works_on(const Stage& stage, Sample sample) {
-  return std::ranges::find(stage.kernels, sample, &Kernel::in) != stage.kernels.end();
+std::string_view skip_reason(const Stage& stage, const FrameType& in, const Parameters& parameters) {
+  return stage.skip_reason == nullptr ? "" : stage.skip_reason(in, parameters);
+}
+
+// Whether the stage has a kernel, on any backend, for a frame and what it makes of that, or would leave out
+// one of this type.
+bool takes(const Stage& stage, const FrameType& in, const Parameters& parameters) {
+  const auto has_kernel = [&](const auto& of) { return std::ranges::any_of(stage.kernels, of); };
+  if (!has_kernel([&](const Kernel& kernel) { return kernel.in == in.sample; })) return false;
+  if (!skip_reason(stage, in, parameters).empty()) return true;
+  const Sample out = output_type(stage, in, parameters).sample;
+  return has_kernel([&](const Kernel& kernel) { return kernel.in == in.sample && kernel.out == out; });
+}
+
+FrameType with_samples(FrameType type, Sample sample) {
+  type.sample = sample;
+  return type;
+}
+
+// As depth takes them, and in messages.
+struct SampleNames {
+  std::string_view depth, text;
+};
+SampleNames names_of(Sample sample) {
+  switch (sample) {
+    case Sample::u8:
+      return {"8", "8 bits a sample"};
+    case Sample::u16:
+      return {"16", "16 bits a sample"};
+    case Sample::f32:
+      return {"float", "float samples"};
+  }
+  unreachable();
+}
+
+std::string depth_step(Sample sample) {
+  return "depth:" + std::string(names_of(sample).depth);
+}
+
+// Names the step, the type that it does not take, and what to insert.
+Error refusal(const StageRequest& request, const FrameType& in) {
+  std::string depths;
+  for (const Sample sample : {Sample::u8, Sample::u16, Sample::f32}) {
+    if (takes(*request.stage, with_samples(in, sample), request.parameters))
+      depths += (depths.empty() ? "; insert " : " or ") + depth_step(sample);
+  }
+  return {ErrorKind::usage, std::string(request.stage->name) + request.said + " takes no images of " +
+                                std::string(names_of(in.sample).text) + depths +
+                                (depths.empty() ? "" : " before it")};
 }
 
 std::string size_text(const FrameType& type) {
@@ -44,22 +92,22 @@ class PlanBuilder {
 
   void add_selected(const StageRequest& request) {
     const auto& [stage, parameters, said] = request;
-    check_samples(*stage);
-    const std::string_view why = stage->skip_reason == nullptr ? "" : stage->skip_reason(frame_, parameters);
+    const FrameType in = accepted_frame(request);
+    const std::string_view why = skip_reason(*stage, in, parameters);
     if (!why.empty()) {
       plan_.notes.push_back(std::string(stage->name) + said + " left out: " + std::string(why));
       return;
     }
-    FrameType out = frame_;
-    const std::string_view rejected = stage->infer == nullptr ? "" : stage->infer(frame_, parameters, out);
+    FrameType out = in;
+    const std::string_view rejected = stage->infer == nullptr ? "" : stage->infer(in, parameters, out);
     if (!rejected.empty())
-      throw Error(ErrorKind::usage, std::string(stage->name) + said + " of " + size_text(frame_) +
+      throw Error(ErrorKind::usage, std::string(stage->name) + said + " of " + size_text(in) +
                                         " pixels: " + std::string(rejected));
     add(request);
   }
 
   Plan finish(int most_bits) {
-    plan_.reduced = 8 * bytes_per_sample(frame_.sample) > most_bits;
+    plan_.reduced = !is_float(frame_.sample) && 8 * bytes_per_sample(frame_.sample) > most_bits;
     if (plan_.reduced) add(parse_stages(kReducingStep).front(), true);
     change_layout(Layout::interleaved);
     plan_.output = shape_of(frame_);
@@ -67,10 +115,13 @@ class PlanBuilder {
   }
 
  private:
-  void check_samples(const Stage& stage) const {
-    if (works_on(stage, frame_.sample)) return;
-    throw Error(ErrorKind::usage, std::string(stage.name) + " takes no images of " +
-                                      std::to_string(8 * bytes_per_sample(frame_.sample)) + " bits a sample");
+  // The frame as a step takes it: as it is, or as floats, which hold all integers.
+  [[nodiscard]] FrameType accepted_frame(const StageRequest& request) const {
+    for (const Sample sample : {frame_.sample, Sample::f32}) {
+      const FrameType in = with_samples(frame_, sample);
+      if (takes(*request.stage, in, request.parameters)) return in;
+    }
+    throw refusal(request, frame_);
   }
 
   // Grey without alpha is the same bytes in both layouts.
@@ -86,6 +137,8 @@ class PlanBuilder {
   // First what its ports need and is not there.
   void add(const StageRequest& request, bool implicit = false) {
     const Stage& stage = *request.stage;
+    if (const Sample sample = accepted_frame(request).sample; sample != frame_.sample)
+      add(parse_stages(depth_step(sample)).front(), true);
     change_layout(stage.ports.in.front().layout);
     if (reads_counts(stage, request.parameters) && !counted_by_)
       add_implicit(*find_stage(find_port(stage.ports.in, ValueKind::counts)->made_by));
@@ -95,7 +148,6 @@ class PlanBuilder {
     if (earlier > 0) step.label += "#" + std::to_string(earlier + 1);
     step.label += request.said;
     if (step.implicit) step.label += "*";
-    check_samples(stage);
     step.in = frame_;
     step.out = output_type(stage, frame_, step.parameters);
     if (makes_pixels(stage)) check_size(step.label, step.out, most_pixels_);

@@ -28,7 +28,7 @@ def _array_of(image):
     remedy = ""
     if isinstance(image, (str, bytes, bytearray, os.PathLike)):
         remedy = "; decode a file first, for example with numpy.asarray(PIL.Image.open(path))"
-    raise TypeError("array: expected a numpy array of uint8 or uint16, a PIL image or an array-like object, "
+    raise TypeError("array: expected a numpy array of uint8, uint16 or float32, a PIL image or an array-like object, "
                     f"got {type(image).__name__}{remedy}")
 
 
@@ -41,8 +41,8 @@ def _text(name, value, example):
 def run(array, stages=_core.DEFAULT_STAGES, *, device="auto", threads=0):
     """Run the stages over an image and return (result, report).
 
-    array:   the image, which is not modified: uint8 or uint16, HxW or HxWxC with 1 to 4 channels (grey, grey and
-             alpha, RGB, RGBA). A numpy array, a PIL image, or an object that numpy.asarray() accepts.
+    array:   the image, which is not modified: uint8, uint16 or float32 (white is 1), HxW or HxWxC with 1 to 4 channels
+             (grey, grey and alpha, RGB, RGBA). A numpy array, a PIL image, or an object that numpy.asarray() accepts.
     stages:  names with their parameters, in order: "gray,contrast:clip=0.5,resize:640:480". See stages().
     device:  "auto", "cpu", "reference", "cuda" or "cuda:N".
     threads: the number of CPU threads; 0: as many as this process may use.

@@ -116,7 +116,8 @@ Sample sample_type(const py::array& array) {
   if (type.kind() == 'u' && type.itemsize() == 1) return Sample::u8;
   if (type.kind() == 'u' && type.itemsize() == 2 && py::dtype::of<std::uint16_t>().equal(type))
     return Sample::u16;
-  throw py::type_error("array: samples must be numpy.uint8 or numpy.uint16, not " +
+  if (py::dtype::of<float>().equal(type)) return Sample::f32;
+  throw py::type_error("array: samples must be numpy.uint8, numpy.uint16 or numpy.float32, not " +
                        std::string(py::str(py::handle(type))));
 }
 
@@ -172,7 +173,7 @@ py::array array_of(const RunResult& result) {
     sides.push_back(shape.channels);
     strides = {result.pixels.stride_bytes, size * shape.channels, size};
   }
-  const py::dtype type = visit_sample(shape.sample, []<class T>(T) { return py::dtype::of<T>(); });
+  const py::dtype type = visit_any_sample(shape.sample, []<class T>(T) { return py::dtype::of<T>(); });
   return {type, sides, strides, result.pixels.data, owner};
 }
 

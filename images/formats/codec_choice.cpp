@@ -139,7 +139,8 @@ Shape storable_shape(Format format, Shape shape) {
   const std::string name(codec.name);
   if (8 * bytes_per_sample(shape.sample) > codec.written_bits)
     throw Error(ErrorKind::usage,
-                name + " is written with " + std::to_string(codec.written_bits) + " bits a sample");
+                name + " is written with " + std::to_string(codec.written_bits) + " bits a sample" +
+                    (is_float(shape.sample) ? ", not with floats; add depth:8 or depth:16" : ""));
   const bool color = shape.color_channels() == 3;
   if (color && !codec.holds.rgb && !codec.holds.rgba)
     throw Error(ErrorKind::usage, name + " holds grey only: add the stage gray, or write ppm");

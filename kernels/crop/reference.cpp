@@ -55,7 +55,7 @@ RowRange crop_needs(const FrameType& in, const Parameters& parameters, RowRange 
 }
 
 void crop_reference(const StageCall<Host>& call) {
-  visit_sample(call.in.type.sample, [&]<class T>(T) { crop_planes<T>(call); });
+  visit_any_sample(call.in.type.sample, [&]<class T>(T) { crop_planes<T>(call); });
 }
 
 }  // namespace imgpipe

@@ -4,6 +4,10 @@
 namespace imgpipe {
 namespace {
 
+// What integers of a type become.
+template <class From>
+using DepthTo = std::conditional_t<kIsWide<From>, Sample8, Sample16>;
+
 // Plane blockIdx.z.
 template <class To, class From>
 __global__ __launch_bounds__(kMapThreads, fitting_blocks(kMapThreads, kMapBlocks)) void depth_kernel(

@@ -1,4 +1,5 @@
-// Samples of 8 or 16 bits made of those of the other: 16 bits to the nearest of 8, 8 bits times 257.
+// Samples of another type: 16 bits to the nearest of 8, 8 bits times 257; floats have white at 1
+// (kernels/shared/convert.h).
 #pragma once
 
 #include "kernels/shared/convert.h"
@@ -6,15 +7,23 @@
 
 namespace imgpipe {
 
-// What samples of a type become.
-template <class From>
-using DepthTo = std::conditional_t<kIsWide<From>, Sample8, Sample16>;
-
+// The words of the parameter are in this order.
 [[nodiscard]] constexpr Sample depth_wanted(const Parameters& parameters) {
-  return parameters[0] == 1 ? Sample::u16 : Sample::u8;
+  return parameters.as<Sample>(0);
 }
 
-// Samples that have so many bits stay as they are.
+// Calls `function` with elements of both types of a call, which differ: visit_depth(call, [&]<class From,
+// class To>(From, To) { ... }).
+template <class Where, class Function>
+constexpr void visit_depth(const StageCall<Where>& call, const Function& function) {
+  visit_any_sample(call.in.type.sample, [&]<class From>(From from) {
+    visit_any_sample(call.out.type.sample, [&]<class To>(To to) {
+      if constexpr (!std::is_same_v<From, To>) function(from, to);
+    });
+  });
+}
+
+// Samples that are of the type stay as they are.
 [[nodiscard]] std::string_view depth_skip_reason(const FrameType& in, const Parameters& parameters);
 // The same image, its samples of the other type.
 [[nodiscard]] std::string_view depth_infer(const FrameType& in, const Parameters&, FrameType& out);
@@ -25,7 +34,8 @@ void depth_reference(const StageCall<Host>& call);
 // The same in SIMD.
 void depth_cpu(const StageCall<Host>& call, const Band& band);
 
-// The same on a CUDA device; planes as kernels/cuda_launch.h asks.
+// The same on a CUDA device, between integers, and to and from floats; planes as kernels/cuda_launch.h asks.
 CudaStatus depth_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus depth_f32_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

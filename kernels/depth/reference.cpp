@@ -3,14 +3,13 @@
 namespace imgpipe {
 namespace {
 
-template <class From>
+template <class From, class To>
 void depth(const StageCall<Host>& call) {
   for (std::size_t i = 0; i < call.in.planes.size(); ++i) {
     const Plane<const From, Host> in = call.in.plane<From>(i);
-    const Plane<DepthTo<From>, Host> out = call.out.plane<DepthTo<From>>(i);
+    const Plane<To, Host> out = call.out.plane<To>(i);
     for (std::int64_t y = 0; y < in.height; ++y) {
-      for (std::int64_t x = 0; x < in.row_samples(); ++x)
-        out.row(y)[x] = converted<DepthTo<From>>(in.row(y)[x]);
+      for (std::int64_t x = 0; x < in.row_samples(); ++x) out.row(y)[x] = converted<To>(in.row(y)[x]);
     }
   }
 }
@@ -19,7 +18,15 @@ void depth(const StageCall<Host>& call) {
 
 std::string_view depth_skip_reason(const FrameType& in, const Parameters& parameters) {
   if (in.sample != depth_wanted(parameters)) return "";
-  return is_wide(in.sample) ? "the samples have 16 bits already" : "the samples have 8 bits already";
+  switch (in.sample) {
+    case Sample::u8:
+      return "the samples have 8 bits already";
+    case Sample::u16:
+      return "the samples have 16 bits already";
+    case Sample::f32:
+      return "the samples are floats already";
+  }
+  unreachable();
 }
 
 std::string_view depth_infer(const FrameType&, const Parameters& parameters, FrameType& out) {
@@ -28,7 +35,7 @@ std::string_view depth_infer(const FrameType&, const Parameters& parameters, Fra
 }
 
 void depth_reference(const StageCall<Host>& call) {
-  visit_sample(call.in.type.sample, [&]<class From>(From) { depth<From>(call); });
+  visit_depth(call, [&]<class From, class To>(From, To) { depth<From, To>(call); });
 }
 
 }  // namespace imgpipe

@@ -32,7 +32,7 @@ bool flip_needs_all_rows(const Parameters& parameters) {
 }
 
 void flip_reference(const StageCall<Host>& call) {
-  visit_sample(call.in.type.sample, [&]<class T>(T) { flip_planes<T>(call); });
+  visit_any_sample(call.in.type.sample, [&]<class T>(T) { flip_planes<T>(call); });
 }
 
 }  // namespace imgpipe

@@ -2,6 +2,8 @@
 
 #include "kernels/gamma/gamma.h"
 #include "kernels/gamma/half.h"
+#include "kernels/gamma/power.h"
+#include "kernels/shared/map_floats.h"
 
 namespace imgpipe {
 namespace {
@@ -52,7 +54,7 @@ std::string_view gamma_skip_reason(const FrameType&, const Parameters& parameter
 }
 
 std::int64_t gamma_prepared_bytes(const FrameType& in, const Parameters&) {
-  return in.bins() * bytes_per_sample(in.sample);
+  return is_float(in.sample) ? 0 : in.bins() * bytes_per_sample(in.sample);
 }
 
 void gamma_prepare(const FrameType& in, const Parameters& parameters, std::byte* to) {
@@ -61,6 +63,10 @@ void gamma_prepare(const FrameType& in, const Parameters& parameters, std::byte*
 
 void gamma_reference(const StageCall<Host>& call) {
   visit_sample(call.in.type.sample, [&]<class T>(T) { look_up<T>(call); });
+}
+
+void gamma_f32_reference(const StageCall<Host>& call) {
+  map_floats(call, FloatGamma{GammaExponent::of(call.parameters[0])});
 }
 
 }  // namespace imgpipe

@@ -21,6 +21,11 @@ void invert_rows(const StageCall<Host>& call, const Band& band) {
   visit_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR { invert_planes<T>(call, band); });
 }
 
+void invert_f32_rows(const StageCall<Host>& call, const Band& band) {
+  map_color_planes<float>(call, band,
+                          [](VFloat v) HWY_ATTR { return canonical(hn::Sub(hn::Set(DFloat(), 1.0F), v)); });
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace imgpipe
@@ -28,4 +33,5 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 IMGPIPE_DISPATCH(invert)
+IMGPIPE_DISPATCH(invert_f32)
 #endif

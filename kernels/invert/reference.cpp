@@ -1,4 +1,5 @@
 #include "kernels/invert/invert.h"
+#include "kernels/shared/map_floats.h"
 
 namespace imgpipe {
 namespace {
@@ -18,6 +19,10 @@ void invert(const StageCall<Host>& call) {
 
 void invert_reference(const StageCall<Host>& call) {
   visit_sample(call.in.type.sample, [&]<class T>(T) { invert<T>(call); });
+}
+
+void invert_f32_reference(const StageCall<Host>& call) {
+  map_floats(call, FloatInvert());
 }
 
 }  // namespace imgpipe

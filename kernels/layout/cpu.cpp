@@ -86,11 +86,11 @@ void merge_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void split_rows(const StageCall<Host>& call, const Band& band) {
-  visit_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR { split_planes<T>(call, band); });
+  visit_any_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR { split_planes<T>(call, band); });
 }
 
 void merge_rows(const StageCall<Host>& call, const Band& band) {
-  visit_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR { merge_planes<T>(call, band); });
+  visit_any_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR { merge_planes<T>(call, band); });
 }
 
 }  // namespace

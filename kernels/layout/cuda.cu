@@ -21,8 +21,9 @@ ChannelPlanes<T> in_channel_order(const Frame<Byte, Device>& frame) {
   return planes;
 }
 
-// A lane moves 16 pixels (8 of 16 bits) per step: Channels loads of 16 bytes, a shuffle in registers,
-// Channels stores of 16 bytes. Warps walk as in RowSegments; no shared memory. merge_kernel likewise.
+// A lane moves 16 pixels (8 of 16 bits, 4 of floats) per step: Channels loads of 16 bytes, a shuffle in
+// registers, Channels stores of 16 bytes. Warps walk as in RowSegments; no shared memory. merge_kernel
+// likewise.
 template <class T, int Channels>
 __global__ __launch_bounds__(kThreads) void split_kernel(Plane<const T, Device> in, ChannelPlanes<T> out) {
   constexpr int kWord = kVectorSamples<T> / 4;  // samples
@@ -93,11 +94,11 @@ CudaStatus merge(const StageCall<Device>& call, const CudaLaunch& launch) {
 }  // namespace
 
 CudaStatus split_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return visit_sample(call.in.type.sample, [&]<class T>(T) { return split<T>(call, launch); });
+  return visit_any_sample(call.in.type.sample, [&]<class T>(T) { return split<T>(call, launch); });
 }
 
 CudaStatus merge_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return visit_sample(call.in.type.sample, [&]<class T>(T) { return merge<T>(call, launch); });
+  return visit_any_sample(call.in.type.sample, [&]<class T>(T) { return merge<T>(call, launch); });
 }
 
 }  // namespace imgpipe

@@ -28,11 +28,11 @@ void merge(const StageCall<Host>& call) {
 }  // namespace
 
 void split_reference(const StageCall<Host>& call) {
-  visit_sample(call.in.type.sample, [&]<class T>(T) { split<T>(call); });
+  visit_any_sample(call.in.type.sample, [&]<class T>(T) { split<T>(call); });
 }
 
 void merge_reference(const StageCall<Host>& call) {
-  visit_sample(call.in.type.sample, [&]<class T>(T) { merge<T>(call); });
+  visit_any_sample(call.in.type.sample, [&]<class T>(T) { merge<T>(call); });
 }
 
 }  // namespace imgpipe

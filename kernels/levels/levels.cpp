@@ -1,5 +1,7 @@
 #include "kernels/levels/levels.h"
 
+#include "images/unreachable.h"
+#include "kernels/shared/map_floats.h"
 #include "kernels/shared/stretch.h"
 
 namespace imgpipe {
@@ -15,6 +17,19 @@ constexpr Scale scale_of(Sample sample, LevelsOf of) {
   if (of == LevelsOf::u16 && !is_wide(sample)) return {257, 1};
   if (of == LevelsOf::u8 && is_wide(sample)) return {1, 257};
   return {};
+}
+
+// Where lo and hi of floats have white.
+constexpr float white_of(LevelsOf of) {
+  switch (of) {
+    case LevelsOf::same:
+      return 1;
+    case LevelsOf::u8:
+      return kLargest<Sample8>;
+    case LevelsOf::u16:
+      return kLargest<Sample16>;
+  }
+  unreachable();
 }
 
 // As contrast's stretched(), of values and limits on a common scale.
@@ -47,6 +62,7 @@ std::string_view levels_problem(const Parameters& parameters) {
 
 std::string_view levels_skip_reason(const FrameType& in, const Parameters& parameters) {
   if (parameters[1] <= parameters[0]) return "hi is not above lo";
+  if (is_float(in.sample)) return "";  // samples beyond the range change
   const Scale scale = scale_of(in.sample, parameters.as<LevelsOf>(2));
   const bool whole =
       parameters[0] == 0 && parameters[1] * scale.limit == std::int64_t{max_sample(in.sample)} * scale.value;
@@ -54,12 +70,21 @@ std::string_view levels_skip_reason(const FrameType& in, const Parameters& param
 }
 
 std::int64_t levels_prepared_bytes(const FrameType& in, const Parameters&) {
-  return in.bins() * bytes_per_sample(in.sample);
+  return is_float(in.sample) ? 0 : in.bins() * bytes_per_sample(in.sample);
 }
 
 void levels_prepare(const FrameType& in, const Parameters& parameters, std::byte* to) {
   const Scale scale = scale_of(in.sample, parameters.as<LevelsOf>(2));
   visit_sample(in.sample, [&]<class T>(T) { make_table<T>(scale, parameters, to); });
+}
+
+FloatLevels FloatLevels::of(const Parameters& parameters) {
+  const float white = white_of(parameters.as<LevelsOf>(2));
+  return {static_cast<float>(parameters[0]) / white, static_cast<float>(parameters[1]) / white};
+}
+
+void levels_f32_reference(const StageCall<Host>& call) {
+  map_floats(call, FloatLevels::of(call.parameters));
 }
 
 }  // namespace imgpipe

@@ -1,13 +1,15 @@
 // Levels: the values between lo and hi, which are given, spread over all values: contrast with one range for
-// a whole series of images. A table of all results is made once, and looked up as gamma's is.
+// a whole series of images. A table of all results is made once, and looked up as gamma's is; of floats,
+// which have no such table, (v - lo) / (hi - lo).
 #pragma once
 
+#include "kernels/shared/float_sample.h"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {
 
 // The scale that lo and hi are on: the image's own, or that of so many bits. A value v of 8 bits is 257 v of
-// 16.
+// 16. Of floats the own scale has white at 1.
 enum class LevelsOf : std::uint8_t { same, u8, u16 };
 
 // What is wrong with lo and hi.
@@ -19,5 +21,22 @@ enum class LevelsOf : std::uint8_t { same, u8, u16 };
 // For gamma's functions (kernels/gamma/gamma.h): the result of each value.
 [[nodiscard]] std::int64_t levels_prepared_bytes(const FrameType& in, const Parameters& parameters);
 void levels_prepare(const FrameType& in, const Parameters& parameters, std::byte* to);
+
+// Of floats: lo and hi on the scale whose white is 1.
+struct FloatLevels {
+  float lo, hi;
+
+  [[nodiscard]] static FloatLevels of(const Parameters& parameters);
+  IMGPIPE_HOST_DEVICE float operator()(float v) const {
+    if (v <= lo) return 0.0F;
+    if (v >= hi) return 1.0F;
+    return canonical((v - lo) / (hi - lo));
+  }
+};
+
+// in, out: planar, same shape.
+void levels_f32_reference(const StageCall<Host>& call);
+void levels_f32_cpu(const StageCall<Host>& call, const Band& band);
+CudaStatus levels_f32_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

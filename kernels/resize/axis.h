@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "kernels/pixel.h"
+#include "kernels/shared/float_sample.h"
 
 namespace imgpipe {
 
@@ -37,6 +38,7 @@ template <class T>
 inline constexpr int kLinearOne = 1 << kLinearBits<T>;
 
 // (kLinearOne - share) parts of pixel `source` and `share` of the one behind it, which is there if share > 0.
+// Of floats `share` holds the bits of a float below 1.
 struct LinearSource {
   std::int64_t source = 0;
   int share = 0;  // 0..kLinearOne - 1
@@ -54,10 +56,25 @@ using LinearSum = std::conditional_t<kIsWide<T>, std::uint64_t, std::uint32_t>;
   return rest > 0.5 || (rest == 0.5 && whole % 2 == 1) ? whole + 1 : whole;
 }
 
+// The share of a place so far behind a pixel's centre, 0..1, and what stands for 1.
+struct LinearShare {
+  int share, one;
+};
+[[nodiscard]] inline LinearShare linear_share(double behind, Sample sample) {
+  switch (sample) {
+    case Sample::u8:
+      return {half_to_even(behind * kLinearOne<Sample8>), kLinearOne<Sample8>};
+    case Sample::u16:
+      return {half_to_even(behind * kLinearOne<Sample16>), kLinearOne<Sample16>};
+    case Sample::f32:
+      return {static_cast<int>(float_bits(static_cast<float>(behind))), static_cast<int>(float_bits(1.0F))};
+  }
+  unreachable();
+}
+
 // Pixel x of the output. In doubles, as OpenCV does it, each operation rounded by itself: a product that is
 // fused with the difference after it would move weights that lie half way.
 [[nodiscard]] inline LinearSource linear_source(const ResizeAxis& axis, std::int64_t x, Sample sample) {
-  const int one = is_wide(sample) ? kLinearOne<Sample16> : kLinearOne<Sample8>;
   const double enlargement = static_cast<double>(axis.out) / static_cast<double>(axis.in);
   const volatile double centre = 1.0 / enlargement * (static_cast<double>(x) + 0.5);
   const double place = centre - 0.5;
@@ -65,7 +82,7 @@ using LinearSum = std::conditional_t<kIsWide<T>, std::uint64_t, std::uint32_t>;
   if (below < 0 || axis.in == 1) return {0, 0};
   const auto source = static_cast<std::int64_t>(below);
   if (source >= axis.in - 1) return {axis.in - 1, 0};
-  const int share = half_to_even((place - below) * one);
+  const auto [share, one] = linear_share(place - below, sample);
   return share == one ? LinearSource{source + 1, 0} : LinearSource{source, share};
 }
 

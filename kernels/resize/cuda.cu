@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/resize/resize.h"
+#include "kernels/resize/device_planes.cuh"
 #include "kernels/shared/device_rows.cuh"
 
 namespace imgpipe {
@@ -14,38 +14,8 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kPixels = 4;  // of a thread's store
-constexpr int kPlanes = 4;
-constexpr unsigned kMostBlocksDown = 65535;  // CUDA C++ Programming Guide: a grid's y
 // Columns that a pixel covers from which on a warp makes it.
 constexpr std::int64_t kWarpColumns = 16;
-
-// The planes of a frame in the order of its channels, for blockIdx.z to pick from; samples of type T.
-template <class T>
-struct ResizePlanes {
-  Plane<const T, Device> in[kPlanes];
-  Plane<T, Device> out[kPlanes];
-};
-
-// The input's as if all of the image's rows were there: kernels read those that are.
-template <class T>
-ResizePlanes<T> planes_of(const StageCall<Device>& call) {
-  ResizePlanes<T> planes{};
-  for (int c = 0; c < call.out.type.channels(); ++c) {
-    const std::size_t plane = plane_of_channel(call.out.type, c);
-    planes.in[c] = call.in.plane<T>(plane);
-    const auto first_row = reinterpret_cast<std::uintptr_t>(planes.in[c].data);
-    const auto rows_before = static_cast<std::uintptr_t>(call.in_top * call.in.planes[plane].stride_bytes);
-    planes.in[c].data = reinterpret_cast<const T*>(first_row - rows_before);
-    planes.out[c] = call.out.plane<T>(plane);
-  }
-  return planes;
-}
-
-// Chosen, not indexed: see plane_of_block().
-template <class P>
-__device__ __forceinline__ P block_plane(const P (&planes)[kPlanes]) {
-  return blockIdx.z == 0 ? planes[0] : blockIdx.z == 1 ? planes[1] : blockIdx.z == 2 ? planes[2] : planes[3];
-}
 
 // ---- linear, nearest --------------------------------------------------------------------------------
 
@@ -96,8 +66,8 @@ __device__ __forceinline__ void store_pixels(T* to, const std::uint32_t (&values
 // vector is whole: axis_entries().
 template <class T, bool Linear>
 __global__ __launch_bounds__(kThreads) void pick_kernel(ResizePlanes<T> planes, ResizeTables tables) {
-  const Plane<const T, Device> in = block_plane(planes.in);
-  const Plane<T, Device> out = block_plane(planes.out);
+  const Plane<const T, Device> in = resize_plane_of_block(planes.in);
+  const Plane<T, Device> out = resize_plane_of_block(planes.out);
   const std::int64_t x =
       (std::int64_t{blockIdx.x} * kWarpLanes + threadIdx.x % kWarpLanes) * std::int64_t{kPixels};
   if (x >= out.width) return;
@@ -132,10 +102,11 @@ void launch_pick(const StageCall<Device>& call, const ResizeTables& tables, cons
   const std::int64_t rows = call.out.planes[0].height;
   constexpr std::int64_t kColumns = kWarpLanes * kPixels;
   constexpr std::int64_t kRows = kThreads / kWarpLanes;
-  const dim3 grid(static_cast<unsigned>((type.width + kColumns - 1) / kColumns),
-                  static_cast<unsigned>(std::min<std::int64_t>((rows + kRows - 1) / kRows, kMostBlocksDown)),
-                  static_cast<unsigned>(type.channels()));
-  pick_kernel<T, Linear><<<grid, kThreads, 0, launch.stream>>>(planes_of<T>(call), tables);
+  const dim3 grid(
+      static_cast<unsigned>((type.width + kColumns - 1) / kColumns),
+      static_cast<unsigned>(std::min<std::int64_t>((rows + kRows - 1) / kRows, kMostResizeBlocksDown)),
+      static_cast<unsigned>(type.channels()));
+  pick_kernel<T, Linear><<<grid, kThreads, 0, launch.stream>>>(resize_planes_of<T>(call), tables);
 }
 
 // ---- area -------------------------------------------------------------------------------------------
@@ -184,8 +155,8 @@ template <class T, int Lanes, class Sum>
 __global__ __launch_bounds__(kThreads) void area_kernel(ResizePlanes<T> planes, ResizeTables tables,
                                                         std::uint32_t across_unit, std::uint32_t down_unit,
                                                         AreaMean mean) {
-  const Plane<const T, Device> in = block_plane(planes.in);
-  const Plane<T, Device> out = block_plane(planes.out);
+  const Plane<const T, Device> in = resize_plane_of_block(planes.in);
+  const Plane<T, Device> out = resize_plane_of_block(planes.out);
   const unsigned lane = threadIdx.x % Lanes;
   const std::int64_t x = std::int64_t{blockIdx.x} * (kThreads / Lanes) + threadIdx.x / Lanes;
   if (x >= out.width) return;  // whole warps, where a warp makes a pixel
@@ -207,10 +178,10 @@ void launch_area(const StageCall<Device>& call, const ResizeTables& tables, cons
   const std::int64_t rows = call.out.planes[0].height;
   constexpr std::int64_t kColumns = kThreads / Lanes;
   const dim3 grid(static_cast<unsigned>((type.width + kColumns - 1) / kColumns),
-                  static_cast<unsigned>(std::min<std::int64_t>(rows, kMostBlocksDown)),
+                  static_cast<unsigned>(std::min<std::int64_t>(rows, kMostResizeBlocksDown)),
                   static_cast<unsigned>(type.channels()));
   area_kernel<T, Lanes, Sum><<<grid, kThreads, 0, launch.stream>>>(
-      planes_of<T>(call), tables, static_cast<std::uint32_t>(across.in_pixel),
+      resize_planes_of<T>(call), tables, static_cast<std::uint32_t>(across.in_pixel),
       static_cast<std::uint32_t>(down.in_pixel), area_mean(across, down, sample_type_of<T>));
 }
 

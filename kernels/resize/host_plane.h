@@ -1,4 +1,4 @@
-// What resizing on the host shares between samples of 8 and of 16 bits, one pixel after the other.
+// What resizing on the host shares between types of samples, one pixel after the other.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "kernels/resize/float_axis.h"
 #include "kernels/resize/resize.h"
+#include "kernels/shared/float_environment.h"
 
 namespace imgpipe {
 namespace {
@@ -128,6 +130,60 @@ void resize(const StageCall<Host>& call) {
   }
 }
 
+// ---- floats -----------------------------------------------------------------------------------------
+
+float linear_float(const Plane<const float, Host>& in, const LinearSource& across, const LinearSource& down) {
+  const float share_x = float_of_bits(static_cast<std::uint32_t>(across.share));
+  const float share_y = float_of_bits(static_cast<std::uint32_t>(down.share));
+  const auto row_value = [&](std::int64_t y) {
+    const float* at = in.row(y) + across.source;
+    return float_blended(at[0], share_x > 0 ? at[1] : 0.0F, share_x);
+  };
+  return canonical(
+      float_blended(row_value(down.source), share_y > 0 ? row_value(down.source + 1) : 0.0F, share_y));
+}
+
+// The mean of value(i) over the input pixels i that output pixel x covers on an axis.
+template <class Value>
+float mean_over(const AreaUnits& units, std::int64_t x, const Value& value) {
+  const auto whole = static_cast<float>(units.in_pixel);
+  std::int64_t i = x * units.out_pixel / units.in_pixel;
+  const auto weighed = [&] { return static_cast<float>(area_covered(units, x, i)) / whole * value(i); };
+  float sum = weighed();
+  for (++i; i * units.in_pixel < (x + 1) * units.out_pixel; ++i) sum += weighed();
+  return sum / (static_cast<float>(units.out_pixel) / whole);
+}
+
+float area_float(const Plane<const float, Host>& in, std::int64_t x, std::int64_t y, const AreaUnits& across,
+                 const AreaUnits& down) {
+  return canonical(mean_over(across, x, [&](std::int64_t i) {
+    return mean_over(down, y, [&](std::int64_t j) { return in.row(j)[i]; });
+  }));
+}
+
+void resize_floats(const Plane<const float, Host>& in, const Plane<float, Host>& out, ResizeMethod method,
+                   const ResizeTables& tables) {
+  const AreaUnits across = area_units({in.width, out.width});
+  const AreaUnits down = area_units({in.height, out.height});
+  for (std::int64_t y = 0; y < out.height; ++y) {
+    const LinearSource from_y{tables.down.source[y], tables.down.share[y]};
+    for (std::int64_t x = 0; x < out.width; ++x) {
+      const LinearSource from_x{tables.across.source[x], tables.across.share[x]};
+      switch (method) {
+        case ResizeMethod::linear:
+          out.row(y)[x] = linear_float(in, from_x, from_y);
+          break;
+        case ResizeMethod::area:
+          out.row(y)[x] = area_float(in, x, y, across, down);
+          break;
+        case ResizeMethod::nearest:
+          out.row(y)[x] = in.row(from_y.source)[from_x.source];
+          break;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::string_view resize_problem(const Parameters& parameters) {
@@ -169,6 +225,7 @@ RowRange resize_needs(const FrameType& in, const Parameters& parameters, RowRang
         out.first < axis.out ? resize_needs(in, parameters, {out.first, out.first + 1}).first : axis.in;
     return {at, at};
   }
+  const FloatEnvironment environment;
   switch (ResizeParameters(parameters).method) {
     case ResizeMethod::linear:
       return linear_needs(axis, out, in.sample);
@@ -187,6 +244,7 @@ std::int64_t resize_prepared_bytes(const FrameType& in, const Parameters& parame
 }
 
 void resize_prepare(const FrameType& in, const Parameters& parameters, std::byte* to) {
+  const FloatEnvironment environment;
   const FrameType out = resize_output(in, parameters);
   const ResizeMethod method = ResizeParameters(parameters).method;
   auto* across = reinterpret_cast<std::int32_t*>(to);
@@ -197,6 +255,16 @@ void resize_prepare(const FrameType& in, const Parameters& parameters, std::byte
 
 void resize_reference(const StageCall<Host>& call) {
   visit_sample(call.in.type.sample, [&]<class T>(T) { resize<T>(call); });
+}
+
+void resize_f32_reference(const StageCall<Host>& call) {
+  const ResizeParameters parameters(call.parameters);
+  const FrameType& type = call.out.type;
+  const ResizeTables tables = resize_tables(call.prepared.as<std::int32_t>(), type.width, type.height);
+  for (int c = 0; c < type.channels(); ++c) {
+    const std::size_t plane = plane_of_channel(type, c);
+    resize_floats(call.in.plane<float>(plane), call.out.plane<float>(plane), parameters.method, tables);
+  }
 }
 
 }  // namespace imgpipe

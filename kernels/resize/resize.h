@@ -16,6 +16,8 @@
 //             2x2: (sum + 2) >> 2, else float(sum) * (1.f / pixels) to nearest, half to even (16 bits: up to
 //             256 pixels, whose sum a float holds exactly; of more half up).
 //             Enlarging is the same mean, so that whole factors repeat pixels.
+//
+// Floats have weights of their own, and sums in a fixed order: kernels/resize/float_axis.h.
 #pragma once
 
 #include "kernels/resize/axis.h"
@@ -55,11 +57,14 @@ void resize_prepare(const FrameType& in, const Parameters& parameters, std::byte
 
 // in, out: planar, of any size from 1x1, sides below 2^31; alpha is a plane like the others.
 void resize_reference(const StageCall<Host>& call);
+void resize_f32_reference(const StageCall<Host>& call);
 
 // The same in SIMD. `in` holds the rows that resize_needs() says.
 void resize_cpu(const StageCall<Host>& call, const Band& band);
+void resize_f32_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device; planes as kernels/cuda_launch.h asks.
 CudaStatus resize_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus resize_f32_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

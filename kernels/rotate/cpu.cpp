@@ -151,6 +151,13 @@ void turn_plane_of_three(const TurnedPlane& plane) {
       plane, [&](std::int64_t x, std::int64_t y) HWY_ATTR { turn_tile_of_three<T>(plane, x, y); });
 }
 
+// Pixels of 16 bytes.
+void turn_plane_of_vectors(const TurnedPlane& plane) {
+  turn_by_tiles<1, 16>(plane, [&](std::int64_t x, std::int64_t y) {
+    std::memcpy(plane.to(y) + x * 16, plane.from(plane.row(x)) + plane.column(y) * 16, 16);
+  });
+}
+
 void turn(const TurnedPlane& plane) {
   const int bytes = pixel_bytes(plane.in);
   if (bytes == 1) turn_plane<std::uint8_t>(plane);
@@ -159,6 +166,8 @@ void turn(const TurnedPlane& plane) {
   if (bytes == 4) turn_plane<std::uint32_t>(plane);
   if (bytes == 6) turn_plane_of_three<std::uint16_t>(plane);
   if (bytes == 8) turn_plane<std::uint64_t>(plane);
+  if (bytes == 12) turn_plane_of_three<std::uint32_t>(plane);
+  if (bytes == 16) turn_plane_of_vectors(plane);
 }
 
 void rotate_rows(const StageCall<Host>& call, const Band& band) {

@@ -2,9 +2,10 @@
 // through shared memory.
 //
 // A group is as few pixels of a row as fill whole words: 4 of one byte, 2 of two, 4 of three, 1 of four,
-// 2 of six, 1 of eight. A thread loads a group of each of as many rows, in the order in which their
-// pixels stand side by side in the output, transposes the pixels in registers, and has a group for each
-// of as many rows of the output. They meet in shared memory, and go out in runs of 128 bytes and more.
+// 2 of six, 1 of eight, twelve or sixteen. A thread loads a group of each of as many rows, in the order in
+// which their pixels stand side by side in the output, transposes the pixels in registers, and has a group
+// for each of as many rows of the output. They meet in shared memory, and go out in runs of 128 bytes and
+// more.
 #include <cstdint>
 
 #include "kernels/rotate/rotate.h"
@@ -19,7 +20,7 @@ constexpr std::int64_t kMostBlocks = std::int64_t{1} << 20;
 // The tile of a block.
 template <int Bytes>
 struct TurnTile {
-  static constexpr int kWords = Bytes % 3 == 0 ? 3 : Bytes == 8 ? 2 : 1;  // of a group
+  static constexpr int kWords = Bytes % 3 == 0 ? 3 : Bytes < 4 ? 1 : Bytes / 4;  // of a group
   static constexpr int kPixels = 4 * kWords / Bytes;
   // Of its input: groups in a row, and groups of rows. Three-byte pixels: 48 KiB would not hold 32.
   static constexpr int kAcross = Bytes == 3 ? 16 : 32;

@@ -34,7 +34,7 @@ std::string_view rotate_infer(const FrameType&, const Parameters& parameters, Fr
 }
 
 void rotate_reference(const StageCall<Host>& call) {
-  visit_sample(call.in.type.sample, [&]<class T>(T) { rotate_planes<T>(call); });
+  visit_any_sample(call.in.type.sample, [&]<class T>(T) { rotate_planes<T>(call); });
 }
 
 }  // namespace imgpipe

@@ -170,6 +170,11 @@ __device__ inline uint4 load_vector(const std::uint16_t* from) {
   return __ldg(reinterpret_cast<const uint4*>(from));
 }
 
+// Loads four floats.
+__device__ inline uint4 load_vector(const float* from) {
+  return __ldg(reinterpret_cast<const uint4*>(from));
+}
+
 // Returns sample k of a vector held in words.
 template <int Words>
 __device__ __forceinline__ std::uint32_t wide_of(const std::uint32_t (&words)[Words], int k) {
@@ -186,7 +191,9 @@ template <class T>
 inline constexpr int kVectorSamples = static_cast<int>(sizeof(uint4) / sizeof(T));
 template <class T, int Words>
 __device__ __forceinline__ std::uint32_t sample_of(const std::uint32_t (&words)[Words], int k) {
-  if constexpr (!kIsWide<T>) {
+  if constexpr (kIsFloat<T>) {
+    return words[k];
+  } else if constexpr (!kIsWide<T>) {
     return byte_of(words, k);
   } else {
     return wide_of(words, k);
@@ -242,6 +249,18 @@ __device__ inline void store_vector(std::uint16_t* to, const std::uint32_t (&wor
   }
 }
 
+// Stores four floats by their bits, or the first `count`.
+__device__ inline void store_vector(float* to, const std::uint32_t (&words)[4], std::int64_t count) {
+  if (count >= 4) {
+    *reinterpret_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    if (k < count) reinterpret_cast<std::uint32_t*>(to)[k] = words[k];
+  }
+}
+
 // Stores 16 pixels of 8 bits; they are the first to be evicted from the L2 cache.
 __device__ inline void stream_vector(Sample8* to, const std::uint32_t (&words)[4], std::int64_t count) {
   if (count >= kVectorPixels)
@@ -262,7 +281,9 @@ __device__ __forceinline__ std::uint32_t pack_bytes(std::uint32_t a, std::uint32
 // Packs samples sample(0), sample(1), ... into a word.
 template <class T, class SampleAt>
 __device__ __forceinline__ std::uint32_t word_of_samples(const SampleAt& sample) {
-  if constexpr (!kIsWide<T>) {
+  if constexpr (kIsFloat<T>) {
+    return sample(0);
+  } else if constexpr (!kIsWide<T>) {
     return pack_bytes<0>(sample(0), sample(1), sample(2), sample(3));
   } else {
     return pack_low(sample(0), sample(1));

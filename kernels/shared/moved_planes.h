@@ -13,7 +13,7 @@ namespace imgpipe {
   return type.layout == Layout::interleaved ? 1 : type.channels();
 }
 
-// The distance between adjacent pixels of a plane: 1, 2, 3, 4, 6 or 8.
+// The distance between adjacent pixels of a plane: 1, 2, 3, 4, 6, 8, 12 or 16.
 template <class Byte, class Where>
 [[nodiscard]] constexpr int pixel_bytes(const View<Byte, Where>& plane) {
   return plane.channels * static_cast<int>(bytes_per_sample(plane.sample));

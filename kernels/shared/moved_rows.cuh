@@ -183,6 +183,8 @@ void with_pixel_bytes(int n, const Action& action) {
   if (n == 4) action(std::integral_constant<int, 4>());
   if (n == 6) action(std::integral_constant<int, 6>());
   if (n == 8) action(std::integral_constant<int, 8>());
+  if (n == 12) action(std::integral_constant<int, 12>());
+  if (n == 16) action(std::integral_constant<int, 16>());
 }
 
 // Copies the bytes of each row from byte `from` on.

@@ -6,7 +6,7 @@
 #define IMGPIPE_KERNELS_POINTWISE_INL_H
 #endif
 
-#include <type_traits>
+#include <cstring>
 
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
@@ -24,9 +24,19 @@ constexpr std::int64_t kPointwiseAhead = 2048;
 
 // Lanes of the larger sample type; 8-bit samples are then numbers below 256.
 template <class From, class To>
-using PointwiseTag = std::conditional_t<kIsWide<From> || kIsWide<To>, D16, D8>;
+constexpr auto pointwise_tag() {
+  if constexpr (kIsFloat<From> || kIsFloat<To>) {
+    return DFloat();
+  } else if constexpr (kIsWide<From> || kIsWide<To>) {
+    return D16();
+  } else {
+    return D8();
+  }
+}
+template <class From, class To>
+using PointwiseTag = decltype(pointwise_tag<From, To>());
 
-// Maps a row. function: V8 -> V8 or V16 -> V16 (PointwiseTag), each sample independently.
+// Maps a row. function: V8 -> V8, V16 -> V16 or VFloat -> VFloat (PointwiseTag), each sample independently.
 template <class From, class To, class Function>
 HWY_INLINE void map_row(const From* in, std::int64_t width, const Function& function, To* out) {
   using D = PointwiseTag<From, To>;

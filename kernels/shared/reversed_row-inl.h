@@ -19,7 +19,8 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Reverses pixels of `Bytes` (1, 2, 4 or 8) bytes in a vector: its 16-byte blocks, then the pixels in each.
+// Reverses pixels of `Bytes` (1, 2, 4, 8 or 16) bytes in a vector: its 16-byte blocks, then the pixels in
+// each.
 template <int Bytes, class V>
 HWY_INLINE V reversed_pixels(V v) {
   const hn::DFromV<V> d;
@@ -75,6 +76,8 @@ HWY_INLINE void reverse_row(const std::byte* in, std::int64_t width, int bytes, 
   if (bytes == 4) reverse_row_of<4>(in, width, out);
   if (bytes == 6) reverse_row_of_three<std::uint16_t>(in, width, out);
   if (bytes == 8) reverse_row_of<8>(in, width, out);
+  if (bytes == 12) reverse_row_of_three<std::uint32_t>(in, width, out);
+  if (bytes == 16) reverse_row_of<16>(in, width, out);
 }
 
 }  // namespace

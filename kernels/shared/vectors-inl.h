@@ -1,4 +1,4 @@
-// Vectors of 8-bit and 16-bit samples along a row, shared by the stages' host loops. For Highway files, after
+// Vectors of samples along a row, shared by the stages' host loops. For Highway files, after
 // hwy/highway.h; included once per instruction set.
 #if defined(IMGPIPE_KERNELS_VECTORS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef IMGPIPE_KERNELS_VECTORS_INL_H
@@ -15,6 +15,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/shared/dispatch.h"
+#include "kernels/shared/float_sample.h"
 #include "kernels/stage_call.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -27,9 +28,11 @@ using D8 = hn::ScalableTag<std::uint8_t>;
 using D16 = hn::Repartition<std::uint16_t, D8>;
 using D32 = hn::Repartition<std::uint32_t, D8>;
 using D64 = hn::Repartition<std::uint64_t, D8>;
+using DFloat = hn::Repartition<float, D8>;
 using V8 = hn::Vec<D8>;
 using V16 = hn::Vec<D16>;
 using V32 = hn::Vec<D32>;
+using VFloat = hn::Vec<DFloat>;
 
 template <class D>
 HWY_INLINE std::int64_t lanes_of(D d) {
@@ -38,22 +41,35 @@ HWY_INLINE std::int64_t lanes_of(D d) {
 
 // ---- samples to lanes of their own or of twice their size, and back -----------------------------------
 
-// In lanes of twice the size, samples keep their values.
+// In larger lanes, of integers or floats, samples keep their values.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load_as(D d, const T* from) {
-  if constexpr (sizeof(hn::TFromD<D>) == sizeof(T)) return hn::LoadU(d, from);
-  if constexpr (sizeof(hn::TFromD<D>) != sizeof(T))
+  if constexpr (sizeof(hn::TFromD<D>) == sizeof(T)) {
+    return hn::LoadU(d, from);
+  } else if constexpr (hwy::IsFloat<hn::TFromD<D>>()) {
+    return hn::ConvertTo(d, hn::PromoteTo(hn::RebindToSigned<D>(), hn::LoadU(hn::Rebind<T, D>(), from)));
+  } else {
     return hn::PromoteTo(d, hn::LoadU(hn::Rebind<T, D>(), from));
+  }
 }
 
-// Values of twice the size must fit into a sample.
+// Values in larger lanes must fit into a sample.
 template <class D, class T>
 HWY_INLINE void store_as(D d, hn::Vec<D> v, T* to) {
-  if constexpr (sizeof(hn::TFromD<D>) == sizeof(T)) hn::StoreU(v, d, to);
-  if constexpr (sizeof(hn::TFromD<D>) != sizeof(T)) {
-    const hn::Rebind<T, D> narrow;
-    hn::StoreU(hn::DemoteTo(narrow, hn::BitCast(hn::RebindToSigned<D>(), v)), narrow, to);
+  const hn::RebindToSigned<D> whole;
+  const hn::Rebind<T, D> narrow;
+  if constexpr (sizeof(hn::TFromD<D>) == sizeof(T)) {
+    hn::StoreU(v, d, to);
+  } else if constexpr (hwy::IsFloat<hn::TFromD<D>>()) {
+    hn::StoreU(hn::DemoteTo(narrow, hn::ConvertTo(whole, v)), narrow, to);
+  } else {
+    hn::StoreU(hn::DemoteTo(narrow, hn::BitCast(whole, v)), narrow, to);
   }
+}
+
+// Makes every NaN the canonical one, as for a single sample (kernels/shared/float_sample.h).
+HWY_INLINE VFloat canonical(VFloat v) {
+  return hn::IfThenElse(hn::IsNaN(v), hn::Set(DFloat(), float_of_bits(kNanBits)), v);
 }
 
 // Pairs of samples of type T as lanes of twice their size; splitting and joining moves no samples.

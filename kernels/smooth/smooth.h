@@ -1,5 +1,6 @@
 // Smoothing: the weighted mean of the 5x5 neighbourhood, rounded once, on the two-dimensional sum.
 // Windows: box, triangle (box * box) and the binomial approximation of a Gaussian (1 4 6 4 1).
+// Of floats the sums go down the columns first, then across, in a fixed order (float_taps.h).
 // Borders: shrink counts only pixels inside the image; replicate and reflect make up the missing ones.
 #pragma once
 
@@ -20,13 +21,16 @@ struct SmoothParameters {
 
 // in, out: planar, same shape, any size from 1x1.
 void smooth_reference(const StageCall<Host>& call);
+void smooth_f32_reference(const StageCall<Host>& call);
 
 // The same in SIMD. `in` holds the band's rows and two more above and below, as far as the image has them.
 void smooth_cpu(const StageCall<Host>& call, const Band& band);
+void smooth_f32_cpu(const StageCall<Host>& call, const Band& band);
 
 // The same on a CUDA device.
 CudaStatus smooth_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus smooth16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus smooth_f32_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 // contrast (`parameters`) and smooth (`second`) in one pass over memory; `histogram` holds the counts of
 // `in`.

@@ -99,9 +99,12 @@ inline constexpr std::array kCropParameters{
               .words = kCropOffsetWords},
 };
 
-inline constexpr std::array<std::string_view, 2> kDepthNames{"8", "16"};
+inline constexpr std::array<std::string_view, 3> kDepthNames{"8", "16", "float"};  // as Sample
 inline constexpr std::array kDepthParameters{
-    Parameter{.name = "bits", .help = "Bits of a sample", .words = kDepthNames, .required = true},
+    Parameter{.name = "bits",
+              .help = "Bits of a sample, or float: 32 bits, white is 1",
+              .words = kDepthNames,
+              .required = true},
 };
 
 inline constexpr std::array<std::string_view, 2> kFlipDirectionNames{"horizontal", "vertical"};

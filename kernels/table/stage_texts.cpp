@@ -65,8 +65,9 @@ constexpr std::array kTexts{
               .example = "resize:800:600:area:inside"},
     StageText{.stage = "depth",
               .rule =
-                  "8: (v 255 + 32767) / 65535, the nearest value of 8 bits; 16: 257 v. Alpha too. What has "
-                  "so many bits is left as it is.",
+                  "8: (v 255 + 32767) / 65535, the nearest value of 8 bits; 16: 257 v; float: v / white, so "
+                  "that white is 1, for steps after which depth:8 or depth:16 makes integers again: the "
+                  "nearest, limited to black and white. Alpha too. What is of that type is left as it is.",
               .example = "depth:8"},
     StageText{.stage = "crop",
               .rule = "The rectangle of width x height pixels whose left upper one is (x, y); in the middle "

@@ -20,6 +20,7 @@
 #include "kernels/posterize/posterize.h"
 #include "kernels/resize/resize.h"
 #include "kernels/rotate/rotate.h"
+#include "kernels/shared/float_environment.h"
 #include "kernels/sharpen/sharpen.h"
 #include "kernels/smooth/smooth.h"
 #include "kernels/sobel/sobel.h"
@@ -47,6 +48,9 @@ struct Types {
 constexpr std::array kSame{Types{Sample::u8, Sample::u8}, Types{Sample::u16, Sample::u16}};
 constexpr std::array kOther{Types{Sample::u8, Sample::u16}, Types{Sample::u16, Sample::u8}};
 constexpr std::array kAny{kSame[0], kSame[1], kOther[0], kOther[1]};
+constexpr std::array kFloats{Types{Sample::f32, Sample::f32}};
+constexpr std::array kFloatAndOther{Types{Sample::u8, Sample::f32}, Types{Sample::u16, Sample::f32},
+                                    Types{Sample::f32, Sample::u8}, Types{Sample::f32, Sample::u16}};
 
 // A row for each backend and pair of types. A build without CUDA keeps the rows of its functions, nullptr:
 // plans do not depend on the build.
@@ -57,11 +61,23 @@ constexpr std::array kKernels = [] {
   for (const auto [in, out] : All) {
     *row++ = {.backend = Backend::reference, .in = in, .out = out, .reference = Reference};
     *row++ = {.backend = Backend::cpu, .in = in, .out = out, .cpu = Cpu};
-    const bool wide = is_wide(in) || is_wide(out);
-    *row++ = {.backend = Backend::cuda, .in = in, .out = out, .cuda = wide ? Cuda16 : Cuda};
+    const bool bytes = is_byte(in) && is_byte(out);
+    *row++ = {.backend = Backend::cuda, .in = in, .out = out, .cuda = bytes ? Cuda : Cuda16};
   }
   return rows;
 }();
+
+// The rows of both.
+template <const auto& Some, const auto& More>
+constexpr std::array kBoth = [] {
+  std::array<Kernel, Some.size() + More.size()> rows;
+  std::ranges::copy(More, std::ranges::copy(Some, rows.begin()).out);
+  return rows;
+}();
+// Kernels of floats are NAME_f32_reference, NAME_f32_cpu and NAME_f32_cuda; those of whole pixels are the
+// same for all types.
+#define IMGPIPE_KERNELS_F32(name) IMGPIPE_KERNELS(kFloats, name##_f32)
+#define IMGPIPE_KERNELS_MOVES(name) kBoth<IMGPIPE_KERNELS(kSame, name), IMGPIPE_KERNELS(kFloats, name)>
 
 // The row of a fused stage: samples of 8 bits, on CUDA devices.
 template <auto Cuda>
@@ -106,7 +122,7 @@ constexpr std::array kStages{
           .summary = "5x5 weighted mean",
           .parameters = kSmoothParameters,
           .needs = smooth_needs,
-          .kernels = IMGPIPE_KERNELS_16(kSame, smooth)},
+          .kernels = kBoth<IMGPIPE_KERNELS_16(kSame, smooth), IMGPIPE_KERNELS_F32(smooth)>},
     Stage{.name = "threshold",
           .summary = "black and white",
           .parameters = kThresholdParameters,
@@ -115,15 +131,17 @@ constexpr std::array kStages{
           .found_bytes = threshold_found_bytes,
           .find = threshold_find,
           .kernels = IMGPIPE_KERNELS_16(kSame, threshold)},
-    Stage{.name = "invert", .summary = "the negative", .kernels = IMGPIPE_KERNELS(kSame, invert)},
+    Stage{.name = "invert",
+          .summary = "the negative",
+          .kernels = kBoth<IMGPIPE_KERNELS(kSame, invert), IMGPIPE_KERNELS_F32(invert)>},
     Stage{.name = "gamma",
           .summary = "brighter or darker in the middle",
           .parameters = kGammaParameters,
           .skip_reason = gamma_skip_reason,
           .prepared_bytes = gamma_prepared_bytes,
           .prepare = gamma_prepare,
-          .kernels = IMGPIPE_KERNELS_16(kSame, gamma)},
-    // Its functions are gamma's, with another table.
+          .kernels = kBoth<IMGPIPE_KERNELS_16(kSame, gamma), IMGPIPE_KERNELS_F32(gamma)>},
+    // Its functions of integers are gamma's, with another table.
     Stage{.name = "levels",
           .summary = "contrast with a given range",
           .parameters = kLevelsParameters,
@@ -131,7 +149,7 @@ constexpr std::array kStages{
           .skip_reason = levels_skip_reason,
           .prepared_bytes = levels_prepared_bytes,
           .prepare = levels_prepare,
-          .kernels = IMGPIPE_KERNELS_16(kSame, gamma)},
+          .kernels = kBoth<IMGPIPE_KERNELS_16(kSame, gamma), IMGPIPE_KERNELS_F32(levels)>},
     Stage{.name = "resize",
           .summary = "another size",
           .parameters = kResizeParameters,
@@ -143,14 +161,16 @@ constexpr std::array kStages{
           .needs = resize_needs,
           .prepared_bytes = resize_prepared_bytes,
           .prepare = resize_prepare,
-          .kernels = IMGPIPE_KERNELS(kSame, resize)},
+          .kernels = kBoth<IMGPIPE_KERNELS(kSame, resize), IMGPIPE_KERNELS_F32(resize)>},
     Stage{.name = "depth",
-          .summary = "8 or 16 bits a sample",
+          .summary = "8 or 16 bits a sample, or floats",
           .parameters = kDepthParameters,
           .ports = {kAnyLayout, kAnyLayout},
           .skip_reason = depth_skip_reason,
           .infer = depth_infer,
-          .kernels = IMGPIPE_KERNELS(kOther, depth)},
+          .kernels =
+              kBoth<IMGPIPE_KERNELS(kOther, depth),
+                    kKernels<kFloatAndOther, depth_reference, depth_cpu, IMGPIPE_ON_CUDA(depth_f32_cuda)>>},
     Stage{.name = "crop",
           .summary = "a rectangle of it",
           .parameters = kCropParameters,
@@ -161,14 +181,14 @@ constexpr std::array kStages{
           .skip_reason = crop_skip_reason,
           .infer = crop_infer,
           .needs = crop_needs,
-          .kernels = IMGPIPE_KERNELS(kSame, crop)},
+          .kernels = IMGPIPE_KERNELS_MOVES(crop)},
     Stage{.name = "flip",
           .summary = "mirrored",
           .parameters = kFlipParameters,
           .ports = {kAnyLayout, kAnyLayout},
           .effect = Effect::turns,
           .needs_all_rows = flip_needs_all_rows,
-          .kernels = IMGPIPE_KERNELS(kSame, flip)},
+          .kernels = IMGPIPE_KERNELS_MOVES(flip)},
     Stage{.name = "rotate",
           .summary = "turned by right angles",
           .parameters = kRotateParameters,
@@ -176,7 +196,7 @@ constexpr std::array kStages{
           .effect = Effect::turns,
           .infer = rotate_infer,
           .needs_all_rows = always,
-          .kernels = IMGPIPE_KERNELS(kSame, rotate)},
+          .kernels = IMGPIPE_KERNELS_MOVES(rotate)},
     Stage{.name = "equalize",
           .summary = "histogram equalisation",
           .ports = {.in = kColorAndCounts<>},
@@ -246,13 +266,13 @@ constexpr std::array kStages{
           .selectable = false,
           .ports = {kMixed, kAllPlanes},
           .effect = Effect::layout,
-          .kernels = IMGPIPE_KERNELS(kSame, split)},
+          .kernels = IMGPIPE_KERNELS_MOVES(split)},
     Stage{.name = "merge",
           .summary = "planes to interleaved pixels",
           .selectable = false,
           .ports = {kAllPlanes, kMixed},
           .effect = Effect::layout,
-          .kernels = IMGPIPE_KERNELS(kSame, merge)},
+          .kernels = IMGPIPE_KERNELS_MOVES(merge)},
     Stage{.name = "gray+hist",
           .summary = "gray and hist in one pass",
           .selectable = false,
@@ -275,11 +295,20 @@ static_assert(std::ranges::all_of(kStages,
                                   }),
               "a stage reads one image: docs/hacking.md, A second image input");
 
-// The row for a call. Stages that write no pixels leave the output's type unset.
+// The row for a call; the planner has refused steps without one. Stages that write no pixels leave the
+// output's type unset.
 template <class Where>
 const Kernel& kernel_of(const Stage& stage, Backend backend, const StageCall<Where>& call) {
   const Sample in = call.in.type.sample;
   return *find_kernel(stage, backend, in, makes_pixels(stage) ? call.out.type.sample : in);
+}
+
+// Runs a kernel that reads or writes floats, host code of one for devices included, in their environment.
+template <class Run>
+auto in_environment_of(const Kernel& kernel, const Run& run) {
+  if (!is_float(kernel.in) && !is_float(kernel.out)) return run();
+  const FloatEnvironment environment;
+  return run();
 }
 
 }  // namespace
@@ -301,15 +330,18 @@ const Kernel* find_kernel(const Stage& stage, Backend backend, Sample in, Sample
 }
 
 void run_reference(const Stage& stage, const StageCall<Host>& call) {
-  kernel_of(stage, Backend::reference, call).reference(call);
+  const Kernel& kernel = kernel_of(stage, Backend::reference, call);
+  in_environment_of(kernel, [&] { kernel.reference(call); });
 }
 
 void run_cpu(const Stage& stage, const StageCall<Host>& call, const Band& band) {
-  kernel_of(stage, Backend::cpu, call).cpu(call, band);
+  const Kernel& kernel = kernel_of(stage, Backend::cpu, call);
+  in_environment_of(kernel, [&] { kernel.cpu(call, band); });
 }
 
 CudaStatus run_cuda(const Stage& stage, const StageCall<Device>& call, const CudaLaunch& launch) {
-  return kernel_of(stage, Backend::cuda, call).cuda(call, launch);
+  const Kernel& kernel = kernel_of(stage, Backend::cuda, call);
+  return in_environment_of(kernel, [&] { return kernel.cuda(call, launch); });
 }
 
 bool reads_counts(const Stage& stage, const Parameters& parameters) {

@@ -118,7 +118,7 @@ void CodedGroup::prepare_encoding() {
   for (std::size_t i = 0; i < members_.size(); ++i) {
     DeviceForm& form = members_[i].image->form;
     // The device's encoders are made for 8 bits: of other images pixels come down.
-    if (is_wide(members_[i].run->plan().output.sample)) form = {};
+    if (!is_byte(members_[i].run->plan().output.sample)) form = {};
     if (form.kind == DeviceForm::Kind::png_strips) png_.push_back(i);
     if (form.kind == DeviceForm::Kind::jpeg_scan) jpeg_.push_back(i);
   }

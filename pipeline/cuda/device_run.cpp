@@ -86,7 +86,7 @@ std::size_t DeviceRun::decoded_steps() const {
   const auto is = [this](std::size_t i, std::string_view name) {
     return i < program_.nodes.size() && program_.nodes[i].stage->name == name;
   };
-  if (is_wide(plan_.input.sample)) return 0;
+  if (!is_byte(plan_.input.sample)) return 0;
   if (is(0, "gray+hist")) return 1;
   const std::size_t grey = is(0, "gray") ? 1 : 0;
   const bool counts = (grey > 0 || plan_.input.channels == 1) && is(grey, "hist");

@@ -83,7 +83,9 @@ void expect_equal_lists(const std::vector<Size>& sizes, int first_channels, int 
            {"gray,hist,contrast,smooth", "smooth:gauss:reflect,gray,contrast:1", "hist,smooth:triangle,hist",
             "contrast:stretch=each,smooth,smooth:box:replicate", "gamma:2.2,invert,threshold",
             "resize:23:17:area,smooth", "resize:70:90,contrast", "smooth,resize:0:300:nearest,hist",
-            "threshold:100,resize:10:1"}) {
+            "threshold:100,resize:10:1",
+            "depth:float,smooth:triangle,gamma:2.2,resize:23:17:area,invert,depth:8",
+            "depth:float,resize:70:90,levels:9:200:8,smooth:gauss:reflect,depth:8"}) {
         Ask ask{.stages = stages, .fuse = number % 2 == 1, .keep = true};
         const Outcome expected = run_job(*make_reference_engine(), image, ask);
         const std::int64_t least = least_limit(image, ask);

@@ -1,15 +1,20 @@
-// What plans make of samples of 16 bits.
+// What plans make of samples of 16 bits, and of floats.
 #include <algorithm>
+#include <array>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "images/error.h"
 #include "kernels/stage.h"
+#include "pipeline/engine.h"
 #include "pipeline/graph.h"
 #include "pipeline/plan.h"
 #include "tests/support/golden.h"
+#include "tests/support/images.h"
 
 namespace imgpipe::test::plan_samples_test {
 namespace {
@@ -18,6 +23,10 @@ constexpr Shape kGrey{8, 4, 1};
 constexpr Shape kRgb{8, 4, 3};
 constexpr Shape kRgba{8, 4, 4};
 constexpr Shape kDeepRgba{8, 4, 4, Sample::u16};
+
+bool takes(const Stage& stage, Sample sample) {
+  return std::ranges::find(stage.kernels, sample, &Kernel::in) != stage.kernels.end();
+}
 
 TEST(Plan, SamplesOf16BitsStayUnlessAStepMakesOthers) {
   const auto output = [](std::string_view stages, const Shape& input) {
@@ -30,18 +39,93 @@ TEST(Plan, SamplesOf16BitsStayUnlessAStepMakesOthers) {
   EXPECT_EQ(output("depth:16,gamma:2,depth:8", kRgba), Sample::u8);
 }
 
-TEST(Plan, EveryStageRefusesFloats) {
+std::string labels_of(const Plan& plan) {
+  std::string labels;
+  for (const Step& step : plan.steps) labels += (labels.empty() ? "" : ",") + step.label;
+  return labels;
+}
+
+std::string refusal_of(std::span<const StageRequest> stages, const Shape& input) {
+  try {
+    return "planned: " + labels_of(make_plan(stages, input));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  }
+}
+
+TEST(Plan, StagesTakeFloatsOrNameTheDepthToInsert) {
   const Shape floats{8, 4, 3, Sample::f32};
   for (const Stage& stage : stage_table()) {
+    if (!stage.fuses[0].empty()) continue;
     const std::vector<StageRequest> stages{{&stage, presets(stage.parameters), ""}};
-    try {
-      (void)make_plan(stages, floats);
-      ADD_FAILURE() << stage.name;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.what(), std::string(stage.name) + " takes no images of 32 bits a sample");
+    if (takes(stage, Sample::f32)) continue;
+    EXPECT_EQ(refusal_of(stages, floats), std::string(stage.name) +
+                                              " takes no images of float samples; insert depth:8 or depth:16 "
+                                              "before it");
+  }
+  for (const char* const stages : {"invert", "gamma:2", "levels:10:200:8", "smooth", "resize:3:2", "depth:8",
+                                   "depth:16", "crop:2x2", "flip", "rotate:90", "none"}) {
+    EXPECT_NO_THROW((void)make_plan(parse_stages(stages), floats)) << stages;
+  }
+  EXPECT_EQ(make_plan({}, floats).output, floats);
+  EXPECT_EQ(refusal_of(parse_stages("depth:float,gamma:2,contrast:1"), kRgb),
+            "contrast:1 takes no images of float samples; insert depth:8 or depth:16 before it");
+}
+
+TEST(Plan, FloatsAreOnlyMadeOfIntegersThatStepsAskFor) {
+  EXPECT_EQ(labels_of(make_plan(parse_stages("depth:float,smooth,depth:8"), kRgba)),
+            "depth:float,split*,smooth,depth#2:8,merge*");
+  EXPECT_EQ(make_plan(parse_stages("depth:float"), {8, 4, 3, Sample::f32}).notes,
+            std::vector<std::string>{"depth:float left out: the samples are floats already"});
+  EXPECT_EQ(make_plan(parse_stages("depth:8"), kRgb).steps.size(), 0U);
+  // Files hold none: what writes them refuses them, and they do not become integers unasked.
+  const Plan floats = make_plan(parse_stages("depth:float"), kRgb, false, 1 << 20, 8);
+  EXPECT_FALSE(floats.reduced);
+  EXPECT_EQ(floats.output.sample, Sample::f32);
+  EXPECT_EQ(make_plan(parse_stages("levels:0:1"), {8, 4, 3, Sample::f32}).steps.size(), 3U);
+}
+
+void doubled(const StageCall<Host>& call) {
+  for (int c = 0; c < call.in.type.color_channels; ++c) {
+    const auto in = call.in.plane<float>(static_cast<std::size_t>(c));
+    const auto out = call.out.plane<float>(static_cast<std::size_t>(c));
+    for (std::int64_t y = 0; y < in.height; ++y) {
+      for (std::int64_t x = 0; x < in.width; ++x) out.row(y)[x] = 2 * in.row(y)[x];
     }
   }
-  EXPECT_THROW((void)make_plan({}, floats), Error);
+}
+
+// Of floats only: integers, which floats hold, are converted before it.
+TEST(Plan, AStageOfFloatsGetsThem) {
+  static constexpr std::array kernels{
+      Kernel{.backend = Backend::reference, .in = Sample::f32, .out = Sample::f32, .reference = doubled}};
+  const Stage twice{.name = "twice", .summary = "", .kernels = kernels};
+  std::vector<StageRequest> stages{{&twice, {}, ""}};
+  EXPECT_EQ(labels_of(make_plan(stages, kGrey)), "depth:float*,twice");
+  EXPECT_EQ(labels_of(make_plan(stages, kDeepRgba)), "depth:float*,split*,twice,merge*");
+  EXPECT_EQ(labels_of(make_plan(stages, {8, 4, 1, Sample::f32})), "twice");
+  const Image image = noise_image(kDeepRgba, 7);
+  Job job;
+  job.plan = make_plan(stages, image.shape());
+  job.reader = make_memory_reader(image.untyped_view());
+  const Outcome outcome = make_reference_engine()->run(std::move(job));
+  ASSERT_FALSE(outcome.error);
+  const auto in = image.untyped_view().as<Sample16>();
+  const auto out = outcome.pixels.as<float>();
+  for (std::int64_t i = 0; i < kDeepRgba.samples(); ++i)
+    ASSERT_EQ(out.data[i], static_cast<float>(in.data[i]) / 65535.0F * (i % 4 < 3 ? 2.0F : 1.0F));
+}
+
+// None is inserted that would lose something.
+TEST(Plan, AStageOfBytesNamesTheDepthToInsert) {
+  static constexpr std::array kernels{Kernel{.backend = Backend::reference, .reference = doubled}};
+  const Stage bytes{.name = "bytes", .summary = "", .kernels = kernels};
+  const std::vector<StageRequest> stages{{&bytes, {}, ":1"}};
+  EXPECT_EQ(refusal_of(stages, kDeepRgba),
+            "bytes:1 takes no images of 16 bits a sample; insert depth:8 before it");
+  EXPECT_EQ(refusal_of(stages, {8, 4, 1, Sample::f32}),
+            "bytes:1 takes no images of float samples; insert depth:8 before it");
 }
 
 // Alpha goes past contrast, but for one that makes samples of another type.
@@ -82,10 +166,6 @@ TEST(Plan, RefusesThresholdsThatSamplesCannotHave) {
   }
   EXPECT_NO_THROW((void)make_plan(parse_stages("threshold:255"), kRgb));
   EXPECT_NO_THROW((void)make_plan(parse_stages("threshold:256"), kDeepRgba));
-}
-
-bool takes(const Stage& stage, Sample sample) {
-  return std::ranges::find(stage.kernels, sample, &Kernel::in) != stage.kernels.end();
 }
 
 // No stage may take samples of 16 bits for bytes.

@@ -124,7 +124,9 @@ const std::vector<std::string> kLists{
     "resize:70:90,contrast",
     "smooth,resize:0:300:nearest,hist",
     "hist,resize:19:3:nearest,contrast,resize:40:200:area,smooth:box:reflect",
-    "threshold:100,resize:10:1"};
+    "threshold:100,resize:10:1",
+    "depth:float,smooth:triangle,gamma:2.2,resize:23:17:area,invert,depth:8",
+    "depth:float,resize:70:90,levels:9:200:8,smooth:gauss:reflect,depth:8,hist"};
 
 TEST(DeviceBands, EqualTheReferenceForEveryListShapeAndLimit) {
   for (const Size& size : {Size{1, 1}, Size{1, 37}, Size{41, 1}, Size{5, 5}, Size{33, 120}, Size{117, 261}}) {

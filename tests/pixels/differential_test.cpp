@@ -1,5 +1,6 @@
 // Compares every implementation of every stage with the reference, for every golden case of the stage:
-// shapes, contents, strides, canaries. golden_test compares the reference with the oracle. Driven by the
+// shapes, contents, strides, canaries; floats under an environment that the caller has set. golden_test
+// compares the reference with the oracle. Driven by the
 // stage table: a stage without cases or functions fails "EveryStageIsComplete".
 #include <algorithm>
 #include <array>
@@ -17,6 +18,7 @@
 #include "kernels/stage.h"
 #include "pipeline/stage_list.h"
 #include "tests/support/cuda_backend.h"
+#include "tests/support/hostile_floats.h"
 #include "tests/support/images.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/stage_cases.h"
@@ -164,11 +166,26 @@ struct Trial {
   }
 };
 
+// Floats have no counts.
+std::int64_t bins_of(const FrameType& type) {
+  return is_float(type.sample) ? 1 : type.bins();
+}
+
+// What reads or makes floats must not depend on their environment: it runs in a hostile one, and keeps it.
+template <class Run>
+void run_hostile(const FrameType& in, const FrameType& out, const Run& run) {
+  if (!is_float(in.sample) && !is_float(out.sample)) return run();
+  const HostileFloats environment;
+  run();
+  const bool is_kept = environment.is_set();
+  ASSERT_TRUE(is_kept) << "the environment of floats has changed";
+}
+
 std::vector<std::uint64_t> counters_of(const Stage& stage, const StageCase& test, const FrameType& made,
                                        const Frame<const std::byte, Host>& in) {
   const int planes =
       makes_counts(stage) && makes_pixels(stage) ? made.color_channels : in.type.color_channels;
-  std::vector<std::uint64_t> counters(static_cast<std::size_t>(in.type.bins() * planes) + 2, 0xDEADBEEF);
+  std::vector<std::uint64_t> counters(static_cast<std::size_t>(bins_of(in.type) * planes) + 2, 0xDEADBEEF);
   if (reads_counts(stage, test.parameters)) std::ranges::copy(counts_of(in), counters.begin() + 1);
   return counters;
 }
@@ -186,7 +203,7 @@ void check(const Backend& backend, Trial& trial, GuardedFrame& in, const Guarded
   call.prepared = {table.data(), static_cast<std::int64_t>(table.size())};
   // They start as rubbish, because hist must overwrite them.
   if (makes_counts(stage)) std::ranges::fill(counters, 0xDEADBEEF);
-  const std::int64_t bins = type.bins();
+  const std::int64_t bins = bins_of(type);
   call.histogram = {counters.data() + 1, bins, (std::ssize(counters) - 2) / bins, bins, 1};
   if (found.empty()) {
     found.resize(static_cast<std::size_t>(found_bytes(stage, type, test.parameters)));
@@ -199,7 +216,9 @@ void check(const Backend& backend, Trial& trial, GuardedFrame& in, const Guarded
   if (stage.find_part != nullptr || (gives_found && reads_counts(stage, test.parameters)))
     call.found = {found.data(), std::ssize(found)};
   const int before = calls_made[backend.name];
-  ASSERT_EQ(backend.run(stage, call), "");
+  std::string failure;
+  run_hostile(type, made, [&] { failure = backend.run(stage, call); });
+  ASSERT_EQ(failure, "");
   ASSERT_EQ(calls_made[backend.name], before + 1) << "another implementation ran";
   ASSERT_EQ(in.damage(), "") << "input";
   ASSERT_EQ(out.damage(), "") << "output";
@@ -231,7 +250,8 @@ void check(const std::vector<const Backend*>& backends, const Stage& stage, cons
   Made expected = made_by_reference(stage, test, in.view());
   std::vector<std::uint64_t> counters = counters_of(stage, test, expected.frame.type, in.view());
   Trial trial{stage, type, test, setting, std::move(expected), std::move(counters)};
-  trial.table = prepared_table(stage, type, test.parameters);
+  run_hostile(type, trial.expected.frame.type,
+              [&] { trial.table = prepared_table(stage, type, test.parameters); });
   for (const Backend* backend : backends) {
     // Of several, the first finds it itself; the only one does so every other time.
     trial.gives_found = backend != backends.front() || setting.seed % 2 == 0;
@@ -335,7 +355,7 @@ std::vector<Tested> tested_stages() {
   std::vector<Tested> all;
   for (const bool on_device : {false, true}) {
     for (std::size_t i = 0; i < stage_table().size(); ++i) {
-      for (const Sample sample : {Sample::u8, Sample::u16}) {
+      for (const Sample sample : {Sample::u8, Sample::u16, Sample::f32}) {
         const Tested tested{on_device, i, sample};
         if (is_tested(tested) && !cases_of(stage_table()[i]).empty()) all.push_back(tested);
       }
@@ -347,6 +367,7 @@ std::vector<Tested> tested_stages() {
 std::string name_of(const Tested& tested) {
   std::string name = (tested.on_device ? "cuda_" : "host_") + std::string(stage_table()[tested.stage].name);
   if (tested.sample == Sample::u16) name += "_16_bits";
+  if (tested.sample == Sample::f32) name += "_floats";
   std::ranges::replace(name, '+', '_');
   return name;
 }

@@ -1,7 +1,9 @@
 #include "tests/support/images.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <sstream>
 #include <stdexcept>
@@ -109,6 +111,47 @@ T made_sample(Content content, std::int64_t x, std::int64_t y, int c, std::uint6
   return 0;
 }
 
+// Of floats most noise is around 0..1; some is NaN, infinite, denormal, huge or of any bits.
+float noise_float(std::uint64_t random) {
+  static constexpr std::uint32_t kSpecial[] = {
+      0x7FC00000, 0x7F812345, 0xFFC54321, 0x7F800000, 0xFF800000, 0x00000000, 0x80000000, 0x00000001,
+      0x807FFFFF, 0x00800000, 0x7F7FFFFF, 0xFF7FFFFF, 0x3F800000, 0xBF800000, 0x3F7FFFFF, 0x3F800001};
+  const auto bits = static_cast<std::uint32_t>(random);
+  const std::uint64_t kind = random >> 32 & 0xFF;
+  if (kind < 8) return std::bit_cast<float>(kSpecial[bits % std::size(kSpecial)]);
+  if (kind < 10) return std::bit_cast<float>(bits);
+  if (kind < 16) return std::bit_cast<float>(bits & 0x807FFFFFU);
+  return 1.5F * static_cast<float>(bits >> 8) / static_cast<float>(1 << 24) - 0.25F;
+}
+
+template <>
+float made_sample<float>(Content content, std::int64_t x, std::int64_t y, int c, std::uint64_t seed) {
+  const std::uint64_t random =
+      hash(seed ^ hash(static_cast<std::uint64_t>(x) ^
+                       hash(static_cast<std::uint64_t>(y) * 4 + static_cast<std::uint64_t>(c))));
+  switch (content) {
+    case Content::zeros:
+      return 0;
+    case Content::full:
+      return 1;
+    case Content::constant:
+      return 0.3F + 0.04F * static_cast<float>(c);
+    case Content::two_valued:
+      return random % 2 == 0 ? -0.2F : 3e38F;
+    case Content::ramp:
+      return static_cast<float>(x) * 0.013F + static_cast<float>(y) * 0.0041F + static_cast<float>(c) * 0.2F;
+    case Content::checker:
+      return (x + y) % 2 == 0 ? 0.0F : 1.0F;
+    case Content::outlier:
+      return x == 0 && y == 0 ? std::numeric_limits<float>::infinity() : 1e-39F * static_cast<float>(c + 1);
+    case Content::noise:
+      return noise_float(random);
+    case Content::narrow:
+      return 0.4F + static_cast<float>(random % 1000) * 1e-4F;
+  }
+  return 0;
+}
+
 }  // namespace
 
 Sample8 content_sample(const std::string& content, std::int64_t x, std::int64_t y, int c,
@@ -210,16 +253,25 @@ void fill_samples(const Frame<std::byte, Host>& frame, const std::string& conten
   }
 }
 
+std::string sample_text(int sample) {
+  return std::to_string(sample);
+}
+std::string sample_text(float sample) {
+  std::ostringstream out;
+  out << sample << " (bits " << std::hex << std::bit_cast<std::uint32_t>(sample) << ")";
+  return out.str();
+}
+
 template <class T>
 std::string first_difference_of(const Plane<const T, Host>& expected, const Plane<const T, Host>& got) {
   for (std::int64_t y = 0; y < expected.height; ++y) {
     const auto row_bytes = static_cast<std::size_t>(expected.row_samples()) * sizeof(T);
     if (std::memcmp(expected.row(y), got.row(y), row_bytes) == 0) continue;
     for (std::int64_t i = 0; i < expected.row_samples(); ++i) {
-      if (expected.row(y)[i] == got.row(y)[i]) continue;
+      if (std::memcmp(expected.row(y) + i, got.row(y) + i, sizeof(T)) == 0) continue;
       std::ostringstream out;
       out << "x=" << i / expected.channels << " y=" << y << " channel=" << i % expected.channels
-          << ": expected " << int{expected.row(y)[i]} << ", got " << int{got.row(y)[i]};
+          << ": expected " << sample_text(expected.row(y)[i]) << ", got " << sample_text(got.row(y)[i]);
       return out.str();
     }
   }
@@ -229,8 +281,7 @@ std::string first_difference_of(const Plane<const T, Host>& expected, const Plan
 }  // namespace
 
 void fill(const Frame<std::byte, Host>& frame, const std::string& content, std::uint64_t seed) {
-  frame.type.sample == Sample::u16 ? fill_samples<Sample16>(frame, content, seed)
-                                   : fill_samples<Sample8>(frame, content, seed);
+  visit_any_sample(frame.type.sample, [&]<class T>(T) { fill_samples<T>(frame, content, seed); });
 }
 
 Image noise_image(const Shape& shape, std::uint64_t seed) {
@@ -248,8 +299,8 @@ std::string first_difference(const ConstHostView& expected, const ConstHostView&
         << bits(got) << " bits";
     return out.str();
   }
-  return expected.sample == Sample::u16 ? first_difference_of(expected.as<Sample16>(), got.as<Sample16>())
-                                        : first_difference_of(expected.as<Sample8>(), got.as<Sample8>());
+  return visit_any_sample(expected.sample,
+                          [&]<class T>(T) { return first_difference_of(expected.as<T>(), got.as<T>()); });
 }
 
 }  // namespace imgpipe::test

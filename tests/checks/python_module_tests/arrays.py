@@ -50,6 +50,17 @@ class Arrays(unittest.TestCase):
             image = PIL.Image.fromarray(array).convert(mode)
             self.assertEqual(imgpipe.run(image, "flip")[0].tolist(), imgpipe.run(np.asarray(image), "flip")[0].tolist())
 
+    def test_floats(self):
+        array = noise((9, 7, 3))
+        floats = imgpipe.run(array, "depth:float", device="cpu")[0]
+        self.assertEqual(floats.dtype, np.float32)
+        np.testing.assert_array_equal(floats, array.astype(np.float32) / np.float32(255))
+        floats[0, 0] = [np.nan, np.inf, -3]
+        np.testing.assert_array_equal(imgpipe.run(floats, "invert", device="cpu")[0], np.float32(1) - floats)
+        np.testing.assert_array_equal(imgpipe.run(floats, "depth:8")[0][1:], array[1:])
+        with self.assertRaisesRegex(ValueError, "contrast takes no images of float samples; insert depth:8"):
+            imgpipe.run(floats, "contrast")
+
     def test_results_keep_their_memory(self):
         array = noise((300, 400, 3))
         wanted = imgpipe.run(array)[0].tobytes()

@@ -11,8 +11,8 @@ from .made import noise
 
 class Errors(unittest.TestCase):
     def test_types_of_samples(self):
-        for dtype in (np.int8, np.int16, np.uint32, np.float32, np.bool_, np.complex64, object, ">u2"):
-            with self.subTest(dtype=dtype), self.assertRaisesRegex(TypeError, "uint8 or numpy.uint16"):
+        for dtype in (np.int8, np.int16, np.uint32, np.float64, np.bool_, np.complex64, object, ">u2"):
+            with self.subTest(dtype=dtype), self.assertRaisesRegex(TypeError, "uint8, numpy.uint16 or numpy.float32"):
                 imgpipe.run(np.zeros((3, 3), dtype))
         with self.assertRaisesRegex(TypeError, "int64"):
             imgpipe.run([[1, 2], [3, 4]])

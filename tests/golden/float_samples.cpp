@@ -1,0 +1,104 @@
+// Writes what the reference makes of planes of noise by the stages that take floats, to standard output, for
+// float_oracle.py. Each case is a line, "STEP WIDTH HEIGHT SAMPLE OUT_WIDTH OUT_HEIGHT OUT_SAMPLE", the
+// samples that went in, and those that came out.
+#include <array>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "kernels/stage.h"
+#include "pipeline/engine.h"
+#include "tests/support/images.h"
+
+namespace imgpipe::test {
+namespace {
+
+constexpr std::array<std::string_view, 38> kSteps{"invert",
+                                                  "gamma:2.2",
+                                                  "gamma:0.454545",
+                                                  "gamma:0.01",
+                                                  "gamma:100",
+                                                  "gamma:1.000001",
+                                                  "levels:0:1",
+                                                  "levels:16:235:8",
+                                                  "levels:1000:40001:16",
+                                                  "levels:65534:65535:16",
+                                                  "smooth:box:shrink",
+                                                  "smooth:box:replicate",
+                                                  "smooth:box:reflect",
+                                                  "smooth:triangle:shrink",
+                                                  "smooth:triangle:replicate",
+                                                  "smooth:triangle:reflect",
+                                                  "smooth:gauss:shrink",
+                                                  "smooth:gauss:replicate",
+                                                  "smooth:gauss:reflect",
+                                                  "resize:7:9:linear",
+                                                  "resize:40:3:linear",
+                                                  "resize:1:1:linear",
+                                                  "resize:7:9:area",
+                                                  "resize:40:3:area",
+                                                  "resize:1:1:area",
+                                                  "resize:7:9:nearest",
+                                                  "resize:40:31:nearest",
+                                                  "depth:8",
+                                                  "depth:16",
+                                                  "depth:float",
+                                                  "crop:1x1",
+                                                  "crop:2x1+0+0",
+                                                  "flip:horizontal",
+                                                  "flip:vertical",
+                                                  "rotate:90",
+                                                  "rotate:180",
+                                                  "rotate:270",
+                                                  "resize:9:9:area"};
+constexpr std::array<Size, 8> kSizes{{{1, 1}, {2, 1}, {1, 5}, {3, 4}, {9, 9}, {33, 2}, {17, 31}, {64, 21}}};
+constexpr std::array<std::string_view, 4> kContents{"noise", "narrow", "ramp", "two_valued"};
+
+std::string shape_text(const Shape& shape) {
+  return std::to_string(shape.width) + " " + std::to_string(shape.height) + " " +
+         (is_float(shape.sample) ? "f" : "u") + std::to_string(8 * bytes_per_sample(shape.sample));
+}
+
+void write(const ConstHostView& view) {
+  std::fwrite(view.data, 1, static_cast<std::size_t>(view.bytes()), stdout);
+}
+
+void write_case(Engine& engine, std::string_view step, const Image& image) {
+  Job job;
+  job.plan = make_plan(parse_stages(step), image.shape());
+  if (job.plan.steps.empty()) return;  // it would change nothing
+  job.reader = make_memory_reader(image.untyped_view());
+  const Outcome outcome = engine.run(std::move(job));
+  if (outcome.error) std::rethrow_exception(outcome.error);
+  std::puts(
+      (std::string(step) + " " + shape_text(image.shape()) + " " + shape_text(outcome.plan.output)).c_str());
+  write(image.untyped_view());
+  write(outcome.pixels);
+}
+
+void write_cases(Engine& engine, std::string_view step, Sample sample) {
+  std::uint64_t seed = 1;
+  for (const std::string_view content : kContents) {
+    for (const Size& size : kSizes) {
+      if (step == "crop:2x1+0+0" && size.width < 2) continue;
+      const Shape shape{size.width, size.height, 1, sample};
+      Image image(shape);
+      fill({frame_type_of(shape), {image.untyped_view(), {}, {}, {}}}, std::string(content), seed++);
+      write_case(engine, step, image);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace imgpipe::test
+
+int main() {
+  using namespace imgpipe;
+  using namespace imgpipe::test;
+  const auto engine = make_reference_engine();
+  for (const std::string_view step : kSteps) {
+    if (step != "depth:float") write_cases(*engine, step, Sample::f32);
+  }
+  for (const Sample sample : {Sample::u8, Sample::u16}) write_cases(*engine, "depth:float", sample);
+}
