@@ -1,6 +1,6 @@
 // Gamma: v becomes 255 (v / 255)^(1 / G), of 16 bits 65535 (v / 65535)^(1 / G), rounded half up; G above 1
 // brightens, as ImageMagick's -gamma and GIMP's levels do. A table of all results is made once (what cv2.LUT
-// is given); floats, 1 (v / 1)^(1 / G), by kernels/gamma/power.h.
+// is given); floats become v^(1 / G) by kernels/gamma/power.h.
 #pragma once
 
 #include "kernels/pixel.h"

@@ -1,6 +1,8 @@
 // Random chains of stages that take floats: the CPU engine, by threads and bands, against the reference, bit
 // for bit. The CPU engine runs in an environment that flushes denormals, as a host process may have set it. A
 // failure prints the list of stages, the image's shape and its seed.
+#include "tests/support/float_chains.h"
+
 #include <array>
 #include <cstdlib>
 #include <memory>
