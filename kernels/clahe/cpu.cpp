@@ -183,7 +183,7 @@ void interpolate_band(const StageCall<Host>& call, const Band& band) {
   for (int c = 0; c < call.in.type.color_channels; ++c) {
     const auto in = call.in.plane<T>(static_cast<std::size_t>(c));
     const auto out = call.out.plane<T>(static_cast<std::size_t>(c));
-    Cells cells(tiles, call.found.as<T>() + std::int64_t{2} * c * clahe_pairs(call.in.type, tiles));
+    Cells cells(tiles, call.table.as<const T>() + std::int64_t{2} * c * clahe_pairs(call.in.type, tiles));
     for (std::int64_t y = band.first; y < band.end; ++y) {
       const auto [cell, down] = clahe_place(static_cast<int>(y), tiles.a_row);
       cells.move_to(cell);
@@ -322,15 +322,16 @@ void find_tile_of_frame(const Frame<const std::byte, Host>& in, const ClaheTiles
 
 }  // namespace
 
-std::int64_t clahe_find_parts(const FrameType& in, const Parameters& parameters) {
+std::int64_t clahe_table_parts(const FrameType& in, const Parameters& parameters) {
   return std::int64_t{in.color_channels} * ClaheTiles(in, parameters).count();
 }
 
-void clahe_find_part(const Frame<const std::byte, Host>& in, const Parameters& parameters, std::int64_t part,
-                     std::byte* to) {
-  const ClaheTiles tiles(in.type, parameters);
-  visit_sample(in.type.sample,
-               [&]<class T>(T) { find_tile_of_frame(in, tiles, part, reinterpret_cast<T*>(to)); });
+void clahe_table(const StageCall<Host>& call, const Band& parts) {
+  const ClaheTiles tiles(call.in.type, call.parameters);
+  visit_sample(call.in.type.sample, [&]<class T>(T) {
+    for (std::int64_t part = parts.first; part < parts.end; ++part)
+      find_tile_of_frame(call.in, tiles, part, call.table.as<T>());
+  });
 }
 
 }  // namespace imgpipe

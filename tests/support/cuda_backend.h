@@ -12,15 +12,15 @@ namespace imgpipe::test {
 [[nodiscard]] std::string why_no_cuda();
 
 // Copies the frames of `call` to the device (padded rows, canaries before, behind and in the padding),
-// launches stage.cuda on a stream of its own, copies back. Returns "" or what went wrong: a CUDA error, a
-// canary that was hit.
+// launches stage.cuda on a stream of its own, copies back. A table that the kernel reads and `call` lacks is
+// made there first. Returns "" or what went wrong: a CUDA error, a canary that was hit.
 [[nodiscard]] std::string run_on_cuda(const Stage& stage, const StageCall<Host>& call);
 
-// The same with something else to launch, which returns "" or what went wrong. `finds_bytes`: what it may
-// leave in StageCall::finds.
+// The same with something else to launch, which returns "" or what went wrong. `bytes`: of StageCall::table,
+// if `call` has none, or of StageCall::scratch.
 using DeviceWork = std::function<std::string(const StageCall<Device>&, const CudaLaunch&)>;
 [[nodiscard]] std::string run_on_cuda(const DeviceWork& work, const StageCall<Host>& call,
-                                      std::int64_t finds_bytes = 0);
+                                      std::int64_t bytes = 0);
 
 }  // namespace imgpipe::test
 

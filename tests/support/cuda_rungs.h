@@ -8,9 +8,9 @@
 namespace imgpipe::test {
 
 // With a grid (0: the rung's own), and scratch memory that holds rubbish and is followed by canaries.
-// `finds_bytes`: what it may leave in StageCall::finds.
+// `scratch_bytes`: of StageCall::scratch.
 [[nodiscard]] std::string run_rung_on_cuda(const Rung& rung, const StageCall<Host>& call, int block,
-                                           int blocks, std::int64_t finds_bytes = 0);
+                                           int blocks, std::int64_t scratch_bytes = 0);
 
 // What the device lacks for the rung, or why a library that it calls is missing; "" when all is there.
 [[nodiscard]] std::string missing_on_cuda(const Rung& rung);

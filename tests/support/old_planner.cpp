@@ -370,12 +370,12 @@ class OldAnalysis {
   std::vector<std::size_t> counted_by_;  // by step of the plan: its counts
 };
 
-std::vector<OldWork> works_of(const OldPlan& plan, FusedSteps fused) {
+std::vector<OldWork> works_of(const OldPlan& plan, bool fused) {
   std::vector<OldWork> works;
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const OldStep& step = plan.steps[i];
-    if (step.parts.empty() || fused == FusedSteps::as_one) works.push_back({&step, i});
-    if (fused == FusedSteps::as_one) continue;
+    if (step.parts.empty() || fused) works.push_back({&step, i});
+    if (fused) continue;
     for (const OldStep& part : step.parts) works.push_back({&part, i});
   }
   return works;
@@ -402,7 +402,7 @@ std::vector<std::vector<std::size_t>> places_of(const std::vector<ValueRow>& val
 
 // ---- as rows --------------------------------------------------------------------------------------------
 
-ValueRows rows_of(const OldPlan& plan, FusedSteps fused, const Keep& keep) {
+ValueRows rows_of(const OldPlan& plan, bool fused, const Keep& keep) {
   ValueRows rows = OldAnalysis(plan, works_of(plan, fused), keep).result();
   rows.places = places_of(rows.values);
   return rows;
@@ -424,9 +424,8 @@ namespace imgpipe::test {
 std::string old_planner_text(const PlanRequest& request) {
   try {
     const auto plan = old_planner::make_plan(request);
-    return text_of(rows_of_steps(plan)) +
-           text_of(old_planner::rows_of(plan, FusedSteps::as_one, request.keep)) +
-           text_of(old_planner::rows_of(plan, FusedSteps::as_parts, request.keep));
+    return text_of(rows_of_steps(plan)) + text_of(old_planner::rows_of(plan, true, request.keep)) +
+           text_of(old_planner::rows_of(plan, false, request.keep));
   } catch (const Error& error) {
     return "error " + std::to_string(static_cast<int>(error.kind())) + ": " + error.what();
   }

@@ -1,5 +1,7 @@
 #include "tests/support/plan_text.h"
 
+#include <algorithm>
+
 #include "images/error.h"
 #include "images/unreachable.h"
 #include "kernels/stage.h"
@@ -26,12 +28,53 @@ std::string_view name_of(ValueKind kind) {
       return "alpha";
     case ValueKind::counts:
       return "counts";
+    case ValueKind::table:
+      return "table";
   }
   unreachable();
 }
 
-ValueRows rows_of(const Plan& plan, FusedSteps fused, const Keep& keep) {
-  const Program program = lower(plan, fused, keep);
+// As if the readers of tables read what those are made of: numbers of values and times as without them.
+Program without_tables(const Program& all) {
+  std::vector<ValueId> now(all.values.size());
+  std::vector<std::size_t> time{0};  // of what happens then
+  std::size_t tables = 0;
+  Program some;
+  for (ValueId i = 0; i < all.values.size(); ++i) {
+    now[i] = i - tables;
+    if (name_of(all.values[i].kind) == "table") {
+      ++tables;
+    } else {
+      some.values.push_back(all.values[i]);
+    }
+  }
+  for (const Node& node : all.nodes) {
+    time.push_back(some.nodes.size() + 1);
+    if (node.table_out()) continue;
+    some.nodes.push_back(node);
+    for (auto* connections : {&some.nodes.back().inputs, &some.nodes.back().outputs}) {
+      for (Connection& used : *connections) {
+        const auto maker = std::ranges::find(all.nodes, std::optional(used.value), &Node::table_out);
+        if (maker != all.nodes.end() && maker->counts_in()) used = {ValueKind::counts, *maker->counts_in()};
+        used.value = now[used.value];
+        if (used.alpha) used.alpha = now[*used.alpha];
+      }
+    }
+    Connection& after = some.nodes.back().after;
+    after.value = now[after.value];
+    if (after.alpha) after.alpha = now[*after.alpha];
+  }
+  time.push_back(some.nodes.size() + 1);
+  for (ValueId i = 0; i < all.values.size(); ++i) {
+    if (name_of(all.values[i].kind) != "table")
+      some.lives.push_back({time[all.lives[i].made_at], time[all.lives[i].last_read_at]});
+  }
+  for (const ValueId result : all.results) some.results.push_back(now[result]);
+  return some;
+}
+
+ValueRows rows_of(const Plan& plan, const Target& target, const Keep& keep) {
+  const Program program = without_tables(lower(plan, target, keep));
   ValueRows rows{.nodes = {}, .values = {}, .result = program.results[0], .places = {}};
   for (const Node& node : program.nodes) {
     NodeRow row{.label = plan.steps[node.step].label, .stage = node.stage->name};
@@ -97,8 +140,8 @@ std::string planner_text(const PlanRequest& request) {
   try {
     const Plan plan = make_plan(parse_stages(request.list), request.input, request.fuse, request.most_pixels,
                                 request.most_bits);
-    return text_of(rows_of_steps(plan)) + text_of(rows_of(plan, FusedSteps::as_one, request.keep)) +
-           text_of(rows_of(plan, FusedSteps::as_parts, request.keep));
+    return text_of(rows_of_steps(plan)) + text_of(rows_of(plan, kCudaTarget, request.keep)) +
+           text_of(rows_of(plan, kCpuTarget, request.keep));
   } catch (const Error& error) {
     return "error " + std::to_string(static_cast<int>(error.kind())) + ": " + error.what();
   }

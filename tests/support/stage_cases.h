@@ -41,9 +41,9 @@ struct OwnFrame {
 // Counts of a frame's colour channels, one channel after the other.
 [[nodiscard]] std::vector<std::uint64_t> counts_of(const Frame<const std::byte, Host>& frame);
 
-// A stage's table for frames of a type; empty where it has none.
-[[nodiscard]] std::vector<std::byte> prepared_table(const Stage& stage, const FrameType& in,
-                                                    const Parameters& parameters);
+// The table that kernels of the call's stage read, made of its counts, pixels or type; empty where it has
+// none.
+[[nodiscard]] std::vector<std::byte> table_for(const Stage& stage, const StageCall<Host>& call);
 
 // What the references make of a frame; of a fused stage its parts', one after the other.
 struct Made {
