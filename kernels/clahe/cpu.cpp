@@ -313,11 +313,13 @@ void find_tile(const Plane<const T, Host>& plane, const ClaheTiles& tiles, int t
 }
 
 template <class T>
-void find_tile_of_frame(const Frame<const std::byte, Host>& in, const ClaheTiles& tiles, std::int64_t part,
-                        T* to) {
-  const std::int64_t c = part / tiles.count();
-  find_tile<T>(in.plane<T>(static_cast<std::size_t>(c)), tiles, static_cast<int>(part % tiles.count()),
-               to + 2 * c * clahe_pairs(in.type, tiles));
+void find_tiles(const StageCall<Host>& call, const Band& parts) {
+  const ClaheTiles tiles(call.in.type, call.parameters);
+  for (std::int64_t part = parts.first; part < parts.end; ++part) {
+    const std::int64_t c = part / tiles.count();
+    find_tile<T>(call.in.plane<T>(static_cast<std::size_t>(c)), tiles, static_cast<int>(part % tiles.count()),
+                 call.table.as<T>() + 2 * c * clahe_pairs(call.in.type, tiles));
+  }
 }
 
 }  // namespace
@@ -327,11 +329,7 @@ std::int64_t clahe_table_parts(const FrameType& in, const Parameters& parameters
 }
 
 void clahe_table(const StageCall<Host>& call, const Band& parts) {
-  const ClaheTiles tiles(call.in.type, call.parameters);
-  visit_sample(call.in.type.sample, [&]<class T>(T) {
-    for (std::int64_t part = parts.first; part < parts.end; ++part)
-      find_tile_of_frame(call.in, tiles, part, call.table.as<T>());
-  });
+  visit_sample(call.in.type.sample, [&]<class T>(T) { find_tiles<T>(call, parts); });
 }
 
 }  // namespace imgpipe

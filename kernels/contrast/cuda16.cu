@@ -59,7 +59,11 @@ void launch_to(const StageCall<Device>& call, const StretchRange* ranges, const 
 }  // namespace
 
 CudaStatus stretch_ranges_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, Clusters way) {
-  return find_range(call, ContrastParameters(call.parameters), call.table.as<StretchRange>(), launch, way);
+  const ContrastParameters parameters(call.parameters);
+  const bool joint = parameters.stretch == Stretch::joint;
+  const unsigned count = joint ? 1 : static_cast<unsigned>(call.in.type.color_channels);
+  return launch_over_bins(&find_range_kernel<kBinBlocks>, &find_range_kernel<1>, count, launch, way,
+                          call.histogram, parameters, call.table.as<StretchRange>());
 }
 
 CudaStatus stretch_ranges_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {

@@ -56,11 +56,6 @@ int threshold_of(const ThresholdParameters& parameters, const Histogram<Host>& h
                                 : parameters.at;
 }
 
-int threshold_of(const StageCall<Host>& call, int c) {
-  const int at = ThresholdParameters(call.parameters).at;
-  return at == kOtsu ? call.table.as<int>()[c] : at;
-}
-
 std::int64_t threshold_table_bytes(const FrameType& in, const Parameters&) {
   return in.color_channels * static_cast<std::int64_t>(sizeof(int));
 }

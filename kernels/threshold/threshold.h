@@ -74,8 +74,6 @@ IMGPIPE_HOST_DEVICE constexpr double otsu_variance(const OtsuClass& below, doubl
 // looked at unless the value is to be found.
 [[nodiscard]] int threshold_of(const ThresholdParameters& parameters, const Histogram<Host>& histogram,
                                int c);
-// The same of a call with a table.
-[[nodiscard]] int threshold_of(const StageCall<Host>& call, int c);
 
 // Otsu's value of each colour plane, an int each. histogram: the counts of the whole image.
 [[nodiscard]] std::int64_t threshold_table_bytes(const FrameType& in, const Parameters& parameters);
