@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "kernels/backend.h"
 #include "kernels/parameters.h"
@@ -29,8 +30,9 @@ struct Kernel {
   CudaStatus (*cuda)(const StageCall<Device>&, const CudaLaunch&) = nullptr;
 };
 
-enum class ValueKind : std::uint8_t { pixels, alpha, counts };
+enum class ValueKind : std::uint8_t { pixels, alpha, counts, table };
 
+struct Stage;
 struct Port {
   std::string_view name = "image";
   ValueKind kind = ValueKind::pixels;
@@ -39,7 +41,7 @@ struct Port {
   // Whether the stage gets alpha too. Otherwise alpha bypasses it (passes_alpha()), and the output has the
   // input's size.
   bool alpha = false;
-  std::string_view made_by = {};                 // the stage that the planner inserts to make a missing value
+  const Stage* made_by = nullptr;                // of a table: its operator, which is no step
   bool (*is_read)(const Parameters&) = nullptr;  // nullptr: always
 };
 inline constexpr std::array kColorPlanes{Port{}};
@@ -85,31 +87,18 @@ struct Stage {
   RowRange (*needs)(const FrameType& in, const Parameters&, RowRange out) = nullptr;
   // Whether each row of the output may need any row of the input: needs() is not asked then. nullptr: never.
   bool (*needs_all_rows)(const Parameters&) = nullptr;
-  // A table for its kernels that depends on type and parameters alone: made once, before any work. nullptr:
-  // none. prepare() fills prepared_bytes() bytes that are aligned for any type.
-  std::int64_t (*prepared_bytes)(const FrameType& in, const Parameters&) = nullptr;
-  void (*prepare)(const FrameType& in, const Parameters&, std::byte* to) = nullptr;
-
-  // What its functions need of the counts that they read and that is worth finding once, not for each band:
-  // found when the counts of the whole image are there. find() fills found_bytes() bytes that are aligned for
-  // any type. nullptr: nothing.
-  std::int64_t (*found_bytes)(const FrameType& in, const Parameters&) = nullptr;
-  void (*find)(const FrameType& in, const Parameters&, const Histogram<Host>& histogram,
-               std::byte* to) = nullptr;
-  // The same of a stage that looks for it in the pixels of the whole frame (needs_all_rows) and not in
-  // counts: in so many parts, which several threads may find at one time, all of them before the first band.
-  // Its cpu function is always given what was found; that of a device finds it itself, as the reference does.
-  std::int64_t (*find_parts)(const FrameType& in, const Parameters&) = nullptr;
-  void (*find_part)(const Frame<const std::byte, Host>& in, const Parameters&, std::int64_t part,
-                    std::byte* to) = nullptr;
-  // How much memory StageCall::finds is on a device. nullptr: found_bytes().
-  std::int64_t (*finds_bytes)(const FrameType& in, const Parameters&) = nullptr;
+  // Of an operator that makes a table of counts, of pixels or, without a port in, of type and parameters
+  // alone: its size, and how many parts of it several threads may make at one time. nullptr: one.
+  std::int64_t (*table_bytes)(const FrameType& in, const Parameters&) = nullptr;
+  std::int64_t (*table_parts)(const FrameType& in, const Parameters&) = nullptr;
+  // Memory that its kernels need on a device (StageCall::scratch). nullptr: none.
+  std::int64_t (*scratch_bytes)(const FrameType& in, const Parameters&) = nullptr;
 
   // Those of a fused stage are for CUDA only.
   std::span<const Kernel> kernels = {};
 };
 
-// Every stage there is. The only list of stage names.
+// Every stage that can be a step. The only list of stage names.
 [[nodiscard]] std::span<const Stage> stage_table();
 
 // nullptr when there is none of that name.
@@ -117,6 +106,9 @@ struct Stage {
 
 // nullptr if the stage has no kernel for these types.
 [[nodiscard]] const Kernel* find_kernel(const Stage& stage, Backend backend, Sample in, Sample out);
+// Makes a whole table on the calling thread; `maker` is its operator.
+[[nodiscard]] std::vector<std::byte> make_table(const Stage& maker, StageCall<Host> call);
+
 // Call the kernel for the types of the call's frames. The stage must have one.
 void run_reference(const Stage& stage, const StageCall<Host>& call);
 void run_cpu(const Stage& stage, const StageCall<Host>& call, const Band& band);
@@ -128,6 +120,9 @@ void run_cpu(const Stage& stage, const StageCall<Host>& call, const Band& band);
   const auto port = std::ranges::find(ports, kind, &Port::kind);
   return port == ports.end() ? nullptr : &*port;
 }
+[[nodiscard]] constexpr bool reads_pixels(const Stage& stage) {
+  return find_port(stage.ports.in, ValueKind::pixels) != nullptr;
+}
 [[nodiscard]] constexpr bool makes_pixels(const Stage& stage) {
   return find_port(stage.ports.out, ValueKind::pixels) != nullptr;
 }
@@ -135,18 +130,22 @@ void run_cpu(const Stage& stage, const StageCall<Host>& call, const Band& band);
   return find_port(stage.ports.out, ValueKind::counts) != nullptr;
 }
 [[nodiscard]] bool reads_counts(const Stage& stage, const Parameters& parameters);
+// The operator of the table that the backend's kernel for these types reads. nullptr: it reads none. It reads
+// a table where the operator has a kernel for the same backend, else what the table is made of.
+[[nodiscard]] const Stage* table_maker(const Stage& stage, const Parameters& parameters, Backend backend,
+                                       Sample in, Sample out);
 [[nodiscard]] bool needs_all_rows(const Stage& stage, const Parameters& parameters);
 // The type of the frame after a step: what it makes, or, where it writes no pixels, what it got.
 [[nodiscard]] FrameType output_type(const Stage& stage, const FrameType& in, const Parameters& parameters);
 // The rows of the input that rows of the output need; inside the input.
 [[nodiscard]] RowRange rows_needed(const Stage& stage, const FrameType& in, const Parameters& parameters,
                                    RowRange out);
-[[nodiscard]] std::int64_t prepared_bytes(const Stage& stage, const FrameType& in,
-                                          const Parameters& parameters);
-
-[[nodiscard]] std::int64_t found_bytes(const Stage& stage, const FrameType& in, const Parameters& parameters);
-// Of StageCall::finds.
-[[nodiscard]] std::int64_t finds_bytes(const Stage& stage, const FrameType& in, const Parameters& parameters);
+// Of the table that kernels of the stage read, or make by themselves.
+[[nodiscard]] std::int64_t table_bytes(const Stage& stage, const FrameType& in, const Parameters& parameters);
+// Of a table that the operator makes.
+[[nodiscard]] std::int64_t table_parts(const Stage& maker, const FrameType& in, const Parameters& parameters);
+[[nodiscard]] std::int64_t scratch_bytes(const Stage& stage, const FrameType& in,
+                                         const Parameters& parameters);
 
 // Whether alpha goes past a step untouched: it is in both frames where they have samples of other types.
 [[nodiscard]] constexpr bool passes_alpha(const Stage& stage, const FrameType& in, const FrameType& out) {

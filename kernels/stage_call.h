@@ -12,16 +12,16 @@
 
 namespace imgpipe {
 
-// What a stage's prepare() or find() has made for its kernels. Owns nothing.
+// A table that kernels look values up in, aligned for any type. A view for its writer and its readers alike;
+// owns nothing.
 template <class Where>
-struct Prepared {
-  const std::byte* data = nullptr;
+struct Table {
+  std::byte* data = nullptr;
   std::int64_t bytes = 0;
 
-  // As it was written.
   template <class T>
-  [[nodiscard]] const T* as() const {
-    return reinterpret_cast<const T*>(data);
+  [[nodiscard]] T* as() const {
+    return reinterpret_cast<T*>(data);
   }
 };
 
@@ -34,17 +34,14 @@ struct StageCall {
   // Of a fused stage: those that one of its parts writes or reads.
   Histogram<Where> histogram{};
   Parameters parameters{};
-  Parameters second{};  // of a fused stage: its second part's
-  Prepared<Where> prepared{};
-  // What the stage's find() has made of the counts of the whole image. Empty: the function finds it itself in
-  // `histogram`, as it does on a device.
-  Prepared<Where> found{};
+  Parameters second{};   // of a fused stage: its second part's
+  Table<Where> table{};  // written by an operator that makes tables, read by kernels (table_maker())
   // On a device, of a stage that counts rows (Stage::by_row): the image's row that the planes of `in` begin
   // with, and those of `out`. They may hold a part of the image's rows; the types stay the whole image's.
   std::int64_t in_top = 0, out_top = 0;
-  // On a device, where `found` is empty: memory for what Stage::find() would have found, which a function may
-  // find itself and leave there for its kernels. Aligned for any type; it holds anything before and after.
-  std::byte* finds = nullptr;
+  // On a device: Stage::scratch_bytes() of memory, aligned for any type, that holds anything before and
+  // after.
+  std::byte* scratch = nullptr;
 };
 
 // Which rows of its output a call on the host's processor makes, and which rows the planes hold: row y of the
@@ -54,7 +51,7 @@ struct StageCall {
 //   rows of the input    0 ...... needs(first..end) ...... in.height      planes of `in` hold at least these
 //   rows of the output   0 ............ first..end ....... out.height     planes of `out` hold at least these
 //
-// Of a stage that only counts the rows are the input's.
+// Of a stage that only counts the rows are the input's. Of a table they are its parts (Stage::table_parts).
 struct Band {
   std::int64_t first = 0, end = 0;
   std::int64_t in_top = 0;

@@ -50,10 +50,11 @@ class ChainCutter {
   std::vector<Chain> cut() {
     for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
       const Node& node = program_.nodes[i];
+      if (node.table_out()) continue;
       const std::int64_t more = overlap_of(node);
       const bool all_rows = node.needs_all_rows();
       if (length_ == ChainLength::step ? begins_step(i) : all_rows || must_end(i, more)) {
-        chains_.push_back({.first = i, .end = i, .of_all_rows = all_rows});
+        chains_.push_back({.tables = chains_.back().end, .first = i, .end = i, .of_all_rows = all_rows});
         overlap_ = 0;
         tallest_ = node.in.height;
       }
@@ -70,7 +71,7 @@ class ChainCutter {
 
  private:
   [[nodiscard]] bool begins_step(std::size_t i) const {
-    return chains_.size() == 1 || program_.nodes[i - 1].step != program_.nodes[i].step;
+    return chains_.size() == 1 || program_.nodes[chains_.back().end - 1].step != program_.nodes[i].step;
   }
 
   // Whether the chain ends before node i, which makes bands overlap by so many rows more. Neighbouring bands
@@ -80,7 +81,8 @@ class ChainCutter {
     const Node& node = program_.nodes[i];
     const auto counts = node.counts_in();
     const std::int64_t height = node.in.height;
-    return (counts && program_.lives[*counts].made_at > chains_.back().first) ||
+    return i > chains_.back().end ||  // after a table
+           (counts && program_.lives[*counts].made_at > chains_.back().first) ||
            overlap_ + more > kMostOverlap || (more > 0 && tallest_ > 2 * height) ||
            node.out.height > 2 * height || (rows_left_out(node) > 0 && is_read_later(i)) ||
            (is_on_device(length_) && chains_.back().of_all_rows) ||
@@ -127,7 +129,7 @@ ChainedPlan::ChainedPlan(const Plan& the_plan, bool is_streamed, const Keep& kee
 ChainedPlan::ChainedPlan(const Plan& the_plan, bool is_streamed, const Keep& keep, ChainLength length)
     : plan(the_plan),
       streamed(is_streamed),
-      program(lower(the_plan, FusedSteps::as_parts, keep)),
+      program(lower(the_plan, is_on_device(length) ? kCudaBandsTarget : kCpuTarget, keep)),
       chains(ChainCutter(program, length).cut()) {}
 
 std::size_t ChainedPlan::end_time(const Chain& chain) const {

@@ -27,9 +27,9 @@
 
 namespace imgpipe {
 
-// Nodes first..end-1.
+// Nodes first..end-1, and before them, from `tables` on, those that make tables for its first node.
 struct Chain {
-  std::size_t first = 0, end = 0;
+  std::size_t tables = 0, first = 0, end = 0;
   bool decodes = false;  // the first: it makes the decoded image
   bool last = false;     // a writer takes its bands, if there is one
   // Its first node needs all rows at once. On a device such a node is a chain of its own, and the host's: the
@@ -55,6 +55,9 @@ struct ChainedPlan {
 
   [[nodiscard]] std::span<const Node> nodes_of(const Chain& chain) const {
     return std::span(program.nodes).subspan(chain.first, chain.end - chain.first);
+  }
+  [[nodiscard]] std::span<const Node> tables_of(const Chain& chain) const {
+    return std::span(program.nodes).subspan(chain.tables, chain.first - chain.tables);
   }
   // The time of a chain's last node; of the last one that is streamed, when the writer has read.
   [[nodiscard]] std::size_t end_time(const Chain& chain) const;

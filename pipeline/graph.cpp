@@ -10,58 +10,87 @@ namespace {
 
 class Lowering {
  public:
-  explicit Lowering(const Plan& plan) : counted_by_(plan.steps.size()) {
+  Lowering(const Plan& plan, const Target& target) : target_(target), counted_by_(plan.steps.size()) {
     constexpr std::size_t kUsualNodes = 8;  // growing moves them
     program_.nodes.reserve(kUsualNodes);
     program_.values.reserve(2 * kUsualNodes);
     program_.lives.reserve(2 * kUsualNodes);
     frame_.value = add(ValueKind::pixels, frame_type_of(plan.input));
+    program_.lives[frame_.value] = {};
   }
 
   void add_node(const Step& step, std::size_t index) {
     const Stage& stage = *step.stage;
-    Node node{.stage = &stage,
-              .parameters = {step.parameters},
-              .prepared = step.prepared,
-              .in = step.in,
-              .out = step.out,
-              .step = index};
+    Node node{
+        .stage = &stage, .parameters = {step.parameters}, .in = step.in, .out = step.out, .step = index};
     if (!step.parts.empty()) node.parameters[1] = step.parts[1].parameters;
-    ++time_;
     const bool moves_alpha = !passes_alpha(stage, step.in, step.out);
-    node.inputs.push_back({frame_.value, moves_alpha ? frame_.alpha : std::nullopt});
-    if (step.counted_by) node.inputs.push_back({counted_by_[*step.counted_by]});
+    node.inputs.push_back({.value = frame_.value, .alpha = moves_alpha ? frame_.alpha : std::nullopt});
+    const Stage* const maker = maker_for(step);
+    if (maker != nullptr) {
+      node.inputs.push_back({ValueKind::table, add_table(*maker, step, node)});
+    } else if (step.counted_by) {
+      node.inputs.push_back({ValueKind::counts, counted_by_[*step.counted_by]});
+    }
     if (makes_pixels(stage)) {
       frame_.value = add(ValueKind::pixels, step.out);
       if (moves_alpha) frame_.alpha = add_alpha(step.out);
-      node.outputs.push_back({frame_.value, moves_alpha ? frame_.alpha : std::nullopt});
+      node.outputs.push_back({.value = frame_.value, .alpha = moves_alpha ? frame_.alpha : std::nullopt});
     }
     if (makes_counts(stage)) {
       counted_by_[index] = add(ValueKind::counts, step.out);
       program_.results.push_back(counted_by_[index]);
-      node.outputs.push_back({counted_by_[index]});
+      node.outputs.push_back({ValueKind::counts, counted_by_[index]});
     }
-    node.after = frame_;
-    for (const Connection& read : node.inputs) {
-      program_.lives[read.value].last_read_at = time_;
-      if (read.alpha) program_.lives[*read.alpha].last_read_at = time_;
-    }
-    program_.nodes.push_back(std::move(node));
+    push(std::move(node));
   }
 
   Program finish(const Keep& keep) {
     program_.results.insert(program_.results.begin(), frame_.value);
     for (ValueId i = 0; i < program_.values.size(); ++i) {
-      if (i == 0 ? keep.source : keep.outputs) program_.lives[i].last_read_at = time_ + 1;
+      const bool kept = i == 0 ? keep.source : keep.outputs && program_.values[i].is_image();
+      if (kept) program_.lives[i].last_read_at = now();
     }
-    for (const ValueId result : program_.results) program_.lives[result].last_read_at = time_ + 1;
+    for (const ValueId result : program_.results) program_.lives[result].last_read_at = now();
     return std::move(program_);
   }
 
  private:
+  [[nodiscard]] const Stage* maker_for(const Step& step) const {
+    const bool on_host = target_.in_bands && needs_all_rows(*step.stage, step.parameters);
+    return table_maker(*step.stage, step.parameters, on_host ? Backend::cpu : target_.backend, step.in.sample,
+                       step.out.sample);
+  }
+
+  // For `reader`, the step's node, which comes next. The plan has constants.
+  ValueId add_table(const Stage& maker, const Step& step, const Node& reader) {
+    const ValueId table = add(ValueKind::table, step.in);
+    program_.values[table].table_bytes = maker.table_bytes(step.in, step.parameters);
+    program_.values[table].constant = step.table;
+    if (step.table) return table;
+    Node node = reader;
+    node.stage = &maker;
+    if (step.counted_by) node.inputs = {{ValueKind::counts, counted_by_[*step.counted_by]}};
+    node.outputs = {{ValueKind::table, table}};
+    push(std::move(node));
+    return table;
+  }
+
+  void push(Node node) {
+    node.after = frame_;
+    for (const Connection& read : node.inputs) {
+      program_.lives[read.value].last_read_at = now();
+      if (read.alpha) program_.lives[*read.alpha].last_read_at = now();
+    }
+    program_.nodes.push_back(std::move(node));
+  }
+
+  // The time of the next node.
+  [[nodiscard]] std::size_t now() const { return program_.nodes.size() + 1; }
+
   ValueId add(ValueKind kind, const FrameType& type) {
     program_.values.push_back({kind, type});
-    program_.lives.push_back({time_, time_});
+    program_.lives.push_back({now(), now()});
     return program_.values.size() - 1;
   }
 
@@ -70,8 +99,8 @@ class Lowering {
     return add(ValueKind::alpha, type);
   }
 
+  const Target target_;
   Program program_;
-  std::size_t time_ = 0;
   Connection frame_;                 // alpha: in a plane of its own
   std::vector<ValueId> counted_by_;  // by step of the plan: its counts
 };
@@ -85,6 +114,7 @@ int Value::planes() const {
     case ValueKind::alpha:
       return 1;
     case ValueKind::counts:
+    case ValueKind::table:
       return 0;
   }
   unreachable();
@@ -95,15 +125,23 @@ Shape Value::plane() const {
 }
 
 std::int64_t Value::bytes() const {
-  if (!is_image()) return static_cast<std::int64_t>(counters(type) * sizeof(std::uint64_t));
-  return planes() * plane().bytes();
+  switch (kind) {
+    case ValueKind::pixels:
+    case ValueKind::alpha:
+      return planes() * plane().bytes();
+    case ValueKind::counts:
+      return static_cast<std::int64_t>(counters(type) * sizeof(std::uint64_t));
+    case ValueKind::table:
+      return table_bytes;
+  }
+  unreachable();
 }
 
-Program lower(const Plan& plan, FusedSteps fused, const Keep& keep) {
-  Lowering lowering(plan);
+Program lower(const Plan& plan, const Target& target, const Keep& keep) {
+  Lowering lowering(plan, target);
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
-    if (step.parts.empty() || fused == FusedSteps::as_one) {
+    if (step.parts.empty() || target.fuses) {
       lowering.add_node(step, i);
     } else {
       for (const Step& part : step.parts) lowering.add_node(part, i);

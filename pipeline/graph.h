@@ -1,10 +1,11 @@
 // A plan as a graph: nodes, and the values that they make and read, with how long each value lives. Engines
 // execute nodes by index; they and the estimates ask here about alpha, histograms and what may be freed.
 //
-//   node          gray          hist       contrast      merge
-//   pixels    0 --------> 1 ----------------------> 3 ----------> 5
-//   alpha                 2 ------------------------------------> (colour only: it passes contrast)
-//   counts                       4 ------------->
+//   node          gray          hist    ranges    contrast      merge
+//   pixels    0 --------> 1 ------------------------------> 4 ----------> 5
+//   alpha                 2 --------------------------------------------> (colour only: it passes contrast)
+//   counts                            3 ------>
+//   table                                     6 ---->
 #pragma once
 
 #include <array>
@@ -24,10 +25,13 @@ using ValueId = std::size_t;
 
 struct Value {
   ValueKind kind = ValueKind::pixels;
-  FrameType type;  // the frame that it is, is part of, or was counted in
+  FrameType type;  // the frame that it is, is part of, was counted in, or has the table
+  std::int64_t table_bytes = 0;
+  // A table that depends on type and parameters alone: made with the plan.
+  std::shared_ptr<const std::vector<std::byte>> constant{};
 
   // Planes, and the shape of each: an interleaved frame has one with all channels, alpha included. Counts
-  // have none.
+  // and tables have none.
   [[nodiscard]] int planes() const;
   [[nodiscard]] bool is_image() const { return planes() > 0; }
   [[nodiscard]] Shape plane() const;
@@ -37,37 +41,42 @@ struct Value {
 
 // A port's value, and the alpha plane that is read or written with it.
 struct Connection {
+  ValueKind kind = ValueKind::pixels;
   ValueId value = 0;
   std::optional<ValueId> alpha{};
 };
 
-// A stage at work on one frame: a step, or a part of a fused step.
+// A stage at work on one frame: a step, a part of a fused step, or an operator that makes a table for one.
 struct Node {
   const Stage* stage = nullptr;
-  std::array<Parameters, 2> parameters{};                    // [1]: of a fused stage's second part
-  std::shared_ptr<const std::vector<std::byte>> prepared{};  // the stage's table, if it has one
-  FrameType in{}, out{};                                     // as Step has them
-  std::vector<Connection> inputs{}, outputs{};               // pixels, then counts
-  Connection after{};                                        // the frame after the node
-  std::size_t step = 0;  // of the plan: whose label and row its time goes to
+  std::array<Parameters, 2> parameters{};       // [1]: of a fused stage's second part
+  FrameType in{}, out{};                        // as Step has them
+  std::vector<Connection> inputs{}, outputs{};  // those that the target's kernel reads, and all that it makes
+  Connection after{};                           // the frame after the node
+  std::size_t step = 0;                         // of the plan: whose label and row its time goes to
 
+  // Of a step.
   [[nodiscard]] const Connection& pixels_in() const { return inputs.front(); }
   // nullptr: it makes none.
   [[nodiscard]] const Connection* pixels_out() const {
     return makes_pixels(*stage) ? &outputs.front() : nullptr;
   }
-  [[nodiscard]] std::optional<ValueId> counts_in() const {
-    return inputs.size() > 1 ? std::optional(inputs[1].value) : std::nullopt;
-  }
-  [[nodiscard]] std::optional<ValueId> counts_out() const {
-    return makes_counts(*stage) ? std::optional(outputs.back().value) : std::nullopt;
-  }
+  [[nodiscard]] std::optional<ValueId> counts_in() const { return value_of(inputs, ValueKind::counts); }
+  [[nodiscard]] std::optional<ValueId> counts_out() const { return value_of(outputs, ValueKind::counts); }
+  [[nodiscard]] std::optional<ValueId> table_in() const { return value_of(inputs, ValueKind::table); }
+  [[nodiscard]] std::optional<ValueId> table_out() const { return value_of(outputs, ValueKind::table); }
 
   [[nodiscard]] bool needs_all_rows() const { return imgpipe::needs_all_rows(*stage, parameters[0]); }
   [[nodiscard]] RowRange rows_needed(RowRange of) const {
     return imgpipe::rows_needed(*stage, in, parameters[0], of);
   }
   [[nodiscard]] std::int64_t bytes_moved() const { return imgpipe::bytes_moved(*stage, in, out); }
+
+ private:
+  static std::optional<ValueId> value_of(std::span<const Connection> all, ValueKind kind) {
+    const auto used = std::ranges::find(all, kind, &Connection::kind);
+    return used == all.end() ? std::nullopt : std::optional(used->value);
+  }
 };
 
 struct Graph {
@@ -91,16 +100,24 @@ struct Program : Graph {
   [[nodiscard]] std::size_t step_of(ValueId value) const { return nodes[lives[value].made_at - 1].step; }
 };
 
-// A fused step as one node, as devices run it, or as the nodes of its parts.
-enum class FusedSteps { as_one, as_parts };
+// What executes a program.
+struct Target {
+  Backend backend = Backend::reference;
+  bool fuses = false;     // runs a fused step as one node, not as the nodes of its parts
+  bool in_bands = false;  // of rows: tables, and nodes that need all rows, are left to the host
+};
+inline constexpr Target kReferenceTarget{Backend::reference}, kCpuTarget{Backend::cpu};
+inline constexpr Target kCudaTarget{Backend::cuda, true}, kCudaBandsTarget{Backend::cuda, false, true};
 
 // Values that are kept after the last node.
 struct Keep {
   bool source = false;   // the decoded image
-  bool outputs = false;  // every value except the decoded image
+  bool outputs = false;  // every image except the decoded one
 };
 
-[[nodiscard]] Program lower(const Plan& plan, FusedSteps fused, const Keep& keep = {});
+// Where the target's kernel reads a table the table's operator becomes a node before it, with the same step,
+// unless the table is a constant (table_maker()).
+[[nodiscard]] Program lower(const Plan& plan, const Target& target, const Keep& keep = {});
 
 // A value to place: its lifetime and size. Tenants with a `plane` share memory only with planes of that
 // shape, whatever their height.

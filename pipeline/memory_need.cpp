@@ -36,8 +36,8 @@ MemoryNeed lane_need(const MemoryQuestion& question) {
   const std::int64_t source = question.plan.input.bytes();
   const std::int64_t result = question.plan.output.bytes();
   const MemoryNeed writer = writer_need(question);
-  return {prepared_bytes_of(question.plan) + std::max({source + question.reader.working_bytes(true),
-                                                       source + result, result + writer.bytes}),
+  return {table_bytes_of(question.plan) + std::max({source + question.reader.working_bytes(true),
+                                                    source + result, result + writer.bytes}),
           writer.band_bytes, writer.most_bands};
 }
 
@@ -51,7 +51,7 @@ MemoryNeed coded_lane_need(const MemoryQuestion& question) {
   const auto staged = static_cast<std::int64_t>(staged_capacity(scan)) + segments * kSegmentBytes;
   const std::int64_t result = question.plan.output.bytes();  // where it makes no file after all
   const MemoryNeed writer = writer_need(question);
-  return {prepared_bytes_of(question.plan) + staged + question.reader.working_bytes(false) +
+  return {table_bytes_of(question.plan) + staged + question.reader.working_bytes(false) +
               std::max(result, writer.bytes) + writer.bytes,
           writer.band_bytes, writer.most_bands};
 }
@@ -64,14 +64,14 @@ std::int64_t bytes_of_steps(const Plan& plan) {
   return bytes;
 }
 
-std::int64_t prepared_bytes_of(const Plan& plan) {
+std::int64_t table_bytes_of(const Plan& plan) {
   std::int64_t bytes = 0;
   for (const Step& step : plan.steps) {
     if (makes_counts(*step.stage))
       bytes += static_cast<std::int64_t>(counters(step.out) * sizeof(std::uint64_t));
-    if (step.prepared) bytes += static_cast<std::int64_t>(step.prepared->size());
+    if (step.table) bytes += std::ssize(*step.table);
     for (const Step& part : step.parts) {
-      if (part.prepared) bytes += static_cast<std::int64_t>(part.prepared->size());
+      if (part.table) bytes += std::ssize(*part.table);
     }
   }
   return bytes;

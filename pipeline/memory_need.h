@@ -56,8 +56,7 @@ struct MemoryNeed {
 
 // Of all images that the steps of a plan make.
 [[nodiscard]] std::int64_t bytes_of_steps(const Plan& plan);
-// Of the tables that its steps have prepared, and of their histograms, which are all kept: half a megabyte a
-// plane of 16 bits.
-[[nodiscard]] std::int64_t prepared_bytes_of(const Plan& plan);
+// Of the plan's tables, and of its steps' histograms, which are all kept: half a megabyte a plane of 16 bits.
+[[nodiscard]] std::int64_t table_bytes_of(const Plan& plan);
 
 }  // namespace imgpipe

@@ -74,13 +74,13 @@ void check_size(const std::string& label, const FrameType& out, std::int64_t mos
     throw Error(ErrorKind::input, makes + ", more than --max-pixels " + std::to_string(most_pixels));
 }
 
-std::shared_ptr<const std::vector<std::byte>> prepare(const Stage& stage, const FrameType& in,
-                                                      const Parameters& parameters) {
-  const std::int64_t bytes = prepared_bytes(stage, in, parameters);
-  if (bytes == 0) return nullptr;
-  auto table = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(bytes));
-  stage.prepare(in, parameters, table->data());
-  return table;
+// The table of a stage, if it is made of type and parameters alone.
+std::shared_ptr<const std::vector<std::byte>> constant_table(const Step& step) {
+  const Stage* const maker =
+      table_maker(*step.stage, step.parameters, Backend::cpu, step.in.sample, step.out.sample);
+  if (maker == nullptr || !maker->ports.in.empty()) return nullptr;
+  return std::make_shared<std::vector<std::byte>>(
+      make_table(*maker, {.in = {step.in, {}}, .parameters = step.parameters}));
 }
 
 class PlanBuilder {
@@ -141,7 +141,8 @@ class PlanBuilder {
       add(parse_stages(depth_step(sample)).front(), true);
     change_layout(stage.ports.in.front().layout);
     if (reads_counts(stage, request.parameters) && !counted_by_)
-      add_implicit(*find_stage(find_port(stage.ports.in, ValueKind::counts)->made_by));
+      add_implicit(*std::ranges::find_if(
+          stage_table(), [](const Stage& one) { return makes_counts(one) && !makes_pixels(one); }));
     Step step{.stage = &stage, .parameters = request.parameters, .implicit = implicit};
     const auto earlier = std::ranges::count(plan_.steps, &stage, &Step::stage);
     step.label = std::string(stage.name);
@@ -151,7 +152,7 @@ class PlanBuilder {
     step.in = frame_;
     step.out = output_type(stage, frame_, step.parameters);
     if (makes_pixels(stage)) check_size(step.label, step.out, most_pixels_);
-    step.prepared = prepare(stage, frame_, step.parameters);
+    step.table = constant_table(step);
     if (reads_counts(stage, step.parameters)) step.counted_by = counted_by_;
     if (makes_pixels(stage)) counted_by_.reset();
     if (makes_counts(stage)) counted_by_ = plan_.steps.size();

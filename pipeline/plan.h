@@ -22,10 +22,10 @@ struct Step {
   // Unique in the plan: the name, "#2" if the stage runs again, what was not preset, "*" if implicit.
   std::string label{};
   FrameType in{};
-  FrameType out{};                                           // what the next step gets
-  std::optional<std::size_t> counted_by{};                   // the step whose histogram it reads
-  std::vector<Step> parts{};                                 // of a fused step: the two that it stands for
-  std::shared_ptr<const std::vector<std::byte>> prepared{};  // the stage's table, if it has one
+  FrameType out{};                                        // what the next step gets
+  std::optional<std::size_t> counted_by{};                // the step whose histogram it reads
+  std::vector<Step> parts{};                              // of a fused step: the two that it stands for
+  std::shared_ptr<const std::vector<std::byte>> table{};  // that depends on type and parameters alone
 };
 
 struct Plan {

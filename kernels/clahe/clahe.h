@@ -127,27 +127,26 @@ static_assert(clahe_rounded(255.6F, 255) == 255);
 // Counts, and OpenCV's, end at 2^31 - 1.
 [[nodiscard]] std::string_view clahe_infer(const FrameType& in, const Parameters&, FrameType& out);
 
-// What its functions find: for each colour plane, row of tiles and cell of a row, what the tile before the
-// cell and the tile behind it make of each value: pairs of samples.
+// Its table: for each colour plane, row of tiles and cell of a row, what the tile before the cell and the
+// tile after it make of each value: pairs of samples.
 [[nodiscard]] constexpr std::int64_t clahe_pairs(const FrameType& in, const ClaheTiles& tiles) {
   return std::int64_t{tiles.along_side} * tiles.cells() * in.bins();
 }
-[[nodiscard]] std::int64_t clahe_found_bytes(const FrameType& in, const Parameters& parameters);
+[[nodiscard]] std::int64_t clahe_table_bytes(const FrameType& in, const Parameters& parameters);
 // A part is a tile of a plane.
-[[nodiscard]] std::int64_t clahe_find_parts(const FrameType& in, const Parameters& parameters);
-void clahe_find_part(const Frame<const std::byte, Host>& in, const Parameters& parameters, std::int64_t part,
-                     std::byte* to);
+[[nodiscard]] std::int64_t clahe_table_parts(const FrameType& in, const Parameters& parameters);
+void clahe_table(const StageCall<Host>& call, const Band& parts);
 // On a device: the pairs of all planes, and counters; of 16 bits those of one plane, after which comes the
 // next one.
-[[nodiscard]] std::int64_t clahe_finds_bytes(const FrameType& in, const Parameters& parameters);
+[[nodiscard]] std::int64_t clahe_scratch_bytes(const FrameType& in, const Parameters& parameters);
 
 // in, out: planar, same shape, any size from 1x1.
 void clahe_reference(const StageCall<Host>& call);
 
-// The same in SIMD; found: what the parts of clahe_find_part() wrote.
+// The same in SIMD; table: what clahe_table() wrote.
 void clahe_cpu(const StageCall<Host>& call, const Band& band);
 
-// The same on a CUDA device; finds: clahe_finds_bytes().
+// The same on a CUDA device; scratch: clahe_scratch_bytes().
 CudaStatus clahe_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus clahe16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 // A block counts an equal part of the values: 1, 2 or 4, what shared memory holds.

@@ -183,7 +183,7 @@ void interpolate_band(const StageCall<Host>& call, const Band& band) {
   for (int c = 0; c < call.in.type.color_channels; ++c) {
     const auto in = call.in.plane<T>(static_cast<std::size_t>(c));
     const auto out = call.out.plane<T>(static_cast<std::size_t>(c));
-    Cells cells(tiles, call.found.as<T>() + std::int64_t{2} * c * clahe_pairs(call.in.type, tiles));
+    Cells cells(tiles, call.table.as<const T>() + std::int64_t{2} * c * clahe_pairs(call.in.type, tiles));
     for (std::int64_t y = band.first; y < band.end; ++y) {
       const auto [cell, down] = clahe_place(static_cast<int>(y), tiles.a_row);
       cells.move_to(cell);
@@ -313,24 +313,23 @@ void find_tile(const Plane<const T, Host>& plane, const ClaheTiles& tiles, int t
 }
 
 template <class T>
-void find_tile_of_frame(const Frame<const std::byte, Host>& in, const ClaheTiles& tiles, std::int64_t part,
-                        T* to) {
-  const std::int64_t c = part / tiles.count();
-  find_tile<T>(in.plane<T>(static_cast<std::size_t>(c)), tiles, static_cast<int>(part % tiles.count()),
-               to + 2 * c * clahe_pairs(in.type, tiles));
+void find_tiles(const StageCall<Host>& call, const Band& parts) {
+  const ClaheTiles tiles(call.in.type, call.parameters);
+  for (std::int64_t part = parts.first; part < parts.end; ++part) {
+    const std::int64_t c = part / tiles.count();
+    find_tile<T>(call.in.plane<T>(static_cast<std::size_t>(c)), tiles, static_cast<int>(part % tiles.count()),
+                 call.table.as<T>() + 2 * c * clahe_pairs(call.in.type, tiles));
+  }
 }
 
 }  // namespace
 
-std::int64_t clahe_find_parts(const FrameType& in, const Parameters& parameters) {
+std::int64_t clahe_table_parts(const FrameType& in, const Parameters& parameters) {
   return std::int64_t{in.color_channels} * ClaheTiles(in, parameters).count();
 }
 
-void clahe_find_part(const Frame<const std::byte, Host>& in, const Parameters& parameters, std::int64_t part,
-                     std::byte* to) {
-  const ClaheTiles tiles(in.type, parameters);
-  visit_sample(in.type.sample,
-               [&]<class T>(T) { find_tile_of_frame(in, tiles, part, reinterpret_cast<T*>(to)); });
+void clahe_table(const StageCall<Host>& call, const Band& parts) {
+  visit_sample(call.in.type.sample, [&]<class T>(T) { find_tiles<T>(call, parts); });
 }
 
 }  // namespace imgpipe

@@ -144,7 +144,7 @@ CudaStatus clahe_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
   const FrameType& type = call.in.type;
   const ClaheTiles tiles(type, call.parameters);
   const auto planes = static_cast<unsigned>(type.color_channels);
-  auto* const counters = reinterpret_cast<std::uint64_t*>(call.finds);
+  auto* const counters = reinterpret_cast<std::uint64_t*>(call.scratch);
   auto* const pairs = reinterpret_cast<Sample8*>(counters + std::int64_t{tiles.count()} * kBins * planes);
   const DevicePlanes<const Sample8> in{
       {call.in.plane<Sample8>(0), call.in.plane<Sample8>(1), call.in.plane<Sample8>(2)}};

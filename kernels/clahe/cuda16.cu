@@ -147,7 +147,7 @@ CudaStatus clahe16_way_cuda(const StageCall<Device>& call, const CudaLaunch& lau
   for (int c = 0; c < call.in.type.color_channels; ++c) {
     const auto i = static_cast<std::size_t>(c);
     const CudaStatus status = clahe_plane(call.in.plane<Sample16>(i), call.out.plane<Sample16>(i), tiles,
-                                          call.finds, parts, launch);
+                                          call.scratch, parts, launch);
     if (status != cudaSuccess) return status;
   }
   return cudaSuccess;

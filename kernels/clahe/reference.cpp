@@ -76,14 +76,14 @@ std::string_view clahe_infer(const FrameType& in, const Parameters& parameters, 
                                      : "a tile has more than 2147483647 of them; more tiles make it smaller";
 }
 
-std::int64_t clahe_found_bytes(const FrameType& in, const Parameters& parameters) {
+std::int64_t clahe_table_bytes(const FrameType& in, const Parameters& parameters) {
   return std::int64_t{2} * in.color_channels * clahe_pairs(in, ClaheTiles(in, parameters)) *
          bytes_per_sample(in.sample);
 }
 
-std::int64_t clahe_finds_bytes(const FrameType& in, const Parameters& parameters) {
+std::int64_t clahe_scratch_bytes(const FrameType& in, const Parameters& parameters) {
   const std::int64_t counters = ClaheTiles(in, parameters).count() * in.bins();
-  const std::int64_t pairs = clahe_found_bytes(in, parameters);
+  const std::int64_t pairs = clahe_table_bytes(in, parameters);
   if (is_wide(in.sample))
     return pairs / in.color_channels + counters * static_cast<std::int64_t>(sizeof(std::uint32_t));
   return pairs + in.color_channels * counters * static_cast<std::int64_t>(sizeof(std::uint64_t));

@@ -43,7 +43,7 @@ __device__ __forceinline__ std::uint32_t block_sum(std::uint32_t value, std::uin
 }
 
 // Writes what a tile makes of four values, from `value` on, to the cells that it is at the side of, as
-// clahe_find_part() does.
+// clahe_table() does.
 template <class T>
 __device__ __forceinline__ void store_results(const ClaheTiles& tiles, unsigned tile, unsigned value,
                                               const T (&results)[kTableValues], T* pairs) {

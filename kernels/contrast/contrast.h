@@ -20,24 +20,22 @@ struct StretchRange {
 // histogram: the counts of the image, of any number of bins.
 [[nodiscard]] StretchRange stretch_range(const Histogram<Host>& histogram,
                                          const ContrastParameters& parameters, int c);
-// Of plane c of a call, where it may have been found already.
-[[nodiscard]] StretchRange stretch_range(const StageCall<Host>& call, int c);
 
-// The range of each colour plane, a StretchRange each.
-[[nodiscard]] std::int64_t contrast_found_bytes(const FrameType& in, const Parameters& parameters);
-void contrast_find(const FrameType& in, const Parameters& parameters, const Histogram<Host>& histogram,
-                   std::byte* to);
+// The range of each colour plane, a StretchRange each. histogram: the counts of the whole image.
+[[nodiscard]] std::int64_t stretch_ranges_bytes(const FrameType& in, const Parameters& parameters);
+void stretch_ranges(const StageCall<Host>& call, const Band& band);
+CudaStatus stretch_ranges_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus stretch_ranges_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, Clusters way);
 
 // in, out: planar, same size, samples of type `to`; histogram: the counts of the whole image `in`. Alpha is
 // there where the samples' type changes, and is converted (kernels/depth).
 void contrast_reference(const StageCall<Host>& call);
 
-// The same in SIMD.
+// The same in SIMD; table: what stretch_ranges() wrote.
 void contrast_cpu(const StageCall<Host>& call, const Band& band);
 
-// The same on a CUDA device; lo and hi are found there, or by the host (StageCall::found).
+// The same on a CUDA device, of 8 bits by the histogram, of 16 by the table.
 CudaStatus contrast_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus contrast16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-CudaStatus contrast16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, Clusters way);
 
 }  // namespace imgpipe

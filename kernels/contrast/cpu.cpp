@@ -86,7 +86,7 @@ void stretch_plane(const StageCall<Host>& call, const Band& band, std::size_t i,
 template <class From, class To>
 void stretch_planes(const StageCall<Host>& call, const Band& band) {
   for (int c = 0; c < call.in.type.color_channels; ++c)
-    stretch_plane<From, To>(call, band, static_cast<std::size_t>(c), stretch_range(call, c));
+    stretch_plane<From, To>(call, band, static_cast<std::size_t>(c), call.table.as<StretchRange>()[c]);
   if (call.in.type.alpha) convert_plane<From, To>(call, band, kAlphaPlane);
 }
 

@@ -58,16 +58,20 @@ void launch_to(const StageCall<Device>& call, const StretchRange* ranges, const 
 
 }  // namespace
 
-CudaStatus contrast16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, Clusters way) {
+CudaStatus stretch_ranges_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, Clusters way) {
   const ContrastParameters parameters(call.parameters);
-  const StretchRange* ranges = call.found.as<StretchRange>();
-  if (ranges == nullptr) {
-    auto* const own = reinterpret_cast<StretchRange*>(call.finds);
-    if (own == nullptr) return cudaErrorInvalidValue;
-    if (const CudaStatus status = find_range(call, parameters, own, launch, way); status != cudaSuccess)
-      return status;
-    ranges = own;
-  }
+  const bool joint = parameters.stretch == Stretch::joint;
+  const unsigned count = joint ? 1 : static_cast<unsigned>(call.in.type.color_channels);
+  return launch_over_bins(&find_range_kernel<kBinBlocks>, &find_range_kernel<1>, count, launch, way,
+                          call.histogram, parameters, call.table.as<StretchRange>());
+}
+
+CudaStatus stretch_ranges_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return stretch_ranges_way_cuda(call, launch, Clusters::where_they_are);
+}
+
+CudaStatus contrast16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  const auto* const ranges = call.table.as<const StretchRange>();
   if (!is_wide(call.in.type.sample)) {
     launch_to<Sample16, Sample8>(call, ranges, launch);
   } else if (!is_wide(call.out.type.sample)) {
@@ -77,10 +81,6 @@ CudaStatus contrast16_way_cuda(const StageCall<Device>& call, const CudaLaunch& 
         color_planes(call.in), color_planes(call.out), ranges);
   }
   return cudaGetLastError();
-}
-
-CudaStatus contrast16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return contrast16_way_cuda(call, launch, Clusters::where_they_are);
 }
 
 }  // namespace imgpipe

@@ -62,12 +62,4 @@ __global__ __launch_bounds__(kBinThreads, 1) void find_range_kernel(Histogram<De
   cluster_barrier<Blocks>();
 }
 
-inline CudaStatus find_range(const StageCall<Device>& call, const ContrastParameters& parameters,
-                             StretchRange* ranges, const CudaLaunch& launch, Clusters way) {
-  const bool joint = parameters.stretch == Stretch::joint;
-  const unsigned count = joint ? 1 : static_cast<unsigned>(call.in.type.color_channels);
-  return launch_over_bins(&find_range_kernel<kBinBlocks>, &find_range_kernel<1>, count, launch, way,
-                          call.histogram, parameters, ranges);
-}
-
 }  // namespace imgpipe

@@ -53,19 +53,14 @@ StretchRange stretch_range(const Histogram<Host>& histogram, const ContrastParam
   return range;
 }
 
-StretchRange stretch_range(const StageCall<Host>& call, int c) {
-  if (call.found.data != nullptr) return call.found.as<StretchRange>()[c];
-  return stretch_range(call.histogram, ContrastParameters(call.parameters), c);
-}
-
-std::int64_t contrast_found_bytes(const FrameType& in, const Parameters&) {
+std::int64_t stretch_ranges_bytes(const FrameType& in, const Parameters&) {
   return in.color_channels * static_cast<std::int64_t>(sizeof(StretchRange));
 }
 
-void contrast_find(const FrameType& in, const Parameters& parameters, const Histogram<Host>& histogram,
-                   std::byte* to) {
-  for (int c = 0; c < in.color_channels; ++c)
-    reinterpret_cast<StretchRange*>(to)[c] = stretch_range(histogram, ContrastParameters(parameters), c);
+void stretch_ranges(const StageCall<Host>& call, const Band&) {
+  const ContrastParameters parameters(call.parameters);
+  for (int c = 0; c < call.in.type.color_channels; ++c)
+    call.table.as<StretchRange>()[c] = stretch_range(call.histogram, parameters, c);
 }
 
 void contrast_reference(const StageCall<Host>& call) {

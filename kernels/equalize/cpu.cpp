@@ -1,5 +1,3 @@
-#include <vector>
-
 #include "kernels/equalize/equalize.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -16,14 +14,9 @@ namespace {
 
 template <class T>
 void equalize_planes(const StageCall<Host>& call, const Band& band) {
-  const std::int64_t bins = call.in.type.bins();
-  const bool found = call.found.data != nullptr;
-  std::vector<T> own(static_cast<std::size_t>(found ? 0 : bins));
-  for (int c = 0; c < call.in.type.color_channels; ++c) {
-    if (!found) equalize_table(call.histogram.row(c), own.data());
-    const T* table = found ? call.found.as<T>() + c * bins : own.data();
-    look_up_plane(call, band, static_cast<std::size_t>(c), table);
-  }
+  const auto* const tables = call.table.as<const T>();
+  for (int c = 0; c < call.in.type.color_channels; ++c)
+    look_up_plane(call, band, static_cast<std::size_t>(c), tables + c * call.in.type.bins());
 }
 
 void equalize_rows(const StageCall<Host>& call, const Band& band) {

@@ -69,22 +69,18 @@ __global__ __launch_bounds__(kBinThreads, 1) void equalize16_table_kernel(Histog
 
 }  // namespace
 
-CudaStatus equalize16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, Clusters way) {
-  const Sample16* tables = call.found.as<Sample16>();
-  if (tables == nullptr) {
-    auto* const own = reinterpret_cast<Sample16*>(call.finds);
-    if (own == nullptr) return cudaErrorInvalidValue;
-    const CudaStatus made = launch_over_bins(
-        &equalize16_table_kernel<kBinBlocks>, &equalize16_table_kernel<1>,
-        static_cast<unsigned>(call.in.type.color_channels), launch, way, call.histogram, own);
-    if (made != cudaSuccess) return made;
-    tables = own;
-  }
-  return look_up_planes(call, {tables, kTableSamples}, launch);
+CudaStatus equalize_tables_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, Clusters way) {
+  return launch_over_bins(&equalize16_table_kernel<kBinBlocks>, &equalize16_table_kernel<1>,
+                          static_cast<unsigned>(call.in.type.color_channels), launch, way, call.histogram,
+                          call.table.as<Sample16>());
+}
+
+CudaStatus equalize_tables_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return equalize_tables_way_cuda(call, launch, Clusters::where_they_are);
 }
 
 CudaStatus equalize16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return equalize16_way_cuda(call, launch, Clusters::where_they_are);
+  return look_up_planes(call, {call.table.as<Sample16>(), kTableSamples}, launch);
 }
 
 }  // namespace imgpipe

@@ -14,20 +14,21 @@ namespace imgpipe {
 template <class T>
 void equalize_table(const std::uint64_t* counts, T* table);
 
-// The tables of all colour planes, one behind the other.
-[[nodiscard]] std::int64_t equalize_found_bytes(const FrameType& in, const Parameters& parameters);
-void equalize_find(const FrameType& in, const Parameters& parameters, const Histogram<Host>& histogram,
-                   std::byte* to);
+// The tables of all colour planes, one after the other. histogram: the counts of the whole image.
+[[nodiscard]] std::int64_t equalize_table_bytes(const FrameType& in, const Parameters& parameters);
+void equalize_tables(const StageCall<Host>& call, const Band& band);
+// Of 16 bits.
+CudaStatus equalize_tables_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus equalize_tables_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, Clusters way);
 
 // in, out: planar, same shape; histogram: the counts of the whole image `in`.
 void equalize_reference(const StageCall<Host>& call);
 
-// The same in SIMD; found: what equalize_find() wrote, if it did.
+// The same in SIMD; table: what equalize_tables() wrote.
 void equalize_cpu(const StageCall<Host>& call, const Band& band);
 
-// The same on a CUDA device; the tables are made there.
+// The same on a CUDA device, of 8 bits by the histogram, of 16 by the table.
 CudaStatus equalize_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus equalize16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-CudaStatus equalize16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, Clusters way);
 
 }  // namespace imgpipe

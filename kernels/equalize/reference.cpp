@@ -30,9 +30,9 @@ template void equalize_table(const std::uint64_t* counts, Sample16* table);
 namespace {
 
 template <class T>
-void find_tables(const Histogram<Host>& histogram, T* to) {
-  for (std::int64_t c = 0; c < histogram.height; ++c)
-    equalize_table(histogram.row(c), to + c * histogram.width);
+void make_tables(const StageCall<Host>& call) {
+  for (std::int64_t c = 0; c < call.histogram.height; ++c)
+    equalize_table(call.histogram.row(c), call.table.as<T>() + c * call.histogram.width);
 }
 
 template <class T>
@@ -50,12 +50,12 @@ void equalize_planes(const StageCall<Host>& call) {
 
 }  // namespace
 
-std::int64_t equalize_found_bytes(const FrameType& in, const Parameters&) {
+std::int64_t equalize_table_bytes(const FrameType& in, const Parameters&) {
   return in.color_channels * in.bins() * bytes_per_sample(in.sample);
 }
 
-void equalize_find(const FrameType& in, const Parameters&, const Histogram<Host>& histogram, std::byte* to) {
-  visit_sample(in.sample, [&]<class T>(T) { find_tables(histogram, reinterpret_cast<T*>(to)); });
+void equalize_tables(const StageCall<Host>& call, const Band&) {
+  visit_sample(call.in.type.sample, [&]<class T>(T) { make_tables<T>(call); });
 }
 
 void equalize_reference(const StageCall<Host>& call) {

@@ -15,7 +15,7 @@ namespace {
 template <class T>
 void look_up_planes(const StageCall<Host>& call, const Band& band) {
   for (int c = 0; c < call.in.type.color_channels; ++c)
-    look_up_plane(call, band, static_cast<std::size_t>(c), call.prepared.as<T>());
+    look_up_plane(call, band, static_cast<std::size_t>(c), call.table.as<T>());
 }
 
 void gamma_rows(const StageCall<Host>& call, const Band& band) {

@@ -23,7 +23,7 @@ IMGPIPE_POINTWISE_KERNEL gamma_kernel(DevicePlanes<const Sample8> in, DevicePlan
 
 CudaStatus gamma_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
   gamma_kernel<<<pointwise_grid(launch, call.in.type), kPointwiseThreads, 0, launch.stream>>>(
-      color_planes(call.in), color_planes(call.out), call.prepared.as<Sample8>());
+      color_planes(call.in), color_planes(call.out), call.table.as<Sample8>());
   return cudaGetLastError();
 }
 

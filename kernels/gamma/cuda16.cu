@@ -5,7 +5,7 @@
 namespace imgpipe {
 
 CudaStatus gamma16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return look_up_planes(call, {call.prepared.as<Sample16>(), 0}, launch);
+  return look_up_planes(call, {call.table.as<Sample16>(), 0}, launch);
 }
 
 }  // namespace imgpipe

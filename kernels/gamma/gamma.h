@@ -12,10 +12,10 @@ namespace imgpipe {
 [[nodiscard]] std::string_view gamma_skip_reason(const FrameType& in, const Parameters& parameters);
 
 // The result of each value: bins() samples; none of floats.
-[[nodiscard]] std::int64_t gamma_prepared_bytes(const FrameType& in, const Parameters& parameters);
-void gamma_prepare(const FrameType& in, const Parameters& parameters, std::byte* to);
+[[nodiscard]] std::int64_t gamma_table_bytes(const FrameType& in, const Parameters& parameters);
+void gamma_table(const StageCall<Host>& call, const Band& band);
 
-// in, out: planar, same shape; prepared: what gamma_prepare() wrote.
+// in, out: planar, same shape; table: what gamma_table() wrote.
 void gamma_reference(const StageCall<Host>& call);
 void gamma_f32_reference(const StageCall<Host>& call);
 

@@ -37,7 +37,7 @@ void make_table(std::int64_t gamma, std::byte* to) {
 
 template <class T>
 void look_up(const StageCall<Host>& call) {
-  const auto* table = call.prepared.as<T>();
+  const auto* table = call.table.as<T>();
   for (int c = 0; c < call.in.type.color_channels; ++c) {
     const Plane<const T, Host> in = call.in.plane<T>(static_cast<std::size_t>(c));
     const Plane<T, Host> out = call.out.plane<T>(static_cast<std::size_t>(c));
@@ -53,12 +53,12 @@ std::string_view gamma_skip_reason(const FrameType&, const Parameters& parameter
   return parameters[0] == kDecimalOne ? "a gamma of 1 changes nothing" : "";
 }
 
-std::int64_t gamma_prepared_bytes(const FrameType& in, const Parameters&) {
+std::int64_t gamma_table_bytes(const FrameType& in, const Parameters&) {
   return is_float(in.sample) ? 0 : in.bins() * bytes_per_sample(in.sample);
 }
 
-void gamma_prepare(const FrameType& in, const Parameters& parameters, std::byte* to) {
-  visit_sample(in.sample, [&]<class T>(T) { make_table<T>(parameters[0], to); });
+void gamma_table(const StageCall<Host>& call, const Band&) {
+  visit_sample(call.in.type.sample, [&]<class T>(T) { make_table<T>(call.parameters[0], call.table.data); });
 }
 
 void gamma_reference(const StageCall<Host>& call) {

@@ -16,7 +16,7 @@ namespace {
 template <class T>
 void gauss_planes(const StageCall<Host>& call, const Band& band) {
   const GaussParameters parameters(call.parameters);
-  const GaussPairs pairs(call.prepared.as<std::uint32_t>(), gauss_radius(parameters.sigma));
+  const GaussPairs pairs(call.table.as<std::uint32_t>(), gauss_radius(parameters.sigma));
   for_color_planes<T>(call, [&](const auto& in, const auto& out) {
     GaussRows<T>(in, out, call.in.type, parameters.border, pairs, band)
         .run([](const T*, const T*, std::int64_t) {});

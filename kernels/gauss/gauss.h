@@ -16,11 +16,11 @@ struct GaussParameters {
   Border border;
 };
 
-[[nodiscard]] std::int64_t gauss_prepared_bytes(const FrameType& in, const Parameters& parameters);
-void gauss_prepare(const FrameType& in, const Parameters& parameters, std::byte* to);
+[[nodiscard]] std::int64_t gauss_table_bytes(const FrameType& in, const Parameters& parameters);
+void gauss_table(const StageCall<Host>& call, const Band& band);
 [[nodiscard]] RowRange gauss_needs(const FrameType& in, const Parameters& parameters, RowRange out);
 
-// in, out: planar, same shape, any size from 1x1; prepared: what gauss_prepare() wrote.
+// in, out: planar, same shape, any size from 1x1; table: what gauss_table() wrote.
 void gauss_reference(const StageCall<Host>& call);
 
 // The same in SIMD. `in` holds the band's rows and those above and below that count, as far as the image has

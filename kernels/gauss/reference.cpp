@@ -7,7 +7,7 @@ namespace {
 template <class T>
 void gauss_planes(const StageCall<Host>& call) {
   const GaussParameters parameters(call.parameters);
-  const GaussWeights gauss{call.prepared.as<std::uint32_t>(), gauss_radius(parameters.sigma)};
+  const GaussWeights gauss{call.table.as<std::uint32_t>(), gauss_radius(parameters.sigma)};
   for (int c = 0; c < call.in.type.color_channels; ++c) {
     const Plane<const T, Host> in = call.in.plane<T>(static_cast<std::size_t>(c));
     const Plane<T, Host> out = call.out.plane<T>(static_cast<std::size_t>(c));
@@ -19,12 +19,12 @@ void gauss_planes(const StageCall<Host>& call) {
 
 }  // namespace
 
-std::int64_t gauss_prepared_bytes(const FrameType&, const Parameters& parameters) {
+std::int64_t gauss_table_bytes(const FrameType&, const Parameters& parameters) {
   return gauss_weights_bytes(GaussParameters(parameters).sigma);
 }
 
-void gauss_prepare(const FrameType&, const Parameters& parameters, std::byte* to) {
-  gauss_weights(GaussParameters(parameters).sigma, reinterpret_cast<std::uint32_t*>(to));
+void gauss_table(const StageCall<Host>& call, const Band&) {
+  gauss_weights(GaussParameters(call.parameters).sigma, call.table.as<std::uint32_t>());
 }
 
 RowRange gauss_needs(const FrameType& in, const Parameters& parameters, RowRange out) {

@@ -69,13 +69,14 @@ std::string_view levels_skip_reason(const FrameType& in, const Parameters& param
   return whole ? "the range is that of all values" : "";
 }
 
-std::int64_t levels_prepared_bytes(const FrameType& in, const Parameters&) {
+std::int64_t levels_table_bytes(const FrameType& in, const Parameters&) {
   return is_float(in.sample) ? 0 : in.bins() * bytes_per_sample(in.sample);
 }
 
-void levels_prepare(const FrameType& in, const Parameters& parameters, std::byte* to) {
-  const Scale scale = scale_of(in.sample, parameters.as<LevelsOf>(2));
-  visit_sample(in.sample, [&]<class T>(T) { make_table<T>(scale, parameters, to); });
+void levels_table(const StageCall<Host>& call, const Band&) {
+  const Scale scale = scale_of(call.in.type.sample, call.parameters.as<LevelsOf>(2));
+  visit_sample(call.in.type.sample,
+               [&]<class T>(T) { make_table<T>(scale, call.parameters, call.table.data); });
 }
 
 FloatLevels FloatLevels::of(const Parameters& parameters) {

@@ -19,8 +19,8 @@ enum class LevelsOf : std::uint8_t { same, u8, u16 };
 [[nodiscard]] std::string_view levels_skip_reason(const FrameType& in, const Parameters& parameters);
 
 // For gamma's functions (kernels/gamma/gamma.h): the result of each value.
-[[nodiscard]] std::int64_t levels_prepared_bytes(const FrameType& in, const Parameters& parameters);
-void levels_prepare(const FrameType& in, const Parameters& parameters, std::byte* to);
+[[nodiscard]] std::int64_t levels_table_bytes(const FrameType& in, const Parameters& parameters);
+void levels_table(const StageCall<Host>& call, const Band& band);
 
 // Of floats: lo and hi on the scale whose white is 1.
 struct FloatLevels {

@@ -20,9 +20,9 @@ std::string_view posterize_skip_reason(const FrameType& in, const Parameters& pa
   return parameters[0] >= 8 * bytes_per_sample(in.sample) ? "its samples have no more bits" : "";
 }
 
-void posterize_prepare(const FrameType& in, const Parameters& parameters, std::byte* to) {
-  visit_sample(in.sample, [&]<class T>(T) {
-    for (int v = 0; v <= kLargest<T>; ++v) reinterpret_cast<T*>(to)[v] = posterized<T>(v, parameters[0]);
+void posterize_table(const StageCall<Host>& call, const Band&) {
+  visit_sample(call.in.type.sample, [&]<class T>(T) {
+    for (int v = 0; v <= kLargest<T>; ++v) call.table.as<T>()[v] = posterized<T>(v, call.parameters[0]);
   });
 }
 

@@ -8,7 +8,7 @@ namespace imgpipe {
 
 [[nodiscard]] std::string_view posterize_skip_reason(const FrameType& in, const Parameters& parameters);
 
-// For gamma's functions (kernels/gamma/gamma.h): the result of each value, in gamma_prepared_bytes() bytes.
-void posterize_prepare(const FrameType& in, const Parameters& parameters, std::byte* to);
+// For gamma's functions (kernels/gamma/gamma.h): the result of each value, in gamma_table_bytes() bytes.
+void posterize_table(const StageCall<Host>& call, const Band& band);
 
 }  // namespace imgpipe

@@ -178,8 +178,9 @@ static_assert(linear_rounded(255U << 16) == 255 && linear_rounded(32767) == 0 &&
 
 // ---- tables -----------------------------------------------------------------------------------------
 
-// What prepare() makes of an axis; entry i is output pixel i's. Of `area` it is what lies at that pixel's
-// first edge, and there is one entry more, for the end: `share` units of pixel `source` lie before the edge.
+// What resize_table() makes of an axis; entry i is output pixel i's. Of `area` it is what lies at that
+// pixel's first edge, and there is one entry more, for the end: `share` units of pixel `source` lie before
+// the edge.
 struct AxisTable {
   const std::int32_t* source = nullptr;
   const std::int32_t* share = nullptr;  // nearest: 0

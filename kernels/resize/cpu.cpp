@@ -249,7 +249,7 @@ void resize_planes(const StageCall<Host>& call, const Band& band) {
     const ResizePlane<T> plane{call.in.plane<T>(number),
                                call.out.plane<T>(number),
                                band,
-                               resize_tables(call.prepared.as<std::int32_t>(), out.width, out.height),
+                               resize_tables(call.table.as<std::int32_t>(), out.width, out.height),
                                area_units({in.width, out.width}),
                                area_units({in.height, out.height})};
     if (method == ResizeMethod::nearest) {

@@ -149,7 +149,7 @@ void resize_f32_rows(const StageCall<Host>& call, const Band& band) {
     const ResizePlane<float> plane{call.in.plane<float>(number),
                                    call.out.plane<float>(number),
                                    band,
-                                   resize_tables(call.prepared.as<std::int32_t>(), out.width, out.height),
+                                   resize_tables(call.table.as<std::int32_t>(), out.width, out.height),
                                    area_units({in.width, out.width}),
                                    area_units({in.height, out.height})};
     switch (ResizeParameters(call.parameters).method) {

@@ -1,4 +1,4 @@
-// resize on a CUDA device: every output pixel by itself, out of the tables that prepare() made.
+// resize on a CUDA device: every output pixel by itself, out of the tables that resize_table() made.
 //
 // linear and nearest: a thread makes four neighbours of a row, one store; what it reads lies close together
 // and is read again by its neighbours, out of the caches. area: a thread makes a pixel; where a pixel covers
@@ -208,7 +208,7 @@ void launch_area(const StageCall<Device>& call, const ResizeTables& tables, cons
 template <class T>
 CudaStatus launch_resize(const StageCall<Device>& call, const CudaLaunch& launch) {
   ResizeTables tables =
-      resize_tables(call.prepared.as<std::int32_t>(), call.out.type.width, call.out.type.height);
+      resize_tables(call.table.as<std::int32_t>(), call.out.type.width, call.out.type.height);
   tables.down.source += call.out_top;
   tables.down.share += call.out_top;
   switch (ResizeParameters(call.parameters).method) {

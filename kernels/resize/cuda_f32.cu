@@ -79,7 +79,7 @@ __global__ __launch_bounds__(kFloatThreads) void resize_f32_kernel(ResizePlanes<
 template <class Pixel>
 CudaStatus launch_resize_f32(const StageCall<Device>& call, const CudaLaunch& launch, const Pixel& pixel) {
   const FrameType& type = call.out.type;
-  ResizeTables tables = resize_tables(call.prepared.as<std::int32_t>(), type.width, type.height);
+  ResizeTables tables = resize_tables(call.table.as<std::int32_t>(), type.width, type.height);
   tables.down.source += call.out_top;
   tables.down.share += call.out_top;
   const std::int64_t rows = call.out.planes[0].height;

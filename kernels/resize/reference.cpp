@@ -123,7 +123,7 @@ template <class T>
 void resize(const StageCall<Host>& call) {
   const ResizeParameters parameters(call.parameters);
   const FrameType& type = call.out.type;
-  const ResizeTables tables = resize_tables(call.prepared.as<std::int32_t>(), type.width, type.height);
+  const ResizeTables tables = resize_tables(call.table.as<std::int32_t>(), type.width, type.height);
   for (int c = 0; c < type.channels(); ++c) {
     const std::size_t plane = plane_of_channel(type, c);
     resize_plane<T>(call.in.plane<T>(plane), call.out.plane<T>(plane), parameters.method, tables);
@@ -237,17 +237,18 @@ RowRange resize_needs(const FrameType& in, const Parameters& parameters, RowRang
   return nearest_needs(axis, out);
 }
 
-std::int64_t resize_prepared_bytes(const FrameType& in, const Parameters& parameters) {
+std::int64_t resize_table_bytes(const FrameType& in, const Parameters& parameters) {
   const FrameType out = resize_output(in, parameters);
   return 2 * (axis_entries(out.width) + axis_entries(out.height)) *
          static_cast<std::int64_t>(sizeof(std::int32_t));
 }
 
-void resize_prepare(const FrameType& in, const Parameters& parameters, std::byte* to) {
+void resize_table(const StageCall<Host>& call, const Band&) {
   const FloatEnvironment environment;
-  const FrameType out = resize_output(in, parameters);
-  const ResizeMethod method = ResizeParameters(parameters).method;
-  auto* across = reinterpret_cast<std::int32_t*>(to);
+  const FrameType& in = call.in.type;
+  const FrameType out = resize_output(in, call.parameters);
+  const ResizeMethod method = ResizeParameters(call.parameters).method;
+  auto* across = call.table.as<std::int32_t>();
   std::int32_t* down = across + 2 * axis_entries(out.width);
   prepare_axis({in.width, out.width}, method, in.sample, across, across + axis_entries(out.width));
   prepare_axis({in.height, out.height}, method, in.sample, down, down + axis_entries(out.height));
@@ -260,7 +261,7 @@ void resize_reference(const StageCall<Host>& call) {
 void resize_f32_reference(const StageCall<Host>& call) {
   const ResizeParameters parameters(call.parameters);
   const FrameType& type = call.out.type;
-  const ResizeTables tables = resize_tables(call.prepared.as<std::int32_t>(), type.width, type.height);
+  const ResizeTables tables = resize_tables(call.table.as<std::int32_t>(), type.width, type.height);
   for (int c = 0; c < type.channels(); ++c) {
     const std::size_t plane = plane_of_channel(type, c);
     resize_floats(call.in.plane<float>(plane), call.out.plane<float>(plane), parameters.method, tables);

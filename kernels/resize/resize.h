@@ -52,8 +52,8 @@ struct ResizeParameters {
 [[nodiscard]] RowRange resize_needs(const FrameType& in, const Parameters& parameters, RowRange out);
 
 // A table for each axis, 8 bytes an output column or row.
-[[nodiscard]] std::int64_t resize_prepared_bytes(const FrameType& in, const Parameters& parameters);
-void resize_prepare(const FrameType& in, const Parameters& parameters, std::byte* to);
+[[nodiscard]] std::int64_t resize_table_bytes(const FrameType& in, const Parameters& parameters);
+void resize_table(const StageCall<Host>& call, const Band& band);
 
 // in, out: planar, of any size from 1x1, sides below 2^31; alpha is a plane like the others.
 void resize_reference(const StageCall<Host>& call);

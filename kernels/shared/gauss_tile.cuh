@@ -165,7 +165,7 @@ __global__ __launch_bounds__(kGaussThreads) void gauss_kernel(DevicePlanes<const
   }
 }
 
-// call.prepared must hold gauss_weights() of the radius.
+// call.table must hold gauss_weights() of the radius.
 template <class T, class Finish>
 CudaStatus launch_gauss(const StageCall<Device>& call, int radius, Border border, const Finish& finish,
                         const CudaLaunch& launch) {
@@ -173,7 +173,7 @@ CudaStatus launch_gauss(const StageCall<Device>& call, int radius, Border border
   const FrameType& type = call.in.type;
   const std::int64_t tiles =
       (type.width + kGaussColumns - 1) / kGaussColumns * ((type.height + kGaussRows - 1) / kGaussRows);
-  const GaussWork work{call.prepared.as<std::uint32_t>(), radius, border, tiles};
+  const GaussWork work{call.table.as<std::uint32_t>(), radius, border, tiles};
   const dim3 grid(static_cast<unsigned>(tiles < kMostBlocks ? tiles : kMostBlocks), 1,
                   static_cast<unsigned>(type.color_channels));
   gauss_kernel<T, Finish><<<grid, kGaussThreads, gauss_shared_bytes(radius), launch.stream>>>(

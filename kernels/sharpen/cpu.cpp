@@ -43,7 +43,7 @@ HWY_NOINLINE void sharpen_row(const T* in, std::int64_t count, const SharpenPara
 template <class T>
 void sharpen_planes(const StageCall<Host>& call, const Band& band) {
   const SharpenParameters mask(call.parameters);
-  const GaussPairs pairs(call.prepared.as<std::uint32_t>(), gauss_radius(mask.sigma));
+  const GaussPairs pairs(call.table.as<std::uint32_t>(), gauss_radius(mask.sigma));
   const auto sharpen = [&mask](const T* in, T* blurred, std::int64_t count) {
     sharpen_row(in, count, mask, blurred);
   };

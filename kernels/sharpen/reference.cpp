@@ -7,7 +7,7 @@ namespace {
 template <class T>
 void sharpen_planes(const StageCall<Host>& call) {
   const SharpenParameters mask(call.parameters);
-  const GaussWeights gauss{call.prepared.as<std::uint32_t>(), gauss_radius(mask.sigma)};
+  const GaussWeights gauss{call.table.as<std::uint32_t>(), gauss_radius(mask.sigma)};
   for (int c = 0; c < call.in.type.color_channels; ++c) {
     const Plane<const T, Host> in = call.in.plane<T>(static_cast<std::size_t>(c));
     const Plane<T, Host> out = call.out.plane<T>(static_cast<std::size_t>(c));
@@ -23,12 +23,12 @@ std::string_view sharpen_skip_reason(const FrameType&, const Parameters& paramet
   return parameters[0] == 0 ? "an amount of 0 changes nothing" : "";
 }
 
-std::int64_t sharpen_prepared_bytes(const FrameType&, const Parameters& parameters) {
+std::int64_t sharpen_table_bytes(const FrameType&, const Parameters& parameters) {
   return gauss_weights_bytes(SharpenParameters(parameters).sigma);
 }
 
-void sharpen_prepare(const FrameType&, const Parameters& parameters, std::byte* to) {
-  gauss_weights(SharpenParameters(parameters).sigma, reinterpret_cast<std::uint32_t*>(to));
+void sharpen_table(const StageCall<Host>& call, const Band&) {
+  gauss_weights(SharpenParameters(call.parameters).sigma, call.table.as<std::uint32_t>());
 }
 
 RowRange sharpen_needs(const FrameType& in, const Parameters& parameters, RowRange out) {

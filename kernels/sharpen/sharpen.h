@@ -50,12 +50,12 @@ static_assert(sharpened<Sample16>(65535, 0, 40960, 0) == 65535 && sharpen_step(6
 // An amount of 0 is the image itself.
 [[nodiscard]] std::string_view sharpen_skip_reason(const FrameType& in, const Parameters& parameters);
 
-// The weights of its sigma, as gauss_prepare() writes them.
-[[nodiscard]] std::int64_t sharpen_prepared_bytes(const FrameType& in, const Parameters& parameters);
-void sharpen_prepare(const FrameType& in, const Parameters& parameters, std::byte* to);
+// The weights of its sigma, as gauss_table() writes them.
+[[nodiscard]] std::int64_t sharpen_table_bytes(const FrameType& in, const Parameters& parameters);
+void sharpen_table(const StageCall<Host>& call, const Band& band);
 [[nodiscard]] RowRange sharpen_needs(const FrameType& in, const Parameters& parameters, RowRange out);
 
-// in, out: planar, same shape, any size from 1x1; prepared: what sharpen_prepare() wrote.
+// in, out: planar, same shape, any size from 1x1; table: what sharpen_table() wrote.
 void sharpen_reference(const StageCall<Host>& call);
 
 // The same in SIMD. `in` holds the band's rows and those above and below that count, as far as the image has

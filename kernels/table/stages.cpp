@@ -49,6 +49,7 @@ constexpr std::array kSame{Types{Sample::u8, Sample::u8}, Types{Sample::u16, Sam
 constexpr std::array kOther{Types{Sample::u8, Sample::u16}, Types{Sample::u16, Sample::u8}};
 constexpr std::array kAny{kSame[0], kSame[1], kOther[0], kOther[1]};
 constexpr std::array kFloats{Types{Sample::f32, Sample::f32}};
+constexpr std::array kSameAndFloats{kSame[0], kSame[1], kFloats[0]};
 constexpr std::array kFloatAndOther{Types{Sample::u8, Sample::f32}, Types{Sample::u16, Sample::f32},
                                     Types{Sample::f32, Sample::u8}, Types{Sample::f32, Sample::u16}};
 
@@ -89,9 +90,53 @@ constexpr std::array kMixed{Port{.layout = Layout::interleaved, .alpha = true}};
 constexpr std::array kAnyLayout{Port{.layout = {}, .alpha = true}};
 constexpr std::array kCounts{Port{.name = "counts", .kind = ValueKind::counts}};
 constexpr std::array kPlanesAndCounts{kAllPlanes[0], kCounts[0]};
-template <bool (*IsRead)(const Parameters&) = nullptr>
-constexpr std::array kColorAndCounts{
-    Port{}, Port{.name = "counts", .kind = ValueKind::counts, .made_by = "hist", .is_read = IsRead}};
+constexpr std::array kColorAndCounts{Port{}, kCounts[0]};
+
+// The kernels of an operator that makes a table: on the host, and, where it has one there, on CUDA devices,
+// but for stages that work on 8 bits alone, of which each block finds what it needs of the counts
+// independently.
+template <const auto& All, auto Cpu, auto... Cuda16>
+constexpr std::array kTableKernels = [] {
+  std::array<Kernel, All.size() + sizeof...(Cuda16) * (All.size() - 1)> rows;
+  Kernel* row = rows.data();
+  for (const auto [in, out] : All) {
+    *row++ = {.backend = Backend::cpu, .in = in, .out = out, .cpu = Cpu};
+    if (!is_byte(in) || !is_byte(out))
+      ((*row++ = {.backend = Backend::cuda, .in = in, .out = out, .cuda = Cuda16}), ...);
+  }
+  return rows;
+}();
+constexpr std::array kTable{Port{.name = "table", .kind = ValueKind::table}};
+constexpr Stage kStretchRanges{
+    .ports = {kCounts, kTable},
+    .table_bytes = stretch_ranges_bytes,
+    .kernels = kTableKernels<kAny, stretch_ranges, IMGPIPE_ON_CUDA(stretch_ranges_cuda)>};
+constexpr Stage kOtsuValues{
+    .ports = {kCounts, kTable},
+    .table_bytes = threshold_table_bytes,
+    .kernels = kTableKernels<kSame, threshold_table, IMGPIPE_ON_CUDA(threshold_table_cuda)>};
+constexpr Stage kEqualizeTables{
+    .ports = {kCounts, kTable},
+    .table_bytes = equalize_table_bytes,
+    .kernels = kTableKernels<kSame, equalize_tables, IMGPIPE_ON_CUDA(equalize_tables_cuda)>};
+constexpr Stage kClaheTables{.ports = {kColorPlanes, kTable},
+                             .table_bytes = clahe_table_bytes,
+                             .table_parts = clahe_table_parts,
+                             .kernels = kTableKernels<kSame, clahe_table>};
+// Of type and parameters alone.
+template <auto Bytes, auto Make, const auto& All = kSame>
+constexpr Stage kConstant{.ports = {{}, kTable}, .table_bytes = Bytes, .kernels = kTableKernels<All, Make>};
+
+template <const Stage& Maker, bool (*IsRead)(const Parameters&) = nullptr>
+constexpr Port kTableOf{.name = "table", .kind = ValueKind::table, .made_by = &Maker, .is_read = IsRead};
+template <const Stage& Maker>
+constexpr std::array kColorAndTable{Port{}, kTableOf<Maker>};
+// As counts or as a table that is made of them.
+template <const Stage& Maker, bool (*IsRead)(const Parameters&) = nullptr>
+constexpr std::array kColorAndCounted{
+    Port{}, Port{.name = "counts", .kind = ValueKind::counts, .is_read = IsRead}, kTableOf<Maker, IsRead>};
+constexpr std::array kPlanesAndWeights{kAllPlanes[0],
+                                       kTableOf<kConstant<resize_table_bytes, resize_table, kSameAndFloats>>};
 
 // needs_all_rows of rotate and clahe.
 constexpr bool always(const Parameters&) {
@@ -113,10 +158,8 @@ constexpr std::array kStages{
     Stage{.name = "contrast",
           .summary = "min/max stretch",
           .parameters = kContrastParameters,
-          .ports = {.in = kColorAndCounts<>},
+          .ports = {.in = kColorAndCounted<kStretchRanges>},
           .infer = contrast_infer,
-          .found_bytes = contrast_found_bytes,
-          .find = contrast_find,
           .kernels = IMGPIPE_KERNELS_16(kAny, contrast)},
     Stage{.name = "smooth",
           .summary = "5x5 weighted mean",
@@ -126,10 +169,8 @@ constexpr std::array kStages{
     Stage{.name = "threshold",
           .summary = "black and white",
           .parameters = kThresholdParameters,
-          .ports = {.in = kColorAndCounts<threshold_reads_counts>},
+          .ports = {.in = kColorAndCounted<kOtsuValues, threshold_reads_counts>},
           .infer = threshold_infer,
-          .found_bytes = threshold_found_bytes,
-          .find = threshold_find,
           .kernels = IMGPIPE_KERNELS_16(kSame, threshold)},
     Stage{.name = "invert",
           .summary = "the negative",
@@ -137,30 +178,26 @@ constexpr std::array kStages{
     Stage{.name = "gamma",
           .summary = "brighter or darker in the middle",
           .parameters = kGammaParameters,
+          .ports = {.in = kColorAndTable<kConstant<gamma_table_bytes, gamma_table>>},
           .skip_reason = gamma_skip_reason,
-          .prepared_bytes = gamma_prepared_bytes,
-          .prepare = gamma_prepare,
           .kernels = kBoth<IMGPIPE_KERNELS_16(kSame, gamma), IMGPIPE_KERNELS_F32(gamma)>},
     // Its functions of integers are gamma's, with another table.
     Stage{.name = "levels",
           .summary = "contrast with a given range",
           .parameters = kLevelsParameters,
+          .ports = {.in = kColorAndTable<kConstant<levels_table_bytes, levels_table>>},
           .problem = levels_problem,
           .skip_reason = levels_skip_reason,
-          .prepared_bytes = levels_prepared_bytes,
-          .prepare = levels_prepare,
           .kernels = kBoth<IMGPIPE_KERNELS_16(kSame, gamma), IMGPIPE_KERNELS_F32(levels)>},
     Stage{.name = "resize",
           .summary = "another size",
           .parameters = kResizeParameters,
-          .ports = {kAllPlanes, kAllPlanes},
+          .ports = {kPlanesAndWeights, kAllPlanes},
           .by_row = true,
           .problem = resize_problem,
           .skip_reason = resize_skip_reason,
           .infer = resize_infer,
           .needs = resize_needs,
-          .prepared_bytes = resize_prepared_bytes,
-          .prepare = resize_prepare,
           .kernels = kBoth<IMGPIPE_KERNELS(kSame, resize), IMGPIPE_KERNELS_F32(resize)>},
     Stage{.name = "depth",
           .summary = "8 or 16 bits a sample, or floats",
@@ -199,19 +236,15 @@ constexpr std::array kStages{
           .kernels = IMGPIPE_KERNELS_MOVES(rotate)},
     Stage{.name = "equalize",
           .summary = "histogram equalisation",
-          .ports = {.in = kColorAndCounts<>},
-          .found_bytes = equalize_found_bytes,
-          .find = equalize_find,
+          .ports = {.in = kColorAndCounted<kEqualizeTables>},
           .kernels = IMGPIPE_KERNELS_16(kSame, equalize)},
     Stage{.name = "clahe",
           .summary = "contrast-limited adaptive histogram equalisation",
           .parameters = kClaheParameters,
+          .ports = {.in = kColorAndTable<kClaheTables>},
           .infer = clahe_infer,
           .needs_all_rows = always,
-          .found_bytes = clahe_found_bytes,
-          .find_parts = clahe_find_parts,
-          .find_part = clahe_find_part,
-          .finds_bytes = clahe_finds_bytes,
+          .scratch_bytes = clahe_scratch_bytes,
           .kernels = IMGPIPE_KERNELS_16(kSame, clahe)},
     Stage{.name = "median",
           .summary = "the middle one of a window's samples",
@@ -231,17 +264,15 @@ constexpr std::array kStages{
     Stage{.name = "gauss",
           .summary = "blurred, by sigma",
           .parameters = kGaussParameters,
+          .ports = {.in = kColorAndTable<kConstant<gauss_table_bytes, gauss_table>>},
           .needs = gauss_needs,
-          .prepared_bytes = gauss_prepared_bytes,
-          .prepare = gauss_prepare,
           .kernels = IMGPIPE_KERNELS(kSame, gauss)},
     Stage{.name = "sharpen",
           .summary = "unsharp mask",
           .parameters = kSharpenParameters,
+          .ports = {.in = kColorAndTable<kConstant<sharpen_table_bytes, sharpen_table>>},
           .skip_reason = sharpen_skip_reason,
           .needs = sharpen_needs,
-          .prepared_bytes = sharpen_prepared_bytes,
-          .prepare = sharpen_prepare,
           .kernels = IMGPIPE_KERNELS(kSame, sharpen)},
     Stage{.name = "erode",
           .summary = "the least sample of a window",
@@ -257,9 +288,8 @@ constexpr std::array kStages{
     Stage{.name = "posterize",
           .summary = "the highest bits of a sample",
           .parameters = kPosterizeParameters,
+          .ports = {.in = kColorAndTable<kConstant<gamma_table_bytes, posterize_table>>},
           .skip_reason = posterize_skip_reason,
-          .prepared_bytes = gamma_prepared_bytes,
-          .prepare = posterize_prepare,
           .kernels = IMGPIPE_KERNELS_16(kSame, gamma)},
     Stage{.name = "split",
           .summary = "interleaved pixels to planes",
@@ -283,7 +313,7 @@ constexpr std::array kStages{
     Stage{.name = "contrast+smooth",
           .summary = "contrast and smooth in one pass",
           .selectable = false,
-          .ports = {.in = kColorAndCounts<>},
+          .ports = {.in = kColorAndCounts},
           .fuses = {"contrast", "smooth"},
           .kernels = kOfBytes<IMGPIPE_ON_CUDA(contrast_smooth_cuda)>},
 };
@@ -295,12 +325,18 @@ static_assert(std::ranges::all_of(kStages,
                                   }),
               "a stage reads one image: docs/hacking.md, A second image input");
 
-// The row for a call; the planner has refused steps without one. Stages that write no pixels leave the
-// output's type unset.
+// The row for a call; the planner has refused steps without one. Where the output's type is unset its samples
+// are the input's.
 template <class Where>
 const Kernel& kernel_of(const Stage& stage, Backend backend, const StageCall<Where>& call) {
   const Sample in = call.in.type.sample;
-  return *find_kernel(stage, backend, in, makes_pixels(stage) ? call.out.type.sample : in);
+  return *find_kernel(stage, backend, in, call.out.type.pixels() > 0 ? call.out.type.sample : in);
+}
+
+const Port* find_read_port(const Stage& stage, ValueKind kind, const Parameters& parameters) {
+  const Port* const port = find_port(stage.ports.in, kind);
+  const bool is_read = port != nullptr && (port->is_read == nullptr || port->is_read(parameters));
+  return is_read ? port : nullptr;
 }
 
 // Runs a kernel that reads or writes floats, host code of one for devices included, in their environment.
@@ -345,8 +381,16 @@ CudaStatus run_cuda(const Stage& stage, const StageCall<Device>& call, const Cud
 }
 
 bool reads_counts(const Stage& stage, const Parameters& parameters) {
-  const Port* port = find_port(stage.ports.in, ValueKind::counts);
-  return port != nullptr && (port->is_read == nullptr || port->is_read(parameters));
+  return find_read_port(stage, ValueKind::counts, parameters) != nullptr;
+}
+
+const Stage* table_maker(const Stage& stage, const Parameters& parameters, Backend backend, Sample in,
+                         Sample out) {
+  const Port* const port = find_read_port(stage, ValueKind::table, parameters);
+  if (port == nullptr) return nullptr;
+  const bool constant = port->made_by->ports.in.empty();  // for all backends alike
+  const Kernel* const kernel = find_kernel(*port->made_by, constant ? Backend::cpu : backend, in, out);
+  return kernel == nullptr ? nullptr : port->made_by;
 }
 
 bool needs_all_rows(const Stage& stage, const Parameters& parameters) {
@@ -366,17 +410,25 @@ RowRange rows_needed(const Stage& stage, const FrameType& in, const Parameters& 
   return stage.needs == nullptr ? out : stage.needs(in, parameters, out);
 }
 
-std::int64_t prepared_bytes(const Stage& stage, const FrameType& in, const Parameters& parameters) {
-  return stage.prepared_bytes == nullptr ? 0 : stage.prepared_bytes(in, parameters);
+std::int64_t table_parts(const Stage& maker, const FrameType& in, const Parameters& parameters) {
+  return maker.table_parts == nullptr ? 1 : maker.table_parts(in, parameters);
 }
 
-std::int64_t found_bytes(const Stage& stage, const FrameType& in, const Parameters& parameters) {
-  return stage.found_bytes == nullptr ? 0 : stage.found_bytes(in, parameters);
+std::vector<std::byte> make_table(const Stage& maker, StageCall<Host> call) {
+  const auto bytes = static_cast<std::size_t>(maker.table_bytes(call.in.type, call.parameters));
+  std::vector<std::byte> table(bytes);
+  call.table = {table.data(), std::ssize(table)};
+  run_cpu(maker, call, {0, table_parts(maker, call.in.type, call.parameters)});
+  return table;
 }
 
-std::int64_t finds_bytes(const Stage& stage, const FrameType& in, const Parameters& parameters) {
-  return stage.finds_bytes == nullptr ? found_bytes(stage, in, parameters)
-                                      : stage.finds_bytes(in, parameters);
+std::int64_t table_bytes(const Stage& stage, const FrameType& in, const Parameters& parameters) {
+  const Port* const port = find_read_port(stage, ValueKind::table, parameters);
+  return port == nullptr ? 0 : port->made_by->table_bytes(in, parameters);
+}
+
+std::int64_t scratch_bytes(const Stage& stage, const FrameType& in, const Parameters& parameters) {
+  return stage.scratch_bytes == nullptr ? 0 : stage.scratch_bytes(in, parameters);
 }
 
 std::int64_t bytes_moved(const Stage& stage, const FrameType& in, const FrameType& out) {

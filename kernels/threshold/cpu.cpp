@@ -14,8 +14,9 @@ namespace {
 
 template <class T>
 void threshold_planes(const StageCall<Host>& call, const Band& band) {
+  const int given = ThresholdParameters(call.parameters).at;
   for (int c = 0; c < call.in.type.color_channels; ++c) {
-    const auto at = static_cast<T>(threshold_of(call, c));
+    const auto at = static_cast<T>(given == kOtsu ? call.table.as<int>()[c] : given);
     map_plane<T, T>(call, band, static_cast<std::size_t>(c), [at](auto v) HWY_ATTR {
       const hn::DFromV<decltype(v)> d;
       return hn::VecFromMask(d, hn::Gt(v, hn::Set(d, at)));

@@ -25,45 +25,30 @@ IMGPIPE_POINTWISE_KERNEL threshold16_kernel(DevicePlanes<const Sample8> in, Devi
             [two](std::uint32_t word) { return __vcmpgtu2(word, two); });
 }
 
-CudaStatus find_otsu(const StageCall<Device>& call, const CudaLaunch& launch, OtsuWay way, Clusters clusters,
-                     int* values) {
-  const auto planes = static_cast<unsigned>(call.in.type.color_channels);
-  if (way == OtsuWay::chosen || way == OtsuWay::chosen_only) {
-    const CudaStatus chosen = launch_over_bins(&otsu_choice_kernel<kBinBlocks>, &otsu_choice_kernel<1>,
-                                               planes, launch, clusters, call.histogram, values);
-    if (chosen != cudaSuccess || way == OtsuWay::chosen_only) return chosen;
-  }
-  otsu16_kernel<<<planes, kOtsuBins, 0, launch.stream>>>(call.histogram, values, way);
-  return cudaGetLastError();
-}
-
 }  // namespace
 
-CudaStatus threshold16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, OtsuWay otsu,
-                                Clusters way) {
-  const ThresholdParameters parameters(call.parameters);
-  const int* values = nullptr;
-  if (parameters.at == kOtsu) {
-    values = call.found.as<int>();
-    if (values == nullptr) {
-      auto* const own = reinterpret_cast<int*>(call.finds);
-      if (own == nullptr) return cudaErrorInvalidValue;
-      if (const CudaStatus status = find_otsu(call, launch, otsu, way, own); status != cudaSuccess)
-        return status;
-      values = own;
-    }
+CudaStatus threshold_table_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, OtsuWay otsu,
+                                    Clusters way) {
+  const auto planes = static_cast<unsigned>(call.in.type.color_channels);
+  int* const values = call.table.as<int>();
+  if (otsu == OtsuWay::chosen || otsu == OtsuWay::chosen_only) {
+    const CudaStatus chosen = launch_over_bins(&otsu_choice_kernel<kBinBlocks>, &otsu_choice_kernel<1>,
+                                               planes, launch, way, call.histogram, values);
+    if (chosen != cudaSuccess || otsu == OtsuWay::chosen_only) return chosen;
   }
-  threshold16_kernel<<<pointwise_grid(launch, call.in.type), kPointwiseThreads, 0, launch.stream>>>(
-      color_planes(call.in), color_planes(call.out), values, parameters.at);
+  otsu16_kernel<<<planes, kOtsuBins, 0, launch.stream>>>(call.histogram, values, otsu);
   return cudaGetLastError();
 }
 
-CudaStatus threshold16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, OtsuWay way) {
-  return threshold16_way_cuda(call, launch, way, Clusters::where_they_are);
+CudaStatus threshold_table_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return threshold_table_way_cuda(call, launch, OtsuWay::chosen, Clusters::where_they_are);
 }
 
 CudaStatus threshold16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return threshold16_way_cuda(call, launch, OtsuWay::chosen);
+  const int at = ThresholdParameters(call.parameters).at;
+  threshold16_kernel<<<pointwise_grid(launch, call.in.type), kPointwiseThreads, 0, launch.stream>>>(
+      color_planes(call.in), color_planes(call.out), at == kOtsu ? call.table.as<int>() : nullptr, at);
+  return cudaGetLastError();
 }
 
 }  // namespace imgpipe

@@ -56,19 +56,13 @@ int threshold_of(const ThresholdParameters& parameters, const Histogram<Host>& h
                                 : parameters.at;
 }
 
-int threshold_of(const StageCall<Host>& call, int c) {
-  return call.found.data != nullptr ? call.found.as<int>()[c]
-                                    : threshold_of(ThresholdParameters(call.parameters), call.histogram, c);
-}
-
-std::int64_t threshold_found_bytes(const FrameType& in, const Parameters&) {
+std::int64_t threshold_table_bytes(const FrameType& in, const Parameters&) {
   return in.color_channels * static_cast<std::int64_t>(sizeof(int));
 }
 
-void threshold_find(const FrameType& in, const Parameters& parameters, const Histogram<Host>& histogram,
-                    std::byte* to) {
-  for (int c = 0; c < in.color_channels; ++c)
-    reinterpret_cast<int*>(to)[c] = threshold_of(ThresholdParameters(parameters), histogram, c);
+void threshold_table(const StageCall<Host>& call, const Band&) {
+  for (int c = 0; c < call.in.type.color_channels; ++c)
+    call.table.as<int>()[c] = threshold_of(ThresholdParameters(call.parameters), call.histogram, c);
 }
 
 void threshold_reference(const StageCall<Host>& call) {

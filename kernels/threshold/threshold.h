@@ -19,10 +19,6 @@ struct ThresholdParameters {
 [[nodiscard]] bool threshold_reads_counts(const Parameters& parameters);
 // Not with a value that samples of this type cannot have.
 [[nodiscard]] std::string_view threshold_infer(const FrameType& in, const Parameters&, FrameType& out);
-// Otsu's value of each colour plane, an int each.
-[[nodiscard]] std::int64_t threshold_found_bytes(const FrameType& in, const Parameters& parameters);
-void threshold_find(const FrameType& in, const Parameters& parameters, const Histogram<Host>& histogram,
-                    std::byte* to);
 
 // ---- Otsu's arithmetic ------------------------------------------------------------------------------
 // IEEE doubles, each operation rounded by itself, in the order of OpenCV's own code (its function
@@ -78,24 +74,27 @@ IMGPIPE_HOST_DEVICE constexpr double otsu_variance(const OtsuClass& below, doubl
 // looked at unless the value is to be found.
 [[nodiscard]] int threshold_of(const ThresholdParameters& parameters, const Histogram<Host>& histogram,
                                int c);
-// The same for a call, where it may have been found already.
-[[nodiscard]] int threshold_of(const StageCall<Host>& call, int c);
+
+// Otsu's value of each colour plane, an int each. histogram: the counts of the whole image.
+[[nodiscard]] std::int64_t threshold_table_bytes(const FrameType& in, const Parameters& parameters);
+void threshold_table(const StageCall<Host>& call, const Band& band);
+// Of 16 bits.
+CudaStatus threshold_table_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+// How Otsu's value of 65,536 bins is found: chosen by exact sums, where roundings cannot change it, else
+// searched for from bin to bin, and, where that takes too much for granted, by a division for every bin.
+// chosen_only, for tests: where roundings could change it there is no value, and the table is of no use.
+enum class OtsuWay : std::uint8_t { chosen, searched, by_divisions, chosen_only };
+CudaStatus threshold_table_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, OtsuWay otsu,
+                                    Clusters way);
 
 // in, out: planar, same shape; histogram: the counts of the whole image `in`, for Otsu's value.
 void threshold_reference(const StageCall<Host>& call);
 
-// The same in SIMD.
+// The same in SIMD; table: what threshold_table() wrote, for Otsu's value.
 void threshold_cpu(const StageCall<Host>& call, const Band& band);
 
-// The same on a CUDA device; Otsu's value is found there.
+// The same on a CUDA device, of 8 bits by the histogram, of 16 by the table.
 CudaStatus threshold_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus threshold16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-// How Otsu's value of 65,536 bins is found: chosen by exact sums, where roundings cannot change it, else
-// searched for from bin to bin, and, where that takes too much for granted, by a division for every bin.
-// chosen_only, for tests: where roundings could change it there is no value, and the output is of no use.
-enum class OtsuWay : std::uint8_t { chosen, searched, by_divisions, chosen_only };
-CudaStatus threshold16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, OtsuWay way);
-CudaStatus threshold16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, OtsuWay otsu,
-                                Clusters way);
 
 }  // namespace imgpipe

@@ -60,22 +60,19 @@ double time_of(const std::string& text, const std::string& content, const Shape&
   const Image pixels =
       synthesize(parse_pattern(content, sample), {size.width, size.height, channels, sample}, 1);
   HostFrame out(output_type(stage, type, step.parameters));
-  std::vector<std::byte> table(static_cast<std::size_t>(prepared_bytes(stage, type, step.parameters)));
-  if (!table.empty()) stage.prepare(type, step.parameters, table.data());
   std::vector<std::uint64_t> counts(counters(type));
   StageCall<Host> call{};
   call.in = {type, {pixels.untyped_view(), {}, {}, {}}};
   call.out = out.frame;
   call.parameters = step.parameters;
-  call.prepared = {table.data(), std::ssize(table)};
   call.histogram = histogram_view<Host>(counts.data(), type);
   const Band all{0, out.frame.type.height, 0, 0};
-  std::vector<std::byte> found(static_cast<std::size_t>(found_bytes(stage, type, step.parameters)));
-  if (!found.empty()) {
-    run_cpu(*find_stage("hist"), call, {0, size.height, 0, 0});
-    stage.find(type, step.parameters, call.histogram, found.data());
-    call.found = {found.data(), std::ssize(found)};
-  }
+  if (reads_counts(stage, step.parameters)) run_cpu(*find_stage("hist"), call, {0, size.height, 0, 0});
+  std::vector<std::byte> table;
+  const Sample made = out.frame.type.sample;
+  if (const Stage* const maker = table_maker(stage, step.parameters, Backend::cpu, sample, made))
+    table = make_table(*maker, call);
+  call.table = {table.data(), std::ssize(table)};
   return least_us([&] { run_cpu(stage, call, all); });
 }
 

@@ -118,25 +118,27 @@ double time_of(const std::string& text, const std::string& content, const Shape&
   }
   DeviceBuffer counts;
   counts.reserve(counters(type) * sizeof(std::uint64_t));
-  DeviceBuffer finds;
-  finds.reserve(static_cast<std::size_t>(finds_bytes(stage, type, step.parameters)) + 1);
-  std::vector<std::byte> table(static_cast<std::size_t>(prepared_bytes(stage, type, step.parameters)));
-  DeviceBuffer prepared;
-  prepared.reserve(table.size() + 1);
-  if (!table.empty()) {
-    stage.prepare(type, step.parameters, table.data());
-    IMGPIPE_CUDA(cudaMemcpy(prepared.data(), table.data(), table.size(), cudaMemcpyHostToDevice));
+  // The stage has a table or scratch.
+  const Stage* const maker = table_maker(stage, step.parameters, Backend::cuda, sample, made.sample);
+  DeviceBuffer work;
+  work.reserve(static_cast<std::size_t>(table_bytes(stage, type, step.parameters) +
+                                        scratch_bytes(stage, type, step.parameters) + 1));
+  if (maker != nullptr && maker->ports.in.empty()) {
+    const std::vector<std::byte> constant =
+        make_table(*maker, {.in = {type, {}}, .parameters = step.parameters});
+    IMGPIPE_CUDA(cudaMemcpy(work.data(), constant.data(), constant.size(), cudaMemcpyHostToDevice));
     IMGPIPE_CUDA(cudaStreamSynchronize(nullptr));  // the stream does not wait for copies
   }
+  // Made for each image, before the stage.
+  const bool makes_table = maker != nullptr && !maker->ports.in.empty();
   const CudaLaunch on{stream.get(), find_cuda_device(0).multiprocessors};
   const auto call_of = [&](int i) {
     StageCall<Device> call;
     call.in = in[static_cast<std::size_t>(i)].frame;
     call.out = out[static_cast<std::size_t>(i)].frame;
     call.parameters = step.parameters;
-    call.prepared = {static_cast<const std::byte*>(prepared.data()), std::ssize(table)};
     call.histogram = histogram_view<Device>(static_cast<std::uint64_t*>(counts.data()), type);
-    call.finds = static_cast<std::byte*>(finds.data());
+    call.table.data = call.scratch = static_cast<std::byte*>(work.data());
     return call;
   };
   const auto run = [&](const Stage& one, int i, const Launch& other) {
@@ -144,7 +146,10 @@ double time_of(const std::string& text, const std::string& content, const Shape&
     IMGPIPE_CUDA(static_cast<cudaError_t>(status));
   };
   if (reads_counts(stage, step.parameters)) run(*find_stage("hist"), 0, {});
-  return median_us(stream, [&](int i) { run(stage, i, launch); });
+  return median_us(stream, [&](int i) {
+    if (makes_table) run(*maker, i, {});
+    run(stage, i, launch);
+  });
 }
 
 void print_row(const std::string& text, const std::string& content, double narrow, double wide) {

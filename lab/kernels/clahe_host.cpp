@@ -1,12 +1,13 @@
 #include <vector>
 
 #include "kernels/clahe/clahe.h"
+#include "kernels/stage.h"
 #include "lab/kernels/rung_functions.h"
 
 namespace imgpipe {
 namespace {
 
-// Maps the pixels of image row `y`; `pairs` is what clahe_find_part() derived.
+// Maps the pixels of image row `y`; `pairs` is what clahe_table() made.
 void mix_row(const ClaheTiles& tiles, const Sample8* pairs, std::int64_t y, const Sample8* in,
              std::int64_t width, Sample8* out) {
   const std::int64_t row_pairs = std::int64_t{tiles.cells()} * kBins;
@@ -34,16 +35,16 @@ void mix_rows(const ClaheTiles& tiles, const Sample8* pairs, const StageCall<Hos
 // Every share makes the tables of all tiles itself.
 void all_tables_each(const StageCall<Host>& call, const Share& share) {
   const FrameType& type = call.in.type;
-  std::vector<std::byte> found(static_cast<std::size_t>(clahe_found_bytes(type, call.parameters)));
-  for (std::int64_t part = 0; part < clahe_find_parts(type, call.parameters); ++part)
-    clahe_find_part(call.in, call.parameters, part, found.data());
-  mix_rows(ClaheTiles(type, call.parameters), reinterpret_cast<const Sample8*>(found.data()), call,
+  const Stage* const maker =
+      table_maker(*find_stage("clahe"), call.parameters, Backend::cpu, type.sample, type.sample);
+  const std::vector<std::byte> table = make_table(*maker, call);
+  mix_rows(ClaheTiles(type, call.parameters), reinterpret_cast<const Sample8*>(table.data()), call,
            {type.height * share.index / share.count, type.height * (share.index + 1) / share.count, 0, 0});
 }
 
 // Maps pixels with tables that already exist.
 void mix_pixels(const StageCall<Host>& call, const Band& band) {
-  mix_rows(ClaheTiles(call.in.type, call.parameters), call.found.as<Sample8>(), call, band);
+  mix_rows(ClaheTiles(call.in.type, call.parameters), call.table.as<Sample8>(), call, band);
 }
 
 }  // namespace imgpipe

@@ -47,23 +47,24 @@ class CpuLab final : public LabDevice {
     }
     own_counts_.assign(static_cast<std::size_t>(crew_.count()),
                        std::vector<std::uint64_t>(subject().counts.size()));
-    found_.resize(
-        static_cast<std::size_t>(found_bytes(*subject().stage, subject().in_type(), subject().parameters)));
+    table_.resize(
+        static_cast<std::size_t>(table_bytes(*subject().stage, subject().in_type(), subject().parameters)));
   }
 
-  // Derives the stage's data once for all bands, as the product does.
-  void find(StageCall<Host>& call) {
-    const Stage& stage = *subject().stage;
-    if (stage.find_part == nullptr) {
-      stage.find(call.in.type, call.parameters, call.histogram, found_.data());
-    } else {
-      const std::int64_t parts = stage.find_parts(call.in.type, call.parameters);
-      crew_.run([&](int index) {
-        for (std::int64_t part = index; part < parts; part += crew_.count())
-          stage.find_part(call.in, call.parameters, part, found_.data());
-      });
+  // Makes the table once for all bands, as the product does.
+  void make_table(StageCall<Host>& call) {
+    const Stage& maker = *table_maker(*subject().stage, call.parameters, Backend::cpu, call.in.type.sample,
+                                      call.out.type.sample);
+    call.table = {table_.data(), std::ssize(table_)};
+    const std::int64_t parts = table_parts(maker, call.in.type, call.parameters);
+    if (parts == 1) {
+      run_cpu(maker, call, {0, 1});
+      return;
     }
-    call.found = {found_.data(), static_cast<std::int64_t>(found_.size())};
+    crew_.run([&](int index) {
+      for (std::int64_t part = index; part < parts; part += crew_.count())
+        run_cpu(maker, call, {part, part + 1});
+    });
   }
 
   void run_once(const Rung& rung, const ConstHostView& in, const HostView& out,
@@ -73,7 +74,7 @@ class CpuLab final : public LabDevice {
                          .out = {subject().out_type(), {out, {}, {}, {}}},
                          .histogram = histogram_view<Host>(counts.data(), subject().counted_type()),
                          .parameters = subject().parameters};
-    if (rung.cpu != nullptr && !found_.empty()) find(call);
+    if (rung.cpu != nullptr && !table_.empty()) make_table(call);
     if (makes_counts(stage)) std::ranges::fill(counts, 0);
     if (rung.kind() == RungKind::reference) {
       run_share(rung, call, {0, 1});
@@ -116,7 +117,7 @@ class CpuLab final : public LabDevice {
   double copy_bandwidth_ = 0;
   std::vector<Set> sets_;
   std::vector<std::vector<std::uint64_t>> own_counts_;
-  std::vector<std::byte> found_;
+  std::vector<std::byte> table_;
 };
 
 }  // namespace

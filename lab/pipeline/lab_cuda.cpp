@@ -41,8 +41,18 @@ class CudaLab final : public LabDevice {
     if (!subject().expected.empty()) call.out.planes[0] = plane(set, true);
     call.histogram =
         histogram_view<Device>(static_cast<std::uint64_t*>(counts_.data()), subject().counted_type());
-    call.finds = static_cast<std::byte*>(finds_.data());
+    // The product's function has one of them.
+    call.table.data = call.scratch = static_cast<std::byte*>(work_.data());
     return call;
+  }
+
+  // Launches first the maker of the table that the function reads, if any, as the product does.
+  void launch_all(const Rung& rung, const StageCall<Device>& call, const RungLaunch& launch) const {
+    const Stage* const maker = table_maker(*subject().stage, call.parameters, Backend::cuda,
+                                           call.in.type.sample, call.out.type.sample);
+    if (rung.cuda != nullptr && maker != nullptr)
+      IMGPIPE_CUDA(static_cast<cudaError_t>(run_cuda(*maker, call, launch)));
+    IMGPIPE_CUDA(static_cast<cudaError_t>(launch_rung(rung, call, launch)));
   }
 
   // Loads NPP when a variant first needs it.
@@ -68,8 +78,10 @@ class CudaLab final : public LabDevice {
         std::clamp<std::size_t>((device_.rotating_bytes() + set_bytes_ - 1) / set_bytes_, 2, kMostCudaSets);
     sets_.reserve(set_count_ * set_bytes_);
     counts_.reserve(subject().counts.size() * sizeof(std::uint64_t) + 1);
-    finds_.reserve(
-        static_cast<std::size_t>(finds_bytes(*subject().stage, subject().in_type(), subject().parameters)));
+    const Stage& stage = *subject().stage;
+    work_.reserve(
+        static_cast<std::size_t>(std::max(table_bytes(stage, subject().in_type(), subject().parameters),
+                                          scratch_bytes(stage, subject().in_type(), subject().parameters))));
     copy_to_device(plane(0, false), subject().in.untyped_view(), device_.stream());
     for (std::size_t set = 1; set < set_count_; ++set) {
       IMGPIPE_CUDA(cudaMemcpyAsync(plane(set, false).data, plane(0, false).data, in_bytes_,
@@ -101,7 +113,7 @@ class CudaLab final : public LabDevice {
     if (!answer.out.empty())
       copy_to_device(plane(0, true), std::as_const(answer.out).untyped_view(), device_.stream());
     send_counts(answer.counts);
-    IMGPIPE_CUDA(static_cast<cudaError_t>(launch_rung(rung, call, launch)));
+    launch_all(rung, call, launch);
     if (rung.collect != nullptr) IMGPIPE_CUDA(static_cast<cudaError_t>(rung.collect(call, launch)));
     if (!answer.out.empty()) copy_to_host(answer.out.untyped_view(), call.out.planes[0], device_.stream());
     device_.copy_down(answer.counts.data(), counts_.data(), answer.counts.size() * sizeof(std::uint64_t));
@@ -110,9 +122,8 @@ class CudaLab final : public LabDevice {
 
   std::vector<double> time_us(const Rung& rung, const LabOptions& options) override {
     const RungLaunch launch = launch_of(rung, options);
-    return device_.times_of_queued(options, {}, [&] {
-      IMGPIPE_CUDA(static_cast<cudaError_t>(launch_rung(rung, call_of(next_set_++ % set_count_), launch)));
-    });
+    return device_.times_of_queued(options, {},
+                                   [&] { launch_all(rung, call_of(next_set_++ % set_count_), launch); });
   }
 
   [[nodiscard]] std::string grid_text(const Rung& rung, const LabOptions& options) const override {
@@ -124,7 +135,7 @@ class CudaLab final : public LabDevice {
 
   TimedDevice device_;
   double copy_bandwidth_ = 0;
-  DeviceBuffer sets_, counts_, finds_, scratch_;
+  DeviceBuffer sets_, counts_, work_, scratch_;
   std::size_t in_bytes_ = 0, set_bytes_ = 0, set_count_ = 0, next_set_ = 0;
   std::optional<NppLibrary> npp_;
 };

@@ -78,8 +78,7 @@ class CudaBandDevice final : public BandDevice {
   }
   [[nodiscard]] std::pmr::memory_resource* staging() override { return &staging_; }
 
-  void start(const DeviceBands& bands, std::size_t slots,
-             const std::vector<std::vector<std::uint64_t>>& counts, int pass) override {
+  void start(const DeviceBands& bands, std::size_t slots, const BandTables& tables, int pass) override {
     bands_ = &bands;
     pass_ = pass;
     {
@@ -97,7 +96,7 @@ class CudaBandDevice final : public BandDevice {
           static_cast<std::byte*>(memory_.data()) + static_cast<std::int64_t>(i) * bands.bytes();
       slots_[i].counts.assign(counters_, 0);
     }
-    bring_tables(counts);
+    bring(tables);
   }
 
   void begin(std::size_t number, const BandRows& rows, std::span<const ConstHostView> inputs,
@@ -138,34 +137,19 @@ class CudaBandDevice final : public BandDevice {
     }
   }
 
-  // What nodes have prepared, counts of the whole image and what nodes find in them, each with a block of its
-  // own.
-  void bring_tables(const std::vector<std::vector<std::uint64_t>>& counts) {
+  // Each with a block of its own.
+  void bring(const BandTables& tables) {
     const Program& program = bands_->plan().program;
-    tables_.prepared.assign(program.nodes.size(), nullptr);
-    tables_.found.assign(program.nodes.size(), {});
-    tables_.counts.assign(counts.size(), nullptr);
-    const std::int64_t bytes = table_bytes(bands_->plan(), bands_->chain());
-    if (bytes == 0) return;
-    tables_memory_.reserve(static_cast<std::size_t>(bytes));
+    tables_.assign(program.values.size(), nullptr);
+    const std::int64_t all_bytes = table_bytes(bands_->plan(), bands_->chain());
+    if (all_bytes == 0) return;
+    tables_memory_.reserve(static_cast<std::size_t>(all_bytes));
     auto* to = static_cast<std::byte*>(tables_memory_.data());
-    const auto bring = [&](const void* from, std::size_t size) {
-      std::byte* const at = to;
-      IMGPIPE_CUDA(cudaMemcpy(at, from, size, cudaMemcpyHostToDevice));
-      to += table_room(static_cast<std::int64_t>(size));
-      return at;
-    };
-    for (std::size_t i = bands_->chain().first; i < bands_->chain().end; ++i) {
-      const Node& node = program.nodes[i];
-      if (node.prepared) tables_.prepared[i] = bring(node.prepared->data(), node.prepared->size());
-      if (!node.counts_in()) continue;
-      const std::size_t counting = program.step_of(*node.counts_in());
-      const std::vector<std::uint64_t>& whole = counts[counting];
-      if (const std::vector<std::byte> found = found_table(node, whole); !found.empty())
-        tables_.found[i] = {bring(found.data(), found.size()), std::ssize(found)};
-      if (tables_.counts[counting] != nullptr) continue;
-      tables_.counts[counting] =
-          reinterpret_cast<std::uint64_t*>(bring(whole.data(), whole.size() * sizeof(std::uint64_t)));
+    for (const ValueId table : tables_read_by(bands_->plan(), bands_->chain())) {
+      const std::int64_t bytes = program.values[table].bytes();
+      IMGPIPE_CUDA(cudaMemcpy(to, tables[table], static_cast<std::size_t>(bytes), cudaMemcpyHostToDevice));
+      tables_[table] = to;
+      to += table_room(bytes);
     }
     // A copy may return before it has arrived, and the slots' streams do not wait for it.
     IMGPIPE_CUDA(cudaStreamSynchronize(nullptr));
@@ -192,7 +176,7 @@ class CudaBandDevice final : public BandDevice {
                   run_cuda(*node.stage, call, {slot.context.stream.get(), slot.context.multiprocessors})));
             });
     }
-    void counts(std::size_t i, const std::uint64_t* from) const {
+    void counts(std::size_t i, const std::byte* from) const {
       std::uint64_t* const to = slot.counts.data() + device.counters_before_[i];
       const std::size_t count = counters(device.node_of(i).out);
       if (from == nullptr) {
@@ -217,7 +201,7 @@ class CudaBandDevice final : public BandDevice {
   DeviceBuffer memory_, tables_memory_;
   const DeviceBands* bands_ = nullptr;
   int pass_ = 0;
-  DeviceTables tables_;
+  BandTables tables_;
   std::vector<std::size_t> counters_before_;  // by node
   std::size_t counters_ = 0;
   std::deque<Slot> slots_;

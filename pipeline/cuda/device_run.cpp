@@ -21,24 +21,26 @@ std::vector<DeviceBlock> device_blocks(const Program& program, bool with_source)
     blocks.push_back({shared.bytes, shared.values});
   for (const ValueId counts : program.counts()) blocks.push_back({program.values[counts].bytes(), {counts}});
   for (std::size_t i = 0; i < program.nodes.size(); ++i) {
-    if (const std::int64_t bytes = finds_bytes_of(program.nodes[i]))
-      blocks.push_back({.bytes = bytes, .found_by = i});
+    const Node& node = program.nodes[i];
+    if (const auto table = node.table_out()) blocks.push_back({program.values[*table].bytes(), {*table}});
+    if (const std::int64_t bytes = scratch_bytes(*node.stage, node.in, node.parameters[0]))
+      blocks.push_back({.bytes = bytes, .scratch_of = i});
   }
-  for (std::size_t i = 0; i < program.nodes.size(); ++i) {
-    if (const auto& table = program.nodes[i].prepared)
-      blocks.push_back({.bytes = std::ssize(*table), .prepared_by = i});
+  for (ValueId i = 0; i < program.values.size(); ++i) {
+    if (program.values[i].constant) blocks.push_back({program.values[i].bytes(), {i}});
   }
   return blocks;
 }
 
 std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs) {
-  const Program program = lower(plan, FusedSteps::as_one, {.outputs = keep_outputs});
+  const Program program = lower(plan, kCudaTarget, {.outputs = keep_outputs});
   std::int64_t bytes = 0;
   for (const DeviceBlock& block : device_blocks(program, true)) bytes += block.bytes;
   for (const ValueId counts : program.counts()) bytes += program.values[counts].bytes();  // and on the host
-  // Each begins on a boundary; a node has what it has prepared, and what it finds.
+  // Each begins on a boundary; a step may have two tables.
   constexpr std::int64_t kBoundary = 256;
-  return bytes + kBoundary * static_cast<std::int64_t>(program.values.size() + 2 * program.nodes.size());
+  const auto images = std::ranges::count_if(program.values, &Value::is_image);
+  return bytes + kBoundary * (images + std::ssize(program.counts()) + 2 * std::ssize(plan.steps));
 }
 
 DeviceRun::DeviceRun(Context& context, const Plan& plan, Timeline& timeline, bool keep_outputs,
@@ -46,33 +48,33 @@ DeviceRun::DeviceRun(Context& context, const Plan& plan, Timeline& timeline, boo
     : context_(context),
       plan_(plan),
       times_(context, timeline, std::move(track)),
-      program_(lower(plan, FusedSteps::as_one, {.outputs = keep_outputs})),
+      program_(lower(plan, kCudaTarget, {.outputs = keep_outputs})),
       first_call_(decoded == Decoded::with_first_steps ? decoded_steps() : 0) {
   memory_.resize(program_.values.size());
-  std::vector<std::byte*> prepared(program_.nodes.size()), finds(program_.nodes.size());
+  std::vector<std::byte*> scratch(program_.nodes.size());
   // Where the decoder makes it grey, the image that the file holds is never there.
   const bool needs_source = first_call_ == 0 || program_.nodes[0].pixels_out() == nullptr;
   for (const DeviceBlock& block : device_blocks(program_, needs_source)) {
     std::byte* const memory = context_.arena.take(static_cast<std::size_t>(block.bytes));
     for (const ValueId value : block.values) memory_[value] = memory;
-    if (block.prepared_by) prepared[*block.prepared_by] = memory;
-    if (block.found_by) finds[*block.found_by] = memory;
+    if (block.scratch_of) scratch[*block.scratch_of] = memory;
   }
-  make_calls(prepared, finds);
+  make_calls(scratch);
 }
 
-// What nodes have prepared goes up once.
-void DeviceRun::make_calls(const std::vector<std::byte*>& prepared, const std::vector<std::byte*>& finds) {
+// Constants go up once. `scratch`: by node.
+void DeviceRun::make_calls(const std::vector<std::byte*>& scratch) {
   const auto plane_of = [this](ValueId value, int i) { return plane(value, i); };
-  const auto counts_of = [this](ValueId value) { return reinterpret_cast<std::uint64_t*>(memory_[value]); };
+  const auto data_of = [this](ValueId value) { return memory_[value]; };
   for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
-    const Node& node = program_.nodes[i];
-    auto& call = calls_.emplace_back(stage_call<Device>(program_, node, plane_of, counts_of, plane_of));
-    call.finds = finds[i];
-    if (!node.prepared) continue;
-    call.prepared.data = prepared[i];
-    IMGPIPE_CUDA(cudaMemcpyAsync(prepared[i], node.prepared->data(), node.prepared->size(),
-                                 cudaMemcpyHostToDevice, context_.stream.get()));
+    calls_.push_back(stage_call<Device>(program_, program_.nodes[i], plane_of, data_of, plane_of));
+    calls_.back().scratch = scratch[i];
+  }
+  for (ValueId i = 0; i < program_.values.size(); ++i) {
+    const auto& constant = program_.values[i].constant;
+    if (constant == nullptr) continue;
+    IMGPIPE_CUDA(cudaMemcpyAsync(memory_[i], constant->data(), constant->size(), cudaMemcpyHostToDevice,
+                                 context_.stream.get()));
   }
 }
 
@@ -118,12 +120,17 @@ std::size_t DeviceRun::upload(const ConstHostView& rows, std::int64_t first, int
 
 void DeviceRun::launch(int pass) {
   std::size_t before = context_.mark();
+  const CudaLaunch launch{context_.stream.get(), context_.multiprocessors};
   for (std::size_t i = first_call_; i < calls_.size(); ++i) {
-    const Node& node = program_.nodes[i];
-    const std::string& label = plan_.steps[node.step].label;
+    const std::string& label = plan_.steps[program_.nodes[i].step].label;
     const Range range(label);
-    IMGPIPE_CUDA(static_cast<cudaError_t>(
-        run_cuda(*node.stage, calls_[i], {context_.stream.get(), context_.multiprocessors})));
+    // With the node that reads the table.
+    if (program_.nodes[i].table_out()) {
+      IMGPIPE_CUDA(static_cast<cudaError_t>(run_cuda(*program_.nodes[i].stage, calls_[i], launch)));
+      ++i;
+    }
+    const Node& node = program_.nodes[i];
+    IMGPIPE_CUDA(static_cast<cudaError_t>(run_cuda(*node.stage, calls_[i], launch)));
     const std::size_t after = context_.mark();
     times_.interval(label, SpanKind::kernel, node.bytes_moved(), pass, before, after);
     before = after;

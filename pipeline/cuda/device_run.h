@@ -15,12 +15,11 @@
 
 namespace imgpipe {
 
-// One allocation of a program on a device: for values, one after the other, or for a node's table, which it
-// has prepared or finds.
+// One allocation of a program on a device: for values, one after the other, or for a node's scratch.
 struct DeviceBlock {
   std::int64_t bytes = 0;
   std::vector<ValueId> values{};
-  std::optional<std::size_t> prepared_by{}, found_by{};
+  std::optional<std::size_t> scratch_of{};
 };
 
 // In the order in which they are taken. `with_source`: the decoded image, too.
@@ -71,7 +70,7 @@ class DeviceRun {
 
  private:
   [[nodiscard]] std::size_t decoded_steps() const;
-  void make_calls(const std::vector<std::byte*>& prepared, const std::vector<std::byte*>& finds);
+  void make_calls(const std::vector<std::byte*>& scratch);
   [[nodiscard]] DeviceView plane(ValueId value, int i) const;
 
   Context& context_;

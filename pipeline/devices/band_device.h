@@ -26,10 +26,9 @@ class BandDevice {
   [[nodiscard]] virtual std::pmr::memory_resource* staging() = 0;
 
   // Before the first band of a chain: takes memory for `slots` bands at a time and brings the tables up.
-  // `bands` stays where it is until the last band is finished. `counts`: of the steps before, by step.
-  // Throws Error(memory) and Error(device), as all here.
-  virtual void start(const DeviceBands& bands, std::size_t slots,
-                     const std::vector<std::vector<std::uint64_t>>& counts, int pass) = 0;
+  // `bands` stays where it is until the last band is finished. `tables`: in the host's memory. Throws
+  // Error(memory) and Error(device), as all here.
+  virtual void start(const DeviceBands& bands, std::size_t slots, const BandTables& tables, int pass) = 0;
 
   // The next two from any thread, for one slot by one at a time.
   //

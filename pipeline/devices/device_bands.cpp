@@ -152,8 +152,8 @@ DeviceBytes DeviceBands::view(std::byte* memory, const BandRows& rows, const Ban
   return {memory + layout_.offsets[part.value] + rows_before * stride, part_shape(part), stride};
 }
 
-std::uint64_t* DeviceBands::counts(std::byte* memory, ValueId value) const {
-  return reinterpret_cast<std::uint64_t*>(memory + layout_.offsets[value]);
+std::byte* DeviceBands::counts(std::byte* memory, ValueId value) const {
+  return memory + layout_.offsets[value];
 }
 
 // What a node reads for a band: of one that only counts, the band's own rows.
@@ -164,7 +164,7 @@ RowRange DeviceBands::in_rows(const Node& node, const BandRows& rows) const {
 }
 
 std::optional<StageCall<Device>> DeviceBands::call(std::size_t i, std::byte* memory, const BandRows& rows,
-                                                   const DeviceTables& tables) const {
+                                                   const BandTables& tables) const {
   const Node& node = plan_.program.nodes[i];
   const RowRange in = in_rows(node, rows);
   if (in.count() == 0) return std::nullopt;
@@ -173,14 +173,10 @@ std::optional<StageCall<Device>> DeviceBands::call(std::size_t i, std::byte* mem
       [&](ValueId value, int plane) {
         return view(memory, rows, {value, plane, in});
       },
-      [&](ValueId value) {
-        return node.counts_out() ? counts(memory, value) : tables.counts[plan_.program.step_of(value)];
-      },
+      [&](ValueId value) { return node.counts_out() ? counts(memory, value) : tables[value]; },
       [&](ValueId value, int plane) {
         return view(memory, rows, {value, plane, rows.held[value]});
       });
-  call.prepared.data = tables.prepared[i];
-  call.found = tables.found[i];
   if (node.stage->by_row) {
     call.in_top = in.first;
     call.out_top = rows.held[node.pixels_out()->value].first;
@@ -195,13 +191,20 @@ std::int64_t table_room(std::int64_t bytes) {
   return aligned(bytes, kAlignment);
 }
 
+std::vector<ValueId> tables_read_by(const ChainedPlan& plan, const Chain& chain) {
+  std::vector<ValueId> tables;
+  for (const Node& node : plan.nodes_of(chain)) {
+    for (const auto& table : {node.table_in(), node.counts_in()}) {
+      if (table) tables.push_back(*table);
+    }
+  }
+  return tables;
+}
+
 std::int64_t table_bytes(const ChainedPlan& plan, const Chain& chain) {
   std::int64_t bytes = 0;
-  for (const Node& node : plan.nodes_of(chain)) {
-    if (node.prepared) bytes += table_room(static_cast<std::int64_t>(node.prepared->size()));
-    if (const auto counts = node.counts_in()) bytes += table_room(plan.program.values[*counts].bytes());
-    bytes += table_room(found_bytes_of(node));
-  }
+  for (const ValueId table : tables_read_by(plan, chain))
+    bytes += table_room(plan.program.values[table].bytes());
   return bytes;
 }
 

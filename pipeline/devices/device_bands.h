@@ -48,13 +48,9 @@ struct BandRows {
   std::vector<RowRange> right, held;
 };
 
-// What is the same for all bands: by node its table and what it finds in counts, by step of the plan
-// the counts of all the image.
-struct DeviceTables {
-  std::vector<const std::byte*> prepared;
-  std::vector<Prepared<Device>> found;
-  std::vector<std::uint64_t*> counts;
-};
+// What a chain reads that is the same for all bands, by value: tables, and counts of the whole image.
+// nullptr: it does not read the value.
+using BandTables = std::vector<std::byte*>;
 
 class DeviceBands {
  public:
@@ -82,10 +78,10 @@ class DeviceBands {
   // In such memory: rows that are held.
   [[nodiscard]] DeviceBytes view(std::byte* memory, const BandRows& rows, const BandPart& part) const;
   // The counters that a node of the chain writes, this band's alone.
-  [[nodiscard]] std::uint64_t* counts(std::byte* memory, ValueId value) const;
+  [[nodiscard]] std::byte* counts(std::byte* memory, ValueId value) const;
   // The call of a node of the chain; none where the band has nothing for it.
   [[nodiscard]] std::optional<StageCall<Device>> call(std::size_t node, std::byte* memory,
-                                                      const BandRows& rows, const DeviceTables& tables) const;
+                                                      const BandRows& rows, const BandTables& tables) const;
 
  private:
   friend class DeviceCutter;
@@ -127,7 +123,7 @@ struct DeviceCut {
 //   launch(node, call)
 //   counts(node, from)                       the counters after a node; nullptr: it had nothing to count
 template <class Queue>
-void queue_band(const DeviceBands& bands, std::byte* memory, const BandRows& rows, const DeviceTables& tables,
+void queue_band(const DeviceBands& bands, std::byte* memory, const BandRows& rows, const BandTables& tables,
                 std::span<const ConstHostView> inputs, std::span<const HostView> outputs, Queue&& queue) {
   const std::vector<BandPart> up = bands.inputs(rows);
   const std::vector<BandPart> down = bands.outputs(rows);
@@ -137,7 +133,7 @@ void queue_band(const DeviceBands& bands, std::byte* memory, const BandRows& row
     const auto call = bands.call(node, memory, rows, tables);
     if (call) queue.launch(node, *call);
     if (const auto counts = program.nodes[node].counts_out())
-      queue.counts(node, call ? bands.counts(memory, *counts) : static_cast<std::uint64_t*>(nullptr));
+      queue.counts(node, call ? bands.counts(memory, *counts) : nullptr);
     for (std::size_t i = 0; i < down.size(); ++i) {
       if (program.lives[down[i].value].made_at == node + 1)
         queue.download(outputs[i], bands.view(memory, rows, down[i]));
@@ -147,8 +143,9 @@ void queue_band(const DeviceBands& bands, std::byte* memory, const BandRows& row
 
 // What a table of so many bytes takes on a device.
 [[nodiscard]] std::int64_t table_room(std::int64_t bytes);
-// Of the tables of a chain on a device: what its nodes have prepared, the counts that they read, and what
-// they find in those.
+// The tables and counts that the nodes of a chain read.
+[[nodiscard]] std::vector<ValueId> tables_read_by(const ChainedPlan& plan, const Chain& chain);
+// On a device.
 [[nodiscard]] std::int64_t table_bytes(const ChainedPlan& plan, const Chain& chain);
 
 }  // namespace imgpipe

@@ -61,7 +61,9 @@ class BandPass {
   }
 
   void run_on_device() {
-    job_.device->start(cut_->bands, cut_->slots, job_.histograms, job_.pass);
+    BandTables tables(plan_.program.values.size());
+    for (const ValueId value : tables_read_by(plan_, job_.chain)) tables[value] = job_.whole.data(value);
+    job_.device->start(cut_->bands, cut_->slots, tables, job_.pass);
     try {
       run_bands(cut_->slots);
     } catch (...) {
@@ -187,15 +189,14 @@ class BandPass {
     const RowRange own = bands_.own(slot.band, node.in.height);
     const RowRange out = made != nullptr ? slot.rows[made->value] : own;
     const RowRange in = made != nullptr ? node.rows_needed(out) : own;
-    auto call = stage_call<Host>(
+    const auto call = stage_call<Host>(
         plan_.program, node,
         [&](ValueId value, int plane) { return memory_.rows_of(slot, value, plane, in); },
         [&](ValueId value) {
-          return node.counts_out() ? memory_.own_counts(slot, i)
-                                   : job_.histograms[plan_.program.step_of(value)].data();
+          return node.counts_out() ? reinterpret_cast<std::byte*>(memory_.own_counts(slot, i))
+                                   : job_.whole.data(value);
         },
         [&](ValueId value, int plane) { return memory_.target_of(slot, value, plane, out); });
-    if (const auto& found = job_.found[i]; !found.empty()) call.found = {found.data(), std::ssize(found)};
     memory_.timed(slot, plan_.plan.steps[node.step].label, SpanKind::kernel,
                   bands_.bytes_moved(node, slot.band), [&] {
                     run_cpu(*node.stage, call, {out.first, out.end, in.first, out.first});
@@ -302,7 +303,7 @@ class BandPass {
     for (std::size_t i = job_.chain.first; i < job_.chain.end; ++i) {
       const Node& node = plan_.program.nodes[i];
       if (!node.counts_out()) continue;
-      std::vector<std::uint64_t>& counts = job_.histograms[node.step];
+      std::vector<std::uint64_t>& counts = job_.whole.counts(*node.counts_out());
       counts.assign(counters(node.out), 0);
       for (const BandSlot& slot : slots_) {
         if (slot.counts.empty()) continue;

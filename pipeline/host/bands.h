@@ -10,8 +10,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
-#include <vector>
 
 #include "pipeline/chains.h"
 #include "pipeline/engine.h"
@@ -29,11 +27,10 @@ struct ChainJob {
   Reader* reader;  // of the chain that decodes, unless its image is in `whole`; not yet read from
   Writer* writer;  // of the last chain of a streamed plan; not yet written to; finish() is left to the caller
   const ByteSink& sink;  // takes what the writer has finished, after each band; may be empty
-  WholeBuffers& whole;   // holds what the chain reads of earlier ones, and what later ones read of it
-  std::vector<std::vector<std::uint64_t>>& histograms;  // by step; those of the chain's nodes are overwritten
+  // Holds what the chain reads of earlier ones, and what later ones read of it; its counts are overwritten.
+  WholeBuffers& whole;
   Timeline& timeline;
   int pass = 0;
-  std::span<const std::vector<std::byte>> found = {};  // by node: what it finds in the counts that it reads
   BandDevice* device = nullptr;  // runs the nodes in place of the threads, if there is one
 };
 

@@ -47,7 +47,7 @@ class ChainsMemory {
     for (const Chain& chain : plan_.chains) add_chain(chain);
     if (!plan_.streamed) {
       const MemoryNeed writer = writer_need(question_);
-      add(whole_bytes(plan_.program.nodes.size(), plan_.program.nodes.size() + 1) + prepared_, 0, writer);
+      add(whole_bytes(plan_.program.nodes.size(), plan_.program.nodes.size() + 1) + constants_, 0, writer);
       bands_ = std::max(bands_, writer.most_bands);
     }
     need_.most_bands = bands_;
@@ -65,11 +65,18 @@ class ChainsMemory {
     const BandPlan bands(plan_, chain, writer, 1);
     const std::int64_t reader = chain.decodes ? question_.reader.working_bytes(false) : 0;
     const std::int64_t read = chain.decodes ? question_.reader.band_bytes(bands.rows_read()) : 0;
-    add(whole_bytes(chain.first, plan_.end_time(chain)) + prepared_ + found_bytes(chain) + reader,
-        std::max(bands.band_bytes() + counts_bytes(chain) + read, finding_bytes(chain)),
+    std::int64_t tables = 0;
+    std::int64_t part = 0;  // the counters of a part of a table that is made of pixels
+    for (const Node& node : plan_.tables_of(chain)) {
+      tables += plan_.program.values[*node.table_out()].bytes();
+      if (node.stage->table_parts == nullptr) continue;
+      part = std::max(part, node.in.bins() * static_cast<std::int64_t>(sizeof(std::uint64_t)));
+      bands_ = std::max(bands_, node.stage->table_parts(node.in, node.parameters[0]));
+    }
+    add(whole_bytes(chain.first, plan_.end_time(chain)) + constants_ + tables + reader,
+        std::max(bands.band_bytes() + counts_bytes(chain) + read, part),
         to_writer ? writer_need(question_, bands.rows()) : MemoryNeed());
     // Strips are the same for any number of threads.
-    bands_ = std::max(bands_, finding_parts(chain));
     bands_ = std::max(
         bands_, bands.strips() ? bands.pieces() : most_bands(bands.pieces() * bands.rows(), bands.rows()));
   }
@@ -87,7 +94,7 @@ class ChainsMemory {
     const std::int64_t reader = chain.decodes ? question_.reader.working_bytes(false) : 0;
     const std::int64_t band = read + cut.bands.output_bytes() + 2 * counts_bytes(chain);
     const auto more = static_cast<std::int64_t>(device_slots(1)) - 1;
-    add(whole_bytes(chain.first, plan_.end_time(chain)) + prepared_ + reader + more * band, band,
+    add(whole_bytes(chain.first, plan_.end_time(chain)) + constants_ + reader + more * band, band,
         writer == nullptr ? MemoryNeed() : writer_need(question_, bands.rows()));
     bands_ = std::max(bands_, most_bands(bands.pieces() * bands.rows(), bands.rows()));
   }
@@ -103,31 +110,6 @@ class ChainsMemory {
       if (lives && crosses_chains(i)) bytes += plan_.program.values[i].bytes();
     }
     return bytes;
-  }
-
-  // Of what the chain's nodes find before its bands.
-  [[nodiscard]] std::int64_t found_bytes(const Chain& chain) const {
-    std::int64_t bytes = 0;
-    for (const Node& node : plan_.nodes_of(chain)) bytes += found_bytes_of(node);
-    return bytes;
-  }
-
-  // Of the counters that each part has for itself of what they find in pixels, and the most such parts.
-  [[nodiscard]] std::int64_t finding_bytes(const Chain& chain) const {
-    std::int64_t bytes = 0;
-    for (const Node& node : plan_.nodes_of(chain)) {
-      if (node.stage->find_part == nullptr) continue;
-      bytes = std::max(bytes, node.in.bins() * static_cast<std::int64_t>(sizeof(std::uint64_t)));
-    }
-    return bytes;
-  }
-  [[nodiscard]] std::int64_t finding_parts(const Chain& chain) const {
-    std::int64_t parts = 0;
-    for (const Node& node : plan_.nodes_of(chain)) {
-      if (node.stage->find_part != nullptr)
-        parts = std::max(parts, node.stage->find_parts(node.in, node.parameters[0]));
-    }
-    return parts;
   }
 
   // Of the counters that each band has for itself.
@@ -154,7 +136,7 @@ class ChainsMemory {
   const MemoryQuestion& question_;
   const bool on_device_;
   const ChainedPlan plan_;
-  const std::int64_t prepared_ = prepared_bytes_of(question_.plan);
+  const std::int64_t constants_ = table_bytes_of(question_.plan);
   std::int64_t bands_ = 1;
   MemoryNeed need_;
 };
@@ -168,8 +150,7 @@ class ChainedRun {
         threads_(threads),
         device_(device),
         plan_(chained_plan(memory_question(job, outcome.plan), device != nullptr)),
-        whole_(plan_.program),
-        found_(plan_.program.nodes.size()) {
+        whole_(plan_.program, outcome.histograms) {
     outcome.histograms.resize(outcome.plan.steps.size());
   }
 
@@ -188,47 +169,43 @@ class ChainedRun {
  private:
   // With `last` what nothing reads any more is freed after the chain.
   void run_one(const Chain& chain, int pass, bool last) {
-    if (device_ == nullptr || chain.of_all_rows) find(chain, pass);
+    Timeline& timeline = outcome_.timeline;
+    for (const Node& node : plan_.tables_of(chain)) {
+      const std::int64_t start = timeline.now_ns();
+      make_table(node);
+      // Those for a device's bands have no row.
+      if (device_ == nullptr || chain.of_all_rows)
+        timeline.add({outcome_.plan.steps[node.step].label, timeline.track(), SpanKind::kernel, start,
+                      timeline.now_ns(), 0, pass});
+    }
     run_chain({.plan = plan_,
                .chain = chain,
                .reader = chain.decodes ? job_.reader.get() : nullptr,
                .writer = plan_.streamed && chain.last ? job_.writer.get() : nullptr,
                .sink = job_.sink,
                .whole = whole_,
-               .histograms = outcome_.histograms,
                .timeline = outcome_.timeline,
                .pass = pass,
-               .found = found_,
                .device = device_},
               threads_);
-    for (std::size_t i = chain.first; i < chain.end; ++i) found_[i] = std::vector<std::byte>();
+    for (const Node& node : plan_.tables_of(chain)) whole_.free(*node.table_out());
     if (!last) return;
     for (ValueId i = 0; i < plan_.program.lives.size(); ++i) {
       if (plan_.program.lives[i].last_read_at <= plan_.end_time(chain)) whole_.free(i);
     }
   }
 
-  // What the chain's nodes need of counts that are complete, or of all pixels, once for all bands.
-  void find(const Chain& chain, int pass) {
-    for (std::size_t i = chain.first; i < chain.end; ++i) {
-      const Node& node = plan_.program.nodes[i];
-      const auto counts = node.stage->find != nullptr ? node.counts_in() : std::nullopt;
-      if (!counts && node.stage->find_part == nullptr) continue;
-      const auto span =
-          outcome_.timeline.span(outcome_.plan.steps[node.step].label, SpanKind::kernel, 0, pass);
-      found_[i] = counts ? found_table(node, outcome_.histograms[plan_.program.step_of(*counts)])
-                         : found_in_pixels(node);
-    }
-  }
-
-  // By all threads, a part after the other.
-  std::vector<std::byte> found_in_pixels(const Node& node) {
-    const auto frame = frame_of<const std::byte, Host>(
-        plan_.program, node.pixels_in(),
-        [this](ValueId value, int plane) { return std::as_const(whole_).plane(value, plane); });
-    std::vector<std::byte> found(static_cast<std::size_t>(found_bytes_of(node)));
-    const std::int64_t parts = node.stage->find_parts(node.in, node.parameters[0]);
-    std::vector<std::int64_t> part_of(static_cast<std::size_t>(bands_at_once(threads_.count())));  // slots
+  // Of counts that are complete, or of all pixels, by all threads, one part after the other.
+  void make_table(const Node& node) {
+    whole_.make(*node.table_out());
+    const auto call = stage_call<Host>(
+        plan_.program, node, [this](ValueId value, int i) { return std::as_const(whole_).plane(value, i); },
+        [this](ValueId value) { return whole_.data(value); },
+        [this](ValueId value, int i) { return whole_.plane(value, i); });
+    const Stage& stage = *node.stage;
+    const std::int64_t parts = table_parts(stage, node.in, node.parameters[0]);
+    std::vector<std::int64_t> part_of(
+        static_cast<std::size_t>(std::min<std::int64_t>(parts, bands_at_once(threads_.count()))));  // slots
     std::int64_t next = 0;
     run_in_order(threads_, part_of.size(),
                  {[&](std::size_t slot, int) {
@@ -236,10 +213,9 @@ class ChainedRun {
                     return part_of[slot] < parts;
                   },
                   [&](std::size_t slot, int) {
-                    node.stage->find_part(frame, node.parameters[0], part_of[slot], found.data());
+                    run_cpu(stage, call, {part_of[slot], part_of[slot] + 1});
                   },
                   [](std::size_t, int) {}});
-    return found;
   }
 
   void finish() {
@@ -258,7 +234,6 @@ class ChainedRun {
   BandDevice* device_;
   const ChainedPlan plan_;
   WholeBuffers whole_;
-  std::vector<std::vector<std::byte>> found_;  // by node
 };
 
 }  // namespace

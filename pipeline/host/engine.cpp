@@ -30,7 +30,7 @@ class MemoryReader final : public Reader {
 // Of a device: the decoded image while it goes up, the finished one, and what is kept of the steps.
 MemoryNeed Engine::memory_need(const MemoryQuestion& question) const {
   const std::int64_t source = question.plan.input.bytes();
-  std::int64_t kept = prepared_bytes_of(question.plan);
+  std::int64_t kept = table_bytes_of(question.plan);
   if (question.repeat > 0 || question.keep_source) kept += source;
   if (question.keep_outputs) kept += bytes_of_steps(question.plan);
   const MemoryNeed writer = writer_need(question);

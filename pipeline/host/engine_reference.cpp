@@ -18,7 +18,9 @@ namespace {
 class ReferenceRun {
  public:
   ReferenceRun(Outcome& outcome, const Keep& keep)
-      : outcome_(outcome), program_(lower(outcome.plan, FusedSteps::as_parts, keep)), whole_(program_) {
+      : outcome_(outcome),
+        program_(lower(outcome.plan, kReferenceTarget, keep)),
+        whole_(program_, outcome.histograms) {
     outcome.histograms.resize(outcome.plan.steps.size());
   }
 
@@ -44,7 +46,7 @@ class ReferenceRun {
 
  private:
   StageCall<Host> call_of(const Node& node) {
-    if (node.counts_out()) outcome_.histograms[node.step].resize(counters(node.out));
+    if (const auto counts = node.counts_out()) whole_.counts(*counts).resize(counters(node.out));
     if (const Connection* const made = node.pixels_out()) {
       whole_.make(made->value);
       if (made->alpha) whole_.make(*made->alpha);
@@ -52,7 +54,7 @@ class ReferenceRun {
     return stage_call<Host>(
         program_, node,
         [this](ValueId value, int plane) { return std::as_const(whole_).plane(value, plane); },
-        [this](ValueId value) { return outcome_.histograms[program_.step_of(value)].data(); },
+        [this](ValueId value) { return whole_.data(value); },
         [this](ValueId value, int plane) { return whole_.plane(value, plane); });
   }
 
@@ -68,15 +70,20 @@ class ReferenceEngine final : public Engine {
   [[nodiscard]] std::string device_name() const override { return host_info().processor; }
   [[nodiscard]] double copy_bandwidth() override { return measure_host_copy_bandwidth(1); }
 
-  // While it is decoded; at each node what lives then, with repeat all; while it is encoded.
+  // While it is decoded; at each node what lives then, with repeat all, and the table that it makes by
+  // itself; while it is encoded.
   [[nodiscard]] MemoryNeed memory_need(const MemoryQuestion& question) const override {
-    const Program program = lower(question.plan, FusedSteps::as_parts,
+    const Program program = lower(question.plan, kReferenceTarget,
                                   {.source = question.keep_source, .outputs = question.keep_outputs});
     const MemoryNeed writer = writer_need(question);
     std::int64_t most = question.plan.input.bytes() + question.reader.working_bytes(true);
     const std::size_t end = program.nodes.size() + 1;
     for (std::size_t time = 1; time <= end; ++time) {
-      std::int64_t bytes = time == end ? writer.bytes : found_bytes_of(program.nodes[time - 1]);
+      std::int64_t bytes = time == end ? writer.bytes : 0;
+      if (time < end && !program.nodes[time - 1].table_in()) {
+        const Node& node = program.nodes[time - 1];
+        bytes = table_bytes(*node.stage, node.in, node.parameters[0]);
+      }
       for (ValueId i = 0; i < program.values.size(); ++i) {
         const Value& value = program.values[i];
         const Lifetime& life = program.lives[i];
@@ -85,7 +92,7 @@ class ReferenceEngine final : public Engine {
       }
       most = std::max(most, bytes);
     }
-    return {most + prepared_bytes_of(question.plan), writer.band_bytes, writer.most_bands};
+    return {most + table_bytes_of(question.plan), writer.band_bytes, writer.most_bands};
   }
 
  protected:

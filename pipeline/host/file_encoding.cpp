@@ -11,16 +11,15 @@ EncodedFile encode_image(ConstHostView pixels, Writer& writer, HostThreads& thre
                          const ByteSink& sink) {
   const Plan plan{.input = pixels.shape(), .output = pixels.shape()};
   const ChainedPlan chained(plan, true, {});
-  WholeBuffers whole(chained.program);
+  std::vector<std::vector<std::uint64_t>> no_counts;
+  WholeBuffers whole(chained.program, no_counts);
   whole.set_view(0, pixels);
-  std::vector<std::vector<std::uint64_t>> none;
   run_chain({.plan = chained,
              .chain = chained.chains.front(),
              .reader = nullptr,
              .writer = &writer,
              .sink = sink,
              .whole = whole,
-             .histograms = none,
              .timeline = timeline},
             threads);
   return finish_file(writer, timeline, sink);

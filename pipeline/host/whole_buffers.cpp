@@ -11,6 +11,7 @@ void WholeBuffers::make(ValueId value) {
   const Value& wanted = program_.values[value];
   for (int i = 0; i < wanted.planes(); ++i)
     held_[value].images[static_cast<std::size_t>(i)] = Image(wanted.plane());
+  held_[value].table.resize(static_cast<std::size_t>(wanted.table_bytes));
 }
 
 bool WholeBuffers::holds(ValueId value) const {
@@ -24,6 +25,13 @@ HostView WholeBuffers::plane(ValueId value, int i) {
 ConstHostView WholeBuffers::plane(ValueId value, int i) const {
   const Held& held = held_[value];
   return held.foreign.empty() ? held.images[static_cast<std::size_t>(i)].untyped_view() : held.foreign;
+}
+
+std::byte* WholeBuffers::data(ValueId value) {
+  const auto& constant = program_.values[value].constant;
+  if (constant) return const_cast<std::byte*>(constant->data());
+  if (!held_[value].table.empty()) return held_[value].table.data();
+  return reinterpret_cast<std::byte*>(counts(value).data());
 }
 
 void WholeBuffers::give_to(Outcome& outcome, const Keep& keep) {

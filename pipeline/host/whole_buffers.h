@@ -1,7 +1,9 @@
-// Values of a program that are held as whole images in host memory.
+// Values of a program that are held as a whole in host memory: images, counts and tables.
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "images/image.h"
@@ -13,9 +15,11 @@ struct Outcome;
 
 class WholeBuffers {
  public:
-  explicit WholeBuffers(const Program& program) : program_(program), held_(program.values.size()) {}
+  // `histograms`: the counts, by step.
+  WholeBuffers(const Program& program, std::vector<std::vector<std::uint64_t>>& histograms)
+      : program_(program), histograms_(histograms), held_(program.values.size()) {}
 
-  // Makes the planes of a value, unless they are there. Throws as Image does.
+  // Makes the planes of a value, or its table, unless they are there. Throws as Image does.
   void make(ValueId value);
   // The value is an image that the caller has made, or holds.
   void set(ValueId value, Image image) { held_[value].images[0] = std::move(image); }
@@ -25,6 +29,11 @@ class WholeBuffers {
   // Plane i of a value that is held; a foreign one is only read.
   [[nodiscard]] HostView plane(ValueId value, int i);
   [[nodiscard]] ConstHostView plane(ValueId value, int i) const;
+  [[nodiscard]] std::vector<std::uint64_t>& counts(ValueId value) {
+    return histograms_[program_.step_of(value)];
+  }
+  // Counters, or a table, of which a constant is only read.
+  [[nodiscard]] std::byte* data(ValueId value);
   // Gives everything away, after the last node: the finished pixels, and what is kept, are the outcome's.
   void give_to(Outcome& outcome, const Keep& keep);
 
@@ -36,8 +45,10 @@ class WholeBuffers {
   struct Held {
     std::array<Image, 3> images;
     ConstHostView foreign;
+    std::vector<std::byte> table;
   };
   const Program& program_;
+  std::vector<std::vector<std::uint64_t>>& histograms_;
   std::vector<Held> held_;  // by value
 };
 

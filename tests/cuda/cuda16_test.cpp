@@ -14,6 +14,7 @@
 #include "kernels/contrast/contrast.h"
 #include "kernels/stage.h"
 #include "kernels/threshold/threshold.h"
+#include "tests/support/stage_cases.h"
 
 #ifdef IMGPIPE_TEST_CUDA
 #include "tests/support/cuda_planes.h"
@@ -44,16 +45,16 @@ void expect_contrast(const std::vector<std::uint64_t>& counts, const Parameters&
     Planes got(bins, 1, colors, to);
     call.out = got.frame();
     const auto launch = [way](const StageCall<Device>& device, const CudaLaunch& on) {
-      return contrast16_way_cuda(device, on, way);
+      const CudaStatus made = stretch_ranges_way_cuda(device, on, way);
+      return made != cudaSuccess ? made : contrast16_cuda(device, on);
     };
-    ASSERT_EQ(run_on_cuda(launched(launch), call, finds_bytes(stage, in.type, parameters)), "");
+    ASSERT_EQ(run_on_cuda(launched(launch), call, table_bytes(stage, in.type, parameters)), "");
     ASSERT_EQ(own, counts);
     expect_equal_planes(expected, got);
   }
-  // The same with what the host has found.
-  std::vector<std::byte> found(static_cast<std::size_t>(contrast_found_bytes(in.type, parameters)));
-  contrast_find(in.type, parameters, call.histogram, found.data());
-  call.found = {found.data(), std::ssize(found)};
+  // The same with the host's table.
+  std::vector<std::byte> table = table_for(stage, call);
+  call.table = {table.data(), std::ssize(table)};
   Planes again(bins, 1, colors, to);
   call.out = again.frame();
   ASSERT_EQ(run_on_cuda(stage, call), "");
@@ -157,11 +158,12 @@ void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::ve
   call.histogram = {counts.data(), kBins16, colors, kBins16, 1};
   call.parameters.values[0] = kOtsu;
   threshold_reference(call);
-  const auto room = threshold_found_bytes(in.type, call.parameters);
+  const auto room = threshold_table_bytes(in.type, call.parameters);
   for (const OtsuWay way : ways) {
     SCOPED_TRACE("way " + std::to_string(static_cast<int>(way)));
     const auto function = [way, clusters](const StageCall<Device>& device, const CudaLaunch& launch) {
-      return threshold16_way_cuda(device, launch, way, clusters);
+      const CudaStatus made = threshold_table_way_cuda(device, launch, way, clusters);
+      return made != cudaSuccess ? made : threshold16_cuda(device, launch);
     };
     Planes got(256, 256, colors, Sample::u16);
     call.out = got.frame();

@@ -21,6 +21,7 @@
 #include "pipeline/stage_list.h"
 #include "tests/support/cuda_backend.h"
 #include "tests/support/images.h"
+#include "tests/support/stage_cases.h"
 
 #ifdef IMGPIPE_TEST_CUDA
 #include "pipeline/cuda/cuda_api.h"
@@ -206,10 +207,8 @@ TEST(Clahe, SixteenTilesASide) {
       const Parameters parameters = parameters_of("clahe:1.25:16");
       const std::vector<Image> expected = expected_of(in, parameters);
       StageCall<Host> call = call_of(in, got, parameters);
-      std::vector<std::byte> found(static_cast<std::size_t>(found_bytes(clahe(), call.in.type, parameters)));
-      for (std::int64_t part = 0; part < clahe_find_parts(call.in.type, parameters); ++part)
-        clahe_find_part(call.in, parameters, part, found.data());
-      call.found = {found.data(), std::ssize(found)};
+      std::vector<std::byte> table = table_for(clahe(), call);
+      call.table = {table.data(), std::ssize(table)};
       run_cpu(clahe(), call, {0, size.height, 0, 0});
       EXPECT_EQ(first_difference(expected.front().untyped_view(), std::as_const(got.front()).untyped_view()),
                 "")
@@ -272,7 +271,7 @@ void expect_on_cuda(const LargeCase& test, Sample sample, std::size_t planes, co
     IMGPIPE_CUDA(static_cast<cudaError_t>(launch(device, on)));
     return std::string();
   };
-  ASSERT_EQ(run_on_cuda(work, call, clahe_finds_bytes(call.in.type, parameters)), "");
+  ASSERT_EQ(run_on_cuda(work, call, clahe_scratch_bytes(call.in.type, parameters)), "");
   for (std::size_t i = 0; i < planes; ++i) {
     ASSERT_EQ(first_difference(expected[i].untyped_view(), std::as_const(got[i]).untyped_view()), "")
         << "plane " << i;

@@ -39,8 +39,11 @@ std::vector<Sample16> table_of(std::int64_t gamma) {
   Parameters parameters;
   parameters.values[0] = gamma;
   std::vector<Sample16> table(static_cast<std::size_t>(type.bins()));
-  EXPECT_EQ(gamma_prepared_bytes(type, parameters), 2 * std::ssize(table));
-  gamma_prepare(type, parameters, reinterpret_cast<std::byte*>(table.data()));
+  EXPECT_EQ(gamma_table_bytes(type, parameters), 2 * std::ssize(table));
+  gamma_table({.in = {type, {}},
+               .parameters = parameters,
+               .table = {reinterpret_cast<std::byte*>(table.data()), 2 * std::ssize(table)}},
+              {});
   return table;
 }
 

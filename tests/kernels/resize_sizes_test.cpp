@@ -33,8 +33,8 @@ Parameters parameters_of(std::int64_t width, std::int64_t height, ResizeMethod m
 
 std::vector<Sample8> resized(const std::vector<Sample8>& column, const Parameters& parameters) {
   const FrameType type{1, std::ssize(column)};
-  std::vector<std::byte> table(static_cast<std::size_t>(resize_prepared_bytes(type, parameters)));
-  resize_prepare(type, parameters, table.data());
+  std::vector<std::byte> table =
+      table_for(*find_stage("resize"), {.in = {type, {}}, .parameters = parameters});
   StageCall<Host> call;
   call.in.type = type;
   call.out.type = resize_output(type, parameters);
@@ -42,7 +42,7 @@ std::vector<Sample8> resized(const std::vector<Sample8>& column, const Parameter
   call.in.planes[0] = ConstHostPlane{column.data(), 1, type.height, 1, 1};
   call.out.planes[0] = HostPlane{made.data(), 1, call.out.type.height, 1, 1};
   call.parameters = parameters;
-  call.prepared = {table.data(), std::ssize(table)};
+  call.table = {table.data(), std::ssize(table)};
   resize_reference(call);
   return made;
 }

@@ -9,7 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "images/simd.h"
+#include "kernels/stage.h"
 #include "kernels/table/stage_parameters.h"
+#include "tests/support/stage_cases.h"
 
 namespace imgpipe::test::resize_test {
 namespace {
@@ -80,6 +82,10 @@ Parameters parameters_of(std::int64_t width, std::int64_t height, const std::str
   return parameters;
 }
 
+std::vector<std::byte> weights_of(const FrameType& type, const Parameters& parameters) {
+  return table_for(*find_stage("resize"), {.in = {type, {}}, .parameters = parameters});
+}
+
 FrameType type_of(const Grid& grid) {
   return {static_cast<std::int64_t>(grid[0].size()), static_cast<std::int64_t>(grid.size())};
 }
@@ -103,11 +109,9 @@ class Resizing {
         parameters_(parameters),
         type_(type_of(in)),
         out_type_(resize_output(type_, parameters)),
-        table_(static_cast<std::size_t>(resize_prepared_bytes(type_, parameters))) {
-    resize_prepare(type_, parameters, table_.data());
-  }
+        table_(weights_of(type_, parameters)) {}
 
-  [[nodiscard]] Grid run(std::int64_t band_rows) const {
+  [[nodiscard]] Grid run(std::int64_t band_rows) {
     Grid out;
     const std::int64_t step = band_rows == 0 ? out_type_.height : band_rows;
     for (std::int64_t first = 0; first < out_type_.height; first += step) {
@@ -122,7 +126,7 @@ class Resizing {
       call.in.planes[0] = ConstHostPlane{from.data(), type_.width, needed.count(), type_.width, 1};
       call.out.planes[0] = HostPlane{to.data(), out_type_.width, made.count(), out_type_.width, 1};
       call.parameters = parameters_;
-      call.prepared = {table_.data(), static_cast<std::int64_t>(table_.size())};
+      call.table = {table_.data(), static_cast<std::int64_t>(table_.size())};
       if (band_rows == 0) {
         resize_reference(call);
       } else {
@@ -165,7 +169,7 @@ TEST(Resize, CpuEqualsTheReferenceByBandsOnEveryTarget) {
     for (const Geometry& g : geometries()) {
       for (const std::string& method : kMethods) {
         const Grid in = picture(g, "noise", 42);
-        const Resizing resizing(in, parameters_of(g.width, g.height, method));
+        Resizing resizing(in, parameters_of(g.width, g.height, method));
         const Grid expected = resizing.run(0);
         for (const std::int64_t rows : {std::int64_t{1}, std::int64_t{2}, std::int64_t{5}, g.height}) {
           SCOPED_TRACE(text_of(g) + " " + method + " " + target + ", bands of " + std::to_string(rows));
@@ -189,7 +193,7 @@ TEST(Resize, CpuEqualsTheReferenceForManySizes) {
     const std::string& content = kContents[static_cast<std::size_t>(next(5) - 1)];
     SCOPED_TRACE(text_of(g) + " " + method + " " + content + " " + std::to_string(i));
     const Grid in = picture(g, content, state);
-    const Resizing resizing(in, parameters_of(g.width, g.height, method));
+    Resizing resizing(in, parameters_of(g.width, g.height, method));
     const Grid expected = resizing.run(0);
     ASSERT_EQ(difference(expected, resizing.run(next(9))), "");
   }
@@ -199,7 +203,7 @@ TEST(Resize, CpuEqualsTheReferenceForManySizes) {
 TEST(Resize, MeanOfVeryManyPixels) {
   const Geometry g{5003, 4001, 1, 1};
   const Grid in = picture(g, "full", 1);
-  const Resizing resizing(in, parameters_of(1, 1, "area"));
+  Resizing resizing(in, parameters_of(1, 1, "area"));
   EXPECT_EQ(resizing.run(0), (Grid{{kMaxSample}}));
   EXPECT_EQ(resizing.run(1), (Grid{{kMaxSample}}));
 }
@@ -212,8 +216,7 @@ TEST(Resize, MeanOfAVeryTallColumn) {
   from[kRows / 2] = kMaxSample;
   const FrameType type{1, kRows};
   const Parameters parameters = parameters_of(1, 2, "area");
-  std::vector<std::byte> table(static_cast<std::size_t>(resize_prepared_bytes(type, parameters)));
-  resize_prepare(type, parameters, table.data());
+  std::vector<std::byte> table = weights_of(type, parameters);
   std::vector<Sample8> to(2, 0);
   StageCall<Host> call;
   call.in.type = type;
@@ -221,7 +224,7 @@ TEST(Resize, MeanOfAVeryTallColumn) {
   call.in.planes[0] = ConstHostPlane{from.data(), 1, kRows, 1, 1};
   call.out.planes[0] = HostPlane{to.data(), 1, 2, 1, 1};
   call.parameters = parameters;
-  call.prepared = {table.data(), static_cast<std::int64_t>(table.size())};
+  call.table = {table.data(), static_cast<std::int64_t>(table.size())};
   resize_cpu(call, {0, 2, 0, 0});
   EXPECT_EQ(to, (std::vector<Sample8>{254, 254}));
 }
@@ -315,14 +318,13 @@ TEST(Resize, EveryPlaneAndAlpha) {
     const Parameters parameters = parameters_of(g.width, g.height, method);
     const FrameType out_type = resize_output(type, parameters);
     EXPECT_EQ(out_type, (FrameType{g.width, g.height, 3, true}));
-    std::vector<std::byte> table(static_cast<std::size_t>(resize_prepared_bytes(type, parameters)));
-    resize_prepare(type, parameters, table.data());
+    std::vector<std::byte> table = weights_of(type, parameters);
     for (const bool on_cpu : {false, true}) {
       StageCall<Host> call;
       call.in.type = type;
       call.out.type = out_type;
       call.parameters = parameters;
-      call.prepared = {table.data(), static_cast<std::int64_t>(table.size())};
+      call.table = {table.data(), static_cast<std::int64_t>(table.size())};
       std::vector<std::vector<Sample8>> in;
       std::vector<std::vector<Sample8>> out(
           4, std::vector<Sample8>(static_cast<std::size_t>(g.width * g.height)));

@@ -75,16 +75,6 @@ void run_shares(const Stage& stage, const Rung& rung, const StageCall<Host>& cal
   if (apart) std::ranges::copy(sum, call.histogram.data);
 }
 
-// Returns derived data that the stage's cpu function expects; empty if it expects none.
-std::vector<std::byte> found_in_pixels(const Stage& stage, const StageCall<Host>& call) {
-  std::vector<std::byte> found;
-  if (stage.find_part == nullptr) return found;
-  found.resize(static_cast<std::size_t>(found_bytes(stage, call.in.type, call.parameters)));
-  for (std::int64_t part = 0; part < stage.find_parts(call.in.type, call.parameters); ++part)
-    stage.find_part(call.in, call.parameters, part, found.data());
-  return found;
-}
-
 // Expects differences of at most 1 inside the border.
 void check_near(const ConstHostPlane& expected, const ConstHostPlane& got) {
   for (std::int64_t y = kRadius; y < got.height - kRadius; ++y) {
@@ -129,13 +119,12 @@ void check(const StageLadder& ladder, const Rung& rung, Size size, const std::st
   call.histogram = {counters.data() + 1, bins, planes, bins, 1};
   if (find_port(stage.ports.in, ValueKind::counts) != nullptr)
     std::ranges::copy(expected.counts_in, counters.begin() + 1);
+  std::vector<std::byte> table = table_for(stage, call);
+  call.table = {table.data(), std::ssize(table)};
   if (rung.kind() == RungKind::cuda) {
-    const std::int64_t finds = finds_bytes(stage, shape, ladder.parameters);
-    ASSERT_EQ(run_rung_on_cuda(rung, call, config.block, config.blocks, finds), "");
+    const std::int64_t scratch = scratch_bytes(stage, shape, ladder.parameters);
+    ASSERT_EQ(run_rung_on_cuda(rung, call, config.block, config.blocks, scratch), "");
   } else {
-    const std::vector<std::byte> found = found_in_pixels(stage, call);
-    if (rung.cpu != nullptr && !found.empty())
-      call.found = {found.data(), static_cast<std::int64_t>(found.size())};
     run_shares(stage, rung, call, config.shares);
   }
   ASSERT_EQ(in.damage(), "") << "input";

@@ -1,5 +1,6 @@
 // The memory that plans of random chains need, and where values lie in it, against
 // tests/pipeline/plan_memory.txt.
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
@@ -50,15 +51,23 @@ std::string text_of(const MemoryNeed& need) {
          std::to_string(need.most_bands) + "; ";
 }
 
+// How many of the first nodes are steps: tables are made between them.
+std::size_t steps_before(const Program& program, std::size_t end) {
+  return end - static_cast<std::size_t>(std::count_if(
+                   program.nodes.begin(), program.nodes.begin() + static_cast<std::ptrdiff_t>(end),
+                   [](const Node& node) { return node.table_out().has_value(); }));
+}
+
 std::string bands_text(const Plan& plan, ChainLength length, bool streamed, const Writer& writer) {
   std::string text;
   const ChainedPlan chained(plan, streamed, {}, length);
   for (const Chain& chain : chained.chains) {
     const BandPlan bands(chained, chain, chain.last ? &writer : nullptr, 3);
-    text += std::to_string(chain.first) + "-" + std::to_string(chain.end) + " " +
-            std::to_string(bands.bands()) + "x" + std::to_string(bands.rows()) + "x" +
-            std::to_string(bands.band_bytes());
+    text += std::to_string(steps_before(chained.program, chain.first)) + "-" +
+            std::to_string(steps_before(chained.program, chain.end)) + " " + std::to_string(bands.bands()) +
+            "x" + std::to_string(bands.rows()) + "x" + std::to_string(bands.band_bytes());
     for (ValueId value = 0; value < chained.program.values.size(); ++value) {
+      if (chained.program.values[value].table_bytes > 0) continue;
       const auto place = bands.place_of(value);
       text += place ? " " + std::to_string(*place) : " -";
     }
@@ -78,7 +87,7 @@ std::string offsets_text(const DeviceBands& bands) {
   }
   for (std::size_t node = bands.chain().first; node < bands.chain().end; ++node) {
     if (const auto counts = bands.plan().program.nodes[node].counts_out())
-      text += " " + std::to_string(reinterpret_cast<std::byte*>(bands.counts(memory, *counts)) - memory);
+      text += " " + std::to_string(bands.counts(memory, *counts) - memory);
   }
   return text;
 }

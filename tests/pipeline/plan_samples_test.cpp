@@ -132,7 +132,7 @@ TEST(Plan, AStageOfBytesNamesTheDepthToInsert) {
 TEST(Plan, AlphaIsConvertedWithTheColour) {
   const auto uses_alpha = [](std::string_view stages) {
     const Plan plan = make_plan(parse_stages(stages), kDeepRgba);
-    for (const Node& node : lower(plan, FusedSteps::as_parts).nodes) {
+    for (const Node& node : lower(plan, kCpuTarget).nodes) {
       if (node.stage->name == "contrast") return node.pixels_in().alpha && node.pixels_out()->alpha;
     }
     return false;

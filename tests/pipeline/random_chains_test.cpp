@@ -73,7 +73,7 @@ std::vector<Pair> pairs_of(const Plan& plan) {
 bool is_small(const Plan& plan) {
   return std::ranges::all_of(plan.steps, [](const Step& step) {
     return step.out.pixels() <= kMostPixels &&
-           found_bytes(*step.stage, step.in, step.parameters) <= kMostTableBytes;
+           table_bytes(*step.stage, step.in, step.parameters) <= kMostTableBytes;
   });
 }
 

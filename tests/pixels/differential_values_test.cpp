@@ -37,6 +37,8 @@ TEST(DifferentialCpu, ContrastForEveryRange) {
         call.in = {type, {std::as_const(in).view(), {}, {}, {}}};
         call.out = {type, {out.view(), {}, {}, {}}};
         call.histogram = {counts.data(), kBins, 1, kBins, 1};
+        std::vector<std::byte> table = table_for(*find_stage("contrast"), call);
+        call.table = {table.data(), std::ssize(table)};
         contrast_cpu(call, {0, 1, 0, 0});
         for (int v = 0; v < kBins; ++v)
           ASSERT_EQ(out.view().data[v], stretched(v, lo, hi)) << target << " " << lo << " " << hi << " " << v;
@@ -69,6 +71,8 @@ std::vector<To> made_of_every_value(const Stage& stage, const Parameters& parame
   call.parameters = parameters;
   std::vector<std::uint64_t> counted = counts;
   if (!counted.empty()) call.histogram = histogram_view<Host>(counted.data(), type);
+  std::vector<std::byte> table = table_for(stage, call);
+  call.table = {table.data(), std::ssize(table)};
   run_cpu(stage, call, {0, 1, 0, 0});
   return out;
 }

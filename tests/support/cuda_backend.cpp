@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <cuda_runtime.h>
@@ -22,12 +22,33 @@ namespace {
 
 constexpr std::int64_t kGuard = 512;
 
-std::byte canary(std::size_t index) {
-  return static_cast<std::byte>((index * 2654435761U) >> 11);
-}
+// Bytes on the device, the first of them free to be written, the others not: those that are given, and
+// canaries.
+class GuardedBytes {
+ public:
+  GuardedBytes(std::int64_t free, std::span<const std::byte> given) : free_(free) {
+    before_.resize(static_cast<std::size_t>(free) + kGuard);
+    for (std::size_t i = 0; i < before_.size(); ++i)
+      before_[i] = static_cast<std::byte>((i * 2654435761U) >> 11);
+    before_.insert(before_.begin(), given.begin(), given.end());
+    memory_.reserve(before_.size());
+    IMGPIPE_CUDA(cudaMemcpy(memory_.data(), before_.data(), before_.size(), cudaMemcpyHostToDevice));
+  }
+  [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(memory_.data()); }
+  [[nodiscard]] bool is_whole() const {
+    std::vector<std::byte> now(before_.size());
+    IMGPIPE_CUDA(cudaMemcpy(now.data(), memory_.data(), now.size(), cudaMemcpyDeviceToHost));
+    return std::equal(now.begin() + free_, now.end(), before_.begin() + free_);
+  }
 
-// `finds_bytes`: the capacity of StageCall::finds.
-std::string run(const DeviceWork& work, const StageCall<Host>& call, std::int64_t finds_bytes) {
+ private:
+  std::int64_t free_;
+  std::vector<std::byte> before_;
+  DeviceBuffer memory_;
+};
+
+// `bytes`: the capacity of the memory it may write to, as its table or as its scratch.
+std::string run(const DeviceWork& work, const StageCall<Host>& call, std::int64_t bytes) {
   const Stream stream;
   StageCall<Device> device{};
   device.in.type = call.in.type;
@@ -56,28 +77,15 @@ std::string run(const DeviceWork& work, const StageCall<Host>& call, std::int64_
   IMGPIPE_CUDA(cudaMemcpy(counts.data(), call.histogram.data, counts_bytes, cudaMemcpyHostToDevice));
   device.histogram = {static_cast<std::uint64_t*>(counts.data()), call.histogram.width, call.histogram.height,
                       call.histogram.stride, 1};
-  DeviceBuffer table;
-  if (call.prepared.bytes > 0) {
-    const auto table_bytes = static_cast<std::size_t>(call.prepared.bytes);
-    table.reserve(table_bytes);
-    IMGPIPE_CUDA(cudaMemcpy(table.data(), call.prepared.data, table_bytes, cudaMemcpyHostToDevice));
-    device.prepared = {static_cast<const std::byte*>(table.data()), call.prepared.bytes};
-  }
-  // The derived data, or space for it, followed by a guard; filled with canaries.
-  DeviceBuffer finds;
-  const auto room = static_cast<std::size_t>(std::max(call.found.bytes, finds_bytes));
-  std::vector<std::byte> finds_before(room + kGuard);
-  for (std::size_t i = 0; i < finds_before.size(); ++i) finds_before[i] = canary(i);
-  if (call.found.bytes > 0)
-    std::memcpy(finds_before.data(), call.found.data, static_cast<std::size_t>(call.found.bytes));
-  finds.reserve(finds_before.size());
-  IMGPIPE_CUDA(cudaMemcpy(finds.data(), finds_before.data(), finds_before.size(), cudaMemcpyHostToDevice));
-  if (call.found.bytes > 0) {
-    device.found = {static_cast<const std::byte*>(finds.data()), call.found.bytes};
-  } else {
-    device.finds = static_cast<std::byte*>(finds.data());
-  }
-  // Copies from pageable memory may return early, and the stream below does not wait for them.
+  // Scratch, or room for a table, and the table that is there, each full of canaries and with a guard after
+  // it.
+  GuardedBytes scratch(bytes, {});
+  GuardedBytes table(0, {call.table.data, static_cast<std::size_t>(call.table.bytes)});
+  device.scratch = scratch.data();
+  device.table = call.table.bytes > 0 ? Table<Device>{table.data(), call.table.bytes}
+                                      : Table<Device>{scratch.data(), bytes};
+  // Copies from pageable memory may return before they have arrived, and the stream below does not wait for
+  // them.
   IMGPIPE_CUDA(cudaDeviceSynchronize());
   int multiprocessors = 0;
   IMGPIPE_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
@@ -95,12 +103,8 @@ std::string run(const DeviceWork& work, const StageCall<Host>& call, std::int64_
         return "written outside output plane " + std::to_string(i) + ": " + damage;
     }
   }
-  std::vector<std::byte> finds_now(finds_before.size());
-  IMGPIPE_CUDA(cudaMemcpy(finds_now.data(), finds.data(), finds_now.size(), cudaMemcpyDeviceToHost));
-  const std::size_t may_change = call.found.bytes > 0 ? 0 : static_cast<std::size_t>(finds_bytes);
-  if (!std::equal(finds_now.begin() + static_cast<std::ptrdiff_t>(may_change), finds_now.end(),
-                  finds_before.begin() + static_cast<std::ptrdiff_t>(may_change)))
-    return "canary behind what is found was hit";
+  if (!table.is_whole()) return "the table was written to";
+  if (!scratch.is_whole()) return "canary after a table or scratch was hit";
   IMGPIPE_CUDA(cudaMemcpy(call.histogram.data, counts.data(), counts_bytes, cudaMemcpyDeviceToHost));
   return "";
 }
@@ -111,23 +115,28 @@ std::string why_no_cuda() {
   return list_cuda_devices().unusable_reason;
 }
 
-std::string run_on_cuda(const DeviceWork& work, const StageCall<Host>& call, std::int64_t finds_bytes) {
+std::string run_on_cuda(const DeviceWork& work, const StageCall<Host>& call, std::int64_t bytes) {
   try {
-    return run(work, call, finds_bytes);
+    return run(work, call, bytes);
   } catch (const Error& error) {
     return error.what();
   }
 }
 
-std::string run_on_cuda(const Stage& stage, const StageCall<Host>& host_call) {
-  StageCall<Host> call = host_call;
-  if (stage.find_part != nullptr) call.found = {};  // a device derives it itself
+std::string run_on_cuda(const Stage& stage, const StageCall<Host>& call) {
+  const Sample in = call.in.type.sample;
+  const Sample out = makes_pixels(stage) ? call.out.type.sample : in;
+  const Stage* const maker = table_maker(stage, call.parameters, Backend::cuda, in, out);
+  const bool makes_table = maker != nullptr && call.table.bytes == 0;
   return run_on_cuda(
       [&](const StageCall<Device>& device, const CudaLaunch& launch) {
+        if (makes_table) IMGPIPE_CUDA(static_cast<cudaError_t>(run_cuda(*maker, device, launch)));
         IMGPIPE_CUDA(static_cast<cudaError_t>(run_cuda(stage, device, launch)));
         return std::string();
       },
-      call, finds_bytes(stage, call.in.type, call.parameters));
+      call,
+      makes_table ? table_bytes(stage, call.in.type, call.parameters)
+                  : scratch_bytes(stage, call.in.type, call.parameters));
 }
 
 }  // namespace imgpipe::test

@@ -12,13 +12,15 @@ namespace imgpipe::test {
 [[nodiscard]] std::string why_no_cuda();
 
 // Copies the frames of `call` to the device (padded rows; canaries before, after and between them), launches
-// stage.cuda on its own stream, and copies back. Returns a CUDA error, an overwritten canary, or "".
+// stage.cuda on its own stream, and copies back. A table that the kernel reads and `call` lacks is made there
+// first. Returns a CUDA error, an overwritten canary, or "".
 [[nodiscard]] std::string run_on_cuda(const Stage& stage, const StageCall<Host>& call);
 
-// The same for other work, which returns its error or "". `finds_bytes`: the capacity of StageCall::finds.
+// The same for other work, which returns its error or "". `bytes`: the capacity of StageCall::table if `call`
+// has none, else of StageCall::scratch.
 using DeviceWork = std::function<std::string(const StageCall<Device>&, const CudaLaunch&)>;
 [[nodiscard]] std::string run_on_cuda(const DeviceWork& work, const StageCall<Host>& call,
-                                      std::int64_t finds_bytes = 0);
+                                      std::int64_t bytes = 0);
 
 }  // namespace imgpipe::test
 

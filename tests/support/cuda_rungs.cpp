@@ -29,7 +29,7 @@ std::string missing_on_cuda(const Rung& rung) {
 }
 
 std::string run_rung_on_cuda(const Rung& rung, const StageCall<Host>& call, int block, int blocks,
-                             std::int64_t finds_bytes) {
+                             std::int64_t scratch_bytes) {
   constexpr std::size_t kTail = 512;
   return run_on_cuda(
       [&](const StageCall<Device>& device, const CudaLaunch& launch) {
@@ -51,7 +51,7 @@ std::string run_rung_on_cuda(const Rung& rung, const StageCall<Host>& call, int 
         const bool untouched = std::ranges::all_of(tail, [](unsigned char byte) { return byte == 0xCD; });
         return std::string(untouched ? "" : "wrote beyond its scratch memory");
       },
-      call, finds_bytes);
+      call, scratch_bytes);
 }
 
 }  // namespace imgpipe::test

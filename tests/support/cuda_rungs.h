@@ -8,9 +8,9 @@
 namespace imgpipe::test {
 
 // Launches with a grid (0: the variant's default) and scratch memory of garbage, followed by canaries.
-// `finds_bytes`: the capacity of StageCall::finds.
+// `scratch_bytes`: the capacity of StageCall::scratch.
 [[nodiscard]] std::string run_rung_on_cuda(const Rung& rung, const StageCall<Host>& call, int block,
-                                           int blocks, std::int64_t finds_bytes = 0);
+                                           int blocks, std::int64_t scratch_bytes = 0);
 
 // Returns which device feature or library the variant lacks, or "".
 [[nodiscard]] std::string missing_on_cuda(const Rung& rung);

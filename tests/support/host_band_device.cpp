@@ -40,17 +40,17 @@ StageCall<Host> on_host(const StageCall<Device>& call) {
   same.histogram = {counts.data, counts.width, counts.height, counts.stride, counts.channels};
   same.parameters = call.parameters;
   same.second = call.second;
-  same.prepared = {call.prepared.data, call.prepared.bytes};
+  same.table = {call.table.data, call.table.bytes};
   same.in_top = call.in_top;
   same.out_top = call.out_top;
   return same;
 }
 
-// Runs a node as a device's function does.
+// Runs a node as a device's function does. The reference reads no table that is made of counts.
 void run(const Node& node, const StageCall<Device>& device_call) {
   const StageCall<Host> call = on_host(device_call);
   if (node.counts_out()) std::fill_n(call.histogram.data, call.histogram.stride * call.histogram.height, 0);
-  if (node.stage->by_row) {
+  if (node.stage->by_row || node.table_in()) {
     const std::int64_t rows = call.out.planes[0].height;
     run_cpu(*node.stage, call, {call.out_top, call.out_top + rows, call.in_top, call.out_top});
   } else {
@@ -92,8 +92,7 @@ DeviceRoom HostBandDevice::room() {
   return {bytes_, &padded_stride};
 }
 
-void HostBandDevice::start(const DeviceBands& bands, std::size_t slots,
-                           const std::vector<std::vector<std::uint64_t>>& counts, int) {
+void HostBandDevice::start(const DeviceBands& bands, std::size_t slots, const BandTables& tables, int) {
   bands_ = &bands;
   ++chains;
   slots_.clear();
@@ -103,21 +102,16 @@ void HostBandDevice::start(const DeviceBands& bands, std::size_t slots,
       bands.bytes() * static_cast<std::int64_t>(slots) + table_bytes(bands.plan(), bands.chain());
   most_bytes = std::max(most_bytes, bytes);
   if (bytes > bytes_) fault("takes " + std::to_string(bytes) + " bytes");
-  const std::vector<Node>& nodes = bands.plan().program.nodes;
-  prepared_.assign(nodes.size(), {});
-  tables_.prepared.assign(nodes.size(), nullptr);
-  tables_.found.assign(nodes.size(), {});
-  for (std::size_t i = bands.chain().first; i < bands.chain().end; ++i) {
-    if (!nodes[i].prepared) continue;
-    prepared_[i] = *nodes[i].prepared;
-    tables_.prepared[i] = prepared_[i].data();
+  const Program& program = bands.plan().program;
+  copies_.assign(program.values.size(), {});
+  tables_.assign(program.values.size(), nullptr);
+  for (const ValueId table : tables_read_by(bands.plan(), bands.chain())) {
+    copies_[table].assign(tables[table], tables[table] + program.values[table].bytes());
+    tables_[table] = copies_[table].data();
   }
-  counted_ = counts;
-  tables_.counts.clear();
-  for (std::vector<std::uint64_t>& one : counted_) tables_.counts.push_back(one.data());
   for (Slot& slot : slots_) {
     slot.memory.assign(static_cast<std::size_t>(bands.bytes()), kNotWritten);
-    slot.counts.resize(nodes.size());
+    slot.counts.resize(program.nodes.size());
   }
 }
 
@@ -186,10 +180,10 @@ struct HostBandDevice::Queue {
     }
     run(device.bands_->plan().program.nodes[node], call);
   }
-  void counts(std::size_t node, const std::uint64_t* from) const {
+  void counts(std::size_t node, const std::byte* from) const {
     const std::size_t count = counters(device.bands_->plan().program.nodes[node].out);
     slot.counts[node].assign(count, 0);
-    if (from != nullptr) std::copy_n(from, count, slot.counts[node].begin());
+    if (from != nullptr) std::memcpy(slot.counts[node].data(), from, count * sizeof(std::uint64_t));
   }
 };
 

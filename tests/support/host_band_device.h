@@ -24,8 +24,7 @@ class HostBandDevice final : public BandDevice {
 
   [[nodiscard]] DeviceRoom room() override;
   [[nodiscard]] std::pmr::memory_resource* staging() override { return &staging_; }
-  void start(const DeviceBands& bands, std::size_t slots,
-             const std::vector<std::vector<std::uint64_t>>& counts, int pass) override;
+  void start(const DeviceBands& bands, std::size_t slots, const BandTables& tables, int pass) override;
   void begin(std::size_t slot, const BandRows& rows, std::span<const ConstHostView> inputs,
              std::span<const HostView> outputs) override;
   void finish(std::size_t slot, std::vector<Span>& spans) override;
@@ -72,9 +71,8 @@ class HostBandDevice final : public BandDevice {
   Staging staging_;
   std::mutex mutex_;
   const DeviceBands* bands_ = nullptr;
-  DeviceTables tables_;
-  std::vector<std::vector<std::byte>> prepared_;
-  std::vector<std::vector<std::uint64_t>> counted_;
+  BandTables tables_;
+  std::vector<std::vector<std::byte>> copies_;  // by value, of tables
   std::vector<Slot> slots_;
 };
 

@@ -24,7 +24,6 @@ bool is_possible(const Stage& stage, const FrameType& type, const Parameters& pa
 Made made_by_one(const Stage& stage, const Parameters& parameters, const Frame<const std::byte, Host>& in) {
   const FrameType out = output_type(stage, in.type, parameters);
   Made made{OwnFrame(makes_pixels(stage) ? out : FrameType{}), {}};
-  const std::vector<std::byte> table = prepared_table(stage, in.type, parameters);
   if (reads_counts(stage, parameters)) made.counts = counts_of(in);
   if (makes_counts(stage)) made.counts.resize(counters(out));
   StageCall<Host> call{};
@@ -33,7 +32,8 @@ Made made_by_one(const Stage& stage, const Parameters& parameters, const Frame<c
   if (!made.counts.empty())
     call.histogram = histogram_view<Host>(made.counts.data(), makes_counts(stage) ? out : in.type);
   call.parameters = parameters;
-  call.prepared = {table.data(), static_cast<std::int64_t>(table.size())};
+  std::vector<std::byte> table = table_for(stage, call);
+  call.table = {table.data(), std::ssize(table)};
   run_reference(stage, call);
   if (!makes_counts(stage)) made.counts.clear();
   return made;
@@ -129,10 +129,11 @@ std::vector<std::uint64_t> counts_of(const Frame<const std::byte, Host>& frame) 
   return counts;
 }
 
-std::vector<std::byte> prepared_table(const Stage& stage, const FrameType& in, const Parameters& parameters) {
-  std::vector<std::byte> table(static_cast<std::size_t>(prepared_bytes(stage, in, parameters)));
-  if (!table.empty()) stage.prepare(in, parameters, table.data());
-  return table;
+std::vector<std::byte> table_for(const Stage& stage, const StageCall<Host>& call) {
+  const Sample in = call.in.type.sample;
+  const Sample out = call.out.type.pixels() > 0 ? call.out.type.sample : in;
+  const Stage* const maker = table_maker(stage, call.parameters, Backend::cpu, in, out);
+  return maker == nullptr ? std::vector<std::byte>() : make_table(*maker, call);
 }
 
 Made made_by_reference(const Stage& stage, const StageCase& test, const Frame<const std::byte, Host>& in) {

@@ -40,9 +40,9 @@ struct OwnFrame {
 // Returns the counts of a frame's colour channels, one channel after the other.
 [[nodiscard]] std::vector<std::uint64_t> counts_of(const Frame<const std::byte, Host>& frame);
 
-// Returns a stage's table for frames of a type; empty if it has none.
-[[nodiscard]] std::vector<std::byte> prepared_table(const Stage& stage, const FrameType& in,
-                                                    const Parameters& parameters);
+// Returns the table that kernels of the call's stage read, made of its counts, pixels or type; empty if it
+// has none.
+[[nodiscard]] std::vector<std::byte> table_for(const Stage& stage, const StageCall<Host>& call);
 
 // The references' results for a frame; for a fused stage, of its parts in sequence.
 struct Made {

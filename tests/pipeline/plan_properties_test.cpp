@@ -1,0 +1,221 @@
+// Properties of the plans of random chains, and of the values that their nodes make and read. A failure
+// prints the shortest list that still fails, the image's shape and the seed.
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "images/error.h"
+#include "kernels/stage.h"
+#include "pipeline/graph.h"
+#include "pipeline/plan.h"
+#include "pipeline/stage_list.h"
+#include "tests/support/images.h"
+#include "tests/support/random_stages.h"
+
+namespace imgpipe::test::plan_properties_test {
+namespace {
+
+constexpr int kChains = 2000;
+constexpr std::int64_t kMostSteps = 6;
+constexpr std::uint64_t kSeed = 20261125;
+
+struct Request {
+  std::vector<std::string> steps;
+  Shape input;
+  bool fuse = false;
+  int most_bits = 16;
+  Keep keep{};
+
+  [[nodiscard]] std::string list() const {
+    std::string list;
+    for (const std::string& step : steps) list += (list.empty() ? "" : ",") + step;
+    return steps.empty() ? "none" : list;
+  }
+};
+
+Request random_request(Random& random) {
+  Request request;
+  for (std::int64_t left = below(random, kMostSteps + 1); left > 0; --left)
+    request.steps.push_back(random_step(random, *any_stage(random)));
+  const Sample sample = below(random, 2) == 0 ? Sample::u8 : Sample::u16;
+  request.input = random_shape(random, sample, static_cast<int>(1 + below(random, 4)));
+  request.fuse = below(random, 2) == 0;
+  request.most_bits = below(random, 2) == 0 ? 8 : 16;
+  request.keep = {.source = below(random, 2) == 0, .outputs = below(random, 2) == 0};
+  return request;
+}
+
+std::optional<Plan> plan_of(const Request& request) {
+  try {
+    return make_plan(parse_stages(request.list()), request.input, request.fuse, 1 << 22, request.most_bits);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+// Each step gets the frame that the one before it leaves, and the last one's is the image's.
+std::string wrong_step(const Plan& plan) {
+  FrameType frame = frame_type_of(plan.input);
+  std::vector<std::string> labels;
+  for (const Step& step : plan.steps) {
+    if (step.in != frame) return step.label + " gets another frame";
+    if (std::ranges::find(labels, step.label) != labels.end()) return step.label + " is there twice";
+    if (step.parts.empty() && step.out != output_type(*step.stage, step.in, step.parameters))
+      return step.label + " makes another frame";
+    labels.push_back(step.label);
+    frame = step.out;
+  }
+  const bool merged = frame.layout == Layout::interleaved || frame.channels() == 1;
+  return merged && shape_of(frame) == plan.output ? "" : "the image is another";
+}
+
+// What is read is there: made by an earlier node, or constant, and not yet freed.
+std::string wrong_life(const Program& program) {
+  std::vector<std::size_t> made(program.values.size(), program.nodes.size() + 2);
+  made[0] = 0;
+  for (std::size_t i = 0; i < program.nodes.size(); ++i) {
+    const Node& node = program.nodes[i];
+    const auto is_there = [&](ValueId value) {
+      const bool constant = program.values[value].constant != nullptr;
+      return (constant || made[value] <= i) && program.lives[value].last_read_at >= i + 1;
+    };
+    for (const Connection& read : node.inputs) {
+      if (!is_there(read.value) || (read.alpha && !is_there(*read.alpha)))
+        return "node " + std::to_string(i) + " reads what is not there";
+    }
+    for (const Connection& output : node.outputs) {
+      for (const auto& value : {std::optional(output.value), output.alpha}) {
+        if (!value) continue;
+        if (made[*value] <= program.nodes.size()) return "a value is made twice";
+        made[*value] = i + 1;
+        if (program.lives[*value].made_at != i + 1) return "a value is made at another time";
+      }
+    }
+  }
+  for (const ValueId result : program.results) {
+    if (made[result] > program.nodes.size()) return "a result is never made";
+    if (program.lives[result].last_read_at != program.nodes.size() + 1) return "a result is freed";
+  }
+  return "";
+}
+
+// Values that are alive at one time never lie in one place.
+std::string wrong_place(const Program& program, PlaceRule rule) {
+  std::vector<Tenant> tenants;
+  for (ValueId i = 1; i < program.values.size(); ++i) {
+    const Value& value = program.values[i];
+    if (value.is_image()) tenants.push_back({i, program.lives[i], value.bytes()});
+  }
+  std::size_t placed = 0;
+  for (const Place& place : place(tenants, rule)) {
+    placed += place.values.size();
+    for (std::size_t i = 0; i < place.values.size(); ++i) {
+      if (program.values[place.values[i]].bytes() > place.bytes) return "a place is too small";
+      if (i == 0) continue;
+      if (program.lives[place.values[i]].made_at <= program.lives[place.values[i - 1]].last_read_at)
+        return "two values lie in one place";
+    }
+  }
+  return placed == tenants.size() ? "" : "a value has no place";
+}
+
+// Of a kernel that reads a table the value is connected, and nothing is connected that no port names.
+std::string wrong_ports(const Program& program) {
+  for (const Node& node : program.nodes) {
+    for (const Connection& read : node.inputs) {
+      if (find_port(node.stage->ports.in, read.kind) == nullptr) return "an input has no port";
+    }
+    if (node.table_in() && node.counts_in()) return "counts are read, and a table of them";
+    if (node.outputs.size() != node.stage->ports.out.size()) return "an output is missing";
+  }
+  return "";
+}
+
+// "" when all properties hold; a chain that the planner rejects has none.
+std::string fault_of(const Request& request) {
+  const std::optional<Plan> plan = plan_of(request);
+  if (!plan) return "";
+  if (const std::string wrong = wrong_step(*plan); !wrong.empty()) return wrong;
+  constexpr std::array kTargets{std::pair{"reference", kReferenceTarget}, std::pair{"cpu", kCpuTarget},
+                                std::pair{"cuda", kCudaTarget}, std::pair{"cuda bands", kCudaBandsTarget}};
+  for (const auto& [name, target] : kTargets) {
+    const Program program = lower(*plan, target, request.keep);
+    for (const std::string& wrong :
+         {wrong_life(program), wrong_ports(program), wrong_place(program, PlaceRule::first),
+          wrong_place(program, PlaceRule::largest)}) {
+      if (!wrong.empty()) return std::string(name) + ": " + wrong;
+    }
+  }
+  return "";
+}
+
+// Without every step that the fault does not need.
+Request shortest(Request request) {
+  for (std::size_t i = 0; i < request.steps.size();) {
+    Request fewer = request;
+    fewer.steps.erase(fewer.steps.begin() + static_cast<std::ptrdiff_t>(i));
+    if (fault_of(fewer).empty()) {
+      ++i;
+    } else {
+      request = fewer;
+      i = 0;
+    }
+  }
+  return request;
+}
+
+TEST(PlanProperties, HoldForRandomChains) {
+  Random random(kSeed);
+  int accepted = 0;
+  int with_tables = 0;
+  for (int i = 0; i < kChains; ++i) {
+    const Request request = random_request(random);
+    if (!fault_of(request).empty()) {
+      const Request least = shortest(request);
+      FAIL() << "chain " << i << " of seed " << kSeed << ": " << least.list() << " of " << least.input.width
+             << "x" << least.input.height << "x" << least.input.channels << " u"
+             << 8 * bytes_per_sample(least.input.sample) << (least.fuse ? ", fused: " : ": ")
+             << fault_of(least);
+    }
+    const std::optional<Plan> plan = plan_of(request);
+    if (!plan) continue;
+    ++accepted;
+    const Program program = lower(*plan, kCpuTarget);
+    with_tables +=
+        std::ranges::any_of(program.nodes, [](const Node& node) { return node.table_out().has_value(); });
+  }
+  std::cout << accepted << " plans, " << with_tables << " of them with tables that are made on the way\n";
+  EXPECT_GT(accepted, kChains / 4);
+  EXPECT_GT(with_tables, kChains / 50);
+}
+
+// The properties can fail: a life that ends too early, and a table without its maker, are seen.
+TEST(PlanProperties, SeeWhatIsWrong) {
+  const Plan plan = make_plan(parse_stages("gray,hist,contrast,smooth"), {8, 4, 3});
+  const Program right = lower(plan, kCpuTarget);
+  EXPECT_EQ(wrong_life(right) + wrong_ports(right) + wrong_place(right, PlaceRule::first), "");
+  for (ValueId value = 0; value < right.values.size(); ++value) {
+    if (right.lives[value].last_read_at == right.lives[value].made_at) continue;
+    Program wrong = right;
+    --wrong.lives[value].last_read_at;
+    EXPECT_NE(wrong_life(wrong), "") << "value " << value;
+  }
+  Program wrong = right;
+  const auto maker =
+      std::ranges::find_if(wrong.nodes, [](const Node& node) { return node.table_out().has_value(); });
+  ASSERT_NE(maker, wrong.nodes.end());
+  wrong.nodes.erase(maker);
+  EXPECT_NE(wrong_life(wrong), "");
+  Plan other = plan;
+  other.steps.erase(other.steps.begin());
+  EXPECT_NE(wrong_step(other), "");
+}
+
+}  // namespace
+}  // namespace imgpipe::test::plan_properties_test
