@@ -57,8 +57,8 @@ struct Ports {
 enum class Effect : std::uint8_t { values, layout, cuts, turns };
 
 struct Stage {
-  std::string_view name;     // as --stages takes it and the report shows it
-  std::string_view summary;  // for --help
+  std::string_view name = {};     // as --stages takes it and the report shows it; empty: it is no step
+  std::string_view summary = {};  // for --help
   std::span<const Parameter> parameters = {};
   bool selectable = true;  // by --stages; the planner inserts the others
   Ports ports{};
