@@ -169,7 +169,7 @@ struct TemporaryFile::State {
 
 // Each try uses a new name, because the process that removed the first file may still be watching its name.
 TemporaryFile::TemporaryFile(const std::filesystem::path& target, std::optional<mode_t> mode) {
-  constexpr int kTries = 5;
+  constexpr int kTries = 20;
   for (int i = 0; i < kTries && (state_ == nullptr || state_->file.get() < 0); ++i)
     state_ = std::make_unique<State>(target, mode);
   if (state_->file.get() < 0)

@@ -138,7 +138,7 @@ TEST_F(Manual, HelpOfAStageSaysWhatItsRowsSay) {
                 words.end());
     EXPECT_NE(words.find(part), std::string::npos) << part << "\n" << words;
   }
-  EXPECT_NE(run_imgpipe({"help", "depth"}).out.find("must be given"), std::string::npos);
+  EXPECT_NE(run_imgpipe({"help", "depth"}).out.find("must be"), std::string::npos);
   EXPECT_NE(run_imgpipe({"help", "invert"}).out.find("Parameters: none"), std::string::npos);
 }
 
