@@ -84,7 +84,7 @@ FrameType rotate_output(const FrameType& in, const Parameters& parameters) {
 std::string_view clahe_misfit(const FrameType& in, const Parameters& parameters) {
   return ClaheTiles(in, parameters).pixels() <= INT32_MAX
              ? ""
-             : "a tile has more than 2147483647 of them; more tiles make it smaller";
+             : "a tile exceeds 2147483647 pixels; use more tiles";
 }
 
 struct OldStage {
