@@ -26,7 +26,7 @@ struct ExitMeaning {
 };
 inline constexpr std::array<ExitMeaning, 7> kExitMeanings{
     {{kExitDone, "0", "done"},
-     {kExitInput, "1", "an input failed (a batch still writes the other outputs), or not enough memory"},
+     {kExitInput, "1", "an input failed (a batch writes the other outputs), or not enough memory"},
      {kExitUsage, "2", "usage error, or nothing to do"},
      {kExitDevice, "3", "the requested device cannot be used"},
      {kExitOutput, "4", "an output cannot be written (disk full, read-only, closed pipe)"},

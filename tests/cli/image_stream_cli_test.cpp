@@ -181,7 +181,7 @@ TEST_F(ImageStreamCli, ABrokenImageIsNamedByNumberAndPlace) {
       {front + images[2].substr(0, 100), place + "truncated: the stream ends after 100 bytes of the image"},
       {front + damaged + images[3], place},
       {front + "neither PPM nor anything", place + "not an image of a known format"},
-      {front + std::string("GIF89a\1\0\1\0\0\0\0;", 14), place + "where a gif image ends in a stream"}};
+      {front + std::string("GIF89a\1\0\1\0\0\0\0;", 14), place + "the end of a gif image in a stream"}};
   for (const auto& [stream, words] : cases) {
     const RunResult result = run(stream, {file("out"), "--pages", "all", "--name", "{page}.png"});
     EXPECT_EQ(result.exit_code, 1);

@@ -71,6 +71,7 @@ ROWS = [
     Row("--time-limit", "imgpipe bench --list --time-limit -1", "refused: no number of seconds",
         lambda r: "--time-limit" in r.err, code=2),
     Row("--time-limit", "imgpipe bench --variant mine --with ./endless.cu --time-limit 3", "ended after 3 s",
-        lambda r: r.code == 1 and "still running after 3 s" in r.err if has_nvcc(r) else r.code == 3, code=None, cuda=True),
+        lambda r: r.code == 1 and "still running after 3 s" in r.err if has_nvcc(r) else r.code == 3,
+        code=None, cuda=True),
 ] + talk.rows("bench", "--stage gray --size 64x64 -d cpu", "", "gray sequential: exact",
               "-d cpu --input cut.jpg")
