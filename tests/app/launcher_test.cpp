@@ -280,9 +280,9 @@ TEST(Launcher, AJobIsDoneOnce) {
 TEST(Launcher, ATaskOfStepsAgain) {
   EXPECT_EQ(part_of("auto/12", srun(1, 4, array_task(3, 3, 3, 1))),
             part_of("auto", srun(1, 4, array_task(3, 1, 3, 3))));
-  expect_refused("auto/3", srun(1, 4, array_task(3, 3, 3, 1)), "SLURM_STEP_NUM_TASKS is 4, but 3 parts is not a multiple of it");
-  expect_refused("auto/8", srun(1, 4, array_task(3, 3, 3, 1)),
-                 "SLURM_ARRAY_TASK_ID: expected 1 to 2, got 3");
+  expect_refused("auto/3", srun(1, 4, array_task(3, 3, 3, 1)),
+                 "SLURM_STEP_NUM_TASKS is 4, but 3 parts is not a multiple of it");
+  expect_refused("auto/8", srun(1, 4, array_task(3, 3, 3, 1)), "SLURM_ARRAY_TASK_ID: expected 1 to 2, got 3");
 }
 
 TEST(Launcher, TextNamesPartAndVariables) {

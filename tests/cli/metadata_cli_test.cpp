@@ -224,7 +224,8 @@ TEST(MetadataCli, BatchesKeepItAndCountWhatIsLost) {
   const RunResult kept = run(folder.file("in"), folder.file("out"), {"--format", "png"});
   EXPECT_EQ(kept.exit_code, 0) << kept.err;
   for (const char* name : {"out/a.png", "out/b.png", "out/c.png"}) expect_all(load(folder.file(name)), name);
-  EXPECT_NE(kept.out.find("3 images had metadata that was dropped, for example "), std::string::npos) << kept.out;
+  EXPECT_NE(kept.out.find("3 images had metadata that was dropped, for example "), std::string::npos)
+      << kept.out;
   const RunResult lost =
       run(folder.file("in"), folder.file("bmp"), {"--format", "bmp", "--report", folder.file("r.json")});
   EXPECT_EQ(lost.exit_code, 0);
