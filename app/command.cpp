@@ -58,10 +58,12 @@ void check_as_main_command(const std::vector<std::string>& arguments) {
   const std::string problem = "unknown command '" + name + "'; ";
   if (const Stage* const stage = stage_meant(arguments.front()))
     usage(problem + stage_hint(*stage) + " after INPUT and OUTPUT");
-  if (name == "convert" || name == "mogrify") usage(problem + "imgpipe INPUT OUTPUT --stages none converts");
-  if (name == "identify") usage(problem + "see imgpipe info");
-  usage(unknown_name("unknown command '" + name + "'", arguments.front(), names,
-                     "the commands are " + joined(names) + "; a file or folder of that name is ./" + name));
+  if (name == "convert" || name == "mogrify")
+    usage(problem + "to convert use imgpipe INPUT OUTPUT --stages none");
+  if (name == "identify") usage(problem + "use imgpipe info");
+  usage(unknown_name(
+      "unknown command '" + name + "'", arguments.front(), names,
+      "must be one of " + joined(names) + "; for a file or directory of that name use ./" + name));
 }
 
 // A call of a command, and of its options, in whatever order: `imgpipe -v info x.png`.

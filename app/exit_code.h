@@ -26,11 +26,11 @@ struct ExitMeaning {
 };
 inline constexpr std::array<ExitMeaning, 7> kExitMeanings{
     {{kExitDone, "0", "done"},
-     {kExitInput, "1", "an input failed (the others of a batch are written), or memory was short"},
-     {kExitUsage, "2", "usage: what cannot be meant, or nothing to do"},
-     {kExitDevice, "3", "the device asked for cannot be used"},
-     {kExitOutput, "4", "the output side is broken (full, read-only, a closed pipe)"},
-     {kExitDifference, "5", "something differs from the sequential reference"},
+     {kExitInput, "1", "an input failed (a batch writes the other outputs), or not enough memory"},
+     {kExitUsage, "2", "usage error, or nothing to do"},
+     {kExitDevice, "3", "the requested device cannot be used"},
+     {kExitOutput, "4", "an output cannot be written (disk full, read-only, closed pipe)"},
+     {kExitDifference, "5", "a result differs from the sequential reference"},
      {kExitSignalBase, "129, 130, 143", "stopped by SIGHUP, SIGINT or SIGTERM"}}};
 
 [[nodiscard]] constexpr int exit_code_of(ErrorKind kind) {

@@ -25,7 +25,7 @@ int write_preset(const PresetToWrite& preset) {
   write_text(preset.file, preset.text);
   std::string names;
   for (const std::string& name : preset.left_out) names += (names.empty() ? "" : ", ") + name;
-  if (!names.empty()) log_notice("not written to the preset, because it belongs to one run: " + names);
+  if (!names.empty()) log_notice("--write-preset: left out options of a single run: " + names);
   return kExitDone;
 }
 
@@ -55,14 +55,14 @@ ReadyCommand read_process(const Parser& parser) {
 
 CommandRow process_command() {
   return {.name = "",
-          .summary = "images, folders and stacks through a list of stages",
+          .summary = "images, directories and stacks through a list of stages",
           .description =
               "Grayscale, histogram, contrast, smoothing, threshold, resizing and more, exact to the byte.",
           .usage = {{"imgpipe INPUT OUTPUT [options]",
-                     "one image; \"-\" is stdin or stdout; OUTPUT may be a folder, which is made where it "
+                     "one image; \"-\" is stdin or stdout; OUTPUT may be a directory, which is created if it "
                      "ends with /"},
-                    {"imgpipe INPUT... FOLDER [options]",
-                     "a batch: folders, patterns, files, or a list by --files-from"}},
+                    {"imgpipe INPUT... DIR [options]",
+                     "a batch: directories, patterns, files, or a list by --files-from"}},
           .positional = {"input", "output"},
           .takes_more = true,
           .or_option = "files-from",

@@ -44,7 +44,7 @@ void check_stream(const std::string& output) {
   if (!fd) return;
   const std::string name = output_name(output);
   if (::isatty(*fd) == 1)
-    throw Error(ErrorKind::usage, name + " is a terminal: send the image to a file or a pipe");
+    throw Error(ErrorKind::usage, name + ": is a terminal; send the image to a file or a pipe");
   naming(name, [&] { check_writable(output); });
 }
 

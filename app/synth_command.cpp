@@ -30,12 +30,13 @@ Shape synth_shape(const SynthOptions& options, Format format) {
   Shape shape = options.shape;
   shape.channels = options.channels.value_or(info.holds_color ? 3 : 1);
   if (shape.color_channels() == 3 && !info.holds_color)
-    throw Error(ErrorKind::usage, "--channels: " + name + " holds grey only: --channels 1, or write ppm");
+    throw Error(ErrorKind::usage, "--channels: " + name + " stores only grey; use --channels 1 or write ppm");
   if (8 * bytes_per_sample(shape.sample) > info.written_bits)
-    throw Error(ErrorKind::usage, "--depth: " + name + " holds 8 bits a sample: --depth 8, or write png");
+    throw Error(ErrorKind::usage,
+                "--depth: " + name + " stores only 8 bits per sample; use --depth 8 or write png");
   if (shape.has_alpha() && !info.holds_alpha)
-    throw Error(ErrorKind::usage, "--channels: " + name + " holds no alpha: --channels " +
-                                      std::to_string(shape.color_channels()) + ", or write png");
+    throw Error(ErrorKind::usage, "--channels: " + name + " cannot store alpha; use --channels " +
+                                      std::to_string(shape.color_channels()) + " or write png");
   return shape;
 }
 
@@ -45,7 +46,9 @@ int write_synth(const SynthOptions& options) {
   check_replaceable(options.output, why_no_image(options.output, options.replace, Mark::synthetic));
   const Shape shape = synth_shape(options, format);
   constexpr std::int64_t kMaxPixels = std::int64_t{1} << 34;
-  if (shape.pixels() > kMaxPixels) throw Error(ErrorKind::usage, "--size: more than 2^34 pixels");
+  if (shape.pixels() > kMaxPixels)
+    throw Error(ErrorKind::usage, "--size: expected at most 2^34 pixels, got " + std::to_string(shape.width) +
+                                      "x" + std::to_string(shape.height));
   const std::unique_ptr<Writer> writer = make_writer(format, shape, options.encode);
   check_available(shape.bytes() + writer->working_bytes());  // both exist at once
   const Image image = synthesize(options.pattern, shape, options.seed);
@@ -70,7 +73,7 @@ std::vector<OptionRow> synth_rows() {
        "1 (grey), 2 (grey and alpha), 3 (RGB) or 4 (RGBA); default: 3, and 1 for pgm. "
        "Alpha rises from top to bottom"},
       {"Pattern", "depth", "8|16", "8",
-       "Bits a sample; 16 for " + joined(writable_formats(16)) + ". N, T, V are then values of 16 bits",
+       "Bits per sample; 16 for " + joined(writable_formats(16)) + ". N, T, V are then values of 16 bits",
        choice_names(kDepths)},
       {"Pattern", "seed", "N", "1", "The same bytes for the same seed, everywhere"},
       {"Output", "o,output", "PATH", nullptr, "OUTPUT as an option"}};
@@ -85,9 +88,9 @@ std::vector<OptionRow> synth_rows() {
 SynthOptions read_synth(const Parser& parser) {
   SynthOptions options;
   options.output = parser.text("output");
-  if (options.output.empty()) usage("OUTPUT is an empty name");
-  if (!parser.has("pattern")) usage("--pattern is missing; see imgpipe synth --help");
-  if (!parser.has("size")) usage("--size is missing; see imgpipe synth --help");
+  if (options.output.empty()) usage("OUTPUT: empty name");
+  if (!parser.has("pattern")) usage("missing --pattern; see imgpipe synth --help");
+  if (!parser.has("size")) usage("missing --size; see imgpipe synth --help");
   options.shape = parse_size(parser.text("size"));
   options.shape.sample = parse_choice("depth", parser.text("depth"), kDepths);
   options.pattern = parse_pattern(parser.text("pattern"), options.shape.sample);

@@ -14,8 +14,8 @@ constexpr std::size_t kAlignment = 64;
 
 void require_8_bits(const ConstHostView& view) {
   if (!view.holds<Sample8>())
-    throw Error(ErrorKind::usage, "an image of " + std::to_string(8 * bytes_per_sample(view.sample)) +
-                                      " bits a sample was taken for one of 8");
+    throw Error(ErrorKind::usage, "8-bit view of an image with " +
+                                      std::to_string(8 * bytes_per_sample(view.sample)) + " bits per sample");
 }
 
 }  // namespace

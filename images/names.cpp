@@ -113,7 +113,7 @@ std::string joined(std::span<const std::string_view> names) {
 }
 
 std::string none_of(std::string_view given, std::span<const std::string_view> names) {
-  return "'" + printable(given) + "' is none of " + joined(names) + did_you_mean(given, names);
+  return "must be one of " + joined(names) + "; got '" + printable(given) + "'" + did_you_mean(given, names);
 }
 
 }  // namespace imgpipe

@@ -256,7 +256,7 @@ namespace {
              (known.argument.empty() ? "" : ":" + std::string(known.argument));
   }
   throw Error(ErrorKind::usage, unknown_name("unknown pattern '" + printable(name) + "'", name, names,
-                                             "the patterns are " + forms));
+                                             "must be one of " + forms));
 }
 
 int most_of(const PatternInfo& info, Sample sample) {
@@ -268,7 +268,7 @@ int most_of(const PatternInfo& info, Sample sample) {
     case Sample::f32:
       break;
   }
-  throw Error(ErrorKind::usage, "patterns have samples of 8 or 16 bits");
+  throw Error(ErrorKind::usage, "patterns have 8 or 16 bits per sample");
 }
 
 }  // namespace
@@ -282,8 +282,8 @@ Pattern parse_pattern(std::string_view text, Sample sample) {
   if (info->argument.empty() != (colon == std::string_view::npos)) {
     throw Error(ErrorKind::usage,
                 "pattern " + std::string(name) +
-                    (info->argument.empty() ? " takes no parameter"
-                                            : " needs a parameter: " + std::string(info->summary)));
+                    (info->argument.empty() ? ": takes no parameter"
+                                            : ": needs a parameter: " + std::string(info->summary)));
   }
   if (colon != std::string_view::npos) {
     const std::string_view digits = text.substr(colon + 1);
@@ -294,7 +294,8 @@ Pattern parse_pattern(std::string_view text, Sample sample) {
         pattern.parameter > most) {
       throw Error(ErrorKind::usage,
                   "pattern " + std::string(name) + ": " + std::string(info->summary) +
-                      (is_wide(sample) ? "; of 16 bits up to " + std::to_string(most) : std::string()));
+                      (is_wide(sample) ? "; up to " + std::to_string(most) + " with 16 bits per sample"
+                                       : std::string()));
     }
   }
   return pattern;
@@ -305,7 +306,7 @@ Image synthesize(const Pattern& pattern, Shape shape, std::uint64_t seed) {
     throw Error(ErrorKind::usage, "patterns have 1 to 4 channels");
   if (pattern.parameter > most_of(*pattern.info, shape.sample))
     throw Error(ErrorKind::usage, "pattern " + std::string(pattern.info->name) +
-                                      " of 8 bits: " + std::string(pattern.info->summary));
+                                      " with 8 bits per sample: " + std::string(pattern.info->summary));
   Image image(shape);
   const HostView out = image.untyped_view();
   if (shape.has_alpha()) {

@@ -75,7 +75,7 @@ std::pair<double, double> lane_ns(const std::vector<std::byte>& jpeg, Lane& lane
   lane.finish(0, group);
   const double device = ns_since(launched);
   if (image.error) throw Error(*image.error);
-  if (!image.coded.in_order) throw Error(ErrorKind::device, "the device does not decode what it should");
+  if (!image.coded.in_order) throw Error(ErrorKind::device, "the device rejected a valid JPEG");
   const Clock::time_point finished = Clock::now();
   if (image.coded.made.parts.empty()) {
     (void)encode_image(std::as_const(image.pixels).view(), *writer, thread, image.timeline);

@@ -80,8 +80,8 @@ bool can_run_on(const CudaDevice& device) {
 }
 
 std::string why_too_old(const CudaDevice& device) {
-  return "cuda:" + std::to_string(device.index) + " (" + device.name + ") has compute capability " +
-         std::to_string(device.major) + "." + std::to_string(device.minor) + ", and imgpipe needs " +
+  return "cuda:" + std::to_string(device.index) + " (" + device.name + "): compute capability " +
+         std::to_string(device.major) + "." + std::to_string(device.minor) + "; imgpipe needs at least " +
          std::to_string(kLeastCapability / 10) + "." + std::to_string(kLeastCapability % 10);
 }
 
@@ -92,11 +92,11 @@ CudaDevice find_cuda_device(int index) {
     if (device.index != index && index != kAnyCudaDevice) continue;
     if (can_run_on(device)) return device;
     if (index != kAnyCudaDevice) throw Error(ErrorKind::device, why_too_old(device));
-    warn_of_devices(why_too_old(device) + "; it is skipped");
+    warn_of_devices(why_too_old(device) + "; skipped");
   }
   if (index == kAnyCudaDevice)
     throw Error(ErrorKind::device, "cuda cannot be used: every CUDA device is too old");
-  throw Error(ErrorKind::device, "there is no CUDA device " + std::to_string(index) + ", only 0.." +
+  throw Error(ErrorKind::device, "cuda:" + std::to_string(index) + ": no such device; expected 0 to " +
                                      std::to_string(found.devices.size() - 1));
 }
 
@@ -135,8 +135,8 @@ DeviceChoice choose_device(std::string_view text) {
     const std::vector<int> devices = cuda_devices_of(text.substr(5));
     if (!devices.empty()) return {Backend::cuda, devices, ""};
   }
-  throw Error(ErrorKind::usage,
-              "--device: '" + printable(text) + "' is none of " + joined(kDeviceForms) + device_meant(text));
+  throw Error(ErrorKind::usage, "--device: must be one of " + joined(kDeviceForms) + "; got '" +
+                                    printable(text) + "'" + device_meant(text));
 }
 
 double measure_host_copy_bandwidth(int threads, std::size_t bytes) {

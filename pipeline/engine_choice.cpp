@@ -16,17 +16,17 @@ std::string why_no_device(const CudaDevices& found) {
 }
 
 DeviceChoice choose_without_devices() {
-  return {Backend::cpu, {}, "auto took cpu (the image is too small to look for a CUDA device)"};
+  return {Backend::cpu, {}, "auto chose cpu (the image is too small to look for a CUDA device)"};
 }
 
 DeviceChoice choose_by_cost(const CudaDevices& found, const CostModel& model, const std::string& how,
                             std::int64_t pixels, int threads, int passes) {
   const std::optional<CudaDevice> device = usable_device(found);
-  if (!device) return {Backend::cpu, {}, "auto took cpu (" + why_no_device(found) + ")"};
+  if (!device) return {Backend::cpu, {}, "auto chose cpu (" + why_no_device(found) + ")"};
   const std::string name = "cuda:" + std::to_string(device->index) + " (" + device->name + ")";
   if (model.lane_pays_alone(pixels, threads, passes))
-    return {Backend::cuda, {device->index}, "auto took " + name + " (faster; " + how + ")"};
-  return {Backend::cpu, {}, "auto took cpu (starting " + name + " does not pay; " + how + ")"};
+    return {Backend::cuda, {device->index}, "auto chose " + name + " (faster; " + how + ")"};
+  return {Backend::cpu, {}, "auto chose cpu (starting " + name + " costs more than it saves; " + how + ")"};
 }
 
 std::unique_ptr<Engine> make_engine(const DeviceChoice& choice, int threads) {

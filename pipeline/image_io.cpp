@@ -29,11 +29,11 @@ void write_image(const std::string& path, ConstHostView pixels, const EncodeOpti
                  OutputSync* sync) {
   naming(printable(path), [&] {
     if (threads < 0 || threads > kMostThreads)
-      throw Error(ErrorKind::usage, std::to_string(threads) + " threads are none of 1 to " +
-                                        std::to_string(kMostThreads) + ", or 0 for as many as there are");
+      throw Error(ErrorKind::usage, "threads: expected 1 to " + std::to_string(kMostThreads) +
+                                        " (0: one per processor), got " + std::to_string(threads));
     const std::optional<Format> format = format_by_ending(path);
     if (!format || !format_info(*format).writable)
-      throw Error(ErrorKind::usage, "its ending names no format that imgpipe writes");
+      throw Error(ErrorKind::usage, "cannot write files with this ending");
     const std::unique_ptr<Writer> writer = make_writer(*format, pixels.shape(), options);
     check_available(writer->working_bytes());
     HostThreads workers(threads > 0 ? threads : host_info().threads);

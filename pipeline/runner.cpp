@@ -37,10 +37,10 @@ Runner::Runner(RunnerSettings settings)
     : settings_(std::move(settings)), asked_(choose_device(settings_.device)) {
   if (asked_.cuda_devices.size() > 1)
     throw Error(ErrorKind::usage,
-                "--device: one image goes to one device, not to " + printable(settings_.device));
+                "--device: one image needs a single device, got " + printable(settings_.device));
   if (settings_.threads < 0 || settings_.threads > kMostThreads)
-    throw Error(ErrorKind::usage, "--threads: " + std::to_string(settings_.threads) + " is none of 1 to " +
-                                      std::to_string(kMostThreads) + ", or 0 for as many as there are");
+    throw Error(ErrorKind::usage, "--threads: expected 1 to " + std::to_string(kMostThreads) +
+                                      " (0: one per processor), got " + std::to_string(settings_.threads));
   if (settings_.threads == 0) settings_.threads = host_info().threads;
 }
 
@@ -48,15 +48,15 @@ Runner::~Runner() = default;
 
 Plan Runner::plan(const Shape& input, std::string_view stages) const {
   if (input.width < 1 || input.height < 1 || input.channels < 1 || input.channels > 4)
-    throw Error(ErrorKind::usage, "no image: it takes at least 1x1 pixels of 1 to 4 channels, not " +
+    throw Error(ErrorKind::usage, "image: expected at least 1x1 pixels and 1 to 4 channels, got " +
                                       std::to_string(input.width) + "x" + std::to_string(input.height) +
-                                      " of " + std::to_string(input.channels));
+                                      " and " + std::to_string(input.channels));
   return make_plan(parse_stages(stages), input, settings_.fuse, settings_.max_pixels);
 }
 
 RunResult Runner::run(ConstHostView image, Plan plan, Timeline timeline) {
   if (image.empty() || image.shape() != plan.input)
-    throw Error(ErrorKind::usage, "the plan was made for an image of another shape");
+    throw Error(ErrorKind::usage, "the image has another shape than the plan");
   const DeviceChoice choice = device_for(plan);
   const std::shared_ptr<Engine> engine = engine_of(choice);
   Job job;
@@ -81,15 +81,15 @@ DeviceChoice Runner::device_for(const Plan& plan) {
   if (asked_.backend && asked_.backend != Backend::cuda) return asked_;
   if (const Step* const lacking = step_without_cuda(plan)) {
     if (asked_.backend == Backend::cuda)
-      throw Error(ErrorKind::usage, why_not_on_cuda(*lacking) + "; see --device cpu");
-    return {Backend::cpu, {}, "auto took cpu (" + why_not_on_cuda(*lacking) + ")"};
+      throw Error(ErrorKind::usage, why_not_on_cuda(*lacking) + "; use --device cpu");
+    return {Backend::cpu, {}, "auto chose cpu (" + why_not_on_cuda(*lacking) + ")"};
   }
   if (asked_.backend == Backend::cuda) return asked_;
   const CostModel model = usual_cost_model();
   if (built_with_cuda() && !model.lane_pays_alone(plan.input.pixels(), settings_.threads))
     return choose_without_devices();  // a process in which CUDA was initialised cannot use it after a fork
   if (!found_) found_ = list_cuda_devices();
-  return choose_by_cost(*found_, model, "usual costs", plan.input.pixels(), settings_.threads, 1);
+  return choose_by_cost(*found_, model, "typical costs", plan.input.pixels(), settings_.threads, 1);
 }
 
 std::shared_ptr<Engine> Runner::engine_of(const DeviceChoice& choice) {

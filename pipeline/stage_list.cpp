@@ -66,7 +66,7 @@ std::int64_t parse_value(const std::string& where, const Parameter& parameter, s
   }
   if (value) return *value;
   if (parameter.kind == Parameter::Kind::choice) refuse(where, none_of(text, parameter.words));
-  refuse(where, "'" + printable(text) + "' is not " + allowed_values(parameter) +
+  refuse(where, "expected " + allowed_values(parameter) + ", got '" + printable(text) + "'" +
                     did_you_mean(text, parameter.words));
 }
 
@@ -80,18 +80,18 @@ std::string number_text(const Parameter& parameter, std::int64_t value) {
 
 // "unknown stage 'contrst'; did you mean contrast? The stages are gray, ...".
 std::string unknown_stage(std::string_view name) {
-  if (name == kNoStages) return "none stands alone, without other steps";
+  if (name == kNoStages) return "none cannot be combined with other steps";
   std::vector<std::string_view> names;
   for (const Stage& stage : stage_table()) {
     if (stage.selectable) names.push_back(stage.name);
   }
   const std::string all =
-      "the stages are " + joined(names) + "; " + std::string(kNoStages) + " alone converts without a stage";
+      "must be one of " + joined(names) + "; " + std::string(kNoStages) + " alone converts without a stage";
   if (const Stage* const stage = stage_meant(name))
     return "unknown stage '" + printable(name) + "'; did you mean " + std::string(stage->name) +
            "? imgpipe help stages lists all";
-  return unknown_name(name.empty() ? "a stage name is missing" : "unknown stage '" + printable(name) + "'",
-                      name, names, all);
+  return unknown_name(name.empty() ? "missing stage name" : "unknown stage '" + printable(name) + "'", name,
+                      names, all);
 }
 
 // Takes `text` apart at each `separator`.
@@ -152,7 +152,7 @@ class StepText {
   // Returns which parameter it was the value of.
   std::size_t read_value(std::string_view text, std::size_t next) {
     const std::span<const Parameter> rows = stage_->parameters;
-    if (rows.empty()) refuse(where_, "'" + printable(text) + "': it takes no parameters");
+    if (rows.empty()) refuse(where_, "takes no parameters, got '" + printable(text) + "'");
     const std::size_t equals = text.find('=');
     if (equals != std::string_view::npos) {
       const std::string_view name = text.substr(0, equals);
@@ -163,13 +163,13 @@ class StepText {
       return read_rectangle(text);
     }
     if (next == rows.size())
-      refuse(where_, "'" + printable(text) + "' is one value too many; " + its_parameters());
+      refuse(where_, "unexpected value '" + printable(text) + "'; " + its_parameters());
     if (next == 0 && !stage_->takes_rectangle && rectangle_parts(text).size() == kSizeValues &&
         rows.size() > 1) {
       const std::string colons =
           std::string(text.substr(0, text.find('x'))) + ":" + std::string(text.substr(text.find('x') + 1));
-      refuse(where_, "'" + printable(text) +
-                         "': values are separated by colons: " + std::string(stage_->name) + ":" + colons);
+      refuse(where_, "'" + printable(text) + "': values are separated by colons; use " +
+                         std::string(stage_->name) + ":" + colons);
     }
     take_value(next, text);
     return next;
@@ -179,8 +179,8 @@ class StepText {
     const std::span<const Parameter> rows = stage_->parameters;
     const auto row = std::ranges::find(rows, usual_spelling(name), &Parameter::name);
     if (row == rows.end()) {
-      refuse(where_, unknown_name("there is no parameter '" + printable(name) + "'", name, parameter_names(),
-                                  its_parameters()));
+      refuse(where_, unknown_name("unknown parameter '" + printable(name) + "'", name, parameter_names(),
+                                  "must be one of " + joined(parameter_names())));
     }
     return static_cast<std::size_t>(row - rows.begin());
   }
@@ -188,14 +188,15 @@ class StepText {
   // Returns the last parameter that it was the value of.
   std::size_t read_rectangle(std::string_view text) {
     const std::vector<std::string_view> values = rectangle_parts(text);
-    if (values.empty()) refuse(where_, "'" + printable(text) + "' is not " + std::string(kRectangleForms));
+    if (values.empty())
+      refuse(where_, "expected " + std::string(kRectangleForms) + ", got '" + printable(text) + "'");
     for (std::size_t i = 0; i < values.size(); ++i) take_value(i, values[i]);
     return values.size() - 1;
   }
 
   void take_value(std::size_t i, std::string_view text) {
     const Parameter& row = stage_->parameters[i];
-    if (given_[i]) refuse(where_, std::string(row.name) + " is given twice");
+    if (given_[i]) refuse(where_, std::string(row.name) + ": given twice");
     given_[i] = true;
     request_.parameters.values[i] = parse_value(where_ + ": " + std::string(row.name), row, text);
   }
@@ -209,7 +210,7 @@ class StepText {
     const std::size_t said_as_one = say_rectangle();
     for (std::size_t i = said_as_one; i < rows.size(); ++i) {
       if (rows[i].required && !given_[i])
-        refuse(where_, std::string(rows[i].name) + " is missing: " + allowed_values(rows[i]));
+        refuse(where_, "missing " + std::string(rows[i].name) + "; expected " + allowed_values(rows[i]));
       if (!given_[i] && rows[i].like_previous && given_[i - 1]) values[i] = values[i - 1];
       const bool follows = rows[i].like_previous && previous_said;
       previous_said = rows[i].required || values[i] != (follows ? values[i - 1] : presets_.values[i]);
@@ -228,7 +229,8 @@ class StepText {
   // How many values it has said.
   std::size_t say_rectangle() {
     if (!stage_->takes_rectangle) return 0;
-    if (!given_[0] || !given_[1]) refuse(where_, "its rectangle is missing: " + std::string(kRectangleForms));
+    if (!given_[0] || !given_[1])
+      refuse(where_, "missing rectangle; expected " + std::string(kRectangleForms));
     request_.said += ":" + rectangle_text(request_.parameters);
     return request_.parameters[2] >= 0 && request_.parameters[3] >= 0 ? kRectangleValues : kSizeValues;
   }
@@ -240,7 +242,7 @@ class StepText {
   }
 
   [[nodiscard]] std::string its_parameters() const {
-    return (stage_->parameters.size() == 1 ? "its parameter is " : "its parameters are ") +
+    return (stage_->parameters.size() == 1 ? "the only parameter is " : "the parameters are ") +
            joined(parameter_names());
   }
 
@@ -263,7 +265,8 @@ void preset(Parameters& parameters, std::span<const Parameter> rows, std::size_t
         used < texts.size() ? parse_value(option, rows[i], texts[used++]) : parameters.values[i - 1];
   }
   if (used < texts.size())
-    refuse(option, "'" + printable(given.text) + "' is " + std::to_string(texts.size()) + " values");
+    refuse(option,
+           "expected at most " + std::to_string(used) + " values, got '" + printable(given.text) + "'");
 }
 
 }  // namespace

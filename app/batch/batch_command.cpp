@@ -50,22 +50,25 @@ void refuse_what_is_not_for_batches(const ProcessOptions& options) {
                                                {!options.reports.histogram_file.empty(), "--histogram"},
                                                {!options.reports.stages_folder.empty(), "--keep-stages"}};
   for (const auto& [given, name] : rows) {
-    if (given) throw Error(ErrorKind::usage, std::string(name) + " is for one image, and this is a batch");
+    if (given)
+      throw Error(ErrorKind::usage, std::string(name) + ": not supported in a batch; process a single image");
   }
   if (options.shard && options.shard->balance != Balance::hash && !options.reports.failed_file.empty() &&
       same_file(options.reports.failed_file, options.input.files_from))
-    throw Error(ErrorKind::usage,
-                "--balance count and bytes need one list for all shards, and --failed-out " +
-                    printable(options.reports.failed_file) + " would change it; name another file");
+    throw Error(
+        ErrorKind::usage,
+        "--failed-out " + printable(options.reports.failed_file) +
+            ": would change the list that --balance count and bytes need in all shards; name another file");
   if (options.output.path == kStandardStream)
-    throw Error(ErrorKind::usage, "a batch needs a folder as OUTPUT, not stdout");
+    throw Error(ErrorKind::usage, "OUTPUT: a batch needs a directory, got stdout");
   for (const std::string& file : options.reports.files) {
     if (file.ends_with(".html"))
       throw Error(ErrorKind::usage,
-                  "--report: " + printable(file) +
-                      ": a page is of one image; a batch is reported as .json, .ndjson or .csv");
+                  "--report " + printable(file) +
+                      ": .html is for a single image; a batch report must end in .json, .ndjson or .csv");
     if (file.ends_with(".csv") && options.shard)
-      throw Error(ErrorKind::usage, "--report: " + printable(file) + ": shards report as .ndjson or .json");
+      throw Error(ErrorKind::usage,
+                  "--report " + printable(file) + ": the report of a shard must end in .ndjson or .json");
   }
 }
 
@@ -85,9 +88,9 @@ class BatchRun {
     totals_.shard_list = files_.shard_list;
     if (options.shard) totals_.shard = shard_text(*options.shard);
     if (!files_.shard_list.empty()) totals_.shard += " of list " + files_.shard_list;
-    if (files_.list_is_empty) totals_.note = printable(options.input.files_from) + ": the list names nothing";
+    if (files_.list_is_empty) totals_.note = printable(options.input.files_from) + ": the list is empty";
     const bool goes_on = options.output.skip_existing || options.output.update;
-    totals_.go_on = goes_on ? "the same command" : "the same command with --skip-existing";
+    totals_.go_on = goes_on ? "run the same command" : "run the same command with --skip-existing";
     totals_.options_digest = options_digest(options, options.output.format);
     // An image with its own report checks whether it is up to date together with that report.
     if (options.output.skip_existing || (options.output.update && !is_reported_as_image(options)))
@@ -107,8 +110,7 @@ class BatchRun {
     reports_.open(!files_.files.empty(), totals_);
     if (options_.output.update && !files_.files.empty())
       stamps_ = std::make_unique<UpdateStamps>(options_, true);
-    reports_.add_skipped(skipped_,
-                         options_.output.update ? "it is up to date" : "its output is there already");
+    reports_.add_skipped(skipped_, options_.output.update ? "up to date" : "output already exists");
     reports_.add_problems(files_.problems);
     if (!files_.files.empty()) work();
     report_lost_outputs();
@@ -121,7 +123,8 @@ class BatchRun {
   // One image with its own report. Nothing is reported if it needs no work.
   int run_as_image(const EngineFactory& factory) {
     if (!skipped_.empty() && !options_.logging.quiet)
-      print_table(printable(skipped_.front().output) + ": is there already\n", reports_to_stdout(options_));
+      print_table(printable(skipped_.front().output) + ": already exists; skipped\n",
+                  reports_to_stdout(options_));
     if (files_.files.empty()) return kExitDone;
     const BatchFile& file = files_.files.front();
     ProcessOptions one = with_output_file(options_);
@@ -162,7 +165,7 @@ class BatchRun {
     if (options_.shard) text += ", " + std::to_string(files_.other_shards) + " for other shards";
     text += "\n";
     if (!totals_.shard.empty()) text += totals_.shard + "\n";
-    if (files_.passed_over.files() > 0) text += "passed over: " + files_.passed_over.text() + "\n";
+    if (files_.passed_over.files() > 0) text += "skipped files: " + files_.passed_over.text() + "\n";
     if (!totals_.note.empty()) text += totals_.note + "\n";
     print_text(text);
     return files_.problems.empty() ? kExitDone : kExitInput;
@@ -204,7 +207,7 @@ class BatchRun {
   void report_workers() {
     const int asked = std::exchange(totals_.jobs, batch_->workers());
     if (totals_.jobs < asked)
-      warn("the system gives no more threads: " + std::to_string(totals_.jobs) + " of " +
+      warn("cannot start more threads; processing " + std::to_string(totals_.jobs) + " of " +
            std::to_string(asked) + " images at a time");
   }
 
@@ -230,7 +233,7 @@ class BatchRun {
     if (!result.failed && totals_.reduced.images == 1 && result.depth_loss != DepthLoss::none)
       warn(printable(file.input) + ": " +
                depth_warning(result.depth_loss, result.header.bits_per_sample, file.format) +
-               "; further images like it are counted",
+               "; further such images are only counted",
            &file);
     if (result.failed) {
       progress_.clear();

@@ -26,15 +26,15 @@ std::string failed_text(const ProcessOptions& options) {
   if (!options.reports.failed_file.empty()) files.push_back(printable(options.reports.failed_file));
   for (const std::string& file : options.reports.files) files.push_back(output_name(file));
   if (files.empty())
-    return "failed: each is told on stderr; --failed-out FILE and --report FILE.ndjson keep them\n";
+    return "failed: listed on stderr; use --failed-out FILE or --report FILE.ndjson to list them in a file\n";
   const std::vector<std::string_view> names(files.begin(), files.end());
-  return "failed: each is told on stderr, and in " + joined(names) + "\n";
+  return "failed: listed on stderr and in " + joined(names) + "\n";
 }
 
 // "3 images had this, such as that"; "" if there are none.
 std::string noted_text(const BatchTotals::Noted& noted, const std::string& what) {
   if (noted.images == 0) return "";
-  return std::to_string(noted.images) + (noted.images == 1 ? " image" : " images") + what + ", such as " +
+  return std::to_string(noted.images) + (noted.images == 1 ? " image" : " images") + what + ", for example " +
          noted.example + "\n";
 }
 
@@ -44,8 +44,8 @@ std::string too_large_text(const BatchTotals& totals) {
   const std::size_t by_host = totals.images_by_route(ImageRoute::host_for_memory);
   if (in_bands + by_host == 0) return "";
   return std::to_string(in_bands + by_host) + (in_bands + by_host == 1 ? " image" : " images") +
-         " did not fit into device memory: " + std::to_string(in_bands) +
-         " went through the device in bands, " + std::to_string(by_host) + " through the host\n";
+         " did not fit into device memory: " + std::to_string(in_bands) + " ran on the device in bands, " +
+         std::to_string(by_host) + " on the host\n";
 }
 
 }  // namespace
@@ -73,11 +73,10 @@ std::string bottleneck(const BatchTotals& totals) {
   }
   constexpr double kBusy = 0.8;
   if (most != nullptr && workers >= kBusy)
-    return "the workers, and of their work " + most->part + " most (" +
-           number(most->busy_s / work_s * 100, 1) + "%)";
+    return "the workers, mostly " + most->part + " (" + number(most->busy_s / work_s * 100, 1) + "%)";
   if (lane != nullptr && lane->share >= kBusy)
     return lane->by + ": " + lane->part + " (" + number(lane->share * 100, 1) + "%)";
-  return "none is busy all the time";
+  return "none (no part is busy at least 80% of the time)";
 }
 
 std::string batch_head(const BatchTotals& totals) {
@@ -98,18 +97,18 @@ std::string batch_table(const BatchTotals& totals, const ProcessOptions& options
   if (!totals.shard.empty())
     out += totals.shard + "; " + std::to_string(totals.other_shards) + " files for other shards\n";
   if (!totals.options_digest.empty()) out += "options: digest " + short_digest(totals.options_digest) + "\n";
-  if (totals.passed_over.files() > 0) out += "passed over: " + totals.passed_over.text() + "\n";
+  if (totals.passed_over.files() > 0) out += "skipped files: " + totals.passed_over.text() + "\n";
   if (!totals.note.empty()) out += totals.note + "\n";
   if (!totals.stopped.empty()) {
-    out += "ended early: " + totals.stopped + "\n";
-    if (totals.not_done() > 0) out += "to go on: " + totals.go_on + "\n";
+    out += "stopped early: " + totals.stopped + "\n";
+    if (totals.not_done() > 0) out += "to resume: " + totals.go_on + "\n";
   }
   if (totals.done > 0) {
     const std::vector<double> times = totals.image_ms();
-    out += "an image: " + number(percentile(times, 0.5), 1) + " ms (median), 90% within " +
+    out += "per image: median " + number(percentile(times, 0.5), 1) + " ms, 90% within " +
            number(percentile(times, 0.9), 1) + ", 99% within " + number(percentile(times, 0.99), 1) +
-           ", the longest " + number(times.back(), 1) + "; " + std::to_string(totals.jobs) +
-           " at a time, needing " + bytes_text(totals.peak_admitted_bytes) + " of " +
+           ", longest " + number(times.back(), 1) + "; " + std::to_string(totals.jobs) +
+           " at a time, using " + bytes_text(totals.peak_admitted_bytes) + " of " +
            bytes_text(totals.memory_bytes) + "\n";
     ResultTable parts = table_of(totals.parts(), add_part);
     constexpr std::array<std::size_t, 4> kWidths{12, 10, 13, 13};
@@ -118,8 +117,8 @@ std::string batch_table(const BatchTotals& totals, const ProcessOptions& options
     out += " bottleneck: " + bottleneck(totals) + "\n";
   }
   out += too_large_text(totals);
-  out += noted_text(totals.reduced, " had more than 8 bits a sample, which became 8");
-  out += noted_text(totals.profiles_dropped, " had a colour profile that is not kept");
+  out += noted_text(totals.reduced, " had more than 8 bits per sample, reduced to 8");
+  out += noted_text(totals.profiles_dropped, " had a colour profile that was dropped");
   out += noted_text(totals.metadata_dropped, " had metadata that was dropped");
   if (totals.failed() > 0) out += failed_text(options);
   return out;

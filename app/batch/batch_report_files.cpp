@@ -52,7 +52,7 @@ void BatchReportFiles::claim(const std::string& file) const {
   const SharedFileLock lock(file);
   check_replaceable(file, why_of_another_shard(file, *options_.shard, options_.output.replace));
   BatchTotals nothing;
-  nothing.stopped = "it is at work, or was killed";
+  nothing.stopped = "in progress, or killed";
   write_text(file, batch_json(nothing, options_), options_.output.sync.get());
 }
 

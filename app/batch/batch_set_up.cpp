@@ -50,7 +50,7 @@ std::vector<int> every_cuda_device() {
     if (can_run_on(device)) {
       devices.push_back(device.index);
     } else {
-      warn_of_devices(why_too_old(device) + "; it is skipped");
+      warn_of_devices(why_too_old(device) + "; skipped");
     }
   }
   if (devices.empty()) throw Error(ErrorKind::device, "cuda cannot be used: " + why_no_device(found));
@@ -62,14 +62,15 @@ LaneCapacity capacity_by_cost(int jobs, const std::shared_ptr<std::pmr::memory_r
   const CudaDevices found = list_cuda_devices();
   const std::optional<CudaDevice> first = usable_device(found);
   if (!first) {
-    offer.note = "auto took cpu (" + why_no_device(found) + ")";
+    offer.note = "auto chose cpu (" + why_no_device(found) + ")";
     return offer;
   }
   const Calibration calibration = load_calibration(*first);
-  const std::string how = calibration.measured ? "as measured on this machine"
-                                               : "not measured here yet, see imgpipe devices --calibrate";
+  const std::string how = calibration.measured
+                              ? "as measured on this machine"
+                              : "not measured on this machine; run imgpipe devices --calibrate";
   if (!calibration.model.lane_pixels) {
-    offer.note = "auto took cpu (no image is cheaper with " + first->name + "; " + how + ")";
+    offer.note = "auto chose cpu (" + first->name + " is not faster for any image size; " + how + ")";
     return offer;
   }
   offer.lane_pixels = *calibration.model.lane_pixels;
@@ -81,8 +82,8 @@ LaneCapacity capacity_by_cost(int jobs, const std::shared_ptr<std::pmr::memory_r
     if (can_run_on(device)) devices.push_back(device.index);
   }
   offer.lanes = make_cuda_lanes(devices, kSlotsOfADevice, memory);
-  offer.note = "auto takes cuda for images of at least " + megapixels(offer.lane_pixels) + ", once " +
-               megapixels(offer.lane_start_pixels) + " of them are to come (" + how + ")";
+  offer.note = "auto uses cuda for images of at least " + megapixels(offer.lane_pixels) + " once " +
+               megapixels(offer.lane_start_pixels) + " of them are waiting (" + how + ")";
   return offer;
 }
 
@@ -124,8 +125,7 @@ void choose_for_pages(BatchSettings& settings, const ExecutionOptions& execution
   const DeviceChoice choice = choose_device(execution.device);
   const int asked_jobs = execution.jobs;
   if (choice.backend != Backend::cuda) {
-    if (!choice.backend)
-      settings.device_note = "auto took cpu (pages go through the cpu unless --device cuda is given)";
+    if (!choice.backend) settings.device_note = "auto chose cpu (pages use cuda only with --device cuda)";
     choose(settings, choice.backend == Backend::reference ? "reference" : "cpu", names);
     return;
   }
@@ -133,8 +133,8 @@ void choose_for_pages(BatchSettings& settings, const ExecutionOptions& execution
   const auto most = static_cast<int>(devices.size());
   settings.jobs = asked_jobs > 0 ? std::min(asked_jobs, most) : most;
   if (asked_jobs > most)
-    settings.device_note = "--jobs " + std::to_string(asked_jobs) + " became " +
-                           std::to_string(settings.jobs) + ": with --pages a device has one worker";
+    settings.device_note = "--jobs: " + std::to_string(asked_jobs) + " reduced to " +
+                           std::to_string(settings.jobs) + "; with --pages each device has one worker";
   settings.make_engine = [devices, next = std::make_shared<std::atomic<std::size_t>>(0)](int threads) {
     return make_cuda_engine(devices[next->fetch_add(1) % devices.size()], threads);
   };

@@ -29,7 +29,7 @@ struct BatchFailure {
 };
 
 // The reason for an image that was done but whose output is gone.
-inline constexpr const char* kLostReason = "was written and is gone: removed while the batch ran";
+inline constexpr const char* kLostReason = "was written, but another process removed it during the batch";
 
 [[nodiscard]] SplitReason split_reason(const std::string& reason, const BatchFile& file);
 [[nodiscard]] LogSubject subject_of(const std::string& reason, const BatchFile& file);

@@ -42,7 +42,7 @@ BatchEnd follow(Batch& batch, bool fail_fast, const SignalGuard& signals, const 
   end.signal = signals.received();
   end.fatal = batch.fatal();
   if (end.signal != 0) end.stopped = "signal " + std::to_string(end.signal);
-  if (end.fatal) end.stopped = is_unreported(end.fatal) ? end.fatal->what() : "an output cannot be written";
+  if (end.fatal) end.stopped = is_unreported(end.fatal) ? end.fatal->what() : "cannot write an output";
   if (fail_fast && has_failed && end.stopped.empty()) end.stopped = "an image failed (--fail-fast)";
   end.is_complete = batch.finished();
   return end;

@@ -23,14 +23,14 @@ constexpr const char* kProgram = "imgpipe-bench";
 std::string find_bench_program() {
   std::error_code error;
   const fs::path own = fs::read_symlink("/proc/self/exe", error);
-  if (error) usage("bench: /proc/self/exe cannot be read: " + error.message());
+  if (error) usage("/proc/self/exe: cannot read: " + error.message());
   const fs::path directory = own.parent_path();
   const fs::path libexec = (directory / IMGPIPE_LIBEXEC_FROM_BIN).lexically_normal();
   for (const fs::path& candidate : {directory / kProgram, libexec / kProgram}) {
     if (fs::is_regular_file(candidate, error)) return candidate.string();
   }
-  usage("bench: " + std::string(kProgram) + " is neither in " + printable(directory.string()) + " nor in " +
-        printable(libexec.string()) + ": install the package imgpipe-bench");
+  usage(std::string(kProgram) + ": not found in " + printable(directory.string()) + " or " +
+        printable(libexec.string()) + "; install the package imgpipe-bench");
 }
 
 void start_bench(const std::vector<std::string>& arguments) {
@@ -42,17 +42,17 @@ void start_bench(const std::vector<std::string>& arguments) {
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   ::execv(program.c_str(), pointers.data());
-  usage("bench: " + printable(program) + " cannot be run: " + std::system_category().message(errno));
+  usage(printable(program) + ": cannot run: " + std::system_category().message(errno));
 }
 
 CommandRow bench_command() {
   return {
       .name = "bench",
       .summary = "the kernel lab: every variant checked, then timed",
-      .description = "The kernel lab: every variant of every stage, held against the reference, then timed.",
+      .description = "The kernel lab: every variant of every stage, compared with the reference, then timed.",
       .usage = {{"imgpipe bench [options]", "the ladders: imgpipe bench --stage hist"},
                 {"imgpipe bench --study NAME [options]", "a question and its answer"},
-                {"imgpipe bench --list", "what there is"}},
+                {"imgpipe bench --list", "a list of all variants"}},
       .rows = bench_rows,
       .exits = all_exits(),
       .read = [](const Parser& parser) -> ReadyCommand {

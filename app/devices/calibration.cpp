@@ -51,7 +51,7 @@ Calibration calibrate(const CudaDevice& device, std::string& not_kept) {
   if (path.empty()) {
     not_kept = "neither XDG_CACHE_HOME nor HOME is set";
   } else if (!can_be_meant(model)) {
-    not_kept = "its values cannot be meant";
+    not_kept = "the measured values are implausible";
   } else {
     try {
       keep_calibration(path, {key_of(device), model});
@@ -80,8 +80,9 @@ DeviceChoice choose_for_image(std::int64_t pixels, int threads, int passes) {
   if (!device) return choose_by_cost(found, usual_cost_model(), "", pixels, threads, passes);
   const Calibration calibration = load_calibration(*device);
   if (!calibration.note.empty()) log_detail(calibration.note);
-  const std::string how = calibration.measured ? "measured on this machine"
-                                               : "not measured here, see imgpipe devices --calibrate";
+  const std::string how = calibration.measured
+                              ? "measured on this machine"
+                              : "not measured on this machine; run imgpipe devices --calibrate";
   return choose_by_cost(found, calibration.model, how, pixels, threads, passes);
 }
 

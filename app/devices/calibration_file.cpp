@@ -56,12 +56,13 @@ Json json_of(const CalibrationEntry& entry) {
 
 std::string name_of(const Parsed& json) {
   const auto& name = json.get_ref<const std::string&>();
-  if (name.size() > kMostNameBytes) throw Error(ErrorKind::input, "a name is too long");
+  if (name.size() > kMostNameBytes)
+    throw Error(ErrorKind::input, "a name exceeds " + std::to_string(kMostNameBytes) + " bytes");
   return name;
 }
 
 double number_of(const Parsed& json) {
-  if (!json.is_number()) throw Error(ErrorKind::input, "a cost is no number");
+  if (!json.is_number()) throw Error(ErrorKind::input, "a cost is not a number");
   return json.get<double>();
 }
 
@@ -73,7 +74,7 @@ LinearCost cost_of(const Parsed& json) {
 std::int64_t whole_of(const Parsed& json, std::int64_t least, std::int64_t most) {
   const double value = number_of(json);
   const bool within = value >= static_cast<double>(least) && value <= static_cast<double>(most);
-  if (!within || value != std::floor(value)) throw Error(ErrorKind::input, "a number cannot be meant");
+  if (!within || value != std::floor(value)) throw Error(ErrorKind::input, "a number is out of range");
   return static_cast<std::int64_t>(value);
 }
 
@@ -87,7 +88,7 @@ CalibrationEntry entry_of(const Parsed& json) {
                  number_of(json.at("lane_start_ns")), std::nullopt};
   const Parsed& pixels = json.at("lane_pixels");
   if (!pixels.is_null()) entry.model.lane_pixels = whole_of(pixels, 1, kMostPixels);
-  if (!can_be_meant(entry.model)) throw Error(ErrorKind::input, "a cost cannot be meant");
+  if (!can_be_meant(entry.model)) throw Error(ErrorKind::input, "a cost is out of range");
   return entry;
 }
 
@@ -97,7 +98,7 @@ void add_entry(const Parsed& json, CalibrationEntries& found) {
   } catch (const Error& error) {
     found.note = error.what();
   } catch (const Parsed::exception&) {
-    found.note = "an entry is incomplete, or of another version";
+    found.note = "an entry is incomplete or from another version";
   }
 }
 
@@ -120,17 +121,17 @@ CalibrationEntries parse_calibration(std::string_view text) {
   try {
     json = Parsed::parse(text);
   } catch (const Parsed::exception&) {
-    found.note = "it is no JSON";
+    found.note = "not JSON";
     return found;
   }
   if (json.is_object() && json.contains("key")) {
     add_entry(json, found);  // imgpipe 0.1.0
   } else if (!json.is_object() || !json.contains("entries") || !json["entries"].is_array()) {
-    found.note = "it holds no entries";
+    found.note = "no entries";
   } else {
     const Parsed& entries = json["entries"];
     for (std::size_t i = 0; i < std::min(entries.size(), kMostEntries); ++i) add_entry(entries[i], found);
-    if (entries.size() > kMostEntries) found.note = "it holds too many entries";
+    if (entries.size() > kMostEntries) found.note = "more than " + std::to_string(kMostEntries) + " entries";
   }
   return found;
 }

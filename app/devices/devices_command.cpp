@@ -28,13 +28,12 @@ Auto judge(const HostInfo& host, const CudaDevices& cuda, bool calibrate_now) {
   judged.threads = host.threads;
   if (!judged.device) {
     judged.without = why_no_device(cuda);
-    if (calibrate_now)
-      throw Error(ErrorKind::device, "--calibrate compares cpu with cuda: " + judged.without);
+    if (calibrate_now) throw Error(ErrorKind::device, "--calibrate: needs a CUDA device; " + judged.without);
     return judged;
   }
   std::string not_kept;
   judged.calibration = calibrate_now ? calibrate(*judged.device, not_kept) : load_calibration(*judged.device);
-  if (!not_kept.empty()) log_warning("the measurement is not kept: " + printable(not_kept));
+  if (!not_kept.empty()) log_warning("calibration not stored: " + printable(not_kept));
   if (!judged.calibration.note.empty()) log_warning(judged.calibration.note);
   return judged;
 }
@@ -42,9 +41,9 @@ Auto judge(const HostInfo& host, const CudaDevices& cuda, bool calibrate_now) {
 // Logs all limits; the table shows only the effective ones.
 void say_limits(const HostInfo& host) {
   for (const ProcessorLimit& limit : host.processor_limits)
-    log_detail("processors by " + limit.source + ": " + number(limit.processors, 2));
+    log_detail("processor limit of " + limit.source + ": " + number(limit.processors, 2));
   for (const MemoryBound& bound : host.memory_bounds)
-    log_detail("memory by " + bound.source + ": " + gib(bound.available_bytes) + " of " +
+    log_detail("memory limit of " + bound.source + ": " + gib(bound.available_bytes) + " of " +
                gib(bound.limit_bytes) + " available");
 }
 
@@ -63,7 +62,7 @@ std::vector<OptionRow> devices_rows() {
   std::vector<OptionRow> rows{
       json_row("Output", "Write all of it as JSON"),
       {"Output", "calibrate", nullptr, nullptr,
-       "Measure anew from which size on auto takes the GPU, and keep it in the user's cache folder"}};
+       "Measure again from which image size auto uses the GPU, and store it in the user's cache directory"}};
   add_rows(rows, replace_rows());
   add_rows(rows, logging_rows());
   return rows;

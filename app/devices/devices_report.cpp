@@ -35,21 +35,21 @@ std::string auto_text(const Auto& judged) {
   const std::optional<std::int64_t> least = model.lane_pixels;
   const std::optional<std::int64_t> alone = alone_from(judged);
   std::string out =
-      "auto:   one image: " + (alone ? "cuda from about " + megapixels(*alone) + " on" : std::string("cpu")) +
+      "auto:   one image: " + (alone ? "cuda from about " + megapixels(*alone) : std::string("cpu")) +
       "; starting cuda takes " + number(model.lane_start_ns / 1e6, 0) + " ms\n";
   if (least) {
-    out += "        a batch: cuda for images of at least " + megapixels(*least) + ", once " +
-           megapixels(model.lane_start_pixels(judged.threads)) + " of them are to come\n";
+    out += "        a batch: cuda for images of at least " + megapixels(*least) + " once " +
+           megapixels(model.lane_start_pixels(judged.threads)) + " of them are waiting\n";
   } else {
     out += "        a batch: cpu\n";
   }
-  out += "        a worker spends " + number(model.host.ns_per_pixel, 2) + " ns a pixel without cuda, " +
-         number(model.with_lane.ns_per_pixel, 2) + " with it, and cuda " +
-         number(model.lane.ns_per_pixel, 3) + " ns and " + number(model.lane.ns_per_image / 1e3, 0) +
-         " us an image\n";
+  out += "        per pixel: worker " + number(model.host.ns_per_pixel, 2) + " ns without cuda, " +
+         number(model.with_lane.ns_per_pixel, 2) + " ns with cuda; cuda " +
+         number(model.lane.ns_per_pixel, 3) + " ns plus " + number(model.lane.ns_per_image / 1e3, 0) +
+         " us per image\n";
   return out + "        " +
          (judged.calibration.measured ? "measured on this machine: " + entry_text(judged.calibration)
-                                      : "not measured here yet: imgpipe devices --calibrate") +
+                                      : "not measured on this machine; run imgpipe devices --calibrate") +
          "\n";
 }
 
@@ -135,7 +135,7 @@ std::string limits_text(const HostInfo& host) {
   }
   if (!host.memory_bounds.empty() && host.memory_bounds.front().source != kTheMachine) {
     const MemoryBound& memory = host.memory_bounds.front();
-    out += "        memory by " + memory.source + ": " + gib(memory.available_bytes) + " of " +
+    out += "        memory limit of " + memory.source + ": " + gib(memory.available_bytes) + " of " +
            gib(memory.limit_bytes) + " available\n";
   }
   return out;

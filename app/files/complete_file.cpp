@@ -67,7 +67,9 @@ void CompleteFile::close() {
   if (is_replaced_) naming(printable(path_), [&] { sync_data(file_->get(), sync_); });
   const bool gone = is_replaced_ && is_removed(file_->get());
   if (file_->close_now() != 0) refuse(errno);
-  if (gone) throw Error(ErrorKind::output, printable(path_) + ": was removed while it was written");
+  if (gone)
+    throw Error(ErrorKind::output,
+                printable(path_) + ": another process removed it while it was being written");
 }
 
 }  // namespace imgpipe

@@ -118,7 +118,9 @@ void GrowingFile::close() {
     });
   }
   if (file_->close_now() != 0) refuse(errno);
-  if (gone) throw Error(ErrorKind::output, printable(path_) + ": was removed while it was written");
+  if (gone)
+    throw Error(ErrorKind::output,
+                printable(path_) + ": another process removed it while it was being written");
 }
 
 }  // namespace imgpipe

@@ -22,13 +22,14 @@ struct FieldRow {
   bool of_name = false;  // derived from the input's name, which stdin lacks
 };
 constexpr std::array kFields{
-    FieldRow{"dir", "folder below INPUT (of a file that is INPUT itself, the folder of its path)"},
+    FieldRow{"dir", "directory below INPUT (for a file given as INPUT, the directory of its path)"},
     FieldRow{"stem", "name without its ending", false, true},
     FieldRow{"ext", "ending of the output's format"},
-    FieldRow{"input_ext", "the input's own ending", false, true},
-    FieldRow{"parent", "name of the folder that the input is in", false, true},
+    FieldRow{"input_ext", "the input's ending", false, true},
+    FieldRow{"parent", "name of the input's directory", false, true},
     FieldRow{"n", "number of the input in the sorted list, from 1; {n:05} is 00001", true},
-    FieldRow{kPageField, "number of the page, or of the image of a stream, as {n}; with --pages", true},
+    FieldRow{kPageField, "number of the page, or of the image in a stream, formatted like {n}; with --pages",
+             true},
 };
 
 const FieldRow* find_field(std::string_view name) {
@@ -47,11 +48,12 @@ void check_field(const NamePiece& field) {
   if (row == nullptr) {
     std::array<std::string_view, kFields.size()> names;
     std::ranges::transform(kFields, names.begin(), &FieldRow::name);
-    throw Error(ErrorKind::usage, unknown_name("there is no field '{" + printable(field.text) + "}'",
-                                               field.text, names, "the fields are " + field_list()));
+    throw Error(ErrorKind::usage, unknown_name("unknown field '{" + printable(field.text) + "}'", field.text,
+                                               names, "must be one of " + field_list()));
   }
   if (field.digits > 0 && !row->is_number)
-    throw Error(ErrorKind::usage, "'" + as_field_of_name(field) + "': only {n} and {page} take a width");
+    throw Error(ErrorKind::usage,
+                "'" + as_field_of_name(field) + "' does not accept a width; only {n} and {page} do");
 }
 
 // The last component of a path, split into an ending that names an image format and the text before it.
@@ -99,7 +101,7 @@ std::string without_empty_parts(const std::string& name) {
 
 // Returns why `name` cannot name a file in a directory; empty if it can.
 std::string why_no_name(const std::string& name) {
-  if (name.empty() || name.ends_with('/') || name_in(name) == ".") return "is no name of a file";
+  if (name.empty() || name.ends_with('/') || name_in(name) == ".") return "is not a file name";
   for (const fs::path& part : fs::path(name))
     if (part == "..") return "leads out of OUTPUT";
   return "";
@@ -114,7 +116,7 @@ NameTemplate::NameTemplate(const std::string& text) {
       if (piece.is_field) check_field(piece);
     }
     keeps_page_ = has(kPageField);
-    if (text.starts_with('/')) throw Error(ErrorKind::usage, "an absolute path; names are in OUTPUT");
+    if (text.starts_with('/')) throw Error(ErrorKind::usage, "absolute path; must be relative to OUTPUT");
     // Substitute a value that is valid for every field.
     std::string sample;
     for (const NamePiece& piece : pieces_) sample += piece.is_field ? "x" : piece.text;
@@ -122,7 +124,7 @@ NameTemplate::NameTemplate(const std::string& text) {
     if (const std::optional<std::string> ending = said_ending(pieces_)) format_ = format_by_name(*ending);
     if (format_ && !format_info(*format_).writable)
       throw Error(ErrorKind::usage, "cannot write " + std::string(format_info(*format_).name) +
-                                        " files; end it with .png, or with .{ext}");
+                                        " files; end it with .png or .{ext}");
   });
 }
 
@@ -151,12 +153,12 @@ std::string NameTemplate::pattern() const {
 
 void NameTemplate::check_format(const std::optional<Format>& format) const {
   if (format_ && format && !is_ending_of(*format_, *format))
-    throw Error(ErrorKind::usage, "--name ends as " + std::string(format_info(*format_).name) +
-                                      " does, and --format says " + std::string(format_info(*format).name) +
-                                      ": change one of them, or end the name with .{ext}");
+    throw Error(ErrorKind::usage, "--name: has the ending of " + std::string(format_info(*format_).name) +
+                                      ", but --format is " + std::string(format_info(*format).name) +
+                                      "; change one of them or end the name with .{ext}");
   if (!format_ && !format && !ends_in_field(pieces_, "ext") && !ends_in_field(pieces_, "input_ext"))
     throw Error(ErrorKind::usage,
-                "--name has no ending that names an image format: end it with .{ext}, or add --format png");
+                "--name: no ending of an image format; end it with .{ext} or add --format png");
 }
 
 std::string NameTemplate::value_of(const NamePiece& field, const NamedInput& input, Format format,
@@ -164,8 +166,10 @@ std::string NameTemplate::value_of(const NamePiece& field, const NamedInput& inp
   if (field.text == kPageField) return page ? padded_number(*page, field.digits) : as_field_of_name(field);
   if (field.text == "n") return padded_number(input.number, field.digits);
   if (input.path == kStandardStream && find_field(field.text)->of_name)
-    throw Error(ErrorKind::usage, "--name: stdin has no name, and '" + as_field_of_name(field) +
-                                      "' is a part of one; {page} counts the images of a stream");
+    throw Error(
+        ErrorKind::usage,
+        "--name: '" + as_field_of_name(field) +
+            "' needs the name of an input, but stdin has none; use {page} to number the images of a stream");
   if (field.text == "dir") return fs::path(input.tree).parent_path().string();
   if (field.text == "parent")
     return name_in(fs::absolute(input.path).lexically_normal().parent_path().string());
@@ -194,11 +198,11 @@ PlacedOutput NameTemplate::place(const std::string& folder, const NamedInput& in
     name += is_kept ? value : text(value);
   }
   name = without_empty_parts(name);
-  const std::string of_input = printable(input.path) + " would be named '" + printable(name) + "', which ";
+  const std::string of_input = printable(input.path) + ": output name '" + printable(name) + "' ";
   if (const std::string why = why_no_name(name); !why.empty()) throw Error(ErrorKind::usage, of_input + why);
   if (const auto ending = format_by_ending(name); ending && !is_ending_of(*ending, placed.format))
-    throw Error(ErrorKind::usage, of_input + "ends as " + std::string(format_info(*ending).name) +
-                                      " does and would hold " + std::string(format_info(placed.format).name) +
+    throw Error(ErrorKind::usage, of_input + "has the ending of " + std::string(format_info(*ending).name) +
+                                      ", but the format is " + std::string(format_info(placed.format).name) +
                                       "; end --name with .{ext}");
   placed.path = (fs::path(text(folder)) / name).string();
   return placed;

@@ -59,9 +59,9 @@ std::string why_not_replaceable(const std::string& path, Replace replace,
   if (replace == Replace::all || path.empty() || path == kStandardStream) return "";
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error) || descriptor_of(path)) return "";
-  if (replace == Replace::none) return "is there already (--no-clobber)";
+  if (replace == Replace::none) return "already exists (--no-clobber)";
   if (file_size_bytes(path) == 0 || own(read_head(path, kMarkBytes))) return "";
-  return "is there already and was not written by imgpipe; --overwrite replaces it";
+  return "already exists and was not written by imgpipe; use --overwrite to replace it";
 }
 
 Replacement replacement_of(const std::string& path, Replace replace, Mark mark, const std::string& input) {
@@ -79,7 +79,7 @@ Replacement replacement_of(const std::string& path, Replace replace, Mark mark, 
     if (mark.made_of->content == 0) mark.made_of->content = content_hash_of(input);
     if (mark.made_of->content == other->content) return replacement;
   }
-  replacement.why_not = "is a result of another input; --overwrite replaces it";
+  replacement.why_not = "already exists and is a result of another input; use --overwrite to replace it";
   return replacement;
 }
 

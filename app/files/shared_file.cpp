@@ -50,9 +50,9 @@ SharedFileLock::SharedFileLock(const std::string& path, std::chrono::seconds pat
     const auto left = deadline - std::chrono::steady_clock::now();
     lock_.emplace(file_->get(), std::chrono::duration_cast<std::chrono::milliseconds>(left));
     if (lock_->is_busy())
-      throw Error(ErrorKind::output, printable(path) + ": another process has kept it locked for " +
+      throw Error(ErrorKind::output, printable(path) + ": locked by another process for " +
                                          std::to_string(patience.count()) +
-                                         " s; end that process, or name another file");
+                                         " s; end that process or name another file");
     if (!lock_->is_held() || descriptor_identity(file_->get()) == file_identity(path)) return;
     lock_.reset();
     file_.reset();
@@ -64,8 +64,7 @@ std::string why_of_another_shard(const std::string& path, const Shard& shard, Re
   if (replace == Replace::all || !std::filesystem::is_regular_file(path, error)) return "";
   const std::string named = shard_named_in(path);
   if (named.empty() || named.substr(0, named.find('/')) == std::to_string(shard.index)) return "";
-  return "is what shard " + named +
-         " writes; give each shard a name of its own (a .ndjson report can be shared)";
+  return "belongs to shard " + named + "; give each shard its own file (.ndjson reports can be shared)";
 }
 
 }  // namespace imgpipe

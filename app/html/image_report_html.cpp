@@ -53,7 +53,7 @@ void add_facts(HtmlPage& page, const ImageReport& report, const RunFacts& facts,
 
 std::string picture_figure(const std::string& name, const ReportPage::Side& side) {
   if (!side.picture)
-    return element("figure", element("figcaption", html(name + ": no picture (" + side.why_none + ")")));
+    return element("figure", element("figcaption", html(name + ": no image (" + side.why_none + ")")));
   const Picture& picture = *side.picture;
   const std::string alt = name + ", " + shape_text(picture.shape);
   std::string image = "<img alt=\"" + html(alt) + "\" width=\"" + std::to_string(picture.small.width) +
@@ -86,7 +86,7 @@ void add_times(HtmlPage& page, const ImageReport& report) {
 }
 
 void add_rates(HtmlPage& page, const ImageReport& report) {
-  RowChart chart{.label = "Bytes moved in a second by each step",
+  RowChart chart{.label = "Bytes moved per second by each step",
                  .unit = "GB/s, read and written",
                  .rows = {},
                  .limits = {}};
@@ -101,7 +101,7 @@ void add_rates(HtmlPage& page, const ImageReport& report) {
     chart.limits.push_back({"the device's own copy", report.copy_bandwidth_gb_s});
     legend.push_back({"limit", "the device's own copy: what memory allows; % are of it"});
   }
-  page.figure("Bytes that each stage moved in a second", row_chart_svg(chart), legend);
+  page.figure("Bytes moved per second by each stage", row_chart_svg(chart), legend);
 }
 
 // Adds each row's share of the end-to-end time, which is the last row.
@@ -182,7 +182,7 @@ void add_timelines(HtmlPage& page, const ImageReport& report) {
   if (to > from && to - from < 0.4 * chart.to_ms) {
     chart.from_ms = from;
     chart.to_ms = to;
-    chart.label = "What ran when, by track: the stages alone";
+    chart.label = "What ran when, by track: only the stages";
     add_timeline(page, "The stages alone, from " + milliseconds_text(from) + " ms on", chart, names);
   }
   page.table(span_table(ordered), "Every span, as a table", true);

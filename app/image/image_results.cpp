@@ -165,10 +165,10 @@ void check_histogram(const ProcessOptions& options, const Plan& plan) {
   if (options.reports.histogram_file.empty() || before_step(plan) < plan.steps.size()) return;
   const bool of_series = !options.stages.series_steps.empty();
   const bool of_file = options.stages.list.find(":range=") != std::string::npos;
-  const char* const why = of_series ? " among the stages: range=series counts in a pass of its own"
-                          : of_file ? " among the stages: contrast with range=FILE counts nothing"
-                                    : " or contrast among the stages";
-  throw Error(ErrorKind::usage, std::string("--histogram needs hist") + why);
+  const char* const why = of_series ? " in --stages; range=series counts in a separate pass"
+                          : of_file ? " in --stages; contrast with range=FILE does not count"
+                                    : " or contrast in --stages";
+  throw Error(ErrorKind::usage, std::string("--histogram: needs hist") + why);
 }
 
 HistogramPair histogram_pair(const std::string& name, const Outcome& outcome,

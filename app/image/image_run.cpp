@@ -32,12 +32,12 @@ namespace {
 void refuse_what_is_for_one_image(const ProcessOptions& options) {
   if (!options.reports.stages_folder.empty())
     throw Error(ErrorKind::usage, options.pages->alone
-                                      ? "--keep-stages does not go with range=series: leave out one of them"
-                                      : "--keep-stages is for one image: choose a page with --pages N");
+                                      ? "--keep-stages: cannot be combined with range=series"
+                                      : "--keep-stages: needs a single image; choose a page with --pages N");
   if (wants_page(options))
     throw Error(
         ErrorKind::usage,
-        "--report FILE.html is for one image: choose a page with --pages N, or report as .json or .csv");
+        "--report FILE.html: needs a single image; choose a page with --pages N, or use .json or .csv");
 }
 
 class InputRun {
@@ -164,7 +164,7 @@ class InputRun {
     for (const std::size_t step : options_.stages.series_steps) {
       series_.push_back(input_->stages()[step]);
       report_.notes.push_back("contrast: lo " + std::to_string(series_.back().parameters[0]) + ", hi " +
-                              std::to_string(series_.back().parameters[1]) + ", of the series");
+                              std::to_string(series_.back().parameters[1]) + " (range of the series)");
     }
   }
 
@@ -297,8 +297,8 @@ class InputRun {
     work_on();
     take_page_facts();
     if (const std::int64_t bytes = input_->passed_over_bytes(); bytes > 0)
-      warn(input_name(options_.input.path) +
-           ": skipped bytes after JPEGs with Exif, which are not images: " + std::to_string(bytes));
+      warn(input_name(options_.input.path) + ": skipped " + std::to_string(bytes) +
+           " bytes after JPEGs with Exif that are not images");
     if (trace_) trace_->close();
     write_histogram_file();
     finish_pages(report_, wall_ms_, copy_bandwidth());

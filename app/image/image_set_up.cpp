@@ -38,9 +38,9 @@ void check_output_replaceable(const ProcessOptions& options) {
   const fs::path input(options.input.path), output(options.output.path);
   if (replacement.replaced == Mark::result && options.output.is_listed &&
       input.parent_path() == output.parent_path() && mark_in(options.input.path).kind == Mark::Kind::result)
-    check_replaceable(options.output.path, "is a result, as " + printable(options.input.path) +
-                                               " is, and of which input is not known; name it with -o, or "
-                                               "--overwrite replaces it");
+    check_replaceable(options.output.path, "already exists and is a result of an unknown input, like " +
+                                               printable(options.input.path) +
+                                               "; name it with -o, or use --overwrite to replace it");
   log_replaced(were_made_alike(replacement.replaced, mark) ? 0 : 1);
 }
 
@@ -100,7 +100,7 @@ void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_us
   if (!format_info(format).writable) {
     throw Error(ErrorKind::usage, output_name(options.output.path) + ": cannot write " +
                                       std::string(format_info(format).name) +
-                                      " files; name another ending or --format png");
+                                      " files; use another ending or --format png");
   }
   check_stream(options.output.path);
   in_use.add_input("the input", options.input.path);
@@ -121,7 +121,7 @@ LogSubject subject_of(const std::string& reason, const ProcessOptions& options) 
 void log_plan(const Plan& plan) {
   std::string steps;
   for (const Step& step : plan.steps) steps += " " + step.label;
-  log_detail("steps:" + (steps.empty() ? " none" : steps) + " (* put in by the plan)");
+  log_detail("steps:" + (steps.empty() ? " none" : steps) + " (* inserted by the planner)");
   for (const std::string& note : plan.notes) log_detail(note);
 }
 
@@ -131,19 +131,19 @@ EngineChoice::EngineChoice(const ProcessOptions& options, const EngineFactory& f
 void EngineChoice::begin() {
   if (choice_.cuda_devices.size() > 1)
     throw Error(ErrorKind::usage,
-                "--device: one image goes to one device, not to " + printable(options_.execution.device));
+                "--device: one image needs a single device, got " + printable(options_.execution.device));
   if (choice_.backend) start();
 }
 
 Engine& EngineChoice::engine(std::int64_t pixels, const std::string& not_on_cuda) {
   if (!engine_) {
     choice_ = !not_on_cuda.empty()
-                  ? DeviceChoice{Backend::cpu, {}, "auto took cpu (" + not_on_cuda + ")"}
+                  ? DeviceChoice{Backend::cpu, {}, "auto chose cpu (" + not_on_cuda + ")"}
                   : choose_for_image(pixels, thread_count(options_.execution), 1 + options_.reports.repeat);
     start();
   } else if (choice_.backend == Backend::cuda && !not_on_cuda.empty()) {
     throw Error(ErrorKind::usage,
-                input_name(options_.input.path) + ": " + not_on_cuda + "; see --device cpu");
+                input_name(options_.input.path) + ": " + not_on_cuda + "; use --device cpu");
   }
   if (!choice_.why.empty()) log_detail(choice_.why);
   return *engine_;

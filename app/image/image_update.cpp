@@ -39,9 +39,11 @@ bool has_all_results(const ProcessOptions& options) {
 
 ImageUpdate::ImageUpdate(const ProcessOptions& options) : options_(options) {
   if (!becomes_plain_file(options.input.path))
-    throw Error(ErrorKind::usage, "--update: " + input_name(options.input.path) + ": is no regular file");
+    throw Error(ErrorKind::usage, input_name(options.input.path) +
+                                      ": not a regular file; --update supports only regular files");
   if (!becomes_plain_file(options.output.path))
-    throw Error(ErrorKind::usage, "--update: " + output_name(options.output.path) + ": is no regular file");
+    throw Error(ErrorKind::usage, output_name(options.output.path) +
+                                      ": not a regular file; --update supports only regular files");
   BatchFiles found;
   file_.input = options.input.path;
   file_.output = options.output.path;

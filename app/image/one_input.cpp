@@ -60,9 +60,9 @@ bool stands_for_many(const ProcessOptions& options) {
 }
 
 [[noreturn]] void need_directory(const ProcessOptions& options, const std::string& option) {
-  throw Error(ErrorKind::usage, option + " needs a directory as OUTPUT, and " +
+  throw Error(ErrorKind::usage, option + ": needs a directory as OUTPUT, got the file " +
                                     output_name(options.output.path) +
-                                    " is one file; end OUTPUT with / to create a directory");
+                                    "; end OUTPUT with / to create a directory");
 }
 
 // Rejects batch options that make no sense for one file.
@@ -92,12 +92,12 @@ int update_one(ProcessOptions options, const EngineFactory& factory) {
   const ImageUpdate update(options);
   if (update.is_done()) {
     if (!options.logging.quiet)
-      print_table(output_name(options.output.path) + ": is up to date\n", reports_to_stdout(options));
+      print_table(output_name(options.output.path) + ": up to date\n", reports_to_stdout(options));
     return kExitDone;
   }
   if (update.state() != UpdateState::up_to_date)
-    log_detail(output_name(options.output.path) +
-               ": to be made: " + std::string(update_reason(update.state())));
+    log_detail(output_name(options.output.path) + ": needs an update; " +
+               std::string(update_reason(update.state())));
   options.output.is_stamped = update.is_stamped();
   const int code = run_input(options, factory);
   if (code == kExitDone) update.stamp();
@@ -121,15 +121,16 @@ bool is_reported_as_image(const ProcessOptions& options) {
 
 ProcessOptions with_output_file(ProcessOptions options) {
   if (options.output.path == kStandardStream) {
-    if (options.output.name)
-      throw Error(ErrorKind::usage, "--name is of files in a folder, and OUTPUT is stdout");
+    if (options.output.name) throw Error(ErrorKind::usage, "--name: needs a directory as OUTPUT, got stdout");
     return options;
   }
   if (!goes_into_directory(options)) return options;
   const bool is_stream = options.input.path == kStandardStream;
   if (is_stream && !options.output.name)
-    throw Error(ErrorKind::usage, "stdin has no name for a file in " + printable(options.output.path) +
-                                      "; name the file, or add --name 'NAME.png'");
+    throw Error(
+        ErrorKind::usage,
+        printable(options.output.path) +
+            ": is a directory, but stdin has no name for the output; name the file or add --name 'NAME.png'");
   // A path with a trailing slash would fail in the kernel; test the name without it.
   std::error_code error;
   if (!is_directory(options.output.path) &&
@@ -169,7 +170,8 @@ int run_image(const ProcessOptions& options, const EngineFactory& factory) {
   }
   if (is_left) {
     if (!options.logging.quiet)
-      print_table(output_name(options.output.path) + ": is there already\n", reports_to_stdout(options));
+      print_table(output_name(options.output.path) + ": already exists; skipped\n",
+                  reports_to_stdout(options));
     return kExitDone;
   }
   return options.output.update ? update_one(options, factory) : run_input(options, factory);

@@ -40,7 +40,7 @@ struct InfoOptions {
 std::vector<OptionRow> info_rows() {
   std::vector<OptionRow> rows{json_row("Results", "Write all of it as JSON")};
   add_rows(rows, replace_rows(), "Results");
-  rows.push_back({"Images", "r,recursive", nullptr, nullptr, "Folders below FILE too"});
+  rows.push_back({"Images", "r,recursive", nullptr, nullptr, "Include subdirectories of FILE"});
   add_rows(rows, rows_named(decoding_rows(), {"lenient", "no-orient"}), "Images");
   add_rows(rows, rows_named(batch_rows(), {"include", "exclude", "files-from"}), "Images");
   add_rows(rows, logging_rows());
@@ -53,10 +53,10 @@ InfoOptions read_info(const Parser& parser) {
   std::vector<std::string> paths = parser.positional();
   // "-" may appear once among the FILEs.
   const auto streams = std::erase(paths, kStandardStream);
-  set_paths(options.input, std::move(paths), "the FILEs");
-  if (streams > 1) usage("stdin (-) can be read once");
+  set_paths(options.input, std::move(paths), "FILE");
+  if (streams > 1) usage("-: stdin given more than once");
   if (streams > 0 && options.input.files_from == kStandardStream)
-    usage("stdin holds the names (--files-from -); it cannot be an image too");
+    usage("-: stdin is already used by --files-from -");
   options.reads_stdin = streams > 0;
   options.decode = read_decoding(parser);
   options.decode.most_bits = 16;
@@ -138,9 +138,9 @@ CommandRow info_command() {
   return {.name = "info",
           .summary = "what image files are, by their headers",
           .description =
-              "Says what image files are, by their headers alone: format, size, channels, compression, "
+              "Describes image files by their headers alone: format, size, channels, compression, "
               "metadata, pages, and what would decode them.",
-          .usage = {{"imgpipe info FILE... [options]", "files, folders and patterns; \"-\" is stdin"},
+          .usage = {{"imgpipe info FILE... [options]", "files, directories and patterns; \"-\" is stdin"},
                     {"imgpipe info --files-from FILE [options]", "a list of names"}},
           .positional = {"input"},
           .takes_more = true,

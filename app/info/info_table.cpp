@@ -17,12 +17,12 @@ using TableLine = std::pair<std::string, std::string>;
 constexpr std::array<std::string_view, 9> kOrientations{"",
                                                         "upright",
                                                         "mirrored left to right",
-                                                        "turned by 180 degrees",
+                                                        "rotated by 180 degrees",
                                                         "mirrored top to bottom",
-                                                        "mirrored at the main diagonal",
-                                                        "to be turned by 90 degrees",
-                                                        "mirrored at the other diagonal",
-                                                        "to be turned by 270 degrees"};
+                                                        "mirrored along the main diagonal",
+                                                        "to be rotated by 90 degrees",
+                                                        "mirrored along the other diagonal",
+                                                        "to be rotated by 270 degrees"};
 
 std::string size_text(std::int64_t width, std::int64_t height) {
   return std::to_string(width) + "x" + std::to_string(height);
@@ -61,7 +61,7 @@ std::string images_text(const ImageInspection& image) {
   std::string text = with_separators(static_cast<std::uint64_t>(image.images));
   if (image.reduced_images > 0)
     text += ", " + with_separators(static_cast<std::uint64_t>(image.reduced_images)) +
-            " of them smaller versions of another";
+            " of which are smaller versions of another";
   return text;
 }
 
@@ -95,7 +95,7 @@ std::vector<TableLine> lines_of(const InfoImage& entry) {
   add("decoded by", image.decoder);
   add("on a device", image.no_device_decoding.empty() ? "yes" : "no: " + image.no_device_decoding);
   add("memory", bytes_text(image.memory.whole_bytes) + " to decode it whole, " +
-                    bytes_text(image.memory.by_rows_bytes) + " beside the rows to decode it row by row");
+                    bytes_text(image.memory.by_rows_bytes) + " plus the rows to decode it row by row");
   for (const std::string& warning : image.warnings) add("note", warning);
   return lines;
 }
@@ -137,7 +137,7 @@ std::string color_text(const ImageInspection& image) {
   std::string text = image.details.color;
   if (image.header.shape.has_alpha()) text += " and alpha";
   return text + ", " + std::to_string(image.header.bits_per_sample) +
-         (image.header.bits_per_sample == 1 ? " bit" : " bits") + " a sample";
+         (image.header.bits_per_sample == 1 ? " bit" : " bits") + " per sample";
 }
 
 std::string resolution_text(const ImageInspection& image) {

@@ -47,9 +47,8 @@ bool is_folder(const std::string& path) {
 std::string tree_of_name(const std::string& name) {
   const fs::path path = fs::path(name).lexically_normal().relative_path();
   if (!path.empty() && *path.begin() == "..") {
-    throw Error(ErrorKind::usage, printable(name) +
-                                      ": leads out of OUTPUT's tree; without --recursive it "
-                                      "would be written under its own name");
+    throw Error(ErrorKind::usage,
+                printable(name) + ": leads out of OUTPUT; without --recursive only its file name is used");
   }
   return path.string();
 }
@@ -126,7 +125,7 @@ class Finder {
     for (const std::string& input : input_.more_paths) add_input(input);
     // A preset's --exclude is meant for many directories.
     for (const std::string& pattern : selection_.unmatched(!input_.exclude_is_of_preset))
-      found_.unmatched.push_back(pattern + " matched nothing");
+      found_.unmatched.push_back(pattern + ": no match");
   }
 
   void add_input(const std::string& input) {
@@ -160,9 +159,9 @@ class Finder {
         add_file(path, path, tree_of_input(path), fs::path(path).filename().string());
     }
     if (like.paths.empty()) {
-      found_.unmatched.push_back("'" + printable(pattern) + "' matched nothing");
+      found_.unmatched.push_back("'" + printable(pattern) + "': no match");
     } else if (folders_only && !input_.recursive) {
-      found_.unmatched.push_back("'" + printable(pattern) + "' matched folders only (see --recursive)");
+      found_.unmatched.push_back("'" + printable(pattern) + "': matched only directories; add --recursive");
     }
   }
 
@@ -180,7 +179,9 @@ class Finder {
   void add_list(const std::vector<std::string>& names) {
     if (!input_.path.empty() && !one_folder_ && input_.more_paths.empty() &&
         (status_of(input_.path) || !is_pattern(input_.path)))
-      throw Error(ErrorKind::usage, "--files-from: INPUT " + printable(input_.path) + " is not a directory");
+      throw Error(ErrorKind::usage,
+                  printable(input_.path) +
+                      ": not a directory; --files-from needs a directory or several files as INPUT");
     found_.list_is_empty = names.empty();
     if (names.empty()) return;
     if (!input_.path.empty() && !one_folder_) {
@@ -211,29 +212,30 @@ class Finder {
     });
     for (const std::string& name : names) {
       if (const bool fresh = !std::exchange(found_by_name[plain_name(name)], true); fresh)
-        found_.problems.push_back({name, "is in the list, but not among what the INPUTs give"});
+        found_.problems.push_back({name, "listed in --files-from, but not found in INPUT"});
     }
   }
 
   void walk(const Spot& folder) {
     const auto info = status_of(folder.path);
     if (!info || !visited_.insert({info->st_dev, info->st_ino}).second) return;
-    walk_folders(folder,
-                 {.take =
-                      [&](const Spot& file) {
-                        if (selection_.takes(file.below, true))
-                          add_file(file.path, one_folder_ ? file.below : file.path, file.tree, file.below);
-                      },
-                  .enters =
-                      [&](const Spot& below, const FileId& id) {
-                        return input_.recursive && id != output_id_ && selection_.takes_folder(below.below) &&
-                               visited_.insert(id).second;
-                      },
-                  .cannot_read =
-                      [&](const Spot& below, const std::error_code& error) {
-                        found_.problems.push_back({below.path, "cannot read the folder: " + error.message()});
-                      },
-                  .pass_hidden = [&](const Spot& file) { selection_.pass_hidden(file.below); }});
+    walk_folders(
+        folder,
+        {.take =
+             [&](const Spot& file) {
+               if (selection_.takes(file.below, true))
+                 add_file(file.path, one_folder_ ? file.below : file.path, file.tree, file.below);
+             },
+         .enters =
+             [&](const Spot& below, const FileId& id) {
+               return input_.recursive && id != output_id_ && selection_.takes_folder(below.below) &&
+                      visited_.insert(id).second;
+             },
+         .cannot_read =
+             [&](const Spot& below, const std::error_code& error) {
+               found_.problems.push_back({below.path, "cannot read the directory: " + error.message()});
+             },
+         .pass_hidden = [&](const Spot& file) { selection_.pass_hidden(file.below); }});
   }
 
   // Numbers the files of all shards, in the order of their names.
@@ -254,8 +256,8 @@ class Finder {
   static void check_length(const std::string& path) {
     const std::size_t bytes = fs::path(path).filename().string().size();
     if (bytes > NAME_MAX)
-      throw Error(ErrorKind::usage, printable(path) + ": a file name of " + std::to_string(bytes) +
-                                        " bytes; the system takes " + std::to_string(NAME_MAX));
+      throw Error(ErrorKind::usage, printable(path) + ": file name too long; expected at most " +
+                                        std::to_string(NAME_MAX) + " bytes, got " + std::to_string(bytes));
   }
 
   void take_out_repeated() {
@@ -267,7 +269,7 @@ class Finder {
 
   // Suggests how to keep two outputs apart.
   [[nodiscard]] std::string hint(const BatchFile& a, const BatchFile& b) const {
-    if (run_->output.name) return " (see --name: {dir}, {stem}, {input_ext} and {n} tell inputs apart)";
+    if (run_->output.name) return "; use {dir}, {stem}, {input_ext} or {n} in --name to distinguish them";
     const std::string text = input_.recursive ? "{dir}/{stem}_{input_ext}.{ext}" : "{stem}_{input_ext}.{ext}";
     const NameTemplate name(text);
     const auto place = [&](const BatchFile& file) {
@@ -275,13 +277,12 @@ class Finder {
     };
     if (place(a) != place(b)) return "; add --name '" + text + "'";
     const bool one_folder = fs::path(a.name).parent_path() == fs::path(b.name).parent_path();
-    return one_folder ? " (--exclude one of them)" : input_.recursive ? "" : " (see --recursive)";
+    return one_folder ? "; --exclude one of them" : input_.recursive ? "" : "; add --recursive";
   }
 
   [[noreturn]] void refuse_both(const BatchFile& first, const BatchFile& second) const {
-    throw Error(ErrorKind::usage, printable(second.output) + ": " + printable(first.input) + " and " +
-                                      printable(second.input) + " would both be written there" +
-                                      hint(first, second));
+    throw Error(ErrorKind::usage, printable(second.output) + ": output of both " + printable(first.input) +
+                                      " and " + printable(second.input) + hint(first, second));
   }
 
   void check_outputs() {
@@ -306,10 +307,11 @@ class Finder {
           refuse_both(*other->second, file);
       if (!info) continue;
       if (S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode))  // a batch does not wait for a reader
-        throw Error(ErrorKind::usage, printable(file.output) + ": is there and is no regular file");
+        throw Error(ErrorKind::usage, printable(file.output) + ": not a regular file");
       if (S_ISDIR(info->st_mode))
-        throw Error(ErrorKind::usage, printable(file.output) + ": is a folder, and " + printable(file.input) +
-                                          " would be written there");
+        throw Error(ErrorKind::usage, printable(file.output) +
+                                          ": is a directory, but would be the output file of " +
+                                          printable(file.input));
       existing.emplace(FileId{info->st_dev, info->st_ino}, &file);
     }
     check_page_outputs(*run_, found_.files);
@@ -318,7 +320,7 @@ class Finder {
       for (fs::path above = fs::path(file.output).parent_path();
            above.string().size() > run_->output.path.size(); above = above.parent_path()) {
         if (const auto writer = writers.find(above.string()); writer != writers.end())
-          throw Error(ErrorKind::usage, printable(writer->first) + ": would be both a file and a folder");
+          throw Error(ErrorKind::usage, printable(writer->first) + ": would be both a file and a directory");
       }
       if (existing.empty()) continue;
       const auto info = status_of(file.input);
@@ -333,11 +335,12 @@ class Finder {
     const std::string pattern = name_.pattern();
     const std::string other = pattern.empty() ? "one of them" : "'" + pattern + "'";
     if (&writer == &reader)
-      throw Error(ErrorKind::usage, printable(writer.output) + ": is the input itself, " +
-                                        printable(reader.input) + "; name another folder");
+      throw Error(ErrorKind::usage, printable(writer.output) + ": is the input " +
+                                        (writer.output == reader.input ? "itself" : printable(reader.input)) +
+                                        "; name another directory");
     throw Error(ErrorKind::usage,
-                printable(reader.input) + ": is an input, and would be replaced by the output of " +
-                    printable(writer.input) + "; name another folder, or --exclude " + printable(other));
+                printable(reader.input) + ": is an input, but would be replaced by the output of " +
+                    printable(writer.input) + "; name another directory or --exclude " + printable(other));
   }
 
   const InputOptions& input_;

@@ -62,9 +62,10 @@ std::size_t take_out_results(const ProcessOptions& options, std::vector<BatchFil
 std::string left_out_text(const std::optional<NameTemplate>& name, std::size_t results) {
   const std::string pattern = name ? name->pattern() : "";
   const std::string hint =
-      pattern.empty() ? "" : "; --exclude '" + printable(pattern) + "' leaves out every name like theirs";
-  return (results == 1 ? "1 input is a result" : std::to_string(results) + " inputs are results") +
-         std::string(" of this command on other inputs and left out") + hint;
+      pattern.empty() ? "" : "; --exclude '" + printable(pattern) + "' skips all names like these";
+  return (results == 1 ? "skipped 1 input that is a result"
+                       : "skipped " + std::to_string(results) + " inputs that are results") +
+         std::string(" of this command") + hint;
 }
 
 std::size_t check_replaceable_outputs(const ProcessOptions& options, const BatchFiles& found) {
@@ -88,7 +89,8 @@ std::size_t check_replaceable_outputs(const ProcessOptions& options, const Batch
     }
   }
   if (first == nullptr) return otherwise_made;
-  if (more > 0) reason += (more == 1 ? "; so is 1 more" : "; so are " + std::to_string(more) + " more");
+  if (more > 0)
+    reason += (more == 1 ? "; 1 more file likewise" : "; " + std::to_string(more) + " more files likewise");
   check_replaceable(*first, reason);
   return 0;
 }

@@ -78,7 +78,7 @@ std::optional<Braces> first_braces(const std::string& text, std::size_t from) {
 }
 
 [[noreturn]] void refuse(const std::string& pattern, const std::string& reason) {
-  throw Error(ErrorKind::usage, "the pattern '" + printable(pattern.substr(0, 100)) + "' " + reason);
+  throw Error(ErrorKind::usage, "'" + printable(pattern.substr(0, 100)) + "': " + reason);
 }
 
 // Expands `pattern`, first alternatives first; stops after kMostAlternatives.
@@ -133,10 +133,11 @@ char32_t other_case(char32_t c) {
 }  // namespace
 
 std::vector<std::string> expand_braces(const std::string& pattern) {
-  if (pattern.size() > kMostBytes) refuse(pattern, "has more than " + std::to_string(kMostBytes) + " bytes");
+  if (pattern.size() > kMostBytes)
+    refuse(pattern, "pattern longer than " + std::to_string(kMostBytes) + " bytes");
   std::vector<std::string> found = expand(pattern);
   if (found.size() > kMostAlternatives)
-    refuse(pattern, "has more than " + std::to_string(kMostAlternatives) + " alternatives");
+    refuse(pattern, "pattern with more than " + std::to_string(kMostAlternatives) + " alternatives");
   return found;
 }
 

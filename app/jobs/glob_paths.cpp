@@ -81,7 +81,7 @@ class Descent {
     std::error_code error;
     std::vector<FolderEntry> entries = read_folder(folder.empty() ? "." : folder.string(), error);
     if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)
-      found_.problems.push_back({folder.string(), "cannot read the folder: " + error.message()});
+      found_.problems.push_back({folder.string(), "cannot read the directory: " + error.message()});
     return entries;
   }
 

@@ -159,11 +159,11 @@ class PageFiles {
   }
 
   [[noreturn]] static void refuse_both(const BatchFile& first, const BatchFile& second) {
-    throw Error(ErrorKind::usage,
-                printable(second.output) + ": pages of " + printable(first.input) + " and " +
-                    printable(second.input) +
-                    " could both be written there; in --name put {page} behind what tells inputs "
-                    "apart, and no digit beside it");
+    throw Error(
+        ErrorKind::usage,
+        printable(second.output) + ": could be a page of both " + printable(first.input) + " and " +
+            printable(second.input) +
+            "; in --name put {page} after a field that distinguishes inputs, with no digit next to it");
   }
 
   const bool named_;
@@ -219,9 +219,9 @@ void check_page_outputs(const ProcessOptions& options, const std::vector<BatchFi
   for (std::size_t i = 0; i < writers.size(); ++i) {
     const BatchFile* const writer = writers[i];
     if (writer == nullptr) continue;
-    throw Error(ErrorKind::usage,
-                printable(files[i].input) + ": is an input, and a page of " + printable(writer->input) +
-                    " could be written there; name another folder, or --exclude one of them");
+    throw Error(ErrorKind::usage, printable(files[i].input) + ": is an input, but a page of " +
+                                      printable(writer->input) +
+                                      " could replace it; name another directory or --exclude one of them");
   }
 }
 

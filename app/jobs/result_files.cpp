@@ -34,7 +34,7 @@ void check_folder_to_be(const std::string& path) {
   while (!fs::exists(fs::symlink_status(folder, error)) && folder.has_relative_path())
     folder = folder.parent_path();
   naming(printable(path), [&] {
-    if (!fs::is_directory(folder, error)) throw Error(ErrorKind::output, "is no folder");
+    if (!fs::is_directory(folder, error)) throw Error(ErrorKind::output, "not a directory");
     check_writable((folder / "image.png").string());
   });
 }
@@ -72,13 +72,12 @@ void FilesInUse::add(const std::string& option, const std::string& path) {
   const std::string name = output_name(path);
   if (!other.input.empty()) {
     const std::string input = input_name(other.path);
-    throw Error(ErrorKind::usage, name + ": is " + other.input + " itself" +
-                                      (input == name ? "" : ", " + input) + "; " + option +
-                                      " needs another name");
+    throw Error(ErrorKind::usage, name + ": is " + other.input + (input == name ? "" : " (" + input + ")") +
+                                      "; use another name for " + option);
   }
   const std::string first = output_name(other.path);
-  throw Error(ErrorKind::usage, name + ": would be written by " + option + " and by " + other.option +
-                                    (first == name ? "" : " (" + first + ")") + "; each needs its own name");
+  throw Error(ErrorKind::usage, name + ": output of both " + option + " and " + other.option +
+                                    (first == name ? "" : " (" + first + ")") + "; use different names");
 }
 
 void check_results(const ProcessOptions& options, const BatchFiles& files) {

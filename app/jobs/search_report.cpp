@@ -13,17 +13,16 @@ std::string nothing_found_text(const InputOptions& input, const BatchFiles& foun
   if (more > 0) text += " and " + std::to_string(more) + " more";
   text += ": no images found";
   if (found.passed_over.files() > 0)
-    text += "; passed over: " + found.passed_over.text() + " (see --include)";
+    text += "; skipped files: " + found.passed_over.text() + " (see --include)";
   for (const std::string& pattern : found.unmatched) text += "; " + pattern;
-  if (!input.recursive) text += "; folders below are looked into with --recursive";
+  if (!input.recursive) text += "; add --recursive to search subdirectories";
   return text;
 }
 
 void log_replaced(std::size_t results) {
   if (results == 0) return;
-  log_notice(results == 1
-                 ? "replaces 1 result that was made with other options"
-                 : "replaces " + std::to_string(results) + " results that were made with other options");
+  log_notice(results == 1 ? "replacing 1 result made with other options"
+                          : "replacing " + std::to_string(results) + " results made with other options");
 }
 
 void log_search(const BatchFiles& found, const std::optional<NameTemplate>& name) {
@@ -31,7 +30,7 @@ void log_search(const BatchFiles& found, const std::optional<NameTemplate>& name
   for (const PathProblem& problem : found.problems) log_error(problem.text(), problem.subject());
   log_replaced(found.otherwise_made);
   if (found.results > 0) log_notice(left_out_text(name, found.results));
-  if (found.passed_over.files() > 0) log_detail("passed over: " + found.passed_over.text_with_examples());
+  if (found.passed_over.files() > 0) log_detail("skipped files: " + found.passed_over.text_with_examples());
 }
 
 }  // namespace imgpipe

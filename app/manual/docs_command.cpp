@@ -77,7 +77,7 @@ std::vector<std::string_view> schema_names() {
 
 std::string schema_of(const Parser& parser) {
   const std::vector<std::string_view> names = schema_names();
-  if (parser.more().empty()) usage("docs schema: NAME is missing: one of " + joined(names));
+  if (parser.more().empty()) usage("docs schema: missing NAME; must be one of " + joined(names));
   const auto schema = std::ranges::find(kSchemas, parser.more().front(), &SchemaRow::name);
   if (schema == kSchemas.end()) usage("docs schema: " + none_of(parser.more().front(), names));
   return schema->text();
@@ -104,11 +104,12 @@ std::vector<std::string_view> kind_names() {
 
 ReadyCommand read_docs(const Parser& parser) {
   const std::vector<std::string_view> kinds = kind_names();
-  if (!parser.has("kind")) usage("KIND is missing: one of " + joined(kinds) + "; see imgpipe docs --help");
+  if (!parser.has("kind"))
+    usage("docs: missing KIND; must be one of " + joined(kinds) + "; see imgpipe docs --help");
   const std::string name = parser.text("kind");
   const auto kind = std::ranges::find(kKinds, name, &DocsKind::name);
   if (parser.more().size() > (kind != kKinds.end() && kind->takes_word ? 1U : 0U))
-    usage("one argument too many: '" + printable(parser.more().back()) + "'");
+    usage("unexpected argument '" + printable(parser.more().back()) + "'");
   if (kind == kKinds.end()) usage("docs: " + none_of(name, kinds));
   return ready(kind->text(parser));
 }

@@ -77,8 +77,8 @@ ReadyCommand read_help(const Parser& parser) {
   if (stage != nullptr && stage->selectable) return ready(stage_help_text(*stage, help_width()));
   const std::vector<std::string> topics = topics_of_help(parser.commands());
   const std::vector<std::string_view> names(topics.begin(), topics.end());
-  usage(unknown_name("there is no command and no stage '" + printable(parser.text("topic")) + "'", topic,
-                     names, "there is help of " + joined(names)));
+  usage(unknown_name("unknown topic '" + printable(parser.text("topic")) + "'", topic, names,
+                     "must be one of " + joined(names)));
 }
 
 }  // namespace
@@ -88,8 +88,8 @@ CommandRow help_command() {
       .name = "help",
       .summary = "help of a command or of a stage; stages, formats, exit-codes: lists",
       .description =
-          "Says what a command takes, or what a stage does with which parameters; lists stages, "
-          "formats and exit codes.",
+          "Describes the options of a command, or a stage and its parameters; lists stages, formats and exit "
+          "codes.",
       .usage = {{"imgpipe help [COMMAND|STAGE]", ""}, {"imgpipe help stages|formats|exit-codes", "a list"}},
       .positional = {"topic"},
       .needs_all = false,

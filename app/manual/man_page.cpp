@@ -20,11 +20,10 @@ struct Row {
 };
 
 constexpr std::array<Row, 4> kVariables{
-    {{"IMGPIPE_SIMD",
-      "The one instruction set that the CPU's code is to use, of those that --version lists."},
+    {{"IMGPIPE_SIMD", "The instruction set for the CPU's code, one of those that --version lists."},
      {"NO_COLOR", "No colour."},
-     {"COLUMNS", "How wide help is."},
-     {"XDG_CACHE_HOME", "Where imgpipe devices --calibrate keeps what it measured."}}};
+     {"COLUMNS", "Width of help texts."},
+     {"XDG_CACHE_HOME", "Directory where imgpipe devices --calibrate stores its measurements."}}};
 
 // Escapes characters that roff would interpret or print as others.
 std::string roff(std::string_view text) {
@@ -91,7 +90,7 @@ std::string description(const CommandRow& command) {
 
 std::string stages() {
   std::string text =
-      ".SH STAGES\nA step of \\fB\\-\\-stages\\fR is a stage, and values of its parameters behind colons: "
+      ".SH STAGES\nA step of \\fB\\-\\-stages\\fR is a stage, and values of its parameters after colons: "
       "\\fINAME\\fR, \\fINAME\\fR:\\fIVALUE\\fR, \\fINAME\\fR:\\fIPARAMETER\\fR=\\fIVALUE\\fR.\n";
   for (const Stage& stage : stage_table()) {
     if (!stage.selectable) continue;

@@ -13,10 +13,10 @@ namespace {
 
 std::string preset_text(const Stage& stage, std::size_t i) {
   const Parameter& row = stage.parameters[i];
-  if (row.required) return "must be given";
-  if (row.like_previous) return "preset: as " + std::string(stage.parameters[i - 1].name);
-  std::string text = "preset: " + value_text(row, presets(stage.parameters)[i]);
-  if (!row.option.empty()) text += ", or what --" + std::string(row.option) + " says";
+  if (row.required) return "required";
+  if (row.like_previous) return "default: same as " + std::string(stage.parameters[i - 1].name);
+  std::string text = "default: " + value_text(row, presets(stage.parameters)[i]);
+  if (!row.option.empty()) text += ", or the value of --" + std::string(row.option);
   return text;
 }
 

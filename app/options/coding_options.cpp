@@ -21,9 +21,9 @@ std::vector<OptionRow> decoding_rows() {
        "Bands of a TIFF, from 1: one as grey, or three as RGB in that order (4,3,2); color: the colours and "
        "alpha without further bands. Without it an image whose bands cannot all be preserved is refused",
        {std::string(kColorBands)}},
-      {"Input", "max-pixels", "N", "268435456", "Refuse larger images; 100M and 47MP are counts too"},
-      {"Input", "lenient", nullptr, nullptr, "Accept what a damaged file still holds, the rest mid-grey"},
-      {"Input", "no-orient", nullptr, nullptr, "Leave the EXIF orientation alone"},
+      {"Input", "max-pixels", "N", "268435456", "Reject larger images; 100M and 47MP are accepted"},
+      {"Input", "lenient", nullptr, nullptr, "Read the intact parts of damaged files, the rest as mid-grey"},
+      {"Input", "no-orient", nullptr, nullptr, "Ignore the EXIF orientation"},
       {"Input", "codec", "NAME", "auto",
        "auto; turbo: JPEG by libjpeg-turbo alone, without the decoder for several threads, which gives the "
        "same pixels; stb: stb_image and stb_image_write wherever they can",
@@ -67,9 +67,9 @@ DecodeOptions read_decoding(const Parser& parser) {
 std::vector<OptionRow> encoding_rows() {
   return {
       {"Output", "format", "NAME", nullptr,
-       "Output format, where OUTPUT's ending does not say it: " + joined(writable_formats()) +
-           ". An ending that says another one is an error; without an ending, OUTPUT is a file unless a "
-           "folder of that name is there. A batch gives its outputs this ending",
+       "Output format, if OUTPUT's ending does not determine it: " + joined(writable_formats()) +
+           ". A contradicting ending is an error; without an ending, OUTPUT is a file unless a directory of "
+           "that name exists. Outputs of a batch get this ending",
        strings(writable_formats())},
       {"Output", "quality", "N", "90", "Quality of JPEG and of lossy WebP, 1..100"},
       {"Output", "png-level", "N", "1",
@@ -80,16 +80,16 @@ std::vector<OptionRow> encoding_rows() {
        choice_names(kWebpCodings)},
       {"Output", "webp-level", "N", "1", "WebP compression: 0 fastest, 9 smallest"},
       {"Output", "tiff-compression", "NAME", "deflate",
-       "How strips and tiles of a TIFF are packed: none, deflate (by --png-level), lzw, packbits, zstd",
+       "Compression of strips and tiles of a TIFF: none, deflate (by --png-level), lzw, packbits, zstd",
        choice_names(kTiffPackings)},
       {"Output", "tiff-tile", "N", "0", "TIFF in tiles of N times N pixels, a multiple of 16; 0: in strips"}};
 }
 
 std::vector<OptionRow> replace_rows() {
   return {{"Output", "overwrite", nullptr, nullptr,
-           "Replace files that imgpipe did not write as well; without, it replaces its own only, which carry "
+           "Also replace files that imgpipe did not write; by default it replaces only its own, which carry "
            "a mark"},
-          {"Output", "no-clobber", nullptr, nullptr, "Replace no file at all"}};
+          {"Output", "no-clobber", nullptr, nullptr, "Never replace a file"}};
 }
 
 std::vector<std::string_view> writable_formats(int least_bits) {
@@ -117,14 +117,15 @@ EncodeOptions read_encoding(const Parser& parser) {
   options.webp_level = parser.integer("webp-level", 0, 9);
   options.tiff_packing = parse_choice("tiff-compression", parser.text("tiff-compression"), kTiffPackings);
   options.tiff_tile = parser.integer("tiff-tile", 0, 4096);
-  if (options.tiff_tile % 16 != 0) usage("--tiff-tile: a multiple of 16, or 0 for strips");
+  if (options.tiff_tile % 16 != 0)
+    usage("--tiff-tile: must be a multiple of 16 (0: strips), got " + std::to_string(options.tiff_tile));
   options.mark = Mark::result;
   return options;
 }
 
 Replace read_replace(const Parser& parser) {
   if (parser.has("overwrite") && parser.has("no-clobber"))
-    usage("--overwrite and --no-clobber exclude each other");
+    usage("--overwrite: cannot be combined with --no-clobber");
   if (parser.has("overwrite")) return Replace::all;
   return parser.has("no-clobber") ? Replace::none : Replace::own;
 }
@@ -133,17 +134,17 @@ Format output_format(const std::string& output, const std::optional<Format>& opt
   const std::optional<Format> format = format_by_ending(output);
   if (option) {
     if (format && !is_ending_of(*format, *option))
-      throw Error(ErrorKind::usage, "'" + printable(output) + "' ends as " +
-                                        std::string(format_info(*format).name) + " does, and --format says " +
-                                        std::string(format_info(*option).name) + ": change one of them");
+      throw Error(ErrorKind::usage, printable(output) + ": has the ending of " +
+                                        std::string(format_info(*format).name) + ", but --format is " +
+                                        std::string(format_info(*option).name) + "; change one of them");
     return *option;
   }
   if (!format) {
     const std::string ending = std::filesystem::path(output).extension().string();
     throw Error(ErrorKind::usage, ending.size() < 2
-                                      ? "'" + printable(output) + "' has no ending: add --format png"
-                                      : "'" + printable(output) + "': cannot write " + printable(ending) +
-                                            "; use the ending of " + joined(writable_formats()) +
+                                      ? printable(output) + ": no ending; add --format png"
+                                      : printable(output) + ": cannot write " + printable(ending) +
+                                            " files; use the ending of " + joined(writable_formats()) +
                                             ", or add --format png");
   }
   return *format;

@@ -25,7 +25,7 @@ constexpr std::string_view kToStdout[] = {"report",    "write-preset", "trace", 
 std::string switch_value(const std::string& option, const std::string& text) {
   if (text == kOn || text == "yes") return kOn;
   if (text == kOff || text == "no") return kOff;
-  usage("--" + option + " takes true or false, not '" + printable(text) + "'");
+  usage("--" + option + ": expected true or false, got '" + printable(text) + "'");
 }
 
 // Whether an argument is the value of an option that may have none.
@@ -110,8 +110,8 @@ class Arguments {
   [[noreturn]] static void refuse_equals(const std::string& text, const OptionRow& row,
                                          const std::string& value) {
     const std::string shown = value.empty() ? row.value : printable(value);
-    usage("'" + printable(text) + "': a letter takes its value without =: -" + option_letter(row) + " " +
-          shown + ", or --" + option_name(row) + "=" + shown);
+    usage("'" + printable(text) + "': unexpected '='; use -" + option_letter(row) + " " + shown + " or --" +
+          option_name(row) + "=" + shown);
   }
 
   [[noreturn]] void refuse(const std::string& flag, const std::string& name) const {
@@ -178,7 +178,8 @@ void check_values(const std::vector<GivenArgument>& given) {
     if (row == nullptr || row->value == nullptr || has_value) continue;
     const std::string name = option_name(*row);
     const bool takes_stdout = std::ranges::find(kToStdout, name) != std::end(kToStdout);
-    usage("--" + name + " needs a value: " + row->value + (takes_stdout ? ", or - for stdout" : ""));
+    usage("--" + name + ": missing value; expected " + row->value +
+          (takes_stdout ? ", or - for stdout" : ""));
   }
 }
 

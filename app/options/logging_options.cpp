@@ -6,10 +6,10 @@ namespace imgpipe {
 
 std::vector<OptionRow> logging_rows() {
   return {{"General", "q,quiet", nullptr, nullptr, "No tables; errors and warnings only"},
-          {"General", "v,verbose", nullptr, nullptr, "Say what is done and why"},
+          {"General", "v,verbose", nullptr, nullptr, "Report what is done and why"},
           {"General", "no-color", nullptr, nullptr, "No colour (NO_COLOR does the same)"},
           {"General", "log-format", "NAME", "text",
-           "What stderr gets: text, or json, an object a line for programs, and no tables",
+           "Format of stderr: text, or json (one object per line for programs, no tables)",
            choice_names(kLogFormats)},
           {"General", "version", nullptr, nullptr, "Version, commit, compiler, libraries"},
           {"General", "h,help", nullptr, nullptr, "This text"}};
@@ -18,7 +18,7 @@ std::vector<OptionRow> logging_rows() {
 LoggingOptions read_logging(const Parser& parser) {
   LoggingOptions logging{parser.has("quiet"), parser.has("verbose"), parser.has("no-color"),
                          parse_choice("log-format", parser.text("log-format"), kLogFormats)};
-  if (logging.quiet && logging.verbose) usage("-q and -v contradict each other");
+  if (logging.quiet && logging.verbose) usage("-q: cannot be combined with -v");
   return logging;
 }
 

@@ -56,7 +56,7 @@ std::string Parser::text(const std::string& name) const {
 }
 
 std::string Parser::name_or_empty(const std::string& name) const {
-  if (has(name) && text(name).empty()) usage("--" + name + ": an empty name");
+  if (has(name) && text(name).empty()) usage("--" + name + ": empty name");
   return text_or_empty(name);
 }
 
@@ -92,14 +92,13 @@ std::optional<std::string> Parser::parse() {
 }
 
 void Parser::check_positional() const {
-  if (!more_.empty() && !command_.takes_more)
-    usage("one argument too many: '" + printable(more_.front()) + "'");
+  if (!more_.empty() && !command_.takes_more) usage("unexpected argument '" + printable(more_.front()) + "'");
   const bool is_replaced = command_.or_option != nullptr && has(command_.or_option);
   if (!command_.needs_all || is_replaced || given_.only_writes_preset()) return;
   for (const std::string& name : command_.positional) {
     std::string upper = name;
     std::ranges::transform(upper, upper.begin(), [](char c) { return static_cast<char>(c - 'a' + 'A'); });
-    if (!has(name)) usage(upper + " is missing; see " + full_name(command_) + " --help");
+    if (!has(name)) usage("missing " + upper + "; see " + full_name(command_) + " --help");
   }
 }
 

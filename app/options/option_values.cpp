@@ -22,8 +22,8 @@ std::int64_t parse_integer(const std::string& option, std::string_view text, std
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most) {
-    usage("--" + option + ": '" + printable(text) + "' is not a whole number from " + std::to_string(least) +
-          " to " + std::to_string(most));
+    usage("--" + option + ": expected an integer from " + std::to_string(least) + " to " +
+          std::to_string(most) + ", got '" + printable(text) + "'");
   }
   return value;
 }
@@ -36,7 +36,7 @@ std::string file_with_ending(const std::string& option, const std::string& path,
     const bool is_last = &ending == endings.end() - 1;
     names += (names.empty() ? "" : is_last ? " or " : ", ") + std::string(ending);
   }
-  usage("--" + option + ": '" + printable(path) + "' must end in " + names);
+  usage("--" + option + (path.empty() ? "" : " " + printable(path)) + ": must end in " + names);
 }
 
 std::string result_file(const std::string& option, const std::string& path,

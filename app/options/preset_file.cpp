@@ -57,7 +57,7 @@ std::string type_of(const toml::node& node) {
     case toml::node_type::boolean:
       return *node.value<bool>() ? "true" : "false";
     case toml::node_type::string:
-      return "a text";
+      return "a string";
     case toml::node_type::integer:
     case toml::node_type::floating_point:
       return "a number";
@@ -103,9 +103,9 @@ class PresetReader {
     const OptionRow* row = find_option(name, rows_);
     if (row == nullptr) refuse_name(at, name);
     if (!in_presets(*row))
-      refuse(at, option_name(*row) + " is for the command line: it is of one run, and not for presets");
+      refuse(at, option_name(*row) + ": not allowed in presets; give it on the command line");
     if (std::ranges::find(options_, row, &PresetOption::row) != options_.end())
-      refuse(at, option_name(*row) + " is given twice");
+      refuse(at, option_name(*row) + ": given twice");
     options_.push_back({row, values_of(*row, node), place(at)});
   }
 
@@ -113,7 +113,7 @@ class PresetReader {
     const toml::source_position& at = node.source().begin;
     const std::string name = option_name(row);
     if (row.value == nullptr) {
-      if (!node.is_boolean()) refuse(at, name + " is a switch, true or false, and not " + type_of(node));
+      if (!node.is_boolean()) refuse(at, name + ": expected true or false, got " + type_of(node));
       return {*node.value<bool>() ? "true" : "false"};
     }
     const bool is_list = name == kStages || is_repeated(row);
@@ -128,8 +128,8 @@ class PresetReader {
 
   std::string value_of(const std::string& name, const toml::node& node) const {
     std::optional<std::string> text = text_of(node);
-    if (!text) refuse(node.source().begin, name + " is a text or a number, and not " + type_of(node));
-    if (text->find('\0') != std::string::npos) refuse(node.source().begin, name + " holds a NUL");
+    if (!text) refuse(node.source().begin, name + ": expected a string or a number, got " + type_of(node));
+    if (text->find('\0') != std::string::npos) refuse(node.source().begin, name + ": contains a NUL byte");
     return *std::move(text);
   }
 
@@ -139,8 +139,8 @@ class PresetReader {
     return with_range_files(list, [&](const std::string& file) {
       std::string found = (folder_ / file).string();
       if (found.find_first_of(",:") != std::string::npos)
-        refuse(at, "range=" + printable(file) + " would be " + printable(found) +
-                       ", and no step can name a path with a comma or a colon");
+        refuse(at, "range=" + printable(file) + ": resolves to " + printable(found) +
+                       ", but a step cannot contain a comma or colon");
       return found;
     });
   }
@@ -157,7 +157,7 @@ class PresetReader {
       if (in_presets(row)) known.push_back(option_name(row));
     }
     const std::vector<std::string_view> names(known.begin(), known.end());
-    refuse(at, "there is no option '" + printable(name) + "'" + did_you_mean(name, names));
+    refuse(at, "unknown option '" + printable(name) + "'" + did_you_mean(name, names));
   }
 
   const std::string& path_;
@@ -180,7 +180,7 @@ void check_utf8(const std::string& name, const std::string& text) {
     std::uint32_t code_point = 0;
     length = utf8_length(rest, code_point);
     if (length == 0)
-      usage("--write-preset: --" + name + " '" + printable(text) + "' is no UTF-8, which TOML files are");
+      usage("--write-preset: --" + name + ": '" + printable(text) + "' is not UTF-8, which TOML requires");
   }
 }
 
@@ -216,8 +216,8 @@ std::string range_from(const std::string& file, const std::string& preset) {
   std::string text = (below.empty() || *below.begin() == ".." ? whole : below).string();
   if (text == kRangeOfSeries) text = "./" + text;
   if (text.find_first_of(",:") != std::string::npos)
-    usage("--write-preset: range=" + printable(file) + " would be " + printable(text) +
-          " there, and no step can name a path with a comma or a colon");
+    usage("--write-preset: range=" + printable(file) + ": resolves to " + printable(text) +
+          ", but a step cannot contain a comma or colon");
   return text;
 }
 

@@ -53,15 +53,15 @@ std::string with_separators(const std::vector<std::string>& parts, char separato
 // Returns the counts of one channel: 256 or 65,536 integers with a limited sum.
 std::vector<std::uint64_t> counts_of(const Json& values) {
   if (!values.is_array() || (values.size() != 256 && values.size() != 65536))
-    refuse("counts of a channel are no list of 256 or 65536");
+    refuse("expected 256 or 65536 counts per channel");
   std::vector<std::uint64_t> counts;
   counts.reserve(values.size());
   std::uint64_t sum = 0;
   for (const Json& value : values) {
-    if (!value.is_number_unsigned()) refuse("a count is no whole number");
+    if (!value.is_number_unsigned()) refuse("a count is not a non-negative integer");
     counts.push_back(value.get<std::uint64_t>());
     if (counts.back() > kMostSamples - sum)
-      refuse("the counts are more than " + std::to_string(kMostSamples));
+      refuse("the sum of the counts exceeds " + std::to_string(kMostSamples));
     sum += counts.back();
   }
   return counts;
@@ -70,7 +70,7 @@ std::vector<std::uint64_t> counts_of(const Json& values) {
 // Returns the counts of the colour channels of one group of images.
 std::vector<std::vector<std::uint64_t>> channels_of(const Json& group) {
   if (!group.is_object() || !group.contains("counts") || !group["counts"].is_object())
-    refuse("there are no counts where a histogram has them");
+    refuse("a histogram has no counts");
   std::vector<std::vector<std::uint64_t>> channels;
   for (const auto& [name, values] : group["counts"].items()) {
     if (name != kAlphaName) channels.push_back(counts_of(values));
@@ -79,9 +79,9 @@ std::vector<std::vector<std::uint64_t>> channels_of(const Json& group) {
 }
 
 std::vector<std::vector<std::uint64_t>> all_channels(const Json& json) {
-  if (!json.is_object() || !json.contains("imgpipe")) refuse("is not what imgpipe wrote");
+  if (!json.is_object() || !json.contains("imgpipe")) refuse("not written by imgpipe");
   if (json.contains("before")) return channels_of(json["before"]);
-  if (!json.contains("histograms") || !json["histograms"].is_array()) refuse("holds no histogram");
+  if (!json.contains("histograms") || !json["histograms"].is_array()) refuse("contains no histogram");
   std::vector<std::vector<std::uint64_t>> channels;
   for (const Json& group : json["histograms"]) {
     for (auto& counts : channels_of(group)) channels.push_back(std::move(counts));
@@ -94,17 +94,17 @@ std::string levels_of(const std::string& path, const ContrastParameters& paramet
     const std::vector<std::byte> bytes = read_file(path, kMostRangeBytes);
     const auto* text = reinterpret_cast<const char*>(bytes.data());
     const Json json = Json::parse(text, text + bytes.size(), nullptr, false);
-    if (json.is_discarded()) refuse("is no JSON");
+    if (json.is_discarded()) refuse("not JSON");
     const StageRequest levels = levels_of_series(all_channels(json), parameters);
-    if (has_no_range(levels)) refuse("all samples counted are alike: no range to stretch");
+    if (has_no_range(levels)) refuse("no range to stretch; all samples are equal");
     return std::string(levels.stage->name) + levels.said;
   });
 }
 
 // Returns why a parameter cannot be combined with a range.
 std::string objection(const Parameter& row, const std::string& value) {
-  if (row.name != "to") return "range, which is one for all planes";
-  return "range, which keeps the bits: add depth:" + value + (value == "8" ? " behind it" : " before it");
+  if (row.name != "to") return "range, which applies to all planes";
+  return "range, which keeps the bits; add depth:" + value + (value == "8" ? " after it" : " before it");
 }
 
 // Rejects unknown names; "range" is not in the stage's table. `parts` follow the stage's name.
@@ -118,8 +118,8 @@ void check_names(std::span<const std::string> parts) {
     if (equals == std::string::npos || std::ranges::find(names, usual_spelling(name)) != names.end())
       continue;
     throw Error(ErrorKind::usage,
-                "--stages: contrast: " + unknown_name("there is no parameter '" + printable(name) + "'", name,
-                                                      names, "its parameters are " + joined(names)));
+                "--stages: contrast: " + unknown_name("unknown parameter '" + printable(name) + "'", name,
+                                                      names, "must be one of " + joined(names)));
   }
 }
 
@@ -131,7 +131,7 @@ void check_parameters(const StageRequest& request) {
     if (row.kind == Parameter::Kind::decimal || request.parameters[i] == own[i]) continue;
     const std::string value = value_text(row, request.parameters[i]);
     throw Error(ErrorKind::usage, "--stages: contrast: " + std::string(row.name) + "=" + value +
-                                      " does not go with " + objection(row, value));
+                                      " cannot be combined with " + objection(row, value));
   }
 }
 
@@ -148,12 +148,12 @@ RangedList with_ranges(const std::string& list, const StagePresets& presets) {
     std::optional<std::string> path;
     std::erase_if(parts, [&](const std::string& part) {
       if (!part.starts_with(kRangeKey)) return false;
-      if (path) throw Error(ErrorKind::usage, "--stages: contrast: range is given twice");
+      if (path) throw Error(ErrorKind::usage, "--stages: contrast: range: given twice");
       path = part.substr(kRangeKey.size());
       return true;
     });
     if (!path) continue;
-    if (path->empty()) throw Error(ErrorKind::usage, "--stages: contrast: range is an empty name");
+    if (path->empty()) throw Error(ErrorKind::usage, "--stages: contrast: range: empty name");
     const StageRequest request = parse_stages(with_separators(parts, ':'), presets).front();
     check_parameters(request);
     if (*path == kRangeOfSeries) {

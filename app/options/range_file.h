@@ -15,8 +15,8 @@ namespace imgpipe {
 // For --help: the stage that accepts a range, and the allowed values.
 inline constexpr std::string_view kRangedStage = "contrast";
 inline constexpr std::string_view kRangeHelp =
-    "One lo and hi for all images: range=FILE.json, of the counts that imgpipe stats --json or --histogram "
-    "wrote; range=series, of all the pages that --pages chooses";
+    "One lo and hi for all images: range=FILE.json, from the counts that imgpipe stats --json or --histogram "
+    "wrote; range=series, from all pages that --pages selects";
 // The parameter's key and its special value.
 inline constexpr std::string_view kRangeKey = "range=";
 inline constexpr std::string_view kRangeOfSeries = "series";

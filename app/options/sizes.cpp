@@ -59,8 +59,9 @@ std::optional<std::int64_t> amount(std::string_view text, Kind kind) {
   return parse_decimal(number, *unit);
 }
 
-std::string said(const std::string& option, std::string_view text) {
-  return "--" + option + ": '" + printable(text) + "' is ";
+[[noreturn]] void refuse_amount(const std::string& option, const std::string& expected,
+                                std::string_view text) {
+  usage("--" + option + ": expected " + expected + ", got '" + printable(text) + "'");
 }
 
 }  // namespace
@@ -84,23 +85,23 @@ std::optional<std::int64_t> parse_decimal(std::string_view number, std::int64_t 
 std::int64_t parse_memory(const std::string& text, const std::string& option, std::int64_t least_megabytes) {
   constexpr std::int64_t kMost = std::int64_t{1} << 50;
   const std::optional<std::int64_t> bytes = amount(text, Kind::bytes);
-  if (!bytes) usage(said(option, text) + "no amount of memory, such as 500M, 1.5G, 64MiB or 100MB");
-  if (*bytes > kMost) usage(said(option, text) + "more than 1024T");
+  if (!bytes) refuse_amount(option, "an amount such as 500M, 1.5G, 64MiB or 100MB", text);
+  if (*bytes > kMost) refuse_amount(option, "at most 1024T", text);
   if (*bytes < least_megabytes << 20)
-    usage(said(option, text) + "less than " + std::to_string(least_megabytes) + "M");
+    refuse_amount(option, "at least " + std::to_string(least_megabytes) + "M", text);
   return *bytes;
 }
 
 std::int64_t parse_pixels(std::string_view text, const std::string& option, std::int64_t most) {
   const std::optional<std::int64_t> pixels = amount(text, Kind::pixels);
-  if (!pixels) usage(said(option, text) + "no number of pixels, such as 100000000, 100M, 47MP or 1.5GP");
-  if (*pixels < 1 || *pixels > most) usage(said(option, text) + "not from 1 to " + std::to_string(most));
+  if (!pixels) refuse_amount(option, "a number of pixels such as 100000000, 100M, 47MP or 1.5GP", text);
+  if (*pixels < 1 || *pixels > most) refuse_amount(option, "1 to " + std::to_string(most), text);
   return *pixels;
 }
 
 Shape parse_size(const std::string& text) {
   const std::size_t cross = text.find('x');
-  if (cross == std::string::npos) usage("--size: '" + printable(text) + "' is not of the form 640x480");
+  if (cross == std::string::npos) refuse_amount("size", "WIDTHxHEIGHT such as 640x480", text);
   return {parse_integer("size", std::string_view(text).substr(0, cross), 1, kMostSide),
           parse_integer("size", std::string_view(text).substr(cross + 1), 1, kMostSide), 3};
 }

@@ -65,7 +65,7 @@ void PagesProgress::set_signal_line() {
   std::string text = "stopped by a signal: " + std::to_string(written_);
   if (counts.total > 0) text += " of " + std::to_string(counts.total);
   text += " pages finished";
-  if (input_.makes_stack()) text += "; OUTPUT was not written, because it would not be complete";
+  if (input_.makes_stack()) text += "; OUTPUT was not written because it is incomplete";
   const bool has_bar = Progress::way_here(true) == Progress::Way::bar;
   signal_line_.set((has_bar ? "\r\x1b[K" : "") + summary_line(text, counts));
 }

@@ -79,7 +79,7 @@ std::vector<std::string> range_lines(const std::vector<PageEntry>& pages) {
     lines.push_back(key.first + ": lo " + span_text(extent.least.lo, extent.most.lo) + ", hi " +
                     span_text(extent.least.hi, extent.most.hi) +
                     (extent.least.of_one_plane ? ", plane " + std::to_string(key.second) : "") +
-                    ", a range a page");
+                    ", one range per page");
   }
   return lines;
 }
@@ -100,8 +100,9 @@ std::string pages_schema() {
 void add_counts(HistogramPair& sum, const HistogramPair& page, std::int64_t number) {
   for (const auto& [into, from] : {std::pair{&sum.before, &page.before}, {&sum.after, &page.after}}) {
     if (into->sample != from->sample || into->values.size() != from->values.size())
-      throw Error(ErrorKind::usage, "--histogram adds up pages of the same channels and bits, and page " +
-                                        std::to_string(number) + " has others; choose pages with --pages");
+      throw Error(ErrorKind::usage,
+                  "--histogram: page " + std::to_string(number) +
+                      " differs in channels or bits from the pages before it; choose pages with --pages");
     std::ranges::transform(into->values, from->values, into->values.begin(), std::plus());
   }
 }

@@ -48,12 +48,13 @@ void read_name(const Parser& parser, ProcessOptions& options) {
   // The ending selects the format like --format; reports and the digest use it.
   if (!options.output.format) options.output.format = format_by_ending(parser.text("name"));
   const bool has_page = options.output.name->has(kPageField);
-  if (has_page && !options.pages) usage("--name: {page} is the number of a page: add --pages all");
+  if (has_page && !options.pages) usage("--name: {page} needs --pages; add --pages all");
   if (options.pages) options.pages->named = has_page && !options.pages->alone;
   if (options.output.name->has("n") && !options.reports.failed_file.empty())
     usage(
-        "--name: {n} would count the names of --failed-out anew, and name other files; do what has failed "
-        "again by --skip-existing, or leave out one of them");
+        "--name: {n} would number the files listed by --failed-out differently; use --skip-existing to "
+        "retry, "
+        "or leave out one of them");
 }
 
 std::optional<PresetToWrite> read_preset_to_write(const Parser& parser, const ProcessOptions& options) {
@@ -63,12 +64,12 @@ std::optional<PresetToWrite> read_preset_to_write(const Parser& parser, const Pr
                        .left_out = parser.given().left_out(),
                        .replace = options.output.replace,
                        .logging = options.logging};
-  if (options.dry_run) usage("--dry-run writes nothing: leave it out, or --write-preset");
+  if (options.dry_run) usage("--dry-run: cannot be combined with --write-preset");
   if (preset.file != kStandardStream) {
     preset.file = file_with_ending("write-preset", preset.file, {".toml"});
   } else if (options.output.path == kStandardStream ||
              std::ranges::find(options.reports.files, kStandardStream) != options.reports.files.end()) {
-    usage("--write-preset -: something else is for stdout already");
+    usage("--write-preset -: stdout is already used");
   }
   preset.text = parser.given().as_preset(preset.file);
   return preset;
@@ -77,13 +78,9 @@ std::optional<PresetToWrite> read_preset_to_write(const Parser& parser, const Pr
 void check_update(const ProcessOptions& options) {
   if (!options.output.update) return;
   if (options.output.skip_existing)
-    usage(
-        "--update and --skip-existing exclude each other: one makes anew what is not up to date, the other "
-        "leaves it");
+    usage("--update: cannot be combined with --skip-existing, which keeps outdated outputs");
   if (options.output.replace == Replace::none)
-    usage(
-        "--update and --no-clobber exclude each other: one replaces what is not up to date, the other "
-        "nothing");
+    usage("--update: cannot be combined with --no-clobber, which replaces nothing");
 }
 
 // stdin can only be read once.
@@ -91,7 +88,7 @@ void check_stdin(const Parser& parser, const InputOptions& input) {
   const std::vector<std::string> presets = parser.texts("preset");
   const auto of_presets = std::ranges::count(presets, kStandardStream);
   const bool is_input = input.path == kStandardStream || input.files_from == kStandardStream;
-  if (of_presets > 1 || (of_presets == 1 && is_input)) usage("--preset -: something else reads stdin, too");
+  if (of_presets > 1 || (of_presets == 1 && is_input)) usage("--preset -: stdin is already used");
 }
 
 // Returns the batch options on the command line, not those of presets, which may serve single images too.
@@ -108,12 +105,12 @@ std::vector<std::string> given_batch_options(const Parser& parser) {
 std::vector<std::string> read_paths(const Parser& parser) {
   std::vector<std::string> paths = parser.positional();
   if (parser.has_option("output")) paths.push_back(parser.text("output"));
-  if (paths.empty()) usage("OUTPUT is missing; see imgpipe --help");
-  if (std::ranges::find(paths, "") != paths.end()) usage("an empty name among INPUT and OUTPUT");
+  if (paths.empty()) usage("missing OUTPUT; see imgpipe --help");
+  if (std::ranges::find(paths, "") != paths.end()) usage("INPUT or OUTPUT: empty name");
   std::error_code ignored;
   if (paths.size() > 1 && find_command(parser.commands(), paths.front()) != nullptr &&
       !std::filesystem::exists(paths.front(), ignored))
-    usage("'" + paths.front() + "' is a command, which comes before its options: imgpipe " + paths.front());
+    usage("'" + paths.front() + "': is a command and must come first; use imgpipe " + paths.front());
   return paths;
 }
 
@@ -129,7 +126,7 @@ ProcessOptions read_process_options(const Parser& parser) {
     paths.pop_back();
   }
   options.input = read_input(parser);
-  set_paths(options.input, std::move(paths), "INPUT and OUTPUT");
+  set_paths(options.input, std::move(paths), "INPUT or OUTPUT");
   options.execution = read_execution(parser);
   options.output.skip_existing = parser.has("skip-existing");
   options.dry_run = parser.has("dry-run");
@@ -140,7 +137,7 @@ ProcessOptions read_process_options(const Parser& parser) {
   options.stages = read_stages(parser);
   if (parser.has("pages")) options.pages = parse_pages(parser.text("pages"));
   if (!options.stages.series_steps.empty() && !options.pages)
-    usage("--stages: contrast: range=series is for several pages: add --pages all, or --pages A-B");
+    usage("--stages: contrast: range=series needs several pages; add --pages all or --pages A-B");
   options.execution.device = parser.text("device");
   (void)choose_device(options.execution.device);  // a mistake is reported before any work
   options.execution.threads = parser.integer("threads", 0, kMostThreads);

@@ -39,49 +39,50 @@ std::vector<OptionRow> action_rows() {
   return {
       {"Processing", "preset", "FILE", nullptr,
        "Take options from FILE.toml: stages = [\"gray\", \"smooth:gauss\"], quality = 85, lenient = "
-       "true and so on; what stands on the command line wins. May be repeated: the later one wins"},
+       "true and so on; options on the command line win. May be repeated: the last one wins"},
       {"Processing", "write-preset", "FILE", nullptr,
-       "Write the options of this run, those of presets too, as FILE.toml; -: to stdout. Without "
-       "INPUT and OUTPUT nothing else is done"},
+       "Write the options of this run and its presets as FILE.toml; -: to stdout. Without INPUT "
+       "and OUTPUT nothing else is done"},
       {"Execution", "d,device", "NAME", "auto",
        "auto, cuda (a batch takes as many as it needs), cuda:N, cuda:N,M (a batch), cpu or reference",
        device_values()},
       {"Execution", "fuse", nullptr, nullptr,
-       "gray+hist and contrast+smooth in one pass each, where they are neighbours; the same bytes"},
+       "gray+hist and contrast+smooth in one pass each, if adjacent; the same bytes"},
       {"Execution", "threads", "N", "0",
-       "Threads on the CPU: stages on cpu, encoding everywhere; 0: as many as there are processors to be had "
-       "(affinity, a container's quota: imgpipe devices tells)"},
+       "Threads on the CPU: stages on cpu, encoding everywhere; 0: one per available processor (affinity, a "
+       "container's quota: see imgpipe devices)"},
       {"Execution", "device-memory", "SIZE", nullptr,
-       "What one image may take of a CUDA device, such as 500M or 1.5G; a larger one goes through it in "
-       "bands of rows; default: what is free"},
+       "CUDA device memory for one image, such as 500M or 1.5G; a larger image is processed in bands of "
+       "rows; default: all free memory"},
       {"Reports", "compare,cpu", nullptr, nullptr,
-       "Run the sequential reference too and compare every stage byte for byte (exit 5 on a difference)"},
+       "Also run the sequential reference and compare every stage byte for byte (exit 5 on a difference)"},
       {"Reports", "report", "FILE", nullptr,
-       "Write the report as .json, .csv or .html (a page with pictures and plots); of a batch: .json "
-       "(totals), .ndjson or .csv (a line an image); -: JSON to stdout, and the table to stderr; may be "
+       "Write the report as .json, .csv or .html (a page with images and plots); for a batch: .json "
+       "(totals), .ndjson or .csv (one line per image); -: JSON to stdout, and the table to stderr; may be "
        "repeated"},
-      json_row("Reports", "Write the report as JSON, as --report FILE.json"),
+      json_row("Reports", "Write the report as JSON, like --report FILE.json"),
       {"Reports", "trace", "FILE", nullptr,
        "Write what ran when, as .json for chrome://tracing and ui.perfetto.dev; -: to stdout"},
       {"Reports", "repeat", "N", "0", "Kernel and transfer times: medians of N runs after a warm-up"},
       {"Reports", "histogram", "FILE", nullptr,
-       "Histogram before and after, as .csv, .json or .svg; -: as JSON to stdout; needs hist or contrast "
-       "among the stages"},
+       "Histogram before and after, as .csv, .json or .svg; -: as JSON to stdout; needs hist or contrast in "
+       "--stages"},
       {"Reports", "keep-stages", "DIR", nullptr, "Write every stage's image into DIR, as PNG"},
       {"Input", "pages", "LIST", nullptr,
        "Pages of a TIFF, or images that come one after another on stdin: all, N, A-B, or A- to the end; "
-       "without, the first page, and one image on stdin. Of N OUTPUT is one image, else a TIFF gets all of "
-       "them and other formats NAME_0001.png and so on (see --name), or one after another on stdout"}};
+       "without, the first page, and one image on stdin. With N OUTPUT is one image; otherwise a TIFF stores "
+       "all of them, and other formats become NAME_0001.png and so on (see --name), or one after another on "
+       "stdout"}};
 }
 
 std::vector<OptionRow> output_rows() {
   return {{"Output", "update", nullptr, nullptr,
-           "Make only what is not up to date: the output is not there, or it, the input or the options "
-           "are not as they were when --update made it, which .imgpipe-update.ndjson in OUTPUT tells"},
+           "Process only images that are not up to date: the output does not exist, or the output, the input "
+           "or the options changed since --update made it, as recorded in .imgpipe-update.ndjson in OUTPUT"},
           {"Output", "metadata", "NAME", "keep",
            "keep: preserve ICC profile, EXIF, XMP, IPTC, comments, texts, resolution and, from TIFF to TIFF, "
-           "description and GeoTIFF where the output format has a place for them, and name what is "
-           "dropped; strip: remove all of it",
+           "description and GeoTIFF if the output format can store them, and name what is dropped; strip: "
+           "remove everything",
            choice_names(kMetadata)},
           {"Output", "sync", "NAME", "yes",
            "yes: outputs and reports survive a power failure once the run has ended; no: the file system "
@@ -114,12 +115,11 @@ std::vector<OptionRow> process_rows() {
                     option.help, option.values});
   add_rows(rows, action_rows());
   add_rows(rows, decoding_rows());
-  add_rows(rows,
-           {{"Output", "o,output", "PATH", nullptr,
-             "OUTPUT as an option; all that stands without an option is then INPUT"},
-            {"Output", "name", "TEMPLATE", nullptr,
-             "What files in the folder OUTPUT are called, such as '{dir}/{stem}_gray.{ext}'. Of fields: " +
-                 name_fields_help() + ". {{ and }} are braces"}});
+  add_rows(rows, {{"Output", "o,output", "PATH", nullptr,
+                   "OUTPUT as an option; all other arguments are then INPUT"},
+                  {"Output", "name", "TEMPLATE", nullptr,
+                   "Names of the files in the directory OUTPUT, such as '{dir}/{stem}_gray.{ext}'. Fields: " +
+                       name_fields_help() + ". {{ and }} are braces"}});
   add_rows(rows, encoding_rows());
   add_rows(rows, replace_rows());
   add_rows(rows, output_rows());

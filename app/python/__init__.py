@@ -20,8 +20,8 @@ def _array_of(image):
         return image
     if (pil := sys.modules.get("PIL.Image")) and isinstance(image, pil.Image):
         if image.mode not in _PIL_MODES:
-            raise TypeError(f"array: a PIL image of mode {image.mode}; convert it to one of {', '.join(_PIL_MODES)}, "
-                            "such as image.convert('RGB')")
+            raise TypeError(f"array: unsupported PIL mode {image.mode}; convert it to one of {', '.join(_PIL_MODES)}, "
+                            "for example image.convert('RGB')")
         return numpy.asarray(image)
     if isinstance(image, (list, tuple)) or hasattr(type(image), "__array__") or hasattr(image, "__array_interface__"):
         return numpy.asarray(image)

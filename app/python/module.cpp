@@ -117,18 +117,19 @@ Sample sample_type(const py::array& array) {
   if (type.kind() == 'u' && type.itemsize() == 2 && py::dtype::of<std::uint16_t>().equal(type))
     return Sample::u16;
   if (py::dtype::of<float>().equal(type)) return Sample::f32;
-  throw py::type_error("array: samples must be numpy.uint8, numpy.uint16 or numpy.float32, not " +
+  throw py::type_error("array: expected numpy.uint8, numpy.uint16 or numpy.float32, got " +
                        std::string(py::str(py::handle(type))));
 }
 
 Shape shape_of(const py::array& array) {
   if (array.ndim() != 2 && array.ndim() != 3)
-    throw py::value_error("array: an image is an array of HxW or HxWxC, not of " +
-                          std::to_string(array.ndim()) + (array.ndim() == 1 ? " dimension" : " dimensions"));
+    throw py::value_error("array: expected HxW or HxWxC, got " + std::to_string(array.ndim()) +
+                          (array.ndim() == 1 ? " dimension" : " dimensions"));
   if (array.ndim() == 3 && array.shape(2) > 4)
-    throw py::value_error("array: an image of shape " + std::string(py::str(array.attr("shape"))) + " has " +
-                          std::to_string(array.shape(2)) + " channels, not 1 to 4" +
-                          (array.shape(0) <= 4 ? "; channels first? array.transpose(1, 2, 0)" : ""));
+    throw py::value_error(
+        "array: expected 1 to 4 channels, got " + std::to_string(array.shape(2)) + " (shape " +
+        std::string(py::str(array.attr("shape"))) + ")" +
+        (array.shape(0) <= 4 ? "; if channels come first use array.transpose(1, 2, 0)" : ""));
   const int channels = array.ndim() == 2 ? 1 : static_cast<int>(array.shape(2));
   return {array.shape(1), array.shape(0), channels, sample_type(array)};
 }

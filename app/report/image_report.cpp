@@ -208,10 +208,10 @@ std::string milliseconds_text(double ms) {
 }
 
 std::string repeat_text(int repeat, bool compared) {
-  std::string text = "kernels and transfers are medians of " + std::to_string(repeat) +
-                     " passes after a warm-up, totals those of the passes' totals";
+  std::string text = "medians of " + std::to_string(repeat) +
+                     " passes after a warm-up; totals are medians of the passes' totals";
   if (compared)
-    text += "; the reference's alike, of " + std::to_string(reference_passes(repeat)) +
+    text += "; the reference likewise, with " + std::to_string(reference_passes(repeat)) +
             (reference_passes(repeat) == 1 ? " pass" : " passes");
   return text;
 }

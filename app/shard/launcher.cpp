@@ -47,7 +47,7 @@ std::optional<std::int64_t> number_of(const char* name, const Environment& envir
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < 0 || value > kMostNumber)
-    refuse(std::string(name) + " is '" + printable(text) + "', which is no index or count");
+    refuse(std::string(name) + ": expected an index or count, got '" + printable(text) + "'");
   return value;
 }
 
@@ -128,7 +128,7 @@ const Launcher* find_array(const Environment& environment) {
     if (array == nullptr) {
       array = &launcher;
     } else if (environment(array->index) != environment(launcher.index)) {
-      refuse(std::string(array->index) + " and " + launcher.index + " differ: say which part, --shard I/N");
+      refuse(std::string(array->index) + " and " + launcher.index + " differ; use --shard I/N");
     }
   }
   return array;
@@ -137,7 +137,7 @@ const Launcher* find_array(const Environment& environment) {
 [[noreturn]] void refuse_no_launcher(const Environment& environment) {
   if (!environment("SLURM_JOB_ID").empty())
     refuse(
-        "this is a Slurm job, but neither a step nor an array: start imgpipe by srun, or the job as an array "
+        "this Slurm job is neither a step nor an array; start imgpipe with srun, or submit an array "
         "(sbatch --array=1-N)");
   std::string names;
   for (const auto& launchers :
@@ -145,13 +145,13 @@ const Launcher* find_array(const Environment& environment) {
     for (const Launcher& launcher : launchers)
       names += (names.empty() ? "" : ", ") + std::string(launcher.index);
   }
-  refuse("finds no launcher in the environment (" + names + ")");
+  refuse("no launcher found in the environment (" + names + "); use --shard I/N");
 }
 
 // Returns the launcher's count, or 0 if it has none.
 std::int64_t count_of(const Launcher& launcher, const Environment& environment) {
   const std::optional<std::int64_t> says = number_of(launcher.count, environment);
-  if (says == 0) refuse(std::string(launcher.count) + " is 0");
+  if (says == 0) refuse(std::string(launcher.count) + ": expected at least 1, got 0");
   return says.value_or(0);
 }
 
@@ -164,24 +164,24 @@ void take_whole_array(const Launcher& launcher, LauncherIndex& place, const Envi
   const bool whole = first && last && *first <= 1 && *last >= *first && step.value_or(1) == 1 &&
                      (launcher.range.count == nullptr || count == *last - *first + 1);
   if (!whole)
-    refuse(place.variable + " is " + std::to_string(place.value) +
-           " of an array that does not count from 0 or 1 without gaps, and may be a part of another: say "
-           "auto/N, where N is how many parts there are in all");
+    refuse(
+        place.variable + " is " + std::to_string(place.value) +
+        " in an array that has gaps or does not start at 0 or 1, so it may be a rerun; use auto/N with the "
+        "total number of parts");
   place.first = *first;
   place.last = *last;
 }
 
 [[noreturn]] void refuse_too_many() {
-  refuse("more than " + std::to_string(kMostShards) + " parts");
+  refuse("expected at most " + std::to_string(kMostShards) + " parts");
 }
 
 void check_range(const LauncherIndex& place) {
   if (place.last - place.first >= kMostShards) refuse_too_many();
   if (place.value >= place.first && place.value <= place.last) return;
   const bool begins_at_0 = place.value == 0 && place.first == 1;
-  refuse(place.variable + " is " + std::to_string(place.value) + ", which is not in " +
-         std::to_string(place.first) + " to " + std::to_string(place.last) +
-         (begins_at_0 ? ": let the array begin at 1" : ""));
+  refuse(place.variable + ": expected " + std::to_string(place.first) + " to " + std::to_string(place.last) +
+         ", got " + std::to_string(place.value) + (begins_at_0 ? "; start the array at 1" : ""));
 }
 
 // `count` is the number of parts for this launcher's indices; 0: as reported by the launcher.
@@ -193,15 +193,15 @@ LauncherIndex place_of(const Launcher& launcher, std::int64_t count, int all,
   place.first = launcher.first;
   const std::int64_t says = count_of(launcher, environment);
   if (says > 0 && count > 0 && says != count)
-    refuse(std::string(launcher.count) + " is " + std::to_string(says) + ", which does not make " +
+    refuse(std::string(launcher.count) + " is " + std::to_string(says) + ", which does not match " +
            std::to_string(all) + " parts");
   if (says > 0 || count > 0) {
     place.last = place.first + std::max(says, count) - 1;
   } else if (launcher.range.first != nullptr) {
     take_whole_array(launcher, place, environment);
   } else {
-    refuse(place.variable + " is there, but not how many there are: say " +
-           (all > 0 ? "which part, --shard I/N" : "auto/N"));
+    refuse(place.variable + " is set, but the number of parts is unknown; use " +
+           (all > 0 ? "--shard I/N" : "auto/N"));
   }
   check_range(place);
   return place;
@@ -221,8 +221,8 @@ Shard shard_of_launchers(int count, const Environment& environment) {
     ranks = by.back().last + 1;
     rank_index = by.back().value;
     if (count % ranks != 0)
-      refuse(std::string(rank->count) + " is " + std::to_string(ranks) + ", of which " +
-             std::to_string(count) + " parts are no multiple");
+      refuse(std::string(rank->count) + " is " + std::to_string(ranks) + ", but " + std::to_string(count) +
+             " parts is not a multiple of it");
   }
   std::int64_t tasks = 1;
   std::int64_t task_index = 0;

@@ -19,8 +19,9 @@ std::optional<int> whole_number(std::string_view text) {
   return value;
 }
 
-[[noreturn]] void refuse(const std::string& text, const std::string& reason) {
-  throw Error(ErrorKind::usage, "--shard: '" + printable(text) + "' " + reason);
+[[noreturn]] void refuse_shard(const std::string& text) {
+  throw Error(ErrorKind::usage, "--shard: expected I/N such as 3/8 (part 3 of 8), auto or auto/N, got '" +
+                                    printable(text) + "'");
 }
 
 }  // namespace
@@ -34,8 +35,7 @@ Shard parse_shard(const std::string& text, const Environment& environment) {
   if (first == "auto" && (slash == std::string::npos || counted))
     return shard_of_launchers(count.value_or(0), environment);
   const std::optional<int> index = whole_number(first);
-  if (!counted || !index || *index < 1 || *index > *count)
-    refuse(text, "is not of the form 3/8 (part 3 of 8, from 1), auto or auto/8");
+  if (!counted || !index || *index < 1 || *index > *count) refuse_shard(text);
   return {*index, *count, {}};
 }
 

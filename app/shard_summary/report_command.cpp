@@ -37,8 +37,7 @@ struct SummaryOptions {
 };
 
 std::vector<OptionRow> summary_rows() {
-  std::vector<OptionRow> rows{
-      json_row("Results", "Write the summary as JSON")};
+  std::vector<OptionRow> rows{json_row("Results", "Write the summary as JSON")};
   add_rows(rows, replace_rows(), "Results");
   add_rows(rows, logging_rows());
   return rows;
@@ -47,8 +46,8 @@ std::vector<OptionRow> summary_rows() {
 SummaryOptions read_summary(const Parser& parser) {
   SummaryOptions options;
   options.files = parser.positional();
-  if (std::ranges::find(options.files, "") != options.files.end()) usage("an empty name among the FILEs");
-  if (std::ranges::count(options.files, kStandardStream) > 1) usage("stdin (-) can be read once");
+  if (std::ranges::find(options.files, "") != options.files.end()) usage("FILE: empty name");
+  if (std::ranges::count(options.files, kStandardStream) > 1) usage("-: stdin given more than once");
   options.json_file = read_json_file(parser);
   options.replace = read_replace(parser);
   options.logging = read_logging(parser);
@@ -62,12 +61,12 @@ bool add_report(ShardSummary& summary, const std::string& path) {
       if (path == kStandardStream) return summary.add(input_name(path), std::cin);
       std::error_code error;
       if (std::filesystem::is_directory(path, error))
-        throw Error(ErrorKind::input, "is a directory; expected a report of --report FILE.ndjson");
+        throw Error(ErrorKind::input, "is a directory; expected a file written by --report FILE.ndjson");
       std::ifstream stream(path, std::ios::binary);
       if (!stream) throw Error(ErrorKind::input, "cannot open: " + std::generic_category().message(errno));
       summary.add(printable(path), stream);
     });
-    log_detail(input_name(path) + ": with it " + std::to_string(summary.images()) + " images",
+    log_detail(input_name(path) + ": " + std::to_string(summary.images()) + " images so far",
                {.input = input_name(path), .output = {}, .reason = {}});
     return true;
   } catch (const Error& error) {
@@ -89,15 +88,16 @@ int run_summary(const SummaryOptions& options) {
   }
   summary.check_outputs();
   if (summary.strange_lines() > 0)
-    log_warning(std::to_string(summary.strange_lines()) + " lines are none of a report and do not count");
+    log_warning("ignored " + std::to_string(summary.strange_lines()) +
+                " lines that do not belong to a report");
   std::string missing;
   for (const std::string& shard : summary.missing_shards()) missing += (missing.empty() ? "" : ", ") + shard;
   if (!missing.empty())
-    log_warning("there is no line of shard " + missing + ": it had nothing to do, or its report is missing");
+    log_warning("shard " + missing + ": no lines; it had nothing to do, or its report is missing");
   if (summary.without_a_line() > 0)
     log_warning(with_separators(summary.without_a_line()) +
-                " images have no report line; the process that handled them was killed or never started; the "
-                "same command with --skip-existing does them");
+                " images have no report line; the process that handled them was killed or never started; "
+                "run the same command with --skip-existing");
   const bool to_stdout = options.json_file == kStandardStream;
   if (!options.json_file.empty()) write_text(options.json_file, summary_json(summary, names));
   if (!options.logging.quiet && read > 0) print_table(summary_table(summary, read), to_stdout);

@@ -61,9 +61,9 @@ void ShardSummary::add(const std::string& name, std::istream& stream) {
     if (line.empty()) continue;
     ++(add_line(name, line) ? known : strange);
   }
-  if (stream.bad()) throw Error(ErrorKind::input, "cannot be read to its end");
+  if (stream.bad()) throw Error(ErrorKind::input, "cannot read to the end");
   if (known == 0 && strange > 0)
-    throw Error(ErrorKind::input, "is no report of a batch; --report FILE.ndjson writes one");
+    throw Error(ErrorKind::input, "not a batch report; expected a file written by --report FILE.ndjson");
   strange_lines_ += strange;
 }
 
@@ -74,7 +74,7 @@ void ShardSummary::check_outputs() {
   const auto make_again = [](Outcome& outcome, const std::string& problem) {
     const std::string output = std::move(outcome.output);
     outcome = Outcome();
-    outcome.reason = output + ": " + problem + "; the same command with --skip-existing makes it again";
+    outcome.reason = output + ": " + problem + "; run the same command with --skip-existing";
   };
   std::unordered_set<std::string> directories;
   std::vector<Outcome*> missing;
@@ -92,7 +92,7 @@ void ShardSummary::check_outputs() {
     }
   }
   for (Outcome* const outcome : missing)
-    if (directories.contains(directory_of(*outcome))) make_again(*outcome, "is missing");
+    if (directories.contains(directory_of(*outcome))) make_again(*outcome, "does not exist");
 }
 
 bool ShardSummary::add_line(const std::string& name, const std::string& text) {

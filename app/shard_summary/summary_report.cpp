@@ -21,11 +21,11 @@ std::string list_of(const std::vector<std::string>& lines) {
 // Lists how many images have no line, and their shards.
 std::vector<std::string> what_has_no_line(const ShardSummary& summary) {
   const std::size_t images = summary.without_a_line();
-  std::vector<std::string> lines{counted(images, "image") + ": killed before it came to them, or never run"};
+  std::vector<std::string> lines{counted(images, "image") + ": their process was killed or never started"};
   for (const ShardSummary::Unfinished& run : summary.unfinished())
     lines.push_back((run.shard.empty() ? "a run" : "shard " + run.shard) + ": " +
-                    with_separators(run.with_a_line) + " of " + with_separators(run.images) + " have one");
-  for (const std::string& shard : summary.missing_shards()) lines.push_back("shard " + shard + ": none");
+                    with_separators(run.with_a_line) + " of " + with_separators(run.images) + " have a line");
+  for (const std::string& shard : summary.missing_shards()) lines.push_back("shard " + shard + ": no lines");
   return lines;
 }
 
@@ -72,16 +72,16 @@ std::string summary_table(const ShardSummary& summary, std::size_t files) {
                      (files == 1 ? " report: " : " reports: ") + with_separators(summary.done()) + " done, " +
                      with_separators(summary.skipped()) + " skipped, " + with_separators(summary.failed()) +
                      " failed, " + with_separators(summary.not_done()) + " not done\n";
-  text += "of what is done: " + number(static_cast<double>(summary.pixels()) / 1e6, 1) + " MP, read " +
+  text += "done: " + number(static_cast<double>(summary.pixels()) / 1e6, 1) + " MP, read " +
           bytes_text(summary.input_bytes()) + ", wrote " + bytes_text(summary.output_bytes()) + "\n";
-  text += "wall time: " + number(summary.longest_wall_s(), 2) + " s of the longest, " +
-          number(summary.all_walls_s(), 2) + " s of all together\n";
+  text += "wall time: longest " + number(summary.longest_wall_s(), 2) + " s, total " +
+          number(summary.all_walls_s(), 2) + " s\n";
   std::vector<std::string> failed, not_done;
   for (const ShardSummary::Failure& failure : summary.failures())
     (failure.not_done ? not_done : failed).push_back(failure.input + ": " + failure.reason);
   if (!failed.empty()) text += "\nfailed:\n" + list_of(failed);
   if (!not_done.empty()) text += "\nnot done:\n" + list_of(not_done);
-  if (summary.without_a_line() > 0) text += "\nwithout a line:\n" + list_of(what_has_no_line(summary));
+  if (summary.without_a_line() > 0) text += "\nwithout a report line:\n" + list_of(what_has_no_line(summary));
   return text;
 }
 

@@ -173,7 +173,7 @@ class StatsRun {
       naming(output_name(rows), [&] { write_stats_images(totals_, found_.files, counter_.rows(), rows); });
     if (is_whole && !options_.json_file.empty()) write_text(options_.json_file, stats_json(totals_));
     if (!is_whole && (!options_.json_file.empty() || !options_.per_image_file.empty()))
-      log_warning("not all images were counted: no results are written");
+      log_warning("no results written because not all images were counted");
     log_summary(stats_head(totals_), counts());
     if (options_.logging.quiet) return;
     print_table(stats_table(totals_), options_.json_file == kStandardStream || rows == kStandardStream);

@@ -68,9 +68,9 @@ std::int64_t StatsCounter::row_bytes() const {
 void StatsCounter::claim_row() {
   const std::int64_t bytes = claimed_row_bytes_ += row_bytes();
   if (most_row_bytes_ > 0 && bytes > most_row_bytes_)
-    throw Error(ErrorKind::memory, "the rows of --per-image of all pages need more than " +
+    throw Error(ErrorKind::memory, "--per-image: the rows of all pages exceed the " +
                                        std::to_string(most_row_bytes_) +
-                                       " bytes, which is what --memory leaves for them; count in parts");
+                                       " bytes that --memory leaves for them; count fewer pages at a time");
 }
 
 RowUse StatsCounter::use_rows(const Shape& shape, StatisticsCollector& sums, std::vector<StatsImage>* rows) {

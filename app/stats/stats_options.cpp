@@ -26,7 +26,7 @@ std::vector<Percent> parse_percents(std::string_view list) {
     const std::string_view text = list.substr(0, comma);
     const std::optional<Percent> percent = parse_decimal(text, kWholePercent);
     if (!percent || *percent > kAll)
-      usage("--percentiles: '" + printable(text) + "' is not 0 to 100 with at most 6 decimals");
+      usage("--percentiles: expected 0 to 100 with at most 6 decimals, got '" + printable(text) + "'");
     percents.push_back(*percent);
     if (comma == std::string_view::npos) break;
     list.remove_prefix(comma + 1);
@@ -34,7 +34,8 @@ std::vector<Percent> parse_percents(std::string_view list) {
   std::ranges::sort(percents);
   percents.erase(std::unique(percents.begin(), percents.end()), percents.end());
   if (percents.size() > kMostPercents)
-    usage("--percentiles: more than " + std::to_string(kMostPercents) + " of them");
+    usage("--percentiles: expected at most " + std::to_string(kMostPercents) + " values, got " +
+          std::to_string(percents.size()));
   return percents;
 }
 
@@ -43,15 +44,15 @@ std::vector<OptionRow> stats_rows() {
       {"Statistics", "stages", "LIST", nullptr,
        "Steps before counting, as imgpipe --help lists them, such as gray; default: none"},
       {"Statistics", "percentiles", "LIST", kPercents,
-       "Of each channel, in percent: the smallest value that so many of the samples do not exceed"},
+       "Of each channel, in percent: the smallest value that this share of the samples does not exceed"},
       json_row("Results", "Write all of it as JSON, with the histograms"),
       {"Results", "per-image", "FILE", nullptr,
        "Write each image's own statistics, as .csv, .json or .ndjson; -: as NDJSON to stdout"}};
   add_rows(rows, replace_rows(), "Results");
-  rows.push_back({"Images", "r,recursive", nullptr, nullptr, "Folders below INPUT too"});
+  rows.push_back({"Images", "r,recursive", nullptr, nullptr, "Include subdirectories of INPUT"});
   rows.push_back({"Images", "threads", "N", "0",
-                  "Threads that images share while there are fewer images than threads; 0: as many as there "
-                  "are processors to be had"});
+                  "Threads that images share while there are fewer images than threads; 0: one per available "
+                  "processor"});
   rows.push_back({"Images", "pages", "LIST", nullptr,
                   "Pages of a TIFF, each counted as an image: all, N, A-B, or A- to the end; without, the "
                   "first"});
@@ -61,7 +62,7 @@ std::vector<OptionRow> stats_rows() {
                                      "shard", "dry-run"}),
            "Images");
   rows.push_back({"Images", "balance", "HOW", nullptr,
-                  "What makes the parts of --shard even: hash (default), count or bytes",
+                  "How to balance the parts of --shard: hash (default), count or bytes",
                   choice_names(kBalances)});
   add_rows(rows, logging_rows());
   return rows;
@@ -83,13 +84,13 @@ StatsOptions read_stats(const Parser& parser) {
   options.shard = read_shard(parser);
   options.dry_run = parser.has("dry-run");
   const std::vector<std::string> paths = parser.positional();
-  set_paths(options.input, paths, "the INPUTs");
+  set_paths(options.input, paths, "INPUT");
   if (std::ranges::find(paths, kStandardStream) != paths.end())
-    usage("stats counts files and folders, not stdin; --files-from - takes their names from there");
+    usage("-: stats does not read an image from stdin; use --files-from - to read names from stdin");
   options.stage_list = parser.text_or_empty("stages");
   if (parser.has("stages")) {
     const RangedList ranged = with_ranges(options.stage_list, {});
-    if (!ranged.of_series.empty()) usage("--stages: contrast: range=series is not for stats");
+    if (!ranged.of_series.empty()) usage("--stages: contrast: range=series is not supported by stats");
     options.stages = parse_stages(ranged.list);
   }
   if (parser.has("pages")) options.pages = parse_pages(parser.text("pages"));
@@ -107,11 +108,11 @@ StatsOptions read_stats(const Parser& parser) {
 
 CommandRow stats_command() {
   return {.name = "stats",
-          .summary = "counts, mean, deviation and percentiles over images and folders",
+          .summary = "counts, mean, deviation and percentiles over images and directories",
           .description =
-              "Counts the samples of images and whole folders: exact mean, deviation and percentiles of "
+              "Counts the samples of images and whole directories: exact mean, deviation and percentiles of "
               "each channel, grey and colour images apart.",
-          .usage = {{"imgpipe stats INPUT... [options]", "folders, patterns and files"},
+          .usage = {{"imgpipe stats INPUT... [options]", "directories, patterns and files"},
                     {"imgpipe stats --files-from FILE [options]", "a list of names"}},
           .positional = {"input"},
           .takes_more = true,

@@ -45,7 +45,7 @@ std::string group_table(const ImageGroup& group, const StatsTotals& totals) {
 
 std::string noted_text(const BatchTotals::Noted& noted, const std::string& what) {
   if (noted.images == 0) return "";
-  return counted(noted.images, "image") + what + ", such as " + noted.example + "\n";
+  return counted(noted.images, "image") + what + ", for example " + noted.example + "\n";
 }
 
 }  // namespace
@@ -64,8 +64,8 @@ std::string stats_table(const StatsTotals& totals) {
   std::string text = stats_head(totals) + "\n";
   if (!totals.shard.empty()) text += totals.shard + "\n";
   if (!totals.stopped.empty()) text += "stopped early: " + totals.stopped + "\n";
-  text += noted_text(totals.reduced, " had more than 8 bits a sample, which became 8");
-  text += noted_text(totals.profiles, " had a colour profile, which is not applied");
+  text += noted_text(totals.reduced, " had more than 8 bits per sample, reduced to 8");
+  text += noted_text(totals.profiles, " had a colour profile that was not applied");
   for (const auto& [is_color, group] : totals.groups) text += "\n" + group_table(group, totals);
   return text;
 }

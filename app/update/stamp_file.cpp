@@ -155,8 +155,7 @@ void check_stamp_file(const std::string& path, Replace replace) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_regular_file(status))
-    throw Error(ErrorKind::usage,
-                printable(path) + ": is no regular file, and --update keeps its notes there");
+    throw Error(ErrorKind::usage, printable(path) + ": not a regular file; --update stores its stamps there");
   check_replaceable(path, why_no_text(path, replace));
 }
 

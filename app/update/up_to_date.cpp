@@ -44,21 +44,21 @@ UpdateState state_of(const Known& known, const std::optional<FileState>& output,
 std::string_view update_reason(UpdateState state) {
   switch (state) {
     case UpdateState::up_to_date:
-      return "it is up to date";
+      return "up to date";
     case UpdateState::no_output:
-      return "it is not there";
+      return "output does not exist";
     case UpdateState::no_stamp:
-      return "it was not made with --update";
+      return "output was not made with --update";
     case UpdateState::other_version:
-      return "another version of imgpipe made it";
+      return "output was made by another version of imgpipe";
     case UpdateState::output_changed:
-      return "it has been changed";
+      return "output has changed";
     case UpdateState::input_changed:
-      return "its input has changed";
+      return "input has changed";
     case UpdateState::options_changed:
       break;
   }
-  return "it was made with other options";
+  return "output was made with other options";
 }
 
 StampNames::StampNames(const std::string& folder) : folder_(folder), canonical_folder_(canonical(folder)) {}
@@ -132,9 +132,9 @@ UpdateVerdicts judge_updates(const std::string& folder, std::size_t count,
     }
   }
   if (of_other_versions > 0)
-    log_notice("--update: makes the outputs of " + std::to_string(of_other_versions) +
+    log_notice("--update: recreating the outputs of " + std::to_string(of_other_versions) +
                (of_other_versions == 1 ? " image" : " images") +
-               " again; another version of imgpipe made them (this is " + version + ")");
+               " made by another version of imgpipe (this is " + version + ")");
   return verdicts;
 }
 

@@ -33,11 +33,11 @@ void Writer::write_strip(std::int64_t, ConstHostView) {
 }
 
 void Writer::give_strip(std::int64_t, const MadeStrip&) {
-  throw Error(ErrorKind::usage, "give_strip: the strips of this format are made by its writer");
+  throw Error(ErrorKind::usage, "give_strip: this format does not accept encoded strips");
 }
 
 void Writer::give_scan(std::span<const std::byte>) {
-  throw Error(ErrorKind::usage, "give_scan: the scan of this format is made by its writer");
+  throw Error(ErrorKind::usage, "give_scan: this format does not accept encoded scans");
 }
 
 std::int64_t Writer::working_bytes_when_taken(std::int64_t) const {
@@ -87,7 +87,7 @@ void Reader::read_band(std::int64_t first, HostView rows) {
 }
 
 void Reader::judge_end(std::size_t) {
-  throw Error(ErrorKind::usage, "judge_end: this format gives its rows only");
+  throw Error(ErrorKind::usage, "judge_end: this format has no device decoder");
 }
 
 void Reader::begin_next_band(std::int64_t, std::int64_t) {
@@ -120,24 +120,26 @@ void fill_missing(const HostView& rows) {
 }
 
 ConstHostPlane as_8_bit(ConstHostView rows) {
-  if (!rows.holds<Sample8>()) throw Error(ErrorKind::usage, "a writer of 8 bits a sample was given more");
+  if (!rows.holds<Sample8>())
+    throw Error(ErrorKind::usage, "8-bit writer: the rows have more than 8 bits per sample");
   return rows.as<Sample8>();
 }
 
 void check_header(const Shape& shape, const DecodeOptions& options) {
   const std::string size = size_text(shape);
   if (shape.width < 1 || shape.height < 1)
-    throw Error(ErrorKind::input, "an image of no pixels (" + size + ")");
+    throw Error(ErrorKind::input, "the width or height is 0 (" + size + ")");
   if (shape.width > kMostSide || shape.height > kMostSide)
-    throw Error(ErrorKind::input,
-                "too large: " + size + " pixels, a side of more than " + std::to_string(kMostSide));
+    throw Error(ErrorKind::input, "too large: " + size + " pixels; expected at most " +
+                                      std::to_string(kMostSide) + " per side");
   if (shape.pixels() <= options.max_pixels) return;
   // Raising the greatest limit is impossible; programs without --max-pixels use it.
   constexpr std::int64_t kGreatestLimit = std::int64_t{1} << 34;
   throw Error(ErrorKind::input,
-              "too large: " + size + " pixels, more than " +
-                  (options.max_pixels < kGreatestLimit ? "--max-pixels " : "the greatest limit, ") +
-                  std::to_string(options.max_pixels));
+              "too large: " + size + " pixels; " +
+                  (options.max_pixels < kGreatestLimit
+                       ? "raise --max-pixels (now " + std::to_string(options.max_pixels) + ")"
+                       : "expected at most " + std::to_string(options.max_pixels)));
 }
 
 void check_plausible(std::int64_t raw_bytes, std::size_t file_bytes, std::int64_t best_ratio) {
@@ -150,9 +152,9 @@ void check_storable_size(Format format, const Shape& shape, std::int64_t most_si
   constexpr std::int64_t kMaxRawBytes = 1 << 30;
   const std::string name(format_info(format).name);
   if (shape.width > most_side || shape.height > most_side)
-    throw Error(ErrorKind::usage, name + " holds at most " + std::to_string(most_side) + " pixels a side");
+    throw Error(ErrorKind::usage, name + " is limited to " + std::to_string(most_side) + " pixels per side");
   if (shape.bytes() + shape.height > kMaxRawBytes) {
-    throw Error(ErrorKind::usage, name + " output is limited to 1 GiB of samples; pgm and ppm are not");
+    throw Error(ErrorKind::usage, name + " is limited to 1 GiB of samples; write pgm or ppm");
   }
 }
 

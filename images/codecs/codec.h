@@ -98,7 +98,7 @@ struct ImageHeader {
 };
 
 // The warning if more_images is set.
-inline constexpr const char* kMoreImagesWarning = "holds more than one image; the first is used";
+inline constexpr const char* kMoreImagesWarning = "contains more than one image; only the first is processed";
 
 struct JpegScan;  // images/codecs/jpeg/jpeg_scan.h
 

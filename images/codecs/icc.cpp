@@ -213,17 +213,18 @@ std::string profile_name(std::span<const std::byte> profile) {
 std::string_view profile_fault(std::span<const std::byte> profile) {
   constexpr std::size_t kEntryBytes = 12;
   const std::size_t bytes = profile_bytes(profile);
-  if (!stands_at(profile, 36, "acsp") || bytes < kHeaderBytes + 4) return "no ICC profile";
+  if (!stands_at(profile, 36, "acsp") || bytes < kHeaderBytes + 4) return "not an ICC profile";
   if (bytes > profile.size()) return "truncated";
   if (bytes > kMostProfileBytes) return "too long";
   const std::uint32_t tags = big_endian(profile, kHeaderBytes, 4);
-  if (tags == 0 || tags > kMostTags) return "no table of tags";
+  if (tags == 0 || tags > kMostTags) return "no tag table";
   const std::size_t table_end = kHeaderBytes + 4 + tags * kEntryBytes;
   if (table_end > bytes) return "truncated";
   for (std::size_t entry = kHeaderBytes + 4; entry < table_end; entry += kEntryBytes) {
     const std::size_t offset = big_endian(profile, entry + 4, 4);
     const std::size_t size = big_endian(profile, entry + 8, 4);
-    if (offset < table_end || offset > bytes || size > bytes - offset) return "a tag lies outside";
+    if (offset < table_end || offset > bytes || size > bytes - offset)
+      return "a tag lies outside the profile";
   }
   return "";
 }

@@ -7,7 +7,7 @@ namespace imgpipe {
 void StripWriter::write_strip(std::int64_t first, ConstHostView rows) {
   if (!is_strip(first) || rows.height != rows_from(first) || rows.width != shape_.width ||
       rows.channels != shape_.channels || rows.sample != shape_.sample)
-    throw Error(ErrorKind::usage, "write_strip: the rows are no strip of the image");
+    throw Error(ErrorKind::usage, "write_strip: the rows are not a strip of the image");
   encode_strip(first, rows);
 }
 

@@ -36,8 +36,8 @@ class LengthLimit {
     if (length <= bytes_) return;
     const std::string more = "more than " + std::to_string(bytes_) + " bytes";
     throw Error(ErrorKind::input, bytes_ < max_bytes_
-                                      ? "too long: " + more + ", beyond all that its header allows"
-                                      : "too large: " + more + " (see --max-pixels)");
+                                      ? "too long: " + more + ", the most that its header allows"
+                                      : "too large: " + more + "; raise --max-pixels");
   }
 
   void ask(std::span<const std::byte> beginning) {
@@ -130,7 +130,7 @@ std::vector<std::byte> read_regular_file(const std::string& path, std::int64_t m
   // O_NONBLOCK: opening a FIFO would wait for its writer.
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   const struct stat info = opened(file);
-  if (!S_ISREG(info.st_mode)) throw Error(ErrorKind::input, "is not a regular file");
+  if (!S_ISREG(info.st_mode)) throw Error(ErrorKind::input, "not a regular file");
   return read_to_end(file, info, {max_bytes, judge});
 }
 

@@ -49,7 +49,7 @@ void FileFront::load(std::uint64_t at, std::uint64_t count) {
                         std::min(last * kBlockBytes, std::uint64_t{memory_.size()}) - block * kBlockBytes);
     check_available(static_cast<std::int64_t>(part.size()));
     if (file_.read_at(static_cast<std::int64_t>(block * kBlockBytes), part) != part.size())
-      throw Error(ErrorKind::input, "the file was cut while it was read");
+      throw Error(ErrorKind::input, "the file was truncated while it was read");
     std::fill(loaded_.begin() + static_cast<std::ptrdiff_t>(block),
               loaded_.begin() + static_cast<std::ptrdiff_t>(last), true);
     loaded_bytes_ += static_cast<std::int64_t>(part.size());

@@ -31,8 +31,9 @@ struct Target {
 // Throws if the descriptor cannot be written. A closed one may later be reused for another of our files.
 void check_descriptor(int fd) {
   const int flags = ::fcntl(fd, F_GETFL);
-  if (flags < 0) throw Error(ErrorKind::output, "is no open descriptor");
-  if ((flags & O_ACCMODE) == O_RDONLY) throw Error(ErrorKind::output, "is not open for writing");
+  if (flags < 0) throw Error(ErrorKind::output, "the descriptor is not open");
+  if ((flags & O_ACCMODE) == O_RDONLY)
+    throw Error(ErrorKind::output, "the descriptor is not open for writing");
 }
 
 // Applies the rule of Linux's fs.protected_symlinks (proc_sys_fs(5)), which does not cover the target of a
@@ -48,7 +49,7 @@ void check_link(const std::filesystem::path& link) {
   if (is_open_to_all && of_link.st_uid != ::geteuid() && of_link.st_uid != of_directory.st_uid)
     throw Error(ErrorKind::output,
                 "cannot follow the link " + printable(link.string()) +
-                    ": it belongs to another user, in a sticky directory that all can write "
+                    ": it belongs to another user, in a sticky directory that any user can write "
                     "to; remove it or name another file");
 }
 
@@ -143,7 +144,7 @@ void OutputFile::append(std::span<const std::vector<std::byte>> parts) {
 
 void OutputFile::overwrite(std::uint64_t at, std::span<const std::byte> bytes) {
   if (!state_->temporary)
-    throw Error(ErrorKind::usage, "overwrite: only of a file that is replaced, behind its first byte");
+    throw Error(ErrorKind::usage, "overwrite: requires a file that is replaced, after its first byte");
   if (write_fully(state_->descriptor, bytes, static_cast<off_t>(at)) < bytes.size())
     throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
 }
@@ -184,7 +185,7 @@ void make_folder(const std::string& path, OutputSync* sync) {
     missing.push_back(level);
   if (missing.empty() && std::filesystem::is_directory(path, error)) return;
   std::filesystem::create_directories(path, error);
-  if (error) throw Error(ErrorKind::output, "cannot make the folder: " + error.message());
+  if (error) throw Error(ErrorKind::output, "cannot create the directory: " + error.message());
   for (const std::filesystem::path& level : missing) add_name(level, sync);
 }
 

@@ -138,7 +138,8 @@ CreatedFile create_temporary(const std::filesystem::path& path, std::optional<mo
     const std::lock_guard lock(creation_mutex());
     return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode ? kPrivateMode : 0666);
   }();
-  if (fd < 0) throw Error(ErrorKind::output, "cannot create a file in its folder: " + system_reason(errno));
+  if (fd < 0)
+    throw Error(ErrorKind::output, "cannot create a file in its directory: " + system_reason(errno));
   struct stat info {};
   if (!mode && ::fstat(fd, &info) == 0) {
     mode = info.st_mode & kPermissions;
@@ -174,7 +175,7 @@ TemporaryFile::TemporaryFile(const std::filesystem::path& target, std::optional<
     state_ = std::make_unique<State>(target, mode);
   if (state_->file.get() < 0)
     throw Error(ErrorKind::output,
-                "cannot create a file in its folder: other processes remove or lock new files there");
+                "cannot create a file in its directory: other processes remove or lock new files there");
 }
 
 TemporaryFile::~TemporaryFile() {
@@ -195,7 +196,7 @@ void TemporaryFile::put_in_place(const OutputSync* sync) {
   const FileDescriptor lock(::fcntl(state_->file.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   if (state_->file.close_now() != 0) throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
   if (::rename(state_->path.c_str(), state_->target.c_str()) != 0)
-    throw Error(ErrorKind::output, "cannot put the finished file in place: " + system_reason(errno));
+    throw Error(ErrorKind::output, "cannot rename the finished file: " + system_reason(errno));
   state_->in_place = true;
 }
 

@@ -56,7 +56,7 @@ class ConvertingWriter final : public Writer {
  private:
   void convert(ConstHostView from, HostView to) const {
     if (from.sample != to.sample)
-      throw Error(ErrorKind::usage, "a writer was given rows of other samples than it was made for");
+      throw Error(ErrorKind::usage, "write_rows: the rows differ in sample type from the writer");
     visit_sample(from.sample, [&]<class T>(T) { convert_rows(from.as<T>(), to.as<T>()); });
   }
 
@@ -95,8 +95,7 @@ class ConvertingWriter final : public Writer {
 // Opens the reader of rows as stored in the file.
 std::unique_ptr<Reader> open_stored(Bytes bytes, const Codec& codec, const DecodeOptions& options) {
   if (options.selects_bands() && !codec.selects_bands)
-    throw Error(ErrorKind::input,
-                "--bands chooses samples of a TIFF, and this is a " + std::string(codec.name) + " file");
+    throw Error(ErrorKind::input, "--bands: needs a TIFF, got a " + std::string(codec.name) + " file");
   if (options.codec == CodecChoice::stb && stb_reads(codec.format))
     return open_stb(bytes, codec.format, options);
   return codec.open(bytes, options);
@@ -139,11 +138,11 @@ Shape storable_shape(Format format, Shape shape) {
   const std::string name(codec.name);
   if (8 * bytes_per_sample(shape.sample) > codec.written_bits)
     throw Error(ErrorKind::usage,
-                name + " is written with " + std::to_string(codec.written_bits) + " bits a sample" +
-                    (is_float(shape.sample) ? ", not with floats; add depth:8 or depth:16" : ""));
+                name + " stores only " + std::to_string(codec.written_bits) + " bits per sample" +
+                    (is_float(shape.sample) ? ", not floats; add depth:8 or depth:16" : ""));
   const bool color = shape.color_channels() == 3;
   if (color && !codec.holds.rgb && !codec.holds.rgba)
-    throw Error(ErrorKind::usage, name + " holds grey only: add the stage gray, or write ppm");
+    throw Error(ErrorKind::usage, name + " stores only grey; add the stage gray or write ppm");
   // In order of preference: unchanged, grey as colour; then without alpha.
   const int without_alpha = shape.color_channels();
   for (const int channels : {shape.channels, shape.has_alpha() ? 4 : 3, without_alpha, 3}) {

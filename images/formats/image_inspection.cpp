@@ -28,16 +28,17 @@ bool is_read_where_it_lies(const Codec& codec, const InputFile& file, const Deco
 // Returns why devices cannot decode a JPEG that its reader accepts (Reader::jpeg_scan()).
 std::string why_no_device(const ImageHeader& header, const FileDetails& details, const Reader& reader,
                           const DecodeOptions& options) {
-  if (header.format != Format::jpeg) return "devices decode JPEG only";
-  if (options.orient && header.orientation != Orientation::upright) return "its EXIF orientation turns it";
+  if (header.format != Format::jpeg) return "devices decode only JPEG";
+  if (options.orient && header.orientation != Orientation::upright)
+    return "its EXIF orientation rotates or mirrors it";
   const JpegScan* const jpeg = reader.jpeg_scan();
-  if (jpeg != nullptr) return staged_capacity(jpeg->scan) > 0 ? "" : "its scan takes 2 GiB or more";
+  if (jpeg != nullptr) return staged_capacity(jpeg->scan) > 0 ? "" : "its scan is 2 GiB or larger";
   if (details.color != "grey" && details.color != "YCbCr")
     return "its colours are stored as " + details.color;
   if (details.compression.find("progressive") != std::string::npos) return "it is progressive";
-  if (details.compression.find("arithmetic") != std::string::npos) return "its coding is arithmetic";
+  if (details.compression.find("arithmetic") != std::string::npos) return "it uses arithmetic coding";
   if (header.progressive) return "it has several scans";
-  return "its sampling or its tables are not of the usual kinds";
+  return "unsupported subsampling or tables";
 }
 
 bool is_of_a_map(std::uint16_t tag) {
@@ -80,7 +81,7 @@ void take_metadata(FoundMetadata found, std::span<const std::byte> file, ImageIn
   if (map_bytes > 0) image.metadata.push_back({"GeoTIFF", "", map_bytes});
   if (const auto resolution = resolution_of(found); resolution && !resolution->empty())
     image.resolution = resolution;
-  for (const std::string& lost : found.lost) image.warnings.push_back("left out: " + lost);
+  for (const std::string& lost : found.lost) image.warnings.push_back("metadata not preserved: " + lost);
 }
 
 // Follows the chain of pages on disk. Damage in it matters only with --pages, so it is a warning here.
@@ -93,11 +94,12 @@ void count_pages(const Codec& codec, const InputFile& file, DecodeOptions option
     image.reduced_images = pages->reduced();
     if (!pages->warning().empty()) image.warnings.push_back(pages->warning());
     if (pages->masks() > 0)
-      image.warnings.push_back("transparency masks, which do not count as pages: " +
-                               std::to_string(pages->masks()));
+      image.warnings.push_back(std::to_string(pages->masks()) +
+                               (pages->masks() == 1 ? " transparency mask, not counted as a page"
+                                                    : " transparency masks, not counted as pages"));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::memory) throw;
-    image.warnings.push_back(std::string("its pages cannot be counted: ") + error.what());
+    image.warnings.push_back(std::string("cannot count the pages: ") + error.what());
   }
 }
 

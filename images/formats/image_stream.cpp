@@ -129,8 +129,8 @@ const Codec& ImageStream::codec_of_next() const {
   const Codec* const codec = codec_by_content(signature());
   if (codec == nullptr) throw Error(ErrorKind::input, unknown_content_reason(signature()));
   if (codec->find_end == nullptr)
-    throw Error(ErrorKind::input, "where a " + std::string(codec->name) +
-                                      " image ends in a stream cannot be told; of these, give one alone");
+    throw Error(ErrorKind::input, "the end of a " + std::string(codec->name) +
+                                      " image in a stream cannot be detected; pass a single image");
   return *codec;
 }
 
@@ -143,7 +143,7 @@ bool ImageStream::find_end(EndFinder& finder) {
       const std::int64_t most = longest_file(ahead(), options_);
       if (static_cast<std::int64_t>(ahead().size()) > most)
         throw Error(ErrorKind::input, "too long: more than " + std::to_string(most) +
-                                          " bytes, beyond all that its header allows");
+                                          " bytes, the most that its header allows");
       judged_at = 2 * ahead().size();
     }
     read_more();
@@ -158,7 +158,7 @@ std::vector<std::byte> ImageStream::next() {
     if (find_end(*before_)) return take(before_->image_bytes(), before_->taken_bytes());
     if (!options_.lenient)
       throw Error(ErrorKind::input,
-                  "is cut off: the stream ends behind " + bytes_text(ahead().size()) + " of it");
+                  "truncated: the stream ends after " + bytes_text(ahead().size()) + " of the image");
     return take(ahead().size(), ahead().size());
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::memory, "not enough memory to read the image");

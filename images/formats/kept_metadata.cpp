@@ -72,7 +72,7 @@ class Keeping {
   [[nodiscard]] bool resets_orientation() const {
     return use_.turned || use_.applied != Orientation::upright;
   }
-  [[nodiscard]] std::string holds_none() const { return name_ + " has no place for it"; }
+  [[nodiscard]] std::string holds_none() const { return name_ + " cannot store it"; }
 
   void take_profile() {
     if (found_.icc.empty()) return;
@@ -196,7 +196,7 @@ class Keeping {
       std::vector<std::string> appended;
       metadata_.xmp = checked_xmp(found_.xmp, resets_orientation(), &appended);
       const bool removed = resolution_is_wrong_ && remove_xmp_resolution(metadata_.xmp);
-      if (removed && !resolution_) lost_resolution_ = use_.scaled ? "resized" : "the image was turned";
+      if (removed && !resolution_) lost_resolution_ = use_.scaled ? "resized" : "the image was rotated";
       for (const std::string& name : appended)
         if (std::ranges::find(kept_.lost, name) == kept_.lost.end()) kept_.lost.push_back(name);
     } catch (const Error& error) {
@@ -205,7 +205,7 @@ class Keeping {
     }
     const std::size_t most = use_.output == Format::jpeg ? kMostJpegXmpBytes : kMostXmpBytes;
     const std::string why = !holds_.xmp                   ? holds_none()
-                            : is_extended_xmp(found_.xmp) ? "extended, of several parts"
+                            : is_extended_xmp(found_.xmp) ? "extended XMP in several parts"
                             : metadata_.xmp.size() > most ? "longer than " + std::to_string(most) + " bytes"
                                                           : "";
     if (why.empty()) return;
@@ -249,7 +249,7 @@ class Keeping {
     if (text.text.size() > kMostJpegCommentBytes) {
       lose("comment", "longer than " + std::to_string(kMostJpegCommentBytes) + " bytes");
     } else if (mark_of(std::as_bytes(std::span(text.text))) != Mark::none) {
-      lose("comment", "reads as imgpipe's own mark");
+      lose("comment", "looks like imgpipe's mark");
     } else {
       return true;
     }
@@ -285,7 +285,7 @@ class Keeping {
     if (use_.scaled) {
       lost_resolution_ = "resized";
     } else if (use_.moved && !square) {
-      lost_resolution_ = "of pixels that are not square and were moved";
+      lost_resolution_ = "the pixels are not square and were moved";
     } else if (holds_.resolution) {
       metadata_.resolution = resolution;
     } else if (!holds_.exif || !exif_has_resolution_) {
@@ -306,7 +306,7 @@ class Keeping {
         if (!places && !described_) lose(description_name(field.data), holds_none());
       }
     }
-    if (lost_place) lose("GeoTIFF", holds_.fields ? "the image was moved, turned or resized" : holds_none());
+    if (lost_place) lose("GeoTIFF", holds_.fields ? "the image was moved, rotated or resized" : holds_none());
   }
 
   static constexpr std::uint16_t kDescription = 270, kMake = 271, kSoftware = 305;

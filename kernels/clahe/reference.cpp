@@ -72,8 +72,7 @@ void clahe_planes(const StageCall<Host>& call) {
 
 std::string_view clahe_infer(const FrameType& in, const Parameters& parameters, FrameType&) {
   const ClaheTiles tiles(in, parameters);
-  return tiles.pixels() <= INT32_MAX ? ""
-                                     : "a tile has more than 2147483647 of them; more tiles make it smaller";
+  return tiles.pixels() <= INT32_MAX ? "" : "a tile exceeds 2147483647 pixels; use more tiles";
 }
 
 std::int64_t clahe_table_bytes(const FrameType& in, const Parameters& parameters) {

@@ -21,7 +21,7 @@ void gray(const StageCall<Host>& call) {
 }  // namespace
 
 std::string_view gray_skip_reason(const FrameType& in, const Parameters&) {
-  return in.color_channels == 1 ? "the image is grey already" : "";
+  return in.color_channels == 1 ? "the image is already grey" : "";
 }
 
 std::string_view gray_infer(const FrameType&, const Parameters&, FrameType& out) {

@@ -90,12 +90,12 @@ OwnKernels own_kernels(BenchOptions& options) {
 }
 
 constexpr std::string_view kStoppingNote =
-    "\nimgpipe: finishing the run that is being timed; another signal ends at once\n";
+    "\nimgpipe: finishing the run that is being timed; another signal stops it immediately\n";
 
 int report_stop(int signal, const BenchOutcome& outcome) {
   std::size_t rows = 0;
   for (const ResultTable& table : outcome.tables) rows += table.rows.size();
-  log_error("stopped by signal " + std::to_string(signal) + "; rows kept: " + std::to_string(rows));
+  log_error("stopped by signal " + std::to_string(signal) + "; finished rows: " + std::to_string(rows));
   return kExitSignalBase + signal;
 }
 
@@ -118,7 +118,7 @@ BenchOutcome measure(Bench& bench, const BenchOptions& options, const ShowTable&
 }  // namespace
 
 std::string untimeable(const std::string& build_type) {
-  if (build_type == "Debug") return "this is a Debug build, whose times mean nothing: cmake --preset release";
+  if (build_type == "Debug") return "Debug build: times are meaningless; use cmake --preset release";
   return "";
 }
 
@@ -178,7 +178,7 @@ int run_bench(const BenchOptions& given) {
       {{"--json", options.json_file}, {"--plot", options.plot_file}, {"--html", options.html_file}});
   const bool stdout_is_taken = writes_to_stdout(options);
 #ifdef __SANITIZE_ADDRESS__
-  log_warning("this build has sanitizers: its times mean nothing");
+  log_warning("sanitizer build: times are meaningless");
 #endif
   OwnKernels own = own_kernels(options);
   const bool is_told = !options.logging.quiet && options.logging.log_format == LogFormat::text;

@@ -123,8 +123,8 @@ std::string bench_html(const BenchOutcome& outcome, const std::vector<std::strin
   for (const std::string& device : devices) facts.emplace_back("Device", device);
   page.facts(facts);
   page.paragraph(
-      "Every variant was held against the sequential reference, byte for byte, before it was timed; one "
-      "that differs is not timed unless it says so itself. Lower times are better.");
+      "Every variant was compared with the sequential reference, byte for byte, before it was timed; a "
+      "variant that differs is not timed unless it declares this. Lower times are better.");
   for (std::size_t i = 0; i < outcome.ladders.size(); ++i) {
     const std::vector<BenchRow>& rows = outcome.ladders[i];
     page.heading(2, outcome.tables[i].title.substr(0, outcome.tables[i].title.find(';')));

@@ -28,7 +28,7 @@ std::vector<std::string> names_of(const Parser& parser, const std::string& optio
     std::string_view rest = text;
     for (;;) {
       const std::string_view name = rest.substr(0, rest.find(','));
-      if (name.empty()) usage("--" + option + ": an empty name");
+      if (name.empty()) usage("--" + option + ": empty name");
       const std::string usual = usual_spelling(name);
       if (std::ranges::find(names, usual) == names.end()) names.push_back(usual);
       if (name.size() == rest.size()) break;
@@ -55,45 +55,43 @@ void check_own_options(const Parser& parser, const BenchOptions& options) {
       std::ranges::find(kBenchTemplates, options.show_template) == kBenchTemplates.end())
     usage_of_choice("template", options.show_template, kBenchTemplates);
   if (parser.has("template") && (options.list || !options.own_files.empty()))
-    usage("--template writes a file to begin with: leave --list and --with out");
+    usage("--template: cannot be combined with --list or --with");
   for (const char* option : {"nvcc-flags", "time-limit"}) {
     if (parser.has_option(option) && options.own_files.empty())
-      usage(std::string("--") + option + " is for the kernels of --with");
+      usage(std::string("--") + option + ": needs --with");
   }
   if (options.own_files.empty()) return;
-  if (options.study != Study::none) usage("--with is for the ladders: leave --study out");
+  if (options.study != Study::none) usage("--with: cannot be combined with --study");
   const std::optional<Backend> device = choose_device(options.device).backend;
-  if (device && device != Backend::cuda)
-    usage("--with takes CUDA kernels: --device " + options.device + " does not run them");
+  if (device && device != Backend::cuda) usage("--with: needs a CUDA device, got --device " + options.device);
   for (const std::string& stage : options.stages) {
-    if (find_ladder(stage) == nullptr) usage("--with: there are no kernels of one's own for " + stage);
+    if (find_ladder(stage) == nullptr) usage("--with: stage " + stage + " does not accept user kernels");
   }
 }
 
 void check_together(const Parser& parser, const BenchOptions& options) {
   if (!options.inputs.empty() && (parser.has("size") || parser.has("pattern")))
-    usage("--input takes the place of --size and --pattern");
-  if (options.study != Study::none && parser.has("stage"))
-    usage("--study has stages of its own: leave --stage out");
+    usage("--input: cannot be combined with --size or --pattern");
+  if (options.study != Study::none && parser.has("stage")) usage("--study: cannot be combined with --stage");
   const bool of_hist = options.study == Study::colors || options.study == Study::contention;
   if (options.study != Study::none && !of_hist && parser.has("variant"))
-    usage("--variant is for the ladders and for --study colors and contention");
+    usage("--variant: needs --study colors or contention, or no --study");
   if (of_hist && (!options.inputs.empty() || parser.has("pattern")))
-    usage("this study has patterns of its own: leave --input and --pattern out");
+    usage("--study: colors and contention cannot be combined with --input or --pattern");
   if (options.study == Study::crossover && !options.inputs.empty())
-    usage("--study crossover goes through sizes of a pattern: leave --input out");
+    usage("--study: crossover cannot be combined with --input");
   if (options.study == Study::crossover && options.patterns.size() > 1)
-    usage("--study crossover takes one --pattern");
+    usage("--study: crossover needs a single --pattern");
   const bool has_results =
       !options.json_file.empty() || !options.plot_file.empty() || !options.html_file.empty();
   if (options.list && (options.study != Study::none || has_results))
-    usage("--list measures nothing: leave --study, --json, --plot and --html out");
+    usage("--list: cannot be combined with --study, --json, --plot or --html");
   const bool is_document = options.format == TableFormat::csv || options.format == TableFormat::json;
   if (is_document && writes_to_stdout(options))
-    usage("--format " + parser.text("format") +
-          " writes to stdout, and so does another option; give that one a file");
+    usage("--format: " + parser.text("format") +
+          " is written to stdout, which another option uses; give that option a file");
   if (options.study != Study::none && !options.html_file.empty())
-    usage("--html is a page of the ladders: leave --study out, or draw the study with --plot");
+    usage("--html: cannot be combined with --study; use --plot");
 }
 
 }  // namespace
@@ -110,8 +108,8 @@ void check_variants(const BenchOptions& options, const std::vector<std::string>&
   }
   for (const std::string& variant : options.variants) {
     if (std::ranges::find(known, variant) == known.end()) {
-      usage("--variant: " + unknown_name("there is no '" + printable(variant) + "' here", variant, known,
-                                         "imgpipe bench --list names them all"));
+      usage("--variant: " + unknown_name("unknown variant '" + printable(variant) + "'", variant, known,
+                                         "see imgpipe bench --list"));
     }
   }
 }
@@ -124,24 +122,27 @@ BenchOptions read_bench_options(const Parser& parser) {
   if (parser.has("study")) options.study = parse_choice("study", parser.text("study"), kBenchStudies);
   options.list = parser.has("list");
   options.own_files = parser.texts("with");
-  if (std::ranges::find(options.own_files, "") != options.own_files.end()) usage("--with: an empty name");
+  if (std::ranges::find(options.own_files, "") != options.own_files.end()) usage("--with: empty name");
   if (parser.has("nvcc-flags")) options.nvcc_flags = parser.text("nvcc-flags");
   options.time_limit_s = parser.integer("time-limit", 0, 86'400);
   if (parser.has("template")) options.show_template = usual_spelling(parser.text("template"));
   for (const std::string& text : parser.texts("pattern")) options.patterns.push_back(parse_pattern(text));
   for (const std::string& text : parser.texts("size")) options.sizes.push_back(parse_size(text));
   for (const Shape& size : options.sizes) {
-    if (size.pixels() >> 32 != 0) usage("--size: the lab takes less than 2^32 pixels");
+    if (size.pixels() >> 32 != 0)
+      usage("--size: expected less than 2^32 pixels, got " + std::to_string(size.width) + "x" +
+            std::to_string(size.height));
   }
   options.inputs = parser.texts("input");
-  if (std::ranges::find(options.inputs, "") != options.inputs.end()) usage("--input: an empty name");
+  if (std::ranges::find(options.inputs, "") != options.inputs.end()) usage("--input: empty name");
   options.max_pixels = parse_pixels(parser.text("max-pixels"), "max-pixels", (std::int64_t{1} << 32) - 1);
   options.device = parser.text("device");
-  if (choose_device(options.device).cuda_devices.size() > 1) usage("--device: the lab measures one device");
+  if (choose_device(options.device).cuda_devices.size() > 1)
+    usage("--device: the lab needs a single device, got " + options.device);
   options.threads = parser.integer("threads", 0, kMostThreads);
   options.group = parser.integer("group", 1, 1024);
   options.lab.block = parser.integer("block", 0, 1024);
-  if (options.lab.block % 32 != 0) usage("--block: " + parser.text("block") + " is no multiple of 32");
+  if (options.lab.block % 32 != 0) usage("--block: must be a multiple of 32, got " + parser.text("block"));
   options.lab.blocks = parser.integer("blocks", 0, 1'000'000);
   options.lab.repeat = parser.integer("repeat", 0, 1'000'000);
   options.format = parse_choice("format", parser.text("format"), kBenchFormats);

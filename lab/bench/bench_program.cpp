@@ -22,7 +22,7 @@ void take_version(std::vector<std::string>& arguments) {
   if (version != kVersion)
     throw Error(ErrorKind::usage, "bench: imgpipe is version " + printable(version) +
                                       ", imgpipe-bench is version " + kVersion +
-                                      ": install the same version of both packages");
+                                      "; install the same version of both packages");
   arguments.erase(arguments.begin());
 }
 

@@ -85,9 +85,9 @@ const std::vector<RowColumn>& row_columns() {
 
 std::string needs_of(const Rung& rung) {
   std::string needs;
-  if (rung.grid == Grid::covering) needs = "a thread for every pixel: the image sets the blocks";
-  if (rung.grid == Grid::own) needs = "a grid of its own";
-  if (rung.most_threads < 1024) needs = "at most " + std::to_string(rung.most_threads) + " threads a block";
+  if (rung.grid == Grid::covering) needs = "one thread per pixel: the image determines the blocks";
+  if (rung.grid == Grid::own) needs = "a fixed grid";
+  if (rung.most_threads < 1024) needs = "at most " + std::to_string(rung.most_threads) + " threads per block";
   if (!rung.wide) needs += std::string(needs.empty() ? "" : "; ") + "less than 2 GiB";
   return needs;
 }
@@ -186,7 +186,7 @@ std::vector<std::string> own_notes(const std::vector<BenchRow>& rows) {
   for (const BenchRow& row : rows) {
     if (row.own == nullptr || row.result.status != LabStatus::right) continue;
     lines.push_back(row.variant + ", of " + row.own->file + ": exact on " +
-                    std::to_string(row.own->verdict.images) + " small images of awkward shapes too");
+                    std::to_string(row.own->verdict.images) + " small images of awkward shapes as well");
   }
   return lines;
 }
@@ -203,7 +203,7 @@ bool asks_for(const BenchOptions& options, std::string_view ladder) {
 DotPlot plot_of(const std::vector<BenchRow>& rows) {
   const bool codec = rows.front().images > 0;
   DotPlot plot{rows.front().stage + ", " + rows.front().input,
-               codec ? "billions of pixels a second" : "GB/s (bytes that must be moved / median time)",
+               codec ? "billions of pixels per second" : "GB/s (bytes that must be moved / median time)",
                {},
                {}};
   for (const char* kind : kRowKinds) plot.dots.push_back({kind, {}});

@@ -19,7 +19,7 @@ namespace imgpipe {
 
 // The kinds of rows that plots distinguish, by index.
 inline constexpr std::array<const char*, 5> kRowKinds{"on the CPU", "on CUDA", "another library",
-                                                      "production, on CUDA", "your own, on CUDA"};
+                                                      "production, on CUDA", "user-provided, on CUDA"};
 [[nodiscard]] int row_kind(const BenchRow& row);
 
 // States on how many small images the variants of --with were right.

@@ -102,8 +102,8 @@ Bench::Bench(const BenchOptions& options, OwnKernels& own)
   if (!choice.backend) find_cuda();
   if (own.empty()) return;
   if (cuda_ == nullptr)
-    throw Error(ErrorKind::device, "compiled and loaded: " + own.names() +
-                                       "; but it takes a CUDA device to run: " + why_no_cuda_);
+    throw Error(ErrorKind::device,
+                own.names() + ": compiled and loaded, but no CUDA device can run it: " + why_no_cuda_);
   own.check(cuda_index_);
 }
 

@@ -135,7 +135,7 @@ BenchOutcome study_colors(Bench& bench, const BenchOptions& options, const ShowT
 
 BenchOutcome study_contention(Bench& bench, const BenchOptions& options, const ShowTable& show) {
   const Shape size = options.sizes.empty() ? Shape{3840, 2160, 3} : options.sizes.front();
-  if (options.sizes.size() > 1) throw Error(ErrorKind::usage, "--study contention takes one --size");
+  if (options.sizes.size() > 1) throw Error(ErrorKind::usage, "--study: contention needs a single --size");
   const auto wanted = wanted_of(bench, options,
                                 {"cpu-private", "cpu-bins", "cpu", "global-stride", "shared-words",
                                  "non-atomic", "columns", "replicated", "cub", "production"});
@@ -179,7 +179,7 @@ BenchOutcome study_contention(Bench& bench, const BenchOptions& options, const S
                 false,
                 true,
                 {}};
-  LinePlot relative{"the same, against each variant's own at threshold 0", "threshold", "", false, false, {}};
+  LinePlot relative{"the same, relative to each variant at threshold 0", "threshold", "", false, false, {}};
   const auto add = [&](LinePlot& to, const std::string& name, bool dashed, const auto& value_at) {
     PlotSeries series{name, {}, dashed};
     for (std::size_t i = 0; i < thresholds.size(); ++i)

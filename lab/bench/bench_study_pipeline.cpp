@@ -94,11 +94,11 @@ std::string crossing_text(const PlotSeries& faster, const PlotSeries& slower) {
                       faster.points[i].second});
   }
   const std::optional<std::int64_t> from = crossing(points);
-  if (!from) return faster.name + " is not faster than " + slower.name + " at the largest";
+  if (!from) return faster.name + " is not faster than " + slower.name + " at the largest size";
   if (*from <= points.front().pixels)
-    return faster.name + " is faster than " + slower.name + " at every size here";
+    return faster.name + " is faster than " + slower.name + " at every measured size";
   return faster.name + " is faster than " + slower.name + " from " +
-         number(static_cast<double>(*from) / 1e6, 4) + " megapixels on";
+         number(static_cast<double>(*from) / 1e6, 4) + " megapixels";
 }
 
 // A device's reports on the chain, stage by stage and fused.

@@ -58,9 +58,9 @@ class TemporaryBuild {
     if (error) below = "/tmp";
     std::string name = (below / "imgpipe-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr)
-      throw Error(ErrorKind::output, printable(below.string()) + ": cannot make a folder to compile in: " +
+      throw Error(ErrorKind::output, printable(below.string()) + ": cannot create a temporary directory: " +
                                          std::system_category().message(errno) +
-                                         " (TMPDIR names another place)");
+                                         "; set TMPDIR to another directory");
     folder_ = name;
   }
   ~TemporaryBuild() {
@@ -130,8 +130,8 @@ void check_name(const std::string& path) {
   constexpr std::string_view kHarmful = "$`\"\\,";
   for (const char c : path) {
     if (kHarmful.find(c) == kHarmful.npos && std::iscntrl(static_cast<unsigned char>(c)) == 0) continue;
-    throw Error(ErrorKind::input, "nvcc cannot take '" + printable(std::string(1, c)) +
-                                      "' in the names of files and folders: " + printable(path));
+    throw Error(ErrorKind::input, printable(path) + ": contains '" + printable(std::string(1, c)) +
+                                      "', which nvcc does not support in file names");
   }
 }
 
@@ -156,7 +156,7 @@ void run_compiler(const std::vector<std::string>& command, const SignalGuard& si
   if (status == 0 || signals.received() != 0) return;
   const std::string how = WIFEXITED(status) ? "exit code " + std::to_string(WEXITSTATUS(status))
                                             : "signal " + std::to_string(WTERMSIG(status));
-  throw Error(ErrorKind::input, "nvcc does not compile it (" + how + "): " + shown(command));
+  throw Error(ErrorKind::input, "nvcc failed (" + how + "): " + shown(command));
 }
 
 }  // namespace
@@ -190,7 +190,7 @@ std::vector<std::string> split_words(const std::string& option, std::string_view
       add(c);
     }
   }
-  if (quote != 0) throw Error(ErrorKind::usage, "--" + option + ": a quote is not closed");
+  if (quote != 0) throw Error(ErrorKind::usage, "--" + option + ": unclosed quote");
   return words;
 }
 
@@ -200,13 +200,12 @@ std::string find_nvcc() {
     if (named.empty()) continue;
     if (std::string found = in_path(named); !found.empty()) return found;
     throw Error(ErrorKind::device,
-                std::string(variable) + " names no program that can be run: " + printable(named));
+                std::string(variable) + ": not an executable program: " + printable(named));
   }
   if (std::string found = in_path("nvcc"); !found.empty()) return found;
   if (std::string usual = "/usr/local/cuda/bin/nvcc"; can_run(usual)) return usual;
-  throw Error(
-      ErrorKind::device,
-      "nvcc was not found: install the CUDA toolkit, put nvcc into PATH, or name it by NVCC=/PATH/TO/nvcc");
+  throw Error(ErrorKind::device,
+              "nvcc: not found; install the CUDA toolkit, add nvcc to PATH, or set NVCC=/PATH/TO/nvcc");
 }
 
 std::vector<std::string> nvcc_arguments(const std::string& source, const std::string& library,

@@ -70,8 +70,8 @@ void OwnKernels::load(const std::string& path, int capability, const std::vector
       if (std::ranges::any_of(other.library->variants(), [&](const OwnVariant& each) {
             return each.stage == variant.stage && each.name == variant.name;
           }))
-        throw Error(ErrorKind::input, other.name + " has a variant '" + variant.name + "' of " +
-                                          variant.stage + " too: give one of them another name");
+        throw Error(ErrorKind::input, other.name + " also has a variant '" + variant.name + "' of " +
+                                          variant.stage + "; rename one of them");
     }
   }
   files_.push_back(std::move(file));
@@ -82,7 +82,7 @@ void OwnKernels::check_stages() const {
     const auto& variants = file.library->variants();
     if (std::ranges::any_of(variants, [&](const OwnVariant& each) { return asks_for(options_, each.stage); }))
       continue;
-    std::string why = file.name + ": has no variant of ";
+    std::string why = file.name + ": no variant of ";
     for (const std::string& stage : options_.stages)
       why += (&stage == &options_.stages.front() ? "" : ", ") + stage;
     why += ", but ";
@@ -157,11 +157,12 @@ auto OwnKernels::watched(const Rung& rung, const std::string& over, const Action
   } catch (const Error& error) {
     limit_->end();
     if (error.kind() == ErrorKind::memory) throw;
-    throw Error(ErrorKind::input,
-                name + ": " + error.what() +
-                    "; which line: compute-sanitizer --target-processes all imgpipe bench --stage " +
-                    rung.own->stage + " --with " + file_of(rung).quoted_path + " --variant " +
-                    rung.own->name + " --time-limit 0");
+    throw Error(
+        ErrorKind::input,
+        name + ": " + error.what() +
+            "; to find the line, run compute-sanitizer --target-processes all imgpipe bench --stage " +
+            rung.own->stage + " --with " + file_of(rung).quoted_path + " --variant " + rung.own->name +
+            " --time-limit 0");
   }
 }
 

@@ -46,8 +46,8 @@ void TimeLimit::watch() {
     const std::chrono::steady_clock::time_point until = until_;
     if (changed_.wait_until(lock, until) != std::cv_status::timeout) continue;
     if (ends_ || what_.empty() || until != until_) continue;
-    log_error(what_ + ": no end after " + std::to_string(limit_.count()) +
-              " s (--time-limit): the kernel hangs, or is far too slow");
+    log_error(what_ + ": still running after " + std::to_string(limit_.count()) +
+              " s (--time-limit): the kernel hangs or is far too slow");
     remove_temporary_files();
     ::_exit(kExitInput);
   }

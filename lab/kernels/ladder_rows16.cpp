@@ -18,11 +18,12 @@ std::span<const Rung> gray16_ladder() {
       same_rung(narrow, "cpu"),
       same_rung(narrow, "naive"),
       same_rung(narrow, "coalesced"),
-      rung("words", "2 pixels a thread in 3 loads of 4 bytes: half of the memory instructions",
+      rung("words", "2 pixels per thread in 3 loads of 4 bytes: half of the memory instructions",
            "Luitjens 2013, vectorized memory access", IMGPIPE_CUDA_RUNG(gray_words)),
-      rung("vectors", "8 pixels a thread in 3 loads of 16 bytes, the widest there are", "Luitjens 2013",
+      rung("vectors", "8 pixels per thread in 3 loads of 16 bytes, the widest available", "Luitjens 2013",
            IMGPIPE_CUDA_RUNG(gray_vectors)),
-      rung("production", "a warp 256 pixels of a row, no block stays; the luma is the upper half of a sum",
+      rung("production",
+           "256 pixels of a row per warp, no persistent blocks; the luma is the upper half of a sum",
            "imgpipe", IMGPIPE_CUDA_RUNG(gray16_cuda), {.grid = Grid::own}),
   };
   return kRungs;
@@ -50,13 +51,13 @@ std::span<const Rung> hist16_ladder() {
            "CUDA C++ Programming Guide, distributed shared memory, histogram example",
            IMGPIPE_CUDA_RUNG(hist16_cluster), {.shared_bytes = kHalfBinsBytes, .capability = 90}),
       rung("packed",
-           "all counters in one block, two of 16 bits a word, emptied before 65,536 pixels can be in",
+           "all counters in one block, two of 16 bits per word, emptied before 65,536 pixels can be in",
            "Podlozhnyuk 2007's byte counters, twice as wide", IMGPIPE_CUDA_RUNG(hist16_packed),
            {.shared_bytes = kHalfBinsBytes}),
       same_rung(narrow, "cub"),
       rung("production",
            "counters two to a word that notice when they pass 16 bits, so they are emptied once; a warp "
-           "counts the values that it meets often apart; two blocks add up before device memory",
+           "counts frequent values separately; two blocks are added up before device memory",
            "imgpipe", IMGPIPE_CUDA_RUNG(hist16_cuda), {.grid = Grid::own}),
   };
   return kRungs;
@@ -71,18 +72,18 @@ std::span<const Rung> contrast16_ladder() {
       same_rung(narrow, "cpu"),
       same_rung(narrow, "naive"),
       same_rung(narrow, "coalesced"),
-      rung("words", "2 pixels a thread, one load and one store of 4 bytes",
+      rung("words", "2 pixels per thread, one load and one store of 4 bytes",
            "Luitjens 2013, vectorized memory access", IMGPIPE_CUDA_RUNG(contrast_words), kScratch),
-      rung("branch-free", "no branches, and a product of 32 and 50 bits in place of the division",
+      rung("branch-free", "no branches, and a product of 32 and 50 bits instead of the division",
            "Granlund and Montgomery 1994, division by invariant integers",
            IMGPIPE_CUDA_RUNG(contrast_branch_free), kScratch),
       rung("table",
-           "each block makes a table of all 65,536 answers in shared memory: more to make than a small image "
+           "each block makes a table of all 65,536 results in shared memory: more entries than a small image "
            "has pixels",
            "look-up table, as cv::LUT", IMGPIPE_CUDA_RUNG(contrast_table),
            {.scratch_bytes = IMGPIPE_IF_CUDA(contrast_range_bytes), .shared_bytes = kContrastTableBytes}),
       rung("production",
-           "the product, 16 bytes a load and two loads on their way; a cluster of blocks finds lo and hi",
+           "the product, 16 bytes per load and two loads in flight; a cluster of blocks finds lo and hi",
            "imgpipe", IMGPIPE_CUDA_RUNG(contrast16_cuda), {.grid = Grid::own}),
   };
   return kRungs;
@@ -97,8 +98,9 @@ std::span<const Rung> smooth16_ladder() {
       same_rung(narrow, "naive"),
       same_rung(narrow, "tile"),
       same_rung(narrow, "specialised"),
-      rung("production", "a thread 4 columns, sums of five rows in registers by dot products of two samples",
-           "imgpipe", IMGPIPE_CUDA_RUNG(smooth16_cuda), {.grid = Grid::own}),
+      rung("production",
+           "4 columns per thread, sums of five rows in registers by dot products of two samples", "imgpipe",
+           IMGPIPE_CUDA_RUNG(smooth16_cuda), {.grid = Grid::own}),
   };
   return kRungs;
 }

@@ -10,7 +10,7 @@ namespace imgpipe {
 
 Rung same_rung(std::span<const Rung> ladder, std::string_view name) {
   const auto rung = std::ranges::find(ladder, name, &Rung::name);
-  if (rung == ladder.end()) throw std::logic_error("no rung is named " + std::string(name));
+  if (rung == ladder.end()) throw std::logic_error("unknown rung " + std::string(name));
   return *rung;
 }
 

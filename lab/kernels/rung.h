@@ -106,7 +106,7 @@ struct Rung : Variant, RungFunction, RungConditions {
 
 // ---- rows of a ladder's table ------------------------------------------------------------------------
 //
-//   rung("naive", "a thread a pixel", "first attempt of every course", IMGPIPE_CUDA_RUNG(gray_naive),
+//   rung("naive", "one thread per pixel", "first version in most courses", IMGPIPE_CUDA_RUNG(gray_naive),
 //        {.grid = Grid::covering})
 
 constexpr RungFunction named(std::string_view name, void (*reference)(const StageCall<Host>&)) {

@@ -42,19 +42,19 @@ std::string pixel_difference(const ConstHostPlane& right, const ConstHostPlane& 
 }
 
 std::string scan_difference(const std::vector<std::byte>& right, const CodecAnswer& answer) {
-  if (answer.parts.size() != 1) return "there is no scan";
+  if (answer.parts.size() != 1) return "no scan";
   const std::vector<std::byte>& got = answer.parts.front().bytes;
   if (got == right) return "";
-  if (got.empty()) return "there was no room for the scan";
+  if (got.empty()) return "the scan exceeds its capacity";
   const auto [at, other] = std::ranges::mismatch(right, got);
-  return "differs from byte " + std::to_string(at - right.begin()) + " on (" + std::to_string(got.size()) +
-         " bytes, not " + std::to_string(right.size()) + ")";
+  return "differs from byte " + std::to_string(at - right.begin()) + " (got " + std::to_string(got.size()) +
+         " bytes, expected " + std::to_string(right.size()) + ")";
 }
 
 std::string strip_difference(const std::vector<RightStrip>& right, const CodecAnswer& answer,
                              std::string& said) {
   if (answer.parts.size() != right.size())
-    return std::to_string(answer.parts.size()) + " strips, not " + std::to_string(right.size());
+    return std::to_string(answer.parts.size()) + " strips, expected " + std::to_string(right.size());
   std::size_t wrong = 0;
   std::size_t filtered = 0;
   for (std::size_t i = 0; i < right.size(); ++i) {
@@ -69,15 +69,15 @@ std::string strip_difference(const std::vector<RightStrip>& right, const CodecAn
 }
 
 std::string file_difference(const CodecSubject& subject, const CodecAnswer& answer, std::string& said) {
-  if (answer.parts.empty()) return "there is no file";
+  if (answer.parts.empty()) return "no file";
   const std::vector<std::byte>& file = answer.parts.front().bytes;
   try {
     if (open_reader(file)->header().shape.pixels() != subject.pixels.shape().pixels())
-      return "a file of another size";
+      return "the file has another image size";
   } catch (const Error& error) {
-    return std::string("no JPEG: ") + error.what();
+    return std::string("not a JPEG: ") + error.what();
   }
-  said = "its own: " + std::to_string(file.size()) + " bytes a file, libjpeg-turbo's " +
+  said = "different encoding: " + std::to_string(file.size()) + " bytes per file, libjpeg-turbo " +
          std::to_string(subject.grey_file_bytes);
   return "";
 }
@@ -109,10 +109,10 @@ std::string unmet_need(const CodecRung& rung, CodecWork work, const CodecSubject
 std::string codec_difference(const CodecRung& rung, CodecWork work, const CodecSubject& subject,
                              const CodecAnswer& answer, std::string& said) {
   said = "exact";
-  if (!answer.in_order) return "says that the file is not in order";
+  if (!answer.in_order) return "rejects a valid file";
   switch (work) {
     case CodecWork::entropy: {
-      if (answer.coefficients.size() != subject.coefficients.size()) return "another number of coefficients";
+      if (answer.coefficients.size() != subject.coefficients.size()) return "wrong number of coefficients";
       std::size_t wrong = 0;
       for (std::size_t i = 0; i < answer.coefficients.size(); ++i)
         wrong += answer.coefficients[i] != subject.coefficients[i] ? 1 : 0;
@@ -120,7 +120,7 @@ std::string codec_difference(const CodecRung& rung, CodecWork work, const CodecS
     }
     case CodecWork::reconstruction:
     case CodecWork::decoding: {
-      if (answer.pixels.shape() != subject.picture(rung.pixels).shape()) return "another shape";
+      if (answer.pixels.shape() != subject.picture(rung.pixels).shape()) return "wrong shape";
       std::string difference =
           pixel_difference(subject.picture(rung.pixels).view(), answer.pixels.view(), rung.claim, said);
       if (difference.empty() && !answer.counts.empty()) {

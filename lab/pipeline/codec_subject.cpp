@@ -45,7 +45,7 @@ std::vector<std::int16_t> decoded_coefficients(const JpegScan& jpeg) {
     for (const TrueBlocks& blocks : found) expand_blocks(jpeg.scan, blocks, all.data());
   }
   if (!pieces.is_complete())
-    throw Error(ErrorKind::input, "is damaged: the lab's ladders of jpeg take files that are in order");
+    throw Error(ErrorKind::input, "damaged JPEG; the jpeg ladders need undamaged files");
   return all;
 }
 
@@ -103,7 +103,7 @@ void expand_blocks(const BaselineScan& scan, const TrueBlocks& blocks, std::int1
 
 std::span<const std::byte> coded_data(std::span<const std::byte> file) {
   JpegScan jpeg;
-  if (!read_scan(file, jpeg)) throw Error(ErrorKind::input, "is no baseline JPEG");
+  if (!read_scan(file, jpeg)) throw Error(ErrorKind::input, "not a baseline JPEG");
   std::span<const std::byte> data = jpeg.scan.data;
   constexpr std::array kEndMarker{std::byte{0xFF}, std::byte{0xD9}};
   const auto end = std::search(data.begin(), data.end(), kEndMarker.begin(), kEndMarker.end());
@@ -118,7 +118,7 @@ std::shared_ptr<const CodecSubject> make_jpeg_subject(std::vector<std::byte> fil
   auto subject = std::make_shared<CodecSubject>();
   subject->file = std::move(file);
   if (!read_scan(subject->file, subject->jpeg))
-    throw Error(ErrorKind::input, "the ladders of jpeg take baseline JPEGs, grey or YCbCr");
+    throw Error(ErrorKind::input, "the jpeg ladders need baseline JPEGs, grey or YCbCr");
   subject->pixels = decoded(subject->file);
   subject->coefficients = decoded_coefficients(subject->jpeg);
   add_grey(*subject);

@@ -7,7 +7,7 @@ namespace {
 
 template <class Value>
 std::string both(Value right, Value got) {
-  return std::to_string(right) + " is right, got " + std::to_string(got);
+  return "expected " + std::to_string(right) + ", got " + std::to_string(got);
 }
 
 template <class T>

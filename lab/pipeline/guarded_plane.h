@@ -74,9 +74,9 @@ class GuardedPlane {
   [[nodiscard]] std::string place_text(std::int64_t at) const {
     if (at < 0) return std::to_string(-at) + " bytes before its first row";
     if (at >= stride_ * shape_.height)
-      return std::to_string(at - stride_ * shape_.height) + " bytes behind its last row";
+      return std::to_string(at - stride_ * shape_.height) + " bytes after its last row";
     return "byte " + std::to_string(at % stride_) + " of row " + std::to_string(at / stride_) +
-           ", of which " + std::to_string(shape_.row_bytes()) + " are its own";
+           ", which has " + std::to_string(shape_.row_bytes()) + " bytes";
   }
 
   Shape shape_;

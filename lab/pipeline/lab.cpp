@@ -99,12 +99,12 @@ LabSubject make_subject(const Ladder& ladder, Image in) {
   const bool mixed = stage.ports.in.front().layout == Layout::interleaved;
   const bool fits = shape.channels == 3 ? mixed || !makes_pixels(stage) : shape.channels == 1 && !mixed;
   if (!fits)
-    throw Error(ErrorKind::usage, "the ladder of " + std::string(ladder.name) + " takes " +
+    throw Error(ErrorKind::usage, "the ladder of " + std::string(ladder.name) + " needs " +
                                       (mixed ? "RGB" : "grey") + " images");
-  if (shape.pixels() >> 32 != 0) throw Error(ErrorKind::usage, "the lab takes less than 2^32 pixels");
+  if (shape.pixels() >> 32 != 0) throw Error(ErrorKind::usage, "the lab needs less than 2^32 pixels");
   if (shape.sample != ladder.sample)
-    throw Error(ErrorKind::usage, "the ladder of " + std::string(ladder.name) + " takes samples of " +
-                                      std::to_string(8 * bytes_per_sample(ladder.sample)) + " bits");
+    throw Error(ErrorKind::usage, "the ladder of " + std::string(ladder.name) + " needs " +
+                                      std::to_string(8 * bytes_per_sample(ladder.sample)) + "-bit samples");
   LabSubject subject{&stage, ladder.parameters, std::move(in), {}, {}};
   const ConstHostView pixels = std::as_const(subject.in).untyped_view();
   if (shape.channels == 1) subject.counts = counts_of(pixels);
@@ -152,10 +152,10 @@ std::string unmet_need(const Rung& rung, const LabOptions& options, const Shape&
   constexpr std::int64_t kMostPadding = 128;  // samples per row and channel
   constexpr std::int64_t kMostOffset = std::numeric_limits<std::int32_t>::max();
   if (!rung.wide && (in.width + kMostPadding) * in.channels * in.height > kMostOffset)
-    return "takes images of less than 2 GiB";
+    return "needs images of less than 2 GiB";
   const bool block_is_free = on_cuda && rung.grid != Grid::own;
   if (block_is_free && options.block > rung.most_threads)
-    return "takes at most " + std::to_string(rung.most_threads) + " threads a block";
+    return "needs at most " + std::to_string(rung.most_threads) + " threads per block";
   return "";
 }
 

@@ -15,17 +15,17 @@ namespace {
 const char* text_of(nvjpegStatus_t status) {
   switch (status) {
     case NVJPEG_STATUS_BAD_JPEG:
-      return "a bad file";
+      return "invalid file";
     case NVJPEG_STATUS_JPEG_NOT_SUPPORTED:
-      return "a file of a kind that it does not take";
+      return "unsupported kind of file";
     case NVJPEG_STATUS_ARCH_MISMATCH:
-      return "the device has no such hardware";
+      return "the device lacks the hardware";
     case NVJPEG_STATUS_IMPLEMENTATION_NOT_SUPPORTED:
       return "not supported";
     case NVJPEG_STATUS_ALLOCATOR_FAILURE:
       return "not enough memory";
     default:
-      return "it failed";
+      return "failed";
   }
 }
 
@@ -313,7 +313,7 @@ class GreyEncoding final : public Pipelines {
   void retrieve(std::size_t image, unsigned char* to, std::size_t& bytes, cudaStream_t on) const {
     if (functions_.retrieve(handle_.get(), images_[image]->state.get(), to, &bytes, on) !=
         NVJPEG_STATUS_SUCCESS)
-      throw Error(ErrorKind::device, "nvJPEG: the encoded file could not be had");
+      throw Error(ErrorKind::device, "nvJPEG: cannot retrieve the encoded file");
   }
 
   const NvjpegFunctions& functions_;

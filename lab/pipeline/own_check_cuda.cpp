@@ -68,8 +68,7 @@ class OwnCheck {
     if (wrong.empty() || lost_) return wrong;
     // Wrong if the input arrives late, right if it is already there: not all work waits for the stream.
     if (fault(subject, false).empty())
-      return "right only when the whole device is waited for: not all of it is on call.stream (" + wrong +
-             ")";
+      return "right only after synchronising the device: some work is not on call.stream (" + wrong + ")";
     return wrong;
   }
   // Whether an error has ended the context; then every call fails.
@@ -144,7 +143,7 @@ class OwnCheck {
     if (launched == cudaSuccess && ended == cudaSuccess) return "";
     (void)cudaGetLastError();
     lost_ = cudaDeviceSynchronize() != cudaSuccess;
-    return std::string("it fails: ") + cudaGetErrorString(launched == cudaSuccess ? ended : launched);
+    return std::string("fails: ") + cudaGetErrorString(launched == cudaSuccess ? ended : launched);
   }
 
   static Shape bytes_shape(std::size_t bytes) { return {static_cast<std::int64_t>(bytes), 1, 1}; }

@@ -19,8 +19,7 @@ bool find_function(void* library, const char* name, Function*& found) {
 void* loaded(const std::string& path) {
   if (void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
   const char* why = ::dlerror();
-  throw Error(ErrorKind::input,
-              "what nvcc made of it cannot be loaded: " + printable(why == nullptr ? "" : why));
+  throw Error(ErrorKind::input, "cannot load the compiled library: " + printable(why == nullptr ? "" : why));
 }
 
 std::string text_of(const char* text) {
@@ -30,10 +29,10 @@ std::string text_of(const char* text) {
 // Throws if the lab has no such stage, or already has a variant of that name.
 void check_name(const OwnVariant& variant) {
   const Ladder* ladder = find_ladder(variant.stage);
-  if (ladder == nullptr) throw Error(ErrorKind::input, "the lab has no stage '" + variant.stage + "'");
+  if (ladder == nullptr) throw Error(ErrorKind::input, "unknown stage '" + variant.stage + "'");
   if (std::ranges::find(ladder->rungs, variant.name, &Rung::name) != ladder->rungs.end())
-    throw Error(ErrorKind::input, "the lab has a variant '" + variant.name + "' of " + variant.stage +
-                                      " already: give it another name");
+    throw Error(ErrorKind::input, "the lab already has a variant '" + variant.name + "' of " + variant.stage +
+                                      "; use another name");
 }
 
 ImgpipeShape shape_of(const FrameType& type, const CudaLaunch& launch) {
@@ -69,11 +68,12 @@ OwnLibrary::OwnLibrary(const std::string& path, const std::string& file) {
   if (!find_function(library, "imgpipe_kernel_abi", abi) ||
       !find_function(library, "imgpipe_kernel_variants", listed) ||
       !find_function(library, "imgpipe_kernel_use_device", use_device_))
-    throw Error(ErrorKind::input, "it does not include \"imgpipe_kernel.h\"");
+    throw Error(ErrorKind::input, "does not include \"imgpipe_kernel.h\"");
   if (const int version = abi(); version != IMGPIPE_KERNEL_ABI)
-    throw Error(ErrorKind::input, "its imgpipe_kernel.h has version " + std::to_string(version) +
-                                      ", and this program's version " + std::to_string(IMGPIPE_KERNEL_ABI) +
-                                      ": delete the copy beside it");
+    throw Error(ErrorKind::input, "imgpipe_kernel.h is version " + std::to_string(version) +
+                                      ", but this program needs version " +
+                                      std::to_string(IMGPIPE_KERNEL_ABI) +
+                                      "; delete the copy next to the file");
   for (const ImgpipeVariant* each = listed(); each != nullptr; each = each->next) {
     if (each->launch == nullptr) continue;
     OwnVariant variant{.stage = text_of(each->stage),
@@ -86,7 +86,7 @@ OwnLibrary::OwnLibrary(const std::string& path, const std::string& file) {
   }
   if (variants_.empty())
     throw Error(ErrorKind::input,
-                "it has no variants: write one as IMGPIPE_HIST(name, \"idea\") {...} (imgpipe bench "
+                "no variants; add one such as IMGPIPE_HIST(name, \"idea\") {...} (see imgpipe bench "
                 "--template hist)");
   for (const ImgpipeVariant* each = listed(); each != nullptr; each = each->next) {
     if (each->scratch_bytes == nullptr) continue;
@@ -95,15 +95,15 @@ OwnLibrary::OwnLibrary(const std::string& path, const std::string& file) {
     });
     if (owner == variants_.end())
       throw Error(ErrorKind::input, "IMGPIPE_SCRATCH(" + text_of(each->stage) + ", " + text_of(each->name) +
-                                        "): there is no such variant in it");
+                                        "): no variant of that name in this file");
     owner->scratch_bytes = each->scratch_bytes;
   }
 }
 
 void OwnLibrary::use_device(int index) const {
   if (const int status = use_device_(index); status != 0)
-    throw Error(ErrorKind::device, "its CUDA runtime cannot use device " + std::to_string(index) +
-                                       ": cudaSetDevice gave error " + std::to_string(status));
+    throw Error(ErrorKind::device, "the file's CUDA runtime cannot use device " + std::to_string(index) +
+                                       ": cudaSetDevice returned error " + std::to_string(status));
 }
 
 Rung own_rung(const OwnVariant& variant) {

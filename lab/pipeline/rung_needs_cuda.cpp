@@ -20,11 +20,11 @@ std::string device_lacks(const Rung& rung) {
     const int own =
         10 * attribute(cudaDevAttrComputeCapabilityMajor) + attribute(cudaDevAttrComputeCapabilityMinor);
     if (own < rung.capability)
-      return "takes compute capability " + std::to_string(rung.capability / 10) + "." +
+      return "needs compute capability " + std::to_string(rung.capability / 10) + "." +
              std::to_string(rung.capability % 10);
   }
   if (rung.shared_bytes > attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin))
-    return "takes " + std::to_string(rung.shared_bytes / 1024) + " KiB of shared memory a block";
+    return "needs " + std::to_string(rung.shared_bytes / 1024) + " KiB of shared memory per block";
   return "";
 }
 

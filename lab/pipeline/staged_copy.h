@@ -20,7 +20,7 @@ class StagedCopy {
   explicit StagedCopy(const BaselineScan& scan)
       : memory_((staged_capacity(scan) + kStreamMargin) / sizeof(Line) + 2) {
     std::optional<StagedScan> staged = stage_scan(scan, std::as_writable_bytes(std::span(memory_)));
-    if (!staged) throw Error(ErrorKind::input, "its markers are not in order");
+    if (!staged) throw Error(ErrorKind::input, "invalid order of markers");
     scan_ = *std::move(staged);
   }
 

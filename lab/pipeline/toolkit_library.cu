@@ -24,7 +24,7 @@ bool find_function(void* library, const char* name, Function*& found) {
 #endif
 
 #if IMGPIPE_HAS_NPP
-constexpr const char* kMissingNpp = "the libraries of NPP were not found";
+constexpr const char* kMissingNpp = "the NPP libraries were not found";
 bool find_all(NppFunctions& npp) {
   void* color = open_library("nppicc");
   void* filter = open_library("nppif");
@@ -42,7 +42,7 @@ bool find_all(NppFunctions&) {
 #endif
 
 #if IMGPIPE_HAS_NVJPEG
-constexpr const char* kMissingNvjpeg = "the library nvJPEG was not found";
+constexpr const char* kMissingNvjpeg = "the nvJPEG library was not found";
 bool find_all(NvjpegFunctions& f) {
   void* library = open_library("nvjpeg");
   return find_function(library, "nvjpegCreateEx", f.create) &&

@@ -41,12 +41,12 @@ std::string_view reshaped(const Shape& before, const Shape& after, bool turned) 
 
 std::string depth_warning(DepthLoss loss, int bits_per_sample, Format output) {
   if (loss == DepthLoss::none) return {};
-  const std::string samples = "its " + std::to_string(bits_per_sample) + "-bit samples become 8 bits ";
+  const std::string samples = std::to_string(bits_per_sample) + "-bit samples reduced to 8 bits ";
   if (loss == DepthLoss::at_reading) return samples + "before any stage";
-  const std::string why = std::string(format_info(output).name) + " holds no more";
+  const std::string why = std::string(format_info(output).name) + " stores only 8 bits per sample";
   // The stages may have made 16 bits of an 8-bit input.
-  if (bits_per_sample <= 8) return "its result of 16 bits a sample becomes 8: " + why;
-  return samples + "after the last stage: " + why;
+  if (bits_per_sample <= 8) return "16-bit result reduced to 8 bits; " + why;
+  return samples + "after the last stage; " + why;
 }
 
 Mark mark_for(const EncodeOptions& encode, const ImageFiles& files) {
@@ -287,7 +287,8 @@ std::vector<ImageNote> ImageJob::notes() const {
     notes.push_back({depth, input + depth_warning(depth_loss_, header_.bits_per_sample, files_.format)});
   if (header_.more_images && !files_.page) {
     const bool has_pages = codec_of(header_.format).open_pages != nullptr;
-    notes.push_back({more_images, input + kMoreImagesWarning + (has_pages ? "; --pages all takes all" : "")});
+    notes.push_back({more_images, input + kMoreImagesWarning +
+                                      (has_pages ? "; use --pages all to process all pages" : "")});
   }
   for (const StageRequest& request : settings_.stages) {
     if (request.stage->name == "levels" && has_no_range(request))
@@ -297,17 +298,18 @@ std::vector<ImageNote> ImageJob::notes() const {
   for (const std::string& text : unstretched_) notes.push_back({range, input + text});
   if (!lost_profile_.empty())
     notes.push_back(
-        {profile, input + "colour profile \"" + lost_profile_ + "\" is not applied and not kept"});
+        {profile, input + "dropped colour profile \"" + lost_profile_ + "\", which is not applied"});
   if (!lost_metadata_.empty()) notes.push_back({metadata, input + "dropped metadata: " + lost_metadata_});
   if (drops_alpha())
-    notes.push_back({alpha, files_.output_name + ": " + std::string(format_info(files_.format).name) +
-                                " holds no alpha; it is dropped"});
+    notes.push_back({alpha, files_.output_name + ": dropped alpha; " +
+                                std::string(format_info(files_.format).name) + " cannot store it"});
   return notes;
 }
 
 Error over_budget(const ImageJob& image, std::int64_t bytes, std::int64_t budget_bytes) {
   return {ErrorKind::memory, image.files().input_name + ": needs up to " + std::to_string(bytes) +
-                                 " bytes, --memory leaves " + std::to_string(budget_bytes) + " for images"};
+                                 " bytes, but --memory leaves " + std::to_string(budget_bytes) +
+                                 " for images"};
 }
 
 }  // namespace imgpipe

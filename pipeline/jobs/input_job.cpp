@@ -22,8 +22,8 @@ constexpr std::int64_t kMostClassicBytes = std::numeric_limits<std::uint32_t>::m
 
 void check_memory(std::int64_t need, std::int64_t most) {
   if (most > 0 && need > most)
-    throw Error(ErrorKind::memory,
-                "needs up to " + std::to_string(need) + " bytes, --memory leaves " + std::to_string(most));
+    throw Error(ErrorKind::memory, "needs up to " + std::to_string(need) + " bytes, but --memory leaves " +
+                                       std::to_string(most));
 }
 
 std::int64_t need_of(const ImageJob& job, const Engine& engine) {
@@ -146,8 +146,8 @@ void InputJob::skip_to(std::int64_t wanted) {
 void InputJob::open_stream() {
   if (!request_->series_steps.empty())
     throw Error(ErrorKind::usage, files_.input_name +
-                                      ": range=series counts all images before it writes the "
-                                      "first, and a stream can be read once; write them to files");
+                                      ": range=series reads the images twice, but a stream can be "
+                                      "read only once; save the images to files");
   const PageSelection& selection = request_->selection;
   range_ = {selection.first, selection.last.value_or(std::numeric_limits<std::int64_t>::max())};
   skip_to(range_.first);
@@ -224,15 +224,16 @@ void InputJob::check_outputs() {
   to_stream_ = to_descriptor && codec_of(files_.format).find_end != nullptr;
   if (to_stream_) return;
   if (to_descriptor || is_other)
-    throw Error(ErrorKind::usage, files_.output_name + ": " + std::string(format_info(files_.format).name) +
-                                      " files hold one page; name a file, which gives names with numbers, or "
-                                      "write tiff");
+    throw Error(ErrorKind::usage,
+                files_.output_name + ": " + std::string(format_info(files_.format).name) +
+                    " files store only one page; name a file for numbered outputs, or write "
+                    "tiff");
   // The number of images of a stream is not known.
   const std::int64_t last = is_stream() ? range_.first : range_.last;
   for (std::int64_t number = range_.first; number <= last; ++number) {
     const std::string output = output_of(number);
     if (same_file(output, files_.input))
-      throw Error(ErrorKind::usage, printable(output) + ": is the input itself; OUTPUT needs another name");
+      throw Error(ErrorKind::usage, printable(output) + ": is the input; use another name for OUTPUT");
     naming(printable(output), [&] { settings_.before_write(output, mark_for(settings_.encode, files_)); });
   }
 }

@@ -220,7 +220,7 @@ void LaneScheduler::report(const std::string& lane, const Error& error, bool las
     const std::lock_guard lock(mutex_);
     // If the batch is over, images still being opened must not go to a worker.
     if (last && !over) usable_ = false;
-    if (!over) notes_.push_back((lane.empty() ? "cuda" : lane) + " is not used: " + error.what());
+    if (!over) notes_.push_back((lane.empty() ? "cuda" : lane) + ": not used: " + error.what());
   }
   if (over) events_.over(Error(ErrorKind::device, (lane.empty() ? "" : lane + ": ") + error.what()));
   balance();
@@ -242,7 +242,7 @@ bool LaneScheduler::is_taken(BatchEntry& entry, std::size_t left, std::vector<Br
   ++opened_;
   if (!settings_.host_helps) {
     if (!finding_ && !usable_) return false;
-    if (lacking != nullptr) throw Error(ErrorKind::usage, why_not_on_cuda(*lacking) + "; see --device cpu");
+    if (lacking != nullptr) throw Error(ErrorKind::usage, why_not_on_cuda(*lacking) + "; use --device cpu");
     return true;
   }
   if (lacking != nullptr || finding_ || !usable_ || pixels < capacity_.lane_pixels) return false;
@@ -332,7 +332,7 @@ std::optional<Error> LaneScheduler::start_threads_of(LaneState& state) {
       state.collector = capacity_.start_thread([this, &state] { collect_all(state); });
       state.launcher = capacity_.start_thread([this, &state] { launch_all(state); });
     } catch (const std::system_error&) {
-      throw Error(ErrorKind::device, "cannot start a thread for it: a limit of processes (ulimit -u)");
+      throw Error(ErrorKind::device, "cannot start a thread; check the limit on processes (ulimit -u)");
     }
   });
   if (error) state.launching = false;

@@ -20,15 +20,14 @@ NamePiece field_of(std::string_view text) {
   NamePiece field{.is_field = true};
   const std::size_t colon = text.find(':');
   field.text = text.substr(0, colon);
-  if (field.text.empty()) fail(whole + " names no field; {{ and }} are braces");
+  if (field.text.empty()) fail(whole + ": empty field name; {{ and }} stand for braces");
   if (colon == text.npos) return field;
   const std::string_view width = text.substr(colon + 1);
   const bool digits_only = width.find_first_not_of("0123456789") == width.npos;
   if (width.size() >= 2 && width.size() <= 3 && width.front() == '0' && digits_only)
     for (const char digit : width) field.digits = field.digits * 10 + (digit - '0');
   if (field.digits < 1 || field.digits > kMostDigits)
-    fail(whole + ": a width is 0 and a number of digits from 1 to " + std::to_string(kMostDigits) +
-         ", as in {n:05}");
+    fail(whole + ": the width must be 0 and 1 to " + std::to_string(kMostDigits) + " digits, such as {n:05}");
   return field;
 }
 
@@ -49,10 +48,10 @@ std::vector<NamePiece> name_pieces(std::string_view name) {
       text += c;
       ++at;
     } else if (c == '}') {
-      fail("a } without its {; }} is the brace itself");
+      fail("} without {; }} stands for a brace");
     } else {
       const std::size_t close = name.find_first_of("{}", at + 1);
-      if (close == name.npos || name[close] == '{') fail("a { without its }; {{ is the brace itself");
+      if (close == name.npos || name[close] == '{') fail("{ without }; {{ stands for a brace");
       end_text();
       pieces.push_back(field_of(name.substr(at + 1, close - at - 1)));
       at = close;

@@ -16,7 +16,7 @@ std::int64_t page_number(const std::string& whole, std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < 1)
     throw Error(ErrorKind::usage,
-                "--pages: '" + printable(whole) + "' is none of all, N, A-B and A-; pages count from 1");
+                "--pages: expected all, N, A-B or A- (pages count from 1), got '" + printable(whole) + "'");
   return number;
 }
 
@@ -33,7 +33,8 @@ PageSelection parse_pages(const std::string& text) {
   if (dash + 1 == text.size()) return selection;
   selection.last = page_number(text, std::string_view(text).substr(dash + 1));
   if (*selection.last < selection.first)
-    throw Error(ErrorKind::usage, "--pages: '" + printable(text) + "' ends before it begins");
+    throw Error(ErrorKind::usage,
+                "--pages: the last page must not precede the first, got '" + printable(text) + "'");
   return selection;
 }
 
@@ -41,7 +42,7 @@ Error pages_missing(const PageSelection& selection, std::int64_t pages) {
   const std::int64_t missing =
       selection.first > pages ? selection.first : selection.last.value_or(selection.first);
   return {ErrorKind::input, "has " + (pages == 1 ? "only one page" : std::to_string(pages) + " pages") +
-                                ", and --pages asks for page " + std::to_string(missing)};
+                                ", but --pages requests page " + std::to_string(missing)};
 }
 
 PageRange chosen_pages(const PageSelection& selection, std::int64_t pages) {

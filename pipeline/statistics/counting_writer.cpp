@@ -26,7 +26,7 @@ class CountingWriter final : public Writer {
   void write_strip(std::int64_t first, ConstHostView rows) override {
     const std::int64_t height = std::min(strip_rows_, shape_.height - first);
     if (first < 0 || first % strip_rows_ != 0 || rows.height != height)
-      throw Error(ErrorKind::usage, "write_strip: these rows are no strip");
+      throw Error(ErrorKind::usage, "write_strip: the rows are not a strip of the image");
     count(rows);
   }
 
@@ -47,7 +47,7 @@ class CountingWriter final : public Writer {
  private:
   void count(const ConstHostView& rows) {
     if (rows.width != shape_.width || rows.channels != shape_.channels || rows.sample != shape_.sample)
-      throw Error(ErrorKind::usage, "rows of another shape than the image's");
+      throw Error(ErrorKind::usage, "the rows differ in shape from the image");
     SampleCounts counts = take();
     counts.count(rows);
     const std::lock_guard lock(mutex_);

@@ -53,8 +53,8 @@ void add_counts(ImageGroup::Channel& channel, const SampleCounts& image, int c, 
 
 void check_room(const ImageGroup& group, std::uint64_t pixels) {
   if (pixels > kMostSamples - group.pixels)
-    throw Error(ErrorKind::input,
-                "more than " + std::to_string(kMostSamples) + " pixels in one group; count in parts");
+    throw Error(ErrorKind::input, "more than " + std::to_string(kMostSamples) +
+                                      " pixels in one group; count fewer images at a time");
 }
 
 // Calls action(channel, other) for the channels of two groups, creating those that `group` lacks.

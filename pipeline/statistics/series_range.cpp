@@ -47,7 +47,7 @@ StretchRange range_of(const std::vector<Wide>& counts, const ContrastParameters&
 StageRequest levels_of_series(std::span<const std::vector<std::uint64_t>> channels,
                               const ContrastParameters& parameters) {
   const std::vector<Wide> counts = added_up(channels);
-  if (counts.empty()) throw Error(ErrorKind::input, "holds no counts of colours");
+  if (counts.empty()) throw Error(ErrorKind::input, "contains no counts of colours");
   const StretchRange range = range_of(counts, parameters);
   StageRequest levels =
       std::move(parse_stages(counts.size() > 256 ? "levels:0:1:16" : "levels:0:1:8").front());

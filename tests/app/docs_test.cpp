@@ -44,7 +44,7 @@ std::string values_of(const Parameter& parameter) {
 }
 
 std::string preset_of(const Parameter& parameter, std::string_view previous) {
-  if (parameter.required) return "must be given";
+  if (parameter.required) return "required";
   if (parameter.like_previous) return "as " + code(previous);
   if (parameter.kind == Parameter::Kind::choice) {
     return code(parameter.words[static_cast<std::size_t>(parameter.preset)]);

@@ -90,7 +90,7 @@ TEST(SharedFileLock, AHolderThatNeverEndsIsAnErrorThatNamesTheFile) {
     FAIL() << "two have it";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::output);
-    EXPECT_NE(std::string(error.what()).find("failed\\x0A.txt: another process has kept it locked for 1 s"),
+    EXPECT_NE(std::string(error.what()).find("failed\\x0A.txt: locked by another process for 1 s"),
               std::string::npos)
         << error.what();
   }

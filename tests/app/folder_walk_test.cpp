@@ -59,10 +59,10 @@ TEST_F(FolderWalk, WhatLiesDeeperThanAPathIsLongIsSaid) {
   EXPECT_EQ(run_on_a_small_stack("deep out --recursive -q --stages gray"), 1);
   const std::string wrong = load_text(file("wrong"));
   EXPECT_EQ(lines(wrong), 1U);
-  EXPECT_NE(wrong.find("/d: cannot read the folder: File name too long"), std::string::npos);
+  EXPECT_NE(wrong.find("/d: cannot read the directory: File name too long"), std::string::npos);
   EXPECT_EQ(images_written(), "1\n");
   EXPECT_EQ(run_on_a_small_stack("'deep/**/x.ppm' out2/ -q --dry-run"), 1);
-  EXPECT_NE(load_text(file("wrong")).find("/d: cannot read the folder: File name too long"),
+  EXPECT_NE(load_text(file("wrong")).find("/d: cannot read the directory: File name too long"),
             std::string::npos);
 }
 

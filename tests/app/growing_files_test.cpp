@@ -132,10 +132,14 @@ TEST_F(GrowingFiles, OneThatIsRemovedMeanwhileIsSaid) {
   GrowingFile lines_of(file("lines"));
   lines_of.add("one\n");
   fs::remove(file("lines"));
-  EXPECT_NE(reason_of([&] { lines_of.close(); }).find("was removed while it was written"), std::string::npos);
+  EXPECT_NE(
+      reason_of([&] { lines_of.close(); }).find("another process removed it while it was being written"),
+      std::string::npos);
   CompleteFile complete(file("all"), "[", "]");
   fs::remove(file("all"));
-  EXPECT_NE(reason_of([&] { complete.close(); }).find("was removed while it was written"), std::string::npos);
+  EXPECT_NE(
+      reason_of([&] { complete.close(); }).find("another process removed it while it was being written"),
+      std::string::npos);
 }
 
 TEST_F(GrowingFiles, AFullDiskLeavesWholeLinesAndTheEnd) {
@@ -226,7 +230,7 @@ TEST_F(GrowingFiles, ShardsDoNotReplaceOneAnothersReports) {
     }
     EXPECT_EQ(run_bash(line + "wait; sort codes | tr -d '\\n' > sorted", folder_.path().string()), 0);
     EXPECT_EQ(load_text(file("sorted")), "0222") << load_text(file("wrong"));
-    EXPECT_NE(load_text(file("wrong")).find("give each shard a name of its own"), std::string::npos);
+    EXPECT_NE(load_text(file("wrong")).find("give each shard its own file"), std::string::npos);
   }
   // The same shard may write its report again, whatever the count. With --overwrite, any shard may.
   const std::string own =

@@ -129,28 +129,31 @@ TEST(Launcher, TheInnermostRankCounts) {
 
 TEST(Launcher, WithoutOneItIsRefused) {
   const std::vector<Case> cases{
-      {"nothing", "auto", {}, "finds no launcher in the environment (OMPI_COMM_WORLD_RANK, PMIX_RANK"},
-      {"nothing, a count", "auto/4", {}, "finds no launcher"},
-      {"a batch script of 4 tasks", "auto", batch_script(4), "start imgpipe by srun"},
-      {"a batch script of 4 tasks, a count", "auto/4", batch_script(4), "start imgpipe by srun"},
-      {"a batch script of 1 task", "auto", batch_script(1), "start imgpipe by srun"},
+      {"nothing", "auto", {}, "no launcher found in the environment (OMPI_COMM_WORLD_RANK, PMIX_RANK"},
+      {"nothing, a count", "auto/4", {}, "no launcher found"},
+      {"a batch script of 4 tasks", "auto", batch_script(4), "start imgpipe with srun"},
+      {"a batch script of 4 tasks, a count", "auto/4", batch_script(4), "start imgpipe with srun"},
+      {"a batch script of 1 task", "auto", batch_script(1), "start imgpipe with srun"},
       {"the same, newer", "auto", Variables{{"SLURM_STEP_ID", "-5"}} + batch_script(4),
-       "start imgpipe by srun"},
-      {"a shell of salloc", "auto", {{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "4"}}, "start imgpipe by srun"},
+       "start imgpipe with srun"},
+      {"a shell of salloc",
+       "auto",
+       {{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "4"}},
+       "start imgpipe with srun"},
       {"a shell of salloc that is a step", "auto", Variables{{"SLURM_STEP_ID", "4294967290"}} + srun(0, 1),
-       "start imgpipe by srun"},
-      {"the same, newer", "auto", Variables{{"SLURM_STEP_ID", "-6"}} + srun(0, 1), "start imgpipe by srun"},
-      {"sbatch -n 4 called in a step of 1", "auto", batch_script(4) + srun(0, 1), "start imgpipe by srun"},
+       "start imgpipe with srun"},
+      {"the same, newer", "auto", Variables{{"SLURM_STEP_ID", "-6"}} + srun(0, 1), "start imgpipe with srun"},
+      {"sbatch -n 4 called in a step of 1", "auto", batch_script(4) + srun(0, 1), "start imgpipe with srun"},
       {"sbatch -N 4 called in a step of 1", "auto",
        Variables{{"SLURM_TASKS_PER_NODE", "1(x4)"}, {"SLURM_GTIDS", "0"}} + srun(0, 1),
-       "start imgpipe by srun"},
-      {"sbatch -n 4 called in a step of 4", "auto", batch_script(4) + srun(3, 4), "start imgpipe by srun"},
-      {"sbatch called in a step of 4", "auto", batch_script(2) + srun(3, 4), "start imgpipe by srun"},
-      {"the same, --mpi=pmix", "auto", batch_script(2) + srun(3, 4, kPmix0), "start imgpipe by srun"},
-      {"the same, --mpi=pmi2", "auto", batch_script(2) + srun(3, 4, kPmi0), "start imgpipe by srun"},
-      {"no array of Grid Engine", "auto", {{"SGE_TASK_ID", "undefined"}}, "finds no launcher"},
-      {"no array of LSF", "auto/4", {{"LSB_JOBINDEX", "0"}}, "finds no launcher"},
-      {"empty", "auto", {{"PMI_RANK", ""}, {"PMI_SIZE", "4"}}, "finds no launcher"},
+       "start imgpipe with srun"},
+      {"sbatch -n 4 called in a step of 4", "auto", batch_script(4) + srun(3, 4), "start imgpipe with srun"},
+      {"sbatch called in a step of 4", "auto", batch_script(2) + srun(3, 4), "start imgpipe with srun"},
+      {"the same, --mpi=pmix", "auto", batch_script(2) + srun(3, 4, kPmix0), "start imgpipe with srun"},
+      {"the same, --mpi=pmi2", "auto", batch_script(2) + srun(3, 4, kPmi0), "start imgpipe with srun"},
+      {"no array of Grid Engine", "auto", {{"SGE_TASK_ID", "undefined"}}, "no launcher found"},
+      {"no array of LSF", "auto/4", {{"LSB_JOBINDEX", "0"}}, "no launcher found"},
+      {"empty", "auto", {{"PMI_RANK", ""}, {"PMI_SIZE", "4"}}, "no launcher found"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
@@ -167,7 +170,7 @@ TEST(Launcher, ACountThatIsNotKnownIsAskedFor) {
                                      {{"PMIX_RANK", "0"}, {"PMIX_NAMESPACE", "prterun-a-1@1"}},
                                      {{"PMI_RANK", "0"}},
                                      {{"OMPI_COMM_WORLD_RANK", "0"}}};
-  for (const Variables& variables : cases) expect_refused("auto", variables, "say auto/N");
+  for (const Variables& variables : cases) expect_refused("auto", variables, "use auto/N");
   // The number of ranks per task is unknown, so the total alone is not enough.
   expect_refused("auto/8", Variables{{"PMIX_RANK", "0"}} + array_task(1, 1, 4, 4), "--shard I/N");
 }
@@ -187,15 +190,15 @@ TEST(Launcher, SomeTasksOfAnArrayAgain) {
                   {"SGE_TASK_FIRST", "1"},
                   {"SGE_TASK_LAST", "5"},
                   {"SGE_TASK_STEPSIZE", "2"}}})
-    expect_refused("auto", variables, "say auto/N");
+    expect_refused("auto", variables, "use auto/N");
 }
 
 TEST(Launcher, WithACountTheIndexIsTakenAsItIs) {
-  expect_refused("auto/4", array_task(0, 0, 3, 4), "is 0, which is not in 1 to 4: let the array begin at 1");
-  expect_refused("auto/4", array_task(5, 1, 8, 8), "is 5, which is not in 1 to 4");
-  expect_refused("auto/4", {{"PBS_ARRAY_INDEX", "0"}}, "begin at 1");
-  expect_refused("auto/5", {{"JOB_COMPLETION_INDEX", "5"}}, "is 5, which is not in 0 to 4");
-  expect_refused("auto/4", {{"LSB_JOBINDEX", "5"}}, "not in 1 to 4");
+  expect_refused("auto/4", array_task(0, 0, 3, 4), ": expected 1 to 4, got 0; start the array at 1");
+  expect_refused("auto/4", array_task(5, 1, 8, 8), "expected 1 to 4, got 5");
+  expect_refused("auto/4", {{"PBS_ARRAY_INDEX", "0"}}, "start the array at 1");
+  expect_refused("auto/5", {{"JOB_COMPLETION_INDEX", "5"}}, "expected 0 to 4, got 5");
+  expect_refused("auto/4", {{"LSB_JOBINDEX", "5"}}, "expected 1 to 4, got");
   // Counts that contradict the launcher's.
   expect_refused("auto/6", open_mpi(0, 4), "OMPI_COMM_WORLD_SIZE is 4");
   expect_refused("auto/2", srun(0, 4), "SLURM_STEP_NUM_TASKS is 4");
@@ -212,25 +215,27 @@ TEST(Launcher, WhatMakesNoPartIsRefused) {
                              "AWS_BATCH_JOB_ARRAY_INDEX", "CLOUD_RUN_TASK_INDEX", "JOB_COMPLETION_INDEX"})
       expect_refused("auto/4", {{name, value}}, name);
     expect_refused("auto", Variables{{"SLURM_PROCID", value}} + srun(0, 4), "SLURM_PROCID");
-    expect_refused("auto", {{"PMI_RANK", "0"}, {"PMI_SIZE", value}}, "PMI_SIZE is '");
+    expect_refused("auto", {{"PMI_RANK", "0"}, {"PMI_SIZE", value}},
+                   "PMI_SIZE: expected an index or count, got '");
     for (const char* name : {"SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_MAX", "SLURM_ARRAY_TASK_COUNT"})
       expect_refused("auto", Variables{{name, value}} + array_task(1, 1, 4, 4), name);
   }
-  expect_refused("auto", {{"PMI_RANK", "0"}, {"PMI_SIZE", "0"}}, "PMI_SIZE is 0");
-  expect_refused("auto", {{"PMI_RANK", "4"}, {"PMI_SIZE", "4"}}, "PMI_RANK is 4, which is not in 0 to 3");
-  expect_refused("auto", {{"PMI_RANK", "0"}, {"PMI_SIZE", "4294967295"}}, "more than 1000000 parts");
-  expect_refused("auto", array_task(5, 1, 4, 4), "is 5, which is not in 1 to 4");
+  expect_refused("auto", {{"PMI_RANK", "0"}, {"PMI_SIZE", "0"}}, "PMI_SIZE: expected at least 1, got 0");
+  expect_refused("auto", {{"PMI_RANK", "4"}, {"PMI_SIZE", "4"}}, "PMI_RANK: expected 0 to 3, got 4");
+  expect_refused("auto", {{"PMI_RANK", "0"}, {"PMI_SIZE", "4294967295"}}, "expected at most 1000000 parts");
+  expect_refused("auto", array_task(5, 1, 4, 4), "expected 1 to 4, got 5");
   expect_refused("auto", open_mpi(0, 4, {{"SLURM_ARRAY_TASK_ID", "3"}, {"JOB_COMPLETION_INDEX", "2"}}),
                  "differ");
   EXPECT_EQ(part_of("auto", open_mpi(999, 1000, array_task(1000, 1, 1000, 1000))),
             "1000000/1000000 by SLURM_ARRAY_TASK_ID, OMPI_COMM_WORLD_RANK");
-  expect_refused("auto", open_mpi(0, 1001, array_task(1, 1, 1000, 1000)), "more than 1000000 parts");
-  expect_refused("auto", open_mpi(0, 1000000, array_task(1, 1, 1000000, 1000000)), "more than 1000000 parts");
+  expect_refused("auto", open_mpi(0, 1001, array_task(1, 1, 1000, 1000)), "expected at most 1000000 parts");
+  expect_refused("auto", open_mpi(0, 1000000, array_task(1, 1, 1000000, 1000000)),
+                 "expected at most 1000000 parts");
   expect_refused("auto", array_task(1, 0, -1, 0), "SLURM_ARRAY_TASK_MAX");
   expect_refused("auto",
                  Variables{{"SLURM_ARRAY_TASK_MAX", "4294967295"}, {"SLURM_ARRAY_TASK_COUNT", "4294967295"}} +
                      array_task(1, 1, 4, 4),
-                 "more than 1000000 parts");
+                 "expected at most 1000000 parts");
 }
 
 // ---- all of a job's processes ------------------------------------------------------------------------
@@ -274,9 +279,9 @@ TEST(Launcher, AJobIsDoneOnce) {
 TEST(Launcher, ATaskOfStepsAgain) {
   EXPECT_EQ(part_of("auto/12", srun(1, 4, array_task(3, 3, 3, 1))),
             part_of("auto", srun(1, 4, array_task(3, 1, 3, 3))));
-  expect_refused("auto/3", srun(1, 4, array_task(3, 3, 3, 1)), "SLURM_STEP_NUM_TASKS is 4, of which 3 parts");
-  expect_refused("auto/8", srun(1, 4, array_task(3, 3, 3, 1)),
-                 "SLURM_ARRAY_TASK_ID is 3, which is not in 1 to 2");
+  expect_refused("auto/3", srun(1, 4, array_task(3, 3, 3, 1)),
+                 "SLURM_STEP_NUM_TASKS is 4, but 3 parts is not a multiple of it");
+  expect_refused("auto/8", srun(1, 4, array_task(3, 3, 3, 1)), "SLURM_ARRAY_TASK_ID: expected 1 to 2, got 3");
 }
 
 TEST(Launcher, TextNamesPartAndVariables) {

@@ -70,23 +70,23 @@ TEST(NameTemplate, TheEndingDecidesTheFormat) {
   };
   EXPECT_EQ(check("{stem}.png", {}), "");
   EXPECT_EQ(check("{stem}.png", Format::png), "");
-  EXPECT_NE(check("{stem}.png", Format::jpeg).find("ends as png does, and --format says jpeg"),
+  EXPECT_NE(check("{stem}.png", Format::jpeg).find("has the ending of png, but --format is jpeg"),
             std::string::npos);
   EXPECT_EQ(check("{stem}.{ext}", Format::jpeg), "");
   EXPECT_EQ(check("{stem}.{input_ext}", {}), "");
   for (const char* name : {"{stem}", "{stem}.data", "{stem}.{n}", "x.png/{stem}", "{stem}{ext}"}) {
-    EXPECT_NE(check(name, {}).find("no ending that names an image format"), std::string::npos) << name;
+    EXPECT_NE(check(name, {}).find("no ending of an image format"), std::string::npos) << name;
     EXPECT_EQ(check(name, Format::png), "") << name;
   }
   EXPECT_NE(why_not("{stem}.gif").find("cannot write gif"), std::string::npos);
   // The value of a field may contradict the format.
   EXPECT_NE(why([] {
               (void)placed("{stem}.{input_ext}", {"a.gif", "a.gif", 1});
-            }).find("would hold png"),
+            }).find("but the format is png"),
             std::string::npos);
   EXPECT_NE(why([] {
               (void)placed("{stem}", {"a.jpg.png", "a.jpg.png", 1}, Format::png);
-            }).find("ends as jpeg"),
+            }).find("has the ending of jpeg"),
             std::string::npos);
 }
 
@@ -106,24 +106,24 @@ TEST(NameTemplate, WithoutOneNamesStayAsTheyAre) {
 TEST(NameTemplate, WhatNoNameCanBeMadeOf) {
   const std::string fields = "{dir}, {stem}, {ext}, {input_ext}, {parent}, {n}, {page}";
   EXPECT_EQ(why_not("{stme}.png"),
-            "--name '{stme}.png': there is no field '{stme}'; did you mean stem? The fields are " + fields);
-  EXPECT_EQ(why_not("{x}.png"), "--name '{x}.png': there is no field '{x}'; the fields are " + fields);
+            "--name '{stme}.png': unknown field '{stme}'; did you mean stem? Must be one of " + fields);
+  EXPECT_EQ(why_not("{x}.png"), "--name '{x}.png': unknown field '{x}'; must be one of " + fields);
   for (const char* name : {"{n:5}.png", "{n:}.png", "{n:0}.png", "{n:00}.png", "{n:019}.png", "{n:0x}.png",
                            "{n:0005}.png", "{n:-5}.png"})
-    EXPECT_NE(why_not(name).find("a width is 0 and a number of digits from 1 to 18, as in {n:05}"),
-              std::string::npos)
+    EXPECT_NE(why_not(name).find("the width must be 0 and 1 to 18 digits, such as {n:05}"), std::string::npos)
         << name;
-  EXPECT_NE(why_not("{stem:05}.png").find("only {n} and {page} take a width"), std::string::npos);
+  EXPECT_NE(why_not("{stem:05}.png").find("does not accept a width; only {n} and {page} do"),
+            std::string::npos);
   for (const char* name : {"{stem.png", "{stem", "{", "{a{b}}.png"})
-    EXPECT_NE(why_not(name).find("a { without its }"), std::string::npos) << name;
+    EXPECT_NE(why_not(name).find("{ without }"), std::string::npos) << name;
   for (const char* name : {"stem}.png", "}", "{stem}}.png"})
-    EXPECT_NE(why_not(name).find("a } without its {"), std::string::npos) << name;
-  EXPECT_NE(why_not("{}.png").find("names no field"), std::string::npos);
-  EXPECT_NE(why_not("/tmp/{stem}.png").find("an absolute path"), std::string::npos);
+    EXPECT_NE(why_not(name).find("} without {"), std::string::npos) << name;
+  EXPECT_NE(why_not("{}.png").find("empty field name"), std::string::npos);
+  EXPECT_NE(why_not("/tmp/{stem}.png").find("absolute path"), std::string::npos);
   for (const char* name : {"../{stem}.png", "a/../../{stem}.png", "a/.."})
     EXPECT_NE(why_not(name).find("leads out of OUTPUT"), std::string::npos) << name;
   for (const char* name : {"", "{stem}/", ".", "a/."})
-    EXPECT_NE(why_not(name).find("is no name of a file"), std::string::npos) << name;
+    EXPECT_NE(why_not(name).find("is not a file name"), std::string::npos) << name;
 }
 
 TEST(NameTemplate, NamesOfInputsDoNotLeadOut) {
@@ -133,7 +133,7 @@ TEST(NameTemplate, NamesOfInputsDoNotLeadOut) {
   EXPECT_EQ(placed("{dir}/{stem}_{n}.png", braces), "out/{n}/{stem}_3.png");
   EXPECT_NE(why([] {
               (void)placed("{stem}.png", {"-", "", 1});
-            }).find("stdin has no name"),
+            }).find("but stdin has none"),
             std::string::npos);
   EXPECT_EQ(placed("{dir}/x.{ext}", {"-", "", 1}, Format::png), "out/x.png");
 }

@@ -47,14 +47,13 @@ TEST(Options, LettersAreNames) {
     EXPECT_EQ(options.output.path, "out/");
     EXPECT_EQ(options.batch_options, (Arguments{"--recursive", "--jobs", "--dry-run"}));
   }
-  EXPECT_EQ(refusal({"in", "out", "-j"}), "--jobs needs a value: N");
-  EXPECT_EQ(refusal({"in", "out", "--report"}), "--report needs a value: FILE, or - for stdout");
-  EXPECT_EQ(refusal({"stats", "in", "--per-image"}), "--per-image needs a value: FILE, or - for stdout");
-  EXPECT_EQ(refusal({"in", "out", "-j=3"}), "'-j=3': a letter takes its value without =: -j 3, or --jobs=3");
-  EXPECT_EQ(refusal({"in", "-o=x.png"}),
-            "'-o=x.png': a letter takes its value without =: -o x.png, or --output=x.png");
-  EXPECT_EQ(refusal({"in", "out/", "-rd="}),
-            "'-rd=': a letter takes its value without =: -d NAME, or --device=NAME");
+  EXPECT_EQ(refusal({"in", "out", "-j"}), "--jobs: missing value; expected N");
+  EXPECT_EQ(refusal({"in", "out", "--report"}), "--report: missing value; expected FILE, or - for stdout");
+  EXPECT_EQ(refusal({"stats", "in", "--per-image"}),
+            "--per-image: missing value; expected FILE, or - for stdout");
+  EXPECT_EQ(refusal({"in", "out", "-j=3"}), "'-j=3': unexpected '='; use -j 3 or --jobs=3");
+  EXPECT_EQ(refusal({"in", "-o=x.png"}), "'-o=x.png': unexpected '='; use -o x.png or --output=x.png");
+  EXPECT_EQ(refusal({"in", "out/", "-rd="}), "'-rd=': unexpected '='; use -d NAME or --device=NAME");
 }
 
 TEST(Options, NamesNeedTwoDashes) {
@@ -93,11 +92,11 @@ TEST(Options, OutputMayBeAnOption) {
   EXPECT_EQ(list.output.path, "out/");
   EXPECT_EQ(read_options("synth", {"-o", "x.png", "--pattern", "noise", "--size", "4x4"}, read_synth).output,
             "x.png");
-  EXPECT_EQ(refusal({"-o", "out.png"}), "INPUT is missing; see imgpipe --help");
-  EXPECT_EQ(refusal({"in.png"}), "OUTPUT is missing; see imgpipe --help");
-  EXPECT_EQ(refusal({"in.png", "-o", ""}), "an empty name among INPUT and OUTPUT");
+  EXPECT_EQ(refusal({"-o", "out.png"}), "missing INPUT; see imgpipe --help");
+  EXPECT_EQ(refusal({"in.png"}), "missing OUTPUT; see imgpipe --help");
+  EXPECT_EQ(refusal({"in.png", "-o", ""}), "INPUT or OUTPUT: empty name");
   EXPECT_EQ(refusal({"synth", "a.png", "-o", "b.png", "--pattern", "noise", "--size", "4x4"}),
-            "one argument too many: 'a.png'");
+            "unexpected argument 'a.png'");
   EXPECT_EQ(refusal({"--input", "a", "b"}).substr(0, 26), "unknown option '--input'; ");
 }
 
@@ -107,7 +106,7 @@ TEST(Options, CompareAndCpuAreOne) {
   EXPECT_FALSE(process({"in", "out"}).reports.compare);
   EXPECT_TRUE(process({"in", "out", "--compare=yes"}).reports.compare);
   EXPECT_FALSE(process({"in", "out", "--compare=no"}).reports.compare);
-  EXPECT_EQ(refusal({"in", "out", "--compare=maybe"}), "--compare takes true or false, not 'maybe'");
+  EXPECT_EQ(refusal({"in", "out", "--compare=maybe"}), "--compare: expected true or false, got 'maybe'");
 }
 
 TEST(Options, SpellingsAreAlike) {
@@ -140,43 +139,45 @@ TEST(Options, WhatWasMeantIsSaid) {
       {{"bench", "--variants", "x"},
        "unknown option '--variants'; did you mean --variant? See imgpipe bench --help"},
       {{"a", "b", "--stages", "contrst"},
-       "--stages: unknown stage 'contrst'; did you mean contrast? The stages are gray,"},
-      {{"a", "b", "--stages", "*"}, "--stages: unknown stage '*'; the stages are gray,"},
+       "--stages: unknown stage 'contrst'; did you mean contrast? Must be one of gray,"},
+      {{"a", "b", "--stages", "*"}, "--stages: unknown stage '*'; must be one of gray,"},
       {{"a", "b", "--stages", "contrast:strech=each"},
-       "--stages: contrast: there is no parameter 'strech'; did you mean stretch? Its parameters are clip,"},
+       "--stages: contrast: unknown parameter 'strech'; did you mean stretch? Must be one of clip,"},
       {{"a", "b", "--stages", "smooth:gaus"},
-       "--stages: smooth: window: 'gaus' is none of box, triangle, gauss; did you mean gauss?"},
+       "--stages: smooth: window: must be one of box, triangle, gauss; got 'gaus'; did you mean gauss?"},
       {{"a", "b", "--stages", "threshold:otzu"},
-       "--stages: threshold: at: 'otzu' is not 0 to 65535, or otsu; did you mean otsu?"},
+       "--stages: threshold: at: expected 0 to 65535, or otsu, got 'otzu'; did you mean otsu?"},
       {{"a", "b", "--window", "traingle"},
-       "--window: 'traingle' is none of box, triangle, gauss; did you mean triangle?"},
-      {{"a", "b", "--codec", "trubo"}, "--codec: 'trubo' is none of auto, turbo, stb; did you mean turbo?"},
-      {{"a", "b", "--format", "pgn"}, "--format: 'pgn' is none of jpeg,"},
-      {{"a", "b", "--tiff-compression", "deflat"}, "--tiff-compression: 'deflat' is none of none, deflate,"},
+       "--window: must be one of box, triangle, gauss; got 'traingle'; did you mean triangle?"},
+      {{"a", "b", "--codec", "trubo"},
+       "--codec: must be one of auto, turbo, stb; got 'trubo'; did you mean turbo?"},
+      {{"a", "b", "--format", "pgn"}, "--format: must be one of jpeg,"},
+      {{"a", "b", "--tiff-compression", "deflat"}, "--tiff-compression: must be one of none, deflate,"},
       {{"a", "b", "--shard", "1/2", "--balance", "hsah"},
-       "--balance: 'hsah' is none of hash, count, bytes; did you mean hash?"},
+       "--balance: must be one of hash, count, bytes; got 'hsah'; did you mean hash?"},
       {{"synth", "a", "--size", "4x4", "--pattern", "nosie"},
-       "unknown pattern 'nosie'; did you mean noise? The patterns are noise,"},
-      {{"bnech", "--stage", "hist"}, "unknown command 'bnech'; did you mean bench? The commands are bench,"},
-      {{"stat", "a.png"}, "unknown command 'stat'; did you mean stats? The commands are"},
-      {{"hepl", "contrast"}, "unknown command 'hepl'; did you mean help? The commands are"},
-      {{"statss", "dir", "--json"}, "unknown command 'statss'; did you mean stats? The commands are"},
-      {{"stat", "--help"}, "unknown command 'stat'; did you mean stats? The commands are"},
+       "unknown pattern 'nosie'; did you mean noise? Must be one of noise,"},
+      {{"bnech", "--stage", "hist"}, "unknown command 'bnech'; did you mean bench? Must be one of bench,"},
+      {{"stat", "a.png"}, "unknown command 'stat'; did you mean stats? Must be one of"},
+      {{"hepl", "contrast"}, "unknown command 'hepl'; did you mean help? Must be one of"},
+      {{"statss", "dir", "--json"}, "unknown command 'statss'; did you mean stats? Must be one of"},
+      {{"stat", "--help"}, "unknown command 'stat'; did you mean stats? Must be one of"},
       {{"a.png", "stat"}, ""},
       {{"./stat", "a.png"}, ""},
       {{"stat*", "out/"}, ""},
-      {{"doc", "out.png", "--quality", "500"}, "--quality: '500' is not a whole number from 1 to 100"},
+      {{"doc", "out.png", "--quality", "500"}, "--quality: expected an integer from 1 to 100, got '500'"},
       {{"./doc", "--qualty"}, "unknown option '--qualty'; did you mean --quality?"},
-      {{"stat"}, "unknown command 'stat'; did you mean stats? The commands are"},
-      {{"help", "contrst"},
-       "there is no command and no stage 'contrst'; did you mean contrast? There is help of bench,"},
-      {{"help", "split"}, "there is no command and no stage 'split'; there is help of"},
-      {{"docs", "mann"}, "docs: 'mann' is none of man, bash, zsh, fish, files, schema; did you mean man?"},
-      {{"docs", "man", "bnech"}, "docs man: 'bnech' is none of bench,"},
-      {{"docs", "schema"}, "docs schema: NAME is missing: one of image, pages,"},
-      {{"docs", "schema", "imag"}, "docs schema: 'imag' is none of image, pages,"},
-      {{"docs", "bash", "bench"}, "one argument too many: 'bench'"},
-      {{"docs"}, "KIND is missing: one of man, bash, zsh, fish, files, schema; see imgpipe docs --help"}};
+      {{"stat"}, "unknown command 'stat'; did you mean stats? Must be one of"},
+      {{"help", "contrst"}, "unknown topic 'contrst'; did you mean contrast? Must be one of bench,"},
+      {{"help", "split"}, "unknown topic 'split'; must be one of"},
+      {{"docs", "mann"},
+       "docs: must be one of man, bash, zsh, fish, files, schema; got 'mann'; did you mean man?"},
+      {{"docs", "man", "bnech"}, "docs man: must be one of bench,"},
+      {{"docs", "schema"}, "docs schema: missing NAME; must be one of image, pages,"},
+      {{"docs", "schema", "imag"}, "docs schema: must be one of image, pages,"},
+      {{"docs", "bash", "bench"}, "unexpected argument 'bench'"},
+      {{"docs"},
+       "docs: missing KIND; must be one of man, bash, zsh, fish, files, schema; see imgpipe docs --help"}};
   for (const Row& row : rows) EXPECT_EQ(refusal(row.arguments).substr(0, row.message.size()), row.message);
   for (const char* end : {"--format pgn", "--tiff-compression deflat"}) {
     const std::string text = end;

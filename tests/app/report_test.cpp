@@ -105,7 +105,7 @@ TEST_F(ReportTest, TotalsAreMediansOfSumsOnBothSides) {
   facts.input.shape = facts.output = {10, 10, 1};
   const std::string table = image_report_table(report, facts, false);
   EXPECT_NE(table.find("medians of 5 passes"), std::string::npos) << table;
-  EXPECT_NE(table.find("of 3 passes"), std::string::npos) << table;
+  EXPECT_NE(table.find("with 3 passes"), std::string::npos) << table;
 }
 
 TEST_F(ReportTest, TransfersAreATotalOfTheirOwn) {

@@ -122,12 +122,12 @@ TEST(Sizes, WhatIsNoSizeIsRefused) {
                                  "\xC2\xBDG",
                                  "\xEF\xBC\x91",
                                  "-99999999999999999999"}) {
-    EXPECT_NE(refusal([&] { return bytes(text); }).find("is no amount of memory, such as"), std::string::npos)
+    EXPECT_NE(refusal([&] { return bytes(text); }).find("expected an amount such as"), std::string::npos)
         << text;
   }
   for (const std::string text : {"", "MP", "47MiP", "47MiB", "47MB", "1B", "47Mpx", "1.5", "-1", "+1", "1e6",
                                  "1 M", "4P", "1.0000001M", "0x10"}) {
-    EXPECT_NE(refusal([&] { return pixels(text); }).find("is no number of pixels, such as"),
+    EXPECT_NE(refusal([&] { return pixels(text); }).find("expected a number of pixels such as"),
               std::string::npos)
         << text;
   }
@@ -137,32 +137,34 @@ TEST(Sizes, WhatIsNoSizeIsRefused) {
 }
 
 TEST(Sizes, WhatIsTooLargeOrTooSmallIsSaidToBe) {
-  const std::pair<const char*, const char*> rows[]{{"1025T", "--memory: '1025T' is more than 1024T"},
-                                                   {"1024.000001T", "is more than 1024T"},
-                                                   {"1125899906842625", "is more than 1024T"},
-                                                   {"9223372036854775807", "is more than 1024T"},
-                                                   {"9223372036854775808", "is more than 1024T"},
-                                                   {"9223372036854775807.999999T", "is more than 1024T"},
-                                                   {"8388608T", "is more than 1024T"},
-                                                   {"99999999T", "is more than 1024T"},
-                                                   {"63M", "--memory: '63M' is less than 64M"},
-                                                   {"67MB", "is less than 64M"},
-                                                   {"63.999999MiB", "is less than 64M"},
-                                                   {"0", "is less than 64M"}};
+  const std::pair<const char*, const char*> rows[]{
+      {"1025T", "--memory: expected at most 1024T, got '1025T'"},
+      {"1024.000001T", "expected at most 1024T, got"},
+      {"1125899906842625", "expected at most 1024T, got"},
+      {"9223372036854775807", "expected at most 1024T, got"},
+      {"9223372036854775808", "expected at most 1024T, got"},
+      {"9223372036854775807.999999T", "expected at most 1024T, got"},
+      {"8388608T", "expected at most 1024T, got"},
+      {"99999999T", "expected at most 1024T, got"},
+      {"63M", "--memory: expected at least 64M, got '63M'"},
+      {"67MB", "expected at least 64M, got"},
+      {"63.999999MiB", "expected at least 64M, got"},
+      {"0", "expected at least 64M, got"}};
   for (const auto& row : rows) {
     const std::string message = refusal([&] { return parse_memory(row.first); });
     EXPECT_NE(message.find(row.second), std::string::npos) << row.first << ": " << message;
   }
   const std::string digits(100'000, '9');
-  EXPECT_NE(refusal([&] { return parse_memory(digits); }).find("is more than 1024T"), std::string::npos);
+  EXPECT_NE(refusal([&] { return parse_memory(digits); }).find("expected at most 1024T, got"),
+            std::string::npos);
   for (const char* text :
        {"0", "0.1k0", "0.0009k", "18G", "17179869185", "99999999999999999999", "9999999999TP"}) {
     EXPECT_NE(refusal([&] { return pixels(text); }), "") << text;
   }
-  EXPECT_EQ(refusal([] { return pixels("18GP"); }), "--max-pixels: '18GP' is not from 1 to 17179869184");
+  EXPECT_EQ(refusal([] { return pixels("18GP"); }), "--max-pixels: expected 1 to 17179869184, got '18GP'");
   EXPECT_EQ(parse_memory("1M", "device-memory", 1), kKibi * kKibi);
   EXPECT_EQ(refusal([] { return parse_memory("1023K", "device-memory", 1); }),
-            "--device-memory: '1023K' is less than 1M");
+            "--device-memory: expected at least 1M, got '1023K'");
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ TEST_F(BatchTest, DevicesThatCannotBeLookedForEndTheBatch) {
     Batch batch(items(), std::move(with));
     if (host_helps) {
       expect_all_done(batch);
-      EXPECT_EQ(note_of(batch), "cuda is not used: there is none");
+      EXPECT_EQ(note_of(batch), "cuda: not used: there is none");
     } else {
       EXPECT_TRUE(run(batch).empty());
       EXPECT_TRUE(batch.fatal());
@@ -98,7 +98,7 @@ TEST_F(BatchTest, WorkersHelpWhereALaneDoesNotStart) {
   with.host_helps = true;
   Batch batch(items(), std::move(with));
   expect_all_done(batch);
-  EXPECT_EQ(note_of(batch), "lane:0 is not used: it does not start");
+  EXPECT_EQ(note_of(batch), "lane:0: not used: it does not start");
 }
 
 TEST_F(BatchTest, ALaneThatBreaksLosesNothingWhereAnotherIsLeft) {

@@ -289,7 +289,7 @@ TEST_F(FurtherLanes, TakeOverWhereTheFirstHasNoThreads) {
     EXPECT_FALSE(ended.fatal);
     EXPECT_EQ(ended.devices, std::vector<std::string>{"lane:1 (test)"});
     ASSERT_EQ(ended.notes.size(), 1U);
-    EXPECT_TRUE(ended.notes.front().starts_with("lane:0 is not used: cannot start a thread"));
+    EXPECT_TRUE(ended.notes.front().starts_with("lane:0: not used: cannot start a thread"));
   }
 }
 

@@ -171,7 +171,8 @@ def check_other_runs(program, folder):
         check(pictures[0] == pictures[1], f"{size}: other pictures through a pipe")
     os.mkdir(f"{folder}/many")
     shutil.copy(f"{folder}/odd.png", f"{folder}/many/odd.png")
-    refuse(program, folder, "a batch is reported as .json, .ndjson or .csv", "many", "made/", "--report", "batch.html")
+    refuse(program, folder, "a batch report must end in .json, .ndjson or .csv", "many", "made/", "--report",
+           "batch.html")
     refuse(program, folder, "choose a page with --pages N", "odd.png", "pages.tiff", "--pages", "all",
            "--report", "pages.html")
     with open(f"{folder}/somebodys.html", "w", encoding="utf-8") as file:

@@ -67,7 +67,7 @@ def run(program, page, lines):
             words, variables = call_of(line, environment)
             assert words[0] == "imgpipe", line
             done = subprocess.run([program, *words[1:]], cwd=folder, env=variables, capture_output=True, text=True)
-            refused = words[1] == "bench" and "this is a Debug build" in done.stderr
+            refused = words[1] == "bench" and "Debug build" in done.stderr
             if done.returncode not in ((0, NO_DEVICE) if "cuda" in words else (0,)) and not refused:
                 print(f"{page}: {line}\nends with {done.returncode}:\n{done.stdout}{done.stderr}")
                 return False

@@ -168,7 +168,7 @@ TEST_F(BatchReplay, AListedNameThatNoInputGivesIsSaid) {
       run_imgpipe({"in", "two", out() + "/", "--recursive", "--files-from", file("list")}, here());
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_EQ(lines(run.err), 1U) << run.err;
-  EXPECT_NE(run.err.find("in/gone.png: is in the list"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("in/gone.png: listed in --files-from"), std::string::npos) << run.err;
   EXPECT_EQ(written(), (Names{"in/a.png"}));
 }
 
@@ -203,7 +203,7 @@ TEST_F(BatchReplay, LastNamesCountWhereAnInputLeadsElsewhere) {
   EXPECT_EQ(written(), (Names{folder_.path().filename().string() + "/two/f.png",
                               folder_.path().filename().string() + "/two/sub/g.png", "sub/g.png"}));
   fs::copy_file(file("in/b.jpg"), file("other/in/a.png"));
-  expect_refused(run_imgpipe({"../in", "../other/in", out() + "/", "--recursive"}, deep), "would both");
+  expect_refused(run_imgpipe({"../in", "../other/in", out() + "/", "--recursive"}, deep), "output of both");
 }
 
 TEST_F(BatchReplay, PatternsAreHeldAgainstThePathBelowEachInput) {
@@ -237,7 +237,7 @@ TEST_F(BatchReplay, APatternDoesNotTakeTheOutputs) {
       EXPECT_EQ(files_below(file("in/out")).size(), 5U) << pattern << round;
     }
   }
-  expect_refused(run_imgpipe({"in/out/in/*.png", "in/out/in"}, here()), "is the input itself");
+  expect_refused(run_imgpipe({"in/out/in/*.png", "in/out/in"}, here()), "is the input ");
 }
 
 TEST_F(BatchReplay, EmptyLists) {
@@ -252,7 +252,7 @@ TEST_F(BatchReplay, EmptyLists) {
       const RunResult run = run_imgpipe(command, here());
       EXPECT_EQ(run.exit_code, 0) << run.err;
       EXPECT_NE(run.out.find("0 images: 0 done"), std::string::npos) << run.out;
-      EXPECT_NE(run.out.find("the list names nothing"), std::string::npos) << run.out;
+      EXPECT_NE(run.out.find("the list is empty"), std::string::npos) << run.out;
       EXPECT_EQ(run.err, "");
       EXPECT_EQ(Json::parse(load_text(file("r.json")))["images"], 0);
       EXPECT_EQ(load_text(file("r.ndjson")) + load_text(file("failed")), "");

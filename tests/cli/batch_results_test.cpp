@@ -66,13 +66,14 @@ TEST_F(BatchResults, WhatEndedEarlySaysHowToGoOn) {
   const RunResult run =
       run_imgpipe({file("many"), out(), "--jobs", "2", "--report", file("r.ndjson")}, options);
   EXPECT_EQ(run.exit_code, 143) << run.err;
-  EXPECT_NE(run.out.find("to go on: the same command with --skip-existing"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("to resume: run the same command with --skip-existing"), std::string::npos)
+      << run.out;
   std::map<std::string, std::size_t> counts;
   for (const auto& [name, state] : states(file("r.ndjson"))) ++counts[state];
   EXPECT_EQ(counts["done"], written().size());
   EXPECT_EQ(counts["done"] + counts["not_done"], 300U);
   EXPECT_GT(counts["not_done"], 0U);
-  EXPECT_EQ(run_imgpipe({in(), file("whole")}).out.find("to go on"), std::string::npos);
+  EXPECT_EQ(run_imgpipe({in(), file("whole")}).out.find("to resume"), std::string::npos);
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ TEST_F(BatchRuns, AFullDiskEndsTheBatch) {
   EXPECT_EQ(run.exit_code, 4) << run.err;
   EXPECT_NE(run.err.find("No space left"), std::string::npos) << run.err;
   EXPECT_LE(lines(run.err), 2U) << "one for each of the jobs at most";
-  EXPECT_NE(run.out.find("ended early"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("stopped early"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("not done"), std::string::npos) << run.out;
   EXPECT_FALSE(names.empty());
   for (const std::string& name : names) EXPECT_EQ(name.find(".imgpipe-"), std::string::npos) << name;
@@ -158,7 +158,7 @@ TEST_F(BatchRuns, ASignalEndsItInOrder) {
     EXPECT_EQ(run.exit_code, code) << run.err;
     EXPECT_FALSE(run.signalled);
     EXPECT_EQ(run.err, "");
-    EXPECT_NE(run.out.find("ended early: signal"), std::string::npos) << run.out;
+    EXPECT_NE(run.out.find("stopped early: signal"), std::string::npos) << run.out;
     const Json report = Json::parse(load_text(file("r.json")));
     EXPECT_EQ(report["done"], written().size());
     EXPECT_GT(report["not_done"], 0);
@@ -198,7 +198,7 @@ TEST_F(BatchRuns, AFileThatAppearsDuringABatch) {
                               "cp in/b.jpg out/b.jpg; wait $!)";
   EXPECT_NE(std::system(command.c_str()), 0);
   EXPECT_EQ(load_text(file("out/b.jpg")), load_text(file("in/b.jpg")));
-  EXPECT_NE(load_text(file("err")).find("out/b.jpg: is there already"), std::string::npos)
+  EXPECT_NE(load_text(file("err")).find("out/b.jpg: already exists"), std::string::npos)
       << load_text(file("err"));
   EXPECT_TRUE(fs::exists(file("out/a.png"))) << "the others are done";
 }

@@ -107,7 +107,7 @@ TEST(BenchCli, APlotThatCannotBeWrittenIsSaidBeforeAnythingIsMeasured) {
       bench({"--stage", "gray", "--device", "reference", "--size", "50x40", "--plot", plot});
   EXPECT_EQ(run.exit_code, 4);
   EXPECT_EQ(run.out, "");
-  EXPECT_NE(run.err.find(plot + ": cannot create a file in its folder"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find(plot + ": cannot create a file in its directory"), std::string::npos) << run.err;
 }
 
 TEST(BenchCli, LaddersOnTheCpu) {
@@ -253,7 +253,7 @@ TEST(BenchCli, CodecsOnTheCpu) {
       EXPECT_NEAR(row["factor"].get<double>(), rows[0]["median_us"].get<double>() / us, 1e-6);
     }
   }
-  EXPECT_NE(load_text(plot).find("billions of pixels a second"), std::string::npos);
+  EXPECT_NE(load_text(plot).find("billions of pixels per second"), std::string::npos);
   EXPECT_EQ(bench({"--stage", "jpeg", "--variant", "npp"}).exit_code, 2);
   EXPECT_EQ(bench({"--stage", "jpeg", "--group", "0"}).exit_code, 2);
 }
@@ -333,7 +333,7 @@ TEST(BenchCli, ASignalKeepsTheRowsThatAreDone) {
   EXPECT_EQ(tables.back()["notes"].back(), "stopped by a signal: variants after these were not timed");
   EXPECT_NE(load_text(folder.file("page.html")).find("stopped by a signal"), std::string::npos);
   EXPECT_FALSE(load_text(folder.file("plot.svg")).empty());
-  EXPECT_NE(load_text(folder.file("err")).find("stopped by signal 2; rows kept: "), std::string::npos);
+  EXPECT_NE(load_text(folder.file("err")).find("stopped by signal 2; finished rows: "), std::string::npos);
 }
 
 TEST(BenchCli, AnImageLargerThanMemoryIsRefusedAtOnce) {
@@ -359,8 +359,8 @@ TEST(BenchCli, WithoutADeviceCudaIsAnError) {
 bool may_not_run(const Json& row) {
   if (row["variant"] == "production") return false;
   const std::string why = row["checked"];
-  return row["variant"] == "npp" || why.find("takes compute capability ") != std::string::npos ||
-         why.find(" KiB of shared memory a block") != std::string::npos;
+  return row["variant"] == "npp" || why.find("needs compute capability ") != std::string::npos ||
+         why.find(" KiB of shared memory per block") != std::string::npos;
 }
 
 TEST(BenchCli, OnADevice) {

@@ -96,7 +96,7 @@ TEST_F(ImageStreamCli, TheUsualNamesAndAPart) {
   for (const char* pages : {"7", "6-", "2-6"}) {
     const RunResult result = run(all_of(five()), {file("x.png"), "--pages", pages});
     EXPECT_EQ(result.exit_code, 1);
-    EXPECT_NE(result.err.find("stdin: has 5 pages, and --pages asks for page "), std::string::npos)
+    EXPECT_NE(result.err.find("stdin: has 5 pages, but --pages requests page "), std::string::npos)
         << result.err;
   }
 }
@@ -125,7 +125,7 @@ TEST_F(ImageStreamCli, BytesBetweenImagesAreNamed) {
                                       file("r.json"), "--overwrite", "--metadata", "strip"});
     EXPECT_EQ(result.exit_code, has_exif ? 0 : 1) << result.err;
     if (has_exif) {
-      const std::string text = "stdin: skipped bytes after JPEGs with Exif, which are not images: 7";
+      const std::string text = "stdin: skipped 7 bytes after JPEGs with Exif that are not images";
       EXPECT_EQ(result.err, "imgpipe: warning: " + text + "\n");
       EXPECT_EQ(Json::parse(load_text(file("r.json")))["warnings"], Json::array({text}));
     } else {
@@ -177,10 +177,10 @@ TEST_F(ImageStreamCli, ABrokenImageIsNamedByNumberAndPlace) {
   std::string damaged = images[2];
   damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 0x55);
   const std::vector<std::pair<std::string, std::string>> cases{
-      {front + images[2].substr(0, 100), place + "is cut off: the stream ends behind 100 bytes of it"},
+      {front + images[2].substr(0, 100), place + "truncated: the stream ends after 100 bytes of the image"},
       {front + damaged + images[3], place},
       {front + "neither PPM nor anything", place + "not an image of a known format"},
-      {front + std::string("GIF89a\1\0\1\0\0\0\0;", 14), place + "where a gif image ends in a stream"}};
+      {front + std::string("GIF89a\1\0\1\0\0\0\0;", 14), place + "the end of a gif image in a stream"}};
   for (const auto& [stream, words] : cases) {
     const RunResult result = run(stream, {file("out"), "--pages", "all", "--name", "{page}.png"});
     EXPECT_EQ(result.exit_code, 1);
@@ -214,7 +214,7 @@ TEST_F(ImageStreamCli, WhatAStreamCannotGive) {
   const std::string two = five()[0] + five()[1];
   const RunResult series = run(two, {file("f.png"), "--pages", "all", "--stages", "contrast:range=series"});
   EXPECT_EQ(series.exit_code, 2);
-  EXPECT_NE(series.err.find("a stream can be read once"), std::string::npos) << series.err;
+  EXPECT_NE(series.err.find("a stream can be read only once"), std::string::npos) << series.err;
   EXPECT_EQ(run(two, {file("o"), "--pages", "all", "--name", "{stem}_{page}.png"}).exit_code, 2);
   EXPECT_EQ(run(two, {folder_.path().string(), "--pages", "all"}).exit_code, 2);
   EXPECT_EQ(folder_.names(), Names{});

@@ -104,7 +104,7 @@ TEST(InputStreams, AClaimThatIsTooLargeIsRefusedAtOnce) {
   const TemporaryFolder folder;
   const std::string path = folder.file("fifo");
   EndlessFifo fifo(path, bytes_of("P5 #comment\n100000\n100000 255\n"));
-  EXPECT_EQ(read_reason(path, {}), "too large: 100000x100000 pixels, more than --max-pixels 268435456");
+  EXPECT_EQ(read_reason(path, {}), "too large: 100000x100000 pixels; raise --max-pixels (now 268435456)");
   EXPECT_LE(fifo.bytes_taken(), 65536 + kPipeBytes);
 }
 
@@ -214,7 +214,7 @@ TEST(InputNotices, AProfileThatIsNotKeptIsTold) {
   const RunResult run = run_imgpipe(command);
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_EQ(run.err,
-            "imgpipe: " + input + ": colour profile \"Adobe RGB (1998)\" is not applied and not kept\n");
+            "imgpipe: " + input + ": dropped colour profile \"Adobe RGB (1998)\", which is not applied\n");
   std::vector<std::string> quiet = command;
   quiet.insert(quiet.end(), {"-q", "--report", folder.file("r.json")});
   EXPECT_EQ(run_imgpipe(quiet).err, "");
@@ -236,9 +236,9 @@ TEST(InputNotices, ABatchTellsOnce) {
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_EQ(run.err, "");
   const bool one =
-      run.out.find("2 images had a colour profile that is not kept, such as b.jpg (Adobe RGB (1998))") !=
+      run.out.find("2 images had a colour profile that was dropped, for example b.jpg (Adobe RGB (1998))") !=
           std::string::npos ||
-      run.out.find("2 images had a colour profile that is not kept, such as c.jpg (Adobe RGB (1998))") !=
+      run.out.find("2 images had a colour profile that was dropped, for example c.jpg (Adobe RGB (1998))") !=
           std::string::npos;
   EXPECT_TRUE(one) << run.out;
   EXPECT_EQ(nlohmann::json::parse(load_text(folder.file("r.json")))["profiles_dropped"], 2);
@@ -254,7 +254,8 @@ TEST(InputNotices, FurtherImagesAreWarnedOf) {
   Bytes frames = number(3);
   frames.resize(8);
   save(input, png_with("acTL", frames));
-  const std::string line = "imgpipe: warning: " + input + ": holds more than one image; the first is used\n";
+  const std::string line =
+      "imgpipe: warning: " + input + ": contains more than one image; only the first is processed\n";
   const RunResult one = run_imgpipe({input, folder.file("o.png"), "-q", "--device", "cpu"});
   EXPECT_EQ(one.exit_code, 0);
   EXPECT_EQ(one.err, line);

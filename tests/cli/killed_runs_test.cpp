@@ -139,7 +139,7 @@ TEST_F(KilledRuns, AStackThatIsNotCompleteIsNotWritten) {
         143);
     EXPECT_TRUE(files_below(file("o")).empty());
     const std::string said = load_text(file("err"));
-    EXPECT_NE(said.find(" of 60 pages finished; OUTPUT was not written, because it would not be complete"),
+    EXPECT_NE(said.find(" of 60 pages finished; OUTPUT was not written because it is incomplete"),
               std::string::npos)
         << said;
     EXPECT_EQ(said.find("\"event\":\"summary\"") != std::string::npos, std::string(format) == "json") << said;

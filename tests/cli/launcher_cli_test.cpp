@@ -87,8 +87,8 @@ TEST_F(LauncherCli, APartThatIsGiven) {
 }
 
 TEST_F(LauncherCli, ABatchScriptOfSeveralTasksIsRefused) {
-  expect_refused(run(batch_script(4), {"--shard", "auto"}), "start imgpipe by srun");
-  expect_refused(run(array_task(3, 3, 3, 1), {"--shard", "auto"}), "say auto/N");
+  expect_refused(run(batch_script(4), {"--shard", "auto"}), "start imgpipe with srun");
+  expect_refused(run(array_task(3, 3, 3, 1), {"--shard", "auto"}), "use auto/N");
   EXPECT_FALSE(fs::exists(out()));
 }
 

@@ -169,7 +169,7 @@ TEST_F(LimitsCli, SlurmBoundsTheMemory) {
   EXPECT_EQ(cpu("export SLURM_MEM_PER_CPU=100 SLURM_CPUS_ON_NODE=4; ")["memory_limits"][0]["limit_bytes"],
             400 * kMiB);
   ASSERT_EQ(bash("SLURM_MEM_PER_NODE=300 $I devices >table"), 0);
-  EXPECT_NE(load_text(folder_.file("table")).find("memory by SLURM_MEM_PER_NODE: "), std::string::npos);
+  EXPECT_NE(load_text(folder_.file("table")).find("memory limit of SLURM_MEM_PER_NODE: "), std::string::npos);
   make_images(1, "4000x3000");
   EXPECT_EQ(bash("SLURM_MEM_PER_NODE=20 $I in/0.png out.png -q 2>error"), 1);
   EXPECT_NE(load_text(folder_.file("error")).find("not enough memory"), std::string::npos);

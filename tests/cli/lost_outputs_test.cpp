@@ -100,7 +100,7 @@ TEST_F(LostOutputs, SingleOnesAreSaidOneByOne) {
   std::string said;
   for (int i = 100; i < 109; ++i)
     said += "imgpipe: " + out() + "/" + std::to_string(i) +
-            ".png: was written and is gone: removed while the batch ran\n";
+            ".png: was written, but another process removed it during the batch\n";
   EXPECT_EQ(result.err, said);
   expect_honest(result);
   EXPECT_EQ(run_imgpipe({file("many"), out(), "-q", "--files-from", file("failed")}).exit_code, 0);

@@ -118,9 +118,9 @@ TEST_F(PagesCli, WhatIsToBeSaidOfEveryPageIsSaidOnce) {
   const RunResult result =
       run_imgpipe({file("in.tif"), file("out.jpg"), "--pages", "all", "--stages", "invert"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  const std::size_t first = result.err.find("holds no alpha");
+  const std::size_t first = result.err.find("dropped alpha");
   ASSERT_NE(first, result.err.npos) << result.err;
-  EXPECT_EQ(result.err.find("holds no alpha", first + 1), result.err.npos) << result.err;
+  EXPECT_EQ(result.err.find("dropped alpha", first + 1), result.err.npos) << result.err;
 }
 
 // The third page is damaged: no output remains, neither a stack nor files, and the message names the page.
@@ -150,7 +150,7 @@ TEST_F(PagesCli, ImageJsStacksAreReadAndTheirDescriptionIsKeptWhereItIsTrue) {
   std::vector<TiffPageOf> images = four();
   save(file("in.tif"), make_imagej_stack(images));
   const RunResult plain = run({file("in.tif"), file("first.tif"), "--stages", "hist"});
-  EXPECT_NE(plain.err.find("holds more than one image"), std::string::npos) << plain.err;
+  EXPECT_NE(plain.err.find("contains more than one image"), std::string::npos) << plain.err;
   EXPECT_EQ(description_by_libtiff(load(file("first.tif")), 0), "");
   const RunResult all = run({file("in.tif"), file("all.tif"), "--pages", "all", "--stages", "hist"});
   EXPECT_EQ(all.err, "");
@@ -178,7 +178,7 @@ TEST_F(PagesCli, AThousandPagesAndTheirReport) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_LT(std::count(result.out.begin(), result.out.end(), '\n'), 40) << result.out;
   EXPECT_NE(result.out.find("1000 pages"), std::string::npos) << result.out;
-  EXPECT_NE(result.out.find("contrast: lo 0 to 99, hi 100 to 199, a range a page"), std::string::npos)
+  EXPECT_NE(result.out.find("contrast: lo 0 to 99, hi 100 to 199, one range per page"), std::string::npos)
       << result.out;
   const FileBytes out = load(file("out.tif"));
   EXPECT_EQ(pages_by_libtiff(out), 1000);

@@ -333,7 +333,7 @@ TEST_F(BalanceCli, FailuresAreDoneAgainWithoutShard) {
 }
 
 TEST_F(BalanceCli, WhatIsNoBalanceIsRefused) {
-  expect_refused(run_imgpipe({in(), out(), "--balance", "bytes"}), "--balance is for the parts of --shard");
+  expect_refused(run_imgpipe({in(), out(), "--balance", "bytes"}), "--balance: needs --shard");
   expect_refused(run_imgpipe({in(), out(), "--shard", "1/2", "--balance", "size"}), "hash, count, bytes");
   expect_refused(run_imgpipe({in(), out(), "--shard", "1/2", "--balance", ""}), "--balance");
   expect_refused(run_imgpipe({in() + "/a.png", file("o.png"), "--shard", "1/2", "--balance", "bytes"}),

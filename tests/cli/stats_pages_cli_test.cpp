@@ -229,7 +229,8 @@ TEST_F(StatsPagesCli, WithoutPagesTheFirstIsCountedAndTheRestIsTold) {
   const RunResult run = stats({in(), "--json", file("s.json")});
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_EQ(run.err, "imgpipe: warning: " + file("in/a.tif") +
-                         ": holds more than one image; the first is used; --pages all takes all\n");
+                         ": contains more than one image; only the first is processed; use --pages all to "
+                         "process all pages\n");
   EXPECT_EQ(run.out.find("1 image: 1 counted, 0 failed\n"), 0U) << run.out;
   expect_same_counts(Json::parse(load_text(file("s.json"))), json_of({file("apart")}));
 }
@@ -247,21 +248,22 @@ TEST_F(StatsPagesCli, TheFramesOfAnAnimationAreNoPages) {
     arguments.insert(arguments.end(), more.begin(), more.end());
     const RunResult run = stats(arguments);
     EXPECT_EQ(run.exit_code, 0) << run.err;
-    EXPECT_EQ(run.err,
-              "imgpipe: warning: " + file("in/a.gif") + ": holds more than one image; the first is used\n");
+    EXPECT_EQ(run.err, "imgpipe: warning: " + file("in/a.gif") +
+                           ": contains more than one image; only the first is processed\n");
   }
 }
 
 TEST_F(StatsPagesCli, RefusesWhatMakesNoSense) {
   save_stack("in/a.tif", mixed());
   const std::vector<std::pair<std::vector<std::string>, std::string>> rows{
-      {{in(), "--pages", "0"}, "'0' is none of all, N, A-B and A-"},
-      {{in(), "--pages", "3-2"}, "ends before it begins"},
-      {{in(), "--pages", "all", "--stages", "contrast:range=series"}, "range=series is not for stats"}};
+      {{in(), "--pages", "0"}, "expected all, N, A-B or A-"},
+      {{in(), "--pages", "3-2"}, "the last page must not precede the first"},
+      {{in(), "--pages", "all", "--stages", "contrast:range=series"},
+       "range=series is not supported by stats"}};
   for (const auto& [arguments, words] : rows) expect_refused(stats(arguments), words);
   const RunResult run = stats({in(), "--pages", "5-8"});
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_NE(run.err.find("has 7 pages, and --pages asks for page 8"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("has 7 pages, but --pages requests page 8"), std::string::npos) << run.err;
 }
 
 // A file of a few kilobytes may hold many pages, each of which has a row.
@@ -277,7 +279,7 @@ TEST_F(StatsPagesCli, RowsStayWithinTheMemory) {
   with_rows.insert(with_rows.end(), {"--per-image", file("r.csv")});
   const RunResult run = stats(with_rows);
   EXPECT_EQ(run.exit_code, 1) << run.err;
-  EXPECT_NE(run.err.find("the rows of --per-image"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("--per-image: the rows"), std::string::npos) << run.err;
   EXPECT_EQ(run.out.find("1 image: 0 counted, 1 failed; 0 pages\n"), 0U) << run.out;
 }
 

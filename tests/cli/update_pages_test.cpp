@@ -58,11 +58,11 @@ TEST_F(UpdatePages, OfOneInput) {
   const Names arguments{file("in/a.tif"), file("p.png"), "--pages", "all", "--update", "--stages", "invert"};
   EXPECT_EQ(run_imgpipe(arguments).exit_code, 0);
   EXPECT_TRUE(fs::exists(file("p_0002.png")));
-  EXPECT_NE(run_imgpipe(arguments).out.find("is up to date"), std::string::npos);
+  EXPECT_NE(run_imgpipe(arguments).out.find(": up to date"), std::string::npos);
   save_text(file("p_0002.png"), "edited");
   const RunResult again = run_imgpipe(arguments);
   EXPECT_EQ(again.exit_code, 0) << again.err;
-  EXPECT_NE(run_imgpipe(arguments).out.find("is up to date"), std::string::npos);
+  EXPECT_NE(run_imgpipe(arguments).out.find(": up to date"), std::string::npos);
 }
 
 // A template of page names is not a path: {page} may be a directory, and literal braces are doubled.
@@ -75,7 +75,7 @@ TEST_F(UpdatePages, WithNumbersInTheirNames) {
     EXPECT_EQ(first.exit_code, 0) << first.err;
     EXPECT_EQ(files_below(file(folder)).size(), 3U);
     EXPECT_EQ(lines(load_text((fs::path(file(folder)) / kStamps).string())), 2U);
-    EXPECT_NE(run_imgpipe(arguments).out.find("is up to date"), std::string::npos);
+    EXPECT_NE(run_imgpipe(arguments).out.find(": up to date"), std::string::npos);
   }
 }
 
@@ -86,7 +86,7 @@ TEST_F(UpdatePages, AnEditedPageIsNoLeaveToReplaceAnothersFile) {
   save_text(file("p_0001.png"), "edited");
   save_text(file("p_0002.png"), "somebody's picture");
   save_stack(2);
-  expect_refused(run_imgpipe(arguments), "was not written by imgpipe; --overwrite replaces it");
+  expect_refused(run_imgpipe(arguments), "was not written by imgpipe; use --overwrite to replace it");
   EXPECT_EQ(load_text(file("p_0002.png")), "somebody's picture");
 }
 
@@ -98,7 +98,7 @@ TEST_F(UpdatePages, AnEditedPageIsNoLeaveToFollowALink) {
   save_text(file("precious"), "somebody's picture");
   fs::remove(file("p_0001.png"));
   fs::create_symlink(file("precious"), file("p_0001.png"));
-  expect_refused(run_imgpipe(arguments), "--overwrite replaces it");
+  expect_refused(run_imgpipe(arguments), "use --overwrite to replace it");
   EXPECT_EQ(load_text(file("precious")), "somebody's picture");
 }
 

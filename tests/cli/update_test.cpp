@@ -54,7 +54,7 @@ class Update : public BatchCli {
 };
 
 TEST_F(Update, NothingIsMadeTwice) {
-  expect({}, 5, "it is not there");
+  expect({}, 5, "output does not exist");
   const auto first = contents(out());
   EXPECT_EQ(lines(first.at(kStamps)), 5U);
   expect({}, 0);
@@ -65,19 +65,19 @@ TEST_F(Update, NothingIsMadeTwice) {
   auto with = contents(file("with"));
   with.erase(kStamps);
   EXPECT_EQ(contents(out()), with);
-  expect({}, 5, "it was not made with --update");
+  expect({}, 5, "output was not made with --update");
   expect({}, 0);
 }
 
 TEST_F(Update, AnInputThatHasChanged) {
   expect({}, 5);
   fs::last_write_time(file("in/sub/d.png"), fs::file_time_type::clock::now());
-  expect({}, 1, "its input has changed");
+  expect({}, 1, "input has changed");
   expect({}, 0);
   // A different file older than the output, as restored from a backup.
   write("in/a.png", 99, 41);
   fs::last_write_time(file("in/a.png"), past() - std::chrono::hours(1));
-  expect({}, 1, "its input has changed");
+  expect({}, 1, "input has changed");
   expect({}, 0);
   write("in/f.png", 6);
   EXPECT_EQ(counts(run()), "6 images: 1 done, 5 up to date, 0 failed");
@@ -88,12 +88,12 @@ TEST_F(Update, AnOutputThatHasChanged) {
   const auto first = contents(out());
   // Edited by another program, which drops our mark.
   save_text(file("out/a.png"), "another program's picture");
-  expect({}, 1, "it has been changed");
+  expect({}, 1, "output has changed");
   EXPECT_EQ(load_text(file("out/a.png")), first.at("a.png"));
   fs::last_write_time(file("out/b.png"), past());
-  expect({}, 1, "it has been changed");
+  expect({}, 1, "output has changed");
   fs::remove(file("out/sub/deep/e.png"));
-  expect({}, 1, "it is not there");
+  expect({}, 1, "output does not exist");
   expect({}, 0);
 }
 
@@ -101,7 +101,7 @@ TEST_F(Update, WhatIsNobodysStaysWithoutOverwrite) {
   fs::create_directories(out());
   save_text(file("out/a.png"), "somebody's picture");
   const RunResult refused = run();
-  expect_refused(refused, "was not written by imgpipe; --overwrite replaces it");
+  expect_refused(refused, "was not written by imgpipe; use --overwrite to replace it");
   EXPECT_EQ(load_text(file("out/a.png")), "somebody's picture");
   expect({"--overwrite"}, 5);
   expect({}, 0);
@@ -113,8 +113,9 @@ TEST_F(Update, AFileThatAnOutputNowLeadsToIsNotReplaced) {
   save_text(file("precious"), "somebody's picture");
   fs::remove(file("out/a.png"));
   fs::create_symlink(file("precious"), file("out/a.png"));
-  expect_refused(run(), "was not written by imgpipe; --overwrite replaces it");
-  expect_refused(run_imgpipe({in() + "/a.png", file("out/a.png"), "--update"}), "--overwrite replaces it");
+  expect_refused(run(), "was not written by imgpipe; use --overwrite to replace it");
+  expect_refused(run_imgpipe({in() + "/a.png", file("out/a.png"), "--update"}),
+                 "use --overwrite to replace it");
   EXPECT_EQ(load_text(file("precious")), "somebody's picture");
 }
 
@@ -122,9 +123,9 @@ TEST_F(Update, OptionsThatShapeTheBytes) {
   expect({}, 5);
   expect({"--threads", "1", "--jobs", "1", "--fuse", "--device", "reference", "--memory", "1G", "-r"}, 0);
   expect({"--stages", "grey,hist,contrast,smooth", "--png-level", "1", "--window", "box"}, 0);
-  expect({"--clip", "0.5"}, 5, "it was made with other options");
+  expect({"--clip", "0.5"}, 5, "output was made with other options");
   expect({"--stages", "gray,hist,contrast:clip=0.5:clip-high=0.5,smooth"}, 0);
-  expect({}, 5, "it was made with other options");
+  expect({}, 5, "output was made with other options");
   expect({"--png-level", "2"}, 5);
 }
 
@@ -135,11 +136,11 @@ TEST_F(Update, AnotherVersionMakesItAgain) {
   save_text(stamps(), text);
   const RunResult announced =
       run_imgpipe({in(), out(), "--recursive", "--format", "png", "--update", "--dry-run"});
-  EXPECT_NE(announced.err.find(
-                "--update: makes the outputs of 1 image again; another version of imgpipe made them"),
-            std::string::npos)
+  EXPECT_NE(
+      announced.err.find("--update: recreating the outputs of 1 image made by another version of imgpipe"),
+      std::string::npos)
       << announced.err;
-  expect({}, 1, "another version of imgpipe made it");
+  expect({}, 1, "output was made by another version of imgpipe");
 }
 
 // Two builds of one version may write different bytes, so the commit counts.
@@ -149,7 +150,7 @@ TEST_F(Update, AnotherBuildMakesItAgain) {
   const std::size_t begin = text.find("{\"imgpipe\":\"") + 12;
   text.replace(begin, text.find('"', begin) - begin, "0.2.0-dev+0000000");
   save_text(stamps(), text);
-  expect({}, 1, "another version of imgpipe made it");
+  expect({}, 1, "output was made by another version of imgpipe");
 }
 
 TEST_F(Update, AnotherInputOfTheSameSizeAndTime) {
@@ -187,18 +188,18 @@ TEST_F(Update, TornLinesAndRubbish) {
   expect({}, 5);
   const std::string text = load_text(stamps());
   save_text(stamps(), text.substr(0, text.size() - 20));
-  expect({}, 1, "it was not made with --update");
+  expect({}, 1, "output was not made with --update");
   EXPECT_EQ(lines(load_text(stamps())), 5U);
   save_text(stamps(),
             load_text(stamps()) + std::string(300'000, '[') + "\n\xFF\xFE{}\n" + std::string(2 << 20, 'x'));
   expect({}, 0);
   fs::remove(stamps());
-  expect({}, 5, "it was not made with --update");
+  expect({}, 5, "output was not made with --update");
   save_text(stamps(), "no stamps");
   expect_refused(run(), "was not written by imgpipe");
   fs::remove(stamps());
   ASSERT_EQ(::mkfifo(stamps().c_str(), 0600), 0);
-  expect_refused(run(), "is no regular file");
+  expect_refused(run(), "not a regular file");
 }
 
 TEST_F(Update, AFailureIsTriedAgain) {
@@ -235,7 +236,7 @@ TEST_F(Update, ReportsSayIt) {
     const Json json = Json::parse(line);
     EXPECT_EQ(json["options_digest"], all["options_digest"]);
     if (json["status"] != "skipped") continue;
-    EXPECT_EQ(json["reason"], "it is up to date");
+    EXPECT_EQ(json["reason"], "up to date");
     ++left;
   }
   EXPECT_EQ(left, 4U);
@@ -304,8 +305,8 @@ TEST_F(Update, AKilledRunGoesOn) {
 }
 
 TEST_F(Update, WhatContradictsItIsRefused) {
-  expect_refused(run({"--skip-existing"}), "--update and --skip-existing exclude each other");
-  expect_refused(run({"--no-clobber"}), "--update and --no-clobber exclude each other");
+  expect_refused(run({"--skip-existing"}), "--update: cannot be combined with --skip-existing");
+  expect_refused(run({"--no-clobber"}), "--update: cannot be combined with --no-clobber");
   fs::create_directories(out());
   expect_refused(run({"--report", file("out/.imgpipe-update.ndjson")}), "--update");
 }
@@ -322,7 +323,7 @@ class UpdateOne : public Update {
   [[nodiscard]] bool makes(const Names& more = {}) const {
     const RunResult result = one(more);
     EXPECT_EQ(result.exit_code, 0) << result.err;
-    const bool left = result.out + result.err == file("x/o.jpg") + ": is up to date\n";
+    const bool left = result.out + result.err == file("x/o.jpg") + ": up to date\n";
     EXPECT_NE(left, (result.out + result.err).find("end to end") != std::string::npos)
         << result.out << result.err;
     return !left;
@@ -373,12 +374,14 @@ TEST_F(UpdateOne, IntoAFolder) {
 }
 
 TEST_F(UpdateOne, StreamsHaveNoTime) {
-  expect_refused(run_imgpipe({"-", file("o.png"), "--update"}), "--update: stdin: is no regular file");
-  expect_refused(run_imgpipe({file("in/a.png"), "-", "--format", "png", "--update"}), "--update: stdout");
+  expect_refused(run_imgpipe({"-", file("o.png"), "--update"}),
+                 "stdin: not a regular file; --update supports only regular files");
+  expect_refused(run_imgpipe({file("in/a.png"), "-", "--format", "png", "--update"}),
+                 "stdout: not a regular file");
   expect_refused(run_imgpipe({file("in/a.png"), "/dev/null", "--format", "png", "--update"}),
-                 "--update: /dev/null");
+                 "/dev/null: not a regular file");
   expect_refused(run_imgpipe({file("in/a.png"), file("o.png"), "--update", "--no-clobber"}),
-                 "exclude each other");
+                 "cannot be combined with --no-clobber");
 }
 
 }  // namespace

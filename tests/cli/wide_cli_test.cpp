@@ -185,7 +185,7 @@ TEST_F(Wide, FormatsOfEightBitsSaySo) {
     const std::string output = std::string("out.") + name;
     const std::string format = std::string(name) == "jpg" ? "jpeg" : name;
     const std::string warning =
-        "its 16-bit samples become 8 bits after the last stage: " + format + " holds no more";
+        "16-bit samples reduced to 8 bits after the last stage; " + format + " stores only 8 bits per sample";
     const RunResult result =
         run({"in.png", output, "--stages", "smooth", "--device", "cpu", "--report", "r.json", "--overwrite"});
     EXPECT_EQ(result.exit_code, 0);
@@ -222,7 +222,7 @@ TEST_F(Wide, StbCutsAtReading) {
   const RunResult result = run(
       {"in.png", "out.png", "--stages", "smooth", "--device", "cpu", "--codec", "stb", "--report", "r.json"});
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.err, "imgpipe: warning: in.png: its 16-bit samples become 8 bits before any stage\n");
+  EXPECT_EQ(result.err, "imgpipe: warning: in.png: 16-bit samples reduced to 8 bits before any stage\n");
   EXPECT_EQ(image_in("out.png").shape().sample, Sample::u8);
   EXPECT_EQ(json_in("r.json")["input"]["sample_bits"], 8);
 }
@@ -254,10 +254,10 @@ TEST_F(Wide, AFolderOfBoth) {
                 "--report", "j.json"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err,
-            "imgpipe: warning: in/a.png: its 16-bit samples become 8 bits after the last stage: jpeg holds "
-            "no more; further images like it are counted\n");
+            "imgpipe: warning: in/a.png: 16-bit samples reduced to 8 bits after the last stage; jpeg stores "
+            "only 8 bits per sample; further such images are only counted\n");
   EXPECT_NE(
-      result.out.find("2 images had more than 8 bits a sample, which became 8, such as a.png (16 bits)"),
+      result.out.find("2 images had more than 8 bits per sample, reduced to 8, for example a.png (16 bits)"),
       std::string::npos)
       << result.out;
   EXPECT_EQ(json_in("j.json")["reduced_to_8_bits"], 2);
@@ -275,7 +275,7 @@ TEST_F(Wide, AnExplicitDeviceRefusesWhatItHasNoFunctionFor) {
   save_image("in/a.png", noise({40, 30, 3}), Format::png);
   const RunResult one = run({"in/a.png", "out.png", "--stages", "gray,contrast", "--device", "cuda"});
   EXPECT_EQ(one.exit_code, 2);
-  EXPECT_EQ(one.err, "imgpipe: in/a.png: " + why_not_on_cuda(*lacking) + "; see --device cpu\n");
+  EXPECT_EQ(one.err, "imgpipe: in/a.png: " + why_not_on_cuda(*lacking) + "; use --device cpu\n");
   EXPECT_FALSE(fs::exists(file("out.png")));
   const RunResult any = run({"in/a.png", "out.png", "--stages", "gray,contrast", "--device", "auto", "-q"});
   EXPECT_EQ(any.exit_code, 0) << any.err;
@@ -303,9 +303,10 @@ TEST_F(Wide, SynthMakesThem) {
     EXPECT_EQ(result.exit_code, 2);
     EXPECT_NE(result.err.find(why), std::string::npos) << result.err;
   };
-  refused({"x.jpg", "--pattern", "noise", "--size", "4x4", "--depth", "16"}, "jpeg holds 8 bits a sample");
+  refused({"x.jpg", "--pattern", "noise", "--size", "4x4", "--depth", "16"},
+          "jpeg stores only 8 bits per sample");
   refused({"x.png", "--pattern", "noise", "--size", "4x4", "--depth", "12"},
-          "--depth: '12' is none of 8, 16");
+          "--depth: must be one of 8, 16; got '12'");
   refused({"x.png", "--pattern", "colors:257", "--size", "4x4"}, "colors: N values");
   refused({"x.png", "--pattern", "constant:65536", "--size", "4x4", "--depth", "16"}, "up to 65535");
 }

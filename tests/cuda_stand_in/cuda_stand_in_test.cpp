@@ -169,8 +169,8 @@ TEST_F(CudaStandIn, DevicesThatAreTooOldAreSkippedOrRefused) {
   EXPECT_EQ(find_cuda_device(kAnyCudaDevice).index, 2);
   EXPECT_EQ(take_device_warnings(),
             (std::vector<std::string>{
-                "cuda:0 (stand-in) has compute capability 6.1, and imgpipe needs 7.5; it is skipped",
-                "cuda:1 (stand-in) has compute capability 7.0, and imgpipe needs 7.5; it is skipped"}));
+                "cuda:0 (stand-in): compute capability 6.1; imgpipe needs at least 7.5; skipped",
+                "cuda:1 (stand-in): compute capability 7.0; imgpipe needs at least 7.5; skipped"}));
   EXPECT_EQ(find_cuda_device(3).index, 3);
   EXPECT_TRUE(take_device_warnings().empty());
   const auto failure_of = [](int index) {
@@ -181,8 +181,8 @@ TEST_F(CudaStandIn, DevicesThatAreTooOldAreSkippedOrRefused) {
     }
     return std::string("none");
   };
-  EXPECT_EQ(failure_of(1), "cuda:1 (stand-in) has compute capability 7.0, and imgpipe needs 7.5");
-  EXPECT_EQ(failure_of(4), "there is no CUDA device 4, only 0..3");
+  EXPECT_EQ(failure_of(1), "cuda:1 (stand-in): compute capability 7.0; imgpipe needs at least 7.5");
+  EXPECT_EQ(failure_of(4), "cuda:4: no such device; expected 0 to 3");
   runtime.capabilities = {{6, 1}};
   EXPECT_EQ(failure_of(kAnyCudaDevice), "cuda cannot be used: every CUDA device is too old");
   runtime.capabilities = {};

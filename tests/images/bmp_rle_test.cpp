@@ -51,7 +51,7 @@ TEST(BmpRle, RunLengthsThatLeadOutOfTheImage) {
                                                  {0, 2, 4, 0, 1, 7, 0, 1},
                                                  {0, 2, 0, 1, 1, 7, 0, 1}}) {
     const FileBytes file = rle(8, 1, codes).build();
-    EXPECT_EQ(failure(file), "bmp: the RLE codes lead out of the image");
+    EXPECT_EQ(failure(file), "bmp: RLE codes write outside the image");
     EXPECT_EQ(warnings(file), (std::vector<std::string>{"damaged bmp: 1 pixels lie outside the image"}));
   }
 }
@@ -99,7 +99,7 @@ TEST(BmpRle, AnyByteMayChange) {
 
 TEST(BmpRle, TopDownIsLenientOnly) {
   Bmp bmp = rle(8, -2, {3, 7, 0, 0, 3, 9, 0, 1});
-  EXPECT_NE(failure(bmp.build()).find("from the top down"), std::string::npos);
+  EXPECT_NE(failure(bmp.build()).find("bottom-up rows"), std::string::npos);
   EXPECT_EQ(samples(decode(bmp.build(), lenient()))[0], 50);
 }
 

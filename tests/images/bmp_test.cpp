@@ -184,16 +184,16 @@ struct Refusal {
 
 TEST(Bmp, RefusalsNameTheCause) {
   const std::vector<Refusal> cases{
-      {"a header of 39 bytes is of no known version", [](Bmp& b) { b.header_bytes = 39; }},
-      {"a header of 200 bytes is of no known version", [](Bmp& b) { b.header_bytes = 200; }},
+      {"unknown header size: 39 bytes", [](Bmp& b) { b.header_bytes = 39; }},
+      {"unknown header size: 200 bytes", [](Bmp& b) { b.header_bytes = 200; }},
       {"the width is negative", [](Bmp& b) { b.width = -2; }},
-      {"an image of no pixels", [](Bmp& b) { b.width = 0; }},
-      {"an image of no pixels", [](Bmp& b) { b.height = 0; }},
-      {"2 planes instead of one", [](Bmp& b) { b.planes = 2; }},
-      {"3 bits a pixel are not supported", [](Bmp& b) { b.bits = 3; }},
-      {"30000 bits a pixel are not supported", [](Bmp& b) { b.bits = 30000; }},
-      {"RLE8 compression goes with 8 bits a pixel only", [](Bmp& b) { b.bits = 4, b.compression = 1; }},
-      {"RLE4 compression goes with 4 bits a pixel only", [](Bmp& b) { b.compression = 2; }},
+      {"the width or height is 0", [](Bmp& b) { b.width = 0; }},
+      {"the width or height is 0", [](Bmp& b) { b.height = 0; }},
+      {"2 planes instead of 1", [](Bmp& b) { b.planes = 2; }},
+      {"3 bits per pixel are not supported", [](Bmp& b) { b.bits = 3; }},
+      {"30000 bits per pixel are not supported", [](Bmp& b) { b.bits = 30000; }},
+      {"RLE8 compression requires 8 bits per pixel", [](Bmp& b) { b.bits = 4, b.compression = 1; }},
+      {"RLE4 compression requires 4 bits per pixel", [](Bmp& b) { b.compression = 2; }},
       {"Huffman 1D compression (OS/2)", [](Bmp& b) { b.bits = 1, b.compression = 3; }},
       {"Huffman 1D compression (OS/2)", [](Bmp& b) { b.header_bytes = 64, b.bits = 1, b.compression = 3; }},
       {"RLE24 compression (OS/2)", [](Bmp& b) { b.header_bytes = 64, b.bits = 24, b.compression = 4; }},
@@ -203,7 +203,7 @@ TEST(Bmp, RefusalsNameTheCause) {
       {"CMYK", [](Bmp& b) { b.bits = 32, b.compression = 11; }},
       {"compression 77 is unknown", [](Bmp& b) { b.compression = 77; }},
       {"compression 6 is unknown", [](Bmp& b) { b.header_bytes = 64, b.bits = 32, b.compression = 6; }},
-      {"colour masks go with 16 or 32 bits", [](Bmp& b) { b.bits = 24, b.compression = 3; }},
+      {"colour masks require 16 or 32 bits", [](Bmp& b) { b.bits = 24, b.compression = 3; }},
       {"a colour mask has gaps",
        [](Bmp& b) {
          b.bits = 32, b.compression = 3, b.masks = {0xF0F, 0xF0, 0xF000};
@@ -220,8 +220,8 @@ TEST(Bmp, RefusalsNameTheCause) {
        [](Bmp& b) {
          b.bits = 16, b.compression = 3, b.masks = {0, 0, 0};
        }},
-      {"the header counts 3 colours, but there is room for 2", [](Bmp& b) { b.colors = 3; }},
-      {"the header counts 4294967295 colours", [](Bmp& b) { b.colors = 0xFFFFFFFF; }},
+      {"the header declares 3 colours, but the palette has space for 2", [](Bmp& b) { b.colors = 3; }},
+      {"the header declares 4294967295 colours", [](Bmp& b) { b.colors = 0xFFFFFFFF; }},
       {"the palette is missing", [](Bmp& b) { b.pixels_at = 54; }},
       {"the pixels begin at byte 53, inside the header", [](Bmp& b) { b.pixels_at = 53; }},
       {"inside the header",
@@ -328,10 +328,11 @@ TEST(Bmp, LenientLetsPassWhatLeavesNoDoubt) {
   Bmp bmp = two_colors();
   bmp.planes = 3, bmp.colors = 9, bmp.pixels = {1, 2, 0, 0};
   EXPECT_EQ(samples(decode(bmp.build(), lenient())), (Values{8, 7, 6, 128, 128, 128}));
-  EXPECT_EQ(warnings(bmp.build()),
-            (std::vector<std::string>{"damaged bmp: 3 planes instead of one",
-                                      "damaged bmp: the header counts 9 colours, but there is room for 2",
-                                      "damaged bmp: 1 pixels have a colour that is not in the palette"}));
+  EXPECT_EQ(
+      warnings(bmp.build()),
+      (std::vector<std::string>{"damaged bmp: 3 planes instead of 1",
+                                "damaged bmp: the header declares 9 colours, but the palette has space for 2",
+                                "damaged bmp: 1 pixels have a colour that is not in the palette"}));
 }
 
 // ---- stb_image ----------------------------------------------------------------------------------------

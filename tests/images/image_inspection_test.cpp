@@ -110,7 +110,7 @@ TEST(ImageInspection, ATurnedImageHasTwoSizes) {
   EXPECT_EQ(turned.header.shape.width, 30);
   EXPECT_EQ(turned.stored_width, 40);
   EXPECT_EQ(turned.stored_height, 30);
-  EXPECT_EQ(turned.no_device_decoding, "its EXIF orientation turns it");
+  EXPECT_EQ(turned.no_device_decoding, "its EXIF orientation rotates or mirrors it");
   ASSERT_EQ(turned.metadata.size(), 1U);
   EXPECT_EQ(turned.metadata[0].name, "EXIF");
   DecodeOptions as_stored = options();
@@ -126,7 +126,7 @@ TEST(ImageInspection, SaysHowOtherFormatsAreStored) {
   EXPECT_EQ(png.details.color, "RGB");
   EXPECT_EQ(png.details.channels, 4);
   EXPECT_EQ(png.details.compression, "deflate");
-  EXPECT_EQ(png.no_device_decoding, "devices decode JPEG only");
+  EXPECT_EQ(png.no_device_decoding, "devices decode only JPEG");
   const ImageInspection bmp = inspected(two_colors().build());
   EXPECT_EQ(bmp.details.color, "palette");
   EXPECT_EQ(bmp.details.layout, "8 bits a pixel, bottom row first");

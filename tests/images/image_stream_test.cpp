@@ -135,7 +135,7 @@ TEST(ImageStream, CutAtEveryByte) {
       ASSERT_EQ(found.images, Images{first}) << kind << " cut at " << cut;
       ASSERT_NE(found.reason, "") << kind << " cut at " << cut;
       const bool is_told = format_by_content(std::span(last).first(cut)).has_value();
-      const std::string said = "is cut off: the stream ends behind " + std::to_string(cut) + " byte";
+      const std::string said = "truncated: the stream ends after " + std::to_string(cut) + " byte";
       ASSERT_EQ(found.reason.find(said) == 0, is_told) << found.reason << " cut at " << cut;
     }
   }
@@ -157,7 +157,7 @@ TEST(ImageStream, PlainNetpbmIsCountedSampleBySample) {
   for (const std::size_t piece : {1, 5, 1000}) EXPECT_EQ(images_in(stream, piece).images, images);
   // The last number may end with the stream.
   EXPECT_EQ(images_in(bytes_of("P2 2 1 9 1 23")).images, Images{bytes_of("P2 2 1 9 1 23")});
-  EXPECT_NE(images_in(bytes_of("P2 2 1 9 1 ")).reason.find("is cut off"), std::string::npos);
+  EXPECT_NE(images_in(bytes_of("P2 2 1 9 1 ")).reason.find("truncated: the stream"), std::string::npos);
   EXPECT_NE(images_in(bytes_of("P2 2 1 9 1 x")).reason.find("not a number"), std::string::npos);
 }
 
@@ -256,19 +256,19 @@ TEST(ImageStream, HostileLengthsAreRefusedAndCostNothing) {
       {bytes_of("P6 99999999999 1 255 "), "out of range"},
       {bytes_of("P5 1 1 65536 "), "maximum value"},
       {bytes_of("P5 1 x "), "header"},
-      {png_head + number(0xFFFFFFFF) + bytes_of("IDAT") + Bytes(100), "no chunk"},
-      {png_head + number(5) + bytes_of("I\1AT") + Bytes(100), "no chunk"},
-      {png_head + number(0x7FFFFFFF) + bytes_of("IDAT") + Bytes(100), "is cut off"},
+      {png_head + number(0xFFFFFFFF) + bytes_of("IDAT") + Bytes(100), "not a chunk"},
+      {png_head + number(5) + bytes_of("I\1AT") + Bytes(100), "not a chunk"},
+      {png_head + number(0x7FFFFFFF) + bytes_of("IDAT") + Bytes(100), "truncated: the stream"},
       {bytes_of("BM") + Bytes(60), "0 bytes"},
       {bytes_of("BM") + number(0x19000000) + Bytes(60), "25 bytes"},
-      {bytes_of("BM") + number(0xFFFFFFFF) + Bytes(60), "is cut off"},
+      {bytes_of("BM") + number(0xFFFFFFFF) + Bytes(60), "truncated: the stream"},
       {bytes_of("RIFF") + number(0) + bytes_of("WEBPVP8 ") + Bytes(60), "8 bytes"},
       {bytes_of("RIFF") + number(0x21000000) + bytes_of("WEBPVP8 ") + Bytes(60), "41 bytes"},
-      {number(0xFFD8FFE1) + number(0, 2) + Bytes(60), "a segment of 0 bytes"},
-      {number(0xFFD8FFE1) + number(0xFFFF, 2) + Bytes(60), "is cut off"},
+      {number(0xFFD8FFE1) + number(0, 2) + Bytes(60), "segment length must be at least 2, got 0"},
+      {number(0xFFD8FFE1) + number(0xFFFF, 2) + Bytes(60), "truncated: the stream"},
       {bytes_of("nothing that is known, and long enough to be told from all there is"), "not an image"},
-      {bytes_of("GIF89a") + Bytes(60), "where a gif image ends"},
-      {encoded(Format::tiff), "where a tiff image ends"},
+      {bytes_of("GIF89a") + Bytes(60), "the end of a gif image"},
+      {encoded(Format::tiff), "the end of a tiff image"},
   };
   for (const auto& [bytes, words] : cases) {
     for (const std::size_t piece : {1, 1000}) {

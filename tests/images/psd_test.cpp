@@ -212,8 +212,8 @@ TEST(Psd, RefusedByName) {
   refused(with(&Psd::compression, 2), "ZIP");
   refused(with(&Psd::compression, 3), "ZIP");
   refused(with(&Psd::compression, 4), "unknown compression");
-  refused(with(&Psd::width, 30001), "larger than its version");
-  refused(with(&Psd::height, 0), "no pixels");
+  refused(with(&Psd::width, 30001), "too large for its version");
+  refused(with(&Psd::height, 0), "width or height is 0");
   Psd few = good;
   few.channels.resize(2);
   refused(few, "number of channels");
@@ -224,11 +224,11 @@ TEST(Psd, RefusedByName) {
   put(layers_only.resources, 5, 4);
   put(layers_only.resources, 1, 4);
   put(layers_only.resources, 0, 2);  // no composite, padding
-  EXPECT_NE(failure(make_psd(layers_only)).find("placeholder; --lenient"), std::string::npos);
+  EXPECT_NE(failure(make_psd(layers_only)).find("placeholder; use --lenient"), std::string::npos);
   EXPECT_EQ(failure(make_psd(layers_only), lenient()), "");
   EXPECT_EQ(samples(decode(make_psd(layers_only), lenient())), samples(decode(make_psd(good))));
   EXPECT_EQ(warnings(make_psd(layers_only)),
-            std::vector<std::string>{"the file says that its composite image is a placeholder"});
+            std::vector<std::string>{"the composite image is a placeholder"});
   const Bytes claims = [&] {
     Bytes file = make_psd(good);
     const auto set = [&](std::size_t at, int value) {
@@ -341,7 +341,7 @@ TEST(Psd, StbIsRightOrRefused) {
     for (unsigned c = 0; c < 3; ++c) psd.channels.push_back(noise(6, 256, c));
     check(psd, "");
     psd.channels.push_back({0, 255, 0, 255, 255, 0});
-    check(psd, "for transparency");
+    check(psd, "as transparency");
     psd.layers = layer_count(-1);
     check(psd, "");
     psd.channels[3][4] = 254;
@@ -351,17 +351,17 @@ TEST(Psd, StbIsRightOrRefused) {
   for (int c = 0; c < 3; ++c) deep.channels.push_back(noise(65536, 65536, static_cast<unsigned>(c)));
   check(deep, "");
   deep.compression = 1;
-  check(deep, "16 bits");
+  check(deep, "16-bit");
   deep.compression = 0;
   deep.layers = layer_count(-1);
   deep.channels.emplace_back(65536, 65534);
-  check(deep, "16 bits");
+  check(deep, "16-bit");
   Psd big{1, 1, kRgb, 8, 2};
   big.channels.assign(3, {1});
   check(big, "version 1");
   Psd grey{1, 1, kGrey};
   grey.channels = {{1}};
-  check(grey, "RGB only");
+  check(grey, "only RGB");
 }
 
 TEST(Psd, FoundFiles) {

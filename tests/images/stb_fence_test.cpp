@@ -184,7 +184,7 @@ TEST(StbFence, PicturesWithoutTheirScansAreRefused) {
   const std::size_t scan = find_marker(good, 0xDA);
   const Bytes none =
       Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(scan)) + text("\xFF\xD9"sv);
-  EXPECT_TRUE(says(failure(none, with_stb()), "is missing"));
+  EXPECT_TRUE(says(failure(none, with_stb()), "has no scan"));
   Bytes scans = Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(scan));
   for (int i = 0; i <= 500; ++i)
     scans = scans + Bytes(good.begin() + static_cast<std::ptrdiff_t>(scan), good.end() - 2);

@@ -217,9 +217,9 @@ TEST(Tga, RefusalsNameTheCause) {
     EXPECT_EQ(failure(tga.build()), "tga: interleaved rows are not supported");
   }
   tga.bits = 32, tga.descriptor = 3, tga.pixels.push_back(4);
-  EXPECT_EQ(failure(tga.build()), "tga: 3 bits of alpha in a pixel of 32 bits are not supported");
+  EXPECT_EQ(failure(tga.build()), "tga: 3 alpha bits in a pixel of 32 bits are not supported");
   tga.type = 3, tga.bits = 16, tga.descriptor = 0;
-  EXPECT_EQ(failure(tga.build()), "tga: 0 bits of alpha in a pixel of 16 bits are not supported");
+  EXPECT_EQ(failure(tga.build()), "tga: 0 alpha bits in a pixel of 16 bits are not supported");
 }
 
 // If header and palette are complete, missing pixels are mid-grey and opaque, not a colour of the palette.

@@ -224,25 +224,25 @@ std::string refusal(const Bytes& chunks) {
 TEST(Webp, ContainersThatContradictThemselvesAreRefused) {
   const Bytes plain = plain_chunks();
   const Bytes frame = anmf(0, 0, 6, 4, plain);
-  EXPECT_EQ(refusal(riff_chunk("XYZ ", bytes_of("abcdefgh")) + plain), "the first chunk is no picture");
-  EXPECT_EQ(refusal(riff_chunk("ALPH", bytes_of("abcdefgh")) + plain), "the first chunk is no picture");
-  EXPECT_EQ(refusal(vp8x(0, 6, 4)), "no picture in the file");
-  EXPECT_EQ(refusal(vp8x(0, 6, 4) + frame), "no picture in the file");
-  EXPECT_EQ(refusal(vp8x(kWebpAnimated, 6, 4) + anim() + plain), "no picture in the file");
-  EXPECT_EQ(refusal(vp8x(kWebpAnimated, 6, 4) + frame), "a frame stands before the ANIM chunk");
-  EXPECT_EQ(refusal(vp8x(0, 7, 4) + plain), "the picture does not have the size of the canvas");
-  EXPECT_EQ(refusal(vp8x(0, 6, 5) + plain), "the picture does not have the size of the canvas");
+  EXPECT_EQ(refusal(riff_chunk("XYZ ", bytes_of("abcdefgh")) + plain), "the first chunk is not an image");
+  EXPECT_EQ(refusal(riff_chunk("ALPH", bytes_of("abcdefgh")) + plain), "the first chunk is not an image");
+  EXPECT_EQ(refusal(vp8x(0, 6, 4)), "no image in the file");
+  EXPECT_EQ(refusal(vp8x(0, 6, 4) + frame), "no image in the file");
+  EXPECT_EQ(refusal(vp8x(kWebpAnimated, 6, 4) + anim() + plain), "no image in the file");
+  EXPECT_EQ(refusal(vp8x(kWebpAnimated, 6, 4) + frame), "frame before the ANIM chunk");
+  EXPECT_EQ(refusal(vp8x(0, 7, 4) + plain), "the image differs in size from the canvas");
+  EXPECT_EQ(refusal(vp8x(0, 6, 5) + plain), "the image differs in size from the canvas");
   EXPECT_EQ(refusal(riff_chunk("VP8X", bytes_of("123456789")) + plain), "the VP8X chunk is damaged");
   EXPECT_EQ(refusal(vp8x(0, 1 << 24, 1 << 24) + plain), "the canvas is too large");
   const Bytes head = vp8x(kWebpAnimated, 6, 4) + anim();
   EXPECT_EQ(refusal(head + anmf(2, 0, 6, 4, plain)), "the first frame exceeds the image");
   EXPECT_EQ(refusal(head + anmf(0, 2, 6, 4, plain)), "the first frame exceeds the image");
-  EXPECT_EQ(refusal(head + anmf(0, 0, 6, 3, plain)), "the first frame is not as large as its picture");
-  EXPECT_EQ(refusal(head + anmf(0, 0, 6, 4, {})), "the first frame holds no picture");
+  EXPECT_EQ(refusal(head + anmf(0, 0, 6, 3, plain)), "the first frame differs in size from its image");
+  EXPECT_EQ(refusal(head + anmf(0, 0, 6, 4, {})), "no image in the first frame");
   EXPECT_EQ(refusal(head + riff_chunk("ANMF", bytes_of("short"))), "the first frame is damaged");
   EXPECT_EQ(refusal(head + anmf(0, 0, 6, 4, cut(plain, plain.size() - 2))), "a chunk exceeds its frame");
-  EXPECT_EQ(refusal(riff_chunk("VP8L", bytes_of("12345"))), "the picture's header is damaged");
-  EXPECT_EQ(refusal(riff_chunk("VP8 ", bytes_of("1234567890"))), "the picture's header is damaged");
+  EXPECT_EQ(refusal(riff_chunk("VP8L", bytes_of("12345"))), "the image header is damaged");
+  EXPECT_EQ(refusal(riff_chunk("VP8 ", bytes_of("1234567890"))), "the image header is damaged");
   EXPECT_EQ(failure(bytes_of("RIFF....WEBPVP8 ")), "WebP: the header is truncated");
 }
 
@@ -337,7 +337,7 @@ TEST(Webp, AHugeHeaderIsJudgedBeforeAnythingIsAllocated) {
     }
     options.max_pixels = pixels - 1;
     EXPECT_EQ(failure(file, options),
-              "too large: 16383x16383 pixels, more than --max-pixels " + std::to_string(pixels - 1));
+              "too large: 16383x16383 pixels; raise --max-pixels (now " + std::to_string(pixels - 1) + ")");
     EXPECT_THROW((void)longest_file(file, options), Error);
   }
   DecodeOptions options;

@@ -134,7 +134,7 @@ TEST(WebpWriter, RefusesWhatItCannotHold) {
       ADD_FAILURE();
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::usage);
-      EXPECT_STREQ(error.what(), "webp holds at most 16383 pixels a side");
+      EXPECT_STREQ(error.what(), "webp is limited to 16383 pixels per side");
     }
   }
   const Image image = noise(5, 4, 3);

@@ -141,7 +141,7 @@ TEST(JpegFacts, WhatFollowsTheEnd) {
   // Scans after an end marker belong to the image, which is damaged.
   for (const char* scan : {"\xFF\xDA", "\xFF\xC4"})
     EXPECT_EQ(try_decode(plain + bytes_of(scan) + Bytes(100)).reason,
-              "JPEG: an end marker stands before the last scan");
+              "JPEG: end marker before the last scan");
 }
 
 TEST(JpegFacts, BitsAreEight) {

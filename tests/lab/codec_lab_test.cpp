@@ -227,19 +227,19 @@ TEST(CodecLabTest, AWrongRungIsNeverTimed) {
   };
   for (const Wrong& wrong : {
            Wrong{CodecWork::entropy, spoiled<change_coefficient>, "1 coefficient differs (image 1)"},
-           Wrong{CodecWork::entropy, spoiled<drop_coefficients>, "another number of coefficients (image 1)"},
-           Wrong{CodecWork::entropy, spoiled<say_damaged>, "says that the file is not in order (image 1)"},
+           Wrong{CodecWork::entropy, spoiled<drop_coefficients>, "wrong number of coefficients (image 1)"},
+           Wrong{CodecWork::entropy, spoiled<say_damaged>, "rejects a valid file (image 1)"},
            Wrong{CodecWork::decoding, spoiled<change_pixel>, "1 pixel differs (max 2) (image 1)"},
            Wrong{CodecWork::reconstruction, spoiled<change_count>, "1 bin differs (max 1) (image 1)"},
            Wrong{CodecWork::jpeg_encoding, spoiled<change_byte>, nullptr},
            Wrong{CodecWork::jpeg_encoding, spoiled<cut_byte>, nullptr},
-           Wrong{CodecWork::jpeg_encoding, spoiled<drop_part>, "there is no scan (image 1)"},
+           Wrong{CodecWork::jpeg_encoding, spoiled<drop_part>, "no scan (image 1)"},
            Wrong{CodecWork::jpeg_encoding, spoiled<leave_no_bytes>,
-                 "there was no room for the scan (image 1)"},
+                 "the scan exceeds its capacity (image 1)"},
            Wrong{CodecWork::png_packing, spoiled<change_byte>, "1 strip differs (image 1)"},
            Wrong{CodecWork::png_packing, spoiled<change_adler>, "1 strip differs (image 1)"},
            Wrong{CodecWork::png_packing, spoiled<leave_it_filtered>, "1 strip differs (image 1)"},
-           Wrong{CodecWork::png_packing, spoiled<drop_part>, "0 strips, not 1 (image 1)"},
+           Wrong{CodecWork::png_packing, spoiled<drop_part>, "0 strips, expected 1 (image 1)"},
        }) {
     const LabResult result = result_of(wrong);
     EXPECT_EQ(result.status, LabStatus::wrong);

@@ -162,7 +162,7 @@ TEST(Lab, WhatARungNeedsIsSaid) {
   Rung rung = rung_of("hist", "threads-256");
   rung.launch = [](const StageCall<Device>&, const RungLaunch&) -> CudaStatus { return 0; };
   EXPECT_EQ(unmet_need(rung, {0, 128, 0}, shape), "");
-  EXPECT_EQ(unmet_need(rung, {0, 160, 0}, shape), "takes at most 128 threads a block");
+  EXPECT_EQ(unmet_need(rung, {0, 160, 0}, shape), "needs at most 128 threads per block");
   rung.launch = nullptr;
   EXPECT_EQ(unmet_need(rung, {}, shape), "this build has no CUDA");
 }
@@ -212,9 +212,9 @@ TEST(Lab, LibrariesWithNarrowOffsetsGetNoLargeImages) {
   Rung rung = rung_of("hist", "npp");
   rung.launch = [](const StageCall<Device>&, const RungLaunch&) -> CudaStatus { return 0; };
   EXPECT_EQ(unmet_need(rung, {}, {8773, 5352, 1}), "");
-  EXPECT_EQ(unmet_need(rung, {}, {65500, 65000, 1}), "takes images of less than 2 GiB");
+  EXPECT_EQ(unmet_need(rung, {}, {65500, 65000, 1}), "needs images of less than 2 GiB");
   EXPECT_EQ(unmet_need(rung, {}, {30000, 30000, 1}), "");
-  EXPECT_EQ(unmet_need(rung, {}, {30000, 30000, 3}), "takes images of less than 2 GiB") << "of RGB";
+  EXPECT_EQ(unmet_need(rung, {}, {30000, 30000, 3}), "needs images of less than 2 GiB") << "of RGB";
   rung.wide = true;
   EXPECT_EQ(unmet_need(rung, {}, {65500, 65000, 1}), "");
   for (const char* stage : {"gray", "hist", "smooth"}) EXPECT_FALSE(rung_of(stage, "npp").wide);

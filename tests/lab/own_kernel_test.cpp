@@ -103,7 +103,7 @@ TEST(TimeLimit, EndsTheProcessAndSaysWhatRan) {
         limit.begin("my.cu: mine over noise 1x1");
         std::this_thread::sleep_for(std::chrono::seconds(30));
       },
-      testing::ExitedWithCode(1), "imgpipe: my.cu: mine over noise 1x1: no end after 1 s");
+      testing::ExitedWithCode(1), "imgpipe: my.cu: mine over noise 1x1: still running after 1 s");
 }
 
 TEST(TimeLimit, IsForEachThingByItself) {
@@ -157,10 +157,10 @@ class OwnCompiler : public OwnKernel {
 
 TEST_F(OwnCompiler, IsFoundOrItsAbsenceIsSaid) {
   const std::string source = save_source("my.cu", with_header(kNothing));
-  expect_refused(list({"--with", source}, {{"NVCC", "/nowhere/nvcc"}}), 3, "NVCC names no program");
+  expect_refused(list({"--with", source}, {{"NVCC", "/nowhere/nvcc"}}), 3, "NVCC: not an executable program");
   expect_refused(list({"--with", source}, {{"NVCC", ""}, {"CUDACXX", "/nowhere/nvcc"}}), 3,
-                 "CUDACXX names no program");
-  expect_refused(list({"--with", source}, {{"NVCC", temporary()}}), 3, "NVCC names no program");
+                 "CUDACXX: not an executable program");
+  expect_refused(list({"--with", source}, {{"NVCC", temporary()}}), 3, "NVCC: not an executable program");
   expect_refused(list({"--with", folder_.file("none.cu")}), 1, "none.cu: ");
   expect_refused(list({"--with", folder_.path().string()}), 1, "");
 }
@@ -172,7 +172,7 @@ TEST_F(OwnCompiler, GetsItsArgumentsAsTheyAreAndNoShell) {
   const std::string source = save_source("a (b)'s; my.cu", with_header(kNothing));
   const RunResult result =
       list({"--with", source, "--nvcc-flags", "-DA='b  c' '$(exit)' -w"}, {{"NVCC", nvcc}});
-  expect_refused(result, 1, "nvcc does not compile it (exit code 7): " + nvcc);
+  expect_refused(result, 1, "nvcc failed (exit code 7): " + nvcc);
   EXPECT_TRUE(has(result.err, "to stdout\n")) << "what a compiler says goes to stderr";
   const std::string arguments = "\n" + load_text(said);
   EXPECT_TRUE(has(arguments, "\n" + source + "\n-DA=b  c\n$(exit)\n-w\n")) << arguments;
@@ -186,11 +186,12 @@ TEST_F(OwnCompiler, GetsNoNamesThatAShellActsUpon) {
   const std::string nvcc = save_program("nvcc", "#!/bin/sh\ntouch '" + folder_.file("called") + "'\n");
   for (const char* name : {"$(touch x).cu", "a\"b.cu", "a,b.cu", "a`b.cu", "a\\b.cu", "a\nb.cu"})
     expect_refused(list({"--with", save_source(name, with_header(kNothing))}, {{"NVCC", nvcc}}), 1,
-                   "nvcc cannot take '");
+                   "', which nvcc does not support in file names");
   const std::string place = folder_.file("a$b");
   ASSERT_EQ(::mkdir(place.c_str(), 0700), 0);
   const Words arguments{"--list", "--with", save_source("my.cu", with_header(kNothing))};
-  expect_refused(bench(arguments, {{"NVCC", nvcc}, {"TMPDIR", place}}), 1, "nvcc cannot take '$'");
+  expect_refused(bench(arguments, {{"NVCC", nvcc}, {"TMPDIR", place}}), 1,
+                 ": contains '$', which nvcc does not support in file names");
   EXPECT_TRUE(std::filesystem::is_empty(place)) << "something was left";
   EXPECT_FALSE(std::filesystem::exists(folder_.file("called")));
 }
@@ -211,7 +212,7 @@ TEST_F(OwnCompiler, IsHeardOfWhereTheCallerIgnoresChildren) {
 TEST_F(OwnCompiler, ThatMakesNothingOrDiesIsSaid) {
   const std::string source = save_source("my.cu", with_header(kNothing));
   expect_refused(list({"--with", source}, {{"NVCC", save_program("true", "#!/bin/sh\nexit 0\n")}}), 1,
-                 "my.cu: what nvcc made of it cannot be loaded: ");
+                 "my.cu: cannot load the compiled library: ");
   expect_refused(list({"--with", source}, {{"NVCC", save_program("dies", "#!/bin/sh\nkill -9 $$\n")}}), 1,
                  "signal 9");
   expect_refused(list({"--with", source}, {{"NVCC", save_program("odd", "no script\n")}}), 3, "cannot run ");
@@ -282,9 +283,9 @@ TEST_F(OwnKernel, SeveralVariantsStandBehindTheLabsOwnAndAreChosenByName) {
   EXPECT_EQ(names({"production"}), (Names{"production", "first", "grey_one", "second", "tiles"}));
   EXPECT_EQ(names({"production", "second"}), (Names{"production", "second"}));
   EXPECT_EQ(names({"grey_one"}), (Names{"grey_one"}));
-  expect_refused(list({"--with", source, "--variant", "third"}), 2, "there is no 'third' here");
+  expect_refused(list({"--with", source, "--variant", "third"}), 2, "unknown variant 'third'");
   expect_refused(list({"--with", source, "--stage", "smooth"}), 1,
-                 "my.cu: has no variant of smooth, but first of hist, grey_one of gray");
+                 "my.cu: no variant of smooth, but first of hist, grey_one of gray");
 }
 
 TEST_F(OwnKernel, TheGuidesFileCompiles) {
@@ -301,7 +302,7 @@ TEST_F(OwnKernel, CompileErrorsAreNvccsOwn) {
   const std::string source =
       save_source("my.cu", with_header("IMGPIPE_HIST(mine, \"x\") {\n  no_such_name();\n}"));
   const RunResult result = list({"--with", source});
-  expect_refused(result, 1, "imgpipe: " + source + ": nvcc does not compile it (exit code ");
+  expect_refused(result, 1, "imgpipe: " + source + ": nvcc failed (exit code ");
   EXPECT_TRUE(has(result.err, "my.cu(3): error: identifier \"no_such_name\" is undefined")) << result.err;
   // Flags reach the compiler.
   const std::string needs =
@@ -315,20 +316,20 @@ TEST_F(OwnKernel, WhatItLacksIsSaid) {
   const auto refused = [&](const std::string& text, const std::string& why) {
     expect_refused(list({"--with", save_source("my.cu", text)}), 1, "my.cu: " + why);
   };
-  refused("__global__ void k() {}\n", "it does not include \"imgpipe_kernel.h\"");
-  refused(with_header(""), "it has no variants");
-  refused(with_header("IMGPIPE_HIST(shared, \"x\") {}"), "the lab has a variant 'shared' of hist already");
+  refused("__global__ void k() {}\n", "does not include \"imgpipe_kernel.h\"");
+  refused(with_header(""), "no variants");
+  refused(with_header("IMGPIPE_HIST(shared, \"x\") {}"), "the lab already has a variant 'shared' of hist");
   refused(with_header("IMGPIPE_HIST(mine, \"x\") {}\nIMGPIPE_SCRATCH(hist, yours) { return 4; }"),
-          "IMGPIPE_SCRATCH(hist, yours): there is no such variant in it");
+          "IMGPIPE_SCRATCH(hist, yours): no variant of that name in this file");
   refused(with_header("IMGPIPE_VARIANT_OF(sharpen, mine, \"x\", ImgpipeFilter<uint8_t>) {}"),
-          "the lab has no stage 'sharpen'");
+          "unknown stage 'sharpen'");
   // A copy of another version's header in the file's directory.
   std::string header(kernel_header());
   const std::string version = "#define IMGPIPE_KERNEL_ABI 1\n";
   ASSERT_TRUE(has(header, version));
   header.replace(header.find(version), version.size(), "#define IMGPIPE_KERNEL_ABI 7\n");
   save_source("imgpipe_kernel.h", header);
-  refused(with_header(kNothing), "its imgpipe_kernel.h has version 7, and this program's version 1");
+  refused(with_header(kNothing), "imgpipe_kernel.h is version 7, but this program needs version 1");
 }
 
 TEST_F(OwnKernel, TwoFilesNeedTwoNames) {
@@ -336,7 +337,7 @@ TEST_F(OwnKernel, TwoFilesNeedTwoNames) {
   const std::string a = save_source("a.cu", with_header("IMGPIPE_HIST(mine, \"x\") {}"));
   const std::string b =
       save_source("b.cu", with_header("IMGPIPE_HIST(mine, \"y\") {}\nIMGPIPE_GRAY(other, \"z\") {}"));
-  expect_refused(list({"--with", a, "--with", b}), 1, "b.cu: a.cu has a variant 'mine' of hist too");
+  expect_refused(list({"--with", a, "--with", b}), 1, "b.cu: a.cu also has a variant 'mine' of hist");
   const std::string c = save_source("c.cu", with_header("IMGPIPE_HIST(yours, \"y\") {}"));
   const std::map<std::string, Json> rows = rows_of(list({"--with", a, "--with", c}));
   ASSERT_TRUE(rows.contains("mine") && rows.contains("yours")) << "each library has a list of its own";
@@ -349,7 +350,7 @@ TEST_F(OwnKernel, WithoutADeviceItIsCompiledAndNotRun) {
   if (why_no_cuda().empty()) GTEST_SKIP() << "there is a CUDA device";
   const std::string source = save_source("my.cu", own_template("hist"));
   expect_refused(run({"--with", source, "--size", "64x64"}), 3,
-                 "compiled and loaded: mine of hist (my.cu); but it takes a CUDA device");
+                 "mine of hist (my.cu): compiled and loaded, but no CUDA device can run it");
   expect_refused(run({"--with", source, "--device", "cuda"}), 3, "");
 }
 

@@ -130,7 +130,7 @@ TEST(Exif, LoopsAreRefused) {
   const std::uint32_t first =
       std::to_integer<std::uint32_t>(block[4]) | std::to_integer<std::uint32_t>(block[5]) << 8;
   parts.exif[0xA005] = {4, {first}};
-  EXPECT_EQ(refusal(parts.build()), "damaged: parts of it overlap");
+  EXPECT_EQ(refusal(parts.build()), "damaged: overlapping parts");
 }
 
 TEST(Exif, OverlapsAreRefusedButForEqualValues) {
@@ -143,9 +143,9 @@ TEST(Exif, OverlapsAreRefusedButForEqualValues) {
   std::copy(first, first + 4, first + 12);  // the second's offset equals the first's
   EXPECT_EQ(refusal(block), "");
   first[12] = static_cast<std::byte>(std::to_integer<unsigned>(first[0]) + 2);
-  EXPECT_EQ(refusal(block), "damaged: parts of it overlap");
+  EXPECT_EQ(refusal(block), "damaged: overlapping parts");
   first[12] = static_cast<std::byte>(begin);
-  EXPECT_EQ(refusal(block), "damaged: parts of it overlap");
+  EXPECT_EQ(refusal(block), "damaged: overlapping parts");
 }
 
 TEST(Exif, CountsThatOverflowAreRefused) {
@@ -154,7 +154,7 @@ TEST(Exif, CountsThatOverflowAreRefused) {
          {0xFFFFFFFFU, 0x80000000U, 0x40000000U, 0x20000000U, 0x10000001U, 70'000U}) {
       ExifParts parts = camera_exif(1);
       parts.image[0x9C9B] = {type, std::vector<std::uint32_t>(10, 1), count};
-      EXPECT_EQ(refusal(parts.build()), "damaged: an offset leads out of it") << type << " " << count;
+      EXPECT_EQ(refusal(parts.build()), "damaged: an offset is out of bounds") << type << " " << count;
     }
   }
 }
@@ -316,13 +316,13 @@ TEST(OmeXml, WhatCannotBeMadeTrueIsRefused) {
     return plane_of_ome("FirstT=\"" + t + "\"", uuid_of_ome("1"));
   };
   EXPECT_EQ(reason(ome("<BinaryOnly MetadataFile=\"t0.tif\" UUID=\"urn:uuid:0\"/>")),
-            "stands in another file");
+            "refers to another file");
   EXPECT_EQ(reason(ome(image_of_ome(0, sizes, other))), "describes other files");
   EXPECT_EQ(reason(ome(image_of_ome(0, sizes, own("0") + other + own("2")))), "describes other files");
-  EXPECT_EQ(reason(ome(image_of_ome(0, sizes, own("7") + other))), "damaged: a plane outside of its image");
-  EXPECT_EQ(reason(ome(image_of_ome(0, sizes, own("x") + other))), "damaged: a number");
+  EXPECT_EQ(reason(ome(image_of_ome(0, sizes, own("7") + other))), "damaged: a plane outside its image");
+  EXPECT_EQ(reason(ome(image_of_ome(0, sizes, own("x") + other))), "damaged: invalid number");
   EXPECT_EQ(reason(ome(image_of_ome(0, "SizeZ=\"99999\" SizeC=\"99999\" SizeT=\"99999\"", own("0") + other))),
-            "damaged: a size");
+            "damaged: invalid size");
   for (const char* bad : {"<UUID>", "<Pixels b=c/>", "</UUID>", "<UUID", "<!DOCTYPE UUID>", "<Pixels a/>"})
     EXPECT_TRUE(reason(ome(bad)).starts_with("damaged: ")) << bad;
 }
@@ -363,7 +363,7 @@ TEST(Profile, Faults) {
   EXPECT_EQ(profile_fault(good + Bytes(100)), "") << "more than it takes is cut off";
   Bytes bent = good;
   bent[132 + 4] = std::byte{0xFF};  // the first tag's offset
-  EXPECT_EQ(profile_fault(bent), "a tag lies outside");
+  EXPECT_EQ(profile_fault(bent), "a tag lies outside the profile");
   bent = good;
   bent[128] = std::byte{0xFF};  // the number of tags
   EXPECT_NE(profile_fault(bent), "");

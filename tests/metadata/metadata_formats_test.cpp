@@ -64,7 +64,7 @@ TEST(BmpMetadata, ResolutionGoesInAndOut) {
         EXPECT_FALSE(resized.metadata);
         EXPECT_EQ(lost_metadata_text(resized.lost), "resolution (resized)");
       }
-      EXPECT_EQ(lost_metadata_text(kept_of(file, Format::tga).lost), "resolution (tga has no place for it)");
+      EXPECT_EQ(lost_metadata_text(kept_of(file, Format::tga).lost), "resolution (tga cannot store it)");
     }
   }
 }
@@ -108,7 +108,7 @@ TEST(TgaMetadata, TextsAreKeptOrNamed) {
   ASSERT_EQ(plain.metadata->texts.size(), 1U);
   EXPECT_EQ(plain.metadata->texts[0].text, "iiiii");
   EXPECT_TRUE(plain.metadata->texts[0].is_comment());
-  EXPECT_EQ(lost_metadata_text(kept_of(file, Format::tga).lost), "comment (tga has no place for it)");
+  EXPECT_EQ(lost_metadata_text(kept_of(file, Format::tga).lost), "comment (tga cannot store it)");
 
   Bytes extension(495);
   const auto put = [&](std::size_t at, const std::string& text) {
@@ -161,7 +161,7 @@ TEST(NetpbmMetadata, CommentsOfTheHeaderAreOne) {
     ASSERT_EQ(kept.metadata->texts.size(), 1U);
     EXPECT_EQ(kept.metadata->texts[0].text, row.comment);
     EXPECT_EQ(lost_metadata_text(keep_metadata(file, {.output = Format::pgm, .shape = {2, 1, 1}}).lost),
-              "comment (pgm has no place for it)");
+              "comment (pgm cannot store it)");
   }
   EXPECT_FALSE(kept_of(file_with(Format::ppm, {}, {16, 12, 3}), Format::png).metadata);
 }

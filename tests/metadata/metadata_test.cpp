@@ -109,9 +109,8 @@ TEST(Metadata, WhatAFormatDoesNotHoldIsSaid) {
   const Bytes file = file_with(Format::png, all_metadata(Format::png));
   const KeptMetadata kept = keep_metadata(file, {.output = Format::tga, .shape = {1, 1, 3}});
   EXPECT_FALSE(kept.metadata);
-  EXPECT_EQ(
-      lost_metadata_text(kept.lost),
-      "EXIF (tga has no place for it), XMP (tga has no place for it), resolution (tga has no place for it)");
+  EXPECT_EQ(lost_metadata_text(kept.lost),
+            "EXIF (tga cannot store it), XMP (tga cannot store it), resolution (tga cannot store it)");
   EXPECT_EQ(kept.lost_profile, "Adobe RGB (1998)");
 }
 
@@ -240,9 +239,9 @@ TEST(Metadata, ATiffKeepsItsDescriptionAndItsPlace) {
   const KeptMetadata moved =
       keep_metadata(file, {Format::tiff, {17, 11, 3}, Orientation::upright, true, false});
   EXPECT_EQ(moved.metadata->fields.size(), 1U);
-  EXPECT_EQ(lost_metadata_text(moved.lost), "GeoTIFF (the image was moved, turned or resized)");
+  EXPECT_EQ(lost_metadata_text(moved.lost), "GeoTIFF (the image was moved, rotated or resized)");
   const KeptMetadata png = keep_metadata(file, {.output = Format::png, .shape = {17, 11, 3}});
-  EXPECT_EQ(lost_metadata_text(png.lost), "GeoTIFF (png has no place for it)");
+  EXPECT_EQ(lost_metadata_text(png.lost), "GeoTIFF (png cannot store it)");
   EXPECT_EQ(read_exif(png.metadata->exif).image.at(270).values.size(), 4U) << "in EXIF";
   const KeptMetadata bmp = keep_metadata(file, {.output = Format::bmp, .shape = {17, 11, 3}});
   EXPECT_EQ(bmp.lost.size(), 3U);
@@ -348,7 +347,7 @@ TEST(Metadata, ALongDescriptionStaysWithATiff) {
   const KeptMetadata kept = keep_metadata(file, {.output = Format::tiff, .shape = {17, 11, 3}});
   EXPECT_TRUE(same_fields(kept.metadata->fields, given.fields));
   const KeptMetadata jpeg = keep_metadata(file, {.output = Format::jpeg, .shape = {17, 11, 3}});
-  EXPECT_EQ(lost_metadata_text(jpeg.lost), "description (jpeg has no place for it)");
+  EXPECT_EQ(lost_metadata_text(jpeg.lost), "description (jpeg cannot store it)");
 }
 
 TEST(Metadata, WritersCountIt) {

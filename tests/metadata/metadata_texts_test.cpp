@@ -40,7 +40,7 @@ TEST(MetadataTexts, IptcGoesThroughEveryFormatThatHoldsIt) {
         EXPECT_EQ(lost_metadata_text(kept.lost), "");
       }
       const KeptMetadata webp = keep_metadata(file, {.output = Format::webp, .shape = {17, 11, 3}});
-      EXPECT_EQ(lost_metadata_text(webp.lost), "IPTC (webp has no place for it)");
+      EXPECT_EQ(lost_metadata_text(webp.lost), "IPTC (webp cannot store it)");
     }
   }
 }
@@ -57,7 +57,7 @@ TEST(MetadataTexts, DamagedIptcIsNamed) {
   const KeptMetadata kept =
       keep_metadata(file_with(Format::jpeg, given), {.output = Format::jpeg, .shape = {17, 11, 3}});
   EXPECT_FALSE(kept.metadata);
-  EXPECT_EQ(lost_metadata_text(kept.lost), "IPTC (damaged: a dataset is cut off)");
+  EXPECT_EQ(lost_metadata_text(kept.lost), "IPTC (damaged: a dataset is truncated)");
 }
 
 TEST(MetadataTexts, CommentsStayNextToTheMark) {
@@ -71,7 +71,7 @@ TEST(MetadataTexts, CommentsStayNextToTheMark) {
     ASSERT_EQ(kept.metadata->texts.size(), 3U) << "the mark is not a comment";
     for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(kept.metadata->texts[i].text, given.texts[i].text);
     const KeptMetadata tiff = keep_metadata(file, {.output = Format::tiff, .shape = {17, 11, 3}});
-    EXPECT_EQ(lost_metadata_text(tiff.lost), "comments (tiff has no place for it)");
+    EXPECT_EQ(lost_metadata_text(tiff.lost), "comments (tiff cannot store it)");
   }
   const Bytes file = file_with(Format::jpeg, given);
   EXPECT_NE(text_of(file).find("caf\xE9"), std::string::npos) << "byte for byte";
@@ -92,7 +92,7 @@ TEST(MetadataTexts, ACommentThatReadsAsTheMarkDoesNotBecomeOne) {
   EXPECT_TRUE(png.metadata->texts[0].is_comment());
   const KeptMetadata jpeg = keep_metadata(file, {.output = Format::jpeg, .shape = {1, 1, 3}});
   EXPECT_FALSE(jpeg.metadata);
-  EXPECT_EQ(lost_metadata_text(jpeg.lost), "comment (reads as imgpipe's own mark)");
+  EXPECT_EQ(lost_metadata_text(jpeg.lost), "comment (looks like imgpipe's mark)");
 }
 
 TEST(MetadataTexts, PngTextsStayWordForWord) {
@@ -153,13 +153,13 @@ TEST(MetadataTexts, AGainMapIsNamedAndNotAnnounced) {
   }
   const KeptMetadata bmp =
       keep_metadata(file_with(Format::jpeg, given), {.output = Format::bmp, .shape = {17, 11, 3}});
-  EXPECT_EQ(lost_metadata_text(bmp.lost), "HDR gain map, XMP (bmp has no place for it)");
+  EXPECT_EQ(lost_metadata_text(bmp.lost), "HDR gain map, XMP (bmp cannot store it)");
   // A prefix with two meanings.
   given.xmp =
       bytes_of(xmp_packet("<a xmlns:h='http://ns.adobe.com/hdr-gain-map/1.0/'/><b xmlns:h='x' h:c='1'/>"));
   const KeptMetadata unsafe =
       keep_metadata(file_with(Format::png, given), {.output = Format::png, .shape = {17, 11, 3}});
-  EXPECT_EQ(lost_metadata_text(unsafe.lost), "XMP (the files that it announces cannot be removed from it)");
+  EXPECT_EQ(lost_metadata_text(unsafe.lost), "XMP (references to appended files cannot be removed)");
 }
 
 TEST(MetadataTexts, SegmentsThatAreNotReadAreNamed) {
@@ -183,7 +183,7 @@ TEST(MetadataTexts, SegmentsThatAreNotReadAreNamed) {
   EXPECT_EQ(lost(segment(0xEB, "JP\0\1"sv)), "JUMBF (C2PA)");
   EXPECT_EQ(lost(segment(0xE4, "maker"sv) + segment(0xE4, "again"sv)), "APP4 segment");
   EXPECT_EQ(lost(segment(0xEC, "Ducky\0"sv) + segment(0xEE, "Adobe"sv) + segment(0xE5, "\0\0"sv)), "");
-  EXPECT_EQ(lost(segment(0xFE, "a\0b"sv)), "comment (damaged: it holds a NUL)");
+  EXPECT_EQ(lost(segment(0xFE, "a\0b"sv)), "comment (damaged: contains a NUL byte)");
   EXPECT_EQ(lost(segment(0xFE, "\0\0"sv)), "");
 }
 

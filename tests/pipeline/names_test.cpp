@@ -67,8 +67,8 @@ TEST(Names, TheNearestIsWithinAThirdOfTheLetters) {
 
 TEST(Names, MessagesAreOneLine) {
   const std::array<std::string_view, 3> names{"auto", "turbo", "stb"};
-  EXPECT_EQ(none_of("trubo", names), "'trubo' is none of auto, turbo, stb; did you mean turbo?");
-  EXPECT_EQ(none_of("x\ny", names), "'x\\x0Ay' is none of auto, turbo, stb");
+  EXPECT_EQ(none_of("trubo", names), "must be one of auto, turbo, stb; got 'trubo'; did you mean turbo?");
+  EXPECT_EQ(none_of("x\ny", names), "must be one of auto, turbo, stb; got 'x\\x0Ay'");
   EXPECT_EQ(unknown_name("unknown codec 'turb'", "turb", names, "the codecs are 3"),
             "unknown codec 'turb'; did you mean turbo? The codecs are 3");
   EXPECT_EQ(unknown_name("unknown codec '?'", "?", names, "the codecs are 3"),

@@ -206,21 +206,22 @@ TEST(Plan, RefusesWhatIsNoRectangle) {
   for (const char* text :
        {"640x", "x480", "640x480+1", "640x480+1+", "640x480+1+2+3", "640x480-1-1", "640X480", "640x480x1",
         "640x480+-1+0", " 640x480", "640*480", "+1+2", "foo", "center"}) {
-    EXPECT_EQ(refusal(std::string("crop:") + text, kRgb),
-              "--stages: crop: '" + std::string(text) + "' is not WxH or WxH+X+Y, such as 640x480+10+20");
+    EXPECT_EQ(
+        refusal(std::string("crop:") + text, kRgb),
+        "--stages: crop: expected WxH or WxH+X+Y, such as 640x480+10+20, got '" + std::string(text) + "'");
   }
   for (const char* text : {"crop", "crop:640", "crop:height=4", "crop:x=1:y=2"}) {
     EXPECT_EQ(refusal(text, kRgb),
-              "--stages: crop: its rectangle is missing: WxH or WxH+X+Y, such as 640x480+10+20");
+              "--stages: crop: missing rectangle; expected WxH or WxH+X+Y, such as 640x480+10+20");
   }
-  EXPECT_EQ(refusal("crop:0x4", kRgb), "--stages: crop: width: '0' is not 1 to 2147483647");
+  EXPECT_EQ(refusal("crop:0x4", kRgb), "--stages: crop: width: expected 1 to 2147483647, got '0'");
   EXPECT_EQ(refusal("crop:4x4+0+99999999999999999999", kRgb),
-            "--stages: crop: y: '99999999999999999999' is not 0 to 2147483647, or center");
-  EXPECT_EQ(refusal("crop:4x4:width=4", kRgb), "--stages: crop: width is given twice");
+            "--stages: crop: y: expected 0 to 2147483647, or center, got '99999999999999999999'");
+  EXPECT_EQ(refusal("crop:4x4:width=4", kRgb), "--stages: crop: width: given twice");
   EXPECT_EQ(refusal("crop:4x4+0+0:1", kRgb),
-            "--stages: crop: '1' is one value too many; its parameters are width, height, x, y");
-  EXPECT_EQ(refusal("rotate", kRgb), "--stages: rotate: angle is missing: 90, 180, 270");
-  EXPECT_EQ(refusal("rotate:45", kRgb), "--stages: rotate: angle: '45' is none of 90, 180, 270");
+            "--stages: crop: unexpected value '1'; the parameters are width, height, x, y");
+  EXPECT_EQ(refusal("rotate", kRgb), "--stages: rotate: missing angle; expected 90, 180, 270");
+  EXPECT_EQ(refusal("rotate:45", kRgb), "--stages: rotate: angle: must be one of 90, 180, 270; got '45'");
 }
 
 TEST(Plan, ARectangleMustBeInsideTheImage) {
@@ -288,20 +289,22 @@ TEST(Plan, OptionsPresetWhatStepsDoNotSay) {
 // One line that says what is allowed.
 TEST(Plan, RefusesWrongParameters) {
   const std::vector<std::pair<const char*, const char*>> wrong{
-      {"smooth:x", "--stages: smooth: window: 'x' is none of box, triangle, gauss"},
-      {"smooth:", "--stages: smooth: window: '' is none of box, triangle, gauss"},
-      {"smooth:size=5", "--stages: smooth: there is no parameter 'size'; its parameters are window, border"},
-      {"smooth:box:window=box", "--stages: smooth: window is given twice"},
-      {"smooth:box:shrink:1",
-       "--stages: smooth: '1' is one value too many; its parameters are window, border"},
-      {"gray:=bt601", "--stages: gray: there is no parameter ''; its parameter is luma"},
-      {"hist:256", "--stages: hist: '256': it takes no parameters"},
-      {"contrast:100", "--stages: contrast: clip: '100' is not 0 to 99.999999 with at most 6 decimals"},
-      {"contrast:clip=-1", "--stages: contrast: clip: '-1' is not 0 to 99.999999 with at most 6 decimals"},
+      {"smooth:x", "--stages: smooth: window: must be one of box, triangle, gauss; got 'x'"},
+      {"smooth:", "--stages: smooth: window: must be one of box, triangle, gauss; got ''"},
+      {"smooth:size=5", "--stages: smooth: unknown parameter 'size'; must be one of window, border"},
+      {"smooth:box:window=box", "--stages: smooth: window: given twice"},
+      {"smooth:box:shrink:1", "--stages: smooth: unexpected value '1'; the parameters are window, border"},
+      {"gray:=bt601", "--stages: gray: unknown parameter ''; must be one of luma"},
+      {"hist:256", "--stages: hist: takes no parameters, got '256'"},
+      {"contrast:100",
+       "--stages: contrast: clip: expected 0 to 99.999999 with at most 6 decimals, got '100'"},
+      {"contrast:clip=-1",
+       "--stages: contrast: clip: expected 0 to 99.999999 with at most 6 decimals, got '-1'"},
       {"contrast:0.1234567",
-       "--stages: contrast: clip: '0.1234567' is not 0 to 99.999999 with at most 6 decimals"},
-      {"contrast:1e1", "--stages: contrast: clip: '1e1' is not 0 to 99.999999 with at most 6 decimals"},
-      {"contrast:0.", "--stages: contrast: clip: '0.' is not 0 to 99.999999 with at most 6 decimals"}};
+       "--stages: contrast: clip: expected 0 to 99.999999 with at most 6 decimals, got '0.1234567'"},
+      {"contrast:1e1",
+       "--stages: contrast: clip: expected 0 to 99.999999 with at most 6 decimals, got '1e1'"},
+      {"contrast:0.", "--stages: contrast: clip: expected 0 to 99.999999 with at most 6 decimals, got '0.'"}};
   for (const auto& [text, reason] : wrong) {
     try {
       (void)parse_stages(text);
@@ -394,7 +397,8 @@ TEST(Plan, RefusesWhatIsNoStage) {
       ADD_FAILURE() << "accepted '" << text << "'";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::usage);
-      EXPECT_NE(std::string(error.what()).find("stages are gray, hist, contrast, smooth"), std::string::npos);
+      EXPECT_NE(std::string(error.what()).find("ust be one of gray, hist, contrast, smooth"),
+                std::string::npos);
     }
   }
 }

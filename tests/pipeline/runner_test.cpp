@@ -168,21 +168,22 @@ TEST(Runner, AutoSaysWhatItTook) {
   Runner runner;
   const RunReport report = runner.run(image.untyped_view()).report;
   EXPECT_EQ(report.implementation, "cpu");  // starting a device does not pay for 64 pixels
-  EXPECT_EQ(report.why, built_with_cuda() ? "auto took cpu (the image is too small to look for a CUDA device)"
-                                          : "auto took cpu (this build has no CUDA)");
+  EXPECT_EQ(report.why, built_with_cuda()
+                            ? "auto chose cpu (the image is too small to look for a CUDA device)"
+                            : "auto chose cpu (this build has no CUDA)");
 }
 
 TEST(Runner, RefusesWhatCannotBeMeant) {
   using enum ErrorKind;
   const Image image = noise({8, 8, 3});
-  expect_error(usage, "'gpu' is none of", [] { Runner runner({.device = "gpu"}); });
-  expect_error(usage, "one image goes to one device", [] { Runner runner({.device = "cuda:0,1"}); });
+  expect_error(usage, "got 'gpu'", [] { Runner runner({.device = "gpu"}); });
+  expect_error(usage, "one image needs a single device", [] { Runner runner({.device = "cuda:0,1"}); });
   expect_error(usage, "--threads", [] { Runner runner({.threads = -1}); });
   expect_error(usage, "--threads", [] { Runner runner({.threads = 1025}); });
   Runner runner({.device = "cpu", .threads = 1, .max_pixels = 1000});
   expect_error(usage, "blur", [&] { (void)runner.run(image.untyped_view(), "blur"); });
-  expect_error(usage, "no image", [&] { (void)runner.plan({0, 3, 1}); });
-  expect_error(usage, "no image", [&] { (void)runner.plan({3, 3, 5}); });
+  expect_error(usage, "image: expected at least 1x1", [&] { (void)runner.plan({0, 3, 1}); });
+  expect_error(usage, "image: expected at least 1x1", [&] { (void)runner.plan({3, 3, 5}); });
   expect_error(usage, "another shape", [&] {
     (void)runner.run(image.untyped_view(), runner.plan({8, 8, 1}));
   });
@@ -234,9 +235,11 @@ TEST(ImageIo, NamesTheFileThatIsWrong) {
   std::ofstream(text) << "no image";
   expect_error(input, missing + ": ", [&] { (void)read_image(missing); });
   expect_error(input, text + ": ", [&] { (void)read_image(text); });
-  expect_error(usage, "a.gif: its ending", [&] { write_image(folder.file("a.gif"), image.untyped_view()); });
+  expect_error(usage, "a.gif: cannot write files with this ending",
+               [&] { write_image(folder.file("a.gif"), image.untyped_view()); });
   for (const int threads : {-1, 1025}) {
-    expect_error(usage, "a.png: " + std::to_string(threads) + " threads",
+    expect_error(usage,
+                 "a.png: threads: expected 1 to 1024 (0: one per processor), got " + std::to_string(threads),
                  [&] { write_image(folder.file("a.png"), image.untyped_view(), usual_encoding(), threads); });
   }
   expect_error(usage, "a.jpg: ", [&] { write_image(folder.file("a.jpg"), image.untyped_view()); });

@@ -156,8 +156,8 @@ TEST(TiffBands, ThatDoNotExist) {
   const FileBytes file = make_tiff(kind, random_samples(kind));
   EXPECT_EQ(failure(file, selecting({5, 1, 2})), "TIFF: --bands: band 5 does not exist; the image has 4");
   for (const Format format : {Format::png, Format::jpeg, Format::ppm, Format::webp})
-    EXPECT_EQ(failure(encoded(format), selecting({1})), "--bands chooses samples of a TIFF, and this is a " +
-                                                            std::string(format_info(format).name) + " file");
+    EXPECT_EQ(failure(encoded(format), selecting({1})),
+              "--bands: needs a TIFF, got a " + std::string(format_info(format).name) + " file");
 }
 
 TEST(TiffBands, AreDescribed) {

@@ -34,7 +34,7 @@ TEST(TiffFields, WhatIsNotSupportedIsNamed) {
                              {262, 6, "too few samples"},
                              {262, 2, "too few samples"},
                              {262, 99, "photometric interpretation 99"},
-                             {259, 6, "old style"},
+                             {259, 6, "old-style"},
                              {259, 34712, "JPEG 2000"},
                              {259, 34925, "LZMA"},
                              {259, 34887, "LERC"},
@@ -43,10 +43,10 @@ TEST(TiffFields, WhatIsNotSupportedIsNamed) {
                              {259, 12345, "compression 12345"},
                              {317, 3, "floating-point"},
                              {317, 9, "predictor"},
-                             {266, 3, "order of bits"},
+                             {266, 3, "bit order"},
                              {284, 3, "planar"},
-                             {277, 0, "64 samples"},
-                             {277, 65, "64 samples"},
+                             {277, 0, "1 to 64 samples"},
+                             {277, 65, "1 to 64 samples"},
                              {278, 0, "strips without rows"}}) {
     MadeTiff made(4, 3);
     made.set(one.tag, {one.value}, 4);
@@ -94,7 +94,7 @@ TEST(TiffFields, MissingAndWrongFields) {
   }
   MadeTiff twice(4, 3);
   twice.more_fields.emplace_back(257, MadeTiff::Field{3, {2}});
-  EXPECT_NE(failure(twice.build()).find("twice"), std::string::npos);
+  EXPECT_NE(failure(twice.build()).find("duplicate"), std::string::npos);
   DecodeOptions lenient_options;
   lenient_options.lenient = true;
   EXPECT_EQ(open_reader(twice.build(), lenient_options)->header().shape.height, 3);

@@ -237,14 +237,14 @@ TEST(TiffPages, ADamagedChainIsRefusedAndNamesThePage) {
   made.next = 1'000'000;
   EXPECT_EQ(reason_of(made.build()), "page 2: TIFF: a directory lies outside the file");
   made.next = 8 + 9;
-  EXPECT_EQ(reason_of(made.build()), "page 2: TIFF: its directories go round in a circle");
+  EXPECT_EQ(reason_of(made.build()), "page 2: TIFF: its directories form a loop");
   const FileBytes file = make_tiff_stack({page_of(kind, 1), page_of(kind, 2), page_of(kind, 3)});
   EXPECT_EQ(pages_of(file), 3);
   DecodeOptions forgiving = lenient();
   const InputFile input{made.build()};
   const auto pages = open_tiff_pages(input, forgiving);
   EXPECT_EQ(pages->size(), 1);
-  EXPECT_EQ(pages->warning(), "damaged from page 2 on: TIFF: its directories go round in a circle");
+  EXPECT_EQ(pages->warning(), "damaged from page 2: TIFF: its directories form a loop");
 }
 
 // Tiny files with large claims.
@@ -308,7 +308,7 @@ TEST(TiffPages, ImageJsCountIsHeldAgainstTheFile) {
     return made.build();
   };
   EXPECT_EQ(reason_of(stack("ImageJ=1.54\nimages=9\n")),
-            "TIFF: truncated: ImageJ's description says 9 images, the file ends in page 2");
+            "TIFF: truncated: ImageJ's description declares 9 images, but the file ends in page 2");
   EXPECT_EQ(pages_of(stack("ImageJ=1.54\nimages=9\n"), lenient()), 1);
   EXPECT_NE(reason_of(stack("ImageJ=1.54\nimages=9223372036854775807\n")), "");
   for (const char* text :

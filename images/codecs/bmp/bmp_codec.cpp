@@ -34,8 +34,8 @@ class BmpEnd final : public EndFinder {
     if (image.size() < kLeastBytes) return false;
     const std::size_t bytes = little_endian(image, 2, 4);
     if (bytes < std::max<std::size_t>(kLeastBytes, little_endian(image, 10, 4)))
-      throw Error(ErrorKind::input, "bmp: its header says that the file has " + std::to_string(bytes) +
-                                        " bytes, which cannot be");
+      throw Error(ErrorKind::input,
+                  "bmp: invalid file size in the header: " + std::to_string(bytes) + " bytes");
     return ends_at(image, bytes);
   }
 };

@@ -58,12 +58,12 @@ BmpPacking judge_compression(std::uint32_t compression, const BmpHeader& header)
     fail("compression " + std::to_string(compression) + " is unknown");
   constexpr std::array kBits{1, 2, 4, 8, 16, 24, 32};
   if (std::ranges::find(kBits, header.bits) == kBits.end()) {
-    fail(std::to_string(header.bits) + " bits a pixel are not supported");
+    fail(std::to_string(header.bits) + " bits per pixel are not supported");
   }
-  if (compression == 1) require(header.bits == 8, "RLE8 compression goes with 8 bits a pixel only");
-  if (compression == 2) require(header.bits == 4, "RLE4 compression goes with 4 bits a pixel only");
+  if (compression == 1) require(header.bits == 8, "RLE8 compression requires 8 bits per pixel");
+  if (compression == 2) require(header.bits == 4, "RLE4 compression requires 4 bits per pixel");
   if (has_masks(compression)) {
-    require(header.bits == 16 || header.bits == 32, "colour masks go with 16 or 32 bits a pixel only");
+    require(header.bits == 16 || header.bits == 32, "colour masks require 16 or 32 bits per pixel");
   }
   return compression == 1 ? BmpPacking::rle8 : compression == 2 ? BmpPacking::rle4 : BmpPacking::none;
 }
@@ -74,7 +74,7 @@ Fields read_fields(std::span<const std::byte> bytes, BmpHeader& header) {
   header.header_bytes = little_endian(bytes, 14, 4);
   const std::uint32_t size = header.header_bytes;
   if (size != kOs2OldHeader && !windows_header(size) && !os2_new_header(size)) {
-    fail("a header of " + std::to_string(size) + " bytes is of no known version");
+    fail("unknown header size: " + std::to_string(size) + " bytes");
   }
   const std::size_t end = kBmpFileHeaderBytes + size;
   require(bytes.size() >= end, "the header is truncated");
@@ -150,10 +150,10 @@ void read_palette(std::span<const std::byte> bytes, std::size_t at, std::uint32_
   const std::size_t entry_bytes = header.header_bytes == kOs2OldHeader ? 3 : 4;
   const std::size_t most = std::size_t{1} << header.bits;
   const std::size_t room = (header.pixels_at - at) / entry_bytes;
-  require(room > 0, "the palette is missing: the pixels begin right behind the header");
+  require(room > 0, "the palette is missing: the pixels directly follow the header");
   if (colors > room) {
-    const std::string reason = "the header counts " + std::to_string(colors) +
-                               " colours, but there is room for " + std::to_string(room);
+    const std::string reason = "the header declares " + std::to_string(colors) +
+                               " colours, but the palette has space for " + std::to_string(room);
     if (!lenient) fail(reason);
     header.warnings.push_back("damaged bmp: " + reason);
   }
@@ -185,10 +185,10 @@ BmpHeader read_bmp_header(std::span<const std::byte> bytes, bool lenient) {
   const Fields fields = read_fields(bytes, header);
   header.packing = judge_compression(fields.compression, header);
   require(header.width >= 0, "the width is negative");
-  require(header.width > 0 && header.height > 0, "an image of no pixels");
-  if (fields.planes != 1) questionable(std::to_string(fields.planes) + " planes instead of one");
+  require(header.width > 0 && header.height > 0, "the width or height is 0");
+  if (fields.planes != 1) questionable(std::to_string(fields.planes) + " planes instead of 1");
   if (header.packing != BmpPacking::none && header.top_down) {
-    questionable("RLE compression does not go with rows from the top down");
+    questionable("RLE compression requires bottom-up rows");
   }
   const std::size_t header_end =
       kBmpFileHeaderBytes + header.header_bytes + read_masks(bytes, fields.compression, header);

@@ -247,7 +247,7 @@ class BmpRleReader final : public WholeImageReader {
       return;
     }
     if (x_ >= whole.width || y_ >= whole.height) {
-      if (!lenient_) fail("the RLE codes lead out of the image");
+      if (!lenient_) fail("RLE codes write outside the image");
       ++outside_;
       return;
     }

@@ -241,7 +241,7 @@ class GifReader final : public Reader {
     check_header(header_.shape, options);
     check_plausible(frame_.width * frame_.height, file.size(), kBestRatio);
     minimum_bits_ = static_cast<int>(little_endian(file, frame_.data, 1));
-    require(minimum_bits_ >= 1 && minimum_bits_ <= 8, "the minimum code size is not within 1..8");
+    require(minimum_bits_ >= 1 && minimum_bits_ <= 8, "the minimum code size must be 1 to 8");
     const Blocks later = walk_blocks(file, skip_sub_blocks(file, frame_.data + 1));
     header_.more_images = later.images > 0;
     warn_of_following_bytes(file, later.end, warnings_);
@@ -311,7 +311,7 @@ class GifReader final : public Reader {
     if (source.end() > file_.size()) {
       damage("the file is truncated");
     } else if (!sound) {
-      damage("the picture holds a code that cannot be");
+      damage("invalid LZW code");
     } else if (pixels_ < out.size()) {
       damage("pixels are missing");
     }

@@ -168,7 +168,8 @@ void BaselineReader::begin_next_band(std::int64_t first, std::int64_t rows) {
 Band& BaselineReader::take_band(std::int64_t first, std::int64_t rows) {
   const auto band = std::ranges::find_if(
       bands_, [&](const Band& one) { return !one.given && one.first == first && one.rows == rows; });
-  if (band == bands_.end()) throw Error(ErrorKind::usage, "read_band: that band was not begun");
+  if (band == bands_.end())
+    throw Error(ErrorKind::usage, "read_band: begin_band was not called for this band");
   band->given = true;
   return *band;
 }

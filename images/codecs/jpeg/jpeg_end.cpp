@@ -41,7 +41,8 @@ bool walk_to_end(Bytes file, std::size_t& at) {
     }
     if (file.size() - at < 4) return false;
     const std::size_t length = big_endian(file, at + 2, 2);
-    if (length < 2) throw Error(ErrorKind::input, "JPEG: a segment of " + std::to_string(length) + " bytes");
+    if (length < 2)
+      throw Error(ErrorKind::input, "JPEG: segment length must be at least 2, got " + std::to_string(length));
     at += 2 + length;
   }
   return false;

@@ -85,7 +85,7 @@ class JpegReader final : public LibraryJpeg {
     const Bytes more = without_padding(behind);
     if (more.empty() || is_known_appendix(more, facts_)) return "";
     if (errors_.strict && (stands_at(behind, 0, "\xFF\xC4") || stands_at(behind, 0, "\xFF\xDA")))
-      throw Error(ErrorKind::input, "JPEG: an end marker stands before the last scan");
+      throw Error(ErrorKind::input, "JPEG: end marker before the last scan");
     return following_bytes(behind.size(), format_by_content(more).has_value());
   }
 
@@ -139,8 +139,8 @@ class JpegReader final : public LibraryJpeg {
         decoder_.out_color_space = JCS_CMYK;
         break;
       default:
-        throw Error(ErrorKind::input, "JPEG: " + std::to_string(decoder_.num_components) +
-                                          " components in an unknown colour space");
+        throw Error(ErrorKind::input, "JPEG: unknown colour space with " +
+                                          std::to_string(decoder_.num_components) + " components");
     }
     header_.shape = {decoder_.image_width, decoder_.image_height,
                      decoder_.out_color_space == JCS_GRAYSCALE ? 1 : 3};
@@ -197,7 +197,7 @@ class JpegReader final : public LibraryJpeg {
     for (std::int64_t y = 0; y < rows.height; ++y) {
       JSAMPROW row = cmyk_row_ != nullptr ? cmyk_row_ : rows.row(y);
       if (jpeg_read_scanlines(&decoder_, &row, 1) != 1) {
-        std::snprintf(errors_.message, sizeof errors_.message, "the decoder gave no more rows");
+        std::snprintf(errors_.message, sizeof errors_.message, "the decoder returned no more rows");
         return false;
       }
       if (cmyk_row_ != nullptr)

@@ -107,7 +107,7 @@ class JpegWriter final : public Writer {
   JpegWriter& operator=(const JpegWriter&) = delete;
 
   void write_rows(ConstHostView rows) override {
-    if (given_) throw Error(ErrorKind::usage, "write_rows: the scan of this JPEG was given");
+    if (given_) throw Error(ErrorKind::usage, "write_rows: the encoded scan of this JPEG is already written");
     make_segments();
     if (!try_write(as_8_bit(rows))) fail();
   }
@@ -119,7 +119,7 @@ class JpegWriter final : public Writer {
   }
 
   void give_scan(std::span<const std::byte> bytes) override {
-    if (started_) throw Error(ErrorKind::usage, "give_scan: this JPEG has begun");
+    if (started_) throw Error(ErrorKind::usage, "give_scan: rows of this JPEG are already written");
     make_segments();
     if (!try_write_header()) fail();
     end_parts(&encoder_);
@@ -305,7 +305,7 @@ class JpegWriter final : public Writer {
 std::unique_ptr<Writer> make_jpeg_writer(Shape shape, const EncodeOptions& options) {
   if (shape.width > JPEG_MAX_DIMENSION || shape.height > JPEG_MAX_DIMENSION) {
     throw Error(ErrorKind::usage,
-                "jpeg holds at most " + std::to_string(JPEG_MAX_DIMENSION) + " pixels a side");
+                "jpeg is limited to " + std::to_string(JPEG_MAX_DIMENSION) + " pixels per side");
   }
   return std::make_unique<JpegWriter>(shape, options);
 }

@@ -82,7 +82,7 @@ class Parsing {
 
   // Records the bytes of a directory or value. Throws if they are out of bounds.
   void claim(std::uint64_t begin, std::uint64_t bytes, bool value) {
-    if (begin > block_.size() || block_.size() - begin < bytes) fail_damaged("an offset leads out of it");
+    if (begin > block_.size() || block_.size() - begin < bytes) fail_damaged("an offset is out of bounds");
     ranges_.push_back({begin, begin + bytes, value});
   }
 
@@ -95,8 +95,8 @@ class Parsing {
   }
 
   std::vector<ExifEntry> directory(std::uint32_t at) {
-    if (at < kHeaderBytes) fail_damaged("an offset leads into the header");
-    if (at > block_.size() || block_.size() - at < 2) fail_damaged("an offset leads out of it");
+    if (at < kHeaderBytes) fail_damaged("an offset points into the header");
+    if (at > block_.size() || block_.size() - at < 2) fail_damaged("an offset is out of bounds");
     const std::size_t count = number(at, 2);
     if (count == 0 || count > kMostExifEntries)
       fail_damaged("a directory of " + std::to_string(count) + " entries");
@@ -124,7 +124,7 @@ class Parsing {
     const std::uint64_t bytes = std::uint64_t{entry.count} * bytes_of_type(entry.type);
     const std::uint64_t place = bytes <= 4 ? at + 8 : number(at + 8, 4);
     if (bytes > 4) {
-      if (place < kHeaderBytes) fail_damaged("an offset leads into the header");
+      if (place < kHeaderBytes) fail_damaged("an offset points into the header");
       claim(place, bytes, true);
     }
     entry.value = block_.subspan(place, bytes);
@@ -147,7 +147,7 @@ class Parsing {
   std::vector<ExifEntry> sub_directory(const std::vector<ExifEntry>& of, std::uint16_t tag) {
     const auto entry = std::ranges::find(of, tag, &ExifEntry::tag);
     if (entry == of.end()) return {};
-    if (entry->type != kLong || entry->count != 1) fail_damaged("an offset that is no number");
+    if (entry->type != kLong || entry->count != 1) fail_damaged("an offset is not a number");
     ++depth_;
     return directory(big_endian_ ? big_endian(entry->value, 0, 4) : little_endian(entry->value, 0, 4));
   }
@@ -163,7 +163,7 @@ class Parsing {
     std::ranges::sort(ranges_);
     for (std::size_t i = 1; i < ranges_.size(); ++i) {
       const bool same = ranges_[i] == ranges_[i - 1] && ranges_[i].value;
-      if (ranges_[i].begin < ranges_[i - 1].end && !same) fail_damaged("parts of it overlap");
+      if (ranges_[i].begin < ranges_[i - 1].end && !same) fail_damaged("overlapping parts");
     }
   }
 

@@ -71,7 +71,7 @@ std::span<const std::byte> checked_iptc(std::span<const std::byte> datasets) {
   constexpr std::size_t kHeadBytes = 5, kMostLengthBytes = 4;
   std::size_t at = 0;
   while (at < datasets.size() && datasets[at] == std::byte{0x1C}) {
-    if (datasets.size() - at < kHeadBytes) fail_damaged("a dataset is cut off");
+    if (datasets.size() - at < kHeadBytes) fail_damaged("a dataset is truncated");
     std::size_t length = big_endian(datasets, at + 3, 2);
     std::size_t head = kHeadBytes;
     if (length >= 0x8000) {  // an extended dataset: the size of its length field
@@ -81,12 +81,13 @@ std::span<const std::byte> checked_iptc(std::span<const std::byte> datasets) {
       head += length_bytes;
     }
     if (head > datasets.size() - at || length > datasets.size() - at - head)
-      fail_damaged("a dataset is cut off");
+      fail_damaged("a dataset is truncated");
     at += head + length;
   }
-  if (at == 0) fail_damaged("no dataset");
+  if (at == 0) fail_damaged("no datasets");
   const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
-  if (!std::ranges::all_of(datasets.subspan(at), is_zero)) fail_damaged("other bytes among the datasets");
+  if (!std::ranges::all_of(datasets.subspan(at), is_zero))
+    fail_damaged("unexpected bytes among the datasets");
   return datasets.first(at);
 }
 

@@ -36,9 +36,10 @@ class Adapting {
         edits_(text) {}
 
   AdaptedOmeXml run() {
-    if (!named("BinaryOnly").empty()) fail("stands in another file");
+    if (!named("BinaryOnly").empty()) fail("refers to another file");
     const std::vector<std::size_t> roots = named("OME");
-    if (roots.size() != 1 || elements_[roots[0]].parent != roots[0]) fail("damaged: not one OME element");
+    if (roots.size() != 1 || elements_[roots[0]].parent != roots[0])
+      fail("damaged: expected one OME element");
     root_uuid_ = value(roots[0], "UUID");
     find_own_uuid();
     if (root_uuid_) remove_attribute(roots[0], "UUID");
@@ -86,7 +87,7 @@ class Adapting {
     std::uint32_t made = 0;
     const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), made);
     if (error != std::errc() || end != text->data() + text->size() || made > kMostPlanes)
-      fail("damaged: a number");
+      fail("damaged: invalid number");
     return made;
   }
   void set_number(std::size_t element, const std::string& name, std::uint32_t to) {
@@ -129,7 +130,7 @@ class Adapting {
     for (const std::size_t data : others) edits_.remove(elements_[data]);
     if (own.empty()) {
       const std::size_t image = elements_[pixels].parent;
-      if (elements_[image].local_name(text_) != "Image") fail("damaged: Pixels outside of an Image");
+      if (elements_[image].local_name(text_) != "Image") fail("damaged: Pixels outside an Image");
       edits_.remove(elements_[image]);
       if (const auto id = value(image, "ID")) removed_images_.insert(*id);
     } else {
@@ -171,12 +172,12 @@ class Adapting {
     for (std::size_t axis = 0; axis < kAxes.size(); ++axis) {
       sizes[axis] = number(pixels, std::string("Size") + kAxes[axis], 0);
       most *= sizes[axis];
-      if (most == 0 || most > kMostPlanes) fail("damaged: a size");
+      if (most == 0 || most > kMostPlanes) fail("damaged: invalid size");
     }
     for (const std::size_t channel : children(pixels, "Channel"))
-      if (number(channel, "SamplesPerPixel", 1) != 1) fail("of a series of colour images in several files");
+      if (number(channel, "SamplesPerPixel", 1) != 1) fail("series of colour images in several files");
     const std::string_view order = value(pixels, "DimensionOrder").value_or("");
-    if (order.size() != 5 || !order.starts_with("XY")) fail("damaged: DimensionOrder");
+    if (order.size() != 5 || !order.starts_with("XY")) fail("damaged: invalid DimensionOrder");
     std::set<std::array<std::uint32_t, 3>> planes;
     for (const std::size_t data : own) {
       std::array<std::uint32_t, 3> at{};
@@ -189,7 +190,7 @@ class Adapting {
         planes.insert(at);
         for (const char axis_name : order.substr(2)) {
           const std::size_t axis = kAxes.find(axis_name);
-          if (axis == std::string_view::npos) fail("damaged: DimensionOrder");
+          if (axis == std::string_view::npos) fail("damaged: invalid DimensionOrder");
           if (++at[axis] < sizes[axis]) break;
           at[axis] = 0;
         }
@@ -201,7 +202,7 @@ class Adapting {
       const auto by_axis = [axis](const auto& plane) { return plane[axis]; };
       box.first[axis] = by_axis(*std::ranges::min_element(planes, {}, by_axis));
       box.count[axis] = by_axis(*std::ranges::max_element(planes, {}, by_axis)) - box.first[axis] + 1;
-      if (box.first[axis] + box.count[axis] > sizes[axis]) fail("damaged: a plane outside of its image");
+      if (box.first[axis] + box.count[axis] > sizes[axis]) fail("damaged: a plane outside its image");
       within *= box.count[axis];
     }
     if (within != planes.size()) fail("describes other files");

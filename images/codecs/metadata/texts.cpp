@@ -62,7 +62,7 @@ void FoundMetadata::add_text(MetadataText text) {
   if (!has_nul && bytes <= kMostTextBytes && texts.size() < kMostTexts)
     return texts.push_back(std::move(text));
   const std::string name = comment ? "comment" : "text \"" + printable(text.keyword) + "\"";
-  lose(name + (has_nul ? " (damaged: it holds a NUL)" : " (too long)"));
+  lose(name + (has_nul ? " (damaged: contains a NUL byte)" : " (too long)"));
 }
 
 void FoundMetadata::lose(std::string name) {

@@ -21,7 +21,7 @@ class Scanner {
   std::vector<XmlElement> run() {
     while ((at_ = text_.find('<', at_)) != std::string_view::npos) {
       if (skip("<?"sv, "?>"sv) || skip("<!--"sv, "-->"sv) || skip("<![CDATA["sv, "]]>"sv)) continue;
-      if (stands("<!"sv)) fail_damaged("a declaration");
+      if (stands("<!"sv)) fail_damaged("unexpected declaration");
       if (stands("</"sv)) {
         close();
       } else {
@@ -46,7 +46,7 @@ class Scanner {
   std::string_view name() {
     const std::size_t end = std::min(text_.find_first_of(kNameEnds, at_), text_.size());
     const std::string_view found = text_.substr(at_, end - at_);
-    if (found.empty()) fail_damaged("an element without a name");
+    if (found.empty()) fail_damaged("element without a name");
     at_ = end;
     return found;
   }
@@ -57,7 +57,7 @@ class Scanner {
     const std::string_view found = name();
     at_ = std::min(text_.find_first_not_of(kXmlSpaces, at_), text_.size());
     if (!stands(">"sv) || open_.empty() || elements_[open_.back()].name(text_) != found)
-      fail_damaged("elements do not nest");
+      fail_damaged("elements are not properly nested");
     ++at_;
     XmlElement& element = elements_[open_.back()];
     element.content_end = static_cast<std::uint32_t>(begin);
@@ -76,7 +76,7 @@ class Scanner {
     char quote = 0;
     for (; at_ < text_.size() && (quote != 0 || text_[at_] != '>'); ++at_) {
       const char c = text_[at_];
-      if (c == '<') fail_damaged("elements do not nest");
+      if (c == '<') fail_damaged("elements are not properly nested");
       if (quote == 0 && (c == '"' || c == '\'')) {
         quote = c;
       } else if (c == quote) {
@@ -88,7 +88,7 @@ class Scanner {
     ++at_;
     element.tag_end = element.content_end = element.end = static_cast<std::uint32_t>(at_);
     if (has_content) open_.push_back(index);
-    if (open_.size() > kMostDepth) fail_damaged("elements nest too deep");
+    if (open_.size() > kMostDepth) fail_damaged("elements are nested too deeply");
     elements_.push_back(element);
   }
 
@@ -130,7 +130,7 @@ std::vector<XmlAttribute> xml_attributes(std::string_view text, const XmlElement
     const bool is_quoted = begin > 0 && name_end > begin && equals < left.size() && left[equals] == '=' &&
                            open != std::string_view::npos && (left[open] == '"' || left[open] == '\'');
     const std::size_t close = is_quoted ? left.find(left[open], open + 1) : std::string_view::npos;
-    if (close == std::string_view::npos) fail_damaged("an attribute without a value");
+    if (close == std::string_view::npos) fail_damaged("attribute without a value");
     attributes.push_back({.name = left.substr(begin, name_end - begin),
                           .value = left.substr(open + 1, close - open - 1),
                           .whole = left.substr(0, close + 1)});

@@ -98,7 +98,7 @@ std::vector<std::byte> checked_xmp(std::span<const std::byte> packet, bool orien
   while (!text.empty() && text.back() == '\0') text.pop_back();
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t bytes = character_bytes(text, at);
-    if (bytes == 0) fail_damaged("no UTF-8 text");
+    if (bytes == 0) fail_damaged("not UTF-8 text");
     at += bytes;
   }
   check_elements(text);

@@ -31,7 +31,7 @@ constexpr std::array<Namespace, 7> kNamespaces{{
 }};
 
 [[noreturn]] void fail_removal() {
-  throw Error(ErrorKind::input, "the files that it announces cannot be removed from it");
+  throw Error(ErrorKind::input, "references to appended files cannot be removed");
 }
 
 class Removal {

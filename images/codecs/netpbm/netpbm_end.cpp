@@ -83,8 +83,7 @@ class NetpbmEnd final : public EndFinder {
     constexpr std::int64_t kMostPixels = std::int64_t{1} << 40;  // more than --max-pixels allows
     const auto [width, height, maxval] = number_;
     if (height > 0 && width > kMostPixels / height) fail_at_end("the image is too large");
-    if (!is_bitmap() && (maxval < 1 || maxval > 65535))
-      fail_at_end("the maximum value is not within 1..65535");
+    if (!is_bitmap() && (maxval < 1 || maxval > 65535)) fail_at_end("the maximum value must be 1 to 65535");
     left_ = width * height * (is_color() ? 3 : 1);
   }
 

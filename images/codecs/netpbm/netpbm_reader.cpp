@@ -38,7 +38,7 @@ class NetpbmReader final : public Reader {
     header_.shape.height = header_number();
     header_.shape.channels = color ? 3 : 1;
     const std::int64_t maxval = bitmap ? 1 : header_number();
-    if (maxval < 1 || maxval > 65535) fail("the maximum value is not within 1..65535");
+    if (maxval < 1 || maxval > 65535) fail("the maximum value must be 1 to 65535");
     maxval_ = static_cast<unsigned>(maxval);
     header_.bits_per_sample = static_cast<int>(std::bit_width(maxval_));
     header_.shape.sample = decoded_sample(header_.bits_per_sample, options.most_bits);

@@ -23,7 +23,7 @@ class NetpbmWriter final : public Writer {
 
   void write_rows(ConstHostView rows) override {
     if (rows.sample != shape_.sample)
-      throw Error(ErrorKind::usage, "a writer was given rows of other samples than it was made for");
+      throw Error(ErrorKind::usage, "write_rows: the rows differ in sample type from the writer");
     if (left_ == file_bytes()) append(std::as_bytes(std::span(head_)), rows.height);
     const auto row_bytes = static_cast<std::size_t>(rows.row_bytes());
     for (std::int64_t y = 0; y < rows.height; ++y) {

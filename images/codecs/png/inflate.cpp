@@ -54,19 +54,19 @@ std::size_t ZlibInflater::inflate(std::span<const std::byte>& in, std::span<std:
     case ISAL_OUT_OVERFLOW:
       break;
     case ISAL_INVALID_BLOCK:
-      corrupt("an invalid block");
+      corrupt("invalid block");
     case ISAL_INVALID_SYMBOL:
-      corrupt("an invalid symbol");
+      corrupt("invalid symbol");
     case ISAL_INVALID_LOOKBACK:
-      corrupt("a distance that is too far back");
+      corrupt("invalid distance");
     case ISAL_INCORRECT_CHECKSUM:
-      corrupt("its checksum is wrong");
+      corrupt("wrong checksum");
     default:
-      corrupt("no zlib stream");
+      corrupt("not a zlib stream");
   }
   in = in.subspan(given - isal.avail_in);
   // Bytes read ahead past the end do not belong to the stream.
-  if (finished() && isal.read_in_length >= 8) corrupt("more of it than there should be");
+  if (finished() && isal.read_in_length >= 8) corrupt("data after the end of the stream");
   return room - isal.avail_out;
 }
 

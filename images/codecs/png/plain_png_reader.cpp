@@ -55,7 +55,7 @@ class PlainPngReader final : public Reader {
       // The row above may be among the rows of the previous call, which may be gone.
       const std::uint8_t* above = y == 0 ? first_above_.data() : row(y - 1);
       if (!unfilter_png_row(filtered[0], filtered + 1, above, row_bytes_, pixel_bytes, row(y)))
-        fail("a filter that does not exist");
+        fail("invalid filter type");
       // A row keeps the file's byte order while the row below needs it.
       if (y > 0) from_big_endian(rows.rows(y - 1, 1));
     }
@@ -85,10 +85,10 @@ class PlainPngReader final : public Reader {
   void check_end() {
     std::byte more{};
     while (!inflater_.finished()) {
-      if (inflate({&more, 1}) != 0) fail("more pixels than there should be");
+      if (inflate({&more, 1}) != 0) fail("more pixel data than the image size allows");
     }
     while (next_chunk_ < end_of_idats_) take_chunk();
-    if (!data_.empty()) fail("data behind the end of the pixels");
+    if (!data_.empty()) fail("data after the last pixel");
     std::optional<PngChunk> chunk = png_chunk_at(file_, next_chunk_);
     for (; chunk; chunk = png_chunk_at(file_, chunk->end())) {
       check_crc(*chunk);
@@ -115,7 +115,7 @@ class PlainPngReader final : public Reader {
   void take_chunk() {
     const PngChunk chunk = *png_chunk_at(file_, next_chunk_);  // plain_png() has checked that it exists
     check_crc(chunk);
-    if (!data_.empty()) fail("data behind the end of the pixels");
+    if (!data_.empty()) fail("data after the last pixel");
     data_ = chunk.data(file_);
     next_chunk_ = chunk.end();
   }

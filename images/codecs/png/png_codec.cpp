@@ -24,8 +24,7 @@ class PngEnd final : public EndFinder {
     while (!last_ && image.size() >= at_ + kChunkHeadBytes) {
       const std::size_t length = big_endian(image, at_, 4);
       if (length > kMostChunkBytes || !has_type(image.subspan(at_ + 4, 4)))
-        throw Error(ErrorKind::input,
-                    "PNG: what stands at byte " + std::to_string(at_) + " of it is no chunk");
+        throw Error(ErrorKind::input, "PNG: not a chunk at byte " + std::to_string(at_));
       last_ = stands_at(image, at_ + 4, "IEND");
       at_ += kChunkHeadBytes + length + kCrcBytes;
     }

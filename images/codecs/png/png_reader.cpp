@@ -235,7 +235,7 @@ class PngReader final : public WholeImageReader {
     }
     png_read_update_info(png_, info_);
     if (png_get_channels(png_, info_) != header_.shape.channels)
-      png_error(png_, "its transparency is contradictory");
+      png_error(png_, "contradictory transparency");
     return true;
   }
 

@@ -210,7 +210,7 @@ void take_png_text(std::span<const std::byte> data, std::string_view type, bool 
     found.xmp = std::move(*stored.text);
     return;
   }
-  if (!is_keyword(stored.keyword)) return found.lose("text (damaged: its keyword)");
+  if (!is_keyword(stored.keyword)) return found.lose("text (damaged: invalid keyword)");
   MetadataText text{.keyword = utf8_of_latin1(stored.keyword),
                     .international = type == "iTXt"sv,
                     .language = std::move(stored.language),

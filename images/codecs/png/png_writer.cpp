@@ -69,11 +69,11 @@ class PngWriter final : public StripWriter {
   // that the device need not know, and is faster than they arrive.
   void give_strip(std::int64_t first, const MadeStrip& strip) override {
     if (!is_strip(first) || strip.bytes.empty() || device_form().kind != DeviceForm::Kind::png_strips)
-      throw Error(ErrorKind::usage, "give_strip: this is no strip of the image");
+      throw Error(ErrorKind::usage, "give_strip: not a strip of the image");
     const std::int64_t bytes = rows_from(first) * (shape().row_bytes() + 1);
     if (!strip.filtered) return keep(first, strip.bytes, bytes, strip.adler);
     if (static_cast<std::int64_t>(strip.bytes.size()) != bytes)
-      throw Error(ErrorKind::usage, "give_strip: these are not the filtered rows of the strip");
+      throw Error(ErrorKind::usage, "give_strip: not the filtered rows of the strip");
     Worker worker = take_worker();
     keep(first, worker.deflater.compress(strip.bytes, is_last(first)), bytes, strip.adler);
     workers_.give_back(std::move(worker));
@@ -244,7 +244,7 @@ class PngWriter final : public StripWriter {
 
 std::unique_ptr<Writer> make_png_writer(Shape shape, const EncodeOptions& options) {
   if (shape.width > kMaxSide || shape.height > kMaxSide)
-    throw Error(ErrorKind::usage, "png holds at most 2147483647 pixels a side");
+    throw Error(ErrorKind::usage, "png is limited to 2147483647 pixels per side");
   return std::make_unique<PngWriter>(shape, options);
 }
 

@@ -46,15 +46,15 @@ Psd read_header(Bytes file) {
   psd.depth = big_endian(file, 22, 2);
   psd.mode = read_mode(big_endian(file, 24, 2));
   const std::int64_t most = psd.big ? 300'000 : 30'000;
-  psd_require(psd.width <= most && psd.height <= most, "larger than its version can be");
+  psd_require(psd.width <= most && psd.height <= most, "too large for its version");
   psd_require(psd.channels >= psd.colors() && psd.channels <= 56,
               "the number of channels does not fit the mode");
   if (psd.mode == PsdMode::bitmap) {
-    psd_require(psd.depth == 1, "a bitmap of more than one bit");
+    psd_require(psd.depth == 1, "a bitmap must have 1 bit per sample");
   } else {
-    psd_require(psd.depth != 32, "32 bits a sample are not supported");
+    psd_require(psd.depth != 32, "32 bits per sample are not supported");
     psd_require(psd.depth == 8 || (psd.depth == 16 && psd.mode != PsdMode::indexed),
-                "this number of bits is not supported");
+                "unsupported number of bits per sample");
   }
   psd.row_bytes = (psd.width * psd.depth + 7) / 8;
   return psd;
@@ -122,8 +122,7 @@ Psd read_psd(Bytes file) {
   Psd psd = read_header(file);
   std::size_t at = 26;
   psd.palette = take_section(file, at, 4);
-  psd_require(psd.mode != PsdMode::indexed || psd.palette.size() == 768,
-              "the palette does not hold 256 colours");
+  psd_require(psd.mode != PsdMode::indexed || psd.palette.size() == 768, "the palette must have 256 colours");
   psd.resources = take_section(file, at, 4);
   read_resources(psd);
   const Bytes layers = take_section(file, at, psd.big ? 8 : 4);

@@ -64,10 +64,9 @@ class PsdReader final : public Reader {
  public:
   PsdReader(Bytes file, const DecodeOptions& options)
       : file_(file), lenient_(options.lenient), psd_(read_psd(file)) {
-    constexpr const char* kNoComposite = "the file says that its composite image is a placeholder";
+    constexpr const char* kNoComposite = "the composite image is a placeholder";
     if (!psd_.has_composite && !lenient_)
-      throw Error(ErrorKind::input,
-                  std::string("psd: ") + kNoComposite + "; --lenient reads it all the same");
+      throw Error(ErrorKind::input, std::string("psd: ") + kNoComposite + "; use --lenient to read it");
     if (!psd_.has_composite) warnings_.emplace_back(kNoComposite);
     constexpr std::int64_t kBestRatio = 64;  // PackBits: two bytes yield up to 128
     const bool color =
@@ -180,7 +179,7 @@ class PsdReader final : public Reader {
       const std::size_t count = big_endian(file_, plane.counts, count_bytes);
       bool sound = false;
       row = std::span(unpacked_).first(unpack(part(plane.at, count), unpacked_, sound));
-      psd_require(lenient_ || sound, "a packed row does not hold its pixels");
+      psd_require(lenient_ || sound, "a packed row has the wrong number of pixels");
       plane.counts += count_bytes;
       plane.at += count;
     } else {

@@ -45,7 +45,7 @@ StbClaims read_bmp(Bytes bytes, const DecodeOptions& options) {
   require(bmp.packing == BmpPacking::none, "bmp: stb_image does not support RLE compression");
   require(bmp.header_bytes >= 40 && bmp.header_bytes != 64, "bmp: stb_image does not support OS/2 headers");
   require(bmp.header_bytes != 56, "bmp: stb_image misreads the masks of a 56-byte header");
-  require(bmp.bits != 2, "bmp: stb_image does not support 2 bits a pixel");
+  require(bmp.bits != 2, "bmp: stb_image does not support 2 bits per pixel");
   require(bmp.width <= (1 << 24) && bmp.height <= (1 << 24), "bmp: too large for stb_image");
   StbClaims claims{bmp.width, bmp.height};
   claims.raw_bytes = bmp.row_bytes() * bmp.height;
@@ -103,8 +103,8 @@ Image decode_strictly(std::unique_ptr<Reader> (*open)(Bytes, const DecodeOptions
 StbClaims read_psd(Bytes bytes, const DecodeOptions& options) {
   const Image image = decode_strictly(open_psd, bytes, options);
   const std::int64_t channels = big_endian(bytes, 12, 2);
-  require(big_endian(bytes, 4, 2) == 1, "psd: stb_image reads version 1 only");
-  require(big_endian(bytes, 24, 2) == 3, "psd: stb_image reads RGB only");
+  require(big_endian(bytes, 4, 2) == 1, "psd: stb_image reads only version 1");
+  require(big_endian(bytes, 24, 2) == 3, "psd: stb_image reads only RGB");
   require(channels <= 16, "psd: stb_image reads at most 16 channels");
   StbClaims claims{image.shape().width, image.shape().height};
   claims.bits_per_sample = static_cast<int>(big_endian(bytes, 22, 2));
@@ -113,14 +113,14 @@ StbClaims read_psd(Bytes bytes, const DecodeOptions& options) {
   std::size_t at = 26;
   for (int section = 0; section < 3; ++section) at += 4 + std::size_t{big_endian(bytes, at, 4)};
   const bool packed = big_endian(bytes, at, 2) != 0;
-  require(claims.bits_per_sample == 8 || !packed, "psd: stb_image is wrong on packed rows of 16 bits");
+  require(claims.bits_per_sample == 8 || !packed, "psd: stb_image misreads packed 16-bit rows");
   if (channels > 3) {
     require(image.shape().has_alpha(),
-            "psd: stb_image takes the channel behind the colours for transparency");
-    require(claims.bits_per_sample == 8, "psd: stb_image is wrong on transparency of 16 bits");
+            "psd: stb_image misreads the channel after the colours as transparency");
+    require(claims.bits_per_sample == 8, "psd: stb_image misreads 16-bit transparency");
     const Sample8* alpha = image.view().data + 3;
     for (std::int64_t i = 0; i < image.shape().pixels(); ++i, alpha += 4) {
-      require(*alpha == 0 || *alpha == kMaxSample, "psd: stb_image is wrong on partial transparency");
+      require(*alpha == 0 || *alpha == kMaxSample, "psd: stb_image misreads partial transparency");
     }
   }
   return claims;
@@ -130,7 +130,7 @@ StbClaims read_psd(Bytes bytes, const DecodeOptions& options) {
 StbClaims read_gif(Bytes bytes, const DecodeOptions& options) {
   const Image image = decode_strictly(open_gif, bytes, options);
   require(gif_frame_covers_screen(bytes) || little_endian(bytes, 11, 1) == 0,
-          "gif: stb_image paints what lies outside the first frame");
+          "gif: stb_image fills the area outside the first frame");
   return {.width = image.shape().width, .height = image.shape().height, .spurious_alpha = true};
 }
 
@@ -150,7 +150,7 @@ StbClaims read_png(Bytes bytes, const DecodeOptions&) {
 // stb correctly reads only raw 8-bit PGM and PPM with a maximum value of 255.
 StbClaims read_netpbm(Bytes bytes, const DecodeOptions&) {
   const std::uint32_t kind = little_endian(bytes, 1, 1);
-  require(kind == '5' || kind == '6', "stb_image reads raw PGM and PPM only");
+  require(kind == '5' || kind == '6', "stb_image reads only raw PGM and PPM");
   std::size_t at = 2;
   std::int64_t numbers[3] = {};
   for (std::int64_t& number : numbers) {
@@ -169,7 +169,7 @@ StbClaims read_netpbm(Bytes bytes, const DecodeOptions&) {
       ++at;
     }
   }
-  require(numbers[2] == 255, "stb_image reads Netpbm files of maximum value 255 only");
+  require(numbers[2] == 255, "stb_image reads only Netpbm files with maximum value 255");
   StbClaims claims{numbers[0], numbers[1]};
   require(claims.width <= (1 << 24) && claims.height <= (1 << 24), "too large for stb_image");
   claims.raw_bytes = claims.width * claims.height * (kind == '6' ? 3 : 1);

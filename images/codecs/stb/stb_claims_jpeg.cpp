@@ -40,17 +40,17 @@ class SegmentWalk {
     bool first = true;
     while (claims_.width == 0) {
       const std::uint32_t marker = next_marker(!first);
-      require_jpeg(is_frame(marker) || is_common(marker), "jpeg: no frame header that stb_image knows");
+      require_jpeg(is_frame(marker) || is_common(marker), "jpeg: no frame header that stb_image supports");
       segment(marker);
       first = false;
     }
     for (std::uint32_t marker = 0; (marker = next_marker(false)) != 0xD9;) {
       require_jpeg(marker == 0xDA || marker == 0xDC || is_common(marker),
-                   "jpeg: stb_image does not know a marker in it");
+                   "jpeg: contains a marker that stb_image does not support");
       segment(marker);
       if (marker == 0xDA) skip_entropy_coded_data();
     }
-    require_jpeg((in_frame_ & ~in_scans_).none(), "jpeg: the picture, or a component of it, is missing");
+    require_jpeg((in_frame_ & ~in_scans_).none(), "jpeg: a component has no scan");
     return claims_;
   }
 
@@ -74,11 +74,11 @@ class SegmentWalk {
   // Moves at_ from the segment's length to its end.
   void segment(std::uint32_t marker) {
     const std::size_t length = big_endian(bytes_, at_, 2);
-    require_jpeg(length >= 2, "jpeg: a segment's length is impossible");
+    require_jpeg(length >= 2, "jpeg: invalid segment length");
     // Before all other checks, because stb builds the tables before it compares their total length.
     if (marker == 0xC4) check_huffman_tables(at_ + 2, length - 2);
     require_jpeg(length <= bytes_.size() - at_, "jpeg: the file is truncated");
-    if (marker == 0xDC) require_jpeg(length == 4, "jpeg: a segment's length is impossible");
+    if (marker == 0xDC) require_jpeg(length == 4, "jpeg: invalid segment length");
     if (is_frame(marker)) read_frame();
     if (marker == 0xDA) {
       require_jpeg(++scans_ <= kMaxScans, "jpeg: more than 500 scans");
@@ -90,7 +90,7 @@ class SegmentWalk {
   void read_frame() {
     claims_.height = big_endian(bytes_, at_ + 3, 2);
     claims_.width = big_endian(bytes_, at_ + 5, 2);
-    require_jpeg(claims_.width > 0 && claims_.height > 0, "jpeg: an image of no pixels");
+    require_jpeg(claims_.width > 0 && claims_.height > 0, "jpeg: the width or height is 0");
     mark_components(in_frame_, at_ + 7, 3);
   }
 
@@ -110,7 +110,7 @@ class SegmentWalk {
       require_jpeg(codes <= 256, "jpeg: a Huffman table has more than 256 codes");
       const std::uint32_t name = little_endian(bytes_, at, 1);
       require_jpeg(name >> 4 <= 1 && (name & 15) <= 3,
-                   "jpeg: a Huffman table that is neither for DC nor for AC, 0 to 3");
+                   "jpeg: invalid Huffman table; expected DC or AC, 0 to 3");
       at += 1 + kLengths + codes;
     }
   }

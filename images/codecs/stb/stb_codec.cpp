@@ -171,12 +171,12 @@ class StbReader final : public WholeImageReader {
       std::string said = reason != nullptr ? reason : "no reason given";
       // The only message of stb that quotes the file: it begins with four bytes, which may contain a zero.
       if (said.size() < 4 || said.ends_with("PNG chunk not known")) said = "unknown critical chunk";
-      throw Error(
-          ErrorKind::input,
-          name + ": " + (source.overrun ? "the file is truncated" : "stb_image cannot read it: " + said));
+      throw Error(ErrorKind::input, name + ": " +
+                                        (source.overrun ? "the file is truncated"
+                                                        : "stb_image cannot read this file: " + said));
     }
     if (width != claims.width || height != claims.height || stored_channels_ < 1 || stored_channels_ > 4) {
-      throw Error(ErrorKind::input, name + ": the header contradicts itself");
+      throw Error(ErrorKind::input, name + ": contradictory header");
     }
     if (source.overrun) {
       const std::string damage = name + ": the file is truncated";

@@ -54,7 +54,7 @@ Alpha judge_alpha(const TgaHeader& header, std::uint32_t attribute_bits, Bytes b
   const bool grey_pair = header.grey && header.bits == 16;
   if (header.bits != 32 && !grey_pair) return Alpha::none;
   if (attribute_bits != 8 && (attribute_bits != 0 || grey_pair)) {
-    fail(std::to_string(attribute_bits) + " bits of alpha in a pixel of " + std::to_string(header.bits) +
+    fail(std::to_string(attribute_bits) + " alpha bits in a pixel of " + std::to_string(header.bits) +
          " bits are not supported");
   }
   if (attribute_bits == 0) return Alpha::none;

@@ -15,7 +15,7 @@ std::vector<std::byte> pack_lzw(std::span<const std::byte> data) {
   constexpr tmsize_t kBufferBytes = tmsize_t{64} << 10;
   constexpr std::int64_t kFrontBytes = 8;
   if (data.size() > std::numeric_limits<std::uint32_t>::max())
-    throw Error(ErrorKind::usage, "LZW packs strips and tiles of less than 4 GiB");
+    throw Error(ErrorKind::usage, "LZW supports only strips and tiles of less than 4 GiB");
   std::vector<std::byte> file;
   file.reserve(static_cast<std::size_t>(kFrontBytes + most_lzw_bytes(std::ssize(data))));
   TiffHandle handle(std::move(file), "w");
@@ -37,7 +37,7 @@ std::vector<std::byte> pack_lzw(std::span<const std::byte> data) {
   file = std::move(handle.file());
   handle.file().clear();  // libtiff writes the rest of the file here when closed
   if (begin > file.size() || bytes > file.size() - begin || bytes == 0)
-    throw Error(ErrorKind::memory, "LZW: libtiff gives no strip");
+    throw Error(ErrorKind::memory, "LZW: libtiff returned no strip");
   file.resize(begin + bytes);
   file.erase(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(begin));
   file.shrink_to_fit();

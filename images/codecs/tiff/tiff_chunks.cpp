@@ -240,7 +240,7 @@ void TiffChunks::read_over(ZlibInflater& inflater, Bytes data) {
     const std::size_t step = inflater.inflate(data, room);
     left -= step;
     if (step == room.size() || inflater.finished()) continue;
-    fault_ = "TIFF: compressed data breaks off";
+    fault_ = "TIFF: truncated compressed data";
     return;
   }
 }

@@ -82,9 +82,9 @@ TiffDirectory::TiffDirectory(Bytes file, std::uint64_t offset)
   if (offset < 8 || offset > file.size() || file.size() - offset < count_bytes)
     fail_tiff("a directory lies outside the file");
   count_ = number(offset, count_bytes);
-  if (count_ == 0) fail_tiff("a directory without fields");
+  if (count_ == 0) fail_tiff("empty directory");
   if (count_ > kMostTiffFields)
-    fail_tiff("a directory of more than " + std::to_string(kMostTiffFields) + " fields");
+    fail_tiff("more than " + std::to_string(kMostTiffFields) + " fields in a directory");
   first_ = offset + count_bytes;
   if (file.size() - first_ < count_ * field_bytes) fail_tiff("a directory lies outside the file");
 }
@@ -97,9 +97,9 @@ std::optional<TiffValues> TiffDirectory::find(TiffTag tag, bool lenient) const {
     if (number(at, 2) != static_cast<std::uint64_t>(tag)) continue;
     const std::string name = "field " + std::to_string(static_cast<int>(tag));
     if (found && lenient) continue;
-    if (found) fail_tiff(name + " is there twice");
+    if (found) fail_tiff("duplicate " + name);
     const std::size_t each = value_bytes(number(at + 2, 2));
-    if (each == 0) fail_tiff(name + " has values of a type that it cannot have");
+    if (each == 0) fail_tiff(name + " has an invalid type");
     const std::uint64_t count = number(at + 4, count_bytes);
     if (count == 0) fail_tiff(name + " has no value");
     if (count > file_.size() / each) fail_tiff("the values of " + name + " lie outside the file");
@@ -154,7 +154,7 @@ std::optional<std::uint64_t> tiff_directory_offset(Bytes file, std::int64_t page
   for (std::int64_t i = 0; offset != 0; ++i) {
     if (i == page) return offset;
     if (i == kMostTiffPages) fail_tiff("more than " + std::to_string(kMostTiffPages) + " pages");
-    if (!seen.insert(offset).second) fail_tiff("its directories go round in a circle");
+    if (!seen.insert(offset).second) fail_tiff("its directories form a loop");
     offset = TiffDirectory(file, offset).next();
   }
   return std::nullopt;

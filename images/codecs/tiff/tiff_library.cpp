@@ -131,7 +131,7 @@ std::vector<std::byte> make_file(const TiffPage& page, std::int64_t rows, Sampli
 // Returns the sampling of a chunk's first component. Throws Error(input) for data that would take unbounded
 // memory or is not part of TIFF (Technical Note 2): several scans, progressive, lossless, arithmetic.
 Sampling judge_jpeg(Bytes data, const TiffPage& page) {
-  if (!stands_at(data, 0, "\xFF\xD8")) fail_jpeg("does not begin as one");
+  if (!stands_at(data, 0, "\xFF\xD8")) fail_jpeg("does not start with a JPEG marker");
   std::optional<Sampling> sampling;
   for (std::size_t at = 2; at + 4 <= data.size();) {
     if (data[at] != std::byte{0xFF}) break;
@@ -146,11 +146,11 @@ Sampling judge_jpeg(Bytes data, const TiffPage& page) {
     if (marker == 0xC0 || marker == 0xC1) {
       if (segment.size() < 9 ||
           big_endian(segment, 5, 1) != static_cast<std::uint32_t>(page.samples_in_chunk()))
-        fail_jpeg("has another number of samples than the image");
+        fail_jpeg("differs from the image in the number of samples");
       const std::uint32_t factors = big_endian(segment, 7, 1);
       sampling = Sampling{static_cast<int>(factors >> 4), static_cast<int>(factors & 15)};
     } else if (marker > 0xC0 && marker < 0xD0 && marker != 0xC4 && marker != 0xC8 && marker != 0xCC) {
-      fail_jpeg("is not of the baseline kind");
+      fail_jpeg("is not baseline JPEG");
     } else if (marker == 0xDA) {
       if (!sampling) break;
       if (big_endian(segment, 0, 1) != static_cast<std::uint32_t>(page.samples_in_chunk()))
@@ -226,7 +226,7 @@ void TiffLibrary::unpack(std::span<const std::byte> data, std::int64_t rows, std
   std::string warning = library.take_warning();
   if (!done) {
     handle_.reset();
-    if (error.empty()) error = warning.empty() ? "libtiff cannot unpack it" : warning;
+    if (error.empty()) error = warning.empty() ? "libtiff cannot decompress it" : warning;
     throw Error(ErrorKind::input, "TIFF: " + error);
   }
   if (error.empty()) error = std::move(warning);

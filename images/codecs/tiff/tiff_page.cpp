@@ -47,9 +47,11 @@ class Fields {
 
 void read_samples(const Fields& fields, TiffPage& page) {
   const std::uint64_t samples = fields.number(TiffTag::samples, 1);
-  require(samples >= 1 && samples <= 64, "not 1 to 64 samples a pixel");
+  if (samples < 1 || samples > 64)
+    fail_tiff("expected 1 to 64 samples per pixel, got " + std::to_string(samples));
   page.samples = static_cast<int>(samples);
-  switch (fields.of_all_samples(TiffTag::sample_format, 1, "samples of several formats are not supported")) {
+  switch (
+      fields.of_all_samples(TiffTag::sample_format, 1, "samples of different formats are not supported")) {
     case 1:
       break;
     case 2:
@@ -63,7 +65,7 @@ void read_samples(const Fields& fields, TiffPage& page) {
       fail_tiff("samples of unknown format");
   }
   const std::uint64_t bits =
-      fields.of_all_samples(TiffTag::bits, 1, "samples of different numbers of bits are not supported");
+      fields.of_all_samples(TiffTag::bits, 1, "samples with different numbers of bits are not supported");
   if (bits < 1 || bits > 16) fail_tiff("samples of " + std::to_string(bits) + " bits are not supported");
   page.bits = static_cast<int>(bits);
 }
@@ -148,18 +150,19 @@ void read_extra_samples(const Fields& fields, const DecodeOptions& options, Tiff
 
 void read_color(const Fields& fields, bool lenient, TiffPage& page) {
   const std::optional<TiffValues> photometric = fields.find(TiffTag::photometric);
-  require(lenient || photometric.has_value(), "it does not say what its colours are");
+  require(lenient || photometric.has_value(), "the photometric interpretation is missing");
   page.color = photometric         ? color_of((*photometric)[0])
                : page.samples >= 3 ? TiffColor::rgb
                                    : TiffColor::black_is_zero;
-  require(page.samples >= page.colors(), "too few samples for its colours");
+  require(page.samples >= page.colors(), "too few samples for the colour space");
   if (page.color == TiffColor::cmyk)
     require(fields.number(TiffTag::ink_set, 1) == 1, "inks other than CMYK are not supported");
   if (page.color == TiffColor::palette) {
     require(page.bits <= 8, "palettes of more than 256 colours are not supported");
     const std::optional<TiffValues> map = fields.find(TiffTag::color_map);
     require(map.has_value(), "the palette is missing");
-    require(map->size() == 3 * (std::size_t{1} << page.bits), "the palette does not fit its bits");
+    require(map->size() == 3 * (std::size_t{1} << page.bits),
+            "the palette size does not match the bits per sample");
     page.color_map = *map;
   }
 }
@@ -179,7 +182,7 @@ TiffCompression compression_of(std::uint64_t value) {
     case 50000:
       return static_cast<TiffCompression>(value);
     case 6:
-      fail_tiff("JPEG compression of the old style is not supported");
+      fail_tiff("old-style JPEG compression is not supported");
     case 34712:
     case 33003:
     case 33005:
@@ -205,26 +208,26 @@ bool is_ccitt(TiffCompression compression) {
 void read_compression(const Fields& fields, TiffPage& page) {
   page.compression = compression_of(fields.number(TiffTag::compression, 1));
   const std::uint64_t order = fields.number(TiffTag::fill_order, 1);
-  require(order == 1 || order == 2, "unknown order of bits");
+  require(order == 1 || order == 2, "unknown bit order");
   page.reversed_bits = order == 2;
   const std::uint64_t predictor = fields.number(TiffTag::predictor, 1);
-  if (predictor == 3) fail_tiff("the predictor of floating-point samples is not supported");
+  if (predictor == 3) fail_tiff("the floating-point predictor is not supported");
   require(predictor == 1 || predictor == 2, "unknown predictor");
   const bool may_predict =
       page.compression == TiffCompression::lzw || page.compression == TiffCompression::deflate ||
       page.compression == TiffCompression::old_deflate || page.compression == TiffCompression::zstd;
   page.predicted = predictor == 2 && may_predict;  // ignored with other compressions
   if (page.predicted)
-    require(page.bits == 8 || page.bits == 16, "a predictor of samples that do not have 8 or 16 bits");
+    require(page.bits == 8 || page.bits == 16, "the predictor requires 8 or 16 bits per sample");
   if (is_ccitt(page.compression)) {
-    require(page.bits == 1 && page.samples == 1, "CCITT compression of more than one bit a pixel");
+    require(page.bits == 1 && page.samples == 1, "CCITT compression requires 1 bit per pixel");
     page.t4_options = static_cast<std::uint32_t>(fields.number(TiffTag::t4_options, 0));
     require((fields.number(TiffTag::t6_options, 0) & 2) == 0 && (page.t4_options & 2) == 0,
             "the uncompressed mode of CCITT compression is not supported");
   }
   if (page.compression == TiffCompression::jpeg) {
-    require(page.bits == 8, "JPEG compression of samples that do not have 8 bits is not supported");
-    require(page.color != TiffColor::palette, "JPEG compression of a palette's indices");
+    require(page.bits == 8, "JPEG compression requires 8 bits per sample");
+    require(page.color != TiffColor::palette, "JPEG compression of palette indices is not supported");
     if (const std::optional<TiffValues> tables = fields.find(TiffTag::jpeg_tables))
       page.jpeg_tables = tables->bytes();
   }
@@ -241,13 +244,13 @@ void read_cells(const Fields& fields, TiffPage& page) {
   }
   page.tiled = fields.find(TiffTag::tile_width).has_value() || fields.find(TiffTag::tile_offsets).has_value();
   if (page.tiled) {
-    page.cell_width = fields.side(TiffTag::tile_width, "the width of its tiles is missing");
-    page.cell_height = fields.side(TiffTag::tile_height, "the height of its tiles is missing");
+    page.cell_width = fields.side(TiffTag::tile_width, "the tile width is missing");
+    page.cell_height = fields.side(TiffTag::tile_height, "the tile height is missing");
     // Small images may have one tile of a usual size; no tile may be far larger than the image.
     constexpr std::int64_t kMostTileBytes = std::int64_t{32} << 20;
     const std::int64_t pixel_bits = std::int64_t{page.samples} * page.bits;
     const std::int64_t most = std::max(4 * page.width * page.height, 8 * kMostTileBytes / pixel_bits);
-    require(page.cell_height <= most / page.cell_width, "tiles far larger than the image");
+    require(page.cell_height <= most / page.cell_width, "the tiles are far larger than the image");
   } else {
     page.cell_width = page.width;
     const std::uint64_t rows =
@@ -267,13 +270,13 @@ void read_chunks(const Fields& fields, Bytes file, bool lenient, TiffPage& page)
   };
   const auto offsets = find(TiffTag::tile_offsets, TiffTag::strip_offsets);
   const auto counts = find(TiffTag::tile_counts, TiffTag::strip_counts);
-  require(offsets && counts, "it does not say where its pixels are");
+  require(offsets && counts, "the strip or tile offsets are missing");
   page.offsets = *offsets;
   page.counts = *counts;
   const auto wanted =
       static_cast<std::uint64_t>(page.across * page.down) * static_cast<std::uint64_t>(page.planes());
   require(page.offsets.size() >= wanted && page.counts.size() >= wanted,
-          page.tiled ? "too few tiles for its size" : "too few strips for its size");
+          page.tiled ? "too few tiles for the image size" : "too few strips for the image size");
   if (lenient) return;
   for (std::size_t i = 0; i < wanted; ++i) {
     require(

@@ -174,9 +174,8 @@ class Cutter {
     }
     total_ = at;
     if (total_ > static_cast<std::uint64_t>(cut_.most_bytes))
-      throw Error(ErrorKind::input,
-                  "TIFF: " + std::to_string(total_) + " bytes are more than a page can need");
-    if (!layout_.big && total_ >= nowhere()) throw Error(ErrorKind::input, "TIFF: a page of more than 4 GB");
+      throw Error(ErrorKind::input, "TIFF: " + std::to_string(total_) + " bytes exceed the size of a page");
+    if (!layout_.big && total_ >= nowhere()) throw Error(ErrorKind::input, "TIFF: a page exceeds 4 GB");
   }
 
   // Returns the new offset of a byte of the original.

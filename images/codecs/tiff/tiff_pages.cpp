@@ -58,8 +58,7 @@ class TiffPages final : public Pages {
       try {
         if (static_cast<std::int64_t>(seen.size()) == kMostTiffPages)
           throw Error(ErrorKind::input, "TIFF: more than " + std::to_string(kMostTiffPages) + " pages");
-        if (!seen.insert(offset).second)
-          throw Error(ErrorKind::input, "TIFF: its directories go round in a circle");
+        if (!seen.insert(offset).second) throw Error(ErrorKind::input, "TIFF: its directories form a loop");
         const TiffPlacedDirectory directory = read_tiff_directory(file_, layout_, offset);
         constexpr std::uint64_t kReduced = 1, kMask = 4;
         const std::uint64_t kind = number(directory, TiffTag::subfile, 0);
@@ -73,11 +72,11 @@ class TiffPages final : public Pages {
       } catch (const Error& error) {
         if (!lenient_ || offsets_.empty() || error.kind() != ErrorKind::input)
           throw Error(error.kind(), "page " + page + ": " + error.what());
-        warning_ = "damaged from page " + page + " on: " + error.what();
+        warning_ = "damaged from page " + page + ": " + error.what();
         return;
       }
     }
-    if (offsets_.empty()) throw Error(ErrorKind::input, "TIFF: there is no page");
+    if (offsets_.empty()) throw Error(ErrorKind::input, "TIFF: no pages");
   }
 
   void look_for_imagej() {
@@ -88,8 +87,7 @@ class TiffPages final : public Pages {
       return;
     const std::uint64_t at = text->offset(layout_), size = static_cast<std::uint64_t>(file_.size_bytes());
     if (at > size || text->bytes > size - at) {
-      const std::string reason =
-          "truncated: it ends before its description, which may speak of further images";
+      const std::string reason = "truncated before its description, which may declare more images";
       if (!lenient_) throw Error(ErrorKind::input, "TIFF: " + reason);
       warning_ = reason;
       return;
@@ -133,8 +131,8 @@ class TiffPages final : public Pages {
     if (images_ == said) return;
     const std::string reason = images_ == kMostTiffPages
                                    ? "more than " + std::to_string(kMostTiffPages) + " pages"
-                                   : "truncated: ImageJ's description says " + std::to_string(said) +
-                                         " images, the file ends in page " + std::to_string(there + 1);
+                                   : "truncated: ImageJ's description declares " + std::to_string(said) +
+                                         " images, but the file ends in page " + std::to_string(there + 1);
     if (!lenient_) throw Error(ErrorKind::input, "TIFF: " + reason);
     warning_ = reason;
   }

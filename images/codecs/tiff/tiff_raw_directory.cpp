@@ -49,10 +49,10 @@ TiffPlacedDirectory read_tiff_directory(const InputFile& file, const TiffLayout&
   std::vector<std::byte> bytes =
       read_tiff_bytes(file, offset, std::min<std::uint64_t>(kUsualBytes, size - offset));
   const std::uint64_t count = layout.number(Bytes(bytes).first(layout.count_bytes()));
-  if (count == 0) throw Error(ErrorKind::input, "TIFF: a directory without fields");
+  if (count == 0) throw Error(ErrorKind::input, "TIFF: empty directory");
   if (count > kMostTiffFields)
     throw Error(ErrorKind::input,
-                "TIFF: a directory of more than " + std::to_string(kMostTiffFields) + " fields");
+                "TIFF: more than " + std::to_string(kMostTiffFields) + " fields in a directory");
   const std::size_t needed = layout.directory_bytes(count);
   if (needed > size - offset) throw outside();
   if (bytes.size() < needed) bytes = read_tiff_bytes(file, offset, needed);

@@ -124,7 +124,8 @@ class TiffReader final : public Reader {
     std::unique_lock lock(mutex_);
     const auto band = std::ranges::find_if(
         bands_, [&](const Band& one) { return !one.given && one.first == first && one.rows == rows.height; });
-    if (band == bands_.end()) throw Error(ErrorKind::usage, "read_band: that band was not begun");
+    if (band == bands_.end())
+      throw Error(ErrorKind::usage, "read_band: begin_band was not called for this band");
     band->given = true;
     std::unique_ptr<TiffChunks> worker;
     try {
@@ -303,7 +304,7 @@ class TiffReader final : public Reader {
 
 std::unique_ptr<Reader> open_tiff_page(Bytes file, const DecodeOptions& options, std::int64_t page) {
   const std::optional<std::uint64_t> directory = tiff_directory_offset(file, page);
-  if (!directory) throw Error(ErrorKind::input, "TIFF: there is no page " + std::to_string(page + 1));
+  if (!directory) throw Error(ErrorKind::input, "TIFF: page " + std::to_string(page + 1) + " does not exist");
   return std::make_unique<TiffReader>(file, options, *directory);
 }
 

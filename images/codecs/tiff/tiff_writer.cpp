@@ -208,9 +208,8 @@ class TiffWriter final : public StripWriter {
     }
     if (in_stack_ && !in_stack_->last) fields.set_next((at + 1) / 2 * 2);
     if (in_stack_ && !big_ && at >= static_cast<std::uint64_t>(kMostClassicBytes))
-      throw Error(
-          ErrorKind::usage,
-          "the stack gets more than 4 GB, which its input did not show; write it in parts with --pages A-B");
+      throw Error(ErrorKind::usage,
+                  "the stack unexpectedly exceeds 4 GB; write it in parts with --pages A-B");
     fields.set_offsets(tiled_ ? TiffTag::tile_offsets : TiffTag::strip_offsets, offsets);
     fields.set_offsets(tiled_ ? TiffTag::tile_counts : TiffTag::strip_counts, sizes_);
   }
@@ -237,9 +236,10 @@ std::unique_ptr<Writer> make_tiff_writer_up_to(std::int64_t most_classic_bytes, 
                                                const EncodeOptions& options) {
   if (options.tiff_tile != 0 &&
       (options.tiff_tile < 16 || options.tiff_tile > 4096 || options.tiff_tile % 16 != 0))
-    throw Error(ErrorKind::usage, "tiles of a TIFF have a side of 16 to 4096 pixels, a multiple of 16");
+    throw Error(ErrorKind::usage, "the side of TIFF tiles must be a multiple of 16 from 16 to 4096, got " +
+                                      std::to_string(options.tiff_tile));
   if (shape.width > kMostSide || shape.height > kMostSide)
-    throw Error(ErrorKind::usage, "tiff holds at most 2147483647 pixels a side");
+    throw Error(ErrorKind::usage, "tiff is limited to 2147483647 pixels per side");
   return std::make_unique<TiffWriter>(most_classic_bytes, shape, options);
 }
 

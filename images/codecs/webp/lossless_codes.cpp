@@ -14,7 +14,7 @@ constexpr int kLiterals = 256, kLengths = 24, kDistances = 40;
 constexpr std::size_t kGreen = 0, kRed = 1, kBlue = 2, kAlpha = 3, kDistance = 4, kCodes = 5;
 
 void require(bool condition) {
-  if (!condition) throw Error(ErrorKind::input, "WebP: the picture is damaged");
+  if (!condition) throw Error(ErrorKind::input, "WebP: the image data is damaged");
 }
 
 // Reads the lowest bit of a byte first.

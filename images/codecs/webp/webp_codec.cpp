@@ -25,8 +25,8 @@ class WebpEnd final : public EndFinder {
     if (image.size() < kHeadBytes) return false;
     const std::size_t bytes = kHeadBytes + little_endian(image, 4, 4);
     if (bytes < kLeastBytes || bytes % 2 != 0)
-      throw Error(ErrorKind::input, "webp: its header says that the file has " + std::to_string(bytes) +
-                                        " bytes, which cannot be");
+      throw Error(ErrorKind::input,
+                  "webp: invalid file size in the RIFF header: " + std::to_string(bytes) + " bytes");
     return ends_at(image, bytes);
   }
 };

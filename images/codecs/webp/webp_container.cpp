@@ -92,7 +92,7 @@ class PictureChunks {
     found_ = true;
     picture_.lossless = !lossy;
     if (!(lossy ? read_lossy_header(chunk, picture_) : read_lossless_header(chunk, picture_)))
-      fail(chunk.cut ? "the file is truncated" : "the picture's header is damaged");
+      fail(chunk.cut ? "the file is truncated" : "the image header is damaged");
     picture_.data = chunk.whole;
     if (!lossy) picture_.codes = chunk.payload.subspan(kLosslessHeader);
     if (!lossy || alpha_.empty()) return;
@@ -124,12 +124,12 @@ WebpPicture read_frame(const Chunk& frame, const WebpContents& contents) {
     require(frame.cut || chunks.found() || !chunk->cut, "a chunk exceeds its frame");
     chunks.take(*chunk);
   }
-  if (!chunks.found()) fail(frame.cut ? "the file is truncated" : "the first frame holds no picture");
+  if (!chunks.found()) fail(frame.cut ? "the file is truncated" : "no image in the first frame");
   WebpPicture picture = chunks.picture();
   picture.x = 2 * le24(frame.payload, 0);
   picture.y = 2 * le24(frame.payload, 3);
   require(le24(frame.payload, 6) + 1 == picture.width && le24(frame.payload, 9) + 1 == picture.height,
-          "the first frame is not as large as its picture");
+          "the first frame differs in size from its image");
   require(picture.x + picture.width <= contents.width && picture.y + picture.height <= contents.height,
           "the first frame exceeds the image");
   return picture;
@@ -139,7 +139,7 @@ WebpPicture read_frame(const Chunk& frame, const WebpContents& contents) {
 Bytes riff_payload(Bytes file, WebpContents& contents) {
   require(file.size() >= kRiffHeader + kChunkHeader, "the header is truncated");
   const std::size_t said = kChunkHeader + std::size_t{little_endian(file, 4, 4)};
-  require(said >= kRiffHeader + kChunkHeader, "the size in its header is too small");
+  require(said >= kRiffHeader + kChunkHeader, "the file size in the RIFF header is too small");
   if (said > file.size()) {
     contents.faults.emplace_back("the file is truncated");
     return file.subspan(kRiffHeader);
@@ -177,7 +177,7 @@ class ExtendedChunks {
   void finish() {
     if (has(kAnimated) || !found_) return;
     contents_.picture = still_.picture();
-    require(contents_.picture_covers(), "the picture does not have the size of the canvas");
+    require(contents_.picture_covers(), "the image differs in size from the canvas");
   }
 
   [[nodiscard]] bool found() const { return found_; }
@@ -188,7 +188,7 @@ class ExtendedChunks {
   void take_of_animation(const Chunk& chunk) {
     began_ = began_ || chunk.is("ANIM");
     if (!chunk.is("ANMF")) return;
-    require(began_, "a frame stands before the ANIM chunk");
+    require(began_, "frame before the ANIM chunk");
     if (found_) {
       contents_.more_pictures = true;
       return;
@@ -215,7 +215,7 @@ WebpContents read_webp_contents(Bytes file) {
   if (chunk->is("VP8X")) {
     extended.emplace(*chunk, contents);
   } else {
-    require(chunk->is("VP8 ") || chunk->is("VP8L"), "the first chunk is no picture");
+    require(chunk->is("VP8 ") || chunk->is("VP8L"), "the first chunk is not an image");
     simple.take(*chunk);
   }
   while (true) {
@@ -225,7 +225,7 @@ WebpContents read_webp_contents(Bytes file) {
     if (extended) extended->take(*chunk);
   }
   if (extended) {
-    if (!extended->found()) fail(truncated ? "the file is truncated" : "no picture in the file");
+    if (!extended->found()) fail(truncated ? "the file is truncated" : "no image in the file");
     extended->finish();
   } else {
     contents.picture = simple.picture();

@@ -77,18 +77,18 @@ std::string reason_of(VP8StatusCode status) {
   switch (status) {
     case VP8_STATUS_SUSPENDED:
     case VP8_STATUS_NOT_ENOUGH_DATA:
-      return "the picture is cut short";
+      return "the image data is truncated";
     case VP8_STATUS_UNSUPPORTED_FEATURE:
-      return "the picture has a feature that libwebp does not know";
+      return "the image uses a feature that libwebp does not support";
     default:
-      return "the picture is damaged";
+      return "the image data is damaged";
   }
 }
 
 void check(VP8StatusCode status) {
   if (status == VP8_STATUS_OUT_OF_MEMORY) throw Error(ErrorKind::memory, "not enough memory");
   if (status == VP8_STATUS_INVALID_PARAM)  // an alpha that cannot be decoded is VP8_STATUS_USER_ABORT
-    throw Error(ErrorKind::usage, "WebP: libwebp does not take what it was given");
+    throw Error(ErrorKind::usage, "WebP: libwebp rejected its parameters");
 }
 
 class WebpReader final : public WholeImageReader {
@@ -127,7 +127,7 @@ class WebpReader final : public WholeImageReader {
     }
     WebPDecoderConfig config;
     if (WebPInitDecoderConfig(&config) == 0)
-      throw Error(ErrorKind::usage, "WebP: libwebp is not of the version that imgpipe was built with");
+      throw Error(ErrorKind::usage, "WebP: the libwebp version differs from the one imgpipe was built with");
     HostPlane place = whole.rows(picture_.y, picture_.height);
     place.data += picture_.x * whole.channels;
     place.width = picture_.width;

@@ -107,7 +107,7 @@ class Chunks {
 class WebpWriter final : public Writer {
  public:
   WebpWriter(Shape shape, const EncodeOptions& options) : shape_(shape), options_(options) {
-    if (WebPPictureInit(&picture_) == 0 || !configure()) fail_usage("libwebp does not take its settings");
+    if (WebPPictureInit(&picture_) == 0 || !configure()) fail_usage("libwebp rejected the encoder settings");
   }
   ~WebpWriter() override { WebPPictureFree(&picture_); }
   WebpWriter(const WebpWriter&) = delete;
@@ -159,7 +159,7 @@ class WebpWriter final : public Writer {
       case VP8_ENC_ERROR_PARTITION0_OVERFLOW:
       case VP8_ENC_ERROR_PARTITION_OVERFLOW:
       case VP8_ENC_ERROR_FILE_TOO_BIG:
-        fail_usage("the image takes more bytes than a file can have: choose a lower --quality");
+        fail_usage("the file would exceed the size limit of the format; choose a lower --quality");
       default:
         fail_usage("libwebp cannot write this image");
     }
@@ -227,7 +227,7 @@ class WebpWriter final : public Writer {
 std::unique_ptr<Writer> make_webp_writer(Shape shape, const EncodeOptions& options) {
   if (shape.width > WEBP_MAX_DIMENSION || shape.height > WEBP_MAX_DIMENSION) {
     throw Error(ErrorKind::usage,
-                "webp holds at most " + std::to_string(WEBP_MAX_DIMENSION) + " pixels a side");
+                "webp is limited to " + std::to_string(WEBP_MAX_DIMENSION) + " pixels per side");
   }
   return std::make_unique<WebpWriter>(shape, options);
 }

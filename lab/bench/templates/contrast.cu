@@ -42,7 +42,7 @@ IMGPIPE_SCRATCH(contrast, mine) {
   return 2 * sizeof(int);
 }
 
-IMGPIPE_CONTRAST(mine, "one thread finds lo and hi, then a thread a pixel divides") {
+IMGPIPE_CONTRAST(mine, "one thread finds lo and hi, then one thread per pixel divides") {
   int* range = static_cast<int*>(call.scratch);
   find_range<<<1, 1, 0, call.stream>>>(call.counts, range);
   const int block = 256;

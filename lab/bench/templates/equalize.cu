@@ -45,7 +45,7 @@ IMGPIPE_SCRATCH(equalize, mine) {
   return kBins * sizeof(Sample);
 }
 
-IMGPIPE_EQUALIZE(mine, "one thread makes the table, then a thread a pixel looks up") {
+IMGPIPE_EQUALIZE(mine, "one thread makes the table, then one thread per pixel looks up") {
   Sample* table = static_cast<Sample*>(call.scratch);
   make_table<<<1, 1, 0, call.stream>>>(call.counts, table);
   const int block = 256;

@@ -21,7 +21,7 @@ __global__ void gray_pixels(const Sample* in, size_t in_pitch, Sample* out, size
   }
 }
 
-IMGPIPE_GRAY(mine, "a thread a pixel, three loads of a byte") {
+IMGPIPE_GRAY(mine, "one thread per pixel, three loads of a byte") {
   const int block = 256;
   const dim3 grid((call.width + block - 1) / block, min(call.height, 65535));
   gray_pixels<<<grid, block, 0, call.stream>>>(call.in, call.in_pitch, call.out, call.out_pitch, call.width,

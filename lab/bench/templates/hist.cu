@@ -21,7 +21,7 @@ __global__ void count_pixels(const Sample* in, size_t in_pitch, int width, int h
   }
 }
 
-IMGPIPE_HIST(mine, "a thread a pixel, counters in global memory") {
+IMGPIPE_HIST(mine, "one thread per pixel, counters in global memory") {
   // The counters hold garbage.
   cudaMemsetAsync(call.counts, 0, kBins * sizeof(*call.counts), call.stream);
   const int block = 256;

@@ -33,7 +33,7 @@ __global__ void median_of_window(const Sample* in, size_t in_pitch, Sample* out,
   }
 }
 
-IMGPIPE_MEDIAN(mine, "a thread a pixel sorts its window by insertion") {
+IMGPIPE_MEDIAN(mine, "one thread per pixel sorts its window by insertion") {
   const int block = 256;
   const dim3 grid((call.width + block - 1) / block, min(call.height, 65535));
   median_of_window<<<grid, block, 0, call.stream>>>(call.in, call.in_pitch, call.out, call.out_pitch,

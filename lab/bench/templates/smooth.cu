@@ -30,7 +30,7 @@ __global__ void mean_of_window(const Sample* in, size_t in_pitch, Sample* out, s
   }
 }
 
-IMGPIPE_SMOOTH(mine, "a thread a pixel, 25 loads each") {
+IMGPIPE_SMOOTH(mine, "one thread per pixel, 25 loads each") {
   const int block = 256;
   const dim3 grid((call.width + block - 1) / block, min(call.height, 65535));
   mean_of_window<<<grid, block, 0, call.stream>>>(call.in, call.in_pitch, call.out, call.out_pitch,

@@ -24,7 +24,7 @@ ROWS = [
     Row("--study", "imgpipe bench --study pipeline --size 64x64 --repeat 1", "a table by stage, with `identical`",
         lambda r: "the four stages, photo 64x64" in r.out and r.out.count("identical") >= 4),
     Row("--list", "imgpipe bench --list --stage gray", "ideas and origins, and no time",
-        lambda r: "one thread, one pixel after the other" in r.out and "median us" not in r.out),
+        lambda r: "one thread, pixel by pixel" in r.out and "median us" not in r.out),
     Row("--pattern", f"{CALL} --stage gray --pattern ramp", "the input is `ramp 64x64`",
         lambda r: set(column(r, "input")) == {"ramp 64x64"}),
     Row("--size", "imgpipe bench --device cpu --stage gray --repeat 1 --size 40x30", "the input is `photo 40x30`",
@@ -71,6 +71,7 @@ ROWS = [
     Row("--time-limit", "imgpipe bench --list --time-limit -1", "refused: no number of seconds",
         lambda r: "--time-limit" in r.err, code=2),
     Row("--time-limit", "imgpipe bench --variant mine --with ./endless.cu --time-limit 3", "ended after 3 s",
-        lambda r: r.code == 1 and "no end after 3 s" in r.err if has_nvcc(r) else r.code == 3, code=None, cuda=True),
+        lambda r: r.code == 1 and "still running after 3 s" in r.err if has_nvcc(r) else r.code == 3,
+        code=None, cuda=True),
 ] + talk.rows("bench", "--stage gray --size 64x64 -d cpu", "", "gray sequential: exact",
               "-d cpu --input cut.jpg")

@@ -11,7 +11,7 @@ ROWS = [
     Row("--no-clobber", "imgpipe devices --json mine.json --no-clobber", "exit 2, though imgpipe wrote it",
         lambda r: "mine.json" in r.err, code=2),
     Row("--calibrate", "imgpipe devices --calibrate", "exit 3: there is nothing to compare",
-        lambda r: "--calibrate compares cpu with cuda" in r.err, code=3, cuda=False),
+        lambda r: "--calibrate: needs a CUDA device" in r.err, code=3, cuda=False),
     Row("--calibrate", "imgpipe devices --calibrate", "what was measured is kept", cuda=True,
         check=lambda r: "measured on this machine" in r.out and r.there("cache/imgpipe/calibration.json")),
-] + talk.rows("devices", "", "", "memory by ", "extra")
+] + talk.rows("devices", "", "", "memory limit of ", "extra")

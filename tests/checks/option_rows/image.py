@@ -35,8 +35,8 @@ ROWS = [
         lambda r: " gray+hist " in r.out and " contrast+smooth " in r.out and r.same("o.pgm", "imgpipe a.png o.pgm")),
     Row("--threads", "imgpipe a.png o.pgm --device cpu --threads 1", "the report says `1 thread`",
         lambda r: ", 1 thread," in r.out),
-    Row("--device-memory", "imgpipe in out/ --device-memory 64M", "refused: it is for one image, and this is a batch",
-        lambda r: "--device-memory is for one image" in r.err, code=2),
+    Row("--device-memory", "imgpipe in out/ --device-memory 64M", "refused: not supported in a batch",
+        lambda r: "--device-memory: not supported in a batch" in r.err, code=2),
     Row("--device-memory", "imgpipe a.png o.pgm -d cuda --device-memory 64M", "the same bytes as `cpu`", cuda=True,
         check=lambda r: r.same("o.pgm", "imgpipe a.png o.pgm --device cpu")),
     # Comparison and reports

@@ -64,4 +64,4 @@ ROWS = [
         lambda r: r.out.startswith("1 image: 1 counted")),
     Row("-n --dry-run", "imgpipe stats in -r {}", "names what would be counted",
         lambda r: r.out == "\n".join(TREE) + "\n3 to count\n"),
-] + talk.rows("stats", "in", "", "passed over: 1 other", "cut.jpg")
+] + talk.rows("stats", "in", "", "skipped files: 1 other", "cut.jpg")

@@ -104,7 +104,7 @@ class Reports(unittest.TestCase):
         self.assertGreaterEqual(report["wall_ms"], max(row["time_ms"] for row in report["rows"]))
         with mock.patch("time.perf_counter", side_effect=[10.0, 10.25]):
             self.assertEqual(imgpipe.run(array)[1]["wall_ms"], 250)  # of the whole call
-        self.assertIn("auto took ", imgpipe.run(array)[1]["device"]["why"])
+        self.assertIn("auto chose ", imgpipe.run(array)[1]["device"]["why"])
 
     def test_stages(self):
         stages = imgpipe.stages()
