@@ -37,9 +37,9 @@ struct SampleNames {
 SampleNames names_of(Sample sample) {
   switch (sample) {
     case Sample::u8:
-      return {"8", "8 bits a sample"};
+      return {"8", "8-bit samples"};
     case Sample::u16:
-      return {"16", "16 bits a sample"};
+      return {"16", "16-bit samples"};
     case Sample::f32:
       return {"float", "float samples"};
   }
@@ -57,7 +57,7 @@ Error refusal(const StageRequest& request, const FrameType& in) {
     if (takes(*request.stage, with_samples(in, sample), request.parameters))
       depths += (depths.empty() ? "; insert " : " or ") + depth_step(sample);
   }
-  return {ErrorKind::usage, std::string(request.stage->name) + request.said + " takes no images of " +
+  return {ErrorKind::usage, std::string(request.stage->name) + request.said + " does not accept " +
                                 std::string(names_of(in.sample).text) + depths +
                                 (depths.empty() ? "" : " before it")};
 }

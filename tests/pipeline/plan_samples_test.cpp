@@ -61,7 +61,7 @@ TEST(Plan, StagesTakeFloatsOrNameTheDepthToInsert) {
     const std::vector<StageRequest> stages{{&stage, presets(stage.parameters), ""}};
     if (takes(stage, Sample::f32)) continue;
     EXPECT_EQ(refusal_of(stages, floats), std::string(stage.name) +
-                                              " takes no images of float samples; insert depth:8 or depth:16 "
+                                              " does not accept float samples; insert depth:8 or depth:16 "
                                               "before it");
   }
   for (const char* const stages : {"invert", "gamma:2", "levels:10:200:8", "smooth", "resize:3:2", "depth:8",
@@ -70,7 +70,7 @@ TEST(Plan, StagesTakeFloatsOrNameTheDepthToInsert) {
   }
   EXPECT_EQ(make_plan({}, floats).output, floats);
   EXPECT_EQ(refusal_of(parse_stages("depth:float,gamma:2,contrast:1"), kRgb),
-            "contrast:1 takes no images of float samples; insert depth:8 or depth:16 before it");
+            "contrast:1 does not accept float samples; insert depth:8 or depth:16 before it");
 }
 
 TEST(Plan, FloatsAreOnlyMadeOfIntegersThatStepsAskFor) {
@@ -123,9 +123,9 @@ TEST(Plan, AStageOfBytesNamesTheDepthToInsert) {
   const Stage bytes{.name = "bytes", .summary = "", .kernels = kernels};
   const std::vector<StageRequest> stages{{&bytes, {}, ":1"}};
   EXPECT_EQ(refusal_of(stages, kDeepRgba),
-            "bytes:1 takes no images of 16 bits a sample; insert depth:8 before it");
+            "bytes:1 does not accept 16-bit samples; insert depth:8 before it");
   EXPECT_EQ(refusal_of(stages, {8, 4, 1, Sample::f32}),
-            "bytes:1 takes no images of float samples; insert depth:8 before it");
+            "bytes:1 does not accept float samples; insert depth:8 before it");
 }
 
 // Alpha goes past contrast, but for one that makes samples of another type.

@@ -58,7 +58,7 @@ class Arrays(unittest.TestCase):
         floats[0, 0] = [np.nan, np.inf, -3]
         np.testing.assert_array_equal(imgpipe.run(floats, "invert", device="cpu")[0], np.float32(1) - floats)
         np.testing.assert_array_equal(imgpipe.run(floats, "depth:8")[0][1:], array[1:])
-        with self.assertRaisesRegex(ValueError, "contrast takes no images of float samples; insert depth:8"):
+        with self.assertRaisesRegex(ValueError, "contrast does not accept float samples; insert depth:8"):
             imgpipe.run(floats, "contrast")
 
     def test_results_keep_their_memory(self):
