@@ -25,64 +25,12 @@
 #include "kernels/smooth/smooth.h"
 #include "kernels/sobel/sobel.h"
 #include "kernels/stage.h"
+#include "kernels/table/kernel_rows.h"
 #include "kernels/table/stage_parameters.h"
 #include "kernels/threshold/threshold.h"
 
 namespace imgpipe {
 namespace {
-
-#ifdef IMGPIPE_WITH_CUDA
-#define IMGPIPE_ON_CUDA(function) function
-#else
-#define IMGPIPE_ON_CUDA(function) nullptr
-#endif
-#define IMGPIPE_KERNELS(types, name) \
-  kKernels<types, name##_reference, name##_cpu, IMGPIPE_ON_CUDA(name##_cuda)>
-// The same with a CUDA function of its own where samples of 16 bits are read or written.
-#define IMGPIPE_KERNELS_16(types, name) \
-  kKernels<types, name##_reference, name##_cpu, IMGPIPE_ON_CUDA(name##_cuda), IMGPIPE_ON_CUDA(name##16_cuda)>
-
-struct Types {
-  Sample in, out;
-};
-constexpr std::array kSame{Types{Sample::u8, Sample::u8}, Types{Sample::u16, Sample::u16}};
-constexpr std::array kOther{Types{Sample::u8, Sample::u16}, Types{Sample::u16, Sample::u8}};
-constexpr std::array kAny{kSame[0], kSame[1], kOther[0], kOther[1]};
-constexpr std::array kFloats{Types{Sample::f32, Sample::f32}};
-constexpr std::array kSameAndFloats{kSame[0], kSame[1], kFloats[0]};
-constexpr std::array kFloatAndOther{Types{Sample::u8, Sample::f32}, Types{Sample::u16, Sample::f32},
-                                    Types{Sample::f32, Sample::u8}, Types{Sample::f32, Sample::u16}};
-
-// A row for each backend and pair of types. A build without CUDA keeps the rows of its functions, nullptr:
-// plans do not depend on the build.
-template <const auto& All, auto Reference, auto Cpu, auto Cuda, auto Cuda16 = Cuda>
-constexpr std::array kKernels = [] {
-  std::array<Kernel, 3 * All.size()> rows;
-  Kernel* row = rows.data();
-  for (const auto [in, out] : All) {
-    *row++ = {.backend = Backend::reference, .in = in, .out = out, .reference = Reference};
-    *row++ = {.backend = Backend::cpu, .in = in, .out = out, .cpu = Cpu};
-    const bool bytes = is_byte(in) && is_byte(out);
-    *row++ = {.backend = Backend::cuda, .in = in, .out = out, .cuda = bytes ? Cuda : Cuda16};
-  }
-  return rows;
-}();
-
-// The rows of both.
-template <const auto& Some, const auto& More>
-constexpr std::array kBoth = [] {
-  std::array<Kernel, Some.size() + More.size()> rows;
-  std::ranges::copy(More, std::ranges::copy(Some, rows.begin()).out);
-  return rows;
-}();
-// Kernels of floats are NAME_f32_reference, NAME_f32_cpu and NAME_f32_cuda; those of whole pixels are the
-// same for all types.
-#define IMGPIPE_KERNELS_F32(name) IMGPIPE_KERNELS(kFloats, name##_f32)
-#define IMGPIPE_KERNELS_MOVES(name) kBoth<IMGPIPE_KERNELS(kSame, name), IMGPIPE_KERNELS(kFloats, name)>
-
-// The row of a fused stage: samples of 8 bits, on CUDA devices.
-template <auto Cuda>
-constexpr std::array kOfBytes{Kernel{.backend = Backend::cuda, .cuda = Cuda}};
 
 // An image with alpha: in planes, interleaved, and as it comes.
 constexpr std::array kAllPlanes{Port{.alpha = true}};
@@ -92,20 +40,6 @@ constexpr std::array kCounts{Port{.name = "counts", .kind = ValueKind::counts}};
 constexpr std::array kPlanesAndCounts{kAllPlanes[0], kCounts[0]};
 constexpr std::array kColorAndCounts{Port{}, kCounts[0]};
 
-// The kernels of an operator that makes a table: on the host, and, where it has one there, on CUDA devices,
-// but for stages that work on 8 bits alone, of which each block finds what it needs of the counts
-// independently.
-template <const auto& All, auto Cpu, auto... Cuda16>
-constexpr std::array kTableKernels = [] {
-  std::array<Kernel, All.size() + sizeof...(Cuda16) * (All.size() - 1)> rows;
-  Kernel* row = rows.data();
-  for (const auto [in, out] : All) {
-    *row++ = {.backend = Backend::cpu, .in = in, .out = out, .cpu = Cpu};
-    if (!is_byte(in) || !is_byte(out))
-      ((*row++ = {.backend = Backend::cuda, .in = in, .out = out, .cuda = Cuda16}), ...);
-  }
-  return rows;
-}();
 constexpr std::array kTable{Port{.name = "table", .kind = ValueKind::table}};
 constexpr Stage kStretchRanges{
     .ports = {kCounts, kTable},
