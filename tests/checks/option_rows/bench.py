@@ -39,7 +39,7 @@ ROWS = [
         "the sequential variant alone", lambda r: column(r, "device") == ["reference"]),
     Row("--threads", f"{CALL} --stage gray --threads 1", "`1 thread`",
         lambda r: set(column(r, "grid")) == {"1 thread"} and r.json()["threads"] == 1),
-    Row("--block", "imgpipe bench --list --block 33", "refused: no multiple of 32", lambda r: "--block: 33" in r.err,
+    Row("--block", "imgpipe bench --list --block 33", "refused: not a multiple of 32", lambda r: "--block: must be a multiple of 32, got 33" in r.err,
         code=2),
     Row("--block --blocks", "imgpipe bench --stage hist -d cuda --block 64 --blocks 7",
         "a grid of 64 x 7", cuda=True,
