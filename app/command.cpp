@@ -72,12 +72,15 @@ struct Call {
   std::vector<std::string> arguments;
 };
 
-// nullopt: no command's name comes first, or after options of that command.
+// nullopt: no command's name comes first, or after options of that command. After options, an existing file
+// or directory is an input.
 std::optional<Call> find_call(const std::vector<std::string>& arguments, Commands commands) {
   const auto name = std::ranges::find_if(arguments, [&](const std::string& argument) {
     return !argument.empty() && find_command(commands, argument) != nullptr;
   });
-  if (name == arguments.end()) return std::nullopt;
+  std::error_code ignored;
+  if (name == arguments.end() || (name != arguments.begin() && std::filesystem::exists(*name, ignored)))
+    return std::nullopt;
   Call call{find_command(commands, *name), {}};
   const std::vector<OptionRow> rows = call.command->rows();
   try {

@@ -53,8 +53,7 @@ int run_devices(const DevicesOptions& options) {
   say_limits(machine.host);
   machine.judged = judge(machine.host, machine.cuda, options.calibrate);
   if (!options.json_file.empty()) write_text(options.json_file, devices_json(machine));
-  if (!options.logging.quiet && options.json_file != kStandardStream)
-    print_table(devices_table(machine), false);
+  if (!options.logging.quiet) print_table(devices_table(machine), options.json_file == kStandardStream);
   return kExitDone;
 }
 

@@ -102,6 +102,9 @@ class InputRun {
     log_plan(plan);
     check_histogram(options_, plan);
     for (const StageFile& file : stage_files(options_.reports.stages_folder, plan)) {
+      if (is_float(plan.steps[file.step].out.sample))
+        throw Error(ErrorKind::usage,
+                    "--keep-stages: PNG cannot store the float samples of " + plan.steps[file.step].label);
       in_use_.add("--keep-stages", file.path);
       check_replaceable(file.path, why_no_image(file.path, options_.output.replace, input_->single().mark(),
                                                 options_.input.path));

@@ -8,6 +8,7 @@
 #include "app/options/option_parser.h"
 #include "app/options/range_file.h"
 #include "app/options/sizes.h"
+#include "app/standard_streams.h"
 #include "images/files/file.h"
 #include "pipeline/device.h"
 #include "pipeline/plan.h"
@@ -57,6 +58,13 @@ void read_name(const Parser& parser, ProcessOptions& options) {
         "or leave out one of them");
 }
 
+bool uses_stdout(const ProcessOptions& options) {
+  std::vector<std::string> files = options.reports.files;
+  files.insert(files.end(), {options.output.path, options.reports.trace_file, options.reports.histogram_file,
+                             options.reports.failed_file});
+  return std::ranges::any_of(files, goes_to_stdout);
+}
+
 std::optional<PresetToWrite> read_preset_to_write(const Parser& parser, const ProcessOptions& options) {
   if (!parser.has("write-preset")) return std::nullopt;
   PresetToWrite preset{.file = parser.text("write-preset"),
@@ -67,8 +75,7 @@ std::optional<PresetToWrite> read_preset_to_write(const Parser& parser, const Pr
   if (options.dry_run) usage("--dry-run: cannot be combined with --write-preset");
   if (preset.file != kStandardStream) {
     preset.file = file_with_ending("write-preset", preset.file, {".toml"});
-  } else if (options.output.path == kStandardStream ||
-             std::ranges::find(options.reports.files, kStandardStream) != options.reports.files.end()) {
+  } else if (uses_stdout(options)) {
     usage("--write-preset -: stdout is already used");
   }
   preset.text = parser.given().as_preset(preset.file);

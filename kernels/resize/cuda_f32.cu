@@ -1,4 +1,4 @@
-// resize of floats on a CUDA device: a thread makes a pixel, out of the tables that prepare() made.
+// resize of floats on a CUDA device: one thread per output pixel, with the tables that resize_table() made.
 #include <algorithm>
 #include <cstdint>
 

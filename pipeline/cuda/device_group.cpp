@@ -14,7 +14,12 @@ DeviceGroup::DeviceGroup(Context& context, std::vector<GroupImage> images)
     members.push_back({&image.coded, &run});
   }
   codecs_.emplace(context_, std::move(members));
-  codecs_->prepare_decoding();
+  try {
+    codecs_->prepare_decoding();
+  } catch (...) {
+    (void)cudaStreamSynchronize(context_.stream.get());  // queued copies read the group's memory
+    throw;
+  }
 }
 
 void DeviceGroup::queue(const Passes& passes, EncodingMemory taken) {

@@ -79,6 +79,8 @@ class CountingWriter final : public Writer {
 }  // namespace
 
 std::unique_ptr<Writer> make_counting_writer(const Shape& shape, std::shared_ptr<SampleCounts> counts) {
+  if (is_float(shape.sample))
+    throw Error(ErrorKind::usage, "cannot count float samples; add depth:8 or depth:16");
   return std::make_unique<CountingWriter>(shape, std::move(counts));
 }
 

@@ -179,7 +179,7 @@ TEST_F(PowerFailure, AMissingOutputIsReportedWhereOthersLie) {
   fs::remove(out() + "/a.png");
   const RunResult one = report();
   EXPECT_EQ(one.exit_code, 1);
-  EXPECT_NE(one.out.find("out/a.png: is missing"), std::string::npos) << one.out;
+  EXPECT_NE(one.out.find("out/a.png: does not exist"), std::string::npos) << one.out;
   fs::rename(out(), file("moved"));
   EXPECT_EQ(report().exit_code, 0) << "all were moved";
 }

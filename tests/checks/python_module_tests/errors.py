@@ -39,13 +39,13 @@ class Errors(unittest.TestCase):
         for shape in [(), (3,), (3, 3, 3, 3), (3, 3, 5), (3, 3, 0), (0, 3), (3, 0), (0, 0, 3), (2, 2, 70000)]:
             with self.subTest(shape=shape), self.assertRaises(ValueError):
                 imgpipe.run(np.zeros(shape, np.uint8))
-        with self.assertRaisesRegex(ValueError, r"\(3, 97, 131\).*channels first\? array\.transpose\(1, 2, 0\)"):
+        with self.assertRaisesRegex(ValueError, r"\(3, 97, 131\).*channels come first use array\.transpose\(1, 2, 0\)"):
             imgpipe.run(noise((3, 97, 131)))
 
     def test_what_cannot_be_meant(self):
         array = noise((8, 8))
-        wrong = {"blur": {"stages": "blur"}, "device": {"device": "gpu"}, "one device": {"device": "cuda:0,1"},
-                 "threads": {"threads": -2}, "name is missing": {"stages": ""},
+        wrong = {"blur": {"stages": "blur"}, "device": {"device": "gpu"}, "single device": {"device": "cuda:0,1"},
+                 "threads": {"threads": -2}, "missing stage name": {"stages": ""},
                  "clip": {"stages": "contrast:clip=x"}, "pixels": {"stages": "resize:100000:100000"}}
         for part, arguments in wrong.items():
             with self.subTest(part), self.assertRaisesRegex(ValueError, part) as raised:
