@@ -33,14 +33,13 @@ struct Plan {
   Shape output;
   std::vector<Step> steps{};
   std::vector<std::string> notes{};  // what was left out and why
-  bool reduced = false;              // its last depth:8 was put in because the output holds no more
+  bool reduced = false;              // the planner inserted the last depth:8 because the output holds no more
 };
 
 // Orders the steps for an image of shape `input`:
 //   - a step that would change nothing is left out;
-//   - a step that takes floats but not the samples of the frame that it gets is preceded by depth:float*,
-//   which
-//     loses nothing;
+//   - a step that takes floats but not the samples of its input is preceded by depth:float*, which loses
+//     nothing;
 //   - a step that reads a histogram gets a hist* where the frame that it gets is not counted yet;
 //   - split* and merge* go where a stage, or the output file, needs the other layout; stages that move whole
 //     pixels need neither;
