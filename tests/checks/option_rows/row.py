@@ -43,7 +43,7 @@ class Outcome:
         self.raw = ended.stdout
         self.out, self.err = (text.decode(errors="replace") for text in (ended.stdout, ended.stderr))
         # Builds with sanitizers print this warning in bench.
-        self.err = re.sub("imgpipe: warning: this build has sanitizers.*\n", "", self.err)
+        self.err = re.sub("imgpipe: warning: sanitizer build.*\n", "", self.err)
 
     def run(self, line, terminal=False):
         return Outcome(self.folder, self.path, line, terminal)
