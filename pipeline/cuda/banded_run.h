@@ -18,8 +18,8 @@
 
 namespace imgpipe {
 
-// Does a job in bands, with streams and memory of their own on the context's device. `early`: rows from the
-// top that were read before. Throws Error(memory) where not even low bands fit.
+// Runs a job in bands, with separate streams and memory on the context's device. `early`: rows from the top
+// that were read before. Throws Error(memory) if not even the lowest bands fit.
 void run_in_bands(Context& context, Job& job, Outcome& outcome, HostThreads& threads,
                   std::deque<Image> early = {});
 

@@ -135,7 +135,7 @@ class DeviceBuffer {
   std::size_t bytes_ = 0;
 };
 
-// Of the present device.
+// Returns the free memory of the current device.
 [[nodiscard]] std::int64_t free_device_bytes();
 
 // Bytes a second, read plus written, of a copy between two buffers of the present device, each far larger

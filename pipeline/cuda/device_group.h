@@ -1,5 +1,5 @@
-// Images that go through a device together, on one stream: of an engine one, of a lane as many as share the
-// launches of the codecs.
+// Images that pass through a device together, on one stream: one image of an engine, or the images of a lane
+// that share the codecs' launches.
 //
 //   host     memory | queue ............................................ | wait | judge, queue | wait
 //   stream            upload | decode | steps | encode | pixels, results         files
@@ -22,17 +22,17 @@ namespace imgpipe {
 struct GroupImage {
   const Plan& plan;
   Timeline& timeline;
-  CodedImage& coded;  // what the device decodes and encodes itself, and what it made
+  CodedImage& coded;  // the parts that the device decodes and encodes, and its results
   DeviceRun::Decoded decoded = DeviceRun::Decoded::on_host;
   std::string track = kDeviceTrack;
-  const Image* source = nullptr;  // goes up in every pass; nullptr: does not, or is there
+  const Image* source = nullptr;  // uploaded in every pass; nullptr: decoded or uploaded already
   bool keep_outputs = false, keep_pixels = false;
-  bool is_pinned = false;  // its memory is pinned as it is allocated, and its pixels' has a row for that
+  bool is_pinned = false;  // its memory is pinned when allocated, and pinning its pixels has a time row
   std::vector<std::vector<std::uint64_t>>* histograms = nullptr;  // by step, if they come down
-  std::optional<Error>* error = nullptr;  // gets too little memory for its file alone; without it is thrown
+  std::optional<Error>* error = nullptr;  // receives a memory error of its file; nullptr: it is thrown
 };
 
-// From `first` on, before `end`.
+// Passes first to end - 1.
 struct Passes {
   int first = 0, end = 1;
 };
@@ -40,7 +40,7 @@ struct Passes {
 // The functions are called in this order, each once at most. All throw Error(memory) or Error(device).
 class DeviceGroup {
  public:
-  // Takes memory, and brings up what decoding needs to know. What is referred to stays until the end.
+  // Takes memory and uploads the tables for decoding. The referenced objects must outlive the group.
   DeviceGroup(Context& context, std::vector<GroupImage> images);
   DeviceGroup(const DeviceGroup&) = delete;
   DeviceGroup& operator=(const DeviceGroup&) = delete;
@@ -48,17 +48,16 @@ class DeviceGroup {
   [[nodiscard]] GroupImage& image(std::size_t i) { return images_[i]; }
   [[nodiscard]] DeviceRun& run(std::size_t i) { return runs_[i]; }
 
-  // From the uploads to what says how large the files are. Uploads, then the resident work, then downloads:
-  // each is timed against its own kind, so that no stage pays for the change from the copy engine to the
-  // multiprocessors. The memory that encoding needs is taken while the device is at work, or `first`, so that
-  // no step's time has a part of that.
+  // Queues all work up to the sizes of the files: uploads, then the resident work, then downloads. Each kind
+  // is timed separately, so that no stage includes the switch from the copy engine to the multiprocessors.
+  // Memory for encoding is taken while the device works, or `first`, so that no step's time includes it.
   enum class EncodingMemory : std::uint8_t { meanwhile, first };
   void queue(const Passes& passes = {}, EncodingMemory taken = EncodingMemory::meanwhile);
-  // Waits for that, and brings the files down. An image that is not in order has no result.
+  // Waits for the queued work and downloads the files. An image with an irregular file has no result.
   void finish();
-  // Of those whose times are wanted: all that was queued is done.
+  // Adds the spans to the timelines. All queued work must have finished.
   void give_spans();
-  // The finished image, where no file was made of it or it is kept.
+  // The finished image, if no file was made of it or it is kept.
   [[nodiscard]] Image& pixels(std::size_t i) { return pixels_[i]; }
 
  private:

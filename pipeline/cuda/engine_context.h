@@ -1,4 +1,4 @@
-// The context of a CUDA engine: made on another thread while the first image is decoded.
+// The context of a CUDA engine, created on another thread while the first image is decoded.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ namespace imgpipe {
 // Used by one thread.
 class EngineContext {
  public:
-  // `index`: of a device, or kAnyCudaDevice. `memory_bytes`: that may be taken of it; 0: what is free.
+  // `index`: a device, or kAnyCudaDevice. `memory_bytes`: the limit of device memory; 0: all free memory.
   EngineContext(int index, std::int64_t memory_bytes);
-  // When all that is queued is done.
+  // Waits for the queued work.
   ~EngineContext();
   EngineContext(const EngineContext&) = delete;
   EngineContext& operator=(const EngineContext&) = delete;
 
-  // nullptr: it was not waited for yet.
+  // Returns nullptr before the first wait().
   [[nodiscard]] Context* get() const { return context_.get(); }
-  // Whether wait() will return at once.
+  // Returns whether wait() returns at once.
   [[nodiscard]] bool is_ready() const;
   // Makes its device current until `restorer` ends. The first image that needs the context reports what it
   // cost, on a track of its own.
@@ -34,10 +34,10 @@ class EngineContext {
 
   [[nodiscard]] const std::string& device_name() const { return name_; }
   [[nodiscard]] std::int64_t memory_bytes() const { return memory_bytes_; }
-  // Memory that is pinned as soon as there is a context.
+  // Pinned memory once a context exists, ordinary memory before.
   [[nodiscard]] std::pmr::memory_resource& pinned_or_any();
 
-  // A context that failed may be corrupt for good: nothing more comes from it.
+  // Records a failure: a failed context may be corrupt and is not used again.
   void fail(std::exception_ptr failure) { failure_ = std::move(failure); }
   [[nodiscard]] const std::exception_ptr& failure() const { return failure_; }
   // Queued work must not outlive the memory that it uses.

@@ -1,10 +1,10 @@
-// Rows that the host decodes on their way to a device.
+// Uploads rows to a device while the host decodes them.
 //
 //   no context yet   decode -> ordinary memory | decode -> ...
 //   after that       staged rows -> chunk | decode -> chunk | decode -> chunk | ...
 //   stream                            upload       upload           upload
 //
-// Chunks are a ring of page-locked memory, or parts of a page-locked image where that is needed later on.
+// Chunks are a ring of page-locked memory, or parts of a page-locked image that is needed later.
 #pragma once
 
 #include <cstddef>
@@ -25,11 +25,11 @@ namespace imgpipe {
 
 class RowUpload {
  public:
-  // `whole`: keeps the image in page-locked memory. `pass`: that the uploads count as.
+  // `whole`: keeps the image in page-locked memory. `pass`: the pass of the uploads' spans.
   RowUpload(DeviceRun& run, Timeline& timeline, bool whole, int pass);
 
-  // Brings all rows up: those that were decoded early, then the reader's. Makes the device current on every
-  // thread that does.
+  // Uploads the rows that were decoded early, then the reader's. Makes the device current on every thread
+  // that uploads.
   void bring_up(Reader& reader, std::deque<Image> early, HostThreads& threads, int device);
   [[nodiscard]] Image& whole() { return whole_; }
 
@@ -40,10 +40,9 @@ class RowUpload {
     std::size_t last_mark = kNotUsed;  // after it has gone up
   };
 
-  // Memory for `rows` rows from `first`, at most chunk_rows() of them, free to be written. kRingChunks at
-  // most that were not sent.
+  // Returns memory for `rows` rows from `first`, at most chunk_rows(). At most kRingChunks may be unsent.
   [[nodiscard]] HostView next_chunk(std::int64_t first, std::int64_t rows);
-  // Sends the first chunk that next_chunk() gave and that was not sent.
+  // Uploads the oldest unsent chunk of next_chunk().
   void send(const HostView& chunk, std::int64_t first);
 
   DeviceRun& run_;
