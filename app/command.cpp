@@ -9,7 +9,7 @@
 
 #include "app/command_table.h"
 #include "app/log.h"
-#include "app/options/given_names.h"
+#include "app/options/parsed_arguments.h"
 #include "app/options/option_parser.h"
 #include "app/program.h"
 #include "images/error.h"

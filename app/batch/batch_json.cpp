@@ -6,7 +6,7 @@
 #include "app/report/json_head.h"
 #include "app/report/json_schema.h"
 #include "app/report/report_parts.h"
-#include "app/run_place.h"
+#include "app/run_context.h"
 #include "app/shard/shard.h"
 #include "images/text.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "images/codecs/codec.h"
-#include "pipeline/jobs/name_pieces.h"
+#include "pipeline/jobs/name_segments.h"
 
 namespace imgpipe {
 
@@ -41,7 +41,7 @@ class NameTemplate {
 
   // Returns the output of an input in a directory. The format is that of `format`, otherwise of the
   // template's ending, otherwise the input's if writable, otherwise PNG. `page` is the value of {page};
-  // without it {page} stays and all other braces are doubled (pipeline/jobs/name_pieces.h). Throws
+  // without it {page} stays and all other braces are doubled (pipeline/jobs/name_segments.h). Throws
   // Error(usage) if the name is empty, leads out of the directory, has another format's ending, or needs a
   // name that stdin lacks.
   [[nodiscard]] PlacedOutput place(const std::string& folder, const NamedInput& input,

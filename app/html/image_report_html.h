@@ -9,7 +9,7 @@
 #include "app/html/picture.h"
 #include "app/report/histogram_file.h"
 #include "app/report/image_report.h"
-#include "app/run_place.h"
+#include "app/run_context.h"
 
 namespace imgpipe {
 

@@ -18,7 +18,7 @@
 #include "app/pages/pages_report.h"
 #include "app/report/report_names.h"
 #include "app/report/trace_file.h"
-#include "app/run_place.h"
+#include "app/run_context.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
 #include "images/files/temporary_file.h"

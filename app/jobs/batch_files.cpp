@@ -15,7 +15,7 @@
 
 #include "app/files/name_list.h"
 #include "app/jobs/existing_results.h"
-#include "app/jobs/folder_walk.h"
+#include "app/jobs/directory_walk.h"
 #include "app/jobs/locations.h"
 #include "app/jobs/page_outputs.h"
 #include "app/jobs/result_files.h"
@@ -25,7 +25,7 @@
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/text.h"
-#include "pipeline/jobs/name_pieces.h"
+#include "pipeline/jobs/name_segments.h"
 
 namespace imgpipe {
 namespace {

@@ -28,7 +28,7 @@ struct BatchFile {
   std::string input;   // path
   std::string name;    // as in --files-from with the same INPUTs
   std::string tree;    // path below OUTPUT, except for the ending
-  std::string output;  // path, with {page} if --name has it (pipeline/jobs/name_pieces.h)
+  std::string output;  // path, with {page} if --name has it (pipeline/jobs/name_segments.h)
   Format format = Format::png;
   Provenance made_of{};        // source and options of the output; the content hash is not known yet
   bool output_exists = false;  // if each page has a file: all of them exist

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "app/jobs/folder_walk.h"
+#include "app/jobs/directory_walk.h"
 #include "app/jobs/glob.h"
 #include "images/text.h"
 

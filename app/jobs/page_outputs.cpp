@@ -15,7 +15,7 @@
 #include "images/formats/page_list.h"
 #include "images/text.h"
 #include "pipeline/error_of.h"
-#include "pipeline/jobs/name_pieces.h"
+#include "pipeline/jobs/name_segments.h"
 #include "pipeline/jobs/page_selection.h"
 
 namespace imgpipe {

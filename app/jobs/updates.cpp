@@ -5,7 +5,7 @@
 
 #include "app/jobs/page_outputs.h"
 #include "app/update/stamp_file.h"
-#include "pipeline/jobs/name_pieces.h"
+#include "pipeline/jobs/name_segments.h"
 
 namespace imgpipe {
 namespace {

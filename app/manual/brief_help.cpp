@@ -1,7 +1,7 @@
 #include "app/manual/brief_help.h"
 
 #include "app/manual/completion_rows.h"
-#include "app/options/given_names.h"
+#include "app/options/parsed_arguments.h"
 #include "app/options/help_text.h"
 #include "kernels/stage.h"
 

@@ -15,7 +15,7 @@
 #include <toml++/toml.h>
 
 #include "app/files/replaceable.h"
-#include "app/options/given_names.h"
+#include "app/options/parsed_arguments.h"
 #include "app/options/option_values.h"
 #include "app/options/range_file.h"
 #include "app/version.h"

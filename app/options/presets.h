@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/options/given_names.h"
+#include "app/options/parsed_arguments.h"
 #include "app/options/option_row.h"
 
 namespace imgpipe {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "app/report/fields.h"
-#include "app/run_place.h"
+#include "app/run_context.h"
 
 namespace imgpipe {
 

@@ -10,7 +10,7 @@
 
 namespace imgpipe {
 
-class FileFront;  // images/files/file_front.h
+class FileFront;  // images/files/partial_file.h
 
 // As stored, in the field's terms; empty: not specified or not applicable.
 struct FileDetails {

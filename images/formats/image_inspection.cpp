@@ -13,9 +13,9 @@
 #include "images/codecs/tiff/tiff_metadata.h"
 #include "images/error.h"
 #include "images/files/file.h"
-#include "images/files/file_front.h"
+#include "images/files/partial_file.h"
 #include "images/formats/codec_table.h"
-#include "images/formats/kept_metadata.h"
+#include "images/formats/preserved_metadata.h"
 #include "images/text.h"
 
 namespace imgpipe {

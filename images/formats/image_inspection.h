@@ -1,5 +1,5 @@
 // Properties of an image file from its headers alone. No pixel is decoded, and of most formats only the
-// headers are read (images/files/file_front.h).
+// headers are read (images/files/partial_file.h).
 #pragma once
 
 #include <cstdint>

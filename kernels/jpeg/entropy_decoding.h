@@ -40,7 +40,7 @@ class EntropyDecoding {
   // Asynchronous. `memory`: device memory as memory() requires, with the upload in place. Damaged streams
   // terminate too, and never write outside the group's memory and coefficients.
   [[nodiscard]] CudaStatus launch(std::byte* memory, const CudaLaunch& launch) const;
-  // Whether image i is intact by the host decoder's rules (scan_pieces.h), given the downloaded
+  // Whether image i is intact by the host decoder's rules (scan_chunks.h), given the downloaded
   // memory().results_bytes: all codes valid, exactly the header's blocks in each segment, fewer than 8 bits
   // after them, DC sums within bounds. Otherwise its coefficients are undefined.
   [[nodiscard]] bool in_order(std::size_t image, const std::byte* results) const;

@@ -18,7 +18,7 @@
 #include "lab/bench/bench_html.h"
 #include "lab/bench/bench_plot.h"
 #include "lab/bench/bench_rows.h"
-#include "lab/bench/own_template.h"
+#include "lab/bench/kernel_template.h"
 #include "lab/pipeline/lab_transfer.h"
 #include "pipeline/device.h"
 

@@ -14,7 +14,7 @@
 #include "app/progress.h"
 #include "app/report/result_table.h"
 #include "lab/bench/bench_options.h"
-#include "lab/bench/own_kernels.h"
+#include "lab/bench/user_kernels.h"
 #include "lab/kernels/ladders.h"
 #include "lab/pipeline/codec_lab.h"
 #include "lab/pipeline/lab.h"

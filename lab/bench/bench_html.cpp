@@ -8,10 +8,10 @@
 #include "app/html/page.h"
 #include "app/html/row_chart.h"
 #include "app/report/text_columns.h"
-#include "app/run_place.h"
+#include "app/run_context.h"
 #include "app/version.h"
 #include "lab/bench/bench_rows.h"
-#include "lab/bench/rung_source.h"
+#include "lab/bench/variant_source.h"
 #include "lab/pipeline/lab_transfer.h"
 
 namespace imgpipe {

@@ -30,7 +30,7 @@ struct BenchOptions {
   std::vector<std::string> own_files;  // the files of --with
   std::string nvcc_flags;
   int time_limit_s = 60;      // for each image that a kernel of --with runs over; 0: no limit
-  std::string show_template;  // a name in lab/bench/own_template.h; empty: measure
+  std::string show_template;  // a name in lab/bench/kernel_template.h; empty: measure
   TableFormat format = TableFormat::text;
   // "-": stdout; empty: none
   std::string json_file;

@@ -2,7 +2,7 @@
 
 #include "kernels/clahe/clahe.h"
 #include "kernels/stage.h"
-#include "lab/kernels/rung_functions.h"
+#include "lab/kernels/variant_functions.h"
 
 namespace imgpipe {
 namespace {

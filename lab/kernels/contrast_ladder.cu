@@ -5,7 +5,7 @@
 #include "kernels/contrast/wide_stretch.h"
 #include "kernels/shared/stretch_block.cuh"
 #include "lab/kernels/ladder.cuh"
-#include "lab/kernels/rung_functions.h"
+#include "lab/kernels/variant_functions.h"
 
 namespace imgpipe {
 namespace {

@@ -1,7 +1,7 @@
 #include <array>
 
 #include "kernels/equalize/equalize.h"
-#include "lab/kernels/rung_functions.h"
+#include "lab/kernels/variant_functions.h"
 
 namespace imgpipe {
 

@@ -6,7 +6,7 @@
 #include "kernels/hist/hist.h"
 #include "kernels/shared/shared_counters.cuh"
 #include "lab/kernels/ladder.cuh"
-#include "lab/kernels/rung_functions.h"
+#include "lab/kernels/variant_functions.h"
 
 namespace imgpipe {
 namespace {

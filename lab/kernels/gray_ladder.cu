@@ -1,7 +1,7 @@
 // The CUDA variants of gray, oldest first.
 #include "kernels/gray/gray.h"
 #include "lab/kernels/ladder.cuh"
-#include "lab/kernels/rung_functions.h"
+#include "lab/kernels/variant_functions.h"
 
 namespace imgpipe {
 namespace {

@@ -1,7 +1,7 @@
 // The CUDA variants of hist for 16-bit samples only, oldest first; times include clearing the counters.
 #include "kernels/shared/block_cluster.cuh"
 #include "lab/kernels/ladder.cuh"
-#include "lab/kernels/rung_functions.h"
+#include "lab/kernels/variant_functions.h"
 
 namespace imgpipe {
 namespace {

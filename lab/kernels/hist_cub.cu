@@ -3,7 +3,7 @@
 #include <cub/device/device_histogram.cuh>
 
 #include "lab/kernels/ladder.cuh"
-#include "lab/kernels/rung_functions.h"
+#include "lab/kernels/variant_functions.h"
 
 namespace imgpipe {
 namespace {

@@ -1,5 +1,5 @@
 #include "kernels/hist/hist.h"
-#include "lab/kernels/rung_functions.h"
+#include "lab/kernels/variant_functions.h"
 
 namespace imgpipe {
 

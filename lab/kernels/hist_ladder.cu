@@ -1,6 +1,6 @@
 // The CUDA variants of hist with atomic additions, oldest first; times include clearing the counters.
 #include "lab/kernels/ladder.cuh"
-#include "lab/kernels/rung_functions.h"
+#include "lab/kernels/variant_functions.h"
 
 namespace imgpipe {
 namespace {

@@ -1,6 +1,6 @@
 // The CUDA variants of hist without atomic additions: one block per value, and byte counters per thread.
 #include "lab/kernels/ladder.cuh"
-#include "lab/kernels/rung_functions.h"
+#include "lab/kernels/variant_functions.h"
 
 namespace imgpipe {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/shared/device_rows.cuh"
-#include "lab/kernels/rung.h"
+#include "lab/kernels/stage_variant.h"
 
 namespace imgpipe {
 

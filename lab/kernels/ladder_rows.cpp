@@ -10,7 +10,7 @@
 #include "kernels/hist/hist.h"
 #include "kernels/median/median.h"
 #include "kernels/smooth/smooth.h"
-#include "lab/kernels/rung_functions.h"
+#include "lab/kernels/variant_functions.h"
 
 namespace imgpipe {
 

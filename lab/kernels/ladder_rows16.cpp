@@ -6,7 +6,7 @@
 #include "kernels/hist/hist.h"
 #include "kernels/smooth/smooth.h"
 #include "lab/kernels/ladder_rows.h"
-#include "lab/kernels/rung_functions.h"
+#include "lab/kernels/variant_functions.h"
 
 namespace imgpipe {
 

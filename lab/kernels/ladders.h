@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "lab/kernels/rung.h"
+#include "lab/kernels/stage_variant.h"
 
 namespace imgpipe {
 

@@ -7,7 +7,7 @@
 #include "kernels/median/median.h"
 #include "kernels/median/network.h"
 #include "kernels/shared/window.h"
-#include "lab/kernels/rung_functions.h"
+#include "lab/kernels/variant_functions.h"
 
 namespace imgpipe {
 namespace {

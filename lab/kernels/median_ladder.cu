@@ -4,7 +4,7 @@
 #include "kernels/median/median.h"
 #include "kernels/median/network.h"
 #include "kernels/shared/shared_tile.cuh"
-#include "lab/kernels/rung_functions.h"
+#include "lab/kernels/variant_functions.h"
 #include "lab/kernels/tiles.cuh"
 
 namespace imgpipe {

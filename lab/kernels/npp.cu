@@ -3,7 +3,7 @@
 #include "kernels/smooth/smooth.h"
 #include "lab/kernels/ladder.cuh"
 #include "lab/kernels/npp_functions.cuh"
-#include "lab/kernels/rung_functions.h"
+#include "lab/kernels/variant_functions.h"
 
 #if IMGPIPE_HAS_NPP
 

@@ -2,7 +2,7 @@
 #include "kernels/smooth/interior.cuh"
 #include "kernels/smooth/smooth.h"
 #include "lab/kernels/ladder.cuh"
-#include "lab/kernels/rung_functions.h"
+#include "lab/kernels/variant_functions.h"
 #include "lab/kernels/tiles.cuh"
 
 namespace imgpipe {

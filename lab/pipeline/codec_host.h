@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "images/image.h"
-#include "lab/kernels/codec_rung.h"
+#include "lab/kernels/codec_variant.h"
 #include "lab/pipeline/codec_subject.h"
 
 namespace imgpipe {

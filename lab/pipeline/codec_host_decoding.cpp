@@ -6,7 +6,7 @@
 
 #include "images/codecs/codec.h"
 #include "images/codecs/jpeg/sample_rows.h"
-#include "images/codecs/jpeg/scan_pieces.h"
+#include "images/codecs/jpeg/scan_chunks.h"
 #include "lab/kernels/jpeg_naive.h"
 #include "lab/pipeline/codec_host.h"
 #include "lab/pipeline/codec_subject.h"

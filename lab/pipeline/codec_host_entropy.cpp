@@ -9,7 +9,7 @@
 
 #include <jpeglib.h>
 
-#include "images/codecs/jpeg/scan_pieces.h"
+#include "images/codecs/jpeg/scan_chunks.h"
 #include "images/error.h"
 #include "lab/kernels/jpeg_naive.h"
 #include "lab/pipeline/codec_host.h"

@@ -7,7 +7,7 @@
 
 #include "images/codecs/codec.h"
 #include "images/error.h"
-#include "lab/pipeline/crew.h"
+#include "lab/pipeline/thread_team.h"
 #include "pipeline/compare.h"
 
 namespace imgpipe {

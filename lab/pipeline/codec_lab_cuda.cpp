@@ -6,7 +6,7 @@
 #include "images/error.h"
 #include "lab/pipeline/codec_lab.h"
 #include "lab/pipeline/codec_sets.h"
-#include "lab/pipeline/crew.h"
+#include "lab/pipeline/thread_team.h"
 #include "lab/pipeline/nvjpeg_runs.h"
 #include "lab/pipeline/timed_device.h"
 #include "lab/pipeline/toolkit_library.h"

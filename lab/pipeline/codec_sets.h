@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "lab/kernels/codec_rung.h"
+#include "lab/kernels/codec_variant.h"
 #include "lab/pipeline/codec_subject.h"
 #include "lab/pipeline/staged_copy.h"
 #include "lab/pipeline/timed_device.h"

@@ -6,7 +6,7 @@
 
 #include "images/codecs/codec.h"
 #include "images/codecs/jpeg/library_jpeg.h"
-#include "images/codecs/jpeg/scan_pieces.h"
+#include "images/codecs/jpeg/scan_chunks.h"
 #include "images/error.h"
 #include "kernels/stage.h"
 

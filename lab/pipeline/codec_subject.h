@@ -14,7 +14,7 @@
 #include "images/codecs/jpeg/jpeg_scan.h"
 #include "images/codecs/jpeg/staged_scan.h"
 #include "images/image.h"
-#include "lab/kernels/codec_rung.h"
+#include "lab/kernels/codec_variant.h"
 #include "lab/pipeline/codec_strip.h"
 
 namespace imgpipe {

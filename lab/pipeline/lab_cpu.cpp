@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "kernels/stage.h"
-#include "lab/pipeline/crew.h"
+#include "lab/pipeline/thread_team.h"
 #include "lab/pipeline/lab.h"
 #include "pipeline/device.h"
 

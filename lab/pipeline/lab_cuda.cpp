@@ -4,7 +4,7 @@
 
 #include "kernels/stage.h"
 #include "lab/pipeline/lab.h"
-#include "lab/pipeline/rung_needs.h"
+#include "lab/pipeline/device_requirements.h"
 #include "lab/pipeline/timed_device.h"
 #include "lab/pipeline/toolkit_library.h"
 #include "pipeline/cuda/cuda_api.h"

@@ -2,7 +2,7 @@
 #include "images/error.h"
 #include "lab/pipeline/codec_lab.h"
 #include "lab/pipeline/lab_transfer.h"
-#include "lab/pipeline/own_check.h"
+#include "lab/pipeline/check_user_kernel.h"
 
 namespace imgpipe {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "lab/kernels/codec_rung.h"
+#include "lab/kernels/codec_variant.h"
 #include "lab/pipeline/codec_subject.h"
-#include "lab/pipeline/crew.h"
+#include "lab/pipeline/thread_team.h"
 
 namespace imgpipe {
 

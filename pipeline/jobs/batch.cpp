@@ -19,7 +19,7 @@
 #include "pipeline/jobs/batch_queue.h"
 #include "pipeline/jobs/batch_threads.h"
 #include "pipeline/jobs/lane_scheduler.h"
-#include "pipeline/jobs/output_folders.h"
+#include "pipeline/jobs/output_directories.h"
 
 namespace imgpipe {
 

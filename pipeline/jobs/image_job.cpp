@@ -8,7 +8,7 @@
 
 #include "images/error.h"
 #include "images/formats/codec_table.h"
-#include "images/formats/kept_metadata.h"
+#include "images/formats/preserved_metadata.h"
 #include "images/memory/available_memory.h"
 #include "kernels/stage.h"
 #include "pipeline/contrast_ranges.h"

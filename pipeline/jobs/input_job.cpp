@@ -10,7 +10,7 @@
 #include "images/files/file.h"
 #include "images/files/file_identity.h"
 #include "images/formats/codec_table.h"
-#include "images/formats/kept_metadata.h"
+#include "images/formats/preserved_metadata.h"
 #include "images/text.h"
 #include "pipeline/decode_row.h"
 

@@ -6,7 +6,7 @@
 
 #include "images/error.h"
 #include "images/text.h"
-#include "pipeline/jobs/name_pieces.h"
+#include "pipeline/jobs/name_segments.h"
 
 namespace imgpipe {
 namespace {

@@ -15,7 +15,7 @@ struct PageSelection {
   std::int64_t first = 1;
   std::optional<std::int64_t> last;  // none: to the end
   bool alone = false;                // one page, selected by number: the output is one image
-  bool named = false;                // each page has a file, named with {page} (pipeline/jobs/name_pieces.h)
+  bool named = false;                // each page has a file, named with {page} (pipeline/jobs/name_segments.h)
 
   friend bool operator==(const PageSelection&, const PageSelection&) = default;
 };

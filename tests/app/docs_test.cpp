@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/stage.h"
-#include "tests/support/places.h"
+#include "tests/support/test_paths.h"
 
 namespace imgpipe::test::docs_test {
 namespace {

@@ -210,7 +210,7 @@ def self_test():
           ["kernels/gray/cpu.cpp:2", "no other operator"])
     wrong("pipeline/plan.h", include("tests/support/made.h"), ["pipeline/plan.h:1"])
     wrong("app/main.cpp", include("lab/bench/bench.h"), ["app/ may include pipeline, kernels, images"])
-    wrong("lab/kernels/rung.h", include("lab/pipeline/lab.h"), ["lab/kernels/ may include"])
+    wrong("lab/kernels/stage_variant.h", include("lab/pipeline/lab.h"), ["lab/kernels/ may include"])
     wrong("lab/pipeline/lab.h", include("app/main.h"), ["lab/pipeline/ may include"])
     back = include("images/codecs/png/inflate.h")
     wrong("images/files/input.h", back,

@@ -14,7 +14,7 @@
 
 #include "images/text.h"
 #include "tests/support/batch_cli.h"
-#include "tests/support/places.h"
+#include "tests/support/test_paths.h"
 
 namespace imgpipe::test::batch_runs_test {
 namespace {

@@ -12,7 +12,7 @@
 #include "pipeline/device.h"
 #include "tests/support/cli_folder.h"
 #include "tests/support/files.h"
-#include "tests/support/places.h"
+#include "tests/support/test_paths.h"
 #include "tests/support/process.h"
 #include "tests/support/sanitizers.h"
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "tests/support/batch_cli.h"
-#include "tests/support/places.h"
+#include "tests/support/test_paths.h"
 #include "tests/support/tiff_file.h"
 
 namespace imgpipe::test::killed_runs_test {

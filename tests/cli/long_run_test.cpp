@@ -17,7 +17,7 @@
 #include "images/image.h"
 #include "images/synth.h"
 #include "tests/support/files.h"
-#include "tests/support/places.h"
+#include "tests/support/test_paths.h"
 #include "tests/support/sanitizers.h"
 
 extern char** environ;

@@ -19,7 +19,7 @@
 #include "tests/support/files.h"
 #include "tests/support/gif_file.h"
 #include "tests/support/jpeg_file.h"
-#include "tests/support/places.h"
+#include "tests/support/test_paths.h"
 #include "tests/support/process.h"
 #include "tests/support/psd_file.h"
 #include "tests/support/sanitizers.h"

@@ -15,7 +15,7 @@
 
 #include "tests/support/decoding.h"
 #include "tests/support/files.h"
-#include "tests/support/places.h"
+#include "tests/support/test_paths.h"
 #include "tests/support/process.h"
 
 namespace imgpipe::test::terminal_test {

@@ -8,7 +8,7 @@
 #include "images/codecs/metadata/iptc.h"
 #include "images/codecs/metadata/xmp.h"
 #include "images/error.h"
-#include "images/formats/kept_metadata.h"
+#include "images/formats/preserved_metadata.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace {

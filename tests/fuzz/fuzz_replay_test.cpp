@@ -13,7 +13,7 @@
 #include "tests/support/files.h"
 #include "tests/support/gif_file.h"
 #include "tests/support/made_jpegs.h"
-#include "tests/support/places.h"
+#include "tests/support/test_paths.h"
 #include "tests/support/profiles.h"
 #include "tests/support/psd_file.h"
 #include "tests/support/sanitizers.h"

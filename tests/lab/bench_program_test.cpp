@@ -13,12 +13,12 @@
 #include "app/options/option_parser.h"
 #include "images/error.h"
 #include "lab/bench/bench_options.h"
-#include "lab/bench/own_template.h"
+#include "lab/bench/kernel_template.h"
 #include "lab/kernels/ladders.h"
 #include "lab/pipeline/codec_lab.h"
 #include "lab/pipeline/lab_transfer.h"
 #include "tests/support/files.h"
-#include "tests/support/places.h"
+#include "tests/support/test_paths.h"
 #include "tests/support/process.h"
 
 namespace imgpipe::test::bench_program_test {

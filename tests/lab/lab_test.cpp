@@ -14,7 +14,7 @@
 #include "kernels/stage.h"
 #include "lab/bench/bench.h"
 #include "lab/kernels/ladders.h"
-#include "lab/pipeline/crew.h"
+#include "lab/pipeline/thread_team.h"
 #include "lab/pipeline/lab_transfer.h"
 #include "lab/pipeline/toolkit_library.h"
 #include "tests/support/cuda_backend.h"

@@ -14,7 +14,7 @@
 #include "lab/kernels/ladders.h"
 #include "pipeline/device.h"
 #include "tests/support/cuda_backend.h"
-#include "tests/support/cuda_rungs.h"
+#include "tests/support/cuda_variants.h"
 #include "tests/support/images.h"
 #include "tests/support/stage_cases.h"
 

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "images/codecs/metadata/xmp.h"
-#include "images/formats/kept_metadata.h"
+#include "images/formats/preserved_metadata.h"
 #include "tests/support/exif_maker.h"
 #include "tests/support/file_parts.h"
 #include "tests/support/images.h"

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "images/codecs/jpeg/scan_pieces.h"
+#include "images/codecs/jpeg/scan_chunks.h"
 #include "images/error.h"
 #include "kernels/jpeg/entropy_steps.h"
 

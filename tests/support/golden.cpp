@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/files.h"
-#include "tests/support/places.h"
+#include "tests/support/test_paths.h"
 
 namespace imgpipe::test {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "images/error.h"
 #include "kernels/stage.h"
-#include "tests/support/places.h"
+#include "tests/support/test_paths.h"
 #include "tests/support/random_stages.h"
 
 namespace imgpipe::test {

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "tests/support/files.h"
-#include "tests/support/places.h"
+#include "tests/support/test_paths.h"
 
 namespace imgpipe::test {
 namespace {

@@ -12,7 +12,7 @@
 #include "images/codecs/tiff/tiff_codec.h"
 #include "images/error.h"
 #include "images/files/input_file.h"
-#include "images/formats/kept_metadata.h"
+#include "images/formats/preserved_metadata.h"
 #include "tests/support/tiff_file.h"
 
 namespace imgpipe::test::tiff_pages_test {

@@ -7,7 +7,7 @@
 #include "images/codecs/file_details.h"
 #include "images/codecs/icc.h"
 #include "images/error.h"
-#include "images/files/file_front.h"
+#include "images/files/partial_file.h"
 
 namespace imgpipe {
 FileDetails describe_bmp(Bytes file) {

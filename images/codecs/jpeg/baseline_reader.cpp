@@ -18,7 +18,7 @@
 #include "images/codecs/jpeg/library_rows.h"
 #include "images/codecs/jpeg/mcu_rows.h"
 #include "images/codecs/jpeg/sample_rows.h"
-#include "images/codecs/jpeg/scan_pieces.h"
+#include "images/codecs/jpeg/scan_chunks.h"
 #include "images/error.h"
 #include "images/image.h"
 
@@ -32,7 +32,7 @@ struct Band {
   bool done = false;
 };
 
-// mutex_ guards the state that threads share, except pieces_ (scan_pieces.h) and library_rows_.
+// mutex_ guards the state that threads share, except pieces_ (scan_chunks.h) and library_rows_.
 class BaselineReader final : public Reader {
  public:
   BaselineReader(std::unique_ptr<LibraryJpeg> library, const BaselineScan& scan, std::size_t piece_bytes)

@@ -1,7 +1,7 @@
 // A parallel decoder of baseline JPEG. It makes the same pixels as libjpeg-turbo.
 //
 //   scan in chunks -> blocks of coefficients -> samples of an MCU row -> rows of pixels
-//   (scan_pieces.h)                             (reconstruct.h)
+//   (scan_chunks.h)                             (reconstruct.h)
 //
 // A thread that waits for rows decodes the next chunk meanwhile. Only data that begun bands need is held.
 //
@@ -14,7 +14,7 @@
 #include <memory>
 
 #include "images/codecs/jpeg/library_jpeg.h"
-#include "images/codecs/jpeg/scan_pieces.h"
+#include "images/codecs/jpeg/scan_chunks.h"
 
 namespace imgpipe {
 

@@ -7,7 +7,7 @@
 #include "images/codecs/file_details.h"
 #include "images/codecs/jpeg/jpeg_segments.h"
 #include "images/codecs/sniff.h"
-#include "images/files/file_front.h"
+#include "images/files/partial_file.h"
 
 namespace imgpipe {
 namespace {

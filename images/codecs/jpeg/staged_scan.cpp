@@ -4,7 +4,7 @@
 
 #include "images/codecs/jpeg/entropy_decoder.h"
 #include "images/codecs/jpeg/jpeg_segments.h"
-#include "images/codecs/jpeg/scan_pieces.h"
+#include "images/codecs/jpeg/scan_chunks.h"
 #include "images/codecs/jpeg/unstuffing.h"
 
 namespace imgpipe {

@@ -10,7 +10,7 @@
 #include "images/codecs/file_details.h"
 #include "images/codecs/png/png_chunks.h"
 #include "images/codecs/sniff.h"
-#include "images/files/file_front.h"
+#include "images/files/partial_file.h"
 
 namespace imgpipe {
 namespace {

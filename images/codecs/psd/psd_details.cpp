@@ -3,7 +3,7 @@
 #include "images/codecs/file_details.h"
 #include "images/codecs/psd/psd_header.h"
 #include "images/codecs/sniff.h"
-#include "images/files/file_front.h"
+#include "images/files/partial_file.h"
 
 namespace imgpipe {
 namespace {

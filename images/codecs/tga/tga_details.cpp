@@ -4,7 +4,7 @@
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/file_details.h"
 #include "images/codecs/sniff.h"
-#include "images/files/file_front.h"
+#include "images/files/partial_file.h"
 
 namespace imgpipe {
 

@@ -8,7 +8,7 @@
 #include "images/codecs/tiff/tiff_page.h"
 #include "images/codecs/tiff/tiff_raw_directory.h"
 #include "images/error.h"
-#include "images/files/file_front.h"
+#include "images/files/partial_file.h"
 
 namespace imgpipe {
 namespace {

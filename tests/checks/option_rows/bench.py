@@ -1,7 +1,7 @@
 """imgpipe bench."""
 import re
 
-from . import talk
+from . import verbosity
 from .row import Row
 
 CALL = "imgpipe bench $small"
@@ -73,5 +73,5 @@ ROWS = [
     Row("--time-limit", "imgpipe bench --variant mine --with ./endless.cu --time-limit 3", "ended after 3 s",
         lambda r: r.code == 1 and "still running after 3 s" in r.err if has_nvcc(r) else r.code == 3,
         code=None, cuda=True),
-] + talk.rows("bench", "--stage gray --size 64x64 -d cpu", "", "gray sequential: exact",
+] + verbosity.rows("bench", "--stage gray --size 64x64 -d cpu", "", "gray sequential: exact",
               "-d cpu --input cut.jpg")

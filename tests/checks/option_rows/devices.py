@@ -1,5 +1,5 @@
 """imgpipe devices."""
-from . import talk
+from . import verbosity
 from .row import Row
 
 ROWS = [
@@ -14,4 +14,4 @@ ROWS = [
         lambda r: "--calibrate: needs a CUDA device" in r.err, code=3, cuda=False),
     Row("--calibrate", "imgpipe devices --calibrate", "what was measured is kept", cuda=True,
         check=lambda r: "measured on this machine" in r.out and r.there("cache/imgpipe/calibration.json")),
-] + talk.rows("devices", "", "", "memory limit of ", "extra")
+] + verbosity.rows("devices", "", "", "memory limit of ", "extra")

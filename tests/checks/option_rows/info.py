@@ -1,5 +1,5 @@
 """imgpipe info."""
-from . import talk
+from . import verbosity
 from .row import Row
 
 
@@ -32,4 +32,4 @@ ROWS = [
         lambda r: inputs_of(r) == TREE[:2]),
     Row("--files-from", "echo sub/c.png | imgpipe info in --files-from - --json -", "the one that is listed",
         lambda r: inputs_of(r) == TREE[2:]),
-] + talk.rows("info", "in", "", "skipped files: 1 other", "foreign.png")
+] + verbosity.rows("info", "in", "", "skipped files: 1 other", "foreign.png")

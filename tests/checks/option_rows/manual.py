@@ -1,6 +1,6 @@
 """imgpipe help and imgpipe docs, which print texts."""
-from . import talk
+from . import verbosity
 
 
 def rows(command):
-    return talk.version_and_help(command)
+    return verbosity.version_and_help(command)

@@ -1,5 +1,5 @@
 """imgpipe report."""
-from . import talk
+from . import verbosity
 from .row import Row
 
 ROWS = [
@@ -12,4 +12,4 @@ ROWS = [
         r.run("echo x >o.json; imgpipe report done.ndjson --json o.json").code == 2),
     Row("--no-clobber", "imgpipe report done.ndjson --json mine.json --no-clobber", "exit 2, though imgpipe wrote it",
         lambda r: "mine.json" in r.err, code=2),
-] + talk.rows("report", "done.ndjson", "", "done.ndjson: 2 images so far", "none.ndjson")
+] + verbosity.rows("report", "done.ndjson", "", "done.ndjson: 2 images so far", "none.ndjson")

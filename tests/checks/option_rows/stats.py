@@ -1,7 +1,7 @@
 """imgpipe stats."""
 import json
 
-from . import talk
+from . import verbosity
 from .row import Row
 
 
@@ -64,4 +64,4 @@ ROWS = [
         lambda r: r.out.startswith("1 image: 1 counted")),
     Row("-n --dry-run", "imgpipe stats in -r {}", "names what would be counted",
         lambda r: r.out == "\n".join(TREE) + "\n3 to count\n"),
-] + talk.rows("stats", "in", "", "skipped files: 1 other", "cut.jpg")
+] + verbosity.rows("stats", "in", "", "skipped files: 1 other", "cut.jpg")

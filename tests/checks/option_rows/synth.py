@@ -1,5 +1,5 @@
 """imgpipe synth."""
-from . import talk
+from . import verbosity
 from .row import Row
 
 CALL = "imgpipe synth o.png --size 32x16"
@@ -45,4 +45,4 @@ ROWS = [
         r.text("foreign.png") == "x\n"),
     Row("--no-clobber", "imgpipe synth a.png --pattern ramp --size 9x9 --no-clobber", "exit 2, and `a.png` stays",
         lambda r: r.info("a.png")["width_pixels"] == 64, code=2),
-] + talk.rows("synth", "o.png --pattern ramp --size 9x9", "", "wrote ", "no/o.png --pattern ramp --size 9x9")
+] + verbosity.rows("synth", "o.png --pattern ramp --size 9x9", "", "wrote ", "no/o.png --pattern ramp --size 9x9")

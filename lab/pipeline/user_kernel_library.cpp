@@ -1,4 +1,4 @@
-#include "lab/pipeline/own_library.h"
+#include "lab/pipeline/user_kernel_library.h"
 
 #include <algorithm>
 

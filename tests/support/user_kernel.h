@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 
 #include "images/error.h"
-#include "lab/bench/own_build.h"
-#include "lab/bench/own_template.h"
+#include "lab/bench/kernel_build.h"
+#include "lab/bench/kernel_template.h"
 #include "pipeline/device.h"
 #include "tests/support/files.h"
-#include "tests/support/places.h"
+#include "tests/support/test_paths.h"
 #include "tests/support/process.h"
 
 namespace imgpipe::test {

@@ -1,7 +1,7 @@
 // The functions of the ladders' variants, in the order of their rows, except those of the product.
 #pragma once
 
-#include "lab/kernels/rung.h"
+#include "lab/kernels/stage_variant.h"
 
 namespace imgpipe {
 

@@ -1,4 +1,4 @@
-#include "app/jobs/folder_walk.h"
+#include "app/jobs/directory_walk.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,4 +1,4 @@
-#include "lab/kernels/rung.h"
+#include "lab/kernels/stage_variant.h"
 
 #include <algorithm>
 #include <stdexcept>

@@ -3,9 +3,9 @@
 #include <map>
 #include <string>
 
-#include "lab/bench/own_template.h"
+#include "lab/bench/kernel_template.h"
 #include "tests/support/cuda_backend.h"
-#include "tests/support/own_kernel.h"
+#include "tests/support/user_kernel.h"
 
 namespace imgpipe::test::own_kernel_cuda_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "images/formats/kept_metadata.h"
+#include "images/formats/preserved_metadata.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "tests/support/places.h"
+#include "tests/support/test_paths.h"
 
 namespace imgpipe::test {
 

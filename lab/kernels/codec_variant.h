@@ -34,7 +34,7 @@
 #include "kernels/jpeg/entropy_decoding.h"
 #include "kernels/jpeg/reconstruction.h"
 #include "kernels/png/encoding.h"
-#include "lab/kernels/rung.h"
+#include "lab/kernels/stage_variant.h"
 
 namespace imgpipe {
 

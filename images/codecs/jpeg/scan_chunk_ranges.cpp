@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "images/codecs/jpeg/jpeg_segments.h"
-#include "images/codecs/jpeg/scan_pieces.h"
+#include "images/codecs/jpeg/scan_chunks.h"
 
 namespace imgpipe {
 namespace {

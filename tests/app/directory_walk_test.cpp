@@ -1,5 +1,5 @@
 // Nested directories, deeper than the call stack and than the longest path.
-#include "app/jobs/folder_walk.h"
+#include "app/jobs/directory_walk.h"
 
 #include <set>
 

@@ -1,4 +1,4 @@
-#include "lab/bench/rung_source.h"
+#include "lab/bench/variant_source.h"
 
 #include <algorithm>
 #include <optional>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lab/bench/lab_sources.h"
-#include "lab/bench/own_template.h"
+#include "lab/bench/kernel_template.h"
 #include "lab/bench/source_text.h"
 #include "lab/kernels/ladders.h"
 #include "lab/pipeline/codec_lab.h"

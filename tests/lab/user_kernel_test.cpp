@@ -1,14 +1,14 @@
 // imgpipe bench --with: a user's kernels, from the file that --template writes to the lab's list. Compiling
-// needs nvcc but no device; own_kernel_cuda_test.cpp runs kernels.
-#include "tests/support/own_kernel.h"
+// needs nvcc but no device; user_kernel_cuda_test.cpp runs kernels.
+#include "tests/support/user_kernel.h"
 
 #include <algorithm>
 #include <chrono>
 #include <set>
 #include <thread>
 
-#include "lab/bench/own_template.h"
-#include "lab/bench/rung_source.h"
+#include "lab/bench/kernel_template.h"
+#include "lab/bench/variant_source.h"
 #include "lab/bench/time_limit.h"
 #include "lab/kernels/ladders.h"
 #include "tests/support/cuda_backend.h"

@@ -1,5 +1,5 @@
-#include "lab/kernels/rung.h"
-#include "lab/pipeline/rung_needs.h"
+#include "lab/kernels/stage_variant.h"
+#include "lab/pipeline/device_requirements.h"
 #include "pipeline/cuda/cuda_api.h"
 
 namespace imgpipe {

@@ -11,7 +11,7 @@
 #include "lab/pipeline/first_difference.h"
 #include "lab/pipeline/guarded_plane.h"
 #include "lab/pipeline/lab.h"
-#include "lab/pipeline/own_check.h"
+#include "lab/pipeline/check_user_kernel.h"
 #include "pipeline/cuda/cuda_api.h"
 
 namespace imgpipe {

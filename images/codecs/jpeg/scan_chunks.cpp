@@ -1,4 +1,4 @@
-#include "images/codecs/jpeg/scan_pieces.h"
+#include "images/codecs/jpeg/scan_chunks.h"
 
 #include <algorithm>
 #include <limits>

@@ -13,8 +13,8 @@
 #include "lab/bench/time_limit.h"
 #include "lab/kernels/ladders.h"
 #include "lab/pipeline/lab.h"
-#include "lab/pipeline/own_check.h"
-#include "lab/pipeline/own_library.h"
+#include "lab/pipeline/check_user_kernel.h"
+#include "lab/pipeline/user_kernel_library.h"
 
 namespace imgpipe {
 
@@ -28,7 +28,7 @@ struct OwnFacts {
 class OwnKernels {
  public:
   // Compiles and loads the files of --with for the device of --device, if it exists. Throws Error that names
-  // the file: those of lab/bench/own_build.h and lab/pipeline/own_library.h, Error(input) if two files have a
+  // the file: those of lab/bench/kernel_build.h and lab/pipeline/user_kernel_library.h, Error(input) if two files have a
   // variant of one name, or if a file has none of the stages in --stage.
   explicit OwnKernels(const BenchOptions& options);
 

@@ -1,4 +1,4 @@
-#include "pipeline/jobs/name_pieces.h"
+#include "pipeline/jobs/name_segments.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -24,7 +24,7 @@ struct Share {
 };
 
 struct NppFunctions;  // lab/kernels/npp_functions.cuh
-struct OwnVariant;    // lab/pipeline/own_library.h
+struct OwnVariant;    // lab/pipeline/user_kernel_library.h
 
 // A launch whose grid the caller chooses, as far as the variant allows.
 struct RungLaunch : CudaLaunch {

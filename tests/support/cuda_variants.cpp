@@ -1,4 +1,4 @@
-#include "tests/support/cuda_rungs.h"
+#include "tests/support/cuda_variants.h"
 
 #include "tests/support/cuda_backend.h"
 
@@ -9,7 +9,7 @@
 
 #include <cuda_runtime.h>
 
-#include "lab/pipeline/rung_needs.h"
+#include "lab/pipeline/device_requirements.h"
 #include "lab/pipeline/toolkit_library.h"
 #include "pipeline/cuda/cuda_api.h"
 

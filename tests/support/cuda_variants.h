@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "lab/kernels/rung.h"
+#include "lab/kernels/stage_variant.h"
 
 namespace imgpipe::test {
 

@@ -1,4 +1,4 @@
-#include "images/files/file_front.h"
+#include "images/files/partial_file.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "app/run_place.h"
+#include "app/run_context.h"
 
 #include <algorithm>
 #include <array>

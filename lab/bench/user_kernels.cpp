@@ -1,17 +1,17 @@
-#include "lab/bench/own_kernels.h"
+#include "lab/bench/user_kernels.h"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "app/log.h"
-#include "app/run_place.h"
+#include "app/run_context.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/names.h"
 #include "images/text.h"
 #include "lab/bench/bench_rows.h"
-#include "lab/bench/own_build.h"
+#include "lab/bench/kernel_build.h"
 #include "pipeline/device.h"
 #include "pipeline/engine_choice.h"
 

@@ -1,4 +1,4 @@
-#include "lab/bench/own_template.h"
+#include "lab/bench/kernel_template.h"
 
 #include <algorithm>
 #include <array>

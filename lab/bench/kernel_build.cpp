@@ -1,4 +1,4 @@
-#include "lab/bench/own_build.h"
+#include "lab/bench/kernel_build.h"
 
 #include <algorithm>
 #include <cctype>
@@ -20,7 +20,7 @@
 #include "images/error.h"
 #include "images/files/output_file.h"
 #include "images/text.h"
-#include "lab/bench/own_template.h"
+#include "lab/bench/kernel_template.h"
 
 namespace imgpipe {
 namespace {

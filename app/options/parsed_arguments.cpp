@@ -1,4 +1,4 @@
-#include "app/options/given_names.h"
+#include "app/options/parsed_arguments.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lab/kernels/ladders.h"
-#include "lab/kernels/rung.h"
+#include "lab/kernels/stage_variant.h"
 #include "lab/pipeline/imgpipe_kernel.h"
 
 namespace imgpipe {
