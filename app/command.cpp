@@ -9,8 +9,8 @@
 
 #include "app/command_table.h"
 #include "app/log.h"
-#include "app/options/parsed_arguments.h"
 #include "app/options/option_parser.h"
+#include "app/options/parsed_arguments.h"
 #include "app/program.h"
 #include "images/error.h"
 #include "images/names.h"
@@ -84,9 +84,9 @@ std::optional<Call> find_call(const std::vector<std::string>& arguments, Command
   Call call{find_command(commands, *name), {}};
   const std::vector<OptionRow> rows = call.command->rows();
   try {
-    const std::vector<GivenArgument> before =
-        given_arguments({arguments.begin(), name}, rows, full_name(*call.command));
-    const auto is_option = [](const GivenArgument& one) { return one.row != nullptr && one.has_value; };
+    const std::vector<ParsedArgument> before =
+        parse_arguments({arguments.begin(), name}, rows, full_name(*call.command));
+    const auto is_option = [](const ParsedArgument& one) { return one.row != nullptr && one.has_value; };
     if (!std::ranges::all_of(before, is_option)) return std::nullopt;
     call.arguments = argument_texts(before);
   } catch (const Error&) {
@@ -110,7 +110,7 @@ int run_command(const std::vector<std::string>& arguments, const EngineFactory& 
   set_up_log(find_logging(arguments));
   return run_guarded([&] {
     const ReadyCommand command = read_command_line(arguments);
-    use_simd_of_environment();
+    use_simd_from_environment();
     if (command.logging) set_up_log(*command.logging);
     return command.run(factory);
   });

@@ -23,7 +23,7 @@ bool json_now = false;
 
 std::shared_ptr<spdlog::logger> make_logger(const LoggingOptions& options) {
   const bool text = options.log_format == LogFormat::text;
-  const bool color = text && wants_color(STDERR_FILENO, options.no_color);
+  const bool color = text && should_use_color(STDERR_FILENO, options.no_color);
   auto sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>(color ? spdlog::color_mode::always
                                                                           : spdlog::color_mode::never);
   sink->set_color(Level::critical, sink->green);  // log_always()
@@ -51,22 +51,23 @@ std::string_view name_of(Level level) {
   }
 }
 
-void say_json(Level level, const LogLine& line) {
+void write_json_line(Level level, const LogLine& line) {
   if (logger()->should_log(level)) logger()->log(level, "{}", json_line(line, Clock::now()));
 }
 
-void say(Level level, std::string_view text, const LogSubject& subject) {
+void write_log_line(Level level, std::string_view text, const LogSubject& subject) {
   if (!json_now) return logger()->log(level, "{}{}", level == Level::warn ? "warning: " : "", text);
-  say_json(level,
-           {.level = name_of(level), .event = "message", .message = text, .subject = &subject, .counts = {}});
+  write_json_line(
+      level,
+      {.level = name_of(level), .event = "message", .message = text, .subject = &subject, .counts = {}});
 }
 
 void say_counts(std::string_view event, std::string_view text, const RunCounts& counts) {
-  say_json(Level::info, {.level = name_of(Level::info),
-                         .event = event,
-                         .message = text,
-                         .subject = nullptr,
-                         .counts = &counts});
+  write_json_line(Level::info, {.level = name_of(Level::info),
+                                .event = event,
+                                .message = text,
+                                .subject = nullptr,
+                                .counts = &counts});
 }
 
 }  // namespace
@@ -81,23 +82,23 @@ bool logs_json() {
 }
 
 void log_error(std::string_view text, const LogSubject& subject) {
-  say(Level::err, text, subject);
+  write_log_line(Level::err, text, subject);
 }
 
 void log_warning(std::string_view text, const LogSubject& subject) {
-  say(Level::warn, text, subject);
+  write_log_line(Level::warn, text, subject);
 }
 
 void log_notice(std::string_view text, const LogSubject& subject) {
-  say(Level::info, text, subject);
+  write_log_line(Level::info, text, subject);
 }
 
 void log_always(std::string_view text) {
-  say(Level::critical, text, {});
+  write_log_line(Level::critical, text, {});
 }
 
 void log_detail(std::string_view text, const LogSubject& subject) {
-  say(Level::debug, text, subject);
+  write_log_line(Level::debug, text, subject);
 }
 
 void log_removed(std::size_t files) {
@@ -105,7 +106,7 @@ void log_removed(std::size_t files) {
 }
 
 void log_progress(std::string_view text, const RunCounts& counts) {
-  if (!json_now) return say(Level::info, text, {});
+  if (!json_now) return write_log_line(Level::info, text, {});
   say_counts("progress", text, counts);
 }
 
@@ -145,7 +146,7 @@ void print_table(const std::string& table, bool stdout_is_taken) {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, table.data(), table.size());
 }
 
-bool wants_color(int fd, bool no_color_option) {
+bool should_use_color(int fd, bool no_color_option) {
   const char* no_color = std::getenv("NO_COLOR");
   return !no_color_option && (no_color == nullptr || *no_color == '\0') && ::isatty(fd) == 1;
 }

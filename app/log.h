@@ -44,6 +44,6 @@ void log_error_without_memory(std::string_view text) noexcept;
 void print_table(const std::string& table, bool stdout_is_taken);
 
 // Returns true if `fd` is a terminal and neither --no-color nor NO_COLOR (no-color.org) disables colour.
-[[nodiscard]] bool wants_color(int fd, bool no_color_option);
+[[nodiscard]] bool should_use_color(int fd, bool no_color_option);
 
 }  // namespace imgpipe

@@ -21,7 +21,7 @@ namespace imgpipe {
 namespace {
 
 int write_preset(const PresetToWrite& preset) {
-  check_replaceable(preset.file, why_no_text(preset.file, preset.replace));
+  check_replaceable(preset.file, text_refusal_reason(preset.file, preset.replace));
   write_text(preset.file, preset.text);
   std::string names;
   for (const std::string& name : preset.left_out) names += (names.empty() ? "" : ", ") + name;
@@ -64,7 +64,7 @@ CommandRow process_command() {
                     {"imgpipe INPUT... DIR [options]",
                      "a batch: directories, patterns, files, or a list by --files-from"}},
           .positional = {"input", "output"},
-          .takes_more = true,
+          .accepts_more_arguments = true,
           .or_option = "files-from",
           .rows = process_rows,
           .help_table = stage_help,

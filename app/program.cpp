@@ -22,7 +22,7 @@ namespace {
 
 // malloc serves only small blocks and C libraries. These settings return large blocks to the system at once.
 // By default malloc raises its threshold after freeing one and then keeps them.
-void settle_malloc() {
+void configure_malloc() {
 #ifdef __GLIBC__
   ::mallopt(M_MMAP_THRESHOLD, 256 << 10);
   ::mallopt(M_TRIM_THRESHOLD, 1 << 20);
@@ -37,7 +37,7 @@ void settle_malloc() {
 }  // namespace
 
 void set_up_process() {
-  settle_malloc();
+  configure_malloc();
   // Load all CUDA kernels when the context is created, on its thread, instead of at their first launch.
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   open_standard_streams();
@@ -55,12 +55,12 @@ LoggingOptions find_logging(const std::vector<std::string>& arguments) {
       value = std::string_view(arguments[i]).substr(option.size() + 1);
     for (const auto& [name, format] : kLogFormats)
       logging.log_format = value == name ? format : logging.log_format;
-    logging.no_color = logging.no_color || usual_spelling(arguments[i]) == "--no-color";
+    logging.no_color = logging.no_color || canonical_spelling(arguments[i]) == "--no-color";
   }
   return logging;
 }
 
-void use_simd_of_environment() {
+void use_simd_from_environment() {
   if (const char* simd = std::getenv("IMGPIPE_SIMD"); simd != nullptr && *simd != '\0') use_simd(simd);
 }
 

@@ -20,7 +20,7 @@ void set_up_process();
 [[nodiscard]] LoggingOptions find_logging(const std::vector<std::string>& arguments);
 
 // Selects the instruction set named by the environment variable IMGPIPE_SIMD, if set. Throws Error(usage).
-void use_simd_of_environment();
+void use_simd_from_environment();
 
 // Returns work()'s result. Never throws: an error becomes a line on stderr about `subject` and an exit code.
 [[nodiscard]] int run_guarded(const std::function<int()>& work,

@@ -29,7 +29,7 @@ std::string clock_text(double seconds) {
   return text.data();
 }
 
-void put(const std::string& text) {
+void write_to_stderr(const std::string& text) {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
@@ -80,12 +80,12 @@ std::string progress_text(const RunCounts& counts) {
   return text;
 }
 
-Progress::Way Progress::way_here(bool wanted) {
+Progress::Way Progress::style_for_stderr(bool wanted) {
   if (!wanted) return Way::none;
   return !logs_json() && ::isatty(STDERR_FILENO) == 1 ? Way::bar : Way::lines;
 }
 
-Progress::Progress(Way way, SayLine say_line) : way_(way), say_line_(std::move(say_line)) {}
+Progress::Progress(Way way, WriteLine say_line) : way_(way), say_line_(std::move(say_line)) {}
 
 Progress::~Progress() {
   clear();
@@ -114,11 +114,11 @@ void Progress::draw(const std::function<std::string(std::size_t columns)>& text)
   last_drawing_ = now;
   drawn_ = true;
   // Leave the last column free: some terminals wrap after it.
-  put("\r\x1b[K" + text(std::max<std::size_t>(terminal_columns(), 2) - 1));
+  write_to_stderr("\r\x1b[K" + text(std::max<std::size_t>(terminal_columns(), 2) - 1));
 }
 
 void Progress::clear() {
-  if (drawn_) put("\r\x1b[K");
+  if (drawn_) write_to_stderr("\r\x1b[K");
   drawn_ = false;
   last_drawing_ = {};
 }

@@ -21,11 +21,11 @@ class Progress {
  public:
   enum class Way { none, bar, lines };
   // Chooses for stderr: a bar if it is a terminal and the log is text, otherwise lines.
-  [[nodiscard]] static Way way_here(bool wanted);
+  [[nodiscard]] static Way style_for_stderr(bool wanted);
 
   static constexpr double kSecondsBetweenLines = 10;
-  using SayLine = std::function<void(std::string_view text, const RunCounts& counts)>;
-  explicit Progress(Way way, SayLine say_line = log_progress);
+  using WriteLine = std::function<void(std::string_view text, const RunCounts& counts)>;
+  explicit Progress(Way way, WriteLine say_line = log_progress);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -44,7 +44,7 @@ class Progress {
   void draw(const std::function<std::string(std::size_t columns)>& text);
 
   Way way_;
-  SayLine say_line_;
+  WriteLine say_line_;
   bool drawn_ = false;
   std::chrono::steady_clock::time_point last_drawing_{};
   double last_line_s_ = 0;

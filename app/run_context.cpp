@@ -51,7 +51,7 @@ std::string shell_quoted(const std::string& argument) {
   return out + "'";
 }
 
-RunPlace run_place() {
+RunContext run_context() {
   const std::time_t now = std::time(nullptr);
   std::tm utc{};
   ::gmtime_r(&now, &utc);

@@ -7,11 +7,11 @@
 
 namespace imgpipe {
 
-struct RunPlace {
+struct RunContext {
   std::string date;  // UTC, ISO 8601: "2026-11-22T21:53:19Z"
   std::string host;  // empty if unknown
 };
-[[nodiscard]] RunPlace run_place();
+[[nodiscard]] RunContext run_context();
 
 // Quotes one argument for a shell, using printable characters only.
 [[nodiscard]] std::string shell_quoted(const std::string& argument);

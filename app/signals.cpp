@@ -35,7 +35,7 @@ static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
 // The text of a SignalLine. The handler reads one buffer while set() fills the other.
 struct LineBuffer {
-  std::array<char, SignalLine::kMostBytes> text{};
+  std::array<char, SignalLine::kMaxBytes> text{};
   std::size_t bytes = 0;
 };
 std::array<LineBuffer, 2> line_buffers;
@@ -71,7 +71,7 @@ void on_signal(int signal) {
 }
 
 [[noreturn]] void on_terminate() noexcept {
-  constexpr std::size_t kSomeBytes = 1 << 12;
+  constexpr std::size_t kProbeBytes = 1 << 12;
   bool no_memory = false;
   if (const std::exception_ptr error = std::current_exception()) {
     try {
@@ -84,7 +84,7 @@ void on_signal(int signal) {
   } else {
     // The runtime terminates without an exception if it cannot allocate one; destroying a joinable thread
     // does too. A small allocation tells them apart.
-    void* some = std::malloc(kSomeBytes);
+    void* some = std::malloc(kProbeBytes);
     no_memory = some == nullptr;
     std::free(some);
   }
@@ -137,7 +137,7 @@ SignalLine::~SignalLine() {
   signal_line = nullptr;
 }
 void SignalLine::set(std::string_view line) {
-  if (line.size() > kMostBytes) return;
+  if (line.size() > kMaxBytes) return;
   LineBuffer& next = line_buffers[std::exchange(next_line_, 1 - next_line_)];
   std::ranges::copy(line, next.text.begin());
   next.bytes = line.size();

@@ -39,9 +39,9 @@ class SignalLine {
   SignalLine(const SignalLine&) = delete;
   SignalLine& operator=(const SignalLine&) = delete;
 
-  // Replaces the line, which must end with a newline. Lines longer than kMostBytes are ignored.
+  // Replaces the line, which must end with a newline. Lines longer than kMaxBytes are ignored.
   void set(std::string_view line);
-  static constexpr std::size_t kMostBytes = 1024;
+  static constexpr std::size_t kMaxBytes = 1024;
 
  private:
   std::size_t next_line_ = 0;  // index into the two buffers

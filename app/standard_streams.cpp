@@ -32,7 +32,7 @@ std::string output_name(const std::string& path) {
   return path == kStandardStream ? "stdout" : printable(path);
 }
 
-bool goes_to_stdout(const std::string& output) {
+bool is_stdout(const std::string& output) {
   if (output == kStandardStream || descriptor_of(output) == STDOUT_FILENO) return true;
   const auto file = file_identity(output);
   return file && file == descriptor_identity(STDOUT_FILENO);

@@ -15,7 +15,7 @@ void open_standard_streams() noexcept;
 [[nodiscard]] std::string output_name(const std::string& path);
 
 // Returns true if `output` ("-" is stdout) is the same file as stdout.
-[[nodiscard]] bool goes_to_stdout(const std::string& output);
+[[nodiscard]] bool is_stdout(const std::string& output);
 
 // Checks an `output` that is "-" or a descriptor. Throws Error(usage) for a terminal, Error(output) if it
 // cannot be written. Call it early: another file may get a closed descriptor's number.

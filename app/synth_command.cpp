@@ -43,7 +43,7 @@ Shape synth_shape(const SynthOptions& options, Format format) {
 int write_synth(const SynthOptions& options) {
   const Format format = output_format(options.output, options.format);
   check_stream(options.output);
-  check_replaceable(options.output, why_no_image(options.output, options.replace, Mark::synthetic));
+  check_replaceable(options.output, image_refusal_reason(options.output, options.replace, Mark::synthetic));
   const Shape shape = synth_shape(options, format);
   constexpr std::int64_t kMaxPixels = std::int64_t{1} << 34;
   if (shape.pixels() > kMaxPixels)

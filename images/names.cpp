@@ -13,7 +13,7 @@ namespace {
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kSpellings{
     {{"grey", "gray"}, {"colour", "color"}, {"centre", "center"}, {"equalise", "equalize"}}};
 
-constexpr std::size_t kMostLetters = 40;
+constexpr std::size_t kMaxLetters = 40;
 constexpr std::size_t kShortName = 3;
 
 char lower(char c) {
@@ -46,7 +46,7 @@ std::size_t distance_to(std::string_view text, const std::string& name) {
 
 }  // namespace
 
-std::string usual_spelling(std::string_view text) {
+std::string canonical_spelling(std::string_view text) {
   std::string usual(text);
   for (const auto& [other, here] : kSpellings) replace_all(usual, other, here);
   return usual;
@@ -73,11 +73,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string_view nearest_name(std::string_view given, std::span<const std::string_view> names) {
-  if (given.empty() || given.size() > kMostLetters || is_number(given)) return {};
+  if (given.empty() || given.size() > kMaxLetters || is_number(given)) return {};
   std::string text(given);
   std::ranges::transform(text, text.begin(), lower);
   std::string_view nearest;
-  std::size_t least = kMostLetters;
+  std::size_t least = kMaxLetters;
   for (const std::string_view name : names) {
     if (name.empty() || is_number(name)) continue;
     std::string known(name);

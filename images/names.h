@@ -9,7 +9,7 @@
 namespace imgpipe {
 
 // Returns `text` with the spellings used here: gray, color, center, equalize.
-[[nodiscard]] std::string usual_spelling(std::string_view text);
+[[nodiscard]] std::string canonical_spelling(std::string_view text);
 
 // Returns the optimal string alignment distance: the number of letters to insert, delete, replace or swap
 // with a neighbour to turn one text into the other, changing no part twice (Damerau 1964; Wagner and Lowrance

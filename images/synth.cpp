@@ -259,12 +259,12 @@ namespace {
                                              "must be one of " + forms));
 }
 
-int most_of(const PatternInfo& info, Sample sample) {
+int max_of(const PatternInfo& info, Sample sample) {
   switch (sample) {
     case Sample::u8:
       return info.most;
     case Sample::u16:
-      return info.most_of_16;
+      return info.max_16;
     case Sample::f32:
       break;
   }
@@ -276,7 +276,7 @@ int most_of(const PatternInfo& info, Sample sample) {
 Pattern parse_pattern(std::string_view text, Sample sample) {
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
-  const auto info = std::ranges::find(kPatterns, usual_spelling(name), &PatternInfo::name);
+  const auto info = std::ranges::find(kPatterns, canonical_spelling(name), &PatternInfo::name);
   if (info == kPatterns.end()) refuse_pattern(name);
   Pattern pattern{&*info, 0};
   if (info->argument.empty() != (colon == std::string_view::npos)) {
@@ -289,7 +289,7 @@ Pattern parse_pattern(std::string_view text, Sample sample) {
     const std::string_view digits = text.substr(colon + 1);
     const auto [end, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), pattern.parameter);
-    const int most = most_of(*info, sample);
+    const int most = max_of(*info, sample);
     if (error != std::errc{} || end != digits.data() + digits.size() || pattern.parameter < info->least ||
         pattern.parameter > most) {
       throw Error(ErrorKind::usage,
@@ -304,7 +304,7 @@ Pattern parse_pattern(std::string_view text, Sample sample) {
 Image synthesize(const Pattern& pattern, Shape shape, std::uint64_t seed) {
   if (shape.channels < 1 || shape.channels > 4)
     throw Error(ErrorKind::usage, "patterns have 1 to 4 channels");
-  if (pattern.parameter > most_of(*pattern.info, shape.sample))
+  if (pattern.parameter > max_of(*pattern.info, shape.sample))
     throw Error(ErrorKind::usage, "pattern " + std::string(pattern.info->name) +
                                       " with 8 bits per sample: " + std::string(pattern.info->summary));
   Image image(shape);

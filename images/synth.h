@@ -15,7 +15,7 @@ struct PatternInfo {
   std::string_view argument;  // "N", "T", "V" or empty
   std::string_view summary;
   int least, most;  // range of the parameter
-  int most_of_16;   // largest parameter with 16 bits per sample
+  int max_16;       // largest parameter with 16 bits per sample
 };
 
 [[nodiscard]] std::span<const PatternInfo> pattern_table();

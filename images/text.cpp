@@ -5,9 +5,9 @@ namespace {
 
 bool invisible(std::uint32_t code_point) {
   const bool is_direction = code_point == 0x061C || code_point == 0x200E || code_point == 0x200F;
-  const bool is_no_character =
+  const bool is_noncharacter =
       (code_point & 0xFFFE) == 0xFFFE || (code_point >= 0xFDD0 && code_point <= 0xFDEF);
-  return code_point < 0x20 || (code_point >= 0x7F && code_point <= 0x9F) || is_direction || is_no_character ||
+  return code_point < 0x20 || (code_point >= 0x7F && code_point <= 0x9F) || is_direction || is_noncharacter ||
          (code_point >= 0x2028 && code_point <= 0x202E) || (code_point >= 0x2066 && code_point <= 0x2069);
 }
 

@@ -7,13 +7,13 @@
 
 namespace imgpipe {
 
-inline constexpr std::size_t kMostParameters = 6;
+inline constexpr std::size_t kMaxParameters = 6;
 // A decimal parameter counts millionths, which keeps decimal fractions exact: 0.5 is 500'000.
 inline constexpr std::int64_t kDecimalOne = 1'000'000;
 
 // The values are in the order of the stage's rows.
 struct Parameters {
-  std::array<std::int64_t, kMostParameters> values{};
+  std::array<std::int64_t, kMaxParameters> values{};
 
   [[nodiscard]] constexpr std::int64_t operator[](std::size_t i) const { return values[i]; }
   // A choice as an enumeration whose values are the positions of its words.

@@ -8,14 +8,14 @@ namespace imgpipe {
 namespace {
 
 // Rows that neighbouring bands of a chain may both make. Each smooth adds two above and two below.
-constexpr std::int64_t kMostOverlap = 16;
+constexpr std::int64_t kMaxOverlap = 16;
 // Bytes of the widest row that a band holds, over all its rows: half of a core's second cache of today, so
 // that a stage finds what the one before it wrote. 8773x5352 RGB on a 2-core Xeon with 2 MiB a core: 256 KiB
 // and 1 MiB cost 2 to 5 % more.
 constexpr std::int64_t kBandBytes = std::int64_t{1} << 19;
 // JPEG gives rows in groups of 8 or 16, and every band of a chain that smooths makes 4 rows twice.
 constexpr std::int64_t kBandRowsMultiple = 16;
-constexpr std::int64_t kMostBandBytes = std::int64_t{8} << 20;  // very wide rows are not grouped
+constexpr std::int64_t kMaxBandBytes = std::int64_t{8} << 20;  // very wide rows are not grouped
 
 std::int64_t row_bytes(const FrameType& type) {
   return type.width * type.channels() * bytes_per_sample(type.sample);
@@ -38,7 +38,7 @@ std::int64_t rows_left_out(const Node& node) {
 }
 
 bool is_on_device(ChainLength length) {
-  return length == ChainLength::longest_on_device || length == ChainLength::longest_on_device_behind_decoding;
+  return length == ChainLength::longest_on_device || length == ChainLength::longest_on_device_after_decoding;
 }
 
 // Takes the nodes apart, one after the other.
@@ -83,10 +83,10 @@ class ChainCutter {
     const std::int64_t height = node.in.height;
     return i > chains_.back().end ||  // after a table
            (counts && program_.lives[*counts].made_at > chains_.back().first) ||
-           overlap_ + more > kMostOverlap || (more > 0 && tallest_ > 2 * height) ||
+           overlap_ + more > kMaxOverlap || (more > 0 && tallest_ > 2 * height) ||
            node.out.height > 2 * height || (rows_left_out(node) > 0 && is_read_later(i)) ||
            (is_on_device(length_) && chains_.back().of_all_rows) ||
-           (length_ == ChainLength::longest_on_device_behind_decoding && i == 0);
+           (length_ == ChainLength::longest_on_device_after_decoding && i == 0);
   }
 
   // Whether something that the chain has made before node i, or counted, is read after that node too. Bands
@@ -118,7 +118,7 @@ std::int64_t rows_of_a_band(std::int64_t height, std::int64_t bytes_a_row, int t
   const std::int64_t rows =
       std::clamp<std::int64_t>(share, 1, std::max<std::int64_t>(1, kBandBytes / bytes_a_row));
   const std::int64_t whole = (rows + kBandRowsMultiple - 1) / kBandRowsMultiple * kBandRowsMultiple;
-  return whole * bytes_a_row <= kMostBandBytes ? whole : rows;
+  return whole * bytes_a_row <= kMaxBandBytes ? whole : rows;
 }
 
 }  // namespace
@@ -167,7 +167,7 @@ BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* wr
   // A strip of a small image may stand for all of a large one: such bands are smaller, and the writer makes
   // its strips of them.
   const std::int64_t strip = writers_strip_rows(writer);
-  const bool strips = strip > 0 && (tallest_ <= height_ || strip * row_bytes_ <= kMostBandBytes);
+  const bool strips = strip > 0 && (tallest_ <= height_ || strip * row_bytes_ <= kMaxBandBytes);
   strip_rows_ = strips ? strip : 0;
   rows_ = strips ? strip : rows_of_a_band(height_, row_bytes_, threads);
   find_places();
@@ -230,28 +230,28 @@ bool BandPlan::in_place(ValueId value, const RowRange& rows, const RowRange& ban
 
 // Of the rows from `read` up to `until` those that are read first: to the end of a piece; 0 if they are no
 // more than one.
-std::int64_t BandPlan::next_piece(std::int64_t read, std::int64_t until) const {
+std::int64_t BandPlan::next_chunk_follows(std::int64_t read, std::int64_t until) const {
   return until - read > skip_rows_ ? (read / skip_rows_ + 1) * skip_rows_ - read : 0;
 }
 
 std::int64_t BandPlan::skipped_before(std::int64_t i, std::int64_t read) const {
   const std::int64_t height = plan_.program.values[0].type.height;
   if (i == bands()) {
-    const std::int64_t piece = next_piece(read, height);
+    const std::int64_t piece = next_chunk_follows(read, height);
     return piece > 0 ? piece : height - read;
   }
   const RowRange needed = rows_of(band(i))[0];
-  return needed.count() > 0 ? next_piece(read, needed.first) : 0;
+  return needed.count() > 0 ? next_chunk_follows(read, needed.first) : 0;
 }
 
 std::int64_t BandPlan::read_end(std::int64_t i, const RowRange& needed, std::int64_t read) const {
   const std::int64_t height = plan_.program.values[0].type.height;
   const std::int64_t end = std::max(needed.end, read);
-  return i + 1 == bands() && next_piece(end, height) == 0 ? height : end;
+  return i + 1 == bands() && next_chunk_follows(end, height) == 0 ? height : end;
 }
 
 // By value: the most rows that any band holds of what it makes.
-std::vector<std::int64_t> BandPlan::most_rows_held() {
+std::vector<std::int64_t> BandPlan::max_rows_held() {
   std::vector<std::int64_t> held(plan_.program.values.size());
   std::int64_t read = 0;  // rows of the decoded image
   const auto skip_before = [&](std::int64_t i) {
@@ -288,7 +288,7 @@ std::vector<std::int64_t> BandPlan::most_rows_held() {
 void BandPlan::find_places() {
   const FrameType& source = plan_.program.values[0].type;
   skip_rows_ = rows_of_a_band(source.height, imgpipe::row_bytes(source), 1);
-  const std::vector<std::int64_t> held = most_rows_held();
+  const std::vector<std::int64_t> held = max_rows_held();
   std::vector<Tenant> tenants;
   tenants.reserve(held.size());
   for (ValueId i = 0; i < held.size(); ++i) {

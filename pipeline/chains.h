@@ -40,7 +40,7 @@ struct Chain {
 // How much a chain does. `longest`: all that can be done band by band, the first of them fed by the reader.
 // Those after decoding have an empty chain first, that decodes into a whole image. On a device a node that
 // needs all rows is a chain of its own.
-enum class ChainLength { longest, longest_on_device, longest_on_device_behind_decoding, step };
+enum class ChainLength { longest, longest_on_device, longest_on_device_after_decoding, step };
 
 // The plan's nodes and values, in chains.
 struct ChainedPlan {
@@ -116,9 +116,9 @@ class BandPlan {
 
  private:
   BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* writer);
-  [[nodiscard]] std::int64_t next_piece(std::int64_t read, std::int64_t until) const;
+  [[nodiscard]] std::int64_t next_chunk_follows(std::int64_t read, std::int64_t until) const;
   [[nodiscard]] std::int64_t writers_strip_rows(const Writer* writer) const;
-  [[nodiscard]] std::vector<std::int64_t> most_rows_held();
+  [[nodiscard]] std::vector<std::int64_t> max_rows_held();
   void find_places();
 
   const ChainedPlan& plan_;

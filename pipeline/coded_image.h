@@ -35,7 +35,7 @@ struct OutputRecord {
   // PNG: top to bottom, where each lies in `bytes`. Of a JPEG one, all of it.
   struct Part {
     std::size_t offset = 0, bytes = 0;
-    std::uint32_t adler = 1;  // these two as in Writer::MadeStrip
+    std::uint32_t adler = 1;  // these two as in Writer::EncodedStrip
     bool filtered = false;
   };
   std::vector<Part> parts;
@@ -44,7 +44,7 @@ struct OutputRecord {
 // What of an image's way goes through the device's codecs.
 struct CodedImage {
   std::optional<StagedJpeg> jpeg;  // set: the device decodes it
-  bool in_order = true;            // what it found of that; else there is no result
+  bool is_intact = true;           // what it found of that; else there is no result
   DeviceForm form;                 // what it makes of the finished image; `none`: its pixels
   std::int64_t strip_rows = 0;     // of PNG
   OutputRecord made;

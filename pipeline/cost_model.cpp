@@ -75,7 +75,7 @@ std::pair<double, double> lane_ns(const std::vector<std::byte>& jpeg, Lane& lane
   lane.finish(0, group);
   const double device = ns_since(launched);
   if (image.error) throw Error(*image.error);
-  if (!image.coded.in_order) throw Error(ErrorKind::device, "the device rejected a valid JPEG");
+  if (!image.coded.is_intact) throw Error(ErrorKind::device, "the device rejected a valid JPEG");
   const Clock::time_point finished = Clock::now();
   if (image.coded.made.parts.empty()) {
     (void)encode_image(std::as_const(image.pixels).view(), *writer, thread, image.timeline);
@@ -122,7 +122,7 @@ std::int64_t CostModel::lane_start_pixels(int jobs) const {
   return whole_pixels(lane_start_ns / saved * std::max(1, jobs));
 }
 
-bool CostModel::lane_pays_alone(std::int64_t pixels, int threads, int passes) const {
+bool CostModel::single_image_pays(std::int64_t pixels, int threads, int passes) const {
   const double saved =
       std::max(0.0, host.ns_per_pixel - with_lane.ns_per_pixel) * static_cast<double>(pixels) * passes;
   return saved / std::max(1, threads) > lane_start_ns + lane.ns(pixels) * passes;
@@ -132,7 +132,7 @@ bool bands_pay(const LinearCost& lane, std::int64_t pixels, double stages_ns, in
   return stages_ns / std::max(1, threads) > lane.ns(pixels);
 }
 
-CostModel usual_cost_model() {
+CostModel default_cost_model() {
   return {{145'000, 5.68}, {76'000, 0.048}, {421'000, 0.171}, 100e6, 87'000};
 }
 

@@ -47,7 +47,7 @@ struct CostModel {
   [[nodiscard]] std::int64_t lane_start_pixels(int jobs) const;
   // Whether the lane, including its start, is faster than `threads` threads for `passes` passes over one
   // image.
-  [[nodiscard]] bool lane_pays_alone(std::int64_t pixels, int threads, int passes = 1) const;
+  [[nodiscard]] bool single_image_pays(std::int64_t pixels, int threads, int passes = 1) const;
 };
 
 // Estimates whether an image is faster through a lane in bands than on the host. Its stages would take
@@ -55,7 +55,7 @@ struct CostModel {
 [[nodiscard]] bool bands_pay(const LinearCost& lane, std::int64_t pixels, double stages_ns, int threads);
 
 // Measured on an NVIDIA H200 with 16 virtual processors (2026-11-22); for machines without measurements.
-[[nodiscard]] CostModel usual_cost_model();
+[[nodiscard]] CostModel default_cost_model();
 
 // Measures. Starts the lane and uses its slot 0; takes less than a second apart from the start. Sources are
 // allocated in `memory`. Throws Error(device) or Error(memory).

@@ -37,7 +37,7 @@ std::string processor_name() {
   return "unknown";
 }
 
-constexpr int kLeastCapability = 75;  // 7.5: what the release build has code for
+constexpr int kMinCapability = 75;  // 7.5: what the release build has code for
 
 struct DeviceWarnings {
   std::mutex mutex;
@@ -76,13 +76,13 @@ std::string device_meant(std::string_view text) {
 }  // namespace
 
 bool can_run_on(const CudaDevice& device) {
-  return device.major * 10 + device.minor >= kLeastCapability;
+  return device.major * 10 + device.minor >= kMinCapability;
 }
 
 std::string why_too_old(const CudaDevice& device) {
   return "cuda:" + std::to_string(device.index) + " (" + device.name + "): compute capability " +
          std::to_string(device.major) + "." + std::to_string(device.minor) + "; imgpipe needs at least " +
-         std::to_string(kLeastCapability / 10) + "." + std::to_string(kLeastCapability % 10);
+         std::to_string(kMinCapability / 10) + "." + std::to_string(kMinCapability % 10);
 }
 
 CudaDevice find_cuda_device(int index) {

@@ -24,7 +24,7 @@ DeviceChoice choose_by_cost(const CudaDevices& found, const CostModel& model, co
   const std::optional<CudaDevice> device = usable_device(found);
   if (!device) return {Backend::cpu, {}, "auto chose cpu (" + why_no_device(found) + ")"};
   const std::string name = "cuda:" + std::to_string(device->index) + " (" + device->name + ")";
-  if (model.lane_pays_alone(pixels, threads, passes))
+  if (model.single_image_pays(pixels, threads, passes))
     return {Backend::cuda, {device->index}, "auto chose " + name + " (faster; " + how + ")"};
   return {Backend::cpu, {}, "auto chose cpu (starting " + name + " costs more than it saves; " + how + ")"};
 }

@@ -28,8 +28,8 @@ Image read_image(const std::string& path, const DecodeOptions& options) {
 void write_image(const std::string& path, ConstHostView pixels, const EncodeOptions& options, int threads,
                  OutputSync* sync) {
   naming(printable(path), [&] {
-    if (threads < 0 || threads > kMostThreads)
-      throw Error(ErrorKind::usage, "threads: expected 1 to " + std::to_string(kMostThreads) +
+    if (threads < 0 || threads > kMaxThreads)
+      throw Error(ErrorKind::usage, "threads: expected 1 to " + std::to_string(kMaxThreads) +
                                         " (0: one per processor), got " + std::to_string(threads));
     const std::optional<Format> format = format_by_ending(path);
     if (!format || !format_info(*format).writable)

@@ -13,7 +13,7 @@ namespace imgpipe {
 // As the program reads: samples of up to 16 bits, strictly, upright.
 [[nodiscard]] inline DecodeOptions usual_decoding() {
   DecodeOptions options;
-  options.most_bits = 16;
+  options.max_bits = 16;
   return options;
 }
 // As the program writes, but for what needs the input file (metadata): with imgpipe's mark, so that it
@@ -29,7 +29,7 @@ namespace imgpipe {
 [[nodiscard]] Image read_image(const std::string& path, const DecodeOptions& options = usual_decoding());
 
 // Writes a file whole or not at all, in the format of its ending, encoded by `threads` threads (1 to
-// kMostThreads of pipeline/threads/host_threads.h; 0: as many as this process may use). Throws Error(usage)
+// kMaxThreads of pipeline/threads/host_threads.h; 0: as many as this process may use). Throws Error(usage)
 // for any other number, for an ending that names no format that can be written and for pixels that the format
 // does not hold (16 bits a sample in a JPEG), Error(memory) and Error(output), with the path. Replaces what
 // is there. The file survives a power failure once this returns; with `sync`, which many files can share,

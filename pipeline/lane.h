@@ -59,7 +59,7 @@ class Lane {
   // if unusable.
   virtual void launch(std::size_t slot, std::span<LaneImage* const> images) = 0;
   // Waits for the images of a slot. Results and timelines are then complete, except for images with an error
-  // or without coded.in_order. Throws as launch() does.
+  // or without coded.is_intact. Throws as launch() does.
   virtual void finish(std::size_t slot, std::span<LaneImage* const> images) = 0;
   // Frees the memory that idle slots keep for the next image. No image may be in progress.
   virtual void release_memory() = 0;

@@ -10,11 +10,11 @@
 namespace imgpipe {
 
 std::int64_t MemoryNeed::with_threads(int threads) const {
-  return bytes + (std::min<std::int64_t>(bands_at_once(threads), most_bands) - 1) * band_bytes;
+  return bytes + (std::min<std::int64_t>(bands_at_once(threads), max_bands) - 1) * band_bytes;
 }
 
-int MemoryNeed::threads_within(int threads, std::int64_t most_bytes) const {
-  while (threads > 1 && with_threads(threads) > most_bytes) --threads;
+int MemoryNeed::threads_within(int threads, std::int64_t max_bytes) const {
+  while (threads > 1 && with_threads(threads) > max_bytes) --threads;
   return threads;
 }
 
@@ -22,7 +22,7 @@ MemoryNeed writer_need(const MemoryQuestion& question, std::int64_t rows) {
   const Writer* const writer = question.writer;
   if (writer == nullptr) return {};
   return {question.handed_on ? writer->working_bytes_when_taken(rows) : writer->working_bytes(),
-          writer->strip_bytes(), most_bands(question.plan.output.height, rows)};
+          writer->strip_bytes(), max_bands(question.plan.output.height, rows)};
 }
 
 MemoryNeed writer_need(const MemoryQuestion& question) {
@@ -38,7 +38,7 @@ MemoryNeed lane_need(const MemoryQuestion& question) {
   const MemoryNeed writer = writer_need(question);
   return {table_bytes_of(question.plan) + std::max({source + question.reader.working_bytes(true),
                                                     source + result, result + writer.bytes}),
-          writer.band_bytes, writer.most_bands};
+          writer.band_bytes, writer.max_bands};
 }
 
 // What comes down is no larger than what the writer may hold, which holds it beside its file.
@@ -53,7 +53,7 @@ MemoryNeed coded_lane_need(const MemoryQuestion& question) {
   const MemoryNeed writer = writer_need(question);
   return {table_bytes_of(question.plan) + staged + question.reader.working_bytes(false) +
               std::max(result, writer.bytes) + writer.bytes,
-          writer.band_bytes, writer.most_bands};
+          writer.band_bytes, writer.max_bands};
 }
 
 std::int64_t bytes_of_steps(const Plan& plan) {

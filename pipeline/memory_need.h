@@ -26,11 +26,11 @@ struct MemoryNeed {
   std::int64_t bytes = 0;       // with one band on its way: one thread
   std::int64_t band_bytes = 0;  // what each further band takes
   // There are no more bands than that.
-  std::int64_t most_bands = std::numeric_limits<std::int64_t>::max();
+  std::int64_t max_bands = std::numeric_limits<std::int64_t>::max();
 
   [[nodiscard]] std::int64_t with_threads(int threads) const;
   // How many of `threads` may work at the image within so many bytes; at least one.
-  [[nodiscard]] int threads_within(int threads, std::int64_t most_bytes) const;
+  [[nodiscard]] int threads_within(int threads, std::int64_t max_bytes) const;
 };
 
 // Bands that are on their way at one time: one is read while every thread has one, and one waits.
@@ -40,7 +40,7 @@ struct MemoryNeed {
 
 // A bound of the memory of an image's bands, in bands of one thread, which have `band_rows` rows: several
 // threads' are as large or smaller, but each has rows around it.
-[[nodiscard]] constexpr std::int64_t most_bands(std::int64_t rows, std::int64_t band_rows) {
+[[nodiscard]] constexpr std::int64_t max_bands(std::int64_t rows, std::int64_t band_rows) {
   return 2 * (rows / band_rows + 1) + 2;
 }
 

@@ -66,12 +66,12 @@ std::string size_text(const FrameType& type) {
   return std::to_string(type.width) + "x" + std::to_string(type.height);
 }
 
-void check_size(const std::string& label, const FrameType& out, std::int64_t most_pixels) {
+void check_size(const std::string& label, const FrameType& out, std::int64_t max_pixels) {
   const std::string makes = label + " makes " + size_text(out) + " pixels";
-  if (out.width < 1 || out.height < 1 || out.width > kMostSide || out.height > kMostSide)
-    throw Error(ErrorKind::usage, makes + "; a side has 1 to " + std::to_string(kMostSide));
-  if (out.pixels() > most_pixels)
-    throw Error(ErrorKind::input, makes + ", more than --max-pixels " + std::to_string(most_pixels));
+  if (out.width < 1 || out.height < 1 || out.width > kMaxSide || out.height > kMaxSide)
+    throw Error(ErrorKind::usage, makes + "; a side has 1 to " + std::to_string(kMaxSide));
+  if (out.pixels() > max_pixels)
+    throw Error(ErrorKind::input, makes + ", more than --max-pixels " + std::to_string(max_pixels));
 }
 
 // The table of a stage, if it is made of type and parameters alone.
@@ -85,8 +85,8 @@ std::shared_ptr<const std::vector<std::byte>> constant_table(const Step& step) {
 
 class PlanBuilder {
  public:
-  PlanBuilder(const Shape& input, std::int64_t most_pixels)
-      : frame_(frame_type_of(input)), most_pixels_(most_pixels) {
+  PlanBuilder(const Shape& input, std::int64_t max_pixels)
+      : frame_(frame_type_of(input)), max_pixels_(max_pixels) {
     plan_.input = input;
   }
 
@@ -106,8 +106,8 @@ class PlanBuilder {
     add(request);
   }
 
-  Plan finish(int most_bits) {
-    plan_.reduced = !is_float(frame_.sample) && 8 * bytes_per_sample(frame_.sample) > most_bits;
+  Plan finish(int max_bits) {
+    plan_.reduced = !is_float(frame_.sample) && 8 * bytes_per_sample(frame_.sample) > max_bits;
     if (plan_.reduced) add(parse_stages(kReducingStep).front(), true);
     change_layout(Layout::interleaved);
     plan_.output = shape_of(frame_);
@@ -151,7 +151,7 @@ class PlanBuilder {
     if (step.implicit) step.label += "*";
     step.in = frame_;
     step.out = output_type(stage, frame_, step.parameters);
-    if (makes_pixels(stage)) check_size(step.label, step.out, most_pixels_);
+    if (makes_pixels(stage)) check_size(step.label, step.out, max_pixels_);
     step.table = constant_table(step);
     if (reads_counts(stage, step.parameters)) step.counted_by = counted_by_;
     if (makes_pixels(stage)) counted_by_.reset();
@@ -162,7 +162,7 @@ class PlanBuilder {
 
   Plan plan_;
   FrameType frame_;
-  const std::int64_t most_pixels_;
+  const std::int64_t max_pixels_;
   std::optional<std::size_t> counted_by_;  // the step that has counted frame_
 };
 
@@ -209,11 +209,11 @@ void fuse_steps(Plan& plan) {
 
 }  // namespace
 
-Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fuse, std::int64_t most_pixels,
-               int most_bits) {
-  PlanBuilder builder(input, most_pixels);
+Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fuse, std::int64_t max_pixels,
+               int max_bits) {
+  PlanBuilder builder(input, max_pixels);
   for (const StageRequest& request : stages) builder.add_selected(request);
-  Plan plan = builder.finish(most_bits);
+  Plan plan = builder.finish(max_bits);
   if (fuse) fuse_steps(plan);
   return plan;
 }

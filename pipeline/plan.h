@@ -43,15 +43,15 @@ struct Plan {
 //   - a step that reads a histogram gets a hist* where the frame that it gets is not counted yet;
 //   - split* and merge* go where a stage, or the output file, needs the other layout; stages that move whole
 //     pixels need neither;
-//   - where the finished image has more than `most_bits` a sample, 8 or 16, depth:8* comes last but for
+//   - where the finished image has more than `max_bits` a sample, 8 or 16, depth:8* comes last but for
 //     merge*; floats stay.
 // Every step's types follow from the one before; the last one's is the image's to be written. With `fuse`,
 // neighbours that the table has a fused stage for become one step. Throws Error(usage) where a stage cannot
 // work on samples of this type, naming the depth to insert, or on an image of this size, or makes an image
-// without pixels or with sides of 2^31 and more, Error(input) where it makes one of more than `most_pixels`.
+// without pixels or with sides of 2^31 and more, Error(input) where it makes one of more than `max_pixels`.
 [[nodiscard]] Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fuse = false,
-                             std::int64_t most_pixels = std::numeric_limits<std::int64_t>::max(),
-                             int most_bits = 16);
+                             std::int64_t max_pixels = std::numeric_limits<std::int64_t>::max(),
+                             int max_bits = 16);
 
 // The first step that a CUDA device has no function for, with samples of that type; nullptr: it has all of
 // them, or this build has none at all.

@@ -38,8 +38,8 @@ Runner::Runner(RunnerSettings settings)
   if (asked_.cuda_devices.size() > 1)
     throw Error(ErrorKind::usage,
                 "--device: one image needs a single device, got " + printable(settings_.device));
-  if (settings_.threads < 0 || settings_.threads > kMostThreads)
-    throw Error(ErrorKind::usage, "--threads: expected 1 to " + std::to_string(kMostThreads) +
+  if (settings_.threads < 0 || settings_.threads > kMaxThreads)
+    throw Error(ErrorKind::usage, "--threads: expected 1 to " + std::to_string(kMaxThreads) +
                                       " (0: one per processor), got " + std::to_string(settings_.threads));
   if (settings_.threads == 0) settings_.threads = host_info().threads;
 }
@@ -85,8 +85,8 @@ DeviceChoice Runner::device_for(const Plan& plan) {
     return {Backend::cpu, {}, "auto chose cpu (" + why_not_on_cuda(*lacking) + ")"};
   }
   if (asked_.backend == Backend::cuda) return asked_;
-  const CostModel model = usual_cost_model();
-  if (built_with_cuda() && !model.lane_pays_alone(plan.input.pixels(), settings_.threads))
+  const CostModel model = default_cost_model();
+  if (built_with_cuda() && !model.single_image_pays(plan.input.pixels(), settings_.threads))
     return choose_without_devices();  // a process in which CUDA was initialised cannot use it after a fork
   if (!found_) found_ = list_cuda_devices();
   return choose_by_cost(*found_, model, "typical costs", plan.input.pixels(), settings_.threads, 1);

@@ -29,7 +29,7 @@ namespace imgpipe {
 
 struct RunnerSettings {
   // As --device has it, for one device: auto, cpu, reference, cuda, cuda:N. `auto` decides for each image, by
-  // what is usual (usual_cost_model()): what `imgpipe devices --calibrate` measured is the program's.
+  // what is usual (default_cost_model()): what `imgpipe devices --calibrate` measured is the program's.
   std::string device = "auto";
   int threads = 0;                              // as --threads; 0: as many as this process may use
   bool fuse = false;                            // as --fuse

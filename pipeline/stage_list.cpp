@@ -52,7 +52,7 @@ std::optional<std::int64_t> decimal(std::string_view text) {
 }
 
 std::optional<std::int64_t> word_value(const Parameter& parameter, std::string_view text) {
-  const auto word = std::ranges::find(parameter.words, usual_spelling(text));
+  const auto word = std::ranges::find(parameter.words, canonical_spelling(text));
   if (word == parameter.words.end()) return std::nullopt;
   const auto position = static_cast<std::int64_t>(word - parameter.words.begin());
   return parameter.kind == Parameter::Kind::choice ? position : -1 - position;
@@ -134,7 +134,7 @@ class StepText {
  public:
   StepText(std::string_view text, const StagePresets& presets) : parts_(parts_of(text, ':')) {
     const std::string_view name = parts_.front();
-    stage_ = find_stage(usual_spelling(name));
+    stage_ = find_stage(canonical_spelling(name));
     if (stage_ == nullptr || !stage_->selectable) refuse("--stages", unknown_stage(name));
     where_ = "--stages: " + std::string(stage_->name);
     presets_ = presets.of(*stage_);
@@ -177,7 +177,7 @@ class StepText {
 
   [[nodiscard]] std::size_t parameter_named(std::string_view name) const {
     const std::span<const Parameter> rows = stage_->parameters;
-    const auto row = std::ranges::find(rows, usual_spelling(name), &Parameter::name);
+    const auto row = std::ranges::find(rows, canonical_spelling(name), &Parameter::name);
     if (row == rows.end()) {
       refuse(where_, unknown_name("unknown parameter '" + printable(name) + "'", name, parameter_names(),
                                   "must be one of " + joined(parameter_names())));
@@ -204,7 +204,7 @@ class StepText {
   // What follows from what was given, and what is to be said of it.
   void finish() {
     const std::span<const Parameter> rows = stage_->parameters;
-    std::array<std::int64_t, kMostParameters>& values = request_.parameters.values;
+    std::array<std::int64_t, kMaxParameters>& values = request_.parameters.values;
     bool by_position = true;
     bool previous_said = false;
     const std::size_t said_as_one = say_rectangle();
@@ -251,7 +251,7 @@ class StepText {
   std::string where_;
   Parameters presets_;
   StageRequest request_;
-  std::array<bool, kMostParameters> given_{};
+  std::array<bool, kMaxParameters> given_{};
 };
 
 // Presets the parameter `first` and those behind it that are like it, which may have values of their own.
@@ -309,7 +309,7 @@ const Stage* stage_meant(std::string_view name) {
       {"mirror", "flip"},           {"negate", "invert"},      {"negative", "invert"},
       {"normalise", "contrast"},    {"normalize", "contrast"}, {"scale", "resize"},
       {"thumbnail", "resize"},      {"unsharp", "sharpen"}};
-  const std::string usual = usual_spelling(name);
+  const std::string usual = canonical_spelling(name);
   const auto* const other = std::ranges::find(kOthers, usual, [](const auto& row) { return row.first; });
   const Stage* const stage = find_stage(other == std::end(kOthers) ? usual : other->second);
   return stage != nullptr && stage->selectable ? stage : nullptr;

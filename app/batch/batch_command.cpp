@@ -40,15 +40,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kNoResultLeft{50};  // time without a result after which none is left
+constexpr std::chrono::milliseconds kDrainTimeout{50};  // time without a result after which none is left
 
-void refuse_what_is_not_for_batches(const ProcessOptions& options) {
+void reject_single_image_options(const ProcessOptions& options) {
   if (is_reported_as_image(options)) return;
   const std::pair<bool, const char*> rows[] = {{options.reports.compare, "--compare"},
                                                {options.reports.repeat > 0, "--repeat"},
                                                {options.device_memory_bytes > 0, "--device-memory"},
                                                {!options.reports.histogram_file.empty(), "--histogram"},
-                                               {!options.reports.stages_folder.empty(), "--keep-stages"}};
+                                               {!options.reports.stages_directory.empty(), "--keep-stages"}};
   for (const auto& [given, name] : rows) {
     if (given)
       throw Error(ErrorKind::usage, std::string(name) + ": not supported in a batch; process a single image");
@@ -77,25 +77,25 @@ class BatchRun {
   explicit BatchRun(const ProcessOptions& options)
       : options_(options),
         files_(find_batch_files(options)),
-        progress_(Progress::way_here(!options.logging.quiet)),
+        progress_(Progress::style_for_stderr(!options.logging.quiet)),
         reports_(options) {
     check_results(options, files_);
     check_results_replaceable(options, files_.files, files_.names_of_all_shards);
     totals_.images = files_.files.size();
     totals_.problems = files_.problems;
-    totals_.passed_over = files_.passed_over;
+    totals_.skipped_inputs = files_.skipped_inputs;
     totals_.other_shards = files_.other_shards;
     totals_.shard_list = files_.shard_list;
     if (options.shard) totals_.shard = shard_text(*options.shard);
     if (!files_.shard_list.empty()) totals_.shard += " of list " + files_.shard_list;
     if (files_.list_is_empty) totals_.note = printable(options.input.files_from) + ": the list is empty";
-    const bool goes_on = options.output.skip_existing || options.output.update;
-    totals_.go_on = goes_on ? "run the same command" : "run the same command with --skip-existing";
+    const bool continues_in_step = options.output.skip_existing || options.output.update;
+    totals_.go_on = continues_in_step ? "run the same command" : "run the same command with --skip-existing";
     totals_.options_digest = options_digest(options, options.output.format);
     // An image with its own report checks whether it is up to date together with that report.
     if (options.output.skip_existing || (options.output.update && !is_reported_as_image(options)))
-      take_out_finished();
-    if (options.output.update) totals_.skipped_as = "up to date";
+      set_finished_aside();
+    if (options.output.update) totals_.skipped_label = "up to date";
     has_ended_.resize(files_.files.size());
     is_done_.resize(files_.files.size());
   }
@@ -141,7 +141,7 @@ class BatchRun {
   }
 
   // Moves files that need no work to skipped_.
-  void take_out_finished() {
+  void set_finished_aside() {
     std::vector<BatchFile> left;
     for (BatchFile& file : files_.files) {
       const bool finished =
@@ -161,11 +161,11 @@ class BatchRun {
       text += "\n";
     }
     text += std::to_string(files_.files.size()) + " to do, " + std::to_string(totals_.skipped) + " " +
-            totals_.skipped_as + ", stages " + options_.stages.list;
+            totals_.skipped_label + ", stages " + options_.stages.list;
     if (options_.shard) text += ", " + std::to_string(files_.other_shards) + " for other shards";
     text += "\n";
     if (!totals_.shard.empty()) text += totals_.shard + "\n";
-    if (files_.passed_over.files() > 0) text += "skipped files: " + files_.passed_over.text() + "\n";
+    if (files_.skipped_inputs.files() > 0) text += "skipped files: " + files_.skipped_inputs.text() + "\n";
     if (!totals_.note.empty()) text += totals_.note + "\n";
     print_text(text);
     return files_.problems.empty() ? kExitDone : kExitInput;
@@ -279,9 +279,9 @@ class BatchRun {
   // Drops images in progress after the grace period. Reports are written once no further output can appear,
   // so that they cover all outputs.
   [[noreturn]] void abandon() {
-    end_all_writing();
-    // Take the images whose outputs are in place. Failures from here on are due to end_all_writing().
-    while (const std::optional<BatchResult> result = batch_->next(kNoResultLeft)) {
+    block_new_outputs();
+    // Take the images whose outputs are in place. Failures from here on are due to block_new_outputs().
+    while (const std::optional<BatchResult> result = batch_->next(kDrainTimeout)) {
       if (!result->failed) take(*result);
     }
     sync_outputs();
@@ -294,7 +294,7 @@ class BatchRun {
   }
 
   void remove_stale_files() const {
-    StaleOutputs stale;
+    StaleTemporaryFiles stale;
     std::size_t removed = 0;
     for (const BatchFile& file : files_.files) removed += stale.remove(file.output);
     log_removed(removed);
@@ -349,7 +349,7 @@ class BatchRun {
 }  // namespace
 
 int run_batch(const ProcessOptions& options, const EngineFactory& factory) {
-  refuse_what_is_not_for_batches(options);
+  reject_single_image_options(options);
   if (options.shard) log_always(shard_text(*options.shard));
   return BatchRun(options).run(factory);
 }

@@ -65,10 +65,10 @@ void add_results(Fields& fields, const BatchTotals& totals) {
   fields.add("skipped", totals.skipped);
   fields.add("failed", totals.failed());
   fields.add("not_done", totals.not_done());
-  Named<std::size_t> passed_over;
-  for (const auto& [name, kind] : totals.passed_over.kinds) passed_over.emplace_back(name, kind.files);
-  fields.add("passed_over", passed_over);
-  fields.add("not_selected", totals.passed_over.not_selected);
+  Named<std::size_t> skipped_inputs;
+  for (const auto& [name, kind] : totals.skipped_inputs.kinds) skipped_inputs.emplace_back(name, kind.files);
+  fields.add("passed_over", skipped_inputs);
+  fields.add("not_selected", totals.skipped_inputs.not_selected);
   fields.add("ended_early", given(totals.stopped));
   fields.add("profiles_dropped", totals.profiles_dropped.images);
   fields.add("metadata_dropped", totals.metadata_dropped.images);

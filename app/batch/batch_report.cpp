@@ -15,7 +15,7 @@ namespace {
 std::string counts_text(const BatchTotals& totals) {
   std::string text = std::to_string(totals.images) + (totals.images == 1 ? " image: " : " images: ") +
                      std::to_string(totals.done) + " done, " + std::to_string(totals.skipped) + " " +
-                     totals.skipped_as + ", " + std::to_string(totals.failed()) + " failed";
+                     totals.skipped_label + ", " + std::to_string(totals.failed()) + " failed";
   if (totals.not_done() > 0) text += ", " + std::to_string(totals.not_done()) + " not done";
   return text;
 }
@@ -32,7 +32,7 @@ std::string failed_text(const ProcessOptions& options) {
 }
 
 // "3 images had this, such as that"; "" if there are none.
-std::string noted_text(const BatchTotals::Noted& noted, const std::string& what) {
+std::string noted_text(const BatchTotals::CountWithExample& noted, const std::string& what) {
   if (noted.images == 0) return "";
   return std::to_string(noted.images) + (noted.images == 1 ? " image" : " images") + what + ", for example " +
          noted.example + "\n";
@@ -97,7 +97,7 @@ std::string batch_table(const BatchTotals& totals, const ProcessOptions& options
   if (!totals.shard.empty())
     out += totals.shard + "; " + std::to_string(totals.other_shards) + " files for other shards\n";
   if (!totals.options_digest.empty()) out += "options: digest " + short_digest(totals.options_digest) + "\n";
-  if (totals.passed_over.files() > 0) out += "skipped files: " + totals.passed_over.text() + "\n";
+  if (totals.skipped_inputs.files() > 0) out += "skipped files: " + totals.skipped_inputs.text() + "\n";
   if (!totals.note.empty()) out += totals.note + "\n";
   if (!totals.stopped.empty()) {
     out += "stopped early: " + totals.stopped + "\n";

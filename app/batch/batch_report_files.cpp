@@ -27,13 +27,13 @@ BatchReportFiles::BatchReportFiles(const ProcessOptions& options) : options_(opt
 void BatchReportFiles::open(bool needs_output, const BatchTotals& totals) {
   const std::vector<ResultFile> results = result_files(options_);
   const auto in_output = [&](const ResultFile& result) {
-    return result_in_folder(options_.output.path, result.path);
+    return result_in_directory(options_.output.path, result.path);
   };
   for (const ResultFile& result : results) {
     if (!in_output(result)) check_result_writable(result.path);
   }
   if (needs_output || std::ranges::any_of(results, in_output))
-    make_result_folder(options_.output.path, options_.output.sync.get());
+    make_result_directory(options_.output.path, options_.output.sync.get());
   for (const ResultFile& result : results) {
     if (in_output(result)) check_result_writable(result.path);
   }
@@ -50,7 +50,7 @@ void BatchReportFiles::open(bool needs_output, const BatchTotals& totals) {
 // and none replaces another's report at the end.
 void BatchReportFiles::claim(const std::string& file) const {
   const SharedFileLock lock(file);
-  check_replaceable(file, why_of_another_shard(file, *options_.shard, options_.output.replace));
+  check_replaceable(file, other_shard_reason(file, *options_.shard, options_.output.replace));
   BatchTotals nothing;
   nothing.stopped = "in progress, or killed";
   write_text(file, batch_json(nothing, options_), options_.output.sync.get());
@@ -64,7 +64,7 @@ void BatchReportFiles::open_trace() {
   }
   const Shard& shard = *options_.shard;
   const SharedFileLock lock(file);
-  check_replaceable(file, why_of_another_shard(file, shard, options_.output.replace));
+  check_replaceable(file, other_shard_reason(file, shard, options_.output.replace));
   trace_ =
       std::make_unique<TraceFile>(file, options_.output.sync.get(), shard_name(shard.index, shard.count));
 }

@@ -16,12 +16,12 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::size_t kSlotsOfADevice = 4;
+constexpr std::size_t kSlotsPerDevice = 4;
 // The time each worker loses before another device starts: about twice a device's start-up time.
-constexpr std::chrono::milliseconds kPatienceForADevice{500};
+constexpr std::chrono::milliseconds kLanePatience{500};
 // Memory the program needs for its work in addition to images: code and tables used later, and for each
 // worker its stack, its engine and malloc's reserve.
-constexpr std::int64_t kLaterBytes = std::int64_t{4} << 20;
+constexpr std::int64_t kWorkingBytes = std::int64_t{4} << 20;
 constexpr std::int64_t kJobBytes = std::int64_t{1} << 20;
 // Memory kept per image until the end: time or failure, and the name if --failed-out edits a list.
 constexpr std::int64_t kImageBytes = sizeof(BatchFailure) + sizeof(double);
@@ -29,7 +29,7 @@ constexpr std::int64_t kNameBytes = 192;
 
 // Returns the memory for images: the limit minus the program's own use, or half of what is available.
 std::int64_t memory_for_images(std::int64_t limit, int jobs, std::int64_t kept_bytes) {
-  const std::int64_t later = kLaterBytes + jobs * kJobBytes + kept_bytes;
+  const std::int64_t later = kWorkingBytes + jobs * kJobBytes + kept_bytes;
   if (limit > 0) return std::max(limit - resident_bytes() - later, limit / 4);
   const std::int64_t available = available_memory_bytes();
   return std::max(available - later, available / 4) / 2;
@@ -58,33 +58,34 @@ std::vector<int> every_cuda_device() {
 }
 
 LaneCapacity capacity_by_cost(int jobs, const std::shared_ptr<std::pmr::memory_resource>& memory) {
-  LaneCapacity offer;
+  LaneCapacity lane_capacity;
   const CudaDevices found = list_cuda_devices();
   const std::optional<CudaDevice> first = usable_device(found);
   if (!first) {
-    offer.note = "auto chose cpu (" + why_no_device(found) + ")";
-    return offer;
+    lane_capacity.note = "auto chose cpu (" + why_no_device(found) + ")";
+    return lane_capacity;
   }
   const Calibration calibration = load_calibration(*first);
   const std::string how = calibration.measured
                               ? "as measured on this machine"
                               : "not measured on this machine; run imgpipe devices --calibrate";
   if (!calibration.model.lane_pixels) {
-    offer.note = "auto chose cpu (" + first->name + " is not faster for any image size; " + how + ")";
-    return offer;
+    lane_capacity.note = "auto chose cpu (" + first->name + " is not faster for any image size; " + how + ")";
+    return lane_capacity;
   }
-  offer.lane_pixels = *calibration.model.lane_pixels;
-  offer.lane_patience = kPatienceForADevice;
-  offer.lane_cost = calibration.model.lane;
-  offer.lane_start_pixels = calibration.model.lane_start_pixels(jobs);
+  lane_capacity.lane_pixels = *calibration.model.lane_pixels;
+  lane_capacity.lane_patience = kLanePatience;
+  lane_capacity.lane_cost = calibration.model.lane;
+  lane_capacity.lane_start_pixels = calibration.model.lane_start_pixels(jobs);
   std::vector<int> devices;
   for (const CudaDevice& device : found.devices) {
     if (can_run_on(device)) devices.push_back(device.index);
   }
-  offer.lanes = make_cuda_lanes(devices, kSlotsOfADevice, memory);
-  offer.note = "auto uses cuda for images of at least " + megapixels(offer.lane_pixels) + " once " +
-               megapixels(offer.lane_start_pixels) + " of them are waiting (" + how + ")";
-  return offer;
+  lane_capacity.lanes = make_cuda_lanes(devices, kSlotsPerDevice, memory);
+  lane_capacity.note = "auto uses cuda for images of at least " + megapixels(lane_capacity.lane_pixels) +
+                       " once " + megapixels(lane_capacity.lane_start_pixels) + " of them are waiting (" +
+                       how + ")";
+  return lane_capacity;
 }
 
 // auto: the workers process the images for which a device does not pay.
@@ -97,7 +98,8 @@ void choose_by_cost(BatchSettings& settings, std::vector<std::string>& devices) 
   };
 }
 
-void choose(BatchSettings& settings, const std::string& device, std::vector<std::string>& devices) {
+void choose_device_for_batch(BatchSettings& settings, const std::string& device,
+                             std::vector<std::string>& devices) {
   const DeviceChoice choice = choose_device(device);
   if (!choice.backend) {
     choose_by_cost(settings, devices);
@@ -112,21 +114,22 @@ void choose(BatchSettings& settings, const std::string& device, std::vector<std:
   make_memory_for_lanes(settings);
   settings.lanes_have_codecs = true;
   settings.find_lanes = [devices = choice.cuda_devices, memory = settings.lane_memory] {
-    LaneCapacity offer;
-    offer.lane_patience = kPatienceForADevice;
-    offer.lanes = make_cuda_lanes(devices.empty() ? every_cuda_device() : devices, kSlotsOfADevice, memory);
-    return offer;
+    LaneCapacity lane_capacity;
+    lane_capacity.lane_patience = kLanePatience;
+    lane_capacity.lanes =
+        make_cuda_lanes(devices.empty() ? every_cuda_device() : devices, kSlotsPerDevice, memory);
+    return lane_capacity;
   };
 }
 
 // Each worker has its own engine, and with CUDA its own device.
-void choose_for_pages(BatchSettings& settings, const ExecutionOptions& execution,
-                      std::vector<std::string>& names) {
+void choose_device_for_pages(BatchSettings& settings, const ExecutionOptions& execution,
+                             std::vector<std::string>& names) {
   const DeviceChoice choice = choose_device(execution.device);
   const int asked_jobs = execution.jobs;
   if (choice.backend != Backend::cuda) {
     if (!choice.backend) settings.device_note = "auto chose cpu (pages use cuda only with --device cuda)";
-    choose(settings, choice.backend == Backend::reference ? "reference" : "cpu", names);
+    choose_device_for_batch(settings, choice.backend == Backend::reference ? "reference" : "cpu", names);
     return;
   }
   const std::vector<int> devices = choice.cuda_devices.empty() ? every_cuda_device() : choice.cuda_devices;
@@ -157,9 +160,9 @@ BatchSetUp set_up_batch(const ExecutionOptions& execution, ImageSettings image,
   settings.fail_fast = execution.fail_fast;
   settings.pages = std::move(pages);
   if (settings.pages) {
-    choose_for_pages(settings, execution, set_up.devices);
+    choose_device_for_pages(settings, execution, set_up.devices);
   } else {
-    choose(settings, execution.device, set_up.devices);
+    choose_device_for_batch(settings, execution.device, set_up.devices);
   }
   return set_up;
 }

@@ -55,11 +55,11 @@ void BatchTotals::add(const BatchResult& result, const BatchFile& file) {
   ++done;
   ++by_device_[result.device];
   ++by_route_.at(static_cast<std::size_t>(result.route));
-  const auto count = [&](Noted& noted, const std::string& what) {
+  const auto count = [&](CountWithExample& noted, const std::string& what) {
     if (++noted.images == 1) noted.example = printable(file.name) + " (" + what + ")";
   };
-  if (!result.lost_profile.empty()) count(profiles_dropped, result.lost_profile);
-  if (!result.lost_metadata.empty()) count(metadata_dropped, result.lost_metadata);
+  if (!result.unpreserved_profile.empty()) count(profiles_dropped, result.unpreserved_profile);
+  if (!result.unpreserved_metadata.empty()) count(metadata_dropped, result.unpreserved_metadata);
   if (result.depth_loss != DepthLoss::none)
     count(reduced, std::to_string(result.header.bits_per_sample) + " bits");
   pixels += result.pages > 0 ? result.pixels : result.header.shape.pixels();

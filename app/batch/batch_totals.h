@@ -45,24 +45,24 @@ class BatchTotals {
   // Turns an image that was done into a failed one, because its output is gone.
   void add_lost(const BatchFile& file);
 
-  std::size_t images = 0;              // found
-  std::size_t skipped = 0;             // output existed (--skip-existing) or is up to date (--update)
-  std::string skipped_as = "skipped";  // the word for skipped images
+  std::size_t images = 0;                 // found
+  std::size_t skipped = 0;                // output existed (--skip-existing) or is up to date (--update)
+  std::string skipped_label = "skipped";  // the word for skipped images
   std::size_t done = 0;
   std::vector<PathProblem> problems;  // such as unreadable directories
-  SkippedInputs passed_over;
+  SkippedInputs skipped_inputs;
   std::string shard;                  // index and count, for people; empty if there are no shards
   std::size_t other_shards = 0;       // files that belong to other shards
   std::string shard_list;             // see BatchFiles
   std::deque<BatchFailure> failures;  // not a vector, which needs twice the memory while it grows
   // The number of images of some kind, and the first of them as an example for people.
-  struct Noted {
+  struct CountWithExample {
     std::size_t images = 0;
     std::string example;
   };
-  Noted profiles_dropped;  // colour profile other than sRGB, not preserved
-  Noted metadata_dropped;  // other metadata, not preserved
-  Noted reduced;           // more than 8 bits per sample reduced to 8 without a request
+  CountWithExample profiles_dropped;  // colour profile other than sRGB, not preserved
+  CountWithExample metadata_dropped;  // other metadata, not preserved
+  CountWithExample reduced;           // more than 8 bits per sample reduced to 8 without a request
   std::int64_t pixels = 0, input_bytes = 0, output_bytes = 0;  // of images that are done
   double wall_s = 0;
   int jobs = 1;

@@ -13,8 +13,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kLook{50};         // interval between checks for signals
-constexpr std::chrono::milliseconds kGraceTime{1700};  // for inputs in progress, after a signal
+constexpr std::chrono::milliseconds kPollInterval{50};   // interval between checks for signals
+constexpr std::chrono::milliseconds kGracePeriod{1700};  // for inputs in progress, after a signal
 
 bool is_unreported(const std::optional<Error>& fatal) {
   return fatal && fatal->kind() != ErrorKind::output;
@@ -26,14 +26,14 @@ BatchEnd follow(Batch& batch, bool fail_fast, const SignalGuard& signals, const 
   std::optional<Clock::time_point> deadline;
   bool has_failed = false;
   while (!batch.finished()) {
-    if (const std::optional<BatchResult> result = batch.next(kLook)) {
+    if (const std::optional<BatchResult> result = batch.next(kPollInterval)) {
       has_failed = has_failed || result->failed;
       events.ended(*result);
     }
     events.pause();
     if (signals.received() == 0) continue;
     if (!deadline) {
-      deadline = Clock::now() + kGraceTime;
+      deadline = Clock::now() + kGracePeriod;
       batch.stop();
     }
     if (Clock::now() > *deadline) break;

@@ -59,7 +59,7 @@ bool is_ours(const Json& line) {
 bool begins_a_report(std::string_view beginning, const Json& empty, bool csv) {
   if (csv) return beginning.starts_with(csv_head(empty));
   const std::size_t end = beginning.find('\n');
-  return end == beginning.npos ? own_text(beginning)
+  return end == beginning.npos ? is_own_text(beginning)
                                : is_ours(Json::parse(beginning.substr(0, end), nullptr, false));
 }
 
@@ -111,9 +111,9 @@ std::unordered_set<std::string> finished_inputs(const std::string& path, const J
 // ---- lines -----------------------------------------------------------------------------------------------
 
 std::string dropped_metadata(const BatchResult& result) {
-  std::string text = result.lost_metadata;
-  if (!result.lost_profile.empty())
-    text += (text.empty() ? "ICC profile (" : ", ICC profile (") + result.lost_profile + ")";
+  std::string text = result.unpreserved_metadata;
+  if (!result.unpreserved_profile.empty())
+    text += (text.empty() ? "ICC profile (" : ", ICC profile (") + result.unpreserved_profile + ")";
   return text;
 }
 

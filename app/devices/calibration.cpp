@@ -32,7 +32,7 @@ std::string calibration_file() {
 Calibration load_calibration(const CudaDevice& device) {
   const std::string path = calibration_file();
   CalibrationEntries found = read_calibration(path);
-  Calibration calibration{usual_cost_model(), false, key_of(device), found.entries.size(), ""};
+  Calibration calibration{default_cost_model(), false, key_of(device), found.entries.size(), ""};
   if (!found.note.empty()) calibration.note = printable(path) + ": " + found.note;
   for (const CalibrationEntry& entry : found.entries) {
     if (entry.key != calibration.key) continue;
@@ -42,21 +42,21 @@ Calibration load_calibration(const CudaDevice& device) {
   return calibration;
 }
 
-Calibration calibrate(const CudaDevice& device, std::string& not_kept) {
+Calibration calibrate(const CudaDevice& device, std::string& store_error) {
   const int index = device.index;
   const auto memory = make_lane_memory(std::int64_t{1} << 30);
   const auto lanes = make_cuda_lanes({&index, 1}, 1, memory);
   const CostModel model = measure_cost_model(*lanes.front(), *memory);
   const std::string path = calibration_file();
   if (path.empty()) {
-    not_kept = "neither XDG_CACHE_HOME nor HOME is set";
-  } else if (!can_be_meant(model)) {
-    not_kept = "the measured values are implausible";
+    store_error = "neither XDG_CACHE_HOME nor HOME is set";
+  } else if (!is_plausible(model)) {
+    store_error = "the measured values are implausible";
   } else {
     try {
-      keep_calibration(path, {key_of(device), model});
+      store_calibration(path, {key_of(device), model});
     } catch (const Error& error) {
-      not_kept = path + ": " + error.what();
+      store_error = path + ": " + error.what();
     }
   }
   Calibration calibration = load_calibration(device);
@@ -71,13 +71,13 @@ std::string megapixels(std::int64_t pixels) {
 
 DeviceChoice choose_for_image(std::int64_t pixels, int threads, int passes) {
   // Listing devices takes tens of milliseconds if there are any.
-  const auto pays = [&](const CostModel& model) { return model.lane_pays_alone(pixels, threads, passes); };
-  if (built_with_cuda() && !pays(usual_cost_model()) &&
+  const auto pays = [&](const CostModel& model) { return model.single_image_pays(pixels, threads, passes); };
+  if (built_with_cuda() && !pays(default_cost_model()) &&
       std::ranges::none_of(read_calibration(calibration_file()).entries, pays, &CalibrationEntry::model))
     return choose_without_devices();
   const CudaDevices found = list_cuda_devices();
   const std::optional<CudaDevice> device = usable_device(found);
-  if (!device) return choose_by_cost(found, usual_cost_model(), "", pixels, threads, passes);
+  if (!device) return choose_by_cost(found, default_cost_model(), "", pixels, threads, passes);
   const Calibration calibration = load_calibration(*device);
   if (!calibration.note.empty()) log_detail(calibration.note);
   const std::string how = calibration.measured

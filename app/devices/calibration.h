@@ -13,7 +13,7 @@ namespace imgpipe {
 
 struct Calibration {
   CostModel model;
-  bool measured = false;    // false: usual_cost_model()
+  bool measured = false;    // false: default_cost_model()
   CalibrationKey key;       // of this machine and device
   std::size_t entries = 0;  // in the file, for any machine
   std::string note;         // what is wrong with the file; printable
@@ -23,11 +23,11 @@ struct Calibration {
 [[nodiscard]] std::string calibration_file();
 
 // Returns the stored measurement for this processor, number of threads, device and version of imgpipe. If it
-// is missing or implausible, returns usual_cost_model(); Calibration::note has the reason for a bad file.
+// is missing or implausible, returns default_cost_model(); Calibration::note has the reason for a bad file.
 [[nodiscard]] Calibration load_calibration(const CudaDevice& device);
 
-// Measures and stores the cost model. `not_kept`: why it was not stored. Throws like measure_cost_model().
-[[nodiscard]] Calibration calibrate(const CudaDevice& device, std::string& not_kept);
+// Measures and stores the cost model. `store_error`: why it was not stored. Throws like measure_cost_model().
+[[nodiscard]] Calibration calibrate(const CudaDevice& device, std::string& store_error);
 
 // "12.34 MP".
 [[nodiscard]] std::string megapixels(std::int64_t pixels);

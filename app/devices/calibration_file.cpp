@@ -23,12 +23,12 @@ using Json = nlohmann::ordered_json;  // for writing
 // For reading: ordered_json copies its values when an object grows, and copying deep JSON recurses.
 using Parsed = nlohmann::json;
 
-constexpr std::int64_t kMostFileBytes = 1 << 20;
-constexpr std::size_t kMostEntries = 256;
-constexpr std::size_t kMostNameBytes = 256;
-constexpr double kMostNs = 3.6e12;
-constexpr double kMostNsPerPixel = 1e6;
-constexpr std::int64_t kMostPixels = std::int64_t{1} << 40;
+constexpr std::int64_t kMaxFileBytes = 1 << 20;
+constexpr std::size_t kMaxEntries = 256;
+constexpr std::size_t kMaxNameBytes = 256;
+constexpr double kMaxNs = 3.6e12;
+constexpr double kMaxNsPerPixel = 1e6;
+constexpr std::int64_t kMaxPixels = std::int64_t{1} << 40;
 
 Json json_of(const LinearCost& cost) {
   return {{"ns_per_image", cost.ns_per_image}, {"ns_per_pixel", cost.ns_per_pixel}};
@@ -56,8 +56,8 @@ Json json_of(const CalibrationEntry& entry) {
 
 std::string name_of(const Parsed& json) {
   const auto& name = json.get_ref<const std::string&>();
-  if (name.size() > kMostNameBytes)
-    throw Error(ErrorKind::input, "a name exceeds " + std::to_string(kMostNameBytes) + " bytes");
+  if (name.size() > kMaxNameBytes)
+    throw Error(ErrorKind::input, "a name exceeds " + std::to_string(kMaxNameBytes) + " bytes");
   return name;
 }
 
@@ -87,8 +87,8 @@ CalibrationEntry entry_of(const Parsed& json) {
   entry.model = {cost_of(json.at("host")), cost_of(json.at("with_lane")), cost_of(json.at("lane")),
                  number_of(json.at("lane_start_ns")), std::nullopt};
   const Parsed& pixels = json.at("lane_pixels");
-  if (!pixels.is_null()) entry.model.lane_pixels = whole_of(pixels, 1, kMostPixels);
-  if (!can_be_meant(entry.model)) throw Error(ErrorKind::input, "a cost is out of range");
+  if (!pixels.is_null()) entry.model.lane_pixels = whole_of(pixels, 1, kMaxPixels);
+  if (!is_plausible(entry.model)) throw Error(ErrorKind::input, "a cost is out of range");
   return entry;
 }
 
@@ -104,15 +104,15 @@ void add_entry(const Parsed& json, CalibrationEntries& found) {
 
 }  // namespace
 
-bool can_be_meant(const CostModel& model) {
+bool is_plausible(const CostModel& model) {
   const auto within = [](double value, double most) { return value >= 0 && value <= most; };  // false for NaN
   return std::ranges::all_of(std::array{model.host, model.with_lane, model.lane},
                              [&](const LinearCost& cost) {
-                               return within(cost.ns_per_image, kMostNs) &&
-                                      within(cost.ns_per_pixel, kMostNsPerPixel);
+                               return within(cost.ns_per_image, kMaxNs) &&
+                                      within(cost.ns_per_pixel, kMaxNsPerPixel);
                              }) &&
-         model.host.ns_per_pixel > 0 && within(model.lane_start_ns, kMostNs) &&
-         (!model.lane_pixels || (*model.lane_pixels >= 1 && *model.lane_pixels <= kMostPixels));
+         model.host.ns_per_pixel > 0 && within(model.lane_start_ns, kMaxNs) &&
+         (!model.lane_pixels || (*model.lane_pixels >= 1 && *model.lane_pixels <= kMaxPixels));
 }
 
 CalibrationEntries parse_calibration(std::string_view text) {
@@ -130,8 +130,8 @@ CalibrationEntries parse_calibration(std::string_view text) {
     found.note = "no entries";
   } else {
     const Parsed& entries = json["entries"];
-    for (std::size_t i = 0; i < std::min(entries.size(), kMostEntries); ++i) add_entry(entries[i], found);
-    if (entries.size() > kMostEntries) found.note = "more than " + std::to_string(kMostEntries) + " entries";
+    for (std::size_t i = 0; i < std::min(entries.size(), kMaxEntries); ++i) add_entry(entries[i], found);
+    if (entries.size() > kMaxEntries) found.note = "more than " + std::to_string(kMaxEntries) + " entries";
   }
   return found;
 }
@@ -146,14 +146,14 @@ CalibrationEntries read_calibration(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return {};
   try {
-    const std::vector<std::byte> bytes = read_regular_file(path, kMostFileBytes);
+    const std::vector<std::byte> bytes = read_regular_file(path, kMaxFileBytes);
     return parse_calibration({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   } catch (const Error& why) {
     return {{}, why.what()};
   }
 }
 
-void keep_calibration(const std::string& path, const CalibrationEntry& entry) {
+void store_calibration(const std::string& path, const CalibrationEntry& entry) {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
   // If the lock is unavailable, the later of two concurrent writers wins.
@@ -164,7 +164,7 @@ void keep_calibration(const std::string& path, const CalibrationEntry& entry) {
   const FileLock lock(lock_file.get(), kPatience);
   std::vector<CalibrationEntry> entries = read_calibration(path).entries;
   std::erase_if(entries, [&](const CalibrationEntry& other) { return other.key == entry.key; });
-  if (entries.size() >= kMostEntries) entries.erase(entries.begin());
+  if (entries.size() >= kMaxEntries) entries.erase(entries.begin());
   entries.push_back(entry);
   const std::string text = calibration_text(entries);
   write_file(path, std::as_bytes(std::span(text)));

@@ -31,7 +31,7 @@ struct CalibrationEntries {
 };
 
 // Returns true for plausible costs: finite, not negative, at most an hour per image.
-[[nodiscard]] bool can_be_meant(const CostModel& model);
+[[nodiscard]] bool is_plausible(const CostModel& model);
 
 // Reads the output of calibration_text(), and 0.1.0's single entry. Never throws because of the content.
 [[nodiscard]] CalibrationEntries parse_calibration(std::string_view text);
@@ -43,6 +43,6 @@ struct CalibrationEntries {
 // Adds the entry, or replaces the one with the same key; other entries stay. The file is replaced atomically.
 // If two processes write at once, both entries are kept where locks work, otherwise the later one. Creates
 // the directory. Throws Error.
-void keep_calibration(const std::string& path, const CalibrationEntry& entry);
+void store_calibration(const std::string& path, const CalibrationEntry& entry);
 
 }  // namespace imgpipe

@@ -22,8 +22,8 @@ struct DevicesOptions {
   LoggingOptions logging;
 };
 
-Auto judge(const HostInfo& host, const CudaDevices& cuda, bool calibrate_now) {
-  Auto judged;
+AutoChoice make_auto_choice(const HostInfo& host, const CudaDevices& cuda, bool calibrate_now) {
+  AutoChoice judged;
   judged.device = usable_device(cuda);
   judged.threads = host.threads;
   if (!judged.device) {
@@ -31,15 +31,16 @@ Auto judge(const HostInfo& host, const CudaDevices& cuda, bool calibrate_now) {
     if (calibrate_now) throw Error(ErrorKind::device, "--calibrate: needs a CUDA device; " + judged.without);
     return judged;
   }
-  std::string not_kept;
-  judged.calibration = calibrate_now ? calibrate(*judged.device, not_kept) : load_calibration(*judged.device);
-  if (!not_kept.empty()) log_warning("calibration not stored: " + printable(not_kept));
+  std::string store_error;
+  judged.calibration =
+      calibrate_now ? calibrate(*judged.device, store_error) : load_calibration(*judged.device);
+  if (!store_error.empty()) log_warning("calibration not stored: " + printable(store_error));
   if (!judged.calibration.note.empty()) log_warning(judged.calibration.note);
   return judged;
 }
 
 // Logs all limits; the table shows only the effective ones.
-void say_limits(const HostInfo& host) {
+void log_limits(const HostInfo& host) {
   for (const ProcessorLimit& limit : host.processor_limits)
     log_detail("processor limit of " + limit.source + ": " + number(limit.processors, 2));
   for (const MemoryBound& bound : host.memory_bounds)
@@ -50,8 +51,8 @@ void say_limits(const HostInfo& host) {
 int run_devices(const DevicesOptions& options) {
   check_result_files({}, options.replace, {{"--json", options.json_file}});
   Machine machine{host_info(), list_cuda_devices(), {}};
-  say_limits(machine.host);
-  machine.judged = judge(machine.host, machine.cuda, options.calibrate);
+  log_limits(machine.host);
+  machine.judged = make_auto_choice(machine.host, machine.cuda, options.calibrate);
   if (!options.json_file.empty()) write_text(options.json_file, devices_json(machine));
   if (!options.logging.quiet) print_table(devices_table(machine), options.json_file == kStandardStream);
   return kExitDone;

@@ -15,9 +15,9 @@ namespace {
 constexpr std::array<std::int64_t, 4> kSizes{1'000'000, 8'000'000, 48'000'000, kDefaultMaxPixels};
 
 // Returns the smallest of a few sizes from which a single image is faster on the device.
-std::optional<std::int64_t> alone_from(const Auto& judged) {
+std::optional<std::int64_t> smallest_single_image(const AutoChoice& judged) {
   for (const std::int64_t pixels : kSizes) {
-    if (judged.calibration.model.lane_pays_alone(pixels, judged.threads)) return pixels;
+    if (judged.calibration.model.single_image_pays(pixels, judged.threads)) return pixels;
   }
   return std::nullopt;
 }
@@ -29,11 +29,11 @@ std::string entry_text(const Calibration& calibration) {
          ", imgpipe " + key.version + " (" + std::to_string(calibration.entries) + " in the file)";
 }
 
-std::string auto_text(const Auto& judged) {
+std::string auto_text(const AutoChoice& judged) {
   if (!judged.device) return "auto:   cpu (" + judged.without + ")\n";
   const CostModel& model = judged.calibration.model;
   const std::optional<std::int64_t> least = model.lane_pixels;
-  const std::optional<std::int64_t> alone = alone_from(judged);
+  const std::optional<std::int64_t> alone = smallest_single_image(judged);
   std::string out =
       "auto:   one image: " + (alone ? "cuda from about " + megapixels(*alone) : std::string("cpu")) +
       "; starting cuda takes " + number(model.lane_start_ns / 1e6, 0) + " ms\n";
@@ -83,7 +83,7 @@ void add_cuda(Fields& fields, const CudaDevices& cuda) {
   fields.add("unusable_reason", given(cuda.unusable_reason));
 }
 
-void add_auto(Fields& fields, const Auto& judged) {
+void add_auto(Fields& fields, const AutoChoice& judged) {
   const CalibrationKey& key = judged.calibration.key;
   const CostModel& model = judged.calibration.model;
   fields.add("measured", judged.calibration.measured);
@@ -96,7 +96,7 @@ void add_auto(Fields& fields, const Auto& judged) {
     calibration.add("threads", key.threads, kFromOne);
     calibration.add("imgpipe", key.version);
   });
-  fields.add("cuda_alone_from_pixels", alone_from(judged));
+  fields.add("cuda_alone_from_pixels", smallest_single_image(judged));
   fields.add("cuda_in_batches_from_pixels", model.lane_pixels);
   fields.add("cuda_starts_for_pixels", model.lane_start_pixels(judged.threads));
   fields.add("cuda_start_ms", model.lane_start_ns / 1e6, kAnyNumber);
@@ -111,7 +111,7 @@ void add_auto(Fields& fields, const Auto& judged) {
 }
 
 void add_machine(Fields& fields, const Machine& machine) {
-  const Auto& judged = machine.judged;
+  const AutoChoice& judged = machine.judged;
   add_version(fields);
   add_run_head(fields, kDevicesSchema, RunHead(machine.host.threads), judged.device ? "cuda" : "cpu");
   fields.object("cpu", [&](Fields& cpu) { add_cpu(cpu, machine.host); });
@@ -129,11 +129,11 @@ void add_machine(Fields& fields, const Machine& machine) {
 std::string limits_text(const HostInfo& host) {
   std::string out;
   const ProcessorLimit& processors = host.processor_limits.front();
-  if (processors.source != kTheMachine) {
+  if (processors.source != kMachineSource) {
     out += "        " + counted(static_cast<std::uint64_t>(host.threads), "thread") + " by " +
            processors.source + ": " + number(processors.processors, 2) + " processors\n";
   }
-  if (!host.memory_bounds.empty() && host.memory_bounds.front().source != kTheMachine) {
+  if (!host.memory_bounds.empty() && host.memory_bounds.front().source != kMachineSource) {
     const MemoryBound& memory = host.memory_bounds.front();
     out += "        memory limit of " + memory.source + ": " + gib(memory.available_bytes) + " of " +
            gib(memory.limit_bytes) + " available\n";

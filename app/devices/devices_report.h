@@ -11,7 +11,7 @@
 namespace imgpipe {
 
 // The choices of auto on this machine.
-struct Auto {
+struct AutoChoice {
   std::optional<CudaDevice> device;
   std::string without;  // why no device is used
   Calibration calibration;
@@ -21,7 +21,7 @@ struct Auto {
 struct Machine {
   HostInfo host;
   CudaDevices cuda;
-  Auto judged;
+  AutoChoice judged;
 };
 
 [[nodiscard]] std::string devices_table(const Machine& machine);

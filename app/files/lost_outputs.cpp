@@ -17,10 +17,10 @@ namespace fs = std::filesystem;
 constexpr std::size_t kFewFiles = 32;
 
 // Returns the names of the regular files in a directory, as far as it can be read.
-std::unordered_set<std::string> files_in(const std::string& folder) {
+std::unordered_set<std::string> files_in(const std::string& directory) {
   std::unordered_set<std::string> names;
   std::error_code error;
-  for (fs::directory_iterator entry(folder.empty() ? "." : folder, error), end; !error && entry != end;
+  for (fs::directory_iterator entry(directory.empty() ? "." : directory, error), end; !error && entry != end;
        entry.increment(error)) {
     std::error_code unknown;
     if (!entry->is_symlink(unknown) && entry->is_regular_file(unknown))
@@ -29,7 +29,7 @@ std::unordered_set<std::string> files_in(const std::string& folder) {
   return names;
 }
 
-bool is_there(const std::string& path) {
+bool path_exists(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
@@ -37,15 +37,15 @@ bool is_there(const std::string& path) {
 }  // namespace
 
 std::vector<std::size_t> missing_files(const std::vector<std::string>& paths) {
-  std::unordered_map<std::string, std::vector<std::size_t>> by_folder;
+  std::unordered_map<std::string, std::vector<std::size_t>> by_directory;
   for (std::size_t i = 0; i < paths.size(); ++i)
-    by_folder[fs::path(paths[i]).parent_path().string()].push_back(i);
+    by_directory[fs::path(paths[i]).parent_path().string()].push_back(i);
   std::vector<std::size_t> missing;
-  for (const auto& [folder, files] : by_folder) {
+  for (const auto& [directory, files] : by_directory) {
     std::unordered_set<std::string> listed;
-    if (files.size() > kFewFiles) listed = files_in(folder);
+    if (files.size() > kFewFiles) listed = files_in(directory);
     for (const std::size_t i : files) {
-      if (!listed.contains(fs::path(paths[i]).filename().string()) && !is_there(paths[i]))
+      if (!listed.contains(fs::path(paths[i]).filename().string()) && !path_exists(paths[i]))
         missing.push_back(i);
     }
   }

@@ -19,7 +19,7 @@ struct FieldRow {
   std::string_view name;
   std::string_view meaning;
   bool is_number = false;
-  bool of_name = false;  // derived from the input's name, which stdin lacks
+  bool needs_input_name = false;  // derived from the input's name, which stdin lacks
 };
 constexpr std::array kFields{
     FieldRow{"dir", "directory below INPUT (for a file given as INPUT, the directory of its path)"},
@@ -43,7 +43,7 @@ std::string field_list() {
   return list;
 }
 
-void check_field(const NamePiece& field) {
+void check_field(const NameSegment& field) {
   const FieldRow* const row = find_field(field.text);
   if (row == nullptr) {
     std::array<std::string_view, kFields.size()> names;
@@ -75,7 +75,7 @@ std::string_view first_ending(Format format) {
 }
 
 // Returns the literal ending in the last piece; nullopt if fields produce it or there is none.
-std::optional<std::string> said_ending(const std::vector<NamePiece>& pieces) {
+std::optional<std::string> literal_ending(const std::vector<NameSegment>& pieces) {
   if (pieces.empty() || pieces.back().is_field) return std::nullopt;
   const std::string& text = pieces.back().text;
   const std::size_t dot = text.find_last_of("./");
@@ -84,9 +84,9 @@ std::optional<std::string> said_ending(const std::vector<NamePiece>& pieces) {
 }
 
 // Returns true if the name ends in a dot followed by that field.
-bool ends_in_field(const std::vector<NamePiece>& pieces, std::string_view field) {
+bool ends_in_field(const std::vector<NameSegment>& pieces, std::string_view field) {
   if (pieces.size() < 2) return false;
-  const NamePiece& before = pieces[pieces.size() - 2];
+  const NameSegment& before = pieces[pieces.size() - 2];
   return pieces.back().is_field && pieces.back().text == field && !before.is_field &&
          before.text.ends_with('.');
 }
@@ -100,7 +100,7 @@ std::string without_empty_parts(const std::string& name) {
 }
 
 // Returns why `name` cannot name a file in a directory; empty if it can.
-std::string why_no_name(const std::string& name) {
+std::string invalid_name_reason(const std::string& name) {
   if (name.empty() || name.ends_with('/') || name_in(name) == ".") return "is not a file name";
   for (const fs::path& part : fs::path(name))
     if (part == "..") return "leads out of OUTPUT";
@@ -111,17 +111,17 @@ std::string why_no_name(const std::string& name) {
 
 NameTemplate::NameTemplate(const std::string& text) {
   naming("--name '" + printable(text) + "'", [&] {
-    pieces_ = name_pieces(text);
-    for (const NamePiece& piece : pieces_) {
+    pieces_ = name_segments(text);
+    for (const NameSegment& piece : pieces_) {
       if (piece.is_field) check_field(piece);
     }
     keeps_page_ = has(kPageField);
     if (text.starts_with('/')) throw Error(ErrorKind::usage, "absolute path; must be relative to OUTPUT");
     // Substitute a value that is valid for every field.
     std::string sample;
-    for (const NamePiece& piece : pieces_) sample += piece.is_field ? "x" : piece.text;
-    if (const std::string why = why_no_name(sample); !why.empty()) throw Error(ErrorKind::usage, why);
-    if (const std::optional<std::string> ending = said_ending(pieces_)) format_ = format_by_name(*ending);
+    for (const NameSegment& piece : pieces_) sample += piece.is_field ? "x" : piece.text;
+    if (const std::string why = invalid_name_reason(sample); !why.empty()) throw Error(ErrorKind::usage, why);
+    if (const std::optional<std::string> ending = literal_ending(pieces_)) format_ = format_by_name(*ending);
     if (format_ && !format_info(*format_).writable)
       throw Error(ErrorKind::usage, "cannot write " + std::string(format_info(*format_).name) +
                                         " files; end it with .png or .{ext}");
@@ -136,19 +136,19 @@ const NameTemplate& NameTemplate::preset(bool in_tree) {
 
 bool NameTemplate::has(std::string_view field) const {
   return std::ranges::any_of(pieces_,
-                             [&](const NamePiece& piece) { return piece.is_field && piece.text == field; });
+                             [&](const NameSegment& piece) { return piece.is_field && piece.text == field; });
 }
 
 std::string NameTemplate::pattern() const {
   std::string pattern, text;
-  for (const NamePiece& piece : pieces_) {
+  for (const NameSegment& piece : pieces_) {
     pattern += piece.is_field ? "*" : piece.text;
     text += piece.is_field ? "" : piece.text;
   }
   pattern.erase(0, pattern.rfind('/') + 1);
   const std::string_view stem = std::string_view(pattern).substr(0, pattern.rfind('.'));
-  const bool is_plain = text.find_first_of("*?[]{}\\'") == std::string::npos;
-  return is_plain && stem.find_first_not_of('*') != std::string_view::npos ? pattern : "";
+  const bool dc_sums_in_range = text.find_first_of("*?[]{}\\'") == std::string::npos;
+  return dc_sums_in_range && stem.find_first_not_of('*') != std::string_view::npos ? pattern : "";
 }
 
 void NameTemplate::check_format(const std::optional<Format>& format) const {
@@ -161,11 +161,11 @@ void NameTemplate::check_format(const std::optional<Format>& format) const {
                 "--name: no ending of an image format; end it with .{ext} or add --format png");
 }
 
-std::string NameTemplate::value_of(const NamePiece& field, const NamedInput& input, Format format,
+std::string NameTemplate::value_of(const NameSegment& field, const NamedInput& input, Format format,
                                    std::optional<std::int64_t> page) const {
   if (field.text == kPageField) return page ? padded_number(*page, field.digits) : as_field_of_name(field);
   if (field.text == "n") return padded_number(input.number, field.digits);
-  if (input.path == kStandardStream && find_field(field.text)->of_name)
+  if (input.path == kStandardStream && find_field(field.text)->needs_input_name)
     throw Error(
         ErrorKind::usage,
         "--name: '" + as_field_of_name(field) +
@@ -180,7 +180,7 @@ std::string NameTemplate::value_of(const NamePiece& field, const NamedInput& inp
   return format_by_name(name.ending) == format ? name.ending : std::string(first_ending(format));
 }
 
-PlacedOutput NameTemplate::place(const std::string& folder, const NamedInput& input,
+PlacedOutput NameTemplate::place(const std::string& directory, const NamedInput& input,
                                  const std::optional<Format>& format,
                                  std::optional<std::int64_t> page) const {
   const std::optional<Format> own = format_by_ending(input.tree);
@@ -192,19 +192,20 @@ PlacedOutput NameTemplate::place(const std::string& folder, const NamedInput& in
   const bool stays_name = keeps_page_ && !page;
   const auto text = [&](const std::string& part) { return stays_name ? as_text_of_name(part) : part; };
   std::string name;
-  for (const NamePiece& piece : pieces_) {
+  for (const NameSegment& piece : pieces_) {
     const bool is_kept = piece.is_field && piece.text == kPageField && !page;
     const std::string value = piece.is_field ? value_of(piece, input, placed.format, page) : piece.text;
     name += is_kept ? value : text(value);
   }
   name = without_empty_parts(name);
   const std::string of_input = printable(input.path) + ": output name '" + printable(name) + "' ";
-  if (const std::string why = why_no_name(name); !why.empty()) throw Error(ErrorKind::usage, of_input + why);
+  if (const std::string why = invalid_name_reason(name); !why.empty())
+    throw Error(ErrorKind::usage, of_input + why);
   if (const auto ending = format_by_ending(name); ending && !is_ending_of(*ending, placed.format))
     throw Error(ErrorKind::usage, of_input + "has the ending of " + std::string(format_info(*ending).name) +
                                       ", but the format is " + std::string(format_info(placed.format).name) +
                                       "; end --name with .{ext}");
-  placed.path = (fs::path(text(folder)) / name).string();
+  placed.path = (fs::path(text(directory)) / name).string();
   return placed;
 }
 

@@ -44,20 +44,20 @@ class NameTemplate {
   // without it {page} stays and all other braces are doubled (pipeline/jobs/name_segments.h). Throws
   // Error(usage) if the name is empty, leads out of the directory, has another format's ending, or needs a
   // name that stdin lacks.
-  [[nodiscard]] PlacedOutput place(const std::string& folder, const NamedInput& input,
+  [[nodiscard]] PlacedOutput place(const std::string& directory, const NamedInput& input,
                                    const std::optional<Format>& format,
                                    std::optional<std::int64_t> page = std::nullopt) const;
 
  private:
-  [[nodiscard]] std::string value_of(const NamePiece& field, const NamedInput& input, Format format,
+  [[nodiscard]] std::string value_of(const NameSegment& field, const NamedInput& input, Format format,
                                      std::optional<std::int64_t> page) const;
 
-  std::vector<NamePiece> pieces_;
+  std::vector<NameSegment> pieces_;
   std::optional<Format> format_;  // from the literal ending
   bool keeps_page_ = false;       // contains {page}
 };
 
-// Returns the fields and their meanings, for people: "{dir}: folder below INPUT (...); ...".
+// Returns the fields and their meanings, for people: "{dir}: directory below INPUT (...); ...".
 [[nodiscard]] std::string name_fields_help();
 
 // Returns true if files of `format` may have an ending that names `ending`: PGM and PPM may also use PNM's.

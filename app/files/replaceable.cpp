@@ -36,13 +36,13 @@ bool take(std::string_view& text, std::string_view token) {
 
 // Returns 0, which no file has, if the file cannot be read.
 std::uint64_t content_hash_of(const std::string& path) {
-  const std::optional<InputFile> file = open_where_it_lies(path, 0);
+  const std::optional<InputFile> file = open_on_disk(path, 0);
   return file ? content_hash(*file) : 0;
 }
 
 }  // namespace
 
-bool own_text(std::string_view head) {
+bool is_own_text(std::string_view head) {
   std::string_view rest = head;
   if (take(rest, "{") && take(rest, "\"imgpipe\"") && take(rest, ":")) return true;
   rest = head;
@@ -54,8 +54,8 @@ bool own_text(std::string_view head) {
   return table || (drawn && head.find(kSvgMark) != head.npos);
 }
 
-std::string why_not_replaceable(const std::string& path, Replace replace,
-                                const std::function<bool(Head head)>& own) {
+std::string refusal_reason(const std::string& path, Replace replace,
+                           const std::function<bool(Head head)>& own) {
   if (replace == Replace::all || path.empty() || path == kStandardStream) return "";
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error) || descriptor_of(path)) return "";
@@ -66,24 +66,25 @@ std::string why_not_replaceable(const std::string& path, Replace replace,
 
 Replacement replacement_of(const std::string& path, Replace replace, Mark mark, const std::string& input) {
   Replacement replacement;
-  replacement.why_not = why_not_replaceable(path, replace, [&](Head head) {
+  replacement.cannot_replace_reason = refusal_reason(path, replace, [&](Head head) {
     const Mark found = find_mark(head);
     if (found.kind != Mark::Kind::result) return found.kind != Mark::Kind::none && found.kind == mark.kind;
     replacement.replaced = found;
     return true;
   });
   const std::optional<Provenance>& other = replacement.replaced.made_of;
-  if (!replacement.why_not.empty() || !other) return replacement;
+  if (!replacement.cannot_replace_reason.empty() || !other) return replacement;
   if (mark.made_of) {
     if (mark.made_of->name == other->name) return replacement;
     if (mark.made_of->content == 0) mark.made_of->content = content_hash_of(input);
     if (mark.made_of->content == other->content) return replacement;
   }
-  replacement.why_not = "already exists and is a result of another input; use --overwrite to replace it";
+  replacement.cannot_replace_reason =
+      "already exists and is a result of another input; use --overwrite to replace it";
   return replacement;
 }
 
-bool were_made_alike(const Mark& a, const Mark& b) {
+bool have_same_options(const Mark& a, const Mark& b) {
   return !a.made_of || !b.made_of || a.made_of->options == b.made_of->options;
 }
 
@@ -91,23 +92,23 @@ Mark mark_in(const std::string& path) {
   return find_mark(read_head(path, kMarkBytes));
 }
 
-std::string why_no_image(const std::string& path, Replace replace, const Mark& mark,
-                         const std::string& input) {
-  return replacement_of(path, replace, mark, input).why_not;
+std::string image_refusal_reason(const std::string& path, Replace replace, const Mark& mark,
+                                 const std::string& input) {
+  return replacement_of(path, replace, mark, input).cannot_replace_reason;
 }
 
 void check_still_replaceable(const std::string& path, Replace replace, const Mark& mark) {
-  if (const std::string why = why_no_image(path, replace, mark); !why.empty())
+  if (const std::string why = image_refusal_reason(path, replace, mark); !why.empty())
     throw Error(ErrorKind::usage, why);
 }
 
-std::string why_no_text(const std::string& path, Replace replace) {
-  return why_not_replaceable(path, replace, [](Head head) { return own_text(text_of(head)); });
+std::string text_refusal_reason(const std::string& path, Replace replace) {
+  return refusal_reason(path, replace, [](Head head) { return is_own_text(text_of(head)); });
 }
 
-std::string why_no_list(const std::string& path, Replace replace,
-                        const std::function<bool(const std::string&)>& is_name) {
-  return why_not_replaceable(path, replace, [&](Head) {
+std::string list_refusal_reason(const std::string& path, Replace replace,
+                                const std::function<bool(const std::string&)>& is_name) {
+  return refusal_reason(path, replace, [&](Head) {
     const std::vector<std::string> names = read_name_list(path);
     return std::ranges::all_of(names, [&](const std::string& name) {
       const std::optional<Format> format = format_by_ending(name);

@@ -59,7 +59,7 @@ SharedFileLock::SharedFileLock(const std::string& path, std::chrono::seconds pat
   }
 }
 
-std::string why_of_another_shard(const std::string& path, const Shard& shard, Replace replace) {
+std::string other_shard_reason(const std::string& path, const Shard& shard, Replace replace) {
   std::error_code error;
   if (replace == Replace::all || !std::filesystem::is_regular_file(path, error)) return "";
   const std::string named = shard_named_in(path);

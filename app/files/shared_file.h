@@ -29,6 +29,6 @@ class SharedFileLock {
 
 // Returns why this shard may not write a report (.json) or trace: it belongs to another shard, which would be
 // replaced silently. "" if it may, and with --overwrite.
-[[nodiscard]] std::string why_of_another_shard(const std::string& path, const Shard& shard, Replace replace);
+[[nodiscard]] std::string other_shard_reason(const std::string& path, const Shard& shard, Replace replace);
 
 }  // namespace imgpipe

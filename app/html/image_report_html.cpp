@@ -53,7 +53,7 @@ void add_facts(HtmlPage& page, const ImageReport& report, const RunFacts& facts,
 
 std::string picture_figure(const std::string& name, const ReportPage::Side& side) {
   if (!side.picture)
-    return element("figure", element("figcaption", html(name + ": no image (" + side.why_none + ")")));
+    return element("figure", element("figcaption", html(name + ": no image (" + side.missing_reason + ")")));
   const Picture& picture = *side.picture;
   const std::string alt = name + ", " + shape_text(picture.shape);
   std::string image = "<img alt=\"" + html(alt) + "\" width=\"" + std::to_string(picture.small.width) +

@@ -15,12 +15,12 @@ namespace imgpipe {
 
 // The parts of the page that are not in the report.
 struct ReportPage {
-  RunPlace place;
+  RunContext place;
   std::vector<std::string> warnings;
   std::int64_t peak_memory_bytes = 0;
   struct Side {
     std::optional<Picture> picture{};
-    std::string why_none;
+    std::string missing_reason;
   };
   Side input{}, output{};
   std::optional<HistogramPair> histogram{};  // if a stage counts

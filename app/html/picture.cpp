@@ -17,9 +17,9 @@ namespace imgpipe {
 namespace {
 
 // Accumulates the image's samples for each pixel of the picture.
-class Means {
+class AreaMeans {
  public:
-  Means(const Shape& image, const Shape& small)
+  AreaMeans(const Shape& image, const Shape& small)
       : image_(image),
         small_(small),
         sums_(static_cast<std::size_t>(small.samples())),
@@ -66,17 +66,17 @@ std::int64_t scaled(std::int64_t side, std::int64_t longest, int most) {
 
 }  // namespace
 
-Picture picture_of(Reader& reader, int most_side) {
+Picture image_containing(Reader& reader, int max_side) {
   constexpr std::int64_t kRows = 64;
   const Shape& shape = reader.header().shape;
   const std::int64_t longest = std::max(shape.width, shape.height);
   Picture picture{.shape = shape,
-                  .small = {scaled(shape.width, longest, most_side), scaled(shape.height, longest, most_side),
+                  .small = {scaled(shape.width, longest, max_side), scaled(shape.height, longest, max_side),
                             shape.channels},
                   .png = {},
                   .counts = {{}, shape.sample}};
   check_available(reader.working_bytes(false) + kRows * shape.row_bytes());
-  Means means(shape, picture.small);
+  AreaMeans means(shape, picture.small);
   Image rows({shape.width, std::min(kRows, shape.height), shape.channels, shape.sample});
   for (std::int64_t y = 0; y < shape.height; y += kRows) {
     HostView band = rows.untyped_view();

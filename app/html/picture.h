@@ -15,8 +15,8 @@ struct Picture {
   Counts counts;    // of the image's colour planes, one after the other
 };
 
-// Reduces the reader's whole image to at most `most_side` pixels a side. Each pixel is the mean of the pixels
+// Reduces the reader's whole image to at most `max_side` pixels a side. Each pixel is the mean of the pixels
 // it covers. Throws Error(input), Error(memory).
-[[nodiscard]] Picture picture_of(Reader& reader, int most_side = 320);
+[[nodiscard]] Picture image_containing(Reader& reader, int max_side = 320);
 
 }  // namespace imgpipe

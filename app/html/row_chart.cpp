@@ -13,8 +13,8 @@ namespace {
 // In pixels of the drawing. The longest names and values that are not shortened fit in any sans-serif font.
 constexpr double kLeft = 200;
 constexpr double kRight = kPageDrawingWidth - 130.0;
-constexpr std::size_t kMostNameBytes = 26;
-constexpr std::size_t kMostLimitBytes = 48;
+constexpr std::size_t kMaxNameBytes = 26;
+constexpr std::size_t kMaxLimitBytes = 48;
 constexpr double kMarkHeight = 16;
 constexpr double kRowGap = 8;
 constexpr double kLimitHeight = 18;
@@ -73,7 +73,7 @@ std::string limits(const RowChart& chart, const Axis& axis, double bottom) {
     const bool left = x < (kLeft + kRight) / 2;
     out += line(x, y - 10, x, bottom, "class=\"limit\"");
     out += text_at(x + (left ? 6 : -6), y, left ? "class=\"tick\"" : "class=\"tick\" text-anchor=\"end\"",
-                   shortened(limit.name, kMostLimitBytes));
+                   shortened(limit.name, kMaxLimitBytes));
     y += kLimitHeight;
   }
   return out;
@@ -115,7 +115,7 @@ std::string row_chart_svg(const RowChart& chart) {
   double y = top + kRowGap;
   for (const RowChart::Row& row : chart.rows) {
     const double rows_height = height_of(row) - kRowGap;
-    const std::string name = shortened(row.name, kMostNameBytes);
+    const std::string name = shortened(row.name, kMaxNameBytes);
     out += text_at(kLeft - 10, y + rows_height / 2 + 4, "class=\"name\" text-anchor=\"end\"", name);
     double mark_y = y + kMarkHeight / 2;
     for (const RowChart::Mark& mark : row.marks) {

@@ -18,8 +18,8 @@ constexpr double kTimelineRight = kPageDrawingWidth - 10.0;
 constexpr double kTop = 6;
 constexpr double kLaneHeight = 20;
 constexpr double kTrackGap = 6;
-constexpr std::size_t kMostLanes = 8;  // per track
-constexpr std::size_t kMostSpanNameBytes = 16;
+constexpr std::size_t kMaxLanes = 8;  // per track
+constexpr std::size_t kMaxSpanNameBytes = 16;
 
 bool is_shown(const Bar& bar, const TimelineChart& chart) {
   return bar.end_ms >= chart.from_ms && bar.start_ms <= chart.to_ms;
@@ -32,7 +32,7 @@ struct Track {
   // Adds a bar to the first free lane. Merges it with the lane's last bar if the gap is too small to see.
   void add(const Bar& bar, double seen_ms) {
     std::size_t at = 0;
-    while (at < lanes.size() && lanes[at].back().end_ms > bar.start_ms && at + 1 < kMostLanes) ++at;
+    while (at < lanes.size() && lanes[at].back().end_ms > bar.start_ms && at + 1 < kMaxLanes) ++at;
     if (at == lanes.size()) lanes.emplace_back();
     if (!lanes[at].empty()) {
       Bar& last = lanes[at].back();
@@ -63,7 +63,7 @@ std::vector<Track> tracks_of(const TimelineChart& chart, double seen_ms) {
     }
     track->add(bar, seen_ms);
   }
-  if (tracks.size() > kMostTracks) tracks.resize(kMostTracks);
+  if (tracks.size() > kMaxTracks) tracks.resize(kMaxTracks);
   return tracks;
 }
 
@@ -86,7 +86,7 @@ std::size_t tracks_left_out(const TimelineChart& chart) {
   std::set<std::string> tracks;
   for (const Bar& bar : chart.bars)
     if (is_shown(bar, chart)) tracks.insert(bar.track);
-  return tracks.size() - std::min(tracks.size(), kMostTracks);
+  return tracks.size() - std::min(tracks.size(), kMaxTracks);
 }
 
 std::string timeline_chart_svg(const TimelineChart& chart) {
@@ -101,7 +101,7 @@ std::string timeline_chart_svg(const TimelineChart& chart) {
            coordinate(kTimelineRight - kTimelineLeft) + "\" height=\"" + coordinate(height) +
            "\" class=\"lane\"/>\n";
     out += text_at(kTimelineLeft - 8, y + kLaneHeight / 2 + 4, "class=\"name\" text-anchor=\"end\"",
-                   shortened(track.name, kMostSpanNameBytes));
+                   shortened(track.name, kMaxSpanNameBytes));
     for (const std::vector<Bar>& lane : track.lanes) {
       for (Bar bar : lane) {
         bar.start_ms -= chart.from_ms;

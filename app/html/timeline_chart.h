@@ -21,7 +21,7 @@ struct TimelineChart {
 };
 
 // Further tracks are not drawn; tracks_left_out() returns their number.
-inline constexpr std::size_t kMostTracks = 48;
+inline constexpr std::size_t kMaxTracks = 48;
 [[nodiscard]] std::size_t tracks_left_out(const TimelineChart& chart);
 
 // Returns an SVG element. Overlapping bars of a track are stacked in lanes. Bars with the same name and an

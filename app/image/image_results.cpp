@@ -30,7 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Layout changes make no new image.
-bool makes_picture(const Step& step) {
+bool makes_image(const Step& step) {
   return makes_pixels(*step.stage) && step.stage->effect != Effect::layout;
 }
 
@@ -49,9 +49,9 @@ Image interleaved(const Frame<const std::byte, Host>& frame) {
 // Names the image that the histogram of step `index` counts: a fused step may have made it itself.
 std::string counted_image(const Plan& plan, std::size_t index) {
   const std::vector<Step>& parts = plan.steps[index].parts;
-  if (!parts.empty() && makes_picture(parts.front())) return "the image after " + parts.front().label;
+  if (!parts.empty() && makes_image(parts.front())) return "the image after " + parts.front().label;
   while (index-- > 0) {
-    if (makes_picture(plan.steps[index])) return "the image after " + plan.steps[index].label;
+    if (makes_image(plan.steps[index])) return "the image after " + plan.steps[index].label;
   }
   return "the image as it was read";
 }
@@ -78,7 +78,7 @@ void compare_decoded(const ImageJob& image, const Outcome& outcome, Comparison& 
   comparison.library_decode_ms = static_cast<double>(timeline.union_ns()) / 1e6;
 }
 
-constexpr std::int64_t kMostOutputPixels = std::int64_t{1} << 34;
+constexpr std::int64_t kMaxOutputPixels = std::int64_t{1} << 34;
 
 // Returns true if the path can be read again.
 bool is_plain_file(const std::string& path) {
@@ -87,9 +87,9 @@ bool is_plain_file(const std::string& path) {
 }
 
 Picture picture_of_file(const std::string& path, std::int64_t page, DecodeOptions decode) {
-  decode.most_bits = 16;
+  decode.max_bits = 16;
   const InputFile file = PageList(path, decode, InputKind::regular_only).page(page - 1);
-  return picture_of(*open_reader(file, decode));
+  return image_containing(*open_reader(file, decode));
 }
 
 template <class Make>
@@ -98,7 +98,7 @@ ReportPage::Side side_of(const Make& make) {
   try {
     side.picture = make();
   } catch (const Error& error) {
-    side.why_none = error.what();
+    side.missing_reason = error.what();
   }
   return side;
 }
@@ -132,15 +132,15 @@ HistogramPair histogram_before(const std::string& name, const Outcome& outcome,
 
 }  // namespace
 
-std::vector<StageFile> stage_files(const std::string& folder, const Plan& plan) {
+std::vector<StageFile> stage_files(const std::string& directory, const Plan& plan) {
   std::vector<StageFile> files;
-  for (std::size_t i = 0; !folder.empty() && i < plan.steps.size(); ++i) {
-    if (!makes_picture(plan.steps[i])) continue;
+  for (std::size_t i = 0; !directory.empty() && i < plan.steps.size(); ++i) {
+    if (!makes_image(plan.steps[i])) continue;
     std::string name = (i < 9 ? "0" : "") + std::to_string(i + 1) + "_" + plan.steps[i].label + ".png";
     // Some file systems reject these characters.
     std::ranges::replace_if(
         name, [](char c) { return c == '#' || c == ':'; }, '-');
-    files.push_back({i, (fs::path(folder) / name).string()});
+    files.push_back({i, (fs::path(directory) / name).string()});
   }
   return files;
 }
@@ -148,9 +148,9 @@ std::vector<StageFile> stage_files(const std::string& folder, const Plan& plan) 
 void write_stages(const ProcessOptions& options, const Outcome& outcome, const Mark& mark) {
   EncodeOptions encode = options.output.encode;
   encode.mark = mark;
-  make_result_folder(options.reports.stages_folder, options.output.sync.get());
+  make_result_directory(options.reports.stages_directory, options.output.sync.get());
   HostThreads threads(thread_count(options.execution));
-  for (const StageFile& file : stage_files(options.reports.stages_folder, outcome.plan)) {
+  for (const StageFile& file : stage_files(options.reports.stages_directory, outcome.plan)) {
     naming(printable(file.path), [&] {
       const Image image = interleaved(outcome.outputs[file.step]);
       const std::unique_ptr<Writer> writer = make_writer(Format::png, image.shape(), encode);
@@ -191,32 +191,32 @@ Comparison compare_with_reference(const ProcessOptions& options, const ImageJob&
   return comparison;
 }
 
-bool wants_page(const ProcessOptions& options) {
+bool has_html_report(const ProcessOptions& options) {
   return std::ranges::any_of(options.reports.files,
                              [](const std::string& file) { return file.ends_with(".html"); });
 }
 
-void keep_for_page(const ProcessOptions& options, Job& job) {
-  if (!wants_page(options)) return;
+void keep_for_html_report(const ProcessOptions& options, Job& job) {
+  if (!has_html_report(options)) return;
   job.keep_source = job.keep_source || !is_plain_file(options.input.path);
-  job.keep_pixels = job.keep_pixels || !becomes_plain_file(options.output.path);
+  job.keep_pixels = job.keep_pixels || !is_or_becomes_regular_file(options.output.path);
 }
 
 ReportPage make_report_page(const ProcessOptions& options, const Outcome& outcome,
                             const std::vector<ContrastRange>& ranges, std::vector<std::string> warnings) {
   ReportPage page;
-  page.place = run_place();
+  page.place = run_context();
   page.warnings = std::move(warnings);
   page.peak_memory_bytes = peak_memory_bytes();
   page.input = side_of([&] {
     return outcome.source.empty()
                ? picture_of_file(options.input.path, options.pages ? options.pages->first : 1, options.decode)
-               : picture_of(*make_memory_reader(outcome.source.untyped_view()));
+               : image_containing(*make_memory_reader(outcome.source.untyped_view()));
   });
-  const bool read_again = becomes_plain_file(options.output.path);
+  const bool read_again = is_or_becomes_regular_file(options.output.path);
   page.output = side_of([&] {
-    return read_again ? picture_of_file(options.output.path, 1, {.max_pixels = kMostOutputPixels})
-                      : picture_of(*make_memory_reader(outcome.pixels));
+    return read_again ? picture_of_file(options.output.path, 1, {.max_pixels = kMaxOutputPixels})
+                      : image_containing(*make_memory_reader(outcome.pixels));
   });
   if (page.output.picture && before_step(outcome.plan) < outcome.plan.steps.size()) {
     const std::string name = input_name(fs::path(options.input.path).filename().string());

@@ -23,7 +23,7 @@ struct StageFile {
   std::size_t step;
   std::string path;
 };
-[[nodiscard]] std::vector<StageFile> stage_files(const std::string& folder, const Plan& plan);
+[[nodiscard]] std::vector<StageFile> stage_files(const std::string& directory, const Plan& plan);
 // The job must have run with Job::keep_outputs. Throws Error(output), Error(memory).
 void write_stages(const ProcessOptions& options, const Outcome& outcome, const Mark& mark);
 
@@ -47,9 +47,9 @@ struct Comparison {
                                                 const Outcome& outcome);
 
 // Returns true if an HTML report is requested.
-[[nodiscard]] bool wants_page(const ProcessOptions& options);
+[[nodiscard]] bool has_html_report(const ProcessOptions& options);
 // Sets what a job must keep for the HTML report: files are read again, but pixels from or to a pipe are kept.
-void keep_for_page(const ProcessOptions& options, Job& job);
+void keep_for_html_report(const ProcessOptions& options, Job& job);
 
 // Call after all timed work. Reads the images again from their files in bands of rows; if that fails, the
 // page says why.

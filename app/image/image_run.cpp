@@ -29,12 +29,12 @@
 namespace imgpipe {
 namespace {
 
-void refuse_what_is_for_one_image(const ProcessOptions& options) {
-  if (!options.reports.stages_folder.empty())
+void reject_options_for_one_image(const ProcessOptions& options) {
+  if (!options.reports.stages_directory.empty())
     throw Error(ErrorKind::usage, options.pages->alone
                                       ? "--keep-stages: cannot be combined with range=series"
                                       : "--keep-stages: needs a single image; choose a page with --pages N");
-  if (wants_page(options))
+  if (has_html_report(options))
     throw Error(
         ErrorKind::usage,
         "--report FILE.html: needs a single image; choose a page with --pages N, or use .json or .csv");
@@ -45,13 +45,13 @@ class InputRun {
   InputRun(const ProcessOptions& options, const EngineFactory& factory)
       : options_(options),
         format_(output_format(options.output.path, options.output.format)),
-        stdout_is_taken_(goes_to_stdout(options.output.path) || reports_to_stdout(options)),
+        stdout_is_taken_(is_stdout(options.output.path) || reports_to_stdout(options)),
         is_single_(!options.pages || (options.pages->alone && options.stages.series_steps.empty())),
         choice_(options, factory),
         settings_(image_settings(options)) {
     input_.emplace(image_files(options, input_name(options.input.path)), settings_, page_request(options),
                    InputKind::any, prepare());
-    input_->set_most_bytes(options.execution.memory_bytes);
+    input_->set_max_bytes(options.execution.memory_bytes);
     facts_.options = &options;
     if (!options.reports.files.empty()) facts_.command = command_text();
     facts_.output_format = format_;
@@ -69,7 +69,7 @@ class InputRun {
                                [this](ImageJob& image) {
                                  if (is_single_) log_notes(image);
                                },
-                           .done = [this](ItemDone& item) { take(item); }});
+                           .done = [this](FinishedItem& item) { take(item); }});
     if (!is_single_) finish_pages_of_input();
     report();
     if (report_.identical) return kExitDone;
@@ -83,7 +83,7 @@ class InputRun {
   // Rejects options and paths before the input is read. Returns the timeline of the items.
   Timeline prepare() {
     Timeline timeline(start_);
-    if (!is_single_) refuse_what_is_for_one_image(options_);
+    if (!is_single_) reject_options_for_one_image(options_);
     check_paths(options_, format_, in_use_);
     choice_.begin();
     // Listing devices is part of the cost of --device; with CUDA it continues on the engine's thread.
@@ -96,18 +96,18 @@ class InputRun {
   void choose_for_image() {
     const Plan& plan = input_->single().plan();
     const Step* const lacking = step_without_cuda(plan);
-    engine_ = &choice_.engine(input_->most_pixels(), lacking == nullptr ? "" : why_not_on_cuda(*lacking));
+    engine_ = &choice_.engine(input_->max_pixels(), lacking == nullptr ? "" : why_not_on_cuda(*lacking));
     facts_.input = input_->first_header();
     facts_.input_bytes = input_->input_bytes();
     log_plan(plan);
     check_histogram(options_, plan);
-    for (const StageFile& file : stage_files(options_.reports.stages_folder, plan)) {
+    for (const StageFile& file : stage_files(options_.reports.stages_directory, plan)) {
       if (is_float(plan.steps[file.step].out.sample))
         throw Error(ErrorKind::usage,
                     "--keep-stages: PNG cannot store the float samples of " + plan.steps[file.step].label);
       in_use_.add("--keep-stages", file.path);
-      check_replaceable(file.path, why_no_image(file.path, options_.output.replace, input_->single().mark(),
-                                                options_.input.path));
+      check_replaceable(file.path, image_refusal_reason(file.path, options_.output.replace,
+                                                        input_->single().mark(), options_.input.path));
       if (std::filesystem::exists(file.path)) check_result_writable(file.path);
     }
   }
@@ -129,10 +129,10 @@ class InputRun {
   }
 
   void choose_for_pages() {
-    engine_ = &choice_.engine(input_->most_pixels(), not_on_cuda_);
+    engine_ = &choice_.engine(input_->max_pixels(), not_on_cuda_);
     facts_.input = input_->first_header();
     take_page_facts();
-    make_new_folder();
+    make_new_directory();
     if (!options_.reports.trace_file.empty())
       trace_.emplace(options_.reports.trace_file, options_.output.sync.get());
     progress_.emplace(*input_, options_.logging.quiet, options_.stages.series_steps.size() + 1, start_);
@@ -140,9 +140,9 @@ class InputRun {
     progress_->begin_pass();
   }
 
-  void make_new_folder() const {
-    if (!options_.output.new_folder.empty())
-      make_result_folder(options_.output.new_folder, options_.output.sync.get());
+  void make_new_directory() const {
+    if (!options_.output.new_directory.empty())
+      make_result_directory(options_.output.new_directory, options_.output.sync.get());
   }
 
   void take_page_facts() {
@@ -160,7 +160,7 @@ class InputRun {
     const Timeline timeline(start_);
     const std::int64_t begin = timeline.now_ns();
     progress_->begin_pass();
-    input_->measure(*engine_, [this](const ImageHeader& header) { progress_->page_is_counted(header); });
+    input_->measure(*engine_, [this](const ImageHeader& header) { progress_->count_page(header); });
     progress_->clear();
     report_.rows.push_back(
         {.name = "range", .time_ms = static_cast<double>(timeline.now_ns() - begin) / 1e6});
@@ -182,11 +182,11 @@ class InputRun {
     Job job;
     job.repeat = options_.reports.repeat;
     job.keep_source = options_.reports.compare;
-    job.keep_outputs = options_.reports.compare || !options_.reports.stages_folder.empty();
+    job.keep_outputs = options_.reports.compare || !options_.reports.stages_directory.empty();
     job.keep_pixels = !options_.reports.histogram_file.empty();
     if (!is_single_) return job;
-    make_new_folder();
-    keep_for_page(options_, job);
+    make_new_directory();
+    keep_for_html_report(options_, job);
     return job;
   }
 
@@ -203,7 +203,7 @@ class InputRun {
   void log_notes(const ImageJob& image) {
     for (const ImageNote& note : image.notes()) {
       if (!is_single_) {
-        if (!said_.is_new(note)) continue;
+        if (!logged_notes_.is_new(note)) continue;
         progress_->clear();
       }
       (is_notice(note.about) ? log_notice : log_warning)(note.text, subject_of(note.text, options_));
@@ -213,9 +213,9 @@ class InputRun {
   }
 
   // Time after an item's last byte does not count as work.
-  void take(ItemDone& item) {
+  void take(FinishedItem& item) {
     const double wall_ms = work_on();
-    if (!is_single_) page_is_written(item);
+    if (!is_single_) note_written_page(item);
     PageEntry entry{.number = item.number,
                     .output = input_->makes_files() ? input_->output_of(item.number) : "",
                     .input = item.job.header().shape,
@@ -229,7 +229,7 @@ class InputRun {
       facts_.output_bytes = entry.output_bytes;
       facts_.depth_loss = item.job.depth_loss();
     }
-    if (!options_.reports.stages_folder.empty()) write_stages(options_, item.outcome, item.job.mark());
+    if (!options_.reports.stages_directory.empty()) write_stages(options_, item.outcome, item.job.mark());
     if (!options_.reports.histogram_file.empty()) add_histogram(item, entry);
     if (is_single_) write_histogram_file();
     Comparison comparison;
@@ -247,7 +247,7 @@ class InputRun {
     if (is_single_) {
       report_ = std::move(report);
       report_.ranges = entry.ranges;
-      if (wants_page(options_))
+      if (has_html_report(options_))
         page_ = make_report_page(options_, item.outcome, report_.ranges, facts_.warnings);
       return;
     }
@@ -255,12 +255,12 @@ class InputRun {
     add_page(report_, report, item.number);
     if (trace_) trace_->add(report.spans, item.job.files().input_name);
     entries_.push_back(std::move(entry));
-    progress_->page_is_done(item.job.header());
+    progress_->note_finished_page(item.job.header());
     resumed_ = Timeline::Clock::now();
   }
 
-  void page_is_written(const ItemDone& item) {
-    progress_->page_is_written();
+  void note_written_page(const FinishedItem& item) {
+    progress_->note_written_page();
     if (input_->makes_files()) log_removed(stale_.remove(input_->output_of(item.number)));
     log_notes(item.job);
   }
@@ -273,7 +273,7 @@ class InputRun {
     return ms;
   }
 
-  void add_histogram(const ItemDone& item, const PageEntry& entry) {
+  void add_histogram(const FinishedItem& item, const PageEntry& entry) {
     std::string name = input_name(std::filesystem::path(options_.input.path).filename().string());
     if (!is_single_) {
       const PageFacts& facts = *facts_.pages;
@@ -299,7 +299,7 @@ class InputRun {
     input_->finish();
     work_on();
     take_page_facts();
-    if (const std::int64_t bytes = input_->passed_over_bytes(); bytes > 0)
+    if (const std::int64_t bytes = input_->skipped_bytes(); bytes > 0)
       warn(input_name(options_.input.path) + ": skipped " + std::to_string(bytes) +
            " bytes after JPEGs with Exif that are not images");
     if (trace_) trace_->close();
@@ -327,7 +327,7 @@ class InputRun {
     options_.output.sync->sync_names();
     if (options_.logging.quiet) return;
     const int fd = stdout_is_taken_ ? STDERR_FILENO : STDOUT_FILENO;
-    print_table(image_report_table(report_, facts_, wants_color(fd, options_.logging.no_color)),
+    print_table(image_report_table(report_, facts_, should_use_color(fd, options_.logging.no_color)),
                 stdout_is_taken_);
   }
 
@@ -354,14 +354,14 @@ class InputRun {
   ImageReport report_;  // totals if there are several items
   ReportPage page_;     // if requested
   std::optional<HistogramPair> histogram_;
-  StaleOutputs stale_;
+  StaleTemporaryFiles stale_;
   // For several items:
   std::optional<PagesProgress> progress_;
   std::string not_on_cuda_;
   Shape first_shape_{0, 0, 1};
   std::vector<PageEntry> entries_;
   std::vector<StageRequest> series_;  // the steps with the ranges found for range=series
-  PageNotes said_;
+  PageNotes logged_notes_;
   std::optional<TraceFile> trace_;
 };
 

@@ -33,15 +33,15 @@ void check_output_replaceable(const ProcessOptions& options) {
   const Mark mark = mark_for(options.output.encode, image_files(options, ""));
   const Replacement replacement =
       replacement_of(options.output.path, replace_output(options), mark, options.input.path);
-  check_replaceable(options.output.path, replacement.why_not);
+  check_replaceable(options.output.path, replacement.cannot_replace_reason);
   // A shell may have expanded one pattern to both names, and a plain mark does not record its source.
   const fs::path input(options.input.path), output(options.output.path);
-  if (replacement.replaced == Mark::result && options.output.is_listed &&
+  if (replacement.replaced == Mark::result && options.output.is_positional &&
       input.parent_path() == output.parent_path() && mark_in(options.input.path).kind == Mark::Kind::result)
     check_replaceable(options.output.path, "already exists and is a result of an unknown input, like " +
                                                printable(options.input.path) +
                                                "; name it with -o, or use --overwrite to replace it");
-  log_replaced(were_made_alike(replacement.replaced, mark) ? 0 : 1);
+  log_replaced(have_same_options(replacement.replaced, mark) ? 0 : 1);
 }
 
 }  // namespace
@@ -52,14 +52,14 @@ ImageSettings image_settings(const ProcessOptions& options) {
   settings.fuse = options.fuse;
   settings.keep_metadata = options.output.keep_metadata;
   settings.decode = options.decode;
-  settings.decode.most_bits = 16;
+  settings.decode.max_bits = 16;
   settings.encode = options.output.encode;
   // With --name, create each output's directory just before its first byte.
   settings.sync = options.output.sync.get();
   if (options.output.name)
     settings.before_first_byte = [sync = settings.sync](const std::string& output) {
-      const fs::path folder = fs::path(output).parent_path();
-      if (!folder.empty()) make_folder(folder.string(), sync);
+      const fs::path directory = fs::path(output).parent_path();
+      if (!directory.empty()) make_directory(directory.string(), sync);
     };
   settings.before_write = [replace = replace_output(options)](const std::string& output, const Mark& mark) {
     check_still_replaceable(output, replace, mark);
@@ -86,7 +86,7 @@ ImageFiles image_files(const ProcessOptions& options, std::string name) {
   return files;
 }
 
-bool becomes_plain_file(const std::string& path) {
+bool is_or_becomes_regular_file(const std::string& path) {
   std::error_code error;
   return path != kStandardStream && !descriptor_of(path) &&
          (!fs::exists(path, error) || fs::is_regular_file(path, error));
@@ -106,7 +106,7 @@ void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_us
   in_use.add_input("the input", options.input.path);
   in_use.add("OUTPUT", options.output.path);
   for (const auto& [option, path] : result_files(options)) in_use.add(option, path);
-  in_use.add("--keep-stages", options.reports.stages_folder);
+  in_use.add("--keep-stages", options.reports.stages_directory);
   if (options.output.update) in_use.add("--update", stamp_file(options, false));
   // Names of page files are checked once their number is known.
   if (!has_page_files(options, format)) check_output_replaceable(options);

@@ -28,7 +28,7 @@ namespace imgpipe {
 [[nodiscard]] ImageFiles image_files(const ProcessOptions& options, std::string name);
 
 // Returns true for a regular file or a path that does not exist yet.
-[[nodiscard]] bool becomes_plain_file(const std::string& path);
+[[nodiscard]] bool is_or_becomes_regular_file(const std::string& path);
 
 // Returns --threads, or the number of available threads.
 [[nodiscard]] int thread_count(const ExecutionOptions& execution);

@@ -32,16 +32,16 @@ bool has_all_results(const ProcessOptions& options) {
     return result.option == kWritePreset || is_there(result.path);  // that file is written before the run
   };
   return std::ranges::all_of(results, is_made) &&
-         (options.reports.stages_folder.empty() || is_there(options.reports.stages_folder));
+         (options.reports.stages_directory.empty() || is_there(options.reports.stages_directory));
 }
 
 }  // namespace
 
 ImageUpdate::ImageUpdate(const ProcessOptions& options) : options_(options) {
-  if (!becomes_plain_file(options.input.path))
+  if (!is_or_becomes_regular_file(options.input.path))
     throw Error(ErrorKind::usage, input_name(options.input.path) +
                                       ": not a regular file; --update supports only regular files");
-  if (!becomes_plain_file(options.output.path))
+  if (!is_or_becomes_regular_file(options.output.path))
     throw Error(ErrorKind::usage, output_name(options.output.path) +
                                       ": not a regular file; --update supports only regular files");
   BatchFiles found;
@@ -49,13 +49,13 @@ ImageUpdate::ImageUpdate(const ProcessOptions& options) : options_(options) {
   file_.output = options.output.path;
   file_.format = output_format(options.output.path, options.output.format);
   found.files.push_back(file_);
-  judge_updates(options, found, false);
+  determine_updates(options, found, false);
   file_ = found.files.front();
   const Mark mark = mark_for(options.output.encode, image_files(options, ""));
   // All page files must be replaceable: a single file of another origin is refused.
   const auto may_be_replaced = [&](const std::string& output) {
     return found.stamped_outputs.contains(output) ||
-           why_no_image(output, options.output.replace, mark, options.input.path).empty();
+           image_refusal_reason(output, options.output.replace, mark, options.input.path).empty();
   };
   is_stamped_ =
       !found.stamped_outputs.empty() && std::ranges::all_of(outputs_of(options, file_), may_be_replaced);

@@ -51,7 +51,7 @@ bool has_report_of_lines(const ProcessOptions& options) {
   return std::ranges::any_of(options.reports.files, is_report_of_lines);
 }
 
-bool stands_for_many(const ProcessOptions& options) {
+bool has_many_inputs(const ProcessOptions& options) {
   if (!options.input.files_from.empty() || !options.input.more_paths.empty()) return true;
   if (options.input.path == kStandardStream) return false;
   std::error_code error;
@@ -59,7 +59,7 @@ bool stands_for_many(const ProcessOptions& options) {
                                                : is_pattern(options.input.path);
 }
 
-[[noreturn]] void need_directory(const ProcessOptions& options, const std::string& option) {
+[[noreturn]] void reject_file_as_output(const ProcessOptions& options, const std::string& option) {
   throw Error(ErrorKind::usage, option + ": needs a directory as OUTPUT, got the file " +
                                     output_name(options.output.path) +
                                     "; end OUTPUT with / to create a directory");
@@ -69,10 +69,10 @@ bool stands_for_many(const ProcessOptions& options) {
 void check_options_of_one_file(const ProcessOptions& options) {
   for (const std::string& option : options.batch_options) {
     if (std::ranges::find(kNeedDirectory, option) != std::end(kNeedDirectory))
-      need_directory(options, option);
+      reject_file_as_output(options, option);
   }
   const auto lines = std::ranges::find_if(options.reports.files, is_report_of_lines);
-  if (lines != options.reports.files.end()) need_directory(options, "--report " + printable(*lines));
+  if (lines != options.reports.files.end()) reject_file_as_output(options, "--report " + printable(*lines));
 }
 
 // For --skip-existing: returns true if every output file exists and is not empty.
@@ -107,16 +107,16 @@ int update_one(ProcessOptions options, const EngineFactory& factory) {
 }  // namespace
 
 bool is_batch(const ProcessOptions& options) {
-  if (stands_for_many(options)) return true;
+  if (has_many_inputs(options)) return true;
   if (options.input.path == kStandardStream || !goes_into_directory(options)) return false;
   return !options.batch_options.empty() || has_report_of_lines(options);
 }
 
 bool is_reported_as_image(const ProcessOptions& options) {
-  if (stands_for_many(options) || has_report_of_lines(options)) return false;
+  if (has_many_inputs(options) || has_report_of_lines(options)) return false;
   return !options.reports.files.empty() || options.reports.compare || options.reports.repeat > 0 ||
          options.device_memory_bytes > 0 || !options.reports.histogram_file.empty() ||
-         !options.reports.stages_folder.empty();
+         !options.reports.stages_directory.empty();
 }
 
 ProcessOptions with_output_file(ProcessOptions options) {
@@ -139,19 +139,19 @@ ProcessOptions with_output_file(ProcessOptions options) {
   const NameTemplate& name =
       options.output.name ? *options.output.name : NameTemplate::preset(options.input.recursive);
   const std::string tree = is_stream ? "" : tree_of_input(options.input.path);
-  options.output.is_listed = false;
-  std::string folder =
+  options.output.is_positional = false;
+  std::string directory =
       std::exchange(options.output.path, name.place(options.output.path, {options.input.path, tree},
-                                                    options.output.format, page_in_name(options))
+                                                    options.output.format, page_field_value(options))
                                              .path);
   // A name may contain directories. If {page} is in one of them, take the last directory common to all pages.
   const bool named_pages = options.pages && options.pages->named;
   if (named_pages) {
-    folder = folder_of_pages(options.output.path);
+    directory = directory_of_pages(options.output.path);
   } else if (options.output.name || options.input.recursive) {
-    folder = fs::path(options.output.path).parent_path().string();
+    directory = fs::path(options.output.path).parent_path().string();
   }
-  if (named_pages || !is_directory(folder)) options.output.new_folder = folder;
+  if (named_pages || !is_directory(directory)) options.output.new_directory = directory;
   return options;
 }
 

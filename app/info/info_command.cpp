@@ -59,7 +59,7 @@ InfoOptions read_info(const Parser& parser) {
     usage("-: stdin is already used by --files-from -");
   options.reads_stdin = streams > 0;
   options.decode = read_decoding(parser);
-  options.decode.most_bits = 16;
+  options.decode.max_bits = 16;
   options.replace = read_replace(parser);
   options.logging = read_logging(parser);
   options.json_file = read_json_file(parser);
@@ -72,7 +72,7 @@ class InfoRun {
     const InputOptions& input = options.input;
     if (!input.path.empty() || !input.files_from.empty()) found_ = find_inputs(input);
     decode_ = options.decode;
-    decode_.max_pixels = kMostPixels;
+    decode_.max_pixels = kMaxPixels;
   }
 
   int run() {
@@ -83,15 +83,15 @@ class InfoRun {
     log_search(found_);
     for (const PathProblem& problem : found_.problems)
       results_.failures.push_back({printable(problem.path), ErrorKind::input, problem.reason});
-    if (options_.reads_stdin) look_at(kStandardStream, InputKind::any);
-    for (const BatchFile& file : found_.files) look_at(file.input, kind_of(file.input));
+    if (options_.reads_stdin) inspect_file(kStandardStream, InputKind::any);
+    for (const BatchFile& file : found_.files) inspect_file(file.input, kind_of(file.input));
     report();
     return results_.failures.empty() ? kExitDone : kExitInput;
   }
 
  private:
   // The largest limit that --max-pixels accepts: files that processing would refuse can still be described.
-  static constexpr std::int64_t kMostPixels = std::int64_t{1} << 34;
+  static constexpr std::int64_t kMaxPixels = std::int64_t{1} << 34;
 
   // A named file may be a FIFO, which is waited for; files found in directories must be regular.
   [[nodiscard]] InputKind kind_of(const std::string& path) const {
@@ -100,7 +100,7 @@ class InfoRun {
     return named ? InputKind::any : InputKind::regular_only;
   }
 
-  void look_at(const std::string& path, InputKind kind) {
+  void inspect_file(const std::string& path, InputKind kind) {
     const std::string name = path == kStandardStream ? input_name(path) : printable(path);
     const auto fail = [&](ErrorKind error, const std::string& reason) {
       log_error(name + ": " + reason, {.input = name, .output = {}, .reason = reason});
@@ -143,7 +143,7 @@ CommandRow info_command() {
           .usage = {{"imgpipe info FILE... [options]", "files, directories and patterns; \"-\" is stdin"},
                     {"imgpipe info --files-from FILE [options]", "a list of names"}},
           .positional = {"input"},
-          .takes_more = true,
+          .accepts_more_arguments = true,
           .or_option = "files-from",
           .rows = info_rows,
           .read = [](const Parser& parser) { return ready(read_info(parser), run_info); }};

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 
 #include "app/files/name_list.h"
-#include "app/jobs/existing_results.h"
 #include "app/jobs/directory_walk.h"
+#include "app/jobs/existing_results.h"
 #include "app/jobs/locations.h"
 #include "app/jobs/page_outputs.h"
 #include "app/jobs/result_files.h"
@@ -38,7 +38,7 @@ std::optional<struct stat> status_of(const std::string& path) {
   return info;
 }
 
-bool is_folder(const std::string& path) {
+bool names_directory(const std::string& path) {
   const auto info = status_of(path);
   return info && S_ISDIR(info->st_mode);
 }
@@ -61,7 +61,7 @@ class Finder {
         shard_(shard),
         run_(run),
         selection_(input.include, input.exclude),
-        one_folder_(input.more_paths.empty() && is_folder(input.path)),
+        one_directory_(input.more_paths.empty() && names_directory(input.path)),
         name_(run != nullptr && run->output.name ? *run->output.name
                                                  : NameTemplate::preset(input.recursive)) {
     if (run != nullptr) check_directory(run->output);
@@ -81,12 +81,12 @@ class Finder {
                                      return a.name == b.name && a.input == b.input;
                                    }),
                        found_.files.end());
-    found_.passed_over = selection_.passed_over();
+    found_.skipped_inputs = selection_.skipped_inputs();
     if (run_ == nullptr) {
-      take_out_repeated();
+      remove_duplicates();
     } else {
       name_outputs();
-      found_.results = take_out_results(*run_, found_.files);
+      found_.results = exclude_own_results(*run_, found_.files);
       if (found_.results > 0) name_outputs();  // {n} numbers the remaining files
       check_outputs();  // across all shards: no output may be another file's input or output
     }
@@ -98,8 +98,8 @@ class Finder {
     }
     if (shard_) keep_shard(found_, *shard_);
     if (run_ == nullptr) return std::move(found_);
-    if (run_->output.update) judge_updates(*run_, found_, true);
-    found_.otherwise_made = check_replaceable_outputs(*run_, found_);
+    if (run_->output.update) determine_updates(*run_, found_, true);
+    found_.made_with_other_options = check_replaceable_outputs(*run_, found_);
     return std::move(found_);
   }
 
@@ -124,14 +124,14 @@ class Finder {
     add_input(input_.path);
     for (const std::string& input : input_.more_paths) add_input(input);
     // A preset's --exclude is meant for many directories.
-    for (const std::string& pattern : selection_.unmatched(!input_.exclude_is_of_preset))
+    for (const std::string& pattern : selection_.unmatched(!input_.is_exclude_from_preset))
       found_.unmatched.push_back(pattern + ": no match");
   }
 
   void add_input(const std::string& input) {
     const bool exists = status_of(input).has_value();
-    if (exists && is_folder(input)) {
-      walk({input, "", one_folder_ ? "" : tree_of_input(input)});
+    if (exists && names_directory(input)) {
+      walk({input, "", one_directory_ ? "" : tree_of_input(input)});
       return;
     }
     if (exists || !is_pattern(input)) {
@@ -143,24 +143,24 @@ class Finder {
   }
 
   void add_pattern(const std::string& pattern) {
-    const PathsFound like = paths_like(pattern, [&](const std::string& folder) {
-      const auto info = status_of(folder);
+    const PathsFound like = paths_matching(pattern, [&](const std::string& directory) {
+      const auto info = status_of(directory);
       return info && FileId{info->st_dev, info->st_ino} == output_id_;
     });
     found_.problems.insert(found_.problems.end(), like.problems.begin(), like.problems.end());
-    bool folders_only = true;
+    bool directories_only = true;
     for (const std::string& path : like.paths) {
-      if (is_folder(path)) {
+      if (names_directory(path)) {
         if (input_.recursive) walk({path, "", tree_of_input(path)});
         continue;
       }
-      folders_only = false;
+      directories_only = false;
       if (selection_.takes(plain_name(path), true))
         add_file(path, path, tree_of_input(path), fs::path(path).filename().string());
     }
     if (like.paths.empty()) {
       found_.unmatched.push_back("'" + printable(pattern) + "': no match");
-    } else if (folders_only && !input_.recursive) {
+    } else if (directories_only && !input_.recursive) {
       found_.unmatched.push_back("'" + printable(pattern) + "': matched only directories; add --recursive");
     }
   }
@@ -177,21 +177,21 @@ class Finder {
   }
 
   void add_list(const std::vector<std::string>& names) {
-    if (!input_.path.empty() && !one_folder_ && input_.more_paths.empty() &&
+    if (!input_.path.empty() && !one_directory_ && input_.more_paths.empty() &&
         (status_of(input_.path) || !is_pattern(input_.path)))
       throw Error(ErrorKind::usage,
                   printable(input_.path) +
                       ": not a directory; --files-from needs a directory or several files as INPUT");
     found_.list_is_empty = names.empty();
     if (names.empty()) return;
-    if (!input_.path.empty() && !one_folder_) {
+    if (!input_.path.empty() && !one_directory_) {
       add_inputs();
       keep_listed(names);
       return;
     }
     for (const std::string& name : names) {
       if (!selection_.takes(plain_name(name), false)) continue;
-      if (one_folder_) {
+      if (one_directory_) {
         add_file((fs::path(input_.path) / name).string(), name, name_.has("dir") ? tree_of_name(name) : name,
                  plain_name(name));
       } else {
@@ -216,26 +216,26 @@ class Finder {
     }
   }
 
-  void walk(const Spot& folder) {
-    const auto info = status_of(folder.path);
+  void walk(const WalkPosition& directory) {
+    const auto info = status_of(directory.path);
     if (!info || !visited_.insert({info->st_dev, info->st_ino}).second) return;
-    walk_folders(
-        folder,
+    walk_directories(
+        directory,
         {.take =
-             [&](const Spot& file) {
+             [&](const WalkPosition& file) {
                if (selection_.takes(file.below, true))
-                 add_file(file.path, one_folder_ ? file.below : file.path, file.tree, file.below);
+                 add_file(file.path, one_directory_ ? file.below : file.path, file.tree, file.below);
              },
          .enters =
-             [&](const Spot& below, const FileId& id) {
-               return input_.recursive && id != output_id_ && selection_.takes_folder(below.below) &&
+             [&](const WalkPosition& below, const FileId& id) {
+               return input_.recursive && id != output_id_ && selection_.selects_directory(below.below) &&
                       visited_.insert(id).second;
              },
          .cannot_read =
-             [&](const Spot& below, const std::error_code& error) {
+             [&](const WalkPosition& below, const std::error_code& error) {
                found_.problems.push_back({below.path, "cannot read the directory: " + error.message()});
              },
-         .pass_hidden = [&](const Spot& file) { selection_.pass_hidden(file.below); }});
+         .count_hidden = [&](const WalkPosition& file) { selection_.count_hidden(file.below); }});
   }
 
   // Numbers the files of all shards, in the order of their names.
@@ -243,7 +243,7 @@ class Finder {
     std::int64_t number = 0;
     for (BatchFile& file : found_.files) {
       const PlacedOutput output = name_.place(run_->output.path, {file.input, file.tree, ++number},
-                                              run_->output.format, page_in_name(*run_));
+                                              run_->output.format, page_field_value(*run_));
       check_length(output.path);
       file.output = output.path;
       file.format = output.format;
@@ -260,7 +260,7 @@ class Finder {
                                         std::to_string(NAME_MAX) + " bytes, got " + std::to_string(bytes));
   }
 
-  void take_out_repeated() {
+  void remove_duplicates() {
     std::set<std::string> seen;
     std::erase_if(found_.files, [&](const BatchFile& file) {
       return !seen.insert(fs::path(file.input).lexically_normal().string()).second;
@@ -273,11 +273,11 @@ class Finder {
     const std::string text = input_.recursive ? "{dir}/{stem}_{input_ext}.{ext}" : "{stem}_{input_ext}.{ext}";
     const NameTemplate name(text);
     const auto place = [&](const BatchFile& file) {
-      return name.place("", {file.input, file.tree}, run_->output.format, page_in_name(*run_)).path;
+      return name.place("", {file.input, file.tree}, run_->output.format, page_field_value(*run_)).path;
     };
     if (place(a) != place(b)) return "; add --name '" + text + "'";
-    const bool one_folder = fs::path(a.name).parent_path() == fs::path(b.name).parent_path();
-    return one_folder ? "; --exclude one of them" : input_.recursive ? "" : "; add --recursive";
+    const bool one_directory = fs::path(a.name).parent_path() == fs::path(b.name).parent_path();
+    return one_directory ? "; --exclude one of them" : input_.recursive ? "" : "; add --recursive";
   }
 
   [[noreturn]] void refuse_both(const BatchFile& first, const BatchFile& second) const {
@@ -347,7 +347,7 @@ class Finder {
   const std::optional<Shard>& shard_;
   const ProcessOptions* const run_;
   Selection selection_;
-  const bool one_folder_;  // INPUT is one directory, so names are relative to it
+  const bool one_directory_;  // INPUT is one directory, so names are relative to it
   const NameTemplate& name_;
   std::map<Format, std::uint64_t> option_hashes_;
   std::optional<FileId> output_id_;
@@ -371,7 +371,7 @@ std::string tree_of_input(const std::string& input) {
   return fs::canonical(input, error).filename().string();
 }
 
-std::optional<std::int64_t> page_in_name(const ProcessOptions& options) {
+std::optional<std::int64_t> page_field_value(const ProcessOptions& options) {
   if (!options.pages || !options.pages->alone) return std::nullopt;
   return options.pages->first;
 }

@@ -22,7 +22,7 @@ namespace imgpipe {
 // Returns INPUT as a path below OUTPUT: the path itself, or its last component if it leads out.
 [[nodiscard]] std::string tree_of_input(const std::string& input);
 // Returns the value of {page} if it is a single number.
-[[nodiscard]] std::optional<std::int64_t> page_in_name(const ProcessOptions& options);
+[[nodiscard]] std::optional<std::int64_t> page_field_value(const ProcessOptions& options);
 
 struct BatchFile {
   std::string input;   // path
@@ -41,15 +41,15 @@ struct BatchFile {
 struct BatchFiles {
   std::vector<BatchFile> files;        // sorted by name
   std::vector<PathProblem> problems;   // unreadable directories, listed names that no INPUT has
-  SkippedInputs passed_over;           // not an image by name, or not selected
+  SkippedInputs skipped_inputs;        // not an image by name, or not selected
   std::vector<std::string> unmatched;  // patterns that matched nothing, as lines for the user
   std::size_t other_shards = 0;        // files of other shards
   std::unordered_set<std::string> names_of_all_shards;  // with --failed-out
   std::string shard_list;  // identifies the list of all shards; see keep_shard() (app/jobs/shard_balance.h)
-  bool list_is_empty = false;      // --files-from lists no names
-  std::size_t results = 0;         // inputs left out as results (app/jobs/existing_results.h)
-  std::size_t otherwise_made = 0;  // replaced outputs that were made with other options
-  std::unordered_set<std::string> stamped_outputs;  // with --update: see UpdateVerdicts
+  bool list_is_empty = false;               // --files-from lists no names
+  std::size_t results = 0;                  // inputs left out as results (app/jobs/existing_results.h)
+  std::size_t made_with_other_options = 0;  // replaced outputs that were made with other options
+  std::unordered_set<std::string> stamped_outputs;  // with --update: see UpdateResults
 };
 
 // Finds the inputs and determines their outputs. The name follows --name; by default OUTPUT/NAME with

@@ -16,57 +16,57 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct CloseFolder {
-  void operator()(DIR* folder) const { ::closedir(folder); }
+struct CloseDirectory {
+  void operator()(DIR* directory) const { ::closedir(directory); }
 };
 
 // The kernel usually reports whether an entry is a directory or a link. Only those, and entries of unknown
 // type, need a stat. It uses the name relative to the directory, since the path may be longer than PATH_MAX.
-FolderEntry entry_of(int folder, const dirent& found) {
-  FolderEntry entry{found.d_name, std::nullopt, found.d_type == DT_LNK};
+DirectoryEntry entry_of(int directory, const dirent& found) {
+  DirectoryEntry entry{found.d_name, std::nullopt, found.d_type == DT_LNK};
   struct stat info {};
-  if (found.d_type == DT_UNKNOWN && ::fstatat(folder, found.d_name, &info, AT_SYMLINK_NOFOLLOW) == 0)
+  if (found.d_type == DT_UNKNOWN && ::fstatat(directory, found.d_name, &info, AT_SYMLINK_NOFOLLOW) == 0)
     entry.is_link = S_ISLNK(info.st_mode);
   if (found.d_type != DT_DIR && found.d_type != DT_LNK && found.d_type != DT_UNKNOWN) return entry;
-  if (::fstatat(folder, found.d_name, &info, 0) == 0 && S_ISDIR(info.st_mode))
-    entry.folder = FileId{info.st_dev, info.st_ino};
+  if (::fstatat(directory, found.d_name, &info, 0) == 0 && S_ISDIR(info.st_mode))
+    entry.directory = FileId{info.st_dev, info.st_ino};
   return entry;
 }
 
-struct OpenFolder {
-  Spot spot;
-  std::vector<FolderEntry> entries;
+struct OpenDirectory {
+  WalkPosition spot;
+  std::vector<DirectoryEntry> entries;
   std::size_t next = 0;
 };
 
 }  // namespace
 
-std::vector<FolderEntry> read_folder(const std::string& path, std::error_code& error) {
-  const std::unique_ptr<DIR, CloseFolder> folder(::opendir(path.c_str()));
-  std::vector<FolderEntry> entries;
-  errno = folder ? 0 : errno;
-  while (const dirent* found = folder ? ::readdir(folder.get()) : nullptr) {
+std::vector<DirectoryEntry> read_directory(const std::string& path, std::error_code& error) {
+  const std::unique_ptr<DIR, CloseDirectory> directory(::opendir(path.c_str()));
+  std::vector<DirectoryEntry> entries;
+  errno = directory ? 0 : errno;
+  while (const dirent* found = directory ? ::readdir(directory.get()) : nullptr) {
     const std::string_view name = found->d_name;
-    if (name != "." && name != "..") entries.push_back(entry_of(::dirfd(folder.get()), *found));
+    if (name != "." && name != "..") entries.push_back(entry_of(::dirfd(directory.get()), *found));
     errno = 0;
   }
   error = {errno, std::generic_category()};
   if (error == std::errc::not_enough_memory) throw std::bad_alloc();  // not an error of the directory
   if (error) return {};
-  std::ranges::sort(entries, {}, &FolderEntry::name);
+  std::ranges::sort(entries, {}, &DirectoryEntry::name);
   return entries;
 }
 
-Spot Spot::at(const std::string& name) const {
+WalkPosition WalkPosition::at(const std::string& name) const {
   return {(fs::path(path) / name).string(), (fs::path(below) / name).string(),
           (fs::path(tree) / name).string()};
 }
 
-void walk_folders(const Spot& top, const WalkSteps& steps) {
-  std::vector<OpenFolder> way;
-  const auto enter = [&](Spot spot) {
+void walk_directories(const WalkPosition& top, const WalkSteps& steps) {
+  std::vector<OpenDirectory> way;
+  const auto enter = [&](WalkPosition spot) {
     std::error_code error;
-    std::vector<FolderEntry> entries = read_folder(spot.path, error);
+    std::vector<DirectoryEntry> entries = read_directory(spot.path, error);
     if (error) {
       steps.cannot_read(spot, error);
     } else {
@@ -75,20 +75,20 @@ void walk_folders(const Spot& top, const WalkSteps& steps) {
   };
   enter(top);
   while (!way.empty()) {
-    OpenFolder& here = way.back();
+    OpenDirectory& here = way.back();
     if (here.next == here.entries.size()) {
       way.pop_back();
       continue;
     }
-    const FolderEntry& entry = here.entries[here.next++];
-    Spot spot = here.spot.at(entry.name);
+    const DirectoryEntry& entry = here.entries[here.next++];
+    WalkPosition spot = here.spot.at(entry.name);
     if (entry.name.starts_with('.')) {
-      if (!entry.folder) steps.pass_hidden(spot);
+      if (!entry.directory) steps.count_hidden(spot);
       continue;
     }
-    if (!entry.folder) {
+    if (!entry.directory) {
       steps.take(spot);
-    } else if (steps.enters(spot, *entry.folder)) {
+    } else if (steps.enters(spot, *entry.directory)) {
       enter(std::move(spot));
     }
   }

@@ -34,7 +34,7 @@ bool is_made_of(const std::string& path, const BatchFile& source) {
 
 }  // namespace
 
-std::size_t take_out_results(const ProcessOptions& options, std::vector<BatchFile>& files) {
+std::size_t exclude_own_results(const ProcessOptions& options, std::vector<BatchFile>& files) {
   Locations locations;
   if (!may_overlap(files, locations)) return 0;
   std::multimap<FileIdentity, const BatchFile*> writers;
@@ -59,7 +59,7 @@ std::size_t take_out_results(const ProcessOptions& options, std::vector<BatchFil
   });
 }
 
-std::string left_out_text(const std::optional<NameTemplate>& name, std::size_t results) {
+std::string excluded_results_text(const std::optional<NameTemplate>& name, std::size_t results) {
   const std::string pattern = name ? name->pattern() : "";
   const std::string hint =
       pattern.empty() ? "" : "; --exclude '" + printable(pattern) + "' skips all names like these";
@@ -71,7 +71,7 @@ std::string left_out_text(const std::optional<NameTemplate>& name, std::size_t r
 std::size_t check_replaceable_outputs(const ProcessOptions& options, const BatchFiles& found) {
   if (options.output.skip_existing) return 0;
   std::string reason;
-  std::size_t more = 0, otherwise_made = 0;
+  std::size_t more = 0, made_with_other_options = 0;
   const std::string* first = nullptr;
   for (const BatchFile& file : found.files) {
     const bool is_left = options.output.update && file.update == UpdateState::up_to_date;
@@ -79,16 +79,16 @@ std::size_t check_replaceable_outputs(const ProcessOptions& options, const Batch
     Mark mark = options.output.encode.mark;
     mark.made_of = file.made_of;
     const Replacement replacement = replacement_of(file.output, options.output.replace, mark, file.input);
-    if (!were_made_alike(replacement.replaced, mark)) ++otherwise_made;
-    if (replacement.why_not.empty()) continue;
+    if (!have_same_options(replacement.replaced, mark)) ++made_with_other_options;
+    if (replacement.cannot_replace_reason.empty()) continue;
     if (first == nullptr) {
       first = &file.output;
-      reason = replacement.why_not;
+      reason = replacement.cannot_replace_reason;
     } else {
       ++more;
     }
   }
-  if (first == nullptr) return otherwise_made;
+  if (first == nullptr) return made_with_other_options;
   if (more > 0)
     reason += (more == 1 ? "; 1 more file likewise" : "; " + std::to_string(more) + " more files likewise");
   check_replaceable(*first, reason);

@@ -11,10 +11,10 @@ namespace imgpipe {
 
 // Removes the inputs that this batch makes from others, recognised by output name and mark; returns their
 // number. Reads no other marks, and one entry per directory if inputs and outputs share none.
-[[nodiscard]] std::size_t take_out_results(const ProcessOptions& options, std::vector<BatchFile>& files);
+[[nodiscard]] std::size_t exclude_own_results(const ProcessOptions& options, std::vector<BatchFile>& files);
 
 // Says that `results` inputs were left out, and how to exclude them by name.
-[[nodiscard]] std::string left_out_text(const std::optional<NameTemplate>& name, std::size_t results);
+[[nodiscard]] std::string excluded_results_text(const std::optional<NameTemplate>& name, std::size_t results);
 
 // Throws Error(usage) if outputs may not be replaced, naming the first and counting the others. Returns the
 // number of replaced results that were made with other options. Reads the head of every existing output, and

@@ -12,8 +12,8 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::size_t kMostBytes = 4096;
-constexpr std::size_t kMostAlternatives = 1000;
+constexpr std::size_t kMaxBytes = 4096;
+constexpr std::size_t kMaxAlternatives = 1000;
 
 // Returns the position of the ] that closes the bracket expression at `at`, or npos.
 template <class Text>
@@ -81,11 +81,11 @@ std::optional<Braces> first_braces(const std::string& text, std::size_t from) {
   throw Error(ErrorKind::usage, "'" + printable(pattern.substr(0, 100)) + "': " + reason);
 }
 
-// Expands `pattern`, first alternatives first; stops after kMostAlternatives.
+// Expands `pattern`, first alternatives first; stops after kMaxAlternatives.
 std::vector<std::string> expand(const std::string& pattern) {
   std::vector<std::string> found;
   std::vector<std::pair<std::string, std::size_t>> to_do{{pattern, 0}};  // text, and bytes already expanded
-  while (!to_do.empty() && found.size() <= kMostAlternatives) {
+  while (!to_do.empty() && found.size() <= kMaxAlternatives) {
     auto [text, from] = std::move(to_do.back());
     to_do.pop_back();
     std::optional<Braces> braces = first_braces(text, from);
@@ -133,11 +133,11 @@ char32_t other_case(char32_t c) {
 }  // namespace
 
 std::vector<std::string> expand_braces(const std::string& pattern) {
-  if (pattern.size() > kMostBytes)
-    refuse(pattern, "pattern longer than " + std::to_string(kMostBytes) + " bytes");
+  if (pattern.size() > kMaxBytes)
+    refuse(pattern, "pattern longer than " + std::to_string(kMaxBytes) + " bytes");
   std::vector<std::string> found = expand(pattern);
-  if (found.size() > kMostAlternatives)
-    refuse(pattern, "pattern with more than " + std::to_string(kMostAlternatives) + " alternatives");
+  if (found.size() > kMaxAlternatives)
+    refuse(pattern, "pattern with more than " + std::to_string(kMaxAlternatives) + " alternatives");
   return found;
 }
 
@@ -164,7 +164,7 @@ std::vector<std::string> names_of_path(std::string_view path) {
   return names;
 }
 
-GlobName::GlobName(std::string_view pattern, bool ends_path) : any_folders_(pattern == "**") {
+GlobName::GlobName(std::string_view pattern, bool ends_path) : any_directories_(pattern == "**") {
   const std::u32string text = characters_of(pattern);
   Scan scan(text);
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -263,22 +263,23 @@ Glob::Glob(const std::string& pattern) : text_(pattern) {
     Alternative alternative;
     const std::vector<std::string> names = names_of_path(text);
     if (names.empty()) continue;
-    alternative.folders_only = text.ends_with('/') || text.ends_with("/.");
+    alternative.directories_only = text.ends_with('/') || text.ends_with("/.");
     const std::size_t slash = text.find('/');
-    const std::size_t behind_name = text.find_last_not_of('/') + 1;
-    if (slash == std::string::npos || slash >= behind_name) alternative.names.emplace_back("**", false);
+    const std::size_t end_of_name = text.find_last_not_of('/') + 1;
+    if (slash == std::string::npos || slash >= end_of_name) alternative.names.emplace_back("**", false);
     for (const std::string& name : names) {
       // Consecutive ** mean the same as one.
-      if (name == "**" && !alternative.names.empty() && alternative.names.back().any_folders()) continue;
+      if (name == "**" && !alternative.names.empty() && alternative.names.back().matches_any_depth())
+        continue;
       alternative.names.emplace_back(name, &name == &names.back());
     }
     alternatives_.push_back(std::move(alternative));
   }
 }
 
-bool Glob::folders_only() const {
+bool Glob::directories_only() const {
   return !alternatives_.empty() &&
-         std::ranges::all_of(alternatives_, [](const Alternative& one) { return one.folders_only; });
+         std::ranges::all_of(alternatives_, [](const Alternative& one) { return one.directories_only; });
 }
 
 // reached[i]: the pattern's names so far can match the first i names of the path.
@@ -286,7 +287,7 @@ bool Glob::matches(const Alternative& alternative, const Path& path, std::size_t
   std::vector<bool> reached(length + 1, false);
   reached[0] = true;
   for (const GlobName& name : alternative.names) {
-    if (name.any_folders()) {
+    if (name.matches_any_depth()) {
       const bool last = &name == &alternative.names.back();
       bool before = false;  // a shorter or equal prefix was reached; a final ** matches at least one name
       for (std::size_t i = 0; i <= length; ++i) {
@@ -302,15 +303,15 @@ bool Glob::matches(const Alternative& alternative, const Path& path, std::size_t
   return reached[length];
 }
 
-bool Glob::matches(std::string_view path, bool is_folder) const {
+bool Glob::matches(std::string_view path, bool is_directory) const {
   Path names;
   for (const std::string& name : names_of_path(path)) names.push_back(characters_of(name));
   return std::ranges::any_of(alternatives_, [&](const Alternative& one) {
-    return (is_folder || !one.folders_only) && matches(one, names, names.size());
+    return (is_directory || !one.directories_only) && matches(one, names, names.size());
   });
 }
 
-bool Glob::matches_a_folder_of(std::string_view path) const {
+bool Glob::matches_parent_of(std::string_view path) const {
   Path names;
   for (const std::string& name : names_of_path(path)) names.push_back(characters_of(name));
   for (std::size_t length = 1; length < names.size(); ++length) {

@@ -28,7 +28,7 @@ class GlobName {
   // `ends_path`: the last name of a pattern, whose ending matches in either case.
   GlobName(std::string_view pattern, bool ends_path);
   [[nodiscard]] bool matches(std::u32string_view name) const;
-  [[nodiscard]] bool any_folders() const { return any_folders_; }  // **
+  [[nodiscard]] bool matches_any_depth() const { return any_directories_; }  // **
   // Wildcards match hidden names only if the pattern starts with a dot.
   [[nodiscard]] bool begins_with_dot() const;
 
@@ -44,7 +44,7 @@ class GlobName {
   static bool takes(const Token& token, char32_t c);
 
   std::vector<Token> tokens_;
-  bool any_folders_ = false;
+  bool any_directories_ = false;
 };
 
 [[nodiscard]] std::u32string characters_of(std::string_view text);
@@ -57,17 +57,17 @@ class Glob {
   explicit Glob(const std::string& pattern);
   [[nodiscard]] const std::string& text() const { return text_; }
   // Returns true if every alternative matches directories only.
-  [[nodiscard]] bool folders_only() const;
+  [[nodiscard]] bool directories_only() const;
 
   // Returns true if the pattern matches this relative path itself; a leading slash is ignored.
-  [[nodiscard]] bool matches(std::string_view path, bool is_folder) const;
+  [[nodiscard]] bool matches(std::string_view path, bool is_directory) const;
   // Returns true if it matches a directory that contains the path.
-  [[nodiscard]] bool matches_a_folder_of(std::string_view path) const;
+  [[nodiscard]] bool matches_parent_of(std::string_view path) const;
 
  private:
   struct Alternative {
     std::vector<GlobName> names;
-    bool folders_only = false;
+    bool directories_only = false;
   };
   using Path = std::vector<std::u32string>;
   [[nodiscard]] static bool matches(const Alternative& alternative, const Path& path, std::size_t length);

@@ -33,43 +33,43 @@ std::string without_backslashes(const std::string& name) {
 // Matches one alternative of a pattern, one directory level at a time.
 class Descent {
  public:
-  Descent(const std::string& pattern, const FolderTest& passed_over, PathsFound& found)
+  Descent(const std::string& pattern, const DirectoryPredicate& skipped_inputs, PathsFound& found)
       : names_(names_of_path(pattern)),
-        folders_only_(pattern.ends_with('/')),
-        passed_over_(passed_over),
+        directories_only_(pattern.ends_with('/')),
+        passed_over_(skipped_inputs),
         found_(found) {
     for (const std::string& name : names_) globs_.emplace_back(name, &name == &names_.back());
     if (names_.empty()) return;
     go(pattern.starts_with('/') ? "/" : "", 0);
     while (!to_do_.empty()) {
-      const auto [folder, at] = to_do_.back();
+      const auto [directory, at] = to_do_.back();
       to_do_.pop_back();
-      follow(folder, at);
+      follow(directory, at);
     }
   }
 
  private:
-  // Schedules the search for names from `at` on below `folder`, once: several ** may reach the same state.
-  void go(const fs::path& folder, std::size_t at) {
-    if (seen_.emplace(folder.string(), at).second) to_do_.emplace_back(folder, at);
+  // Schedules the search for names from `at` on below `directory`, once: several ** may reach the same state.
+  void go(const fs::path& directory, std::size_t at) {
+    if (seen_.emplace(directory.string(), at).second) to_do_.emplace_back(directory, at);
   }
 
-  void follow(const fs::path& folder, std::size_t at) {
+  void follow(const fs::path& directory, std::size_t at) {
     const bool last = at + 1 == names_.size();
     if (!last && !holds_wildcards(names_[at])) {
-      go(folder / without_backslashes(names_[at]), at + 1);
+      go(directory / without_backslashes(names_[at]), at + 1);
       return;
     }
     const GlobName& glob = globs_[at];
-    if (glob.any_folders() && !last) go(folder, at + 1);
-    for (const FolderEntry& entry : entries_of(folder)) {
+    if (glob.matches_any_depth() && !last) go(directory, at + 1);
+    for (const DirectoryEntry& entry : entries_of(directory)) {
       if (entry.name.front() == '.' && !glob.begins_with_dot()) continue;
-      if (!glob.any_folders() && !glob.matches(characters_of(entry.name))) continue;
-      const fs::path path = folder / entry.name;
-      if (entry.folder && passed_over_(path.string())) continue;
-      if (last && (entry.folder || !folders_only_)) found_.paths.push_back(path.string());
-      if (!entry.folder) continue;
-      if (!glob.any_folders()) {
+      if (!glob.matches_any_depth() && !glob.matches(characters_of(entry.name))) continue;
+      const fs::path path = directory / entry.name;
+      if (entry.directory && passed_over_(path.string())) continue;
+      if (last && (entry.directory || !directories_only_)) found_.paths.push_back(path.string());
+      if (!entry.directory) continue;
+      if (!glob.matches_any_depth()) {
         if (!last) go(path, at + 1);
       } else if (!entry.is_link) {
         go(path, at);
@@ -77,18 +77,18 @@ class Descent {
     }
   }
 
-  std::vector<FolderEntry> entries_of(const fs::path& folder) {
+  std::vector<DirectoryEntry> entries_of(const fs::path& directory) {
     std::error_code error;
-    std::vector<FolderEntry> entries = read_folder(folder.empty() ? "." : folder.string(), error);
+    std::vector<DirectoryEntry> entries = read_directory(directory.empty() ? "." : directory.string(), error);
     if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)
-      found_.problems.push_back({folder.string(), "cannot read the directory: " + error.message()});
+      found_.problems.push_back({directory.string(), "cannot read the directory: " + error.message()});
     return entries;
   }
 
   std::vector<std::string> names_;
   std::vector<GlobName> globs_;
-  bool folders_only_;
-  const FolderTest& passed_over_;
+  bool directories_only_;
+  const DirectoryPredicate& passed_over_;
   PathsFound& found_;
   std::set<std::pair<std::string, std::size_t>> seen_;
   std::vector<std::pair<fs::path, std::size_t>> to_do_;  // in any order: results are sorted later
@@ -108,9 +108,9 @@ LogSubject PathProblem::subject() const {
   return {.input = printable(path), .output = {}, .reason = reason};
 }
 
-PathsFound paths_like(const std::string& pattern, const FolderTest& passed_over) {
+PathsFound paths_matching(const std::string& pattern, const DirectoryPredicate& skipped_inputs) {
   PathsFound found;
-  for (const std::string& text : expand_braces(pattern)) Descent(text, passed_over, found);
+  for (const std::string& text : expand_braces(pattern)) Descent(text, skipped_inputs, found);
   std::ranges::sort(found.paths);
   found.paths.erase(std::unique(found.paths.begin(), found.paths.end()), found.paths.end());
   std::ranges::sort(found.problems, {}, &PathProblem::path);

@@ -29,7 +29,7 @@ struct PathsFound {
 // Returns the files and directories that match a pattern (app/jobs/glob.h), relative if the pattern is.
 // Hidden names match only if the pattern's name begins with a dot. ** does not follow linked directories, so
 // that it ends. Throws Error(usage) for a pattern that is too long.
-using FolderTest = std::function<bool(const std::string& folder)>;
-[[nodiscard]] PathsFound paths_like(const std::string& pattern, const FolderTest& passed_over);
+using DirectoryPredicate = std::function<bool(const std::string& directory)>;
+[[nodiscard]] PathsFound paths_matching(const std::string& pattern, const DirectoryPredicate& skipped_inputs);
 
 }  // namespace imgpipe

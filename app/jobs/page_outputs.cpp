@@ -28,20 +28,20 @@ bool is_digit(char c) {
 }
 
 // Returns the name of an output's page files, in which {page} is the only field.
-std::vector<NamePiece> pieces_of(const ProcessOptions& options, const std::string& output) {
-  if (options.pages->named) return name_pieces(output);
-  constexpr int kLeastDigits = 4;  // as in page_path()
+std::vector<NameSegment> pieces_of(const ProcessOptions& options, const std::string& output) {
+  if (options.pages->named) return name_segments(output);
+  constexpr int kMinDigits = 4;  // as in page_path()
   const fs::path path(output);
   return {{.text = (path.parent_path() / path.stem()).string() + "_"},
-          {.text = std::string(kPageField), .is_field = true, .digits = kLeastDigits},
+          {.text = std::string(kPageField), .is_field = true, .digits = kMinDigits},
           {.text = path.extension().string()}};
 }
 
 // A run of digits in a path. It may be a page number, alone or adjacent to other digits.
 struct Run {
   std::string digits;
-  enum class Page { none, alone, beside } page = Page::none;
-  int least_digits = 0;  // of the page number
+  enum class Page { none, alone, next_to_digits } page = Page::none;
+  int min_digits = 0;  // of the page number
 };
 
 // A path, or the name of page files, split into text and runs of digits. Two of them can be the same path
@@ -59,21 +59,22 @@ struct Pattern {
   }
   void add_page(int digits) {
     run().page = Run::Page::alone;
-    runs.back().least_digits = std::max(1, digits);
+    runs.back().min_digits = std::max(1, digits);
   }
   void end() {
     for (Run& run : runs)
-      if (run.page != Run::Page::none && !run.digits.empty()) run.page = Run::Page::beside;
+      if (run.page != Run::Page::none && !run.digits.empty()) run.page = Run::Page::next_to_digits;
   }
   // Returns one character per run: p for a page number, - for other digits.
-  [[nodiscard]] std::string places() const {
-    std::string places;
-    for (const Run& run : runs) places += run.page == Run::Page::none ? '-' : 'p';
-    return places;
+  [[nodiscard]] std::string page_layout() const {
+    std::string layout;
+    for (const Run& run : runs) layout += run.page == Run::Page::none ? '-' : 'p';
+    return layout;
   }
-  [[nodiscard]] std::string key(std::string_view places) const {
+  [[nodiscard]] std::string key(std::string_view page_layout) const {
     std::string key = text;
-    for (std::size_t i = 0; i < runs.size(); ++i) key += '\0' + (places[i] == 'p' ? "p" : runs[i].digits);
+    for (std::size_t i = 0; i < runs.size(); ++i)
+      key += '\0' + (page_layout[i] == 'p' ? "p" : runs[i].digits);
     return key;
   }
 
@@ -93,11 +94,11 @@ class PageFiles {
   explicit PageFiles(bool named) : named_(named) {}
 
   // Throws Error(usage) if a page file may coincide with one of another file.
-  void add(const BatchFile& file, const std::vector<NamePiece>& pieces) {
+  void add(const BatchFile& file, const std::vector<NameSegment>& pieces) {
     Pattern pattern = pattern_of(pieces);
-    const auto [places, fresh] = places_.try_emplace(pattern.text, pattern.places(), &file);
-    if (!fresh && places->second.first != pattern.places()) refuse_both(*places->second.second, file);
-    std::string key = pattern.key(pattern.places());
+    const auto [layout, fresh] = page_layouts_.try_emplace(pattern.text, pattern.page_layout(), &file);
+    if (!fresh && layout->second.first != pattern.page_layout()) refuse_both(*layout->second.second, file);
+    std::string key = pattern.key(pattern.page_layout());
     const auto [other, is_new] = writers_.try_emplace(std::move(key), Writer{&file, {}});
     if (!is_new) refuse_both(*other->second.file, file);
     other->second.runs = std::move(pattern.runs);
@@ -106,9 +107,9 @@ class PageFiles {
   // Returns the file that may have a page of this name.
   [[nodiscard]] const BatchFile* writer_of(const std::string& path) {
     const Pattern pattern = pattern_of({{.text = path}});
-    const auto places = places_.find(pattern.text);
-    if (places == places_.end()) return nullptr;
-    const auto writer = writers_.find(pattern.key(places->second.first));
+    const auto layout = page_layouts_.find(pattern.text);
+    if (layout == page_layouts_.end()) return nullptr;
+    const auto writer = writers_.find(pattern.key(layout->second.first));
     if (writer == writers_.end()) return nullptr;
     for (std::size_t i = 0; i < pattern.runs.size(); ++i) {
       const Run& run = writer->second.runs[i];
@@ -128,29 +129,29 @@ class PageFiles {
   // Returns true if `digits` can be a page number in that run.
   [[nodiscard]] bool may_be(const Run& page, const std::string& digits) const {
     if (page.page != Run::Page::alone) return true;
-    const auto least = static_cast<std::size_t>(page.least_digits);
+    const auto least = static_cast<std::size_t>(page.min_digits);
     return digits.size() == least || (digits.size() > least && (!named_ || digits.front() != '0'));
   }
 
   // Resolves links in the fixed directory part.
-  Pattern pattern_of(const std::vector<NamePiece>& pieces) {
+  Pattern pattern_of(const std::vector<NameSegment>& pieces) {
     const std::string& front = pieces.front().text;
     const std::size_t slash = pieces.front().is_field ? std::string::npos : front.rfind('/');
-    const bool in_folder = slash != std::string::npos;
-    const auto [folder, fresh] = folders_.try_emplace(in_folder ? front.substr(0, slash + 1) : ".");
+    const bool in_directory = slash != std::string::npos;
+    const auto [directory, fresh] = directories_.try_emplace(in_directory ? front.substr(0, slash + 1) : ".");
     if (fresh) {
       std::error_code unknown;
-      folder->second = fs::weakly_canonical(folder->first, unknown).string();
-      if (unknown) folder->second = fs::absolute(folder->first).lexically_normal().string();
-      if (!folder->second.ends_with('/')) folder->second += '/';
+      directory->second = fs::weakly_canonical(directory->first, unknown).string();
+      if (unknown) directory->second = fs::absolute(directory->first).lexically_normal().string();
+      if (!directory->second.ends_with('/')) directory->second += '/';
     }
     Pattern pattern;
-    for (const char c : folder->second) pattern.add(c);
+    for (const char c : directory->second) pattern.add(c);
     bool first = true;
-    for (const NamePiece& piece : pieces) {
+    for (const NameSegment& piece : pieces) {
       if (piece.is_field) pattern.add_page(piece.digits);
       if (!piece.is_field)
-        for (const char c : std::string_view(piece.text).substr(first && in_folder ? slash + 1 : 0))
+        for (const char c : std::string_view(piece.text).substr(first && in_directory ? slash + 1 : 0))
           pattern.add(c);
       first = false;
     }
@@ -167,9 +168,10 @@ class PageFiles {
   }
 
   const bool named_;
-  std::unordered_map<std::string, std::string> folders_;                              // resolved once each
-  std::unordered_map<std::string, std::pair<std::string, const BatchFile*>> places_;  // by Pattern::text
-  std::unordered_map<std::string, Writer> writers_;                                   // by Pattern::key()
+  std::unordered_map<std::string, std::string> directories_;  // resolved once each
+  std::unordered_map<std::string, std::pair<std::string, const BatchFile*>>
+      page_layouts_;                                 // by Pattern::text
+  std::unordered_map<std::string, Writer> writers_;  // by Pattern::key()
 };
 
 }  // namespace
@@ -178,7 +180,7 @@ std::vector<std::string> page_files(const ProcessOptions& options, const BatchFi
   std::vector<std::string> files;
   const std::optional<Error> error = error_of([&] {
     const PageList list(file.input, options.decode, InputKind::regular_only);
-    const PageRange range = chosen_pages(*options.pages, list.size());
+    const PageRange range = selected_pages(*options.pages, list.size());
     for (std::int64_t number = range.first; number <= range.last; ++number)
       files.push_back(page_path(*options.pages, file.output, number, list.size()));
   });

@@ -28,14 +28,14 @@ std::optional<FileIdentity> identity(const std::string& path, int standard_strea
 
 // Checks a directory that may not exist yet: its nearest existing ancestor must be a writable directory. A
 // dangling link is an error.
-void check_folder_to_be(const std::string& path) {
-  fs::path folder = fs::absolute(path);
+void check_creatable_directory(const std::string& path) {
+  fs::path directory = fs::absolute(path);
   std::error_code error;
-  while (!fs::exists(fs::symlink_status(folder, error)) && folder.has_relative_path())
-    folder = folder.parent_path();
+  while (!fs::exists(fs::symlink_status(directory, error)) && directory.has_relative_path())
+    directory = directory.parent_path();
   naming(printable(path), [&] {
-    if (!fs::is_directory(folder, error)) throw Error(ErrorKind::output, "not a directory");
-    check_writable((folder / "image.png").string());
+    if (!fs::is_directory(directory, error)) throw Error(ErrorKind::output, "not a directory");
+    check_writable((directory / "image.png").string());
   });
 }
 
@@ -106,19 +106,19 @@ void check_result_files(FilesInUse in_use, Replace replace, const std::vector<Re
   for (const auto& [option, path] : results) {
     if (path.empty()) continue;
     in_use.add(option, path);
-    check_replaceable(path, why_no_text(path, replace));
+    check_replaceable(path, text_refusal_reason(path, replace));
     check_result_writable(path);
   }
 }
 
-bool result_in_folder(const std::string& folder, const std::string& path) {
+bool result_in_directory(const std::string& directory, const std::string& path) {
   const std::string parent = fs::path(path).parent_path().string();
   const std::optional<FileIdentity> own = file_identity(parent.empty() ? "." : parent);
-  return own && own == file_identity(folder);
+  return own && own == file_identity(directory);
 }
 
-void make_result_folder(const std::string& path, OutputSync* sync) {
-  naming(printable(path), [&] { make_folder(path, sync); });
+void make_result_directory(const std::string& path, OutputSync* sync) {
+  naming(printable(path), [&] { make_directory(path, sync); });
 }
 
 void check_result_writable(const std::string& path) {
@@ -140,24 +140,25 @@ void check_results_replaceable(const ProcessOptions& options, const std::vector<
     const Replace replace =
         grows && options.output.replace == Replace::none ? Replace::own : options.output.replace;
     if (!is_list) {
-      check_replaceable(path, why_no_text(path, replace));
+      check_replaceable(path, text_refusal_reason(path, replace));
     } else if (!same_file(path, options.input.files_from)) {
-      check_replaceable(path, why_no_list(path, replace, is_name));
+      check_replaceable(path, list_refusal_reason(path, replace, is_name));
     }
   }
 }
 
 void check_results_writable(const ProcessOptions& options) {
-  if (options.output.new_folder.empty()) {
+  if (options.output.new_directory.empty()) {
     check_result_writable(options.output.path);
   } else {
-    check_folder_to_be(options.output.new_folder);
+    check_creatable_directory(options.output.new_directory);
   }
   for (const ResultFile& result : result_files(options)) {
-    if (options.output.new_folder.empty() || !result_in_folder(options.output.new_folder, result.path))
+    if (options.output.new_directory.empty() ||
+        !result_in_directory(options.output.new_directory, result.path))
       check_result_writable(result.path);
   }
-  if (!options.reports.stages_folder.empty()) check_folder_to_be(options.reports.stages_folder);
+  if (!options.reports.stages_directory.empty()) check_creatable_directory(options.reports.stages_directory);
 }
 
 }  // namespace imgpipe

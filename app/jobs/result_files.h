@@ -53,14 +53,14 @@ void check_results(const ProcessOptions& options, const BatchFiles& files);
 void check_result_files(FilesInUse in_use, Replace replace, const std::vector<ResultFile>& results);
 
 // Returns true if a result lies directly in a directory, which need not exist yet.
-[[nodiscard]] bool result_in_folder(const std::string& folder, const std::string& path);
+[[nodiscard]] bool result_in_directory(const std::string& directory, const std::string& path);
 
 // Throws Error(usage) if a result may not replace an existing file (replaceable.h). `files`: of a batch.
 void check_results_replaceable(const ProcessOptions& options, const std::vector<BatchFile>& files = {},
                                const std::unordered_set<std::string>& names_of_all_shards = {});
 
 // Creates the directory. Throws Error(output) with the path.
-void make_result_folder(const std::string& path, OutputSync* sync);
+void make_result_directory(const std::string& path, OutputSync* sync);
 // Throws Error(output) with the path if the result cannot be written.
 void check_result_writable(const std::string& path);
 // The same for OUTPUT and results of one image, and the directory of --keep-stages, which need not exist.

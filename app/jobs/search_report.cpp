@@ -12,8 +12,8 @@ std::string nothing_found_text(const InputOptions& input, const BatchFiles& foun
   std::string text = printable(list.empty() ? input.path : list);
   if (more > 0) text += " and " + std::to_string(more) + " more";
   text += ": no images found";
-  if (found.passed_over.files() > 0)
-    text += "; skipped files: " + found.passed_over.text() + " (see --include)";
+  if (found.skipped_inputs.files() > 0)
+    text += "; skipped files: " + found.skipped_inputs.text() + " (see --include)";
   for (const std::string& pattern : found.unmatched) text += "; " + pattern;
   if (!input.recursive) text += "; add --recursive to search subdirectories";
   return text;
@@ -28,9 +28,10 @@ void log_replaced(std::size_t results) {
 void log_search(const BatchFiles& found, const std::optional<NameTemplate>& name) {
   for (const std::string& pattern : found.unmatched) log_warning(pattern);
   for (const PathProblem& problem : found.problems) log_error(problem.text(), problem.subject());
-  log_replaced(found.otherwise_made);
-  if (found.results > 0) log_notice(left_out_text(name, found.results));
-  if (found.passed_over.files() > 0) log_detail("skipped files: " + found.passed_over.text_with_examples());
+  log_replaced(found.made_with_other_options);
+  if (found.results > 0) log_notice(excluded_results_text(name, found.results));
+  if (found.skipped_inputs.files() > 0)
+    log_detail("skipped files: " + found.skipped_inputs.text_with_examples());
 }
 
 }  // namespace imgpipe

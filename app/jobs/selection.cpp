@@ -42,8 +42,8 @@ bool is_readable(const std::string& name) {
 
 using KindRow = std::pair<std::string, SkippedInputs::Kind>;
 
-std::vector<KindRow> in_order(const SkippedInputs& passed_over) {
-  std::vector<KindRow> rows(passed_over.kinds.begin(), passed_over.kinds.end());
+std::vector<KindRow> is_intact(const SkippedInputs& skipped_inputs) {
+  std::vector<KindRow> rows(skipped_inputs.kinds.begin(), skipped_inputs.kinds.end());
   std::ranges::stable_sort(rows, [](const KindRow& a, const KindRow& b) {
     if ((a.first == kOthers) != (b.first == kOthers)) return b.first == kOthers;
     return a.second.files > b.second.files;
@@ -51,22 +51,22 @@ std::vector<KindRow> in_order(const SkippedInputs& passed_over) {
   return rows;
 }
 
-std::string listed(const SkippedInputs& passed_over, bool with_examples) {
+std::string listed(const SkippedInputs& skipped_inputs, bool with_examples) {
   std::string text;
   const auto add = [&](std::size_t count, const std::string& what) {
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + what;
   };
-  for (const auto& [name, kind] : in_order(passed_over)) {
+  for (const auto& [name, kind] : is_intact(skipped_inputs)) {
     const std::string what = name == kOthers && kind.files == 1 ? "other" : name;
     add(kind.files, what + (with_examples ? " (such as " + printable(kind.example) + ")" : ""));
   }
-  if (passed_over.not_selected > 0) add(passed_over.not_selected, "not selected");
+  if (skipped_inputs.not_selected > 0) add(skipped_inputs.not_selected, "not selected");
   return text;
 }
 
 }  // namespace
 
-std::string_view unread_kind(std::string_view name) {
+std::string_view unreadable_format(std::string_view name) {
   const std::string ending = ending_of(name);
   const auto* const row = std::ranges::find(kUnread, ending, [](const auto& entry) { return entry.first; });
   return row == std::end(kUnread) ? kOthers : row->second;
@@ -101,19 +101,19 @@ bool Selection::takes(const std::string& path, bool by_ending) {
   } else if (out || !include_.empty()) {
     ++passed_over_.not_selected;
   } else {
-    SkippedInputs::Kind& kind = passed_over_.kinds[std::string(unread_kind(path))];
+    SkippedInputs::Kind& kind = passed_over_.kinds[std::string(unreadable_format(path))];
     if (kind.files++ == 0) kind.example = path;
   }
   return false;
 }
 
-void Selection::pass_hidden(const std::string& path) {
+void Selection::count_hidden(const std::string& path) {
   if (!is_readable(path)) return;
   SkippedInputs::Kind& kind = passed_over_.kinds["hidden"];
   if (kind.files++ == 0) kind.example = path;
 }
 
-bool Selection::takes_folder(const std::string& path) {
+bool Selection::selects_directory(const std::string& path) {
   return !excluded(path, true);
 }
 
@@ -123,18 +123,18 @@ bool Selection::included(const std::string& path, bool readable) {
   for (Pattern& pattern : include_) {
     if (wanted && pattern.matched) continue;
     const bool hit = pattern.glob.matches(path, false) ||
-                     (readable && pattern.glob.folders_only() && pattern.glob.matches_a_folder_of(path));
+                     (readable && pattern.glob.directories_only() && pattern.glob.matches_parent_of(path));
     pattern.matched = pattern.matched || hit;
     wanted = wanted || hit;
   }
   return wanted;
 }
 
-bool Selection::excluded(const std::string& path, bool is_folder) {
+bool Selection::excluded(const std::string& path, bool is_directory) {
   bool out = false;
   for (Pattern& pattern : exclude_) {
     if (out && pattern.matched) continue;
-    const bool hit = pattern.glob.matches(path, is_folder) || pattern.glob.matches_a_folder_of(path);
+    const bool hit = pattern.glob.matches(path, is_directory) || pattern.glob.matches_parent_of(path);
     pattern.matched = pattern.matched || hit;
     out = out || hit;
   }

@@ -27,7 +27,7 @@ struct SkippedInputs {
 };
 
 // Returns the image format that an ending stands for and that imgpipe does not read; otherwise "others".
-[[nodiscard]] std::string_view unread_kind(std::string_view name);
+[[nodiscard]] std::string_view unreadable_format(std::string_view name);
 
 // --include and --exclude. Names are relative to INPUT, or as given.
 class Selection {
@@ -37,11 +37,11 @@ class Selection {
 
   // Returns true if a file is selected. `by_ending`: without --include, only files of a readable format are.
   [[nodiscard]] bool takes(const std::string& path, bool by_ending);
-  [[nodiscard]] bool takes_folder(const std::string& path);
+  [[nodiscard]] bool selects_directory(const std::string& path);
   // Counts a hidden file if its ending is that of an image.
-  void pass_hidden(const std::string& path);
+  void count_hidden(const std::string& path);
 
-  [[nodiscard]] const SkippedInputs& passed_over() const { return passed_over_; }
+  [[nodiscard]] const SkippedInputs& skipped_inputs() const { return passed_over_; }
   // Returns "--include '*.tif'" for each pattern without a match, and --exclude patterns if `with_exclude`.
   [[nodiscard]] std::vector<std::string> unmatched(bool with_exclude) const;
 
@@ -51,7 +51,7 @@ class Selection {
     bool matched = false;
   };
   [[nodiscard]] bool included(const std::string& path, bool readable);
-  [[nodiscard]] bool excluded(const std::string& path, bool is_folder);
+  [[nodiscard]] bool excluded(const std::string& path, bool is_directory);
 
   std::vector<Pattern> include_, exclude_;
   SkippedInputs passed_over_;

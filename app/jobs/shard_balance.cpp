@@ -52,9 +52,10 @@ std::string mark_of(const std::vector<Listed>& list) {
 }
 
 std::vector<bool> own_by_hash(const std::vector<BatchFile>& files, const Shard& shard) {
-  std::vector<bool> is_own(files.size());
-  for (std::size_t i = 0; i < files.size(); ++i) is_own[i] = in_shard(plain_name(files[i].name), shard);
-  return is_own;
+  std::vector<bool> belongs_to_variant(files.size());
+  for (std::size_t i = 0; i < files.size(); ++i)
+    belongs_to_variant[i] = belongs_to_shard(plain_name(files[i].name), shard);
+  return belongs_to_variant;
 }
 
 std::vector<bool> own_by_list(const std::vector<Listed>& list, const Shard& shard) {
@@ -63,9 +64,10 @@ std::vector<bool> own_by_list(const std::vector<Listed>& list, const Shard& shar
   for (const Listed& file : list) sizes.push_back(file.bytes);
   const std::vector<int> part_of = shard.balance == Balance::bytes ? parts_by_bytes(sizes, shard.count)
                                                                    : parts_by_count(list.size(), shard.count);
-  std::vector<bool> is_own(list.size());
-  for (std::size_t i = 0; i < list.size(); ++i) is_own[list[i].file] = part_of[i] == shard.index - 1;
-  return is_own;
+  std::vector<bool> belongs_to_variant(list.size());
+  for (std::size_t i = 0; i < list.size(); ++i)
+    belongs_to_variant[list[i].file] = part_of[i] == shard.index - 1;
+  return belongs_to_variant;
 }
 
 }  // namespace
@@ -78,13 +80,13 @@ std::vector<int> parts_by_bytes(const std::vector<std::int64_t>& sizes, int part
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::greater{}, weight);
   using Load = std::pair<std::int64_t, int>;  // bytes, part
-  std::priority_queue<Load, std::vector<Load>, std::greater<>> least_first;
-  for (int part = 0; part < parts; ++part) least_first.emplace(0, part);
+  std::priority_queue<Load, std::vector<Load>, std::greater<>> min_first;
+  for (int part = 0; part < parts; ++part) min_first.emplace(0, part);
   std::vector<int> part_of(sizes.size());
   for (const std::size_t file : order) {
-    const auto [bytes, part] = least_first.top();
-    least_first.pop();
-    least_first.emplace(bytes + weight(file), part);
+    const auto [bytes, part] = min_first.top();
+    min_first.pop();
+    min_first.emplace(bytes + weight(file), part);
     part_of[file] = part;
   }
   return part_of;
@@ -92,17 +94,17 @@ std::vector<int> parts_by_bytes(const std::vector<std::int64_t>& sizes, int part
 
 void keep_shard(BatchFiles& found, const Shard& shard) {
   std::vector<BatchFile>& files = found.files;
-  std::vector<bool> is_own;
+  std::vector<bool> belongs_to_variant;
   if (shard.balance == Balance::hash) {
-    is_own = own_by_hash(files, shard);
+    belongs_to_variant = own_by_hash(files, shard);
   } else {
     const std::vector<Listed> list = listed(files, shard.balance);
     found.shard_list = mark_of(list);
-    is_own = own_by_list(list, shard);
+    belongs_to_variant = own_by_list(list, shard);
   }
   std::vector<BatchFile> own;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    if (!is_own[i]) continue;
+    if (!belongs_to_variant[i]) continue;
     files[i].shard = shard.index;
     files[i].shards = shard.count;
     own.push_back(std::move(files[i]));

@@ -12,10 +12,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string folder_of(const ProcessOptions& options, bool is_batch) {
+std::string directory_of(const ProcessOptions& options, bool is_batch) {
   if (is_batch) return options.output.path;
   // A name with {page} has its braces doubled, and possibly a directory for each page.
-  if (options.pages && options.pages->named) return folder_of_pages(options.output.path);
+  if (options.pages && options.pages->named) return directory_of_pages(options.output.path);
   return fs::path(options.output.path).parent_path().string();
 }
 
@@ -27,17 +27,17 @@ std::vector<std::string> outputs_of(const ProcessOptions& options, const BatchFi
 }
 
 std::string stamp_file(const ProcessOptions& options, bool is_batch) {
-  return stamp_file_in(folder_of(options, is_batch));
+  return stamp_file_in(directory_of(options, is_batch));
 }
 
-void judge_updates(const ProcessOptions& options, BatchFiles& found, bool is_batch) {
+void determine_updates(const ProcessOptions& options, BatchFiles& found, bool is_batch) {
   check_stamp_file(stamp_file(options, is_batch), options.output.replace);
   OptionsDigests digests(options);
   const auto item = [&](std::size_t i) {
     const BatchFile& file = found.files[i];
     return UpdateItem{file.input, outputs_of(options, file), digests.of(file.format)};
   };
-  UpdateVerdicts verdicts = judge_updates(folder_of(options, is_batch), found.files.size(), item);
+  UpdateResults verdicts = determine_updates(directory_of(options, is_batch), found.files.size(), item);
   for (std::size_t i = 0; i < found.files.size(); ++i) {
     found.files[i].update = verdicts.items[i].state;
     found.files[i].input_state = verdicts.items[i].input_state;
@@ -48,7 +48,7 @@ void judge_updates(const ProcessOptions& options, BatchFiles& found, bool is_bat
 UpdateStamps::UpdateStamps(const ProcessOptions& options, bool is_batch)
     : options_(options),
       digests_(options),
-      names_(folder_of(options, is_batch)),
+      names_(directory_of(options, is_batch)),
       file_(open_stamps(stamp_file(options, is_batch), options.output.sync.get())) {
   compact_stamps(stamp_file(options, is_batch), options.shard.has_value());
 }

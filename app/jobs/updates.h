@@ -19,7 +19,7 @@ namespace imgpipe {
 [[nodiscard]] std::vector<std::string> outputs_of(const ProcessOptions& options, const BatchFile& file);
 
 // Sets BatchFile::update. Throws like read_stamps(), and Error(usage) if the stamp file's name is taken.
-void judge_updates(const ProcessOptions& options, BatchFiles& found, bool is_batch);
+void determine_updates(const ProcessOptions& options, BatchFiles& found, bool is_batch);
 
 // Records outputs that were written. Throws Error(output).
 class UpdateStamps {

@@ -70,18 +70,18 @@ complete -o bashdefault -o default -F _imgpipe imgpipe
 )bash";
 
 std::string kind_of(const OptionRow& row) {
-  switch (taken_by(row)) {
-    case Taken::nothing:
+  switch (option_value_kind(row)) {
+    case OptionValueKind::nothing:
       return "";
-    case Taken::any:
+    case OptionValueKind::any:
       return "kind=any";
-    case Taken::file:
+    case OptionValueKind::file:
       return "kind=file";
-    case Taken::folder:
+    case OptionValueKind::directory:
       return "kind=folder";
-    case Taken::choice:
+    case OptionValueKind::choice:
       return "kind=choice choices=\"" + words_of(row.values) + "\"";
-    case Taken::stages:
+    case OptionValueKind::stages:
       break;
   }
   return "kind=stages";

@@ -1,8 +1,8 @@
 #include "app/manual/brief_help.h"
 
 #include "app/manual/completion_rows.h"
-#include "app/options/parsed_arguments.h"
 #include "app/options/help_text.h"
+#include "app/options/parsed_arguments.h"
 #include "kernels/stage.h"
 
 namespace imgpipe {
@@ -22,13 +22,13 @@ const std::vector<HelpLine> kExamples{{"convert", "imgpipe in.tif out.jpg --stag
                                       {"verify", "imgpipe in.jpg out.png --compare"}};
 
 // In the order in which they are shown.
-constexpr std::string_view kMostUsed[] = {"stages",  "preset",  "device", "recursive", "skip-existing",
-                                          "jobs",    "memory",  "pages",  "overwrite", "format",
-                                          "quality", "compare", "report", "quiet",     "dry-run"};
+constexpr std::string_view kMaxUsed[] = {"stages",  "preset",  "device", "recursive", "skip-existing",
+                                         "jobs",    "memory",  "pages",  "overwrite", "format",
+                                         "quality", "compare", "report", "quiet",     "dry-run"};
 
 std::vector<HelpLine> option_lines(const std::vector<OptionRow>& rows) {
   std::vector<HelpLine> lines;
-  for (const std::string_view name : kMostUsed) {
+  for (const std::string_view name : kMaxUsed) {
     const OptionRow* row = find_option(std::string(name), rows);
     HelpLine line = flags_line(*row);
     line.text = short_help(*row);

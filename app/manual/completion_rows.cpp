@@ -7,13 +7,13 @@
 
 namespace imgpipe {
 
-Taken taken_by(const OptionRow& row) {
-  if (row.value == nullptr) return Taken::nothing;
-  if (option_name(row) == "stages") return Taken::stages;
-  if (!row.values.empty()) return Taken::choice;
+OptionValueKind option_value_kind(const OptionRow& row) {
+  if (row.value == nullptr) return OptionValueKind::nothing;
+  if (option_name(row) == "stages") return OptionValueKind::stages;
+  if (!row.values.empty()) return OptionValueKind::choice;
   const std::string_view value = row.value;
-  if (value == "FILE" || value == "GLOB" || value == "PATH") return Taken::file;
-  return value == "DIR" ? Taken::folder : Taken::any;
+  if (value == "FILE" || value == "GLOB" || value == "PATH") return OptionValueKind::file;
+  return value == "DIR" ? OptionValueKind::directory : OptionValueKind::any;
 }
 
 std::string first_clause(std::string_view help) {

@@ -11,8 +11,8 @@
 namespace imgpipe {
 
 // The kind of value that an option takes.
-enum class Taken { nothing, any, file, folder, choice, stages };
-[[nodiscard]] Taken taken_by(const OptionRow& row);
+enum class OptionValueKind { nothing, any, file, directory, choice, stages };
+[[nodiscard]] OptionValueKind option_value_kind(const OptionRow& row);
 
 // Returns the first clause of a help text, without characters that are special to a shell.
 [[nodiscard]] std::string first_clause(std::string_view help);

@@ -128,8 +128,8 @@ CommandRow docs_command() {
                     {"imgpipe docs schema NAME", "the JSON Schema of a report, such as image or batch-line"}},
           .call = "imgpipe docs man|bash|zsh|fish",
           .positional = {"kind"},
-          .takes_more = true,
-          .needs_all = false,
+          .accepts_more_arguments = true,
+          .requires_arguments = false,
           .rows = manual_rows,
           .topics =
               [](Commands commands) {

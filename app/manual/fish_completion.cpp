@@ -32,19 +32,19 @@ end
 
 )fish";
 
-std::string fish_taken(const OptionRow& row) {
-  switch (taken_by(row)) {
-    case Taken::nothing:
+std::string fish_value(const OptionRow& row) {
+  switch (option_value_kind(row)) {
+    case OptionValueKind::nothing:
       return "";
-    case Taken::any:
+    case OptionValueKind::any:
       return " -x";
-    case Taken::file:
+    case OptionValueKind::file:
       return " -r -F";
-    case Taken::folder:
+    case OptionValueKind::directory:
       return " -x -a '(__fish_complete_directories)'";
-    case Taken::choice:
+    case OptionValueKind::choice:
       return " -x -a '" + words_of(row.values) + "'";
-    case Taken::stages:
+    case OptionValueKind::stages:
       break;
   }
   return " -x -a '(__imgpipe_stages)'";
@@ -59,7 +59,7 @@ std::string options(Commands commands) {
       text += begin;
       for (const std::string& flag : spelled_flags(row))
         text += flag.starts_with("--") ? " -l " + flag.substr(2) : " -s " + flag.substr(1);
-      text += fish_taken(row) + " -d '" + short_help(row) + "'\n";
+      text += fish_value(row) + " -d '" + short_help(row) + "'\n";
     }
     if (command.topics == nullptr) continue;
     text += begin + " -f\n";

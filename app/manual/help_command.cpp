@@ -67,7 +67,7 @@ std::vector<std::string> topics_of_help(Commands commands) {
 }
 
 ReadyCommand read_help(const Parser& parser) {
-  const std::string topic = parser.has("topic") ? usual_spelling(parser.text("topic")) : "";
+  const std::string topic = parser.has("topic") ? canonical_spelling(parser.text("topic")) : "";
   for (const TextRow& row : kTexts) {
     if (topic == row.topic) return ready(row.text(help_width()));
   }
@@ -92,7 +92,7 @@ CommandRow help_command() {
           "codes.",
       .usage = {{"imgpipe help [COMMAND|STAGE]", ""}, {"imgpipe help stages|formats|exit-codes", "a list"}},
       .positional = {"topic"},
-      .needs_all = false,
+      .requires_arguments = false,
       .rows = manual_rows,
       .topics =
           [](Commands commands) {

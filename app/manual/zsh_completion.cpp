@@ -35,19 +35,19 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-std::string zsh_taken(const OptionRow& row) {
-  switch (taken_by(row)) {
-    case Taken::nothing:
+std::string zsh_value(const OptionRow& row) {
+  switch (option_value_kind(row)) {
+    case OptionValueKind::nothing:
       return "";
-    case Taken::any:
+    case OptionValueKind::any:
       return ":" + std::string(row.value) + ": ";
-    case Taken::file:
+    case OptionValueKind::file:
       return ":" + std::string(row.value) + ":_files";
-    case Taken::folder:
+    case OptionValueKind::directory:
       return ":" + std::string(row.value) + ":_files -/";
-    case Taken::choice:
+    case OptionValueKind::choice:
       return ":" + std::string(row.value) + ":(" + escaped(words_of(row.values)) + ")";
-    case Taken::stages:
+    case OptionValueKind::stages:
       break;
   }
   return ":" + std::string(row.value) + ":_imgpipe_stages";
@@ -56,7 +56,7 @@ std::string zsh_taken(const OptionRow& row) {
 // "'*--jobs=[Images at a time]:N: '"; for a letter "'*-j+[...]...'".
 std::string specification(const OptionRow& row, const std::string& flag) {
   const std::string mark = row.value == nullptr ? "" : flag.starts_with("--") ? "=" : "+";
-  return " \\\n        '*" + flag + mark + "[" + short_help(row) + "]" + zsh_taken(row) + "'";
+  return " \\\n        '*" + flag + mark + "[" + short_help(row) + "]" + zsh_value(row) + "'";
 }
 
 std::string arguments_function(Commands commands) {

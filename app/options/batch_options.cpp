@@ -53,7 +53,7 @@ InputOptions read_input(const Parser& parser) {
   input.recursive = parser.has("recursive");
   input.include = parser.texts("include");
   input.exclude = parser.texts("exclude");
-  input.exclude_is_of_preset = parser.given().is_of_preset("exclude");
+  input.is_exclude_from_preset = parser.given().is_from_preset("exclude");
   return input;
 }
 
@@ -67,7 +67,7 @@ void set_paths(InputOptions& input, std::vector<std::string> paths, const char* 
 
 ExecutionOptions read_execution(const Parser& parser) {
   ExecutionOptions execution;
-  execution.jobs = parser.integer("jobs", 0, kMostThreads);
+  execution.jobs = parser.integer("jobs", 0, kMaxThreads);
   if (parser.has("memory")) execution.memory_bytes = parse_memory(parser.text("memory"));
   execution.fail_fast = parser.has("fail-fast");
   return execution;

@@ -19,7 +19,8 @@ struct InputOptions {
   std::string files_from;               // a list of inputs; "-": stdin
   bool recursive = false;
   std::vector<std::string> include, exclude;  // patterns (app/jobs/glob.h)
-  bool exclude_is_of_preset = false;  // meant for many directories: patterns without a match are not reported
+  bool is_exclude_from_preset =
+      false;  // meant for many directories: patterns without a match are not reported
 };
 
 struct ExecutionOptions {

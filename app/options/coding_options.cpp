@@ -35,14 +35,14 @@ namespace {
 
 // Parses "color", or one or three numbers: "4,3,2".
 void parse_bands(const std::string& text, DecodeOptions& decode) {
-  constexpr std::int64_t kMostBands = 64;
+  constexpr std::int64_t kMaxBands = 64;
   if (text == kColorBands) {
     decode.colors_only = true;
     return;
   }
   for (std::string_view rest = text;;) {
     const std::size_t comma = rest.find(',');
-    decode.bands.push_back(static_cast<int>(parse_integer("bands", rest.substr(0, comma), 1, kMostBands)));
+    decode.bands.push_back(static_cast<int>(parse_integer("bands", rest.substr(0, comma), 1, kMaxBands)));
     if (comma == std::string_view::npos) break;
     rest.remove_prefix(comma + 1);
   }
@@ -92,10 +92,10 @@ std::vector<OptionRow> replace_rows() {
           {"Output", "no-clobber", nullptr, nullptr, "Never replace a file"}};
 }
 
-std::vector<std::string_view> writable_formats(int least_bits) {
+std::vector<std::string_view> writable_formats(int min_bits) {
   std::vector<std::string_view> names;
   for (const FormatInfo& info : format_table()) {
-    if (info.writable && info.written_bits >= least_bits) names.push_back(info.name);
+    if (info.writable && info.written_bits >= min_bits) names.push_back(info.name);
   }
   return names;
 }

@@ -44,7 +44,7 @@ inline constexpr Choices<TiffPacking, 5> kTiffPackings{{{"none", TiffPacking::no
 [[nodiscard]] Replace read_replace(const Parser& parser);
 
 // Returns the names of writable formats with at least this many bits per sample.
-[[nodiscard]] std::vector<std::string_view> writable_formats(int least_bits = 8);
+[[nodiscard]] std::vector<std::string_view> writable_formats(int min_bits = 8);
 
 // Returns the option's format, otherwise that of OUTPUT's ending. Throws Error(usage) if both are missing or
 // contradict each other.

@@ -46,7 +46,7 @@ ReadyCommand read_command(const CommandRow& command, const std::vector<std::stri
     if (std::optional<std::string> text = parser.parse()) return ready(*std::move(text));
     return command.read(parser);
   } catch (const Error& error) {
-    throw Error(error.kind(), parser.given().with_place(error.what()));
+    throw Error(error.kind(), parser.given().with_position(error.what()));
   }
 }
 

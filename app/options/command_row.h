@@ -47,8 +47,8 @@ struct CommandRow {
   std::vector<HelpLine> usage;
   std::string call{};  // short form of the usage in the main command's help; empty: the first usage line
   std::vector<std::string> positional{};  // arguments that are not options: "input", "output"
-  bool takes_more = false;                // further arguments after them
-  bool needs_all = true;
+  bool accepts_more_arguments = false;    // further arguments after them
+  bool requires_arguments = true;
   const char* or_option = nullptr;  // with this option, positional arguments are optional
   std::vector<OptionRow> (*rows)() = nullptr;
   HelpTable (*help_table)() = nullptr;

@@ -13,7 +13,7 @@ namespace {
 
 // Names have their own column with the texts to the right. On a narrow terminal, and after a name longer than
 // the column, the text starts on the next line.
-constexpr std::size_t kMostNameColumn = 38;
+constexpr std::size_t kMaxNameColumn = 38;
 constexpr std::size_t kNarrow = 60;
 constexpr std::size_t kNarrowIndent = 8;
 
@@ -43,7 +43,7 @@ std::string help_lines(const std::vector<HelpLine>& lines, int columns) {
   const auto width = static_cast<std::size_t>(columns);
   std::size_t longest = 0;
   for (const HelpLine& line : lines) longest = std::max(longest, line.name.size());
-  const std::size_t column = width < kNarrow ? kNarrowIndent : std::min(longest + 2, kMostNameColumn);
+  const std::size_t column = width < kNarrow ? kNarrowIndent : std::min(longest + 2, kMaxNameColumn);
   std::string out;
   for (const auto& [name, text] : lines) {
     const std::size_t name_indent = std::min(name.find_first_not_of(' '), name.size());
@@ -103,7 +103,7 @@ int help_width() {
   }
   struct winsize size {};
   if (width <= 0 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) width = size.ws_col;
-  return std::clamp(width > 0 ? width : kUsual, kLeastHelpWidth, kMostHelpWidth);
+  return std::clamp(width > 0 ? width : kUsual, kMinHelpWidth, kMaxHelpWidth);
 }
 
 std::string help_text(const std::string& description, const std::vector<HelpLine>& usage,

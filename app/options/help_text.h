@@ -9,9 +9,9 @@
 namespace imgpipe {
 
 // The width of help: COLUMNS, otherwise the width of the terminal on stdout, otherwise 80. Limited to
-// kLeastHelpWidth (narrower columns break words) and kMostHelpWidth (longer lines are hard to read).
-inline constexpr int kLeastHelpWidth = 40;
-inline constexpr int kMostHelpWidth = 120;
+// kMinHelpWidth (narrower columns break words) and kMaxHelpWidth (longer lines are hard to read).
+inline constexpr int kMinHelpWidth = 40;
+inline constexpr int kMaxHelpWidth = 120;
 [[nodiscard]] int help_width();
 
 // Formats names in a column with texts to their right, or below them on a narrow terminal.

@@ -92,9 +92,10 @@ std::optional<std::string> Parser::parse() {
 }
 
 void Parser::check_positional() const {
-  if (!more_.empty() && !command_.takes_more) usage("unexpected argument '" + printable(more_.front()) + "'");
+  if (!more_.empty() && !command_.accepts_more_arguments)
+    usage("unexpected argument '" + printable(more_.front()) + "'");
   const bool is_replaced = command_.or_option != nullptr && has(command_.or_option);
-  if (!command_.needs_all || is_replaced || given_.only_writes_preset()) return;
+  if (!command_.requires_arguments || is_replaced || given_.only_writes_preset()) return;
   for (const std::string& name : command_.positional) {
     std::string upper = name;
     std::ranges::transform(upper, upper.begin(), [](char c) { return static_cast<char>(c - 'a' + 'A'); });

@@ -18,7 +18,7 @@ namespace imgpipe {
 
 class Parser {
  public:
-  // Reads the presets that `arguments` name. Throws Error(usage) like GivenOptions. `command` must outlive
+  // Reads the presets that `arguments` name. Throws Error(usage) like MergedOptions. `command` must outlive
   // this object; `commands` may be empty.
   Parser(const CommandRow& command, const std::vector<std::string>& arguments, Commands commands = {});
   ~Parser();
@@ -29,7 +29,7 @@ class Parser {
   [[nodiscard]] std::optional<std::string> parse();
 
   [[nodiscard]] const std::vector<std::string>& arguments() const { return arguments_; }
-  [[nodiscard]] const GivenOptions& given() const { return given_; }
+  [[nodiscard]] const MergedOptions& given() const { return given_; }
   [[nodiscard]] Commands commands() const { return commands_; }
 
   [[nodiscard]] bool knows(std::string_view name) const;
@@ -62,7 +62,7 @@ class Parser {
   std::vector<std::string> arguments_;
   Commands commands_;
   std::vector<OptionRow> rows_;
-  GivenOptions given_;
+  MergedOptions given_;
   std::unique_ptr<Library> library_;
   std::vector<Placed> placed_;     // positional arguments with their names
   std::vector<std::string> more_;  // further positional arguments

@@ -16,7 +16,7 @@ constexpr std::string_view kRepeated[] = {"preset", "report", "include", "exclud
 
 }  // namespace
 
-bool in_presets(const OptionRow& row) {
+bool allowed_in_presets(const OptionRow& row) {
   return std::ranges::find(kNotInPresets, option_name(row)) == std::end(kNotInPresets);
 }
 
@@ -24,8 +24,8 @@ bool is_repeated(const OptionRow& row) {
   return std::ranges::find(kRepeated, option_name(row)) != std::end(kRepeated);
 }
 
-std::span<const ExcludingOptions> excluding_options() {
-  static constexpr ExcludingOptions kPairs[] = {{"quiet", "verbose"},
+std::span<const ExclusiveOptions> excluding_options() {
+  static constexpr ExclusiveOptions kPairs[] = {{"quiet", "verbose"},
                                                 {"overwrite", "no-clobber"},
                                                 {"update", "no-clobber"},
                                                 {"update", "skip-existing"}};

@@ -40,14 +40,14 @@ struct OptionRow {
 
 // Returns true if a preset may hold this option of the main command (app/options/presets.h). Options that
 // concern a single run, its inputs or its outputs are excluded.
-[[nodiscard]] bool in_presets(const OptionRow& row);
+[[nodiscard]] bool allowed_in_presets(const OptionRow& row);
 // Returns true if all values of a repeated option count, not only the last.
 [[nodiscard]] bool is_repeated(const OptionRow& row);
 // Two mutually exclusive switches. One on the command line overrides the other in a preset.
-struct ExcludingOptions {
+struct ExclusiveOptions {
   std::string_view one, other;
 };
-[[nodiscard]] std::span<const ExcludingOptions> excluding_options();
+[[nodiscard]] std::span<const ExclusiveOptions> excluding_options();
 
 // Returns the rows with these names, in their order.
 [[nodiscard]] std::vector<OptionRow> rows_named(std::vector<OptionRow> rows,

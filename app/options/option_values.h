@@ -38,7 +38,7 @@ template <class Value, std::size_t N>
                                  const Choices<Value, N>& choices) {
   std::vector<std::string_view> names;
   for (const auto& [name, value] : choices) {
-    if (usual_spelling(text) == name) return value;
+    if (canonical_spelling(text) == name) return value;
     names.push_back(name);
   }
   usage_of_choice(option, text, names);

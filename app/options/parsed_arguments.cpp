@@ -40,7 +40,7 @@ class Arguments {
             const std::string& command)
       : given_(given), rows_(rows), command_(command) {}
 
-  std::vector<GivenArgument> read() {
+  std::vector<ParsedArgument> read() {
     for (bool options_end = false; at_ < given_.size(); ++at_) {
       const std::string& text = given_[at_];
       if (options_end || text == "--") {
@@ -95,11 +95,11 @@ class Arguments {
 
   // Rejects a long name after one dash (-output, -jobs=4), or its start: -out.png hardly means -o ut.png.
   void refuse_name(const std::string& text) const {
-    constexpr std::size_t kLeastLetters = 3;
-    const std::string name = usual_spelling(text.substr(1, text.find('=') - 1));
+    constexpr std::size_t kMinLetters = 3;
+    const std::string name = canonical_spelling(text.substr(1, text.find('=') - 1));
     const std::string begin = name.substr(0, name.find_first_not_of("abcdefghijklmnopqrstuvwxyz"));
     for (const std::string& known : option_names(rows_)) {
-      const bool begun = begin.size() >= kLeastLetters && known.starts_with(begin);
+      const bool begun = begin.size() >= kMinLetters && known.starts_with(begin);
       if (name != known && !begun) continue;
       usage("unknown option '" + printable(text) + "'; did you mean --" + known + "? See " + command_ +
             " --help");
@@ -139,7 +139,7 @@ class Arguments {
   const std::vector<OptionRow>& rows_;
   const std::string& command_;
   std::size_t at_ = 0;
-  std::vector<GivenArgument> out_;
+  std::vector<ParsedArgument> out_;
 };
 
 }  // namespace
@@ -149,7 +149,7 @@ std::string stage_hint(const Stage& stage) {
 }
 
 const OptionRow* find_option(const std::string& name, const std::vector<OptionRow>& rows) {
-  for (const std::string& wanted : {"--" + name, "--" + usual_spelling(name)}) {
+  for (const std::string& wanted : {"--" + name, "--" + canonical_spelling(name)}) {
     for (const OptionRow& row : rows) {
       const std::vector<std::string> flags = spelled_flags(row);
       if (!name.empty() && std::ranges::find(flags, wanted) != flags.end()) return &row;
@@ -168,12 +168,12 @@ std::vector<std::string> option_names(const std::vector<OptionRow>& rows) {
   return names;
 }
 
-std::vector<GivenArgument> given_arguments(const std::vector<std::string>& arguments,
-                                           const std::vector<OptionRow>& rows, const std::string& command) {
+std::vector<ParsedArgument> parse_arguments(const std::vector<std::string>& arguments,
+                                            const std::vector<OptionRow>& rows, const std::string& command) {
   return Arguments(arguments, rows, command).read();
 }
 
-void check_values(const std::vector<GivenArgument>& given) {
+void check_values(const std::vector<ParsedArgument>& given) {
   for (const auto& [row, text, has_value] : given) {
     if (row == nullptr || row->value == nullptr || has_value) continue;
     const std::string name = option_name(*row);
@@ -183,7 +183,7 @@ void check_values(const std::vector<GivenArgument>& given) {
   }
 }
 
-std::vector<std::string> argument_texts(const std::vector<GivenArgument>& given) {
+std::vector<std::string> argument_texts(const std::vector<ParsedArgument>& given) {
   std::vector<std::string> texts;
   for (const auto& [row, text, has_value] : given) {
     if (row == nullptr) {

@@ -11,7 +11,7 @@ namespace imgpipe {
 struct Stage;
 
 // An option with its value, or another argument, such as "--" and everything after it.
-struct GivenArgument {
+struct ParsedArgument {
   const OptionRow* row = nullptr;  // nullptr: not an option
   std::string text;                // the value; "true" or "false" for a switch; or the argument itself
   bool has_value = true;           // false: the value is missing
@@ -21,14 +21,14 @@ struct GivenArgument {
 // spelling variant (--no-colour). A switch may have a value: --recursive=false. `rows` must outlive the
 // result. Throws Error(usage) for an unknown option and suggests the nearest; `command` is the one whose
 // --help to name: "imgpipe bench".
-[[nodiscard]] std::vector<GivenArgument> given_arguments(const std::vector<std::string>& arguments,
-                                                         const std::vector<OptionRow>& rows,
-                                                         const std::string& command);
+[[nodiscard]] std::vector<ParsedArgument> parse_arguments(const std::vector<std::string>& arguments,
+                                                          const std::vector<OptionRow>& rows,
+                                                          const std::string& command);
 // Converts them back: options by main name, values as separate arguments except for switches.
-[[nodiscard]] std::vector<std::string> argument_texts(const std::vector<GivenArgument>& given);
+[[nodiscard]] std::vector<std::string> argument_texts(const std::vector<ParsedArgument>& given);
 
 // Throws Error(usage) for an option whose value is missing.
-void check_values(const std::vector<GivenArgument>& given);
+void check_values(const std::vector<ParsedArgument>& given);
 
 // "resize is a stage: --stages resize:640:0".
 [[nodiscard]] std::string stage_hint(const Stage& stage);

@@ -15,8 +15,8 @@
 #include <toml++/toml.h>
 
 #include "app/files/replaceable.h"
-#include "app/options/parsed_arguments.h"
 #include "app/options/option_values.h"
+#include "app/options/parsed_arguments.h"
 #include "app/options/range_file.h"
 #include "app/version.h"
 #include "images/error.h"
@@ -30,7 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kMostPresetBytes = std::int64_t{1} << 20;
+constexpr std::int64_t kMaxPresetBytes = std::int64_t{1} << 20;
 constexpr const char* kStages = "stages";
 
 std::string number_text(double value) {
@@ -71,7 +71,7 @@ class PresetReader {
   PresetReader(const std::string& path, const std::vector<OptionRow>& rows)
       : path_(path),
         rows_(rows),
-        folder_(path == kStandardStream ? fs::path() : fs::path(path).parent_path()) {}
+        directory_(path == kStandardStream ? fs::path() : fs::path(path).parent_path()) {}
 
   std::vector<PresetOption> read() {
     const toml::table table = parse();
@@ -89,7 +89,7 @@ class PresetReader {
  private:
   toml::table parse() const {
     const std::vector<std::byte> bytes =
-        naming("--preset " + printable(path_), [&] { return read_file(path_, kMostPresetBytes); });
+        naming("--preset " + printable(path_), [&] { return read_file(path_, kMaxPresetBytes); });
     try {
       return toml::parse(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
     } catch (const toml::parse_error& error) {
@@ -102,7 +102,7 @@ class PresetReader {
     const toml::source_position& at = key.source().begin;
     const OptionRow* row = find_option(name, rows_);
     if (row == nullptr) refuse_name(at, name);
-    if (!in_presets(*row))
+    if (!allowed_in_presets(*row))
       refuse(at, option_name(*row) + ": not allowed in presets; give it on the command line");
     if (std::ranges::find(options_, row, &PresetOption::row) != options_.end())
       refuse(at, option_name(*row) + ": given twice");
@@ -136,8 +136,8 @@ class PresetReader {
   std::string stages_of(const std::vector<std::string>& steps, const toml::source_position& at) const {
     std::string list;
     for (const std::string& step : steps) list += (&step == steps.data() ? "" : ",") + step;
-    return with_range_files(list, [&](const std::string& file) {
-      std::string found = (folder_ / file).string();
+    return rename_range_files(list, [&](const std::string& file) {
+      std::string found = (directory_ / file).string();
       if (found.find_first_of(",:") != std::string::npos)
         refuse(at, "range=" + printable(file) + ": resolves to " + printable(found) +
                        ", but a step cannot contain a comma or colon");
@@ -154,7 +154,7 @@ class PresetReader {
   [[noreturn]] void refuse_name(const toml::source_position& at, const std::string& name) const {
     std::vector<std::string> known;
     for (const OptionRow& row : rows_) {
-      if (in_presets(row)) known.push_back(option_name(row));
+      if (allowed_in_presets(row)) known.push_back(option_name(row));
     }
     const std::vector<std::string_view> names(known.begin(), known.end());
     refuse(at, "unknown option '" + printable(name) + "'" + did_you_mean(name, names));
@@ -162,7 +162,7 @@ class PresetReader {
 
   const std::string& path_;
   const std::vector<OptionRow>& rows_;
-  fs::path folder_;
+  fs::path directory_;
   std::vector<PresetOption> options_;
 };
 
@@ -237,7 +237,7 @@ std::string preset_text(const std::vector<PresetOption>& options, const std::str
       literal = option.values.back();
     } else if (name == kStages) {
       const auto named = [&](const std::string& file) { return range_from(file, path); };
-      const std::string list = with_range_files(option.values.back(), named);
+      const std::string list = rename_range_files(option.values.back(), named);
       const std::vector<std::string_view> steps = steps_in(list);
       literal = list_literal(name, {steps.begin(), steps.end()});
     } else if (is_repeated(*option.row)) {

@@ -9,17 +9,17 @@
 namespace imgpipe {
 namespace {
 
-std::string name_of(const GivenArgument& argument) {
+std::string name_of(const ParsedArgument& argument) {
   return argument.row == nullptr ? "" : option_name(*argument.row);
 }
 
 bool exclude_each_other(const std::string& a, const std::string& b) {
-  return std::ranges::any_of(excluding_options(), [&](const ExcludingOptions& pair) {
+  return std::ranges::any_of(excluding_options(), [&](const ExclusiveOptions& pair) {
     return (a == pair.one && b == pair.other) || (a == pair.other && b == pair.one);
   });
 }
 
-bool takes_place(const PresetOption& later, const PresetOption& earlier) {
+bool overrides_option(const PresetOption& later, const PresetOption& earlier) {
   const std::string name = option_name(*later.row), other = option_name(*earlier.row);
   return name == other ||
          (later.values == std::vector<std::string>{"true"} && exclude_each_other(name, other));
@@ -27,62 +27,62 @@ bool takes_place(const PresetOption& later, const PresetOption& earlier) {
 
 }  // namespace
 
-GivenOptions::GivenOptions(const std::vector<std::string>& arguments, const std::vector<OptionRow>& rows,
-                           const std::string& command)
-    : rows_(rows), all_(given_arguments(arguments, rows, command)) {
+MergedOptions::MergedOptions(const std::vector<std::string>& arguments, const std::vector<OptionRow>& rows,
+                             const std::string& command)
+    : rows_(rows), all_(parse_arguments(arguments, rows, command)) {
   if (!is_given("help") && !is_given("version")) take_presets(rows);
 }
 
-bool GivenOptions::is_given(const std::string& name) const {
+bool MergedOptions::is_given(const std::string& name) const {
   return std::ranges::find(all_, name, name_of) != all_.end();
 }
 
-bool GivenOptions::is_overruled(const std::string& name) const {
-  return std::ranges::any_of(all_, [&](const GivenArgument& argument) {
+bool MergedOptions::is_overridden(const std::string& name) const {
+  return std::ranges::any_of(all_, [&](const ParsedArgument& argument) {
     const std::string given = name_of(argument);
     return given == name || (argument.text == "true" && exclude_each_other(given, name));
   });
 }
 
-void GivenOptions::take_presets(const std::vector<OptionRow>& rows) {
+void MergedOptions::take_presets(const std::vector<OptionRow>& rows) {
   std::vector<PresetOption> options;  // each option once
-  for (const GivenArgument& argument : all_) {
+  for (const ParsedArgument& argument : all_) {
     if (name_of(argument) != "preset" || !argument.has_value) continue;
     const std::vector<PresetOption> later = read_preset(argument.text, rows);
     std::erase_if(options, [&](const PresetOption& earlier) {
-      return std::ranges::any_of(later,
-                                 [&](const PresetOption& option) { return takes_place(option, earlier); });
+      return std::ranges::any_of(
+          later, [&](const PresetOption& option) { return overrides_option(option, earlier); });
     });
     options.insert(options.end(), later.begin(), later.end());
   }
-  std::vector<GivenArgument> of_presets;
+  std::vector<ParsedArgument> of_presets;
   for (const PresetOption& option : options) {
     const std::string name = option_name(*option.row);
-    if (is_overruled(name)) continue;
+    if (is_overridden(name)) continue;
     places_[name] = option.place;
     for (const std::string& value : option.values) of_presets.push_back({option.row, value});
   }
   all_.insert(all_.begin(), of_presets.begin(), of_presets.end());
 }
 
-bool GivenOptions::only_writes_preset() const {
+bool MergedOptions::only_writes_preset() const {
   return is_given("write-preset") && !is_given("output") && !is_given("files-from") &&
-         std::ranges::none_of(all_, [](const GivenArgument& argument) { return argument.row == nullptr; });
+         std::ranges::none_of(all_, [](const ParsedArgument& argument) { return argument.row == nullptr; });
 }
 
-std::string GivenOptions::with_place(const std::string& message) const {
+std::string MergedOptions::with_position(const std::string& message) const {
   if (!message.starts_with("--")) return message;
   const std::string name = message.substr(2, message.find_first_of(": ", 2) - 2);
   const auto place = places_.find(name);
   return place == places_.end() ? message : place->second + ": " + message;
 }
 
-std::string GivenOptions::as_preset(const std::string& path) const {
+std::string MergedOptions::as_preset(const std::string& path) const {
   std::vector<PresetOption> options;
   for (const OptionRow& row : rows_) {
-    if (!in_presets(row)) continue;
+    if (!allowed_in_presets(row)) continue;
     PresetOption option{&row, {}, ""};
-    for (const GivenArgument& argument : all_) {
+    for (const ParsedArgument& argument : all_) {
       if (name_of(argument) == option_name(row)) option.values.push_back(argument.text);
     }
     if (!option.values.empty()) options.push_back(std::move(option));
@@ -90,11 +90,12 @@ std::string GivenOptions::as_preset(const std::string& path) const {
   return preset_text(options, path);
 }
 
-std::vector<std::string> GivenOptions::left_out() const {
+std::vector<std::string> MergedOptions::left_out() const {
   std::vector<std::string> names;
   for (const OptionRow& row : rows_) {
     const std::string name = option_name(row);
-    if (!in_presets(row) && name != "preset" && name != "write-preset" && name != "output" && is_given(name))
+    if (!allowed_in_presets(row) && name != "preset" && name != "write-preset" && name != "output" &&
+        is_given(name))
       names.push_back("--" + name);
   }
   return names;

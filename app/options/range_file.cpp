@@ -26,7 +26,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::int64_t kMostRangeBytes = std::int64_t{64} << 20;
+constexpr std::int64_t kMaxRangeBytes = std::int64_t{64} << 20;
 
 [[noreturn]] void refuse(const std::string& why) {
   throw Error(ErrorKind::input, why);
@@ -60,8 +60,8 @@ std::vector<std::uint64_t> counts_of(const Json& values) {
   for (const Json& value : values) {
     if (!value.is_number_unsigned()) refuse("a count is not a non-negative integer");
     counts.push_back(value.get<std::uint64_t>());
-    if (counts.back() > kMostSamples - sum)
-      refuse("the sum of the counts exceeds " + std::to_string(kMostSamples));
+    if (counts.back() > kMaxSamples - sum)
+      refuse("the sum of the counts exceeds " + std::to_string(kMaxSamples));
     sum += counts.back();
   }
   return counts;
@@ -91,7 +91,7 @@ std::vector<std::vector<std::uint64_t>> all_channels(const Json& json) {
 
 std::string levels_of(const std::string& path, const ContrastParameters& parameters) {
   return naming(printable(path), [&] {
-    const std::vector<std::byte> bytes = read_file(path, kMostRangeBytes);
+    const std::vector<std::byte> bytes = read_file(path, kMaxRangeBytes);
     const auto* text = reinterpret_cast<const char*>(bytes.data());
     const Json json = Json::parse(text, text + bytes.size(), nullptr, false);
     if (json.is_discarded()) refuse("not JSON");
@@ -102,7 +102,7 @@ std::string levels_of(const std::string& path, const ContrastParameters& paramet
 }
 
 // Returns why a parameter cannot be combined with a range.
-std::string objection(const Parameter& row, const std::string& value) {
+std::string range_conflict(const Parameter& row, const std::string& value) {
   if (row.name != "to") return "range, which applies to all planes";
   return "range, which keeps the bits; add depth:" + value + (value == "8" ? " after it" : " before it");
 }
@@ -115,7 +115,7 @@ void check_names(std::span<const std::string> parts) {
   for (const std::string& part : parts) {
     const std::size_t equals = part.find('=');
     const std::string name = part.substr(0, equals);
-    if (equals == std::string::npos || std::ranges::find(names, usual_spelling(name)) != names.end())
+    if (equals == std::string::npos || std::ranges::find(names, canonical_spelling(name)) != names.end())
       continue;
     throw Error(ErrorKind::usage,
                 "--stages: contrast: " + unknown_name("unknown parameter '" + printable(name) + "'", name,
@@ -131,7 +131,7 @@ void check_parameters(const StageRequest& request) {
     if (row.kind == Parameter::Kind::decimal || request.parameters[i] == own[i]) continue;
     const std::string value = value_text(row, request.parameters[i]);
     throw Error(ErrorKind::usage, "--stages: contrast: " + std::string(row.name) + "=" + value +
-                                      " cannot be combined with " + objection(row, value));
+                                      " cannot be combined with " + range_conflict(row, value));
   }
 }
 
@@ -167,8 +167,8 @@ RangedList with_ranges(const std::string& list, const StagePresets& presets) {
   return ranged;
 }
 
-std::string with_range_files(const std::string& list,
-                             const std::function<std::string(const std::string& file)>& named) {
+std::string rename_range_files(const std::string& list,
+                               const std::function<std::string(const std::string& file)>& named) {
   const std::vector<std::string_view> given = steps_in(list);
   std::vector<std::string> steps(given.begin(), given.end());
   for (std::string& step : steps) {

@@ -36,7 +36,7 @@ struct RangedList {
 [[nodiscard]] RangedList with_ranges(const std::string& list, const StagePresets& presets);
 
 // Replaces each range=FILE by the name that `named` returns; an invalid list is returned unchanged.
-[[nodiscard]] std::string with_range_files(const std::string& list,
-                                           const std::function<std::string(const std::string& file)>& named);
+[[nodiscard]] std::string rename_range_files(
+    const std::string& list, const std::function<std::string(const std::string& file)>& named);
 
 }  // namespace imgpipe

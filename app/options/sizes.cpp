@@ -82,13 +82,13 @@ std::optional<std::int64_t> parse_decimal(std::string_view number, std::int64_t 
   return *whole * unit + part;
 }
 
-std::int64_t parse_memory(const std::string& text, const std::string& option, std::int64_t least_megabytes) {
+std::int64_t parse_memory(const std::string& text, const std::string& option, std::int64_t min_megabytes) {
   constexpr std::int64_t kMost = std::int64_t{1} << 50;
   const std::optional<std::int64_t> bytes = amount(text, Kind::bytes);
   if (!bytes) refuse_amount(option, "an amount such as 500M, 1.5G, 64MiB or 100MB", text);
   if (*bytes > kMost) refuse_amount(option, "at most 1024T", text);
-  if (*bytes < least_megabytes << 20)
-    refuse_amount(option, "at least " + std::to_string(least_megabytes) + "M", text);
+  if (*bytes < min_megabytes << 20)
+    refuse_amount(option, "at least " + std::to_string(min_megabytes) + "M", text);
   return *bytes;
 }
 
@@ -102,8 +102,8 @@ std::int64_t parse_pixels(std::string_view text, const std::string& option, std:
 Shape parse_size(const std::string& text) {
   const std::size_t cross = text.find('x');
   if (cross == std::string::npos) refuse_amount("size", "WIDTHxHEIGHT such as 640x480", text);
-  return {parse_integer("size", std::string_view(text).substr(0, cross), 1, kMostSide),
-          parse_integer("size", std::string_view(text).substr(cross + 1), 1, kMostSide), 3};
+  return {parse_integer("size", std::string_view(text).substr(0, cross), 1, kMaxSide),
+          parse_integer("size", std::string_view(text).substr(cross + 1), 1, kMaxSide), 3};
 }
 
 }  // namespace imgpipe

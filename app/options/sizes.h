@@ -20,9 +20,9 @@ namespace imgpipe {
 // integer on overflow, and nullopt if the text is not a number.
 [[nodiscard]] std::optional<std::int64_t> parse_decimal(std::string_view number, std::int64_t unit);
 
-// Returns bytes, from `least_megabytes` MiB to 1024 TiB. Throws Error(usage) with the allowed values.
+// Returns bytes, from `min_megabytes` MiB to 1024 TiB. Throws Error(usage) with the allowed values.
 [[nodiscard]] std::int64_t parse_memory(const std::string& text, const std::string& option = "memory",
-                                        std::int64_t least_megabytes = 64);
+                                        std::int64_t min_megabytes = 64);
 // Returns pixels, from 1 to `most`. Throws like parse_memory().
 [[nodiscard]] std::int64_t parse_pixels(std::string_view text, const std::string& option, std::int64_t most);
 

@@ -1,9 +1,9 @@
 # Installs three components: the program, the lab, and the library for other programs.
-set(imgpipe_library_folder ${CMAKE_INSTALL_LIBDIR}/cmake/imgpipe)
-set(imgpipe_include_folder ${CMAKE_INSTALL_INCLUDEDIR}/imgpipe)
+set(imgpipe_library_directory ${CMAKE_INSTALL_LIBDIR}/cmake/imgpipe)
+set(imgpipe_include_directory ${CMAKE_INSTALL_INCLUDEDIR}/imgpipe)
 
 install(TARGETS imgpipe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
-install(TARGETS imgpipe-bench RUNTIME DESTINATION ${imgpipe_libexec_folder} COMPONENT bench)
+install(TARGETS imgpipe-bench RUNTIME DESTINATION ${imgpipe_libexec_directory} COMPONENT bench)
 install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program
         FILES_MATCHING PATTERN *.md PATTERN *.png PATTERN schemas EXCLUDE)
@@ -47,18 +47,18 @@ foreach(floor images kernels pipeline)
   target_sources(imgpipe_${floor} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
   install(TARGETS imgpipe_${floor} EXPORT imgpipe COMPONENT dev
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev
-          FILE_SET HEADERS DESTINATION ${imgpipe_include_folder} COMPONENT dev)
+          FILE_SET HEADERS DESTINATION ${imgpipe_include_directory} COMPONENT dev)
 endforeach()
-install(EXPORT imgpipe NAMESPACE imgpipe:: FILE imgpipe-targets.cmake DESTINATION ${imgpipe_library_folder}
+install(EXPORT imgpipe NAMESPACE imgpipe:: FILE imgpipe-targets.cmake DESTINATION ${imgpipe_library_directory}
         COMPONENT dev)
 
 include(CMakePackageConfigHelpers)
 configure_package_config_file(app/package/imgpipe-config.cmake.in ${PROJECT_BINARY_DIR}/generated/imgpipe-config.cmake
-                              INSTALL_DESTINATION ${imgpipe_library_folder} NO_SET_AND_CHECK_MACRO)
+                              INSTALL_DESTINATION ${imgpipe_library_directory} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/imgpipe-config-version.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/generated/imgpipe-config.cmake
               ${PROJECT_BINARY_DIR}/generated/imgpipe-config-version.cmake
-        DESTINATION ${imgpipe_library_folder} COMPONENT dev)
-install(FILES images/libraries.cmake DESTINATION ${imgpipe_library_folder} RENAME imgpipe-libraries.cmake
+        DESTINATION ${imgpipe_library_directory} COMPONENT dev)
+install(FILES images/libraries.cmake DESTINATION ${imgpipe_library_directory} RENAME imgpipe-libraries.cmake
         COMPONENT dev)

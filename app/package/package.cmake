@@ -15,21 +15,21 @@ set(CPACK_IMGPIPE_PROCESSOR ${CMAKE_SYSTEM_PROCESSOR})
 
 # ---- additional files required by Debian's policy ---------------------------------------------------
 # Only .deb packages contain the components debian, debian_bench and debian_dev.
-set(imgpipe_debian_folder ${CPACK_IMGPIPE_DEBIAN})
+set(imgpipe_debian_directory ${CPACK_IMGPIPE_DEBIAN})
 file(READ LICENSE imgpipe_license)
 string(REGEX REPLACE "^.*Permission is hereby" "Permission is hereby" imgpipe_license "${imgpipe_license}")
 string(REGEX REPLACE "\n\n" "\n.\n" imgpipe_license "${imgpipe_license}")
 string(STRIP "${imgpipe_license}" imgpipe_license)
 string(REPLACE "\n" "\n " imgpipe_license "${imgpipe_license}")
-configure_file(app/package/copyright.in ${imgpipe_debian_folder}/copyright @ONLY)
-configure_file(app/package/lintian-overrides ${imgpipe_debian_folder}/overrides/imgpipe COPYONLY)
+configure_file(app/package/copyright.in ${imgpipe_debian_directory}/copyright @ONLY)
+configure_file(app/package/lintian-overrides ${imgpipe_debian_directory}/overrides/imgpipe COPYONLY)
 foreach(component IN ITEMS debian debian_bench debian_dev)
   string(REPLACE debian imgpipe package ${component})
   string(REPLACE _ - package ${package})
-  install(FILES ${imgpipe_debian_folder}/copyright ${imgpipe_debian_folder}/changelog.Debian.gz
+  install(FILES ${imgpipe_debian_directory}/copyright ${imgpipe_debian_directory}/changelog.Debian.gz
           DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} COMPONENT ${component} EXCLUDE_FROM_ALL OPTIONAL)
 endforeach()
-install(FILES ${imgpipe_debian_folder}/overrides/imgpipe DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides
+install(FILES ${imgpipe_debian_directory}/overrides/imgpipe DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides
         COMPONENT debian EXCLUDE_FROM_ALL)
 
 # ---- the three packages -----------------------------------------------------------------------------

@@ -24,7 +24,11 @@ double seconds_since(Timeline::Clock::time_point then) {
 
 PagesProgress::PagesProgress(const InputJob& input, bool quiet, std::size_t passes,
                              Timeline::Clock::time_point start)
-    : input_(input), quiet_(quiet), passes_(passes), start_(start), progress_(Progress::way_here(!quiet)) {
+    : input_(input),
+      quiet_(quiet),
+      passes_(passes),
+      start_(start),
+      progress_(Progress::style_for_stderr(!quiet)) {
   set_signal_line();
 }
 
@@ -36,17 +40,17 @@ void PagesProgress::begin_pass() {
   show();
 }
 
-void PagesProgress::page_is_counted(const ImageHeader& page) {
+void PagesProgress::count_page(const ImageHeader& page) {
   if (pass_.done == pass_.total) begin_pass();  // another contrast step
-  page_is_done(page);
+  note_finished_page(page);
 }
 
-void PagesProgress::page_is_written() {
+void PagesProgress::note_written_page() {
   ++written_;
   set_signal_line();
 }
 
-void PagesProgress::page_is_done(const ImageHeader& page) {
+void PagesProgress::note_finished_page(const ImageHeader& page) {
   ++pass_.done;
   pass_.pixels += page.shape.pixels();
   show();
@@ -66,7 +70,7 @@ void PagesProgress::set_signal_line() {
   if (counts.total > 0) text += " of " + std::to_string(counts.total);
   text += " pages finished";
   if (input_.makes_stack()) text += "; OUTPUT was not written because it is incomplete";
-  const bool has_bar = Progress::way_here(true) == Progress::Way::bar;
+  const bool has_bar = Progress::style_for_stderr(true) == Progress::Way::bar;
   signal_line_.set((has_bar ? "\r\x1b[K" : "") + summary_line(text, counts));
 }
 

@@ -18,10 +18,10 @@ class PagesProgress {
 
   void begin_pass();
   // Counts a page in a pass before the last; starts the next pass after the last page.
-  void page_is_counted(const ImageHeader& page);
+  void count_page(const ImageHeader& page);
   // Updates the line that is written if a signal ends the run: finished pages stay.
-  void page_is_written();
-  void page_is_done(const ImageHeader& page);
+  void note_written_page();
+  void note_finished_page(const ImageHeader& page);
   void clear() { progress_.clear(); }
 
  private:

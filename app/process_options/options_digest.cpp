@@ -48,7 +48,7 @@ std::string bands_text(const DecodeOptions& decode) {
   return text;
 }
 
-std::string shaping_options(const ProcessOptions& options, const std::optional<Format>& format) {
+std::string options_affecting_output(const ProcessOptions& options, const std::optional<Format>& format) {
   const EncodeOptions& encode = options.output.encode;
   const auto writes = [&](Format one) { return !format || *format == one; };
   const bool lossy_webp = writes(Format::webp) && encode.webp == WebpCoding::lossy;
@@ -94,7 +94,7 @@ std::uint64_t first_64_bits(const std::string& digest) {
 }
 
 std::string options_digest(const ProcessOptions& options, const std::optional<Format>& format) {
-  return sha256(shaping_options(options, format));
+  return sha256(options_affecting_output(options, format));
 }
 
 std::uint64_t options_hash(ProcessOptions options, Format format) {

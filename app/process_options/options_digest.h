@@ -15,7 +15,8 @@ namespace imgpipe {
 // Returns the options that affect the bytes of outputs as lines "key=value" in a fixed order: the resolved
 // steps with every parameter, the input options, and the output's format and encoding. Without `format`, each
 // output's name selects its format. Options for execution and reports (device, threads, fuse) are left out.
-[[nodiscard]] std::string shaping_options(const ProcessOptions& options, const std::optional<Format>& format);
+[[nodiscard]] std::string options_affecting_output(const ProcessOptions& options,
+                                                   const std::optional<Format>& format);
 
 // Returns the value of --pages.
 [[nodiscard]] std::string pages_text(const PageSelection& pages);
@@ -32,7 +33,7 @@ namespace imgpipe {
   return first_64_bits(sha256(name));
 }
 
-// Returns the SHA-256 of shaping_options() for a run, or for its outputs of one format.
+// Returns the SHA-256 of options_affecting_output() for a run, or for its outputs of one format.
 [[nodiscard]] std::string options_digest(const ProcessOptions& options, const std::optional<Format>& format);
 
 // The same as 64 bits for Provenance. --codec turbo has the hash of auto, because its bytes are equal.

@@ -38,7 +38,7 @@ void read_reports(const Parser& parser, ReportOptions& reports) {
   if (parser.has("trace")) reports.trace_file = result_file("trace", parser.text("trace"), {".json"});
   if (parser.has("histogram"))
     reports.histogram_file = result_file("histogram", parser.text("histogram"), {".csv", ".json", ".svg"});
-  reports.stages_folder = parser.name_or_empty("keep-stages");
+  reports.stages_directory = parser.name_or_empty("keep-stages");
 }
 
 // Reads --name, after the options that it depends on.
@@ -62,7 +62,7 @@ bool uses_stdout(const ProcessOptions& options) {
   std::vector<std::string> files = options.reports.files;
   files.insert(files.end(), {options.output.path, options.reports.trace_file, options.reports.histogram_file,
                              options.reports.failed_file});
-  return std::ranges::any_of(files, goes_to_stdout);
+  return std::ranges::any_of(files, is_stdout);
 }
 
 std::optional<PresetToWrite> read_preset_to_write(const Parser& parser, const ProcessOptions& options) {
@@ -99,11 +99,11 @@ void check_stdin(const Parser& parser, const InputOptions& input) {
 }
 
 // Returns the batch options on the command line, not those of presets, which may serve single images too.
-std::vector<std::string> given_batch_options(const Parser& parser) {
+std::vector<std::string> batch_options_on_command_line(const Parser& parser) {
   std::vector<std::string> names;
   for (const OptionRow& row : batch_rows()) {
     const std::string name = option_name(row);
-    if (parser.has(name) && !parser.given().is_of_preset(name)) names.push_back("--" + name);
+    if (parser.has(name) && !parser.given().is_from_preset(name)) names.push_back("--" + name);
   }
   return names;
 }
@@ -129,7 +129,7 @@ ProcessOptions read_process_options(const Parser& parser) {
   if (!parser.given().only_writes_preset()) {
     paths = read_paths(parser);
     options.output.path = std::move(paths.back());
-    options.output.is_listed = !parser.has_option("output");
+    options.output.is_positional = !parser.has_option("output");
     paths.pop_back();
   }
   options.input = read_input(parser);
@@ -139,7 +139,7 @@ ProcessOptions read_process_options(const Parser& parser) {
   options.dry_run = parser.has("dry-run");
   options.reports.failed_file = parser.name_or_empty("failed-out");
   options.shard = read_shard(parser);
-  options.batch_options = given_batch_options(parser);
+  options.batch_options = batch_options_on_command_line(parser);
   check_stdin(parser, options.input);
   options.stages = read_stages(parser);
   if (parser.has("pages")) options.pages = parse_pages(parser.text("pages"));
@@ -147,7 +147,7 @@ ProcessOptions read_process_options(const Parser& parser) {
     usage("--stages: contrast: range=series needs several pages; add --pages all or --pages A-B");
   options.execution.device = parser.text("device");
   (void)choose_device(options.execution.device);  // a mistake is reported before any work
-  options.execution.threads = parser.integer("threads", 0, kMostThreads);
+  options.execution.threads = parser.integer("threads", 0, kMaxThreads);
   if (parser.has("device-memory"))
     options.device_memory_bytes = parse_memory(parser.text("device-memory"), "device-memory", 1);
   options.fuse = parser.has("fuse");

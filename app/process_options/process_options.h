@@ -35,8 +35,8 @@ struct StageOptions {
 struct OutputOptions {
   std::string path;
   std::optional<NameTemplate> name;  // --name, for files in the directory OUTPUT
-  bool is_listed = false;            // the last positional argument; not from --output or in a directory
-  std::string new_folder;            // single image: directory to create for OUTPUT; empty: none
+  bool is_positional = false;        // the last positional argument; not from --output or in a directory
+  std::string new_directory;         // single image: directory to create for OUTPUT; empty: none
   std::optional<Format> format;
   EncodeOptions encode;
   bool keep_metadata = true;
@@ -54,7 +54,7 @@ struct ReportOptions {
   std::vector<std::string> files;  // --report
   std::string trace_file;
   std::string histogram_file;
-  std::string stages_folder;  // --keep-stages
+  std::string stages_directory;  // --keep-stages
   std::string failed_file;
 };
 

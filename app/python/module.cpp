@@ -94,16 +94,16 @@ void prepare_for_forks() {
 }
 
 // Holds a runner for one call and returns it however the call ends.
-class LentRunner {
+class RunnerLease {
  public:
-  explicit LentRunner(const IdleRunners::Key& key) : entry_(idle_runners().take(key)) {}
+  explicit RunnerLease(const IdleRunners::Key& key) : entry_(idle_runners().take(key)) {}
   // NOLINTNEXTLINE(bugprone-exception-escape): pybind11 does not say that letting the lock go throws nothing
-  ~LentRunner() {
+  ~RunnerLease() {
     const py::gil_scoped_release others_run;  // other Python threads run while give_back() joins threads
     idle_runners().give_back(std::move(entry_));
   }
-  LentRunner(const LentRunner&) = delete;
-  LentRunner& operator=(const LentRunner&) = delete;
+  RunnerLease(const RunnerLease&) = delete;
+  RunnerLease& operator=(const RunnerLease&) = delete;
 
   Runner* operator->() { return entry_.front().runner.get(); }
 
@@ -135,7 +135,7 @@ Shape shape_of(const py::array& array) {
 }
 
 // Returns true if the array can be read in place: contiguous pixels in rows with any positive stride.
-bool lies_in_rows(const py::array& array, const Shape& shape) {
+bool is_readable_in_place(const py::array& array, const Shape& shape) {
   const std::int64_t size = bytes_per_sample(shape.sample);
   const bool channels_follow = array.ndim() == 2 || shape.channels == 1 || array.strides(2) == size;
   const bool pixels_follow = shape.width == 1 || array.strides(1) == size * shape.channels;
@@ -157,7 +157,7 @@ struct Owned {
 };
 
 // Releases the memory, except device memory in a forked process, which cannot access the device.
-void let_go(void* owned) {
+void release_owned(void* owned) {
   auto* const one = static_cast<Owned*>(owned);
   if (!one->of_device || one->process == ::getpid()) delete one;
 }
@@ -166,7 +166,7 @@ void let_go(void* owned) {
 py::array array_of(const RunResult& result) {
   const Shape& shape = result.report.output;
   auto owned = std::make_unique<Owned>(Owned{result.memory, result.report.implementation == "cuda"});
-  const py::capsule owner(owned.get(), &let_go);
+  const py::capsule owner(owned.get(), &release_owned);
   (void)owned.release();
   const auto size = static_cast<py::ssize_t>(bytes_per_sample(shape.sample));
   std::vector<py::ssize_t> sides{shape.height, shape.width}, strides{result.pixels.stride_bytes, size};
@@ -222,10 +222,10 @@ py::dict report_dict(const RunReport& report) {
 
 py::tuple run(const py::array& array, const std::string& stages, const std::string& device, int threads) {
   const Shape shape = shape_of(array);
-  LentRunner runner({device, threads});
+  RunnerLease runner({device, threads});
   Plan plan = runner->plan(shape, stages);
   py::array rows = array;
-  if (!lies_in_rows(array, shape)) {
+  if (!is_readable_in_place(array, shape)) {
     check_available(shape.bytes());
     rows = array.attr("copy")("C");
   }

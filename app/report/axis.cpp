@@ -74,8 +74,8 @@ double rounded_down(double value) {
 
 Axis::Axis(double least, double most, bool logarithmic, double from, double to)
     : ticks_(axis_ticks(least, most, logarithmic)), log_(logarithmic) {
-  least_ = std::min(least, ticks_.front());
-  most_ = std::max(most, ticks_.back());
+  min_ = std::min(least, ticks_.front());
+  max_ = std::max(most, ticks_.back());
   const double inward = from < to ? kInset : -kInset;
   from_ = from + inward;
   to_ = to - inward;
@@ -83,7 +83,7 @@ Axis::Axis(double least, double most, bool logarithmic, double from, double to)
 
 double Axis::at(double value) const {
   const auto place = [this](double v) { return log_ ? std::log10(v) : v; };
-  return from_ + (place(value) - place(least_)) / (place(most_) - place(least_)) * (to_ - from_);
+  return from_ + (place(value) - place(min_)) / (place(max_) - place(min_)) * (to_ - from_);
 }
 
 void AxisRange::add(double value, bool logarithmic) {

@@ -30,7 +30,7 @@ class Axis {
  private:
   std::vector<double> ticks_;
   bool log_;
-  double least_, most_, from_, to_;
+  double min_, max_, from_, to_;
 };
 
 struct AxisRange {

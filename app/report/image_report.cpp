@@ -100,8 +100,8 @@ std::string times_line(int repeat, bool compared) {
 }  // namespace
 
 int reference_passes(int repeat) {
-  constexpr int kMostPasses = 3;  // the reference takes seconds, the device milliseconds
-  return std::min(repeat, kMostPasses);
+  constexpr int kMaxPasses = 3;  // the reference takes seconds, the device milliseconds
+  return std::min(repeat, kMaxPasses);
 }
 
 std::optional<double> ReportRow::speed_up() const {
@@ -153,8 +153,8 @@ void add_row(std::vector<ReportRow>& rows, const ReportRow& row, const std::stri
   sum->time_ms += row.time_ms;
   sum->bytes += row.bytes;
   if (row.reference_ms) sum->reference_ms = sum->reference_ms.value_or(0) + *row.reference_ms;
-  const bool is_news = sum->comparison.empty() || sum->comparison == "identical";
-  if (is_news && !row.comparison.empty())
+  const bool is_first_difference = sum->comparison.empty() || sum->comparison == "identical";
+  if (is_first_difference && !row.comparison.empty())
     sum->comparison = row.comparison == "identical" ? row.comparison : page + ": " + row.comparison;
 }
 

@@ -9,7 +9,7 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::size_t kMostSpans = 2000;
+constexpr std::size_t kMaxSpans = 2000;
 constexpr int kRows = 256;  // of a histogram table
 
 std::uint64_t count_of(const Counts& counts, int plane, int row) {
@@ -57,9 +57,9 @@ ResultTable row_table(const ImageReport& report) {
 }
 
 ResultTable span_table(std::span<const Span> spans) {
-  ResultTable table = table_of(spans.first(std::min(spans.size(), kMostSpans)), add_span);
-  if (spans.size() > kMostSpans)
-    table.notes.push_back(with_separators(spans.size() - kMostSpans) + " more spans are in the JSON report");
+  ResultTable table = table_of(spans.first(std::min(spans.size(), kMaxSpans)), add_span);
+  if (spans.size() > kMaxSpans)
+    table.notes.push_back(with_separators(spans.size() - kMaxSpans) + " more spans are in the JSON report");
   return table;
 }
 

@@ -10,7 +10,7 @@
 namespace imgpipe {
 namespace {
 
-std::vector<std::size_t> shown(const ResultTable& table) {
+std::vector<std::size_t> visible_columns(const ResultTable& table) {
   std::vector<std::size_t> columns;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (!table.columns[i].title.empty()) columns.push_back(i);
@@ -28,7 +28,7 @@ TableCell::TableCell(double number, int decimals, double scale, const char* unit
     : text(imgpipe::number(number * scale, decimals) + unit), value(number) {}
 
 std::string table_text(const ResultTable& table) {
-  const std::vector<std::size_t> columns = shown(table);
+  const std::vector<std::size_t> columns = visible_columns(table);
   std::vector<std::size_t> widths;
   for (const std::size_t i : columns) {
     const TableColumn& column = table.columns[i];
@@ -55,7 +55,7 @@ std::string table_text(const ResultTable& table) {
 }
 
 std::string table_markdown(const ResultTable& table) {
-  const std::vector<std::size_t> columns = shown(table);
+  const std::vector<std::size_t> columns = visible_columns(table);
   std::string out = "**" + table.title + "**\n\n|";
   for (const std::size_t i : columns) out += " " + table.columns[i].title + " |";
   out += "\n|";

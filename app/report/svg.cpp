@@ -25,11 +25,11 @@ std::string xml(const std::string& text) {
   return out;
 }
 
-std::string shortened(const std::string& text, std::size_t most_bytes) {
-  if (text.size() <= most_bytes) return text;
+std::string shortened(const std::string& text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return text;
   const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
-  std::size_t head = (most_bytes - 3) / 2;
-  std::size_t tail = text.size() - (most_bytes - 3 - head);
+  std::size_t head = (max_bytes - 3) / 2;
+  std::size_t tail = text.size() - (max_bytes - 3 - head);
   while (head > 0 && continues(text[head])) --head;
   while (tail < text.size() && continues(text[tail])) ++tail;
   return text.substr(0, head) + "..." + text.substr(tail);

@@ -8,9 +8,9 @@ namespace imgpipe {
 
 // Escapes &, <, > and double quotes.
 [[nodiscard]] std::string xml(const std::string& text);
-// Shortens a text to `most_bytes` (at least 5) by replacing its middle with dots, without splitting a
+// Shortens a text to `max_bytes` (at least 5) by replacing its middle with dots, without splitting a
 // character. Counts bytes because wider letters tend to take more of them.
-[[nodiscard]] std::string shortened(const std::string& text, std::size_t most_bytes);
+[[nodiscard]] std::string shortened(const std::string& text, std::size_t max_bytes);
 // "12.3"
 [[nodiscard]] std::string coordinate(double value);
 // `style` is a list of attributes, such as class="tick".

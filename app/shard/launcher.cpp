@@ -38,7 +38,7 @@ struct Launcher {
   throw Error(ErrorKind::usage, "--shard auto: " + reason);
 }
 
-constexpr std::int64_t kMostNumber = 0xffffffff;  // 32 bits; adding two of them does not overflow
+constexpr std::int64_t kMaxNumber = 0xffffffff;  // 32 bits; adding two of them does not overflow
 
 // Returns a variable's number, or nullopt if there is no name or the variable is not set.
 std::optional<std::int64_t> number_of(const char* name, const Environment& environment) {
@@ -46,7 +46,7 @@ std::optional<std::int64_t> number_of(const char* name, const Environment& envir
   if (text.empty()) return std::nullopt;
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < 0 || value > kMostNumber)
+  if (error != std::errc{} || end != text.data() + text.size() || value < 0 || value > kMaxNumber)
     refuse(std::string(name) + ": expected an index or count, got '" + printable(text) + "'");
   return value;
 }
@@ -57,10 +57,10 @@ std::optional<std::int64_t> number_of(const char* name, const Environment& envir
 // Its own variables are then SLURM_GTIDS (the ranks on this node: 0), SLURM_TASKS_PER_NODE and, with -n,
 // SLURM_NTASKS. In a step they agree with those of the step, except with --preserve-env.
 bool in_slurm_step(const Environment& environment) {
-  constexpr std::int64_t kMostNormalStep = 0xfffffff0;
+  constexpr std::int64_t kMaxNormalStep = 0xfffffff0;
   const std::string tasks = environment("SLURM_STEP_NUM_TASKS");
   if (tasks.empty() || environment("SLURM_STEP_ID").starts_with('-')) return false;
-  if (number_of("SLURM_STEP_ID", environment).value_or(0) > kMostNormalStep) return false;
+  if (number_of("SLURM_STEP_ID", environment).value_or(0) > kMaxNormalStep) return false;
   if (environment("SLURM_GTIDS") != "0") return true;
   const auto agrees = [&](const char* of_job, const char* of_step) {
     const std::string value = environment(of_job);
@@ -150,13 +150,13 @@ const Launcher* find_array(const Environment& environment) {
 
 // Returns the launcher's count, or 0 if it has none.
 std::int64_t count_of(const Launcher& launcher, const Environment& environment) {
-  const std::optional<std::int64_t> says = number_of(launcher.count, environment);
-  if (says == 0) refuse(std::string(launcher.count) + ": expected at least 1, got 0");
-  return says.value_or(0);
+  const std::optional<std::int64_t> reported_count = number_of(launcher.count, environment);
+  if (reported_count == 0) refuse(std::string(launcher.count) + ": expected at least 1, got 0");
+  return reported_count.value_or(0);
 }
 
 // Takes the range of an array if it is certainly the whole array; otherwise throws.
-void take_whole_array(const Launcher& launcher, LauncherIndex& place, const Environment& environment) {
+void take_array_range(const Launcher& launcher, LauncherIndex& place, const Environment& environment) {
   const auto first = number_of(launcher.range.first, environment);
   const auto last = number_of(launcher.range.last, environment);
   const auto count = number_of(launcher.range.count, environment);
@@ -173,11 +173,11 @@ void take_whole_array(const Launcher& launcher, LauncherIndex& place, const Envi
 }
 
 [[noreturn]] void refuse_too_many() {
-  refuse("expected at most " + std::to_string(kMostShards) + " parts");
+  refuse("expected at most " + std::to_string(kMaxShards) + " parts");
 }
 
 void check_range(const LauncherIndex& place) {
-  if (place.last - place.first >= kMostShards) refuse_too_many();
+  if (place.last - place.first >= kMaxShards) refuse_too_many();
   if (place.value >= place.first && place.value <= place.last) return;
   const bool begins_at_0 = place.value == 0 && place.first == 1;
   refuse(place.variable + ": expected " + std::to_string(place.first) + " to " + std::to_string(place.last) +
@@ -185,20 +185,20 @@ void check_range(const LauncherIndex& place) {
 }
 
 // `count` is the number of parts for this launcher's indices; 0: as reported by the launcher.
-LauncherIndex place_of(const Launcher& launcher, std::int64_t count, int all,
-                       const Environment& environment) {
+LauncherIndex index_from_launcher(const Launcher& launcher, std::int64_t count, int all,
+                                  const Environment& environment) {
   LauncherIndex place;
   place.variable = launcher.index;
   place.value = number_of(launcher.index, environment).value_or(0);
   place.first = launcher.first;
-  const std::int64_t says = count_of(launcher, environment);
-  if (says > 0 && count > 0 && says != count)
-    refuse(std::string(launcher.count) + " is " + std::to_string(says) + ", which does not match " +
+  const std::int64_t reported_count = count_of(launcher, environment);
+  if (reported_count > 0 && count > 0 && reported_count != count)
+    refuse(std::string(launcher.count) + " is " + std::to_string(reported_count) + ", which does not match " +
            std::to_string(all) + " parts");
-  if (says > 0 || count > 0) {
-    place.last = place.first + std::max(says, count) - 1;
+  if (reported_count > 0 || count > 0) {
+    place.last = place.first + std::max(reported_count, count) - 1;
   } else if (launcher.range.first != nullptr) {
-    take_whole_array(launcher, place, environment);
+    take_array_range(launcher, place, environment);
   } else {
     refuse(place.variable + " is set, but the number of parts is unknown; use " +
            (all > 0 ? "--shard I/N" : "auto/N"));
@@ -209,7 +209,7 @@ LauncherIndex place_of(const Launcher& launcher, std::int64_t count, int all,
 
 }  // namespace
 
-Shard shard_of_launchers(int count, const Environment& environment) {
+Shard shard_from_launchers(int count, const Environment& environment) {
   const Launcher* rank = find_rank(environment);
   const Launcher* array = find_array(environment);
   if (rank == nullptr && array == nullptr) refuse_no_launcher(environment);
@@ -217,7 +217,7 @@ Shard shard_of_launchers(int count, const Environment& environment) {
   std::int64_t ranks = 1;
   std::int64_t rank_index = 0;
   if (rank != nullptr) {
-    by.push_back(place_of(*rank, array == nullptr ? count : 0, count, environment));
+    by.push_back(index_from_launcher(*rank, array == nullptr ? count : 0, count, environment));
     ranks = by.back().last + 1;
     rank_index = by.back().value;
     if (count % ranks != 0)
@@ -227,11 +227,11 @@ Shard shard_of_launchers(int count, const Environment& environment) {
   std::int64_t tasks = 1;
   std::int64_t task_index = 0;
   if (array != nullptr) {
-    by.insert(by.begin(), place_of(*array, count / ranks, count, environment));
+    by.insert(by.begin(), index_from_launcher(*array, count / ranks, count, environment));
     tasks = by.front().last - by.front().first + 1;
     task_index = by.front().value - by.front().first;
   }
-  if (tasks * ranks > kMostShards) refuse_too_many();
+  if (tasks * ranks > kMaxShards) refuse_too_many();
   return {static_cast<int>(task_index * ranks + rank_index + 1), static_cast<int>(tasks * ranks),
           std::move(by)};
 }

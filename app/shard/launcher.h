@@ -29,6 +29,6 @@ namespace imgpipe {
 // tasks starting at 1, whatever the scheduler reports, so that a failed task can be rerun alone. The counts
 // of other launchers must agree with it. Throws Error(usage) with a message that says what to change if there
 // is no launcher or its values are inconsistent.
-[[nodiscard]] Shard shard_of_launchers(int count, const Environment& environment);
+[[nodiscard]] Shard shard_from_launchers(int count, const Environment& environment);
 
 }  // namespace imgpipe

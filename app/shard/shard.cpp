@@ -31,9 +31,9 @@ Shard parse_shard(const std::string& text, const Environment& environment) {
   const std::string_view first = std::string_view(text).substr(0, slash);
   std::optional<int> count;
   if (slash != std::string::npos) count = whole_number(std::string_view(text).substr(slash + 1));
-  const bool counted = count && *count >= 1 && *count <= kMostShards;
+  const bool counted = count && *count >= 1 && *count <= kMaxShards;
   if (first == "auto" && (slash == std::string::npos || counted))
-    return shard_of_launchers(count.value_or(0), environment);
+    return shard_from_launchers(count.value_or(0), environment);
   const std::optional<int> index = whole_number(first);
   if (!counted || !index || *index < 1 || *index > *count) refuse_shard(text);
   return {*index, *count, {}};
@@ -66,7 +66,7 @@ std::uint64_t fnv1a(std::string_view text, std::uint64_t hash) {
   return hash;
 }
 
-bool in_shard(std::string_view name, const Shard& shard) {
+bool belongs_to_shard(std::string_view name, const Shard& shard) {
   std::uint64_t hash = fnv1a(name);
   hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9;
   hash = (hash ^ (hash >> 27)) * 0x94d049bb133111eb;

@@ -11,7 +11,7 @@
 
 namespace imgpipe {
 
-inline constexpr int kMostShards = 1'000'000;
+inline constexpr int kMaxShards = 1'000'000;
 
 // A launcher's variable, its value, and the range of its values (app/shard/launcher.h).
 struct LauncherIndex {
@@ -53,6 +53,6 @@ using Environment = std::function<std::string(const char* name)>;
 // Returns true if a name belongs to a shard by hash. This depends only on its bytes: every name is in exactly
 // one of the `count` parts, whatever other names exist. The bits of fnv1a() are mixed by the finaliser of
 // splitmix64 (Steele, Lea, Flood 2014).
-[[nodiscard]] bool in_shard(std::string_view name, const Shard& shard);
+[[nodiscard]] bool belongs_to_shard(std::string_view name, const Shard& shard);
 
 }  // namespace imgpipe

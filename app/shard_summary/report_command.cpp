@@ -87,21 +87,22 @@ int run_summary(const SummaryOptions& options) {
     names.push_back(input_name(path));
   }
   summary.check_outputs();
-  if (summary.strange_lines() > 0)
-    log_warning("ignored " + std::to_string(summary.strange_lines()) +
+  if (summary.unrecognised_lines() > 0)
+    log_warning("ignored " + std::to_string(summary.unrecognised_lines()) +
                 " lines that do not belong to a report");
   std::string missing;
   for (const std::string& shard : summary.missing_shards()) missing += (missing.empty() ? "" : ", ") + shard;
   if (!missing.empty())
     log_warning("shard " + missing + ": no lines; it had nothing to do, or its report is missing");
-  if (summary.without_a_line() > 0)
-    log_warning(with_separators(summary.without_a_line()) +
+  if (summary.images_without_line() > 0)
+    log_warning(with_separators(summary.images_without_line()) +
                 " images have no report line; the process that handled them was killed or never started; "
                 "run the same command with --skip-existing");
   const bool to_stdout = options.json_file == kStandardStream;
   if (!options.json_file.empty()) write_text(options.json_file, summary_json(summary, names));
   if (!options.logging.quiet && read > 0) print_table(summary_table(summary, read), to_stdout);
-  const bool complete = summary.failed() == 0 && summary.not_done() == 0 && summary.without_a_line() == 0;
+  const bool complete =
+      summary.failed() == 0 && summary.not_done() == 0 && summary.images_without_line() == 0;
   return read == options.files.size() && complete ? kExitDone : kExitInput;
 }
 
@@ -116,7 +117,7 @@ CommandRow report_command() {
           "is done, what has failed, what is missing.",
       .usage = {{"imgpipe report FILE... [options]", ".ndjson reports, the oldest first; \"-\" is stdin"}},
       .positional = {"file"},
-      .takes_more = true,
+      .accepts_more_arguments = true,
       .rows = summary_rows,
       .read = [](const Parser& parser) { return ready(read_summary(parser), run_summary); }};
 }

@@ -36,7 +36,7 @@ double ms_of(const Json& line, const char* key) {
   return std::clamp(line[key].get<double>(), 0.0, kMost);
 }
 
-std::int64_t sum_of(const auto& outcomes, auto member) {
+std::int64_t summary_value(const auto& outcomes, auto member) {
   std::int64_t sum = 0;
   for (const auto& [input, outcome] : outcomes) sum += outcome.*member;
   return sum;
@@ -148,13 +148,13 @@ std::size_t ShardSummary::count(Status status) const {
 }
 
 std::int64_t ShardSummary::pixels() const {
-  return sum_of(outcomes_, &Outcome::pixels);
+  return summary_value(outcomes_, &Outcome::pixels);
 }
 std::int64_t ShardSummary::input_bytes() const {
-  return sum_of(outcomes_, &Outcome::input_bytes);
+  return summary_value(outcomes_, &Outcome::input_bytes);
 }
 std::int64_t ShardSummary::output_bytes() const {
-  return sum_of(outcomes_, &Outcome::output_bytes);
+  return summary_value(outcomes_, &Outcome::output_bytes);
 }
 
 std::vector<ShardSummary::Failure> ShardSummary::failures() const {
@@ -195,7 +195,7 @@ std::vector<std::string> ShardSummary::shards() const {
 }
 
 // Returns true if the shards with lines cover all images of the batch: the others had nothing to do.
-bool ShardSummary::makes_a_whole(int shards) const {
+bool ShardSummary::covers_batch(int shards) const {
   std::size_t images = 0, of_batch = 0;
   for (const auto& [shard, lines] : shards_) {
     if (shards_in(shard) != shards) continue;
@@ -211,7 +211,7 @@ std::vector<std::string> ShardSummary::missing_shards() const {
     if (const std::optional<int> count = shards_in(shard)) counts.insert(*count);
   std::vector<std::string> missing;
   for (const int count : counts) {
-    if (makes_a_whole(count)) continue;
+    if (covers_batch(count)) continue;
     for (int i = 1; i <= count; ++i) {
       const std::string shard = std::to_string(i) + "/" + std::to_string(count);
       if (!shards_.contains(shard)) missing.push_back(shard);
@@ -220,7 +220,7 @@ std::vector<std::string> ShardSummary::missing_shards() const {
   return missing;
 }
 
-std::size_t ShardSummary::without_a_line() const {
+std::size_t ShardSummary::images_without_line() const {
   std::size_t images = 0;
   for (const auto& [shard, lines] : shards_) images = std::max(images, lines.batch_images);
   return images - std::min(images, batch_inputs_.size());
@@ -228,7 +228,7 @@ std::size_t ShardSummary::without_a_line() const {
 
 std::vector<ShardSummary::Unfinished> ShardSummary::unfinished() const {
   std::vector<Unfinished> all;
-  if (without_a_line() == 0) return all;
+  if (images_without_line() == 0) return all;
   for (const auto& [shard, lines] : shards_)
     if (lines.inputs.size() < lines.images) all.push_back({shard, lines.images, lines.inputs.size()});
   return all;

@@ -58,15 +58,15 @@ class ShardSummary {
   [[nodiscard]] std::vector<std::string> shards() const;
   [[nodiscard]] std::vector<std::string> missing_shards() const;
   // Returns the number of the batch's images without a line; 0 if lines do not contain their number.
-  [[nodiscard]] std::size_t without_a_line() const;
+  [[nodiscard]] std::size_t images_without_line() const;
   // If there are any: a shard with fewer lines than images. "" is an unsharded run.
   struct Unfinished {
     std::string shard;
-    std::size_t images = 0, with_a_line = 0;
+    std::size_t images = 0, images_with_line = 0;
   };
   [[nodiscard]] std::vector<Unfinished> unfinished() const;
   // Lines that do not belong to a report, such as an incomplete line of a killed run.
-  [[nodiscard]] std::size_t strange_lines() const { return strange_lines_; }
+  [[nodiscard]] std::size_t unrecognised_lines() const { return strange_lines_; }
 
  private:
   enum class Status { done, failed, skipped, not_done };
@@ -87,7 +87,7 @@ class ShardSummary {
   [[nodiscard]] bool add_line(const std::string& name, const std::string& line);
   [[nodiscard]] std::size_t count(Status status) const;
   [[nodiscard]] std::map<std::string, double> walls_by_shard() const;
-  [[nodiscard]] bool makes_a_whole(int shards) const;
+  [[nodiscard]] bool covers_batch(int shards) const;
 
   std::unordered_map<std::string, Outcome> outcomes_;  // by input and, if not printable, its bytes
   // The end of the last image of each run: by file and shard, then by date and host.

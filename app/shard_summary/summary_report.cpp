@@ -7,24 +7,25 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::size_t kMostShown = 20;
+constexpr std::size_t kMaxShown = 20;
 
 // Lists the first lines and counts the rest.
 std::string list_of(const std::vector<std::string>& lines) {
   std::string text;
-  for (std::size_t i = 0; i < lines.size() && i < kMostShown; ++i) text += "  " + lines[i] + "\n";
-  if (lines.size() > kMostShown)
-    text += "  and " + std::to_string(lines.size() - kMostShown) + " more (see --json)\n";
+  for (std::size_t i = 0; i < lines.size() && i < kMaxShown; ++i) text += "  " + lines[i] + "\n";
+  if (lines.size() > kMaxShown)
+    text += "  and " + std::to_string(lines.size() - kMaxShown) + " more (see --json)\n";
   return text;
 }
 
 // Lists how many images have no line, and their shards.
-std::vector<std::string> what_has_no_line(const ShardSummary& summary) {
-  const std::size_t images = summary.without_a_line();
+std::vector<std::string> lines_about_missing_images(const ShardSummary& summary) {
+  const std::size_t images = summary.images_without_line();
   std::vector<std::string> lines{counted(images, "image") + ": their process was killed or never started"};
   for (const ShardSummary::Unfinished& run : summary.unfinished())
     lines.push_back((run.shard.empty() ? "a run" : "shard " + run.shard) + ": " +
-                    with_separators(run.with_a_line) + " of " + with_separators(run.images) + " have a line");
+                    with_separators(run.images_with_line) + " of " + with_separators(run.images) +
+                    " have a line");
   for (const std::string& shard : summary.missing_shards()) lines.push_back("shard " + shard + ": no lines");
   return lines;
 }
@@ -46,17 +47,17 @@ void add_summary(Fields& fields, const ShardSummary& summary, const std::vector<
   fields.add("all_walls_s", summary.all_walls_s());
   fields.add("shards", summary.shards());
   fields.add("shards_without_a_line", summary.missing_shards());
-  fields.add("images_without_a_line", summary.without_a_line())
+  fields.add("images_without_a_line", summary.images_without_line())
       .about("of the largest batch that lines tell of");
   fields
       .list("unfinished", summary.unfinished(),
             [](Fields& unfinished, const ShardSummary::Unfinished& run) {
               unfinished.add("shard", given(run.shard)).about("null: a run that was no shard");
               unfinished.add("images", run.images, kFromOne);
-              unfinished.add("with_a_line", run.with_a_line);
+              unfinished.add("with_a_line", run.images_with_line);
             })
       .about("where images have no line: shards that have fewer lines than images");
-  fields.add("strange_lines", summary.strange_lines());
+  fields.add("strange_lines", summary.unrecognised_lines());
   fields.list("failures", summary.failures(), [](Fields& each, const ShardSummary::Failure& failure) {
     each.add("input", failure.input);
     each.add("status", failure.not_done ? "not_done" : "failed", one_of("failed|not_done"));
@@ -81,7 +82,8 @@ std::string summary_table(const ShardSummary& summary, std::size_t files) {
     (failure.not_done ? not_done : failed).push_back(failure.input + ": " + failure.reason);
   if (!failed.empty()) text += "\nfailed:\n" + list_of(failed);
   if (!not_done.empty()) text += "\nnot done:\n" + list_of(not_done);
-  if (summary.without_a_line() > 0) text += "\nwithout a report line:\n" + list_of(what_has_no_line(summary));
+  if (summary.images_without_line() > 0)
+    text += "\nwithout a report line:\n" + list_of(lines_about_missing_images(summary));
   return text;
 }
 

@@ -38,7 +38,7 @@ class StatsRun {
       : options_(options),
         found_(find_inputs(options.input, options.shard)),
         counter_(found_.files.size(), !options.per_image_file.empty(), options.percents),
-        progress_(Progress::way_here(!options_.logging.quiet)) {
+        progress_(Progress::style_for_stderr(!options_.logging.quiet)) {
     totals_.images = found_.files.size();
     totals_.problems = found_.problems;
     totals_.stages = options_.stage_list;
@@ -54,7 +54,7 @@ class StatsRun {
     if (options_.dry_run) return print_plan();
     check_result_files(files_read(found_, options_.input.files_from), options_.replace,
                        {{"--json", options_.json_file}, {"--per-image", options_.per_image_file}});
-    StaleOutputs stale;
+    StaleTemporaryFiles stale;
     for (const std::string* path : {&options_.json_file, &options_.per_image_file}) {
       if (!path->empty()) log_removed(stale.remove(*path));
     }
@@ -78,9 +78,9 @@ class StatsRun {
     BatchSettings settings = set_up();
     take_memory(settings);
     if (options_.pages) {
-      settings.use_pages = [this](std::size_t input) { return counter_.use_pages(input); };
+      settings.make_page_consumer = [this](std::size_t input) { return counter_.make_page_consumer(input); };
     } else {
-      settings.use_rows = [this](const ImageFiles& files, const Shape& shape) {
+      settings.make_row_consumer = [this](const ImageFiles& files, const Shape& shape) {
         return counter_.use_image(files, shape);
       };
     }
@@ -116,7 +116,7 @@ class StatsRun {
       const auto files = static_cast<std::int64_t>(found_.files.size());
       const bool grows = options_.pages.has_value();  // the number of pages is unknown
       const std::int64_t rows = settings.memory_bytes / 4;
-      if (grows && settings.memory_is_limit) counter_.set_most_row_bytes(rows);
+      if (grows && settings.memory_is_limit) counter_.set_max_row_bytes(rows);
       kept += grows ? rows : files * counter_.row_bytes();
     }
     if (options_.pages) kept += settings.jobs * StatsCounter::kPagesBytes;
@@ -143,7 +143,7 @@ class StatsRun {
     }
     if (header.bits_per_sample > 8 && !is_wide(header.shape.sample))
       note(totals_.reduced, file, std::to_string(header.bits_per_sample) + " bits");
-    const std::string& profile = totals_.pages ? result.lost_profile : header.profile;
+    const std::string& profile = totals_.pages ? result.unpreserved_profile : header.profile;
     if (!profile.empty()) note(totals_.profiles, file, profile);
   }
 
@@ -157,7 +157,7 @@ class StatsRun {
   }
 
   // The example is the first by name, whatever the order of completion.
-  void note(BatchTotals::Noted& noted, const BatchFile& file, const std::string& what) {
+  void note(BatchTotals::CountWithExample& noted, const BatchFile& file, const std::string& what) {
     const BatchFile*& first = &noted == &totals_.reduced ? first_reduced_ : first_profile_;
     ++noted.images;
     if (first != nullptr && first < &file) return;

@@ -25,8 +25,8 @@ struct StatsCounter::Input {
 StatsCounter::StatsCounter(std::size_t inputs, bool keep_rows, std::vector<Percent> percents)
     : keep_rows_(keep_rows), percents_(std::move(percents)), rows_(keep_rows ? inputs : 0) {}
 
-RowUse StatsCounter::use_image(const ImageFiles& files, const Shape& shape) {
-  return use_rows(shape, sums_, keep_rows_ ? &rows_[files.number] : nullptr);
+RowConsumer StatsCounter::use_image(const ImageFiles& files, const Shape& shape) {
+  return make_row_consumer(shape, sums_, keep_rows_ ? &rows_[files.number] : nullptr);
 }
 
 void StatsCounter::image_done(const BatchResult& result) {
@@ -36,13 +36,13 @@ void StatsCounter::image_done(const BatchResult& result) {
   row.bits_per_sample = result.header.bits_per_sample;
 }
 
-PagesUse StatsCounter::use_pages(std::size_t input) {
+PageConsumer StatsCounter::make_page_consumer(std::size_t input) {
   auto pages = std::make_shared<Input>(*this);
-  PagesUse use;
-  use.use_rows = [this, pages](const ImageFiles&, const Shape& shape) {
-    return use_rows(shape, pages->sums, keep_rows_ ? &pages->rows : nullptr);
+  PageConsumer use;
+  use.make_row_consumer = [this, pages](const ImageFiles&, const Shape& shape) {
+    return make_row_consumer(shape, pages->sums, keep_rows_ ? &pages->rows : nullptr);
   };
-  use.page_done = [this, pages](const ItemDone& page) {
+  use.page_done = [this, pages](const FinishedItem& page) {
     if (!keep_rows_) return;
     StatsImage& row = pages->rows.back();
     row.page = page.number;
@@ -67,15 +67,16 @@ std::int64_t StatsCounter::row_bytes() const {
 
 void StatsCounter::claim_row() {
   const std::int64_t bytes = claimed_row_bytes_ += row_bytes();
-  if (most_row_bytes_ > 0 && bytes > most_row_bytes_)
+  if (max_row_bytes_ > 0 && bytes > max_row_bytes_)
     throw Error(ErrorKind::memory, "--per-image: the rows of all pages exceed the " +
-                                       std::to_string(most_row_bytes_) +
+                                       std::to_string(max_row_bytes_) +
                                        " bytes that --memory leaves for them; count fewer pages at a time");
 }
 
-RowUse StatsCounter::use_rows(const Shape& shape, StatisticsCollector& sums, std::vector<StatsImage>* rows) {
+RowConsumer StatsCounter::make_row_consumer(const Shape& shape, StatisticsCollector& sums,
+                                            std::vector<StatsImage>* rows) {
   auto counts = std::make_shared<SampleCounts>();
-  RowUse use;
+  RowConsumer use;
   use.writer = make_counting_writer(shape, counts);
   use.accept = [this, counts, &sums, rows] {
     if (rows != nullptr) {

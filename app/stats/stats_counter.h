@@ -22,19 +22,19 @@ class StatsCounter {
   StatsCounter& operator=(const StatsCounter&) = delete;
 
   // For an input with one image. image_done() completes its row.
-  [[nodiscard]] RowUse use_image(const ImageFiles& files, const Shape& shape);
+  [[nodiscard]] RowConsumer use_image(const ImageFiles& files, const Shape& shape);
   void image_done(const BatchResult& result);
   // For an input with pages. Their counts are kept separately until the whole input succeeds. This takes at
   // most kPagesBytes per input in progress, of which there are no more than workers (pipeline/jobs/batch.h).
-  // Rows grow with the pages, up to set_most_row_bytes().
-  [[nodiscard]] PagesUse use_pages(std::size_t input);
+  // Rows grow with the pages, up to set_max_row_bytes().
+  [[nodiscard]] PageConsumer make_page_consumer(std::size_t input);
 
   // Maximum size of an input's sums: grey and colours, each with alpha, for 8 and 16 bits.
   static constexpr std::int64_t kPagesBytes = std::int64_t{6} * (256 + 65536) * 8;
   // Returns the maximum size of a row.
   [[nodiscard]] std::int64_t row_bytes() const;
   // Limits the memory for rows of pages (0: unlimited); an input that needs more fails. Call before any work.
-  void set_most_row_bytes(std::int64_t bytes) { most_row_bytes_ = bytes; }
+  void set_max_row_bytes(std::int64_t bytes) { max_row_bytes_ = bytes; }
 
   // Call when no input is in progress.
   [[nodiscard]] const std::map<bool, ImageGroup>& groups() const { return sums_.groups(); }
@@ -43,12 +43,12 @@ class StatsCounter {
 
  private:
   struct Input;  // an input with pages in progress
-  RowUse use_rows(const Shape& shape, StatisticsCollector& sums, std::vector<StatsImage>* rows);
+  RowConsumer make_row_consumer(const Shape& shape, StatisticsCollector& sums, std::vector<StatsImage>* rows);
   void claim_row();
 
   const bool keep_rows_;
   const std::vector<Percent> percents_;
-  std::int64_t most_row_bytes_ = 0;
+  std::int64_t max_row_bytes_ = 0;
   std::atomic<std::int64_t> claimed_row_bytes_{0};
   StatisticsCollector sums_;
   std::vector<std::vector<StatsImage>> rows_;

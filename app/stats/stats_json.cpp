@@ -59,7 +59,7 @@ void add_histogram(Fields& fields, const ImageGroup& group) {
 }
 
 // Returns the reason without the path, which has its own key.
-std::string reason_alone(const StatsFailure& failure) {
+std::string reason_without_path(const StatsFailure& failure) {
   return split_reason(failure.reason, *failure.file).alone;
 }
 
@@ -68,7 +68,7 @@ std::vector<ReportFailure> all_failures(const StatsTotals& totals) {
   for (const PathProblem& problem : totals.problems)
     all.push_back({printable(problem.path), ErrorKind::input, problem.reason});
   for (const StatsFailure& failure : totals.failures)
-    all.push_back({printable(failure.file->input), failure.kind, reason_alone(failure)});
+    all.push_back({printable(failure.file->input), failure.kind, reason_without_path(failure)});
   return all;
 }
 
@@ -116,7 +116,7 @@ void add_image_row(Fields& fields, const ImageRow& row) {
   fields.add("status", failure ? "failed" : "counted", one_of("counted|failed"));
   fields.add("page", image.page > 0 ? if_counted(image.page) : std::nullopt, kFromOne);
   fields.add("error", failure ? std::optional(kind_of_error(failure->kind)) : std::nullopt, kErrorKinds);
-  fields.add("reason", failure ? std::optional(reason_alone(*failure)) : std::nullopt);
+  fields.add("reason", failure ? std::optional(reason_without_path(*failure)) : std::nullopt);
   fields.add("group", if_counted(group_name(image.shape.color_channels() > 1)), kGroups);
   fields.add("width_pixels", if_counted(image.shape.width), kFromOne);
   fields.add("height_pixels", if_counted(image.shape.height), kFromOne);

@@ -17,7 +17,7 @@ namespace imgpipe {
 namespace {
 
 constexpr const char* kPercents = "0.1,1,5,25,50,75,95,99,99.9";
-constexpr std::size_t kMostPercents = 100;
+constexpr std::size_t kMaxPercents = 100;
 
 std::vector<Percent> parse_percents(std::string_view list) {
   std::vector<Percent> percents;
@@ -33,8 +33,8 @@ std::vector<Percent> parse_percents(std::string_view list) {
   }
   std::ranges::sort(percents);
   percents.erase(std::unique(percents.begin(), percents.end()), percents.end());
-  if (percents.size() > kMostPercents)
-    usage("--percentiles: expected at most " + std::to_string(kMostPercents) + " values, got " +
+  if (percents.size() > kMaxPercents)
+    usage("--percentiles: expected at most " + std::to_string(kMaxPercents) + " values, got " +
           std::to_string(percents.size()));
   return percents;
 }
@@ -94,9 +94,9 @@ StatsOptions read_stats(const Parser& parser) {
     options.stages = parse_stages(ranged.list);
   }
   if (parser.has("pages")) options.pages = parse_pages(parser.text("pages"));
-  options.execution.threads = parser.integer("threads", 0, kMostThreads);
+  options.execution.threads = parser.integer("threads", 0, kMaxThreads);
   options.decode = read_decoding(parser);
-  options.decode.most_bits = 16;
+  options.decode.max_bits = 16;
   options.replace = read_replace(parser);
   options.logging = read_logging(parser);
   options.percents = parse_percents(parser.text("percentiles"));
@@ -115,7 +115,7 @@ CommandRow stats_command() {
           .usage = {{"imgpipe stats INPUT... [options]", "directories, patterns and files"},
                     {"imgpipe stats --files-from FILE [options]", "a list of names"}},
           .positional = {"input"},
-          .takes_more = true,
+          .accepts_more_arguments = true,
           .or_option = "files-from",
           .rows = stats_rows,
           .read = [](const Parser& parser) { return ready(read_stats(parser), run_stats); }};

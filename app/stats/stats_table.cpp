@@ -43,7 +43,7 @@ std::string group_table(const ImageGroup& group, const StatsTotals& totals) {
          ", std=" + listed(channels, &ChannelStatistics::unit_deviation) + "\n";
 }
 
-std::string noted_text(const BatchTotals::Noted& noted, const std::string& what) {
+std::string noted_text(const BatchTotals::CountWithExample& noted, const std::string& what) {
   if (noted.images == 0) return "";
   return counted(noted.images, "image") + what + ", for example " + noted.example + "\n";
 }

@@ -22,16 +22,16 @@ struct StatsFailure {
 };
 
 struct StatsTotals {
-  std::size_t images = 0;              // found
-  std::size_t counted = 0;             // successfully
-  std::optional<std::int64_t> pages;   // in the counted images, with --pages
-  std::vector<StatsFailure> failures;  // sorted by file at the end
-  std::vector<PathProblem> problems;   // such as unreadable directories
-  BatchTotals::Noted reduced;          // files with more than 8 bits counted as 8
-  BatchTotals::Noted profiles;         // with a colour profile other than sRGB
-  std::string stages;                  // --stages
-  std::string shard;                   // for people; empty if there are no shards
-  std::string stopped;                 // why it ended early; otherwise empty
+  std::size_t images = 0;                  // found
+  std::size_t counted = 0;                 // successfully
+  std::optional<std::int64_t> pages;       // in the counted images, with --pages
+  std::vector<StatsFailure> failures;      // sorted by file at the end
+  std::vector<PathProblem> problems;       // such as unreadable directories
+  BatchTotals::CountWithExample reduced;   // files with more than 8 bits counted as 8
+  BatchTotals::CountWithExample profiles;  // with a colour profile other than sRGB
+  std::string stages;                      // --stages
+  std::string shard;                       // for people; empty if there are no shards
+  std::string stopped;                     // why it ended early; otherwise empty
   std::vector<Percent> percents;
   std::map<bool, ImageGroup> groups;  // by whether they are colour images
 

@@ -38,6 +38,6 @@ struct Stamp {
 [[nodiscard]] std::optional<Stamp> stamp_of_line(std::string_view line);
 
 // No stamp line is longer.
-inline constexpr std::int64_t kMostStampBytes = std::int64_t{1} << 16;
+inline constexpr std::int64_t kMaxStampBytes = std::int64_t{1} << 16;
 
 }  // namespace imgpipe

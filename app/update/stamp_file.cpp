@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 constexpr std::chrono::seconds kLockPatience{30};  // another process may be reading a large file
-constexpr std::size_t kLeastLines = 256;           // fewer are not worth compacting
+constexpr std::size_t kMinLines = 256;             // fewer are not worth compacting
 
 struct Line {
   std::int64_t at = 0;
@@ -61,7 +61,7 @@ class LineReader {
   bool read_more() {
     at_ += static_cast<std::int64_t>(begin_);
     buffer_.erase(0, std::exchange(begin_, 0));
-    if (buffer_.size() > static_cast<std::size_t>(kMostStampBytes)) {
+    if (buffer_.size() > static_cast<std::size_t>(kMaxStampBytes)) {
       in_long_line_ = true;
       at_ += static_cast<std::int64_t>(buffer_.size());
       buffer_.clear();
@@ -80,12 +80,12 @@ class LineReader {
   bool in_long_line_ = false;
 };
 
-struct Newest {
+struct LatestLine {
   std::int64_t at = 0;
   std::int64_t bytes = 0;  // including its newline
 };
 
-std::string text_at(int fd, const Newest& line) {
+std::string text_at(int fd, const LatestLine& line) {
   std::string text(static_cast<std::size_t>(line.bytes), '\0');
   const ssize_t got = ::pread(fd, text.data(), text.size(), line.at);
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
@@ -93,23 +93,23 @@ std::string text_at(int fd, const Newest& line) {
 }
 
 // Removes the lines of outputs that no longer exist.
-void drop_gone(int fd, const std::string& folder, std::vector<Newest>& lines) {
+void drop_missing_outputs(int fd, const std::string& directory, std::vector<LatestLine>& lines) {
   std::vector<std::string> outputs;
   std::vector<std::size_t> line_of_output;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::optional<Stamp> stamp = stamp_of_line(text_at(fd, lines[i]));
     if (!stamp || stamp->output.find('\\') != std::string::npos) continue;  // an escaped name
-    outputs.push_back((fs::path(folder) / stamp->output).string());
+    outputs.push_back((fs::path(directory) / stamp->output).string());
     line_of_output.push_back(i);
   }
   for (const std::size_t gone : missing_files(outputs)) lines[line_of_output[gone]].bytes = 0;
-  std::erase_if(lines, [](const Newest& line) { return line.bytes == 0; });
+  std::erase_if(lines, [](const LatestLine& line) { return line.bytes == 0; });
 }
 
 // Moves the lines to the front, in order, and truncates the rest. Lines only move towards the start, so at
 // every moment each is complete at its old or its new offset, except the one being moved.
-void move_to_front(int fd, std::vector<Newest> lines) {
-  std::ranges::sort(lines, {}, &Newest::at);
+void move_to_front(int fd, std::vector<LatestLine> lines) {
+  std::ranges::sort(lines, {}, &LatestLine::at);
   std::string waiting;
   off_t end = 0;
   const auto write_waiting = [&] {
@@ -119,7 +119,7 @@ void move_to_front(int fd, std::vector<Newest> lines) {
     waiting.clear();
     return all;
   };
-  for (const Newest& line : lines) {
+  for (const LatestLine& line : lines) {
     waiting += text_at(fd, line);
     if (waiting.size() >= kBlockBytes && !write_waiting()) return;
   }
@@ -132,7 +132,7 @@ std::size_t read_lines(int fd, const std::function<void(const Stamp& stamp, cons
   LineReader reader(fd);
   while (const std::optional<Line> line = reader.next()) {
     ++count;
-    if (static_cast<std::int64_t>(line->text.size()) > kMostStampBytes) continue;
+    if (static_cast<std::int64_t>(line->text.size()) > kMaxStampBytes) continue;
     if (const std::optional<Stamp> stamp = stamp_of_line(line->text)) take(*stamp, *line);
   }
   return count;
@@ -142,13 +142,13 @@ std::size_t read_lines(int fd, const std::function<void(const Stamp& stamp, cons
 constexpr int kOpenFlags = O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 
 bool is_ours(std::string_view beginning) {
-  return beginning.empty() || own_text(beginning);
+  return beginning.empty() || is_own_text(beginning);
 }
 
 }  // namespace
 
-std::string stamp_file_in(const std::string& folder) {
-  return (fs::path(folder.empty() ? "." : folder) / kStampFile).string();
+std::string stamp_file_in(const std::string& directory) {
+  return (fs::path(directory.empty() ? "." : directory) / kStampFile).string();
 }
 
 void check_stamp_file(const std::string& path, Replace replace) {
@@ -156,7 +156,7 @@ void check_stamp_file(const std::string& path, Replace replace) {
   const fs::file_status status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_regular_file(status))
     throw Error(ErrorKind::usage, printable(path) + ": not a regular file; --update stores its stamps there");
-  check_replaceable(path, why_no_text(path, replace));
+  check_replaceable(path, text_refusal_reason(path, replace));
 }
 
 void read_stamps(const std::string& path, const std::function<void(const Stamp& stamp)>& take) {
@@ -169,20 +169,20 @@ void read_stamps(const std::string& path, const std::function<void(const Stamp& 
   read_lines(file.get(), [&](const Stamp& stamp, const Line&) { take(stamp); });
 }
 
-void compact_stamps(const std::string& path, bool others_are_at_work) {
+void compact_stamps(const std::string& path, bool has_other_writers) {
   const FileDescriptor file(::open(path.c_str(), O_RDWR | kOpenFlags));
   if (file.get() < 0) return;
   const FileLock lock(file.get(), kLockPatience);
   if (!lock.is_held()) return;
-  std::vector<Newest> lines;
+  std::vector<LatestLine> lines;
   std::unordered_map<std::uint64_t, std::size_t> of_output;  // by hash of name; a collision loses a line
   const std::size_t count = read_lines(file.get(), [&](const Stamp& stamp, const Line& line) {
     const auto [place, fresh] = of_output.try_emplace(fnv1a(stamp.output), lines.size());
     if (fresh) lines.emplace_back();
     lines[place->second] = {line.at, static_cast<std::int64_t>(line.text.size()) + 1};
   });
-  if (count < kLeastLines) return;
-  if (!others_are_at_work) drop_gone(file.get(), fs::path(path).parent_path().string(), lines);
+  if (count < kMinLines) return;
+  if (!has_other_writers) drop_missing_outputs(file.get(), fs::path(path).parent_path().string(), lines);
   if (lines.size() < count / 2) move_to_front(file.get(), std::move(lines));
 }
 

@@ -13,7 +13,7 @@
 namespace imgpipe {
 
 inline constexpr std::string_view kStampFile = ".imgpipe-update.ndjson";
-[[nodiscard]] std::string stamp_file_in(const std::string& folder);
+[[nodiscard]] std::string stamp_file_in(const std::string& directory);
 
 // Throws Error(usage) if another file, which may not be replaced, has its name.
 void check_stamp_file(const std::string& path, Replace replace);
@@ -25,8 +25,8 @@ void read_stamps(const std::string& path, const std::function<void(const Stamp& 
 
 // Removes obsolete lines if there are many: superseded ones and those of missing outputs. Holds the writers'
 // lock; a process killed meanwhile loses at most one line. Does nothing on file systems without locks.
-// `others_are_at_work` keeps lines of missing outputs, which may be in progress.
-void compact_stamps(const std::string& path, bool others_are_at_work);
+// `has_other_writers` keeps lines of missing outputs, which may be in progress.
+void compact_stamps(const std::string& path, bool has_other_writers);
 
 // Opens the file to append results of stamp_line(). Throws Error(output).
 [[nodiscard]] GrowingFile open_stamps(const std::string& path, OutputSync* sync = nullptr);

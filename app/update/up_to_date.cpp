@@ -17,19 +17,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string canonical(const std::string& folder) {
+std::string canonical(const std::string& directory) {
   std::error_code error;
-  const fs::path path = fs::weakly_canonical(fs::absolute(folder.empty() ? "." : folder, error), error);
-  return error ? folder : path.string();
+  const fs::path path = fs::weakly_canonical(fs::absolute(directory.empty() ? "." : directory, error), error);
+  return error ? directory : path.string();
 }
 
 // The newest stamp of an output, compared with the item.
-struct Known {
+struct LatestStamp {
   bool is_stamped = false, same_input = false, same_options = false, same_version = false;
   FileState output_state, input_state;
 };
 
-UpdateState state_of(const Known& known, const std::optional<FileState>& output,
+UpdateState state_of(const LatestStamp& known, const std::optional<FileState>& output,
                      const std::optional<FileState>& input) {
   if (!output) return UpdateState::no_output;
   if (!known.is_stamped) return UpdateState::no_stamp;
@@ -61,10 +61,11 @@ std::string_view update_reason(UpdateState state) {
   return "output was made with other options";
 }
 
-StampNames::StampNames(const std::string& folder) : folder_(folder), canonical_folder_(canonical(folder)) {}
+StampNames::StampNames(const std::string& directory)
+    : directory_(directory), canonical_directory_(canonical(directory)) {}
 
 std::string StampNames::output(const std::string& path) const {
-  const fs::path below = fs::path(path).lexically_relative(folder_.empty() ? "." : folder_);
+  const fs::path below = fs::path(path).lexically_relative(directory_.empty() ? "." : directory_);
   return stamp_name(below.empty() ? path : below.string());
 }
 
@@ -73,19 +74,19 @@ std::string StampNames::input(const std::string& path) {
   const auto [found, fresh] = canonical_.try_emplace(file.parent_path().string());
   if (fresh) found->second = canonical(found->first);
   const fs::path whole = fs::path(found->second) / file.filename();
-  const fs::path way = whole.lexically_relative(canonical_folder_);
-  return stamp_name((way.empty() ? whole : way).string());
+  const fs::path path_from_stamps = whole.lexically_relative(canonical_directory_);
+  return stamp_name((path_from_stamps.empty() ? whole : path_from_stamps).string());
 }
 
-UpdateVerdicts judge_updates(const std::string& folder, std::size_t count,
-                             const std::function<UpdateItem(std::size_t)>& item) {
-  StampNames names(folder);
-  UpdateVerdicts verdicts;
+UpdateResults determine_updates(const std::string& directory, std::size_t count,
+                                const std::function<UpdateItem(std::size_t)>& item) {
+  StampNames names(directory);
+  UpdateResults verdicts;
   std::vector<UpdateItem> items;
   const auto has_mark = [](std::span<const std::byte> head) {
     return find_mark(head).kind == Mark::Kind::result;
   };
-  std::vector<Known> known;                                                        // all outputs, in order
+  std::vector<LatestStamp> known;                                                  // all outputs, in order
   std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> by_output;  // item, index in `known`
   for (std::size_t i = 0; i < count; ++i) {
     items.push_back(item(i));
@@ -108,11 +109,11 @@ UpdateVerdicts judge_updates(const std::string& folder, std::size_t count,
                                    .output_state = stamp.output_state,
                                    .input_state = stamp.input_state};
   };
-  read_stamps(stamp_file_in(folder), take);
+  read_stamps(stamp_file_in(directory), take);
   std::size_t of_other_versions = 0;
   auto of_output = known.begin();
   for (std::size_t i = 0; i < count; ++i) {
-    UpdateVerdict& verdict = verdicts.items[i];
+    UpdateResult& verdict = verdicts.items[i];
     if (items[i].outputs.empty()) verdict.state = UpdateState::no_output;
     const auto first = of_output;
     for (const std::string& output : items[i].outputs) {
@@ -127,7 +128,7 @@ UpdateVerdicts judge_updates(const std::string& folder, std::size_t count,
       std::error_code unknown;
       const bool is_made = (first + static_cast<std::ptrdiff_t>(j))->is_stamped &&
                            !fs::is_symlink(output, unknown);  // the target of a link may be anything
-      if (is_made && !why_not_replaceable(output, Replace::own, has_mark).empty())
+      if (is_made && !refusal_reason(output, Replace::own, has_mark).empty())
         verdicts.stamped_outputs.insert(output);
     }
   }

@@ -31,12 +31,12 @@ enum class UpdateState {
 // it, so they stay valid if both are moved together or mounted elsewhere.
 class StampNames {
  public:
-  explicit StampNames(const std::string& folder);
+  explicit StampNames(const std::string& directory);
   [[nodiscard]] std::string output(const std::string& path) const;
   [[nodiscard]] std::string input(const std::string& path);
 
  private:
-  std::string folder_, canonical_folder_;
+  std::string directory_, canonical_directory_;
   std::unordered_map<std::string, std::string> canonical_;  // directories of inputs
 };
 
@@ -47,22 +47,22 @@ struct UpdateItem {
   std::string_view options_digest;  // must outlive the item
 };
 
-struct UpdateVerdict {
+struct UpdateResult {
   UpdateState state = UpdateState::no_output;
   std::optional<FileState> input_state;  // before the run, for the stamp: later changes are detected
 };
 
-struct UpdateVerdicts {
-  std::vector<UpdateVerdict> items;
+struct UpdateResults {
+  std::vector<UpdateResult> items;
   // Outputs to be made again that were made with --update but have lost imgpipe's mark, for example in an
   // editor. They may be replaced.
   std::unordered_set<std::string> stamped_outputs;
 };
 
-// Determines the state of items 0 to `count` - 1 from the stamps in `folder`. Reads every stamp once and
+// Determines the state of items 0 to `count` - 1 from the stamps in `directory`. Reads every stamp once and
 // checks every input and output. Throws like read_stamps().
-[[nodiscard]] UpdateVerdicts judge_updates(const std::string& folder, std::size_t count,
-                                           const std::function<UpdateItem(std::size_t)>& item);
+[[nodiscard]] UpdateResults determine_updates(const std::string& directory, std::size_t count,
+                                              const std::function<UpdateItem(std::size_t)>& item);
 
 // Returns the stamps for an item's outputs, as lines; missing outputs get none.
 [[nodiscard]] std::string stamp_lines(StampNames& names, const UpdateItem& item,

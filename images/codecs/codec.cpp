@@ -32,7 +32,7 @@ void Writer::write_strip(std::int64_t, ConstHostView) {
   throw Error(ErrorKind::usage, "write_strip: this format is written row by row");
 }
 
-void Writer::give_strip(std::int64_t, const MadeStrip&) {
+void Writer::give_strip(std::int64_t, const EncodedStrip&) {
   throw Error(ErrorKind::usage, "give_strip: this format does not accept encoded strips");
 }
 
@@ -83,7 +83,7 @@ void Reader::read_band(std::int64_t first, HostView rows) {
   const Shape& shape = header_.shape;
   if (rows.width != shape.width || rows.channels != shape.channels || rows.sample != shape.sample)
     throw Error(ErrorKind::usage, "read_band: the rows do not fit the image");
-  read_begun_band(first, rows);
+  do_read_band(first, rows);
 }
 
 void Reader::judge_end(std::size_t) {
@@ -94,7 +94,7 @@ void Reader::begin_next_band(std::int64_t, std::int64_t) {
   throw Error(ErrorKind::usage, "begin_band: this format is read row by row");
 }
 
-void Reader::read_begun_band(std::int64_t, HostView) {
+void Reader::do_read_band(std::int64_t, HostView) {
   throw Error(ErrorKind::usage, "read_band: this format is read row by row");
 }
 
@@ -129,9 +129,9 @@ void check_header(const Shape& shape, const DecodeOptions& options) {
   const std::string size = size_text(shape);
   if (shape.width < 1 || shape.height < 1)
     throw Error(ErrorKind::input, "the width or height is 0 (" + size + ")");
-  if (shape.width > kMostSide || shape.height > kMostSide)
-    throw Error(ErrorKind::input, "too large: " + size + " pixels; expected at most " +
-                                      std::to_string(kMostSide) + " per side");
+  if (shape.width > kMaxSide || shape.height > kMaxSide)
+    throw Error(ErrorKind::input,
+                "too large: " + size + " pixels; expected at most " + std::to_string(kMaxSide) + " per side");
   if (shape.pixels() <= options.max_pixels) return;
   // Raising the greatest limit is impossible; programs without --max-pixels use it.
   constexpr std::int64_t kGreatestLimit = std::int64_t{1} << 34;
@@ -148,11 +148,11 @@ void check_plausible(std::int64_t raw_bytes, std::size_t file_bytes, std::int64_
   }
 }
 
-void check_storable_size(Format format, const Shape& shape, std::int64_t most_side) {
+void check_storable_size(Format format, const Shape& shape, std::int64_t max_side) {
   constexpr std::int64_t kMaxRawBytes = 1 << 30;
   const std::string name(format_info(format).name);
-  if (shape.width > most_side || shape.height > most_side)
-    throw Error(ErrorKind::usage, name + " is limited to " + std::to_string(most_side) + " pixels per side");
+  if (shape.width > max_side || shape.height > max_side)
+    throw Error(ErrorKind::usage, name + " is limited to " + std::to_string(max_side) + " pixels per side");
   if (shape.bytes() + shape.height > kMaxRawBytes) {
     throw Error(ErrorKind::usage, name + " is limited to 1 GiB of samples; write pgm or ppm");
   }

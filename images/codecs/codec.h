@@ -61,7 +61,7 @@ struct DecodeOptions {
   bool orient = true;    // apply the EXIF orientation
   // The greatest bits per sample of decoded rows. 8: all samples become u8. 16: samples of more than 8 bits
   // become u16 in PNG, PGM, PPM, PSD and TIFF, all read by our own codecs.
-  int most_bits = 8;
+  int max_bits = 8;
   CodecChoice codec = CodecChoice::automatic;
   // The samples of a TIFF pixel to decode, from 1: one for grey or three for RGB. Empty: the colours and
   // alpha that the file declares; images with more samples are rejected, or lose them with `colors_only`.
@@ -73,22 +73,22 @@ struct DecodeOptions {
 };
 
 // The most bytes of metadata and of data that cameras append.
-inline constexpr std::int64_t kMostMetadataBytes = std::int64_t{256} << 20;
+inline constexpr std::int64_t kMaxMetadataBytes = std::int64_t{256} << 20;
 
 // Returns the longest file that an image within these options can need. Uncompressed 16-bit RGBA takes 8
 // bytes per pixel, plain Netpbm text up to 18.
 [[nodiscard]] constexpr std::int64_t max_file_bytes(const DecodeOptions& options) {
-  return options.max_pixels * 18 + kMostMetadataBytes;
+  return options.max_pixels * 18 + kMaxMetadataBytes;
 }
 
 // Returns the greatest plausible length of a file, given its beginning (at least 64 bytes): the bytes that
-// its pixels can take, if the header is complete, plus kMostMetadataBytes. Counts GIF frames and PSD layers
+// its pixels can take, if the header is complete, plus kMaxMetadataBytes. Counts GIF frames and PSD layers
 // while the file is valid. Throws open_reader()'s errors for unknown formats and oversized images.
 [[nodiscard]] std::int64_t longest_file(std::span<const std::byte> beginning, const DecodeOptions& options);
 
 struct ImageHeader {
   Format format = Format::png;
-  Shape shape;  // of the decoded rows; sample type: see DecodeOptions::most_bits
+  Shape shape;  // of the decoded rows; sample type: see DecodeOptions::max_bits
   // As stored. Netpbm: the bits of the maximum value. Palettes: bits of the colours, not of the indices.
   int bits_per_sample = 8;
   bool progressive = false;  // JPEG progressive or PNG interlaced: decoding needs the whole file first
@@ -144,9 +144,9 @@ class Reader {
 
   // Returns what a device needs to decode all pixels of a JPEG instead (kernels/jpeg/), or nullptr.
   [[nodiscard]] virtual const JpegScan* jpeg_scan() const noexcept { return nullptr; }
-  // Checks what follows the end marker, at `behind_end` in the scan's data, once a device has decoded
+  // Checks what follows the end marker, at `after_end` in the scan's data, once a device has decoded
   // jpeg_scan(). Throws Error(input).
-  virtual void judge_end(std::size_t behind_end);
+  virtual void judge_end(std::size_t after_end);
 
   // Tolerated problems in order: damage with --lenient, and unknown bytes after a camera's JPEG.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
@@ -158,7 +158,7 @@ class Reader {
   virtual void finish() {}
   // Implement begin_band() and read_band(). Reading the last row must also check the rest of the file.
   virtual void begin_next_band(std::int64_t first, std::int64_t rows);
-  virtual void read_begun_band(std::int64_t first, HostView rows);
+  virtual void do_read_band(std::int64_t first, HostView rows);
 
   ImageHeader header_;
   std::vector<std::string> warnings_;
@@ -173,7 +173,7 @@ class Reader {
 // CodecChoice::stb, which decodes here, within the available memory.
 //
 // Samples are 8-bit: PNG, PSD, Netpbm, BMP and TGA values v with maximum m become (v*255 + m/2) / m, palettes
-// and fewer bits are expanded, CMYK and YCCK become RGB. With DecodeOptions::most_bits 16 and a codec other
+// and fewer bits are expanded, CMYK and YCCK become RGB. With DecodeOptions::max_bits 16 and a codec other
 // than stb, samples of more than 8 bits become 16-bit, (v*65535 + m/2) / m, in the host's byte order. Colour
 // profiles and gamma are not applied. Throws Error(input) or Error(memory), never with bytes of the file.
 [[nodiscard]] std::unique_ptr<Reader> open_reader(std::span<const std::byte> bytes,
@@ -249,8 +249,8 @@ struct EncodedFile {
 struct DeviceForm {
   enum class Kind { none, png_strips, jpeg_scan };
   Kind kind = Kind::none;
-  int quality = 90;            // for JPEG
-  bool halved_colors = false;  // for JPEG: 4:2:0
+  int quality = 90;                // for JPEG
+  bool subsampled_chroma = false;  // for JPEG: 4:2:0
 };
 
 // Encodes the rows of one image. All rows pass through write_rows(), top to bottom, or all through
@@ -275,12 +275,12 @@ class Writer {
   [[nodiscard]] virtual DeviceForm device_form() const noexcept { return {}; }
   // Replaces write_strip() for DeviceForm::png_strips. `bytes`: the strip's deflate block or, if `filtered`,
   // its filtered rows, which the writer compresses. `adler`: the Adler-32 of the filtered rows.
-  struct MadeStrip {
+  struct EncodedStrip {
     std::span<const std::byte> bytes;
     std::uint32_t adler = 1;
     bool filtered = false;
   };
-  virtual void give_strip(std::int64_t first, const MadeStrip& strip);
+  virtual void give_strip(std::int64_t first, const EncodedStrip& strip);
   // Replaces write_rows() for DeviceForm::jpeg_scan: the complete entropy-coded data, with byte stuffing.
   virtual void give_scan(std::span<const std::byte> bytes);
 
@@ -317,7 +317,7 @@ class Writer {
 // Whether files of this format can hold several pages, and the most bytes of one of this shape, without
 // metadata. Throws Error(usage) like make_writer().
 [[nodiscard]] bool holds_pages(Format format);
-[[nodiscard]] std::int64_t most_page_bytes(Format format, const Shape& shape, const EncodeOptions& options);
+[[nodiscard]] std::int64_t max_page_bytes(Format format, const Shape& shape, const EncodeOptions& options);
 
 // Returns name and version of every codec library in this build: "libpng 1.6.39" and so on.
 [[nodiscard]] std::vector<std::string> codec_versions();

@@ -21,14 +21,14 @@ using Bytes = std::span<const std::byte>;
 // What the beginning of a file declares about its length.
 struct FileClaim {
   std::int64_t width = 0, height = 0;  // 0: unknown or invalid
-  std::int64_t bytes_a_pixel = 8;      // the most per pixel: uncompressed 16-bit RGBA
+  std::int64_t max_pixel_bytes = 8;    // the most per pixel: uncompressed 16-bit RGBA
   std::int64_t other_bytes = 0;        // besides pixels and metadata; kEndless: continues after these bytes
 };
 inline constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max();
 
 // The type that samples of `bits` are decoded to.
-[[nodiscard]] constexpr Sample decoded_sample(int bits, int most_bits) {
-  return std::min(bits, most_bits) > 8 ? Sample::u16 : Sample::u8;
+[[nodiscard]] constexpr Sample decoded_sample(int bits, int max_bits) {
+  return std::min(bits, max_bits) > 8 ? Sample::u16 : Sample::u8;
 }
 
 // The value of unrecoverable samples with --lenient: mid-grey, half the range rounded up.
@@ -59,8 +59,8 @@ void check_header(const Shape& shape, const DecodeOptions& options);
 void check_plausible(std::int64_t raw_bytes, std::size_t file_bytes, std::int64_t best_ratio);
 
 // Throws Error(usage) for a shape that neither stb_image_write nor our equivalent writers can store.
-// `most_side`: limit of the format's header. stb's sizes are int, and it doubles buffers as they grow.
-void check_storable_size(Format format, const Shape& shape, std::int64_t most_side);
+// `max_side`: limit of the format's header. stb's sizes are int, and it doubles buffers as they grow.
+void check_storable_size(Format format, const Shape& shape, std::int64_t max_side);
 
 // Returns the warning for data after the image: "12 bytes follow the image (another image?)".
 [[nodiscard]] std::string following_bytes(std::size_t count, bool another_image);

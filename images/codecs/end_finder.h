@@ -25,7 +25,7 @@ class EndFinder {
   // The number of bytes after the image that are padding.
   [[nodiscard]] virtual std::size_t padding(std::span<const std::byte> /*behind*/) const { return 0; }
   // Whether vendor data, which is not an image, may follow.
-  [[nodiscard]] virtual bool may_have_appendix() const { return false; }
+  [[nodiscard]] virtual bool may_have_trailer() const { return false; }
 
  protected:
   EndFinder() = default;

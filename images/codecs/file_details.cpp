@@ -19,7 +19,7 @@ std::string chroma_sampling(std::int64_t across, std::int64_t down) {
   return "";
 }
 
-std::string bits_a_pixel(int bits) {
+std::string bits_per_pixel_text(int bits) {
   return std::to_string(bits) + (bits == 1 ? " bit a pixel" : " bits a pixel");
 }
 

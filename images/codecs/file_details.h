@@ -10,7 +10,7 @@
 
 namespace imgpipe {
 
-class FileFront;  // images/files/partial_file.h
+class PartialFile;  // images/files/partial_file.h
 
 // As stored, in the field's terms; empty: not specified or not applicable.
 struct FileDetails {
@@ -35,7 +35,7 @@ struct FileDetails {
 [[nodiscard]] std::string chroma_sampling(std::int64_t across, std::int64_t down);
 
 // "1 bit a pixel", "24 bits a pixel".
-[[nodiscard]] std::string bits_a_pixel(int bits);
+[[nodiscard]] std::string bits_per_pixel_text(int bits);
 
 // Per codec, for a file that open_reader() accepts; values lost to damage are empty. Otherwise may throw.
 [[nodiscard]] FileDetails describe_jpeg(std::span<const std::byte> file);
@@ -49,12 +49,12 @@ struct FileDetails {
 [[nodiscard]] FileDetails describe_netpbm(std::span<const std::byte> file);
 
 // Per codec: loads the parts that open_reader(), Codec::describe and Codec::find_metadata need. Throws
-// Error(input) and Error(memory) like FileFront::load().
-void load_jpeg_header(FileFront& front);
-void load_png_chunks(FileFront& front);
-void load_bmp_header(FileFront& front);
-void load_tga_header(FileFront& front);
-void load_psd_sections(FileFront& front);
-void load_tiff_directory(FileFront& front);
+// Error(input) and Error(memory) like PartialFile::load().
+void load_jpeg_header(PartialFile& front);
+void load_png_chunks(PartialFile& front);
+void load_bmp_header(PartialFile& front);
+void load_tga_header(PartialFile& front);
+void load_psd_sections(PartialFile& front);
+void load_tiff_directory(PartialFile& front);
 
 }  // namespace imgpipe

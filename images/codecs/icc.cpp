@@ -18,17 +18,17 @@ using namespace std::string_view_literals;
 using Bytes = std::span<const std::byte>;
 
 constexpr std::size_t kHeaderBytes = 128;
-constexpr std::uint32_t kMostTags = 100;  // real profiles have 10 to 20
-constexpr std::size_t kMostNameCharacters = 80;
+constexpr std::uint32_t kMaxTags = 100;  // real profiles have 10 to 20
+constexpr std::size_t kMaxNameCharacters = 80;
 constexpr const char* kUnnamed = "unnamed";
 
 // Returns the data of a tag, truncated at the end of the profile; empty if the tag is missing.
 Bytes tag_data(Bytes profile, std::string_view signature) {
   constexpr std::size_t kEntryBytes = 12;
-  const std::uint32_t tags = std::min(big_endian(profile, kHeaderBytes, 4), kMostTags);
+  const std::uint32_t tags = std::min(big_endian(profile, kHeaderBytes, 4), kMaxTags);
   for (std::uint32_t i = 0; i < tags; ++i) {
     const std::size_t entry = kHeaderBytes + 4 + i * kEntryBytes;
-    if (!stands_at(profile, entry, signature)) continue;
+    if (!matches_at(profile, entry, signature)) continue;
     const std::size_t offset = big_endian(profile, entry + 4, 4);
     if (offset >= profile.size()) return {};
     return profile.subspan(offset,
@@ -65,7 +65,7 @@ void append_utf8(std::string& out, std::uint32_t c) {
 
 std::string from_utf16(Bytes text) {
   std::string out;
-  for (std::size_t i = 0, count = 0; i + 1 < text.size() && count < kMostNameCharacters; i += 2, ++count) {
+  for (std::size_t i = 0, count = 0; i + 1 < text.size() && count < kMaxNameCharacters; i += 2, ++count) {
     std::uint32_t c = big_endian(text, i, 2);
     const std::uint32_t low = big_endian(text, i + 2, 2);
     if (c == 0) break;
@@ -81,12 +81,12 @@ std::string from_utf16(Bytes text) {
 // multiLocalizedUnicodeType: returns the English name, else the first.
 std::string localized(Bytes tag) {
   constexpr std::size_t kRecords = 16;
-  const std::uint32_t count = std::min(big_endian(tag, 8, 4), kMostTags);
+  const std::uint32_t count = std::min(big_endian(tag, 8, 4), kMaxTags);
   const std::size_t record_bytes = big_endian(tag, 12, 4);
   std::size_t record = kRecords;
   if (record_bytes < 12 || record_bytes > tag.size()) return "";
   for (std::size_t i = count; i-- > 0;) {
-    if (stands_at(tag, kRecords + i * record_bytes, "en")) record = kRecords + i * record_bytes;
+    if (matches_at(tag, kRecords + i * record_bytes, "en")) record = kRecords + i * record_bytes;
   }
   const std::size_t offset = big_endian(tag, record + 8, 4);
   if (offset >= tag.size()) return "";
@@ -97,7 +97,7 @@ std::string localized(Bytes tag) {
 // textDescriptionType, and textType, which some programs write instead.
 std::string plain_text(Bytes tag, std::size_t at) {
   std::string out;
-  for (std::size_t i = at; i < tag.size() && tag[i] != std::byte{0} && out.size() < kMostNameCharacters; ++i)
+  for (std::size_t i = at; i < tag.size() && tag[i] != std::byte{0} && out.size() < kMaxNameCharacters; ++i)
     out += static_cast<char>(tag[i]);
   return out;
 }
@@ -105,9 +105,9 @@ std::string plain_text(Bytes tag, std::size_t at) {
 std::string description(Bytes profile) {
   const Bytes tag = tag_data(profile, "desc");
   std::string name;
-  if (stands_at(tag, 0, "desc")) name = plain_text(tag, 12);
-  if (stands_at(tag, 0, "mluc")) name = localized(tag);
-  if (stands_at(tag, 0, "text")) name = plain_text(tag, 8);
+  if (matches_at(tag, 0, "desc")) name = plain_text(tag, 12);
+  if (matches_at(tag, 0, "mluc")) name = localized(tag);
+  if (matches_at(tag, 0, "text")) name = plain_text(tag, 8);
   const auto space = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
   while (!name.empty() && space(name.back())) name.pop_back();
   return name;
@@ -156,8 +156,8 @@ bool is_srgb_curve(Bytes tag) {
     const double x = i / double{kSteps};
     const double wanted = x <= 0.04045 ? x / 12.92 : std::pow((x + 0.055) / 1.055, 2.4);
     std::optional<double> y;
-    if (stands_at(tag, 0, "para")) y = parametric(tag, x);
-    if (stands_at(tag, 0, "curv")) y = tabulated(tag, x);
+    if (matches_at(tag, 0, "para")) y = parametric(tag, x);
+    if (matches_at(tag, 0, "curv")) y = tabulated(tag, x);
     if (!y || !(std::abs(*y - wanted) <= kNear)) return false;
   }
   return true;
@@ -181,8 +181,8 @@ bool has_srgb_primaries(Bytes profile) {
 }
 
 bool is_srgb(Bytes profile, std::string_view name) {
-  if (stands_at(profile, 16, "GRAY")) return is_srgb_curve(tag_data(profile, "kTRC"));
-  if (!stands_at(profile, 16, "RGB ")) return false;
+  if (matches_at(profile, 16, "GRAY")) return is_srgb_curve(tag_data(profile, "kTRC"));
+  if (!matches_at(profile, 16, "RGB ")) return false;
   if (tag_data(profile, "rXYZ").empty()) return called_srgb(name);  // tables instead of a matrix
   return has_srgb_primaries(profile) && is_srgb_curve(tag_data(profile, "rTRC")) &&
          is_srgb_curve(tag_data(profile, "gTRC")) && is_srgb_curve(tag_data(profile, "bTRC"));
@@ -192,10 +192,10 @@ bool is_srgb(Bytes profile, std::string_view name) {
 
 namespace {
 
-// Truncates to kMostNameCharacters bytes without splitting a character.
+// Truncates to kMaxNameCharacters bytes without splitting a character.
 std::string shortened(std::string text) {
-  if (text.size() <= kMostNameCharacters) return text;
-  std::size_t end = kMostNameCharacters;
+  if (text.size() <= kMaxNameCharacters) return text;
+  std::size_t end = kMaxNameCharacters;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
   text.resize(end);
   return text;
@@ -204,7 +204,7 @@ std::string shortened(std::string text) {
 }  // namespace
 
 std::string profile_name(std::span<const std::byte> profile) {
-  if (!stands_at(profile, 36, "acsp")) return kUnnamed;
+  if (!matches_at(profile, 36, "acsp")) return kUnnamed;
   const std::string name = description(profile);
   if (is_srgb(profile, name)) return "";
   return name.empty() ? kUnnamed : shortened(printable(name));
@@ -213,11 +213,11 @@ std::string profile_name(std::span<const std::byte> profile) {
 std::string_view profile_fault(std::span<const std::byte> profile) {
   constexpr std::size_t kEntryBytes = 12;
   const std::size_t bytes = profile_bytes(profile);
-  if (!stands_at(profile, 36, "acsp") || bytes < kHeaderBytes + 4) return "not an ICC profile";
+  if (!matches_at(profile, 36, "acsp") || bytes < kHeaderBytes + 4) return "not an ICC profile";
   if (bytes > profile.size()) return "truncated";
-  if (bytes > kMostProfileBytes) return "too long";
+  if (bytes > kMaxProfileBytes) return "too long";
   const std::uint32_t tags = big_endian(profile, kHeaderBytes, 4);
-  if (tags == 0 || tags > kMostTags) return "no tag table";
+  if (tags == 0 || tags > kMaxTags) return "no tag table";
   const std::size_t table_end = kHeaderBytes + 4 + tags * kEntryBytes;
   if (table_end > bytes) return "truncated";
   for (std::size_t entry = kHeaderBytes + 4; entry < table_end; entry += kEntryBytes) {
@@ -234,8 +234,8 @@ std::size_t profile_bytes(std::span<const std::byte> profile) {
 }
 
 int profile_channels(std::span<const std::byte> profile) {
-  if (stands_at(profile, 16, "RGB ")) return 3;
-  return stands_at(profile, 16, "GRAY") ? 1 : 0;
+  if (matches_at(profile, 16, "RGB ")) return 3;
+  return matches_at(profile, 16, "GRAY") ? 1 : 0;
 }
 
 }  // namespace imgpipe

@@ -10,7 +10,7 @@
 namespace imgpipe {
 
 // The greatest size of a profile; those of real printers take up to 2 MB.
-inline constexpr std::size_t kMostProfileBytes = std::size_t{4} << 20;
+inline constexpr std::size_t kMaxProfileBytes = std::size_t{4} << 20;
 
 // Returns a profile's description, printable and of at most 80 bytes; empty for sRGB, "unnamed" if damaged or
 // missing: metadata never makes an image fail. A matrix (or grey) profile is sRGB if its primaries and curves
@@ -18,7 +18,7 @@ inline constexpr std::size_t kMostProfileBytes = std::size_t{4} << 20;
 [[nodiscard]] std::string profile_name(std::span<const std::byte> profile);
 
 // Returns what is wrong with a profile's structure; empty if valid: its size fits the data and
-// kMostProfileBytes, and its tags lie inside, after their table.
+// kMaxProfileBytes, and its tags lie inside, after their table.
 [[nodiscard]] std::string_view profile_fault(std::span<const std::byte> profile);
 // Returns the size of a valid profile, which may be less than profile.size().
 [[nodiscard]] std::size_t profile_bytes(std::span<const std::byte> profile);

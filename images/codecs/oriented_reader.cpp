@@ -56,7 +56,7 @@ class MirroringReader final : public Reader {
     stored_->begin_band(first, rows);
   }
 
-  void read_begun_band(std::int64_t first, HostView rows) override {
+  void do_read_band(std::int64_t first, HostView rows) override {
     stored_->read_band(first, rows);
     mirror_all(rows);
     const std::lock_guard lock(mutex_);
@@ -114,8 +114,8 @@ class TurningReader final : public WholeImageReader {
 
   void begin_next_band(std::int64_t, std::int64_t) override {}  // every band needs all strips
 
-  void read_begun_band(std::int64_t first, HostView rows) override {
-    turn_together();
+  void do_read_band(std::int64_t first, HostView rows) override {
+    orient_together();
     copy_pixels(std::as_const(turned_).untyped_view().rows(first, rows.height), rows);
   }
 
@@ -123,7 +123,7 @@ class TurningReader final : public WholeImageReader {
   // ---- on every thread that reads a band ---------------------------------------------------------------
 
   // Takes part until the image is complete; rethrows the first error of any thread.
-  void turn_together() {
+  void orient_together() {
     Image strip;
     std::unique_lock lock(mutex_);
     while (!error_ && !is_turned()) {
@@ -132,7 +132,7 @@ class TurningReader final : public WholeImageReader {
         continue;
       }
       try {
-        turn_next(strip, lock);
+        orient_next_strip(strip, lock);
       } catch (...) {
         if (!lock.owns_lock()) lock.lock();
         if (!error_) error_ = std::current_exception();
@@ -143,7 +143,7 @@ class TurningReader final : public WholeImageReader {
   }
 
   // Called with the mutex locked; unlocks it while reading and orienting.
-  void turn_next(Image& strip, std::unique_lock<std::mutex>& lock) {
+  void orient_next_strip(Image& strip, std::unique_lock<std::mutex>& lock) {
     if (turned_.empty()) turned_ = Image(header_.shape, memory());
     if (strip.empty()) strip = Image(strip_shape(), memory());
     const std::int64_t first = next_row_;
@@ -165,21 +165,21 @@ class TurningReader final : public WholeImageReader {
 
   // Writes the stored rows from `first` on to their position.
   void turn(std::int64_t first, const HostView& rows, const HostView& whole) const {
-    orient_pixels(rows, place_of(first, rows.height, whole), header_.orientation);
+    orient_pixels(rows, destination_of(first, rows.height, whole), header_.orientation);
   }
 
   // The strip's rows become columns: enough to fill whole cache lines, few enough to stay in the L2 cache.
   [[nodiscard]] Shape strip_shape() const {
     constexpr std::int64_t kStripBytes = std::int64_t{1} << 19;
-    constexpr std::int64_t kMostRows = 64;
+    constexpr std::int64_t kMaxRows = 64;
     Shape strip = stored_->header().shape;
     strip.height =
-        std::min(strip.height, std::clamp<std::int64_t>(kStripBytes / strip.row_bytes(), 1, kMostRows));
+        std::min(strip.height, std::clamp<std::int64_t>(kStripBytes / strip.row_bytes(), 1, kMaxRows));
     return strip;
   }
 
   // Returns the view of the upright image that `count` stored rows from `first` map to: rows or columns.
-  [[nodiscard]] HostView place_of(std::int64_t first, std::int64_t count, HostView whole) const {
+  [[nodiscard]] HostView destination_of(std::int64_t first, std::int64_t count, HostView whole) const {
     const Orientation turn = header_.orientation;
     if (turn == Orientation::rotate_180 || turn == Orientation::mirror_vertical)
       return whole.rows(whole.height - first - count, count);

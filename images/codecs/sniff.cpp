@@ -9,7 +9,7 @@ namespace imgpipe {
 
 using namespace std::string_view_literals;
 
-bool stands_at(std::span<const std::byte> bytes, std::size_t at, std::string_view text) {
+bool matches_at(std::span<const std::byte> bytes, std::size_t at, std::string_view text) {
   return at <= bytes.size() && bytes.size() - at >= text.size() &&
          std::memcmp(bytes.data() + at, text.data(), text.size()) == 0;
 }
@@ -69,10 +69,10 @@ std::string unknown_content_reason(std::span<const std::byte> bytes) {
   }};
   std::string_view name;
   for (const auto& [signature, format] : kKnown) {
-    if (name.empty() && stands_at(bytes, 0, signature)) name = format;
+    if (name.empty() && matches_at(bytes, 0, signature)) name = format;
   }
-  if (stands_at(bytes, 4, "ftypavif"sv)) name = "AVIF"sv;
-  if (stands_at(bytes, 4, "ftyphei"sv) || stands_at(bytes, 4, "ftypmif1"sv)) name = "HEIF"sv;
+  if (matches_at(bytes, 4, "ftypavif"sv)) name = "AVIF"sv;
+  if (matches_at(bytes, 4, "ftyphei"sv) || matches_at(bytes, 4, "ftypmif1"sv)) name = "HEIF"sv;
   if (name.empty()) return "not an image of a known format";
   return std::string(name) + " images are not supported";
 }

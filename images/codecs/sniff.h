@@ -14,7 +14,7 @@ namespace imgpipe {
 [[nodiscard]] std::string unknown_content_reason(std::span<const std::byte> bytes);
 
 // Returns whether `text` is at offset `at`, completely.
-[[nodiscard]] bool stands_at(std::span<const std::byte> bytes, std::size_t at, std::string_view text);
+[[nodiscard]] bool matches_at(std::span<const std::byte> bytes, std::size_t at, std::string_view text);
 
 // Read unsigned integers; bytes after the end count as 0.
 [[nodiscard]] std::uint32_t little_endian(std::span<const std::byte> bytes, std::size_t at,

@@ -26,7 +26,7 @@ struct stat opened(const FileDescriptor& file) {
 // The number of bytes that may be read from a file; decreases as its beginning becomes known.
 class LengthLimit {
  public:
-  LengthLimit(std::int64_t max_bytes, const LengthJudge& judge)
+  LengthLimit(std::int64_t max_bytes, const FileLengthLimiter& judge)
       : max_bytes_(max_bytes), bytes_(max_bytes), judge_(judge) {}
 
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
@@ -46,7 +46,7 @@ class LengthLimit {
 
  private:
   std::int64_t max_bytes_, bytes_;
-  const LengthJudge& judge_;
+  const FileLengthLimiter& judge_;
 };
 
 std::size_t read_some(const FileDescriptor& file, std::span<std::byte> room) {
@@ -115,18 +115,19 @@ ByteSource open_source(const std::string& path) {
 }
 
 std::vector<std::byte> read_to_end(const ByteSource& source, std::vector<std::byte> beginning,
-                                   std::int64_t max_bytes, const LengthJudge& judge) {
+                                   std::int64_t max_bytes, const FileLengthLimiter& judge) {
   return read_on(source, std::move(beginning), -1, {max_bytes, judge});
 }
 
-std::vector<std::byte> read_file(const std::string& path, std::int64_t max_bytes, const LengthJudge& judge) {
+std::vector<std::byte> read_file(const std::string& path, std::int64_t max_bytes,
+                                 const FileLengthLimiter& judge) {
   struct stat info {};
   const auto file = open_to_read(path, info);
   return read_to_end(*file, info, {max_bytes, judge});
 }
 
 std::vector<std::byte> read_regular_file(const std::string& path, std::int64_t max_bytes,
-                                         const LengthJudge& judge) {
+                                         const FileLengthLimiter& judge) {
   // O_NONBLOCK: opening a FIFO would wait for its writer.
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   const struct stat info = opened(file);

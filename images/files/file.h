@@ -15,7 +15,7 @@ inline constexpr const char* kStandardStream = "-";
 
 // Returns how long a file may be, given its beginning. Called with the first 64 KiB, then whenever the data
 // has doubled or reached the previous limit; never for a shorter file. Throws Error(input) to stop reading.
-using LengthJudge = std::function<std::int64_t(std::span<const std::byte> beginning)>;
+using FileLengthLimiter = std::function<std::int64_t(std::span<const std::byte> beginning)>;
 
 // Fills the front of `room` with the next bytes of a file and returns their number: 0 at the end. Blocks
 // until a writer delivers. Throws Error(input).
@@ -26,17 +26,17 @@ using ByteSource = std::function<std::size_t(std::span<std::byte> room)>;
 
 // Reads the rest of a source from which the caller has taken `beginning`; otherwise like read_file().
 [[nodiscard]] std::vector<std::byte> read_to_end(const ByteSource& source, std::vector<std::byte> beginning,
-                                                 std::int64_t max_bytes, const LengthJudge& judge = {});
+                                                 std::int64_t max_bytes, const FileLengthLimiter& judge = {});
 
 // Reads a regular file, a FIFO or standard input ("-") to its end. Throws Error(input) if it is missing,
 // unreadable, a directory, a device, or longer than `max_bytes` or the judge's limit; Error(memory) if it
 // does not fit in memory. Never reads further than that limit, even from an endless stream.
 [[nodiscard]] std::vector<std::byte> read_file(const std::string& path, std::int64_t max_bytes,
-                                               const LengthJudge& judge = {});
+                                               const FileLengthLimiter& judge = {});
 
 // The same for regular files only, so that a batch never waits for a writer.
 [[nodiscard]] std::vector<std::byte> read_regular_file(const std::string& path, std::int64_t max_bytes,
-                                                       const LengthJudge& judge = {});
+                                                       const FileLengthLimiter& judge = {});
 
 // Returns the first `bytes` bytes of a regular file, or as many as it has; empty if it cannot be read.
 [[nodiscard]] std::vector<std::byte> read_head(const std::string& path, std::size_t bytes);

@@ -21,23 +21,23 @@ std::optional<FileIdentity> identity_unless_shared(const struct stat& info) {
 }
 
 // Returns the parent directory, "." for a bare file name.
-fs::path folder_of(const fs::path& path) {
+fs::path parent_directory(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
 }  // namespace
 
 // Returns N if `path` itself, without following links, is N in this process's descriptor directory.
-std::optional<int> own_descriptor(const fs::path& path) {
+std::optional<int> process_descriptor(const fs::path& path) {
   const std::string name = path.filename().string();
   int fd = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), fd);
   if (error != std::errc{} || end != name.data() + name.size() || fd < 0) return std::nullopt;
   std::error_code missing;
-  const fs::path folder = fs::canonical(folder_of(path), missing);
+  const fs::path directory = fs::canonical(parent_directory(path), missing);
   if (missing) return std::nullopt;
   for (const char* descriptors : {"/proc/self/fd", "/proc/thread-self/fd"}) {
-    if (folder == fs::canonical(descriptors, missing) && !missing) return fd;
+    if (directory == fs::canonical(descriptors, missing) && !missing) return fd;
   }
   return std::nullopt;
 }
@@ -45,7 +45,7 @@ std::optional<int> own_descriptor(const fs::path& path) {
 std::optional<fs::path> followed(fs::path path, const std::function<void(const fs::path& link)>& check) {
   constexpr int kMaxLinks = 40;  // the limit of Linux
   std::error_code error;
-  for (int i = 0; fs::is_symlink(path, error) && !own_descriptor(path); ++i) {
+  for (int i = 0; fs::is_symlink(path, error) && !process_descriptor(path); ++i) {
     if (check) check(path);
     const fs::path link = fs::read_symlink(path, error);
     if (error || i == kMaxLinks) return std::nullopt;
@@ -56,7 +56,7 @@ std::optional<fs::path> followed(fs::path path, const std::function<void(const f
 
 std::optional<int> descriptor_of(const std::string& path) {
   const std::optional<fs::path> target = followed(path);
-  return target ? own_descriptor(*target) : std::nullopt;
+  return target ? process_descriptor(*target) : std::nullopt;
 }
 
 std::optional<FileIdentity> descriptor_identity(int fd) {
@@ -70,13 +70,13 @@ std::optional<FileIdentity> file_identity(const std::string& path) {
   if (::stat(path.c_str(), &info) == 0) return identity_unless_shared(info);
   const std::optional<fs::path> target = followed(path);
   if (!target) return std::nullopt;
-  fs::path folder = *target;
+  fs::path directory = *target;
   fs::path below;
   do {
-    below = below.empty() ? folder.filename() : folder.filename() / below;
-    if (folder == folder_of(folder)) return std::nullopt;  // not even "." or "/" is accessible
-    folder = folder_of(folder);
-  } while (::stat(folder.c_str(), &info) != 0);
+    below = below.empty() ? directory.filename() : directory.filename() / below;
+    if (directory == parent_directory(directory)) return std::nullopt;  // not even "." or "/" is accessible
+    directory = parent_directory(directory);
+  } while (::stat(directory.c_str(), &info) != 0);
   FileIdentity identity = identity_of(info);
   identity.below = below.lexically_normal().string();
   return identity;

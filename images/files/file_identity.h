@@ -34,7 +34,7 @@ struct FileIdentity {
 // file, so it stands for the descriptor itself.
 [[nodiscard]] std::optional<int> descriptor_of(const std::string& path);
 // The same for a path returned by followed().
-[[nodiscard]] std::optional<int> own_descriptor(const std::filesystem::path& path);
+[[nodiscard]] std::optional<int> process_descriptor(const std::filesystem::path& path);
 
 // Returns the target of symbolic links, which need not exist; stops at a link to a descriptor of this
 // process. nullopt for an unreadable link, and for more links than Linux follows (a loop). Calls `check`,

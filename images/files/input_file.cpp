@@ -32,7 +32,7 @@ std::size_t read_fully(int fd, std::int64_t offset, std::span<std::byte> out) {
 
 }  // namespace
 
-std::optional<InputFile> open_where_it_lies(const std::string& path, std::size_t beginning_bytes) {
+std::optional<InputFile> open_on_disk(const std::string& path, std::size_t beginning_bytes) {
   auto file =
       std::make_unique<FileDescriptor>(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   struct stat info {};

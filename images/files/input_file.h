@@ -41,7 +41,6 @@ class InputFile {
 [[nodiscard]] std::uint64_t content_hash(const InputFile& file);
 
 // Opens a regular file and reads its first bytes; nullopt if it cannot be opened or is not a regular file.
-[[nodiscard]] std::optional<InputFile> open_where_it_lies(const std::string& path,
-                                                          std::size_t beginning_bytes);
+[[nodiscard]] std::optional<InputFile> open_on_disk(const std::string& path, std::size_t beginning_bytes);
 
 }  // namespace imgpipe

@@ -57,9 +57,10 @@ Target target_of(const std::string& path) {
   struct stat info {};
   int error = ::lstat(path.c_str(), &info) == 0 ? 0 : errno;
   const bool is_link = error == 0 && S_ISLNK(info.st_mode);
-  const std::optional<std::filesystem::path> behind_links = is_link ? followed(path, check_link) : path;
-  if (!behind_links) throw Error(ErrorKind::output, "cannot follow the link");
-  Target target{.path = *behind_links, .descriptor = own_descriptor(*behind_links), .mode = std::nullopt};
+  const std::optional<std::filesystem::path> resolved_path = is_link ? followed(path, check_link) : path;
+  if (!resolved_path) throw Error(ErrorKind::output, "cannot follow the link");
+  Target target{
+      .path = *resolved_path, .descriptor = process_descriptor(*resolved_path), .mode = std::nullopt};
   if (target.descriptor) {
     check_descriptor(*target.descriptor);
     target.replaced = false;
@@ -177,7 +178,7 @@ void check_writable(const std::string& path) {
   if (target.replaced) const TemporaryFile unused(target.path);
 }
 
-void make_folder(const std::string& path, OutputSync* sync) {
+void make_directory(const std::string& path, OutputSync* sync) {
   std::error_code error;
   std::vector<std::filesystem::path> missing;
   for (std::filesystem::path level = path; !level.empty() && !std::filesystem::exists(level, error);

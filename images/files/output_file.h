@@ -56,6 +56,6 @@ void write_file(const std::string& path, std::span<const std::vector<std::byte>>
 void check_writable(const std::string& path);
 
 // Creates a directory and its missing parents.
-void make_folder(const std::string& path, OutputSync* sync = nullptr);
+void make_directory(const std::string& path, OutputSync* sync = nullptr);
 
 }  // namespace imgpipe

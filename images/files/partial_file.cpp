@@ -15,7 +15,7 @@ constexpr std::uint64_t kBlockBytes = std::uint64_t{64} << 10;
 
 }  // namespace
 
-FileFront::FileFront(InputFile file) : file_(std::move(file)) {
+PartialFile::PartialFile(InputFile file) : file_(std::move(file)) {
   const auto size = static_cast<std::size_t>(file_.size_bytes());
   if (file_.is_whole() || size == 0) {
     loaded_bytes_ = static_cast<std::int64_t>(size);
@@ -28,15 +28,15 @@ FileFront::FileFront(InputFile file) : file_(std::move(file)) {
   memory_ = {static_cast<std::byte*>(memory), size};
 }
 
-FileFront::~FileFront() {
+PartialFile::~PartialFile() {
   if (!memory_.empty()) ::munmap(memory_.data(), memory_.size());
 }
 
-std::span<const std::byte> FileFront::bytes() const noexcept {
+std::span<const std::byte> PartialFile::bytes() const noexcept {
   return memory_.empty() ? file_.bytes() : std::span<const std::byte>(memory_);
 }
 
-void FileFront::load(std::uint64_t at, std::uint64_t count) {
+void PartialFile::load(std::uint64_t at, std::uint64_t count) {
   if (at >= memory_.size() || count == 0) return;
   const std::uint64_t end = at + std::min<std::uint64_t>(count, memory_.size() - at);
   for (std::uint64_t block = at / kBlockBytes; block * kBlockBytes < end; ++block) {

@@ -11,13 +11,13 @@
 
 namespace imgpipe {
 
-class FileFront {
+class PartialFile {
  public:
   // Reserves address space, which takes no memory until it is loaded. Throws Error(memory).
-  explicit FileFront(InputFile file);
-  ~FileFront();
-  FileFront(const FileFront&) = delete;
-  FileFront& operator=(const FileFront&) = delete;
+  explicit PartialFile(InputFile file);
+  ~PartialFile();
+  PartialFile(const PartialFile&) = delete;
+  PartialFile& operator=(const PartialFile&) = delete;
 
   [[nodiscard]] const InputFile& file() const noexcept { return file_; }
   // The whole length of the file.

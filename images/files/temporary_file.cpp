@@ -97,7 +97,7 @@ bool unlink_if_stale(const std::filesystem::path& path) {
   return ::flock(file.get(), LOCK_SH | LOCK_NB) == 0 && ::unlink(path.c_str()) == 0;
 }
 
-// Locked while a temporary file is created, and forever by the thread that called end_all_writing().
+// Locked while a temporary file is created, and forever by the thread that called block_new_outputs().
 std::recursive_mutex& creation_mutex() {
   static std::recursive_mutex mutex;
   return mutex;
@@ -105,7 +105,7 @@ std::recursive_mutex& creation_mutex() {
 
 // Returns whether our open file still has its name. Over NFS, a file removed by another machine is stale; one
 // removed by another process of this machine still exists under another name.
-bool keeps_its_name(int fd, const std::filesystem::path& path) {
+bool still_has_name(int fd, const std::filesystem::path& path) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return errno != ESTALE;
   return info.st_nlink > 0 && (::lstat(path.c_str(), &info) == 0 || errno != ENOENT);
@@ -113,7 +113,7 @@ bool keeps_its_name(int fd, const std::filesystem::path& path) {
 
 // Locks a new file. A process that looks for stale files holds its lock for microseconds; if another user's
 // process keeps it, returns false. Without locks in the file system, returns true.
-bool lock_new_file(int fd) {
+bool lock_exclusively(int fd) {
   constexpr int kTries = 200;
   constexpr std::chrono::milliseconds kPause{1};
   for (int i = 0; ::flock(fd, LOCK_EX | LOCK_NB) != 0; ++i) {
@@ -145,7 +145,7 @@ CreatedFile create_temporary(const std::filesystem::path& path, std::optional<mo
     mode = info.st_mode & kPermissions;
     (void)::fchmod(fd, kPrivateMode);
   }
-  if (lock_new_file(fd) && keeps_its_name(fd, path)) return {fd, mode.value_or(kPrivateMode)};
+  if (lock_exclusively(fd) && still_has_name(fd, path)) return {fd, mode.value_or(kPrivateMode)};
   ::unlink(path.c_str());
   ::close(fd);
   return {};
@@ -206,12 +206,12 @@ void remove_temporary_files() noexcept {
   }
 }
 
-void end_all_writing() noexcept {
+void block_new_outputs() noexcept {
   creation_mutex().lock();
   remove_temporary_files();
 }
 
-std::size_t StaleOutputs::remove(const std::string& target) {
+std::size_t StaleTemporaryFiles::remove(const std::string& target) {
   const std::filesystem::path path(target);
   const std::string directory = path.has_parent_path() ? path.parent_path().string() : ".";
   const auto [files, fresh] = of_directories_.try_emplace(directory);

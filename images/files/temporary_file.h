@@ -40,10 +40,10 @@ void remove_temporary_files() noexcept;
 
 // Unlinks all unfinished temporary files, so that none is renamed any more; other threads that create one
 // then block forever. The last action of a process before _exit while other threads still work.
-void end_all_writing() noexcept;
+void block_new_outputs() noexcept;
 
 // Removes the temporary files of killed processes. Writers that are alive hold locks, so their files stay.
-class StaleOutputs {
+class StaleTemporaryFiles {
  public:
   // Unlinks the stale files for `target`; returns how many were unlinked. Reads each directory once.
   std::size_t remove(const std::string& target);

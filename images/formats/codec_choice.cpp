@@ -130,7 +130,7 @@ std::int64_t longest_file(std::span<const std::byte> beginning, const DecodeOpti
   }
   const std::int64_t most = max_file_bytes(options);
   if (claim.other_bytes >= most) return most;
-  return std::min(most, pixels * claim.bytes_a_pixel + claim.other_bytes + kMostMetadataBytes);
+  return std::min(most, pixels * claim.max_pixel_bytes + claim.other_bytes + kMaxMetadataBytes);
 }
 
 Shape storable_shape(Format format, Shape shape) {
@@ -172,11 +172,11 @@ std::unique_ptr<Writer> make_writer(Format format, Shape shape, const EncodeOpti
 }
 
 bool holds_pages(Format format) {
-  return codec_of(format).most_page_bytes != nullptr;
+  return codec_of(format).max_page_bytes != nullptr;
 }
 
-std::int64_t most_page_bytes(Format format, const Shape& shape, const EncodeOptions& options) {
-  return codec_of(format).most_page_bytes(storable_shape(format, shape), options);
+std::int64_t max_page_bytes(Format format, const Shape& shape, const EncodeOptions& options) {
+  return codec_of(format).max_page_bytes(storable_shape(format, shape), options);
 }
 
 std::vector<std::string> codec_versions() {

@@ -18,7 +18,7 @@
 namespace imgpipe {
 
 // The channel layouts that files of a format can hold.
-struct HeldChannels {
+struct SupportedChannels {
   bool grey = false, grey_alpha = false, rgb = false, rgba = false;
 
   [[nodiscard]] constexpr bool has(int channels) const {
@@ -30,7 +30,7 @@ struct Codec {
   Format format;
   std::string_view name;                      // the value of --format
   std::span<const std::string_view> endings;  // extensions, lower case, no dot; the first is the default
-  HeldChannels holds;
+  SupportedChannels holds;
   int written_bits = 8;  // the greatest bits per sample that its writer takes
 
   // Whether a file is of this format; no two rows recognise one file. nullptr: left to other rows.
@@ -50,7 +50,7 @@ struct Codec {
   // image, or their further images are not pages.
   std::unique_ptr<Pages> (*open_pages)(const InputFile& file, const DecodeOptions& options) = nullptr;
   // Returns the most bytes of a stack's page (EncodeOptions::in_stack), without metadata; nullptr: no stacks.
-  std::int64_t (*most_page_bytes)(Shape shape, const EncodeOptions& options) = nullptr;
+  std::int64_t (*max_page_bytes)(Shape shape, const EncodeOptions& options) = nullptr;
 
   // Finds the end of an image in a stream (images/codecs/end_finder.h); nullptr: the headers do not give it.
   std::unique_ptr<EndFinder> (*find_end)() = nullptr;
@@ -62,16 +62,16 @@ struct Codec {
   // Inserts a mark into a complete file from stb_image_write, if that writes the format.
   void (*add_mark)(std::vector<std::byte>& file, const Mark& mark) = nullptr;
 
-  // Finds the metadata of a complete file; nullptr: none. `holds_metadata`: what the writer takes.
+  // Finds the metadata of a complete file; nullptr: none. `supported_metadata`: what the writer takes.
   FoundMetadata (*find_metadata)(Bytes file) = nullptr;
-  HeldMetadata holds_metadata{};
+  SupportedMetadata supported_metadata{};
   // Inserts metadata into a file from stb_image_write, before add_mark(); nullptr if the format holds none.
   void (*add_metadata)(std::vector<std::byte>& file, const Metadata& metadata) = nullptr;
 
   // `describe` returns how a file that open() accepts is stored (images/codecs/file_details.h). `load_header`
   // loads what it, open() and find_metadata() need; nullptr: the whole file, unless it is read row by row.
   FileDetails (*describe)(Bytes file) = nullptr;
-  void (*load_header)(FileFront& front) = nullptr;
+  void (*load_header)(PartialFile& front) = nullptr;
 
   // Returns names and versions of the libraries used; nullptr: our own code.
   std::vector<std::string> (*libraries)() = nullptr;

@@ -21,7 +21,7 @@
 namespace imgpipe {
 namespace {
 
-bool is_read_where_it_lies(const Codec& codec, const InputFile& file, const DecodeOptions& options) {
+bool is_read_by_rows(const Codec& codec, const InputFile& file, const DecodeOptions& options) {
   return !file.is_whole() && codec.is_streamable != nullptr && codec.is_streamable(file.bytes(), options);
 }
 
@@ -41,7 +41,7 @@ std::string why_no_device(const ImageHeader& header, const FileDetails& details,
   return "unsupported subsampling or tables";
 }
 
-bool is_of_a_map(std::uint16_t tag) {
+bool is_geotiff_field(std::uint16_t tag) {
   return tag != static_cast<std::uint16_t>(TiffTag::description);
 }
 
@@ -54,7 +54,7 @@ bool has_exif_directory(std::span<const std::byte> file) {
 }
 
 void take_metadata(FoundMetadata found, std::span<const std::byte> file, ImageInspection& image) {
-  name_copies_in_exif(found);
+  report_exif_only_metadata(found);
   const auto size = [](const auto& bytes) { return static_cast<std::int64_t>(bytes.size()); };
   if (!found.exif.empty() && !found.exif_in_file) image.metadata.push_back({"EXIF", "", size(found.exif)});
   if (found.exif_in_file && has_exif_directory(file)) image.metadata.push_back({"EXIF", "", 0});
@@ -72,7 +72,7 @@ void take_metadata(FoundMetadata found, std::span<const std::byte> file, ImageIn
   }
   std::int64_t map_bytes = 0;
   for (const TiffMetadataField& field : found.fields) {
-    if (is_of_a_map(field.tag)) {
+    if (is_geotiff_field(field.tag)) {
       map_bytes += size(field.data);
     } else {
       image.metadata.push_back({"description", std::string(description_kind(field.data)), size(field.data)});
@@ -107,7 +107,7 @@ void count_pages(const Codec& codec, const InputFile& file, DecodeOptions option
 
 InputFile open_for_inspection(const std::string& path, const DecodeOptions& options, InputKind kind) {
   if (path != kStandardStream && file_size_bytes(path) > kSmallFileBytes) {
-    std::optional<InputFile> file = open_where_it_lies(path, kFileBeginningBytes);
+    std::optional<InputFile> file = open_on_disk(path, kFileBeginningBytes);
     // A file that is too long or not an image gets the usual error from open_input().
     if (file && codec_by_content(file->bytes()) != nullptr &&
         file->size_bytes() <= longest_file(file->bytes(), options))
@@ -117,12 +117,12 @@ InputFile open_for_inspection(const std::string& path, const DecodeOptions& opti
 }
 
 ImageInspection inspect_image(InputFile input, DecodeOptions options) {
-  FileFront front(std::move(input));
+  PartialFile front(std::move(input));
   front.load(0, kFileBeginningBytes);
   const Codec* const codec = codec_by_content(front.bytes());
   if (front.bytes().empty()) throw Error(ErrorKind::input, "the file is empty");
   if (codec == nullptr) throw Error(ErrorKind::input, unknown_content_reason(front.bytes()));
-  const bool in_parts = is_read_where_it_lies(*codec, front.file(), options);
+  const bool in_parts = is_read_by_rows(*codec, front.file(), options);
   if (codec->load_header != nullptr) {
     codec->load_header(front);
   } else if (!in_parts) {

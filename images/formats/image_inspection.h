@@ -44,7 +44,7 @@ struct ImageInspection {
   std::vector<std::string> warnings;  // the reader's, and parts that a run would drop or reject
 };
 
-// Opens the file like a run with these options; the pipeline sets DecodeOptions::most_bits to 16. Throws the
+// Opens the file like a run with these options; the pipeline sets DecodeOptions::max_bits to 16. Throws the
 // errors of open_reader(), whose reasons contain no bytes of the file.
 [[nodiscard]] ImageInspection inspect_image(InputFile file, DecodeOptions options);
 

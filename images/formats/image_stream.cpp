@@ -12,7 +12,7 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{1} << 16;
+constexpr std::size_t kScanChunkBytes = std::size_t{1} << 16;
 constexpr std::size_t kSignatureBytes = 64;  // more than detection of any format needs
 
 std::string bytes_text(std::size_t bytes) {
@@ -32,7 +32,8 @@ bool ImageStream::read_more() {
               buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
     end_ -= std::exchange(begin_, 0);
   }
-  if (end_ == buffer_.size()) buffer_.resize(std::max({2 * end_, kPieceBytes, last_bytes_ + kPieceBytes}));
+  if (end_ == buffer_.size())
+    buffer_.resize(std::max({2 * end_, kScanChunkBytes, last_bytes_ + kScanChunkBytes}));
   const std::size_t got = source_(std::span(buffer_).subspan(end_));
   end_ += got;
   read_bytes_ += static_cast<std::int64_t>(got);
@@ -80,7 +81,7 @@ std::vector<std::byte> ImageStream::rest() {
 
 bool ImageStream::at_end() {
   if (skip_padding()) return true;
-  if (before_ != nullptr && before_->may_have_appendix()) skip_appendix();
+  if (before_ != nullptr && before_->may_have_trailer()) skip_appendix();
   return ahead().empty();
 }
 
@@ -94,23 +95,23 @@ void ImageStream::skip_appendix() {
   const std::int64_t begin = offset_;
   const auto is_signature = [&](std::size_t at) {
     return std::ranges::any_of(kSignatures,
-                               [&](std::string_view text) { return stands_at(ahead(), at, text); });
+                               [&](std::string_view text) { return matches_at(ahead(), at, text); });
   };
-  while (offset_ - begin <= kMostMetadataBytes && (read_ahead(kLongest) || !ahead().empty())) {
+  while (offset_ - begin <= kMaxMetadataBytes && (read_ahead(kLongest) || !ahead().empty())) {
     const std::size_t last = all_read_ ? ahead().size() : ahead().size() - kLongest + 1;
     std::size_t at = 0;
     while (at < last && !is_signature(at)) ++at;
     skip(at);
     if (at < last) break;
   }
-  passed_over_bytes_ += offset_ - begin;
+  skipped_bytes_ += offset_ - begin;
 }
 
 // Skips padding; returns whether the stream ended.
 bool ImageStream::skip_padding() {
   const std::int64_t begin = offset_;
   for (;;) {
-    if (offset_ - begin > kMostMetadataBytes) return false;  // an endless stream is not an image
+    if (offset_ - begin > kMaxMetadataBytes) return false;  // an endless stream is not an image
     if (!read_ahead(2)) {
       if (before_ != nullptr) skip(before_->padding(ahead()));
       return ahead().empty();
@@ -136,15 +137,15 @@ const Codec& ImageStream::codec_of_next() const {
 
 // Reads until the finder succeeds; returns false if the stream ends first.
 bool ImageStream::find_end(EndFinder& finder) {
-  std::size_t judged_at = kPieceBytes;
+  std::size_t checked_at = kScanChunkBytes;
   while (!finder.find(ahead(), all_read_)) {
     if (all_read_) return false;
-    if (ahead().size() >= judged_at) {
+    if (ahead().size() >= checked_at) {
       const std::int64_t most = longest_file(ahead(), options_);
       if (static_cast<std::int64_t>(ahead().size()) > most)
         throw Error(ErrorKind::input, "too long: more than " + std::to_string(most) +
                                           " bytes, the most that its header allows");
-      judged_at = 2 * ahead().size();
+      checked_at = 2 * ahead().size();
     }
     read_more();
   }

@@ -35,7 +35,7 @@ class ImageStream {
   // The offset of the next image, after at_end(); before that, the end of the last one.
   [[nodiscard]] std::int64_t offset() const noexcept { return offset_; }
   // Bytes skipped after camera JPEGs: vendor data up to the next JPEG or PNG signature.
-  [[nodiscard]] std::int64_t passed_over_bytes() const noexcept { return passed_over_bytes_; }
+  [[nodiscard]] std::int64_t skipped_bytes() const noexcept { return skipped_bytes_; }
   // Bytes read from the source.
   [[nodiscard]] std::int64_t read_bytes() const noexcept { return read_bytes_; }
 
@@ -60,7 +60,7 @@ class ImageStream {
   std::size_t last_bytes_ = 0;       // of the previous image: the next one may be as long
   bool all_read_ = false;
   std::unique_ptr<EndFinder> before_;  // of the previous image
-  std::int64_t images_ = 0, offset_ = 0, read_bytes_ = 0, passed_over_bytes_ = 0;
+  std::int64_t images_ = 0, offset_ = 0, read_bytes_ = 0, skipped_bytes_ = 0;
 };
 
 }  // namespace imgpipe

@@ -31,7 +31,7 @@ PageList::PageList(std::string path, const DecodeOptions& options, InputKind kin
   } else if (is_stream) {
     file_ = std::make_unique<InputFile>(open_input(path_, options_, kind_));
     size_bytes_ = file_->size_bytes();
-  } else if (std::optional<InputFile> lying = open_where_it_lies(path_, kSignatureBytes);
+  } else if (std::optional<InputFile> lying = open_on_disk(path_, kSignatureBytes);
              lying && codec_with_pages(lying->bytes()) != nullptr) {
     file_ = std::make_unique<InputFile>(std::move(*lying));
   }
@@ -50,7 +50,7 @@ InputFile PageList::page(std::int64_t index, Pages::Part part) const {
 std::uint64_t PageList::content_hash() const {
   if (stream_) return 0;
   if (file_) return imgpipe::content_hash(*file_);
-  const std::optional<InputFile> file = open_where_it_lies(path_, 0);
+  const std::optional<InputFile> file = open_on_disk(path_, 0);
   return file ? imgpipe::content_hash(*file) : 0;
 }
 

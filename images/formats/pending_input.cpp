@@ -15,15 +15,15 @@ const Codec* streaming_codec(std::span<const std::byte> beginning) {
 }
 
 // Opens a file that can and may be read row by row; nullopt for all others.
-std::optional<InputFile> open_in_parts(const std::string& path, const DecodeOptions& options) {
+std::optional<InputFile> open_for_streaming(const std::string& path, const DecodeOptions& options) {
   constexpr std::size_t kSignatureBytes = 32;  // more than detection of any format needs
   // Non-regular files are not opened: opening and closing a FIFO would lose its writer.
   if (options.codec == CodecChoice::stb || options.selects_bands() ||
       file_size_bytes(path) <= kSmallFileBytes)
     return std::nullopt;
-  const std::optional<InputFile> signature = open_where_it_lies(path, kSignatureBytes);
+  const std::optional<InputFile> signature = open_on_disk(path, kSignatureBytes);
   if (!signature || streaming_codec(signature->bytes()) == nullptr) return std::nullopt;
-  std::optional<InputFile> file = open_where_it_lies(path, kFileBeginningBytes);
+  std::optional<InputFile> file = open_on_disk(path, kFileBeginningBytes);
   if (!file || file->bytes().size() < kFileBeginningBytes) return std::nullopt;
   const Codec* codec = streaming_codec(file->bytes());
   if (codec == nullptr || !codec->is_streamable(file->bytes(), options) ||
@@ -38,18 +38,18 @@ PendingInput::PendingInput(std::string path, const DecodeOptions& options, Input
     : path_(std::move(path)), options_(options), kind_(kind) {
   if (path_ == kStandardStream) return;
   try {
-    in_parts_ = open_in_parts(path_, options_);
+    streamed_ = open_for_streaming(path_, options_);
   } catch (const Error&) {
     // read() reports the error.
   }
 }
 
 std::int64_t PendingInput::held_bytes() const {
-  return in_parts_ ? static_cast<std::int64_t>(in_parts_->bytes().size()) : file_size_bytes(path_);
+  return streamed_ ? static_cast<std::int64_t>(streamed_->bytes().size()) : file_size_bytes(path_);
 }
 
 InputFile PendingInput::read() {
-  if (in_parts_) return *std::exchange(in_parts_, std::nullopt);
+  if (streamed_) return *std::exchange(streamed_, std::nullopt);
   const auto read_whole = kind_ == InputKind::any ? read_file : read_regular_file;
   return InputFile(read_whole(path_, max_file_bytes(options_), [&](std::span<const std::byte> beginning) {
     return longest_file(beginning, options_);

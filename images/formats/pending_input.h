@@ -39,7 +39,7 @@ class PendingInput {
   std::string path_;
   DecodeOptions options_;
   InputKind kind_;
-  std::optional<InputFile> in_parts_;
+  std::optional<InputFile> streamed_;
 };
 
 // Probes and reads an input.

@@ -23,16 +23,16 @@ namespace imgpipe {
 namespace {
 
 // Selects and adapts the metadata. The steps run in the order in which losses are reported.
-class Keeping {
+class MetadataPreserver {
  public:
-  Keeping(const Codec& input, const MetadataUse& use, std::span<const std::byte> file)
-      : name_(format_info(use.output).name), holds_(codec_of(use.output).holds_metadata), use_(use) {
+  MetadataPreserver(const Codec& input, const ImageChanges& use, std::span<const std::byte> file)
+      : name_(format_info(use.output).name), holds_(codec_of(use.output).supported_metadata), use_(use) {
     found_ = input.find_metadata(file);
-    name_copies_in_exif(found_);
+    report_exif_only_metadata(found_);
     kept_.lost = std::move(found_.lost);
   }
 
-  KeptMetadata run() {
+  PreservedMetadata run() {
     adapt_description();
     take_profile();
     take_resolution();
@@ -82,7 +82,7 @@ class Keeping {
       found_.icc.resize(profile_bytes(found_.icc));
       metadata_.icc = std::move(found_.icc);
     } else {
-      kept_.lost_profile = profile_name(found_.icc);
+      kept_.unpreserved_profile = profile_name(found_.icc);
     }
   }
 
@@ -112,7 +112,7 @@ class Keeping {
     if (!holds_.exif) return lose("EXIF", holds_none());
     for (const ExifBlock* one : {&std::as_const(block), &without_texts}) {
       try {
-        metadata_.exif = build_exif(*one, kMostExifBytes);
+        metadata_.exif = build_exif(*one, kMaxExifBytes);
         described_ = std::ranges::find(one->image, kDescription, &ExifEntry::tag) != one->image.end();
         return;
       } catch (const Error& error) {
@@ -129,7 +129,7 @@ class Keeping {
       ExifBlock block = parse_exif(found_.exif, found_.exif_in_file);
       adapt_description(block);
       if (block.had_thumbnail) kept_.lost.emplace_back("EXIF thumbnail");
-      if (block.had_maker_note) lose("maker note", "unknown format");
+      if (block.has_maker_note) lose("maker note", "unknown format");
       adapt_exif(block, resets_orientation(), use_.shape.width, use_.shape.height);
       set_resolution(block);
       take_software(block);
@@ -203,7 +203,7 @@ class Keeping {
       if (error.kind() == ErrorKind::memory) throw;
       return lose("XMP", error.what());
     }
-    const std::size_t most = use_.output == Format::jpeg ? kMostJpegXmpBytes : kMostXmpBytes;
+    const std::size_t most = use_.output == Format::jpeg ? kMaxJpegXmpBytes : kMaxXmpBytes;
     const std::string why = !holds_.xmp                   ? holds_none()
                             : is_extended_xmp(found_.xmp) ? "extended XMP in several parts"
                             : metadata_.xmp.size() > most ? "longer than " + std::to_string(most) + " bytes"
@@ -246,8 +246,8 @@ class Keeping {
 
   // Whether a JPEG can hold the comment; reports the loss if not.
   bool is_jpeg_comment(const MetadataText& text) {
-    if (text.text.size() > kMostJpegCommentBytes) {
-      lose("comment", "longer than " + std::to_string(kMostJpegCommentBytes) + " bytes");
+    if (text.text.size() > kMaxJpegCommentBytes) {
+      lose("comment", "longer than " + std::to_string(kMaxJpegCommentBytes) + " bytes");
     } else if (mark_of(std::as_bytes(std::span(text.text))) != Mark::none) {
       lose("comment", "looks like imgpipe's mark");
     } else {
@@ -312,11 +312,11 @@ class Keeping {
   static constexpr std::uint16_t kDescription = 270, kMake = 271, kSoftware = 305;
 
   std::string name_;
-  HeldMetadata holds_;
-  const MetadataUse& use_;
+  SupportedMetadata holds_;
+  const ImageChanges& use_;
   FoundMetadata found_;
   Metadata metadata_;
-  KeptMetadata kept_;
+  PreservedMetadata kept_;
   std::vector<std::byte> exif_description_;  // referenced by the block
   std::optional<Resolution> resolution_;     // of the result
   bool exif_has_resolution_ = false;
@@ -342,10 +342,10 @@ std::optional<Resolution> resolution_of(const FoundMetadata& found) {
   return own->unit == Resolution::Unit::none || same ? exif : own;
 }
 
-KeptMetadata keep_metadata(std::span<const std::byte> file, const MetadataUse& use) {
+PreservedMetadata keep_metadata(std::span<const std::byte> file, const ImageChanges& use) {
   const Codec* const input = codec_by_content(file);
   if (input == nullptr || input->find_metadata == nullptr) return {};
-  return Keeping(*input, use, file).run();
+  return MetadataPreserver(*input, use, file).run();
 }
 
 std::string lost_metadata_text(const std::vector<std::string>& lost) {

@@ -15,15 +15,15 @@ namespace imgpipe {
 // per inch, because EXIF's numbers are exact.
 [[nodiscard]] std::optional<Resolution> resolution_of(const FoundMetadata& found);
 
-struct KeptMetadata {
+struct PreservedMetadata {
   std::shared_ptr<const Metadata> metadata;  // nullptr: nothing
-  std::string lost_profile;                  // name of a dropped profile other than sRGB
+  std::string unpreserved_profile;           // name of a dropped profile other than sRGB
   std::vector<std::string> lost;  // all other dropped metadata: "EXIF (damaged: ...)", "resolution (resized)"
 };
 
 // Finds, checks and adapts the file's metadata: resets the orientation if it was applied or a stage flips or
 // rotates, updates EXIF's sizes and resolution, drops thumbnails and maker notes. Throws only Error(memory).
-[[nodiscard]] KeptMetadata keep_metadata(std::span<const std::byte> file, const MetadataUse& use);
+[[nodiscard]] PreservedMetadata keep_metadata(std::span<const std::byte> file, const ImageChanges& use);
 
 // Returns "EXIF (bmp has no place for it), resolution (resized)"; empty if nothing was dropped.
 [[nodiscard]] std::string lost_metadata_text(const std::vector<std::string>& lost);

@@ -36,11 +36,11 @@ void add_machine(const SystemView& view, Bounds& bounds) {
   const std::optional<std::int64_t> available = count_of(info, "MemAvailable");
   if (!available) return;
   const std::int64_t total = times(count_of(info, "MemTotal").value_or(*available), 1024);
-  bounds.push_back({kTheMachine, total, times(*available, 1024)});
+  bounds.push_back({kMachineSource, total, times(*available, 1024)});
 }
 
 std::optional<std::int64_t> count_in_file(const ControlGroup& group, const char* name) {
-  return count_in(read_record(group.folder + "/" + name));
+  return count_in(read_record(group.directory + "/" + name));
 }
 
 // Returns the memory of the group that the kernel cannot reclaim at once.
@@ -64,7 +64,7 @@ void add_group(const ControlGroup& group, Bounds& bounds) {
     const char* name;
     std::optional<std::int64_t> bytes;
   };
-  const std::string stat = read_record(group.folder + "/memory.stat");
+  const std::string stat = read_record(group.directory + "/memory.stat");
   std::array<Limit, 2> limits;
   if (group.version == 2) {
     limits = {{{"memory.max", count_in_file(group, "memory.max")},
@@ -85,19 +85,20 @@ void add_group(const ControlGroup& group, Bounds& bounds) {
   for (const Limit& limit : limits) {
     if (unset(limit)) continue;
     add(bounds,
-        "cgroup v" + std::to_string(group.version) + " " + limit.name + " (" + printable(group.folder) + ")",
+        "cgroup v" + std::to_string(group.version) + " " + limit.name + " (" + printable(group.directory) +
+            ")",
         *limit.bytes, *used);
   }
 }
 
 // The memory of this process. /proc/self/statm counts pages: size, resident, shared, text, 0, data.
-struct OwnPages {
+struct ProcessMemory {
   std::int64_t mapped_bytes = 0;
   std::int64_t resident_bytes = 0;
   std::int64_t data_bytes = 0;
 };
 
-OwnPages own_pages(const SystemView& view) {
+ProcessMemory process_memory(const SystemView& view) {
   const std::string text = read_record(view.root + "/proc/self/statm");
   std::array<std::int64_t, 6> pages{};
   std::string_view rest = text;
@@ -141,7 +142,7 @@ void add_resource_limit(const rlimit& limit, const char* name, std::int64_t used
   add(bounds, name, static_cast<std::int64_t>(std::min<rlim_t>(limit.rlim_cur, kMost)), used);
 }
 
-AvailableMemory& of_this_process() {
+AvailableMemory& process_limits() {
   static AvailableMemory memory;
   return memory;
 }
@@ -168,7 +169,7 @@ std::vector<MemoryBound> AvailableMemory::bounds() const {
   Bounds bounds;
   add_machine(view_, bounds);
   for (const ControlGroup& group : groups_) add_group(group, bounds);
-  const OwnPages own = own_pages(view_);
+  const ProcessMemory own = process_memory(view_);
   add_slurm(view_, own.resident_bytes, bounds);
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) == 0) add_resource_limit(limit, "ulimit -v", own.mapped_bytes, bounds);
@@ -197,19 +198,19 @@ std::int64_t AvailableMemory::bytes_for(std::int64_t wanted, Clock::time_point n
 }
 
 std::vector<MemoryBound> memory_bounds() {
-  return of_this_process().bounds();
+  return process_limits().bounds();
 }
 
 std::int64_t available_memory_bytes() {
-  return of_this_process().bytes();
+  return process_limits().bytes();
 }
 
 std::int64_t available_memory_bytes_for(std::int64_t wanted) {
-  return of_this_process().bytes_for(wanted);
+  return process_limits().bytes_for(wanted);
 }
 
 std::int64_t resident_bytes() {
-  return own_pages({}).resident_bytes;
+  return process_memory({}).resident_bytes;
 }
 
 // Checking would take longer than processing a small image.

@@ -49,7 +49,7 @@ void* BlockPool::take(std::size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     in_use_bytes_ += static_cast<std::int64_t>(size);
     peak_bytes_ = std::max(peak_bytes_, in_use_bytes_ - spare_bytes_);
-    block = take_kept(size);
+    block = take_cached(size);
     const auto more = static_cast<std::int64_t>(block.bytes) - static_cast<std::int64_t>(size);
     if (fits(block.bytes, size, plenty()) && in_use_bytes_ + kept_bytes_ + more <= room()) {
       in_use_bytes_ += more;
@@ -62,13 +62,13 @@ void* BlockPool::take(std::size_t bytes) noexcept {
   if (block.bytes != size) {
     block.start = map(block.start, block.bytes, size);
     if (block.start == nullptr) {  // kept blocks count where the address space is limited
-      drop_kept_beyond(0);
+      drop_cached_beyond(0);
       block.start = map(nullptr, 0, size);
     }
   }
   const std::lock_guard lock(mutex_);
   try {
-    if (block.start != nullptr) in_use_.emplace(block.start, Taken{size, spare});
+    if (block.start != nullptr) in_use_.emplace(block.start, OptionValueKind{size, spare});
   } catch (const std::bad_alloc&) {
     ::munmap(block.start, size);
     block.start = nullptr;
@@ -104,7 +104,7 @@ bool BlockPool::give_back(void* block) noexcept {
   return true;
 }
 
-void BlockPool::keep_within(std::int64_t bytes) noexcept {
+void BlockPool::set_limit(std::int64_t bytes) noexcept {
   {
     const std::lock_guard lock(mutex_);
     limit_bytes_ = bytes;
@@ -141,17 +141,17 @@ bool BlockPool::plenty() const noexcept {
 
 // Returns the best fit. Without capacity for a new block, returns any other, preferably a larger one, whose
 // pages the caller reuses by resizing it. The requested bytes already count as in use.
-BlockPool::Block BlockPool::take_kept(std::size_t bytes) noexcept {
+BlockPool::Block BlockPool::take_cached(std::size_t bytes) noexcept {
   auto at = kept_.lower_bound(bytes);
   if (at == kept_.end() || !fits(at->first, bytes, plenty())) {
     const bool room_for_new = in_use_bytes_ + kept_bytes_ <= room();
     if (room_for_new || kept_.empty()) return {};
     if (at == kept_.end()) at = std::prev(at);
   }
-  return remove_kept(at);
+  return remove_cached(at);
 }
 
-BlockPool::Block BlockPool::remove_kept(Kept::iterator at) noexcept {
+BlockPool::Block BlockPool::remove_cached(Kept::iterator at) noexcept {
   const Block block{at->second, at->first};
   kept_.erase(at);
   kept_bytes_ -= static_cast<std::int64_t>(block.bytes);
@@ -159,13 +159,13 @@ BlockPool::Block BlockPool::remove_kept(Kept::iterator at) noexcept {
 }
 
 // Drops the largest first: they are the rarest.
-void BlockPool::drop_kept_beyond(std::int64_t bytes) noexcept {
+void BlockPool::drop_cached_beyond(std::int64_t bytes) noexcept {
   for (;;) {
     Block block;
     {
       const std::lock_guard lock(mutex_);
       if (kept_.empty() || kept_bytes_ <= bytes) return;
-      block = remove_kept(std::prev(kept_.end()));
+      block = remove_cached(std::prev(kept_.end()));
     }
     ::munmap(block.start, block.bytes);
   }
@@ -178,7 +178,7 @@ void BlockPool::drop_surplus() noexcept {
     most = room() - in_use_bytes_;
     if (kept_bytes_ <= most) return;
   }
-  drop_kept_beyond(std::max<std::int64_t>(0, most));
+  drop_cached_beyond(std::max<std::int64_t>(0, most));
 }
 
 BlockPool& block_pool() noexcept {

@@ -12,17 +12,17 @@
 
 namespace imgpipe {
 
-// Allocates every block of at least kLeastBytes that `new` returns in this program, each as a separate
+// Allocates every block of at least kMinBytes that `new` returns in this program, each as a separate
 // mapping. Keeps freed blocks for requests of about the same size, because the kernel faults in every page of
 // a new mapping (40 JPEGs of 2 to 8 MP, 2-core Xeon, 2026-11-21: 47,000 page faults without the pool, 7,400
 // with it). Kept memory stays within an exact limit; with malloc, one small live block pins all free memory
 // below it. Sanitizers track the edges of blocks, so `new` does not use the pool under them. Thread-safe.
 class BlockPool {
  public:
-  static constexpr std::size_t kLeastBytes = std::size_t{64} << 10;
+  static constexpr std::size_t kMinBytes = std::size_t{64} << 10;
   static constexpr std::size_t kPageBytes = std::size_t{4} << 10;
   // The default limit in bytes.
-  static constexpr std::int64_t kUsualBytes = std::int64_t{32} << 20;
+  static constexpr std::int64_t kDefaultLimitBytes = std::int64_t{32} << 20;
 
   BlockPool() = default;
   // Frees the kept blocks; blocks in use stay valid.
@@ -37,13 +37,13 @@ class BlockPool {
 
   // Limits the blocks in use and kept together to `bytes`, and to the peak use from now on plus an eighth and
   // 4 MiB (a half instead of an eighth while the peak is small). Blocks in use may exceed the limit.
-  void keep_within(std::int64_t bytes) noexcept;
+  void set_limit(std::int64_t bytes) noexcept;
   // Reserves `bytes` of the limit for memory allocated elsewhere, by libraries that use malloc.
   void set_outside(std::int64_t bytes) noexcept;
 
   struct Use {
     std::int64_t in_use = 0, kept = 0;  // bytes
-    std::int64_t peak = 0;              // of the bytes requested at one time, since keep_within()
+    std::int64_t peak = 0;              // of the bytes requested at one time, since set_limit()
     std::int64_t limit = 0, outside = 0;
   };
   [[nodiscard]] Use use() const noexcept;
@@ -55,34 +55,36 @@ class BlockPool {
   };
   // Allocates the pool's own lists with malloc; `new` would call the pool.
   template <class T>
-  struct OfMalloc {
+  struct MallocAllocator {
     using value_type = T;
-    OfMalloc() = default;
+    MallocAllocator() = default;
     template <class Other>
-    OfMalloc(const OfMalloc<Other>&) noexcept {}
+    MallocAllocator(const MallocAllocator<Other>&) noexcept {}
     [[nodiscard]] T* allocate(std::size_t count) {
       if (void* const memory = std::malloc(count * sizeof(T))) return static_cast<T*>(memory);
       throw std::bad_alloc();
     }
     void deallocate(T* memory, std::size_t) noexcept { std::free(memory); }
-    bool operator==(const OfMalloc&) const = default;
+    bool operator==(const MallocAllocator&) const = default;
   };
   template <class Key, class Value>
-  using PairOfMalloc = OfMalloc<std::pair<const Key, Value>>;
-  struct Taken {
+  using MallocPairAllocator = MallocAllocator<std::pair<const Key, Value>>;
+  struct OptionValueKind {
     std::size_t bytes = 0;
     std::size_t spare = 0;  // of them: more than the caller requested
   };
-  using InUse = std::map<const void*, Taken, std::less<>, PairOfMalloc<const void*, Taken>>;  // by address
-  using Kept = std::multimap<std::size_t, void*, std::less<>, PairOfMalloc<std::size_t, void*>>;  // by size
+  using InUse = std::map<const void*, OptionValueKind, std::less<>,
+                         MallocPairAllocator<const void*, OptionValueKind>>;  // by address
+  using Kept =
+      std::multimap<std::size_t, void*, std::less<>, MallocPairAllocator<std::size_t, void*>>;  // by size
 
   // The caller holds mutex_.
   [[nodiscard]] std::int64_t room() const noexcept;
   [[nodiscard]] bool plenty() const noexcept;
-  [[nodiscard]] Block take_kept(std::size_t bytes) noexcept;
-  Block remove_kept(Kept::iterator at) noexcept;
+  [[nodiscard]] Block take_cached(std::size_t bytes) noexcept;
+  Block remove_cached(Kept::iterator at) noexcept;
   // The caller does not hold mutex_.
-  void drop_kept_beyond(std::int64_t bytes) noexcept;
+  void drop_cached_beyond(std::int64_t bytes) noexcept;
   void drop_surplus() noexcept;
 
   mutable std::mutex mutex_;
@@ -91,7 +93,7 @@ class BlockPool {
   std::int64_t in_use_bytes_ = 0, kept_bytes_ = 0;
   std::int64_t spare_bytes_ = 0;  // of those in use
   std::int64_t peak_bytes_ = 0;   // of in_use_bytes_ - spare_bytes_
-  std::int64_t limit_bytes_ = kUsualBytes, outside_bytes_ = 0;
+  std::int64_t limit_bytes_ = kDefaultLimitBytes, outside_bytes_ = 0;
 };
 
 // The pool that `new` uses. It is never destroyed.
@@ -101,11 +103,11 @@ class BlockPool {
 class BlockPoolLimit {
  public:
   explicit BlockPoolLimit(std::int64_t bytes) noexcept : before_(block_pool().use()) {
-    block_pool().keep_within(bytes);
+    block_pool().set_limit(bytes);
   }
   ~BlockPoolLimit() {
     block_pool().set_outside(before_.outside);
-    block_pool().keep_within(before_.limit);
+    block_pool().set_limit(before_.limit);
   }
   BlockPoolLimit(const BlockPoolLimit&) = delete;
   BlockPoolLimit& operator=(const BlockPoolLimit&) = delete;

@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::size_t kRecordBytes = 16 << 10;
 // The limit for mountinfo: some 4,000 mounts.
-constexpr std::size_t kMostBytes = 1 << 20;
+constexpr std::size_t kMaxBytes = 1 << 20;
 
 // Reads once, or until the end of the file or `most` bytes.
-std::string read_file_of_system(const std::string& path, std::size_t most, bool one_read) {
+std::string read_system_file(const std::string& path, std::size_t most, bool one_read) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return "";
   std::string text;
@@ -81,7 +81,7 @@ std::optional<Mount> mount_of(std::string_view line, std::string_view controller
 }
 
 std::vector<Mount> mounts_of(std::string_view controller, const SystemView& view) {
-  const std::string text = read_file_of_system(view.root + "/proc/self/mountinfo", kMostBytes, false);
+  const std::string text = read_system_file(view.root + "/proc/self/mountinfo", kMaxBytes, false);
   if (text.empty())
     return {{1, "/", "/sys/fs/cgroup/" + std::string(controller)}, {2, "/", "/sys/fs/cgroup"}};
   std::vector<Mount> mounts;
@@ -95,7 +95,7 @@ std::vector<Mount> mounts_of(std::string_view controller, const SystemView& view
 // Returns the path of this process's group in the hierarchy of that version; "/" if unknown.
 // "4:cpu,cpuacct:/PATH" is version 1, "0::/PATH" version 2.
 std::string own_path(int version, std::string_view controller, const SystemView& view) {
-  const std::string text = read_file_of_system(view.root + "/proc/self/cgroup", kMostBytes, false);
+  const std::string text = read_system_file(view.root + "/proc/self/cgroup", kMaxBytes, false);
   for (std::string_view rest = text; !rest.empty();) {
     std::string_view line = take_until(rest, "\n");
     const std::string_view id = take_until(line, ":");
@@ -108,7 +108,7 @@ std::string own_path(int version, std::string_view controller, const SystemView&
 
 // Returns the path from the group `root` down to `path`, "/A/B" or ""; nullopt if `path` is not below. Inside
 // a cgroup namespace both are relative to the namespace's root, with "/../.." for groups above it.
-std::optional<std::string> way_down(std::string_view root, std::string_view path) {
+std::optional<std::string> path_below(std::string_view root, std::string_view path) {
   if (root == "/") root = "";
   if (path == "/") path = "";
   if (!path.starts_with(root)) return std::nullopt;
@@ -118,7 +118,7 @@ std::optional<std::string> way_down(std::string_view root, std::string_view path
   return std::string(way);
 }
 
-bool is_folder(const std::string& path) {
+bool names_directory(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
@@ -132,9 +132,9 @@ void append_groups(int version, const std::vector<Mount>& mounts, const std::str
   int best = -1;
   for (const Mount& mount : mounts) {
     if (mount.version != version) continue;
-    const std::optional<std::string> way = way_down(mount.root, own);
+    const std::optional<std::string> way = path_below(mount.root, own);
     const std::string point = view.root + (mount.point == "/" ? "" : mount.point);
-    const int worth = (way ? 2 : 0) + (is_folder(point + way.value_or("")) ? 1 : 0);
+    const int worth = (way ? 2 : 0) + (names_directory(point + way.value_or("")) ? 1 : 0);
     if (worth < best || (worth == best && way.value_or("").size() <= best_way.size())) continue;
     best = worth;
     best_point = point;
@@ -159,7 +159,7 @@ std::vector<ControlGroup> control_groups(std::string_view controller, const Syst
 }
 
 std::string read_record(const std::string& path) {
-  return read_file_of_system(path, kRecordBytes, true);
+  return read_system_file(path, kRecordBytes, true);
 }
 
 std::optional<std::int64_t> count_in(std::string_view text) {

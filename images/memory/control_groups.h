@@ -19,11 +19,11 @@ struct SystemView {
 };
 
 // The source of the bound that is the machine itself, not a limit.
-inline constexpr const char* kTheMachine = "the machine";
+inline constexpr const char* kMachineSource = "the machine";
 
 struct ControlGroup {
-  int version = 2;     // 1 or 2
-  std::string folder;  // of its files, including the view's root
+  int version = 2;        // 1 or 2
+  std::string directory;  // of its files, including the view's root
 };
 
 // Returns the groups through which `controller` ("memory", "cpu") may limit this process: its own group, then

@@ -25,8 +25,7 @@ namespace {
 void* allocate(std::size_t bytes, std::size_t alignment) {
   for (;;) {
     void* block = nullptr;
-    if (bytes >= BlockPool::kLeastBytes && alignment <= BlockPool::kPageBytes)
-      block = block_pool().take(bytes);
+    if (bytes >= BlockPool::kMinBytes && alignment <= BlockPool::kPageBytes) block = block_pool().take(bytes);
     if (block == nullptr) {
       block = alignment <= alignof(std::max_align_t)
                   ? std::malloc(bytes > 0 ? bytes : 1)

@@ -8,7 +8,7 @@
 
 namespace imgpipe {
 
-inline constexpr int kMostBoxRadius = 127;
+inline constexpr int kMaxBoxRadius = 127;
 struct BoxParameters {
   explicit constexpr BoxParameters(const Parameters& values)
       : radius(static_cast<int>(values[0])), border(values.as<Border>(1)) {}
@@ -19,9 +19,8 @@ struct BoxParameters {
 // ---- the arithmetic, in integers ----------------------------------------------------------------------
 
 // Window sums plus half their pixel count fit in 32 bits: 255 * 255 * 65535 + 255 * 255 / 2 < 2^32.
-inline constexpr std::int64_t kMostBoxPixels =
-    std::int64_t{2 * kMostBoxRadius + 1} * (2 * kMostBoxRadius + 1);
-static_assert(kMostBoxPixels * 65535 + kMostBoxPixels / 2 < (std::int64_t{1} << 32) - 1);
+inline constexpr std::int64_t kMaxBoxPixels = std::int64_t{2 * kMaxBoxRadius + 1} * (2 * kMaxBoxRadius + 1);
+static_assert(kMaxBoxPixels * 65535 + kMaxBoxPixels / 2 < (std::int64_t{1} << 32) - 1);
 
 // Returns the mean of `pixels` samples, rounded half up: (2 sum + pixels) / (2 pixels).
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t box_mean(std::uint32_t sum, std::uint32_t pixels) {
@@ -52,13 +51,13 @@ struct BoxDivisor {
 constexpr BoxDivisor box_divisor(std::uint32_t pixels) {
   int bits = 0;
   while (pixels >> (bits + 1) > 0) ++bits;
-  constexpr std::uint64_t kMostFactor = 0xFFFFFFFF;
+  constexpr std::uint64_t kMaxFactor = 0xFFFFFFFF;
   const std::uint64_t unit = std::uint64_t{1} << (32 + bits);
   const std::uint64_t above = (unit + pixels - 1) / pixels;
-  if (above <= kMostFactor && above * pixels - unit <= std::uint64_t{1} << bits)
+  if (above <= kMaxFactor && above * pixels - unit <= std::uint64_t{1} << bits)
     return {pixels / 2, static_cast<std::uint32_t>(above), bits};
   const std::uint64_t below = unit / pixels;
-  return {pixels / 2 + 1, static_cast<std::uint32_t>(below > kMostFactor ? kMostFactor : below), bits};
+  return {pixels / 2 + 1, static_cast<std::uint32_t>(below > kMaxFactor ? kMaxFactor : below), bits};
 }
 
 constexpr std::uint32_t divided_by(const BoxDivisor& divisor, std::uint32_t sum) {

@@ -25,8 +25,8 @@ namespace {
 
 // Columns per chunk; their sums take at most 20 KiB.
 constexpr std::int64_t kChunk = 2048;
-constexpr std::size_t kChunkRoom = kChunk + std::size_t{2} * kMostBoxRadius;
-static_assert(kChunkRoom <= kMostNoSamples);
+constexpr std::size_t kChunkCapacity = kChunk + std::size_t{2} * kMaxBoxRadius;
+static_assert(kChunkCapacity <= kMaxZeroSamples);
 
 HWY_INLINE V32 divided(V32 sum, const BoxDivisor& divisor) {
   const V32 dividend = hn::Add(sum, hn::Set(D32(), divisor.add));
@@ -49,13 +49,13 @@ class Box {
  private:
   // Holds the sum of 255 samples of a column.
   using Sum = std::conditional_t<kIsWide<T>, std::uint32_t, std::uint16_t>;
-  static_assert((2 * kMostBoxRadius + 1) * std::int64_t{kLargest<T>} <= Sum(~Sum{0}));
+  static_assert((2 * kMaxBoxRadius + 1) * std::int64_t{kLargest<T>} <= Sum(~Sum{0}));
   using D = hn::ScalableTag<Sum>;
 
   // The samples of the row that stands for row y, from sample `from` on.
   const T* row(std::int64_t y, std::int64_t from) const {
     if (y < 0 || y >= height_) {
-      if (box_.border == Border::shrink) return kNoSamples<T>;
+      if (box_.border == Border::shrink) return kZeroSamples<T>;
       y = box_.border == Border::reflect ? reflected(y, height_) : replicated(y, height_);
     }
     return in_.row(y - band_.in_top) + from;
@@ -124,11 +124,11 @@ class Box {
     const std::int64_t from = std::max<std::int64_t>(0, first - radius);
     const std::int64_t to = std::min(width_, end + radius);
     Sum* sums = column_ + (from - first + radius);
-    std::fill_n(column_, kChunkRoom, Sum{0});
+    std::fill_n(column_, kChunkCapacity, Sum{0});
     for (std::int64_t y = band_.first - radius; y < band_.first + radius; ++y)
-      slide(row(y, from), kNoSamples<T>, to - from, sums);
+      slide(row(y, from), kZeroSamples<T>, to - from, sums);
     for (std::int64_t y = band_.first; y < band_.end; ++y) {
-      const T* leaves = y == band_.first ? kNoSamples<T> : row(y - radius - 1, from);
+      const T* leaves = y == band_.first ? kZeroSamples<T> : row(y - radius - 1, from);
       slide(row(y + radius, from), leaves, to - from, sums);
       fill_ends(first, from, to, end);
       add_up(column_, end - first + 2 * radius, before_);
@@ -145,8 +145,8 @@ class Box {
     }
   }
 
-  alignas(64) Sum column_[kChunkRoom];
-  alignas(64) std::uint32_t before_[kChunkRoom + 1];
+  alignas(64) Sum column_[kChunkCapacity];
+  alignas(64) std::uint32_t before_[kChunkCapacity + 1];
   Plane<const T, Host> in_;
   Plane<T, Host> out_;
   std::int64_t width_, height_;

@@ -13,10 +13,10 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kBatch = kThreads / kWarpLanes;  // rows, one per warp
 constexpr int kStrip = 512;                    // of the output
-constexpr int kMostColumns = kStrip + 2 * kMostBoxRadius;
-constexpr int kOwned = (kMostColumns + kThreads - 1) / kThreads;  // columns per thread
-constexpr int kBlocks = 8;               // per multiprocessor, if there is enough work
-constexpr std::int64_t kLeastRows = 32;  // per block
+constexpr int kMaxColumns = kStrip + 2 * kMaxBoxRadius;
+constexpr int kThreadColumns = (kMaxColumns + kThreads - 1) / kThreads;  // columns per thread
+constexpr int kBlocks = 8;             // per multiprocessor, if there is enough work
+constexpr std::int64_t kMinRows = 32;  // per block
 
 struct BoxWork {
   int radius;
@@ -35,13 +35,13 @@ __device__ __forceinline__ std::int64_t box_source(std::int64_t i, std::int64_t 
 // A thread's columns of the strip that begins at pixel x and its `radius` neighbours on either side:
 // threadIdx.x, threadIdx.x + kThreads, ...
 template <class T>
-struct OwnColumns {
-  std::int64_t at[kOwned];  // -1: none
-  std::uint32_t sum[kOwned] = {};
+struct ThreadColumns {
+  std::int64_t at[kThreadColumns];  // -1: none
+  std::uint32_t sum[kThreadColumns] = {};
 
-  __device__ OwnColumns(std::int64_t x, std::int64_t width, const BoxWork& work) {
+  __device__ ThreadColumns(std::int64_t x, std::int64_t width, const BoxWork& work) {
 #pragma unroll
-    for (int i = 0; i < kOwned; ++i) {
+    for (int i = 0; i < kThreadColumns; ++i) {
       const int column = static_cast<int>(threadIdx.x) + i * kThreads;
       const std::int64_t pixel = x - work.radius + column;
       const bool wanted = column < kStrip + 2 * work.radius && pixel < width + work.radius;
@@ -56,7 +56,7 @@ struct OwnColumns {
     if (source < 0) return;
     const T* row = from.row(source);
 #pragma unroll
-    for (int i = 0; i < kOwned; ++i) {
+    for (int i = 0; i < kThreadColumns; ++i) {
       const std::uint32_t sample = at[i] >= 0 ? __ldg(row + at[i]) : 0U;
       sum[i] += Adds ? sample : 0U - sample;
     }
@@ -104,7 +104,7 @@ __device__ __forceinline__ void write_means(const std::uint32_t* before, const P
 template <class T>
 __global__ __launch_bounds__(kThreads) void box_kernel(DevicePlanes<const T> in, DevicePlanes<T> out,
                                                        BoxWork work) {
-  __shared__ std::uint32_t sums[kBatch][kMostColumns + 1];
+  __shared__ std::uint32_t sums[kBatch][kMaxColumns + 1];
   const Plane<const T, Device> from = plane_of_block(in);
   const Plane<T, Device> to = plane_of_block(out);
   const std::int64_t x = std::int64_t{blockIdx.x} * kStrip;
@@ -113,7 +113,7 @@ __global__ __launch_bounds__(kThreads) void box_kernel(DevicePlanes<const T> in,
   const int columns = kStrip + 2 * work.radius;
   const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
   const int warp = static_cast<int>(threadIdx.x) / kWarpLanes;
-  OwnColumns<T> own(x, from.width, work);
+  ThreadColumns<T> own(x, from.width, work);
 #pragma unroll 4
   for (std::int64_t y = top - work.radius; y < top + work.radius; ++y)
     own.template change<true>(from, y, work.border);
@@ -122,7 +122,7 @@ __global__ __launch_bounds__(kThreads) void box_kernel(DevicePlanes<const T> in,
     for (int j = 0; j < kBatch; ++j) {
       own.template change<true>(from, y + j + work.radius, work.border);
 #pragma unroll
-      for (int i = 0; i < kOwned; ++i) {
+      for (int i = 0; i < kThreadColumns; ++i) {
         const int column = static_cast<int>(threadIdx.x) + i * kThreads;
         if (column < columns) sums[j][column] = own.sum[i];
       }
@@ -144,7 +144,7 @@ std::int64_t rows_of_a_block(const FrameType& type, int radius, std::int64_t str
   const std::int64_t across = strips * type.color_channels;
   const std::int64_t segments = (wanted + across - 1) / across;
   const std::int64_t rows =
-      std::max({(type.height + segments - 1) / segments, kLeastRows, std::int64_t{2} * radius});
+      std::max({(type.height + segments - 1) / segments, kMinRows, std::int64_t{2} * radius});
   return (rows + kBatch - 1) / kBatch * kBatch;
 }
 

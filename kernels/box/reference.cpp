@@ -9,11 +9,11 @@ namespace {
 // Columns per chunk; their sums are on the stack.
 constexpr std::int64_t kChunk = 256;
 using ColumnSums =
-    std::array<std::uint32_t, static_cast<std::size_t>(kChunk) + std::size_t{2} * kMostBoxRadius>;
+    std::array<std::uint32_t, static_cast<std::size_t>(kChunk) + std::size_t{2} * kMaxBoxRadius>;
 
 // The rows of a window that count.
 struct Rows {
-  std::array<std::int64_t, 2 * kMostBoxRadius + 1> at{};
+  std::array<std::int64_t, 2 * kMaxBoxRadius + 1> at{};
   std::size_t count = 0;
 
   Rows(std::int64_t y, std::int64_t height, const BoxParameters& box) {

@@ -15,7 +15,7 @@
 namespace imgpipe {
 
 // Along each side, as in Zuiderveld's own program; the tables of 16-bit samples are 71 MB a plane then.
-inline constexpr int kMostTiles = 16;
+inline constexpr int kMaxTiles = 16;
 
 // ---- the tiles of an image ----------------------------------------------------------------------------
 
@@ -96,7 +96,7 @@ IMGPIPE_HOST_DEVICE constexpr ClahePlace clahe_place(int at, float part) {
 IMGPIPE_HOST_DEVICE constexpr int tile_before(int cell) {
   return cell == 0 ? 0 : cell - 1;
 }
-IMGPIPE_HOST_DEVICE constexpr int tile_behind(int cell, int tiles) {
+IMGPIPE_HOST_DEVICE constexpr int tile_after(int cell, int tiles) {
   return cell == tiles ? cell - 1 : cell;
 }
 

@@ -86,7 +86,7 @@ struct Cells8 {
     if (cell == row) return;
     row = cell;
     const Sample8* upper = all + 2 * words.size() * static_cast<std::size_t>(tile_before(cell));
-    const Sample8* lower = all + 2 * words.size() * static_cast<std::size_t>(tile_behind(cell, along_side));
+    const Sample8* lower = all + 2 * words.size() * static_cast<std::size_t>(tile_after(cell, along_side));
     for (std::size_t i = 0; i < words.size(); ++i) {
       words[i] = static_cast<std::uint32_t>(upper[2 * i] | upper[2 * i + 1] << 8 | lower[2 * i] << 16) |
                  static_cast<std::uint32_t>(lower[2 * i + 1]) << 24;
@@ -118,7 +118,7 @@ struct Cells16 {
         all(reinterpret_cast<const std::uint32_t*>(pairs)) {}
   void move_to(int cell) {
     upper = all + row_pairs * static_cast<std::size_t>(tile_before(cell));
-    lower = all + row_pairs * static_cast<std::size_t>(tile_behind(cell, along_side));
+    lower = all + row_pairs * static_cast<std::size_t>(tile_after(cell, along_side));
   }
   // The sample that comes first in memory, and the second.
   static constexpr int kFirst = std::endian::native == std::endian::little ? 0 : 16;

@@ -47,7 +47,7 @@ __global__ __launch_bounds__(kThreads) void clahe_count_kernel(DevicePlanes<cons
 
 // The image's row that each row of cells begins with, and behind the last the image's height.
 struct CellRows {
-  int first[kMostTiles + 2];
+  int first[kMaxTiles + 2];
 };
 
 CellRows cell_rows(const FrameType& in, const ClaheTiles& tiles) {
@@ -98,7 +98,7 @@ __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kBlocks)) void c
   const auto* const all =
       reinterpret_cast<const std::uint16_t*>(pairs) + std::int64_t{blockIdx.z} * tiles.along_side * row_words;
   const std::uint16_t* const upper = all + tile_before(row) * row_words;
-  const std::uint16_t* const lower = all + tile_behind(row, tiles.along_side) * row_words;
+  const std::uint16_t* const lower = all + tile_after(row, tiles.along_side) * row_words;
   for (int i = static_cast<int>(threadIdx.x); i < row_words; i += kThreads)
     table[i] = __ldg(upper + i) | static_cast<std::uint32_t>(__ldg(lower + i)) << 16;
   __syncthreads();

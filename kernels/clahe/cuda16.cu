@@ -77,7 +77,7 @@ __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kBlocks)) void c
     const std::uint32_t from[4] = {vector.x, vector.y, vector.z, vector.w};
     const ClahePlace row = clahe_place(static_cast<int>(at.y()), tiles.a_row);
     const std::uint32_t* const upper = pairs + tile_before(row.cell) * row_pairs;
-    const std::uint32_t* const lower = pairs + tile_behind(row.cell, tiles.along_side) * row_pairs;
+    const std::uint32_t* const lower = pairs + tile_after(row.cell, tiles.along_side) * row_pairs;
     std::uint32_t above[kWideVectorPixels];
     std::uint32_t below[kWideVectorPixels];
     float across[kWideVectorPixels];

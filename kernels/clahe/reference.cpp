@@ -46,11 +46,11 @@ void clahe_plane(const Plane<const T, Host>& in, const ClaheTiles& tiles, const 
     const auto [row, down] = clahe_place(static_cast<int>(y), tiles.a_row);
     const auto* const upper = &tables[static_cast<std::size_t>(tile_before(row) * tiles.along_side)];
     const auto* const lower =
-        &tables[static_cast<std::size_t>(tile_behind(row, tiles.along_side) * tiles.along_side)];
+        &tables[static_cast<std::size_t>(tile_after(row, tiles.along_side) * tiles.along_side)];
     for (std::int64_t x = 0; x < in.width; ++x) {
       const auto [column, across] = clahe_place(static_cast<int>(x), tiles.a_column);
       const int left = tile_before(column);
-      const int right = tile_behind(column, tiles.along_side);
+      const int right = tile_after(column, tiles.along_side);
       const T v = in.row(y)[x];
       const float above = clahe_mix(upper[left][v], upper[right][v], across);
       const float below = clahe_mix(lower[left][v], lower[right][v], across);

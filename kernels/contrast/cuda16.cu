@@ -67,7 +67,7 @@ CudaStatus stretch_ranges_way_cuda(const StageCall<Device>& call, const CudaLaun
 }
 
 CudaStatus stretch_ranges_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return stretch_ranges_way_cuda(call, launch, Clusters::where_they_are);
+  return stretch_ranges_way_cuda(call, launch, Clusters::where_supported);
 }
 
 CudaStatus contrast16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {

@@ -30,7 +30,7 @@ __global__ __launch_bounds__(kBinThreads, 1) void find_range_kernel(Histogram<De
   const auto planes = static_cast<int>(histogram.height);
   const auto own_plane = static_cast<int>(blockIdx.y);
   const CountedPlanes counted{histogram, joint ? 0 : own_plane, joint ? planes : own_plane + 1};
-  const OwnBins own = own_bins<Blocks>(histogram.width);
+  const ThreadBins own = thread_bins<Blocks>(histogram.width);
   std::uint64_t sum = 0;
   for (int plane = counted.first; plane < counted.end; ++plane) {
 #pragma unroll 8

@@ -25,7 +25,7 @@ __global__ __launch_bounds__(kBinThreads, 1) void equalize16_table_kernel(Histog
   __shared__ std::uint64_t of_least;
   if (threadIdx.x == 0) of_least = 0;
   const std::uint64_t* const counts = histogram.row(blockIdx.y);
-  const OwnBins own = own_bins<Blocks>(kTableSamples);
+  const ThreadBins own = thread_bins<Blocks>(kTableSamples);
   constexpr int kOwn = kTableSamples / (Blocks * kBinThreads);
   std::uint64_t sum = 0;
 #pragma unroll
@@ -76,7 +76,7 @@ CudaStatus equalize_tables_way_cuda(const StageCall<Device>& call, const CudaLau
 }
 
 CudaStatus equalize_tables_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return equalize_tables_way_cuda(call, launch, Clusters::where_they_are);
+  return equalize_tables_way_cuda(call, launch, Clusters::where_supported);
 }
 
 CudaStatus equalize16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {

@@ -41,7 +41,7 @@ HWY_INLINE VFloat powers(VFloat v, const GammaExponent& by) {
   const DFloat d;
   const DWhole whole_d;
   const VFloat one = hn::Set(d, 1.0F);
-  const auto is_small = hn::Lt(v, hn::Set(d, kLeastNormal));
+  const auto is_small = hn::Lt(v, hn::Set(d, kMinNormal));
   const VWhole bits = hn::BitCast(whole_d, hn::IfThenElse(is_small, hn::Mul(v, hn::Set(d, kToNormal)), v));
   const VWhole doublings =
       hn::ShiftRight<23>(hn::Sub(bits, hn::Set(whole_d, static_cast<std::int32_t>(kRootOfHalfBits))));
@@ -57,8 +57,8 @@ HWY_INLINE VFloat powers(VFloat v, const GammaExponent& by) {
   const VFloat whole_rest = to_whole(rest);
   const VFloat r = hn::Sub(rest, whole_rest);
   const VFloat power = hn::Add(one, hn::Mul(r, polynomial(r, gamma_terms().power)));
-  const VFloat least = hn::Set(d, kLeastDoublings);
-  const VFloat most = hn::Set(d, kMostDoublings);
+  const VFloat least = hn::Set(d, kMinDoublings);
+  const VFloat most = hn::Set(d, kMaxDoublings);
   VFloat whole = hn::Add(whole_product, whole_rest);
   whole = hn::IfThenElse(hn::Gt(whole, least), whole, least);
   whole = hn::IfThenElse(hn::Lt(whole, most), whole, most);

@@ -20,7 +20,7 @@ IMGPIPE_HOST_DEVICE constexpr GammaTerms gamma_terms() {
           {0x1.62E430p-1F, 0x1.EBFBE0p-3F, 0x1.C6AED0p-5F, 0x1.3B29AAp-7F, 0x1.5F4774p-10F, 0x1.448FA4p-13F}};
 }
 
-inline constexpr float kLeastNormal = 0x1p-126F;
+inline constexpr float kMinNormal = 0x1p-126F;
 inline constexpr float kToNormal = 0x1p24F;  // any denormal times this is normal, exactly
 inline constexpr int kToNormalDoublings = 24;
 inline constexpr std::uint32_t kRootOfHalfBits = 0x3F3504F3;
@@ -28,7 +28,7 @@ inline constexpr float kInfinity = __builtin_huge_valf();
 // v + this - this is v to the nearest whole number, half to even, for |v| < 2^22.
 inline constexpr float kWholeRound = 0x1.8p23F;
 // 2^n, in two factors that are normal: 0 below, infinite above.
-inline constexpr float kLeastDoublings = -252, kMostDoublings = 254;
+inline constexpr float kMinDoublings = -252, kMaxDoublings = 254;
 
 // 1 / G: `high` has 12 bits, so that its products with whole numbers up to 2^12 are exact; high + low is it
 // once more.
@@ -66,7 +66,7 @@ struct FloatGamma {
     const auto& [l0, l1, l2, l3] = kTerms.log;
     const auto& [e0, e1, e2, e3, e4, e5] = kTerms.power;
     // v = m 2^k
-    const bool is_small = v < kLeastNormal;
+    const bool is_small = v < kMinNormal;
     const std::uint32_t bits = float_bits(is_small ? v * kToNormal : v);
     const std::int32_t doublings = static_cast<std::int32_t>(bits - kRootOfHalfBits) >> 23;
     const float m = float_of_bits(bits - (static_cast<std::uint32_t>(doublings) << 23));
@@ -82,8 +82,8 @@ struct FloatGamma {
     const float r = rest - whole_rest;
     const float terms = e0 + r * (e1 + r * (e2 + r * (e3 + r * (e4 + r * e5))));
     float whole = whole_product + whole_rest;
-    if (whole < kLeastDoublings) whole = kLeastDoublings;
-    if (whole > kMostDoublings) whole = kMostDoublings;
+    if (whole < kMinDoublings) whole = kMinDoublings;
+    if (whole > kMaxDoublings) whole = kMaxDoublings;
     const auto n = static_cast<std::int32_t>(whole);
     return (1.0F + r * terms) * power_of_two(n >> 1) * power_of_two(n - (n >> 1));
   }

@@ -28,7 +28,7 @@ namespace {
 constexpr std::int64_t kAhead = 4096;
 constexpr std::int64_t kCacheLine = 64;
 
-// weighed() returns the luma in the upper half of each sum's lane.
+// luma_sum() returns the luma in the upper half of each sum's lane.
 template <class T>
 class Weights;
 
@@ -37,13 +37,13 @@ class Weights<Sample8> {
  public:
   explicit Weights(Luma luma) : split_(split_weights(luma)) {}
 
-  HWY_INLINE V16 weighed(V16 r, V16 g, V16 b) const {
-    const V16 low = sum_of(split_.low, r, g, b);
-    return hn::Add(hn::Add(sum_of(split_.high, r, g, b), hn::Set(D16(), 128)), hn::ShiftRight<8>(low));
+  HWY_INLINE V16 luma_sum(V16 r, V16 g, V16 b) const {
+    const V16 low = summary_value(split_.low, r, g, b);
+    return hn::Add(hn::Add(summary_value(split_.high, r, g, b), hn::Set(D16(), 128)), hn::ShiftRight<8>(low));
   }
 
  private:
-  static HWY_INLINE V16 sum_of(const std::uint16_t (&w)[3], V16 r, V16 g, V16 b) {
+  static HWY_INLINE V16 summary_value(const std::uint16_t (&w)[3], V16 r, V16 g, V16 b) {
     const D16 d;
     return hn::Add(hn::Add(hn::Mul(r, hn::Set(d, w[0])), hn::Mul(g, hn::Set(d, w[1]))),
                    hn::Mul(b, hn::Set(d, w[2])));
@@ -57,7 +57,7 @@ class Weights<Sample16> {
  public:
   explicit Weights(Luma luma) : of_16_bits_(weights_of_16_bits(luma)) {}
 
-  HWY_INLINE V32 weighed(V32 r, V32 g, V32 b) const {
+  HWY_INLINE V32 luma_sum(V32 r, V32 g, V32 b) const {
     const D32 d;
     const V32 red = hn::Add(hn::Mul(r, hn::Set(d, of_16_bits_.r)), hn::Set(d, 1U << 15));
     return hn::Add(hn::Add(red, hn::Mul(g, hn::Set(d, of_16_bits_.g))),
@@ -74,8 +74,8 @@ HWY_INLINE auto gray_of(const Weights<T>& weights, hn::Vec<typename Pairs<T>::Sa
                         hn::Vec<typename Pairs<T>::Samples> g, hn::Vec<typename Pairs<T>::Samples> b) {
   using Both = Pairs<T>;
   const typename Both::D d;
-  const auto even = weights.weighed(Both::even(r), Both::even(g), Both::even(b));
-  const auto odd = weights.weighed(Both::odd(r), Both::odd(g), Both::odd(b));
+  const auto even = weights.luma_sum(Both::even(r), Both::even(g), Both::even(b));
+  const auto odd = weights.luma_sum(Both::odd(r), Both::odd(g), Both::odd(b));
   const auto lower = hn::Set(d, typename Both::Sum{kLargest<T>});
   return hn::BitCast(typename Both::Samples(),
                      hn::Or(hn::ShiftRight<Both::kBits>(even), hn::AndNot(lower, odd)));

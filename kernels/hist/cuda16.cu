@@ -136,7 +136,8 @@ CudaStatus launch_hist(const StageCall<Device>& call, const CudaLaunch& launch) 
 
 }  // namespace
 
-CudaStatus hist16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, const Hist16Way& way) {
+CudaStatus hist16_strategy_cuda(const StageCall<Device>& call, const CudaLaunch& launch,
+                                const Hist16Strategy& way) {
   const cudaError_t cleared = cudaMemsetAsync(
       call.histogram.data, 0,
       static_cast<std::size_t>(call.in.type.color_channels * call.histogram.stride) * sizeof(std::uint64_t),
@@ -146,7 +147,7 @@ CudaStatus hist16_way_cuda(const StageCall<Device>& call, const CudaLaunch& laun
   if (way.parts == 4) return launch_hist<4, 1>(call, launch);
   bool clusters = false;
   const cudaError_t found =
-      has_clusters<2>(&hist16_kernel<1, 2>, kThreads, sizeof(SharedHistogram<1, kThreads>), clusters);
+      query_clusters<2>(&hist16_kernel<1, 2>, kThreads, sizeof(SharedHistogram<1, kThreads>), clusters);
   if (found != cudaSuccess) return found;
   return way.clusters && clusters ? launch_hist<1, 2>(call, launch) : launch_hist<1, 1>(call, launch);
 }
@@ -154,7 +155,7 @@ CudaStatus hist16_way_cuda(const StageCall<Device>& call, const CudaLaunch& laun
 CudaStatus hist16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
   int parts = 0;
   if (const cudaError_t found = parts_that_fit<kThreads>(parts); found != cudaSuccess) return found;
-  return hist16_way_cuda(call, launch, {.parts = parts, .clusters = true});
+  return hist16_strategy_cuda(call, launch, {.parts = parts, .clusters = true});
 }
 
 }  // namespace imgpipe

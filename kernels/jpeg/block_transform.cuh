@@ -42,9 +42,9 @@ struct TwoRows {
 
 // One lane's view of its warp's shared memory (kTransformWords words on a 16-byte boundary), which receives
 // eight blocks and exchanges them between the passes. All lanes must call its functions together.
-class TransformRoom {
+class TransformBuffer {
  public:
-  __device__ explicit TransformRoom(std::uint32_t* words)
+  __device__ explicit TransformBuffer(std::uint32_t* words)
       : words_(words), lane_(lane_of_thread()), part_(lane_ % kBlockLanes) {}
 
   // Starts the copy of the lane's rows part and part + 4 (`rows`: LaneBlocks::at()). Having each lane fetch
@@ -108,7 +108,7 @@ __device__ __forceinline__ SampleVector pass_rows(const TwoRows& rows) {
   EightSamples got;
   got.word[0] = __shfl_xor_sync(~0U, gives_lower ? lower.word[0] : upper.word[0], kBlockLanes);
   got.word[1] = __shfl_xor_sync(~0U, gives_lower ? lower.word[1] : upper.word[1], kBlockLanes);
-  return joined_rows(lane, upper, lower, got);
+  return combine_rows(lane, upper, lower, got);
 }
 
 }  // namespace imgpipe

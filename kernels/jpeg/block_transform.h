@@ -7,7 +7,7 @@
 //             half
 //   rows      a lane holds rows part and part + 4: per row 4 words of two values, then 2 of four samples
 //   vectors   the lanes of an even block and of the odd block after it exchange rows: a lane holds one row of
-//             both blocks, 16 samples (VectorPlace)
+//             both blocks, 16 samples (VectorPosition)
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ IMGPIPE_HOST_DEVICE constexpr std::int32_t lowered(std::uint32_t upper) {
   return static_cast<std::int32_t>(upper) >> 16;
 }
 // The same, with dct::kConstantBits fractional bits.
-IMGPIPE_HOST_DEVICE constexpr std::int32_t lowered_to_point(std::uint32_t upper) {
+IMGPIPE_HOST_DEVICE constexpr std::int32_t upper_half_fixed_point(std::uint32_t upper) {
   return static_cast<std::int32_t>(upper) >> (16 - dct::kConstantBits);
 }
 
@@ -66,8 +66,8 @@ IMGPIPE_HOST_DEVICE constexpr void transform_eight(const PassValues& v, std::int
 }
 
 IMGPIPE_HOST_DEVICE constexpr PassValues pass_values(const std::uint32_t (&upper)[kBlockSide]) {
-  return {lowered_to_point(upper[0] + upper[4]),
-          lowered_to_point(upper[0] - upper[4]),
+  return {upper_half_fixed_point(upper[0] + upper[4]),
+          upper_half_fixed_point(upper[0] - upper[4]),
           lowered(upper[1]),
           lowered(upper[2]),
           lowered(upper[3]),
@@ -138,7 +138,7 @@ IMGPIPE_HOST_DEVICE inline void transform_columns(const std::uint32_t (&pairs)[k
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t flat_columns(std::uint32_t pair, const RowPairSteps& steps) {
   const std::uint32_t left = dequantised_left(pair, steps.left0) << dct::kColumnBits;
   const std::uint32_t right = dequantised_right(pair, steps.right0) << dct::kColumnBits;
-  return chosen_bytes(left, right, 0x7632);
+  return select_bytes(left, right, 0x7632);
 }
 
 // ---- between the passes ----------------------------------------------------------------------------------
@@ -175,8 +175,8 @@ IMGPIPE_HOST_DEVICE inline EightSamples transform_row(std::uint32_t w0, std::uin
   v.x5 = lowered(w2);
   v.x6 = extended(w3);
   v.x7 = lowered(w3);
-  v.sum04 = lowered_to_point((w0 + w2) << 16);
-  v.difference04 = lowered_to_point((w0 - w2) << 16);
+  v.sum04 = upper_half_fixed_point((w0 + w2) << 16);
+  v.difference04 = upper_half_fixed_point((w0 - w2) << 16);
   v.sum73 = extended(static_cast<std::uint32_t>(v.x7 + v.x3));
   v.sum51 = extended(static_cast<std::uint32_t>(v.x5 + v.x1));
   std::int32_t out[kBlockSide] = {};
@@ -189,11 +189,11 @@ IMGPIPE_HOST_DEVICE inline EightSamples transform_row(std::uint32_t w0, std::uin
 // ---- vectors ---------------------------------------------------------------------------------------------
 
 // The 16 samples, one row of two of the eight blocks, that a lane ends up with.
-struct VectorPlace {
+struct VectorPosition {
   unsigned pair = 0;  // of blocks, 0..3
   unsigned row = 0;
 };
-IMGPIPE_HOST_DEVICE constexpr VectorPlace vector_place(unsigned lane) {
+IMGPIPE_HOST_DEVICE constexpr VectorPosition vector_position(unsigned lane) {
   return {lane / (2 * kBlockLanes), lane % kBlockLanes + (lane & kBlockLanes)};
 }
 // The lane to exchange rows with, and whether this lane gives away its lower row.
@@ -208,8 +208,8 @@ struct SampleVector {
   std::uint32_t word[4] = {};
 };
 // `upper` and `lower`: the lane's rows part and part + 4; `got`: the row received from the partner.
-IMGPIPE_HOST_DEVICE constexpr SampleVector joined_rows(unsigned lane, const EightSamples& upper,
-                                                       const EightSamples& lower, const EightSamples& got) {
+IMGPIPE_HOST_DEVICE constexpr SampleVector combine_rows(unsigned lane, const EightSamples& upper,
+                                                        const EightSamples& lower, const EightSamples& got) {
   if (gives_lower_row(lane)) return {{upper.word[0], upper.word[1], got.word[0], got.word[1]}};
   return {{got.word[0], got.word[1], lower.word[0], lower.word[1]}};
 }

@@ -13,10 +13,10 @@ namespace {
 // Returns the average bits to reserve per block: somewhat more than uniform noise takes, whose coefficients
 // have the standard deviation `deviation`. The sum counts coefficients of twice that size, and 2 bits (codes
 // of longer runs) where this is less than a step. Noise takes 0.44 to 0.70 of the sum, by quality.
-std::uint32_t block_room_bits(const QuantizerSteps& steps, const EncodingCodes& codes,
-                              std::uint32_t deviation) {
-  constexpr std::uint32_t kMostDcBits = 22;
-  std::uint32_t bits = kMostDcBits;
+std::uint32_t reserved_block_bits(const QuantizerSteps& steps, const EncodingCodes& codes,
+                                  std::uint32_t deviation) {
+  constexpr std::uint32_t kMaxDcBits = 22;
+  std::uint32_t bits = kMaxDcBits;
   for (std::size_t i = 1; i < steps.size(); ++i) {
     const auto size = static_cast<std::size_t>(std::bit_width(2 * deviation / steps[i]));
     bits += std::max<std::uint32_t>(2, size == 0 ? 0 : codes[size] & kCountMask);
@@ -30,9 +30,10 @@ std::uint32_t slot_words(const JpegEncodingImage& image, const std::array<Quanti
   const std::int32_t blocks = image.scan.blocks_in_mcu;
   const std::int32_t chroma = blocks == 1 ? 0 : 2;
   const std::uint32_t mcu_bits =
-      static_cast<std::uint32_t>(blocks - chroma) * block_room_bits(steps[0], encoding_codes(false), kLuma) +
+      static_cast<std::uint32_t>(blocks - chroma) *
+          reserved_block_bits(steps[0], encoding_codes(false), kLuma) +
       static_cast<std::uint32_t>(chroma) *
-          block_room_bits(steps[1], encoding_codes(true), blocks == 6 ? kHalved : kFull);
+          reserved_block_bits(steps[1], encoding_codes(true), blocks == 6 ? kHalved : kFull);
   const std::int32_t mcus = std::min(image.mcus_in_run, image.scan.mcus);
   constexpr std::uint32_t kSpareWords = 8;  // enough, because few blocks deviate more
   return (static_cast<std::uint32_t>(mcus) * mcu_bits + 31) / 32 + kSpareWords;
@@ -42,7 +43,8 @@ JpegEncodingImage image_of(const JpegEncodingTask& task, std::uint32_t first_run
   JpegEncodingImage image;
   image.pixels = task.pixels.data;
   image.stride = task.pixels.stride;
-  image.scan = forward_scan(task.pixels.width, task.pixels.height, task.pixels.channels, task.halved_colors);
+  image.scan =
+      forward_scan(task.pixels.width, task.pixels.height, task.pixels.channels, task.subsampled_chroma);
   image.mcus_in_run = kRunBlocks / image.scan.blocks_in_mcu;
   image.first_run = first_run;
   image.runs = static_cast<std::uint32_t>((image.scan.mcus + image.mcus_in_run - 1) / image.mcus_in_run);
@@ -97,8 +99,8 @@ void JpegEncoding::write_upload(std::byte* to) const {
   std::vector<std::uint32_t> first_runs;
   for (const JpegEncodingImage& image : images_) first_runs.push_back(image.first_run);
   put<std::uint32_t>(to, group_.first_run, first_runs);
-  put<CodeAndRoom>(to, group_.codes, encoding_codes(false));
-  put<CodeAndRoom>(to, group_.codes + sizeof(EncodingCodes), encoding_codes(true));
+  put<PaddedCode>(to, group_.codes, encoding_codes(false));
+  put<PaddedCode>(to, group_.codes + sizeof(EncodingCodes), encoding_codes(true));
 }
 
 JpegEncoding::Scan JpegEncoding::scan(std::size_t image, const std::byte* results) const {

@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(kSumThreads)
   const std::uint64_t all = sum_runs(
       image,
       [&](std::uint32_t run) {
-        no_room |= bits[run] == kNoRoom ? 1 : 0;
+        no_room |= bits[run] == kSlotOverflow ? 1 : 0;
         return std::uint64_t{bits[run]};
       },
       [&](std::uint32_t run, std::uint64_t sum) { first[run] = sum; });
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(kJoinThreads)
   int count = 0;
   for (std::uint32_t i = 4 * threadIdx.x; i < bytes.count; i += 4 * kJoinThreads) {
     const std::uint32_t word = bits.from(bytes.skipped + 8 * i);
-    count += __popc(full_bytes(word) & first_marks(bytes.count - i));
+    count += __popc(mark_ff_bytes(word) & leading_byte_marks(bytes.count - i));
   }
 #pragma unroll
   for (int apart = kWarpLanes / 2; apart > 0; apart /= 2) count += __shfl_xor_sync(0xFFFFFFFF, count, apart);
@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(kJoinThreads)
     const std::uint32_t i = first + 4 * threadIdx.x;
     const std::uint32_t count = i < bytes.count ? min(bytes.count - i, 4U) : 0;
     const std::uint32_t word = count > 0 ? bits.from(bytes.skipped + 8 * i) : 0;
-    const std::uint32_t marks = full_bytes(word) & first_marks(count);
+    const std::uint32_t marks = mark_ff_bytes(word) & leading_byte_marks(count);
     const std::uint32_t mine = count + static_cast<std::uint32_t>(__popc(marks));
     std::uint32_t to = sum_to_lane(mine);
     if (threadIdx.x % kWarpLanes == kWarpLanes - 1) warp_bytes[warp] = to;

@@ -16,8 +16,8 @@ namespace imgpipe {
 // One image: a grey plane or interleaved RGB that meets the requirements of kernels/cuda_launch.h.
 struct JpegEncodingTask {
   Plane<const Sample8, Device> pixels{};
-  int quality = 90;            // 1..100, scales the tables as in libjpeg
-  bool halved_colors = false;  // 4:2:0, otherwise 4:4:4
+  int quality = 90;                // 1..100, scales the tables as in libjpeg
+  bool subsampled_chroma = false;  // 4:2:0, otherwise 4:4:4
 };
 
 class JpegEncoding {

@@ -25,7 +25,7 @@ inline constexpr int kRunBlocks = 192;
 inline constexpr int kLead = 6;
 inline constexpr int kColumnWords = kLead + kBlockSamples / 2;
 // Stored as the number of a run's bits if they did not fit into its slot.
-inline constexpr std::uint32_t kNoRoom = 0xFFFFFFFF;
+inline constexpr std::uint32_t kSlotOverflow = 0xFFFFFFFF;
 
 struct JpegEncodingImage {
   const Sample8* pixels = nullptr;
@@ -45,7 +45,7 @@ struct JpegEncodingGroup {
   std::uint64_t image = 0;        // JpegEncodingImage, by image
   std::uint64_t first_run = 0;    // std::uint32_t, by image
   std::uint64_t codes = 0;        // EncodingCodes: luma, chroma
-  std::uint64_t run_bits = 0;     // std::uint32_t, by run: the bits in its slot, or kNoRoom
+  std::uint64_t run_bits = 0;     // std::uint32_t, by run: the bits in its slot, or kSlotOverflow
   std::uint64_t run_stuffed = 0;  // std::uint32_t, by run: number of stuffed zero bytes
   std::uint64_t run_first = 0;    // std::uint64_t, by run: its first bit in the image's scan
   std::uint64_t run_out = 0;      // std::uint64_t, by run: offset of its first byte in the image's scan
@@ -105,11 +105,11 @@ IMGPIPE_HOST_DEVICE constexpr RunBytes bytes_of_run(std::uint64_t first_bit, std
 }
 
 // Returns a word with the highest bit set in each byte that is 0xFF.
-IMGPIPE_HOST_DEVICE constexpr std::uint32_t full_bytes(std::uint32_t word) {
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t mark_ff_bytes(std::uint32_t word) {
   return word & (((word & 0x7F7F7F7FU) + 0x01010101U) & 0x80808080U);
 }
 // Returns such marks for the first `count` of four bytes, the most significant first.
-IMGPIPE_HOST_DEVICE constexpr std::uint32_t first_marks(std::uint32_t count) {
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t leading_byte_marks(std::uint32_t count) {
   return count >= 4 ? 0x80808080U : 0x80808080U & ~(0xFFFFFFFFU >> (8 * count));
 }
 

@@ -23,7 +23,7 @@ struct RunShared {
 };
 
 // Returns the zigzag position of the coefficient in row y, column x. Both must be compile-time constants.
-__device__ constexpr int zigzag_place(int y, int x) {
+__device__ constexpr int zigzag_position(int y, int x) {
   constexpr std::uint8_t kPlaces[kBlockSamples]{
       0,  1,  5,  6,  14, 15, 27, 28, 2,  4,  7,  13, 16, 26, 29, 42, 3,  8,  12, 17, 25, 30,
       41, 43, 9,  11, 18, 24, 31, 40, 44, 53, 10, 19, 23, 32, 39, 45, 52, 54, 20, 22, 33, 38,
@@ -62,13 +62,13 @@ class ColumnBits {
 };
 
 // Returns the index of a zigzag position's coefficient, in half words after word kLead of the column.
-__device__ __forceinline__ constexpr int half_of_place(int place) {
+__device__ __forceinline__ constexpr int half_word_index(int place) {
   return place * kRunBlocks - (place & 1) * (kRunBlocks - 1);
 }
 static_assert(kRunBlocks % 2 == 0);
 
 __device__ __forceinline__ void load_samples(std::uint32_t* column, const JpegEncodingImage& image,
-                                             const BlockPlace& place) {
+                                             const BlockPosition& place) {
   const auto keep = [&](int y, uint2 row) {
     column[2 * y * kRunBlocks] = row.x;
     column[(2 * y + 1) * kRunBlocks] = row.y;
@@ -106,14 +106,14 @@ __device__ __forceinline__ std::uint64_t transform(std::uint32_t* column, const 
     if (x == 0) line[0] = dc_of_sum(line[0]);
 #pragma unroll
     for (int y = 0; y < kBlockSide; ++y) {
-      const int place = zigzag_place(y, x);
+      const int place = zigzag_position(y, x);
       const std::uint32_t magnitude = quantized_magnitude(line[y], step_of(steps[place]));
       const std::int32_t value = coded_value(line[y], magnitude);
       if (place == 0) {
         dc = value_of_coded(value);
         continue;
       }
-      coded[half_of_place(place)] = static_cast<CodedValue>(value);
+      coded[half_word_index(place)] = static_cast<CodedValue>(value);
       places[place / 32] += min(magnitude, 1U) << (31 - place % 32);
     }
   }
@@ -121,7 +121,7 @@ __device__ __forceinline__ std::uint64_t transform(std::uint32_t* column, const 
 }
 
 // Computes the DC coefficient of a block with a whole warp: eight lanes sum one row each.
-__device__ inline std::int32_t dc_by_warp(const JpegEncodingImage& image, const BlockPlace& place,
+__device__ inline std::int32_t dc_by_warp(const JpegEncodingImage& image, const BlockPosition& place,
                                           QuantizerStep step) {
   std::uint32_t sum = 0;
   const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
@@ -148,7 +148,7 @@ __device__ __forceinline__ T sum_to_lane(T value) {
 }
 
 // Computes begin[]; `bits` is the length at position threadIdx.x. Two barriers: warps' sums; begin[].
-__device__ inline void sum_up_run(RunShared& shared, std::uint32_t bits) {
+__device__ inline void compute_begins(RunShared& shared, std::uint32_t bits) {
   const int thread = static_cast<int>(threadIdx.x);
   const int warp = thread / kWarpLanes;
   std::uint32_t end = sum_to_lane(bits);
@@ -202,7 +202,7 @@ __device__ inline void store_run(const RunShared& shared, std::byte* memory, con
   const std::uint32_t words = (bits + 31) / 32;
   const bool fits = words <= image.slot_words;
   if (threadIdx.x == 0)
-    reinterpret_cast<std::uint32_t*>(memory + group.run_bits)[run] = fits ? bits : kNoRoom;
+    reinterpret_cast<std::uint32_t*>(memory + group.run_bits)[run] = fits ? bits : kSlotOverflow;
   if (!fits) return;
   auto* slot = reinterpret_cast<std::uint32_t*>(memory + image.slots) +
                std::uint64_t{run - image.first_run} * image.slot_words;
@@ -214,7 +214,8 @@ __device__ inline void store_run(const RunShared& shared, std::byte* memory, con
 
 // One block of threads per run, one thread per block: thread j * mcus_in_run + m codes block j of the run's
 // MCU m, so that the lanes of a warp do the same work. Shared memory: RunShared. Barriers: after loading
-// tables; after storing all DC coefficients; after storing all lengths; after reading them; in sum_up_run().
+// tables; after storing all DC coefficients; after storing all lengths; after reading them; in
+// compute_begins().
 //
 // H200, 2026-11-22, groups of 8 images of 8 MP at quality 90, grey and RGB, GP/s: 382 and 164 with 3 blocks
 // per multiprocessor (96 registers), 431 and 186 with 4 (80), 437 and 192 with 5 (64, 80 bytes spilled).
@@ -234,7 +235,7 @@ __global__ void __launch_bounds__(kRunBlocks, fitting_blocks(kRunBlocks, 5))
   const int mcu_of_run = thread - block * image.mcus_in_run;
   const int place_of_run = mcu_of_run * scan.blocks_in_mcu + block;
   const bool has_block = first_mcu + mcu_of_run < scan.mcus;
-  const BlockPlace place = place_of_block(scan, has_block ? first_mcu + mcu_of_run : first_mcu, block);
+  const BlockPosition place = block_position(scan, has_block ? first_mcu + mcu_of_run : first_mcu, block);
   const int plane = place.component == 0 ? 0 : 1;
   std::uint32_t* column = &shared.words[0][thread];
   if (has_block) load_samples(column, image, place);
@@ -248,7 +249,7 @@ __global__ void __launch_bounds__(kRunBlocks, fitting_blocks(kRunBlocks, 5))
   const int back = blocks_back(scan, block);
   const bool reaches_back = first_mcu > 0 && back > block;
   if (reaches_back && mcu_of_run < kWarpLanes) {  // uniform across a warp
-    const BlockPlace last = place_of_block(scan, first_mcu - 1, block - back + scan.blocks_in_mcu);
+    const BlockPosition last = block_position(scan, first_mcu - 1, block - back + scan.blocks_in_mcu);
     const std::int32_t before = dc_by_warp(image, last, step_of(shared.steps[plane][0]));
     if (mcu_of_run == 0) shared.dc_before[place.component] = before;
   }
@@ -262,7 +263,7 @@ __global__ void __launch_bounds__(kRunBlocks, fitting_blocks(kRunBlocks, 5))
                                                   : 0;
     ColumnBits to(column);
     const auto* coded = reinterpret_cast<const CodedValue*>(column + kLead * kRunBlocks);
-    const auto coded_at = [&](int i) -> std::int32_t { return coded[half_of_place(i)]; };
+    const auto coded_at = [&](int i) -> std::int32_t { return coded[half_word_index(i)]; };
     code_block(dc - dc_before, place.dummy ? 0 : places, coded_at, shared.codes[plane].data(), to);
     bits = to.finish();
   }
@@ -270,7 +271,7 @@ __global__ void __launch_bounds__(kRunBlocks, fitting_blocks(kRunBlocks, 5))
   __syncthreads();
   bits = shared.begin[thread];
   __syncthreads();
-  sum_up_run(shared, bits);
+  compute_begins(shared, bits);
   store_run(shared, memory, group, image, run);
 }
 

@@ -98,7 +98,7 @@ __device__ __forceinline__ uint2 repeat_last(uint2 row, int count) {
 
 class GreyRows {
  public:
-  __device__ GreyRows(const JpegEncodingImage& image, const BlockPlace& place)
+  __device__ GreyRows(const JpegEncodingImage& image, const BlockPosition& place)
       : from_(image.pixels + place.x * kBlockSide),
         stride_(image.stride),
         first_(place.y * kBlockSide),
@@ -168,7 +168,7 @@ __device__ __forceinline__ uint2 halved_row(const JpegEncodingImage& image, int 
 }
 
 // Returns row `line` of a block, the first sample in the lowest byte.
-__device__ __forceinline__ uint2 block_row(const JpegEncodingImage& image, const BlockPlace& place,
+__device__ __forceinline__ uint2 block_row(const JpegEncodingImage& image, const BlockPosition& place,
                                            int line) {
   if (image.scan.blocks_in_mcu == 1) return GreyRows(image, place).row(line);
   const int x = place.x * kBlockSide;

@@ -18,7 +18,7 @@ std::uint32_t subsequences_of(const ScanSegment& segment) {
 }
 
 // Whether the segments are laid out as stage_scan() does. Empty segments are rejected: every block has bits.
-bool lie_in_turn(const StagedScan& staged) {
+bool are_contiguous(const StagedScan& staged) {
   std::size_t next = 0;
   for (const ScanSegment& segment : staged.segments) {
     if (segment.first_byte != next || segment.bytes == 0) return false;
@@ -28,18 +28,18 @@ bool lie_in_turn(const StagedScan& staged) {
 }
 
 // Whether the segments match the header's restart interval.
-bool has_its_segments(const BaselineScan& scan, const StagedScan& staged) {
+bool has_expected_segments(const BaselineScan& scan, const StagedScan& staged) {
   const std::int64_t interval = scan.restart_interval;
   const std::int64_t expected = interval > 0 ? (scan.mcus() + interval - 1) / interval : 1;
-  constexpr std::int64_t kMostBlocks = std::int64_t{1} << 30;
-  return scan.mcus() > 0 && scan.mcus() * scan.blocks_in_mcu <= kMostBlocks &&
-         static_cast<std::int64_t>(staged.segments.size()) == expected && lie_in_turn(staged);
+  constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 30;
+  return scan.mcus() > 0 && scan.mcus() * scan.blocks_in_mcu <= kMaxBlocks &&
+         static_cast<std::int64_t>(staged.segments.size()) == expected && are_contiguous(staged);
 }
 
 // The distinct tables of an image, in the order of their first use.
 struct UsedTables {
-  std::array<const HuffmanDecoder*, kMostTables> decoders{};
-  std::array<bool, kMostTables> is_dc{};
+  std::array<const HuffmanDecoder*, kMaxTables> decoders{};
+  std::array<bool, kMaxTables> is_dc{};
   std::uint32_t count = 0;
 
   std::uint32_t number(const HuffmanDecoder* decoder, bool dc) {
@@ -82,7 +82,7 @@ EntropyDecoding::EntropyDecoding(std::vector<EntropyTask> tasks) : tasks_(std::m
 
 void EntropyDecoding::add_image(std::size_t number) {
   const EntropyTask& task = tasks_[number];
-  if (!has_its_segments(*task.scan, *task.staged)) return;
+  if (!has_expected_segments(*task.scan, *task.staged)) return;
   DeviceImage image{};
   image.stream = reinterpret_cast<const std::uint32_t*>(task.stream);
   image.stream_words = static_cast<std::uint32_t>(task.staged->bytes / sizeof(std::uint32_t));
@@ -107,7 +107,7 @@ void EntropyDecoding::add_image(std::size_t number) {
   tiles_ += image.tiles;
   bridges_ += (image.tiles - 1 + kBridgeWarps - 1) / kBridgeWarps;
   tables_ += image.tables;
-  most_tables_ = std::max(most_tables_, image.tables);
+  max_tables_ = std::max(max_tables_, image.tables);
   images_.push_back(image);
 }
 
@@ -190,12 +190,12 @@ GroupView EntropyDecoding::view(std::byte* memory) const {
   return view;
 }
 
-bool EntropyDecoding::in_order(std::size_t image, const std::byte* results) const {
+bool EntropyDecoding::is_intact(std::size_t image, const std::byte* results) const {
   std::uint32_t verdict = 0;
   std::memcpy(&verdict, results + image * sizeof verdict, sizeof verdict);
   const bool decoded =
       std::ranges::any_of(images_, [image](const DeviceImage& one) { return one.number == image; });
-  return decoded && verdict == kInOrder;
+  return decoded && verdict == kIntact;
 }
 
 }  // namespace imgpipe

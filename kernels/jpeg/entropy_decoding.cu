@@ -31,7 +31,7 @@ constexpr std::uint32_t kDamaged = 1;
 // Block b expands table b. Thread t of the grid initialises the verdict of task t. No barriers.
 __global__ void make_tables(GroupView view) {
   const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
-  if (thread < view.task_count) view.verdicts[thread] = kInOrder;
+  if (thread < view.task_count) view.verdicts[thread] = kIntact;
   if (blockIdx.x >= view.table_count) return;
   auto* entries = reinterpret_cast<std::uint16_t*>(view.tables + blockIdx.x);
   for (std::uint32_t i = threadIdx.x; i < sizeof(SymbolTable) / sizeof(std::uint16_t); i += blockDim.x)
@@ -147,9 +147,9 @@ constexpr std::uint32_t kWarpWords = kSubsequenceWords + 4;
 
 // Decodes subsequences again with a whole warp, from `from` in state `state` on, until they are in step,
 // `end` is reached or `budget` is spent. Lane 0 decodes. Returns the remaining budget.
-__device__ std::uint32_t decode_again(const GroupView& view, const DeviceImage& image, const Tables& tables,
-                                      std::uint32_t* words, std::uint32_t from, PackedState state,
-                                      std::uint32_t end, std::uint32_t budget) {
+__device__ std::uint32_t redecode(const GroupView& view, const DeviceImage& image, const Tables& tables,
+                                  std::uint32_t* words, std::uint32_t from, PackedState state,
+                                  std::uint32_t end, std::uint32_t budget) {
   const std::uint32_t lane = threadIdx.x % kWarpLanes;
   for (std::uint32_t i = from; i < end && budget > 0; ++i) {
     const Subsequence subsequence = find_subsequence(view, image, i);
@@ -189,7 +189,7 @@ __global__ void __launch_bounds__(kBridgeThreads) bridge(GroupView view) {
   if (tile >= image.tiles) return;
   const std::uint32_t end = min((tile + 1) * kTileSubsequences, image.subsequences);
   const PackedState state = view.tile_exits[image.first_tile + tile - 1].exit;
-  decode_again(view, image, tables, words[warp], tile * kTileSubsequences, state, end, kRepairBudget);
+  redecode(view, image, tables, words[warp], tile * kTileSubsequences, state, end, kRepairBudget);
 }
 
 // ---- join -------------------------------------------------------------------------------------------------
@@ -223,8 +223,7 @@ __device__ bool repair(const GroupView& view, const DeviceImage& image, const st
     if (threadIdx.x < kWarpLanes) {
       const std::uint32_t first = tile * kTileSubsequences;
       const PackedState state = view.records[image.first_subsequence + first - 1].exit;
-      const std::uint32_t rest =
-          decode_again(view, image, tables, words, first, state, image.subsequences, left);
+      const std::uint32_t rest = redecode(view, image, tables, words, first, state, image.subsequences, left);
       __syncwarp();
       if (threadIdx.x == 0) left = rest;
     }
@@ -277,7 +276,7 @@ __global__ void __launch_bounds__(kJoinThreads) join(GroupView view) {
 // One block in shared memory. The padding avoids bank conflicts and takes coefficients beyond the 64th.
 constexpr std::uint32_t kBlockBytes = kBlockSamples * sizeof(std::int16_t);
 constexpr std::uint32_t kStagedBytes = kBlockBytes + 16;
-constexpr std::uint32_t kPlaces = kMostPlace + 1;
+constexpr std::uint32_t kPlaces = kMaxPlace + 1;
 
 __constant__ const auto kPlaceOf = kZigzag;
 
@@ -338,10 +337,11 @@ __global__ void __launch_bounds__(kTileSubsequences) write(GroupView view) {
   Sums before = scan_tile(sums, starts, warp_sums, warp_starts);  // barrier inside
   subtract(before, sums);
   if (!starts) add(before, view.tile_bases[blockIdx.x]);
-  const OwnBlocks own = mine ? own_blocks(image, subsequence, before.blocks, sums.blocks) : OwnBlocks{};
+  const SubsequenceBlocks own =
+      mine ? blocks_of_subsequence(image, subsequence, before.blocks, sums.blocks) : SubsequenceBlocks{};
 
   std::uint32_t block = record.first_block;
-  bool in_order = true;
+  bool is_intact = true;
   const TileWords words{shared_words(image), static_cast<std::uint32_t>(subsequence.words - begin)};
   BitWindow<TileWords> window(words, own.count > 0 ? record.first_bit : 0);
   auto* const out = reinterpret_cast<std::int16_t*>(staged[threadIdx.x]);
@@ -351,20 +351,20 @@ __global__ void __launch_bounds__(kTileSubsequences) write(GroupView view) {
   const std::uint32_t most = warp_max(own.count);
   for (std::uint32_t i = 0; i < most; ++i) {
     std::int16_t* to = nullptr;
-    if (i < own.count && in_order) {
+    if (i < own.count && is_intact) {
       const std::uint32_t kind = kinds[block];
       const std::uint32_t component = component_of(kind);
       std::uint32_t dc = component == 0 ? before.dc[0] : component == 1 ? before.dc[1] : before.dc[2];
-      in_order = window.bit() < kSubsequenceBits && decode_block(kind, tables, window, dc, store) &&
-                 window.bit() <= subsequence.bits_left;
+      is_intact = window.bit() < kSubsequenceBits && decode_block(kind, tables, window, dc, store) &&
+                  window.bit() <= subsequence.bits_left;
       for (std::uint32_t c = 0; c < 3; ++c) before.dc[c] = component == c ? dc : before.dc[c];
       block = block + 1 == image.blocks_in_mcu ? 0 : block + 1;
       to = image.coefficients + std::size_t{own.first + i} * kBlockSamples;
     }
     flush_blocks(staged + threadIdx.x / kWarpLanes * kWarpLanes, to);
   }
-  in_order = in_order && ends_well(view, image, index, subsequence, own, window.bit(), block);
-  if (mine && !in_order) view.verdicts[image.number] = kDamaged;
+  is_intact = is_intact && ends_consistently(view, image, index, subsequence, own, window.bit(), block);
+  if (mine && !is_intact) view.verdicts[image.number] = kDamaged;
 }
 
 }  // namespace
@@ -379,11 +379,11 @@ CudaStatus EntropyDecoding::launch(std::byte* memory, const CudaLaunch& launch) 
   cudaError_t launched = cudaGetLastError();  // each kernel reads the results of the one before
   if (group.tile_count > 0 && launched == cudaSuccess) {
     // The same value in all calls, so that concurrent launches agree.
-    constexpr std::size_t kMostBytes = kMostTables * sizeof(SymbolTable) + kTileWordBytes;
+    constexpr std::size_t kMaxBytes = kMaxTables * sizeof(SymbolTable) + kTileWordBytes;
     const cudaError_t status =
-        cudaFuncSetAttribute(write, cudaFuncAttributeMaxDynamicSharedMemorySize, int{kMostBytes});
+        cudaFuncSetAttribute(write, cudaFuncAttributeMaxDynamicSharedMemorySize, int{kMaxBytes});
     if (status != cudaSuccess) return status;
-    const std::size_t tables_bytes = most_tables_ * sizeof(SymbolTable);
+    const std::size_t tables_bytes = max_tables_ * sizeof(SymbolTable);
     const std::size_t tile_bytes = tables_bytes + kTileWordBytes;
     synchronise<<<group.tile_count, kTileSubsequences, tile_bytes, launch.stream>>>(group);
     launched = cudaGetLastError();

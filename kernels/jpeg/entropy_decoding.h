@@ -43,7 +43,7 @@ class EntropyDecoding {
   // Whether image i is intact by the host decoder's rules (scan_chunks.h), given the downloaded
   // memory().results_bytes: all codes valid, exactly the header's blocks in each segment, fewer than 8 bits
   // after them, DC sums within bounds. Otherwise its coefficients are undefined.
-  [[nodiscard]] bool in_order(std::size_t image, const std::byte* results) const;
+  [[nodiscard]] bool is_intact(std::size_t image, const std::byte* results) const;
 
   // The arrays that kernels and tests use.
   [[nodiscard]] entropy::GroupView view(std::byte* memory) const;
@@ -59,7 +59,7 @@ class EntropyDecoding {
 
   std::vector<EntropyTask> tasks_;
   std::vector<entropy::DeviceImage> images_;  // of the tasks with a plausible scan
-  std::uint32_t segments_ = 0, subsequences_ = 0, tiles_ = 0, bridges_ = 0, tables_ = 0, most_tables_ = 0;
+  std::uint32_t segments_ = 0, subsequences_ = 0, tiles_ = 0, bridges_ = 0, tables_ = 0, max_tables_ = 0;
   Offsets offsets_;
   GroupMemory memory_;
 };

@@ -17,7 +17,7 @@ inline constexpr std::uint32_t kSubsequenceBytes = kSubsequenceBits / 8;
 inline constexpr std::uint32_t kSubsequenceWords = kSubsequenceBits / 32;
 inline constexpr std::uint32_t kTileSubsequences = 128;
 // Tables of one image: at most two per component.
-inline constexpr std::uint32_t kMostTables = 6;
+inline constexpr std::uint32_t kMaxTables = 6;
 
 // A decoded code with its symbol:
 //
@@ -103,7 +103,7 @@ struct TileEnd {
 };
 
 // A verdict; any other value means damage.
-inline constexpr std::uint32_t kInOrder = 0x4F4B0000;
+inline constexpr std::uint32_t kIntact = 0x4F4B0000;
 
 // All arrays of a group; passed by value to kernels.
 struct GroupView {

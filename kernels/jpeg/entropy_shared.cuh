@@ -52,7 +52,7 @@ struct TileWords {
   __device__ std::uint32_t operator()(std::uint32_t i) const { return words[padded(first + i)]; }
 };
 inline constexpr std::uint32_t kTileWords =
-    (kTileSubsequences * kSubsequenceWords + kWordsBehind + 3) / 4 * 4;
+    (kTileSubsequences * kSubsequenceWords + kLookaheadWords + 3) / 4 * 4;
 inline constexpr std::uint32_t kTileWordBytes = (kTileWords + kTileWords / kSubsequenceWords) / 4 * 16 + 16;
 
 __device__ inline std::uint32_t* shared_words(const DeviceImage& image) {
@@ -67,7 +67,7 @@ __device__ inline const std::uint32_t* load_words(const GroupView& view, const D
   const std::uint32_t last = min(first + kTileSubsequences, image.subsequences) - 1;
   const std::uint32_t* const begin = find_subsequence(view, image, first).words;
   const std::uint32_t* const end =
-      find_subsequence(view, image, last).words + kSubsequenceWords + kWordsBehind;
+      find_subsequence(view, image, last).words + kSubsequenceWords + kLookaheadWords;
   const auto there = image.stream_words - static_cast<std::uint32_t>(begin - image.stream);
   const auto count = static_cast<std::uint32_t>(end - begin);
   std::uint32_t* const to = shared_words(image);

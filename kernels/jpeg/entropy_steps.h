@@ -153,7 +153,7 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t ac_table_of(std::uint32_t kind) {
 
 struct Subsequence {
   const std::uint32_t* words;
-  std::uint32_t bits_left;  // of the segment from here on, clamped to kMostBitsLeft
+  std::uint32_t bits_left;  // of the segment from here on, clamped to kMaxBitsLeft
   std::uint32_t segment;    // index in the image
   bool starts_segment;
   [[nodiscard]] IMGPIPE_HOST_DEVICE std::uint32_t end() const {
@@ -161,7 +161,7 @@ struct Subsequence {
   }
   [[nodiscard]] IMGPIPE_HOST_DEVICE bool ends_segment() const { return bits_left <= kSubsequenceBits; }
 };
-inline constexpr std::uint32_t kMostBitsLeft = 1U << 20;
+inline constexpr std::uint32_t kMaxBitsLeft = 1U << 20;
 
 IMGPIPE_HOST_DEVICE inline Subsequence find_subsequence(const GroupView& view, const DeviceImage& image,
                                                         std::uint32_t index) {
@@ -174,7 +174,7 @@ IMGPIPE_HOST_DEVICE inline Subsequence find_subsequence(const GroupView& view, c
   const DeviceSegment segment = segments[low];
   const std::uint32_t at = (index - segment.first_subsequence) * kSubsequenceBytes;
   const std::uint32_t left = segment.bytes - at;
-  return {image.stream + (segment.first_byte + at) / 4, left < kMostBitsLeft / 8 ? left * 8 : kMostBitsLeft,
+  return {image.stream + (segment.first_byte + at) / 4, left < kMaxBitsLeft / 8 ? left * 8 : kMaxBitsLeft,
           low, at == 0};
 }
 
@@ -190,7 +190,7 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t bits_at(const Words& words, std::uint32
 
 // Images with large areas of one colour repeat the same MCU. Decoders do not synchronise there, so such areas
 // are decoded sequentially and need this fast path. It applies to MCUs of at most this many bits.
-inline constexpr std::uint32_t kMostRunBits = 64;
+inline constexpr std::uint32_t kMaxRunBits = 64;
 
 // Returns how often the MCU in bits `first` to `next` repeats from `next` on, before `end`.
 template <class Words>
@@ -248,7 +248,7 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t decode_subsequence(const Tables& tables
     kind = tables.kinds[block];
     if (kPass == Pass::runs && block == 0) {
       const std::uint32_t next = window.bit();
-      if (window.peek() == mcu_bits && mcu != kNoBlock && next - mcu <= kMostRunBits && next < end) {
+      if (window.peek() == mcu_bits && mcu != kNoBlock && next - mcu <= kMaxRunBits && next < end) {
         const std::uint32_t again = run_length(words, mcu, next, end);
         blocks += again * tables.blocks_in_mcu;
         all += again * (all - mcu_all);
@@ -313,15 +313,17 @@ IMGPIPE_HOST_DEVICE inline bool is_joined(const GroupView& view, const DeviceIma
 // ---- coefficients -----------------------------------------------------------------------------------------
 
 // The blocks of the image that begin in one subsequence.
-struct OwnBlocks {
+struct SubsequenceBlocks {
   std::uint32_t first = 0;  // index in the image
   std::uint32_t count = 0;
   bool ends_segment = false;  // they are the segment's last
 };
 
 // `before`: the number of the segment's blocks before this subsequence.
-IMGPIPE_HOST_DEVICE inline OwnBlocks own_blocks(const DeviceImage& image, const Subsequence& subsequence,
-                                                std::uint32_t before, std::uint32_t count) {
+IMGPIPE_HOST_DEVICE inline SubsequenceBlocks blocks_of_subsequence(const DeviceImage& image,
+                                                                   const Subsequence& subsequence,
+                                                                   std::uint32_t before,
+                                                                   std::uint32_t count) {
   const std::uint32_t first = subsequence.segment * image.segment_blocks;
   const std::uint32_t all =
       image.blocks - first < image.segment_blocks ? image.blocks - first : image.segment_blocks;
@@ -330,16 +332,16 @@ IMGPIPE_HOST_DEVICE inline OwnBlocks own_blocks(const DeviceImage& image, const 
   return {first + before, left < count ? left : count, left <= count};
 }
 
-// The bound on DC sums, so far below the host's (is_plain()) that it also holds for the host's partial sums.
-// A single difference is below the bound, so no sum can wrap unnoticed.
-inline constexpr std::int32_t kMostDc = std::int32_t{1} << 27;
+// The bound on DC sums, so far below the host's (dc_sums_in_range()) that it also holds for the host's
+// partial sums. A single difference is below the bound, so no sum can wrap unnoticed.
+inline constexpr std::int32_t kMaxDc = std::int32_t{1} << 27;
 
 // Words that a block may extend beyond the subsequence it begins in: 64 symbols of 31 bits, and a window.
-inline constexpr std::uint32_t kWordsBehind = 64 * 31 / 32 + 3;
+inline constexpr std::uint32_t kLookaheadWords = 64 * 31 / 32 + 3;
 
 // Decodes one block; returns false if it is damaged. Passes at least all non-zero coefficients to
-// store(place, value). `place` may be up to kMostPlace; `store` must ignore places above 63.
-inline constexpr std::uint32_t kMostPlace = 63 + kNoCode - 1;
+// store(place, value). `place` may be up to kMaxPlace; `store` must ignore places above 63.
+inline constexpr std::uint32_t kMaxPlace = 63 + kNoCode - 1;
 template <class Words, class Store>
 IMGPIPE_HOST_DEVICE inline bool decode_block(std::uint32_t kind, const Tables& tables,
                                              BitWindow<Words>& window, std::uint32_t& dc, Store&& store) {
@@ -359,17 +361,17 @@ IMGPIPE_HOST_DEVICE inline bool decode_block(std::uint32_t kind, const Tables& t
   } while (place < 64);
   const auto sum = static_cast<std::int32_t>(dc);
   // The block must end with a coefficient or 16 zeros at the last position, or with an end-of-block code.
-  return is_code && sum < kMostDc && sum > -kMostDc && (place == 64 || skip_of(symbol) == kSkipsBlock);
+  return is_code && sum < kMaxDc && sum > -kMaxDc && (place == 64 || skip_of(symbol) == kSkipsBlock);
 }
 
 // Whether the next block after subsequence `index` begins where its blocks end.
-IMGPIPE_HOST_DEVICE inline bool goes_on(const GroupView& view, const DeviceImage& image, std::uint32_t index,
-                                        const Subsequence& subsequence, std::uint32_t bit,
-                                        std::uint32_t block) {
+IMGPIPE_HOST_DEVICE inline bool continues_in_step(const GroupView& view, const DeviceImage& image,
+                                                  std::uint32_t index, const Subsequence& subsequence,
+                                                  std::uint32_t bit, std::uint32_t block) {
   // A block crosses at most this many subsequence boundaries: 64 symbols of 31 bits.
-  constexpr std::uint32_t kMostCrossed = 64 * 31 / kSubsequenceBits + 1;
+  constexpr std::uint32_t kMaxCrossed = 64 * 31 / kSubsequenceBits + 1;
   const Record* records = view.records + image.first_subsequence;
-  for (std::uint32_t ahead = 1; ahead <= kMostCrossed + 1; ++ahead) {
+  for (std::uint32_t ahead = 1; ahead <= kMaxCrossed + 1; ++ahead) {
     if (ahead * kSubsequenceBits >= subsequence.bits_left) return false;
     const Record next = records[index + ahead];
     if (next.first_bit != kNoBlock)
@@ -379,12 +381,13 @@ IMGPIPE_HOST_DEVICE inline bool goes_on(const GroupView& view, const DeviceImage
 }
 
 // Whether the blocks of subsequence `index` end at its segment's end or where the next block begins.
-IMGPIPE_HOST_DEVICE inline bool ends_well(const GroupView& view, const DeviceImage& image,
-                                          std::uint32_t index, const Subsequence& subsequence,
-                                          const OwnBlocks& own, std::uint32_t bit, std::uint32_t block) {
+IMGPIPE_HOST_DEVICE inline bool ends_consistently(const GroupView& view, const DeviceImage& image,
+                                                  std::uint32_t index, const Subsequence& subsequence,
+                                                  const SubsequenceBlocks& own, std::uint32_t bit,
+                                                  std::uint32_t block) {
   if (own.count == 0) return true;  // checked by an earlier subsequence
   if (own.ends_segment) return bit <= subsequence.bits_left && subsequence.bits_left - bit < 8;
-  return goes_on(view, image, index, subsequence, bit, block);
+  return continues_in_step(view, image, index, subsequence, bit, block);
 }
 
 }  // namespace imgpipe::entropy

@@ -9,7 +9,7 @@ namespace imgpipe {
 
 // Selects four of eight bytes by the four lowest hexadecimal digits of `choice`, the lowest byte's digit
 // first. 0 to 3 are the bytes of `a`, 4 to 7 those of `b`.
-IMGPIPE_HOST_DEVICE constexpr std::uint32_t chosen_bytes(std::uint32_t a, std::uint32_t b,
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t select_bytes(std::uint32_t a, std::uint32_t b,
                                                          std::uint32_t choice) {
 #ifdef __CUDA_ARCH__
   return __byte_perm(a, b, choice);
@@ -68,8 +68,7 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t sum_of_byte_products(std::uint32_t a
 }
 
 // Returns v + add clamped to 0..most. The sum must not overflow.
-IMGPIPE_HOST_DEVICE constexpr std::uint32_t added_and_cut(std::int32_t v, std::int32_t add,
-                                                          std::int32_t most) {
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t add_clamped(std::int32_t v, std::int32_t add, std::int32_t most) {
 #ifdef __CUDA_ARCH__
   return static_cast<std::uint32_t>(__viaddmin_s32_relu(v, add, most));
 #else

@@ -24,7 +24,7 @@ enum class Upsampling : std::uint8_t {
   across,    // 4:2:2
   both,      // 4:2:0
   down,      // 4:4:0
-  repeated,  // 4:2:2 and 4:2:0, at most kMostRepeated samples wide
+  repeated,  // 4:2:2 and 4:2:0, at most kMaxRepeatedWidth samples wide
 };
 // Whether a vector has only 8 colour samples.
 IMGPIPE_HOST_DEVICE constexpr bool halves_columns(Upsampling upsampling) {
@@ -52,7 +52,7 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t both_halves(std::uint32_t v) {
 }
 
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t pair_of(std::uint32_t word, unsigned i) {
-  return chosen_bytes(word, 0, i == 0 ? 0x4140 : 0x4342);
+  return select_bytes(word, 0, i == 0 ? 0x4140 : 0x4342);
 }
 
 // Cb is the lowest byte of a pair, whatever bits 12 to 15 hold; Cr is the upper half.
@@ -107,8 +107,8 @@ IMGPIPE_HOST_DEVICE constexpr void repeat_across(const std::uint32_t (&row)[4],
   for (unsigned i = 0; i < kColourPixels; ++i) pairs[i] = pair_of(row[i / 4], i / 2 % 2);
 }
 
-IMGPIPE_HOST_DEVICE constexpr void take_all(const std::uint32_t (&row)[8],
-                                            std::uint32_t (&pairs)[kColourPixels]) {
+IMGPIPE_HOST_DEVICE constexpr void unpack_pairs(const std::uint32_t (&row)[8],
+                                                std::uint32_t (&pairs)[kColourPixels]) {
   for (unsigned i = 0; i < kColourPixels; ++i) pairs[i] = pair_of(row[i / 2], i % 2);
 }
 
@@ -128,14 +128,13 @@ IMGPIPE_HOST_DEVICE constexpr void upsample_down(const std::uint32_t (&near)[8],
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t rgb_of(std::uint32_t luma, unsigned k, std::uint32_t pair) {
   constexpr std::int32_t kHalf = 32768;
   constexpr std::int32_t kWhite = 0xFFFFFF;
-  const auto y = static_cast<std::int32_t>(chosen_bytes(luma, 0, 0x4044 | k << 8));
+  const auto y = static_cast<std::int32_t>(select_bytes(luma, 0, 0x4044 | k << 8));
   const std::int32_t cb = cb_of(pair);
   const std::int32_t cr = cr_of(pair);
-  const std::uint32_t red = added_and_cut(y + 91881 * cr, kHalf - 128 * 91881, kWhite);
-  const std::uint32_t green =
-      added_and_cut(y - 22554 * cb - 46802 * cr, kHalf + 128 * (22554 + 46802), kWhite);
-  const std::uint32_t blue = added_and_cut(y + 116130 * cb, kHalf - 128 * 116130, kWhite);
-  return chosen_bytes(chosen_bytes(red, green, 0x4462), blue, 0x4610);
+  const std::uint32_t red = add_clamped(y + 91881 * cr, kHalf - 128 * 91881, kWhite);
+  const std::uint32_t green = add_clamped(y - 22554 * cb - 46802 * cr, kHalf + 128 * (22554 + 46802), kWhite);
+  const std::uint32_t blue = add_clamped(y + 116130 * cb, kHalf - 128 * 116130, kWhite);
+  return select_bytes(select_bytes(red, green, 0x4462), blue, 0x4610);
 }
 
 // The luma weights with 16 fractional bits, split into a word of lower bytes and one of upper bytes.
@@ -155,15 +154,15 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t grey_of(std::uint32_t rgb, const Byt
   return sum_of_byte_products(rgb, weights.lower, 32768) + (sum_of_byte_products(rgb, weights.upper, 0) << 8);
 }
 
-IMGPIPE_HOST_DEVICE constexpr std::uint32_t third_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t c,
-                                                        std::uint32_t d) {
-  return chosen_bytes(chosen_bytes(a, b, 0x0062), chosen_bytes(c, d, 0x0062), 0x5410);
+IMGPIPE_HOST_DEVICE constexpr std::uint32_t pack_second_bytes(std::uint32_t a, std::uint32_t b,
+                                                              std::uint32_t c, std::uint32_t d) {
+  return select_bytes(select_bytes(a, b, 0x0062), select_bytes(c, d, 0x0062), 0x5410);
 }
 
 IMGPIPE_HOST_DEVICE constexpr void join_pixels(const std::uint32_t (&rgb)[4], std::uint32_t* words) {
-  words[0] = chosen_bytes(rgb[0], rgb[1], 0x4210);
-  words[1] = chosen_bytes(rgb[1], rgb[2], 0x5421);
-  words[2] = chosen_bytes(rgb[2], rgb[3], 0x6542);
+  words[0] = select_bytes(rgb[0], rgb[1], 0x4210);
+  words[1] = select_bytes(rgb[1], rgb[2], 0x5421);
+  words[2] = select_bytes(rgb[2], rgb[3], 0x6542);
 }
 
 }  // namespace imgpipe

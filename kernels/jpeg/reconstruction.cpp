@@ -14,7 +14,7 @@ constexpr std::size_t kBoundary = 256;
 constexpr std::uint32_t kItemPixels = kTransformBlocks * kBlockSide;
 
 Upsampling upsampling_of(const BaselineScan& scan) {
-  const bool repeated = scan.component[1].width <= kMostRepeated;
+  const bool repeated = scan.component[1].width <= kMaxRepeatedWidth;
   switch (scan.sampling) {
     case Sampling::s444:
       return Upsampling::none;

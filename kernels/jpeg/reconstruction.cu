@@ -65,14 +65,14 @@ __device__ __noinline__ void repeat_last(uint4& vector, unsigned count) {
 __device__ __forceinline__ void store_colours(const ReconstructionImage& image, std::uint32_t group,
                                               std::uint32_t mcu_row, const SampleVector& samples,
                                               std::byte* memory) {
-  const VectorPlace vector = vector_place(lane_of_thread());
+  const VectorPosition vector = vector_position(lane_of_thread());
   const std::uint32_t x = group * kColourItemMcus + vector.pair;
   const std::uint32_t y = mcu_row * kBlockSide + vector.row;
   if (x >= image.order.mcus_across || y >= image.colour_height) return;
-  uint4 pairs = make_uint4(chosen_bytes(samples.word[0], samples.word[2], 0x5140),
-                           chosen_bytes(samples.word[0], samples.word[2], 0x7362),
-                           chosen_bytes(samples.word[1], samples.word[3], 0x5140),
-                           chosen_bytes(samples.word[1], samples.word[3], 0x7362));
+  uint4 pairs = make_uint4(select_bytes(samples.word[0], samples.word[2], 0x5140),
+                           select_bytes(samples.word[0], samples.word[2], 0x7362),
+                           select_bytes(samples.word[1], samples.word[3], 0x5140),
+                           select_bytes(samples.word[1], samples.word[3], 0x7362));
   const std::uint32_t left = image.colour_width - x * kBlockSide;
   if (left < kBlockSide) repeat_last(pairs, left);
   auto* const plane = reinterpret_cast<uint4*>(memory + image.colour_offset);
@@ -109,17 +109,17 @@ __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kColourBlocks)) 
     const LaneBlocks blocks(image, image.order.colour(lane_of_thread() / kBlockLanes), kColourItemMcus);
     ItemWalk walk(run.begin + warp - first, kWarps, image.colour_groups, 0);
     ItemWalk ahead = walk;
-    TransformRoom room(rooms[warp][0]);
-    TransformRoom other(rooms[warp][1]);
+    TransformBuffer room(rooms[warp][0]);
+    TransformBuffer other(rooms[warp][1]);
     int left = items_of_warp(end - run.begin, warp);
     int to_fetch = left;
-    const auto fetch_next = [&](const TransformRoom& to) {
+    const auto fetch_next = [&](const TransformBuffer& to) {
       if (to_fetch-- > 0) to.fetch(blocks.at(image.order, ahead));
       ahead.next();
     };
     fetch_next(room);
     fetch_next(other);
-    const auto make_next = [&](const TransformRoom& from) {
+    const auto make_next = [&](const TransformBuffer& from) {
       if (left > 1) {
         __pipeline_wait_prior(1);
       } else {
@@ -132,7 +132,7 @@ __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kColourBlocks)) 
     };
     for (; left > 0; --left) {
       make_next(room);
-      const TransformRoom next = other;
+      const TransformBuffer next = other;
       other = room;
       room = next;
     }
@@ -193,7 +193,7 @@ __device__ __forceinline__ void colours_of(const ReconstructionImage& image, con
       load_full_row(far, is_last, far_words);
       upsample_down(near_words, far_words, y % 2 != 0, pairs);
     } else {
-      take_all(near_words, pairs);
+      unpack_pairs(near_words, pairs);
     }
   }
 }
@@ -244,7 +244,7 @@ template <class Wanted>
 __device__ __forceinline__ void make_pixels(const ReconstructionImage& image, std::uint32_t group,
                                             std::uint32_t block_row, const SampleVector& luma,
                                             const std::byte* memory, std::uint32_t* counters) {
-  const VectorPlace vector = vector_place(lane_of_thread());
+  const VectorPosition vector = vector_position(lane_of_thread());
   const std::uint32_t x = (group * (kTransformBlocks / 2) + vector.pair) * kColourPixels;
   const std::uint32_t y = block_row * kBlockSide + vector.row;
   if (x >= image.width || y >= image.height) return;
@@ -266,8 +266,8 @@ __device__ __forceinline__ void make_pixels(const ReconstructionImage& image, st
       for (unsigned k = 0; k < 4; ++k) rgb[k] = rgb_of(luma.word[i], k, pairs[4 * i + k]);
       if (Wanted::pixels) join_pixels(rgb, words + 3 * i);
       if (!Wanted::grey) continue;
-      grey[i] = third_bytes(grey_of(rgb[0], weights), grey_of(rgb[1], weights), grey_of(rgb[2], weights),
-                            grey_of(rgb[3], weights));
+      grey[i] = pack_second_bytes(grey_of(rgb[0], weights), grey_of(rgb[1], weights),
+                                  grey_of(rgb[2], weights), grey_of(rgb[3], weights));
     }
     if (Wanted::pixels && image.pixels != nullptr)
       store_pixels(image.pixels + y * image.pixel_stride + 3 * x, words, left);
@@ -303,7 +303,7 @@ __global__ __launch_bounds__(kThreads,
     ItemWalk walk(run.begin + warp - first, kWarps, image.luma_groups, image.order.down_shift);
     const LaneBlocks blocks(image, image.order.luma(lane_of_thread() / kBlockLanes, walk.lower()),
                             image.order.luma_group_mcus());
-    const TransformRoom room(rooms[warp]);
+    const TransformBuffer room(rooms[warp]);
     int left = items_of_warp(end - run.begin, warp);
     if (left > 0) room.fetch(blocks.at(image.order, walk));
     for (; left > 0; --left) {

@@ -28,7 +28,7 @@ namespace {
 // Columns per chunk: the ranks, at most 20 KiB of 16-bit samples, stay in the L1 cache.
 constexpr std::int64_t kChunk = 2048;
 // Space after them, for vectors that extend beyond the last column.
-constexpr std::size_t kVectorRoom = 256;
+constexpr std::size_t kVectorPadding = 256;
 
 template <class V>
 HWY_INLINE void exchange(V& low, V& high) {
@@ -55,7 +55,7 @@ struct Median {
 
   // Column x of the chunk is of[r][x + Radius].
   struct Ranks {
-    alignas(64) T of[kTaps][static_cast<std::size_t>(kChunk + kTaps - 1) + kVectorRoom];
+    alignas(64) T of[kTaps][static_cast<std::size_t>(kChunk + kTaps - 1) + kVectorPadding];
   };
 
   // Sorts the first `columns` columns of the rows into the ranks from `at` on.

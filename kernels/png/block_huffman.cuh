@@ -11,18 +11,18 @@ namespace imgpipe::png_strips {
 
 // Sums of counts stay below 2^32: a strip has fewer than 2^30 bytes.
 struct HuffmanWork {
-  unsigned long long keys[kMostHuffmanSymbols];  // count << 16 | symbol; all ones if it does not occur
-  std::uint32_t weights[kMostHuffmanSymbols];    // ascending
-  std::uint32_t joined[kMostHuffmanSymbols];
-  std::uint16_t parents[2 * kMostHuffmanSymbols];
-  std::uint16_t symbols[kMostHuffmanSymbols];  // in the order of weights
-  std::uint32_t depths[kMostCodeBits + 1];     // number of leaves at each depth
+  unsigned long long keys[kMaxHuffmanSymbols];  // count << 16 | symbol; all ones if it does not occur
+  std::uint32_t weights[kMaxHuffmanSymbols];    // ascending
+  std::uint32_t joined[kMaxHuffmanSymbols];
+  std::uint16_t parents[2 * kMaxHuffmanSymbols];
+  std::uint16_t symbols[kMaxHuffmanSymbols];  // in the order of weights
+  std::uint32_t depths[kMaxCodeBits + 1];     // number of leaves at each depth
 };
 
-// Computes `lengths` from `counts` of `symbols` symbols (at most kMostHuffmanSymbols and one per thread),
+// Computes `lengths` from `counts` of `symbols` symbols (at most kMaxHuffmanSymbols and one per thread),
 // both in shared memory. All threads must call it; it ends with a barrier.
-__device__ inline void block_huffman_lengths(const std::uint32_t* counts, unsigned symbols,
-                                             unsigned most_bits, std::uint8_t* lengths, HuffmanWork& work) {
+__device__ inline void block_huffman_lengths(const std::uint32_t* counts, unsigned symbols, unsigned max_bits,
+                                             std::uint8_t* lengths, HuffmanWork& work) {
   const unsigned symbol = threadIdx.x;
   const bool occurs = symbol < symbols && counts[symbol] != 0;
   const unsigned long long key =
@@ -31,7 +31,7 @@ __device__ inline void block_huffman_lengths(const std::uint32_t* counts, unsign
     work.keys[symbol] = key;
     lengths[symbol] = 0;
   }
-  if (symbol <= kMostCodeBits) work.depths[symbol] = 0;
+  if (symbol <= kMaxCodeBits) work.depths[symbol] = 0;
   const auto leaves = static_cast<unsigned>(__syncthreads_count(occurs ? 1 : 0));
   if (leaves < 2) {
     if (occurs) lengths[symbol] = 1;
@@ -50,13 +50,13 @@ __device__ inline void block_huffman_lengths(const std::uint32_t* counts, unsign
   if (symbol < leaves) {
     unsigned depth = 0;
     for (unsigned node = symbol; node != 2 * leaves - 2; node = work.parents[node]) ++depth;
-    atomicAdd(&work.depths[depth < most_bits ? depth : most_bits], 1U);
+    atomicAdd(&work.depths[depth < max_bits ? depth : max_bits], 1U);
   }
   __syncthreads();
-  if (threadIdx.x == 0) mend_over_full(work.depths, most_bits);
+  if (threadIdx.x == 0) mend_over_full(work.depths, max_bits);
   __syncthreads();
   if (symbol < leaves) {
-    unsigned bits = most_bits;
+    unsigned bits = max_bits;
     for (unsigned end = work.depths[bits]; symbol >= end; end += work.depths[bits]) --bits;
     lengths[work.symbols[symbol]] = static_cast<std::uint8_t>(bits);
   }

@@ -58,20 +58,21 @@ __device__ inline void add_segment(const Picture& picture, std::uint32_t y, std:
   const unsigned left_shift = 32 - 8 * picture.channels;  // selects the pixel to the left
   std::uint32_t at = begin + 16 * lane;
 #pragma unroll 2
-  for (; at + 16 <= end; at += 16 * picture.lanes_a_segment)
+  for (; at + 16 <= end; at += 16 * picture.lanes_per_segment)
     add_vector<HasAbove, true>(row, above, at, 16, left_shift, sums);
   if (at < end) add_vector<HasAbove, false>(row, above, at, end - at, left_shift, sums);
 }
 
-// lanes_a_segment adjacent lanes handle a segment of a row, 16 bytes per lane and step, and add by shuffles.
-// No shared memory. Rows of several segments are summed in group.sums, from which write_filtered() chooses.
+// lanes_per_segment adjacent lanes handle a segment of a row, 16 bytes per lane and step, and add by
+// shuffles. No shared memory. Rows of several segments are summed in group.sums, from which write_filtered()
+// chooses.
 __global__ __launch_bounds__(kChooseThreads) void choose_kernel(Group group) {
-  const Picture picture = picture_of(group, &Picture::first_choose_block, blockIdx.x);
+  const Picture picture = image_containing(group, &Picture::first_choose_block, blockIdx.x);
   const std::uint64_t thread =
       std::uint64_t{blockIdx.x - picture.first_choose_block} * kChooseThreads + threadIdx.x;
-  const std::uint32_t lane = threadIdx.x & (picture.lanes_a_segment - 1);
-  const std::uint64_t item = thread / picture.lanes_a_segment;
-  const std::uint32_t segments = picture.segments_a_row;
+  const std::uint32_t lane = threadIdx.x & (picture.lanes_per_segment - 1);
+  const std::uint64_t item = thread / picture.lanes_per_segment;
+  const std::uint32_t segments = picture.segments_per_row;
   const auto y = static_cast<std::uint32_t>(segments == 1 ? item : item / segments);
   const auto segment = static_cast<std::uint32_t>(segments == 1 ? 0 : item - std::uint64_t{y} * segments);
   const bool there = y < picture.height;
@@ -83,7 +84,7 @@ __global__ __launch_bounds__(kChooseThreads) void choose_kernel(Group group) {
     add_segment<false>(picture, y, segment, lane, sums);
   }
   __syncwarp();
-  for (unsigned step = picture.lanes_a_segment / 2; step > 0; step /= 2) {
+  for (unsigned step = picture.lanes_per_segment / 2; step > 0; step /= 2) {
 #pragma unroll
     for (std::uint32_t& sum : sums) sum += __shfl_xor_sync(kAllLanes, sum, static_cast<int>(step));
   }

@@ -25,14 +25,14 @@ Picture picture_of_task(const PngEncodingTask& task) {
   picture.height = static_cast<std::uint32_t>(task.pixels.height);
   picture.channels = static_cast<std::uint32_t>(task.pixels.channels);
   picture.strip_rows = static_cast<std::uint32_t>(std::min(task.strip_rows, task.pixels.height));
-  picture.tiles_a_strip = picture.tiles_of(0);
-  picture.segments_a_row = blocks_of(picture.row_bytes, kSegmentBytes);
+  picture.tiles_per_strip = picture.tiles_of(0);
+  picture.segments_per_row = blocks_of(picture.row_bytes, kSegmentBytes);
   // Each lane has at least two vectors of 16 bytes, if the row is long enough.
   const std::uint32_t vectors = blocks_of(std::min(picture.row_bytes, kSegmentBytes), 16);
-  picture.lanes_a_segment = std::clamp(std::bit_floor(vectors / 2), 1U, 32U);
+  picture.lanes_per_segment = std::clamp(std::bit_floor(vectors / 2), 1U, 32U);
   const auto cells = static_cast<std::uint32_t>(repeat_cells(picture.bytes_of(0)));
-  picture.cell_blocks_a_strip = blocks_of(cells, kBlockCells);
-  picture.hash_places = cells == 0 ? 0 : std::bit_ceil(2 * cells);
+  picture.cell_blocks_per_strip = blocks_of(cells, kBlockCells);
+  picture.hash_slots = cells == 0 ? 0 : std::bit_ceil(2 * cells);
   picture.strip_pitch = rounded_up(picture.bytes_of(0), 256);
   return picture;
 }
@@ -57,13 +57,13 @@ PngEncoding::PngEncoding(const std::vector<PngEncodingTask>& tasks) {
     picture.first_hash = hashes;
     picture.filtered = filtered;
     layout_.strips += strips;
-    layout_.tiles += (strips - 1) * picture.tiles_a_strip + picture.tiles_of(strips - 1);
+    layout_.tiles += (strips - 1) * picture.tiles_per_strip + picture.tiles_of(strips - 1);
     layout_.choose_blocks += blocks_of(
-        std::uint64_t{picture.height} * picture.segments_a_row * picture.lanes_a_segment, kChooseThreads);
-    layout_.cell_blocks += strips * picture.cell_blocks_a_strip;
+        std::uint64_t{picture.height} * picture.segments_per_row * picture.lanes_per_segment, kChooseThreads);
+    layout_.cell_blocks += strips * picture.cell_blocks_per_strip;
     rows += picture.height;
-    if (picture.segments_a_row > 1) sums += picture.height;
-    hashes += std::uint64_t{2} * strips * picture.hash_places;
+    if (picture.segments_per_row > 1) sums += picture.height;
+    hashes += std::uint64_t{2} * strips * picture.hash_slots;
     filtered += strips * picture.strip_pitch;
     // Strips returned as filtered rows are no larger than stored ones.
     output += strips * rounded_up(stored_bytes(picture.bytes_of(0)), kStripAlignment);

@@ -21,7 +21,7 @@ __device__ inline std::uint32_t warp_least(std::uint32_t value) {
 }
 
 // Returns the position of the least key in a cell, which begins on a word, by a whole warp.
-__device__ inline std::uint32_t least_key(const std::uint8_t* cell) {
+__device__ inline std::uint32_t min_key(const std::uint8_t* cell) {
   constexpr unsigned kWords = kRepeatCell / 4 / kLanes;
   const unsigned lane = threadIdx.x % kLanes;
   const auto* words = reinterpret_cast<const std::uint32_t*>(cell);
@@ -47,7 +47,7 @@ struct Window {
 
 // Returns the window at `from`. `bits`: code lengths of the 256 literals, in shared memory.
 __device__ inline Window window_at(const std::uint8_t* from, const std::uint8_t* bits) {
-  constexpr unsigned kWords = kLongestWindow / 4;
+  constexpr unsigned kWords = kMaxWindowBytes / 4;
   const auto* words =
       reinterpret_cast<const std::uint32_t*>(from - reinterpret_cast<std::uintptr_t>(from) % 4);
   const auto shift = static_cast<unsigned>(8 * (reinterpret_cast<std::uintptr_t>(from) % 4));
@@ -101,9 +101,9 @@ __global__ __launch_bounds__(kCellThreads) void repeats_kernel(Group group) {
   static_assert(kBlockCells == kLanes && kWarps >= 2);
   __shared__ std::uint8_t bits[256];
   __shared__ std::uint16_t positions[2][kBlockCells];
-  const Picture& picture = picture_of(group, &Picture::first_cell_block, blockIdx.x);
+  const Picture& picture = image_containing(group, &Picture::first_cell_block, blockIdx.x);
   const std::uint32_t block = blockIdx.x - picture.first_cell_block;
-  const std::uint32_t number = block / picture.cell_blocks_a_strip;
+  const std::uint32_t number = block / picture.cell_blocks_per_strip;
   const std::uint32_t strip = picture.first_strip + number;
   const StripState& state = group.strip_states[strip];
   if (state.matches != MatchRule::by_repeats) return;
@@ -112,13 +112,13 @@ __global__ __launch_bounds__(kCellThreads) void repeats_kernel(Group group) {
   const unsigned lane = threadIdx.x % kLanes;
   const unsigned warp = threadIdx.x / kLanes;
   const auto cells = static_cast<std::uint32_t>(repeat_cells(picture.bytes_of(number)));
-  const std::uint32_t first_cell = (block - number * picture.cell_blocks_a_strip) * kBlockCells;
+  const std::uint32_t first_cell = (block - number * picture.cell_blocks_per_strip) * kBlockCells;
   const std::uint8_t* begin = group.filtered + picture.filtered + number * picture.strip_pitch +
                               std::uint64_t{first_cell} * kCellStep;
 #pragma unroll 4
   for (unsigned i = warp; i < kBlockCells; i += kWarps) {
     if (first_cell + i >= cells) break;
-    const std::uint32_t position = least_key(begin + std::size_t{i} * kCellStep);
+    const std::uint32_t position = min_key(begin + std::size_t{i} * kCellStep);
     if (lane == 0) positions[0][i] = static_cast<std::uint16_t>(position);
   }
   if (threadIdx.x < kBlockCells) positions[1][threadIdx.x] = 0;
@@ -128,10 +128,10 @@ __global__ __launch_bounds__(kCellThreads) void repeats_kernel(Group group) {
   if (first_cell + lane < cells)
     window = window_at(begin + std::size_t{lane} * kCellStep + positions[warp][lane], bits);
   unsigned long long* table =
-      group.hashes + picture.first_hash + (std::uint64_t{2} * number + warp) * picture.hash_places;
+      group.hashes + picture.first_hash + (std::uint64_t{2} * number + warp) * picture.hash_slots;
   // The table cannot hold 0.
   const bool repeats =
-      window.bytes > 0 && window.hash != 0 && !add_hash(window.hash, table, picture.hash_places);
+      window.bytes > 0 && window.hash != 0 && !add_hash(window.hash, table, picture.hash_slots);
   __syncwarp();
   const auto windows = static_cast<unsigned>(__popc(__ballot_sync(kAllLanes, window.bytes > 0)));
   const auto repeated = static_cast<unsigned>(__popc(__ballot_sync(kAllLanes, repeats)));

@@ -32,11 +32,11 @@ struct Picture {
   std::uint32_t row_bytes, height;
   std::uint32_t channels;
   std::uint32_t strip_rows;
-  std::uint32_t tiles_a_strip;  // of a full strip
-  std::uint32_t segments_a_row;
-  std::uint32_t lanes_a_segment;      // threads that choose filters: a power of two
-  std::uint32_t cell_blocks_a_strip;  // of a full strip
-  std::uint32_t hash_places;          // slots of a strip's hash table: a power of two
+  std::uint32_t tiles_per_strip;  // of a full strip
+  std::uint32_t segments_per_row;
+  std::uint32_t lanes_per_segment;      // threads that choose filters: a power of two
+  std::uint32_t cell_blocks_per_strip;  // of a full strip
+  std::uint32_t hash_slots;             // slots of a strip's hash table: a power of two
   std::uint32_t first_strip, first_tile;
   std::uint32_t first_choose_block, first_cell_block;
   std::uint64_t first_row;
@@ -72,7 +72,7 @@ struct StripWindows {
 };
 
 struct TileState {
-  // Occurrences of each literal and length (kMostHuffmanSymbols); runs at an end of the tile count as
+  // Occurrences of each literal and length (kMaxHuffmanSymbols); runs at an end of the tile count as
   // literals.
   std::uint16_t counts[288];
   std::uint32_t leading, trailing;      // bytes at its ends that equal the byte before them
@@ -86,11 +86,11 @@ struct TileState {
 enum class StripKind : std::uint32_t { huffman, stored, filtered };
 
 struct StripState {
-  std::uint32_t table[kMostHuffmanSymbols];  // code << 8 | its bits
-  std::uint32_t copies[kLongestCopy + 1];    // copy_entry() by length
+  std::uint32_t table[kMaxHuffmanSymbols];  // code << 8 | its bits
+  std::uint32_t copies[kMaxCopy + 1];       // copy_entry() by length
   // A deflate block's header: HLIT and so on, lengths of the code of lengths, coded lengths.
-  static constexpr unsigned kMostHeaderBits = 17 + 3 * kLengthCodes + (kMostHuffmanSymbols + 1) * (7 + 7);
-  std::uint32_t header[kMostHeaderBits / 32 + 2];
+  static constexpr unsigned kMaxHeaderBits = 17 + 3 * kLengthCodes + (kMaxHuffmanSymbols + 1) * (7 + 7);
+  std::uint32_t header[kMaxHeaderBits / 32 + 2];
   std::uint32_t header_bits;
   std::uint32_t adler;
   std::uint64_t bits;  // of the block including its end-of-block code
@@ -127,8 +127,8 @@ inline constexpr std::uint64_t kStripAlignment = 16;  // of strips in the output
 
 // Returns the image that contains item `item` of the group; `first`: the corresponding member of Picture.
 template <class First>
-IMGPIPE_HOST_DEVICE inline const Picture& picture_of(const Group& group, First Picture::*first,
-                                                     std::uint32_t item) {
+IMGPIPE_HOST_DEVICE inline const Picture& image_containing(const Group& group, First Picture::*first,
+                                                           std::uint32_t item) {
   std::uint32_t low = 0;
   for (std::uint32_t high = group.count; high - low > 1;) {
     const std::uint32_t middle = low + (high - low) / 2;

@@ -13,19 +13,20 @@ namespace {
 
 constexpr unsigned kPlaceThreads = 128;
 
-struct Made {
+struct StripOutput {
   StripKind kind;
   std::uint64_t bytes;
 };
 
-__device__ Made made_of(const Group& group, const Picture& picture, std::uint32_t number) {
+__device__ StripOutput output_of_strip(const Group& group, const Picture& picture, std::uint32_t number) {
   const StripState& state = group.strip_states[picture.first_strip + number];
   const std::uint32_t bytes = picture.bytes_of(number);
   bool filtered = state.matches == MatchRule::always;
   if (state.matches == MatchRule::by_repeats) {
     const StripWindows& windows = group.windows[picture.first_strip + number];
     const std::uint64_t block = block_bytes(state.bits, false);
-    filtered = repeats_suffice(windows.of[0], bytes, block) || repeats_suffice(windows.of[1], bytes, block);
+    filtered =
+        has_enough_repeats(windows.of[0], bytes, block) || has_enough_repeats(windows.of[1], bytes, block);
   }
   if (filtered) return {StripKind::filtered, bytes};
   const std::uint64_t huffman = block_bytes(state.bits, number + 1 == picture.strips());
@@ -43,16 +44,16 @@ __global__ __launch_bounds__(kPlaceThreads) void place_kernel(Group group) {
   __syncthreads();
   unsigned long long before = 0;
   for (std::uint32_t i = threadIdx.x; i < blockIdx.x; i += kPlaceThreads) {
-    const Picture& picture = picture_of(group, &Picture::first_strip, i);
-    before +=
-        rounded_up<std::uint64_t>(made_of(group, picture, i - picture.first_strip).bytes, kStripAlignment);
+    const Picture& picture = image_containing(group, &Picture::first_strip, i);
+    before += rounded_up<std::uint64_t>(output_of_strip(group, picture, i - picture.first_strip).bytes,
+                                        kStripAlignment);
   }
   before = warp_sum(before);
   if (threadIdx.x % kLanes == 0) atomicAdd(&place, before);
   __syncthreads();
-  const Picture& picture = picture_of(group, &Picture::first_strip, blockIdx.x);
+  const Picture& picture = image_containing(group, &Picture::first_strip, blockIdx.x);
   const std::uint32_t number = blockIdx.x - picture.first_strip;
-  const Made made = made_of(group, picture, number);
+  const StripOutput made = output_of_strip(group, picture, number);
   StripState& state = group.strip_states[blockIdx.x];
   if (threadIdx.x == 0) {
     state.kind = made.kind;
@@ -63,7 +64,7 @@ __global__ __launch_bounds__(kPlaceThreads) void place_kernel(Group group) {
   auto* words = reinterpret_cast<std::uint32_t*>(group.output + place);
   // The header's last word, possibly without bits of it, is the first tile's first.
   for (unsigned i = threadIdx.x; i <= state.header_bits / 32; i += kPlaceThreads) words[i] = state.header[i];
-  const TileState* tiles = group.tile_states + picture.first_tile + number * picture.tiles_a_strip;
+  const TileState* tiles = group.tile_states + picture.first_tile + number * picture.tiles_per_strip;
   for (std::uint32_t i = threadIdx.x; i < picture.tiles_of(number); i += kPlaceThreads) {
     const std::uint64_t word = tiles[i].first_bit / 32;
     if (word > state.header_bits / 32) words[word] = 0;
@@ -73,12 +74,12 @@ __global__ __launch_bounds__(kPlaceThreads) void place_kernel(Group group) {
 // ---- packing --------------------------------------------------------------------------------------------
 
 // A tile's bits, those before them in their first word, the end of the strip, and one spare word.
-constexpr unsigned kPackWords = (kTileBytes * kMostCodeBits + 31 + kMostCodeBits + 3 + 7 + 32) / 32 + 2;
+constexpr unsigned kPackWords = (kTileBytes * kMaxCodeBits + 31 + kMaxCodeBits + 3 + 7 + 32) / 32 + 2;
 
 struct Shared {
-  std::uint32_t table[kMostHuffmanSymbols];
-  std::uint8_t bits[256];                  // code length of each literal
-  std::uint32_t copies[kLongestCopy + 1];  // copy_entry(), if there are runs
+  std::uint32_t table[kMaxHuffmanSymbols];
+  std::uint8_t bits[256];              // code length of each literal
+  std::uint32_t copies[kMaxCopy + 1];  // copy_entry(), if there are runs
   WarpEnds ends[kTileWarps];
   std::uint32_t warp_bits[kTileWarps];
   std::uint32_t words[kPackWords];
@@ -87,28 +88,29 @@ struct Shared {
 // Appends codes to words that all threads of a block write concurrently, each from its own bit on.
 class WordPacker {
  public:
-  __device__ WordPacker(std::uint32_t* words, std::uint32_t at) : words_(words + at / 32), held_(at % 32) {}
+  __device__ WordPacker(std::uint32_t* words, std::uint32_t at)
+      : words_(words + at / 32), pending_bits_(at % 32) {}
   // Appends the codes of two table entries, together at most 32 bits; their low bits are the code lengths.
   __device__ void put(std::uint32_t first, std::uint32_t second) {
     const std::uint32_t code = first >> 8 | __funnelshift_l(0, second >> 8, first);
-    hand_ |= __funnelshift_l(0, code, held_);
-    const std::uint32_t beyond = __funnelshift_l(code, 0, held_);
-    held_ = (held_ + first + second) & 63;
+    pending_word_ |= __funnelshift_l(0, code, pending_bits_);
+    const std::uint32_t beyond = __funnelshift_l(code, 0, pending_bits_);
+    pending_bits_ = (pending_bits_ + first + second) & 63;
     // The only branch is the one around the store.
-    const bool full = held_ >= 32;
-    if (full) atomicOr(words_, hand_);
+    const bool full = pending_bits_ >= 32;
+    if (full) atomicOr(words_, pending_word_);
     words_ += full ? 1 : 0;
-    hand_ = full ? beyond : hand_;
-    held_ &= 31;
+    pending_word_ = full ? beyond : pending_word_;
+    pending_bits_ &= 31;
   }
   __device__ void finish() const {
-    if (hand_ != 0) atomicOr(words_, hand_);
+    if (pending_word_ != 0) atomicOr(words_, pending_word_);
   }
 
  private:
   std::uint32_t* words_;
-  std::uint32_t held_;  // bits of hand_
-  std::uint32_t hand_ = 0;
+  std::uint32_t pending_bits_;  // bits of pending_word_
+  std::uint32_t pending_word_ = 0;
 };
 
 // Returns the bits of the literals; unless All, only of those set in `literals`.
@@ -199,13 +201,13 @@ __device__ inline void pack_tile(const Group& group, const Tile& tile, const Str
       ends_strip ? 8 * block_bytes(strip.bits, last) : group.tile_states[blockIdx.x + 1].first_bit;
   const std::uint64_t first_word = first_bit / 32;
   const auto words = static_cast<std::uint32_t>((end_bit + 31) / 32 - first_word);
-  for (unsigned i = threadIdx.x; i < kMostHuffmanSymbols; i += kTileThreads) {
+  for (unsigned i = threadIdx.x; i < kMaxHuffmanSymbols; i += kTileThreads) {
     const std::uint32_t entry = strip.table[i];
     shared.table[i] = entry;
     if (i < 256) shared.bits[i] = static_cast<std::uint8_t>(entry & 255);
   }
   if (state.run_warps != 0) {
-    for (unsigned i = kLeastCopy + threadIdx.x; i <= kLongestCopy; i += kTileThreads)
+    for (unsigned i = kMinCopy + threadIdx.x; i <= kMaxCopy; i += kTileThreads)
       shared.copies[i] = strip.copies[i];
   }
   for (unsigned i = threadIdx.x; i < words; i += kTileThreads) shared.words[i] = 0;
@@ -260,14 +262,14 @@ __device__ inline void store_tile(const Group& group, const Tile& tile, const St
   std::uint8_t* to = group.output + strip.place;
   const bool last = tile.strip + 1 == tile.picture.strips();
   for (std::uint32_t i = tile.begin + threadIdx.x; i < tile.begin + tile.bytes; i += kTileThreads) {
-    const auto block = i / static_cast<std::uint32_t>(kMostStored);
-    const std::uint32_t in_block = i - block * static_cast<std::uint32_t>(kMostStored);
+    const auto block = i / static_cast<std::uint32_t>(kMaxStoredBytes);
+    const std::uint32_t in_block = i - block * static_cast<std::uint32_t>(kMaxStoredBytes);
     std::uint8_t* at = to + i + kStoredHeader * (block + std::uint64_t{1});
     *at = from[i];
     if (in_block != 0) continue;
     const std::uint32_t left = tile.strip_bytes - i;
-    const bool ends = left <= kMostStored;
-    const std::uint32_t length = ends ? left : static_cast<std::uint32_t>(kMostStored);
+    const bool ends = left <= kMaxStoredBytes;
+    const std::uint32_t length = ends ? left : static_cast<std::uint32_t>(kMaxStoredBytes);
     at[-5] = last && ends ? 1 : 0;
     at[-4] = static_cast<std::uint8_t>(length);
     at[-3] = static_cast<std::uint8_t>(length >> 8);

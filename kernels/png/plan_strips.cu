@@ -13,7 +13,7 @@ namespace {
 
 constexpr unsigned kPlanThreads = 512;
 constexpr unsigned kPlanWarps = kPlanThreads / kLanes;
-static_assert(kPlanThreads > kMostHuffmanSymbols);
+static_assert(kPlanThreads > kMaxHuffmanSymbols);
 constexpr std::uint64_t kAdlerBase = 65521;
 
 struct Strip {
@@ -31,10 +31,10 @@ struct Coded {
 
 struct Shared {
   HuffmanWork huffman;
-  std::uint32_t counts[kMostHuffmanSymbols];
-  std::uint8_t lengths[kMostHuffmanSymbols + 1];
-  std::uint32_t table[kMostHuffmanSymbols];
-  Coded coded[kMostHuffmanSymbols + 1];
+  std::uint32_t counts[kMaxHuffmanSymbols];
+  std::uint8_t lengths[kMaxHuffmanSymbols + 1];
+  std::uint32_t table[kMaxHuffmanSymbols];
+  Coded coded[kMaxHuffmanSymbols + 1];
   std::uint32_t coded_count;
   std::uint32_t literal_codes;  // HLIT + 257
   std::uint32_t code_counts[kLengthCodes];
@@ -119,18 +119,18 @@ __device__ void for_each_end_run(const Strip& strip, std::uint32_t number, const
   const bool whole = leading == bytes && bytes == kTileBytes;
   if (leading > 0) {
     const std::uint32_t length = in + leading + (whole ? out : 0);
-    if (length >= kLeastRun) use(RunShare(length, in, in + leading), strip.filtered[begin]);
+    if (length >= kMinRun) use(RunShare(length, in, in + leading), strip.filtered[begin]);
   }
   if (trailing > 0 && !whole) {
     const std::uint32_t length = trailing + out;
-    if (length >= kLeastRun) use(RunShare(length, 0, trailing), strip.filtered[begin + bytes - 1]);
+    if (length >= kMinRun) use(RunShare(length, 0, trailing), strip.filtered[begin + bytes - 1]);
   }
 }
 
 // ---- codes --------------------------------------------------------------------------------------------
 
 __device__ void count_symbols(const Strip& strip, Shared& shared) {
-  constexpr unsigned kWords = kMostHuffmanSymbols / 2;
+  constexpr unsigned kWords = kMaxHuffmanSymbols / 2;
   constexpr unsigned kParts = kPlanThreads / kWords;
   const unsigned word = threadIdx.x % kWords;
   const unsigned part = threadIdx.x / kWords;
@@ -151,14 +151,14 @@ __device__ void count_end_runs(const Strip& strip, Shared& shared) {
   for (std::uint32_t i = threadIdx.x; i < strip.tiles; i += kPlanThreads) {
     for_each_end_run(strip, i, [&](const RunShare& share, std::uint32_t byte) {
       atomicSub(&shared.counts[byte], share.copied);
-      if (share.longest > 0) atomicAdd(&shared.counts[length_symbol(kLongestCopy).symbol], share.longest);
+      if (share.longest > 0) atomicAdd(&shared.counts[length_symbol(kMaxCopy).symbol], share.longest);
       if (share.rest > 0) atomicAdd(&shared.counts[length_symbol(share.rest).symbol], 1U);
     });
   }
 }
 
 __device__ void describe_lengths(Shared& shared) {
-  unsigned codes = kMostHuffmanSymbols;
+  unsigned codes = kMaxHuffmanSymbols;
   while (shared.lengths[codes - 1] == 0) --codes;
   shared.literal_codes = codes;
   shared.lengths[codes] = 1;  // of the one distance
@@ -168,7 +168,7 @@ __device__ void describe_lengths(Shared& shared) {
                              static_cast<std::uint8_t>(extra)};
     ++shared.code_counts[symbol];
   });
-  if (codes < kMostHuffmanSymbols) shared.lengths[codes] = 0;
+  if (codes < kMaxHuffmanSymbols) shared.lengths[codes] = 0;
   shared.coded_count = count;
 }
 
@@ -220,9 +220,9 @@ __device__ std::uint32_t bits_of_tile(const Strip& strip, std::uint32_t number, 
   const TileState& tile = strip.states[number];
   std::uint32_t bits = 0;
 #pragma unroll
-  for (unsigned step = 0; step < (kMostHuffmanSymbols / 2 + kLanes - 1) / kLanes; ++step) {
+  for (unsigned step = 0; step < (kMaxHuffmanSymbols / 2 + kLanes - 1) / kLanes; ++step) {
     const unsigned word = lane + step * kLanes;
-    if (word >= kMostHuffmanSymbols / 2) break;
+    if (word >= kMaxHuffmanSymbols / 2) break;
     const std::uint32_t both = reinterpret_cast<const std::uint32_t*>(tile.counts)[word];
     const auto add = [&](unsigned symbol, std::uint32_t count) {
       if (count == 0) return;
@@ -236,7 +236,7 @@ __device__ std::uint32_t bits_of_tile(const Strip& strip, std::uint32_t number, 
   }
   if (lane == 0) {
     for_each_end_run(strip, number, [&](const RunShare& share, std::uint32_t byte) {
-      bits += share.longest * copy_bits(table, kLongestCopy);
+      bits += share.longest * copy_bits(table, kMaxCopy);
       if (share.rest > 0) bits += copy_bits(table, share.rest);
       bits -= share.copied * (table[byte] & 255);
     });
@@ -268,12 +268,12 @@ __device__ void place_tiles(const Strip& strip, Shared& shared) {
 // ---- the kernel ---------------------------------------------------------------------------------------
 
 __device__ void make_codes(const Strip& strip, Shared& shared) {
-  block_huffman_lengths(shared.counts, kMostHuffmanSymbols, kMostCodeBits, shared.lengths, shared.huffman);
-  block_huffman_table(shared.lengths, kMostHuffmanSymbols, shared.table);
+  block_huffman_lengths(shared.counts, kMaxHuffmanSymbols, kMaxCodeBits, shared.lengths, shared.huffman);
+  block_huffman_table(shared.lengths, kMaxHuffmanSymbols, shared.table);
   __syncthreads();
   if (threadIdx.x == 0) describe_lengths(shared);
   __syncthreads();
-  block_huffman_lengths(shared.code_counts, kLengthCodes, kMostLengthCodeBits, shared.code_lengths,
+  block_huffman_lengths(shared.code_counts, kLengthCodes, kMaxLengthCodeBits, shared.code_lengths,
                         shared.huffman);
   block_huffman_table(shared.code_lengths, kLengthCodes, shared.code_table);
   __syncthreads();
@@ -282,7 +282,7 @@ __device__ void make_codes(const Strip& strip, Shared& shared) {
 }
 
 __device__ void clear(Shared& shared) {
-  for (unsigned i = threadIdx.x; i < kMostHuffmanSymbols; i += kPlanThreads) shared.counts[i] = 0;
+  for (unsigned i = threadIdx.x; i < kMaxHuffmanSymbols; i += kPlanThreads) shared.counts[i] = 0;
   if (threadIdx.x < kLengthCodes) shared.code_counts[threadIdx.x] = 0;
   for (unsigned i = threadIdx.x; i < sizeof(shared.header) / 4; i += kPlanThreads) shared.header[i] = 0;
   if (threadIdx.x != 0) return;
@@ -296,14 +296,14 @@ __device__ void clear(Shared& shared) {
 // the results.
 __global__ __launch_bounds__(kPlanThreads) void plan_kernel(Group group) {
   __shared__ Shared shared;
-  const Picture& picture = picture_of(group, &Picture::first_strip, blockIdx.x);
+  const Picture& picture = image_containing(group, &Picture::first_strip, blockIdx.x);
   Strip strip{};
   strip.picture = &picture;
   strip.number = blockIdx.x - picture.first_strip;
   strip.bytes = picture.bytes_of(strip.number);
   strip.tiles = picture.tiles_of(strip.number);
   strip.last = strip.number + 1 == picture.strips();
-  strip.states = group.tile_states + picture.first_tile + strip.number * picture.tiles_a_strip;
+  strip.states = group.tile_states + picture.first_tile + strip.number * picture.tiles_per_strip;
   strip.filtered = group.filtered + picture.filtered + strip.number * picture.strip_pitch;
   StripState& state = group.strip_states[blockIdx.x];
   clear(shared);
@@ -320,9 +320,9 @@ __global__ __launch_bounds__(kPlanThreads) void plan_kernel(Group group) {
     __syncthreads();
     make_codes(strip, shared);
     place_tiles(strip, shared);
-    for (unsigned i = threadIdx.x; i < kMostHuffmanSymbols; i += kPlanThreads)
+    for (unsigned i = threadIdx.x; i < kMaxHuffmanSymbols; i += kPlanThreads)
       state.table[i] = shared.table[i];
-    for (unsigned i = kLeastCopy + threadIdx.x; i <= kLongestCopy; i += kPlanThreads)
+    for (unsigned i = kMinCopy + threadIdx.x; i <= kMaxCopy; i += kPlanThreads)
       state.copies[i] = copy_entry(shared.table, i);
     for (unsigned i = threadIdx.x; i < sizeof(shared.header) / 4; i += kPlanThreads)
       state.header[i] = shared.header[i];

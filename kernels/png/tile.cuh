@@ -13,10 +13,10 @@ constexpr unsigned kTileWarps = kTileThreads / kLanes;
 
 struct Tile {
   __device__ explicit Tile(const Group& group)
-      : picture(picture_of(group, &Picture::first_tile, blockIdx.x)) {
+      : picture(image_containing(group, &Picture::first_tile, blockIdx.x)) {
     const std::uint32_t tile = blockIdx.x - picture.first_tile;
-    strip = tile / picture.tiles_a_strip;
-    number = tile - strip * picture.tiles_a_strip;
+    strip = tile / picture.tiles_per_strip;
+    number = tile - strip * picture.tiles_per_strip;
     begin = number * kTileBytes;
     strip_bytes = picture.bytes_of(strip);
     const std::uint32_t left = strip_bytes - begin;
@@ -66,8 +66,8 @@ struct WarpEnds {
 };
 constexpr std::uint32_t kWarpBytes = kLanes * kWindowBytes;
 
-// A run of kLeastRun bytes has at least half of them in one window.
-constexpr std::uint32_t kHalfRun = kLeastRun / 2;
+// A run of kMinRun bytes has at least half of them in one window.
+constexpr std::uint32_t kHalfRun = kMinRun / 2;
 __device__ inline bool may_have_runs(std::uint32_t equal) {
   std::uint32_t halves = equal & equal >> 1;
   halves &= halves >> 2;

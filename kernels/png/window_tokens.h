@@ -36,7 +36,7 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t equal_bytes_high(std::uint32_t diffe
   return zeros * 0x00204081U;
 }
 
-// A run of at least kLeastRun bytes.
+// A run of at least kMinRun bytes.
 struct Run {
   std::int32_t first;    // offset from the window's first byte
   std::uint32_t length;  // including bytes outside the window
@@ -48,10 +48,10 @@ struct Run {
 template <class Use>
 IMGPIPE_HOST_DEVICE inline void for_each_run(std::uint32_t equal, std::uint32_t in, std::uint32_t out,
                                              const Use& use) {
-  static_assert(kLeastRun == kWindowBytes / 2);
+  static_assert(kMinRun == kWindowBytes / 2);
   const unsigned leading = low_ones(equal);
   const unsigned trailing = leading == kWindowBytes ? 0 : high_ones(equal);
-  // The starts of kLeastRun ones in a row. All belong to one run, as two do not fit.
+  // The starts of kMinRun ones in a row. All belong to one run, as two do not fit.
   std::uint32_t starts = equal & equal >> 1;
   starts &= starts >> 2;
   starts &= starts >> 4;
@@ -67,20 +67,20 @@ IMGPIPE_HOST_DEVICE inline void for_each_run(std::uint32_t equal, std::uint32_t 
 #pragma unroll 1
 #endif
   for (int i = 0; i < 3; ++i) {
-    if (runs[0].length >= kLeastRun) use(runs[0]);
+    if (runs[0].length >= kMinRun) use(runs[0]);
     runs[0] = runs[1];
     runs[1] = runs[2];
     runs[2].length = 0;
   }
 }
 
-// The lengths of the runs that begin in a window, 0 for none: one of at least kLeastRun bytes that ends in
+// The lengths of the runs that begin in a window, 0 for none: one of at least kMinRun bytes that ends in
 // it, and one that reaches its end.
 struct StartingRuns {
   IMGPIPE_HOST_DEVICE StartingRuns(std::uint32_t equal, std::uint32_t in, std::uint32_t out) {
     const unsigned trailing = high_ones(equal);
     if (trailing > 0 && (trailing < kWindowBytes || in == 0)) last = trailing + out;
-    // The starts of kLeastRun ones in a row, except for a run that began earlier.
+    // The starts of kMinRun ones in a row, except for a run that began earlier.
     std::uint32_t starts = equal & equal >> 1;
     starts &= starts >> 2;
     starts &= starts >> 4;
@@ -98,12 +98,12 @@ struct StartingRuns {
   std::uint32_t last = 0;
 };
 
-// A run is cut into copies of kLongestCopy and one of the rest, unless that is too short.
+// A run is cut into copies of kMaxCopy and one of the rest, unless that is too short.
 struct RunCut {
   IMGPIPE_HOST_DEVICE constexpr explicit RunCut(std::uint32_t length)
-      : whole(length - length % kLongest), rest(length - whole < kLeastCopy ? 0 : length - whole) {}
+      : whole(length - length % kLongest), rest(length - whole < kMinCopy ? 0 : length - whole) {}
 
-  static constexpr std::uint32_t kLongest = kLongestCopy;
+  static constexpr std::uint32_t kLongest = kMaxCopy;
   std::uint32_t whole;  // bytes in the longest copies
   std::uint32_t rest;   // bytes in the last, shorter copy; 0: none
   [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t copied() const { return whole + rest; }
@@ -125,7 +125,7 @@ struct RunShare {
     if (from < copied_end) copied = copied_end - from;
   }
 
-  std::uint32_t longest = 0;  // copies of kLongestCopy
+  std::uint32_t longest = 0;  // copies of kMaxCopy
   std::uint32_t rest = 0;     // the length of a shorter one, or 0
   std::uint32_t copied = 0;   // bytes that copies cover
 };
@@ -144,7 +144,7 @@ struct WindowCopies {
       const unsigned bytes = static_cast<unsigned>((end < kWindowBytes ? end : kWindowBytes) - from);
       copied |= (bytes == kWindowBytes ? ~0U : (1U << bytes) - 1) << from;
     }
-    // The next copy begins kLongestCopy bytes later, outside the window.
+    // The next copy begins kMaxCopy bytes later, outside the window.
     const std::uint32_t copy = cut.next_copy(from - static_cast<std::uint32_t>(run.first));
     const std::int64_t at = std::int64_t{run.first} + copy;
     if (copy >= cut.copied() || at >= kWindowBytes) return;

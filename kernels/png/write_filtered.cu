@@ -13,7 +13,7 @@ constexpr std::uint32_t kAdlerBase = 65521;
 constexpr std::uint32_t kBeyond = std::uint32_t{1} << 29;
 
 __device__ inline Filter filter_of(const Group& group, const Picture& picture, std::uint32_t y) {
-  if (picture.segments_a_row == 1) return static_cast<Filter>(group.types[picture.first_row + y]);
+  if (picture.segments_per_row == 1) return static_cast<Filter>(group.types[picture.first_row + y]);
   return best_filter(group.sums[picture.first_sum + y].of, y % picture.strip_rows != 0);
 }
 
@@ -208,15 +208,15 @@ __device__ inline void count_bytes(std::uint32_t* counts, const std::uint32_t (&
 
 // Stores the counts of literals, two per word; each is below 65536.
 __device__ inline void write_counts(const std::uint32_t* counts, TileState& state) {
-  constexpr unsigned kThreadsAWord = kTileThreads / 128;
-  const unsigned word = threadIdx.x / kThreadsAWord;
-  const unsigned part = threadIdx.x % kThreadsAWord;
+  constexpr unsigned kThreadsPerWord = kTileThreads / 128;
+  const unsigned word = threadIdx.x / kThreadsPerWord;
+  const unsigned part = threadIdx.x % kThreadsPerWord;
   std::uint32_t sum = 0;
 #pragma unroll
-  for (unsigned i = 0; i < kColumns / kThreadsAWord; ++i)
-    sum += counts[word * kColumns + (kThreadsAWord * i + part + word) % kColumns];
+  for (unsigned i = 0; i < kColumns / kThreadsPerWord; ++i)
+    sum += counts[word * kColumns + (kThreadsPerWord * i + part + word) % kColumns];
 #pragma unroll
-  for (unsigned step = 1; step < kThreadsAWord; step *= 2)
+  for (unsigned step = 1; step < kThreadsPerWord; step *= 2)
     sum += __shfl_xor_sync(kAllLanes, sum, static_cast<int>(step));
   if (part == 0) reinterpret_cast<std::uint32_t*>(state.counts)[word] = sum;
 }
@@ -257,8 +257,7 @@ struct Shared {
 __device__ inline void count_run(Shared& shared, std::uint32_t byte, std::uint32_t length) {
   const RunCut cut(length);
   atomicSub(shared.counts + (counter_of<0>(byte) | threadIdx.x % kColumns), cut.copied() * unit_of<0>(byte));
-  if (cut.whole > 0)
-    atomicAdd(&shared.lengths[length_symbol(kLongestCopy).symbol - 257], cut.whole / kLongestCopy);
+  if (cut.whole > 0) atomicAdd(&shared.lengths[length_symbol(kMaxCopy).symbol - 257], cut.whole / kMaxCopy);
   if (cut.rest > 0) atomicAdd(&shared.lengths[length_symbol(cut.rest).symbol - 257], 1U);
 }
 
@@ -266,7 +265,7 @@ __device__ inline void count_run(Shared& shared, std::uint32_t byte, std::uint32
 __device__ inline void count_runs(Shared& shared, const std::uint32_t (&window)[8], std::uint32_t equal,
                                   const Reach& reach) {
   const StartingRuns runs(equal, reach.in, reach.out);
-  if (runs.inner >= kLeastRun) {
+  if (runs.inner >= kMinRun) {
     // Only constant indices: the window stays in registers.
     const unsigned at = runs.inner_last / 4;
     const std::uint32_t low =
@@ -276,7 +275,7 @@ __device__ inline void count_runs(Shared& shared, const std::uint32_t (&window)[
     const std::uint32_t word = (at & 4) != 0 ? high : low;
     count_run(shared, word >> 8 * (runs.inner_last % 4) & 255, runs.inner);
   }
-  if (runs.last >= kLeastRun && runs.last < kBeyond) count_run(shared, window[7] >> 24, runs.last);
+  if (runs.last >= kMinRun && runs.last < kBeyond) count_run(shared, window[7] >> 24, runs.last);
 }
 
 // One block of threads per tile, one thread per window of 32 bytes. Shared memory: Shared, 17 KB, mainly

@@ -128,17 +128,17 @@ struct AreaMean {
   float factor = 1;  // of whole: 1 / units
 };
 
-inline constexpr std::uint64_t kMostWholeUnits = std::uint64_t{1} << 23;
+inline constexpr std::uint64_t kMaxWholeUnits = std::uint64_t{1} << 23;
 // OpenCV sums 16 bits in floats: so many are exact.
-inline constexpr std::uint64_t kMostWholeUnits16 = std::uint64_t{1} << 8;
+inline constexpr std::uint64_t kMaxWholeUnits16 = std::uint64_t{1} << 8;
 
 [[nodiscard]] constexpr AreaMean area_mean(const AreaUnits& across, const AreaUnits& down,
                                            Sample sample = Sample::u8) {
   const auto units =
       static_cast<std::uint64_t>(across.out_pixel) * static_cast<std::uint64_t>(down.out_pixel);
   const bool square_of_two = across.out_pixel == 2 && down.out_pixel == 2;
-  const std::uint64_t most_units = is_wide(sample) ? kMostWholeUnits16 : kMostWholeUnits;
-  const bool whole = across.in_pixel == 1 && down.in_pixel == 1 && !square_of_two && units <= most_units;
+  const std::uint64_t max_units = is_wide(sample) ? kMaxWholeUnits16 : kMaxWholeUnits;
+  const bool whole = across.in_pixel == 1 && down.in_pixel == 1 && !square_of_two && units <= max_units;
   return {units, whole, 1.0F / static_cast<float>(units)};
 }
 

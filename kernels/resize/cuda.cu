@@ -104,7 +104,7 @@ void launch_pick(const StageCall<Device>& call, const ResizeTables& tables, cons
   constexpr std::int64_t kRows = kThreads / kWarpLanes;
   const dim3 grid(
       static_cast<unsigned>((type.width + kColumns - 1) / kColumns),
-      static_cast<unsigned>(std::min<std::int64_t>((rows + kRows - 1) / kRows, kMostResizeBlocksDown)),
+      static_cast<unsigned>(std::min<std::int64_t>((rows + kRows - 1) / kRows, kMaxResizeBlocksDown)),
       static_cast<unsigned>(type.channels()));
   pick_kernel<T, Linear><<<grid, kThreads, 0, launch.stream>>>(resize_planes_of<T>(call), tables);
 }
@@ -178,7 +178,7 @@ void launch_area(const StageCall<Device>& call, const ResizeTables& tables, cons
   const std::int64_t rows = call.out.planes[0].height;
   constexpr std::int64_t kColumns = kThreads / Lanes;
   const dim3 grid(static_cast<unsigned>((type.width + kColumns - 1) / kColumns),
-                  static_cast<unsigned>(std::min<std::int64_t>(rows, kMostResizeBlocksDown)),
+                  static_cast<unsigned>(std::min<std::int64_t>(rows, kMaxResizeBlocksDown)),
                   static_cast<unsigned>(type.channels()));
   area_kernel<T, Lanes, Sum><<<grid, kThreads, 0, launch.stream>>>(
       resize_planes_of<T>(call), tables, static_cast<std::uint32_t>(across.in_pixel),
@@ -188,11 +188,11 @@ void launch_area(const StageCall<Device>& call, const ResizeTables& tables, cons
 template <class T>
 void launch_area(const StageCall<Device>& call, const ResizeTables& tables, const CudaLaunch& launch) {
   // What 32 bits hold, weights, white and half a unit more: 65535 (2^16 - 1) + 2^15 < 2^32.
-  constexpr std::uint64_t kMostSmallUnits = kIsWide<T> ? kLargest<Sample16> : kMostWholeUnits;
+  constexpr std::uint64_t kMaxSmallUnits = kIsWide<T> ? kLargest<Sample16> : kMaxWholeUnits;
   const AreaUnits across = area_units({call.in.type.width, call.out.type.width});
   const AreaUnits down = area_units({call.in.type.height, call.out.type.height});
   const bool wide = across.out_pixel / across.in_pixel >= kWarpColumns;
-  const bool small = area_mean(across, down).units <= kMostSmallUnits;
+  const bool small = area_mean(across, down).units <= kMaxSmallUnits;
   using Long = unsigned long long;
   if (wide && small) {
     launch_area<T, kWarpLanes, std::uint32_t>(call, tables, across, down, launch);

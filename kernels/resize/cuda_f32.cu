@@ -84,7 +84,7 @@ CudaStatus launch_resize_f32(const StageCall<Device>& call, const CudaLaunch& la
   tables.down.share += call.out_top;
   const std::int64_t rows = call.out.planes[0].height;
   const dim3 grid(static_cast<unsigned>((type.width + kFloatThreads - 1) / kFloatThreads),
-                  static_cast<unsigned>(std::min<std::int64_t>(rows, kMostResizeBlocksDown)),
+                  static_cast<unsigned>(std::min<std::int64_t>(rows, kMaxResizeBlocksDown)),
                   static_cast<unsigned>(type.channels()));
   resize_f32_kernel<<<grid, kFloatThreads, 0, launch.stream>>>(resize_planes_of<float>(call), tables, pixel);
   return cudaGetLastError();

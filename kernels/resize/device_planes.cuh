@@ -10,7 +10,7 @@
 namespace imgpipe {
 
 constexpr int kResizePlanes = 4;
-constexpr unsigned kMostResizeBlocksDown = 65535;  // CUDA C++ Programming Guide: a grid's y
+constexpr unsigned kMaxResizeBlocksDown = 65535;  // CUDA C++ Programming Guide: a grid's y
 
 // The planes of a frame in the order of its channels, for blockIdx.z to pick from; samples of type T.
 template <class T>

@@ -103,8 +103,8 @@ class ColumnSummer {
 // into no smaller numbers.
 template <class T>
 constexpr bool fits_column_sums(const ResizePlane<T>& plane) {
-  constexpr std::int64_t kMostUnits = std::int64_t{1} << (kIsWide<T> ? 16 : 24);
-  return plane.down.out_pixel < kMostUnits &&
+  constexpr std::int64_t kMaxUnits = std::int64_t{1} << (kIsWide<T> ? 16 : 24);
+  return plane.down.out_pixel < kMaxUnits &&
          plane.across.out_pixel < (std::int64_t{1} << (kIsWide<T> ? 34 : 40)) / plane.down.out_pixel;
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 // side * to / from, rounded half up, without passing 64 bits: all are below 2^31.
 std::int64_t in_proportion(std::int64_t side, std::int64_t to, std::int64_t from) {
-  return std::clamp<std::int64_t>((2 * side * to + from) / (2 * from), 1, kMostSide);
+  return std::clamp<std::int64_t>((2 * side * to + from) / (2 * from), 1, kMaxSide);
 }
 
 // ---- one axis ---------------------------------------------------------------------------------------
@@ -25,8 +25,8 @@ ResizeAxis rows_of(const FrameType& in, const Parameters& parameters) {
 // long as the image is high, for each band.
 RowRange nearest_needs(const ResizeAxis& axis, const RowRange& out) {
   const double step = nearest_step(axis);
-  const double most_off = static_cast<double>(out.end) * static_cast<double>(axis.in) * 0x1p-52;
-  const std::int64_t margin = 1 + static_cast<std::int64_t>(most_off);
+  const double max_off = static_cast<double>(out.end) * static_cast<double>(axis.in) * 0x1p-52;
+  const std::int64_t margin = 1 + static_cast<std::int64_t>(max_off);
   const auto source = [&](std::int64_t y) {
     return static_cast<std::int64_t>((static_cast<double>(y) + 0.5) * step);
   };

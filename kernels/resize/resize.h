@@ -29,7 +29,7 @@ enum class ResizeMethod : std::uint8_t { linear, area, nearest };
 // inside: in the input's proportions, as large as fits.
 enum class ResizeFit : std::uint8_t { exact, inside };
 
-inline constexpr std::int64_t kMostResizeSide = 1'000'000;
+inline constexpr std::int64_t kMaxResizeSide = 1'000'000;
 struct ResizeParameters {
   explicit constexpr ResizeParameters(const Parameters& values)
       : width(values[0]),

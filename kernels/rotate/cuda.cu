@@ -15,7 +15,7 @@ namespace imgpipe {
 namespace {
 
 // Enough for every device to have many waves of them; the grid strides over the rest.
-constexpr std::int64_t kMostBlocks = std::int64_t{1} << 20;
+constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 20;
 
 // The tile of a block.
 template <int Bytes>
@@ -49,7 +49,7 @@ __global__ __launch_bounds__(kMovedThreads) void turn_kernel(MovedPlanes planes,
   constexpr int kWords = Tile::kWords;
   constexpr int kPixels = Tile::kPixels;
   __shared__ std::uint32_t turned[Tile::kColumns * Tile::kPitch];
-  const MovedPlane plane = moved_plane_of_block(planes);
+  const CopyPlane plane = moved_plane_of_block(planes);
   const int across = static_cast<int>(threadIdx.x) % Tile::kAcross;
   for (std::int64_t tile = blockIdx.x; tile < size.tiles; tile += gridDim.x) {
     const std::int64_t left = tile % size.tiles_across * Tile::kColumns;  // column of the input
@@ -110,7 +110,7 @@ void launch_turn(const StageCall<Device>& call, bool clockwise, const CudaLaunch
   TurnedSize size{call.in.planes[0].width, call.in.planes[0].height, 0, 0, clockwise};
   size.tiles_across = (size.width + Tile::kColumns - 1) / Tile::kColumns;
   size.tiles = size.tiles_across * ((size.height + Tile::kRows - 1) / Tile::kRows);
-  const dim3 grid(static_cast<unsigned>(std::min(size.tiles, kMostBlocks)), 1,
+  const dim3 grid(static_cast<unsigned>(std::min(size.tiles, kMaxBlocks)), 1,
                   static_cast<unsigned>(moved_planes(call.in.type)));
   turn_kernel<Bytes><<<grid, kMovedThreads, 0, launch.stream>>>(moved_planes_of(call), size);
 }

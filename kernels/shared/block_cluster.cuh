@@ -10,10 +10,11 @@
 
 namespace imgpipe {
 
-// Typed form of runs_in_clusters().
+// Typed form of query_cluster_support().
 template <int Blocks, class... Parameters>
-cudaError_t has_clusters(void (*kernel)(Parameters...), int threads, int shared_bytes, bool& clusters) {
-  return runs_in_clusters(reinterpret_cast<const void*>(kernel), Blocks, threads, shared_bytes, clusters);
+cudaError_t query_clusters(void (*kernel)(Parameters...), int threads, int shared_bytes, bool& clusters) {
+  return query_cluster_support(reinterpret_cast<const void*>(kernel), Blocks, threads, shared_bytes,
+                               clusters);
 }
 
 // A barrier for all threads of the cluster; after it they see each other's writes to shared memory.
@@ -46,7 +47,7 @@ __device__ __forceinline__ T* shared_of_block(T* own, int rank) {
 }
 
 // Launches a kernel in clusters of `Blocks` blocks along x, with `shared_bytes` of dynamic shared memory per
-// block. `Blocks` must divide grid.x, and may exceed 1 only if has_clusters() allows it.
+// block. `Blocks` must divide grid.x, and may exceed 1 only if query_clusters() allows it.
 template <int Blocks, class... Parameters, class... Arguments>
 CudaStatus launch_clusters(void (*kernel)(Parameters...), dim3 grid, int threads, int shared_bytes,
                            const CudaLaunch& launch, const Arguments&... arguments) {

@@ -6,17 +6,17 @@
 
 namespace imgpipe {
 
-struct BlockSums {
+struct BlockTotals {
   std::uint64_t up_to;  // of this thread and all before it
   std::uint64_t total;
 };
 
 // All threads of a block must call this, once per kernel; those from kBins on have no value. The barrier
 // completes the warps' sums before they are added up.
-__device__ __forceinline__ BlockSums sums_of_bins(std::uint64_t value) {
+__device__ __forceinline__ BlockTotals sums_of_bins(std::uint64_t value) {
   __shared__ std::uint64_t warp_sums[kBins / kWarpLanes];
   const unsigned bin = threadIdx.x;
-  BlockSums sums{sum_up_to_lane(value), 0};
+  BlockTotals sums{sum_up_to_lane(value), 0};
   if (bin < kBins && bin % kWarpLanes == kWarpLanes - 1) warp_sums[bin / kWarpLanes] = sums.up_to;
   __syncthreads();
 #pragma unroll

@@ -12,12 +12,12 @@ constexpr int kBinThreads = 1024;
 constexpr int kBinBlocks = 8;  // per cluster if the device supports that, otherwise one
 
 // The adjacent bins of a thread.
-struct OwnBins {
+struct ThreadBins {
   std::int64_t first;
   int count;  // 0 if there are fewer bins than threads
 };
 template <int Blocks>
-__device__ __forceinline__ OwnBins own_bins(std::int64_t bins) {
+__device__ __forceinline__ ThreadBins thread_bins(std::int64_t bins) {
   constexpr std::int64_t kThreads = std::int64_t{Blocks} * kBinThreads;
   const auto each = static_cast<int>((bins + kThreads - 1) / kThreads);
   const std::int64_t first = (cluster_rank<Blocks>() * std::int64_t{kBinThreads} + threadIdx.x) * each;
@@ -67,9 +67,9 @@ template <class... Parameters, class... Arguments>
 CudaStatus launch_over_bins(void (*in_clusters)(Parameters...), void (*alone)(Parameters...), unsigned count,
                             const CudaLaunch& launch, Clusters way, const Arguments&... arguments) {
   bool clusters = false;
-  const cudaError_t found = has_clusters<kBinBlocks>(in_clusters, kBinThreads, 0, clusters);
+  const cudaError_t found = query_clusters<kBinBlocks>(in_clusters, kBinThreads, 0, clusters);
   if (found != cudaSuccess) return found;
-  return clusters && way == Clusters::where_they_are
+  return clusters && way == Clusters::where_supported
              ? launch_clusters<kBinBlocks>(in_clusters, dim3(kBinBlocks, count), kBinThreads, 0, launch,
                                            arguments...)
              : launch_clusters<1>(alone, dim3(1, count), kBinThreads, 0, launch, arguments...);

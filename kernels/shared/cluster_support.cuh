@@ -26,8 +26,8 @@ inline cudaLaunchConfig_t cluster_launch(dim3 grid, int blocks, int threads, int
 // Sets `clusters` to whether the current device runs the kernel in clusters of `blocks` blocks. The kernel
 // must be compiled for compute capability 9.0 or later; later devices may run code for 8.0. The device must
 // be able to place a cluster: small or partitioned ones may have too few multiprocessors in a group.
-inline cudaError_t runs_in_clusters(const void* kernel, int blocks, int threads, int shared_bytes,
-                                    bool& clusters) {
+inline cudaError_t query_cluster_support(const void* kernel, int blocks, int threads, int shared_bytes,
+                                         bool& clusters) {
   cudaFuncAttributes attributes{};
   if (const cudaError_t status = cudaFuncGetAttributes(&attributes, kernel); status != cudaSuccess)
     return status;

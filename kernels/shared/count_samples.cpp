@@ -16,8 +16,8 @@ namespace {
 constexpr int kTables = 16;
 constexpr std::int64_t kAhead = 2048;  // samples to prefetch ahead
 constexpr std::int64_t kCacheLine = 64;
-constexpr int kTableRoom = kBins + 16;
-using Tables = std::uint32_t[kTables][kTableRoom];
+constexpr int kTablePitch = kBins + 16;
+using Tables = std::uint32_t[kTables][kTablePitch];
 
 void count_row(const Sample8* row, std::int64_t width, Tables& tables) {
   std::int64_t x = 0;
@@ -67,14 +67,14 @@ void count_row16(const Sample16* row, std::int64_t width, std::uint64_t* counts)
 }
 
 void count_bytes(const StageCall<Host>& call, const Band& band) {
-  constexpr std::int64_t kMostPixels = std::int64_t{1} << 31;  // longer than a row, half a counter's range
+  constexpr std::int64_t kMaxPixels = std::int64_t{1} << 31;  // longer than a row, half a counter's range
   Tables tables = {};
   for (int c = 0; c < call.in.type.color_channels; ++c) {
     const ConstHostPlane plane = call.in.plane<Sample8>(static_cast<std::size_t>(c));
     std::uint64_t* counts = call.histogram.row(c);
     std::int64_t counted = 0;
     for (std::int64_t y = band.first; y < band.end; ++y) {
-      if (counted + plane.width > kMostPixels) {
+      if (counted + plane.width > kMaxPixels) {
         add_up(tables, counts);
         counted = 0;
       }

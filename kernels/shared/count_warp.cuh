@@ -26,9 +26,9 @@ static_assert(sizeof(SharedHistogram<4, 1024>) <= 48 * 1024);
 // Finds the least number of parts (1, 2 or 4) for which a block of the current device can hold one.
 template <int Threads>
 cudaError_t parts_that_fit(int& parts) {
-  int most_bytes = 0;
-  const cudaError_t status = shared_bytes_of_a_block(most_bytes);
-  const auto fits = [&](std::size_t bytes) { return static_cast<std::size_t>(most_bytes) >= bytes; };
+  int max_bytes = 0;
+  const cudaError_t status = shared_bytes_of_a_block(max_bytes);
+  const auto fits = [&](std::size_t bytes) { return static_cast<std::size_t>(max_bytes) >= bytes; };
   parts = fits(sizeof(SharedHistogram<1, Threads>)) ? 1 : fits(sizeof(SharedHistogram<2, Threads>)) ? 2 : 4;
   return status;
 }
@@ -45,7 +45,8 @@ __device__ __forceinline__ std::uint32_t first_samples(int count) {
   return set;
 }
 // The samples equal to `value`.
-__device__ __forceinline__ std::uint32_t samples_alike(const std::uint32_t (&words)[4], std::uint32_t value) {
+__device__ __forceinline__ std::uint32_t samples_equal_to(const std::uint32_t (&words)[4],
+                                                          std::uint32_t value) {
   constexpr std::uint32_t kTops = 0x80008000;
   const std::uint32_t two = value * 0x00010001U;
   std::uint32_t others = 0;
@@ -58,7 +59,8 @@ __device__ __forceinline__ std::uint32_t samples_alike(const std::uint32_t (&wor
   return ~others & kWholeVector;
 }
 // The number of these, in a few instructions less.
-__device__ __forceinline__ std::uint32_t count_alike(const std::uint32_t (&words)[4], std::uint32_t value) {
+__device__ __forceinline__ std::uint32_t count_equal_to(const std::uint32_t (&words)[4],
+                                                        std::uint32_t value) {
   constexpr std::uint32_t kOnes = 0x00010001;
   const std::uint32_t two = value * kOnes;
   std::uint32_t others = 0;  // in each half
@@ -115,7 +117,7 @@ class WarpCounter {
     if (whole && all_hot(words)) return;
     std::uint32_t left = count == kWideVectorPixels ? kWholeVector : first_samples(count);
     for (int h = 0; h < known_; ++h) {
-      const std::uint32_t alike = samples_alike(words, hot_.value[h]) & left;
+      const std::uint32_t alike = samples_equal_to(words, hot_.value[h]) & left;
       hot_.count[h][lane()] += static_cast<std::uint32_t>(__popc(alike));
       left &= ~alike;
     }
@@ -124,7 +126,7 @@ class WarpCounter {
       if (lanes == 0) break;
       const std::uint32_t value =
           __shfl_sync(kAllLanes, words[0] & 0xFFFF, __ffs(static_cast<int>(lanes)) - 1);
-      const std::uint32_t alike = samples_alike(words, value) & left;
+      const std::uint32_t alike = samples_equal_to(words, value) & left;
       left &= ~alike;
       const auto own = static_cast<unsigned>(__popc(alike));
       const unsigned all = sum_of_warp(own);
@@ -142,13 +144,13 @@ class WarpCounter {
     std::uint32_t met = 0;
 #pragma unroll 1
     for (int h = 0; h < known_; ++h) {
-      const std::uint32_t own = count_alike(words, hot_.value[h]);
+      const std::uint32_t own = count_equal_to(words, hot_.value[h]);
       hot_.count[h][lane()] += own;
       met += own;
     }
     if (__all_sync(kAllLanes, met == kWideVectorPixels ? 1 : 0) != 0) return true;
 #pragma unroll 1
-    for (int h = 0; h < known_; ++h) hot_.count[h][lane()] -= count_alike(words, hot_.value[h]);
+    for (int h = 0; h < known_; ++h) hot_.count[h][lane()] -= count_equal_to(words, hot_.value[h]);
     return false;
   }
 

@@ -23,8 +23,8 @@ constexpr float kByteRound = 8388608.0F;  // 2^23
 
 // span must be at least 1.
 IMGPIPE_HOST_DEVICE constexpr FloatStretch float_stretch(int lo, int span) {
-  constexpr float kALittleMore = 1.0F + 1.0F / 2097152.0F;  // 1 + 2^-21
-  return {kByteBias + static_cast<float>(lo), 1.0F / static_cast<float>(span) * kALittleMore};
+  constexpr float kRoundUpFactor = 1.0F + 1.0F / 2097152.0F;  // 1 + 2^-21
+  return {kByteBias + static_cast<float>(lo), 1.0F / static_cast<float>(span) * kRoundUpFactor};
 }
 
 // The device's computation, for host tests. The sum is exact in double and rounded once, like fma.

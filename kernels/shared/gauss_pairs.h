@@ -22,8 +22,8 @@ struct GaussPairs {
 
   int radius;
   int count = 0;
-  std::array<int, kMostGaussRadius + 2> at{};
-  std::array<std::uint32_t, kMostGaussRadius + 2> weights{};
+  std::array<int, kMaxGaussRadius + 2> at{};
+  std::array<std::uint32_t, kMaxGaussRadius + 2> weights{};
 
  private:
   static constexpr std::uint32_t kMost = 32767;

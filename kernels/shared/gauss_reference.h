@@ -35,8 +35,8 @@ template <class T, class Take>
 void gauss_pixels(const Plane<const T, Host>& in, const GaussWeights& gauss, Border border,
                   const Take& take) {
   constexpr std::int64_t kChunk = 256;
-  std::array<std::uint32_t, kChunk + 2 * kMostGaussRadius> columns{};
-  std::array<std::int64_t, kMostGaussTaps> rows{};
+  std::array<std::uint32_t, kChunk + 2 * kMaxGaussRadius> columns{};
+  std::array<std::int64_t, kMaxGaussTaps> rows{};
   for (std::int64_t y = 0; y < in.height; ++y) {
     for (int i = -gauss.radius; i <= gauss.radius; ++i)
       rows[static_cast<std::size_t>(gauss.radius + i)] = gauss_source(y + i, in.height, border);

@@ -29,7 +29,7 @@ namespace {
 // Columns per chunk: the window's rows of a chunk stay in the L2 cache.
 constexpr std::int64_t kGaussChunk = 512;
 // Space after them, for vectors that extend beyond the last column.
-constexpr std::size_t kGaussVectorRoom = 256;
+constexpr std::size_t kGaussVectorPadding = 256;
 
 template <class T>
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): its arrays lie on a vector's boundary
@@ -112,7 +112,7 @@ class GaussRows {
     return hn::Xor(hn::BitCast(d, both), hn::Set(d, kSign));
   }
 
-  [[nodiscard]] std::uint16_t column_alone(std::int64_t x) const {
+  [[nodiscard]] std::uint16_t column_sum_scalar(std::int64_t x) const {
     std::uint32_t sum = 0;
     for (std::size_t i = 0; i < static_cast<std::size_t>(pairs_.count); ++i) {
       const std::uint32_t both = pairs_.weights[i];
@@ -132,7 +132,7 @@ class GaussRows {
     std::uint16_t* const to = sums_ + (from - first + radius);
     const auto lanes = lanes_of(D16());
     if (columns < lanes) {
-      for (std::int64_t x = 0; x < columns; ++x) to[x] = column_alone(x);
+      for (std::int64_t x = 0; x < columns; ++x) to[x] = column_sum_scalar(x);
     } else {  // the last vector overlaps the one before
       for (std::int64_t x = 0; x < columns; x += lanes) {
         const std::int64_t at = std::min(x, columns - lanes);
@@ -172,14 +172,14 @@ class GaussRows {
     });
   }
 
-  alignas(64) std::uint16_t sums_[kGaussChunk + kMostGaussTaps + kGaussVectorRoom] = {};
+  alignas(64) std::uint16_t sums_[kGaussChunk + kMaxGaussTaps + kGaussVectorPadding] = {};
   Plane<const T, Host> in_;
   Plane<T, Host> out_;
   std::int64_t width_, height_;
   Border border_;
   const GaussPairs& pairs_;
   Band band_;
-  const T* rows_[kMostGaussTaps + 1];
+  const T* rows_[kMaxGaussTaps + 1];
 };
 
 }  // namespace

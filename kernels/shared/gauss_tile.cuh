@@ -16,7 +16,7 @@ constexpr int kRowsEach = 8;  // rows per thread and pass, reusing samples or we
 constexpr int kRowGroups = kGaussRows / kRowsEach;
 static_assert(kGaussThreads == kGaussColumns / 2 * kRowGroups);
 // Weights of all taps in shared memory, followed by zeros.
-constexpr int kMostSharedWeights = kMostGaussTaps + 2 * kRowsEach;
+constexpr int kMaxSharedWeights = kMaxGaussTaps + 2 * kRowsEach;
 
 struct GaussWork {
   const std::uint32_t* table;  // gauss_weights()
@@ -30,7 +30,7 @@ IMGPIPE_HOST_DEVICE constexpr int sums_pitch(int radius) {
   return kGaussColumns + 2 * radius;
 }
 constexpr std::size_t gauss_shared_bytes(int radius) {
-  return kMostSharedWeights * sizeof(std::uint32_t) +
+  return kMaxSharedWeights * sizeof(std::uint32_t) +
          static_cast<std::size_t>(kGaussRows * sums_pitch(radius)) * sizeof(std::uint16_t);
 }
 
@@ -41,7 +41,7 @@ __device__ __forceinline__ std::int64_t gauss_source(std::int64_t i, std::int64_
 
 // Loads the weights. All threads of a block must call this, and a barrier must follow.
 __device__ inline void load_weights(const GaussWork& work, std::uint32_t* weights) {
-  for (int i = static_cast<int>(threadIdx.x); i < kMostSharedWeights; i += kGaussThreads) {
+  for (int i = static_cast<int>(threadIdx.x); i < kMaxSharedWeights; i += kGaussThreads) {
     const int distance = abs(i - work.radius);
     weights[i] = distance <= work.radius ? __ldg(work.table + distance) : 0U;
   }
@@ -130,7 +130,7 @@ __global__ __launch_bounds__(kGaussThreads) void gauss_kernel(DevicePlanes<const
                                                               GaussWork work, Finish finish) {
   extern __shared__ __align__(16) std::uint32_t gauss_shared[];
   std::uint32_t* const weights = gauss_shared;
-  auto* const sums = reinterpret_cast<std::uint16_t*>(gauss_shared + kMostSharedWeights);
+  auto* const sums = reinterpret_cast<std::uint16_t*>(gauss_shared + kMaxSharedWeights);
   const Plane<const T, Device> from = plane_of_block(in);
   const Plane<T, Device> to = plane_of_block(out);
   const std::int64_t across = (to.width + kGaussColumns - 1) / kGaussColumns;
@@ -169,12 +169,12 @@ __global__ __launch_bounds__(kGaussThreads) void gauss_kernel(DevicePlanes<const
 template <class T, class Finish>
 CudaStatus launch_gauss(const StageCall<Device>& call, int radius, Border border, const Finish& finish,
                         const CudaLaunch& launch) {
-  constexpr std::int64_t kMostBlocks = std::int64_t{1} << 30;
+  constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 30;
   const FrameType& type = call.in.type;
   const std::int64_t tiles =
       (type.width + kGaussColumns - 1) / kGaussColumns * ((type.height + kGaussRows - 1) / kGaussRows);
   const GaussWork work{call.table.as<std::uint32_t>(), radius, border, tiles};
-  const dim3 grid(static_cast<unsigned>(tiles < kMostBlocks ? tiles : kMostBlocks), 1,
+  const dim3 grid(static_cast<unsigned>(tiles < kMaxBlocks ? tiles : kMaxBlocks), 1,
                   static_cast<unsigned>(type.color_channels));
   gauss_kernel<T, Finish><<<grid, kGaussThreads, gauss_shared_bytes(radius), launch.stream>>>(
       color_planes_of<T>(call.in), color_planes_of<T>(call.out), work, finish);

@@ -8,7 +8,7 @@ namespace imgpipe {
 namespace {
 
 // exp(-x) for 0 <= x < 32, as the series of x / 64 squared six times. The relative error is below 1e-27.
-LongDouble exp_of_minus(const LongDouble& x) {
+LongDouble exp_negative(const LongDouble& x) {
   constexpr int kTerms = 24;  // 0.5^24 / 24! < 1e-30
   constexpr int kDoublings = 6;
   const LongDouble part = LongDouble{-1, 0} * x * LongDouble{1.0 / (1 << kDoublings), 0};
@@ -26,7 +26,7 @@ LongDouble exp_of_minus(const LongDouble& x) {
 LongDouble bell(int i, std::int64_t sigma) {
   const LongDouble ratio = LongDouble{static_cast<double>(i * kDecimalOne), 0} /  // both below 2^53
                            LongDouble{static_cast<double>(sigma), 0};
-  return exp_of_minus(ratio * ratio * LongDouble{0.5, 0});
+  return exp_negative(ratio * ratio * LongDouble{0.5, 0});
 }
 
 // Rounds to the nearest integer. All sigmas of six decimals have 2.4e9 weights in total, so the closest to a

@@ -9,7 +9,7 @@
 
 namespace imgpipe {
 
-inline constexpr std::int64_t kLeastSigma = 300'000, kMostSigma = 40 * kDecimalOne;
+inline constexpr std::int64_t kMinSigma = 300'000, kMaxSigma = 40 * kDecimalOne;
 
 inline constexpr int kGaussBits = 16;  // weights sum to 1 << kGaussBits
 
@@ -17,8 +17,8 @@ inline constexpr int kGaussBits = 16;  // weights sum to 1 << kGaussBits
 constexpr int gauss_radius(std::int64_t sigma) {
   return static_cast<int>((3 * sigma + kDecimalOne - 1) / kDecimalOne);
 }
-inline constexpr int kMostGaussRadius = gauss_radius(kMostSigma);
-inline constexpr int kMostGaussTaps = 2 * kMostGaussRadius + 1;
+inline constexpr int kMaxGaussRadius = gauss_radius(kMaxSigma);
+inline constexpr int kMaxGaussTaps = 2 * kMaxGaussRadius + 1;
 
 // Writes gauss_radius() + 1 weights, from the centre outwards.
 void gauss_weights(std::int64_t sigma, std::uint32_t* to);
@@ -45,6 +45,6 @@ static_assert(column_rounded<Sample8>(255U << kGaussBits) == 65280 &&
               row_rounded<Sample8>(65280U << 16) == 255);
 static_assert(column_rounded<Sample16>(65535U << 16) == 65535 &&
               row_rounded<Sample16>(65535U << 16) == 65535);
-static_assert(kMostGaussRadius == 120 && gauss_radius(300'000) == 1 && gauss_radius(1'000'001) == 4);
+static_assert(kMaxGaussRadius == 120 && gauss_radius(300'000) == 1 && gauss_radius(1'000'001) == 4);
 
 }  // namespace imgpipe

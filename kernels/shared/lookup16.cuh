@@ -57,10 +57,10 @@ static IMGPIPE_POINTWISE_KERNEL cached_lookup_kernel(DevicePlanes<const Sample8>
 
 inline CudaStatus look_up_planes(const StageCall<Device>& call, const PlaneTables& tables,
                                  const CudaLaunch& launch) {
-  int most_bytes = 0;
-  if (const cudaError_t found = shared_bytes_of_a_block(most_bytes); found != cudaSuccess) return found;
+  int max_bytes = 0;
+  if (const cudaError_t found = shared_bytes_of_a_block(max_bytes); found != cudaSuccess) return found;
   dim3 grid = pointwise_grid(launch, call.in.type);
-  if (most_bytes < kTableBytes || call.in.type.pixels() < kTableSamples) {
+  if (max_bytes < kTableBytes || call.in.type.pixels() < kTableSamples) {
     cached_lookup_kernel<<<grid, kPointwiseThreads, 0, launch.stream>>>(color_planes(call.in),
                                                                         color_planes(call.out), tables);
     return cudaGetLastError();

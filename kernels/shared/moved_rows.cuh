@@ -19,17 +19,17 @@
 namespace imgpipe {
 
 constexpr int kMovedThreads = 256;
-constexpr int kMostMovedPlanes = 4;
-constexpr unsigned kMostMovedBlocksDown = 65535;  // maximum of gridDim.y (CUDA C++ Programming Guide)
+constexpr int kMaxMovedPlanes = 4;
+constexpr unsigned kMaxMovedBlocksDown = 65535;  // maximum of gridDim.y (CUDA C++ Programming Guide)
 
 // A plane of a call; strides in bytes.
-struct MovedPlane {
+struct CopyPlane {
   const std::uint8_t* in = nullptr;
   std::uint8_t* out = nullptr;
   std::int64_t in_stride = 0, out_stride = 0;
 };
 struct MovedPlanes {
-  MovedPlane plane[kMostMovedPlanes];
+  CopyPlane plane[kMaxMovedPlanes];
 };
 
 inline MovedPlanes moved_planes_of(const StageCall<Device>& call) {
@@ -44,7 +44,7 @@ inline MovedPlanes moved_planes_of(const StageCall<Device>& call) {
 }
 
 // Selects by comparison, see plane_of_block().
-__device__ __forceinline__ MovedPlane moved_plane_of_block(const MovedPlanes& planes) {
+__device__ __forceinline__ CopyPlane moved_plane_of_block(const MovedPlanes& planes) {
   return blockIdx.z == 0   ? planes.plane[0]
          : blockIdx.z == 1 ? planes.plane[1]
          : blockIdx.z == 2 ? planes.plane[2]
@@ -97,7 +97,7 @@ inline constexpr int kMovedUnit = Bytes % 4 == 0   ? 4
 template <int Words>
 __global__ __launch_bounds__(kMovedThreads) void copy_rows_kernel(MovedPlanes planes, MovedRows moved,
                                                                   std::int64_t offset, unsigned bits) {
-  const MovedPlane plane = moved_plane_of_block(planes);
+  const CopyPlane plane = moved_plane_of_block(planes);
   const std::int64_t x = (std::int64_t{blockIdx.x} * kWarpLanes + threadIdx.x % kWarpLanes) * 16;
   if (x >= moved.bytes) return;
   const std::int64_t left = moved.bytes - x;
@@ -123,7 +123,7 @@ __global__ __launch_bounds__(kMovedThreads) void reverse_rows_kernel(MovedPlanes
                                                                      unsigned bits) {
   constexpr int kVectors = Bytes % 3 == 0 ? 3 : 1;
   constexpr int kChunk = 16 * kVectors;
-  const MovedPlane plane = moved_plane_of_block(planes);
+  const CopyPlane plane = moved_plane_of_block(planes);
   const std::int64_t x = (std::int64_t{blockIdx.x} * kWarpLanes + threadIdx.x % kWarpLanes) * kChunk;
   if (x >= moved.bytes) return;
   const std::int64_t base = moved.bytes / 16 * 16 - x - kChunk;  // of the first vector to load
@@ -161,7 +161,7 @@ inline dim3 moved_grid(const MovedRows& moved, int lane_bytes, int planes) {
   constexpr std::int64_t kRows = kMovedThreads / kWarpLanes;
   return {
       static_cast<unsigned>((moved.bytes + warp_bytes - 1) / warp_bytes),
-      static_cast<unsigned>(std::min<std::int64_t>((moved.rows + kRows - 1) / kRows, kMostMovedBlocksDown)),
+      static_cast<unsigned>(std::min<std::int64_t>((moved.rows + kRows - 1) / kRows, kMaxMovedBlocksDown)),
       static_cast<unsigned>(planes)};
 }
 

@@ -60,9 +60,9 @@ inline std::int64_t tiles_of(const FrameType& shape) {
 }
 // Blocks stride over tiles if there are more than a grid may have.
 inline dim3 tile_grid(const FrameType& shape) {
-  constexpr std::int64_t kMostBlocks = std::int64_t{1} << 30;
+  constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 30;
   const std::int64_t tiles = tiles_of(shape);
-  return dim3(static_cast<unsigned>(tiles < kMostBlocks ? tiles : kMostBlocks), 1,
+  return dim3(static_cast<unsigned>(tiles < kMaxBlocks ? tiles : kMaxBlocks), 1,
               static_cast<unsigned>(shape.color_channels));
 }
 

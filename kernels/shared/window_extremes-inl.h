@@ -20,9 +20,9 @@ namespace {
 
 // Columns at a time: as many as a ring of 64 KiB, or 128 KiB of 16-bit samples, has room for.
 constexpr std::int64_t kRingSamples = std::int64_t{1} << 16;
-constexpr std::int64_t kMostExtremeColumns = 4096;
+constexpr std::int64_t kMaxExtremeColumns = 4096;
 constexpr std::size_t kExtremesRoom =
-    kMostExtremeColumns + std::int64_t{3} * kMostExtremeRadius + 512;  // and two vectors
+    kMaxExtremeColumns + std::int64_t{3} * kMaxExtremeRadius + 512;  // and two vectors
 
 template <class T, class Extreme>
 class WindowExtremes {
@@ -31,7 +31,7 @@ class WindowExtremes {
       : radius_(radius), side_(2 * radius + 1), extreme_(extreme) {}
 
   void run(const Plane<const T, Host>& in, const Plane<T, Host>& out, std::int64_t height, const Band& band) {
-    const std::int64_t columns = std::min(kMostExtremeColumns, kRingSamples / side_ / lanes_ * lanes_);
+    const std::int64_t columns = std::min(kMaxExtremeColumns, kRingSamples / side_ / lanes_ * lanes_);
     for (std::int64_t first = 0; first < in.width; first += columns) {
       const std::int64_t end = std::min(in.width, first + columns);
       stride_ = (end - first + lanes_ - 1) / lanes_ * lanes_;

@@ -66,7 +66,7 @@ struct ExtremesBlock {
   IMGPIPE_HOST_DEVICE constexpr int line() const { return threads + 2 * halo + 1; }
   IMGPIPE_HOST_DEVICE constexpr int bytes() const { return 4 * (side * threads + warps() * line()); }
 };
-static_assert(ExtremesBlock(kMostExtremeRadius, 2).threads == 32);
+static_assert(ExtremesBlock(kMaxExtremeRadius, 2).threads == 32);
 static_assert(ExtremesBlock(15, 2).threads == kExtremesThreads);
 
 // A warp's row: sample i of the line becomes the extreme of the `side` samples from i + first on. A pass

@@ -15,6 +15,6 @@
 
 namespace imgpipe {
 
-inline constexpr int kMostExtremeRadius = 127;
+inline constexpr int kMaxExtremeRadius = 127;
 
 }  // namespace imgpipe

@@ -8,9 +8,9 @@
 namespace imgpipe {
 
 // Zeros that stand for rows beyond the image that do not count.
-inline constexpr std::int64_t kMostNoSamples = 4096 + 512;
+inline constexpr std::int64_t kMaxZeroSamples = 4096 + 512;
 template <class T>
-alignas(64) inline constexpr T kNoSamples[kMostNoSamples] = {};
+alignas(64) inline constexpr T kZeroSamples[kMaxZeroSamples] = {};
 
 // The five rows of a window, and their total weight.
 template <class T>
@@ -21,8 +21,8 @@ struct WindowRows {
 };
 
 template <class T>
-WindowRows<T> rows_around(const Plane<const T, Host>& in, std::int64_t in_top, std::int64_t y,
-                          std::int64_t height, Border border, const Taps& taps) {
+WindowRows<T> interpolation_rows(const Plane<const T, Host>& in, std::int64_t in_top, std::int64_t y,
+                                 std::int64_t height, Border border, const Taps& taps) {
   WindowRows<T> rows{};
   rows.ahead = in.stride;
   for (int i = 0; i < kTaps; ++i) {

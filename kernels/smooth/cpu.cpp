@@ -39,7 +39,7 @@ constexpr std::int64_t kChunk = 4096;
 // Samples that a chunk's rows are read and written in: columns, two more on either side, rounded up to any
 // vector.
 constexpr std::size_t kChunkRoom = kChunk + std::size_t{2} * kRadius + 256;
-static_assert(kChunkRoom <= kMostNoSamples);
+static_assert(kChunkRoom <= kMaxZeroSamples);
 
 template <Window W, class V>
 HWY_INLINE V five_taps(V a, V b, V c, V d, V e) {
@@ -139,7 +139,7 @@ struct Smooth {
     const std::int64_t from = std::max<std::int64_t>(0, first - kRadius);
     const std::int64_t to = std::min(width, end + kRadius);
     const T* at[kTaps];
-    for (int i = 0; i < kTaps; ++i) at[i] = rows.row[i] == nullptr ? kNoSamples<T> : rows.row[i] + from;
+    for (int i = 0; i < kTaps; ++i) at[i] = rows.row[i] == nullptr ? kZeroSamples<T> : rows.row[i] + from;
     const std::int64_t skipped = (from - first + kRadius) / 2;  // 1 where no columns come before
     sum_columns(at, rows.ahead, to - from, sums.even + skipped, sums.odd + skipped);
     for (int i = 1; i <= kRadius; ++i) {
@@ -165,7 +165,7 @@ struct Smooth {
     ColumnSums sums;
     for_color_planes<T>(call, [&](const Plane<const T, Host>& in, const Plane<T, Host>& out) {
       for_chunks(type.width, kChunk, band, [&](std::int64_t first, std::int64_t end, std::int64_t y) {
-        const WindowRows<T> rows = rows_around(in, band.in_top, y, type.height, border, taps);
+        const WindowRows<T> rows = interpolation_rows(in, band.in_top, y, type.height, border, taps);
         chunk(rows, first, end, type.width, border, Divisor::of(rows.weights * across), sums,
               out.row(y - band.out_top));
       });

@@ -22,7 +22,7 @@ namespace {
 constexpr std::int64_t kFloatChunk = 2048;  // columns; their sums take 8 KiB
 // The sums of a chunk, of two columns more on either side, and of a vector beyond.
 constexpr std::size_t kFloatSums = kFloatChunk + std::size_t{2} * kRadius + hn::MaxLanes(DFloat());
-static_assert(kFloatSums <= kMostNoSamples);
+static_assert(kFloatSums <= kMaxZeroSamples);
 
 // float_taps() of vectors.
 template <Window W>
@@ -84,7 +84,7 @@ struct SmoothFloats {
     const std::int64_t from = std::max<std::int64_t>(0, first - kRadius);
     const std::int64_t to = std::min(width, end + kRadius);
     const float* at[kTaps];
-    for (int i = 0; i < kTaps; ++i) at[i] = rows.row[i] == nullptr ? kNoSamples<float> : rows.row[i] + from;
+    for (int i = 0; i < kTaps; ++i) at[i] = rows.row[i] == nullptr ? kZeroSamples<float> : rows.row[i] + from;
     sum_columns(at, rows.ahead, to - from, &sums.at(from, first));
     for (int i = 1; i <= kRadius; ++i) {
       for (const std::int64_t beyond : {std::int64_t{-i}, width - 1 + i}) {
@@ -106,7 +106,7 @@ struct SmoothFloats {
     ColumnSums sums;
     for_color_planes<float>(call, [&](const Plane<const float, Host>& in, const Plane<float, Host>& out) {
       for_chunks(type.width, kFloatChunk, band, [&](std::int64_t first, std::int64_t end, std::int64_t y) {
-        const WindowRows<float> rows = rows_around(in, band.in_top, y, type.height, border, kWeights);
+        const WindowRows<float> rows = interpolation_rows(in, band.in_top, y, type.height, border, kWeights);
         chunk(rows, first, end, type.width, border, sums, out.row(y - band.out_top));
       });
     });

@@ -14,7 +14,7 @@ namespace {
 constexpr int kSmoothThreads = 256;  // side by side in a row
 constexpr int kSmoothPixels = 4;     // of a thread
 constexpr int kSmoothSums = kSmoothPixels + 2 * kRadius;
-constexpr unsigned kMostSmoothRows = 65535;  // CUDA C++ Programming Guide: a grid's y
+constexpr unsigned kMaxSmoothRows = 65535;  // CUDA C++ Programming Guide: a grid's y
 
 // The coordinate to read for `i`, or -1 for one that does not count.
 __device__ __forceinline__ std::int64_t tap_source(std::int64_t i, std::int64_t size, Border border) {
@@ -77,7 +77,7 @@ CudaStatus launch_smooth_f32(const StageCall<Device>& call, Border border, const
   const FrameType& type = call.in.type;
   constexpr std::int64_t kColumns = kSmoothThreads * kSmoothPixels;
   const dim3 grid(static_cast<unsigned>((type.width + kColumns - 1) / kColumns),
-                  static_cast<unsigned>(std::min<std::int64_t>(type.height, kMostSmoothRows)),
+                  static_cast<unsigned>(std::min<std::int64_t>(type.height, kMaxSmoothRows)),
                   static_cast<unsigned>(type.color_channels));
   smooth_f32_kernel<W><<<grid, kSmoothThreads, 0, launch.stream>>>(color_planes_of<float>(call.in),
                                                                    color_planes_of<float>(call.out), border);

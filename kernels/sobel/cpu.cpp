@@ -26,21 +26,21 @@ namespace {
 // Columns per chunk: both sums, at most 16 KiB, stay in the L1 cache.
 constexpr std::int64_t kChunk = 2048;
 // Space after them, for vectors that extend beyond the last column.
-constexpr std::size_t kVectorRoom = 256;
+constexpr std::size_t kVectorPadding = 256;
 constexpr int kRows = 3;
 
 template <class T>
 struct Sobel {
-  using Wide = std::conditional_t<kIsWide<T>, std::int32_t, std::int16_t>;  // holds dx and dy
-  using D = hn::ScalableTag<Wide>;
+  using WideCli = std::conditional_t<kIsWide<T>, std::int32_t, std::int16_t>;  // holds dx and dy
+  using D = hn::ScalableTag<WideCli>;
   using DT = hn::Rebind<T, D>;
   using V = hn::Vec<D>;
   using S32 = hn::ScalableTag<std::int32_t>;
 
   // Column x of the chunk is at position x + 1.
   struct Columns {
-    alignas(64) Wide sums[static_cast<std::size_t>(kChunk) + 2 + kVectorRoom];
-    alignas(64) Wide differences[static_cast<std::size_t>(kChunk) + 2 + kVectorRoom];
+    alignas(64) WideCli sums[static_cast<std::size_t>(kChunk) + 2 + kVectorPadding];
+    alignas(64) WideCli differences[static_cast<std::size_t>(kChunk) + 2 + kVectorPadding];
   };
 
   static HWY_INLINE V rounded_norm(V dx, V dy) {

@@ -30,7 +30,7 @@ inline constexpr std::array kBoxParameters{
               .kind = Parameter::Kind::integer,
               .preset = 2,
               .least = 1,
-              .most = kMostBoxRadius},
+              .most = kMaxBoxRadius},
     Parameter{.name = "border",
               .help = "Pixels beyond the border: shrink (not counted), replicate, reflect",
               .words = kBorderNames},
@@ -48,7 +48,7 @@ inline constexpr std::array kClaheParameters{
               .kind = Parameter::Kind::integer,
               .preset = 8,
               .least = 1,
-              .most = kMostTiles},
+              .most = kMaxTiles},
 };
 
 inline constexpr std::array<std::string_view, 2> kStretchNames{"joint", "each"};      // as Stretch
@@ -57,12 +57,12 @@ inline constexpr std::array kContrastParameters{
     Parameter{.name = "clip",
               .help = "Percent of pixels that contrast may saturate at each end",
               .kind = Parameter::Kind::decimal,
-              .most = kMostClip,
+              .most = kMaxClip,
               .option = "clip"},
     Parameter{.name = "clip-high",
               .help = "Another percentage for the bright end",
               .kind = Parameter::Kind::decimal,
-              .most = kMostClip,
+              .most = kMaxClip,
               .like_previous = true},
     Parameter{.name = "stretch",
               .help = "Contrast of colour: joint (one range) or each plane its own",
@@ -77,25 +77,25 @@ inline constexpr std::array kCropParameters{
               .help = "Pixels",
               .kind = Parameter::Kind::integer,
               .least = 1,
-              .most = kMostSide,
+              .most = kMaxSide,
               .required = true},
     Parameter{.name = "height",
               .help = "Rows",
               .kind = Parameter::Kind::integer,
               .least = 1,
-              .most = kMostSide,
+              .most = kMaxSide,
               .required = true},
     Parameter{.name = "x",
               .help = "Pixels to the left of it",
               .kind = Parameter::Kind::integer,
               .preset = kCropCenter,
-              .most = kMostSide,
+              .most = kMaxSide,
               .words = kCropOffsetWords},
     Parameter{.name = "y",
               .help = "Rows above it",
               .kind = Parameter::Kind::integer,
               .preset = kCropCenter,
-              .most = kMostSide,
+              .most = kMaxSide,
               .words = kCropOffsetWords},
 };
 
@@ -129,8 +129,8 @@ inline constexpr Parameter kSigmaParameter{
     .help = "Standard deviation in pixels; weights reach 3 times as far",
     .kind = Parameter::Kind::decimal,
     .preset = kDecimalOne,
-    .least = kLeastSigma,
-    .most = kMostSigma};
+    .least = kMinSigma,
+    .most = kMaxSigma};
 inline constexpr std::array<std::string_view, 2> kGaussBorderNames{"reflect", "replicate"};
 inline constexpr std::array kGaussParameters{
     kSigmaParameter,
@@ -173,7 +173,7 @@ inline constexpr std::array kMorphologyParameters{
               .kind = Parameter::Kind::integer,
               .preset = 1,
               .least = 1,
-              .most = kMostExtremeRadius},
+              .most = kMaxExtremeRadius},
 };
 
 inline constexpr std::array kPosterizeParameters{
@@ -191,11 +191,11 @@ inline constexpr std::array kResizeParameters{
     Parameter{.name = "width",
               .help = "Pixels; 0: in proportion to the height",
               .kind = Parameter::Kind::integer,
-              .most = kMostResizeSide},
+              .most = kMaxResizeSide},
     Parameter{.name = "height",
               .help = "Rows; 0: in proportion to the width",
               .kind = Parameter::Kind::integer,
-              .most = kMostResizeSide},
+              .most = kMaxResizeSide},
     Parameter{.name = "method",
               .help = "New pixels: linear (between four), area (mean of what is covered), nearest",
               .words = kResizeMethodNames},

@@ -41,7 +41,7 @@ CudaStatus threshold_table_way_cuda(const StageCall<Device>& call, const CudaLau
 }
 
 CudaStatus threshold_table_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return threshold_table_way_cuda(call, launch, OtsuWay::chosen, Clusters::where_they_are);
+  return threshold_table_way_cuda(call, launch, OtsuWay::chosen, Clusters::where_supported);
 }
 
 CudaStatus threshold16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {

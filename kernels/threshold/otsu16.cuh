@@ -55,14 +55,14 @@ class OtsuSearch {
 
   // All threads together; every thread gets the value. Barriers: at the end of each step.
   __device__ int value(bool by_divisions) {
-    sum_up();
+    undo_prediction();
     if (by_divisions || !search(false)) search(true);
     return block_best<kOtsuBins>(best_).value;
   }
 
  private:
   // The mean of all, and a sample's share.
-  __device__ void sum_up() {
+  __device__ void undo_prediction() {
     std::uint64_t samples = 0;
     std::uint64_t sum = 0;
 #pragma unroll 8
@@ -190,7 +190,7 @@ class OtsuSearch {
   }
 
   // The mean behind bin `bin` of the chunk, -1: before it.
-  __device__ double mean_behind(int chunk, int bin) const {
+  __device__ double mean_after(int chunk, int bin) const {
     return shared_.mean[chunk % 2][bin < 0 ? 0 : shared_.gone_to[chunk % 3][bin]];
   }
 
@@ -201,10 +201,10 @@ class OtsuSearch {
     const double* const share = shared_.share[chunk % 4];
     if (!parts(share[bin_ + 1])) return true;
     const int value = chunk * kOtsuBins + bin_;
-    OtsuClass below{share[bin_], mean_behind(chunk, bin_ - 1)};
+    OtsuClass below{share[bin_], mean_after(chunk, bin_ - 1)};
     otsu_take(below, value, shared_.part[chunk % 5][bin_]);
     best_ = better(best_, {otsu_variance(below, mean_of_all_), value});
-    return below.share == share[bin_ + 1] && below.mean == mean_behind(chunk, bin_);
+    return below.share == share[bin_ + 1] && below.mean == mean_after(chunk, bin_);
   }
 
   const std::uint64_t* const counts_;

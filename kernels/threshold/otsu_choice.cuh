@@ -13,8 +13,8 @@ constexpr int kUndecided = -1;
 // read.
 struct OtsuShare {
   static constexpr unsigned kMost = kWarpLanes;
-  std::uint64_t too_small;  // sum of the first samples, whose class is too small, where this block knows
-  unsigned long long least_bits;  // of its largest lower limit: doubles that are not negative order as these
+  std::uint64_t too_small;      // sum of the first samples, whose class is too small, where this block knows
+  unsigned long long min_bits;  // of its largest lower limit: doubles that are not negative order as these
   unsigned undecided, parted;
   unsigned candidates;  // may be more than are there
   OtsuBin candidate[kMost];
@@ -22,7 +22,7 @@ struct OtsuShare {
 
 // A bin of this thread in turn: calls action(bin, OtsuParts) for those that have samples and may part.
 template <class Action>
-__device__ __forceinline__ void each_parting_bin(const std::uint64_t* counts, const OwnBins& own,
+__device__ __forceinline__ void each_parting_bin(const std::uint64_t* counts, const ThreadBins& own,
                                                  const OtsuTotals& all, std::uint64_t samples,
                                                  std::uint64_t sum, const Action& action) {
   for (int i = 0; i < own.count; ++i) {
@@ -91,11 +91,11 @@ __global__ __launch_bounds__(kBinThreads, 1) void otsu_choice_kernel(Histogram<D
   __shared__ OtsuShare share;
   if (threadIdx.x == 0) {
     share.too_small = 0;
-    share.least_bits = 0;
+    share.min_bits = 0;
     share.undecided = share.parted = share.candidates = 0;
   }
   const std::uint64_t* const counts = histogram.row(blockIdx.y);
-  const OwnBins own = own_bins<Blocks>(histogram.width);
+  const ThreadBins own = thread_bins<Blocks>(histogram.width);
   std::uint64_t samples = 0;
   std::uint64_t sum = 0;
 #pragma unroll 8
@@ -129,7 +129,7 @@ __global__ __launch_bounds__(kBinThreads, 1) void otsu_choice_kernel(Histogram<D
       below_sum += static_cast<std::uint64_t>(own.first + i) * count;
     }
   }
-  if (threadIdx.x == 0 && all.samples >= kMostOtsuSamples) atomicOr(&share.undecided, 1U);
+  if (threadIdx.x == 0 && all.samples >= kMaxOtsuSamples) atomicOr(&share.undecided, 1U);
   cluster_barrier<Blocks>();
   std::uint64_t too_small = 0;
 #pragma unroll
@@ -152,14 +152,13 @@ __global__ __launch_bounds__(kBinThreads, 1) void otsu_choice_kernel(Histogram<D
   const bool warp_parted = __any_sync(0xFFFFFFFF, parted ? 1 : 0) != 0;
   if (threadIdx.x % kWarpLanes == 0 && warp_parted) {
     atomicOr(&share.parted, 1U);
-    atomicMax(&share.least_bits, static_cast<unsigned long long>(__double_as_longlong(least)));
+    atomicMax(&share.min_bits, static_cast<unsigned long long>(__double_as_longlong(least)));
   }
   cluster_barrier<Blocks>();
-  unsigned long long least_bits = 0;
+  unsigned long long min_bits = 0;
 #pragma unroll
-  for (int i = 0; i < Blocks; ++i)
-    least_bits = max(least_bits, shared_of_block<Blocks>(&share, i)->least_bits);
-  least = __longlong_as_double(static_cast<long long>(least_bits));
+  for (int i = 0; i < Blocks; ++i) min_bits = max(min_bits, shared_of_block<Blocks>(&share, i)->min_bits);
+  least = __longlong_as_double(static_cast<long long>(min_bits));
   if (parted && most >= least) {
     each_bin([&](const OtsuBin& bin, OtsuParts parts) {
       if (otsu_limits(otsu_point(all, bin)).most < least) return;

@@ -35,7 +35,7 @@
 namespace imgpipe {
 
 inline constexpr double kUnit = 0x1p-53;
-inline constexpr double kMostBins = 65536 + 8;
+inline constexpr double kMaxBins = 65536 + 8;
 
 // Of all samples; whole numbers, and 1 / samples.
 struct OtsuTotals {
@@ -43,7 +43,7 @@ struct OtsuTotals {
   double inverse = 1 / samples;
 };
 // Those from which on nothing here is exact any more.
-inline constexpr double kMostOtsuSamples = 0x1p37;
+inline constexpr double kMaxOtsuSamples = 0x1p37;
 
 // Of a bin that has samples, and of all before it; whole numbers. `sum`: without the classes that are too
 // small.
@@ -87,11 +87,11 @@ struct OtsuLimits {
   double least, most;
 };
 IMGPIPE_HOST_DEVICE inline OtsuLimits otsu_limits(const OtsuPoint& at) {
-  const double off = 4 * kMostBins * kUnit * (3 * at.q + 2 * at.s * at.m);
+  const double off = 4 * kMaxBins * kUnit * (3 * at.q + 2 * at.s * at.m);
   const double lower = at.x > off ? at.x - off : 0;
   const double upper = at.x + off;
   const double inverse = 1 / (at.s * at.rest);
-  const double factor = 8 * kMostBins * kUnit * (at.s * inverse);  // some u / (1 - s)
+  const double factor = 8 * kMaxBins * kUnit * (at.s * inverse);  // some u / (1 - s)
   return {lower * lower * inverse * (1 - factor), upper * upper * inverse * (1 + factor)};
 }
 
@@ -115,7 +115,7 @@ IMGPIPE_HOST_DEVICE inline bool surely_better(const OtsuTotals& all, const OtsuB
   const double by_q = 2 * fabs(1 / at.x - 1 / to.x);
   const double by_m = 2 * fabs(at.s / at.x - to.s / to.x);
   const double by_s = at.m * by_q + fabs(1 / at.s - 1 / to.s) + fabs(1 / at.rest - 1 / to.rest);
-  const double common = kMostBins * (s * by_s + 3 * q * by_q) + 3 * at.m * by_m;
+  const double common = kMaxBins * (s * by_s + 3 * q * by_q) + 3 * at.m * by_m;
   const auto spread = [](const OtsuPoint& one) {
     return (6 * one.q + 4 * one.s * one.m) / one.x + 1 / one.rest;
   };

@@ -46,7 +46,7 @@ struct OtsuClass {
   double share;  // of all samples, 0..1
   double mean;
 };
-inline constexpr double kLeastShare = 0x1p-23;  // FLT_EPSILON: a smaller class is none
+inline constexpr double kMinShare = 0x1p-23;  // FLT_EPSILON: a smaller class is none
 
 // Takes the samples of value v, `share` of all, into the class. False: one of both classes is too small.
 IMGPIPE_HOST_DEVICE constexpr bool otsu_take(OtsuClass& below, int v, double share) {
@@ -55,7 +55,7 @@ IMGPIPE_HOST_DEVICE constexpr bool otsu_take(OtsuClass& below, int v, double sha
   const double above = rounded_sum(1, -below.share);
   const double less = below.share < above ? below.share : above;
   const double more = below.share < above ? above : below.share;
-  if (less < kLeastShare || more > 1 - kLeastShare) return false;
+  if (less < kMinShare || more > 1 - kMinShare) return false;
   below.mean = rounded_sum(below.mean, rounded_product(v, share)) / below.share;
   return true;
 }

@@ -25,18 +25,18 @@
 namespace imgpipe {
 namespace {
 
-constexpr Shape kUsualSize{8773, 5352, 3};
+constexpr Shape kDefaultSize{8773, 5352, 3};
 
-ResultTable variant_list(const BenchOptions& options, const OwnKernels& own) {
+ResultTable variant_list(const BenchOptions& options, const UserKernels& own) {
   ResultTable table;
   table.columns = {{"stage", "stage", true}, {"variant", "variant", true}, {"runs_on", "runs on", true},
                    {"idea", "idea", true},   {"needs", "needs", true},     {"origin", "origin", true}};
   for (const ListedVariant& each : all_variants(own.ladders())) {
-    if (!asks_for(options, each.stage)) continue;
-    const bool is_own = each.rung != nullptr && each.rung->own != nullptr;
+    if (!is_requested(options, each.stage)) continue;
+    const bool belongs_to_variant = each.stage_variant != nullptr && each.stage_variant->own != nullptr;
     const bool named = options.variants.empty() ||
                        std::ranges::find(options.variants, each.variant->name) != options.variants.end();
-    if (is_own ? !own.wants(*each.rung) : !named) continue;
+    if (belongs_to_variant ? !own.wants(*each.stage_variant) : !named) continue;
     table.rows.push_back({std::string(each.ladder), std::string(each.variant->name), device_name(each.kind),
                           std::string(each.variant->idea), each.needs, std::string(each.variant->origin)});
   }
@@ -70,7 +70,7 @@ std::string list_text(const ResultTable& table) {
   return text;
 }
 
-int run_list(const BenchOptions& options, const OwnKernels& own) {
+int run_list(const BenchOptions& options, const UserKernels& own) {
   const BenchOutcome outcome{{variant_list(options, own)}, "", true};
   const ResultTable& table = outcome.tables.front();
   print_text(options.format == TableFormat::json       ? tables_json({{}, options.threads, outcome.tables})
@@ -81,8 +81,8 @@ int run_list(const BenchOptions& options, const OwnKernels& own) {
 }
 
 // Compiles and loads the files of --with; without --stage, selects their stages.
-OwnKernels own_kernels(BenchOptions& options) {
-  OwnKernels own(options);
+UserKernels load_user_kernels(BenchOptions& options) {
+  UserKernels own(options);
   if (own.empty()) return own;
   if (options.stages.empty()) options.stages = own.stages();
   check_variants(options, own.variants());
@@ -144,31 +144,33 @@ BenchOutcome run_ladders(Bench& bench, const BenchOptions& options, const ShowTa
       !options.stages.empty() &&
       std::ranges::all_of(options.stages, [](const std::string& stage) { return is_codec_stage(stage); });
   for (const BenchInput& input :
-       only_codecs ? std::vector<BenchInput>() : bench_inputs(options, {kUsualSize}, {"photo"})) {
+       only_codecs ? std::vector<BenchInput>() : bench_inputs(options, {kDefaultSize}, {"photo"})) {
     for (const Ladder& ladder : bench.ladders()) {
-      if (!asks_for(options, ladder.name)) continue;
+      if (!is_requested(options, ladder.name)) continue;
       take(bench.run(
-          ladder, input, [&](const Rung& rung) { return bench.wants(rung); }, say));
+          ladder, input, [&](const StageVariant& stage_variant) { return bench.wants(stage_variant); }, say));
     }
-    if (asks_for(options, kTransferLadder)) take(bench.run_transfers(input, say));
+    if (is_requested(options, kTransferLadder)) take(bench.run_transfers(input, say));
   }
   run_codec_ladders(bench, options, take, say);
   if (outcome.tables.empty() && !bench.is_stopped())
-    throw Error(bench.has_cuda() || bench.why_no_cuda().empty() ? ErrorKind::usage : ErrorKind::device,
-                bench.why_no_cuda().empty() ? "no variant of these stages can run here"
-                                            : "these variants need a CUDA device: " + bench.why_no_cuda());
+    throw Error(
+        bench.has_cuda() || bench.cuda_unavailable_reason().empty() ? ErrorKind::usage : ErrorKind::device,
+        bench.cuda_unavailable_reason().empty()
+            ? "no variant of these stages can run here"
+            : "these variants need a CUDA device: " + bench.cuda_unavailable_reason());
   outcome.plot = plot_svg(panels);
   return outcome;
 }
 
 int run_bench(const BenchOptions& given) {
   if (!given.show_template.empty()) {
-    print_text(own_template(given.show_template));
+    print_text(kernel_template(given.show_template));
     return kExitDone;
   }
   BenchOptions options = given;
   if (given.list) {
-    const OwnKernels own = own_kernels(options);
+    const UserKernels own = load_user_kernels(options);
     return run_list(options, own);
   }
   if (const std::string why = untimeable(build_info().build_type); !why.empty())
@@ -180,19 +182,20 @@ int run_bench(const BenchOptions& given) {
 #ifdef __SANITIZE_ADDRESS__
   log_warning("sanitizer build: times are meaningless");
 #endif
-  OwnKernels own = own_kernels(options);
+  UserKernels own = load_user_kernels(options);
   const bool is_told = !options.logging.quiet && options.logging.log_format == LogFormat::text;
   const SignalGuard signals(is_told ? kStoppingNote : "");
   options.lab.stop = [&signals] { return signals.received() != 0; };
   Bench bench(options, own);
   for (const std::string& warning : take_device_warnings()) log_warning(warning);
   const std::vector<std::string> devices = bench.device_lines();
-  const bool as_it_goes = options.format == TableFormat::text || options.format == TableFormat::markdown;
+  const bool prints_incrementally =
+      options.format == TableFormat::text || options.format == TableFormat::markdown;
   const bool markdown = options.format == TableFormat::markdown;
   bool begun = false;
   const BenchOutcome outcome = measure(bench, options, [&](const ResultTable& table) {
     bench.clear_progress();
-    if (!as_it_goes || options.logging.quiet) return;
+    if (!prints_incrementally || options.logging.quiet) return;
     std::string text;
     for (const std::string& device : devices) {
       if (!begun) text += (markdown ? "- " : "") + device + "\n";

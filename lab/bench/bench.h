@@ -52,27 +52,27 @@ class BenchInput {
 };
 
 struct BenchRow {
-  BenchRow(std::string_view ladder, const Variant& rung, RungKind on, const BenchInput& over)
+  BenchRow(std::string_view ladder, const Variant& stage_variant, VariantKind on, const BenchInput& over)
       : stage(ladder),
-        variant(rung.name),
+        variant(stage_variant.name),
         input(over.name()),
-        idea(rung.idea),
-        origin(rung.origin),
+        idea(stage_variant.idea),
+        origin(stage_variant.origin),
         size(over.size()),
         kind(on),
-        foreign(rung.foreign),
-        production(rung.production) {}
+        foreign(stage_variant.foreign),
+        production(stage_variant.production) {}
 
   std::string stage, variant, input;
   std::string_view idea, origin;  // from its ladder's table
   Shape size;
-  RungKind kind;
+  VariantKind kind;
   bool foreign, production;
   std::int64_t bytes = 0;
   double copy_bandwidth = 0;  // of the device that ran it, in bytes per second
   LabResult result;
   std::size_t images = 0;  // codecs: in the group; `bytes` then counts their entropy-coded data
-  std::shared_ptr<const OwnFacts> own{};  // for a variant of --with
+  std::shared_ptr<const UserVariantFacts> own{};  // for a variant of --with
 
   // Bytes per second.
   [[nodiscard]] double rate() const { return 1e6 * static_cast<double>(bytes) / result.median_us(); }
@@ -87,8 +87,8 @@ struct BenchRow {
 class Bench {
  public:
   // The arguments must outlive it. Throws Error(device) if a device requested by name cannot be used, or if
-  // the variants of --with have no device; throws what OwnKernels::check() throws.
-  Bench(const BenchOptions& options, OwnKernels& own);
+  // the variants of --with have no device; throws what UserKernels::check() throws.
+  Bench(const BenchOptions& options, UserKernels& own);
   ~Bench();
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
@@ -96,7 +96,7 @@ class Bench {
   // Returns one line per device, and one that states why there is no CUDA device.
   [[nodiscard]] std::vector<std::string> device_lines();
   [[nodiscard]] bool has_cuda() const { return cuda_ != nullptr; }
-  [[nodiscard]] const std::string& why_no_cuda() const { return why_no_cuda_; }
+  [[nodiscard]] const std::string& cuda_unavailable_reason() const { return cuda_unavailable_reason_; }
   [[nodiscard]] int cuda_index() const { return cuda_index_; }
   [[nodiscard]] int threads() const { return threads_; }
 
@@ -108,7 +108,7 @@ class Bench {
   // Runs the `wanted` variants of a ladder that the devices run; those that cannot run state why. Returns no
   // rows if the input lacks the stage's channels. Calls `done` with every row.
   [[nodiscard]] std::vector<BenchRow> run(const Ladder& ladder, const BenchInput& input,
-                                          const std::function<bool(const Rung&)>& wanted,
+                                          const std::function<bool(const StageVariant&)>& wanted,
                                           const std::function<void(const BenchRow&)>& done = {});
   // Runs the ladder of transfers; returns no rows without CUDA or RGB.
   [[nodiscard]] std::vector<BenchRow> run_transfers(const BenchInput& input,
@@ -121,7 +121,7 @@ class Bench {
   [[nodiscard]] bool runs_any(const CodecLadder& ladder);
   // Whether --variant names it or is absent.
   [[nodiscard]] bool wants(std::string_view variant) const;
-  [[nodiscard]] bool wants(const Rung& rung) const;
+  [[nodiscard]] bool wants(const StageVariant& stage_variant) const;
   // The lab's ladders, including the variants of --with.
   [[nodiscard]] const std::vector<Ladder>& ladders() const { return own_.ladders(); }
 
@@ -132,17 +132,17 @@ class Bench {
   [[nodiscard]] std::vector<BenchRow> measure(std::vector<BenchRow> rows,
                                               const std::function<void(const BenchRow&)>& done,
                                               const std::function<void(std::size_t, BenchRow&)>& run);
-  [[nodiscard]] LabDevice* device_for(RungKind kind);
-  [[nodiscard]] CodecLab* codec_lab_for(RungKind kind);
+  [[nodiscard]] LabDevice* device_for(VariantKind kind);
+  [[nodiscard]] CodecLab* codec_lab_for(VariantKind kind);
 
   const BenchOptions& options_;
-  OwnKernels& own_;
+  UserKernels& own_;
   int threads_ = 1;
   int cuda_index_ = 0;
-  RungKind slowest_ = RungKind::cpu;  // of host variants: the reference alone, or threads too
+  VariantKind slowest_ = VariantKind::cpu;  // of host variants: the reference alone, or threads too
   std::unique_ptr<LabDevice> cpu_, cuda_;
   std::unique_ptr<CodecLab> host_codecs_, cuda_codecs_;  // created when first needed
-  std::string why_no_cuda_;
+  std::string cuda_unavailable_reason_;
   Progress progress_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };

@@ -10,14 +10,14 @@
 namespace imgpipe {
 namespace {
 
-constexpr Shape kUsualCodecSize{3264, 2448, 3};
+constexpr Shape kDefaultCodecSize{3264, 2448, 3};
 
 }  // namespace
 
 void BenchInput::check_group(std::size_t images) const {
   // The expected results; per image, coefficients or pixels, and a decoder's memory.
-  const std::int64_t bytes_a_pixel = 24 + 10 * static_cast<std::int64_t>(images);
-  check_available(size_.pixels() * bytes_a_pixel);
+  const std::int64_t max_pixel_bytes = 24 + 10 * static_cast<std::int64_t>(images);
+  check_available(size_.pixels() * max_pixel_bytes);
 }
 
 std::shared_ptr<const CodecSubject> BenchInput::jpeg(std::size_t images) const {
@@ -37,17 +37,18 @@ std::shared_ptr<const CodecSubject> BenchInput::png(std::size_t images) const {
   return make_png_subject(make(has_rgb() ? 3 : 1));
 }
 
-CodecLab* Bench::codec_lab_for(RungKind kind) {
+CodecLab* Bench::codec_lab_for(VariantKind kind) {
   if (device_for(kind) == nullptr) return nullptr;
-  std::unique_ptr<CodecLab>& lab = kind == RungKind::cuda ? cuda_codecs_ : host_codecs_;
+  std::unique_ptr<CodecLab>& lab = kind == VariantKind::cuda ? cuda_codecs_ : host_codecs_;
   if (!lab)
-    lab = kind == RungKind::cuda ? make_cuda_codec_lab(cuda_index_, threads_) : make_host_codec_lab(threads_);
+    lab = kind == VariantKind::cuda ? make_cuda_codec_lab(cuda_index_, threads_)
+                                    : make_host_codec_lab(threads_);
   return lab.get();
 }
 
 bool Bench::runs_any(const CodecLadder& ladder) {
-  return std::ranges::any_of(ladder.rungs, [&](const CodecRung& rung) {
-    return wants(rung.name) && device_for(rung.kind) != nullptr;
+  return std::ranges::any_of(ladder.variants, [&](const CodecVariant& variant) {
+    return wants(variant.name) && device_for(variant.kind) != nullptr;
   });
 }
 
@@ -55,21 +56,21 @@ std::vector<BenchRow> Bench::run_codec(const CodecLadder& ladder, const BenchInp
                                        const std::shared_ptr<const CodecSubject>& subject,
                                        const std::function<void(const BenchRow&)>& done) {
   const auto images = static_cast<std::size_t>(options_.group);
-  std::vector<const CodecRung*> rungs;
+  std::vector<const CodecVariant*> variants;
   std::vector<BenchRow> rows;
-  for (const CodecRung& rung : ladder.rungs) {
-    if (!wants(rung.name) || device_for(rung.kind) == nullptr) continue;
-    rungs.push_back(&rung);
-    rows.emplace_back(ladder.name, rung, rung.kind, input);
+  for (const CodecVariant& variant : ladder.variants) {
+    if (!wants(variant.name) || device_for(variant.kind) == nullptr) continue;
+    variants.push_back(&variant);
+    rows.emplace_back(ladder.name, variant, variant.kind, input);
     rows.back().size = subject->pixels.shape();
     rows.back().images = images;
   }
   return measure(std::move(rows), done, [&](std::size_t i, BenchRow& row) {
-    const CodecRung& rung = *rungs[i];
-    row.bytes = static_cast<std::int64_t>(coded_bytes(rung, ladder.work, *subject) * images);
-    CodecLab* lab = codec_lab_for(rung.kind);
+    const CodecVariant& variant = *variants[i];
+    row.bytes = static_cast<std::int64_t>(coded_bytes(variant, ladder.work, *subject) * images);
+    CodecLab* lab = codec_lab_for(variant.kind);
     lab->load({subject, images});
-    row.result = lab->run(rung, ladder.work, options_.lab);
+    row.result = lab->run(variant, ladder.work, options_.lab);
   });
 }
 
@@ -78,13 +79,13 @@ void run_codec_ladders(Bench& bench, const BenchOptions& options,
                        const std::function<void(const BenchRow&)>& say) {
   const auto images = static_cast<std::size_t>(options.group);
   const auto is_wanted = [&](std::string_view stage) {
-    return asks_for(options, stage) &&
+    return is_requested(options, stage) &&
            std::ranges::any_of(codec_ladder_table(), [&](const CodecLadder& ladder) {
              return ladder.stage == stage && bench.runs_any(ladder);
            });
   };
   if (!is_wanted(kJpegLadders) && !is_wanted(kPngLadder)) return;
-  for (const BenchInput& input : bench_inputs(options, {kUsualCodecSize}, {"photo"})) {
+  for (const BenchInput& input : bench_inputs(options, {kDefaultCodecSize}, {"photo"})) {
     for (const std::string_view stage : {kJpegLadders, kPngLadder}) {
       if (!is_wanted(stage) || !bench.begin(std::string(stage) + ", " + input.name())) continue;
       const std::shared_ptr<const CodecSubject> subject =

@@ -38,7 +38,7 @@ std::vector<RowChart::Limit> limits_of(const std::vector<BenchRow>& rows) {
   if (rows.front().images > 0 || rows.front().stage == kTransferLadder) return limits;
   for (const bool cuda : {false, true}) {
     const auto row = std::ranges::find_if(rows, [&](const BenchRow& each) {
-      return each.result.timed() && (each.kind == RungKind::cuda) == cuda && each.copy_bandwidth > 0 &&
+      return each.result.timed() && (each.kind == VariantKind::cuda) == cuda && each.copy_bandwidth > 0 &&
              each.bytes > 0;
     });
     if (row == rows.end()) continue;
@@ -96,9 +96,9 @@ void add_variant(HtmlPage& page, const BenchRow& row) {
   page.heading(4, text);
   page.paragraph(std::string(row.idea) + ".");
   page.paragraph("From: " + std::string(row.origin) + ". Checked: " + checked_text(row.result) + ".", "note");
-  const RungSource source = row.own == nullptr
-                                ? rung_source(row.stage, row.variant)
-                                : own_source(row.own->file, *row.own->text, row.stage, row.variant);
+  const VariantSource source = row.own == nullptr
+                                   ? variant_source(row.stage, row.variant)
+                                   : user_source(row.own->file, *row.own->text, row.stage, row.variant);
   if (source.path.empty()) return;
   page.add(element(
       "details",
@@ -112,7 +112,7 @@ std::string bench_html(const BenchOutcome& outcome, const std::vector<std::strin
                        std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "bench");
   const BuildInfo build = build_info();
-  const RunPlace place = run_place();
+  const RunContext place = run_context();
   HtmlPage page("imgpipe: the kernel lab");
   std::vector<std::pair<std::string, std::string>> facts{
       {"Command", command_text(arguments)},

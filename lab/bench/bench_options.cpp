@@ -29,7 +29,7 @@ std::vector<std::string> names_of(const Parser& parser, const std::string& optio
     for (;;) {
       const std::string_view name = rest.substr(0, rest.find(','));
       if (name.empty()) usage("--" + option + ": empty name");
-      const std::string usual = usual_spelling(name);
+      const std::string usual = canonical_spelling(name);
       if (std::ranges::find(names, usual) == names.end()) names.push_back(usual);
       if (name.size() == rest.size()) break;
       rest.remove_prefix(name.size() + 1);
@@ -50,17 +50,17 @@ std::vector<std::string> stages_of(const Parser& parser) {
   return stages;
 }
 
-void check_own_options(const Parser& parser, const BenchOptions& options) {
+void check_user_kernel_options(const Parser& parser, const BenchOptions& options) {
   if (parser.has("template") &&
       std::ranges::find(kBenchTemplates, options.show_template) == kBenchTemplates.end())
     usage_of_choice("template", options.show_template, kBenchTemplates);
-  if (parser.has("template") && (options.list || !options.own_files.empty()))
+  if (parser.has("template") && (options.list || !options.kernel_files.empty()))
     usage("--template: cannot be combined with --list or --with");
   for (const char* option : {"nvcc-flags", "time-limit"}) {
-    if (parser.has_option(option) && options.own_files.empty())
+    if (parser.has_option(option) && options.kernel_files.empty())
       usage(std::string("--") + option + ": needs --with");
   }
-  if (options.own_files.empty()) return;
+  if (options.kernel_files.empty()) return;
   if (options.study != Study::none) usage("--with: cannot be combined with --study");
   const std::optional<Backend> device = choose_device(options.device).backend;
   if (device && device != Backend::cuda) usage("--with: needs a CUDA device, got --device " + options.device);
@@ -104,7 +104,7 @@ bool writes_to_stdout(const BenchOptions& options) {
 void check_variants(const BenchOptions& options, const std::vector<std::string>& own) {
   std::vector<std::string_view> known(own.begin(), own.end());
   for (const ListedVariant& each : all_variants(ladder_table())) {
-    if (asks_for(options, each.stage)) known.push_back(each.variant->name);
+    if (is_requested(options, each.stage)) known.push_back(each.variant->name);
   }
   for (const std::string& variant : options.variants) {
     if (std::ranges::find(known, variant) == known.end()) {
@@ -121,11 +121,11 @@ BenchOptions read_bench_options(const Parser& parser) {
   options.variants = names_of(parser, "variant");
   if (parser.has("study")) options.study = parse_choice("study", parser.text("study"), kBenchStudies);
   options.list = parser.has("list");
-  options.own_files = parser.texts("with");
-  if (std::ranges::find(options.own_files, "") != options.own_files.end()) usage("--with: empty name");
+  options.kernel_files = parser.texts("with");
+  if (std::ranges::find(options.kernel_files, "") != options.kernel_files.end()) usage("--with: empty name");
   if (parser.has("nvcc-flags")) options.nvcc_flags = parser.text("nvcc-flags");
   options.time_limit_s = parser.integer("time-limit", 0, 86'400);
-  if (parser.has("template")) options.show_template = usual_spelling(parser.text("template"));
+  if (parser.has("template")) options.show_template = canonical_spelling(parser.text("template"));
   for (const std::string& text : parser.texts("pattern")) options.patterns.push_back(parse_pattern(text));
   for (const std::string& text : parser.texts("size")) options.sizes.push_back(parse_size(text));
   for (const Shape& size : options.sizes) {
@@ -139,7 +139,7 @@ BenchOptions read_bench_options(const Parser& parser) {
   options.device = parser.text("device");
   if (choose_device(options.device).cuda_devices.size() > 1)
     usage("--device: the lab needs a single device, got " + options.device);
-  options.threads = parser.integer("threads", 0, kMostThreads);
+  options.threads = parser.integer("threads", 0, kMaxThreads);
   options.group = parser.integer("group", 1, 1024);
   options.lab.block = parser.integer("block", 0, 1024);
   if (options.lab.block % 32 != 0) usage("--block: must be a multiple of 32, got " + parser.text("block"));
@@ -151,9 +151,9 @@ BenchOptions read_bench_options(const Parser& parser) {
   if (parser.has("html")) options.html_file = result_file("html", parser.text("html"), {".html"});
   options.replace = read_replace(parser);
   options.logging = read_logging(parser);
-  check_own_options(parser, options);
+  check_user_kernel_options(parser, options);
   // Names from --with are known only once it is compiled.
-  if (options.own_files.empty()) check_variants(options, {});
+  if (options.kernel_files.empty()) check_variants(options, {});
   check_together(parser, options);
   return options;
 }

@@ -27,7 +27,7 @@ struct BenchOptions {
   LabOptions lab;
   Study study = Study::none;
   bool list = false;
-  std::vector<std::string> own_files;  // the files of --with
+  std::vector<std::string> kernel_files;  // the files of --with
   std::string nvcc_flags;
   int time_limit_s = 60;      // for each image that a kernel of --with runs over; 0: no limit
   std::string show_template;  // a name in lab/bench/kernel_template.h; empty: measure

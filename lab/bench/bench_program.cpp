@@ -36,7 +36,7 @@ int run_bench_program(std::vector<std::string> arguments) {
     row.read = [](const Parser& parser) { return ready(read_bench_options(parser), run_bench); };
     const ReadyCommand command = read_command(row, arguments);
     if (!command.logging) return command.run({});  // prints a text
-    use_simd_of_environment();
+    use_simd_from_environment();
     set_up_log(*command.logging);
     return command.run({});
   });

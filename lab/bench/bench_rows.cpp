@@ -83,12 +83,13 @@ const std::vector<RowColumn>& row_columns() {
   return columns;
 }
 
-std::string needs_of(const Rung& rung) {
+std::string requirements_of(const StageVariant& stage_variant) {
   std::string needs;
-  if (rung.grid == Grid::covering) needs = "one thread per pixel: the image determines the blocks";
-  if (rung.grid == Grid::own) needs = "a fixed grid";
-  if (rung.most_threads < 1024) needs = "at most " + std::to_string(rung.most_threads) + " threads per block";
-  if (!rung.wide) needs += std::string(needs.empty() ? "" : "; ") + "less than 2 GiB";
+  if (stage_variant.grid == Grid::covering) needs = "one thread per pixel: the image determines the blocks";
+  if (stage_variant.grid == Grid::own) needs = "a fixed grid";
+  if (stage_variant.max_threads < 1024)
+    needs = "at most " + std::to_string(stage_variant.max_threads) + " threads per block";
+  if (!stage_variant.wide) needs += std::string(needs.empty() ? "" : "; ") + "less than 2 GiB";
   return needs;
 }
 
@@ -97,15 +98,16 @@ std::string needs_of(const Rung& rung) {
 std::vector<ListedVariant> all_variants(std::span<const Ladder> ladders) {
   std::vector<ListedVariant> all;
   for (const Ladder& ladder : ladders) {
-    for (const Rung& rung : ladder.rungs)
-      all.push_back({ladder.name, ladder.name, &rung, rung.kind(), needs_of(rung), &rung});
+    for (const StageVariant& stage_variant : ladder.variants)
+      all.push_back({ladder.name, ladder.name, &stage_variant, stage_variant.kind(),
+                     requirements_of(stage_variant), &stage_variant});
   }
-  for (const TransferRung& rung : transfer_ladder())
-    all.push_back({kTransferLadder, kTransferLadder, &rung, RungKind::cuda, ""});
+  for (const TransferVariant& stage_variant : transfer_ladder())
+    all.push_back({kTransferLadder, kTransferLadder, &stage_variant, VariantKind::cuda, ""});
   for (const CodecLadder& ladder : codec_ladder_table()) {
-    for (const CodecRung& rung : ladder.rungs)
-      all.push_back(
-          {ladder.stage, ladder.name, &rung, rung.kind, rung.nvjpeg == Nvjpeg::none ? "" : "nvJPEG"});
+    for (const CodecVariant& stage_variant : ladder.variants)
+      all.push_back({ladder.stage, ladder.name, &stage_variant, stage_variant.kind,
+                     stage_variant.nvjpeg == Nvjpeg::none ? "" : "nvJPEG"});
   }
   return all;
 }
@@ -127,7 +129,7 @@ ResultTable table_of(const std::vector<BenchRow>& rows) {
                                                                          : column.cell(rows[i], first));
   }
   table.notes = conclusions(rows);
-  for (std::string& line : own_notes(rows)) table.notes.push_back(std::move(line));
+  for (std::string& line : user_variant_notes(rows)) table.notes.push_back(std::move(line));
   return table;
 }
 
@@ -139,7 +141,7 @@ const char* status_name(LabStatus status) {
   switch (status) {
     case LabStatus::right:
       return "right";
-    case LabStatus::wrong_as_said:
+    case LabStatus::wrong_as_claimed:
       return "wrong as said";
     case LabStatus::wrong:
       return "WRONG";
@@ -154,8 +156,8 @@ std::string checked_text(const LabResult& result) {
   return std::string(status_name(result.status)) + ": " + result.detail;
 }
 
-const char* device_name(RungKind kind) {
-  return kind == RungKind::cuda ? "cuda" : kind == RungKind::cpu ? "cpu" : "reference";
+const char* device_name(VariantKind kind) {
+  return kind == VariantKind::cuda ? "cuda" : kind == VariantKind::cpu ? "cpu" : "reference";
 }
 
 std::vector<std::string> conclusions(const std::vector<BenchRow>& rows) {
@@ -163,7 +165,7 @@ std::vector<std::string> conclusions(const std::vector<BenchRow>& rows) {
   const BenchRow* fastest = nullptr;
   const BenchRow* production = nullptr;
   for (const BenchRow& row : rows) {
-    if (!row.result.timed() || row.kind != RungKind::cuda) continue;
+    if (!row.result.timed() || row.kind != VariantKind::cuda) continue;
     if (row.production && row.stage != kTransferLadder) production = &row;
     if (row.foreign || row.result.status != LabStatus::right) continue;
     if (fastest == nullptr || row.result.median_us() < fastest->result.median_us()) fastest = &row;
@@ -181,7 +183,7 @@ std::vector<std::string> conclusions(const std::vector<BenchRow>& rows) {
   return lines;
 }
 
-std::vector<std::string> own_notes(const std::vector<BenchRow>& rows) {
+std::vector<std::string> user_variant_notes(const std::vector<BenchRow>& rows) {
   std::vector<std::string> lines;
   for (const BenchRow& row : rows) {
     if (row.own == nullptr || row.result.status != LabStatus::right) continue;
@@ -192,11 +194,11 @@ std::vector<std::string> own_notes(const std::vector<BenchRow>& rows) {
 }
 
 int row_kind(const BenchRow& row) {
-  if (row.kind != RungKind::cuda) return 0;
+  if (row.kind != VariantKind::cuda) return 0;
   return row.own != nullptr ? 4 : row.production ? 3 : row.foreign ? 2 : 1;
 }
 
-bool asks_for(const BenchOptions& options, std::string_view ladder) {
+bool is_requested(const BenchOptions& options, std::string_view ladder) {
   return options.stages.empty() || std::ranges::find(options.stages, ladder) != options.stages.end();
 }
 

@@ -15,7 +15,7 @@ namespace imgpipe {
 [[nodiscard]] std::string time_text(double us);
 [[nodiscard]] const char* status_name(LabStatus status);
 [[nodiscard]] std::string checked_text(const LabResult& result);
-[[nodiscard]] const char* device_name(RungKind kind);
+[[nodiscard]] const char* device_name(VariantKind kind);
 
 // The kinds of rows that plots distinguish, by index.
 inline constexpr std::array<const char*, 5> kRowKinds{"on the CPU", "on CUDA", "another library",
@@ -23,7 +23,7 @@ inline constexpr std::array<const char*, 5> kRowKinds{"on the CPU", "on CUDA", "
 [[nodiscard]] int row_kind(const BenchRow& row);
 
 // States on how many small images the variants of --with were right.
-[[nodiscard]] std::vector<std::string> own_notes(const std::vector<BenchRow>& rows);
+[[nodiscard]] std::vector<std::string> user_variant_notes(const std::vector<BenchRow>& rows);
 // States the fastest right variant, and the times of baselines and users' variants relative to production.
 [[nodiscard]] std::vector<std::string> conclusions(const std::vector<BenchRow>& rows);
 [[nodiscard]] DotPlot plot_of(const std::vector<BenchRow>& rows);
@@ -34,14 +34,14 @@ inline constexpr std::array<const char*, 5> kRowKinds{"on the CPU", "on CUDA", "
 struct ListedVariant {
   std::string_view stage, ladder;  // for --stage; for display
   const Variant* variant;
-  RungKind kind;
+  VariantKind kind;
   std::string needs;
-  const Rung* rung = nullptr;  // for ladders of stages
+  const StageVariant* stage_variant = nullptr;  // for ladders of stages
 };
 // Returns the variants of `ladders`, of transfers and of codecs.
 [[nodiscard]] std::vector<ListedVariant> all_variants(std::span<const Ladder> ladders);
 
 // Whether --stage names the ladder or is absent.
-[[nodiscard]] bool asks_for(const BenchOptions& options, std::string_view ladder);
+[[nodiscard]] bool is_requested(const BenchOptions& options, std::string_view ladder);
 
 }  // namespace imgpipe

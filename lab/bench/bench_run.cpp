@@ -87,14 +87,14 @@ Image BenchInput::make(int channels, Sample sample) const {
   return grey;
 }
 
-Bench::Bench(const BenchOptions& options, OwnKernels& own)
+Bench::Bench(const BenchOptions& options, UserKernels& own)
     : options_(options),
       own_(own),
       threads_(options.threads > 0 ? options.threads : host_info().threads),
-      progress_(Progress::way_here(!options.logging.quiet)) {
+      progress_(Progress::style_for_stderr(!options.logging.quiet)) {
   const DeviceChoice choice = choose_device(options.device);
   if (choice.backend != Backend::cuda) cpu_ = make_cpu_lab(threads_);
-  if (choice.backend == Backend::reference) slowest_ = RungKind::reference;
+  if (choice.backend == Backend::reference) slowest_ = VariantKind::reference;
   if (choice.backend == Backend::cuda) {
     cuda_index_ = find_cuda_device(choice.cuda_index()).index;
     cuda_ = make_cuda_lab(cuda_index_);
@@ -102,8 +102,8 @@ Bench::Bench(const BenchOptions& options, OwnKernels& own)
   if (!choice.backend) find_cuda();
   if (own.empty()) return;
   if (cuda_ == nullptr)
-    throw Error(ErrorKind::device,
-                own.names() + ": compiled and loaded, but no CUDA device can run it: " + why_no_cuda_);
+    throw Error(ErrorKind::device, own.names() + ": compiled and loaded, but no CUDA device can run it: " +
+                                       cuda_unavailable_reason_);
   own.check(cuda_index_);
 }
 
@@ -111,14 +111,14 @@ void Bench::find_cuda() {
   const CudaDevices found = list_cuda_devices();
   const std::optional<CudaDevice> device = usable_device(found);
   if (!device) {
-    why_no_cuda_ = imgpipe::why_no_device(found);
+    cuda_unavailable_reason_ = imgpipe::why_no_device(found);
     return;
   }
   cuda_index_ = device->index;
   try {
     cuda_ = make_cuda_lab(cuda_index_);
   } catch (const Error& error) {
-    why_no_cuda_ = error.what();  // auto continues without it
+    cuda_unavailable_reason_ = error.what();  // auto continues without it
   }
 }
 
@@ -131,7 +131,7 @@ std::vector<std::string> Bench::device_lines() {
     lines.push_back(std::string(name) + ": " + device->name() + ", copies " +
                     number(device->copy_bandwidth() / 1e9, 1) + " GB/s, read and written");
   }
-  if (!why_no_cuda_.empty()) lines.push_back("cuda: none (" + why_no_cuda_ + ")");
+  if (!cuda_unavailable_reason_.empty()) lines.push_back("cuda: none (" + cuda_unavailable_reason_ + ")");
   return lines;
 }
 
@@ -140,51 +140,55 @@ bool Bench::wants(std::string_view variant) const {
          std::ranges::find(options_.variants, variant) != options_.variants.end();
 }
 
-bool Bench::wants(const Rung& rung) const {
-  return rung.own == nullptr ? wants(rung.name) : own_.wants(rung);
+bool Bench::wants(const StageVariant& stage_variant) const {
+  return stage_variant.own == nullptr ? wants(stage_variant.name) : own_.wants(stage_variant);
 }
 
-LabDevice* Bench::device_for(RungKind kind) {
-  if (kind == RungKind::cuda) return cuda_.get();
-  return kind == RungKind::cpu && slowest_ == RungKind::reference ? nullptr : cpu_.get();
+LabDevice* Bench::device_for(VariantKind kind) {
+  if (kind == VariantKind::cuda) return cuda_.get();
+  return kind == VariantKind::cpu && slowest_ == VariantKind::reference ? nullptr : cpu_.get();
 }
 
 std::vector<BenchRow> Bench::run(const Ladder& ladder, const BenchInput& input,
-                                 const std::function<bool(const Rung&)>& wanted,
+                                 const std::function<bool(const StageVariant&)>& wanted,
                                  const std::function<void(const BenchRow&)>& done) {
   // Subjects in grey and in RGB, and the one that each device has loaded.
   std::shared_ptr<const LabSubject> subjects[2];
   std::map<LabDevice*, const LabSubject*> loaded;
   const bool takes_rgb = find_stage(ladder.stage)->ports.in.front().layout == Layout::interleaved;
-  const auto needs_rgb = [&](const Rung& rung) { return rung.interleaved || takes_rgb; };
-  std::vector<const Rung*> rungs;
+  const auto needs_rgb = [&](const StageVariant& stage_variant) {
+    return stage_variant.interleaved || takes_rgb;
+  };
+  std::vector<const StageVariant*> variants;
   std::vector<BenchRow> rows;
-  for (const Rung& rung : ladder.rungs) {
-    if (device_for(rung.kind()) == nullptr || !wanted(rung) || (!input.has_rgb() && needs_rgb(rung)))
+  for (const StageVariant& stage_variant : ladder.variants) {
+    if (device_for(stage_variant.kind()) == nullptr || !wanted(stage_variant) ||
+        (!input.has_rgb() && needs_rgb(stage_variant)))
       continue;
-    rungs.push_back(&rung);
-    rows.emplace_back(ladder.name, rung, rung.kind(), input);
-    rows.back().production = is_production(rung, ladder);
+    variants.push_back(&stage_variant);
+    rows.emplace_back(ladder.name, stage_variant, stage_variant.kind(), input);
+    rows.back().production = is_production(stage_variant, ladder);
   }
   return measure(std::move(rows), done, [&](std::size_t i, BenchRow& row) {
-    const Rung& rung = *rungs[i];
-    LabDevice* device = device_for(rung.kind());
-    const bool rgb = needs_rgb(rung);
+    const StageVariant& stage_variant = *variants[i];
+    LabDevice* device = device_for(stage_variant.kind());
+    const bool rgb = needs_rgb(stage_variant);
     std::shared_ptr<const LabSubject>& subject = subjects[rgb ? 1 : 0];
     if (!subject)
       subject =
           std::make_shared<const LabSubject>(make_subject(ladder, input.make(rgb ? 3 : 1, ladder.sample)));
     row.bytes = subject->bytes();
     row.copy_bandwidth = device->copy_bandwidth();
-    if (rung.own != nullptr) row.own = own_.facts(rung);
-    if (std::string need = device->unmet_need(rung, options_.lab, subject->in.shape()); !need.empty()) {
+    if (stage_variant.own != nullptr) row.own = own_.facts(stage_variant);
+    if (std::string need = device->unmet_requirement(stage_variant, options_.lab, subject->in.shape());
+        !need.empty()) {
       row.result.detail = std::move(need);
       return;
     }
     if (loaded[device] != subject.get()) device->load(subject);
     loaded[device] = subject.get();
-    row.result =
-        rung.own == nullptr ? device->run(rung, options_.lab) : own_.run(*device, rung, input.name());
+    row.result = stage_variant.own == nullptr ? device->run(stage_variant, options_.lab)
+                                              : own_.run(*device, stage_variant, input.name());
   });
 }
 
@@ -225,16 +229,16 @@ std::vector<BenchRow> Bench::run_transfers(const BenchInput& input,
   if (cuda_ == nullptr || !input.has_rgb()) return rows;
   const LabSubject subject = make_subject(*find_ladder("gray"), input.make(3));
   const std::unique_ptr<TransferLab> lab = make_transfer_lab(cuda_index_, subject);
-  std::vector<const TransferRung*> rungs;
-  for (const TransferRung& rung : transfer_ladder()) {
-    if (!wants(rung.name)) continue;
-    rungs.push_back(&rung);
-    rows.emplace_back(kTransferLadder, rung, RungKind::cuda, input);
+  std::vector<const TransferVariant*> variants;
+  for (const TransferVariant& stage_variant : transfer_ladder()) {
+    if (!wants(stage_variant.name)) continue;
+    variants.push_back(&stage_variant);
+    rows.emplace_back(kTransferLadder, stage_variant, VariantKind::cuda, input);
   }
   return measure(std::move(rows), done, [&](std::size_t i, BenchRow& row) {
-    row.bytes = transfer_bytes(rungs[i]->kind, input.size().pixels());
+    row.bytes = transfer_bytes(variants[i]->kind, input.size().pixels());
     row.copy_bandwidth = cuda_->copy_bandwidth();
-    row.result = lab->run(*rungs[i], options_.lab);
+    row.result = lab->run(*variants[i], options_.lab);
   });
 }
 

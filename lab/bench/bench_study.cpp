@@ -54,15 +54,15 @@ ResultTable table_of(const Rates& rates, const std::vector<std::string>& conditi
 }
 
 // Selects the study's variants: those of --variant, else those in `usual`, else all.
-std::function<bool(const Rung&)> wanted_of(const Bench& bench, const BenchOptions& options,
-                                           const std::vector<std::string_view>& usual) {
-  return [&bench, &options, usual](const Rung& rung) {
-    if (!options.variants.empty()) return bench.wants(rung.name);
-    return usual.empty() || std::ranges::find(usual, rung.name) != usual.end();
+std::function<bool(const StageVariant&)> wanted_of(const Bench& bench, const BenchOptions& options,
+                                                   const std::vector<std::string_view>& usual) {
+  return [&bench, &options, usual](const StageVariant& stage_variant) {
+    if (!options.variants.empty()) return bench.wants(stage_variant.name);
+    return usual.empty() || std::ranges::find(usual, stage_variant.name) != usual.end();
   };
 }
 
-void demand_some(const Rates& rates) {
+void require_results(const Rates& rates) {
   if (rates.variants.empty()) throw Error(ErrorKind::usage, "none of these variants of hist can run here");
 }
 
@@ -115,7 +115,7 @@ BenchOutcome study_colors(Bench& bench, const BenchOptions& options, const ShowT
         rates.add(row, i, kColors.size());
     }
     if (bench.is_stopped() && rates.variants.empty()) break;
-    demand_some(rates);
+    require_results(rates);
     outcome.all_right = outcome.all_right && rates.all_right;
     ResultTable table = table_of(rates, conditions, text_of(size));
     table.title = "hist, " + text_of(size) + ", GB/s by the number of colors";
@@ -156,7 +156,7 @@ BenchOutcome study_contention(Bench& bench, const BenchOptions& options, const S
   }
   thresholds.resize(collisions.size());  // fewer if stopped
   if (bench.is_stopped() && rates.variants.empty()) return outcome;
-  demand_some(rates);
+  require_results(rates);
   ResultTable table;
   table.title = "hist, noise " + text_of(size) + " with all values below the threshold set to 0, GB/s";
   table.columns = {{"threshold", "threshold"}, {"of_32_meet", "of 32 meet"}, {"model", "model"}};

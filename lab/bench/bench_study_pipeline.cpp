@@ -16,7 +16,7 @@
 namespace imgpipe {
 namespace {
 
-constexpr int kUsualRepeat = 9;
+constexpr int kDefaultRepeat = 9;
 
 // Runs the default stages over an image in memory.
 Outcome run_chain(Engine& engine, const Image& image, int repeat, bool fuse, bool keep_outputs) {
@@ -64,7 +64,7 @@ constexpr std::size_t kKernels = 0;  // index in ImageReport::totals
 constexpr std::size_t kMoved = 1;    // likewise: kernels and transfers
 
 int repeat_of(const BenchOptions& options) {
-  return options.lab.repeat > 0 ? options.lab.repeat : kUsualRepeat;
+  return options.lab.repeat > 0 ? options.lab.repeat : kDefaultRepeat;
 }
 
 // The reference takes seconds where a device takes microseconds.
@@ -208,7 +208,7 @@ PipelineTable pipeline_of(Bench& bench, const BenchOptions& options, const Bench
 }
 
 // An engine in the crossover study, and the totals of its report that each series shows.
-struct Contestant {
+struct CrossoverEngine {
   const char* name;
   std::unique_ptr<Engine> engine;  // nullptr: not in the study, or removed from it
   std::vector<std::pair<PlotSeries*, std::size_t>> totals;
@@ -278,8 +278,8 @@ BenchOutcome study_crossover(Bench& bench, const BenchOptions& options, const Sh
   PlotSeries cpu{cpu_name, {}, false};
   PlotSeries kernels{"cuda, kernels alone", {}, true};
   PlotSeries moved{"cuda with transfers", {}, false};
-  Contestant on_cpu{"cpu", cpu_engine(bench, options), {{&cpu, kKernels}}};
-  Contestant on_cuda{"cuda", cuda_engine(bench, options), {{&kernels, kKernels}, {&moved, kMoved}}};
+  CrossoverEngine on_cpu{"cpu", cpu_engine(bench, options), {{&cpu, kKernels}}};
+  CrossoverEngine on_cuda{"cuda", cuda_engine(bench, options), {{&kernels, kKernels}, {&moved, kMoved}}};
   bool all_right = true;
   std::ranges::sort(sizes, {}, &Shape::pixels);
   BenchOptions by_size = options;
@@ -290,7 +290,7 @@ BenchOutcome study_crossover(Bench& bench, const BenchOptions& options, const Sh
     const auto pixels = static_cast<double>(input.size().pixels());
     const Outcome reference = run_chain(*reference_engine, image, reference_repeat(options), false, true);
     sequential.points.emplace_back(pixels, report_of(reference, nullptr).totals[kKernels].time_ms);
-    for (Contestant* contestant : {&on_cpu, &on_cuda}) {
+    for (CrossoverEngine* contestant : {&on_cpu, &on_cuda}) {
       all_right = contestant->measure(bench, input, image, reference, repeat_of(options)) && all_right;
     }
   }

@@ -61,20 +61,20 @@ class TemporaryBuild {
       throw Error(ErrorKind::output, printable(below.string()) + ": cannot create a temporary directory: " +
                                          std::system_category().message(errno) +
                                          "; set TMPDIR to another directory");
-    folder_ = name;
+    directory_ = name;
   }
   ~TemporaryBuild() {
     std::error_code ignored;
-    fs::remove_all(folder_, ignored);
+    fs::remove_all(directory_, ignored);
   }
   TemporaryBuild(const TemporaryBuild&) = delete;
   TemporaryBuild& operator=(const TemporaryBuild&) = delete;
 
-  [[nodiscard]] std::string file(const char* name) const { return (folder_ / name).string(); }
-  [[nodiscard]] std::string path() const { return folder_.string(); }
+  [[nodiscard]] std::string file(const char* name) const { return (directory_ / name).string(); }
+  [[nodiscard]] std::string path() const { return directory_.string(); }
 
  private:
-  fs::path folder_;
+  fs::path directory_;
 };
 
 // The files and signals that a child inherits.
@@ -209,7 +209,7 @@ std::string find_nvcc() {
 }
 
 std::vector<std::string> nvcc_arguments(const std::string& source, const std::string& library,
-                                        const std::string& include_folder, int capability,
+                                        const std::string& include_directory, int capability,
                                         const std::vector<std::string>& flags) {
   std::vector<std::string> arguments{"-shared", "-Xcompiler", "-fPIC", "-O3", "-lineinfo"};
   const bool names_one = std::ranges::any_of(flags, [](const std::string& flag) {
@@ -217,7 +217,7 @@ std::vector<std::string> nvcc_arguments(const std::string& source, const std::st
            flag.starts_with("-gencode") || flag.starts_with("--generate-code");
   });
   if (capability > 0 && !names_one) arguments.push_back("-arch=sm_" + std::to_string(capability));
-  arguments.insert(arguments.end(), {"-I", include_folder, "-x", "cu", "-o", library, source});
+  arguments.insert(arguments.end(), {"-I", include_directory, "-x", "cu", "-o", library, source});
   arguments.insert(arguments.end(), flags.begin(), flags.end());
   return arguments;
 }

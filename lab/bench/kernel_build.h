@@ -19,7 +19,7 @@ namespace imgpipe {
 // Returns nvcc's arguments (without its name) for an optimised shared library. `flags` come last; unless they
 // name an architecture, it is `capability`, 90 for 9.0, or nvcc's default for 0.
 [[nodiscard]] std::vector<std::string> nvcc_arguments(const std::string& source, const std::string& library,
-                                                      const std::string& include_folder, int capability,
+                                                      const std::string& include_directory, int capability,
                                                       const std::vector<std::string>& flags);
 
 // Compiles `source` in a temporary directory, calls `use` with the library's path, and removes the directory.

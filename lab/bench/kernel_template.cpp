@@ -38,7 +38,7 @@ std::vector<std::string> template_names() {
   return names;
 }
 
-std::string own_template(std::string_view name) {
+std::string kernel_template(std::string_view name) {
   if (name == "header") return std::string(kernel_header());
   const Ladder& ladder = *find_ladder(name);
   const std::string stage(ladder.stage);
@@ -46,7 +46,7 @@ std::string own_template(std::string_view name) {
   std::string text(source("lab/bench/templates/" + stage + ".cu"));
   if (own == stage) return text;
   // The same file for 16-bit samples, or for another window.
-  replace_all(text, own_macro(stage) + "(", own_macro(own) + "(");
+  replace_all(text, kernel_macro(stage) + "(", kernel_macro(own) + "(");
   replace_all(text, "IMGPIPE_SCRATCH(" + stage + ",", "IMGPIPE_SCRATCH(" + own + ",");
   replace_all(text, "--stage " + stage + " ", "--stage " + own + " ");
   replace_all(text, "A " + stage + " of your own", "A " + own + " of your own");
@@ -59,7 +59,7 @@ std::string own_template(std::string_view name) {
   return text;
 }
 
-std::string own_macro(std::string_view ladder) {
+std::string kernel_macro(std::string_view ladder) {
   std::string name = "IMGPIPE_";
   for (const char c : ladder) name += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   return name;

@@ -11,10 +11,10 @@ namespace imgpipe {
 [[nodiscard]] std::vector<std::string> template_names();
 
 // Returns a complete file with one plain, correct variant; the header for "header".
-[[nodiscard]] std::string own_template(std::string_view name);
+[[nodiscard]] std::string kernel_template(std::string_view name);
 
 // Returns a ladder's macro, for example IMGPIPE_HIST.
-[[nodiscard]] std::string own_macro(std::string_view ladder);
+[[nodiscard]] std::string kernel_macro(std::string_view ladder);
 
 // Returns lab/pipeline/imgpipe_kernel.h, which those files include.
 [[nodiscard]] std::string_view kernel_header();

@@ -11,7 +11,7 @@ bool is_word(char c) {
 }
 
 // Returns the offset after the comment, string or character that begins at `at`, or `at` if none does.
-std::size_t behind_opaque(std::string_view text, std::size_t at) {
+std::size_t after_opaque(std::string_view text, std::size_t at) {
   const std::string_view rest = text.substr(at);
   if (rest.starts_with("//")) return std::min(text.find('\n', at), text.size());
   if (rest.starts_with("/*")) return std::min(text.find("*/", at + 2), text.size() - 2) + 2;
@@ -37,11 +37,11 @@ struct Head {
 Head head_of(std::string_view text, std::size_t at) {
   Head head;
   while (at < text.size()) {
-    if (const std::size_t behind = behind_opaque(text, at); behind != at) {
+    if (const std::size_t behind = after_opaque(text, at); behind != at) {
       at = behind;
     } else if (text[at] == '(') {
       head.parameters = at;
-      at = behind_closing(text, at);
+      at = after_closing(text, at);
     } else if (text[at] == '{') {
       head.open = at;
       return head;
@@ -91,10 +91,10 @@ bool is_declaration(std::string_view line) {
 
 }  // namespace
 
-std::size_t behind_closing(std::string_view text, std::size_t open) {
+std::size_t after_closing(std::string_view text, std::size_t open) {
   int depth = 0;
   for (std::size_t at = open; at < text.size();) {
-    if (const std::size_t behind = behind_opaque(text, at); behind != at) {
+    if (const std::size_t behind = after_opaque(text, at); behind != at) {
       at = behind;
       continue;
     }
@@ -118,7 +118,7 @@ std::vector<Definition> definitions_of(std::string_view text) {
       start = std::max(head.end, feed + 1);
       continue;
     }
-    const std::size_t end = behind_closing(text, head.open);
+    const std::size_t end = after_closing(text, head.open);
     const std::size_t first = with_lines_above(text, start);
     if (const std::string_view name = name_of(text, start, head); !name.empty())
       found.push_back({name, text.substr(first, end - first), text.substr(head.open, end - head.open)});
@@ -130,7 +130,7 @@ std::vector<Definition> definitions_of(std::string_view text) {
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
   for (std::size_t at = 0; at < text.size();) {
-    if (const std::size_t behind = behind_opaque(text, at); behind != at) {
+    if (const std::size_t behind = after_opaque(text, at); behind != at) {
       at = behind;
       continue;
     }

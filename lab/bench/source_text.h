@@ -19,7 +19,7 @@ struct Definition {
 
 // Returns the offset after the bracket of any kind that closes the one at `open`, or the text's end if none
 // does. Skips comments, strings and characters.
-[[nodiscard]] std::size_t behind_closing(std::string_view text, std::size_t open);
+[[nodiscard]] std::size_t after_closing(std::string_view text, std::size_t open);
 
 // Returns every word that could be a name: letters, digits and underscores.
 [[nodiscard]] std::vector<std::string_view> words_of(std::string_view text);

@@ -12,25 +12,25 @@
 #include "lab/bench/bench_options.h"
 #include "lab/bench/time_limit.h"
 #include "lab/kernels/ladders.h"
-#include "lab/pipeline/lab.h"
 #include "lab/pipeline/check_user_kernel.h"
+#include "lab/pipeline/lab.h"
 #include "lab/pipeline/user_kernel_library.h"
 
 namespace imgpipe {
 
 // Facts about a user's variant for tables and pages.
-struct OwnFacts {
+struct UserVariantFacts {
   std::string file;  // its file without directories, printable
   std::shared_ptr<const std::string> text;
-  OwnVerdict verdict;
+  UserCheckResult verdict;
 };
 
-class OwnKernels {
+class UserKernels {
  public:
   // Compiles and loads the files of --with for the device of --device, if it exists. Throws Error that names
-  // the file: those of lab/bench/kernel_build.h and lab/pipeline/user_kernel_library.h, Error(input) if two files have a
-  // variant of one name, or if a file has none of the stages in --stage.
-  explicit OwnKernels(const BenchOptions& options);
+  // the file: those of lab/bench/kernel_build.h and lab/pipeline/user_kernel_library.h, Error(input) if two
+  // files have a variant of one name, or if a file has none of the stages in --stage.
+  explicit UserKernels(const BenchOptions& options);
 
   [[nodiscard]] bool empty() const { return files_.empty(); }
   // The lab's ladders in their order; each ends with the files' variants of it.
@@ -39,7 +39,7 @@ class OwnKernels {
   [[nodiscard]] std::vector<std::string> stages() const;
   [[nodiscard]] std::vector<std::string> variants() const;
   // Whether to run a variant of the files. All are run, unless --variant names some of them.
-  [[nodiscard]] bool wants(const Rung& rung) const;
+  [[nodiscard]] bool wants(const StageVariant& variant) const;
   // Returns "mine of hist (FILE.cu), ..." for messages.
   [[nodiscard]] std::string names() const;
 
@@ -47,30 +47,30 @@ class OwnKernels {
   // and image, if one destroys the device's context; ends the process if a kernel does not end.
   void check(int device);
   // Runs a variant over what `device` has loaded, unless check() found it wrong. `over`: a name for messages.
-  [[nodiscard]] LabResult run(LabDevice& device, const Rung& rung, const std::string& over);
+  [[nodiscard]] LabResult run(LabDevice& device, const StageVariant& variant, const std::string& over);
   // Requires check().
-  [[nodiscard]] std::shared_ptr<const OwnFacts> facts(const Rung& rung) const;
+  [[nodiscard]] std::shared_ptr<const UserVariantFacts> facts(const StageVariant& variant) const;
 
  private:
   struct File {
     std::string quoted_path;  // as given, quoted for a shell
     std::string name;         // without directories, printable
     std::shared_ptr<const std::string> text;
-    std::unique_ptr<OwnLibrary> library;
+    std::unique_ptr<UserKernelLibrary> library;
   };
   void load(const std::string& path, int capability, const std::vector<std::string>& flags);
   void check_stages() const;
   void fill_ladders();
-  [[nodiscard]] const File& file_of(const Rung& rung) const;
+  [[nodiscard]] const File& file_of(const StageVariant& variant) const;
   // Calls `action` under the time limit; adds the variant's name to an Error.
   template <class Action>
-  auto watched(const Rung& rung, const std::string& over, const Action& action);
+  auto watched(const StageVariant& variant, const std::string& over, const Action& action);
 
   const BenchOptions& options_;
   std::vector<File> files_;
-  std::deque<std::vector<Rung>> rungs_;
+  std::deque<std::vector<StageVariant>> variants_;
   std::vector<Ladder> ladders_;
-  std::map<const OwnVariant*, std::shared_ptr<const OwnFacts>> facts_;
+  std::map<const UserVariant*, std::shared_ptr<const UserVariantFacts>> facts_;
   std::unique_ptr<TimeLimit> limit_;
 };
 

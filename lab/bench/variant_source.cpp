@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "lab/bench/lab_sources.h"
 #include "lab/bench/kernel_template.h"
+#include "lab/bench/lab_sources.h"
 #include "lab/bench/source_text.h"
 #include "lab/kernels/ladders.h"
 #include "lab/pipeline/codec_lab.h"
@@ -20,22 +20,22 @@ constexpr auto kNone = std::string_view::npos;
 
 // Returns the names in a variant's row: "NaiveEntropyDecoding::launch, NaiveReconstruction::launch".
 std::string_view functions_of(std::string_view ladder, std::string_view variant) {
-  const auto of_rung = [&](const auto& rungs) {
-    const auto rung = std::ranges::find(rungs, variant, &Variant::name);
-    return rung == rungs.end() ? std::string_view() : rung->functions;
+  const auto of_variant = [&](const auto& variants) {
+    const auto stage_variant = std::ranges::find(variants, variant, &Variant::name);
+    return stage_variant == variants.end() ? std::string_view() : stage_variant->functions;
   };
-  if (const Ladder* stage = find_ladder(ladder); stage != nullptr) return of_rung(stage->rungs);
+  if (const Ladder* stage = find_ladder(ladder); stage != nullptr) return of_variant(stage->variants);
   const auto codec = std::ranges::find(codec_ladder_table(), ladder, &CodecLadder::name);
-  return codec == codec_ladder_table().end() ? std::string_view() : of_rung(codec->rungs);
+  return codec == codec_ladder_table().end() ? std::string_view() : of_variant(codec->variants);
 }
 
 // Returns the member function that the case of a transfer calls.
-RungSource transfer_source(std::string_view variant) {
+VariantSource transfer_source(std::string_view variant) {
   constexpr std::string_view kFile = "lab/pipeline/lab_transfer_cuda.cpp";
-  const auto rung = std::ranges::find(transfer_ladder(), variant, &Variant::name);
+  const auto stage_variant = std::ranges::find(transfer_ladder(), variant, &Variant::name);
   const auto file = std::ranges::find(lab_sources(), kFile, &SourceFile::path);
-  if (rung == transfer_ladder().end() || file == lab_sources().end()) return {};
-  const std::string label = "case Transfer::" + std::string(rung->label) + ":\n";
+  if (stage_variant == transfer_ladder().end() || file == lab_sources().end()) return {};
+  const std::string label = "case Transfer::" + std::string(stage_variant->label) + ":\n";
   std::size_t called = file->text.find(label);
   called = called == kNone ? file->text.find("default:\n") : called;
   called = file->text.find("return ", called) + 7;
@@ -45,7 +45,7 @@ RungSource transfer_source(std::string_view variant) {
   const std::size_t at = file->text.find("\n  void " + name + "(");
   if (at != kNone) {
     const std::string_view member =
-        file->text.substr(at + 1, behind_closing(file->text, file->text.find(") {\n", at) + 2) - at - 1);
+        file->text.substr(at + 1, after_closing(file->text, file->text.find(") {\n", at) + 2) - at - 1);
     for (std::size_t line = 0; line < member.size();) {
       const std::size_t feed = std::min(member.find('\n', line), member.size() - 1);
       const std::string_view whole = member.substr(line, feed + 1 - line);
@@ -87,7 +87,7 @@ void add_used(const Place& place, std::size_t at, std::set<std::size_t>& wanted)
 // Cuts a long text and appends a note.
 std::string shortened_text(std::string text) {
   std::size_t end = 0;
-  for (int lines = 0; lines < kMostSourceLines && end != kNone; ++lines) end = text.find('\n', end + 1);
+  for (int lines = 0; lines < kMaxSourceLines && end != kNone; ++lines) end = text.find('\n', end + 1);
   if (end == kNone) return text;
   const auto more = std::count(text.begin() + static_cast<std::ptrdiff_t>(end) + 1, text.end(), '\n') + 1;
   return text.substr(0, end) + "\n// ... and " + std::to_string(more) + " lines more";
@@ -101,19 +101,19 @@ std::string text_of(const Place& place, const std::set<std::size_t>& wanted) {
 }
 
 // Whether IMGPIPE_HIST(NAME, ...) {...} or IMGPIPE_SCRATCH(hist, NAME) {...} belongs to this variant.
-bool is_own(const Definition& definition, std::string_view stage, std::string_view variant) {
+bool belongs_to_variant(const Definition& definition, std::string_view stage, std::string_view variant) {
   const std::vector<std::string_view> words =
       words_of(definition.text.substr(definition.name.data() - definition.text.data()));
   if (words.size() < 3 || !words[0].starts_with("IMGPIPE_")) return false;
   return words[0] == "IMGPIPE_SCRATCH" ? words[1] == stage && words[2] == variant
-                                       : words[0] == own_macro(stage) && words[1] == variant;
+                                       : words[0] == kernel_macro(stage) && words[1] == variant;
 }
 
 }  // namespace
 
-RungSource rung_source(std::string_view ladder, std::string_view variant) {
+VariantSource variant_source(std::string_view ladder, std::string_view variant) {
   if (ladder == kTransferLadder) return transfer_source(variant);
-  RungSource source;
+  VariantSource source;
   std::string_view names = functions_of(ladder, variant);
   while (!names.empty()) {
     const std::size_t comma = std::min(names.find(", "), names.size());
@@ -135,15 +135,15 @@ RungSource rung_source(std::string_view ladder, std::string_view variant) {
   return source;
 }
 
-RungSource own_source(std::string_view file, std::string_view text, std::string_view stage,
-                      std::string_view variant) {
+VariantSource user_source(std::string_view file, std::string_view text, std::string_view stage,
+                          std::string_view variant) {
   const SourceFile whole{file, text};
   const Place place{&whole, definitions_of(text), 0};
   std::set<std::size_t> wanted;
   for (std::size_t i = 0; i < place.definitions.size(); ++i) {
-    if (is_own(place.definitions[i], stage, variant)) add_used(place, i, wanted);
+    if (belongs_to_variant(place.definitions[i], stage, variant)) add_used(place, i, wanted);
   }
-  RungSource source{.path = std::string(file), .functions = std::string(variant), .text = {}};
+  VariantSource source{.path = std::string(file), .functions = std::string(variant), .text = {}};
   source.text = wanted.empty() ? shortened_text(std::string(text)) : text_of(place, wanted);
   return source;
 }

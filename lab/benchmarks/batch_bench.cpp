@@ -82,7 +82,7 @@ class RecordingLane final : public Lane {
 };
 
 // Lends memory that another object owns.
-class Lender final : public std::pmr::memory_resource {
+class LendingResource final : public std::pmr::memory_resource {
  public:
   void lend(void* block) { next_ = block; }
 
@@ -116,7 +116,7 @@ class NullLane final : public Lane {
 
  private:
   Results& results_;
-  Lender lender_;  // used by the collecting thread only
+  LendingResource lender_;  // used by the collecting thread only
 };
 
 struct Options {

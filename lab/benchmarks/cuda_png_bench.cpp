@@ -138,15 +138,15 @@ class Lane {
   DeviceBuffer memory_;
 };
 
-class Moment {
+class TimedEvent {
  public:
-  Moment() { IMGPIPE_CUDA(cudaEventCreate(&event_)); }
-  ~Moment() { cudaEventDestroy(event_); }
-  Moment(const Moment&) = delete;
-  Moment& operator=(const Moment&) = delete;
+  TimedEvent() { IMGPIPE_CUDA(cudaEventCreate(&event_)); }
+  ~TimedEvent() { cudaEventDestroy(event_); }
+  TimedEvent(const TimedEvent&) = delete;
+  TimedEvent& operator=(const TimedEvent&) = delete;
   void record(cudaStream_t stream) { IMGPIPE_CUDA(cudaEventRecord(event_, stream)); }
   [[nodiscard]] cudaEvent_t get() const { return event_; }
-  [[nodiscard]] double ms_since(const Moment& start) const {
+  [[nodiscard]] double ms_since(const TimedEvent& start) const {
     float ms = 0;
     IMGPIPE_CUDA(cudaEventElapsedTime(&ms, start.event_, event_));
     return ms;
@@ -167,7 +167,7 @@ void measure_steps(Lane& lane, int rounds) {
   const png_strips::Group group = lane.encoding->group(lane.memory());
   std::vector<std::vector<double>> times(6);
   for (int round = 0; round < rounds; ++round) {
-    Moment marks[7];
+    TimedEvent marks[7];
     std::size_t i = 0;
     // As in PngEncoding::launch().
     IMGPIPE_CUDA(cudaMemsetAsync(
@@ -189,16 +189,16 @@ void measure(std::vector<std::unique_ptr<Lane>>& lanes, std::size_t streams, int
   constexpr int kGroups = 8;  // per stream and round
   std::vector<double> times;
   for (int round = 0; round < rounds; ++round) {
-    Moment start, end;
+    TimedEvent start, end;
     start.record(lanes[0]->stream.get());
     for (std::size_t i = 1; i < streams; ++i)
       IMGPIPE_CUDA(cudaStreamWaitEvent(lanes[i]->stream.get(), start.get(), 0));
     for (int g = 0; g < kGroups; ++g) {
       for (std::size_t i = 0; i < streams; ++i) lanes[i]->launch();
     }
-    std::vector<std::unique_ptr<Moment>> ends;
+    std::vector<std::unique_ptr<TimedEvent>> ends;
     for (std::size_t i = 1; i < streams; ++i) {
-      ends.push_back(std::make_unique<Moment>());
+      ends.push_back(std::make_unique<TimedEvent>());
       ends.back()->record(lanes[i]->stream.get());
       IMGPIPE_CUDA(cudaStreamWaitEvent(lanes[0]->stream.get(), ends.back()->get(), 0));
     }

@@ -38,7 +38,7 @@ struct Options {
   int rounds = 7;
 };
 
-struct Way {
+struct DecodingMethod {
   std::string name;
   CodecChoice codec = CodecChoice::automatic;
   int threads = 0;  // 0: row by row
@@ -55,7 +55,7 @@ DecodeOptions decode_options(CodecChoice codec) {
   return options;
 }
 
-double row_by_row(const File& file, const Way& way, std::int64_t rows) {
+double row_by_row(const File& file, const DecodingMethod& way, std::int64_t rows) {
   const Clock::time_point start = Clock::now();
   const auto reader = open_reader(file, decode_options(way.codec));
   Shape shape = reader->header().shape;
@@ -93,7 +93,7 @@ class Bands {
   std::int64_t next_ = 0;
 };
 
-double in_bands(const File& file, const Way& way, std::int64_t rows) {
+double in_bands(const File& file, const DecodingMethod& way, std::int64_t rows) {
   Shape shape = open_reader(file, decode_options(way.codec))->header().shape;
   shape.height = std::min(rows, shape.height);
   std::unique_ptr<Reader> reader;
@@ -120,8 +120,8 @@ double in_bands(const File& file, const Way& way, std::int64_t rows) {
   return seconds_since(start);
 }
 
-std::vector<Way> ways_of(const File& file, const std::vector<int>& threads) {
-  std::vector<Way> ways{{"libjpeg-turbo", CodecChoice::turbo}};
+std::vector<DecodingMethod> decoding_methods(const File& file, const std::vector<int>& threads) {
+  std::vector<DecodingMethod> ways{{"libjpeg-turbo", CodecChoice::turbo}};
   if (!open_reader(file)->has_bands()) return ways;
   ways.push_back({"row by row"});
   for (const int count : threads) ways.push_back({std::to_string(count), CodecChoice::automatic, count});
@@ -139,7 +139,7 @@ void measure(const std::string& path, const Options& options) {
   const auto bytes = std::as_bytes(std::span(text));
   const File file(bytes.begin(), bytes.end());
   const Shape shape = open_reader(file, decode_options(CodecChoice::turbo))->header().shape;
-  const std::vector<Way> ways = ways_of(file, options.threads);
+  const std::vector<DecodingMethod> ways = decoding_methods(file, options.threads);
   std::vector<std::vector<double>> speeds(ways.size());
   for (int round = -1; round < options.rounds; ++round) {
     for (std::size_t i = 0; i < ways.size(); ++i) {

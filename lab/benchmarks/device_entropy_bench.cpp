@@ -93,7 +93,7 @@ class Group {
                             static_cast<std::byte*>(memory_.data()) + decoding_->memory().results_offset,
                             results.size(), cudaMemcpyDeviceToHost));
     int out = 0;
-    for (std::size_t i = 0; i < count; ++i) out += decoding_->in_order(i, results.data()) ? 0 : 1;
+    for (std::size_t i = 0; i < count; ++i) out += decoding_->is_intact(i, results.data()) ? 0 : 1;
     return out;
   }
   [[nodiscard]] const Stream& stream() const { return stream_; }

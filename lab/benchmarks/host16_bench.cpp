@@ -24,7 +24,7 @@ using namespace imgpipe;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kSeconds = 0.25;  // of calls per number
-constexpr int kLeastCalls = 3;
+constexpr int kMinCalls = 3;
 
 // A frame with one image per plane.
 struct HostFrame {
@@ -40,10 +40,10 @@ struct HostFrame {
   Frame<std::byte, Host> frame{};
 };
 
-double least_us(const auto& call) {
+double min_us(const auto& call) {
   double least = std::numeric_limits<double>::max();
   const auto start = Clock::now();
-  for (int i = 0; i < kLeastCalls || Clock::now() - start < std::chrono::duration<double>(kSeconds); ++i) {
+  for (int i = 0; i < kMinCalls || Clock::now() - start < std::chrono::duration<double>(kSeconds); ++i) {
     const auto before = Clock::now();
     call();
     least = std::min(least, std::chrono::duration<double, std::micro>(Clock::now() - before).count());
@@ -73,7 +73,7 @@ double time_of(const std::string& text, const std::string& content, const Shape&
   if (const Stage* const maker = table_maker(stage, step.parameters, Backend::cpu, sample, made))
     table = make_table(*maker, call);
   call.table = {table.data(), std::ssize(table)};
-  return least_us([&] { run_cpu(stage, call, all); });
+  return min_us([&] { run_cpu(stage, call, all); });
 }
 
 void run_all(const Shape& size, const std::string& wanted) {

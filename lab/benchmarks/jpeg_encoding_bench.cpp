@@ -123,7 +123,7 @@ void measure(const std::string& name, const Image& image, const Options& options
   const DeviceForm form = writer->device_form();
   std::vector<std::unique_ptr<Lane>> lanes;
   for (int streams = 1; streams <= 4; ++streams) {
-    lanes.push_back(std::make_unique<Lane>(image, options, form.halved_colors));
+    lanes.push_back(std::make_unique<Lane>(image, options, form.subsampled_chroma));
     (void)milliseconds(lanes, options.groups);
     double best = 0;
     for (int round = 0; round < 3; ++round) {

@@ -158,11 +158,11 @@ void print_row(const std::string& text, const std::string& content, double narro
   std::fflush(stdout);
 }
 
-std::vector<std::pair<std::string, Launch>> hist_ways() {
+std::vector<std::pair<std::string, Launch>> hist16_methods() {
   std::vector<std::pair<std::string, Launch>> all;
-  const auto add = [&](const std::string& name, const Hist16Way& way) {
+  const auto add = [&](const std::string& name, const Hist16Strategy& way) {
     all.emplace_back(name, [way](const StageCall<Device>& call, const CudaLaunch& on) {
-      return hist16_way_cuda(call, on, way);
+      return hist16_strategy_cuda(call, on, way);
     });
   };
   add("one block", {});
@@ -187,7 +187,7 @@ void run_all(const Shape& size) {
   for (const char* content : {"photo", "noise", "12 bits", "constant:77", "colors:2", "colors:5"}) {
     const double narrow = time_of("hist", content, size, Sample::u8);
     print_row("hist", content, narrow, time_of("hist", content, size, Sample::u16));
-    for (const auto& [name, launch] : hist_ways())
+    for (const auto& [name, launch] : hist16_methods())
       print_row("hist, " + name, content, narrow, time_of("hist", content, size, Sample::u16, launch));
   }
   for (const char* content : {"noise", "12 bits"}) {

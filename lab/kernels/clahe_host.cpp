@@ -13,7 +13,7 @@ void mix_row(const ClaheTiles& tiles, const Sample8* pairs, std::int64_t y, cons
   const std::int64_t row_pairs = std::int64_t{tiles.cells()} * kBins;
   const auto [row, down] = clahe_place(static_cast<int>(y), tiles.a_row);
   const Sample8* upper = pairs + 2 * row_pairs * tile_before(row);
-  const Sample8* lower = pairs + 2 * row_pairs * tile_behind(row, tiles.along_side);
+  const Sample8* lower = pairs + 2 * row_pairs * tile_after(row, tiles.along_side);
   for (std::int64_t x = 0; x < width; ++x) {
     const auto [cell, across] = clahe_place(static_cast<int>(x), tiles.a_column);
     const std::int64_t at = 2 * (std::int64_t{cell} * kBins + in[x]);
@@ -33,7 +33,7 @@ void mix_rows(const ClaheTiles& tiles, const Sample8* pairs, const StageCall<Hos
 }  // namespace
 
 // Every share makes the tables of all tiles itself.
-void all_tables_each(const StageCall<Host>& call, const Share& share) {
+void clahe_tables_per_share(const StageCall<Host>& call, const Share& share) {
   const FrameType& type = call.in.type;
   const Stage* const maker =
       table_maker(*find_stage("clahe"), call.parameters, Backend::cpu, type.sample, type.sample);
@@ -43,7 +43,7 @@ void all_tables_each(const StageCall<Host>& call, const Share& share) {
 }
 
 // Maps pixels with tables that already exist.
-void mix_pixels(const StageCall<Host>& call, const Band& band) {
+void clahe_interpolate_pixels(const StageCall<Host>& call, const Band& band) {
   mix_rows(ClaheTiles(call.in.type, call.parameters), call.table.as<Sample8>(), call, band);
 }
 

@@ -7,7 +7,7 @@ namespace imgpipe {
 namespace {
 
 // One tile's counters and table, in the scratch memory.
-struct OfTile {
+struct TileData {
   std::uint32_t counts[kBins];
   Sample8 table[kBins];
 };
@@ -32,15 +32,15 @@ __device__ __forceinline__ Sample8 becomes(std::uint32_t up_to, const ClaheTiles
 // ---- one thread per pixel, one thread per table ------------------------------------------------------
 
 // Counts tile blockIdx.y; its threads stride over the pixels. Counters are 0 before the launch.
-__global__ __launch_bounds__(kMostBlockThreads) void count_kernel(Source in, ClaheTiles tiles, OfTile* all) {
+__global__ __launch_bounds__(kMaxBlockThreads) void count_kernel(Source in, ClaheTiles tiles, TileData* all) {
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < tiles.pixels();
        i += std::int64_t{gridDim.x} * blockDim.x)
     atomicAdd(all[blockIdx.y].counts + tile_pixel(in, tiles, blockIdx.y, i), 1U);
 }
 
 // Makes the table of tile blockIdx.x, with one thread per block.
-__global__ void serial_table_kernel(ClaheTiles tiles, OfTile* all) {
-  OfTile& own = all[blockIdx.x];
+__global__ void serial_table_kernel(ClaheTiles tiles, TileData* all) {
+  TileData& own = all[blockIdx.x];
   std::uint32_t excess = 0;
   for (const std::uint32_t count : own.counts) excess += count - limited(count, tiles);
   const ClaheExcess shared_out(excess, kBins);
@@ -76,7 +76,7 @@ __device__ std::uint32_t block_sum_up_to(std::uint32_t value, std::uint32_t& tot
 
 // Makes the table of tile blockIdx.x. Shared memory: 256 counters. Barriers: counters are cleared before the
 // first count and complete before they are read.
-__global__ __launch_bounds__(kBins) void tile_kernel(Source in, ClaheTiles tiles, OfTile* all) {
+__global__ __launch_bounds__(kBins) void tile_kernel(Source in, ClaheTiles tiles, TileData* all) {
   __shared__ std::uint32_t counts[kBins];
   counts[threadIdx.x] = 0;
   __syncthreads();
@@ -95,14 +95,14 @@ __global__ __launch_bounds__(kBins) void tile_kernel(Source in, ClaheTiles tiles
 
 // For the pixels of one row: the two rows of tiles around it, and the weight of the lower one.
 struct RowTiles {
-  const OfTile* upper;
-  const OfTile* lower;
+  const TileData* upper;
+  const TileData* lower;
   float down;
 
-  __device__ RowTiles(const ClaheTiles& tiles, const OfTile* all, std::int64_t y) {
+  __device__ RowTiles(const ClaheTiles& tiles, const TileData* all, std::int64_t y) {
     const ClahePlace place = clahe_place(static_cast<int>(y), tiles.a_row);
     upper = all + tile_before(place.cell) * tiles.along_side;
-    lower = all + tile_behind(place.cell, tiles.along_side) * tiles.along_side;
+    lower = all + tile_after(place.cell, tiles.along_side) * tiles.along_side;
     down = place.share;
   }
   __device__ Sample8 mixed(const ClaheTiles& tiles, std::int64_t x, std::uint32_t value) const {
@@ -110,7 +110,7 @@ struct RowTiles {
     // A word may extend past the last column, to a cell that does not exist.
     const int cell = min(place.cell, tiles.along_side);
     const int left = tile_before(cell);
-    const int right = tile_behind(cell, tiles.along_side);
+    const int right = tile_after(cell, tiles.along_side);
     const float above = clahe_mix(upper[left].table[value], upper[right].table[value], place.share);
     const float below = clahe_mix(lower[left].table[value], lower[right].table[value], place.share);
     return static_cast<Sample8>(clahe_rounded(clahe_mix(above, below, down), kMaxSample));
@@ -118,8 +118,8 @@ struct RowTiles {
 };
 
 // One thread per pixel; the grid strides over rows.
-__global__ __launch_bounds__(kMostBlockThreads) void mix_kernel(Source in, Target out, ClaheTiles tiles,
-                                                                const OfTile* all) {
+__global__ __launch_bounds__(kMaxBlockThreads) void mix_kernel(Source in, Target out, ClaheTiles tiles,
+                                                               const TileData* all) {
   const std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (x >= in.width) return;
   for (std::int64_t y = blockIdx.y; y < in.height; y += gridDim.y)
@@ -127,8 +127,8 @@ __global__ __launch_bounds__(kMostBlockThreads) void mix_kernel(Source in, Targe
 }
 
 // Four pixels per thread.
-__global__ __launch_bounds__(kMostBlockThreads) void mix_words_kernel(Source in, Target out, ClaheTiles tiles,
-                                                                      const OfTile* all) {
+__global__ __launch_bounds__(kMaxBlockThreads) void mix_words_kernel(Source in, Target out, ClaheTiles tiles,
+                                                                     const TileData* all) {
   for (auto at = grid_stride<4>(in); at.inside(); at.next()) {
     const RowTiles row(tiles, all, at.y());
     std::int64_t x = at.x();
@@ -139,29 +139,29 @@ __global__ __launch_bounds__(kMostBlockThreads) void mix_words_kernel(Source in,
   }
 }
 
-OfTile* tiles_of(const RungLaunch& launch) {
-  return static_cast<OfTile*>(launch.scratch);
+TileData* tiles_of(const VariantLaunch& launch) {
+  return static_cast<TileData*>(launch.scratch);
 }
 
-CudaStatus launch_mix(const ClaheTiles& tiles, const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus launch_mix(const ClaheTiles& tiles, const StageCall<Device>& call, const VariantLaunch& launch) {
   return launch_pixels(mix_kernel, covering(call, launch), call, launch, tiles, tiles_of(launch));
 }
 
-void launch_tiles(const ClaheTiles& tiles, const StageCall<Device>& call, const RungLaunch& launch) {
+void launch_tiles(const ClaheTiles& tiles, const StageCall<Device>& call, const VariantLaunch& launch) {
   tile_kernel<<<static_cast<unsigned>(tiles.count()), kBins, 0, launch.stream>>>(call.in.plane<Sample8>(0),
                                                                                  tiles, tiles_of(launch));
 }
 
 }  // namespace
 
-std::size_t clahe_scratch_bytes(const FrameType&, const RungLaunch&) {
-  return std::size_t{kMostTiles} * kMostTiles * sizeof(OfTile);
+std::size_t clahe_scratch_bytes(const FrameType&, const VariantLaunch&) {
+  return std::size_t{kMaxTiles} * kMaxTiles * sizeof(TileData);
 }
 
-CudaStatus clahe_naive(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus clahe_naive(const StageCall<Device>& call, const VariantLaunch& launch) {
   const ClaheTiles tiles(call.in.type, call.parameters);
   const auto count = static_cast<unsigned>(tiles.count());
-  const cudaError_t cleared = cudaMemsetAsync(launch.scratch, 0, count * sizeof(OfTile), launch.stream);
+  const cudaError_t cleared = cudaMemsetAsync(launch.scratch, 0, count * sizeof(TileData), launch.stream);
   if (cleared != cudaSuccess) return cleared;
   const unsigned block = block_of(launch, kBlock);
   const unsigned blocks = static_cast<unsigned>(launch.multiprocessors * kResident) / count + 1;
@@ -171,13 +171,13 @@ CudaStatus clahe_naive(const StageCall<Device>& call, const RungLaunch& launch) 
   return launch_mix(tiles, call, launch);
 }
 
-CudaStatus clahe_block_a_tile(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus clahe_block_a_tile(const StageCall<Device>& call, const VariantLaunch& launch) {
   const ClaheTiles tiles(call.in.type, call.parameters);
   launch_tiles(tiles, call, launch);
   return launch_mix(tiles, call, launch);
 }
 
-CudaStatus clahe_words(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus clahe_words(const StageCall<Device>& call, const VariantLaunch& launch) {
   const ClaheTiles tiles(call.in.type, call.parameters);
   launch_tiles(tiles, call, launch);
   return launch_pixels(mix_words_kernel, striding(launch), call, launch, tiles, tiles_of(launch));

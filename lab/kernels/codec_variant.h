@@ -10,15 +10,15 @@
 //   png_packing      PngEncoding          pixels                            strips
 //
 // The members are a constructor from a vector of that class's tasks, memory(), write_upload(), launch(), and
-// in_order(), scan() or strips() where the production class has them. The ladder's table names it by
+// is_intact(), scan() or strips() where the production class has them. The ladder's table names it by
 //
-//   codec_rung("naive", "...", "...", IMGPIPE_CUDA_CODEC(NaiveEntropyDecoding))
+//   codec_variant("naive", "...", "...", IMGPIPE_CUDA_CODEC(NaiveEntropyDecoding))
 //
 // The lab gives the variant copies of one image, each with its own planes and streams, and fills the output
-// memory with garbage. It compares every image with the host's result. in_order() must be true; coefficients,
-// pixels and counts must be equal. A scan must equal libjpeg-turbo's. A strip must equal the host's or, if
-// filtered, the host's filtered rows, with the right Adler-32. Events then time launch(), over several groups
-// in turn so that none stays in the cache.
+// memory with garbage. It compares every image with the host's result. is_intact() must be true;
+// coefficients, pixels and counts must be equal. A scan must equal libjpeg-turbo's. A strip must equal the
+// host's or, if filtered, the host's filtered rows, with the right Adler-32. Events then time launch(), over
+// several groups in turn so that none stays in the cache.
 #pragma once
 
 #include <cstddef>
@@ -68,7 +68,7 @@ class CodecRun {
   [[nodiscard]] virtual const GroupMemory& memory() const = 0;
   virtual void write_upload(std::byte* to) const = 0;
   [[nodiscard]] virtual CudaStatus launch(std::byte* memory, const CudaLaunch& launch) const = 0;
-  [[nodiscard]] virtual bool in_order(std::size_t image, const std::byte* results) const = 0;
+  [[nodiscard]] virtual bool is_intact(std::size_t image, const std::byte* results) const = 0;
   [[nodiscard]] virtual std::vector<CodedPart> parts(std::size_t image, const std::byte* results) const = 0;
 
  protected:
@@ -85,8 +85,8 @@ class CodecRunOf final : public CodecRun {
   [[nodiscard]] CudaStatus launch(std::byte* memory, const CudaLaunch& launch) const override {
     return group_.launch(memory, launch);
   }
-  [[nodiscard]] bool in_order(std::size_t image, const std::byte* results) const override {
-    if constexpr (requires { group_.in_order(image, results); }) return group_.in_order(image, results);
+  [[nodiscard]] bool is_intact(std::size_t image, const std::byte* results) const override {
+    if constexpr (requires { group_.is_intact(image, results); }) return group_.is_intact(image, results);
     return true;
   }
   [[nodiscard]] std::vector<CodedPart> parts(std::size_t image, const std::byte* results) const override {
@@ -140,7 +140,7 @@ using MakeCodecRun = std::unique_ptr<CodecRun>(std::span<const CodecTask>);
 // One of `cuda`, `host` and `nvjpeg`; a CUDA variant has none in a build without CUDA.
 struct CodecFunction {
   std::string_view functions;  // their names in the sources, separated by ", "
-  RungKind kind = RungKind::cuda;
+  VariantKind kind = VariantKind::cuda;
   MakeCodecRun* cuda = nullptr;
   MakeCodecRun* then = nullptr;  // runs after `cuda`: the second half of decoding
   MakeHostCodec* host = nullptr;
@@ -156,11 +156,11 @@ struct CodecConditions {
   bool from_host = false;
 };
 
-struct CodecRung : Variant, CodecFunction, CodecConditions {};
+struct CodecVariant : Variant, CodecFunction, CodecConditions {};
 
 // ---- rows of a ladder's table ------------------------------------------------------------------------
 
-constexpr CodecFunction host_codec(std::string_view name, RungKind kind, MakeHostCodec* host) {
+constexpr CodecFunction host_codec(std::string_view name, VariantKind kind, MakeHostCodec* host) {
   return {.functions = name, .kind = kind, .host = host};
 }
 constexpr CodecFunction cuda_codec(std::string_view names, MakeCodecRun* first,
@@ -171,8 +171,8 @@ constexpr CodecFunction nvjpeg_codec(std::string_view name, Nvjpeg which) {
   return {.functions = name, .nvjpeg = which};
 }
 
-#define IMGPIPE_ONE_THREAD(function) host_codec(#function, RungKind::reference, function)
-#define IMGPIPE_ALL_THREADS(function) host_codec(#function, RungKind::cpu, function)
+#define IMGPIPE_ONE_THREAD(function) host_codec(#function, VariantKind::reference, function)
+#define IMGPIPE_ALL_THREADS(function) host_codec(#function, VariantKind::cpu, function)
 #define IMGPIPE_CUDA_CODEC(Group) cuda_codec(#Group "::launch", IMGPIPE_IF_CUDA(codec_run<Group>))
 #define IMGPIPE_CUDA_HALVES(First, Then)                                              \
   cuda_codec(#First "::launch, " #Then "::launch", IMGPIPE_IF_CUDA(codec_run<First>), \
@@ -180,23 +180,23 @@ constexpr CodecFunction nvjpeg_codec(std::string_view name, Nvjpeg which) {
 // `Class` is defined in lab/pipeline/nvjpeg_runs_cuda.cpp.
 #define IMGPIPE_NVJPEG(value, Class) nvjpeg_codec(#Class, Nvjpeg::value)
 
-constexpr CodecRung codec_rung(std::string_view name, std::string_view idea, std::string_view origin,
-                               const CodecFunction& function, const CodecConditions& conditions = {}) {
+constexpr CodecVariant codec_variant(std::string_view name, std::string_view idea, std::string_view origin,
+                                     const CodecFunction& function, const CodecConditions& conditions = {}) {
   return {{name, idea, origin}, function, conditions};
 }
 // A variant that the product runs on its device.
-constexpr CodecRung product_codec(std::string_view name, std::string_view idea, std::string_view origin,
-                                  const CodecFunction& function, const CodecConditions& conditions = {}) {
-  CodecRung rung = codec_rung(name, idea, origin, function, conditions);
-  rung.production = true;
-  return rung;
+constexpr CodecVariant product_codec(std::string_view name, std::string_view idea, std::string_view origin,
+                                     const CodecFunction& function, const CodecConditions& conditions = {}) {
+  CodecVariant variant = codec_variant(name, idea, origin, function, conditions);
+  variant.production = true;
+  return variant;
 }
 // A baseline: a variant from another library.
-constexpr CodecRung foreign_codec(std::string_view name, std::string_view idea, std::string_view origin,
-                                  const CodecFunction& function, const CodecConditions& conditions = {}) {
-  CodecRung rung = codec_rung(name, idea, origin, function, conditions);
-  rung.foreign = true;
-  return rung;
+constexpr CodecVariant baseline_codec(std::string_view name, std::string_view idea, std::string_view origin,
+                                      const CodecFunction& function, const CodecConditions& conditions = {}) {
+  CodecVariant variant = codec_variant(name, idea, origin, function, conditions);
+  variant.foreign = true;
+  return variant;
 }
 
 }  // namespace imgpipe

@@ -18,8 +18,8 @@ __global__ __launch_bounds__(kBins) void range_kernel(Histogram<Device> histogra
 
 // Finds the first and the last of 65,536 values that occur; nothing is clipped. Barriers: lo and hi are
 // initialised before the search, and final before the division.
-__global__ __launch_bounds__(kMostBlockThreads) void wide_range_kernel(Histogram<Device> histogram,
-                                                                       WideStretch* found) {
+__global__ __launch_bounds__(kMaxBlockThreads) void wide_range_kernel(Histogram<Device> histogram,
+                                                                      WideStretch* found) {
   __shared__ int lo;
   __shared__ int hi;
   if (threadIdx.x == 0) {
@@ -27,7 +27,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void wide_range_kernel(Histogram
     hi = 0;
   }
   __syncthreads();
-  for (int bin = static_cast<int>(threadIdx.x); bin <= kLargest<Sample16>; bin += kMostBlockThreads) {
+  for (int bin = static_cast<int>(threadIdx.x); bin <= kLargest<Sample16>; bin += kMaxBlockThreads) {
     if (histogram.data[bin] == 0) continue;
     atomicMin(&lo, bin);
     atomicMax(&hi, bin);
@@ -48,8 +48,8 @@ __device__ __forceinline__ T divided(std::uint32_t value, const Stretching<T>& f
 
 // One thread per pixel, down a column; two comparisons and a division each.
 template <class T>
-__global__ __launch_bounds__(kMostBlockThreads) void naive_kernel(SourceOf<T> in, TargetOf<T> out,
-                                                                  const Stretching<T>* range) {
+__global__ __launch_bounds__(kMaxBlockThreads) void naive_kernel(SourceOf<T> in, TargetOf<T> out,
+                                                                 const Stretching<T>* range) {
   const std::int64_t y = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (y >= in.height) return;
   for (std::int64_t x = blockIdx.y; x < in.width; x += gridDim.y)
@@ -57,8 +57,8 @@ __global__ __launch_bounds__(kMostBlockThreads) void naive_kernel(SourceOf<T> in
 }
 
 template <class T>
-__global__ __launch_bounds__(kMostBlockThreads) void coalesced_kernel(SourceOf<T> in, TargetOf<T> out,
-                                                                      const Stretching<T>* range) {
+__global__ __launch_bounds__(kMaxBlockThreads) void coalesced_kernel(SourceOf<T> in, TargetOf<T> out,
+                                                                     const Stretching<T>* range) {
   const std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (x >= in.width) return;
   for (std::int64_t y = blockIdx.y; y < in.height; y += gridDim.y)
@@ -66,8 +66,8 @@ __global__ __launch_bounds__(kMostBlockThreads) void coalesced_kernel(SourceOf<T
 }
 
 template <class T>
-__global__ __launch_bounds__(kMostBlockThreads) void words_kernel(SourceOf<T> in, TargetOf<T> out,
-                                                                  const Stretching<T>* range) {
+__global__ __launch_bounds__(kMaxBlockThreads) void words_kernel(SourceOf<T> in, TargetOf<T> out,
+                                                                 const Stretching<T>* range) {
   const Stretching<T> f = *range;
   for (auto at = grid_stride<kWordSamples<T>>(in); at.inside(); at.next()) {
     const std::uint32_t word = load_word(in.row(at.y()) + at.x());
@@ -82,8 +82,8 @@ __device__ __forceinline__ std::uint32_t stretch_word(std::uint32_t word, const 
 
 // Clamps v to lo..hi by min and max, then multiplies instead of dividing.
 template <class T>
-__global__ __launch_bounds__(kMostBlockThreads) void branch_free_kernel(SourceOf<T> in, TargetOf<T> out,
-                                                                        const Stretching<T>* range) {
+__global__ __launch_bounds__(kMaxBlockThreads) void branch_free_kernel(SourceOf<T> in, TargetOf<T> out,
+                                                                       const Stretching<T>* range) {
   const Stretching<T> f = *range;
   for (auto at = grid_stride<kWordSamples<T>>(in); at.inside(); at.next())
     store_word(out.row(at.y()) + at.x(), stretch_word(load_word(in.row(at.y()) + at.x()), f), at.left());
@@ -91,8 +91,8 @@ __global__ __launch_bounds__(kMostBlockThreads) void branch_free_kernel(SourceOf
 
 // Each block makes a table of all results in shared memory (256 bytes or 128 KiB); each pixel is a look-up.
 template <class T>
-__global__ __launch_bounds__(kMostBlockThreads) void table_kernel(SourceOf<T> in, TargetOf<T> out,
-                                                                  const Stretching<T>* range) {
+__global__ __launch_bounds__(kMaxBlockThreads) void table_kernel(SourceOf<T> in, TargetOf<T> out,
+                                                                 const Stretching<T>* range) {
   extern __shared__ __align__(4) unsigned char shared_bytes[];
   T* const table = reinterpret_cast<T*>(shared_bytes);
   for (unsigned v = threadIdx.x; v <= static_cast<unsigned>(kLargest<T>); v += blockDim.x)
@@ -105,16 +105,17 @@ __global__ __launch_bounds__(kMostBlockThreads) void table_kernel(SourceOf<T> in
   }
 }
 
-void find_range(const StageCall<Device>& call, const RungLaunch& launch, StretchFactor* found) {
+void find_range(const StageCall<Device>& call, const VariantLaunch& launch, StretchFactor* found) {
   range_kernel<<<1, kBins, 0, launch.stream>>>(call.histogram, ContrastParameters(call.parameters), found);
 }
-void find_range(const StageCall<Device>& call, const RungLaunch& launch, WideStretch* found) {
-  wide_range_kernel<<<1, kMostBlockThreads, 0, launch.stream>>>(call.histogram, found);
+void find_range(const StageCall<Device>& call, const VariantLaunch& launch, WideStretch* found) {
+  wide_range_kernel<<<1, kMaxBlockThreads, 0, launch.stream>>>(call.histogram, found);
 }
 
 template <class T>
 CudaStatus launch_contrast(void (*kernel)(SourceOf<T>, TargetOf<T>, const Stretching<T>*),
-                           const LaunchGrid& grid, const StageCall<Device>& call, const RungLaunch& launch) {
+                           const LaunchGrid& grid, const StageCall<Device>& call,
+                           const VariantLaunch& launch) {
   auto* found = static_cast<Stretching<T>*>(launch.scratch);
   find_range(call, launch, found);
   return launch_pixels(kernel, grid, call, launch, found);
@@ -122,35 +123,35 @@ CudaStatus launch_contrast(void (*kernel)(SourceOf<T>, TargetOf<T>, const Stretc
 
 }  // namespace
 
-std::size_t contrast_range_bytes(const FrameType&, const RungLaunch&) {
+std::size_t contrast_range_bytes(const FrameType&, const VariantLaunch&) {
   return sizeof(WideStretch) > sizeof(StretchFactor) ? sizeof(WideStretch) : sizeof(StretchFactor);
 }
 
-CudaStatus contrast_naive(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus contrast_naive(const StageCall<Device>& call, const VariantLaunch& launch) {
   return visit_sample(call.in.type.sample, [&]<class T>(T) {
     return launch_contrast<T>(naive_kernel<T>, covering_columns(call, launch), call, launch);
   });
 }
 
-CudaStatus contrast_coalesced(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus contrast_coalesced(const StageCall<Device>& call, const VariantLaunch& launch) {
   return visit_sample(call.in.type.sample, [&]<class T>(T) {
     return launch_contrast<T>(coalesced_kernel<T>, covering(call, launch), call, launch);
   });
 }
 
-CudaStatus contrast_words(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus contrast_words(const StageCall<Device>& call, const VariantLaunch& launch) {
   return visit_sample(call.in.type.sample, [&]<class T>(T) {
     return launch_contrast<T>(words_kernel<T>, striding(launch), call, launch);
   });
 }
 
-CudaStatus contrast_branch_free(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus contrast_branch_free(const StageCall<Device>& call, const VariantLaunch& launch) {
   return visit_sample(call.in.type.sample, [&]<class T>(T) {
     return launch_contrast<T>(branch_free_kernel<T>, striding(launch), call, launch);
   });
 }
 
-CudaStatus contrast_table(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus contrast_table(const StageCall<Device>& call, const VariantLaunch& launch) {
   if (!is_wide(call.in.type.sample)) {
     LaunchGrid grid = striding(launch);
     grid.shared_bytes = kBins;
@@ -159,7 +160,7 @@ CudaStatus contrast_table(const StageCall<Device>& call, const RungLaunch& launc
   const cudaError_t allowed = cudaFuncSetAttribute(
       table_kernel<Sample16>, cudaFuncAttributeMaxDynamicSharedMemorySize, kContrastTableBytes);
   if (allowed != cudaSuccess) return allowed;
-  LaunchGrid grid = striding(launch, kMostBlockThreads, 1);
+  LaunchGrid grid = striding(launch, kMaxBlockThreads, 1);
   grid.shared_bytes = kContrastTableBytes;
   return launch_contrast<Sample16>(table_kernel<Sample16>, grid, call, launch);
 }

@@ -6,7 +6,7 @@
 namespace imgpipe {
 
 // Divides for every pixel.
-void divide_pixels(const StageCall<Host>& call, const Band& band) {
+void equalize_by_division(const StageCall<Host>& call, const Band& band) {
   const ConstHostPlane in = call.in.plane<Sample8>(0);
   const HostPlane out = call.out.plane<Sample8>(0);
   const std::uint64_t* counts = call.histogram.row(0);
@@ -28,7 +28,7 @@ void divide_pixels(const StageCall<Host>& call, const Band& band) {
 }
 
 // Makes the table once per band; every pixel is a look-up.
-void look_up_pixels(const StageCall<Host>& call, const Band& band) {
+void equalize_by_table(const StageCall<Host>& call, const Band& band) {
   const ConstHostPlane in = call.in.plane<Sample8>(0);
   const HostPlane out = call.out.plane<Sample8>(0);
   std::array<Sample8, kBins> table{};

@@ -48,8 +48,8 @@ __global__ __launch_bounds__(kBins) void scan_kernel(const std::uint64_t* counts
 }
 
 // One thread per pixel, one division each.
-__global__ __launch_bounds__(kMostBlockThreads) void division_kernel(Source in, Target out,
-                                                                     const Found* found) {
+__global__ __launch_bounds__(kMaxBlockThreads) void division_kernel(Source in, Target out,
+                                                                    const Found* found) {
   const std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (x >= in.width) return;
   for (std::int64_t y = blockIdx.y; y < in.height; y += gridDim.y)
@@ -78,20 +78,20 @@ __device__ __forceinline__ void look_up_vectors(const Source& in, const Target& 
   }
 }
 
-__global__ __launch_bounds__(kMostBlockThreads) void global_kernel(Source in, Target out,
-                                                                   const Sample8* table) {
+__global__ __launch_bounds__(kMaxBlockThreads) void global_kernel(Source in, Target out,
+                                                                  const Sample8* table) {
   look_up_words(in, out, [table](std::uint32_t value) { return __ldg(table + value); });
 }
 
 __constant__ Sample8 constant_table[kBins];
-__global__ __launch_bounds__(kMostBlockThreads) void constant_kernel(Source in, Target out, const Sample8*) {
+__global__ __launch_bounds__(kMaxBlockThreads) void constant_kernel(Source in, Target out, const Sample8*) {
   look_up_words(in, out, [](std::uint32_t value) { return constant_table[value]; });
 }
 
 // Shared memory: the table, 256 bytes. Barrier: the table is copied before the first look-up.
 template <bool Vectors>
-__global__ __launch_bounds__(kMostBlockThreads) void shared_kernel(Source in, Target out,
-                                                                   const Sample8* table) {
+__global__ __launch_bounds__(kMaxBlockThreads) void shared_kernel(Source in, Target out,
+                                                                  const Sample8* table) {
   __shared__ Sample8 own[kBins];
   for (unsigned v = threadIdx.x; v < kBins; v += blockDim.x) own[v] = table[v];
   __syncthreads();
@@ -125,58 +125,58 @@ __global__ __launch_bounds__(kBins) void cooperative_kernel(Source in, Target ou
   look_up_vectors(in, out, [&](std::uint32_t value) { return table[value]; });
 }
 
-Found* found_of(const RungLaunch& launch) {
+Found* found_of(const VariantLaunch& launch) {
   return static_cast<Found*>(launch.scratch);
 }
 
 using Kernel = void (*)(Source, Target, const Sample8*);
 
-CudaStatus look_up(Kernel kernel, const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus look_up(Kernel kernel, const StageCall<Device>& call, const VariantLaunch& launch) {
   return launch_pixels(kernel, striding(launch), call, launch, found_of(launch)->table);
 }
 
 CudaStatus scan_and_look_up(Kernel kernel, const std::uint64_t* counts, const StageCall<Device>& call,
-                            const RungLaunch& launch) {
+                            const VariantLaunch& launch) {
   scan_kernel<<<1, kBins, 0, launch.stream>>>(counts, found_of(launch)->table);
   return look_up(kernel, call, launch);
 }
 
 }  // namespace
 
-std::size_t equalize_scratch_bytes(const FrameType&, const RungLaunch&) {
+std::size_t equalize_scratch_bytes(const FrameType&, const VariantLaunch&) {
   return sizeof(Found);
 }
 
-CudaStatus equalize_division(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus equalize_division(const StageCall<Device>& call, const VariantLaunch& launch) {
   serial_kernel<<<1, 1, 0, launch.stream>>>(call.histogram, found_of(launch), false);
   return launch_pixels(division_kernel, covering(call, launch), call, launch, found_of(launch));
 }
 
-CudaStatus equalize_serial_table(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus equalize_serial_table(const StageCall<Device>& call, const VariantLaunch& launch) {
   serial_kernel<<<1, 1, 0, launch.stream>>>(call.histogram, found_of(launch), true);
   return look_up(global_kernel, call, launch);
 }
 
-CudaStatus equalize_scan_table(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus equalize_scan_table(const StageCall<Device>& call, const VariantLaunch& launch) {
   return scan_and_look_up(global_kernel, call.histogram.data, call, launch);
 }
 
-CudaStatus equalize_constant(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus equalize_constant(const StageCall<Device>& call, const VariantLaunch& launch) {
   scan_kernel<<<1, kBins, 0, launch.stream>>>(call.histogram.data, found_of(launch)->table);
   const cudaError_t copied = cudaMemcpyToSymbolAsync(constant_table, found_of(launch)->table, kBins, 0,
                                                      cudaMemcpyDeviceToDevice, launch.stream);
   return copied != cudaSuccess ? copied : look_up(constant_kernel, call, launch);
 }
 
-CudaStatus equalize_shared(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus equalize_shared(const StageCall<Device>& call, const VariantLaunch& launch) {
   return scan_and_look_up(shared_kernel<false>, call.histogram.data, call, launch);
 }
 
-CudaStatus equalize_vectors(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus equalize_vectors(const StageCall<Device>& call, const VariantLaunch& launch) {
   return scan_and_look_up(shared_kernel<true>, call.histogram.data, call, launch);
 }
 
-CudaStatus equalize_counted(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus equalize_counted(const StageCall<Device>& call, const VariantLaunch& launch) {
   StageCall<Device> counting{};
   counting.in = call.in;
   counting.histogram = histogram_view<Device>(found_of(launch)->counts, call.in.type);
@@ -184,7 +184,7 @@ CudaStatus equalize_counted(const StageCall<Device>& call, const RungLaunch& lau
   return scan_and_look_up(shared_kernel<true>, found_of(launch)->counts, call, launch);
 }
 
-CudaStatus equalize_cooperative(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus equalize_cooperative(const StageCall<Device>& call, const VariantLaunch& launch) {
   std::uint64_t* counts = found_of(launch)->counts;
   if (const cudaError_t cleared = cudaMemsetAsync(counts, 0, sizeof(Found::counts), launch.stream);
       cleared != cudaSuccess)

@@ -8,8 +8,8 @@ namespace {
 
 // One thread per pixel; threadIdx.x runs down a column, so the 32 lanes of a warp read from 32 rows.
 template <class T>
-__global__ __launch_bounds__(kMostBlockThreads) void naive_kernel(SourceOf<T> in, TargetOf<T> out,
-                                                                  LumaWeights weights) {
+__global__ __launch_bounds__(kMaxBlockThreads) void naive_kernel(SourceOf<T> in, TargetOf<T> out,
+                                                                 LumaWeights weights) {
   const std::int64_t y = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (y >= in.height) return;
   for (std::int64_t x = blockIdx.y; x < in.width; x += gridDim.y) {
@@ -20,8 +20,8 @@ __global__ __launch_bounds__(kMostBlockThreads) void naive_kernel(SourceOf<T> in
 
 // One thread per pixel; threadIdx.x runs along a row, so a warp reads 96 neighbouring samples and writes 32.
 template <class T>
-__global__ __launch_bounds__(kMostBlockThreads) void coalesced_kernel(SourceOf<T> in, TargetOf<T> out,
-                                                                      LumaWeights weights) {
+__global__ __launch_bounds__(kMaxBlockThreads) void coalesced_kernel(SourceOf<T> in, TargetOf<T> out,
+                                                                     LumaWeights weights) {
   const std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (x >= in.width) return;
   for (std::int64_t y = blockIdx.y; y < in.height; y += gridDim.y) {
@@ -48,8 +48,8 @@ __device__ __forceinline__ std::uint32_t luma_word(const std::uint32_t (&words)[
 
 // Each thread handles as many neighbouring pixels as a word has samples: 3 loads and one store of 4 bytes.
 template <class T>
-__global__ __launch_bounds__(kMostBlockThreads) void words_kernel(SourceOf<T> in, TargetOf<T> out,
-                                                                  LumaWeights weights) {
+__global__ __launch_bounds__(kMaxBlockThreads) void words_kernel(SourceOf<T> in, TargetOf<T> out,
+                                                                 LumaWeights weights) {
   constexpr int kEach = kWordSamples<T>;
   for (auto at = grid_stride<kEach>(in); at.inside(); at.next()) {
     const T* from = in.row(at.y()) + 3 * at.x();
@@ -60,8 +60,8 @@ __global__ __launch_bounds__(kMostBlockThreads) void words_kernel(SourceOf<T> in
 
 // Each thread handles as many neighbouring pixels as a vector has samples: 3 loads and one store of 16 bytes.
 template <class T>
-__global__ __launch_bounds__(kMostBlockThreads) void vectors_kernel(SourceOf<T> in, TargetOf<T> out,
-                                                                    LumaWeights weights) {
+__global__ __launch_bounds__(kMaxBlockThreads) void vectors_kernel(SourceOf<T> in, TargetOf<T> out,
+                                                                   LumaWeights weights) {
   constexpr int kEach = kVectorSamples<T>;
   for (auto at = grid_stride<kEach>(in); at.inside(); at.next()) {
     const T* from = in.row(at.y()) + 3 * at.x();
@@ -79,25 +79,25 @@ LumaWeights weights_of(const StageCall<Device>& call) {
 
 }  // namespace
 
-CudaStatus gray_naive(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus gray_naive(const StageCall<Device>& call, const VariantLaunch& launch) {
   return visit_sample(call.in.type.sample, [&]<class T>(T) {
     return launch_pixels(naive_kernel<T>, covering_columns(call, launch), call, launch, weights_of(call));
   });
 }
 
-CudaStatus gray_coalesced(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus gray_coalesced(const StageCall<Device>& call, const VariantLaunch& launch) {
   return visit_sample(call.in.type.sample, [&]<class T>(T) {
     return launch_pixels(coalesced_kernel<T>, covering(call, launch), call, launch, weights_of(call));
   });
 }
 
-CudaStatus gray_words(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus gray_words(const StageCall<Device>& call, const VariantLaunch& launch) {
   return visit_sample(call.in.type.sample, [&]<class T>(T) {
     return launch_pixels(words_kernel<T>, striding(launch), call, launch, weights_of(call));
   });
 }
 
-CudaStatus gray_vectors(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus gray_vectors(const StageCall<Device>& call, const VariantLaunch& launch) {
   return visit_sample(call.in.type.sample, [&]<class T>(T) {
     return launch_pixels(vectors_kernel<T>, striding(launch), call, launch, weights_of(call));
   });

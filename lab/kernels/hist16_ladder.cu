@@ -13,7 +13,7 @@ constexpr unsigned kHalf = kWideValues / 2;
 static_assert(kHalf * sizeof(std::uint32_t) == kHalfBinsBytes);
 
 // Lanes with the same value find each other, and the lowest of them adds their number.
-__global__ __launch_bounds__(kMostBlockThreads) void warp_kernel(SourceOf<Sample16> in, Counts counts) {
+__global__ __launch_bounds__(kMaxBlockThreads) void warp_kernel(SourceOf<Sample16> in, Counts counts) {
   const unsigned lane = threadIdx.x % kWarpLanes;
   for (auto at = grid_stride<1>(in); at.inside(); at.next()) {
     const std::uint32_t value = in.row(at.y())[at.x()];
@@ -48,7 +48,7 @@ __device__ __forceinline__ void each_of_vector(const Sample16* from, std::int64_
 
 // Counts half blockIdx.y of the values in shared memory. Barriers: counters are cleared before the first
 // count, and complete before they are added to the image's.
-__global__ __launch_bounds__(kMostBlockThreads) void passes_kernel(SourceOf<Sample16> in, Counts counts) {
+__global__ __launch_bounds__(kMaxBlockThreads) void passes_kernel(SourceOf<Sample16> in, Counts counts) {
   extern __shared__ __align__(16) std::uint32_t shared[];
   clear_words(shared);
   __syncthreads();
@@ -64,7 +64,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void passes_kernel(SourceOf<Samp
 
 // Block r of a two-block cluster counts half r of the values. Cluster barriers: counters are cleared before
 // either block counts, and both have counted before either reads its counters or ends.
-__global__ __launch_bounds__(kMostBlockThreads) void cluster_kernel(SourceOf<Sample16> in, Counts counts) {
+__global__ __launch_bounds__(kMaxBlockThreads) void cluster_kernel(SourceOf<Sample16> in, Counts counts) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   extern __shared__ __align__(16) std::uint32_t shared[];
   const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
@@ -82,12 +82,12 @@ __global__ __launch_bounds__(kMostBlockThreads) void cluster_kernel(SourceOf<Sam
 }
 
 // Two 16-bit counters per word: value v is in the lower half of word v, or, from 32,768 on, in the upper half
-// of word v - 32,768. The block empties them before it can have counted more than kMostCount. Barriers:
+// of word v - 32,768. The block empties them before it can have counted more than kMaxCount. Barriers:
 // counters are cleared before the first count, and complete before they are added to the image's and cleared.
-constexpr int kMostCount = 65535;
-__global__ __launch_bounds__(kMostBlockThreads) void packed_kernel(SourceOf<Sample16> in, Counts counts) {
+constexpr int kMaxCount = 65535;
+__global__ __launch_bounds__(kMaxBlockThreads) void packed_kernel(SourceOf<Sample16> in, Counts counts) {
   extern __shared__ __align__(16) std::uint32_t shared[];
-  const int vectors_a_round = kMostCount / kWideVectorPixels / static_cast<int>(blockDim.x);
+  const int vectors_a_round = kMaxCount / kWideVectorPixels / static_cast<int>(blockDim.x);
   clear_words(shared);
   __syncthreads();
   auto at = grid_stride<kWideVectorPixels>(in);
@@ -109,32 +109,32 @@ __global__ __launch_bounds__(kMostBlockThreads) void packed_kernel(SourceOf<Samp
 
 // Launches a kernel with half of the counters in a block's shared memory.
 CudaStatus launch_halves(void (*kernel)(SourceOf<Sample16>, Counts), const dim3& blocks,
-                         const StageCall<Device>& call, const RungLaunch& launch) {
+                         const StageCall<Device>& call, const VariantLaunch& launch) {
   const cudaError_t allowed =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kHalfBinsBytes);
   if (allowed != cudaSuccess) return allowed;
-  return launch_counts(kernel, {blocks, block_of(launch, kMostBlockThreads), kHalfBinsBytes}, call, launch);
+  return launch_counts(kernel, {blocks, block_of(launch, kMaxBlockThreads), kHalfBinsBytes}, call, launch);
 }
 
 }  // namespace
 
-CudaStatus hist16_warp(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus hist16_warp(const StageCall<Device>& call, const VariantLaunch& launch) {
   return launch_counts(warp_kernel, striding(launch), call, launch);
 }
 
-CudaStatus hist16_passes(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus hist16_passes(const StageCall<Device>& call, const VariantLaunch& launch) {
   return launch_halves(passes_kernel, {striding_blocks(launch, 1), 2, 1}, call, launch);
 }
 
-CudaStatus hist16_packed(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus hist16_packed(const StageCall<Device>& call, const VariantLaunch& launch) {
   return launch_halves(packed_kernel, striding_blocks(launch, 1), call, launch);
 }
 
-CudaStatus hist16_cluster(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus hist16_cluster(const StageCall<Device>& call, const VariantLaunch& launch) {
   constexpr int kBlocks = 2;  // per cluster
   bool clusters = false;
-  const auto threads = static_cast<int>(block_of(launch, kMostBlockThreads));
-  const cudaError_t found = has_clusters<kBlocks>(&cluster_kernel, threads, kHalfBinsBytes, clusters);
+  const auto threads = static_cast<int>(block_of(launch, kMaxBlockThreads));
+  const cudaError_t found = query_clusters<kBlocks>(&cluster_kernel, threads, kHalfBinsBytes, clusters);
   if (found != cudaSuccess) return found;
   if (!clusters)
     return cudaErrorNoKernelImageForDevice;  // no code for 9.0, or the device cannot place the cluster

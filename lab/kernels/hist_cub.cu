@@ -32,7 +32,7 @@ std::size_t own_bytes(const FrameType& shape, const CudaLaunch& launch) {
 }
 
 template <class T>
-CudaStatus launch_cub(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus launch_cub(const StageCall<Device>& call, const VariantLaunch& launch) {
   auto* counts = static_cast<std::uint32_t*>(launch.scratch);
   std::size_t bytes = own_bytes<T>(call.in.type, launch);
   return count(counts + call.in.type.bins(), bytes, call.in.plane<T>(0), counts, launch);
@@ -46,16 +46,16 @@ __global__ __launch_bounds__(kBins) void collect_kernel(const std::uint32_t* fro
 
 }  // namespace
 
-std::size_t hist_cub_bytes(const FrameType& shape, const RungLaunch& launch) {
+std::size_t hist_cub_bytes(const FrameType& shape, const VariantLaunch& launch) {
   return counts_bytes(shape) +
          visit_sample(shape.sample, [&]<class T>(T) { return own_bytes<T>(shape, launch); });
 }
 
-CudaStatus hist_cub(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus hist_cub(const StageCall<Device>& call, const VariantLaunch& launch) {
   return visit_sample(call.in.type.sample, [&]<class T>(T) { return launch_cub<T>(call, launch); });
 }
 
-CudaStatus hist_collect(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus hist_collect(const StageCall<Device>& call, const VariantLaunch& launch) {
   collect_kernel<<<static_cast<unsigned>(call.in.type.bins() / kBins), kBins, 0, launch.stream>>>(
       static_cast<const std::uint32_t*>(launch.scratch), call.histogram);
   return cudaGetLastError();

@@ -11,7 +11,7 @@ using Counts = Histogram<Device>;
 
 // One thread per pixel.
 template <class T>
-__global__ __launch_bounds__(kMostBlockThreads) void global_kernel(SourceOf<T> in, Counts counts) {
+__global__ __launch_bounds__(kMaxBlockThreads) void global_kernel(SourceOf<T> in, Counts counts) {
   const std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (x >= in.width) return;
   for (std::int64_t y = blockIdx.y; y < in.height; y += gridDim.y) add_to(counts.data + in.row(y)[x], 1);
@@ -19,33 +19,33 @@ __global__ __launch_bounds__(kMostBlockThreads) void global_kernel(SourceOf<T> i
 
 // The grid strides over the pixels.
 template <class T>
-__global__ __launch_bounds__(kMostBlockThreads) void global_stride_kernel(SourceOf<T> in, Counts counts) {
+__global__ __launch_bounds__(kMaxBlockThreads) void global_stride_kernel(SourceOf<T> in, Counts counts) {
   for (auto at = grid_stride<1>(in); at.inside(); at.next()) add_to(counts.data + in.row(at.y())[at.x()], 1);
 }
 
 // Each thread handles a contiguous run of pixels, so the lanes of a warp read far apart.
-__global__ __launch_bounds__(kMostBlockThreads) void global_chunk_kernel(Source in, Counts counts) {
+__global__ __launch_bounds__(kMaxBlockThreads) void global_chunk_kernel(Source in, Counts counts) {
   auto [at, count] = chunk_of_thread<1>(in);
   for (; count > 0; --count, at.next()) add_to(counts.data + in.row(at.y())[at.x()], 1);
 }
 
 // The same, 4 bytes per load.
-__global__ __launch_bounds__(kMostBlockThreads) void global_words_kernel(Source in, Counts counts) {
+__global__ __launch_bounds__(kMaxBlockThreads) void global_words_kernel(Source in, Counts counts) {
   auto [at, count] = chunk_of_thread<4>(in);
   for (; count > 0; --count, at.next()) {
     std::uint32_t word = load_word(in.row(at.y()) + at.x());
-    for (int k = first_bins(at.left(), 4); k > 0; --k, word >>= 8) add_to(counts.data + (word & 0xFF), 1);
+    for (int k = pixels_in_item(at.left(), 4); k > 0; --k, word >>= 8) add_to(counts.data + (word & 0xFF), 1);
   }
 }
 
 // ---- counters per thread ------------------------------------------------------------------------------
 
 // Each thread has 256 counters, too many for registers, in local memory, and adds them to the global ones.
-__global__ __launch_bounds__(kMostBlockThreads) void local_kernel(Source in, Counts counts) {
+__global__ __launch_bounds__(kMaxBlockThreads) void local_kernel(Source in, Counts counts) {
   std::uint32_t own[kBins] = {};
   for (auto at = grid_stride<4>(in); at.inside(); at.next()) {
     std::uint32_t word = load_word(in.row(at.y()) + at.x());
-    for (int k = first_bins(at.left(), 4); k > 0; --k, word >>= 8) ++own[word & 0xFF];
+    for (int k = pixels_in_item(at.left(), 4); k > 0; --k, word >>= 8) ++own[word & 0xFF];
   }
   for (unsigned i = 0; i < kBins; ++i) {
     const unsigned bin = (i + threadIdx.x) % kBins;  // threads begin at different bins
@@ -67,13 +67,13 @@ __device__ void flush_bins(const std::uint32_t* shared, std::uint64_t* counts) {
 }
 
 // The same, with a sum in shared memory (1 KiB) first: one global addition per block and bin.
-__global__ __launch_bounds__(kMostBlockThreads) void local_reduced_kernel(Source in, Counts counts) {
+__global__ __launch_bounds__(kMaxBlockThreads) void local_reduced_kernel(Source in, Counts counts) {
   __shared__ std::uint32_t shared[kBins];
   clear_bins(shared, kBins);
   std::uint32_t own[kBins] = {};
   for (auto at = grid_stride<4>(in); at.inside(); at.next()) {
     std::uint32_t word = load_word(in.row(at.y()) + at.x());
-    for (int k = first_bins(at.left(), 4); k > 0; --k, word >>= 8) ++own[word & 0xFF];
+    for (int k = pixels_in_item(at.left(), 4); k > 0; --k, word >>= 8) ++own[word & 0xFF];
   }
   for (unsigned i = 0; i < kBins; ++i) {
     const unsigned bin = (i + threadIdx.x) % kBins;
@@ -85,7 +85,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void local_reduced_kernel(Source
 // ---- one histogram per block, in shared memory --------------------------------------------------------
 
 // Shared memory: 1 KiB.
-__global__ __launch_bounds__(kMostBlockThreads) void shared_kernel(Source in, Counts counts) {
+__global__ __launch_bounds__(kMaxBlockThreads) void shared_kernel(Source in, Counts counts) {
   __shared__ std::uint32_t shared[kBins];
   clear_bins(shared, kBins);
   for (auto at = grid_stride<1>(in); at.inside(); at.next()) atomicAdd(shared + in.row(at.y())[at.x()], 1U);
@@ -94,13 +94,13 @@ __global__ __launch_bounds__(kMostBlockThreads) void shared_kernel(Source in, Co
 
 // The same with 4 pixels per load. Without Atomic, counts between another thread's load and store are lost.
 template <bool Atomic>
-__global__ __launch_bounds__(kMostBlockThreads) void shared_words_kernel(Source in, Counts counts) {
+__global__ __launch_bounds__(kMaxBlockThreads) void shared_words_kernel(Source in, Counts counts) {
   __shared__ std::uint32_t shared[kBins];
   clear_bins(shared, kBins);
   volatile std::uint32_t* plain = shared;
   for (auto at = grid_stride<4>(in); at.inside(); at.next()) {
     std::uint32_t word = load_word(in.row(at.y()) + at.x());
-    for (int k = first_bins(at.left(), 4); k > 0; --k, word >>= 8) {
+    for (int k = pixels_in_item(at.left(), 4); k > 0; --k, word >>= 8) {
       if (Atomic) {
         atomicAdd(shared + (word & 0xFF), 1U);
       } else {
@@ -127,7 +127,7 @@ __device__ __forceinline__ void each_of_vector(const Sample8* from, std::int64_t
   }
 }
 
-__global__ __launch_bounds__(kMostBlockThreads) void shared_vectors_kernel(Source in, Counts counts) {
+__global__ __launch_bounds__(kMaxBlockThreads) void shared_vectors_kernel(Source in, Counts counts) {
   __shared__ std::uint32_t shared[kBins];
   clear_bins(shared, kBins);
   for (auto at = grid_stride<kVectorPixels>(in); at.inside(); at.next()) {
@@ -153,21 +153,21 @@ __device__ void flush_copies(const std::uint32_t* shared, unsigned copies, unsig
 // One copy for every 4 lanes. Copies follow each other, each one word longer than 256, so that a value's
 // counters lie in different banks. Shared memory: 8.03 KiB.
 constexpr unsigned kCopies = 8;
-constexpr unsigned kCopyRoom = kBins + 1;
-__global__ __launch_bounds__(kMostBlockThreads) void replicated_kernel(Source in, Counts counts) {
-  __shared__ std::uint32_t shared[kCopies * kCopyRoom];
-  clear_bins(shared, kCopies * kCopyRoom);
-  std::uint32_t* copy = shared + threadIdx.x % kWarpLanes / (kWarpLanes / kCopies) * kCopyRoom;
+constexpr unsigned kCopyStride = kBins + 1;
+__global__ __launch_bounds__(kMaxBlockThreads) void replicated_kernel(Source in, Counts counts) {
+  __shared__ std::uint32_t shared[kCopies * kCopyStride];
+  clear_bins(shared, kCopies * kCopyStride);
+  std::uint32_t* copy = shared + threadIdx.x % kWarpLanes / (kWarpLanes / kCopies) * kCopyStride;
   for (auto at = grid_stride<kVectorPixels>(in); at.inside(); at.next()) {
     each_of_vector(in.row(at.y()) + at.x(), at.left(),
                    [&](std::uint32_t value) { atomicAdd(copy + value, 1U); });
   }
-  flush_copies(shared, kCopies, 1, kCopyRoom, counts.data);
+  flush_copies(shared, kCopies, 1, kCopyStride, counts.data);
 }
 
 // Four adjacent counters per value, used in turn by neighbouring lanes. Shared memory: 4 KiB.
 constexpr unsigned kColumns = 4;
-__global__ __launch_bounds__(kMostBlockThreads) void columns_kernel(Source in, Counts counts) {
+__global__ __launch_bounds__(kMaxBlockThreads) void columns_kernel(Source in, Counts counts) {
   __shared__ std::uint32_t shared[kColumns * kBins];
   clear_bins(shared, kColumns * kBins);
   std::uint32_t* column = shared + threadIdx.x % kColumns;
@@ -179,7 +179,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void columns_kernel(Source in, C
 }
 
 // Four pixels per thread in 3 loads; three histograms of four columns each. Shared memory: 12 KiB.
-__global__ __launch_bounds__(kMostBlockThreads) void rgb_kernel(Source in, Counts counts) {
+__global__ __launch_bounds__(kMaxBlockThreads) void rgb_kernel(Source in, Counts counts) {
   constexpr unsigned kPlane = kColumns * kBins;
   __shared__ std::uint32_t shared[3 * kPlane];
   clear_bins(shared, 3 * kPlane);
@@ -187,7 +187,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void rgb_kernel(Source in, Count
   for (auto at = grid_stride<4>(in); at.inside(); at.next()) {
     const Sample8* from = in.row(at.y()) + 3 * at.x();
     const std::uint32_t words[3] = {load_word(from), load_word(from + 4), load_word(from + 8)};
-    const int samples = 3 * first_bins(at.left(), 4);
+    const int samples = 3 * pixels_in_item(at.left(), 4);
 #pragma unroll
     for (int k = 0; k < 12; ++k) {
       if (k < samples)
@@ -200,59 +200,59 @@ __global__ __launch_bounds__(kMostBlockThreads) void rgb_kernel(Source in, Count
 
 }  // namespace
 
-CudaStatus hist_global(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus hist_global(const StageCall<Device>& call, const VariantLaunch& launch) {
   return visit_sample(call.in.type.sample, [&]<class T>(T) {
     return launch_counts(global_kernel<T>, covering(call, launch), call, launch);
   });
 }
 
-CudaStatus hist_global_stride(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus hist_global_stride(const StageCall<Device>& call, const VariantLaunch& launch) {
   return visit_sample(call.in.type.sample, [&]<class T>(T) {
     return launch_counts(global_stride_kernel<T>, striding(launch), call, launch);
   });
 }
 
-CudaStatus hist_global_chunk(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus hist_global_chunk(const StageCall<Device>& call, const VariantLaunch& launch) {
   return launch_counts(global_chunk_kernel, striding(launch), call, launch);
 }
 
-CudaStatus hist_global_words(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus hist_global_words(const StageCall<Device>& call, const VariantLaunch& launch) {
   return launch_counts(global_words_kernel, striding(launch), call, launch);
 }
 
-CudaStatus hist_local(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus hist_local(const StageCall<Device>& call, const VariantLaunch& launch) {
   return launch_counts(local_kernel, striding(launch, kBlock, 2), call, launch);
 }
 
-CudaStatus hist_local_reduced(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus hist_local_reduced(const StageCall<Device>& call, const VariantLaunch& launch) {
   return launch_counts(local_reduced_kernel, striding(launch, kBlock, 2), call, launch);
 }
 
-CudaStatus hist_shared(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus hist_shared(const StageCall<Device>& call, const VariantLaunch& launch) {
   return launch_counts(shared_kernel, striding(launch), call, launch);
 }
 
-CudaStatus hist_shared_words(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus hist_shared_words(const StageCall<Device>& call, const VariantLaunch& launch) {
   return launch_counts(shared_words_kernel<true>, striding(launch), call, launch);
 }
 
-CudaStatus hist_non_atomic(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus hist_non_atomic(const StageCall<Device>& call, const VariantLaunch& launch) {
   return launch_counts(shared_words_kernel<false>, striding(launch), call, launch);
 }
 
-CudaStatus hist_shared_vectors(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus hist_shared_vectors(const StageCall<Device>& call, const VariantLaunch& launch) {
   return launch_counts(shared_vectors_kernel, striding(launch), call, launch);
 }
 
-CudaStatus hist_replicated(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus hist_replicated(const StageCall<Device>& call, const VariantLaunch& launch) {
   return launch_counts(replicated_kernel, striding(launch), call, launch);
 }
 
-CudaStatus hist_columns(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus hist_columns(const StageCall<Device>& call, const VariantLaunch& launch) {
   return launch_counts(columns_kernel, striding(launch), call, launch);
 }
 
-CudaStatus hist_rgb(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus hist_rgb(const StageCall<Device>& call, const VariantLaunch& launch) {
   return launch_counts(rgb_kernel, striding(launch), call, launch);
 }
 

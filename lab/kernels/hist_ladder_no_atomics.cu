@@ -25,7 +25,7 @@ __device__ std::uint32_t block_sum(std::uint32_t value) {
 }
 
 // One block per value reads the whole image and counts that value's pixels in registers, 4 at a time.
-__global__ __launch_bounds__(kMostBlockThreads) void linear_kernel(Source in, Counts counts) {
+__global__ __launch_bounds__(kMaxBlockThreads) void linear_kernel(Source in, Counts counts) {
   for (unsigned bin = blockIdx.x; bin < kBins; bin += gridDim.x) {
     const std::uint32_t wanted = bin * 0x01010101U;
     std::uint32_t count = 0;
@@ -66,7 +66,7 @@ __device__ std::uint32_t row_sum(const std::uint32_t* row, unsigned words) {
 // `partials` has a histogram of Bins counters per block. Barriers: rows are cleared before they are counted
 // in, complete before they are added up, and added up before they are cleared again.
 template <int Bins>
-__global__ __launch_bounds__(kMostBlockThreads) void threads_kernel(Source in, std::uint32_t* partials) {
+__global__ __launch_bounds__(kMaxBlockThreads) void threads_kernel(Source in, std::uint32_t* partials) {
   extern __shared__ std::uint32_t rows[];
   const unsigned columns = columns_of(blockDim.x);
   const unsigned row_words = columns / 4;
@@ -84,7 +84,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void threads_kernel(Source in, s
     __syncthreads();
     for (int counted = 0; counted < kPixelsARound && at.inside(); counted += 4, at.next()) {
       std::uint32_t word = load_word(in.row(at.y()) + at.x());
-      for (int k = first_bins(at.left(), 4); k > 0; --k, word >>= 8)
+      for (int k = pixels_in_item(at.left(), 4); k > 0; --k, word >>= 8)
         ++bytes[((word & 0xFF) >> kShift) * columns + own];
     }
     __syncthreads();
@@ -106,12 +106,12 @@ __global__ __launch_bounds__(kBlock) void merge_kernel(const std::uint32_t* part
 template <int Bins>
 constexpr int kThreadsBlock = Bins == kBins ? 128 : 512;  // 32 KiB of shared memory either way
 template <int Bins>
-unsigned threads_blocks(const RungLaunch& launch) {
+unsigned threads_blocks(const VariantLaunch& launch) {
   return striding_blocks(launch, Bins == kBins ? 6 : 4);
 }
 
 template <int Bins>
-CudaStatus launch_threads(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus launch_threads(const StageCall<Device>& call, const VariantLaunch& launch) {
   const CudaStatus cleared = clear_histogram(call, launch);
   if (cleared != cudaSuccess) return cleared;
   const unsigned block = block_of(launch, kThreadsBlock<Bins>);
@@ -125,21 +125,21 @@ CudaStatus launch_threads(const StageCall<Device>& call, const RungLaunch& launc
 
 }  // namespace
 
-CudaStatus hist_linear(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus hist_linear(const StageCall<Device>& call, const VariantLaunch& launch) {
   const unsigned blocks = launch.blocks > 0 ? static_cast<unsigned>(launch.blocks) : kBins;
-  return launch_counts(linear_kernel, {blocks, block_of(launch, kMostBlockThreads)}, call, launch);
+  return launch_counts(linear_kernel, {blocks, block_of(launch, kMaxBlockThreads)}, call, launch);
 }
 
-CudaStatus hist_threads_64(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus hist_threads_64(const StageCall<Device>& call, const VariantLaunch& launch) {
   return launch_threads<64>(call, launch);
 }
-CudaStatus hist_threads_256(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus hist_threads_256(const StageCall<Device>& call, const VariantLaunch& launch) {
   return launch_threads<kBins>(call, launch);
 }
-std::size_t hist_threads_64_bytes(const FrameType&, const RungLaunch& launch) {
+std::size_t hist_threads_64_bytes(const FrameType&, const VariantLaunch& launch) {
   return threads_blocks<64>(launch) * std::size_t{64} * sizeof(std::uint32_t);
 }
-std::size_t hist_threads_256_bytes(const FrameType&, const RungLaunch& launch) {
+std::size_t hist_threads_256_bytes(const FrameType&, const VariantLaunch& launch) {
   return threads_blocks<kBins>(launch) * std::size_t{kBins} * sizeof(std::uint32_t);
 }
 

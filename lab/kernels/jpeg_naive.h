@@ -161,7 +161,7 @@ IMGPIPE_HOST_DEVICE inline int sample_at_naively(const NaiveScan& scan, const st
   if (scan.sampling == Sampling::s440)
     return y % 2 == 0 ? upsampled_upper(at(x, far), at(x, row)) : upsampled_lower(at(x, row), at(x, far));
   const bool halved_rows = scan.sampling == Sampling::s420;
-  if (component.width <= kMostRepeated) return at(column, halved_rows ? row : y);
+  if (component.width <= kMaxRepeatedWidth) return at(column, halved_rows ? row : y);
   if (!halved_rows)
     return left ? upsampled_left(at(column - 1, y), at(column, y))
                 : upsampled_right(at(column, y), at(column + 1, y));

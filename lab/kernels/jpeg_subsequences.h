@@ -21,13 +21,13 @@ struct SymbolState {
 };
 
 // Totals of the blocks that begin in consecutive subsequences; they restart where a segment starts.
-struct BlockSums {
+struct BlockTotals {
   std::int64_t blocks = 0;
   std::int32_t dc[3] = {0, 0, 0};
   bool starts = false;
 
   // Adds the totals of what follows.
-  IMGPIPE_HOST_DEVICE void add(const BlockSums& more) {
+  IMGPIPE_HOST_DEVICE void add(const BlockTotals& more) {
     if (more.starts) *this = {};
     starts = starts || more.starts;
     blocks += more.blocks;
@@ -48,8 +48,8 @@ struct NaiveSubsequence {
 };
 
 // Decodes one symbol. It skips invalid codes, in the same manner from the same state.
-IMGPIPE_HOST_DEVICE inline void pass_symbol(const NaiveScan& scan, NaiveBits& bits, SymbolState& state,
-                                            BlockSums& sums) {
+IMGPIPE_HOST_DEVICE inline void skim_symbol(const NaiveScan& scan, NaiveBits& bits, SymbolState& state,
+                                            BlockTotals& sums) {
   const int c = scan.component_of_block[state.block];
   const bool dc = state.place == 0;
   const int symbol = bits.symbol(dc ? scan.component[c].dc : scan.component[c].ac);
@@ -72,24 +72,24 @@ IMGPIPE_HOST_DEVICE inline void pass_symbol(const NaiveScan& scan, NaiveBits& bi
 }
 
 // Decodes all symbols that begin in the subsequence, from `state` on.
-IMGPIPE_HOST_DEVICE inline void pass_subsequence(const NaiveScan& scan, const std::uint8_t* stream,
+IMGPIPE_HOST_DEVICE inline void skim_subsequence(const NaiveScan& scan, const std::uint8_t* stream,
                                                  const NaiveSubsequence& one, SymbolState& state,
-                                                 BlockSums& sums) {
+                                                 BlockTotals& sums) {
   NaiveBits bits(stream + one.segment.first_byte, one.segment.bytes, state.bit);
   sums = {};
   sums.starts = one.starts_segment();
-  while (bits.at() < one.end_bit()) pass_symbol(scan, bits, state, sums);
+  while (bits.at() < one.end_bit()) skim_symbol(scan, bits, state, sums);
 }
 
 // Decodes the blocks that begin in the subsequence; `before` totals those of its segment before it. Returns
 // false if the data is invalid. Sets `ended` if the segment's last block is among them and no data follows.
 IMGPIPE_HOST_DEVICE inline bool write_subsequence(const NaiveScan& scan, const std::uint8_t* stream,
                                                   const NaiveSubsequence& one, SymbolState state,
-                                                  const BlockSums& before, std::int16_t* coefficients,
+                                                  const BlockTotals& before, std::int16_t* coefficients,
                                                   bool& ended) {
   NaiveBits bits(stream + one.segment.first_byte, one.segment.bytes, state.bit);
-  BlockSums ignored;
-  while (state.place != 0 && bits.at() < one.end_bit()) pass_symbol(scan, bits, state, ignored);
+  BlockTotals ignored;
+  while (state.place != 0 && bits.at() < one.end_bit()) skim_symbol(scan, bits, state, ignored);
   const std::int64_t first_mcu = one.index_of_segment * scan.restart_interval;
   const std::int64_t rest = scan.mcus - first_mcu;
   const std::int64_t mcus = rest < scan.restart_interval ? rest : scan.restart_interval;

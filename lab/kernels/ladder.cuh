@@ -6,8 +6,8 @@
 
 namespace imgpipe {
 
-constexpr int kMostBlockThreads = 1024;  // the __launch_bounds__ of every ladder kernel
-constexpr unsigned kMostGridRows = 65535;
+constexpr int kMaxBlockThreads = 1024;  // the __launch_bounds__ of every ladder kernel
+constexpr unsigned kMaxGridRows = 65535;
 
 // The default launch of most variants.
 constexpr int kBlock = 256;
@@ -133,37 +133,37 @@ struct LaunchGrid {
   std::size_t shared_bytes = 0;
 };
 
-inline unsigned block_of(const RungLaunch& launch, int preset) {
+inline unsigned block_of(const VariantLaunch& launch, int preset) {
   return static_cast<unsigned>(launch.block > 0 ? launch.block : preset);
 }
 
 // Returns the blocks of a grid that strides over its work: as requested, or `resident` per multiprocessor.
-inline unsigned striding_blocks(const RungLaunch& launch, int resident) {
+inline unsigned striding_blocks(const VariantLaunch& launch, int resident) {
   return static_cast<unsigned>(launch.blocks > 0 ? launch.blocks : launch.multiprocessors * resident);
 }
-inline LaunchGrid striding(const RungLaunch& launch, int threads = kBlock, int resident = kResident) {
+inline LaunchGrid striding(const VariantLaunch& launch, int threads = kBlock, int resident = kResident) {
   return {striding_blocks(launch, resident), block_of(launch, threads)};
 }
 
-// A grid with one thread per item of an a x b plane: x along a, y along b; it strides beyond kMostGridRows.
-inline LaunchGrid covering_plane(std::int64_t a, std::int64_t b, const RungLaunch& launch) {
+// A grid with one thread per item of an a x b plane: x along a, y along b; it strides beyond kMaxGridRows.
+inline LaunchGrid covering_plane(std::int64_t a, std::int64_t b, const VariantLaunch& launch) {
   const unsigned threads = block_of(launch, kBlock);
   return {{static_cast<unsigned>((a + threads - 1) / threads),
-           static_cast<unsigned>(b < kMostGridRows ? b : kMostGridRows), 1},
+           static_cast<unsigned>(b < kMaxGridRows ? b : kMaxGridRows), 1},
           threads};
 }
 // One thread per pixel, with x along the rows or, in covering_columns(), down the columns.
-inline LaunchGrid covering(const StageCall<Device>& call, const RungLaunch& launch) {
+inline LaunchGrid covering(const StageCall<Device>& call, const VariantLaunch& launch) {
   return covering_plane(call.in.type.width, call.in.type.height, launch);
 }
-inline LaunchGrid covering_columns(const StageCall<Device>& call, const RungLaunch& launch) {
+inline LaunchGrid covering_columns(const StageCall<Device>& call, const VariantLaunch& launch) {
   return covering_plane(call.in.type.height, call.in.type.width, launch);
 }
 
 // Launches kernel(in, out, arguments...).
 template <class T, class... Parameters, class... Arguments>
 CudaStatus launch_pixels(void (*kernel)(SourceOf<T>, TargetOf<T>, Parameters...), const LaunchGrid& grid,
-                         const StageCall<Device>& call, const RungLaunch& launch,
+                         const StageCall<Device>& call, const VariantLaunch& launch,
                          const Arguments&... arguments) {
   kernel<<<grid.blocks, grid.threads, grid.shared_bytes, launch.stream>>>(call.in.plane<T>(0),
                                                                           call.out.plane<T>(0), arguments...);
@@ -180,7 +180,7 @@ inline CudaStatus clear_histogram(const StageCall<Device>& call, const CudaLaunc
 // Clears the counters and launches kernel(in, counters).
 template <class T>
 CudaStatus launch_counts(void (*kernel)(SourceOf<T>, Histogram<Device>), const LaunchGrid& grid,
-                         const StageCall<Device>& call, const RungLaunch& launch) {
+                         const StageCall<Device>& call, const VariantLaunch& launch) {
   if (const CudaStatus cleared = clear_histogram(call, launch); cleared != cudaSuccess) return cleared;
   kernel<<<grid.blocks, grid.threads, grid.shared_bytes, launch.stream>>>(call.in.plane<T>(0),
                                                                           call.histogram);
@@ -188,7 +188,7 @@ CudaStatus launch_counts(void (*kernel)(SourceOf<T>, Histogram<Device>), const L
 }
 
 // Returns how many of a word's or vector's `most` pixels are left in the row.
-__device__ __forceinline__ int first_bins(std::int64_t left, int most) {
+__device__ __forceinline__ int pixels_in_item(std::int64_t left, int most) {
   return left < most ? static_cast<int>(left) : most;
 }
 

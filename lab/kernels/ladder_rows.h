@@ -7,16 +7,16 @@
 
 namespace imgpipe {
 
-[[nodiscard]] std::span<const Rung> gray_ladder();
-[[nodiscard]] std::span<const Rung> hist_ladder();
-[[nodiscard]] std::span<const Rung> contrast_ladder();
-[[nodiscard]] std::span<const Rung> smooth_ladder();
-[[nodiscard]] std::span<const Rung> equalize_ladder();
-[[nodiscard]] std::span<const Rung> clahe_ladder();
-[[nodiscard]] std::span<const Rung> median_ladder();
-[[nodiscard]] std::span<const Rung> gray16_ladder();
-[[nodiscard]] std::span<const Rung> hist16_ladder();
-[[nodiscard]] std::span<const Rung> contrast16_ladder();
-[[nodiscard]] std::span<const Rung> smooth16_ladder();
+[[nodiscard]] std::span<const StageVariant> gray_ladder();
+[[nodiscard]] std::span<const StageVariant> hist_ladder();
+[[nodiscard]] std::span<const StageVariant> contrast_ladder();
+[[nodiscard]] std::span<const StageVariant> smooth_ladder();
+[[nodiscard]] std::span<const StageVariant> equalize_ladder();
+[[nodiscard]] std::span<const StageVariant> clahe_ladder();
+[[nodiscard]] std::span<const StageVariant> median_ladder();
+[[nodiscard]] std::span<const StageVariant> gray16_ladder();
+[[nodiscard]] std::span<const StageVariant> hist16_ladder();
+[[nodiscard]] std::span<const StageVariant> contrast16_ladder();
+[[nodiscard]] std::span<const StageVariant> smooth16_ladder();
 
 }  // namespace imgpipe

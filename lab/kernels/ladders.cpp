@@ -10,9 +10,9 @@
 namespace imgpipe {
 namespace {
 
-Ladder ladder(std::string_view name, std::string_view stage, std::span<const Rung> rungs,
+Ladder ladder(std::string_view name, std::string_view stage, std::span<const StageVariant> variants,
               Sample sample = Sample::u8) {
-  return {name, stage, rungs, sample, presets(find_stage(stage)->parameters)};
+  return {name, stage, variants, sample, presets(find_stage(stage)->parameters)};
 }
 
 constexpr Parameters kMedian5{{1}};
@@ -44,12 +44,12 @@ const Ladder* find_ladder(std::string_view name) {
   return found == ladders.end() ? nullptr : &*found;
 }
 
-bool is_production(const Rung& rung, const Ladder& ladder) {
+bool is_production(const StageVariant& variant, const Ladder& ladder) {
   const auto product = [&](Backend backend) {
     return *find_kernel(*find_stage(ladder.stage), backend, ladder.sample, ladder.sample);
   };
-  return (rung.cpu != nullptr && rung.cpu == product(Backend::cpu).cpu) ||
-         (rung.cuda != nullptr && rung.cuda == product(Backend::cuda).cuda);
+  return (variant.cpu != nullptr && variant.cpu == product(Backend::cpu).cpu) ||
+         (variant.cuda != nullptr && variant.cuda == product(Backend::cuda).cuda);
 }
 
 }  // namespace imgpipe

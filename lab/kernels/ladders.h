@@ -13,7 +13,7 @@ namespace imgpipe {
 struct Ladder {
   std::string_view name;   // the value of --stage in imgpipe bench: hist, hist16, median5
   std::string_view stage;  // its name in the table of stages
-  std::span<const Rung> rungs;
+  std::span<const StageVariant> variants;
   Sample sample = Sample::u8;
   Parameters parameters = {};  // the stage's options
 };
@@ -25,6 +25,6 @@ struct Ladder {
 [[nodiscard]] const Ladder* find_ladder(std::string_view name);
 
 // Whether the ladder's stage runs this variant in the product.
-[[nodiscard]] bool is_production(const Rung& rung, const Ladder& ladder);
+[[nodiscard]] bool is_production(const StageVariant& variant, const Ladder& ladder);
 
 }  // namespace imgpipe

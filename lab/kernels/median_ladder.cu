@@ -4,8 +4,8 @@
 #include "kernels/median/median.h"
 #include "kernels/median/network.h"
 #include "kernels/shared/shared_tile.cuh"
-#include "lab/kernels/variant_functions.h"
 #include "lab/kernels/tiles.cuh"
+#include "lab/kernels/variant_functions.h"
 
 namespace imgpipe {
 namespace {
@@ -78,10 +78,10 @@ struct Forgetful {
 static_assert(Forgetful<1>::kHeld == 6 && Forgetful<2>::kHeld == 14);
 
 // Exchanges the samples of one pixel, or of four in the bytes of a word.
-struct OfPixel {
+struct PixelExchange {
   __device__ static void exchange(std::uint32_t& low, std::uint32_t& high) { imgpipe::exchange(low, high); }
 };
-struct OfBytes {
+struct ByteExchange {
   __device__ static void exchange(std::uint32_t& low, std::uint32_t& high) {
     const std::uint32_t lesser = __vminu4(low, high);
     high = __vmaxu4(low, high);
@@ -115,8 +115,8 @@ struct Network {
     for (int i = 0; i < kSamples<Radius>; ++i) v[i] = load(i % kSide<Radius>, i / kSide<Radius>);
 #pragma unroll
     for (int k = 0; k < kSide<Radius>; ++k)
-      exchange_all<OfPixel, MedianNetwork<Radius>::kColumn, kSide<Radius>>(v + k);
-    return static_cast<Sample8>(middle_of_columns<OfPixel, Radius>(v));
+      exchange_all<PixelExchange, MedianNetwork<Radius>::kColumn, kSide<Radius>>(v + k);
+    return static_cast<Sample8>(middle_of_columns<PixelExchange, Radius>(v));
   }
 };
 
@@ -124,7 +124,7 @@ struct Network {
 
 // Reads windows from global memory.
 template <int Radius>
-__global__ __launch_bounds__(kMostBlockThreads) void naive_kernel(Source in, Target out) {
+__global__ __launch_bounds__(kMaxBlockThreads) void naive_kernel(Source in, Target out) {
   const std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (x >= in.width) return;
   for (std::int64_t y = blockIdx.y; y < in.height; y += gridDim.y) {
@@ -136,7 +136,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void naive_kernel(Source in, Tar
 
 // Reads windows from a tile in shared memory.
 template <int Radius, class Way>
-__global__ __launch_bounds__(kMostBlockThreads) void tile_kernel(Source in, Target out) {
+__global__ __launch_bounds__(kMaxBlockThreads) void tile_kernel(Source in, Target out) {
   __shared__ LabTile<Sample8, Radius> tile;
   const auto load = [&](std::int64_t x, std::int64_t y) {
     return in.row(replicated(y, in.height))[replicated(x, in.width)];
@@ -164,7 +164,7 @@ struct ByColumns {
     }
 #pragma unroll
     for (int k = 0; k < kColumns; ++k)
-      exchange_all<OfPixel, MedianNetwork<Radius>::kColumn, kColumns>(ranks + k);
+      exchange_all<PixelExchange, MedianNetwork<Radius>::kColumn, kColumns>(ranks + k);
     std::uint32_t packed = 0;
 #pragma unroll
     for (int x = 0; x < kGroup; ++x) {
@@ -172,7 +172,7 @@ struct ByColumns {
 #pragma unroll
       for (int i = 0; i < kSamples<Radius>; ++i)
         v[i] = ranks[i / kSide<Radius> * kColumns + i % kSide<Radius> + x];
-      packed |= middle_of_columns<OfPixel, Radius>(v) << (8 * x);
+      packed |= middle_of_columns<PixelExchange, Radius>(v) << (8 * x);
     }
     return packed;
   }
@@ -191,7 +191,7 @@ struct ByBytes {
       for (int i = 0; i < 3; ++i) ranks[j * 3 + i] = words[i];
     }
 #pragma unroll
-    for (int i = 0; i < 3; ++i) exchange_all<OfBytes, MedianNetwork<Radius>::kColumn, 3>(ranks + i);
+    for (int i = 0; i < 3; ++i) exchange_all<ByteExchange, MedianNetwork<Radius>::kColumn, 3>(ranks + i);
     std::uint32_t v[kSamples<Radius>];
 #pragma unroll
     for (int i = 0; i < kSamples<Radius>; ++i) {
@@ -201,7 +201,7 @@ struct ByBytes {
              : shift < 0 ? __funnelshift_l(three[0], three[1], static_cast<unsigned>(-8 * shift))
                          : __funnelshift_r(three[1], three[2], static_cast<unsigned>(8 * shift));
     }
-    return middle_of_columns<OfBytes, Radius>(v);
+    return middle_of_columns<ByteExchange, Radius>(v);
   }
 };
 
@@ -224,39 +224,40 @@ Kernel kernel_for(const StageCall<Device>& call, Kernel of_3, Kernel of_5) {
   return MedianParameters(call.parameters).radius == 1 ? of_3 : of_5;
 }
 
-CudaStatus launch_tiles(Kernel of_3, Kernel of_5, const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus launch_tiles(Kernel of_3, Kernel of_5, const StageCall<Device>& call,
+                        const VariantLaunch& launch) {
   return launch_pixels(kernel_for(call, of_3, of_5), striding(launch), call, launch);
 }
 
 CudaStatus launch_fours(TileKernel<Sample8> of_3, TileKernel<Sample8> of_5, const StageCall<Device>& call,
-                        const RungLaunch& launch) {
+                        const VariantLaunch& launch) {
   return launch_tiles<Sample8>(MedianParameters(call.parameters).radius == 1 ? of_3 : of_5, call, launch);
 }
 
 }  // namespace
 
-CudaStatus median_naive(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus median_naive(const StageCall<Device>& call, const VariantLaunch& launch) {
   return launch_pixels(kernel_for(call, naive_kernel<1>, naive_kernel<2>), covering(call, launch), call,
                        launch);
 }
 
-CudaStatus median_tile(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus median_tile(const StageCall<Device>& call, const VariantLaunch& launch) {
   return launch_tiles(tile_kernel<1, Insertion<1>>, tile_kernel<2, Insertion<2>>, call, launch);
 }
 
-CudaStatus median_forgetful(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus median_forgetful(const StageCall<Device>& call, const VariantLaunch& launch) {
   return launch_tiles(tile_kernel<1, Forgetful<1>>, tile_kernel<2, Forgetful<2>>, call, launch);
 }
 
-CudaStatus median_network(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus median_network(const StageCall<Device>& call, const VariantLaunch& launch) {
   return launch_tiles(tile_kernel<1, Network<1>>, tile_kernel<2, Network<2>>, call, launch);
 }
 
-CudaStatus median_columns(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus median_columns(const StageCall<Device>& call, const VariantLaunch& launch) {
   return launch_fours(four_kernel<1, ByColumns<1>>, four_kernel<2, ByColumns<2>>, call, launch);
 }
 
-CudaStatus median_bytes(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus median_bytes(const StageCall<Device>& call, const VariantLaunch& launch) {
   return launch_fours(four_kernel<1, ByBytes<1>>, four_kernel<2, ByBytes<2>>, call, launch);
 }
 

@@ -103,7 +103,7 @@ CudaStatus NaiveEntropyDecoding::launch(std::byte* memory, const CudaLaunch& lau
   return cudaGetLastError();
 }
 
-bool NaiveEntropyDecoding::in_order(std::size_t image, const std::byte* results) const {
+bool NaiveEntropyDecoding::is_intact(std::size_t image, const std::byte* results) const {
   std::uint32_t damaged = 1;
   std::memcpy(&damaged, results + image * sizeof(damaged), sizeof(damaged));
   return damaged == 0;
@@ -116,8 +116,8 @@ NaiveReconstruction::NaiveReconstruction(std::vector<ReconstructionTask> tasks)
   memory_.bytes = memory_.upload_bytes;
   for (const ReconstructionTask& task : tasks_) {
     const NaiveScan scan = naive_scan(*task.scan);
-    most_blocks_ = std::max(most_blocks_, scan.blocks());
-    most_pixels_ = std::max(most_pixels_, scan.width * scan.height);
+    max_blocks_ = std::max(max_blocks_, scan.blocks());
+    max_pixels_ = std::max(max_pixels_, scan.width * scan.height);
     memory_.bytes += rounded_part(static_cast<std::size_t>(scan.samples));
   }
 }
@@ -135,8 +135,8 @@ void NaiveReconstruction::write_upload(std::byte* to) const {
 CudaStatus NaiveReconstruction::launch(std::byte* memory, const CudaLaunch& launch) const {
   const auto* images = reinterpret_cast<const ReconstructionImage*>(memory);
   auto* bytes = reinterpret_cast<std::uint8_t*>(memory);
-  block_kernel<<<grid_of(most_blocks_, tasks_.size()), kNaiveBlock, 0, launch.stream>>>(images, bytes);
-  pixel_kernel<<<grid_of(most_pixels_, tasks_.size()), kNaiveBlock, 0, launch.stream>>>(images, bytes);
+  block_kernel<<<grid_of(max_blocks_, tasks_.size()), kNaiveBlock, 0, launch.stream>>>(images, bytes);
+  pixel_kernel<<<grid_of(max_pixels_, tasks_.size()), kNaiveBlock, 0, launch.stream>>>(images, bytes);
   return cudaGetLastError();
 }
 

@@ -36,7 +36,7 @@ class NaiveEntropyDecoding : public NaiveGroup<EntropyTask> {
   explicit NaiveEntropyDecoding(std::vector<EntropyTask> tasks);
   void write_upload(std::byte* to) const;
   [[nodiscard]] CudaStatus launch(std::byte* memory, const CudaLaunch& launch) const;
-  [[nodiscard]] bool in_order(std::size_t image, const std::byte* results) const;
+  [[nodiscard]] bool is_intact(std::size_t image, const std::byte* results) const;
 
  private:
   std::size_t segments_ = 0;  // in all images
@@ -49,7 +49,7 @@ class SubsequenceEntropyDecoding : public NaiveGroup<EntropyTask> {
   explicit SubsequenceEntropyDecoding(std::vector<EntropyTask> tasks);
   void write_upload(std::byte* to) const;
   [[nodiscard]] CudaStatus launch(std::byte* memory, const CudaLaunch& launch) const;
-  [[nodiscard]] bool in_order(std::size_t image, const std::byte* results) const;
+  [[nodiscard]] bool is_intact(std::size_t image, const std::byte* results) const;
 
  private:
   std::size_t subsequences_ = 0;  // in all images
@@ -63,7 +63,7 @@ class NaiveReconstruction : public NaiveGroup<ReconstructionTask> {
   [[nodiscard]] CudaStatus launch(std::byte* memory, const CudaLaunch& launch) const;
 
  private:
-  std::int64_t most_blocks_ = 0, most_pixels_ = 0;  // in one image
+  std::int64_t max_blocks_ = 0, max_pixels_ = 0;  // in one image
 };
 
 // One thread per block, then one thread per image that writes all its codes.
@@ -75,7 +75,7 @@ class NaiveJpegEncoding : public NaiveGroup<JpegEncodingTask> {
   [[nodiscard]] JpegEncoding::Scan scan(std::size_t image, const std::byte* results) const;
 
  private:
-  std::int64_t most_blocks_ = 0;  // in one image
+  std::int64_t max_blocks_ = 0;  // in one image
 };
 
 // One thread per strip.

@@ -11,13 +11,13 @@ namespace {
 
 constexpr unsigned kThreads = 128;
 // Capacity per block, with stuffing; only noise needs more.
-constexpr std::size_t kBlockRoom = 128;
+constexpr std::size_t kBlockCapacity = 128;
 
-struct Picture {
+struct NaiveEncodingImage {
   Plane<const Sample8, Device> pixels;
   ForwardScan scan;
   QuantizerStep steps[2][kBlockSamples];  // luma, chroma; in zigzag order
-  CodeAndRoom codes[2][kDcCodes + 16];
+  PaddedCode codes[2][kDcCodes + 16];
   std::uint8_t zigzag[kBlockSamples];
   std::uint64_t values;  // offset in the group's memory: std::int16_t in zigzag order, block after block
   std::uint64_t out, room;
@@ -29,7 +29,7 @@ struct Picture {
 };
 
 // Returns a sample of the image, or the nearest one if (x, y) is beyond it.
-__device__ int full_sample(const Picture& picture, int component, std::int64_t x, std::int64_t y) {
+__device__ int full_sample(const NaiveEncodingImage& picture, int component, std::int64_t x, std::int64_t y) {
   x = min(x, picture.pixels.width - 1);
   y = min(y, picture.pixels.height - 1);
   const Sample8* pixel = picture.pixels.row(y) + x * picture.pixels.channels;
@@ -39,7 +39,8 @@ __device__ int full_sample(const Picture& picture, int component, std::int64_t x
                         : red_difference(pixel[0], pixel[1], pixel[2]);
 }
 
-__device__ int plane_sample(const Picture& picture, int component, std::int64_t x, std::int64_t y) {
+__device__ int plane_sample(const NaiveEncodingImage& picture, int component, std::int64_t x,
+                            std::int64_t y) {
   if (component == 0 || !picture.halved) return full_sample(picture, component, x, y);
   y = min(y, (picture.pixels.height + 1) / 2 - 1);
   int sum = 0;
@@ -48,12 +49,13 @@ __device__ int plane_sample(const Picture& picture, int component, std::int64_t 
 }
 
 // blockIdx.y is the image.
-__global__ __launch_bounds__(kThreads) void transform_kernel(const Picture* pictures, std::uint8_t* memory) {
-  const Picture& picture = pictures[blockIdx.y];
+__global__ __launch_bounds__(kThreads) void transform_kernel(const NaiveEncodingImage* pictures,
+                                                             std::uint8_t* memory) {
+  const NaiveEncodingImage& picture = pictures[blockIdx.y];
   const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= picture.blocks()) return;
-  const BlockPlace place =
-      place_of_block(picture.scan, static_cast<std::int32_t>(i / picture.scan.blocks_in_mcu),
+  const BlockPosition place =
+      block_position(picture.scan, static_cast<std::int32_t>(i / picture.scan.blocks_in_mcu),
                      static_cast<std::int32_t>(i % picture.scan.blocks_in_mcu));
   std::int32_t block[kBlockSide][kBlockSide];
   for (int y = 0; y < kBlockSide; ++y) {
@@ -107,19 +109,20 @@ class StuffedBits {
   int count_ = 0;
 };
 
-__global__ void code_kernel(const Picture* pictures, std::uint8_t* memory, std::uint64_t* results) {
-  const Picture& picture = pictures[blockIdx.x];
+__global__ void code_kernel(const NaiveEncodingImage* pictures, std::uint8_t* memory,
+                            std::uint64_t* results) {
+  const NaiveEncodingImage& picture = pictures[blockIdx.x];
   StuffedBits bits(memory + picture.out, picture.room);
   const auto* values = reinterpret_cast<const std::int16_t*>(memory + picture.values);
   std::int32_t dc[3] = {0, 0, 0};
   for (std::int64_t i = 0; i < picture.blocks(); ++i, values += kBlockSamples) {
     const int component =
-        place_of_block(picture.scan, static_cast<std::int32_t>(i / picture.scan.blocks_in_mcu),
+        block_position(picture.scan, static_cast<std::int32_t>(i / picture.scan.blocks_in_mcu),
                        static_cast<std::int32_t>(i % picture.scan.blocks_in_mcu))
             .component;
     std::uint64_t places = 0;
     for (int k = 1; k < kBlockSamples; ++k) {
-      if (values[k] != 0) places |= bit_of_place(k);
+      if (values[k] != 0) places |= zigzag_index_bit(k);
     }
     const std::int32_t value = values[0];
     code_block(
@@ -132,26 +135,26 @@ __global__ void code_kernel(const Picture* pictures, std::uint8_t* memory, std::
 
 std::int64_t blocks_of(const JpegEncodingTask& task) {
   const ForwardScan scan =
-      forward_scan(task.pixels.width, task.pixels.height, task.pixels.channels, task.halved_colors);
+      forward_scan(task.pixels.width, task.pixels.height, task.pixels.channels, task.subsampled_chroma);
   return std::int64_t{scan.mcus} * scan.blocks_in_mcu;
 }
 std::size_t value_bytes(std::int64_t blocks) {
   return rounded_part(static_cast<std::size_t>(blocks) * kBlockSamples * sizeof(std::int16_t));
 }
-std::size_t room_of(std::int64_t blocks) {
-  return rounded_part(static_cast<std::size_t>(blocks) * kBlockRoom + kPartBoundary);
+std::size_t scan_capacity(std::int64_t blocks) {
+  return rounded_part(static_cast<std::size_t>(blocks) * kBlockCapacity + kPartBoundary);
 }
 
 }  // namespace
 
 // Memory: the pictures; for each its values, then its scan; the sizes of the scans.
 NaiveJpegEncoding::NaiveJpegEncoding(std::vector<JpegEncodingTask> tasks) : NaiveGroup(std::move(tasks)) {
-  memory_.upload_bytes = rounded_part(tasks_.size() * sizeof(Picture));
+  memory_.upload_bytes = rounded_part(tasks_.size() * sizeof(NaiveEncodingImage));
   memory_.results_offset = memory_.upload_bytes;
   for (const JpegEncodingTask& task : tasks_) {
     const std::int64_t blocks = blocks_of(task);
-    most_blocks_ = std::max(most_blocks_, blocks);
-    memory_.results_offset += value_bytes(blocks) + room_of(blocks);
+    max_blocks_ = std::max(max_blocks_, blocks);
+    memory_.results_offset += value_bytes(blocks) + scan_capacity(blocks);
   }
   memory_.results_bytes = tasks_.size() * sizeof(std::uint64_t);
   memory_.bytes = memory_.results_offset + memory_.results_bytes;
@@ -162,11 +165,11 @@ void NaiveJpegEncoding::write_upload(std::byte* to) const {
   std::size_t at = memory_.upload_bytes;
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     const JpegEncodingTask& task = tasks_[i];
-    Picture picture{};
+    NaiveEncodingImage picture{};
     picture.pixels = task.pixels;
     picture.scan =
-        forward_scan(task.pixels.width, task.pixels.height, task.pixels.channels, task.halved_colors);
-    picture.halved = task.pixels.channels == 3 && task.halved_colors;
+        forward_scan(task.pixels.width, task.pixels.height, task.pixels.channels, task.subsampled_chroma);
+    picture.halved = task.pixels.channels == 3 && task.subsampled_chroma;
     for (std::size_t chroma = 0; chroma < 2; ++chroma) {
       const QuantizerSteps steps = quantizer_steps(task.quality, chroma != 0);
       for (std::size_t k = 0; k < steps.size(); ++k) picture.steps[chroma][k] = quantizer_step(steps[k]);
@@ -175,17 +178,17 @@ void NaiveJpegEncoding::write_upload(std::byte* to) const {
     std::ranges::copy(kZigzag, picture.zigzag);
     picture.values = at;
     picture.out = at + value_bytes(picture.blocks());
-    picture.room = room_of(picture.blocks());
+    picture.room = scan_capacity(picture.blocks());
     at = picture.out + picture.room;
     std::memcpy(to + i * sizeof(picture), &picture, sizeof(picture));
   }
 }
 
 CudaStatus NaiveJpegEncoding::launch(std::byte* memory, const CudaLaunch& launch) const {
-  const auto* pictures = reinterpret_cast<const Picture*>(memory);
+  const auto* pictures = reinterpret_cast<const NaiveEncodingImage*>(memory);
   auto* bytes = reinterpret_cast<std::uint8_t*>(memory);
   const auto images = static_cast<unsigned>(tasks_.size());
-  const dim3 grid(static_cast<unsigned>((most_blocks_ + kThreads - 1) / kThreads), images);
+  const dim3 grid(static_cast<unsigned>((max_blocks_ + kThreads - 1) / kThreads), images);
   transform_kernel<<<grid, kThreads, 0, launch.stream>>>(pictures, bytes);
   code_kernel<<<images, 1, 0, launch.stream>>>(
       pictures, bytes, reinterpret_cast<std::uint64_t*>(memory + memory_.results_offset));
@@ -195,7 +198,7 @@ CudaStatus NaiveJpegEncoding::launch(std::byte* memory, const CudaLaunch& launch
 JpegEncoding::Scan NaiveJpegEncoding::scan(std::size_t image, const std::byte* results) const {
   std::size_t at = memory_.upload_bytes;
   for (std::size_t i = 0; i < image; ++i)
-    at += value_bytes(blocks_of(tasks_[i])) + room_of(blocks_of(tasks_[i]));
+    at += value_bytes(blocks_of(tasks_[i])) + scan_capacity(blocks_of(tasks_[i]));
   std::uint64_t bytes = 0;
   std::memcpy(&bytes, results + image * sizeof(bytes), sizeof(bytes));
   return {at + value_bytes(blocks_of(tasks_[image])), static_cast<std::size_t>(bytes)};

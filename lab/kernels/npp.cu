@@ -61,7 +61,7 @@ std::size_t buffer_bytes(NppStatus (*query)(NppiSize, int, Bytes*, NppStreamCont
 
 }  // namespace
 
-CudaStatus gray_npp(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus gray_npp(const StageCall<Device>& call, const VariantLaunch& launch) {
   const LumaWeights weights = luma_weights(GrayParameters(call.parameters).luma);
   const float whole = static_cast<float>(1U << weights.shift);
   const Npp32f factors[3] = {static_cast<float>(weights.r) / whole, static_cast<float>(weights.g) / whole,
@@ -72,18 +72,18 @@ CudaStatus gray_npp(const StageCall<Device>& call, const RungLaunch& launch) {
 }
 
 // Scratch: the counts, then NPP's buffer.
-std::size_t hist_npp_bytes(const FrameType& shape, const RungLaunch& launch) {
+std::size_t hist_npp_bytes(const FrameType& shape, const VariantLaunch& launch) {
   return kCountsBytes + buffer_bytes(launch.npp->even_bytes, shape, launch);
 }
 
-CudaStatus hist_npp(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus hist_npp(const StageCall<Device>& call, const VariantLaunch& launch) {
   auto* counts = static_cast<Npp32s*>(launch.scratch);
   return status_of(launch.npp->even(call.in.plane<Sample8>(0).data, step_of(call.in.plane<Sample8>(0)),
                                     size_of(call.in.type), counts, kLevels, 0, kBins,
                                     reinterpret_cast<Npp8u*>(counts + kBins), context_of(launch)));
 }
 
-CudaStatus smooth_npp(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus smooth_npp(const StageCall<Device>& call, const VariantLaunch& launch) {
   return status_of(launch.npp->box(call.in.plane<Sample8>(0).data, step_of(call.in.plane<Sample8>(0)),
                                    size_of(call.in.type), {0, 0}, call.out.plane<Sample8>(0).data,
                                    step_of(call.out.plane<Sample8>(0)), size_of(call.in.type), {kTaps, kTaps},
@@ -96,16 +96,16 @@ CudaStatus smooth_npp(const StageCall<Device>& call, const RungLaunch& launch) {
 
 namespace imgpipe {
 
-CudaStatus gray_npp(const StageCall<Device>&, const RungLaunch&) {
+CudaStatus gray_npp(const StageCall<Device>&, const VariantLaunch&) {
   return cudaErrorNotSupported;
 }
-std::size_t hist_npp_bytes(const FrameType&, const RungLaunch&) {
+std::size_t hist_npp_bytes(const FrameType&, const VariantLaunch&) {
   return 0;
 }
-CudaStatus hist_npp(const StageCall<Device>&, const RungLaunch&) {
+CudaStatus hist_npp(const StageCall<Device>&, const VariantLaunch&) {
   return cudaErrorNotSupported;
 }
-CudaStatus smooth_npp(const StageCall<Device>&, const RungLaunch&) {
+CudaStatus smooth_npp(const StageCall<Device>&, const VariantLaunch&) {
   return cudaErrorNotSupported;
 }
 

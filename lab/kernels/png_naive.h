@@ -16,15 +16,14 @@ namespace imgpipe::naive_png {
 
 // Working memory for a strip.
 struct Workspace {
-  std::uint32_t counts[kMostHuffmanSymbols];
-  std::uint8_t
-      lengths[kMostHuffmanSymbols + 1];  // after the last nonzero one: that of the only distance code
-  std::uint16_t codes[kMostHuffmanSymbols];
+  std::uint32_t counts[kMaxHuffmanSymbols];
+  std::uint8_t lengths[kMaxHuffmanSymbols + 1];  // after the last nonzero one: that of the only distance code
+  std::uint16_t codes[kMaxHuffmanSymbols];
   std::uint8_t coded_lengths[kLengthCodes];
   std::uint16_t coded_codes[kLengthCodes];
-  std::uint64_t order[kMostHuffmanSymbols];  // sort keys in huffman(): count, then symbol
-  std::uint64_t weights[kMostHuffmanSymbols], joined[kMostHuffmanSymbols];
-  std::uint16_t parent[2 * kMostHuffmanSymbols], depth[2 * kMostHuffmanSymbols];
+  std::uint64_t order[kMaxHuffmanSymbols];  // sort keys in huffman(): count, then symbol
+  std::uint64_t weights[kMaxHuffmanSymbols], joined[kMaxHuffmanSymbols];
+  std::uint16_t parent[2 * kMaxHuffmanSymbols], depth[2 * kMaxHuffmanSymbols];
 };
 
 // ---- filters -----------------------------------------------------------------------------------------
@@ -93,14 +92,13 @@ IMGPIPE_HOST_DEVICE inline void for_each_token(const std::uint8_t* strip, std::i
     if (i > 0) {
       while (i + run < count && strip[i + run] == strip[i - 1]) ++run;
     }
-    if (run < static_cast<std::int64_t>(kLeastRun)) {
+    if (run < static_cast<std::int64_t>(kMinRun)) {
       // A shorter run is passed whole, since no longer run begins inside it.
       for (std::int64_t end = i + (run > 0 ? run : 1); i < end; ++i) literal(strip[i]);
       continue;
     }
-    for (; run >= static_cast<std::int64_t>(kLongestCopy); run -= kLongestCopy, i += kLongestCopy)
-      copy(kLongestCopy);
-    if (run >= static_cast<std::int64_t>(kLeastCopy)) {
+    for (; run >= static_cast<std::int64_t>(kMaxCopy); run -= kMaxCopy, i += kMaxCopy) copy(kMaxCopy);
+    if (run >= static_cast<std::int64_t>(kMinCopy)) {
       copy(static_cast<std::size_t>(run));
       i += run;
       run = 0;
@@ -112,7 +110,7 @@ IMGPIPE_HOST_DEVICE inline void for_each_token(const std::uint8_t* strip, std::i
 // ---- codes -------------------------------------------------------------------------------------------
 
 // Equivalent to huffman_lengths() and huffman_codes().
-IMGPIPE_HOST_DEVICE inline void huffman(const std::uint32_t* counts, unsigned symbols, unsigned most_bits,
+IMGPIPE_HOST_DEVICE inline void huffman(const std::uint32_t* counts, unsigned symbols, unsigned max_bits,
                                         Workspace& work, std::uint8_t* lengths, std::uint16_t* codes) {
   unsigned leaves = 0;
   for (unsigned symbol = 0; symbol < symbols; ++symbol) {
@@ -128,23 +126,23 @@ IMGPIPE_HOST_DEVICE inline void huffman(const std::uint32_t* counts, unsigned sy
   if (leaves > 1) {
     for (unsigned i = 0; i < leaves; ++i) work.weights[i] = work.order[i] >> 16;
     join_nodes(work.weights, leaves, work.joined, work.parent);
-    std::uint32_t at_depth[kMostCodeBits + 1] = {};
+    std::uint32_t at_depth[kMaxCodeBits + 1] = {};
     const unsigned root = 2 * leaves - 2;
     work.depth[root] = 0;
     for (unsigned node = root; node-- > 0;) {
       const unsigned depth = work.depth[work.parent[node]] + 1U;
       work.depth[node] = static_cast<std::uint16_t>(depth);
-      if (node < leaves) ++at_depth[depth < most_bits ? depth : most_bits];
+      if (node < leaves) ++at_depth[depth < max_bits ? depth : max_bits];
     }
-    mend_over_full(at_depth, most_bits);
+    mend_over_full(at_depth, max_bits);
     unsigned leaf = 0;
-    for (unsigned bits = most_bits; bits > 0; --bits) {
+    for (unsigned bits = max_bits; bits > 0; --bits) {
       for (std::uint32_t i = 0; i < at_depth[bits]; ++i)
         lengths[work.order[leaf++] & 0xFFFF] = static_cast<std::uint8_t>(bits);
     }
   }
   std::uint32_t code = 0;
-  for (unsigned bits = 1; bits <= most_bits; ++bits, code <<= 1) {
+  for (unsigned bits = 1; bits <= max_bits; ++bits, code <<= 1) {
     for (unsigned symbol = 0; symbol < symbols; ++symbol) {
       if (lengths[symbol] != bits) continue;
       std::uint32_t turned = 0;
@@ -184,12 +182,12 @@ class BitWriter {
 
 // Equivalent to find_repeats(). `seen` has space for repeat_cells() numbers.
 IMGPIPE_HOST_DEVICE inline StripRepeats repeats(const std::uint8_t* strip, std::size_t count,
-                                                const std::uint8_t* lengths, WindowPlace place,
+                                                const std::uint8_t* lengths, WindowPosition place,
                                                 std::uint64_t* seen) {
   StripRepeats found;
   for (std::size_t cell = 0; cell < repeat_cells(count); ++cell) {
     const std::uint8_t* from = strip + cell * kCellStep;
-    if (place == WindowPlace::least_key) {
+    if (place == WindowPosition::min_key) {
       std::uint32_t least = ~std::uint32_t{0};
       for (std::uint32_t p = 0; p < kRepeatCell; ++p) {
         std::uint32_t word = 0;
@@ -202,13 +200,13 @@ IMGPIPE_HOST_DEVICE inline StripRepeats repeats(const std::uint8_t* strip, std::
     unsigned bits = 0;
     std::size_t bytes = 0;
     bool is_run = true;
-    for (; bytes < kLongestWindow && bits < kWindowBits; ++bytes) {
+    for (; bytes < kMaxWindowBytes && bits < kWindowBits; ++bytes) {
       bits += lengths[from[bytes]];
       is_run = is_run && from[bytes] == *from;
     }
     if (bits < kWindowBits || is_run) continue;
     std::uint64_t hash = bytes;
-    for (std::size_t word = 0; word < kLongestWindow / 8; ++word) {
+    for (std::size_t word = 0; word < kMaxWindowBytes / 8; ++word) {
       std::uint64_t value = 0;
       for (std::size_t i = 0; i < 8; ++i)
         value |= word * 8 + i < bytes ? std::uint64_t{from[word * 8 + i]} << (8 * i) : 0;
@@ -233,7 +231,7 @@ struct Packed {
 IMGPIPE_HOST_DEVICE inline void put_stored(const std::uint8_t* strip, std::size_t count, bool last,
                                            std::uint8_t* out) {
   for (std::size_t at = 0;;) {
-    const std::size_t bytes = count - at < kMostStored ? count - at : kMostStored;
+    const std::size_t bytes = count - at < kMaxStoredBytes ? count - at : kMaxStoredBytes;
     *out++ = last && at + bytes == count ? 1 : 0;
     for (const std::size_t number : {bytes, ~bytes}) {
       *out++ = static_cast<std::uint8_t>(number);
@@ -268,9 +266,9 @@ IMGPIPE_HOST_DEVICE inline Packed pack_strip(const Plane<const Sample8, Where>& 
         bits += symbol.extra_bits + 1U;
       });
   work.counts[256] = 1;
-  work.lengths[kMostHuffmanSymbols] = 0;
-  huffman(work.counts, kMostHuffmanSymbols, kMostCodeBits, work, work.lengths, work.codes);
-  unsigned literal_codes = kMostHuffmanSymbols;
+  work.lengths[kMaxHuffmanSymbols] = 0;
+  huffman(work.counts, kMaxHuffmanSymbols, kMaxCodeBits, work, work.lengths, work.codes);
+  unsigned literal_codes = kMaxHuffmanSymbols;
   while (work.lengths[literal_codes - 1] == 0) --literal_codes;
   for (unsigned symbol = 0; symbol < literal_codes; ++symbol)
     bits += std::uint64_t{work.counts[symbol]} * work.lengths[symbol];
@@ -280,7 +278,7 @@ IMGPIPE_HOST_DEVICE inline Packed pack_strip(const Plane<const Sample8, Where>& 
   std::uint32_t coded_counts[kLengthCodes] = {};
   code_lengths(work.lengths, literal_codes + 1,
                [&](unsigned symbol, unsigned, unsigned) { ++coded_counts[symbol]; });
-  huffman(coded_counts, kLengthCodes, kMostLengthCodeBits, work, work.coded_lengths, work.coded_codes);
+  huffman(coded_counts, kLengthCodes, kMaxLengthCodeBits, work, work.coded_lengths, work.coded_codes);
   unsigned written = kLengthCodes;
   while (work.coded_lengths[code_order(written - 1)] == 0) --written;
   bits += std::uint64_t{3} * written;
@@ -291,11 +289,11 @@ IMGPIPE_HOST_DEVICE inline Packed pack_strip(const Plane<const Sample8, Where>& 
   const auto bytes = static_cast<std::size_t>(count);
   const MatchRule rule = match_rule(bytes, block_bytes(bits, false));
   bool tried = rule == MatchRule::always;
-  for (const WindowPlace place : {WindowPlace::least_key, WindowPlace::first_byte}) {
+  for (const WindowPosition place : {WindowPosition::min_key, WindowPosition::first_byte}) {
     if (rule != MatchRule::by_repeats || tried) continue;
     // repeats() reads the lengths of literals only, so it ignores that of the distance.
-    tried =
-        repeats_suffice(repeats(filtered, bytes, work.lengths, place, seen), bytes, block_bytes(bits, false));
+    tried = has_enough_repeats(repeats(filtered, bytes, work.lengths, place, seen), bytes,
+                               block_bytes(bits, false));
   }
   if (tried) {
     for (std::size_t i = 0; i < bytes; ++i) out[i] = filtered[i];

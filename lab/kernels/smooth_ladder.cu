@@ -2,8 +2,8 @@
 #include "kernels/smooth/interior.cuh"
 #include "kernels/smooth/smooth.h"
 #include "lab/kernels/ladder.cuh"
-#include "lab/kernels/variant_functions.h"
 #include "lab/kernels/tiles.cuh"
+#include "lab/kernels/variant_functions.h"
 
 namespace imgpipe {
 namespace {
@@ -34,7 +34,7 @@ __device__ T checked_mean(const SourceOf<T>& in, std::int64_t x, std::int64_t y)
 
 // One thread per pixel.
 template <class T>
-__global__ __launch_bounds__(kMostBlockThreads) void naive_kernel(SourceOf<T> in, TargetOf<T> out) {
+__global__ __launch_bounds__(kMaxBlockThreads) void naive_kernel(SourceOf<T> in, TargetOf<T> out) {
   const std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (x >= in.width) return;
   for (std::int64_t y = blockIdx.y; y < in.height; y += gridDim.y) out.row(y)[x] = checked_mean<T>(in, x, y);
@@ -59,7 +59,7 @@ __device__ std::uint32_t window_sum(const Tile<T>& tile, int x, int y) {
 
 // Every load is checked and is 0 outside; every pixel counts its taps. Shared memory: a tile.
 template <class T>
-__global__ __launch_bounds__(kMostBlockThreads) void tile_kernel(SourceOf<T> in, TargetOf<T> out) {
+__global__ __launch_bounds__(kMaxBlockThreads) void tile_kernel(SourceOf<T> in, TargetOf<T> out) {
   __shared__ Tile<T> tile;
   const auto load = [&](std::int64_t x, std::int64_t y) {
     const bool inside = x >= 0 && x < in.width && y >= 0 && y < in.height;
@@ -75,8 +75,8 @@ __global__ __launch_bounds__(kMostBlockThreads) void tile_kernel(SourceOf<T> in,
 
 // Tiles whose windows are inside the image: no checks, and the number of taps is constant.
 template <class T>
-__global__ __launch_bounds__(kMostBlockThreads) void interior_kernel(SourceOf<T> in, TargetOf<T> out,
-                                                                     Interior interior) {
+__global__ __launch_bounds__(kMaxBlockThreads) void interior_kernel(SourceOf<T> in, TargetOf<T> out,
+                                                                    Interior interior) {
   __shared__ Tile<T> tile;
   each_tile(
       tile, interior.x1 - interior.x0, interior.y1 - interior.y0,
@@ -89,8 +89,8 @@ __global__ __launch_bounds__(kMostBlockThreads) void interior_kernel(SourceOf<T>
 
 // One thread per pixel of the border.
 template <class T>
-__global__ __launch_bounds__(kMostBlockThreads) void border_kernel(SourceOf<T> in, TargetOf<T> out,
-                                                                   FrameType shape, Interior interior) {
+__global__ __launch_bounds__(kMaxBlockThreads) void border_kernel(SourceOf<T> in, TargetOf<T> out,
+                                                                  FrameType shape, Interior interior) {
   const std::int64_t pixels = shape.pixels() - interior.pixels();
   for (std::int64_t index = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; index < pixels;
        index += std::int64_t{gridDim.x} * blockDim.x) {
@@ -121,7 +121,7 @@ IMGPIPE_HOST_DEVICE constexpr std::int64_t sums_stride(std::int64_t width) {
 
 // A thread handles 16 neighbouring pixels and reads 4 on either side: each sum is the previous one, plus the
 // pixel that enters, minus the pixel that leaves.
-__global__ __launch_bounds__(kMostBlockThreads) void row_sums_kernel(Source in, std::uint16_t* sums) {
+__global__ __launch_bounds__(kMaxBlockThreads) void row_sums_kernel(Source in, std::uint16_t* sums) {
   for (auto at = grid_stride<kRun>(in); at.inside(); at.next()) {
     const Sample8* from = in.row(at.y()) + at.x();
     const uint4 own = load_vector(from);
@@ -146,8 +146,8 @@ __global__ __launch_bounds__(kMostBlockThreads) void row_sums_kernel(Source in, 
 // A thread walks down 4 columns of a strip of rows: each sum is the one above, plus the row that enters,
 // minus the row that leaves. A word holds two sums: 25 * 255 < 2^16.
 constexpr std::int64_t kStripRows = 64;
-__global__ __launch_bounds__(kMostBlockThreads) void column_sums_kernel(const std::uint16_t* sums,
-                                                                        Target out) {
+__global__ __launch_bounds__(kMaxBlockThreads) void column_sums_kernel(const std::uint16_t* sums,
+                                                                       Target out) {
   const std::int64_t stride = sums_stride(out.width);
   const auto groups = static_cast<std::uint64_t>((out.width + 3) / 4);
   const auto row_of = [&](std::int64_t y, std::int64_t x) {
@@ -182,7 +182,7 @@ __global__ __launch_bounds__(kMostBlockThreads) void column_sums_kernel(const st
 }
 
 template <class T>
-CudaStatus launch_specialised(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus launch_specialised(const StageCall<Device>& call, const VariantLaunch& launch) {
   const LaunchGrid grid = striding(launch);
   const Interior interior = tiled_interior(call.in.type, grid.threads / kLabTileColumns);
   if (interior.pixels() > 0) {
@@ -194,27 +194,27 @@ CudaStatus launch_specialised(const StageCall<Device>& call, const RungLaunch& l
 
 }  // namespace
 
-CudaStatus smooth_naive(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus smooth_naive(const StageCall<Device>& call, const VariantLaunch& launch) {
   return visit_sample(call.in.type.sample, [&]<class T>(T) {
     return launch_pixels(naive_kernel<T>, covering(call, launch), call, launch);
   });
 }
 
-CudaStatus smooth_tile(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus smooth_tile(const StageCall<Device>& call, const VariantLaunch& launch) {
   return visit_sample(call.in.type.sample, [&]<class T>(T) {
     return launch_pixels(tile_kernel<T>, striding(launch), call, launch);
   });
 }
 
-CudaStatus smooth_specialised(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus smooth_specialised(const StageCall<Device>& call, const VariantLaunch& launch) {
   return visit_sample(call.in.type.sample, [&]<class T>(T) { return launch_specialised<T>(call, launch); });
 }
 
-std::size_t smooth_separable_bytes(const FrameType& shape, const RungLaunch&) {
+std::size_t smooth_separable_bytes(const FrameType& shape, const VariantLaunch&) {
   return static_cast<std::size_t>(sums_stride(shape.width) * shape.height) * sizeof(std::uint16_t);
 }
 
-CudaStatus smooth_separable(const StageCall<Device>& call, const RungLaunch& launch) {
+CudaStatus smooth_separable(const StageCall<Device>& call, const VariantLaunch& launch) {
   auto* sums = static_cast<std::uint16_t*>(launch.scratch);
   const unsigned block = block_of(launch, kBlock);
   const unsigned blocks = striding_blocks(launch, kResident);

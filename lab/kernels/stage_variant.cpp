@@ -8,34 +8,36 @@
 
 namespace imgpipe {
 
-Rung same_rung(std::span<const Rung> ladder, std::string_view name) {
-  const auto rung = std::ranges::find(ladder, name, &Rung::name);
-  if (rung == ladder.end()) throw std::logic_error("unknown rung " + std::string(name));
-  return *rung;
+StageVariant variant_of(std::span<const StageVariant> ladder, std::string_view name) {
+  const auto variant = std::ranges::find(ladder, name, &StageVariant::name);
+  if (variant == ladder.end()) throw std::logic_error("unknown rung " + std::string(name));
+  return *variant;
 }
 
-Rung same_rung(std::span<const Rung> ladder, std::string_view name, const RungFunction& function) {
-  Rung rung = same_rung(ladder, name);
-  static_cast<RungFunction&>(rung) = function;
-  return rung;
+StageVariant variant_of(std::span<const StageVariant> ladder, std::string_view name,
+                        const VariantFunction& function) {
+  StageVariant variant = variant_of(ladder, name);
+  static_cast<VariantFunction&>(variant) = function;
+  return variant;
 }
 
-bool counts_apart(const Rung& rung, const Stage& stage) {
-  return rung.cpu != nullptr && makes_counts(stage);
+bool has_private_counts(const StageVariant& variant, const Stage& stage) {
+  return variant.cpu != nullptr && makes_counts(stage);
 }
 
-void run_share(const Rung& rung, const StageCall<Host>& call, const Share& share) {
-  if (rung.share != nullptr) return rung.share(call, share);
-  if (rung.cpu != nullptr) {
+void run_share(const StageVariant& variant, const StageCall<Host>& call, const Share& share) {
+  if (variant.share != nullptr) return variant.share(call, share);
+  if (variant.cpu != nullptr) {
     const std::int64_t height = call.in.type.height;
-    return rung.cpu(call,
-                    {height * share.index / share.count, height * (share.index + 1) / share.count, 0, 0});
+    return variant.cpu(call,
+                       {height * share.index / share.count, height * (share.index + 1) / share.count, 0, 0});
   }
-  if (share.index == 0) rung.reference(call);
+  if (share.index == 0) variant.reference(call);
 }
 
-CudaStatus launch_rung(const Rung& rung, const StageCall<Device>& call, const RungLaunch& launch) {
-  return rung.cuda != nullptr ? rung.cuda(call, launch) : rung.launch(call, launch);
+CudaStatus launch_variant(const StageVariant& variant, const StageCall<Device>& call,
+                          const VariantLaunch& launch) {
+  return variant.cuda != nullptr ? variant.cuda(call, launch) : variant.launch(call, launch);
 }
 
 }  // namespace imgpipe

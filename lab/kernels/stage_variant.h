@@ -1,5 +1,5 @@
-// A variant (rung) in a stage's ladder: a method of doing the stage's work, from naive to production. The lab
-// proves each variant right and shows what it costs.
+// A variant (variant) in a stage's ladder: a method of doing the stage's work, from naive to production. The
+// lab proves each variant right and shows what it costs.
 //
 // Ladders run a stage with its default options (bt601, no clipping, box, shrink) or those in Ladder, on
 // images without alpha. gray takes interleaved RGB, the others one grey plane, unless a variant states
@@ -24,18 +24,19 @@ struct Share {
 };
 
 struct NppFunctions;  // lab/kernels/npp_functions.cuh
-struct OwnVariant;    // lab/pipeline/user_kernel_library.h
+struct UserVariant;   // lab/pipeline/user_kernel_library.h
 
 // A launch whose grid the caller chooses, as far as the variant allows.
-struct RungLaunch : CudaLaunch {
-  int block = 0;            // threads per block: a multiple of 32, at most Rung::most_threads; 0: the default
-  int blocks = 0;           // 0: the default
-  void* scratch = nullptr;  // Rung::scratch_bytes of device memory, aligned to 256 bytes, uninitialised
+struct VariantLaunch : CudaLaunch {
+  int block = 0;   // threads per block: a multiple of 32, at most StageVariant::max_threads; 0: the default
+  int blocks = 0;  // 0: the default
+  void* scratch =
+      nullptr;  // StageVariant::scratch_bytes of device memory, aligned to 256 bytes, uninitialised
   const NppFunctions* npp = nullptr;  // for variants that need it
-  const OwnVariant* own = nullptr;    // for a user's variants
+  const UserVariant* own = nullptr;   // for a user's variants
 };
 
-enum class RungKind {
+enum class VariantKind {
   reference,  // sequential, one thread
   cpu,        // all host threads
   cuda
@@ -50,10 +51,10 @@ enum class Claim {
 
 // The part of a launch's grid that the caller chooses.
 enum class Grid {
-  any,        // any block size and any number of blocks
-  covering,   // one thread per item, so the image determines the number of blocks
-  one_a_bin,  // any, but blocks beyond the number of bins are idle
-  own,        // none: the variant determines both
+  any,          // any block size and any number of blocks
+  covering,     // one thread per item, so the image determines the number of blocks
+  one_per_bin,  // any, but blocks beyond the number of bins are idle
+  own,          // none: the variant determines both
 };
 
 // The fields common to all ladders' rows.
@@ -66,7 +67,7 @@ struct Variant {
 };
 
 // A variant's implementation: one of these five; none for a CUDA variant in a build without CUDA.
-struct RungFunction {
+struct VariantFunction {
   std::string_view functions;  // the function's name in the sources, for imgpipe bench --html
   // The kinds that a stage of the product has: its reference; its version for bands of rows, where each share
   // is a band and heights differ by at most one row; its CUDA version, which determines its grid.
@@ -76,58 +77,59 @@ struct RungFunction {
   // The lab's kinds. `share` writes its part of `out` or adds it to `histogram`, which is zero at the start.
   void (*share)(const StageCall<Host>&, const Share&) = nullptr;
   // Launches the whole stage asynchronously.
-  CudaStatus (*launch)(const StageCall<Device>&, const RungLaunch&) = nullptr;
+  CudaStatus (*launch)(const StageCall<Device>&, const VariantLaunch&) = nullptr;
 };
 
 // A variant's requirements, and what the lab checks.
-struct RungConditions {
-  std::size_t (*scratch_bytes)(const FrameType&, const RungLaunch&) = nullptr;  // nullptr: none
+struct VariantConditions {
+  std::size_t (*scratch_bytes)(const FrameType&, const VariantLaunch&) = nullptr;  // nullptr: none
   // Copies a library's result to the stage's output, untimed; nullptr if the result is already there.
-  CudaStatus (*collect)(const StageCall<Device>&, const RungLaunch&) = nullptr;
+  CudaStatus (*collect)(const StageCall<Device>&, const VariantLaunch&) = nullptr;
   Claim claim = Claim::exact;
   Grid grid = Grid::any;
-  int most_threads = 1024;   // per block
+  int max_threads = 1024;    // per block
   bool wide = true;          // false: offsets are 32 bits, so the padded input must be smaller than 2 GiB
   int bins = kBins;          // 8-bit samples: v is counted in bin v * bins / kBins
   int shared_bytes = 0;      // needed per block; up to 48 KiB are available everywhere
   int capability = 0;        // minimum compute capability, 90 for 9.0
   bool interleaved = false;  // hist: takes interleaved RGB and makes three histograms
   bool counts_too = false;   // gray: also makes the histogram of what it writes
-  bool needs_npp = false;    // calls RungLaunch::npp
-  const OwnVariant* own = nullptr;  // a user's variant, called by `launch`
+  bool needs_npp = false;    // calls VariantLaunch::npp
+  const UserVariant* own = nullptr;  // a user's variant, called by `launch`
 };
 
-struct Rung : Variant, RungFunction, RungConditions {
-  [[nodiscard]] constexpr RungKind kind() const {
-    if (reference != nullptr) return RungKind::reference;
-    return cpu != nullptr || share != nullptr ? RungKind::cpu : RungKind::cuda;
+struct StageVariant : Variant, VariantFunction, VariantConditions {
+  [[nodiscard]] constexpr VariantKind kind() const {
+    if (reference != nullptr) return VariantKind::reference;
+    return cpu != nullptr || share != nullptr ? VariantKind::cpu : VariantKind::cuda;
   }
 };
 
 // ---- rows of a ladder's table ------------------------------------------------------------------------
 //
-//   rung("naive", "one thread per pixel", "first version in most courses", IMGPIPE_CUDA_RUNG(gray_naive),
+//   variant("naive", "one thread per pixel", "first version in most courses",
+//   IMGPIPE_CUDA_VARIANT(gray_naive),
 //        {.grid = Grid::covering})
 
-constexpr RungFunction named(std::string_view name, void (*reference)(const StageCall<Host>&)) {
+constexpr VariantFunction named(std::string_view name, void (*reference)(const StageCall<Host>&)) {
   return {.functions = name, .reference = reference};
 }
-constexpr RungFunction named(std::string_view name, void (*cpu)(const StageCall<Host>&, const Band&)) {
+constexpr VariantFunction named(std::string_view name, void (*cpu)(const StageCall<Host>&, const Band&)) {
   return {.functions = name, .cpu = cpu};
 }
-constexpr RungFunction named(std::string_view name,
-                             CudaStatus (*cuda)(const StageCall<Device>&, const CudaLaunch&)) {
+constexpr VariantFunction named(std::string_view name,
+                                CudaStatus (*cuda)(const StageCall<Device>&, const CudaLaunch&)) {
   return {.functions = name, .cuda = cuda};
 }
-constexpr RungFunction named(std::string_view name, void (*share)(const StageCall<Host>&, const Share&)) {
+constexpr VariantFunction named(std::string_view name, void (*share)(const StageCall<Host>&, const Share&)) {
   return {.functions = name, .share = share};
 }
-constexpr RungFunction named(std::string_view name,
-                             CudaStatus (*launch)(const StageCall<Device>&, const RungLaunch&)) {
+constexpr VariantFunction named(std::string_view name,
+                                CudaStatus (*launch)(const StageCall<Device>&, const VariantLaunch&)) {
   return {.functions = name, .launch = launch};
 }
 // A function that is not in this build.
-constexpr RungFunction named(std::string_view name, std::nullptr_t) {
+constexpr VariantFunction named(std::string_view name, std::nullptr_t) {
   return {.functions = name};
 }
 
@@ -137,31 +139,32 @@ constexpr RungFunction named(std::string_view name, std::nullptr_t) {
 #else
 #define IMGPIPE_IF_CUDA(function) nullptr
 #endif
-#define IMGPIPE_HOST_RUNG(function) named(#function, function)
-#define IMGPIPE_CUDA_RUNG(function) named(#function, IMGPIPE_IF_CUDA(function))
+#define IMGPIPE_HOST_VARIANT(function) named(#function, function)
+#define IMGPIPE_CUDA_VARIANT(function) named(#function, IMGPIPE_IF_CUDA(function))
 
-constexpr Rung rung(std::string_view name, std::string_view idea, std::string_view origin,
-                    const RungFunction& function, const RungConditions& conditions = {}) {
+constexpr StageVariant variant(std::string_view name, std::string_view idea, std::string_view origin,
+                               const VariantFunction& function, const VariantConditions& conditions = {}) {
   return {{name, idea, origin}, function, conditions};
 }
 // A baseline: a variant from another library.
-constexpr Rung foreign_rung(std::string_view name, std::string_view idea, std::string_view origin,
-                            const RungFunction& function, const RungConditions& conditions) {
+constexpr StageVariant baseline_variant(std::string_view name, std::string_view idea, std::string_view origin,
+                                        const VariantFunction& function,
+                                        const VariantConditions& conditions) {
   return {{name, idea, origin, true}, function, conditions};
 }
 
 // For 16-bit ladders: an 8-bit ladder's variant of that name, or its idea with another function. Must exist.
-[[nodiscard]] Rung same_rung(std::span<const Rung> ladder, std::string_view name);
-[[nodiscard]] Rung same_rung(std::span<const Rung> ladder, std::string_view name,
-                             const RungFunction& function);
+[[nodiscard]] StageVariant variant_of(std::span<const StageVariant> ladder, std::string_view name);
+[[nodiscard]] StageVariant variant_of(std::span<const StageVariant> ladder, std::string_view name,
+                                      const VariantFunction& function);
 
 // Whether each share counts into its own zeroed histogram, for the caller to add up.
-[[nodiscard]] bool counts_apart(const Rung& rung, const Stage& stage);
+[[nodiscard]] bool has_private_counts(const StageVariant& variant, const Stage& stage);
 
 // Runs a share of a host variant on the calling thread.
-void run_share(const Rung& rung, const StageCall<Host>& call, const Share& share);
+void run_share(const StageVariant& variant, const StageCall<Host>& call, const Share& share);
 
-[[nodiscard]] CudaStatus launch_rung(const Rung& rung, const StageCall<Device>& call,
-                                     const RungLaunch& launch);
+[[nodiscard]] CudaStatus launch_variant(const StageVariant& variant, const StageCall<Device>& call,
+                                        const VariantLaunch& launch);
 
 }  // namespace imgpipe

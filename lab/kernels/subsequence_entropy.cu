@@ -29,7 +29,7 @@ struct Arrays {
   const NaiveSubsequence* subsequences;
   SymbolState* entries;
   SymbolState* exits[2];  // of the previous round, and of this one
-  BlockSums* sums;        // of each subsequence; after join_kernel(), of those before it
+  BlockTotals* sums;      // of each subsequence; after join_kernel(), of those before it
   Verdict* verdicts;
   std::uint32_t count;
 };
@@ -45,7 +45,7 @@ struct Offsets {
     exits = entries + rounded_part(count * sizeof(SymbolState));
     more_exits = exits + rounded_part(count * sizeof(SymbolState));
     sums = more_exits + rounded_part(count * sizeof(SymbolState));
-    verdicts = sums + rounded_part(count * sizeof(BlockSums));
+    verdicts = sums + rounded_part(count * sizeof(BlockTotals));
     end = verdicts + images * sizeof(Verdict);
   }
   std::size_t subsequences, entries, exits, more_exits, sums, verdicts, end;
@@ -59,7 +59,7 @@ __global__ __launch_bounds__(kThreads) void guess_kernel(Arrays arrays) {
   SymbolState state;
   state.bit = one.first_bit;
   arrays.entries[i] = state;
-  pass_subsequence(image.scan, image.stream, one, state, arrays.sums[i]);
+  skim_subsequence(image.scan, image.stream, one, state, arrays.sums[i]);
   arrays.exits[0][i] = state;
 }
 
@@ -73,7 +73,7 @@ __global__ __launch_bounds__(kThreads) void round_kernel(Arrays arrays) {
     if (!(state == arrays.entries[i])) {
       const SubsequenceImage& image = arrays.images[one.image];
       arrays.entries[i] = state;
-      pass_subsequence(image.scan, image.stream, one, state, arrays.sums[i]);
+      skim_subsequence(image.scan, image.stream, one, state, arrays.sums[i]);
       exit = state;
     }
   }
@@ -87,7 +87,7 @@ __global__ __launch_bounds__(kJoinThreads) void join_kernel(Arrays arrays) {
   const NaiveSubsequence* all = arrays.subsequences + image.first;
   SymbolState* entries = arrays.entries + image.first;
   SymbolState* exits = arrays.exits[0] + image.first;
-  BlockSums* sums = arrays.sums + image.first;
+  BlockTotals* sums = arrays.sums + image.first;
   const auto out_of_step = [&](std::uint32_t i) {
     return !all[i].starts_segment() && !(entries[i] == exits[i - 1]);
   };
@@ -101,21 +101,21 @@ __global__ __launch_bounds__(kJoinThreads) void join_kernel(Arrays arrays) {
       if (!out_of_step(i)) continue;
       entries[i] = exits[i - 1];
       SymbolState state = entries[i];
-      pass_subsequence(image.scan, image.stream, all[i], state, sums[i]);
+      skim_subsequence(image.scan, image.stream, all[i], state, sums[i]);
       exits[i] = state;
     }
   }
-  __shared__ BlockSums parts[kJoinThreads];
+  __shared__ BlockTotals parts[kJoinThreads];
   __syncthreads();
-  BlockSums mine;
+  BlockTotals mine;
   for (std::uint32_t i = first; i < end; ++i) mine.add(sums[i]);
   parts[threadIdx.x] = mine;
   __syncthreads();
-  BlockSums before;
+  BlockTotals before;
   for (unsigned i = 0; i < threadIdx.x; ++i) before.add(parts[i]);
   for (std::uint32_t i = first; i < end; ++i) {
-    const BlockSums own = sums[i];
-    sums[i] = own.starts ? BlockSums() : before;
+    const BlockTotals own = sums[i];
+    sums[i] = own.starts ? BlockTotals() : before;
     before.add(own);
   }
 }
@@ -179,7 +179,7 @@ CudaStatus SubsequenceEntropyDecoding::launch(std::byte* memory, const CudaLaunc
                 reinterpret_cast<SymbolState*>(memory + at.entries),
                 {reinterpret_cast<SymbolState*>(memory + at.exits),
                  reinterpret_cast<SymbolState*>(memory + at.more_exits)},
-                reinterpret_cast<BlockSums*>(memory + at.sums),
+                reinterpret_cast<BlockTotals*>(memory + at.sums),
                 reinterpret_cast<Verdict*>(memory + at.verdicts),
                 static_cast<std::uint32_t>(subsequences_)};
   const cudaError_t cleared = cudaMemsetAsync(arrays.verdicts, 0, memory_.results_bytes, launch.stream);
@@ -195,7 +195,7 @@ CudaStatus SubsequenceEntropyDecoding::launch(std::byte* memory, const CudaLaunc
   return cudaGetLastError();
 }
 
-bool SubsequenceEntropyDecoding::in_order(std::size_t image, const std::byte* results) const {
+bool SubsequenceEntropyDecoding::is_intact(std::size_t image, const std::byte* results) const {
   Verdict verdict{};
   std::memcpy(&verdict, results + image * sizeof(verdict), sizeof(verdict));
   return verdict.damaged == 0 && verdict.ended_segments == tasks_[image].staged->segments.size();

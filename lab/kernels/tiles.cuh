@@ -12,8 +12,8 @@ constexpr int kLabTileColumns = kWarpLanes;
 template <class T, int Radius>
 struct LabTile {
   static constexpr int kRoom = kLabTileColumns + 2 * Radius;
-  static constexpr int kMostRows = kMostBlockThreads / kLabTileColumns + 2 * Radius;
-  T sample[kMostRows][kRoom];
+  static constexpr int kMaxRows = kMaxBlockThreads / kLabTileColumns + 2 * Radius;
+  T sample[kMaxRows][kRoom];
 
   // Loads a tile of `rows` rows with all threads of a block; load(x, y) returns the pixel at that offset from
   // the tile's first. The caller adds a barrier.

@@ -8,7 +8,7 @@
 
 namespace imgpipe {
 
-struct OwnVerdict {
+struct UserCheckResult {
   int images = 0;     // on which it was right
   std::string wrong;  // the first failure, with the image's name; "" if there is none
 };
@@ -17,7 +17,7 @@ struct OwnVerdict {
 // 17x1". Detects wrong pixels or counts, writes outside the output or to the input, work on other streams,
 // and failed launches. Throws Error(input), naming the image, if the variant destroys the device's context.
 // Throws Error(device) or Error(memory) for failures that it did not cause.
-[[nodiscard]] OwnVerdict check_own(const Ladder& ladder, const Rung& rung,
-                                   const std::function<void(const std::string& image)>& begins);
+[[nodiscard]] UserCheckResult check_user_kernel(const Ladder& ladder, const StageVariant& variant,
+                                                const std::function<void(const std::string& image)>& begins);
 
 }  // namespace imgpipe

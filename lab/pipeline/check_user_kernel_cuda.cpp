@@ -8,10 +8,10 @@
 #include "images/synth.h"
 #include "kernels/stage.h"
 #include "lab/kernels/delay.h"
+#include "lab/pipeline/check_user_kernel.h"
 #include "lab/pipeline/first_difference.h"
 #include "lab/pipeline/guarded_plane.h"
 #include "lab/pipeline/lab.h"
-#include "lab/pipeline/check_user_kernel.h"
 #include "pipeline/cuda/cuda_api.h"
 
 namespace imgpipe {
@@ -48,14 +48,14 @@ std::vector<SmallImage> small_images(Sample sample) {
   return images;
 }
 
-class OwnCheck {
+class UserKernelCheck {
  public:
-  OwnCheck(const Ladder& ladder, const Rung& rung) : ladder_(ladder), rung_(rung) {
+  UserKernelCheck(const Ladder& ladder, const StageVariant& variant) : ladder_(ladder), variant_(variant) {
     int device = 0;
     IMGPIPE_CUDA(cudaGetDevice(&device));
     IMGPIPE_CUDA(cudaDeviceGetAttribute(&launch_.multiprocessors, cudaDevAttrMultiProcessorCount, device));
     launch_.stream = stream_.get();
-    launch_.own = rung.own;
+    launch_.own = variant.own;
   }
 
   // Returns the variant's fault on the image, or "".
@@ -79,7 +79,7 @@ class OwnCheck {
   std::string fault(const LabSubject& subject, bool late) {
     GuardedPlane in(subject.in.shape(), 5);
     std::optional<GuardedPlane> out;
-    LabAnswer answer = spoiled_answer(subject);
+    LabOutput answer = poisoned_output(subject);
     if (late) {
       in.upload_late(subject.in.untyped_view());
     } else {
@@ -95,7 +95,7 @@ class OwnCheck {
     const HostView count_bytes = bytes_of(answer.counts);
     const ConstHostView counts_before = count_bytes;
     if (!answer.counts.empty()) counts.upload(&counts_before);
-    const std::size_t scratch_bytes = rung_.scratch_bytes(subject.in_type(), launch_);
+    const std::size_t scratch_bytes = variant_.scratch_bytes(subject.in_type(), launch_);
     GuardedPlane scratch(bytes_shape(scratch_bytes), 1);
     scratch.upload(nullptr);
     launch_.scratch = scratch.plane().data;
@@ -132,13 +132,13 @@ class OwnCheck {
     if (const std::string at = scratch.download(&scratch_pixels); !at.empty())
       return "writes outside its scratch memory: " + at;
     const ConstHostView pixels = std::as_const(answer.out).untyped_view();
-    const std::string difference = lab_difference(rung_, subject, pixels, answer.counts);
+    const std::string difference = lab_difference(variant_, subject, pixels, answer.counts);
     return difference.empty() ? "" : difference + "; " + first_difference(subject, pixels, answer.counts);
   }
 
   // Launches the variant and waits for it; returns the error, or "".
   std::string failure(const StageCall<Device>& call, bool late) {
-    const auto launched = static_cast<cudaError_t>(launch_rung(rung_, call, launch_));
+    const auto launched = static_cast<cudaError_t>(launch_variant(variant_, call, launch_));
     const cudaError_t ended = late ? cudaStreamSynchronize(stream_.get()) : cudaDeviceSynchronize();
     if (launched == cudaSuccess && ended == cudaSuccess) return "";
     (void)cudaGetLastError();
@@ -153,18 +153,18 @@ class OwnCheck {
   }
 
   const Ladder& ladder_;
-  const Rung& rung_;
+  const StageVariant& variant_;
   Stream stream_;
-  RungLaunch launch_;
+  VariantLaunch launch_;
   bool lost_ = false;
 };
 
 }  // namespace
 
-OwnVerdict check_own(const Ladder& ladder, const Rung& rung,
-                     const std::function<void(const std::string& image)>& begins) {
-  OwnVerdict verdict;
-  OwnCheck check(ladder, rung);
+UserCheckResult check_user_kernel(const Ladder& ladder, const StageVariant& variant,
+                                  const std::function<void(const std::string& image)>& begins) {
+  UserCheckResult verdict;
+  UserKernelCheck check(ladder, variant);
   for (const SmallImage& image : small_images(ladder.sample)) {
     begins(image.name());
     const std::string fault = check.fault(image);

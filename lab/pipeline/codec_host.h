@@ -13,8 +13,8 @@
 namespace imgpipe {
 
 // A variant's result for one image of the group; members that its work does not produce are empty.
-struct CodecAnswer {
-  bool in_order = true;
+struct CodecOutput {
+  bool is_intact = true;
   std::vector<std::int16_t> coefficients;
   Image pixels;
   std::vector<std::uint64_t> counts;
@@ -38,7 +38,7 @@ class HostCodecRun {
   // Runs one thread's share; all shares run at the same time.
   virtual void run(const Share& share) = 0;
   // Returns the last run's result.
-  [[nodiscard]] virtual CodecAnswer answer(std::size_t image) = 0;
+  [[nodiscard]] virtual CodecOutput answer(std::size_t image) = 0;
 
  protected:
   HostCodecRun() = default;

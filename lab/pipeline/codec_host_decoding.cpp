@@ -20,8 +20,8 @@ class PixelRun : public GroupRun {
   explicit PixelRun(const CodecGroup& group) : GroupRun(group) {
     for (std::size_t i = 0; i < images(); ++i) made_.emplace_back(subject().pixels.shape());
   }
-  CodecAnswer answer(std::size_t image) override {
-    CodecAnswer answer;
+  CodecOutput answer(std::size_t image) override {
+    CodecOutput answer;
     answer.pixels = Image(made_[image].shape());
     copy_pixels(std::as_const(made_[image]).view(), answer.pixels.view());
     return answer;
@@ -62,9 +62,9 @@ class SimdReconstruction final : public PixelRun {
  public:
   explicit SimdReconstruction(const CodecGroup& group)
       : PixelRun(group), scan_(subject().jpeg.scan), layout_(scan_) {
-    ScanPieces pieces(scan_, subject().jpeg.tables, kPieceBytes);
-    while (std::optional<PieceRange> range = pieces.next()) {
-      if (range->start == PieceStart::guess) range->start = PieceStart::truth;
+    ScanChunks pieces(scan_, subject().jpeg.tables, kScanChunkBytes);
+    while (std::optional<ScanChunkRange> range = pieces.next()) {
+      if (range->start == ScanChunkStart::guess) range->start = ScanChunkStart::truth;
       if (!pieces.join(pieces.decode(*range, pieces.truth()), blocks_)) break;
     }
   }
@@ -89,8 +89,8 @@ class SimdReconstruction final : public PixelRun {
   void make_band(const HostView& image, std::int64_t first,
                  const std::vector<std::unique_ptr<std::uint8_t[]>>& samples) const {
     const std::int64_t end = std::min(first + kBandRows, scan_.mcu_rows);
-    const std::int64_t from = std::max<std::int64_t>(first - scan_.rows_around(), 0);
-    const std::int64_t to = std::min(end + scan_.rows_around(), scan_.mcu_rows);
+    const std::int64_t from = std::max<std::int64_t>(first - scan_.interpolation_rows(), 0);
+    const std::int64_t to = std::min(end + scan_.interpolation_rows(), scan_.mcu_rows);
     std::vector<std::uint8_t*> rows;
     for (std::int64_t row = from; row < to; ++row) {
       rows.push_back(samples[static_cast<std::size_t>(row - from)].get());
@@ -105,7 +105,7 @@ class SimdReconstruction final : public PixelRun {
     const std::int64_t first = row * in_row;
     const std::int64_t end = first + in_row;
     std::vector<BlockRun> runs;
-    for (const TrueBlocks& part : blocks_) {
+    for (const ConfirmedBlocks& part : blocks_) {
       const std::int64_t from = std::max(first, part.first);
       const std::int64_t to = std::min(end, part.end());
       if (from < to) runs.push_back(part.run(from, to - from, from - first));
@@ -115,7 +115,7 @@ class SimdReconstruction final : public PixelRun {
 
   const BaselineScan& scan_;
   SampleLayout layout_;
-  std::vector<TrueBlocks> blocks_;
+  std::vector<ConfirmedBlocks> blocks_;
   std::atomic<std::int64_t> next_{0};
 };
 

@@ -15,8 +15,8 @@ class SequentialEncoding final : public GroupRun {
  public:
   explicit SequentialEncoding(const CodecGroup& group) : GroupRun(group), scans_(images()) {}
 
-  CodecAnswer answer(std::size_t image) override {
-    CodecAnswer answer;
+  CodecOutput answer(std::size_t image) override {
+    CodecOutput answer;
     answer.parts.push_back({.bytes = scans_[image]});
     return answer;
   }
@@ -34,8 +34,8 @@ class SequentialPacking final : public GroupRun {
  public:
   explicit SequentialPacking(const CodecGroup& group) : GroupRun(group), strips_(images()) {}
 
-  CodecAnswer answer(std::size_t image) override {
-    CodecAnswer answer;
+  CodecOutput answer(std::size_t image) override {
+    CodecOutput answer;
     answer.parts = strips_[image];
     return answer;
   }
@@ -49,12 +49,12 @@ class SequentialPacking final : public GroupRun {
   }
 
  private:
-  void pack(const ConstHostPlane& rows, std::vector<CodecAnswer::Part>& strips) {
+  void pack(const ConstHostPlane& rows, std::vector<CodecOutput::Part>& strips) {
     const ConstHostPlane image = subject().picture(CodecPixels::grey).view();
     const auto bytes = static_cast<std::size_t>(rows.height * (rows.row_samples() + 1));
     filtered_.resize(bytes);
     seen_.resize(repeat_cells(bytes));
-    CodecAnswer::Part& part = strips.emplace_back();
+    CodecOutput::Part& part = strips.emplace_back();
     part.bytes.resize(stored_bytes(bytes) + 64);
     const bool last = rows.row(rows.height - 1) == image.row(image.height - 1);
     const naive_png::Packed packed =
@@ -65,7 +65,7 @@ class SequentialPacking final : public GroupRun {
     part.filtered = packed.filtered != 0;
   }
 
-  std::vector<std::vector<CodecAnswer::Part>> strips_;
+  std::vector<std::vector<CodecOutput::Part>> strips_;
   std::vector<std::uint8_t> filtered_;
   std::vector<std::uint64_t> seen_;
   std::unique_ptr<naive_png::Workspace> workspace_ = std::make_unique<naive_png::Workspace>();
@@ -75,8 +75,8 @@ class TurboEncoding final : public GroupRun {
  public:
   explicit TurboEncoding(const CodecGroup& group) : GroupRun(group), files_(images()) {}
 
-  CodecAnswer answer(std::size_t image) override {
-    CodecAnswer answer;
+  CodecOutput answer(std::size_t image) override {
+    CodecOutput answer;
     const std::span<const std::byte> data = coded_data(files_[image]);
     answer.parts.push_back({.bytes = {data.begin(), data.end()}});
     return answer;
@@ -92,7 +92,7 @@ class TurboEncoding final : public GroupRun {
 class StripPacking final : public GroupRun {
  public:
   explicit StripPacking(const CodecGroup& group)
-      : GroupRun(group), strips_(images(), std::vector<RightStrip>(subject().grey_strips.size())) {}
+      : GroupRun(group), strips_(images(), std::vector<ExpectedStrip>(subject().grey_strips.size())) {}
 
   void begin() override { next_ = 0; }
   void run(const Share&) override {
@@ -108,15 +108,15 @@ class StripPacking final : public GroupRun {
                   strips_[item / in_image][item % in_image]);
     }
   }
-  CodecAnswer answer(std::size_t image) override {
-    CodecAnswer answer;
-    for (const RightStrip& strip : strips_[image])
+  CodecOutput answer(std::size_t image) override {
+    CodecOutput answer;
+    for (const ExpectedStrip& strip : strips_[image])
       answer.parts.push_back({.bytes = strip.bytes, .adler = strip.adler});
     return answer;
   }
 
  private:
-  std::vector<std::vector<RightStrip>> strips_;
+  std::vector<std::vector<ExpectedStrip>> strips_;
   std::atomic<std::size_t> next_{0};
 };
 

@@ -30,9 +30,9 @@ class SequentialEntropy final : public GroupRun {
     for (auto& one : coefficients_) one.resize(static_cast<std::size_t>(scan_.blocks() * kBlockSamples));
   }
 
-  CodecAnswer answer(std::size_t image) override {
-    CodecAnswer answer;
-    answer.in_order = in_order_[image] != 0;
+  CodecOutput answer(std::size_t image) override {
+    CodecOutput answer;
+    answer.is_intact = in_order_[image] != 0;
     answer.coefficients = coefficients_[image];
     return answer;
   }
@@ -117,11 +117,11 @@ class TurboEntropy final : public GroupRun {
  public:
   explicit TurboEntropy(const CodecGroup& group) : GroupRun(group), decoders_(images()), done_(images()) {}
 
-  CodecAnswer answer(std::size_t image) override {
+  CodecOutput answer(std::size_t image) override {
     const NaiveScan scan = naive_scan(subject().jpeg.scan);
-    CodecAnswer answer;
+    CodecOutput answer;
     answer.coefficients.resize(static_cast<std::size_t>(scan.blocks() * kBlockSamples));
-    answer.in_order = done_[image] != 0 && decoders_[image].copy(scan, answer.coefficients.data());
+    answer.is_intact = done_[image] != 0 && decoders_[image].copy(scan, answer.coefficients.data());
     return answer;
   }
 
@@ -133,11 +133,13 @@ class TurboEntropy final : public GroupRun {
   std::vector<char> done_;
 };
 
-CodecAnswer answer_of(const CodecSubject& subject, const std::vector<TrueBlocks>& blocks, bool complete) {
-  CodecAnswer answer;
-  answer.in_order = complete;
+CodecOutput output_of_blocks(const CodecSubject& subject, const std::vector<ConfirmedBlocks>& blocks,
+                             bool complete) {
+  CodecOutput answer;
+  answer.is_intact = complete;
   answer.coefficients.resize(subject.coefficients.size());
-  for (const TrueBlocks& some : blocks) expand_blocks(subject.jpeg.scan, some, answer.coefficients.data());
+  for (const ConfirmedBlocks& some : blocks)
+    expand_blocks(subject.jpeg.scan, some, answer.coefficients.data());
   return answer;
 }
 
@@ -145,26 +147,26 @@ CodecAnswer answer_of(const CodecSubject& subject, const std::vector<TrueBlocks>
 class SharedPieces {
  public:
   explicit SharedPieces(const CodecSubject& subject)
-      : pieces_(subject.jpeg.scan, subject.jpeg.tables, kPieceBytes) {}
+      : pieces_(subject.jpeg.scan, subject.jpeg.tables, kScanChunkBytes) {}
 
   // Decodes pieces until none is left to start.
   void help() {
     std::unique_lock lock(mutex_);
     while (!failed_) {
-      std::optional<PieceRange> range = pieces_.next();
+      std::optional<ScanChunkRange> range = pieces_.next();
       if (!range) return;
       const bool is_true = claimed_.empty() && !joining_;
-      if (is_true && range->start == PieceStart::guess) range->start = PieceStart::truth;
-      const TrueState truth = is_true ? pieces_.truth() : TrueState();
-      std::shared_ptr<Piece>& mine = claimed_.emplace_back();
+      if (is_true && range->start == ScanChunkStart::guess) range->start = ScanChunkStart::truth;
+      const ConfirmedState truth = is_true ? pieces_.truth() : ConfirmedState();
+      std::shared_ptr<ScanChunk>& mine = claimed_.emplace_back();
       lock.unlock();
-      std::shared_ptr<Piece> piece = pieces_.decode(*range, truth);
+      std::shared_ptr<ScanChunk> piece = pieces_.decode(*range, truth);
       lock.lock();
       mine = std::move(piece);
       join(lock);
     }
   }
-  [[nodiscard]] const std::vector<TrueBlocks>& blocks() const { return blocks_; }
+  [[nodiscard]] const std::vector<ConfirmedBlocks>& blocks() const { return blocks_; }
   [[nodiscard]] bool is_complete() const { return !failed_ && pieces_.is_complete(); }
 
  private:
@@ -172,23 +174,23 @@ class SharedPieces {
     if (joining_) return;
     joining_ = true;
     while (!failed_ && !claimed_.empty() && claimed_.front()) {
-      const std::shared_ptr<Piece> piece = std::move(claimed_.front());
+      const std::shared_ptr<ScanChunk> piece = std::move(claimed_.front());
       lock.unlock();
-      std::vector<TrueBlocks> more;
-      const bool in_order = pieces_.join(piece, more);
+      std::vector<ConfirmedBlocks> more;
+      const bool is_intact = pieces_.join(piece, more);
       lock.lock();
       claimed_.pop_front();
-      failed_ = failed_ || !in_order;
+      failed_ = failed_ || !is_intact;
       std::ranges::move(more, std::back_inserter(blocks_));
     }
     joining_ = false;
   }
 
-  ScanPieces pieces_;
+  ScanChunks pieces_;
   std::mutex mutex_;
-  std::deque<std::shared_ptr<Piece>> claimed_;  // in order; null while being decoded
+  std::deque<std::shared_ptr<ScanChunk>> claimed_;  // in order; null while being decoded
   bool joining_ = false, failed_ = false;
-  std::vector<TrueBlocks> blocks_;
+  std::vector<ConfirmedBlocks> blocks_;
 };
 
 class OwnEntropy final : public GroupRun {
@@ -200,8 +202,8 @@ class OwnEntropy final : public GroupRun {
     for (auto& image : pieces_) image = std::make_unique<SharedPieces>(subject());
   }
   void run(const Share& share) override { GroupRun::run(together_ ? Share{} : share); }
-  CodecAnswer answer(std::size_t image) override {
-    return answer_of(subject(), pieces_[image]->blocks(), pieces_[image]->is_complete());
+  CodecOutput answer(std::size_t image) override {
+    return output_of_blocks(subject(), pieces_[image]->blocks(), pieces_[image]->is_complete());
   }
 
  protected:

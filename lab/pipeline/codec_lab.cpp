@@ -41,7 +41,7 @@ std::string pixel_difference(const ConstHostPlane& right, const ConstHostPlane& 
   return "";
 }
 
-std::string scan_difference(const std::vector<std::byte>& right, const CodecAnswer& answer) {
+std::string scan_difference(const std::vector<std::byte>& right, const CodecOutput& answer) {
   if (answer.parts.size() != 1) return "no scan";
   const std::vector<std::byte>& got = answer.parts.front().bytes;
   if (got == right) return "";
@@ -51,14 +51,14 @@ std::string scan_difference(const std::vector<std::byte>& right, const CodecAnsw
          " bytes, expected " + std::to_string(right.size()) + ")";
 }
 
-std::string strip_difference(const std::vector<RightStrip>& right, const CodecAnswer& answer,
+std::string strip_difference(const std::vector<ExpectedStrip>& right, const CodecOutput& answer,
                              std::string& said) {
   if (answer.parts.size() != right.size())
     return std::to_string(answer.parts.size()) + " strips, expected " + std::to_string(right.size());
   std::size_t wrong = 0;
   std::size_t filtered = 0;
   for (std::size_t i = 0; i < right.size(); ++i) {
-    const CodecAnswer::Part& part = answer.parts[i];
+    const CodecOutput::Part& part = answer.parts[i];
     const std::vector<std::byte>& bytes = part.filtered ? right[i].filtered : right[i].bytes;
     if (part.adler != right[i].adler || part.bytes != bytes) ++wrong;
     if (part.filtered) ++filtered;
@@ -68,7 +68,7 @@ std::string strip_difference(const std::vector<RightStrip>& right, const CodecAn
   return "";
 }
 
-std::string file_difference(const CodecSubject& subject, const CodecAnswer& answer, std::string& said) {
+std::string file_difference(const CodecSubject& subject, const CodecOutput& answer, std::string& said) {
   if (answer.parts.empty()) return "no file";
   const std::vector<std::byte>& file = answer.parts.front().bytes;
   try {
@@ -88,28 +88,29 @@ bool is_codec_stage(std::string_view stage) {
   return std::ranges::find(codec_ladder_table(), stage, &CodecLadder::stage) != codec_ladder_table().end();
 }
 
-std::size_t coded_bytes(const CodecRung& rung, CodecWork work, const CodecSubject& subject) {
+std::size_t coded_bytes(const CodecVariant& variant, CodecWork work, const CodecSubject& subject) {
   if (work == CodecWork::jpeg_encoding)
-    return (rung.pixels == CodecPixels::grey ? subject.grey_scan : subject.color_scan).size();
+    return (variant.pixels == CodecPixels::grey ? subject.grey_scan : subject.color_scan).size();
   if (work != CodecWork::png_packing) return subject.jpeg.scan.data.size();
-  const auto& strips = rung.pixels == CodecPixels::grey ? subject.grey_strips : subject.pixel_strips;
-  return std::accumulate(strips.begin(), strips.end(), std::size_t{0},
-                         [](std::size_t sum, const RightStrip& strip) { return sum + strip.bytes.size(); });
+  const auto& strips = variant.pixels == CodecPixels::grey ? subject.grey_strips : subject.pixel_strips;
+  return std::accumulate(
+      strips.begin(), strips.end(), std::size_t{0},
+      [](std::size_t sum, const ExpectedStrip& strip) { return sum + strip.bytes.size(); });
 }
 
-std::string unmet_need(const CodecRung& rung, CodecWork work, const CodecSubject& subject) {
-  if (rung.kind == RungKind::cuda && rung.cuda == nullptr && rung.nvjpeg == Nvjpeg::none)
+std::string unmet_requirement(const CodecVariant& variant, CodecWork work, const CodecSubject& subject) {
+  if (variant.kind == VariantKind::cuda && variant.cuda == nullptr && variant.nvjpeg == Nvjpeg::none)
     return "this build has no CUDA";
   const bool grey_file = subject.pixels.shape().channels == 1;
   const bool encodes = work == CodecWork::jpeg_encoding || work == CodecWork::png_packing;
-  if (grey_file && encodes && rung.pixels != CodecPixels::grey) return "the image is grey";
+  if (grey_file && encodes && variant.pixels != CodecPixels::grey) return "the image is grey";
   return "";
 }
 
-std::string codec_difference(const CodecRung& rung, CodecWork work, const CodecSubject& subject,
-                             const CodecAnswer& answer, std::string& said) {
+std::string codec_difference(const CodecVariant& variant, CodecWork work, const CodecSubject& subject,
+                             const CodecOutput& answer, std::string& said) {
   said = "exact";
-  if (!answer.in_order) return "rejects a valid file";
+  if (!answer.is_intact) return "rejects a valid file";
   switch (work) {
     case CodecWork::entropy: {
       if (answer.coefficients.size() != subject.coefficients.size()) return "wrong number of coefficients";
@@ -120,9 +121,9 @@ std::string codec_difference(const CodecRung& rung, CodecWork work, const CodecS
     }
     case CodecWork::reconstruction:
     case CodecWork::decoding: {
-      if (answer.pixels.shape() != subject.picture(rung.pixels).shape()) return "wrong shape";
+      if (answer.pixels.shape() != subject.picture(variant.pixels).shape()) return "wrong shape";
       std::string difference =
-          pixel_difference(subject.picture(rung.pixels).view(), answer.pixels.view(), rung.claim, said);
+          pixel_difference(subject.picture(variant.pixels).view(), answer.pixels.view(), variant.claim, said);
       if (difference.empty() && !answer.counts.empty()) {
         const Difference found = compare_counts(answer.counts, subject.counts);
         if (!found.identical()) difference = found.text();
@@ -130,21 +131,21 @@ std::string codec_difference(const CodecRung& rung, CodecWork work, const CodecS
       return difference;
     }
     case CodecWork::jpeg_encoding:
-      if (rung.claim == Claim::near) return file_difference(subject, answer, said);
-      return scan_difference(rung.pixels == CodecPixels::grey ? subject.grey_scan : subject.color_scan,
+      if (variant.claim == Claim::near) return file_difference(subject, answer, said);
+      return scan_difference(variant.pixels == CodecPixels::grey ? subject.grey_scan : subject.color_scan,
                              answer);
     case CodecWork::png_packing:
       break;
   }
-  return strip_difference(rung.pixels == CodecPixels::grey ? subject.grey_strips : subject.pixel_strips,
+  return strip_difference(variant.pixels == CodecPixels::grey ? subject.grey_strips : subject.pixel_strips,
                           answer, said);
 }
 
-Verification CodecLab::check(const CodecRung& rung, CodecWork work) {
+Verification CodecLab::check(const CodecVariant& variant, CodecWork work) {
   run_once();
   Verification verification;
   for (std::size_t image = 0; image < group_.images; ++image) {
-    verification.wrong = codec_difference(rung, work, *group_.subject, answer(image), verification.right);
+    verification.wrong = codec_difference(variant, work, *group_.subject, answer(image), verification.right);
     if (verification.wrong.empty()) continue;
     if (group_.images > 1) verification.wrong += " (image " + std::to_string(image) + ")";
     break;
@@ -152,11 +153,12 @@ Verification CodecLab::check(const CodecRung& rung, CodecWork work) {
   return verification;
 }
 
-LabResult CodecLab::run(const CodecRung& rung, CodecWork work, const LabOptions& options) {
-  std::string why = unmet_need(rung, work, *group_.subject);
-  if (why.empty()) why = begin(rung, work);
-  LabResult result = why.empty() ? measured(grid_text(), check(rung, work), [&] { return time_us(options); })
-                                 : not_run(std::move(why));
+LabResult CodecLab::run(const CodecVariant& variant, CodecWork work, const LabOptions& options) {
+  std::string why = unmet_requirement(variant, work, *group_.subject);
+  if (why.empty()) why = begin(variant, work);
+  LabResult result = why.empty()
+                         ? measured(grid_text(), check(variant, work), [&] { return time_us(options); })
+                         : not_run(std::move(why));
   end();
   return result;
 }
@@ -168,9 +170,9 @@ class HostCodecLab final : public CodecLab {
   explicit HostCodecLab(int threads) : crew_(threads) {}
 
  protected:
-  std::string begin(const CodecRung& rung, CodecWork) override {
-    run_ = rung.host(group());
-    threads_ = rung.kind == RungKind::reference ? 1 : crew_.count();
+  std::string begin(const CodecVariant& variant, CodecWork) override {
+    run_ = variant.host(group());
+    threads_ = variant.kind == VariantKind::reference ? 1 : crew_.count();
     return "";
   }
   void run_once() override {
@@ -178,7 +180,7 @@ class HostCodecLab final : public CodecLab {
     if (threads_ == 1) return run_->run({0, 1});
     crew_.run([&](int index) { run_->run({index, threads_}); });
   }
-  CodecAnswer answer(std::size_t image) override { return run_->answer(image); }
+  CodecOutput answer(std::size_t image) override { return run_->answer(image); }
   std::vector<double> time_us(const LabOptions& options) override {
     return times_by_clock(options, {}, [&] { run_once(); });
   }
@@ -186,7 +188,7 @@ class HostCodecLab final : public CodecLab {
   void end() override { run_.reset(); }
 
  private:
-  Crew crew_;
+  ThreadTeam crew_;
   int threads_ = 1;
   HostCodec run_;
 };

@@ -18,21 +18,24 @@ struct CodecLadder {
   std::string_view stage;  // the value of --stage, shared by several ladders
   CodecWork work;
   std::string_view name;  // for display: "jpeg, entropy decoding"
-  std::span<const CodecRung> rungs;
+  std::span<const CodecVariant> variants;
 };
 [[nodiscard]] std::span<const CodecLadder> codec_ladder_table();
 [[nodiscard]] bool is_codec_stage(std::string_view stage);
 
 // Returns the entropy-coded bytes per image that a variant reads or writes: a JPEG's scan, or all strips.
-[[nodiscard]] std::size_t coded_bytes(const CodecRung& rung, CodecWork work, const CodecSubject& subject);
+[[nodiscard]] std::size_t coded_bytes(const CodecVariant& variant, CodecWork work,
+                                      const CodecSubject& subject);
 
 // Returns why a variant cannot take the subject, or "".
-[[nodiscard]] std::string unmet_need(const CodecRung& rung, CodecWork work, const CodecSubject& subject);
+[[nodiscard]] std::string unmet_requirement(const CodecVariant& variant, CodecWork work,
+                                            const CodecSubject& subject);
 
 // Compares the result for one image with the expected one. Returns the difference, or "" if the result is
 // right; `said` then describes it ("exact", or how near it is).
-[[nodiscard]] std::string codec_difference(const CodecRung& rung, CodecWork work, const CodecSubject& subject,
-                                           const CodecAnswer& answer, std::string& said);
+[[nodiscard]] std::string codec_difference(const CodecVariant& variant, CodecWork work,
+                                           const CodecSubject& subject, const CodecOutput& answer,
+                                           std::string& said);
 
 // Runs variants over a group. For one thread.
 class CodecLab {
@@ -46,17 +49,17 @@ class CodecLab {
     prepare();
   }
   // Checks and times a variant. Throws Error(device) if the device fails, or Error(memory).
-  [[nodiscard]] LabResult run(const CodecRung& rung, CodecWork work, const LabOptions& options);
+  [[nodiscard]] LabResult run(const CodecVariant& variant, CodecWork work, const LabOptions& options);
 
  protected:
   CodecLab() = default;
   [[nodiscard]] const CodecGroup& group() const { return group_; }
   virtual void prepare() {}
   // Prepares the variant; returns why it cannot run here, or "".
-  [[nodiscard]] virtual std::string begin(const CodecRung& rung, CodecWork work) = 0;
+  [[nodiscard]] virtual std::string begin(const CodecVariant& variant, CodecWork work) = 0;
   // Runs once; on a device, into outputs filled with garbage.
   virtual void run_once() = 0;
-  [[nodiscard]] virtual CodecAnswer answer(std::size_t image) = 0;
+  [[nodiscard]] virtual CodecOutput answer(std::size_t image) = 0;
   [[nodiscard]] virtual std::vector<double> time_us(const LabOptions& options) = 0;
   [[nodiscard]] virtual std::string grid_text() const = 0;
   // Releases what begin() acquired.
@@ -64,7 +67,7 @@ class CodecLab {
 
  private:
   // Runs once and checks every image.
-  [[nodiscard]] Verification check(const CodecRung& rung, CodecWork work);
+  [[nodiscard]] Verification check(const CodecVariant& variant, CodecWork work);
 
   CodecGroup group_;
 };

@@ -6,8 +6,8 @@
 #include "images/error.h"
 #include "lab/pipeline/codec_lab.h"
 #include "lab/pipeline/codec_sets.h"
-#include "lab/pipeline/thread_team.h"
 #include "lab/pipeline/nvjpeg_runs.h"
+#include "lab/pipeline/thread_team.h"
 #include "lab/pipeline/timed_device.h"
 #include "lab/pipeline/toolkit_library.h"
 #include "pipeline/cuda/cuda_api.h"
@@ -17,31 +17,31 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::size_t kMostCodecSets = 16;
+constexpr std::size_t kMaxCodecSets = 16;
 
 class CudaCodecLab final : public CodecLab {
  public:
   CudaCodecLab(int index, int threads) : device_(index), crew_(threads) { pinned_.use_device(index); }
 
  protected:
-  std::string begin(const CodecRung& rung, CodecWork work) override {
-    rung_ = &rung;
+  std::string begin(const CodecVariant& variant, CodecWork work) override {
+    variant_ = &variant;
     work_ = work;
-    if (rung.nvjpeg != Nvjpeg::none && !nvjpeg_) nvjpeg_.emplace();
-    if (rung.nvjpeg != Nvjpeg::none && nvjpeg_->functions() == nullptr) return nvjpeg_->missing();
-    sets_.emplace(group(), rung, work, device_);
+    if (variant.nvjpeg != Nvjpeg::none && !nvjpeg_) nvjpeg_.emplace();
+    if (variant.nvjpeg != Nvjpeg::none && nvjpeg_->functions() == nullptr) return nvjpeg_->missing();
+    sets_.emplace(group(), variant, work, device_);
     sets_->add();
-    if (rung.nvjpeg != Nvjpeg::none) {
+    if (variant.nvjpeg != Nvjpeg::none) {
       std::string refusal;
-      nvjpeg_run_ = make_nvjpeg_run(rung, group(), (*sets_)[0].tasks, crew_, device_.info().index,
+      nvjpeg_run_ = make_nvjpeg_run(variant, group(), (*sets_)[0].tasks, crew_, device_.info().index,
                                     *nvjpeg_->functions(), refusal);
       if (!nvjpeg_run_) return "nvJPEG: " + refusal;
       return nvjpeg_says(nvjpeg_run_->run());  // a trial, so that a refusal is not a wrong result
     }
-    if (rung.from_host) return "";
+    if (variant.from_host) return "";
     const std::size_t set_bytes = std::max<std::size_t>(1, sets_->bytes());
     const std::size_t count =
-        std::clamp<std::size_t>(device_.rotating_bytes() / set_bytes + 1, 2, kMostCodecSets);
+        std::clamp<std::size_t>(device_.rotating_bytes() / set_bytes + 1, 2, kMaxCodecSets);
     while (sets_->count() < count) sets_->add();
     return "";
   }
@@ -52,7 +52,7 @@ class CudaCodecLab final : public CodecLab {
     device_.wait();
     if (nvjpeg_run_) {
       (void)nvjpeg_run_->run();
-    } else if (rung_->from_host) {
+    } else if (variant_->from_host) {
       run_from_host();
     } else {
       start(set);
@@ -68,11 +68,11 @@ class CudaCodecLab final : public CodecLab {
     device_.wait();
   }
 
-  CodecAnswer answer(std::size_t image) override {
-    CodecAnswer answer;
+  CodecOutput answer(std::size_t image) override {
+    CodecOutput answer;
     const CodecSet& set = (*sets_)[0];
     const CodecTask& task = set.tasks[image];
-    if (set.first.run) answer.in_order = set.first.run->in_order(image, results_.front().data());
+    if (set.first.run) answer.is_intact = set.first.run->is_intact(image, results_.front().data());
     if (work_ == CodecWork::entropy) {
       answer.coefficients.resize(group().subject->coefficients.size());
       device_.copy_down(answer.coefficients.data(), task.entropy.coefficients,
@@ -89,7 +89,7 @@ class CudaCodecLab final : public CodecLab {
       answer.parts.push_back({.bytes = nvjpeg_run_->file(image)});
     } else {
       for (const CodedPart& part : set.first.run->parts(image, results_.front().data())) {
-        CodecAnswer::Part& copy = answer.parts.emplace_back();
+        CodecOutput::Part& copy = answer.parts.emplace_back();
         copy.adler = part.adler;
         copy.filtered = part.filtered;
         if (part.offset > set.first.run->memory().bytes ||
@@ -106,15 +106,15 @@ class CudaCodecLab final : public CodecLab {
   std::vector<double> time_us(const LabOptions& options) override {
     constexpr RunRule kFromHost{.budget_us = 200'000, .least = 5, .warm_ups = 2};
     if (nvjpeg_run_) return times_by_clock(options, kFromHost, [&] { (void)nvjpeg_run_->run(); });
-    if (rung_->from_host) return times_by_clock(options, kFromHost, [&] { run_from_host(); });
+    if (variant_->from_host) return times_by_clock(options, kFromHost, [&] { run_from_host(); });
     // The first run also loads its kernels.
     constexpr QueueRule kQueued{
-        .warm_ups = 1, .more_warm_ups = 3, .least = 3, .most = 100, .batch = 16, .most_queued_ns = 1'000'000};
+        .warm_ups = 1, .more_warm_ups = 3, .least = 3, .most = 100, .batch = 16, .max_queued_ns = 1'000'000};
     return device_.times_of_queued(options, kQueued, [&] { start((*sets_)[next_set_++ % sets_->count()]); });
   }
 
   [[nodiscard]] std::string grid_text() const override {
-    if (!rung_->all_threads && !rung_->from_host) return nvjpeg_run_ ? "1 thread" : "own";
+    if (!variant_->all_threads && !variant_->from_host) return nvjpeg_run_ ? "1 thread" : "own";
     return threads_text(crew_.count());
   }
 
@@ -126,7 +126,7 @@ class CudaCodecLab final : public CodecLab {
 
  private:
   [[nodiscard]] std::size_t images() const { return group().images; }
-  [[nodiscard]] const Image& picture() const { return group().subject->picture(rung_->pixels); }
+  [[nodiscard]] const Image& picture() const { return group().subject->picture(variant_->pixels); }
   static std::string nvjpeg_says(const std::string& text) { return text.empty() ? "" : "nvJPEG: " + text; }
 
   void start(const CodecSet& set) const {
@@ -166,7 +166,8 @@ class CudaCodecLab final : public CodecLab {
       device_.copy_up(const_cast<std::byte*>(set.tasks[i].entropy.stream),
                       streams.row(static_cast<std::int64_t>(i)), staged[i]->bytes);
     }
-    for (auto [part, make] : {std::pair(&set.first, rung_->cuda), std::pair(&set.second, rung_->then)}) {
+    for (auto [part, make] :
+         {std::pair(&set.first, variant_->cuda), std::pair(&set.second, variant_->then)}) {
       part->make(make(set.tasks));
       const std::size_t bytes = part->run->memory().upload_bytes;
       Image& room_for_it = part == &set.first ? pinned_first_ : pinned_second_;
@@ -182,10 +183,10 @@ class CudaCodecLab final : public CodecLab {
   }
 
   TimedDevice device_;
-  Crew crew_;
+  ThreadTeam crew_;
   std::optional<NvjpegLibrary> nvjpeg_;
 
-  const CodecRung* rung_ = nullptr;
+  const CodecVariant* variant_ = nullptr;
   CodecWork work_ = CodecWork::entropy;
   std::optional<CodecSets> sets_;
   std::size_t next_set_ = 0;

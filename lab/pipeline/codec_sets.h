@@ -37,7 +37,7 @@ struct CodecSet {
 class CodecSets {
  public:
   // The arguments must outlive it. Throws Error(input) for a scan that cannot be staged.
-  CodecSets(const CodecGroup& group, const CodecRung& rung, CodecWork work, const TimedDevice& device);
+  CodecSets(const CodecGroup& group, const CodecVariant& variant, CodecWork work, const TimedDevice& device);
 
   // Throws Error(memory).
   void add();
@@ -57,14 +57,14 @@ class CodecSets {
 
  private:
   [[nodiscard]] const CodecSubject& subject() const { return *group_.subject; }
-  [[nodiscard]] const Image& picture() const { return subject().picture(rung_.pixels); }
+  [[nodiscard]] const Image& picture() const { return subject().picture(variant_.pixels); }
   [[nodiscard]] bool has_coefficients() const;
   void place();
   [[nodiscard]] CodecTask task_at(std::byte* base) const;
   void fill(const CodecSet& set) const;
 
   const CodecGroup& group_;
-  const CodecRung& rung_;
+  const CodecVariant& variant_;
   CodecWork work_;
   const TimedDevice& device_;
   std::optional<StagedCopy> staged_;

@@ -7,7 +7,7 @@
 namespace imgpipe {
 namespace {
 
-constexpr int kRubbish = 0xA5;
+constexpr int kPoison = 0xA5;
 
 std::size_t rounded(std::size_t bytes) {
   return aligned_bytes(bytes, kCodecAlignment);
@@ -15,10 +15,10 @@ std::size_t rounded(std::size_t bytes) {
 
 }  // namespace
 
-CodecSets::CodecSets(const CodecGroup& group, const CodecRung& rung, CodecWork work,
+CodecSets::CodecSets(const CodecGroup& group, const CodecVariant& variant, CodecWork work,
                      const TimedDevice& device)
-    : group_(group), rung_(rung), work_(work), device_(device) {
-  if (rung.nvjpeg == Nvjpeg::none && (work == CodecWork::entropy || work == CodecWork::decoding))
+    : group_(group), variant_(variant), work_(work), device_(device) {
+  if (variant.nvjpeg == Nvjpeg::none && (work == CodecWork::entropy || work == CodecWork::decoding))
     staged_.emplace(subject().jpeg.scan);
   place();
 }
@@ -39,8 +39,8 @@ void CodecSets::add() {
   set->places.reserve(std::max<std::size_t>(1, group_.images * places_.all));
   for (std::size_t i = 0; i < group_.images; ++i)
     set->tasks.push_back(task_at(static_cast<std::byte*>(set->places.data()) + i * places_.all));
-  if (rung_.cuda != nullptr) set->first.make(rung_.cuda(set->tasks));
-  if (rung_.then != nullptr) set->second.make(rung_.then(set->tasks));
+  if (variant_.cuda != nullptr) set->first.make(variant_.cuda(set->tasks));
+  if (variant_.then != nullptr) set->second.make(variant_.then(set->tasks));
   fill(*set);
   sets_.push_back(std::move(set));
 }
@@ -54,7 +54,7 @@ void CodecSets::place() {
   if (work_ != CodecWork::entropy)
     places_.counts += rounded(static_cast<std::size_t>(device_bytes(picture().shape())));
   places_.all = places_.counts;
-  if (gives_pixels() && rung_.pixels == CodecPixels::grey)
+  if (gives_pixels() && variant_.pixels == CodecPixels::grey)
     places_.all += rounded(subject().counts.size() * sizeof(std::uint64_t));
 }
 
@@ -77,16 +77,16 @@ CodecTask CodecSets::task_at(std::byte* base) const {
   if (gives_pixels()) {
     task.reconstruction.scan = &subject().jpeg.scan;
     task.reconstruction.coefficients = coefficients;
-    const bool grey_of_color = rung_.pixels == CodecPixels::grey && !subject().grey.empty();
+    const bool grey_of_color = variant_.pixels == CodecPixels::grey && !subject().grey.empty();
     (grey_of_color ? task.reconstruction.grey : task.reconstruction.pixels) = plane;
-    if (rung_.pixels == CodecPixels::grey)
+    if (variant_.pixels == CodecPixels::grey)
       task.reconstruction.counts = reinterpret_cast<std::uint64_t*>(base + places_.counts);
   }
   task.jpeg = {
-      .pixels = plane, .quality = kLabQuality, .halved_colors = rung_.pixels == CodecPixels::rgb_420};
+      .pixels = plane, .quality = kLabQuality, .subsampled_chroma = variant_.pixels == CodecPixels::rgb_420};
   task.png = {.pixels = plane,
-              .strip_rows =
-                  rung_.pixels == CodecPixels::grey ? subject().grey_strip_rows : subject().pixel_strip_rows};
+              .strip_rows = variant_.pixels == CodecPixels::grey ? subject().grey_strip_rows
+                                                                 : subject().pixel_strip_rows};
   return task;
 }
 
@@ -117,7 +117,7 @@ void CodecSets::fill(const CodecSet& set) const {
 
 void CodecSets::spoil(const CodecSet& set) const {
   const auto clear = [&](void* what, std::size_t bytes) {
-    if (bytes > 0) IMGPIPE_CUDA(cudaMemsetAsync(what, kRubbish, bytes, device_.stream().get()));
+    if (bytes > 0) IMGPIPE_CUDA(cudaMemsetAsync(what, kPoison, bytes, device_.stream().get()));
   };
   for (const CodecTask& task : set.tasks) {
     if (takes_stream()) clear(task.entropy.coefficients, places_.plane - places_.coefficients);

@@ -30,20 +30,20 @@ struct StripPacker::State {
 StripPacker::StripPacker() : state_(std::make_unique<State>()) {}
 StripPacker::~StripPacker() = default;
 
-void StripPacker::pack(ConstHostPlane rows, bool last, RightStrip& strip) {
+void StripPacker::pack(ConstHostPlane rows, bool last, ExpectedStrip& strip) {
   filter(rows, state_->filtered);
   strip.adler = adler32_of(state_->filtered);
   const std::span<const std::byte> made = state_->deflater.compress(state_->filtered, last);
   strip.bytes.assign(made.begin(), made.end());
 }
 
-RightStrip right_strip(ConstHostPlane rows, bool last) {
-  RightStrip strip;
+ExpectedStrip expected_strip(ConstHostPlane rows, bool last) {
+  ExpectedStrip strip;
   StripPacker().pack(rows, last, strip);
   std::vector<std::byte> filtered;
   filter(rows, filtered);
   const std::span bytes(reinterpret_cast<const std::uint8_t*>(filtered.data()), filtered.size());
-  if (tries_matches(bytes, StripBlock(count_tokens(bytes)))) strip.filtered = std::move(filtered);
+  if (should_try_matches(bytes, StripBlock(count_tokens(bytes)))) strip.filtered = std::move(filtered);
   return strip;
 }
 

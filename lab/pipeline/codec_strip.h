@@ -10,14 +10,14 @@
 
 namespace imgpipe {
 
-struct RightStrip {
+struct ExpectedStrip {
   std::vector<std::byte> bytes;     // the deflate block
   std::vector<std::byte> filtered;  // the filtered rows if the rule tries ISA-L on them, else empty
   std::uint32_t adler = 1;          // of the filtered rows
 };
 
 // `last`: the strip is the last of its image.
-[[nodiscard]] RightStrip right_strip(ConstHostPlane rows, bool last);
+[[nodiscard]] ExpectedStrip expected_strip(ConstHostPlane rows, bool last);
 
 // Packs strips one after the other, as one host thread does.
 class StripPacker {
@@ -27,7 +27,7 @@ class StripPacker {
   StripPacker(const StripPacker&) = delete;
   StripPacker& operator=(const StripPacker&) = delete;
   // Does not set `strip.filtered`.
-  void pack(ConstHostPlane rows, bool last, RightStrip& strip);
+  void pack(ConstHostPlane rows, bool last, ExpectedStrip& strip);
 
  private:
   struct State;

@@ -35,14 +35,14 @@ Image decoded(std::span<const std::byte> file) {
 
 // Decodes piece after piece, each from the true end of the previous one, without guesses.
 std::vector<std::int16_t> decoded_coefficients(const JpegScan& jpeg) {
-  ScanPieces pieces(jpeg.scan, jpeg.tables, kPieceBytes);
+  ScanChunks pieces(jpeg.scan, jpeg.tables, kScanChunkBytes);
   std::vector<std::int16_t> all(
       static_cast<std::size_t>(jpeg.scan.mcus() * jpeg.scan.blocks_in_mcu * kBlockSamples));
-  while (std::optional<PieceRange> range = pieces.next()) {
-    if (range->start == PieceStart::guess) range->start = PieceStart::truth;
-    std::vector<TrueBlocks> found;
+  while (std::optional<ScanChunkRange> range = pieces.next()) {
+    if (range->start == ScanChunkStart::guess) range->start = ScanChunkStart::truth;
+    std::vector<ConfirmedBlocks> found;
     if (!pieces.join(pieces.decode(*range, pieces.truth()), found)) break;
-    for (const TrueBlocks& blocks : found) expand_blocks(jpeg.scan, blocks, all.data());
+    for (const ConfirmedBlocks& blocks : found) expand_blocks(jpeg.scan, blocks, all.data());
   }
   if (!pieces.is_complete())
     throw Error(ErrorKind::input, "damaged JPEG; the jpeg ladders need undamaged files");
@@ -72,17 +72,17 @@ std::vector<std::byte> encoded(Format format, const Image& image, int quality) {
   return writer->finish().joined();
 }
 
-void add_strips(const Image& image, std::int64_t& strip_rows, std::vector<RightStrip>& strips) {
+void add_strips(const Image& image, std::int64_t& strip_rows, std::vector<ExpectedStrip>& strips) {
   strip_rows = make_writer(Format::png, image.shape())->strip_rows();
   for (std::int64_t y = 0; y < image.shape().height; y += strip_rows) {
     const std::int64_t rows = std::min(strip_rows, image.shape().height - y);
-    strips.push_back(right_strip(image.view().rows(y, rows), y + rows == image.shape().height));
+    strips.push_back(expected_strip(image.view().rows(y, rows), y + rows == image.shape().height));
   }
 }
 
 }  // namespace
 
-void expand_blocks(const BaselineScan& scan, const TrueBlocks& blocks, std::int16_t* coefficients) {
+void expand_blocks(const BaselineScan& scan, const ConfirmedBlocks& blocks, std::int16_t* coefficients) {
   const BlockRun run = blocks.run(blocks.first, static_cast<std::int64_t>(blocks.count), 0);
   std::int16_t* out = coefficients + blocks.first * kBlockSamples;
   std::uint32_t at = run.begin;

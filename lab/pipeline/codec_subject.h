@@ -36,7 +36,7 @@ struct CodecSubject {
   // For encoding: the files' entropy-coded data and sizes; strips.
   std::vector<std::byte> grey_scan, color_scan;
   std::size_t grey_file_bytes = 0, color_file_bytes = 0;
-  std::vector<RightStrip> grey_strips, pixel_strips;
+  std::vector<ExpectedStrip> grey_strips, pixel_strips;
   std::int64_t grey_strip_rows = 1, pixel_strip_rows = 1;
 
   [[nodiscard]] const Image& picture(CodecPixels which) const {
@@ -65,7 +65,7 @@ inline constexpr int kLabQuality = 90;
 [[nodiscard]] std::span<const std::byte> coded_data(std::span<const std::byte> file);
 
 // Writes the blocks to their positions in a scan's coefficients, in EntropyTask's order.
-struct TrueBlocks;
-void expand_blocks(const BaselineScan& scan, const TrueBlocks& blocks, std::int16_t* coefficients);
+struct ConfirmedBlocks;
+void expand_blocks(const BaselineScan& scan, const ConfirmedBlocks& blocks, std::int16_t* coefficients);
 
 }  // namespace imgpipe

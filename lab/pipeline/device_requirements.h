@@ -4,9 +4,9 @@
 
 namespace imgpipe {
 
-struct Rung;
+struct StageVariant;
 
 // Returns what the current CUDA device lacks for the variant, or "". Only for CUDA builds.
-[[nodiscard]] std::string device_lacks(const Rung& rung);
+[[nodiscard]] std::string missing_device_feature(const StageVariant& variant);
 
 }  // namespace imgpipe

@@ -15,16 +15,16 @@ int attribute(cudaDeviceAttr which) {
 
 }  // namespace
 
-std::string device_lacks(const Rung& rung) {
-  if (rung.capability > 0) {
+std::string missing_device_feature(const StageVariant& variant) {
+  if (variant.capability > 0) {
     const int own =
         10 * attribute(cudaDevAttrComputeCapabilityMajor) + attribute(cudaDevAttrComputeCapabilityMinor);
-    if (own < rung.capability)
-      return "needs compute capability " + std::to_string(rung.capability / 10) + "." +
-             std::to_string(rung.capability % 10);
+    if (own < variant.capability)
+      return "needs compute capability " + std::to_string(variant.capability / 10) + "." +
+             std::to_string(variant.capability % 10);
   }
-  if (rung.shared_bytes > attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin))
-    return "needs " + std::to_string(rung.shared_bytes / 1024) + " KiB of shared memory per block";
+  if (variant.shared_bytes > attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin))
+    return "needs " + std::to_string(variant.shared_bytes / 1024) + " KiB of shared memory per block";
   return "";
 }
 

@@ -51,8 +51,8 @@ std::int64_t margin_of(const LabSubject& subject) {
 }
 
 // Describes a variant's result; valid only if it matched the reference.
-std::string verdict(const Rung& rung, const LabSubject& subject) {
-  if (rung.claim != Claim::near) return "exact";
+std::string verdict(const StageVariant& variant, const LabSubject& subject) {
+  if (variant.claim != Claim::near) return "exact";
   const std::int64_t border = 2 * margin_of(subject);
   const Shape& shape = subject.in.shape();
   const bool all_border = border > 0 && (shape.width <= border || shape.height <= border);
@@ -121,8 +121,8 @@ LabSubject make_subject(const Ladder& ladder, Image in) {
   return subject;
 }
 
-LabAnswer spoiled_answer(const LabSubject& subject) {
-  LabAnswer answer;
+LabOutput poisoned_output(const LabSubject& subject) {
+  LabOutput answer;
   if (makes_pixels(*subject.stage)) {
     answer.out = Image(subject.expected.shape());
     const HostView out = answer.out.untyped_view();
@@ -146,23 +146,23 @@ std::vector<std::uint64_t> folded(const std::vector<std::uint64_t>& counts, int 
   return out;
 }
 
-std::string unmet_need(const Rung& rung, const LabOptions& options, const Shape& in) {
-  const bool on_cuda = rung.kind() == RungKind::cuda;
-  if (on_cuda && rung.cuda == nullptr && rung.launch == nullptr) return "this build has no CUDA";
-  constexpr std::int64_t kMostPadding = 128;  // samples per row and channel
-  constexpr std::int64_t kMostOffset = std::numeric_limits<std::int32_t>::max();
-  if (!rung.wide && (in.width + kMostPadding) * in.channels * in.height > kMostOffset)
+std::string unmet_requirement(const StageVariant& variant, const LabOptions& options, const Shape& in) {
+  const bool on_cuda = variant.kind() == VariantKind::cuda;
+  if (on_cuda && variant.cuda == nullptr && variant.launch == nullptr) return "this build has no CUDA";
+  constexpr std::int64_t kMaxPadding = 128;  // samples per row and channel
+  constexpr std::int64_t kMaxOffset = std::numeric_limits<std::int32_t>::max();
+  if (!variant.wide && (in.width + kMaxPadding) * in.channels * in.height > kMaxOffset)
     return "needs images of less than 2 GiB";
-  const bool block_is_free = on_cuda && rung.grid != Grid::own;
-  if (block_is_free && options.block > rung.most_threads)
-    return "needs at most " + std::to_string(rung.most_threads) + " threads per block";
+  const bool block_is_free = on_cuda && variant.grid != Grid::own;
+  if (block_is_free && options.block > variant.max_threads)
+    return "needs at most " + std::to_string(variant.max_threads) + " threads per block";
   return "";
 }
 
-std::string lab_difference(const Rung& rung, const LabSubject& subject, const ConstHostView& out,
+std::string lab_difference(const StageVariant& variant, const LabSubject& subject, const ConstHostView& out,
                            const std::vector<std::uint64_t>& counts) {
   if (makes_pixels(*subject.stage)) {
-    const bool near = rung.claim == Claim::near;
+    const bool near = variant.claim == Claim::near;
     const int allowed = near ? 1 : 0;
     const std::int64_t margin = near ? margin_of(subject) : 0;
     const ConstHostView expected = subject.expected.untyped_view();
@@ -170,10 +170,10 @@ std::string lab_difference(const Rung& rung, const LabSubject& subject, const Co
       return difference_of(expected.as<T>(), out.as<T>(), margin, allowed);
     });
     if (!found.identical()) return found.text();
-    if (!rung.counts_too) return "";
+    if (!variant.counts_too) return "";
   }
   const Difference found =
-      compare_counts(counts, rung.bins == kBins ? subject.counts : folded(subject.counts, rung.bins));
+      compare_counts(counts, variant.bins == kBins ? subject.counts : folded(subject.counts, variant.bins));
   return found.identical() ? "" : found.text();
 }
 
@@ -182,23 +182,24 @@ void LabDevice::load(std::shared_ptr<const LabSubject> subject) {
   prepare();
 }
 
-std::string LabDevice::unmet_need(const Rung& rung, const LabOptions& options, const Shape& in) {
-  const std::string lacks = missing(rung);
-  return lacks.empty() ? imgpipe::unmet_need(rung, options, in) : lacks;
+std::string LabDevice::unmet_requirement(const StageVariant& variant, const LabOptions& options,
+                                         const Shape& in) {
+  const std::string lacks = missing(variant);
+  return lacks.empty() ? imgpipe::unmet_requirement(variant, options, in) : lacks;
 }
 
-LabResult LabDevice::run(const Rung& rung, const LabOptions& options) {
-  if (std::string why = unmet_need(rung, options, subject().in.shape()); !why.empty())
+LabResult LabDevice::run(const StageVariant& variant, const LabOptions& options) {
+  if (std::string why = unmet_requirement(variant, options, subject().in.shape()); !why.empty())
     return not_run(std::move(why));
-  LabAnswer found = spoiled_answer(subject());
-  answer(rung, options, found);
+  LabOutput found = poisoned_output(subject());
+  answer(variant, options, found);
   const ConstHostView out = std::as_const(found.out).untyped_view();
-  Verification verification{.wrong = lab_difference(rung, subject(), out, found.counts),
-                            .right = verdict(rung, subject()),
-                            .may_be_wrong = rung.claim == Claim::wrong};
-  if (!verification.wrong.empty() && rung.own != nullptr)
+  Verification verification{.wrong = lab_difference(variant, subject(), out, found.counts),
+                            .right = verdict(variant, subject()),
+                            .may_be_wrong = variant.claim == Claim::wrong};
+  if (!verification.wrong.empty() && variant.own != nullptr)
     verification.wrong += "; " + first_difference(subject(), out, found.counts);
-  return measured(grid_text(rung, options), verification, [&] { return time_us(rung, options); });
+  return measured(grid_text(variant, options), verification, [&] { return time_us(variant, options); });
 }
 
 }  // namespace imgpipe

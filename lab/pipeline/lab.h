@@ -39,12 +39,12 @@ struct LabSubject {
 [[nodiscard]] LabSubject make_subject(const Ladder& ladder, Image in);
 
 // A variant's result: pixels (of stages that write some) and counts.
-struct LabAnswer {
+struct LabOutput {
   Image out;
   std::vector<std::uint64_t> counts;
 };
 // Returns the outputs before a run: no pixel is right; counts are those that the stage reads, or garbage.
-[[nodiscard]] LabAnswer spoiled_answer(const LabSubject& subject);
+[[nodiscard]] LabOutput poisoned_output(const LabSubject& subject);
 
 // Runs variants. For one thread.
 class LabDevice {
@@ -57,22 +57,25 @@ class LabDevice {
   // Returns the bytes per second, read plus written, of the device's own copy; measured once.
   [[nodiscard]] virtual double copy_bandwidth() = 0;
   // Returns why a variant cannot run here with these options or this shape of input, or "".
-  [[nodiscard]] std::string unmet_need(const Rung& rung, const LabOptions& options, const Shape& in);
+  [[nodiscard]] std::string unmet_requirement(const StageVariant& variant, const LabOptions& options,
+                                              const Shape& in);
   // Sets the subject of further runs.
   void load(std::shared_ptr<const LabSubject> subject);
   // Checks and times a variant of the subject's stage. Throws Error(device) if the device fails.
-  [[nodiscard]] LabResult run(const Rung& rung, const LabOptions& options);
+  [[nodiscard]] LabResult run(const StageVariant& variant, const LabOptions& options);
 
  protected:
   LabDevice() = default;
   [[nodiscard]] const LabSubject& subject() const { return *subject_; }
   // Returns which library or device feature the variant lacks, or "".
-  [[nodiscard]] virtual std::string missing(const Rung&) { return ""; }
+  [[nodiscard]] virtual std::string missing(const StageVariant&) { return ""; }
   virtual void prepare() = 0;  // called by load()
   // Runs the variant once; `answer` holds garbage before, and the result after.
-  virtual void answer(const Rung& rung, const LabOptions& options, LabAnswer& answer) = 0;
-  [[nodiscard]] virtual std::vector<double> time_us(const Rung& rung, const LabOptions& options) = 0;
-  [[nodiscard]] virtual std::string grid_text(const Rung& rung, const LabOptions& options) const = 0;
+  virtual void answer(const StageVariant& variant, const LabOptions& options, LabOutput& answer) = 0;
+  [[nodiscard]] virtual std::vector<double> time_us(const StageVariant& variant,
+                                                    const LabOptions& options) = 0;
+  [[nodiscard]] virtual std::string grid_text(const StageVariant& variant,
+                                              const LabOptions& options) const = 0;
 
  private:
   std::shared_ptr<const LabSubject> subject_;
@@ -87,11 +90,12 @@ class LabDevice {
 [[nodiscard]] std::vector<std::uint64_t> folded(const std::vector<std::uint64_t>& counts, int bins);
 
 // Returns why a variant cannot take these options or this shape of input on any device, or "".
-[[nodiscard]] std::string unmet_need(const Rung& rung, const LabOptions& options, const Shape& in);
+[[nodiscard]] std::string unmet_requirement(const StageVariant& variant, const LabOptions& options,
+                                            const Shape& in);
 
 // Compares a variant's pixels (stages that write some) and counts (hist, and variants that count too) with
 // the reference. Returns the difference, or "" if the variant keeps its claim.
-[[nodiscard]] std::string lab_difference(const Rung& rung, const LabSubject& subject,
+[[nodiscard]] std::string lab_difference(const StageVariant& variant, const LabSubject& subject,
                                          const ConstHostView& out, const std::vector<std::uint64_t>& counts);
 
 }  // namespace imgpipe

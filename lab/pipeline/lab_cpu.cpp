@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "kernels/stage.h"
-#include "lab/pipeline/thread_team.h"
 #include "lab/pipeline/lab.h"
+#include "lab/pipeline/thread_team.h"
 #include "pipeline/device.h"
 
 namespace imgpipe {
@@ -12,7 +12,7 @@ namespace {
 // Copies of the input and output, used in turn. Together they are larger than most last-level caches, so that
 // a run does not find its pixels in the cache.
 constexpr std::int64_t kRotatingBytes = std::int64_t{192} << 20;
-constexpr std::int64_t kMostSets = 64;
+constexpr std::int64_t kMaxSets = 64;
 
 class CpuLab final : public LabDevice {
  public:
@@ -34,7 +34,7 @@ class CpuLab final : public LabDevice {
   void prepare() override {
     sets_.clear();
     const std::int64_t bytes = std::max<std::int64_t>(1, subject().bytes());
-    const std::int64_t count = std::clamp<std::int64_t>(kRotatingBytes / bytes, 2, kMostSets);
+    const std::int64_t count = std::clamp<std::int64_t>(kRotatingBytes / bytes, 2, kMaxSets);
     for (std::int64_t i = 0; i < count; ++i) {
       Set set{Image(subject().in.shape()), {}};
       copy_pixels(subject().in.untyped_view(), set.in.untyped_view());
@@ -67,20 +67,20 @@ class CpuLab final : public LabDevice {
     });
   }
 
-  void run_once(const Rung& rung, const ConstHostView& in, const HostView& out,
+  void run_once(const StageVariant& variant, const ConstHostView& in, const HostView& out,
                 std::vector<std::uint64_t>& counts) {
     const Stage& stage = *subject().stage;
     StageCall<Host> call{.in = {subject().in_type(), {in, {}, {}, {}}},
                          .out = {subject().out_type(), {out, {}, {}, {}}},
                          .histogram = histogram_view<Host>(counts.data(), subject().counted_type()),
                          .parameters = subject().parameters};
-    if (rung.cpu != nullptr && !table_.empty()) make_table(call);
+    if (variant.cpu != nullptr && !table_.empty()) make_table(call);
     if (makes_counts(stage)) std::ranges::fill(counts, 0);
-    if (rung.kind() == RungKind::reference) {
-      run_share(rung, call, {0, 1});
+    if (variant.kind() == VariantKind::reference) {
+      run_share(variant, call, {0, 1});
       return;
     }
-    const bool apart = counts_apart(rung, stage);
+    const bool apart = has_private_counts(variant, stage);
     crew_.run([&](int index) {
       StageCall<Host> part = call;
       std::vector<std::uint64_t>& own = own_counts_[static_cast<std::size_t>(index)];
@@ -88,7 +88,7 @@ class CpuLab final : public LabDevice {
         std::ranges::fill(own, 0);
         part.histogram.data = own.data();
       }
-      run_share(rung, part, {index, crew_.count()});
+      run_share(variant, part, {index, crew_.count()});
     });
     if (!apart) return;
     for (const std::vector<std::uint64_t>& own : own_counts_) {
@@ -96,24 +96,24 @@ class CpuLab final : public LabDevice {
     }
   }
 
-  void answer(const Rung& rung, const LabOptions&, LabAnswer& answer) override {
-    run_once(rung, subject().in.untyped_view(), answer.out.untyped_view(), answer.counts);
+  void answer(const StageVariant& variant, const LabOptions&, LabOutput& answer) override {
+    run_once(variant, subject().in.untyped_view(), answer.out.untyped_view(), answer.counts);
   }
 
-  std::vector<double> time_us(const Rung& rung, const LabOptions& options) override {
+  std::vector<double> time_us(const StageVariant& variant, const LabOptions& options) override {
     std::vector<std::uint64_t> counts = subject().counts;
     std::size_t next = 0;
     return times_by_clock(options, {.long_us = 2'000'000}, [&] {
       Set& set = sets_[next++ % sets_.size()];
-      run_once(rung, std::as_const(set.in).untyped_view(), set.out.untyped_view(), counts);
+      run_once(variant, std::as_const(set.in).untyped_view(), set.out.untyped_view(), counts);
     });
   }
 
-  [[nodiscard]] std::string grid_text(const Rung& rung, const LabOptions&) const override {
-    return threads_text(rung.kind() == RungKind::reference ? 1 : crew_.count());
+  [[nodiscard]] std::string grid_text(const StageVariant& variant, const LabOptions&) const override {
+    return threads_text(variant.kind() == VariantKind::reference ? 1 : crew_.count());
   }
 
-  Crew crew_;
+  ThreadTeam crew_;
   double copy_bandwidth_ = 0;
   std::vector<Set> sets_;
   std::vector<std::vector<std::uint64_t>> own_counts_;

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "kernels/stage.h"
-#include "lab/pipeline/lab.h"
 #include "lab/pipeline/device_requirements.h"
+#include "lab/pipeline/lab.h"
 #include "lab/pipeline/timed_device.h"
 #include "lab/pipeline/toolkit_library.h"
 #include "pipeline/cuda/cuda_api.h"
@@ -13,7 +13,7 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::size_t kMostCudaSets = 512;
+constexpr std::size_t kMaxCudaSets = 512;
 
 class CudaLab final : public LabDevice {
  public:
@@ -47,12 +47,13 @@ class CudaLab final : public LabDevice {
   }
 
   // Launches first the maker of the table that the function reads, if any, as the product does.
-  void launch_all(const Rung& rung, const StageCall<Device>& call, const RungLaunch& launch) const {
+  void launch_all(const StageVariant& variant, const StageCall<Device>& call,
+                  const VariantLaunch& launch) const {
     const Stage* const maker = table_maker(*subject().stage, call.parameters, Backend::cuda,
                                            call.in.type.sample, call.out.type.sample);
-    if (rung.cuda != nullptr && maker != nullptr)
+    if (variant.cuda != nullptr && maker != nullptr)
       IMGPIPE_CUDA(static_cast<cudaError_t>(run_cuda(*maker, call, launch)));
-    IMGPIPE_CUDA(static_cast<cudaError_t>(launch_rung(rung, call, launch)));
+    IMGPIPE_CUDA(static_cast<cudaError_t>(launch_variant(variant, call, launch)));
   }
 
   // Loads NPP when a variant first needs it.
@@ -61,9 +62,9 @@ class CudaLab final : public LabDevice {
     return *npp_;
   }
 
-  [[nodiscard]] std::string missing(const Rung& rung) override {
-    const std::string lacks = device_lacks(rung);
-    return lacks.empty() && rung.needs_npp ? npp().missing() : lacks;
+  [[nodiscard]] std::string missing(const StageVariant& variant) override {
+    const std::string lacks = missing_device_feature(variant);
+    return lacks.empty() && variant.needs_npp ? npp().missing() : lacks;
   }
 
   void prepare() override {
@@ -75,7 +76,7 @@ class CudaLab final : public LabDevice {
     in_bytes_ = bytes_of(subject().in);
     set_bytes_ = in_bytes_ + bytes_of(subject().expected);
     set_count_ =
-        std::clamp<std::size_t>((device_.rotating_bytes() + set_bytes_ - 1) / set_bytes_, 2, kMostCudaSets);
+        std::clamp<std::size_t>((device_.rotating_bytes() + set_bytes_ - 1) / set_bytes_, 2, kMaxCudaSets);
     sets_.reserve(set_count_ * set_bytes_);
     counts_.reserve(subject().counts.size() * sizeof(std::uint64_t) + 1);
     const Stage& stage = *subject().stage;
@@ -95,41 +96,42 @@ class CudaLab final : public LabDevice {
     device_.copy_up(counts_.data(), counts.data(), counts.size() * sizeof(std::uint64_t));
   }
 
-  RungLaunch launch_of(const Rung& rung, const LabOptions& options) {
-    RungLaunch launch;
+  VariantLaunch launch_of(const StageVariant& variant, const LabOptions& options) {
+    VariantLaunch launch;
     static_cast<CudaLaunch&>(launch) = device_.launch();
-    if (rung.grid != Grid::own) launch.block = options.block;
-    if (rung.grid == Grid::any || rung.grid == Grid::one_a_bin) launch.blocks = options.blocks;
-    if (rung.needs_npp) launch.npp = npp().functions();
-    launch.own = rung.own;
-    if (rung.scratch_bytes != nullptr) scratch_.reserve(rung.scratch_bytes(subject().in_type(), launch));
+    if (variant.grid != Grid::own) launch.block = options.block;
+    if (variant.grid == Grid::any || variant.grid == Grid::one_per_bin) launch.blocks = options.blocks;
+    if (variant.needs_npp) launch.npp = npp().functions();
+    launch.own = variant.own;
+    if (variant.scratch_bytes != nullptr)
+      scratch_.reserve(variant.scratch_bytes(subject().in_type(), launch));
     launch.scratch = scratch_.data();
     return launch;
   }
 
-  void answer(const Rung& rung, const LabOptions& options, LabAnswer& answer) override {
+  void answer(const StageVariant& variant, const LabOptions& options, LabOutput& answer) override {
     const StageCall<Device> call = call_of(0);
-    const RungLaunch launch = launch_of(rung, options);
+    const VariantLaunch launch = launch_of(variant, options);
     if (!answer.out.empty())
       copy_to_device(plane(0, true), std::as_const(answer.out).untyped_view(), device_.stream());
     send_counts(answer.counts);
-    launch_all(rung, call, launch);
-    if (rung.collect != nullptr) IMGPIPE_CUDA(static_cast<cudaError_t>(rung.collect(call, launch)));
+    launch_all(variant, call, launch);
+    if (variant.collect != nullptr) IMGPIPE_CUDA(static_cast<cudaError_t>(variant.collect(call, launch)));
     if (!answer.out.empty()) copy_to_host(answer.out.untyped_view(), call.out.planes[0], device_.stream());
     device_.copy_down(answer.counts.data(), counts_.data(), answer.counts.size() * sizeof(std::uint64_t));
     device_.wait();
   }
 
-  std::vector<double> time_us(const Rung& rung, const LabOptions& options) override {
-    const RungLaunch launch = launch_of(rung, options);
+  std::vector<double> time_us(const StageVariant& variant, const LabOptions& options) override {
+    const VariantLaunch launch = launch_of(variant, options);
     return device_.times_of_queued(options, {},
-                                   [&] { launch_all(rung, call_of(next_set_++ % set_count_), launch); });
+                                   [&] { launch_all(variant, call_of(next_set_++ % set_count_), launch); });
   }
 
-  [[nodiscard]] std::string grid_text(const Rung& rung, const LabOptions& options) const override {
-    if (rung.grid == Grid::own || (options.block == 0 && options.blocks == 0)) return "own";
+  [[nodiscard]] std::string grid_text(const StageVariant& variant, const LabOptions& options) const override {
+    if (variant.grid == Grid::own || (options.block == 0 && options.blocks == 0)) return "own";
     const std::string block = options.block == 0 ? "own" : std::to_string(options.block);
-    if (rung.grid == Grid::covering) return block + " x covering";
+    if (variant.grid == Grid::covering) return block + " x covering";
     return block + " x " + (options.blocks == 0 ? "own" : std::to_string(options.blocks));
   }
 

@@ -1,8 +1,8 @@
 // Replaces the lab's _cuda.cpp files in a build without the CUDA toolkit.
 #include "images/error.h"
+#include "lab/pipeline/check_user_kernel.h"
 #include "lab/pipeline/codec_lab.h"
 #include "lab/pipeline/lab_transfer.h"
-#include "lab/pipeline/check_user_kernel.h"
 
 namespace imgpipe {
 
@@ -18,7 +18,8 @@ std::unique_ptr<CodecLab> make_cuda_codec_lab(int, int) {
   throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
 }
 
-OwnVerdict check_own(const Ladder&, const Rung&, const std::function<void(const std::string&)>&) {
+UserCheckResult check_user_kernel(const Ladder&, const StageVariant&,
+                                  const std::function<void(const std::string&)>&) {
   throw Error(ErrorKind::device, "cuda cannot be used: this build has no CUDA");
 }
 

@@ -7,22 +7,22 @@ namespace {
 
 #define IMGPIPE_TRANSFER(kind) Transfer::kind, #kind
 
-constexpr TransferRung transfer(std::string_view name, std::string_view idea, std::string_view origin,
-                                Transfer kind, std::string_view label) {
+constexpr TransferVariant transfer(std::string_view name, std::string_view idea, std::string_view origin,
+                                   Transfer kind, std::string_view label) {
   return {{name, idea, origin}, kind, label};
 }
 // A transfer of the CUDA engine or of batches.
-constexpr TransferRung product_transfer(std::string_view name, std::string_view idea, std::string_view origin,
-                                        Transfer kind, std::string_view label) {
-  TransferRung rung = transfer(name, idea, origin, kind, label);
-  rung.production = true;
-  return rung;
+constexpr TransferVariant product_transfer(std::string_view name, std::string_view idea,
+                                           std::string_view origin, Transfer kind, std::string_view label) {
+  TransferVariant variant = transfer(name, idea, origin, kind, label);
+  variant.production = true;
+  return variant;
 }
 
 }  // namespace
 
-std::span<const TransferRung> transfer_ladder() {
-  static constexpr std::array kRungs{
+std::span<const TransferVariant> transfer_ladder() {
+  static constexpr std::array kVariants{
       transfer("up-pageable", "from ordinary memory: the driver copies it through an internal pinned buffer",
                "first version in most courses", IMGPIPE_TRANSFER(up_pageable)),
       product_transfer(
@@ -52,7 +52,7 @@ std::span<const TransferRung> transfer_ladder() {
       product_transfer("alloc-registered", "ordinary memory in huge pages, then cudaHostRegister", "imgpipe",
                        IMGPIPE_TRANSFER(make_registered)),
   };
-  return kRungs;
+  return kVariants;
 }
 
 std::int64_t transfer_bytes(Transfer kind, std::int64_t pixels) {

@@ -28,12 +28,12 @@ enum class Transfer {
   make_registered,
 };
 
-struct TransferRung : Variant {
+struct TransferVariant : Variant {
   Transfer kind;
   std::string_view label;  // of its case in lab_transfer_cuda.cpp
 };
 
-[[nodiscard]] std::span<const TransferRung> transfer_ladder();
+[[nodiscard]] std::span<const TransferVariant> transfer_ladder();
 
 // Returns the bytes that a variant moves over the bus for an RGB image; 0 if it only allocates memory.
 [[nodiscard]] std::int64_t transfer_bytes(Transfer kind, std::int64_t pixels);
@@ -46,7 +46,7 @@ class TransferLab {
   TransferLab& operator=(const TransferLab&) = delete;
   // Checks a variant (the copy must equal the original), then times it: round trips and allocations by the
   // host's clock, copies by events. Throws Error(device) or Error(memory).
-  [[nodiscard]] virtual LabResult run(const TransferRung& rung, const LabOptions& options) = 0;
+  [[nodiscard]] virtual LabResult run(const TransferVariant& variant, const LabOptions& options) = 0;
 
  protected:
   TransferLab() = default;

@@ -65,10 +65,10 @@ class CudaTransferLab final : public TransferLab {
     grey_ = plane_in(grey_memory_, grey);
   }
 
-  LabResult run(const TransferRung& rung, const LabOptions& options) override {
+  LabResult run(const TransferVariant& variant, const LabOptions& options) override {
     constexpr RunRule kRule{.budget_us = 300'000, .least = 5};
-    return measured("-", {.wrong = checked(rung.kind)},
-                    [&] { return times_of(options, kRule, [&] { return timed(rung.kind); }); });
+    return measured("-", {.wrong = checked(variant.kind)},
+                    [&] { return times_of(options, kRule, [&] { return timed(variant.kind); }); });
   }
 
  private:

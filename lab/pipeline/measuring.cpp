@@ -27,7 +27,7 @@ LabResult measured(std::string grid, const Verification& verification,
   const bool wrong = !verification.wrong.empty();
   result.detail = wrong ? verification.wrong : verification.right;
   result.status = !wrong                      ? LabStatus::right
-                  : verification.may_be_wrong ? LabStatus::wrong_as_said
+                  : verification.may_be_wrong ? LabStatus::wrong_as_claimed
                                               : LabStatus::wrong;
   if (result.status == LabStatus::wrong) return result;
   result.times_us = time_us();

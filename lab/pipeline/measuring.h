@@ -19,9 +19,9 @@ struct LabOptions {
 
 enum class LabStatus {
   right,
-  wrong_as_said,  // Claim::wrong, and it is wrong
-  wrong,          // not timed
-  not_run         // a requirement is not met
+  wrong_as_claimed,  // Claim::wrong, and it is wrong
+  wrong,             // not timed
+  not_run            // a requirement is not met
 };
 
 struct LabResult {

@@ -33,8 +33,8 @@ class NvjpegRun {
 
 // Decodes into the planes of `tasks` (reconstruction.pixels) or encodes them (jpeg.pixels). If nvJPEG
 // refuses, returns nullptr and sets `refusal`.
-[[nodiscard]] std::unique_ptr<NvjpegRun> make_nvjpeg_run(const CodecRung& rung, const CodecGroup& group,
-                                                         std::span<const CodecTask> tasks, Crew& crew,
+[[nodiscard]] std::unique_ptr<NvjpegRun> make_nvjpeg_run(const CodecVariant& variant, const CodecGroup& group,
+                                                         std::span<const CodecTask> tasks, ThreadTeam& crew,
                                                          int device, const NvjpegFunctions& functions,
                                                          std::string& refusal);
 

@@ -29,11 +29,11 @@ const char* text_of(nvjpegStatus_t status) {
   }
 }
 
-struct Refused {
+struct NvjpegError {
   nvjpegStatus_t status;
 };
-void ask(nvjpegStatus_t status) {
-  if (status != NVJPEG_STATUS_SUCCESS) throw Refused{status};
+void check_nvjpeg(nvjpegStatus_t status) {
+  if (status != NVJPEG_STATUS_SUCCESS) throw NvjpegError{status};
 }
 
 const unsigned char* chars(std::span<const std::byte> bytes) {
@@ -54,7 +54,7 @@ class Owned {
   template <class Make>
   void make(Destroy destroy, const Make& make) {
     destroy_ = destroy;
-    ask(make(&object_));
+    check_nvjpeg(make(&object_));
   }
   [[nodiscard]] Object get() const { return object_; }
 
@@ -107,8 +107,8 @@ class HardwareDecoding final : public NvjpegRun {
       bytes_.push_back(subject_->file.size());
       images_.push_back(image_of(task.reconstruction.pixels));
     }
-    ask(functions.begin_batch(handle_.get(), state_.get(), static_cast<int>(files_.size()), 1,
-                              format_of(*subject_)));
+    check_nvjpeg(functions.begin_batch(handle_.get(), state_.get(), static_cast<int>(files_.size()), 1,
+                                       format_of(*subject_)));
   }
 
   std::string run() override {
@@ -132,7 +132,7 @@ class HardwareDecoding final : public NvjpegRun {
 // Thread `i` processes images `i`, `i + n`, `i + 2n`, ... on its own stream.
 class Pipelines : public NvjpegRun {
  public:
-  Pipelines(Crew& crew, bool all_threads, int device, std::size_t images)
+  Pipelines(ThreadTeam& crew, bool all_threads, int device, std::size_t images)
       : crew_(crew),
         device_(device),
         images_(images),
@@ -178,7 +178,7 @@ class Pipelines : public NvjpegRun {
     if (status != cudaSuccess) failed_[thread] = status;
   }
 
-  Crew& crew_;
+  ThreadTeam& crew_;
   int device_;
   std::size_t images_, threads_;
   std::vector<nvjpegStatus_t> said_;
@@ -187,8 +187,8 @@ class Pipelines : public NvjpegRun {
 
 class HybridDecoding final : public Pipelines {
  public:
-  HybridDecoding(const CodecGroup& group, std::span<const CodecTask> tasks, Crew& crew, bool all_threads,
-                 int device, const NvjpegFunctions& f)
+  HybridDecoding(const CodecGroup& group, std::span<const CodecTask> tasks, ThreadTeam& crew,
+                 bool all_threads, int device, const NvjpegFunctions& f)
       : Pipelines(crew, all_threads, device, group.images),
         functions_(f),
         handle_(f, NVJPEG_BACKEND_GPU_HYBRID),
@@ -213,9 +213,9 @@ class HybridDecoding final : public Pipelines {
                   [&](nvjpegJpegStream_t* made) { return f.create_stream(handle_.get(), made); });
       p.parameters.make(f.destroy_parameters,
                         [&](nvjpegDecodeParams_t* made) { return f.create_parameters(handle_.get(), made); });
-      ask(f.attach_pinned(p.state.get(), p.pinned.get()));
-      ask(f.attach_device(p.state.get(), p.device.get()));
-      ask(f.set_format(p.parameters.get(), format_of(*subject_)));
+      check_nvjpeg(f.attach_pinned(p.state.get(), p.pinned.get()));
+      check_nvjpeg(f.attach_device(p.state.get(), p.device.get()));
+      check_nvjpeg(f.set_format(p.parameters.get(), format_of(*subject_)));
     }
   }
 
@@ -253,7 +253,7 @@ class HybridDecoding final : public Pipelines {
 
 class GreyEncoding final : public Pipelines {
  public:
-  GreyEncoding(const CodecGroup& group, std::span<const CodecTask> tasks, Crew& crew, bool all_threads,
+  GreyEncoding(const CodecGroup& group, std::span<const CodecTask> tasks, ThreadTeam& crew, bool all_threads,
                int device, const NvjpegFunctions& f)
       : Pipelines(crew, all_threads, device, group.images),
         functions_(f),
@@ -275,8 +275,8 @@ class GreyEncoding final : public Pipelines {
       one.settings.make(f.destroy_settings, [&](nvjpegEncoderParams_t* made) {
         return f.create_settings(handle_.get(), made, on);
       });
-      ask(f.set_quality(one.settings.get(), kLabQuality, on));
-      ask(f.set_sampling(one.settings.get(), NVJPEG_CSS_GRAY, on));
+      check_nvjpeg(f.set_quality(one.settings.get(), kLabQuality, on));
+      check_nvjpeg(f.set_sampling(one.settings.get(), NVJPEG_CSS_GRAY, on));
     }
     for (const auto& each : streams_) IMGPIPE_CUDA(cudaStreamSynchronize(each->get()));
   }
@@ -324,15 +324,16 @@ class GreyEncoding final : public Pipelines {
 
 }  // namespace
 
-std::unique_ptr<NvjpegRun> make_nvjpeg_run(const CodecRung& rung, const CodecGroup& group,
-                                           std::span<const CodecTask> tasks, Crew& crew, int device,
+std::unique_ptr<NvjpegRun> make_nvjpeg_run(const CodecVariant& variant, const CodecGroup& group,
+                                           std::span<const CodecTask> tasks, ThreadTeam& crew, int device,
                                            const NvjpegFunctions& functions, std::string& refusal) {
   try {
-    if (rung.nvjpeg == Nvjpeg::hardware) return std::make_unique<HardwareDecoding>(group, tasks, functions);
-    if (rung.nvjpeg == Nvjpeg::hybrid)
-      return std::make_unique<HybridDecoding>(group, tasks, crew, rung.all_threads, device, functions);
-    return std::make_unique<GreyEncoding>(group, tasks, crew, rung.all_threads, device, functions);
-  } catch (const Refused& refused) {
+    if (variant.nvjpeg == Nvjpeg::hardware)
+      return std::make_unique<HardwareDecoding>(group, tasks, functions);
+    if (variant.nvjpeg == Nvjpeg::hybrid)
+      return std::make_unique<HybridDecoding>(group, tasks, crew, variant.all_threads, device, functions);
+    return std::make_unique<GreyEncoding>(group, tasks, crew, variant.all_threads, device, functions);
+  } catch (const NvjpegError& refused) {
     refusal = text_of(refused.status);
     return nullptr;
   }
@@ -340,8 +341,8 @@ std::unique_ptr<NvjpegRun> make_nvjpeg_run(const CodecRung& rung, const CodecGro
 
 #else
 
-std::unique_ptr<NvjpegRun> make_nvjpeg_run(const CodecRung&, const CodecGroup&, std::span<const CodecTask>,
-                                           Crew&, int, const NvjpegFunctions&, std::string& refusal) {
+std::unique_ptr<NvjpegRun> make_nvjpeg_run(const CodecVariant&, const CodecGroup&, std::span<const CodecTask>,
+                                           ThreadTeam&, int, const NvjpegFunctions&, std::string& refusal) {
   refusal = "this build has no nvJPEG";
   return nullptr;
 }

@@ -13,25 +13,25 @@
 namespace imgpipe {
 
 // Threads that wait for work, so that a run's time does not include starting them. The caller is thread 0.
-class Crew {
+class ThreadTeam {
  public:
   // Starts fewer threads if the system provides no more.
-  explicit Crew(int count)
+  explicit ThreadTeam(int count)
       : barrier_(count),
-        others_(start_threads(count - 1, [this](int other) { stand_by(other + 1); })),
+        others_(start_threads(count - 1, [this](int other) { wait_for_work(other + 1); })),
         count_(static_cast<int>(others_.size()) + 1) {
     for (int i = count_; i < count; ++i) barrier_.arrive_and_drop();
   }
-  ~Crew() { dismiss(); }
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
+  ~ThreadTeam() { dismiss(); }
+  ThreadTeam(const ThreadTeam&) = delete;
+  ThreadTeam& operator=(const ThreadTeam&) = delete;
 
   [[nodiscard]] int count() const { return count_; }
   // Calls work(0) to work(count - 1), each on its own thread, and waits. Rethrows one of their exceptions.
   void run(const std::function<void(int)>& work) {
     work_ = &work;
     barrier_.arrive_and_wait();
-    do_share(0);
+    run_share_of_work(0);
     barrier_.arrive_and_wait();
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
   }
@@ -42,7 +42,7 @@ class Crew {
     barrier_.arrive_and_wait();
     for (std::thread& other : others_) other.join();
   }
-  void do_share(int index) {
+  void run_share_of_work(int index) {
     try {
       (*work_)(index);
     } catch (...) {
@@ -50,11 +50,11 @@ class Crew {
       error_ = std::current_exception();
     }
   }
-  void stand_by(int index) {
+  void wait_for_work(int index) {
     for (;;) {
       barrier_.arrive_and_wait();
       if (work_ == nullptr) return;
-      do_share(index);
+      run_share_of_work(index);
       barrier_.arrive_and_wait();
     }
   }

@@ -26,7 +26,7 @@ struct QueueRule {
   double slow_us = 20'000;
   int least = 5, most = 200;
   int batch = 64;  // runs queued at a time: well below the capacity of a stream
-  std::int64_t most_queued_ns = std::numeric_limits<std::int64_t>::max();
+  std::int64_t max_queued_ns = std::numeric_limits<std::int64_t>::max();
 };
 
 // For one thread, whose current device it is.

@@ -70,7 +70,7 @@ std::vector<double> TimedDevice::times_of_queued(const LabOptions& options, cons
   std::vector<double> times;
   for (int done = 0; done < runs && (done == 0 || !options.is_stopped()); done += rule.batch) {
     const int batch = std::min(rule.batch, runs - done);
-    queue(batch, std::min(queued_ns, rule.most_queued_ns) * batch + 20'000, queue_run);
+    queue(batch, std::min(queued_ns, rule.max_queued_ns) * batch + 20'000, queue_run);
     take_times(batch, times);
   }
   return times;

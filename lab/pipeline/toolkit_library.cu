@@ -12,7 +12,7 @@ namespace {
 // Tries the toolkit of this build, then the loader's search path. Returns nullptr if neither has the library.
 void* open_library(const char* name) {
   const std::string file = "lib" + std::string(name) + ".so." + std::to_string(CUDART_VERSION / 1000);
-  if (void* library = ::dlopen((IMGPIPE_TOOLKIT_FOLDER "/" + file).c_str(), RTLD_NOW)) return library;
+  if (void* library = ::dlopen((IMGPIPE_TOOLKIT_DIRECTORY "/" + file).c_str(), RTLD_NOW)) return library;
   return ::dlopen(file.c_str(), RTLD_NOW);
 }
 

@@ -27,10 +27,10 @@ std::string text_of(const char* text) {
 }
 
 // Throws if the lab has no such stage, or already has a variant of that name.
-void check_name(const OwnVariant& variant) {
+void check_name(const UserVariant& variant) {
   const Ladder* ladder = find_ladder(variant.stage);
   if (ladder == nullptr) throw Error(ErrorKind::input, "unknown stage '" + variant.stage + "'");
-  if (std::ranges::find(ladder->rungs, variant.name, &Rung::name) != ladder->rungs.end())
+  if (std::ranges::find(ladder->variants, variant.name, &StageVariant::name) != ladder->variants.end())
     throw Error(ErrorKind::input, "the lab already has a variant '" + variant.name + "' of " + variant.stage +
                                       "; use another name");
 }
@@ -39,13 +39,13 @@ ImgpipeShape shape_of(const FrameType& type, const CudaLaunch& launch) {
   return {static_cast<int>(type.width), static_cast<int>(type.height), launch.multiprocessors};
 }
 
-std::size_t own_scratch_bytes(const FrameType& type, const RungLaunch& launch) {
+std::size_t user_scratch_bytes(const FrameType& type, const VariantLaunch& launch) {
   const ImgpipeShape shape = shape_of(type, launch);
   return launch.own->scratch_bytes == nullptr ? 0 : launch.own->scratch_bytes(&shape);
 }
 
-CudaStatus launch_own(const StageCall<Device>& call, const RungLaunch& launch) {
-  const std::size_t scratch_bytes = own_scratch_bytes(call.in.type, launch);
+CudaStatus launch_user_kernel(const StageCall<Device>& call, const VariantLaunch& launch) {
+  const std::size_t scratch_bytes = user_scratch_bytes(call.in.type, launch);
   static_assert(sizeof(unsigned long long) == sizeof(std::uint64_t));
   const ImgpipeCall given{.in = call.in.planes[0].data,
                           .in_pitch = static_cast<std::size_t>(call.in.planes[0].stride_bytes),
@@ -61,7 +61,7 @@ CudaStatus launch_own(const StageCall<Device>& call, const RungLaunch& launch) {
 
 }  // namespace
 
-OwnLibrary::OwnLibrary(const std::string& path, const std::string& file) {
+UserKernelLibrary::UserKernelLibrary(const std::string& path, const std::string& file) {
   void* library = loaded(path);
   ImgpipeAbi* abi = nullptr;
   ImgpipeVariants* listed = nullptr;
@@ -76,11 +76,11 @@ OwnLibrary::OwnLibrary(const std::string& path, const std::string& file) {
                                       "; delete the copy next to the file");
   for (const ImgpipeVariant* each = listed(); each != nullptr; each = each->next) {
     if (each->launch == nullptr) continue;
-    OwnVariant variant{.stage = text_of(each->stage),
-                       .name = text_of(each->name),
-                       .idea = text_of(each->idea),
-                       .file = file,
-                       .launch = each->launch};
+    UserVariant variant{.stage = text_of(each->stage),
+                        .name = text_of(each->name),
+                        .idea = text_of(each->idea),
+                        .file = file,
+                        .launch = each->launch};
     check_name(variant);
     variants_.push_back(std::move(variant));
   }
@@ -90,7 +90,7 @@ OwnLibrary::OwnLibrary(const std::string& path, const std::string& file) {
                 "--template hist)");
   for (const ImgpipeVariant* each = listed(); each != nullptr; each = each->next) {
     if (each->scratch_bytes == nullptr) continue;
-    const auto owner = std::ranges::find_if(variants_, [&](const OwnVariant& variant) {
+    const auto owner = std::ranges::find_if(variants_, [&](const UserVariant& variant) {
       return variant.stage == text_of(each->stage) && variant.name == text_of(each->name);
     });
     if (owner == variants_.end())
@@ -100,22 +100,22 @@ OwnLibrary::OwnLibrary(const std::string& path, const std::string& file) {
   }
 }
 
-void OwnLibrary::use_device(int index) const {
+void UserKernelLibrary::use_device(int index) const {
   if (const int status = use_device_(index); status != 0)
     throw Error(ErrorKind::device, "the file's CUDA runtime cannot use device " + std::to_string(index) +
                                        ": cudaSetDevice returned error " + std::to_string(status));
 }
 
-Rung own_rung(const OwnVariant& variant) {
-  Rung rung;
-  rung.name = variant.name;
-  rung.idea = variant.idea;
-  rung.origin = variant.file;
-  rung.launch = launch_own;
-  rung.scratch_bytes = own_scratch_bytes;
-  rung.grid = Grid::own;
-  rung.own = &variant;
-  return rung;
+StageVariant user_variant(const UserVariant& variant) {
+  StageVariant stage_variant;
+  stage_variant.name = variant.name;
+  stage_variant.idea = variant.idea;
+  stage_variant.origin = variant.file;
+  stage_variant.launch = launch_user_kernel;
+  stage_variant.scratch_bytes = user_scratch_bytes;
+  stage_variant.grid = Grid::own;
+  stage_variant.own = &variant;
+  return stage_variant;
 }
 
 }  // namespace imgpipe

@@ -12,7 +12,7 @@
 
 namespace imgpipe {
 
-struct OwnVariant {
+struct UserVariant {
   std::string stage;  // the ladder's name
   std::string name;   // unique in the ladder
   std::string idea;   // printable
@@ -21,23 +21,23 @@ struct OwnVariant {
   std::size_t (*scratch_bytes)(const ImgpipeShape*) = nullptr;  // nullptr: none
 };
 
-class OwnLibrary {
+class UserKernelLibrary {
  public:
   // Loads a shared library, which stays loaded because the driver knows its kernels. `file` names the source
   // of its variants. Throws Error(input) if it cannot be loaded, lacks the header or has another version of
   // it, has no variants, or has one of an unknown stage or with a name of the lab's.
-  OwnLibrary(const std::string& path, const std::string& file);
+  UserKernelLibrary(const std::string& path, const std::string& file);
 
-  [[nodiscard]] const std::deque<OwnVariant>& variants() const { return variants_; }
+  [[nodiscard]] const std::deque<UserVariant>& variants() const { return variants_; }
   // Makes CUDA device `index` current for the library on the calling thread. Throws Error(device).
   void use_device(int index) const;
 
  private:
-  std::deque<OwnVariant> variants_;  // in the file's order
+  std::deque<UserVariant> variants_;  // in the file's order
   ImgpipeUseDevice* use_device_ = nullptr;
 };
 
-// Returns the rung of a variant, which must outlive it. Launching it needs a build with CUDA.
-[[nodiscard]] Rung own_rung(const OwnVariant& variant);
+// Returns the variant of a variant, which must outlive it. Launching it needs a build with CUDA.
+[[nodiscard]] StageVariant user_variant(const UserVariant& variant);
 
 }  // namespace imgpipe

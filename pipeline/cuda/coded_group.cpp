@@ -133,7 +133,7 @@ void CodedGroup::prepare_encoding() {
     std::vector<JpegEncodingTask> tasks;
     for (const std::size_t i : jpeg_) {
       const DeviceForm& form = members_[i].image->form;
-      tasks.push_back({members_[i].run->result().as<Sample8>(), form.quality, form.halved_colors});
+      tasks.push_back({members_[i].run->result().as<Sample8>(), form.quality, form.subsampled_chroma});
     }
     jpeg_encoding_.emplace(std::move(tasks));
     jpeg_launches_ = make_launches(*jpeg_encoding_);
@@ -168,8 +168,8 @@ void CodedGroup::queue_results() {
 
 void CodedGroup::judge() {
   for (std::size_t i = 0; i < decoded_.size(); ++i) {
-    members_[decoded_[i]].image->in_order =
-        entropy_->in_order(i, entropy_launches_.results.untyped_view().data);
+    members_[decoded_[i]].image->is_intact =
+        entropy_->is_intact(i, entropy_launches_.results.untyped_view().data);
   }
 }
 

@@ -10,20 +10,20 @@ namespace {
 
 constexpr std::size_t kBoundary = 256;
 // Small images share a block; a driver gives out 2 MB at least.
-constexpr std::size_t kLeastBlock = std::size_t{8} << 20;
+constexpr std::size_t kMinBlock = std::size_t{8} << 20;
 
 }  // namespace
 
 std::byte* DeviceArena::take(std::size_t bytes) {
   bytes = (bytes + kBoundary - 1) / kBoundary * kBoundary;
   if (blocks_.empty() || blocks_.back().bytes - blocks_.back().used < bytes) {
-    const std::size_t left = most_bytes_ - std::min(most_bytes_, held_bytes());
+    const std::size_t left = max_bytes_ - std::min(max_bytes_, held_bytes());
     if (bytes > left)
       throw Error(ErrorKind::memory, "not enough device memory: " + std::to_string(bytes) +
                                          " bytes needed, " + std::to_string(left) + " of " +
-                                         std::to_string(most_bytes_) + " may be taken");
+                                         std::to_string(max_bytes_) + " may be taken");
     Block block;
-    block.bytes = std::min(left, std::max({bytes, next_bytes_, kLeastBlock}));
+    block.bytes = std::min(left, std::max({bytes, next_bytes_, kMinBlock}));
     try {
       block.memory.reserve(block.bytes);
     } catch (const Error& error) {

@@ -9,13 +9,13 @@
 
 namespace imgpipe {
 
-// Taken in pieces, given back all together. Blocks stay for the next group; what took several comes in one
-// from then on, so that groups of about one size cost no call of the driver.
+// OptionValueKind in pieces, given back all together. Blocks stay for the next group; what took several comes
+// in one from then on, so that groups of about one size cost no call of the driver.
 class DeviceArena {
  public:
   // No more than so many bytes are taken of the device from now on.
-  void limit(std::size_t bytes) noexcept { most_bytes_ = bytes; }
-  // Taken of the device.
+  void limit(std::size_t bytes) noexcept { max_bytes_ = bytes; }
+  // OptionValueKind of the device.
   [[nodiscard]] std::size_t held_bytes() const noexcept;
   // So many bytes on a 256-byte boundary, until reset(). Throws Error(memory) that names what was needed.
   [[nodiscard]] std::byte* take(std::size_t bytes);
@@ -32,7 +32,7 @@ class DeviceArena {
 
   std::deque<Block> blocks_;
   std::size_t next_bytes_ = 0;  // of the next block, at least
-  std::size_t most_bytes_ = std::numeric_limits<std::size_t>::max();
+  std::size_t max_bytes_ = std::numeric_limits<std::size_t>::max();
 };
 
 }  // namespace imgpipe

@@ -53,8 +53,8 @@ void DeviceGroup::finish() {
   codecs_->judge();
   bool more = false;
   for (std::size_t i = 0; i < images_.size(); ++i) {
-    if (!images_[i].coded.in_order) drop(i);
-    if (!images_[i].coded.in_order || !makes_file(i)) continue;
+    if (!images_[i].coded.is_intact) drop(i);
+    if (!images_[i].coded.is_intact || !makes_file(i)) continue;
     more = true;
     try {
       codecs_->collect(i, passes_.first, passes_.end);

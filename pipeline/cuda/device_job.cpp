@@ -90,7 +90,7 @@ class DeviceJob {
       }
       group_->queue(passes_, DeviceGroup::EncodingMemory::first);
       group_->finish();
-      if (coded_.in_order) {
+      if (coded_.is_intact) {
         group_->give_spans();
         outcome_.warnings = job_.reader->warnings();
         if (job_.keep_source) outcome_.source = downloaded(group_->run(0).source(), context.stream);

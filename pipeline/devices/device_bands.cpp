@@ -15,8 +15,8 @@ constexpr std::int64_t kAlignment = 512;
 // What all bands on their way hold of their widest frames, about: enough that a band's copies take far
 // longer than to ask for them, and no more, because the host pins as much.
 constexpr std::int64_t kBytesOnTheirWay = std::int64_t{128} << 20;
-constexpr std::int64_t kLeastBandBytes = std::int64_t{1} << 20;
-constexpr std::int64_t kMostDeviceBandBytes = std::int64_t{16} << 20;
+constexpr std::int64_t kMinBandBytes = std::int64_t{1} << 20;
+constexpr std::int64_t kMaxDeviceBandBytes = std::int64_t{16} << 20;
 // Lower bands read and make too many rows twice: rather fewer of them on their way.
 constexpr std::int64_t kGoodRows = 64;
 // But one goes up, one is worked on and one comes down.
@@ -45,7 +45,7 @@ DeviceBands::DeviceBands(const ChainedPlan& plan, const Chain& chain, const Band
   };
   for (std::int64_t i = 0; i < bands_.bands(); ++i) {
     const BandRows rows = rows_of(bands_.band(i));
-    add_most_held(rows, most);
+    add_max_held(rows, most);
     input_bytes_ = std::max(input_bytes_, bytes_of(inputs(rows)));
     output_bytes_ = std::max(output_bytes_, bytes_of(outputs(rows)));
   }
@@ -64,7 +64,7 @@ BandRows DeviceBands::rows_of(const RowRange& band) const {
   return rows;
 }
 
-void DeviceBands::add_most_held(const BandRows& rows, std::vector<std::int64_t>& most) const {
+void DeviceBands::add_max_held(const BandRows& rows, std::vector<std::int64_t>& most) const {
   for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], rows.held[i].count());
 }
 
@@ -119,18 +119,18 @@ std::int64_t DeviceBands::part_bytes(const BandPart& part) const {
   return part_shape(part).bytes();
 }
 
-DeviceBands::Layout DeviceBands::layout_of(const std::vector<std::int64_t>& most_held) const {
+DeviceBands::Layout DeviceBands::layout_of(const std::vector<std::int64_t>& max_held) const {
   std::vector<Tenant> tenants;
-  for (ValueId i = 0; i < most_held.size(); ++i) {
-    if (most_held[i] == 0) continue;
+  for (ValueId i = 0; i < max_held.size(); ++i) {
+    if (max_held[i] == 0) continue;
     const Value& value = plan_.program.values[i];
     const std::size_t there_at = std::max(plan_.program.lives[i].made_at, chain_.first);
     tenants.push_back(
         {.value = i,
          .life = {there_at, std::max(last_read(i), there_at)},
-         .bytes = aligned(value.planes() * room_.rows_bytes(value.plane(), most_held[i]), kAlignment)});
+         .bytes = aligned(value.planes() * room_.rows_bytes(value.plane(), max_held[i]), kAlignment)});
   }
-  Layout layout{std::vector<std::int64_t>(most_held.size())};
+  Layout layout{std::vector<std::int64_t>(max_held.size())};
   for (const Place& place : place(tenants, PlaceRule::largest)) {
     for (const ValueId value : place.values) layout.offsets[value] = layout.bytes;
     layout.bytes += place.bytes;
@@ -212,14 +212,14 @@ std::int64_t table_bytes(const ChainedPlan& plan, const Chain& chain) {
 class DeviceCutter {
  public:
   DeviceCutter(const ChainedPlan& plan, const Chain& chain, const Writer* writer, const DeviceRoom& room)
-      : plan_(plan), chain_(chain), writer_(writer), room_(room), sample_(bands_of(most_rows(1))) {}
+      : plan_(plan), chain_(chain), writer_(writer), room_(room), sample_(bands_of(max_rows(1))) {}
 
   DeviceCut cut(std::size_t slots_wanted) const {
     const std::int64_t room = room_.bytes - table_bytes(plan_, chain_);
     std::optional<DeviceCut> found;
     for (std::size_t slots = slots_wanted; slots > 0; --slots) {
       if (found && (slots < kGoodSlots || is_good(found->bands.bands()))) break;
-      const std::int64_t rows = most_rows_within(slots, room / static_cast<std::int64_t>(slots));
+      const std::int64_t rows = max_rows_within(slots, room / static_cast<std::int64_t>(slots));
       if (rows == 0 || (found && rows <= found->bands.bands().rows())) continue;
       std::optional<DeviceCut> made = exact_cut(slots, rows, room);
       if (made) found.emplace(std::move(*made));
@@ -235,10 +235,10 @@ class DeviceCutter {
     return {plan_, chain_, BandPlan::of_rows(plan_, chain_, writer_, rows), room_};
   }
 
-  [[nodiscard]] std::int64_t most_rows(std::size_t slots) const {
-    const std::int64_t bytes = std::clamp(kBytesOnTheirWay / static_cast<std::int64_t>(slots),
-                                          kLeastBandBytes, kMostDeviceBandBytes);
-    const BandPlan one = BandPlan::of_rows(plan_, chain_, writer_, kMostSide);
+  [[nodiscard]] std::int64_t max_rows(std::size_t slots) const {
+    const std::int64_t bytes =
+        std::clamp(kBytesOnTheirWay / static_cast<std::int64_t>(slots), kMinBandBytes, kMaxDeviceBandBytes);
+    const BandPlan one = BandPlan::of_rows(plan_, chain_, writer_, kMaxSide);
     // An image that its size does not cut is cut so that there is something to overlap.
     const std::int64_t share = one.height() / (2 * static_cast<std::int64_t>(slots)) + 1;
     return std::clamp<std::int64_t>(bytes / one.row_bytes(), 1, std::max(share, kGoodRows));
@@ -254,14 +254,14 @@ class DeviceCutter {
     std::vector<std::int64_t> most(plan_.program.values.size());
     for (const std::int64_t first : {std::int64_t{0}, (height - rows) / 2, height - rows}) {
       const std::int64_t from = std::max<std::int64_t>(0, first);
-      sample_.add_most_held(sample_.rows_of({from, std::min(height, from + rows)}), most);
+      sample_.add_max_held(sample_.rows_of({from, std::min(height, from + rows)}), most);
     }
     return sample_.layout_of(most).bytes;
   }
 
-  [[nodiscard]] std::int64_t most_rows_within(std::size_t slots, std::int64_t bytes) const {
+  [[nodiscard]] std::int64_t max_rows_within(std::size_t slots, std::int64_t bytes) const {
     std::int64_t low = 0;
-    std::int64_t high = most_rows(slots) + 1;
+    std::int64_t high = max_rows(slots) + 1;
     while (high - low > 1) {
       const std::int64_t middle = low + (high - low) / 2;
       (estimated_bytes(middle) <= bytes ? low : high) = middle;

@@ -90,8 +90,8 @@ class DeviceBands {
     std::int64_t bytes = 0;
   };
   // For at most so many rows of each value.
-  [[nodiscard]] Layout layout_of(const std::vector<std::int64_t>& most_held) const;
-  void add_most_held(const BandRows& rows, std::vector<std::int64_t>& most) const;
+  [[nodiscard]] Layout layout_of(const std::vector<std::int64_t>& max_held) const;
+  void add_max_held(const BandRows& rows, std::vector<std::int64_t>& most) const;
   // Nodes' times within the chain, as in Lifetime: when a value is there, and when it was last read.
   [[nodiscard]] bool is_input(ValueId value) const;
   [[nodiscard]] bool is_output(ValueId value) const;

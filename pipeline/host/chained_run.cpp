@@ -29,7 +29,7 @@ Keep keep_of(const MemoryQuestion& question) {
 ChainLength length_of(const MemoryQuestion& question, bool on_device) {
   if (!on_device) return is_streamed(question) ? ChainLength::longest : ChainLength::step;
   const bool keeps_source = question.repeat > 0 || question.keep_source;
-  return keeps_source ? ChainLength::longest_on_device_behind_decoding : ChainLength::longest_on_device;
+  return keeps_source ? ChainLength::longest_on_device_after_decoding : ChainLength::longest_on_device;
 }
 
 ChainedPlan chained_plan(const MemoryQuestion& question, bool on_device) {
@@ -48,9 +48,9 @@ class ChainsMemory {
     if (!plan_.streamed) {
       const MemoryNeed writer = writer_need(question_);
       add(whole_bytes(plan_.program.nodes.size(), plan_.program.nodes.size() + 1) + constants_, 0, writer);
-      bands_ = std::max(bands_, writer.most_bands);
+      bands_ = std::max(bands_, writer.max_bands);
     }
-    need_.most_bands = bands_;
+    need_.max_bands = bands_;
     return need_;
   }
 
@@ -78,7 +78,7 @@ class ChainsMemory {
         to_writer ? writer_need(question_, bands.rows()) : MemoryNeed());
     // Strips are the same for any number of threads.
     bands_ = std::max(
-        bands_, bands.strips() ? bands.pieces() : most_bands(bands.pieces() * bands.rows(), bands.rows()));
+        bands_, bands.strips() ? bands.pieces() : max_bands(bands.pieces() * bands.rows(), bands.rows()));
   }
 
   // By the highest bands that a device takes, of which one thread too has several. With more threads they
@@ -96,7 +96,7 @@ class ChainsMemory {
     const auto more = static_cast<std::int64_t>(device_slots(1)) - 1;
     add(whole_bytes(chain.first, plan_.end_time(chain)) + constants_ + reader + more * band, band,
         writer == nullptr ? MemoryNeed() : writer_need(question_, bands.rows()));
-    bands_ = std::max(bands_, most_bands(bands.pieces() * bands.rows(), bands.rows()));
+    bands_ = std::max(bands_, max_bands(bands.pieces() * bands.rows(), bands.rows()));
   }
 
   // Values that are held as a whole while nodes at these times run: made before their end, and read by a

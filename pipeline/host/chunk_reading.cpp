@@ -13,7 +13,7 @@ namespace imgpipe {
 namespace {
 
 // Enough that each thread of a typical machine has a band of the chunks in progress.
-constexpr std::int64_t kBandsAChunk = 8;
+constexpr std::int64_t kBandsPerChunk = 8;
 // JPEG gives rows in groups of 8 or 16.
 constexpr std::int64_t kChunkRowsMultiple = 16;
 
@@ -29,7 +29,7 @@ class ChunkReading {
         row_(first) {}
 
   std::int64_t run() {
-    bands_.resize(bands_on_their_way());
+    bands_.resize(bands_in_progress());
     run_in_order(threads_, bands_.size(),
                  {[this](std::size_t slot, int) { return begin(bands_[slot]); },
                   [this](std::size_t slot, int thread) { read(bands_[slot], thread); },
@@ -48,7 +48,7 @@ class ChunkReading {
   };
 
   // Bands end in order: before a chunk begins, the bands of the chunk kRingChunks before must be filled.
-  [[nodiscard]] std::size_t bands_on_their_way() const {
+  [[nodiscard]] std::size_t bands_in_progress() const {
     const std::int64_t bands_a_chunk =
         (chunk_rows(shape_) + chunk_band_rows(shape_) - 1) / chunk_band_rows(shape_);
     const std::int64_t most = (static_cast<std::int64_t>(kRingChunks) - 1) * bands_a_chunk + 1;
@@ -120,7 +120,7 @@ std::int64_t read_by_rows(Reader& reader, std::int64_t first, Timeline& timeline
 }  // namespace
 
 std::int64_t chunk_band_rows(const Shape& shape) {
-  const std::int64_t rows = (chunk_rows(shape) + kBandsAChunk - 1) / kBandsAChunk;
+  const std::int64_t rows = (chunk_rows(shape) + kBandsPerChunk - 1) / kBandsPerChunk;
   const std::int64_t whole = (rows + kChunkRowsMultiple - 1) / kChunkRowsMultiple * kChunkRowsMultiple;
   return std::min(whole, chunk_rows(shape));
 }

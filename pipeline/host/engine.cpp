@@ -39,12 +39,12 @@ MemoryNeed Engine::memory_need(const MemoryQuestion& question) const {
     const std::int64_t rows = chunk_band_rows(question.plan.input);
     reader.band_bytes = question.reader.band_bytes(rows);
     reader.bytes += reader.band_bytes;
-    reader.most_bands = question.plan.input.height / rows + 1;
+    reader.max_bands = question.plan.input.height / rows + 1;
   }
   // It reads before it writes.
   return {kept + source + question.plan.output.bytes() + std::max(reader.bytes, writer.bytes),
           std::max(reader.band_bytes, writer.band_bytes),
-          reader.band_bytes == 0 ? writer.most_bands : std::max(reader.most_bands, writer.most_bands)};
+          reader.band_bytes == 0 ? writer.max_bands : std::max(reader.max_bands, writer.max_bands)};
 }
 
 void Engine::check_memory(Job& job, const Plan& plan) const {

@@ -92,7 +92,7 @@ class ReferenceEngine final : public Engine {
       }
       most = std::max(most, bytes);
     }
-    return {most + table_bytes_of(question.plan), writer.band_bytes, writer.most_bands};
+    return {most + table_bytes_of(question.plan), writer.band_bytes, writer.max_bands};
   }
 
  protected:

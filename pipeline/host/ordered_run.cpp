@@ -99,7 +99,7 @@ class OrderedRun {
 };
 
 // A part ends only when its slot is needed, so that asynchronous work can continue meanwhile.
-void run_alone(std::size_t slots, const OrderedSteps& steps) {
+void run_sequentially(std::size_t slots, const OrderedSteps& steps) {
   std::size_t begun = 0;
   std::size_t ended = 0;
   const auto end_next = [&] { steps.end(ended++ % slots, 0); };
@@ -115,7 +115,7 @@ void run_alone(std::size_t slots, const OrderedSteps& steps) {
 
 void run_in_order(HostThreads& threads, std::size_t slots, const OrderedSteps& steps) {
   if (threads.count() == 1 || slots == 1) {
-    run_alone(slots, steps);
+    run_sequentially(slots, steps);
     return;
   }
   OrderedRun run(slots, steps);

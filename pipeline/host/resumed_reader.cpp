@@ -39,7 +39,7 @@ class ResumedReader final : public Reader {
     const std::int64_t from = std::max(first, decoded_);
     if (from < first + rows) reader_->begin_band(from, first + rows - from);
   }
-  void read_begun_band(std::int64_t first, HostView rows) override {
+  void do_read_band(std::int64_t first, HostView rows) override {
     const std::int64_t early = copy_early(first, rows);
     if (early < rows.height) reader_->read_band(first + early, rows.rows(early, rows.height - early));
   }

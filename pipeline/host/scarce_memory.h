@@ -11,13 +11,13 @@ namespace imgpipe {
 // The last std::bad_alloc is the caller's. `action` leaves everything as it was when it throws.
 template <class Action>
 auto with_patience(const Action& action) {
-  constexpr int kMostTries = 12;
+  constexpr int kMaxTries = 12;
   constexpr std::chrono::milliseconds kBetween{50};
   for (int tries = 1;; ++tries) {
     try {
       return action();
     } catch (const std::bad_alloc&) {
-      if (tries == kMostTries) throw;
+      if (tries == kMaxTries) throw;
     }
     std::this_thread::sleep_for(tries < 4 ? std::chrono::milliseconds(1) : kBetween);
   }

@@ -28,16 +28,16 @@ class Batch::Work {
   Work(BatchItems items, BatchSettings settings)
       : items_(std::move(items)),
         settings_(std::move(settings)),
-        most_workers_(workers_for(settings_, items_.size())),
-        measure_(settings_.pages ? nullptr : settings_.make_engine(1)),
-        pages_(settings_, most_workers_, origin_),
+        max_workers_(workers_for(settings_, items_.size())),
+        memory_engine_(settings_.pages ? nullptr : settings_.make_engine(1)),
+        pages_(settings_, max_workers_, origin_),
         queue_(items_.size(), settings_),
-        active_workers_(most_workers_),
-        lanes_(settings_, queue_, most_workers_,
+        active_workers_(max_workers_),
+        lanes_(settings_, queue_, max_workers_,
                {[this](EntryPointer entry, const Error& error) { fail_input(std::move(entry), error); },
-                [this](const Error& error) { give_up(error); }}) {
+                [this](const Error& error) { abort_batch(error); }}) {
     settings_.before_first_byte = [this](const std::string& output) {
-      folders_.make(std::filesystem::path(output).parent_path(), settings_.sync);
+      directories_.make(std::filesystem::path(output).parent_path(), settings_.sync);
     };
     (void)no_memory();  // allocates its text while memory is available
     if (!settings_.pages) pool_limit_.emplace(settings_.memory_bytes);
@@ -49,7 +49,7 @@ class Batch::Work {
       while (work_once(worker, std::nullopt)) {
       }
     });
-    if ((active_workers_ -= most_workers_ - workers()) <= 0) give_up(no_memory());
+    if ((active_workers_ -= max_workers_ - workers()) <= 0) abort_batch(no_memory());
     try {
       if (settings_.find_lanes != nullptr) finder_ = start_or_run([this] { find_lanes(); });
     } catch (...) {
@@ -67,7 +67,7 @@ class Batch::Work {
     using std::chrono::milliseconds;
     std::optional<BatchResult> result = queue_.next_result(workers_.empty() ? milliseconds(0) : patience);
     if (!result && workers_.empty()) {
-      (void)work_once(callers_, patience);
+      (void)work_once(caller_worker_, patience);
       result = queue_.next_result(milliseconds(0));
     }
     // The worker had no memory for the text.
@@ -97,7 +97,7 @@ class Batch::Work {
       // malloc gives each thread an arena of its own, so another thread may find memory. The last active
       // worker begins no more images and stays for those that come back from the lanes.
       if (--active_workers_ > 0) return false;
-      give_up(*error);
+      abort_batch(*error);
       return true;
     }
     if (work.entry) do_work(worker, work);
@@ -107,7 +107,7 @@ class Batch::Work {
   // Ends the batch if no engine for pages can be made: every input needs it.
   bool has_engine(Worker& worker) noexcept {
     const std::optional<Error> error = error_of([&] { (void)worker.engine(pages_.threads()); });
-    if (error) give_up(*error);
+    if (error) abort_batch(*error);
     return !error;
   }
 
@@ -178,14 +178,14 @@ class Batch::Work {
     image.make_output();
     entry->result.output = image.output_shape();
     entry->result.depth_loss = image.depth_loss();
-    entry->result.lost_profile = image.lost_profile();
-    entry->result.lost_metadata = image.lost_metadata();
+    entry->result.unpreserved_profile = image.unpreserved_profile();
+    entry->result.unpreserved_metadata = image.unpreserved_metadata();
     keep_warnings(*entry);
     naming(image.files().input_name, [&] { lanes_.choose_route(*entry); });
-    entry->need = need_of(*entry, *measure_);
+    entry->need = need_of(*entry, *memory_engine_);
     if (is_beyond_limit(entry->need.bytes) && image.use_less_memory()) {
       entry->lane_decodes = false;  // the library decodes now
-      entry->need = need_of(*entry, *measure_);
+      entry->need = need_of(*entry, *memory_engine_);
     }
     entry->outside_bytes = outside_pool_bytes(*entry);
     refuse_beyond_limit(image, entry->need.bytes);
@@ -306,13 +306,13 @@ class Batch::Work {
       if (entry->assistance != nullptr) lanes_.assisted(work_of_a_lane(result));
     });
     if (!result.failed && !settings_.pages && !entry->to_lane && !entry->in_bands())
-      lanes_.done_by_host(result);
+      lanes_.record_host_image(result);
     left_out = error_of([&] {
       if (settings_.keep_spans && entry->job) result.spans = entry->job->timeline().spans();
     });
     // The output side, or with pages a worker's device, is unusable.
     if (result.failed == ErrorKind::output || (settings_.pages && result.failed == ErrorKind::device))
-      give_up(*error_of([&] { throw Error(*result.failed, result.reason); }));
+      abort_batch(*error_of([&] { throw Error(*result.failed, result.reason); }));
     if (result.failed && settings_.fail_fast) queue_.stop();
     queue_.end(std::move(entry));
   }
@@ -320,12 +320,12 @@ class Batch::Work {
   void find_lanes() noexcept {
     std::optional<Error> error = error_of([&] { lanes_.find(); });
     if (!error) return;
-    give_up(*error);
+    abort_batch(*error);
     error = error_of([&] { lanes_.end_finding(); });
   }
 
   // Records the batch's first fatal error.
-  void give_up(const Error& error) noexcept {
+  void abort_batch(const Error& error) noexcept {
     {
       const std::lock_guard lock(mutex_);
       if (!fatal_) fatal_ = error;
@@ -336,19 +336,19 @@ class Batch::Work {
   const Timeline::Clock::time_point origin_ = Timeline::Clock::now();
   const BatchItems items_;
   BatchSettings settings_;
-  const int most_workers_;
-  std::optional<BlockPoolLimit> pool_limit_;  // without pages
-  const std::unique_ptr<Engine> measure_;     // computes memory needs; never runs an image
+  const int max_workers_;
+  std::optional<BlockPoolLimit> pool_limit_;     // without pages
+  const std::unique_ptr<Engine> memory_engine_;  // computes memory needs; never runs an image
   BatchPages pages_;
   BatchQueue queue_;
-  OutputFolders folders_;
+  OutputDirectories directories_;
   mutable std::mutex mutex_;  // of fatal_
   std::optional<Error> fatal_;
   std::atomic<int> active_workers_;  // workers that have not run out of memory
   LaneScheduler lanes_;
   std::vector<std::thread> finder_;  // at most one
   std::vector<std::thread> workers_;
-  Worker callers_{1, settings_};  // the calling thread, if no worker thread could be started
+  Worker caller_worker_{1, settings_};  // the calling thread, if no worker thread could be started
 };
 
 Batch::Batch(BatchItems items, BatchSettings settings)

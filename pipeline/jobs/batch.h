@@ -43,7 +43,7 @@ namespace imgpipe {
 
 struct BatchItem {
   std::string input;   // a path
-  std::string output;  // a path, its directory made before the first byte; none with use_rows
+  std::string output;  // a path, its directory made before the first byte; none with make_row_consumer
   Format format = Format::png;
   std::optional<Provenance> made_of{};  // as in ImageFiles
 };
@@ -86,14 +86,15 @@ struct LaneCapacity {
 };
 
 // Consumes the rows of an input's pages in place of output files. Lives until the input has ended.
-struct PagesUse {
-  std::function<RowUse(const ImageFiles& files, const Shape& shape)> use_rows;  // as in ImageSettings
-  std::function<void(const ItemDone&)> page_done;  // after each page, in their order
-  std::function<void()> accept;                    // once, when all pages are valid
+struct PageConsumer {
+  std::function<RowConsumer(const ImageFiles& files, const Shape& shape)>
+      make_row_consumer;                               // as in ImageSettings
+  std::function<void(const FinishedItem&)> page_done;  // after each page, in their order
+  std::function<void()> accept;                        // once, when all pages are valid
 };
 // Called for each input, with its number, from any thread; at most one result per worker exists at a time.
 // Exceptions of its functions fail the input.
-using UsePages = std::function<PagesUse(std::size_t item)>;
+using MakePageConsumer = std::function<PageConsumer(std::size_t item)>;
 
 struct BatchSettings : ImageSettings {
   int jobs = 1;     // images that workers process at a time
@@ -106,7 +107,8 @@ struct BatchSettings : ImageSettings {
   std::function<std::unique_ptr<Engine>(int threads)> make_engine = make_cpu_engine;
   // Set: the pages of each input are processed, without lanes.
   std::optional<PageRequest> pages;
-  UsePages use_pages;  // with pages, instead of use_rows; not set: pages become files
+  MakePageConsumer
+      make_page_consumer;  // with pages, instead of make_row_consumer; not set: pages become files
   // With pages: why the workers' engines differ from the requested ones.
   std::string device_note;
   // Finds the devices, on a separate thread, because that can take longer than an image. Not set: there are
@@ -148,14 +150,14 @@ struct BatchResult {
   ImageHeader header;  // as far as it was read
   Shape output{0, 0, 1};
   DepthLoss depth_loss = DepthLoss::none;
-  std::string lost_profile, lost_metadata;         // as in ImageJob
-  std::int64_t input_bytes = 0, output_bytes = 0;  // of the files
-  std::int64_t pages = 0;                          // with --pages: pages processed, otherwise 0
-  std::int64_t needed_bytes = 0;                   // with --pages: of the page that needed most
-  std::int64_t pixels = 0;                         // of all pages
-  std::string last_output;                         // with --pages to files: the last one
-  std::vector<std::string> warnings;               // including the path
-  std::int64_t start_ns = 0, end_ns = 0;           // since the batch was constructed
+  std::string unpreserved_profile, unpreserved_metadata;  // as in ImageJob
+  std::int64_t input_bytes = 0, output_bytes = 0;         // of the files
+  std::int64_t pages = 0;                                 // with --pages: pages processed, otherwise 0
+  std::int64_t needed_bytes = 0;                          // with --pages: of the page that needed most
+  std::int64_t pixels = 0;                                // of all pages
+  std::string last_output;                                // with --pages to files: the last one
+  std::vector<std::string> warnings;                      // including the path
+  std::int64_t start_ns = 0, end_ns = 0;                  // since the batch was constructed
   PartTimes busy{};
   PartTimes lane_busy{};      // the lane's share of `busy`
   bool lane_encoded = false;  // at least some of the file's strips

@@ -71,7 +71,7 @@ std::int64_t lane_pixels(const BatchEntry& entry) {
   return std::max(weighed(entry.result.header.shape), weighed(entry.result.output));
 }
 
-std::int64_t most_image_bytes(const BatchEntry& entry) {
+std::int64_t max_image_bytes(const BatchEntry& entry) {
   return std::max(entry.result.header.shape.bytes(), entry.result.output.bytes());
 }
 

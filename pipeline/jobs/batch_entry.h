@@ -44,7 +44,7 @@ using EntryPointer = std::unique_ptr<BatchEntry>;
 [[nodiscard]] std::int64_t lane_pixels(const BatchEntry& entry);
 
 // The bytes of an opened image, decoded or finished, whichever is more. A device holds at least these.
-[[nodiscard]] std::int64_t most_image_bytes(const BatchEntry& entry);
+[[nodiscard]] std::int64_t max_image_bytes(const BatchEntry& entry);
 
 // The part of the need that libraries allocate by malloc.
 [[nodiscard]] std::int64_t outside_pool_bytes(const BatchEntry& entry);

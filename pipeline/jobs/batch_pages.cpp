@@ -13,12 +13,13 @@
 namespace imgpipe {
 
 void BatchPages::run(const BatchItem& item, const std::string& track, Engine& engine, BatchResult& result) {
-  const PagesUse use = settings_.use_pages ? settings_.use_pages(result.item) : PagesUse();
+  const PageConsumer use =
+      settings_.make_page_consumer ? settings_.make_page_consumer(result.item) : PageConsumer();
   ImageSettings settings = settings_;
-  settings.use_rows = use.use_rows;
+  settings.make_row_consumer = use.make_row_consumer;
   InputJob input(image_files(item, result.item), settings, settings_.pages, InputKind::regular_only,
                  Timeline(origin_, track));
-  if (settings_.memory_is_limit) input.set_most_bytes(settings_.memory_bytes / workers_);
+  if (settings_.memory_is_limit) input.set_max_bytes(settings_.memory_bytes / workers_);
   result.device = engine.implementation();
   if (result.device == "cuda") result.route = ImageRoute::device;
   input.open([](const Plan&, const ImageHeader&) {},
@@ -26,31 +27,34 @@ void BatchPages::run(const BatchItem& item, const std::string& track, Engine& en
   result.header = input.first_header();
   result.input_bytes = input.input_bytes();
   result.pages = input.range().count();
-  if (!settings_.use_pages) remove_stale_files(input);
+  if (!settings_.make_page_consumer) remove_stale_files(input);
   input.measure(engine);
   PageNotes said;
-  input.run(engine, {.done = [&](ItemDone& page) {
+  input.run(engine, {.done = [&](FinishedItem& page) {
               take(page, use, said, result);
-              result.needed_bytes = input.most_needed_bytes();
+              result.needed_bytes = input.max_needed_bytes();
             }});
   input.finish();
   result.output_bytes = input.output_bytes();
-  if (!settings_.use_pages && !input.makes_stack()) result.last_output = input.output_of(input.range().last);
+  if (!settings_.make_page_consumer && !input.makes_stack())
+    result.last_output = input.output_of(input.range().last);
   if (use.accept) naming(printable(item.input), use.accept);
 }
 
-void BatchPages::take(const ItemDone& page, const PagesUse& use, PageNotes& said, BatchResult& result) const {
+void BatchPages::take(const FinishedItem& page, const PageConsumer& use, PageNotes& said,
+                      BatchResult& result) const {
   const ImageJob& image = page.job;
   result.output = image.output_shape();
   result.pixels += image.header().shape.pixels();
   if (result.depth_loss == DepthLoss::none) result.depth_loss = image.depth_loss();
-  if (result.lost_profile.empty()) result.lost_profile = image.lost_profile();
-  if (result.lost_metadata.empty()) result.lost_metadata = image.lost_metadata();
+  if (result.unpreserved_profile.empty()) result.unpreserved_profile = image.unpreserved_profile();
+  if (result.unpreserved_metadata.empty()) result.unpreserved_metadata = image.unpreserved_metadata();
   for (ImageNote& note : warnings_of(image)) {
     if (said.is_new(note)) result.warnings.push_back(std::move(note.text));
   }
   if (use.page_done) naming(image.files().input_name, [&] { use.page_done(page); });
-  if (settings_.use_pages && result.lost_profile.empty()) result.lost_profile = image.header().profile;
+  if (settings_.make_page_consumer && result.unpreserved_profile.empty())
+    result.unpreserved_profile = image.header().profile;
   if (image.in_bands()) result.route = ImageRoute::device_in_bands;
   for (const Span& span : page.job.timeline().spans()) {
     if (const std::optional<Part> part = part_of(span))

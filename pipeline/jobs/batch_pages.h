@@ -25,14 +25,14 @@ class BatchPages {
   void run(const BatchItem& item, const std::string& track, Engine& engine, BatchResult& result);
 
  private:
-  void take(const ItemDone& page, const PagesUse& use, PageNotes& said, BatchResult& result) const;
+  void take(const FinishedItem& page, const PageConsumer& use, PageNotes& said, BatchResult& result) const;
   void remove_stale_files(const InputJob& input);
 
   const BatchSettings& settings_;
   const int workers_;
   const Timeline::Clock::time_point origin_;
   std::mutex mutex_;  // of stale_
-  StaleOutputs stale_;
+  StaleTemporaryFiles stale_;
 };
 
 }  // namespace imgpipe

@@ -87,7 +87,7 @@ void BatchQueue::park(EntryPointer&& entry) {
   }
 }
 
-void BatchQueue::give_to_encode(EntryPointer&& entry) {
+void BatchQueue::queue_for_encoding(EntryPointer&& entry) {
   {
     const std::lock_guard lock(mutex_);
     to_encode_.push_back(std::move(entry));

@@ -37,7 +37,7 @@ class BatchQueue {
   // Lets an opened image wait until its memory is available; drops it if the batch is stopping.
   void park(EntryPointer&& entry);
   // Takes an image that a lane has finished.
-  void give_to_encode(EntryPointer&& entry);
+  void queue_for_encoding(EntryPointer&& entry);
   // Takes an image whose lane broke: it begins again.
   void begin_again(EntryPointer&& entry);
   // Ends an image; its memory is released before another is admitted.

@@ -30,7 +30,7 @@ bool turns(const Step& step) {
 }
 
 // Returns why the input's metadata does not describe a result of another shape; empty: it does.
-std::string_view reshaped(const Shape& before, const Shape& after, bool turned) {
+std::string_view reshape_reason(const Shape& before, const Shape& after, bool turned) {
   if (before.width != after.width || before.height != after.height) return "image size changed";
   if (before.channels != after.channels) return "channels changed";
   if (before.sample != after.sample) return "bits per sample changed";
@@ -97,18 +97,18 @@ void ImageJob::make_plan() {
   });
   const bool cut_down = header_.bits_per_sample > 8 && !is_wide(header_.shape.sample);
   depth_loss_ = cut_down              ? DepthLoss::at_reading
-                : image_.plan.reduced ? DepthLoss::at_the_end
+                : image_.plan.reduced ? DepthLoss::at_encoding
                                       : DepthLoss::none;
 }
 
 // Requires that the file is still held.
-std::shared_ptr<const Metadata> ImageJob::kept_metadata() {
+std::shared_ptr<const Metadata> ImageJob::preserved_metadata() {
   lost_profile_ = header_.profile;
   if (!settings_.keep_metadata) return nullptr;
-  MetadataUse use{.output = files_.format, .shape = output_shape_};
+  ImageChanges use{.output = files_.format, .shape = output_shape_};
   if (settings_.decode.orient) use.applied = header_.orientation;
   use.whole_stack = files_.page ? files_.page->whole_stack : !header_.more_images;
-  use.reshaped = reshaped(image_.plan.input, output_shape_, use.applied != Orientation::upright);
+  use.reshaped = reshape_reason(image_.plan.input, output_shape_, use.applied != Orientation::upright);
   const std::string file_name = std::filesystem::path(files_.input).filename().string();
   use.file_name = file_name;
   for (const Step& step : image_.plan.steps) {
@@ -118,8 +118,8 @@ std::shared_ptr<const Metadata> ImageJob::kept_metadata() {
     use.revalued = use.revalued || changes_values(step);
     use.scaled = use.scaled || (resized && changes_values(step));
   }
-  KeptMetadata kept = naming(files_.input_name, [&] { return keep_metadata(input_.bytes(), use); });
-  if (!kept.lost_profile.empty()) lost_profile_ = kept.lost_profile;
+  PreservedMetadata kept = naming(files_.input_name, [&] { return keep_metadata(input_.bytes(), use); });
+  if (!kept.unpreserved_profile.empty()) lost_profile_ = kept.unpreserved_profile;
   if (kept.metadata && !kept.metadata->icc.empty()) lost_profile_.clear();
   lost_metadata_ = lost_metadata_text(kept.lost);
   return kept.metadata;
@@ -128,9 +128,9 @@ std::shared_ptr<const Metadata> ImageJob::kept_metadata() {
 void ImageJob::make_output() {
   const Shape& shape = image_.plan.output;
   has_alpha_ = shape.has_alpha();
-  if (settings_.use_rows) {
+  if (settings_.make_row_consumer) {
     output_shape_ = shape;
-    RowUse use = naming(files_.input_name, [&] { return settings_.use_rows(files_, shape); });
+    RowConsumer use = naming(files_.input_name, [&] { return settings_.make_row_consumer(files_, shape); });
     writer_ = std::move(use.writer);
     accept_ = std::move(use.accept);
     return;
@@ -139,7 +139,7 @@ void ImageJob::make_output() {
     output_shape_ = storable_shape(files_.format, shape);
     EncodeOptions encode = settings_.encode;
     encode.mark = mark();
-    encode.metadata = kept_metadata();
+    encode.metadata = preserved_metadata();
     if (files_.page) stack_ = files_.page->stack;
     if (stack_ != nullptr) encode.in_stack = std::make_shared<const StackPosition>(stack_->next);
     writer_ = make_writer(files_.format, shape, encode);

@@ -49,7 +49,7 @@ struct ImageFiles {
 };
 
 // Consumes an image's rows instead of an output file.
-struct RowUse {
+struct RowConsumer {
   std::unique_ptr<Writer> writer;  // its file is empty
   // Called once, when the image is known to be valid to its last byte; an exception fails the image.
   std::function<void()> accept;
@@ -71,7 +71,7 @@ struct ImageSettings {
   OutputSync* sync =
       nullptr;  // shared by all outputs; the caller syncs their names (images/files/output_sync.h)
   // If set, there are no output files: called with each image's shape for the consumer of its rows.
-  std::function<RowUse(const ImageFiles& files, const Shape& shape)> use_rows;
+  std::function<RowConsumer(const ImageFiles& files, const Shape& shape)> make_row_consumer;
 };
 
 // A remark for the user about an image that is written nevertheless.
@@ -97,8 +97,8 @@ struct ImageNote {
 // Whether and where samples of more than 8 bits become 8 without a request.
 enum class DepthLoss {
   none,
-  at_reading,  // the reader returns only 8 bits
-  at_the_end,  // the output format holds only 8 bits: Plan::reduced
+  at_reading,   // the reader returns only 8 bits
+  at_encoding,  // the output format holds only 8 bits: Plan::reduced
 };
 // The corresponding warning, for an input of `bits_per_sample`.
 [[nodiscard]] std::string depth_warning(DepthLoss loss, int bits_per_sample, Format output);
@@ -126,7 +126,7 @@ class ImageJob {
   void open();
   void make_plan();
   // Makes the writer; rejects images that the format cannot hold. A large file is written while it is
-  // encoded, if it is invisible until put in place. Calls ImageSettings::use_rows if set.
+  // encoded, if it is invisible until put in place. Calls ImageSettings::make_row_consumer if set.
   void make_output();
 
   // Decodes the file again with the format's library; returns an empty image if the library decoded it
@@ -147,7 +147,7 @@ class ImageJob {
   [[nodiscard]] LaneImage& lane_image() { return image_; }
   void encode(HostThreads& threads);
 
-  // Writes the rest of the file and puts it in place, or calls RowUse::accept.
+  // Writes the rest of the file and puts it in place, or calls RowConsumer::accept.
   void write();
 
   void release() noexcept;
@@ -159,8 +159,8 @@ class ImageJob {
   [[nodiscard]] const ImageHeader& header() const { return header_; }
   [[nodiscard]] Shape output_shape() const { return output_shape_; }
   // After make_output(): the name of a profile, and the other metadata, that is not preserved; empty if none.
-  [[nodiscard]] const std::string& lost_profile() const { return lost_profile_; }
-  [[nodiscard]] const std::string& lost_metadata() const { return lost_metadata_; }
+  [[nodiscard]] const std::string& unpreserved_profile() const { return lost_profile_; }
+  [[nodiscard]] const std::string& unpreserved_metadata() const { return lost_metadata_; }
   [[nodiscard]] DepthLoss depth_loss() const { return depth_loss_; }       // after make_plan()
   [[nodiscard]] std::int64_t input_bytes() const { return input_bytes_; }  // of the file
   [[nodiscard]] std::int64_t held_input_bytes() const {
@@ -176,7 +176,7 @@ class ImageJob {
   [[nodiscard]] std::vector<ImageNote> notes() const;
 
  private:
-  [[nodiscard]] std::shared_ptr<const Metadata> kept_metadata();
+  [[nodiscard]] std::shared_ptr<const Metadata> preserved_metadata();
   [[nodiscard]] bool drops_alpha() const { return has_alpha_ && !output_shape_.has_alpha(); }
   void begin_output();
   [[nodiscard]] OutputFile& output() { return stack_ != nullptr ? stack_->file : *output_; }

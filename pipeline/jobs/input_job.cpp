@@ -18,7 +18,7 @@ namespace imgpipe {
 namespace {
 
 // A stack has 32-bit offsets unless it may exceed this.
-constexpr std::int64_t kMostClassicBytes = std::numeric_limits<std::uint32_t>::max();
+constexpr std::int64_t kMaxClassicBytes = std::numeric_limits<std::uint32_t>::max();
 
 void check_memory(std::int64_t need, std::int64_t most) {
   if (most > 0 && need > most)
@@ -57,7 +57,7 @@ std::string InputJob::name_of(std::int64_t number) const {
 }
 
 bool InputJob::makes_files() const {
-  return request_ && !request_->selection.alone && !stack_ && !to_stream_ && !settings_.use_rows;
+  return request_ && !request_->selection.alone && !stack_ && !to_stream_ && !settings_.make_row_consumer;
 }
 
 std::string InputJob::output_of(std::int64_t number) const {
@@ -76,10 +76,10 @@ void InputJob::open(const Check& check, const Warn& warn) {
   }
   make_list();
   naming(files_.input_name, [&] {
-    if (!is_stream()) range_ = chosen_pages(request_->selection, list_->size());
+    if (!is_stream()) range_ = selected_pages(request_->selection, list_->size());
     if (files_.made_of) files_.made_of->content = list_->content_hash();
   });
-  if (!settings_.use_rows && !request_->selection.alone && !request_->selection.named &&
+  if (!settings_.make_row_consumer && !request_->selection.alone && !request_->selection.named &&
       holds_pages(files_.format))
     stack_ = std::make_unique<PageStack>(files_.output, settings_.sync);
   if (is_stream()) {
@@ -116,7 +116,7 @@ void InputJob::open_single(const Warn& warn) {
   job.open();
   span.set_name(decode_row(job.reader()));
   first_header_ = job.header();
-  most_pixels_ = first_header_.shape.pixels();
+  max_pixels_ = first_header_.shape.pixels();
   job.make_plan();
 }
 
@@ -128,7 +128,7 @@ InputFile InputJob::take_page(ImageJob& job, const Warn& warn) {
     skip_to(selection.first);
     return std::move(*std::exchange(image_, std::nullopt));
   }
-  range_ = naming(files_.input_name, [&] { return chosen_pages(selection, list_->size()); });
+  range_ = naming(files_.input_name, [&] { return selected_pages(selection, list_->size()); });
   if (list_->size() > 1) job.set_page({});
   job.set_input_content(naming(files_.input_name, [&] { return list_->content_hash(); }));
   return naming(job.files().input_name, [&] { return list_->page(range_.first - 1); });
@@ -137,7 +137,7 @@ InputFile InputJob::take_page(ImageJob& job, const Warn& warn) {
 // Skips a stream's images up to image `wanted`, which becomes the current one.
 void InputJob::skip_to(std::int64_t wanted) {
   for (std::int64_t number = 1; number <= wanted; ++number) {
-    if (naming(files_.input_name, [&] { return list_->stream()->at_end(); })) refuse_end();
+    if (naming(files_.input_name, [&] { return list_->stream()->at_end(); })) throw_missing_pages();
     image_at_ = list_->stream()->offset();
     image_ = naming(name_of(number), [&] { return take_image(); });
   }
@@ -157,7 +157,7 @@ void InputJob::open_stream() {
     const Plan plan = plan_of(first_header_);
     check_page(first_header_, plan);
     // The size of a stack of several images is not known in advance.
-    if (stack_) stack_->next.big = several || most_bytes_in_stack(*image_, plan.output) > kMostClassicBytes;
+    if (stack_) stack_->next.big = several || max_bytes_in_stack(*image_, plan.output) > kMaxClassicBytes;
   });
 }
 
@@ -171,8 +171,9 @@ bool InputJob::is_last(std::int64_t number) {
   return is_stream() && naming(files_.input_name, [&] { return list_->stream()->at_end(); });
 }
 
-void InputJob::refuse_end() const {
-  naming(files_.input_name, [&] { throw pages_missing(request_->selection, list_->stream()->images()); });
+void InputJob::throw_missing_pages() const {
+  naming(files_.input_name,
+         [&] { throw missing_pages_error(request_->selection, list_->stream()->images()); });
 }
 
 Plan InputJob::plan_of(const ImageHeader& header) const {
@@ -181,10 +182,10 @@ Plan InputJob::plan_of(const ImageHeader& header) const {
 }
 
 void InputJob::check_page(const ImageHeader& header, const Plan& plan) {
-  most_pixels_ = std::max(most_pixels_, header.shape.pixels());
+  max_pixels_ = std::max(max_pixels_, header.shape.pixels());
   if (std::exchange(checked_, header.shape) == header.shape) return;
   check_(plan, header);
-  if (!settings_.use_rows) (void)storable_shape(files_.format, plan.output);
+  if (!settings_.make_row_consumer) (void)storable_shape(files_.format, plan.output);
 }
 
 void InputJob::check_pages() {
@@ -193,7 +194,7 @@ void InputJob::check_pages() {
   for (std::int64_t number = range_.first; number <= range_.last; ++number) {
     naming(name_of(number), [&] {
       const InputFile page = list_->page(number - 1, Pages::Part::front);
-      check_memory(static_cast<std::int64_t>(page.bytes().size()), most_bytes_);
+      check_memory(static_cast<std::int64_t>(page.bytes().size()), max_bytes_);
       const ImageHeader header = open_reader(page, settings_.decode)->header();
       if (number == range_.first) first_header_ = header;
       if (checked_ != header.shape) {
@@ -201,18 +202,18 @@ void InputJob::check_pages() {
         check_page(header, plan);
         output = plan.output;
       }
-      if (stack_ && stack_bytes <= kMostClassicBytes) stack_bytes += most_bytes_in_stack(page, output);
+      if (stack_ && stack_bytes <= kMaxClassicBytes) stack_bytes += max_bytes_in_stack(page, output);
     });
   }
-  if (stack_) stack_->next.big = stack_bytes > kMostClassicBytes;
+  if (stack_) stack_->next.big = stack_bytes > kMaxClassicBytes;
 }
 
 // Metadata shared by pages of the input is written with each of them.
-std::int64_t InputJob::most_bytes_in_stack(const InputFile& page, const Shape& output) const {
+std::int64_t InputJob::max_bytes_in_stack(const InputFile& page, const Shape& output) const {
   EncodeOptions encode = settings_.encode;
   if (settings_.keep_metadata)
     encode.metadata = keep_metadata(page.bytes(), {.output = files_.format, .shape = output}).metadata;
-  return most_page_bytes(files_.format, output, encode);
+  return max_page_bytes(files_.format, output, encode);
 }
 
 void InputJob::check_outputs() {
@@ -258,8 +259,8 @@ void InputJob::begin(ImageJob& job, std::int64_t number, const Engine& engine) {
   if (is_stream()) naming(job.files().input_name, [&] { check_page(job.header(), job.plan()); });
   job.make_output();
   const std::int64_t need = need_of(job, engine);
-  naming(job.files().input_name, [&] { check_memory(need, most_bytes_); });
-  most_needed_bytes_ = std::max(most_needed_bytes_, need);
+  naming(job.files().input_name, [&] { check_memory(need, max_bytes_); });
+  max_needed_bytes_ = std::max(max_needed_bytes_, need);
 }
 
 Job InputJob::without_pixels(ImageJob&) {
@@ -283,9 +284,9 @@ void InputJob::run_single(Engine& engine, const Hooks& hooks) {
   ImageJob& job = *single_;
   job.make_output();
   hooks.has_output(job);
-  const auto fits = [&] { return need_of(job, engine) <= most_bytes_; };
-  if (most_bytes_ > 0 && !fits() && !(job.use_less_memory() && fits()))
-    throw over_budget(job, need_of(job, engine), most_bytes_);
+  const auto fits = [&] { return need_of(job, engine) <= max_bytes_; };
+  if (max_bytes_ > 0 && !fits() && !(job.use_less_memory() && fits()))
+    throw over_budget(job, need_of(job, engine), max_bytes_);
   run_item(engine, job, range_.first, hooks);
 }
 
@@ -297,7 +298,7 @@ void InputJob::run_stream(Engine& engine, const Hooks& hooks) {
         image_at_ = list_->stream()->offset();
         continue;
       }
-      if (request_->selection.last.value_or(number) != number) refuse_end();
+      if (request_->selection.last.value_or(number) != number) throw_missing_pages();
       range_.last = number;
       return;
     }
@@ -328,7 +329,7 @@ void InputJob::run_item(Engine& engine, ImageJob& job, std::int64_t number, cons
   job.write();
   output_bytes_ += job.output_bytes();
   if (makes_files()) written_ = number;
-  ItemDone done{number, job, outcome};
+  FinishedItem done{number, job, outcome};
   hooks.done(done);
 }
 

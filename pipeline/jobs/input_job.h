@@ -38,7 +38,7 @@ struct PageRequest {
 };
 
 // A written item. Its name is that of the job's input: "in.tif, page 3".
-struct ItemDone {
+struct FinishedItem {
   std::int64_t number = 1;
   ImageJob& job;
   Outcome& outcome;
@@ -83,18 +83,18 @@ class InputJob {
     std::function<Job(ImageJob&)> begin = without_pixels;
     // Before the last byte of the item's output is written.
     std::function<void(ImageJob&)> ran = [](ImageJob&) {};
-    std::function<void(ItemDone&)> done = [](ItemDone&) {};
+    std::function<void(FinishedItem&)> done = [](FinishedItem&) {};
   };
   void run(Engine& engine, const Hooks& hooks);
   void finish();
 
   // The most bytes that an item may need; 0: no limit.
-  void set_most_bytes(std::int64_t bytes) { most_bytes_ = bytes; }
+  void set_max_bytes(std::int64_t bytes) { max_bytes_ = bytes; }
 
   [[nodiscard]] bool is_stream() const { return list_ && list_->stream() != nullptr; }
   // Bytes of a stream that are not images and were skipped (images/formats/image_stream.h).
-  [[nodiscard]] std::int64_t passed_over_bytes() const {
-    return is_stream() ? list_->stream()->passed_over_bytes() : 0;
+  [[nodiscard]] std::int64_t skipped_bytes() const {
+    return is_stream() ? list_->stream()->skipped_bytes() : 0;
   }
   // For a stream: those read so far.
   [[nodiscard]] std::int64_t pages_in_file() const {
@@ -105,8 +105,8 @@ class InputJob {
   // Whether each page has a file of its own; otherwise they form a stack or are concatenated on a stream.
   [[nodiscard]] bool makes_files() const;
   [[nodiscard]] const ImageHeader& first_header() const { return first_header_; }
-  [[nodiscard]] std::int64_t most_pixels() const { return most_pixels_; }              // of one item
-  [[nodiscard]] std::int64_t most_needed_bytes() const { return most_needed_bytes_; }  // by a page so far
+  [[nodiscard]] std::int64_t max_pixels() const { return max_pixels_; }              // of one item
+  [[nodiscard]] std::int64_t max_needed_bytes() const { return max_needed_bytes_; }  // by a page so far
   // The bytes of the single item, or of the input.
   [[nodiscard]] std::int64_t input_bytes() const {
     return single_ ? single_->input_bytes() : list_->size_bytes();
@@ -126,11 +126,11 @@ class InputJob {
   void skip_to(std::int64_t wanted);
   [[nodiscard]] InputFile take_image();
   [[nodiscard]] bool is_last(std::int64_t number);
-  void refuse_end() const;
+  void throw_missing_pages() const;
   void check_pages();
   void check_page(const ImageHeader& header, const Plan& plan);
   [[nodiscard]] Plan plan_of(const ImageHeader& header) const;
-  [[nodiscard]] std::int64_t most_bytes_in_stack(const InputFile& page, const Shape& output) const;
+  [[nodiscard]] std::int64_t max_bytes_in_stack(const InputFile& page, const Shape& output) const;
   void check_outputs();
   void measure_step(Engine& engine, std::size_t step, const std::function<void(const ImageHeader&)>& counted);
   void begin(ImageJob& job, std::int64_t number, const Engine& engine);
@@ -145,7 +145,7 @@ class InputJob {
   std::optional<PageRequest> request_;
   InputKind kind_;
   Timeline timeline_;
-  std::int64_t most_bytes_ = 0, most_needed_bytes_ = 0;
+  std::int64_t max_bytes_ = 0, max_needed_bytes_ = 0;
   std::optional<ImageJob> single_;
   std::unique_ptr<PageList> list_;  // none for a whole file
   Check check_;
@@ -156,7 +156,7 @@ class InputJob {
   bool to_stream_ = false;                    // pages are concatenated on a descriptor
   PageRange range_;
   ImageHeader first_header_;
-  std::int64_t most_pixels_ = 0;
+  std::int64_t max_pixels_ = 0;
   std::int64_t output_bytes_ = 0;
   std::unique_ptr<PageStack> stack_;
   std::int64_t written_ = 0;  // the last page written to a file of its own; 0: none

@@ -12,8 +12,8 @@ namespace imgpipe {
 namespace {
 
 // Images waiting for lanes that are not found or started take memory and save little time.
-constexpr std::size_t kMostEarly = 1024;
-constexpr double kWaitForAStart = 8;
+constexpr std::size_t kMaxQueuedBeforeStart = 1024;
+constexpr double kMaxWaitingBeforeStart = 8;
 
 }  // namespace
 
@@ -115,7 +115,7 @@ void LaneScheduler::refuse(EntryPointer&& entry) {
 
 bool LaneScheduler::run_in_bands(EntryPointer& entry, int threads) {
   std::optional<Error> error;
-  const bool works = use_alone([&](Lane& lane) -> std::optional<Error> {
+  const bool works = use_exclusively([&](Lane& lane) -> std::optional<Error> {
     entry->result.device = lane.name();
     Job job;
     job.keep_pixels = false;
@@ -138,7 +138,7 @@ bool LaneScheduler::run_in_bands(EntryPointer& entry, int threads) {
   return false;
 }
 
-void LaneScheduler::done_by_host(const BatchResult& result) {
+void LaneScheduler::record_host_image(const BatchResult& result) {
   const std::lock_guard lock(mutex_);
   host_stages_ns_ += static_cast<double>(result.busy[static_cast<std::size_t>(Part::kernels)]);
   host_pixels_ += static_cast<double>(result.header.shape.pixels());
@@ -196,8 +196,8 @@ void LaneScheduler::balance() {
   {
     const std::lock_guard lock(mutex_);
     const bool ready = count_ready() > 0;
-    const bool full =
-        finding_ ? waiting_.size() >= kMostEarly : usable_ && waiting() >= (ready ? 2 : kWaitForAStart);
+    const bool full = finding_ ? waiting_.size() >= kMaxQueuedBeforeStart
+                               : usable_ && waiting() >= (ready ? 2 : kMaxWaitingBeforeStart);
     if (full && ready) assist_.lanes_are_full();
     if (usable_ && is_idle()) assist_.lane_is_idle();
     queue_.hold(full && !(settings_.host_helps && !assist_.is_exhausted()));
@@ -259,8 +259,7 @@ bool LaneScheduler::is_taken(BatchEntry& entry, std::size_t left, std::vector<Br
 }
 
 ImageRoute LaneScheduler::route_of(const BatchEntry& entry, bool taken) const {
-  const bool too_large =
-      too_large_.contains(entry.result.item) || most_image_bytes(entry) >= too_large_bytes_;
+  const bool too_large = too_large_.contains(entry.result.item) || max_image_bytes(entry) >= too_large_bytes_;
   if (!too_large) return taken ? ImageRoute::device : ImageRoute::host;
   if (!settings_.host_helps) return ImageRoute::device_in_bands;
   if (!taken || without_bands_.contains(entry.result.item) || waiting() > 0)

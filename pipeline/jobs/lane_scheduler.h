@@ -64,7 +64,7 @@ class LaneScheduler {
   // Waits for a device and runs an image in bands through it, with nothing else. False: the entry begins
   // again, because the device broke, or cannot hold a band and the host takes the image.
   [[nodiscard]] bool run_in_bands(EntryPointer& entry, int threads);
-  void done_by_host(const BatchResult& result);
+  void record_host_image(const BatchResult& result);
   // Records the time of a worker that processed an image in place of full lanes.
   void assisted(std::int64_t nanoseconds);
 
@@ -128,14 +128,14 @@ class LaneScheduler {
   [[nodiscard]] std::list<EntryPointer> take_group(const LaneLoad& most);  // under mutex_
   void launch_group(LaneState& state, std::size_t slot, std::list<EntryPointer> images);
   [[nodiscard]] static std::optional<Error> try_launch(LaneState& state, Group& group);
-  void wait_again(std::list<EntryPointer>& images);
+  void requeue_individually(std::list<EntryPointer>& images);
   void end_images(LaneState& state, std::list<EntryPointer> images, const std::optional<Error>& error,
                   bool had_all_memory = false);
   void end_image(LaneState& state, EntryPointer image, const std::optional<Error>& own, bool had_all_memory);
   void collect_all(LaneState& state);
   void break_lane(LaneState& state, const Error& error);
   void return_image(EntryPointer image);
-  [[nodiscard]] bool use_alone(const std::function<std::optional<Error>(Lane&)>& use);
+  [[nodiscard]] bool use_exclusively(const std::function<std::optional<Error>(Lane&)>& use);
 
   const BatchSettings& settings_;
   BatchQueue& queue_;

@@ -73,7 +73,7 @@ std::optional<Error> LaneScheduler::try_launch(LaneState& state, Group& group) {
 }
 
 // Lets each image wait alone, before all others. Without lanes left, returns them.
-void LaneScheduler::wait_again(std::list<EntryPointer>& images) {
+void LaneScheduler::requeue_individually(std::list<EntryPointer>& images) {
   for (EntryPointer& image : images) image->job->lane_image().alone = true;
   {
     const std::lock_guard lock(mutex_);
@@ -98,7 +98,7 @@ void LaneScheduler::launch_group(LaneState& state, std::size_t slot, std::list<E
     lock.unlock();
     std::list<EntryPointer> others;
     others.splice(others.begin(), group.images, std::next(group.images.begin()), group.images.end());
-    wait_again(others);
+    requeue_individually(others);
     error = error_of([&] { state.lane->release_memory(); });
     if (!error) error = try_launch(state, group);
     if (error && error->kind() == ErrorKind::memory) {
@@ -144,7 +144,7 @@ void LaneScheduler::collect_all(LaneState& state) {
 void LaneScheduler::end_images(LaneState& state, std::list<EntryPointer> images,
                                const std::optional<Error>& error, bool had_all_memory) {
   const bool is_broken = error && error->kind() == ErrorKind::device;
-  if (error && !is_broken && images.size() > 1) return wait_again(images);
+  if (error && !is_broken && images.size() > 1) return requeue_individually(images);
   for (EntryPointer& image : images) {
     if (is_broken) {
       return_image(std::move(image));
@@ -162,21 +162,21 @@ void LaneScheduler::end_image(LaneState& state, EntryPointer image, const std::o
                               bool had_all_memory) {
   const CodedImage& coded = image->job->lane_image().coded;
   const bool lacks_memory = own && own->kind() == ErrorKind::memory;
-  if (own && !lacks_memory && coded.in_order) return events_.failed(std::move(image), *own);
+  if (own && !lacks_memory && coded.is_intact) return events_.failed(std::move(image), *own);
   or_fail(std::move(image), [&](EntryPointer& entry) {
     LaneImage& made = entry->job->lane_image();
-    if (!made.coded.in_order || (lacks_memory && made.coded.jpeg)) return refuse(std::move(entry));
+    if (!made.coded.is_intact || (lacks_memory && made.coded.jpeg)) return refuse(std::move(entry));
     if (lacks_memory) {
       if (had_all_memory) {
         const std::lock_guard lock(mutex_);
-        too_large_bytes_ = std::min(too_large_bytes_, most_image_bytes(*entry));
+        too_large_bytes_ = std::min(too_large_bytes_, max_image_bytes(*entry));
       }
       return begin_again(too_large_, std::move(entry));
     }
     made.source = Image();
     made.coded.jpeg.reset();
     entry->result.device = state.lane->name();
-    queue_.give_to_encode(std::move(entry));
+    queue_.queue_for_encoding(std::move(entry));
   });
 }
 
@@ -195,7 +195,7 @@ void LaneScheduler::break_lane(LaneState& state, const Error& error) {
 
 // Calls `use` with a lane that has no image in progress and holds no idle memory. A lane for which `use`
 // returns an error breaks. Returns false if it broke, or if all lanes had.
-bool LaneScheduler::use_alone(const std::function<std::optional<Error>(Lane&)>& use) {
+bool LaneScheduler::use_exclusively(const std::function<std::optional<Error>(Lane&)>& use) {
   std::unique_lock lock(mutex_);
   auto state = lanes_.end();
   changed_.wait(lock, [&] {

@@ -14,10 +14,10 @@ namespace {
 }
 
 // Parses "n:05", the text between braces.
-NamePiece field_of(std::string_view text) {
-  constexpr int kMostDigits = 18;
+NameSegment field_of(std::string_view text) {
+  constexpr int kMaxDigits = 18;
   const std::string whole = "'{" + printable(text) + "}'";
-  NamePiece field{.is_field = true};
+  NameSegment field{.is_field = true};
   const std::size_t colon = text.find(':');
   field.text = text.substr(0, colon);
   if (field.text.empty()) fail(whole + ": empty field name; {{ and }} stand for braces");
@@ -26,15 +26,15 @@ NamePiece field_of(std::string_view text) {
   const bool digits_only = width.find_first_not_of("0123456789") == width.npos;
   if (width.size() >= 2 && width.size() <= 3 && width.front() == '0' && digits_only)
     for (const char digit : width) field.digits = field.digits * 10 + (digit - '0');
-  if (field.digits < 1 || field.digits > kMostDigits)
-    fail(whole + ": the width must be 0 and 1 to " + std::to_string(kMostDigits) + " digits, such as {n:05}");
+  if (field.digits < 1 || field.digits > kMaxDigits)
+    fail(whole + ": the width must be 0 and 1 to " + std::to_string(kMaxDigits) + " digits, such as {n:05}");
   return field;
 }
 
 }  // namespace
 
-std::vector<NamePiece> name_pieces(std::string_view name) {
-  std::vector<NamePiece> pieces;
+std::vector<NameSegment> name_segments(std::string_view name) {
+  std::vector<NameSegment> pieces;
   std::string text;
   const auto end_text = [&] {
     if (!text.empty()) pieces.push_back({.text = text});
@@ -67,7 +67,7 @@ std::string as_text_of_name(std::string_view text) {
   return doubled;
 }
 
-std::string as_field_of_name(const NamePiece& field) {
+std::string as_field_of_name(const NameSegment& field) {
   return "{" + field.text + (field.digits > 0 ? ":0" + std::to_string(field.digits) : "") + "}";
 }
 
@@ -79,14 +79,14 @@ std::string padded_number(std::int64_t number, int digits) {
 
 std::string name_of_page(const std::string& name, std::int64_t number) {
   std::string path;
-  for (const NamePiece& piece : name_pieces(name))
+  for (const NameSegment& piece : name_segments(name))
     path += piece.is_field ? padded_number(number, piece.digits) : piece.text;
   return path;
 }
 
-std::string folder_of_pages(const std::string& name) {
+std::string directory_of_pages(const std::string& name) {
   std::string path;
-  for (const NamePiece& piece : name_pieces(name)) {
+  for (const NameSegment& piece : name_segments(name)) {
     if (piece.is_field) break;
     path += piece.text;
   }

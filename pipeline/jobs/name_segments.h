@@ -8,7 +8,7 @@
 
 namespace imgpipe {
 
-struct NamePiece {
+struct NameSegment {
   std::string text{};  // the literal text, or the field's name
   bool is_field = false;
   int digits = 0;  // of a field {n:05}: 5; 0: unspecified
@@ -16,11 +16,11 @@ struct NamePiece {
 
 // Splits a name; "{{" and "}}" are braces. Throws Error(usage) for a single brace, an empty field, a bad
 // width.
-[[nodiscard]] std::vector<NamePiece> name_pieces(std::string_view name);
+[[nodiscard]] std::vector<NameSegment> name_segments(std::string_view name);
 
-// The inverse of name_pieces() for a text without fields, and for a field.
+// The inverse of name_segments() for a text without fields, and for a field.
 [[nodiscard]] std::string as_text_of_name(std::string_view text);
-[[nodiscard]] std::string as_field_of_name(const NamePiece& field);
+[[nodiscard]] std::string as_field_of_name(const NameSegment& field);
 
 [[nodiscard]] std::string padded_number(std::int64_t number, int digits);
 
@@ -28,6 +28,6 @@ inline constexpr std::string_view kPageField = "page";
 
 // For names with {page} as the only field: the name of a page, and the deepest directory common to all pages.
 [[nodiscard]] std::string name_of_page(const std::string& name, std::int64_t number);
-[[nodiscard]] std::string folder_of_pages(const std::string& name);
+[[nodiscard]] std::string directory_of_pages(const std::string& name);
 
 }  // namespace imgpipe

@@ -10,14 +10,14 @@
 
 namespace imgpipe {
 
-class OutputFolders {
+class OutputDirectories {
  public:
   // Creates the directory and its parents unless created or seen before. Thread-safe. Throws Error(output).
-  void make(const std::filesystem::path& folder, OutputSync* sync) {
+  void make(const std::filesystem::path& directory, OutputSync* sync) {
     const std::lock_guard lock(mutex_);
-    if (folder.empty() || made_.contains(folder.string())) return;
-    make_folder(folder, sync);
-    made_.insert(folder.string());
+    if (directory.empty() || made_.contains(directory.string())) return;
+    make_directory(directory, sync);
+    made_.insert(directory.string());
   }
 
  private:

@@ -38,24 +38,24 @@ PageSelection parse_pages(const std::string& text) {
   return selection;
 }
 
-Error pages_missing(const PageSelection& selection, std::int64_t pages) {
+Error missing_pages_error(const PageSelection& selection, std::int64_t pages) {
   const std::int64_t missing =
       selection.first > pages ? selection.first : selection.last.value_or(selection.first);
   return {ErrorKind::input, "has " + (pages == 1 ? "only one page" : std::to_string(pages) + " pages") +
                                 ", but --pages requests page " + std::to_string(missing)};
 }
 
-PageRange chosen_pages(const PageSelection& selection, std::int64_t pages) {
+PageRange selected_pages(const PageSelection& selection, std::int64_t pages) {
   const PageRange range{selection.first, selection.last.value_or(std::max(selection.first, pages))};
-  if (range.last > pages) throw pages_missing(selection, pages);
+  if (range.last > pages) throw missing_pages_error(selection, pages);
   return range;
 }
 
 std::string page_path(const PageSelection& selection, const std::string& output, std::int64_t number,
                       std::int64_t pages) {
   if (selection.named) return name_of_page(output, number);
-  constexpr std::size_t kLeastDigits = 4;
-  const std::size_t digits = std::max(kLeastDigits, std::to_string(pages).size());
+  constexpr std::size_t kMinDigits = 4;
+  const std::size_t digits = std::max(kMinDigits, std::to_string(pages).size());
   std::filesystem::path path(output);
   const std::string ending = path.extension().string();
   path.replace_filename(path.stem().string() + "_" + padded_number(number, static_cast<int>(digits)) +

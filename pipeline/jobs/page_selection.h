@@ -15,7 +15,7 @@ struct PageSelection {
   std::int64_t first = 1;
   std::optional<std::int64_t> last;  // none: to the end
   bool alone = false;                // one page, selected by number: the output is one image
-  bool named = false;                // each page has a file, named with {page} (pipeline/jobs/name_segments.h)
+  bool named = false;  // each page has a file, named with {page} (pipeline/jobs/name_segments.h)
 
   friend bool operator==(const PageSelection&, const PageSelection&) = default;
 };
@@ -28,9 +28,9 @@ struct PageRange {
   [[nodiscard]] std::int64_t count() const { return last - first + 1; }
 };
 // Returns the Error(input) for an input with too few pages.
-[[nodiscard]] Error pages_missing(const PageSelection& selection, std::int64_t pages);
+[[nodiscard]] Error missing_pages_error(const PageSelection& selection, std::int64_t pages);
 // Returns the selected pages of an input with `pages` pages. Throws Error(input) for a missing page.
-[[nodiscard]] PageRange chosen_pages(const PageSelection& selection, std::int64_t pages);
+[[nodiscard]] PageRange selected_pages(const PageSelection& selection, std::int64_t pages);
 
 // Returns the file of one page if each has its own: the number replaces {page} in the name, or else precedes
 // the extension, with as many digits as `pages` has, at least four: out_0001.png. `pages` = 0: unknown.

@@ -8,29 +8,29 @@ namespace {
 
 constexpr int kMantissaBits = 53;
 
-struct TwiceWide {
-  Wide high = 0, low = 0;
+struct Wide256 {
+  WideCli high = 0, low = 0;
 };
 
 // Returns a negative number, 0 or a positive number for a < b, a == b or a > b.
-int compare(const TwiceWide& a, const TwiceWide& b) {
+int compare(const Wide256& a, const Wide256& b) {
   if (a.high != b.high) return a.high < b.high ? -1 : 1;
   if (a.low != b.low) return a.low < b.low ? -1 : 1;
   return 0;
 }
 
-TwiceWide square(Wide value) {
-  const Wide low = static_cast<std::uint64_t>(value);
-  const Wide high = value >> 64;
-  const Wide middle = low * high;  // occurs twice
-  TwiceWide product{high * high + (middle >> 63), low * low};
-  const Wide part = middle << 65;
+Wide256 square(WideCli value) {
+  const WideCli low = static_cast<std::uint64_t>(value);
+  const WideCli high = value >> 64;
+  const WideCli middle = low * high;  // occurs twice
+  Wide256 product{high * high + (middle >> 63), low * low};
+  const WideCli part = middle << 65;
   product.low += part;
   if (product.low < part) ++product.high;
   return product;
 }
 
-TwiceWide shifted(Wide value, int bits) {
+Wide256 shifted(WideCli value, int bits) {
   if (bits == 0) return {0, value};
   if (bits >= 128) return {value << (bits - 128), 0};
   return {value >> (128 - bits), value << bits};
@@ -49,8 +49,8 @@ Parts parts_of(double value) {
 }
 
 // Compares sqrt(radicand) / divisor with the midpoint of `below` and the next double, exactly, as squares.
-int compare_to_middle_above(Wide radicand, std::uint64_t divisor, const Parts& below) {
-  const Wide middle = 2 * Wide{below.mantissa} + 1;  // times 2^(exponent - 1), which is negative
+int compare_to_middle_above(WideCli radicand, std::uint64_t divisor, const Parts& below) {
+  const WideCli middle = 2 * WideCli{below.mantissa} + 1;  // times 2^(exponent - 1), which is negative
   return compare(shifted(radicand, -2 * (below.exponent - 1)), square(middle * divisor));
 }
 
@@ -60,13 +60,13 @@ double rounded_ratio(std::uint64_t numerator, std::uint64_t denominator) {
   if (numerator == 0) return 0;
   // The quotient has at least 63 bits; its last bit records whether there is a remainder.
   const int shift = 63 + std::countl_zero(numerator);
-  const Wide scaled = Wide{numerator} << shift;
-  Wide quotient = scaled / denominator;
+  const WideCli scaled = WideCli{numerator} << shift;
+  WideCli quotient = scaled / denominator;
   if (scaled % denominator != 0) quotient |= 1;
   return std::ldexp(static_cast<double>(quotient), -shift);
 }
 
-double rounded_root(Wide radicand, std::uint64_t divisor) {
+double rounded_root(WideCli radicand, std::uint64_t divisor) {
   if (radicand == 0) return 0;
   // The correct double or one next to it.
   auto root =

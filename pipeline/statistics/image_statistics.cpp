@@ -14,8 +14,8 @@ namespace {
 constexpr std::uint64_t kWidening = 257;  // 65,535 / 255
 
 // Returns N * sum of n(v) v^2 - (sum of n(v) v)^2, which is (N * deviation)^2. Values are taken relative to
-// one near the mean, so the sums stay below 2^127 for kMostSamples of 16 bits.
-Wide squared_deviation(std::span<const std::uint64_t> counts, std::uint64_t samples, std::uint64_t sum) {
+// one near the mean, so the sums stay below 2^127 for kMaxSamples of 16 bits.
+WideCli squared_deviation(std::span<const std::uint64_t> counts, std::uint64_t samples, std::uint64_t sum) {
   const auto middle = static_cast<std::int64_t>(sum / samples);
   SignedWide first = 0;
   SignedWide second = 0;
@@ -24,12 +24,12 @@ Wide squared_deviation(std::span<const std::uint64_t> counts, std::uint64_t samp
     first += off * static_cast<SignedWide>(counts[value]);
     second += off * off * static_cast<SignedWide>(counts[value]);
   }
-  return static_cast<Wide>(static_cast<SignedWide>(samples) * second - first * first);
+  return static_cast<WideCli>(static_cast<SignedWide>(samples) * second - first * first);
 }
 
 // Returns the rank of a percentile, from 1.
 std::uint64_t rank_of(Percent percent, std::uint64_t samples) {
-  const Wide part = Wide{static_cast<std::uint64_t>(percent)} * samples;
+  const WideCli part = WideCli{static_cast<std::uint64_t>(percent)} * samples;
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>((part + kAll - 1) / kAll));
 }
 
@@ -51,9 +51,9 @@ void add_counts(ImageGroup::Channel& channel, const SampleCounts& image, int c, 
   ++channel.images;
 }
 
-void check_room(const ImageGroup& group, std::uint64_t pixels) {
-  if (pixels > kMostSamples - group.pixels)
-    throw Error(ErrorKind::input, "more than " + std::to_string(kMostSamples) +
+void check_capacity(const ImageGroup& group, std::uint64_t pixels) {
+  if (pixels > kMaxSamples - group.pixels)
+    throw Error(ErrorKind::input, "more than " + std::to_string(kMaxSamples) +
                                       " pixels in one group; count fewer images at a time");
 }
 
@@ -65,7 +65,7 @@ void for_both(ImageGroup& group, const ImageGroup& other, const Action& action) 
   action(group.alpha, other.alpha);
 }
 
-void make_room(ImageGroup::Channel& channel, const ImageGroup::Channel& other) {
+void resize_counts(ImageGroup::Channel& channel, const ImageGroup::Channel& other) {
   channel.narrow.resize(std::max(channel.narrow.size(), other.narrow.size()));
   channel.wide.resize(std::max(channel.wide.size(), other.wide.size()));
 }
@@ -90,7 +90,7 @@ ChannelStatistics statistics_of(std::span<const std::uint64_t> counts, std::span
   std::uint64_t sum = 0;  // at most 2^48 * 65,535
   for (std::size_t value = 0; value < counts.size(); ++value) sum += value * counts[value];
   const auto largest = static_cast<std::uint64_t>(counts.size() - 1);
-  const Wide squared = squared_deviation(counts, samples, sum);
+  const WideCli squared = squared_deviation(counts, samples, sum);
   statistics.least = value_of_rank(running, 1);
   statistics.most = value_of_rank(running, samples);
   statistics.mean = rounded_ratio(sum, samples);
@@ -129,7 +129,7 @@ void StatisticsCollector::add(const SampleCounts& image) {
   const std::uint64_t pixels = std::accumulate(first.begin(), first.end(), std::uint64_t{0});
   const std::lock_guard lock(mutex_);
   ImageGroup& group = groups_[is_color];
-  check_room(group, pixels);
+  check_capacity(group, pixels);
   group.color.resize(static_cast<std::size_t>(shape.color_channels()));
   const auto channel_of = [&](int c) -> ImageGroup::Channel& {
     return c < shape.color_channels() ? group.color[static_cast<std::size_t>(c)] : group.alpha;
@@ -145,8 +145,8 @@ void StatisticsCollector::add(const SampleCounts& image) {
 
 void StatisticsCollector::add(const StatisticsCollector& others) {
   const std::lock_guard lock(mutex_);
-  for (const auto& [is_color, other] : others.groups_) check_room(groups_[is_color], other.pixels);
-  for (const auto& [is_color, other] : others.groups_) for_both(groups_[is_color], other, make_room);
+  for (const auto& [is_color, other] : others.groups_) check_capacity(groups_[is_color], other.pixels);
+  for (const auto& [is_color, other] : others.groups_) for_both(groups_[is_color], other, resize_counts);
   for (const auto& [is_color, other] : others.groups_) {
     ImageGroup& group = groups_[is_color];
     for_both(group, other, add_channel);

@@ -28,7 +28,7 @@ inline constexpr Percent kWholePercent = 1'000'000;
 inline constexpr Percent kAll = 100 * kWholePercent;
 
 // The maximum number of samples per channel for which sums stay within 128 bits and results are exact.
-inline constexpr std::uint64_t kMostSamples = std::uint64_t{1} << 48;
+inline constexpr std::uint64_t kMaxSamples = std::uint64_t{1} << 48;
 
 struct ChannelStatistics {
   std::uint64_t samples = 0;
@@ -38,7 +38,7 @@ struct ChannelStatistics {
   std::vector<int> percentiles;              // one per requested percentage
 };
 
-// `counts`: 256 or 65,536, at most kMostSamples in total. All results are zero if nothing was counted.
+// `counts`: 256 or 65,536, at most kMaxSamples in total. All results are zero if nothing was counted.
 [[nodiscard]] ChannelStatistics statistics_of(std::span<const std::uint64_t> counts,
                                               std::span<const Percent> percents);
 
@@ -72,7 +72,7 @@ inline constexpr std::string_view kAlphaName = "alpha";
 // Accumulates images; add() may be called from any thread.
 class StatisticsCollector {
  public:
-  // Adds an image by its counts. Throws Error(input) and adds nothing if a channel would exceed kMostSamples.
+  // Adds an image by its counts. Throws Error(input) and adds nothing if a channel would exceed kMaxSamples.
   void add(const SampleCounts& image);
   // Adds the images of another collector, which must not change meanwhile. Throws as above, adding nothing.
   void add(const StatisticsCollector& others);

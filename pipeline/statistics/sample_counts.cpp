@@ -11,15 +11,15 @@ namespace imgpipe {
 namespace {
 
 constexpr int kBins = 256;
-constexpr int kTableRoom = kBins + 16;  // not a power of two: see kernels/shared/count_samples.cpp
+constexpr int kTablePitch = kBins + 16;  // not a power of two: see kernels/shared/count_samples.cpp
 // 32-bit counters hold the counts of this many pixels plus a row.
-constexpr std::int64_t kMostPixels = std::int64_t{1} << 31;
+constexpr std::int64_t kMaxPixels = std::int64_t{1} << 31;
 
 template <int kChannels>
 constexpr int kTurns = kChannels <= 2 ? 8 : 4;
 
 template <int kChannels>
-using Tables = std::array<std::array<std::array<std::uint32_t, kTableRoom>, kChannels>, kTurns<kChannels>>;
+using Tables = std::array<std::array<std::array<std::uint32_t, kTablePitch>, kChannels>, kTurns<kChannels>>;
 
 template <int kChannels>
 void count_row(const std::uint8_t* row, std::int64_t width, Tables<kChannels>& tables) {
@@ -50,7 +50,7 @@ void count_narrow(const Plane<const std::uint8_t, Host>& rows, std::vector<std::
   Tables<kChannels> tables{};
   std::int64_t counted = 0;
   for (std::int64_t y = 0; y < rows.height; ++y) {
-    if (counted + rows.width > kMostPixels) {
+    if (counted + rows.width > kMaxPixels) {
       add_up<kChannels>(tables, values);
       counted = 0;
     }

@@ -12,10 +12,10 @@ namespace imgpipe {
 namespace {
 
 // Adds up the channels on the scale of the largest.
-std::vector<Wide> added_up(std::span<const std::vector<std::uint64_t>> channels) {
+std::vector<WideCli> added_up(std::span<const std::vector<std::uint64_t>> channels) {
   std::size_t bins = 0;
   for (const auto& counts : channels) bins = std::max(bins, counts.size());
-  std::vector<Wide> sums(bins);
+  std::vector<WideCli> sums(bins);
   for (const auto& counts : channels) {
     const std::size_t unit = (bins - 1) / (counts.size() - 1);
     for (std::size_t bin = 0; bin < counts.size(); ++bin) sums[bin * unit] += counts[bin];
@@ -24,20 +24,20 @@ std::vector<Wide> added_up(std::span<const std::vector<std::uint64_t>> channels)
 }
 
 // Finds lo and hi by the rule of contrast (docs/pixels.md).
-StretchRange range_of(const std::vector<Wide>& counts, const ContrastParameters& parameters) {
-  Wide samples = 0;
-  for (const Wide count : counts) samples += count;
+StretchRange range_of(const std::vector<WideCli>& counts, const ContrastParameters& parameters) {
+  WideCli samples = 0;
+  for (const WideCli count : counts) samples += count;
   if (samples == 0) throw Error(ErrorKind::input, "all counts are zero");
-  const auto passed_over = [samples](MicroPercent share) {
-    return samples * static_cast<std::uint64_t>(share) / (100 * static_cast<Wide>(kOnePercent));
+  const auto skipped_inputs = [samples](MicroPercent share) {
+    return samples * static_cast<std::uint64_t>(share) / (100 * static_cast<WideCli>(kOnePercent));
   };
   const int last = static_cast<int>(counts.size()) - 1;
   StretchRange range{0, last};
-  Wide below = counts.front();
-  while (below <= passed_over(parameters.clip_low) && range.lo < last)
+  WideCli below = counts.front();
+  while (below <= skipped_inputs(parameters.clip_low) && range.lo < last)
     below += counts[static_cast<std::size_t>(++range.lo)];
-  Wide above = counts.back();
-  while (above <= passed_over(parameters.clip_high) && range.hi > 0)
+  WideCli above = counts.back();
+  while (above <= skipped_inputs(parameters.clip_high) && range.hi > 0)
     above += counts[static_cast<std::size_t>(--range.hi)];
   return range;
 }
@@ -46,7 +46,7 @@ StretchRange range_of(const std::vector<Wide>& counts, const ContrastParameters&
 
 StageRequest levels_of_series(std::span<const std::vector<std::uint64_t>> channels,
                               const ContrastParameters& parameters) {
-  const std::vector<Wide> counts = added_up(channels);
+  const std::vector<WideCli> counts = added_up(channels);
   if (counts.empty()) throw Error(ErrorKind::input, "contains no counts of colours");
   const StretchRange range = range_of(counts, parameters);
   StageRequest levels =

@@ -7,7 +7,7 @@
 namespace imgpipe {
 
 HostThreads::HostThreads(int count)
-    : others_(start_threads(count - 1, [this](int other) { stand_by(other + 1); })) {}
+    : others_(start_threads(count - 1, [this](int other) { wait_for_work(other + 1); })) {}
 
 HostThreads::~HostThreads() {
   {
@@ -33,7 +33,7 @@ void HostThreads::run(int most, const std::function<void(int)>& work) {
   idle_.wait(lock, [this] { return busy_ == 0; });
 }
 
-void HostThreads::stand_by(int index) {
+void HostThreads::wait_for_work(int index) {
   std::unique_lock lock(mutex_);
   for (std::uint64_t done = 0;;) {
     work_ready_.wait(lock, [&] { return ending_ || (work_ != nullptr && runs_ != done && wanted_ > 0); });

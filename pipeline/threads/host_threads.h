@@ -16,12 +16,12 @@
 
 namespace imgpipe {
 
-inline constexpr int kMostThreads = 1024;
+inline constexpr int kMaxThreads = 1024;
 
 // The caller's thread, and others that wait for work. Used by one thread at a time.
 class HostThreads {
  public:
-  // 1..kMostThreads; may exceed the number of processors. Fewer if the system provides no more.
+  // 1..kMaxThreads; may exceed the number of processors. Fewer if the system provides no more.
   explicit HostThreads(int count);
   ~HostThreads();
   HostThreads(const HostThreads&) = delete;
@@ -35,7 +35,7 @@ class HostThreads {
   void run(int most, const std::function<void(int)>& work);
 
  private:
-  void stand_by(int index);
+  void wait_for_work(int index);
 
   std::mutex mutex_;
   std::condition_variable work_ready_, idle_;

@@ -25,20 +25,20 @@ std::optional<double> quotient(const std::optional<std::int64_t>& quota,
 
 std::optional<double> quota_of(const ControlGroup& group) {
   if (group.version == 2) {
-    const std::string text = read_record(group.folder + "/cpu.max");
+    const std::string text = read_record(group.directory + "/cpu.max");
     const std::size_t blank = text.find(' ');
     if (blank == std::string::npos) return std::nullopt;
     return quotient(count_in(text), count_in(std::string_view(text).substr(blank + 1)));
   }
-  return quotient(count_in(read_record(group.folder + "/cpu.cfs_quota_us")),
-                  count_in(read_record(group.folder + "/cpu.cfs_period_us")));
+  return quotient(count_in(read_record(group.directory + "/cpu.cfs_quota_us")),
+                  count_in(read_record(group.directory + "/cpu.cfs_period_us")));
 }
 
 }  // namespace
 
 int processors_by_affinity(const AffinityReader& read) {
-  constexpr std::size_t kMostProcessors = 1 << 20;
-  for (std::size_t count = CPU_SETSIZE; count <= kMostProcessors; count *= 2) {
+  constexpr std::size_t kMaxProcessors = 1 << 20;
+  for (std::size_t count = CPU_SETSIZE; count <= kMaxProcessors; count *= 2) {
     const std::unique_ptr<cpu_set_t, FreeSet> set(CPU_ALLOC(count));
     if (!set) break;
     const std::size_t bytes = CPU_ALLOC_SIZE(count);
@@ -51,12 +51,12 @@ int processors_by_affinity(const AffinityReader& read) {
 }
 
 std::vector<ProcessorLimit> processor_limits(int of_machine, int by_affinity, const SystemView& view) {
-  std::vector<ProcessorLimit> limits{{kTheMachine, static_cast<double>(of_machine)},
+  std::vector<ProcessorLimit> limits{{kMachineSource, static_cast<double>(of_machine)},
                                      {"affinity", static_cast<double>(by_affinity)}};
   for (const ControlGroup& group : control_groups("cpu", view)) {
     const std::string name = group.version == 2 ? "cgroup v2 cpu.max (" : "cgroup v1 cpu.cfs_quota_us (";
     if (const std::optional<double> quota = quota_of(group))
-      limits.push_back({name + printable(group.folder) + ")", *quota});
+      limits.push_back({name + printable(group.directory) + ")", *quota});
   }
   const char* of_task = view.variable("SLURM_CPUS_PER_TASK");
   if (of_task != nullptr && view.variable("SLURM_STEP_NUM_TASKS") != nullptr) {

@@ -6,13 +6,13 @@
 namespace imgpipe {
 namespace {
 
-thread_local bool is_own = false;
+thread_local bool belongs_to_variant = false;
 
 }  // namespace
 
 std::thread start_thread(std::function<void()> body) {
   return std::thread([body = std::move(body)] {
-    is_own = true;
+    belongs_to_variant = true;
     body();
   });
 }
@@ -29,7 +29,7 @@ std::vector<std::thread> start_threads(int count, const std::function<void(int)>
 }
 
 bool is_own_thread() noexcept {
-  return is_own;
+  return belongs_to_variant;
 }
 
 }  // namespace imgpipe

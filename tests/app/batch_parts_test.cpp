@@ -15,7 +15,7 @@
 namespace imgpipe::test::batch_parts_test {
 namespace {
 
-TEST(Memory, WhatIsKeptOfEveryImageIsTakenOff) {
+TEST(Memory, BatchMemoryExcludesPerImageRecords) {
   ProcessOptions options;
   options.execution.device = "reference";
   options.execution.threads = 1;
@@ -33,7 +33,7 @@ TEST(Memory, WhatIsKeptOfEveryImageIsTakenOff) {
   EXPECT_GE(memory_with(0) - memory_with(kImages), kKept + static_cast<std::int64_t>(kImages) * 100);
 }
 
-TEST(ProgressBar, SaysHowFarItIs) {
+TEST(ProgressBar, ShowsProgressRateAndTimeLeft) {
   const auto bar = [](std::size_t total, std::size_t done, std::size_t failed, std::int64_t pixels,
                       double seconds, std::size_t columns) {
     return progress_bar({.total = total + 7,
@@ -62,7 +62,7 @@ TEST(Percentile, NearestRank) {
   EXPECT_EQ(percentile({}, 0.5), 0);
 }
 
-TEST(BatchTotals, SharesAreOfTheTimeThatEachPartHad) {
+TEST(BatchTotals, SharesAreRelativeToEachPartsTime) {
   BatchTotals totals;
   totals.images = 3;
   totals.jobs = 2;
@@ -94,18 +94,18 @@ TEST(BatchTotals, SharesAreOfTheTimeThatEachPartHad) {
             std::string::npos);
 }
 
-TEST(GrowingFile, GrowsAndSaysWhenItCannot) {
-  const TemporaryFolder folder;
+TEST(GrowingFile, GrowsAndReportsWriteErrors) {
+  const TemporaryDirectory directory;
   {
-    GrowingFile file(folder.file("lines"));
+    GrowingFile file(directory.file("lines"));
     file.add("one\n");
     file.flush();
-    EXPECT_EQ(load_text(folder.file("lines")), "one\n");
+    EXPECT_EQ(load_text(directory.file("lines")), "one\n");
     file.add(std::string(100'000, 'x'));
     file.close();
   }
-  EXPECT_EQ(load_text(folder.file("lines")).size(), 100'004U);
-  EXPECT_THROW(GrowingFile(folder.file("missing/lines")), Error);
+  EXPECT_EQ(load_text(directory.file("lines")).size(), 100'004U);
+  EXPECT_THROW(GrowingFile(directory.file("missing/lines")), Error);
   GrowingFile full("/dev/full");
   full.add("text");
   EXPECT_THROW(full.flush(), Error);

@@ -50,7 +50,7 @@ constexpr const char* kOldFile = R"({
   "lane_pixels": 54000
 })";
 
-TEST(Calibration, WhatIsWrittenIsRead) {
+TEST(Calibration, RoundTripsEntries) {
   CalibrationEntry none = entry_of("q \"\\\n", "e", 7.125);
   none.model.lane_pixels.reset();
   const std::vector<CalibrationEntry> entries{entry_of("p", "d", 9.5), none};
@@ -63,7 +63,7 @@ TEST(Calibration, WhatIsWrittenIsRead) {
   }
 }
 
-TEST(Calibration, TheFileOfTheFirstVersionIsOneEntry) {
+TEST(Calibration, ReadsTheFormatOfVersion010AsOneEntry) {
   const CalibrationEntries read = parse_calibration(kOldFile);
   EXPECT_EQ(read.note, "");
   ASSERT_EQ(read.entries.size(), 1U);
@@ -71,7 +71,7 @@ TEST(Calibration, TheFileOfTheFirstVersionIsOneEntry) {
   EXPECT_TRUE(same(read.entries[0].model, entry_of("p", "d", 9.5).model));
 }
 
-TEST(Calibration, ValuesThatCannotBeMeantAreNoEntry) {
+TEST(Calibration, RejectsImplausibleValues) {
   ASSERT_EQ(parse_calibration(entry_with("lane_start_ns", "5")).entries.size(), 1U);
   const std::pair<const char*, std::vector<const char*>> rows[]{
       {"lane_start_ns", {"-1", "1e300", "1e999", "-1e300", "null", "\"5\"", "[]", "true", "NaN"}},
@@ -90,12 +90,12 @@ TEST(Calibration, ValuesThatCannotBeMeantAreNoEntry) {
   }
   CostModel free_host = entry_of("p", "d", 9.5).model;
   free_host.host.ns_per_pixel = 0;
-  EXPECT_FALSE(can_be_meant(free_host));
+  EXPECT_FALSE(is_plausible(free_host));
   free_host.host.ns_per_pixel = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_FALSE(can_be_meant(free_host));
+  EXPECT_FALSE(is_plausible(free_host));
 }
 
-TEST(Calibration, HostileTextsGiveANoteAndNoEntry) {
+TEST(Calibration, HostileTextsYieldANoteAndNoEntries) {
   std::string deep(400'000, '[');
   std::string deep_key = entry_with("device", std::string(200'000, '[') + std::string(200'000, ']'));
   std::string many = "{\"entries\": [";
@@ -112,7 +112,7 @@ TEST(Calibration, HostileTextsGiveANoteAndNoEntry) {
   }
 }
 
-TEST(Calibration, OneEntryThatCannotBeMeantCostsItselfOnly) {
+TEST(Calibration, AnImplausibleEntryDoesNotAffectOthers) {
   std::string text = calibration_text({entry_of("a", "d", 1), entry_of("b", "d", 2), entry_of("c", "d", 3)});
   text.replace(text.find("\"ns_per_pixel\": 2.0"), 19, "\"ns_per_pixel\": -2.0");
   const CalibrationEntries read = parse_calibration(text);
@@ -133,17 +133,17 @@ TEST(Calibration, NoModelOverflows) {
   EXPECT_EQ((CostModel{{0, 2}, {0, 1}, {0, 0}, -5, {}}.lane_start_pixels(1)), 0);
 }
 
-class CalibrationFolder : public testing::Test {
+class CalibrationDirectory : public testing::Test {
  protected:
-  [[nodiscard]] std::string path() const { return folder_.file("cache/imgpipe/calibration.json"); }
-  TemporaryFolder folder_;
+  [[nodiscard]] std::string path() const { return directory_.file("cache/imgpipe/calibration.json"); }
+  TemporaryDirectory directory_;
 };
 
-TEST_F(CalibrationFolder, EveryMachineKeepsItsEntry) {
-  keep_calibration(path(), entry_of("node 1", "d", 1));
-  keep_calibration(path(), entry_of("node 2", "d", 2));
-  keep_calibration(path(), entry_of("node 2", "e", 3));
-  keep_calibration(path(), entry_of("node 1", "d", 4));
+TEST_F(CalibrationDirectory, KeepsOneEntryPerMachineAndDevice) {
+  store_calibration(path(), entry_of("node 1", "d", 1));
+  store_calibration(path(), entry_of("node 2", "d", 2));
+  store_calibration(path(), entry_of("node 2", "e", 3));
+  store_calibration(path(), entry_of("node 1", "d", 4));
   const CalibrationEntries read = read_calibration(path());
   EXPECT_EQ(read.note, "");
   ASSERT_EQ(read.entries.size(), 3U);
@@ -151,39 +151,39 @@ TEST_F(CalibrationFolder, EveryMachineKeepsItsEntry) {
   EXPECT_TRUE(same(read.entries[0].model, entry_of("node 2", "d", 2).model));
 }
 
-TEST_F(CalibrationFolder, WhatTheFirstVersionWroteStays) {
+TEST_F(CalibrationDirectory, KeepsTheEntryOfVersion010) {
   std::filesystem::create_directories(std::filesystem::path(path()).parent_path());
   save_text(path(), kOldFile);
-  keep_calibration(path(), entry_of("node 2", "d", 2));
+  store_calibration(path(), entry_of("node 2", "d", 2));
   EXPECT_EQ(read_calibration(path()).entries.size(), 2U);
 }
 
-TEST_F(CalibrationFolder, ADamagedFileIsReplaced) {
+TEST_F(CalibrationDirectory, ADamagedFileIsReplaced) {
   std::filesystem::create_directories(std::filesystem::path(path()).parent_path());
   for (const std::string& text : {std::string("{"), std::string(2 << 20, ' '), std::string(300'000, '[')}) {
     save_text(path(), text);
     EXPECT_NE(read_calibration(path()).note, "");
-    keep_calibration(path(), entry_of("p", "d", 2));
+    store_calibration(path(), entry_of("p", "d", 2));
     EXPECT_EQ(read_calibration(path()).entries.size(), 1U);
     EXPECT_EQ(read_calibration(path()).note, "");
   }
-  EXPECT_EQ(read_calibration(folder_.file("none.json")).note, "")
+  EXPECT_EQ(read_calibration(directory_.file("none.json")).note, "")
       << "a file that is not there is nothing wrong";
 }
 
-TEST_F(CalibrationFolder, ItDoesNotGrowWithoutEnd) {
+TEST_F(CalibrationDirectory, NumberOfEntriesIsLimited) {
   std::vector<CalibrationEntry> entries;
   for (int i = 0; i < 400; ++i) entries.push_back(entry_of("node " + std::to_string(i), "d", 1));
   std::filesystem::create_directories(std::filesystem::path(path()).parent_path());
   save_text(path(), calibration_text(entries));
-  keep_calibration(path(), entry_of("this one", "d", 2));
+  store_calibration(path(), entry_of("this one", "d", 2));
   const CalibrationEntries read = read_calibration(path());
   EXPECT_LE(read.entries.size(), 256U);
   EXPECT_EQ(read.entries.back().key.processor, "this one");
 }
 
 // Like nodes that share a home directory: the file is valid after each write, and complete in the end.
-TEST_F(CalibrationFolder, NodesThatMeasureAtTheSameTimeLoseNothing) {
+TEST_F(CalibrationDirectory, ConcurrentProcessesLoseNoEntries) {
   constexpr int kNodes = 6;
   constexpr int kRounds = 5;
   std::vector<pid_t> nodes;
@@ -193,7 +193,7 @@ TEST_F(CalibrationFolder, NodesThatMeasureAtTheSameTimeLoseNothing) {
     if (child == 0) {
       bool whole = true;
       for (int round = 0; round < kRounds; ++round) {
-        keep_calibration(path(), entry_of("node " + std::to_string(node), "d", 1 + round));
+        store_calibration(path(), entry_of("node " + std::to_string(node), "d", 1 + round));
         whole = whole && read_calibration(path()).note.empty();
       }
       ::_exit(whole ? 0 : 1);
@@ -211,26 +211,26 @@ TEST_F(CalibrationFolder, NodesThatMeasureAtTheSameTimeLoseNothing) {
 }
 
 // load_calibration() on a device that does not exist.
-TEST_F(CalibrationFolder, ThisMachinesEntryIsUsedAndNoOther) {
+TEST_F(CalibrationDirectory, UsesOnlyTheEntryOfThisMachine) {
   const char* before = std::getenv("XDG_CACHE_HOME");
   const std::string old = before == nullptr ? "" : before;
-  ::setenv("XDG_CACHE_HOME", folder_.file("cache").c_str(), 1);
+  ::setenv("XDG_CACHE_HOME", directory_.file("cache").c_str(), 1);
   const CudaDevice device{0, "a device", 9, 0, 1, 1};
   const CalibrationKey key = load_calibration(device).key;
   EXPECT_EQ(key.device, "a device");
   EXPECT_FALSE(load_calibration(device).measured);
   CalibrationEntry other = entry_of("another", "a device", 3);
-  keep_calibration(calibration_file(), other);
+  store_calibration(calibration_file(), other);
   EXPECT_FALSE(load_calibration(device).measured);
   EXPECT_EQ(load_calibration(device).entries, 1U);
-  keep_calibration(calibration_file(), {key, entry_of("", "", 5).model});
+  store_calibration(calibration_file(), {key, entry_of("", "", 5).model});
   const Calibration found = load_calibration(device);
   EXPECT_TRUE(found.measured);
   EXPECT_EQ(found.model.host.ns_per_pixel, 5);
   EXPECT_EQ(found.note, "");
   save_text(calibration_file(), "{");
   EXPECT_FALSE(load_calibration(device).measured);
-  EXPECT_TRUE(same(load_calibration(device).model, usual_cost_model()));
+  EXPECT_TRUE(same(load_calibration(device).model, default_cost_model()));
   EXPECT_NE(load_calibration(device).note.find("calibration.json"), std::string::npos);
   if (before == nullptr) {
     ::unsetenv("XDG_CACHE_HOME");

@@ -41,11 +41,11 @@ TEST(DecodeRow, IsNamedAfterTheDecoder) {
 }
 
 // The reference engine, which reads row by row, and images on lanes name the decoder too.
-TEST(DecodeRow, OfTheReferenceEngine) {
+TEST(DecodeRow, ReferenceEngineAndLanesNameTheDecoder) {
   const Image image = make_image({30, 40, 3});
   BandedLog log;
   Job job;
-  job.reader = std::make_unique<BandedReader>(image.untyped_view(), BandedWays(), log);
+  job.reader = std::make_unique<BandedReader>(image.untyped_view(), BandedBehaviour(), log);
   job.plan = make_plan(parse_stages("gray"), image.shape());
   const Outcome outcome = make_reference_engine()->run(std::move(job));
   ASSERT_FALSE(outcome.error);
@@ -78,7 +78,7 @@ CodecChoice codec_of(const std::string& name) {
   return process_options({"a.jpg", "b.png", "--codec", name}).decode.codec;
 }
 
-TEST(CodecOption, NamesGoBothWays) {
+TEST(CodecOption, NamesRoundTrip) {
   for (const CodecChoice codec : {CodecChoice::automatic, CodecChoice::turbo, CodecChoice::stb})
     EXPECT_EQ(codec_of(std::string(choice_name(codec, kCodecs))), codec) << choice_name(codec, kCodecs);
   EXPECT_EQ(codec_of("turbo"), CodecChoice::turbo);
@@ -95,32 +95,32 @@ TEST(CodecOption, NamesGoBothWays) {
 
 // --codec turbo, for one image and for a batch. Files that are not JPEG are read and written as usual.
 TEST(CodecOption, TurboGivesTheSameFilesAndIsNamed) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory directory;
   const Image image = make_image({640, 480, 3});
-  std::filesystem::create_directory(folder.file("in"));
-  save(folder.file("in/a.jpg"), make_jpeg({JCS_RGB, JCS_YCbCr, 2, 2}, image.view()));
-  ASSERT_EQ(run_imgpipe({"synth", folder.file("in/b.png"), "--pattern", "photo", "--size", "40x30", "-q"})
+  std::filesystem::create_directory(directory.file("in"));
+  save(directory.file("in/a.jpg"), make_jpeg({JCS_RGB, JCS_YCbCr, 2, 2}, image.view()));
+  ASSERT_EQ(run_imgpipe({"synth", directory.file("in/b.png"), "--pattern", "photo", "--size", "40x30", "-q"})
                 .exit_code,
             0);
   for (const char* input : {"a.jpg", "b.png"}) {
-    const std::string report = folder.file("r.json");
+    const std::string report = directory.file("r.json");
     for (const char* codec : {"auto", "turbo"}) {
       const RunResult run = run_imgpipe(
-          {folder.file(std::string("in/") + input), folder.file(std::string(codec) + ".png"), "--codec",
+          {directory.file(std::string("in/") + input), directory.file(std::string(codec) + ".png"), "--codec",
            codec, "--device", "cpu", "--threads", "3", "-q", "--report", report, "--overwrite"});
       ASSERT_EQ(run.exit_code, 0) << run.err;
       EXPECT_EQ(Json::parse(load_text(report))["options"]["codec"], codec);
     }
-    EXPECT_TRUE(load(folder.file("auto.png")) == load(folder.file("turbo.png"))) << input;
+    EXPECT_TRUE(load(directory.file("auto.png")) == load(directory.file("turbo.png"))) << input;
     const Json rows = Json::parse(load_text(report))["rows"];
     EXPECT_EQ(std::ranges::count_if(rows, [](const Json& row) { return row["name"] == "decode"; }), 1);
     EXPECT_EQ(load_text(report).find("decode ("), std::string::npos) << "by nobody but the library";
   }
-  const RunResult batch = run_imgpipe({folder.file("in"), folder.file("out"), "--codec", "turbo", "-q",
-                                       "--report", folder.file("batch.json")});
+  const RunResult batch = run_imgpipe({directory.file("in"), directory.file("out"), "--codec", "turbo", "-q",
+                                       "--report", directory.file("batch.json")});
   ASSERT_EQ(batch.exit_code, 0) << batch.err;
-  EXPECT_EQ(Json::parse(load_text(folder.file("batch.json")))["options"]["codec"], "turbo");
-  EXPECT_TRUE(load(folder.file("out/b.png")) == load(folder.file("turbo.png")));
+  EXPECT_EQ(Json::parse(load_text(directory.file("batch.json")))["options"]["codec"], "turbo");
+  EXPECT_TRUE(load(directory.file("out/b.png")) == load(directory.file("turbo.png")));
 }
 
 }  // namespace

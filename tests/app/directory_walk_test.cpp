@@ -10,43 +10,43 @@
 
 #include "tests/support/batch_cli.h"
 
-namespace imgpipe::test::folder_walk_test {
+namespace imgpipe::test::directory_walk_test {
 namespace {
 
-class FolderWalk : public BatchCli {
+class DirectoryWalkTest : public BatchCli {
  protected:
-  void TearDown() override { (void)run_bash("rm -rf deep out", folder_.path().string()); }
+  void TearDown() override { (void)run_bash("rm -rf deep out", directory_.path().string()); }
 
   // Makes `levels` nested directories named d below deep/, with an image in the first and in the last.
   void make_deep(int levels) const {
-    const auto add_image = [&](int folder) {
-      const int fd = ::openat(folder, "x.ppm", O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    const auto add_image = [&](int directory) {
+      const int fd = ::openat(directory, "x.ppm", O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
       EXPECT_EQ(::write(fd, "P6\n1 1\n255\nabc", 14), 14);
       ::close(fd);
     };
     fs::create_directory(file("deep"));
-    int folder = ::open(file("deep").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    add_image(folder);
+    int directory = ::open(file("deep").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    add_image(directory);
     for (int i = 0; i < levels; ++i) {
-      ASSERT_EQ(::mkdirat(folder, "d", 0777), 0);
-      const int below = ::openat(folder, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-      ::close(folder);
-      folder = below;
+      ASSERT_EQ(::mkdirat(directory, "d", 0777), 0);
+      const int below = ::openat(directory, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+      ::close(directory);
+      directory = below;
     }
-    add_image(folder);
-    ::close(folder);
+    add_image(directory);
+    ::close(directory);
   }
 
   [[nodiscard]] int run_on_a_small_stack(const std::string& arguments) const {
-    return run_bash("ulimit -s 512; \"$I\" " + arguments + " > said 2> wrong", folder_.path().string());
+    return run_bash("ulimit -s 512; \"$I\" " + arguments + " > said 2> wrong", directory_.path().string());
   }
   [[nodiscard]] std::string images_written() const {
-    (void)run_bash("find out -type f | wc -l > count", folder_.path().string());
+    (void)run_bash("find out -type f | wc -l > count", directory_.path().string());
     return load_text(file("count"));
   }
 };
 
-TEST_F(FolderWalk, AThousandLevelsOnASmallStack) {
+TEST_F(DirectoryWalkTest, AThousandLevelsOnASmallStack) {
   make_deep(1000);
   EXPECT_EQ(run_on_a_small_stack("deep out --recursive -q"), 0) << load_text(file("wrong"));
   EXPECT_EQ(images_written(), "2\n");
@@ -54,7 +54,7 @@ TEST_F(FolderWalk, AThousandLevelsOnASmallStack) {
   EXPECT_NE(load_text(file("said")).find("\n2 to do"), std::string::npos) << load_text(file("said"));
 }
 
-TEST_F(FolderWalk, WhatLiesDeeperThanAPathIsLongIsSaid) {
+TEST_F(DirectoryWalkTest, ReportsDirectoriesBeyondTheLongestPath) {
   make_deep(3000);
   EXPECT_EQ(run_on_a_small_stack("deep out --recursive -q --stages gray"), 1);
   const std::string wrong = load_text(file("wrong"));
@@ -66,45 +66,46 @@ TEST_F(FolderWalk, WhatLiesDeeperThanAPathIsLongIsSaid) {
             std::string::npos);
 }
 
-TEST_F(FolderWalk, BracesInOneAnotherOnASmallStack) {
+TEST_F(DirectoryWalkTest, NestedBracesOnASmallStack) {
   std::string pattern = "x";
   for (int i = 0; i < 900; ++i) pattern = "{a," + pattern + "}";
   EXPECT_EQ(run_on_a_small_stack("in out --include '" + pattern + "'"), 2);
   EXPECT_NE(load_text(file("wrong")).find("no images found"), std::string::npos) << load_text(file("wrong"));
 }
 
-TEST_F(FolderWalk, GoesInTheOrderOfTheNamesAndRoundNoCircle) {
+TEST_F(DirectoryWalkTest, VisitsInNameOrderAndDetectsCycles) {
   fs::create_directory_symlink("..", in() + "/sub/up");
   fs::create_symlink("nowhere", in() + "/sub/dangling");
   std::vector<std::string> seen;
   std::set<FileId> entered;
-  const WalkSteps steps{.take = [&](const Spot& file) { seen.push_back(file.below + " " + file.tree); },
-                        .enters = [&](const Spot&, const FileId& id) { return entered.insert(id).second; },
-                        .cannot_read = [&](const Spot& folder,
-                                           const std::error_code&) { seen.push_back("no " + folder.path); }};
-  walk_folders({in(), "", "t"}, steps);
+  const WalkSteps steps{
+      .take = [&](const WalkPosition& file) { seen.push_back(file.below + " " + file.tree); },
+      .enters = [&](const WalkPosition&, const FileId& id) { return entered.insert(id).second; },
+      .cannot_read = [&](const WalkPosition& directory,
+                         const std::error_code&) { seen.push_back("no " + directory.path); }};
+  walk_directories({in(), "", "t"}, steps);
   EXPECT_EQ(seen,
             (Names{"a.png t/a.png", "b.jpg t/b.jpg", "c.GIF.ppm t/c.GIF.ppm", "notes.txt t/notes.txt",
                    "sub/d.png t/sub/d.png", "sub/dangling t/sub/dangling", "sub/deep/e.bmp t/sub/deep/e.bmp",
                    "sub/up/a.png t/sub/up/a.png", "sub/up/b.jpg t/sub/up/b.jpg",
                    "sub/up/c.GIF.ppm t/sub/up/c.GIF.ppm", "sub/up/notes.txt t/sub/up/notes.txt"}));
   seen.clear();
-  walk_folders({file("nowhere"), "", ""}, steps);
+  walk_directories({file("nowhere"), "", ""}, steps);
   EXPECT_EQ(seen, Names{"no " + file("nowhere")});
 }
 
-TEST_F(FolderWalk, TellsFoldersAndLinks) {
+TEST_F(DirectoryWalkTest, ReportsDirectoriesAndLinks) {
   fs::create_directory_symlink("sub", in() + "/to_folder");
   fs::create_symlink("a.png", in() + "/to_file");
   std::error_code error;
   std::string text;
-  for (const FolderEntry& entry : read_folder(in(), error))
-    text += entry.name + (entry.folder ? "/" : "") + (entry.is_link ? "@" : "") + " ";
+  for (const DirectoryEntry& entry : read_directory(in(), error))
+    text += entry.name + (entry.directory ? "/" : "") + (entry.is_link ? "@" : "") + " ";
   EXPECT_FALSE(error);
   EXPECT_EQ(text, ".hidden.png a.png b.jpg c.GIF.ppm notes.txt sub/ to_file@ to_folder/@ ");
-  EXPECT_TRUE(read_folder(in() + "/a.png", error).empty());
+  EXPECT_TRUE(read_directory(in() + "/a.png", error).empty());
   EXPECT_EQ(error, std::errc::not_a_directory);
 }
 
 }  // namespace
-}  // namespace imgpipe::test::folder_walk_test
+}  // namespace imgpipe::test::directory_walk_test

@@ -75,7 +75,7 @@ std::vector<std::string> rows_of_the_program() {
 
 // The rows of the page's table without their last cells; a row whose last cell is empty becomes "".
 std::vector<std::string> rows_of_the_page() {
-  std::ifstream page(std::filesystem::path(kSourceFolder) / "docs/options.md");
+  std::ifstream page(std::filesystem::path(kSourceDirectory) / "docs/options.md");
   std::vector<std::string> rows;
   std::string line;
   while (std::getline(page, line) && line != kHead) {
@@ -89,7 +89,7 @@ std::vector<std::string> rows_of_the_page() {
   return rows;
 }
 
-TEST(Docs, TheTableOfStagesIsTheProgramsOwn) {
+TEST(Docs, StageTableMatchesTheProgram) {
   EXPECT_EQ(rows_of_the_page(), rows_of_the_program());
 }
 

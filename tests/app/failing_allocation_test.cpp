@@ -133,7 +133,7 @@ class FailingAllocation : public testing::Test {
         const std::optional<BatchResult> result = batch.next(std::chrono::seconds(1));
         if (!result) continue;
         EXPECT_TRUE(seen.insert(result->item).second);
-        judge(*result, ended);
+        check_result(*result, ended);
       }
       EXPECT_TRUE(batch.finished()) << "it hangs";
       ended.fatal = batch.fatal();
@@ -142,7 +142,7 @@ class FailingAllocation : public testing::Test {
     return ended;
   }
 
-  void judge(const BatchResult& result, Ended& ended) const {
+  void check_result(const BatchResult& result, Ended& ended) const {
     const std::string& name = names_[result.item];
     if (!result.failed) {
       ++ended.done;
@@ -172,24 +172,24 @@ class FailingAllocation : public testing::Test {
     EXPECT_TRUE(some_failed) << "none was in the way of an image";
   }
 
-  TemporaryFolder in_, out_;
+  TemporaryDirectory in_, out_;
   std::vector<std::string> names_;
   std::vector<std::vector<std::byte>> expected_;
 };
 
-TEST_F(FailingAllocation, OfAWorkerIsItsImagesError) {
+TEST_F(FailingAllocation, InAWorkerFailsOnlyItsImage) {
   expect_sound([] { return settings(1, 1); }, 1, 1);
 }
 
-TEST_F(FailingAllocation, OfManyWorkersIsTheirImagesError) {
+TEST_F(FailingAllocation, InManyWorkersFailsOnlyTheirImages) {
   expect_sound([] { return settings(3, 1); }, 2, 3);
 }
 
-TEST_F(FailingAllocation, OfAThreadForBandsIsItsImagesError) {
+TEST_F(FailingAllocation, InABandThreadFailsOnlyItsImage) {
   expect_sound([] { return settings(1, 3); }, 1, 2);
 }
 
-TEST_F(FailingAllocation, OfTheReferenceIsItsImagesError) {
+TEST_F(FailingAllocation, InTheReferenceFailsOnlyItsImage) {
   expect_sound(
       [] {
         BatchSettings with = settings(2, 2);
@@ -199,11 +199,11 @@ TEST_F(FailingAllocation, OfTheReferenceIsItsImagesError) {
       1, 3);
 }
 
-TEST_F(FailingAllocation, ManyInARowAreWaitedOut) {
+TEST_F(FailingAllocation, SeveralInARowAreRetried) {
   expect_sound([] { return settings(2, 2); }, 40, 211);
 }
 
-TEST_F(FailingAllocation, OfALaneIsItsImagesErrorOrTheLanes) {
+TEST_F(FailingAllocation, InALaneFailsItsImageOrTheLane) {
   for (const bool host_helps : {false, true}) {
     SCOPED_TRACE(host_helps);
     expect_sound(
@@ -220,7 +220,7 @@ TEST_F(FailingAllocation, OfALaneIsItsImagesErrorOrTheLanes) {
 }
 
 // Without any memory neither an image nor its error can be reported: the batch ends.
-TEST_F(FailingAllocation, ForGoodEndsTheBatch) {
+TEST_F(FailingAllocation, PermanentFailureEndsTheBatch) {
   for (const long first : {60L}) {
     const Ended ended = run(settings(2, 1), first, std::numeric_limits<long>::max());
     ASSERT_TRUE(ended.fatal);
@@ -229,7 +229,7 @@ TEST_F(FailingAllocation, ForGoodEndsTheBatch) {
   }
 }
 
-TEST(LastResort, ABadAllocThatNobodyCatchesIsOneLine) {
+TEST(LastResort, UncaughtBadAllocPrintsOneLine) {
   const auto nobody_catches = [](const auto& action) noexcept { action(); };
   EXPECT_EXIT(
       {

@@ -22,9 +22,10 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 // Opens a file of its own: flock() locks belong to open file descriptions.
-class Holder {
+class LockHolder {
  public:
-  explicit Holder(const std::string& path) : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+  explicit LockHolder(const std::string& path)
+      : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
     EXPECT_EQ(::flock(file_.get(), LOCK_EX | LOCK_NB), 0);
   }
   void let_go() { file_.close_now(); }
@@ -38,9 +39,9 @@ int opened(const std::string& path) {
 }
 
 TEST(FileLock, IsHeldByOneAtATime) {
-  const TemporaryFolder folder;
-  const FileDescriptor first(opened(folder.file("f")));
-  const FileDescriptor second(opened(folder.file("f")));
+  const TemporaryDirectory directory;
+  const FileDescriptor first(opened(directory.file("f")));
+  const FileDescriptor second(opened(directory.file("f")));
   {
     const FileLock lock(first.get(), 0ms);
     EXPECT_TRUE(lock.is_held());
@@ -52,41 +53,41 @@ TEST(FileLock, IsHeldByOneAtATime) {
   EXPECT_TRUE(FileLock(second.get(), 0ms).is_held());
 }
 
-TEST(FileLock, WaitsAsLongAsItIsToldTo) {
-  const TemporaryFolder folder;
-  const Holder holder(folder.file("f"));
-  const FileDescriptor file(opened(folder.file("f")));
+TEST(FileLock, WaitsUpToTheTimeout) {
+  const TemporaryDirectory directory;
+  const LockHolder holder(directory.file("f"));
+  const FileDescriptor file(opened(directory.file("f")));
   const Clock::time_point start = Clock::now();
   EXPECT_TRUE(FileLock(file.get(), 200ms).is_busy());
   EXPECT_GE(Clock::now() - start, 200ms);
 }
 
-TEST(FileLock, WhatCannotBeLockedIsNotBusy) {
+TEST(FileLock, FilesWithoutLocksAreNotBusy) {
   const FileLock lock(-1, 10s);
   EXPECT_FALSE(lock.is_held());
   EXPECT_FALSE(lock.is_busy());
 }
 
-TEST(SharedFileLock, WaitsForAnotherThatEnds) {
-  const TemporaryFolder folder;
-  Holder holder(folder.file("f"));
+TEST(SharedFileLock, WaitsForAnEndingHolder) {
+  const TemporaryDirectory directory;
+  LockHolder holder(directory.file("f"));
   std::thread ends([&] {
     std::this_thread::sleep_for(200ms);
     holder.let_go();
   });
   const Clock::time_point start = Clock::now();
-  const SharedFileLock lock(folder.file("f"), 60s);
+  const SharedFileLock lock(directory.file("f"), 60s);
   EXPECT_GE(Clock::now() - start, 100ms);
   ends.join();
-  const FileDescriptor other(opened(folder.file("f")));
+  const FileDescriptor other(opened(directory.file("f")));
   EXPECT_TRUE(FileLock(other.get(), 0ms).is_busy());
 }
 
-TEST(SharedFileLock, AHolderThatNeverEndsIsAnErrorThatNamesTheFile) {
-  const TemporaryFolder folder;
-  const Holder holder(folder.file("failed\n.txt"));
+TEST(SharedFileLock, TimeoutNamesTheFile) {
+  const TemporaryDirectory directory;
+  const LockHolder holder(directory.file("failed\n.txt"));
   try {
-    const SharedFileLock lock(folder.file("failed\n.txt"), 1s);
+    const SharedFileLock lock(directory.file("failed\n.txt"), 1s);
     FAIL() << "two have it";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::output);
@@ -97,22 +98,22 @@ TEST(SharedFileLock, AHolderThatNeverEndsIsAnErrorThatNamesTheFile) {
 }
 
 // If the awaited file has been replaced meanwhile, the new file at its path is locked.
-TEST(SharedFileLock, LocksTheFileThatIsThereNow) {
-  const TemporaryFolder folder;
-  Holder holder(folder.file("f"));
+TEST(SharedFileLock, LocksTheReplacedFile) {
+  const TemporaryDirectory directory;
+  LockHolder holder(directory.file("f"));
   std::thread replaces([&] {
     std::this_thread::sleep_for(100ms);
-    save_text(folder.file("new"), "new");
-    std::filesystem::rename(folder.file("new"), folder.file("f"));
+    save_text(directory.file("new"), "new");
+    std::filesystem::rename(directory.file("new"), directory.file("f"));
     holder.let_go();
   });
-  const SharedFileLock lock(folder.file("f"), 60s);
+  const SharedFileLock lock(directory.file("f"), 60s);
   replaces.join();
-  const FileDescriptor now(opened(folder.file("f")));
+  const FileDescriptor now(opened(directory.file("f")));
   EXPECT_TRUE(FileLock(now.get(), 0ms).is_busy());
 }
 
-TEST(SharedFileLock, WhatIsNoRegularFileIsNotLocked) {
+TEST(SharedFileLock, SpecialFilesAreNotLocked) {
   const SharedFileLock first("/dev/null", 1s);
   const SharedFileLock second("/dev/null", 1s);
 }

@@ -120,7 +120,7 @@ TEST(Glob, Files) {
     EXPECT_EQ(Glob(row.pattern).matches(row.path, false), row.matches) << row.pattern << "  " << row.path;
 }
 
-constexpr Row kFolders[] = {
+constexpr Row kDirectories[] = {
     {"sub/", "sub", true},     {"sub/", "x/sub", true},      {"./sub/", "x/sub", false},
     {"./sub", "sub", true},    {"/sub", "x/sub", false},     {"sub", "x/sub", true},
     {"x/sub/", "x/sub", true}, {"x/sub/", "y/x/sub", false}, {"*/", "any", true},
@@ -128,16 +128,16 @@ constexpr Row kFolders[] = {
     {"sub/**", "sub/x", true}, {"sub/**", "sub", false},     {".", "a", false},
 };
 
-TEST(Glob, Folders) {
-  for (const Row& row : kFolders)
+TEST(Glob, Directories) {
+  for (const Row& row : kDirectories)
     EXPECT_EQ(Glob(row.pattern).matches(row.path, true), row.matches) << row.pattern << "  " << row.path;
   for (const char* pattern : {"sub/", "./sub/", "{a,sub}/"}) {
     EXPECT_FALSE(Glob(pattern).matches("sub", false)) << pattern;
-    EXPECT_TRUE(Glob(pattern).matches_a_folder_of("sub/x/y.png")) << pattern;
-    EXPECT_FALSE(Glob(pattern).matches_a_folder_of("sub")) << pattern;
-    EXPECT_TRUE(Glob(pattern).folders_only());
+    EXPECT_TRUE(Glob(pattern).matches_parent_of("sub/x/y.png")) << pattern;
+    EXPECT_FALSE(Glob(pattern).matches_parent_of("sub")) << pattern;
+    EXPECT_TRUE(Glob(pattern).directories_only());
   }
-  EXPECT_FALSE(Glob("{a/,b}").folders_only());
+  EXPECT_FALSE(Glob("{a/,b}").directories_only());
 }
 
 TEST(Glob, Braces) {
@@ -152,7 +152,7 @@ TEST(Glob, Braces) {
 }
 
 // Random patterns of the syntax that both dialects share, against the C library's fnmatch.
-TEST(Glob, NamesAsFnmatchHasThem) {
+TEST(Glob, AgreesWithFnmatchOnRandomPatterns) {
   constexpr const char* kPieces[] = {"a", "b", ".", "*", "?", "[ab]", "[!a]", "[a-b.]", "\\*"};
   constexpr const char* kLetters[] = {"a", "b", ".", "*", "["};
   std::mt19937 random(20261121);
@@ -178,7 +178,7 @@ std::string repeated(const std::string& text, std::size_t count) {
   return all;
 }
 
-TEST(Glob, HostilePatternsEndSoon) {
+TEST(Glob, HostilePatternsAreFast) {
   const auto start = std::chrono::steady_clock::now();
   const std::string name(250, 'a');
   std::string path = name;
@@ -203,25 +203,26 @@ TEST(Glob, HostilePatternsEndSoon) {
 class GlobPaths : public testing::Test {
  protected:
   void SetUp() override {
-    for (const char* folder : {"in/a/x", "in/b", "in/.h"}) std::filesystem::create_directories(file(folder));
+    for (const char* directory : {"in/a/x", "in/b", "in/.h"})
+      std::filesystem::create_directories(file(directory));
     for (const char* name :
          {"in/1.png", "in/2.JPG", "in/.3.png", "in/a/4.png", "in/a/x/5.png", "in/b/6.gif", "in/.h/7.png"})
       save_text(file(name), "x");
     std::filesystem::create_directory_symlink("..", file("in/b/up"));
   }
-  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
+  [[nodiscard]] std::string file(const std::string& name) const { return directory_.file(name); }
   [[nodiscard]] Names found(const std::string& pattern) const {
-    const PathsFound like = paths_like(file(pattern), [](const std::string&) { return false; });
+    const PathsFound like = paths_matching(file(pattern), [](const std::string&) { return false; });
     EXPECT_TRUE(like.problems.empty());
     Names names;
     for (const std::string& path : like.paths) names.push_back(path.substr(file("").size()));
     return names;
   }
 
-  TemporaryFolder folder_;
+  TemporaryDirectory directory_;
 };
 
-TEST_F(GlobPaths, AreThoseOfTheDialect) {
+TEST_F(GlobPaths, MatchTheDialect) {
   EXPECT_EQ(found("in/*.png"), (Names{"in/1.png"}));
   EXPECT_EQ(found("in/*.jpg"), (Names{"in/2.JPG"}));
   EXPECT_EQ(found("in/.*.png"), (Names{"in/.3.png"}));
@@ -236,14 +237,14 @@ TEST_F(GlobPaths, AreThoseOfTheDialect) {
   EXPECT_EQ(found("nowhere*/*"), Names{});
 }
 
-TEST_F(GlobPaths, WildcardsDoNotStandForWhatIsPassedOver) {
-  const auto passed_over = [&](const std::string& folder) { return folder == file("in/a"); };
-  EXPECT_EQ(paths_like(file("in/**/*.png"), passed_over).paths, Names{file("in/1.png")});
-  EXPECT_EQ(paths_like(file("in/*/"), passed_over).paths, Names{file("in/b")});
-  EXPECT_EQ(paths_like(file("in/a/*.png"), passed_over).paths, Names{file("in/a/4.png")});
+TEST_F(GlobPaths, WildcardsSkipHiddenEntries) {
+  const auto skipped_inputs = [&](const std::string& directory) { return directory == file("in/a"); };
+  EXPECT_EQ(paths_matching(file("in/**/*.png"), skipped_inputs).paths, Names{file("in/1.png")});
+  EXPECT_EQ(paths_matching(file("in/*/"), skipped_inputs).paths, Names{file("in/b")});
+  EXPECT_EQ(paths_matching(file("in/a/*.png"), skipped_inputs).paths, Names{file("in/a/4.png")});
 }
 
-TEST_F(GlobPaths, ManyDoubleStarsEndSoon) {
+TEST_F(GlobPaths, ManyDoubleStarsAreFast) {
   std::string deep = "in";
   for (int i = 0; i < 40; ++i) deep += "/d";
   std::filesystem::create_directories(file(deep));
@@ -258,29 +259,29 @@ TEST(IsPattern, ByItsWildcards) {
 
 // ---- selection --------------------------------------------------------------------------------------
 
-TEST(Selection, CountsWhatItPassesOverByKind) {
+TEST(Selection, CountsSkippedFilesByKind) {
   Selection selection({}, {"thumb/", "x.png"});
   EXPECT_TRUE(selection.takes("a.JPG", true));
   EXPECT_TRUE(selection.takes("list/of/anything", false));
   for (const char* name : {"a.jp2", "b.J2K", "sub/c.jxl", "notes.txt", "noending", "dir.jp2/x", "x.png"})
     EXPECT_FALSE(selection.takes(name, true)) << name;
   EXPECT_FALSE(selection.takes("y/thumb/a.png", true));
-  EXPECT_FALSE(selection.takes_folder("y/thumb"));
-  EXPECT_TRUE(selection.takes_folder("thumbs"));
-  EXPECT_EQ(selection.passed_over().text(), "2 jp2, 1 jxl, 3 others, 2 not selected");
-  EXPECT_EQ(selection.passed_over().files(), 8U);
-  EXPECT_NE(selection.passed_over().text_with_examples().find("2 jp2 (such as a.jp2)"), std::string::npos);
+  EXPECT_FALSE(selection.selects_directory("y/thumb"));
+  EXPECT_TRUE(selection.selects_directory("thumbs"));
+  EXPECT_EQ(selection.skipped_inputs().text(), "2 jp2, 1 jxl, 3 others, 2 not selected");
+  EXPECT_EQ(selection.skipped_inputs().files(), 8U);
+  EXPECT_NE(selection.skipped_inputs().text_with_examples().find("2 jp2 (such as a.jp2)"), std::string::npos);
   EXPECT_TRUE(selection.unmatched(true).empty());
 }
 
-TEST(Selection, IncludesByNameOrByFolder) {
+TEST(Selection, IncludesByNameOrByDirectory) {
   Selection selection({"*.dat", "raw/", "*.nothing"}, {"*.nope"});
   EXPECT_TRUE(selection.takes("a.dat", true));
   EXPECT_TRUE(selection.takes("x/raw/y/a.png", true));
   EXPECT_FALSE(selection.takes("x/raw/y/a.txt", true)) << "a folder gives its images";
   EXPECT_FALSE(selection.takes("a.png", true));
   EXPECT_EQ(selection.unmatched(true), (Names{"--include '*.nothing'", "--exclude '*.nope'"}));
-  EXPECT_EQ(selection.passed_over().not_selected, 2U);
+  EXPECT_EQ(selection.skipped_inputs().not_selected, 2U);
 }
 
 }  // namespace

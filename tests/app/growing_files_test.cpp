@@ -55,7 +55,7 @@ class GrowingFiles : public BatchCli {
   }
 };
 
-TEST_F(GrowingFiles, EveryLineOfEveryProcessIsThere) {
+TEST_F(GrowingFiles, ConcurrentWritersLoseNoLines) {
   constexpr int kProcesses = 6, kLines = 400;
   std::vector<pid_t> processes;
   for (int process = 0; process < kProcesses; ++process) {
@@ -92,7 +92,7 @@ TEST_F(GrowingFiles, EveryLineOfEveryProcessIsThere) {
   for (const auto& [process, count] : next) EXPECT_EQ(count, kLines) << process;
 }
 
-TEST_F(GrowingFiles, ALineThatAKilledProcessLeftHalfGoes) {
+TEST_F(GrowingFiles, RemovesATornLineOfAKilledProcess) {
   GrowingFile first(file("lines"));
   first.add("one\n");
   first.flush();
@@ -115,7 +115,7 @@ TEST_F(GrowingFiles, ALineThatAKilledProcessLeftHalfGoes) {
   EXPECT_EQ(load_text(file("lines")), "whole\n");
 }
 
-TEST_F(GrowingFiles, NobodyWaitsForOneThatIsWritingUnlessThereIsMuch) {
+TEST_F(GrowingFiles, DoesNotWaitForAnotherWriterUnlessTheBufferIsFull) {
   GrowingFile waits(file("lines"));
   const int other = ::open(file("lines").c_str(), O_WRONLY | O_CLOEXEC);
   ASSERT_EQ(::flock(other, LOCK_EX), 0);
@@ -128,7 +128,7 @@ TEST_F(GrowingFiles, NobodyWaitsForOneThatIsWritingUnlessThereIsMuch) {
   waits.close();
 }
 
-TEST_F(GrowingFiles, OneThatIsRemovedMeanwhileIsSaid) {
+TEST_F(GrowingFiles, ReportsARemovedFile) {
   GrowingFile lines_of(file("lines"));
   lines_of.add("one\n");
   fs::remove(file("lines"));
@@ -142,7 +142,7 @@ TEST_F(GrowingFiles, OneThatIsRemovedMeanwhileIsSaid) {
       std::string::npos);
 }
 
-TEST_F(GrowingFiles, AFullDiskLeavesWholeLinesAndTheEnd) {
+TEST_F(GrowingFiles, FullDiskLeavesCompleteLines) {
   fs::create_directory(file("small"));
   if (::mount("tmpfs", file("small").c_str(), "tmpfs", 0, "size=64k") != 0)
     GTEST_SKIP() << "mounting a small file system needs more rights";
@@ -198,14 +198,15 @@ TEST_F(GrowingFiles, ShardsShareOneReport) {
   for (int i = 1; i <= 4; ++i)
     line += "\"$I\" in out -q --jobs 2 --report r.ndjson --shard " + std::to_string(i) + "/4 2>> wrong & ";
   for (int round = 1; round <= 3; ++round) {
-    EXPECT_EQ(run_bash(line + "wait", folder_.path().string()), 0);
+    EXPECT_EQ(run_bash(line + "wait", directory_.path().string()), 0);
     const auto all = states();
     EXPECT_EQ(all.size(), std::size_t{kImages}) << load_text(file("wrong"));
     for (const auto& [name, state] : all) EXPECT_EQ(state, "done") << name;
     EXPECT_EQ(lines(load_text(file("r.ndjson"))), std::size_t{kImages} * static_cast<std::size_t>(round));
   }
   const auto run = [&](const std::string& options) {
-    return run_bash("\"$I\" in out -q --report r.ndjson " + options + " 2>> wrong", folder_.path().string());
+    return run_bash("\"$I\" in out -q --report r.ndjson " + options + " 2>> wrong",
+                    directory_.path().string());
   };
   // A shard that is queued again does not empty the report; a run without --shard does.
   EXPECT_EQ(run("--shard 2/4 --skip-existing --no-clobber"), 0);
@@ -228,7 +229,7 @@ TEST_F(GrowingFiles, ShardsDoNotReplaceOneAnothersReports) {
       line += "{ \"$I\" in out -q " + std::string(option) + " --shard " + std::to_string(i) +
               "/4 2>> wrong; echo $? >> codes; } & ";
     }
-    EXPECT_EQ(run_bash(line + "wait; sort codes | tr -d '\\n' > sorted", folder_.path().string()), 0);
+    EXPECT_EQ(run_bash(line + "wait; sort codes | tr -d '\\n' > sorted", directory_.path().string()), 0);
     EXPECT_EQ(load_text(file("sorted")), "0222") << load_text(file("wrong"));
     EXPECT_NE(load_text(file("wrong")).find("give each shard its own file"), std::string::npos);
   }
@@ -242,7 +243,7 @@ TEST_F(GrowingFiles, ShardsDoNotReplaceOneAnothersReports) {
   EXPECT_EQ(Json::parse(load_text(file("r.json")))["options"]["shard"], "5/5");
 }
 
-TEST_F(GrowingFiles, ShardsShareOneListOfTheFailed) {
+TEST_F(GrowingFiles, ShardsShareOneFailureList) {
   std::string expected;
   for (int i = 10; i < 22; ++i) {
     save_text(file("in/bad" + std::to_string(i) + ".png"), "no image");
@@ -252,7 +253,7 @@ TEST_F(GrowingFiles, ShardsShareOneListOfTheFailed) {
   for (int i = 1; i <= 4; ++i)
     line += "\"$I\" in out -q --failed-out failed --shard " + std::to_string(i) + "/4 2>> wrong & ";
   for (int round = 0; round < 3; ++round) {
-    EXPECT_EQ(run_bash(line + "wait", folder_.path().string()), 0);
+    EXPECT_EQ(run_bash(line + "wait", directory_.path().string()), 0);
     EXPECT_EQ(load_text(file("failed")), expected);
   }
   // An input that succeeds leaves the list, whichever shard processes it. The list may also be the input.
@@ -262,7 +263,7 @@ TEST_F(GrowingFiles, ShardsShareOneListOfTheFailed) {
   std::string again = line;
   for (std::size_t at = 0; (at = again.find("--shard", at)) != std::string::npos; at += 30)
     again.insert(at, "--files-from failed ");
-  EXPECT_EQ(run_bash(again + "wait", folder_.path().string()), 0);
+  EXPECT_EQ(run_bash(again + "wait", directory_.path().string()), 0);
   EXPECT_EQ(load_text(file("failed")), "bad10.png\nbad11.png\n") << load_text(file("wrong"));
 }
 

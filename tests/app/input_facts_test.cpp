@@ -21,7 +21,7 @@ namespace {
 
 // ---- Netpbm -----------------------------------------------------------------------------------------
 
-TEST(NetpbmFacts, BitsAreThoseOfTheMaximum) {
+TEST(NetpbmFacts, BitDepthFollowsMaxval) {
   for (const auto& [maximum, bits] : {std::pair{1, 1},
                                       {2, 2},
                                       {3, 2},
@@ -41,7 +41,7 @@ TEST(NetpbmFacts, BitsAreThoseOfTheMaximum) {
   EXPECT_EQ(try_decode(bytes_of("P1 1 1 1")).header.bits_per_sample, 1);
 }
 
-TEST(NetpbmFacts, BytesBehindTheImage) {
+TEST(NetpbmFacts, WarnsAboutBytesAfterNetpbmImages) {
   struct Row {
     const char* file;
     const char* what;  // nullptr: no warning
@@ -70,7 +70,7 @@ TEST(NetpbmFacts, BytesBehindTheImage) {
   }
 }
 
-TEST(NetpbmFacts, PnmIsWrittenAsWhatTheImageIs) {
+TEST(NetpbmFacts, PnmOutputIsPgmOrPpm) {
   EXPECT_EQ(format_by_ending("a.PNM"), Format::pnm);
   const auto text = [](const Bytes& bytes) {
     return std::string(reinterpret_cast<const char*>(bytes.data()), 2);
@@ -172,25 +172,25 @@ TEST(BytesAfterTheImage, OfPsd) {
 }
 
 TEST(BytesAfterTheImage, AreInEveryReport) {
-  const TemporaryFolder folder;
-  std::filesystem::create_directory(folder.path() / "in");
+  const TemporaryDirectory directory;
+  std::filesystem::create_directory(directory.path() / "in");
   const Format formats[] = {Format::jpeg, Format::png, Format::webp, Format::bmp, Format::tga, Format::ppm};
   for (const Format format : formats) {
     const std::string name = "in/a." + std::string(format_info(format).endings[0]);
-    save(folder.path() / name, encoded(format) + bytes_of("garbage"));
-    const std::string text = folder.file(name) + ": 7 bytes follow the image";
-    const RunResult one = run_imgpipe({folder.file(name), folder.file("o.png"), "--stages", "none",
-                                       "--report", folder.file("one.json"), "--overwrite"});
+    save(directory.path() / name, encoded(format) + bytes_of("garbage"));
+    const std::string text = directory.file(name) + ": 7 bytes follow the image";
+    const RunResult one = run_imgpipe({directory.file(name), directory.file("o.png"), "--stages", "none",
+                                       "--report", directory.file("one.json"), "--overwrite"});
     EXPECT_EQ(one.exit_code, 0) << one.err;
     EXPECT_EQ(one.err, "imgpipe: warning: " + text + "\n");
-    EXPECT_EQ(nlohmann::json::parse(load_text(folder.file("one.json")))["warnings"],
+    EXPECT_EQ(nlohmann::json::parse(load_text(directory.file("one.json")))["warnings"],
               nlohmann::json::array({text}));
   }
   const RunResult batch =
-      run_imgpipe({folder.file("in"), folder.file("out"), "--stages", "none", "--format", "png", "--report",
-                   folder.file("r.ndjson"), "--name", "{stem}_{input_ext}.{ext}"});
+      run_imgpipe({directory.file("in"), directory.file("out"), "--stages", "none", "--format", "png",
+                   "--report", directory.file("r.ndjson"), "--name", "{stem}_{input_ext}.{ext}"});
   EXPECT_EQ(batch.exit_code, 0) << batch.err;
-  std::istringstream lines(load_text(folder.file("r.ndjson")));
+  std::istringstream lines(load_text(directory.file("r.ndjson")));
   std::size_t warned = 0;
   for (std::string line; std::getline(lines, line);) {
     const nlohmann::json json = nlohmann::json::parse(line);
@@ -204,13 +204,13 @@ TEST(BytesAfterTheImage, AreInEveryReport) {
 
 // ---- real files -------------------------------------------------------------------------------------
 
-TEST(InputFactsCorpus, FilesThatWereGotWrong) {
+TEST(InputFactsCorpus, FilesOnceRejectedByMistake) {
   IMGPIPE_NEED_CORPUS();
-  const auto folder = *corpus() / "found";
-  EXPECT_EQ(try_decode(load(folder / "app1_20000.jpg")).reason, "");
-  EXPECT_EQ(try_decode(load(folder / "exif_late.png")).header.orientation, Orientation::rotate_90);
+  const auto directory = *corpus() / "found";
+  EXPECT_EQ(try_decode(load(directory / "app1_20000.jpg")).reason, "");
+  EXPECT_EQ(try_decode(load(directory / "exif_late.png")).header.orientation, Orientation::rotate_90);
   for (const char* name : {"stricter1.png", "stricter2.png", "stricter3.png"})
-    EXPECT_EQ(try_decode(load(folder / name)).reason, "") << name;
+    EXPECT_EQ(try_decode(load(directory / name)).reason, "") << name;
 }
 
 // Profiles from GIMP and HP, whose descriptions differ.
@@ -221,7 +221,7 @@ TEST(InputFactsCorpus, SrgbProfilesAreNotNamed) {
     EXPECT_EQ(try_decode(load(*corpus() / name)).header.profile, "") << name;
 }
 
-TEST(InputFactsCorpus, NoValidPngIsWarnedOf) {
+TEST(InputFactsCorpus, ValidPngsCauseNoWarning) {
   IMGPIPE_NEED_CORPUS();
   for (const auto& path : files_below(*corpus() / "pngsuite/valid")) {
     const Decoded lenient = decode_leniently(load(path));
@@ -231,7 +231,7 @@ TEST(InputFactsCorpus, NoValidPngIsWarnedOf) {
   }
 }
 
-TEST(InputFactsCorpus, NoPhotographIsRefusedForWhatFollowsIt) {
+TEST(InputFactsCorpus, PhotographsWithTrailingBytesAreAccepted) {
   IMGPIPE_NEED_CORPUS();
   for (const char* part : {"photos", "jpeg/exif_recurser", "pngsuite/valid"}) {
     for (const auto& path : files_below(*corpus() / part))

@@ -51,7 +51,7 @@ struct Case {
 
 // ---- one process -------------------------------------------------------------------------------------
 
-TEST(Launcher, EachSaysItsOwnPart) {
+TEST(Launcher, PartFromEachLaunchersVariables) {
   const std::vector<Case> cases{
       {"mpirun", "auto", open_mpi(0, 2), "1/2 by OMPI_COMM_WORLD_RANK"},
       {"mpirun, the count given too", "auto/2", open_mpi(1, 2), "2/2 by OMPI_COMM_WORLD_RANK"},
@@ -127,7 +127,7 @@ TEST(Launcher, TheInnermostRankCounts) {
   for (const Case& c : cases) EXPECT_EQ(part_of(c.text, c.variables), c.part) << c.name;
 }
 
-TEST(Launcher, WithoutOneItIsRefused) {
+TEST(Launcher, AutoWithoutALauncherIsAnError) {
   const std::vector<Case> cases{
       {"nothing", "auto", {}, "no launcher found in the environment (OMPI_COMM_WORLD_RANK, PMIX_RANK"},
       {"nothing, a count", "auto/4", {}, "no launcher found"},
@@ -161,7 +161,7 @@ TEST(Launcher, WithoutOneItIsRefused) {
   }
 }
 
-TEST(Launcher, ACountThatIsNotKnownIsAskedFor) {
+TEST(Launcher, UnknownCountIsAnError) {
   const std::vector<Variables> cases{{{"JOB_COMPLETION_INDEX", "5"}},
                                      {{"PBS_ARRAY_INDEX", "1"}},
                                      {{"PBS_ARRAYID", "1"}},
@@ -176,7 +176,7 @@ TEST(Launcher, ACountThatIsNotKnownIsAskedFor) {
 }
 
 // A part of an array that is submitted again looks like an array of its own.
-TEST(Launcher, SomeTasksOfAnArrayAgain) {
+TEST(Launcher, ResubmittedArrayTasks) {
   EXPECT_EQ(part_of("auto/4", array_task(3, 3, 3, 1)), "3/4 by SLURM_ARRAY_TASK_ID");
   EXPECT_EQ(part_of("auto/9", array_task(7, 2, 7, 3)), "7/9 by SLURM_ARRAY_TASK_ID");
   EXPECT_EQ(part_of("auto/9", {{"SGE_TASK_ID", "7"}, {"SGE_TASK_FIRST", "7"}, {"SGE_TASK_LAST", "7"}}),
@@ -193,7 +193,7 @@ TEST(Launcher, SomeTasksOfAnArrayAgain) {
     expect_refused("auto", variables, "use auto/N");
 }
 
-TEST(Launcher, WithACountTheIndexIsTakenAsItIs) {
+TEST(Launcher, IndexIsUsedUnchangedWithACount) {
   expect_refused("auto/4", array_task(0, 0, 3, 4), ": expected 1 to 4, got 0; start the array at 1");
   expect_refused("auto/4", array_task(5, 1, 8, 8), "expected 1 to 4, got 5");
   expect_refused("auto/4", {{"PBS_ARRAY_INDEX", "0"}}, "start the array at 1");
@@ -206,7 +206,7 @@ TEST(Launcher, WithACountTheIndexIsTakenAsItIs) {
                  "_SIZE is 2");
 }
 
-TEST(Launcher, WhatMakesNoPartIsRefused) {
+TEST(Launcher, InvalidPartsAreErrors) {
   for (const char* value : {"x", "-1", "1x", " 1", "1.5", "0x1", "+1", "99999999999999999999", "4294967296",
                             "\n", "9223372036854775807", "\xff\x1b[31m", "/2"}) {
     SCOPED_TRACE(value);
@@ -250,7 +250,7 @@ void expect_partition(const std::vector<Variables>& processes, const std::string
   }
 }
 
-TEST(Launcher, AJobIsDoneOnce) {
+TEST(Launcher, PartsCoverTheJobOnce) {
   std::vector<Variables> steps_of_tasks;
   std::vector<Variables> from_zero;
   std::vector<Variables> ranks_of_tasks;
@@ -276,7 +276,7 @@ TEST(Launcher, AJobIsDoneOnce) {
   expect_partition(tasks);
 }
 
-TEST(Launcher, ATaskOfStepsAgain) {
+TEST(Launcher, ResubmittedArrayTaskWithSteps) {
   EXPECT_EQ(part_of("auto/12", srun(1, 4, array_task(3, 3, 3, 1))),
             part_of("auto", srun(1, 4, array_task(3, 1, 3, 3))));
   expect_refused("auto/3", srun(1, 4, array_task(3, 3, 3, 1)),

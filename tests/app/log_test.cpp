@@ -28,7 +28,7 @@ std::chrono::system_clock::time_point at(int year, unsigned month, unsigned day,
          more;
 }
 
-TEST(LogTime, IsOfUtcWithMilliseconds) {
+TEST(LogTime, IsUtcWithMilliseconds) {
   EXPECT_STREQ(time_text(at(2026, 11, 23, 2h + 35min + 9s + 7ms)).data(), "2026-11-23T02:35:09.007Z");
   EXPECT_STREQ(time_text(at(2024, 2, 29, 24h - 1ms)).data(), "2024-02-29T23:59:59.999Z");
   EXPECT_STREQ(time_text(at(1970, 1, 1, 0ms)).data(), "1970-01-01T00:00:00.000Z");
@@ -53,7 +53,7 @@ TEST(LogLine, HasEveryKey) {
   for (const char* key : {"input", "output", "reason", "progress"}) EXPECT_TRUE(bare[key].is_null()) << key;
 }
 
-TEST(LogLine, CountsStandInIt) {
+TEST(LogLine, HasTheCounts) {
   const RunCounts counts{
       .total = 500, .done = 118, .failed = 2, .skipped = 10, .pixels = 59'000'000, .seconds = 4};
   const Json json = Json::parse(json_line(
@@ -97,19 +97,19 @@ TEST(LogLine, IsJsonWhateverTheTextsHold) {
 }
 
 // A line logged when memory is exhausted has the same keys.
-TEST(Log, SaysALineWithoutMemory) {
-  const TemporaryFolder folder;
+TEST(Log, LogsALineWithoutMemory) {
+  const TemporaryDirectory directory;
   const auto said = [&](LogFormat format) {
     set_up_log({.log_format = format});
     const int kept = ::dup(STDERR_FILENO);
-    const int file = ::open(folder.file("said").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const int file = ::open(directory.file("said").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     ::dup2(file, STDERR_FILENO);
     log_error_without_memory("not enough memory");
     ::dup2(kept, STDERR_FILENO);
     ::close(file);
     ::close(kept);
     set_up_log({});
-    return load_text(folder.file("said"));
+    return load_text(directory.file("said"));
   };
   EXPECT_EQ(said(LogFormat::text), "imgpipe: not enough memory\n");
   const Json json = Json::parse(said(LogFormat::json), nullptr, false);
@@ -122,7 +122,7 @@ TEST(Log, SaysALineWithoutMemory) {
   EXPECT_EQ(json, usual);
 }
 
-TEST(LogSubject, ReasonsAreWithoutTheirPath) {
+TEST(LogSubject, ReasonsOmitThePath) {
   EXPECT_EQ(subject_of("a: b: c", "a", "x").reason, "b: c");
   EXPECT_EQ(subject_of("x: full", "a", "x").reason, "full");
   EXPECT_EQ(subject_of("a, page 3: cut", "a", "x").reason, "page 3: cut");
@@ -167,14 +167,14 @@ TEST(ProgressLines, NotMoreOftenAfterAWait) {
   EXPECT_EQ(lines.seconds, (std::vector<double>{37.5, 47.5, 57.6}));
 }
 
-TEST(ProgressLines, NoneWhereNoneIsWanted) {
+TEST(ProgressLines, NoneIfDisabled) {
   Lines lines(Progress::Way::none);
   for (int second = 0; second < 100; ++second) lines.show_at(second);
   EXPECT_TRUE(lines.texts.empty());
-  EXPECT_EQ(Progress::way_here(false), Progress::Way::none);
+  EXPECT_EQ(Progress::style_for_stderr(false), Progress::Way::none);
 }
 
-TEST(ProgressLines, SayHowFarItIs) {
+TEST(ProgressLines, ShowProgress) {
   EXPECT_EQ(progress_text(
                 {.total = 510, .done = 118, .failed = 2, .skipped = 10, .pixels = 59'000'000, .seconds = 20}),
             "130 of 510 images: 118 done, 10 skipped, 2 failed, 5.9 images/s, 3.0 MP/s, 1:03 left");

@@ -96,7 +96,7 @@ TEST(Mark, HoldsHashes) {
   }
 }
 
-TEST(Mark, OtherTextsAreNone) {
+TEST(Mark, OtherTextsAreNotMarks) {
   const std::string whole = "imgpipe 0123456789abcdef 0123456789abcdef 0123456789abcdef";
   ASSERT_TRUE(mark_of(std::as_bytes(std::span(whole))).made_of);
   std::vector<std::string> others{whole + " ", whole + "0", "imgpipe ", "imgpipe 0.1.0", "Imgpipe"};
@@ -110,14 +110,14 @@ TEST(Mark, OtherTextsAreNone) {
 }
 
 TEST(ContentHash, IsTheSameInMemoryAndInParts) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory directory;
   for (const std::size_t size : {0U, 1U, 16384U, 16385U, 1048576U, 1048577U, 3000001U}) {
     std::string bytes(size, 'x');
     for (std::size_t i = 0; i < size; i += 7) bytes[i] = static_cast<char>(i * 31 >> 3);
     const auto hash = [&](const std::string& text) {
-      save_text(folder.file("f"), text);
-      const std::vector<std::byte> whole = load(folder.file("f"));
-      const std::optional<InputFile> in_parts = open_where_it_lies(folder.file("f"), 9);
+      save_text(directory.file("f"), text);
+      const std::vector<std::byte> whole = load(directory.file("f"));
+      const std::optional<InputFile> in_parts = open_on_disk(directory.file("f"), 9);
       EXPECT_EQ(content_hash(InputFile(whole)), content_hash(*in_parts)) << size;
       return content_hash(*in_parts);
     };
@@ -162,7 +162,7 @@ TEST(Mark, IsNotFoundInDamagedFiles) {
 }
 
 // "Software: imgpipe" by others: a longer text, or a chunk after the pixels.
-TEST(Mark, OthersTextsAreNoMark) {
+TEST(Mark, TextsOfOtherProgramsAreNotMarks) {
   const Image image = synthesize(parse_pattern("photo"), {40, 30, 3}, 1);
   std::vector<std::byte> file = encoded(Format::png, image, Mark::result, CodecChoice::automatic);
   const std::string text = "Software";
@@ -186,17 +186,17 @@ TEST(Mark, RealFilesCarryNone) {
   EXPECT_GT(files, 500U);
 }
 
-TEST(OwnText, IsToldByItsBeginning) {
-  EXPECT_TRUE(own_text("{\n  \"imgpipe\": {"));
-  EXPECT_TRUE(own_text("{\"imgpipe\":\"0.1.0\""));
-  EXPECT_TRUE(own_text("bin,before_grey,after_grey\n0,1,2\n"));
-  EXPECT_TRUE(own_text(R"({"imgpipe":"0.1.0","input":"a","output":"b"})"));
-  EXPECT_TRUE(own_text("[\n{\"name\":\"process_name\",\"ph\":\"M\",\"args\":{\"name\":\"imgpipe\"}}"));
-  EXPECT_TRUE(own_text("<svg xmlns=\"x\">\n<!-- imgpipe -->\n<style>"));
+TEST(OwnText, IsRecognisedByItsPrefix) {
+  EXPECT_TRUE(is_own_text("{\n  \"imgpipe\": {"));
+  EXPECT_TRUE(is_own_text("{\"imgpipe\":\"0.1.0\""));
+  EXPECT_TRUE(is_own_text("bin,before_grey,after_grey\n0,1,2\n"));
+  EXPECT_TRUE(is_own_text(R"({"imgpipe":"0.1.0","input":"a","output":"b"})"));
+  EXPECT_TRUE(is_own_text("[\n{\"name\":\"process_name\",\"ph\":\"M\",\"args\":{\"name\":\"imgpipe\"}}"));
+  EXPECT_TRUE(is_own_text("<svg xmlns=\"x\">\n<!-- imgpipe -->\n<style>"));
   for (const char* text :
        {"", "{", "{}", "{\"name\": \"imgpipe\"}", "name,age\n", "{\"input\":\"a\"}\n{\"output\":1}",
         "<svg xmlns=\"x\"></svg>", "[\n{\"name\":\"process_name\"}", "imgpipe"})
-    EXPECT_FALSE(own_text(text)) << text;
+    EXPECT_FALSE(is_own_text(text)) << text;
 }
 
 }  // namespace

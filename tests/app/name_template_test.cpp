@@ -26,7 +26,7 @@ std::string why(const auto& action) {
   }
   return "";
 }
-std::string why_not(const std::string& name) {
+std::string cannot_replace_reason(const std::string& name) {
   return why([&] { (void)NameTemplate(name); });
 }
 
@@ -43,7 +43,7 @@ TEST(NameTemplate, FieldsAreFilledIn) {
   EXPECT_EQ(placed("p{page}_{page:03}.png", kInput, {}, 12), "out/p12_012.png");
 }
 
-TEST(NameTemplate, AtTheTopThereIsNoFolder) {
+TEST(NameTemplate, DirFieldIsEmptyAtTheTop) {
   const NamedInput top{"in/a.png", "a.png", 1};
   EXPECT_EQ(placed("{dir}/{stem}.{ext}", top), "out/a.png");
   EXPECT_EQ(placed("x/{dir}//{stem}.{ext}", top), "out/x/a.png");
@@ -53,7 +53,7 @@ TEST(NameTemplate, AtTheTopThereIsNoFolder) {
 }
 
 // The extension decides the format, then --format, then the input's format if it can be written, then PNG.
-TEST(NameTemplate, TheEndingDecidesTheFormat) {
+TEST(NameTemplate, ExtensionDecidesTheFormat) {
   const auto format = [](const std::string& name, const std::string& tree,
                          std::optional<Format> option = {}) {
     return NameTemplate(name).place("out", {"in/" + tree, tree, 1}, option).format;
@@ -78,7 +78,7 @@ TEST(NameTemplate, TheEndingDecidesTheFormat) {
     EXPECT_NE(check(name, {}).find("no ending of an image format"), std::string::npos) << name;
     EXPECT_EQ(check(name, Format::png), "") << name;
   }
-  EXPECT_NE(why_not("{stem}.gif").find("cannot write gif"), std::string::npos);
+  EXPECT_NE(cannot_replace_reason("{stem}.gif").find("cannot write gif"), std::string::npos);
   // The value of a field may contradict the format.
   EXPECT_NE(why([] {
               (void)placed("{stem}.{input_ext}", {"a.gif", "a.gif", 1});
@@ -90,7 +90,7 @@ TEST(NameTemplate, TheEndingDecidesTheFormat) {
             std::string::npos);
 }
 
-TEST(NameTemplate, WithoutOneNamesStayAsTheyAre) {
+TEST(NameTemplate, WithoutATemplateNamesAreUnchanged) {
   const auto named = [](const std::string& tree, std::optional<Format> format, bool in_tree = true) {
     return NameTemplate::preset(in_tree).place("out", {"in/" + tree, tree, 1}, format).path;
   };
@@ -103,30 +103,32 @@ TEST(NameTemplate, WithoutOneNamesStayAsTheyAre) {
   EXPECT_EQ(named("{n}.png", {}), "out/{n}.png");
 }
 
-TEST(NameTemplate, WhatNoNameCanBeMadeOf) {
+TEST(NameTemplate, InvalidTemplates) {
   const std::string fields = "{dir}, {stem}, {ext}, {input_ext}, {parent}, {n}, {page}";
-  EXPECT_EQ(why_not("{stme}.png"),
+  EXPECT_EQ(cannot_replace_reason("{stme}.png"),
             "--name '{stme}.png': unknown field '{stme}'; did you mean stem? Must be one of " + fields);
-  EXPECT_EQ(why_not("{x}.png"), "--name '{x}.png': unknown field '{x}'; must be one of " + fields);
+  EXPECT_EQ(cannot_replace_reason("{x}.png"),
+            "--name '{x}.png': unknown field '{x}'; must be one of " + fields);
   for (const char* name : {"{n:5}.png", "{n:}.png", "{n:0}.png", "{n:00}.png", "{n:019}.png", "{n:0x}.png",
                            "{n:0005}.png", "{n:-5}.png"})
-    EXPECT_NE(why_not(name).find("the width must be 0 and 1 to 18 digits, such as {n:05}"), std::string::npos)
+    EXPECT_NE(cannot_replace_reason(name).find("the width must be 0 and 1 to 18 digits, such as {n:05}"),
+              std::string::npos)
         << name;
-  EXPECT_NE(why_not("{stem:05}.png").find("does not accept a width; only {n} and {page} do"),
+  EXPECT_NE(cannot_replace_reason("{stem:05}.png").find("does not accept a width; only {n} and {page} do"),
             std::string::npos);
   for (const char* name : {"{stem.png", "{stem", "{", "{a{b}}.png"})
-    EXPECT_NE(why_not(name).find("{ without }"), std::string::npos) << name;
+    EXPECT_NE(cannot_replace_reason(name).find("{ without }"), std::string::npos) << name;
   for (const char* name : {"stem}.png", "}", "{stem}}.png"})
-    EXPECT_NE(why_not(name).find("} without {"), std::string::npos) << name;
-  EXPECT_NE(why_not("{}.png").find("empty field name"), std::string::npos);
-  EXPECT_NE(why_not("/tmp/{stem}.png").find("absolute path"), std::string::npos);
+    EXPECT_NE(cannot_replace_reason(name).find("} without {"), std::string::npos) << name;
+  EXPECT_NE(cannot_replace_reason("{}.png").find("empty field name"), std::string::npos);
+  EXPECT_NE(cannot_replace_reason("/tmp/{stem}.png").find("absolute path"), std::string::npos);
   for (const char* name : {"../{stem}.png", "a/../../{stem}.png", "a/.."})
-    EXPECT_NE(why_not(name).find("leads out of OUTPUT"), std::string::npos) << name;
+    EXPECT_NE(cannot_replace_reason(name).find("leads out of OUTPUT"), std::string::npos) << name;
   for (const char* name : {"", "{stem}/", ".", "a/."})
-    EXPECT_NE(why_not(name).find("is not a file name"), std::string::npos) << name;
+    EXPECT_NE(cannot_replace_reason(name).find("is not a file name"), std::string::npos) << name;
 }
 
-TEST(NameTemplate, NamesOfInputsDoNotLeadOut) {
+TEST(NameTemplate, InputNamesCannotEscapeTheOutputDirectory) {
   const NamedInput dots{"in/...png", "...png", 1};
   EXPECT_NE(why([&] { (void)placed("{stem}/x.png", dots); }).find("leads out of OUTPUT"), std::string::npos);
   const NamedInput braces{"in/{n}/{stem}.png", "{n}/{stem}.png", 3};
@@ -138,15 +140,15 @@ TEST(NameTemplate, NamesOfInputsDoNotLeadOut) {
   EXPECT_EQ(placed("{dir}/x.{ext}", {"-", "", 1}, Format::png), "out/x.png");
 }
 
-TEST(NameTemplate, ThePageStaysWhereItIsNotKnown) {
+TEST(NameTemplate, UnknownPageFieldsRemain) {
   const NamedInput braces{"in/a{b}.tif", "a{b}.tif", 3};
   const std::string name = NameTemplate("{stem}/{page:03}_{n}.png").place("o{}", braces, {}).path;
   EXPECT_EQ(name, "o{{}}/a{{b}}/{page:03}_3.png");
   EXPECT_EQ(name_of_page(name, 5), "o{}/a{b}/005_3.png");
   EXPECT_EQ(name_of_page(name, 12345), "o{}/a{b}/12345_3.png");
-  EXPECT_EQ(folder_of_pages(name), "o{}/a{b}");
-  EXPECT_EQ(folder_of_pages("x_{page}.png"), "");
-  EXPECT_EQ(folder_of_pages("out/p{page}/x.png"), "out");
+  EXPECT_EQ(directory_of_pages(name), "o{}/a{b}");
+  EXPECT_EQ(directory_of_pages("x_{page}.png"), "");
+  EXPECT_EQ(directory_of_pages("out/p{page}/x.png"), "out");
 }
 
 }  // namespace

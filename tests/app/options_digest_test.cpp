@@ -19,7 +19,7 @@ using Arguments = std::vector<std::string>;
 
 std::string text_of(Arguments arguments, const std::optional<Format>& format = Format::png) {
   arguments.insert(arguments.begin(), {"in.png", "out.png"});
-  return shaping_options(process_options(arguments), format);
+  return options_affecting_output(process_options(arguments), format);
 }
 
 // The examples of FIPS 180-4 (NIST, SHA-256), and the empty text.
@@ -30,7 +30,7 @@ TEST(OptionsDigest, IsSha256) {
   EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
 
-TEST(OptionsDigest, IsOfThisText) {
+TEST(OptionsDigest, HashesThisText) {
   EXPECT_EQ(text_of({"--stages", "grey,smooth:gauss"}),
             "stages=gray:luma=bt601,smooth:window=gauss:border=shrink\n"
             "pages=\n"
@@ -57,7 +57,7 @@ TEST(OptionsDigest, IsOfThisText) {
             "tiff-tile=0\n"
             "metadata=keep\n");
   const ProcessOptions options = process_options({"in.png", "out.png"});
-  EXPECT_EQ(options_digest(options, Format::png), sha256(shaping_options(options, Format::png)));
+  EXPECT_EQ(options_digest(options, Format::png), sha256(options_affecting_output(options, Format::png)));
   EXPECT_NE(options_digest(options, Format::png), options_digest(options, std::nullopt));
   OptionsDigests digests(options);
   EXPECT_EQ(digests.of(Format::jpeg), options_digest(options, Format::jpeg));
@@ -87,7 +87,7 @@ TEST(OptionsDigest, IsTheSameForTheSameBytes) {
     EXPECT_EQ(text_of(one), text_of(other)) << testing::PrintToString(one);
 }
 
-TEST(OptionsDigest, HoldsTheOptionsOfItsFormatAlone) {
+TEST(OptionsDigest, IncludesOnlyOptionsOfTheFormat) {
   const std::vector<std::pair<Arguments, std::vector<Format>>> rows{
       {{"--quality", "7"}, {Format::jpeg}},
       {{"--png-level", "7"}, {Format::png, Format::tiff}},
@@ -108,7 +108,7 @@ TEST(OptionsDigest, HoldsTheOptionsOfItsFormatAlone) {
             text_of({"--tiff-compression", "zstd"}, Format::tiff));
 }
 
-TEST(OptionsDigest, IsAnotherForOtherBytes) {
+TEST(OptionsDigest, DiffersForDifferentBytes) {
   std::map<std::string, Arguments> seen;
   for (const Arguments& arguments : {Arguments{},
                                      {"--stages", "gray"},
@@ -142,14 +142,15 @@ TEST(OptionsDigest, IsAnotherForOtherBytes) {
   EXPECT_TRUE(seen.emplace(text_of({}, Format::png), Arguments{}).second);
 }
 
-TEST(OptionsDigest, HoldsWhatFilesSay) {
-  const TemporaryFolder folder;
+TEST(OptionsDigest, IncludesFileContents) {
+  const TemporaryDirectory directory;
   const auto save_range = [&](const std::string& name, int bin) {
     std::string counts;
     for (int i = 0; i < 256; ++i)
       counts += std::string(i == 0 ? "" : ",") + (i == 10 || i == bin ? "5" : "0");
-    save_text(folder.file(name), "{\"imgpipe\": 1, \"before\": {\"counts\": {\"gray\": [" + counts + "]}}}");
-    return text_of({"--stages", "contrast:range=" + folder.file(name)});
+    save_text(directory.file(name),
+              "{\"imgpipe\": 1, \"before\": {\"counts\": {\"gray\": [" + counts + "]}}}");
+    return text_of({"--stages", "contrast:range=" + directory.file(name)});
   };
   const std::string first = save_range("a.json", 200);
   EXPECT_EQ(save_range("b.json", 200), first);

@@ -33,7 +33,7 @@ std::string refusal(const Arguments& arguments) {
   return "";
 }
 
-TEST(Options, LettersAreNames) {
+TEST(Options, LettersAreAliases) {
   for (const Arguments& arguments :
        std::vector<Arguments>{{"in", "out/", "-r", "-n", "-j", "3", "-d", "cpu", "-q"},
                               {"in", "out/", "-rnj3", "-dcpu", "-q"},
@@ -100,7 +100,7 @@ TEST(Options, OutputMayBeAnOption) {
   EXPECT_EQ(refusal({"--input", "a", "b"}).substr(0, 26), "unknown option '--input'; ");
 }
 
-TEST(Options, CompareAndCpuAreOne) {
+TEST(Options, CpuIsAnAliasOfCompare) {
   EXPECT_TRUE(process({"in", "out", "--compare"}).reports.compare);
   EXPECT_TRUE(process({"in", "out", "--cpu"}).reports.compare);
   EXPECT_FALSE(process({"in", "out"}).reports.compare);
@@ -109,7 +109,7 @@ TEST(Options, CompareAndCpuAreOne) {
   EXPECT_EQ(refusal({"in", "out", "--compare=maybe"}), "--compare: expected true or false, got 'maybe'");
 }
 
-TEST(Options, SpellingsAreAlike) {
+TEST(Options, AlternativeSpellingsAreAccepted) {
   EXPECT_TRUE(process({"in", "out", "--no-colour"}).logging.no_color);
   const ProcessOptions grey = process({"in", "out", "--stages", "grey:bt709,crop:4x4:x=centre,equalise"});
   ASSERT_EQ(grey.stages.steps.size(), 3U);
@@ -124,7 +124,7 @@ TEST(Options, SpellingsAreAlike) {
       << "a value stays as it is";
 }
 
-TEST(Options, WhatWasMeantIsSaid) {
+TEST(Options, SuggestsTheIntendedName) {
   struct Row {
     Arguments arguments;
     std::string message;  // the beginning of the message
@@ -187,7 +187,7 @@ TEST(Options, WhatWasMeantIsSaid) {
   }
 }
 
-TEST(Options, EveryWordOfEveryTableIsTaken) {
+TEST(Options, EveryTableValueIsAccepted) {
   for (const CommandRow& command : command_table()) {
     EXPECT_EQ(find_command(command_table(), command.name), &command);
     for (const OptionRow& row : command.rows()) {

@@ -108,7 +108,7 @@ TEST_F(ReportTest, TotalsAreMediansOfSumsOnBothSides) {
   EXPECT_NE(table.find("with 3 passes"), std::string::npos) << table;
 }
 
-TEST_F(ReportTest, TransfersAreATotalOfTheirOwn) {
+TEST_F(ReportTest, TransfersHaveASeparateTotal) {
   add("upload", SpanKind::transfer, 0, 3);
   add("smooth", SpanKind::kernel, 3, 5);
   add("download", SpanKind::transfer, 5, 6);
@@ -119,7 +119,7 @@ TEST_F(ReportTest, TransfersAreATotalOfTheirOwn) {
   EXPECT_FALSE(row(report.totals, "kernels").speed_up());
 }
 
-TEST_F(ReportTest, ADifferenceIsNamedEverywhere) {
+TEST_F(ReportTest, DifferencesAppearInEveryReport) {
   add("smooth", SpanKind::kernel, 0, 2);
   std::vector<Difference> differences(1);
   differences[0] = {3, 9, false};

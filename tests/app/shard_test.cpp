@@ -33,7 +33,7 @@ TEST(Shard, EveryNameIsInOnePartAndStaysThere) {
     const std::string name = "folder/image" + std::to_string(i) + ".jpg";
     int parts = 0;
     for (int part = 1; part <= 7; ++part) {
-      if (!in_shard(name, {part, 7, {}})) continue;
+      if (!belongs_to_shard(name, {part, 7, {}})) continue;
       ++parts;
       ++sizes[part];
     }
@@ -41,9 +41,9 @@ TEST(Shard, EveryNameIsInOnePartAndStaysThere) {
   }
   for (const auto& [part, size] : sizes) EXPECT_NEAR(size, 1000, 150) << part;
   // Processes of different versions must agree on the hash: FNV-1a of "a" is af63dc4c8601ec8c.
-  EXPECT_TRUE(in_shard("", {1, 1, {}}));
+  EXPECT_TRUE(belongs_to_shard("", {1, 1, {}}));
   int in_part = 0;
-  for (int part = 1; part <= 1000; ++part) in_part += in_shard("a", {part, 1000, {}}) ? part : 0;
+  for (int part = 1; part <= 1000; ++part) in_part += belongs_to_shard("a", {part, 1000, {}}) ? part : 0;
   EXPECT_EQ(in_part, 1 + 736);
 }
 

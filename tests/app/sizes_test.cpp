@@ -83,7 +83,7 @@ TEST(Sizes, EveryFormOfANumberOfPixels) {
   for (const auto& [text, value] : rows) EXPECT_EQ(pixels(text), value) << text;
 }
 
-TEST(Sizes, WhatIsNoSizeIsRefused) {
+TEST(Sizes, RejectsInvalidSizes) {
   for (const std::string text : {"",
                                  " ",
                                  "M",
@@ -136,7 +136,7 @@ TEST(Sizes, WhatIsNoSizeIsRefused) {
   EXPECT_NE(refusal([] { return bytes("1" + std::string(100'000, '.')); }), "");
 }
 
-TEST(Sizes, WhatIsTooLargeOrTooSmallIsSaidToBe) {
+TEST(Sizes, ReportsSizesOutOfRange) {
   const std::pair<const char*, const char*> rows[]{
       {"1025T", "--memory: expected at most 1024T, got '1025T'"},
       {"1024.000001T", "expected at most 1024T, got"},

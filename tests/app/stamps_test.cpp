@@ -32,7 +32,7 @@ Stamp stamp(const std::string& output, std::int64_t number = 1) {
 
 class Stamps : public testing::Test {
  protected:
-  [[nodiscard]] std::string path() const { return folder_.file(std::string(kStampFile)); }
+  [[nodiscard]] std::string path() const { return directory_.file(std::string(kStampFile)); }
   [[nodiscard]] std::map<std::string, std::int64_t> read() const {
     std::map<std::string, std::int64_t> newest;
     read_stamps(path(), [&](const Stamp& found) { newest[found.output] = found.output_state.bytes; });
@@ -43,10 +43,10 @@ class Stamps : public testing::Test {
     return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
   }
 
-  TemporaryFolder folder_;
+  TemporaryDirectory directory_;
 };
 
-TEST_F(Stamps, ALineComesBack) {
+TEST_F(Stamps, RoundTripsALine) {
   const Stamp whole = stamp("sub/a.png", 77);
   const std::string line = stamp_line(whole);
   EXPECT_EQ(line.back(), '\n');
@@ -58,26 +58,26 @@ TEST_F(Stamps, ALineComesBack) {
   EXPECT_EQ(stamp_line(*back), line);
 }
 
-TEST_F(Stamps, NamesAreTextAndNoTwoAlike) {
+TEST_F(Stamps, NamesAreEscapedUniquely) {
   EXPECT_EQ(stamp_name("Größe 大.png"), "Größe 大.png");
   EXPECT_EQ(stamp_name("a\xFF.png"), "a\\xFF.png");
   EXPECT_NE(stamp_name("a\xFF.png"), stamp_name("a\\xFF.png"));
   EXPECT_EQ(stamp_name("a\nb"), "a\\x0Ab");
 }
 
-TEST_F(Stamps, TheWayToAnInputStaysWhatItIs) {
-  std::filesystem::create_directories(folder_.path() / "x/in/sub");
-  std::filesystem::create_directories(folder_.path() / "x/out");
-  StampNames names(folder_.file("x/out"));
-  EXPECT_EQ(names.input(folder_.file("x/in/sub/a.jpg")), "../in/sub/a.jpg");
-  EXPECT_EQ(names.input(folder_.file("x/out/../in/./sub/a.jpg")), "../in/sub/a.jpg");
-  EXPECT_EQ(names.output(folder_.file("x/out/sub/a.png")), "sub/a.png");
+TEST_F(Stamps, InputPathsAreNotNormalised) {
+  std::filesystem::create_directories(directory_.path() / "x/in/sub");
+  std::filesystem::create_directories(directory_.path() / "x/out");
+  StampNames names(directory_.file("x/out"));
+  EXPECT_EQ(names.input(directory_.file("x/in/sub/a.jpg")), "../in/sub/a.jpg");
+  EXPECT_EQ(names.input(directory_.file("x/out/../in/./sub/a.jpg")), "../in/sub/a.jpg");
+  EXPECT_EQ(names.output(directory_.file("x/out/sub/a.png")), "sub/a.png");
   EXPECT_EQ(StampNames("out/").output("out/sub/a.png"), "sub/a.png");
   EXPECT_EQ(StampNames("").output("a.png"), "a.png");
   EXPECT_EQ(StampNames(".").output("./a.png"), "a.png");
 }
 
-TEST_F(Stamps, WhatIsNoStampIsPassedOver) {
+TEST_F(Stamps, SkipsInvalidLines) {
   EXPECT_TRUE(read().empty()) << "there is none";
   const std::string good = stamp_line(stamp("a.png", 5));
   std::string torn = stamp_line(stamp("torn.png"));
@@ -102,7 +102,7 @@ TEST_F(Stamps, WhatIsNoStampIsPassedOver) {
   EXPECT_EQ(read().size(), 3U);
 }
 
-TEST_F(Stamps, ANewerLineCounts) {
+TEST_F(Stamps, LastLineWins) {
   save_text(path(),
             stamp_line(stamp("a.png", 1)) + stamp_line(stamp("b.png", 2)) + stamp_line(stamp("a.png", 3)));
   EXPECT_EQ(read(), (std::map<std::string, std::int64_t>{{"a.png", 3}, {"b.png", 2}}));
@@ -119,7 +119,7 @@ TEST_F(Stamps, LinesAcrossBlocksAreWhole) {
   EXPECT_EQ(load_text(path()), text) << "all are of use";
 }
 
-TEST_F(Stamps, MostlyStaleFilesBecomeSmall) {
+TEST_F(Stamps, CompactsMostlyStaleFiles) {
   std::string text;
   for (int round = 0; round < 5; ++round) {
     for (int i = 0; i < 100; ++i) text += stamp_line(stamp(std::to_string(i) + ".png", 1000 * round + i));
@@ -138,11 +138,11 @@ TEST_F(Stamps, MostlyStaleFilesBecomeSmall) {
   EXPECT_EQ(lines(), before);
 }
 
-TEST_F(Stamps, OutputsThatAreGoneGo) {
+TEST_F(Stamps, DropsMissingOutputs) {
   std::string text;
   for (int i = 0; i < 600; ++i) text += stamp_line(stamp(std::to_string(i) + ".png", i));
   save_text(path(), text);
-  for (int i = 0; i < 50; ++i) save_text(folder_.file(std::to_string(i) + ".png"), "x");
+  for (int i = 0; i < 50; ++i) save_text(directory_.file(std::to_string(i) + ".png"), "x");
   compact_stamps(path(), true);
   EXPECT_EQ(lines(), 600U) << "others may just be making them";
   compact_stamps(path(), false);
@@ -150,7 +150,7 @@ TEST_F(Stamps, OutputsThatAreGoneGo) {
   EXPECT_EQ(read().size(), 50U);
 }
 
-TEST_F(Stamps, AKillWhileTheyAreMovedCostsOneLine) {
+TEST_F(Stamps, KillDuringCompactionLosesAtMostOneEntry) {
   std::string text;
   for (int i = 0; i < 300; ++i) text += stamp_line(stamp("same.png", i));
   for (int i = 0; i < 50; ++i) text += stamp_line(stamp(std::to_string(i) + ".png", i));
@@ -199,7 +199,7 @@ TEST_F(Stamps, WritersAndReadersAtOnceLoseNothing) {
   EXPECT_LT(lines(), 256U);
 }
 
-TEST_F(Stamps, AnotherFileInItsPlaceIsNotReplaced) {
+TEST_F(Stamps, ForeignFileIsNotReplaced) {
   save_text(path(), "my own notes\n");
   EXPECT_THROW(check_stamp_file(path(), Replace::own), Error);
   check_stamp_file(path(), Replace::all);

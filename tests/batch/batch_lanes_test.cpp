@@ -54,7 +54,7 @@ TEST_F(BatchTest, SmallImagesStayWithTheWorkers) {
   }
 }
 
-TEST_F(BatchTest, DevicesThatCannotBeLookedForEndTheBatch) {
+TEST_F(BatchTest, DeviceSearchFailureEndsTheBatch) {
   for (const bool host_helps : {false, true}) {
     BatchSettings with = settings(2);
     with.host_helps = host_helps;
@@ -92,7 +92,7 @@ TEST_F(BatchTest, ALaneThatDoesNotStartEndsTheBatch) {
   EXPECT_TRUE(out_.names().empty());
 }
 
-TEST_F(BatchTest, WorkersHelpWhereALaneDoesNotStart) {
+TEST_F(BatchTest, WorkersAssistIfALaneDoesNotStart) {
   BatchSettings with = settings(2);
   with.find_lanes = offering(lanes({{.start = true}}));
   with.host_helps = true;
@@ -101,7 +101,7 @@ TEST_F(BatchTest, WorkersHelpWhereALaneDoesNotStart) {
   EXPECT_EQ(note_of(batch), "lane:0: not used: it does not start");
 }
 
-TEST_F(BatchTest, ALaneThatBreaksLosesNothingWhereAnotherIsLeft) {
+TEST_F(BatchTest, BrokenLaneLosesNothingIfAnotherIsLeft) {
   for (const LaneFaults& fault : {LaneFaults{.breaks_in_launch = 3}, LaneFaults{.breaks_in_finish = 2}}) {
     BatchSettings with = settings(3);
     with.find_lanes = offering(lanes({fault, {}}));
@@ -110,7 +110,7 @@ TEST_F(BatchTest, ALaneThatBreaksLosesNothingWhereAnotherIsLeft) {
   }
 }
 
-TEST_F(BatchTest, ALaneThatBreaksLosesNothingWhereWorkersHelp) {
+TEST_F(BatchTest, BrokenLaneLosesNothingIfWorkersAssist) {
   for (const LaneFaults& fault : {LaneFaults{.breaks_in_launch = 1}, LaneFaults{.breaks_in_launch = 3},
                                   LaneFaults{.breaks_in_finish = 1}, LaneFaults{.breaks_in_finish = 2}}) {
     BatchSettings with = settings(3);
@@ -141,7 +141,7 @@ TEST_F(BatchTest, AnImageTooLargeForALaneWithOthersRunsAlone) {
   expect_all_done(batch);
 }
 
-constexpr Shape kTooLarge{200, 150, 3};  // the only one of these images that exceeds kSmallRoom
+constexpr Shape kLargestImage{200, 150, 3};  // the only one of these images that exceeds kSmallRoom
 constexpr std::int64_t kSmallRoom = 100'000;
 
 TEST_F(BatchTest, AnImageTooLargeForALaneGoesInBands) {
@@ -156,7 +156,7 @@ TEST_F(BatchTest, AnImageTooLargeForALaneGoesInBands) {
       for (const auto& [item, result] : results) {
         expect_done(result);
         EXPECT_TRUE(result.device.starts_with("lane:")) << result.device;
-        const bool too_large = result.header.shape == kTooLarge;
+        const bool too_large = result.header.shape == kLargestImage;
         EXPECT_EQ(result.route, too_large ? ImageRoute::device_in_bands : ImageRoute::device) << names_[item];
         EXPECT_GT(result.on_lane[static_cast<std::size_t>(Part::upload)].end_ns, 0);
       }
@@ -171,7 +171,7 @@ TEST_F(BatchTest, AnImageOfWhichNoBandFitsFailsAlone) {
   const auto results = run(batch);
   EXPECT_EQ(results.size(), names_.size());
   for (const auto& [item, result] : results) {
-    if (result.header.shape != kTooLarge) {
+    if (result.header.shape != kLargestImage) {
       expect_done(result);
       continue;
     }
@@ -183,7 +183,7 @@ TEST_F(BatchTest, AnImageOfWhichNoBandFitsFailsAlone) {
 }
 
 // `auto`: no image fails for lack of device memory, whatever the estimates.
-TEST_F(BatchTest, AnImageTooLargeForALaneIsDoneWhereWorkersHelp) {
+TEST_F(BatchTest, ImageTooLargeForALaneIsDoneIfWorkersAssist) {
   for (const double lane_ns : {0.0, 1e18}) {
     for (const std::int64_t band_bytes : {std::int64_t{500}, kSmallRoom}) {
       BatchSettings with = settings(3);
@@ -202,7 +202,7 @@ TEST_F(BatchTest, AnImageTooLargeForALaneIsDoneWhereWorkersHelp) {
         const bool by_lane =
             result.route == ImageRoute::device || result.route == ImageRoute::device_in_bands;
         EXPECT_EQ(result.device, by_lane ? "lane:0" : "cpu");
-        if (result.header.shape == kTooLarge) {
+        if (result.header.shape == kLargestImage) {
           EXPECT_NE(result.route, ImageRoute::device);
         }
         if (lane_ns > 0 || band_bytes == 500) {
@@ -214,7 +214,7 @@ TEST_F(BatchTest, AnImageTooLargeForALaneIsDoneWhereWorkersHelp) {
 }
 
 // An image goes in bands if the device's part is estimated to be shorter than the host's time for the stages.
-TEST_F(BatchTest, WhereWorkersHelpTheEstimateChoosesBandsOrTheHost) {
+TEST_F(BatchTest, IfWorkersAssistTheEstimateChoosesBandsOrHost) {
   struct Case {
     double stages_ns, lane_ns;
     int threads;
@@ -238,9 +238,9 @@ TEST_F(BatchTest, WhereWorkersHelpTheEstimateChoosesBandsOrTheHost) {
     scheduler.find();
     while (scheduler.devices().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     BatchResult by_host;
-    by_host.header.shape = kTooLarge;
+    by_host.header.shape = kLargestImage;
     by_host.busy[static_cast<std::size_t>(Part::kernels)] = static_cast<std::int64_t>(one.stages_ns);
-    if (one.stages_ns > 0) scheduler.done_by_host(by_host);
+    if (one.stages_ns > 0) scheduler.record_host_image(by_host);
     const auto opened = [&](EntryPointer entry) {
       ImageFiles files;
       files.input = in_.file(names_[5]);
@@ -257,7 +257,7 @@ TEST_F(BatchTest, WhereWorkersHelpTheEstimateChoosesBandsOrTheHost) {
       return entry;
     };
     EntryPointer entry = opened(queue.next().entry);
-    ASSERT_EQ(entry->result.header.shape, kTooLarge);
+    ASSERT_EQ(entry->result.header.shape, kLargestImage);
     EXPECT_EQ(entry->result.route, ImageRoute::device);
     entry->job->decode(std::pmr::new_delete_resource());
     scheduler.push(std::move(entry));
@@ -304,7 +304,7 @@ TEST_F(BatchTest, AnImageTooLargeForALaneIsConvertedInBands) {
   EXPECT_EQ(files_of(kSmallRoom), files_of(0));
 }
 
-TEST_F(BatchTest, ALaneMaySpeakUntilTheEnd) {
+TEST_F(BatchTest, LaneMayReportUntilTheEnd) {
   // A failure ends the batch while the lane's thread has more to report.
   for (int i = 0; i < 60; ++i) {
     BatchSettings with = settings(4);
@@ -366,7 +366,7 @@ TEST_F(BatchTest, TwoFailuresLoseNothing) {
   }
 }
 
-TEST_F(BatchTest, WhatALaneDoesNotDecodeTheWorkersDo) {
+TEST_F(BatchTest, WorkersDecodeWhatALaneRejects) {
   for (const bool known : {false, true}) {
     BatchSettings with = settings(4);
     with.lanes_have_codecs = known;  // before the lanes are found

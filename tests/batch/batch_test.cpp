@@ -42,7 +42,7 @@ TEST_F(BatchTest, EveryNumberOfThreadsGivesTheSameBytes) {
 }
 
 // The threads of a job share the tiles; each computes the tables of some.
-TEST_F(BatchTest, EveryNumberOfThreadsFindsTheSameTables) {
+TEST_F(BatchTest, EveryNumberOfThreadsComputesTheSameTables) {
   const std::string stages = "clahe:3:4,smooth";
   for (const std::string& name : names_) expected_[name] = reference_file(in_.file(name), stages);
   for (const auto& [jobs, threads] : {std::pair{1, 2}, std::pair{2, 3}}) {
@@ -68,7 +68,7 @@ TEST_F(BatchTest, TheReferenceGivesTheSameBytes) {
 
 // ---- inputs that fail -------------------------------------------------------------------------------
 
-TEST_F(BatchTest, ABadImageCostsItselfOnly) {
+TEST_F(BatchTest, BadImageDoesNotAffectOthers) {
   std::vector<BatchItem> with_bad = items();
   save_text(in_.file("text.png"), "no image");
   const std::string good = load_text(in_.file(names_[0]));
@@ -184,7 +184,7 @@ TEST_F(BatchTest, AnImageBeyondTheBudgetFailsOrRunsAlone) {
   }
 }
 
-TEST_F(BatchTest, StopBeginsNoMoreAndFinishesWhatItBegan) {
+TEST_F(BatchTest, StopFinishesBegunImagesOnly) {
   for (const bool by_lane : {false, true}) {
     BatchSettings with = settings(2);
     if (by_lane) with.find_lanes = offering(lanes({{.start_ms = 5}}));
@@ -205,7 +205,7 @@ TEST_F(BatchTest, StopBeginsNoMoreAndFinishesWhatItBegan) {
   }
 }
 
-TEST_F(BatchTest, EndingItEarlyWaitsForWhatItBegan) {
+TEST_F(BatchTest, DestructorWaitsForBegunImages) {
   for (int i = 0; i < 10; ++i) {
     BatchSettings with = settings(3);
     if (i % 2 == 0) with.find_lanes = offering(lanes({{.start_ms = i}}));
@@ -216,7 +216,7 @@ TEST_F(BatchTest, EndingItEarlyWaitsForWhatItBegan) {
     EXPECT_EQ(load(out_.file(name)), expected_.at(name.substr(0, name.size() - 4)));
 }
 
-TEST_F(BatchTest, SpansSayWhoDidWhat) {
+TEST_F(BatchTest, SpansNameThreadsAndDevices) {
   BatchSettings with = settings(2);
   with.find_lanes = offering(lanes({{}}));
   with.keep_spans = true;

@@ -39,7 +39,7 @@ TEST(HostAssist, MoreEachTimeUpToAllWorkers) {
   EXPECT_EQ(sizes, (std::vector<std::size_t>{1, 2, 3, 4, 6, 8, 9, 9}));
 }
 
-TEST(HostAssist, NoMoreWhereThoseThatMayDoNot) {
+TEST(HostAssist, NoMoreWhileAllowedWorkersDoNotAssist) {
   const auto assist = std::make_unique<HostAssist>(9);
   assist->lanes_are_full(Clock::now());
   assist->lanes_are_full(Clock::now() + 2 * HostAssist::kStep);

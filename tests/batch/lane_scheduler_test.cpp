@@ -43,10 +43,10 @@ ThreadStarter starter(int first = 0, int last = 0) {
 }
 
 // A scheduler without a batch, with one image that is never begun, and the events it reported.
-class Scheduled {
+class SchedulerFixture {
  public:
-  Scheduled(const std::vector<LaneFaults>& faults, std::chrono::milliseconds patience,
-            const ThreadStarter& start_thread = starter()) {
+  SchedulerFixture(const std::vector<LaneFaults>& faults, std::chrono::milliseconds patience,
+                   const ThreadStarter& start_thread = starter()) {
     settings_.find_lanes = [offer = offering(lanes(faults)), patience, start_thread] {
       LaneCapacity capacity = offer();
       capacity.lane_patience = patience;
@@ -89,13 +89,13 @@ class Scheduled {
 };
 
 TEST(LaneScheduler, WithoutPatienceAllLanesStart) {
-  Scheduled lanes({{}, {}, {}}, 0ms);
+  SchedulerFixture lanes({{}, {}, {}}, 0ms);
   EXPECT_TRUE(lanes.reaches(3));
   EXPECT_EQ(lanes->started(), 3U);
 }
 
 TEST(LaneScheduler, AFurtherLaneStartsWhenEnoughTimeIsLost) {
-  Scheduled lanes({{.start_ms = 50}, {.start_ms = 50}, {}}, 100ms);
+  SchedulerFixture lanes({{.start_ms = 50}, {.start_ms = 50}, {}}, 100ms);
   lanes->lost(1000ms);  // while the first is starting: ignored
   EXPECT_EQ(lanes->started(), 1U);
   ASSERT_TRUE(lanes.reaches(1));
@@ -114,8 +114,8 @@ TEST(LaneScheduler, AFurtherLaneStartsWhenEnoughTimeIsLost) {
   EXPECT_EQ(lanes->started(), 3U);
 }
 
-TEST(LaneScheduler, WhereNoneWorksTheNextOneStarts) {
-  Scheduled lanes({{.start = true}, {.start = true}, {}}, 1h);
+TEST(LaneScheduler, IfNoLaneWorksTheNextStarts) {
+  SchedulerFixture lanes({{.start = true}, {.start = true}, {}}, 1h);
   EXPECT_TRUE(lanes.reaches(1));
   EXPECT_EQ(lanes->devices().front(), "lane:2 (test)");
   EXPECT_TRUE(lanes.reports_broken(2));  // a lane's successor may start before the failure is reported
@@ -123,14 +123,14 @@ TEST(LaneScheduler, WhereNoneWorksTheNextOneStarts) {
 }
 
 TEST(LaneScheduler, TheLastIsReportedOnce) {
-  Scheduled lanes({{.start = true}, {.start = true}}, 1h);
+  SchedulerFixture lanes({{.start = true}, {.start = true}}, 1h);
   EXPECT_TRUE(lanes.reports_broken(2));
   EXPECT_EQ(lanes.last(), 1);
 }
 
-TEST(LaneScheduler, ALaneWithoutThreadsGivesWayToTheNext) {
+TEST(LaneScheduler, LaneWithoutThreadsIsReplaced) {
   for (const int missing : {1, 2}) {  // the first of its threads, or the second
-    Scheduled lanes({{}, {}}, 1h, starter(missing, missing));
+    SchedulerFixture lanes({{}, {}}, 1h, starter(missing, missing));
     EXPECT_TRUE(lanes.reaches(1));
     EXPECT_EQ(lanes->devices().front(), "lane:1 (test)");
     EXPECT_EQ(lanes.broken(), 1);
@@ -140,7 +140,7 @@ TEST(LaneScheduler, ALaneWithoutThreadsGivesWayToTheNext) {
 
 TEST(LaneScheduler, WithoutAnyThreadsTheLastIsReportedOnce) {
   for (const auto patience : {std::chrono::milliseconds(0ms), std::chrono::milliseconds(1h)}) {
-    Scheduled lanes({{}, {}, {}}, patience, starter(1, 100));
+    SchedulerFixture lanes({{}, {}, {}}, patience, starter(1, 100));
     EXPECT_EQ(lanes.broken(), 3);
     EXPECT_EQ(lanes.last(), 1);
     EXPECT_EQ(lanes->started(), 0U);
@@ -166,7 +166,7 @@ TEST(LaneScheduler, AnImageMayComeBeforeTheLanes) {
 }
 
 TEST(LaneScheduler, AFurtherLaneWithoutThreadsLeavesTheOthersAtWork) {
-  Scheduled lanes({{}, {}}, 100ms, starter(4, 4));
+  SchedulerFixture lanes({{}, {}}, 100ms, starter(4, 4));
   ASSERT_TRUE(lanes.reaches(1));
   lanes->lost(0ms);
   lanes->lost(100ms);
@@ -176,7 +176,7 @@ TEST(LaneScheduler, AFurtherLaneWithoutThreadsLeavesTheOthersAtWork) {
 }
 
 TEST(LaneScheduler, ASuccessorWithoutThreadsIsTheLast) {
-  Scheduled lanes({{.start = true}, {}}, 1h, starter(3, 3));
+  SchedulerFixture lanes({{.start = true}, {}}, 1h, starter(3, 3));
   EXPECT_TRUE(lanes.reports_broken(2));
   EXPECT_EQ(lanes.last(), 1);
 }
@@ -239,20 +239,20 @@ class FurtherLanes : public testing::Test {
     return ended;
   }
 
-  TemporaryFolder in_, out_;
+  TemporaryDirectory in_, out_;
 };
 
 constexpr LaneFaults kSlow{.image_ms = 20};
 
-TEST_F(FurtherLanes, AreStartedWhereWorkersWait) {
+TEST_F(FurtherLanes, StartIfWorkersWait) {
   EXPECT_EQ(run({kSlow, kSlow}, 50ms, false, "gray").size(), 2U);
 }
 
-TEST_F(FurtherLanes, AreStartedWhereAllWasDecodedBeforeTheFirstWasReady) {
+TEST_F(FurtherLanes, StartIfAllIsDecodedBeforeTheFirstIsReady) {
   EXPECT_EQ(run({{.start_ms = 300, .image_ms = 20}, kSlow}, 50ms, false, "gray").size(), 2U);
 }
 
-TEST_F(FurtherLanes, AreNotStartedWhereWorkersDoNotWaitSoLong) {
+TEST_F(FurtherLanes, DoNotStartIfWorkersWaitBriefly) {
   EXPECT_EQ(run({kSlow, kSlow}, 1h, false, "gray"), std::vector<std::string>{"lane:0 (test)"});
   // Assisting workers may finish everything before the first lane is ready.
   const std::vector<std::string> devices = run({kSlow, kSlow}, 1h, true, "gray");
@@ -266,13 +266,13 @@ TEST_F(FurtherLanes, AreNotStartedForTheLastImages) {
   EXPECT_EQ(run({{.image_ms = 100}, {}}, 20ms, false, "gray", 6), std::vector<std::string>{"lane:0 (test)"});
 }
 
-TEST_F(FurtherLanes, AreStartedWhereWorkersDoMuchOfTheLanesWork) {
+TEST_F(FurtherLanes, StartIfWorkersDoMuchOfTheLanesWork) {
   std::string many = "gray";
   for (int i = 0; i < (kSanitized ? 30 : 300); ++i) many += ",smooth";
   EXPECT_EQ(run({{.image_ms = 500}, {.image_ms = 500}}, 5ms, true, many).size(), 2U);
 }
 
-TEST_F(FurtherLanes, TakeOverWhereTheFirstBreaks) {
+TEST_F(FurtherLanes, TakeOverIfTheFirstBreaks) {
   for (const LaneFaults& fault :
        {LaneFaults{.start = true}, LaneFaults{.breaks_in_launch = 3}, LaneFaults{.breaks_in_finish = 2}}) {
     const std::vector<std::string> devices = run({fault, {}}, 1h, false, "gray");
@@ -281,7 +281,7 @@ TEST_F(FurtherLanes, TakeOverWhereTheFirstBreaks) {
   }
 }
 
-TEST_F(FurtherLanes, TakeOverWhereTheFirstHasNoThreads) {
+TEST_F(FurtherLanes, TakeOverIfTheFirstHasNoThreads) {
   for (const int missing : {1, 2}) {
     const Ended ended = end_of({{}, {}}, 1h, false, "gray", starter(missing, missing));
     EXPECT_EQ(ended.done, kImages);
@@ -293,7 +293,7 @@ TEST_F(FurtherLanes, TakeOverWhereTheFirstHasNoThreads) {
   }
 }
 
-TEST_F(FurtherLanes, WithoutThreadsAreDoneWithout) {
+TEST_F(FurtherLanes, AreSkippedWithoutThreads) {
   const Ended ended = end_of({kSlow, kSlow, kSlow}, 5ms, false, "gray", starter(3, 100));
   EXPECT_EQ(ended.done, kImages);
   EXPECT_EQ(ended.failed, 0U);
@@ -313,7 +313,7 @@ TEST_F(FurtherLanes, WithoutAnyThreadTheBatchEnds) {
   }
 }
 
-TEST_F(FurtherLanes, WithoutAnyThreadWorkersThatHelpDoAll) {
+TEST_F(FurtherLanes, WithoutAnyThreadAssistingWorkersDoAll) {
   for (const std::int64_t start_pixels : {0, 1}) {  // started by the finder, then by a worker
     // Assisting workers may finish everything before the lanes are found; then the test tries again.
     Ended ended = end_of({{}, {}}, 1h, true, "gray", starter(1, 100), start_pixels);

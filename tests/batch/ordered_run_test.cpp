@@ -76,7 +76,7 @@ TEST(OrderedRun, BeginsAndEndsInOrder) {
   }
 }
 
-TEST(OrderedRun, AFailureIsTheCallersAndEndsTheRest) {
+TEST(OrderedRun, FailureReachesTheCallerAndStopsTheRest) {
   for (const int count : {1, 2, 5}) {
     HostThreads threads(count);
     for (const char bad_step : {'b', 'w', 'e'}) {
@@ -95,7 +95,7 @@ TEST(OrderedRun, AFailureIsTheCallersAndEndsTheRest) {
   }
 }
 
-TEST(HostThreads, RunsOnNoMoreThanAsked) {
+TEST(HostThreads, UsesAtMostTheRequestedThreads) {
   HostThreads threads(6);
   for (const int most : {1, 2, 4, 6, 99}) {
     for (int round = 0; round < 50; ++round) {

@@ -196,7 +196,7 @@ def self_test():
              "images/codecs/codec.h": include("images/image.h"), "kernels/stage.h": include("images/image.h"),
              "pipeline/engine.h": include("kernels/stage.h"), "pipeline/host/bands.h": include("pipeline/engine.h"),
              "app/log.h": "", "app/files/file.h": include("app/log.h"), "app/main.cpp": include("app/files/file.h"),
-             "lab/kernels/rung.cu": include("kernels/stage.h"),
+             "lab/kernels/stage_variant.cu": include("kernels/stage.h"),
              "tests/images/image_test.cpp": include("images/image.h", "tests/support/made.h")}
     assert not list(complaints(right)), list(complaints(right))
 

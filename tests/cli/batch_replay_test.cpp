@@ -28,7 +28,7 @@ class BatchReplay : public BatchCli {
 
   [[nodiscard]] RunOptions here() const {
     RunOptions options;
-    options.folder = folder_.path().string();
+    options.directory = directory_.path().string();
     return options;
   }
 
@@ -64,18 +64,18 @@ class BatchReplay : public BatchCli {
   }
 };
 
-TEST_F(BatchReplay, OneFolder) {
+TEST_F(BatchReplay, OneDirectory) {
   expect_replay({"in", "OUT"}, {"in/bad.png"}, "bad.png\n");
   expect_replay({in(), "OUT"}, {"in/bad.png"}, "bad.png\n");
 }
 
-TEST_F(BatchReplay, OneFolderRecursive) {
+TEST_F(BatchReplay, OneDirectoryRecursive) {
   expect_replay({"in", "OUT", "--recursive"}, {"in/bad.png", "in/sub/bad.jpg"}, "bad.png\nsub/bad.jpg\n");
   expect_replay({"./in/", "OUT", "--recursive", "--exclude", "deep"}, {"in/bad.png", "in/sub/bad.jpg"},
                 "bad.png\nsub/bad.jpg\n");
 }
 
-TEST_F(BatchReplay, TwoFolders) {
+TEST_F(BatchReplay, TwoDirectories) {
   expect_replay({"in", "two", "OUT", "--recursive"}, {"in/bad.png", "in/sub/bad.jpg", "two/sub/worse.png"},
                 "in/bad.png\nin/sub/bad.jpg\ntwo/sub/worse.png\n");
   expect_replay({in(), file("two"), "OUT", "--recursive"},
@@ -84,9 +84,9 @@ TEST_F(BatchReplay, TwoFolders) {
   expect_replay({"in", "two", "OUT"}, {"in/bad.png"}, "in/bad.png\n");
 }
 
-TEST_F(BatchReplay, TwoFoldersElsewhere) {
+TEST_F(BatchReplay, TwoDirectoriesElsewhere) {
   RunOptions deep;
-  deep.folder = file("in/sub");
+  deep.directory = file("in/sub");
   const std::vector<std::string> command{"../../two",   "../../in",     out() + "/",
                                          "--recursive", "--failed-out", file("failed")};
   EXPECT_EQ(run_imgpipe(command, deep).exit_code, 1);
@@ -148,7 +148,7 @@ TEST_F(BatchReplay, EveryShardItsOwn) {
   }
 }
 
-TEST_F(BatchReplay, TheReportNamesThemAlike) {
+TEST_F(BatchReplay, ReportUsesTheListedNames) {
   EXPECT_EQ(
       run_imgpipe({in(), file("two"), out() + "/", "--recursive", "--report", file("r.json")}).exit_code, 1);
   const Json report = Json::parse(load_text(file("r.json")));
@@ -162,7 +162,7 @@ TEST_F(BatchReplay, TheReportNamesThemAlike) {
   EXPECT_EQ(report["more_inputs"], Json::array({file("two")}));
 }
 
-TEST_F(BatchReplay, AListedNameThatNoInputGivesIsSaid) {
+TEST_F(BatchReplay, ListedNameWithoutInputIsReported) {
   save_text(file("list"), "in/a.png\nin/gone.png\n");
   const RunResult run =
       run_imgpipe({"in", "two", out() + "/", "--recursive", "--files-from", file("list")}, here());
@@ -173,7 +173,7 @@ TEST_F(BatchReplay, AListedNameThatNoInputGivesIsSaid) {
 }
 
 // A list that a command both reads and writes loses nothing when the command ends early.
-TEST_F(BatchReplay, WhatWasNotComeToStaysInTheList) {
+TEST_F(BatchReplay, UnfinishedNamesStayInTheList) {
   save_text(file("failed"), "a.png\nb.jpg\nbad.png\nc.GIF.ppm\n");
   EXPECT_EQ(run_imgpipe({in(), out(), "-q", "--jobs", "1", "--fail-fast", "--files-from", file("failed"),
                          "--failed-out", file("failed")})
@@ -184,9 +184,9 @@ TEST_F(BatchReplay, WhatWasNotComeToStaysInTheList) {
 
 // ---- the output of each INPUT ------------------------------------------------------------------------
 
-TEST_F(BatchReplay, LastNamesCountWhereAnInputLeadsElsewhere) {
+TEST_F(BatchReplay, LastPathComponentsNameInputsOutsideTheDirectory) {
   RunOptions deep;
-  deep.folder = file("two");
+  deep.directory = file("two");
   for (const char* bad : {"in/bad.png", "in/sub/bad.jpg", "two/sub/worse.png"}) fs::remove(file(bad));
   fs::create_directories(file("other/in"));
   fs::copy_file(file("in/b.jpg"), file("other/in/z.jpg"));
@@ -200,13 +200,13 @@ TEST_F(BatchReplay, LastNamesCountWhereAnInputLeadsElsewhere) {
                         deep)
                 .exit_code,
             0);
-  EXPECT_EQ(written(), (Names{folder_.path().filename().string() + "/two/f.png",
-                              folder_.path().filename().string() + "/two/sub/g.png", "sub/g.png"}));
+  EXPECT_EQ(written(), (Names{directory_.path().filename().string() + "/two/f.png",
+                              directory_.path().filename().string() + "/two/sub/g.png", "sub/g.png"}));
   fs::copy_file(file("in/b.jpg"), file("other/in/a.png"));
   expect_refused(run_imgpipe({"../in", "../other/in", out() + "/", "--recursive"}, deep), "output of both");
 }
 
-TEST_F(BatchReplay, PatternsAreHeldAgainstThePathBelowEachInput) {
+TEST_F(BatchReplay, PatternsMatchPathsRelativeToEachInput) {
   const auto taken = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {out() + "/", "-q", "--recursive"});
     (void)run_imgpipe(arguments, here());
@@ -227,7 +227,7 @@ TEST_F(BatchReplay, PatternsAreHeldAgainstThePathBelowEachInput) {
   EXPECT_EQ(taken({"--files-from", "list", "--exclude", "deep/"}), (Names{"in/a.png", "in/sub/d.png"}));
 }
 
-TEST_F(BatchReplay, APatternDoesNotTakeTheOutputs) {
+TEST_F(BatchReplay, PatternsDoNotMatchOutputs) {
   for (const char* bad : {"in/bad.png", "in/sub/bad.jpg"}) fs::remove(file(bad));
   for (const char* pattern : {"in/**", "in/*"}) {
     fs::remove_all(file("in/out"));

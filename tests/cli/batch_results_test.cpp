@@ -34,7 +34,7 @@ class BatchResults : public BatchCli {
 // ---- system calls -------------------------------------------------------------------------------------
 
 // On network file systems, each look-up is a round trip to a server.
-TEST_F(BatchResults, AMissingOutputIsLookedUpOnceToPlanAndOnceToWrite) {
+TEST_F(BatchResults, MissingOutputIsLookedUpTwice) {
   if (run_bash("command -v strace >which", file("")) != 0) GTEST_SKIP() << "strace is not installed";
   const auto lookups = [this] {
     EXPECT_EQ(run_bash("rm -f t.*; export ASAN_OPTIONS=detect_leaks=0\n"
@@ -54,7 +54,7 @@ TEST_F(BatchResults, AMissingOutputIsLookedUpOnceToPlanAndOnceToWrite) {
 
 // ---- the summary -------------------------------------------------------------------------------------
 
-TEST_F(BatchResults, WhatEndedEarlySaysHowToGoOn) {
+TEST_F(BatchResults, InterruptedRunExplainsHowToResume) {
   fs::create_directory(file("many"));
   write("large.png", 1, 20'000);  // so that the signal arrives in time
   for (int i = 0; i < 300; ++i)
@@ -62,7 +62,7 @@ TEST_F(BatchResults, WhatEndedEarlySaysHowToGoOn) {
   fs::create_directories(out());
   RunOptions options;
   options.signal = SIGTERM;
-  options.signal_folder = out();
+  options.signal_directory = out();
   const RunResult run =
       run_imgpipe({file("many"), out(), "--jobs", "2", "--report", file("r.ndjson")}, options);
   EXPECT_EQ(run.exit_code, 143) << run.err;

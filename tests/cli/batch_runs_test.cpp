@@ -24,7 +24,7 @@ using BatchRuns = BatchCli;
 
 // ---- trees of inputs ---------------------------------------------------------------------------------
 
-TEST_F(BatchRuns, UnreadableFilesAndFolders) {
+TEST_F(BatchRuns, UnreadableFilesAndDirectories) {
   if (::geteuid() == 0) GTEST_SKIP() << "root reads everything";
   fs::permissions(in() + "/a.png", fs::perms::none);
   fs::permissions(in() + "/sub/deep", fs::perms::none);
@@ -35,7 +35,7 @@ TEST_F(BatchRuns, UnreadableFilesAndFolders) {
   EXPECT_EQ(written(), (Names{"b.jpg", "c.GIF.ppm", "sub/d.png"}));
 }
 
-TEST_F(BatchRuns, EveryCorruptFileIsOneLineAndCostsNothingElse) {
+TEST_F(BatchRuns, EveryCorruptFileIsOneLineAndAffectsNoOther) {
   IMGPIPE_NEED_CORPUS();
   constexpr std::size_t kGood = 300;
   fs::create_directory(file("mixed"));
@@ -45,8 +45,8 @@ TEST_F(BatchRuns, EveryCorruptFileIsOneLineAndCostsNothingElse) {
   ASSERT_EQ(run_imgpipe({file("mixed"), file("clean"), "-q", "--format", "png"}).exit_code, 0);
   const auto clean = contents(file("clean"));
   std::size_t bad = 0;
-  for (const char* folder : {"broken", "bombs"}) {
-    for (const fs::path& path : files_below(*corpus() / folder)) {
+  for (const char* directory : {"broken", "bombs"}) {
+    for (const fs::path& path : files_below(*corpus() / directory)) {
       fs::create_symlink(path, file("mixed/" + std::to_string(bad++) + "_" + path.filename().string()));
     }
   }
@@ -142,7 +142,7 @@ TEST_F(BatchRuns, AFullDiskEndsTheBatch) {
   for (const std::string& name : names) EXPECT_EQ(name.find(".imgpipe-"), std::string::npos) << name;
 }
 
-TEST_F(BatchRuns, ASignalEndsItInOrder) {
+TEST_F(BatchRuns, SignalEndsTheBatchCleanly) {
   fs::create_directory(file("many"));
   // So large that outputs are written while being encoded: the signal arrives in time even on a busy machine.
   write("many/0.png", 1, 110'000);
@@ -152,7 +152,7 @@ TEST_F(BatchRuns, ASignalEndsItInOrder) {
     fs::create_directories(out());
     RunOptions options;
     options.signal = signal;
-    options.signal_folder = out();
+    options.signal_directory = out();
     const RunResult run = run_imgpipe(
         {file("many"), out(), "--jobs", "2", "--stages", "smooth", "--report", file("r.json")}, options);
     EXPECT_EQ(run.exit_code, code) << run.err;
@@ -169,7 +169,7 @@ TEST_F(BatchRuns, ASignalEndsItInOrder) {
   }
 }
 
-TEST_F(BatchRuns, KilledAndBegunAgainNothingIsLost) {
+TEST_F(BatchRuns, KilledAndResumedBatchLosesNothing) {
   fs::create_directory(file("many"));
   for (int i = 0; i < 120; ++i)
     write("many/" + std::to_string(i) + ".png", static_cast<std::uint64_t>(i), 300);
@@ -181,7 +181,7 @@ TEST_F(BatchRuns, KilledAndBegunAgainNothingIsLost) {
     fs::create_directories(out());
     RunOptions kill;
     kill.signal = SIGKILL;
-    kill.signal_folder = out();
+    kill.signal_directory = out();
     killed += run_imgpipe({file("many"), out(), "-q", "--jobs", "3"}, kill).exit_code == 137 ? 1 : 0;
     EXPECT_EQ(run_imgpipe({file("many"), out(), "-q", "--skip-existing"}).exit_code, 0);
     EXPECT_EQ(contents(out()), expected);
@@ -193,7 +193,7 @@ TEST_F(BatchRuns, AFileThatAppearsDuringABatch) {
   // Large enough that its stages outlast the sleep; the other output appears in the meantime.
   ASSERT_EQ(run_imgpipe({"synth", file("in/0.png"), "--pattern", "noise", "--size", "6000x4000"}).exit_code,
             0);
-  const std::string command = "cd '" + folder_.path().string() + "' && ('" + kProgram +
+  const std::string command = "cd '" + directory_.path().string() + "' && ('" + kProgram +
                               "' in out -q --jobs 1 2>err & while [ ! -e out ]; do sleep 0.01; done; "
                               "cp in/b.jpg out/b.jpg; wait $!)";
   EXPECT_NE(std::system(command.c_str()), 0);
@@ -211,7 +211,7 @@ TEST_F(BatchRuns, ASignalEndsStatsAndNothingIsWritten) {
       "$I stats in --jobs 1 --threads 1 --json s.json --stages smooth,smooth,smooth,smooth,smooth,smooth "
       ">out 2>err & "
       "until [ -s err ]; do sleep 0.01; done; kill -TERM $!; wait $!",
-      folder_.path().string());
+      directory_.path().string());
   EXPECT_EQ(code, 143);
   EXPECT_NE(load_text(file("out")).find("stopped early: signal 15"), std::string::npos)
       << load_text(file("err"));

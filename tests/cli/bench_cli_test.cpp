@@ -57,7 +57,7 @@ TEST(BenchCli, ListNamesEveryVariant) {
   EXPECT_EQ(text.out.substr(0, text.out.find('\n')), std::to_string(rows.size()) + " variants");
 }
 
-TEST(BenchCli, WhatMakesNoSenseIsRefused) {
+TEST(BenchCli, RejectsInvalidOptions) {
   for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
            {"extra"},
            {"--stage", "sharpen"},
@@ -100,9 +100,9 @@ TEST(BenchCli, WhatMakesNoSenseIsRefused) {
 }
 
 // A mistyped directory must not discard minutes of measurements.
-TEST(BenchCli, APlotThatCannotBeWrittenIsSaidBeforeAnythingIsMeasured) {
-  const TemporaryFolder folder;
-  const std::string plot = folder.file("none/plot.svg");
+TEST(BenchCli, UnwritablePlotIsReportedBeforeMeasuring) {
+  const TemporaryDirectory directory;
+  const std::string plot = directory.file("none/plot.svg");
   const RunResult run =
       bench({"--stage", "gray", "--device", "reference", "--size", "50x40", "--plot", plot});
   EXPECT_EQ(run.exit_code, 4);
@@ -111,10 +111,10 @@ TEST(BenchCli, APlotThatCannotBeWrittenIsSaidBeforeAnythingIsMeasured) {
 }
 
 TEST(BenchCli, LaddersOnTheCpu) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory directory;
   const Json json =
       bench_json({"--device", "cpu", "--stage", kStages, "--threads", "2", "--size", "301x203", "--size",
-                  "64x64", "--pattern", "noise", "--repeat", "3", "--plot", folder.file("plot.svg")});
+                  "64x64", "--pattern", "noise", "--repeat", "3", "--plot", directory.file("plot.svg")});
   ASSERT_EQ(json["tables"].size(), 8U) << "four ladders, two sizes";
   ASSERT_EQ(json["devices"].size(), 1U);
   for (const Json& table : json["tables"]) {
@@ -137,7 +137,7 @@ TEST(BenchCli, LaddersOnTheCpu) {
       EXPECT_NEAR(row["factor"].get<double>(), rows[0]["median_us"].get<double>() / us, 1e-6);
     }
   }
-  const std::string svg = load_text(folder.file("plot.svg"));
+  const std::string svg = load_text(directory.file("plot.svg"));
   EXPECT_EQ(svg.substr(0, 4), "<svg");
   EXPECT_NE(svg.find("cpu-private"), std::string::npos);
 }
@@ -164,9 +164,9 @@ TEST(BenchCli, FurtherLaddersOnTheCpu) {
 
 // A file's samples are converted to the depth of the ladder.
 TEST(BenchCli, FilesOfBothDepthsAreInputs) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory directory;
   for (const char* depth : {"8", "16"}) {
-    const std::string file = folder.file(std::string(depth) + ".png");
+    const std::string file = directory.file(std::string(depth) + ".png");
     ASSERT_EQ(
         run_imgpipe({"synth", file, "--pattern", "photo", "--size", "83x59", "--depth", depth}).exit_code, 0);
     const Json json = bench_json({"--device", "cpu", "--stage", "gray,hist,gray16,hist16", "--variant",
@@ -214,26 +214,27 @@ TEST(BenchCli, TextMarkdownAndCsv) {
 }
 
 TEST(BenchCli, FilesAreInputs) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory directory;
   for (const auto& [name, channels] : {std::pair("rgb.png", "3"), std::pair("grey.png", "1")}) {
-    ASSERT_EQ(run_imgpipe({"synth", folder.file(name), "--pattern", "photo", "--size", "83x59", "--channels",
-                           channels})
+    ASSERT_EQ(run_imgpipe({"synth", directory.file(name), "--pattern", "photo", "--size", "83x59",
+                           "--channels", channels})
                   .exit_code,
               0);
   }
   const Json json = bench_json({"--device", "cpu", "--stage", kStages, "--repeat", "2", "--input",
-                                folder.file("rgb.png"), "--input", folder.file("grey.png")});
+                                directory.file("rgb.png"), "--input", directory.file("grey.png")});
   ASSERT_EQ(json["tables"].size(), 7U) << "a grey file has no gray ladder";
   EXPECT_EQ(json["tables"][0]["rows"][0]["input"], "rgb.png 83x59");
   EXPECT_EQ(json["tables"][4]["rows"][0]["input"], "grey.png 83x59");
-  const RunResult large = bench({"--input", folder.file("rgb.png"), "--max-pixels", "100"});
+  const RunResult large = bench({"--input", directory.file("rgb.png"), "--max-pixels", "100"});
   EXPECT_EQ(large.exit_code, 1);
-  EXPECT_EQ(bench({"--device", "cpu", "--stage", "gray", "--input", folder.file("grey.png")}).exit_code, 2);
+  EXPECT_EQ(bench({"--device", "cpu", "--stage", "gray", "--input", directory.file("grey.png")}).exit_code,
+            2);
 }
 
 TEST(BenchCli, CodecsOnTheCpu) {
-  const TemporaryFolder folder;
-  const std::string plot = folder.file("plot.svg");
+  const TemporaryDirectory directory;
+  const std::string plot = directory.file("plot.svg");
   const Json json = bench_json({"--device", "cpu", "--stage", "jpeg,png", "--threads", "2", "--size",
                                 "301x203", "--group", "3", "--repeat", "2", "--plot", plot});
   ASSERT_EQ(json["tables"].size(), 5U);
@@ -260,18 +261,18 @@ TEST(BenchCli, CodecsOnTheCpu) {
 
 // A JPEG that the program's own decoder supports is decoded unchanged; any other file is encoded first.
 TEST(BenchCli, FilesOfTheCodecs) {
-  const TemporaryFolder folder;
-  ASSERT_EQ(
-      run_imgpipe({"synth", folder.file("a.jpg"), "--pattern", "photo", "--size", "83x59", "--quality", "97"})
-          .exit_code,
-      0);
-  ASSERT_EQ(
-      run_imgpipe({"synth", folder.file("b.png"), "--pattern", "photo", "--size", "83x59", "--channels", "1"})
-          .exit_code,
-      0);
+  const TemporaryDirectory directory;
+  ASSERT_EQ(run_imgpipe({"synth", directory.file("a.jpg"), "--pattern", "photo", "--size", "83x59",
+                         "--quality", "97"})
+                .exit_code,
+            0);
+  ASSERT_EQ(run_imgpipe({"synth", directory.file("b.png"), "--pattern", "photo", "--size", "83x59",
+                         "--channels", "1"})
+                .exit_code,
+            0);
   const Json json =
       bench_json({"--device", "cpu", "--stage", "jpeg", "--variant", "sequential", "--group", "1", "--repeat",
-                  "1", "--input", folder.file("a.jpg"), "--input", folder.file("b.png")});
+                  "1", "--input", directory.file("a.jpg"), "--input", directory.file("b.png")});
   ASSERT_EQ(json["tables"].size(), 6U) << "entropy decoding, reconstruction, encoding of each";
   const auto coded_bytes = [&](std::size_t table) {
     const Json& row = json["tables"][table]["rows"][0];
@@ -283,8 +284,8 @@ TEST(BenchCli, FilesOfTheCodecs) {
 }
 
 TEST(BenchCli, StudiesOnTheCpu) {
-  const TemporaryFolder folder;
-  const std::string plot = folder.file("study.svg");
+  const TemporaryDirectory directory;
+  const std::string plot = directory.file("study.svg");
   const Json colors = bench_json(
       {"--study", "colors", "--device", "cpu", "--size", "64x48", "--repeat", "2", "--plot", plot});
   ASSERT_EQ(colors["tables"].size(), 1U);
@@ -315,25 +316,25 @@ TEST(BenchCli, StudiesOnTheCpu) {
 }
 
 // With this many runs per variant, a signal after the first row leaves most variants untimed.
-TEST(BenchCli, ASignalKeepsTheRowsThatAreDone) {
-  const TemporaryFolder folder;
+TEST(BenchCli, SignalKeepsFinishedRows) {
+  const TemporaryDirectory directory;
   const std::string line =
       "set -m\n"  // otherwise bash ignores SIGINT
       "$I bench --device cpu --threads 1 --size 64x64 --repeat 300000 --format json --html page.html "
       "--plot plot.svg -v >out 2>err & run=$!\n"
       "for look in $(seq 3000); do grep -q 'gray sequential' err && break; sleep 0.02; done\n"
       "kill -INT $run; wait $run";
-  EXPECT_EQ(run_bash(line, folder.path().string()), 130) << load_text(folder.file("err"));
-  const Json tables = Json::parse(load_text(folder.file("out")))["tables"];
+  EXPECT_EQ(run_bash(line, directory.path().string()), 130) << load_text(directory.file("err"));
+  const Json tables = Json::parse(load_text(directory.file("out")))["tables"];
   ASSERT_GE(tables.size(), 1U);
   const Json& row = tables[0]["rows"][0];
   EXPECT_EQ(row["variant"], "sequential");
   EXPECT_EQ(row["runs"], 300000);
   EXPECT_LT(tables.size(), 10U);
   EXPECT_EQ(tables.back()["notes"].back(), "stopped by a signal: variants after these were not timed");
-  EXPECT_NE(load_text(folder.file("page.html")).find("stopped by a signal"), std::string::npos);
-  EXPECT_FALSE(load_text(folder.file("plot.svg")).empty());
-  EXPECT_NE(load_text(folder.file("err")).find("stopped by signal 2; finished rows: "), std::string::npos);
+  EXPECT_NE(load_text(directory.file("page.html")).find("stopped by a signal"), std::string::npos);
+  EXPECT_FALSE(load_text(directory.file("plot.svg")).empty());
+  EXPECT_NE(load_text(directory.file("err")).find("stopped by signal 2; finished rows: "), std::string::npos);
 }
 
 TEST(BenchCli, AnImageLargerThanMemoryIsRefusedAtOnce) {
@@ -346,7 +347,7 @@ TEST(BenchCli, AnImageLargerThanMemoryIsRefusedAtOnce) {
 }
 
 TEST(BenchCli, WithoutADeviceCudaIsAnError) {
-  if (why_no_cuda().empty()) GTEST_SKIP() << "there is a CUDA device";
+  if (cuda_unavailable_reason().empty()) GTEST_SKIP() << "there is a CUDA device";
   EXPECT_EQ(bench({"--device", "cuda"}).exit_code, 3);
   EXPECT_EQ(bench({"--stage", "transfer"}).exit_code, 3);
   EXPECT_EQ(bench({"--variant", "naive"}).exit_code, 3);

@@ -32,10 +32,10 @@ TEST_F(Cli, Exit3ForADeviceThatCannotBeUsed) {
   }
 }
 
-TEST_F(Cli, ReadOnlyFolder) {
+TEST_F(Cli, ReadOnlyDirectory) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
-  fs::create_directory(folder_.path() / "ro");
-  fs::permissions(folder_.path() / "ro", fs::perms::owner_read | fs::perms::owner_exec);
+  fs::create_directory(directory_.path() / "ro");
+  fs::permissions(directory_.path() / "ro", fs::perms::owner_read | fs::perms::owner_exec);
   EXPECT_EQ(run_imgpipe({file("color.png"), file("ro/out.png")}).exit_code, 4);
 }
 
@@ -81,7 +81,7 @@ TEST_F(Cli, AFileSizeLimitLeavesTheOldFile) {
   EXPECT_EQ(run.exit_code, 4) << run.err;
   expect_one_line(run);
   EXPECT_EQ(load_text(file("o.ppm")), "precious");
-  for (const std::string& name : folder_.names())
+  for (const std::string& name : directory_.names())
     EXPECT_EQ(name.find(".imgpipe-"), std::string::npos) << name;
 }
 
@@ -104,11 +104,11 @@ TEST_F(Cli, AFullDiskLeavesTheOldFile) {
 
 TEST_F(Cli, ASignalLeavesNoTemporaryFileAndTheOldOutput) {
   for (const auto& [signal, code] : {std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}}) {
-    TemporaryFolder target;
+    TemporaryDirectory target;
     save_text(target.file("o.pgm"), "precious");
     RunOptions options;
     options.signal = signal;
-    options.signal_folder = target.path().string();
+    options.signal_directory = target.path().string();
     // Large enough that writing takes a while; the signal is sent once the temporary file appears.
     const RunResult run = run_imgpipe({"synth", target.file("o.pgm"), "--pattern", "constant:7", "--size",
                                        "20000x20000", "--channels", "1", "--overwrite"},

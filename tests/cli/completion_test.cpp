@@ -18,23 +18,23 @@ namespace {
 class Completion : public testing::Test {
  protected:
   void SetUp() override {
-    save_text(folder_.file("imgpipe.bash"), bash_completion(command_table()));
-    save_text(folder_.file("try.bash"),
+    save_text(directory_.file("imgpipe.bash"), bash_completion(command_table()));
+    save_text(directory_.file("try.bash"),
               "set -u\n"
               "source ./imgpipe.bash\n"
               "IFS=,\n"
               "COMP_LINE=$1 COMP_POINT=${#1}\n"
               "_imgpipe\n"
               "((${#COMPREPLY[@]} == 0)) || printf '%s\\n' \"${COMPREPLY[@]}\"\n");
-    save_text(folder_.file("photo.png"), "");
+    save_text(directory_.file("photo.png"), "");
   }
-  [[nodiscard]] int bash(const std::string& line) const { return run_bash(line, folder_.path().string()); }
+  [[nodiscard]] int bash(const std::string& line) const { return run_bash(line, directory_.path().string()); }
   // Returns bash's replacements for the last word, or for its part after : or =, in order.
   [[nodiscard]] std::vector<std::string> offered(const std::string& line) const {
     EXPECT_EQ(bash("bash try.bash '" + line + "' >out 2>said && ! test -s said"), 0)
-        << load_text(folder_.file("said"));
+        << load_text(directory_.file("said"));
     std::vector<std::string> words;
-    std::string text = load_text(folder_.file("out"));
+    std::string text = load_text(directory_.file("out"));
     for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n')) {
       words.push_back(text.substr(0, end));
       text.erase(0, end + 1);
@@ -43,7 +43,7 @@ class Completion : public testing::Test {
   }
   using Words = std::vector<std::string>;
 
-  TemporaryFolder folder_;
+  TemporaryDirectory directory_;
 };
 
 TEST_F(Completion, OffersOptions) {
@@ -80,9 +80,9 @@ TEST_F(Completion, OffersStagesAndTheirParameters) {
     if (stage.selectable) names.emplace_back(stage.name);
   }
   EXPECT_EQ(offered("imgpipe a b --stages "), names);
-  Words behind_gray;
-  for (const std::string& name : names) behind_gray.push_back("gray," + name);
-  EXPECT_EQ(offered("imgpipe a b --stages gray,"), behind_gray);
+  Words after_gray;
+  for (const std::string& name : names) after_gray.push_back("gray," + name);
+  EXPECT_EQ(offered("imgpipe a b --stages gray,"), after_gray);
   EXPECT_EQ(offered("imgpipe a b --stages gray,con"), Words{"gray,contrast"});
   EXPECT_EQ(offered("imgpipe a b --stages=gray,con"), Words{"gray,contrast"});
   EXPECT_EQ(offered("imgpipe stats in --stages thr"), Words{"threshold"});

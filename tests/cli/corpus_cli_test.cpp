@@ -16,9 +16,9 @@ namespace {
 namespace fs = std::filesystem;
 
 // Every hostile file yields an image, or a one-line reason and no output: in 10 s and 1.5 GB, twice the same.
-TEST(CorpusCli, EveryFileEndsWell) {
+TEST(CorpusCli, EveryFileIsHandledSafely) {
   IMGPIPE_NEED_CORPUS();
-  TemporaryFolder folder;
+  TemporaryDirectory directory;
   int files = 0;
   for (const char* part : {"broken", "bombs", "other"}) {
     for (const fs::path& path : files_below(*corpus() / part)) {
@@ -26,7 +26,7 @@ TEST(CorpusCli, EveryFileEndsWell) {
       std::string first_picture;
       std::string first_reason;
       for (int round = 0; round < 2; ++round) {
-        const std::string target = folder.file("out.png");
+        const std::string target = directory.file("out.png");
         fs::remove(target);
         const RunResult run = run_imgpipe({path.string(), target, "-q", "--stages", "hist"});
         ASSERT_FALSE(run.signalled);
@@ -38,7 +38,7 @@ TEST(CorpusCli, EveryFileEndsWell) {
         ASSERT_TRUE(run.exit_code == 0 || run.exit_code == 1) << run.exit_code << ": " << run.err;
         const bool written = fs::exists(target);
         EXPECT_EQ(written, run.exit_code == 0);
-        EXPECT_EQ(folder.names().size(), written ? 1U : 0U) << "a temporary file was left";
+        EXPECT_EQ(directory.names().size(), written ? 1U : 0U) << "a temporary file was left";
         if (run.exit_code == 1) {
           EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
           const std::string line = run.err.substr(0, run.err.size() - 1);

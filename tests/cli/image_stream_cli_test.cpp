@@ -46,7 +46,7 @@ class ImageStreamCli : public testing::Test {
     for (const std::string& one : images) stream += one;
     return stream;
   }
-  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
+  [[nodiscard]] std::string file(const std::string& name) const { return directory_.file(name); }
   [[nodiscard]] RunResult run(const std::string& input, std::vector<std::string> arguments) const {
     RunOptions options;
     options.input = input;
@@ -65,7 +65,7 @@ class ImageStreamCli : public testing::Test {
     return made;
   }
 
-  TemporaryFolder folder_;
+  TemporaryDirectory directory_;
 };
 
 TEST_F(ImageStreamCli, EveryImageGetsANumberedFile) {
@@ -86,10 +86,10 @@ TEST_F(ImageStreamCli, EveryImageGetsANumberedFile) {
   EXPECT_EQ(report["input"]["file_bytes"], all_of(five()).size());
 }
 
-TEST_F(ImageStreamCli, TheUsualNamesAndAPart) {
+TEST_F(ImageStreamCli, DefaultNamesAndAPageRange) {
   const std::vector<std::string> wanted = by_themselves(five());
   ASSERT_EQ(run(all_of(five()), {file("f.png"), "--pages", "2-4"}).exit_code, 0);
-  EXPECT_EQ(folder_.names(), (Names{"f_0002.png", "f_0003.png", "f_0004.png"}));
+  EXPECT_EQ(directory_.names(), (Names{"f_0002.png", "f_0003.png", "f_0004.png"}));
   EXPECT_EQ(load_text(file("f_0003.png")), wanted[2]);
   ASSERT_EQ(run(all_of(five()), {file("one.png"), "--pages", "5"}).exit_code, 0);
   EXPECT_EQ(load_text(file("one.png")), wanted[4]);
@@ -101,7 +101,7 @@ TEST_F(ImageStreamCli, TheUsualNamesAndAPart) {
   }
 }
 
-TEST_F(ImageStreamCli, OneImageIsAsEver) {
+TEST_F(ImageStreamCli, SingleImageIsUnchanged) {
   for (const std::string& one : five()) {
     const std::string wanted = by_themselves({one}).front();
     ASSERT_EQ(run(one, {file("f.png"), "--pages", "all"}).exit_code, 0);
@@ -115,7 +115,7 @@ TEST_F(ImageStreamCli, OneImageIsAsEver) {
   EXPECT_EQ(none.exit_code, 1) << none.err;
 }
 
-TEST_F(ImageStreamCli, BytesBetweenImagesAreNamed) {
+TEST_F(ImageStreamCli, BytesBetweenImagesAreReported) {
   std::string exif = "\xFF\xE1\0\x10"s + "Exif\0\0II*\0\x8\0\0\0"s;
   for (const bool has_exif : {false, true}) {
     std::string jpeg = five()[1];
@@ -136,7 +136,7 @@ TEST_F(ImageStreamCli, BytesBetweenImagesAreNamed) {
   }
 }
 
-TEST_F(ImageStreamCli, AStackOfThem) {
+TEST_F(ImageStreamCli, WritesAStack) {
   const std::vector<std::string> images = five();
   ASSERT_EQ(run(all_of(images), {file("s.tif"), "--pages", "all"}).exit_code, 0);
   EXPECT_EQ(pages_by_libtiff(load(file("s.tif"))), 5);
@@ -152,7 +152,7 @@ TEST_F(ImageStreamCli, AStackOfThem) {
   EXPECT_FALSE(std::filesystem::exists(file("c.tif")));
 }
 
-TEST_F(ImageStreamCli, AStreamOfThem) {
+TEST_F(ImageStreamCli, WritesAStream) {
   const std::vector<std::string> wanted = by_themselves(five());
   for (const char* output : {"-", "/dev/stdout"}) {
     const RunResult result = run(all_of(five()), {output, "--format", "png", "--pages", "all"});
@@ -169,7 +169,7 @@ TEST_F(ImageStreamCli, AStreamOfThem) {
   EXPECT_EQ(run(all_of(five()), {"-", "--format", "tga", "--pages", "all"}).exit_code, 2);
 }
 
-TEST_F(ImageStreamCli, ABrokenImageIsNamedByNumberAndPlace) {
+TEST_F(ImageStreamCli, BrokenImageIsReportedByNumberAndOffset) {
   const std::vector<std::string> images = five();
   const std::size_t third = images[0].size() + images[1].size();
   const std::string front = images[0] + images[1];
@@ -195,40 +195,40 @@ TEST_F(ImageStreamCli, ABrokenImageIsNamedByNumberAndPlace) {
     EXPECT_FALSE(std::filesystem::exists(file("s.tif")));
     const RunResult alone = run(stream, {file("s.png"), "--pages", "3"});
     EXPECT_EQ(alone.exit_code, 1);
-    EXPECT_EQ(folder_.names(), Names{});
+    EXPECT_EQ(directory_.names(), Names{});
   }
 }
 
-TEST_F(ImageStreamCli, LenientTakesWhatIsCutOff) {
+TEST_F(ImageStreamCli, LenientAcceptsTruncatedImages) {
   const std::vector<std::string> images = five();
   const std::string cut = images[1].substr(0, images[1].size() - 100);
   const RunResult result =
       run(images[1] + cut + images[1] + cut, {file("f.png"), "--pages", "all", "--lenient"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(folder_.names(), (Names{"f_0001.png", "f_0002.png", "f_0003.png", "f_0004.png"}));
+  EXPECT_EQ(directory_.names(), (Names{"f_0001.png", "f_0002.png", "f_0003.png", "f_0004.png"}));
   EXPECT_EQ(load_text(file("f_0001.png")), load_text(file("f_0003.png")));
   EXPECT_NE(result.err.find("stdin, image 2 at byte "), std::string::npos) << result.err;
 }
 
-TEST_F(ImageStreamCli, WhatAStreamCannotGive) {
+TEST_F(ImageStreamCli, OptionsThatStreamsRejectAreErrors) {
   const std::string two = five()[0] + five()[1];
   const RunResult series = run(two, {file("f.png"), "--pages", "all", "--stages", "contrast:range=series"});
   EXPECT_EQ(series.exit_code, 2);
   EXPECT_NE(series.err.find("a stream can be read only once"), std::string::npos) << series.err;
   EXPECT_EQ(run(two, {file("o"), "--pages", "all", "--name", "{stem}_{page}.png"}).exit_code, 2);
-  EXPECT_EQ(run(two, {folder_.path().string(), "--pages", "all"}).exit_code, 2);
-  EXPECT_EQ(folder_.names(), Names{});
+  EXPECT_EQ(run(two, {directory_.path().string(), "--pages", "all"}).exit_code, 2);
+  EXPECT_EQ(directory_.names(), Names{});
 }
 
-TEST_F(ImageStreamCli, ReplacesNothingThatIsNotItsOwn) {
+TEST_F(ImageStreamCli, ReplacesOnlyItsOwnFiles) {
   save_text(file("f_0001.png"), "mine");
   EXPECT_EQ(run(all_of(five()), {file("f.png"), "--pages", "all"}).exit_code, 2);
-  EXPECT_EQ(folder_.names(), Names{"f_0001.png"});
+  EXPECT_EQ(directory_.names(), Names{"f_0001.png"});
   std::filesystem::rename(file("f_0001.png"), file("f_0003.png"));
   const RunResult result = run(all_of(five()), {file("f.png"), "--pages", "all"});
   EXPECT_EQ(result.exit_code, 2) << result.err;
   EXPECT_EQ(load_text(file("f_0003.png")), "mine");
-  EXPECT_EQ(folder_.names(), (Names{"f_0001.png", "f_0002.png", "f_0003.png"}));
+  EXPECT_EQ(directory_.names(), (Names{"f_0001.png", "f_0002.png", "f_0003.png"}));
 }
 
 // Each image is compared with the reference; histograms cover all images together.
@@ -248,14 +248,14 @@ TEST_F(ImageStreamCli, ComparesAndCounts) {
 }
 
 // 630 MB of images in 500 MB of address space.
-TEST_F(ImageStreamCli, MemoryIsThatOfOneImage) {
+TEST_F(ImageStreamCli, MemoryIsBoundedByOneImage) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer maps far more";
   save_text(file("one.ppm"), image({Format::ppm, {1000, 700, 3}}, 1));
   EXPECT_EQ(
       run_bash(
           "(for i in $(seq 300); do cat one.ppm; done) | (ulimit -v 500000; $I - - --format pgm --pages all "
           "-q --device cpu --threads 2 > out.pgms) && [ $(stat -c %s out.pgms) -gt 210000000 ]",
-          folder_.path().string()),
+          directory_.path().string()),
       0);
 }
 

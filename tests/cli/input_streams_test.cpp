@@ -77,10 +77,10 @@ std::string read_reason(const std::string& path, const DecodeOptions& options) {
 }
 
 TEST(InputStreams, UnknownContentIsRefusedByItsFirstBytes) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory directory;
   for (const char* beginning : {"", "II*", "nonsense", "P8 3 3"}) {
     const std::string path =
-        folder.file(std::string("fifo") + std::to_string(std::string_view(beginning).size()));
+        directory.file(std::string("fifo") + std::to_string(std::string_view(beginning).size()));
     EndlessFifo fifo(path, bytes_of(beginning));
     EXPECT_NE(read_reason(path, {}), "") << beginning;
     EXPECT_LE(fifo.bytes_taken(), 65536 + kPipeBytes);
@@ -89,20 +89,20 @@ TEST(InputStreams, UnknownContentIsRefusedByItsFirstBytes) {
 
 // TheLimitFollowsTheHeader covers the other formats.
 TEST(InputStreams, AHeaderBoundsWhatFollowsIt) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory directory;
   DecodeOptions options;
   for (const Format format : {Format::jpeg, Format::ppm}) {
-    const std::string path = folder.file(std::string(format_info(format).name));
+    const std::string path = directory.file(std::string(format_info(format).name));
     EndlessFifo fifo(path, encoded(format));
     const std::string reason = read_reason(path, options);
     EXPECT_TRUE(reason.starts_with("too long: more than ")) << reason;
-    EXPECT_LE(fifo.bytes_taken(), kMostMetadataBytes + 16 * 12 * 18 + kPipeBytes) << path;
+    EXPECT_LE(fifo.bytes_taken(), kMaxMetadataBytes + 16 * 12 * 18 + kPipeBytes) << path;
   }
 }
 
 TEST(InputStreams, AClaimThatIsTooLargeIsRefusedAtOnce) {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("fifo");
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("fifo");
   EndlessFifo fifo(path, bytes_of("P5 #comment\n100000\n100000 255\n"));
   EXPECT_EQ(read_reason(path, {}), "too large: 100000x100000 pixels; raise --max-pixels (now 268435456)");
   EXPECT_LE(fifo.bytes_taken(), 65536 + kPipeBytes);
@@ -111,7 +111,7 @@ TEST(InputStreams, AClaimThatIsTooLargeIsRefusedAtOnce) {
 TEST(InputStreams, TheLimitFollowsTheHeader) {
   const DecodeOptions options;
   const auto limit = [&](const Bytes& beginning) {
-    return longest_file(beginning, options) - kMostMetadataBytes;
+    return longest_file(beginning, options) - kMaxMetadataBytes;
   };
   EXPECT_EQ(limit(bytes_of("P5\n# 7 8\n30 20\n255\n")), 30 * 20 * 18);
   EXPECT_EQ(limit(bytes_of("P5\n30 2")), 0) << "a number that may go on";
@@ -148,37 +148,37 @@ TEST(InputStreams, TheLimitFollowsTheHeader) {
 
 // A regular file that is too long is not read to its end either.
 TEST(InputStreams, LongRegularFiles) {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("sparse");
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("sparse");
   save(path, encoded(Format::png));
   std::filesystem::resize_file(path, std::uintmax_t{3} << 30);
   EXPECT_TRUE(read_reason(path, {}).starts_with("too long: ")) << read_reason(path, {});
-  const RunResult run = run_imgpipe({path, folder.file("o.png")});
+  const RunResult run = run_imgpipe({path, directory.file("o.png")});
   EXPECT_EQ(run.exit_code, 1);
   if (!kSanitized) {
     EXPECT_LT(run.max_rss_bytes, 900'000'000);
   }
   // A callback that allows more the more it sees.
   int asked = 0;
-  save(folder.file("a"), Bytes(300'000));
+  save(directory.file("a"), Bytes(300'000));
   const auto judge = [&](std::span<const std::byte> beginning) {
     ++asked;
     return static_cast<std::int64_t>(beginning.size()) + 100'000;
   };
-  EXPECT_EQ(read_file(folder.file("a"), 1'000'000, judge).size(), 300'000U);
+  EXPECT_EQ(read_file(directory.file("a"), 1'000'000, judge).size(), 300'000U);
   EXPECT_GT(asked, 1);
-  EXPECT_EQ(read_regular_file(folder.file("a"), 1'000'000, judge).size(), 300'000U);
+  EXPECT_EQ(read_regular_file(directory.file("a"), 1'000'000, judge).size(), 300'000U);
 }
 
 TEST(InputStreams, DevZeroThroughTheProgram) {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("fifo");
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("fifo");
   EndlessFifo fifo(path, {});
-  const RunResult run = run_imgpipe({path, folder.file("o.png")});
+  const RunResult run = run_imgpipe({path, directory.file("o.png")});
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_EQ(run.err, "imgpipe: " + path + ": not an image of a known format\n");
   EXPECT_LE(fifo.bytes_taken(), 65536 + kPipeBytes);
-  EXPECT_EQ(folder.names(), std::vector<std::string>{"fifo"});
+  EXPECT_EQ(directory.names(), std::vector<std::string>{"fifo"});
 }
 
 // ---- notices -----------------------------------------------------------------------------------------
@@ -206,32 +206,33 @@ Bytes jpeg_with_profile() {
   return with(encoded(Format::jpeg), 2, {head, bytes_of(std::string_view("ICC_PROFILE\0\1\1", 14)), profile});
 }
 
-TEST(InputNotices, AProfileThatIsNotKeptIsTold) {
-  const TemporaryFolder folder;
-  const std::string input = folder.file("photo.jpg");
+TEST(InputNotices, DroppedProfileIsReported) {
+  const TemporaryDirectory directory;
+  const std::string input = directory.file("photo.jpg");
   save(input, jpeg_with_profile());
-  const std::vector<std::string> command{input, folder.file("o.png"), "--device", "cpu"};
+  const std::vector<std::string> command{input, directory.file("o.png"), "--device", "cpu"};
   const RunResult run = run_imgpipe(command);
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_EQ(run.err,
             "imgpipe: " + input + ": dropped colour profile \"Adobe RGB (1998)\", which is not applied\n");
   std::vector<std::string> quiet = command;
-  quiet.insert(quiet.end(), {"-q", "--report", folder.file("r.json")});
+  quiet.insert(quiet.end(), {"-q", "--report", directory.file("r.json")});
   EXPECT_EQ(run_imgpipe(quiet).err, "");
-  EXPECT_EQ(nlohmann::json::parse(load_text(folder.file("r.json")))["input"]["profile"], "Adobe RGB (1998)");
+  EXPECT_EQ(nlohmann::json::parse(load_text(directory.file("r.json")))["input"]["profile"],
+            "Adobe RGB (1998)");
   save(input, encoded(Format::jpeg));
   EXPECT_EQ(run_imgpipe(command).err, "");
 }
 
-TEST(InputNotices, ABatchTellsOnce) {
-  const TemporaryFolder folder;
-  std::filesystem::create_directory(folder.path() / "in");
-  save(folder.path() / "in/a.jpg", encoded(Format::jpeg));
-  save(folder.path() / "in/b.jpg", jpeg_with_profile());
-  save(folder.path() / "in/c.jpg", jpeg_with_profile());
+TEST(InputNotices, BatchReportsOnce) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directory(directory.path() / "in");
+  save(directory.path() / "in/a.jpg", encoded(Format::jpeg));
+  save(directory.path() / "in/b.jpg", jpeg_with_profile());
+  save(directory.path() / "in/c.jpg", jpeg_with_profile());
   const std::vector<std::string> command{
-      folder.file("in"), folder.file("out"),    "--device", "cpu",
-      "--report",        folder.file("r.json"), "--report", folder.file("r.ndjson")};
+      directory.file("in"), directory.file("out"),    "--device", "cpu",
+      "--report",           directory.file("r.json"), "--report", directory.file("r.ndjson")};
   const RunResult run = run_imgpipe(command);
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_EQ(run.err, "");
@@ -241,25 +242,25 @@ TEST(InputNotices, ABatchTellsOnce) {
       run.out.find("2 images had a colour profile that was dropped, for example c.jpg (Adobe RGB (1998))") !=
           std::string::npos;
   EXPECT_TRUE(one) << run.out;
-  EXPECT_EQ(nlohmann::json::parse(load_text(folder.file("r.json")))["profiles_dropped"], 2);
-  const std::string lines = load_text(folder.file("r.ndjson"));
+  EXPECT_EQ(nlohmann::json::parse(load_text(directory.file("r.json")))["profiles_dropped"], 2);
+  const std::string lines = load_text(directory.file("r.ndjson"));
   EXPECT_NE(lines.find("\"profile\":\"Adobe RGB (1998)\""), std::string::npos) << lines;
   EXPECT_NE(lines.find("\"profile\":null"), std::string::npos) << lines;
 }
 
-TEST(InputNotices, FurtherImagesAreWarnedOf) {
-  const TemporaryFolder folder;
-  std::filesystem::create_directory(folder.path() / "in");
-  const std::string input = folder.file("in/moving.png");
+TEST(InputNotices, FurtherImagesCauseAWarning) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directory(directory.path() / "in");
+  const std::string input = directory.file("in/moving.png");
   Bytes frames = number(3);
   frames.resize(8);
   save(input, png_with("acTL", frames));
   const std::string line =
       "imgpipe: warning: " + input + ": contains more than one image; only the first is processed\n";
-  const RunResult one = run_imgpipe({input, folder.file("o.png"), "-q", "--device", "cpu"});
+  const RunResult one = run_imgpipe({input, directory.file("o.png"), "-q", "--device", "cpu"});
   EXPECT_EQ(one.exit_code, 0);
   EXPECT_EQ(one.err, line);
-  const RunResult batch = run_imgpipe({folder.file("in"), folder.file("out"), "-q", "--device", "cpu"});
+  const RunResult batch = run_imgpipe({directory.file("in"), directory.file("out"), "-q", "--device", "cpu"});
   EXPECT_EQ(batch.exit_code, 0);
   EXPECT_EQ(batch.err, line);
 }

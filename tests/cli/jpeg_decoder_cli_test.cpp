@@ -14,7 +14,7 @@ namespace {
 
 class JpegDecoderCli : public testing::Test {
  protected:
-  [[nodiscard]] std::string file(std::string_view name) const { return folder_.file(name); }
+  [[nodiscard]] std::string file(std::string_view name) const { return directory_.file(name); }
 
   // Returns the name of the row in the table; the result is in out.pgm.
   [[nodiscard]] std::string decode_row(const MadeJpeg& jpeg, const std::vector<std::string>& options) {
@@ -29,10 +29,10 @@ class JpegDecoderCli : public testing::Test {
     return run.out.substr(row + 2, end - row - 2);
   }
 
-  TemporaryFolder folder_;
+  TemporaryDirectory directory_;
 };
 
-TEST_F(JpegDecoderCli, TheRowSaysWhichOneRan) {
+TEST_F(JpegDecoderCli, RowNamesTheDecoder) {
   MadeJpeg plain{.width = 300, .height = 200, .factors = {{{2, 2}}}, .restart_rows = 2};
   for (const char* threads : {"1", "2", "5"}) {
     EXPECT_EQ(decode_row(plain, {"--threads", threads}), "decode (parallel)");
@@ -47,7 +47,7 @@ TEST_F(JpegDecoderCli, TheRowSaysWhichOneRan) {
   EXPECT_EQ(decode_row(grey, {}), "decode (parallel)");
 }
 
-TEST_F(JpegDecoderCli, TheRowOfOthersIsTheLibrarys) {
+TEST_F(JpegDecoderCli, UnsupportedKindsUseTheLibrary) {
   const MadeJpeg plain{.width = 300, .height = 200};
   MadeJpeg progressive = plain;
   progressive.coding = JpegCoding::progressive;
@@ -61,7 +61,7 @@ TEST_F(JpegDecoderCli, TheRowOfOthersIsTheLibrarys) {
 }
 
 // The library handles damaged files from the first byte, so its messages and pixels count.
-TEST_F(JpegDecoderCli, DamageIsTheLibrarys) {
+TEST_F(JpegDecoderCli, LibraryHandlesDamage) {
   const MadeJpeg plain{.width = 300, .height = 200, .content = JpegContent::noise};
   std::vector<std::byte> bytes = make_jpeg(plain);
   bytes.resize(bytes.size() / 2);

@@ -26,8 +26,8 @@ class KilledRuns : public BatchCli {
   }
   void save_stack(const std::string& name, int pages, int side) const {
     const TiffKind kind{.width = side, .height = side, .bits = 8, .samples = 1, .photometric = 1};
-    const TiffPageOf page{kind, Values(static_cast<std::size_t>(side * side), 9)};
-    save(file(name), make_tiff_stack(std::vector<TiffPageOf>(static_cast<std::size_t>(pages), page)));
+    const TiffPageSource page{kind, Values(static_cast<std::size_t>(side * side), 9)};
+    save(file(name), make_tiff_stack(std::vector<TiffPageSource>(static_cast<std::size_t>(pages), page)));
   }
   // Makes the temporary files that a killed run leaves, for `target` and for another name.
   void leave(const std::string& target) const {
@@ -47,7 +47,7 @@ TEST_F(KilledRuns, ALargeImagesTemporaryFileIsRemoved) {
   expect_removed("large.png");
 }
 
-TEST_F(KilledRuns, BeforeAnImageFailsForItsMemory) {
+TEST_F(KilledRuns, RemovedBeforeAMemoryFailure) {
   ASSERT_EQ(run_imgpipe({"synth", file("large.pgm"), "--pattern", "constant:7", "--size", "9000x8000", "-q"})
                 .exit_code,
             0);
@@ -63,7 +63,7 @@ TEST_F(KilledRuns, InTheWorkingDirectoryToo) {
   synth("large.png", "4000x3000");
   leave("large.png");
   RunOptions here;
-  here.folder = file("o");
+  here.directory = file("o");
   ASSERT_EQ(run_imgpipe({file("large.png"), "large.png", "-q", "--device", "cpu"}, here).exit_code, 0);
   expect_removed("large.png");
 }
@@ -87,7 +87,7 @@ TEST_F(KilledRuns, AStreamsTemporaryFileIsRemoved) {
   expect_removed("all.tif");
 }
 
-TEST_F(KilledRuns, ThoseOfStatisticsAreRemoved) {
+TEST_F(KilledRuns, StatisticsTemporaryFilesAreRemoved) {
   synth("a.png", "40x30");
   leave("s.json");
   ASSERT_EQ(run_imgpipe({"stats", file("a.png"), "--json", file("o/s.json"), "-q"}).exit_code, 0);
@@ -106,7 +106,7 @@ TEST_F(KilledRuns, PagesThatWereFinishedStayAndAreCounted) {
             "rm -f o/*; $I s.tif o/p.png --pages all --stages median:5,median:5 --device reference 2>err & "
             "pid=$!; until [ -e o/p_0003.png ]; do sleep 0.01; done; kill -" +
                 std::string(signal) + " $pid; wait $pid",
-            folder_.path().string()),
+            directory_.path().string()),
         code);
     const std::string said = load_text(file("err"));
     const std::string begin = "imgpipe: stopped by a signal: ";
@@ -135,7 +135,7 @@ TEST_F(KilledRuns, AStackThatIsNotCompleteIsNotWritten) {
                 std::string(format) +
                 " 2>err & pid=$!; until ls -A o | grep -q imgpipe-; do sleep 0.01; done; sleep 0.2; "
                 "kill -TERM $pid; wait $pid",
-            folder_.path().string()),
+            directory_.path().string()),
         143);
     EXPECT_TRUE(files_below(file("o")).empty());
     const std::string said = load_text(file("err"));
@@ -146,7 +146,7 @@ TEST_F(KilledRuns, AStackThatIsNotCompleteIsNotWritten) {
   }
 }
 
-TEST_F(KilledRuns, ASignalAtAnyMomentLeavesATraceThatIsRead) {
+TEST_F(KilledRuns, SignalAtAnyMomentLeavesAReadableTrace) {
   fs::create_directory(in());
   for (int i = 0; i < 60; ++i) write("in/" + std::to_string(i) + ".png", 1, 20);
   int early = 0;

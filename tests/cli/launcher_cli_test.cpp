@@ -56,7 +56,7 @@ TEST_F(LauncherCli, AJobIsDoneOnce) {
   EXPECT_EQ(written().size(), 23U);
 }
 
-TEST_F(LauncherCli, WhichPartIsAlwaysSaid) {
+TEST_F(LauncherCli, PartIsAlwaysReported) {
   const std::string text = "shard 2 of 4, by SLURM_PROCID=1 (0 to 3); balance hash";
   for (const char* talk : {"-q", "-v", "--no-color"}) {
     const RunResult result = run(srun(1, 4), {"--shard", "auto", talk, "--report", file("r.json")});
@@ -75,7 +75,7 @@ TEST_F(LauncherCli, WhichPartIsAlwaysSaid) {
   EXPECT_EQ(plan.err, "imgpipe: " + text + "\n");
 }
 
-TEST_F(LauncherCli, APartThatIsGiven) {
+TEST_F(LauncherCli, ExplicitPart) {
   const RunResult result = run(srun(1, 4), {"--shard", "3/5", "-q", "--report", file("r.json")});
   EXPECT_EQ(result.err, "imgpipe: shard 3 of 5, given; balance hash\n");
   const Json report = Json::parse(load_text(file("r.json")));

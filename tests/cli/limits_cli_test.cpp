@@ -24,31 +24,31 @@ using Json = nlohmann::json;
 constexpr std::int64_t kMiB = 1 << 20;
 
 // A control group below that of this process; the destructor removes it.
-class OwnGroup {
+class TemporaryControlGroup {
  public:
-  explicit OwnGroup(const std::string& controller) {
+  explicit TemporaryControlGroup(const std::string& controller) {
     const std::vector<ControlGroup> groups = control_groups(controller, {});
     if (groups.empty()) return;
-    const std::string folder = groups.front().folder + "/imgpipe-test-" + std::to_string(::getpid());
+    const std::string directory = groups.front().directory + "/imgpipe-test-" + std::to_string(::getpid());
     std::error_code refused;
-    if (!fs::create_directory(folder, refused)) return;
-    group_ = {groups.front().version, folder};
+    if (!fs::create_directory(directory, refused)) return;
+    group_ = {groups.front().version, directory};
     for (const ControlGroup& group : groups) {
-      if (group.version == group_->version) mount_point_ = group.folder;
+      if (group.version == group_->version) mount_point_ = group.directory;
     }
   }
-  ~OwnGroup() {
+  ~TemporaryControlGroup() {
     // Processes in the group may still be exiting. Removing the directory removes its files.
-    for (int i = 0; group_ && ::rmdir(group_->folder.c_str()) != 0 && i < 100; ++i)
+    for (int i = 0; group_ && ::rmdir(group_->directory.c_str()) != 0 && i < 100; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  OwnGroup(const OwnGroup&) = delete;
-  OwnGroup& operator=(const OwnGroup&) = delete;
+  TemporaryControlGroup(const TemporaryControlGroup&) = delete;
+  TemporaryControlGroup& operator=(const TemporaryControlGroup&) = delete;
 
   // Returns false if the group has no such file or rejects the value.
   [[nodiscard]] bool set(const std::string& name, const std::string& value) const {
-    if (!group_ || !fs::exists(group_->folder + "/" + name)) return false;
-    std::ofstream file(group_->folder + "/" + name);
+    if (!group_ || !fs::exists(group_->directory + "/" + name)) return false;
+    std::ofstream file(group_->directory + "/" + name);
     file << value << std::flush;
     return static_cast<bool>(file);
   }
@@ -61,10 +61,12 @@ class OwnGroup {
       return set("cpu.cfs_period_us", "100000") && set("cpu.cfs_quota_us", "50000");
     return set("cpu.max", "50000 100000");
   }
-  [[nodiscard]] std::string folder() const { return group_ ? group_->folder : ""; }
+  [[nodiscard]] std::string directory() const { return group_ ? group_->directory : ""; }
   [[nodiscard]] const std::string& mount_point() const { return mount_point_; }
   // Returns the beginning of a bash line that moves the shell into the group.
-  [[nodiscard]] std::string enter() const { return "echo $$ >'" + folder() + "/cgroup.procs' || exit 99; "; }
+  [[nodiscard]] std::string enter() const {
+    return "echo $$ >'" + directory() + "/cgroup.procs' || exit 99; ";
+  }
 
  private:
   std::optional<ControlGroup> group_;
@@ -73,22 +75,22 @@ class OwnGroup {
 
 class LimitsCli : public testing::Test {
  protected:
-  [[nodiscard]] int bash(const std::string& line) const { return run_bash(line, folder_.path().string()); }
+  [[nodiscard]] int bash(const std::string& line) const { return run_bash(line, directory_.path().string()); }
   [[nodiscard]] Json cpu(const std::string& before) const {
     EXPECT_EQ(bash(before + "$I devices --json >devices.json"), 0);
-    return Json::parse(load_text(folder_.file("devices.json")))["cpu"];
+    return Json::parse(load_text(directory_.file("devices.json")))["cpu"];
   }
   void make_images(int count, const std::string& size) const {
-    fs::create_directory(folder_.file("in"));
+    fs::create_directory(directory_.file("in"));
     for (int i = 0; i < count; ++i)
       ASSERT_EQ(
           bash("$I synth in/" + std::to_string(i) + ".png --pattern photo --png-level 1 --size " + size), 0);
   }
   [[nodiscard]] std::size_t written() const {
-    return fs::exists(folder_.file("out")) ? files_below(folder_.file("out")).size() : 0;
+    return fs::exists(directory_.file("out")) ? files_below(directory_.file("out")).size() : 0;
   }
 
-  TemporaryFolder folder_;
+  TemporaryDirectory directory_;
 };
 
 #define NEED_GROUP(made) \
@@ -96,10 +98,10 @@ class LimitsCli : public testing::Test {
 
 TEST_F(LimitsCli, ALimitBelowTheMountIsKept) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory counts in the group";
-  const OwnGroup group("memory");
+  const TemporaryControlGroup group("memory");
   NEED_GROUP(group.limit_memory(200 * kMiB));
   const Json limit = cpu(group.enter())["memory_limits"][0];
-  EXPECT_NE(limit["source"].get<std::string>().find(group.folder()), std::string::npos);
+  EXPECT_NE(limit["source"].get<std::string>().find(group.directory()), std::string::npos);
   EXPECT_EQ(limit["limit_bytes"], 200 * kMiB);
   EXPECT_LE(limit["available_bytes"], 200 * kMiB);
   // Twelve at once exceed the group's limit, and the kernel would kill the run.
@@ -108,9 +110,9 @@ TEST_F(LimitsCli, ALimitBelowTheMountIsKept) {
   EXPECT_EQ(written(), 12U);
 }
 
-TEST_F(LimitsCli, PageCacheIsNoReasonToRefuseAnImage) {
+TEST_F(LimitsCli, PageCacheDoesNotCountAsUsedMemory) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory counts in the group";
-  const OwnGroup group("memory");
+  const TemporaryControlGroup group("memory");
   NEED_GROUP(group.limit_memory(160 * kMiB));
   make_images(4, "3000x2000");
   const std::string fill = group.enter() + "head -c 200M /dev/zero >large; ";
@@ -121,10 +123,10 @@ TEST_F(LimitsCli, PageCacheIsNoReasonToRefuseAnImage) {
 // In a container, the group is the root of the mount, but /proc/self/cgroup has the path outside.
 TEST_F(LimitsCli, PageCacheInAContainer) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory counts in the group";
-  const OwnGroup group("memory");
+  const TemporaryControlGroup group("memory");
   NEED_GROUP(group.limit_memory(160 * kMiB));
-  save_text(folder_.file("inside.sh"),
-            "mount --bind '" + group.folder() + "' '" + group.mount_point() + "' && \"$@\"");
+  save_text(directory_.file("inside.sh"),
+            "mount --bind '" + group.directory() + "' '" + group.mount_point() + "' && \"$@\"");
   const std::string inside = "unshare -m bash inside.sh ";
   if (bash(inside + "true 2>error") != 0) GTEST_SKIP() << "no mount namespace can be made here";
   make_images(4, "3000x2000");
@@ -137,16 +139,16 @@ TEST_F(LimitsCli, PageCacheInAContainer) {
 }
 
 TEST_F(LimitsCli, AQuotaOfProcessorsIsTheDefaultOfThreadsAndJobs) {
-  const OwnGroup group("cpu");
+  const TemporaryControlGroup group("cpu");
   NEED_GROUP(group.limit_processors_to_a_half());
   const Json limited = cpu(group.enter());
   EXPECT_EQ(limited["threads"], 1);
   EXPECT_EQ(limited["processor_limits"][0]["processors"], 0.5);
   ASSERT_EQ(bash(group.enter() + "$I devices >table"), 0);
-  EXPECT_NE(load_text(folder_.file("table")).find(" 1 thread by cgroup v"), std::string::npos);
+  EXPECT_NE(load_text(directory_.file("table")).find(" 1 thread by cgroup v"), std::string::npos);
   make_images(3, "64x64");
   EXPECT_EQ(bash(group.enter() + "$I in out -q --report report.json"), 0);
-  EXPECT_EQ(Json::parse(load_text(folder_.file("report.json")))["jobs"], 1);
+  EXPECT_EQ(Json::parse(load_text(directory_.file("report.json")))["jobs"], 1);
 }
 
 TEST_F(LimitsCli, AffinityIsTheDefaultOfThreads) {
@@ -169,10 +171,11 @@ TEST_F(LimitsCli, SlurmBoundsTheMemory) {
   EXPECT_EQ(cpu("export SLURM_MEM_PER_CPU=100 SLURM_CPUS_ON_NODE=4; ")["memory_limits"][0]["limit_bytes"],
             400 * kMiB);
   ASSERT_EQ(bash("SLURM_MEM_PER_NODE=300 $I devices >table"), 0);
-  EXPECT_NE(load_text(folder_.file("table")).find("memory limit of SLURM_MEM_PER_NODE: "), std::string::npos);
+  EXPECT_NE(load_text(directory_.file("table")).find("memory limit of SLURM_MEM_PER_NODE: "),
+            std::string::npos);
   make_images(1, "4000x3000");
   EXPECT_EQ(bash("SLURM_MEM_PER_NODE=20 $I in/0.png out.png -q 2>error"), 1);
-  EXPECT_NE(load_text(folder_.file("error")).find("not enough memory"), std::string::npos);
+  EXPECT_NE(load_text(directory_.file("error")).find("not enough memory"), std::string::npos);
 }
 
 }  // namespace

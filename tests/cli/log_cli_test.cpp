@@ -42,7 +42,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 // ---- progress -------------------------------------------------------------------------------------------
 
 // Stopping a run for ten seconds makes it a long run by the clock.
-TEST_F(LogCli, ALongRunSaysHowFarItIs) {
+TEST_F(LogCli, LongRunReportsProgress) {
   fs::create_directory(file("many"));
   write("many/000.png", 1, 3000);
   for (int i = 1; i < 400; ++i)
@@ -54,7 +54,7 @@ TEST_F(LogCli, ALongRunSaysHowFarItIs) {
         "for look in $(seq 500); do ls out 2>/dev/null | grep -q png && break; sleep 0.02; done\n"
         "kill -STOP $run; sleep " +
         std::to_string(seconds) + "; kill -CONT $run; sleep 1; kill -TERM $run; wait $run";
-    EXPECT_EQ(run_bash(line, folder_.path().string()), 128 + SIGTERM) << load_text(file("err"));
+    EXPECT_EQ(run_bash(line, directory_.path().string()), 128 + SIGTERM) << load_text(file("err"));
     return load_text(file("err"));
   };
   const std::string text = stopped_for(10, "");
@@ -71,15 +71,15 @@ TEST_F(LogCli, ALongRunSaysHowFarItIs) {
 
 // Shows a command's terminal output; $I stands for the program.
 TEST_F(LogCli, ATerminalShowsWhatIsInProgress) {
-  if (run_bash("command -v script >/dev/null", folder_.path().string()) != 0)
+  if (run_bash("command -v script >/dev/null", directory_.path().string()) != 0)
     GTEST_SKIP() << "script(1), which gives a command a terminal, is not installed";
   const auto shown = [&](const std::string& command) {
     const std::string line = "script -qec \"" + command + "\" /dev/null </dev/null >shown";
-    EXPECT_EQ(run_bash(line, folder_.path().string()), 0) << load_text(file("shown"));
+    EXPECT_EQ(run_bash(line, directory_.path().string()), 0) << load_text(file("shown"));
     return load_text(file("shown"));
   };
   const TiffKind kind{.width = 5, .height = 4, .bits = 8, .samples = 1, .photometric = 1};
-  save(file("stack.tif"), make_tiff_stack(std::vector<TiffPageOf>(6, {kind, Values(20, 7)})));
+  save(file("stack.tif"), make_tiff_stack(std::vector<TiffPageSource>(6, {kind, Values(20, 7)})));
   const std::string bar = "[                    ] 0/6";
   const std::string one_pass = shown("$I stack.tif o.tif --pages all");
   EXPECT_EQ(count(one_pass, bar), 1U) << one_pass;

@@ -17,8 +17,8 @@
 #include "images/image.h"
 #include "images/synth.h"
 #include "tests/support/files.h"
-#include "tests/support/test_paths.h"
 #include "tests/support/sanitizers.h"
+#include "tests/support/test_paths.h"
 
 extern char** environ;
 
@@ -38,7 +38,7 @@ std::int64_t resident_bytes(pid_t process) {
 }
 
 // Makes links to about thirty files; every third link leads to a truncated file.
-void make_inputs(const TemporaryFolder& folder) {
+void make_inputs(const TemporaryDirectory& directory) {
   std::vector<std::string> good;
   std::vector<std::string> cut;
   for (const Shape& shape :
@@ -50,19 +50,19 @@ void make_inputs(const TemporaryFolder& folder) {
         writer->write_rows(image.view());
         const std::vector<std::byte> file = writer->finish().joined();
         const std::string ending = format == Format::png ? ".png" : ".ppm";
-        good.push_back(folder.file("good" + std::to_string(good.size()) + ending));
+        good.push_back(directory.file("good" + std::to_string(good.size()) + ending));
         save(good.back(), file);
-        cut.push_back(folder.file("cut" + std::to_string(cut.size()) + ending));
+        cut.push_back(directory.file("cut" + std::to_string(cut.size()) + ending));
         save(cut.back(), std::span(file).first(file.size() / 2));
       }
     }
   }
-  fs::create_directory(folder.file("in"));
+  fs::create_directory(directory.file("in"));
   for (std::size_t i = 0; i < kImages; ++i) {
     const std::vector<std::string>& from = i % 3 == 0 ? cut : good;
     const std::string& file = from[i * 2654435761U / 65536 % from.size()];
-    fs::create_symlink(
-        file, folder.file("in/a_name_of_usual_length_" + std::to_string(i) + file.substr(file.size() - 4)));
+    fs::create_symlink(file, directory.file("in/a_name_of_usual_length_" + std::to_string(i) +
+                                            file.substr(file.size() - 4)));
   }
 }
 
@@ -101,11 +101,11 @@ std::int64_t median_of_tenth(const std::vector<std::int64_t>& bytes, std::size_t
 
 class LongRun : public testing::TestWithParam<std::vector<std::string>> {};
 
-TEST_P(LongRun, HasAsMuchMemoryInItsLastTenthAsInItsSecond) {
-  const TemporaryFolder folder;
-  make_inputs(folder);
-  std::vector<std::string> arguments{folder.file("in"),
-                                     folder.file("out"),
+TEST_P(LongRun, MemoryDoesNotGrow) {
+  const TemporaryDirectory directory;
+  make_inputs(directory);
+  std::vector<std::string> arguments{directory.file("in"),
+                                     directory.file("out"),
                                      "--device",
                                      "cpu",
                                      "--jobs",
@@ -119,7 +119,7 @@ TEST_P(LongRun, HasAsMuchMemoryInItsLastTenthAsInItsSecond) {
   int exit_code = 0;
   const std::vector<std::int64_t> bytes = run_and_watch(arguments, exit_code);
   EXPECT_EQ(exit_code, 1);
-  EXPECT_EQ(files_below(folder.file("out")).size(), kImages - (kImages + 2) / 3);
+  EXPECT_EQ(files_below(directory.file("out")).size(), kImages - (kImages + 2) / 3);
   ASSERT_GE(bytes.size(), 100U);
   // Medians, because the number of images in progress at any moment varies.
   EXPECT_LE(static_cast<double>(median_of_tenth(bytes, 9)),

@@ -20,13 +20,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-TEST(MissingFiles, OfFewAndOfManyInAFolder) {
-  const TemporaryFolder folder;
+TEST(MissingFiles, FewAndManyInADirectory) {
+  const TemporaryDirectory directory;
   for (const std::size_t count : {2U, 200U}) {
     std::vector<std::string> paths;
     std::vector<std::size_t> expected;
     for (std::size_t i = 0; i < count; ++i) {
-      paths.push_back(folder.file(std::to_string(count) + "_" + std::to_string(i)));
+      paths.push_back(directory.file(std::to_string(count) + "_" + std::to_string(i)));
       if (i % 7 == 1) {
         expected.push_back(i);
       } else if (i % 7 == 2) {
@@ -69,7 +69,7 @@ class LostOutputs : public BatchCli {
   }
 
   // Every count of the run must equal the number of existing outputs.
-  void expect_honest(const RunResult& result) const {
+  void expect_counts_match_files(const RunResult& result) const {
     const Json report = Json::parse(load_text(file("r.json")));
     const std::size_t there = fs::exists(out()) ? written().size() : 0;
     EXPECT_EQ(report["done"], there);
@@ -90,7 +90,7 @@ class LostOutputs : public BatchCli {
   }
 };
 
-TEST_F(LostOutputs, SingleOnesAreSaidOneByOne) {
+TEST_F(LostOutputs, SingleOutputsAreReportedOneByOne) {
   const RunResult result = run([&] {
     if (!fs::exists(out() + "/110.png")) return false;
     for (int i = 100; i < 109; ++i) fs::remove(out() + "/" + std::to_string(i) + ".png");
@@ -102,12 +102,12 @@ TEST_F(LostOutputs, SingleOnesAreSaidOneByOne) {
     said += "imgpipe: " + out() + "/" + std::to_string(i) +
             ".png: was written, but another process removed it during the batch\n";
   EXPECT_EQ(result.err, said);
-  expect_honest(result);
+  expect_counts_match_files(result);
   EXPECT_EQ(run_imgpipe({file("many"), out(), "-q", "--files-from", file("failed")}).exit_code, 0);
   EXPECT_EQ(written().size(), kImages);
 }
 
-TEST_F(LostOutputs, AFolderThatIsMovedAwayAndMadeAgain) {
+TEST_F(LostOutputs, ADirectoryThatIsMovedAwayAndMadeAgain) {
   const RunResult result = run([&] {
     if (!fs::exists(out() + "/105.png")) return false;
     fs::create_directory(file("new"));
@@ -116,11 +116,11 @@ TEST_F(LostOutputs, AFolderThatIsMovedAwayAndMadeAgain) {
     return true;
   });
   EXPECT_EQ(result.exit_code, 4) << result.err;
-  expect_honest(result);
+  expect_counts_match_files(result);
   EXPECT_GT(files_below(file("old")).size(), 0U);
 }
 
-TEST_F(LostOutputs, AFolderThatIsMovedAwayOrRemoved) {
+TEST_F(LostOutputs, ADirectoryThatIsMovedAwayOrRemoved) {
   for (const bool remove : {false, true}) {
     fs::remove_all(out());
     const RunResult result = run([&] {
@@ -131,7 +131,7 @@ TEST_F(LostOutputs, AFolderThatIsMovedAwayOrRemoved) {
       return true;
     });
     EXPECT_EQ(result.exit_code, 4) << result.err;
-    expect_honest(result);
+    expect_counts_match_files(result);
   }
 }
 

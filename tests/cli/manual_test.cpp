@@ -85,15 +85,15 @@ Flags flags_in(const std::string& text, const std::string& pattern, const std::s
 class Manual : public testing::Test {
  protected:
   [[nodiscard]] std::string file(const std::string& name, const std::string& text) const {
-    save_text(folder_.file(name), text);
-    return folder_.file(name);
+    save_text(directory_.file(name), text);
+    return directory_.file(name);
   }
-  [[nodiscard]] int bash(const std::string& line) const { return run_bash(line, folder_.path().string()); }
+  [[nodiscard]] int bash(const std::string& line) const { return run_bash(line, directory_.path().string()); }
   [[nodiscard]] bool is_there(const std::string& program) const {
     return bash("command -v " + program + " >/dev/null") == 0;
   }
 
-  TemporaryFolder folder_;
+  TemporaryDirectory directory_;
 };
 
 TEST_F(Manual, EveryStageHasItsText) {
@@ -112,7 +112,7 @@ TEST_F(Manual, EveryStageHasItsText) {
     EXPECT_EQ(stage_text(stage) != nullptr, stage.selectable) << stage.name;
 }
 
-TEST_F(Manual, HelpOfAStageSaysWhatItsRowsSay) {
+TEST_F(Manual, StageHelpMatchesItsRows) {
   for (const Stage* stage : selectable_stages()) {
     for (const int width : {40, 80, 120}) {
       const std::string text = stage_help_text(*stage, width);
@@ -142,7 +142,7 @@ TEST_F(Manual, HelpOfAStageSaysWhatItsRowsSay) {
   EXPECT_NE(run_imgpipe({"help", "invert"}).out.find("Parameters: none"), std::string::npos);
 }
 
-TEST_F(Manual, HelpOfACommandIsItsHelp) {
+TEST_F(Manual, HelpCommandEqualsHelpOption) {
   EXPECT_EQ(run_imgpipe({"help"}).out, run_imgpipe({"--help"}).out);
   for (const std::string_view name : command_names(command_table())) {
     const RunResult help = run_imgpipe({"help", std::string(name)});
@@ -153,7 +153,7 @@ TEST_F(Manual, HelpOfACommandIsItsHelp) {
   EXPECT_EQ(run_imgpipe({"help", "nothing"}).exit_code, 2);
 }
 
-TEST_F(Manual, ManPagesSayWhatTheTablesSay) {
+TEST_F(Manual, ManPagesMatchTheTables) {
   for (const CommandRow& command : command_table()) {
     const std::string page = man_page(command, command_table());
     EXPECT_EQ(flags_in(part_of(page, ".SH OPTIONS\n", ".SH "), "\\\\fB((?:\\\\-)+[a-z\\\\-]+)\\\\fR"),
@@ -179,7 +179,7 @@ TEST_F(Manual, ManPagesSayWhatTheTablesSay) {
   }
 }
 
-TEST_F(Manual, FormattersTakeManPages) {
+TEST_F(Manual, FormattersAcceptManPages) {
   const bool groff = is_there("groff");
   const bool mandoc = is_there("mandoc");
   if (!groff && !mandoc) GTEST_SKIP() << "neither groff nor mandoc is installed";
@@ -187,13 +187,13 @@ TEST_F(Manual, FormattersTakeManPages) {
     const std::string path = file(man_name(command) + ".1", man_page(command, command_table()));
     if (groff) {
       EXPECT_EQ(bash("groff -man -ww -z '" + path + "' 2>said && ! test -s said"), 0)
-          << command.name << ": " << load_text(folder_.file("said"));
+          << command.name << ": " << load_text(directory_.file("said"));
     }
     // A source tree without git history has no date.
     if (mandoc) {
       EXPECT_EQ(bash("mandoc -Tlint -Wwarning '" + path + "' | grep -v 'missing date' >said; ! test -s said"),
                 0)
-          << command.name << ": " << load_text(folder_.file("said"));
+          << command.name << ": " << load_text(directory_.file("said"));
     }
   }
 }
@@ -281,7 +281,7 @@ TEST_F(Manual, CompletionsKnowEveryStageAndCommand) {
   EXPECT_EQ(run_imgpipe({"docs", "fish"}).out, fish);
 }
 
-TEST_F(Manual, ShellsTakeTheirCompletions) {
+TEST_F(Manual, ShellsAcceptTheirCompletions) {
   EXPECT_EQ(bash("bash -n '" + file("imgpipe", bash_completion(command_table())) + "'"), 0);
   std::string missing;
   for (const std::string shell : {"zsh", "fish"}) {
@@ -292,7 +292,7 @@ TEST_F(Manual, ShellsTakeTheirCompletions) {
     const std::string path = file(
         "of_" + shell, shell == "zsh" ? zsh_completion(command_table()) : fish_completion(command_table()));
     EXPECT_EQ(bash(shell + " -n '" + path + "' 2>said && ! test -s said"), 0)
-        << load_text(folder_.file("said"));
+        << load_text(directory_.file("said"));
   }
   if (!missing.empty()) GTEST_SKIP() << missing << " not installed";
 }

@@ -31,7 +31,7 @@ class MemoryLimit : public testing::Test {
  protected:
   // Every kind in two sizes, and the most demanding in a third; those exceed 64M, or barely fit.
   static void SetUpTestSuite() {
-    folder_ = new TemporaryFolder;
+    directory_ = new TemporaryDirectory;
     fs::create_directory(in());
     const std::vector<std::string> kinds = large_file_kinds();
     add_files({400, 300, 3}, kinds);
@@ -46,12 +46,12 @@ class MemoryLimit : public testing::Test {
       ++files_;
     }
   }
-  static void TearDownTestSuite() { delete folder_; }
-  static std::string in() { return folder_->file("in"); }
+  static void TearDownTestSuite() { delete directory_; }
+  static std::string in() { return directory_->file("in"); }
 
   // Runs all files within a limit. Returns the number of files that did not fit.
-  static std::size_t expect_kept(const Limit& limit) {
-    const TemporaryFolder out;
+  static std::size_t expect_within_limit(const Limit& limit) {
+    const TemporaryDirectory out;
     std::vector<std::string> arguments{in(),
                                        out.path().string(),
                                        "--device",
@@ -80,7 +80,7 @@ class MemoryLimit : public testing::Test {
     return failed;
   }
 
-  static inline TemporaryFolder* folder_ = nullptr;
+  static inline TemporaryDirectory* directory_ = nullptr;
   static inline std::size_t files_ = 0;
 };
 
@@ -88,32 +88,33 @@ class MemoryLimit : public testing::Test {
 #define IMGPIPE_NEED_OWN_MEMORY() \
   if (kSanitized) GTEST_SKIP() << "a sanitizer takes memory of its own"
 
-TEST_F(MemoryLimit, IsKeptByManyJobsWhereLittleFits) {
+TEST_F(MemoryLimit, HoldsForManyJobsIfLittleFits) {
   IMGPIPE_NEED_OWN_MEMORY();
   for (const int jobs : {1, 2, 8}) {
-    const std::size_t failed = expect_kept({64, jobs, {}});
+    const std::size_t failed = expect_within_limit({64, jobs, {}});
     EXPECT_GT(failed, 0U) << jobs;
     EXPECT_LT(failed, files_ / 2) << jobs;
   }
 }
 
-TEST_F(MemoryLimit, IsKeptWhereSeveralFit) {
+TEST_F(MemoryLimit, HoldsIfSeveralFit) {
   IMGPIPE_NEED_OWN_MEMORY();
-  EXPECT_EQ(expect_kept({128, 2, {"--stages", "contrast,smooth", "--format", "png"}}), 0U);
-  expect_kept({128, 8, {}});
-  EXPECT_EQ(expect_kept({512, 8, {"--stages", "smooth", "--format", "jpeg"}}), 0U);
+  EXPECT_EQ(expect_within_limit({128, 2, {"--stages", "contrast,smooth", "--format", "png"}}), 0U);
+  expect_within_limit({128, 8, {}});
+  EXPECT_EQ(expect_within_limit({512, 8, {"--stages", "smooth", "--format", "jpeg"}}), 0U);
 }
 
-TEST_F(MemoryLimit, IsKeptWhereAllFit) {
+TEST_F(MemoryLimit, HoldsIfAllFit) {
   IMGPIPE_NEED_OWN_MEMORY();
-  EXPECT_EQ(expect_kept({512, 1, {}}), 0U);
-  EXPECT_EQ(expect_kept({512, 2, {"--stages", "smooth", "--format", "webp", "--webp-level", "0"}}), 0U);
-  EXPECT_EQ(expect_kept({2048, 8, {"--threads", "4"}}), 0U);
+  EXPECT_EQ(expect_within_limit({512, 1, {}}), 0U);
+  EXPECT_EQ(expect_within_limit({512, 2, {"--stages", "smooth", "--format", "webp", "--webp-level", "0"}}),
+            0U);
+  EXPECT_EQ(expect_within_limit({2048, 8, {"--threads", "4"}}), 0U);
 }
 
-TEST_F(MemoryLimit, IsKeptByStbImageToo) {
+TEST_F(MemoryLimit, HoldsForStbImage) {
   IMGPIPE_NEED_OWN_MEMORY();
-  const TemporaryFolder out;
+  const TemporaryDirectory out;
   const RunResult run = run_imgpipe({in(), out.path().string(), "--device", "cpu", "-q", "--codec", "stb",
                                      "--memory", "96M", "--jobs", "8", "--include", "*.bmp", "--include",
                                      "*.tga", "--include", "*.jpg", "--include", "*.psd"});

@@ -119,93 +119,95 @@ RunResult run(const std::string& input, const std::string& output, std::vector<s
   return run_imgpipe(more);
 }
 
-TEST(MetadataCli, GoesFromFormatToFormat) {
-  const TemporaryFolder folder;
-  save(folder.path() / "a.jpg", photo());
-  const RunResult first = run(folder.file("a.jpg"), folder.file("b.png"));
+TEST(MetadataCli, IsPreservedBetweenFormats) {
+  const TemporaryDirectory directory;
+  save(directory.path() / "a.jpg", photo());
+  const RunResult first = run(directory.file("a.jpg"), directory.file("b.png"));
   EXPECT_EQ(first.exit_code, 0);
-  EXPECT_EQ(first.err, "imgpipe: " + folder.file("a.jpg") +
+  EXPECT_EQ(first.err, "imgpipe: " + directory.file("a.jpg") +
                            ": dropped metadata: EXIF thumbnail, maker note (unknown format)\n");
-  expect_all(load(folder.file("b.png")), "png");
-  EXPECT_EQ(seen_in(load(folder.file("b.png"))).resolution, "11811/m");
-  EXPECT_EQ(run(folder.file("b.png"), folder.file("c.jpg")).err, "");
-  expect_all(load(folder.file("c.jpg")), "jpg");
-  EXPECT_EQ(seen_in(load(folder.file("c.jpg"))).resolution, "300/inch");
-  EXPECT_EQ(seen_in(load(folder.file("c.jpg"))).icc, adobe_profile());
-  EXPECT_EQ(run(folder.file("c.jpg"), folder.file("d.webp")).err,
-            "imgpipe: " + folder.file("c.jpg") + ": dropped metadata: resolution (webp cannot store it)\n");
-  expect_all(load(folder.file("d.webp")), "webp");
-  EXPECT_EQ(seen_in(load(folder.file("d.webp"))).icc, adobe_profile());
-  EXPECT_EQ(run(folder.file("d.webp"), folder.file("e.jpg")).err, "");
-  expect_all(load(folder.file("e.jpg")), "jpg of webp");
-  EXPECT_EQ(run(folder.file("c.jpg"), folder.file("f.tif")).err, "");
-  EXPECT_EQ(run(folder.file("f.tif"), folder.file("g.jpg")).err, "");
-  expect_all(load(folder.file("g.jpg")), "jpg of tiff");
-  EXPECT_EQ(seen_in(load(folder.file("g.jpg"))).resolution, "300/inch");
-  EXPECT_EQ(seen_in(load(folder.file("g.jpg"))).icc, adobe_profile());
+  expect_all(load(directory.file("b.png")), "png");
+  EXPECT_EQ(seen_in(load(directory.file("b.png"))).resolution, "11811/m");
+  EXPECT_EQ(run(directory.file("b.png"), directory.file("c.jpg")).err, "");
+  expect_all(load(directory.file("c.jpg")), "jpg");
+  EXPECT_EQ(seen_in(load(directory.file("c.jpg"))).resolution, "300/inch");
+  EXPECT_EQ(seen_in(load(directory.file("c.jpg"))).icc, adobe_profile());
+  EXPECT_EQ(
+      run(directory.file("c.jpg"), directory.file("d.webp")).err,
+      "imgpipe: " + directory.file("c.jpg") + ": dropped metadata: resolution (webp cannot store it)\n");
+  expect_all(load(directory.file("d.webp")), "webp");
+  EXPECT_EQ(seen_in(load(directory.file("d.webp"))).icc, adobe_profile());
+  EXPECT_EQ(run(directory.file("d.webp"), directory.file("e.jpg")).err, "");
+  expect_all(load(directory.file("e.jpg")), "jpg of webp");
+  EXPECT_EQ(run(directory.file("c.jpg"), directory.file("f.tif")).err, "");
+  EXPECT_EQ(run(directory.file("f.tif"), directory.file("g.jpg")).err, "");
+  expect_all(load(directory.file("g.jpg")), "jpg of tiff");
+  EXPECT_EQ(seen_in(load(directory.file("g.jpg"))).resolution, "300/inch");
+  EXPECT_EQ(seen_in(load(directory.file("g.jpg"))).icc, adobe_profile());
 }
 
 TEST(MetadataCli, StripLeavesNothing) {
-  const TemporaryFolder folder;
-  save(folder.path() / "a.jpg", photo(1));
+  const TemporaryDirectory directory;
+  save(directory.path() / "a.jpg", photo(1));
   Bytes plain;
   for (const std::string ending : {"png", "jpg", "webp"}) {
-    const RunResult result = run(folder.file("a.jpg"), folder.file("b." + ending), {"--metadata", "strip"});
+    const RunResult result =
+        run(directory.file("a.jpg"), directory.file("b." + ending), {"--metadata", "strip"});
     EXPECT_EQ(result.exit_code, 0);
     EXPECT_NE(result.err.find("dropped colour profile \"Adobe RGB (1998)\", which is not applied"),
               std::string::npos);
     EXPECT_EQ(result.err.find("metadata"), std::string::npos);
-    const Seen seen = seen_in(load(folder.file("b." + ending)));
+    const Seen seen = seen_in(load(directory.file("b." + ending)));
     EXPECT_TRUE(seen.exif.empty() && seen.xmp.empty() && seen.icc.empty() && seen.resolution.empty())
         << ending;
   }
-  const RunResult wrong = run(folder.file("a.jpg"), folder.file("c.png"), {"--metadata", "some"});
+  const RunResult wrong = run(directory.file("a.jpg"), directory.file("c.png"), {"--metadata", "some"});
   EXPECT_EQ(wrong.exit_code, 2);
 }
 
 TEST(MetadataCli, EveryDeviceAndCodecWritesIt) {
-  const TemporaryFolder folder;
-  save(folder.path() / "a.jpg", photo());
+  const TemporaryDirectory directory;
+  save(directory.path() / "a.jpg", photo());
   for (const std::string ending : {"png", "jpg"}) {
     const std::vector<std::vector<std::string>> ways{
         {"--device", "reference"}, {"--threads", "1"}, {"--codec", "turbo"}};
-    ASSERT_EQ(run_imgpipe(
-                  {folder.file("a.jpg"), folder.file("0." + ending), "--stages", "smooth", "--device", "cpu"})
+    ASSERT_EQ(run_imgpipe({directory.file("a.jpg"), directory.file("0." + ending), "--stages", "smooth",
+                           "--device", "cpu"})
                   .exit_code,
               0);
     for (std::size_t i = 0; i < ways.size(); ++i) {
-      const std::string output = folder.file(std::to_string(i + 1) + "." + ending);
-      std::vector<std::string> command{folder.file("a.jpg"), output, "--stages", "smooth"};
+      const std::string output = directory.file(std::to_string(i + 1) + "." + ending);
+      std::vector<std::string> command{directory.file("a.jpg"), output, "--stages", "smooth"};
       command.insert(command.end(), ways[i].begin(), ways[i].end());
       if (i > 0) command.insert(command.end(), {"--device", "cpu"});
       ASSERT_EQ(run_imgpipe(command).exit_code, 0);
-      EXPECT_EQ(load(output), load(folder.file("0." + ending))) << ending << i;
+      EXPECT_EQ(load(output), load(directory.file("0." + ending))) << ending << i;
     }
-    const std::string output = folder.file("stb." + ending);
-    ASSERT_EQ(run(folder.file("a.jpg"), output, {"--codec", "stb"}).exit_code, 0);
+    const std::string output = directory.file("stb." + ending);
+    ASSERT_EQ(run(directory.file("a.jpg"), output, {"--codec", "stb"}).exit_code, 0);
     EXPECT_FALSE(seen_in(load(output)).exif.empty());
     EXPECT_FALSE(seen_in(load(output)).icc.empty());
   }
 }
 
-TEST(MetadataCli, OrientationStaysWithNoOrient) {
-  const TemporaryFolder folder;
-  save(folder.path() / "a.jpg", photo());
-  EXPECT_EQ(run(folder.file("a.jpg"), folder.file("b.png"), {"--no-orient"}).exit_code, 0);
-  const Seen seen = seen_in(load(folder.file("b.png")));
+TEST(MetadataCli, NoOrientPreservesOrientation) {
+  const TemporaryDirectory directory;
+  save(directory.path() / "a.jpg", photo());
+  EXPECT_EQ(run(directory.file("a.jpg"), directory.file("b.png"), {"--no-orient"}).exit_code, 0);
+  const Seen seen = seen_in(load(directory.file("b.png")));
   EXPECT_EQ(read_exif(seen.exif).image.at(0x0112).values.at(0), 6U);
   EXPECT_NE(text(seen.xmp).find("tiff:Orientation=\"6\""), std::string::npos);
 }
 
-TEST(MetadataCli, OrientationDoesNotTurnAgainWhatAStageTurned) {
-  const TemporaryFolder folder;
-  save(folder.path() / "a.jpg", photo());
+TEST(MetadataCli, OrientationIsResetAfterRotation) {
+  const TemporaryDirectory directory;
+  save(directory.path() / "a.jpg", photo());
   const auto orientation = [&](const std::string& stages) {
-    EXPECT_EQ(run_imgpipe({folder.file("a.jpg"), folder.file("b.png"), "--no-orient", "--overwrite", "-q",
-                           "--device", "cpu", "--stages", stages})
+    EXPECT_EQ(run_imgpipe({directory.file("a.jpg"), directory.file("b.png"), "--no-orient", "--overwrite",
+                           "-q", "--device", "cpu", "--stages", stages})
                   .exit_code,
               0);
-    const Seen seen = seen_in(load(folder.file("b.png")));
+    const Seen seen = seen_in(load(directory.file("b.png")));
     const std::uint32_t exif = read_exif(seen.exif).image.at(0x0112).values.at(0);
     EXPECT_NE(text(seen.xmp).find("tiff:Orientation=\"" + std::to_string(exif) + "\""), std::string::npos);
     return exif;
@@ -217,55 +219,56 @@ TEST(MetadataCli, OrientationDoesNotTurnAgainWhatAStageTurned) {
   EXPECT_EQ(orientation("resize:8:8"), 6U);
 }
 
-TEST(MetadataCli, BatchesKeepItAndCountWhatIsLost) {
-  const TemporaryFolder folder;
-  std::filesystem::create_directory(folder.path() / "in");
-  for (const char* name : {"in/a.jpg", "in/b.jpg", "in/c.jpg"}) save(folder.path() / name, photo());
-  const RunResult kept = run(folder.file("in"), folder.file("out"), {"--format", "png"});
+TEST(MetadataCli, BatchesPreserveItAndCountLosses) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directory(directory.path() / "in");
+  for (const char* name : {"in/a.jpg", "in/b.jpg", "in/c.jpg"}) save(directory.path() / name, photo());
+  const RunResult kept = run(directory.file("in"), directory.file("out"), {"--format", "png"});
   EXPECT_EQ(kept.exit_code, 0) << kept.err;
-  for (const char* name : {"out/a.png", "out/b.png", "out/c.png"}) expect_all(load(folder.file(name)), name);
+  for (const char* name : {"out/a.png", "out/b.png", "out/c.png"})
+    expect_all(load(directory.file(name)), name);
   EXPECT_NE(kept.out.find("3 images had metadata that was dropped, for example "), std::string::npos)
       << kept.out;
-  const RunResult lost =
-      run(folder.file("in"), folder.file("bmp"), {"--format", "bmp", "--report", folder.file("r.json")});
+  const RunResult lost = run(directory.file("in"), directory.file("bmp"),
+                             {"--format", "bmp", "--report", directory.file("r.json")});
   EXPECT_EQ(lost.exit_code, 0);
-  EXPECT_EQ(nlohmann::json::parse(load_text(folder.file("r.json")))["metadata_dropped"], 3);
-  EXPECT_EQ(nlohmann::json::parse(load_text(folder.file("r.json")))["profiles_dropped"], 3);
+  EXPECT_EQ(nlohmann::json::parse(load_text(directory.file("r.json")))["metadata_dropped"], 3);
+  EXPECT_EQ(nlohmann::json::parse(load_text(directory.file("r.json")))["profiles_dropped"], 3);
 }
 
 TEST(MetadataCli, StreamsKeepIt) {
-  const TemporaryFolder folder;
-  save(folder.path() / "a.jpg", photo());
-  EXPECT_EQ(
-      run_bash("$I - - --stages smooth --device cpu --format png -q < a.jpg > b.png", folder.path().string()),
-      0);
-  expect_all(load(folder.file("b.png")), "stdout");
+  const TemporaryDirectory directory;
+  save(directory.path() / "a.jpg", photo());
+  EXPECT_EQ(run_bash("$I - - --stages smooth --device cpu --format png -q < a.jpg > b.png",
+                     directory.path().string()),
+            0);
+  expect_all(load(directory.file("b.png")), "stdout");
 }
 
-TEST(MetadataCli, DamageIsSaidAndNotCopied) {
-  const TemporaryFolder folder;
+TEST(MetadataCli, DamagedMetadataIsReportedAndDropped) {
+  const TemporaryDirectory directory;
   Bytes file = photo(1);
   const Bytes magic = bytes_of("Exif");
   const auto found = std::search(file.begin(), file.end(), magic.begin(), magic.end());
   ASSERT_NE(found, file.end());
   for (int i = 10; i < 14; ++i) found[i] = std::byte{0xEE};  // the offset of its first directory
-  save(folder.path() / "a.jpg", file);
-  const RunResult result = run(folder.file("a.jpg"), folder.file("b.png"));
+  save(directory.path() / "a.jpg", file);
+  const RunResult result = run(directory.file("a.jpg"), directory.file("b.png"));
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.err, "imgpipe: " + folder.file("a.jpg") +
+  EXPECT_EQ(result.err, "imgpipe: " + directory.file("a.jpg") +
                             ": dropped metadata: EXIF (damaged: an offset is out of bounds)\n");
-  EXPECT_TRUE(seen_in(load(folder.file("b.png"))).exif.empty());
-  EXPECT_FALSE(seen_in(load(folder.file("b.png"))).xmp.empty());
+  EXPECT_TRUE(seen_in(load(directory.file("b.png"))).exif.empty());
+  EXPECT_FALSE(seen_in(load(directory.file("b.png"))).xmp.empty());
 }
 
-TEST(MetadataCli, GreyDropsAProfileOfColours) {
-  const TemporaryFolder folder;
-  save(folder.path() / "a.jpg", photo(1));
-  const RunResult result =
-      run_imgpipe({folder.file("a.jpg"), folder.file("b.png"), "--device", "cpu", "--stages", "gray", "-q"});
+TEST(MetadataCli, GreyOutputDropsColourProfiles) {
+  const TemporaryDirectory directory;
+  save(directory.path() / "a.jpg", photo(1));
+  const RunResult result = run_imgpipe(
+      {directory.file("a.jpg"), directory.file("b.png"), "--device", "cpu", "--stages", "gray", "-q"});
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_TRUE(seen_in(load(folder.file("b.png"))).icc.empty());
-  EXPECT_FALSE(seen_in(load(folder.file("b.png"))).exif.empty());
+  EXPECT_TRUE(seen_in(load(directory.file("b.png"))).icc.empty());
+  EXPECT_FALSE(seen_in(load(directory.file("b.png"))).exif.empty());
 }
 
 }  // namespace

@@ -21,14 +21,14 @@ class PageBatchCli : public BatchCli {
     save_stack("in/sub/b.tiff", 2);
     write("in/c.png", 3);
   }
-  static TiffPageOf page(int number) {
+  static TiffPageSource page(int number) {
     const TiffKind kind{.width = 12, .height = 9, .compression = 8};
     Values values(108);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = 10 * number + static_cast<int>(i % 100);
     return {kind, values};
   }
   void save_stack(const std::string& name, int pages) const {
-    std::vector<TiffPageOf> all;
+    std::vector<TiffPageSource> all;
     for (int i = 0; i < pages; ++i) all.push_back(page(i));
     save(file(name), make_tiff_stack(all));
   }
@@ -49,7 +49,7 @@ TEST_F(PageBatchCli, OnCudaTheStacksAreTheSame) {
   EXPECT_EQ(contents(file("cuda")), contents(file("cpu")));
 }
 
-TEST_F(PageBatchCli, ABadPageCostsItsStackOnly) {
+TEST_F(PageBatchCli, BadPageAffectsOnlyItsStack) {
   FileBytes bytes = load(file("in/a.tif"));
   const FileBytes second = make_tiff(page(1).kind, page(1).samples);
   const auto at = std::search(bytes.begin(), bytes.end(), second.begin() + 8, second.begin() + 30);

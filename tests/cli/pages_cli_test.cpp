@@ -22,7 +22,7 @@ using Names = std::vector<std::string>;
 
 class PagesCli : public testing::Test {
  protected:
-  static TiffPageOf page(int width, int height, int low, int high, int bits = 8, int samples = 1) {
+  static TiffPageSource page(int width, int height, int low, int high, int bits = 8, int samples = 1) {
     TiffKind kind{.width = width,
                   .height = height,
                   .bits = bits,
@@ -36,11 +36,11 @@ class PagesCli : public testing::Test {
     return {kind, values};
   }
   // Four grey pages of one size, each with its own value range.
-  static std::vector<TiffPageOf> four() {
+  static std::vector<TiffPageSource> four() {
     return {page(40, 30, 10, 60), page(40, 30, 50, 200), page(40, 30, 0, 30), page(40, 30, 100, 101)};
   }
-  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
-  void save_stack(const std::string& name, const std::vector<TiffPageOf>& pages) const {
+  [[nodiscard]] std::string file(const std::string& name) const { return directory_.file(name); }
+  void save_stack(const std::string& name, const std::vector<TiffPageSource>& pages) const {
     save(file(name), make_tiff_stack(pages));
   }
   [[nodiscard]] RunResult run(std::vector<std::string> arguments, const RunOptions& options = {}) const {
@@ -48,7 +48,7 @@ class PagesCli : public testing::Test {
     return run_imgpipe(arguments, options);
   }
   // Returns the result of one page processed alone.
-  [[nodiscard]] Values by_itself(const TiffPageOf& one, std::vector<std::string> more) const {
+  [[nodiscard]] Values by_itself(const TiffPageSource& one, std::vector<std::string> more) const {
     save(file("one.tif"), make_tiff(one.kind, one.samples));
     std::vector<std::string> arguments{file("one.tif"), file("one_out.tif"), "--overwrite"};
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -60,14 +60,14 @@ class PagesCli : public testing::Test {
     return values;
   }
 
-  TemporaryFolder folder_;
+  TemporaryDirectory directory_;
 };
 
 // A mask after each page, as in cloud-optimised GeoTIFFs.
 TEST_F(PagesCli, MasksAreSkippedWithOneLine) {
-  std::vector<TiffPageOf> pages = four();
+  std::vector<TiffPageSource> pages = four();
   save_stack("pages.tif", pages);
-  TiffPageOf mask = page(40, 30, 0, 1, 1);
+  TiffPageSource mask = page(40, 30, 0, 1, 1);
   mask.kind.photometric = 4;
   mask.kind.subfile = 4;
   pages.insert(pages.begin() + 1, mask);
@@ -96,9 +96,9 @@ TEST_F(PagesCli, OnCudaTheStackIsTheSameToTheByte) {
   }
 }
 
-TEST_F(PagesCli, EachPageIsAnImageOfItsOwn) {
-  const std::vector<TiffPageOf> pages{page(40, 30, 10, 60), page(7, 91, 0, 65535, 16), page(1, 1, 5, 5),
-                                      page(33, 5, 9, 200, 8, 3)};
+TEST_F(PagesCli, PagesAreProcessedSeparately) {
+  const std::vector<TiffPageSource> pages{page(40, 30, 10, 60), page(7, 91, 0, 65535, 16), page(1, 1, 5, 5),
+                                          page(33, 5, 9, 200, 8, 3)};
   save_stack("in.tif", pages);
   const std::vector<std::string> stages{"--stages", "contrast,smooth", "--device", "cpu", "--cpu"};
   std::vector<std::string> arguments{file("in.tif"), file("out.tif"), "--pages", "all"};
@@ -111,9 +111,9 @@ TEST_F(PagesCli, EachPageIsAnImageOfItsOwn) {
     EXPECT_EQ(samples_by_libtiff(out, i), by_itself(pages[static_cast<std::size_t>(i)], stages)) << i;
 }
 
-TEST_F(PagesCli, WhatIsToBeSaidOfEveryPageIsSaidOnce) {
-  std::vector<TiffPageOf> pages = {page(9, 7, 0, 99, 8, 4), page(9, 7, 0, 99, 8, 4)};
-  for (TiffPageOf& one : pages) one.kind.photometric = 2, one.kind.extra = {2};
+TEST_F(PagesCli, NoticesAboutEveryPageAppearOnce) {
+  std::vector<TiffPageSource> pages = {page(9, 7, 0, 99, 8, 4), page(9, 7, 0, 99, 8, 4)};
+  for (TiffPageSource& one : pages) one.kind.photometric = 2, one.kind.extra = {2};
   save_stack("in.tif", pages);
   const RunResult result =
       run_imgpipe({file("in.tif"), file("out.jpg"), "--pages", "all", "--stages", "invert"});
@@ -125,8 +125,8 @@ TEST_F(PagesCli, WhatIsToBeSaidOfEveryPageIsSaidOnce) {
 
 // The third page is damaged: no output remains, neither a stack nor files, and the message names the page.
 TEST_F(PagesCli, APageThatFailsLeavesNothing) {
-  std::vector<TiffPageOf> pages = four();
-  for (TiffPageOf& one : pages) one.kind.compression = 8;
+  std::vector<TiffPageSource> pages = four();
+  for (TiffPageSource& one : pages) one.kind.compression = 8;
   FileBytes bytes = make_tiff_stack(pages);
   // No deflate stream begins with these bytes.
   const FileBytes third = make_tiff(pages[2].kind, pages[2].samples);
@@ -138,7 +138,7 @@ TEST_F(PagesCli, APageThatFailsLeavesNothing) {
     const RunResult result = run({file("in.tif"), file(name), "--pages", "all"});
     EXPECT_EQ(result.exit_code, 1);
     EXPECT_TRUE(result.err.starts_with("imgpipe: " + file("in.tif") + ", page 3: ")) << result.err;
-    EXPECT_EQ(folder_.names(), (Names{"in.tif"}));
+    EXPECT_EQ(directory_.names(), (Names{"in.tif"}));
   }
   ASSERT_EQ(run({file("in.tif"), file("out.tif"), "--pages", "1-2"}).exit_code, 0);
   const std::string before = load_text(file("out.tif"));
@@ -146,8 +146,8 @@ TEST_F(PagesCli, APageThatFailsLeavesNothing) {
   EXPECT_EQ(load_text(file("out.tif")), before);
 }
 
-TEST_F(PagesCli, ImageJsStacksAreReadAndTheirDescriptionIsKeptWhereItIsTrue) {
-  std::vector<TiffPageOf> images = four();
+TEST_F(PagesCli, ImageJDescriptionIsPreservedOnlyIfStillTrue) {
+  std::vector<TiffPageSource> images = four();
   save(file("in.tif"), make_imagej_stack(images));
   const RunResult plain = run({file("in.tif"), file("first.tif"), "--stages", "hist"});
   EXPECT_NE(plain.err.find("contains more than one image"), std::string::npos) << plain.err;
@@ -169,7 +169,7 @@ TEST_F(PagesCli, ImageJsStacksAreReadAndTheirDescriptionIsKeptWhereItIsTrue) {
 }
 
 TEST_F(PagesCli, AThousandPagesAndTheirReport) {
-  std::vector<TiffPageOf> pages;
+  std::vector<TiffPageSource> pages;
   for (int i = 0; i < 1000; ++i) pages.push_back(page(3, 2, i % 100, 100 + i % 100));
   save_stack("in.tif", pages);
   const RunResult result =

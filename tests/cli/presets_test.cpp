@@ -21,8 +21,8 @@ using Arguments = std::vector<std::string>;
 class Presets : public testing::Test {
  protected:
   [[nodiscard]] std::string preset(const std::string& text, const std::string& name = "p.toml") const {
-    save_text(folder_.file(name), text);
-    return folder_.file(name);
+    save_text(directory_.file(name), text);
+    return directory_.file(name);
   }
   static ProcessOptions process(Arguments arguments) {
     arguments.insert(arguments.begin(), {"in.png", "out.png"});
@@ -34,12 +34,12 @@ class Presets : public testing::Test {
   }
 
   const std::vector<OptionRow> rows_ = process_rows();
-  TemporaryFolder folder_;
+  TemporaryDirectory directory_;
 };
 
 // ---- reading -----------------------------------------------------------------------------------------
 
-TEST_F(Presets, HoldWhatTheCommandLineTakes) {
+TEST_F(Presets, AcceptCommandLineOptions) {
   const ProcessOptions options =
       process({"--preset", preset("# for scans\n"
                                   "stages = [\"gray\", \"resize:1200\", \"smooth:gauss\"]\n"
@@ -101,7 +101,7 @@ TEST_F(Presets, ALaterOneWins) {
   EXPECT_EQ(process({"--preset", two, "--preset", one}).output.encode.quality, 10);
 }
 
-TEST_F(Presets, AMistakeIsNamedWithItsLine) {
+TEST_F(Presets, ErrorsNameTheLine) {
   const std::vector<std::pair<std::string, std::string>> rows{
       {"\n# x\nqualty = 85\n", "p.toml:3: unknown option 'qualty'; did you mean quality?"},
       {"png_level = 1\n", "p.toml:1: unknown option 'png_level'; did you mean png-level?"},
@@ -134,7 +134,7 @@ TEST_F(Presets, AMistakeIsNamedWithItsLine) {
     const std::string why = refusal({"--preset", preset(text)});
     EXPECT_NE(why.find(words), std::string::npos) << text << why;
   }
-  EXPECT_NE(refusal({"--preset", folder_.file("none.toml")}).find("none.toml"), std::string::npos);
+  EXPECT_NE(refusal({"--preset", directory_.file("none.toml")}).find("none.toml"), std::string::npos);
   EXPECT_NE(refusal({"--preset", preset(std::string(3 << 20, '#'))}).find("p.toml"), std::string::npos);
   EXPECT_NE(refusal({"--preset", preset("a = " + std::string(100'000, '['))}).find("p.toml:1"),
             std::string::npos);
@@ -142,7 +142,7 @@ TEST_F(Presets, AMistakeIsNamedWithItsLine) {
 }
 
 TEST_F(Presets, HelpNeedsNone) {
-  EXPECT_NE(printed_by({"--preset", folder_.file("none.toml"), "--help"}).find("--write-preset"),
+  EXPECT_NE(printed_by({"--preset", directory_.file("none.toml"), "--help"}).find("--write-preset"),
             std::string::npos);
 }
 
@@ -185,18 +185,18 @@ Arguments joined(Arguments first, const Arguments& second) {
 }
 
 // Each option alone, and all compatible options at once: the parser gets the same arguments.
-TEST_F(Presets, WhatIsWrittenIsTheSameRun) {
-  const std::string file = folder_.file("w.toml");
+TEST_F(Presets, WrittenPresetReproducesTheRun) {
+  const std::string file = directory_.file("w.toml");
   const auto expect_same = [&](const Arguments& given) {
-    save_text(file, GivenOptions(given, rows_, "imgpipe").as_preset(file));
-    EXPECT_EQ(argument_texts(GivenOptions({"--preset", file}, rows_, "imgpipe").all()),
+    save_text(file, MergedOptions(given, rows_, "imgpipe").as_preset(file));
+    EXPECT_EQ(argument_texts(MergedOptions({"--preset", file}, rows_, "imgpipe").all()),
               joined(given, {"--preset", file}))
         << load_text(file);
   };
   Arguments all;
   std::size_t tried = 0, together = 0;
   for (const OptionRow& row : rows_) {
-    if (!in_presets(row)) continue;
+    if (!allowed_in_presets(row)) continue;
     const Arguments given = sample_of(row);
     ASSERT_FALSE(given.empty()) << option_name(row) << ": none of the samples is a value of it";
     expect_same(given);
@@ -210,14 +210,14 @@ TEST_F(Presets, WhatIsWrittenIsTheSameRun) {
   EXPECT_GE(together + 3, tried) << "all but the other one of two that exclude each other";
 }
 
-TEST_F(Presets, NoOptionIsNamedThatThereIsNot) {
-  for (const ExcludingOptions& pair : excluding_options()) {
+TEST_F(Presets, ExcludedOptionsExist) {
+  for (const ExclusiveOptions& pair : excluding_options()) {
     EXPECT_NE(find_option(std::string(pair.one), rows_), nullptr) << pair.one;
     EXPECT_NE(find_option(std::string(pair.other), rows_), nullptr) << pair.other;
   }
   std::size_t left_out = 0, repeated = 0;
   for (const OptionRow& row : rows_) {
-    left_out += in_presets(row) ? 0 : 1;
+    left_out += allowed_in_presets(row) ? 0 : 1;
     repeated += is_repeated(row) ? 1 : 0;
   }
   EXPECT_EQ(left_out, 15U);
@@ -225,7 +225,7 @@ TEST_F(Presets, NoOptionIsNamedThatThereIsNot) {
 }
 
 TEST_F(Presets, OddTextsSurvive) {
-  const std::string file = folder_.file("w.toml");
+  const std::string file = directory_.file("w.toml");
   for (const std::string& text :
        {std::string("a\"b\\c'd"), std::string("line\nbreak\ttab"), std::string("\x01\x7F"),
         std::string("Größe 大"), std::string("007"), std::string("1e3"), std::string("0.50"),
@@ -233,31 +233,31 @@ TEST_F(Presets, OddTextsSurvive) {
         std::string("0x10"), std::string("")}) {
     const Arguments given{"--include", text, "--stages", text.find(',') == text.npos ? text : "gray",
                           "--device",  text};
-    save_text(file, GivenOptions(given, rows_, "imgpipe").as_preset(file));
+    save_text(file, MergedOptions(given, rows_, "imgpipe").as_preset(file));
     Arguments expected{"--stages", given[3], "--device", text, "--include", text, "--preset", file};
-    EXPECT_EQ(argument_texts(GivenOptions({"--preset", file}, rows_, "imgpipe").all()), expected)
+    EXPECT_EQ(argument_texts(MergedOptions({"--preset", file}, rows_, "imgpipe").all()), expected)
         << load_text(file);
   }
-  EXPECT_THROW((void)GivenOptions({"--include", "\xFF.png"}, rows_, "imgpipe").as_preset(file), Error);
+  EXPECT_THROW((void)MergedOptions({"--include", "\xFF.png"}, rows_, "imgpipe").as_preset(file), Error);
 }
 
-TEST_F(Presets, FilesOfStepsAreBesideThePreset) {
-  std::filesystem::create_directories(folder_.path() / "sets");
-  const std::string sets = folder_.file("sets");
+TEST_F(Presets, StepFilesAreRelativeToThePreset) {
+  std::filesystem::create_directories(directory_.path() / "sets");
+  const std::string sets = directory_.file("sets");
   const std::string written = preset("stages = [\"contrast:range=r.json\"]\n", "sets/p.toml");
-  const GivenOptions read({"--preset", written}, rows_, "imgpipe");
+  const MergedOptions read({"--preset", written}, rows_, "imgpipe");
   EXPECT_EQ(argument_texts(read.all()).at(1), "contrast:range=" + sets + "/r.json");
   // A file in or below the preset's directory gets a relative path, any other its full path.
   EXPECT_NE(read.as_preset(sets + "/q.toml").find("\"contrast:range=r.json\""), std::string::npos);
   const std::string canonical = std::filesystem::canonical(sets).string();
-  EXPECT_NE(read.as_preset(folder_.file("q.toml")).find("range=sets/r.json"), std::string::npos);
-  std::filesystem::create_directories(folder_.path() / "other");
-  EXPECT_NE(read.as_preset(folder_.file("other/q.toml")).find("range=" + canonical + "/r.json"),
+  EXPECT_NE(read.as_preset(directory_.file("q.toml")).find("range=sets/r.json"), std::string::npos);
+  std::filesystem::create_directories(directory_.path() / "other");
+  EXPECT_NE(read.as_preset(directory_.file("other/q.toml")).find("range=" + canonical + "/r.json"),
             std::string::npos);
   EXPECT_NE(read.as_preset("-").find("range=" + canonical + "/r.json"), std::string::npos);
   const std::string series = preset("stages = \"contrast:range=series\"\npages = \"all\"\n", "sets/s.toml");
   EXPECT_EQ(process({"--preset", series}).stages.series_steps.size(), 1U);
-  std::filesystem::create_directories(folder_.path() / "a,b");
+  std::filesystem::create_directories(directory_.path() / "a,b");
   EXPECT_NE(refusal({"--preset", preset("\nstages = \"contrast:range=r.json\"\n", "a,b/p.toml")})
                 .find("p.toml:2: range=r.json: resolves to"),
             std::string::npos);
@@ -270,7 +270,7 @@ class PresetsCli : public Presets {
   void SetUp() override {
     ASSERT_EQ(run_imgpipe({"synth", file("in.png"), "--pattern", "photo", "--size", "40x30"}).exit_code, 0);
   }
-  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
+  [[nodiscard]] std::string file(const std::string& name) const { return directory_.file(name); }
 };
 
 TEST_F(PresetsCli, ARunAndItsPresetWriteTheSameBytes) {
@@ -293,12 +293,12 @@ TEST_F(PresetsCli, WithoutInputNothingButThePresetIsWritten) {
   const RunResult shown = run_imgpipe({"--preset", file("p.toml"), "--quality", "7", "--write-preset", "-"});
   EXPECT_EQ(shown.exit_code, 0) << shown.err;
   EXPECT_EQ(shown.out.substr(shown.out.find('\n') + 1), "stages = [\"gray\"]\nquality = 7\njobs = 3\n");
-  EXPECT_EQ(folder_.names(), (Arguments{"in.png", "p.toml"}));
+  EXPECT_EQ(directory_.names(), (Arguments{"in.png", "p.toml"}));
   // A wrong value is reported before anything is written.
   EXPECT_EQ(run_imgpipe({"--quality", "700", "--write-preset", file("q.toml")}).exit_code, 2);
   EXPECT_EQ(run_imgpipe({file("in.png"), "--write-preset", file("q.toml")}).exit_code, 2) << "missing OUTPUT";
   EXPECT_EQ(run_imgpipe({"--write-preset", file("q.json")}).exit_code, 2);
-  EXPECT_EQ(folder_.names(), (Arguments{"in.png", "p.toml"}));
+  EXPECT_EQ(directory_.names(), (Arguments{"in.png", "p.toml"}));
 }
 
 TEST_F(PresetsCli, StdoutHoldsThePresetAlone) {
@@ -317,7 +317,7 @@ TEST_F(PresetsCli, StdoutHoldsThePresetAlone) {
   }
 }
 
-TEST_F(PresetsCli, StdinIsOfOneReader) {
+TEST_F(PresetsCli, StdinHasOneReader) {
   RunOptions options;
   options.input = "quality = 3\n";
   for (const Arguments& more : {Arguments{"-", file("o.png")},

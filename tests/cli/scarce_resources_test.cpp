@@ -19,10 +19,10 @@
 #include "tests/support/files.h"
 #include "tests/support/gif_file.h"
 #include "tests/support/jpeg_file.h"
-#include "tests/support/test_paths.h"
 #include "tests/support/process.h"
 #include "tests/support/psd_file.h"
 #include "tests/support/sanitizers.h"
+#include "tests/support/test_paths.h"
 #include "tests/support/webp_file.h"
 
 namespace imgpipe::test::scarce_resources_test {
@@ -75,7 +75,7 @@ class ScarceResources : public testing::Test {
  protected:
   void SetUp() override {
     if (kSanitized) GTEST_SKIP() << "a sanitizer needs more than the limits leave";
-    fs::permissions(folder_.path(), fs::perms::all);
+    fs::permissions(directory_.path(), fs::perms::all);
     fs::create_directories(file("in"));
     save_as(file("in/a.jpg"), Format::jpeg);
     save_progressive_jpeg(file("in/b.jpg"));
@@ -101,8 +101,8 @@ class ScarceResources : public testing::Test {
     ASSERT_EQ(want_.size(), 11U);
   }
 
-  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
-  [[nodiscard]] int bash(const std::string& line) const { return run_bash(line, folder_.path().string()); }
+  [[nodiscard]] std::string file(const std::string& name) const { return directory_.file(name); }
+  [[nodiscard]] int bash(const std::string& line) const { return run_bash(line, directory_.path().string()); }
 
   [[nodiscard]] int limited(const std::string& limit, const std::string& arguments) const {
     fs::remove_all(file("out"));
@@ -146,13 +146,13 @@ class ScarceResources : public testing::Test {
     EXPECT_TRUE(as_a_whole || right + failed == want_.size()) << right << " right, " << failed << " failed";
   }
 
-  TemporaryFolder folder_;
+  TemporaryDirectory directory_;
   std::map<std::string, std::vector<std::byte>> want_;
 };
 
 constexpr int kMoreMegabytes[]{0, 1, 3, 6, 12, 25, 50, 110, 240, 3000};
 
-TEST_F(ScarceResources, ABatchWithLittleMemoryIsRightOrSaysWhatIsNot) {
+TEST_F(ScarceResources, BatchWithLittleMemoryIsCorrectOrReportsFailures) {
   const long least = starts_with();
   for (const int more : kMoreMegabytes) {
     for (const char* options :
@@ -165,7 +165,7 @@ TEST_F(ScarceResources, ABatchWithLittleMemoryIsRightOrSaysWhatIsNot) {
   EXPECT_EQ(load_text(file("err.txt")), "") << "enough, in the end";
 }
 
-TEST_F(ScarceResources, AnImageWithLittleMemoryIsRightOrSaysWhy) {
+TEST_F(ScarceResources, ImageWithLittleMemoryIsCorrectOrReportsWhy) {
   const long least = starts_with();
   for (const int more : kMoreMegabytes) {
     for (const char* name : {"a.jpg", "b.jpg", "d.png", "h.psd", "j.webp", "k.webp"}) {

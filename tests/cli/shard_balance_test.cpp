@@ -46,13 +46,13 @@ Sizes loads_of(const Sizes& sizes, const std::vector<int>& part_of, int parts) {
   return loads;
 }
 
-std::int64_t fullest(const Sizes& loads) {
+std::int64_t largest_part(const Sizes& loads) {
   return *std::ranges::max_element(loads);
 }
 
 // Lower bound of the largest part: the mean, the largest file, and the smallest two of the `parts` + 1
 // largest files, two of which must share a part.
-double least_fullest(Sizes sizes, int parts) {
+double lower_bound_of_largest_part(Sizes sizes, int parts) {
   std::ranges::sort(sizes, std::greater{});
   const auto n = static_cast<std::size_t>(parts);
   const double mean = static_cast<double>(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0})) /
@@ -65,8 +65,8 @@ void expect_even(const Sizes& sizes) {
   for (int parts = 1; parts <= 64; ++parts) {
     const std::vector<int> part_of = parts_by_bytes(sizes, parts);
     ASSERT_EQ(part_of.size(), sizes.size());
-    const auto most = static_cast<double>(fullest(loads_of(sizes, part_of, parts)));
-    EXPECT_LE(most, least_fullest(sizes, parts) * (4.0 / 3 - 1.0 / (3 * parts))) << parts;
+    const auto most = static_cast<double>(largest_part(loads_of(sizes, part_of, parts)));
+    EXPECT_LE(most, lower_bound_of_largest_part(sizes, parts) * (4.0 / 3 - 1.0 / (3 * parts))) << parts;
   }
 }
 
@@ -92,14 +92,15 @@ TEST(PartsByBytes, AreNearerTheIdealThanByHash) {
   Sizes by_hash(kParts);
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     for (int part = 0; part < kParts; ++part) {
-      if (in_shard("IMG_" + std::to_string(i) + ".jpg", {part + 1, kParts}))
+      if (belongs_to_shard("IMG_" + std::to_string(i) + ".jpg", {part + 1, kParts}))
         by_hash[static_cast<std::size_t>(part)] += sizes[i];
     }
   }
-  const double ideal = least_fullest(sizes, kParts);
-  const auto by_bytes = static_cast<double>(fullest(loads_of(sizes, parts_by_bytes(sizes, kParts), kParts)));
+  const double ideal = lower_bound_of_largest_part(sizes, kParts);
+  const auto by_bytes =
+      static_cast<double>(largest_part(loads_of(sizes, parts_by_bytes(sizes, kParts), kParts)));
   EXPECT_LT(by_bytes, 1.01 * ideal);
-  EXPECT_GT(static_cast<double>(fullest(by_hash)), 1.4 * ideal);
+  EXPECT_GT(static_cast<double>(largest_part(by_hash)), 1.4 * ideal);
 }
 
 TEST(PartsByBytes, ByHand) {
@@ -125,20 +126,20 @@ class KeepShard : public testing::Test {
     const Sizes sizes = photographs(40);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const std::string name = "n" + std::to_string(i) + ".png";
-      save_text(folder_.file(name), std::string(static_cast<std::size_t>(sizes[i] / 1000), 'x'));
+      save_text(directory_.file(name), std::string(static_cast<std::size_t>(sizes[i] / 1000), 'x'));
       add(name);
     }
     add("missing.png");
-    fs::create_directory(folder_.file("folder.png"));
+    fs::create_directory(directory_.file("folder.png"));
     add("folder.png");
-    save_text(folder_.file("empty.png"), "");
+    save_text(directory_.file("empty.png"), "");
     add("empty.png");
   }
 
   void add(const std::string& name) {
     BatchFile file;
     file.name = name;
-    file.input = folder_.file(name);
+    file.input = directory_.file(name);
     files_.push_back(std::move(file));
   }
 
@@ -155,7 +156,7 @@ class KeepShard : public testing::Test {
     return all;
   }
 
-  TemporaryFolder folder_;
+  TemporaryDirectory directory_;
   std::vector<BatchFile> files_;
 };
 
@@ -198,7 +199,7 @@ TEST_F(KeepShard, InAnyOrder) {
   }
 }
 
-TEST_F(KeepShard, TheListIsKnownByItsMark) {
+TEST_F(KeepShard, ListIsRecognisedByItsMark) {
   const auto mark = [&](Balance balance) { return kept(files_, {1, 3, {}, balance}).shard_list; };
   EXPECT_EQ(mark(Balance::hash), "");
   const std::string bytes = mark(Balance::bytes);
@@ -206,7 +207,7 @@ TEST_F(KeepShard, TheListIsKnownByItsMark) {
   EXPECT_EQ(bytes.size(), 16U);
   EXPECT_EQ(kept(files_, {2, 3, {}, Balance::bytes}).shard_list, bytes)
       << "that of all files, whichever the part";
-  save_text(folder_.file("n7.png"), "another size");
+  save_text(directory_.file("n7.png"), "another size");
   EXPECT_NE(mark(Balance::bytes), bytes);
   EXPECT_EQ(mark(Balance::count), count);
   add("new.png");
@@ -223,7 +224,7 @@ class BalanceCli : public BatchCli {
   }
 };
 
-TEST_F(BalanceCli, PartsAreEvenWholeAndSaid) {
+TEST_F(BalanceCli, PartsAreEvenCompleteAndReported) {
   std::set<std::string> lists;
   std::size_t done = 0;
   std::int64_t most = 0;
@@ -284,7 +285,7 @@ TEST_F(BalanceCli, NoShardWritesWhatAnotherReadsOrWrites) {
   EXPECT_FALSE(fs::exists(out()));
 }
 
-TEST_F(BalanceCli, AListOfTheFailedIsAllShards) {
+TEST_F(BalanceCli, FailureListCoversAllShards) {
   for (int i = 0; i < 6; ++i) save_text(file("in/x" + std::to_string(i)), "no image");
   for (int part = 1; part <= 3; ++part) {
     const RunResult run = run_imgpipe({in(), out(), "-q", "--include", "x*", "--no-clobber", "--failed-out",
@@ -319,7 +320,7 @@ TEST_F(BalanceCli, EveryLineNamesItsShard) {
 }
 
 // The failures of a part form a complete list, which must not be divided again.
-TEST_F(BalanceCli, FailuresAreDoneAgainWithoutShard) {
+TEST_F(BalanceCli, FailuresAreReplayedWithoutShard) {
   for (int i = 0; i < 6; ++i) save_text(file("in/bad" + std::to_string(i) + ".png"), "no image");
   ASSERT_EQ(
       run_imgpipe({in(), out(), "-q", "--shard", "1/2", "--balance", "count", "--failed-out", file("f")})
@@ -332,7 +333,7 @@ TEST_F(BalanceCli, FailuresAreDoneAgainWithoutShard) {
   EXPECT_EQ(load_text(file("g")), failed);
 }
 
-TEST_F(BalanceCli, WhatIsNoBalanceIsRefused) {
+TEST_F(BalanceCli, RejectsInvalidBalance) {
   expect_refused(run_imgpipe({in(), out(), "--balance", "bytes"}), "--balance: needs --shard");
   expect_refused(run_imgpipe({in(), out(), "--shard", "1/2", "--balance", "size"}), "hash, count, bytes");
   expect_refused(run_imgpipe({in(), out(), "--shard", "1/2", "--balance", ""}), "--balance");

@@ -45,15 +45,15 @@ Image levels_of(int first, int unit) {
   return image;
 }
 
-class Wide : public testing::Test {
+class WideCli : public testing::Test {
  protected:
-  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
+  [[nodiscard]] std::string file(const std::string& name) const { return directory_.file(name); }
   void save_image(const std::string& name, const Image& image, Format format) const {
     save(file(name), file_of(image, format));
   }
   [[nodiscard]] RunResult run(std::vector<std::string> arguments) const {
     RunOptions here;
-    here.folder = folder_.path().string();
+    here.directory = directory_.path().string();
     return run_imgpipe(std::move(arguments), here);
   }
   // Decodes a file without reducing its samples.
@@ -66,14 +66,14 @@ class Wide : public testing::Test {
   }
   [[nodiscard]] Json json_in(const std::string& name) const { return Json::parse(load_text(file(name))); }
 
-  TemporaryFolder folder_;
+  TemporaryDirectory directory_;
 };
 
 constexpr const char* kHosts[] = {"cpu", "reference"};
 
 // ---- twelve bits in sixteen --------------------------------------------------------------------------
 
-TEST_F(Wide, TwelveBitsInSixteenKeepTheirLevels) {
+TEST_F(WideCli, TwelveBitsInSixteenKeepTheirLevels) {
   // The 12 bits right-aligned, then left-aligned.
   for (const auto& [first, unit] : {std::pair{300, 1}, {4800, 16}}) {
     save_image("in.png", levels_of(first, unit), Format::png);
@@ -103,7 +103,7 @@ TEST_F(Wide, TwelveBitsInSixteenKeepTheirLevels) {
 // ---- what stays -----------------------------------------------------------------------------------------
 
 // Inverting twice restores the image: every sample keeps all 16 bits everywhere.
-TEST_F(Wide, SamplesComeThroughWhole) {
+TEST_F(WideCli, SamplesArePreserved) {
   for (const Shape shape : {Shape{1, 1, 1}, Shape{61, 1, 3}, Shape{1, 53, 4}, Shape{131, 97, 1},
                             Shape{131, 97, 2}, Shape{131, 97, 3}, Shape{131, 97, 4}, Shape{997, 613, 3}}) {
     const Image image = noise(shape);
@@ -127,7 +127,7 @@ TEST_F(Wide, SamplesComeThroughWhole) {
 }
 
 // The sequential reference and the CPU agree in every step of the default pipeline and others.
-TEST_F(Wide, ComparedWithTheReference) {
+TEST_F(WideCli, ComparedWithTheReference) {
   save_image("in.png", noise({233, 151, 4}), Format::png);
   for (const char* stages : {"gray,hist,contrast,smooth", "contrast:1:stretch=each,smooth:gauss,gamma:2",
                              "resize:100:60,contrast:to=8,smooth", "depth:8,contrast:to=16"}) {
@@ -138,7 +138,7 @@ TEST_F(Wide, ComparedWithTheReference) {
   }
 }
 
-TEST_F(Wide, EightBitsStayEight) {
+TEST_F(WideCli, EightBitsStayEight) {
   save(file("in.png"), encoded(Format::png, 3));
   ASSERT_EQ(run({"in.png", "a.png", "--stages", "gray,contrast", "-q", "--device", "cpu"}).exit_code, 0);
   EXPECT_EQ(image_in("a.png").shape().sample, Sample::u8);
@@ -146,14 +146,15 @@ TEST_F(Wide, EightBitsStayEight) {
   EXPECT_EQ(image_in("b.png").shape().sample, Sample::u16);
 }
 
-TEST_F(Wide, StreamsAndFilesInOneWay) {
+TEST_F(WideCli, StreamsEqualFiles) {
   const Image image = noise({1499, 701, 3});  // 6 MB: read directly from disk
   save_image("in.ppm", image, Format::ppm);
   ASSERT_EQ(run({"in.ppm", "a.ppm", "--stages", "smooth", "--device", "cpu", "-q"}).exit_code, 0);
   ASSERT_EQ(run({"in.ppm", "r.ppm", "--stages", "smooth", "--device", "reference", "-q"}).exit_code, 0);
   RunOptions here;
-  here.folder = folder_.path().string();
-  ASSERT_EQ(run_bash("$I - - --format ppm --stages smooth --device cpu -q <in.ppm >b.ppm", here.folder), 0);
+  here.directory = directory_.path().string();
+  ASSERT_EQ(run_bash("$I - - --format ppm --stages smooth --device cpu -q <in.ppm >b.ppm", here.directory),
+            0);
   const Bytes expected = load(file("a.ppm"));
   EXPECT_TRUE(samples(decode(load(file("b.ppm")), sixteen_bits())) ==
               samples(decode(expected, sixteen_bits())))
@@ -162,7 +163,7 @@ TEST_F(Wide, StreamsAndFilesInOneWay) {
   EXPECT_EQ(image_in("a.ppm").shape().sample, Sample::u16);
 }
 
-TEST_F(Wide, FilesOfEveryStep) {
+TEST_F(WideCli, FilesOfEveryStep) {
   save_image("in.png", noise({40, 30, 3}), Format::png);
   ASSERT_EQ(run({"in.png", "out.jpg", "--stages", "gray,contrast", "--device", "cpu", "-q", "--keep-stages",
                  "steps"})
@@ -178,7 +179,7 @@ TEST_F(Wide, FilesOfEveryStep) {
 
 // ---- outputs of 8 bits ---------------------------------------------------------------------------------
 
-TEST_F(Wide, FormatsOfEightBitsSaySo) {
+TEST_F(WideCli, EightBitFormatsWarn) {
   save_image("in.png", noise({64, 48, 3}), Format::png);
   ASSERT_EQ(run({"in.png", "want.png", "--stages", "smooth,depth:8", "--device", "cpu", "-q"}).exit_code, 0);
   for (const char* name : {"bmp", "tga", "jpg"}) {
@@ -217,7 +218,7 @@ TEST_F(Wide, FormatsOfEightBitsSaySo) {
   EXPECT_EQ(json_in("r.json")["output"]["bits_per_sample"], 16);
 }
 
-TEST_F(Wide, StbCutsAtReading) {
+TEST_F(WideCli, StbReducesWhileReading) {
   save_image("in.png", noise({20, 10, 1}), Format::png);
   const RunResult result = run(
       {"in.png", "out.png", "--stages", "smooth", "--device", "cpu", "--codec", "stb", "--report", "r.json"});
@@ -229,8 +230,8 @@ TEST_F(Wide, StbCutsAtReading) {
 
 // ---- folders ------------------------------------------------------------------------------------------
 
-TEST_F(Wide, AFolderOfBoth) {
-  fs::create_directories(folder_.path() / "in");
+TEST_F(WideCli, ADirectoryOfBoth) {
+  fs::create_directories(directory_.path() / "in");
   save_image("in/a.png", noise({30, 20, 3}, 1), Format::png);
   save_image("in/b.pgm", noise({30, 20, 1}, 2), Format::pgm);
   save(file("in/c.png"), encoded(Format::png, 3));
@@ -266,12 +267,12 @@ TEST_F(Wide, AFolderOfBoth) {
 // ---- devices ------------------------------------------------------------------------------------------
 
 // Follows the stage table: once CUDA devices have a function for every step, nothing is rejected.
-TEST_F(Wide, AnExplicitDeviceRefusesWhatItHasNoFunctionFor) {
+TEST_F(WideCli, ExplicitDeviceRejectsUnsupportedStages) {
   if (!built_with_cuda()) GTEST_SKIP() << "a build without CUDA";
   const Plan plan = make_plan(parse_stages("gray,contrast"), {40, 30, 3, Sample::u16});
   const Step* const lacking = step_without_cuda(plan);
   if (lacking == nullptr) GTEST_SKIP() << "CUDA devices have every function that this test looks for";
-  fs::create_directories(folder_.path() / "in");
+  fs::create_directories(directory_.path() / "in");
   save_image("in/a.png", noise({40, 30, 3}), Format::png);
   const RunResult one = run({"in/a.png", "out.png", "--stages", "gray,contrast", "--device", "cuda"});
   EXPECT_EQ(one.exit_code, 2);
@@ -284,7 +285,7 @@ TEST_F(Wide, AnExplicitDeviceRefusesWhatItHasNoFunctionFor) {
 
 // ---- test images --------------------------------------------------------------------------------------
 
-TEST_F(Wide, SynthMakesThem) {
+TEST_F(WideCli, SynthMakesThem) {
   for (const auto& [name, channels] : {std::pair{"n.png", 3}, {"n.pgm", 1}, {"n.ppm", 3}}) {
     ASSERT_EQ(run({"synth", name, "--pattern", "photo", "--size", "70x50", "--depth", "16"}).exit_code, 0);
     const Image image = image_in(name);

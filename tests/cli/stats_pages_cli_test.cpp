@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 
 class StatsPagesCli : public SamplesCli {
  protected:
-  static TiffPageOf page(int width, int height, int bits = 8, int samples = 1, int seed = 0) {
+  static TiffPageSource page(int width, int height, int bits = 8, int samples = 1, int seed = 0) {
     TiffKind kind{.width = width,
                   .height = height,
                   .bits = bits,
@@ -33,20 +33,20 @@ class StatsPagesCli : public SamplesCli {
       values[i] = (seed * 1009 + static_cast<int>(i * i * 37)) & ((1 << bits) - 1);
     return {kind, values};
   }
-  static std::vector<TiffPageOf> mixed() {
+  static std::vector<TiffPageSource> mixed() {
     return {page(40, 30, 8, 1, 1), page(7, 91, 16, 1, 2), page(1, 1, 8, 1, 3), page(33, 5, 8, 3, 4),
             page(17, 1, 8, 2, 5),  page(1, 13, 16, 4, 6), page(5, 3, 8, 4, 7)};
   }
-  void save_stack(const std::string& name, const std::vector<TiffPageOf>& pages) const {
+  void save_stack(const std::string& name, const std::vector<TiffPageSource>& pages) const {
     save(file(name), make_tiff_stack(pages));
   }
-  void save_apart(const std::string& folder, const std::vector<TiffPageOf>& pages) const {
-    fs::create_directories(file(folder));
+  void save_apart(const std::string& directory, const std::vector<TiffPageSource>& pages) const {
+    fs::create_directories(file(directory));
     for (std::size_t i = 0; i < pages.size(); ++i)
-      save(file(folder + "/p" + std::to_string(i) + ".tif"), make_tiff(pages[i].kind, pages[i].samples));
+      save(file(directory + "/p" + std::to_string(i) + ".tif"), make_tiff(pages[i].kind, pages[i].samples));
   }
   // Overwrites four bytes of a page's compressed samples.
-  void damage(const std::string& name, const TiffPageOf& one) const {
+  void damage(const std::string& name, const TiffPageSource& one) const {
     FileBytes bytes = load(file(name));
     const FileBytes alone = make_tiff(one.kind, one.samples);
     const auto at = std::search(bytes.begin(), bytes.end(), alone.begin() + 8, alone.begin() + 30);
@@ -74,7 +74,7 @@ class StatsPagesCli : public SamplesCli {
   }
 };
 
-TEST_F(StatsPagesCli, PagesCountAsFilesOfTheirOwn) {
+TEST_F(StatsPagesCli, PagesCountLikeSeparateFiles) {
   save_stack("in/a.tif", mixed());
   save_apart("apart", mixed());
   const Json pages = json_of({in(), "--pages", "all"});
@@ -94,7 +94,7 @@ TEST_F(StatsPagesCli, PagesCountAsFilesOfTheirOwn) {
 }
 
 TEST_F(StatsPagesCli, ChosenPagesOnly) {
-  const std::vector<TiffPageOf> all = mixed();
+  const std::vector<TiffPageSource> all = mixed();
   save_stack("in/a.tif", all);
   save_stack("in/b.tif", {all[3], all[0], all[1], all[2]});
   save_apart("apart", {all[1], all[2], all[0], all[1]});
@@ -108,8 +108,8 @@ TEST_F(StatsPagesCli, ChosenPagesOnly) {
 }
 
 TEST_F(StatsPagesCli, AnImageJStackOfOneDirectory) {
-  std::vector<TiffPageOf> pages{page(9, 7, 16, 1, 1), page(9, 7, 16, 1, 2), page(9, 7, 16, 1, 3)};
-  for (TiffPageOf& one : pages) one.kind.compression = 1;
+  std::vector<TiffPageSource> pages{page(9, 7, 16, 1, 1), page(9, 7, 16, 1, 2), page(9, 7, 16, 1, 3)};
+  for (TiffPageSource& one : pages) one.kind.compression = 1;
   save(file("in/a.tif"), make_imagej_stack(pages));
   save_apart("apart", pages);
   const Json json = json_of({in(), "--pages", "all"});
@@ -146,7 +146,7 @@ TEST_F(StatsPagesCli, EachPageHasARow) {
     EXPECT_EQ(rows[i]["input"], file("in/a.tif"));
     EXPECT_EQ(rows[i]["page"], i + 2);
     EXPECT_EQ(rows[i]["status"], "counted");
-    const TiffPageOf one = mixed()[i + 1];
+    const TiffPageSource one = mixed()[i + 1];
     EXPECT_EQ(rows[i]["width_pixels"], one.kind.width);
     EXPECT_EQ(rows[i]["height_pixels"], one.kind.height);
     EXPECT_EQ(rows[i]["bits_per_sample"], one.kind.bits);
@@ -177,8 +177,9 @@ TEST_F(StatsPagesCli, EachPageHasARow) {
   EXPECT_NE(load_text(file("t.csv")).find("in/c.png,1,counted,grey,2,1,8,255,"), std::string::npos);
 }
 
-TEST_F(StatsPagesCli, ADamagedPageCostsItsWholeInput) {
-  const std::vector<TiffPageOf> pages{page(40, 30, 8, 1, 1), page(41, 30, 8, 1, 2), page(42, 30, 8, 3, 3)};
+TEST_F(StatsPagesCli, DamagedPageFailsItsWholeInput) {
+  const std::vector<TiffPageSource> pages{page(40, 30, 8, 1, 1), page(41, 30, 8, 1, 2),
+                                          page(42, 30, 8, 3, 3)};
   save_stack("in/a.tif", pages);
   const Json alone = json_of({in(), "--pages", "all"});
   save_stack("in/b.tif", pages);
@@ -201,7 +202,7 @@ TEST_F(StatsPagesCli, ADamagedPageCostsItsWholeInput) {
 
 TEST_F(StatsPagesCli, TheSameBytesWhateverTheJobsAndTheOrder) {
   for (int i = 0; i < 6; ++i) {
-    std::vector<TiffPageOf> pages = mixed();
+    std::vector<TiffPageSource> pages = mixed();
     std::ranges::rotate(pages, pages.begin() + i);
     save_stack("in/s" + std::to_string(i) + ".tif", pages);
   }
@@ -223,7 +224,7 @@ TEST_F(StatsPagesCli, TheSameBytesWhateverTheJobsAndTheOrder) {
   EXPECT_EQ(all.size(), 1U);
 }
 
-TEST_F(StatsPagesCli, WithoutPagesTheFirstIsCountedAndTheRestIsTold) {
+TEST_F(StatsPagesCli, WithoutPagesTheFirstCountsAndTheRestIsReported) {
   save_stack("in/a.tif", mixed());
   save_apart("apart", {mixed()[0]});
   const RunResult run = stats({in(), "--json", file("s.json")});
@@ -236,7 +237,7 @@ TEST_F(StatsPagesCli, WithoutPagesTheFirstIsCountedAndTheRestIsTold) {
 }
 
 // The warning appears once per file, although every page could cause it.
-TEST_F(StatsPagesCli, TheFramesOfAnAnimationAreNoPages) {
+TEST_F(StatsPagesCli, AnimationFramesAreNotPages) {
   const std::string gif(
       "GIF89a\1\0\1\0\x80\0\0\0\0\0\xff\xff\xff"
       ",\0\0\0\0\1\0\1\0\0\2\2D\1\0"
@@ -253,7 +254,7 @@ TEST_F(StatsPagesCli, TheFramesOfAnAnimationAreNoPages) {
   }
 }
 
-TEST_F(StatsPagesCli, RefusesWhatMakesNoSense) {
+TEST_F(StatsPagesCli, RejectsInvalidOptionsForPages) {
   save_stack("in/a.tif", mixed());
   const std::vector<std::pair<std::vector<std::string>, std::string>> rows{
       {{in(), "--pages", "0"}, "expected all, N, A-B or A-"},
@@ -268,8 +269,8 @@ TEST_F(StatsPagesCli, RefusesWhatMakesNoSense) {
 
 // A file of a few kilobytes may hold many pages, each of which has a row.
 TEST_F(StatsPagesCli, RowsStayWithinTheMemory) {
-  const TiffPageOf dot{{.width = 1, .height = 1}, {5}};
-  save(file("in/a.tif"), make_imagej_stack(std::vector<TiffPageOf>(9000, dot)));
+  const TiffPageSource dot{{.width = 1, .height = 1}, {5}};
+  save(file("in/a.tif"), make_imagej_stack(std::vector<TiffPageSource>(9000, dot)));
   std::string percents = "0";
   for (int i = 1; i < 100; ++i) percents += "," + std::to_string(i);
   const std::vector<std::string> arguments{in(),  "--pages",       "all",   "--memory",

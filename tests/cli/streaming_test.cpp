@@ -89,11 +89,11 @@ class RowsFromAFile : public testing::Test {
     }
   }
 
-  TemporaryFolder folder_;
-  std::string path_ = folder_.file("image");
+  TemporaryDirectory directory_;
+  std::string path_ = directory_.file("image");
 };
 
-TEST_F(RowsFromAFile, AreThoseOfTheFileInMemory) {
+TEST_F(RowsFromAFile, EqualThoseOfAFileInMemory) {
   for (const auto& [kind, maxval, height] :
        {std::tuple{4, 1, 7100}, std::tuple{5, 255, 901}, std::tuple{5, 100, 901}, std::tuple{5, 65535, 503},
         std::tuple{6, 255, 307}, std::tuple{6, 1000, 203}}) {
@@ -114,13 +114,13 @@ TEST_F(RowsFromAFile, AreThoseOfTheFileInMemory) {
   }
 }
 
-TEST_F(RowsFromAFile, ABadSampleIsFoundWhereItLies) {
+TEST_F(RowsFromAFile, BadSampleIsReportedAtItsPosition) {
   Bytes file = raw_netpbm(6, 100, 400);
   file[file.size() - 5] = std::byte{200};
   expect_same(file, "a sample beyond the maximum");
 }
 
-TEST_F(RowsFromAFile, AFileThatIsCutMeanwhileIsTruncated) {
+TEST_F(RowsFromAFile, FileCutDuringReadingIsTruncated) {
   for (const int maxval : {255, 100}) {
     const Bytes file = raw_netpbm(6, maxval, 400);
     for (const bool lenient : {false, true}) {
@@ -146,7 +146,7 @@ TEST_F(RowsFromAFile, AFileThatIsCutMeanwhileIsTruncated) {
   }
 }
 
-TEST_F(RowsFromAFile, WhatIsSmallOrPlainOrHasALongHeaderIsReadWhole) {
+TEST_F(RowsFromAFile, SmallPlainOrLongHeaderFilesAreReadWhole) {
   const std::string plain = "P2 1000 1000 9 " + std::string(1'000'000, '1') + " ";
   std::string spread;
   for (int i = 0; i < 1'000'000; ++i) spread += "1 ";
@@ -198,7 +198,7 @@ class LargeOutput : public testing::Test {
     return *result;
   }
 
-  TemporaryFolder in_, out_;
+  TemporaryDirectory in_, out_;
 };
 
 TEST_F(LargeOutput, LeavesNothingOfAnImageThatFails) {
@@ -240,7 +240,7 @@ TEST_F(LargeOutput, LeavesNothingOfATiffThatFails) {
   }
 }
 
-TEST_F(LargeOutput, LeavesTheOldFileWhereTheImageFails) {
+TEST_F(LargeOutput, KeepsTheOldFileIfTheImageFails) {
   make_bad("bad.pgm");
   save_text(out_.file("o.pgm"), "old");
   EXPECT_EQ(run_one(settings()).failed, ErrorKind::input);
@@ -249,7 +249,7 @@ TEST_F(LargeOutput, LeavesTheOldFileWhereTheImageFails) {
 }
 
 // The check runs when everything but the rename is done.
-TEST_F(LargeOutput, IsNotPutInPlaceWhereItMayNotBe) {
+TEST_F(LargeOutput, IsNotRenamedIfTheFinalCheckFails) {
   make_bad("bad.pgm");
   BatchSettings batch = settings();
   batch.decode.lenient = true;
@@ -265,7 +265,7 @@ TEST_F(LargeOutput, IsNotPutInPlaceWhereItMayNotBe) {
   EXPECT_EQ(out_.names(), Strings{});
 }
 
-TEST_F(LargeOutput, AFullDiskIsTheOutputsError) {
+TEST_F(LargeOutput, FullDiskIsAnOutputError) {
   ASSERT_EQ(
       run_imgpipe({"synth", in_.file("good.ppm"), "--pattern", "photo", "--size", "4000x3000"}).exit_code, 0);
   RunOptions limited;
@@ -311,11 +311,11 @@ TEST_F(LargeOutput, PeakMemoryIsFarBelowTheFiles) {
             0);
   ASSERT_EQ(run_imgpipe({"synth", in_.file("i.jpg"), "--pattern", "photo", "--size", "8000x5000"}).exit_code,
             0);
-  for (const auto& [name, bytes_a_pixel] : {std::pair{"i.ppm", 2.2}, std::pair{"i.jpg", 1.3}}) {
+  for (const auto& [name, max_pixel_bytes] : {std::pair{"i.ppm", 2.2}, std::pair{"i.jpg", 1.3}}) {
     const RunResult run =
         run_imgpipe({in_.file(name), out_.file("o.pgm"), "--device", "cpu", "--quiet", "--threads", "2"});
     ASSERT_EQ(run.exit_code, 0) << run.err;
-    EXPECT_LT(static_cast<double>(run.max_rss_bytes), kPixels * bytes_a_pixel + kProgram) << name;
+    EXPECT_LT(static_cast<double>(run.max_rss_bytes), kPixels * max_pixel_bytes + kProgram) << name;
     std::filesystem::remove(out_.file("o.pgm"));
   }
 }

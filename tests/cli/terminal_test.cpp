@@ -15,8 +15,8 @@
 
 #include "tests/support/decoding.h"
 #include "tests/support/files.h"
-#include "tests/support/test_paths.h"
 #include "tests/support/process.h"
+#include "tests/support/test_paths.h"
 
 namespace imgpipe::test::terminal_test {
 namespace {
@@ -25,20 +25,20 @@ namespace fs = std::filesystem;
 
 class Terminal : public testing::Test {
  protected:
-  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
-  [[nodiscard]] int bash(const std::string& line) const { return run_bash(line, folder_.path().string()); }
+  [[nodiscard]] std::string file(const std::string& name) const { return directory_.file(name); }
+  [[nodiscard]] int bash(const std::string& line) const { return run_bash(line, directory_.path().string()); }
 
-  TemporaryFolder folder_;
+  TemporaryDirectory directory_;
 };
 
 // ---- threads ------------------------------------------------------------------------------------------
 
 // The system limits processes and threads. Root has no such limit, so it becomes the user nobody.
-TEST_F(Terminal, FewerThreadsThanAskedForAreNoFailure) {
+TEST_F(Terminal, FewerThreadsThanRequestedAreAccepted) {
   const bool root = ::geteuid() == 0;
   if (root && bash("setpriv --reuid=65534 --regid=65534 --clear-groups true 2>/dev/null") != 0)
     GTEST_SKIP() << "root has no limit of processes and cannot become another user";
-  fs::permissions(folder_.path(), fs::perms::all);
+  fs::permissions(directory_.path(), fs::perms::all);
   fs::copy_file(kProgram, file("imgpipe"));
   ASSERT_EQ(bash("$I synth s.png --pattern photo --size 40x30 -q"), 0);
   ASSERT_EQ(bash("mkdir -m 777 in && cp s.png in/a.png && cp s.png in/b.png && $I s.png want.png -q"), 0);

@@ -19,7 +19,7 @@ class UpdatePages : public BatchCli {
   // Saves in/a.tif with a modification time that depends on `pages`.
   void save_stack(int pages) const {
     const TiffKind kind{.width = 12, .height = 9, .compression = 8};
-    std::vector<TiffPageOf> all;
+    std::vector<TiffPageSource> all;
     for (int page = 0; page < pages; ++page) all.push_back({kind, Values(108, 10 * page)});
     save(file("in/a.tif"), make_tiff_stack(all));
     fs::last_write_time(file("in/a.tif"), fs::file_time_type::clock::now() - std::chrono::hours(24) +
@@ -68,18 +68,18 @@ TEST_F(UpdatePages, OfOneInput) {
 // A template of page names is not a path: {page} may be a directory, and literal braces are doubled.
 TEST_F(UpdatePages, WithNumbersInTheirNames) {
   save_stack(2);
-  for (const char* folder : {"plain", "{braces}"}) {
-    const Names arguments{file("in/a.tif"), file(folder), "--name", "{page}/{stem}.png", "--pages", "all",
-                          "--update",       "--stages",   "invert"};
+  for (const char* directory : {"plain", "{braces}"}) {
+    const Names arguments{file("in/a.tif"), file(directory), "--name", "{page}/{stem}.png", "--pages", "all",
+                          "--update",       "--stages",      "invert"};
     const RunResult first = run_imgpipe(arguments);
     EXPECT_EQ(first.exit_code, 0) << first.err;
-    EXPECT_EQ(files_below(file(folder)).size(), 3U);
-    EXPECT_EQ(lines(load_text((fs::path(file(folder)) / kStamps).string())), 2U);
+    EXPECT_EQ(files_below(file(directory)).size(), 3U);
+    EXPECT_EQ(lines(load_text((fs::path(file(directory)) / kStamps).string())), 2U);
     EXPECT_NE(run_imgpipe(arguments).out.find(": up to date"), std::string::npos);
   }
 }
 
-TEST_F(UpdatePages, AnEditedPageIsNoLeaveToReplaceAnothersFile) {
+TEST_F(UpdatePages, EditedPageDoesNotAllowReplacingForeignFiles) {
   const Names arguments{file("in/a.tif"), file("p.png"), "--pages", "all", "--update", "--stages", "invert"};
   save_stack(1);
   ASSERT_EQ(run_imgpipe(arguments).exit_code, 0);
@@ -90,7 +90,7 @@ TEST_F(UpdatePages, AnEditedPageIsNoLeaveToReplaceAnothersFile) {
   EXPECT_EQ(load_text(file("p_0002.png")), "somebody's picture");
 }
 
-TEST_F(UpdatePages, AnEditedPageIsNoLeaveToFollowALink) {
+TEST_F(UpdatePages, EditedPageDoesNotAllowFollowingALink) {
   const Names arguments{file("in/a.tif"), file("p.png"), "--pages", "all", "--update", "--stages", "invert"};
   save_stack(2);
   ASSERT_EQ(run_imgpipe(arguments).exit_code, 0);

@@ -1,4 +1,4 @@
-// imgpipe ... --update: which outputs it makes again, and which it keeps.
+// imgpipe ... --update: which outputs it was_made again, and which it keeps.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -97,7 +97,7 @@ TEST_F(Update, AnOutputThatHasChanged) {
   expect({}, 0);
 }
 
-TEST_F(Update, WhatIsNobodysStaysWithoutOverwrite) {
+TEST_F(Update, ForeignFilesAreKeptWithoutOverwrite) {
   fs::create_directories(out());
   save_text(file("out/a.png"), "somebody's picture");
   const RunResult refused = run();
@@ -108,7 +108,7 @@ TEST_F(Update, WhatIsNobodysStaysWithoutOverwrite) {
 }
 
 // A link replaced the output: --update never wrote the link's target.
-TEST_F(Update, AFileThatAnOutputNowLeadsToIsNotReplaced) {
+TEST_F(Update, LinkTargetOfAnOutputIsNotReplaced) {
   expect({}, 5);
   save_text(file("precious"), "somebody's picture");
   fs::remove(file("out/a.png"));
@@ -169,13 +169,13 @@ TEST_F(Update, BothMovedTogetherAreUpToDate) {
   fs::rename(out(), file("elsewhere/deep/out"));
   const Names arguments{"in", "out", "--recursive", "--format", "png", "--update", "--device", "cpu"};
   RunOptions there;
-  there.folder = file("elsewhere/deep");
+  there.directory = file("elsewhere/deep");
   EXPECT_EQ(counts(run_imgpipe(arguments, there)), "5 images: 0 done, 5 up to date, 0 failed");
 }
 
-TEST_F(Update, AFolderThatWasNotThere) {
+TEST_F(Update, MissingDirectoryIsMade) {
   RunOptions there;
-  there.folder = folder_.path().string();
+  there.directory = directory_.path().string();
   for (const char* output : {"new", "./new/", "in/../new"}) {
     const RunResult result = run_imgpipe({"in", output, "-r", "--format", "png", "--update"}, there);
     const int done = std::string(output) == "new" ? 5 : 0;
@@ -219,7 +219,7 @@ TEST_F(Update, AFailureIsTriedAgain) {
   EXPECT_EQ(load_text(file("out/broken.png")), before);
 }
 
-TEST_F(Update, ReportsSayIt) {
+TEST_F(Update, ReportsShowUpToDateImages) {
   expect({"--report", file("r.ndjson")}, 5);
   fs::last_write_time(file("in/a.png"), fs::file_time_type::clock::now());
   expect({"--report", file("r.ndjson"), "--report", file("r.json"), "--report", file("new.ndjson"),
@@ -294,7 +294,7 @@ TEST_F(Update, AKilledRunGoesOn) {
                         "--device", "reference", "--update",    "-j",       "1"};
   RunOptions options;
   options.signal = SIGKILL;
-  options.signal_folder = out();
+  options.signal_directory = out();
   fs::create_directories(out());
   (void)run_imgpipe(arguments, options);
   const std::size_t noted = fs::exists(stamps()) ? lines(load_text(stamps())) : 0;
@@ -304,7 +304,7 @@ TEST_F(Update, AKilledRunGoesOn) {
   EXPECT_NE(counts(run_imgpipe(arguments)).find("0 done, 65 up to date"), std::string::npos);
 }
 
-TEST_F(Update, WhatContradictsItIsRefused) {
+TEST_F(Update, RejectsContradictingOptions) {
   expect_refused(run({"--skip-existing"}), "--update: cannot be combined with --skip-existing");
   expect_refused(run({"--no-clobber"}), "--update: cannot be combined with --no-clobber");
   fs::create_directories(out());
@@ -320,7 +320,7 @@ class UpdateOne : public Update {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_imgpipe(arguments);
   }
-  [[nodiscard]] bool makes(const Names& more = {}) const {
+  [[nodiscard]] bool was_made(const Names& more = {}) const {
     const RunResult result = one(more);
     EXPECT_EQ(result.exit_code, 0) << result.err;
     const bool left = result.out + result.err == file("x/o.jpg") + ": up to date\n";
@@ -332,38 +332,38 @@ class UpdateOne : public Update {
 
 TEST_F(UpdateOne, IsMadeWhenItIsNotUpToDate) {
   fs::create_directories(file("x"));
-  EXPECT_TRUE(makes());
-  EXPECT_FALSE(makes());
-  EXPECT_FALSE(makes({"--threads", "1", "--format", "jpeg"}));
-  EXPECT_TRUE(makes({"--quality", "50"}));
-  EXPECT_TRUE(makes());
+  EXPECT_TRUE(was_made());
+  EXPECT_FALSE(was_made());
+  EXPECT_FALSE(was_made({"--threads", "1", "--format", "jpeg"}));
+  EXPECT_TRUE(was_made({"--quality", "50"}));
+  EXPECT_TRUE(was_made());
   fs::last_write_time(file("in/a.png"), past() - std::chrono::seconds(5));
-  EXPECT_TRUE(makes());
+  EXPECT_TRUE(was_made());
   save_text(file("x/o.jpg"), "edited");
-  EXPECT_TRUE(makes());
+  EXPECT_TRUE(was_made());
   fs::remove(file("x/o.jpg"));
-  EXPECT_TRUE(makes());
-  EXPECT_FALSE(makes());
+  EXPECT_TRUE(was_made());
+  EXPECT_FALSE(was_made());
   EXPECT_EQ(one({"-q"}).out, "");
 }
 
-TEST_F(UpdateOne, ResultsThatAreNotThereAreMade) {
+TEST_F(UpdateOne, MissingResultsAreMade) {
   fs::create_directories(file("x"));
-  EXPECT_TRUE(makes());
-  EXPECT_TRUE(makes({"--report", file("r.json"), "--histogram", file("h.csv")}));
-  EXPECT_FALSE(makes({"--report", file("r.json"), "--histogram", file("h.csv")}));
-  EXPECT_TRUE(makes({"--report", file("r2.json"), "--histogram", file("h.csv")}));
-  EXPECT_TRUE(makes({"--compare"}));
+  EXPECT_TRUE(was_made());
+  EXPECT_TRUE(was_made({"--report", file("r.json"), "--histogram", file("h.csv")}));
+  EXPECT_FALSE(was_made({"--report", file("r.json"), "--histogram", file("h.csv")}));
+  EXPECT_TRUE(was_made({"--report", file("r2.json"), "--histogram", file("h.csv")}));
+  EXPECT_TRUE(was_made({"--compare"}));
   EXPECT_NE(one({"--report", "-"}).out.find("\"options_digest\""), std::string::npos);
   const Json report = Json::parse(load_text(file("r2.json")));
   const std::string stamp = load_text(file(std::string("x/") + kStamps));
   EXPECT_NE(stamp.find(report["options_digest"].get<std::string>()), std::string::npos);
 }
 
-TEST_F(UpdateOne, IntoAFolder) {
-  for (const char* folder : {"new/", "new"}) {
+TEST_F(UpdateOne, IntoADirectory) {
+  for (const char* directory : {"new/", "new"}) {
     const RunResult result =
-        run_imgpipe({file("in/b.jpg"), file(folder), "--update", "--format", "png", "--device", "cpu"});
+        run_imgpipe({file("in/b.jpg"), file(directory), "--update", "--format", "png", "--device", "cpu"});
     EXPECT_EQ(result.exit_code, 0) << result.err;
   }
   EXPECT_EQ(lines(load_text(file(std::string("new/") + kStamps))), 1U);
@@ -373,7 +373,7 @@ TEST_F(UpdateOne, IntoAFolder) {
   EXPECT_EQ(counts(batch), "1 image: 0 done, 1 up to date, 0 failed");
 }
 
-TEST_F(UpdateOne, StreamsHaveNoTime) {
+TEST_F(UpdateOne, RejectsStreams) {
   expect_refused(run_imgpipe({"-", file("o.png"), "--update"}),
                  "stdin: not a regular file; --update supports only regular files");
   expect_refused(run_imgpipe({file("in/a.png"), "-", "--format", "png", "--update"}),

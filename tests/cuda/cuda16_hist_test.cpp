@@ -69,9 +69,9 @@ struct HistWay {
 // Those that the device can.
 std::vector<HistWay> hist_ways() {
   std::vector<HistWay> all;
-  const auto add = [&](const std::string& name, const Hist16Way& way) {
+  const auto add = [&](const std::string& name, const Hist16Strategy& way) {
     all.push_back({name, [way](const StageCall<Device>& call, const CudaLaunch& launch) {
-                     return hist16_way_cuda(call, launch, way);
+                     return hist16_strategy_cuda(call, launch, way);
                    }});
   };
   for (const int parts : {1, 2, 4}) add("parts " + std::to_string(parts), {.parts = parts});
@@ -157,7 +157,7 @@ void expect_equalized(Planes in) {
   call.histogram = {counts.data(), kBins16, type.color_channels, kBins16, 1};
   hist_reference(call);
   equalize_reference(call);
-  for (const Clusters way : {Clusters::where_they_are, Clusters::none}) {
+  for (const Clusters way : {Clusters::where_supported, Clusters::none}) {
     Planes got(type.width, type.height, type.color_channels, Sample::u16);
     call.out = got.frame();
     const auto launch = [way](const StageCall<Device>& device, const CudaLaunch& on) {

@@ -41,7 +41,7 @@ void expect_contrast(const std::vector<std::uint64_t>& counts, const Parameters&
   call.parameters = parameters;
   contrast_reference(call);
   const Stage& stage = *find_stage("contrast");
-  for (const Clusters way : {Clusters::where_they_are, Clusters::none}) {
+  for (const Clusters way : {Clusters::where_supported, Clusters::none}) {
     Planes got(bins, 1, colors, to);
     call.out = got.frame();
     const auto launch = [way](const StageCall<Device>& device, const CudaLaunch& on) {
@@ -80,8 +80,8 @@ TEST(CudaContrast16, RangesOfMadeUpCounts) {
       }
     }
     Parameters parameters;
-    parameters.values = {i % 2 == 0 ? 0 : static_cast<std::int64_t>(random() % kMostClip),
-                         i % 4 < 2 ? 0 : static_cast<std::int64_t>(random() % kMostClip), i % 6 < 3 ? 0 : 1,
+    parameters.values = {i % 2 == 0 ? 0 : static_cast<std::int64_t>(random() % kMaxClip),
+                         i % 4 < 2 ? 0 : static_cast<std::int64_t>(random() % kMaxClip), i % 6 < 3 ? 0 : 1,
                          from == Sample::u8 ? 2
                          : i % 3 == 1       ? 1
                                             : 0};
@@ -148,7 +148,7 @@ std::vector<std::uint64_t> made_histogram(int kind, std::mt19937_64& random) {
 
 // Every value once: the picture shows the threshold.
 void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::vector<OtsuWay>& ways,
-                    Clusters clusters = Clusters::where_they_are) {
+                    Clusters clusters = Clusters::where_supported) {
   Planes in(256, 256, colors, Sample::u16,
             [](std::int64_t at) { return static_cast<std::uint32_t>(at) & 0xFFFF; });
   Planes expected(256, 256, colors, Sample::u16);
@@ -196,7 +196,7 @@ TEST(CudaThreshold16, OtsuIsChosen) {
     const int kinds[]{0, 1, 3, 7};
     SCOPED_TRACE("case " + std::to_string(i));
     const std::vector<std::uint64_t> counts = made_histogram(kinds[i % 4], random);
-    for (const Clusters clusters : {Clusters::where_they_are, Clusters::none})
+    for (const Clusters clusters : {Clusters::where_supported, Clusters::none})
       expect_otsu_of(counts, 1, {OtsuWay::chosen_only}, clusters);
     if (testing::Test::HasFatalFailure()) return;
   }

@@ -47,7 +47,7 @@ Outcome run_job(Engine& engine, const Image& image, const Ask& ask) {
   Job job;
   job.reader = make_memory_reader(image.untyped_view());
   if (ask.banded_reader)
-    job.reader = std::make_unique<BandedReader>(image.untyped_view(), BandedWays{.seed = 5}, log);
+    job.reader = std::make_unique<BandedReader>(image.untyped_view(), BandedBehaviour{.seed = 5}, log);
   job.plan = make_plan(parse_stages(ask.stages), image.shape(), ask.fuse);
   job.writer = make_writer(Format::png, job.plan.output);
   job.keep_pixels = job.keep_source = job.keep_outputs = ask.keep;
@@ -65,7 +65,7 @@ bool went_in_bands(const Outcome& outcome) {
 }
 
 // About the least that a device can do it with.
-std::int64_t least_limit(const Image& image, const Ask& ask) {
+std::int64_t min_limit(const Image& image, const Ask& ask) {
   for (std::int64_t bytes = 32768;; bytes *= 2) {
     const std::unique_ptr<Engine> cuda = make_cuda_engine(0, 1, bytes);
     const Outcome outcome = run_job(*cuda, image, ask);
@@ -88,7 +88,7 @@ void expect_equal_lists(const std::vector<Size>& sizes, int first_channels, int 
             "depth:float,resize:70:90,levels:9:200:8,smooth:gauss:reflect,depth:8"}) {
         Ask ask{.stages = stages, .fuse = number % 2 == 1, .keep = true};
         const Outcome expected = run_job(*make_reference_engine(), image, ask);
-        const std::int64_t least = least_limit(image, ask);
+        const std::int64_t least = min_limit(image, ask);
         for (const std::int64_t bytes : {least, 3 * least}) {
           SCOPED_TRACE(stages + " " + std::to_string(size.width) + "x" + std::to_string(size.height) + "x" +
                        std::to_string(channels) + " limit " + std::to_string(bytes));

@@ -102,7 +102,7 @@ TEST(CudaEngine, BandsOfAReaderGoUpFromEveryThread) {
         BandedLog log;
         Job job;
         job.reader = std::make_unique<BandedReader>(
-            image.untyped_view(), BandedWays{.waits_for_earlier = threads == 2, .seed = 5}, log);
+            image.untyped_view(), BandedBehaviour{.waits_for_earlier = threads == 2, .seed = 5}, log);
         job.plan = make_plan(parse_stages(wish.stages), image.shape());
         job.repeat = wish.repeat;
         job.keep_source = wish.keep;

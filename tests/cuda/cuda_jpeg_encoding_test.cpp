@@ -21,7 +21,7 @@ namespace {
 
 using File = std::vector<std::byte>;
 
-constexpr std::int64_t kMostJpegSide = 65500;
+constexpr std::int64_t kMaxJpegSide = 65500;
 
 struct Case {
   Shape shape;
@@ -55,12 +55,12 @@ std::unique_ptr<Writer> writer_of(const Case& c) {
 // All in one group. Where `may_lack_room` a scan may be missing, as long as it is of more than noise.
 void expect_equal(const std::vector<Case>& cases, bool may_lack_room = false, unsigned seed = 1) {
   std::vector<Image> images;
-  std::vector<JpegWish> wishes;
+  std::vector<JpegEncodingRequest> wishes;
   for (const Case& c : cases) {
     images.push_back(make_image(c));
     const DeviceForm form = writer_of(c)->device_form();
     ASSERT_EQ(form.kind, DeviceForm::Kind::jpeg_scan);
-    wishes.push_back({images.back().view(), form.quality, form.halved_colors});
+    wishes.push_back({images.back().view(), form.quality, form.subsampled_chroma});
   }
   std::vector<File> scans;
   ASSERT_EQ(encode_on_cuda(wishes, seed, scans), "");
@@ -103,11 +103,11 @@ TEST(CudaJpegEncoding, EqualForAwkwardShapes) {
   for (const int channels : {1, 3}) {
     for (const int quality : {90, 91}) {
       for (const Size& size : awkward_sizes()) {
-        if (size.width <= kMostJpegSide && size.height <= kMostJpegSide)
+        if (size.width <= kMaxJpegSide && size.height <= kMaxJpegSide)
           cases.push_back({{size.width, size.height, channels}, "noise", quality});
       }
-      cases.push_back({{kMostJpegSide, 17, channels}, "photo", quality});
-      cases.push_back({{19, kMostJpegSide, channels}, "ramp", quality});
+      cases.push_back({{kMaxJpegSide, 17, channels}, "photo", quality});
+      cases.push_back({{19, kMaxJpegSide, channels}, "ramp", quality});
       // Whole runs of MCUs, one block less and one more.
       for (const std::int64_t blocks : {31, 32, 33, 63, 64, 65, 191, 192, 193, 384, 385})
         cases.push_back({{8 * blocks, 24, channels}, "noise", quality});
@@ -182,7 +182,7 @@ TEST(CudaJpegEncoding, NoScanWhereThereIsNoRoom) {
     }
     const Image plain = make_image({{401, 299, channels}, "noise", 100});
     std::vector<File> scans;
-    const auto wish = [](const Image& image) { return JpegWish{image.view(), kQuality, false}; };
+    const auto wish = [](const Image& image) { return JpegEncodingRequest{image.view(), kQuality, false}; };
     ASSERT_EQ(encode_on_cuda({wish(plain), wish(extremes), wish(plain), wish(corner)}, 3, scans), "");
     EXPECT_TRUE(scans[1].empty());
     EXPECT_TRUE(scans[0] == encode_scan_reference(plain.view(), kQuality, false));

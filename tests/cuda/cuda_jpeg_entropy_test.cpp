@@ -24,7 +24,7 @@ TEST(CudaJpegEntropy, MadeFilesInGroups) {
   Verdicts verdicts;
   for (std::uint64_t seed = 0; seed < 2000; seed += 200)
     ASSERT_EQ(compare_with_host(made_files(seed, 200), once, verdicts), "") << "from " << seed;
-  EXPECT_GT(verdicts.in_order, 1000);
+  EXPECT_GT(verdicts.is_intact, 1000);
   EXPECT_EQ(verdicts.left, 0);
 }
 
@@ -33,7 +33,7 @@ TEST(CudaJpegEntropy, CodedFilesInGroups) {
   Verdicts verdicts;
   for (std::uint64_t seed = 0; seed < 2000; seed += 200)
     ASSERT_EQ(compare_with_host(coded_files(seed, 200), once, verdicts), "") << "from " << seed;
-  EXPECT_GT(verdicts.in_order, 800);
+  EXPECT_GT(verdicts.is_intact, 800);
   EXPECT_GT(verdicts.damaged, 100);
   EXPECT_EQ(verdicts.left, 0);
 }
@@ -43,7 +43,7 @@ TEST(CudaJpegEntropy, LargeFilesInSeveralStreams) {
   Verdicts verdicts;
   const JpegFiles files = large_files();
   ASSERT_EQ(compare_with_host(files, four_at_once, verdicts), "");
-  EXPECT_EQ(verdicts.in_order, static_cast<int>(files.size()));
+  EXPECT_EQ(verdicts.is_intact, static_cast<int>(files.size()));
 }
 
 TEST(CudaJpegEntropy, OneFileAtATime) {
@@ -61,7 +61,7 @@ TEST(CudaJpegEntropy, WhatIsNeverInStepIsLeft) {
   const JpegFiles files{file_out_of_step(), small_file(0)};
   ASSERT_EQ(compare_with_host(files, once, verdicts), "");
   EXPECT_EQ(verdicts.left, 1);
-  EXPECT_EQ(verdicts.in_order, 1);
+  EXPECT_EQ(verdicts.is_intact, 1);
 }
 
 TEST(CudaJpegEntropy, Damage) {
@@ -86,7 +86,7 @@ TEST(CudaJpegEntropy, DamageInLargeFiles) {
     ASSERT_EQ(compare_with_host(changed_files(files[i], 100), once, verdicts), "") << i;
   EXPECT_EQ(verdicts.left, 0);
   EXPECT_GT(verdicts.damaged, 100);
-  EXPECT_GT(verdicts.in_order, 100);
+  EXPECT_GT(verdicts.is_intact, 100);
 }
 
 TEST(CudaJpegEntropy, OneColour) {
@@ -94,7 +94,7 @@ TEST(CudaJpegEntropy, OneColour) {
   Verdicts verdicts;
   const JpegFiles files{constant_file(true), small_file(0), constant_file(false)};
   ASSERT_EQ(compare_with_host(files, four_at_once, verdicts), "");
-  EXPECT_EQ(verdicts.in_order, 3);
+  EXPECT_EQ(verdicts.is_intact, 3);
 }
 
 TEST(CudaJpegEntropy, AnEmptyGroup) {
@@ -104,17 +104,17 @@ TEST(CudaJpegEntropy, AnEmptyGroup) {
 
 TEST(CudaJpegEntropy, RealFiles) {
   IMGPIPE_NEED_CUDA();
-  const auto folder = corpus();
-  if (!folder) GTEST_SKIP() << "IMGPIPE_CORPUS is not set";
+  const auto directory = corpus();
+  if (!directory) GTEST_SKIP() << "IMGPIPE_CORPUS is not set";
   JpegFiles files;
   Verdicts verdicts;
   const auto decode = [&] {
     ASSERT_EQ(compare_with_host(files, once, verdicts), "");
     files.clear();
   };
-  for (const std::filesystem::path& path : files_below(*folder)) {
-    constexpr std::size_t kMostBytes = std::size_t{1} << 24;
-    if (file_size(path) > kMostBytes) continue;
+  for (const std::filesystem::path& path : files_below(*directory)) {
+    constexpr std::size_t kMaxBytes = std::size_t{1} << 24;
+    if (file_size(path) > kMaxBytes) continue;
     std::vector<std::byte> file = load(path);
     const std::unique_ptr<OpenJpeg> open = open_jpeg_scan(file);
     if (!open || open->scan.width * open->scan.height > 50'000'000) continue;
@@ -123,7 +123,7 @@ TEST(CudaJpegEntropy, RealFiles) {
     ASSERT_NO_FATAL_FAILURE(decode());
   }
   decode();
-  EXPECT_GT(verdicts.in_order, 0);
+  EXPECT_GT(verdicts.is_intact, 0);
 }
 
 }  // namespace

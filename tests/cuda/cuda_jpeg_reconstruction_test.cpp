@@ -169,9 +169,9 @@ void expect_equal(const std::vector<Input>& inputs, int multiprocessors = 0) {
 
 Input make_input(Sampling sampling, std::int64_t width, std::int64_t height, CoefficientPattern kind,
                  const Wish& wish, Random& random) {
-  const int most_step = kind == CoefficientPattern::extreme ? 65535 : random() % 3 == 0 ? 255 : 20;
+  const int max_step = kind == CoefficientPattern::extreme ? 65535 : random() % 3 == 0 ? 255 : 20;
   Input input;
-  input.scan = make_scan(sampling, width, height, most_step, random);
+  input.scan = make_scan(sampling, width, height, max_step, random);
   input.coefficients = make_coefficients(input.scan, kind, random);
   input.wish = wish;
   input.name =

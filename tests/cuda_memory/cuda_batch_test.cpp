@@ -86,7 +86,7 @@ class CudaBatch : public testing::Test {
     return devices;
   }
 
-  TemporaryFolder in_, out_;
+  TemporaryDirectory in_, out_;
   std::vector<std::string> names_;
 };
 

@@ -89,7 +89,7 @@ class CudaCoded : public testing::Test {
     return with;
   }
 
-  // By input, everything that came of it; the folder is empty then.
+  // By input, everything that came of it; the directory is empty then.
   std::vector<Ended> run(const Way& way, BatchSettings with) {
     std::vector<Ended> ended(paths_.size());
     Batch batch(items(way), std::move(with));
@@ -128,7 +128,7 @@ class CudaCoded : public testing::Test {
     }
   }
 
-  TemporaryFolder in_, out_;
+  TemporaryDirectory in_, out_;
   std::vector<std::string> paths_;
   std::size_t by_device_ = 0;  // images that the device decoded
 };
@@ -192,8 +192,9 @@ TEST_F(CudaCoded, LargeAndSmallTogether) {
 TEST_F(CudaCoded, TheWholeCorpus) {
   IMGPIPE_NEED_CUDA();
   IMGPIPE_NEED_CORPUS();
-  for (const char* folder : {"photos", "jpeg", "broken", "bombs", "found", "other", "pngsuite"}) {
-    for (const std::filesystem::path& path : files_below(*corpus() / folder)) paths_.push_back(path.string());
+  for (const char* directory : {"photos", "jpeg", "broken", "bombs", "found", "other", "pngsuite"}) {
+    for (const std::filesystem::path& path : files_below(*corpus() / directory))
+      paths_.push_back(path.string());
   }
   ASSERT_GT(paths_.size(), 300U);
   expect_equal_to_reference({});

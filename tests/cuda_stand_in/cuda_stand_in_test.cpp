@@ -38,7 +38,7 @@ class CudaStandIn : public testing::Test {
 };
 
 TEST_F(CudaStandIn, MemoryThatCannotBePinnedIsUsedAndNamedOnce) {
-  runtime.most_pinned = 0;
+  runtime.max_pinned = 0;
   for (const auto& [status, text] :
        {std::pair{cudaErrorMemoryAllocation, "too much"}, std::pair{cudaErrorNotSupported, "not supported"},
         std::pair{cudaErrorNotPermitted, "not permitted"}}) {
@@ -62,7 +62,7 @@ TEST_F(CudaStandIn, MemoryThatCannotBePinnedIsUsedAndNamedOnce) {
 }
 
 TEST_F(CudaStandIn, IdleBlocksGiveUpTheirPinsFirst) {
-  runtime.most_pinned = 3 * kBlock;
+  runtime.max_pinned = 3 * kBlock;
   PinnedMemory memory(PinnedMemory::When::on_demand);
   void* const idle = memory.allocate(kBlock, 64);
   void* const used = memory.allocate(kBlock, 64);
@@ -93,7 +93,7 @@ TEST_F(CudaStandIn, IdleBlocksGiveUpTheirPinsFirst) {
 }
 
 TEST_F(CudaStandIn, OtherFailuresOfPinningAreErrors) {
-  runtime.most_pinned = 0;
+  runtime.max_pinned = 0;
   runtime.refusal = cudaErrorIllegalAddress;
   PinnedMemory memory(PinnedMemory::When::at_once);
   try {
@@ -193,7 +193,7 @@ TEST_F(CudaStandIn, TheLabTakesTheFirstDeviceThatIsNotTooOld) {
   runtime.capabilities = {{6, 2}, {9, 0}};
   BenchOptions options;
   options.device = "cuda";
-  OwnKernels own(options);
+  UserKernels own(options);
   EXPECT_THROW(Bench(options, own), Error) << "the stand-in makes no streams";
   EXPECT_EQ(runtime.devices_set, std::vector<int>{1});
   EXPECT_EQ(take_device_warnings().size(), 1U) << "of the device that is skipped";
@@ -207,7 +207,7 @@ TEST_F(CudaStandIn, ClustersRunWhereTheDeviceCanPlaceOne) {
   const char kernel = 0;
   const auto clusters = [&kernel] {
     bool found = true;
-    EXPECT_EQ(runs_in_clusters(&kernel, 8, 1024, 0, found), cudaSuccess);
+    EXPECT_EQ(query_cluster_support(&kernel, 8, 1024, 0, found), cudaSuccess);
     EXPECT_EQ(runtime.last_error, cudaSuccess) << "the next launch would report it";
     return found;
   };

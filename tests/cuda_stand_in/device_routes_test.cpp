@@ -43,7 +43,7 @@ struct Case {
   std::optional<Format> format;
   bool keep_pixels = false, keep_source = false, keep_outputs = false;
   int repeat = 0;
-  bool in_order = true;
+  bool is_intact = true;
   std::uint64_t scan_bytes = 0;
 
   [[nodiscard]] std::string text() const {
@@ -59,7 +59,7 @@ struct Case {
                                       : " to ppm") +
            (keep_pixels ? " pixels" : "") + (keep_source ? " source" : "") +
            (keep_outputs ? " outputs" : "") + " repeat " + std::to_string(repeat) +
-           (in_order ? "" : " damaged") + " scan " + std::to_string(scan_bytes);
+           (is_intact ? "" : " damaged") + " scan " + std::to_string(scan_bytes);
   }
 };
 
@@ -69,7 +69,7 @@ struct Scenario {
   std::size_t free_bytes = kMuch;
   std::int64_t first_failing = 0, last_failing = 0;
   bool warm = false;  // after another image
-  std::size_t most_pinned = kMuch;
+  std::size_t max_pinned = kMuch;
 };
 
 std::vector<Scenario> scenarios() {
@@ -84,7 +84,7 @@ std::vector<Scenario> scenarios() {
     all.push_back({.first_failing = i, .last_failing = i});
     all.push_back({.first_failing = i, .last_failing = 1 << 30});
   }
-  all.push_back({.most_pinned = 0});
+  all.push_back({.max_pinned = 0});
   all.push_back({.limit = 2'000'000, .first_failing = 2, .last_failing = 2});
   return all;
 }
@@ -121,7 +121,7 @@ Case random_case(Random& random) {
   one.keep_source = yes(4);
   one.keep_outputs = yes(4);
   one.repeat = yes(4) ? 2 : 0;
-  one.in_order = !yes(4);
+  one.is_intact = !yes(4);
   one.scan_bytes = yes(2) ? 300 : 0;
   return one;
 }
@@ -172,7 +172,8 @@ struct Input {
 Job job_of(const Case& one, const Input& input, BandedLog& log) {
   Job job;
   job.reader = one.coded ? open_reader(input.file) : make_memory_reader(input.image.untyped_view());
-  if (one.banded) job.reader = std::make_unique<BandedReader>(input.image.untyped_view(), BandedWays{}, log);
+  if (one.banded)
+    job.reader = std::make_unique<BandedReader>(input.image.untyped_view(), BandedBehaviour{}, log);
   job.plan = make_plan(parse_stages(one.stages), input.image.shape(), one.fuse);
   if (one.format) job.writer = make_writer(*one.format, job.plan.output);
   job.keep_pixels = one.keep_pixels;
@@ -196,7 +197,7 @@ void start_device(const Case& one) {
   runtime.reset();
   runtime.mode = StandInMode::runs;
   runtime.logging_thread = std::this_thread::get_id();
-  runtime.in_order = one.in_order;
+  runtime.is_intact = one.is_intact;
   runtime.scan_bytes = one.scan_bytes;
 }
 
@@ -204,7 +205,7 @@ void begin(const Scenario& scenario) {
   runtime.calls.clear();
   runtime.mallocs = 0;
   runtime.free_bytes = scenario.free_bytes;
-  runtime.most_pinned = scenario.most_pinned;
+  runtime.max_pinned = scenario.max_pinned;
   runtime.first_failing_malloc = scenario.first_failing;
   runtime.last_failing_malloc = scenario.last_failing;
 }
@@ -303,7 +304,7 @@ std::string lane_text(std::span<const Case> cases, std::span<const Input> inputs
       for (const LaneImage& image : images) {
         text += text_of(image.timeline) + "  pixels " +
                 std::to_string(image.pixels.empty() ? 0 : image.pixels.shape().bytes()) + " parts " +
-                std::to_string(image.coded.made.parts.size()) + (image.coded.in_order ? "" : " damaged") +
+                std::to_string(image.coded.made.parts.size()) + (image.coded.is_intact ? "" : " damaged") +
                 (image.error ? std::string(" ") + image.error->what() : "") + "\n";
       }
       if (!launched) (void)step([&] { lanes.front()->release_memory(); });
@@ -315,7 +316,7 @@ std::string lane_text(std::span<const Case> cases, std::span<const Input> inputs
 std::string text_of(const Scenario& scenario) {
   return ", limit " + std::to_string(scenario.limit) + ", free " + std::to_string(scenario.free_bytes) +
          ", failing " + std::to_string(scenario.first_failing) + " to " +
-         std::to_string(scenario.last_failing) + (scenario.most_pinned == 0 ? ", nothing is pinned" : "") +
+         std::to_string(scenario.last_failing) + (scenario.max_pinned == 0 ? ", nothing is pinned" : "") +
          (scenario.warm ? ", warm\n" : "\n");
 }
 
@@ -448,7 +449,7 @@ TEST_F(DeviceRoutes, AllRowsGoUpWhereverTheyWereDecoded) {
         Job job;
         job.reader = std::make_unique<StartingReader>(image, early_rows);
         if (threads > 0)
-          job.reader = std::make_unique<BandedReader>(image.untyped_view(), BandedWays{.seed = 3}, log);
+          job.reader = std::make_unique<BandedReader>(image.untyped_view(), BandedBehaviour{.seed = 3}, log);
         job.plan = make_plan({}, image.shape());
         job.keep_source = keep_source;
         if (threads > 0 && early_rows < 9'000) runtime.start();

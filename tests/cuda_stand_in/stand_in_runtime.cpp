@@ -35,7 +35,7 @@ const char* direction_of(cudaMemcpyKind kind) {
 
 // What kernels would have found: verdicts on scans, and the bytes of a JPEG.
 void put_results(void* to, std::size_t bytes) {
-  const std::uint32_t verdict = runtime.in_order ? entropy::kInOrder : 0;
+  const std::uint32_t verdict = runtime.is_intact ? entropy::kIntact : 0;
   if (bytes == sizeof verdict) std::memcpy(to, &verdict, bytes);
   if (bytes == sizeof runtime.scan_bytes) std::memcpy(to, &runtime.scan_bytes, bytes);
 }
@@ -53,7 +53,7 @@ void StandInRuntime::reset() {
   capabilities = {{9, 0}};
   device = 0;
   devices_set.clear();
-  most_pinned = std::numeric_limits<std::size_t>::max();
+  max_pinned = std::numeric_limits<std::size_t>::max();
   refusal = cudaErrorMemoryAllocation;
   count_status = cudaSuccess;
   refusal_text = "no more";
@@ -69,7 +69,7 @@ void StandInRuntime::reset() {
   for (const auto& [block, bytes] : memory) std::free(block);
   memory.clear();
   mallocs = first_failing_malloc = last_failing_malloc = 0;
-  in_order = true;
+  is_intact = true;
   scan_bytes = 0;
   logging_thread = {};
   calls.clear();
@@ -140,7 +140,7 @@ cudaError_t cudaSetDevice(int device) {
 cudaError_t cudaHostRegister(void* block, std::size_t bytes, unsigned) {
   const std::lock_guard lock(runtime.mutex);
   runtime.log("pin " + std::to_string(bytes));
-  if (bytes > runtime.most_pinned || runtime.pinned_bytes() > runtime.most_pinned - bytes)
+  if (bytes > runtime.max_pinned || runtime.pinned_bytes() > runtime.max_pinned - bytes)
     return runtime.failed(runtime.refusal);
   runtime.pinned[block] = bytes;
   return cudaSuccess;

@@ -38,8 +38,8 @@ struct StandInRuntime {
   std::vector<std::pair<int, int>> capabilities;  // by device
   int device = 0;                                 // the current one
   std::vector<int> devices_set;
-  std::size_t most_pinned = 0;
-  cudaError_t refusal = cudaErrorMemoryAllocation;  // beyond most_pinned
+  std::size_t max_pinned = 0;
+  cudaError_t refusal = cudaErrorMemoryAllocation;  // beyond max_pinned
   cudaError_t count_status = cudaSuccess;
   std::string refusal_text;
   std::map<void*, std::size_t> pinned;
@@ -57,7 +57,7 @@ struct StandInRuntime {
   std::int64_t mallocs = 0;               // since the test set it
   std::int64_t first_failing_malloc = 0;  // of those: this one fails, and all after it until the last
   std::int64_t last_failing_malloc = 0;
-  bool in_order = true;          // what the device finds of a JPEG's scan
+  bool is_intact = true;         // what the device finds of a JPEG's scan
   std::uint64_t scan_bytes = 0;  // of the JPEG that it makes; 0: none
   std::thread::id logging_thread;
   std::vector<std::string> calls;

@@ -13,27 +13,27 @@ namespace {
 
 using namespace imgpipe;
 
-constexpr unsigned kWays = 8;
+constexpr unsigned kVariants = 8;
 #ifdef IMGPIPE_FUZZ_REPLAY
-constexpr bool kEveryWay = true;
-constexpr std::int64_t kMostPixels = 1 << 20;
+constexpr bool kEveryVariant = true;
+constexpr std::int64_t kMaxPixels = 1 << 20;
 #else
-constexpr bool kEveryWay = false;
-constexpr std::int64_t kMostPixels = 1 << 16;
+constexpr bool kEveryVariant = false;
+constexpr std::int64_t kMaxPixels = 1 << 16;
 #endif
 
 void decode(std::span<const std::byte> bytes, unsigned way) {
   DecodeOptions options;
-  options.max_pixels = kMostPixels;
+  options.max_pixels = kMaxPixels;
   options.lenient = (way & 1) != 0;
-  options.most_bits = (way & 2) != 0 ? 16 : 8;
+  options.max_bits = (way & 2) != 0 ? 16 : 8;
   options.codec = (way & 4) != 0 ? CodecChoice::stb : CodecChoice::automatic;
   try {
     (void)longest_file(bytes, options);
     const auto reader = open_reader(bytes, options);
     if (printable(reader->header().profile) != reader->header().profile) __builtin_trap();
     Image image(reader->header().shape);
-    if (options.most_bits == 8 && image.shape().sample != Sample::u8) __builtin_trap();
+    if (options.max_bits == 8 && image.shape().sample != Sample::u8) __builtin_trap();
     reader->read_rows(image.untyped_view());
     // Reading every byte lets MemorySanitizer and valgrind detect uninitialised ones.
     volatile unsigned sum = 0;
@@ -48,9 +48,9 @@ void decode(std::span<const std::byte> bytes, unsigned way) {
 
 IMGPIPE_FUZZ_TARGET(fuzz_decode) {
   const auto bytes = std::as_bytes(std::span(data, size));
-  const unsigned picked = size > 0 ? data[size - 1] % kWays : 0;
-  for (unsigned way = 0; way < kWays; ++way) {
-    if (kEveryWay || way == picked) decode(bytes, way);
+  const unsigned picked = size > 0 ? data[size - 1] % kVariants : 0;
+  for (unsigned way = 0; way < kVariants; ++way) {
+    if (kEveryVariant || way == picked) decode(bytes, way);
   }
   return 0;
 }

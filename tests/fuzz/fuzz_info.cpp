@@ -67,7 +67,7 @@ std::string path_of(Bytes bytes) {
 }
 
 // Whether a run accepts the file, if necessary with --bands color.
-bool is_taken(Bytes bytes, DecodeOptions options) {
+bool is_accepted_by_reader(Bytes bytes, DecodeOptions options) {
   for (const bool colors_only : {false, true}) {
     options.colors_only = colors_only;
     try {
@@ -81,7 +81,7 @@ bool is_taken(Bytes bytes, DecodeOptions options) {
 }
 
 // Returns the text output except memory, which differs for rows read directly from disk.
-std::string said_of(ImageInspection image) {
+std::string text_output_of(ImageInspection image) {
   require(image.images >= 1 && image.reduced_images <= image.images,
           "no image in it, or too many are smaller");
   require(image.details.channels >= 1 && !image.details.color.empty(), "no channel, or none that has a name");
@@ -107,15 +107,14 @@ IMGPIPE_FUZZ_TARGET(fuzz_info) {
   const std::string path = path_of(bytes);
   for (const bool lenient : {false, true}) {
     const DecodeOptions options{
-        .max_pixels = std::int64_t{1} << 34, .lenient = lenient, .orient = size % 2 == 0, .most_bits = 16};
+        .max_pixels = std::int64_t{1} << 34, .lenient = lenient, .orient = size % 2 == 0, .max_bits = 16};
     const auto whole = inspected([&] { return InputFile({bytes.begin(), bytes.end()}); }, options);
-    require(whole.has_value() == is_taken(bytes, options),
+    require(whole.has_value() == is_accepted_by_reader(bytes, options),
             "a reader takes it and info does not, or the other way");
-    const auto in_parts =
-        inspected([&] { return std::move(*imgpipe::open_where_it_lies(path, 64)); }, options);
+    const auto in_parts = inspected([&] { return std::move(*imgpipe::open_on_disk(path, 64)); }, options);
     require(whole.has_value() == in_parts.has_value(), "another verdict in parts");
     if (!whole) continue;
-    require(said_of(*whole) == said_of(*in_parts), "other facts in parts");
+    require(text_output_of(*whole) == text_output_of(*in_parts), "other facts in parts");
     if (lenient) check_json(*whole);
   }
   return 0;

@@ -28,7 +28,7 @@ IMGPIPE_FUZZ_TARGET(fuzz_jpeg_pair) {
   Reading reading = kReadings[choice >> 1 & 7];
   if (choice >> 4 == 15) reading = {8, 2, 1};
   static constexpr std::array<std::size_t, 4> kPieces{0, 16, 50, 200};
-  reading.piece_bytes = kPieces[choice >> 4 & 3];
+  reading.scan_chunk_bytes = kPieces[choice >> 4 & 3];
   constexpr std::int64_t kMaxPixels = 1 << 14;
   const JpegOutcome expected = read_jpeg(file, jpeg_options(CodecChoice::turbo, lenient, kMaxPixels));
   const JpegOutcome got = read_jpeg(file, jpeg_options(CodecChoice::automatic, lenient, kMaxPixels), reading);

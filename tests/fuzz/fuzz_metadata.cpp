@@ -21,7 +21,7 @@ void write_exif_twice(std::span<const std::byte> bytes, bool of_tiff_file) {
     imgpipe::ExifBlock block = imgpipe::parse_exif(bytes, of_tiff_file);
     imgpipe::adapt_exif(block, true, 640, 480);
     if (block.empty()) return;
-    once = imgpipe::build_exif(block, imgpipe::kMostExifBytes);
+    once = imgpipe::build_exif(block, imgpipe::kMaxExifBytes);
     const std::vector<std::byte> moved = imgpipe::build_exif_directories(block, 8).bytes;
     if (moved.size() > once.size()) __builtin_trap();
   } catch (const Error&) {
@@ -29,7 +29,7 @@ void write_exif_twice(std::span<const std::byte> bytes, bool of_tiff_file) {
   }
   // Throws if it is not valid, which ends the fuzzer.
   const imgpipe::ExifBlock block = imgpipe::parse_exif(once);
-  if (imgpipe::build_exif(block, imgpipe::kMostExifBytes) != once) __builtin_trap();
+  if (imgpipe::build_exif(block, imgpipe::kMaxExifBytes) != once) __builtin_trap();
 }
 
 void check_xmp_twice(std::span<const std::byte> bytes) {
@@ -47,7 +47,7 @@ void check_iptc_twice(std::span<const std::byte> bytes) {
   imgpipe::find_photoshop_metadata(bytes, found);
   try {
     const std::span<const std::byte> once = imgpipe::checked_iptc(bytes);
-    if (once.size() > imgpipe::kMostIptcBytes) return;
+    if (once.size() > imgpipe::kMaxIptcBytes) return;
     found = {};
     imgpipe::find_photoshop_metadata(imgpipe::iptc_resource(once), found);
     if (!std::ranges::equal(found.iptc, once)) __builtin_trap();
@@ -65,7 +65,8 @@ IMGPIPE_FUZZ_TARGET(fuzz_metadata) {
   check_xmp_twice(bytes);
   check_iptc_twice(bytes);
   for (const imgpipe::Format format : {imgpipe::Format::png, imgpipe::Format::tiff, imgpipe::Format::jpeg}) {
-    const imgpipe::KeptMetadata kept = imgpipe::keep_metadata(bytes, {.output = format, .shape = {3, 2, 3}});
+    const imgpipe::PreservedMetadata kept =
+        imgpipe::keep_metadata(bytes, {.output = format, .shape = {3, 2, 3}});
     if (!kept.metadata) continue;
     imgpipe::EncodeOptions options;
     options.metadata = kept.metadata;

@@ -55,14 +55,14 @@ std::string list_from(Bytes& bytes) {
 }
 
 // The text that describes a step must parse as the same step.
-void check_said(const StageRequest& request) {
+void check_step_text(const StageRequest& request) {
   const std::string text = std::string(request.stage->name) + request.said;
   if (parse_stages(text).front().parameters != request.parameters) __builtin_trap();
 }
 
 void check(std::string_view list, const Shape& shape) {
   const std::vector<StageRequest> requests = parse_stages(list);
-  for (const StageRequest& request : requests) check_said(request);
+  for (const StageRequest& request : requests) check_step_text(request);
   const Plan plan = make_plan(requests, shape, false, std::int64_t{1} << 24);
   FrameType type = frame_type_of(shape);
   for (const Step& step : plan.steps) {

@@ -13,10 +13,10 @@
 #include "tests/support/files.h"
 #include "tests/support/gif_file.h"
 #include "tests/support/made_jpegs.h"
-#include "tests/support/test_paths.h"
 #include "tests/support/profiles.h"
 #include "tests/support/psd_file.h"
 #include "tests/support/sanitizers.h"
+#include "tests/support/test_paths.h"
 #include "tests/support/tiff_seeds.h"
 #include "tests/support/webp_file.h"
 
@@ -41,7 +41,7 @@ void replay(Target target, const Bytes& bytes) {
   EXPECT_EQ(target(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()), 0);
 }
 
-void replay_bent(Target target, const Bytes& seed, int copies, std::mt19937& random) {
+void replay_mutated(Target target, const Bytes& seed, int copies, std::mt19937& random) {
   replay(target, seed);
   for (int i = 0; i < copies && !seed.empty(); ++i) {
     Bytes bent = seed;
@@ -59,7 +59,7 @@ TEST(FuzzReplay, Decode) {
     const Image image = synthesize(parse_pattern("photo"), {19, 13, format == Format::pgm ? 1 : 3}, 2);
     const auto writer = make_writer(format, image.shape());
     writer->write_rows(image.view());
-    replay_bent(fuzz_decode, writer->finish().joined(), 200, random);
+    replay_mutated(fuzz_decode, writer->finish().joined(), 200, random);
   }
 }
 
@@ -72,20 +72,20 @@ TEST(FuzzReplay, DecodeSixteenBits) {
       const Image image = synthesize(parse_pattern("photo"), {19, 13, channels, Sample::u16}, 2);
       const auto writer = make_writer(format, image.shape());
       writer->write_rows(image.untyped_view());
-      replay_bent(fuzz_decode, writer->finish().joined(), 300, random);
+      replay_mutated(fuzz_decode, writer->finish().joined(), 300, random);
     }
   }
   const std::string_view text = "P3 3 2 1000 0 1 2 3 4 5 6 7 8 500 600 700 997 998 999 1000 0 0";
   const auto bytes = std::as_bytes(std::span(text));
-  replay_bent(fuzz_decode, {bytes.begin(), bytes.end()}, 1000, random);
+  replay_mutated(fuzz_decode, {bytes.begin(), bytes.end()}, 1000, random);
 }
 
 // Small files of kinds that no writer here produces.
 TEST(FuzzReplay, DecodeSeeds) {
   std::mt19937 random(5);
   int files = 0;
-  for (const auto& path : files_below(std::filesystem::path(kSourceFolder) / "tests/fuzz/seeds/decode")) {
-    replay_bent(fuzz_decode, load(path), 500, random);
+  for (const auto& path : files_below(std::filesystem::path(kSourceDirectory) / "tests/fuzz/seeds/decode")) {
+    replay_mutated(fuzz_decode, load(path), 500, random);
     ++files;
   }
   EXPECT_GE(files, 8);
@@ -98,23 +98,23 @@ TEST(FuzzReplay, Stream) {
     stream = stream + encoded(format, format == Format::pgm ? 1 : 3);
   stream = stream + bytes_of("P2 2 2 9 1 2 3 4\nP1 3 2 101 010 P4 8 1 x");
   for (const Bytes& front : {number(0, 1), number(1, 1), number(60, 1), number(255, 1)})
-    replay_bent(fuzz_stream, front + stream, 500, random);
+    replay_mutated(fuzz_stream, front + stream, 500, random);
 }
 
-TEST(FuzzReplay, DecodeFormatsThatWeOnlyRead) {
+TEST(FuzzReplay, DecodeReadOnlyFormats) {
   std::mt19937 random(5);
   Gif gif{6, 5, 1, 1, 4, 3};
   gif.transparent = 2;
   for (const bool interlaced : {false, true}) {
     gif.interlaced = interlaced;
-    replay_bent(fuzz_decode, make_gif(gif, {0, 1, 2, 3, 3, 2, 1, 0, 0, 0, 0, 0}, {}), 500, random);
+    replay_mutated(fuzz_decode, make_gif(gif, {0, 1, 2, 3, 3, 2, 1, 0, 0, 0, 0, 0}, {}), 500, random);
   }
   for (const int compression : {0, 1}) {
     for (const int depth : {8, 16}) {
       Psd psd{4, 2, kRgb, depth, 1 + compression, compression};
       psd.layers = layer_count(-1, psd.version);
       psd.channels.assign(4, {200, 200, 200, 250, 255, 1, 254, 255});
-      replay_bent(fuzz_decode, make_psd(psd), 500, random);
+      replay_mutated(fuzz_decode, make_psd(psd), 500, random);
     }
   }
 }
@@ -125,15 +125,16 @@ TEST(FuzzReplay, Webp) {
     const Image image = synthesize(parse_pattern("photo"), {19, 13, channels}, 2);
     for (const WebpKind& kind : {WebpKind{true, 0}, {true, 6}, {false, 4, 60}, {false, 4, 60, true}}) {
       const Bytes file = make_webp(kind, image.view());
-      replay_bent(fuzz_webp, file, 300, random);
-      replay_bent(fuzz_webp,
-                  riff_file(vp8x(kWebpAnimated, 24, 15) + anim() + anmf(4, 2, 19, 13, picture_chunks(file))),
-                  300, random);
+      replay_mutated(fuzz_webp, file, 300, random);
+      replay_mutated(
+          fuzz_webp,
+          riff_file(vp8x(kWebpAnimated, 24, 15) + anim() + anmf(4, 2, 19, 13, picture_chunks(file))), 300,
+          random);
     }
   }
   int seeds = 0;
-  for (const auto& path : files_below(std::filesystem::path(kSourceFolder) / "tests/fuzz/seeds/webp")) {
-    replay_bent(fuzz_webp, load(path), 300, random);
+  for (const auto& path : files_below(std::filesystem::path(kSourceDirectory) / "tests/fuzz/seeds/webp")) {
+    replay_mutated(fuzz_webp, load(path), 300, random);
     ++seeds;
   }
   EXPECT_GE(seeds, 5);
@@ -145,8 +146,8 @@ TEST(FuzzReplay, DecodeCorpus) {
   for (const auto& path : files_below(*corpus())) {
     const Bytes bytes = load(path);
     if (bytes.size() > 20'000) continue;
-    replay_bent(fuzz_decode, bytes, 3, random);
-    replay_bent(fuzz_info, bytes, 3, random);
+    replay_mutated(fuzz_decode, bytes, 3, random);
+    replay_mutated(fuzz_info, bytes, 3, random);
   }
 }
 
@@ -156,7 +157,7 @@ TEST(FuzzReplay, Exif) {
        {std::string("II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0", 26),
         std::string("MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x08\0\0\0\0\0\0", 26)}) {
     const auto bytes = std::as_bytes(std::span(text));
-    replay_bent(fuzz_exif, {bytes.begin(), bytes.end()}, 20'000, random);
+    replay_mutated(fuzz_exif, {bytes.begin(), bytes.end()}, 20'000, random);
   }
 }
 
@@ -172,14 +173,14 @@ TEST(FuzzReplay, Metadata) {
                                 8));
   metadata.texts = {{.text = "hello"}, {.keyword = "Author", .text = "a", .international = true}};
   for (const Bytes& seed : {camera_exif(6).build(), camera_exif(6, true).build(), metadata.xmp})
-    replay_bent(fuzz_metadata, seed, kSanitized ? 1000 : 5000, random);
+    replay_mutated(fuzz_metadata, seed, kSanitized ? 1000 : 5000, random);
   for (const Format format : {Format::jpeg, Format::png, Format::webp, Format::tiff}) {
     EncodeOptions options;
     options.metadata = std::make_shared<const Metadata>(metadata);
     const auto writer = make_writer(format, {3, 2, 3}, options);
     const Image image({3, 2, 3});
     writer->write_rows(image.untyped_view());
-    replay_bent(fuzz_metadata, writer->finish().joined(), kSanitized ? 500 : 2000, random);
+    replay_mutated(fuzz_metadata, writer->finish().joined(), kSanitized ? 500 : 2000, random);
   }
 }
 
@@ -191,17 +192,17 @@ TEST(FuzzReplay, Info) {
     const Image image = synthesize(parse_pattern("photo"), {19, 13, 3}, 2);
     const auto writer = make_writer(format, image.shape());
     writer->write_rows(image.view());
-    replay_bent(fuzz_info, writer->finish().joined(), copies, random);
+    replay_mutated(fuzz_info, writer->finish().joined(), copies, random);
   }
   Psd psd{4, 2, kRgb};
   psd.channels.assign(3, {200, 200, 200, 250, 255, 1, 254, 255});
-  replay_bent(fuzz_info, make_psd(psd), copies, random);
-  replay_bent(fuzz_info, make_gif({6, 5, 1, 1, 4, 3}, {0, 1, 2, 3, 3, 2, 1, 0, 0, 0, 0, 0}, {}), copies,
-              random);
-  for (const Bytes& seed : tiff_seeds()) replay_bent(fuzz_info, seed, copies / 4, random);
+  replay_mutated(fuzz_info, make_psd(psd), copies, random);
+  replay_mutated(fuzz_info, make_gif({6, 5, 1, 1, 4, 3}, {0, 1, 2, 3, 3, 2, 1, 0, 0, 0, 0, 0}, {}), copies,
+                 random);
+  for (const Bytes& seed : tiff_seeds()) replay_mutated(fuzz_info, seed, copies / 4, random);
   int seeds = 0;
-  for (const auto& path : files_below(std::filesystem::path(kSourceFolder) / "tests/fuzz/seeds/info")) {
-    replay_bent(fuzz_info, load(path), copies, random);
+  for (const auto& path : files_below(std::filesystem::path(kSourceDirectory) / "tests/fuzz/seeds/info")) {
+    replay_mutated(fuzz_info, load(path), copies, random);
     ++seeds;
   }
   EXPECT_GE(seeds, 2);
@@ -213,7 +214,7 @@ TEST(FuzzReplay, JpegPair) {
     Bytes file = seed % 2 == 0 ? make_jpeg(random_jpeg(seed)) : random_coded_jpeg(seed).file;
     for (const int choice : {0, 5, 6, 13, 255}) {
       file.push_back(static_cast<std::byte>(choice));  // selects how the file is read
-      replay_bent(fuzz_jpeg_pair, file, 20, random);
+      replay_mutated(fuzz_jpeg_pair, file, 20, random);
       file.pop_back();
     }
   }
@@ -221,16 +222,16 @@ TEST(FuzzReplay, JpegPair) {
 
 TEST(FuzzReplay, Tiff) {
   std::mt19937 random(7);
-  for (const Bytes& seed : tiff_seeds()) replay_bent(fuzz_tiff, seed, kSanitized ? 40 : 400, random);
+  for (const Bytes& seed : tiff_seeds()) replay_mutated(fuzz_tiff, seed, kSanitized ? 40 : 400, random);
 }
 
 TEST(FuzzReplay, OptionsAndPlan) {
   std::mt19937 random(4);
-  const std::filesystem::path seeds = std::filesystem::path(kSourceFolder) / "tests/fuzz/seeds";
+  const std::filesystem::path seeds = std::filesystem::path(kSourceDirectory) / "tests/fuzz/seeds";
   int files = 0;
   for (const bool plan : {false, true}) {
     for (const auto& path : files_below(seeds / (plan ? "plan" : "options"))) {
-      replay_bent(plan ? fuzz_plan : fuzz_options, load(path), plan ? 5000 : 300, random);
+      replay_mutated(plan ? fuzz_plan : fuzz_options, load(path), plan ? 5000 : 300, random);
       ++files;
     }
   }

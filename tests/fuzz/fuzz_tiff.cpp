@@ -79,11 +79,11 @@ IMGPIPE_FUZZ_TARGET(fuzz_tiff) {
   (void)imgpipe::tiff_claim(bytes);
   (void)imgpipe::find_tiff_mark(bytes);
   for (const bool lenient : {false, true}) {
-    for (const int most_bits : {8, 16}) {
+    for (const int max_bits : {8, 16}) {
       DecodeOptions options;
       options.max_pixels = 1 << 18;
       options.lenient = lenient;
-      options.most_bits = most_bits;
+      options.max_bits = max_bits;
       const Outcome rows = read(bytes, options, false);
       const Outcome bands = read(bytes, options, true);
       if (rows.error != bands.error || rows.pixels != bands.pixels) __builtin_trap();

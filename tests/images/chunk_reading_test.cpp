@@ -104,7 +104,7 @@ TEST(ChunkReading, EveryRowArrivesInItsOrder) {
                        std::to_string(threads) + " stops at " + std::to_string(stops_at) +
                        (by_bands ? " bands" : " rows"));
           BandedLog log;
-          const BandedWays ways{.waits_for_earlier = threads == 7, .seed = 3};
+          const BandedBehaviour ways{.waits_for_earlier = threads == 7, .seed = 3};
           std::unique_ptr<Reader> reader = make_memory_reader(image.untyped_view());
           if (by_bands) reader = std::make_unique<BandedReader>(image.untyped_view(), ways, log);
           Ring ring(shape, stops_at);
@@ -140,7 +140,7 @@ TEST(ChunkReading, SeveralThreadsReadAtOnce) {
     Ring ring(image.shape(), image.shape().height);
     Timeline timeline;
     (void)read_chunks(reader, 0, host, timeline, ring.steps());
-    at_once = log.most_at_once;
+    at_once = log.max_at_once;
   }
   EXPECT_GE(at_once, 2);
 }

@@ -106,7 +106,7 @@ TEST(CodecTable, NoTwoRowsShareANameOrAnEnding) {
   }
 }
 
-TEST(CodecTable, WhatIsToldOfAFormatIsWhatItsRowSays) {
+TEST(CodecTable, FormatDescriptionsMatchTheirRows) {
   ASSERT_EQ(format_table().size(), codec_table().size());
   for (const Codec& codec : codec_table()) {
     const FormatInfo& info = format_info(codec.format);
@@ -139,7 +139,7 @@ TEST(CodecTable, EveryRowKnowsItsOwnFilesAndNoOthers) {
 }
 
 // No row recognises the empty file, or reads beyond a truncated one.
-TEST(CodecTable, BeginningsAreReadNoFurtherThanTheyGo) {
+TEST(CodecTable, TruncatedBeginningsAreNotOverread) {
   for (const Codec& codec : codec_table()) {
     const Bytes file = file_of(codec);
     for (std::size_t size = 0; size <= std::min<std::size_t>(file.size(), 80); ++size) {
@@ -161,7 +161,7 @@ TEST(CodecTable, BeginningsAreReadNoFurtherThanTheyGo) {
   }
 }
 
-TEST(CodecTable, TheSizeThatAFileClaimsIsThatOfItsPixels) {
+TEST(CodecTable, ClaimedSizesMatchDecodedPixels) {
   DecodeOptions as_stored;
   as_stored.orient = false;
   for (const Codec& codec : codec_table()) {
@@ -170,7 +170,7 @@ TEST(CodecTable, TheSizeThatAFileClaimsIsThatOfItsPixels) {
     const Shape shape = open_reader(file, as_stored)->header().shape;
     EXPECT_EQ(claim.width, shape.width) << codec.name;
     EXPECT_EQ(claim.height, shape.height) << codec.name;
-    EXPECT_GE(claim.bytes_a_pixel, shape.channels) << codec.name;
+    EXPECT_GE(claim.max_pixel_bytes, shape.channels) << codec.name;
     EXPECT_GE(longest_file(file, {}), static_cast<std::int64_t>(file.size())) << codec.name;
   }
 }
@@ -229,7 +229,7 @@ TEST(CodecTable, WhatStbKnowsAreRows) {
 }
 
 // The block pool does not count coefficients of multi-scan files, nor any memory of stb.
-TEST(CodecTable, LibrariesSayWhatTheyTakeBesideThePool) {
+TEST(CodecTable, LibrariesReportMemoryOutsideThePool) {
   const Image image = synthesize(parse_pattern("photo"), {64, 48, 3}, 1);
   DecodeOptions stb;
   stb.codec = CodecChoice::stb;

@@ -155,7 +155,7 @@ TEST(Codec, QualityAndLevelMatter) {
 
 // ---- recognition and capabilities of formats --------------------------------------------------------
 
-TEST(Codec, FormatsAreToldByContent) {
+TEST(Codec, FormatsAreDetectedFromContent) {
   const Image image = make_image({9, 9, 1});
   for (const Format format : {Format::png, Format::jpeg, Format::bmp, Format::tga, Format::tiff, Format::pgm,
                               Format::ppm, Format::webp}) {
@@ -320,7 +320,7 @@ TEST(Damage, MissingPixelsOfPngsWithAlphaAreOpaque) {
   }
 }
 
-TEST(Damage, HeadersAreJudgedBeforePixelsAreAllocated) {
+TEST(Damage, HeadersAreValidatedBeforePixelsAreAllocated) {
   DecodeOptions options;
   options.max_pixels = 100;
   for (const Format format :

@@ -113,10 +113,10 @@ TEST(Corpus, JpegReferences) {
 
 TEST(Corpus, ExifOrientationsShowOneScene) {
   IMGPIPE_NEED_CORPUS();
-  const fs::path folder = *corpus() / "jpeg/exif_recurser";
-  const Image upright = decode(folder / "Landscape_1.jpg");
+  const fs::path directory = *corpus() / "jpeg/exif_recurser";
+  const Image upright = decode(directory / "Landscape_1.jpg");
   for (int i = 2; i <= 8; ++i) {
-    const Image turned = decode(folder / ("Landscape_" + std::to_string(i) + ".jpg"));
+    const Image turned = decode(directory / ("Landscape_" + std::to_string(i) + ".jpg"));
     ASSERT_EQ(turned.shape(), upright.shape()) << i;
     double sum = 0;
     for (std::int64_t k = 0; k < upright.shape().samples(); ++k)
@@ -176,9 +176,9 @@ TEST(Corpus, TgaReferences) {
 TEST(Corpus, GifFirstFrames) {
   IMGPIPE_NEED_CORPUS();
   for (const char* name : {"cogs", "dispose-background", "dispose-previous", "trans-x"}) {
-    const fs::path folder = *corpus() / "other/gif";
-    const Image gif = decode(folder / (std::string(name) + ".gif"));
-    const Image frames = decode(folder / (std::string(name) + ".png"));  // all frames, one below the other
+    const fs::path directory = *corpus() / "other/gif";
+    const Image gif = decode(directory / (std::string(name) + ".gif"));
+    const Image frames = decode(directory / (std::string(name) + ".png"));  // all frames, one below the other
     Image first({frames.shape().width, gif.shape().height, frames.shape().channels});
     copy_pixels(frames.view().rows(0, gif.shape().height), first.view());
     EXPECT_EQ(largest_difference(gif, first, true), 0) << name;

@@ -28,7 +28,7 @@ namespace imgpipe::test::file_details_test {
 namespace {
 
 ImageInspection inspected(const Bytes& file) {
-  return inspect_image(InputFile(file), {.lenient = true, .most_bits = 16});
+  return inspect_image(InputFile(file), {.lenient = true, .max_bits = 16});
 }
 
 Image picture(int channels) {
@@ -267,7 +267,7 @@ TEST(FileDetails, SmallerVersionsAmongThePagesOfATiffAreCounted) {
 }
 
 // If the subsampling cannot be read, the default applies; the reader accepts the file, too.
-TEST(FileDetails, SamplingOfATiffThatLiesOutsideIsNoFault) {
+TEST(FileDetails, UnreadableSubsamplingInTiffUsesTheDefault) {
   Bytes file =
       make_tiff({.width = 16, .height = 16, .samples = 3, .photometric = 6, .compression = 7}, Values(768));
   const std::size_t directory =
@@ -280,7 +280,7 @@ TEST(FileDetails, SamplingOfATiffThatLiesOutsideIsNoFault) {
   EXPECT_EQ(inspected(file).details.subsampling, "4:2:0");
 }
 
-TEST(FileDetails, OddGreysAndPalettesOfATiffAreTold) {
+TEST(FileDetails, UnusualGreysAndPalettesInTiffAreReported) {
   const auto layout = [](const TiffKind& kind) {
     return inspected(make_tiff(kind, {1, 0, 1, 0})).details.layout;
   };

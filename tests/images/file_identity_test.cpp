@@ -12,8 +12,8 @@ namespace imgpipe::test::file_identity_test {
 namespace {
 
 TEST(FileIdentity, IsOneForAllNamesOfAFile) {
-  const TemporaryFolder folder;
-  const auto file = [&](const std::string& name) { return folder.file(name); };
+  const TemporaryDirectory directory;
+  const auto file = [&](const std::string& name) { return directory.file(name); };
   save_text(file("s.png"), "an image");
   std::filesystem::create_directory(file("d"));
   std::filesystem::create_directory_symlink("d", file("link"));

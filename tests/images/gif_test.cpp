@@ -73,7 +73,7 @@ TEST(Gif, EverySizeDepthAndOrder) {
 }
 
 // 90,000 pixels of noise fill the 4096 codes; the decoder continues with these until a clear code arrives.
-TEST(Gif, AFullTableStaysAsItIs) {
+TEST(Gif, FullTableIsKept) {
   const Indices pixels = noise(90'000, 256, 5);
   Gif gif{300, 300};
   gif.bits = 8;
@@ -246,7 +246,7 @@ TEST(Gif, ColoursOutsideTheTable) {
   EXPECT_EQ(pixel(decode(make_gif(gif, {1, 2}, {})), 1, 0)[3], 0) << "a transparent pixel needs no colour";
 }
 
-TEST(Gif, HeadersAreJudged) {
+TEST(Gif, HeadersAreValidated) {
   const auto refused = [](const Bytes& file, const char* why) {
     EXPECT_NE(failure(file).find(why), std::string::npos) << why << ": " << failure(file);
     EXPECT_NE(failure(file, lenient()), "");

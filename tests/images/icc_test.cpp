@@ -21,7 +21,7 @@ Bytes grey_profile(const Bytes& curve_data, const Bytes& description) {
       {{"desc", description}, {"wtpt", xyz({kWhite[0], kWhite[1], kWhite[2]})}, {"kTRC", curve_data}});
 }
 
-TEST(Icc, SrgbIsToldByWhatItDoes) {
+TEST(Icc, SrgbIsDetectedByItsBehaviour) {
   const Bytes c2 = text_description("c2");  // the smallest profiles have this name
   EXPECT_EQ(profile_name(matrix_profile(kSrgbPrimaries, srgb_curve(), c2)), "");
   EXPECT_EQ(profile_name(matrix_profile(kSrgbPrimaries, srgb_table(1024), c2)), "");
@@ -32,14 +32,14 @@ TEST(Icc, SrgbIsToldByWhatItDoes) {
   EXPECT_EQ(profile_name(grey_profile(srgb_curve(), text_description("sGrey"))), "");
 }
 
-TEST(Icc, WhatOnlyCallsItselfSrgbIsNot) {
+TEST(Icc, NameAloneDoesNotMakeAProfileSrgb) {
   const Bytes name = text_description("sRGB linear");
   EXPECT_EQ(profile_name(matrix_profile(kSrgbPrimaries, curve({}), name)), "sRGB linear");
   EXPECT_EQ(profile_name(matrix_profile(kSrgbPrimaries, curve({563}), name)), "sRGB linear");
   EXPECT_EQ(profile_name(matrix_profile(kAdobePrimaries, srgb_curve(), name)), "sRGB linear");
 }
 
-TEST(Icc, TablesInsteadOfAMatrixGoByTheName) {
+TEST(Icc, TableProfilesAreClassifiedByName) {
   const Bytes tables(40, std::byte{1});
   const auto named = [&](const char* name) {
     return profile_name(make_profile("RGB ", {{"desc", text_description(name)}, {"A2B0", tables}}));

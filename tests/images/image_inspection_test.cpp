@@ -25,7 +25,7 @@ namespace {
 
 DecodeOptions options() {
   DecodeOptions made;
-  made.most_bits = 16;
+  made.max_bits = 16;
   return made;
 }
 
@@ -160,7 +160,7 @@ TEST(ImageInspection, CountsFramesAndPages) {
                                    anmf(0, 0, 4, 4, picture_of_4) + anmf(0, 0, 4, 4, picture_of_4));
   EXPECT_EQ(inspected(animated).images, 3);
   EXPECT_EQ(inspected(animated).details.variant, "extended, animated");
-  const TiffPageOf page{{.width = 3, .height = 2}, {1, 2, 3, 4, 5, 6}};
+  const TiffPageSource page{{.width = 3, .height = 2}, {1, 2, 3, 4, 5, 6}};
   const ImageInspection stack = inspected(make_tiff_stack({page, page, page, page}));
   EXPECT_EQ(stack.images, 4);
   EXPECT_TRUE(stack.has_pages);
@@ -239,10 +239,10 @@ std::vector<Large> large_files() {
 }
 
 TEST(ImageInspection, ReadsNoMoreThanItNeedsAndSaysTheSame) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory directory;
   for (const Large& large : large_files()) {
     ASSERT_GT(large.file.size(), std::size_t{1} << 20) << large.name;
-    const std::string path = folder.file(large.name);
+    const std::string path = directory.file(large.name);
     save(path, large.file);
     const auto in_parts = [&] {
       return inspect_image(open_for_inspection(path, options(), InputKind::regular_only), options());
@@ -256,7 +256,7 @@ TEST(ImageInspection, ReadsNoMoreThanItNeedsAndSaysTheSame) {
   }
 }
 
-TEST(ImageInspection, WhatIsNoImageIsSaidAsEver) {
+TEST(ImageInspection, NonImagesGiveTheUsualError) {
   for (const Bytes& file : {Bytes(), bytes_of("no image at all"), bytes_of("v/1\x01 and so on")}) {
     const std::string held = facts([&] { return inspected(file); });
     EXPECT_EQ(held, "no: " + try_decode(file, options()).reason);
@@ -264,9 +264,9 @@ TEST(ImageInspection, WhatIsNoImageIsSaidAsEver) {
 }
 
 // Any truncated file gives the same result on disk and in memory.
-TEST(ImageInspection, CutFilesAreJudgedAlike) {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("cut");
+TEST(ImageInspection, TruncatedFilesGiveTheSameResult) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("cut");
   const Image image = picture(16, 12, 3);
   const std::vector<Bytes> files{encoded(Format::jpeg),
                                  encoded(Format::png),
@@ -281,7 +281,7 @@ TEST(ImageInspection, CutFilesAreJudgedAlike) {
     for (std::size_t size = 1; size < file.size(); size += size < 100 ? 1 : 97) {
       const Bytes cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(size));
       save(path, cut);
-      const std::string there = facts([&] { return inspect_image(*open_where_it_lies(path, 8), options()); });
+      const std::string there = facts([&] { return inspect_image(*open_on_disk(path, 8), options()); });
       const std::string held = facts([&] { return inspected(cut); });
       if (held.starts_with("no: ")) {
         EXPECT_TRUE(there.starts_with("no: ")) << size << " of " << file.size() << ": " << there;

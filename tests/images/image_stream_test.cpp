@@ -117,7 +117,7 @@ TEST(ImageStream, FindsEveryImageWhateverThePiecesAre) {
   }
 }
 
-TEST(ImageStream, EveryImageIsFoundBehindAndBeforeEveryOther) {
+TEST(ImageStream, EveryPairOfImagesIsSplit) {
   const std::vector<Bytes> images = of_every_kind();
   for (const Bytes& first : images)
     for (const Bytes& second : images) EXPECT_EQ(images_in(first + second).images, (Images{first, second}));
@@ -161,7 +161,7 @@ TEST(ImageStream, PlainNetpbmIsCountedSampleBySample) {
   EXPECT_NE(images_in(bytes_of("P2 2 1 9 1 x")).reason.find("not a number"), std::string::npos);
 }
 
-TEST(ImageStream, PaddingBehindAnImageIsPassedOver) {
+TEST(ImageStream, PaddingAfterAnImageIsSkipped) {
   const Bytes jpeg = encoded(Format::jpeg);
   const Bytes pgm = encoded(Format::pgm, 1);
   const Bytes fill = number(0x0000FFFF) + bytes_of(" \n") + number(0xFF, 1);
@@ -177,7 +177,7 @@ TEST(ImageStream, PaddingBehindAnImageIsPassedOver) {
 }
 
 // Skipped only if Exif identifies the file as a camera's.
-TEST(ImageStream, WhatCamerasAppendIsPassedOver) {
+TEST(ImageStream, CameraTrailersAreSkipped) {
   const Bytes plain = encoded(Format::jpeg);
   const Bytes camera = with_thumbnail(plain, turned_exif());
   const Bytes film = bytes_of(
@@ -195,7 +195,7 @@ TEST(ImageStream, WhatCamerasAppendIsPassedOver) {
   const Bytes stream = camera + film + plain + film;
   ImageStream images(pieces_of(stream, 100), {});
   while (images.images() < 2 && !images.at_end()) (void)images.next();
-  EXPECT_EQ(images.passed_over_bytes(), static_cast<std::int64_t>(film.size()) - 3);  // zeros
+  EXPECT_EQ(images.skipped_bytes(), static_cast<std::int64_t>(film.size()) - 3);  // zeros
 }
 
 // Trailing images belong to their file. If a program has cut them off, the next image follows.
@@ -299,7 +299,7 @@ TEST(ImageStream, AnEndlessImageIsRefused) {
 }
 
 // Reads no more than the image has: a camera's image is returned before the next one arrives.
-TEST(ImageStream, AnImageIsGivenWhenItIsThere) {
+TEST(ImageStream, CompleteImagesAreReturnedAtOnce) {
   for (const Bytes& image : of_every_kind()) {
     if (image.size() < 64) continue;  // shorter than the bytes that identify the format
     bool ended = false;

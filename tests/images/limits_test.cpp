@@ -26,25 +26,25 @@ constexpr const char* kV1Mount = "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup
 class Limits : public SystemTree {
  protected:
   // Makes a version 2 group, in MiB; `max` as in the file.
-  void group_v2(const std::string& folder, const std::string& max, std::int64_t usage, std::int64_t inactive,
-                std::int64_t active) const {
-    make(folder + "/memory.max", max + "\n");
-    make(folder + "/memory.high", "max\n");
-    make(folder + "/memory.current", std::to_string(usage * kMiB) + "\n");
-    make(folder + "/memory.stat", "anon 4096\ninactive_anon 1\ninactive_file " +
-                                      std::to_string(inactive * kMiB) + "\nactive_file " +
-                                      std::to_string(active * kMiB) + "\nslab 7\n");
+  void group_v2(const std::string& directory, const std::string& max, std::int64_t usage,
+                std::int64_t inactive, std::int64_t active) const {
+    make(directory + "/memory.max", max + "\n");
+    make(directory + "/memory.high", "max\n");
+    make(directory + "/memory.current", std::to_string(usage * kMiB) + "\n");
+    make(directory + "/memory.stat", "anon 4096\ninactive_anon 1\ninactive_file " +
+                                         std::to_string(inactive * kMiB) + "\nactive_file " +
+                                         std::to_string(active * kMiB) + "\nslab 7\n");
   }
   // Lines without total_ describe the group alone, and must be ignored if there are others.
-  void group_v1(const std::string& folder, const std::string& limit, std::int64_t usage,
+  void group_v1(const std::string& directory, const std::string& limit, std::int64_t usage,
                 std::int64_t inactive, std::int64_t active,
                 const std::string& hierarchical = kNoLimitV1) const {
-    make(folder + "/memory.limit_in_bytes", limit + "\n");
-    make(folder + "/memory.usage_in_bytes", std::to_string(usage * kMiB) + "\n");
-    make(folder + "/memory.stat", "cache 0\ninactive_file 1\nactive_file 1\nhierarchical_memory_limit " +
-                                      hierarchical + "\ntotal_inactive_file " +
-                                      std::to_string(inactive * kMiB) + "\ntotal_active_file " +
-                                      std::to_string(active * kMiB) + "\n");
+    make(directory + "/memory.limit_in_bytes", limit + "\n");
+    make(directory + "/memory.usage_in_bytes", std::to_string(usage * kMiB) + "\n");
+    make(directory + "/memory.stat", "cache 0\ninactive_file 1\nactive_file 1\nhierarchical_memory_limit " +
+                                         hierarchical + "\ntotal_inactive_file " +
+                                         std::to_string(inactive * kMiB) + "\ntotal_active_file " +
+                                         std::to_string(active * kMiB) + "\n");
   }
   [[nodiscard]] static std::string mib(std::int64_t count) { return std::to_string(count * kMiB); }
 
@@ -69,7 +69,7 @@ TEST_F(Limits, WithoutGroupsTheMachineSays) {
   make("proc/self/statm", "1");
   EXPECT_EQ(tightest().available_bytes, 100 * kMiB);
   variables_.clear();
-  fs::remove_all(folder_.path() / "proc");
+  fs::remove_all(directory_.path() / "proc");
   EXPECT_EQ(AvailableMemory(view_).bytes(), kMost);
 }
 
@@ -163,13 +163,13 @@ TEST_F(Limits, ACgroupNamespaceHidesWhatIsAbove) {
   EXPECT_EQ(groups("memory"), (Names{"v2 /sys/fs/cgroup/job", "v2 /sys/fs/cgroup"}));
 }
 
-TEST_F(Limits, OfSeveralMountsTheOneThatShowsMost) {
+TEST_F(Limits, TheMostCompleteMountIsChosen) {
   const std::string container = "41 31 0:38 /pod/c /sys/fs/cgroup ro - cgroup2 cgroup rw\n";
   const std::string host = "42 31 0:38 / /host/sys/fs/cgroup ro - cgroup2 cgroup rw\n";
-  fs::create_directories(folder_.path() / "sys/fs/cgroup");
+  fs::create_directories(directory_.path() / "sys/fs/cgroup");
   process_is_in("0::/pod/c\n", container + host);
   EXPECT_EQ(groups("memory").front(), "v2 /sys/fs/cgroup");  // not the host's
-  fs::create_directories(folder_.path() / "host/sys/fs/cgroup/pod/c");
+  fs::create_directories(directory_.path() / "host/sys/fs/cgroup/pod/c");
   EXPECT_EQ(groups("memory"),
             (Names{"v2 /host/sys/fs/cgroup/pod/c", "v2 /host/sys/fs/cgroup/pod", "v2 /host/sys/fs/cgroup"}));
   process_is_in("0::/pod/c\n", host + container);
@@ -184,14 +184,14 @@ TEST_F(Limits, MountPointsWithBlanksAndControllersInOneMount) {
   EXPECT_EQ(groups("cp"), Names{});
 }
 
-TEST_F(Limits, WithoutMountinfoTheUsualPlaces) {
+TEST_F(Limits, WithoutMountinfoTheUsualPathsApply) {
   group_v2("sys/fs/cgroup", mib(1000), 400, 0, 0);
   EXPECT_EQ(by_group(), 600);
   group_v1("sys/fs/cgroup/memory", mib(500), 400, 0, 0);
   EXPECT_EQ(by_group(), 100);
 }
 
-TEST_F(Limits, WhatIsNoNumberIsNoLimit) {
+TEST_F(Limits, NonNumericLimitsAreIgnored) {
   process_is_in("0::/g\n", kV2Mount);
   for (const char* text : {"max", "", "garbage", "-5", "12x", "99999999999999999999", " 7",
                            "9223372036854771712", "9223372036854775807", "0x10", "1.5"}) {
@@ -202,12 +202,12 @@ TEST_F(Limits, WhatIsNoNumberIsNoLimit) {
   EXPECT_EQ(by_group(), 70);
   make("sys/fs/cgroup/g/memory.current", "what\n");
   EXPECT_EQ(by_group(), -1);
-  fs::remove(folder_.path() / "sys/fs/cgroup/g/memory.current");
+  fs::remove(directory_.path() / "sys/fs/cgroup/g/memory.current");
   EXPECT_EQ(by_group(), -1);
   // Directories in place of files, and unreadable tables.
-  fs::create_directories(folder_.path() / "sys/fs/cgroup/g/memory.current");
-  fs::remove(folder_.path() / "proc/self/cgroup");
-  fs::create_directories(folder_.path() / "proc/self/cgroup");
+  fs::create_directories(directory_.path() / "sys/fs/cgroup/g/memory.current");
+  fs::remove(directory_.path() / "proc/self/cgroup");
+  fs::create_directories(directory_.path() / "proc/self/cgroup");
   EXPECT_EQ(by_group(), -1);
 }
 

@@ -36,8 +36,8 @@ std::string raw_pgm() {
 
 TEST(PendingInput, LooksAtAFewBytesOfAFileThatIsReadWhole) {
   if (bytes_read() < 0) GTEST_SKIP() << "/proc/self/io does not say what is read";
-  const TemporaryFolder folder;
-  const std::string path = folder.file("a.png");
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("a.png");
   save_text(path, "\x89PNG\r\n\x1A\n" + std::string(kLarge, 'x'));
   const std::int64_t before = bytes_read();
   const std::int64_t the_look = bytes_read() - before;  // of /proc/self/io itself
@@ -48,8 +48,8 @@ TEST(PendingInput, LooksAtAFewBytesOfAFileThatIsReadWhole) {
 
 TEST(PendingInput, ReadsTheBeginningOfRowsOnce) {
   if (bytes_read() < 0) GTEST_SKIP() << "/proc/self/io does not say what is read";
-  const TemporaryFolder folder;
-  const std::string path = folder.file("a.pgm");
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("a.pgm");
   save_text(path, raw_pgm());
   const std::int64_t before = bytes_read();
   const std::int64_t the_look = bytes_read() - before;
@@ -64,11 +64,11 @@ TEST(PendingInput, ReadsTheBeginningOfRowsOnce) {
 
 // Missing and damaged files are reported only when they are read.
 TEST(PendingInput, SaysWhatIsWrongWhenItIsRead) {
-  const TemporaryFolder folder;
-  const std::string too_wide = folder.file("wide.pgm");
+  const TemporaryDirectory directory;
+  const std::string too_wide = directory.file("wide.pgm");
   save_text(too_wide, "P5 2147483000 2147483000 255\n" + std::string(kLarge, 'g'));
-  const std::string not_there = folder.file("none");
-  for (const std::string& path : {too_wide, not_there, folder.path().string()}) {
+  const std::string not_there = directory.file("none");
+  for (const std::string& path : {too_wide, not_there, directory.path().string()}) {
     PendingInput input(path, {}, InputKind::regular_only);
     EXPECT_EQ(input.held_bytes() > 0, path == too_wide) << path;
     EXPECT_THROW((void)input.read(), Error) << path;
@@ -94,9 +94,9 @@ TEST(WriteFully, WritesAllOfItIntoAPipe) {
   EXPECT_EQ(in, out);
 }
 
-TEST(WriteFully, WritesWhereItIsToldAndLeavesTheRest) {
-  const TemporaryFolder folder;
-  const std::string path = folder.file("a");
+TEST(WriteFully, WritesOnlyAtTheGivenOffset) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("a");
   save_text(path, "0123456789");
   const FileDescriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_GE(file.get(), 0);

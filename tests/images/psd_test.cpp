@@ -366,9 +366,9 @@ TEST(Psd, StbIsRightOrRefused) {
 
 TEST(Psd, FoundFiles) {
   IMGPIPE_NEED_CORPUS();
-  const auto folder = *corpus() / "found";
+  const auto directory = *corpus() / "found";
   // ImageMagick blends nothing: the colours are the layer's, which are raw in the file.
-  const Bytes rgba = load(folder / "im_rgba.psd");
+  const Bytes rgba = load(directory / "im_rgba.psd");
   const Image image = decode(rgba);
   ASSERT_EQ(image.shape(), (Shape{131, 97, 4}));
   constexpr std::size_t kPixels = std::size_t{131} * 97;
@@ -376,9 +376,9 @@ TEST(Psd, FoundFiles) {
     ASSERT_EQ(int{image.view().data[i]},
               std::to_integer<int>(rgba[rgba.size() - 4 * kPixels + i % 4 * kPixels + i / 4]));
   }
-  EXPECT_EQ(decode(load(folder / "psd_alpha.psd")).shape().channels, 3)
+  EXPECT_EQ(decode(load(directory / "psd_alpha.psd")).shape().channels, 3)
       << "its fourth channel is a selection";
-  EXPECT_EQ(failure(load(folder / "p16.psd")), "");
+  EXPECT_EQ(failure(load(directory / "p16.psd")), "");
 }
 
 }  // namespace

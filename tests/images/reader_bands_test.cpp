@@ -69,7 +69,7 @@ std::int64_t decoded_bytes(const Outcome& outcome, std::string_view row) {
 }
 
 void expect_equal(const Image& image, const Ask& ask, const Outcome& expected, int threads,
-                  const BandedWays& ways) {
+                  const BandedBehaviour& ways) {
   SCOPED_TRACE(text_of(ask, image, threads) + (ways.waits_for_earlier ? " waits" : ""));
   BandedLog log;
   const Outcome outcome =
@@ -178,9 +178,9 @@ TEST(ReaderBands, SeveralThreadsReadAtOnce) {
     BandedLog log;
     const Outcome outcome =
         run(*make_cpu_engine(4),
-            std::make_unique<BandedReader>(image.untyped_view(), BandedWays{.seed = 7}, log), {"gray"});
+            std::make_unique<BandedReader>(image.untyped_view(), BandedBehaviour{.seed = 7}, log), {"gray"});
     ASSERT_FALSE(outcome.error);
-    at_once = log.most_at_once;
+    at_once = log.max_at_once;
   }
   EXPECT_GE(at_once, 2);
 }
@@ -204,7 +204,7 @@ TEST(ReaderBands, AFailureAtAnyRowEndsTheJobWithItsReason) {
           Ask ask{stages, streamed};
           SCOPED_TRACE(text_of(ask, image, threads) + " row " + std::to_string(row));
           BandedLog log;
-          const BandedWays ways{
+          const BandedBehaviour ways{
               .fails_at = row, .waits_for_earlier = row % 2 == 0, .seed = static_cast<std::uint64_t>(row)};
           const Outcome outcome =
               run(*engine, std::make_unique<BandedReader>(image.untyped_view(), ways, log), ask);
@@ -244,8 +244,8 @@ TEST(ReaderBands, AWriterThatFailsEndsTheReading) {
     for (const int threads : {1, 2, 7}) {
       BandedLog log;
       Job job;
-      job.reader = std::make_unique<BandedReader>(image.untyped_view(),
-                                                  BandedWays{.waits_for_earlier = true, .seed = 23}, log);
+      job.reader = std::make_unique<BandedReader>(
+          image.untyped_view(), BandedBehaviour{.waits_for_earlier = true, .seed = 23}, log);
       job.plan = make_plan(parse_stages("gray,smooth"), image.shape());
       job.keep_pixels = false;
       job.writer = std::make_unique<FullWriter>(strip_rows);
@@ -263,12 +263,13 @@ TEST(ReaderBands, TheRowSaysWhoHasDecoded) {
   ask.format = Format::bmp;  // its bands are smaller than PNG's strips
   for (const int threads : {1, 3}) {
     BandedLog log;
-    const Outcome all = run(*make_cpu_engine(threads),
-                            std::make_unique<BandedReader>(image.untyped_view(), BandedWays(), log), ask);
+    const Outcome all =
+        run(*make_cpu_engine(threads),
+            std::make_unique<BandedReader>(image.untyped_view(), BandedBehaviour(), log), ask);
     EXPECT_EQ(decoded_bytes(all, "decode (parallel)"), image.shape().bytes());
     EXPECT_EQ(decoded_bytes(all, "decode"), 0);
     BandedLog other;
-    const BandedWays ways{.switches_at = 300, .waits_for_earlier = true};
+    const BandedBehaviour ways{.switches_at = 300, .waits_for_earlier = true};
     const Outcome part = run(*make_cpu_engine(threads),
                              std::make_unique<BandedReader>(image.untyped_view(), ways, other), ask);
     EXPECT_GT(decoded_bytes(part, "decode (parallel)"), 0);

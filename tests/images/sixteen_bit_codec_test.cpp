@@ -1,5 +1,5 @@
 // Files with more than 8 bits per sample, read and written with 16: PNG against libpng, Netpbm and PSD
-// against their definitions. With most_bits 8, rows are unchanged.
+// against their definitions. With max_bits 8, rows are unchanged.
 #include <algorithm>
 #include <csetjmp>
 #include <cstring>
@@ -126,7 +126,7 @@ bool decode_by_libpng(const Bytes& bytes, const HostView& image) {
 
 // ---- reading PNG ------------------------------------------------------------------------------------
 
-// Reads strict and lenient, whole and in bands; and with most_bits 8.
+// Reads strict and lenient, whole and in bands; and with max_bits 8.
 void expect_reads(const Bytes& file, const Image& expected, const std::string& what) {
   const Values values = samples(expected);
   for (const bool forgiving : {false, true}) {
@@ -329,7 +329,7 @@ TEST(SixteenBits, ConvertedWhereTheFormatHoldsLess) {
               samples(image));
 }
 
-TEST(SixteenBits, WhoHoldsThem) {
+TEST(SixteenBits, SupportedFormats) {
   for (const FormatInfo& info : format_table()) {
     if (!info.writable) continue;
     const Shape shape = deep({3, 3, info.holds_color ? 3 : 1});
@@ -349,7 +349,7 @@ TEST(SixteenBits, WhoHoldsThem) {
 // stb_image gives 8 bits, whatever is requested.
 TEST(SixteenBits, StbStaysAtEight) {
   DecodeOptions options = with_stb();
-  options.most_bits = 16;
+  options.max_bits = 16;
   const Bytes file = make_png(picture16({9, 4, 3}, 1), {});
   EXPECT_EQ(decode(file, options).shape().sample, Sample::u8);
 }

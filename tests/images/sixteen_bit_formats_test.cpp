@@ -50,7 +50,7 @@ TEST(SixteenBits, NetpbmOfAnyMaximum) {
 
 // A file that is read directly from disk.
 TEST(SixteenBits, StreamedNetpbm) {
-  TemporaryFolder folder;
+  TemporaryDirectory directory;
   for (const int most : {4095, 65535}) {
     const Image image = noise_image({997, 611, 3, Sample::u16}, 8);
     Bytes file = bytes_of("P6 997 611 " + std::to_string(most) + "\n");
@@ -60,10 +60,10 @@ TEST(SixteenBits, StreamedNetpbm) {
       put(file, value, 2);
       expected.push_back(static_cast<int>((std::int64_t{value} * 65535 + most / 2) / most));
     }
-    save(folder.file("deep.ppm"), file);
+    save(directory.file("deep.ppm"), file);
     EXPECT_TRUE(samples(decode(file, sixteen_bits())) == expected);
     for (const std::int64_t rows : {611, 7, 1}) {
-      PendingInput pending(folder.file("deep.ppm"), sixteen_bits(), InputKind::any);
+      PendingInput pending(directory.file("deep.ppm"), sixteen_bits(), InputKind::any);
       const InputFile input = pending.read();
       ASSERT_LT(input.bytes().size(), file.size()) << "it was not streamed";
       const auto reader = open_reader(input, sixteen_bits());

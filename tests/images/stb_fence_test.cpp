@@ -51,7 +51,7 @@ std::size_t find_marker(const Bytes& file, int code) {
   return 0;
 }
 
-std::size_t behind_segment(const Bytes& file, std::size_t marker) {
+std::size_t after_segment(const Bytes& file, std::size_t marker) {
   return marker + 2 + std::to_integer<std::size_t>(file[marker + 2]) * 256 +
          std::to_integer<std::size_t>(file[marker + 3]);
 }
@@ -106,14 +106,14 @@ TEST(StbFence, NoTableIsHiddenFromUs) {
   const Bytes evil = evil_table();
   const std::size_t frame = find_marker(good, 0xC0);
   const std::size_t scan = find_marker(good, 0xDA);
-  const std::size_t data = behind_segment(good, scan);
+  const std::size_t data = after_segment(good, scan);
   const std::size_t end = good.size() - 2;
   const auto refused = [&](const Bytes& file, const char* what) {
     EXPECT_TRUE(says(failure(file, with_stb()), kSeenByUs)) << what << ": " << failure(file, with_stb());
   };
   refused(spliced(good, 2, evil), "first");
   refused(spliced(good, 2, text("\xFF\xFF\xFF"sv) + evil), "behind fill bytes");
-  const std::size_t second = behind_segment(good, 2);
+  const std::size_t second = after_segment(good, 2);
   refused(spliced(good, second, text("any \0 padding"sv) + evil), "behind padding");
   refused(spliced(good, 2, text("\xFF\xE1\x00\x02"sv) + evil), "behind an empty segment");
   refused(spliced(good, 2, text("\xFF\xE1\x00\x04\xFF\xE1"sv) + evil), "behind what looks like a segment");
@@ -125,9 +125,8 @@ TEST(StbFence, NoTableIsHiddenFromUs) {
           "behind a short Adobe");
   refused(spliced(good, 2, text("\xFF\xDD\x00\x04\x00\x01"sv) + evil), "behind DRI");
   refused(spliced(good, frame, evil), "before the frame");
-  refused(spliced(good, behind_segment(good, frame), evil), "behind the frame");
-  refused(spliced(good, behind_segment(good, frame), text("\xFF\xDC\x00\x04\x00\x18"sv) + evil),
-          "behind DNL");
+  refused(spliced(good, after_segment(good, frame), evil), "behind the frame");
+  refused(spliced(good, after_segment(good, frame), text("\xFF\xDC\x00\x04\x00\x18"sv) + evil), "behind DNL");
   refused(spliced(good, scan, evil), "before the scan");
   refused(spliced(good, data, evil), "at the start of the scan");
   refused(spliced(good, data, text("\x12\xFF\x00\xFF\xFF\x00\x34"sv) + evil), "behind stuffed bytes");
@@ -211,8 +210,8 @@ TEST(StbFence, ApplesPngIsRefused) {
 TEST(StbFence, CorpusJpegsAreNotRefused) {
   IMGPIPE_NEED_CORPUS();
   int compared = 0;
-  for (const char* folder : {"photos", "jpeg/exif_recurser", "jpeg/reftest", "found"}) {
-    for (const auto& path : files_below(*corpus() / folder)) {
+  for (const char* directory : {"photos", "jpeg/exif_recurser", "jpeg/reftest", "found"}) {
+    for (const auto& path : files_below(*corpus() / directory)) {
       if (path.extension() != ".jpg") continue;
       const Bytes file = load(path);
       DecodeOptions options;

@@ -99,7 +99,7 @@ class TemporaryFiles : public testing::Test {
       struct stat info {
       }, own{};
       EXPECT_EQ(::fstat(fd, &info), 0);
-      EXPECT_EQ(::stat(folder_.path().c_str(), &own), 0);
+      EXPECT_EQ(::stat(directory_.path().c_str(), &own), 0);
       calls += info.st_ino == own.st_ino ? "directory " : "other ";
       return 0;
     };
@@ -107,9 +107,9 @@ class TemporaryFiles : public testing::Test {
     return calls;
   }
   [[nodiscard]] std::size_t clean(const std::string& name) const {
-    return StaleOutputs().remove(folder_.file(name));
+    return StaleTemporaryFiles().remove(directory_.file(name));
   }
-  TemporaryFolder folder_;
+  TemporaryDirectory directory_;
 };
 
 // An exclusive lock needs a descriptor for writing, a shared one a descriptor for reading.
@@ -127,23 +127,23 @@ TEST_F(TemporaryFiles, AreLockedUntilTheyAreInTheirPlaces) {
     EXPECT_EQ(clean("a.png"), 0U);
     return 0;
   };
-  for (int i = 0; i < 3; ++i) write_file(folder_.file("a.png"), kBytes);
+  for (int i = 0; i < 3; ++i) write_file(directory_.file("a.png"), kBytes);
   EXPECT_EQ(renames, 3U);
-  EXPECT_EQ(load(folder_.file("a.png")), kBytes);
-  EXPECT_EQ(folder_.names(), std::vector<std::string>{"a.png"});
+  EXPECT_EQ(load(directory_.file("a.png")), kBytes);
+  EXPECT_EQ(directory_.names(), std::vector<std::string>{"a.png"});
 }
 
 // A file at its final path is not locked.
 TEST_F(TemporaryFiles, LeaveNoLockBehind) {
-  write_file(folder_.file("a.png"), kBytes);
-  const int fd = ::open(folder_.file("a.png").c_str(), O_RDWR | O_CLOEXEC);
+  write_file(directory_.file("a.png"), kBytes);
+  const int fd = ::open(directory_.file("a.png").c_str(), O_RDWR | O_CLOEXEC);
   EXPECT_EQ(::flock(fd, LOCK_EX | LOCK_NB), 0);
   ::close(fd);
 }
 
 TEST_F(TemporaryFiles, AreSyncedBeforeTheyAreInPlaceAndTheirNamesAfterwards) {
   const auto write = [&](const char* name, OutputSync* sync) {
-    write_file(folder_.file(name), kBytes, sync);
+    write_file(directory_.file(name), kBytes, sync);
   };
   EXPECT_EQ(calls_of([&] { write("a.png", nullptr); }), "data rename directory ");
   OutputSync shared;
@@ -164,36 +164,36 @@ TEST_F(TemporaryFiles, AreSyncedBeforeTheyAreInPlaceAndTheirNamesAfterwards) {
 
 TEST_F(TemporaryFiles, NewDirectoriesAreSyncedInTheirParents) {
   std::string calls;
-  EXPECT_EQ(calls_of([&] { make_folder(folder_.file("a/b/c")); }), "other other directory ");
-  EXPECT_EQ(calls_of([&] { make_folder(folder_.file("a/b/c")); }), "");
+  EXPECT_EQ(calls_of([&] { make_directory(directory_.file("a/b/c")); }), "other other directory ");
+  EXPECT_EQ(calls_of([&] { make_directory(directory_.file("a/b/c")); }), "");
 }
 
-TEST_F(TemporaryFiles, WhatCannotBeSyncedIsWrittenAllTheSame) {
+TEST_F(TemporaryFiles, UnsyncableFilesAreStillWritten) {
   for (const int error : {EINVAL, ENOSYS, EOPNOTSUPP, EROFS}) {
     before_fdatasync = before_fsync = [error](int) { return error; };
-    EXPECT_NO_THROW(write_file(folder_.file("a.png"), kBytes)) << error;
+    EXPECT_NO_THROW(write_file(directory_.file("a.png"), kBytes)) << error;
   }
   bool interrupted = false;
   before_fdatasync = [&](int) { return std::exchange(interrupted, true) ? 0 : EINTR; };
-  EXPECT_NO_THROW(write_file(folder_.file("a.png"), kBytes));
+  EXPECT_NO_THROW(write_file(directory_.file("a.png"), kBytes));
   // Devices are not synced.
   before_fdatasync = before_fsync = [](int) { return EIO; };
   EXPECT_NO_THROW(write_file("/dev/null", kBytes));
 }
 
 TEST_F(TemporaryFiles, ASyncThatFailsLeavesTheOldFile) {
-  save_text(folder_.file("a.png"), "old");
+  save_text(directory_.file("a.png"), "old");
   for (const int error : {EIO, ENOSPC, EDQUOT}) {
     before_fdatasync = [error](int) { return error; };
-    EXPECT_THROW(write_file(folder_.file("a.png"), kBytes), Error);
-    EXPECT_EQ(load_text(folder_.file("a.png")), "old");
-    EXPECT_EQ(folder_.names(), std::vector<std::string>{"a.png"});
+    EXPECT_THROW(write_file(directory_.file("a.png"), kBytes), Error);
+    EXPECT_EQ(load_text(directory_.file("a.png")), "old");
+    EXPECT_EQ(directory_.names(), std::vector<std::string>{"a.png"});
   }
   before_fdatasync = nullptr;
   before_fsync = [](int) { return EIO; };
-  EXPECT_THROW(write_file(folder_.file("a.png"), kBytes), Error);
+  EXPECT_THROW(write_file(directory_.file("a.png"), kBytes), Error);
   OutputSync shared;
-  write_file(folder_.file("a.png"), kBytes, &shared);
+  write_file(directory_.file("a.png"), kBytes, &shared);
   EXPECT_THROW(shared.sync_names(), Error);
 }
 
@@ -202,12 +202,12 @@ TEST_F(TemporaryFiles, ArePrivateUntilTheyAreComplete) {
     return static_cast<unsigned>(fs::status(path).permissions());
   };
   const mode_t old_mask = ::umask(022);
-  const std::string path = folder_.file("a.png");
+  const std::string path = directory_.file("a.png");
   for (const unsigned mode : {0644U, 0666U, 0444U, 0U, 0600U}) {
     if (mode != 0644U) ::chmod(path.c_str(), mode | S_ISUID);
     OutputFile file(path);
     file.append(std::span(kBytes));
-    const std::string temporary = folder_.file(folder_.names().front());
+    const std::string temporary = directory_.file(directory_.names().front());
     EXPECT_EQ(mode_of(temporary), 0600U);
     file.put_in_place();
     EXPECT_EQ(mode_of(path), mode);
@@ -218,11 +218,11 @@ TEST_F(TemporaryFiles, ArePrivateUntilTheyAreComplete) {
 // The rule of fs.protected_symlinks, whatever its setting.
 TEST_F(TemporaryFiles, PlantedLinksAreNotFollowed) {
   constexpr uid_t kOther = 65534;
-  const std::string link = folder_.file("planted.png"), target = folder_.file("target.png");
+  const std::string link = directory_.file("planted.png"), target = directory_.file("target.png");
   const auto is_followed = [&](mode_t directory_mode, uid_t directory_owner, uid_t link_owner) {
     fs::remove(target);
-    EXPECT_EQ(::chmod(folder_.path().c_str(), directory_mode), 0);
-    EXPECT_EQ(::chown(folder_.path().c_str(), directory_owner, static_cast<gid_t>(-1)), 0);
+    EXPECT_EQ(::chmod(directory_.path().c_str(), directory_mode), 0);
+    EXPECT_EQ(::chown(directory_.path().c_str(), directory_owner, static_cast<gid_t>(-1)), 0);
     EXPECT_EQ(::lchown(link.c_str(), link_owner, static_cast<gid_t>(-1)), 0);
     try {
       write_file(link, kBytes);
@@ -240,7 +240,7 @@ TEST_F(TemporaryFiles, PlantedLinksAreNotFollowed) {
   EXPECT_TRUE(is_followed(0777, 0, kOther)) << "all can replace any file there";
   EXPECT_TRUE(is_followed(01755, 0, kOther)) << "others cannot plant links there";
   EXPECT_TRUE(is_followed(01777, kOther, kOther)) << "the directory's owner may";
-  EXPECT_EQ(::chown(folder_.path().c_str(), 0, static_cast<gid_t>(-1)), 0);
+  EXPECT_EQ(::chown(directory_.path().c_str(), 0, static_cast<gid_t>(-1)), 0);
 }
 
 // Another user can open a new file for a moment, and lock it forever.
@@ -251,9 +251,9 @@ TEST_F(TemporaryFiles, AForeignLockIsNotWaitedForForever) {
     EXPECT_NE(operation & LOCK_NB, 0);
     return EWOULDBLOCK;
   };
-  EXPECT_THROW(write_file(folder_.file("a.png"), kBytes), Error);
+  EXPECT_THROW(write_file(directory_.file("a.png"), kBytes), Error);
   EXPECT_GT(tries, 5);
-  EXPECT_TRUE(folder_.names().empty());
+  EXPECT_TRUE(directory_.names().empty());
 }
 
 TEST_F(TemporaryFiles, OtherRunsThatBeginNeverTakeThem) {
@@ -265,7 +265,7 @@ TEST_F(TemporaryFiles, OtherRunsThatBeginNeverTakeThem) {
     ::_exit(0);
   }
   before_rename = [](const char*) { return ::usleep(100); };  // a slow file system
-  const std::string path = folder_.file("a.png");
+  const std::string path = directory_.file("a.png");
   int lost = 0;
   for (int i = 0; i < kFiles; ++i) {
     try {
@@ -278,23 +278,23 @@ TEST_F(TemporaryFiles, OtherRunsThatBeginNeverTakeThem) {
   ::kill(cleaner, SIGKILL);
   ::waitpid(cleaner, nullptr, 0);
   EXPECT_EQ(lost, 0);
-  EXPECT_TRUE(folder_.names().empty());
+  EXPECT_TRUE(directory_.names().empty());
 }
 
 TEST_F(TemporaryFiles, ThoseOfKilledRunsGoOverNfsToo) {
   before_flock = as_over_nfs;
-  save_text(folder_.file(".a.png.imgpipe-0a1b2c3d"), "left");
+  save_text(directory_.file(".a.png.imgpipe-0a1b2c3d"), "left");
   {
-    const TemporaryFile at_work(folder_.file("a.png"));
+    const TemporaryFile at_work(directory_.file("a.png"));
     EXPECT_EQ(clean("a.png"), 1U);
-    EXPECT_EQ(folder_.names().size(), 1U);
+    EXPECT_EQ(directory_.names().size(), 1U);
   }
   // A file with a read-only target, which is read-only, too.
   {
-    const TemporaryFile at_work(folder_.file("b.png"), 0444);
+    const TemporaryFile at_work(directory_.file("b.png"), 0444);
     EXPECT_EQ(clean("b.png"), 0U);
   }
-  EXPECT_TRUE(folder_.names().empty());
+  EXPECT_TRUE(directory_.names().empty());
 }
 
 // Between its creation and its lock, a file can be taken for a stale one.
@@ -306,9 +306,9 @@ TEST_F(TemporaryFiles, OneThatIsTakenBeforeItsLockIsMadeAgain) {
     }
     return 0;
   };
-  write_file(folder_.file("a.png"), kBytes);
+  write_file(directory_.file("a.png"), kBytes);
   EXPECT_EQ(taken, 3);
-  EXPECT_EQ(folder_.names(), std::vector<std::string>{"a.png"});
+  EXPECT_EQ(directory_.names(), std::vector<std::string>{"a.png"});
 }
 
 // An NFS client renames a file that is removed while open, so it still has a link.
@@ -316,41 +316,41 @@ TEST_F(TemporaryFiles, OneThatIsTakenOverNfsIsMadeAgain) {
   bool taken = false;
   before_flock = [&](int, int) {
     if (!std::exchange(taken, true)) {
-      const std::vector<std::string> names = folder_.names();
+      const std::vector<std::string> names = directory_.names();
       EXPECT_EQ(names.size(), 1U);
-      fs::rename(folder_.file(names.front()), folder_.file(".nfs0001"));
+      fs::rename(directory_.file(names.front()), directory_.file(".nfs0001"));
     }
     return 0;
   };
-  write_file(folder_.file("a.png"), kBytes);
-  EXPECT_EQ(folder_.names(), (std::vector<std::string>{".nfs0001", "a.png"}));
-  EXPECT_EQ(load(folder_.file("a.png")), kBytes);
+  write_file(directory_.file("a.png"), kBytes);
+  EXPECT_EQ(directory_.names(), (std::vector<std::string>{".nfs0001", "a.png"}));
+  EXPECT_EQ(load(directory_.file("a.png")), kBytes);
 }
 
 TEST_F(TemporaryFiles, NeedNoSecondDescriptor) {
-  TemporaryFile file(folder_.file("a.png"));
+  TemporaryFile file(directory_.file("a.png"));
   rlimit limit{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
   const rlimit none_left{0, limit.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none_left), 0);
   EXPECT_NO_THROW(file.put_in_place());
   ::setrlimit(RLIMIT_NOFILE, &limit);
-  EXPECT_EQ(folder_.names(), std::vector<std::string>{"a.png"});
+  EXPECT_EQ(directory_.names(), std::vector<std::string>{"a.png"});
 }
 
 TEST_F(TemporaryFiles, NeedNoLocks) {
   before_flock = [](int, int) { return ENOLCK; };
-  write_file(folder_.file("a.png"), kBytes);
-  save_text(folder_.file(".a.png.imgpipe-0a1b2c3d"), "left");
+  write_file(directory_.file("a.png"), kBytes);
+  save_text(directory_.file(".a.png.imgpipe-0a1b2c3d"), "left");
   EXPECT_EQ(clean("a.png"), 0U) << "nobody knows whether its writer lives";
 }
 
 // Another thread is writing a file and starts another; the one that ends all writing may still write.
-TEST_F(TemporaryFiles, WhoEndsAllWritingMayGoOn) {
+TEST_F(TemporaryFiles, TheThreadThatEndsAllWritingMayContinue) {
   const auto act = [this] {
-    TemporaryFile begun(folder_.file("begun.png"));
-    end_all_writing();
-    std::thread other([this] { write_file(folder_.file("late.png"), kBytes); });
+    TemporaryFile begun(directory_.file("begun.png"));
+    block_new_outputs();
+    std::thread other([this] { write_file(directory_.file("late.png"), kBytes); });
     other.detach();
     bool lost = false;
     try {
@@ -358,10 +358,11 @@ TEST_F(TemporaryFiles, WhoEndsAllWritingMayGoOn) {
     } catch (const Error&) {
       lost = true;
     }
-    write_file(folder_.file("report.json"), kBytes);
+    write_file(directory_.file("report.json"), kBytes);
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    const bool is_right = lost && fs::exists(folder_.file("report.json")) &&
-                          !fs::exists(folder_.file("begun.png")) && !fs::exists(folder_.file("late.png"));
+    const bool is_right = lost && fs::exists(directory_.file("report.json")) &&
+                          !fs::exists(directory_.file("begun.png")) &&
+                          !fs::exists(directory_.file("late.png"));
     ::_exit(is_right ? 0 : 1);
   };
   EXPECT_EXIT(act(), testing::ExitedWithCode(0), "");

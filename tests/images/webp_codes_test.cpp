@@ -58,7 +58,7 @@ TEST(WebpCodes, ManyGroupsAreAPicture) {
 }
 
 // There are 40 distances. libwebp keeps the valid symbols of a code; without any it makes no image.
-TEST(WebpCodes, SymbolsBehindTheAlphabetAreLeftOut) {
+TEST(WebpCodes, SymbolsBeyondTheAlphabetAreIgnored) {
   for (const std::vector<unsigned>& distances :
        std::vector<std::vector<unsigned>>{{0, 200}, {200, 39}, {40, 39}, {255, 0}, {39, 39}, {3, 39}}) {
     const GroupedStream form{.width = 67, .height = 41, .step = 5, .groups = 170, .distances = distances};

@@ -145,7 +145,7 @@ TEST(Webp, AProfileIsNamed) {
   EXPECT_EQ(name(extended(kWebpProfile, riff_chunk("ICCP", bytes_of("x")), {})), "unnamed");
 }
 
-TEST(Webp, OtherChunksArePassedOver) {
+TEST(Webp, OtherChunksAreSkipped) {
   const Bytes odd = riff_chunk("XYZ ", bytes_of("abc"));
   const Image plain = decode(make_webp({}, picture(6, 4, 3).view()));
   for (const Bytes& file : {extended(0, odd, {}), extended(0, {}, odd), extended(0, odd + odd, odd),
@@ -192,7 +192,7 @@ TEST(Webp, AnimationsGiveTheirFirstFrame) {
 }
 
 // The area outside a frame is transparent black.
-TEST(Webp, AFrameStandsInItsPlace) {
+TEST(Webp, FramesArePlacedOnTheCanvas) {
   for (const int channels : {3, 4}) {
     const Image small = picture(6, 4, channels);
     const Image full = as_rgba(small);
@@ -321,7 +321,7 @@ TEST(Webp, BytesAfterTheImageAreAWarning) {
 }
 
 // A few bytes that claim 268 million pixels are refused by the limit; their memory need is known before.
-TEST(Webp, AHugeHeaderIsJudgedBeforeAnythingIsAllocated) {
+TEST(Webp, HugeHeadersAreRejectedBeforeAllocation) {
   const Bytes lossless =
       riff_file(riff_chunk("VP8L", bytes_of("\x2F") + riff_number(16382 | 16382 << 14, 4)));
   Bytes tag = riff_number(0x10, 3) + bytes_of("\x9D\x01\x2A") + riff_number(16383, 2) + riff_number(16383, 2);

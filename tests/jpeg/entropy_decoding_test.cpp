@@ -15,7 +15,7 @@ TEST(EntropyDecoding, MadeFilesInGroups) {
   Verdicts verdicts;
   for (std::uint64_t seed = 0; seed < 2000; seed += 20)
     ASSERT_EQ(compare_with_host(made_files(seed, 20), decode_emulated, verdicts), "") << "from " << seed;
-  EXPECT_GT(verdicts.in_order, 1000);
+  EXPECT_GT(verdicts.is_intact, 1000);
   EXPECT_EQ(verdicts.left, 0);
 }
 
@@ -23,7 +23,7 @@ TEST(EntropyDecoding, CodedFilesInGroups) {
   Verdicts verdicts;
   for (std::uint64_t seed = 0; seed < 2000; seed += 50)
     ASSERT_EQ(compare_with_host(coded_files(seed, 50), decode_emulated, verdicts), "") << "from " << seed;
-  EXPECT_GT(verdicts.in_order, 800);
+  EXPECT_GT(verdicts.is_intact, 800);
   EXPECT_GT(verdicts.damaged, 100);
   EXPECT_EQ(verdicts.left, 0);
 }
@@ -32,16 +32,16 @@ TEST(EntropyDecoding, LargeFiles) {
   Verdicts verdicts;
   const JpegFiles files = large_files();
   ASSERT_EQ(compare_with_host(files, decode_emulated, verdicts), "");
-  EXPECT_EQ(verdicts.in_order, static_cast<int>(files.size()));
+  EXPECT_EQ(verdicts.is_intact, static_cast<int>(files.size()));
 }
 
 // Decoding ends, and leaves the file to the host.
-TEST(EntropyDecoding, WhatIsNeverInStepIsLeft) {
+TEST(EntropyDecoding, FilesThatNeverSynchroniseAreLeftToTheHost) {
   Verdicts verdicts;
   const JpegFiles files{file_out_of_step(), small_file(0)};
   ASSERT_EQ(compare_with_host(files, decode_emulated, verdicts), "");
   EXPECT_EQ(verdicts.left, 1);
-  EXPECT_EQ(verdicts.in_order, 1);
+  EXPECT_EQ(verdicts.is_intact, 1);
 }
 
 TEST(EntropyDecoding, Damage) {
@@ -63,14 +63,14 @@ TEST(EntropyDecoding, DamageInLargeFiles) {
     ASSERT_EQ(compare_with_host(changed_files(files[i], 60), decode_emulated, verdicts), "") << i;
   EXPECT_EQ(verdicts.left, 0);
   EXPECT_GT(verdicts.damaged, 17 * static_cast<int>(changed.size()));
-  EXPECT_GT(verdicts.in_order, 17 * static_cast<int>(changed.size()));
+  EXPECT_GT(verdicts.is_intact, 17 * static_cast<int>(changed.size()));
 }
 
 TEST(EntropyDecoding, OneColour) {
   Verdicts verdicts;
   const JpegFiles files{constant_file(true), constant_file(false)};
   ASSERT_EQ(compare_with_host(files, decode_emulated, verdicts), "");
-  EXPECT_EQ(verdicts.in_order, 2);
+  EXPECT_EQ(verdicts.is_intact, 2);
 }
 
 TEST(EntropyDecoding, SegmentsThatAreNotTheHeadersAreNotDecoded) {
@@ -89,18 +89,18 @@ TEST(EntropyDecoding, SegmentsThatAreNotTheHeadersAreNotDecoded) {
 }
 
 TEST(EntropyDecoding, RealFiles) {
-  const auto folder = corpus();
-  if (!folder) GTEST_SKIP() << "IMGPIPE_CORPUS is not set";
+  const auto directory = corpus();
+  if (!directory) GTEST_SKIP() << "IMGPIPE_CORPUS is not set";
   Verdicts verdicts;
-  for (const std::filesystem::path& path : files_below(*folder)) {
-    constexpr std::size_t kMostBytes = std::size_t{1} << 23;
-    if (file_size(path) > kMostBytes) continue;
+  for (const std::filesystem::path& path : files_below(*directory)) {
+    constexpr std::size_t kMaxBytes = std::size_t{1} << 23;
+    if (file_size(path) > kMaxBytes) continue;
     const JpegFiles files{load(path)};
     const std::unique_ptr<OpenJpeg> open = open_jpeg_scan(files[0]);
     if (!open || open->scan.width * open->scan.height > 20'000'000) continue;
     ASSERT_EQ(compare_with_host(files, decode_emulated, verdicts), "") << path;
   }
-  EXPECT_GT(verdicts.in_order, 0);
+  EXPECT_GT(verdicts.is_intact, 0);
   EXPECT_EQ(verdicts.left, 0);
 }
 

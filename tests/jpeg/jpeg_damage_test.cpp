@@ -39,12 +39,12 @@ const std::array<Small, 3>& small_files() {
 void expect_equal(const Bytes& file, std::size_t number, const std::string& what) {
   static const std::array<Reading, 6> readings{
       {{},
-       {.rows = 5, .piece_bytes = 100},
+       {.rows = 5, .scan_chunk_bytes = 100},
        {8, 1, 2},
        {.rows = 6, .threads = 1, .common = 1, .backwards = true},
-       {.rows = 8, .threads = 1, .piece_bytes = 17},
-       {.rows = 9, .threads = 1, .common = 3, .backwards = true, .piece_bytes = 60}}};
-  const Reading from_threads{.rows = 8, .threads = 3, .common = 2, .piece_bytes = 80};
+       {.rows = 8, .threads = 1, .scan_chunk_bytes = 17},
+       {.rows = 9, .threads = 1, .common = 3, .backwards = true, .scan_chunk_bytes = 60}}};
+  const Reading from_threads{.rows = 8, .threads = 3, .common = 2, .scan_chunk_bytes = 80};
   for (const bool lenient : {false, true}) {
     const JpegOutcome expected = read_jpeg(file, jpeg_options(CodecChoice::turbo, lenient, kMaxPixels));
     const Reading& reading = number % 32 == 0 ? from_threads : readings[number % readings.size()];

@@ -22,7 +22,7 @@ namespace {
 
 using File = std::vector<std::byte>;
 
-constexpr std::int64_t kMostJpegSide = 65500;
+constexpr std::int64_t kMaxJpegSide = 65500;
 
 Image make_image(Shape shape, const std::string& content) {
   Image image(shape);
@@ -53,7 +53,7 @@ File by_scan(const Image& image, const EncodeOptions& options) {
   const DeviceForm form = writer->device_form();
   EXPECT_EQ(form.kind, DeviceForm::Kind::jpeg_scan);
   EXPECT_EQ(form.quality, options.quality);
-  writer->give_scan(encode_scan_reference(image.view(), form.quality, form.halved_colors));
+  writer->give_scan(encode_scan_reference(image.view(), form.quality, form.subsampled_chroma));
   return writer->finish().joined();
 }
 
@@ -82,7 +82,7 @@ TEST(JpegDeviceForm, EqualForEveryShape) {
           expect_equal({width, height, channels}, "noise", quality);
       }
       for (const Size& size : awkward_sizes()) {
-        if (size.width <= kMostJpegSide && size.height <= kMostJpegSide)
+        if (size.width <= kMaxJpegSide && size.height <= kMaxJpegSide)
           expect_equal({size.width, size.height, channels}, "two_valued", quality);
       }
     }
@@ -91,10 +91,10 @@ TEST(JpegDeviceForm, EqualForEveryShape) {
 
 TEST(JpegDeviceForm, EqualForLongSides) {
   for (const int quality : {90, 95}) {
-    expect_equal({kMostJpegSide, 1, 3}, "noise", quality);
-    expect_equal({1, kMostJpegSide, 3}, "noise", quality);
-    expect_equal({kMostJpegSide, 3, 1}, "ramp", quality);
-    expect_equal({2, kMostJpegSide, 1}, "noise", quality);
+    expect_equal({kMaxJpegSide, 1, 3}, "noise", quality);
+    expect_equal({1, kMaxJpegSide, 3}, "noise", quality);
+    expect_equal({kMaxJpegSide, 3, 1}, "ramp", quality);
+    expect_equal({2, kMaxJpegSide, 1}, "noise", quality);
   }
 }
 
@@ -119,9 +119,9 @@ TEST(JpegDeviceForm, HalvesTheColorsAsTheWriterDoes) {
   const auto form = [](int channels, int quality) {
     return make_writer(Format::jpeg, {20, 10, channels}, with_quality(quality))->device_form();
   };
-  EXPECT_TRUE(form(3, 90).halved_colors);
-  EXPECT_FALSE(form(3, 91).halved_colors);
-  EXPECT_FALSE(form(1, 90).halved_colors);
+  EXPECT_TRUE(form(3, 90).subsampled_chroma);
+  EXPECT_FALSE(form(3, 91).subsampled_chroma);
+  EXPECT_FALSE(form(1, 90).subsampled_chroma);
   EXPECT_EQ(form(1, 3).quality, 3);
 }
 
@@ -216,7 +216,7 @@ TEST(JpegRuns, JoinAsOneStream) {
       const RunBytes bytes = bytes_of_run(first_bit, counts[i]);
       for (std::uint32_t at = 0; at < bytes.count; at += 4) {
         const std::uint32_t word = bits.from(bytes.skipped + 8 * at);
-        const std::uint32_t marks = full_bytes(word) & first_marks(bytes.count - at);
+        const std::uint32_t marks = mark_ff_bytes(word) & leading_byte_marks(bytes.count - at);
         for (std::uint32_t k = 0; k < 4 && at + k < bytes.count; ++k) {
           joined.push_back(static_cast<std::uint8_t>(word >> (24 - 8 * k)));
           ASSERT_EQ((marks >> (31 - 8 * k) & 1) != 0, joined.back() == 0xFF);
@@ -249,7 +249,7 @@ void expect_kept(const std::array<std::int32_t, kBlockSamples>& values, std::int
   } bits;
   std::uint64_t places = 0;
   for (int i = 1; i < kBlockSamples; ++i) {
-    if (values[static_cast<std::size_t>(i)] != 0) places |= bit_of_place(i);
+    if (values[static_cast<std::size_t>(i)] != 0) places |= zigzag_index_bit(i);
   }
   const auto coded_at = [&](int place) {
     EXPECT_LE(bits.total / 32, static_cast<std::uint32_t>(kLead + place / 2)) << place;
@@ -306,12 +306,12 @@ TEST(JpegRuns, GroupsHaveRoomForEachImage) {
   EXPECT_EQ(JpegEncoding({}).memory().bytes, 0U);
   std::vector<JpegEncodingTask> tasks;
   for (const Size& size : awkward_sizes()) {
-    if (size.width > kMostJpegSide || size.height > kMostJpegSide) continue;
+    if (size.width > kMaxJpegSide || size.height > kMaxJpegSide) continue;
     for (const int channels : {1, 3}) {
       JpegEncodingTask task;
       task.pixels = {nullptr, size.width, size.height, size.width * channels, channels};
       task.quality = 1 + static_cast<int>(tasks.size()) % 100;
-      task.halved_colors = tasks.size() % 4 == 1;
+      task.subsampled_chroma = tasks.size() % 4 == 1;
       tasks.push_back(task);
     }
   }

@@ -174,7 +174,7 @@ TEST(JpegReconstruct, BlocksOnEveryTarget) {
 }
 
 // One coefficient at every position, over its range and beyond the range after dequantisation.
-TEST(JpegReconstruct, EveryPlaceByItself) {
+TEST(JpegReconstruct, EachCoefficientAlone) {
   std::array<std::uint16_t, 64> steps{};
   for (const std::string& target : simd_targets()) {
     use_simd(target);

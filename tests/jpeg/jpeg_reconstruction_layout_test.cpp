@@ -74,7 +74,7 @@ std::vector<SampleVector> transformed(std::span<const BlockValues> blocks, const
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const unsigned partner = partner_lane(lane);
     vectors.push_back(
-        joined_rows(lane, rows[lane][0], rows[lane][1], rows[partner][gives_lower_row(partner) ? 1 : 0]));
+        combine_rows(lane, rows[lane][0], rows[lane][1], rows[partner][gives_lower_row(partner) ? 1 : 0]));
   }
   return vectors;
 }
@@ -102,7 +102,7 @@ TEST_P(Blocks, AreTransformedAsTheArithmeticSays) {
           std::all_of(blocks[b].begin() + kBlockSide, blocks[b].end(), [](std::int16_t v) { return v == 0; });
       const auto expected = inverse_dct(made, flat);
       for (unsigned lane = 0; lane < kLanes; ++lane) {
-        const VectorPlace place = vector_place(lane);
+        const VectorPosition place = vector_position(lane);
         if (place.pair != b / 2) continue;
         for (unsigned x = 0; x < kBlockSide; ++x) {
           ASSERT_EQ(sample_of(got[lane], static_cast<unsigned>(b % 2) * kBlockSide + x),
@@ -146,10 +146,10 @@ TEST(BlockRoom, IsWrittenAndReadWithoutConflicts) {
 TEST(VectorPlaces, AreAllOfEightBlocks) {
   std::set<std::pair<unsigned, unsigned>> places;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const VectorPlace place = vector_place(lane);
+    const VectorPosition place = vector_position(lane);
     EXPECT_LT(place.row, 8U);
     places.insert({place.pair, place.row});
-    EXPECT_EQ(vector_place(partner_lane(lane)).pair, place.pair);
+    EXPECT_EQ(vector_position(partner_lane(lane)).pair, place.pair);
   }
   EXPECT_EQ(places.size(), kLanes);
 }
@@ -185,7 +185,7 @@ TEST(Colour, FourPixelsBecomeTwelveBytes) {
   EXPECT_EQ(words[0], 0x04030201U);
   EXPECT_EQ(words[1], 0x08070605U);
   EXPECT_EQ(words[2], 0x0C0B0A09U);
-  EXPECT_EQ(third_bytes(0x11AA2233, 0x44BB5566, 0x77CC8899, 0x00DD1122), 0xDDCCBBAAU);
+  EXPECT_EQ(pack_second_bytes(0x11AA2233, 0x44BB5566, 0x77CC8899, 0x00DD1122), 0xDDCCBBAAU);
 }
 
 // ---- upsampling --------------------------------------------------------------------------------------
@@ -264,7 +264,7 @@ TEST(Upsampling, OfFullRowsEqualsTheArithmetic) {
     std::uint32_t all[kColourPixels];
     std::uint32_t upper[kColourPixels];
     std::uint32_t lower[kColourPixels];
-    take_all(near_words, all);
+    unpack_pairs(near_words, all);
     upsample_down(near_words, far_words, false, upper);
     upsample_down(near_words, far_words, true, lower);
     for (std::size_t x = 0; x < kColourPixels; ++x) {

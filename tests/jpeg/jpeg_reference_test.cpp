@@ -73,15 +73,15 @@ BaselineScan scan_of(const File& file) {
   scan.height = header.image_height;
   scan.sampling = sampling_of(header);
   scan.components = header.num_components;
-  const int most_across = header.max_h_samp_factor;
-  const int most_down = header.max_v_samp_factor;
+  const int max_across = header.max_h_samp_factor;
+  const int max_down = header.max_v_samp_factor;
   for (std::size_t c = 0; c < static_cast<std::size_t>(scan.components); ++c) {
     const jpeg_component_info& info = header.comp_info[c];
     ScanComponent& component = scan.component[c];
     component.across = info.h_samp_factor;
     component.down = info.v_samp_factor;
-    component.width = (scan.width * component.across + most_across - 1) / most_across;
-    component.height = (scan.height * component.down + most_down - 1) / most_down;
+    component.width = (scan.width * component.across + max_across - 1) / max_across;
+    component.height = (scan.height * component.down + max_down - 1) / max_down;
     for (std::size_t i = 0; i < kBlockSamples; ++i) {
       component.steps[i] = header.quant_tbl_ptrs[info.quant_tbl_no]->quantval[kZigzag[i]];
     }
@@ -93,8 +93,8 @@ BaselineScan scan_of(const File& file) {
     scan.ac_codes[i] = codes_of(header.ac_huff_tbl_ptrs[i]);
   }
   scan.restart_interval = header.restart_interval;
-  scan.mcu_width = kBlockSide * most_across;
-  scan.mcu_height = kBlockSide * most_down;
+  scan.mcu_width = kBlockSide * max_across;
+  scan.mcu_height = kBlockSide * max_down;
   scan.mcus_across = (scan.width + scan.mcu_width - 1) / scan.mcu_width;
   scan.mcu_rows = (scan.height + scan.mcu_height - 1) / scan.mcu_height;
   const auto behind = static_cast<std::size_t>(header.src->next_input_byte -
@@ -331,7 +331,7 @@ bool takes_bits(const std::string& bits) {
   return decode_baseline_reference(scan).has_value();
 }
 
-TEST(JpegReference, TakesNoCodeThatStandsForNothing) {
+TEST(JpegReference, RejectsInvalidCodes) {
   EXPECT_TRUE(
       takes_bits("0"
                  "00"));
@@ -343,7 +343,7 @@ TEST(JpegReference, TakesNoCodeThatStandsForNothing) {
                  "11"));
 }
 
-TEST(JpegReference, TakesNoCoefficientBehindTheLast) {
+TEST(JpegReference, RejectsCoefficientsBeyondTheLast) {
   EXPECT_TRUE(
       takes_bits("0"
                  "01"

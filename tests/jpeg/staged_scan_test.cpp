@@ -51,7 +51,7 @@ Staged stage(const Bytes& data, std::int64_t mcus, std::int64_t interval) {
 TEST(StagedScan, LeavesOutStuffing) {
   const Staged staged = stage(bytes_of({1, 2, 0xFF, 0, 3, 0xFF, 0, 0xFF, 0, 0xFF, 0xD9, 7, 8}), 5, 0);
   ASSERT_TRUE(staged.scan);
-  EXPECT_EQ(staged.scan->behind_end, 11U);
+  EXPECT_EQ(staged.scan->after_end, 11U);
   ASSERT_EQ(staged.scan->segments.size(), 1U);
   EXPECT_EQ(staged.scan->segments[0].first_byte, 0U);
   EXPECT_EQ(staged.scan->segments[0].bytes, 6U);
@@ -69,14 +69,14 @@ TEST(StagedScan, BeginsSegmentsOnBoundaries) {
   EXPECT_EQ(staged.scan->segments[1].bytes, 2U);
   EXPECT_EQ(staged.scan->segments[2].first_byte, 32U);
   EXPECT_EQ(staged.scan->bytes, 48U);
-  EXPECT_EQ(staged.scan->behind_end, 11U);
+  EXPECT_EQ(staged.scan->after_end, 11U);
   for (std::size_t i = 0; i < 48; ++i) {
     const bool code = i == 0 || i == 16 || i == 17 || i == 32;
     EXPECT_EQ(staged.bytes[i] != std::byte{0}, code) << i;
   }
 }
 
-TEST(StagedScan, WantsMarkersInOrder) {
+TEST(StagedScan, RequiresMarkersInOrder) {
   const auto taken = [](std::initializer_list<int> data, std::int64_t mcus, std::int64_t interval) {
     return stage(bytes_of(data), mcus, interval).scan.has_value();
   };
@@ -170,7 +170,7 @@ TEST(StagedScan, EndsAtTheFirstMarker) {
         data.resize(data.size() + before, std::byte{0xFF});
         const Staged staged = stage(data, 1, 0);
         ASSERT_TRUE(staged.scan) << target;
-        ASSERT_EQ(staged.scan->behind_end, end + 2) << target;
+        ASSERT_EQ(staged.scan->after_end, end + 2) << target;
         ASSERT_EQ(staged.scan->segments[0].bytes, stuffed ? end / 2 : end) << target;
       }
     }
@@ -180,7 +180,7 @@ TEST(StagedScan, EndsAtTheFirstMarker) {
 
 // Every scan that the host's decoder accepts is staged and ends at the same position.
 TEST(StagedScan, TakesWhatTheHostTakes) {
-  int in_order = 0, damaged = 0;
+  int is_intact = 0, damaged = 0;
   const auto check = [&](const JpegFiles& files) {
     for (const Bytes& file : files) {
       const std::unique_ptr<OpenJpeg> jpeg = open_jpeg_scan(file);
@@ -189,15 +189,15 @@ TEST(StagedScan, TakesWhatTheHostTakes) {
       const std::optional<HostCoefficients> host = host_coefficients(*jpeg);
       ASSERT_TRUE(stream || !host);
       if (host) {
-        ASSERT_EQ(host->behind_end, stream->scan.behind_end);
+        ASSERT_EQ(host->after_end, stream->scan.after_end);
       }
-      ++(stream ? in_order : damaged);
+      ++(stream ? is_intact : damaged);
     }
   };
   ASSERT_NO_FATAL_FAILURE(check(made_files(0, 500)));
   ASSERT_NO_FATAL_FAILURE(check(coded_files(0, 500)));
   ASSERT_NO_FATAL_FAILURE(check(damaged_files(small_file(2), 1)));
-  EXPECT_GT(in_order, 1000);
+  EXPECT_GT(is_intact, 1000);
   EXPECT_GT(damaged, 100);
 }
 

@@ -40,7 +40,7 @@ Parameters parameters_of(const std::string& step) {
 
 // ---- the tiles --------------------------------------------------------------------------------------
 
-TEST(ClaheTiles, OneSideThatIsNoMultipleMakesBothLarger) {
+TEST(ClaheTiles, OneUnevenSideEnlargesBoth) {
   const Parameters eight = parameters_of("clahe");
   const ClaheTiles both({.width = 640, .height = 480}, eight);
   EXPECT_EQ(both.width, 80);
@@ -63,7 +63,7 @@ TEST(ClaheTiles, TheLimitIsRoundedDownButNotTo0) {
   EXPECT_EQ(ClaheTiles(wide, parameters_of("clahe:40")).limit, 2);  // 2.93
 }
 
-TEST(ClaheExcess, IsSharedOutAsTheLoopDoes) {
+TEST(ClaheExcess, IsDistributedLikeTheLoop) {
   for (const std::uint32_t excess :
        {0U, 1U, 2U, 3U, 100U, 127U, 128U, 129U, 255U, 256U, 257U, 700U, 65535U}) {
     std::vector<std::uint32_t> counts(256, excess / 256);
@@ -123,7 +123,7 @@ Outcome run(Engine& engine, const std::vector<std::byte>& file, const std::strin
   return outcome;
 }
 
-TEST(Clahe, EveryEngineMakesWhatTheReferenceDoes) {
+TEST(Clahe, EveryEngineEqualsTheReference) {
   for (const Sample sample : {Sample::u8, Sample::u16}) {
     const std::vector<std::byte> image = noise_file({203, 151, 4, sample});
     for (const char* stages : {"clahe:3:4", "smooth,clahe:40:5,smooth,hist", "clahe:0:2,clahe:2:3,contrast",
@@ -195,7 +195,7 @@ std::vector<Image> expected_of(const std::vector<Image>& in, const Parameters& p
 }
 
 // The maximum number of tiles, on images with fewer pixels than tiles and with more.
-TEST(Clahe, SixteenTilesASide) {
+TEST(Clahe, SixteenTilesPerSide) {
   for (const Sample sample : {Sample::u8, Sample::u16}) {
     for (const Size& size : {Size{1, 1}, Size{15, 2}, Size{130, 97}, Size{160, 96}}) {
       std::vector<Image> in;
@@ -288,7 +288,7 @@ TEST(Clahe, LargeImagesOnCuda) {
 }
 
 // Counts in several parts, as on devices with less shared memory.
-TEST(Clahe, OtherPartsOnCuda) {
+TEST(Clahe, OtherPartCountsOnCuda) {
   IMGPIPE_NEED_CUDA();
   for (const LargeCase& test : large_cases()) {
     for (const int parts : {2, 4}) {

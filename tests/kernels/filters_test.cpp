@@ -73,7 +73,7 @@ TEST(Filters, SobelRoundsRootsOfEverySize) {
 }
 
 // At the centre dx = a and dy = b; squared norms lie around the half between two roots (r^2 + r or 1 more).
-TEST(Filters, SobelBesideTheHalves) {
+TEST(Filters, SobelNextToTheHalves) {
   Pixels<Sample16> in(3, 3);
   Pixels<Sample16> expected(3, 3);
   Pixels<Sample16> got(3, 3);
@@ -155,7 +155,7 @@ TEST(Filters, EqualizeOfManySamples) {
 // such sums for each number of pixels, including the first and the last.
 TEST(Filters, BoxDividesByEveryNumberOfPixels) {
   std::mt19937 random(11);
-  for (std::uint32_t pixels = 1; pixels <= kMostBoxPixels; ++pixels) {
+  for (std::uint32_t pixels = 1; pixels <= kMaxBoxPixels; ++pixels) {
     const BoxDivisor divisor = box_divisor(pixels);
     for (std::uint32_t i = 0; i < 300; ++i) {
       const std::uint32_t mean = i < 100 ? i : i < 200 ? 65535 - (i - 100) : random() % 65536;
@@ -273,7 +273,7 @@ std::vector<std::uint32_t> weights_of(std::int64_t sigma) {
 
 TEST(Filters, GaussWeights) {
   EXPECT_EQ(weights_of(300'000), (std::vector<std::uint32_t>{65034, 251}));
-  for (std::int64_t sigma = kLeastSigma; sigma <= kMostSigma; sigma += 37'123) {
+  for (std::int64_t sigma = kMinSigma; sigma <= kMaxSigma; sigma += 37'123) {
     std::vector<std::uint32_t> weights = weights_of(sigma);
     std::int64_t sum = -std::int64_t{weights[0]};
     double bells = -1;
@@ -330,7 +330,7 @@ TEST(Filters, GaussAndSharpenOfWideRowsAndExtremes) {
 }
 
 // A constant image stays constant, whatever the weights.
-TEST(Filters, GaussKeepsEvenPictures) {
+TEST(Filters, GaussKeepsConstantImages) {
   for (const std::int64_t sigma : {300'000, 1'234'567, 40'000'000}) {
     std::vector<std::uint32_t> weights = weights_of(sigma);
     for (int v = 0; v < 256; ++v) {

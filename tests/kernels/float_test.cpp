@@ -75,7 +75,7 @@ TEST(FloatGamma, ZerosInfinitiesSignsAndNan) {
 }
 
 // How far it is from pow() of doubles, in units of the result's last place.
-double most_off(std::int64_t gamma) {
+double max_off(std::int64_t gamma) {
   const FloatGamma power{GammaExponent::of(gamma)};
   double most = 0;
   for (std::uint32_t bits = 1; bits < 0x7F800000U; bits += 9973) {
@@ -91,10 +91,10 @@ double most_off(std::int64_t gamma) {
 }
 
 TEST(FloatGamma, IsCloseToThePower) {
-  EXPECT_LT(most_off(2'200'000), 2.0);
-  EXPECT_LT(most_off(454'545), 4.0);
-  EXPECT_LT(most_off(100'000'000), 2.0);
-  EXPECT_LT(most_off(10'000), 80.0);  // the 100th power
+  EXPECT_LT(max_off(2'200'000), 2.0);
+  EXPECT_LT(max_off(454'545), 4.0);
+  EXPECT_LT(max_off(100'000'000), 2.0);
+  EXPECT_LT(max_off(10'000), 80.0);  // the 100th power
 }
 
 TEST(FloatLevels, IsLimitedByItsOwnParameters) {

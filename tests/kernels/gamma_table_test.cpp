@@ -47,7 +47,7 @@ std::vector<Sample16> table_of(std::int64_t gamma) {
   return table;
 }
 
-TEST(GammaTable, TheHalvesOf16BitsAreDecidedExactly) {
+TEST(GammaTable, HalvesOf16BitsAreDecidedExactly) {
   for (const NearHalf& near : kNearHalves) {
     EXPECT_EQ(reaches_half(near.v, 65535, near.gamma, near.below), near.reaches) << near.v;
     EXPECT_EQ(table_of(near.gamma)[static_cast<std::size_t>(near.v)], near.below + (near.reaches ? 1 : 0))

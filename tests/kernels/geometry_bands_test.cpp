@@ -35,7 +35,8 @@ const std::vector<std::string> kLists{"crop:50x40+20+700",
                                       "resize:0:400:nearest,rotate:90,rotate:90"};
 constexpr std::int64_t kWidth = 91, kHeight = 1301;
 
-Job job_of(const Image& in, const std::string& stages, BandedLog* log, const BandedWays& ways = {.seed = 5}) {
+Job job_of(const Image& in, const std::string& stages, BandedLog* log,
+           const BandedBehaviour& ways = {.seed = 5}) {
   Job job;
   if (log == nullptr) {
     job.reader = make_memory_reader(in.untyped_view());
@@ -70,14 +71,14 @@ TEST(Geometry, FromReaderToFileInBands) {
   }
 }
 
-TEST(Geometry, OfADeviceInBands) {
+TEST(Geometry, OnADeviceInBands) {
   const Image in = noise_image({kWidth, kHeight, 3}, 12);
   for (const std::string& stages : kLists) {
     const auto expected = file_of(*make_reference_engine(), job_of(in, stages, nullptr));
     for (const std::int64_t bytes : {std::int64_t{150'000}, std::int64_t{600'000}, std::int64_t{1} << 30}) {
       for (const int threads : {1, 4}) {
         SCOPED_TRACE(stages + ", threads: " + std::to_string(threads) + ", bytes: " + std::to_string(bytes));
-        HostBandDevice device(bytes, threads == 1 ? Queued::when_waited_for : Queued::at_once);
+        HostBandDevice device(bytes, threads == 1 ? Queued::on_wait : Queued::at_once);
         HostBandEngine engine(device, threads);
         BandedLog log;
         EXPECT_EQ(file_of(engine, job_of(in, stages, threads == 1 ? nullptr : &log)), expected);
@@ -89,7 +90,7 @@ TEST(Geometry, OfADeviceInBands) {
 }
 
 // The whole file is validated, however little of its image remains.
-TEST(Geometry, DamageBesideTheRectangleIsAnError) {
+TEST(Geometry, DamageOutsideTheRectangleIsAnError) {
   const Image in = noise_image({kWidth, kHeight, 3}, 13);
   for (const char* stages : {"crop:50x40+20+700", "crop:50x1+0+0", "crop:50x1+0+1300"}) {
     for (const std::int64_t row : {0, 100, 720, 1299, 1300}) {
@@ -104,7 +105,7 @@ TEST(Geometry, DamageBesideTheRectangleIsAnError) {
 }
 
 // A crop of a large image takes the memory of its bands, wherever it lies; skipped rows are read in bands.
-TEST(Geometry, APartOfALargeImageHoldsLittleOfIt) {
+TEST(Geometry, CropOfALargeImageTakesLittleMemory) {
   const Shape shape{50'000, 40'000, 3};
   for (const char* stages : {"crop:100x100+7+20000", "crop:100x1+7+39999", "crop:40000x30000+0+10000,smooth",
                              "crop:100x100+7+0,smooth,gray", "smooth,crop:9000x9000,invert"}) {
@@ -121,7 +122,7 @@ TEST(Geometry, APartOfALargeImageHoldsLittleOfIt) {
 }
 
 // A step that needs all rows begins a chain, which continues after it; on a device it is a chain of its own.
-TEST(Geometry, WhatNeedsAllRowsBeginsAChain) {
+TEST(Geometry, StepThatNeedsAllRowsBeginsAChain) {
   const auto chains = [](const char* stages, ChainLength length) {
     const Plan plan = make_plan(parse_stages(stages), {300, 200, 3});
     std::string text;

@@ -241,36 +241,37 @@ Image made_by(Engine& engine, const std::string& stages, const Image& in) {
   return out;
 }
 
-struct Same {
+struct EquivalentChains {
   const char *one, *other;
 };
 // For images of 61x47 pixels.
-const std::vector<Same> kSame{{"rotate:90,rotate:90,rotate:90,rotate:90", ""},
-                              {"rotate:90,rotate:270", ""},
-                              {"rotate:180,rotate:180", ""},
-                              {"flip,flip", ""},
-                              {"flip:vertical,flip:vertical", ""},
-                              {"flip,flip:vertical", "rotate:180"},
-                              {"rotate:90,rotate:90", "rotate:180"},
-                              {"rotate:90,rotate:180", "rotate:270"},
-                              {"rotate:90,flip", "flip:vertical,rotate:90"},
-                              {"rotate:90,flip", "rotate:270,flip:vertical"},
-                              {"crop:40x30+5+6,crop:9x8+7+3", "crop:9x8+12+9"},
-                              {"crop:40x30", "crop:40x30+10+8"},
-                              {"crop:61x47+0+0", ""},
-                              {"flip,crop:9x8+7+3", "crop:9x8+45+3,flip"},
-                              {"flip:vertical,crop:9x8+7+3", "crop:9x8+7+36,flip:vertical"},
-                              {"rotate:90,crop:9x8+7+3", "crop:8x9+3+31,rotate:90"},
-                              {"rotate:270,crop:9x8+7+3", "crop:8x9+50+7,rotate:270"}};
+const std::vector<EquivalentChains> kEquivalentChains{
+    {"rotate:90,rotate:90,rotate:90,rotate:90", ""},
+    {"rotate:90,rotate:270", ""},
+    {"rotate:180,rotate:180", ""},
+    {"flip,flip", ""},
+    {"flip:vertical,flip:vertical", ""},
+    {"flip,flip:vertical", "rotate:180"},
+    {"rotate:90,rotate:90", "rotate:180"},
+    {"rotate:90,rotate:180", "rotate:270"},
+    {"rotate:90,flip", "flip:vertical,rotate:90"},
+    {"rotate:90,flip", "rotate:270,flip:vertical"},
+    {"crop:40x30+5+6,crop:9x8+7+3", "crop:9x8+12+9"},
+    {"crop:40x30", "crop:40x30+10+8"},
+    {"crop:61x47+0+0", ""},
+    {"flip,crop:9x8+7+3", "crop:9x8+45+3,flip"},
+    {"flip:vertical,crop:9x8+7+3", "crop:9x8+7+36,flip:vertical"},
+    {"rotate:90,crop:9x8+7+3", "crop:8x9+3+31,rotate:90"},
+    {"rotate:270,crop:9x8+7+3", "crop:8x9+50+7,rotate:270"}};
 
-TEST(Geometry, WhatIsTheSameIsTheSameOnEveryEngine) {
+TEST(Geometry, EquivalentChainsAreEqualOnEveryEngine) {
   std::vector<std::unique_ptr<Engine>> engines;
   engines.push_back(make_reference_engine());
   engines.push_back(make_cpu_engine(1));
   engines.push_back(make_cpu_engine(3));
   for (const Shape& shape : shapes_of({61, 47})) {
     const Image in = noise(shape, 3);
-    for (const Same& same : kSame) {
+    for (const EquivalentChains& same : kEquivalentChains) {
       for (const auto& engine : engines) {
         SCOPED_TRACE(std::string(same.one) + " and " + same.other + " on " +
                      std::string(engine->implementation()));
@@ -280,12 +281,12 @@ TEST(Geometry, WhatIsTheSameIsTheSameOnEveryEngine) {
   }
 }
 
-TEST(Geometry, WhatIsTheSameIsTheSameOnCuda) {
+TEST(Geometry, EquivalentChainsAreEqualOnCuda) {
   IMGPIPE_NEED_CUDA();
   const auto engine = make_cuda_engine(0);
   for (const Shape& shape : shapes_of({61, 47})) {
     const Image in = noise(shape, 3);
-    for (const Same& same : kSame) {
+    for (const EquivalentChains& same : kEquivalentChains) {
       SCOPED_TRACE(std::string(same.one) + " and " + same.other);
       ASSERT_EQ(difference(made_by(*engine, same.other, in), made_by(*engine, same.one, in)), "");
     }

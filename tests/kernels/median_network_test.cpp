@@ -42,7 +42,7 @@ std::vector<int> sorted_columns(unsigned input) {
 
 // Returns the number of inputs for which an exchange list is wrong.
 template <int Radius, class Exchanges>
-unsigned wrong_middles(const Exchanges& exchanges) {
+unsigned wrong_medians(const Exchanges& exchanges) {
   constexpr unsigned kTaps = 2 * Radius + 1;
   unsigned inputs = 1;
   for (unsigned k = 0; k < kTaps; ++k) inputs *= kTaps + 1;
@@ -62,8 +62,8 @@ TEST(MedianNetwork, SortsEveryColumn) {
 }
 
 TEST(MedianNetwork, FindsTheMiddleOfAllSortedColumns) {
-  EXPECT_EQ(wrong_middles<1>(MedianNetwork<1>::kMiddle), 0U);
-  EXPECT_EQ(wrong_middles<2>(MedianNetwork<2>::kMiddle), 0U);
+  EXPECT_EQ(wrong_medians<1>(MedianNetwork<1>::kMiddle), 0U);
+  EXPECT_EQ(wrong_medians<2>(MedianNetwork<2>::kMiddle), 0U);
 }
 
 // The proof must be able to fail, and every exchange is needed.
@@ -74,9 +74,9 @@ TEST(MedianNetwork, NeedsEveryExchange) {
     return rest;
   };
   for (std::size_t i = 0; i < MedianNetwork<1>::kMiddle.size(); ++i)
-    EXPECT_GT(wrong_middles<1>(without(MedianNetwork<1>::kMiddle, i)), 0U) << i;
+    EXPECT_GT(wrong_medians<1>(without(MedianNetwork<1>::kMiddle, i)), 0U) << i;
   for (std::size_t i = 0; i < MedianNetwork<2>::kMiddle.size(); ++i)
-    EXPECT_GT(wrong_middles<2>(without(MedianNetwork<2>::kMiddle, i)), 0U) << i;
+    EXPECT_GT(wrong_medians<2>(without(MedianNetwork<2>::kMiddle, i)), 0U) << i;
 }
 
 }  // namespace

@@ -26,13 +26,13 @@ int reference_of(Counts counts) {
   return threshold_of(ThresholdParameters(otsu), histogram, 0);
 }
 
-struct PartingBins {
+struct CandidateBins {
   std::vector<OtsuBin> sure, perhaps;
 };
 
 // nullopt: rounding decides about the first classes.
-std::optional<PartingBins> parting_bins(const Counts& counts, const OtsuTotals& all) {
-  PartingBins bins;
+std::optional<CandidateBins> candidate_bins(const Counts& counts, const OtsuTotals& all) {
+  CandidateBins bins;
   double samples = 0;
   double sum = 0;
   for (std::size_t v = 0; v < counts.size(); ++v) {
@@ -63,8 +63,8 @@ std::optional<int> chosen(const Counts& counts) {
     all.sum += static_cast<double>(v) * static_cast<double>(counts[v]);
   }
   all.inverse = 1 / all.samples;
-  if (all.samples >= kMostOtsuSamples) return std::nullopt;
-  const std::optional<PartingBins> bins = parting_bins(counts, all);
+  if (all.samples >= kMaxOtsuSamples) return std::nullopt;
+  const std::optional<CandidateBins> bins = candidate_bins(counts, all);
   if (!bins) return std::nullopt;
   if (bins->sure.empty() && bins->perhaps.empty()) return 0;
   double least = 0;
@@ -173,7 +173,7 @@ std::vector<Kind> kinds() {
   };
 }
 
-TEST(OtsuChoice, IsTheReferencesOrNone) {
+TEST(OtsuChoice, EqualsTheReferenceOrIsUndecided) {
   for (const Kind& kind : kinds()) {
     std::mt19937_64 random(17);
     int decided = 0;

@@ -63,7 +63,7 @@ std::vector<std::set<std::int64_t>> rows_that_matter(std::int64_t in_height, con
   return rows;
 }
 
-TEST(Resize, NeedsTheRowsThatMatterAndNoOthers) {
+TEST(Resize, NeedsExactlyTheRowsThatMatter) {
   for (const auto& [in_height, height] : std::vector<Sides>{{1, 1},
                                                             {1, 6},
                                                             {6, 1},
@@ -138,7 +138,7 @@ Sides size_of(std::int64_t in_width, std::int64_t in_height, std::int64_t width,
   return {out.width, out.height};
 }
 
-TEST(Resize, SidesInProportion) {
+TEST(Resize, DerivesASideFromTheProportions) {
   EXPECT_EQ(size_of(640, 480, 320, 100), Sides(320, 100));
   EXPECT_EQ(size_of(640, 480, 320, 0), Sides(320, 240));
   EXPECT_EQ(size_of(640, 480, 0, 120), Sides(160, 120));
@@ -165,7 +165,7 @@ TEST(Resize, InsideKeepsProportionsAndFits) {
   }
 }
 
-TEST(Resize, ProblemsAndWhatIsNeedless) {
+TEST(Resize, ProblemsAndNoOps) {
   EXPECT_NE(resize_problem(parameters_of(0, 0)), "");
   EXPECT_EQ(resize_problem(parameters_of(0, 1)), "");
   EXPECT_EQ(resize_problem(parameters_of(1, 0, ResizeMethod::linear, ResizeFit::inside)), "");

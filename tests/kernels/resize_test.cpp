@@ -284,7 +284,7 @@ TEST(Resize, EqualsOpenCv) {
 
 // cv2.resize(picture, (7, 3), interpolation=cv2.INTER_LINEAR_EXACT), INTER_NEAREST_EXACT, of 5x4; and
 // cv2.resize(picture, (2, 2), interpolation=cv2.INTER_AREA), (4, 2), of 8x4.
-TEST(Resize, OpenCvValuesToLookAt) {
+TEST(Resize, OpenCvValuesInFull) {
   const Grid small = opencv_picture(5, 4);
   EXPECT_EQ(Resizing(small, parameters_of(7, 3, "linear")).run(0), (Grid{{15, 38, 66, 94, 122, 131, 129},
                                                                          {137, 169, 173, 122, 162, 147, 107},

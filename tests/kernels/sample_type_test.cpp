@@ -45,7 +45,7 @@ Image numbered(Shape shape) {
   return image;
 }
 
-TEST(Sample, AnImageTakesTheBytesOfItsSamples) {
+TEST(Sample, ImageSizeFollowsItsSampleType) {
   CountingMemory memory;
   {
     const Image image(kWide, &memory);
@@ -57,14 +57,14 @@ TEST(Sample, AnImageTakesTheBytesOfItsSamples) {
   EXPECT_EQ(memory.given_back, memory.taken);
 }
 
-TEST(Sample, AnImageOf16BitsIsNotTakenForOneOf8) {
+TEST(Sample, ImageOf16BitsHasNo8BitView) {
   Image wide(kWide);
   EXPECT_THROW((void)wide.view(), Error);
   EXPECT_THROW((void)std::as_const(wide).view(), Error);
   EXPECT_NO_THROW((void)Image().view());
 }
 
-TEST(Sample, CopiesTakeAllBytesAndLeaveThePadding) {
+TEST(Sample, CopiesAllBytesExceptPadding) {
   const Image from = numbered(kWide);
   constexpr std::int64_t kStride = 40;
   std::vector<std::byte> memory(kStride * 3, std::byte{0xEE});
@@ -79,7 +79,7 @@ TEST(Sample, CopiesTakeAllBytesAndLeaveThePadding) {
   }
 }
 
-TEST(Sample, PixelsOf16BitsAreTurnedWhole) {
+TEST(Sample, RotatesWhole16BitPixels) {
   for (const Shape shape : {kWide, Shape{1, 7, 1, Sample::u16}, Shape{4, 1, 4, Sample::u16}}) {
     const Image stored = numbered(shape);
     Image turned(oriented_shape(shape, Orientation::rotate_90));
@@ -118,7 +118,7 @@ class WideReader final : public Reader {
   std::int64_t next_row_ = 0;
 };
 
-TEST(Sample, ReadersAreTurnedUprightWhateverTheirSamples) {
+TEST(Sample, OrientedReadersSupportEverySampleType) {
   const Image stored = numbered({37, 150, 3, Sample::u16});
   for (int o = 2; o <= 8; ++o) {
     const auto orientation = static_cast<Orientation>(o);
@@ -144,7 +144,7 @@ TEST(Sample, ReadersAreTurnedUprightWhateverTheirSamples) {
   }
 }
 
-TEST(Sample, AReaderOf8BitsFillsNoRowsOf16) {
+TEST(Sample, ReaderOf8BitsRejectsRowsOf16) {
   const Image grey = synthesize(parse_pattern("ramp"), {9, 4, 1}, 1);
   const auto writer = make_writer(Format::png, grey.shape());
   writer->write_rows(grey.view());
@@ -155,7 +155,7 @@ TEST(Sample, AReaderOf8BitsFillsNoRowsOf16) {
   EXPECT_THROW(reader->read_rows(wide.untyped_view()), Error);
 }
 
-TEST(Sample, WritersOf8BitsTakeNoRowsOf16) {
+TEST(Sample, WritersOf8BitsRejectRowsOf16) {
   for (const FormatInfo& info : format_table()) {
     if (!info.writable) continue;
     if (info.written_bits == 8) {

@@ -18,8 +18,8 @@
 #include "lab/pipeline/codec_lab.h"
 #include "lab/pipeline/lab_transfer.h"
 #include "tests/support/files.h"
-#include "tests/support/test_paths.h"
 #include "tests/support/process.h"
+#include "tests/support/test_paths.h"
 
 namespace imgpipe::test::bench_program_test {
 namespace {
@@ -102,26 +102,26 @@ class BenchProgram : public testing::Test {
  protected:
   // Runs a line of bash in the test's directory; $I is the built imgpipe. Stores its output in out_ and err_.
   int run(const std::string& line) {
-    const int code = run_bash("{ " + line + "; } >out 2>err", folder_.path().string());
-    out_ = load_text(folder_.file("out"));
-    err_ = load_text(folder_.file("err"));
+    const int code = run_bash("{ " + line + "; } >out 2>err", directory_.path().string());
+    out_ = load_text(directory_.file("out"));
+    err_ = load_text(directory_.file("err"));
     return code;
   }
   // Installs imgpipe without imgpipe-bench.
   void install() {
     for (const char* directory : {"p/bin", "p/libexec/imgpipe", "path"})
-      fs::create_directories(folder_.path() / directory);
+      fs::create_directories(directory_.path() / directory);
     std::error_code other_file_system;
-    fs::create_hard_link(kProgram, folder_.path() / "p/bin/imgpipe", other_file_system);
-    if (other_file_system) fs::copy_file(kProgram, folder_.path() / "p/bin/imgpipe");
+    fs::create_hard_link(kProgram, directory_.path() / "p/bin/imgpipe", other_file_system);
+    if (other_file_system) fs::copy_file(kProgram, directory_.path() / "p/bin/imgpipe");
   }
   // A program that prints its own name and its arguments, one per line.
   void save_stub(const std::string& name) const {
-    save_text(folder_.path() / name, "#!/bin/sh\nprintf '%s\\n' " + name + " \"$@\"\n");
-    fs::permissions(folder_.path() / name, fs::perms::owner_all);
+    save_text(directory_.path() / name, "#!/bin/sh\nprintf '%s\\n' " + name + " \"$@\"\n");
+    fs::permissions(directory_.path() / name, fs::perms::owner_all);
   }
 
-  TemporaryFolder folder_;
+  TemporaryDirectory directory_;
   std::string out_, err_;
 };
 
@@ -129,7 +129,7 @@ TEST_F(BenchProgram, IsFoundNextToImgpipeThenInLibexec) {
   install();
   const std::string version = "--for-version=" + std::string(kVersion) + "\n";
   save_stub("p/libexec/imgpipe/imgpipe-bench");
-  EXPECT_EQ(run("cd /; '" + folder_.file("p/bin/imgpipe") + "' bench --stage gray -q"), 0) << err_;
+  EXPECT_EQ(run("cd /; '" + directory_.file("p/bin/imgpipe") + "' bench --stage gray -q"), 0) << err_;
   EXPECT_EQ(out_, "p/libexec/imgpipe/imgpipe-bench\n" + version + "--stage\ngray\n-q\n");
   EXPECT_EQ(run("ln -s ../p/bin/imgpipe path/imgpipe; path/imgpipe bench --list"), 0) << err_;
   EXPECT_EQ(out_, "p/libexec/imgpipe/imgpipe-bench\n" + version + "--list\n") << "by a link";
@@ -143,18 +143,18 @@ TEST_F(BenchProgram, IsNotSearchedInPath) {
   save_stub("path/imgpipe-bench");
   EXPECT_EQ(run("PATH=$PWD/path:$PWD/p/bin:$PATH; cd path; imgpipe bench --list"), 2);
   EXPECT_EQ(out_, "");
-  EXPECT_EQ(err_, "imgpipe: imgpipe-bench: not found in " + folder_.file("p/bin") + " or " +
-                      folder_.file("p/libexec/imgpipe") + "; install the package imgpipe-bench\n");
+  EXPECT_EQ(err_, "imgpipe: imgpipe-bench: not found in " + directory_.file("p/bin") + " or " +
+                      directory_.file("p/libexec/imgpipe") + "; install the package imgpipe-bench\n");
   EXPECT_EQ(run("p/bin/imgpipe help bench"), 0) << "needs no lab";
   EXPECT_NE(out_.find("--study NAME"), std::string::npos);
 }
 
 TEST_F(BenchProgram, ThatCannotBeRunIsNamed) {
   install();
-  fs::create_directory(folder_.path() / "p/bin/imgpipe-bench");
-  save_text(folder_.path() / "p/libexec/imgpipe/imgpipe-bench", "no program");
+  fs::create_directory(directory_.path() / "p/bin/imgpipe-bench");
+  save_text(directory_.path() / "p/libexec/imgpipe/imgpipe-bench", "no program");
   EXPECT_EQ(run("p/bin/imgpipe bench"), 2);
-  EXPECT_EQ(err_, "imgpipe: " + folder_.file("p/libexec/imgpipe/imgpipe-bench") +
+  EXPECT_EQ(err_, "imgpipe: " + directory_.file("p/libexec/imgpipe/imgpipe-bench") +
                       ": cannot run: Permission denied\n");
 }
 
@@ -176,7 +176,7 @@ TEST_F(BenchProgram, PageNamesTheCommandAsItWasTyped) {
   const std::string command = "bench --stage gray -d reference --size 8x8 --repeat 1 -q --html 'a page.html'";
   for (const char* program : {"$I ", "$I-"}) {
     ASSERT_EQ(run(program + command + " --overwrite"), 0) << err_;
-    const std::string page = load_text(folder_.file("a page.html"));
+    const std::string page = load_text(directory_.file("a page.html"));
     EXPECT_NE(page.find("imgpipe " + command.substr(0, command.find('\''))), std::string::npos) << program;
     EXPECT_EQ(page.find("--for-version"), std::string::npos) << program;
   }

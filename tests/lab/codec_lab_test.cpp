@@ -85,20 +85,20 @@ std::vector<NamedSubject> png_subjects() {
 
 // Checks every variant that `lab` runs and `wanted` selects.
 template <class Wanted>
-void check_rungs(CodecLab& lab, const NamedSubject& named, std::size_t images, const Wanted& wanted) {
+void check_variants(CodecLab& lab, const NamedSubject& named, std::size_t images, const Wanted& wanted) {
   const bool png = named.subject->file.empty();
   for (const CodecLadder& ladder : codec_ladder_table()) {
     if ((ladder.stage == kPngLadder) != png) continue;
-    for (const CodecRung& rung : ladder.rungs) {
-      if (!wanted(rung)) continue;
+    for (const CodecVariant& variant : ladder.variants) {
+      if (!wanted(variant)) continue;
       lab.load({named.subject, images});
-      const LabResult result = lab.run(rung, ladder.work, {3, 0, 0});
+      const LabResult result = lab.run(variant, ladder.work, {3, 0, 0});
       if (result.status == LabStatus::not_run) {
-        EXPECT_EQ(result.detail, "the image is grey") << ladder.name << " " << rung.name;
+        EXPECT_EQ(result.detail, "the image is grey") << ladder.name << " " << variant.name;
         continue;
       }
       EXPECT_EQ(result.status, LabStatus::right)
-          << ladder.name << ", " << rung.name << ", " << named.name << ": " << result.detail;
+          << ladder.name << ", " << variant.name << ", " << named.name << ": " << result.detail;
       EXPECT_EQ(result.detail.substr(0, 5), "exact");
       EXPECT_EQ(result.times_us.size(), 3U);
       EXPECT_TRUE(std::ranges::is_sorted(result.times_us));
@@ -108,31 +108,31 @@ void check_rungs(CodecLab& lab, const NamedSubject& named, std::size_t images, c
 
 class HostCodecLabTest : public testing::TestWithParam<int> {
  protected:
-  static bool is_of_the_host(const CodecRung& rung) { return rung.kind != RungKind::cuda; }
+  static bool is_of_the_host(const CodecVariant& variant) { return variant.kind != VariantKind::cuda; }
   std::unique_ptr<CodecLab> lab_ = make_host_codec_lab(GetParam());
 };
 
-TEST_P(HostCodecLabTest, EveryRungIsRightOnAwkwardJpegs) {
+TEST_P(HostCodecLabTest, EveryVariantIsRightOnAwkwardJpegs) {
   for (const NamedSubject& named : jpeg_subjects()) {
     for (const std::size_t images : {std::size_t{1}, std::size_t{3}})
-      check_rungs(*lab_, named, images, is_of_the_host);
+      check_variants(*lab_, named, images, is_of_the_host);
   }
 }
 
-TEST_P(HostCodecLabTest, ARungThatIsStoppedKeepsItsTimes) {
+TEST_P(HostCodecLabTest, AVariantThatIsStoppedKeepsItsTimes) {
   const NamedSubject named = png_subjects().front();
   lab_->load({named.subject, 1});
   for (const CodecLadder& ladder : codec_ladder_table()) {
     if (ladder.stage != kPngLadder) continue;
     int asked = 0;
-    const auto rung = std::ranges::find_if(ladder.rungs, is_of_the_host);
+    const auto variant = std::ranges::find_if(ladder.variants, is_of_the_host);
     const LabOptions options{.repeat = 100, .stop = [&] { return ++asked == 4; }};
-    EXPECT_EQ(lab_->run(*rung, ladder.work, options).times_us.size(), 2U);
+    EXPECT_EQ(lab_->run(*variant, ladder.work, options).times_us.size(), 2U);
   }
 }
 
-TEST_P(HostCodecLabTest, EveryRungPacksAwkwardImages) {
-  for (const NamedSubject& named : png_subjects()) check_rungs(*lab_, named, 2, is_of_the_host);
+TEST_P(HostCodecLabTest, EveryVariantPacksAwkwardImages) {
+  for (const NamedSubject& named : png_subjects()) check_variants(*lab_, named, 2, is_of_the_host);
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, HostCodecLabTest,
@@ -143,18 +143,18 @@ INSTANTIATE_TEST_SUITE_P(Threads, HostCodecLabTest,
 // Returns the right results, except for a change by the test in the last image.
 class Spoiled final : public HostCodecRun {
  public:
-  using Change = void (*)(CodecAnswer&);
+  using Change = void (*)(CodecOutput&);
   Spoiled(const CodecGroup& group, Change change) : group_(group), change_(change) {}
   void run(const Share&) override {}
-  CodecAnswer answer(std::size_t image) override {
+  CodecOutput answer(std::size_t image) override {
     const CodecSubject& subject = *group_.subject;
-    CodecAnswer answer;
+    CodecOutput answer;
     answer.coefficients = subject.coefficients;
     answer.pixels = Image(subject.pixels.shape());
     copy_pixels(subject.pixels.view(), answer.pixels.view());
     answer.counts = subject.counts;
     if (!subject.grey_scan.empty()) answer.parts.push_back({.bytes = subject.grey_scan});
-    for (const RightStrip& strip : subject.grey_strips)
+    for (const ExpectedStrip& strip : subject.grey_strips)
       answer.parts.push_back({.bytes = strip.bytes, .adler = strip.adler});
     if (image + 1 == group_.images) change_(answer);
     return answer;
@@ -170,39 +170,39 @@ HostCodec spoiled(const CodecGroup& group) {
   return std::make_unique<Spoiled>(group, kChange);
 }
 
-void leave(CodecAnswer&) {}
-void change_coefficient(CodecAnswer& answer) {
+void leave(CodecOutput&) {}
+void change_coefficient(CodecOutput& answer) {
   answer.coefficients.back() ^= 1;
 }
-void drop_coefficients(CodecAnswer& answer) {
+void drop_coefficients(CodecOutput& answer) {
   answer.coefficients.pop_back();
 }
-void change_pixel(CodecAnswer& answer) {
+void change_pixel(CodecOutput& answer) {
   const HostPlane view = answer.pixels.view();
   view.row(view.height - 1)[view.row_samples() - 1] ^= 2;
 }
-void change_count(CodecAnswer& answer) {
+void change_count(CodecOutput& answer) {
   ++answer.counts[17];
 }
-void say_damaged(CodecAnswer& answer) {
-  answer.in_order = false;
+void say_damaged(CodecOutput& answer) {
+  answer.is_intact = false;
 }
-void change_byte(CodecAnswer& answer) {
+void change_byte(CodecOutput& answer) {
   answer.parts.back().bytes.back() ^= std::byte{1};
 }
-void cut_byte(CodecAnswer& answer) {
+void cut_byte(CodecOutput& answer) {
   answer.parts.back().bytes.pop_back();
 }
-void leave_no_bytes(CodecAnswer& answer) {
+void leave_no_bytes(CodecOutput& answer) {
   answer.parts.back().bytes.clear();
 }
-void drop_part(CodecAnswer& answer) {
+void drop_part(CodecOutput& answer) {
   answer.parts.pop_back();
 }
-void change_adler(CodecAnswer& answer) {
+void change_adler(CodecOutput& answer) {
   ++answer.parts.back().adler;
 }
-void leave_it_filtered(CodecAnswer& answer) {
+void leave_it_filtered(CodecOutput& answer) {
   answer.parts.back().filtered = true;
 }
 
@@ -212,18 +212,18 @@ struct Wrong {
   const char* detail;
 };
 
-TEST(CodecLabTest, AWrongRungIsNeverTimed) {
+TEST(CodecLabTest, AWrongVariantIsNeverTimed) {
   const std::unique_ptr<CodecLab> lab = make_host_codec_lab(1);
   const Subject jpeg = make_jpeg_subject(jpeg_of(image_of("photo", {67, 41, 3})));
   const Subject png = make_png_subject(image_of("photo", {260, 200, 1}));
   const auto result_of = [&](const Wrong& wrong) {
-    CodecRung rung;
-    rung.kind = RungKind::reference;
-    rung.host = wrong.host;
+    CodecVariant variant;
+    variant.kind = VariantKind::reference;
+    variant.host = wrong.host;
     const bool encodes = wrong.work == CodecWork::jpeg_encoding || wrong.work == CodecWork::png_packing;
-    if (encodes) rung.pixels = CodecPixels::grey;
+    if (encodes) variant.pixels = CodecPixels::grey;
     lab->load({wrong.work == CodecWork::png_packing ? png : jpeg, 2});
-    return lab->run(rung, wrong.work, {2, 0, 0});
+    return lab->run(variant, wrong.work, {2, 0, 0});
   };
   for (const Wrong& wrong : {
            Wrong{CodecWork::entropy, spoiled<change_coefficient>, "1 coefficient differs (image 1)"},
@@ -259,15 +259,15 @@ TEST(CodecLabTest, AWrongRungIsNeverTimed) {
 TEST(CodecLabTest, WhatALibrarysPixelsDifferByIsCounted) {
   const std::unique_ptr<CodecLab> lab = make_host_codec_lab(1);
   lab->load({make_jpeg_subject(jpeg_of(image_of("photo", {67, 41, 3}))), 1});
-  CodecRung rung;
-  rung.kind = RungKind::reference;
-  rung.claim = Claim::near;
-  rung.host = spoiled<change_pixel>;
-  const LabResult result = lab->run(rung, CodecWork::decoding, {2, 0, 0});
+  CodecVariant variant;
+  variant.kind = VariantKind::reference;
+  variant.claim = Claim::near;
+  variant.host = spoiled<change_pixel>;
+  const LabResult result = lab->run(variant, CodecWork::decoding, {2, 0, 0});
   EXPECT_EQ(result.status, LabStatus::right);
   EXPECT_EQ(result.detail, "1 of 8241 samples differ, by up to 2");
-  rung.host = spoiled<leave>;
-  EXPECT_EQ(lab->run(rung, CodecWork::decoding, {2, 0, 0}).detail, "exact");
+  variant.host = spoiled<leave>;
+  EXPECT_EQ(lab->run(variant, CodecWork::decoding, {2, 0, 0}).detail, "exact");
 }
 
 TEST(CodecLabTest, OnlyBaselineFilesAreSubjects) {
@@ -281,26 +281,27 @@ TEST(CodecLabTest, OnlyBaselineFilesAreSubjects) {
 
 // ---- the tables ---------------------------------------------------------------------------------------
 
-TEST(CodecLadders, TellTheirStory) {
+TEST(CodecLadders, DescribeEveryVariant) {
   for (const CodecLadder& ladder : codec_ladder_table()) {
     std::set<std::string_view> names;
     EXPECT_TRUE(is_codec_stage(ladder.stage));
-    for (const CodecRung& rung : ladder.rungs) {
-      SCOPED_TRACE(std::string(ladder.name) + " " + std::string(rung.name));
-      EXPECT_TRUE(names.insert(rung.name).second);
-      EXPECT_FALSE(rung.idea.empty());
-      EXPECT_FALSE(rung.origin.empty());
-      const bool has_cuda = rung.kind == RungKind::cuda && rung.nvjpeg == Nvjpeg::none;
-      EXPECT_EQ(rung.cuda != nullptr, has_cuda && built_with_cuda());
-      EXPECT_EQ(rung.then != nullptr, has_cuda && built_with_cuda() && ladder.work == CodecWork::decoding);
-      EXPECT_EQ(rung.host != nullptr, rung.kind != RungKind::cuda);
-      EXPECT_EQ(rung.claim == Claim::near, rung.nvjpeg != Nvjpeg::none);
+    for (const CodecVariant& variant : ladder.variants) {
+      SCOPED_TRACE(std::string(ladder.name) + " " + std::string(variant.name));
+      EXPECT_TRUE(names.insert(variant.name).second);
+      EXPECT_FALSE(variant.idea.empty());
+      EXPECT_FALSE(variant.origin.empty());
+      const bool has_cuda = variant.kind == VariantKind::cuda && variant.nvjpeg == Nvjpeg::none;
+      EXPECT_EQ(variant.cuda != nullptr, has_cuda && built_with_cuda());
+      EXPECT_EQ(variant.then != nullptr, has_cuda && built_with_cuda() && ladder.work == CodecWork::decoding);
+      EXPECT_EQ(variant.host != nullptr, variant.kind != VariantKind::cuda);
+      EXPECT_EQ(variant.claim == Claim::near, variant.nvjpeg != Nvjpeg::none);
     }
-    EXPECT_EQ(ladder.rungs.front().kind, RungKind::reference);
-    EXPECT_EQ(ladder.rungs.back().name, "production");
-    EXPECT_TRUE(ladder.rungs.back().production);
-    EXPECT_EQ(ladder.rungs.back().claim, Claim::exact);
-    EXPECT_EQ(std::ranges::count(ladder.rungs, true, &CodecRung::production), 2) << "the host's and CUDA's";
+    EXPECT_EQ(ladder.variants.front().kind, VariantKind::reference);
+    EXPECT_EQ(ladder.variants.back().name, "production");
+    EXPECT_TRUE(ladder.variants.back().production);
+    EXPECT_EQ(ladder.variants.back().claim, Claim::exact);
+    EXPECT_EQ(std::ranges::count(ladder.variants, true, &CodecVariant::production), 2)
+        << "the host's and CUDA's";
   }
   EXPECT_FALSE(is_codec_stage("gray"));
 }
@@ -312,7 +313,7 @@ const CodecLadder& ladder_of(CodecWork work) {
 }
 
 TEST(CodecLadders, EndWithTheProductsOwnClasses) {
-  const auto last = [](CodecWork work) { return ladder_of(work).rungs.back(); };
+  const auto last = [](CodecWork work) { return ladder_of(work).variants.back(); };
   EXPECT_EQ(last(CodecWork::entropy).cuda, &codec_run<EntropyDecoding>);
   EXPECT_EQ(last(CodecWork::reconstruction).cuda, &codec_run<JpegReconstruction>);
   EXPECT_EQ(last(CodecWork::decoding).cuda, &codec_run<EntropyDecoding>);
@@ -321,20 +322,20 @@ TEST(CodecLadders, EndWithTheProductsOwnClasses) {
   EXPECT_EQ(last(CodecWork::png_packing).cuda, &codec_run<PngEncoding>);
 }
 
-bool is_exact_on_cuda(const CodecRung& rung) {
-  return rung.kind == RungKind::cuda && rung.nvjpeg == Nvjpeg::none;
+bool is_exact_on_cuda(const CodecVariant& variant) {
+  return variant.kind == VariantKind::cuda && variant.nvjpeg == Nvjpeg::none;
 }
 
-TEST(CudaCodecLabTest, EveryRungIsRightOnAwkwardJpegs) {
+TEST(CudaCodecLabTest, EveryVariantIsRightOnAwkwardJpegs) {
   IMGPIPE_NEED_CUDA();
   const std::unique_ptr<CodecLab> lab = make_cuda_codec_lab(0, 3);
-  for (const NamedSubject& named : jpeg_subjects()) check_rungs(*lab, named, 3, is_exact_on_cuda);
+  for (const NamedSubject& named : jpeg_subjects()) check_variants(*lab, named, 3, is_exact_on_cuda);
 }
 
-TEST(CudaCodecLabTest, EveryRungPacksAwkwardImages) {
+TEST(CudaCodecLabTest, EveryVariantPacksAwkwardImages) {
   IMGPIPE_NEED_CUDA();
   const std::unique_ptr<CodecLab> lab = make_cuda_codec_lab(0, 3);
-  for (const NamedSubject& named : png_subjects()) check_rungs(*lab, named, 2, is_exact_on_cuda);
+  for (const NamedSubject& named : png_subjects()) check_variants(*lab, named, 2, is_exact_on_cuda);
 }
 
 TEST(CudaCodecLabTest, NvjpegRunsOrSaysWhyNot) {
@@ -344,12 +345,12 @@ TEST(CudaCodecLabTest, NvjpegRunsOrSaysWhyNot) {
   const std::unique_ptr<CodecLab> lab = make_cuda_codec_lab(0, 2);
   const Subject subject = make_jpeg_subject(jpeg_of(image_of("photo", {640, 480, 3})));
   for (const CodecWork work : {CodecWork::decoding, CodecWork::jpeg_encoding}) {
-    for (const CodecRung& rung : ladder_of(work).rungs) {
-      if (rung.nvjpeg == Nvjpeg::none) continue;
+    for (const CodecVariant& variant : ladder_of(work).variants) {
+      if (variant.nvjpeg == Nvjpeg::none) continue;
       lab->load({subject, 3});
-      const LabResult result = lab->run(rung, work, {2, 0, 0});
+      const LabResult result = lab->run(variant, work, {2, 0, 0});
       const bool ran = result.status == LabStatus::right;
-      EXPECT_TRUE(ran || result.status == LabStatus::not_run) << rung.name << ": " << result.detail;
+      EXPECT_TRUE(ran || result.status == LabStatus::not_run) << variant.name << ": " << result.detail;
       if (library.functions() == nullptr) {
         EXPECT_EQ(result.detail, library.missing());
       } else if (!ran) {

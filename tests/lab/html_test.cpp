@@ -19,8 +19,8 @@
 #include "app/run_context.h"
 #include "images/synth.h"
 #include "images/text.h"
-#include "lab/bench/variant_source.h"
 #include "lab/bench/source_text.h"
+#include "lab/bench/variant_source.h"
 #include "lab/kernels/ladders.h"
 #include "lab/pipeline/codec_lab.h"
 #include "lab/pipeline/lab_transfer.h"
@@ -69,8 +69,8 @@ TEST(HtmlPage, IsOneFileThatImgpipeMayReplace) {
   HtmlPage page("a <title>");
   page.paragraph("x & y");
   const std::string text = page.text();
-  EXPECT_TRUE(own_text(text));
-  EXPECT_FALSE(own_text("<!DOCTYPE html>\n<html><head><title>somebody's</title>"));
+  EXPECT_TRUE(is_own_text(text));
+  EXPECT_FALSE(is_own_text("<!DOCTYPE html>\n<html><head><title>somebody's</title>"));
   EXPECT_NE(text.find("<title>a &lt;title&gt;</title>"), std::string::npos);
   EXPECT_EQ(text.find("http://"), std::string::npos);
   EXPECT_EQ(text.find("https://"), std::string::npos);
@@ -90,8 +90,8 @@ TEST(HtmlPage, NotesOfAFoldedTableAreFoldedWithIt) {
   }
 }
 
-TEST(RunPlace, SaysWhenWhereAndHow) {
-  const RunPlace place = run_place();
+TEST(RunContext, SaysWhenWhereAndHow) {
+  const RunContext place = run_context();
   ASSERT_EQ(place.date.size(), 20U) << place.date;
   EXPECT_EQ(place.date.substr(0, 2), "20");
   EXPECT_EQ(place.date[10], 'T');
@@ -101,7 +101,7 @@ TEST(RunPlace, SaysWhenWhereAndHow) {
   EXPECT_LT(peak_memory_bytes(), std::int64_t{1} << 40);
 }
 
-TEST(RunPlace, ArgumentsAreQuotedSoThatAShellGivesThemBack) {
+TEST(RunContext, ArgumentsAreQuotedSoThatAShellGivesThemBack) {
   for (const std::string& argument :
        {std::string(), std::string("plain.png"), std::string("two words"), std::string("it's $(id) `x` \\n"),
         std::string("a\nb"), std::string("\x1b[31m'\\1"), std::string("rlo\xe2\x80\xaegnp"),
@@ -184,9 +184,9 @@ TEST(TimelineChart, BarsOfOtherNamesAreNeverJoined) {
 TEST(TimelineChart, ManyTracksEnd) {
   TimelineChart chart{.label = "l", .from_ms = 0, .to_ms = 1, .bars = {}};
   for (int i = 0; i < 500; ++i) chart.bars.push_back({"cpu " + std::to_string(i), "gray", 0, 0, 1, false});
-  EXPECT_EQ(count_of(timeline_chart_svg(chart), "class=\"lane\""), kMostTracks);
-  EXPECT_EQ(tracks_left_out(chart), 500 - kMostTracks);
-  chart.bars.resize(kMostTracks);
+  EXPECT_EQ(count_of(timeline_chart_svg(chart), "class=\"lane\""), kMaxTracks);
+  EXPECT_EQ(tracks_left_out(chart), 500 - kMaxTracks);
+  chart.bars.resize(kMaxTracks);
   EXPECT_EQ(tracks_left_out(chart), 0U);
 }
 
@@ -196,7 +196,7 @@ TEST(Picture, EachPixelIsTheMeanOfThoseThatItCovers) {
   Image image({4, 2, 1});
   const int values[8] = {0, 255, 10, 20, 255, 0, 30, 41};
   for (std::size_t i = 0; i < 8; ++i) image.view().data[i] = static_cast<Sample8>(values[i]);
-  const Picture picture = picture_of(*make_memory_reader(std::as_const(image).untyped_view()), 2);
+  const Picture picture = image_containing(*make_memory_reader(std::as_const(image).untyped_view()), 2);
   EXPECT_EQ(picture.small, (Shape{2, 1, 1}));
   std::vector<std::byte> file;
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -223,7 +223,7 @@ TEST(Picture, EveryShapeAndSample) {
       for (int channels = 1; channels <= 4; ++channels) {
         const Shape shape{width, height, channels, sample};
         const Image image = synthesize(parse_pattern("noise"), shape, 7);
-        const Picture picture = picture_of(*make_memory_reader(image.untyped_view()));
+        const Picture picture = image_containing(*make_memory_reader(image.untyped_view()));
         EXPECT_LE(std::max(picture.small.width, picture.small.height), 320);
         EXPECT_GE(std::min(picture.small.width, picture.small.height), 1);
         EXPECT_EQ(picture.counts.planes(), shape.color_channels());
@@ -238,7 +238,7 @@ TEST(Picture, EveryShapeAndSample) {
 
 // ---- code ---------------------------------------------------------------------------------------------
 
-TEST(SourceText, DefinitionsAreFoundWithWhatStandsAbove) {
+TEST(SourceText, DefinitionsIncludeLinesAbove) {
   const std::string text =
       "namespace x {\n"
       "// Said.\n"
@@ -267,39 +267,40 @@ TEST(SourceText, DefinitionsAreFoundWithWhatStandsAbove) {
     (void)definitions_of(broken);
 }
 
-TEST(RungSource, EveryVariantShowsItsOwnCode) {
+TEST(VariantSource, EveryVariantShowsItsOwnCode) {
   std::set<std::string> shown;
   const auto expect_code = [&](std::string_view ladder, std::string_view variant) {
-    const RungSource source = rung_source(ladder, variant);
+    const VariantSource source = variant_source(ladder, variant);
     const std::string name = std::string(ladder) + " " + std::string(variant);
     EXPECT_FALSE(source.path.empty()) << name;
     EXPECT_FALSE(source.functions.empty()) << name;
     EXPECT_GE(std::count(source.text.begin(), source.text.end(), '\n'), 1) << name;
-    EXPECT_LE(std::count(source.text.begin(), source.text.end(), '\n'), 2 * kMostSourceLines + 4) << name;
+    EXPECT_LE(std::count(source.text.begin(), source.text.end(), '\n'), 2 * kMaxSourceLines + 4) << name;
     shown.insert(source.text);
   };
   for (const Ladder& ladder : ladder_table()) {
-    for (const Rung& rung : ladder.rungs) expect_code(ladder.name, rung.name);
+    for (const StageVariant& stage_variant : ladder.variants) expect_code(ladder.name, stage_variant.name);
   }
-  for (const TransferRung& rung : transfer_ladder()) expect_code(kTransferLadder, rung.name);
+  for (const TransferVariant& stage_variant : transfer_ladder())
+    expect_code(kTransferLadder, stage_variant.name);
   for (const CodecLadder& ladder : codec_ladder_table()) {
-    for (const CodecRung& rung : ladder.rungs) expect_code(ladder.name, rung.name);
+    for (const CodecVariant& stage_variant : ladder.variants) expect_code(ladder.name, stage_variant.name);
   }
   EXPECT_GT(shown.size(), 120U) << "hardly two variants share a function";
 }
 
-TEST(RungSource, TheFunctionIsTheOneOfTheTable) {
-  EXPECT_EQ(rung_source("gray", "naive").functions, "gray_naive");
-  EXPECT_NE(rung_source("gray", "naive").text.find("void naive_kernel(SourceOf<T> in"), std::string::npos);
-  EXPECT_EQ(rung_source("gray16", "sequential").functions, "gray_reference");
-  EXPECT_EQ(rung_source("gray", "sequential").functions, "gray_reference");
-  EXPECT_EQ(rung_source("hist", "shared-words").functions, "hist_shared_words");
-  EXPECT_EQ(rung_source("median5", "tile").functions, "median_tile");
-  EXPECT_EQ(rung_source("jpeg, encoding", "turbo").functions, "turbo_encoding");
-  EXPECT_NE(rung_source("transfer", "up-ring").text.find("void up_ring()"), std::string::npos);
-  EXPECT_NE(rung_source("transfer", "alloc-pinned").text.find("cudaHostAlloc"), std::string::npos);
-  EXPECT_TRUE(rung_source("gray", "no such variant").path.empty());
-  EXPECT_TRUE(rung_source("no such ladder", "naive").path.empty());
+TEST(VariantSource, TheFunctionIsTheOneOfTheTable) {
+  EXPECT_EQ(variant_source("gray", "naive").functions, "gray_naive");
+  EXPECT_NE(variant_source("gray", "naive").text.find("void naive_kernel(SourceOf<T> in"), std::string::npos);
+  EXPECT_EQ(variant_source("gray16", "sequential").functions, "gray_reference");
+  EXPECT_EQ(variant_source("gray", "sequential").functions, "gray_reference");
+  EXPECT_EQ(variant_source("hist", "shared-words").functions, "hist_shared_words");
+  EXPECT_EQ(variant_source("median5", "tile").functions, "median_tile");
+  EXPECT_EQ(variant_source("jpeg, encoding", "turbo").functions, "turbo_encoding");
+  EXPECT_NE(variant_source("transfer", "up-ring").text.find("void up_ring()"), std::string::npos);
+  EXPECT_NE(variant_source("transfer", "alloc-pinned").text.find("cudaHostAlloc"), std::string::npos);
+  EXPECT_TRUE(variant_source("gray", "no such variant").path.empty());
+  EXPECT_TRUE(variant_source("no such ladder", "naive").path.empty());
 }
 
 }  // namespace

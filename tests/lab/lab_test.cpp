@@ -14,8 +14,8 @@
 #include "kernels/stage.h"
 #include "lab/bench/bench.h"
 #include "lab/kernels/ladders.h"
-#include "lab/pipeline/thread_team.h"
 #include "lab/pipeline/lab_transfer.h"
+#include "lab/pipeline/thread_team.h"
 #include "lab/pipeline/toolkit_library.h"
 #include "tests/support/cuda_backend.h"
 
@@ -27,8 +27,8 @@ std::shared_ptr<const LabSubject> subject_of(std::string_view ladder, const char
       make_subject(*find_ladder(ladder), synthesize(parse_pattern(pattern), shape, 7)));
 }
 
-const Rung& rung_of(const char* stage, std::string_view name) {
-  return *std::ranges::find(find_ladder(stage)->rungs, name, &Rung::name);
+const StageVariant& variant_named(const char* stage, std::string_view name) {
+  return *std::ranges::find(find_ladder(stage)->variants, name, &StageVariant::name);
 }
 
 // ---- detection of wrong results -----------------------------------------------------------------------
@@ -57,12 +57,13 @@ void one_count_too_many(const StageCall<Host>& call, const Share& share) {
   ++call.histogram.data[255];
 }
 
-Rung share_rung(void (*function)(const StageCall<Host>&, const Share&), Claim claim = Claim::exact) {
-  Rung rung;
-  rung.name = "test";
-  rung.share = function;
-  rung.claim = claim;
-  return rung;
+StageVariant share_variant(void (*function)(const StageCall<Host>&, const Share&),
+                           Claim claim = Claim::exact) {
+  StageVariant variant;
+  variant.name = "test";
+  variant.share = function;
+  variant.claim = claim;
+  return variant;
 }
 
 class CpuLabTest : public testing::TestWithParam<int> {
@@ -70,75 +71,77 @@ class CpuLabTest : public testing::TestWithParam<int> {
   std::unique_ptr<LabDevice> lab_ = make_cpu_lab(GetParam());
 };
 
-TEST_P(CpuLabTest, AWrongRungIsNeverTimed) {
+TEST_P(CpuLabTest, AWrongVariantIsNeverTimed) {
   lab_->load(subject_of("smooth", "noise", {67, 41, 1}));
   const LabOptions three{3, 0, 0};
   for (const auto& function : {nothing, all_but_the_last_pixel, off_by_one}) {
-    const LabResult result = lab_->run(share_rung(function), three);
+    const LabResult result = lab_->run(share_variant(function), three);
     EXPECT_EQ(result.status, LabStatus::wrong);
     EXPECT_FALSE(result.timed());
     EXPECT_NE(result.detail.find("differ"), std::string::npos) << result.detail;
   }
-  EXPECT_EQ(lab_->run(share_rung(off_by_one), three).detail, "1 pixel differs (max 1)");
-  EXPECT_EQ(lab_->run(share_rung(nothing), three).detail.substr(0, 5), "2747 ")
+  EXPECT_EQ(lab_->run(share_variant(off_by_one), three).detail, "1 pixel differs (max 1)");
+  EXPECT_EQ(lab_->run(share_variant(nothing), three).detail.substr(0, 5), "2747 ")
       << "every pixel must be written";
   lab_->load(subject_of("hist", "noise", {67, 41, 1}));
-  EXPECT_EQ(lab_->run(share_rung(one_count_too_many), three).detail, "1 bin differs (max 1)");
+  EXPECT_EQ(lab_->run(share_variant(one_count_too_many), three).detail, "1 bin differs (max 1)");
 }
 
 TEST_P(CpuLabTest, ALibrarysRoundingMayBeOneOff) {
   lab_->load(subject_of("smooth", "noise", {67, 41, 1}));
-  const LabResult near = lab_->run(share_rung(off_by_one, Claim::near), {3, 0, 0});
+  const LabResult near = lab_->run(share_variant(off_by_one, Claim::near), {3, 0, 0});
   EXPECT_EQ(near.status, LabStatus::right);
   EXPECT_EQ(near.detail, "within 1");
   EXPECT_EQ(near.times_us.size(), 3U);
   // The corner belongs to the border, where a library may differ.
-  EXPECT_EQ(lab_->run(share_rung(all_but_the_last_pixel, Claim::near), {3, 0, 0}).status, LabStatus::right);
-  EXPECT_EQ(lab_->run(share_rung(nothing, Claim::near), {3, 0, 0}).status, LabStatus::wrong);
+  EXPECT_EQ(lab_->run(share_variant(all_but_the_last_pixel, Claim::near), {3, 0, 0}).status,
+            LabStatus::right);
+  EXPECT_EQ(lab_->run(share_variant(nothing, Claim::near), {3, 0, 0}).status, LabStatus::wrong);
 }
 
-TEST_P(CpuLabTest, NothingIsSaidOfAnImageThatIsAllBorder) {
+TEST_P(CpuLabTest, AllBorderImagesAreNotCompared) {
   for (const Shape& shape : {Shape{4, 41, 1}, Shape{41, 4, 1}, Shape{1, 1, 1}}) {
     lab_->load(subject_of("smooth", "noise", shape));
-    EXPECT_EQ(lab_->run(share_rung(nothing, Claim::near), {3, 0, 0}).detail, "all border, not compared");
-    EXPECT_EQ(lab_->run(share_rung(nothing), {3, 0, 0}).status, LabStatus::wrong);
+    EXPECT_EQ(lab_->run(share_variant(nothing, Claim::near), {3, 0, 0}).detail, "all border, not compared");
+    EXPECT_EQ(lab_->run(share_variant(nothing), {3, 0, 0}).status, LabStatus::wrong);
   }
   lab_->load(subject_of("smooth", "noise", {5, 5, 1}));
-  EXPECT_EQ(lab_->run(share_rung(nothing, Claim::near), {3, 0, 0}).detail.substr(0, 8), "1 pixel ");
+  EXPECT_EQ(lab_->run(share_variant(nothing, Claim::near), {3, 0, 0}).detail.substr(0, 8), "1 pixel ");
 }
 
 TEST_P(CpuLabTest, WrongOnPurposeIsTimedAndSaysSo) {
   lab_->load(subject_of("hist", "noise", {67, 41, 1}));
-  const LabResult wrong = lab_->run(share_rung(one_count_too_many, Claim::wrong), {4, 0, 0});
-  EXPECT_EQ(wrong.status, LabStatus::wrong_as_said);
+  const LabResult wrong = lab_->run(share_variant(one_count_too_many, Claim::wrong), {4, 0, 0});
+  EXPECT_EQ(wrong.status, LabStatus::wrong_as_claimed);
   EXPECT_EQ(wrong.times_us.size(), 4U);
 }
 
-TEST_P(CpuLabTest, ARungThatIsStoppedKeepsItsTimes) {
+TEST_P(CpuLabTest, AVariantThatIsStoppedKeepsItsTimes) {
   lab_->load(subject_of("smooth", "noise", {67, 41, 1}));
-  const Rung& rung = find_ladder("smooth")->rungs.front();
+  const StageVariant& variant = find_ladder("smooth")->variants.front();
   int asked = 0;
   LabOptions options{.repeat = 100, .stop = [&] { return ++asked == 4; }};
-  const LabResult some = lab_->run(rung, options);
+  const LabResult some = lab_->run(variant, options);
   EXPECT_EQ(some.status, LabStatus::right);
   EXPECT_EQ(some.times_us.size(), 2U);
   options.stop = [] { return true; };
-  EXPECT_FALSE(lab_->run(rung, options).timed());
+  EXPECT_FALSE(lab_->run(variant, options).timed());
 }
 
-TEST_P(CpuLabTest, EveryRungOfTheProcessorIsRightAndTimed) {
+TEST_P(CpuLabTest, EveryVariantOfTheProcessorIsRightAndTimed) {
   for (const Ladder& ladder : ladder_table()) {
     const Stage& stage = *find_stage(ladder.stage);
     const bool rgb = stage.ports.in.front().layout == Layout::interleaved;
     lab_->load(subject_of(ladder.name, "photo", {131, 77, rgb ? 3 : 1, ladder.sample}));
-    for (const Rung& rung : ladder.rungs) {
-      if (rung.kind() == RungKind::cuda) continue;
-      const LabResult result = lab_->run(rung, {5, 0, 0});
-      EXPECT_EQ(result.status, LabStatus::right) << ladder.name << " " << rung.name << ": " << result.detail;
+    for (const StageVariant& variant : ladder.variants) {
+      if (variant.kind() == VariantKind::cuda) continue;
+      const LabResult result = lab_->run(variant, {5, 0, 0});
+      EXPECT_EQ(result.status, LabStatus::right)
+          << ladder.name << " " << variant.name << ": " << result.detail;
       EXPECT_EQ(result.times_us.size(), 5U);
       EXPECT_TRUE(std::ranges::is_sorted(result.times_us));
       EXPECT_GT(result.times_us.front(), 0);
-      const int threads = rung.kind() == RungKind::reference ? 1 : GetParam();
+      const int threads = variant.kind() == VariantKind::reference ? 1 : GetParam();
       EXPECT_EQ(result.grid, std::to_string(threads) + (threads == 1 ? " thread" : " threads"));
     }
   }
@@ -147,7 +150,7 @@ TEST_P(CpuLabTest, EveryRungOfTheProcessorIsRightAndTimed) {
 INSTANTIATE_TEST_SUITE_P(Threads, CpuLabTest, testing::Values(1, 2, 5));
 
 TEST(Lab, ACrewRethrowsTheErrorOfAThread) {
-  Crew crew(3);
+  ThreadTeam crew(3);
   const auto fail_on_last = [&](int index) {
     if (index + 1 == crew.count()) throw Error(ErrorKind::input, "failed");
   };
@@ -157,14 +160,14 @@ TEST(Lab, ACrewRethrowsTheErrorOfAThread) {
   EXPECT_EQ(shares, crew.count()) << "it works on after an error";
 }
 
-TEST(Lab, WhatARungNeedsIsSaid) {
+TEST(Lab, UnmetRequirementsAreReported) {
   const Shape shape{8773, 5352, 1};
-  Rung rung = rung_of("hist", "threads-256");
-  rung.launch = [](const StageCall<Device>&, const RungLaunch&) -> CudaStatus { return 0; };
-  EXPECT_EQ(unmet_need(rung, {0, 128, 0}, shape), "");
-  EXPECT_EQ(unmet_need(rung, {0, 160, 0}, shape), "needs at most 128 threads per block");
-  rung.launch = nullptr;
-  EXPECT_EQ(unmet_need(rung, {}, shape), "this build has no CUDA");
+  StageVariant variant = variant_named("hist", "threads-256");
+  variant.launch = [](const StageCall<Device>&, const VariantLaunch&) -> CudaStatus { return 0; };
+  EXPECT_EQ(unmet_requirement(variant, {0, 128, 0}, shape), "");
+  EXPECT_EQ(unmet_requirement(variant, {0, 160, 0}, shape), "needs at most 128 threads per block");
+  variant.launch = nullptr;
+  EXPECT_EQ(unmet_requirement(variant, {}, shape), "this build has no CUDA");
 }
 
 // A device without any library, which runs nothing.
@@ -174,28 +177,30 @@ class WithoutLibraries final : public LabDevice {
   [[nodiscard]] double copy_bandwidth() override { return 1; }
 
  private:
-  [[nodiscard]] std::string missing(const Rung& rung) override { return rung.needs_npp ? "not today" : ""; }
+  [[nodiscard]] std::string missing(const StageVariant& variant) override {
+    return variant.needs_npp ? "not today" : "";
+  }
   void prepare() override {}
-  void answer(const Rung&, const LabOptions&, LabAnswer&) override { ADD_FAILURE() << "ran"; }
-  std::vector<double> time_us(const Rung&, const LabOptions&) override { return {}; }
-  [[nodiscard]] std::string grid_text(const Rung&, const LabOptions&) const override { return ""; }
+  void answer(const StageVariant&, const LabOptions&, LabOutput&) override { ADD_FAILURE() << "ran"; }
+  std::vector<double> time_us(const StageVariant&, const LabOptions&) override { return {}; }
+  [[nodiscard]] std::string grid_text(const StageVariant&, const LabOptions&) const override { return ""; }
 };
 
-TEST(Lab, ARungWithoutItsLibraryIsNotRun) {
+TEST(Lab, AVariantWithoutItsLibraryIsNotRun) {
   WithoutLibraries lab;
   lab.load(subject_of("hist", "noise", {8, 8, 1}));
-  Rung rung = rung_of("hist", "npp");
-  rung.launch = [](const StageCall<Device>&, const RungLaunch&) -> CudaStatus { return 0; };
-  EXPECT_EQ(unmet_need(rung, {}, {8, 8, 1}), "");
-  EXPECT_EQ(lab.unmet_need(rung, {}, {8, 8, 1}), "not today");
-  const LabResult result = lab.run(rung, {});
+  StageVariant variant = variant_named("hist", "npp");
+  variant.launch = [](const StageCall<Device>&, const VariantLaunch&) -> CudaStatus { return 0; };
+  EXPECT_EQ(unmet_requirement(variant, {}, {8, 8, 1}), "");
+  EXPECT_EQ(lab.unmet_requirement(variant, {}, {8, 8, 1}), "not today");
+  const LabResult result = lab.run(variant, {});
   EXPECT_EQ(result.status, LabStatus::not_run);
   EXPECT_EQ(result.detail, "not today");
-  rung.needs_npp = false;
-  EXPECT_EQ(lab.unmet_need(rung, {}, {8, 8, 1}), "");
+  variant.needs_npp = false;
+  EXPECT_EQ(lab.unmet_requirement(variant, {}, {8, 8, 1}), "");
   // Every variant that calls NPP declares it.
   for (const Ladder& ladder : ladder_table()) {
-    for (const Rung& each : ladder.rungs)
+    for (const StageVariant& each : ladder.variants)
       EXPECT_EQ(each.needs_npp, each.name == "npp") << ladder.name << " " << each.name;
   }
 }
@@ -209,15 +214,15 @@ TEST(Lab, NppIsThereOrSaysWhyNot) {
 
 // NPP read beyond its input at 65500 x 65000.
 TEST(Lab, LibrariesWithNarrowOffsetsGetNoLargeImages) {
-  Rung rung = rung_of("hist", "npp");
-  rung.launch = [](const StageCall<Device>&, const RungLaunch&) -> CudaStatus { return 0; };
-  EXPECT_EQ(unmet_need(rung, {}, {8773, 5352, 1}), "");
-  EXPECT_EQ(unmet_need(rung, {}, {65500, 65000, 1}), "needs images of less than 2 GiB");
-  EXPECT_EQ(unmet_need(rung, {}, {30000, 30000, 1}), "");
-  EXPECT_EQ(unmet_need(rung, {}, {30000, 30000, 3}), "needs images of less than 2 GiB") << "of RGB";
-  rung.wide = true;
-  EXPECT_EQ(unmet_need(rung, {}, {65500, 65000, 1}), "");
-  for (const char* stage : {"gray", "hist", "smooth"}) EXPECT_FALSE(rung_of(stage, "npp").wide);
+  StageVariant variant = variant_named("hist", "npp");
+  variant.launch = [](const StageCall<Device>&, const VariantLaunch&) -> CudaStatus { return 0; };
+  EXPECT_EQ(unmet_requirement(variant, {}, {8773, 5352, 1}), "");
+  EXPECT_EQ(unmet_requirement(variant, {}, {65500, 65000, 1}), "needs images of less than 2 GiB");
+  EXPECT_EQ(unmet_requirement(variant, {}, {30000, 30000, 1}), "");
+  EXPECT_EQ(unmet_requirement(variant, {}, {30000, 30000, 3}), "needs images of less than 2 GiB") << "of RGB";
+  variant.wide = true;
+  EXPECT_EQ(unmet_requirement(variant, {}, {65500, 65000, 1}), "");
+  for (const char* stage : {"gray", "hist", "smooth"}) EXPECT_FALSE(variant_named(stage, "npp").wide);
 }
 
 TEST(Lab, SubjectsAreWhatTheStageTakes) {
@@ -289,11 +294,11 @@ TEST(Lab, DebugBuildsAreRefused) {
 
 // ---- on a device --------------------------------------------------------------------------------------
 
-CudaStatus cuda_nothing(const StageCall<Device>&, const RungLaunch&) {
+CudaStatus cuda_nothing(const StageCall<Device>&, const VariantLaunch&) {
   return 0;
 }
 
-TEST(CudaLabTest, EveryRungIsCheckedAndTimed) {
+TEST(CudaLabTest, EveryVariantIsCheckedAndTimed) {
   IMGPIPE_NEED_CUDA();
   const std::unique_ptr<LabDevice> lab = make_cuda_lab(0);
   EXPECT_GT(lab->copy_bandwidth(), 0);
@@ -301,31 +306,32 @@ TEST(CudaLabTest, EveryRungIsCheckedAndTimed) {
   for (const Shape size : {Shape{1, 1, 1}, Shape{1283, 719, 1}}) {
     for (const Ladder& ladder : ladder_table()) {
       const Stage& stage = *find_stage(ladder.stage);
-      for (const Rung& rung : ladder.rungs) {
-        if (rung.kind() != RungKind::cuda || !lab->unmet_need(rung, {}, size).empty()) continue;
-        const bool rgb = stage.ports.in.front().layout == Layout::interleaved || rung.interleaved;
+      for (const StageVariant& variant : ladder.variants) {
+        if (variant.kind() != VariantKind::cuda || !lab->unmet_requirement(variant, {}, size).empty())
+          continue;
+        const bool rgb = stage.ports.in.front().layout == Layout::interleaved || variant.interleaved;
         lab->load(subject_of(ladder.name, "photo", {size.width, size.height, rgb ? 3 : 1, ladder.sample}));
-        const LabResult result = lab->run(rung, {7, 0, 0});
+        const LabResult result = lab->run(variant, {7, 0, 0});
         EXPECT_TRUE(result.status == LabStatus::right ||
-                    (rung.claim == Claim::wrong && result.status == LabStatus::wrong_as_said))
-            << ladder.name << " " << rung.name << ": " << result.detail;
+                    (variant.claim == Claim::wrong && result.status == LabStatus::wrong_as_claimed))
+            << ladder.name << " " << variant.name << ": " << result.detail;
         EXPECT_EQ(result.times_us.size(), 7U);
-        wrong += result.status == LabStatus::wrong_as_said ? 1 : 0;
+        wrong += result.status == LabStatus::wrong_as_claimed ? 1 : 0;
       }
     }
   }
   EXPECT_EQ(wrong, 1) << "non-atomic, on the larger image";
 }
 
-TEST(CudaLabTest, AWrongRungIsNeverTimed) {
+TEST(CudaLabTest, AWrongVariantIsNeverTimed) {
   IMGPIPE_NEED_CUDA();
   const std::unique_ptr<LabDevice> lab = make_cuda_lab(0);
-  Rung rung;
-  rung.name = "test";
-  rung.launch = cuda_nothing;
+  StageVariant variant;
+  variant.name = "test";
+  variant.launch = cuda_nothing;
   for (const char* stage : {"hist", "contrast", "smooth"}) {
     lab->load(subject_of(stage, "noise", {67, 41, 1}));
-    const LabResult result = lab->run(rung, {3, 0, 0});
+    const LabResult result = lab->run(variant, {3, 0, 0});
     EXPECT_EQ(result.status, LabStatus::wrong) << stage;
     EXPECT_FALSE(result.timed());
   }
@@ -336,20 +342,20 @@ TEST(CudaLabTest, TransfersArrive) {
   for (const Shape size : {Shape{3, 2, 3}, Shape{2111, 1907, 3}}) {
     const auto subject = subject_of("gray", "noise", size);
     const std::unique_ptr<TransferLab> lab = make_transfer_lab(0, *subject);
-    for (const TransferRung& rung : transfer_ladder()) {
-      const LabResult result = lab->run(rung, {5, 0, 0});
-      EXPECT_EQ(result.status, LabStatus::right) << rung.name << ": " << result.detail;
+    for (const TransferVariant& variant : transfer_ladder()) {
+      const LabResult result = lab->run(variant, {5, 0, 0});
+      EXPECT_EQ(result.status, LabStatus::right) << variant.name << ": " << result.detail;
       EXPECT_EQ(result.times_us.size(), 5U);
     }
   }
 }
 
-TEST(Lab, TransfersTellTheirStory) {
+TEST(Lab, TransfersAreDescribed) {
   std::set<std::string_view> names;
-  for (const TransferRung& rung : transfer_ladder()) {
-    EXPECT_TRUE(names.insert(rung.name).second) << rung.name;
-    EXPECT_FALSE(rung.idea.empty());
-    EXPECT_FALSE(rung.origin.empty());
+  for (const TransferVariant& variant : transfer_ladder()) {
+    EXPECT_TRUE(names.insert(variant.name).second) << variant.name;
+    EXPECT_FALSE(variant.idea.empty());
+    EXPECT_FALSE(variant.origin.empty());
   }
   EXPECT_EQ(transfer_bytes(Transfer::up_pinned, 10), 30);
   EXPECT_EQ(transfer_bytes(Transfer::down_pinned, 10), 10);

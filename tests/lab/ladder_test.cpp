@@ -39,18 +39,19 @@ std::vector<std::uint64_t> in_bins(const std::vector<std::uint64_t>& counts, std
   return sums;
 }
 
-Expected expected_of(const StageLadder& ladder, const Rung& rung, const Frame<const std::byte, Host>& in) {
+Expected expected_of(const StageLadder& ladder, const StageVariant& variant,
+                     const Frame<const std::byte, Host>& in) {
   const Stage& stage = *find_stage(ladder.stage);
   Expected expected;
   expected.counts_in = counts_of(in);
   if (makes_counts(stage)) {
     const auto values = static_cast<std::size_t>(in.type.bins());
-    const std::size_t bins = rung.bins == kBins ? values : static_cast<std::size_t>(rung.bins);
+    const std::size_t bins = variant.bins == kBins ? values : static_cast<std::size_t>(variant.bins);
     expected.counts = in_bins(expected.counts_in, values, bins);
     return expected;
   }
   expected.frame = made_by_reference(stage, {std::string(ladder.name), ladder.parameters, {}}, in).frame;
-  if (rung.counts_too) expected.counts = counts_of(expected.frame.view());
+  if (variant.counts_too) expected.counts = counts_of(expected.frame.view());
   return expected;
 }
 
@@ -60,8 +61,8 @@ struct Config {
   int shares = 1;
 };
 
-void run_shares(const Stage& stage, const Rung& rung, const StageCall<Host>& call, int shares) {
-  const bool apart = counts_apart(rung, stage);
+void run_shares(const Stage& stage, const StageVariant& variant, const StageCall<Host>& call, int shares) {
+  const bool apart = has_private_counts(variant, stage);
   const auto size = static_cast<std::size_t>(call.histogram.height * call.histogram.width);
   std::vector<std::uint64_t> sum(size, 0);
   if (makes_counts(stage)) std::fill_n(call.histogram.data, size, 0);
@@ -69,7 +70,7 @@ void run_shares(const Stage& stage, const Rung& rung, const StageCall<Host>& cal
     StageCall<Host> part = call;
     std::vector<std::uint64_t> own(size, 0);
     if (apart) part.histogram.data = own.data();
-    run_share(rung, part, {i, shares});
+    run_share(variant, part, {i, shares});
     for (std::size_t bin = 0; bin < size; ++bin) sum[bin] += own[bin];
   }
   if (apart) std::ranges::copy(sum, call.histogram.data);
@@ -85,21 +86,21 @@ void check_near(const ConstHostPlane& expected, const ConstHostPlane& got) {
   }
 }
 
-void check_pixels(const Rung& rung, const ConstHostView& expected, const ConstHostView& got) {
-  if (rung.claim == Claim::near) {
+void check_pixels(const StageVariant& variant, const ConstHostView& expected, const ConstHostView& got) {
+  if (variant.claim == Claim::near) {
     check_near(expected.as<Sample8>(), got.as<Sample8>());
   } else {
     ASSERT_EQ(first_difference(expected, got), "");
   }
 }
 
-void check(const StageLadder& ladder, const Rung& rung, Size size, const std::string& content,
+void check(const StageLadder& ladder, const StageVariant& variant, Size size, const std::string& content,
            const Config& config, std::uint64_t seed = 21) {
   const Stage& stage = *find_stage(ladder.stage);
-  SCOPED_TRACE(std::string(ladder.name) + " " + std::string(rung.name) + " " + std::to_string(size.width) +
+  SCOPED_TRACE(std::string(ladder.name) + " " + std::string(variant.name) + " " + std::to_string(size.width) +
                "x" + std::to_string(size.height) + " " + content + " grid " + std::to_string(config.block) +
                "x" + std::to_string(config.blocks) + " shares " + std::to_string(config.shares));
-  const bool rgb = stage.ports.in.front().layout == Layout::interleaved || rung.interleaved;
+  const bool rgb = stage.ports.in.front().layout == Layout::interleaved || variant.interleaved;
   const FrameType shape{
       size.width, size.height, rgb ? 3 : 1, false, rgb ? Layout::interleaved : Layout::planar, ladder.sample};
   GuardedFrame in(shape, 5, 3);
@@ -107,7 +108,7 @@ void check(const StageLadder& ladder, const Rung& rung, Size size, const std::st
   const FrameType out_shape = output_type(stage, shape, ladder.parameters);
   GuardedFrame out({size.width, size.height, 1, false, Layout::planar, out_shape.sample}, 7, 1);
   const ConstHostView pixels = in.view().planes[0];
-  Expected expected = expected_of(ladder, rung, in.view());
+  Expected expected = expected_of(ladder, variant, in.view());
   StageCall<Host> call{.parameters = ladder.parameters};
   call.in.type = shape;
   call.in.planes[0] = pixels;
@@ -121,27 +122,27 @@ void check(const StageLadder& ladder, const Rung& rung, Size size, const std::st
     std::ranges::copy(expected.counts_in, counters.begin() + 1);
   std::vector<std::byte> table = table_for(stage, call);
   call.table = {table.data(), std::ssize(table)};
-  if (rung.kind() == RungKind::cuda) {
+  if (variant.kind() == VariantKind::cuda) {
     const std::int64_t scratch = scratch_bytes(stage, shape, ladder.parameters);
-    ASSERT_EQ(run_rung_on_cuda(rung, call, config.block, config.blocks, scratch), "");
+    ASSERT_EQ(run_variant_on_cuda(variant, call, config.block, config.blocks, scratch), "");
   } else {
-    run_shares(stage, rung, call, config.shares);
+    run_shares(stage, variant, call, config.shares);
   }
   ASSERT_EQ(in.damage(), "") << "input";
   ASSERT_EQ(out.damage(), "") << "output";
   ASSERT_EQ(counters.front(), 0xDEADBEEF);
   ASSERT_EQ(counters.back(), 0xDEADBEEF);
-  if (makes_pixels(stage)) check_pixels(rung, expected.frame.view().planes[0], out.view().planes[0]);
-  if (rung.claim == Claim::wrong) return;
+  if (makes_pixels(stage)) check_pixels(variant, expected.frame.view().planes[0], out.view().planes[0]);
+  if (variant.claim == Claim::wrong) return;
   for (std::size_t i = 0; i < expected.counts.size(); ++i)
     ASSERT_EQ(counters[i + 1], expected.counts[i]) << "bin " << i;
 }
 
 struct Place {
-  std::size_t ladder, rung;
+  std::size_t ladder, variant;
 
   [[nodiscard]] std::string_view ladder_name() const { return ladder_table()[ladder].name; }
-  [[nodiscard]] const Rung& get() const { return ladder_table()[ladder].rungs[rung]; }
+  [[nodiscard]] const StageVariant& get() const { return ladder_table()[ladder].variants[variant]; }
 };
 void PrintTo(const Place& place, std::ostream* out) {
   *out << place.ladder_name() << ", " << place.get().name;
@@ -150,52 +151,52 @@ void PrintTo(const Place& place, std::ostream* out) {
 class Ladder : public testing::TestWithParam<Place> {
  protected:
   [[nodiscard]] const StageLadder& ladder() const { return ladder_table()[GetParam().ladder]; }
-  [[nodiscard]] const Rung& rung() const { return GetParam().get(); }
+  [[nodiscard]] const StageVariant& variant() const { return GetParam().get(); }
 };
 
-#define IMGPIPE_NEED_RUNG()                                                                 \
-  if (rung().kind() == RungKind::cuda) {                                                    \
-    IMGPIPE_NEED_CUDA();                                                                    \
-    if (const std::string why = missing_on_cuda(rung()); !why.empty()) GTEST_SKIP() << why; \
+#define IMGPIPE_NEED_VARIANT()                                                                 \
+  if (variant().kind() == VariantKind::cuda) {                                                 \
+    IMGPIPE_NEED_CUDA();                                                                       \
+    if (const std::string why = missing_on_cuda(variant()); !why.empty()) GTEST_SKIP() << why; \
   }
 
 TEST_P(Ladder, AwkwardShapes) {
-  IMGPIPE_NEED_RUNG();
+  IMGPIPE_NEED_VARIANT();
   std::vector<Size> sizes = awkward_sizes();
   // More rows or columns than a grid has.
   sizes.push_back({2, 70001});
   sizes.push_back({70001, 2});
   for (const Size& size : sizes) {
-    check(ladder(), rung(), size, "noise", {0, 0, 3});
+    check(ladder(), variant(), size, "noise", {0, 0, 3});
     if (HasFatalFailure()) return;
   }
 }
 
 TEST_P(Ladder, Contents) {
-  IMGPIPE_NEED_RUNG();
+  IMGPIPE_NEED_VARIANT();
   for (const std::string& content : contents()) {
     for (const Size& size : few_sizes()) {
-      check(ladder(), rung(), size, content, {0, 0, 2});
+      check(ladder(), variant(), size, content, {0, 0, 2});
       if (HasFatalFailure()) return;
     }
   }
 }
 
 TEST_P(Ladder, Grids) {
-  IMGPIPE_NEED_RUNG();
+  IMGPIPE_NEED_VARIANT();
   for (const Size& size : {Size{97, 89}, Size{1, 1}, Size{259, 31}}) {
-    if (rung().kind() != RungKind::cuda) {
+    if (variant().kind() != VariantKind::cuda) {
       for (const int shares : {1, 2, 3, 7, 64, 300}) {
-        if (rung().kind() == RungKind::reference && shares > 1) continue;
-        check(ladder(), rung(), size, "noise", {0, 0, shares});
+        if (variant().kind() == VariantKind::reference && shares > 1) continue;
+        check(ladder(), variant(), size, "noise", {0, 0, shares});
         if (HasFatalFailure()) return;
       }
       continue;
     }
     for (const int block : {32, 64, 96, 128, 160, 256, 512, 992, 1024}) {
-      if (block > rung().most_threads) continue;
+      if (block > variant().max_threads) continue;
       for (const int blocks : {1, 2, 7, 133, 3000}) {
-        check(ladder(), rung(), size, "noise", {block, blocks});
+        check(ladder(), variant(), size, "noise", {block, blocks});
         if (HasFatalFailure()) return;
       }
     }
@@ -204,56 +205,58 @@ TEST_P(Ladder, Grids) {
 
 // More rounds than a byte counter holds, more than one wave, on one block and on many.
 TEST_P(Ladder, ALargerImage) {
-  IMGPIPE_NEED_RUNG();
+  IMGPIPE_NEED_VARIANT();
   for (const std::string content : {"noise", "constant"}) {
     for (const Config& config : {Config{0, 0, 5}, Config{32, 1}, Config{128, 500}}) {
-      check(ladder(), rung(), {1031, 777}, content, config);
+      check(ladder(), variant(), {1031, 777}, content, config);
       if (HasFatalFailure()) return;
-      if (rung().kind() != RungKind::cuda) break;  // no grid
+      if (variant().kind() != VariantKind::cuda) break;  // no grid
     }
   }
 }
 
-std::vector<Place> all_rungs() {
+std::vector<Place> all_variants() {
   std::vector<Place> places;
   for (std::size_t l = 0; l < ladder_table().size(); ++l) {
-    for (std::size_t r = 0; r < ladder_table()[l].rungs.size(); ++r) places.push_back({l, r});
+    for (std::size_t r = 0; r < ladder_table()[l].variants.size(); ++r) places.push_back({l, r});
   }
   return places;
 }
 
-const char* kind_name(RungKind kind) {
-  return kind == RungKind::cuda ? "cuda" : kind == RungKind::cpu ? "cpu" : "reference";
+const char* kind_name(VariantKind kind) {
+  return kind == VariantKind::cuda ? "cuda" : kind == VariantKind::cpu ? "cpu" : "reference";
 }
 
 std::string place_name(const testing::TestParamInfo<Place>& place) {
-  const Rung& rung = place.param.get();
-  std::string name = std::string(kind_name(rung.kind())) + "_" + std::string(place.param.ladder_name()) +
-                     "_" + std::string(rung.name);
+  const StageVariant& variant = place.param.get();
+  std::string name = std::string(kind_name(variant.kind())) + "_" + std::string(place.param.ladder_name()) +
+                     "_" + std::string(variant.name);
   std::ranges::replace(name, '-', '_');
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Rungs, Ladder, testing::ValuesIn(all_rungs()), place_name);
+INSTANTIATE_TEST_SUITE_P(Variants, Ladder, testing::ValuesIn(all_variants()), place_name);
 
-int functions_of(const Rung& rung) {
-  return (rung.reference != nullptr ? 1 : 0) + (rung.cpu != nullptr ? 1 : 0) +
-         (rung.cuda != nullptr ? 1 : 0) + (rung.share != nullptr ? 1 : 0) + (rung.launch != nullptr ? 1 : 0);
+int functions_of(const StageVariant& variant) {
+  return (variant.reference != nullptr ? 1 : 0) + (variant.cpu != nullptr ? 1 : 0) +
+         (variant.cuda != nullptr ? 1 : 0) + (variant.share != nullptr ? 1 : 0) +
+         (variant.launch != nullptr ? 1 : 0);
 }
 
-TEST(Ladders, TellTheirStory) {
+TEST(Ladders, DescribeEveryVariant) {
   std::size_t count = 0;
   int wrong = 0;
-  for (const Place& place : all_rungs()) {
-    const Rung& rung = place.get();
-    SCOPED_TRACE(std::string(place.ladder_name()) + " " + std::string(rung.name));
-    EXPECT_FALSE(rung.idea.empty());
-    EXPECT_FALSE(rung.origin.empty());
-    EXPECT_EQ(std::ranges::count(ladder_table()[place.ladder].rungs, rung.name, &Rung::name), 1);
-    EXPECT_EQ(rung.kind() == RungKind::reference, place.rung == 0);
-    EXPECT_EQ(functions_of(rung), rung.kind() != RungKind::cuda || built_with_cuda() ? 1 : 0);
-    EXPECT_TRUE(rung.cuda == nullptr || rung.grid == imgpipe::Grid::own);
-    wrong += rung.claim == Claim::wrong ? 1 : 0;
+  for (const Place& place : all_variants()) {
+    const StageVariant& variant = place.get();
+    SCOPED_TRACE(std::string(place.ladder_name()) + " " + std::string(variant.name));
+    EXPECT_FALSE(variant.idea.empty());
+    EXPECT_FALSE(variant.origin.empty());
+    EXPECT_EQ(std::ranges::count(ladder_table()[place.ladder].variants, variant.name, &StageVariant::name),
+              1);
+    EXPECT_EQ(variant.kind() == VariantKind::reference, place.variant == 0);
+    EXPECT_EQ(functions_of(variant), variant.kind() != VariantKind::cuda || built_with_cuda() ? 1 : 0);
+    EXPECT_TRUE(variant.cuda == nullptr || variant.grid == imgpipe::Grid::own);
+    wrong += variant.claim == Claim::wrong ? 1 : 0;
     ++count;
   }
   EXPECT_GE(count, 35U);
@@ -279,9 +282,10 @@ TEST(Ladders, AreOfTheseStages) {
   EXPECT_EQ(find_ladder(""), nullptr);
 }
 
-const Rung& last_of(const StageLadder& ladder, RungKind kind) {
-  const auto last = std::ranges::find(ladder.rungs.rbegin(), ladder.rungs.rend(), kind, &Rung::kind);
-  if (last == ladder.rungs.rend())
+const StageVariant& last_of(const StageLadder& ladder, VariantKind kind) {
+  const auto last =
+      std::ranges::find(ladder.variants.rbegin(), ladder.variants.rend(), kind, &StageVariant::kind);
+  if (last == ladder.variants.rend())
     throw std::logic_error("the ladder of " + std::string(ladder.name) + " lacks a device");
   return *last;
 }
@@ -294,19 +298,20 @@ TEST(Ladders, EndWithTheProductsOwnFunctions) {
       return *find_kernel(*find_stage(ladder.stage), backend, ladder.sample, ladder.sample);
     };
     EXPECT_NE(product(Backend::reference).reference, nullptr);
-    EXPECT_EQ(last_of(ladder, RungKind::reference).reference, product(Backend::reference).reference);
+    EXPECT_EQ(last_of(ladder, VariantKind::reference).reference, product(Backend::reference).reference);
     EXPECT_NE(product(Backend::cpu).cpu, nullptr);
-    EXPECT_EQ(last_of(ladder, RungKind::cpu).cpu, product(Backend::cpu).cpu);
+    EXPECT_EQ(last_of(ladder, VariantKind::cpu).cpu, product(Backend::cpu).cpu);
     EXPECT_EQ(product(Backend::cuda).cuda != nullptr, built_with_cuda());
-    const Rung& production = last_of(ladder, RungKind::cuda);
+    const StageVariant& production = last_of(ladder, VariantKind::cuda);
     EXPECT_EQ(production.cuda, product(Backend::cuda).cuda);
-    EXPECT_EQ(&production, &ladder.rungs.back());
+    EXPECT_EQ(&production, &ladder.variants.back());
     EXPECT_EQ(production.name, "production");
     EXPECT_EQ(production.claim, Claim::exact);
     EXPECT_EQ(is_production(production, ladder), built_with_cuda());
-    EXPECT_TRUE(is_production(last_of(ladder, RungKind::cpu), ladder));
+    EXPECT_TRUE(is_production(last_of(ladder, VariantKind::cpu), ladder));
     EXPECT_EQ(
-        std::ranges::count_if(ladder.rungs, [&](const Rung& rung) { return is_production(rung, ladder); }),
+        std::ranges::count_if(ladder.variants,
+                              [&](const StageVariant& variant) { return is_production(variant, ladder); }),
         built_with_cuda() ? 2 : 1);
   }
 }
@@ -314,8 +319,8 @@ TEST(Ladders, EndWithTheProductsOwnFunctions) {
 // Shows that the tests above detect the errors of the variant without atomics.
 TEST(Ladders, NonAtomicCountsAreWrong) {
   IMGPIPE_NEED_CUDA();
-  for (const Rung& rung : find_ladder("hist")->rungs) {
-    if (rung.claim != Claim::wrong) continue;
+  for (const StageVariant& variant : find_ladder("hist")->variants) {
+    if (variant.claim != Claim::wrong) continue;
     const FrameType shape{512, 512, 1, false, Layout::planar};
     GuardedFrame in(shape, 0, 0);
     fill(in.view(), "constant", 1);
@@ -324,7 +329,7 @@ TEST(Ladders, NonAtomicCountsAreWrong) {
     call.in = {shape, {in.view().planes[0], {}, {}, {}}};
     call.out.type = shape;
     call.histogram = {counts.data(), kBins, 1, kBins, 1};
-    ASSERT_EQ(run_rung_on_cuda(rung, call, 0, 0), "");
+    ASSERT_EQ(run_variant_on_cuda(variant, call, 0, 0), "");
     EXPECT_LT(counts[77], 512U * 512U);
     EXPECT_GT(counts[77], 0U);
   }

@@ -61,7 +61,7 @@ TEST_F(OwnKernelOnCuda, EveryTemplateIsRightAndTimed) {
   Words stages = template_names();
   stages.pop_back();  // header
   for (const std::string& stage : stages)
-    arguments.insert(arguments.end(), {"--with", save_source(stage + ".cu", own_template(stage))});
+    arguments.insert(arguments.end(), {"--with", save_source(stage + ".cu", kernel_template(stage))});
   const RunResult result = run(arguments);
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const Json json = Json::parse(result.out);
@@ -89,9 +89,9 @@ TEST_F(OwnKernelOnCuda, TheGuidesStepsAreRight) {
 
 TEST_F(OwnKernelOnCuda, IsARowOfTheLadderInEveryFormat) {
   IMGPIPE_NEED_CUDA_AND_NVCC();
-  const std::string source = save_source("my.cu", own_template("hist"));
-  const std::string page = folder_.file("page.html");
-  const std::string plot = folder_.file("plot.svg");
+  const std::string source = save_source("my.cu", kernel_template("hist"));
+  const std::string page = directory_.file("page.html");
+  const std::string plot = directory_.file("plot.svg");
   const RunResult table =
       run({"--with", source, "--size", "640x426", "--repeat", "2", "--html", page, "--plot", plot});
   ASSERT_EQ(table.exit_code, 0) << table.err;
@@ -116,7 +116,7 @@ TEST_F(OwnKernelOnCuda, AWrongResultSaysWhereAndIsNotTimed) {
   expect_wrong(hist_code("  pitch = width;\n" + kCount, kClear + kLaunch), "over noise ");
 }
 
-TEST_F(OwnKernelOnCuda, WritesWhereNothingIsToBeWrittenAreSeen) {
+TEST_F(OwnKernelOnCuda, OutOfBoundsWritesAreDetected) {
   IMGPIPE_NEED_CUDA_AND_NVCC();
   expect_wrong(hist_code(kCount, kClear + kLaunch +
                                      "  cudaMemsetAsync(call.counts, 0, 257 * 8, call.stream);\n" + kLaunch),
@@ -125,25 +125,25 @@ TEST_F(OwnKernelOnCuda, WritesWhereNothingIsToBeWrittenAreSeen) {
       hist_code(kCount,
                 kClear + kLaunch + "  cudaMemsetAsync(const_cast<uint8_t*>(call.in), 3, 1, call.stream);\n"),
       "writes to its input: byte 0 of row 0");
-  std::string smooth = own_template("smooth");
+  std::string smooth = kernel_template("smooth");
   smooth = smooth.substr(smooth.find("using Sample"));
   const std::string guard = "if (x >= width) return;";
   smooth.replace(smooth.find(guard), guard.size(), "if (x >= width + 1) return;");
   expect_wrong(smooth, "writes outside its output: byte ");
-  std::string contrast = own_template("contrast");
+  std::string contrast = kernel_template("contrast");
   contrast = contrast.substr(contrast.find("using Sample"));
   const std::string room = "2 * sizeof(int)";
   contrast.replace(contrast.find(room), room.size(), "1 * sizeof(int)");
   expect_wrong(contrast, "writes outside its scratch memory: ");
 }
 
-TEST_F(OwnKernelOnCuda, WhatIsNotOnTheStreamIsSeen) {
+TEST_F(OwnKernelOnCuda, WorkOffTheStreamIsDetected) {
   IMGPIPE_NEED_CUDA_AND_NVCC();
   std::string launch = kLaunch;
   const std::string stream = "256, 0, call.stream";
   launch.replace(launch.find(stream), stream.size(), "256");
   expect_wrong(hist_code(kCount, kClear + launch), "over noise ");
-  std::string smooth = own_template("smooth");
+  std::string smooth = kernel_template("smooth");
   smooth = smooth.substr(smooth.find("using Sample"));
   const std::string on_it = "grid, block, 0, call.stream";
   smooth.replace(smooth.find(on_it), on_it.size(), "grid, block");
@@ -154,20 +154,20 @@ TEST_F(OwnKernelOnCuda, ALaunchThatFailsIsWrong) {
   IMGPIPE_NEED_CUDA_AND_NVCC();
   std::string launch = kLaunch;
   launch.replace(launch.find("256"), 3, "2048");
-  expect_wrong(hist_code(kCount, kClear + launch), "it fails: invalid ");
+  expect_wrong(hist_code(kCount, kClear + launch), "fails: invalid ");
   // More rows of blocks than a grid has, which small images do not reveal.
   expect_wrong(
       hist_code(kCount, "  const dim3 rows(grid.x, call.height);\n" + kClear +
                             "  count<<<rows, 256, 0, call.stream>>>(call.in, call.in_pitch, call.width, "
                             "call.height, call.counts);\n"),
-      "over noise 2x70001: it fails: invalid ");
+      "over noise 2x70001: fails: invalid ");
 }
 
-TEST_F(OwnKernelOnCuda, AnAddressThatIsNoneEndsTheRun) {
+TEST_F(OwnKernelOnCuda, InvalidAddressEndsTheRun) {
   IMGPIPE_NEED_CUDA_AND_NVCC();
   const RunResult result = run_one(hist_code("  counts[size_t(1) << 40] = 1;\n" + kCount, kClear + kLaunch));
   expect_refused(result, 1,
-                 "my.cu: mine of hist: over noise 1x1 it fails: an illegal memory access was encountered");
+                 "my.cu: mine of hist: over noise 1x1 fails: an illegal memory access was encountered");
   EXPECT_TRUE(has(result.err, "compute-sanitizer --target-processes all imgpipe bench --stage "))
       << result.err;
 }

@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "lab/bench/kernel_template.h"
-#include "lab/bench/variant_source.h"
 #include "lab/bench/time_limit.h"
+#include "lab/bench/variant_source.h"
 #include "lab/kernels/ladders.h"
 #include "tests/support/cuda_backend.h"
 
@@ -55,24 +55,24 @@ TEST(OwnTemplate, EveryLadderHasOneOrHasNone) {
   for (const std::string& name : names) {
     if (name == "header") continue;
     ASSERT_NE(find_ladder(name), nullptr);
-    const std::string text = own_template(name);
+    const std::string text = kernel_template(name);
     EXPECT_TRUE(has(text, "#include \"imgpipe_kernel.h\"")) << name;
-    EXPECT_TRUE(has(text, "\n" + own_macro(name) + "(mine, \"")) << name;
+    EXPECT_TRUE(has(text, "\n" + kernel_macro(name) + "(mine, \"")) << name;
     EXPECT_TRUE(has(text, "--stage " + name + " --with")) << name;
     EXPECT_EQ(has(text, "uint16_t"), find_ladder(name)->sample == Sample::u16) << name;
     EXPECT_EQ(has(text, "uint8_t"), find_ladder(name)->sample == Sample::u8) << name;
   }
-  EXPECT_TRUE(has(own_template("hist16"), "kBins = 65536;"));
-  EXPECT_TRUE(has(own_template("median5"), "kRadius = 2;"));
-  EXPECT_TRUE(has(own_template("contrast16"), "IMGPIPE_SCRATCH(contrast16, mine)"));
-  EXPECT_EQ(bench({"--template", "hist"}).out, own_template("hist"));
-  EXPECT_EQ(bench({"--template", "grey"}).out, own_template("gray")) << "either spelling";
+  EXPECT_TRUE(has(kernel_template("hist16"), "kBins = 65536;"));
+  EXPECT_TRUE(has(kernel_template("median5"), "kRadius = 2;"));
+  EXPECT_TRUE(has(kernel_template("contrast16"), "IMGPIPE_SCRATCH(contrast16, mine)"));
+  EXPECT_EQ(bench({"--template", "hist"}).out, kernel_template("hist"));
+  EXPECT_EQ(bench({"--template", "grey"}).out, kernel_template("gray")) << "either spelling";
   EXPECT_EQ(bench({"--template", "header"}).out, kernel_header());
 }
 
 TEST(OwnSource, IsTheVariantAndWhatItUses) {
-  const std::string text = own_template("contrast");
-  const RungSource source = own_source("my.cu", text, "contrast", "mine");
+  const std::string text = kernel_template("contrast");
+  const VariantSource source = user_source("my.cu", text, "contrast", "mine");
   EXPECT_EQ(source.path, "my.cu");
   EXPECT_EQ(source.functions, "mine");
   for (const char* part :
@@ -83,16 +83,17 @@ TEST(OwnSource, IsTheVariantAndWhatItUses) {
       "__global__ void a_kernel() {\n  int x;\n}\n\n__global__ void b_kernel() {\n  int x;\n}\n\n"
       "IMGPIPE_HIST(a, \"{\") {\n  a_kernel<<<1, 1>>>();\n}\n\nIMGPIPE_HIST(b, \"b\") {\n  b_kernel<<<1, "
       "1>>>();\n}\n");
-  const RungSource b = own_source("my.cu", two, "hist", "b");
+  const VariantSource b = user_source("my.cu", two, "hist", "b");
   EXPECT_TRUE(has(b.text, "b_kernel()"));
   EXPECT_FALSE(has(b.text, "a_kernel"));
   // Unexpected layout: returns the whole file, up to the limit.
-  const RungSource whole = own_source("my.cu", "  #define H IMGPIPE_HIST(c,\"c\")\n  H {}\n", "hist", "c");
+  const VariantSource whole =
+      user_source("my.cu", "  #define H IMGPIPE_HIST(c,\"c\")\n  H {}\n", "hist", "c");
   EXPECT_TRUE(has(whole.text, "#define H"));
   std::string lines;
   for (int i = 0; i < 1000; ++i) lines += "// line\n";
-  EXPECT_LE(std::ranges::count(own_source("my.cu", lines, "hist", "c").text, '\n'), kMostSourceLines + 1);
-  EXPECT_EQ(own_source("my.cu", "", "hist", "c").text, "");
+  EXPECT_LE(std::ranges::count(user_source("my.cu", lines, "hist", "c").text, '\n'), kMaxSourceLines + 1);
+  EXPECT_EQ(user_source("my.cu", "", "hist", "c").text, "");
 }
 
 TEST(TimeLimit, EndsTheProcessAndSaysWhatRan) {
@@ -106,7 +107,7 @@ TEST(TimeLimit, EndsTheProcessAndSaysWhatRan) {
       testing::ExitedWithCode(1), "imgpipe: my.cu: mine over noise 1x1: still running after 1 s");
 }
 
-TEST(TimeLimit, IsForEachThingByItself) {
+TEST(TimeLimit, AppliesToEachRunSeparately) {
   TimeLimit limit(1);
   for (int i = 0; i < 4; ++i) {
     limit.begin("x");
@@ -161,12 +162,12 @@ TEST_F(OwnCompiler, IsFoundOrItsAbsenceIsSaid) {
   expect_refused(list({"--with", source}, {{"NVCC", ""}, {"CUDACXX", "/nowhere/nvcc"}}), 3,
                  "CUDACXX: not an executable program");
   expect_refused(list({"--with", source}, {{"NVCC", temporary()}}), 3, "NVCC: not an executable program");
-  expect_refused(list({"--with", folder_.file("none.cu")}), 1, "none.cu: ");
-  expect_refused(list({"--with", folder_.path().string()}), 1, "");
+  expect_refused(list({"--with", directory_.file("none.cu")}), 1, "none.cu: ");
+  expect_refused(list({"--with", directory_.path().string()}), 1, "");
 }
 
 TEST_F(OwnCompiler, GetsItsArgumentsAsTheyAreAndNoShell) {
-  const std::string said = folder_.file("said");
+  const std::string said = directory_.file("said");
   const std::string nvcc =
       save_program("nvcc", "#!/bin/sh\nprintf '%s\\n' \"$@\" > '" + said + "'\necho to stdout\nexit 7\n");
   const std::string source = save_source("a (b)'s; my.cu", with_header(kNothing));
@@ -177,26 +178,27 @@ TEST_F(OwnCompiler, GetsItsArgumentsAsTheyAreAndNoShell) {
   const std::string arguments = "\n" + load_text(said);
   EXPECT_TRUE(has(arguments, "\n" + source + "\n-DA=b  c\n$(exit)\n-w\n")) << arguments;
   // By its name only, from PATH.
-  const RunResult by_name = list({"--with", source}, {{"NVCC", "nvcc"}, {"PATH", folder_.path().string()}});
+  const RunResult by_name =
+      list({"--with", source}, {{"NVCC", "nvcc"}, {"PATH", directory_.path().string()}});
   EXPECT_TRUE(has(by_name.err, "exit code 7")) << by_name.err;
 }
 
 // nvcc passes names to a shell, between double quotes.
-TEST_F(OwnCompiler, GetsNoNamesThatAShellActsUpon) {
-  const std::string nvcc = save_program("nvcc", "#!/bin/sh\ntouch '" + folder_.file("called") + "'\n");
+TEST_F(OwnCompiler, NamesWithShellCharactersAreRejected) {
+  const std::string nvcc = save_program("nvcc", "#!/bin/sh\ntouch '" + directory_.file("called") + "'\n");
   for (const char* name : {"$(touch x).cu", "a\"b.cu", "a,b.cu", "a`b.cu", "a\\b.cu", "a\nb.cu"})
     expect_refused(list({"--with", save_source(name, with_header(kNothing))}, {{"NVCC", nvcc}}), 1,
                    "', which nvcc does not support in file names");
-  const std::string place = folder_.file("a$b");
+  const std::string place = directory_.file("a$b");
   ASSERT_EQ(::mkdir(place.c_str(), 0700), 0);
   const Words arguments{"--list", "--with", save_source("my.cu", with_header(kNothing))};
   expect_refused(bench(arguments, {{"NVCC", nvcc}, {"TMPDIR", place}}), 1,
                  ": contains '$', which nvcc does not support in file names");
   EXPECT_TRUE(std::filesystem::is_empty(place)) << "something was left";
-  EXPECT_FALSE(std::filesystem::exists(folder_.file("called")));
+  EXPECT_FALSE(std::filesystem::exists(directory_.file("called")));
 }
 
-TEST_F(OwnCompiler, IsHeardOfWhereTheCallerIgnoresChildren) {
+TEST_F(OwnCompiler, IsAwaitedWhenSigchldIsIgnored) {
   const std::string source = save_source("my.cu", with_header(kNothing));
   const std::string nvcc = save_program("nvcc", "#!/bin/sh\nexit 7\n");
   EXPECT_EQ(
@@ -204,9 +206,9 @@ TEST_F(OwnCompiler, IsHeardOfWhereTheCallerIgnoresChildren) {
                    "' python3 -c 'import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); "
                    "os.execv(sys.argv[1], sys.argv[1:])' $I bench --list --with '" +
                    source + "' 2>said",
-               folder_.path().string()),
+               directory_.path().string()),
       1);
-  EXPECT_TRUE(has(load_text(folder_.file("said")), "(exit code 7)")) << load_text(folder_.file("said"));
+  EXPECT_TRUE(has(load_text(directory_.file("said")), "(exit code 7)")) << load_text(directory_.file("said"));
 }
 
 TEST_F(OwnCompiler, ThatMakesNothingOrDiesIsSaid) {
@@ -227,7 +229,7 @@ TEST_F(OwnCompiler, IsEndedWithTheProgram) {
                                                       "kill -TERM $PPID) &\nexec sleep 60\n");
     EXPECT_EQ(
         run_bash("NVCC='" + nvcc + "' TMPDIR='" + temporary() + "' $I bench --list --with '" + source + "'",
-                 folder_.path().string()),
+                 directory_.path().string()),
         143);
     EXPECT_TRUE(std::filesystem::is_empty(temporary())) << "between the signals: '" << between << "'";
   }
@@ -241,7 +243,7 @@ TEST_F(OwnKernel, EveryTemplateIsAVariantOfItsStage) {
   Words stages = template_names();
   stages.pop_back();  // header
   for (const std::string& stage : stages)
-    arguments.insert(arguments.end(), {"--with", save_source(stage + ".cu", own_template(stage))});
+    arguments.insert(arguments.end(), {"--with", save_source(stage + ".cu", kernel_template(stage))});
   arguments.insert(arguments.end(), {"--variant", "mine"});
   const RunResult result = list(arguments);
   ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -258,7 +260,7 @@ TEST_F(OwnKernel, EveryTemplateIsAVariantOfItsStage) {
   EXPECT_EQ(json["tables"][0]["rows"].size(), stages.size());
 }
 
-TEST_F(OwnKernel, SeveralVariantsStandBehindTheLabsOwnAndAreChosenByName) {
+TEST_F(OwnKernel, VariantsFollowTheLabsAndAreSelectableByName) {
   IMGPIPE_NEED_NVCC();
   const std::string source = save_source(
       "my.cu", with_header("IMGPIPE_HIST(first, \"one\") {}\nIMGPIPE_GRAY(grey_one, \"two\") {}\n"
@@ -347,8 +349,8 @@ TEST_F(OwnKernel, TwoFilesNeedTwoNames) {
 
 TEST_F(OwnKernel, WithoutADeviceItIsCompiledAndNotRun) {
   IMGPIPE_NEED_NVCC();
-  if (why_no_cuda().empty()) GTEST_SKIP() << "there is a CUDA device";
-  const std::string source = save_source("my.cu", own_template("hist"));
+  if (cuda_unavailable_reason().empty()) GTEST_SKIP() << "there is a CUDA device";
+  const std::string source = save_source("my.cu", kernel_template("hist"));
   expect_refused(run({"--with", source, "--size", "64x64"}), 3,
                  "mine of hist (my.cu): compiled and loaded, but no CUDA device can run it");
   expect_refused(run({"--with", source, "--device", "cuda"}), 3, "");

@@ -99,7 +99,7 @@ void read_in_bands(Reader& reader, std::vector<Image>& bands, std::int64_t rows,
   for (std::thread& thread : threads) thread.join();
 }
 
-void expect_within_what_it_says(const Bytes& file, bool lenient, std::size_t threads, std::size_t held) {
+void expect_within_estimate(const Bytes& file, bool lenient, std::size_t threads, std::size_t held) {
   constexpr std::int64_t kRows = 64;
   constexpr std::int64_t kSlack = std::int64_t{64} << 10;  // rounding by malloc, lists, threads
   DecodeOptions options;
@@ -124,7 +124,7 @@ void expect_within_what_it_says(const Bytes& file, bool lenient, std::size_t thr
 }
 
 // If memory is short, the library decodes, which needs less.
-TEST_P(JpegMemory, IsLessByTheLibrary) {
+TEST_P(JpegMemory, LibraryNeedsLess) {
   const Bytes file = make_jpeg(GetParam().jpeg);
   const auto reader = open_reader(file);
   const auto library = open_reader(file, {.codec = CodecChoice::turbo});
@@ -142,20 +142,20 @@ TEST_P(JpegMemory, IsLessByTheLibrary) {
   EXPECT_EQ(std::memcmp(ours.view().data, theirs.view().data, ours.size_bytes()), 0);
 }
 
-TEST_P(JpegMemory, IsWithinWhatItSays) {
+TEST_P(JpegMemory, StaysWithinTheEstimate) {
   const Bytes file = make_jpeg(GetParam().jpeg);
-  for (const std::size_t threads : {1, 2, 3, 8}) expect_within_what_it_says(file, false, threads, 1);
-  expect_within_what_it_says(file, false, 1, 5);
+  for (const std::size_t threads : {1, 2, 3, 8}) expect_within_estimate(file, false, threads, 1);
+  expect_within_estimate(file, false, 1, 5);
 }
 
-TEST_P(JpegMemory, IsWithinWhatItSaysOfDamagedFiles) {
+TEST_P(JpegMemory, StaysWithinTheEstimateForDamagedFiles) {
   const Bytes whole = make_jpeg(GetParam().jpeg);
   for (const std::size_t part : {3, 11}) {
     Bytes file = whole;
     file.resize(whole.size() * part / 12);
     for (const bool lenient : {false, true}) {
-      for (const std::size_t threads : {1, 3, 8}) expect_within_what_it_says(file, lenient, threads, 1);
-      expect_within_what_it_says(file, lenient, 1, 5);
+      for (const std::size_t threads : {1, 3, 8}) expect_within_estimate(file, lenient, threads, 1);
+      expect_within_estimate(file, lenient, 1, 5);
     }
   }
 }

@@ -141,15 +141,15 @@ std::vector<Case> cases() {
   DecodeOptions lenient;
   lenient.lenient = true;
   // Our own decoder allows for the most that 64 KB of file can encode; a photograph needs under a third.
-  constexpr double kOwnLooseness = 3.5;
+  constexpr double kOwnDecoderLooseness = 3.5;
   const auto jpeg = [&](const std::string& name, const JpegKind& kind, double looseness = 1.05) {
     all.push_back(
         {name, [kind] { return make_jpeg(kind, picture(channels_of(kind)).view()); }, {}, looseness});
   };
-  jpeg("jpeg_444", {}, kOwnLooseness);
-  jpeg("jpeg_420", {JCS_RGB, JCS_YCbCr, 2, 2}, kOwnLooseness);
+  jpeg("jpeg_444", {}, kOwnDecoderLooseness);
+  jpeg("jpeg_420", {JCS_RGB, JCS_YCbCr, 2, 2}, kOwnDecoderLooseness);
   jpeg("jpeg_411", {JCS_RGB, JCS_YCbCr, 4, 1});
-  jpeg("jpeg_grey", {JCS_GRAYSCALE, JCS_GRAYSCALE}, kOwnLooseness);
+  jpeg("jpeg_grey", {JCS_GRAYSCALE, JCS_GRAYSCALE}, kOwnDecoderLooseness);
   jpeg("jpeg_cmyk", {JCS_CMYK, JCS_CMYK});
   jpeg("jpeg_progressive_444", {JCS_RGB, JCS_YCbCr, 1, 1, true});
   jpeg("jpeg_progressive_420", {JCS_RGB, JCS_YCbCr, 2, 2, true});
@@ -158,7 +158,7 @@ std::vector<Case> cases() {
   jpeg("jpeg_three_scans", {JCS_RGB, JCS_YCbCr, 2, 1, false, true});
   for (int orientation = 2; orientation <= 8; ++orientation)
     jpeg("jpeg_turned_" + std::to_string(orientation), {JCS_RGB, JCS_YCbCr, 2, 2, false, false, orientation},
-         kOwnLooseness);
+         kOwnDecoderLooseness);
   jpeg("jpeg_progressive_turned", {JCS_RGB, JCS_YCbCr, 2, 2, true, false, 6});
   const auto png = [&](const std::string& name, int bits, int channels, bool interlaced) {
     all.push_back({name, [=] { return make_png(bits, channels, interlaced); }});
@@ -169,10 +169,10 @@ std::vector<Case> cases() {
   png("png_interlaced", 8, 3, true);
   png("png_interlaced_16", 16, 4, true);
   DecodeOptions sixteen;
-  sixteen.most_bits = 16;
+  sixteen.max_bits = 16;
   for (DecodeOptions options : {sixteen, lenient}) {
     const std::string name = options.lenient ? "deep_lenient_" : "deep_";
-    options.most_bits = 16;
+    options.max_bits = 16;
     all.push_back({name + "png", [] { return make_png(16, 4, false); }, options});
     all.push_back({name + "png_interlaced", [] { return make_png(16, 3, true); }, options});
     all.push_back({name + "psd", make_composite, options});
@@ -272,7 +272,7 @@ void read(Reader& reader, HostView rows, bool whole) {
     reader.read_rows(rows.rows(0, std::min<std::int64_t>(16, reader.header().shape.height - y)));
 }
 
-TEST_P(ReaderMemory, IsWhatItSays) {
+TEST_P(ReaderMemory, MatchesTheEstimate) {
   constexpr std::int64_t kRounding = 4096;                  // by malloc, and list nodes
   constexpr std::int64_t kSlack = std::int64_t{320} << 10;  // for memory that does not grow with the image
   const Bytes file = GetParam().make();

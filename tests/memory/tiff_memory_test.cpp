@@ -82,7 +82,7 @@ void read_in_bands(Reader& reader, std::vector<Image>& bands, std::int64_t rows,
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST_P(TiffMemory, OfBandsIsNoMoreThanItSays) {
+TEST_P(TiffMemory, BandsStayWithinTheEstimate) {
   constexpr std::int64_t kRows = 64;
   constexpr std::int64_t kSlack = std::int64_t{64} << 10;  // rounding by malloc, lists, threads
   const TiffKind& kind = GetParam().kind;
@@ -91,7 +91,7 @@ TEST_P(TiffMemory, OfBandsIsNoMoreThanItSays) {
     values[i] = static_cast<int>(i / 5 % (std::size_t{1} << kind.bits));
   const FileBytes file = make_tiff(kind, values);
   DecodeOptions options;
-  options.most_bits = 16;
+  options.max_bits = 16;
   for (const std::size_t threads : {std::size_t{1}, std::size_t{2}, std::size_t{4}}) {
     for (const std::size_t held : {std::size_t{1}, std::size_t{3}}) {
       const auto reader = open_reader(file, options);

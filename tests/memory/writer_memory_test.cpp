@@ -136,7 +136,7 @@ std::vector<Choice> choices() {
   return all;
 }
 
-TEST(WriterMemory, IsNoMoreThanItSays) {
+TEST(WriterMemory, NeverExceedsTheEstimate) {
   if (!allocations_are_counted()) GTEST_SKIP() << "a sanitizer has malloc for itself";
   for (const Choice& choice : choices()) {
     const Shape shape{801, 700, choice.channels, choice.sample};
@@ -203,7 +203,7 @@ TEST(WriterMemory, BeginsWithTheFirstRow) {
 }
 
 // A TIFF that is taken in parts is never held as a whole, whatever its compression.
-TEST(WriterMemory, OfATiffThatIsTakenIsThatOfItsStrips) {
+TEST(WriterMemory, TakenTiffHoldsOnlyItsStrips) {
   if (!allocations_are_counted()) GTEST_SKIP() << "a sanitizer has malloc for itself";
   const Shape shape{1500, 4000, 3, Sample::u16};
   const Image image = picture("noise", shape);
@@ -232,7 +232,7 @@ TEST(Deflate, NoiseAndTheCostliestBytesStayWithinTheBound) {
           byte = static_cast<std::byte>(few == 0 ? random : 0x80 + random % few);
         }
         EXPECT_LE(static_cast<std::int64_t>(deflater.compress(strip, true).size()),
-                  most_compressed_bytes(static_cast<std::int64_t>(size), level))
+                  max_compressed_bytes(static_cast<std::int64_t>(size), level))
             << level << ", " << size << ", " << few;
       }
     }
@@ -241,7 +241,7 @@ TEST(Deflate, NoiseAndTheCostliestBytesStayWithinTheBound) {
 
 // ---- bytes --------------------------------------------------------------------------------------------
 
-TEST(Writers, BmpAndTgaAreTheLibrarysByteForByte) {
+TEST(Writers, BmpAndTgaEqualTheLibrarysBytes) {
   for (const Size& size : few_sizes()) {
     for (const std::string& content : contents()) {
       for (const int channels : {1, 2, 3, 4}) {
@@ -263,7 +263,7 @@ TEST(Writers, BmpAndTgaAreTheLibrarysByteForByte) {
 }
 
 // Few colours: packets of both kinds in every order, some longer than 128.
-TEST(Writers, TgaPacketsAreTheLibrarys) {
+TEST(Writers, TgaPacketsEqualTheLibrarys) {
   std::uint64_t state = 3;
   for (const int spread : {2, 3, 8, 40}) {
     Image image({1000, 9, 3});
@@ -280,7 +280,7 @@ TEST(Writers, TgaPacketsAreTheLibrarys) {
   }
 }
 
-TEST(Writers, WhatIsTakenOnTheWayIsTheSameFile) {
+TEST(Writers, TakenPartsFormTheSameFile) {
   for (const Format format :
        {Format::jpeg, Format::png, Format::ppm, Format::bmp, Format::tga, Format::tiff}) {
     for (Shape shape : {Shape{1, 1, 3}, Shape{1203, 801, 3}, Shape{1203, 801, 3, Sample::u16}}) {

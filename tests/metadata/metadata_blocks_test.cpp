@@ -22,7 +22,7 @@ namespace {
 Bytes rewritten(std::span<const std::byte> block, bool reset = true) {
   ExifBlock parsed = parse_exif(block);
   adapt_exif(parsed, reset, 640, 480);
-  return build_exif(parsed, kMostExifBytes);
+  return build_exif(parsed, kMaxExifBytes);
 }
 
 // Returns why a block is refused, or "".
@@ -64,7 +64,7 @@ TEST(Exif, KeepsWhatItSaysAndLeavesOutTheRest) {
     EXPECT_TRUE(same_values(made.gps, given.gps));
     EXPECT_TRUE(same_values(made.interoperability, given.interoperability));
     EXPECT_TRUE(made.thumbnail.empty());
-    EXPECT_TRUE(parse_exif(given.build()).had_maker_note);
+    EXPECT_TRUE(parse_exif(given.build()).has_maker_note);
   }
 }
 
@@ -72,7 +72,7 @@ TEST(Exif, OrientationStaysWhereItWasNotApplied) {
   EXPECT_EQ(read_exif(rewritten(camera_exif(6).build(), false)).image.at(0x0112).values.at(0), 6U);
 }
 
-TEST(Exif, AnOrientationThatIsNoneIsLeftOut) {
+TEST(Exif, InvalidOrientationIsDropped) {
   for (const bool big_endian : {false, true}) {
     ExifParts parts = camera_exif(8, big_endian);
     EXPECT_EQ(read_exif(rewritten(parts.build(), false)).image.count(0x0112), 1U);

@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::string_literals;
 
-KeptMetadata kept_of(const Bytes& file, Format output) {
+PreservedMetadata kept_of(const Bytes& file, Format output) {
   return keep_metadata(file, {.output = output, .shape = {16, 12, 3}});
 }
 
@@ -54,12 +54,12 @@ TEST(BmpMetadata, ResolutionGoesInAndOut) {
       std::ranges::copy(little(11'811) + little(5'906), expected.begin() + 38);
       EXPECT_EQ(file, expected) << channels;
       for (const Format output : {Format::jpeg, Format::png, Format::tiff, Format::bmp}) {
-        const KeptMetadata kept = kept_of(file, output);
+        const PreservedMetadata kept = kept_of(file, output);
         ASSERT_TRUE(kept.metadata && kept.metadata->resolution);
         EXPECT_EQ(kept.metadata->resolution->per_inch(1000)->x, 300U);
         EXPECT_EQ(kept.metadata->resolution->per_inch(1000)->y, 150U);
         EXPECT_EQ(lost_metadata_text(kept.lost), "");
-        const KeptMetadata resized =
+        const PreservedMetadata resized =
             keep_metadata(file, {.output = output, .shape = {8, 6, 3}, .scaled = true});
         EXPECT_FALSE(resized.metadata);
         EXPECT_EQ(lost_metadata_text(resized.lost), "resolution (resized)");
@@ -87,7 +87,7 @@ TEST(BmpMetadata, ProfilesOfTheFifthVersion) {
   };
   const Bytes profile = adobe_profile();
   const auto size = static_cast<std::uint32_t>(profile.size());
-  const KeptMetadata kept = kept_of(file("DEBM", size, profile), Format::png);
+  const PreservedMetadata kept = kept_of(file("DEBM", size, profile), Format::png);
   ASSERT_TRUE(kept.metadata);
   EXPECT_EQ(kept.metadata->icc, profile);
   EXPECT_EQ(try_decode(file("DEBM", size, profile)).warnings, Strings());
@@ -103,7 +103,7 @@ TEST(TgaMetadata, TextsAreKeptOrNamed) {
   Bytes file = encoded(Format::tga);
   file[0] = std::byte{5};
   file.insert(file.begin() + 18, 5, std::byte{'i'});
-  const KeptMetadata plain = kept_of(file, Format::png);
+  const PreservedMetadata plain = kept_of(file, Format::png);
   ASSERT_TRUE(plain.metadata);
   ASSERT_EQ(plain.metadata->texts.size(), 1U);
   EXPECT_EQ(plain.metadata->texts[0].text, "iiiii");
@@ -119,13 +119,13 @@ TEST(TgaMetadata, TextsAreKeptOrNamed) {
   const auto whole = [&](std::uint32_t developer = 0) {
     return file + extension + little(at) + little(developer) + bytes_of("TRUEVISION-XFILE.\0"s);
   };
-  const KeptMetadata kept = kept_of(whole(), Format::png);
+  const PreservedMetadata kept = kept_of(whole(), Format::png);
   ASSERT_EQ(kept.metadata->texts.size(), 3U);
   EXPECT_EQ(kept.metadata->texts[1].keyword, "Author");
   EXPECT_EQ(kept.metadata->texts[1].text, "Ann");
   EXPECT_EQ(kept.metadata->texts[2].text, "one\nthree");
   EXPECT_EQ(lost_metadata_text(kept.lost), "");
-  const KeptMetadata jpeg = kept_of(whole(), Format::jpeg);
+  const PreservedMetadata jpeg = kept_of(whole(), Format::jpeg);
   EXPECT_EQ(read_exif(jpeg.metadata->exif).image.at(0x013B).values, exif_text("Ann").values);
   EXPECT_EQ(jpeg.metadata->texts.size(), 2U);
   put(367, "\1"), put(379, "job"), put(486, "\x40");
@@ -155,7 +155,7 @@ TEST(NetpbmMetadata, CommentsOfTheHeaderAreOne) {
   for (const auto& row : rows) {
     const Bytes file = bytes_of(row.file);
     ASSERT_EQ(try_decode(file).reason, "") << row.file;
-    const KeptMetadata kept = keep_metadata(file, {.output = Format::jpeg, .shape = {2, 1, 1}});
+    const PreservedMetadata kept = keep_metadata(file, {.output = Format::jpeg, .shape = {2, 1, 1}});
     ASSERT_EQ(kept.metadata != nullptr, row.comment != nullptr) << row.file;
     if (row.comment == nullptr) continue;
     ASSERT_EQ(kept.metadata->texts.size(), 1U);
@@ -188,7 +188,7 @@ TEST(XmpOrientation, OfAPngCountsWhereExifHasNone) {
         "<rdf:Description><tiff:Orientation>6</tiff:Orientation></rdf:Description>"}) {
     EXPECT_EQ(turned(png_with(inside)), Orientation::rotate_90) << inside;
     EXPECT_EQ(try_decode(png_with(inside)).image.shape().width, 2) << inside;
-    const KeptMetadata kept = keep_metadata(
+    const PreservedMetadata kept = keep_metadata(
         png_with(inside), {.output = Format::png, .shape = {2, 4, 3}, .applied = Orientation::rotate_90});
     EXPECT_EQ(turned(file_with(Format::png, *kept.metadata)), Orientation::upright) << "turned once";
     EXPECT_EQ(turned(png_with(inside, exif_saying(1))), Orientation::upright) << inside;
@@ -224,15 +224,15 @@ TEST(XmpResolution, DoesNotContradictTheResult) {
       if (in_file) given.resolution = Resolution{.x = 300, .y = 300, .unit = Resolution::Unit::inch};
       for (const Format output : kHolders) {
         const Bytes file = file_with(Format::jpeg, given);
-        const KeptMetadata same = keep_metadata(file, {.output = output, .shape = {17, 11, 3}});
+        const PreservedMetadata same = keep_metadata(file, {.output = output, .shape = {17, 11, 3}});
         EXPECT_EQ(text_of(same.metadata->xmp), xmp_packet(inside));
-        const KeptMetadata resized =
+        const PreservedMetadata resized =
             keep_metadata(file, {.output = output, .shape = {17, 11, 3}, .scaled = true});
         EXPECT_EQ(text_of(resized.metadata->xmp), xmp_packet(without));
         EXPECT_EQ(lost_metadata_text(resized.lost), "resolution (resized)");
       }
       given.resolution = Resolution{.x = 300, .y = 150, .unit = Resolution::Unit::inch};
-      const KeptMetadata turned =
+      const PreservedMetadata turned =
           keep_metadata(file_with(Format::jpeg, given),
                         {.output = Format::png, .shape = {11, 17, 3}, .applied = Orientation::rotate_90});
       EXPECT_EQ(text_of(turned.metadata->xmp), xmp_packet(without)) << "its sides are exchanged";
@@ -248,7 +248,7 @@ TEST(MetadataOfFormats, FilesCutOrBentAnywhereAreSearchedSafely) {
       tga + extension + little(static_cast<std::uint32_t>(tga.size())) + little(18) +
           bytes_of("TRUEVISION-XFILE.\0"s),
       png_with("<rdf:Description tiff:Orientation='6' tiff:XResolution='3'/>", exif_saying(9))};
-  const MetadataUse use{.output = Format::png, .shape = {16, 12, 3}, .scaled = true};
+  const ImageChanges use{.output = Format::png, .shape = {16, 12, 3}, .scaled = true};
   std::mt19937_64 random(3);
   for (const Bytes& file : files) {
     for (std::size_t bytes = 0; bytes < file.size(); ++bytes) {
@@ -259,7 +259,7 @@ TEST(MetadataOfFormats, FilesCutOrBentAnywhereAreSearchedSafely) {
     for (int i = 0; i < 3000; ++i) {
       Bytes bent = file;
       for (int k = 0; k < 3; ++k) bent[random() % bent.size()] = static_cast<std::byte>(random());
-      const KeptMetadata kept = keep_metadata(bent, use);
+      const PreservedMetadata kept = keep_metadata(bent, use);
       EXPECT_EQ(try_decode(file_with(Format::png, kept.metadata ? *kept.metadata : Metadata{})).reason, "");
     }
   }

@@ -23,7 +23,7 @@ namespace {
 Bytes rewritten(std::span<const std::byte> block, bool reset = true) {
   ExifBlock parsed = parse_exif(block);
   adapt_exif(parsed, reset, 640, 480);
-  return build_exif(parsed, kMostExifBytes);
+  return build_exif(parsed, kMaxExifBytes);
 }
 
 Metadata all_metadata(Format format) {
@@ -43,7 +43,7 @@ TEST(Metadata, EveryFormatGivesBackWhatItTook) {
     const std::string name(format_info(format).name);
     EXPECT_TRUE(try_decode(file).reason.empty()) << name << try_decode(file).reason;
     EXPECT_EQ(find_mark(std::span(file).first(std::min(file.size(), kMarkBytes))), Mark::result) << name;
-    const KeptMetadata kept = keep_metadata(file, {.output = format, .shape = {640, 480, 3}});
+    const PreservedMetadata kept = keep_metadata(file, {.output = format, .shape = {640, 480, 3}});
     ASSERT_TRUE(kept.metadata) << name;
     EXPECT_EQ(kept.metadata->icc, given.icc) << name;
     if (format != Format::tiff) {
@@ -59,7 +59,7 @@ TEST(Metadata, EveryFormatGivesBackWhatItTook) {
     }
     EXPECT_EQ(text_of(kept.metadata->xmp), text_of(given.xmp)) << name;
     EXPECT_TRUE(kept.lost.empty()) << name;
-    EXPECT_EQ(kept.lost_profile, "") << name;
+    EXPECT_EQ(kept.unpreserved_profile, "") << name;
     if (format == Format::webp) continue;
     ASSERT_TRUE(kept.metadata->resolution) << name;
     const auto dots = kept.metadata->resolution->per_inch(10'000);
@@ -87,7 +87,7 @@ TEST(Metadata, LargeProfilesGoThroughEveryFormat) {
     given.icc = profile;
     const Bytes file = file_with(format, given);
     EXPECT_EQ(find_mark(std::span(file).first(kMarkBytes)), Mark::result);
-    const KeptMetadata kept = keep_metadata(file, {.output = format, .shape = {1, 1, 3}});
+    const PreservedMetadata kept = keep_metadata(file, {.output = format, .shape = {1, 1, 3}});
     ASSERT_TRUE(kept.metadata);
     EXPECT_EQ(kept.metadata->icc, profile) << format_info(format).name;
   }
@@ -95,41 +95,41 @@ TEST(Metadata, LargeProfilesGoThroughEveryFormat) {
 
 TEST(Metadata, ProfilesOfOtherColoursAreDropped) {
   const Bytes file = file_with(Format::png, all_metadata(Format::png));
-  const KeptMetadata grey = keep_metadata(file, {.output = Format::png, .shape = {1, 1, 1}});
+  const PreservedMetadata grey = keep_metadata(file, {.output = Format::png, .shape = {1, 1, 1}});
   EXPECT_TRUE(grey.metadata->icc.empty());
-  EXPECT_EQ(grey.lost_profile, "Adobe RGB (1998)");
+  EXPECT_EQ(grey.unpreserved_profile, "Adobe RGB (1998)");
   Metadata cmyk;
   cmyk.icc = make_profile("CMYK", {{"desc", text_description("press")}});
-  const KeptMetadata kept =
+  const PreservedMetadata kept =
       keep_metadata(file_with(Format::jpeg, cmyk), {.output = Format::jpeg, .shape = {1, 1, 3}});
-  EXPECT_EQ(kept.lost_profile, "press");
+  EXPECT_EQ(kept.unpreserved_profile, "press");
 }
 
 TEST(Metadata, WhatAFormatDoesNotHoldIsSaid) {
   const Bytes file = file_with(Format::png, all_metadata(Format::png));
-  const KeptMetadata kept = keep_metadata(file, {.output = Format::tga, .shape = {1, 1, 3}});
+  const PreservedMetadata kept = keep_metadata(file, {.output = Format::tga, .shape = {1, 1, 3}});
   EXPECT_FALSE(kept.metadata);
   EXPECT_EQ(lost_metadata_text(kept.lost),
             "EXIF (tga cannot store it), XMP (tga cannot store it), resolution (tga cannot store it)");
-  EXPECT_EQ(kept.lost_profile, "Adobe RGB (1998)");
+  EXPECT_EQ(kept.unpreserved_profile, "Adobe RGB (1998)");
 }
 
 // An invalid orientation is dropped, and so is a block without anything else.
-TEST(Metadata, ABlockOfABadOrientationAloneDoesNotGoAlong) {
+TEST(Metadata, BlockWithOnlyABadOrientationIsDropped) {
   Metadata given;
   ExifParts parts;
   parts.image[0x0112].values = {9};
   given.exif = parts.build();
   const Bytes file = file_with(Format::png, given);
   for (const Format format : kHolders) {
-    const KeptMetadata kept = keep_metadata(file, {.output = format, .shape = {17, 11, 3}});
+    const PreservedMetadata kept = keep_metadata(file, {.output = format, .shape = {17, 11, 3}});
     EXPECT_FALSE(kept.metadata) << format_info(format).name;
     EXPECT_TRUE(kept.lost.empty()) << lost_metadata_text(kept.lost);
     EXPECT_EQ(try_decode(file_with(format, kept.metadata ? *kept.metadata : Metadata{})).reason, "");
   }
 }
 
-TEST(Metadata, ResolutionGoesByGeometry) {
+TEST(Metadata, ResolutionFollowsGeometry) {
   Metadata given;
   given.resolution = Resolution{.x = 300, .y = 150, .unit = Resolution::Unit::inch};
   const Bytes file = file_with(Format::jpeg, given);
@@ -160,7 +160,7 @@ TEST(Metadata, FilesCutOrBentAnywhereAreSearchedSafely) {
   std::mt19937_64 random(7);
   for (const Format format : kHolders) {
     const Bytes file = file_with(format, all_metadata(format));
-    const MetadataUse use{.output = Format::png, .shape = {17, 11, 3}};
+    const ImageChanges use{.output = Format::png, .shape = {17, 11, 3}};
     for (std::size_t bytes = 0; bytes < file.size(); ++bytes)
       EXPECT_NO_THROW((void)keep_metadata(std::span(file).first(bytes), use)) << bytes;
     for (int i = 0; i < 3000; ++i) {
@@ -176,9 +176,9 @@ TEST(Metadata, ABombOfAProfileIsBounded) {
   given.icc = make_profile("RGB ", {{"desc", text_description("zeros")}, {"A2B0", Bytes(3 << 20)}});
   EXPECT_EQ(keep_metadata(file_with(Format::png, given), {.shape = {1, 1, 3}}).metadata->icc, given.icc);
   given.icc = make_profile("RGB ", {{"desc", text_description("zeros")}, {"A2B0", Bytes(5 << 20)}});
-  const KeptMetadata kept = keep_metadata(file_with(Format::png, given), {.shape = {1, 1, 3}});
+  const PreservedMetadata kept = keep_metadata(file_with(Format::png, given), {.shape = {1, 1, 3}});
   EXPECT_FALSE(kept.metadata);
-  EXPECT_EQ(kept.lost_profile, "unnamed");
+  EXPECT_EQ(kept.unpreserved_profile, "unnamed");
 }
 
 TEST(Metadata, PartsOfAProfileMustBeWhole) {
@@ -232,18 +232,18 @@ bool same_fields(const std::vector<TiffMetadataField>& a, const std::vector<Tiff
 TEST(Metadata, ATiffKeepsItsDescriptionAndItsPlace) {
   const Metadata given = tiff_metadata();
   const Bytes file = file_with(Format::tiff, given);
-  const KeptMetadata kept = keep_metadata(file, {.output = Format::tiff, .shape = {17, 11, 3}});
+  const PreservedMetadata kept = keep_metadata(file, {.output = Format::tiff, .shape = {17, 11, 3}});
   ASSERT_TRUE(kept.metadata);
   EXPECT_TRUE(same_fields(kept.metadata->fields, given.fields));
   EXPECT_TRUE(kept.lost.empty());
-  const KeptMetadata moved =
+  const PreservedMetadata moved =
       keep_metadata(file, {Format::tiff, {17, 11, 3}, Orientation::upright, true, false});
   EXPECT_EQ(moved.metadata->fields.size(), 1U);
   EXPECT_EQ(lost_metadata_text(moved.lost), "GeoTIFF (the image was moved, rotated or resized)");
-  const KeptMetadata png = keep_metadata(file, {.output = Format::png, .shape = {17, 11, 3}});
+  const PreservedMetadata png = keep_metadata(file, {.output = Format::png, .shape = {17, 11, 3}});
   EXPECT_EQ(lost_metadata_text(png.lost), "GeoTIFF (png cannot store it)");
   EXPECT_EQ(read_exif(png.metadata->exif).image.at(270).values.size(), 4U) << "in EXIF";
-  const KeptMetadata bmp = keep_metadata(file, {.output = Format::bmp, .shape = {17, 11, 3}});
+  const PreservedMetadata bmp = keep_metadata(file, {.output = Format::bmp, .shape = {17, 11, 3}});
   EXPECT_EQ(bmp.lost.size(), 3U);
 }
 
@@ -256,7 +256,7 @@ TEST(Metadata, PixelsToAUnitThatTheDescriptionNamesStay) {
   const auto kept = [&](Format output, bool scaled = false) {
     return keep_metadata(file, {.output = output, .shape = {17, 11, 3}, .scaled = scaled});
   };
-  const KeptMetadata tiff = kept(Format::tiff);
+  const PreservedMetadata tiff = kept(Format::tiff);
   ASSERT_TRUE(tiff.metadata->resolution);
   EXPECT_EQ(tiff.metadata->resolution->x, 20U);
   EXPECT_EQ(tiff.metadata->resolution->y_of, 13U);
@@ -266,21 +266,21 @@ TEST(Metadata, PixelsToAUnitThatTheDescriptionNamesStay) {
   EXPECT_EQ(lost_metadata_text(kept(Format::png).lost), "");
   given.resolution = Resolution();  // one in no unit
   const Bytes nothing = file_with(Format::tiff, given);
-  const MetadataUse resized{.output = Format::tiff, .shape = {17, 11, 3}, .scaled = true};
+  const ImageChanges resized{.output = Format::tiff, .shape = {17, 11, 3}, .scaled = true};
   EXPECT_EQ(lost_metadata_text(keep_metadata(nothing, resized).lost), "");
 }
 
 // tifffile reads pixels by a description's shape, OME-XML has sizes, and ImageJ's unit refers to its pixels.
-TEST(Metadata, ADescriptionOfOtherPixelsDoesNotGoAlong) {
+TEST(Metadata, DescriptionOfChangedPixelsIsDropped) {
   const auto lost = [](std::string_view text, bool scaled, bool reshaped) {
     Metadata given;
     given.fields = {tiff_field<char>(270, 2, std::vector<char>(text.begin(), text.end()))};
     given.fields[0].data.push_back(std::byte{0});
     ++given.fields[0].count;
-    const MetadataUse use{.output = Format::tiff,
-                          .shape = {17, 11, 3},
-                          .scaled = scaled,
-                          .reshaped = reshaped ? "image size changed" : ""};
+    const ImageChanges use{.output = Format::tiff,
+                           .shape = {17, 11, 3},
+                           .scaled = scaled,
+                           .reshaped = reshaped ? "image size changed" : ""};
     return lost_metadata_text(keep_metadata(file_with(Format::tiff, given), use).lost);
   };
   constexpr std::string_view kShaped = "{\"shape\": [11, 17, 3]}";
@@ -312,18 +312,18 @@ TEST(Metadata, ImageJsDisplayRangeIsThatOfTheSamplesAsTheyWere) {
                   "ImageJ=1.54f\nunit=um\nloop=false\n\0"sv},
         {"ImageJ=1.54f\nmin=0\nmax=7\0"sv, "ImageJ=1.54f\n\0"sv},
         {"ImageJ=1\nmax=5\nrmin=1\nminimum=2\n\0"sv, "ImageJ=1\nrmin=1\nminimum=2\n\0"sv}}) {
-    const KeptMetadata changed = kept(before, Format::tiff, true);
+    const PreservedMetadata changed = kept(before, Format::tiff, true);
     ASSERT_EQ(changed.metadata->fields.size(), 1U);
     const TiffMetadataField& field = changed.metadata->fields[0];
     EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(field.data.data()), field.data.size()), after);
     EXPECT_EQ(field.count, after.size());
     EXPECT_EQ(lost_metadata_text(changed.lost), kGone);
-    const KeptMetadata same = kept(before, Format::tiff, false);
+    const PreservedMetadata same = kept(before, Format::tiff, false);
     EXPECT_EQ(same.metadata->fields[0].count, before.size());
     EXPECT_EQ(lost_metadata_text(same.lost), "");
   }
   for (const std::string_view text : {"min=3\nmax=9\n\0"sv, "ImageJ=1.54f\nunit=um\n\0"sv, "ImageJ=\0"sv}) {
-    const KeptMetadata changed = kept(text, Format::tiff, true);
+    const PreservedMetadata changed = kept(text, Format::tiff, true);
     EXPECT_EQ(changed.metadata->fields[0].count, text.size()) << text;
     EXPECT_EQ(lost_metadata_text(changed.lost), "") << text;
   }
@@ -333,7 +333,7 @@ TEST(Metadata, ImageJsDisplayRangeIsThatOfTheSamplesAsTheyWere) {
 
 TEST(Metadata, KeysOfAGeoTiffMustFit) {
   const Bytes file = file_with(Format::tiff, tiff_metadata(6));
-  const KeptMetadata kept = keep_metadata(file, {.output = Format::tiff, .shape = {17, 11, 3}});
+  const PreservedMetadata kept = keep_metadata(file, {.output = Format::tiff, .shape = {17, 11, 3}});
   EXPECT_EQ(lost_metadata_text(kept.lost), "GeoTIFF (damaged)");
   EXPECT_EQ(kept.metadata->fields.size(), 1U);
 }
@@ -344,9 +344,9 @@ TEST(Metadata, ALongDescriptionStaysWithATiff) {
   given.fields[0].data.back() = std::byte{0};
   const Bytes file = file_with(Format::tiff, given);
   EXPECT_EQ(find_mark(std::span(file).first(kMarkBytes)), Mark::result);
-  const KeptMetadata kept = keep_metadata(file, {.output = Format::tiff, .shape = {17, 11, 3}});
+  const PreservedMetadata kept = keep_metadata(file, {.output = Format::tiff, .shape = {17, 11, 3}});
   EXPECT_TRUE(same_fields(kept.metadata->fields, given.fields));
-  const KeptMetadata jpeg = keep_metadata(file, {.output = Format::jpeg, .shape = {17, 11, 3}});
+  const PreservedMetadata jpeg = keep_metadata(file, {.output = Format::jpeg, .shape = {17, 11, 3}});
   EXPECT_EQ(lost_metadata_text(jpeg.lost), "description (jpeg cannot store it)");
 }
 

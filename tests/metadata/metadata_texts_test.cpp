@@ -34,12 +34,12 @@ TEST(MetadataTexts, IptcGoesThroughEveryFormatThatHoldsIt) {
       const Bytes file = file_with(format, given);
       EXPECT_EQ(find_mark(std::span(file).first(std::min(file.size(), kMarkBytes))), Mark::result);
       for (const Format output : {Format::jpeg, Format::png, Format::tiff}) {
-        const KeptMetadata kept = keep_metadata(file, {.output = output, .shape = {17, 11, 3}});
+        const PreservedMetadata kept = keep_metadata(file, {.output = output, .shape = {17, 11, 3}});
         ASSERT_TRUE(kept.metadata) << format_info(format).name << bytes;
         EXPECT_EQ(kept.metadata->iptc, given.iptc) << format_info(format).name << bytes;
         EXPECT_EQ(lost_metadata_text(kept.lost), "");
       }
-      const KeptMetadata webp = keep_metadata(file, {.output = Format::webp, .shape = {17, 11, 3}});
+      const PreservedMetadata webp = keep_metadata(file, {.output = Format::webp, .shape = {17, 11, 3}});
       EXPECT_EQ(lost_metadata_text(webp.lost), "IPTC (webp cannot store it)");
     }
   }
@@ -54,7 +54,7 @@ TEST(MetadataTexts, DamagedIptcIsNamed) {
   Metadata given;
   given.iptc = good;
   given.iptc.pop_back();
-  const KeptMetadata kept =
+  const PreservedMetadata kept =
       keep_metadata(file_with(Format::jpeg, given), {.output = Format::jpeg, .shape = {17, 11, 3}});
   EXPECT_FALSE(kept.metadata);
   EXPECT_EQ(lost_metadata_text(kept.lost), "IPTC (damaged: a dataset is truncated)");
@@ -66,11 +66,11 @@ TEST(MetadataTexts, CommentsStayNextToTheMark) {
   for (const Format format : {Format::jpeg, Format::png}) {
     const Bytes file = file_with(format, given);
     EXPECT_EQ(find_mark(std::span(file).first(std::min(file.size(), kMarkBytes))), Mark::result);
-    const KeptMetadata kept = keep_metadata(file, {.output = Format::jpeg, .shape = {17, 11, 3}});
+    const PreservedMetadata kept = keep_metadata(file, {.output = Format::jpeg, .shape = {17, 11, 3}});
     ASSERT_TRUE(kept.metadata);
     ASSERT_EQ(kept.metadata->texts.size(), 3U) << "the mark is not a comment";
     for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(kept.metadata->texts[i].text, given.texts[i].text);
-    const KeptMetadata tiff = keep_metadata(file, {.output = Format::tiff, .shape = {17, 11, 3}});
+    const PreservedMetadata tiff = keep_metadata(file, {.output = Format::tiff, .shape = {17, 11, 3}});
     EXPECT_EQ(lost_metadata_text(tiff.lost), "comments (tiff cannot store it)");
   }
   const Bytes file = file_with(Format::jpeg, given);
@@ -86,11 +86,11 @@ TEST(MetadataTexts, ACommentThatReadsAsTheMarkDoesNotBecomeOne) {
   const Image pixel({1, 1, 3});
   writer->write_rows(pixel.untyped_view());
   const Bytes file = writer->finish().joined();
-  const KeptMetadata png = keep_metadata(file, {.output = Format::png, .shape = {1, 1, 3}});
+  const PreservedMetadata png = keep_metadata(file, {.output = Format::png, .shape = {1, 1, 3}});
   ASSERT_TRUE(png.metadata);
   ASSERT_EQ(png.metadata->texts.size(), 1U);
   EXPECT_TRUE(png.metadata->texts[0].is_comment());
-  const KeptMetadata jpeg = keep_metadata(file, {.output = Format::jpeg, .shape = {1, 1, 3}});
+  const PreservedMetadata jpeg = keep_metadata(file, {.output = Format::jpeg, .shape = {1, 1, 3}});
   EXPECT_FALSE(jpeg.metadata);
   EXPECT_EQ(lost_metadata_text(jpeg.lost), "comment (looks like imgpipe's mark)");
 }
@@ -110,7 +110,7 @@ TEST(MetadataTexts, PngTextsStayWordForWord) {
   const Bytes file = file_with(Format::png, given);
   EXPECT_EQ(find_mark(std::span(file).first(std::min(file.size(), kMarkBytes))), Mark::result);
   EXPECT_EQ(try_decode(file).reason, "");
-  const KeptMetadata kept = keep_metadata(file, {.output = Format::png, .shape = {17, 11, 3}});
+  const PreservedMetadata kept = keep_metadata(file, {.output = Format::png, .shape = {17, 11, 3}});
   ASSERT_TRUE(kept.metadata);
   ASSERT_EQ(kept.metadata->texts.size(), given.texts.size());
   for (std::size_t i = 0; i < given.texts.size(); ++i) {
@@ -122,7 +122,7 @@ TEST(MetadataTexts, PngTextsStayWordForWord) {
     EXPECT_EQ(made.international, text.international);
   }
   for (const Format format : {Format::jpeg, Format::tiff, Format::webp}) {
-    const KeptMetadata other = keep_metadata(file, {.output = format, .shape = {17, 11, 3}});
+    const PreservedMetadata other = keep_metadata(file, {.output = format, .shape = {17, 11, 3}});
     ASSERT_TRUE(other.metadata);
     const ExifFields fields = read_exif(other.metadata->exif).image;
     EXPECT_EQ(fields.at(270).values.size(), 5001U);
@@ -144,20 +144,20 @@ TEST(MetadataTexts, AGainMapIsNamedAndNotAnnounced) {
   Metadata given;
   given.xmp = bytes_of(xmp_packet(hdr));
   for (const Format format : kHolders) {
-    const KeptMetadata kept =
+    const PreservedMetadata kept =
         keep_metadata(file_with(format, given), {.output = format, .shape = {17, 11, 3}});
     ASSERT_TRUE(kept.metadata);
     EXPECT_EQ(text_of(kept.metadata->xmp),
               xmp_packet("<rdf:Description dc:format='a'><dc:title>b</dc:title></rdf:Description>"));
     EXPECT_EQ(lost_metadata_text(kept.lost), "HDR gain map") << format_info(format).name;
   }
-  const KeptMetadata bmp =
+  const PreservedMetadata bmp =
       keep_metadata(file_with(Format::jpeg, given), {.output = Format::bmp, .shape = {17, 11, 3}});
   EXPECT_EQ(lost_metadata_text(bmp.lost), "HDR gain map, XMP (bmp cannot store it)");
   // A prefix with two meanings.
   given.xmp =
       bytes_of(xmp_packet("<a xmlns:h='http://ns.adobe.com/hdr-gain-map/1.0/'/><b xmlns:h='x' h:c='1'/>"));
-  const KeptMetadata unsafe =
+  const PreservedMetadata unsafe =
       keep_metadata(file_with(Format::png, given), {.output = Format::png, .shape = {17, 11, 3}});
   EXPECT_EQ(lost_metadata_text(unsafe.lost), "XMP (references to appended files cannot be removed)");
 }
@@ -202,14 +202,14 @@ TEST(MetadataResolution, OfExifCountsWhereTheFileHasNone) {
     for (const Format input : {Format::jpeg, Format::png, Format::webp}) {
       const Bytes file = file_with(input, given);
       for (const Format output : {Format::jpeg, Format::png, Format::tiff}) {
-        const KeptMetadata kept = keep_metadata(file, {.output = output, .shape = {17, 11, 3}});
+        const PreservedMetadata kept = keep_metadata(file, {.output = output, .shape = {17, 11, 3}});
         ASSERT_TRUE(kept.metadata && kept.metadata->resolution);
         EXPECT_EQ(kept.metadata->resolution->per_inch(1000)->x, 300U);
         EXPECT_EQ(kept.metadata->resolution->per_inch(1000)->y, 150U);
         EXPECT_EQ(kept.metadata->exif, given.exif);
         EXPECT_EQ(lost_metadata_text(kept.lost), "");
       }
-      const KeptMetadata webp = keep_metadata(file, {.output = Format::webp, .shape = {17, 11, 3}});
+      const PreservedMetadata webp = keep_metadata(file, {.output = Format::webp, .shape = {17, 11, 3}});
       EXPECT_EQ(webp.metadata->exif, given.exif);
       EXPECT_EQ(lost_metadata_text(webp.lost), "") << "EXIF holds it";
     }
@@ -220,12 +220,13 @@ TEST(MetadataResolution, OfExifAgreesWithTheResult) {
   for (const bool big_endian : {false, true}) {
     Metadata given;
     given.exif = exif_of_resolution(300, 150, big_endian).build();
-    const auto fields = [&](const MetadataUse& use, Format input = Format::jpeg) {
-      const KeptMetadata kept = keep_metadata(file_with(input, given), use);
+    const auto fields = [&](const ImageChanges& use, Format input = Format::jpeg) {
+      const PreservedMetadata kept = keep_metadata(file_with(input, given), use);
       return read_exif(kept.metadata->exif).image;
     };
     const std::vector<std::uint32_t> turned_x{150, 1}, turned_y{300, 1}, other{72, 1};
-    const MetadataUse turned{.output = Format::webp, .shape = {17, 11, 3}, .applied = Orientation::rotate_90};
+    const ImageChanges turned{
+        .output = Format::webp, .shape = {17, 11, 3}, .applied = Orientation::rotate_90};
     EXPECT_EQ(fields(turned).at(0x011A).values, turned_x);
     EXPECT_EQ(fields(turned).at(0x011B).values, turned_y);
     EXPECT_FALSE(fields({.output = Format::png, .shape = {17, 11, 3}, .moved = true}).contains(0x011A));
@@ -233,7 +234,7 @@ TEST(MetadataResolution, OfExifAgreesWithTheResult) {
     EXPECT_EQ(fields({.output = Format::png, .shape = {17, 11, 3}}).at(0x011B).values, other);
     // A PNG's 2835 pixels per metre equal EXIF's 72 per inch.
     given.exif = exif_of_resolution(72, 72, big_endian).build();
-    const KeptMetadata exact =
+    const PreservedMetadata exact =
         keep_metadata(file_with(Format::png, given), {.output = Format::tiff, .shape = {17, 11, 3}});
     EXPECT_EQ(exact.metadata->resolution->x, 72U);
     EXPECT_EQ(exact.metadata->resolution->x_of, 1U);
@@ -252,7 +253,7 @@ TEST(MetadataResolution, ResizeRemovesItFromEveryFormat) {
     if (in_file) given.resolution = Resolution{.x = 300, .y = 300, .unit = Resolution::Unit::inch};
     for (const Format input : {Format::jpeg, Format::png, Format::webp}) {
       for (const Format output : kHolders) {
-        const KeptMetadata kept =
+        const PreservedMetadata kept =
             keep_metadata(file_with(input, given), {.output = output, .shape = {17, 11, 3}, .scaled = true});
         ASSERT_TRUE(kept.metadata);
         EXPECT_FALSE(kept.metadata->resolution);
@@ -273,18 +274,18 @@ TEST(MetadataTexts, ThumbnailsAndTheSoftwareOfACameraAreNamed) {
   given.xmp = bytes_of(xmp_packet("<xmp:Thumbnails>a</xmp:Thumbnails>"));
   const Bytes file = file_with(Format::jpeg, given);
   for (const Format output : {Format::jpeg, Format::png, Format::webp}) {
-    const KeptMetadata kept = keep_metadata(file, {.output = output, .shape = {17, 11, 3}});
+    const PreservedMetadata kept = keep_metadata(file, {.output = output, .shape = {17, 11, 3}});
     EXPECT_EQ(lost_metadata_text(kept.lost), "EXIF thumbnail, XMP thumbnail");
     EXPECT_EQ(read_exif(kept.metadata->exif).image.at(0x0131).values, parts.image[0x0131].values);
   }
-  const KeptMetadata tiff = keep_metadata(file, {.output = Format::tiff, .shape = {17, 11, 3}});
+  const PreservedMetadata tiff = keep_metadata(file, {.output = Format::tiff, .shape = {17, 11, 3}});
   EXPECT_EQ(lost_metadata_text(tiff.lost),
             "EXIF thumbnail, Software (imgpipe's mark replaces it), XMP thumbnail");
   // The mark of a TIFF is not a camera's Software.
   const Bytes marked = file_with(Format::tiff, *tiff.metadata);
   EXPECT_EQ(find_mark(std::span(marked).first(std::min(marked.size(), kMarkBytes))), Mark::result);
   for (const Format output : kHolders) {
-    const KeptMetadata kept = keep_metadata(marked, {.output = output, .shape = {17, 11, 3}});
+    const PreservedMetadata kept = keep_metadata(marked, {.output = output, .shape = {17, 11, 3}});
     EXPECT_FALSE(read_exif(kept.metadata->exif).image.contains(0x0131));
   }
   // A TIFF from a camera, and one from another program.
@@ -296,7 +297,7 @@ TEST(MetadataTexts, ThumbnailsAndTheSoftwareOfACameraAreNamed) {
     made.set(305, text_values("Camera 1.0"), 2);
     if (camera) made.set(271, text_values("Maker"), 2);
     const Bytes source = made.build();
-    const KeptMetadata png = keep_metadata(source, {.output = Format::png, .shape = {1, 1, 1}});
+    const PreservedMetadata png = keep_metadata(source, {.output = Format::png, .shape = {1, 1, 1}});
     EXPECT_EQ(png.metadata && read_exif(png.metadata->exif).image.contains(0x0131), camera);
     EXPECT_EQ(lost_metadata_text(png.lost), "");
     EXPECT_EQ(lost_metadata_text(keep_metadata(source, {.output = Format::tiff, .shape = {1, 1, 1}}).lost),
@@ -313,7 +314,7 @@ TEST(MetadataTexts, AnOrientationThatWasNotAppliedIsResetAfterATurn) {
   const Bytes file = file_with(Format::png, given);
   for (const Format output : kHolders) {
     for (const bool turned : {false, true}) {
-      const KeptMetadata kept =
+      const PreservedMetadata kept =
           keep_metadata(file, {.output = output, .shape = {17, 11, 3}, .moved = true, .turned = turned});
       ASSERT_TRUE(kept.metadata);
       EXPECT_EQ(read_exif(kept.metadata->exif).image.at(0x0112).values.at(0), turned ? 1U : 6U);

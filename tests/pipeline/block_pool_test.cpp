@@ -73,7 +73,7 @@ TEST(BlockPool, BlocksLieOnPagesAndAreAsLargeAsAsked) {
 TEST(BlockPool, KeptBlocksAndThoseInUseStayWithinTheLimit) {
   BlockPool pool;
   constexpr std::int64_t kLimit = std::int64_t{48} << 20;
-  pool.keep_within(kLimit);
+  pool.set_limit(kLimit);
   [[maybe_unused]] const std::int64_t before = resident_bytes();
   std::vector<void*> held(4, nullptr);
   std::uint64_t random = 1;
@@ -98,7 +98,7 @@ TEST(BlockPool, KeptBlocksAndThoseInUseStayWithinTheLimit) {
 
 TEST(BlockPool, WhatLibrariesTakeFromMallocIsNotKeptAsWell) {
   BlockPool pool;
-  pool.keep_within(bytes_of(32));
+  pool.set_limit(bytes_of(32));
   void* const block = filled(pool, 20 * kMiB);
   ASSERT_TRUE(pool.give_back(block));
   EXPECT_EQ(pool.use().kept, bytes_of(20));
@@ -113,7 +113,7 @@ TEST(BlockPool, WhatLibrariesTakeFromMallocIsNotKeptAsWell) {
 // More may be in use than there was to be: it is for who admits images to see to that.
 TEST(BlockPool, TheLimitRefusesNothing) {
   BlockPool pool;
-  pool.keep_within(bytes_of(1));
+  pool.set_limit(bytes_of(1));
   void* const first = filled(pool, 4 * kMiB);
   void* const second = filled(pool, 4 * kMiB);
   ASSERT_NE(first, nullptr);
@@ -125,7 +125,7 @@ TEST(BlockPool, TheLimitRefusesNothing) {
 
 TEST(BlockPool, AKeptBlockIsCutOrGrownWhereThereIsNoRoomForANewOne) {
   BlockPool pool;
-  pool.keep_within(bytes_of(10));
+  pool.set_limit(bytes_of(10));
   void* const large = filled(pool, 10 * kMiB);
   ASSERT_TRUE(pool.give_back(large));
   void* const cut = filled(pool, 4 * kMiB);
@@ -146,7 +146,7 @@ TEST(BlockPool, NoMemoryIsNoBlock) {
 
 TEST(BlockPool, ManyThreads) {
   BlockPool pool;
-  pool.keep_within(bytes_of(64));
+  pool.set_limit(bytes_of(64));
   const auto work = [&pool](unsigned seed) {
     for (unsigned i = 0; i < 2000; ++i) {
       const std::size_t bytes = (1 + (seed * 7919 + i * 104729) % 40) * 65536;
@@ -174,7 +174,7 @@ TEST(BlockPool, NewTakesLargeBlocksFromIt) {
   const std::int64_t before = block_pool().use().in_use;
   const auto used = [before] { return block_pool().use().in_use - before; };
   {
-    const std::vector<char> small(BlockPool::kLeastBytes - 1);
+    const std::vector<char> small(BlockPool::kMinBytes - 1);
     EXPECT_EQ(used(), 0);
     const std::vector<char> large(2 * kMiB);
     EXPECT_GE(used(), bytes_of(2));

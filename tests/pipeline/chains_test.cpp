@@ -15,7 +15,7 @@ Plan plan_of(const std::string& stages, const Shape& shape) {
 }
 
 // Bytes of one band of a plan that goes from a reader to a file, the most of any chain.
-std::int64_t most_band_bytes(const std::string& stages, const Shape& shape, Format format) {
+std::int64_t max_band_bytes(const std::string& stages, const Shape& shape, Format format) {
   const Plan plan = plan_of(stages, shape);
   const auto writer = make_writer(format, plan.output);
   const ChainedPlan chained(plan, true, {});
@@ -28,7 +28,7 @@ std::int64_t most_band_bytes(const std::string& stages, const Shape& shape, Form
 }
 
 // The most often that any row is made, on average over its frame.
-double most_times_made(const std::string& stages, const Shape& shape, Format format) {
+double max_times_made(const std::string& stages, const Shape& shape, Format format) {
   const Plan plan = plan_of(stages, shape);
   const auto writer = make_writer(format, plan.output);
   const ChainedPlan chained(plan, true, {});
@@ -53,15 +53,15 @@ TEST(Chains, ALongListTakesNoMoreMemoryThanAShortOne) {
   std::string list = "invert,gamma:2";
   for (int i = 0; i < 200; ++i) list += ",invert,gamma:2";
   const Shape shape{2000, 1500, 3};
-  EXPECT_LE(most_band_bytes(list, shape, Format::ppm),
-            most_band_bytes("invert,gamma:2,invert", shape, Format::ppm));
+  EXPECT_LE(max_band_bytes(list, shape, Format::ppm),
+            max_band_bytes("invert,gamma:2,invert", shape, Format::ppm));
 }
 
 TEST(Chains, ASmallResultOfALargeImageHoldsLittleOfIt) {
   const Shape shape{12000, 8000, 3};
   for (const Format format : {Format::png, Format::ppm, Format::jpeg}) {
-    EXPECT_LT(most_band_bytes("resize:64:43:area", shape, format), std::int64_t{24} << 20);
-    EXPECT_LT(most_band_bytes("resize:1200:800:area", shape, format), std::int64_t{24} << 20);
+    EXPECT_LT(max_band_bytes("resize:64:43:area", shape, format), std::int64_t{24} << 20);
+    EXPECT_LT(max_band_bytes("resize:1200:800:area", shape, format), std::int64_t{24} << 20);
   }
 }
 
@@ -76,11 +76,11 @@ TEST(Chains, NoRowIsMadeManyTimes) {
         "resize:64:43:area,smooth,smooth,smooth,smooth", "resize:800:533,smooth,smooth",
         "smooth,resize:20000:16000,smooth", "gray,smooth,resize:300:200:nearest,hist,contrast"}) {
     for (const Format format : {Format::png, Format::ppm})
-      EXPECT_LT(most_times_made(stages, photo, format), 3.1) << stages;
+      EXPECT_LT(max_times_made(stages, photo, format), 3.1) << stages;
   }
   for (const char* stages :
        {"resize:1:20000:nearest,contrast", "resize:1:20000,threshold", "smooth,resize:3:20000"})
-    EXPECT_LT(most_times_made(stages, wide, Format::png), 3.1) << stages;
+    EXPECT_LT(max_times_made(stages, wide, Format::png), 3.1) << stages;
 }
 
 }  // namespace

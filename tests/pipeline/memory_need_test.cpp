@@ -36,8 +36,8 @@ class NoReader final : public Reader {
   }
 };
 
-Plan plan_of(const std::string& stages, const Shape& shape, int most_bits = 16) {
-  return make_plan(parse_stages(stages), shape, false, std::numeric_limits<std::int64_t>::max(), most_bits);
+Plan plan_of(const std::string& stages, const Shape& shape, int max_bits = 16) {
+  return make_plan(parse_stages(stages), shape, false, std::numeric_limits<std::int64_t>::max(), max_bits);
 }
 
 std::int64_t need_of(const Engine& engine, const std::string& stages, const Shape& shape, Format format) {
@@ -106,7 +106,7 @@ TEST_P(MemoryNeedOfJobs, IsWhatTheyTake) {
       job.keep_pixels = kept.pixels;
       const MemoryNeed need = engine->memory_need({job.plan, *job.reader, job.writer.get(), false,
                                                    kept.repeat, kept.source, kept.outputs, kept.pixels});
-      block_pool().keep_within(BlockPool::kUsualBytes);
+      block_pool().set_limit(BlockPool::kDefaultLimitBytes);
       const std::int64_t before = block_pool().use().in_use;
       const Outcome outcome = engine->run(std::move(job));
       ASSERT_FALSE(outcome.error) << kept.name;
@@ -137,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(Plans, MemoryNeedOfJobs,
 TEST(MemoryNeed, OfAReaderWithBandsCountsEveryBandOnItsWay) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer has `new` for itself";
   const Image image = synthesize(parse_pattern("noise"), {811, 2407, 3}, 1);
-  const BandedWays ways{.seed = 3, .working_bytes = 3'000'000, .bytes_a_row = 4 * 3 * 811};
+  const BandedBehaviour ways{.seed = 3, .working_bytes = 3'000'000, .bytes_a_row = 4 * 3 * 811};
   for (const bool turned : {false, true}) {
     const Orientation orientation = turned ? Orientation::rotate_90 : Orientation::upright;
     for (const char* stages : {"gray,smooth", "hist", "resize:0:1500", "resize:0:90"}) {
@@ -154,7 +154,7 @@ TEST(MemoryNeed, OfAReaderWithBandsCountsEveryBandOnItsWay) {
           const auto engine = make_cpu_engine(threads);
           const MemoryNeed need =
               engine->memory_need({job.plan, *job.reader, job.writer.get(), false, 0, source, false, source});
-          block_pool().keep_within(BlockPool::kUsualBytes);
+          block_pool().set_limit(BlockPool::kDefaultLimitBytes);
           const std::int64_t before = block_pool().use().in_use;
           const Outcome outcome = engine->run(std::move(job));
           ASSERT_FALSE(outcome.error);

@@ -11,15 +11,15 @@ namespace imgpipe::test::names_test {
 namespace {
 
 TEST(Names, SpellingsAreThoseOfTheProgram) {
-  EXPECT_EQ(usual_spelling("grey"), "gray");
-  EXPECT_EQ(usual_spelling("grey16"), "gray16");
-  EXPECT_EQ(usual_spelling("--no-colour"), "--no-color");
-  EXPECT_EQ(usual_spelling("colours:5"), "colors:5");
-  EXPECT_EQ(usual_spelling("centre"), "center");
-  EXPECT_EQ(usual_spelling("equalise"), "equalize");
-  EXPECT_EQ(usual_spelling("greygreyGrey"), "graygrayGrey");
+  EXPECT_EQ(canonical_spelling("grey"), "gray");
+  EXPECT_EQ(canonical_spelling("grey16"), "gray16");
+  EXPECT_EQ(canonical_spelling("--no-colour"), "--no-color");
+  EXPECT_EQ(canonical_spelling("colours:5"), "colors:5");
+  EXPECT_EQ(canonical_spelling("centre"), "center");
+  EXPECT_EQ(canonical_spelling("equalise"), "equalize");
+  EXPECT_EQ(canonical_spelling("greygreyGrey"), "graygrayGrey");
   for (const char* same : {"", "gray", "color", "gre", "colou", "contrast"})
-    EXPECT_EQ(usual_spelling(same), same);
+    EXPECT_EQ(canonical_spelling(same), same);
 }
 
 TEST(Names, DistancesCountChangesOfALetterAndExchangesOfTwo) {

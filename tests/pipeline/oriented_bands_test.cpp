@@ -30,7 +30,7 @@ Image make_image(const Shape& shape) {
   return image;
 }
 
-std::unique_ptr<Reader> oriented(const Image& image, int orientation, const BandedWays& ways,
+std::unique_ptr<Reader> oriented(const Image& image, int orientation, const BandedBehaviour& ways,
                                  BandedLog& log) {
   const auto turn = static_cast<Orientation>(orientation);
   return make_oriented_reader(std::make_unique<BandedReader>(image.untyped_view(), ways, log, turn),
@@ -77,7 +77,7 @@ TEST_P(OrientedBands, GiveWhatRowsGive) {
         SCOPED_TRACE(std::to_string(shape.width) + "x" + std::to_string(shape.height) + " '" + stages +
                      "' threads " + std::to_string(threads));
         BandedLog log;
-        const BandedWays ways{.waits_for_earlier = threads != 2, .seed = threads == 3 ? 9U : 0U};
+        const BandedBehaviour ways{.waits_for_earlier = threads != 2, .seed = threads == 3 ? 9U : 0U};
         const Outcome outcome =
             run(*make_cpu_engine(threads), oriented(image, GetParam(), ways, log), stages);
         ASSERT_FALSE(outcome.error);
@@ -100,7 +100,7 @@ TEST_P(OrientedBands, AFailureAtAnyRowEndsEveryThread) {
     for (std::int64_t row = 0; row < shape.height; row += kSanitized ? 31 : 4) {
       SCOPED_TRACE("row " + std::to_string(row) + " threads " + std::to_string(threads));
       BandedLog log;
-      const BandedWays ways{
+      const BandedBehaviour ways{
           .fails_at = row, .waits_for_earlier = row % 8 == 0, .seed = static_cast<std::uint64_t>(row)};
       const Outcome outcome = run(*engine, oriented(image, GetParam(), ways, log), "smooth");
       ASSERT_TRUE(outcome.error);
@@ -118,7 +118,7 @@ TEST_P(OrientedBands, SeveralThreadsReadAtOnce) {
     BandedLog log;
     const Outcome outcome = run(*make_cpu_engine(4), oriented(image, GetParam(), {.seed = 7}, log), "gray");
     ASSERT_FALSE(outcome.error);
-    at_once = log.most_at_once;
+    at_once = log.max_at_once;
   }
   EXPECT_GE(at_once, 2);
 }

@@ -48,7 +48,7 @@ constexpr std::array<std::string_view, 8> kGroups{"reference", "cpu",  "cpu kept
 
 std::string text_of(const MemoryNeed& need) {
   return std::to_string(need.bytes) + " " + std::to_string(need.band_bytes) + " " +
-         std::to_string(need.most_bands) + "; ";
+         std::to_string(need.max_bands) + "; ";
 }
 
 // How many of the first nodes are steps: tables are made between them.
@@ -134,7 +134,7 @@ std::vector<std::string> numbers_of(const Plan& plan) {
     numbers[7] += device_bands_text(plan, writer);
     for (const bool is_streamed : {true, false}) {
       for (const ChainLength length : {ChainLength::longest, ChainLength::longest_on_device,
-                                       ChainLength::longest_on_device_behind_decoding, ChainLength::step})
+                                       ChainLength::longest_on_device_after_decoding, ChainLength::step})
         numbers[6] += bands_text(plan, length, is_streamed, writer);
     }
   }

@@ -22,14 +22,14 @@ namespace imgpipe::test::plan_properties_test {
 namespace {
 
 constexpr int kChains = 2000;
-constexpr std::int64_t kMostSteps = 6;
+constexpr std::int64_t kMaxSteps = 6;
 constexpr std::uint64_t kSeed = 20261125;
 
 struct Request {
   std::vector<std::string> steps;
   Shape input;
   bool fuse = false;
-  int most_bits = 16;
+  int max_bits = 16;
   Keep keep{};
 
   [[nodiscard]] std::string list() const {
@@ -41,19 +41,19 @@ struct Request {
 
 Request random_request(Random& random) {
   Request request;
-  for (std::int64_t left = below(random, kMostSteps + 1); left > 0; --left)
+  for (std::int64_t left = below(random, kMaxSteps + 1); left > 0; --left)
     request.steps.push_back(random_step(random, *any_stage(random)));
   const Sample sample = below(random, 2) == 0 ? Sample::u8 : Sample::u16;
   request.input = random_shape(random, sample, static_cast<int>(1 + below(random, 4)));
   request.fuse = below(random, 2) == 0;
-  request.most_bits = below(random, 2) == 0 ? 8 : 16;
+  request.max_bits = below(random, 2) == 0 ? 8 : 16;
   request.keep = {.source = below(random, 2) == 0, .outputs = below(random, 2) == 0};
   return request;
 }
 
 std::optional<Plan> plan_of(const Request& request) {
   try {
-    return make_plan(parse_stages(request.list()), request.input, request.fuse, 1 << 22, request.most_bits);
+    return make_plan(parse_stages(request.list()), request.input, request.fuse, 1 << 22, request.max_bits);
   } catch (const Error&) {
     return std::nullopt;
   }

@@ -71,13 +71,13 @@ constexpr Shape wide(Shape shape) {
 
 // Where the output's format holds 8 bits only.
 TEST(Plan, EndsInEightBitsWhereNoMoreCanBeHeld) {
-  const auto ended = [](std::string_view stages, const Shape& input, int most_bits = 8) {
-    const Plan plan = make_plan(parse_stages(stages), input, false, 1000, most_bits);
+  const auto ended = [](std::string_view stages, const Shape& input, int max_bits = 8) {
+    const Plan plan = make_plan(parse_stages(stages), input, false, 1000, max_bits);
     std::string text;
     for (const Step& step : plan.steps) text += (text.empty() ? "" : " ") + step.label;
     const bool implicit = text.find("depth:8*") != std::string::npos || text.find(":8*") != std::string::npos;
     EXPECT_EQ(plan.reduced, implicit) << text;
-    EXPECT_EQ(plan.output.sample, most_bits == 8 ? Sample::u8 : plan.output.sample);
+    EXPECT_EQ(plan.output.sample, max_bits == 8 ? Sample::u8 : plan.output.sample);
     return text;
   };
   EXPECT_EQ(ended("contrast", wide(kGrey)), "hist* contrast depth:8*");
@@ -373,7 +373,7 @@ TEST(Plan, PortsHaveNamesAndMakers) {
 // Every row of every stage can be said and is read back.
 TEST(Plan, EveryParameterIsComplete) {
   for (const Stage& stage : stage_table()) {
-    ASSERT_LE(stage.parameters.size(), kMostParameters) << stage.name;
+    ASSERT_LE(stage.parameters.size(), kMaxParameters) << stage.name;
     for (std::size_t i = 0; i < stage.parameters.size(); ++i) {
       const Parameter& row = stage.parameters[i];
       EXPECT_FALSE(row.name.empty() || row.help.empty()) << stage.name;

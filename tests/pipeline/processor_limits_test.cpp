@@ -40,15 +40,15 @@ TEST_F(ProcessorLimits, ByQuotaOfVersion2) {
 TEST_F(ProcessorLimits, ByQuotaOfVersion1) {
   process_is_in("3:cpu,cpuacct:/a\n4:memory:/\n",
                 "9 1 0:9 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup none rw,cpu,cpuacct\n");
-  const std::string folder = "sys/fs/cgroup/cpu,cpuacct";
-  make(folder + "/cpu.cfs_quota_us", "-1\n");
-  make(folder + "/cpu.cfs_period_us", "100000\n");
+  const std::string directory = "sys/fs/cgroup/cpu,cpuacct";
+  make(directory + "/cpu.cfs_quota_us", "-1\n");
+  make(directory + "/cpu.cfs_period_us", "100000\n");
   EXPECT_EQ(fewest().source, "the machine");
-  make(folder + "/a/cpu.cfs_quota_us", "250000\n");
+  make(directory + "/a/cpu.cfs_quota_us", "250000\n");
   EXPECT_EQ(fewest().source, "the machine");  // no period, no quota
-  make(folder + "/a/cpu.cfs_period_us", "100000\n");
+  make(directory + "/a/cpu.cfs_period_us", "100000\n");
   EXPECT_EQ(fewest().processors, 2.5);
-  make(folder + "/cpu.cfs_quota_us", "200000\n");
+  make(directory + "/cpu.cfs_quota_us", "200000\n");
   EXPECT_EQ(fewest().processors, 2);
   EXPECT_EQ(fewest(1).source, "affinity");
 }

@@ -31,12 +31,12 @@ namespace {
 
 using Pair = std::pair<const Stage*, const Stage*>;
 
-constexpr std::int64_t kMostSteps = 6;
-constexpr std::int64_t kMostSide = 300;
-constexpr std::int64_t kMostPixels = kMostSide * kMostSide;  // of any frame of a chain
-constexpr std::int64_t kMostTableBytes = std::int64_t{2} << 20;
-constexpr int kMostDraws = 40;   // of the values of a step
-constexpr int kMostImages = 40;  // for a pair
+constexpr std::int64_t kMaxSteps = 6;
+constexpr std::int64_t kMaxSide = 300;
+constexpr std::int64_t kMaxPixels = kMaxSide * kMaxSide;  // of any frame of a chain
+constexpr std::int64_t kMaxTableBytes = std::int64_t{2} << 20;
+constexpr int kMaxDraws = 40;   // of the values of a step
+constexpr int kMaxImages = 40;  // for a pair
 // Chains of any stages, before those for pairs; of each type of samples and number of channels.
 constexpr int kFreeChains = kSanitized ? 100 : 250;
 constexpr int kCudaChains = 150;
@@ -72,8 +72,8 @@ std::vector<Pair> pairs_of(const Plan& plan) {
 
 bool is_small(const Plan& plan) {
   return std::ranges::all_of(plan.steps, [](const Step& step) {
-    return step.out.pixels() <= kMostPixels &&
-           table_bytes(*step.stage, step.in, step.parameters) <= kMostTableBytes;
+    return step.out.pixels() <= kMaxPixels &&
+           table_bytes(*step.stage, step.in, step.parameters) <= kMaxTableBytes;
   });
 }
 
@@ -82,8 +82,8 @@ Trial random_image(Random& random, Sample sample, int channels) {
   Trial trial;
   trial.made = random_shape(random, sample, channels);
   if (below(random, 4) == 0) {
-    trial.made.width = 1 + below(random, kMostSide);
-    trial.made.height = 1 + below(random, kMostSide);
+    trial.made.width = 1 + below(random, kMaxSide);
+    trial.made.height = 1 + below(random, kMaxSide);
   }
   trial.width = trial.made.width;
   trial.height = trial.made.height;
@@ -97,7 +97,7 @@ Trial random_image(Random& random, Sample sample, int channels) {
 // gives some.
 bool add_step(Random& random, const Stage& stage, Trial& trial, ChainCounts& counts) {
   trial.steps.emplace_back();
-  for (int draw = 0; draw < kMostDraws; ++draw) {
+  for (int draw = 0; draw < kMaxDraws; ++draw) {
     trial.steps.back() = random_step(random, stage);
     try {
       if (is_small(trial.plan())) return true;
@@ -116,7 +116,7 @@ bool add_step(Random& random, const Stage& stage, Trial& trial, ChainCounts& cou
 
 Trial free_chain(Random& random, Sample sample, int channels, ChainCounts& counts) {
   Trial trial = random_image(random, sample, channels);
-  for (std::int64_t left = below(random, kMostSteps + 1); left > 0; --left)
+  for (std::int64_t left = below(random, kMaxSteps + 1); left > 0; --left)
     static_cast<void>(add_step(random, *any_stage(random), trial, counts));
   return trial;
 }
@@ -131,7 +131,7 @@ const Stage* next_stage(Random& random, const Stage* before, const std::set<Pair
 // A chain whose plan runs `pair`, between random steps; nullopt where no draw gives one.
 std::optional<Trial> chain_with(Random& random, const Pair& pair, const std::set<Pair>& left, Sample sample,
                                 int channels, ChainCounts& counts) {
-  for (int draw = 0; draw < kMostImages; ++draw) {
+  for (int draw = 0; draw < kMaxImages; ++draw) {
     Trial trial = random_image(random, sample, channels);
     // Each pair fails more often after other steps: fewer of them, then none.
     for (std::int64_t before = draw < 4 ? below(random, 4 - draw) : 0; before > 0; --before)
@@ -143,7 +143,7 @@ std::optional<Trial> chain_with(Random& random, const Pair& pair, const std::set
       continue;
     }
     const Stage* last = pair.second;
-    while (std::ssize(trial.steps) < kMostSteps && below(random, 8) != 0) {
+    while (std::ssize(trial.steps) < kMaxSteps && below(random, 8) != 0) {
       last = next_stage(random, last, left);
       if (!add_step(random, *last, trial, counts)) break;
     }

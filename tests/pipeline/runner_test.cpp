@@ -215,12 +215,12 @@ TEST(Runner, CudaGivesTheSamePixels) {
 }
 
 TEST(ImageIo, WritesWhatItReads) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory directory;
   for (const char* name : {"a.png", "a.tif", "a.ppm"}) {
     for (const Sample sample : {Sample::u8, Sample::u16}) {
       const Image image = noise({37, 29, 3, sample});
-      write_image(folder.file(name), image.untyped_view(), usual_encoding(), 2);
-      const Image back = read_image(folder.file(name));
+      write_image(directory.file(name), image.untyped_view(), usual_encoding(), 2);
+      const Image back = read_image(directory.file(name));
       EXPECT_EQ(back.shape(), image.shape()) << name;
       EXPECT_EQ(bytes_of(back.untyped_view()), bytes_of(image.untyped_view())) << name;
     }
@@ -229,22 +229,22 @@ TEST(ImageIo, WritesWhatItReads) {
 
 TEST(ImageIo, NamesTheFileThatIsWrong) {
   using enum ErrorKind;
-  const TemporaryFolder folder;
+  const TemporaryDirectory directory;
   const Image image = noise({3, 2, 3, Sample::u16});
-  const std::string missing = folder.file("no.png"), text = folder.file("text.png");
+  const std::string missing = directory.file("no.png"), text = directory.file("text.png");
   std::ofstream(text) << "no image";
   expect_error(input, missing + ": ", [&] { (void)read_image(missing); });
   expect_error(input, text + ": ", [&] { (void)read_image(text); });
   expect_error(usage, "a.gif: cannot write files with this ending",
-               [&] { write_image(folder.file("a.gif"), image.untyped_view()); });
+               [&] { write_image(directory.file("a.gif"), image.untyped_view()); });
   for (const int threads : {-1, 1025}) {
-    expect_error(usage,
-                 "a.png: threads: expected 1 to 1024 (0: one per processor), got " + std::to_string(threads),
-                 [&] { write_image(folder.file("a.png"), image.untyped_view(), usual_encoding(), threads); });
+    expect_error(
+        usage, "a.png: threads: expected 1 to 1024 (0: one per processor), got " + std::to_string(threads),
+        [&] { write_image(directory.file("a.png"), image.untyped_view(), usual_encoding(), threads); });
   }
-  expect_error(usage, "a.jpg: ", [&] { write_image(folder.file("a.jpg"), image.untyped_view()); });
-  expect_error(output, "b/a.png: ", [&] { write_image(folder.file("b/a.png"), image.untyped_view()); });
-  EXPECT_FALSE(std::filesystem::exists(folder.file("a.jpg")));
+  expect_error(usage, "a.jpg: ", [&] { write_image(directory.file("a.jpg"), image.untyped_view()); });
+  expect_error(output, "b/a.png: ", [&] { write_image(directory.file("b/a.png"), image.untyped_view()); });
+  EXPECT_FALSE(std::filesystem::exists(directory.file("a.jpg")));
 }
 
 }  // namespace

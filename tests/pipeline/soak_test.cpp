@@ -26,8 +26,8 @@ std::int64_t resident_bytes() {
   return resident * ::sysconf(_SC_PAGESIZE);
 }
 
-std::int64_t entries(const char* folder) {
-  return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
+std::int64_t entries(const char* directory) {
+  return std::distance(std::filesystem::directory_iterator(directory), std::filesystem::directory_iterator());
 }
 
 std::vector<std::byte> encode(ConstHostPlane pixels, Format format) {
@@ -89,8 +89,8 @@ TEST(Soak, TenThousandImagesOfABatchLeaveMemoryFlat) {
 #endif
   constexpr std::size_t kImages = 10'000;
   constexpr std::size_t kSettled = 4'000;
-  TemporaryFolder in;
-  TemporaryFolder out;
+  TemporaryDirectory in;
+  TemporaryDirectory out;
   const Pattern pattern = parse_pattern("photo");
   std::vector<std::string> inputs;
   for (const Shape& shape : {Shape{64, 48, 3}, Shape{80, 33, 3}, Shape{17, 120, 1}, Shape{100, 90, 3}}) {

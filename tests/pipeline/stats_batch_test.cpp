@@ -30,7 +30,7 @@ class StatsBatch : public testing::Test {
       const Image image = synthesize(parse_pattern("photo"), shape, i + 1);
       const auto writer = make_writer(Format::png, shape);
       writer->write_rows(image.view());
-      save(folder_.file(std::to_string(i) + ".png"), writer->finish().joined());
+      save(directory_.file(std::to_string(i) + ".png"), writer->finish().joined());
       expected_.add([&] {
         SampleCounts counts(shape.channels, Sample::u8);
         counts.count(std::as_const(image).untyped_view());
@@ -46,7 +46,7 @@ class StatsBatch : public testing::Test {
   };
   Results run(BatchSettings settings) {
     const auto item = [this](std::size_t i) {
-      return BatchItem{folder_.file(std::to_string(i) + ".png"), "", Format::png};
+      return BatchItem{directory_.file(std::to_string(i) + ".png"), "", Format::png};
     };
     Batch batch({20, item}, std::move(settings));
     Results results;
@@ -67,7 +67,7 @@ class StatsBatch : public testing::Test {
       EXPECT_EQ(got.color[c].narrow, expected.color[c].narrow);
   }
 
-  TemporaryFolder folder_;
+  TemporaryDirectory directory_;
   StatisticsCollector expected_;
 };
 
@@ -77,33 +77,35 @@ TEST_F(StatsBatch, CountsWhatIsInTheFilesWhateverTheJobs) {
     BatchSettings settings;
     settings.jobs = jobs;
     settings.threads = 4;
-    settings.use_rows = [&](const ImageFiles&, const Shape& shape) {
+    settings.make_row_consumer = [&](const ImageFiles&, const Shape& shape) {
       auto counts = std::make_shared<SampleCounts>();
-      return RowUse{make_counting_writer(shape, counts), [&collector, counts] { collector.add(*counts); }};
+      return RowConsumer{make_counting_writer(shape, counts),
+                         [&collector, counts] { collector.add(*counts); }};
     };
     EXPECT_EQ(run(std::move(settings)).done, 20U);
     for (const bool color : {false, true})
       expect_same(collector.groups().at(color), expected_.groups().at(color));
   }
-  EXPECT_EQ(folder_.names().size(), 20U);  // nothing was written
+  EXPECT_EQ(directory_.names().size(), 20U);  // nothing was written
 }
 
 TEST_F(StatsBatch, ARefusalFailsItsImageOnly) {
   BatchSettings settings;
   settings.jobs = 2;
-  settings.use_rows = [&](const ImageFiles& files, const Shape& shape) {
+  settings.make_row_consumer = [&](const ImageFiles& files, const Shape& shape) {
     if (files.number == 3) throw Error(ErrorKind::input, "not wanted");
-    return RowUse{make_counting_writer(shape, std::make_shared<SampleCounts>()), [number = files.number] {
-                    if (number == 7) throw Error(ErrorKind::input, "not accepted");
-                  }};
+    return RowConsumer{make_counting_writer(shape, std::make_shared<SampleCounts>()),
+                       [number = files.number] {
+                         if (number == 7) throw Error(ErrorKind::input, "not accepted");
+                       }};
   };
   Results results = run(std::move(settings));
   EXPECT_EQ(results.done, 18U);
   EXPECT_FALSE(results.fatal);
   std::ranges::sort(results.reasons);
   ASSERT_EQ(results.reasons.size(), 2U);
-  EXPECT_EQ(results.reasons[0], folder_.file("3.png") + ": not wanted");
-  EXPECT_EQ(results.reasons[1], folder_.file("7.png") + ": not accepted");
+  EXPECT_EQ(results.reasons[0], directory_.file("3.png") + ": not wanted");
+  EXPECT_EQ(results.reasons[1], directory_.file("7.png") + ": not accepted");
 }
 
 }  // namespace

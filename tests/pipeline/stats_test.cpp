@@ -237,11 +237,11 @@ constexpr std::array kRoots{
 
 TEST(Exact, ARootIsRoundedOnce) {
   for (const RootCase& row : kRoots)
-    EXPECT_EQ(rounded_root(Wide{row.high} << 64 | row.low, row.divisor), row.root)
+    EXPECT_EQ(rounded_root(WideCli{row.high} << 64 | row.low, row.divisor), row.root)
         << row.high << " " << row.low;
   for (std::uint64_t root = 1; root < 100'000; root += 7) {
     for (const std::uint64_t divisor : {1U, 3U, 7U, 255U, 65535U})
-      ASSERT_EQ(rounded_root(Wide{root} * root, divisor), rounded_ratio(root, divisor));
+      ASSERT_EQ(rounded_root(WideCli{root} * root, divisor), rounded_ratio(root, divisor));
   }
   EXPECT_EQ(rounded_root(0, 5), 0.0);
 }
@@ -262,7 +262,7 @@ void expect_statistics(const ChannelStatistics& got, const std::vector<int>& sor
     const std::int64_t off = a * samples - sum;
     squared += static_cast<SignedWide>(off) * off;
   }
-  const Wide radicand = static_cast<Wide>(squared / samples);
+  const WideCli radicand = static_cast<WideCli>(squared / samples);
   EXPECT_EQ(got.deviation, rounded_root(radicand, static_cast<std::uint64_t>(samples))) << what;
   EXPECT_EQ(got.unit_deviation, rounded_root(radicand, static_cast<std::uint64_t>(samples * largest)))
       << what;
@@ -321,7 +321,7 @@ TEST(Statistics, OfNothingAreZero) {
 
 TEST(Statistics, StayExactForTheMostSamplesThereMayBe) {
   std::vector<std::uint64_t> counts(65536);
-  counts.front() = counts.back() = kMostSamples / 2;
+  counts.front() = counts.back() = kMaxSamples / 2;
   ChannelStatistics extreme = statistics_of(counts, kPercents);
   EXPECT_EQ(extreme.mean, 32767.5);
   EXPECT_EQ(extreme.deviation, 32767.5);
@@ -329,7 +329,7 @@ TEST(Statistics, StayExactForTheMostSamplesThereMayBe) {
   EXPECT_EQ(extreme.percentiles[6], 0);
   EXPECT_EQ(extreme.percentiles[7], 65535);
   counts.front() = 0;
-  counts.back() = kMostSamples;
+  counts.back() = kMaxSamples;
   extreme = statistics_of(counts, kPercents);
   EXPECT_EQ(extreme.mean, 65535.0);
   EXPECT_EQ(extreme.unit_mean, 1.0);
@@ -388,11 +388,11 @@ TEST(StatisticsCollector, PutsEightBitsOnTheScaleOfSixteen) {
 TEST(StatisticsCollector, EndsWhereItWouldNotBeExactAnyMore) {
   SampleCounts most(1, kNarrow);
   most.count(Pixels({1, 1, 1}, 41).view());
-  for (std::uint64_t samples = 1; samples < kMostSamples; samples *= 2) most.add(SampleCounts(most));
+  for (std::uint64_t samples = 1; samples < kMaxSamples; samples *= 2) most.add(SampleCounts(most));
   StatisticsCollector collector;
   collector.add(most);
   EXPECT_THROW(collector.add(counted(Pixels({1, 1, 1}, 42))), Error);
-  EXPECT_EQ(collector.groups().at(false).pixels, kMostSamples);
+  EXPECT_EQ(collector.groups().at(false).pixels, kMaxSamples);
   collector.add(counted(Pixels({1, 1, 3}, 43)));  // of another group
 }
 

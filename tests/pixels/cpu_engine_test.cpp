@@ -86,7 +86,7 @@ const std::vector<std::string>& plans() {
   return lists;
 }
 
-// Wide images have many strips, tall ones many bands, in every layout.
+// WideCli images have many strips, tall ones many bands, in every layout.
 TEST(CpuEngine, EveryPlanAndShapeGivesTheReferencesFile) {
   for (const Size& size : {Size{1, 1}, Size{2, 3}, Size{97, 89}, Size{5, 1203}, Size{20011, 90}}) {
     for (int channels = 1; channels <= 4; ++channels) {
@@ -190,15 +190,15 @@ TEST(Simd, UnknownTargetsAreRefused) {
 // Gives rows, and notes how many at a time; breaks off when told to.
 class WatchedReader final : public Reader {
  public:
-  WatchedReader(Shape shape, std::int64_t& most_rows, std::int64_t breaks_at)
-      : most_rows_(most_rows), breaks_at_(breaks_at) {
+  WatchedReader(Shape shape, std::int64_t& max_rows, std::int64_t breaks_at)
+      : max_rows_(max_rows), breaks_at_(breaks_at) {
     header_.shape = shape;
   }
 
  protected:
   void read_next_rows(HostView view) override {
     const HostPlane rows = view.as<Sample8>();
-    most_rows_ = std::max(most_rows_, rows.height);
+    max_rows_ = std::max(max_rows_, rows.height);
     if (next_row_ + rows.height > breaks_at_) throw Error(ErrorKind::input, "broken on purpose");
     for (std::int64_t y = 0; y < rows.height; ++y, ++next_row_) {
       for (std::int64_t x = 0; x < rows.row_samples(); ++x)
@@ -207,7 +207,7 @@ class WatchedReader final : public Reader {
   }
 
  private:
-  std::int64_t& most_rows_;
+  std::int64_t& max_rows_;
   std::int64_t breaks_at_;
   std::int64_t next_row_ = 0;
 };
@@ -215,11 +215,11 @@ class WatchedReader final : public Reader {
 TEST(CpuEngine, AColourImageIsNeverHeldAsAWhole) {
   constexpr Shape kShape{4000, 600, 3};
   for (const char* stages : {"gray", "gray,hist", "gray,hist,contrast,smooth", "contrast,smooth", "hist"}) {
-    std::int64_t most_rows = 0;
+    std::int64_t max_rows = 0;
     const Outcome outcome =
-        run(*make_cpu_engine(2), std::make_unique<WatchedReader>(kShape, most_rows, kShape.height), {stages});
+        run(*make_cpu_engine(2), std::make_unique<WatchedReader>(kShape, max_rows, kShape.height), {stages});
     ASSERT_FALSE(outcome.error) << stages;
-    EXPECT_LT(most_rows, kShape.height / 2) << stages;
+    EXPECT_LT(max_rows, kShape.height / 2) << stages;
   }
 }
 
@@ -229,11 +229,11 @@ TEST(CpuEngine, AnErrorInTheMiddleCostsOneJob) {
     const std::unique_ptr<Engine> engine = make_cpu_engine(threads);
     for (const std::int64_t breaks_at : {0, 1, 1000, 1999, 2000}) {
       for (const bool streamed : {true, false}) {
-        std::int64_t most_rows = 0;
+        std::int64_t max_rows = 0;
         Ask ask{"gray,hist,contrast,smooth"};
         ask.streamed = streamed;
         const Outcome outcome =
-            run(*engine, std::make_unique<WatchedReader>(kShape, most_rows, breaks_at), ask);
+            run(*engine, std::make_unique<WatchedReader>(kShape, max_rows, breaks_at), ask);
         ASSERT_EQ(outcome.error == nullptr, breaks_at == kShape.height);
         if (outcome.error) {
           EXPECT_THROW(std::rethrow_exception(outcome.error), Error);

@@ -40,7 +40,7 @@ struct Ask {
 Job make_job(const Image& image, const Ask& ask, BandedLog& log) {
   Job job;
   if (ask.banded_reader) {
-    job.reader = std::make_unique<BandedReader>(image.untyped_view(), BandedWays{.seed = 5}, log);
+    job.reader = std::make_unique<BandedReader>(image.untyped_view(), BandedBehaviour{.seed = 5}, log);
   } else {
     job.reader = make_memory_reader(image.untyped_view());
   }
@@ -69,7 +69,7 @@ std::vector<std::int64_t> limits_for(const Image& image, const Ask& ask) {
 
 struct Way {
   std::int64_t bytes = std::int64_t{1} << 30;
-  Queued queued = Queued::when_waited_for;
+  Queued queued = Queued::on_wait;
   int threads = 1;
 };
 
@@ -143,7 +143,7 @@ TEST(DeviceBands, EqualTheReferenceForEveryListShapeAndLimit) {
             ask.banded_reader = number % 2 == 1;
             expect_equal(
                 image, ask, expected,
-                {bytes, number % 4 < 2 ? Queued::when_waited_for : Queued::at_once, number % 3 == 0 ? 1 : 4});
+                {bytes, number % 4 < 2 ? Queued::on_wait : Queued::at_once, number % 3 == 0 ? 1 : 4});
             if (HasFatalFailure()) return;
             ++number;
           }
@@ -163,7 +163,7 @@ TEST(DeviceBands, EveryFormatOptionAndPassIsTheSame) {
         const Outcome expected = reference_outcome(image, ask);
         ask.repeat = repeat;
         for (const std::int64_t bytes : limits_for(image, ask))
-          expect_equal(image, ask, expected, {bytes, Queued::when_waited_for, 3});
+          expect_equal(image, ask, expected, {bytes, Queued::on_wait, 3});
         if (HasFatalFailure()) return;
       }
     }
@@ -175,15 +175,15 @@ TEST(DeviceBands, OverlapWithinTheLimit) {
   const Image image = make_image({1000, 3000, 1});
   for (const int threads : {1, 2, 8}) {
     for (const std::int64_t bytes : {std::int64_t{200'000}, std::int64_t{1} << 20, std::int64_t{1} << 30}) {
-      HostBandDevice device(bytes, Queued::when_waited_for);
+      HostBandDevice device(bytes, Queued::on_wait);
       HostBandEngine engine(device, threads);
       const Outcome outcome = run_job(engine, image, {.format = Format::pgm});
       if (outcome.error) std::rethrow_exception(outcome.error);
       EXPECT_EQ(device.faults, std::vector<std::string>());
       EXPECT_EQ(device.chains, 2);
-      EXPECT_LE(device.most_bytes, bytes);
-      EXPECT_GE(device.most_slots, 3U) << threads << " " << bytes;
-      EXPECT_LE(device.most_slots, device_slots(threads));
+      EXPECT_LE(device.max_bytes, bytes);
+      EXPECT_GE(device.max_slots, 3U) << threads << " " << bytes;
+      EXPECT_LE(device.max_slots, device_slots(threads));
       EXPECT_GE(device.bands_done, 4);
     }
   }
@@ -215,11 +215,11 @@ TEST(DeviceBands, AFailureWaitsForWhatIsQueued) {
       EXPECT_TRUE(run_job(engine, image, {}).error);
       EXPECT_EQ(device.stops, 1);
     }
-    HostBandDevice device(1'000'000, Queued::when_waited_for);
+    HostBandDevice device(1'000'000, Queued::on_wait);
     HostBandEngine engine(device, threads);
     BandedLog log;
     Job job = make_job(image, {}, log);
-    job.reader = std::make_unique<BandedReader>(image.untyped_view(), BandedWays{.fails_at = 300}, log);
+    job.reader = std::make_unique<BandedReader>(image.untyped_view(), BandedBehaviour{.fails_at = 300}, log);
     EXPECT_TRUE(engine.run(std::move(job)).error);
     EXPECT_EQ(device.stops, 1);
   }
@@ -233,7 +233,7 @@ TEST(DeviceBands, AMadeImageEqualsTheReference) {
   const std::vector<std::uint64_t> expected = reference_row_sums(kWidth, kHeight, 2, counts);
   for (const bool bands : {true, false}) {
     for (const int threads : {1, 3}) {
-      HostBandDevice device(500'000, Queued::when_waited_for);
+      HostBandDevice device(500'000, Queued::on_wait);
       HostBandEngine engine(device, threads);
       std::vector<std::uint64_t> sums(kHeight);
       Job job;

@@ -74,8 +74,8 @@ TEST(HuffmanCode, IsCompleteAndTheBestOrNearlySo) {
   int limited = 0;
   constexpr int kRounds = kSanitized ? 50 : 400;
   for (int i = 0; i < kRounds; ++i) {
-    const unsigned most = i % 5 == 4 ? 7 : kMostCodeBits;
-    const std::size_t symbols = 1 + random() % (most == 7 ? 19 : kMostHuffmanSymbols);
+    const unsigned most = i % 5 == 4 ? 7 : kMaxCodeBits;
+    const std::size_t symbols = 1 + random() % (most == 7 ? 19 : kMaxHuffmanSymbols);
     const auto counts = made_counts(i % 6, symbols, random);
     std::vector<std::uint8_t> lengths(symbols, 99), free(symbols);
     huffman_lengths(counts, most, lengths);

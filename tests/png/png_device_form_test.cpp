@@ -60,7 +60,7 @@ std::vector<std::byte> file_by_strips(const Image& image, const EncodeOptions& o
   for (std::int64_t strip = (height - 1) / rows; strip >= 0; --strip) {
     const std::int64_t first = strip * rows;
     const auto filtered = filtered_rows(image.view().rows(first, std::min(rows, height - first)));
-    Writer::MadeStrip made{filtered, adler32_of(filtered), strip % nth == 0};
+    Writer::EncodedStrip made{filtered, adler32_of(filtered), strip % nth == 0};
     if (!made.filtered) made.bytes = deflater.compress(filtered, first + rows >= height);
     writer->give_strip(first, made);
   }
@@ -100,10 +100,11 @@ TEST(PngDeviceForm, OnlyWhereItIsTheSame) {
   EXPECT_EQ(make_writer(Format::ppm, {9, 9, 1})->device_form().kind, DeviceForm::Kind::none);
 }
 
-TEST(PngDeviceForm, WhatIsNoStripIsRefused) {
+TEST(PngDeviceForm, InvalidStripsAreRejected) {
   const Shape shape{1000, 2000, 1};
   const std::vector<std::byte> bytes(1001);
-  const auto refused = [&](const EncodeOptions& options, std::int64_t first, const Writer::MadeStrip& strip) {
+  const auto refused = [&](const EncodeOptions& options, std::int64_t first,
+                           const Writer::EncodedStrip& strip) {
     const auto writer = make_writer(Format::png, shape, options);
     try {
       writer->give_strip(first, strip);
@@ -192,11 +193,11 @@ std::vector<Token> tokens_by_windows(const std::vector<std::uint8_t>& strip) {
     });
     const StartingRuns runs(bits, in, out);
     std::vector<std::uint32_t> expected;
-    if (runs.inner >= kLeastRun) {
+    if (runs.inner >= kMinRun) {
       expected.push_back(runs.inner);
       EXPECT_TRUE(equal[begin + runs.inner_last] && !equal[begin + runs.inner_last + 1]);
     }
-    if (runs.last >= kLeastRun) expected.push_back(runs.last);
+    if (runs.last >= kMinRun) expected.push_back(runs.last);
     EXPECT_EQ(starting, expected);
     unsigned copy = 0;
     for (unsigned i = 0; i < kWindowBytes && begin + i < strip.size(); ++i) {
@@ -216,13 +217,13 @@ std::vector<Token> tokens_by_rule(const std::vector<std::uint8_t>& strip) {
   for (std::size_t i = 0; i < strip.size();) {
     std::size_t run = 0;
     while (i > 0 && i + run < strip.size() && strip[i + run] == strip[i - 1]) ++run;
-    if (run < kLeastRun) {
+    if (run < kMinRun) {
       tokens.push_back({i++, 1});
       for (; run > 1; --run) tokens.push_back({i++, 1});
       continue;
     }
     while (run > 0) {
-      const std::size_t length = run >= kLongestCopy ? kLongestCopy : run < kLeastCopy ? 1 : run;
+      const std::size_t length = run >= kMaxCopy ? kMaxCopy : run < kMinCopy ? 1 : run;
       tokens.push_back({i, length});
       i += length;
       run -= length;
@@ -276,7 +277,7 @@ TEST(PngDeviceForm, SharesOfARunAddUp) {
 }
 
 // Plans groups without a device: for all shapes, parts do not overlap.
-TEST(PngDeviceForm, GroupsHaveRoom) {
+TEST(PngDeviceForm, GroupPartsDoNotOverlap) {
   std::vector<PngEncodingTask> tasks;
   for (const Shape& shape : {Shape{1, 1, 1}, Shape{3264, 2448, 1}, Shape{365, 274, 3},
                              Shape{200'000'000, 1, 1}, Shape{1, 2'000'000, 4}, Shape{600'000, 3, 2}}) {

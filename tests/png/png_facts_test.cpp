@@ -66,7 +66,7 @@ TEST(PngFacts, BitsAreThoseOfASample) {
   EXPECT_EQ(try_decode(Small{16, 0, 1, significant, {}}.file()).header.bits_per_sample, 16) << "as stored";
 }
 
-TEST(PngFacts, ExifBeforeOrBehindThePixels) {
+TEST(PngFacts, ExifBeforeOrAfterThePixels) {
   const Bytes exif = chunk("eXIf", turned_exif());
   for (const unsigned depth : {8U, 16U}) {
     const Decoded early = try_decode(Small{depth, 0, 1, exif, {}}.file());
@@ -105,7 +105,7 @@ TEST(PngFacts, Profiles) {
             "unnamed");
 }
 
-TEST(PngFacts, FurtherFramesAreTold) {
+TEST(PngFacts, FurtherFramesAreReported) {
   const Bytes control = chunk("fcTL", number(0) + number(4) + number(2) + Bytes(14));
   const auto animation = [](unsigned frames) { return chunk("acTL", number(frames) + number(0)); };
   const auto more = [](const Bytes& before) {
@@ -120,7 +120,7 @@ TEST(PngFacts, FurtherFramesAreTold) {
 }
 
 // The facts that imgpipe info reports.
-TEST(PngFacts, PicturesAreCountedAndPalettesToldByTheirBits) {
+TEST(PngFacts, ImagesAreCountedAndPalettesReportTheirBits) {
   const Bytes control = chunk("fcTL", number(0) + number(4) + number(2) + Bytes(14));
   const auto images = [](const Bytes& before) {
     return describe_png(Small{8, 0, 1, before, {}}.file()).images;
@@ -165,7 +165,7 @@ TEST(PngFacts, TheColourSpaceIsWhatTheChunksSay) {
   EXPECT_EQ(said(damaged), "");
 }
 
-TEST(PngFacts, BytesBehindTheEnd) {
+TEST(PngFacts, BytesAfterTheEnd) {
   for (const unsigned depth : {8U, 16U}) {
     const Bytes file = Small{depth, 0, 1, {}, {}}.file();
     const std::string two = std::to_string(file.size()) + " bytes follow the image (another image?)";
@@ -235,7 +235,7 @@ TEST(PngFacts, LenientWarnsOfEveryWrongChecksum) {
 
 // libpng does not inspect IDAT chunks that begin after the last pixel. Files of every kind behave alike, for
 // our own reader (8 bits) and for libpng.
-TEST(PngFacts, DataBehindACompletePicture) {
+TEST(PngFacts, DataAfterACompleteImage) {
   for (const unsigned depth : {8U, 16U}) {
     const Small small{depth, 0, 1, {}, {}};
     const Bytes expected = chunk("IDAT", small.stream());

@@ -81,7 +81,7 @@ Kind check_strip(const Bytes& strip, const std::string& name) {
   for (const bool last : {false, true}) {
     const auto made = deflater.compress(std::as_bytes(std::span(strip)), last);
     EXPECT_LE(static_cast<std::int64_t>(made.size()),
-              most_compressed_bytes(static_cast<std::int64_t>(strip.size()), 1))
+              max_compressed_bytes(static_cast<std::int64_t>(strip.size()), 1))
         << name;
     EXPECT_TRUE(raw_inflated(made, strip.size()) == strip) << name << last;
     kind = kind_of(made, strip.size());
@@ -213,11 +213,11 @@ TEST(PngHuffman, RunsOfEveryLengthAnywhere) {
         for (std::size_t i = 0; i < after; ++i)
           strip[before + 1 + run + i] = static_cast<std::uint8_t>(i % 60 + 100);
         const StripCounts counts = count_tokens(strip);
-        std::size_t copies = run < kLeastRun ? 0 : run / kLongestCopy;
-        std::size_t copied = copies * kLongestCopy;
-        if (run >= kLeastRun && run % kLongestCopy >= kLeastCopy) {
+        std::size_t copies = run < kMinRun ? 0 : run / kMaxCopy;
+        std::size_t copied = copies * kMaxCopy;
+        if (run >= kMinRun && run % kMaxCopy >= kMinCopy) {
           ++copies;
-          copied += run % kLongestCopy;
+          copied += run % kMaxCopy;
         }
         ASSERT_EQ(counts.copies, copies) << before << " " << run << " " << after;
         ASSERT_EQ(counts.copied_bytes, copied);
@@ -265,15 +265,17 @@ TEST(PngHuffman, TheRuleKnowsWhatHasMatches) {
 
 // Photographs must not pay for ISA-L: checks the rule's choice, not the result.
 TEST(PngHuffman, WindowsOfPhotographsDoNotRepeat) {
-  const auto tried = [](const Bytes& strip) { return tries_matches(strip, StripBlock(count_tokens(strip))); };
+  const auto tried = [](const Bytes& strip) {
+    return should_try_matches(strip, StripBlock(count_tokens(strip)));
+  };
   for (const int spread : {1, 2, 6, 20, 60}) EXPECT_FALSE(tried(photo_like(524288, 9, spread))) << spread;
   EXPECT_FALSE(tried(noise(524288, 9)));
   EXPECT_TRUE(tried(text_like(524288, 9)));
-  EXPECT_TRUE(tried(photo_like(kAlwaysTried - 1, 9)));
-  EXPECT_FALSE(tried(photo_like(kAlwaysTried, 9)));
+  EXPECT_TRUE(tried(photo_like(kAlwaysTryBelowBytes - 1, 9)));
+  EXPECT_FALSE(tried(photo_like(kAlwaysTryBelowBytes, 9)));
   EXPECT_FALSE(tried(Bytes(524288, 0)));
-  EXPECT_EQ(find_repeats(Bytes(kRepeatCell + kLongestWindow - 1, 1), std::array<std::uint8_t, 256>{},
-                         WindowPlace::least_key)
+  EXPECT_EQ(find_repeats(Bytes(kRepeatCell + kMaxWindowBytes - 1, 1), std::array<std::uint8_t, 256>{},
+                         WindowPosition::min_key)
                 .windows,
             0U);
 }
@@ -309,7 +311,7 @@ TEST(PngHuffman, EveryTargetMakesTheSameBytes) {
       const auto [place, first] = expected.try_emplace(name, bytes);
       EXPECT_TRUE(first || place->second == bytes) << target << " " << name;
       const StripRepeats repeats =
-          find_repeats(strip, StripBlock(count_tokens(strip)).lengths(), WindowPlace::least_key);
+          find_repeats(strip, StripBlock(count_tokens(strip)).lengths(), WindowPosition::min_key);
       const auto [count, new_count] = expected.try_emplace(
           name + " repeats", std::vector<std::byte>(repeats.windows + 2 * repeats.repeated));
       EXPECT_TRUE(new_count || count->second.size() == repeats.windows + 2 * repeats.repeated)

@@ -16,7 +16,7 @@ bool BandedLog::complete(std::int64_t height) const {
   return end == height;
 }
 
-BandedReader::BandedReader(ConstHostView image, const BandedWays& ways, BandedLog& log,
+BandedReader::BandedReader(ConstHostView image, const BandedBehaviour& ways, BandedLog& log,
                            Orientation orientation)
     : image_(image), ways_(ways), log_(log), random_(ways.seed) {
   header_.shape = image.shape();
@@ -59,7 +59,7 @@ void BandedReader::begin_next_band(std::int64_t first, std::int64_t rows) {
   log_.bands.push_back({first, rows});
 }
 
-void BandedReader::read_begun_band(std::int64_t first, HostView rows) {
+void BandedReader::do_read_band(std::int64_t first, HostView rows) {
   const std::size_t band = enter(first, rows.height);
   wait_a_while();
   std::unique_lock lock(mutex_);
@@ -94,7 +94,7 @@ std::size_t BandedReader::enter(std::int64_t first, std::int64_t rows) {
   }
   ++log_.bands[band].reads;
   log_.threads.push_back(std::this_thread::get_id());
-  log_.most_at_once = std::max(log_.most_at_once, ++reading_);
+  log_.max_at_once = std::max(log_.max_at_once, ++reading_);
   return band;
 }
 

@@ -16,7 +16,7 @@
 namespace imgpipe::test {
 
 // The behaviour of such a reader, and a log of its use that outlives it.
-struct BandedWays {
+struct BandedBehaviour {
   std::int64_t fails_at = std::numeric_limits<std::int64_t>::max();     // the first row that it fails to read
   std::int64_t switches_at = std::numeric_limits<std::int64_t>::max();  // from here it uses another decoder
   bool waits_for_earlier = false;  // a band waits until all bands begun before it are read
@@ -33,7 +33,7 @@ struct BandedLog {
   };
   std::vector<Band> bands;
   std::vector<std::thread::id> threads;  // that have read bands
-  int most_at_once = 0;                  // concurrent calls of read_band()
+  int max_at_once = 0;                   // concurrent calls of read_band()
   bool by_rows = false;                  // read_rows() was called
   std::vector<std::string> faults;       // violations of Reader's rules
   bool failed = false;                   // has thrown an error
@@ -45,7 +45,7 @@ struct BandedLog {
 class BandedReader final : public Reader {
  public:
   // `image` and `log` must outlive it.
-  BandedReader(ConstHostView image, const BandedWays& ways, BandedLog& log,
+  BandedReader(ConstHostView image, const BandedBehaviour& ways, BandedLog& log,
                Orientation orientation = Orientation::upright);
   ~BandedReader() override;
   BandedReader(const BandedReader&) = delete;
@@ -59,7 +59,7 @@ class BandedReader final : public Reader {
  protected:
   void read_next_rows(HostView rows) override;
   void begin_next_band(std::int64_t first, std::int64_t rows) override;
-  void read_begun_band(std::int64_t first, HostView rows) override;
+  void do_read_band(std::int64_t first, HostView rows) override;
 
  private:
   void fault(const std::string& what) { log_.faults.push_back(what); }
@@ -72,7 +72,7 @@ class BandedReader final : public Reader {
   std::multimap<std::int64_t, Image> held_;
   Image working_;
   const ConstHostView image_;
-  const BandedWays ways_;
+  const BandedBehaviour ways_;
   BandedLog& log_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;

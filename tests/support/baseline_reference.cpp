@@ -99,7 +99,7 @@ std::optional<int> next_number(Bits& bits, int size) {
 
 // ---- blocks -----------------------------------------------------------------------------------------
 
-constexpr int kMostBits = 15;  // of a DC difference or an AC coefficient
+constexpr int kMaxBits = 15;  // of a DC difference or an AC coefficient
 
 // In zigzag order.
 using Block = std::array<std::int16_t, kBlockSamples>;
@@ -131,7 +131,7 @@ bool read_block(Bits& bits, const BaselineScan& scan, const ScanComponent& compo
                 Block& block) {
   const auto codes = static_cast<std::size_t>(component.dc_codes);
   const std::optional<int> size = next_symbol(bits, scan.dc_codes[codes]);
-  if (!size || *size > kMostBits) return false;
+  if (!size || *size > kMaxBits) return false;
   const std::optional<int> difference = next_number(bits, *size);
   if (!difference) return false;
   dc += *difference;
@@ -224,7 +224,7 @@ int colour_at(const Samples& plane, Sampling sampling, std::int64_t x, std::int6
   const std::int64_t row = y / 2;
   const std::int64_t far = y % 2 == 0 ? row - 1 : row + 1;
   const bool left = x % 2 == 0;
-  const bool repeated = plane.width() <= kMostRepeated;
+  const bool repeated = plane.width() <= kMaxRepeatedWidth;
   const auto sum = [&](std::int64_t at) { return column_sum(plane.at(at, row), plane.at(at, far)); };
   switch (sampling) {
     case Sampling::s422:

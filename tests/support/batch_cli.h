@@ -41,7 +41,7 @@ class BatchCli : public testing::Test {
     writer->write_rows(image.view());
     save(file(name), writer->finish().joined());
   }
-  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
+  [[nodiscard]] std::string file(const std::string& name) const { return directory_.file(name); }
   [[nodiscard]] std::string in() const { return file("in"); }
   [[nodiscard]] std::string out() const { return file("out"); }
 
@@ -52,15 +52,15 @@ class BatchCli : public testing::Test {
     for (const fs::path& path : files_below(out())) names.push_back(path.lexically_relative(out()).string());
     return names;
   }
-  [[nodiscard]] std::map<std::string, std::string> contents(const std::string& folder) const {
+  [[nodiscard]] std::map<std::string, std::string> contents(const std::string& directory) const {
     std::map<std::string, std::string> all;
-    for (const fs::path& path : files_below(folder))
-      all[path.lexically_relative(folder).string()] = load_text(path);
+    for (const fs::path& path : files_below(directory))
+      all[path.lexically_relative(directory).string()] = load_text(path);
     return all;
   }
 
   using Names = std::vector<std::string>;
-  TemporaryFolder folder_;
+  TemporaryDirectory directory_;
 };
 
 inline std::size_t lines(const std::string& text) {

@@ -113,7 +113,7 @@ class BatchTest : public testing::Test {
     EXPECT_FALSE(batch.fatal());
   }
 
-  TemporaryFolder in_, out_;
+  TemporaryDirectory in_, out_;
   std::vector<std::string> names_;
   std::map<std::string, std::vector<std::byte>> expected_;
 };

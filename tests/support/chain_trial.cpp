@@ -20,8 +20,8 @@
 namespace imgpipe::test {
 namespace {
 
-constexpr int kMostShrinks = 4000;
-constexpr std::int64_t kLeastDeviceBytes = 4096;
+constexpr int kMaxShrinks = 4000;
+constexpr std::int64_t kMinDeviceBytes = 4096;
 
 // ---- one run ----------------------------------------------------------------------------------------
 
@@ -56,7 +56,7 @@ Engine& engine_of(const Trial& trial, std::int64_t device_bytes) {
 Outcome run_once(const Trial& trial, const Image& image, std::int64_t device_bytes) {
   if (trial.engine != TrialEngine::bands) return engine_of(trial, device_bytes).run(job_of(trial, image));
   HostBandDevice device(device_bytes == 0 ? std::int64_t{1} << 30 : device_bytes,
-                        trial.seed % 2 == 0 ? Queued::at_once : Queued::when_waited_for);
+                        trial.seed % 2 == 0 ? Queued::at_once : Queued::on_wait);
   HostBandEngine engine(device, trial.threads);
   Outcome outcome = engine.run(job_of(trial, image));
   if (!device.faults.empty()) throw Error(ErrorKind::device, "HostBandDevice: " + device.faults.front());
@@ -279,7 +279,7 @@ std::string difference(const Trial& trial) {
 }
 
 Trial shrunk(Trial trial) {
-  int left = kMostShrinks;
+  int left = kMaxShrinks;
   for (bool smaller = true; smaller && left > 0;) {
     smaller = false;
     for (const Trial& next : smaller_trials(trial)) {

@@ -19,10 +19,10 @@ class Cli : public testing::Test {
   void SetUp() override;
   static Image make(int channels);
   void write(const std::string& name, const Image& image, Format format) const;
-  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
+  [[nodiscard]] std::string file(const std::string& name) const { return directory_.file(name); }
   [[nodiscard]] bool exists(const std::string& name) const;
 
-  TemporaryFolder folder_;
+  TemporaryDirectory directory_;
 };
 
 // Expects one printable line on stderr that begins with the program's name.

@@ -258,8 +258,8 @@ class Coder {
   void write_block(const Component& component) {
     const auto& dc = dc_[static_cast<std::size_t>(component.dc)].of_symbol;
     const auto& ac = ac_[static_cast<std::size_t>(component.ac)].of_symbol;
-    const int most_bits = traits_.large_values && once_in(4) ? 15 : 11;
-    const int dc_bits = below(random_, static_cast<std::size_t>(most_bits) + 1);
+    const int max_bits = traits_.large_values && once_in(4) ? 15 : 11;
+    const int dc_bits = below(random_, static_cast<std::size_t>(max_bits) + 1);
     out_.code(dc[static_cast<std::size_t>(dc_bits)]);
     write_value(dc_bits);
     for (int place = 1; place < 64;) {

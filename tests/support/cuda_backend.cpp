@@ -111,7 +111,7 @@ std::string run(const DeviceWork& work, const StageCall<Host>& call, std::int64_
 
 }  // namespace
 
-std::string why_no_cuda() {
+std::string cuda_unavailable_reason() {
   return list_cuda_devices().unusable_reason;
 }
 
@@ -145,7 +145,7 @@ std::string run_on_cuda(const Stage& stage, const StageCall<Host>& call) {
 
 namespace imgpipe::test {
 
-std::string why_no_cuda() {
+std::string cuda_unavailable_reason() {
   return list_cuda_devices().unusable_reason;
 }
 

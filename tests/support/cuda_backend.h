@@ -9,7 +9,7 @@
 namespace imgpipe::test {
 
 // Returns why CUDA tests cannot run here, or "".
-[[nodiscard]] std::string why_no_cuda();
+[[nodiscard]] std::string cuda_unavailable_reason();
 
 // Copies the frames of `call` to the device (padded rows; canaries before, after and between them), launches
 // stage.cuda on its own stream, and copies back. A table that the kernel reads and `call` lacks is made there
@@ -25,11 +25,11 @@ using DeviceWork = std::function<std::string(const StageCall<Device>&, const Cud
 }  // namespace imgpipe::test
 
 // Skips the test visibly if there is no GPU; with IMGPIPE_REQUIRE_GPU=1, fails it.
-#define IMGPIPE_NEED_CUDA()                                                   \
-  if (const std::string why = ::imgpipe::test::why_no_cuda(); !why.empty()) { \
-    if (const char* required = std::getenv("IMGPIPE_REQUIRE_GPU");            \
-        required != nullptr && *required == '1') {                            \
-      FAIL() << "a GPU is required: " << why;                                 \
-    }                                                                         \
-    GTEST_SKIP() << why;                                                      \
+#define IMGPIPE_NEED_CUDA()                                                               \
+  if (const std::string why = ::imgpipe::test::cuda_unavailable_reason(); !why.empty()) { \
+    if (const char* required = std::getenv("IMGPIPE_REQUIRE_GPU");                        \
+        required != nullptr && *required == '1') {                                        \
+      FAIL() << "a GPU is required: " << why;                                             \
+    }                                                                                     \
+    GTEST_SKIP() << why;                                                                  \
   }

@@ -79,16 +79,16 @@ std::string run_bare(const JpegEncoding& encoding, const Stream& stream,
   return "";
 }
 
-std::string run(const std::vector<JpegWish>& wishes, unsigned seed,
+std::string run(const std::vector<JpegEncodingRequest>& wishes, unsigned seed,
                 std::vector<std::vector<std::byte>>& scans) {
   const Stream stream;
   const bool is_bare = seed == 0;
   std::vector<std::unique_ptr<DevicePixels>> pixels;
   std::vector<JpegEncodingTask> tasks;
   scans.assign(wishes.size(), {});
-  for (const JpegWish& wish : wishes) {
+  for (const JpegEncodingRequest& wish : wishes) {
     pixels.push_back(std::make_unique<DevicePixels>(wish.pixels, seed++));
-    tasks.push_back({pixels.back()->plane, wish.quality, wish.halved_colors});
+    tasks.push_back({pixels.back()->plane, wish.quality, wish.subsampled_chroma});
   }
   const JpegEncoding encoding(tasks);
   const GroupMemory& memory = encoding.memory();
@@ -124,7 +124,7 @@ std::string run(const std::vector<JpegWish>& wishes, unsigned seed,
 
 }  // namespace
 
-std::string encode_on_cuda(const std::vector<JpegWish>& wishes, unsigned seed,
+std::string encode_on_cuda(const std::vector<JpegEncodingRequest>& wishes, unsigned seed,
                            std::vector<std::vector<std::byte>>& scans) {
   try {
     return run(wishes, seed, scans);
@@ -139,7 +139,8 @@ std::string encode_on_cuda(const std::vector<JpegWish>& wishes, unsigned seed,
 
 namespace imgpipe::test {
 
-std::string encode_on_cuda(const std::vector<JpegWish>&, unsigned, std::vector<std::vector<std::byte>>&) {
+std::string encode_on_cuda(const std::vector<JpegEncodingRequest>&, unsigned,
+                           std::vector<std::vector<std::byte>>&) {
   return "this build has no CUDA";
 }
 

@@ -23,27 +23,28 @@ const NppLibrary& npp() {
 
 }  // namespace
 
-std::string missing_on_cuda(const Rung& rung) {
-  const std::string lacks = device_lacks(rung);
-  return lacks.empty() && rung.needs_npp ? npp().missing() : lacks;
+std::string missing_on_cuda(const StageVariant& variant) {
+  const std::string lacks = missing_device_feature(variant);
+  return lacks.empty() && variant.needs_npp ? npp().missing() : lacks;
 }
 
-std::string run_rung_on_cuda(const Rung& rung, const StageCall<Host>& call, int block, int blocks,
-                             std::int64_t scratch_bytes) {
+std::string run_variant_on_cuda(const StageVariant& variant, const StageCall<Host>& call, int block,
+                                int blocks, std::int64_t scratch_bytes) {
   constexpr std::size_t kTail = 512;
   return run_on_cuda(
       [&](const StageCall<Device>& device, const CudaLaunch& launch) {
-        RungLaunch with_grid{launch, block, blocks};
-        if (rung.needs_npp) with_grid.npp = npp().functions();
+        VariantLaunch with_grid{launch, block, blocks};
+        if (variant.needs_npp) with_grid.npp = npp().functions();
         std::size_t bytes = 0;
-        if (rung.scratch_bytes != nullptr) bytes = rung.scratch_bytes(device.in.type, with_grid);
+        if (variant.scratch_bytes != nullptr) bytes = variant.scratch_bytes(device.in.type, with_grid);
         DeviceBuffer scratch;
         scratch.reserve(bytes + kTail);
         IMGPIPE_CUDA(cudaMemset(scratch.data(), 0xCD, bytes + kTail));
         IMGPIPE_CUDA(cudaDeviceSynchronize());
         with_grid.scratch = scratch.data();
-        IMGPIPE_CUDA(static_cast<cudaError_t>(launch_rung(rung, device, with_grid)));
-        if (rung.collect != nullptr) IMGPIPE_CUDA(static_cast<cudaError_t>(rung.collect(device, with_grid)));
+        IMGPIPE_CUDA(static_cast<cudaError_t>(launch_variant(variant, device, with_grid)));
+        if (variant.collect != nullptr)
+          IMGPIPE_CUDA(static_cast<cudaError_t>(variant.collect(device, with_grid)));
         IMGPIPE_CUDA(cudaStreamSynchronize(launch.stream));
         std::array<unsigned char, kTail> tail{};
         IMGPIPE_CUDA(cudaMemcpy(tail.data(), static_cast<unsigned char*>(scratch.data()) + bytes, kTail,
@@ -60,11 +61,11 @@ std::string run_rung_on_cuda(const Rung& rung, const StageCall<Host>& call, int 
 
 namespace imgpipe::test {
 
-std::string missing_on_cuda(const Rung&) {
+std::string missing_on_cuda(const StageVariant&) {
   return "this build has no CUDA";
 }
 
-std::string run_rung_on_cuda(const Rung&, const StageCall<Host>&, int, int, std::int64_t) {
+std::string run_variant_on_cuda(const StageVariant&, const StageCall<Host>&, int, int, std::int64_t) {
   return "this build has no CUDA";
 }
 

@@ -9,10 +9,10 @@ namespace imgpipe::test {
 
 // Launches with a grid (0: the variant's default) and scratch memory of garbage, followed by canaries.
 // `scratch_bytes`: the capacity of StageCall::scratch.
-[[nodiscard]] std::string run_rung_on_cuda(const Rung& rung, const StageCall<Host>& call, int block,
-                                           int blocks, std::int64_t scratch_bytes = 0);
+[[nodiscard]] std::string run_variant_on_cuda(const StageVariant& variant, const StageCall<Host>& call,
+                                              int block, int blocks, std::int64_t scratch_bytes = 0);
 
 // Returns which device feature or library the variant lacks, or "".
-[[nodiscard]] std::string missing_on_cuda(const Rung& rung);
+[[nodiscard]] std::string missing_on_cuda(const StageVariant& variant);
 
 }  // namespace imgpipe::test

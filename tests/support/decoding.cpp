@@ -30,7 +30,7 @@ DecodeOptions lenient() {
 
 DecodeOptions sixteen_bits(bool forgiving) {
   DecodeOptions options;
-  options.most_bits = 16;
+  options.max_bits = 16;
   options.lenient = forgiving;
   return options;
 }
@@ -82,7 +82,7 @@ void expect_stable_when_damaged(const FileBytes& bytes) {
       options.max_pixels = 1 << 16;
       for (const bool forgiving : {false, true}) {
         options.lenient = forgiving;
-        options.most_bits = change == 0x10 ? 16 : 8;
+        options.max_bits = change == 0x10 ? 16 : 8;
         const std::string reason = failure(damaged, options);
         ASSERT_EQ(failure(damaged, options), reason) << "byte " << i;
         if (reason.empty()) {

@@ -72,9 +72,9 @@ JpegFiles damaged_files(const std::vector<std::byte>& whole, std::size_t step) {
   JpegFiles files;
   const auto keep = [&files](std::vector<std::byte> file) {
     // A changed bit in the header can make an image large.
-    constexpr std::int64_t kMostMcus = 1000;
+    constexpr std::int64_t kMaxMcus = 1000;
     const std::unique_ptr<OpenJpeg> open = open_jpeg_scan(file);
-    if (open && open->scan.mcus() <= kMostMcus) files.push_back(std::move(file));
+    if (open && open->scan.mcus() <= kMaxMcus) files.push_back(std::move(file));
   };
   for (std::size_t at = 0; at < whole.size(); at += step) {
     keep({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(at)});

@@ -27,7 +27,7 @@ std::unique_ptr<OpenJpeg> open_jpeg_scan(std::vector<std::byte> file) {
 
 namespace {
 
-void add_blocks(const OpenJpeg& jpeg, const TrueBlocks& more, Coefficients& out) {
+void add_blocks(const OpenJpeg& jpeg, const ConfirmedBlocks& more, Coefficients& out) {
   const BlockRun run = more.run(more.first, static_cast<std::int64_t>(more.count), 0);
   std::uint32_t at = run.begin;
   auto number = static_cast<std::size_t>(more.first);
@@ -45,18 +45,18 @@ void add_blocks(const OpenJpeg& jpeg, const TrueBlocks& more, Coefficients& out)
 
 }  // namespace
 
-std::optional<HostCoefficients> host_coefficients(const OpenJpeg& jpeg, std::size_t piece_bytes) {
-  ScanPieces pieces(jpeg.scan, jpeg.tables, piece_bytes);
+std::optional<HostCoefficients> host_coefficients(const OpenJpeg& jpeg, std::size_t scan_chunk_bytes) {
+  ScanChunks pieces(jpeg.scan, jpeg.tables, scan_chunk_bytes);
   HostCoefficients result;
   result.values.resize(static_cast<std::size_t>(jpeg.scan.mcus() * jpeg.scan.blocks_in_mcu) * kBlockSamples);
-  while (std::optional<PieceRange> range = pieces.next()) {
-    if (range->start == PieceStart::guess) range->start = PieceStart::truth;
-    std::vector<TrueBlocks> more;
+  while (std::optional<ScanChunkRange> range = pieces.next()) {
+    if (range->start == ScanChunkStart::guess) range->start = ScanChunkStart::truth;
+    std::vector<ConfirmedBlocks> more;
     if (!pieces.join(pieces.decode(*range, pieces.truth()), more)) return std::nullopt;
-    for (const TrueBlocks& blocks : more) add_blocks(jpeg, blocks, result.values);
+    for (const ConfirmedBlocks& blocks : more) add_blocks(jpeg, blocks, result.values);
   }
   if (!pieces.is_complete()) return std::nullopt;
-  result.behind_end = pieces.behind_end();
+  result.after_end = pieces.after_end();
   return result;
 }
 
@@ -82,7 +82,7 @@ class Emulation {
   explicit Emulation(const GroupView& view) : view_(view) {}
 
   void run() {
-    for (std::uint32_t i = 0; i < view_.task_count; ++i) view_.verdicts[i] = kInOrder;
+    for (std::uint32_t i = 0; i < view_.task_count; ++i) view_.verdicts[i] = kIntact;
     for (std::uint32_t t = 0; t < view_.table_count; ++t) {
       auto* entries = reinterpret_cast<std::uint16_t*>(view_.tables + t);
       for (std::uint32_t i = 0; i < sizeof(SymbolTable) / sizeof(std::uint16_t); ++i)
@@ -208,8 +208,8 @@ class Emulation {
   bool write_subsequence(const DeviceImage& image, std::uint32_t i, const Subsequence& subsequence,
                          Sums before) {
     const Record record = view_.records[image.first_subsequence + i];
-    const OwnBlocks own =
-        own_blocks(image, subsequence, before.blocks, view_.sums[image.first_subsequence + i].blocks);
+    const SubsequenceBlocks own = blocks_of_subsequence(image, subsequence, before.blocks,
+                                                        view_.sums[image.first_subsequence + i].blocks);
     std::uint32_t block = record.first_block;
     BitWindow<Words> window(Words{subsequence.words}, own.count > 0 ? record.first_bit : 0);
     for (std::uint32_t b = 0; b < own.count; ++b) {
@@ -225,7 +225,7 @@ class Emulation {
         return false;
       block = block + 1 == image.blocks_in_mcu ? 0 : block + 1;
     }
-    return ends_well(view_, image, i, subsequence, own, window.bit(), block);
+    return ends_consistently(view_, image, i, subsequence, own, window.bit(), block);
   }
 
   GroupView view_;
@@ -254,7 +254,7 @@ GroupResult decode_emulated(std::span<const GroupImage> images) {
     const std::size_t blocks =
         static_cast<std::size_t>(image.jpeg->scan.mcus() * image.jpeg->scan.blocks_in_mcu);
     result.emplace_back(blocks * kBlockSamples, kUnwritten);
-    streams.emplace_back(image.staged->bytes.size() + kWordsBehind * sizeof(std::uint32_t));
+    streams.emplace_back(image.staged->bytes.size() + kLookaheadWords * sizeof(std::uint32_t));
     std::ranges::copy(image.staged->bytes, streams.back().data());
     tasks.push_back({&image.jpeg->scan, &image.jpeg->tables, &image.staged->scan, streams.back().data(),
                      result.back().data()});
@@ -264,7 +264,7 @@ GroupResult decode_emulated(std::span<const GroupImage> images) {
   decoding.write_upload(memory.data());
   Emulation(decoding.view(memory.data())).run();
   for (std::size_t i = 0; i < images.size(); ++i) {
-    if (!decoding.in_order(i, memory.data() + decoding.memory().results_offset)) result[i].clear();
+    if (!decoding.is_intact(i, memory.data() + decoding.memory().results_offset)) result[i].clear();
   }
   return result;
 }
@@ -287,7 +287,7 @@ std::string compare_with_host(std::span<const std::vector<std::byte>> files, Gro
       ++verdicts.damaged;
       continue;
     }
-    if (expected && expected->behind_end != scans[i]->scan.behind_end)
+    if (expected && expected->after_end != scans[i]->scan.after_end)
       return "file " + std::to_string(i) + ": another end";
     numbers.push_back(i);
     images.push_back({jpegs[i].get(), &*scans[i]});
@@ -296,7 +296,7 @@ std::string compare_with_host(std::span<const std::vector<std::byte>> files, Gro
   for (std::size_t k = 0; k < images.size(); ++k) {
     const std::string what = "file " + std::to_string(numbers[k]);
     const std::optional<HostCoefficients> expected = host_coefficients(*images[k].jpeg);
-    ++(!expected ? verdicts.damaged : got[k].empty() ? verdicts.left : verdicts.in_order);
+    ++(!expected ? verdicts.damaged : got[k].empty() ? verdicts.left : verdicts.is_intact);
     if (got[k].empty()) continue;
     if (!expected) return what + ": damaged, and taken";
     const auto at = std::ranges::mismatch(got[k], expected->values);

@@ -28,11 +28,11 @@ struct OpenJpeg {
 using Coefficients = std::vector<std::int16_t>;
 struct HostCoefficients {
   Coefficients values;
-  std::size_t behind_end = 0;
+  std::size_t after_end = 0;
 };
-// Returns nullopt if not in order. `piece_bytes`: for ScanPieces; each piece starts from the true state.
+// Returns nullopt if not in order. `scan_chunk_bytes`: for ScanChunks; each piece starts from the true state.
 [[nodiscard]] std::optional<HostCoefficients> host_coefficients(const OpenJpeg& jpeg,
-                                                                std::size_t piece_bytes = 1 << 20);
+                                                                std::size_t scan_chunk_bytes = 1 << 20);
 
 struct StagedJpeg {
   std::vector<std::byte> bytes;  // followed by kStreamMargin
@@ -56,7 +56,7 @@ using GroupResult = std::vector<Coefficients>;
 // Both decoders' verdicts on the same files. compare_with_host() returns "" if the group's decoder accepts
 // only files that the host's accepts, and gives the same coefficients.
 struct Verdicts {
-  int in_order = 0, damaged = 0;
+  int is_intact = 0, damaged = 0;
   // In order, but left to the host.
   int left = 0;
 };

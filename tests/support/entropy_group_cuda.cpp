@@ -69,7 +69,7 @@ class Run {
       const std::vector<std::byte> bytes = coefficients_[i].download();
       Coefficients values(bytes.size() / sizeof(std::int16_t));
       std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::byte*>(values.data()));
-      if (!decoding_.in_order(i, memory.data() + decoding_.memory().results_offset)) values.clear();
+      if (!decoding_.is_intact(i, memory.data() + decoding_.memory().results_offset)) values.clear();
       result.push_back(std::move(values));
     }
     return result;

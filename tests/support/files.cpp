@@ -9,18 +9,18 @@
 
 namespace imgpipe::test {
 
-TemporaryFolder::TemporaryFolder() {
+TemporaryDirectory::TemporaryDirectory() {
   std::string name = (std::filesystem::temp_directory_path() / "imgpipe-test-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder");
   path_ = name;
 }
 
-TemporaryFolder::~TemporaryFolder() {
+TemporaryDirectory::~TemporaryDirectory() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
 }
 
-std::vector<std::string> TemporaryFolder::names() const {
+std::vector<std::string> TemporaryDirectory::names() const {
   std::vector<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator(path_))
     found.push_back(entry.path().filename().string());
@@ -51,15 +51,15 @@ void save(const std::filesystem::path& path, std::span<const std::byte> bytes) {
 }
 
 std::optional<std::filesystem::path> corpus() {
-  const char* folder = std::getenv("IMGPIPE_CORPUS");
-  if (folder == nullptr || *folder == '\0') return std::nullopt;
-  if (!std::filesystem::is_directory(folder)) throw std::runtime_error("IMGPIPE_CORPUS names no folder");
-  return folder;
+  const char* directory = std::getenv("IMGPIPE_CORPUS");
+  if (directory == nullptr || *directory == '\0') return std::nullopt;
+  if (!std::filesystem::is_directory(directory)) throw std::runtime_error("IMGPIPE_CORPUS names no folder");
+  return directory;
 }
 
-std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder) {
+std::vector<std::filesystem::path> files_below(const std::filesystem::path& directory) {
   std::vector<std::filesystem::path> found;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
     if (entry.is_regular_file()) found.push_back(entry.path());
   }
   std::ranges::sort(found);

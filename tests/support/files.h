@@ -12,12 +12,12 @@
 namespace imgpipe::test {
 
 // An empty directory that is removed with its object.
-class TemporaryFolder {
+class TemporaryDirectory {
  public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::string file(std::string_view name) const { return (path_ / name).string(); }
   // Returns the names of everything in it, sorted.
@@ -35,7 +35,7 @@ void save_text(const std::filesystem::path& path, std::string_view text);
 // Returns the directory of real test images (IMGPIPE_CORPUS); nullopt if the variable is not set.
 [[nodiscard]] std::optional<std::filesystem::path> corpus();
 // Returns the regular files below a directory, sorted.
-[[nodiscard]] std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::filesystem::path> files_below(const std::filesystem::path& directory);
 
 }  // namespace imgpipe::test
 

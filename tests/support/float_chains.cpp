@@ -16,7 +16,7 @@
 namespace imgpipe::test {
 namespace {
 
-constexpr std::int64_t kMostFloatPixels = 6000;  // of any frame of a chain
+constexpr std::int64_t kMaxFloatPixels = 6000;  // of any frame of a chain
 constexpr std::array<std::string_view, 3> kDepths{"depth:float", "depth:8", "depth:16"};
 
 std::string_view sample_name(Sample sample) {
@@ -50,7 +50,7 @@ bool is_wanted(const Plan& plan) {
   const auto is_of_floats = [](const Step& step) {
     return is_float(step.in.sample) || is_float(step.out.sample);
   };
-  const auto is_small = [](const Step& step) { return step.out.pixels() <= kMostFloatPixels; };
+  const auto is_small = [](const Step& step) { return step.out.pixels() <= kMaxFloatPixels; };
   return std::ranges::any_of(plan.steps, is_of_floats) && std::ranges::all_of(plan.steps, is_small);
 }
 

@@ -21,7 +21,7 @@ const std::map<std::string, Json>& golden_files() {
   static const std::map<std::string, Json> files = [] {
     std::map<std::string, Json> all;
     for (const fs::directory_entry& entry :
-         fs::directory_iterator(fs::path(kSourceFolder) / "tests" / "golden")) {
+         fs::directory_iterator(fs::path(kSourceDirectory) / "tests" / "golden")) {
       if (entry.path().extension() == ".json")
         all[entry.path().stem().string()] = Json::parse(load_text(entry.path()));
     }

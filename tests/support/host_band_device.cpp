@@ -97,10 +97,10 @@ void HostBandDevice::start(const DeviceBands& bands, std::size_t slots, const Ba
   ++chains;
   slots_.clear();
   slots_.resize(slots);
-  most_slots = std::max(most_slots, slots);
+  max_slots = std::max(max_slots, slots);
   const std::int64_t bytes =
       bands.bytes() * static_cast<std::int64_t>(slots) + table_bytes(bands.plan(), bands.chain());
-  most_bytes = std::max(most_bytes, bytes);
+  max_bytes = std::max(max_bytes, bytes);
   if (bytes > bytes_) fault("takes " + std::to_string(bytes) + " bytes");
   const Program& program = bands.plan().program;
   copies_.assign(program.values.size(), {});
@@ -138,7 +138,7 @@ void HostBandDevice::begin(std::size_t slot_number, const BandRows& rows,
 void HostBandDevice::finish(std::size_t slot_number, std::vector<Span>& spans) {
   Slot& slot = slots_.at(slot_number);
   if (!slot.busy) fault("a slot that is not in use");
-  if (queued_ == Queued::when_waited_for) work_on(slot);
+  if (queued_ == Queued::on_wait) work_on(slot);
   slot.busy = false;
   ++bands_done;
   spans.push_back({"upload", "device", SpanKind::transfer, 0, 1, 1, 0});

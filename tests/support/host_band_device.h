@@ -16,7 +16,7 @@
 namespace imgpipe::test {
 
 // When queued work runs: as early or as late as possible.
-enum class Queued { at_once, when_waited_for };
+enum class Queued { at_once, on_wait };
 
 class HostBandDevice final : public BandDevice {
  public:
@@ -36,9 +36,9 @@ class HostBandDevice final : public BandDevice {
 
   std::vector<std::string> faults;          // violations of BandDevice's rules
   std::atomic<std::int64_t> bands_done{0};  // of all chains
-  std::size_t most_slots = 0;
+  std::size_t max_slots = 0;
   std::int64_t chains = 0;
-  std::int64_t most_bytes = 0;  // of the device
+  std::int64_t max_bytes = 0;  // of the device
   std::int64_t stops = 0;
 
  private:

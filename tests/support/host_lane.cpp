@@ -47,7 +47,7 @@ void HostLane::finish(std::size_t slot, std::span<LaneImage* const> images) {
   std::this_thread::sleep_for(std::chrono::milliseconds(faults_.image_ms));
   for (LaneImage* const image : images) {
     if (image->coded.jpeg) {
-      image->coded.in_order = false;
+      image->coded.is_intact = false;
     } else if (++images_finished_ == faults_.no_memory_for_one) {
       image->error = Error(ErrorKind::memory, "not enough memory for it");
     } else {
@@ -81,7 +81,7 @@ void HostLane::release_memory() {
 std::unique_ptr<Engine> HostLane::make_band_engine(int threads) {
   for (const auto& is_busy : on_their_way_) EXPECT_FALSE(is_busy);
   HostBandDevice& device = band_devices_.emplace_back(
-      faults_.band_bytes < 0 ? faults_.room_bytes : faults_.band_bytes, Queued::when_waited_for);
+      faults_.band_bytes < 0 ? faults_.room_bytes : faults_.band_bytes, Queued::on_wait);
   if (faults_.breaks_in_bands) device.fails_at = 1;
   return std::make_unique<HostBandEngine>(device, threads);
 }

@@ -94,11 +94,12 @@ class Bands {
 };
 
 std::unique_ptr<Reader> open(std::span<const std::byte> file, const DecodeOptions& options,
-                             std::size_t piece_bytes) {
+                             std::size_t scan_chunk_bytes) {
   std::unique_ptr<Reader> reader = open_reader(file, options);
   const bool is_ours = reader->header().format == Format::jpeg && options.codec == CodecChoice::automatic;
-  if (piece_bytes == 0 || !is_ours || reader->header().orientation != Orientation::upright) return reader;
-  return make_baseline_reader(open_library_jpeg(file, options), piece_bytes);
+  if (scan_chunk_bytes == 0 || !is_ours || reader->header().orientation != Orientation::upright)
+    return reader;
+  return make_baseline_reader(open_library_jpeg(file, options), scan_chunk_bytes);
 }
 
 void read_bands(Reader& reader, const Reading& reading, HostPlane image) {
@@ -138,14 +139,15 @@ std::string text_of(const Reading& reading) {
   if (reading.threads > 0) text += " by " + std::to_string(reading.threads) + " threads";
   if (reading.common > 0) text += ", " + std::to_string(reading.common) + " in common";
   if (reading.backwards) text += ", backwards";
-  if (reading.piece_bytes > 0) text += ", pieces of " + std::to_string(reading.piece_bytes) + " bytes";
+  if (reading.scan_chunk_bytes > 0)
+    text += ", pieces of " + std::to_string(reading.scan_chunk_bytes) + " bytes";
   return text;
 }
 
 JpegOutcome read_jpeg(std::span<const std::byte> file, const DecodeOptions& options, const Reading& reading) {
   JpegOutcome outcome;
   try {
-    const std::unique_ptr<Reader> reader = open(file, options, reading.piece_bytes);
+    const std::unique_ptr<Reader> reader = open(file, options, reading.scan_chunk_bytes);
     outcome.opened = true;
     outcome.header = reader->header();
     outcome.decoder = reader->decoder();

@@ -15,11 +15,11 @@ namespace imgpipe::test {
 
 // The manner in which rows are requested.
 struct Reading {
-  std::int64_t rows = 0;        // per call; 0: all
-  int threads = 0;              // number of threads that read bands; 0: read_rows()
-  std::int64_t common = 0;      // rows that a band shares with the previous one
-  bool backwards = false;       // one thread begins three bands and reads the last one first
-  std::size_t piece_bytes = 0;  // of our own decoder, for make_baseline_reader(); 0: the default
+  std::int64_t rows = 0;             // per call; 0: all
+  int threads = 0;                   // number of threads that read bands; 0: read_rows()
+  std::int64_t common = 0;           // rows that a band shares with the previous one
+  bool backwards = false;            // one thread begins three bands and reads the last one first
+  std::size_t scan_chunk_bytes = 0;  // of our own decoder, for make_baseline_reader(); 0: the default
 };
 [[nodiscard]] std::string text_of(const Reading& reading);
 

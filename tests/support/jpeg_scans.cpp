@@ -46,7 +46,7 @@ std::string name_of(CoefficientPattern kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-BaselineScan make_scan(Sampling sampling, std::int64_t width, std::int64_t height, int most_step,
+BaselineScan make_scan(Sampling sampling, std::int64_t width, std::int64_t height, int max_step,
                        Random& random) {
   BaselineScan scan;
   scan.width = width;
@@ -67,7 +67,7 @@ BaselineScan make_scan(Sampling sampling, std::int64_t width, std::int64_t heigh
     component.width = (width * component.across + across - 1) / across;
     component.height = (height * component.down + down - 1) / down;
     for (std::uint16_t& step : component.steps)
-      step = static_cast<std::uint16_t>(1 + random() % static_cast<unsigned>(most_step));
+      step = static_cast<std::uint16_t>(1 + random() % static_cast<unsigned>(max_step));
     for (int i = 0; i < component.across * component.down; ++i)
       scan.component_of_block[static_cast<std::size_t>(scan.blocks_in_mcu++)] = static_cast<std::uint8_t>(c);
   }

@@ -18,9 +18,9 @@ inline constexpr std::array<Sampling, 5> kSamplings{Sampling::grey, Sampling::s4
                                                     Sampling::s420, Sampling::s440};
 [[nodiscard]] std::string name_of(Sampling sampling);
 
-// Makes quantiser steps of 1 to `most_step`, different ones for Cb and Cr.
-[[nodiscard]] BaselineScan make_scan(Sampling sampling, std::int64_t width, std::int64_t height,
-                                     int most_step, std::mt19937_64& random);
+// Makes quantiser steps of 1 to `max_step`, different ones for Cb and Cr.
+[[nodiscard]] BaselineScan make_scan(Sampling sampling, std::int64_t width, std::int64_t height, int max_step,
+                                     std::mt19937_64& random);
 
 [[nodiscard]] std::size_t coefficients_of(const BaselineScan& scan);
 

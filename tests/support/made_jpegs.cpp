@@ -79,7 +79,7 @@ void write_pixels(jpeg_compress_struct& encoder, const MadeJpeg& jpeg) {
 
 // ---- coefficients -----------------------------------------------------------------------------------
 
-constexpr int kMostAc = 1023, kMostDc = 1023;  // limits of libjpeg's encoder
+constexpr int kMaxAc = 1023, kMaxDc = 1023;  // limits of libjpeg's encoder
 
 void fill_block(JBLOCK& block, JpegContent content, std::mt19937& random) {
   std::ranges::fill(block, JCOEF{0});
@@ -88,21 +88,21 @@ void fill_block(JBLOCK& block, JpegContent content, std::mt19937& random) {
   if (content == JpegContent::extreme) {
     const unsigned share = 1 + random() % 16;
     for (std::size_t place = 0; place < DCTSIZE2; ++place)
-      if (random() % share == 0) set(place, sign() * (kMostAc - static_cast<int>(random() % 3)));
+      if (random() % share == 0) set(place, sign() * (kMaxAc - static_cast<int>(random() % 3)));
   } else if (content == JpegContent::dense) {
-    for (std::size_t place = 1; place < DCTSIZE2; ++place) set(place, kMostAc);
-    set(0, random() % 8 == 0 ? -kMostDc : kMostDc);
+    for (std::size_t place = 1; place < DCTSIZE2; ++place) set(place, kMaxAc);
+    set(0, random() % 8 == 0 ? -kMaxDc : kMaxDc);
   } else if (random() % 5 == 0) {
     set(random() % 3 == 0 ? DCTSIZE2 - 1 : random() % DCTSIZE2, sign() * static_cast<int>(1 + random() % 40));
   }
 }
 
 void write_coefficients(jpeg_compress_struct& encoder, const MadeJpeg& jpeg) {
-  int most_across = 1;
-  int most_down = 1;
+  int max_across = 1;
+  int max_down = 1;
   for (int c = 0; c < encoder.num_components; ++c) {
-    most_across = std::max(most_across, encoder.comp_info[c].h_samp_factor);
-    most_down = std::max(most_down, encoder.comp_info[c].v_samp_factor);
+    max_across = std::max(max_across, encoder.comp_info[c].h_samp_factor);
+    max_down = std::max(max_down, encoder.comp_info[c].v_samp_factor);
   }
   const auto common = reinterpret_cast<j_common_ptr>(&encoder);
   const auto blocks = [](std::int64_t pixels, int factor, int most) {
@@ -113,8 +113,8 @@ void write_coefficients(jpeg_compress_struct& encoder, const MadeJpeg& jpeg) {
   std::array<std::pair<JDIMENSION, JDIMENSION>, MAX_COMPONENTS> sizes{};
   for (std::size_t c = 0; c < static_cast<std::size_t>(encoder.num_components); ++c) {
     const jpeg_component_info& component = encoder.comp_info[c];
-    sizes[c] = {blocks(jpeg.width, component.h_samp_factor, most_across),
-                blocks(jpeg.height, component.v_samp_factor, most_down)};
+    sizes[c] = {blocks(jpeg.width, component.h_samp_factor, max_across),
+                blocks(jpeg.height, component.v_samp_factor, max_down)};
     arrays[c] =
         (*encoder.mem->request_virt_barray)(common, JPOOL_IMAGE, TRUE, sizes[c].first, sizes[c].second,
                                             static_cast<JDIMENSION>(component.v_samp_factor));
@@ -168,7 +168,7 @@ int MadeJpeg::components() const {
   return stored == JCS_GRAYSCALE ? 1 : stored == JCS_CMYK || stored == JCS_YCCK ? 4 : 3;
 }
 
-bool MadeJpeg::is_plain() const {
+bool MadeJpeg::dc_sums_in_range() const {
   if (coding != JpegCoding::huffman) return false;
   if (stored == JCS_GRAYSCALE) return factors[0] == JpegFactors{};
   return stored == JCS_YCbCr && !scan_each &&

@@ -51,11 +51,11 @@ void make_row(std::int64_t y, Sample8* row, std::int64_t width) {
 }
 
 void MadeRowsReader::read_next_rows(HostView rows) {
-  read_begun_band(next_row_, rows);
+  do_read_band(next_row_, rows);
   next_row_ += rows.height;
 }
 
-void MadeRowsReader::read_begun_band(std::int64_t first, HostView rows) {
+void MadeRowsReader::do_read_band(std::int64_t first, HostView rows) {
   for (std::int64_t y = 0; y < rows.height; ++y) make_row(first + y, rows.as<Sample8>().row(y), rows.width);
 }
 

@@ -23,7 +23,7 @@ class MadeRowsReader final : public Reader {
  protected:
   void read_next_rows(HostView rows) override;
   void begin_next_band(std::int64_t, std::int64_t) override {}
-  void read_begun_band(std::int64_t first, HostView rows) override;
+  void do_read_band(std::int64_t first, HostView rows) override;
 
  private:
   bool bands_;

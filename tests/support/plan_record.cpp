@@ -10,14 +10,14 @@
 
 #include "images/error.h"
 #include "kernels/stage.h"
-#include "tests/support/test_paths.h"
 #include "tests/support/random_stages.h"
+#include "tests/support/test_paths.h"
 
 namespace imgpipe::test {
 namespace {
 
 constexpr int kChains = 150;
-constexpr std::int64_t kMostSteps = 6;
+constexpr std::int64_t kMaxSteps = 6;
 constexpr std::uint64_t kSeed = 20261125;
 
 std::string digest(std::string_view text) {
@@ -37,7 +37,7 @@ struct PlannedChain {
 PlannedChain next_chain(Random& random) {
   for (;;) {
     std::string list;
-    for (std::int64_t left = 1 + below(random, kMostSteps); left > 0; --left)
+    for (std::int64_t left = 1 + below(random, kMaxSteps); left > 0; --left)
       list += (list.empty() ? "" : ",") + random_step(random, *recorded_stage(random));
     const Sample sample = below(random, 2) == 0 ? Sample::u8 : Sample::u16;
     Shape shape = random_shape(random, sample, static_cast<int>(1 + below(random, 4)));
@@ -59,7 +59,7 @@ PlannedChain next_chain(Random& random) {
 
 DigestRecord::DigestRecord(std::string_view file)
     : writes_(std::getenv("IMGPIPE_WRITE_GOLDEN") != nullptr),
-      record_(std::filesystem::path(kSourceFolder) / file, writes_ ? std::ios::out : std::ios::in) {
+      record_(std::filesystem::path(kSourceDirectory) / file, writes_ ? std::ios::out : std::ios::in) {
   if (const char* const texts = std::getenv("IMGPIPE_RECORD_TEXT")) texts_.open(texts, std::ios::app);
 }
 

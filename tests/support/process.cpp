@@ -67,7 +67,7 @@ void fail_calls(const std::map<long, int>& errors) {
       options.stdout_path ? ::open(options.stdout_path->c_str(), O_WRONLY | O_CREAT, 0666) : out.write_end;
   ::dup2(out_fd, STDOUT_FILENO);
   ::dup2(err.write_end, STDERR_FILENO);
-  if (!options.folder.empty() && ::chdir(options.folder.c_str()) != 0) ::_exit(126);
+  if (!options.directory.empty() && ::chdir(options.directory.c_str()) != 0) ::_exit(126);
   for (const auto& [name, value] : options.environment) ::setenv(name.c_str(), value.c_str(), 1);
   if (options.file_size_limit) {
     const rlimit limit{*options.file_size_limit, *options.file_size_limit};
@@ -81,8 +81,8 @@ void fail_calls(const std::map<long, int>& errors) {
   ::_exit(127);
 }
 
-bool has_temporary_file(const std::string& folder) {
-  DIR* dir = ::opendir(folder.c_str());
+bool has_temporary_file(const std::string& directory) {
+  DIR* dir = ::opendir(directory.c_str());
   if (dir == nullptr) return false;
   bool found = false;
   while (const dirent* entry = ::readdir(dir))
@@ -119,7 +119,7 @@ RunResult run_imgpipe(const std::vector<std::string>& arguments, const RunOption
   bool signal_sent = false;
   while (out.read_end >= 0 || err.read_end >= 0) {
     if (in.write_end >= 0 && sent >= options.input.size()) Pipe::close_end(in.write_end);
-    if (options.signal && !signal_sent && has_temporary_file(options.signal_folder)) {
+    if (options.signal && !signal_sent && has_temporary_file(options.signal_directory)) {
       ::kill(child, *options.signal);
       signal_sent = true;
     }
@@ -150,9 +150,9 @@ RunResult run_imgpipe(const std::vector<std::string>& arguments, const RunOption
   return result;
 }
 
-int run_bash(const std::string& line, const std::string& folder) {
-  const std::string file = folder + "/line.sh";
-  save_text(file, "cd '" + folder + "'\nI='" + kProgram + "'\n" + line);
+int run_bash(const std::string& line, const std::string& directory) {
+  const std::string file = directory + "/line.sh";
+  save_text(file, "cd '" + directory + "'\nI='" + kProgram + "'\n" + line);
   const int status = std::system(("bash '" + file + "'").c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }

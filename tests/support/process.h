@@ -15,9 +15,9 @@ struct RunOptions {
   std::optional<std::uint64_t> file_size_limit;    // RLIMIT_FSIZE, bytes
   std::optional<std::string> stdout_path;          // instead of a pipe
   std::map<long, int> failing_calls;               // system calls (SYS_fdatasync) that fail, and their errno
-  std::optional<int> signal;                       // sent once signal_folder contains a temporary file
-  std::string signal_folder;
-  std::string folder;  // working directory
+  std::optional<int> signal;                       // sent once signal_directory contains a temporary file
+  std::string signal_directory;
+  std::string directory;  // working directory
   int timeout_s = 60;
 };
 
@@ -34,7 +34,7 @@ struct RunResult {
 [[nodiscard]] RunResult run_imgpipe(const std::vector<std::string>& arguments,
                                     const RunOptions& options = {});
 
-// Runs a line of bash in `folder`, as a script stored there; returns its exit code. $I is the program.
-[[nodiscard]] int run_bash(const std::string& line, const std::string& folder);
+// Runs a line of bash in `directory`, as a script stored there; returns its exit code. $I is the program.
+[[nodiscard]] int run_bash(const std::string& line, const std::string& directory);
 
 }  // namespace imgpipe::test

@@ -21,7 +21,7 @@ inline constexpr const char* kV2Mount =
 class SystemTree : public testing::Test {
  protected:
   SystemTree() {
-    view_.root = folder_.path().string();
+    view_.root = directory_.path().string();
     view_.variable = [this](const char* name) {
       const auto at = variables_.find(name);
       return at == variables_.end() ? nullptr : at->second.c_str();
@@ -31,7 +31,7 @@ class SystemTree : public testing::Test {
   }
 
   void make(const std::string& name, const std::string& text) const {
-    const std::filesystem::path path = folder_.path() / name;
+    const std::filesystem::path path = directory_.path() / name;
     std::filesystem::create_directories(path.parent_path());
     save_text(path, text);
   }
@@ -42,12 +42,12 @@ class SystemTree : public testing::Test {
   [[nodiscard]] std::vector<std::string> groups(std::string_view controller) const {
     std::vector<std::string> names;
     for (const ControlGroup& group : control_groups(controller, view_))
-      names.push_back("v" + std::to_string(group.version) + " " + group.folder.substr(view_.root.size()));
+      names.push_back("v" + std::to_string(group.version) + " " + group.directory.substr(view_.root.size()));
     return names;
   }
 
   using Names = std::vector<std::string>;
-  TemporaryFolder folder_;
+  TemporaryDirectory directory_;
   std::map<std::string, std::string> variables_;
   SystemView view_;
 };

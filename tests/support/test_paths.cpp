@@ -3,6 +3,6 @@
 namespace imgpipe::test {
 
 const char* const kProgram = IMGPIPE_PROGRAM;
-const char* const kSourceFolder = IMGPIPE_SOURCE_DIR;
+const char* const kSourceDirectory = IMGPIPE_SOURCE_DIR;
 
 }  // namespace imgpipe::test

@@ -3,7 +3,7 @@
 
 namespace imgpipe::test {
 
-extern const char* const kProgram;       // the built imgpipe
-extern const char* const kSourceFolder;  // the checkout
+extern const char* const kProgram;          // the built imgpipe
+extern const char* const kSourceDirectory;  // the checkout
 
 }  // namespace imgpipe::test

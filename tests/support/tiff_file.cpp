@@ -166,7 +166,7 @@ FileBytes make_tiff(const TiffKind& kind, const Values& samples) {
   return make_tiff_stack({{kind, samples}});
 }
 
-FileBytes make_tiff_stack(const std::vector<TiffPageOf>& pages) {
+FileBytes make_tiff_stack(const std::vector<TiffPageSource>& pages) {
   Memory memory;
   const TiffKind& first = pages.front().kind;
   TIFF* tiff = open(memory, std::string("w") + (first.big ? "8" : "4") + (first.big_endian ? "b" : "l"));
@@ -178,7 +178,7 @@ FileBytes make_tiff_stack(const std::vector<TiffPageOf>& pages) {
   return memory.bytes;
 }
 
-FileBytes make_imagej_stack(const std::vector<TiffPageOf>& pages) {
+FileBytes make_imagej_stack(const std::vector<TiffPageSource>& pages) {
   const TiffKind& kind = pages.front().kind;
   MadeTiff made(kind.width, kind.height);
   const std::string text = "ImageJ=1.54f\nimages=" + std::to_string(pages.size()) +
@@ -189,7 +189,7 @@ FileBytes make_imagej_stack(const std::vector<TiffPageOf>& pages) {
   made.set(258, {static_cast<std::uint64_t>(kind.bits)});
   made.set(279, {static_cast<std::uint64_t>(kind.width * kind.height * kind.bits / 8)}, 4);
   made.pixels.clear();
-  for (const TiffPageOf& page : pages) {
+  for (const TiffPageSource& page : pages) {
     const FileBytes pixels = chunk_of(kind, page.samples, 0, 0, kind.width, kind.height, -1);
     made.pixels.insert(made.pixels.end(), pixels.begin(), pixels.end());
   }

@@ -32,13 +32,13 @@ struct TiffKind {
 // `samples` are in stored order, row by row, with those of a pixel together.
 [[nodiscard]] FileBytes make_tiff(const TiffKind& kind, const Values& samples);
 // Makes a directory for each page; byte order and size of offsets are those of the first.
-struct TiffPageOf {
+struct TiffPageSource {
   TiffKind kind;
   Values samples;
 };
-[[nodiscard]] FileBytes make_tiff_stack(const std::vector<TiffPageOf>& pages);
+[[nodiscard]] FileBytes make_tiff_stack(const std::vector<TiffPageSource>& pages);
 // Makes one directory and N images, as ImageJ writes large stacks: 8 or 16 bits, grey, uncompressed.
-[[nodiscard]] FileBytes make_imagej_stack(const std::vector<TiffPageOf>& pages);
+[[nodiscard]] FileBytes make_imagej_stack(const std::vector<TiffPageSource>& pages);
 // Returns the number of directories that libtiff finds.
 [[nodiscard]] int pages_by_libtiff(const FileBytes& file);
 

@@ -39,7 +39,7 @@ std::vector<std::vector<std::byte>> tiff_seeds() {
   for (int i = 0; i < 12; ++i) palette.palette.push_back(i * 5000);
   kinds.push_back(palette);
   std::vector<std::vector<std::byte>> seeds;
-  std::vector<TiffPageOf> pages;
+  std::vector<TiffPageSource> pages;
   for (const TiffKind& kind : kinds) {
     Values samples;
     for (int i = 0; i < kind.width * kind.height * kind.samples; ++i)
@@ -47,9 +47,9 @@ std::vector<std::vector<std::byte>> tiff_seeds() {
     seeds.push_back(make_tiff(kind, samples));
     pages.push_back({kind, std::move(samples)});
   }
-  const std::vector<TiffPageOf> some(pages.end() - 4, pages.end());
+  const std::vector<TiffPageSource> some(pages.end() - 4, pages.end());
   seeds.push_back(make_tiff_stack(some));
-  const TiffPageOf grey{{.width = 6, .height = 5}, Values(30, 77)};
+  const TiffPageSource grey{{.width = 6, .height = 5}, Values(30, 77)};
   seeds.push_back(make_imagej_stack({grey, grey, grey}));
   return seeds;
 }

@@ -15,8 +15,8 @@
 #include "lab/bench/kernel_template.h"
 #include "pipeline/device.h"
 #include "tests/support/files.h"
-#include "tests/support/test_paths.h"
 #include "tests/support/process.h"
+#include "tests/support/test_paths.h"
 
 namespace imgpipe::test {
 
@@ -63,8 +63,8 @@ constexpr const char* kNothing = "IMGPIPE_HIST(mine, \"nothing\") {}";
 
 // Returns the file that docs/own-kernel.md develops: the template of hist with the guide's steps.
 inline std::string file_of_the_guide() {
-  const std::string guide = load_text(std::string(kSourceFolder) + "/docs/own-kernel.md");
-  std::string text = own_template("hist");
+  const std::string guide = load_text(std::string(kSourceDirectory) + "/docs/own-kernel.md");
+  std::string text = kernel_template("hist");
   const std::string begin = "```cuda\n";
   for (std::size_t at = guide.find(begin); at != std::string::npos; at = guide.find(begin, at)) {
     at += begin.size();
@@ -79,10 +79,10 @@ class OwnKernel : public testing::Test {
   void SetUp() override { ASSERT_EQ(::mkdir(temporary().c_str(), 0700), 0); }
   void TearDown() override { EXPECT_TRUE(std::filesystem::is_empty(temporary())) << "something was left"; }
 
-  [[nodiscard]] std::string temporary() const { return folder_.file("tmp"); }
+  [[nodiscard]] std::string temporary() const { return directory_.file("tmp"); }
   std::string save_source(const std::string& name, const std::string& text) const {
-    save_text(folder_.path() / name, text);
-    return folder_.file(name);
+    save_text(directory_.path() / name, text);
+    return directory_.file(name);
   }
   std::string save_program(const std::string& name, const std::string& text) const {
     const std::string file = save_source(name, text);
@@ -105,11 +105,13 @@ class OwnKernel : public testing::Test {
     EXPECT_TRUE(has(result.err, why)) << result.err;
   }
 
-  TemporaryFolder folder_;
+  TemporaryDirectory directory_;
 };
 
 }  // namespace imgpipe::test
 
 // Skips the test visibly if kernels cannot be compiled.
-#define IMGPIPE_NEED_NVCC() \
-  if (const std::string why_not = ::imgpipe::test::why_no_nvcc(); !why_not.empty()) GTEST_SKIP() << why_not
+#define IMGPIPE_NEED_NVCC()                                                     \
+  if (const std::string cannot_replace_reason = ::imgpipe::test::why_no_nvcc(); \
+      !cannot_replace_reason.empty())                                           \
+  GTEST_SKIP() << cannot_replace_reason

@@ -46,9 +46,9 @@ class Bits {
   }
   // Writes a code for symbols 0 to 255 with 8 bits each. Its lengths use a code with the single length 8.
   void put_full_code() {
-    constexpr int kPlaceOf8 = 11, kLeastGiven = 4;
+    constexpr int kPlaceOf8 = 11, kMinGiven = 4;
     put(0, 1);
-    put(kPlaceOf8 + 1 - kLeastGiven, 4);
+    put(kPlaceOf8 + 1 - kMinGiven, 4);
     for (int i = 0; i <= kPlaceOf8; ++i) put(i == kPlaceOf8 ? 1 : 0, 3);
     put(1, 1);  // the number of lengths: 2 + 254, with 2 + 2 * 3 bits
     put(3, 3);

@@ -59,7 +59,7 @@ int try_all(const FileBytes& file) {
     DecodeOptions options;
     options.lenient = lenient_way;
     options.max_pixels = 1 << 20;
-    options.most_bits = 16;
+    options.max_bits = 16;
     try {
       const auto reader = open_reader(file, options);
       Image image(reader->header().shape);
@@ -209,7 +209,7 @@ TEST(TiffDamage, IsTheSameEveryTime) {
 }
 
 // A wrong checksum is detected even if all pixels are present.
-TEST(TiffDamage, ChecksumsOfDeflateAreJudged) {
+TEST(TiffDamage, DeflateChecksumsAreChecked) {
   TiffKind kind = kind_of(COMPRESSION_ADOBE_DEFLATE);
   FileBytes file = file_of(kind);
   const TiffPage page = read_tiff_page(file, *tiff_directory_offset(file, 0), {});

@@ -26,7 +26,7 @@ Values some_samples(const TiffKind& kind, int seed) {
   return values;
 }
 
-TiffPageOf page_of(const TiffKind& kind, int seed) {
+TiffPageSource page_of(const TiffKind& kind, int seed) {
   return {kind, some_samples(kind, seed)};
 }
 
@@ -109,7 +109,7 @@ std::vector<std::pair<std::string, TiffKind>> kinds() {
 TEST(TiffPages, CutOutAreThePagesOfTheFile) {
   for (const bool big : {false, true}) {
     for (const bool big_endian : {false, true}) {
-      std::vector<TiffPageOf> pages;
+      std::vector<TiffPageSource> pages;
       int seed = 0;
       for (auto [name, kind] : kinds()) {
         kind.big = big;
@@ -178,18 +178,18 @@ TEST(TiffPages, KeepExif) {
     for (const char c : std::string("ASCII\0\0\0word", 12)) pixels.push_back(static_cast<std::byte>(c));
     exif_of = made.build();
   }
-  const MetadataUse use{.output = Format::png, .shape = {3, 2, 1}};
-  const KeptMetadata in_place = keep_metadata(exif_of, use);
+  const ImageChanges use{.output = Format::png, .shape = {3, 2, 1}};
+  const PreservedMetadata in_place = keep_metadata(exif_of, use);
   ASSERT_TRUE(in_place.metadata && !in_place.metadata->exif.empty());
   const InputFile input{FileBytes(exif_of)};
   const FileBytes one = open_tiff_pages(input, {})->page(0, Pages::Part::all);
-  const KeptMetadata cut_out = keep_metadata(one, use);
+  const PreservedMetadata cut_out = keep_metadata(one, use);
   ASSERT_TRUE(cut_out.metadata);
   EXPECT_EQ(cut_out.metadata->exif, in_place.metadata->exif);
 }
 
 // Wherever a file is cut, the page equals that of the file's reader, or the list itself is refused.
-TEST(TiffPages, TruncatedAnywhereTheyAreJudgedAlike) {
+TEST(TiffPages, TruncationGivesTheSameResult) {
   TiffKind kind{.width = 7, .height = 6, .compression = 8, .rows_per_strip = 2};
   const FileBytes file = make_tiff_stack({page_of(kind, 1), page_of(kind, 2)});
   for (std::size_t size = 8; size < file.size(); ++size) {
@@ -286,7 +286,7 @@ TEST(TiffPages, NoMoreChunksAreTakenThanAPageOfThatSizeHas) {
 TEST(TiffPages, ImageJsStacksOfOneDirectoryAreAllTheirImages) {
   for (const int bits : {8, 16}) {
     const TiffKind kind{.width = 11, .height = 7, .bits = bits};
-    std::vector<TiffPageOf> images;
+    std::vector<TiffPageSource> images;
     for (int i = 0; i < 5; ++i) images.push_back(page_of(kind, i));
     const FileBytes file = make_imagej_stack(images);
     EXPECT_EQ(pages_of(file), 5);
@@ -299,7 +299,7 @@ TEST(TiffPages, ImageJsStacksOfOneDirectoryAreAllTheirImages) {
   }
 }
 
-TEST(TiffPages, ImageJsCountIsHeldAgainstTheFile) {
+TEST(TiffPages, ImageJsCountIsCheckedAgainstTheFile) {
   const auto stack = [](const std::string& text, int compression = 1) {
     MadeTiff made(16, 16);
     made.fields[270].type = 2;
@@ -327,7 +327,7 @@ TEST(TiffPages, ImageJsStacksHaveNoMorePagesThanOthers) {
       made.fields[270].values.push_back(static_cast<unsigned char>(c));
     return made.build();
   };
-  constexpr std::int64_t kMost = kMostTiffPages;
+  constexpr std::int64_t kMost = kMaxTiffPages;
   EXPECT_EQ(pages_of(stack(kMost, kMost)), kMost);
   for (const std::int64_t said : {kMost + 1, 3 * kMost}) {  // whether all of them exist or not
     const FileBytes file = stack(said, kMost + 5);
@@ -339,7 +339,7 @@ TEST(TiffPages, ImageJsStacksHaveNoMorePagesThanOthers) {
   }
 }
 
-TEST(TiffPages, AsManyAsThereAreInTimeThatGrowsWithThem) {
+TEST(TiffPages, ManyPagesTakeLinearTime) {
   // libtiff walks the chain for every directory that it writes, and would take minutes.
   constexpr std::uint32_t kPages = 70'000;
   FileBytes file;

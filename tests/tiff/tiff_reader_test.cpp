@@ -48,8 +48,8 @@ int scaled(int value, int bits, int most) {
 }
 
 // Returns the reader's expected result for these samples, according to docs/formats.md.
-Values expected_pixels(const TiffKind& kind, const Values& samples, int most_bits) {
-  const int most = most_bits == 16 && kind.bits > 8 ? 65535 : 255;
+Values expected_pixels(const TiffKind& kind, const Values& samples, int max_bits) {
+  const int most = max_bits == 16 && kind.bits > 8 ? 65535 : 255;
   const int colors = kind.photometric == 2 ? 3 : kind.photometric == 5 ? 4 : 1;
   const bool alpha =
       kind.samples > colors && (kind.extra.empty() ? kind.samples == colors + 1 : kind.extra[0] != 0);
@@ -143,11 +143,11 @@ void expect_read(const TiffKind& kind, unsigned seed) {
   SCOPED_TRACE(text_of(kind));
   const Values samples = random_samples(kind, seed);
   const FileBytes file = make_tiff(kind, samples);
-  for (const int most_bits : {8, 16}) {
+  for (const int max_bits : {8, 16}) {
     DecodeOptions options;
-    options.most_bits = most_bits;
+    options.max_bits = max_bits;
     options.colors_only = true;
-    const Values expected = expected_pixels(kind, samples, most_bits);
+    const Values expected = expected_pixels(kind, samples, max_bits);
     ASSERT_EQ(failure(file, options), "");
     ASSERT_EQ(read_rows(file, options, kind.height), expected);
     ASSERT_EQ(read_rows(file, options, 3), expected);
@@ -357,7 +357,7 @@ TEST(TiffReader, OrientationIsApplied) {
     const Values samples = random_samples(kind, 9);
     const FileBytes file = make_tiff(kind, samples);
     DecodeOptions options;
-    options.most_bits = 16;
+    options.max_bits = 16;
     Image stored({5, 3, 1, Sample::u16});
     for (std::size_t i = 0; i < samples.size(); ++i)
       stored.untyped_view().as<std::uint16_t>().data[i] = static_cast<std::uint16_t>(samples[i]);

@@ -19,7 +19,7 @@
 namespace imgpipe::test::tiff_stack_test {
 namespace {
 
-TEST(TiffStack, PagesThatAreWrittenBehindOneAnotherAreATiff) {
+TEST(TiffStack, ConsecutivePagesFormATiff) {
   const std::vector<Shape> shapes{{7, 5, 1}, {64, 33, 3}, {1, 1, 4}, {5, 9, 1, Sample::u16}, {3, 3, 2}};
   for (const bool big : {false, true}) {
     for (const TiffPacking packing : {TiffPacking::none, TiffPacking::deflate, TiffPacking::packbits}) {
@@ -42,7 +42,7 @@ TEST(TiffStack, PagesThatAreWrittenBehindOneAnotherAreATiff) {
         writer->write_rows(std::as_const(image).untyped_view());
         const EncodedFile page = writer->finish();
         EXPECT_LE(static_cast<std::int64_t>(page.size_bytes()),
-                  most_page_bytes(Format::tiff, shapes[i], options));
+                  max_page_bytes(Format::tiff, shapes[i], options));
         const FileBytes bytes = page.joined();
         file.insert(file.end(), bytes.begin(), bytes.end());
         wanted.push_back(samples(image));
@@ -61,7 +61,7 @@ TEST(TiffStack, PagesThatAreWrittenBehindOneAnotherAreATiff) {
 TEST(InputJobTest, AStackIsBigTiffWhereMetadataThatPagesShareMakesItLong) {
   constexpr std::uint32_t kPages = 2200, kTextBytes = 1 << 20;
   for (const bool kept : {false, true}) {
-    const TemporaryFolder folder;
+    const TemporaryDirectory directory;
     FileBytes file;
     const auto put = [&](std::uint64_t value, std::size_t bytes) {
       for (std::size_t i = 0; i < bytes; ++i) file.push_back(static_cast<std::byte>(value >> (8 * i)));
@@ -79,11 +79,11 @@ TEST(InputJobTest, AStackIsBigTiffWhereMetadataThatPagesShareMakesItLong) {
         put(tag, 2), put(type, 2), put(count, 4), put(value, 4);
       put(page + 1 < kPages ? file.size() + 4 : 0, 4);
     }
-    save(folder.file("in.tif"), file);
+    save(directory.file("in.tif"), file);
     ImageSettings settings;
     settings.keep_metadata = kept;
-    InputJob run({.input = folder.file("in.tif"),
-                  .output = folder.file("out.tif"),
+    InputJob run({.input = directory.file("in.tif"),
+                  .output = directory.file("out.tif"),
                   .input_name = "in.tif",
                   .output_name = "out.tif",
                   .format = Format::tiff},
@@ -93,9 +93,9 @@ TEST(InputJobTest, AStackIsBigTiffWhereMetadataThatPagesShareMakesItLong) {
     // The stack is still a temporary file, and needs no other page.
     const std::unique_ptr<Engine> engine = make_cpu_engine(1);
     std::byte version{};
-    const auto stop = [&](ItemDone&) {
-      for (const std::string& name : folder.names())
-        if (name.starts_with(".out.tif.imgpipe-")) version = load(folder.file(name)).at(2);
+    const auto stop = [&](FinishedItem&) {
+      for (const std::string& name : directory.names())
+        if (name.starts_with(".out.tif.imgpipe-")) version = load(directory.file(name)).at(2);
       throw Error(ErrorKind::usage, "one page is enough");
     };
     EXPECT_THROW(run.run(*engine, {.done = stop}), Error);

@@ -109,7 +109,7 @@ void expect_written(const Shape& shape, const EncodeOptions& options, unsigned s
   ASSERT_TRUE(file == write_taken(image, options));
   ASSERT_EQ(samples_by_libtiff(file), expected);
   DecodeOptions as_stored;
-  as_stored.most_bits = 16;
+  as_stored.max_bits = 16;
   const auto reader = open_reader(file, as_stored);
   ASSERT_EQ(reader->header().shape, shape);
   Image back(shape);
@@ -148,8 +148,7 @@ TEST(TiffWriter, LzwIsNoLongerThanItSays) {
       FileBytes data(size);
       for (std::byte& byte : data) byte = static_cast<std::byte>(random() % values);
       const FileBytes packed = pack_lzw(data);
-      EXPECT_LE(std::ssize(packed), most_lzw_bytes(std::ssize(data)))
-          << size << " of " << values << " values";
+      EXPECT_LE(std::ssize(packed), max_lzw_bytes(std::ssize(data))) << size << " of " << values << " values";
       if (values == 1 && size > 1000) {
         EXPECT_LT(packed.size(), size / 10);
       }
@@ -173,7 +172,7 @@ TEST(TiffWriter, FieldsSayWhatIsWritten) {
   }
 }
 
-TEST(TiffWriter, WhatIsWrongWithStripsIsSaid) {
+TEST(TiffWriter, StripErrorsAreReported) {
   const Image image = make_image({1000, 900, 3}, 1);
   const auto writer = make_writer(Format::tiff, image.shape());
   const std::int64_t strip = writer->strip_rows();
@@ -206,7 +205,7 @@ TEST(TiffWriter, LargeFilesAreBig) {
         EXPECT_EQ(find_tiff_mark(file), Mark::result);
         ASSERT_EQ(samples_by_libtiff(file), values_of(image.untyped_view()));
         DecodeOptions as_stored;
-        as_stored.most_bits = 16;
+        as_stored.max_bits = 16;
         Image back(shape);
         open_reader(file, as_stored)->read_rows(back.untyped_view());
         ASSERT_EQ(values_of(std::as_const(back).untyped_view()), values_of(image.untyped_view()));
@@ -224,7 +223,7 @@ TEST(PackBits, GivesRowsBack) {
         row[i] = i > 0 && random() % runs != 0 ? row[i - 1] : static_cast<std::byte>(random());
       FileBytes packed;
       pack_packbits(row, packed);
-      EXPECT_LE(packed.size(), most_packbits_bytes(size));
+      EXPECT_LE(packed.size(), max_packbits_bytes(size));
       FileBytes back(size);
       EXPECT_EQ(unpack_packbits(packed, back), size);
       EXPECT_EQ(back, row) << size;

@@ -30,10 +30,10 @@ std::string_view reserved_text(const Mark& mark) {
 class BmpEnd final : public EndFinder {
  public:
   bool find(Bytes image, bool /*all*/) override {
-    constexpr std::size_t kLeastBytes = 26;
-    if (image.size() < kLeastBytes) return false;
+    constexpr std::size_t kMinBytes = 26;
+    if (image.size() < kMinBytes) return false;
     const std::size_t bytes = little_endian(image, 2, 4);
-    if (bytes < std::max<std::size_t>(kLeastBytes, little_endian(image, 10, 4)))
+    if (bytes < std::max<std::size_t>(kMinBytes, little_endian(image, 10, 4)))
       throw Error(ErrorKind::input,
                   "bmp: invalid file size in the header: " + std::to_string(bytes) + " bytes");
     return ends_at(image, bytes);
@@ -47,7 +47,7 @@ std::unique_ptr<EndFinder> find_bmp_end() {
 }
 
 bool is_bmp(Bytes beginning) {
-  return stands_at(beginning, 0, "BM"sv);
+  return matches_at(beginning, 0, "BM"sv);
 }
 
 FileClaim bmp_claim(Bytes beginning) {
@@ -66,7 +66,7 @@ void add_bmp_mark(std::vector<std::byte>& file, const Mark& mark) {
 
 Mark find_bmp_mark(Bytes beginning) {
   for (const Mark& mark : {Mark::result, Mark::synthetic})
-    if (stands_at(beginning, kReserved, reserved_text(mark))) return mark;
+    if (matches_at(beginning, kReserved, reserved_text(mark))) return mark;
   return Mark::none;
 }
 
@@ -82,7 +82,7 @@ FoundMetadata find_bmp_metadata(std::span<const std::byte> file) {
     const Bytes profile = bytes_at(file, header.profile_at, header.profile_bytes);
     if (header.profile_is_linked) {
       found.lose("ICC profile (in another file)");
-    } else if (header.profile_bytes > 0 && (profile.empty() || profile.size() > kMostProfileBytes)) {
+    } else if (header.profile_bytes > 0 && (profile.empty() || profile.size() > kMaxProfileBytes)) {
       found.lose("ICC profile (damaged or too long)");
     } else {
       found.icc.assign(profile.begin(), profile.end());

@@ -17,18 +17,19 @@ FileDetails describe_bmp(Bytes file) {
   details.channels = header.indexed() ? 1 : header.channels();
   if (header.packing != BmpPacking::none)
     details.compression = header.packing == BmpPacking::rle8 ? "RLE8" : "RLE4";
-  details.layout = bits_a_pixel(header.bits) + (header.top_down ? ", top row first" : ", bottom row first");
+  details.layout =
+      bits_per_pixel_text(header.bits) + (header.top_down ? ", top row first" : ", bottom row first");
   details.variant = (header.header_bytes == 12 ? "OS/2, header of " : "header of ") +
                     std::to_string(header.header_bytes) + " bytes";
   return details;
 }
 
 // Loads the largest header with masks and 256 colours, and a profile.
-void load_bmp_header(FileFront& front) {
+void load_bmp_header(PartialFile& front) {
   front.load(0, std::size_t{64} << 10);
   try {
     const BmpHeader header = read_bmp_header(front.bytes(), true);
-    front.load(header.profile_at, std::min<std::uint64_t>(header.profile_bytes, kMostProfileBytes));
+    front.load(header.profile_at, std::min<std::uint64_t>(header.profile_bytes, kMaxProfileBytes));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::memory) throw;  // the reader reports it
   }

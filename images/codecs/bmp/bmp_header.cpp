@@ -47,7 +47,7 @@ bool has_masks(std::uint32_t compression) {
 }
 
 // Compressions 3 and 4 differ between Windows and OS/2, whose headers may also have 40 bytes.
-BmpPacking judge_compression(std::uint32_t compression, const BmpHeader& header) {
+BmpPacking check_compression(std::uint32_t compression, const BmpHeader& header) {
   const bool os2 = !windows_header(header.header_bytes);
   if (compression == 3 && (os2 || header.bits == 1)) fail("Huffman 1D compression (OS/2) is not supported");
   if (compression == 4 && (os2 || header.bits == 24)) fail("RLE24 compression (OS/2) is not supported");
@@ -114,7 +114,7 @@ bool one_run(std::uint32_t mask) {
   return (low & (low + 1)) == 0;
 }
 
-void judge_masks(const BmpHeader& header) {
+void check_masks(const BmpHeader& header) {
   std::uint32_t used = header.bits == 16 ? 0xFFFF0000 : 0;
   for (const std::uint32_t mask : header.masks) {
     if (!one_run(mask)) fail("a colour mask has gaps");
@@ -140,7 +140,7 @@ std::size_t read_masks(std::span<const std::byte> bytes, std::uint32_t compressi
   const std::size_t header_end = kBmpFileHeaderBytes + header.header_bytes;
   require(bytes.size() >= end, "the header is truncated");
   for (std::size_t i = 0; i < count; ++i) header.masks[i] = mask(i);
-  judge_masks(header);
+  check_masks(header);
   return end > header_end ? end - header_end : 0;
 }
 
@@ -183,7 +183,7 @@ BmpHeader read_bmp_header(std::span<const std::byte> bytes, bool lenient) {
     header.warnings.push_back("damaged bmp: " + reason);
   };
   const Fields fields = read_fields(bytes, header);
-  header.packing = judge_compression(fields.compression, header);
+  header.packing = check_compression(fields.compression, header);
   require(header.width >= 0, "the width is negative");
   require(header.width > 0 && header.height > 0, "the width or height is 0");
   if (fields.planes != 1) questionable(std::to_string(fields.planes) + " planes instead of 1");

@@ -31,7 +31,7 @@ std::size_t end_of_sub_blocks(Bytes bytes, std::size_t at) {
 
 std::vector<std::byte> joined_sub_blocks(Bytes blocks) {
   std::vector<std::byte> joined;
-  for (std::size_t at = 0; at < blocks.size() && joined.size() <= kMostTextBytes;) {
+  for (std::size_t at = 0; at < blocks.size() && joined.size() <= kMaxTextBytes;) {
     const std::size_t bytes = little_endian(blocks, at, 1);
     const Bytes data = blocks.subspan(at + 1, std::min(bytes, blocks.size() - at - 1));
     joined.insert(joined.end(), data.begin(), data.end());
@@ -45,15 +45,15 @@ std::vector<std::byte> joined_sub_blocks(Bytes blocks) {
 void take_application(Bytes blocks, FoundMetadata& found) {
   constexpr std::size_t kIdentifierBytes = 12, kTrailerBytes = 258;
   const std::size_t front = std::min(kIdentifierBytes, blocks.size());
-  if (stands_at(blocks, 1, "XMP DataXMP"sv)) {
+  if (matches_at(blocks, 1, "XMP DataXMP"sv)) {
     const std::size_t bytes = blocks.size() - front;
-    const bool fits = bytes > kTrailerBytes && bytes - kTrailerBytes <= kMostXmpBytes;
+    const bool fits = bytes > kTrailerBytes && bytes - kTrailerBytes <= kMaxXmpBytes;
     if (!fits) return found.lose("XMP (damaged or too long)");
     const Bytes packet = blocks.subspan(front, bytes - kTrailerBytes);
     found.xmp.assign(packet.begin(), packet.end());
-  } else if (stands_at(blocks, 1, "ICCRGBG1012"sv)) {
+  } else if (matches_at(blocks, 1, "ICCRGBG1012"sv)) {
     found.lose("ICC profile (of a GIF)");
-  } else if (!stands_at(blocks, 1, "NETSCAPE2.0"sv) && !stands_at(blocks, 1, "ANIMEXTS1.0"sv)) {
+  } else if (!matches_at(blocks, 1, "NETSCAPE2.0"sv) && !matches_at(blocks, 1, "ANIMEXTS1.0"sv)) {
     const Bytes name = blocks.subspan(std::min<std::size_t>(1, blocks.size()));
     const std::string_view identifier(reinterpret_cast<const char*>(name.data()),
                                       std::min<std::size_t>(8, name.size()));
@@ -85,7 +85,7 @@ std::int64_t end_of_blocks(Bytes bytes) {
 }  // namespace
 
 bool is_gif(Bytes beginning) {
-  return stands_at(beginning, 0, "GIF87a"sv) || stands_at(beginning, 0, "GIF89a"sv);
+  return matches_at(beginning, 0, "GIF87a"sv) || matches_at(beginning, 0, "GIF89a"sv);
 }
 
 FileClaim gif_claim(Bytes beginning) {

@@ -378,7 +378,7 @@ FileDetails describe_gif(Bytes file) {
   const Frame first = find_first_frame(file, screen_of(file));
   FileDetails details{.color = "palette", .channels = 1, .compression = "LZW", .decoder = "imgpipe"};
   if (first.interlaced) details.layout = "interlaced";
-  details.variant = stands_at(file, 0, "GIF87a") ? "87a" : "89a";
+  details.variant = matches_at(file, 0, "GIF87a") ? "87a" : "89a";
   details.images = walk_blocks(file, color_table(13, little_endian(file, 10, 1)).end()).images;
   return details;
 }

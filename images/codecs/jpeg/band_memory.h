@@ -8,7 +8,7 @@
 namespace imgpipe {
 
 // Returns the most bytes held while decoding `rows` rows, given those of an MCU row's samples and of a chunk.
-[[nodiscard]] std::int64_t most_band_bytes(const JpegScan& jpeg, std::int64_t mcu_row_bytes,
-                                           std::int64_t piece_bytes, std::int64_t rows);
+[[nodiscard]] std::int64_t max_band_bytes(const JpegScan& jpeg, std::int64_t mcu_row_bytes,
+                                          std::int64_t scan_chunk_bytes, std::int64_t rows);
 
 }  // namespace imgpipe

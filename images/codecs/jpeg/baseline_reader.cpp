@@ -27,25 +27,25 @@ namespace {
 
 struct Band {
   std::int64_t first = 0, rows = 0;
-  McuRows::Walk walk;  // progress through the MCU rows that the band needs
-  bool given = false;  // a thread has called read_band() for it
+  McuRows::Walk walk;            // progress through the MCU rows that the band needs
+  bool taken_by_reader = false;  // a thread has called read_band() for it
   bool done = false;
 };
 
 // mutex_ guards the state that threads share, except pieces_ (scan_chunks.h) and library_rows_.
 class BaselineReader final : public Reader {
  public:
-  BaselineReader(std::unique_ptr<LibraryJpeg> library, const BaselineScan& scan, std::size_t piece_bytes)
+  BaselineReader(std::unique_ptr<LibraryJpeg> library, const BaselineScan& scan, std::size_t scan_chunk_bytes)
       : library_(std::move(library)),
         jpeg_{.scan = scan, .tables = {}},
-        pieces_(scan_, jpeg_.tables, piece_bytes),
+        pieces_(scan_, jpeg_.tables, scan_chunk_bytes),
         layout_(scan_),
         library_rows_(*library_) {
     header_ = library_->header();
   }
 
   // Returns false for Huffman codes that libjpeg refuses; the library then reads the file.
-  [[nodiscard]] bool make_tables() { return jpeg_.tables.make(scan_); }
+  [[nodiscard]] bool make_entropy_tables() { return jpeg_.tables.make(scan_); }
   [[nodiscard]] std::unique_ptr<LibraryJpeg> take_library() { return std::move(library_); }
 
   [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
@@ -57,45 +57,45 @@ class BaselineReader final : public Reader {
     return library_->library_bytes(whole);
   }
 
-  [[nodiscard]] bool has_bands() const noexcept override { return !without_bands_; }
+  [[nodiscard]] bool has_bands() const noexcept override { return !bands_disabled_; }
   // Switches to the library, which buffers only a few rows.
   bool use_less_memory() override {
-    by_library_ = true;
-    return !std::exchange(without_bands_, true);
+    library_took_over_ = true;
+    return !std::exchange(bands_disabled_, true);
   }
   [[nodiscard]] std::int64_t band_bytes(std::int64_t rows) const override {
     // If the library takes over, LibraryRows holds the rows a second time.
-    return most_band_bytes(jpeg_, layout_.bytes(), pieces_.most_piece_bytes(), rows) +
+    return max_band_bytes(jpeg_, layout_.bytes(), pieces_.max_scan_chunk_bytes(), rows) +
            rows * header_.shape.row_bytes();
   }
   [[nodiscard]] const JpegScan* jpeg_scan() const noexcept override {
-    return without_bands_ ? nullptr : &jpeg_;
+    return bands_disabled_ ? nullptr : &jpeg_;
   }
-  void judge_end(std::size_t behind_end) override {
-    std::string warning = library_->judge_behind_end(scan_.data.subspan(behind_end));
+  void judge_end(std::size_t after_end) override {
+    std::string warning = library_->check_data_after_end(scan_.data.subspan(after_end));
     if (!warning.empty()) warnings_ = {std::move(warning)};  // replaces the warning of an earlier call
   }
   [[nodiscard]] std::string_view decoder() const noexcept override {
-    return by_library_.load(std::memory_order_relaxed) ? std::string_view() : "parallel";
+    return library_took_over_.load(std::memory_order_relaxed) ? std::string_view() : "parallel";
   }
 
  protected:
   void read_next_rows(HostView rows) override {
-    if (without_bands_) return library_->read_rows(rows);
+    if (bands_disabled_) return library_->read_rows(rows);
     for (std::int64_t y = 0; y < rows.height;) {
       const std::int64_t count = std::min(rows_at_once(), rows.height - y);
       begin_next_band(next_row_, count);
-      read_begun_band(next_row_, rows.rows(y, count));
+      do_read_band(next_row_, rows.rows(y, count));
       y += count;
       next_row_ += count;
     }
   }
 
   void finish() override {
-    if (without_bands_) warnings_ = library_->warnings();
+    if (bands_disabled_) warnings_ = library_->warnings();
   }
   void begin_next_band(std::int64_t first, std::int64_t rows) override;
-  void read_begun_band(std::int64_t first, HostView rows) override;
+  void do_read_band(std::int64_t first, HostView rows) override;
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -104,8 +104,8 @@ class BaselineReader final : public Reader {
   [[nodiscard]] std::int64_t blocks_in_row() const { return scan_.mcus_across * scan_.blocks_in_mcu; }
   [[nodiscard]] McuRange needed(std::int64_t first, std::int64_t rows) const {
     if (rows == 0) return {};
-    const std::int64_t above = std::max<std::int64_t>(first - scan_.rows_around(), 0);
-    const std::int64_t below = std::min(first + rows - 1 + scan_.rows_around(), scan_.height - 1);
+    const std::int64_t above = std::max<std::int64_t>(first - scan_.interpolation_rows(), 0);
+    const std::int64_t below = std::min(first + rows - 1 + scan_.interpolation_rows(), scan_.height - 1);
     return {above / scan_.mcu_height, below / scan_.mcu_height + 1};
   }
 
@@ -114,20 +114,20 @@ class BaselineReader final : public Reader {
   [[nodiscard]] Band& take_band(std::int64_t first, std::int64_t rows);
   [[nodiscard]] bool reconstruct_one(Lock& lock, Band& band);
   [[nodiscard]] bool decode_one(Lock& lock);
-  void join_pieces(Lock& lock);
-  void hand_over();
+  void join_scan_chunks(Lock& lock);
+  void switch_to_library();
   void drop_blocks_of(std::int64_t row);
   void end_band(Band& band);
-  void read_by_library(Lock& lock, const Band& band, const HostView& rows);
+  void read_with_library(Lock& lock, const Band& band, const HostView& rows);
   void check_end(Lock& lock);
-  void read_by_ourselves(Lock& lock, Band& band, const HostView& rows);
+  void read_with_scan_chunks(Lock& lock, Band& band, const HostView& rows);
 
   std::unique_ptr<LibraryJpeg> library_;
   JpegScan jpeg_;
   const BaselineScan& scan_ = jpeg_.scan;
-  ScanPieces pieces_;
+  ScanChunks pieces_;
   const SampleLayout layout_;
-  bool without_bands_ = false;
+  bool bands_disabled_ = false;
   std::int64_t next_row_ = 0;  // the next row of read_rows()
 
   std::mutex mutex_;
@@ -137,22 +137,22 @@ class BaselineReader final : public Reader {
   McuRows mcu_rows_;
 
   struct Claimed {
-    PieceRange range;
-    std::shared_ptr<Piece> piece;  // null until decoded
+    ScanChunkRange range;
+    std::shared_ptr<ScanChunk> piece;  // null until decoded
   };
   std::deque<Claimed> claimed_;  // in scan order, not joined yet
   bool joining_ = false;
-  bool end_judged_ = false;
+  bool end_checked_ = false;
   struct NeededBlocks {
-    TrueBlocks blocks;
+    ConfirmedBlocks blocks;
     std::int64_t rows_left = 0;  // MCU rows that overlap `blocks` and have no samples yet
   };
-  std::list<NeededBlocks> blocks_;  // in scan order
-  std::int64_t true_blocks_ = 0;    // blocks known from the start of the scan
+  std::list<NeededBlocks> blocks_;     // in scan order
+  std::int64_t confirmed_blocks_ = 0;  // blocks known from the start of the scan
 
-  std::atomic<bool> by_library_{false};
+  std::atomic<bool> library_took_over_{false};
   std::exception_ptr error_;  // the error with which all bands end
-  bool library_in_work_ = false;
+  bool library_busy_ = false;
   LibraryRows library_rows_;     // used by one thread at a time, without the lock
   std::int64_t lowest_row_ = 0;  // the first row that a band not begun yet may need
 };
@@ -166,26 +166,27 @@ void BaselineReader::begin_next_band(std::int64_t first, std::int64_t rows) {
 }
 
 Band& BaselineReader::take_band(std::int64_t first, std::int64_t rows) {
-  const auto band = std::ranges::find_if(
-      bands_, [&](const Band& one) { return !one.given && one.first == first && one.rows == rows; });
+  const auto band = std::ranges::find_if(bands_, [&](const Band& one) {
+    return !one.taken_by_reader && one.first == first && one.rows == rows;
+  });
   if (band == bands_.end())
     throw Error(ErrorKind::usage, "read_band: begin_band was not called for this band");
-  band->given = true;
+  band->taken_by_reader = true;
   return *band;
 }
 
-void BaselineReader::read_begun_band(std::int64_t first, HostView rows) {
+void BaselineReader::do_read_band(std::int64_t first, HostView rows) {
   Lock lock(mutex_);
   Band& band = take_band(first, rows.height);
   try {
     try {
-      read_by_ourselves(lock, band, rows);
+      read_with_scan_chunks(lock, band, rows);
     } catch (const std::bad_alloc&) {  // the library needs less
       if (!lock.owns_lock()) lock.lock();
-      hand_over();
+      switch_to_library();
       changed_.notify_all();
     }
-    if (by_library_ && !error_) read_by_library(lock, band, rows);
+    if (library_took_over_ && !error_) read_with_library(lock, band, rows);
     if (error_) std::rethrow_exception(error_);
   } catch (...) {
     if (!lock.owns_lock()) lock.lock();
@@ -197,14 +198,14 @@ void BaselineReader::read_begun_band(std::int64_t first, HostView rows) {
 }
 
 // Fills the rows, unless the library has to, or another thread has failed.
-void BaselineReader::read_by_ourselves(Lock& lock, Band& band, const HostView& rows) {
+void BaselineReader::read_with_scan_chunks(Lock& lock, Band& band, const HostView& rows) {
   const McuRange& needs = band.walk.needs;
-  while (!by_library_ && !error_ && !mcu_rows_.are_ready(band.walk)) {
+  while (!library_took_over_ && !error_ && !mcu_rows_.are_ready(band.walk)) {
     if (reconstruct_one(lock, band)) continue;
-    if (true_blocks_ < needs.end * blocks_in_row() && decode_one(lock)) continue;
+    if (confirmed_blocks_ < needs.end * blocks_in_row() && decode_one(lock)) continue;
     changed_.wait(lock);
   }
-  if (by_library_ || error_) return;
+  if (library_took_over_ || error_) return;
   std::vector<std::uint8_t*> samples;
   for (std::int64_t row = needs.first; row < needs.end; ++row) samples.push_back(mcu_rows_.samples(row));
   lock.unlock();
@@ -216,9 +217,9 @@ void BaselineReader::read_by_ourselves(Lock& lock, Band& band, const HostView& r
 // Makes the samples of one of the band's MCU rows. Returns false if no untaken row has all its blocks.
 bool BaselineReader::reconstruct_one(Lock& lock, Band& band) {
   std::int64_t number = 0;
-  if (!mcu_rows_.take_pending(band.walk, true_blocks_ / blocks_in_row(), number)) return false;
+  if (!mcu_rows_.take_pending(band.walk, confirmed_blocks_ / blocks_in_row(), number)) return false;
   McuSamples samples = mcu_rows_.take_free_samples();
-  std::vector<TrueBlocks> parts;  // copies, which keep the block lists alive
+  std::vector<ConfirmedBlocks> parts;  // copies, which keep the block lists alive
   const std::int64_t first = number * blocks_in_row();
   const std::int64_t end = first + blocks_in_row();
   for (const NeededBlocks& one : blocks_) {
@@ -228,7 +229,7 @@ bool BaselineReader::reconstruct_one(Lock& lock, Band& band) {
   if (!samples)
     samples = std::make_unique_for_overwrite<std::uint8_t[]>(static_cast<std::size_t>(layout_.bytes()));
   std::vector<BlockRun> runs;
-  for (const TrueBlocks& part : parts) {
+  for (const ConfirmedBlocks& part : parts) {
     const std::int64_t from = std::max(first, part.first);
     runs.push_back(part.run(from, std::min(end, part.end()) - from, from - first));
   }
@@ -250,8 +251,8 @@ void BaselineReader::drop_blocks_of(std::int64_t row) {
 }
 
 // Leaves all remaining rows to the library.
-void BaselineReader::hand_over() {
-  by_library_ = true;
+void BaselineReader::switch_to_library() {
+  library_took_over_ = true;
   blocks_.clear();
   mcu_rows_.clear_free_samples();
   for (Claimed& one : claimed_) one.piece.reset();
@@ -260,41 +261,41 @@ void BaselineReader::hand_over() {
 // Decodes the next chunk and joins the chunks that are ready. Returns false if there is none to decode now.
 bool BaselineReader::decode_one(Lock& lock) {
   if (claimed_.size() > open_bands_) return false;  // bounds the memory of chunks that wait to be joined
-  std::optional<PieceRange> range = pieces_.next();
+  std::optional<ScanChunkRange> range = pieces_.next();
   if (!range) {
     // The scan has ended, but more blocks are needed.
     if (!claimed_.empty() || joining_) return false;
-    hand_over();
+    switch_to_library();
     changed_.notify_all();
     return true;
   }
   const bool is_true = claimed_.empty() && !joining_;
-  if (is_true && range->start == PieceStart::guess) range->start = PieceStart::truth;
-  const TrueState truth = is_true ? pieces_.truth() : TrueState();
+  if (is_true && range->start == ScanChunkStart::guess) range->start = ScanChunkStart::truth;
+  const ConfirmedState truth = is_true ? pieces_.truth() : ConfirmedState();
   claimed_.push_back({.range = *range, .piece = {}});
   Claimed& mine = claimed_.back();
   lock.unlock();
-  std::shared_ptr<Piece> piece = pieces_.decode(*range, truth);
+  std::shared_ptr<ScanChunk> piece = pieces_.decode(*range, truth);
   lock.lock();
   mine.piece = std::move(piece);
-  join_pieces(lock);
+  join_scan_chunks(lock);
   return true;
 }
 
 // Only one thread joins at a time; the others keep decoding.
-void BaselineReader::join_pieces(Lock& lock) {
+void BaselineReader::join_scan_chunks(Lock& lock) {
   if (joining_) return;
   joining_ = true;
-  while (!by_library_ && !error_ && !claimed_.empty() && claimed_.front().piece) {
-    const std::shared_ptr<Piece> piece = std::move(claimed_.front().piece);
+  while (!library_took_over_ && !error_ && !claimed_.empty() && claimed_.front().piece) {
+    const std::shared_ptr<ScanChunk> piece = std::move(claimed_.front().piece);
     lock.unlock();
-    std::vector<TrueBlocks> more;
-    const bool in_order = pieces_.join(piece, more);
+    std::vector<ConfirmedBlocks> more;
+    const bool is_intact = pieces_.join(piece, more);
     lock.lock();
     claimed_.pop_front();
-    if (!in_order) hand_over();
-    for (TrueBlocks& blocks : in_order ? more : std::vector<TrueBlocks>()) {
-      true_blocks_ = blocks.end();
+    if (!is_intact) switch_to_library();
+    for (ConfirmedBlocks& blocks : is_intact ? more : std::vector<ConfirmedBlocks>()) {
+      confirmed_blocks_ = blocks.end();
       const std::int64_t rows = (blocks.end() - 1) / blocks_in_row() - blocks.first / blocks_in_row() + 1;
       blocks_.push_back({std::move(blocks), rows});
     }
@@ -305,11 +306,11 @@ void BaselineReader::join_pieces(Lock& lock) {
 
 // Decodes up to the end of the scan, then checks the end marker and the bytes after it.
 void BaselineReader::check_end(Lock& lock) {
-  while (!by_library_ && !error_) {
-    if (end_judged_) return;
+  while (!library_took_over_ && !error_) {
+    if (end_checked_) return;
     if (!joining_ && pieces_.is_complete()) {
-      end_judged_ = true;
-      judge_end(pieces_.behind_end());
+      end_checked_ = true;
+      judge_end(pieces_.after_end());
       return;
     }
     if (!decode_one(lock)) changed_.wait(lock);
@@ -327,29 +328,31 @@ void BaselineReader::end_band(Band& band) {
 // ---- decoding by the library: rows in order, one thread at a time ----------------------------------------
 
 // Reads bands in the order in which they were begun. Rows of bands that no thread reads yet are kept.
-void BaselineReader::read_by_library(Lock& lock, const Band& band, const HostView& rows) {
+void BaselineReader::read_with_library(Lock& lock, const Band& band, const HostView& rows) {
   const auto is_next = [&] {
-    return &*std::ranges::find_if(bands_, [](const Band& one) { return one.given && !one.done; }) == &band;
+    return &*std::ranges::find_if(bands_, [](const Band& one) { return one.taken_by_reader && !one.done; }) ==
+           &band;
   };
-  changed_.wait(lock, [&] { return error_ || (!library_in_work_ && is_next()); });
+  changed_.wait(lock, [&] { return error_ || (!library_busy_ && is_next()); });
   if (error_) return;
-  library_in_work_ = true;
+  library_busy_ = true;
   std::int64_t lowest = lowest_row_;
   for (const Band& one : bands_) lowest = one.done ? lowest : std::min(lowest, one.first);
   lock.unlock();
   library_rows_.give(band.first, rows, lowest);
   lock.lock();
-  library_in_work_ = false;
+  library_busy_ = false;
   if (band.first + band.rows == scan_.height) warnings_ = library_->warnings();
 }
 
 }  // namespace
 
-std::unique_ptr<Reader> make_baseline_reader(std::unique_ptr<LibraryJpeg> library, std::size_t piece_bytes) {
+std::unique_ptr<Reader> make_baseline_reader(std::unique_ptr<LibraryJpeg> library,
+                                             std::size_t scan_chunk_bytes) {
   const std::optional<BaselineScan> scan = library->baseline();
   if (!scan) return library;
-  auto reader = std::make_unique<BaselineReader>(std::move(library), *scan, piece_bytes);
-  if (!reader->make_tables()) return reader->take_library();
+  auto reader = std::make_unique<BaselineReader>(std::move(library), *scan, scan_chunk_bytes);
+  if (!reader->make_entropy_tables()) return reader->take_library();
   return reader;
 }
 

@@ -19,9 +19,9 @@
 namespace imgpipe {
 
 // Returns a reader of the image that `library` has opened, or `library` itself if this decoder does not
-// support the image. `piece_bytes`: size of a chunk, kPieceBytes except in tests. Does not check that the
-// library makes the same pixels (images/codecs/jpeg/library_check.h); open_jpeg() does.
+// support the image. `scan_chunk_bytes`: size of a chunk, kScanChunkBytes except in tests. Does not check
+// that the library makes the same pixels (images/codecs/jpeg/library_check.h); open_jpeg() does.
 [[nodiscard]] std::unique_ptr<Reader> make_baseline_reader(std::unique_ptr<LibraryJpeg> library,
-                                                           std::size_t piece_bytes);
+                                                           std::size_t scan_chunk_bytes);
 
 }  // namespace imgpipe

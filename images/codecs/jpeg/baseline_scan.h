@@ -56,7 +56,7 @@ struct BaselineScan {
 
   [[nodiscard]] std::int64_t mcus() const { return mcus_across * mcu_rows; }
   // Colour planes with half the rows are interpolated with the sample rows above and below.
-  [[nodiscard]] std::int64_t rows_around() const {
+  [[nodiscard]] std::int64_t interpolation_rows() const {
     return sampling == Sampling::s420 || sampling == Sampling::s440 ? 1 : 0;
   }
 };

@@ -32,25 +32,25 @@ Image test_image(int channels) {
   return image;
 }
 
-bool is_equal(const Image& image, int quality, bool halved_colors) {
+bool is_equal(const Image& image, int quality, bool subsampled_chroma) {
   EncodeOptions options;
   options.quality = quality;
   const std::unique_ptr<Writer> by_rows = make_jpeg_writer(image.shape(), options);
   by_rows->write_rows(image.untyped_view());
   const std::unique_ptr<Writer> by_scan = make_jpeg_writer(image.shape(), options);
-  by_scan->give_scan(encode_scan_reference(image.view(), quality, halved_colors));
+  by_scan->give_scan(encode_scan_reference(image.view(), quality, subsampled_chroma));
   return by_rows->finish().joined() == by_scan->finish().joined();
 }
 
-bool check(int channels, bool halved_colors) noexcept {
+bool check(int channels, bool subsampled_chroma) noexcept {
   try {
     const Image image = test_image(channels);
     // Qualities at which the writer makes this kind of scan.
-    const auto qualities = channels == 1   ? std::array{100, 90, 50}
-                           : halved_colors ? std::array{90, 75, 25}
-                                           : std::array{100, 95, 91};
+    const auto qualities = channels == 1       ? std::array{100, 90, 50}
+                           : subsampled_chroma ? std::array{90, 75, 25}
+                                               : std::array{100, 95, 91};
     for (const int quality : qualities) {
-      if (!is_equal(image, quality, halved_colors)) return false;
+      if (!is_equal(image, quality, subsampled_chroma)) return false;
     }
     return true;
   } catch (const std::exception&) {
@@ -60,14 +60,14 @@ bool check(int channels, bool halved_colors) noexcept {
 
 }  // namespace
 
-bool library_encodes_alike(int channels, bool halved_colors) noexcept {
+bool library_encodes_identically(int channels, bool subsampled_chroma) noexcept {
   struct Answer {
     std::once_flag asked;
     bool alike = false;
   };
   static std::array<Answer, 3> answers;
-  Answer& answer = answers[channels == 1 ? 0 : halved_colors ? 1 : 2];
-  std::call_once(answer.asked, [&] { answer.alike = check(channels, halved_colors); });
+  Answer& answer = answers[channels == 1 ? 0 : subsampled_chroma ? 1 : 2];
+  std::call_once(answer.asked, [&] { answer.alike = check(channels, subsampled_chroma); });
   return answer.alike;
 }
 

@@ -112,15 +112,15 @@ HWY_INLINE bool decode_dc(const HuffmanDecoder& decoder, BitWindow& window, std:
   return found.symbol >= 0;
 }
 
-// Returns the entry for a symbol longer than kLookupBits. A damaged code ends the block at kDamagedPlace.
+// Returns the entry for a symbol longer than kLookupBits. A damaged code ends the block at kInvalidCodeIndex.
 HWY_INLINE HuffmanEntry long_ac_entry(const HuffmanDecoder& decoder, BitWindow& window) {
   const LongSymbol found = long_symbol(decoder, window.bits());
-  if (found.symbol < 0) return kDamagedPlace << 8;
+  if (found.symbol < 0) return kInvalidCodeIndex << 8;
   window.skip(found.bits);
   window.fill();
   const int run = found.symbol >> 4;
   const bool has_value = (found.symbol & 15) != 0;
-  const int skipped = has_value ? run + 1 : run == 15 ? 16 : kPastLastPlace;
+  const int skipped = has_value ? run + 1 : run == 15 ? 16 : kPastLastIndex;
   return static_cast<std::uint32_t>(found.value) << 16 | static_cast<std::uint32_t>(skipped) << 8;
 }
 
@@ -152,8 +152,8 @@ HWY_INLINE Coefficient* decode_ac(const HuffmanDecoder& decoder, BitWindow& wind
     if (!decode_coefficient(decoder, window, place, out)) break;
   }
   // The 64th coefficient has no end-of-block code: bits that looked like one belong to the next block.
-  if (HWY_UNLIKELY(place == (kPastLastPlace | (kBlockSamples - 1)))) window.back(decoder.end_bits);
-  const bool whole = place == kBlockSamples - 1 || (place >= kPastLastPlace && place < kDamagedPlace);
+  if (HWY_UNLIKELY(place == (kPastLastIndex | (kBlockSamples - 1)))) window.back(decoder.end_bits);
+  const bool whole = place == kBlockSamples - 1 || (place >= kPastLastIndex && place < kInvalidCodeIndex);
   return whole ? out : nullptr;
 }
 
@@ -204,8 +204,8 @@ bool EntropyTables::make(const BaselineScan& scan) {
   blocks_in_mcu = scan.blocks_in_mcu;
   component_of_block = scan.component_of_block;
   std::array<bool, 4> dc_made{}, ac_made{};
-  least_coefficient_bits = 2 * kLongestCode;
-  least_mcu_bits = 0;
+  min_coefficient_bits = 2 * kLongestCode;
+  min_mcu_bits = 0;
   for (int block = 0; block < blocks_in_mcu; ++block) {
     const ScanComponent& component = scan.component[component_of_block[static_cast<std::size_t>(block)]];
     const auto d = static_cast<std::size_t>(component.dc_codes);
@@ -216,8 +216,8 @@ bool EntropyTables::make(const BaselineScan& scan) {
     ac_made[a] = true;
     dc_of_block[static_cast<std::size_t>(block)] = &dc[d];
     ac_of_block[static_cast<std::size_t>(block)] = &ac[a];
-    least_coefficient_bits = std::min(least_coefficient_bits, ac[a].least_value_bits);
-    least_mcu_bits += dc[d].least_bits + ac[a].least_bits;
+    min_coefficient_bits = std::min(min_coefficient_bits, ac[a].min_value_bits);
+    min_mcu_bits += dc[d].min_bits + ac[a].min_bits;
   }
   return true;
 }
@@ -229,9 +229,9 @@ EntropyEnd decode_blocks(const EntropyTables& tables, const std::uint8_t* bytes,
     const bool traced = !starts.empty();
     std::int64_t count = std::min(wanted, kBatchBlocks);
     if (traced) count = std::min(count, static_cast<std::int64_t>(starts.size()));
-    out.blocks.reserve(out.blocks.size() + static_cast<std::size_t>(count), out.most_blocks);
+    out.blocks.reserve(out.blocks.size() + static_cast<std::size_t>(count), out.max_spare_blocks);
     out.coefficients.reserve(out.coefficients.size() + static_cast<std::size_t>(count) * kBlockSamples,
-                             out.most_coefficients);
+                             out.max_spare_coefficients);
     EntropyBatch batch{out.blocks.data() + out.blocks.size(),
                        out.coefficients.data() + out.coefficients.size(), count,
                        static_cast<std::uint32_t>(out.coefficients.size()), traced ? starts.data() : nullptr};
@@ -240,12 +240,12 @@ EntropyEnd decode_blocks(const EntropyTables& tables, const std::uint8_t* bytes,
     out.coefficients.set_size(batch.made);
     if (traced) starts = starts.subspan(static_cast<std::size_t>(batch.count));
     wanted -= batch.count;
-    if (end == EntropyEnd::damaged || !is_plain(state)) return EntropyEnd::damaged;
+    if (end == EntropyEnd::damaged || !dc_sums_in_range(state)) return EntropyEnd::damaged;
   }
   return EntropyEnd::limit;
 }
 
-bool is_plain(const EntropyState& state) {
+bool dc_sums_in_range(const EntropyState& state) {
   constexpr std::int32_t kMost = std::int32_t{1} << 29;  // the sum of two chunks stays within 32 bits
   return std::ranges::all_of(state.dc, [](std::int32_t dc) { return dc > -kMost && dc < kMost; });
 }

@@ -15,9 +15,9 @@
 namespace imgpipe {
 
 // The longest block: 64 codes of 16 bits, each followed by 15 bits.
-inline constexpr std::int64_t kMostBlockBytes = 248;
+inline constexpr std::int64_t kMaxBlockBytes = 248;
 // Bytes that the decoder may read past the end of its input; their values do not matter.
-inline constexpr std::int64_t kEntropyMargin = 2 * kMostBlockBytes + 16;
+inline constexpr std::int64_t kEntropyMargin = 2 * kMaxBlockBytes + 16;
 
 // Lists grow by this many blocks at a time.
 inline constexpr std::int64_t kBatchBlocks = 64;
@@ -29,7 +29,7 @@ struct EntropyTables {
   std::array<const HuffmanDecoder*, 6> dc_of_block{}, ac_of_block{};
   std::array<std::uint8_t, 6> component_of_block{};
   // The fewest bits of an AC coefficient and of an MCU, for memory bounds.
-  int least_coefficient_bits = 1, least_mcu_bits = 1;
+  int min_coefficient_bits = 1, min_mcu_bits = 1;
 
   EntropyTables() = default;
   EntropyTables(const EntropyTables&) = delete;  // points into itself
@@ -43,8 +43,8 @@ struct BlockList {
   RawBuffer<CoefficientBlock> blocks;
   RawBuffer<Coefficient> coefficients;
   // A list's capacity exceeds these only if its size does.
-  std::size_t most_blocks = std::numeric_limits<std::size_t>::max();
-  std::size_t most_coefficients = std::numeric_limits<std::size_t>::max();
+  std::size_t max_spare_blocks = std::numeric_limits<std::size_t>::max();
+  std::size_t max_spare_coefficients = std::numeric_limits<std::size_t>::max();
 };
 
 // A position between two blocks.
@@ -56,7 +56,7 @@ struct EntropyState {
 
 // Returns whether the sums of DC differences are far from the limits of 32 bits. Newer versions of
 // libjpeg-turbo reject sums beyond those limits; older ones wrap.
-[[nodiscard]] bool is_plain(const EntropyState& state);
+[[nodiscard]] bool dc_sums_in_range(const EntropyState& state);
 
 struct EntropyLimits {
   std::int64_t blocks = 0;   // decode at most this many

@@ -25,33 +25,33 @@ IMGPIPE_HOST_DEVICE constexpr std::int32_t eighths(std::int32_t samples) {
 }
 
 IMGPIPE_HOST_DEVICE constexpr ForwardScan forward_scan(std::int64_t width, std::int64_t height, int channels,
-                                                       bool halved_colors) {
+                                                       bool subsampled_chroma) {
   ForwardScan scan;
   scan.width = static_cast<std::int32_t>(width);
   scan.height = static_cast<std::int32_t>(height);
   scan.blocks_across = eighths(scan.width);
   scan.blocks_down = eighths(scan.height);
-  const bool halved = channels == 3 && halved_colors;
+  const bool halved = channels == 3 && subsampled_chroma;
   scan.blocks_in_mcu = channels == 1 ? 1 : halved ? 6 : 3;
   scan.mcus_across = halved ? (scan.blocks_across + 1) / 2 : scan.blocks_across;
   scan.mcus = scan.mcus_across * (halved ? (scan.blocks_down + 1) / 2 : scan.blocks_down);
   return scan;
 }
 
-struct BlockPlace {
+struct BlockPosition {
   std::int32_t x = 0, y = 0;   // in its plane, in blocks
   std::int32_t component = 0;  // 0: luma or grey, 1: Cb, 2: Cr
   // Past the plane's last block: only the DC coefficient of the scan's previous block, at x, y (jccoefct).
   bool dummy = false;
 };
 
-IMGPIPE_HOST_DEVICE constexpr BlockPlace place_of_block(const ForwardScan& scan, std::int32_t mcu,
-                                                        std::int32_t block) {
+IMGPIPE_HOST_DEVICE constexpr BlockPosition block_position(const ForwardScan& scan, std::int32_t mcu,
+                                                           std::int32_t block) {
   const std::int32_t row = mcu / scan.mcus_across;
   const std::int32_t column = mcu - row * scan.mcus_across;
   if (scan.blocks_in_mcu != 6) return {column, row, block, false};
   if (block >= 4) return {column, row, block - 3, false};
-  BlockPlace place{2 * column + (block & 1), 2 * row + (block >> 1), 0, false};
+  BlockPosition place{2 * column + (block & 1), 2 * row + (block >> 1), 0, false};
   if (place.y >= scan.blocks_down) place = {2 * column + 1, 2 * row, 0, true};
   if (place.x >= scan.blocks_across) place = {2 * column, place.y, 0, true};
   return place;
@@ -87,17 +87,18 @@ IMGPIPE_HOST_DEVICE inline int leading_zeros(std::uint64_t places) {
 }
 
 // The bit of code_block()'s `places` for a zigzag index.
-IMGPIPE_HOST_DEVICE constexpr std::uint64_t bit_of_place(int place) {
+IMGPIPE_HOST_DEVICE constexpr std::uint64_t zigzag_index_bit(int place) {
   return std::uint64_t{1} << (kBlockSamples - 1 - place);
 }
 
 // Passes all codes of a block to `bits.put(value, count)`: the difference of its DC coefficient, then the AC
-// coefficients at `places` (bit_of_place() of 1 to 63). `coded_at(place)` returns a coefficient's CodedValue.
+// coefficients at `places` (zigzag_index_bit() of 1 to 63). `coded_at(place)` returns a coefficient's
+// CodedValue.
 template <class CodedAt, class Bits>
 IMGPIPE_HOST_DEVICE inline void code_block(std::int32_t dc_difference, std::uint64_t places,
-                                           const CodedAt& coded_at, const CodeAndRoom* codes, Bits& bits) {
+                                           const CodedAt& coded_at, const PaddedCode* codes, Bits& bits) {
   const auto put = [&](int code, std::int32_t coded, int highest) {
-    const CodeAndRoom entry = codes[code];
+    const PaddedCode entry = codes[code];
     const std::uint32_t value = static_cast<std::uint32_t>(coded) & ~(0xFFFFFFFEU << highest);
     bits.put(entry >> kCountBits | value, static_cast<int>(entry & kCountMask));
   };

@@ -5,7 +5,7 @@
 namespace imgpipe {
 namespace {
 
-constexpr int kMostDcSize = 15;  // libjpeg's limit
+constexpr int kMaxDcSize = 15;  // libjpeg's limit
 
 struct Symbol {
   int skip = 0;  // zigzag positions to advance
@@ -18,7 +18,7 @@ Symbol symbol_of(unsigned symbol, HuffmanKind kind) {
   const int size = static_cast<int>(symbol & 15);
   if (size > 0) return {run + 1, size};
   // As in libjpeg, every other symbol without a value ends the block.
-  return {run == 15 ? 16 : kPastLastPlace, 0};
+  return {run == 15 ? 16 : kPastLastIndex, 0};
 }
 
 HuffmanEntry entry_of(const Symbol& symbol, int value, int bits) {
@@ -41,7 +41,7 @@ void fill_entries(std::uint32_t code, int length, const Symbol& symbol, HuffmanD
 // Where an end-of-block code follows a value and both fit, merges them into one entry.
 void add_ends(HuffmanDecoder& decoder) {
   const auto is_end = [&](HuffmanEntry entry) {
-    return (entry >> 8 & 0xFF) == kPastLastPlace &&
+    return (entry >> 8 & 0xFF) == kPastLastIndex &&
            (entry & kEntryBits) == static_cast<std::uint32_t>(decoder.end_bits);
   };
   const auto entries = decoder.entries;  // before merging
@@ -63,7 +63,7 @@ void add_ends(HuffmanDecoder& decoder) {
 bool make_huffman_decoder(const HuffmanCodes& codes, HuffmanKind kind, HuffmanDecoder& decoder) {
   decoder.entries.fill(0);
   decoder.symbols = codes.symbols;
-  decoder.least_bits = decoder.least_value_bits = 2 * kLongestCode;
+  decoder.min_bits = decoder.min_value_bits = 2 * kLongestCode;
   decoder.end_bits = 0;
   std::uint32_t code = 0;
   std::size_t next = 0;
@@ -75,12 +75,11 @@ bool make_huffman_decoder(const HuffmanCodes& codes, HuffmanKind kind, HuffmanDe
     decoder.first_symbols[static_cast<std::size_t>(length)] =
         static_cast<std::int32_t>(next) - static_cast<std::int32_t>(code);
     for (std::size_t i = 0; i < count; ++i, ++code, ++next) {
-      if (kind == HuffmanKind::dc && codes.symbols[next] > kMostDcSize) return false;
+      if (kind == HuffmanKind::dc && codes.symbols[next] > kMaxDcSize) return false;
       const Symbol symbol = symbol_of(codes.symbols[next], kind);
       if (codes.symbols[next] == 0) decoder.end_bits = length;
-      decoder.least_bits = std::min(decoder.least_bits, length + symbol.size);
-      if (symbol.size > 0)
-        decoder.least_value_bits = std::min(decoder.least_value_bits, length + symbol.size);
+      decoder.min_bits = std::min(decoder.min_bits, length + symbol.size);
+      if (symbol.size > 0) decoder.min_value_bits = std::min(decoder.min_value_bits, length + symbol.size);
       if (length <= kLookupBits) fill_entries(code, length, symbol, decoder);
     }
     decoder.ends[static_cast<std::size_t>(length)] = code << (kLongestCode - length);

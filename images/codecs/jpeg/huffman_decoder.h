@@ -10,7 +10,7 @@ namespace imgpipe {
 
 // What the next kLookupBits bits begin with:
 //   bits 31..16  the value; 0 for an end of block and for 16 zeros
-//   bits 15..8   zigzag positions to advance; kPastLastPlace at the end of a block
+//   bits 15..8   zigzag positions to advance; kPastLastIndex at the end of a block
 //   bit 6        an end-of-block code follows the value and is included
 //   bits 5..0    bits of code and value together; 0: more than kLookupBits, or not a code
 using HuffmanEntry = std::uint32_t;
@@ -19,7 +19,7 @@ inline constexpr int kLookupBits = 10;
 inline constexpr std::uint32_t kEntryBits = 0x3F;
 inline constexpr std::uint32_t kEntryEnds = 0x40;
 // Positions past the last coefficient: end of block; invalid code.
-inline constexpr int kPastLastPlace = 0x80, kDamagedPlace = 0xC0;
+inline constexpr int kPastLastIndex = 0x80, kInvalidCodeIndex = 0xC0;
 inline constexpr int kLongestCode = 16;
 
 struct HuffmanDecoder {
@@ -30,7 +30,7 @@ struct HuffmanDecoder {
   std::array<std::int32_t, kLongestCode + 1> first_symbols{};
   std::array<std::uint8_t, 256> symbols{};
   // The fewest bits of any symbol, and of one with a value; for memory bounds.
-  int least_bits = 1, least_value_bits = 2;
+  int min_bits = 1, min_value_bits = 2;
   int end_bits = 0;  // AC: length of the end-of-block code; 0: none
 };
 

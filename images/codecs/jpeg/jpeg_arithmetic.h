@@ -126,7 +126,7 @@ IMGPIPE_HOST_DEVICE constexpr std::array<std::uint8_t, kBlockSamples> inverse_dc
 // ---- "fancy" upsampling (jdsample: triangle filter) ----------------------------------------------------
 
 // A colour plane with half the columns is repeated, not interpolated, if it is at most this wide.
-inline constexpr std::int64_t kMostRepeated = 2;
+inline constexpr std::int64_t kMaxRepeatedWidth = 2;
 
 // Half the columns: the left and the right pixel of a sample `a`. At an edge, `a` is its own neighbour.
 IMGPIPE_HOST_DEVICE constexpr int upsampled_left(int before, int a) {

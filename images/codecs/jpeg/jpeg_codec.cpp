@@ -18,7 +18,7 @@ namespace imgpipe {
 using namespace std::string_view_literals;
 
 bool is_jpeg(Bytes beginning) {
-  return stands_at(beginning, 0, "\xFF\xD8\xFF"sv);
+  return matches_at(beginning, 0, "\xFF\xD8\xFF"sv);
 }
 
 FileClaim jpeg_claim(Bytes beginning) {
@@ -32,8 +32,8 @@ std::unique_ptr<Reader> open_jpeg(Bytes file, const DecodeOptions& options) {
   constexpr bool kSameArithmetic = HWY_ARCH_X86 != 0;
   if (!kSameArithmetic || options.codec == CodecChoice::turbo) return library;
   const std::optional<BaselineScan> scan = library->baseline();
-  if (!scan || !library_agrees(scan->sampling)) return library;
-  return make_baseline_reader(std::move(library), kPieceBytes);
+  if (!scan || !library_decodes_identically(scan->sampling)) return library;
+  return make_baseline_reader(std::move(library), kScanChunkBytes);
 }
 
 // Inserts a COM segment after the JFIF header (ITU-T T.81, B.2.4.5).

@@ -74,7 +74,7 @@ FileDetails describe_jpeg(Bytes file) {
   return details;
 }
 
-void load_jpeg_header(FileFront& front) {
+void load_jpeg_header(PartialFile& front) {
   const std::size_t size = front.bytes().size();
   for (std::size_t count = std::size_t{64} << 10;; count *= 2) {
     front.load(0, count);

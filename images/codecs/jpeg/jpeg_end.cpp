@@ -22,7 +22,7 @@ bool has_no_segment(unsigned marker) {
 
 // Walks from marker to marker. Returns true after an image's end marker, or before a start marker: then this
 // image was truncated. Returns false if the data ends first. Skips the contents of segments.
-bool walk_to_end(Bytes file, std::size_t& at) {
+bool find_image_end(Bytes file, std::size_t& at) {
   while (at < file.size()) {
     const void* const found = std::memchr(file.data() + at, 0xFF, file.size() - at);
     if (found == nullptr) {
@@ -54,13 +54,13 @@ struct Extent {
 
 // Returns the extents of the images that the index's MP entries list, in order (CIPA DC-007, 5.2.3), without
 // the first image, which is at offset 0.
-std::vector<Extent> further_pictures(Bytes file, Bytes index) {
-  constexpr std::size_t kMostPictures = 64;
+std::vector<Extent> further_image_extents(Bytes file, Bytes index) {
+  constexpr std::size_t kMaxPictures = 64;
   constexpr std::size_t kFieldBytes = 12, kEntryBytes = 16;
   constexpr std::uint32_t kEntriesTag = 0xB002;
   std::vector<Extent> pictures;
-  const bool little = stands_at(index, 0, "II*\0"sv);
-  if (!little && !stands_at(index, 0, "MM\0*"sv)) return pictures;
+  const bool little = matches_at(index, 0, "II*\0"sv);
+  if (!little && !matches_at(index, 0, "MM\0*"sv)) return pictures;
   const auto number = [&](std::size_t at, std::size_t bytes) -> std::size_t {
     return little ? little_endian(index, at, bytes) : big_endian(index, at, bytes);
   };
@@ -70,7 +70,7 @@ std::vector<Extent> further_pictures(Bytes file, Bytes index) {
   for (std::size_t field = 0; field < fields; ++field) {
     const std::size_t at = directory + 2 + field * kFieldBytes;
     if (number(at, 2) != kEntriesTag) continue;
-    const std::size_t count = std::min(number(at + 4, 4) / kEntryBytes, kMostPictures);
+    const std::size_t count = std::min(number(at + 4, 4) / kEntryBytes, kMaxPictures);
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t entry = number(at + 8, 4) + i * kEntryBytes;
       const Extent picture{begin + number(entry + 8, 4), number(entry + 4, 4)};
@@ -86,31 +86,31 @@ class JpegEnd final : public EndFinder {
  public:
   bool find(Bytes image, bool all) override {
     if (image_bytes_ == 0) {
-      if (!walk_to_end(image, at_)) return false;
+      if (!find_image_end(image, at_)) return false;
       image_bytes_ = taken_bytes_ = at_;
       const Bytes itself = image.first(at_);
       const JpegFacts facts = read_jpeg_facts(itself);
       has_exif_ = !facts.exif.empty();
-      further_ = further_pictures(itself, facts.picture_index);
+      further_ = further_image_extents(itself, facts.multi_picture_index);
       if (!further_.empty() && further_.front().at < at_) further_.clear();
     }
-    return taken_all(image) || all;
+    return accepts_further_images(image) || all;
   }
 
   std::size_t padding(Bytes behind) const override { return behind.size() - without_padding(behind).size(); }
   // A file with Exif comes from a camera, which may append other data (previews without an index, videos).
-  bool may_have_appendix() const override { return has_exif_; }
+  bool may_have_trailer() const override { return has_exif_; }
 
  private:
   // Accepts images that are where the index says, with their full length. Otherwise a separate image follows:
   // some programs cut off the further images and keep the index.
-  bool taken_all(Bytes file) {
+  bool accepts_further_images(Bytes file) {
     while (next_ < further_.size()) {
       const Extent& picture = further_[next_];
       const std::size_t end = picture.at + picture.bytes;
       try {
-        if (!passed_front_ && !pass_front(file, picture)) return false;
-        if (!passed_picture_ && !walk_to_end(file, at_) && at_ <= end) return false;
+        if (!passed_front_ && !pass_start_marker(file, picture)) return false;
+        if (!passed_picture_ && !find_image_end(file, at_) && at_ <= end) return false;
       } catch (const Error&) {
         return true;  // not an image
       }
@@ -127,9 +127,9 @@ class JpegEnd final : public EndFinder {
 
   // Moves from the end of one image past the start marker of the next. Returns false if more data is needed.
   // Throws Error if that marker is missing.
-  bool pass_front(Bytes file, const Extent& picture) {
+  bool pass_start_marker(Bytes file, const Extent& picture) {
     if (!pass_padding(file, picture.at)) return false;
-    if (at_ != picture.at || (file.size() >= at_ + 2 && !stands_at(file, at_, "\xFF\xD8"sv)))
+    if (at_ != picture.at || (file.size() >= at_ + 2 && !matches_at(file, at_, "\xFF\xD8"sv)))
       throw Error(ErrorKind::input, "");
     if (file.size() < at_ + 2) return false;
     at_ += 2;

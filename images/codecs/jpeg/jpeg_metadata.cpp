@@ -23,10 +23,10 @@ using Bytes = std::span<const std::byte>;
 
 constexpr std::string_view kExif = "Exif\0\0"sv, kXmp = "http://ns.adobe.com/xap/1.0/\0"sv,
                            kProfile = "ICC_PROFILE\0"sv, kPhotoshop = "Photoshop 3.0\0"sv;
-constexpr std::size_t kMostSegmentBytes = 65'533;  // without marker and length
-constexpr std::size_t kMostPhotoshopBytes = std::size_t{4} << 20;
+constexpr std::size_t kMaxSegmentBytes = 65'533;  // without marker and length
+constexpr std::size_t kMaxPhotoshopBytes = std::size_t{4} << 20;
 
-class Parts {
+class ProfileSegments {
  public:
   // Adds an APP2 segment with a part of the profile: number from 1, count, bytes.
   void add(Bytes payload) {
@@ -50,7 +50,7 @@ class Parts {
     std::size_t bytes = 0;
     for (std::size_t i = 1; i <= count_; ++i) bytes += parts_[i].size();
     const auto last = parts_.begin() + 1 + static_cast<std::ptrdiff_t>(count_);
-    const bool whole = !damaged_ && bytes <= kMostProfileBytes &&
+    const bool whole = !damaged_ && bytes <= kMaxProfileBytes &&
                        std::none_of(parts_.begin() + 1, last, [](Bytes part) { return part.empty(); });
     if (!whole) return {std::byte{0}};
     profile.reserve(bytes);
@@ -95,14 +95,14 @@ std::string unread_segment(std::uint32_t marker, Bytes payload) {
   };
   if (marker < 0xE0 || marker > 0xEF) return "";
   for (const Kind& kind : kKinds)
-    if (kind.marker == marker && stands_at(payload, 0, kind.begin)) return std::string(kind.name);
+    if (kind.marker == marker && matches_at(payload, 0, kind.begin)) return std::string(kind.name);
   const bool empty = std::ranges::all_of(payload, [](std::byte byte) { return byte == std::byte{0}; });
   return empty ? "" : "APP" + std::to_string(marker - 0xE0) + " segment";
 }
 
-class Segments {
+class SegmentCollector {
  public:
-  explicit Segments(FoundMetadata& found) : found_(found) {}
+  explicit SegmentCollector(FoundMetadata& found) : found_(found) {}
 
   void take(std::uint32_t marker, Bytes payload) {
     if (take_known(marker, payload)) return;
@@ -111,7 +111,7 @@ class Segments {
 
   void finish() {
     found_.icc = profile_.joined();
-    if (photoshop_.size() > kMostPhotoshopBytes) {
+    if (photoshop_.size() > kMaxPhotoshopBytes) {
       found_.lose("IPTC and Photoshop resources (too long)");
     } else if (!photoshop_.empty()) {
       find_photoshop_metadata(photoshop_, found_);
@@ -128,7 +128,7 @@ class Segments {
  private:
   bool take_known(std::uint32_t marker, Bytes payload) {
     const auto begins = [&](std::uint32_t of, std::string_view name) {
-      return marker == of && stands_at(payload, 0, name);
+      return marker == of && matches_at(payload, 0, name);
     };
     if (marker == 0xFE) {
       if (mark_of(payload) == Mark::none) found_.add_comment(payload);
@@ -153,13 +153,13 @@ class Segments {
     if (begins(0xE2, "urn:iso:std:iso:ts:21496:-1\0"sv)) return gain_map_ = true;
     if (!begins(0xED, kPhotoshop)) return false;
     const Bytes resources = payload.subspan(kPhotoshop.size());
-    if (photoshop_.size() <= kMostPhotoshopBytes)
+    if (photoshop_.size() <= kMaxPhotoshopBytes)
       photoshop_.insert(photoshop_.end(), resources.begin(), resources.end());
     return true;
   }
 
   FoundMetadata& found_;
-  Parts profile_;
+  ProfileSegments profile_;
   std::vector<std::byte> photoshop_;  // joined: a resource may span segments
   bool gain_map_ = false, pictures_ = false;
 };
@@ -175,9 +175,9 @@ void append_segment(std::vector<std::byte>& out, int marker, std::string_view na
 
 FoundMetadata find_jpeg_metadata(std::span<const std::byte> file) {
   FoundMetadata found;
-  Segments taken(found);
+  SegmentCollector taken(found);
   std::size_t at = 2;
-  for (std::size_t segments = 0; segments < kMostSegments; ++segments) {
+  for (std::size_t segments = 0; segments < kMaxSegments; ++segments) {
     if (at >= file.size() || file[at] != std::byte{0xFF}) break;
     while (at < file.size() && file[at] == std::byte{0xFF}) ++at;
     const std::uint32_t marker = big_endian(file, at++, 1);
@@ -222,12 +222,12 @@ std::vector<std::byte> jpeg_metadata_segments(const Metadata& metadata) {
   if (!metadata.xmp.empty()) append_segment(out, 0xE1, kXmp, metadata.xmp);
   const std::vector<std::byte> iptc =
       metadata.iptc.empty() ? std::vector<std::byte>() : iptc_resource(metadata.iptc);
-  constexpr std::size_t kIptcPart = kMostSegmentBytes - kPhotoshop.size();
+  constexpr std::size_t kIptcPart = kMaxSegmentBytes - kPhotoshop.size();
   for (std::size_t at = 0; at < iptc.size(); at += kIptcPart)
     append_segment(out, 0xED, kPhotoshop, Bytes(iptc).subspan(at, std::min(kIptcPart, iptc.size() - at)));
   for (const MetadataText& text : metadata.texts)
     append_segment(out, 0xFE, text.latin1 ? latin1_of_utf8(text.text).value_or(text.text) : text.text, {});
-  constexpr std::size_t kPart = kMostSegmentBytes - kProfile.size() - 2;
+  constexpr std::size_t kPart = kMaxSegmentBytes - kProfile.size() - 2;
   const Bytes profile = metadata.icc;
   const std::size_t parts = (profile.size() + kPart - 1) / kPart;
   for (std::size_t i = 0; i < parts; ++i) {

@@ -81,10 +81,10 @@ class JpegReader final : public LibraryJpeg {
   [[nodiscard]] std::optional<BaselineScan> baseline() const override;
 
   // If a scan follows the end marker, the marker is damage. Other bytes do not belong to the image.
-  [[nodiscard]] std::string judge_behind_end(Bytes behind) const override {
+  [[nodiscard]] std::string check_data_after_end(Bytes behind) const override {
     const Bytes more = without_padding(behind);
-    if (more.empty() || is_known_appendix(more, facts_)) return "";
-    if (errors_.strict && (stands_at(behind, 0, "\xFF\xC4") || stands_at(behind, 0, "\xFF\xDA")))
+    if (more.empty() || is_known_trailer(more, facts_)) return "";
+    if (errors_.strict && (matches_at(behind, 0, "\xFF\xC4") || matches_at(behind, 0, "\xFF\xDA")))
       throw Error(ErrorKind::input, "JPEG: end marker before the last scan");
     return following_bytes(behind.size(), format_by_content(more).has_value());
   }
@@ -100,7 +100,7 @@ class JpegReader final : public LibraryJpeg {
 
   void finish() override {
     if (!try_finish()) fail();
-    judge_what_follows();
+    check_following_data();
     if (errors_.base.num_warnings > 0) {
       warnings_.push_back("damaged JPEG: " + std::string(errors_.first_warning) + " (" +
                           std::to_string(errors_.base.num_warnings) + " warnings)");
@@ -212,11 +212,11 @@ class JpegReader final : public LibraryJpeg {
     return true;
   }
 
-  void judge_what_follows() {
+  void check_following_data() {
     const auto* next = reinterpret_cast<const std::byte*>(decoder_.src->next_input_byte);
     const std::size_t count = decoder_.src->bytes_in_buffer;
     if (bytes_.data() + bytes_.size() != next + count) return;  // libjpeg supplied a missing end marker
-    std::string warning = judge_behind_end(bytes_.last(count));
+    std::string warning = check_data_after_end(bytes_.last(count));
     if (!warning.empty()) warnings_.push_back(std::move(warning));
   }
 
@@ -276,10 +276,10 @@ ScanComponent scan_component(const jpeg_decompress_struct& decoder, const jpeg_c
 bool is_one_sequential_scan(const jpeg_decompress_struct& decoder) {
   const bool colors = decoder.jpeg_color_space == JCS_GRAYSCALE ? decoder.num_components == 1
                                                                 : decoder.jpeg_color_space == JCS_YCbCr;
-  bool in_order = decoder.comps_in_scan == decoder.num_components;
-  for (int i = 0; in_order && i < decoder.comps_in_scan; ++i)
-    in_order = decoder.cur_comp_info[i] == decoder.comp_info + i;
-  return colors && in_order && decoder.data_precision == BITS_IN_JSAMPLE && decoder.progressive_mode == 0 &&
+  bool is_intact = decoder.comps_in_scan == decoder.num_components;
+  for (int i = 0; is_intact && i < decoder.comps_in_scan; ++i)
+    is_intact = decoder.cur_comp_info[i] == decoder.comp_info + i;
+  return colors && is_intact && decoder.data_precision == BITS_IN_JSAMPLE && decoder.progressive_mode == 0 &&
          decoder.arith_code == 0 && decoder.Ss == 0 && decoder.Se == DCTSIZE2 - 1 && decoder.Ah == 0 &&
          decoder.Al == 0;
 }

@@ -45,8 +45,7 @@ class ProfileParts {
   [[nodiscard]] std::optional<std::vector<std::byte>> joined() const {
     if (!seen_) return std::nullopt;
     std::vector<std::byte> profile;
-    for (std::size_t i = 1; i < parts_.size() && !parts_[i].empty() && profile.size() < kMostProfileBytes;
-         ++i)
+    for (std::size_t i = 1; i < parts_.size() && !parts_[i].empty() && profile.size() < kMaxProfileBytes; ++i)
       profile.insert(profile.end(), parts_[i].begin(), parts_[i].end());
     return profile;
   }
@@ -63,19 +62,19 @@ unsigned next_marker(Bytes file, std::size_t& at) {
   return at < file.size() ? std::to_integer<unsigned>(file[at++]) : 0;
 }
 
-void look_into(unsigned marker, Bytes payload, JpegFacts& facts, ProfileParts& parts) {
+void read_segment(unsigned marker, Bytes payload, JpegFacts& facts, ProfileParts& parts) {
   constexpr std::string_view kExif = "Exif\0\0"sv;
   constexpr std::string_view kPictures = "MPF\0"sv;
-  if (marker == kApp1 && facts.exif.empty() && stands_at(payload, 0, kExif))
+  if (marker == kApp1 && facts.exif.empty() && matches_at(payload, 0, kExif))
     facts.exif = payload.subspan(kExif.size());
-  if (marker == kApp2 && stands_at(payload, 0, "ICC_PROFILE\0"sv)) parts.add(payload);
-  if (marker == kApp2 && stands_at(payload, 0, kPictures)) {
-    if (!facts.multi_picture) facts.picture_index = payload.subspan(kPictures.size());
+  if (marker == kApp2 && matches_at(payload, 0, "ICC_PROFILE\0"sv)) parts.add(payload);
+  if (marker == kApp2 && matches_at(payload, 0, kPictures)) {
+    if (!facts.multi_picture) facts.multi_picture_index = payload.subspan(kPictures.size());
     facts.multi_picture = true;
   }
   // As in libjpeg, a shorter segment does not count.
-  if (marker == kApp0 && stands_at(payload, 0, "JFIF\0"sv) && payload.size() >= 14) facts.jfif = true;
-  if (marker == kApp14 && stands_at(payload, 0, "Adobe"sv) && payload.size() >= 12)
+  if (marker == kApp0 && matches_at(payload, 0, "JFIF\0"sv) && payload.size() >= 14) facts.jfif = true;
+  if (marker == kApp14 && matches_at(payload, 0, "Adobe"sv) && payload.size() >= 12)
     facts.adobe_transform = big_endian(payload, 11, 1);
   if (marker == kRestartInterval) facts.restart_interval = big_endian(payload, 0, 2);
   if (is_frame_header(marker) && facts.width == 0) {
@@ -100,15 +99,15 @@ JpegFacts read_jpeg_facts(std::span<const std::byte> file) {
       if (end <= file.size()) facts.header_end = end;
       break;
     }
-    if (++segments > kMostSegments)
-      throw Error(ErrorKind::input, "JPEG: more than " + std::to_string(kMostSegments) + " header segments");
+    if (++segments > kMaxSegments)
+      throw Error(ErrorKind::input, "JPEG: more than " + std::to_string(kMaxSegments) + " header segments");
     const std::size_t length = big_endian(file, at, 2);
     if (length < 2) {  // damaged: libjpeg continues after the length
       at += 2;
       continue;
     }
     if (at > file.size() || length > file.size() - at) break;
-    look_into(marker, file.subspan(at + 2, length - 2), facts, parts);
+    read_segment(marker, file.subspan(at + 2, length - 2), facts, parts);
     at += length;
   }
   facts.profile = parts.joined();
@@ -118,7 +117,7 @@ JpegFacts read_jpeg_facts(std::span<const std::byte> file) {
 std::span<const std::byte> without_padding(std::span<const std::byte> bytes) {
   const auto padding = [&bytes](std::size_t at) {
     const auto c = std::to_integer<unsigned>(bytes[at]);
-    if (c == 0xFF) return !stands_at(bytes, at, "\xFF\xD8"sv);  // the start of another image
+    if (c == 0xFF) return !matches_at(bytes, at, "\xFF\xD8"sv);  // the start of another image
     return c == 0 || c == ' ' || (c >= '\t' && c <= '\r');
   };
   std::size_t at = 0;
@@ -126,14 +125,14 @@ std::span<const std::byte> without_padding(std::span<const std::byte> bytes) {
   return bytes.subspan(at);
 }
 
-bool is_known_appendix(std::span<const std::byte> behind, const JpegFacts& facts) {
+bool is_known_trailer(std::span<const std::byte> behind, const JpegFacts& facts) {
   constexpr std::string_view kSamsung = "SEFT";
   if (facts.multi_picture) return true;
-  if (behind.size() >= kSamsung.size() && stands_at(behind, behind.size() - kSamsung.size(), kSamsung))
+  if (behind.size() >= kSamsung.size() && matches_at(behind, behind.size() - kSamsung.size(), kSamsung))
     return true;
   // without_padding() may have removed some of the four bytes of the box's length.
   for (std::size_t length_bytes = 0; length_bytes <= 4 && length_bytes < behind.size(); ++length_bytes) {
-    if (stands_at(behind, length_bytes, "ftyp")) return true;
+    if (matches_at(behind, length_bytes, "ftyp")) return true;
   }
   return false;
 }

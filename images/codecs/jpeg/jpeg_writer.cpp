@@ -22,7 +22,7 @@ namespace imgpipe {
 namespace {
 
 // Up to this quality the colour planes have half the width and height. stb_image_write does the same.
-constexpr int kLastHalvedQuality = 90;
+constexpr int kMaxSubsampledQuality = 90;
 
 // Receives the encoded bytes in parts of equal size; the last one is cut to its length at the end.
 struct Destination {
@@ -40,7 +40,7 @@ constexpr std::int64_t kWriterTableBytes = std::int64_t{128} << 10;
 // those of the samples, 64 * 128^2. The total is highest when all are equal, 128 each. Divided by its step
 // and rounded, a coefficient of 2^(s-1) or more takes s bits and a code: the longer one of T.81, tables K.5
 // and K.6, without zeros before it. Bits between two sizes are interpolated.
-double most_ac_bits(const JQUANT_TBL& steps) {
+double max_ac_bits(const JQUANT_TBL& steps) {
   constexpr std::array<double, 9> kBits{0, 3, 5, 7, 9, 10, 13, 15, 18};  // by s
   double bits = 0;
   for (std::size_t i = 1; i < DCTSIZE2; ++i) {
@@ -99,7 +99,7 @@ class JpegWriter final : public Writer {
       jpeg_destroy_compress(&encoder_);
       fail();
     }
-    parts_.part_bytes = static_cast<std::size_t>(std::min(kPartBytes, most_bytes(shape.height)));
+    parts_.part_bytes = static_cast<std::size_t>(std::min(kPartBytes, max_bytes(shape.height)));
   }
 
   ~JpegWriter() override { jpeg_destroy_compress(&encoder_); }
@@ -107,14 +107,15 @@ class JpegWriter final : public Writer {
   JpegWriter& operator=(const JpegWriter&) = delete;
 
   void write_rows(ConstHostView rows) override {
-    if (given_) throw Error(ErrorKind::usage, "write_rows: the encoded scan of this JPEG is already written");
+    if (has_encoded_scan_)
+      throw Error(ErrorKind::usage, "write_rows: the encoded scan of this JPEG is already written");
     make_segments();
     if (!try_write(as_8_bit(rows))) fail();
   }
 
   [[nodiscard]] DeviceForm device_form() const noexcept override {
-    const bool halved = halves_colors();
-    if (!library_encodes_alike(encoder_.input_components, halved)) return {};
+    const bool halved = subsamples_chroma();
+    if (!library_encodes_identically(encoder_.input_components, halved)) return {};
     return {DeviceForm::Kind::jpeg_scan, std::clamp(quality_, 1, 100), halved};
   }
 
@@ -123,7 +124,7 @@ class JpegWriter final : public Writer {
     make_segments();
     if (!try_write_header()) fail();
     end_parts(&encoder_);
-    given_ = true;
+    has_encoded_scan_ = true;
     try {
       std::vector<std::byte>& last = file_.parts.back();
       std::vector<std::byte> part;
@@ -139,12 +140,11 @@ class JpegWriter final : public Writer {
   }
 
   [[nodiscard]] std::int64_t working_bytes() const override {
-    return most_bytes(encoder_.image_height) + part_and_row_bytes();
+    return max_bytes(encoder_.image_height) + part_and_row_bytes();
   }
   [[nodiscard]] std::int64_t working_bytes_when_taken(std::int64_t rows) const override {
     // One part may be full and not taken yet.
-    return most_bytes(std::min<std::int64_t>(rows, encoder_.image_height)) + kPartBytes +
-           part_and_row_bytes();
+    return max_bytes(std::min<std::int64_t>(rows, encoder_.image_height)) + kPartBytes + part_and_row_bytes();
   }
 
   EncodedFile take_finished() override {
@@ -157,7 +157,7 @@ class JpegWriter final : public Writer {
   }
 
   EncodedFile finish() override {
-    if (!given_ && !try_finish()) fail();
+    if (!has_encoded_scan_ && !try_finish()) fail();
     return std::move(file_);
   }
 
@@ -172,21 +172,21 @@ class JpegWriter final : public Writer {
   }
 
   // Returns the most bytes that libjpeg writes for `rows` rows of the image, with the headers before them.
-  [[nodiscard]] std::int64_t most_bytes(std::int64_t rows) const {
+  [[nodiscard]] std::int64_t max_bytes(std::int64_t rows) const {
     constexpr double kDcBits = 9 + 11 + 2;  // T.81, tables K.3 and K.4
     constexpr double kStuffing = 1;  // worst case, all bytes 0xFF: a zero after each (B.1.1.5); noise: 1/256
     constexpr double kHeaderBytes = 1024;
-    std::int64_t most_h = 1, most_v = 1;
+    std::int64_t max_h = 1, max_v = 1;
     for (const jpeg_component_info& component : components()) {
-      most_h = std::max<std::int64_t>(most_h, component.h_samp_factor);
-      most_v = std::max<std::int64_t>(most_v, component.v_samp_factor);
+      max_h = std::max<std::int64_t>(max_h, component.h_samp_factor);
+      max_v = std::max<std::int64_t>(max_v, component.v_samp_factor);
     }
-    const std::int64_t across = (encoder_.image_width + 8 * most_h - 1) / (8 * most_h);
-    const std::int64_t down = (rows + 8 * most_v - 1) / (8 * most_v) + (rows < encoder_.image_height ? 1 : 0);
+    const std::int64_t across = (encoder_.image_width + 8 * max_h - 1) / (8 * max_h);
+    const std::int64_t down = (rows + 8 * max_v - 1) / (8 * max_v) + (rows < encoder_.image_height ? 1 : 0);
     double bits = 0;
     for (const jpeg_component_info& component : components()) {
       const JQUANT_TBL& steps = *encoder_.quant_tbl_ptrs[component.quant_tbl_no];
-      bits += component.h_samp_factor * component.v_samp_factor * (most_ac_bits(steps) + kDcBits);
+      bits += component.h_samp_factor * component.v_samp_factor * (max_ac_bits(steps) + kDcBits);
     }
     return static_cast<std::int64_t>(bits / 8 * (1 + kStuffing) * static_cast<double>(across * down) +
                                      kHeaderBytes) +
@@ -201,14 +201,14 @@ class JpegWriter final : public Writer {
 
   // The part being filled, and rows of blocks with their context (libjpeg-turbo's jcprepct.c, jcmainct.c).
   [[nodiscard]] std::int64_t part_and_row_bytes() const {
-    constexpr std::int64_t kMostRows = 16 + 3 * 2;
+    constexpr std::int64_t kMaxRows = 16 + 3 * 2;
     const std::int64_t columns = std::int64_t{encoder_.image_width} + 16 + 64;
-    return kPartBytes + kMostRows * columns * encoder_.num_components + kWriterTableBytes +
+    return kPartBytes + kMaxRows * columns * encoder_.num_components + kWriterTableBytes +
            2 * metadata_bytes();  // as metadata, and as segments while they are written
   }
 
-  [[nodiscard]] bool halves_colors() const {
-    return encoder_.input_components == 3 && quality_ <= kLastHalvedQuality;
+  [[nodiscard]] bool subsamples_chroma() const {
+    return encoder_.input_components == 3 && quality_ <= kMaxSubsampledQuality;
   }
 
   bool try_start(Shape shape) {
@@ -222,7 +222,7 @@ class JpegWriter final : public Writer {
     jpeg_set_defaults(&encoder_);  // halves both sides of the colour planes
     jpeg_set_quality(&encoder_, quality_, TRUE);
     encoder_.dct_method = JDCT_ISLOW;
-    if (shape.channels == 3 && !halves_colors()) {
+    if (shape.channels == 3 && !subsamples_chroma()) {
       encoder_.comp_info[0].h_samp_factor = 1;
       encoder_.comp_info[0].v_samp_factor = 1;
     }
@@ -297,7 +297,7 @@ class JpegWriter final : public Writer {
   std::shared_ptr<const Metadata> metadata_;
   std::vector<std::byte> segments_;
   bool started_ = false;
-  bool given_ = false;  // a scan, in place of rows
+  bool has_encoded_scan_ = false;  // a scan, in place of rows
 };
 
 }  // namespace

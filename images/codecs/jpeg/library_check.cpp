@@ -25,7 +25,7 @@ namespace {
 constexpr JDIMENSION kCheckWidth = 37, kCheckHeight = 21;  // several MCUs, partial ones at the edges
 
 // Memory for an encoded file; libjpeg allocates its own if this is too small.
-using FileRoom = std::array<unsigned char, std::size_t{1} << 16>;
+using FileBuffer = std::array<unsigned char, std::size_t{1} << 16>;
 
 enum class Content {
   noise,    // in every sample
@@ -102,7 +102,7 @@ bool try_encode(Sampling sampling, Content content, jpeg_compress_struct& encode
 }
 
 // Returns the file in `room`; empty if it does not fit or encoding fails.
-Bytes encoded(Sampling sampling, Content content, FileRoom& room) {
+Bytes encoded(Sampling sampling, Content content, FileBuffer& room) {
   jpeg_compress_struct encoder{};
   JpegErrors errors{};
   encoder.err = error_manager(errors);
@@ -123,14 +123,14 @@ Image decoded(Reader& reader) {
 
 bool is_equal(Bytes file) {
   const Image theirs = decoded(*open_library_jpeg(file, {}));
-  const std::unique_ptr<Reader> reader = make_baseline_reader(open_library_jpeg(file, {}), kPieceBytes);
+  const std::unique_ptr<Reader> reader = make_baseline_reader(open_library_jpeg(file, {}), kScanChunkBytes);
   const Image ours = decoded(*reader);
   return reader->has_bands() && std::memcmp(ours.view().data, theirs.view().data, ours.size_bytes()) == 0;
 }
 
 bool check(Sampling sampling) {
   try {
-    const auto room = std::make_unique<FileRoom>();
+    const auto room = std::make_unique<FileBuffer>();
     for (const Content content : {Content::noise, Content::extreme}) {
       const Bytes file = encoded(sampling, content, *room);
       if (file.empty() || !is_equal(file)) return false;
@@ -143,13 +143,13 @@ bool check(Sampling sampling) {
 
 }  // namespace
 
-bool library_agrees(Sampling sampling) {
-  struct Answer {
+bool library_decodes_identically(Sampling sampling) {
+  struct CheckResult {
     std::once_flag asked;
     bool agrees = false;
   };
-  static std::array<Answer, 5> answers;
-  Answer& answer = answers[static_cast<std::size_t>(sampling)];
+  static std::array<CheckResult, 5> answers;
+  CheckResult& answer = answers[static_cast<std::size_t>(sampling)];
   std::call_once(answer.asked, [&] { answer.agrees = check(sampling); });
   return answer.agrees;
 }

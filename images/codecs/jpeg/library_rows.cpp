@@ -3,7 +3,7 @@
 namespace imgpipe {
 
 void LibraryRows::give(std::int64_t first, const HostView& rows, std::int64_t lowest) {
-  while (!kept_.empty() && kept_from() < lowest) kept_.pop_front();
+  while (!kept_.empty() && first_buffered_row() < lowest) kept_.pop_front();
   Shape one = rows.shape();
   one.height = 1;
   while (next_ < first + rows.height) {
@@ -13,7 +13,7 @@ void LibraryRows::give(std::int64_t first, const HostView& rows, std::int64_t lo
     ++next_;
   }
   for (std::int64_t y = 0; y < rows.height; ++y) {
-    const Image& row = kept_[static_cast<std::size_t>(first + y - kept_from())];
+    const Image& row = kept_[static_cast<std::size_t>(first + y - first_buffered_row())];
     copy_pixels(row.untyped_view(), rows.rows(y, 1));
   }
 }

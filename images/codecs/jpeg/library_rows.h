@@ -20,7 +20,9 @@ class LibraryRows {
   void give(std::int64_t first, const HostView& rows, std::int64_t lowest);
 
  private:
-  [[nodiscard]] std::int64_t kept_from() const { return next_ - static_cast<std::int64_t>(kept_.size()); }
+  [[nodiscard]] std::int64_t first_buffered_row() const {
+    return next_ - static_cast<std::int64_t>(kept_.size());
+  }
 
   Reader& library_;
   std::int64_t next_ = 0;   // the library's next row

@@ -120,8 +120,8 @@ HWY_INLINE V16 level_shifted_of(V16 v) {
   const D16 d;
   const hn::RebindToUnsigned<D16> unsigned_d;
   constexpr std::int16_t kLeast = 0x7F00;  // the maximum of 16 bits, minus 255
-  const V16 most_cut = hn::SaturatedAdd(v, hn::Set(d, kLeast + 128));
-  return hn::BitCast(d, hn::SaturatedSub(hn::BitCast(unsigned_d, most_cut), hn::Set(unsigned_d, kLeast)));
+  const V16 max_cut = hn::SaturatedAdd(v, hn::Set(d, kLeast + 128));
+  return hn::BitCast(d, hn::SaturatedSub(hn::BitCast(unsigned_d, max_cut), hn::Set(unsigned_d, kLeast)));
 }
 
 // Converts columns of results to rows of samples: two rows of each block per vector.
@@ -157,7 +157,7 @@ struct Batch {
 };
 
 // Maps a zigzag index to an offset among a batch's values, relative to the start of the block.
-constexpr auto kValuePlaces = [] {
+constexpr auto kValueOffsets = [] {
   std::array<std::uint8_t, kBlockSamples> places{};
   for (std::size_t i = 0; i < kBlockSamples; ++i) {
     const std::size_t place = kZigzag[i];
@@ -243,7 +243,7 @@ HWY_INLINE void add_coefficients(const Coefficient* begin, const Coefficient* en
                                  std::int16_t* values) {
   const auto add = [&](const Coefficient* c) {
     const auto place = static_cast<std::size_t>(place_of(*c));
-    values[kValuePlaces[place]] = dequantised(value_of(*c), steps[place]);
+    values[kValueOffsets[place]] = dequantised(value_of(*c), steps[place]);
   };
   const auto count = end - begin;
   if (count < 4) {

@@ -65,14 +65,14 @@ constexpr std::int64_t kPiecePixels = 1024;
 
 // Samples of a plane with half the columns, from one row or as a sum of two: minus 128, with the fractional
 // bits of such a sum. Includes one more sample at either end, and space for whole vectors.
-struct Piece {
+struct ScanChunk {
   alignas(64) std::int16_t v[kPiecePixels / 2 + 2 + 2 * kHalf];
 };
 
 // Fills the chunk for `pixels` pixels, starting with the sample before `at`.
 template <Sampling kSampling>
 HWY_INLINE void fill_piece(const std::uint8_t* near, const std::uint8_t* far, std::int64_t at,
-                           std::int64_t pixels, Piece& piece) {
+                           std::int64_t pixels, ScanChunk& piece) {
   const D16 d;
   const std::int64_t count = (pixels + 1) / 2 + 2;
   for (std::int64_t i = 0; i < count; i += kHalf) {
@@ -88,7 +88,7 @@ HWY_INLINE void fill_piece(const std::uint8_t* near, const std::uint8_t* far, st
 
 // Returns the colour of a vector of pixels, minus 128, from sample i of a chunk on.
 template <Sampling kSampling>
-HWY_INLINE EvenOdd colour_of(const Piece& piece, std::int64_t i) {
+HWY_INLINE EvenOdd colour_of(const ScanChunk& piece, std::int64_t i) {
   const D16 d;
   const V16 before = hn::Load(d, piece.v + i);
   const V16 a = tripled(hn::LoadU(d, piece.v + i + 1));
@@ -205,8 +205,8 @@ void write_row(const SampleRows& rows, std::int64_t width, std::uint8_t* rgb) {
 
 template <Sampling kSampling>
 void write_row_in_pieces(const SampleRows& rows, std::int64_t width, std::uint8_t* rgb) {
-  Piece cb;
-  Piece cr;
+  ScanChunk cb;
+  ScanChunk cr;
   for (std::int64_t begin = 0; begin < width; begin += kPiecePixels) {
     const std::int64_t pixels = std::min(kPiecePixels, width - begin);
     fill_piece<kSampling>(rows.cb_near, rows.cb_far, begin / 2, pixels, cb);
@@ -231,7 +231,7 @@ void write_repeated(const SampleRows& rows, std::int64_t width, std::uint8_t* rg
 
 void rgb_row(Sampling sampling, const SampleRows& rows, std::int64_t width, std::uint8_t* rgb) {
   const bool half_as_wide = sampling == Sampling::s422 || sampling == Sampling::s420;
-  if (half_as_wide && (width + 1) / 2 <= kMostRepeated) return write_repeated(rows, width, rgb);
+  if (half_as_wide && (width + 1) / 2 <= kMaxRepeatedWidth) return write_repeated(rows, width, rgb);
   switch (sampling) {
     case Sampling::s422:
       return write_row_in_pieces<Sampling::s422>(rows, width, rgb);

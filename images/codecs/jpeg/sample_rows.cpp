@@ -62,7 +62,7 @@ void SampleLayout::make_rows(std::int64_t first, const HostView& rows,
       std::memcpy(out, luma, static_cast<std::size_t>(scan_.width));
       continue;
     }
-    const bool halved = scan_.rows_around() > 0;
+    const bool halved = scan_.interpolation_rows() > 0;
     const std::int64_t near = halved ? y / 2 : y;
     const bool lower = halved && y % 2 != 0;
     const std::int64_t far =

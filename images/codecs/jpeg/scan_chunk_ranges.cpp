@@ -50,16 +50,16 @@ std::int64_t bits_of(const RawBuffer<std::uint8_t>& bytes) {
 
 }  // namespace
 
-// Returns where the chunk after the one at `at` begins: piece_bytes_ further, or after the first restart
-// marker in the piece_bytes_ that follow. Never separates a 0xFF from the byte after it.
-std::size_t ScanPieces::start_behind(std::size_t at, bool& restart) const {
+// Returns where the chunk after the one at `at` begins: scan_chunk_bytes_ further, or after the first restart
+// marker in the scan_chunk_bytes_ that follow. Never separates a 0xFF from the byte after it.
+std::size_t ScanChunks::next_chunk_start(std::size_t at, bool& restart) const {
   const Data data = scan_.data;
   restart = false;
-  if (data.size() - at <= piece_bytes_) return data.size();
-  std::size_t cut = at + piece_bytes_;
+  if (data.size() - at <= scan_chunk_bytes_) return data.size();
+  std::size_t cut = at + scan_chunk_bytes_;
   if (byte_at(data, cut - 1) == 0xFF) ++cut;  // two in a row end a chunk: the library handles them
   if (scan_.restart_interval == 0) return cut;
-  const std::size_t end = std::min(data.size(), cut + piece_bytes_);
+  const std::size_t end = std::min(data.size(), cut + scan_chunk_bytes_);
   for (std::size_t ff = find_ff(data, cut, end); ff < end; ff = find_ff(data, ff + 1, end)) {
     if (!is_restart(byte_at(data, ff + 1))) continue;
     restart = true;
@@ -68,19 +68,20 @@ std::size_t ScanPieces::start_behind(std::size_t at, bool& restart) const {
   return cut;
 }
 
-std::optional<PieceRange> ScanPieces::next() {
+std::optional<ScanChunkRange> ScanChunks::next() {
   if (no_more_ || next_begin_ >= scan_.data.size()) return std::nullopt;
-  PieceRange range{
-      .begin = next_begin_, .end = 0, .start = next_is_restart_ ? PieceStart::restart : PieceStart::guess};
-  range.end = start_behind(range.begin, next_is_restart_);
+  ScanChunkRange range{.begin = next_begin_,
+                       .end = 0,
+                       .start = next_is_restart_ ? ScanChunkStart::restart : ScanChunkStart::guess};
+  range.end = next_chunk_start(range.begin, next_is_restart_);
   next_begin_ = range.end;
   return range;
 }
 
-void ScanPieces::unstuff(Piece& piece) const {
+void ScanChunks::unstuff(ScanChunk& piece) const {
   const Data data = scan_.data;
   RawBuffer<std::uint8_t>& bytes = piece.bytes;
-  const std::size_t room = piece.range.end - piece.range.begin + kMostBlockBytes + kEntropyMargin;
+  const std::size_t room = piece.range.end - piece.range.begin + kMaxBlockBytes + kEntropyMargin;
   bytes.reserve(room, room);
   std::size_t at = piece.range.begin;
   for (;;) {
@@ -89,21 +90,21 @@ void ScanPieces::unstuff(Piece& piece) const {
     const unsigned code = byte_at(data, at + 1);
     const bool restart = scan_.restart_interval > 0 && is_restart(code);
     piece.marker = static_cast<int>(restart ? code - kFirstRestart : code);
-    piece.ends_in = restart ? PieceEnd::restart_marker : PieceEnd::end;
+    piece.ends_in = restart ? ScanChunkEnd::restart_marker : ScanChunkEnd::end;
     at = std::min(at + 2, data.size());
-    piece.behind_marker = at;
+    piece.after_marker = at;
     if (!restart || at >= piece.range.end) break;
     piece.restarts.push_back({bits_of(bytes), piece.marker});
-    piece.ends_in = PieceEnd::next_piece;
+    piece.ends_in = ScanChunkEnd::next_chunk_follows;
   }
   piece.end_bit = bits_of(bytes);
-  if (piece.ends_in == PieceEnd::next_piece) {
+  if (piece.ends_in == ScanChunkEnd::next_chunk_follows) {
     if (at >= data.size()) {
-      piece.ends_in = PieceEnd::end;  // the data ends without a marker
+      piece.ends_in = ScanChunkEnd::end;  // the data ends without a marker
       piece.marker = 0;
-      piece.behind_marker = data.size();
+      piece.after_marker = data.size();
     } else {
-      (void)append_unstuffed(data, at, data.size(), kMostBlockBytes, bytes);
+      (void)append_unstuffed(data, at, data.size(), kMaxBlockBytes, bytes);
     }
   }
   piece.known_end_bit = bits_of(bytes);

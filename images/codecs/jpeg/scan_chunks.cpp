@@ -36,7 +36,7 @@ std::int32_t minus(std::int32_t a, std::int32_t b) {
 
 }  // namespace
 
-BlockRun TrueBlocks::run(std::int64_t number, std::int64_t blocks, std::int64_t place) const {
+BlockRun ConfirmedBlocks::run(std::int64_t number, std::int64_t blocks, std::int64_t place) const {
   const std::size_t at = from + static_cast<std::size_t>(number - first);
   return {.first = place,
           .blocks = {list->blocks.data() + at, static_cast<std::size_t>(blocks)},
@@ -45,20 +45,21 @@ BlockRun TrueBlocks::run(std::int64_t number, std::int64_t blocks, std::int64_t 
           .dc_base = dc_base};
 }
 
-ScanPieces::ScanPieces(const BaselineScan& scan, const EntropyTables& tables, std::size_t piece_bytes)
-    : scan_(scan), tables_(tables), piece_bytes_(piece_bytes) {}
+ScanChunks::ScanChunks(const BaselineScan& scan, const EntropyTables& tables, std::size_t scan_chunk_bytes)
+    : scan_(scan), tables_(tables), scan_chunk_bytes_(scan_chunk_bytes) {}
 
 // ---- decoding ---------------------------------------------------------------------------------------------
 
-std::shared_ptr<Piece> ScanPieces::decode(const PieceRange& range, const TrueState& truth) const {
-  auto piece = std::make_shared<Piece>();
+std::shared_ptr<ScanChunk> ScanChunks::decode(const ScanChunkRange& range,
+                                              const ConfirmedState& truth) const {
+  auto piece = std::make_shared<ScanChunk>();
   piece->range = range;
   unstuff(*piece);
   reserve(piece->list, range.end - range.begin);
   const std::int64_t all = all_blocks();
   const std::int64_t interval = scan_.restart_interval > 0 ? interval_blocks() : all;
   switch (range.start) {
-    case PieceStart::truth: {
+    case ScanChunkStart::truth: {
       // A negative bit: all blocks are decoded, with padding bits left in the previous chunk.
       const std::int64_t left = truth.entropy.bit < 0 ? 0 : all - truth.blocks;
       const std::int64_t in_interval =
@@ -66,10 +67,10 @@ std::shared_ptr<Piece> ScanPieces::decode(const PieceRange& range, const TrueSta
       decode_codes(*piece, truth.entropy, std::min(left, in_interval));
       break;
     }
-    case PieceStart::restart:
+    case ScanChunkStart::restart:
       decode_codes(*piece, {}, interval);
       break;
-    case PieceStart::guess:
+    case ScanChunkStart::guess:
       guess(*piece);
       break;
   }
@@ -78,9 +79,9 @@ std::shared_ptr<Piece> ScanPieces::decode(const PieceRange& range, const TrueSta
 }
 
 // Returns capacities for a chunk as dense as the densest so far, with headroom.
-ScanPieces::ListSizes ScanPieces::first_sizes(std::size_t bytes) const {
+ScanChunks::ListSizes ScanChunks::first_sizes(std::size_t bytes) const {
   constexpr std::size_t kLittle = 4096;
-  const ListSizes most = most_sizes(bytes);
+  const ListSizes most = max_sizes(bytes);
   const auto share = [bytes](std::uint32_t density) {
     return bytes * density / kDensityBytes * 9 / 8 + kLittle;
   };
@@ -88,7 +89,7 @@ ScanPieces::ListSizes ScanPieces::first_sizes(std::size_t bytes) const {
           std::min(share(coefficient_density_.load(std::memory_order_relaxed)), most.coefficients)};
 }
 
-void ScanPieces::note_density(const Piece& piece) const {
+void ScanChunks::note_density(const ScanChunk& piece) const {
   const std::size_t bytes = std::max<std::size_t>(piece.bytes.size(), kDensityBytes);
   const auto note = [bytes](std::atomic<std::uint32_t>& most, std::size_t count) {
     const auto density = static_cast<std::uint32_t>(count * kDensityBytes / bytes);
@@ -100,17 +101,17 @@ void ScanPieces::note_density(const Piece& piece) const {
   note(coefficient_density_, piece.list.coefficients.size());
 }
 
-void ScanPieces::reserve(BlockList& list, std::size_t bytes) const {
+void ScanChunks::reserve(BlockList& list, std::size_t bytes) const {
   const ListSizes first = first_sizes(bytes);
-  const ListSizes most = most_sizes(bytes);
-  list.most_blocks = most.blocks;
-  list.most_coefficients = most.coefficients;
+  const ListSizes most = max_sizes(bytes);
+  list.max_spare_blocks = most.blocks;
+  list.max_spare_coefficients = most.coefficients;
   list.blocks.reserve(first.blocks, most.blocks);
   list.coefficients.reserve(first.coefficients, most.coefficients);
 }
 
 // Before it is in step, a guess may meet an invalid code; the next guess then begins after it.
-void ScanPieces::guess(Piece& piece) const {
+void ScanChunks::guess(ScanChunk& piece) const {
   constexpr int kGuesses = 16;
   constexpr std::int64_t kLastGuess =
       std::int64_t{8} * 4096;  // bits; photographs are in step within 3,200 bytes
@@ -129,16 +130,16 @@ void ScanPieces::guess(Piece& piece) const {
 
 // Decodes from `state` to the chunk's end. Before a final marker the number of blocks is unknown here:
 // decodes whole MCUs until fewer than 8 bits remain. finish() decodes the rest.
-void ScanPieces::decode_codes(Piece& piece, EntropyState state, std::int64_t interval_left) const {
+void ScanChunks::decode_codes(ScanChunk& piece, EntropyState state, std::int64_t interval_left) const {
   std::size_t blocks_at_restart = 0;
   int last_number = -1;
   for (const Restart& restart : piece.restarts) {
-    const bool in_order =
+    const bool is_intact =
         decode_up_to(piece, restart.bit, interval_left, state) &&
         piece.list.blocks.size() - blocks_at_restart == static_cast<std::size_t>(interval_left) &&
         state.block == 0 && state.bit <= restart.bit && restart.bit - state.bit < 8 &&
         (last_number < 0 || restart.number == (last_number + 1) % kRestartNumbers);
-    if (!in_order) {
+    if (!is_intact) {
       piece.damaged = true;
       piece.end = state;
       return;
@@ -148,7 +149,7 @@ void ScanPieces::decode_codes(Piece& piece, EntropyState state, std::int64_t int
     blocks_at_restart = piece.list.blocks.size();
     last_number = restart.number;
   }
-  if (piece.ends_in == PieceEnd::next_piece) {
+  if (piece.ends_in == ScanChunkEnd::next_chunk_follows) {
     piece.damaged = !decode_up_to(piece, piece.end_bit, interval_left, state) || state.bit < piece.end_bit ||
                     state.bit > piece.known_end_bit;
   } else {
@@ -157,11 +158,11 @@ void ScanPieces::decode_codes(Piece& piece, EntropyState state, std::int64_t int
       piece.damaged = !decode_up_to(piece, piece.end_bit, 1, state);
     piece.damaged = piece.damaged || state.bit > piece.end_bit;
   }
-  piece.blocks_behind_restart = static_cast<std::int64_t>(piece.list.blocks.size() - blocks_at_restart);
+  piece.blocks_after_restart = static_cast<std::int64_t>(piece.list.blocks.size() - blocks_at_restart);
   piece.end = state;
 }
 
-bool ScanPieces::decode_up_to(Piece& piece, std::int64_t bit, std::int64_t blocks,
+bool ScanChunks::decode_up_to(ScanChunk& piece, std::int64_t bit, std::int64_t blocks,
                               EntropyState& state) const {
   const std::size_t traced = std::min(piece.list.blocks.size(), piece.starts.size());
   return decode_blocks(tables_, piece.bytes.data(), {blocks, bit}, state, piece.list,
@@ -170,12 +171,12 @@ bool ScanPieces::decode_up_to(Piece& piece, std::int64_t bit, std::int64_t block
 
 // ---- joining ----------------------------------------------------------------------------------------------
 
-std::int64_t ScanPieces::left_in_interval() const {
+std::int64_t ScanChunks::left_in_interval() const {
   const std::int64_t left = all_blocks() - truth_.blocks;
   return scan_.restart_interval == 0 ? left : std::min(left, interval_blocks() - truth_.blocks_in_interval);
 }
 
-void ScanPieces::add(BlockList list, std::vector<TrueBlocks>& out) {
+void ScanChunks::add(BlockList list, std::vector<ConfirmedBlocks>& out) {
   const std::size_t count = list.blocks.size();
   if (count == 0) return;
   out.push_back({.first = truth_.blocks,
@@ -189,7 +190,7 @@ void ScanPieces::add(BlockList list, std::vector<TrueBlocks>& out) {
 
 // Decodes from the true state on until it is in step with the guess; `from` is then the guess's next block.
 // Otherwise decodes up to the chunk's end; `from` is then past its blocks. Returns false for damaged data.
-bool ScanPieces::find_join(const Piece& piece, std::int64_t most, BlockList& bridge, std::size_t& from) {
+bool ScanChunks::find_join(const ScanChunk& piece, std::int64_t most, BlockList& bridge, std::size_t& from) {
   EntropyState& state = truth_.entropy;
   from = 0;
   const std::size_t traced = piece.starts.size();
@@ -213,11 +214,12 @@ bool ScanPieces::find_join(const Piece& piece, std::int64_t most, BlockList& bri
 }
 
 // Accepts the chunk's blocks from `from` on. Returns false if the scan is irregular.
-bool ScanPieces::adopt(const std::shared_ptr<Piece>& piece, std::size_t from, std::vector<TrueBlocks>& out) {
+bool ScanChunks::adopt(const std::shared_ptr<ScanChunk>& piece, std::size_t from,
+                       std::vector<ConfirmedBlocks>& out) {
   const std::size_t count = piece->list.blocks.size() - from;
-  if (count == 0 && piece->range.start == PieceStart::guess) return true;
-  TrueBlocks blocks{.first = truth_.blocks, .list = {}, .from = from, .count = count, .dc_base = {}};
-  if (piece->range.start == PieceStart::guess) {
+  if (count == 0 && piece->range.start == ScanChunkStart::guess) return true;
+  ConfirmedBlocks blocks{.first = truth_.blocks, .list = {}, .from = from, .count = count, .dc_base = {}};
+  if (piece->range.start == ScanChunkStart::guess) {
     const std::array<std::int32_t, 3> before = dc_before(tables_, piece->list, from, truth_.entropy.block);
     for (std::size_t c = 0; c < before.size(); ++c)
       blocks.dc_base[c] = minus(truth_.entropy.dc[c], before[c]);
@@ -231,18 +233,18 @@ bool ScanPieces::adopt(const std::shared_ptr<Piece>& piece, std::size_t from, st
   } else {
     if (piece->restarts.front().number != truth_.next_restart) return false;
     truth_.next_restart = (piece->restarts.back().number + 1) % kRestartNumbers;
-    truth_.blocks_in_interval = piece->blocks_behind_restart;
+    truth_.blocks_in_interval = piece->blocks_after_restart;
   }
-  if (piece->damaged || left_in_interval() < 0 || !is_plain(truth_.entropy)) return false;
+  if (piece->damaged || left_in_interval() < 0 || !dc_sums_in_range(truth_.entropy)) return false;
   blocks.list = std::shared_ptr<const BlockList>(piece, &piece->list);
   if (count > 0) out.push_back(std::move(blocks));
   return true;
 }
 
 // Decodes the blocks that remain before the chunk's final marker, and checks the marker.
-bool ScanPieces::finish(const Piece& piece, std::vector<TrueBlocks>& out) {
+bool ScanChunks::finish(const ScanChunk& piece, std::vector<ConfirmedBlocks>& out) {
   EntropyState& state = truth_.entropy;
-  if (piece.ends_in == PieceEnd::next_piece) {
+  if (piece.ends_in == ScanChunkEnd::next_chunk_follows) {
     const bool at_end = all_blocks() == truth_.blocks && piece.end_bit - state.bit < 8;
     if (state.bit < piece.end_bit && !at_end) return false;
     state.bit -= piece.end_bit;
@@ -256,9 +258,9 @@ bool ScanPieces::finish(const Piece& piece, std::vector<TrueBlocks>& out) {
     add(std::move(rest), out);
   }
   if (state.bit > piece.end_bit || piece.end_bit - state.bit >= 8) return false;
-  if (piece.ends_in == PieceEnd::end) {
+  if (piece.ends_in == ScanChunkEnd::end) {
     complete_ = truth_.blocks == all_blocks() && piece.marker == static_cast<int>(kEndOfImage);
-    behind_end_ = piece.behind_marker;
+    after_end_ = piece.after_marker;
     return complete_;
   }
   if (piece.marker != truth_.next_restart || truth_.blocks == all_blocks()) return false;
@@ -268,18 +270,18 @@ bool ScanPieces::finish(const Piece& piece, std::vector<TrueBlocks>& out) {
   return true;
 }
 
-bool ScanPieces::join(const std::shared_ptr<Piece>& piece, std::vector<TrueBlocks>& out) {
+bool ScanChunks::join(const std::shared_ptr<ScanChunk>& piece, std::vector<ConfirmedBlocks>& out) {
   if (complete_) return true;  // claimed before the end was known; not part of the image
-  if (piece->ends_in == PieceEnd::end) no_more_ = true;
+  if (piece->ends_in == ScanChunkEnd::end) no_more_ = true;
   std::size_t from = 0;
   switch (piece->range.start) {
-    case PieceStart::truth:
+    case ScanChunkStart::truth:
       break;
-    case PieceStart::restart:
+    case ScanChunkStart::restart:
       if (truth_.entropy.bit != 0 || truth_.entropy.block != 0 || truth_.blocks_in_interval != 0)
         return false;
       break;
-    case PieceStart::guess: {
+    case ScanChunkStart::guess: {
       BlockList bridge;
       if (truth_.entropy.bit < 0) {
         from = piece->list.blocks.size();  // all blocks are known
@@ -294,26 +296,26 @@ bool ScanPieces::join(const std::shared_ptr<Piece>& piece, std::vector<TrueBlock
 }
 
 // Returns upper bounds for `bytes` bytes of the scan.
-ScanPieces::ListSizes ScanPieces::most_sizes(std::size_t bytes) const {
-  const std::int64_t bits = 8 * (static_cast<std::int64_t>(bytes) + kMostBlockBytes);
+ScanChunks::ListSizes ScanChunks::max_sizes(std::size_t bytes) const {
+  const std::int64_t bits = 8 * (static_cast<std::int64_t>(bytes) + kMaxBlockBytes);
   const std::int64_t blocks = std::min(all_blocks() + static_cast<std::int64_t>(kTracedBlocks),
-                                       (bits / tables_.least_mcu_bits + 1) * scan_.blocks_in_mcu);
-  const std::int64_t coefficients = std::min(64 * blocks, bits / tables_.least_coefficient_bits);
+                                       (bits / tables_.min_mcu_bits + 1) * scan_.blocks_in_mcu);
+  const std::int64_t coefficients = std::min(64 * blocks, bits / tables_.min_coefficient_bits);
   return {static_cast<std::size_t>(blocks + kBatchBlocks),
           static_cast<std::size_t>(coefficients + kBatchBlocks * kBlockSamples)};
 }
 
-std::int64_t ScanPieces::most_piece_bytes() const {
+std::int64_t ScanChunks::max_scan_chunk_bytes() const {
   // A chunk that ends after a restart marker may be twice as long.
   const std::size_t bytes =
-      std::min(scan_.data.size(), piece_bytes_ * (scan_.restart_interval > 0 ? 2 : 1) + 2);
-  const ListSizes most = most_sizes(bytes);
+      std::min(scan_.data.size(), scan_chunk_bytes_ * (scan_.restart_interval > 0 ? 2 : 1) + 2);
+  const ListSizes most = max_sizes(bytes);
   // While a list grows, the old one, of two thirds the size, exists alongside the new one.
   const std::size_t blocks = most.blocks / 3 * 5;
   const std::size_t coefficients = most.coefficients / 3 * 5;
   return static_cast<std::int64_t>(blocks * sizeof(CoefficientBlock) + coefficients * sizeof(Coefficient) +
-                                   bytes + sizeof(Piece) + kTracedBlocks * sizeof(std::uint32_t)) +
-         kMostBlockBytes + kEntropyMargin;
+                                   bytes + sizeof(ScanChunk) + kTracedBlocks * sizeof(std::uint32_t)) +
+         kMaxBlockBytes + kEntropyMargin;
 }
 
 }  // namespace imgpipe

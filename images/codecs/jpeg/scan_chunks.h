@@ -31,15 +31,15 @@ namespace imgpipe {
 inline constexpr int kRestartNumbers = 8;
 
 // Chunks of this size lose little to guessing; tests use smaller ones.
-inline constexpr std::size_t kPieceBytes = std::size_t{1} << 16;
+inline constexpr std::size_t kScanChunkBytes = std::size_t{1} << 16;
 
-enum class PieceStart { truth, restart, guess };
+enum class ScanChunkStart { truth, restart, guess };
 // What follows a chunk: the next one; a restart marker, then the next one; or the scan's end.
-enum class PieceEnd { next_piece, restart_marker, end };
+enum class ScanChunkEnd { next_chunk_follows, restart_marker, end };
 
-struct PieceRange {
+struct ScanChunkRange {
   std::size_t begin = 0, end = 0;  // offsets in the scan's data
-  PieceStart start = PieceStart::guess;
+  ScanChunkStart start = ScanChunkStart::guess;
 };
 
 struct Restart {
@@ -47,25 +47,25 @@ struct Restart {
   int number = 0;
 };
 
-struct Piece {
-  PieceRange range;
+struct ScanChunk {
+  ScanChunkRange range;
   RawBuffer<std::uint8_t> bytes;   // without stuffing and markers; then the start of the next chunk's
   std::int64_t end_bit = 0;        // end of the chunk
   std::int64_t known_end_bit = 0;  // end of `bytes`
   std::vector<Restart> restarts;   // inside the chunk
-  PieceEnd ends_in = PieceEnd::next_piece;
-  int marker = 0;                 // a restart marker's number, another marker's second byte; 0: none
-  std::size_t behind_marker = 0;  // offset in the scan's data
+  ScanChunkEnd ends_in = ScanChunkEnd::next_chunk_follows;
+  int marker = 0;                // a restart marker's number, another marker's second byte; 0: none
+  std::size_t after_marker = 0;  // offset in the scan's data
 
   BlockList list;
-  std::vector<std::uint32_t> starts;       // of a guess: bit offsets of its first blocks
-  EntropyState end;                        // state after the last block
-  std::int64_t blocks_behind_restart = 0;  // blocks in the list after the last of `restarts`
-  bool damaged = false;                    // invalid data after the last block
+  std::vector<std::uint32_t> starts;      // of a guess: bit offsets of its first blocks
+  EntropyState end;                       // state after the last block
+  std::int64_t blocks_after_restart = 0;  // blocks in the list after the last of `restarts`
+  bool damaged = false;                   // invalid data after the last block
 };
 
 // Consecutive blocks that are known to be the scan's.
-struct TrueBlocks {
+struct ConfirmedBlocks {
   std::int64_t first = 0;  // index in the scan
   std::shared_ptr<const BlockList> list;
   std::size_t from = 0, count = 0;  // range in the list
@@ -77,73 +77,75 @@ struct TrueBlocks {
 };
 
 // The state of the true decoder.
-struct TrueState {
+struct ConfirmedState {
   EntropyState entropy;
   std::int64_t blocks = 0;              // blocks before it
   std::int64_t blocks_in_interval = 0;  // since the last restart
   int next_restart = 0;                 // the number of the next restart marker
 };
 
-class ScanPieces {
+class ScanChunks {
  public:
   // `scan` and `tables` must outlive this object.
-  ScanPieces(const BaselineScan& scan, const EntropyTables& tables, std::size_t piece_bytes);
+  ScanChunks(const BaselineScan& scan, const EntropyTables& tables, std::size_t scan_chunk_bytes);
 
   // ---- one thread at a time; next() also during join() ---------------------------------------------------
   // Returns the next chunk to decode; nullopt after the last one.
-  [[nodiscard]] std::optional<PieceRange> next();
+  [[nodiscard]] std::optional<ScanChunkRange> next();
   // Appends the blocks of a decoded chunk to `out`; call it in the order of next(). False: the scan is
   // irregular, and nothing more can be joined.
-  [[nodiscard]] bool join(const std::shared_ptr<Piece>& piece, std::vector<TrueBlocks>& out);
+  [[nodiscard]] bool join(const std::shared_ptr<ScanChunk>& piece, std::vector<ConfirmedBlocks>& out);
   // The state at the beginning of the next chunk to join.
-  [[nodiscard]] const TrueState& truth() const { return truth_; }
+  [[nodiscard]] const ConfirmedState& truth() const { return truth_; }
   // All blocks are known, and the end marker follows them.
   [[nodiscard]] bool is_complete() const { return complete_; }
   // Offset in the scan's data just past the end marker. Requires is_complete().
-  [[nodiscard]] std::size_t behind_end() const { return behind_end_; }
+  [[nodiscard]] std::size_t after_end() const { return after_end_; }
 
   // ---- any thread, concurrently ---------------------------------------------------------------------------
 
-  // `truth`: the state at the beginning, for PieceStart::truth. Throws std::bad_alloc, as join() does.
-  [[nodiscard]] std::shared_ptr<Piece> decode(const PieceRange& range, const TrueState& truth) const;
+  // `truth`: the state at the beginning, for ScanChunkStart::truth. Throws std::bad_alloc, as join() does.
+  [[nodiscard]] std::shared_ptr<ScanChunk> decode(const ScanChunkRange& range,
+                                                  const ConfirmedState& truth) const;
 
-  [[nodiscard]] std::int64_t most_piece_bytes() const;
+  [[nodiscard]] std::int64_t max_scan_chunk_bytes() const;
 
  private:
-  [[nodiscard]] std::size_t start_behind(std::size_t at, bool& restart) const;
-  void unstuff(Piece& piece) const;
+  [[nodiscard]] std::size_t next_chunk_start(std::size_t at, bool& restart) const;
+  void unstuff(ScanChunk& piece) const;
   struct ListSizes {
     std::size_t blocks = 0, coefficients = 0;
   };
-  [[nodiscard]] ListSizes most_sizes(std::size_t bytes) const;
+  [[nodiscard]] ListSizes max_sizes(std::size_t bytes) const;
   [[nodiscard]] ListSizes first_sizes(std::size_t bytes) const;
-  void note_density(const Piece& piece) const;
-  void guess(Piece& piece) const;
+  void note_density(const ScanChunk& piece) const;
+  void guess(ScanChunk& piece) const;
   void reserve(BlockList& list, std::size_t bytes) const;
-  void decode_codes(Piece& piece, EntropyState state, std::int64_t interval_left) const;
-  [[nodiscard]] bool decode_up_to(Piece& piece, std::int64_t bit, std::int64_t blocks,
+  void decode_codes(ScanChunk& piece, EntropyState state, std::int64_t interval_left) const;
+  [[nodiscard]] bool decode_up_to(ScanChunk& piece, std::int64_t bit, std::int64_t blocks,
                                   EntropyState& state) const;
-  [[nodiscard]] bool find_join(const Piece& piece, std::int64_t most, BlockList& bridge, std::size_t& from);
-  [[nodiscard]] bool adopt(const std::shared_ptr<Piece>& piece, std::size_t from,
-                           std::vector<TrueBlocks>& out);
-  [[nodiscard]] bool finish(const Piece& piece, std::vector<TrueBlocks>& out);
-  void add(BlockList list, std::vector<TrueBlocks>& out);
+  [[nodiscard]] bool find_join(const ScanChunk& piece, std::int64_t most, BlockList& bridge,
+                               std::size_t& from);
+  [[nodiscard]] bool adopt(const std::shared_ptr<ScanChunk>& piece, std::size_t from,
+                           std::vector<ConfirmedBlocks>& out);
+  [[nodiscard]] bool finish(const ScanChunk& piece, std::vector<ConfirmedBlocks>& out);
+  void add(BlockList list, std::vector<ConfirmedBlocks>& out);
   [[nodiscard]] std::int64_t left_in_interval() const;
   [[nodiscard]] std::int64_t interval_blocks() const { return scan_.restart_interval * scan_.blocks_in_mcu; }
   [[nodiscard]] std::int64_t all_blocks() const { return scan_.mcus() * scan_.blocks_in_mcu; }
 
   const BaselineScan& scan_;
   const EntropyTables& tables_;
-  const std::size_t piece_bytes_;
+  const std::size_t scan_chunk_bytes_;
   // The most blocks and coefficients per kDensityBytes so far, at first a photograph's.
   static constexpr std::size_t kDensityBytes = 1024;
   mutable std::atomic<std::uint32_t> block_density_{256}, coefficient_density_{1200};
   std::size_t next_begin_ = 0;
   bool next_is_restart_ = true;       // the scan's beginning counts as one
   std::atomic<bool> no_more_{false};  // set while others call next()
-  TrueState truth_;
+  ConfirmedState truth_;
   bool complete_ = false;
-  std::size_t behind_end_ = 0;
+  std::size_t after_end_ = 0;
 };
 
 }  // namespace imgpipe

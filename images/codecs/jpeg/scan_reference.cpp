@@ -40,7 +40,8 @@ class StuffedBits {
 // The samples of a plane; its last column and row repeat beyond the image.
 class Samples {
  public:
-  Samples(ConstHostPlane pixels, bool halved_colors) : pixels_(pixels), halved_colors_(halved_colors) {}
+  Samples(ConstHostPlane pixels, bool subsampled_chroma)
+      : pixels_(pixels), halved_colors_(subsampled_chroma) {}
 
   [[nodiscard]] int at(int component, std::int64_t x, std::int64_t y) const {
     if (component == 0 || !halved_colors_) return full(component, x, y);
@@ -65,7 +66,7 @@ class Samples {
 };
 
 // Returns the coefficients, times 8, in row order.
-std::array<std::int32_t, kBlockSamples> transformed(const Samples& samples, const BlockPlace& place) {
+std::array<std::int32_t, kBlockSamples> transformed(const Samples& samples, const BlockPosition& place) {
   std::array<std::int32_t, kBlockSamples> block{};
   std::int32_t line[kBlockSide];
   for (int y = 0; y < kBlockSide; ++y) {
@@ -87,15 +88,15 @@ std::array<std::int32_t, kBlockSamples> transformed(const Samples& samples, cons
 
 }  // namespace
 
-std::vector<std::byte> encode_scan_reference(ConstHostPlane pixels, int quality, bool halved_colors) {
-  const ForwardScan scan = forward_scan(pixels.width, pixels.height, pixels.channels, halved_colors);
+std::vector<std::byte> encode_scan_reference(ConstHostPlane pixels, int quality, bool subsampled_chroma) {
+  const ForwardScan scan = forward_scan(pixels.width, pixels.height, pixels.channels, subsampled_chroma);
   const std::array<QuantizerSteps, 2> steps{quantizer_steps(quality, false), quantizer_steps(quality, true)};
-  const Samples samples(pixels, halved_colors);
+  const Samples samples(pixels, subsampled_chroma);
   StuffedBits bits;
   std::array<std::int32_t, 3> dc{};  // the last one of each component
   for (std::int32_t mcu = 0; mcu < scan.mcus; ++mcu) {
     for (std::int32_t block = 0; block < scan.blocks_in_mcu; ++block) {
-      const BlockPlace place = place_of_block(scan, mcu, block);
+      const BlockPosition place = block_position(scan, mcu, block);
       const auto component = static_cast<std::size_t>(place.component);
       const bool chroma = component > 0;
       const auto coefficients = transformed(samples, place);
@@ -105,7 +106,7 @@ std::vector<std::byte> encode_scan_reference(ConstHostPlane pixels, int quality,
         const std::int32_t x = coefficients[kZigzag[i]];
         const std::uint32_t magnitude = quantized_magnitude(x, quantizer_step(steps[chroma ? 1 : 0][i]));
         values[i] = coded_value(x, magnitude);
-        if (i > 0 && magnitude != 0 && !place.dummy) places |= bit_of_place(static_cast<int>(i));
+        if (i > 0 && magnitude != 0 && !place.dummy) places |= zigzag_index_bit(static_cast<int>(i));
       }
       const std::int32_t before = std::exchange(dc[component], value_of_coded(values[0]));
       code_block(

@@ -11,8 +11,8 @@ namespace imgpipe {
 
 // Returns the entropy-coded data, stuffed and without markers, of a grey plane or interleaved RGB of 1 to
 // 65,500 pixels a side: the bytes that libjpeg-turbo writes (islow DCT, standard tables, quality 1..100).
-// `halved_colors`: 4:2:0, else 4:4:4.
+// `subsampled_chroma`: 4:2:0, else 4:4:4.
 [[nodiscard]] std::vector<std::byte> encode_scan_reference(ConstHostPlane pixels, int quality,
-                                                           bool halved_colors);
+                                                           bool subsampled_chroma);
 
 }  // namespace imgpipe

@@ -10,7 +10,7 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 31;
+constexpr std::size_t kMaxBytes = std::size_t{1} << 31;
 
 std::size_t aligned(std::size_t bytes) {
   return (bytes + kSegmentAlignment - 1) / kSegmentAlignment * kSegmentAlignment;
@@ -25,7 +25,7 @@ std::int64_t expected_segments(const BaselineScan& scan) {
 // length, with every byte stuffed.
 std::span<const std::byte> scan_bytes(const BaselineScan& scan) {
   const std::int64_t blocks = scan.mcus() * scan.blocks_in_mcu;
-  const std::int64_t most = 2 * blocks * kMostBlockBytes + 4 * expected_segments(scan);
+  const std::int64_t most = 2 * blocks * kMaxBlockBytes + 4 * expected_segments(scan);
   return scan.data.first(std::min(scan.data.size(), static_cast<std::size_t>(most)));
 }
 
@@ -33,12 +33,12 @@ std::span<const std::byte> scan_bytes(const BaselineScan& scan) {
 
 std::size_t staged_capacity(const BaselineScan& scan) {
   const std::size_t most = scan_bytes(scan).size();
-  if (most >= kMostBytes) return 0;
+  if (most >= kMaxBytes) return 0;
   // A segment has at least three bytes: a code and a marker.
   const std::size_t segments = std::min(static_cast<std::size_t>(expected_segments(scan)), most / 3 + 1);
   static_assert(kUnstuffingMargin <= kSegmentAlignment);  // margin after the last segment
   const std::size_t bytes = aligned(most + segments * kSegmentAlignment);
-  return bytes < kMostBytes ? bytes : 0;
+  return bytes < kMaxBytes ? bytes : 0;
 }
 
 std::optional<StagedScan> stage_scan(const BaselineScan& scan, std::span<std::byte> to) {
@@ -67,7 +67,7 @@ std::optional<StagedScan> stage_scan(const BaselineScan& scan, std::span<std::by
     if (made == expected) {
       if (code != kEndOfImage) return std::nullopt;
       staged.bytes = static_cast<std::size_t>(at.out - first);
-      staged.behind_end = static_cast<std::size_t>(at.in - begin);
+      staged.after_end = static_cast<std::size_t>(at.in - begin);
       return staged;
     }
     if (code != kFirstRestart + static_cast<unsigned>((made - 1) % kRestartNumbers)) return std::nullopt;

@@ -22,7 +22,7 @@ inline constexpr std::size_t kSegmentAlignment = 16;
 struct StagedScan {
   std::size_t bytes = 0;  // filled, with zeros between and after segments
   std::vector<ScanSegment> segments;
-  std::size_t behind_end = 0;  // offset in scan.data just past the end marker
+  std::size_t after_end = 0;  // offset in scan.data just past the end marker
 };
 
 // Returns the most bytes that stage_scan() fills. 0 for scans of 2 GiB and more, which cannot be staged.

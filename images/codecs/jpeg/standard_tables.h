@@ -23,7 +23,7 @@ using QuantizerSteps = std::array<std::uint8_t, kBlockSamples>;
 // ---- codes -----------------------------------------------------------------------------------------------
 
 // A Huffman code, then zeros for a value's bits (T.81, F.1.2). Bits 0 to 4: the length of both, at most 26.
-using CodeAndRoom = std::uint32_t;
+using PaddedCode = std::uint32_t;
 inline constexpr int kCountBits = 5;
 inline constexpr std::uint32_t kCountMask = (1U << kCountBits) - 1;
 
@@ -31,7 +31,7 @@ inline constexpr std::uint32_t kCountMask = (1U << kCountBits) - 1;
 inline constexpr int kEobCode = 0;     // end of block
 inline constexpr int kZrlCode = 0xF0;  // 16 zeros
 inline constexpr int kDcCodes = 256;
-using EncodingCodes = std::array<CodeAndRoom, kDcCodes + 16>;
+using EncodingCodes = std::array<PaddedCode, kDcCodes + 16>;
 
 [[nodiscard]] const HuffmanCodes& standard_codes(bool chroma, bool dc);
 [[nodiscard]] const EncodingCodes& encoding_codes(bool chroma);

@@ -16,17 +16,17 @@ namespace imgpipe {
 namespace {
 
 // By the mask of removed bytes among 8 (bit i: byte i): the indices of the others, in order, then any.
-struct alignas(16) Places {
+struct alignas(16) ShuffleIndices {
   std::uint8_t of[16];
 };
-using Shuffles = std::array<Places, 256>;
+using Shuffles = std::array<ShuffleIndices, 256>;
 
 constexpr Shuffles make_shuffles() {
   Shuffles shuffles{};
-  for (unsigned gone = 0; gone < 256; ++gone) {
+  for (unsigned removed_bytes = 0; removed_bytes < 256; ++removed_bytes) {
     std::size_t count = 0;
     for (unsigned i = 0; i < 8; ++i) {
-      if ((gone >> i & 1) == 0) shuffles[gone].of[count++] = static_cast<std::uint8_t>(i);
+      if ((removed_bytes >> i & 1) == 0) shuffles[removed_bytes].of[count++] = static_cast<std::uint8_t>(i);
     }
   }
   return shuffles;
@@ -70,10 +70,10 @@ HWY_INLINE std::uint64_t find(const std::uint8_t* bytes, std::uint8_t value) {
   return found;
 }
 
-// Copies 16 bytes without those in `gone`. Returns the end of the copy; writes up to 24 bytes.
-HWY_INLINE std::uint8_t* store_rest(const std::uint8_t* in, std::uint32_t gone, std::uint8_t* out) {
+// Copies 16 bytes without those in `removed_bytes`. Returns the end of the copy; writes up to 24 bytes.
+HWY_INLINE std::uint8_t* store_rest(const std::uint8_t* in, std::uint32_t removed_bytes, std::uint8_t* out) {
   const auto bytes = hn::LoadU(kBlock, in);
-  const std::uint32_t lower = gone & 0xFF, upper = gone >> 8;
+  const std::uint32_t lower = removed_bytes & 0xFF, upper = removed_bytes >> 8;
   hn::StoreU(hn::TableLookupBytes(bytes, hn::Load(kBlock, kShuffles[lower].of)), kBlock, out);
   out += 8 - std::popcount(lower);
   const auto second = hn::ShiftRightBytes<8>(kBlock, bytes);
@@ -93,11 +93,11 @@ Unstuffed unstuff_vectors(const std::uint8_t* in, const std::uint8_t* end, std::
       at.out += kAtOnce;
       continue;
     }
-    const std::uint64_t gone = marks << 1;
+    const std::uint64_t removed_bytes = marks << 1;
     const bool open = (marks >> 63) != 0;  // its zero must be the next byte
-    if ((gone & ~find(at.in, 0)) != 0 || (open && at.in[kAtOnce] != 0)) break;
+    if ((removed_bytes & ~find(at.in, 0)) != 0 || (open && at.in[kAtOnce] != 0)) break;
     for (std::size_t i = 0; i < kAtOnce; i += 16)
-      at.out = store_rest(at.in + i, static_cast<std::uint32_t>(gone >> i & 0xFFFF), at.out);
+      at.out = store_rest(at.in + i, static_cast<std::uint32_t>(removed_bytes >> i & 0xFFFF), at.out);
     at.in += kAtOnce + (open ? 1 : 0);
   }
   // The end, or a 0xFF without a zero, is near.

@@ -34,7 +34,7 @@ AdaptedDescription without_display_range(std::string_view text) {
   return adapted;
 }
 
-AdaptedDescription adapted_ome_xml(std::string_view text, const MetadataUse& use) {
+AdaptedDescription adapted_ome_xml(std::string_view text, const ImageChanges& use) {
   const std::size_t zeros = text.size() - std::min(text.find_last_not_of('\0') + 1, text.size());
   try {
     AdaptedOmeXml adapted = adapt_ome_xml(text.substr(0, text.size() - zeros), use.file_name, use.revalued);
@@ -50,7 +50,7 @@ AdaptedDescription adapted_ome_xml(std::string_view text, const MetadataUse& use
 // Returns why the description does not fit the written image; empty if it does. OME-XML and tifffile's
 // {"shape": [rows, columns]} contain the shape, ImageJ's description the pixel size.
 std::string reason_to_drop(std::string_view kind, std::span<const std::byte> description,
-                           const MetadataUse& use) {
+                           const ImageChanges& use) {
   const bool counts_pages = kind == "OME-XML" || imagej_images(description) > 1;
   if (counts_pages && !use.whole_stack) return "describes all pages of the stack";
   if (kind == "OME-XML" || kind == "tifffile") return std::string(use.reshaped);
@@ -60,7 +60,7 @@ std::string reason_to_drop(std::string_view kind, std::span<const std::byte> des
 }  // namespace
 
 std::int64_t imagej_images(std::span<const std::byte> description) {
-  if (!stands_at(description, 0, "ImageJ="sv)) return 1;
+  if (!matches_at(description, 0, "ImageJ="sv)) return 1;
   const std::string_view text(reinterpret_cast<const char*>(description.data()), description.size());
   const std::string_view key = "\nimages=";
   const std::size_t at = text.find(key);
@@ -85,7 +85,7 @@ std::string description_name(std::span<const std::byte> description) {
   return kind == "text" ? "description" : std::string(kind) + " description";
 }
 
-AdaptedDescription adapt_description(std::span<const std::byte> description, const MetadataUse& use) {
+AdaptedDescription adapt_description(std::span<const std::byte> description, const ImageChanges& use) {
   const std::string_view kind = description_kind(description);
   const std::string reason = reason_to_drop(kind, description, use);
   if (!reason.empty()) return {std::nullopt, {description_name(description) + " (" + reason + ")"}};

@@ -24,7 +24,7 @@ struct AdaptedDescription {
 // Drops a description that counts unwritten pages or contradicts the written image; otherwise removes the
 // lines and attributes that are no longer true.
 [[nodiscard]] AdaptedDescription adapt_description(std::span<const std::byte> description,
-                                                   const MetadataUse& use);
+                                                   const ImageChanges& use);
 
 // Returns N if `description` begins with "ImageJ=" and has a line images=N with N >= 2; else 1.
 [[nodiscard]] std::int64_t imagej_images(std::span<const std::byte> description);

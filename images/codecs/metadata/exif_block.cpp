@@ -24,14 +24,14 @@ constexpr std::size_t kHeaderBytes = 8, kEntryBytes = 12;
 
 // Fields not preserved: how pixels and thumbnails are stored; XMP and profile, stored separately; unchecked
 // structures (IPTC, Photoshop, private data of DNG and printers); unread directories; padding.
-constexpr std::array<std::uint16_t, 36> kLeftOut{
+constexpr std::array<std::uint16_t, 36> kDroppedTags{
     0x00FE, 0x00FF, 0x0100, 0x0101, 0x0102, 0x0103, 0x0106, 0x010A, 0x0111, 0x0115, 0x0116, 0x0117,
     0x011C, 0x0122, 0x0123, 0x013D, 0x0140, 0x0142, 0x0143, 0x0144, 0x0145, 0x014A, 0x0152, 0x0153,
     0x015B, 0x0200, 0x0201, 0x0202, 0x02BC, 0x83BB, 0x8649, 0x8773, 0x927C, 0xEA1C, 0xC634, 0xC4A5};
 // The first directory's fields that describe the image rather than the file: description, make, model,
 // orientation, dates, artist, host, copyright. Software is read too; in a result it holds the mark.
-constexpr std::array<std::uint16_t, 8> kOfTiffFile{0x010E, 0x010F, 0x0110, 0x0112,
-                                                   0x0132, 0x013B, 0x013C, 0x8298};
+constexpr std::array<std::uint16_t, 8> kImageTags{0x010E, 0x010F, 0x0110, 0x0112,
+                                                  0x0132, 0x013B, 0x013C, 0x8298};
 
 std::size_t bytes_of_type(std::uint32_t type) {
   constexpr std::array<std::size_t, 13> kBytes{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8};
@@ -43,15 +43,15 @@ std::size_t unit_of_type(std::uint32_t type) {
   return type == 5 || type == 10 ? 4 : bytes_of_type(type);
 }
 
-class Parsing {
+class ExifParser {
  public:
-  Parsing(Bytes block, bool of_tiff_file) : block_(block), of_tiff_file_(of_tiff_file) {}
+  ExifParser(Bytes block, bool of_tiff_file) : block_(block), of_tiff_file_(of_tiff_file) {}
 
   ExifBlock run() {
     using namespace std::string_view_literals;
     ExifBlock made;
-    made.big_endian = stands_at(block_, 0, "MM\0*"sv);
-    if (!made.big_endian && !stands_at(block_, 0, "II*\0"sv)) fail_damaged("no TIFF header");
+    made.big_endian = matches_at(block_, 0, "MM\0*"sv);
+    if (!made.big_endian && !matches_at(block_, 0, "II*\0"sv)) fail_damaged("no TIFF header");
     big_endian_ = made.big_endian;
     claim(0, kHeaderBytes, false);
     made.image = directory(number(4, 4));
@@ -59,12 +59,12 @@ class Parsing {
     made.gps = sub_directory(made.image, kGpsPointer);
     made.interoperability = sub_directory(made.exif, kInteroperabilityPointer);
     for (auto* entries : {&made.image, &made.exif, &made.gps, &made.interoperability}) tidy(*entries);
-    made.had_maker_note = had_maker_note_;
+    made.has_maker_note = had_maker_note_;
     made.had_iptc = had_iptc_;
     made.had_xmp = had_xmp_;
     made.had_profile = had_profile_;
     made.had_thumbnail = !of_tiff_file_ && has_thumbnail();
-    judge_overlaps();
+    check_overlaps();
     return made;
   }
 
@@ -98,7 +98,7 @@ class Parsing {
     if (at < kHeaderBytes) fail_damaged("an offset points into the header");
     if (at > block_.size() || block_.size() - at < 2) fail_damaged("an offset is out of bounds");
     const std::size_t count = number(at, 2);
-    if (count == 0 || count > kMostExifEntries)
+    if (count == 0 || count > kMaxExifEntries)
       fail_damaged("a directory of " + std::to_string(count) + " entries");
     claim(at, 2 + count * kEntryBytes, false);
     std::vector<ExifEntry> entries;
@@ -120,7 +120,7 @@ class Parsing {
       had_xmp_ = had_xmp_ || entry.tag == kXmp;
       had_profile_ = had_profile_ || entry.tag == kProfile;
     }
-    if (is_left_out(entry)) return;
+    if (is_dropped(entry)) return;
     const std::uint64_t bytes = std::uint64_t{entry.count} * bytes_of_type(entry.type);
     const std::uint64_t place = bytes <= 4 ? at + 8 : number(at + 8, 4);
     if (bytes > 4) {
@@ -131,17 +131,17 @@ class Parsing {
     entries.push_back(entry);
   }
 
-  [[nodiscard]] bool is_left_out(const ExifEntry& entry) const {
+  [[nodiscard]] bool is_dropped(const ExifEntry& entry) const {
     if (bytes_of_type(entry.type) == 0 || entry.count == 0) return true;
     const bool pointer = entry.tag == kExifPointer || entry.tag == kGpsPointer;
     if (of_tiff_file_ && depth_ == 0) {
       // A long description is a separate document (OME-XML).
-      constexpr std::uint32_t kMostDescription = 8192;
-      if (entry.tag == kOfTiffFile[0] && entry.count > kMostDescription) return true;
+      constexpr std::uint32_t kMaxDescription = 8192;
+      if (entry.tag == kImageTags[0] && entry.count > kMaxDescription) return true;
       return !pointer && entry.tag != kSoftware &&
-             std::ranges::find(kOfTiffFile, entry.tag) == kOfTiffFile.end();
+             std::ranges::find(kImageTags, entry.tag) == kImageTags.end();
     }
-    return std::ranges::find(kLeftOut, entry.tag) != kLeftOut.end();
+    return std::ranges::find(kDroppedTags, entry.tag) != kDroppedTags.end();
   }
 
   std::vector<ExifEntry> sub_directory(const std::vector<ExifEntry>& of, std::uint16_t tag) {
@@ -159,7 +159,7 @@ class Parsing {
     });
   }
 
-  void judge_overlaps() {
+  void check_overlaps() {
     std::ranges::sort(ranges_);
     for (std::size_t i = 1; i < ranges_.size(); ++i) {
       const bool same = ranges_[i] == ranges_[i - 1] && ranges_[i].value;
@@ -176,9 +176,9 @@ class Parsing {
 };
 
 // Writes directories one after the other.
-class Building {
+class ExifBuilder {
  public:
-  Building(bool from_big_endian, bool to_big_endian, std::uint32_t place)
+  ExifBuilder(bool from_big_endian, bool to_big_endian, std::uint32_t place)
       : from_big_(from_big_endian), to_big_(to_big_endian), place_(place) {}
 
   // Writes a directory followed by its values.
@@ -265,7 +265,7 @@ void set_number(std::vector<ExifEntry>& entries, std::uint16_t tag, std::uint32_
 }
 
 // Whether an orientation is invalid: readers ignore it, but some report it.
-bool is_no_orientation(const ExifEntry& entry, const ExifBlock& block) {
+bool is_invalid_orientation(const ExifEntry& entry, const ExifBlock& block) {
   if (entry.tag != kOrientation) return false;
   if (entry.type != kShort || entry.count != 1) return true;
   const std::uint32_t value =
@@ -280,7 +280,7 @@ bool ExifBlock::empty() const {
 }
 
 ExifBlock parse_exif(std::span<const std::byte> block, bool of_tiff_file) {
-  return Parsing(block, of_tiff_file).run();
+  return ExifParser(block, of_tiff_file).run();
 }
 
 bool states_orientation(std::span<const std::byte> block) {
@@ -298,7 +298,7 @@ void adapt_exif(ExifBlock& block, bool reset_orientation, std::int64_t width, st
   // As two bytes, which EXIF readers expect.
   static constexpr std::array kBigOne{std::byte{0}, std::byte{1}}, kLittleOne{std::byte{1}, std::byte{0}};
   if (!reset_orientation)
-    std::erase_if(block.image, [&](const ExifEntry& e) { return is_no_orientation(e, block); });
+    std::erase_if(block.image, [&](const ExifEntry& e) { return is_invalid_orientation(e, block); });
   const auto entry = std::ranges::find(block.image, kOrientation, &ExifEntry::tag);
   if (reset_orientation && entry != block.image.end())
     *entry = {
@@ -324,21 +324,21 @@ void set_exif_resolution(ExifBlock& block, const std::optional<Resolution>& reso
   std::ranges::sort(block.image, {}, &ExifEntry::tag);
 }
 
-std::vector<std::byte> build_exif(const ExifBlock& block, std::size_t most_bytes) {
+std::vector<std::byte> build_exif(const ExifBlock& block, std::size_t max_bytes) {
   std::vector<ExifEntry> image = block.image, exif = block.exif;
   const bool has_exif = !exif.empty() || !block.interoperability.empty();
   if (!block.interoperability.empty()) insert_pointer(exif, kInteroperabilityPointer, 0);
   if (has_exif) insert_pointer(image, kExifPointer, 0);
   if (!block.gps.empty()) insert_pointer(image, kGpsPointer, 0);
-  const std::size_t exif_at = kHeaderBytes + Building::bytes_of(image);
-  const std::size_t interoperability_at = exif_at + Building::bytes_of(exif);
-  const std::size_t gps_at = interoperability_at + Building::bytes_of(block.interoperability);
-  const std::size_t end = gps_at + Building::bytes_of(block.gps);
-  if (end > most_bytes) throw Error(ErrorKind::input, "longer than " + std::to_string(most_bytes) + " bytes");
+  const std::size_t exif_at = kHeaderBytes + ExifBuilder::bytes_of(image);
+  const std::size_t interoperability_at = exif_at + ExifBuilder::bytes_of(exif);
+  const std::size_t gps_at = interoperability_at + ExifBuilder::bytes_of(block.interoperability);
+  const std::size_t end = gps_at + ExifBuilder::bytes_of(block.gps);
+  if (end > max_bytes) throw Error(ErrorKind::input, "longer than " + std::to_string(max_bytes) + " bytes");
   set_number(image, kExifPointer, static_cast<std::uint32_t>(exif_at));
   set_number(image, kGpsPointer, static_cast<std::uint32_t>(gps_at));
   set_number(exif, kInteroperabilityPointer, static_cast<std::uint32_t>(interoperability_at));
-  Building building(block.big_endian, block.big_endian, 0);
+  ExifBuilder building(block.big_endian, block.big_endian, 0);
   building.append_header();
   for (const auto* entries :
        {&std::as_const(image), &std::as_const(exif), &block.interoperability, &block.gps})
@@ -349,8 +349,8 @@ std::vector<std::byte> build_exif(const ExifBlock& block, std::size_t most_bytes
 std::vector<TiffMetadataField> exif_image_fields(const ExifBlock& block) {
   std::vector<TiffMetadataField> fields;
   for (const ExifEntry& entry : block.image) {
-    if (entry.number || std::ranges::find(kOfTiffFile, entry.tag) == kOfTiffFile.end()) continue;
-    Building building(block.big_endian, std::endian::native == std::endian::big, 0);
+    if (entry.number || std::ranges::find(kImageTags, entry.tag) == kImageTags.end()) continue;
+    ExifBuilder building(block.big_endian, std::endian::native == std::endian::big, 0);
     building.append_value(entry);
     fields.push_back({entry.tag, entry.type, entry.count, building.take()});
   }
@@ -360,10 +360,10 @@ std::vector<TiffMetadataField> exif_image_fields(const ExifBlock& block) {
 ExifDirectories build_exif_directories(const ExifBlock& block, std::uint32_t place) {
   std::vector<ExifEntry> exif = block.exif;
   if (!block.interoperability.empty()) insert_pointer(exif, kInteroperabilityPointer, 0);
-  const std::size_t interoperability_at = place + Building::bytes_of(exif);
-  const std::size_t gps_at = interoperability_at + Building::bytes_of(block.interoperability);
+  const std::size_t interoperability_at = place + ExifBuilder::bytes_of(exif);
+  const std::size_t gps_at = interoperability_at + ExifBuilder::bytes_of(block.interoperability);
   set_number(exif, kInteroperabilityPointer, static_cast<std::uint32_t>(interoperability_at));
-  Building building(block.big_endian, std::endian::native == std::endian::big, place);
+  ExifBuilder building(block.big_endian, std::endian::native == std::endian::big, place);
   for (const auto* entries : {&std::as_const(exif), &block.interoperability, &block.gps})
     if (!entries->empty()) building.add(*entries);
   return {building.take(), exif.empty() ? 0 : place,

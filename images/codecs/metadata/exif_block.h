@@ -3,7 +3,7 @@
 // reported.
 //
 // parse_exif() rejects a block with a directory or value out of bounds, with overlapping parts (two values
-// may be the same bytes), or with a directory of no or more than kMostExifEntries entries. It drops entries
+// may be the same bytes), or with a directory of no or more than kMaxExifEntries entries. It drops entries
 // of unknown types or without values, fields that describe how pixels or thumbnails are stored, and the maker
 // note, whose offsets have unknown bases and which contains previews.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace imgpipe {
 
-inline constexpr std::size_t kMostExifEntries = 1000;
+inline constexpr std::size_t kMaxExifEntries = 1000;
 
 struct ExifEntry {
   std::uint16_t tag = 0;
@@ -31,7 +31,7 @@ struct ExifEntry {
 struct ExifBlock {
   bool big_endian = false;
   std::vector<ExifEntry> image, exif, interoperability, gps;  // each ascending by tag, without duplicates
-  bool had_maker_note = false, had_thumbnail = false;
+  bool has_maker_note = false, had_thumbnail = false;
   bool had_iptc = false, had_xmp = false, had_profile = false;  // in fields of the first directory
 
   [[nodiscard]] bool empty() const;
@@ -52,8 +52,8 @@ void adapt_exif(ExifBlock& block, bool reset_orientation, std::int64_t width, st
 void set_exif_resolution(ExifBlock& block, const std::optional<Resolution>& resolution,
                          std::vector<std::byte>& storage);
 
-// Returns the block in its own byte order. Throws Error(input) if it is longer than `most_bytes`.
-[[nodiscard]] std::vector<std::byte> build_exif(const ExifBlock& block, std::size_t most_bytes);
+// Returns the block in its own byte order. Throws Error(input) if it is longer than `max_bytes`.
+[[nodiscard]] std::vector<std::byte> build_exif(const ExifBlock& block, std::size_t max_bytes);
 
 // Returns the first directory's fields about the image (maker, dates, orientation ...) as TIFF fields.
 [[nodiscard]] std::vector<TiffMetadataField> exif_image_fields(const ExifBlock& block);

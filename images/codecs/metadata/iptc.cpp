@@ -18,7 +18,7 @@ constexpr std::uint32_t kIptcResource = 1028;
 // "8BIM", and the signatures of other programs for the same structure.
 bool begins_resource(Bytes block, std::size_t at) {
   constexpr std::array<std::string_view, 5> kSignatures{"8BIM", "PHUT", "DCSR", "AgHg", "MeSa"};
-  return std::ranges::any_of(kSignatures, [&](std::string_view name) { return stands_at(block, at, name); });
+  return std::ranges::any_of(kSignatures, [&](std::string_view name) { return matches_at(block, at, name); });
 }
 
 // Returns the name of image information that is lost; empty for editor settings and copies of other metadata.
@@ -56,7 +56,7 @@ void find_photoshop_metadata(std::span<const std::byte> block, FoundMetadata& fo
   const bool whole = for_each_photoshop_resource(block, [&](std::uint32_t id, Bytes data) {
     if (id != kIptcResource) {
       if (const std::string_view name = name_of(id, data); !name.empty()) found.lose(std::string(name));
-    } else if (data.size() > kMostIptcBytes) {
+    } else if (data.size() > kMaxIptcBytes) {
       found.lose("IPTC (too long)");
     } else if (found.iptc.empty()) {
       found.iptc.assign(data.begin(), data.end());
@@ -68,7 +68,7 @@ void find_photoshop_metadata(std::span<const std::byte> block, FoundMetadata& fo
 }
 
 std::span<const std::byte> checked_iptc(std::span<const std::byte> datasets) {
-  constexpr std::size_t kHeadBytes = 5, kMostLengthBytes = 4;
+  constexpr std::size_t kHeadBytes = 5, kMaxLengthBytes = 4;
   std::size_t at = 0;
   while (at < datasets.size() && datasets[at] == std::byte{0x1C}) {
     if (datasets.size() - at < kHeadBytes) fail_damaged("a dataset is truncated");
@@ -76,7 +76,7 @@ std::span<const std::byte> checked_iptc(std::span<const std::byte> datasets) {
     std::size_t head = kHeadBytes;
     if (length >= 0x8000) {  // an extended dataset: the size of its length field
       const std::size_t length_bytes = length & 0x7FFF;
-      if (length_bytes == 0 || length_bytes > kMostLengthBytes) fail_damaged("a dataset without a length");
+      if (length_bytes == 0 || length_bytes > kMaxLengthBytes) fail_damaged("a dataset without a length");
       length = big_endian(datasets, at + head, length_bytes);
       head += length_bytes;
     }

@@ -20,17 +20,17 @@
 namespace imgpipe {
 
 // A JPEG segment holds 65,533 bytes, including the identifier before the block or packet.
-inline constexpr std::size_t kMostExifBytes = 65'533 - 6;
-inline constexpr std::size_t kMostJpegXmpBytes = 65'533 - 29;
-inline constexpr std::size_t kMostJpegCommentBytes = 65'533;
-inline constexpr std::size_t kMostXmpBytes = std::size_t{1} << 20;
-inline constexpr std::size_t kMostIptcBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kMaxExifBytes = 65'533 - 6;
+inline constexpr std::size_t kMaxJpegXmpBytes = 65'533 - 29;
+inline constexpr std::size_t kMaxJpegCommentBytes = 65'533;
+inline constexpr std::size_t kMaxXmpBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kMaxIptcBytes = std::size_t{1} << 20;
 // All texts and comments of a file together.
-inline constexpr std::size_t kMostTextBytes = std::size_t{1} << 20;
-inline constexpr std::size_t kMostTexts = 256;
-// ICC profiles: kMostProfileBytes (images/codecs/icc.h).
+inline constexpr std::size_t kMaxTextBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kMaxTexts = 256;
+// ICC profiles: kMaxProfileBytes (images/codecs/icc.h).
 // Per TIFF field: texts (OME-XML and ImageJ's slice lists are long) and GeoTIFF numbers.
-inline constexpr std::size_t kMostTiffFieldBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kMaxTiffFieldBytes = std::size_t{1} << 20;
 
 // Throws Error(input) "damaged: REASON".
 [[noreturn]] void fail_damaged(const std::string& reason);
@@ -85,7 +85,7 @@ struct Metadata {
 // What a file contains, unchecked. The spans point into the file.
 struct FoundMetadata {
   std::vector<std::byte> icc, xmp, iptc;
-  std::vector<MetadataText> texts;  // at most kMostTexts, of kMostTextBytes together
+  std::vector<MetadataText> texts;  // at most kMaxTexts, of kMaxTextBytes together
   std::span<const std::byte> exif;
   bool exif_in_file =
       false;  // `exif` is a whole TIFF file, whose first directory also has the camera's fields
@@ -102,16 +102,16 @@ struct FoundMetadata {
 };
 
 // Reports IPTC, XMP or a profile as lost if the file has it only inside EXIF.
-void name_copies_in_exif(FoundMetadata& found);
+void report_exif_only_metadata(FoundMetadata& found);
 
 // The kinds of metadata that a format's writer stores.
-struct HeldMetadata {
+struct SupportedMetadata {
   bool icc = false, exif = false, xmp = false, iptc = false, resolution = false, fields = false;
   bool comments = false, texts = false;  // texts: with any keyword
 };
 
 // How the run changes the image.
-struct MetadataUse {
+struct ImageChanges {
   Format output = Format::png;
   Shape shape;                                 // as written
   Orientation applied = Orientation::upright;  // by the reader

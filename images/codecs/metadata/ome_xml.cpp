@@ -24,11 +24,11 @@ struct Planes {
   std::array<std::uint32_t, 3> first{}, count{};
 };
 constexpr std::string_view kAxes = "ZCT"sv;
-constexpr std::uint32_t kMostPlanes = 100'000;
+constexpr std::uint32_t kMaxPlanes = 100'000;
 
-class Adapting {
+class OmeXmlAdapter {
  public:
-  Adapting(std::string_view text, std::string_view file_name, bool revalued)
+  OmeXmlAdapter(std::string_view text, std::string_view file_name, bool revalued)
       : text_(text),
         file_name_(file_name),
         revalued_(revalued),
@@ -86,7 +86,7 @@ class Adapting {
     if (!text) return unless;
     std::uint32_t made = 0;
     const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), made);
-    if (error != std::errc() || end != text->data() + text->size() || made > kMostPlanes)
+    if (error != std::errc() || end != text->data() + text->size() || made > kMaxPlanes)
       fail("damaged: invalid number");
     return made;
   }
@@ -119,9 +119,9 @@ class Adapting {
     std::vector<std::size_t> own, others;
     for (const std::size_t data : children(pixels, "TiffData")) {
       const std::vector<std::size_t> uuids = children(data, "UUID");
-      const bool is_own = std::ranges::all_of(
+      const bool belongs_to_variant = std::ranges::all_of(
           uuids, [&](std::size_t uuid) { return elements_[uuid].content(text_) == own_uuid_; });
-      (is_own ? own : others).push_back(data);
+      (belongs_to_variant ? own : others).push_back(data);
       for (const std::size_t uuid : uuids) edits_.remove(elements_[uuid]);
     }
     has_own_planes_ = has_own_planes_ || !own.empty();
@@ -172,7 +172,7 @@ class Adapting {
     for (std::size_t axis = 0; axis < kAxes.size(); ++axis) {
       sizes[axis] = number(pixels, std::string("Size") + kAxes[axis], 0);
       most *= sizes[axis];
-      if (most == 0 || most > kMostPlanes) fail("damaged: invalid size");
+      if (most == 0 || most > kMaxPlanes) fail("damaged: invalid size");
     }
     for (const std::size_t channel : children(pixels, "Channel"))
       if (number(channel, "SamplesPerPixel", 1) != 1) fail("series of colour images in several files");
@@ -224,7 +224,7 @@ AdaptedOmeXml adapt_ome_xml(std::string_view text, std::string_view file_name, b
   const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
   if (!has("UUID") && !has("BinaryOnly") && !(revalued && has("SignificantBits")))
     return {std::string(text), {}};
-  return Adapting(text, file_name, revalued).run();
+  return OmeXmlAdapter(text, file_name, revalued).run();
 }
 
 }  // namespace imgpipe

@@ -59,19 +59,18 @@ void FoundMetadata::add_text(MetadataText text) {
   std::size_t bytes = text.text.size();
   for (const MetadataText& one : texts) bytes += one.text.size();
   const bool has_nul = (text.text + text.language + text.translated_keyword).find('\0') != std::string::npos;
-  if (!has_nul && bytes <= kMostTextBytes && texts.size() < kMostTexts)
-    return texts.push_back(std::move(text));
+  if (!has_nul && bytes <= kMaxTextBytes && texts.size() < kMaxTexts) return texts.push_back(std::move(text));
   const std::string name = comment ? "comment" : "text \"" + printable(text.keyword) + "\"";
   lose(name + (has_nul ? " (damaged: contains a NUL byte)" : " (too long)"));
 }
 
 void FoundMetadata::lose(std::string name) {
-  constexpr std::size_t kMostNames = 32;
-  if (lost.size() >= kMostNames) name = "other metadata";
+  constexpr std::size_t kMaxNames = 32;
+  if (lost.size() >= kMaxNames) name = "other metadata";
   if (std::ranges::find(lost, name) == lost.end()) lost.push_back(std::move(name));
 }
 
-void name_copies_in_exif(FoundMetadata& found) {
+void report_exif_only_metadata(FoundMetadata& found) {
   if (found.exif.empty() || found.exif_in_file) return;
   try {
     const ExifBlock block = parse_exif(found.exif);

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::size_t kMostDepth = 256;
+constexpr std::size_t kMaxDepth = 256;
 constexpr std::string_view kNameEnds = "/> \t\r\n<\"'="sv;
 
 class Scanner {
@@ -88,7 +88,7 @@ class Scanner {
     ++at_;
     element.tag_end = element.content_end = element.end = static_cast<std::uint32_t>(at_);
     if (has_content) open_.push_back(index);
-    if (open_.size() > kMostDepth) fail_damaged("elements are nested too deeply");
+    if (open_.size() > kMaxDepth) fail_damaged("elements are nested too deeply");
     elements_.push_back(element);
   }
 

@@ -12,11 +12,11 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::size_t kMostHeaderBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxHeaderBytes = std::size_t{1} << 20;
 
 // Whether the magic number has the digit `plain` or `raw`.
 bool is_kind(Bytes beginning, char plain, char raw) {
-  if (beginning.size() < 3 || !stands_at(beginning, 0, "P")) return false;
+  if (beginning.size() < 3 || !matches_at(beginning, 0, "P")) return false;
   const auto at = [&](std::size_t i) { return std::to_integer<char>(beginning[i]); };
   const char behind = at(2);
   const bool ends = behind == ' ' || behind == '#' || (behind >= '\t' && behind <= '\r');
@@ -40,8 +40,8 @@ bool is_ppm(Bytes beginning) {
 // Reads the two numbers after the magic number; white space and comments may precede each.
 FileClaim netpbm_claim(Bytes beginning) {
   constexpr std::int64_t kPlainBytes = 18;  // three samples of five digits and a space
-  const Bytes bytes = beginning.first(std::min(beginning.size(), kMostHeaderBytes));
-  FileClaim claim{.bytes_a_pixel = kPlainBytes};
+  const Bytes bytes = beginning.first(std::min(beginning.size(), kMaxHeaderBytes));
+  FileClaim claim{.max_pixel_bytes = kPlainBytes};
   std::size_t at = 2;
   for (std::int64_t* side : {&claim.width, &claim.height}) {
     bool comment = false;
@@ -51,7 +51,7 @@ FileClaim netpbm_claim(Bytes beginning) {
       comment = comment ? c() != '\n' && c() != '\r' : c() == '#';
     for (; at < bytes.size() && digit() && *side < std::numeric_limits<std::int32_t>::max(); ++at)
       *side = *side * 10 + (c() - '0');
-    if (at == bytes.size()) return {.bytes_a_pixel = kPlainBytes};
+    if (at == bytes.size()) return {.max_pixel_bytes = kPlainBytes};
   }
   return claim;
 }
@@ -59,7 +59,7 @@ FileClaim netpbm_claim(Bytes beginning) {
 // Finds the header's comments (netpbm.sourceforge.net/doc/pgm.html) except our mark: one trimmed line each.
 FoundMetadata find_netpbm_metadata(std::span<const std::byte> file) {
   const bool bitmap = is_pbm(file);
-  const Bytes bytes = file.first(std::min(file.size(), kMostHeaderBytes));
+  const Bytes bytes = file.first(std::min(file.size(), kMaxHeaderBytes));
   FoundMetadata found;
   std::size_t at = 2;
   const auto c = [&] { return static_cast<char>(little_endian(bytes, at, 1)); };
@@ -89,7 +89,7 @@ FoundMetadata find_netpbm_metadata(std::span<const std::byte> file) {
 // The writer puts the mark into a comment after the signature (netpbm.sourceforge.net/doc/pgm.html).
 Mark find_netpbm_mark(Bytes beginning) {
   constexpr std::string_view kComment = "\n# ";
-  if (!stands_at(beginning, 2, kComment)) return Mark::none;
+  if (!matches_at(beginning, 2, kComment)) return Mark::none;
   const Bytes text = beginning.subspan(2 + kComment.size());
   const auto end = std::ranges::find(text, std::byte{'\n'});
   return end == text.end() ? Mark::none : mark_of(Bytes(text.begin(), end));

@@ -70,7 +70,7 @@ class NetpbmEnd final : public EndFinder {
         fail_at_end("the header is truncated or damaged");
       }
     }
-    judge_header();
+    check_header_numbers();
     return true;
   }
 
@@ -79,10 +79,10 @@ class NetpbmEnd final : public EndFinder {
     if (value_ > std::numeric_limits<std::int32_t>::max()) fail_at_end("a number is out of range");
   }
 
-  void judge_header() {
-    constexpr std::int64_t kMostPixels = std::int64_t{1} << 40;  // more than --max-pixels allows
+  void check_header_numbers() {
+    constexpr std::int64_t kMaxPixels = std::int64_t{1} << 40;  // more than --max-pixels allows
     const auto [width, height, maxval] = number_;
-    if (height > 0 && width > kMostPixels / height) fail_at_end("the image is too large");
+    if (height > 0 && width > kMaxPixels / height) fail_at_end("the image is too large");
     if (!is_bitmap() && (maxval < 1 || maxval > 65535)) fail_at_end("the maximum value must be 1 to 65535");
     left_ = width * height * (is_color() ? 3 : 1);
   }

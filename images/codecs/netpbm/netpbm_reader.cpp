@@ -41,8 +41,8 @@ class NetpbmReader final : public Reader {
     if (maxval < 1 || maxval > 65535) fail("the maximum value must be 1 to 65535");
     maxval_ = static_cast<unsigned>(maxval);
     header_.bits_per_sample = static_cast<int>(std::bit_width(maxval_));
-    header_.shape.sample = decoded_sample(header_.bits_per_sample, options.most_bits);
-    most_ = static_cast<unsigned>(max_sample(header_.shape.sample));
+    header_.shape.sample = decoded_sample(header_.bits_per_sample, options.max_bits);
+    max_ = static_cast<unsigned>(max_sample(header_.shape.sample));
     reciprocal_ = ((std::uint64_t{1} << kReciprocalBits) + maxval_ - 1) / maxval_;
     // One white-space character ends the header; a comment may precede it.
     if (position_ < bytes_.size() && current() == '#') {
@@ -61,7 +61,7 @@ class NetpbmReader final : public Reader {
                                         : 2 * header_.shape.samples() - 1;
     if (!lenient_ && static_cast<std::int64_t>(file_bytes_ - position_) < least)
       fail("the file is truncated");
-    if (!plain_) judge_what_follows(std::min(file_bytes_, position_ + static_cast<std::size_t>(least)));
+    if (!plain_) check_trailing_bytes(std::min(file_bytes_, position_ + static_cast<std::size_t>(least)));
   }
 
   [[nodiscard]] std::int64_t working_bytes(bool) const override {
@@ -78,7 +78,7 @@ class NetpbmReader final : public Reader {
     window_ = std::vector<std::byte>();
     if (plain_) {
       skip_space_and_comments();
-      judge_what_follows(position_);
+      check_trailing_bytes(position_);
     }
     if (missing_ > 0) {
       warnings_.push_back("damaged Netpbm file: " + std::to_string(missing_) + " samples are missing");
@@ -87,14 +87,14 @@ class NetpbmReader final : public Reader {
 
  private:
   // White space and further images may follow an image; the reader decodes one and reports the rest.
-  void judge_what_follows(std::size_t end) {
-    constexpr std::size_t kPieceBytes = std::size_t{1} << 16;
+  void check_trailing_bytes(std::size_t end) {
+    constexpr std::size_t kScanChunkBytes = std::size_t{1} << 16;
     const std::size_t count = file_bytes_ - end;
     std::vector<std::byte> piece;
     Bytes behind = bytes_.subspan(std::min(end, bytes_.size()));
     for (;;) {
       if (rest_ != nullptr && end < file_bytes_) {
-        piece.resize(std::min(kPieceBytes, file_bytes_ - end));
+        piece.resize(std::min(kScanChunkBytes, file_bytes_ - end));
         behind = Bytes(piece).first(rest_->read_at(static_cast<std::int64_t>(end), piece));
       }
       const std::size_t spaces = netpbm_spaces(behind);
@@ -110,7 +110,7 @@ class NetpbmReader final : public Reader {
 
   // Reads all rows at once if the file is on disk and stores them exactly as requested.
   bool read_straight(const HostView& rows) {
-    const bool as_stored = kind_ > 4 && maxval_ == most_ && rows.stride_bytes == rows.row_bytes();
+    const bool as_stored = kind_ > 4 && maxval_ == max_ && rows.stride_bytes == rows.row_bytes();
     if (rest_ == nullptr || !as_stored) return false;
     const auto count = static_cast<std::size_t>(rows.bytes());
     if (rest_->read_at(static_cast<std::int64_t>(position_), std::span(rows.data, count)) < count)
@@ -192,7 +192,7 @@ class NetpbmReader final : public Reader {
   // 2^48 / maxval rounded up, so (r * maxval - 2^48) * n < 2^48 and n * r >> 48 is n / maxval; n * r < 2^64.
   template <class T>
   [[nodiscard]] T scaled(unsigned value) const {
-    const std::uint32_t dividend = value * most_ + maxval_ / 2;
+    const std::uint32_t dividend = value * max_ + maxval_ / 2;
     return static_cast<T>((dividend * reciprocal_) >> kReciprocalBits);
   }
 
@@ -246,9 +246,9 @@ class NetpbmReader final : public Reader {
       for (std::int64_t x = 0; x < whole; ++x) {
         out[x] = (in[x >> 3] >> (7 - (x & 7)) & 1) != 0 ? T{0} : kWhite;
       }
-    } else if (maxval_ == most_ && kIsWide<T>) {
+    } else if (maxval_ == max_ && kIsWide<T>) {
       copy_big_endian(row.data(), static_cast<std::size_t>(whole), reinterpret_cast<std::byte*>(out));
-    } else if (maxval_ == most_) {
+    } else if (maxval_ == max_) {
       std::memcpy(out, in, static_cast<std::size_t>(whole));
     } else if (maxval_ < 255) {
       for (std::int64_t x = 0; x < whole; ++x) out[x] = checked<T>(in[x]);
@@ -271,7 +271,7 @@ class NetpbmReader final : public Reader {
   unsigned kind_ = 0;  // the digit of P1..P6
   bool plain_ = false;
   unsigned maxval_ = 1;
-  unsigned most_ = 255;  // maximum of the decoded samples
+  unsigned max_ = 255;  // maximum of the decoded samples
   static constexpr int kReciprocalBits = 48;
   std::uint64_t reciprocal_ = 0;
   std::int64_t row_bytes_ = 0;

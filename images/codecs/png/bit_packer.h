@@ -11,7 +11,7 @@ namespace imgpipe {
 class BitPacker {
  public:
   // The most bits between two flushes.
-  static constexpr unsigned kMostAtOnce = 56;
+  static constexpr unsigned kMaxAtOnce = 56;
 
   explicit BitPacker(std::uint8_t* out) : out_(out) {}
 

@@ -19,9 +19,9 @@ namespace {
 constexpr int kLastIsalLevel = ISAL_DEF_MAX_LEVEL;
 constexpr int kHuffmanLevel = 1;  // strip_rule.h
 // Both libraries count their input in 32 bits.
-constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;
+constexpr std::size_t kMaxAtOnce = std::size_t{1} << 30;
 constexpr std::size_t kStoredBytes = 32;
-constexpr std::size_t kMoreRoom = std::size_t{1} << 16;
+constexpr std::size_t kSpaceStepBytes = std::size_t{1} << 16;
 
 const unsigned char* chars(const std::byte* bytes) {
   return reinterpret_cast<const unsigned char*>(bytes);
@@ -57,9 +57,10 @@ struct StripDeflater::State {
     level_buffer = std::make_unique_for_overwrite<std::uint8_t[]>(level_buffer_bytes(level));
   }
 
-  // Returns `bytes` of space after the `made` bytes: at first for more than a whole strip, then kMoreRoom at
-  // a time. ISA-L's output depends on where its space ends, so these sizes depend on the strip alone.
-  std::span<unsigned char> room(std::size_t made, std::size_t bytes) {
+  // Returns `bytes` of space after the `made` bytes: at first for more than a whole strip, then
+  // kSpaceStepBytes at a time. ISA-L's output depends on where its space ends, so these sizes depend on the
+  // strip alone.
+  std::span<unsigned char> space_after(std::size_t made, std::size_t bytes) {
     if (out_bytes < made + bytes) {
       if (made == 0) {  // frees the old memory before allocating more
         out.reset();
@@ -72,18 +73,18 @@ struct StripDeflater::State {
     }
     return {reinterpret_cast<unsigned char*>(out.get()) + made, bytes};
   }
-  static std::size_t first_room(std::size_t strip_bytes) {
-    return std::min(strip_bytes + strip_bytes / 8 + kMoreRoom, kMostAtOnce);
+  static std::size_t first_space_bytes(std::size_t strip_bytes) {
+    return std::min(strip_bytes + strip_bytes / 8 + kSpaceStepBytes, kMaxAtOnce);
   }
 
   // Without history, ISA-L 2.30 hashes a register's content (an address) in place of a stream's third byte,
   // so its output depends on the stream's address. So the first bytes are stored, and serve as history.
   std::size_t compress_isal(std::span<const std::byte> strip, bool last) {
-    std::size_t next_room = first_room(strip.size());
+    std::size_t next_room = first_space_bytes(strip.size());
     const std::span<const std::byte> head = strip.first(std::min(strip.size(), kStoredBytes));
     strip = strip.subspan(head.size());
     std::size_t made = stored_bytes(head.size());
-    write_stored({chars(head.data()), head.size()}, last && strip.empty(), room(0, made).data());
+    write_stored({chars(head.data()), head.size()}, last && strip.empty(), space_after(0, made).data());
     if (strip.empty()) return made;
     isal_deflate_init(isal.get());
     isal->level = static_cast<std::uint32_t>(level);
@@ -94,15 +95,15 @@ struct StripDeflater::State {
                               static_cast<std::uint32_t>(head.size())) != COMP_OK)
       throw Error(ErrorKind::memory, "ISA-L could not compress");
     while (!strip.empty()) {
-      const auto piece = strip.first(std::min(strip.size(), kMostAtOnce));
+      const auto piece = strip.first(std::min(strip.size(), kMaxAtOnce));
       strip = strip.subspan(piece.size());
       isal->next_in = const_cast<unsigned char*>(chars(piece.data()));
       isal->avail_in = static_cast<std::uint32_t>(piece.size());
       isal->flush = strip.empty() && !last ? FULL_FLUSH : NO_FLUSH;
       isal->end_of_stream = strip.empty() && last ? 1 : 0;
       do {
-        const std::span<unsigned char> space = room(made, next_room);
-        next_room = kMoreRoom;
+        const std::span<unsigned char> space = space_after(made, next_room);
+        next_room = kSpaceStepBytes;
         isal->next_out = space.data();
         isal->avail_out = static_cast<std::uint32_t>(space.size());
         if (isal_deflate(isal.get()) != COMP_OK) throw Error(ErrorKind::memory, "ISA-L could not compress");
@@ -118,18 +119,19 @@ struct StripDeflater::State {
     const StripBlock block(count_tokens(strip));
     const std::size_t stored = stored_bytes(strip.size());
     const std::size_t least = std::min(block.bytes(last), stored);
-    if (tries_matches(strip, block)) {
+    if (should_try_matches(strip, block)) {
       if (isal == nullptr) make_isal();
       const std::size_t made = compress_isal(bytes, last);
       if (made < least) return made;
     }
     // Allocates no more than this, in steps: pages that are never written take no memory.
     std::uint8_t* space =
-        room(0, (least + StripBlock::kSlack + kMoreRoom - 1) / kMoreRoom * kMoreRoom).data();
+        space_after(0, (least + StripBlock::kSlack + kSpaceStepBytes - 1) / kSpaceStepBytes * kSpaceStepBytes)
+            .data();
     if (stored == least) {
       write_stored(strip, last, space);
     } else {
-      if (pairs == nullptr && strip.size() >= kLeastPairs)
+      if (pairs == nullptr && strip.size() >= kMinPairStripBytes)
         pairs = std::make_unique_for_overwrite<PairTable>();
       block.write(strip, last, pairs.get(), space);
     }
@@ -138,17 +140,17 @@ struct StripDeflater::State {
 
   std::size_t compress_zlib(std::span<const std::byte> strip, bool last) {
     deflateReset(&zlib);
-    std::size_t next_room = first_room(strip.size());
+    std::size_t next_room = first_space_bytes(strip.size());
     std::size_t made = 0;
     for (bool first = true; first || !strip.empty(); first = false) {
-      const auto piece = strip.first(std::min(strip.size(), kMostAtOnce));
+      const auto piece = strip.first(std::min(strip.size(), kMaxAtOnce));
       strip = strip.subspan(piece.size());
       zlib.next_in = const_cast<unsigned char*>(chars(piece.data()));
       zlib.avail_in = static_cast<unsigned>(piece.size());
       const int flush = !strip.empty() ? Z_NO_FLUSH : last ? Z_FINISH : Z_FULL_FLUSH;
       do {
-        const std::span<unsigned char> space = room(made, next_room);
-        next_room = kMoreRoom;
+        const std::span<unsigned char> space = space_after(made, next_room);
+        next_room = kSpaceStepBytes;
         zlib.next_out = space.data();
         zlib.avail_out = static_cast<unsigned>(space.size());
         if (deflate(&zlib, flush) == Z_STREAM_ERROR)
@@ -182,17 +184,19 @@ std::int64_t StripDeflater::working_bytes(std::int64_t strip_bytes, int level) {
   const bool isal = level <= kLastIsalLevel;
   const std::int64_t library =
       isal ? static_cast<std::int64_t>(sizeof(isal_zstream) + level_buffer_bytes(level)) : kZlibBytes;
-  const auto room = static_cast<std::int64_t>(State::first_room(static_cast<std::size_t>(strip_bytes)));
+  const auto space_after =
+      static_cast<std::int64_t>(State::first_space_bytes(static_cast<std::size_t>(strip_bytes)));
   std::int64_t own = 0;
   if (level == kHuffmanLevel) {
     own = repeats_working_bytes(strip_bytes);
-    if (strip_bytes >= static_cast<std::int64_t>(kLeastPairs)) own += sizeof(PairTable);
+    if (strip_bytes >= static_cast<std::int64_t>(kMinPairStripBytes)) own += sizeof(PairTable);
   }
   // If the space is too small it grows: the old one exists alongside one of twice the size.
-  return library + own + (most_compressed_bytes(strip_bytes, level) > room ? 3 * room : room) + 64;
+  return library + own +
+         (max_compressed_bytes(strip_bytes, level) > space_after ? 3 * space_after : space_after) + 64;
 }
 
-std::int64_t most_compressed_bytes(std::int64_t strip_bytes, int level) {
+std::int64_t max_compressed_bytes(std::int64_t strip_bytes, int level) {
   constexpr std::int64_t kEnds = 256;  // the stored beginning, tables, the flush
   return strip_bytes + (level == 0 ? strip_bytes / 2 : strip_bytes / 4096) + kEnds;
 }

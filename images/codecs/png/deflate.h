@@ -35,7 +35,7 @@ class StripDeflater {
 // Returns the most bytes that a strip can become. Level 0 has one code table for all files, with up to 11
 // bits for bytes that are usually rare (noise: 1.23 times its size; worst measured: 1.38). The other levels
 // store incompressible data, in blocks of at least 32 KiB with 5 bytes of overhead each.
-[[nodiscard]] std::int64_t most_compressed_bytes(std::int64_t strip_bytes, int level);
+[[nodiscard]] std::int64_t max_compressed_bytes(std::int64_t strip_bytes, int level);
 
 // Returns the two bytes before the first strip (RFC 1950), for a window of 32 KiB.
 [[nodiscard]] std::vector<std::byte> zlib_header(int level);

@@ -11,7 +11,7 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::size_t kMostInflatedAtOnce = std::size_t{1} << 30;  // the library counts in 32 bits
+constexpr std::size_t kMaxInflatedAtOnce = std::size_t{1} << 30;  // the library counts in 32 bits
 
 [[noreturn]] void corrupt(const char* what) {
   throw Error(ErrorKind::input, std::string("corrupt compressed data: ") + what);
@@ -41,8 +41,8 @@ bool ZlibInflater::finished() const noexcept {
 std::size_t ZlibInflater::inflate(std::span<const std::byte>& in, std::span<std::byte> out) {
   inflate_state& isal = state_->isal;
   if (finished()) return 0;
-  const std::size_t given = std::min(in.size(), kMostInflatedAtOnce);
-  const std::size_t room = std::min(out.size(), kMostInflatedAtOnce);
+  const std::size_t given = std::min(in.size(), kMaxInflatedAtOnce);
+  const std::size_t room = std::min(out.size(), kMaxInflatedAtOnce);
   // The library takes a pointer to non-const but does not write through it.
   isal.next_in = reinterpret_cast<std::uint8_t*>(const_cast<std::byte*>(in.data()));
   isal.avail_in = static_cast<std::uint32_t>(given);

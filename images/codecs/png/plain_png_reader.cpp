@@ -70,7 +70,7 @@ class PlainPngReader final : public Reader {
     try {
       check_end();
     } catch (const Error&) {
-      ask_library();
+      check_with_library();
     }
     library_.reset();
   }
@@ -98,7 +98,7 @@ class PlainPngReader final : public Reader {
   }
 
   // Throws libpng's error if libpng rejects the file.
-  void ask_library() {
+  void check_with_library() {
     Image row({header_.shape.width, 1, header_.shape.channels, header_.shape.sample});
     for (std::int64_t y = 0; y < header_.shape.height; ++y) library_->read_rows(row.untyped_view());
   }
@@ -108,7 +108,7 @@ class PlainPngReader final : public Reader {
   }
 
   void check_crc(const PngChunk& chunk) const {
-    if (!has_right_crc(file_, chunk)) fail("CRC error");
+    if (!has_valid_crc(file_, chunk)) fail("CRC error");
   }
 
   // Moves on to the next IDAT chunk; fails unless the current one is used up.

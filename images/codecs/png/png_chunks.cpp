@@ -43,7 +43,7 @@ bool is_png_type(std::span<const std::byte> file, const PngChunk& chunk, const v
   return std::memcmp(file.data() + chunk.start + 4, type, 4) == 0;
 }
 
-bool has_right_crc(std::span<const std::byte> file, const PngChunk& chunk) {
+bool has_valid_crc(std::span<const std::byte> file, const PngChunk& chunk) {
   return crc32_of(file.subspan(chunk.start + 4, chunk.length + 4)) == big_endian(file, chunk.end() - 4, 4);
 }
 
@@ -56,9 +56,9 @@ PngFacts read_png_facts(std::span<const std::byte> file) {
   for (; chunk; chunk = png_chunk_at(file, chunk->end())) {
     const auto is = [&](const char* type) { return is_png_type(file, *chunk, type); };
     if (is("IDAT")) pixels_begun = true;
-    if (is("eXIf") && facts.exif.empty() && has_right_crc(file, *chunk)) facts.exif = chunk->data(file);
-    if (is("iTXt") && facts.xmp.empty() && stands_at(chunk->data(file), 0, kPngXmpKeyword) &&
-        has_right_crc(file, *chunk))
+    if (is("eXIf") && facts.exif.empty() && has_valid_crc(file, *chunk)) facts.exif = chunk->data(file);
+    if (is("iTXt") && facts.xmp.empty() && matches_at(chunk->data(file), 0, kPngXmpKeyword) &&
+        has_valid_crc(file, *chunk))
       facts.xmp = chunk->data(file);
     if (is("acTL") && !pixels_begun) frames = big_endian(chunk->data(file), 0, 4);
     if (is("fcTL") && !pixels_begun) picture_is_frame = true;
@@ -72,7 +72,7 @@ PngFacts read_png_facts(std::span<const std::byte> file) {
   return facts;
 }
 
-std::string png_stream_fault(std::span<const std::byte> file, std::int64_t raw_bytes) {
+std::string png_stream_error(std::span<const std::byte> file, std::int64_t raw_bytes) {
   std::vector<std::byte> inflated(std::size_t{64} << 10);
   std::int64_t left = raw_bytes;
   try {
@@ -99,7 +99,7 @@ std::string compressed_profile_name(std::span<const std::byte> zlib_stream) {
   try {
     ZlibInflater inflater;
     std::size_t made = 1;
-    while (made > 0 && profile.size() < kMostProfileBytes) {
+    while (made > 0 && profile.size() < kMaxProfileBytes) {
       const std::size_t before = profile.size();
       profile.resize(before + kStepBytes);
       made = inflater.inflate(zlib_stream, std::span(profile).subspan(before));

@@ -27,7 +27,7 @@ struct PngChunk {
 [[nodiscard]] std::optional<PngChunk> png_chunk_at(std::span<const std::byte> file, std::size_t start);
 // `type`: four letters.
 [[nodiscard]] bool is_png_type(std::span<const std::byte> file, const PngChunk& chunk, const void* type);
-[[nodiscard]] bool has_right_crc(std::span<const std::byte> file, const PngChunk& chunk);
+[[nodiscard]] bool has_valid_crc(std::span<const std::byte> file, const PngChunk& chunk);
 
 // The spans point into the file.
 struct PngFacts {
@@ -44,7 +44,7 @@ struct PngFacts {
 
 // Returns what is wrong with the compressed pixels, or "". Checks as far as libpng does: to the end of the
 // IDAT chunk that contains the last of `raw_bytes`, including the Adler-32 if it is there.
-[[nodiscard]] std::string png_stream_fault(std::span<const std::byte> file, std::int64_t raw_bytes);
+[[nodiscard]] std::string png_stream_error(std::span<const std::byte> file, std::int64_t raw_bytes);
 
 // Names the profile of an iCCP chunk as profile_name() does, decompressed within bounds.
 [[nodiscard]] std::string compressed_profile_name(std::span<const std::byte> zlib_stream);

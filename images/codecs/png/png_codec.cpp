@@ -23,9 +23,9 @@ class PngEnd final : public EndFinder {
   bool find(Bytes image, bool /*all*/) override {
     while (!last_ && image.size() >= at_ + kChunkHeadBytes) {
       const std::size_t length = big_endian(image, at_, 4);
-      if (length > kMostChunkBytes || !has_type(image.subspan(at_ + 4, 4)))
+      if (length > kMaxChunkBytes || !has_type(image.subspan(at_ + 4, 4)))
         throw Error(ErrorKind::input, "PNG: not a chunk at byte " + std::to_string(at_));
-      last_ = stands_at(image, at_ + 4, "IEND");
+      last_ = matches_at(image, at_ + 4, "IEND");
       at_ += kChunkHeadBytes + length + kCrcBytes;
     }
     return last_ && ends_at(image, at_);
@@ -34,7 +34,7 @@ class PngEnd final : public EndFinder {
  private:
   static constexpr std::size_t kChunkHeadBytes = 8;
   static constexpr std::size_t kCrcBytes = 4;
-  static constexpr std::size_t kMostChunkBytes = 0x7FFFFFFF;
+  static constexpr std::size_t kMaxChunkBytes = 0x7FFFFFFF;
 
   static bool has_type(Bytes type) {
     return std::ranges::all_of(type, [](std::byte letter) {
@@ -54,7 +54,7 @@ std::unique_ptr<EndFinder> find_png_end() {
 }
 
 bool is_png(Bytes beginning) {
-  return stands_at(beginning, 0, "\x89PNG\r\n\x1A\n"sv);
+  return matches_at(beginning, 0, "\x89PNG\r\n\x1A\n"sv);
 }
 
 FileClaim png_claim(Bytes beginning) {
@@ -81,8 +81,8 @@ void add_png_mark(std::vector<std::byte>& file, const Mark& mark) {
 Mark find_png_mark(Bytes beginning) {
   for (std::size_t at = 8; at + 8 <= beginning.size();) {
     const std::size_t length = big_endian(beginning, at, 4);
-    if (stands_at(beginning, at + 4, "IDAT")) break;
-    const bool software = stands_at(beginning, at + 4, "tEXt") && stands_at(beginning, at + 8, kSoftware);
+    if (matches_at(beginning, at + 4, "IDAT")) break;
+    const bool software = matches_at(beginning, at + 4, "tEXt") && matches_at(beginning, at + 8, kSoftware);
     if (software && length > kSoftware.size()) {
       const Mark mark = mark_of(bytes_at(beginning, at + 8 + kSoftware.size(), length - kSoftware.size()));
       if (mark != Mark::none) return mark;

@@ -53,7 +53,7 @@ std::string color_space_of(Bytes file) {
   const auto data_of = [&](const char* type) {
     for (auto chunk = png_chunk_at(file, kPngSignatureBytes); chunk && !is_png_type(file, *chunk, "IDAT");
          chunk = png_chunk_at(file, chunk->end()))
-      if (is_png_type(file, *chunk, type) && has_right_crc(file, *chunk)) return chunk->data(file);
+      if (is_png_type(file, *chunk, type) && has_valid_crc(file, *chunk)) return chunk->data(file);
     return Bytes();
   };
   if (const Bytes cicp = data_of("cICP"); cicp.size() == 4) return cicp_text(cicp);
@@ -81,7 +81,7 @@ FileDetails describe_png(Bytes file) {
       break;
     case 3:
       details.color = "palette";
-      details.layout = bits_a_pixel(static_cast<int>(depth));
+      details.layout = bits_per_pixel_text(static_cast<int>(depth));
       break;
     default:
       details.color = "RGB";
@@ -98,7 +98,7 @@ FileDetails describe_png(Bytes file) {
 }
 
 // Skips the data of IDAT chunks.
-void load_png_chunks(FileFront& front) {
+void load_png_chunks(PartialFile& front) {
   const Bytes file = front.bytes();
   front.load(0, kPngSignatureBytes);
   for (std::size_t at = kPngSignatureBytes; at < file.size();) {

@@ -25,7 +25,7 @@ std::vector<std::byte> profile_of(Bytes data) {
   const std::size_t method = after_png_string(data, 0);
   std::optional<std::vector<std::byte>> profile;
   if (method + 1 < data.size() && data[method] == std::byte{0})
-    profile = inflated_png_data(data.subspan(method + 1), kMostProfileBytes);
+    profile = inflated_png_data(data.subspan(method + 1), kMaxProfileBytes);
   return profile && !profile->empty() ? std::move(*profile) : std::vector{std::byte{0}};
 }
 
@@ -103,10 +103,10 @@ FoundMetadata find_png_metadata(std::span<const std::byte> file) {
     if (type == "IEND"sv) break;
     pixels_begun = pixels_begun || type == "IDAT"sv;
     if (type == "IDAT"sv) continue;
-    const bool right = has_right_crc(file, *chunk);
+    const bool right = has_valid_crc(file, *chunk);
     if (is_png_text(type)) {
-      if (++texts > kMostTexts) found.lose("texts after the first " + std::to_string(kMostTexts));
-      if (texts <= kMostTexts) take_png_text(data, type, right, found);
+      if (++texts > kMaxTexts) found.lose("texts after the first " + std::to_string(kMaxTexts));
+      if (texts <= kMaxTexts) read_png_text(data, type, right, found);
     } else if (type == "eXIf"sv) {
       if (!right) found.lose("EXIF (damaged)");
       if (right && found.exif.empty()) found.exif = data;

@@ -29,7 +29,7 @@ namespace {
 // deflate's best compression (RFC 1951: 258 bytes in 2 bits).
 constexpr std::int64_t kBestDeflateRatio = 1032;
 
-// zlib's window and state with libpng's read-ahead, or the larger buffers of png_stream_fault().
+// zlib's window and state with libpng's read-ahead, or the larger buffers of png_stream_error().
 constexpr std::int64_t kInflateBytes = std::int64_t{192} << 10;
 
 // Metadata that changes no pixel is skipped unread, so that it can neither inflate nor warn.
@@ -39,8 +39,8 @@ constexpr int kSkippedChunkCount = static_cast<int>(sizeof kSkippedChunks / 5);
 
 struct PngState {
   Bytes bytes;
-  std::size_t position = 0;              // if strict
-  std::optional<PngSmallIdats> lenient;  // otherwise, the source of the bytes
+  std::size_t position = 0;                // if strict
+  std::optional<SmallIdatSource> lenient;  // otherwise, the source of the bytes
   bool strict = true;
   bool no_memory = false;  // an allocation failed, whatever libpng reports
   long warnings = 0;
@@ -120,7 +120,7 @@ class PngReader final : public WholeImageReader {
       if (info_ == nullptr) throw Error(ErrorKind::memory, "not enough memory");
       if (!try_read_header()) fail();
       header_.format = Format::png;
-      read_header_facts(options.most_bits);
+      read_header_facts(options.max_bits);
       check_header(header_.shape, options);
       raw_bytes_ = raw_bytes();
       check_plausible(raw_bytes_, bytes.size(), kBestDeflateRatio);
@@ -158,7 +158,7 @@ class PngReader final : public WholeImageReader {
     if (!started_ && !try_start()) fail();
     started_ = true;
     if (header_.progressive) return WholeImageReader::read_next_rows(view);
-    if (damaged_ || !try_read_rows(view)) give_missing(view);
+    if (damaged_ || !try_read_rows(view)) fill_missing_rows(view);
   }
 
   // Decodes an interlaced file.
@@ -178,13 +178,13 @@ class PngReader final : public WholeImageReader {
     if (state_.no_memory) fail();
     png_destroy_read_struct(&png_, &info_, nullptr);
     if (state_.strict) return;
-    const std::int64_t wrong_crcs = wrong_idat_crcs(file_);
+    const std::int64_t wrong_crcs = count_wrong_idat_crcs(file_);
     if (wrong_crcs > 0)
       warnings_.push_back("damaged PNG: IDAT: CRC error (" + std::to_string(wrong_crcs) + " chunks)");
     if (damaged_) warnings_.push_back("damaged PNG: " + reason());
     if (state_.warnings > 0) warnings_.push_back("damaged PNG: " + std::string(state_.first_warning));
     if (damaged_ || state_.warnings > 0) return;
-    const std::string wrong = png_stream_fault(file_, raw_bytes_);
+    const std::string wrong = png_stream_error(file_, raw_bytes_);
     if (!wrong.empty()) warnings_.push_back("damaged PNG: " + wrong);
   }
 
@@ -205,7 +205,7 @@ class PngReader final : public WholeImageReader {
     return true;
   }
 
-  void read_header_facts(int most_bits) {
+  void read_header_facts(int max_bits) {
     const bool palette = png_get_color_type(png_, info_) == PNG_COLOR_TYPE_PALETTE;
     header_.bits_per_sample = palette ? 8 : png_get_bit_depth(png_, info_);
     header_.progressive = png_get_interlace_type(png_, info_) != PNG_INTERLACE_NONE;
@@ -213,7 +213,7 @@ class PngReader final : public WholeImageReader {
     const bool transparent = png_get_valid(png_, info_, PNG_INFO_tRNS) != 0;
     header_.shape = {png_get_image_width(png_, info_), png_get_image_height(png_, info_),
                      (palette ? 3 : png_get_channels(png_, info_)) + (transparent ? 1 : 0),
-                     decoded_sample(header_.bits_per_sample, most_bits)};
+                     decoded_sample(header_.bits_per_sample, max_bits)};
   }
 
   // Sets the format of rows; libpng allocates its row buffers.
@@ -258,7 +258,7 @@ class PngReader final : public WholeImageReader {
   }
 
   // --lenient: makes rows that could not be read, or only in part, mid-grey.
-  void give_missing(const HostView& rows) {
+  void fill_missing_rows(const HostView& rows) {
     if (state_.strict || state_.no_memory) fail();
     const std::int64_t first = damaged_ ? 0 : state_.rows_arrived;
     damaged_ = true;

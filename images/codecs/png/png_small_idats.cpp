@@ -18,12 +18,12 @@ void put_number(std::span<std::byte> out, std::uint32_t value) {
 
 }  // namespace
 
-PngSmallIdats::PngSmallIdats(std::span<const std::byte> file)
+SmallIdatSource::SmallIdatSource(std::span<const std::byte> file)
     : file_(file),
       at_(std::min(kPngSignatureBytes, file.size())),
       part_(file.first(std::min(kPngSignatureBytes, file.size()))) {}
 
-bool PngSmallIdats::read(std::span<std::byte> out) {
+bool SmallIdatSource::read(std::span<std::byte> out) {
   while (!out.empty()) {
     if (part_.empty() && !next_part()) return false;
     const std::size_t count = std::min(out.size(), part_.size());
@@ -34,13 +34,13 @@ bool PngSmallIdats::read(std::span<std::byte> out) {
   return true;
 }
 
-bool PngSmallIdats::next_part() {
+bool SmallIdatSource::next_part() {
   while (idat_left_.empty()) {
     if (file_.size() - at_ < kHeadBytes) return false;
     const std::size_t left = file_.size() - at_;
     const std::size_t length = big_endian(file_, at_, 4);
     const std::size_t whole = std::min(left, length + kHeadBytes + 4);
-    if (stands_at(file_, at_ + 4, "IDAT")) {
+    if (matches_at(file_, at_ + 4, "IDAT")) {
       idat_left_ = file_.subspan(at_ + kHeadBytes, std::min(left - kHeadBytes, length));
       at_ += whole;
     } else {
@@ -49,12 +49,12 @@ bool PngSmallIdats::next_part() {
       return true;
     }
   }
-  make_piece();
+  make_small_chunk();
   return true;
 }
 
-void PngSmallIdats::make_piece() {
-  const std::size_t count = std::min(idat_left_.size(), kPieceBytes);
+void SmallIdatSource::make_small_chunk() {
+  const std::size_t count = std::min(idat_left_.size(), kScanChunkBytes);
   const std::span<std::byte> piece(piece_);
   put_number(piece, static_cast<std::uint32_t>(count));
   std::ranges::transform(std::string_view("IDAT"), piece.begin() + 4,
@@ -65,11 +65,11 @@ void PngSmallIdats::make_piece() {
   part_ = std::span<const std::byte>(piece).first(kHeadBytes + count + 4);
 }
 
-std::int64_t wrong_idat_crcs(std::span<const std::byte> file) {
+std::int64_t count_wrong_idat_crcs(std::span<const std::byte> file) {
   std::int64_t wrong = 0;
   std::optional<PngChunk> chunk = png_chunk_at(file, kPngSignatureBytes);
   for (; chunk; chunk = png_chunk_at(file, chunk->end())) {
-    if (is_png_type(file, *chunk, "IDAT") && !has_right_crc(file, *chunk)) ++wrong;
+    if (is_png_type(file, *chunk, "IDAT") && !has_valid_crc(file, *chunk)) ++wrong;
   }
   return wrong;
 }

@@ -9,30 +9,30 @@
 
 namespace imgpipe {
 
-class PngSmallIdats {
+class SmallIdatSource {
  public:
   // `file` must outlive this object; only the current chunk is copied.
-  explicit PngSmallIdats(std::span<const std::byte> file);
-  PngSmallIdats(const PngSmallIdats&) = delete;
-  PngSmallIdats& operator=(const PngSmallIdats&) = delete;
+  explicit SmallIdatSource(std::span<const std::byte> file);
+  SmallIdatSource(const SmallIdatSource&) = delete;
+  SmallIdatSource& operator=(const SmallIdatSource&) = delete;
 
   // Fills `out` with the next bytes; returns false if fewer are left.
   [[nodiscard]] bool read(std::span<std::byte> out);
 
  private:
-  static constexpr std::size_t kPieceBytes = 64;
+  static constexpr std::size_t kScanChunkBytes = 64;
 
   bool next_part();
-  void make_piece();
+  void make_small_chunk();
 
   std::span<const std::byte> file_;
   std::size_t at_;                        // offset of the next chunk in the file
   std::span<const std::byte> idat_left_;  // remaining data of the chunk before it
   std::span<const std::byte> part_;       // to be read next: in the file or in piece_
-  std::array<std::byte, kPieceBytes + 12> piece_{};
+  std::array<std::byte, kScanChunkBytes + 12> piece_{};
 };
 
 // Counts the IDAT chunks with a wrong CRC.
-[[nodiscard]] std::int64_t wrong_idat_crcs(std::span<const std::byte> file);
+[[nodiscard]] std::int64_t count_wrong_idat_crcs(std::span<const std::byte> file);
 
 }  // namespace imgpipe

@@ -86,19 +86,19 @@ std::optional<std::vector<std::byte>> raw_profile(std::string_view text) {
 
 // IPTC is stored as its datasets alone or among Photoshop's resources. Other profiles have their own chunks
 // in the specification; copies by old writers are not read.
-void take_raw_profile(const StoredText& stored, FoundMetadata& found) {
+void read_raw_profile(const StoredText& stored, FoundMetadata& found) {
   const std::string name = stored.keyword.substr(kRawProfile.size());
   if (name != "iptc" && name != "8bim") return found.lose(printable(name) + " profile (in hexadecimal text)");
   const auto bytes = stored.text ? raw_profile(string_of(*stored.text)) : std::nullopt;
-  if (!bytes || bytes->size() > kMostIptcBytes) return found.lose("IPTC (damaged or too long)");
-  if (!stands_at(*bytes, 0, "\x1C"sv)) return find_photoshop_metadata(*bytes, found);
+  if (!bytes || bytes->size() > kMaxIptcBytes) return found.lose("IPTC (damaged or too long)");
+  if (!matches_at(*bytes, 0, "\x1C"sv)) return find_photoshop_metadata(*bytes, found);
   if (found.iptc.empty()) found.iptc = *bytes;
 }
 
 // Latin-1, 1 to 79 printable characters (clause 11.3.3.1).
 bool is_keyword(std::string_view keyword) {
-  constexpr std::size_t kMostBytes = 79;
-  return !keyword.empty() && keyword.size() <= kMostBytes && std::ranges::all_of(keyword, [](char c) {
+  constexpr std::size_t kMaxBytes = 79;
+  return !keyword.empty() && keyword.size() <= kMaxBytes && std::ranges::all_of(keyword, [](char c) {
     const auto character = static_cast<unsigned char>(c);
     return (character >= 0x20 && character < 0x7F) || character > 0xA0;
   });
@@ -197,14 +197,14 @@ bool is_png_text(std::string_view type) {
   return type == "tEXt"sv || type == "zTXt"sv || type == "iTXt"sv;
 }
 
-void take_png_text(std::span<const std::byte> data, std::string_view type, bool right, FoundMetadata& found) {
-  constexpr std::size_t kMostRawBytes = 3 * kMostIptcBytes;  // two digits per byte, and line breaks
-  const bool xmp = type == "iTXt"sv && stands_at(data, 0, kPngXmpKeyword),
-             raw = stands_at(data, 0, kRawProfile);
+void read_png_text(std::span<const std::byte> data, std::string_view type, bool right, FoundMetadata& found) {
+  constexpr std::size_t kMaxRawBytes = 3 * kMaxIptcBytes;  // two digits per byte, and line breaks
+  const bool xmp = type == "iTXt"sv && matches_at(data, 0, kPngXmpKeyword),
+             raw = matches_at(data, 0, kRawProfile);
   if (!right) return found.lose(xmp ? "XMP (damaged)" : "text (damaged)");
   if (xmp && !found.xmp.empty()) return found.lose("second XMP packet");
-  StoredText stored = read_text(data, type, xmp ? kMostXmpBytes : raw ? kMostRawBytes : kMostTextBytes);
-  if (raw) return take_raw_profile(stored, found);
+  StoredText stored = read_text(data, type, xmp ? kMaxXmpBytes : raw ? kMaxRawBytes : kMaxTextBytes);
+  if (raw) return read_raw_profile(stored, found);
   if (xmp) {
     if (!stored.text || stored.text->empty()) return found.lose("XMP (damaged or too long)");
     found.xmp = std::move(*stored.text);
@@ -227,7 +227,7 @@ void take_png_text(std::span<const std::byte> data, std::string_view type, bool 
 
 Orientation png_xmp_orientation(std::span<const std::byte> data) {
   FoundMetadata found;
-  take_png_text(data, "iTXt"sv, true, found);
+  read_png_text(data, "iTXt"sv, true, found);
   return xmp_orientation(found.xmp);
 }
 

@@ -14,7 +14,7 @@ namespace imgpipe {
 
 [[nodiscard]] bool is_png_text(std::string_view type);
 // Takes the data of a text chunk; `right`: its CRC is correct.
-void take_png_text(std::span<const std::byte> data, std::string_view type, bool right, FoundMetadata& found);
+void read_png_text(std::span<const std::byte> data, std::string_view type, bool right, FoundMetadata& found);
 // Returns the orientation in a chunk with XMP; upright if it is damaged or absent.
 [[nodiscard]] Orientation png_xmp_orientation(std::span<const std::byte> data);
 // Appends XMP, IPTC and texts.

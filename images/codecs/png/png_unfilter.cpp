@@ -15,8 +15,8 @@ int paeth_predictor(int a, int b, int c) {
   const int distance_b = std::abs(to_b);
   const int distance_c = std::abs(to_a + to_b);
   const int nearest_ab = distance_b < distance_a ? b : a;
-  const int least_ab = distance_b < distance_a ? distance_b : distance_a;
-  return distance_c < least_ab ? c : nearest_ab;
+  const int min_ab = distance_b < distance_a ? distance_b : distance_a;
+  return distance_c < min_ab ? c : nearest_ab;
 }
 
 struct Sub {

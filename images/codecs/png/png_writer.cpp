@@ -5,7 +5,6 @@
 //   signature  IHDR  IDAT: zlib header + strip 0 | IDAT: strip 1 | ... | IDAT: Adler-32 of all  IEND
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -18,6 +17,7 @@
 #include "images/codecs/png/png_mark.h"
 #include "images/codecs/strip_writer.h"
 #include "images/error.h"
+#include "images/plane.h"
 
 namespace imgpipe {
 namespace {
@@ -25,10 +25,9 @@ namespace {
 // Filtered bytes of a strip: long compared with deflate's window of 32 KiB, so that starting afresh costs
 // below 1 %; short enough for the caches of one core and for many threads. 8773x5352 grey has 91 strips.
 constexpr std::int64_t kStripBytes = std::int64_t{1} << 19;
-constexpr std::int64_t kMostChunkBytes = std::int64_t{1} << 30;  // the specification allows 2^31 - 1
+constexpr std::int64_t kMaxChunkBytes = std::int64_t{1} << 30;  // the specification allows 2^31 - 1
 // A device counts a strip's bytes in 30 bits (kernels/png/encoding.h).
-constexpr std::int64_t kMostDeviceBytes = std::int64_t{1} << 30;
-constexpr std::int64_t kMaxSide = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kMaxDeviceBytes = std::int64_t{1} << 30;
 
 void append_number(std::vector<std::byte>& out, std::uint32_t value) {
   for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<std::byte>(value >> shift));
@@ -61,13 +60,13 @@ class PngWriter final : public StripWriter {
 
   [[nodiscard]] DeviceForm device_form() const noexcept override {
     const bool strips = level_ == 1 && codec_ == CodecChoice::automatic && !is_wide(shape().sample) &&
-                        filtered_bytes() < kMostDeviceBytes;
+                        filtered_bytes() < kMaxDeviceBytes;
     return {.kind = strips ? DeviceForm::Kind::png_strips : DeviceForm::Kind::none};
   }
 
   // Computes the chunk's CRC-32 here, as for all strips: it covers only the compressed bytes and a header
   // that the device need not know, and is faster than they arrive.
-  void give_strip(std::int64_t first, const MadeStrip& strip) override {
+  void give_strip(std::int64_t first, const EncodedStrip& strip) override {
     if (!is_strip(first) || strip.bytes.empty() || device_form().kind != DeviceForm::Kind::png_strips)
       throw Error(ErrorKind::usage, "give_strip: not a strip of the image");
     const std::int64_t bytes = rows_from(first) * (shape().row_bytes() + 1);
@@ -153,7 +152,7 @@ class PngWriter final : public StripWriter {
     if (first == 0) head = zlib_header(level_);
     strip.chunks.reserve(data.size() + head.size() + 12);
     do {
-      const Bytes piece = data.first(std::min<std::size_t>(data.size(), kMostChunkBytes));
+      const Bytes piece = data.first(std::min<std::size_t>(data.size(), kMaxChunkBytes));
       append_chunk(strip.chunks, "IDAT", head, piece);
       head.clear();
       data = data.subspan(piece.size());
@@ -168,7 +167,7 @@ class PngWriter final : public StripWriter {
   }
   // A strip's size in the file, with its chunks' overhead.
   [[nodiscard]] std::int64_t strip_file_bytes() const {
-    return most_compressed_bytes(filtered_bytes(), level_) + 64 + filtered_bytes() / kMostChunkBytes * 12;
+    return max_compressed_bytes(filtered_bytes(), level_) + 64 + filtered_bytes() / kMaxChunkBytes * 12;
   }
   [[nodiscard]] std::int64_t worker_bytes() const {
     const std::int64_t stored = is_wide(shape().sample) ? 2 * shape().row_bytes() : 0;

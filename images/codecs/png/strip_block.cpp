@@ -16,8 +16,8 @@ constexpr std::uint64_t kFlush = 0xFFFF0000;
 StripBlock::StripBlock(const StripCounts& counts) {
   auto symbols = counts.symbols;
   symbols[kEndOfBlock] = 1;
-  huffman_lengths(symbols, kMostCodeBits, lengths_);
-  literal_codes_ = kMostHuffmanSymbols;
+  huffman_lengths(symbols, kMaxCodeBits, lengths_);
+  literal_codes_ = kMaxHuffmanSymbols;
   while (lengths_[literal_codes_ - 1] == 0) --literal_codes_;
   bits_ = 3 + 5 + 5 + 4;
   describe_lengths();
@@ -27,7 +27,7 @@ StripBlock::StripBlock(const StripCounts& counts) {
 }
 
 void StripBlock::describe_lengths() {
-  std::array<std::uint8_t, kMostHuffmanSymbols + 1> all;
+  std::array<std::uint8_t, kMaxHuffmanSymbols + 1> all;
   std::copy_n(lengths_.begin(), literal_codes_, all.begin());
   all[literal_codes_] = 1;  // the only distance code
   code_lengths(all.data(), static_cast<unsigned>(literal_codes_ + 1),
@@ -39,7 +39,7 @@ void StripBlock::describe_lengths() {
   std::array<std::uint32_t, kLengthCodes> counts{};
   for (std::size_t i = 0; i < coded_count_; ++i) ++counts[coded_[i].symbol];
   // Always at least two symbols: 257 or more lengths cannot all be equal.
-  huffman_lengths(counts, kMostLengthCodeBits, code_lengths_);
+  huffman_lengths(counts, kMaxLengthCodeBits, code_lengths_);
   code_lengths_written_ = kLengthCodes;
   while (code_lengths_[code_order(code_lengths_written_ - 1)] == 0) --code_lengths_written_;
   bits_ += std::uint64_t{3} * code_lengths_written_;
@@ -66,7 +66,7 @@ void StripBlock::write(std::span<const std::uint8_t> strip, bool last, PairTable
     packer.put(length_codes[coded.symbol], code_lengths_[coded.symbol]);
     packer.put_now(coded.extra, coded.extra_bits);
   }
-  std::array<std::uint16_t, kMostHuffmanSymbols> codes{};
+  std::array<std::uint16_t, kMaxHuffmanSymbols> codes{};
   huffman_codes(lengths_, codes);
   PackTable table;
   for (std::size_t symbol = 0; symbol < table.size(); ++symbol)
@@ -80,7 +80,7 @@ void StripBlock::write(std::span<const std::uint8_t> strip, bool last, PairTable
 
 void write_stored(std::span<const std::uint8_t> strip, bool last, std::uint8_t* out) {
   do {
-    const auto piece = strip.first(std::min(strip.size(), kMostStored));
+    const auto piece = strip.first(std::min(strip.size(), kMaxStoredBytes));
     strip = strip.subspan(piece.size());
     const unsigned length = static_cast<unsigned>(piece.size());
     const unsigned other = ~length;

@@ -14,7 +14,7 @@ namespace imgpipe {
 
 // The code lengths of literals and lengths are coded themselves (RFC 1951, 3.2.7).
 constexpr unsigned kLengthCodes = 19;
-constexpr unsigned kMostLengthCodeBits = 7;
+constexpr unsigned kMaxLengthCodeBits = 7;
 // Returns the symbol whose code length is written as number i.
 [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr unsigned code_order(unsigned i) {
   constexpr std::uint8_t kOrder[kLengthCodes] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
@@ -22,7 +22,7 @@ constexpr unsigned kMostLengthCodeBits = 7;
   return kOrder[i];
 }
 
-constexpr std::size_t kMostStored = 65535;
+constexpr std::size_t kMaxStoredBytes = 65535;
 constexpr std::size_t kStoredHeader = 5;
 
 // Returns the bytes of a block of `bits` bits with its end: that of the stream for the last strip, otherwise
@@ -56,9 +56,9 @@ class StripBlock {
 
   void describe_lengths();
 
-  std::array<std::uint8_t, kMostHuffmanSymbols> lengths_{};
+  std::array<std::uint8_t, kMaxHuffmanSymbols> lengths_{};
   std::size_t literal_codes_ = 0;  // HLIT + 257
-  std::array<Coded, kMostHuffmanSymbols + 1> coded_;
+  std::array<Coded, kMaxHuffmanSymbols + 1> coded_;
   std::size_t coded_count_ = 0;
   std::array<std::uint8_t, kLengthCodes> code_lengths_{};
   unsigned code_lengths_written_ = 0;  // HCLEN + 4
@@ -67,7 +67,7 @@ class StripBlock {
 
 // The size as stored blocks (RFC 1951, 3.2.4), which end on a byte boundary.
 [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::size_t stored_bytes(std::size_t strip_bytes) {
-  const std::size_t blocks = (strip_bytes + kMostStored - 1) / kMostStored;
+  const std::size_t blocks = (strip_bytes + kMaxStoredBytes - 1) / kMaxStoredBytes;
   return strip_bytes + kStoredHeader * (blocks == 0 ? 1 : blocks);
 }
 void write_stored(std::span<const std::uint8_t> strip, bool last, std::uint8_t* out);

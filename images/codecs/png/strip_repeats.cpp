@@ -20,7 +20,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D32 = hn::CappedTag<std::uint32_t, 16>;
 
 // Returns the position of the least key in the cell, from its start; reads 3 bytes past the cell.
-std::size_t least_key(const std::uint8_t* cell) {
+std::size_t min_key(const std::uint8_t* cell) {
   const D32 d;
   const hn::Repartition<std::uint8_t, D32> d8;
   const std::size_t step = 4 * hn::Lanes(d);
@@ -39,9 +39,9 @@ std::size_t least_key(const std::uint8_t* cell) {
   return hn::GetLane(hn::MinOfLanes(d, least)) & (kRepeatCell - 1);
 }
 
-void least_keys(const std::uint8_t* strip, std::span<std::uint16_t> positions) {
+void min_keys(const std::uint8_t* strip, std::span<std::uint16_t> positions) {
   for (std::uint16_t& position : positions) {
-    position = static_cast<std::uint16_t>(least_key(strip));
+    position = static_cast<std::uint16_t>(min_key(strip));
     strip += kCellStep;
   }
 }
@@ -55,12 +55,12 @@ HWY_AFTER_NAMESPACE();
 namespace imgpipe {
 namespace {
 
-HWY_EXPORT(least_keys);
+HWY_EXPORT(min_keys);
 
 // Returns the number of bytes of the window at `from`; 0 for none.
 std::size_t window_bytes(const std::uint8_t* from, std::span<const std::uint8_t> lengths) {
   unsigned bits = 0;
-  for (std::size_t bytes = 1; bytes <= kLongestWindow; ++bytes) {
+  for (std::size_t bytes = 1; bytes <= kMaxWindowBytes; ++bytes) {
     bits += lengths[from[bytes - 1]];
     if (bits < kWindowBits) continue;
     const bool is_run = std::all_of(from, from + bytes, [from](std::uint8_t byte) { return byte == *from; });
@@ -70,7 +70,7 @@ std::size_t window_bytes(const std::uint8_t* from, std::span<const std::uint8_t>
 }
 
 std::uint64_t window_hash(const std::uint8_t* from, std::size_t bytes) {
-  std::array<std::uint64_t, kLongestWindow / 8> words{};
+  std::array<std::uint64_t, kMaxWindowBytes / 8> words{};
   std::memcpy(words.data(), from, bytes);
   std::uint64_t sum = bytes;
   for (const std::uint64_t word : words) sum = hash_step(sum, word);
@@ -80,13 +80,13 @@ std::uint64_t window_hash(const std::uint8_t* from, std::size_t bytes) {
 // A hash table of numbers, at least twice as large as they can fill.
 class SeenSet {
  public:
-  explicit SeenSet(std::size_t most) : places_(std::bit_ceil(2 * most)) {}
+  explicit SeenSet(std::size_t most) : hash_slots_(std::bit_ceil(2 * most)) {}
   // Returns false if it is there already. 0 is never there.
   bool add(std::uint64_t number) {
     if (number == 0) return true;
     // An odd step, different for each number, reaches all slots, so that chosen numbers do not all collide.
     for (std::uint64_t at = number >> 20;; at += number >> 41 | 1) {
-      std::uint64_t& place = places_[at & (places_.size() - 1)];
+      std::uint64_t& place = hash_slots_[at & (hash_slots_.size() - 1)];
       if (place == number) return false;
       if (place != 0) continue;
       place = number;
@@ -95,18 +95,18 @@ class SeenSet {
   }
 
  private:
-  std::vector<std::uint64_t> places_;
+  std::vector<std::uint64_t> hash_slots_;
 };
 
 }  // namespace
 
 StripRepeats find_repeats(std::span<const std::uint8_t> strip, std::span<const std::uint8_t> lengths,
-                          WindowPlace place) {
+                          WindowPosition place) {
   StripRepeats found;
   const std::size_t cells = repeat_cells(strip.size());
   if (cells == 0) return found;
   std::vector<std::uint16_t> positions(cells);
-  if (place == WindowPlace::least_key) HWY_DYNAMIC_DISPATCH(least_keys)(strip.data(), positions);
+  if (place == WindowPosition::min_key) HWY_DYNAMIC_DISPATCH(min_keys)(strip.data(), positions);
   SeenSet seen(cells);
   for (std::size_t cell = 0; cell < cells; ++cell) {
     const std::uint8_t* from = strip.data() + cell * kCellStep + positions[cell];

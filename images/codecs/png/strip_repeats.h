@@ -11,7 +11,7 @@ namespace imgpipe {
 
 constexpr std::size_t kRepeatCell = 512;
 constexpr std::size_t kCellStep = 1024;
-constexpr std::size_t kLongestWindow = 40;
+constexpr std::size_t kMaxWindowBytes = 40;
 constexpr unsigned kWindowBits = 40;
 constexpr std::uint64_t kWindowMultiplier = 0x9E3779B97F4A7C15;
 constexpr std::uint32_t kKeyMultiplier = 2654435761U;
@@ -23,7 +23,7 @@ struct StripRepeats {
 };
 
 [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::size_t repeat_cells(std::size_t strip_bytes) {
-  constexpr std::size_t kLeast = kRepeatCell + kLongestWindow;
+  constexpr std::size_t kLeast = kRepeatCell + kMaxWindowBytes;
   return strip_bytes < kLeast ? 0 : (strip_bytes - kLeast) / kCellStep + 1;
 }
 [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint64_t hash_step(std::uint64_t sum, std::uint64_t word) {
@@ -32,21 +32,23 @@ struct StripRepeats {
 
 // Where the windows begin in their cells. The least key finds equal content at any position. The first byte
 // finds periodic content with rare bytes, which have the least keys.
-enum class WindowPlace { least_key, first_byte };
+enum class WindowPosition { min_key, first_byte };
 
-// Examines a cell of kRepeatCell bytes every kCellStep bytes, while kLongestWindow bytes follow in the strip.
+// Examines a cell of kRepeatCell bytes every kCellStep bytes, while kMaxWindowBytes bytes follow in the
+// strip.
 //
 // The key at p is the little-endian 32-bit number there, times 2654435761 mod 2^32, complemented, with the
 // last 9 bits replaced by p minus the cell's start. The flattest (zeros) comes last.
 //
 // A window is the fewest bytes whose literals take kWindowBits bits or more by `lengths`, the code lengths of
-// the 256 literals. There is none if that exceeds kLongestWindow, or if all are equal: runs need no matches.
+// the 256 literals. There is none if that exceeds kMaxWindowBytes, or if all are equal: runs need no matches.
 //
 // Windows are equal if their hashes are. The hash s starts as the window's number of bytes. Each
-// little-endian 64-bit word of the window, padded with zeros to kLongestWindow bytes, makes s = ((s xor word)
+// little-endian 64-bit word of the window, padded with zeros to kMaxWindowBytes bytes, makes s = ((s xor
+// word)
 // * kWindowMultiplier) xor (s >> 29), mod 2^64.
 [[nodiscard]] StripRepeats find_repeats(std::span<const std::uint8_t> strip,
-                                        std::span<const std::uint8_t> lengths, WindowPlace place);
+                                        std::span<const std::uint8_t> lengths, WindowPosition place);
 // Returns what find_repeats() allocates for a strip of `strip_bytes`.
 [[nodiscard]] std::int64_t repeats_working_bytes(std::int64_t strip_bytes);
 

@@ -17,7 +17,7 @@
 //   get an empty stored block (3 zeros, zeros up to a byte, 00 00 FF FF). So a strip ends on a byte boundary,
 //   and refers to nothing before it.
 // Stored. If stored blocks, of 65,535 bytes and a last one with the rest, take no more bytes.
-// ISA-L. If tries_matches() allows it and ISA-L's level 1 makes fewer bytes than either.
+// ISA-L. If should_try_matches() allows it and ISA-L's level 1 makes fewer bytes than either.
 #pragma once
 
 #include <cstddef>
@@ -31,20 +31,20 @@
 namespace imgpipe {
 
 // Smaller strips are quick to try, and a Huffman code's description is a large part of them.
-constexpr std::size_t kAlwaysTried = 32768;
+constexpr std::size_t kAlwaysTryBelowBytes = 32768;
 // A block below this fraction is almost only runs: ISA-L shrinks a constant strip to 1/170.
-constexpr std::size_t kAllRuns = 256;
+constexpr std::size_t kOnlyRunsRatio = 256;
 
 // Whether a strip's sizes alone decide that ISA-L tries it.
 enum class MatchRule { never, always, by_repeats };
 [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr MatchRule match_rule(std::uint64_t strip_bytes,
                                                                  std::uint64_t block_bytes) {
-  if (strip_bytes < kAlwaysTried) return MatchRule::always;
-  return block_bytes * kAllRuns <= strip_bytes ? MatchRule::never : MatchRule::by_repeats;
+  if (strip_bytes < kAlwaysTryBelowBytes) return MatchRule::always;
+  return block_bytes * kOnlyRunsRatio <= strip_bytes ? MatchRule::never : MatchRule::by_repeats;
 }
-[[nodiscard]] IMGPIPE_HOST_DEVICE constexpr bool repeats_suffice(const StripRepeats& repeats,
-                                                                 std::uint64_t strip_bytes,
-                                                                 std::uint64_t block_bytes) {
+[[nodiscard]] IMGPIPE_HOST_DEVICE constexpr bool has_enough_repeats(const StripRepeats& repeats,
+                                                                    std::uint64_t strip_bytes,
+                                                                    std::uint64_t block_bytes) {
   const std::uint64_t bits_a_byte = 8 * block_bytes / strip_bytes;
   const std::uint64_t one_of = bits_a_byte < 2    ? 4
                                : bits_a_byte == 2 ? 12
@@ -61,6 +61,6 @@ enum class MatchRule { never, always, by_repeats };
 // Measured on photographs, drawings, scans, screenshots and palettes: without matches, ISA-L loses against
 // one code per strip 30 percent at 1 bit a byte, 10 at 3, none at 6. It gains about the share of windows that
 // repeat, which is almost none in photographs and nine in ten in a screen's text.
-[[nodiscard]] bool tries_matches(std::span<const std::uint8_t> strip, const StripBlock& block);
+[[nodiscard]] bool should_try_matches(std::span<const std::uint8_t> strip, const StripBlock& block);
 
 }  // namespace imgpipe

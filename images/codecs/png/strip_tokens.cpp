@@ -32,14 +32,14 @@ HWY_INLINE std::uint64_t equal_to_last(const std::uint8_t* block) {
   return equal;
 }
 
-// Calls use(first, bytes) for each run of kLeastRun or more.
+// Calls use(first, bytes) for each run of kMinRun or more.
 template <class Use>
 HWY_INLINE void for_each_run(std::span<const std::uint8_t> strip, const Use& use) {
   if (strip.empty()) return;
   std::size_t open = 0;  // bytes of a run that ends here
   std::size_t at = 1;
   const auto close = [&](std::size_t end) {
-    if (open >= kLeastRun) use(end - open, open);
+    if (open >= kMinRun) use(end - open, open);
     open = 0;
   };
   for (; at + kBlock <= strip.size(); at += kBlock) {
@@ -49,8 +49,8 @@ HWY_INLINE void for_each_run(std::span<const std::uint8_t> strip, const Use& use
     if (leading == kBlock) continue;
     close(at + leading);
     const auto trailing = static_cast<unsigned>(std::countl_one(equal));
-    std::uint64_t starts = equal & equal >> 1;  // where kLeastRun ones in a row begin
-    static_assert(kLeastRun == 16);
+    std::uint64_t starts = equal & equal >> 1;  // where kMinRun ones in a row begin
+    static_assert(kMinRun == 16);
     for (const unsigned ones : {2U, 4U, 8U}) starts &= starts >> ones;
     starts &= ~std::uint64_t{0} << leading;
     while (starts != 0) {
@@ -76,8 +76,8 @@ HWY_INLINE void for_each_run(std::span<const std::uint8_t> strip, const Use& use
 template <class Copy>
 HWY_INLINE std::size_t for_each_copy(std::size_t bytes, const Copy& copy) {
   std::size_t left = bytes;
-  for (; left >= kLongestCopy; left -= kLongestCopy) copy(kLongestCopy);
-  if (left >= kLeastCopy) {
+  for (; left >= kMaxCopy; left -= kMaxCopy) copy(kMaxCopy);
+  if (left >= kMinCopy) {
     copy(left);
     left = 0;
   }
@@ -207,8 +207,8 @@ class LiteralPacker {
   HWY_INLINE static void put(Joined joined, BitPacker& packer) { packer.put_now(joined.code, joined.bits); }
   // `all`: the eight bytes joined, valid if it fits into one put.
   HWY_INLINE void put_eight(Joined all, const std::uint8_t* bytes, BitPacker& packer) const {
-    static_assert(kLongPair > BitPacker::kMostAtOnce);
-    if (HWY_LIKELY(all.bits <= BitPacker::kMostAtOnce)) return put(all, packer);
+    static_assert(kLongPair > BitPacker::kMaxAtOnce);
+    if (HWY_LIKELY(all.bits <= BitPacker::kMaxAtOnce)) return put(all, packer);
     for (std::size_t i = 0; i < 8; i += 2) put(join(one(bytes + i), one(bytes + i + 1)), packer);
   }
 
@@ -220,7 +220,7 @@ class LiteralPacker {
 class CopyCodes {
  public:
   explicit CopyCodes(const PackTable& table) {
-    for (std::size_t length = kLeastCopy; length <= kLongestCopy; ++length) {
+    for (std::size_t length = kMinCopy; length <= kMaxCopy; ++length) {
       const LengthSymbol symbol = length_symbol(length);
       const std::uint32_t entry = table[symbol.symbol];
       const std::uint32_t bits = entry & 255;
@@ -233,17 +233,17 @@ class CopyCodes {
   }
 
  private:
-  Joined codes_[kLongestCopy + 1] = {};
+  Joined codes_[kMaxCopy + 1] = {};
 };
 
 void pack_all(std::span<const std::uint8_t> strip, const PackTable& table, PairTable* pairs, BitPacker& out) {
-  if (strip.size() < kLeastPairs) pairs = nullptr;
+  if (strip.size() < kMinPairStripBytes) pairs = nullptr;
   if (pairs != nullptr) fill_pairs(table, *pairs);
   const LiteralPacker literals(table, pairs);
   const CopyCodes copies(table);
   std::size_t done = 0;
   for_each_run(strip, [&](std::size_t first, std::size_t bytes) {
-    static_assert(kLeastRun >= 8);  // the run may be read after the literals
+    static_assert(kMinRun >= 8);  // the run may be read after the literals
     literals.pack(strip.data() + done, first - done, true, out);
     done = first + for_each_copy(bytes, [&](std::size_t length) { copies.pack(length, out); });
   });

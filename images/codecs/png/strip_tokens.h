@@ -15,9 +15,9 @@ namespace imgpipe {
 constexpr std::size_t kEndOfBlock = 256;
 
 // Runs this long are copies: shorter ones save little and cost time.
-constexpr std::size_t kLeastRun = 16;
-constexpr std::size_t kLeastCopy = 3;
-constexpr std::size_t kLongestCopy = 258;
+constexpr std::size_t kMinRun = 16;
+constexpr std::size_t kMinCopy = 3;
+constexpr std::size_t kMaxCopy = 258;
 
 // A length's symbol, 257..285, and its extra bits (RFC 1951, 3.2.5).
 struct LengthSymbol {
@@ -27,8 +27,8 @@ struct LengthSymbol {
 };
 // `length`: 3..258.
 [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr LengthSymbol length_symbol(std::size_t length) {
-  if (length == kLongestCopy) return {285, 0, 0};
-  const auto beyond = static_cast<unsigned>(length - kLeastCopy);
+  if (length == kMaxCopy) return {285, 0, 0};
+  const auto beyond = static_cast<unsigned>(length - kMinCopy);
   // Four symbols for each power of two.
   unsigned bits = 0;
   while (beyond >> bits >= 8) ++bits;
@@ -37,7 +37,7 @@ struct LengthSymbol {
 }
 
 struct StripCounts {
-  std::array<std::uint32_t, kMostHuffmanSymbols> symbols{};  // literals and lengths, without the end
+  std::array<std::uint32_t, kMaxHuffmanSymbols> symbols{};  // literals and lengths, without the end
   std::uint64_t copies = 0;
   std::uint64_t copied_bytes = 0;
   std::uint64_t extra_bits = 0;  // of the lengths
@@ -46,10 +46,10 @@ struct StripCounts {
 [[nodiscard]] StripCounts count_tokens(std::span<const std::uint8_t> strip);
 
 // Codes of literals and lengths for the packer: the code above 8 bits with its length.
-using PackTable = std::array<std::uint32_t, kMostHuffmanSymbols>;
-// Working memory for the codes of all pairs of literals, used for strips of kLeastPairs bytes or more.
+using PackTable = std::array<std::uint32_t, kMaxHuffmanSymbols>;
+// Working memory for the codes of all pairs of literals, used for strips of kMinPairStripBytes bytes or more.
 using PairTable = std::array<std::uint32_t, 65536>;
-constexpr std::size_t kLeastPairs = std::size_t{1} << 17;
+constexpr std::size_t kMinPairStripBytes = std::size_t{1} << 17;
 
 // Packs all tokens of the strip, without the end. The bytes are the same with and without `pairs`.
 void pack_tokens(std::span<const std::uint8_t> strip, const PackTable& table, PairTable* pairs,

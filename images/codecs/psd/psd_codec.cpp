@@ -33,14 +33,14 @@ std::int64_t bytes_of_sections(Bytes bytes) {
 }  // namespace
 
 bool is_psd(Bytes beginning) {
-  return stands_at(beginning, 0, "8BPS"sv);
+  return matches_at(beginning, 0, "8BPS"sv);
 }
 
 // The composite image contains all channels.
 FileClaim psd_claim(Bytes beginning) {
   return {.width = big_endian(beginning, 18, 4),
           .height = big_endian(beginning, 14, 4),
-          .bytes_a_pixel = 2 * std::int64_t{big_endian(beginning, 12, 2)},
+          .max_pixel_bytes = 2 * std::int64_t{big_endian(beginning, 12, 2)},
           .other_bytes = bytes_of_sections(beginning)};
 }
 
@@ -52,10 +52,10 @@ FoundMetadata find_psd_metadata(std::span<const std::byte> file) {
     find_photoshop_metadata(psd.resources, found);
     for_each_photoshop_resource(psd.resources, [&](std::uint32_t id, Bytes data) {
       if (id == kExif) found.exif = data;
-      if (id == kXmp && data.size() > kMostXmpBytes) found.lose("XMP (too long)");
-      if (id == kXmp && data.size() <= kMostXmpBytes) found.xmp.assign(data.begin(), data.end());
+      if (id == kXmp && data.size() > kMaxXmpBytes) found.lose("XMP (too long)");
+      if (id == kXmp && data.size() <= kMaxXmpBytes) found.xmp.assign(data.begin(), data.end());
     });
-    const Bytes profile = psd.profile.first(std::min(psd.profile.size(), kMostProfileBytes));
+    const Bytes profile = psd.profile.first(std::min(psd.profile.size(), kMaxProfileBytes));
     found.icc.assign(profile.begin(), profile.end());
     found.resolution = psd.resolution();
   } catch (const Error& error) {

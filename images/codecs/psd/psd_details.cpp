@@ -39,7 +39,7 @@ FileDetails describe_psd(Bytes file) {
 }
 
 // Loads the header and sections; of the layers only their number if it comes first (not with 16 bits).
-void load_psd_sections(FileFront& front) {
+void load_psd_sections(PartialFile& front) {
   const Bytes file = front.bytes();
   const bool big = [&] {
     front.load(0, 30);

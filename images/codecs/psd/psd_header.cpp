@@ -100,8 +100,8 @@ bool has_transparency(Bytes section, bool big) {
   if (big_endian(section, field - 4, 4) != 0) return negative_at(field);
   std::size_t at = field + 4 + big_endian(section, field, 4);  // after the global layer mask
   while (at + 12 <= section.size()) {
-    if (!stands_at(section, at, "8BIM"sv) && !stands_at(section, at, "8B64"sv)) return false;
-    const auto is = [&, key = at + 4](std::string_view name) { return stands_at(section, key, name); };
+    if (!matches_at(section, at, "8BIM"sv) && !matches_at(section, at, "8B64"sv)) return false;
+    const auto is = [&, key = at + 4](std::string_view name) { return matches_at(section, key, name); };
     if (is("Mtrn"sv) || is("Mt16"sv)) return true;
     if (is("Lr16"sv)) return negative_at(at + 8 + field);
     const bool wide = big && (is("LMsk"sv) || is("Layr"sv) || is("Alph"sv) || is("FMsk"sv) || is("lnk2"sv) ||

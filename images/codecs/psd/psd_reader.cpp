@@ -53,11 +53,11 @@ std::size_t unpack(Bytes packed, std::span<std::byte> row, bool& sound) {
 // rounded half up, at least 0. With alpha 0 the colour stays; with alpha m it is (value * M + m / 2) / m.
 template <class T>
 T unblended(std::uint32_t value, std::uint32_t alpha, std::uint32_t m) {
-  using Wide = std::conditional_t<kIsWide<T>, std::uint64_t, std::uint32_t>;
-  constexpr Wide kMost = kLargest<T>;
+  using WideCli = std::conditional_t<kIsWide<T>, std::uint64_t, std::uint32_t>;
+  constexpr WideCli kMost = kLargest<T>;
   if (alpha == 0) alpha = std::max(m, 1U);
   if (value + alpha <= m) return 0;
-  return static_cast<T>((2 * kMost * (value + alpha - m) + alpha) / (2 * Wide{alpha}));
+  return static_cast<T>((2 * kMost * (value + alpha - m) + alpha) / (2 * WideCli{alpha}));
 }
 
 class PsdReader final : public Reader {
@@ -75,7 +75,7 @@ class PsdReader final : public Reader {
     header_.format = Format::psd;
     header_.bits_per_sample = static_cast<int>(psd_.depth);
     header_.shape = {psd_.width, psd_.height, (color ? 3 : 1) + (alpha ? 1 : 0),
-                     decoded_sample(header_.bits_per_sample, options.most_bits)};
+                     decoded_sample(header_.bits_per_sample, options.max_bits)};
     if (!psd_.profile.empty()) header_.profile = profile_name(psd_.profile);
     check_header(header_.shape, options);
     check_plausible(psd_.row_bytes * psd_.height * psd_.colors(), file.size(), kBestRatio);

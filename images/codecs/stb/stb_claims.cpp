@@ -185,15 +185,15 @@ using OpenFile = std::unique_ptr<Reader> (*)(Bytes, const DecodeOptions&);
 struct StbFormat {
   Format format;
   StbClaims (*claims)(Bytes, const DecodeOptions&);
-  OpenFile judged_by = nullptr;  // built-in reader that decodes the file first
+  OpenFile checking_reader = nullptr;  // built-in reader that decodes the file first
 };
 constexpr std::array kFormats{
     StbFormat{.format = Format::jpeg, .claims = read_jpeg},
     StbFormat{.format = Format::png, .claims = read_png},
     StbFormat{.format = Format::bmp, .claims = read_bmp},
-    StbFormat{.format = Format::gif, .claims = read_gif, .judged_by = open_gif},
+    StbFormat{.format = Format::gif, .claims = read_gif, .checking_reader = open_gif},
     StbFormat{.format = Format::tga, .claims = read_tga},
-    StbFormat{.format = Format::psd, .claims = read_psd, .judged_by = open_psd},
+    StbFormat{.format = Format::psd, .claims = read_psd, .checking_reader = open_psd},
     StbFormat{.format = Format::pgm, .claims = read_netpbm},
     StbFormat{.format = Format::ppm, .claims = read_netpbm},
 };
@@ -214,7 +214,7 @@ StbClaims read_stb_claims(std::span<const std::byte> bytes, Format format, const
 
 std::int64_t stb_opening_bytes(std::span<const std::byte> bytes, Format format,
                                const DecodeOptions& options) {
-  if (const OpenFile open = row_of(format).judged_by) {
+  if (const OpenFile open = row_of(format).checking_reader) {
     constexpr std::int64_t kLibraryBytes = 24;  // per pixel, at most
     DecodeOptions own = options;
     own.codec = CodecChoice::automatic;

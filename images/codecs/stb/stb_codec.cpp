@@ -168,12 +168,13 @@ class StbReader final : public WholeImageReader {
     if (pixels_.data == nullptr) {
       if (stb_no_memory) throw Error(ErrorKind::memory, "not enough memory");
       const char* reason = stbi_failure_reason();
-      std::string said = reason != nullptr ? reason : "no reason given";
+      std::string stb_message = reason != nullptr ? reason : "no reason given";
       // The only message of stb that quotes the file: it begins with four bytes, which may contain a zero.
-      if (said.size() < 4 || said.ends_with("PNG chunk not known")) said = "unknown critical chunk";
+      if (stb_message.size() < 4 || stb_message.ends_with("PNG chunk not known"))
+        stb_message = "unknown critical chunk";
       throw Error(ErrorKind::input, name + ": " +
                                         (source.overrun ? "the file is truncated"
-                                                        : "stb_image cannot read this file: " + said));
+                                                        : "stb_image cannot read this file: " + stb_message));
     }
     if (width != claims.width || height != claims.height || stored_channels_ < 1 || stored_channels_ > 4) {
       throw Error(ErrorKind::input, name + ": contradictory header");
@@ -246,17 +247,17 @@ std::int64_t tga_bytes(const Shape& shape) {
 
 struct StbEncoder {
   Format format;
-  std::int64_t most_side;                             // limit of the format or the library
+  std::int64_t max_side;                              // limit of the format or the library
   std::int64_t (*working_bytes)(const Shape& shape);  // in addition to the image
   int (*write)(std::vector<std::byte>& file, ConstHostPlane image,
                const EncodeOptions& options);  // 0: failed
 };
-constexpr std::int64_t kMostInt = std::numeric_limits<int>::max();
+constexpr std::int64_t kMaxInt = std::numeric_limits<int>::max();
 constexpr std::array kEncoders{
-    StbEncoder{.format = Format::jpeg, .most_side = 65535, .working_bytes = jpeg_bytes, .write = write_jpeg},
-    StbEncoder{.format = Format::png, .most_side = kMostInt, .working_bytes = png_bytes, .write = write_png},
-    StbEncoder{.format = Format::bmp, .most_side = kMostInt, .working_bytes = bmp_bytes, .write = write_bmp},
-    StbEncoder{.format = Format::tga, .most_side = 65535, .working_bytes = tga_bytes, .write = write_tga},
+    StbEncoder{.format = Format::jpeg, .max_side = 65535, .working_bytes = jpeg_bytes, .write = write_jpeg},
+    StbEncoder{.format = Format::png, .max_side = kMaxInt, .working_bytes = png_bytes, .write = write_png},
+    StbEncoder{.format = Format::bmp, .max_side = kMaxInt, .working_bytes = bmp_bytes, .write = write_bmp},
+    StbEncoder{.format = Format::tga, .max_side = 65535, .working_bytes = tga_bytes, .write = write_tga},
 };
 
 const StbEncoder& encoder_of(Format format) {
@@ -266,8 +267,11 @@ const StbEncoder& encoder_of(Format format) {
 // stb_image_write takes whole images, so the rows are gathered first.
 class StbWriter final : public Writer {
  public:
-  StbWriter(Format format, Shape shape, const EncodeOptions& options, FileEdit add_ours)
-      : encoder_(encoder_of(format)), options_(options), add_ours_(std::move(add_ours)), shape_(shape) {}
+  StbWriter(Format format, Shape shape, const EncodeOptions& options, FileEdit insert_metadata)
+      : encoder_(encoder_of(format)),
+        options_(options),
+        insert_metadata_(std::move(insert_metadata)),
+        shape_(shape) {}
 
   void write_rows(ConstHostView rows) override {
     if (image_.empty()) image_ = Image(shape_);
@@ -287,7 +291,7 @@ class StbWriter final : public Writer {
     std::vector<std::byte> file;
     if (encoder_.write(file, std::as_const(image_).view(), options_) == 0)
       throw Error(ErrorKind::memory, "the encoder failed");
-    add_ours_(file);
+    insert_metadata_(file);
     EncodedFile encoded;
     encoded.parts.push_back(std::move(file));
     return encoded;
@@ -296,7 +300,7 @@ class StbWriter final : public Writer {
  private:
   const StbEncoder& encoder_;
   EncodeOptions options_;
-  FileEdit add_ours_;
+  FileEdit insert_metadata_;
   Shape shape_;
   Image image_;
   std::int64_t next_row_ = 0;
@@ -313,9 +317,9 @@ bool stb_writes(Format format) {
 }
 
 std::unique_ptr<Writer> make_stb_writer(Format format, Shape shape, const EncodeOptions& options,
-                                        FileEdit add_ours) {
-  check_storable_size(format, shape, encoder_of(format).most_side);
-  return std::make_unique<StbWriter>(format, shape, options, std::move(add_ours));
+                                        FileEdit insert_metadata) {
+  check_storable_size(format, shape, encoder_of(format).max_side);
+  return std::make_unique<StbWriter>(format, shape, options, std::move(insert_metadata));
 }
 
 std::string stb_version() {

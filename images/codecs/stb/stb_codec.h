@@ -19,7 +19,7 @@ namespace imgpipe {
 using FileEdit = std::function<void(std::vector<std::byte>& file)>;
 // For a format that stb_writes(). Throws Error(usage) for a shape that it cannot write.
 [[nodiscard]] std::unique_ptr<Writer> make_stb_writer(Format format, Shape shape,
-                                                      const EncodeOptions& options, FileEdit add_ours);
+                                                      const EncodeOptions& options, FileEdit insert_metadata);
 
 [[nodiscard]] std::string stb_version();
 

@@ -60,7 +60,7 @@ FileClaim tga_claim(Bytes beginning) {
 bool has_tga_footer(Bytes file) {
   using namespace std::string_view_literals;
   return file.size() >= kTgaHeaderBytes + kFooterBytes &&
-         stands_at(file, file.size() - kFooterBytes + 8, "TRUEVISION-XFILE.\0"sv);
+         matches_at(file, file.size() - kFooterBytes + 8, "TRUEVISION-XFILE.\0"sv);
 }
 
 Bytes tga_extension(Bytes file) {

@@ -14,13 +14,13 @@ FileDetails describe_tga(Bytes file) {
   FileDetails details{.compression = type >= 8 ? "RLE" : "none", .decoder = "imgpipe"};
   details.color = type % 8 == 1 ? "palette" : type % 8 == 3 ? "grey" : "RGB";
   details.channels = type % 8 == 1 ? 1 : type % 8 == 3 ? static_cast<int>(bits / 8) : bits == 32 ? 4 : 3;
-  details.layout = bits_a_pixel(static_cast<int>(bits)) +
+  details.layout = bits_per_pixel_text(static_cast<int>(bits)) +
                    ((descriptor & 0x20) != 0 ? ", top row first" : ", bottom row first");
   return details;
 }
 
 // Loads the header, name and colour table, the footer, and the extension area.
-void load_tga_header(FileFront& front) {
+void load_tga_header(PartialFile& front) {
   constexpr std::size_t kBeforePixels = 18 + 255 + std::size_t{4} * 65'535, kFooter = 26, kExtension = 495;
   const Bytes file = front.bytes();
   front.load(0, kBeforePixels);

@@ -43,13 +43,13 @@ std::uint32_t attributes_type(Bytes bytes) {
 }
 
 // A footer's areas are between the pixels and the footer, so with a footer nothing is reported.
-void warn_of_what_follows(Bytes file, std::size_t end, std::vector<std::string>& warnings) {
+void warn_of_trailing_bytes(Bytes file, std::size_t end, std::vector<std::string>& warnings) {
   if (!has_tga_footer(file)) warn_of_following_bytes(file, end, warnings);
 }
 
 // Returns the alpha that the descriptor declares: 8 bits of 32, or of 16 with grey. The single bit of 16-bit
 // colours is not alpha, because programs disagree which value is opaque.
-Alpha judge_alpha(const TgaHeader& header, std::uint32_t attribute_bits, Bytes bytes) {
+Alpha alpha_of_header(const TgaHeader& header, std::uint32_t attribute_bits, Bytes bytes) {
   if (header.indexed) return header.palette_bits == 32 ? Alpha::straight : Alpha::none;
   const bool grey_pair = header.grey && header.bits == 16;
   if (header.bits != 32 && !grey_pair) return Alpha::none;
@@ -78,7 +78,7 @@ TgaHeader read_header(Bytes bytes) {
   header.right_to_left = (descriptor & 0x10) != 0;
   header.top_down = (descriptor & 0x20) != 0;
   if ((descriptor & 0xC0) != 0) fail("interleaved rows are not supported");
-  header.alpha = judge_alpha(header, descriptor & 0x0F, bytes);
+  header.alpha = alpha_of_header(header, descriptor & 0x0F, bytes);
   const std::size_t entry_bytes = (static_cast<std::size_t>(header.palette_bits) + 7) / 8;
   const std::size_t palette_bytes = field(1, 1) == 0 ? 0 : field(5, 2) * entry_bytes;
   header.pixels_at = kTgaHeaderBytes + field(0, 1) + palette_bytes;
@@ -186,7 +186,7 @@ class TgaReader final : public Reader {
     header_ = image_header(header, options);
     const std::int64_t needed = tga_.width * tga_.height * tga_.pixel_bytes();
     if (!options.lenient && needed > static_cast<std::int64_t>(stored_.size())) fail("the file is truncated");
-    warn_of_what_follows(bytes, header.pixels_at + static_cast<std::size_t>(needed), warnings_);
+    warn_of_trailing_bytes(bytes, header.pixels_at + static_cast<std::size_t>(needed), warnings_);
   }
 
  protected:
@@ -248,7 +248,7 @@ class TgaPackedReader final : public WholeImageReader {
       pixels_.orient(row);
     }
     pixels_.warn(warnings_, missing);
-    warn_of_what_follows(file_, end(), warnings_);
+    warn_of_trailing_bytes(file_, end(), warnings_);
   }
 
  private:

@@ -28,7 +28,7 @@ class TgaWriter final : public Writer {
 
   [[nodiscard]] std::int64_t working_bytes() const override {
     return kTgaHeaderBytes + static_cast<std::int64_t>(mark_text(mark_).size()) +
-           most_row_bytes() * (shape_.height + rows_at_once()) +
+           max_row_bytes() * (shape_.height + rows_at_once()) +
            (shape_.height / rows_at_once() + 1) * 2 * std::int64_t{sizeof(std::vector<std::byte>)};
   }
 
@@ -45,10 +45,10 @@ class TgaWriter final : public Writer {
 
  private:
   // The worst case: every packet holds one pixel.
-  [[nodiscard]] std::int64_t most_row_bytes() const { return shape_.width * (1 + shape_.channels); }
+  [[nodiscard]] std::int64_t max_row_bytes() const { return shape_.width * (1 + shape_.channels); }
   [[nodiscard]] std::int64_t rows_at_once() const {
     constexpr std::int64_t kBandBytes = std::int64_t{1} << 18;
-    return std::clamp<std::int64_t>(kBandBytes / most_row_bytes(), 1, shape_.height);
+    return std::clamp<std::int64_t>(kBandBytes / max_row_bytes(), 1, shape_.height);
   }
 
   [[nodiscard]] std::vector<std::byte> header() const {
@@ -82,7 +82,7 @@ class TgaWriter final : public Writer {
 
   // Returns the number of equal pixels from `x` on, at most 128.
   [[nodiscard]] std::int64_t equal_pixels(const Sample8* row, std::int64_t x) const {
-    const std::int64_t end = std::min(shape_.width, x + kMostInPacket);
+    const std::int64_t end = std::min(shape_.width, x + kMaxInPacket);
     std::int64_t next = x + 1;
     while (next < end && same(row, x, next)) ++next;
     return next - x;
@@ -92,7 +92,7 @@ class TgaWriter final : public Writer {
   // that equals the one two before it.
   [[nodiscard]] std::int64_t different_pixels(const Sample8* row, std::int64_t x) const {
     if (x + 1 == shape_.width) return 1;
-    const std::int64_t end = std::min(shape_.width, x + kMostInPacket);
+    const std::int64_t end = std::min(shape_.width, x + kMaxInPacket);
     std::int64_t next = x + 2;
     while (next < end && !same(row, next - 2, next)) ++next;
     return next < end ? next - 1 - x : next - x;
@@ -104,7 +104,7 @@ class TgaWriter final : public Writer {
     if (shape_.has_alpha()) packed_.push_back(static_cast<std::byte>(in[colors]));
   }
 
-  static constexpr std::int64_t kMostInPacket = 128;
+  static constexpr std::int64_t kMaxInPacket = 128;
 
   Shape shape_;
   std::size_t pixel_bytes_;

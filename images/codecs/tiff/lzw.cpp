@@ -17,7 +17,7 @@ std::vector<std::byte> pack_lzw(std::span<const std::byte> data) {
   if (data.size() > std::numeric_limits<std::uint32_t>::max())
     throw Error(ErrorKind::usage, "LZW supports only strips and tiles of less than 4 GiB");
   std::vector<std::byte> file;
-  file.reserve(static_cast<std::size_t>(kFrontBytes + most_lzw_bytes(std::ssize(data))));
+  file.reserve(static_cast<std::size_t>(kFrontBytes + max_lzw_bytes(std::ssize(data))));
   TiffHandle handle(std::move(file), "w");
   TIFF* const tiff = handle.get();
   const auto rows = static_cast<std::uint32_t>(data.size());

@@ -16,7 +16,7 @@ namespace imgpipe {
 void pack_packbits(std::span<const std::byte> row, std::vector<std::byte>& packed);
 
 // Returns the greatest packed size of a row.
-[[nodiscard]] constexpr std::size_t most_packbits_bytes(std::size_t row_bytes) {
+[[nodiscard]] constexpr std::size_t max_packbits_bytes(std::size_t row_bytes) {
   return row_bytes + (row_bytes + 127) / 128;
 }
 

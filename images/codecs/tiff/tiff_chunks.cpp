@@ -31,7 +31,7 @@ std::byte reversed(std::byte value) {
 }
 
 // JPEG has its own bit order.
-bool has_turned_bits(const TiffPage& page) {
+bool has_reversed_bits(const TiffPage& page) {
   return page.reversed_bits && page.compression != TiffCompression::jpeg;
 }
 
@@ -62,14 +62,14 @@ struct TiffChunks::Unpackers {
   std::unique_ptr<TiffLibrary> library;
 };
 
-bool lies_plain(const TiffPage& page) {
+bool is_stored_uncompressed(const TiffPage& page) {
   return page.compression == TiffCompression::none && !page.reversed_bits;
 }
 
 TiffChunks::TiffChunks(Bytes file, const TiffPage& page, const TiffRows& rows, bool lenient)
     : file_(file), page_(page), rows_(rows), lenient_(lenient), unpackers_(std::make_unique<Unpackers>()) {
   line_.resize(static_cast<std::size_t>(TiffRows::line_samples(page)));
-  if (!lies_plain(page))
+  if (!is_stored_uncompressed(page))
     raw_.resize(static_cast<std::size_t>(page.chunk_bytes(page.cell_height) * page.planes()));
 }
 
@@ -78,9 +78,9 @@ TiffChunks::~TiffChunks() = default;
 std::int64_t TiffChunks::working_bytes(Bytes file, const TiffPage& page) {
   constexpr std::int64_t kOwnBytes = 1024;
   const std::int64_t line = 2 * TiffRows::line_samples(page) + kOwnBytes;
-  if (lies_plain(page)) return line;
+  if (is_stored_uncompressed(page)) return line;
   std::size_t turned = 0;
-  if (has_turned_bits(page)) {
+  if (has_reversed_bits(page)) {
     const auto chunks = static_cast<std::size_t>(page.across * page.down * page.planes());
     for (std::size_t i = 0; i < chunks; ++i) turned = std::max(turned, data_bytes(file, page, i));
   }
@@ -97,7 +97,7 @@ std::int64_t TiffChunks::library_bytes(const TiffPage& page) {
   return is_for_libtiff(page.compression) ? TiffLibrary::library_bytes(page) : 0;
 }
 
-void TiffChunks::give_cell(std::int64_t cell_row, std::int64_t column, HostView out, TiffDamage& damage) {
+void TiffChunks::decode_cell(std::int64_t cell_row, std::int64_t column, HostView out, TiffDamage& damage) {
   const std::int64_t rows = page_.chunk_rows(cell_row);
   const auto chunk_bytes = static_cast<std::size_t>(page_.chunk_bytes(rows));
   const auto row_bytes = static_cast<std::size_t>(page_.chunk_row_bytes());
@@ -117,7 +117,7 @@ void TiffChunks::give_cell(std::int64_t cell_row, std::int64_t column, HostView 
   fill_missing(out.rows(whole_rows, out.height - whole_rows));
 }
 
-void TiffChunks::give_rows(std::int64_t first, HostView out) {
+void TiffChunks::decode_rows(std::int64_t first, HostView out) {
   std::vector<const std::byte*> rows(static_cast<std::size_t>(page_.planes()));
   const auto row_bytes = static_cast<std::size_t>(page_.chunk_row_bytes());
   for (std::int64_t y = 0; y < out.height; ++y) {
@@ -169,7 +169,7 @@ std::int64_t TiffChunks::unpack(std::size_t chunk, std::int64_t rows, std::span<
   std::size_t made = 0;
   try {
     if (data.empty()) fail_tiff(page_.tiled ? "a tile without data" : "a strip without data");
-    if (has_turned_bits(page_)) {
+    if (has_reversed_bits(page_)) {
       turned_.resize(data.size());
       std::ranges::transform(data, turned_.begin(), reversed);
       data = turned_;
@@ -222,7 +222,7 @@ std::size_t TiffChunks::inflate(Bytes data, std::span<std::byte> out) {
       made += step;
       if (step < room.size() && !inflater.finished()) break;  // the data has ended
     }
-    if (made == out.size()) read_over(inflater, data);
+    if (made == out.size()) read_to_stream_end(inflater, data);
   } catch (const Error& error) {
     fault_ = std::string("TIFF: ") + error.what();
   }
@@ -231,7 +231,7 @@ std::size_t TiffChunks::inflate(Bytes data, std::span<std::byte> out) {
 
 // Reads to the stream's end and checksum. Some writers pack more rows than the image has, so up to a whole
 // chunk may follow and is dropped. Like libtiff, ignores any data after that.
-void TiffChunks::read_over(ZlibInflater& inflater, Bytes data) {
+void TiffChunks::read_to_stream_end(ZlibInflater& inflater, Bytes data) {
   std::array<std::byte, 4096> rest;
   // One more byte, because reading past the data detects the end.
   auto left = static_cast<std::size_t>(page_.chunk_bytes(page_.cell_height)) + 1;

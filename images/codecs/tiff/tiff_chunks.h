@@ -44,9 +44,9 @@ class TiffChunks {
 
   // Fills `out` with the pixels of a cell, clipped to the image. Throws Error(input), Error(memory); lenient:
   // pixels that could not be decompressed become mid-grey.
-  void give_cell(std::int64_t cell_row, std::int64_t column, HostView out, TiffDamage& damage);
+  void decode_cell(std::int64_t cell_row, std::int64_t column, HostView out, TiffDamage& damage);
   // If nothing is packed: fills `out` with rows from `first` on. plain_damage() reports missing ones.
-  void give_rows(std::int64_t first, HostView out);
+  void decode_rows(std::int64_t first, HostView out);
   [[nodiscard]] TiffDamage plain_damage() const;
 
  private:
@@ -59,7 +59,7 @@ class TiffChunks {
                                     TiffDamage& damage);
   [[nodiscard]] std::size_t unpack_bytes(Bytes data, std::int64_t rows, std::span<std::byte> out);
   [[nodiscard]] std::size_t inflate(Bytes data, std::span<std::byte> out);
-  void read_over(ZlibInflater& inflater, Bytes data);
+  void read_to_stream_end(ZlibInflater& inflater, Bytes data);
   [[nodiscard]] std::size_t unpack_zstd(Bytes data, std::span<std::byte> out);
 
   Bytes file_;
@@ -74,6 +74,6 @@ class TiffChunks {
 };
 
 // Whether rows can be read directly from the file.
-[[nodiscard]] bool lies_plain(const TiffPage& page);
+[[nodiscard]] bool is_stored_uncompressed(const TiffPage& page);
 
 }  // namespace imgpipe

@@ -19,11 +19,11 @@ namespace imgpipe {
 [[nodiscard]] std::unique_ptr<Reader> open_tiff_page(Bytes file, const DecodeOptions& options,
                                                      std::int64_t page);
 [[nodiscard]] std::unique_ptr<Writer> make_tiff_writer(Shape shape, const EncodeOptions& options);
-// The same, but writes a BigTIFF if the file might exceed `most_classic_bytes`.
-[[nodiscard]] std::unique_ptr<Writer> make_tiff_writer_up_to(std::int64_t most_classic_bytes, Shape shape,
+// The same, but writes a BigTIFF if the file might exceed `max_classic_bytes`.
+[[nodiscard]] std::unique_ptr<Writer> make_tiff_writer_up_to(std::int64_t max_classic_bytes, Shape shape,
                                                              const EncodeOptions& options);
 // Returns the most bytes of a page of a stack, without metadata.
-[[nodiscard]] std::int64_t most_tiff_page_bytes(Shape shape, const EncodeOptions& options);
+[[nodiscard]] std::int64_t max_tiff_page_bytes(Shape shape, const EncodeOptions& options);
 [[nodiscard]] Mark find_tiff_mark(Bytes beginning);
 [[nodiscard]] std::vector<std::string> tiff_libraries();
 

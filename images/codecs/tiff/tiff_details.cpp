@@ -78,7 +78,7 @@ std::string layout_of(const TiffPage& page) {
   const std::int64_t rows = std::min(page.cell_height, page.height);
   if (!page.tiled) text += std::to_string(rows) + (rows == 1 ? " row" : " rows");
   if (page.separate) text += ", channel by channel";
-  if (page.color == TiffColor::palette) text += ", " + bits_a_pixel(page.bits);
+  if (page.color == TiffColor::palette) text += ", " + bits_per_pixel_text(page.bits);
   return text + (page.color == TiffColor::white_is_zero ? ", white is zero" : "");
 }
 
@@ -118,17 +118,17 @@ FileDetails describe_tiff(Bytes file) {
 }
 
 // Loads the header, the first directory and its values.
-void load_tiff_directory(FileFront& front) {
-  constexpr std::size_t kMostHeader = 16;
-  front.load(0, kMostHeader);
+void load_tiff_directory(PartialFile& front) {
+  constexpr std::size_t kMaxHeader = 16;
+  front.load(0, kMaxHeader);
   const Bytes file = front.bytes();
-  if (file.size() < kMostHeader) return;
+  if (file.size() < kMaxHeader) return;
   TiffLayout layout{.big_endian = is_big_endian_tiff(file)};
   layout.big = layout.number(file.subspan(2, 2)) == 43;
   const std::uint64_t offset = layout.number(file.subspan(layout.offset_bytes(), layout.offset_bytes()));
-  const TiffPlacedDirectory directory = read_tiff_directory(front.file(), layout, offset);
+  const TiffDirectoryEntries directory = read_tiff_directory(front.file(), layout, offset);
   front.load(offset, layout.directory_bytes(directory.fields.size()));
-  for (const TiffPlacedField& field : directory.fields)
+  for (const TiffFieldEntry& field : directory.fields)
     if (!field.is_inside(layout)) front.load(field.offset(layout), field.bytes);
 }
 

@@ -58,9 +58,9 @@ bool may_have_directory(Bytes beginning, std::size_t bytes) {
 
 bool is_tiff(Bytes beginning) {
   using namespace std::string_view_literals;
-  const bool classic = stands_at(beginning, 0, "II*\0"sv) || stands_at(beginning, 0, "MM\0*"sv);
+  const bool classic = matches_at(beginning, 0, "II*\0"sv) || matches_at(beginning, 0, "MM\0*"sv);
   const bool big =
-      stands_at(beginning, 0, "II+\0\x08\0\0\0"sv) || stands_at(beginning, 0, "MM\0+\0\x08\0\0"sv);
+      matches_at(beginning, 0, "II+\0\x08\0\0\0"sv) || matches_at(beginning, 0, "MM\0+\0\x08\0\0"sv);
   return (classic && may_have_directory(beginning, 4)) || (big && may_have_directory(beginning, 8));
 }
 
@@ -83,8 +83,8 @@ TiffDirectory::TiffDirectory(Bytes file, std::uint64_t offset)
     fail_tiff("a directory lies outside the file");
   count_ = number(offset, count_bytes);
   if (count_ == 0) fail_tiff("empty directory");
-  if (count_ > kMostTiffFields)
-    fail_tiff("more than " + std::to_string(kMostTiffFields) + " fields in a directory");
+  if (count_ > kMaxTiffFields)
+    fail_tiff("more than " + std::to_string(kMaxTiffFields) + " fields in a directory");
   first_ = offset + count_bytes;
   if (file.size() - first_ < count_ * field_bytes) fail_tiff("a directory lies outside the file");
 }
@@ -153,7 +153,7 @@ std::optional<std::uint64_t> tiff_directory_offset(Bytes file, std::int64_t page
   std::unordered_set<std::uint64_t> seen;
   for (std::int64_t i = 0; offset != 0; ++i) {
     if (i == page) return offset;
-    if (i == kMostTiffPages) fail_tiff("more than " + std::to_string(kMostTiffPages) + " pages");
+    if (i == kMaxTiffPages) fail_tiff("more than " + std::to_string(kMaxTiffPages) + " pages");
     if (!seen.insert(offset).second) fail_tiff("its directories form a loop");
     offset = TiffDirectory(file, offset).next();
   }

@@ -100,8 +100,8 @@ struct TiffRawField {
 };
 
 // Per directory. A few hundred tags are registered, and real files have less than a hundred fields.
-inline constexpr std::uint64_t kMostTiffFields = 4096;
-inline constexpr std::int64_t kMostTiffPages = 1 << 20;
+inline constexpr std::uint64_t kMaxTiffFields = 4096;
+inline constexpr std::int64_t kMaxTiffPages = 1 << 20;
 
 // Returns the number stored in `bytes`.
 [[nodiscard]] std::uint64_t tiff_number(Bytes bytes, bool big_endian);

@@ -24,9 +24,9 @@ struct Sampling {
 
 // ---- a file in memory with a header and one directory -----------------------------------------------------
 
-class OutputRecord {
+class TiffFileBuilder {
  public:
-  OutputRecord() {
+  TiffFileBuilder() {
     const bool big_endian = std::endian::native == std::endian::big;
     append_text(bytes_, big_endian ? std::string_view("MM") : std::string_view("II"));
     append_number<std::uint16_t>(42);
@@ -90,7 +90,7 @@ class OutputRecord {
 
 // Describes a chunk as an image of one strip.
 std::vector<std::byte> make_file(const TiffPage& page, std::int64_t rows, Sampling sampling) {
-  OutputRecord file;
+  TiffFileBuilder file;
   const int samples = page.samples_in_chunk();
   const bool ycbcr = page.color == TiffColor::ycbcr;
   file.add(TIFFTAG_IMAGEWIDTH, static_cast<std::uint32_t>(page.cell_width));
@@ -130,8 +130,8 @@ std::vector<std::byte> make_file(const TiffPage& page, std::int64_t rows, Sampli
 
 // Returns the sampling of a chunk's first component. Throws Error(input) for data that would take unbounded
 // memory or is not part of TIFF (Technical Note 2): several scans, progressive, lossless, arithmetic.
-Sampling judge_jpeg(Bytes data, const TiffPage& page) {
-  if (!stands_at(data, 0, "\xFF\xD8")) fail_jpeg("does not start with a JPEG marker");
+Sampling check_jpeg(Bytes data, const TiffPage& page) {
+  if (!matches_at(data, 0, "\xFF\xD8")) fail_jpeg("does not start with a JPEG marker");
   std::optional<Sampling> sampling;
   for (std::size_t at = 2; at + 4 <= data.size();) {
     if (data[at] != std::byte{0xFF}) break;
@@ -211,7 +211,7 @@ std::int64_t TiffLibrary::library_bytes(const TiffPage& page) {
 }
 
 void TiffLibrary::unpack(std::span<const std::byte> data, std::int64_t rows, std::span<std::byte> out) {
-  const Sampling sampling = page_.compression == TiffCompression::jpeg ? judge_jpeg(data, page_) : Sampling();
+  const Sampling sampling = page_.compression == TiffCompression::jpeg ? check_jpeg(data, page_) : Sampling();
   if (!handle_ || handle_->rows != rows || handle_->sampling != sampling) {
     handle_.reset();
     handle_ = std::make_unique<Handle>(page_, rows, sampling);

@@ -63,23 +63,23 @@ constexpr std::array<OtherField, 38> kOtherFields{{{269, "DocumentName"},
                                                    {50'831, ""},
                                                    {59'932, ""}}};
 
-class Finding {
+class TiffMetadataFinder {
  public:
-  Finding(Bytes file, FoundMetadata& found)
+  TiffMetadataFinder(Bytes file, FoundMetadata& found)
       : file_(file),
         found_(found),
         directory_(file, tiff_directory_offset(file, 0).value_or(0)),
         big_endian_(is_big_endian_tiff(file)) {}
 
   void run() {
-    take_bytes(TiffTag::profile, kMostProfileBytes, found_.icc, "");
-    take_bytes(TiffTag::xmp, kMostXmpBytes, found_.xmp, "XMP (too long)");
+    take_bytes(TiffTag::profile, kMaxProfileBytes, found_.icc, "");
+    take_bytes(TiffTag::xmp, kMaxXmpBytes, found_.xmp, "XMP (too long)");
     found_.resolution = tiff_resolution(directory_, big_endian_);
     take_exif();
     take_field(TiffTag::description, kAscii, 1);
     take_geography();
     take_iptc();
-    name_others();
+    report_unread_fields();
   }
 
  private:
@@ -109,9 +109,9 @@ class Finding {
   void take_iptc() {
     if (const std::optional<TiffRawField> field = directory_.find_raw(TiffTag::iptc)) {
       std::vector<std::byte> iptc;
-      take_bytes(TiffTag::iptc, kMostIptcBytes, iptc, "IPTC (too long)");
-      const bool swapped = field->type == kU32 && iptc.size() % 4 == 0 && !stands_at(iptc, 0, "\x1C") &&
-                           stands_at(iptc, 3, "\x1C");
+      take_bytes(TiffTag::iptc, kMaxIptcBytes, iptc, "IPTC (too long)");
+      const bool swapped = field->type == kU32 && iptc.size() % 4 == 0 && !matches_at(iptc, 0, "\x1C") &&
+                           matches_at(iptc, 3, "\x1C");
       for (std::size_t at = 0; swapped && at < iptc.size(); at += 4)
         std::reverse(iptc.begin() + static_cast<std::ptrdiff_t>(at),
                      iptc.begin() + static_cast<std::ptrdiff_t>(at + 4));
@@ -122,7 +122,7 @@ class Finding {
   }
 
   // Reports unread fields that describe the image as lost. Private tags begin at 32768.
-  void name_others() {
+  void report_unread_fields() {
     for (const std::uint16_t tag : directory_.tags()) {
       const auto known = std::ranges::find(kOtherFields, tag, &OtherField::tag);
       const bool dng = tag >= 50'706 && tag < 51'123;
@@ -140,7 +140,7 @@ class Finding {
   const TiffMetadataField* take_field(TiffTag tag, std::uint16_t type, std::uint64_t step) {
     const std::optional<TiffRawField> field = directory_.find_raw(tag);
     if (!field) return nullptr;
-    if (field->type != type || field->count % step != 0 || field->bytes.size() > kMostTiffFieldBytes) {
+    if (field->type != type || field->count % step != 0 || field->bytes.size() > kMaxTiffFieldBytes) {
       damaged_ = damaged_ || tag != TiffTag::description;
       if (tag == TiffTag::description) found_.lost.emplace_back("description (damaged or too long)");
       return nullptr;
@@ -169,8 +169,8 @@ class Finding {
     const TiffMetadataField* const keys = take_field(TiffTag::geo_keys, kU16, 4);
     const TiffMetadataField* const numbers = take_field(TiffTag::geo_numbers, kDouble, 1);
     const TiffMetadataField* const texts = take_field(TiffTag::geo_texts, kAscii, 1);
-    const bool in_order = !damaged_ && (keys == nullptr || keys_fit(*keys, numbers, texts));
-    if (in_order) return;
+    const bool is_intact = !damaged_ && (keys == nullptr || keys_fit(*keys, numbers, texts));
+    if (is_intact) return;
     found_.fields.resize(before);
     found_.lost.emplace_back("GeoTIFF (damaged)");
   }
@@ -243,7 +243,7 @@ std::optional<Resolution> exif_resolution(std::span<const std::byte> exif) {
 FoundMetadata find_tiff_metadata(std::span<const std::byte> file) {
   FoundMetadata found;
   try {
-    Finding(file, found).run();
+    TiffMetadataFinder(file, found).run();
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::memory) throw;
     found = {};  // no directory: the reader reports it

@@ -30,8 +30,8 @@ class TiffPacker {
                                                   std::int64_t row_bytes);
   [[nodiscard]] static std::int64_t library_bytes(TiffPacking packing);
   // The greatest compressed size of such a chunk.
-  [[nodiscard]] static std::int64_t most_bytes(TiffPacking packing, int level, std::int64_t rows,
-                                               std::int64_t row_bytes);
+  [[nodiscard]] static std::int64_t max_bytes(TiffPacking packing, int level, std::int64_t rows,
+                                              std::int64_t row_bytes);
 
   // Compresses a chunk of `rows` rows of `width` pixels. Where the image ends earlier, further columns decode
   // to the last pixel with differencing, else to 0, and further rows to 0. Throws Error(memory).

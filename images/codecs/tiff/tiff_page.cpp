@@ -247,9 +247,9 @@ void read_cells(const Fields& fields, TiffPage& page) {
     page.cell_width = fields.side(TiffTag::tile_width, "the tile width is missing");
     page.cell_height = fields.side(TiffTag::tile_height, "the tile height is missing");
     // Small images may have one tile of a usual size; no tile may be far larger than the image.
-    constexpr std::int64_t kMostTileBytes = std::int64_t{32} << 20;
+    constexpr std::int64_t kMaxTileBytes = std::int64_t{32} << 20;
     const std::int64_t pixel_bits = std::int64_t{page.samples} * page.bits;
-    const std::int64_t most = std::max(4 * page.width * page.height, 8 * kMostTileBytes / pixel_bits);
+    const std::int64_t most = std::max(4 * page.width * page.height, 8 * kMaxTileBytes / pixel_bits);
     require(page.cell_height <= most / page.cell_width, "the tiles are far larger than the image");
   } else {
     page.cell_width = page.width;

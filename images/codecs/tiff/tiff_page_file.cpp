@@ -22,9 +22,9 @@ struct Range {
   std::uint64_t at = 0;     // offset in the page's file
 };
 
-class Cutter {
+class PageExtractor {
  public:
-  Cutter(const InputFile& file, const TiffLayout& layout, const TiffPageCut& cut)
+  PageExtractor(const InputFile& file, const TiffLayout& layout, const TiffPageExtraction& cut)
       : file_(file), layout_(layout), cut_(cut), size_(static_cast<std::uint64_t>(file.size_bytes())) {}
 
   std::vector<std::byte> run() {
@@ -40,7 +40,7 @@ class Cutter {
 
  private:
   struct Node {
-    TiffPlacedDirectory directory;
+    TiffDirectoryEntries directory;
     std::uint64_t at = 0;
   };
   // A pointer field to another directory.
@@ -49,7 +49,7 @@ class Cutter {
     std::size_t to = 0;
   };
   // The offsets of chunks; they may become wider than in the original.
-  struct Places {
+  struct ChunkOffsets {
     std::size_t field = 0;  // in the first directory
     std::vector<std::uint64_t> offsets{};
     std::vector<bool> empty{};  // chunks without bytes
@@ -57,7 +57,7 @@ class Cutter {
   };
 
   // An offset beyond every file of this layout.
-  [[nodiscard]] std::uint64_t nowhere() const {
+  [[nodiscard]] std::uint64_t offset_outside() const {
     return layout_.big ? std::uint64_t{1} << 62 : std::numeric_limits<std::uint32_t>::max();
   }
 
@@ -71,8 +71,8 @@ class Cutter {
         depth == 0 ? std::vector{exif, gps} : std::vector{kInteroperabilityPointer};
     for (const std::uint16_t tag : pointers) {
       if (depth > 1) break;
-      const std::vector<TiffPlacedField>& fields = nodes_[self].directory.fields;
-      const auto field = std::ranges::find(fields, tag, &TiffPlacedField::tag);
+      const std::vector<TiffFieldEntry>& fields = nodes_[self].directory.fields;
+      const auto field = std::ranges::find(fields, tag, &TiffFieldEntry::tag);
       if (field == fields.end() || field->bytes != 4 || field->count != 1) continue;
       const auto index = static_cast<std::size_t>(field - fields.begin());
       const std::uint64_t to = field->offset(layout_);
@@ -87,20 +87,20 @@ class Cutter {
   }
 
   // The most chunks of a page of this size, as read_tiff_page() counts them; a longer list is truncated.
-  [[nodiscard]] std::uint64_t most_chunks() const {
-    constexpr std::uint64_t kMostSide = std::uint64_t{1} << 32, kMostSamples = 64;
+  [[nodiscard]] std::uint64_t max_chunks() const {
+    constexpr std::uint64_t kMaxSide = std::uint64_t{1} << 32, kMaxSamples = 64;
     const auto number = [&](TiffTag tag, std::uint64_t otherwise) {
-      return std::min(read_tiff_number(file_, layout_, nodes_.front().directory, tag, otherwise), kMostSide);
+      return std::min(read_tiff_number(file_, layout_, nodes_.front().directory, tag, otherwise), kMaxSide);
     };
     const std::uint64_t width = number(TiffTag::width, 0), height = number(TiffTag::height, 0);
     const std::uint64_t planes =
-        number(TiffTag::planar, 1) == 2 ? std::min(number(TiffTag::samples, 1), kMostSamples) : 1;
+        number(TiffTag::planar, 1) == 2 ? std::min(number(TiffTag::samples, 1), kMaxSamples) : 1;
     const auto parts = [](std::uint64_t whole, std::uint64_t part) {
       return part == 0 ? 0 : (whole + part - 1) / part;
     };
     const bool tiled = nodes_.front().directory.find(TiffTag::tile_width) != nullptr ||
                        nodes_.front().directory.find(TiffTag::tile_offsets) != nullptr;
-    if (!tiled) return parts(height, number(TiffTag::rows_per_strip, kMostSide)) * planes;
+    if (!tiled) return parts(height, number(TiffTag::rows_per_strip, kMaxSide)) * planes;
     const std::uint64_t across = parts(width, number(TiffTag::tile_width, 0)),
                         column = parts(height, number(TiffTag::tile_height, 0)) * planes;
     constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
@@ -108,9 +108,9 @@ class Cutter {
   }
 
   void take_chunks(TiffTag offsets_tag, TiffTag counts_tag) {
-    const TiffPlacedDirectory& directory = nodes_.front().directory;
-    const TiffPlacedField* const field = directory.find(offsets_tag);
-    Places places{.offsets = read_tiff_numbers(file_, layout_, field, most_chunks())};
+    const TiffDirectoryEntries& directory = nodes_.front().directory;
+    const TiffFieldEntry* const field = directory.find(offsets_tag);
+    ChunkOffsets places{.offsets = read_tiff_numbers(file_, layout_, field, max_chunks())};
     if (places.offsets.empty()) return;
     const std::vector<std::uint64_t> counts =
         read_tiff_numbers(file_, layout_, directory.find(counts_tag), places.offsets.size());
@@ -130,7 +130,7 @@ class Cutter {
 
   void take_values(const Node& node) {
     for (std::size_t i = 0; i < node.directory.fields.size(); ++i) {
-      const TiffPlacedField& field = node.directory.fields[i];
+      const TiffFieldEntry& field = node.directory.fields[i];
       if (field.is_inside(layout_) || (&node == &nodes_.front() && has_places(i))) continue;
       const std::uint64_t begin = field.offset(layout_);
       if (begin <= size_ && field.bytes <= size_ - begin)
@@ -139,7 +139,7 @@ class Cutter {
   }
 
   [[nodiscard]] bool has_places(std::size_t field) const {
-    return std::ranges::find(places_, field, &Places::field) != places_.end();
+    return std::ranges::find(places_, field, &ChunkOffsets::field) != places_.end();
   }
 
   void merge_ranges() {
@@ -163,7 +163,7 @@ class Cutter {
       node.at = at;
       at += (layout_.directory_bytes(node.directory.fields.size()) + 1) / 2 * 2;
     }
-    for (Places& places : places_) {
+    for (ChunkOffsets& places : places_) {
       places.at = at;
       if (places.offsets.size() > 1) at += places.offsets.size() * layout_.offset_bytes();
     }
@@ -173,41 +173,42 @@ class Cutter {
       at += range.end - range.begin;
     }
     total_ = at;
-    if (total_ > static_cast<std::uint64_t>(cut_.most_bytes))
+    if (total_ > static_cast<std::uint64_t>(cut_.max_bytes))
       throw Error(ErrorKind::input, "TIFF: " + std::to_string(total_) + " bytes exceed the size of a page");
-    if (!layout_.big && total_ >= nowhere()) throw Error(ErrorKind::input, "TIFF: a page exceeds 4 GB");
+    if (!layout_.big && total_ >= offset_outside())
+      throw Error(ErrorKind::input, "TIFF: a page exceeds 4 GB");
   }
 
   // Returns the new offset of a byte of the original.
   [[nodiscard]] std::uint64_t moved(std::uint64_t begin, bool empty = false) const {
     if (empty && begin <= size_) return data_;
     auto range = std::ranges::upper_bound(ranges_, begin, {}, &Range::begin);
-    if (range == ranges_.begin()) return nowhere();
+    if (range == ranges_.begin()) return offset_outside();
     --range;
-    return begin < range->end ? range->at + (begin - range->begin) : nowhere();
+    return begin < range->end ? range->at + (begin - range->begin) : offset_outside();
   }
 
-  void set_offset(TiffPlacedField& field, std::uint64_t value) const {
+  void set_offset(TiffFieldEntry& field, std::uint64_t value) const {
     layout_.put(value, layout_.offset_bytes(), field.place.data());
   }
 
   void relocate() {
     for (Node& node : nodes_) {
       node.directory.next = 0;
-      for (TiffPlacedField& field : node.directory.fields) {
+      for (TiffFieldEntry& field : node.directory.fields) {
         if (field.is_inside(layout_)) continue;
         const std::uint64_t begin = field.offset(layout_);
         const bool is_here = begin <= size_ && field.bytes <= size_ - begin;
-        set_offset(field, is_here ? moved(begin) : nowhere());
+        set_offset(field, is_here ? moved(begin) : offset_outside());
       }
     }
     for (const Link& link : links_)
       set_offset(nodes_[link.node].directory.fields[link.field],
-                 link.to == kNoNode ? nowhere() : nodes_[link.to].at);
-    for (Places& places : places_) {
+                 link.to == kNoNode ? offset_outside() : nodes_[link.to].at);
+    for (ChunkOffsets& places : places_) {
       for (std::size_t i = 0; i < places.offsets.size(); ++i)
         places.offsets[i] = moved(places.offsets[i], places.empty[i]);
-      TiffPlacedField& field = nodes_.front().directory.fields[places.field];
+      TiffFieldEntry& field = nodes_.front().directory.fields[places.field];
       field.type = static_cast<std::uint16_t>(layout_.big ? TiffType::u64 : TiffType::u32);
       field.count = places.offsets.size();
       set_offset(field, places.offsets.size() > 1 ? places.at : places.offsets.front());
@@ -223,7 +224,7 @@ class Cutter {
     if (layout_.big) layout_.put(8, 2, &page[4]);
     layout_.put(nodes_.front().at, offset_bytes, &page[layout_.big ? 8 : 4]);
     for (const Node& node : nodes_) put_directory(node, &page[node.at]);
-    for (const Places& places : places_) {
+    for (const ChunkOffsets& places : places_) {
       for (std::size_t i = 0; places.offsets.size() > 1 && i < places.offsets.size(); ++i)
         layout_.put(places.offsets[i], offset_bytes, &page[places.at + i * offset_bytes]);
     }
@@ -240,7 +241,7 @@ class Cutter {
     const std::size_t offset_bytes = layout_.offset_bytes();
     layout_.put(node.directory.fields.size(), layout_.count_bytes(), to);
     to += layout_.count_bytes();
-    for (const TiffPlacedField& field : node.directory.fields) {
+    for (const TiffFieldEntry& field : node.directory.fields) {
       layout_.put(field.tag, 2, to);
       layout_.put(field.type, 2, to + 2);
       layout_.put(field.count, offset_bytes, to + 4);
@@ -254,20 +255,20 @@ class Cutter {
 
   const InputFile& file_;
   const TiffLayout& layout_;
-  const TiffPageCut& cut_;
+  const TiffPageExtraction& cut_;
   const std::uint64_t size_;
   std::vector<Node> nodes_;
   std::vector<Link> links_;
-  std::vector<Places> places_;
+  std::vector<ChunkOffsets> places_;
   std::vector<Range> ranges_;  // in the original order
   std::uint64_t data_ = 0, total_ = 0;
 };
 
 }  // namespace
 
-std::vector<std::byte> cut_tiff_page(const InputFile& file, const TiffLayout& layout,
-                                     const TiffPageCut& cut) {
-  return Cutter(file, layout, cut).run();
+std::vector<std::byte> extract_tiff_page(const InputFile& file, const TiffLayout& layout,
+                                         const TiffPageExtraction& cut) {
+  return PageExtractor(file, layout, cut).run();
 }
 
 }  // namespace imgpipe

@@ -10,11 +10,11 @@
 
 namespace imgpipe {
 
-struct TiffPageCut {
+struct TiffPageExtraction {
   std::uint64_t directory = 0;  // offset of the page's
   std::uint64_t shift = 0;      // added to the offsets of its pixels
   Pages::Part part = Pages::Part::all;
-  std::int64_t most_bytes = 0;  // limit of the page's file
+  std::int64_t max_bytes = 0;  // limit of the page's file
 };
 
 // Returns the page's file, in the layout and byte order of the original:
@@ -24,7 +24,7 @@ struct TiffPageCut {
 // Copies all fields unchanged except for offsets. Copies bytes shared by several fields or chunks once, so
 // the page is never longer than the file. Offsets outside the file stay outside the page, so that its reader
 // reports the same errors. Throws Error(input) if the directory is damaged or the page too large.
-[[nodiscard]] std::vector<std::byte> cut_tiff_page(const InputFile& file, const TiffLayout& layout,
-                                                   const TiffPageCut& cut);
+[[nodiscard]] std::vector<std::byte> extract_tiff_page(const InputFile& file, const TiffLayout& layout,
+                                                       const TiffPageExtraction& cut);
 
 }  // namespace imgpipe

@@ -22,7 +22,7 @@ constexpr std::size_t kDescriptionBytes = 4096;  // enough: images=N is the seco
 class TiffPages final : public Pages {
  public:
   TiffPages(const InputFile& file, const DecodeOptions& options)
-      : file_(file), lenient_(options.lenient), most_bytes_(max_file_bytes(options)) {
+      : file_(file), lenient_(options.lenient), max_bytes_(max_file_bytes(options)) {
     const std::vector<std::byte> header = read_tiff_bytes(file, 0, 8);
     layout_.big_endian = is_big_endian_tiff(header);
     layout_.big = layout_.number(Bytes(header).subspan(2, 2)) == 43;
@@ -40,14 +40,14 @@ class TiffPages final : public Pages {
   [[nodiscard]] std::int64_t masks() const override { return masks_; }
 
   [[nodiscard]] std::vector<std::byte> page(std::int64_t index, Part part) const override {
-    TiffPageCut cut{.part = part, .most_bytes = most_bytes_};
+    TiffPageExtraction cut{.part = part, .max_bytes = max_bytes_};
     if (images_ > 1) {
       cut.directory = offsets_.front();
       cut.shift = static_cast<std::uint64_t>(index) * image_bytes_;
     } else {
       cut.directory = offsets_.at(static_cast<std::size_t>(index));
     }
-    return cut_tiff_page(file_, layout_, cut);
+    return extract_tiff_page(file_, layout_, cut);
   }
 
  private:
@@ -56,10 +56,10 @@ class TiffPages final : public Pages {
     while (offset != 0) {
       const std::string page = std::to_string(offsets_.size() + 1);
       try {
-        if (static_cast<std::int64_t>(seen.size()) == kMostTiffPages)
-          throw Error(ErrorKind::input, "TIFF: more than " + std::to_string(kMostTiffPages) + " pages");
+        if (static_cast<std::int64_t>(seen.size()) == kMaxTiffPages)
+          throw Error(ErrorKind::input, "TIFF: more than " + std::to_string(kMaxTiffPages) + " pages");
         if (!seen.insert(offset).second) throw Error(ErrorKind::input, "TIFF: its directories form a loop");
-        const TiffPlacedDirectory directory = read_tiff_directory(file_, layout_, offset);
+        const TiffDirectoryEntries directory = read_tiff_directory(file_, layout_, offset);
         constexpr std::uint64_t kReduced = 1, kMask = 4;
         const std::uint64_t kind = number(directory, TiffTag::subfile, 0);
         if ((kind & kMask) != 0 && !offsets_.empty()) {
@@ -80,8 +80,8 @@ class TiffPages final : public Pages {
   }
 
   void look_for_imagej() {
-    const TiffPlacedDirectory directory = read_tiff_directory(file_, layout_, offsets_.front());
-    const TiffPlacedField* const text = directory.find(TiffTag::description);
+    const TiffDirectoryEntries directory = read_tiff_directory(file_, layout_, offsets_.front());
+    const TiffFieldEntry* const text = directory.find(TiffTag::description);
     if (text == nullptr || text->type != static_cast<std::uint16_t>(TiffType::ascii) ||
         text->is_inside(layout_))
       return;
@@ -97,22 +97,22 @@ class TiffPages final : public Pages {
     if (said > 1) take_imagej(directory, said);
   }
 
-  [[nodiscard]] std::uint64_t number(const TiffPlacedDirectory& directory, TiffTag tag,
+  [[nodiscard]] std::uint64_t number(const TiffDirectoryEntries& directory, TiffTag tag,
                                      std::uint64_t otherwise) const {
     return read_tiff_number(file_, layout_, directory, tag, otherwise);
   }
 
   // Requires the first image's pixels to be contiguous and uncompressed; otherwise no others can follow.
-  void take_imagej(const TiffPlacedDirectory& directory, std::int64_t said) {
+  void take_imagej(const TiffDirectoryEntries& directory, std::int64_t said) {
     const std::uint64_t width = number(directory, TiffTag::width, 0),
                         height = number(directory, TiffTag::height, 0);
     const std::uint64_t bits = number(directory, TiffTag::bits, 1) * number(directory, TiffTag::samples, 1);
-    constexpr std::uint64_t kMost = std::uint64_t{1} << 31, kMostSamples = 64, kMostBits = 16 * kMostSamples;
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 31, kMaxSamples = 64, kMaxBits = 16 * kMaxSamples;
     if (number(directory, TiffTag::compression, 1) != 1 || width == 0 || height == 0 || bits == 0 ||
-        width >= kMost || height >= kMost || bits > kMostBits)
+        width >= kMost || height >= kMost || bits > kMaxBits)
       return;
     const std::vector<std::uint64_t> offsets =
-        read_tiff_numbers(file_, layout_, directory.find(TiffTag::strip_offsets), height * kMostSamples);
+        read_tiff_numbers(file_, layout_, directory.find(TiffTag::strip_offsets), height * kMaxSamples);
     const std::vector<std::uint64_t> counts =
         read_tiff_numbers(file_, layout_, directory.find(TiffTag::strip_counts), offsets.size());
     if (offsets.empty() || offsets.size() != counts.size()) return;
@@ -127,10 +127,10 @@ class TiffPages final : public Pages {
     image_bytes_ = row_bytes * height;
     if (end - offsets.front() != image_bytes_ || end > size) return;
     const auto there = static_cast<std::int64_t>((size - offsets.front()) / image_bytes_);
-    images_ = std::min({said, there, kMostTiffPages});
+    images_ = std::min({said, there, kMaxTiffPages});
     if (images_ == said) return;
-    const std::string reason = images_ == kMostTiffPages
-                                   ? "more than " + std::to_string(kMostTiffPages) + " pages"
+    const std::string reason = images_ == kMaxTiffPages
+                                   ? "more than " + std::to_string(kMaxTiffPages) + " pages"
                                    : "truncated: ImageJ's description declares " + std::to_string(said) +
                                          " images, but the file ends in page " + std::to_string(there + 1);
     if (!lenient_) throw Error(ErrorKind::input, "TIFF: " + reason);
@@ -139,7 +139,7 @@ class TiffPages final : public Pages {
 
   const InputFile& file_;
   bool lenient_;
-  std::int64_t most_bytes_;
+  std::int64_t max_bytes_;
   TiffLayout layout_;
   std::vector<std::uint64_t> offsets_;  // of directories
   std::int64_t reduced_ = 0;            // of them

@@ -32,7 +32,7 @@ HWY_INLINE T sample_at(const std::byte* in) {
 
 // Adds to each pixel of PixelBytes bytes all earlier pixels in the vector.
 template <int PixelBytes, class T, class V>
-HWY_INLINE V with_those_before(V v) {
+HWY_INLINE V prefix_sums(V v) {
   const hn::FixedTag<T, kVectorBytes / sizeof(T)> d;
   const hn::Repartition<std::uint8_t, decltype(d)> bytes;
   constexpr int kVector = static_cast<int>(kVectorBytes);
@@ -67,7 +67,7 @@ void undo_row(const std::byte* in, std::int64_t pixels, std::byte* out) {
   for (; at + kVectorBytes <= size; at += kStep) {
     auto raw = hn::LoadU(bytes, reinterpret_cast<const std::uint8_t*>(in) + at);
     if constexpr (Swapped) raw = hn::TableLookupBytes(raw, from_turned);
-    const auto sums = hn::Add(with_those_before<kPixelBytes, T>(hn::BitCast(d, raw)), before);
+    const auto sums = hn::Add(prefix_sums<kPixelBytes, T>(hn::BitCast(d, raw)), before);
     // The bytes after the last whole pixel are overwritten by the next store.
     hn::StoreU(hn::BitCast(bytes, sums), bytes, reinterpret_cast<std::uint8_t*>(out) + at);
     before = hn::BitCast(d, hn::TableLookupBytes(hn::BitCast(bytes, sums), from_last));

@@ -19,8 +19,8 @@ void TiffLayout::put(std::uint64_t value, std::size_t bytes, std::byte* to) cons
     to[big_endian ? bytes - 1 - i : i] = static_cast<std::byte>(value >> (8 * i));
 }
 
-const TiffPlacedField* TiffPlacedDirectory::find(TiffTag tag) const {
-  const auto found = std::ranges::find(fields, static_cast<std::uint16_t>(tag), &TiffPlacedField::tag);
+const TiffFieldEntry* TiffDirectoryEntries::find(TiffTag tag) const {
+  const auto found = std::ranges::find(fields, static_cast<std::uint16_t>(tag), &TiffFieldEntry::tag);
   return found == fields.end() ? nullptr : &*found;
 }
 
@@ -39,30 +39,30 @@ std::vector<std::byte> read_tiff_bytes(const InputFile& file, std::uint64_t at, 
   return read;
 }
 
-TiffPlacedDirectory read_tiff_directory(const InputFile& file, const TiffLayout& layout,
-                                        std::uint64_t offset) {
+TiffDirectoryEntries read_tiff_directory(const InputFile& file, const TiffLayout& layout,
+                                         std::uint64_t offset) {
   // Most directories need only one read.
-  constexpr std::size_t kUsualBytes = 1024;
+  constexpr std::size_t kDefaultLimitBytes = 1024;
   const auto size = static_cast<std::uint64_t>(file.size_bytes());
   const auto outside = [] { return Error(ErrorKind::input, "TIFF: a directory lies outside the file"); };
   if (offset < 8 || offset > size || size - offset < layout.count_bytes()) throw outside();
   std::vector<std::byte> bytes =
-      read_tiff_bytes(file, offset, std::min<std::uint64_t>(kUsualBytes, size - offset));
+      read_tiff_bytes(file, offset, std::min<std::uint64_t>(kDefaultLimitBytes, size - offset));
   const std::uint64_t count = layout.number(Bytes(bytes).first(layout.count_bytes()));
   if (count == 0) throw Error(ErrorKind::input, "TIFF: empty directory");
-  if (count > kMostTiffFields)
+  if (count > kMaxTiffFields)
     throw Error(ErrorKind::input,
-                "TIFF: more than " + std::to_string(kMostTiffFields) + " fields in a directory");
+                "TIFF: more than " + std::to_string(kMaxTiffFields) + " fields in a directory");
   const std::size_t needed = layout.directory_bytes(count);
   if (needed > size - offset) throw outside();
   if (bytes.size() < needed) bytes = read_tiff_bytes(file, offset, needed);
-  TiffPlacedDirectory directory;
+  TiffDirectoryEntries directory;
   directory.fields.reserve(count);
   Bytes at = Bytes(bytes).subspan(layout.count_bytes());
   for (std::uint64_t i = 0; i < count; ++i, at = at.subspan(layout.field_bytes())) {
-    TiffPlacedField field{.tag = static_cast<std::uint16_t>(layout.number(at.first(2))),
-                          .type = static_cast<std::uint16_t>(layout.number(at.subspan(2, 2))),
-                          .count = layout.number(at.subspan(4, layout.offset_bytes()))};
+    TiffFieldEntry field{.tag = static_cast<std::uint16_t>(layout.number(at.first(2))),
+                         .type = static_cast<std::uint16_t>(layout.number(at.subspan(2, 2))),
+                         .count = layout.number(at.subspan(4, layout.offset_bytes()))};
     std::ranges::copy(at.subspan(4 + layout.offset_bytes(), layout.offset_bytes()), field.place.begin());
     // Clamps the count: values longer than the file are out of bounds anyway.
     const std::size_t each = tiff_type_bytes(field.type);
@@ -74,7 +74,7 @@ TiffPlacedDirectory read_tiff_directory(const InputFile& file, const TiffLayout&
 }
 
 std::vector<std::uint64_t> read_tiff_numbers(const InputFile& file, const TiffLayout& layout,
-                                             const TiffPlacedField* field, std::uint64_t most) {
+                                             const TiffFieldEntry* field, std::uint64_t most) {
   if (field == nullptr || field->count == 0) return {};
   const std::size_t each = tiff_type_bytes(field->type);
   // Each byte of texts and raw bytes counts as a number, like in TiffDirectory::find().
@@ -100,7 +100,7 @@ std::vector<std::uint64_t> read_tiff_numbers(const InputFile& file, const TiffLa
 }
 
 std::uint64_t read_tiff_number(const InputFile& file, const TiffLayout& layout,
-                               const TiffPlacedDirectory& directory, TiffTag tag, std::uint64_t otherwise) {
+                               const TiffDirectoryEntries& directory, TiffTag tag, std::uint64_t otherwise) {
   const std::vector<std::uint64_t> values = read_tiff_numbers(file, layout, directory.find(tag), 1);
   return values.empty() ? otherwise : values.front();
 }

@@ -28,7 +28,7 @@ struct TiffLayout {
   void put(std::uint64_t value, std::size_t bytes, std::byte* to) const;
 };
 
-struct TiffPlacedField {
+struct TiffFieldEntry {
   std::uint16_t tag = 0, type = 0;
   std::uint64_t count = 0;
   std::array<std::byte, 8> place{};  // its values or their offset
@@ -40,11 +40,11 @@ struct TiffPlacedField {
   }
 };
 
-struct TiffPlacedDirectory {
-  std::vector<TiffPlacedField> fields;
+struct TiffDirectoryEntries {
+  std::vector<TiffFieldEntry> fields;
   std::uint64_t next = 0;  // offset of the following one; 0: none
 
-  [[nodiscard]] const TiffPlacedField* find(TiffTag tag) const;  // the first; nullptr: none
+  [[nodiscard]] const TiffFieldEntry* find(TiffTag tag) const;  // the first; nullptr: none
 };
 
 // Returns the size of a value of this type; 0 for unknown types.
@@ -54,14 +54,14 @@ struct TiffPlacedDirectory {
 [[nodiscard]] std::vector<std::byte> read_tiff_bytes(const InputFile& file, std::uint64_t at,
                                                      std::size_t bytes);
 // Throws Error(input) if the directory is out of bounds, or has no or too many fields.
-[[nodiscard]] TiffPlacedDirectory read_tiff_directory(const InputFile& file, const TiffLayout& layout,
-                                                      std::uint64_t offset);
+[[nodiscard]] TiffDirectoryEntries read_tiff_directory(const InputFile& file, const TiffLayout& layout,
+                                                       std::uint64_t offset);
 // Returns up to `most` of a field's values as numbers; none if it is nullptr, not numeric, or out of bounds.
 [[nodiscard]] std::vector<std::uint64_t> read_tiff_numbers(const InputFile& file, const TiffLayout& layout,
-                                                           const TiffPlacedField* field, std::uint64_t most);
+                                                           const TiffFieldEntry* field, std::uint64_t most);
 // Returns the first value of a directory's field; `otherwise` if there is none.
 [[nodiscard]] std::uint64_t read_tiff_number(const InputFile& file, const TiffLayout& layout,
-                                             const TiffPlacedDirectory& directory, TiffTag tag,
+                                             const TiffDirectoryEntries& directory, TiffTag tag,
                                              std::uint64_t otherwise);
 
 }  // namespace imgpipe

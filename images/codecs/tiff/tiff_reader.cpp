@@ -52,11 +52,11 @@ class TiffReader final : public Reader {
         lenient_(options.lenient),
         memory_(options.memory),
         page_(read_tiff_page(file, directory, options)),
-        rows_(page_, tiff_shape(page_, options.most_bits)) {
+        rows_(page_, tiff_shape(page_, options.max_bits)) {
     if (!page_.bands_needed.empty() && !options.colors_only)
       throw Error(ErrorKind::input, "TIFF: " + page_.bands_needed);
     header_.format = Format::tiff;
-    header_.shape = tiff_shape(page_, options.most_bits);
+    header_.shape = tiff_shape(page_, options.max_bits);
     header_.bits_per_sample = page_.shown == TiffColor::palette ? 8 : page_.bits;
     header_.orientation = page_.orientation;
     header_.more_images = page_.more_pages;
@@ -67,13 +67,13 @@ class TiffReader final : public Reader {
   [[nodiscard]] bool has_bands() const noexcept override { return true; }
 
   [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
-    return worker_bytes_ + (whole || is_plain() ? 0 : cell_row_bytes());
+    return worker_bytes_ + (whole || dc_sums_in_range() ? 0 : cell_row_bytes());
   }
   [[nodiscard]] std::int64_t library_bytes(bool) const override { return TiffChunks::library_bytes(page_); }
 
   // The rows of cells that a band can touch, at most all, without the one counted in working_bytes().
   [[nodiscard]] std::int64_t band_bytes(std::int64_t rows) const override {
-    if (is_plain()) return worker_bytes_;
+    if (dc_sums_in_range()) return worker_bytes_;
     const std::int64_t touched = (rows + page_.cell_height - 2) / page_.cell_height + 1;
     const std::int64_t more = std::min(touched, page_.down - 1);
     return worker_bytes_ + std::max<std::int64_t>(more, 0) * cell_row_bytes();
@@ -88,8 +88,8 @@ class TiffReader final : public Reader {
       const std::int64_t height = page_.image_rows(cell_row);
       const std::int64_t count = std::min(height - inside, rows.height - y);
       const HostView part = rows.rows(y, count);
-      if (is_plain()) {
-        worker_->give_rows(next_row_, part);
+      if (dc_sums_in_range()) {
+        worker_->decode_rows(next_row_, part);
       } else if (count == height) {
         unpack_cells(cell_row, part);
       } else {
@@ -106,21 +106,21 @@ class TiffReader final : public Reader {
   void finish() override {
     if (!worker_) return;  // read as bands
     held_ = Image();
-    if (lenient_ && is_plain()) damage_ = worker_->plain_damage();
+    if (lenient_ && dc_sums_in_range()) damage_ = worker_->plain_damage();
     worker_.reset();
-    tell_damage();
+    report_damage();
   }
 
   void begin_next_band(std::int64_t first, std::int64_t rows) override {
     const std::lock_guard lock(mutex_);
     bands_.push_back({first, rows});
     lowest_row_ = first + rows;
-    if (is_plain() || rows == 0) return;
+    if (dc_sums_in_range() || rows == 0) return;
     const auto [begin, end] = cell_rows_of(first, rows);
     for (std::int64_t row = begin; row < end; ++row) ++cell_rows_[row].bands;
   }
 
-  void read_begun_band(std::int64_t first, HostView rows) override {
+  void do_read_band(std::int64_t first, HostView rows) override {
     std::unique_lock lock(mutex_);
     const auto band = std::ranges::find_if(
         bands_, [&](const Band& one) { return !one.given && one.first == first && one.rows == rows.height; });
@@ -140,18 +140,18 @@ class TiffReader final : public Reader {
     bands_.erase(band);
     keep(std::move(worker));
     if (bands_.empty() && lowest_row_ == header_.shape.height) {
-      if (lenient_ && is_plain()) damage_ = TiffChunks(file_, page_, rows_, lenient_).plain_damage();
+      if (lenient_ && dc_sums_in_range()) damage_ = TiffChunks(file_, page_, rows_, lenient_).plain_damage();
       idle_.clear();
       cell_rows_.clear();
       spare_pixels_.clear();
-      tell_damage();
+      report_damage();
     }
   }
 
  private:
   using Lock = std::unique_lock<std::mutex>;
 
-  [[nodiscard]] bool is_plain() const noexcept { return lies_plain(page_); }
+  [[nodiscard]] bool dc_sums_in_range() const noexcept { return is_stored_uncompressed(page_); }
   [[nodiscard]] Shape cell_row_shape() const {
     Shape shape = header_.shape;
     shape.height = std::min(page_.cell_height, shape.height);
@@ -174,11 +174,11 @@ class TiffReader final : public Reader {
 
   void unpack_cells(std::int64_t cell_row, const HostView& out) {
     for (std::int64_t column = 0; column < page_.across; ++column)
-      worker_->give_cell(cell_row, column, place(out, column), damage_);
+      worker_->decode_cell(cell_row, column, place(out, column), damage_);
   }
 
   // Called without concurrent bands, or with the lock by the last band.
-  void tell_damage() {
+  void report_damage() {
     if (damage_.chunks == 0) return;
     warnings_ = {"damaged TIFF: " + std::to_string(damage_.chunks) + (page_.tiled ? " tile" : " strip") +
                  (damage_.chunks == 1 ? "" : "s") + ": " + damage_.reason};
@@ -196,9 +196,9 @@ class TiffReader final : public Reader {
       worker = make_worker();
       lock.lock();
     }
-    if (is_plain()) {
+    if (dc_sums_in_range()) {
       lock.unlock();
-      worker->give_rows(first, rows);
+      worker->decode_rows(first, rows);
       lock.lock();
       return;
     }
@@ -215,7 +215,7 @@ class TiffReader final : public Reader {
       lock.lock();
     }
     if (error_) return;
-    give_up(begin, end);
+    release_cell_rows(begin, end);
   }
 
   // Takes part until all cells of the row are decompressed.
@@ -230,7 +230,7 @@ class TiffReader final : public Reader {
       const HostView out = place(cells.pixels.untyped_view().rows(0, page_.image_rows(row)), column);
       lock.unlock();
       TiffDamage damage;
-      worker.give_cell(row, column, out, damage);
+      worker.decode_cell(row, column, out, damage);
       lock.lock();
       cells.damage.add(damage);
       if (++cells.cells_done < page_.across) continue;
@@ -264,7 +264,7 @@ class TiffReader final : public Reader {
   }
 
   // Releases these rows for one band. The last begun row stays, because the next band may begin in it.
-  void give_up(std::int64_t begin, std::int64_t end) {
+  void release_cell_rows(std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) --cell_rows_.at(row).bands;
     const std::int64_t last = (lowest_row_ - 1) / page_.cell_height;
     for (auto one = cell_rows_.begin(); one != cell_rows_.end() && one->first < last;) {

@@ -26,17 +26,17 @@ T straight(T value, T alpha) {
 
 }  // namespace
 
-Shape tiff_shape(const TiffPage& page, int most_bits) {
+Shape tiff_shape(const TiffPage& page, int max_bits) {
   const bool color = page.shown != TiffColor::white_is_zero && page.shown != TiffColor::black_is_zero;
   return {page.width, page.height, (color ? 3 : 1) + (page.alpha != TiffAlpha::none ? 1 : 0),
-          decoded_sample(page.bits, most_bits)};
+          decoded_sample(page.bits, max_bits)};
 }
 
 TiffRows::TiffRows(const TiffPage& page, Shape shape) : page_(page), shape_(shape) {
-  bool in_order = page.shown == TiffColor::black_is_zero || page.shown == TiffColor::rgb ||
-                  page.shown == TiffColor::ycbcr;
-  for (std::size_t i = 0; i < page.source.size(); ++i) in_order = in_order && page.source[i] == i;
-  plain_ = in_order && page.samples == shape.channels && !page.separate &&
+  bool is_intact = page.shown == TiffColor::black_is_zero || page.shown == TiffColor::rgb ||
+                   page.shown == TiffColor::ycbcr;
+  for (std::size_t i = 0; i < page.source.size(); ++i) is_intact = is_intact && page.source[i] == i;
+  plain_ = is_intact && page.samples == shape.channels && !page.separate &&
            page.alpha != TiffAlpha::premultiplied && page.bits == 8 * bytes_per_sample(shape.sample);
   constexpr bool kBigEndian = std::endian::native == std::endian::big;
   swapped_ = page.bits == 16 && page.big_endian != kBigEndian;
@@ -53,7 +53,7 @@ TiffRows::TiffRows(const TiffPage& page, Shape shape) : page_(page), shape_(shap
 }
 
 // Undoes a chunk row's differences; the result is in the host's byte order.
-void TiffRows::sum_up(const std::byte* row, std::int64_t pixels, std::byte* out) const {
+void TiffRows::undo_prediction(const std::byte* row, std::int64_t pixels, std::byte* out) const {
   if (page_.bits == 16) {
     undo_differences_16(row, pixels, page_.samples_in_chunk(), swapped_, out);
   } else {
@@ -136,7 +136,7 @@ void TiffRows::convert(std::span<const std::byte* const> rows, std::int64_t pixe
   if (plain_) {
     const std::int64_t samples = pixels * shape_.channels;
     if (page_.predicted) {
-      sum_up(rows[0], pixels, out);
+      undo_prediction(rows[0], pixels, out);
     } else if (swapped_) {
       copy_swapped(rows[0], static_cast<std::size_t>(samples), out);
     } else {
@@ -150,7 +150,7 @@ void TiffRows::convert(std::span<const std::byte* const> rows, std::int64_t pixe
   for (int plane = 0; plane < planes; ++plane) {
     const std::byte* row = rows[static_cast<std::size_t>(plane)];
     if (page_.predicted) {
-      sum_up(row, pixels, sums);
+      undo_prediction(row, pixels, sums);
       row = sums;
     }
     unpack(row, pixels * samples, planes, line + plane);

@@ -11,8 +11,8 @@
 
 namespace imgpipe {
 
-// Returns the shape of the page's pixels: u8, or u16 for samples of more than 8 bits if `most_bits` is 16.
-[[nodiscard]] Shape tiff_shape(const TiffPage& page, int most_bits);
+// Returns the shape of the page's pixels: u8, or u16 for samples of more than 8 bits if `max_bits` is 16.
+[[nodiscard]] Shape tiff_shape(const TiffPage& page, int max_bits);
 
 class TiffRows {
  public:
@@ -33,7 +33,7 @@ class TiffRows {
   void convert_to(const std::uint16_t* line, std::int64_t pixels, T* out) const;
   template <class T>
   [[nodiscard]] T scaled(std::uint32_t value) const;
-  void sum_up(const std::byte* row, std::int64_t pixels, std::byte* out) const;
+  void undo_prediction(const std::byte* row, std::int64_t pixels, std::byte* out) const;
   void unpack(const std::byte* row, std::int64_t count, int step, std::uint16_t* out) const;
 
   const TiffPage& page_;

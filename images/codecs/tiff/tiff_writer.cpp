@@ -30,11 +30,11 @@ namespace {
 
 // Uncompressed bytes per strip: long compared with deflate's window, short enough to distribute.
 constexpr std::int64_t kStripBytes = std::int64_t{1} << 19;
-constexpr std::int64_t kMostClassicBytes = std::numeric_limits<std::uint32_t>::max();
+constexpr std::int64_t kMaxClassicBytes = std::numeric_limits<std::uint32_t>::max();
 
 class TiffWriter final : public StripWriter {
  public:
-  TiffWriter(std::int64_t most_classic_bytes, Shape shape, const EncodeOptions& options)
+  TiffWriter(std::int64_t max_classic_bytes, Shape shape, const EncodeOptions& options)
       : StripWriter(shape, std::min(shape.height, cell_height_of(shape, options))),
         packing_(options.tiff_packing),
         level_(options.png_level),
@@ -45,20 +45,20 @@ class TiffWriter final : public StripWriter {
         cell_width_(tiled_ ? options.tiff_tile : shape.width),
         cell_height_(cell_height_of(shape, options)),
         across_((shape.width + cell_width_ - 1) / cell_width_) {
-    big_ = in_stack_ ? in_stack_->big : most_file_bytes() > most_classic_bytes;
+    big_ = in_stack_ ? in_stack_->big : max_file_bytes() > max_classic_bytes;
   }
 
   // Includes the metadata.
-  [[nodiscard]] std::int64_t most_file_bytes() const { return chunks() * most_chunk_bytes() + front_bytes(); }
+  [[nodiscard]] std::int64_t max_file_bytes() const { return chunks() * max_chunk_bytes() + front_bytes(); }
 
   [[nodiscard]] std::int64_t working_bytes() const override {
-    return chunks() * most_chunk_bytes() + working_bytes_beside_chunks() + packer_bytes();
+    return chunks() * max_chunk_bytes() + working_bytes_beside_chunks() + packer_bytes();
   }
   [[nodiscard]] std::int64_t working_bytes_when_taken(std::int64_t) const override {
     return working_bytes_beside_chunks() + strip_bytes();
   }
   [[nodiscard]] std::int64_t strip_bytes() const override {
-    return packer_bytes() + across_ * most_chunk_bytes();
+    return packer_bytes() + across_ * max_chunk_bytes();
   }
   [[nodiscard]] std::int64_t library_bytes() const override { return TiffPacker::library_bytes(packing_); }
 
@@ -130,8 +130,8 @@ class TiffWriter final : public StripWriter {
   [[nodiscard]] std::int64_t chunk_row_bytes() const {
     return Shape{cell_width_, 1, shape().channels, shape().sample}.row_bytes();
   }
-  [[nodiscard]] std::int64_t most_chunk_bytes() const {
-    return TiffPacker::most_bytes(packing_, level_, cell_height_, chunk_row_bytes());
+  [[nodiscard]] std::int64_t max_chunk_bytes() const {
+    return TiffPacker::max_bytes(packing_, level_, cell_height_, chunk_row_bytes());
   }
   [[nodiscard]] std::int64_t packer_bytes() const {
     // A row of cells is moved in a list of chunks.
@@ -207,7 +207,7 @@ class TiffWriter final : public StripWriter {
       at += size;
     }
     if (in_stack_ && !in_stack_->last) fields.set_next((at + 1) / 2 * 2);
-    if (in_stack_ && !big_ && at >= static_cast<std::uint64_t>(kMostClassicBytes))
+    if (in_stack_ && !big_ && at >= static_cast<std::uint64_t>(kMaxClassicBytes))
       throw Error(ErrorKind::usage,
                   "the stack unexpectedly exceeds 4 GB; write it in parts with --pages A-B");
     fields.set_offsets(tiled_ ? TiffTag::tile_offsets : TiffTag::strip_offsets, offsets);
@@ -232,23 +232,23 @@ class TiffWriter final : public StripWriter {
 
 }  // namespace
 
-std::unique_ptr<Writer> make_tiff_writer_up_to(std::int64_t most_classic_bytes, Shape shape,
+std::unique_ptr<Writer> make_tiff_writer_up_to(std::int64_t max_classic_bytes, Shape shape,
                                                const EncodeOptions& options) {
   if (options.tiff_tile != 0 &&
       (options.tiff_tile < 16 || options.tiff_tile > 4096 || options.tiff_tile % 16 != 0))
     throw Error(ErrorKind::usage, "the side of TIFF tiles must be a multiple of 16 from 16 to 4096, got " +
                                       std::to_string(options.tiff_tile));
-  if (shape.width > kMostSide || shape.height > kMostSide)
+  if (shape.width > kMaxSide || shape.height > kMaxSide)
     throw Error(ErrorKind::usage, "tiff is limited to 2147483647 pixels per side");
-  return std::make_unique<TiffWriter>(most_classic_bytes, shape, options);
+  return std::make_unique<TiffWriter>(max_classic_bytes, shape, options);
 }
 
-std::int64_t most_tiff_page_bytes(Shape shape, const EncodeOptions& options) {
-  return TiffWriter(kMostClassicBytes, shape, options).most_file_bytes() + 1;
+std::int64_t max_tiff_page_bytes(Shape shape, const EncodeOptions& options) {
+  return TiffWriter(kMaxClassicBytes, shape, options).max_file_bytes() + 1;
 }
 
 std::unique_ptr<Writer> make_tiff_writer(Shape shape, const EncodeOptions& options) {
-  return make_tiff_writer_up_to(kMostClassicBytes, shape, options);
+  return make_tiff_writer_up_to(kMaxClassicBytes, shape, options);
 }
 
 }  // namespace imgpipe

@@ -86,15 +86,15 @@ class GroupNumbers {
   void add(unsigned number) {
     distinct_ += held_[number] ? 0 : 1;
     held_[number] = true;
-    most_ = std::max(most_, number);
+    max_ = std::max(max_, number);
   }
   [[nodiscard]] std::int64_t distinct() const { return distinct_; }
-  [[nodiscard]] std::int64_t most() const { return most_; }
+  [[nodiscard]] std::int64_t most() const { return max_; }
 
  private:
   std::vector<bool> held_ = std::vector<bool>(std::size_t{1} << 16);
   std::int64_t distinct_ = 0;
-  unsigned most_ = 0;
+  unsigned max_ = 0;
 };
 
 constexpr std::int64_t blocks_along(std::int64_t pixels, unsigned bits) {
@@ -124,11 +124,11 @@ class StreamReader {
     if (type == kSubtractGreen) return width;
     if (type == kColorIndexing) {
       const unsigned colors = bits_.read(8) + 1;
-      skip_picture(colors, nullptr);
+      skip_image(colors, nullptr);
       return blocks_along(width, colors > 16 ? 0 : colors > 4 ? 1 : colors > 2 ? 2 : 3);
     }
     const unsigned bits = bits_.read(3) + 2;
-    skip_picture(blocks_along(width, bits) * blocks_along(height, bits), nullptr);
+    skip_image(blocks_along(width, bits) * blocks_along(height, bits), nullptr);
     return width;
   }
 
@@ -137,7 +137,7 @@ class StreamReader {
     constexpr std::int64_t kMany = 1000;
     const unsigned bits = bits_.read(3) + 2;
     GroupNumbers numbers;
-    skip_picture(blocks_along(width, bits) * blocks_along(height, bits), &numbers);
+    skip_image(blocks_along(width, bits) * blocks_along(height, bits), &numbers);
     codes_.named = numbers.most() + 1;
     codes_.groups = codes_.named > std::min(kMany, width * height) ? numbers.distinct() : codes_.named;
   }
@@ -207,7 +207,7 @@ class StreamReader {
   }
 
   // Decodes an image up to its end. Adds to `numbers` its literals, and 0, the initial content of the cache.
-  void skip_picture(std::int64_t pixels, GroupNumbers* numbers) {
+  void skip_image(std::int64_t pixels, GroupNumbers* numbers) {
     const int cache_bits = read_cache_bits();
     const int greens = kLiterals + kLengths + (cache_bits == 0 ? 0 : 1 << cache_bits);
     std::array<PrefixCode, kCodes> codes;

@@ -21,10 +21,10 @@ constexpr std::string_view kMarkChunk = "IMGP"sv;
 class WebpEnd final : public EndFinder {
  public:
   bool find(Bytes image, bool /*all*/) override {
-    constexpr std::size_t kHeadBytes = 8, kLeastBytes = 20;
+    constexpr std::size_t kHeadBytes = 8, kMinBytes = 20;
     if (image.size() < kHeadBytes) return false;
     const std::size_t bytes = kHeadBytes + little_endian(image, 4, 4);
-    if (bytes < kLeastBytes || bytes % 2 != 0)
+    if (bytes < kMinBytes || bytes % 2 != 0)
       throw Error(ErrorKind::input,
                   "webp: invalid file size in the RIFF header: " + std::to_string(bytes) + " bytes");
     return ends_at(image, bytes);
@@ -38,7 +38,7 @@ std::unique_ptr<EndFinder> find_webp_end() {
 }
 
 bool is_webp(Bytes beginning) {
-  return stands_at(beginning, 0, "RIFF"sv) && stands_at(beginning, 8, "WEBP"sv);
+  return matches_at(beginning, 0, "RIFF"sv) && matches_at(beginning, 8, "WEBP"sv);
 }
 
 // Only the first frame of an animation is decoded, but the whole file must be read.
@@ -64,12 +64,12 @@ std::vector<std::byte> webp_mark(const Mark& mark) {
 
 // Searches the chunks before the image.
 Mark find_webp_mark(Bytes beginning) {
-  if (!is_webp(beginning) || !stands_at(beginning, 12, "VP8X"sv)) return Mark::none;
+  if (!is_webp(beginning) || !matches_at(beginning, 12, "VP8X"sv)) return Mark::none;
   for (std::size_t at = 12; at + 8 <= beginning.size();) {
     const std::size_t size = little_endian(beginning, at + 4, 4);
     for (const std::string_view picture : {"VP8 "sv, "VP8L"sv, "ALPH"sv, "ANMF"sv})
-      if (stands_at(beginning, at, picture)) return Mark::none;
-    if (stands_at(beginning, at, kMarkChunk)) {
+      if (matches_at(beginning, at, picture)) return Mark::none;
+    if (matches_at(beginning, at, kMarkChunk)) {
       const Mark mark = mark_of(bytes_at(beginning, at + 8, size));
       if (mark != Mark::none) return mark;
     }

@@ -30,9 +30,9 @@ void require(bool condition, const char* reason) {
 struct Chunk {
   Bytes whole;    // from its name on; truncated if the file is
   Bytes payload;  // likewise
-  bool cut = false;
+  bool is_truncated = false;
 
-  [[nodiscard]] bool is(std::string_view name) const { return stands_at(whole, 0, name); }
+  [[nodiscard]] bool is(std::string_view name) const { return matches_at(whole, 0, name); }
 };
 
 // Removes the next chunk from `rest`. A chunk of odd size is followed by a padding byte, which some writers
@@ -42,30 +42,31 @@ std::optional<Chunk> next_chunk(Bytes& rest) {
   const std::size_t size = little_endian(rest, 4, 4);
   const std::size_t room = rest.size() < kChunkHeader ? 0 : rest.size() - kChunkHeader;
   Chunk chunk;
-  chunk.cut = rest.size() < kChunkHeader || size > room;
-  chunk.whole = chunk.cut ? rest : rest.first(kChunkHeader + size);
+  chunk.is_truncated = rest.size() < kChunkHeader || size > room;
+  chunk.whole = chunk.is_truncated ? rest : rest.first(kChunkHeader + size);
   if (rest.size() >= kChunkHeader) chunk.payload = chunk.whole.subspan(kChunkHeader);
   rest = rest.subspan(std::min(rest.size(), chunk.whole.size() + (size & 1)));
   return chunk;
 }
 
 // Reads the header of a key frame (RFC 6386, section 9.1).
-bool read_lossy_header(const Chunk& chunk, WebpPicture& picture) {
+bool read_lossy_header(const Chunk& chunk, WebpImage& picture) {
   const Bytes header = bytes_at(chunk.payload, 0, 10);
   const std::uint32_t tag = little_endian(header, 0, 3);
   const bool key_frame = (tag & 1) == 0, shown = (tag & 0x10) != 0;
-  const std::size_t said = little_endian(chunk.whole, 4, 4);
-  if (header.empty() || !key_frame || !shown || (tag >> 1 & 7) > 3 || tag >> 5 >= said) return false;
-  if (!stands_at(header, 3, "\x9D\x01\x2A"sv)) return false;
+  const std::size_t declared_bytes = little_endian(chunk.whole, 4, 4);
+  if (header.empty() || !key_frame || !shown || (tag >> 1 & 7) > 3 || tag >> 5 >= declared_bytes)
+    return false;
+  if (!matches_at(header, 3, "\x9D\x01\x2A"sv)) return false;
   picture.width = little_endian(header, 6, 2) & 0x3FFF;
   picture.height = little_endian(header, 8, 2) & 0x3FFF;
   return picture.width > 0 && picture.height > 0;
 }
 
 // RFC 9649, section 3.4.
-bool read_lossless_header(const Chunk& chunk, WebpPicture& picture) {
+bool read_lossless_header(const Chunk& chunk, WebpImage& picture) {
   const Bytes header = bytes_at(chunk.payload, 0, kLosslessHeader);
-  if (header.empty() || !stands_at(header, 0, "\x2F"sv)) return false;
+  if (header.empty() || !matches_at(header, 0, "\x2F"sv)) return false;
   const std::uint32_t bits = little_endian(header, 1, 4);
   picture.width = static_cast<std::int64_t>(bits & 0x3FFF) + 1;
   picture.height = static_cast<std::int64_t>(bits >> 14 & 0x3FFF) + 1;
@@ -74,10 +75,10 @@ bool read_lossless_header(const Chunk& chunk, WebpPicture& picture) {
 }
 
 // Collects an image from consecutive chunks of a file or a frame.
-class PictureChunks {
+class ImageChunks {
  public:
   [[nodiscard]] bool found() const { return found_; }
-  [[nodiscard]] const WebpPicture& picture() const { return picture_; }
+  [[nodiscard]] const WebpImage& picture() const { return picture_; }
 
   void take(const Chunk& chunk) {
     if (found_) return;
@@ -92,7 +93,7 @@ class PictureChunks {
     found_ = true;
     picture_.lossless = !lossy;
     if (!(lossy ? read_lossy_header(chunk, picture_) : read_lossless_header(chunk, picture_)))
-      fail(chunk.cut ? "the file is truncated" : "the image header is damaged");
+      fail(chunk.is_truncated ? "the file is truncated" : "the image header is damaged");
     picture_.data = chunk.whole;
     if (!lossy) picture_.codes = chunk.payload.subspan(kLosslessHeader);
     if (!lossy || alpha_.empty()) return;
@@ -104,7 +105,7 @@ class PictureChunks {
   }
 
  private:
-  WebpPicture picture_;
+  WebpImage picture_;
   Bytes alpha_, packed_;
   bool packed_alpha_ = false;
   bool found_ = false;
@@ -115,17 +116,17 @@ std::int64_t le24(Bytes bytes, std::size_t at) {
 }
 
 // Reads the position and the chunks of a frame (section 2.7.1.1).
-WebpPicture read_frame(const Chunk& frame, const WebpContents& contents) {
+WebpImage read_frame(const Chunk& frame, const WebpContents& contents) {
   if (frame.payload.size() < kFrameBytes)
-    fail(frame.cut ? "the file is truncated" : "the first frame is damaged");
-  PictureChunks chunks;
+    fail(frame.is_truncated ? "the file is truncated" : "the first frame is damaged");
+  ImageChunks chunks;
   Bytes rest = frame.payload.subspan(kFrameBytes);
   while (const std::optional<Chunk> chunk = next_chunk(rest)) {
-    require(frame.cut || chunks.found() || !chunk->cut, "a chunk exceeds its frame");
+    require(frame.is_truncated || chunks.found() || !chunk->is_truncated, "a chunk exceeds its frame");
     chunks.take(*chunk);
   }
-  if (!chunks.found()) fail(frame.cut ? "the file is truncated" : "no image in the first frame");
-  WebpPicture picture = chunks.picture();
+  if (!chunks.found()) fail(frame.is_truncated ? "the file is truncated" : "no image in the first frame");
+  WebpImage picture = chunks.picture();
   picture.x = 2 * le24(frame.payload, 0);
   picture.y = 2 * le24(frame.payload, 3);
   require(le24(frame.payload, 6) + 1 == picture.width && le24(frame.payload, 9) + 1 == picture.height,
@@ -138,16 +139,16 @@ WebpPicture read_frame(const Chunk& frame, const WebpContents& contents) {
 // Returns the part of the file that the RIFF header claims, as far as it is present.
 Bytes riff_payload(Bytes file, WebpContents& contents) {
   require(file.size() >= kRiffHeader + kChunkHeader, "the header is truncated");
-  const std::size_t said = kChunkHeader + std::size_t{little_endian(file, 4, 4)};
-  require(said >= kRiffHeader + kChunkHeader, "the file size in the RIFF header is too small");
-  if (said > file.size()) {
+  const std::size_t declared_bytes = kChunkHeader + std::size_t{little_endian(file, 4, 4)};
+  require(declared_bytes >= kRiffHeader + kChunkHeader, "the file size in the RIFF header is too small");
+  if (declared_bytes > file.size()) {
     contents.faults.emplace_back("the file is truncated");
     return file.subspan(kRiffHeader);
   }
-  const std::size_t end = std::min(file.size(), said + (said & 1));
+  const std::size_t end = std::min(file.size(), declared_bytes + (declared_bytes & 1));
   if (end < file.size())
     contents.following = following_bytes(file.size() - end, format_by_content(file.subspan(end)).has_value());
-  return file.subspan(kRiffHeader, said - kRiffHeader);
+  return file.subspan(kRiffHeader, declared_bytes - kRiffHeader);
 }
 
 // The chunks after VP8X (section 2.7).
@@ -155,7 +156,7 @@ class ExtendedChunks {
  public:
   ExtendedChunks(const Chunk& canvas, WebpContents& contents) : contents_(contents) {
     if (canvas.payload.size() != kCanvasBytes)
-      fail(canvas.cut ? "the file is truncated" : "the VP8X chunk is damaged");
+      fail(canvas.is_truncated ? "the file is truncated" : "the VP8X chunk is damaged");
     flags_ = little_endian(canvas.payload, 0, 1);
     contents.width = le24(canvas.payload, 4) + 1;
     contents.height = le24(canvas.payload, 7) + 1;
@@ -177,7 +178,7 @@ class ExtendedChunks {
   void finish() {
     if (has(kAnimated) || !found_) return;
     contents_.picture = still_.picture();
-    require(contents_.picture_covers(), "the image differs in size from the canvas");
+    require(contents_.image_covers_canvas(), "the image differs in size from the canvas");
   }
 
   [[nodiscard]] bool found() const { return found_; }
@@ -190,7 +191,7 @@ class ExtendedChunks {
     if (!chunk.is("ANMF")) return;
     require(began_, "frame before the ANIM chunk");
     if (found_) {
-      contents_.more_pictures = true;
+      contents_.has_more_images = true;
       return;
     }
     contents_.picture = read_frame(chunk, contents_);
@@ -199,7 +200,7 @@ class ExtendedChunks {
 
   WebpContents& contents_;
   std::uint32_t flags_ = 0;
-  PictureChunks still_;
+  ImageChunks still_;
   bool began_ = false, found_ = false;
 };
 
@@ -211,7 +212,7 @@ WebpContents read_webp_contents(Bytes file) {
   const bool truncated = file.size() < kChunkHeader + std::size_t{little_endian(file, 4, 4)};
   std::optional<Chunk> chunk = next_chunk(rest);
   std::optional<ExtendedChunks> extended;
-  PictureChunks simple;
+  ImageChunks simple;
   if (chunk->is("VP8X")) {
     extended.emplace(*chunk, contents);
   } else {
@@ -219,7 +220,7 @@ WebpContents read_webp_contents(Bytes file) {
     simple.take(*chunk);
   }
   while (true) {
-    if (chunk->cut && !truncated) contents.faults.emplace_back("a chunk exceeds the file");
+    if (chunk->is_truncated && !truncated) contents.faults.emplace_back("a chunk exceeds the file");
     chunk = next_chunk(rest);
     if (!chunk) break;
     if (extended) extended->take(*chunk);
@@ -236,11 +237,11 @@ WebpContents read_webp_contents(Bytes file) {
 }
 
 WebpSize webp_size(Bytes beginning) {
-  if (stands_at(beginning, 12, "VP8X"sv) && beginning.size() >= 30)
+  if (matches_at(beginning, 12, "VP8X"sv) && beginning.size() >= 30)
     return {le24(beginning, 24) + 1, le24(beginning, 27) + 1};
   Bytes rest = beginning.subspan(std::min(beginning.size(), kRiffHeader));
   const std::optional<Chunk> chunk = next_chunk(rest);
-  WebpPicture picture;
+  WebpImage picture;
   if (!chunk) return {};
   const bool read = chunk->is("VP8 ")   ? read_lossy_header(*chunk, picture)
                     : chunk->is("VP8L") ? read_lossless_header(*chunk, picture)

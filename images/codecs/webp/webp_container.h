@@ -10,7 +10,7 @@
 namespace imgpipe {
 
 // The first image of a file.
-struct WebpPicture {
+struct WebpImage {
   std::int64_t x = 0, y = 0, width = 0, height = 0;  // its rectangle, within the canvas
   bool lossless = false;
   bool has_alpha = false;     // lossless: the hint in its header; lossy: has an ALPH chunk
@@ -21,14 +21,16 @@ struct WebpPicture {
 
 struct WebpContents {
   std::int64_t width = 0, height = 0;  // of the canvas
-  WebpPicture picture;
-  bool more_pictures = false;  // an animation's further frames
-  Bytes exif, profile;         // empty: none
+  WebpImage picture;
+  bool has_more_images = false;  // an animation's further frames
+  Bytes exif, profile;           // empty: none
   // Damage after the readable header of the first image: a truncated file, or a broken chunk after the image.
   std::vector<std::string> faults;
   std::string following;  // warning about bytes after the image; empty: none
 
-  [[nodiscard]] bool picture_covers() const { return picture.width == width && picture.height == height; }
+  [[nodiscard]] bool image_covers_canvas() const {
+    return picture.width == width && picture.height == height;
+  }
 };
 
 // Walks the chunks without reading past the file. Sizes are within the format's limits and never 0: 2^24 a

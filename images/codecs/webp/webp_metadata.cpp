@@ -18,7 +18,7 @@ using Bytes = std::span<const std::byte>;
 // Some writers put JPEG's identifier before the block.
 Bytes without_identifier(Bytes exif) {
   constexpr std::string_view kIdentifier = "Exif\0\0"sv;
-  return exif.subspan(stands_at(exif, 0, kIdentifier) ? kIdentifier.size() : 0);
+  return exif.subspan(matches_at(exif, 0, kIdentifier) ? kIdentifier.size() : 0);
 }
 
 std::string unread_chunk(std::string_view name) {
@@ -32,21 +32,21 @@ FoundMetadata find_webp_metadata(std::span<const std::byte> file) {
   constexpr std::array kRead{"VP8X"sv, "VP8 "sv, "VP8L"sv, "ALPH"sv, "ANIM"sv,
                              "ANMF"sv, "ICCP"sv, "EXIF"sv, "XMP "sv, "IMGP"sv};
   FoundMetadata found;
-  if (!stands_at(file, 12, "VP8X"sv)) return found;
+  if (!matches_at(file, 12, "VP8X"sv)) return found;
   const std::uint32_t flags = little_endian(file, 20, 1);
   for (std::size_t at = 12; at < file.size() && file.size() - at >= 8;) {
     const std::size_t size = little_endian(file, at + 4, 4);
     if (size > file.size() - at - 8) break;
     const Bytes data = file.subspan(at + 8, size);
-    if ((flags & kProfileFlag) != 0 && found.icc.empty() && stands_at(file, at, "ICCP"sv)) {
+    if ((flags & kProfileFlag) != 0 && found.icc.empty() && matches_at(file, at, "ICCP"sv)) {
       // Copies enough of a profile that is too long to show that it is.
-      const Bytes some = data.first(std::min(data.size(), kMostProfileBytes));
+      const Bytes some = data.first(std::min(data.size(), kMaxProfileBytes));
       found.icc.assign(some.begin(), some.end());
     }
-    if ((flags & kExifFlag) != 0 && found.exif.empty() && stands_at(file, at, "EXIF"sv))
+    if ((flags & kExifFlag) != 0 && found.exif.empty() && matches_at(file, at, "EXIF"sv))
       found.exif = without_identifier(data);
-    if ((flags & kXmpFlag) != 0 && found.xmp.empty() && stands_at(file, at, "XMP "sv)) {
-      if (size <= kMostXmpBytes) {
+    if ((flags & kXmpFlag) != 0 && found.xmp.empty() && matches_at(file, at, "XMP "sv)) {
+      if (size <= kMaxXmpBytes) {
         found.xmp.assign(data.begin(), data.end());
       } else {
         found.lose("XMP (too long)");

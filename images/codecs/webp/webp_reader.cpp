@@ -38,19 +38,19 @@ std::int64_t code_bytes(const LosslessCodes& codes) {
 
 // If the beginning does not say how many, libwebp cannot read it either. Assumes the most that its encoder
 // makes, each for a block of 4x4 pixels or more.
-LosslessCodes most_codes(std::int64_t width, std::int64_t height) {
-  constexpr std::int64_t kMostGroups = 2600;
+LosslessCodes max_lossless_codes(std::int64_t width, std::int64_t height) {
+  constexpr std::int64_t kMaxGroups = 2600;
   const std::int64_t blocks = ((width + 3) / 4) * ((height + 3) / 4);
-  const std::int64_t groups = std::min(kMostGroups, blocks) + 1;
+  const std::int64_t groups = std::min(kMaxGroups, blocks) + 1;
   return {.groups = groups, .named = groups, .block_count = 3 * blocks, .cache_bits = 11};
 }
 
 // A lossless image: four bytes a pixel, 17 more rows, images within it, its codes, and for a time those of
 // one such image.
-std::int64_t lossless_bytes(const WebpPicture& picture) {
+std::int64_t lossless_bytes(const WebpImage& picture) {
   const std::int64_t width = picture.width, height = picture.height;
   const LosslessCodes codes =
-      read_lossless_codes(picture.codes, width, height).value_or(most_codes(width, height));
+      read_lossless_codes(picture.codes, width, height).value_or(max_lossless_codes(width, height));
   return 4 * (width * height + 17 * (width + 64)) + 4 * codes.block_count + code_bytes(codes) +
          code_bytes({.cache_bits = 11});
 }
@@ -63,7 +63,7 @@ std::int64_t lossy_bytes(std::int64_t width) {
 
 constexpr std::int64_t kStateBytes = std::int64_t{64} << 10;
 
-std::int64_t picture_bytes(const WebpPicture& picture) {
+std::int64_t decoder_bytes(const WebpImage& picture) {
   if (picture.lossless) return lossless_bytes(picture) + kStateBytes;
   std::int64_t bytes = lossy_bytes(picture.width) + kStateBytes;
   if (picture.has_alpha) bytes += 2 * picture.width * picture.height;
@@ -97,20 +97,20 @@ class WebpReader final : public WholeImageReader {
       : WholeImageReader(options.memory), lenient_(options.lenient) {
     WebpContents contents = read_webp_contents(file);
     picture_ = contents.picture;
-    covers_ = contents.picture_covers();
+    covers_ = contents.image_covers_canvas();
     header_.format = Format::webp;
     header_.shape = {contents.width, contents.height, picture_.has_alpha || !covers_ ? 4 : 3};
     check_header(header_.shape, options);
-    header_.more_images = contents.more_pictures;
+    header_.more_images = contents.has_more_images;
     constexpr auto kExifHead = "Exif\0\0"sv;  // JPEG's identifier, which some writers keep
-    const bool head = stands_at(contents.exif, 0, kExifHead);
+    const bool head = matches_at(contents.exif, 0, kExifHead);
     header_.orientation = exif_orientation(contents.exif.subspan(head ? kExifHead.size() : 0));
     if (!contents.profile.empty())
       header_.profile =
-          profile_name(contents.profile.first(std::min(contents.profile.size(), kMostProfileBytes)));
+          profile_name(contents.profile.first(std::min(contents.profile.size(), kMaxProfileBytes)));
     for (const std::string& fault : contents.faults) damage(fault);
     if (!contents.following.empty()) warnings_.push_back(std::move(contents.following));
-    picture_bytes_ = picture_bytes(picture_);
+    picture_bytes_ = decoder_bytes(picture_);
   }
 
   [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
@@ -128,21 +128,21 @@ class WebpReader final : public WholeImageReader {
     WebPDecoderConfig config;
     if (WebPInitDecoderConfig(&config) == 0)
       throw Error(ErrorKind::usage, "WebP: the libwebp version differs from the one imgpipe was built with");
-    HostPlane place = whole.rows(picture_.y, picture_.height);
-    place.data += picture_.x * whole.channels;
-    place.width = picture_.width;
+    HostPlane frame_view = whole.rows(picture_.y, picture_.height);
+    frame_view.data += picture_.x * whole.channels;
+    frame_view.width = picture_.width;
     config.output.colorspace = whole.channels == 4 ? MODE_RGBA : MODE_RGB;
     config.output.is_external_memory = 1;
-    config.output.u.RGBA.rgba = place.data;
-    config.output.u.RGBA.stride = static_cast<int>(place.stride);
+    config.output.u.RGBA.rgba = frame_view.data;
+    config.output.u.RGBA.stride = static_cast<int>(frame_view.stride);
     config.output.u.RGBA.size =
-        static_cast<std::size_t>(place.stride * (place.height - 1) + place.row_samples());
+        static_cast<std::size_t>(frame_view.stride * (frame_view.height - 1) + frame_view.row_samples());
     const VP8StatusCode status = WebPDecode(data(), picture_.data.size(), &config);
     if (status == VP8_STATUS_OK) return;
     check(status);
     check_memory();
     damage(reason_of(status));
-    recover(config, place);
+    recover(config, frame_view);
   }
 
  private:
@@ -168,7 +168,7 @@ class WebpReader final : public WholeImageReader {
   }
 
   // --lenient: decodes the rows that it can, and makes the rest mid-grey.
-  void recover(WebPDecoderConfig& config, HostPlane place) const {
+  void recover(WebPDecoderConfig& config, HostPlane frame_view) const {
     int made = 0;
     WebPIDecoder* decoder = WebPIDecode(nullptr, 0, &config);
     if (decoder == nullptr) throw Error(ErrorKind::memory, "not enough memory");
@@ -176,14 +176,14 @@ class WebpReader final : public WholeImageReader {
     (void)WebPIDecGetRGB(decoder, &made, nullptr, nullptr, nullptr);
     WebPIDelete(decoder);
     check(status);
-    for (std::int64_t y = made; y < place.height; ++y)
-      fill_missing(place.row(y), place.width, place.channels);
+    for (std::int64_t y = made; y < frame_view.height; ++y)
+      fill_missing(frame_view.row(y), frame_view.width, frame_view.channels);
   }
 
   bool lenient_;
   bool damaged_ = false;
   bool covers_ = true;
-  WebpPicture picture_;
+  WebpImage picture_;
   std::int64_t picture_bytes_ = 0;
 };
 

@@ -21,10 +21,10 @@ namespace {
 constexpr std::size_t kRiffBytes = 12, kCanvasChunkBytes = 18;
 
 // Receives the file from libwebp, and separates the RIFF header and VP8X.
-class Chunks {
+class WebpFileBuilder {
  public:
   static int take(const std::uint8_t* data, std::size_t size, const WebPPicture* picture) {
-    auto* chunks = static_cast<Chunks*>(picture->custom_ptr);
+    auto* chunks = static_cast<WebpFileBuilder*>(picture->custom_ptr);
     try {
       chunks->append(std::as_bytes(std::span(data, size)));
     } catch (const std::bad_alloc&) {
@@ -81,13 +81,13 @@ class Chunks {
     file_.parts.back().insert(file_.parts.back().end(), bytes.begin(), bytes.end());
   }
 
-  [[nodiscard]] bool extended() const { return stands_at(head_, kRiffBytes, "VP8X"); }
+  [[nodiscard]] bool extended() const { return matches_at(head_, kRiffBytes, "VP8X"); }
 
   // Makes the VP8X of a file without one (RFC 9649, section 2.7.1): only a lossless one can have alpha.
   [[nodiscard]] std::vector<std::byte> canvas(Shape shape) const {
     constexpr std::uint32_t kAlphaFlag = 0x10;
     const bool alpha =
-        stands_at(head_, kRiffBytes, "VP8L") && (little_endian(head_, kRiffBytes + 9, 4) >> 28 & 1) != 0;
+        matches_at(head_, kRiffBytes, "VP8L") && (little_endian(head_, kRiffBytes + 9, 4) >> 28 & 1) != 0;
     std::vector<std::byte> chunk;
     append_text(chunk, "VP8X");
     append_riff_number(chunk, 10, 4);
@@ -121,21 +121,21 @@ class WebpWriter final : public Writer {
   }
 
   [[nodiscard]] std::int64_t working_bytes() const override {
-    return library_bytes() + most_file_bytes() + metadata_bytes();
+    return library_bytes() + max_file_bytes() + metadata_bytes();
   }
 
   // Memory for each pixel, and for histograms and hashes, which is bounded.
   [[nodiscard]] std::int64_t library_bytes() const override {
-    constexpr double kTableBytes = 72, kMostTableBytes = 44 << 20, kStateBytes = 3 << 20;
+    constexpr double kTableBytes = 72, kMaxTableBytes = 44 << 20, kStateBytes = 3 << 20;
     const auto pixels = static_cast<double>(shape_.pixels());
-    const double tables = packs() ? std::min(pixels * kTableBytes, kMostTableBytes) : 0;
-    return static_cast<std::int64_t>(pixels * bytes_a_pixel() + tables + kStateBytes);
+    const double tables = compresses_losslessly() ? std::min(pixels * kTableBytes, kMaxTableBytes) : 0;
+    return static_cast<std::int64_t>(pixels * max_pixel_bytes() + tables + kStateBytes);
   }
 
   EncodedFile finish() override {
     if (rows_taken_ != shape_.height) fail_usage("rows are missing");
-    Chunks chunks;
-    picture_.writer = Chunks::take;
+    WebpFileBuilder chunks;
+    picture_.writer = WebpFileBuilder::take;
     picture_.custom_ptr = &chunks;
     const bool encoded = WebPEncode(&config_, &picture_) != 0;
     const WebPEncodingError error = picture_.error_code;
@@ -196,9 +196,11 @@ class WebpWriter final : public Writer {
 
   [[nodiscard]] int method() const { return (2 * options_.webp_level + 1) / 3; }  // lossy: 0 to 6
   // Whether pixels or alpha are coded losslessly by more than the fastest method.
-  [[nodiscard]] bool packs() const { return lossless() ? options_.webp_level > 1 : shape_.has_alpha(); }
+  [[nodiscard]] bool compresses_losslessly() const {
+    return lossless() ? options_.webp_level > 1 : shape_.has_alpha();
+  }
   // Measured (libwebp 1.2.4) on noise, photographs, two values and few colours, up to 6 Mpixel.
-  [[nodiscard]] double bytes_a_pixel() const {
+  [[nodiscard]] double max_pixel_bytes() const {
     constexpr std::array kLossless{28.0, 36.0, 37.0, 37.0, 37.0, 37.0, 37.0, 37.0, 45.0, 53.0};  // by level
     constexpr std::array kLossy{11.0, 11.0, 11.0, 34.0, 34.0, 34.0, 34.0};                       // by method
     constexpr std::array kLossyAlpha{31.0, 38.0, 39.0, 39.0, 39.0, 55.0, 55.0};
@@ -211,7 +213,7 @@ class WebpWriter final : public Writer {
     return options_.metadata == nullptr ? 0 : kCopies * options_.metadata->bytes();
   }
   // Noise is stored as it is, with some overhead.
-  [[nodiscard]] std::int64_t most_file_bytes() const {
+  [[nodiscard]] std::int64_t max_file_bytes() const {
     return shape_.pixels() * (shape_.channels + 1) + (64 << 10);
   }
 
