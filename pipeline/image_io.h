@@ -31,7 +31,7 @@ namespace imgpipe {
 // Writes a file whole or not at all, in the format of its ending, encoded by `threads` threads (1 to
 // kMaxThreads of pipeline/threads/host_threads.h; 0: as many as this process may use). Throws Error(usage)
 // for any other number, for an ending that names no format that can be written and for pixels that the format
-// does not hold (16 bits a sample in a JPEG), Error(memory) and Error(output), with the path. Replaces what
+// does not hold (16 bits per sample in a JPEG), Error(memory) and Error(output), with the path. Replaces what
 // is there. The file survives a power failure once this returns; with `sync`, which many files can share,
 // once sync->sync_names() returns.
 void write_image(const std::string& path, ConstHostView pixels,

@@ -69,9 +69,9 @@ std::string size_text(const FrameType& type) {
 void check_size(const std::string& label, const FrameType& out, std::int64_t max_pixels) {
   const std::string makes = label + " makes " + size_text(out) + " pixels";
   if (out.width < 1 || out.height < 1 || out.width > kMaxSide || out.height > kMaxSide)
-    throw Error(ErrorKind::usage, makes + "; a side has 1 to " + std::to_string(kMaxSide));
+    throw Error(ErrorKind::usage, makes + "; expected 1 to " + std::to_string(kMaxSide) + " per side");
   if (out.pixels() > max_pixels)
-    throw Error(ErrorKind::input, makes + ", more than --max-pixels " + std::to_string(max_pixels));
+    throw Error(ErrorKind::input, makes + "; raise --max-pixels (now " + std::to_string(max_pixels) + ")");
 }
 
 // The table of a stage, if it is made of type and parameters alone.
@@ -95,7 +95,7 @@ class PlanBuilder {
     const FrameType in = accepted_frame(request);
     const std::string_view why = skip_reason(*stage, in, parameters);
     if (!why.empty()) {
-      plan_.notes.push_back(std::string(stage->name) + said + " left out: " + std::string(why));
+      plan_.notes.push_back("skipped " + std::string(stage->name) + said + ": " + std::string(why));
       return;
     }
     FrameType out = in;
@@ -226,8 +226,8 @@ const Step* step_without_cuda(const Plan& plan) {
 
 std::string why_not_on_cuda(const Step& step) {
   const std::int64_t bytes = std::max(bytes_per_sample(step.in.sample), bytes_per_sample(step.out.sample));
-  return std::string(step.stage->name) + " has no function for " + std::to_string(8 * bytes) +
-         " bits a sample on CUDA devices";
+  return std::string(step.stage->name) + " does not support " + std::to_string(8 * bytes) +
+         " bits per sample on CUDA devices";
 }
 
 }  // namespace imgpipe

@@ -56,7 +56,7 @@ struct Plan {
 // The first step that a CUDA device has no function for, with samples of that type; nullptr: it has all of
 // them, or this build has none at all.
 [[nodiscard]] const Step* step_without_cuda(const Plan& plan);
-// Why a plan with such a step does not go to a CUDA device: "gray has no function for 16 bits a sample on
+// Why a plan with such a step does not go to a CUDA device: "gray does not support 16 bits per sample on
 // CUDA devices".
 [[nodiscard]] std::string why_not_on_cuda(const Step& step);
 

@@ -72,8 +72,8 @@ class Runner {
   [[nodiscard]] Plan plan(const Shape& input, std::string_view stages = kDefaultStages) const;
 
   // Runs a plan() for image.shape() over `image`, which is only read: 1 to 4 interleaved channels (grey,
-  // grey+alpha, RGB, RGBA), 8 or 16 bits a sample, rows of any stride. Throws Error(usage) where the plan is
-  // another image's, or a CUDA device that was named has no function for a step; Error(memory);
+  // grey+alpha, RGB, RGBA), 8 or 16 bits per sample, rows of any stride. Throws Error(usage) where the plan is
+  // another image's, or a CUDA device that was named does not support a step; Error(memory);
   // Error(device).
   [[nodiscard]] RunResult run(ConstHostView image, Plan plan) {
     return run(image, std::move(plan), Timeline());

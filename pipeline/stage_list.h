@@ -23,7 +23,7 @@ struct Stage;
 
 // What runs where --stages is not given.
 inline constexpr std::string_view kDefaultStages = "gray,hist,contrast,smooth";
-// The step that the planner inserts where a file holds 8 bits a sample and the image has more.
+// The step that the planner inserts where a file holds 8 bits per sample and the image has more.
 inline constexpr std::string_view kReducingStep = "depth:8";
 // The list without steps: images are only decoded and encoded.
 inline constexpr std::string_view kNoStages = "none";

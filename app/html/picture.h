@@ -10,7 +10,7 @@ namespace imgpipe {
 
 struct Picture {
   Shape shape;      // of the image
-  Shape small;      // of the picture, 8 bits a sample
+  Shape small;      // of the picture, 8 bits per sample
   std::string png;  // PNG file as base64
   Counts counts;    // of the image's colour planes, one after the other
 };

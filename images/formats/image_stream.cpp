@@ -175,9 +175,9 @@ std::vector<std::byte> ImageStream::take(std::size_t image_bytes, std::size_t ta
     skip(taken_bytes);
   } else {
     // Copies the smaller part.
-    std::vector<std::byte> behind(from + static_cast<std::ptrdiff_t>(taken_bytes),
+    std::vector<std::byte> after(from + static_cast<std::ptrdiff_t>(taken_bytes),
                                   from + static_cast<std::ptrdiff_t>(taken_bytes + rest_bytes));
-    image = std::exchange(buffer_, std::move(behind));
+    image = std::exchange(buffer_, std::move(after));
     image.resize(image_bytes);
     begin_ = 0;
     end_ = rest_bytes;

@@ -151,9 +151,9 @@ struct TileVectors {
   template <class Count>
   __device__ void count_mirrored(unsigned height, unsigned first, unsigned step, const Count& count) const {
     const std::uint64_t all = std::uint64_t{mirrored_} * height;
-    const std::int64_t behind = max(left_, right_);
+    const std::int64_t after = max(left_, right_);
     for (std::uint64_t i = first; i < all; i += step) {
-      const std::int64_t x = behind + static_cast<std::int64_t>(i % mirrored_);
+      const std::int64_t x = after + static_cast<std::int64_t>(i % mirrored_);
       count(row_of(static_cast<std::int64_t>(i / mirrored_))[reflected(x, plane_.width)]);
     }
   }

@@ -37,7 +37,7 @@ bool fits(std::int64_t offset, std::int64_t size, std::int64_t of) {
 std::string_view crop_skip_reason(const FrameType& in, const Parameters& parameters) {
   const CropParameters wanted(parameters);
   const bool all = wanted.width == in.width && wanted.height == in.height && wanted.x <= 0 && wanted.y <= 0;
-  return all ? "that is the whole image" : "";
+  return all ? "the rectangle is the whole image" : "";
 }
 
 std::string_view crop_infer(const FrameType& in, const Parameters& parameters, FrameType& out) {

@@ -61,12 +61,12 @@ std::string_view levels_problem(const Parameters& parameters) {
 }
 
 std::string_view levels_skip_reason(const FrameType& in, const Parameters& parameters) {
-  if (parameters[1] <= parameters[0]) return "hi is not above lo";
+  if (parameters[1] <= parameters[0]) return "hi must be greater than lo";
   if (is_float(in.sample)) return "";  // samples beyond the range change
   const Scale scale = scale_of(in.sample, parameters.as<LevelsOf>(2));
   const bool whole =
       parameters[0] == 0 && parameters[1] * scale.limit == std::int64_t{max_sample(in.sample)} * scale.value;
-  return whole ? "the range is that of all values" : "";
+  return whole ? "the range covers all values" : "";
 }
 
 std::int64_t levels_table_bytes(const FrameType& in, const Parameters&) {

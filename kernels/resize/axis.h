@@ -60,14 +60,14 @@ using LinearSum = std::conditional_t<kIsWide<T>, std::uint64_t, std::uint32_t>;
 struct LinearShare {
   int share, one;
 };
-[[nodiscard]] inline LinearShare linear_share(double behind, Sample sample) {
+[[nodiscard]] inline LinearShare linear_share(double after, Sample sample) {
   switch (sample) {
     case Sample::u8:
-      return {half_to_even(behind * kLinearOne<Sample8>), kLinearOne<Sample8>};
+      return {half_to_even(after * kLinearOne<Sample8>), kLinearOne<Sample8>};
     case Sample::u16:
-      return {half_to_even(behind * kLinearOne<Sample16>), kLinearOne<Sample16>};
+      return {half_to_even(after * kLinearOne<Sample16>), kLinearOne<Sample16>};
     case Sample::f32:
-      return {static_cast<int>(float_bits(static_cast<float>(behind))), static_cast<int>(float_bits(1.0F))};
+      return {static_cast<int>(float_bits(static_cast<float>(after))), static_cast<int>(float_bits(1.0F))};
   }
   unreachable();
 }

@@ -188,12 +188,12 @@ void resize_floats(const Plane<const float, Host>& in, const Plane<float, Host>&
 
 std::string_view resize_problem(const Parameters& parameters) {
   const ResizeParameters wanted(parameters);
-  return wanted.width == 0 && wanted.height == 0 ? "it needs a width, a height or both" : "";
+  return wanted.width == 0 && wanted.height == 0 ? "expected a width, a height or both" : "";
 }
 
 std::string_view resize_skip_reason(const FrameType& in, const Parameters& parameters) {
   const FrameType out = resize_output(in, parameters);
-  return out.width == in.width && out.height == in.height ? "the image has that size already" : "";
+  return out.width == in.width && out.height == in.height ? "the image already has that size" : "";
 }
 
 FrameType resize_output(const FrameType& in, const Parameters& parameters) {

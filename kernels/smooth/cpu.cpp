@@ -34,7 +34,7 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Columns at a time: the sums of a chunk take 16 KiB, of 16 bits a sample 32, and stay in the first cache.
+// Columns at a time: the sums of a chunk take 16 KiB, of 16 bits per sample 32, and stay in the first cache.
 constexpr std::int64_t kChunk = 4096;
 // Samples that a chunk's rows are read and written in: columns, two more on either side, rounded up to any
 // vector.

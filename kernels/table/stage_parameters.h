@@ -38,7 +38,7 @@ inline constexpr std::array kBoxParameters{
 
 inline constexpr std::array kClaheParameters{
     Parameter{.name = "clip",
-              .help = "No value is counted more often than so many times the mean count; 0: no limit",
+              .help = "Limit of each value's count, as a multiple of the mean count; 0: no limit",
               .kind = Parameter::Kind::decimal,
               .preset = 2 * kDecimalOne,
               .least = 0,
@@ -65,7 +65,7 @@ inline constexpr std::array kContrastParameters{
               .most = kMaxClip,
               .like_previous = true},
     Parameter{.name = "stretch",
-              .help = "Contrast of colour: joint (one range) or each plane its own",
+              .help = "Range of colour images: joint (one for all planes) or each (one per plane)",
               .words = kStretchNames,
               .option = "stretch"},
     Parameter{.name = "to", .help = "Bits of the stretched samples: same, 8, 16", .words = kStretchToNames},
@@ -102,7 +102,7 @@ inline constexpr std::array kCropParameters{
 inline constexpr std::array<std::string_view, 3> kDepthNames{"8", "16", "float"};  // as Sample
 inline constexpr std::array kDepthParameters{
     Parameter{.name = "bits",
-              .help = "Bits of a sample, or float: 32 bits, white is 1",
+              .help = "Bits per sample, or float: 32 bits, white is 1",
               .words = kDepthNames,
               .required = true},
 };
@@ -178,7 +178,7 @@ inline constexpr std::array kMorphologyParameters{
 
 inline constexpr std::array kPosterizeParameters{
     Parameter{.name = "bits",
-              .help = "Bits of a sample that stay, from the highest on",
+              .help = "Bits to keep of each sample, from the highest on",
               .kind = Parameter::Kind::integer,
               .least = 1,
               .most = 8,

@@ -115,7 +115,7 @@ CudaDevices list_cuda_devices() {
     int driver = 0;
     const bool known = cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0;
     found.unusable_reason =
-        known ? "the driver is too old for CUDA " + cuda_version() : "there is no CUDA driver";
+        known ? "the driver is too old for CUDA " + cuda_version() : "no CUDA driver";
     return found;
   }
   if (status != cudaSuccess) {
@@ -129,7 +129,7 @@ CudaDevices list_cuda_devices() {
                              static_cast<std::int64_t>(properties.totalGlobalMem),
                              properties.multiProcessorCount});
   }
-  if (found.devices.empty()) found.unusable_reason = "there is no CUDA device";
+  if (found.devices.empty()) found.unusable_reason = "no CUDA device";
   return found;
 }
 

@@ -21,7 +21,7 @@ std::byte* DeviceArena::take(std::size_t bytes) {
     if (bytes > left)
       throw Error(ErrorKind::memory, "not enough device memory: " + std::to_string(bytes) +
                                          " bytes needed, " + std::to_string(left) + " of " +
-                                         std::to_string(max_bytes_) + " may be taken");
+                                         std::to_string(max_bytes_) + " are allowed");
     Block block;
     block.bytes = std::min(left, std::max({bytes, next_bytes_, kMinBlock}));
     try {

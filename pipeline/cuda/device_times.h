@@ -69,7 +69,7 @@ struct Context {
 
   int device = 0;
   int multiprocessors = 1;
-  std::int64_t memory_bytes = 0;  // that may be taken of the device; 0: what is free
+  std::int64_t memory_bytes = 0;  // limit on the device; 0: the free memory
   Stream stream;
   PinnedMemory& pinned;
   Event base;  // recorded at base_time

@@ -227,7 +227,7 @@ class DeviceCutter {
     if (found) return std::move(*found);
     throw Error(ErrorKind::memory, "not enough device memory: bands of one row take " +
                                        std::to_string(estimated_bytes(1) + room_.bytes - room) + " bytes, " +
-                                       std::to_string(room_.bytes) + " may be taken");
+                                       std::to_string(room_.bytes) + " are allowed");
   }
 
  private:

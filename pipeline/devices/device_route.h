@@ -21,7 +21,7 @@ struct RouteRequest {
 
 // What a device has.
 struct DeviceMemory {
-  std::int64_t limit = 0;                  // of what may be taken; 0: what is free
+  std::int64_t limit = 0;                  // bytes allowed; 0: the free memory
   std::int64_t held = 0;                   // is taken, and free to be used again
   std::int64_t (*free_bytes)() = nullptr;  // nullptr: there is no context yet
 };

@@ -175,9 +175,9 @@ def check_other_runs(program, folder):
            "batch.html")
     refuse(program, folder, "choose a page with --pages N", "odd.png", "pages.tiff", "--pages", "all",
            "--report", "pages.html")
-    with open(f"{folder}/somebodys.html", "w", encoding="utf-8") as file:
+    with open(f"{folder}/foreign.html", "w", encoding="utf-8") as file:
         file.write("<!DOCTYPE html>\n<title>mine</title>")
-    refuse(program, folder, "was not written by imgpipe", "odd.png", "even.png", "--report", "somebodys.html")
+    refuse(program, folder, "was not written by imgpipe", "odd.png", "even.png", "--report", "foreign.html")
 
 
 def check_hostile_names(program, folder):

@@ -102,13 +102,13 @@ TEST_F(RowsFromAFile, EqualThoseOfAFileInMemory) {
     expect_same(file, name);
     Bytes spaced = file;
     spaced.insert(spaced.end(), 200'000, std::byte{'\n'});
-    expect_same(spaced, name + ", white space behind");
+    expect_same(spaced, name + ", white space after");
     Bytes twice = spaced;
     twice.insert(twice.end(), file.begin(), file.end());
-    expect_same(twice, name + ", another image behind");
+    expect_same(twice, name + ", another image after");
     Bytes more = file;
     more.push_back(std::byte{7});
-    expect_same(more, name + ", a byte behind");
+    expect_same(more, name + ", a byte after");
     expect_same(Bytes(file.begin(), file.end() - 3000), name + ", cut");
     expect_same(Bytes(file.begin(), file.end() - 1), name + ", a byte short");
   }
@@ -256,11 +256,11 @@ TEST_F(LargeOutput, IsNotRenamedIfTheFinalCheckFails) {
   std::size_t files_then = 0;
   batch.before_write = [&](const std::string&, const Mark&) {
     files_then = out_.names().size();
-    throw Error(ErrorKind::output, "was made by somebody else");
+    throw Error(ErrorKind::output, "was made by another process");
   };
   const BatchResult result = run_one(std::move(batch));
   EXPECT_EQ(result.failed, ErrorKind::output);
-  EXPECT_EQ(result.reason, out_.file("o.pgm") + ": was made by somebody else");
+  EXPECT_EQ(result.reason, out_.file("o.pgm") + ": was made by another process");
   EXPECT_EQ(files_then, 1U);  // the temporary file
   EXPECT_EQ(out_.names(), Strings{});
 }

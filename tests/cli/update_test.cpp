@@ -99,10 +99,10 @@ TEST_F(Update, AnOutputThatHasChanged) {
 
 TEST_F(Update, ForeignFilesAreKeptWithoutOverwrite) {
   fs::create_directories(out());
-  save_text(file("out/a.png"), "somebody's picture");
+  save_text(file("out/a.png"), "another program's image");
   const RunResult refused = run();
   expect_refused(refused, "was not written by imgpipe; use --overwrite to replace it");
-  EXPECT_EQ(load_text(file("out/a.png")), "somebody's picture");
+  EXPECT_EQ(load_text(file("out/a.png")), "another program's image");
   expect({"--overwrite"}, 5);
   expect({}, 0);
 }
@@ -110,13 +110,13 @@ TEST_F(Update, ForeignFilesAreKeptWithoutOverwrite) {
 // A link replaced the output: --update never wrote the link's target.
 TEST_F(Update, LinkTargetOfAnOutputIsNotReplaced) {
   expect({}, 5);
-  save_text(file("precious"), "somebody's picture");
+  save_text(file("precious"), "another program's image");
   fs::remove(file("out/a.png"));
   fs::create_symlink(file("precious"), file("out/a.png"));
   expect_refused(run(), "was not written by imgpipe; use --overwrite to replace it");
   expect_refused(run_imgpipe({in() + "/a.png", file("out/a.png"), "--update"}),
                  "use --overwrite to replace it");
-  EXPECT_EQ(load_text(file("precious")), "somebody's picture");
+  EXPECT_EQ(load_text(file("precious")), "another program's image");
 }
 
 TEST_F(Update, OptionsThatShapeTheBytes) {

@@ -186,7 +186,7 @@ TEST_F(CudaStandIn, DevicesThatAreTooOldAreSkippedOrRefused) {
   runtime.capabilities = {{6, 1}};
   EXPECT_EQ(failure_of(kAnyCudaDevice), "cuda cannot be used: every CUDA device is too old");
   runtime.capabilities = {};
-  EXPECT_EQ(failure_of(kAnyCudaDevice), "cuda cannot be used: there is no CUDA device");
+  EXPECT_EQ(failure_of(kAnyCudaDevice), "cuda cannot be used: no CUDA device");
 }
 
 TEST_F(CudaStandIn, TheLabTakesTheFirstDeviceThatIsNotTooOld) {

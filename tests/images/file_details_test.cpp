@@ -287,7 +287,7 @@ TEST(FileDetails, UnusualGreysAndPalettesInTiffAreReported) {
   EXPECT_EQ(layout({.width = 2, .height = 2, .photometric = 0}), "1 strip of 2 rows, white is zero");
   EXPECT_EQ(layout({.width = 2, .height = 2, .photometric = 1}), "1 strip of 2 rows");
   EXPECT_EQ(layout({.width = 2, .height = 2, .bits = 4, .photometric = 3, .palette = Values(48)}),
-            "1 strip of 2 rows, 4 bits a pixel");
+            "1 strip of 2 rows, 4 bits per pixel");
 }
 
 }  // namespace

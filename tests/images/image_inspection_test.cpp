@@ -129,7 +129,7 @@ TEST(ImageInspection, SaysHowOtherFormatsAreStored) {
   EXPECT_EQ(png.no_device_decoding, "devices decode only JPEG");
   const ImageInspection bmp = inspected(two_colors().build());
   EXPECT_EQ(bmp.details.color, "palette");
-  EXPECT_EQ(bmp.details.layout, "8 bits a pixel, bottom row first");
+  EXPECT_EQ(bmp.details.layout, "8 bits per pixel, bottom row first");
   const ImageInspection tga = inspected(encoded(Format::tga, 1));
   EXPECT_EQ(tga.details.color, "grey");
   const ImageInspection psd = inspected(psd_file(3, 2));

@@ -95,7 +95,7 @@ TEST(StbFence, TablesInsideSkippedSegmentsAreNotSeen) {
         << marker;
   }
   EXPECT_EQ(first_difference(plain.view(), decode(good + evil_table(), with_stb()).view()), "")
-      << "behind the end";
+      << "after the end";
   const Bytes other = encode(synthesize(parse_pattern("photo"), {80, 60, 3}, 3), Format::jpeg);
   EXPECT_EQ(decode(spliced(good, 2, segment(0xE1, text("Exif\0\0"sv) + other)), with_stb()).shape(),
             plain.shape());
@@ -112,28 +112,28 @@ TEST(StbFence, NoTableIsHiddenFromUs) {
     EXPECT_TRUE(says(failure(file, with_stb()), kSeenByUs)) << what << ": " << failure(file, with_stb());
   };
   refused(spliced(good, 2, evil), "first");
-  refused(spliced(good, 2, text("\xFF\xFF\xFF"sv) + evil), "behind fill bytes");
+  refused(spliced(good, 2, text("\xFF\xFF\xFF"sv) + evil), "after fill bytes");
   const std::size_t second = after_segment(good, 2);
-  refused(spliced(good, second, text("any \0 padding"sv) + evil), "behind padding");
-  refused(spliced(good, 2, text("\xFF\xE1\x00\x02"sv) + evil), "behind an empty segment");
-  refused(spliced(good, 2, text("\xFF\xE1\x00\x04\xFF\xE1"sv) + evil), "behind what looks like a segment");
-  refused(spliced(good, 2, text("\xFF\xE0\x00\x07JFIF\0"sv) + evil), "behind a short JFIF");
+  refused(spliced(good, second, text("any \0 padding"sv) + evil), "after padding");
+  refused(spliced(good, 2, text("\xFF\xE1\x00\x02"sv) + evil), "after an empty segment");
+  refused(spliced(good, 2, text("\xFF\xE1\x00\x04\xFF\xE1"sv) + evil), "after what looks like a segment");
+  refused(spliced(good, 2, text("\xFF\xE0\x00\x07JFIF\0"sv) + evil), "after a short JFIF");
   refused(spliced(good, 2,
                   text("\xFF\xEE\x00\x0E"
                        "Adobe\0\0\0\0\0\0\0"sv) +
                       evil),
-          "behind a short Adobe");
-  refused(spliced(good, 2, text("\xFF\xDD\x00\x04\x00\x01"sv) + evil), "behind DRI");
+          "after a short Adobe");
+  refused(spliced(good, 2, text("\xFF\xDD\x00\x04\x00\x01"sv) + evil), "after DRI");
   refused(spliced(good, frame, evil), "before the frame");
-  refused(spliced(good, after_segment(good, frame), evil), "behind the frame");
-  refused(spliced(good, after_segment(good, frame), text("\xFF\xDC\x00\x04\x00\x18"sv) + evil), "behind DNL");
+  refused(spliced(good, after_segment(good, frame), evil), "after the frame");
+  refused(spliced(good, after_segment(good, frame), text("\xFF\xDC\x00\x04\x00\x18"sv) + evil), "after DNL");
   refused(spliced(good, scan, evil), "before the scan");
   refused(spliced(good, data, evil), "at the start of the scan");
-  refused(spliced(good, data, text("\x12\xFF\x00\xFF\xFF\x00\x34"sv) + evil), "behind stuffed bytes");
-  refused(spliced(good, data, text("\xFF\xD0\x11\xFF\xFF\xD7\x22"sv) + evil), "behind restarts");
-  refused(spliced(good, data, text("\xFF\xFF\xFF"sv) + evil), "behind fill bytes in the scan");
-  refused(spliced(good, end, evil), "behind the scan");
-  refused(spliced(good, end, text("\0\0\0\0"sv) + evil), "behind zeros behind the scan");
+  refused(spliced(good, data, text("\x12\xFF\x00\xFF\xFF\x00\x34"sv) + evil), "after stuffed bytes");
+  refused(spliced(good, data, text("\xFF\xD0\x11\xFF\xFF\xD7\x22"sv) + evil), "after restarts");
+  refused(spliced(good, data, text("\xFF\xFF\xFF"sv) + evil), "after fill bytes in the scan");
+  refused(spliced(good, end, evil), "after the scan");
+  refused(spliced(good, end, text("\0\0\0\0"sv) + evil), "after zeros after the scan");
   refused(Bytes(good.begin(), good.end() - 2) + evil, "without an end");
 }
 

@@ -113,8 +113,8 @@ Bytes plain_chunks(int channels = 3) {
   return picture_chunks(make_webp({}, picture(6, 4, channels).view()));
 }
 
-Bytes extended(int flags, const Bytes& before, const Bytes& behind) {
-  return riff_file(vp8x(flags, 6, 4) + before + plain_chunks() + behind);
+Bytes extended(int flags, const Bytes& before, const Bytes& after) {
+  return riff_file(vp8x(flags, 6, 4) + before + plain_chunks() + after);
 }
 
 TEST(Webp, ExifTurnsThePicture) {

@@ -106,16 +106,16 @@ TEST(Plans, HaveRoomForColourAndNoMore) {
   std::vector<ReconstructionTask> tasks;
   for (const BaselineScan& scan : scans) tasks.push_back({.scan = &scan});
   const ReconstructionPlan plan = plan_reconstruction(tasks);
-  std::size_t behind = plan.upload_bytes();
+  std::size_t after = plan.upload_bytes();
   for (const ReconstructionImage& image : plan.images) {
     EXPECT_EQ(image.colour_offset % 256, 0);
-    EXPECT_GE(static_cast<std::size_t>(image.colour_offset), behind);
+    EXPECT_GE(static_cast<std::size_t>(image.colour_offset), after);
     EXPECT_GE(kBlockSide * image.order.mcus_across, image.colour_width);
-    behind = static_cast<std::size_t>(image.colour_offset) +
+    after = static_cast<std::size_t>(image.colour_offset) +
              std::size_t{2} * kBlockSide * image.order.mcus_across * image.colour_height;
   }
-  EXPECT_LE(behind, plan.bytes);
-  EXPECT_LT(plan.bytes, behind + 256);
+  EXPECT_LE(after, plan.bytes);
+  EXPECT_LT(plan.bytes, after + 256);
   EXPECT_EQ(plan.first_luma.back(),
             42U * 16 + 42 * 16 + 42 * 16 + std::uint64_t{2} * 21 * 16 + std::uint64_t{2} * 21 * 16);
   const JpegReconstruction reconstruction(tasks);

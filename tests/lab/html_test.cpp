@@ -70,7 +70,7 @@ TEST(HtmlPage, IsOneFileThatImgpipeMayReplace) {
   page.paragraph("x & y");
   const std::string text = page.text();
   EXPECT_TRUE(is_own_text(text));
-  EXPECT_FALSE(is_own_text("<!DOCTYPE html>\n<html><head><title>somebody's</title>"));
+  EXPECT_FALSE(is_own_text("<!DOCTYPE html>\n<html><head><title>another program's</title>"));
   EXPECT_NE(text.find("<title>a &lt;title&gt;</title>"), std::string::npos);
   EXPECT_EQ(text.find("http://"), std::string::npos);
   EXPECT_EQ(text.find("https://"), std::string::npos);

@@ -210,11 +210,11 @@ def program_time(*job):
     try:
         done = run(*job)
     except FileNotFoundError:
-        print(f"left out: {job[0]} is not installed")
+        print(f"SKIPPED: {job[0]} is not installed")
         return None
     seconds = time.perf_counter() - start
     if done.returncode != 0:
-        print(f"left out: {job[0]}: {done.stderr.strip()[-200:]}")
+        print(f"SKIPPED: {job[0]}: {done.stderr.strip()[-200:]}")
         return None
     return seconds, done.stdout
 

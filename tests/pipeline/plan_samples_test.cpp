@@ -77,7 +77,7 @@ TEST(Plan, FloatsAreOnlyMadeOfIntegersThatStepsAskFor) {
   EXPECT_EQ(labels_of(make_plan(parse_stages("depth:float,smooth,depth:8"), kRgba)),
             "depth:float,split*,smooth,depth#2:8,merge*");
   EXPECT_EQ(make_plan(parse_stages("depth:float"), {8, 4, 3, Sample::f32}).notes,
-            std::vector<std::string>{"depth:float left out: the samples are floats already"});
+            std::vector<std::string>{"skipped depth:float: the samples are floats already"});
   EXPECT_EQ(make_plan(parse_stages("depth:8"), kRgb).steps.size(), 0U);
   // Files hold none: what writes them refuses them, and they do not become integers unasked.
   const Plan floats = make_plan(parse_stages("depth:float"), kRgb, false, 1 << 20, 8);

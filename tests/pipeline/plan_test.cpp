@@ -228,7 +228,7 @@ TEST(Plan, ARectangleMustBeInsideTheImage) {
   EXPECT_EQ(refusal("crop:8x4", kRgb), "");
   EXPECT_EQ(labels("crop:8x4,crop:8x4+0+0", kRgb), "");
   EXPECT_EQ(make_plan(parse_stages("crop:8x4"), kRgb).notes,
-            (std::vector<std::string>{"crop:8x4 left out: that is the whole image"}));
+            (std::vector<std::string>{"skipped crop:8x4: the rectangle is the whole image"}));
   EXPECT_EQ(refusal("crop:3x3+5+1", kRgb), "");
   for (const char* rectangle : {"9x4", "8x5", "3x3+6+0", "3x3+0+2", "1x1+8+0", "1x1+0+4", "8x4+1+0",
                                 "2147483647x2147483647+2147483647+2147483647"}) {
@@ -326,7 +326,7 @@ TEST(Plan, DepthNeedsNoOtherLayout) {
   EXPECT_EQ(needless.steps.size(), 2U);  // one makes what the other needs
   const Plan left_out = make_plan(parse_stages("depth:8"), kRgb);
   EXPECT_TRUE(left_out.steps.empty());
-  EXPECT_EQ(left_out.notes, (std::vector<std::string>{"depth:8 left out: the samples have 8 bits already"}));
+  EXPECT_EQ(left_out.notes, (std::vector<std::string>{"skipped depth:8: the samples have 8 bits already"}));
 }
 
 TEST(Plan, RefusesImagesThatAreTooLarge) {
@@ -340,11 +340,11 @@ TEST(Plan, RefusesImagesThatAreTooLarge) {
   };
   EXPECT_EQ(refused("resize:100:100", kRgb, 10'000), "");
   EXPECT_EQ(refused("resize:100:101", kRgb, 10'000),
-            "resize:100:101 makes 100x101 pixels, more than --max-pixels 10000");
+            "resize:100:101 makes 100x101 pixels; raise --max-pixels (now 10000)");
   EXPECT_EQ(refused("resize:100:101,resize:1:1", kRgb, 10'000),
-            "resize:100:101 makes 100x101 pixels, more than --max-pixels 10000");
+            "resize:100:101 makes 100x101 pixels; raise --max-pixels (now 10000)");
   // What is put in comes before what it is for.
-  const std::string more = " makes 8x4 pixels, more than --max-pixels 10";
+  const std::string more = " makes 8x4 pixels; raise --max-pixels (now 10)";
   for (const char* stages : {"smooth", "hist", "contrast", "smooth,crop:9x9"})
     EXPECT_EQ(refused(stages, kRgb, 10), "split*" + more);
   EXPECT_EQ(refused("smooth", kGrey, 10), "smooth" + more);

@@ -202,7 +202,7 @@ TEST(Runner, CudaByNameNeverFallsBack) {
 }
 
 TEST(Runner, CudaGivesTheSamePixels) {
-  if (list_cuda_devices().devices.empty()) GTEST_SKIP() << "there is no CUDA device";
+  if (list_cuda_devices().devices.empty()) GTEST_SKIP() << "no CUDA device";
   Runner runner({.device = "cuda:0", .threads = 2});
   for (const Size& size : few_sizes()) {
     for (const Sample sample : {Sample::u8, Sample::u16}) {

@@ -77,7 +77,7 @@ Steps of_alpha(const Steps& steps) {
   return left;
 }
 
-// Lists that change how many bits a sample has, among stages that do not.
+// Lists that change how many bits per sample has, among stages that do not.
 std::vector<Steps> lists_of_both_depths() {
   std::vector<Steps> lists;
   for (const char* list : {"contrast:to=8", "contrast:to=16", "depth:8", "depth:16",

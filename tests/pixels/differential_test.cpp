@@ -135,7 +135,7 @@ struct Setting {
 };
 
 // A stage, its input and its parameters, and what the reference makes of them. The table is made once for all
-// backends: with 16 bits a sample it takes most of the time.
+// backends: with 16 bits per sample it takes most of the time.
 struct Trial {
   const Stage& stage;
   const FrameType& type;

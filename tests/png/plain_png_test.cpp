@@ -266,9 +266,9 @@ TEST(PlainPng, ChunksAroundThePixels) {
   EXPECT_FALSE(accepted(with("PRIV", nullptr, false))) << "a critical chunk that nobody knows";
   EXPECT_FALSE(accepted(with(nullptr, "tEXt", true))) << "IDAT chunks must follow one another";
   EXPECT_FALSE(accepted(with(nullptr, "IHDR", false)));
-  Bytes behind = with(nullptr, nullptr, false);
-  behind.push_back(std::byte{0});
-  EXPECT_TRUE(accepted(behind));
+  Bytes following = with(nullptr, nullptr, false);
+  following.push_back(std::byte{0});
+  EXPECT_TRUE(accepted(following));
 }
 
 // For an empty chunk, stb_image copies zero bytes to a null pointer.

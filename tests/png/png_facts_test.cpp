@@ -38,7 +38,7 @@ struct Small {
   unsigned depth = 8;
   unsigned color_type = 0;
   unsigned channels = 1;
-  Bytes before, behind;  // chunks around the pixels
+  Bytes before, after;  // chunks around the pixels
 
   [[nodiscard]] Bytes head() const {
     return signature() +
@@ -46,7 +46,7 @@ struct Small {
   }
   [[nodiscard]] Bytes stream() const { return deflated(Bytes(2 * (1 + (4 * channels * depth + 7) / 8))); }
   [[nodiscard]] Bytes file() const {
-    return head() + before + chunk("IDAT", stream()) + behind + chunk("IEND", {});
+    return head() + before + chunk("IDAT", stream()) + after + chunk("IEND", {});
   }
 };
 
@@ -130,8 +130,8 @@ TEST(PngFacts, ImagesAreCountedAndPalettesReportTheirBits) {
   EXPECT_EQ(images(chunk("acTL", number(3) + number(0))), 4) << "the picture is none of the frames";
   EXPECT_EQ(images(chunk("acTL", number(0) + number(0))), 1);
   const Bytes palette = chunk("PLTE", Bytes(6));
-  EXPECT_EQ(describe_png(Small{1, 3, 1, palette, {}}.file()).layout, "1 bit a pixel");
-  EXPECT_EQ(describe_png(Small{4, 3, 1, palette, {}}.file()).layout, "4 bits a pixel");
+  EXPECT_EQ(describe_png(Small{1, 3, 1, palette, {}}.file()).layout, "1 bit per pixel");
+  EXPECT_EQ(describe_png(Small{4, 3, 1, palette, {}}.file()).layout, "4 bits per pixel");
   EXPECT_EQ(describe_png(Small{8, 2, 3, {}, {}}.file()).layout, "");
   EXPECT_EQ(describe_png(Small{1, 0, 1, {}, {}}.file()).color, "bilevel");
   EXPECT_EQ(describe_png(Small{2, 0, 1, {}, {}}.file()).color, "grey");
@@ -155,7 +155,7 @@ TEST(PngFacts, TheColourSpaceIsWhatTheChunksSay) {
   EXPECT_EQ(said(gamma(2'200'000)), "gamma 22");
   EXPECT_EQ(said(gamma(0)), "");
   EXPECT_EQ(said(chunk("gAMA", number(1, 2))), "");
-  EXPECT_EQ(said(gamma(45'455) + chunk("cHRM", Bytes(32))), "gamma 0.45455, primaries of its own (cHRM)");
+  EXPECT_EQ(said(gamma(45'455) + chunk("cHRM", Bytes(32))), "gamma 0.45455, custom primaries (cHRM)");
   EXPECT_EQ(said(gamma(45'455) + srgb), "sRGB");
   EXPECT_EQ(said(gamma(45'455) + profile), "");
   EXPECT_EQ(said(profile + pq), "BT.2020 primaries, PQ (cICP 9, 16, 0, 1)");

@@ -35,7 +35,7 @@ std::string_view BandedReader::decoder() const noexcept {
 void BandedReader::read_next_rows(HostView rows) {
   const std::lock_guard lock(mutex_);
   log_.by_rows = true;
-  if (!log_.bands.empty()) fault("rows behind bands");
+  if (!log_.bands.empty()) fault("rows after bands");
   if (next_row_ + rows.height > ways_.fails_at || log_.failed) fail();
   copy_pixels(image_.rows(next_row_, rows.height), rows);
   next_row_ += rows.height;
@@ -47,7 +47,7 @@ void BandedReader::begin_next_band(std::int64_t first, std::int64_t rows) {
     const std::lock_guard lock(mutex_);
     if (beginning_) fault("two bands begun at one time");
     if (rows == 0) fault("a band of no rows");
-    if (log_.by_rows) fault("bands behind rows");
+    if (log_.by_rows) fault("bands after rows");
     if (log_.failed) fail();
     beginning_ = true;
   }

@@ -185,7 +185,7 @@ std::string GuardedPlane::damage_between(std::size_t begin, std::size_t end) con
     if (memory_[i] == canary(i)) continue;
     std::ostringstream out;
     out << "canary hit " << static_cast<std::int64_t>(i) - static_cast<std::int64_t>(first_)
-        << " bytes behind the first pixel";
+        << " bytes after the first pixel";
     return out.str();
   }
   return "";

@@ -81,12 +81,12 @@ class JpegReader final : public LibraryJpeg {
   [[nodiscard]] std::optional<BaselineScan> baseline() const override;
 
   // If a scan follows the end marker, the marker is damage. Other bytes do not belong to the image.
-  [[nodiscard]] std::string check_data_after_end(Bytes behind) const override {
-    const Bytes more = without_padding(behind);
+  [[nodiscard]] std::string check_data_after_end(Bytes after) const override {
+    const Bytes more = without_padding(after);
     if (more.empty() || is_known_trailer(more, facts_)) return "";
-    if (errors_.strict && (matches_at(behind, 0, "\xFF\xC4") || matches_at(behind, 0, "\xFF\xDA")))
+    if (errors_.strict && (matches_at(after, 0, "\xFF\xC4") || matches_at(after, 0, "\xFF\xDA")))
       throw Error(ErrorKind::input, "JPEG: end marker before the last scan");
-    return following_bytes(behind.size(), format_by_content(more).has_value());
+    return following_bytes(after.size(), format_by_content(more).has_value());
   }
 
  protected:

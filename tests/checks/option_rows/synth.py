@@ -12,7 +12,7 @@ ROWS = [
         lambda r: (r.info("o.png")["width_pixels"], r.info("o.png")["height_pixels"]) == (37, 11)),
     Row("--channels", f"{CALL} --pattern noise --channels 2", "grey with alpha",
         lambda r: r.info("o.png")["channels"] == 2 and r.info("o.png")["alpha"]),
-    Row("--depth", f"{CALL} --pattern noise --depth 16", "16 bits a sample",
+    Row("--depth", f"{CALL} --pattern noise --depth 16", "16 bits per sample",
         lambda r: r.info("o.png")["bits_per_sample"] == 16),
     Row("--seed", f"{CALL} --pattern noise --seed 2", "other bytes than with seed 1",
         lambda r: r.same("o.png", f"{CALL} --pattern noise --seed 2") and
