@@ -8,14 +8,14 @@
 
 namespace imgpipe {
 
-// The scale that lo and hi are on: the image's own, or that of so many bits. A value v of 8 bits is 257 v of
-// 16. Of floats the own scale has white at 1.
+// The scale of lo and hi: the image's sample type, or 8 or 16 bits. A value v of 8 bits is 257 v of 16. White
+// is 1 for floats.
 enum class LevelsOf : std::uint8_t { same, u8, u16 };
 
 // What is wrong with lo and hi.
 [[nodiscard]] std::string_view levels_problem(const Parameters& parameters);
-// A range of all values leaves the image unchanged. So does hi <= lo, as in contrast: a series whose samples
-// are all alike has such a range.
+// A range that covers all values leaves the image unchanged. So does hi <= lo of a series range, which occurs
+// if all samples are equal.
 [[nodiscard]] std::string_view levels_skip_reason(const FrameType& in, const Parameters& parameters);
 
 // For gamma's functions (kernels/gamma/gamma.h): the result of each value.

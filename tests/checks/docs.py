@@ -278,7 +278,7 @@ def main(arguments):
         print(__doc__, file=sys.stderr)
         return 2
     found = list(complaints(arguments[0]))
-    print("\n".join(found) if found else "docs: as the program and the tree are")
+    print("\n".join(found) if found else "docs: match the program and the tree")
     return 1 if found else 0
 
 

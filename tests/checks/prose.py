@@ -38,13 +38,14 @@ def rules(text):
 
 
 def pattern(phrase):
-    """Matches a phrase as words, also where a line break or the start of a comment line is between them."""
+    """Matches a phrase as words, also where a line break or the start of a comment line is between them.
+    "is no longer" and "is no more" are not "is no"."""
     gap = r"(?:\s|//|#|\*)+"
     words = [r"(?:\w+" + gap + "){0,4}?" if word == "..." else re.escape(word) for word in phrase.split()]
     joined = ""
     for i, word in enumerate(words):
         joined += word + (gap if i + 1 < len(words) and not word.startswith("(?:") else "")
-    return re.compile(r"\b" + joined + r"\b", re.IGNORECASE)
+    return re.compile(r"\b" + joined + r"\b(?!\s(?:longer|more|less)\b)", re.IGNORECASE)
 
 
 def complaints(path, text, rejected):
@@ -98,7 +99,8 @@ def self_test():
                               "Ambiguous words:\n\n| word | write |\n|---|---|\n| `way` | method |\n")
     for text in ("x is no file", "// It is\n// no file", "nobody reads it", "There is no such file that ends"):
         assert list(complaints("a.h", text, {**rejected})), text
-    for text in ("x is not a file", "is nothing", "is northern", "there is not", "nobody_reads_it = 1"):
+    for text in ("x is not a file", "is nothing", "is northern", "is no longer", "there is not",
+                 "nobody_reads_it = 1"):
         assert not list(complaints("a.h", text, rejected)), (text, list(complaints("a.h", text, rejected)))
     assert [one.split(":")[1] for one in complaints("a.h", "\n\nit is\nno file", rejected)] == ["3"]
     counts = count({"a/b/c.h": "a way, one Way", "a/b/d/e.h": "way", "a/f.h": "ways", "g.md": "way"}, counted)
