@@ -1,4 +1,4 @@
-// Extremes of windows (window_extremes.h) on the host. For files in Highway, behind hwy/highway.h: it is read
+// Extremes of windows (window_extremes.h) on the host. For Highway's files, included after hwy/highway.h,
 // once for each instruction set.
 #if defined(IMGPIPE_KERNELS_WINDOW_EXTREMES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef IMGPIPE_KERNELS_WINDOW_EXTREMES_INL_H
