@@ -59,8 +59,7 @@ class WindowExtremes {
     for (std::int64_t x = 0; x < samples; x += lanes_of(d)) hn::StoreU(of_two(a + x, b + x), d, to + x);
   }
 
-  // Loads the row's samples first - radius ... end + radius - 1, and replaces each by the extreme of `reach_`
-  // samples.
+  // Loads samples first - radius ... end + radius - 1, and replaces each by the extreme of `reach_` samples.
   HWY_NOINLINE void fill_line(const T* row, std::int64_t first, std::int64_t end, std::int64_t width) {
     const std::int64_t from = std::max<std::int64_t>(0, first - radius_);
     const std::int64_t to = std::min(width, end + radius_);

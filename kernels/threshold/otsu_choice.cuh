@@ -59,7 +59,7 @@ __device__ inline int best_candidate(const OtsuTotals& all, const OtsuBin& own, 
   return __all_sync(0xFFFFFFFF, beaten ? 1 : 0) != 0 ? best.value : kUndecided;
 }
 
-// Combines the shares of the whole cluster; one warp of each block may call it.
+// Combines the shares of the whole cluster; runs in one warp of it.
 template <int Blocks>
 __device__ int chosen_value(const OtsuTotals& all, OtsuShare& own_share, double least) {
   unsigned undecided = 0;
