@@ -110,7 +110,7 @@ void run_cpu(const Stage& stage, const StageCall<Host>& call, const Band& band);
 [[nodiscard]] CudaStatus run_cuda(const Stage& stage, const StageCall<Device>& call,
                                   const CudaLaunch& launch);
 
-// Returns nullptr if there is no port of that kind.
+// Returns nullptr if no port has that kind.
 [[nodiscard]] constexpr const Port* find_port(std::span<const Port> ports, ValueKind kind) {
   const auto port = std::ranges::find(ports, kind, &Port::kind);
   return port == ports.end() ? nullptr : &*port;
