@@ -30,7 +30,7 @@ class BlockPool {
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
 
-  // Returns a block aligned to kPageBytes, not initialised; nullptr if there is no memory.
+  // Returns a block aligned to kPageBytes, not initialised; nullptr if memory is exhausted.
   [[nodiscard]] void* take(std::size_t bytes) noexcept;
   // Returns false if the block does not come from the pool.
   [[nodiscard]] bool give_back(void* block) noexcept;

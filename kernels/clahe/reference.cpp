@@ -6,7 +6,7 @@
 namespace imgpipe {
 namespace {
 
-// The table of the tile whose first pixel is x0, y0.
+// Returns the table of the tile whose first pixel is x0, y0.
 template <class T>
 std::vector<T> table_of_tile(const Plane<const T, Host>& plane, const ClaheTiles& tiles, std::int64_t x0,
                              std::int64_t y0) {

@@ -27,7 +27,7 @@ void crop_planes(const StageCall<Host>& call) {
   }
 }
 
-// Whether `size` of `of` pixels are there from an offset on.
+// Whether a range of `size` pixels at `offset` lies within `of` pixels.
 bool fits(std::int64_t offset, std::int64_t size, std::int64_t of) {
   return size <= of && crop_offset(offset, size, of) <= of - size;
 }

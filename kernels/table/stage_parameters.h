@@ -1,7 +1,6 @@
-// The parameters of every stage: their names, values and presets, as --stages has them, in alphabetical
-// order. Words stand in the order of the enumeration that the stage's header declares. Kernels do not include
-// this file, so a change of a text, a preset or a bound written here does not recompile them. Bounds that
-// kernels use are in the stages' headers.
+// The parameters of every stage: names, values and presets, in alphabetical order of the stages. Words are in
+// the order of the enumeration in the stage's header. Kernels do not include this file, so changing a text, a
+// preset or a bound here does not recompile them. Bounds that kernels use are in the stages' headers.
 #pragma once
 
 #include <array>
@@ -166,7 +165,7 @@ inline constexpr std::array kMedianParameters{
     Parameter{.name = "size", .help = "Pixels along a side of the window: 3 or 5", .words = kMedianSizes},
 };
 
-// Of erode and dilate.
+// For erode and dilate.
 inline constexpr std::array kMorphologyParameters{
     Parameter{.name = "radius",
               .help = "Pixels from the window's middle to its edge: 1 is 3x3",

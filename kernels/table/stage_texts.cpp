@@ -8,7 +8,7 @@
 namespace imgpipe {
 namespace {
 
-// In the order of the table of stages, which a test holds them to.
+// In the order of the table of stages, as a test verifies.
 constexpr std::array kTexts{
     StageText{.stage = "gray",
               .rule =

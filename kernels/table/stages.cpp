@@ -32,7 +32,7 @@
 namespace imgpipe {
 namespace {
 
-// An image with alpha: in planes, interleaved, and as it comes.
+// An image with alpha: planar, interleaved, and in either layout.
 constexpr std::array kAllPlanes{Port{.alpha = true}};
 constexpr std::array kMixed{Port{.layout = Layout::interleaved, .alpha = true}};
 constexpr std::array kAnyLayout{Port{.layout = {}, .alpha = true}};
@@ -57,7 +57,7 @@ constexpr Stage kClaheTables{.ports = {kColorPlanes, kTable},
                              .table_bytes = clahe_table_bytes,
                              .table_parts = clahe_table_parts,
                              .kernels = kTableKernels<kSame, clahe_table>};
-// Of type and parameters alone.
+// A table that depends only on type and parameters.
 template <auto Bytes, auto Make, const auto& All = kSame>
 constexpr Stage kConstant{.ports = {{}, kTable}, .table_bytes = Bytes, .kernels = kTableKernels<All, Make>};
 
@@ -65,7 +65,7 @@ template <const Stage& Maker, bool (*IsRead)(const Parameters&) = nullptr>
 constexpr Port kTableOf{.name = "table", .kind = ValueKind::table, .made_by = &Maker, .is_read = IsRead};
 template <const Stage& Maker>
 constexpr std::array kColorAndTable{Port{}, kTableOf<Maker>};
-// As counts or as a table that is made of them.
+// The counts, or a table made from them.
 template <const Stage& Maker, bool (*IsRead)(const Parameters&) = nullptr>
 constexpr std::array kColorAndCounted{
     Port{}, Port{.name = "counts", .kind = ValueKind::counts, .is_read = IsRead}, kTableOf<Maker, IsRead>};
@@ -115,7 +115,7 @@ constexpr std::array kStages{
           .ports = {.in = kColorAndTable<kConstant<gamma_table_bytes, gamma_table>>},
           .skip_reason = gamma_skip_reason,
           .kernels = kBoth<IMGPIPE_KERNELS_16(kSame, gamma), IMGPIPE_KERNELS_F32(gamma)>},
-    // Its functions of integers are gamma's, with another table.
+    // The integer functions are gamma's, with another table.
     Stage{.name = "levels",
           .summary = "stretch of a given range",
           .parameters = kLevelsParameters,
@@ -218,7 +218,7 @@ constexpr std::array kStages{
           .parameters = kMorphologyParameters,
           .needs = morphology_needs,
           .kernels = IMGPIPE_KERNELS(kSame, dilate)},
-    // Its functions are gamma's, with another table.
+    // The functions are gamma's, with another table.
     Stage{.name = "posterize",
           .summary = "highest bits of each sample",
           .parameters = kPosterizeParameters,
@@ -259,8 +259,8 @@ static_assert(std::ranges::all_of(kStages,
                                   }),
               "a stage reads one image: docs/hacking.md, A second image input");
 
-// The row for a call; the planner has refused steps without one. Where the output's type is unset its samples
-// are the input's.
+// Returns the row for a call; the planner rejects steps without one. An unset output type: the input's
+// samples.
 template <class Where>
 const Kernel& kernel_of(const Stage& stage, Backend backend, const StageCall<Where>& call) {
   const Sample in = call.in.type.sample;
@@ -273,7 +273,8 @@ const Port* find_read_port(const Stage& stage, ValueKind kind, const Parameters&
   return is_read ? port : nullptr;
 }
 
-// Runs a kernel that reads or writes floats, host code of one for devices included, in their environment.
+// Runs a kernel in the floating-point environment that it needs if it reads or writes floats. The host code
+// of device kernels needs it too.
 template <class Run>
 auto in_environment_of(const Kernel& kernel, const Run& run) {
   if (!is_float(kernel.in) && !is_float(kernel.out)) return run();
@@ -322,7 +323,7 @@ const Stage* table_maker(const Stage& stage, const Parameters& parameters, Backe
                          Sample out) {
   const Port* const port = find_read_port(stage, ValueKind::table, parameters);
   if (port == nullptr) return nullptr;
-  const bool constant = port->made_by->ports.in.empty();  // for all backends alike
+  const bool constant = port->made_by->ports.in.empty();  // the same for all backends
   const Kernel* const kernel = find_kernel(*port->made_by, constant ? Backend::cpu : backend, in, out);
   return kernel == nullptr ? nullptr : port->made_by;
 }

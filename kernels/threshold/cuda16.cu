@@ -6,7 +6,7 @@
 namespace imgpipe {
 namespace {
 
-// Block c finds Otsu's value of plane c, or of one that is undecided; see otsu16.cuh.
+// Block c finds Otsu's value of plane c (OtsuWay::chosen: only if undecided); see otsu16.cuh.
 __global__ __launch_bounds__(kOtsuBins) void otsu16_kernel(Histogram<Device> histogram, int* values,
                                                            OtsuWay way) {
   if (way == OtsuWay::chosen && values[blockIdx.x] != kUndecided) return;
@@ -16,7 +16,7 @@ __global__ __launch_bounds__(kOtsuBins) void otsu16_kernel(Histogram<Device> his
   if (threadIdx.x == 0) values[blockIdx.x] = value;
 }
 
-// Plane blockIdx.z, at a value of its own, or at `at` where there are none.
+// Plane blockIdx.z, with the plane's value or, without `values`, with `at`.
 IMGPIPE_POINTWISE_KERNEL threshold16_kernel(DevicePlanes<const Sample8> in, DevicePlanes<Sample8> out,
                                             const int* values, int at) {
   if (values != nullptr) at = values[blockIdx.z];

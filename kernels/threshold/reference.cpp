@@ -3,7 +3,7 @@
 namespace imgpipe {
 namespace {
 
-// The first of those that part best; 0 where nothing can be parted.
+// Returns the first of the best values; 0 if no value parts the histogram.
 int otsu_value(const std::uint64_t* counts, int bins) {
   std::uint64_t pixels = 0;
   std::uint64_t sum = 0;

@@ -31,7 +31,7 @@ std::size_t line_start(std::string_view text, std::size_t at) {
 struct Head {
   std::size_t open = std::string_view::npos;        // npos: no block
   std::size_t parameters = std::string_view::npos;  // the last ones not inside others
-  std::size_t end = 0;                              // after the semicolon, if there is no block
+  std::size_t end = 0;                              // after the semicolon, if it has no block
 };
 
 Head head_of(std::string_view text, std::size_t at) {

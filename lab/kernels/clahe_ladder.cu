@@ -91,7 +91,7 @@ __global__ __launch_bounds__(kBins) void tile_kernel(Source in, ClaheTiles tiles
   all[blockIdx.x].table[threadIdx.x] = becomes(sum + ClaheExcess(excess, kBins).up_to(threadIdx.x), tiles);
 }
 
-// ---- look-ups ----------------------------------------------------------------------------------------
+// ---- lookups ----------------------------------------------------------------------------------------
 
 // For the pixels of one row: the two rows of tiles around it, and the weight of the lower one.
 struct RowTiles {

@@ -143,13 +143,13 @@ CodecOutput output_of_blocks(const CodecSubject& subject, const std::vector<Conf
   return answer;
 }
 
-// The pieces of one image, for all threads.
+// The chunks of one image, shared by all threads.
 class SharedPieces {
  public:
   explicit SharedPieces(const CodecSubject& subject)
       : pieces_(subject.jpeg.scan, subject.jpeg.tables, kScanChunkBytes) {}
 
-  // Decodes pieces until none is left to start.
+  // Decodes chunks until none is left to start.
   void help() {
     std::unique_lock lock(mutex_);
     while (!failed_) {
