@@ -230,24 +230,24 @@ bool BandPlan::in_place(ValueId value, const RowRange& rows, const RowRange& ban
 
 // Of the rows from `read` up to `until` those that are read first: to the end of a piece; 0 if they are no
 // more than one.
-std::int64_t BandPlan::next_chunk_follows(std::int64_t read, std::int64_t until) const {
+std::int64_t BandPlan::next_read_rows(std::int64_t read, std::int64_t until) const {
   return until - read > skip_rows_ ? (read / skip_rows_ + 1) * skip_rows_ - read : 0;
 }
 
 std::int64_t BandPlan::skipped_before(std::int64_t i, std::int64_t read) const {
   const std::int64_t height = plan_.program.values[0].type.height;
   if (i == bands()) {
-    const std::int64_t piece = next_chunk_follows(read, height);
+    const std::int64_t piece = next_read_rows(read, height);
     return piece > 0 ? piece : height - read;
   }
   const RowRange needed = rows_of(band(i))[0];
-  return needed.count() > 0 ? next_chunk_follows(read, needed.first) : 0;
+  return needed.count() > 0 ? next_read_rows(read, needed.first) : 0;
 }
 
 std::int64_t BandPlan::read_end(std::int64_t i, const RowRange& needed, std::int64_t read) const {
   const std::int64_t height = plan_.program.values[0].type.height;
   const std::int64_t end = std::max(needed.end, read);
-  return i + 1 == bands() && next_chunk_follows(end, height) == 0 ? height : end;
+  return i + 1 == bands() && next_read_rows(end, height) == 0 ? height : end;
 }
 
 // By value: the most rows that any band holds of what it makes.

@@ -116,7 +116,7 @@ class BandPlan {
 
  private:
   BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* writer);
-  [[nodiscard]] std::int64_t next_chunk_follows(std::int64_t read, std::int64_t until) const;
+  [[nodiscard]] std::int64_t next_read_rows(std::int64_t read, std::int64_t until) const;
   [[nodiscard]] std::int64_t writers_strip_rows(const Writer* writer) const;
   [[nodiscard]] std::vector<std::int64_t> max_rows_held();
   void find_places();

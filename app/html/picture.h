@@ -17,6 +17,6 @@ struct Picture {
 
 // Reduces the reader's whole image to at most `max_side` pixels a side. Each pixel is the mean of the pixels
 // it covers. Throws Error(input), Error(memory).
-[[nodiscard]] Picture image_containing(Reader& reader, int max_side = 320);
+[[nodiscard]] Picture make_picture(Reader& reader, int max_side = 320);
 
 }  // namespace imgpipe

@@ -124,7 +124,7 @@ std::string bash_topics_function(Commands commands) {
   for (const CommandRow& command : commands) {
     if (command.topics == nullptr) continue;
     for (const TopicWords& topics : command.topics(commands))
-      text += "    \"" + topics.after + "\") choices=\"" + words_of(topics.words) + "\" ;;\n";
+      text += "    \"" + topics.preceding_words + "\") choices=\"" + words_of(topics.words) + "\" ;;\n";
     text += "    \"" + std::string(command.name) + " \"*) ;;\n";
   }
   return text + "    *) return 1 ;;\n  esac\n}\n\n";

@@ -64,7 +64,7 @@ std::string options(Commands commands) {
     if (command.topics == nullptr) continue;
     text += begin + " -f\n";
     for (const TopicWords& topics : command.topics(commands))
-      text += "complete -c imgpipe -n '__imgpipe_after " + topics.after + "' -f -a '" +
+      text += "complete -c imgpipe -n '__imgpipe_after " + topics.preceding_words + "' -f -a '" +
               words_of(topics.words) + "'\n";
   }
   return text;

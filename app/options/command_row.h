@@ -36,7 +36,7 @@ template <class Options>
 
 // The words that may follow others, such as those after "docs" and "docs man".
 struct TopicWords {
-  std::string after;
+  std::string preceding_words;
   std::vector<std::string> words;
 };
 

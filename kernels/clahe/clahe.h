@@ -75,13 +75,13 @@ static_assert(ClaheExcess(259, 256).up_to(85) == 88 && ClaheExcess(259, 256).up_
 // ---- the arithmetic of one pixel: 32-bit floats, each operation rounded separately -------------------
 
 // A column or row: its cell, and the weight of the tile after the cell.
-struct ClahePlace {
+struct CellPosition {
   int cell;
   float share;
 };
 
 // `part`: the reciprocal of a tile's width (columns) or height (rows).
-IMGPIPE_HOST_DEVICE constexpr ClahePlace clahe_place(int at, float part) {
+IMGPIPE_HOST_DEVICE constexpr CellPosition cell_position(int at, float part) {
 #ifdef __CUDA_ARCH__  // nvcc would contract the product and the sum
   const float place = __fadd_rn(__fmul_rn(static_cast<float>(at), part), -0.5F);
 #else
@@ -114,9 +114,9 @@ IMGPIPE_HOST_DEVICE constexpr int clahe_rounded(float value, int max_value) {
 }
 
 #ifndef __CUDA_ARCH__
-static_assert(clahe_place(0, 0.25F).cell == 0 && clahe_place(0, 0.25F).share == 0.5F);
-static_assert(clahe_place(2, 0.25F).cell == 1 && clahe_place(2, 0.25F).share == 0);
-static_assert(clahe_place(5, 0.25F).cell == 1 && clahe_place(5, 0.25F).share == 0.75F);
+static_assert(cell_position(0, 0.25F).cell == 0 && cell_position(0, 0.25F).share == 0.5F);
+static_assert(cell_position(2, 0.25F).cell == 1 && cell_position(2, 0.25F).share == 0);
+static_assert(cell_position(5, 0.25F).cell == 1 && cell_position(5, 0.25F).share == 0.75F);
 static_assert(clahe_mix(10, 20, 0.25F) == 12.5F && clahe_rounded(12.5F, 255) == 12);
 static_assert(clahe_rounded(255.6F, 255) == 255);
 #endif
@@ -148,6 +148,6 @@ void clahe_cpu(const StageCall<Host>& call, const Band& band);
 CudaStatus clahe_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus clahe16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 // Each block counts 1/1, 1/2 or 1/4 of the values, depending on the size of shared memory.
-CudaStatus clahe16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, int parts);
+CudaStatus clahe16_parts_cuda(const StageCall<Device>& call, const CudaLaunch& launch, int parts);
 
 }  // namespace imgpipe

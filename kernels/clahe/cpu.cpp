@@ -61,7 +61,7 @@ struct Columns {
   Columns(const FrameType& in, const ClaheTiles& tiles)
       : tables(static_cast<std::size_t>(in.width)), shares(static_cast<std::size_t>(in.width)) {
     for (std::size_t x = 0; x < shares.size(); ++x) {
-      const auto [cell, share] = clahe_place(static_cast<int>(x), tiles.a_column);
+      const auto [cell, share] = cell_position(static_cast<int>(x), tiles.a_column);
       tables[x] = cell * static_cast<std::int32_t>(in.bins());
       shares[x] = share;
     }
@@ -185,7 +185,7 @@ void interpolate_band(const StageCall<Host>& call, const Band& band) {
     const auto out = call.out.plane<T>(static_cast<std::size_t>(c));
     Cells cells(tiles, call.table.as<const T>() + std::int64_t{2} * c * clahe_pairs(call.in.type, tiles));
     for (std::int64_t y = band.first; y < band.end; ++y) {
-      const auto [cell, down] = clahe_place(static_cast<int>(y), tiles.a_row);
+      const auto [cell, down] = cell_position(static_cast<int>(y), tiles.a_row);
       cells.move_to(cell);
       interpolate_row(cells, columns, down, in.row(y - band.in_top), in.width, out.row(y - band.out_top));
     }

@@ -56,7 +56,7 @@ CellRows cell_rows(const FrameType& in, const ClaheTiles& tiles) {
     int high = static_cast<int>(in.height);
     while (low < high) {
       const int middle = low + (high - low) / 2;
-      if (clahe_place(middle, tiles.a_row).cell < cell) {
+      if (cell_position(middle, tiles.a_row).cell < cell) {
         low = middle + 1;
       } else {
         high = middle;
@@ -108,11 +108,11 @@ __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kBlocks)) void c
     at.next();
     load();
     if (x >= in.width) continue;
-    const float down = clahe_place(static_cast<int>(y), tiles.a_row).share;
+    const float down = cell_position(static_cast<int>(y), tiles.a_row).share;
     std::uint32_t words[4] = {};
 #pragma unroll
     for (int k = 0; k < kVectorPixels; ++k) {
-      const ClahePlace place = clahe_place(static_cast<int>(x) + k, tiles.a_column);
+      const CellPosition place = cell_position(static_cast<int>(x) + k, tiles.a_column);
       // Pixels after the last column may have a cell that does not exist.
       const int cell = min(place.cell, tiles.along_side);
       const std::uint32_t four = table[static_cast<unsigned>(cell * kBins) + byte_of(from, k)];

@@ -74,7 +74,7 @@ __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kBlocks)) void c
     if (at.x() >= in.width) continue;
     const uint4 vector = load_vector(in.row(at.y()) + at.x());
     const std::uint32_t from[4] = {vector.x, vector.y, vector.z, vector.w};
-    const ClahePlace row = clahe_place(static_cast<int>(at.y()), tiles.a_row);
+    const CellPosition row = cell_position(static_cast<int>(at.y()), tiles.a_row);
     const std::uint32_t* const upper = pairs + tile_before(row.cell) * row_pairs;
     const std::uint32_t* const lower = pairs + tile_after(row.cell, tiles.along_side) * row_pairs;
     std::uint32_t above[kWideVectorPixels];
@@ -82,7 +82,7 @@ __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kBlocks)) void c
     float across[kWideVectorPixels];
 #pragma unroll
     for (int k = 0; k < kWideVectorPixels; ++k) {
-      const ClahePlace place = clahe_place(static_cast<int>(at.x()) + k, tiles.a_column);
+      const CellPosition place = cell_position(static_cast<int>(at.x()) + k, tiles.a_column);
       across[k] = place.share;
       // Pixels after the last column may have a cell that does not exist.
       const auto cell = static_cast<std::uint32_t>(min(place.cell, tiles.along_side));
@@ -141,7 +141,7 @@ CudaStatus clahe_plane(const Plane<const Sample16, Device>& in, const Plane<Samp
 
 }  // namespace
 
-CudaStatus clahe16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, int parts) {
+CudaStatus clahe16_parts_cuda(const StageCall<Device>& call, const CudaLaunch& launch, int parts) {
   const ClaheTiles tiles(call.in.type, call.parameters);
   for (int c = 0; c < call.in.type.color_channels; ++c) {
     const auto i = static_cast<std::size_t>(c);
@@ -155,7 +155,7 @@ CudaStatus clahe16_way_cuda(const StageCall<Device>& call, const CudaLaunch& lau
 CudaStatus clahe16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
   int parts = 0;
   if (const cudaError_t status = parts_that_fit<kCountThreads>(parts); status != cudaSuccess) return status;
-  return clahe16_way_cuda(call, launch, parts);
+  return clahe16_parts_cuda(call, launch, parts);
 }
 
 }  // namespace imgpipe

@@ -25,7 +25,8 @@ struct StretchRange {
 [[nodiscard]] std::int64_t stretch_ranges_bytes(const FrameType& in, const Parameters& parameters);
 void stretch_ranges(const StageCall<Host>& call, const Band& band);
 CudaStatus stretch_ranges_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-CudaStatus stretch_ranges_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, Clusters way);
+CudaStatus stretch_ranges_clusters_cuda(const StageCall<Device>& call, const CudaLaunch& launch,
+                                        Clusters way);
 
 // in, out: planar, same size, samples of type `to`; histogram: the counts of the whole image `in`. If the
 // sample type changes, the frames contain alpha, which is converted (kernels/depth).

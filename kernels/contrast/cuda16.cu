@@ -58,7 +58,8 @@ void launch_to(const StageCall<Device>& call, const StretchRange* ranges, const 
 
 }  // namespace
 
-CudaStatus stretch_ranges_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, Clusters way) {
+CudaStatus stretch_ranges_clusters_cuda(const StageCall<Device>& call, const CudaLaunch& launch,
+                                        Clusters way) {
   const ContrastParameters parameters(call.parameters);
   const bool joint = parameters.stretch == Stretch::joint;
   const unsigned count = joint ? 1 : static_cast<unsigned>(call.in.type.color_channels);
@@ -67,7 +68,7 @@ CudaStatus stretch_ranges_way_cuda(const StageCall<Device>& call, const CudaLaun
 }
 
 CudaStatus stretch_ranges_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return stretch_ranges_way_cuda(call, launch, Clusters::where_supported);
+  return stretch_ranges_clusters_cuda(call, launch, Clusters::where_supported);
 }
 
 CudaStatus contrast16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {

@@ -69,14 +69,15 @@ __global__ __launch_bounds__(kBinThreads, 1) void equalize16_table_kernel(Histog
 
 }  // namespace
 
-CudaStatus equalize_tables_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, Clusters way) {
+CudaStatus equalize_tables_clusters_cuda(const StageCall<Device>& call, const CudaLaunch& launch,
+                                         Clusters way) {
   return launch_over_bins(&equalize16_table_kernel<kBinBlocks>, &equalize16_table_kernel<1>,
                           static_cast<unsigned>(call.in.type.color_channels), launch, way, call.histogram,
                           call.table.as<Sample16>());
 }
 
 CudaStatus equalize_tables_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return equalize_tables_way_cuda(call, launch, Clusters::where_supported);
+  return equalize_tables_clusters_cuda(call, launch, Clusters::where_supported);
 }
 
 CudaStatus equalize16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {

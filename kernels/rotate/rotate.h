@@ -13,14 +13,14 @@ struct RotateParameters {
   RotateAngle angle;
 };
 
-struct PixelPlace {
+struct PixelPosition {
   std::int64_t x = 0, y = 0;
-  friend constexpr bool operator==(const PixelPlace&, const PixelPlace&) = default;
+  friend constexpr bool operator==(const PixelPosition&, const PixelPosition&) = default;
 };
 
 // Returns the source of output pixel `to` in an input of width x height pixels.
-[[nodiscard]] constexpr PixelPlace rotated_from(RotateAngle angle, std::int64_t width, std::int64_t height,
-                                                const PixelPlace& to) {
+[[nodiscard]] constexpr PixelPosition rotated_from(RotateAngle angle, std::int64_t width, std::int64_t height,
+                                                   const PixelPosition& to) {
   switch (angle) {
     case RotateAngle::by_90:
       return {to.y, height - 1 - to.x};
@@ -32,11 +32,11 @@ struct PixelPlace {
   return {width - 1 - to.y, to.x};
 }
 // In 3x2 pixels, the upper left one moves to the upper right, the lower right, the lower left corner.
-static_assert(rotated_from(RotateAngle::by_90, 3, 2, {1, 0}) == PixelPlace{0, 0});
-static_assert(rotated_from(RotateAngle::by_180, 3, 2, {2, 1}) == PixelPlace{0, 0});
-static_assert(rotated_from(RotateAngle::by_270, 3, 2, {0, 2}) == PixelPlace{0, 0});
-static_assert(rotated_from(RotateAngle::by_90, 3, 2, {0, 2}) == PixelPlace{2, 1});
-static_assert(rotated_from(RotateAngle::by_270, 3, 2, {1, 0}) == PixelPlace{2, 1});
+static_assert(rotated_from(RotateAngle::by_90, 3, 2, {1, 0}) == PixelPosition{0, 0});
+static_assert(rotated_from(RotateAngle::by_180, 3, 2, {2, 1}) == PixelPosition{0, 0});
+static_assert(rotated_from(RotateAngle::by_270, 3, 2, {0, 2}) == PixelPosition{0, 0});
+static_assert(rotated_from(RotateAngle::by_90, 3, 2, {0, 2}) == PixelPosition{2, 1});
+static_assert(rotated_from(RotateAngle::by_270, 3, 2, {1, 0}) == PixelPosition{2, 1});
 
 [[nodiscard]] std::string_view rotate_infer(const FrameType& in, const Parameters&, FrameType& out);
 

@@ -21,7 +21,7 @@ namespace {
 // Columns at a time: as many as a ring of 64 KiB (128 KiB for 16-bit samples) holds.
 constexpr std::int64_t kRingSamples = std::int64_t{1} << 16;
 constexpr std::int64_t kMaxExtremeColumns = 4096;
-constexpr std::size_t kExtremesRoom =
+constexpr std::size_t kExtremesCapacity =
     kMaxExtremeColumns + std::int64_t{3} * kMaxExtremeRadius + 512;  // and two vectors
 
 template <class T, class Extreme>
@@ -95,7 +95,8 @@ class WindowExtremes {
   std::int64_t radius_, side_, lanes_ = lanes_of(D());
   std::int64_t reach_ = 0, stride_ = 0, slot_ = 0;
   Extreme extreme_;
-  alignas(64) T line_[kExtremesRoom], so_far_[kExtremesRoom], unused_[kExtremesRoom], ring_[kRingSamples];
+  alignas(64) T line_[kExtremesCapacity], so_far_[kExtremesCapacity], unused_[kExtremesCapacity],
+      ring_[kRingSamples];
 };
 
 // extreme: returns the least or the greatest of each pair of lanes of two vectors.

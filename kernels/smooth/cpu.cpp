@@ -37,8 +37,8 @@ namespace {
 // Columns at a time: the sums of a chunk take 16 KiB (32 for 16-bit samples), which the L1 cache holds.
 constexpr std::int64_t kChunk = 4096;
 // The capacity in samples: a chunk's columns, two more on either side, rounded up to any vector size.
-constexpr std::size_t kChunkRoom = kChunk + std::size_t{2} * kRadius + 256;
-static_assert(kChunkRoom <= kMaxZeroSamples);
+constexpr std::size_t kChunkCapacity = kChunk + std::size_t{2} * kRadius + 256;
+static_assert(kChunkCapacity <= kMaxZeroSamples);
 
 template <Window W, class V>
 HWY_INLINE V five_taps(V a, V b, V c, V d, V e) {
@@ -73,8 +73,8 @@ struct Smooth {
 
   // Column `first` is even[1] of the arrays; the two columns before it are even[0] and odd[0].
   struct ColumnSums {
-    alignas(64) Sum even[kChunkRoom / 2];
-    alignas(64) Sum odd[kChunkRoom / 2];
+    alignas(64) Sum even[kChunkCapacity / 2];
+    alignas(64) Sum odd[kChunkCapacity / 2];
 
     [[nodiscard]] Sum& at(std::int64_t column, std::int64_t first) {
       const std::int64_t i = column - first + kRadius;
@@ -164,7 +164,7 @@ struct Smooth {
     ColumnSums sums;
     for_color_planes<T>(call, [&](const Plane<const T, Host>& in, const Plane<T, Host>& out) {
       for_chunks(type.width, kChunk, band, [&](std::int64_t first, std::int64_t end, std::int64_t y) {
-        const WindowRows<T> rows = interpolation_rows(in, band.in_top, y, type.height, border, taps);
+        const WindowRows<T> rows = window_rows(in, band.in_top, y, type.height, border, taps);
         chunk(rows, first, end, type.width, border, Divisor::of(rows.weights * across), sums,
               out.row(y - band.out_top));
       });

@@ -106,7 +106,7 @@ struct SmoothFloats {
     ColumnSums sums;
     for_color_planes<float>(call, [&](const Plane<const float, Host>& in, const Plane<float, Host>& out) {
       for_chunks(type.width, kFloatChunk, band, [&](std::int64_t first, std::int64_t end, std::int64_t y) {
-        const WindowRows<float> rows = interpolation_rows(in, band.in_top, y, type.height, border, kWeights);
+        const WindowRows<float> rows = window_rows(in, band.in_top, y, type.height, border, kWeights);
         chunk(rows, first, end, type.width, border, sums, out.row(y - band.out_top));
       });
     });

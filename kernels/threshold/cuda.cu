@@ -32,7 +32,7 @@ __device__ int block_otsu_value(const std::uint64_t* counts) {
     OtsuClass below{0, 0};
     for (int v = 0; v < kBins; ++v) {
       sum += static_cast<unsigned>(v) * count_of[v];
-      parts[v] = otsu_take(below, v, rounded_product(static_cast<double>(count_of[v]), one));
+      parts[v] = otsu_add(below, v, rounded_product(static_cast<double>(count_of[v]), one));
       class_of[v] = below;
     }
     mean = rounded_product(static_cast<double>(sum), one);

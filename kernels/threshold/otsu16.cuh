@@ -1,19 +1,19 @@
 // Computes Otsu's value of 65,536 bins with one block.
 //
-// Each bin's class depends on that of the previous bin, rounding by rounding (otsu_take()), so one thread
+// Each bin's class depends on that of the previous bin, rounding by rounding (otsu_add()), so one thread
 // must visit the bins in order. The other threads do the remaining work in a pipeline, and afterwards verify
 // the assumptions that shorten that thread's steps:
 //
 //   chunk of kOtsuBins bins    k        k-1           k-2              k-3            k-4
 //   in one step                counts   shares are    bins to visit    their means    classes are checked
-//                              are      summed        are selected,    are computed   against otsu_take(),
+//                              are      summed        are selected,    are computed   against otsu_add(),
 //                              read                   with operands                   variances computed
 //
 // The mean is a quotient, sum / share. As shares are known in advance, the thread multiplies by 1 / share and
 // corrects the product once with fused operations: five dependent operations, where a division has some
 // twenty. A bin without samples leaves the mean unchanged once it has been multiplied and divided by the same
 // share, so the thread visits only the first of several such bins. Both hold for nearly all numbers. If a
-// class differs in any bit from the result of otsu_take(), the search is repeated with divisions, bin by bin.
+// class differs in any bit from the result of otsu_add(), the search is repeated with divisions, bin by bin.
 //
 // H200, 2026-11-22: 1.8 ms for a photo, 1.4 for noise, 1.3 for 12 bits in 16. So this code only handles
 // histograms for which otsu_choice.cuh finds no value.
@@ -37,12 +37,13 @@ struct OtsuStep {
 
 // Chunks between two of the steps above are in slot k % n of each array. 40 KB.
 struct OtsuShared {
-  double part[5][kOtsuBins];            // by bin: the share of its samples
-  double share[4][kOtsuBins + 1];       // before the chunk, then by bin: the share of the class
-  std::uint16_t gone_to[3][kOtsuBins];  // by bin: the number of visited bins of the chunk up to this one
-  int count[2];                         // of visited bins in the chunk
-  OtsuStep steps[2][kOtsuBins];         // by visited bin
-  double mean[2][kOtsuBins + 1];        // before the chunk, then by visited bin
+  double part[5][kOtsuBins];       // by bin: the share of its samples
+  double share[4][kOtsuBins + 1];  // before the chunk, then by bin: the share of the class
+  std::uint16_t visited_up_to[3]
+                             [kOtsuBins];  // by bin: the number of visited bins of the chunk up to this one
+  int count[2];                            // of visited bins in the chunk
+  OtsuStep steps[2][kOtsuBins];            // by visited bin
+  double mean[2][kOtsuBins + 1];           // before the chunk, then by visited bin
   int warp_count[kOtsuWarps];
   std::uint64_t warp_samples[kOtsuWarps], warp_sum[kOtsuWarps];
 };
@@ -54,14 +55,14 @@ class OtsuSearch {
 
   // All threads must call this; each gets the value. Barriers: at the end of each step.
   __device__ int value(bool by_divisions) {
-    undo_prediction();
+    sum_samples();
     if (by_divisions || !search(false)) search(true);
     return block_best<kOtsuBins>(best_).value;
   }
 
  private:
   // Computes the mean of all samples, and a sample's share.
-  __device__ void undo_prediction() {
+  __device__ void sum_samples() {
     std::uint64_t samples = 0;
     std::uint64_t sum = 0;
 #pragma unroll 8
@@ -99,7 +100,7 @@ class OtsuSearch {
     for (int k = 0; k < chunks_ + 4; ++k) {
       if (is_chunk(k)) read(k);
       if (is_chunk(k - 4)) right = hold(k - 4) && right;
-      const bool listed = is_chunk(k - 2) && is_gone_to(k - 2, by_divisions);
+      const bool listed = is_chunk(k - 2) && is_visited(k - 2, by_divisions);
       const unsigned lanes = __ballot_sync(0xFFFFFFFF, listed ? 1 : 0);
       if (bin_ % kWarpLanes == 0) shared_.warp_count[bin_ / kWarpLanes] = __popc(lanes);
       __syncthreads();
@@ -135,10 +136,10 @@ class OtsuSearch {
   // Whether both classes split after a bin are large enough; the bins for which this holds are contiguous.
   __device__ static bool parts(double share) {
     OtsuClass below{share, 0};
-    return otsu_take(below, 0, 0);
+    return otsu_add(below, 0, 0);
   }
 
-  __device__ bool is_gone_to(int chunk, bool by_divisions) const {
+  __device__ bool is_visited(int chunk, bool by_divisions) const {
     if (!parts(shared_.share[chunk % 4][bin_ + 1])) return false;
     const double* const part = shared_.part[chunk % 5];
     return by_divisions || bin_ == 0 || part[bin_] != 0 || part[bin_ - 1] != 0;
@@ -153,7 +154,7 @@ class OtsuSearch {
       all += shared_.warp_count[warp];
     }
     const int up_to = before + __popc(lanes & (0xFFFFFFFF >> (kWarpLanes - 1 - lane)));
-    shared_.gone_to[chunk % 3][bin_] = static_cast<std::uint16_t>(up_to);
+    shared_.visited_up_to[chunk % 3][bin_] = static_cast<std::uint16_t>(up_to);
     if (bin_ == 0) shared_.count[chunk % 2] = all;
     if (!listed) return;
     const double share = shared_.share[chunk % 4][bin_ + 1];
@@ -188,7 +189,7 @@ class OtsuSearch {
 
   // Returns the mean after bin `bin` of the chunk; -1: before the chunk.
   __device__ double mean_after(int chunk, int bin) const {
-    return shared_.mean[chunk % 2][bin < 0 ? 0 : shared_.gone_to[chunk % 3][bin]];
+    return shared_.mean[chunk % 2][bin < 0 ? 0 : shared_.visited_up_to[chunk % 3][bin]];
   }
 
   // Checks this thread's bin: returns whether its class follows from the previous one, and updates the best
@@ -199,7 +200,7 @@ class OtsuSearch {
     if (!parts(share[bin_ + 1])) return true;
     const int value = chunk * kOtsuBins + bin_;
     OtsuClass below{share[bin_], mean_after(chunk, bin_ - 1)};
-    otsu_take(below, value, shared_.part[chunk % 5][bin_]);
+    otsu_add(below, value, shared_.part[chunk % 5][bin_]);
     best_ = better(best_, {otsu_variance(below, mean_of_all_), value});
     return below.share == share[bin_ + 1] && below.mean == mean_after(chunk, bin_);
   }

@@ -1,13 +1,13 @@
-// Finds Otsu's value from exact sums, without visiting bins in order, wherever the roundings of otsu_take()
+// Finds Otsu's value from exact sums, without visiting bins in order, wherever the roundings of otsu_add()
 // cannot change which value is the best. For host and device.
 //
 // Of N samples with sum T, C are at or below a value; M is their sum without the first samples, whose class
-// is too small: the mean of otsu_take() is still 0 after them. With s = C / N, q = M / N, m = T / N, the
+// is too small: the mean of otsu_add() is still 0 after them. With s = C / N, q = M / N, m = T / N, the
 // variance is
 //
 //   G(s, q) = x^2 / (s (1 - s)),   x = q - s m = (M N - C T) / N^2
 //
-// C, M, N, T are whole numbers below 2^53, so x is available to any precision. The results of otsu_take() and
+// C, M, N, T are whole numbers below 2^53, so x is available to any precision. The results of otsu_add() and
 // otsu_variance() differ by their roundings, of at most u = 2^-53 each:
 //
 // 1. A bin without samples changes nothing: its share is 0, and (mean s) / s is the mean again if the mean

@@ -17,7 +17,7 @@ int otsu_value(const std::uint64_t* counts, int bins) {
   double most = 0;
   int best = 0;
   for (int v = 0; v < bins; ++v) {
-    if (!otsu_take(below, v, static_cast<double>(counts[v]) * one)) continue;
+    if (!otsu_add(below, v, static_cast<double>(counts[v]) * one)) continue;
     const double variance = otsu_variance(below, mean);
     if (variance > most) {
       most = variance;

@@ -47,7 +47,7 @@ struct OtsuClass {
 inline constexpr double kMinShare = 0x1p-23;  // FLT_EPSILON: smaller classes do not count
 
 // Adds the samples of value v, `share` of all, to the class. Returns false if either class is too small.
-IMGPIPE_HOST_DEVICE constexpr bool otsu_take(OtsuClass& below, int v, double share) {
+IMGPIPE_HOST_DEVICE constexpr bool otsu_add(OtsuClass& below, int v, double share) {
   below.mean = rounded_product(below.mean, below.share);
   below.share = rounded_sum(below.share, share);
   const double above = rounded_sum(1, -below.share);
@@ -80,9 +80,9 @@ CudaStatus threshold_table_cuda(const StageCall<Device>& call, const CudaLaunch&
 // How Otsu's value of 65,536 bins is found. chosen: by exact sums if roundings cannot change it, else as by
 // searched. searched: from bin to bin or, if its assumptions fail, as by by_divisions: with a division per
 // bin. chosen_only, for tests: as chosen, but without a valid value if roundings could change it.
-enum class OtsuWay : std::uint8_t { chosen, searched, by_divisions, chosen_only };
-CudaStatus threshold_table_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, OtsuWay otsu,
-                                    Clusters way);
+enum class OtsuMethod : std::uint8_t { chosen, searched, by_divisions, chosen_only };
+CudaStatus threshold_table_method_cuda(const StageCall<Device>& call, const CudaLaunch& launch,
+                                       OtsuMethod otsu, Clusters way);
 
 // in, out: planar, same shape; histogram: the counts of the whole image `in`, for Otsu's value.
 void threshold_reference(const StageCall<Host>& call);

@@ -9,15 +9,16 @@
 
 namespace imgpipe {
 
-// OptionValueKind in pieces, given back all together. Blocks stay for the next group; what took several comes
+// Memory in blocks, released together. Blocks stay for the next group; what took several comes
 // in one from then on, so that groups of about one size cost no call of the driver.
 class DeviceArena {
  public:
-  // No more than so many bytes are taken of the device from now on.
+  // Limits the bytes allocated on the device from now on.
   void limit(std::size_t bytes) noexcept { max_bytes_ = bytes; }
-  // OptionValueKind of the device.
+  // Bytes allocated on the device.
   [[nodiscard]] std::size_t held_bytes() const noexcept;
-  // So many bytes on a 256-byte boundary, until reset(). Throws Error(memory) that names what was needed.
+  // Returns `bytes` bytes on a 256-byte boundary, valid until reset(). Throws Error(memory) that states the
+  // bytes needed.
   [[nodiscard]] std::byte* take(std::size_t bytes);
   // Everything that was taken is free again. Nothing may work on it any more.
   void reset() noexcept;

@@ -40,7 +40,7 @@ class WholeBuffers {
  private:
   [[nodiscard]] bool holds(ValueId value) const;
   // Gives all images away; views of them stay right.
-  [[nodiscard]] std::vector<Image> unpack_pairs();
+  [[nodiscard]] std::vector<Image> take_images();
 
   struct Held {
     std::array<Image, 3> images;

@@ -45,7 +45,7 @@ void expect_contrast(const std::vector<std::uint64_t>& counts, const Parameters&
     Planes got(bins, 1, colors, to);
     call.out = got.frame();
     const auto launch = [way](const StageCall<Device>& device, const CudaLaunch& on) {
-      const CudaStatus made = stretch_ranges_way_cuda(device, on, way);
+      const CudaStatus made = stretch_ranges_clusters_cuda(device, on, way);
       return made != cudaSuccess ? made : contrast16_cuda(device, on);
     };
     ASSERT_EQ(run_on_cuda(launched(launch), call, table_bytes(stage, in.type, parameters)), "");
@@ -147,7 +147,7 @@ std::vector<std::uint64_t> made_histogram(int kind, std::mt19937_64& random) {
 }
 
 // Every value once: the picture shows the threshold.
-void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::vector<OtsuWay>& ways,
+void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::vector<OtsuMethod>& ways,
                     Clusters clusters = Clusters::where_supported) {
   Planes in(256, 256, colors, Sample::u16,
             [](std::int64_t at) { return static_cast<std::uint32_t>(at) & 0xFFFF; });
@@ -159,10 +159,10 @@ void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::ve
   call.parameters.values[0] = kOtsu;
   threshold_reference(call);
   const auto room = threshold_table_bytes(in.type, call.parameters);
-  for (const OtsuWay way : ways) {
+  for (const OtsuMethod way : ways) {
     SCOPED_TRACE("way " + std::to_string(static_cast<int>(way)));
     const auto function = [way, clusters](const StageCall<Device>& device, const CudaLaunch& launch) {
-      const CudaStatus made = threshold_table_way_cuda(device, launch, way, clusters);
+      const CudaStatus made = threshold_table_method_cuda(device, launch, way, clusters);
       return made != cudaSuccess ? made : threshold16_cuda(device, launch);
     };
     Planes got(256, 256, colors, Sample::u16);
@@ -183,7 +183,7 @@ void expect_otsu(int first, int end) {
       const std::vector<std::uint64_t> plane = made_histogram((i + c) % 9, random);
       counts.insert(counts.end(), plane.begin(), plane.end());
     }
-    expect_otsu_of(counts, colors, {OtsuWay::chosen, OtsuWay::searched, OtsuWay::by_divisions});
+    expect_otsu_of(counts, colors, {OtsuMethod::chosen, OtsuMethod::searched, OtsuMethod::by_divisions});
     if (testing::Test::HasFatalFailure()) return;
   }
 }
@@ -197,7 +197,7 @@ TEST(CudaThreshold16, OtsuIsChosen) {
     SCOPED_TRACE("case " + std::to_string(i));
     const std::vector<std::uint64_t> counts = made_histogram(kinds[i % 4], random);
     for (const Clusters clusters : {Clusters::where_supported, Clusters::none})
-      expect_otsu_of(counts, 1, {OtsuWay::chosen_only}, clusters);
+      expect_otsu_of(counts, 1, {OtsuMethod::chosen_only}, clusters);
     if (testing::Test::HasFatalFailure()) return;
   }
 }
@@ -206,15 +206,15 @@ TEST(CudaThreshold16, OtsuOfOneHistogram) {
   IMGPIPE_NEED_CUDA();
   std::mt19937_64 random(6);
   const std::vector<std::uint64_t> counts = made_histogram(0, random);
-  expect_otsu_of(counts, 1, {OtsuWay::chosen_only});
-  expect_otsu_of(counts, 1, {OtsuWay::chosen_only}, Clusters::none);
+  expect_otsu_of(counts, 1, {OtsuMethod::chosen_only});
+  expect_otsu_of(counts, 1, {OtsuMethod::chosen_only}, Clusters::none);
 }
 
 // The search from bin to bin, as above: few bins have samples.
 TEST(CudaThreshold16, OtsuIsSearchedFor) {
   IMGPIPE_NEED_CUDA();
   std::mt19937_64 random(6);
-  expect_otsu_of(made_histogram(4, random), 1, {OtsuWay::searched});
+  expect_otsu_of(made_histogram(4, random), 1, {OtsuMethod::searched});
 }
 
 TEST(CudaThreshold16, OtsuOfAFewHistograms) {

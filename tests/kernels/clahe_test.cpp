@@ -292,8 +292,9 @@ TEST(Clahe, OtherPartCountsOnCuda) {
   IMGPIPE_NEED_CUDA();
   for (const LargeCase& test : large_cases()) {
     for (const int parts : {2, 4}) {
-      expect_on_cuda(test, Sample::u16, 1,
-                     [parts](const auto& call, const auto& on) { return clahe16_way_cuda(call, on, parts); });
+      expect_on_cuda(test, Sample::u16, 1, [parts](const auto& call, const auto& on) {
+        return clahe16_parts_cuda(call, on, parts);
+      });
       if (testing::Test::HasFatalFailure()) return;
     }
   }
@@ -306,7 +307,7 @@ TEST(Clahe, ATinyImageOnCuda) {
   expect_on_cuda(tiny, Sample::u8, 1, clahe_cuda);
   for (const int parts : {1, 2, 4}) {
     expect_on_cuda(tiny, Sample::u16, 1,
-                   [parts](const auto& call, const auto& on) { return clahe16_way_cuda(call, on, parts); });
+                   [parts](const auto& call, const auto& on) { return clahe16_parts_cuda(call, on, parts); });
   }
 }
 

@@ -196,7 +196,7 @@ TEST(Picture, EachPixelIsTheMeanOfThoseThatItCovers) {
   Image image({4, 2, 1});
   const int values[8] = {0, 255, 10, 20, 255, 0, 30, 41};
   for (std::size_t i = 0; i < 8; ++i) image.view().data[i] = static_cast<Sample8>(values[i]);
-  const Picture picture = image_containing(*make_memory_reader(std::as_const(image).untyped_view()), 2);
+  const Picture picture = make_picture(*make_memory_reader(std::as_const(image).untyped_view()), 2);
   EXPECT_EQ(picture.small, (Shape{2, 1, 1}));
   std::vector<std::byte> file;
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -223,7 +223,7 @@ TEST(Picture, EveryShapeAndSample) {
       for (int channels = 1; channels <= 4; ++channels) {
         const Shape shape{width, height, channels, sample};
         const Image image = synthesize(parse_pattern("noise"), shape, 7);
-        const Picture picture = image_containing(*make_memory_reader(image.untyped_view()));
+        const Picture picture = make_picture(*make_memory_reader(image.untyped_view()));
         EXPECT_LE(std::max(picture.small.width, picture.small.height), 320);
         EXPECT_GE(std::min(picture.small.width, picture.small.height), 1);
         EXPECT_EQ(picture.counts.planes(), shape.color_channels());

@@ -237,11 +237,11 @@ constexpr std::array kRoots{
 
 TEST(Exact, ARootIsRoundedOnce) {
   for (const RootCase& row : kRoots)
-    EXPECT_EQ(rounded_root(WideCli{row.high} << 64 | row.low, row.divisor), row.root)
+    EXPECT_EQ(rounded_root(Uint128{row.high} << 64 | row.low, row.divisor), row.root)
         << row.high << " " << row.low;
   for (std::uint64_t root = 1; root < 100'000; root += 7) {
     for (const std::uint64_t divisor : {1U, 3U, 7U, 255U, 65535U})
-      ASSERT_EQ(rounded_root(WideCli{root} * root, divisor), rounded_ratio(root, divisor));
+      ASSERT_EQ(rounded_root(Uint128{root} * root, divisor), rounded_ratio(root, divisor));
   }
   EXPECT_EQ(rounded_root(0, 5), 0.0);
 }
@@ -262,7 +262,7 @@ void expect_statistics(const ChannelStatistics& got, const std::vector<int>& sor
     const std::int64_t off = a * samples - sum;
     squared += static_cast<SignedWide>(off) * off;
   }
-  const WideCli radicand = static_cast<WideCli>(squared / samples);
+  const Uint128 radicand = static_cast<Uint128>(squared / samples);
   EXPECT_EQ(got.deviation, rounded_root(radicand, static_cast<std::uint64_t>(samples))) << what;
   EXPECT_EQ(got.unit_deviation, rounded_root(radicand, static_cast<std::uint64_t>(samples * largest)))
       << what;

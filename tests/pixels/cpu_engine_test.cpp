@@ -86,7 +86,7 @@ const std::vector<std::string>& plans() {
   return lists;
 }
 
-// WideCli images have many strips, tall ones many bands, in every layout.
+// Wide images have many strips, tall ones many bands, in every layout.
 TEST(CpuEngine, EveryPlanAndShapeGivesTheReferencesFile) {
   for (const Size& size : {Size{1, 1}, Size{2, 3}, Size{97, 89}, Size{5, 1203}, Size{20011, 90}}) {
     for (int channels = 1; channels <= 4; ++channels) {

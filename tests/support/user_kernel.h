@@ -111,7 +111,6 @@ class OwnKernel : public testing::Test {
 }  // namespace imgpipe::test
 
 // Skips the test visibly if kernels cannot be compiled.
-#define IMGPIPE_NEED_NVCC()                                                     \
-  if (const std::string cannot_replace_reason = ::imgpipe::test::why_no_nvcc(); \
-      !cannot_replace_reason.empty())                                           \
-  GTEST_SKIP() << cannot_replace_reason
+#define IMGPIPE_NEED_NVCC()                                                                 \
+  if (const std::string skip_reason = ::imgpipe::test::why_no_nvcc(); !skip_reason.empty()) \
+  GTEST_SKIP() << skip_reason

@@ -276,10 +276,10 @@ ScanComponent scan_component(const jpeg_decompress_struct& decoder, const jpeg_c
 bool is_one_sequential_scan(const jpeg_decompress_struct& decoder) {
   const bool colors = decoder.jpeg_color_space == JCS_GRAYSCALE ? decoder.num_components == 1
                                                                 : decoder.jpeg_color_space == JCS_YCbCr;
-  bool is_intact = decoder.comps_in_scan == decoder.num_components;
-  for (int i = 0; is_intact && i < decoder.comps_in_scan; ++i)
-    is_intact = decoder.cur_comp_info[i] == decoder.comp_info + i;
-  return colors && is_intact && decoder.data_precision == BITS_IN_JSAMPLE && decoder.progressive_mode == 0 &&
+  bool in_order = decoder.comps_in_scan == decoder.num_components;
+  for (int i = 0; in_order && i < decoder.comps_in_scan; ++i)
+    in_order = decoder.cur_comp_info[i] == decoder.comp_info + i;
+  return colors && in_order && decoder.data_precision == BITS_IN_JSAMPLE && decoder.progressive_mode == 0 &&
          decoder.arith_code == 0 && decoder.Ss == 0 && decoder.Se == DCTSIZE2 - 1 && decoder.Ah == 0 &&
          decoder.Al == 0;
 }
