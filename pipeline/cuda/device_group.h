@@ -1,5 +1,5 @@
-// Images that pass through a device together, on one stream: one image of an engine, or the images of a lane
-// that share the codecs' launches.
+// Images that a device processes together, on one stream: one image of an engine, or a lane's images, which
+// share the codecs' launches.
 //
 //   host     memory | queue ............................................ | wait | judge, queue | wait
 //   stream            upload | decode | steps | encode | pixels, results         files

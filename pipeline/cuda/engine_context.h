@@ -28,8 +28,8 @@ class EngineContext {
   [[nodiscard]] Context* get() const { return context_.get(); }
   // Returns whether wait() returns at once.
   [[nodiscard]] bool is_ready() const;
-  // Makes its device current until `restorer` ends. The first image that needs the context reports what it
-  // cost, on a track of its own.
+  // Waits for the context, and makes its device current until `restorer` ends. The first call records the
+  // time of its creation on a separate track.
   Context& wait(Timeline& timeline, std::optional<DeviceRestorer>& restorer);
 
   [[nodiscard]] const std::string& device_name() const { return name_; }
@@ -40,7 +40,7 @@ class EngineContext {
   // Records a failure: a failed context may be corrupt and is not used again.
   void fail(std::exception_ptr failure) { failure_ = std::move(failure); }
   [[nodiscard]] const std::exception_ptr& failure() const { return failure_; }
-  // Queued work must not outlive the memory that it uses.
+  // Waits for queued work, which must not outlive the memory that it uses.
   void finish_queued() const;
 
  private:
