@@ -9,19 +9,17 @@
 
 namespace imgpipe {
 
-// Returns parts of larger blocks, which are all freed together. Blocks are kept for the next group. If a
-// group needed several, one block of their total size replaces them, so that groups of similar size need no
-// call of the driver.
+// Allocates from larger blocks, which are kept for the next group. If a group needed several blocks, one of
+// their total size replaces them, so that groups of similar size need no call of the driver.
 class DeviceArena {
  public:
-  // Limits the bytes taken of the device.
+  // Limits held_bytes().
   void limit(std::size_t bytes) noexcept { max_bytes_ = bytes; }
   // The bytes taken of the device.
   [[nodiscard]] std::size_t held_bytes() const noexcept;
-  // Returns memory on a 256-byte boundary, valid until reset(). Throws Error(memory), which names the needed
-  // bytes.
+  // Returns memory on a 256-byte boundary, valid until reset(). Error(memory) names the needed bytes.
   [[nodiscard]] std::byte* take(std::size_t bytes);
-  // Frees all memory from take(), which must no longer be in use.
+  // Frees everything from take() at once; queued work must no longer use it.
   void reset() noexcept;
   // Returns the blocks to the device.
   void release() noexcept;

@@ -19,7 +19,6 @@ class EngineContext {
  public:
   // `index`: a device, or kAnyCudaDevice. `memory_bytes`: the limit of device memory; 0: all free memory.
   EngineContext(int index, std::int64_t memory_bytes);
-  // Waits for the queued work.
   ~EngineContext();
   EngineContext(const EngineContext&) = delete;
   EngineContext& operator=(const EngineContext&) = delete;
