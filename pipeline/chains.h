@@ -37,9 +37,9 @@ struct Chain {
   bool of_all_rows = false;
 };
 
-// Where chains end. The `longest` kinds put all nodes that can run band by band into one chain; the reader
-// feeds the first one. longest_on_device_after_decoding and `step`, a chain per step, begin with an empty
-// chain that decodes into a whole image.
+// Where chains end. The `longest` kinds put as many nodes as can run band by band into a chain; the reader
+// feeds the first chain. longest_on_device_after_decoding and `step`, with a chain per step, begin with an
+// empty chain that decodes into a whole image.
 enum class ChainLength { longest, longest_on_device, longest_on_device_after_decoding, step };
 
 struct ChainedPlan {

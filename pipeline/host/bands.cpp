@@ -67,7 +67,7 @@ class BandPass {
     try {
       run_bands(cut_->slots);
     } catch (...) {
-      job_.device->stop();  // before the memory of the bands goes
+      job_.device->stop();  // before the bands' memory is freed
       throw;
     }
   }
