@@ -52,10 +52,10 @@ struct Plan {
                              std::int64_t max_pixels = std::numeric_limits<std::int64_t>::max(),
                              int max_bits = 16);
 
-// Returns the first step without a CUDA function for its sample types; nullptr if there is none, or if this
-// build has no CUDA.
+// Returns the first step that CUDA devices do not support for its sample types; nullptr if they support all,
+// or if this build has no CUDA.
 [[nodiscard]] const Step* step_without_cuda(const Plan& plan);
-// Returns "gray has no function for 16 bits a sample on CUDA devices", for a step of step_without_cuda().
+// Returns why a plan with such a step cannot run on a CUDA device.
 [[nodiscard]] std::string why_not_on_cuda(const Step& step);
 
 }  // namespace imgpipe

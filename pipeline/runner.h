@@ -73,7 +73,7 @@ class Runner {
 
   // Runs a plan() for image.shape() on `image`: 1 to 4 interleaved channels (grey, grey+alpha, RGB, RGBA), 8
   // or 16 bits per sample, rows of any stride. Throws Error(usage) if the plan is for another shape, or if a
-  // named CUDA device has no function for a step; Error(memory); Error(device).
+  // named CUDA device does not support a step; Error(memory); Error(device).
   [[nodiscard]] RunResult run(ConstHostView image, Plan plan) {
     return run(image, std::move(plan), Timeline());
   }
