@@ -44,7 +44,7 @@ struct OutputRecord {
 // The data of one image that the device's codecs read and write.
 struct CodedImage {
   std::optional<StagedJpeg> jpeg;  // set: the device decodes it
-  bool is_intact = true;           // false: the device found damage, and there is no result
+  bool is_intact = true;           // false: the device found damage; there are no results
   DeviceForm form;                 // how the device encodes the finished image; `none`: it returns pixels
   std::int64_t strip_rows = 0;     // PNG: rows per strip
   OutputRecord made;
