@@ -20,7 +20,7 @@ std::optional<StagedJpeg> stage_jpeg(Reader& reader, std::pmr::memory_resource& 
   try {
     reader.judge_end(scan->after_end);
   } catch (const Error&) {
-    return std::nullopt;  // it says so again, behind the rows
+    return std::nullopt;  // reading the rows throws the same error at the end
   }
   staged.scan = std::move(*scan);
   return staged;

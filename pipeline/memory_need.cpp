@@ -31,7 +31,7 @@ MemoryNeed writer_need(const MemoryQuestion& question) {
   return writer_need(question, BandPlan(chained, chained.chains.front(), question.writer, 1).rows());
 }
 
-// Decoded into one piece; uploaded, worked on and downloaded; encoded.
+// The largest of three phases: decoding into a whole image; upload to download; encoding.
 MemoryNeed lane_need(const MemoryQuestion& question) {
   const std::int64_t source = question.plan.input.bytes();
   const std::int64_t result = question.plan.output.bytes();
@@ -41,15 +41,15 @@ MemoryNeed lane_need(const MemoryQuestion& question) {
           writer.band_bytes, writer.max_bands};
 }
 
-// What comes down is no larger than what the writer may hold, which holds it beside its file.
+// The downloaded data is at most as large as the writer's bound; the writer holds it in addition to its file.
 MemoryNeed coded_lane_need(const MemoryQuestion& question) {
   const BaselineScan& scan = question.reader.jpeg_scan()->scan;
-  // Its segments are listed here and for the device: each is of three bytes and more.
+  // Segments are listed on the host and for the device. Each has at least three bytes.
   const std::int64_t segments =
       scan.restart_interval > 0 ? std::min(scan.mcus(), static_cast<std::int64_t>(scan.data.size() / 3)) : 1;
   constexpr std::int64_t kSegmentBytes = 3 * sizeof(ScanSegment);
   const auto staged = static_cast<std::int64_t>(staged_capacity(scan)) + segments * kSegmentBytes;
-  const std::int64_t result = question.plan.output.bytes();  // where it makes no file after all
+  const std::int64_t result = question.plan.output.bytes();  // if the device makes no file after all
   const MemoryNeed writer = writer_need(question);
   return {table_bytes_of(question.plan) + staged + question.reader.working_bytes(false) +
               std::max(result, writer.bytes) + writer.bytes,

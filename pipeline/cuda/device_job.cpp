@@ -71,7 +71,7 @@ class DeviceJob {
   }
 
  private:
-  // False where the image has to take the next route.
+  // Returns false if the image must take the next route.
   bool run_file() {
     coded_ = coded_image_for(job_.writer.get());
     {
@@ -81,7 +81,7 @@ class DeviceJob {
     if (!coded_.jpeg) return false;
     Context& context = engine_.wait(outcome_.timeline, restorer_);
     try {
-      // Each step has a row of its own where it is timed, or its output wanted.
+      // Steps need rows of their own if they are repeated or their outputs are kept.
       const bool apart = job_.repeat > 0 || job_.keep_outputs || job_.keep_source;
       image_.decoded = apart ? DeviceRun::Decoded::apart : DeviceRun::Decoded::with_first_steps;
       {
@@ -116,12 +116,12 @@ class DeviceJob {
       const auto span = outcome_.timeline.span("device memory", SpanKind::host);
       group_.emplace(context, std::vector<GroupImage>{image_});
     } catch (const Error& error) {
-      // Blocks are larger than what is needed, and others take some.
+      // Possible despite choose_route(): blocks exceed the need, and other processes take memory.
       if (error.kind() != ErrorKind::memory) throw;
       context.arena.release();
       return false;
     }
-    // With --repeat every pass uploads for itself; the chunks that come with decoding count as warm-up.
+    // With --repeat every pass uploads again; the upload during decoding counts as warm-up.
     upload_.emplace(group_->run(0), outcome_.timeline, job_.repeat > 0 || job_.keep_source, passes_.first);
     upload_->bring_up(*job_.reader, std::move(early_), threads_, context.device);
     outcome_.warnings = job_.reader->warnings();
@@ -136,7 +136,7 @@ class DeviceJob {
     return true;
   }
 
-  // Every step's output, for --cpu and --keep-stages: copies of what lies in device memory.
+  // Downloads every step's output, for --cpu and --keep-stages.
   void keep_outputs() {
     const Context& context = group_->run(0).context();
     const auto span = outcome_.timeline.span("keep", SpanKind::host);
@@ -162,7 +162,7 @@ class DeviceJob {
   Job& job_;
   Outcome& outcome_;
   RouteRequest request_;
-  std::deque<Image> early_;  // rows that were decoded before there was a context
+  std::deque<Image> early_;  // rows decoded before a context existed
   CodedImage coded_;
   GroupImage image_;
   const Passes passes_;
@@ -174,7 +174,7 @@ class DeviceJob {
 
 void run_on_device(EngineContext& engine, HostThreads& threads, Job& job, Outcome& outcome,
                    std::int64_t host_bytes) {
-  DeviceJob image(engine, threads, job, outcome);  // its memory stays until nothing works on it
+  DeviceJob image(engine, threads, job, outcome);  // outlives the queued work, which uses its memory
   try {
     image.run(host_bytes);
   } catch (const Error& error) {

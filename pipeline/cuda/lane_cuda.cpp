@@ -1,11 +1,11 @@
-// A CUDA device as a lane: in each slot one group of images, on a stream of its own.
+// A CUDA device as a lane. Each slot processes a group of images on its own stream.
 //
 //   slot 1   upload | decode | stages | encode | download            upload | ...
 //   slot 2            upload | decode | stages | encode | download            upload | ...
 //
-// The copy engines and the multiprocessors are three resources; with three groups or more on their way each
-// can be busy with another one. Images of a group share the launches of the codecs: a JPEG of 8 megapixels
-// has too few pieces to fill the device, a thumbnail too little work for a launch.
+// The two copy engines and the multiprocessors are three resources; with at least three groups in progress
+// all can be busy. Images of a group share the codecs' launches: a JPEG of 8 megapixels has too few segments
+// to fill the device, and a thumbnail too little work for a launch.
 #include <deque>
 #include <optional>
 #include <span>
@@ -24,7 +24,7 @@
 namespace imgpipe {
 namespace {
 
-// Takes images in bands through a device whose slots are idle.
+// Processes images in bands on a device whose slots are idle.
 class CudaBandEngine final : public Engine {
  public:
   CudaBandEngine(std::string name, Context& context, int threads)
@@ -104,7 +104,7 @@ class CudaLane final : public Lane {
       slot.group->give_spans();
     } catch (...) {
       (void)cudaStreamSynchronize(slot.context.stream.get());
-      // Whatever is in them did not come all the way.
+      // Their downloads may be incomplete.
       for (LaneImage* const image : images) image->coded.made = {};
       slot.group.reset();
       throw;
@@ -122,7 +122,7 @@ class CudaLane final : public Lane {
   }
 
  private:
-  // Enough to fill a large device; more would only be waited for.
+  // Enough to fill a large device; more would only increase the latency.
   static constexpr std::size_t kGroupImages = 128;
   static constexpr std::int64_t kGroupPixels = std::int64_t{64} << 20;
 

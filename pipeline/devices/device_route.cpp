@@ -9,7 +9,7 @@ bool is_within_limit(std::int64_t bytes, const DeviceMemory& memory) {
   return memory.limit == 0 || bytes <= memory.limit;
 }
 
-// To ask what is free is a call of the driver.
+// Asks the driver for its free memory only if the held memory does not suffice.
 bool is_there(std::int64_t bytes, const DeviceMemory& memory) {
   return bytes <= memory.held || bytes <= memory.free_bytes() + memory.held;
 }
@@ -29,7 +29,7 @@ Route choose_route(const RouteRequest& request, const DeviceMemory& memory) {
 }
 
 bool can_encode(std::int64_t image_bytes, std::int64_t result_bytes, const DeviceMemory& memory) {
-  // Of every byte: rows with their filters, how they are coded, and the file.
+  // Per byte of the result: filtered rows, their codes, and the file.
   constexpr std::int64_t kEncodingBytes = 8;
   const std::int64_t bytes = image_bytes + kEncodingBytes * result_bytes;
   return is_within_limit(bytes, memory) && is_there(bytes, memory);

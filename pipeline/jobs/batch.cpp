@@ -192,7 +192,8 @@ class Batch::Work {
     queue_.park(std::move(entry));
   }
 
-  // Returns false if there is no memory for the file now; the image then has been returned and begins again.
+  // Returns false if memory for the file is not available now; the image then has been returned and begins
+  // again.
   bool read(EntryPointer& entry) {
     ImageJob& image = *entry->job;
     PendingInput input(image.files().input, settings_.decode, InputKind::regular_only);
@@ -301,7 +302,7 @@ class Batch::Work {
     } else {
       add_up_times(*entry);
     }
-    // Each is skipped if there is no memory for it.
+    // Each is skipped if memory for it is not available.
     std::optional<Error> left_out = error_of([&] {
       if (entry->assistance != nullptr) lanes_.assisted(work_of_a_lane(result));
     });
