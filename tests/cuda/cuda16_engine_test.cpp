@@ -1,4 +1,4 @@
-// The CUDA engine with images of 16-bit samples against the reference.
+// Compares the CUDA engine with the reference on images of 16-bit samples.
 #include <algorithm>
 #include <cstdlib>
 #include <string>
@@ -61,7 +61,7 @@ bool went_in_bands(const Outcome& outcome) {
                              [](const Span& span) { return span.track.starts_with("cuda slot"); });
 }
 
-// Whether the engine's limit of memory may be too low for the list.
+// Whether the engine's memory limit may be too low for the list of stages.
 enum class Limited : bool { no, yes };
 
 void expect_engine(Engine& cuda, const Image& image, const Wish& wish, Limited limited = Limited::no) {

@@ -1,5 +1,5 @@
-// The CUDA functions that count samples of 16 bits and make tables of the counts, in every way: counters that
-// pass 16 bits, parts of the values.
+// Tests the CUDA functions that count 16-bit samples and derive tables from the counts, with every strategy:
+// counters that exceed 16 bits, and histograms in parts.
 #include <cstdlib>
 #include <functional>
 #include <string>
@@ -42,7 +42,7 @@ std::vector<HistCase> hist_cases() {
       {"noise", [=](std::int64_t i) { return random(i) & 0xFFFF; }},
       {"ramp", [](std::int64_t i) { return static_cast<std::uint32_t>(i) & 0xFFFF; }},
       {"two values, any words", [=](std::int64_t i) { return random(i) % 2 == 0 ? 40U : 51000U; }},
-      // Both halves of one word pass their ends, and meet.
+      // Both 16-bit counters of one word overflow, sometimes at the same time.
       {"two values of one word", [=](std::int64_t i) { return random(i) % 2 == 0 ? 6U : 7U; }},
       {"two values of one word of each quarter",
        [=](std::int64_t i) { return 6U + random(i) % 2 + 16384U * (random(i) >> 4 & 3); }},
@@ -50,7 +50,7 @@ std::vector<HistCase> hist_cases() {
       {"the upper half passes often", [=](std::int64_t i) { return random(i) % 16 == 0 ? 65534U : 65535U; }},
       {"flat areas", [](std::int64_t i) { return static_cast<std::uint32_t>(i / 777 * 40503) & 0xFFFF; }},
       {"12 bits", [=](std::int64_t i) { return (random(i) & 0xFFF) * 16; }},
-      // Each passes 16 bits, and all eight are hot: more than a warp remembers.
+      // Each counter exceeds 16 bits, and all eight are hot: more than a warp caches.
       {"eight values", [=](std::int64_t i) { return random(i) % 8 * 8191; }},
       {"hot values that change",
        [=](std::int64_t i) { return static_cast<std::uint32_t>(i >> 15 & 0xFF) * 257 + random(i) % 4; }},
@@ -66,7 +66,7 @@ struct HistWay {
   std::function<CudaStatus(const StageCall<Device>&, const CudaLaunch&)> launch;
 };
 
-// Those that the device can.
+// The strategies that the device supports.
 std::vector<HistWay> hist_ways() {
   std::vector<HistWay> all;
   const auto add = [&](const std::string& name, const Hist16Strategy& way) {
@@ -103,7 +103,7 @@ void expect_hist(const HistCase& test, std::int64_t width, std::int64_t height,
   }
 }
 
-// A few multiprocessors make blocks count much: 4 million samples pass 16 bits 64 times in a word.
+// With few multiprocessors, each block counts many samples: 4 million overflow a 16-bit counter 64 times.
 TEST(CudaHist16, CountersThatPass16Bits) {
   IMGPIPE_NEED_CUDA();
   for (const HistCase& test : hist_cases()) {
@@ -122,7 +122,7 @@ TEST(CudaHist16, ASmallImageInEveryWay) {
   }
 }
 
-// ATinyImage: little enough for tools that slow a kernel down a thousandfold.
+// Small enough for tools that slow down a kernel a thousandfold.
 TEST(CudaHist16, ATinyImage) {
   IMGPIPE_NEED_CUDA();
   for (const HistCase& test : hist_cases()) {

@@ -1,5 +1,5 @@
-// The CUDA functions of 16-bit samples where tests that know stages only by their row do not reach: every
-// range of a stretch, Otsu's value of many histograms. cuda16_hist_test has what counts.
+// Tests the CUDA functions for 16-bit samples beyond the tests that are driven by the stage table: every
+// range of a stretch, and Otsu's threshold of many histograms. See cuda16_hist_test for counting.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -25,7 +25,7 @@ namespace {
 
 #ifdef IMGPIPE_TEST_CUDA
 
-// A ramp of every value through the range that made-up counts give, for one plane and three.
+// Stretches a ramp of all values by the range of made-up counts, for one plane or three.
 void expect_contrast(const std::vector<std::uint64_t>& counts, const Parameters& parameters, Sample from,
                      bool wide_to) {
   const int bins = max_sample(from) + 1;
@@ -52,7 +52,6 @@ void expect_contrast(const std::vector<std::uint64_t>& counts, const Parameters&
     ASSERT_EQ(own, counts);
     expect_equal_planes(expected, got);
   }
-  // The same with the host's table.
   std::vector<std::byte> table = table_for(stage, call);
   call.table = {table.data(), std::ssize(table)};
   Planes again(bins, 1, colors, to);
@@ -91,7 +90,7 @@ TEST(CudaContrast16, RangesOfMadeUpCounts) {
   }
 }
 
-// The first and the last bin alone, and neighbours around the bins of a thread and of a block.
+// The first and the last bin alone, and bins at the boundaries between threads and between blocks.
 TEST(CudaContrast16, RangesAtTheEdgesOfParts) {
   IMGPIPE_NEED_CUDA();
   for (const int lo : {0, 1, 2, 63, 64, 2047, 2048, 4095, 32767, 65533}) {
@@ -134,8 +133,9 @@ std::vector<std::uint64_t> made_histogram(int kind, std::mt19937_64& random) {
     ++counts[v];
   }
   if (kind == 7)
-    counts = std::vector<std::uint64_t>(kBins16, 1 + any(1'000'000));  // after the loop: all alike
-  if (kind == 8) {  // classes that are too small at both ends
+    counts = std::vector<std::uint64_t>(kBins16,
+                                        1 + any(1'000'000));  // after the loop, so that all bins are alike
+  if (kind == 8) {                                            // classes below the minimum size at both ends
     std::fill(counts.begin(), counts.end(), 0);
     counts[3] = 1;
     counts[5] = 2;
@@ -146,7 +146,7 @@ std::vector<std::uint64_t> made_histogram(int kind, std::mt19937_64& random) {
   return counts;
 }
 
-// Every value once: the picture shows the threshold.
+// The image holds every value once, so it shows the threshold.
 void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::vector<OtsuWay>& ways,
                     Clusters clusters = Clusters::where_supported) {
   Planes in(256, 256, colors, Sample::u16,
@@ -188,7 +188,8 @@ void expect_otsu(int first, int end) {
   }
 }
 
-// Histograms of which the clusters alone must find the value; more on the host: otsu_choice_test.
+// Histograms whose threshold exact sums must find (chosen_only), with and without clusters; otsu_choice_test
+// has more on the host.
 TEST(CudaThreshold16, OtsuIsChosen) {
   IMGPIPE_NEED_CUDA();
   std::mt19937_64 random(5);
@@ -210,7 +211,7 @@ TEST(CudaThreshold16, OtsuOfOneHistogram) {
   expect_otsu_of(counts, 1, {OtsuWay::chosen_only}, Clusters::none);
 }
 
-// The search from bin to bin, as above: few bins have samples.
+// Searches bin by bin; few bins have samples.
 TEST(CudaThreshold16, OtsuIsSearchedFor) {
   IMGPIPE_NEED_CUDA();
   std::mt19937_64 random(6);

@@ -1,5 +1,5 @@
-// Images in bands through a CUDA device that may take less than they need: against the reference, and against
-// calls that fail.
+// Compares images in bands on a CUDA device with too little memory for the whole image with the reference,
+// also when CUDA calls fail.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -64,7 +64,7 @@ bool went_in_bands(const Outcome& outcome) {
   return false;
 }
 
-// About the least that a device can do it with.
+// Returns roughly the lowest memory limit with which a device can run the job.
 std::int64_t min_limit(const Image& image, const Ask& ask) {
   for (std::int64_t bytes = 32768;; bytes *= 2) {
     const std::unique_ptr<Engine> cuda = make_cuda_engine(0, 1, bytes);
@@ -98,7 +98,8 @@ void expect_equal_lists(const std::vector<Size>& sizes, int first_channels, int 
           ask.banded_reader = number % 3 == 0;
           const std::unique_ptr<Engine> cuda = make_cuda_engine(0, number % 4 + 1, bytes);
           const Outcome got = run_job(*cuda, image, ask);
-          if (got.error && kind_of(got.error) == ErrorKind::memory) continue;  // other chains need more
+          if (got.error && kind_of(got.error) == ErrorKind::memory)
+            continue;  // chains with these options need more
           if (got.error) std::rethrow_exception(got.error);
           ASSERT_EQ(expected.histograms, got.histograms);
           ASSERT_TRUE(expected.file.joined() == got.file.joined());
@@ -127,7 +128,7 @@ struct Sums {
   Outcome outcome;
 };
 
-// Of a made image, without any of it being kept.
+// Runs a generated image without keeping any of it in memory.
 Sums sums_of(Engine& engine, std::int64_t width, std::int64_t height, bool bands) {
   Sums sums;
   sums.rows.resize(static_cast<std::size_t>(height));
@@ -142,7 +143,7 @@ Sums sums_of(Engine& engine, std::int64_t width, std::int64_t height, bool bands
   return sums;
 }
 
-// Whether spans of both names ran at the same time, on different tracks.
+// Whether spans of these two names overlapped in time on different tracks.
 bool overlapped(const Timeline& timeline, const std::string& one, const std::string& other) {
   for (const Span& a : timeline.spans()) {
     if (a.name != one) continue;
@@ -193,7 +194,7 @@ void expect_made_image_equal(std::int64_t width, std::int64_t height, std::int64
       overlaps = overlaps || overlapped(got.outcome.timeline, "upload", "download");
     }
   }
-  // In some run: one thread alone makes rows too slowly, and so may several on a busy machine.
+  // At least once: one thread alone produces rows too slowly, and so may several on a busy machine.
   EXPECT_TRUE(overlaps);
 }
 
@@ -234,7 +235,7 @@ TEST(CudaBanded, ALimitThatHoldsNoRowCostsItsImageOnly) {
 
 #ifdef IMGPIPE_TEST_CUDA
 
-// As CudaFaults.EveryCallMayFail, in bands. With one thread the calls are the same in every run.
+// Like CudaFaults.EveryCallMayFail, in bands. With one thread, the calls are the same in every run.
 TEST(CudaBanded, EveryCallMayFail) {
   IMGPIPE_NEED_CUDA();
   const Image image = make_image({300, 250, 3});
@@ -256,14 +257,15 @@ TEST(CudaBanded, EveryCallMayFail) {
       fail_cuda_call(-1, cudaSuccess);
       SCOPED_TRACE("call " + std::to_string(k) + " of " + std::to_string(calls));
       const bool memory = status == cudaErrorMemoryAllocation;
-      if (!outcome.error) {  // memory that could not be pinned
+      if (!outcome.error) {  // without pinned memory
         ASSERT_TRUE(memory);
         EXPECT_TRUE(outcome.file.joined() == expected.file.joined());
         continue;
       }
       EXPECT_EQ(kind_of(outcome.error), memory ? ErrorKind::memory : ErrorKind::device);
       const Outcome next = run_job(*cuda, image, {});
-      if (memory && next.error && kind_of(next.error) == ErrorKind::memory) continue;  // no context
+      if (memory && next.error && kind_of(next.error) == ErrorKind::memory)
+        continue;  // no memory for a context
       EXPECT_EQ(static_cast<bool>(next.error), !memory);
       EXPECT_TRUE(next.error || next.file.joined() == expected.file.joined());
     }

@@ -1,4 +1,4 @@
-// The CUDA engine against the reference, and against calls that fail.
+// Compares the CUDA engine with the reference, also when CUDA calls fail.
 #include <cstdlib>
 #include <thread>
 #include <utility>
@@ -71,7 +71,7 @@ void expect_equal(Engine& cuda, const Image& image, const Wish& wish) {
 TEST(CudaEngine, EveryOptionOnAPhotographOfSeveralChunks) {
   IMGPIPE_NEED_CUDA();
   const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
-  // Four chunks and a part of one: 3 bytes * 2711 * 4133 = 33.6 MB.
+  // Four and a fraction chunks: 3 bytes * 2711 * 4133 = 33.6 MB.
   const Image image = synthesize(parse_pattern("photo"), {2711, 4133, 3}, 5);
   for (const std::string window : {"box", "triangle", "gauss"}) {
     for (const std::string border : {"shrink", "replicate", "reflect"}) {
@@ -88,8 +88,8 @@ TEST(CudaEngine, EveryOptionOnAPhotographOfSeveralChunks) {
   expect_equal(*cuda, image, {"gray,hist,contrast,smooth", true, 3, true});
 }
 
-// A reader with bands is decoded by all threads of the engine: into chunks that go up in order, into the
-// whole image, and before the context is there.
+// All threads of the engine decode a reader with bands: into chunks that are uploaded in order, into the
+// whole image, and before the context exists.
 TEST(CudaEngine, BandsOfAReaderGoUpFromEveryThread) {
   IMGPIPE_NEED_CUDA();
   const Image photo = synthesize(parse_pattern("photo"), {2711, 4133, 3}, 5);
@@ -201,17 +201,17 @@ TEST(CudaEngine, ABrokenReaderCostsItsImageOnly) {
 
 #ifdef IMGPIPE_TEST_CUDA
 
-// Every CUDA call of one image fails once, in each of three ways. No pixels come out, the error is of the
-// right kind, and after one that is not sticky the next image is right. Where memory is missing and less will
-// do, the image is right at once.
+// Every CUDA call for one image fails once, with each of three errors. The failed image has no pixels, and
+// its error has the right kind. After an error that is not sticky, the next image is correct. If less memory
+// suffices, the image itself is correct.
 //
-// How many calls an image takes is not asked beforehand, since it may differ from run to run (a process's
-// first image takes more than those behind it): call k fails for k = 0, 1, 2, ... until runs end before their
-// call k. Whether it failed is known in every run, so that a call whose failure goes unnoticed shows: a run
-// that reached it must not end well, one that did not must.
+// The number of calls is not measured beforehand, because it may differ between runs: a process's first image
+// takes more calls than later ones. Instead, call k fails for k = 0, 1, 2, ... until several runs in a row
+// end before call k. Every run knows whether it reached call k, which detects ignored failures: it must fail
+// if and only if it did.
 TEST(CudaFaults, EveryCallMayFail) {
   IMGPIPE_NEED_CUDA();
-  constexpr int kRunsThatEnd = 4;  // before their call k, one after the other
+  constexpr int kRunsThatEnd = 4;  // this many runs in a row end before call k
   const Image image = make_image({700, 500, 3});
   const Wish wish{"gray,hist,contrast,smooth", false, 1, true};
   const Outcome expected = run(*make_reference_engine(), image, wish);
@@ -251,13 +251,14 @@ TEST(CudaFaults, EveryCallMayFail) {
       const Outcome next = run(*cuda, image, wish);
       if (!memory) {
         EXPECT_TRUE(next.error) << "after an error of the device nothing more comes from the engine";
-      } else if (!next.error || kind_of(next.error) != ErrorKind::memory) {  // else it got no context
+      } else if (!next.error ||
+                 kind_of(next.error) != ErrorKind::memory) {  // otherwise it had no memory for a context
         EXPECT_TRUE(is_right(next));
       }
     }
     EXPECT_GT(failed_calls, 30);
   }
-  // The device itself is well: a new engine works.
+  // The device still works: a new engine succeeds.
   const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
   expect_equal(*cuda, image, wish);
 }

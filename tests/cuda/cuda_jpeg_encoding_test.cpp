@@ -1,4 +1,4 @@
-// JPEG encoding on a CUDA device: the scans that libjpeg-turbo writes.
+// Tests that JPEG encoding on a CUDA device writes the same scans as libjpeg-turbo.
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -52,7 +52,8 @@ std::unique_ptr<Writer> writer_of(const Case& c) {
   return make_writer(Format::jpeg, c.shape, options);
 }
 
-// All in one group. Where `may_lack_room` a scan may be missing, as long as it is of more than noise.
+// Encodes all cases in one group. With `may_lack_room`, scans that need more than the reserved capacity may
+// be missing.
 void expect_equal(const std::vector<Case>& cases, bool may_lack_room = false, unsigned seed = 1) {
   std::vector<Image> images;
   std::vector<JpegEncodingRequest> wishes;
@@ -108,7 +109,7 @@ TEST(CudaJpegEncoding, EqualForAwkwardShapes) {
       }
       cases.push_back({{kMaxJpegSide, 17, channels}, "photo", quality});
       cases.push_back({{19, kMaxJpegSide, channels}, "ramp", quality});
-      // Whole runs of MCUs, one block less and one more.
+      // Whole runs of MCUs, and one block fewer or more.
       for (const std::int64_t blocks : {31, 32, 33, 63, 64, 65, 191, 192, 193, 384, 385})
         cases.push_back({{8 * blocks, 24, channels}, "noise", quality});
     }
@@ -128,7 +129,8 @@ TEST(CudaJpegEncoding, EqualForEveryQuality) {
   expect_equal(cases, false, 9);
 }
 
-// Extremes take more bits than photographs; what has no room is left to the host, and only that.
+// Extreme contents take more bits than photographs. Only scans that exceed their capacity are left to the
+// host.
 TEST(CudaJpegEncoding, EqualOrWithoutRoomForExtremes) {
   IMGPIPE_NEED_CUDA();
   std::vector<Case> cases;
@@ -150,7 +152,7 @@ TEST(CudaJpegEncoding, OneLargeImageAmongSmallOnes) {
   }
 }
 
-// For initcheck.
+// For compute-sanitizer's initcheck.
 TEST(CudaJpegEncoding, ReadsNothingThatNobodyWrote) {
   IMGPIPE_NEED_CUDA();
   std::vector<Case> cases;
@@ -165,7 +167,7 @@ TEST(CudaJpegEncoding, ReadsNothingThatNobodyWrote) {
   expect_equal(cases, true, 0);
 }
 
-// More bits than noise has: no scan, and its neighbours are as they were.
+// A scan that exceeds its capacity is missing; the scans of its neighbours are intact.
 TEST(CudaJpegEncoding, NoScanWhereThereIsNoRoom) {
   IMGPIPE_NEED_CUDA();
   constexpr int kQuality = 97;
@@ -174,7 +176,7 @@ TEST(CudaJpegEncoding, NoScanWhereThereIsNoRoom) {
     Image extremes({400, 300, channels});
     Sample8* samples = extremes.view().data;
     for (std::size_t i = 0; i < extremes.size_bytes(); ++i) samples[i] = random() % 2 == 0 ? 0 : kMaxSample;
-    // Of one run alone.
+    // Extreme in a single run of MCUs.
     Image corner = make_image({{400, 300, channels}, "constant", 100});
     for (std::int64_t y = 96; y < 104; ++y) {
       for (std::int64_t i = 0; i < 400 * channels; ++i)

@@ -1,4 +1,4 @@
-// The device's entropy decoder on the device: coefficients and verdicts of the host's own.
+// Compares the entropy decoder on the device with the host's: coefficients and verdicts.
 #include <algorithm>
 #include <cstdlib>
 
@@ -54,7 +54,7 @@ TEST(CudaJpegEntropy, OneFileAtATime) {
   EXPECT_EQ(verdicts.left, 0);
 }
 
-// It ends, and costs its neighbours nothing.
+// Decoding ends, and does not affect the group's other files.
 TEST(CudaJpegEntropy, WhatIsNeverInStepIsLeft) {
   IMGPIPE_NEED_CUDA();
   Verdicts verdicts;

@@ -1,4 +1,4 @@
-// JpegReconstruction on a GPU against the sequential reference: pixels, grey and counts, in groups.
+// Compares JpegReconstruction on a GPU with the sequential reference: pixels, grey and counts, in groups.
 #include <cstdlib>
 #include <random>
 #include <string>
@@ -24,7 +24,7 @@ namespace {
 
 using Random = std::mt19937_64;
 
-// What is wanted of an image.
+// The requested outputs of an image.
 struct Wish {
   bool pixels = true, grey = false, counts = false;
   Luma luma = Luma::bt601;
@@ -45,7 +45,7 @@ std::uint8_t canary(std::size_t i) {
   return static_cast<std::uint8_t>((i * 2654435761U) >> 13);
 }
 
-// A plane: guard | row | padding | row | padding ... | guard.
+// Layout: guard | row | padding | row | padding ... | guard.
 class GuardedPlane {
  public:
   GuardedPlane(const Shape& shape, std::int64_t extra_vectors) : shape_(shape) {
@@ -59,7 +59,7 @@ class GuardedPlane {
     return {static_cast<Sample8*>(buffer_.data()) + kGuard, shape_.width, shape_.height, stride_,
             shape_.channels};
   }
-  // Whether the pixels are these and nothing else was written.
+  // Expects these pixels, and no other changes.
   void expect(const ConstHostPlane& expected, const std::string& what) const {
     std::vector<std::uint8_t> now(before_.size());
     IMGPIPE_CUDA(cudaMemcpy(now.data(), buffer_.data(), now.size(), cudaMemcpyDeviceToHost));
@@ -137,7 +137,7 @@ class DeviceImage {
 
 // ---- groups -------------------------------------------------------------------------------------------
 
-// `multiprocessors`: as many as the launch is told of; 0: those that there are.
+// `multiprocessors`: the number reported to the launch; 0: the device's.
 void expect_equal(const std::vector<Input>& inputs, int multiprocessors = 0) {
   std::vector<std::unique_ptr<DeviceImage>> images;
   std::vector<ReconstructionTask> tasks;
@@ -148,7 +148,7 @@ void expect_equal(const std::vector<Input>& inputs, int multiprocessors = 0) {
   const JpegReconstruction reconstruction(tasks);
   std::vector<std::byte> upload(reconstruction.memory().upload_bytes);
   reconstruction.write_upload(upload.data());
-  // Behind the group's memory there is nothing: compute-sanitizer sees what goes there.
+  // No memory follows the group's, so compute-sanitizer detects accesses past its end.
   DeviceBuffer memory;
   memory.reserve(reconstruction.memory().bytes);
   const Stream stream;
@@ -255,7 +255,7 @@ TEST(ReconstructionGroups, OfNothing) {
   expect_equal({input});
 }
 
-// A sample of each value alike often, and of one value only.
+// Every value equally often, and one value only.
 TEST(ReconstructionGroups, CountsOfOneColour) {
   IMGPIPE_NEED_CUDA();
   Random random(6);
