@@ -1,5 +1,5 @@
-// Files that go to a CUDA device as they are, and come back as they are to be: byte for byte what the
-// reference writes, and of damaged ones the same words.
+// Tests batches whose files are decoded and encoded on a CUDA device: outputs equal the reference's byte for
+// byte, and damaged files get the same messages.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -39,7 +39,7 @@ FileBytes photo_jpeg(const Shape& shape, std::uint64_t seed, int quality = 90) {
 }
 
 struct Ended {
-  std::string said;  // why it failed, or what was let pass
+  std::string said;  // the error, or the warnings
   FileBytes file;
   bool decoded_by_device = false;
   bool operator==(const Ended& other) const { return said == other.said && file == other.file; }
@@ -89,7 +89,7 @@ class CudaCoded : public testing::Test {
     return with;
   }
 
-  // By input, everything that came of it; the directory is empty then.
+  // Returns the outcome by input; removes the outputs.
   std::vector<Ended> run(const Way& way, BatchSettings with) {
     std::vector<Ended> ended(paths_.size());
     Batch batch(items(way), std::move(with));
@@ -99,7 +99,7 @@ class CudaCoded : public testing::Test {
       Ended& one = ended[result->item];
       one.said = result->reason;
       for (const std::string& warning : result->warnings) {
-        // Counts of an image that a lane processes stay on the device.
+        // This warning needs counts, which stay on the device for images processed by a lane.
         if (warning.find("no range to stretch") == std::string::npos) one.said += "\n" + warning;
       }
       for (const Span& span : result->spans)
@@ -139,7 +139,7 @@ TEST_F(CudaCoded, MadeJpegs) {
     add("made" + std::to_string(seed) + ".jpg", make_jpeg(random_jpeg(seed)));
   expect_equal_to_reference({});
   expect_equal_to_reference({.stages = "gray", .format = Format::jpeg, .quality = 95});
-  // Colour, in both samplings.
+  // Colour, in both chroma samplings.
   expect_equal_to_reference({.stages = "contrast", .format = Format::jpeg, .fuse = true});
   expect_equal_to_reference({.stages = "smooth", .format = Format::jpeg, .quality = 96});
   EXPECT_GT(by_device_, 2000U) << "of 8,000; the others are progressive, CMYK and so on";
@@ -154,7 +154,7 @@ TEST_F(CudaCoded, JpegsWrittenCodeByCode) {
   EXPECT_GT(by_device_, 1000U);
 }
 
-// Cut anywhere, and with bits turned over: damaged ones among good ones.
+// Truncated files and files with flipped bits among intact ones.
 TEST_F(CudaCoded, DamagedAmongGood) {
   IMGPIPE_NEED_CUDA();
   const FileBytes whole = photo_jpeg({97, 61, 3}, 3);
@@ -188,7 +188,7 @@ TEST_F(CudaCoded, LargeAndSmallTogether) {
   EXPECT_EQ(by_device_, 96U * 9U);
 }
 
-// Real files of every kind, whole and broken, one batch.
+// Real files of every kind, valid and broken, in one batch.
 TEST_F(CudaCoded, TheWholeCorpus) {
   IMGPIPE_NEED_CUDA();
   IMGPIPE_NEED_CORPUS();
@@ -202,7 +202,7 @@ TEST_F(CudaCoded, TheWholeCorpus) {
   EXPECT_GT(by_device_, 20U) << "most of the JPEGs there are progressive, damaged or turned";
 }
 
-// The engine of a single image goes the same way.
+// The engine for single images takes the same route.
 TEST_F(CudaCoded, OneImageByItself) {
   IMGPIPE_NEED_CUDA();
   const std::unique_ptr<Engine> cuda = make_cuda_engine(0, 2);
@@ -232,7 +232,7 @@ TEST_F(CudaCoded, OneImageByItself) {
 
 #ifdef IMGPIPE_TEST_CUDA
 
-// Whatever call fails and how: an output is right or not there, and one image at most is lost.
+// Whichever call fails, every output is correct or missing, and at most one image is lost.
 TEST_F(CudaCoded, EveryCallMayFail) {
   IMGPIPE_NEED_CUDA();
   for (std::uint64_t seed = 0; seed < 4; ++seed)
@@ -289,7 +289,7 @@ TEST_F(CudaCoded, EveryCallMayFail) {
   }
 }
 
-// Thousands of images: the device keeps no more than it had after the first ones.
+// Over thousands of images, device memory does not grow after the first ones.
 TEST_F(CudaCoded, DeviceMemoryStaysFlat) {
   IMGPIPE_NEED_CUDA();
   const int rounds = std::getenv("IMGPIPE_LONG_TESTS") != nullptr ? 2500 : 250;
@@ -313,7 +313,7 @@ TEST_F(CudaCoded, DeviceMemoryStaysFlat) {
   }
   EXPECT_EQ(done, rounds * 8);
   ASSERT_EQ(cudaMemGetInfo(&free_after, &total), cudaSuccess);
-  // Groups differ: a slot may meet its largest late.
+  // The sizes of groups vary: a slot may get its largest group late.
   EXPECT_GE(free_after + (std::size_t{256} << 20), free_settled);
 }
 
