@@ -1,4 +1,4 @@
-// What the program does where CUDA devices refuse something, on a stand-in for the CUDA runtime.
+// Tests how the program handles rejections by CUDA devices, with a stand-in for the CUDA runtime.
 #ifdef IMGPIPE_TEST_CUDA
 
 #include <array>
@@ -31,7 +31,7 @@ class CudaStandIn : public testing::Test {
  protected:
   CudaStandIn() {
     runtime.reset();
-    // Each text is noted once in a process: every test has its own.
+    // A process reports each text once, so every test uses its own.
     runtime.refusal_text = testing::UnitTest::GetInstance()->current_test_info()->name();
     (void)take_device_warnings();
   }
@@ -75,7 +75,7 @@ TEST_F(CudaStandIn, IdleBlocksGiveUpTheirPinsFirst) {
   EXPECT_TRUE(runtime.pinned.contains(large));
   EXPECT_TRUE(runtime.pinned.contains(used)) << "its holder may be copying";
   EXPECT_EQ(runtime.pinned.size(), 2U);
-  // Nothing is idle any more.
+  // No idle block is left.
   void* const last = memory.allocate(2 * kBlock, 64);
   memory.pin(last);
   std::memset(last, 1, 2 * kBlock);
@@ -83,10 +83,9 @@ TEST_F(CudaStandIn, IdleBlocksGiveUpTheirPinsFirst) {
   EXPECT_EQ(take_device_warnings().size(), 1U);
   memory.deallocate(used, kBlock, 64);
   memory.deallocate(large, 2 * kBlock, 64);
-  // The pinned block of the two that fit is the better one.
+  // Of the two blocks that fit, the pinned one is preferred.
   EXPECT_EQ(memory.allocate(2 * kBlock, 64), large);
   memory.deallocate(large, 2 * kBlock, 64);
-  // The block can be pinned later.
   memory.pin(last);
   EXPECT_TRUE(runtime.pinned.contains(last));
   memory.deallocate(last, 2 * kBlock, 64);
@@ -128,7 +127,7 @@ TEST_F(CudaStandIn, TheCurrentDeviceOfAThreadIsRestored) {
   EXPECT_EQ(runtime.devices_set, (std::vector<int>{1, 3}));
 }
 
-// To make another device current there would make a context on it.
+// Restoring device 0 on such a thread would create a context on it.
 TEST_F(CudaStandIn, OurOwnThreadsKeepTheirDevice) {
   EXPECT_FALSE(is_own_thread());
   const auto use_device = [] {
@@ -139,7 +138,7 @@ TEST_F(CudaStandIn, OurOwnThreadsKeepTheirDevice) {
   EXPECT_EQ(runtime.devices_set, std::vector<int>{1});
   for (int i = 0; i < 2; ++i) start_threads(1, [&](int) { use_device(); }).front().join();
   EXPECT_EQ(runtime.devices_set, (std::vector<int>{1, 1, 1}));
-  // Not so in the middle of a lane's work, where pinned memory of another device is freed.
+  // A thread that is working for a lane restores its device after freeing pinned memory of another one.
   runtime.devices_set.clear();
   start_thread([] {
     runtime.device = 3;
@@ -224,8 +223,7 @@ TEST_F(CudaStandIn, ClustersRunWhereTheDeviceCanPlaceOne) {
   EXPECT_EQ(runtime.cluster_questions, 3);
 }
 
-// The blocks that a plan takes, in order, where its frames lie in them, and what is copied of tables and
-// counts.
+// Returns a plan's blocks in order, the positions of its frames in them, and the copies of tables and counts.
 std::string device_text(const Plan& plan, bool keep_outputs, DeviceRun::Decoded decoded) {
   runtime.blocks.clear();
   runtime.copies.clear();
