@@ -1,4 +1,4 @@
-// What the pool of large blocks keeps, and what it never does.
+// Tests which blocks the pool keeps and returns, and its limit.
 #include "images/memory/block_pool.h"
 
 #include <cstring>
@@ -29,7 +29,7 @@ std::int64_t resident_bytes() {
   return resident * ::sysconf(_SC_PAGESIZE);
 }
 
-// A block, written all over.
+// Takes a block and writes all of it.
 void* filled(BlockPool& pool, std::size_t bytes) {
   void* const block = pool.take(bytes);
   if (block != nullptr) std::memset(block, 0x5A, bytes);
@@ -42,9 +42,9 @@ TEST(BlockPool, ABlockThatComesBackIsTheNextOfItsSize) {
   ASSERT_NE(first, nullptr);
   ASSERT_TRUE(pool.give_back(first));
   EXPECT_EQ(pool.use().kept, bytes_of(3));
-  EXPECT_EQ(pool.take(3 * kMiB - 70'000), first);  // a little less
+  EXPECT_EQ(pool.take(3 * kMiB - 70'000), first);  // slightly smaller
   EXPECT_EQ(pool.use().kept, 0);
-  EXPECT_EQ(pool.use().in_use, bytes_of(3));  // all of it counts
+  EXPECT_EQ(pool.use().in_use, bytes_of(3));  // the whole block counts
   EXPECT_TRUE(pool.give_back(first));
 }
 
@@ -68,8 +68,8 @@ TEST(BlockPool, BlocksLieOnPagesAndAreAsLargeAsAsked) {
   }
 }
 
-// Images of all sizes come and go: what is in use and what is kept stay within the limit together, to the
-// page, and so does what is resident of them.
+// With images of all sizes, blocks in use and kept blocks stay within the limit together, to the page, and so
+// does their resident memory.
 TEST(BlockPool, KeptBlocksAndThoseInUseStayWithinTheLimit) {
   BlockPool pool;
   constexpr std::int64_t kLimit = std::int64_t{48} << 20;
@@ -83,7 +83,7 @@ TEST(BlockPool, KeptBlocksAndThoseInUseStayWithinTheLimit) {
     if (block != nullptr) {
       ASSERT_TRUE(pool.give_back(block));
     }
-    block = filled(pool, kMiB / 8 + (random >> 32) % (11 * kMiB));  // four of the largest fit
+    block = filled(pool, kMiB / 8 + (random >> 32) % (11 * kMiB));  // four of the largest blocks fit
     ASSERT_NE(block, nullptr);
     const BlockPool::Use use = pool.use();
     ASSERT_LE(use.in_use + use.kept, kLimit) << i;
@@ -110,7 +110,7 @@ TEST(BlockPool, WhatLibrariesTakeFromMallocIsNotKeptAsWell) {
   pool.set_outside(0);
 }
 
-// More may be in use than there was to be: it is for who admits images to see to that.
+// Blocks in use may exceed the limit: whoever admits images must prevent that.
 TEST(BlockPool, TheLimitRefusesNothing) {
   BlockPool pool;
   pool.set_limit(bytes_of(1));
@@ -154,7 +154,7 @@ TEST(BlockPool, ManyThreads) {
       ASSERT_NE(block, nullptr);
       block[0] = block[bytes - 1] = static_cast<unsigned char>(seed);
       std::this_thread::yield();
-      ASSERT_EQ(block[0], seed);  // nobody else's
+      ASSERT_EQ(block[0], seed);  // not shared with another thread
       ASSERT_EQ(block[bytes - 1], seed);
       ASSERT_TRUE(pool.give_back(block));
     }
@@ -166,7 +166,7 @@ TEST(BlockPool, ManyThreads) {
   EXPECT_LE(pool.use().kept, bytes_of(64));
 }
 
-// Large blocks of `new` are the pool's, those of images among them; small ones are not.
+// `new` takes large blocks from the pool, including those of images, but not small ones.
 TEST(BlockPool, NewTakesLargeBlocksFromIt) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer has `new` for itself";

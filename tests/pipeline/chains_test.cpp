@@ -1,4 +1,5 @@
-// How a plan is cut into chains and bands: what a band holds, and what is made more than once.
+// Tests how a plan is cut into chains and bands: the size of a band, and rows that are computed more than
+// once.
 #include "pipeline/chains.h"
 
 #include <string>
@@ -14,7 +15,7 @@ Plan plan_of(const std::string& stages, const Shape& shape) {
   return make_plan(parse_stages(stages), shape);
 }
 
-// Bytes of one band of a plan that goes from a reader to a file, the most of any chain.
+// Returns the largest number of bytes per band of any chain, for a plan from a reader to a file.
 std::int64_t max_band_bytes(const std::string& stages, const Shape& shape, Format format) {
   const Plan plan = plan_of(stages, shape);
   const auto writer = make_writer(format, plan.output);
@@ -27,7 +28,7 @@ std::int64_t max_band_bytes(const std::string& stages, const Shape& shape, Forma
   return most;
 }
 
-// The most often that any row is made, on average over its frame.
+// Returns how often rows are computed, averaged over a frame, for the frame where that is most often.
 double max_times_made(const std::string& stages, const Shape& shape, Format format) {
   const Plan plan = plan_of(stages, shape);
   const auto writer = make_writer(format, plan.output);
@@ -65,9 +66,9 @@ TEST(Chains, ASmallResultOfALargeImageHoldsLittleOfIt) {
   }
 }
 
-// The dearest that the cuts allow: four smooths make 14 + 16 rows for a PNG strip of 14 (2.14 times); where
-// the height is doubled between two, a strip of 8 rows comes from 4, and 4 above and below (3 times, but for
-// the image's ends).
+// The worst cases that the cuts allow. Four smooths compute 14 + 16 rows for a PNG strip of 14 (2.14 times).
+// If the height is doubled between two, a strip of 8 rows comes from 4 rows and 4 above and below (3 times,
+// except at the image's ends).
 TEST(Chains, NoRowIsMadeManyTimes) {
   const Shape photo{12000, 8000, 3};
   const Shape wide{200000, 1, 4};

@@ -1,4 +1,4 @@
-// Which way an image takes through a device, by what it takes and what there is.
+// Tests the choice of an image's route through a device, by its memory need and the available memory.
 #include "pipeline/devices/device_route.h"
 
 #include <limits>
@@ -10,7 +10,7 @@
 namespace imgpipe::test::device_route_test {
 namespace {
 
-constexpr std::int64_t kMore = std::numeric_limits<std::int64_t>::max() / 2;  // than any machine has
+constexpr std::int64_t kMore = std::numeric_limits<std::int64_t>::max() / 2;  // more than any machine has
 
 std::int64_t free_bytes = 0;
 std::int64_t questions = 0;
@@ -60,7 +60,7 @@ TEST(DeviceRoute, BeforeThereIsAContextLimitsDecide) {
   }
 }
 
-// The limit was looked at before, and the host's memory.
+// Limit and host memory do not matter here: they were checked before the context existed.
 TEST(DeviceRoute, WithAContextWhatIsFreeOrHeldDecides) {
   struct Case {
     std::int64_t bytes, held, free;

@@ -20,7 +20,7 @@ Image make_image(Shape shape) {
   return image;
 }
 
-// Every engine that needs no GPU, and its threads.
+// An engine that needs no GPU, and its number of threads.
 struct EngineCase {
   std::string name;
   int threads;
@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(Host, Engines,
                            return engine.param.name + "_" + std::to_string(engine.param.threads);
                          });
 
-// A reader that breaks off.
+// A reader that fails on its first row.
 class BrokenReader final : public Reader {
  public:
   BrokenReader() { header_.shape = {4, 4, 1}; }
@@ -164,7 +164,7 @@ TEST_P(Engines, KeptOutputsAreEachStepsOwn) {
   const Outcome kept = run(image, "gray,contrast,smooth,smooth", 0, true);
   ASSERT_EQ(kept.outputs.size(), kept.plan.steps.size());
   ASSERT_EQ(first_difference(image.view(), std::as_const(kept.source).view()), "");
-  // Every prefix of the list ends in what the step of that prefix wrote.
+  // The result of every prefix of the list equals the output of its last step.
   const std::vector<std::pair<std::string, std::size_t>> prefixes{
       {"gray", 0}, {"gray,contrast", 2}, {"gray,contrast,smooth", 3}};
   for (const auto& [stages, step] : prefixes) {
@@ -183,7 +183,7 @@ TEST_P(Engines, ComparisonFindsWhatDiffers) {
   Outcome tested = run(image, "gray,hist,contrast", 0, true);
   for (const Difference& difference : compare_outcomes(tested, reference))
     EXPECT_EQ(difference.text(), "identical");
-  // What the first step wrote; its memory belongs to the outcome.
+  // The first step's output; its memory belongs to the outcome.
   const_cast<Sample8*>(tested.outputs[0].plane<Sample8>(0).row(2))[3] ^= 4;
   tested.histograms[1][17] += 5;
   const std::vector<Difference> differences = compare_outcomes(tested, reference);

@@ -1,4 +1,4 @@
-// Names as people type them: spellings, distances, what was meant.
+// Tests names as people type them: spellings, distances, suggestions.
 #include "images/names.h"
 
 #include <array>

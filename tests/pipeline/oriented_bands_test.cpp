@@ -1,5 +1,5 @@
-// Turned and mirrored images whose stored rows come in bands: every thread turns, and the result is that of
-// the same image read row by row.
+// Tests rotated and mirrored images whose stored rows are read in bands: every thread rotates its rows, and
+// the result equals that of the same image read row by row.
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,7 +18,7 @@ namespace imgpipe::test::oriented_bands_test {
 namespace {
 
 const std::vector<Shape>& shapes() {
-  // Strips of 64 rows, of one, and of a few; more than one, and less.
+  // Strips of 64 rows, of one, and of a few; widths and heights just above and below these.
   static const std::vector<Shape> all{{1, 1, 3},   {1, 70, 1},    {70, 1, 2},       {37, 200, 3},
                                       {65, 64, 4}, {400, 129, 3}, {120'000, 11, 3}, {700'001, 3, 1}};
   return all;
@@ -110,7 +110,7 @@ TEST_P(OrientedBands, AFailureAtAnyRowEndsEveryThread) {
   }
 }
 
-// Otherwise a photograph that a telephone has turned is decoded by one thread.
+// Otherwise a single thread would decode a photograph rotated by a phone.
 TEST_P(OrientedBands, SeveralThreadsReadAtOnce) {
   const Image image = make_image({700, 640, 3});
   int at_once = 0;
@@ -123,7 +123,7 @@ TEST_P(OrientedBands, SeveralThreadsReadAtOnce) {
   EXPECT_GE(at_once, 2);
 }
 
-// A decoder that takes what it needs for each band is asked for what each thread has it do.
+// The estimate asks the decoder for the memory of the stored rows that each thread reads.
 TEST_P(OrientedBands, SayWhatEachTakes) {
   const Image image = make_image({4001, 97, 3});
   BandedLog log;

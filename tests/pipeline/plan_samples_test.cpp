@@ -1,4 +1,4 @@
-// What plans make of samples of 16 bits, and of floats.
+// Tests plans with 16-bit and float samples.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -79,7 +79,7 @@ TEST(Plan, FloatsAreOnlyMadeOfIntegersThatStepsAskFor) {
   EXPECT_EQ(make_plan(parse_stages("depth:float"), {8, 4, 3, Sample::f32}).notes,
             std::vector<std::string>{"depth:float left out: the samples are floats already"});
   EXPECT_EQ(make_plan(parse_stages("depth:8"), kRgb).steps.size(), 0U);
-  // Files hold none: what writes them refuses them, and they do not become integers unasked.
+  // Floats are not converted to integers implicitly: files cannot store them, and writers reject them.
   const Plan floats = make_plan(parse_stages("depth:float"), kRgb, false, 1 << 20, 8);
   EXPECT_FALSE(floats.reduced);
   EXPECT_EQ(floats.output.sample, Sample::f32);
@@ -96,7 +96,7 @@ void doubled(const StageCall<Host>& call) {
   }
 }
 
-// Of floats only: integers, which floats hold, are converted before it.
+// For a stage that accepts only floats, integers are converted first, because floats represent them exactly.
 TEST(Plan, AStageOfFloatsGetsThem) {
   static constexpr std::array kernels{
       Kernel{.backend = Backend::reference, .in = Sample::f32, .out = Sample::f32, .reference = doubled}};
@@ -117,7 +117,7 @@ TEST(Plan, AStageOfFloatsGetsThem) {
     ASSERT_EQ(out.data[i], static_cast<float>(in.data[i]) / 65535.0F * (i % 4 < 3 ? 2.0F : 1.0F));
 }
 
-// None is inserted that would lose something.
+// No conversion is inserted that would lose precision.
 TEST(Plan, AStageOfBytesNamesTheDepthToInsert) {
   static constexpr std::array kernels{Kernel{.backend = Backend::reference, .reference = doubled}};
   const Stage bytes{.name = "bytes", .summary = "", .kernels = kernels};
@@ -128,7 +128,7 @@ TEST(Plan, AStageOfBytesNamesTheDepthToInsert) {
             "bytes:1 does not accept float samples; insert depth:8 before it");
 }
 
-// Alpha goes past contrast, but for one that makes samples of another type.
+// Alpha bypasses contrast unless contrast changes the sample type.
 TEST(Plan, AlphaIsConvertedWithTheColour) {
   const auto uses_alpha = [](std::string_view stages) {
     const Plan plan = make_plan(parse_stages(stages), kDeepRgba);
@@ -168,7 +168,7 @@ TEST(Plan, RefusesThresholdsThatSamplesCannotHave) {
   EXPECT_NO_THROW((void)make_plan(parse_stages("threshold:256"), kDeepRgba));
 }
 
-// No stage may take samples of 16 bits for bytes.
+// No stage may treat 16-bit samples as bytes.
 TEST(Plan, RefusesSamplesThatAStageHasNoFunctionsFor) {
   const Shape deep{8, 4, 3, Sample::u16};
   for (const Stage& stage : stage_table()) {

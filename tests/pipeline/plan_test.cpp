@@ -25,7 +25,7 @@ constexpr Shape kGreyAlpha{8, 4, 2};
 constexpr Shape kRgb{8, 4, 3};
 constexpr Shape kRgba{8, 4, 4};
 
-// A new stage does not change it.
+// New stages do not change the default.
 TEST(Plan, TheDefaultIsAConstant) {
   EXPECT_EQ(kDefaultStages, "gray,hist,contrast,smooth");
   EXPECT_EQ(labels(kDefaultStages, kRgb), "gray hist contrast smooth");
@@ -69,7 +69,7 @@ constexpr Shape wide(Shape shape) {
   return shape;
 }
 
-// Where the output's format holds 8 bits only.
+// The output format holds only 8 bits.
 TEST(Plan, EndsInEightBitsWhereNoMoreCanBeHeld) {
   const auto ended = [](std::string_view stages, const Shape& input, int max_bits = 8) {
     const Plan plan = make_plan(parse_stages(stages), input, false, 1000, max_bits);
@@ -96,7 +96,7 @@ TEST(Plan, EndsInEightBitsWhereNoMoreCanBeHeld) {
   EXPECT_EQ(make_plan(parse_stages("smooth"), wide(kRgba)).output, wide(kRgba));
 }
 
-// A stage that no CUDA device has for the samples is found, whichever that is; one of 8 bits never is.
+// A stage without a CUDA kernel for 16-bit samples is found; all stages have one for 8 bits.
 TEST(Plan, StepsWithoutCudaAreFound) {
   EXPECT_EQ(step_without_cuda(make_plan(parse_stages("gray,hist,contrast,smooth"), kRgb)), nullptr);
   for (const Stage& stage : stage_table()) {
@@ -114,7 +114,7 @@ TEST(Plan, StepsWithoutCudaAreFound) {
   }
 }
 
-// Every stage of the table, with the first of its golden cases.
+// Returns every selectable stage, each with the first of its golden cases.
 std::vector<StageRequest> selectable_steps() {
   std::vector<StageRequest> steps;
   for (const Stage& stage : stage_table()) {
@@ -148,7 +148,7 @@ void expect_types_follow(const std::vector<StageRequest>& list, const Shape& inp
   EXPECT_TRUE(type.layout == Layout::interleaved || type.channels() == 1);
 }
 
-// Whatever the list, each step takes what the one before gave, and its stage can read it.
+// For every list, each step receives the previous step's output, and its stage can read it.
 TEST(Plan, TypesFollowForEveryListOfThree) {
   const std::vector<StageRequest> steps = selectable_steps();
   for (const StageRequest& first : steps) {
@@ -161,7 +161,7 @@ TEST(Plan, TypesFollowForEveryListOfThree) {
   }
 }
 
-// What moves whole pixels takes them as they come, between others too.
+// Stages that move whole pixels accept any layout, also between other stages.
 TEST(Plan, MovedPixelsKeepTheirLayout) {
   EXPECT_EQ(labels("rotate:90,flip,crop:2x2", kRgba), "rotate:90 flip crop:2x2");
   EXPECT_EQ(labels("crop:2x2,smooth,rotate:90,contrast", kRgb),
@@ -286,7 +286,7 @@ TEST(Plan, OptionsPresetWhatStepsDoNotSay) {
   EXPECT_EQ(parse_stages("contrast:1", presets).at(0).said, ":clip-high=1") << "and the preset is 2";
 }
 
-// One line that says what is allowed.
+// The message is one line that names the allowed values.
 TEST(Plan, RefusesWrongParameters) {
   const std::vector<std::pair<const char*, const char*>> wrong{
       {"smooth:x", "--stages: smooth: window: must be one of box, triangle, gauss; got 'x'"},
@@ -318,12 +318,12 @@ TEST(Plan, RefusesWrongParameters) {
 
 constexpr Shape kDeepRgba{8, 4, 4, Sample::u16};
 
-// It takes pixels as they lie.
+// It accepts pixels in any layout.
 TEST(Plan, DepthNeedsNoOtherLayout) {
   EXPECT_EQ(labels("depth:8", kDeepRgba), "depth:8");
   EXPECT_EQ(labels("smooth,depth:8", kDeepRgba), "split* smooth depth:8 merge*");
   const Plan needless = make_plan(parse_stages("depth:16,depth:8"), kRgb);
-  EXPECT_EQ(needless.steps.size(), 2U);  // one makes what the other needs
+  EXPECT_EQ(needless.steps.size(), 2U);  // the first makes what the second needs
   const Plan left_out = make_plan(parse_stages("depth:8"), kRgb);
   EXPECT_TRUE(left_out.steps.empty());
   EXPECT_EQ(left_out.notes, (std::vector<std::string>{"depth:8 left out: the samples have 8 bits already"}));
@@ -343,7 +343,7 @@ TEST(Plan, RefusesImagesThatAreTooLarge) {
             "resize:100:101 makes 100x101 pixels, more than --max-pixels 10000");
   EXPECT_EQ(refused("resize:100:101,resize:1:1", kRgb, 10'000),
             "resize:100:101 makes 100x101 pixels, more than --max-pixels 10000");
-  // What is put in comes before what it is for.
+  // An inserted step precedes the step that needs it.
   const std::string more = " makes 8x4 pixels, more than --max-pixels 10";
   for (const char* stages : {"smooth", "hist", "contrast", "smooth,crop:9x9"})
     EXPECT_EQ(refused(stages, kRgb, 10), "split*" + more);
@@ -354,8 +354,8 @@ TEST(Plan, RefusesImagesThatAreTooLarge) {
   EXPECT_EQ(refused("crop:9x9", kRgb, 10), "crop:9x9 of 8x4 pixels: outside the image");
 }
 
-// A stage is there for what is put in, and the frame stays the one that it is put in for. Tables are made of
-// what the planner has put in.
+// The stage that the planner inserts for a port makes its value and leaves the frame unchanged. Its own
+// inputs are also inputs of the stage that it is inserted for.
 TEST(Plan, PortsHaveNamesAndMakers) {
   for (const Stage& stage : stage_table()) {
     std::set<std::string_view> names;
@@ -370,7 +370,7 @@ TEST(Plan, PortsHaveNamesAndMakers) {
   }
 }
 
-// Every row of every stage can be said and is read back.
+// Every parameter row of every stage is complete.
 TEST(Plan, EveryParameterIsComplete) {
   for (const Stage& stage : stage_table()) {
     ASSERT_LE(stage.parameters.size(), kMaxParameters) << stage.name;

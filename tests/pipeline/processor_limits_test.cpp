@@ -1,4 +1,4 @@
-// How many processors a process may use, read from trees of files that look like systems of all kinds.
+// Tests how many processors a process may use, from trees of files that look like various systems.
 #include "pipeline/threads/processor_limits.h"
 
 #include <cerrno>
@@ -45,7 +45,7 @@ TEST_F(ProcessorLimits, ByQuotaOfVersion1) {
   make(directory + "/cpu.cfs_period_us", "100000\n");
   EXPECT_EQ(fewest().source, "the machine");
   make(directory + "/a/cpu.cfs_quota_us", "250000\n");
-  EXPECT_EQ(fewest().source, "the machine");  // no period, no quota
+  EXPECT_EQ(fewest().source, "the machine");  // a quota without a period is ignored
   make(directory + "/a/cpu.cfs_period_us", "100000\n");
   EXPECT_EQ(fewest().processors, 2.5);
   make(directory + "/cpu.cfs_quota_us", "200000\n");
@@ -55,7 +55,7 @@ TEST_F(ProcessorLimits, ByQuotaOfVersion1) {
 
 TEST_F(ProcessorLimits, OfATaskOfSlurm) {
   variables_ = {{"SLURM_CPUS_PER_TASK", "4"}};
-  EXPECT_EQ(fewest().source, "the machine");  // the batch script: all of the job's are its own
+  EXPECT_EQ(fewest().source, "the machine");  // the batch script may use all processors of the job
   variables_["SLURM_STEP_NUM_TASKS"] = "8";
   EXPECT_EQ(fewest().processors, 4);
   EXPECT_EQ(fewest().source, "SLURM_CPUS_PER_TASK");
@@ -95,7 +95,7 @@ TEST(Affinity, IsOneWhereItCannotBeKnown) {
   };
   EXPECT_EQ(processors_by_affinity(failing), 1);
   EXPECT_EQ(calls, 1);
-  EXPECT_EQ(processors_by_affinity(failing), 1);  // EINVAL for ever ends, too
+  EXPECT_EQ(processors_by_affinity(failing), 1);  // endless EINVAL ends, too
 }
 
 }  // namespace

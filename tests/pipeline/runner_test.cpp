@@ -30,7 +30,7 @@ std::vector<std::byte> bytes_of(const ConstHostView& pixels) {
   return bytes;
 }
 
-// By the engine itself.
+// Returns the reference engine's pixels.
 std::vector<std::byte> expected(const Image& image, std::string_view stages) {
   Job job;
   job.reader = make_memory_reader(image.untyped_view());
@@ -98,7 +98,6 @@ TEST(Runner, ResultsStayWhenTheRunnerGoesOnAndWhenItIsGone) {
   EXPECT_EQ(bytes_of(results[1].pixels), expected(second, kDefaultStages));
 }
 
-// The threads of this process.
 std::ptrdiff_t running_threads() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
 }
@@ -115,7 +114,7 @@ TEST(Runner, ResultsKeepNoThreads) {
       EXPECT_LT(running_threads(), before + 24) << results.size() << " results kept";
     }
   }
-  // A thread that was joined may be seen for a moment longer.
+  // A joined thread may remain visible for a moment.
   for (int tries = 0; running_threads() > before && tries < 500; ++tries)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_EQ(running_threads(), before);
@@ -167,7 +166,7 @@ TEST(Runner, AutoSaysWhatItTook) {
   const Image image = noise({8, 8, 1});
   Runner runner;
   const RunReport report = runner.run(image.untyped_view()).report;
-  EXPECT_EQ(report.implementation, "cpu");  // starting a device does not pay for 64 pixels
+  EXPECT_EQ(report.implementation, "cpu");  // starting a device does not pay off for 64 pixels
   EXPECT_EQ(report.why, built_with_cuda()
                             ? "auto chose cpu (the image is too small to look for a CUDA device)"
                             : "auto chose cpu (this build has no CUDA)");
@@ -189,7 +188,7 @@ TEST(Runner, RefusesWhatCannotBeMeant) {
   });
   expect_error(usage, "another shape", [&] { (void)runner.run({}, runner.plan({8, 8, 1})); });
   expect_error(input, "pixels", [&] { (void)runner.run(image.untyped_view(), "resize:100:100"); });
-  // It is as good as new.
+  // The errors have not affected the runner.
   EXPECT_EQ(bytes_of(runner.run(image.untyped_view()).pixels), expected(image, kDefaultStages));
 }
 

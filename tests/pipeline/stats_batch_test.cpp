@@ -1,4 +1,4 @@
-// Statistics of a batch whose rows go to no file.
+// Tests statistics of a batch without output files.
 #include <algorithm>
 #include <chrono>
 #include <memory>

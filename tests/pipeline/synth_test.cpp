@@ -33,7 +33,7 @@ std::uint64_t fnv1a(const Image& image) {
 }
 
 TEST(Synth, TheSameBytesEverywhere) {
-  // Written down from the first run; they change only when a pattern is changed on purpose.
+  // Recorded from the first run; they change only if a pattern is changed on purpose.
   const std::vector<std::pair<std::string, std::uint64_t>> known{
       {"noise", 8010882882222106932U},         {"colors:5", 15133890796754095097U},
       {"threshold:90", 11862629777094483165U}, {"constant:3", 6177107880875094398U},
@@ -73,7 +73,8 @@ TEST(SynthOf16Bits, IsWhatThePatternsSay) {
   EXPECT_THROW((void)synthesize(parse_pattern("constant:256", Sample::u16), {2, 2, 1}, 1), Error);
 }
 
-// The photograph of 16 bits is that of 8 bits, finer: never further than its grain and some rounding.
+// The 16-bit photograph is the 8-bit one with finer levels: the difference is at most its grain and some
+// rounding.
 TEST(SynthOf16Bits, ThePhotographIsTheSameFiner) {
   const Values fine = samples(make16("photo", {120, 90, 3}));
   const Values coarse = samples(make("photo", {120, 90, 3}));
