@@ -1,5 +1,5 @@
-// The cpu engine against the reference: every plan, shape, option and number of threads, to the byte of the
-// file.
+// Compares the cpu engine with the reference: every plan, shape, option and number of threads, to the byte of
+// the file.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -23,7 +23,7 @@ Image make_image(Shape shape, std::uint64_t seed = 9) {
   return image;
 }
 
-// What the engine is asked for.
+// What the engine runs, and how.
 struct Ask {
   std::string stages;
   Format format = Format::png;
@@ -86,12 +86,12 @@ const std::vector<std::string>& plans() {
   return lists;
 }
 
-// WideCli images have many strips, tall ones many bands, in every layout.
+// Wide images have many strips and tall ones many bands, in every layout.
 TEST(CpuEngine, EveryPlanAndShapeGivesTheReferencesFile) {
   for (const Size& size : {Size{1, 1}, Size{2, 3}, Size{97, 89}, Size{5, 1203}, Size{20011, 90}}) {
     for (int channels = 1; channels <= 4; ++channels) {
       const Image image = make_image({size.width, size.height, channels});
-      // Every plan on the small ones, some of them on the large.
+      // Every plan on small images, some of them on large ones.
       for (std::size_t i = 0; i < plans().size(); ++i) {
         if (size.width > 1000 && (i + static_cast<std::size_t>(channels)) % (kSanitized ? 8 : 4) != 0)
           continue;
@@ -104,7 +104,7 @@ TEST(CpuEngine, EveryPlanAndShapeGivesTheReferencesFile) {
   }
 }
 
-// Samples of 16 bits, and lists that make the others of them, or them of the others.
+// 16-bit samples, and lists that convert between 8 and 16 bits.
 TEST(CpuEngine, SamplesOf16BitsGiveTheReferencesFile) {
   const std::vector<std::string> lists{"gray,hist,contrast,smooth,depth:8",
                                        "contrast:to=8",
@@ -131,7 +131,7 @@ TEST(CpuEngine, SamplesOf16BitsGiveTheReferencesFile) {
   }
 }
 
-// What a step needs of 65,536 counters it finds once, before its first band.
+// A step evaluates the 65,536 counters once, before its first band.
 TEST(CpuEngine, TheCountsAreLookedThroughOnceForAllBands) {
   const Image image = make_image({700, 4001, 1, Sample::u16});
   for (const std::string stage : {"contrast", "threshold"}) {
@@ -187,7 +187,7 @@ TEST(Simd, UnknownTargetsAreRefused) {
   EXPECT_EQ(simd_target(), simd_targets().front());
 }
 
-// Gives rows, and notes how many at a time; breaks off when told to.
+// Returns generated rows and records the largest number per call; fails at row `breaks_at`.
 class WatchedReader final : public Reader {
  public:
   WatchedReader(Shape shape, std::int64_t& max_rows, std::int64_t breaks_at)
@@ -244,7 +244,7 @@ TEST(CpuEngine, AnErrorInTheMiddleCostsOneJob) {
   }
 }
 
-// A writer that takes no more after some rows.
+// A writer that fails after some rows.
 class FullWriter final : public Writer {
  public:
   FullWriter(std::int64_t strip_rows, std::int64_t fails_at) : strip_rows_(strip_rows), fails_at_(fails_at) {}
@@ -281,7 +281,7 @@ TEST(CpuEngine, AWriterThatFailsEndsTheJob) {
   }
 }
 
-// All rows of the report are there, from the threads that there are.
+// The spans cover every step's bytes, summed over all threads.
 TEST(CpuEngine, SpansNameEveryStepAndThread) {
   const Image image = make_image({2000, 1000, 3});
   const Outcome outcome =

@@ -1,5 +1,5 @@
-// Images that go through a device in bands, with the host's memory in place of the device's: every plan,
-// shape and limit against the reference, to the byte of the file.
+// Compares images in bands through a device whose memory is the host's with the reference: every plan, shape
+// and limit, to the byte of the file.
 #include "pipeline/devices/device_bands.h"
 
 #include <string>
@@ -31,8 +31,8 @@ struct Ask {
   std::string stages = "gray,hist,contrast,smooth";
   Format format = Format::png;
   bool fuse = false;
-  bool file = true;   // a writer
-  bool keep = false;  // pixels, source and outputs
+  bool file = true;   // with a writer
+  bool keep = false;  // keeps pixels, source and outputs
   int repeat = 0;
   bool banded_reader = false;
 };
@@ -58,7 +58,7 @@ Outcome run_job(Engine& engine, const Image& image, const Ask& ask) {
   return outcome;
 }
 
-// About the least that the bands of a job can do with, several times that, and more than enough.
+// Returns roughly the lowest limit for a job's bands, a multiple of it, and more than enough.
 std::vector<std::int64_t> limits_for(const Image& image, const Ask& ask) {
   for (std::int64_t bytes = 4096;; bytes += bytes / 2) {
     HostBandDevice device(bytes, Queued::at_once);
@@ -130,7 +130,7 @@ const std::vector<std::string> kLists{
 
 TEST(DeviceBands, EqualTheReferenceForEveryListShapeAndLimit) {
   for (const Size& size : {Size{1, 1}, Size{1, 37}, Size{41, 1}, Size{5, 5}, Size{33, 120}, Size{117, 261}}) {
-    // Sanitizers take many times as long: grey and RGB alone.
+    // Sanitizers are many times slower: only grey and RGB.
     for (int channels = 1; channels <= 4; channels += kSanitized ? 2 : 1) {
       const Image image = make_image({size.width, size.height, channels});
       for (const std::string& stages : kLists) {
@@ -170,7 +170,7 @@ TEST(DeviceBands, EveryFormatOptionAndPassIsTheSame) {
   }
 }
 
-// Several bands are on their way, however many threads there are, and the device's limit holds.
+// Several bands are in flight with any number of threads, within the device's limit.
 TEST(DeviceBands, OverlapWithinTheLimit) {
   const Image image = make_image({1000, 3000, 1});
   for (const int threads : {1, 2, 8}) {
@@ -225,7 +225,8 @@ TEST(DeviceBands, AFailureWaitsForWhatIsQueued) {
   }
 }
 
-// An image that is made row by row and ends as sums of rows, as the largest are tested on a GPU.
+// An image that is generated row by row and reduced to row sums, as in the tests of the largest images on a
+// GPU.
 TEST(DeviceBands, AMadeImageEqualsTheReference) {
   constexpr std::int64_t kWidth = 1001;
   constexpr std::int64_t kHeight = 2333;
@@ -250,7 +251,7 @@ TEST(DeviceBands, AMadeImageEqualsTheReference) {
   }
 }
 
-// What is on its way of a large image on the host is a few bands, whatever its height.
+// The host holds a few bands of a large image, whatever its height.
 TEST(DeviceBands, HostMemoryDoesNotGrowWithTheImage) {
   for (const char* stages : {"gray,smooth", "gray,hist"}) {
     const auto need = [&](std::int64_t height) {
@@ -261,13 +262,13 @@ TEST(DeviceBands, HostMemoryDoesNotGrowWithTheImage) {
       return chains_need({.plan = plan, .reader = *reader, .writer = writer.get(), .handed_on = true}, true)
           .with_threads(8);
     };
-    EXPECT_LT(need(200'000), need(100'000) + (std::int64_t{1} << 20));  // the list of the file's parts
+    EXPECT_LT(need(200'000), need(100'000) + (std::int64_t{1} << 20));  // for the list of the file's parts
     EXPECT_LT(need(200'000), std::int64_t{1} << 30);
   }
 }
 
-// What DeviceBands takes for granted: a stage that reads other rows than those that it makes makes an image
-// of the same height, or counts rows.
+// DeviceBands assumes that a stage that reads other rows than it writes keeps the image's height or counts
+// rows.
 TEST(DeviceBands, EveryStageCanBeDoneInBands) {
   for (const Stage& stage : stage_table()) {
     EXPECT_TRUE(stage.needs == nullptr || stage.by_row || stage.infer == nullptr) << stage.name;
