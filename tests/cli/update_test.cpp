@@ -1,4 +1,4 @@
-// imgpipe ... --update: which outputs it was_made again, and which it keeps.
+// imgpipe ... --update: which outputs are made again, and which are kept.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
