@@ -188,8 +188,8 @@ void expect_otsu(int first, int end) {
   }
 }
 
-// Histograms whose threshold exact sums must find (chosen_only), with and without clusters; otsu_choice_test
-// has more on the host.
+// Histograms for which exact sums must find the threshold, with and without clusters; see also
+// otsu_choice_test.
 TEST(CudaThreshold16, OtsuIsChosen) {
   IMGPIPE_NEED_CUDA();
   std::mt19937_64 random(5);

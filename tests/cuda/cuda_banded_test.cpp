@@ -1,5 +1,4 @@
-// Compares images in bands on a CUDA device with too little memory for the whole image with the reference,
-// also when CUDA calls fail.
+// Compares images in bands on a CUDA device with the reference, also when CUDA calls fail.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>

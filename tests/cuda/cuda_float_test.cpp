@@ -1,5 +1,4 @@
-// Compares the CUDA engine with the reference on float samples, bit for bit: random chains, resident and in
-// bands.
+// Compares the CUDA engine with the reference on random chains of float samples, bit for bit.
 #include <cstdlib>
 #include <memory>
 #include <string>

@@ -52,8 +52,7 @@ std::unique_ptr<Writer> writer_of(const Case& c) {
   return make_writer(Format::jpeg, c.shape, options);
 }
 
-// Encodes all cases in one group. With `may_lack_room`, scans that need more than the reserved capacity may
-// be missing.
+// Encodes all cases in one group. `may_lack_room`: scans that exceed their capacity may be missing.
 void expect_equal(const std::vector<Case>& cases, bool may_lack_room = false, unsigned seed = 1) {
   std::vector<Image> images;
   std::vector<JpegEncodingRequest> wishes;
@@ -129,8 +128,7 @@ TEST(CudaJpegEncoding, EqualForEveryQuality) {
   expect_equal(cases, false, 9);
 }
 
-// Extreme contents take more bits than photographs. Only scans that exceed their capacity are left to the
-// host.
+// Extreme contents take more bits than photographs. Only scans that do not fit are left to the host.
 TEST(CudaJpegEncoding, EqualOrWithoutRoomForExtremes) {
   IMGPIPE_NEED_CUDA();
   std::vector<Case> cases;

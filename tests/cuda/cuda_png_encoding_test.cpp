@@ -1,5 +1,4 @@
-// Compares the strips that a CUDA device encodes (kernels/png/encoding.h) with the host's writer, as whole
-// files.
+// Compares files from strips that a CUDA device encodes (kernels/png/encoding.h) with the host's.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -279,8 +278,7 @@ TEST(CudaPngEncoding, WideAndHigh) {
   check_group(images, names);
 }
 
-// Runs of every length around the rule's limits, in one strip larger than kAlwaysTryBelowBytes
-// (strip_rule.h).
+// Runs of every length around the rule's limits, in one strip larger than kAlwaysTryBelowBytes.
 TEST(CudaPngEncoding, RunsOfEveryLength) {
   IMGPIPE_NEED_CUDA();
   std::vector<Image> images;
