@@ -1,5 +1,4 @@
-// Tests that batches on CUDA devices equal the reference for all sizes and numbers of slots, and when CUDA
-// calls fail.
+// Compares batches on CUDA devices with the reference, also when CUDA calls fail.
 #include <cstdlib>
 #include <deque>
 #include <map>
@@ -246,8 +245,7 @@ class DrivenLane {
   }
   [[nodiscard]] Lane& lane() { return *lanes_.front(); }
 
-  // Launches a group of `images` images of one shape that become PNG files, after finishing the slot's
-  // previous group.
+  // Launches a group of equal shapes to be PNG files, after finishing the slot's previous group.
   void launch(std::size_t slot, std::size_t images, const Shape& shape) {
     finish(slot);
     Group& group = groups_[slot];
