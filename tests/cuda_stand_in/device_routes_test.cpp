@@ -236,8 +236,7 @@ std::string route_text(const Case& one, const Input& input, const Scenario& scen
   return text + "  end\n" + take_calls();
 }
 
-// The same with one failing call during the first image: each of the first 16 calls, then at growing
-// intervals.
+// The same with one failing call: each of the first 16, then at growing intervals.
 std::string faults_text(const Case& one, const Input& input, cudaError_t status) {
   std::string text;
   for (std::int64_t call = 0;; call += 1 + call / 16) {
@@ -390,8 +389,7 @@ TEST_F(DeviceRoutes, GroupsTakeTheCallsThatTheyTookBefore) {
   }
 }
 
-// Images of several chunks: in the ring, in memory for the whole image, and decoded before the context
-// exists.
+// Images of several chunks: in the ring, in memory for the whole image, and decoded before a context exists.
 TEST_F(DeviceRoutes, LargeImagesTakeTheCallsThatTheyTookBefore) {
   DigestRecord record("tests/cuda_stand_in/large_routes.txt");
   const std::vector<Scenario> large{{},
