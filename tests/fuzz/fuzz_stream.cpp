@@ -1,5 +1,5 @@
-// Reads any bytes as a stream of images, in pieces of several sizes. The images and the end do not depend on
-// the pieces, the images follow one another, and each is found again alone.
+// Reads any bytes as a stream of images, in blocks of several sizes. The images and the end do not depend on
+// the blocks, the images follow one another, and each is found again alone.
 #include <algorithm>
 #include <string>
 #include <vector>
