@@ -24,7 +24,7 @@ struct Found {
   std::string reason;  // why the stream ended early
 };
 
-// Gives `piece` bytes at a time.
+// Returns `piece` bytes at a time.
 ByteSource pieces_of(const Bytes& stream, std::size_t piece) {
   return [&stream, piece, given = std::size_t{0}](std::span<std::byte> room) mutable {
     const std::size_t count = std::min({piece, room.size(), stream.size() - given});

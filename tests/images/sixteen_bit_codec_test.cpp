@@ -346,7 +346,7 @@ TEST(SixteenBits, SupportedFormats) {
     EXPECT_EQ(format_info(format).written_bits, 8);
 }
 
-// stb_image gives 8 bits, whatever is requested.
+// stb_image always returns 8 bits.
 TEST(SixteenBits, StbStaysAtEight) {
   DecodeOptions options = with_stb();
   options.max_bits = 16;
