@@ -21,7 +21,7 @@ using Bytes = std::vector<std::byte>;
 
 constexpr std::int64_t kMaxPixels = 40'000'000;
 
-// From one thread and from several, in portions that do not fit MCUs, and in pieces of a few bytes.
+// With one thread and several, in bands that are not whole MCUs, and in chunks of a few bytes.
 std::vector<Reading> all_readings(std::uint64_t seed) {
   const auto odd = static_cast<std::int64_t>(1 + seed % 11);
   const std::size_t piece = 1 + seed * 7 % 300;
@@ -213,9 +213,9 @@ TEST(JpegDecoder, MayBeLeftInTheMiddle) {
   reader->read_rows(rows.view());
 }
 
-// ---- larger than a piece ----------------------------------------------------------------------------
+// ---- larger than a chunk ----------------------------------------------------------------------------
 
-// Files of 100 KB to 3 MB, with several pieces each.
+// Files of 100 KB to 3 MB, with several chunks each.
 std::vector<MadeJpeg> large_jpegs() {
   using Content = JpegContent;
   constexpr std::array<JpegFactors, 4> k444{}, k422{{{2, 1}}}, k420{{{2, 2}}}, k440{{{1, 2}}};
@@ -254,7 +254,7 @@ std::vector<MadeJpeg> large_jpegs() {
       {.width = 640, .height = 300, .factors = k420, .step_percent = 100'000, .content = Content::extreme},
       {.width = 4000, .height = 3000, .factors = k420, .content = Content::sparse},
   };
-  // With restart intervals shorter than a piece, about as long, and longer.
+  // With restart intervals shorter than a chunk, about as long, and longer.
   for (const int rows : {1, 7, 40}) {
     MadeJpeg jpeg = all.front();
     jpeg.restart_rows = rows;
