@@ -329,7 +329,7 @@ TEST(Filters, GaussAndSharpenOfWideRowsAndExtremes) {
   expect_equal_blurs<Sample16>({gauss_reference, gauss_cpu}, {sharpen_reference, sharpen_cpu});
 }
 
-// A constant image stays constant, whatever the weights.
+// A constant image stays constant with all weights.
 TEST(Filters, GaussKeepsConstantImages) {
   for (const std::int64_t sigma : {300'000, 1'234'567, 40'000'000}) {
     std::vector<std::uint32_t> weights = weights_of(sigma);

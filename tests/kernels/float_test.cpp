@@ -1,4 +1,4 @@
-// The arithmetic of single floats. tests/golden/float_oracle.py says what stages make of whole images.
+// Tests the arithmetic of single floats; tests/golden/float_oracle.py covers whole images.
 #include <bit>
 #include <cmath>
 #include <cstdint>
