@@ -68,8 +68,7 @@ TEST(BlockPool, BlocksLieOnPagesAndAreAsLargeAsAsked) {
   }
 }
 
-// With images of all sizes, blocks in use and kept blocks stay within the limit together, to the page, and so
-// does their resident memory.
+// Blocks in use and kept blocks together stay within the limit, and so does their resident memory.
 TEST(BlockPool, KeptBlocksAndThoseInUseStayWithinTheLimit) {
   BlockPool pool;
   constexpr std::int64_t kLimit = std::int64_t{48} << 20;

@@ -1,5 +1,4 @@
-// Tests how a plan is cut into chains and bands: the size of a band, and rows that are computed more than
-// once.
+// Tests how a plan is cut into chains and bands: their memory, and rows that are computed repeatedly.
 #include "pipeline/chains.h"
 
 #include <string>

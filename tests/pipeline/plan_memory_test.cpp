@@ -1,5 +1,4 @@
-// Compares the memory needs of random chains' plans, and the positions of their values, with
-// tests/pipeline/plan_memory.txt.
+// Compares memory needs and value offsets of random chains' plans with tests/pipeline/plan_memory.txt.
 #include <algorithm>
 #include <array>
 #include <memory>

@@ -195,8 +195,7 @@ TEST(PlanProperties, HoldForRandomChains) {
   EXPECT_GT(with_tables, kChains / 50);
 }
 
-// The checks can fail: they detect a life that ends too early, a table that no node makes, and a missing
-// step.
+// The checks can fail: they detect a life that ends early, a missing table, and a missing step.
 TEST(PlanProperties, SeeWhatIsWrong) {
   const Plan plan = make_plan(parse_stages("gray,hist,contrast,smooth"), {8, 4, 3});
   const Program right = lower(plan, kCpuTarget);

@@ -1,5 +1,4 @@
-// Tests that every sample is counted, and that mean, deviation and percentiles are exact, rounded once, in
-// any order.
+// Tests that counts are complete, and that statistics are exact, rounded once, in any order.
 #include <algorithm>
 #include <array>
 #include <cstring>

@@ -73,8 +73,7 @@ TEST(SynthOf16Bits, IsWhatThePatternsSay) {
   EXPECT_THROW((void)synthesize(parse_pattern("constant:256", Sample::u16), {2, 2, 1}, 1), Error);
 }
 
-// The 16-bit photograph is the 8-bit one with finer levels: the difference is at most its grain and some
-// rounding.
+// The 16-bit photograph differs from the 8-bit one only by its finer grain and rounding.
 TEST(SynthOf16Bits, ThePhotographIsTheSameFiner) {
   const Values fine = samples(make16("photo", {120, 90, 3}));
   const Values coarse = samples(make("photo", {120, 90, 3}));
