@@ -1,5 +1,5 @@
-// Tests alpha through every pair and many triples of stages, on every engine: alpha comes out unchanged, and
-// the colour as without alpha.
+// Tests that on every engine alpha passes every pair and many triples of stages unchanged, and affects no
+// colour.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -166,8 +166,7 @@ void expect_right(const Right& right, const Image& got) {
   ASSERT_EQ(first_difference(right.its_alpha.untyped_view(), got_alpha.untyped_view()), "");
 }
 
-// Runs every list of steps on an image with every engine; the expected result is computed once for all
-// engines.
+// Runs every list of steps on every engine; computes the expected result once.
 void expect_alpha_carried(const std::vector<std::unique_ptr<Engine>>& engines, Shape shape,
                           const std::vector<Steps>& lists) {
   const Image image = noise_image(shape, 5);

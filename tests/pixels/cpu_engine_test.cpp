@@ -1,5 +1,4 @@
-// Compares the cpu engine with the reference: every plan, shape, option and number of threads, to the byte of
-// the file.
+// Compares the cpu engine's files with the reference's for every plan, shape, option and number of threads.
 #include <algorithm>
 #include <string>
 #include <utility>

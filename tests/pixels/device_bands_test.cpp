@@ -225,8 +225,7 @@ TEST(DeviceBands, AFailureWaitsForWhatIsQueued) {
   }
 }
 
-// An image that is generated row by row and reduced to row sums, as in the tests of the largest images on a
-// GPU.
+// An image generated row by row and reduced to row sums, like the largest images on a GPU.
 TEST(DeviceBands, AMadeImageEqualsTheReference) {
   constexpr std::int64_t kWidth = 1001;
   constexpr std::int64_t kHeight = 2333;
@@ -267,8 +266,7 @@ TEST(DeviceBands, HostMemoryDoesNotGrowWithTheImage) {
   }
 }
 
-// DeviceBands assumes that a stage that reads other rows than it writes keeps the image's height or counts
-// rows.
+// A stage that reads other rows than it writes must keep the image's height or count rows.
 TEST(DeviceBands, EveryStageCanBeDoneInBands) {
   for (const Stage& stage : stage_table()) {
     EXPECT_TRUE(stage.needs == nullptr || stage.by_row || stage.infer == nullptr) << stage.name;

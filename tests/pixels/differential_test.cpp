@@ -100,8 +100,7 @@ std::vector<Backend> make_backends() {
          ++calls_made["cuda"];
          return run_on_cuda(stage, call);
        }}};
-  // With sanitizers, writes of the reference outside its plane are detected when it computes the expected
-  // result.
+  // With sanitizers, computing the expected result detects writes of the reference outside its plane.
   if (!kSanitized) {
     all.push_back(
         {"reference", imgpipe::Backend::reference, [](const Stage& stage, const StageCall<Host>& call) {
@@ -162,8 +161,7 @@ std::int64_t bins_of(const FrameType& type) {
   return is_float(type.sample) ? 1 : type.bins();
 }
 
-// Stages that read or make floats must not depend on the floating-point environment: they run in a hostile
-// one, which they must not change.
+// Stages of floats must neither depend on the floating-point environment nor change it.
 template <class Run>
 void run_hostile(const FrameType& in, const FrameType& out, const Run& run) {
   if (!is_float(in.sample) && !is_float(out.sample)) return run();
@@ -223,8 +221,7 @@ void check(const Backend& backend, Trial& trial, GuardedFrame& in, const Guarded
   }
 }
 
-// Compares every backend of the stage with the reference, which runs once for all of them, because it is the
-// slowest.
+// Compares every backend of the stage with the reference, which is the slowest, so it runs once for all.
 void check(const std::vector<const Backend*>& backends, const Stage& stage, const FrameType& type,
            const StageCase& test, const Setting& setting) {
   GuardedFrame in(type, setting.padding, setting.offset);
