@@ -289,7 +289,7 @@ TEST(PlainPng, AnEmptyFirstChunkByEitherCodec) {
   }
 }
 
-// Input and output in pieces of any size.
+// Input and output in blocks of any size.
 TEST(Inflate, PieceByPiece) {
   std::mt19937_64 random(9);
   Bytes raw(150000);
