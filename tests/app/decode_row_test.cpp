@@ -53,7 +53,7 @@ TEST(DecodeRow, ReferenceEngineAndLanesNameTheDecoder) {
   EXPECT_EQ(outcome.timeline.spans().front().name, "decode (parallel)");
 }
 
-TEST(DecodeRow, ABatchCountsEveryDecoderAsDecoding) {
+TEST(DecodeRow, BatchCountsEveryDecoderAsDecoding) {
   const ImageSettings settings;
   Timeline timeline;
   const auto add = [&](const std::string& name, SpanKind kind, std::int64_t start, std::int64_t end) {
@@ -94,7 +94,7 @@ TEST(CodecOption, NamesRoundTrip) {
 }
 
 // --codec turbo, for one image and for a batch. Files that are not JPEG are read and written as usual.
-TEST(CodecOption, TurboGivesTheSameFilesAndIsNamed) {
+TEST(CodecOption, TurboProducesTheSameFilesAndIsNamed) {
   const TemporaryDirectory directory;
   const Image image = make_image({640, 480, 3});
   std::filesystem::create_directory(directory.file("in"));

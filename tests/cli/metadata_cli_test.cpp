@@ -146,7 +146,7 @@ TEST(MetadataCli, IsPreservedBetweenFormats) {
   EXPECT_EQ(seen_in(load(directory.file("g.jpg"))).icc, adobe_profile());
 }
 
-TEST(MetadataCli, StripLeavesNothing) {
+TEST(MetadataCli, StripRemovesEverything) {
   const TemporaryDirectory directory;
   save(directory.path() / "a.jpg", photo(1));
   Bytes plain;
@@ -236,7 +236,7 @@ TEST(MetadataCli, BatchesPreserveItAndCountLosses) {
   EXPECT_EQ(nlohmann::json::parse(load_text(directory.file("r.json")))["profiles_dropped"], 3);
 }
 
-TEST(MetadataCli, StreamsKeepIt) {
+TEST(MetadataCli, StreamsPreserveIt) {
   const TemporaryDirectory directory;
   save(directory.path() / "a.jpg", photo());
   EXPECT_EQ(run_bash("$I - - --stages smooth --device cpu --format png -q < a.jpg > b.png",

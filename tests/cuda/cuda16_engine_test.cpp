@@ -79,7 +79,7 @@ void expect_engine(Engine& cuda, const Image& image, const Wish& wish, Limited l
   for (const Difference& step : compare_outcomes(got, expected)) ASSERT_EQ(step.text(), "identical");
 }
 
-TEST(CudaEngine16, AnImageOfSeveralChunks) {
+TEST(CudaEngine16, ImageOfSeveralChunks) {
   IMGPIPE_NEED_CUDA();
   const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
   const Image image = wide_noise({1801, 2711, 3}, 6);
@@ -106,7 +106,7 @@ TEST(CudaEngine16, InBands) {
   EXPECT_GT(in_bands, 20);
 }
 
-TEST(CudaEngine16, NothingIsFusedThatHasNoFunction) {
+TEST(CudaEngine16, UnsupportedStepsAreNotFused) {
   const Plan plan = make_plan(parse_stages("gray,hist,contrast,smooth"), {9, 9, 3, Sample::u16}, true);
   for (const Step& step : plan.steps)
     EXPECT_NE(find_kernel(*step.stage, Backend::cuda, step.in.sample, step.out.sample), nullptr)

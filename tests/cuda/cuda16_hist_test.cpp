@@ -104,7 +104,7 @@ void expect_hist(const HistCase& test, std::int64_t width, std::int64_t height,
 }
 
 // With few multiprocessors, each block counts many samples: 4 million overflow a 16-bit counter 64 times.
-TEST(CudaHist16, CountersThatPass16Bits) {
+TEST(CudaHist16, CountersExceed16Bits) {
   IMGPIPE_NEED_CUDA();
   for (const HistCase& test : hist_cases()) {
     expect_hist(test, 2048, 2048, {1, 3, 132});
@@ -113,7 +113,7 @@ TEST(CudaHist16, CountersThatPass16Bits) {
   }
 }
 
-TEST(CudaHist16, ASmallImageInEveryWay) {
+TEST(CudaHist16, SmallImageWithEveryStrategy) {
   IMGPIPE_NEED_CUDA();
   for (const HistCase& test : hist_cases()) {
     expect_hist(test, 13, 7, {1});
@@ -123,7 +123,7 @@ TEST(CudaHist16, ASmallImageInEveryWay) {
 }
 
 // Small enough for tools that slow down a kernel a thousandfold.
-TEST(CudaHist16, ATinyImage) {
+TEST(CudaHist16, TinyImage) {
   IMGPIPE_NEED_CUDA();
   for (const HistCase& test : hist_cases()) {
     if (test.name == "noise" || test.name == "two values of one word") expect_hist(test, 129, 3, {1});
@@ -170,13 +170,13 @@ void expect_equalized(Planes in) {
   }
 }
 
-TEST(CudaEqualize16, ATinyImage) {
+TEST(CudaEqualize16, TinyImage) {
   IMGPIPE_NEED_CUDA();
   expect_equalized(
       {129, 3, 1, Sample::u16, [](std::int64_t i) { return static_cast<std::uint32_t>(i * 7919) & 0xFFFF; }});
 }
 
-TEST(CudaEqualize16, EveryContentInEveryWay) {
+TEST(CudaEqualize16, EveryContentAndStrategy) {
   IMGPIPE_NEED_CUDA();
   for (const HistCase& test : hist_cases()) {
     SCOPED_TRACE(test.name);

@@ -60,7 +60,7 @@ void expect_contrast(const std::vector<std::uint64_t>& counts, const Parameters&
   expect_equal_planes(expected, again);
 }
 
-TEST(CudaContrast16, RangesOfMadeUpCounts) {
+TEST(CudaContrast16, RangesOfGeneratedCounts) {
   IMGPIPE_NEED_CUDA();
   std::mt19937_64 random(3);
   for (int i = 0; i < 160; ++i) {
@@ -91,7 +91,7 @@ TEST(CudaContrast16, RangesOfMadeUpCounts) {
 }
 
 // The first and the last bin alone, and bins at the boundaries between threads and between blocks.
-TEST(CudaContrast16, RangesAtTheEdgesOfParts) {
+TEST(CudaContrast16, RangesAtThreadAndBlockBoundaries) {
   IMGPIPE_NEED_CUDA();
   for (const int lo : {0, 1, 2, 63, 64, 2047, 2048, 4095, 32767, 65533}) {
     for (const int hi : {lo, lo + 1, 64, 2048, 2049, 32768, 65534, 65535}) {
@@ -106,7 +106,7 @@ TEST(CudaContrast16, RangesAtTheEdgesOfParts) {
   }
 }
 
-TEST(CudaContrast16, ATinyImage) {
+TEST(CudaContrast16, TinyImage) {
   IMGPIPE_NEED_CUDA();
   std::vector<std::uint64_t> counts(kBins16, 0);
   counts[2047] = counts[32768] = 1;
@@ -190,7 +190,7 @@ void expect_otsu(int first, int end) {
 
 // Histograms for which exact sums must find the threshold, with and without clusters; see also
 // otsu_choice_test.
-TEST(CudaThreshold16, OtsuIsChosen) {
+TEST(CudaThreshold16, OtsuByExactSums) {
   IMGPIPE_NEED_CUDA();
   std::mt19937_64 random(5);
   for (int i = 0; i < 20; ++i) {
@@ -212,7 +212,7 @@ TEST(CudaThreshold16, OtsuOfOneHistogram) {
 }
 
 // Searches bin by bin; few bins have samples.
-TEST(CudaThreshold16, OtsuIsSearchedFor) {
+TEST(CudaThreshold16, OtsuBySearch) {
   IMGPIPE_NEED_CUDA();
   std::mt19937_64 random(6);
   expect_otsu_of(made_histogram(4, random), 1, {OtsuWay::searched});

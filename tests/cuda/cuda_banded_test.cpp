@@ -112,12 +112,12 @@ void expect_equal_lists(const std::vector<Size>& sizes, int first_channels, int 
   }
 }
 
-TEST(CudaBanded, EqualTheReferenceForEveryList) {
+TEST(CudaBanded, EqualsTheReferenceForEveryList) {
   IMGPIPE_NEED_CUDA();
   expect_equal_lists({{33, 120}}, 3, 3);
 }
 
-TEST(CudaBanded, EqualTheReferenceForEveryShapeAndOption) {
+TEST(CudaBanded, EqualsTheReferenceForEveryShapeAndOption) {
   IMGPIPE_NEED_CUDA();
   expect_equal_lists({{1, 37}, {33, 120}, {517, 361}}, 1, 4);
 }
@@ -209,7 +209,7 @@ TEST(CudaBanded, FourGigapixelsWithin1GB) {
   expect_made_image_equal(65536, 65536, std::int64_t{1} << 30, {processors()});
 }
 
-TEST(CudaBanded, WhatFitsGoesAsAWhole) {
+TEST(CudaBanded, ImagesThatFitAreProcessedWhole) {
   IMGPIPE_NEED_CUDA();
   const Image image = make_image({1000, 800, 3});
   const std::unique_ptr<Engine> roomy = make_cuda_engine(0, 2, std::int64_t{64} << 20);
@@ -223,7 +223,7 @@ TEST(CudaBanded, WhatFitsGoesAsAWhole) {
   EXPECT_TRUE(whole.file.joined() == bands.file.joined());
 }
 
-TEST(CudaBanded, ALimitThatHoldsNoRowCostsItsImageOnly) {
+TEST(CudaBanded, LimitBelowOneRowFailsOnlyItsImage) {
   IMGPIPE_NEED_CUDA();
   const std::unique_ptr<Engine> cuda = make_cuda_engine(0, 2, 1'000'000);
   const Outcome outcome = run_job(*cuda, make_image({100'000, 40, 3}), {});
@@ -234,8 +234,8 @@ TEST(CudaBanded, ALimitThatHoldsNoRowCostsItsImageOnly) {
 
 #ifdef IMGPIPE_TEST_CUDA
 
-// Like CudaFaults.EveryCallMayFail, in bands. With one thread, the calls are the same in every run.
-TEST(CudaBanded, EveryCallMayFail) {
+// Like CudaFaults.HandlesFailureOfEveryCall, in bands. With one thread, the calls are the same in every run.
+TEST(CudaBanded, HandlesFailureOfEveryCall) {
   IMGPIPE_NEED_CUDA();
   const Image image = make_image({300, 250, 3});
   constexpr std::int64_t kLimit = 150'000;

@@ -90,7 +90,7 @@ TEST(CudaEngine, EveryOptionOnAPhotographOfSeveralChunks) {
 
 // All threads of the engine decode a reader with bands: into chunks that are uploaded in order, into the
 // whole image, and before the context exists.
-TEST(CudaEngine, BandsOfAReaderGoUpFromEveryThread) {
+TEST(CudaEngine, EveryThreadUploadsBandsOfAReader) {
   IMGPIPE_NEED_CUDA();
   const Image photo = synthesize(parse_pattern("photo"), {2711, 4133, 3}, 5);
   for (const int threads : {1, 2, 7, 16}) {
@@ -143,7 +143,7 @@ TEST(CudaEngine, TwoEnginesAtOnce) {
   other.join();
 }
 
-TEST(CudaEngine, SpansNameWhatRanOnTheDevice) {
+TEST(CudaEngine, SpansNameTheDevicesWork) {
   IMGPIPE_NEED_CUDA();
   const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
   const Outcome outcome =
@@ -162,7 +162,7 @@ TEST(CudaEngine, SpansNameWhatRanOnTheDevice) {
   }
 }
 
-TEST(CudaEngine, ADeviceThatIsNotThereIsADeviceError) {
+TEST(CudaEngine, MissingDeviceIsADeviceError) {
   const std::unique_ptr<Engine> cuda = built_with_cuda() ? make_cuda_engine(4000) : nullptr;
   if (cuda == nullptr) GTEST_SKIP() << "this build has no CUDA";
   for (int i = 0; i < 2; ++i) {
@@ -176,7 +176,7 @@ TEST(CudaEngine, ADeviceThatIsNotThereIsADeviceError) {
   }
 }
 
-TEST(CudaEngine, ABrokenReaderCostsItsImageOnly) {
+TEST(CudaEngine, BrokenReaderFailsOnlyItsImage) {
   IMGPIPE_NEED_CUDA();
   class BrokenReader final : public Reader {
    public:
@@ -209,7 +209,7 @@ TEST(CudaEngine, ABrokenReaderCostsItsImageOnly) {
 // takes more calls than later ones. Instead, call k fails for k = 0, 1, 2, ... until several runs in a row
 // end before call k. Every run knows whether it reached call k, which detects ignored failures: it must fail
 // if and only if it did.
-TEST(CudaFaults, EveryCallMayFail) {
+TEST(CudaFaults, HandlesFailureOfEveryCall) {
   IMGPIPE_NEED_CUDA();
   constexpr int kRunsThatEnd = 4;  // this many runs in a row end before call k
   const Image image = make_image({700, 500, 3});
@@ -263,7 +263,7 @@ TEST(CudaFaults, EveryCallMayFail) {
   expect_equal(*cuda, image, wish);
 }
 
-TEST(CudaFaults, OutOfMemoryNamesWhatWasNeededAndWhatWasFree) {
+TEST(CudaFaults, OutOfMemoryNamesNeededAndFreeBytes) {
   IMGPIPE_NEED_CUDA();
   DeviceBuffer buffer;
   try {

@@ -129,7 +129,7 @@ TEST(CudaJpegEncoding, EqualForEveryQuality) {
 }
 
 // Extreme contents take more bits than photographs. Only scans that do not fit are left to the host.
-TEST(CudaJpegEncoding, EqualOrWithoutRoomForExtremes) {
+TEST(CudaJpegEncoding, ExtremesAreEqualOrExceedCapacity) {
   IMGPIPE_NEED_CUDA();
   std::vector<Case> cases;
   for (const int quality : {1, 25, 50, 75, 90, 91, 97, 100}) {
@@ -151,7 +151,7 @@ TEST(CudaJpegEncoding, OneLargeImageAmongSmallOnes) {
 }
 
 // For compute-sanitizer's initcheck.
-TEST(CudaJpegEncoding, ReadsNothingThatNobodyWrote) {
+TEST(CudaJpegEncoding, ReadsNoUninitialisedMemory) {
   IMGPIPE_NEED_CUDA();
   std::vector<Case> cases;
   for (const int channels : {1, 3}) {
@@ -166,7 +166,7 @@ TEST(CudaJpegEncoding, ReadsNothingThatNobodyWrote) {
 }
 
 // A scan that exceeds its capacity is missing; the scans of its neighbours are intact.
-TEST(CudaJpegEncoding, NoScanWhereThereIsNoRoom) {
+TEST(CudaJpegEncoding, NoScanBeyondCapacity) {
   IMGPIPE_NEED_CUDA();
   constexpr int kQuality = 97;
   std::mt19937 random(1);
@@ -191,7 +191,7 @@ TEST(CudaJpegEncoding, NoScanWhereThereIsNoRoom) {
   }
 }
 
-TEST(CudaJpegEncoding, NothingToDo) {
+TEST(CudaJpegEncoding, EmptyGroup) {
   IMGPIPE_NEED_CUDA();
   std::vector<File> scans;
   EXPECT_EQ(encode_on_cuda({}, 1, scans), "");

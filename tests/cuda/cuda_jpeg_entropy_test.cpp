@@ -19,7 +19,7 @@ GroupResult four_at_once(std::span<const GroupImage> images) {
   return decode_on_cuda(images, 4);
 }
 
-TEST(CudaJpegEntropy, MadeFilesInGroups) {
+TEST(CudaJpegEntropy, GeneratedFilesInGroups) {
   IMGPIPE_NEED_CUDA();
   Verdicts verdicts;
   for (std::uint64_t seed = 0; seed < 2000; seed += 200)
@@ -55,7 +55,7 @@ TEST(CudaJpegEntropy, OneFileAtATime) {
 }
 
 // Decoding ends, and does not affect the group's other files.
-TEST(CudaJpegEntropy, WhatIsNeverInStepIsLeft) {
+TEST(CudaJpegEntropy, UnsynchronisableFilesAreLeftToTheHost) {
   IMGPIPE_NEED_CUDA();
   Verdicts verdicts;
   const JpegFiles files{file_out_of_step(), small_file(0)};
@@ -97,7 +97,7 @@ TEST(CudaJpegEntropy, OneColour) {
   EXPECT_EQ(verdicts.is_intact, 3);
 }
 
-TEST(CudaJpegEntropy, AnEmptyGroup) {
+TEST(CudaJpegEntropy, EmptyGroup) {
   IMGPIPE_NEED_CUDA();
   EXPECT_TRUE(once({}).empty());
 }

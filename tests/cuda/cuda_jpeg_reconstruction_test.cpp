@@ -215,7 +215,7 @@ TEST_P(Reconstruction, EveryKindOfCoefficients) {
   }
 }
 
-TEST_P(Reconstruction, ALargeImage) {
+TEST_P(Reconstruction, LargeImage) {
   IMGPIPE_NEED_CUDA();
   Random random(3);
   for (const Luma luma : {Luma::bt709, Luma::opencv}) {
@@ -228,7 +228,7 @@ TEST_P(Reconstruction, ALargeImage) {
 INSTANTIATE_TEST_SUITE_P(Samplings, Reconstruction, testing::ValuesIn(kSamplings),
                          [](const auto& each) { return "of_" + name_of(each.param); });
 
-TEST(ReconstructionGroups, OfAllKindsAndSizes) {
+TEST(ReconstructionGroups, AllKindsAndSizes) {
   IMGPIPE_NEED_CUDA();
   Random random(4);
   for (const int images : {2, 33, 400}) {
@@ -247,7 +247,7 @@ TEST(ReconstructionGroups, OfAllKindsAndSizes) {
   }
 }
 
-TEST(ReconstructionGroups, OfNothing) {
+TEST(ReconstructionGroups, EmptyGroupsAndOutputs) {
   IMGPIPE_NEED_CUDA();
   expect_equal({});
   Random random(5);

@@ -262,7 +262,7 @@ TEST(CudaPngEncoding, AwkwardShapesInOneGroup) {
 }
 
 // Rows longer than a strip, strips of many tiles, and columns of one pixel.
-TEST(CudaPngEncoding, WideAndHigh) {
+TEST(CudaPngEncoding, LongRowsAndColumns) {
   IMGPIPE_NEED_CUDA();
   std::vector<Image> images;
   std::vector<std::string> names;

@@ -116,7 +116,7 @@ TEST_F(CudaBatch, EqualsTheReferenceForEveryPlanAndNumberOfSlots) {
   }
 }
 
-TEST_F(CudaBatch, ADeviceThatIsNotThereEndsTheBatch) {
+TEST_F(CudaBatch, MissingDeviceEndsTheBatch) {
   IMGPIPE_NEED_CUDA();
   write_all(4);
   BatchSettings with = settings("gray", 2);
@@ -131,7 +131,7 @@ TEST_F(CudaBatch, ADeviceThatIsNotThereEndsTheBatch) {
 #ifdef IMGPIPE_TEST_CUDA
 
 // Whichever call fails, every output is correct or missing, and a missing one is reported.
-TEST_F(CudaBatch, EveryCallMayFail) {
+TEST_F(CudaBatch, HandlesFailureOfEveryCall) {
   IMGPIPE_NEED_CUDA();
   write_all(5);
   const auto files = expected("gray,hist,contrast,smooth");
@@ -186,7 +186,7 @@ TEST_F(CudaBatch, EveryCallMayFail) {
   EXPECT_GT(told, 20U);
 }
 
-TEST(PinnedMemoryTest, KeepsAndGivesBackAndNeverMoreThanItsLimit) {
+TEST(PinnedMemoryTest, ReusesBlocksWithinItsLimit) {
   IMGPIPE_NEED_CUDA();
   PinnedMemory memory(PinnedMemory::When::on_demand, std::size_t{64} << 20);
   void* const first = memory.allocate(10'000'000, 64);
@@ -298,7 +298,7 @@ void settle(DrivenLane& driven) {
 }
 
 // After the largest groups, 4,000 other images take no more device memory.
-TEST_F(CudaBatch, DeviceMemoryOfALaneStaysFlat) {
+TEST_F(CudaBatch, DeviceMemoryOfALaneDoesNotGrow) {
   IMGPIPE_NEED_CUDA();
   DrivenLane driven(kFlatSlots);
   settle(driven);
@@ -317,7 +317,7 @@ TEST_F(CudaBatch, DeviceMemoryOfALaneStaysFlat) {
 // The sizes of a batch's groups vary, and a slot may get its largest group late. Its memory is then at most
 // twice what that group needs: if memory is insufficient, DeviceArena adds a block as large as all its blocks
 // so far. So all slots together hold at most twice as much as after the largest possible groups.
-TEST_F(CudaBatch, DeviceMemoryStaysFlat) {
+TEST_F(CudaBatch, DeviceMemoryDoesNotGrow) {
   IMGPIPE_NEED_CUDA();
   std::size_t of_largest_groups = 0;
   {

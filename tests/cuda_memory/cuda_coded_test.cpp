@@ -133,7 +133,7 @@ class CudaCoded : public testing::Test {
   std::size_t by_device_ = 0;  // images that the device decoded
 };
 
-TEST_F(CudaCoded, MadeJpegs) {
+TEST_F(CudaCoded, GeneratedJpegs) {
   IMGPIPE_NEED_CUDA();
   for (std::uint64_t seed = 0; seed < 2000; ++seed)
     add("made" + std::to_string(seed) + ".jpg", make_jpeg(random_jpeg(seed)));
@@ -145,7 +145,7 @@ TEST_F(CudaCoded, MadeJpegs) {
   EXPECT_GT(by_device_, 2000U) << "of 8,000; the others are progressive, CMYK and so on";
 }
 
-TEST_F(CudaCoded, JpegsWrittenCodeByCode) {
+TEST_F(CudaCoded, CodedJpegs) {
   IMGPIPE_NEED_CUDA();
   for (std::uint64_t seed = 0; seed < 2000; ++seed)
     add("coded" + std::to_string(seed) + ".jpg", random_coded_jpeg(seed).file);
@@ -155,7 +155,7 @@ TEST_F(CudaCoded, JpegsWrittenCodeByCode) {
 }
 
 // Truncated files and files with flipped bits among intact ones.
-TEST_F(CudaCoded, DamagedAmongGood) {
+TEST_F(CudaCoded, DamagedAmongIntactFiles) {
   IMGPIPE_NEED_CUDA();
   const FileBytes whole = photo_jpeg({97, 61, 3}, 3);
   std::mt19937 random(17);
@@ -189,7 +189,7 @@ TEST_F(CudaCoded, LargeAndSmallTogether) {
 }
 
 // Real files of every kind, valid and broken, in one batch.
-TEST_F(CudaCoded, TheWholeCorpus) {
+TEST_F(CudaCoded, Corpus) {
   IMGPIPE_NEED_CUDA();
   IMGPIPE_NEED_CORPUS();
   for (const char* directory : {"photos", "jpeg", "broken", "bombs", "found", "other", "pngsuite"}) {
@@ -203,7 +203,7 @@ TEST_F(CudaCoded, TheWholeCorpus) {
 }
 
 // The engine for single images takes the same route.
-TEST_F(CudaCoded, OneImageByItself) {
+TEST_F(CudaCoded, SingleImage) {
   IMGPIPE_NEED_CUDA();
   const std::unique_ptr<Engine> cuda = make_cuda_engine(0, 2);
   const std::unique_ptr<Engine> reference = make_reference_engine();
@@ -233,7 +233,7 @@ TEST_F(CudaCoded, OneImageByItself) {
 #ifdef IMGPIPE_TEST_CUDA
 
 // Whichever call fails, every output is correct or missing, and at most one image is lost.
-TEST_F(CudaCoded, EveryCallMayFail) {
+TEST_F(CudaCoded, HandlesFailureOfEveryCall) {
   IMGPIPE_NEED_CUDA();
   for (std::uint64_t seed = 0; seed < 4; ++seed)
     add("image" + std::to_string(seed) + ".jpg",
@@ -290,7 +290,7 @@ TEST_F(CudaCoded, EveryCallMayFail) {
 }
 
 // Over thousands of images, device memory does not grow after the first ones.
-TEST_F(CudaCoded, DeviceMemoryStaysFlat) {
+TEST_F(CudaCoded, DeviceMemoryDoesNotGrow) {
   IMGPIPE_NEED_CUDA();
   const int rounds = std::getenv("IMGPIPE_LONG_TESTS") != nullptr ? 2500 : 250;
   const std::vector<Shape> shapes{{640, 480, 3}, {64, 48, 3}, {333, 777, 1}, {1200, 60, 3}};

@@ -37,7 +37,7 @@ class CudaStandIn : public testing::Test {
   }
 };
 
-TEST_F(CudaStandIn, MemoryThatCannotBePinnedIsUsedAndNamedOnce) {
+TEST_F(CudaStandIn, UnpinnableMemoryIsUsedAndReportedOnce) {
   runtime.max_pinned = 0;
   for (const auto& [status, text] :
        {std::pair{cudaErrorMemoryAllocation, "too much"}, std::pair{cudaErrorNotSupported, "not supported"},
@@ -61,7 +61,7 @@ TEST_F(CudaStandIn, MemoryThatCannotBePinnedIsUsedAndNamedOnce) {
   EXPECT_TRUE(runtime.pinned.empty());
 }
 
-TEST_F(CudaStandIn, IdleBlocksGiveUpTheirPinsFirst) {
+TEST_F(CudaStandIn, IdleBlocksAreUnpinnedFirst) {
   runtime.max_pinned = 3 * kBlock;
   PinnedMemory memory(PinnedMemory::When::on_demand);
   void* const idle = memory.allocate(kBlock, 64);
@@ -91,7 +91,7 @@ TEST_F(CudaStandIn, IdleBlocksGiveUpTheirPinsFirst) {
   memory.deallocate(last, 2 * kBlock, 64);
 }
 
-TEST_F(CudaStandIn, OtherFailuresOfPinningAreErrors) {
+TEST_F(CudaStandIn, OtherPinningFailuresAreErrors) {
   runtime.max_pinned = 0;
   runtime.refusal = cudaErrorIllegalAddress;
   PinnedMemory memory(PinnedMemory::When::at_once);
@@ -105,7 +105,7 @@ TEST_F(CudaStandIn, OtherFailuresOfPinningAreErrors) {
   EXPECT_TRUE(take_device_warnings().empty());
 }
 
-TEST_F(CudaStandIn, TheCurrentDeviceOfAThreadIsRestored) {
+TEST_F(CudaStandIn, CurrentDeviceOfAThreadIsRestored) {
   runtime.device = 3;
   {
     const DeviceRestorer restorer;
@@ -128,7 +128,7 @@ TEST_F(CudaStandIn, TheCurrentDeviceOfAThreadIsRestored) {
 }
 
 // Restoring device 0 on such a thread would create a context on it.
-TEST_F(CudaStandIn, OurOwnThreadsKeepTheirDevice) {
+TEST_F(CudaStandIn, OwnThreadsKeepTheirDevice) {
   EXPECT_FALSE(is_own_thread());
   const auto use_device = [] {
     EXPECT_TRUE(is_own_thread());
@@ -149,7 +149,7 @@ TEST_F(CudaStandIn, OurOwnThreadsKeepTheirDevice) {
   EXPECT_EQ(runtime.devices_set, (std::vector<int>{1, 3}));
 }
 
-TEST_F(CudaStandIn, ALaneLeavesTheCallersDevice) {
+TEST_F(CudaStandIn, LanesRestoreTheCallersDevice) {
   runtime.capabilities = {{9, 0}, {9, 0}};
   const std::vector<int> devices{1};
   const auto lanes = make_cuda_lanes(devices, 1, make_lane_memory(0));
@@ -157,13 +157,13 @@ TEST_F(CudaStandIn, ALaneLeavesTheCallersDevice) {
   EXPECT_EQ(runtime.devices_set, (std::vector<int>{1, 0}));
 }
 
-TEST_F(CudaStandIn, AListOfDevicesLeavesNoError) {
+TEST_F(CudaStandIn, ListingDevicesLeavesNoError) {
   runtime.count_status = cudaErrorNoDevice;
   EXPECT_TRUE(list_cuda_devices().devices.empty());
   EXPECT_EQ(runtime.last_error, cudaSuccess) << "the caller's next launch would report it";
 }
 
-TEST_F(CudaStandIn, DevicesThatAreTooOldAreSkippedOrRefused) {
+TEST_F(CudaStandIn, OldDevicesAreSkippedOrRejected) {
   runtime.capabilities = {{6, 1}, {7, 0}, {7, 5}, {9, 0}};
   EXPECT_EQ(find_cuda_device(kAnyCudaDevice).index, 2);
   EXPECT_EQ(take_device_warnings(),
@@ -188,7 +188,7 @@ TEST_F(CudaStandIn, DevicesThatAreTooOldAreSkippedOrRefused) {
   EXPECT_EQ(failure_of(kAnyCudaDevice), "cuda cannot be used: there is no CUDA device");
 }
 
-TEST_F(CudaStandIn, TheLabTakesTheFirstDeviceThatIsNotTooOld) {
+TEST_F(CudaStandIn, LabUsesTheFirstSupportedDevice) {
   runtime.capabilities = {{6, 2}, {9, 0}};
   BenchOptions options;
   options.device = "cuda";
@@ -202,7 +202,7 @@ TEST_F(CudaStandIn, TheLabTakesTheFirstDeviceThatIsNotTooOld) {
   EXPECT_TRUE(runtime.devices_set.empty());
 }
 
-TEST_F(CudaStandIn, ClustersRunWhereTheDeviceCanPlaceOne) {
+TEST_F(CudaStandIn, ClustersRunIfTheDeviceCanPlaceOne) {
   const char kernel = 0;
   const auto clusters = [&kernel] {
     bool found = true;
@@ -256,7 +256,7 @@ std::string device_text(const Plan& plan, bool keep_outputs, DeviceRun::Decoded 
 
 constexpr std::array<std::string_view, 2> kGroups{"estimate", "blocks"};
 
-TEST_F(CudaStandIn, PlansTakeTheDeviceMemoryThatTheyTookBefore) {
+TEST_F(CudaStandIn, DeviceMemoryOfPlansIsUnchanged) {
   runtime.mode = StandInMode::plans;
   expect_recorded("tests/cuda_stand_in/device_memory.txt", kGroups, [](const Plan& plan) {
     std::vector<std::string> numbers(kGroups.size());

@@ -336,7 +336,7 @@ class DeviceRoutes : public testing::Test {
   ~DeviceRoutes() override { runtime.reset(); }
 };
 
-TEST_F(DeviceRoutes, ImagesTakeTheCallsThatTheyTookBefore) {
+TEST_F(DeviceRoutes, CallsForImagesAreUnchanged) {
   DigestRecord record("tests/cuda_stand_in/device_routes.txt");
   Random random(20261125);
   constexpr int kCases = 60;
@@ -351,7 +351,7 @@ TEST_F(DeviceRoutes, ImagesTakeTheCallsThatTheyTookBefore) {
   }
 }
 
-TEST_F(DeviceRoutes, FailedCallsHaveTheEndThatTheyHadBefore) {
+TEST_F(DeviceRoutes, OutcomesOfFailedCallsAreUnchanged) {
   DigestRecord record("tests/cuda_stand_in/device_faults.txt");
   Random random(1);
   constexpr int kCases = 12;
@@ -367,7 +367,7 @@ TEST_F(DeviceRoutes, FailedCallsHaveTheEndThatTheyHadBefore) {
   }
 }
 
-TEST_F(DeviceRoutes, GroupsTakeTheCallsThatTheyTookBefore) {
+TEST_F(DeviceRoutes, CallsForGroupsAreUnchanged) {
   DigestRecord record("tests/cuda_stand_in/lane_routes.txt");
   Random random(2);
   constexpr int kGroups = 30;
@@ -390,7 +390,7 @@ TEST_F(DeviceRoutes, GroupsTakeTheCallsThatTheyTookBefore) {
 }
 
 // Images of several chunks: in the ring, in memory for the whole image, and decoded before a context exists.
-TEST_F(DeviceRoutes, LargeImagesTakeTheCallsThatTheyTookBefore) {
+TEST_F(DeviceRoutes, CallsForLargeImagesAreUnchanged) {
   DigestRecord record("tests/cuda_stand_in/large_routes.txt");
   const std::vector<Scenario> large{{},
                                     {.warm = true},
@@ -437,7 +437,7 @@ class StartingReader final : public Reader {
   std::int64_t rows_, next_row_ = 0;
 };
 
-TEST_F(DeviceRoutes, AllRowsGoUpWhereverTheyWereDecoded) {
+TEST_F(DeviceRoutes, AllRowsAreUploadedWhereverDecoded) {
   const Image image = synthesize(parse_pattern("photo"), {1000, 9'000, 3}, 7);  // four chunks
   for (const std::int64_t early_rows : {1, 5'000, 9'000}) {
     for (const int threads : {0, 1, 3}) {  // 0: a reader without bands

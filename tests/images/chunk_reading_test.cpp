@@ -92,7 +92,7 @@ const std::vector<Shape>& shapes() {
   return all;
 }
 
-TEST(ChunkReading, EveryRowArrivesInItsOrder) {
+TEST(ChunkReading, RowsArriveInOrder) {
   for (const Shape& shape : shapes()) {
     const Image image = make_image(shape);
     for (const int threads : {1, 2, 7, 20}) {
@@ -130,7 +130,7 @@ TEST(ChunkReading, EveryRowArrivesInItsOrder) {
   }
 }
 
-TEST(ChunkReading, SeveralThreadsReadAtOnce) {
+TEST(ChunkReading, ThreadsReadConcurrently) {
   const Image image = make_image({2711, 3500, 3});
   HostThreads host(4);
   int at_once = 0;
@@ -145,7 +145,7 @@ TEST(ChunkReading, SeveralThreadsReadAtOnce) {
   EXPECT_GE(at_once, 2);
 }
 
-TEST(ChunkReading, WhatFailsEndsItWithItsReason) {
+TEST(ChunkReading, FailureEndsReadingWithItsError) {
   const Shape shape{2711, 3500, 3};
   const Image image = make_image(shape);
   for (const int threads : {1, 3, 7}) {

@@ -85,7 +85,7 @@ TEST(CodecTable, EveryRowIsComplete) {
   }
 }
 
-TEST(CodecTable, NoTwoRowsShareANameOrAnEnding) {
+TEST(CodecTable, NamesAndExtensionsAreUnique) {
   std::set<std::string> names;
   std::set<std::string> endings;
   for (const Codec& codec : codec_table()) {
@@ -120,7 +120,7 @@ TEST(CodecTable, FormatDescriptionsMatchTheirRows) {
   }
 }
 
-TEST(CodecTable, EveryRowKnowsItsOwnFilesAndNoOthers) {
+TEST(CodecTable, EveryRowRecognisesOnlyItsOwnFiles) {
   for (const Codec& codec : codec_table()) {
     const Bytes file = file_of(codec);
     for (const Codec& other : codec_table()) {
@@ -176,7 +176,7 @@ TEST(CodecTable, ClaimedSizesMatchDecodedPixels) {
 }
 
 // For all channels and libraries, the reader returns storable_shape(), which the row supports.
-TEST(CodecTable, WhatARowWritesItReadsBack) {
+TEST(CodecTable, WrittenFilesReadBack) {
   for (const Codec& codec : codec_table()) {
     if (codec.make_writer == nullptr) {
       EXPECT_THROW((void)make_writer(codec.format, {4, 3, 1}), Error) << codec.name;
@@ -213,7 +213,7 @@ TEST(CodecTable, EveryRowThatWritesMarksItsFiles) {
 }
 
 // The library's lists name rows, and every row that it writes can be marked.
-TEST(CodecTable, WhatStbKnowsAreRows) {
+TEST(CodecTable, StbFormatsHaveRows) {
   int read = 0;
   int written = 0;
   for (const Codec& codec : codec_table()) {

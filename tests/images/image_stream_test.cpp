@@ -102,7 +102,7 @@ std::vector<Bytes> of_every_kind() {
   return images;
 }
 
-TEST(ImageStream, FindsEveryImageWhateverThePiecesAre) {
+TEST(ImageStream, FindsImagesForEveryReadSize) {
   const std::vector<Bytes> images = of_every_kind();
   const Bytes stream = joined(images);
   for (const std::size_t piece : {1, 2, 3, 7, 64, 1000, 65536, 1 << 20}) {
@@ -124,7 +124,7 @@ TEST(ImageStream, EveryPairOfImagesIsSplit) {
 }
 
 // Cut at every byte, the stream yields the complete images, and reports the truncated one with its length.
-TEST(ImageStream, CutAtEveryByte) {
+TEST(ImageStream, TruncationAtEveryByte) {
   const std::vector<Bytes> images = of_every_kind();
   for (std::size_t kind = 0; kind < images.size(); ++kind) {
     const Bytes& first = images.front();
@@ -141,7 +141,7 @@ TEST(ImageStream, CutAtEveryByte) {
   }
 }
 
-TEST(ImageStream, LenientTheLastMayBeCutOff) {
+TEST(ImageStream, LenientAcceptsATruncatedLastImage) {
   const Bytes whole = encoded(Format::jpeg);
   const Bytes cut(whole.begin(), whole.end() - 20);
   DecodeOptions options;
@@ -149,7 +149,7 @@ TEST(ImageStream, LenientTheLastMayBeCutOff) {
   EXPECT_EQ(images_in(whole + cut, 100, options).images, (Images{whole, cut}));
 }
 
-TEST(ImageStream, PlainNetpbmIsCountedSampleBySample) {
+TEST(ImageStream, PlainNetpbmSamplesAreCounted) {
   const std::vector<Bytes> images{bytes_of("P2 2 2 9 1 2 # comment 5\n3 4"), bytes_of("P1 3 2 101 0#\n1 0"),
                                   bytes_of("P3\n1 1\n255\n1 2 3"), bytes_of("P5 1 1 255 x")};
   Bytes stream;
@@ -199,7 +199,7 @@ TEST(ImageStream, CameraTrailersAreSkipped) {
 }
 
 // Trailing images belong to their file. If a program has cut them off, the next image follows.
-TEST(ImageStream, PicturesOfAnIndexBelongToTheirImage) {
+TEST(ImageStream, IndexedImagesBelongToTheirFile) {
   const Bytes main = encoded(Format::jpeg);
   const Bytes preview = encoded(Format::jpeg, 1);
   for (const std::size_t padding : {0, 1, 5}) {
@@ -220,7 +220,7 @@ TEST(ImageStream, PicturesOfAnIndexBelongToTheirImage) {
   }
 }
 
-TEST(ImageStream, AnIndexMayLie) {
+TEST(ImageStream, FalseIndexIsHandled) {
   const Bytes main = encoded(Format::jpeg);
   for (const auto& [at, bytes] : std::vector<std::pair<std::uint32_t, std::uint32_t>>{
            {1, 10}, {0xFFFFFFFF, 0xFFFFFFFF}, {0x7FFFFFFF, 1}, {500, 0xFFFFFFFF}, {0, 5}}) {
@@ -230,13 +230,13 @@ TEST(ImageStream, AnIndexMayLie) {
 }
 
 // A JPEG without its end, followed by another: the first is returned as far as it goes.
-TEST(ImageStream, AStartMarkerEndsAJpegThatWasBrokenOff) {
+TEST(ImageStream, StartMarkerEndsATruncatedJpeg) {
   const Bytes whole = encoded(Format::jpeg);
   const Bytes broken(whole.begin(), whole.end() - 30);
   EXPECT_EQ(images_in(whole + broken + whole, 10).images, (Images{whole, broken, whole}));
 }
 
-TEST(ImageStream, RestartMarkersAndFillBytesEndNothing) {
+TEST(ImageStream, RestartMarkersAndFillBytesDoNotEndAnImage) {
   Bytes jpeg = encoded(Format::jpeg);
   const Bytes end(jpeg.end() - 2, jpeg.end());
   jpeg.resize(jpeg.size() - 2);
@@ -246,7 +246,7 @@ TEST(ImageStream, RestartMarkersAndFillBytesEndNothing) {
     EXPECT_EQ(images_in(jpeg + jpeg, piece).images, (Images{jpeg, jpeg}));
 }
 
-TEST(ImageStream, HostileLengthsAreRefusedAndCostNothing) {
+TEST(ImageStream, HostileLengthsAreRejectedCheaply) {
   const Bytes png_head = [] {
     const Bytes png = encoded(Format::png);
     return Bytes(png.begin(), png.begin() + 33);
@@ -280,7 +280,7 @@ TEST(ImageStream, HostileLengthsAreRefusedAndCostNothing) {
 }
 
 // An image that is longer than its header allows is refused without reading more of it.
-TEST(ImageStream, AnEndlessImageIsRefused) {
+TEST(ImageStream, EndlessImageIsRejected) {
   DecodeOptions options;
   options.max_pixels = 1000;
   const Bytes front = bytes_of("P5 40000 30000 255 ");
@@ -317,7 +317,7 @@ TEST(ImageStream, CompleteImagesAreReturnedAtOnce) {
   }
 }
 
-TEST(ImageStream, NoMoreIsHeldThanOneImage) {
+TEST(ImageStream, HoldsAtMostOneImage) {
   const Bytes image = encoded(Format::ppm);
   std::size_t given = 0;
   constexpr std::size_t kImages = 20'000;

@@ -34,7 +34,7 @@ std::string raw_pgm() {
   return "P5 2048 1536 255\n" + std::string(kLarge, 'g');
 }
 
-TEST(PendingInput, LooksAtAFewBytesOfAFileThatIsReadWhole) {
+TEST(PendingInput, InspectsOnlyAFewBytes) {
   if (bytes_read() < 0) GTEST_SKIP() << "/proc/self/io does not say what is read";
   const TemporaryDirectory directory;
   const std::string path = directory.file("a.png");
@@ -63,7 +63,7 @@ TEST(PendingInput, ReadsTheBeginningOfRowsOnce) {
 }
 
 // Missing and damaged files are reported only when they are read.
-TEST(PendingInput, SaysWhatIsWrongWhenItIsRead) {
+TEST(PendingInput, ReportsErrorsWhenRead) {
   const TemporaryDirectory directory;
   const std::string too_wide = directory.file("wide.pgm");
   save_text(too_wide, "P5 2147483000 2147483000 255\n" + std::string(kLarge, 'g'));
@@ -76,7 +76,7 @@ TEST(PendingInput, SaysWhatIsWrongWhenItIsRead) {
 }
 
 // A pipe accepts 64 KiB at a time, so there are several writes.
-TEST(WriteFully, WritesAllOfItIntoAPipe) {
+TEST(WriteFully, WritesAllBytesToAPipe) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe(ends.data()), 0);
   std::vector<std::byte> out(1'000'003);
@@ -108,7 +108,7 @@ TEST(WriteFully, WritesOnlyAtTheGivenOffset) {
   EXPECT_EQ(load_text(path), "abc3abc789");
 }
 
-TEST(WriteFully, SaysHowMuchAndWhy) {
+TEST(WriteFully, ReportsTheBytesWrittenAndTheError) {
   const FileDescriptor full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
   ASSERT_GE(full.get(), 0);
   const std::string text = "abc";

@@ -98,7 +98,7 @@ const std::vector<std::string>& plans() {
   return lists;
 }
 
-TEST(ReaderBands, EveryPlanHeightAndNumberOfThreadsGivesTheSameFile) {
+TEST(ReaderBands, FileDoesNotDependOnBandsOrThreads) {
   const int step = kSanitized ? 7 : 1;
   for (int height = 1; height <= 70; height += step) {
     const Image image = make_image({23, height, height % 4 + 1});
@@ -136,7 +136,7 @@ TEST(ReaderBands, AwkwardSizesWithWaitsAndEveryWriter) {
   }
 }
 
-TEST(ReaderBands, StagedKeptAndRepeatedRunsReadIntoTheWholeImage) {
+TEST(ReaderBands, UnstreamedRunsReadIntoTheWholeImage) {
   for (const Shape& shape : {Shape{1, 1, 4}, Shape{33, 70, 3}, Shape{700, 601, 3}, Shape{90, 333, 2}}) {
     if (kSanitized && shape.width > 100) continue;
     const Image image = make_image(shape);
@@ -158,7 +158,7 @@ TEST(ReaderBands, StagedKeptAndRepeatedRunsReadIntoTheWholeImage) {
 }
 
 // Streamed plans hold the whole decoded image if a later chain reads it.
-TEST(ReaderBands, AGreyImageThatIsReadTwice) {
+TEST(ReaderBands, GreyImageReadTwice) {
   const Image image = make_image({700, 601, 1});
   for (const char* stages : {"hist,contrast,smooth", "contrast", "hist,smooth", "smooth,contrast,smooth"}) {
     const Ask ask{stages};
@@ -171,7 +171,7 @@ TEST(ReaderBands, AGreyImageThatIsReadTwice) {
 }
 
 // Checks the benefit: with several threads, several bands are read at the same time, by more than one thread.
-TEST(ReaderBands, SeveralThreadsReadAtOnce) {
+TEST(ReaderBands, ThreadsReadConcurrently) {
   const Image image = make_image({2000, 800, 3});
   int at_once = 0;
   for (int i = 0; i < 20 && at_once < 2; ++i) {
@@ -193,7 +193,7 @@ std::string reason_of(const Outcome& outcome) {
   }
 }
 
-TEST(ReaderBands, AFailureAtAnyRowEndsTheJobWithItsReason) {
+TEST(ReaderBands, FailureAtAnyRowEndsTheJobWithItsError) {
   constexpr std::int64_t kHeight = 70;
   const Image image = make_image({211, kHeight, 3});
   for (const char* stages : {"gray,hist,contrast,smooth", "smooth", "resize:0:150", ""}) {
@@ -238,7 +238,7 @@ class FullWriter final : public Writer {
   std::int64_t strip_rows_;
 };
 
-TEST(ReaderBands, AWriterThatFailsEndsTheReading) {
+TEST(ReaderBands, FailingWriterEndsTheReading) {
   const Image image = make_image({300, 500, 3});
   for (const std::int64_t strip_rows : {0, 16}) {
     for (const int threads : {1, 2, 7}) {
@@ -257,7 +257,7 @@ TEST(ReaderBands, AWriterThatFailsEndsTheReading) {
   }
 }
 
-TEST(ReaderBands, TheRowSaysWhoHasDecoded) {
+TEST(ReaderBands, RowNamesTheDecoder) {
   const Image image = make_image({700, 601, 3});
   Ask ask{"gray"};
   ask.format = Format::bmp;  // its bands are smaller than PNG's strips
@@ -282,7 +282,7 @@ TEST(ReaderBands, TheRowSaysWhoHasDecoded) {
 }
 
 // In a tall, narrow image, steps grow with the number of rows, for one band or many.
-TEST(McuRows, StepsGrowWithTheRows) {
+TEST(McuRows, StepsGrowLinearlyWithRows) {
   const auto steps = [](std::int64_t height, std::int64_t band_rows, std::int64_t open_bands) {
     McuRows rows;
     std::deque<McuRows::Walk> walks;

@@ -61,7 +61,7 @@ JpegOutcome automatic(const Bytes& file) {
 }
 
 // Every file with the best instruction set, and a fifth with each other one.
-class Exactly : public testing::TestWithParam<int> {
+class JpegExact : public testing::TestWithParam<int> {
  protected:
   static constexpr int kShards = 8;
 
@@ -83,7 +83,7 @@ class Exactly : public testing::TestWithParam<int> {
   }
 };
 
-TEST_P(Exactly, MadeFiles) {
+TEST_P(JpegExact, GeneratedFiles) {
   check(
       2000, [](std::uint64_t seed) { return make_jpeg(random_jpeg(seed)); },
       [](std::uint64_t seed) {
@@ -91,17 +91,17 @@ TEST_P(Exactly, MadeFiles) {
       });
 }
 
-TEST_P(Exactly, CodedFiles) {
+TEST_P(JpegExact, CodedFiles) {
   check(
       2000, [](std::uint64_t seed) { return random_coded_jpeg(seed).file; },
       [](std::uint64_t seed) { return "coded file " + std::to_string(seed); });
 }
 
-INSTANTIATE_TEST_SUITE_P(Shards, Exactly, testing::Range(0, 8));
+INSTANTIATE_TEST_SUITE_P(Shards, JpegExact, testing::Range(0, 8));
 
 // ---- the choice of decoder --------------------------------------------------------------------------
 
-TEST(JpegDecoder, TakesWhatIsPlainAndLeavesTheRest) {
+TEST(JpegDecoder, AcceptsOnlyPlainFiles) {
   std::map<std::string, int> seen;
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     const MadeJpeg jpeg = random_jpeg(seed);
@@ -121,7 +121,7 @@ TEST(JpegDecoder, TakesWhatIsPlainAndLeavesTheRest) {
   EXPECT_GT(seen["other"], 80);
 }
 
-TEST(JpegDecoder, TakesCodesOfAnyKind) {
+TEST(JpegDecoder, AcceptsAnyCodes) {
   int plain = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const CodedJpeg jpeg = random_coded_jpeg(seed);
@@ -134,7 +134,7 @@ TEST(JpegDecoder, TakesCodesOfAnyKind) {
   EXPECT_GT(plain, 100);
 }
 
-TEST(JpegDecoder, LeavesWhatItDoesNotKnow) {
+TEST(JpegDecoder, LeavesUnsupportedFilesToTheLibrary) {
   MadeJpeg base;
   base.width = 50;
   base.height = 40;
@@ -171,7 +171,7 @@ TEST(JpegDecoder, LeavesWhatItDoesNotKnow) {
   left(other);
 }
 
-TEST(JpegDecoder, LeavesEverythingWhenTurboIsForced) {
+TEST(JpegDecoder, ForcedTurboDecodesEverything) {
   const Bytes file = make_jpeg({.width = 60, .height = 50});
   for (const CodecChoice codec : {CodecChoice::turbo, CodecChoice::stb}) {
     const JpegOutcome outcome = read_jpeg(file, jpeg_options(codec, false, kMaxPixels));
@@ -197,7 +197,7 @@ TEST(JpegDecoder, IsUsedDespiteTrailingData) {
 }
 
 // A reader may be destroyed with bands begun and rows left.
-TEST(JpegDecoder, MayBeLeftInTheMiddle) {
+TEST(JpegDecoder, MayBeDestroyedInTheMiddle) {
   const Bytes file = make_jpeg({.width = 300, .height = 200, .content = JpegContent::noise});
   for (const std::int64_t given : {0, 1, 64, 190}) {
     const auto reader = open_reader(file);

@@ -83,9 +83,9 @@ Sample8 sample_of(const SampleVector& vector, unsigned x) {
   return static_cast<Sample8>(vector.word[x / 4] >> (8 * (x % 4)) & 0xFF);
 }
 
-class Blocks : public testing::TestWithParam<CoefficientPattern> {};
+class BlockTransforms : public testing::TestWithParam<CoefficientPattern> {};
 
-TEST_P(Blocks, AreTransformedAsTheArithmeticSays) {
+TEST_P(BlockTransforms, EqualTheArithmetic) {
   Random random(static_cast<unsigned>(GetParam()) + 1);
   for (int round = 0; round < 400; ++round) {
     const BaselineScan scan = make_scan(Sampling::grey, 64, 8, round % 3 == 0 ? 65535 : 40, random);
@@ -114,11 +114,11 @@ TEST_P(Blocks, AreTransformedAsTheArithmeticSays) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Blocks, testing::ValuesIn(kCoefficients),
+INSTANTIATE_TEST_SUITE_P(Kinds, BlockTransforms, testing::ValuesIn(kCoefficients),
                          [](const auto& each) { return name_of(each.param); });
 
 // Shared memory has 32 banks of 4 bytes; 8 lanes at a time read 16 bytes each.
-TEST(BlockRoom, IsWrittenAndReadWithoutConflicts) {
+TEST(TransformMemory, HasNoBankConflicts) {
   std::set<unsigned> all;
   for (unsigned y = 0; y < kBlockSide; ++y) {
     std::set<unsigned> banks;
@@ -143,7 +143,7 @@ TEST(BlockRoom, IsWrittenAndReadWithoutConflicts) {
   }
 }
 
-TEST(VectorPlaces, AreAllOfEightBlocks) {
+TEST(VectorPositions, CoverEightBlocks) {
   std::set<std::pair<unsigned, unsigned>> places;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const VectorPosition place = vector_position(lane);
@@ -156,7 +156,7 @@ TEST(VectorPlaces, AreAllOfEightBlocks) {
 
 // ---- colour ------------------------------------------------------------------------------------------
 
-TEST(Colour, OfEveryPairAndLuma) {
+TEST(ColourConversion, EveryChromaPairAndLuma) {
   for (const Luma luma : {Luma::bt601, Luma::bt709, Luma::opencv}) {
     const ByteWeights weights = byte_weights(luma);
     for (unsigned cb = 0; cb < 256; cb += luma == Luma::bt601 ? 1 : 5) {
@@ -178,7 +178,7 @@ TEST(Colour, OfEveryPairAndLuma) {
   }
 }
 
-TEST(Colour, FourPixelsBecomeTwelveBytes) {
+TEST(ColourConversion, FourPixelsBecomeTwelveBytes) {
   const std::uint32_t rgb[4] = {0xEE030201, 0xEE060504, 0xEE090807, 0xEE0C0B0A};
   std::uint32_t words[3];
   join_pixels(rgb, words);
@@ -252,7 +252,7 @@ TEST(Upsampling, EqualsTheArithmetic) {
   }
 }
 
-TEST(Upsampling, OfFullRowsEqualsTheArithmetic) {
+TEST(Upsampling, FullRowsEqualTheArithmetic) {
   Random random(4);
   for (int round = 0; round < 3000; ++round) {
     const Planes near(16, random);
@@ -277,7 +277,7 @@ TEST(Upsampling, OfFullRowsEqualsTheArithmetic) {
   }
 }
 
-TEST(Upsampling, RowsBeyondThePictureAreTheLast) {
+TEST(Upsampling, RowsBelowTheImageRepeatTheLast) {
   using Rows = std::pair<std::uint32_t, std::uint32_t>;
   const auto rows = [](std::uint32_t y, std::uint32_t height, bool halved) {
     const ColourRows r = colour_rows(y, height, halved);

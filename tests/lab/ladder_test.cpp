@@ -204,7 +204,7 @@ TEST_P(Ladder, Grids) {
 }
 
 // More rounds than a byte counter holds, more than one wave, on one block and on many.
-TEST_P(Ladder, ALargerImage) {
+TEST_P(Ladder, LargerImage) {
   IMGPIPE_NEED_VARIANT();
   for (const std::string content : {"noise", "constant"}) {
     for (const Config& config : {Config{0, 0, 5}, Config{32, 1}, Config{128, 500}}) {
@@ -264,7 +264,7 @@ TEST(Ladders, DescribeEveryVariant) {
 }
 
 // Stages need no ladder, but ladders need a stage. Add the name of a new ladder here.
-TEST(Ladders, AreOfTheseStages) {
+TEST(Ladders, CoverTheseStages) {
   std::vector<std::string_view> names;
   for (const StageLadder& ladder : ladder_table()) {
     names.push_back(ladder.name);
@@ -291,7 +291,7 @@ const StageVariant& last_of(const StageLadder& ladder, VariantKind kind) {
 }
 
 // For each device, a ladder ends with the function that the product runs.
-TEST(Ladders, EndWithTheProductsOwnFunctions) {
+TEST(Ladders, EndWithTheProductsFunctions) {
   for (const StageLadder& ladder : ladder_table()) {
     SCOPED_TRACE(ladder.name);
     const auto product = [&](Backend backend) {

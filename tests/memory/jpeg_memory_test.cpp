@@ -124,7 +124,7 @@ void expect_within_estimate(const Bytes& file, bool lenient, std::size_t threads
 }
 
 // If memory is short, the library decodes, which needs less.
-TEST_P(JpegMemory, LibraryNeedsLess) {
+TEST_P(JpegMemory, LibraryNeedsLessMemory) {
   const Bytes file = make_jpeg(GetParam().jpeg);
   const auto reader = open_reader(file);
   const auto library = open_reader(file, {.codec = CodecChoice::turbo});

@@ -36,7 +36,7 @@ void* filled(BlockPool& pool, std::size_t bytes) {
   return block;
 }
 
-TEST(BlockPool, ABlockThatComesBackIsTheNextOfItsSize) {
+TEST(BlockPool, FreedBlockIsReusedForItsSize) {
   BlockPool pool;
   void* const first = filled(pool, 3 * kMiB);
   ASSERT_NE(first, nullptr);
@@ -48,7 +48,7 @@ TEST(BlockPool, ABlockThatComesBackIsTheNextOfItsSize) {
   EXPECT_TRUE(pool.give_back(first));
 }
 
-TEST(BlockPool, KnowsItsOwnBlocksOnly) {
+TEST(BlockPool, RecognisesOnlyItsOwnBlocks) {
   BlockPool pool;
   std::vector<char> other(2 * BlockPool::kPageBytes);
   EXPECT_FALSE(pool.give_back(other.data()));
@@ -58,7 +58,7 @@ TEST(BlockPool, KnowsItsOwnBlocksOnly) {
   EXPECT_FALSE(pool.give_back(block));
 }
 
-TEST(BlockPool, BlocksLieOnPagesAndAreAsLargeAsAsked) {
+TEST(BlockPool, BlocksArePageAlignedAndLargeEnough) {
   BlockPool pool;
   for (const std::size_t bytes : {std::size_t{1}, std::size_t{65536}, std::size_t{65537}, 5 * kMiB + 1}) {
     void* const block = filled(pool, bytes);
@@ -69,7 +69,7 @@ TEST(BlockPool, BlocksLieOnPagesAndAreAsLargeAsAsked) {
 }
 
 // Blocks in use and kept blocks together stay within the limit, and so does their resident memory.
-TEST(BlockPool, KeptBlocksAndThoseInUseStayWithinTheLimit) {
+TEST(BlockPool, UsedAndKeptBlocksStayWithinTheLimit) {
   BlockPool pool;
   constexpr std::int64_t kLimit = std::int64_t{48} << 20;
   pool.set_limit(kLimit);
@@ -95,7 +95,7 @@ TEST(BlockPool, KeptBlocksAndThoseInUseStayWithinTheLimit) {
   EXPECT_GT(pool.use().kept, 0);
 }
 
-TEST(BlockPool, WhatLibrariesTakeFromMallocIsNotKeptAsWell) {
+TEST(BlockPool, MallocUseReducesKeptBlocks) {
   BlockPool pool;
   pool.set_limit(bytes_of(32));
   void* const block = filled(pool, 20 * kMiB);
@@ -110,7 +110,7 @@ TEST(BlockPool, WhatLibrariesTakeFromMallocIsNotKeptAsWell) {
 }
 
 // Blocks in use may exceed the limit: whoever admits images must prevent that.
-TEST(BlockPool, TheLimitRefusesNothing) {
+TEST(BlockPool, LimitRejectsNoRequest) {
   BlockPool pool;
   pool.set_limit(bytes_of(1));
   void* const first = filled(pool, 4 * kMiB);
@@ -122,7 +122,7 @@ TEST(BlockPool, TheLimitRefusesNothing) {
   EXPECT_EQ(pool.use().kept, 0);
 }
 
-TEST(BlockPool, AKeptBlockIsCutOrGrownWhereThereIsNoRoomForANewOne) {
+TEST(BlockPool, KeptBlockIsResizedIfANewOneExceedsTheLimit) {
   BlockPool pool;
   pool.set_limit(bytes_of(10));
   void* const large = filled(pool, 10 * kMiB);
@@ -136,7 +136,7 @@ TEST(BlockPool, AKeptBlockIsCutOrGrownWhereThereIsNoRoomForANewOne) {
   EXPECT_TRUE(pool.give_back(grown));
 }
 
-TEST(BlockPool, NoMemoryIsNoBlock) {
+TEST(BlockPool, ReturnsNullWithoutMemory) {
   BlockPool pool;
   EXPECT_EQ(pool.take(std::size_t{1} << 60), nullptr);
   EXPECT_EQ(pool.take(~std::size_t{0}), nullptr);
@@ -166,7 +166,7 @@ TEST(BlockPool, ManyThreads) {
 }
 
 // `new` takes large blocks from the pool, including those of images, but not small ones.
-TEST(BlockPool, NewTakesLargeBlocksFromIt) {
+TEST(BlockPool, NewAllocatesLargeBlocksFromThePool) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer has `new` for itself";
 #endif

@@ -49,7 +49,7 @@ double max_times_made(const std::string& stages, const Shape& shape, Format form
   return most;
 }
 
-TEST(Chains, ALongListTakesNoMoreMemoryThanAShortOne) {
+TEST(Chains, MemoryDoesNotGrowWithTheList) {
   std::string list = "invert,gamma:2";
   for (int i = 0; i < 200; ++i) list += ",invert,gamma:2";
   const Shape shape{2000, 1500, 3};
@@ -57,7 +57,7 @@ TEST(Chains, ALongListTakesNoMoreMemoryThanAShortOne) {
             max_band_bytes("invert,gamma:2,invert", shape, Format::ppm));
 }
 
-TEST(Chains, ASmallResultOfALargeImageHoldsLittleOfIt) {
+TEST(Chains, SmallResultOfALargeImageNeedsLittleMemory) {
   const Shape shape{12000, 8000, 3};
   for (const Format format : {Format::png, Format::ppm, Format::jpeg}) {
     EXPECT_LT(max_band_bytes("resize:64:43:area", shape, format), std::int64_t{24} << 20);
@@ -68,7 +68,7 @@ TEST(Chains, ASmallResultOfALargeImageHoldsLittleOfIt) {
 // The worst cases that the cuts allow. Four smooths compute 14 + 16 rows for a PNG strip of 14 (2.14 times).
 // If the height is doubled between two, a strip of 8 rows comes from 4 rows and 4 above and below (3 times,
 // except at the image's ends).
-TEST(Chains, NoRowIsMadeManyTimes) {
+TEST(Chains, RowsAreRarelyRecomputed) {
   const Shape photo{12000, 8000, 3};
   const Shape wide{200000, 1, 4};
   for (const char* stages :

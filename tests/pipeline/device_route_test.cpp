@@ -32,7 +32,7 @@ std::string name_of(Route route) {
   return "";
 }
 
-TEST(DeviceRoute, BeforeThereIsAContextLimitsDecide) {
+TEST(DeviceRoute, LimitsDecideWithoutAContext) {
   struct Case {
     std::int64_t device_bytes, host_bytes, limit;
     Route route;
@@ -61,7 +61,7 @@ TEST(DeviceRoute, BeforeThereIsAContextLimitsDecide) {
 }
 
 // Limit and host memory do not matter here: they were checked before the context existed.
-TEST(DeviceRoute, WithAContextWhatIsFreeOrHeldDecides) {
+TEST(DeviceRoute, FreeAndHeldMemoryDecideWithAContext) {
   struct Case {
     std::int64_t bytes, held, free;
     Route route;
@@ -86,7 +86,7 @@ TEST(DeviceRoute, WithAContextWhatIsFreeOrHeldDecides) {
   }
 }
 
-TEST(DeviceRoute, TheDeviceEncodesWhereItHasEightTimesTheResult) {
+TEST(DeviceRoute, DeviceEncodesWithEightTimesTheResultsMemory) {
   struct Case {
     std::int64_t limit, held, free;
     bool encodes;

@@ -65,11 +65,11 @@ class BrokenReader final : public Reader {
   void read_next_rows(HostView) override { throw Error(ErrorKind::input, "broken on purpose"); }
 };
 
-TEST_P(Engines, NamesItsImplementation) {
+TEST_P(Engines, ReportsItsImplementation) {
   EXPECT_EQ(make()->implementation(), GetParam().name);
 }
 
-TEST_P(Engines, AnErrorCostsOneJob) {
+TEST_P(Engines, ErrorFailsOnlyItsJob) {
   const std::unique_ptr<Engine> engine = make();
   const Image first = make_image({3, 2, 1});
   const Image third = make_image({5, 4, 3});
@@ -95,7 +95,7 @@ TEST_P(Engines, AnErrorCostsOneJob) {
   EXPECT_EQ(c.pixels.shape(), third.shape());
 }
 
-TEST_P(Engines, AlphaPassesThroughEveryListUntouched) {
+TEST_P(Engines, EveryListPreservesAlpha) {
   for (const int channels : {2, 4}) {
     const Image image = make_image({13, 9, channels});
     for (const char* stages : {"gray", "hist", "smooth", "contrast", "smooth,smooth",
@@ -115,7 +115,7 @@ TEST_P(Engines, AlphaPassesThroughEveryListUntouched) {
   }
 }
 
-TEST_P(Engines, ColourPlanesAreWorkedOnOneByOne) {
+TEST_P(Engines, ColourPlanesAreProcessedSeparately) {
   const Image image = make_image({17, 12, 3});
   const Outcome together = run(image, "contrast:stretch=each,smooth");
   for (int c = 0; c < 3; ++c) {
@@ -128,7 +128,7 @@ TEST_P(Engines, ColourPlanesAreWorkedOnOneByOne) {
   }
 }
 
-TEST_P(Engines, StagesThatChangeNothingGiveTheImageBack) {
+TEST_P(Engines, NoOpStagesReturnTheImage) {
   for (const int channels : {1, 2, 3, 4}) {
     const Image image = make_image({6, 5, channels});
     for (const bool keep : {false, true}) {
@@ -142,7 +142,7 @@ TEST_P(Engines, StagesThatChangeNothingGiveTheImageBack) {
   }
 }
 
-TEST_P(Engines, RepeatedPassesGiveTheSamePixelsAndAllTheirSpans) {
+TEST_P(Engines, RepeatedPassesHaveTheSamePixelsAndAllSpans) {
   const Image image = make_image({40, 30, 3});
   const Outcome once = run(image, "gray,hist,contrast,smooth");
   const Outcome often = run(image, "gray,hist,contrast,smooth", 5);
@@ -159,7 +159,7 @@ TEST_P(Engines, RepeatedPassesGiveTheSamePixelsAndAllTheirSpans) {
   EXPECT_TRUE(warm_up);
 }
 
-TEST_P(Engines, KeptOutputsAreEachStepsOwn) {
+TEST_P(Engines, KeptOutputsBelongToTheirSteps) {
   const Image image = make_image({21, 10, 4});
   const Outcome kept = run(image, "gray,contrast,smooth,smooth", 0, true);
   ASSERT_EQ(kept.outputs.size(), kept.plan.steps.size());
@@ -177,7 +177,7 @@ TEST_P(Engines, KeptOutputsAreEachStepsOwn) {
   }
 }
 
-TEST_P(Engines, ComparisonFindsWhatDiffers) {
+TEST_P(Engines, ComparisonFindsDifferences) {
   const Image image = make_image({9, 7, 3});
   const Outcome reference = run(image, "gray,hist,contrast", 0, true);
   Outcome tested = run(image, "gray,hist,contrast", 0, true);
@@ -206,7 +206,7 @@ TEST(Timeline, UnionCountsOverlapOnce) {
   EXPECT_EQ(timeline.union_ns(), 30);
 }
 
-TEST(Device, NamesAreCheckedAndAutoNeverFails) {
+TEST(Device, NamesAreValidatedAndAutoNeverFails) {
   EXPECT_EQ(choose_device("reference").backend, Backend::reference);
   EXPECT_EQ(choose_device("cpu").backend, Backend::cpu);
   EXPECT_EQ(choose_device("auto").backend, std::nullopt);

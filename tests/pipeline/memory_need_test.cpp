@@ -48,7 +48,7 @@ std::int64_t need_of(const Engine& engine, const std::string& stages, const Shap
 }
 
 // At worst its grey image and its file, but not its colours, which never exist as a whole.
-TEST(MemoryNeed, OfALargeColourImageMadeGreyHoldsNoColours) {
+TEST(MemoryNeed, GreyResultNeedsNoColourPlanes) {
   const Shape shape{16384, 16384, 3};
   const auto engine = make_cpu_engine(1);
   EXPECT_LT(need_of(*engine, "gray,hist,contrast,smooth", shape, Format::png), 700 * kMB);
@@ -62,7 +62,7 @@ TEST(MemoryNeed, OfALargeColourImageMadeGreyHoldsNoColours) {
 }
 
 // Twice the bytes of 8 bits wherever images are held.
-TEST(MemoryNeed, OfSixteenBitsIsTwice) {
+TEST(MemoryNeed, DoublesForSixteenBits) {
   for (const auto& engine : {make_cpu_engine(1), make_reference_engine()}) {
     for (const Format format : {Format::png, Format::pgm}) {
       const std::int64_t flat = need_of(*engine, "smooth,hist,contrast", {4000, 3000, 1}, format);
@@ -80,12 +80,11 @@ struct Kept {
   bool source = false, outputs = false, pixels = false;
 };
 
-class MemoryNeedOfJobs : public testing::TestWithParam<std::tuple<std::string, std::string, int, int, int>> {
-};
+class JobMemoryNeed : public testing::TestWithParam<std::tuple<std::string, std::string, int, int, int>> {};
 
 // Measures the peak of what `new` allocates; readers and writers that use malloc have separate tests. Noise
 // brings the file close to its largest size.
-TEST_P(MemoryNeedOfJobs, IsWhatTheyTake) {
+TEST_P(JobMemoryNeed, CoversActualUse) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer has `new` for itself";
   const auto& [stages, format, channels, threads, bits] = GetParam();
   const Shape shape{811, 607, channels, bits == 16 ? Sample::u16 : Sample::u8};
@@ -119,7 +118,7 @@ TEST_P(MemoryNeedOfJobs, IsWhatTheyTake) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Plans, MemoryNeedOfJobs,
+INSTANTIATE_TEST_SUITE_P(Plans, JobMemoryNeed,
                          testing::Combine(testing::Values("gray,hist,contrast,smooth", "smooth",
                                                           "contrast,smooth,smooth", "hist", "clahe:2:4"),
                                           testing::Values("png", "bmp"), testing::Values(1, 3, 4),
@@ -134,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(Plans, MemoryNeedOfJobs,
                          });
 
 // A decoder that works on several bands holds memory for each of them.
-TEST(MemoryNeed, OfAReaderWithBandsCountsEveryBandOnItsWay) {
+TEST(MemoryNeed, CountsEveryBandInFlight) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer has `new` for itself";
   const Image image = synthesize(parse_pattern("noise"), {811, 2407, 3}, 1);
   const BandedBehaviour ways{.seed = 3, .working_bytes = 3'000'000, .bytes_a_row = 4 * 3 * 811};
@@ -170,7 +169,7 @@ TEST(MemoryNeed, OfAReaderWithBandsCountsEveryBandOnItsWay) {
   }
 }
 
-TEST(MemoryNeed, ThreadsAreAsManyAsThereIsMemoryFor) {
+TEST(MemoryNeed, ThreadsFitTheMemory) {
   const MemoryNeed need{100, 10};
   EXPECT_EQ(need.with_threads(1), 100);
   EXPECT_EQ(need.with_threads(2), 130);  // four bands at once
@@ -180,7 +179,7 @@ TEST(MemoryNeed, ThreadsAreAsManyAsThereIsMemoryFor) {
   EXPECT_EQ(need.threads_within(8, 5), 1);
 }
 
-TEST(MemoryNeed, WhatIsNotThereIsAnErrorBeforeAnythingIsAllocated) {
+TEST(MemoryNeed, MissingMemoryIsAnErrorBeforeAllocation) {
   EXPECT_THROW(check_available(std::int64_t{1} << 60), Error);
   check_available(1 << 20);
   const Shape shape{2'000'000, 2'000'000, 3};

@@ -65,7 +65,7 @@ std::string reason_of(const Outcome& outcome) {
 
 class OrientedBands : public testing::TestWithParam<int> {};
 
-TEST_P(OrientedBands, GiveWhatRowsGive) {
+TEST_P(OrientedBands, EqualReadingByRows) {
   for (const Shape& shape : shapes()) {
     if (kSanitized && shape.pixels() > 100'000) continue;
     const Image image = make_image(shape);
@@ -92,7 +92,7 @@ TEST_P(OrientedBands, GiveWhatRowsGive) {
   }
 }
 
-TEST_P(OrientedBands, AFailureAtAnyRowEndsEveryThread) {
+TEST_P(OrientedBands, FailureAtAnyRowEndsEveryThread) {
   const Shape shape{4001, 97, 3};
   const Image image = make_image(shape);
   for (const int threads : {1, 2, 7}) {
@@ -111,7 +111,7 @@ TEST_P(OrientedBands, AFailureAtAnyRowEndsEveryThread) {
 }
 
 // Otherwise a single thread would decode a photograph rotated by a phone.
-TEST_P(OrientedBands, SeveralThreadsReadAtOnce) {
+TEST_P(OrientedBands, ThreadsReadConcurrently) {
   const Image image = make_image({700, 640, 3});
   int at_once = 0;
   for (int i = 0; i < 20 && at_once < 2; ++i) {
@@ -124,7 +124,7 @@ TEST_P(OrientedBands, SeveralThreadsReadAtOnce) {
 }
 
 // The estimate asks the decoder for the memory of the stored rows that each thread reads.
-TEST_P(OrientedBands, SayWhatEachTakes) {
+TEST_P(OrientedBands, ReportMemoryPerBand) {
   const Image image = make_image({4001, 97, 3});
   BandedLog log;
   const auto reader = oriented(image, GetParam(), {.working_bytes = 1000, .bytes_a_row = 10}, log);

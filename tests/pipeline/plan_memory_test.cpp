@@ -140,7 +140,7 @@ std::vector<std::string> numbers_of(const Plan& plan) {
   return numbers;
 }
 
-TEST(PlanMemory, NeedsWhatItNeededBefore) {
+TEST(PlanMemory, NeedsAreUnchanged) {
   expect_recorded("tests/pipeline/plan_memory.txt", kGroups, numbers_of);
 }
 

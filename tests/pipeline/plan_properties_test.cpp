@@ -196,7 +196,7 @@ TEST(PlanProperties, HoldForRandomChains) {
 }
 
 // The checks can fail: they detect a life that ends early, a missing table, and a missing step.
-TEST(PlanProperties, SeeWhatIsWrong) {
+TEST(PlanProperties, ChecksDetectFaults) {
   const Plan plan = make_plan(parse_stages("gray,hist,contrast,smooth"), {8, 4, 3});
   const Program right = lower(plan, kCpuTarget);
   EXPECT_EQ(wrong_life(right) + wrong_ports(right) + wrong_place(right, PlaceRule::first), "");

@@ -28,7 +28,7 @@ bool takes(const Stage& stage, Sample sample) {
   return std::ranges::find(stage.kernels, sample, &Kernel::in) != stage.kernels.end();
 }
 
-TEST(Plan, SamplesOf16BitsStayUnlessAStepMakesOthers) {
+TEST(Plan, SixteenBitsArePreservedUnlessAStepConverts) {
   const auto output = [](std::string_view stages, const Shape& input) {
     return make_plan(parse_stages(stages), input).output.sample;
   };
@@ -54,7 +54,7 @@ std::string refusal_of(std::span<const StageRequest> stages, const Shape& input)
   }
 }
 
-TEST(Plan, StagesTakeFloatsOrNameTheDepthToInsert) {
+TEST(Plan, StagesAcceptFloatsOrNameTheDepthToInsert) {
   const Shape floats{8, 4, 3, Sample::f32};
   for (const Stage& stage : stage_table()) {
     if (!stage.fuses[0].empty()) continue;
@@ -73,7 +73,7 @@ TEST(Plan, StagesTakeFloatsOrNameTheDepthToInsert) {
             "contrast:1 does not accept float samples; insert depth:8 or depth:16 before it");
 }
 
-TEST(Plan, FloatsAreOnlyMadeOfIntegersThatStepsAskFor) {
+TEST(Plan, IntegersBecomeFloatsOnlyOnRequest) {
   EXPECT_EQ(labels_of(make_plan(parse_stages("depth:float,smooth,depth:8"), kRgba)),
             "depth:float,split*,smooth,depth#2:8,merge*");
   EXPECT_EQ(make_plan(parse_stages("depth:float"), {8, 4, 3, Sample::f32}).notes,
@@ -97,7 +97,7 @@ void doubled(const StageCall<Host>& call) {
 }
 
 // For a stage that accepts only floats, integers are converted first, because floats represent them exactly.
-TEST(Plan, AStageOfFloatsGetsThem) {
+TEST(Plan, FloatStageReceivesFloats) {
   static constexpr std::array kernels{
       Kernel{.backend = Backend::reference, .in = Sample::f32, .out = Sample::f32, .reference = doubled}};
   const Stage twice{.name = "twice", .summary = "", .kernels = kernels};
@@ -118,7 +118,7 @@ TEST(Plan, AStageOfFloatsGetsThem) {
 }
 
 // No conversion is inserted that would lose precision.
-TEST(Plan, AStageOfBytesNamesTheDepthToInsert) {
+TEST(Plan, ByteStageErrorNamesTheDepthToInsert) {
   static constexpr std::array kernels{Kernel{.backend = Backend::reference, .reference = doubled}};
   const Stage bytes{.name = "bytes", .summary = "", .kernels = kernels};
   const std::vector<StageRequest> stages{{&bytes, {}, ":1"}};
@@ -142,7 +142,7 @@ TEST(Plan, AlphaIsConvertedWithTheColour) {
   EXPECT_TRUE(uses_alpha("contrast:to=8"));
 }
 
-TEST(Plan, FusesNoStepsOfOtherSamples) {
+TEST(Plan, FusesOnlyStepsOfTheSameSampleType) {
   const auto fused = [](std::string_view stages, const Shape& input) {
     return make_plan(parse_stages(stages), input, true).steps.front().parts.size();
   };
@@ -154,7 +154,7 @@ TEST(Plan, FusesNoStepsOfOtherSamples) {
   EXPECT_EQ(same.steps.size(), 2U);
 }
 
-TEST(Plan, RefusesThresholdsThatSamplesCannotHave) {
+TEST(Plan, RejectsThresholdsOutsideTheSampleRange) {
   try {
     (void)make_plan(parse_stages("threshold:256"), kRgb);
     ADD_FAILURE();
@@ -169,7 +169,7 @@ TEST(Plan, RefusesThresholdsThatSamplesCannotHave) {
 }
 
 // No stage may treat 16-bit samples as bytes.
-TEST(Plan, RefusesSamplesThatAStageHasNoFunctionsFor) {
+TEST(Plan, RejectsUnsupportedSampleTypes) {
   const Shape deep{8, 4, 3, Sample::u16};
   for (const Stage& stage : stage_table()) {
     if (!stage.selectable || takes(stage, Sample::u16)) continue;

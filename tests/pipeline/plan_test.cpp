@@ -26,19 +26,19 @@ constexpr Shape kRgb{8, 4, 3};
 constexpr Shape kRgba{8, 4, 4};
 
 // New stages do not change the default.
-TEST(Plan, TheDefaultIsAConstant) {
+TEST(Plan, DefaultListIsConstant) {
   EXPECT_EQ(kDefaultStages, "gray,hist,contrast,smooth");
   EXPECT_EQ(labels(kDefaultStages, kRgb), "gray hist contrast smooth");
 }
 
-TEST(Plan, ContrastGetsTheHistogramThatItLacks) {
+TEST(Plan, ContrastReceivesAMissingHistogram) {
   EXPECT_EQ(labels("gray,contrast", kRgb), "gray hist* contrast");
   EXPECT_EQ(labels("hist,smooth,contrast", kGrey), "hist smooth hist#2* contrast");
   EXPECT_EQ(labels("contrast,contrast", kGrey), "hist* contrast hist#2* contrast#2");
   EXPECT_EQ(labels("hist,hist,contrast", kGrey), "hist hist#2 contrast");
 }
 
-TEST(Plan, GrayOnGreyCostsNothing) {
+TEST(Plan, GrayOnGreyIsLeftOut) {
   EXPECT_EQ(labels("gray", kGrey), "");
   EXPECT_EQ(labels("gray,gray", kRgb), "gray");
   EXPECT_EQ(labels("hist,gray,contrast", kGrey), "hist contrast") << "hist stands right before contrast";
@@ -46,14 +46,14 @@ TEST(Plan, GrayOnGreyCostsNothing) {
   EXPECT_EQ(labels("gray", kGreyAlpha), "");
 }
 
-TEST(Plan, ColourStaysColourPlaneByPlane) {
+TEST(Plan, ColourIsProcessedByPlane) {
   EXPECT_EQ(labels("smooth", kRgb), "split* smooth merge*");
   EXPECT_EQ(labels("contrast,smooth", kRgb), "split* hist* contrast smooth merge*");
   EXPECT_EQ(labels("smooth,gray", kRgb), "split* smooth merge* gray");
   EXPECT_EQ(labels("smooth,gray,smooth", kRgb), "split* smooth merge* gray smooth#2");
 }
 
-TEST(Plan, AlphaIsCarried) {
+TEST(Plan, AlphaIsPreserved) {
   EXPECT_EQ(labels("gray", kRgba), "gray merge*");
   EXPECT_EQ(labels("smooth", kGreyAlpha), "split* smooth merge*");
   for (const char* stages : {"gray", "hist", "contrast", "smooth", "gray,hist,contrast,smooth"}) {
@@ -70,7 +70,7 @@ constexpr Shape wide(Shape shape) {
 }
 
 // The output format holds only 8 bits.
-TEST(Plan, EndsInEightBitsWhereNoMoreCanBeHeld) {
+TEST(Plan, EndsInEightBitsIfTheFormatRequiresIt) {
   const auto ended = [](std::string_view stages, const Shape& input, int max_bits = 8) {
     const Plan plan = make_plan(parse_stages(stages), input, false, 1000, max_bits);
     std::string text;
@@ -173,7 +173,7 @@ TEST(Plan, MovedPixelsKeepTheirLayout) {
   EXPECT_EQ(make_plan(parse_stages("crop:3x2+5+2"), kRgb).output, (Shape{3, 2, 3}));
 }
 
-TEST(Plan, ARectangleIsOneText) {
+TEST(Plan, RectangleIsOneValue) {
   const auto values = [](std::string_view step) {
     const Parameters p = parse_stages(step).front().parameters;
     return std::vector<std::int64_t>{p[0], p[1], p[2], p[3]};
@@ -202,7 +202,7 @@ std::string refusal(std::string_view stages, const Shape& input) {
   return "";
 }
 
-TEST(Plan, RefusesWhatIsNoRectangle) {
+TEST(Plan, RejectsInvalidRectangles) {
   for (const char* text :
        {"640x", "x480", "640x480+1", "640x480+1+", "640x480+1+2+3", "640x480-1-1", "640X480", "640x480x1",
         "640x480+-1+0", " 640x480", "640*480", "+1+2", "foo", "center"}) {
@@ -224,7 +224,7 @@ TEST(Plan, RefusesWhatIsNoRectangle) {
   EXPECT_EQ(refusal("rotate:45", kRgb), "--stages: rotate: angle: must be one of 90, 180, 270; got '45'");
 }
 
-TEST(Plan, ARectangleMustBeInsideTheImage) {
+TEST(Plan, RectangleMustBeInsideTheImage) {
   EXPECT_EQ(refusal("crop:8x4", kRgb), "");
   EXPECT_EQ(labels("crop:8x4,crop:8x4+0+0", kRgb), "");
   EXPECT_EQ(make_plan(parse_stages("crop:8x4"), kRgb).notes,
@@ -256,7 +256,7 @@ TEST(Plan, FusesNeighboursOnRequest) {
   EXPECT_EQ(plan.steps[1].out, plan.steps[1].parts[1].out);
 }
 
-TEST(Plan, LabelsSayWhatWasNotPreset) {
+TEST(Plan, LabelsShowNonDefaultParameters) {
   EXPECT_EQ(labels("smooth,smooth:gauss,smooth:border=reflect", kGrey),
             "smooth smooth#2:gauss smooth#3:border=reflect");
   EXPECT_EQ(labels("smooth:window=gauss:border=reflect", kGrey), "smooth:gauss:reflect");
@@ -266,7 +266,7 @@ TEST(Plan, LabelsSayWhatWasNotPreset) {
   EXPECT_EQ(labels("hist,contrast:1:2", kGrey), "hist contrast:1:2");
 }
 
-TEST(Plan, OptionsPresetWhatStepsDoNotSay) {
+TEST(Plan, OptionsSetDefaultParameters) {
   const std::vector<OptionValue> options{{"window", "gauss"}, {"clip", "1,2"}, {"stretch", "each"}};
   const StagePresets presets(options);
   const std::vector<StageRequest> steps =
@@ -287,7 +287,7 @@ TEST(Plan, OptionsPresetWhatStepsDoNotSay) {
 }
 
 // The message is one line that names the allowed values.
-TEST(Plan, RefusesWrongParameters) {
+TEST(Plan, RejectsInvalidParameters) {
   const std::vector<std::pair<const char*, const char*>> wrong{
       {"smooth:x", "--stages: smooth: window: must be one of box, triangle, gauss; got 'x'"},
       {"smooth:", "--stages: smooth: window: must be one of box, triangle, gauss; got ''"},
@@ -329,7 +329,7 @@ TEST(Plan, DepthNeedsNoOtherLayout) {
   EXPECT_EQ(left_out.notes, (std::vector<std::string>{"depth:8 left out: the samples have 8 bits already"}));
 }
 
-TEST(Plan, RefusesImagesThatAreTooLarge) {
+TEST(Plan, RejectsTooLargeImages) {
   const auto refused = [](const char* stages, const Shape& input, std::int64_t most) {
     try {
       (void)make_plan(parse_stages(stages), input, false, most);
@@ -389,7 +389,7 @@ TEST(Plan, EveryParameterIsComplete) {
   }
 }
 
-TEST(Plan, RefusesWhatIsNoStage) {
+TEST(Plan, RejectsUnknownStages) {
   for (const char* text : {"", ",", "gray,", ",gray", "gray,,hist", "grays", "GRAY", "gr ay", "split",
                            "merge", "gray hist", "hist*"}) {
     try {
@@ -403,7 +403,7 @@ TEST(Plan, RefusesWhatIsNoStage) {
   }
 }
 
-TEST(Plan, BytesMovedCountEachSampleOnce) {
+TEST(Plan, BytesMovedCountsEachSampleOnce) {
   const FrameType rgba = frame_type_of(kRgba);
   const Stage& gray = *find_stage("gray");
   EXPECT_EQ(bytes_moved(gray, rgba, output_type(gray, rgba, {})), 32 * (4 + 2));

@@ -51,7 +51,7 @@ void expect_error(ErrorKind kind, const std::string& part, const std::function<v
   }
 }
 
-TEST(Runner, GivesTheEnginesPixels) {
+TEST(Runner, ReturnsTheEnginesPixels) {
   for (const char* device : {"cpu", "reference", "auto"}) {
     Runner runner({.device = device, .threads = 3});
     for (const char* stages : {"gray,hist,contrast,smooth", "contrast:stretch=each,smooth:gauss", "flip",
@@ -73,7 +73,7 @@ TEST(Runner, GivesTheEnginesPixels) {
   }
 }
 
-TEST(Runner, ReadsRowsOfAnyStrideAndNothingBetweenThem) {
+TEST(Runner, ReadsRowsOfAnyStrideButNoPadding) {
   for (const Sample sample : {Sample::u8, Sample::u16}) {
     const Image image = noise({61, 17, 3, sample});
     GuardedPlane plane(image.shape(), 7, 5);
@@ -86,7 +86,7 @@ TEST(Runner, ReadsRowsOfAnyStrideAndNothingBetweenThem) {
   }
 }
 
-TEST(Runner, ResultsStayWhenTheRunnerGoesOnAndWhenItIsGone) {
+TEST(Runner, ResultsOutliveFurtherRunsAndTheRunner) {
   const Image first = noise({64, 33, 3}), second = noise({31, 65, 1});
   std::vector<RunResult> results;
   {
@@ -121,7 +121,7 @@ TEST(Runner, ResultsKeepNoThreads) {
   for (const RunResult& result : results) EXPECT_EQ(bytes_of(result.pixels), expected(image, kDefaultStages));
 }
 
-TEST(Runner, SeveralAtATime) {
+TEST(Runner, RunsConcurrently) {
   const Image image = noise({97, 101, 3});
   const std::vector<std::byte> wanted = expected(image, kDefaultStages);
   std::vector<std::vector<std::byte>> got(4);
@@ -162,7 +162,7 @@ TEST(Runner, ReportsStepsRowsAndRanges) {
   EXPECT_EQ(runner.run(image.untyped_view(), "contrast:stretch=each").report.ranges.size(), 3U);
 }
 
-TEST(Runner, AutoSaysWhatItTook) {
+TEST(Runner, AutoReportsItsChoice) {
   const Image image = noise({8, 8, 1});
   Runner runner;
   const RunReport report = runner.run(image.untyped_view()).report;
@@ -172,7 +172,7 @@ TEST(Runner, AutoSaysWhatItTook) {
                             : "auto chose cpu (this build has no CUDA)");
 }
 
-TEST(Runner, RefusesWhatCannotBeMeant) {
+TEST(Runner, RejectsInvalidArguments) {
   using enum ErrorKind;
   const Image image = noise({8, 8, 3});
   expect_error(usage, "got 'gpu'", [] { Runner runner({.device = "gpu"}); });
@@ -200,7 +200,7 @@ TEST(Runner, CudaByNameNeverFallsBack) {
     expect_error(ErrorKind::device, "", [&] { (void)runner.run(image.untyped_view()); });
 }
 
-TEST(Runner, CudaGivesTheSamePixels) {
+TEST(Runner, CudaProducesTheSamePixels) {
   if (list_cuda_devices().devices.empty()) GTEST_SKIP() << "there is no CUDA device";
   Runner runner({.device = "cuda:0", .threads = 2});
   for (const Size& size : few_sizes()) {
@@ -213,7 +213,7 @@ TEST(Runner, CudaGivesTheSamePixels) {
   }
 }
 
-TEST(ImageIo, WritesWhatItReads) {
+TEST(ImageIo, RoundTrips) {
   const TemporaryDirectory directory;
   for (const char* name : {"a.png", "a.tif", "a.ppm"}) {
     for (const Sample sample : {Sample::u8, Sample::u16}) {
@@ -226,7 +226,7 @@ TEST(ImageIo, WritesWhatItReads) {
   }
 }
 
-TEST(ImageIo, NamesTheFileThatIsWrong) {
+TEST(ImageIo, ErrorsNameTheFile) {
   using enum ErrorKind;
   const TemporaryDirectory directory;
   const Image image = noise({3, 2, 3, Sample::u16});

@@ -35,7 +35,7 @@ std::vector<std::byte> encode(ConstHostPlane pixels, Format format) {
   return writer->finish().joined();
 }
 
-TEST(Soak, TwoThousandImagesLeaveMemoryFlat) {
+TEST(Soak, TwoThousandImagesDoNotGrowMemory) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer keeps freed memory";
 #endif
@@ -82,7 +82,7 @@ TEST(Soak, TwoThousandImagesLeaveMemoryFlat) {
   EXPECT_LE(entries("/proc/self/task"), settled_threads);
 }
 
-TEST(Soak, TenThousandImagesOfABatchLeaveMemoryFlat) {
+TEST(Soak, BatchOfTenThousandImagesDoesNotGrow) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer keeps freed memory";
 #endif

@@ -105,7 +105,7 @@ TEST(SampleCounts, EverySampleIsCountedOnce) {
   }
 }
 
-TEST(SampleCounts, AddsUpWhatWasCountedApart) {
+TEST(SampleCounts, SumsSeparateCounts) {
   for (const Sample sample : {kNarrow, kWide}) {
     const Pixels pixels({29, 31, 3, sample}, 12, 40);
     SampleCounts one(3, sample);
@@ -141,7 +141,7 @@ TEST(CountingWriter, CountsStripsInAnyOrderFromSeveralThreads) {
   }
 }
 
-TEST(CountingWriter, CountsRowsToo) {
+TEST(CountingWriter, CountsRows) {
   for (const Shape& shape : awkward_shapes()) {
     const Pixels pixels(shape, 14);
     auto counts = std::make_shared<SampleCounts>();
@@ -152,7 +152,7 @@ TEST(CountingWriter, CountsRowsToo) {
   }
 }
 
-TEST(CountingWriter, RefusesWhatIsNoImageOfItsShape) {
+TEST(CountingWriter, RejectsRowsOfAnotherShape) {
   const Shape shape{9000, 100, 3};
   const Pixels pixels(shape, 15);
   auto counts = std::make_shared<SampleCounts>();
@@ -172,7 +172,7 @@ TEST(CountingWriter, RefusesWhatIsNoImageOfItsShape) {
 }
 
 // Rows go directly from the decoder to the counts, also with 16 bits.
-TEST(CountingWriter, StandsWhereAnEncoderWould) {
+TEST(CountingWriter, ReplacesAnEncoder) {
   for (const Sample sample : {kNarrow, kWide}) {
     for (int channels = 1; channels <= 4; ++channels) {
       for (const int threads : {1, 3}) {
@@ -192,7 +192,7 @@ TEST(CountingWriter, StandsWhereAnEncoderWould) {
   }
 }
 
-TEST(Exact, ARatioIsRoundedOnce) {
+TEST(Exact, RatioIsRoundedOnce) {
   std::mt19937_64 random(16);
   for (int i = 0; i < 20'000; ++i) {
     // Both fit a double, and a division of doubles is rounded once.
@@ -235,7 +235,7 @@ constexpr std::array kRoots{
     RootCase{0x9, 0x1a1afe878b33e968, 0x35b73993fd42359, 0x1.cc1ab5ec695eap-25},
     RootCase{0x5d39478c281d, 0x687c966c377b9aa2, 0xde11cd9dea959c21, 0x1.642cf7445e63ep-9}};
 
-TEST(Exact, ARootIsRoundedOnce) {
+TEST(Exact, RootIsRoundedOnce) {
   for (const RootCase& row : kRoots)
     EXPECT_EQ(rounded_root(WideCli{row.high} << 64 | row.low, row.divisor), row.root)
         << row.high << " " << row.low;
@@ -279,7 +279,7 @@ const std::vector<Percent> kPercents{
     0,          1,          100'000,    kWholePercent, 33'333'333, 25 * kWholePercent,
     50'000'000, 66'666'667, 75'000'000, 99'900'000,    99'999'999, kAll};
 
-TEST(Statistics, AreWhatTheDefinitionsSay) {
+TEST(Statistics, FollowTheirDefinitions) {
   for (const Sample sample : {kNarrow, kWide}) {
     for (const int samples : {1, 2, 3, 4, 5, 10, 99, 100, 101, 997, 1000}) {
       for (const int levels : {1, 2, 3, 200, max_sample(sample) + 1}) {
@@ -294,7 +294,7 @@ TEST(Statistics, AreWhatTheDefinitionsSay) {
   }
 }
 
-TEST(Statistics, ByHand) {
+TEST(Statistics, HandComputedValues) {
   const std::vector<Percent> median{50 * kWholePercent};
   const ChannelStatistics two = statistics_of(counts_of({0, 255}, kNarrow), median);
   EXPECT_EQ(two.mean, 127.5);
@@ -308,7 +308,7 @@ TEST(Statistics, ByHand) {
   EXPECT_EQ(five.percentiles, std::vector<int>{4});
 }
 
-TEST(Statistics, OfNothingAreZero) {
+TEST(Statistics, NoSamplesGiveZeros) {
   for (const std::vector<std::uint64_t>& none :
        {std::vector<std::uint64_t>(), std::vector<std::uint64_t>(256)}) {
     const ChannelStatistics statistics = statistics_of(none, kPercents);
@@ -319,7 +319,7 @@ TEST(Statistics, OfNothingAreZero) {
   }
 }
 
-TEST(Statistics, StayExactForTheMostSamplesThereMayBe) {
+TEST(Statistics, AreExactForTheLargestCounts) {
   std::vector<std::uint64_t> counts(65536);
   counts.front() = counts.back() = kMaxSamples / 2;
   ChannelStatistics extreme = statistics_of(counts, kPercents);
@@ -342,7 +342,7 @@ SampleCounts counted(const Pixels& pixels) {
   return counts;
 }
 
-TEST(StatisticsCollector, KeepsGreyAndColourAndAlphaApart) {
+TEST(StatisticsCollector, SeparatesGreyColourAndAlpha) {
   StatisticsCollector collector;
   const Pixels grey({5, 7, 1}, 21);
   const Pixels grey_alpha({3, 2, 2}, 22);
@@ -367,7 +367,7 @@ TEST(StatisticsCollector, KeepsGreyAndColourAndAlphaApart) {
   EXPECT_EQ(colors.counts(colors.alpha), counts_of(color_alpha.sorted(3), kNarrow));
 }
 
-TEST(StatisticsCollector, PutsEightBitsOnTheScaleOfSixteen) {
+TEST(StatisticsCollector, ScalesEightBitsToSixteen) {
   StatisticsCollector collector;
   const Pixels narrow({9, 9, 1, kNarrow}, 31);
   const Pixels wide({8, 7, 1, kWide}, 32);
@@ -385,7 +385,7 @@ TEST(StatisticsCollector, PutsEightBitsOnTheScaleOfSixteen) {
                     "mixed");
 }
 
-TEST(StatisticsCollector, EndsWhereItWouldNotBeExactAnyMore) {
+TEST(StatisticsCollector, RejectsMoreThanItCanCountExactly) {
   SampleCounts most(1, kNarrow);
   most.count(Pixels({1, 1, 1}, 41).view());
   for (std::uint64_t samples = 1; samples < kMaxSamples; samples *= 2) most.add(SampleCounts(most));

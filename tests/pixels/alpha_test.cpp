@@ -208,7 +208,7 @@ class Alpha : public ::testing::TestWithParam<int> {
 };
 
 // The reference, and the CPU engine with one thread and with three.
-TEST_P(Alpha, OfTheHost) {
+TEST_P(Alpha, Host) {
   expect_alpha_carried(host_engines(), shape(), singles_pairs_and_triples());
 }
 
@@ -224,19 +224,19 @@ std::vector<Steps> deep_lists() {
   return lists;
 }
 
-TEST_P(Alpha, WithSamplesOf16Bits) {
+TEST_P(Alpha, HostSixteenBits) {
   const std::vector<std::unique_ptr<Engine>> engines = host_engines();
   expect_alpha_carried(engines, deep_shape(shape()), deep_lists());
   if (HasFatalFailure()) return;
   expect_alpha_carried(engines, shape(), lists_of_both_depths());
 }
 
-TEST_P(Alpha, OfCuda) {
+TEST_P(Alpha, Cuda) {
   IMGPIPE_NEED_CUDA();
   expect_alpha_carried(cuda_engine(), shape(), singles_pairs_and_triples());
 }
 
-TEST_P(Alpha, OfCudaWithSamplesOf16Bits) {
+TEST_P(Alpha, CudaSixteenBits) {
   IMGPIPE_NEED_CUDA();
   const std::vector<std::unique_ptr<Engine>> engines = cuda_engine();
   expect_alpha_carried(engines, deep_shape(shape()), deep_lists());

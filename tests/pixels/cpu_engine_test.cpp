@@ -86,7 +86,7 @@ const std::vector<std::string>& plans() {
 }
 
 // Wide images have many strips and tall ones many bands, in every layout.
-TEST(CpuEngine, EveryPlanAndShapeGivesTheReferencesFile) {
+TEST(CpuEngine, EveryPlanAndShapeEqualsTheReference) {
   for (const Size& size : {Size{1, 1}, Size{2, 3}, Size{97, 89}, Size{5, 1203}, Size{20011, 90}}) {
     for (int channels = 1; channels <= 4; ++channels) {
       const Image image = make_image({size.width, size.height, channels});
@@ -104,7 +104,7 @@ TEST(CpuEngine, EveryPlanAndShapeGivesTheReferencesFile) {
 }
 
 // 16-bit samples, and lists that convert between 8 and 16 bits.
-TEST(CpuEngine, SamplesOf16BitsGiveTheReferencesFile) {
+TEST(CpuEngine, SixteenBitsEqualTheReference) {
   const std::vector<std::string> lists{"gray,hist,contrast,smooth,depth:8",
                                        "contrast:to=8",
                                        "smooth,hist,contrast:0.5:to=8,smooth",
@@ -131,7 +131,7 @@ TEST(CpuEngine, SamplesOf16BitsGiveTheReferencesFile) {
 }
 
 // A step evaluates the 65,536 counters once, before its first band.
-TEST(CpuEngine, TheCountsAreLookedThroughOnceForAllBands) {
+TEST(CpuEngine, CountsAreEvaluatedOnceForAllBands) {
   const Image image = make_image({700, 4001, 1, Sample::u16});
   for (const std::string stage : {"contrast", "threshold"}) {
     const std::unique_ptr<Engine> engine = make_cpu_engine(3);
@@ -149,7 +149,7 @@ TEST(CpuEngine, TheCountsAreLookedThroughOnceForAllBands) {
   }
 }
 
-TEST(CpuEngine, EveryFormatTakesItsRowsInOrder) {
+TEST(CpuEngine, EveryFormatReceivesRowsInOrder) {
   const Image image = make_image({301, 211, 3});
   for (const FormatInfo& info : format_table()) {
     if (!info.writable) continue;
@@ -172,7 +172,7 @@ TEST(CpuEngine, EverySimdTarget) {
   EXPECT_EQ(simd_target(), simd_targets().front());
 }
 
-TEST(Simd, UnknownTargetsAreRefused) {
+TEST(Simd, UnknownTargetsAreRejected) {
   for (const char* name : {"avx9", "AVX", " ", "AVX2 ", "\x1b[31m"}) {
     try {
       use_simd(name);
@@ -211,7 +211,7 @@ class WatchedReader final : public Reader {
   std::int64_t next_row_ = 0;
 };
 
-TEST(CpuEngine, AColourImageIsNeverHeldAsAWhole) {
+TEST(CpuEngine, ColourImageIsNeverHeldWhole) {
   constexpr Shape kShape{4000, 600, 3};
   for (const char* stages : {"gray", "gray,hist", "gray,hist,contrast,smooth", "contrast,smooth", "hist"}) {
     std::int64_t max_rows = 0;
@@ -222,7 +222,7 @@ TEST(CpuEngine, AColourImageIsNeverHeldAsAWhole) {
   }
 }
 
-TEST(CpuEngine, AnErrorInTheMiddleCostsOneJob) {
+TEST(CpuEngine, ErrorFailsOnlyItsJob) {
   constexpr Shape kShape{400, 2000, 3};
   for (const int threads : {1, 2, 7}) {
     const std::unique_ptr<Engine> engine = make_cpu_engine(threads);
@@ -264,7 +264,7 @@ class FullWriter final : public Writer {
   std::int64_t next_row_ = 0;
 };
 
-TEST(CpuEngine, AWriterThatFailsEndsTheJob) {
+TEST(CpuEngine, FailingWriterEndsTheJob) {
   const Image image = make_image({300, 500, 3});
   for (const std::int64_t strip_rows : {0, 16, 100}) {
     for (const std::int64_t fails_at : {0, 250, 499}) {

@@ -128,7 +128,7 @@ const std::vector<std::string> kLists{
     "depth:float,smooth:triangle,gamma:2.2,resize:23:17:area,invert,depth:8",
     "depth:float,resize:70:90,levels:9:200:8,smooth:gauss:reflect,depth:8,hist"};
 
-TEST(DeviceBands, EqualTheReferenceForEveryListShapeAndLimit) {
+TEST(DeviceBands, EqualsTheReferenceForEveryListShapeAndLimit) {
   for (const Size& size : {Size{1, 1}, Size{1, 37}, Size{41, 1}, Size{5, 5}, Size{33, 120}, Size{117, 261}}) {
     // Sanitizers are many times slower: only grey and RGB.
     for (int channels = 1; channels <= 4; channels += kSanitized ? 2 : 1) {
@@ -153,7 +153,7 @@ TEST(DeviceBands, EqualTheReferenceForEveryListShapeAndLimit) {
   }
 }
 
-TEST(DeviceBands, EveryFormatOptionAndPassIsTheSame) {
+TEST(DeviceBands, EveryFormatOptionAndPassEqualsTheReference) {
   const Image image = make_image({301, 300, 3});
   for (const std::string border : {"shrink", "replicate", "reflect"}) {
     for (const Format format : {Format::png, Format::ppm, Format::bmp, Format::tga}) {
@@ -171,7 +171,7 @@ TEST(DeviceBands, EveryFormatOptionAndPassIsTheSame) {
 }
 
 // Several bands are in flight with any number of threads, within the device's limit.
-TEST(DeviceBands, OverlapWithinTheLimit) {
+TEST(DeviceBands, BandsOverlapWithinTheLimit) {
   const Image image = make_image({1000, 3000, 1});
   for (const int threads : {1, 2, 8}) {
     for (const std::int64_t bytes : {std::int64_t{200'000}, std::int64_t{1} << 20, std::int64_t{1} << 30}) {
@@ -189,7 +189,7 @@ TEST(DeviceBands, OverlapWithinTheLimit) {
   }
 }
 
-TEST(DeviceBands, ALimitThatHoldsNoRowSaysSo) {
+TEST(DeviceBands, LimitBelowOneRowIsReported) {
   const Image image = make_image({100'000, 40, 3});
   HostBandDevice device(1'000'000, Queued::at_once);
   HostBandEngine engine(device, 2);
@@ -205,7 +205,7 @@ TEST(DeviceBands, ALimitThatHoldsNoRowSaysSo) {
   }
 }
 
-TEST(DeviceBands, AFailureWaitsForWhatIsQueued) {
+TEST(DeviceBands, FailureWaitsForQueuedWork) {
   const Image image = make_image({500, 900, 3});
   for (const int threads : {1, 4}) {
     for (const std::int64_t fails_at : {0, 1, 5, 8}) {
@@ -226,7 +226,7 @@ TEST(DeviceBands, AFailureWaitsForWhatIsQueued) {
 }
 
 // An image generated row by row and reduced to row sums, like the largest images on a GPU.
-TEST(DeviceBands, AMadeImageEqualsTheReference) {
+TEST(DeviceBands, GeneratedImageEqualsTheReference) {
   constexpr std::int64_t kWidth = 1001;
   constexpr std::int64_t kHeight = 2333;
   std::vector<std::uint64_t> counts;
@@ -267,7 +267,7 @@ TEST(DeviceBands, HostMemoryDoesNotGrowWithTheImage) {
 }
 
 // A stage that reads other rows than it writes must keep the image's height or count rows.
-TEST(DeviceBands, EveryStageCanBeDoneInBands) {
+TEST(DeviceBands, EveryStageSupportsBands) {
   for (const Stage& stage : stage_table()) {
     EXPECT_TRUE(stage.needs == nullptr || stage.by_row || stage.infer == nullptr) << stage.name;
     EXPECT_FALSE(stage.fuses[0].empty() && makes_counts(stage) && makes_pixels(stage)) << stage.name;

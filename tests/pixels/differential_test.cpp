@@ -386,7 +386,7 @@ TEST(DifferentialFrame, EveryStageIsComplete) {
 }
 
 // The checks can fail: they detect one wrong pixel, and a write outside the plane.
-TEST(DifferentialFrame, SeesAWrongPixelAndAHitCanary) {
+TEST(DifferentialFrame, DetectsAWrongPixelAndADamagedCanary) {
   GuardedFrame in({7, 5, 1, false, Layout::planar}, 4, 1);
   GuardedFrame out(in.shape, 4, 1);
   fill(in.view(), "noise", 3);

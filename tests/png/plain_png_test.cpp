@@ -176,7 +176,7 @@ TEST(PlainPng, AnyDivisionIntoChunks) {
 }
 
 // Damage with valid checksums: changes the stream, then corrects CRCs and, if possible, the Adler-32.
-TEST(PlainPng, BentStreamsAreTakenAndRefusedAlike) {
+TEST(PlainPng, DamagedStreamsHaveTheSameVerdict) {
   std::mt19937_64 random(6);
   int taken = 0;
   int refused = 0;
@@ -221,7 +221,7 @@ TEST(PlainPng, BentStreamsAreTakenAndRefusedAlike) {
 }
 
 // Damage anywhere in the file, with checksums unchanged.
-TEST(PlainPng, BentFilesAreTakenAndRefusedAlike) {
+TEST(PlainPng, DamagedFilesHaveTheSameVerdict) {
   std::mt19937_64 random(7);
   const Image image = make_image({37, 21, 3}, "noise");
   const PngParts parts = parts_of(encode(image, 1));
@@ -272,7 +272,7 @@ TEST(PlainPng, ChunksAroundThePixels) {
 }
 
 // For an empty chunk, stb_image copies zero bytes to a null pointer.
-TEST(PlainPng, AnEmptyFirstChunkByEitherCodec) {
+TEST(PlainPng, EitherCodecAcceptsAnEmptyFirstChunk) {
   const Image image = make_image({9, 8, 3}, "noise");
   const PngParts parts = parts_of(encode(image, 1));
   Bytes file = parts.head;
@@ -290,7 +290,7 @@ TEST(PlainPng, AnEmptyFirstChunkByEitherCodec) {
 }
 
 // Input and output in blocks of any size.
-TEST(Inflate, PieceByPiece) {
+TEST(Inflate, BlockByBlock) {
   std::mt19937_64 random(9);
   Bytes raw(150000);
   for (std::byte& byte : raw) byte = static_cast<std::byte>(random() % 7 * 30);
