@@ -162,10 +162,10 @@ TEST_F(PagesCli, ImageJDescriptionIsPreservedOnlyIfStillTrue) {
   const RunResult part = run({file("in.tif"), file("part.tif"), "--pages", "2-3", "--stages", "hist"});
   EXPECT_EQ(description_by_libtiff(load(file("part.tif")), 0), "");
   EXPECT_EQ(part.exit_code, 0);
-  const RunResult told =
+  const RunResult warned =
       run_imgpipe({file("in.tif"), file("told.tif"), "--pages", "2-3", "--stages", "hist"});
-  EXPECT_NE(told.err.find("ImageJ description (describes all pages of the stack)"), std::string::npos)
-      << told.err;
+  EXPECT_NE(warned.err.find("ImageJ description (describes all pages of the stack)"), std::string::npos)
+      << warned.err;
 }
 
 TEST_F(PagesCli, ReportsAThousandPages) {

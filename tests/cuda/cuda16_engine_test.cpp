@@ -25,19 +25,19 @@ Image wide_noise(const Shape& shape, std::uint64_t seed) {
   return noise_image({shape.width, shape.height, shape.channels, Sample::u16}, seed);
 }
 
-struct Wish {
+struct JobOptions {
   std::string stages;
   bool fuse = false;
   bool keep = true;
   int repeat = 0;
 };
 
-Outcome run(Engine& engine, const Image& image, const Wish& wish) {
+Outcome run(Engine& engine, const Image& image, const JobOptions& options) {
   Job job;
   job.reader = make_memory_reader(image.untyped_view());
-  job.plan = make_plan(parse_stages(wish.stages), image.shape(), wish.fuse);
-  job.keep_source = job.keep_outputs = wish.keep;
-  job.repeat = wish.repeat;
+  job.plan = make_plan(parse_stages(options.stages), image.shape(), options.fuse);
+  job.keep_source = job.keep_outputs = options.keep;
+  job.repeat = options.repeat;
   return engine.run(std::move(job));
 }
 
@@ -64,18 +64,19 @@ bool went_in_bands(const Outcome& outcome) {
 // Whether the engine's memory limit may be too low for the list of stages.
 enum class Limited : bool { no, yes };
 
-void expect_engine(Engine& cuda, const Image& image, const Wish& wish, Limited limited = Limited::no) {
-  SCOPED_TRACE(wish.stages + (wish.fuse ? " fused " : " ") + std::to_string(image.shape().width) + "x" +
+void expect_engine(Engine& cuda, const Image& image, const JobOptions& options,
+                   Limited limited = Limited::no) {
+  SCOPED_TRACE(options.stages + (options.fuse ? " fused " : " ") + std::to_string(image.shape().width) + "x" +
                std::to_string(image.shape().height) + "x" + std::to_string(image.shape().channels));
-  const Outcome expected = run(*make_reference_engine(), image, wish);
+  const Outcome expected = run(*make_reference_engine(), image, options);
   if (expected.error) std::rethrow_exception(expected.error);
-  const Outcome got = run(cuda, image, wish);
+  const Outcome got = run(cuda, image, options);
   if (limited == Limited::yes && got.error && kind_of(got.error) == ErrorKind::memory) return;
   if (got.error) std::rethrow_exception(got.error);
   ASSERT_TRUE(expected.histograms == got.histograms);
   const Difference difference = compare_frames(frame_of_image(expected.pixels), frame_of_image(got.pixels));
   ASSERT_TRUE(difference.identical()) << difference.text();
-  if (!wish.keep) return;
+  if (!options.keep) return;
   for (const Difference& step : compare_outcomes(got, expected)) ASSERT_EQ(step.text(), "identical");
 }
 

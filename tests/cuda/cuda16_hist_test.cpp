@@ -61,17 +61,17 @@ std::vector<HistCase> hist_cases() {
   };
 }
 
-struct HistWay {
+struct NamedStrategy {
   std::string name;
   std::function<CudaStatus(const StageCall<Device>&, const CudaLaunch&)> launch;
 };
 
 // The strategies that the device supports.
-std::vector<HistWay> hist_ways() {
-  std::vector<HistWay> all;
-  const auto add = [&](const std::string& name, const Hist16Strategy& way) {
-    all.push_back({name, [way](const StageCall<Device>& call, const CudaLaunch& launch) {
-                     return hist16_strategy_cuda(call, launch, way);
+std::vector<NamedStrategy> supported_strategies() {
+  std::vector<NamedStrategy> all;
+  const auto add = [&](const std::string& name, const Hist16Strategy& strategy) {
+    all.push_back({name, [strategy](const StageCall<Device>& call, const CudaLaunch& launch) {
+                     return hist16_strategy_cuda(call, launch, strategy);
                    }});
   };
   for (const int parts : {1, 2, 4}) add("parts " + std::to_string(parts), {.parts = parts});
@@ -85,18 +85,18 @@ void expect_hist(const HistCase& test, std::int64_t width, std::int64_t height,
   std::vector<std::uint64_t> expected(kBins16, 0);
   const auto plane = image.images[0].untyped_view().as<Sample16>();
   for (std::int64_t i = 0; i < plane.width * plane.height; ++i) ++expected[plane.data[i]];
-  for (const HistWay& way : hist_ways()) {
+  for (const NamedStrategy& strategy : supported_strategies()) {
     for (const int count : multiprocessors) {
-      SCOPED_TRACE(test.name + " " + std::to_string(width) + "x" + std::to_string(height) + " " + way.name +
-                   " multiprocessors " + std::to_string(count));
+      SCOPED_TRACE(test.name + " " + std::to_string(width) + "x" + std::to_string(height) + " " +
+                   strategy.name + " multiprocessors " + std::to_string(count));
       std::vector<std::uint64_t> counts(kBins16, 0xDEADBEEF);
       StageCall<Host> call{};
       call.in = image.frame();
       call.histogram = {counts.data(), kBins16, 1, kBins16, 1};
-      const auto launch_way = [&](const StageCall<Device>& device, const CudaLaunch& launch) {
-        return way.launch(device, {launch.stream, count});
+      const auto launch_strategy = [&](const StageCall<Device>& device, const CudaLaunch& launch) {
+        return strategy.launch(device, {launch.stream, count});
       };
-      ASSERT_EQ(run_on_cuda(launched(launch_way), call), "");
+      ASSERT_EQ(run_on_cuda(launched(launch_strategy), call), "");
       for (std::size_t bin = 0; bin < expected.size(); ++bin)
         ASSERT_EQ(expected[bin], counts[bin]) << "bin " << bin;
     }
@@ -157,15 +157,15 @@ void expect_equalized(Planes in) {
   call.histogram = {counts.data(), kBins16, type.color_channels, kBins16, 1};
   hist_reference(call);
   equalize_reference(call);
-  for (const Clusters way : {Clusters::where_supported, Clusters::none}) {
+  for (const Clusters clusters : {Clusters::where_supported, Clusters::none}) {
     Planes got(type.width, type.height, type.color_channels, Sample::u16);
     call.out = got.frame();
-    const auto launch = [way](const StageCall<Device>& device, const CudaLaunch& on) {
-      const CudaStatus made = equalize_tables_way_cuda(device, on, way);
+    const auto launch = [clusters](const StageCall<Device>& device, const CudaLaunch& on) {
+      const CudaStatus made = equalize_tables_way_cuda(device, on, clusters);
       return made != cudaSuccess ? made : equalize16_cuda(device, on);
     };
-    const std::int64_t room = table_bytes(*find_stage("equalize"), in.type, call.parameters);
-    ASSERT_EQ(run_on_cuda(launched(launch), call, room), "");
+    const std::int64_t capacity = table_bytes(*find_stage("equalize"), in.type, call.parameters);
+    ASSERT_EQ(run_on_cuda(launched(launch), call, capacity), "");
     expect_equal_planes(expected, got);
   }
 }

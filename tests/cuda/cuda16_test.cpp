@@ -158,7 +158,7 @@ void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::ve
   call.histogram = {counts.data(), kBins16, colors, kBins16, 1};
   call.parameters.values[0] = kOtsu;
   threshold_reference(call);
-  const auto room = threshold_table_bytes(in.type, call.parameters);
+  const auto capacity = threshold_table_bytes(in.type, call.parameters);
   for (const OtsuWay way : ways) {
     SCOPED_TRACE("way " + std::to_string(static_cast<int>(way)));
     const auto function = [way, clusters](const StageCall<Device>& device, const CudaLaunch& launch) {
@@ -167,7 +167,7 @@ void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::ve
     };
     Planes got(256, 256, colors, Sample::u16);
     call.out = got.frame();
-    ASSERT_EQ(run_on_cuda(launched(function), call, room), "");
+    ASSERT_EQ(run_on_cuda(launched(function), call, capacity), "");
     expect_equal_planes(expected, got);
     if (testing::Test::HasFatalFailure()) return;
   }

@@ -33,7 +33,7 @@ Image make_image(Shape shape) {
   return image;
 }
 
-struct Ask {
+struct JobOptions {
   std::string stages = "gray,hist,contrast,smooth";
   bool fuse = false;
   bool keep = false;
@@ -41,16 +41,16 @@ struct Ask {
   bool banded_reader = false;
 };
 
-Outcome run_job(Engine& engine, const Image& image, const Ask& ask) {
+Outcome run_job(Engine& engine, const Image& image, const JobOptions& options) {
   BandedLog log;
   Job job;
   job.reader = make_memory_reader(image.untyped_view());
-  if (ask.banded_reader)
+  if (options.banded_reader)
     job.reader = std::make_unique<BandedReader>(image.untyped_view(), BandedBehaviour{.seed = 5}, log);
-  job.plan = make_plan(parse_stages(ask.stages), image.shape(), ask.fuse);
+  job.plan = make_plan(parse_stages(options.stages), image.shape(), options.fuse);
   job.writer = make_writer(Format::png, job.plan.output);
-  job.keep_pixels = job.keep_source = job.keep_outputs = ask.keep;
-  job.repeat = ask.repeat;
+  job.keep_pixels = job.keep_source = job.keep_outputs = options.keep;
+  job.repeat = options.repeat;
   Outcome outcome = engine.run(std::move(job));
   EXPECT_EQ(log.faults, std::vector<std::string>());
   return outcome;
@@ -64,10 +64,10 @@ bool went_in_bands(const Outcome& outcome) {
 }
 
 // Returns roughly the lowest memory limit with which a device can run the job.
-std::int64_t min_limit(const Image& image, const Ask& ask) {
+std::int64_t min_limit(const Image& image, const JobOptions& options) {
   for (std::int64_t bytes = 32768;; bytes *= 2) {
     const std::unique_ptr<Engine> cuda = make_cuda_engine(0, 1, bytes);
-    const Outcome outcome = run_job(*cuda, image, ask);
+    const Outcome outcome = run_job(*cuda, image, options);
     if (!outcome.error) return bytes;
     if (kind_of(outcome.error) != ErrorKind::memory) std::rethrow_exception(outcome.error);
   }
@@ -85,24 +85,24 @@ void expect_equal_lists(const std::vector<Size>& sizes, int first_channels, int 
             "threshold:100,resize:10:1",
             "depth:float,smooth:triangle,gamma:2.2,resize:23:17:area,invert,depth:8",
             "depth:float,resize:70:90,levels:9:200:8,smooth:gauss:reflect,depth:8"}) {
-        Ask ask{.stages = stages, .fuse = number % 2 == 1, .keep = true};
-        const Outcome expected = run_job(*make_reference_engine(), image, ask);
-        const std::int64_t least = min_limit(image, ask);
+        JobOptions options{.stages = stages, .fuse = number % 2 == 1, .keep = true};
+        const Outcome expected = run_job(*make_reference_engine(), image, options);
+        const std::int64_t least = min_limit(image, options);
         for (const std::int64_t bytes : {least, 3 * least}) {
           SCOPED_TRACE(stages + " " + std::to_string(size.width) + "x" + std::to_string(size.height) + "x" +
                        std::to_string(channels) + " limit " + std::to_string(bytes));
           ++number;
-          ask.keep = number % 2 == 0;
-          ask.repeat = number % 5 == 0 ? 2 : 0;
-          ask.banded_reader = number % 3 == 0;
+          options.keep = number % 2 == 0;
+          options.repeat = number % 5 == 0 ? 2 : 0;
+          options.banded_reader = number % 3 == 0;
           const std::unique_ptr<Engine> cuda = make_cuda_engine(0, number % 4 + 1, bytes);
-          const Outcome got = run_job(*cuda, image, ask);
+          const Outcome got = run_job(*cuda, image, options);
           if (got.error && kind_of(got.error) == ErrorKind::memory)
             continue;  // chains with these options need more
           if (got.error) std::rethrow_exception(got.error);
           ASSERT_EQ(expected.histograms, got.histograms);
           ASSERT_TRUE(expected.file.joined() == got.file.joined());
-          if (!ask.keep) continue;
+          if (!options.keep) continue;
           ASSERT_EQ(first_difference(image.view(), std::as_const(got.source).view()), "");
           for (const Difference& difference : compare_outcomes(got, expected))
             ASSERT_EQ(difference.text(), "identical");

@@ -35,34 +35,34 @@ Image copy_of(const ConstHostView& view) {
   return image;
 }
 
-struct Wish {
+struct JobOptions {
   std::string stages = "gray,hist,contrast,smooth";
   bool fuse = false;
   int repeat = 0;
   bool keep = true;
 };
 
-Outcome run(Engine& engine, const Image& image, const Wish& wish) {
+Outcome run(Engine& engine, const Image& image, const JobOptions& options) {
   Job job;
   job.reader = make_memory_reader(image.view());
-  job.plan = make_plan(parse_stages(wish.stages), image.shape(), wish.fuse);
-  job.repeat = wish.repeat;
-  job.keep_source = wish.keep;
-  job.keep_outputs = wish.keep;
+  job.plan = make_plan(parse_stages(options.stages), image.shape(), options.fuse);
+  job.repeat = options.repeat;
+  job.keep_source = options.keep;
+  job.keep_outputs = options.keep;
   return engine.run(std::move(job));
 }
 
-void expect_equal(Engine& cuda, const Image& image, const Wish& wish) {
-  SCOPED_TRACE(wish.stages + (wish.fuse ? " fused" : "") + " " + std::to_string(image.shape().width) + "x" +
-               std::to_string(image.shape().height) + "x" + std::to_string(image.shape().channels));
+void expect_equal(Engine& cuda, const Image& image, const JobOptions& options) {
+  SCOPED_TRACE(options.stages + (options.fuse ? " fused" : "") + " " + std::to_string(image.shape().width) +
+               "x" + std::to_string(image.shape().height) + "x" + std::to_string(image.shape().channels));
   const std::unique_ptr<Engine> reference = make_reference_engine();
-  const Outcome expected = run(*reference, image, wish);
+  const Outcome expected = run(*reference, image, options);
   ASSERT_FALSE(expected.error);
-  const Outcome got = run(cuda, image, wish);
+  const Outcome got = run(cuda, image, options);
   if (got.error) std::rethrow_exception(got.error);
   ASSERT_EQ(first_difference(expected.pixels.as<Sample8>(), got.pixels.as<Sample8>()), "");
   ASSERT_EQ(expected.histograms, got.histograms);
-  if (!wish.keep) return;
+  if (!options.keep) return;
   for (const Difference& difference : compare_outcomes(got, expected))
     ASSERT_EQ(difference.text(), "identical");
   ASSERT_EQ(first_difference(image.view(), std::as_const(got.source).view()), "");
@@ -95,17 +95,18 @@ TEST(CudaEngine, EveryThreadUploadsBandsOfAReader) {
   const Image photo = synthesize(parse_pattern("photo"), {2711, 4133, 3}, 5);
   for (const int threads : {1, 2, 7, 16}) {
     const std::unique_ptr<Engine> cuda = make_cuda_engine(0, threads);
-    for (const Wish& wish : {Wish{.keep = false}, Wish{.keep = true}, Wish{.repeat = 2, .keep = false}}) {
+    for (const JobOptions& options :
+         {JobOptions{.keep = false}, JobOptions{.keep = true}, JobOptions{.repeat = 2, .keep = false}}) {
       for (const std::int64_t height : {4133, 1, 17, 2000}) {
         const Image image = copy_of(std::as_const(photo).untyped_view().rows(0, height));
-        const Outcome expected = run(*make_reference_engine(), image, wish);
+        const Outcome expected = run(*make_reference_engine(), image, options);
         BandedLog log;
         Job job;
         job.reader = std::make_unique<BandedReader>(
             image.untyped_view(), BandedBehaviour{.waits_for_earlier = threads == 2, .seed = 5}, log);
-        job.plan = make_plan(parse_stages(wish.stages), image.shape());
-        job.repeat = wish.repeat;
-        job.keep_source = wish.keep;
+        job.plan = make_plan(parse_stages(options.stages), image.shape());
+        job.repeat = options.repeat;
+        job.keep_source = options.keep;
         const Outcome got = cuda->run(std::move(job));
         if (got.error) std::rethrow_exception(got.error);
         SCOPED_TRACE("threads " + std::to_string(threads) + " height " + std::to_string(height));
@@ -213,8 +214,8 @@ TEST(CudaFaults, HandlesFailureOfEveryCall) {
   IMGPIPE_NEED_CUDA();
   constexpr int kRunsThatEnd = 4;  // this many runs in a row end before call k
   const Image image = make_image({700, 500, 3});
-  const Wish wish{"gray,hist,contrast,smooth", false, 1, true};
-  const Outcome expected = run(*make_reference_engine(), image, wish);
+  const JobOptions options{"gray,hist,contrast,smooth", false, 1, true};
+  const Outcome expected = run(*make_reference_engine(), image, options);
   const auto is_right = [&](const Outcome& outcome) {
     return !outcome.error &&
            compare_frames(frame_of_image(outcome.pixels), frame_of_image(expected.pixels)).identical();
@@ -231,7 +232,7 @@ TEST(CudaFaults, HandlesFailureOfEveryCall) {
         fail_cuda_call(k, status);
         return make_cuda_engine(0);
       }();
-      const Outcome outcome = run(*cuda, image, wish);
+      const Outcome outcome = run(*cuda, image, options);
       const bool reached = cuda_calls() - before > k;
       fail_cuda_call(-1, cudaSuccess);
       if (!reached) {
@@ -248,7 +249,7 @@ TEST(CudaFaults, HandlesFailureOfEveryCall) {
       }
       EXPECT_TRUE(outcome.pixels.empty());
       EXPECT_EQ(kind_of(outcome.error), memory ? ErrorKind::memory : ErrorKind::device);
-      const Outcome next = run(*cuda, image, wish);
+      const Outcome next = run(*cuda, image, options);
       if (!memory) {
         EXPECT_TRUE(next.error) << "after an error of the device nothing more comes from the engine";
       } else if (!next.error ||
@@ -260,7 +261,7 @@ TEST(CudaFaults, HandlesFailureOfEveryCall) {
   }
   // The device still works: a new engine succeeds.
   const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
-  expect_equal(*cuda, image, wish);
+  expect_equal(*cuda, image, options);
 }
 
 TEST(CudaFaults, OutOfMemoryNamesNeededAndFreeBytes) {

@@ -55,15 +55,15 @@ std::unique_ptr<Writer> writer_of(const Case& c) {
 // Encodes all cases in one group. `may_lack_room`: scans that exceed their capacity may be missing.
 void expect_equal(const std::vector<Case>& cases, bool may_lack_room = false, unsigned seed = 1) {
   std::vector<Image> images;
-  std::vector<JpegEncodingRequest> wishes;
+  std::vector<JpegEncodingRequest> requests;
   for (const Case& c : cases) {
     images.push_back(make_image(c));
     const DeviceForm form = writer_of(c)->device_form();
     ASSERT_EQ(form.kind, DeviceForm::Kind::jpeg_scan);
-    wishes.push_back({images.back().view(), form.quality, form.subsampled_chroma});
+    requests.push_back({images.back().view(), form.quality, form.subsampled_chroma});
   }
   std::vector<File> scans;
-  ASSERT_EQ(encode_on_cuda(wishes, seed, scans), "");
+  ASSERT_EQ(encode_on_cuda(requests, seed, scans), "");
   for (std::size_t i = 0; i < cases.size(); ++i) {
     SCOPED_TRACE(text_of(cases[i]) + ", image " + std::to_string(i));
     const auto by_rows = writer_of(cases[i]);
@@ -182,8 +182,11 @@ TEST(CudaJpegEncoding, NoScanBeyondCapacity) {
     }
     const Image plain = make_image({{401, 299, channels}, "noise", 100});
     std::vector<File> scans;
-    const auto wish = [](const Image& image) { return JpegEncodingRequest{image.view(), kQuality, false}; };
-    ASSERT_EQ(encode_on_cuda({wish(plain), wish(extremes), wish(plain), wish(corner)}, 3, scans), "");
+    const auto request = [](const Image& image) {
+      return JpegEncodingRequest{image.view(), kQuality, false};
+    };
+    ASSERT_EQ(encode_on_cuda({request(plain), request(extremes), request(plain), request(corner)}, 3, scans),
+              "");
     EXPECT_TRUE(scans[1].empty());
     EXPECT_TRUE(scans[0] == encode_scan_reference(plain.view(), kQuality, false));
     EXPECT_TRUE(scans[2] == scans[0]);

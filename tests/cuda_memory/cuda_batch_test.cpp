@@ -173,17 +173,17 @@ TEST_F(CudaBatch, HandlesFailureOfEveryCall) {
   EXPECT_FALSE(run_with(false, -1, cudaSuccess));
   const std::int64_t calls = cuda_calls() - before;
   EXPECT_GT(calls, 50);
-  std::size_t told = 0;
+  std::size_t reported = 0;
   for (const cudaError_t status : {cudaErrorMemoryAllocation, cudaErrorIllegalAddress}) {
     for (const bool host_helps : {false, true}) {
       for (std::int64_t k = 0; k < calls; k += host_helps ? 5 : 2) {
         SCOPED_TRACE("call " + std::to_string(k) + " of " + std::to_string(calls));
-        told += run_with(host_helps, k, status) ? 1U : 0U;
+        reported += run_with(host_helps, k, status) ? 1U : 0U;
         if (HasFailure()) return;
       }
     }
   }
-  EXPECT_GT(told, 20U);
+  EXPECT_GT(reported, 20U);
 }
 
 TEST(PinnedMemoryTest, ReusesBlocksWithinItsLimit) {

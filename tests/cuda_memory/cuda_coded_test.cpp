@@ -38,11 +38,11 @@ FileBytes photo_jpeg(const Shape& shape, std::uint64_t seed, int quality = 90) {
   return writer->finish().joined();
 }
 
-struct Ended {
-  std::string said;  // the error, or the warnings
+struct ItemOutcome {
+  std::string messages;  // the error, or the warnings
   FileBytes file;
   bool decoded_by_device = false;
-  bool operator==(const Ended& other) const { return said == other.said && file == other.file; }
+  bool operator==(const ItemOutcome& other) const { return messages == other.messages && file == other.file; }
 };
 
 class CudaCoded : public testing::Test {
@@ -52,7 +52,7 @@ class CudaCoded : public testing::Test {
     paths_.push_back(in_.file(name));
   }
 
-  struct Way {
+  struct BatchMode {
     std::string stages = "gray,hist,contrast,smooth";
     Format format = Format::png;
     int quality = 90;
@@ -61,28 +61,28 @@ class CudaCoded : public testing::Test {
     bool host_helps = false;
   };
 
-  [[nodiscard]] std::vector<BatchItem> items(const Way& way) const {
+  [[nodiscard]] std::vector<BatchItem> items(const BatchMode& mode) const {
     std::vector<BatchItem> items;
     for (std::size_t i = 0; i < paths_.size(); ++i)
-      items.push_back({paths_[i], out_.file(std::to_string(i)), way.format});
+      items.push_back({paths_[i], out_.file(std::to_string(i)), mode.format});
     return items;
   }
 
-  [[nodiscard]] static BatchSettings settings(const Way& way) {
+  [[nodiscard]] static BatchSettings settings(const BatchMode& mode) {
     BatchSettings settings;
-    settings.stages = parse_stages(way.stages);
-    settings.fuse = way.fuse;
+    settings.stages = parse_stages(mode.stages);
+    settings.fuse = mode.fuse;
     settings.jobs = 6;
     settings.keep_spans = true;
-    settings.decode.lenient = way.lenient;
-    settings.encode.quality = way.quality;
+    settings.decode.lenient = mode.lenient;
+    settings.encode.quality = mode.quality;
     settings.memory_bytes = std::int64_t{4} << 30;
     return settings;
   }
 
-  [[nodiscard]] static BatchSettings with_lanes(const Way& way, std::size_t slots = 3) {
-    BatchSettings with = settings(way);
-    with.host_helps = way.host_helps;
+  [[nodiscard]] static BatchSettings with_lanes(const BatchMode& mode, std::size_t slots = 3) {
+    BatchSettings with = settings(mode);
+    with.host_helps = mode.host_helps;
     with.lanes_have_codecs = true;
     with.lane_memory = make_lane_memory(std::int64_t{1} << 28);
     with.find_lanes = offering(make_cuda_lanes(std::vector<int>{0}, slots, with.lane_memory));
@@ -90,17 +90,17 @@ class CudaCoded : public testing::Test {
   }
 
   // Returns the outcome by input; removes the outputs.
-  std::vector<Ended> run(const Way& way, BatchSettings with) {
-    std::vector<Ended> ended(paths_.size());
-    Batch batch(items(way), std::move(with));
+  std::vector<ItemOutcome> run(const BatchMode& mode, BatchSettings with) {
+    std::vector<ItemOutcome> ended(paths_.size());
+    Batch batch(items(mode), std::move(with));
     while (!batch.finished()) {
       const std::optional<BatchResult> result = batch.next(std::chrono::seconds(1));
       if (!result) continue;
-      Ended& one = ended[result->item];
-      one.said = result->reason;
+      ItemOutcome& one = ended[result->item];
+      one.messages = result->reason;
       for (const std::string& warning : result->warnings) {
         // This warning needs counts, which stay on the device for images processed by a lane.
-        if (warning.find("no range to stretch") == std::string::npos) one.said += "\n" + warning;
+        if (warning.find("no range to stretch") == std::string::npos) one.messages += "\n" + warning;
       }
       for (const Span& span : result->spans)
         one.decoded_by_device |= span.kind == SpanKind::codec && is_decode_row(span.name);
@@ -114,15 +114,15 @@ class CudaCoded : public testing::Test {
     return ended;
   }
 
-  void expect_equal_to_reference(const Way& way) {
-    SCOPED_TRACE(way.stages + (way.format == Format::jpeg ? " to jpeg" : " to png") +
-                 (way.fuse ? ", fused" : ""));
-    BatchSettings by_reference = settings(way);
+  void expect_equal_to_reference(const BatchMode& mode) {
+    SCOPED_TRACE(mode.stages + (mode.format == Format::jpeg ? " to jpeg" : " to png") +
+                 (mode.fuse ? ", fused" : ""));
+    BatchSettings by_reference = settings(mode);
     by_reference.make_engine = make_reference_engine;
-    const std::vector<Ended> expected = run(way, std::move(by_reference));
-    const std::vector<Ended> got = run(way, with_lanes(way));
+    const std::vector<ItemOutcome> expected = run(mode, std::move(by_reference));
+    const std::vector<ItemOutcome> got = run(mode, with_lanes(mode));
     for (std::size_t i = 0; i < paths_.size(); ++i) {
-      EXPECT_EQ(got[i].said, expected[i].said);
+      EXPECT_EQ(got[i].messages, expected[i].messages);
       EXPECT_TRUE(got[i].file == expected[i].file) << paths_[i];
       by_device_ += got[i].decoded_by_device ? 1U : 0U;
     }
@@ -242,16 +242,16 @@ TEST_F(CudaCoded, HandlesFailureOfEveryCall) {
   broken[broken.size() / 2] ^= std::byte{0x55};
   add("broken.jpg", broken);
   for (const Format format : {Format::png, Format::jpeg}) {
-    const Way way{.format = format};
-    BatchSettings by_reference = settings(way);
+    const BatchMode mode{.format = format};
+    BatchSettings by_reference = settings(mode);
     by_reference.make_engine = make_reference_engine;
-    const std::vector<Ended> expected = run(way, std::move(by_reference));
+    const std::vector<ItemOutcome> expected = run(mode, std::move(by_reference));
     const auto run_with = [&](bool host_helps, std::int64_t failing, cudaError_t status) {
       BatchSettings with = with_lanes({.format = format, .host_helps = host_helps}, 2);
       fail_cuda_call(failing, status);
       std::size_t failed = 0;
       {
-        Batch batch(items(way), std::move(with));
+        Batch batch(items(mode), std::move(with));
         std::size_t ended = 0;
         while (!batch.finished()) {
           const std::optional<BatchResult> result = batch.next(std::chrono::seconds(1));

@@ -104,9 +104,9 @@ TEST(ChunkReading, RowsArriveInOrder) {
                        std::to_string(threads) + " stops at " + std::to_string(stops_at) +
                        (by_bands ? " bands" : " rows"));
           BandedLog log;
-          const BandedBehaviour ways{.waits_for_earlier = threads == 7, .seed = 3};
+          const BandedBehaviour behaviour{.waits_for_earlier = threads == 7, .seed = 3};
           std::unique_ptr<Reader> reader = make_memory_reader(image.untyped_view());
-          if (by_bands) reader = std::make_unique<BandedReader>(image.untyped_view(), ways, log);
+          if (by_bands) reader = std::make_unique<BandedReader>(image.untyped_view(), behaviour, log);
           Ring ring(shape, stops_at);
           Timeline timeline;
           const std::int64_t first = read_chunks(*reader, 0, host, timeline, ring.steps());

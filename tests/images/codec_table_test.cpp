@@ -127,12 +127,12 @@ TEST(CodecTable, EveryRowRecognisesOnlyItsOwnFiles) {
       if (is_another_name(other) || is_another_name(codec)) continue;
       EXPECT_EQ(other.recognises(file), &other == &codec) << other.name << " sees a file of " << codec.name;
     }
-    const Codec* told = codec_by_content(file);
-    ASSERT_NE(told, nullptr) << codec.name;
+    const Codec* detected = codec_by_content(file);
+    ASSERT_NE(detected, nullptr) << codec.name;
     if (is_another_name(codec)) {
-      EXPECT_EQ(told->open, codec.open) << codec.name;
+      EXPECT_EQ(detected->open, codec.open) << codec.name;
     } else {
-      EXPECT_EQ(told, &codec);
+      EXPECT_EQ(detected, &codec);
       EXPECT_EQ(open_reader(file)->header().format, codec.format) << codec.name;
     }
   }

@@ -83,9 +83,9 @@ TEST(WriteFully, WritesAllBytesToAPipe) {
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<std::byte>(i * 31);
   std::vector<std::byte> in;
   std::thread reader([&] {
-    std::array<std::byte, 777> piece{};
-    for (ssize_t got = 0; (got = ::read(ends[0], piece.data(), piece.size())) > 0;)
-      in.insert(in.end(), piece.begin(), piece.begin() + got);
+    std::array<std::byte, 777> buffer{};
+    for (ssize_t got = 0; (got = ::read(ends[0], buffer.data(), buffer.size())) > 0;)
+      in.insert(in.end(), buffer.begin(), buffer.begin() + got);
   });
   EXPECT_EQ(write_fully(ends[1], out), out.size());
   ::close(ends[1]);

@@ -247,9 +247,9 @@ void expect_kept(const std::array<std::int32_t, kBlockSamples>& values, std::int
     std::uint32_t total = 0;
     void put(std::uint32_t, int count) { total += static_cast<std::uint32_t>(count); }
   } bits;
-  std::uint64_t places = 0;
+  std::uint64_t positions = 0;
   for (int i = 1; i < kBlockSamples; ++i) {
-    if (values[static_cast<std::size_t>(i)] != 0) places |= zigzag_index_bit(i);
+    if (values[static_cast<std::size_t>(i)] != 0) positions |= zigzag_index_bit(i);
   }
   const auto coded_at = [&](int place) {
     EXPECT_LE(bits.total / 32, static_cast<std::uint32_t>(kLead + place / 2)) << place;
@@ -258,7 +258,7 @@ void expect_kept(const std::array<std::int32_t, kBlockSamples>& values, std::int
   };
   for (const bool chroma : {false, true}) {
     bits.total = 0;
-    code_block(dc_difference, places, coded_at, encoding_codes(chroma).data(), bits);
+    code_block(dc_difference, positions, coded_at, encoding_codes(chroma).data(), bits);
     EXPECT_LE(bits.total, 32U * kColumnWords);
   }
 }

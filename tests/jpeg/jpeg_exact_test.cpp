@@ -24,14 +24,14 @@ constexpr std::int64_t kMaxPixels = 40'000'000;
 // With one thread and several, in bands that are not whole MCUs, and in chunks of a few bytes.
 std::vector<Reading> all_readings(std::uint64_t seed) {
   const auto odd = static_cast<std::int64_t>(1 + seed % 11);
-  const std::size_t piece = 1 + seed * 7 % 300;
+  const std::size_t chunk_bytes = 1 + seed * 7 % 300;
   return {{},
-          {.rows = odd, .scan_chunk_bytes = piece},
+          {.rows = odd, .scan_chunk_bytes = chunk_bytes},
           {8, 1},
           {.rows = odd, .threads = 1, .common = 2, .backwards = true},
-          {.rows = 9, .threads = 1, .common = 1, .backwards = true, .scan_chunk_bytes = piece},
+          {.rows = 9, .threads = 1, .common = 1, .backwards = true, .scan_chunk_bytes = chunk_bytes},
           {odd, 2, 3},
-          {.rows = 16, .threads = 3, .common = 4, .scan_chunk_bytes = piece},
+          {.rows = 16, .threads = 3, .common = 4, .scan_chunk_bytes = chunk_bytes},
           {.rows = 1, .threads = 8, .common = 1, .scan_chunk_bytes = 16}};
 }
 // The same for large images, in bands like those of the engines.

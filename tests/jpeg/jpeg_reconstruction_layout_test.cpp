@@ -29,7 +29,7 @@ using BlockSteps = std::array<std::uint16_t, kBlockSamples>;
 
 // Emulates transform_blocks() of the kernels, lane by lane.
 std::vector<SampleVector> transformed(std::span<const BlockValues> blocks, const BlockSteps& steps) {
-  std::vector<std::uint32_t> room(kTransformWords, 0xCCCCCCCC);
+  std::vector<std::uint32_t> memory(kTransformWords, 0xCCCCCCCC);
   ComponentSteps all_steps{};
   for (unsigned pair = 0; pair < kBlockSide / 2; ++pair) {
     for (unsigned part = 0; part < kBlockLanes; ++part)
@@ -61,12 +61,12 @@ std::vector<SampleVector> transformed(std::span<const BlockValues> blocks, const
     if (flat[lane / kBlockLanes]) {
       for (const std::uint32_t word : out) EXPECT_EQ(word, flat_columns(pairs[0], all_steps.of[0][part]));
     }
-    for (unsigned y = 0; y < kBlockSide; ++y) room[column_word(lane, y)] = out[y];
+    for (unsigned y = 0; y < kBlockSide; ++y) memory[column_word(lane, y)] = out[y];
   }
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     for (unsigned half = 0; half < 2; ++half) {
       const unsigned y = lane % kBlockLanes + half * kBlockLanes;
-      const std::uint32_t* w = room.data() + row_word(lane / kBlockLanes, y);
+      const std::uint32_t* w = memory.data() + row_word(lane / kBlockLanes, y);
       rows[lane][half] = transform_row(w[0], w[1], w[2], w[3]);
     }
   }
@@ -144,14 +144,14 @@ TEST(TransformMemory, HasNoBankConflicts) {
 }
 
 TEST(VectorPositions, CoverEightBlocks) {
-  std::set<std::pair<unsigned, unsigned>> places;
+  std::set<std::pair<unsigned, unsigned>> positions;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const VectorPosition place = vector_position(lane);
     EXPECT_LT(place.row, 8U);
-    places.insert({place.pair, place.row});
+    positions.insert({place.pair, place.row});
     EXPECT_EQ(vector_position(partner_lane(lane)).pair, place.pair);
   }
-  EXPECT_EQ(places.size(), kLanes);
+  EXPECT_EQ(positions.size(), kLanes);
 }
 
 // ---- colour ------------------------------------------------------------------------------------------

@@ -36,12 +36,12 @@ const std::vector<std::string> kLists{"crop:50x40+20+700",
 constexpr std::int64_t kWidth = 91, kHeight = 1301;
 
 Job job_of(const Image& in, const std::string& stages, BandedLog* log,
-           const BandedBehaviour& ways = {.seed = 5}) {
+           const BandedBehaviour& behaviour = {.seed = 5}) {
   Job job;
   if (log == nullptr) {
     job.reader = make_memory_reader(in.untyped_view());
   } else {
-    job.reader = std::make_unique<BandedReader>(in.untyped_view(), ways, *log);
+    job.reader = std::make_unique<BandedReader>(in.untyped_view(), behaviour, *log);
   }
   job.plan = make_plan(parse_stages(stages), in.shape());
   job.writer = make_writer(Format::ppm, job.plan.output);

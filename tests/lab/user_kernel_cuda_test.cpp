@@ -132,8 +132,8 @@ TEST_F(UserKernelOnCuda, OutOfBoundsWritesAreDetected) {
   expect_wrong(smooth, "writes outside its output: byte ");
   std::string contrast = kernel_template("contrast");
   contrast = contrast.substr(contrast.find("using Sample"));
-  const std::string room = "2 * sizeof(int)";
-  contrast.replace(contrast.find(room), room.size(), "1 * sizeof(int)");
+  const std::string scratch = "2 * sizeof(int)";
+  contrast.replace(contrast.find(scratch), scratch.size(), "1 * sizeof(int)");
   expect_wrong(contrast, "writes outside its scratch memory: ");
 }
 

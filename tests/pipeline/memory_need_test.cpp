@@ -136,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(Plans, JobMemoryNeed,
 TEST(MemoryNeed, CountsEveryBandInFlight) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer has `new` for itself";
   const Image image = synthesize(parse_pattern("noise"), {811, 2407, 3}, 1);
-  const BandedBehaviour ways{.seed = 3, .working_bytes = 3'000'000, .bytes_a_row = 4 * 3 * 811};
+  const BandedBehaviour behaviour{.seed = 3, .working_bytes = 3'000'000, .bytes_a_row = 4 * 3 * 811};
   for (const bool turned : {false, true}) {
     const Orientation orientation = turned ? Orientation::rotate_90 : Orientation::upright;
     for (const char* stages : {"gray,smooth", "hist", "resize:0:1500", "resize:0:90"}) {
@@ -144,7 +144,7 @@ TEST(MemoryNeed, CountsEveryBandInFlight) {
         for (const bool source : {false, true}) {
           BandedLog log;
           Job job;
-          job.reader = std::make_unique<BandedReader>(image.untyped_view(), ways, log, orientation);
+          job.reader = std::make_unique<BandedReader>(image.untyped_view(), behaviour, log, orientation);
           if (turned)
             job.reader = make_oriented_reader(std::move(job.reader), std::pmr::new_delete_resource());
           job.plan = plan_of(stages, job.reader->header().shape);

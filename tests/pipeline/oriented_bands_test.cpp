@@ -30,10 +30,10 @@ Image make_image(const Shape& shape) {
   return image;
 }
 
-std::unique_ptr<Reader> oriented(const Image& image, int orientation, const BandedBehaviour& ways,
+std::unique_ptr<Reader> oriented(const Image& image, int orientation, const BandedBehaviour& behaviour,
                                  BandedLog& log) {
   const auto turn = static_cast<Orientation>(orientation);
-  return make_oriented_reader(std::make_unique<BandedReader>(image.untyped_view(), ways, log, turn),
+  return make_oriented_reader(std::make_unique<BandedReader>(image.untyped_view(), behaviour, log, turn),
                               std::pmr::new_delete_resource());
 }
 
@@ -77,9 +77,9 @@ TEST_P(OrientedBands, EqualReadingByRows) {
         SCOPED_TRACE(std::to_string(shape.width) + "x" + std::to_string(shape.height) + " '" + stages +
                      "' threads " + std::to_string(threads));
         BandedLog log;
-        const BandedBehaviour ways{.waits_for_earlier = threads != 2, .seed = threads == 3 ? 9U : 0U};
+        const BandedBehaviour behaviour{.waits_for_earlier = threads != 2, .seed = threads == 3 ? 9U : 0U};
         const Outcome outcome =
-            run(*make_cpu_engine(threads), oriented(image, GetParam(), ways, log), stages);
+            run(*make_cpu_engine(threads), oriented(image, GetParam(), behaviour, log), stages);
         ASSERT_FALSE(outcome.error);
         ASSERT_EQ(log.faults, std::vector<std::string>());
         ASSERT_FALSE(log.by_rows);
@@ -100,9 +100,9 @@ TEST_P(OrientedBands, FailureAtAnyRowEndsEveryThread) {
     for (std::int64_t row = 0; row < shape.height; row += kSanitized ? 31 : 4) {
       SCOPED_TRACE("row " + std::to_string(row) + " threads " + std::to_string(threads));
       BandedLog log;
-      const BandedBehaviour ways{
+      const BandedBehaviour behaviour{
           .fails_at = row, .waits_for_earlier = row % 8 == 0, .seed = static_cast<std::uint64_t>(row)};
-      const Outcome outcome = run(*engine, oriented(image, GetParam(), ways, log), "smooth");
+      const Outcome outcome = run(*engine, oriented(image, GetParam(), behaviour, log), "smooth");
       ASSERT_TRUE(outcome.error);
       ASSERT_EQ(reason_of(outcome), "row " + std::to_string(row) + " is broken on purpose");
       ASSERT_EQ(log.faults, std::vector<std::string>());

@@ -111,21 +111,21 @@ Image without_alpha(const Image& image) {
 }
 
 // How an engine runs: streamed from reader to writer, or with every step's output kept.
-struct Way {
+struct RunMode {
   const char* name;
   bool keep;
   std::int64_t strip_rows;
 };
-constexpr Way kWays[] = {{"in strips", false, 32}, {"in rows", false, 0}, {"kept", true, 0}};
+constexpr RunMode kRunModes[] = {{"in strips", false, 32}, {"in rows", false, 0}, {"kept", true, 0}};
 
-Image run(Engine& engine, const Image& image, const Steps& steps, const Way& way, bool fuse) {
+Image run(Engine& engine, const Image& image, const Steps& steps, const RunMode& mode, bool fuse) {
   Job job;
   job.plan = make_plan(steps, image.shape(), fuse);
   const Shape shape = job.plan.output;
-  job.writer = std::make_unique<MemoryWriter>(shape, way.strip_rows);
+  job.writer = std::make_unique<MemoryWriter>(shape, mode.strip_rows);
   job.reader = make_memory_reader(image.untyped_view());
-  job.keep_outputs = way.keep;
-  job.keep_pixels = way.keep;
+  job.keep_outputs = mode.keep;
+  job.keep_pixels = mode.keep;
   const Outcome outcome = engine.run(std::move(job));
   if (outcome.error) std::rethrow_exception(outcome.error);
   const std::vector<std::byte> bytes = outcome.file.joined();
@@ -141,29 +141,29 @@ Image alpha_of(const Image& image) {
 
 // The expected result: the colour of the image without alpha, and the input's alpha changed only by stages
 // for all planes. The reference computes both, without fused steps.
-struct Right {
-  Right(const Image& image, const Steps& steps) {
+struct ExpectedImage {
+  ExpectedImage(const Image& image, const Steps& steps) {
     const std::unique_ptr<Engine> reference = make_reference_engine();
     const bool alpha = image.shape().has_alpha();
     const Image opaque = alpha ? without_alpha(image) : Image();
-    color = run(*reference, alpha ? opaque : image, steps, kWays[2], false);
-    if (alpha) its_alpha = run(*reference, alpha_of(image), of_alpha(steps), kWays[2], false);
+    color = run(*reference, alpha ? opaque : image, steps, kRunModes[2], false);
+    if (alpha) its_alpha = run(*reference, alpha_of(image), of_alpha(steps), kRunModes[2], false);
   }
   Image color;
   Image its_alpha;
 };
 
-void expect_right(const Right& right, const Image& got) {
-  const bool alpha = !right.its_alpha.empty();
+void expect_equal(const ExpectedImage& expected, const Image& got) {
+  const bool alpha = !expected.its_alpha.empty();
   ASSERT_EQ(got.shape().has_alpha(), alpha);
   if (!alpha) {
-    ASSERT_EQ(first_difference(right.color.untyped_view(), got.untyped_view()), "");
+    ASSERT_EQ(first_difference(expected.color.untyped_view(), got.untyped_view()), "");
     return;
   }
   const Image got_color = without_alpha(got);
   const Image got_alpha = alpha_of(got);
-  ASSERT_EQ(first_difference(right.color.untyped_view(), got_color.untyped_view()), "");
-  ASSERT_EQ(first_difference(right.its_alpha.untyped_view(), got_alpha.untyped_view()), "");
+  ASSERT_EQ(first_difference(expected.color.untyped_view(), got_color.untyped_view()), "");
+  ASSERT_EQ(first_difference(expected.its_alpha.untyped_view(), got_alpha.untyped_view()), "");
 }
 
 // Runs every list of steps on every engine; computes the expected result once.
@@ -171,15 +171,15 @@ void expect_alpha_carried(const std::vector<std::unique_ptr<Engine>>& engines, S
                           const std::vector<Steps>& lists) {
   const Image image = noise_image(shape, 5);
   for (const Steps& steps : lists) {
-    const Right right(image, steps);
+    const ExpectedImage expected(image, steps);
     const bool has_fused = make_plan(steps, shape, true).steps.size() < make_plan(steps, shape).steps.size();
     for (std::size_t i = 0; i < engines.size(); ++i) {
-      for (const Way& way : kWays) {
+      for (const RunMode& mode : kRunModes) {
         for (const bool fuse : {false, true}) {
           if (fuse && !has_fused) continue;
-          SCOPED_TRACE(names_of(steps) + " engine " + std::to_string(i) + " " + way.name +
+          SCOPED_TRACE(names_of(steps) + " engine " + std::to_string(i) + " " + mode.name +
                        (fuse ? " fused" : ""));
-          expect_right(right, run(*engines[i], image, steps, way, fuse));
+          expect_equal(expected, run(*engines[i], image, steps, mode, fuse));
           if (testing::Test::HasFatalFailure()) return;
         }
       }

@@ -23,20 +23,20 @@ Image make_image(Shape shape, std::uint64_t seed = 9) {
 }
 
 // What the engine runs, and how.
-struct Ask {
+struct JobOptions {
   std::string stages;
   Format format = Format::png;
   bool fuse = false;
   bool streamed = true;
 };
 
-Outcome run(Engine& engine, std::unique_ptr<Reader> reader, const Ask& ask) {
+Outcome run(Engine& engine, std::unique_ptr<Reader> reader, const JobOptions& options) {
   Job job;
-  job.plan = make_plan(parse_stages(ask.stages), reader->header().shape, ask.fuse);
-  job.writer = make_writer(ask.format, job.plan.output);
+  job.plan = make_plan(parse_stages(options.stages), reader->header().shape, options.fuse);
+  job.writer = make_writer(options.format, job.plan.output);
   job.reader = std::move(reader);
-  job.keep_pixels = !ask.streamed;
-  job.keep_outputs = !ask.streamed;
+  job.keep_pixels = !options.streamed;
+  job.keep_outputs = !options.streamed;
   return engine.run(std::move(job));
 }
 
@@ -45,22 +45,23 @@ bool has_fused_steps(const std::string& stages, const Shape& shape) {
   return make_plan(list, shape, true).steps.size() < make_plan(list, shape).steps.size();
 }
 
-void expect_equal_files(const Image& image, const Ask& ask) {
-  if (ask.fuse && !has_fused_steps(ask.stages, image.shape())) return;  // the plan is the same
+void expect_equal_files(const Image& image, const JobOptions& options) {
+  if (options.fuse && !has_fused_steps(options.stages, image.shape())) return;  // the plan is the same
   const std::unique_ptr<Engine> reference = make_reference_engine();
-  Ask whole = ask;
+  JobOptions whole = options;
   whole.streamed = false;
   const Outcome expected = run(*reference, make_memory_reader(image.untyped_view()), whole);
   ASSERT_FALSE(expected.error);
   for (const int threads : {1, 2, 3, 7}) {
     for (const bool streamed : {true, false}) {
-      SCOPED_TRACE(ask.stages + " threads " + std::to_string(threads) + (streamed ? " streamed" : " staged") +
-                   (ask.fuse ? " fused " : " ") + std::to_string(image.shape().width) + "x" +
-                   std::to_string(image.shape().height) + "x" + std::to_string(image.shape().channels));
+      SCOPED_TRACE(options.stages + " threads " + std::to_string(threads) +
+                   (streamed ? " streamed" : " staged") + (options.fuse ? " fused " : " ") +
+                   std::to_string(image.shape().width) + "x" + std::to_string(image.shape().height) + "x" +
+                   std::to_string(image.shape().channels));
       const std::unique_ptr<Engine> engine = make_cpu_engine(threads);
-      Ask asked = ask;
-      asked.streamed = streamed;
-      const Outcome outcome = run(*engine, make_memory_reader(image.untyped_view()), asked);
+      JobOptions tested = options;
+      tested.streamed = streamed;
+      const Outcome outcome = run(*engine, make_memory_reader(image.untyped_view()), tested);
       ASSERT_FALSE(outcome.error);
       ASSERT_EQ(outcome.histograms, expected.histograms);
       ASSERT_TRUE(outcome.file.joined() == expected.file.joined());
@@ -229,10 +230,10 @@ TEST(CpuEngine, ErrorFailsOnlyItsJob) {
     for (const std::int64_t breaks_at : {0, 1, 1000, 1999, 2000}) {
       for (const bool streamed : {true, false}) {
         std::int64_t max_rows = 0;
-        Ask ask{"gray,hist,contrast,smooth"};
-        ask.streamed = streamed;
+        JobOptions options{"gray,hist,contrast,smooth"};
+        options.streamed = streamed;
         const Outcome outcome =
-            run(*engine, std::make_unique<WatchedReader>(kShape, max_rows, breaks_at), ask);
+            run(*engine, std::make_unique<WatchedReader>(kShape, max_rows, breaks_at), options);
         ASSERT_EQ(outcome.error == nullptr, breaks_at == kShape.height);
         if (outcome.error) {
           EXPECT_THROW(std::rethrow_exception(outcome.error), Error);

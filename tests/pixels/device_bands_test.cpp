@@ -27,7 +27,7 @@ Image make_image(Shape shape, std::uint64_t seed = 9) {
   return image;
 }
 
-struct Ask {
+struct JobOptions {
   std::string stages = "gray,hist,contrast,smooth";
   Format format = Format::png;
   bool fuse = false;
@@ -37,69 +37,70 @@ struct Ask {
   bool banded_reader = false;
 };
 
-Job make_job(const Image& image, const Ask& ask, BandedLog& log) {
+Job make_job(const Image& image, const JobOptions& options, BandedLog& log) {
   Job job;
-  if (ask.banded_reader) {
+  if (options.banded_reader) {
     job.reader = std::make_unique<BandedReader>(image.untyped_view(), BandedBehaviour{.seed = 5}, log);
   } else {
     job.reader = make_memory_reader(image.untyped_view());
   }
-  job.plan = make_plan(parse_stages(ask.stages), image.shape(), ask.fuse);
-  if (ask.file) job.writer = make_writer(ask.format, job.plan.output);
-  job.keep_pixels = job.keep_source = job.keep_outputs = ask.keep;
-  job.repeat = ask.repeat;
+  job.plan = make_plan(parse_stages(options.stages), image.shape(), options.fuse);
+  if (options.file) job.writer = make_writer(options.format, job.plan.output);
+  job.keep_pixels = job.keep_source = job.keep_outputs = options.keep;
+  job.repeat = options.repeat;
   return job;
 }
 
-Outcome run_job(Engine& engine, const Image& image, const Ask& ask) {
+Outcome run_job(Engine& engine, const Image& image, const JobOptions& options) {
   BandedLog log;
-  Outcome outcome = engine.run(make_job(image, ask, log));
+  Outcome outcome = engine.run(make_job(image, options, log));
   EXPECT_EQ(log.faults, std::vector<std::string>());
   return outcome;
 }
 
 // Returns roughly the lowest limit for a job's bands, a multiple of it, and more than enough.
-std::vector<std::int64_t> limits_for(const Image& image, const Ask& ask) {
+std::vector<std::int64_t> limits_for(const Image& image, const JobOptions& options) {
   for (std::int64_t bytes = 4096;; bytes += bytes / 2) {
     HostBandDevice device(bytes, Queued::at_once);
     HostBandEngine engine(device, 1);
-    if (!run_job(engine, image, ask).error) return {bytes, 5 * bytes, std::int64_t{1} << 30};
+    if (!run_job(engine, image, options).error) return {bytes, 5 * bytes, std::int64_t{1} << 30};
   }
 }
 
-struct Way {
+struct RunMode {
   std::int64_t bytes = std::int64_t{1} << 30;
   Queued queued = Queued::on_wait;
   int threads = 1;
 };
 
-void expect_equal(const Image& image, const Ask& ask, const Outcome& expected, const Way& way) {
+void expect_equal(const Image& image, const JobOptions& options, const Outcome& expected,
+                  const RunMode& mode) {
   const Shape& shape = image.shape();
-  SCOPED_TRACE(ask.stages + (ask.fuse ? " fused " : " ") + std::to_string(shape.width) + "x" +
+  SCOPED_TRACE(options.stages + (options.fuse ? " fused " : " ") + std::to_string(shape.width) + "x" +
                std::to_string(shape.height) + "x" + std::to_string(shape.channels) + " limit " +
-               std::to_string(way.bytes) + " threads " + std::to_string(way.threads) +
-               (ask.keep ? " kept" : "") + (ask.banded_reader ? " bands" : ""));
-  HostBandDevice device(way.bytes, way.queued);
-  HostBandEngine engine(device, way.threads);
-  const Outcome got = run_job(engine, image, ask);
+               std::to_string(mode.bytes) + " threads " + std::to_string(mode.threads) +
+               (options.keep ? " kept" : "") + (options.banded_reader ? " bands" : ""));
+  HostBandDevice device(mode.bytes, mode.queued);
+  HostBandEngine engine(device, mode.threads);
+  const Outcome got = run_job(engine, image, options);
   if (got.error) std::rethrow_exception(got.error);
   ASSERT_EQ(device.faults, std::vector<std::string>());
   ASSERT_EQ(expected.histograms, got.histograms);
-  if (ask.file) {
+  if (options.file) {
     ASSERT_EQ(expected.file.joined(), got.file.joined());
   }
-  if (!ask.keep) return;
+  if (!options.keep) return;
   ASSERT_EQ(first_difference(expected.pixels.as<Sample8>(), got.pixels.as<Sample8>()), "");
   ASSERT_EQ(first_difference(image.view(), std::as_const(got.source).view()), "");
   for (const Difference& difference : compare_outcomes(got, expected))
     ASSERT_EQ(difference.text(), "identical");
 }
 
-Outcome reference_outcome(const Image& image, Ask ask) {
-  ask.keep = true;
-  ask.banded_reader = false;
-  ask.repeat = 0;
-  Outcome outcome = run_job(*make_reference_engine(), image, ask);
+Outcome reference_outcome(const Image& image, JobOptions options) {
+  options.keep = true;
+  options.banded_reader = false;
+  options.repeat = 0;
+  Outcome outcome = run_job(*make_reference_engine(), image, options);
   if (outcome.error) std::rethrow_exception(outcome.error);
   return outcome;
 }
@@ -134,15 +135,15 @@ TEST(DeviceBands, EqualsTheReferenceForEveryListShapeAndLimit) {
     for (int channels = 1; channels <= 4; channels += kSanitized ? 2 : 1) {
       const Image image = make_image({size.width, size.height, channels});
       for (const std::string& stages : kLists) {
-        Ask ask{.stages = stages, .fuse = channels % 2 == 1};
-        const Outcome expected = reference_outcome(image, ask);
+        JobOptions options{.stages = stages, .fuse = channels % 2 == 1};
+        const Outcome expected = reference_outcome(image, options);
         int number = 0;
         for (const bool keep : {false, true}) {
-          ask.keep = keep;
-          for (const std::int64_t bytes : limits_for(image, ask)) {
-            ask.banded_reader = number % 2 == 1;
+          options.keep = keep;
+          for (const std::int64_t bytes : limits_for(image, options)) {
+            options.banded_reader = number % 2 == 1;
             expect_equal(
-                image, ask, expected,
+                image, options, expected,
                 {bytes, number % 4 < 2 ? Queued::on_wait : Queued::at_once, number % 3 == 0 ? 1 : 4});
             if (HasFatalFailure()) return;
             ++number;
@@ -159,11 +160,11 @@ TEST(DeviceBands, EveryFormatOptionAndPassEqualsTheReference) {
     for (const Format format : {Format::png, Format::ppm, Format::bmp, Format::tga}) {
       if (kSanitized && format != Format::png) continue;
       for (const int repeat : {0, 2}) {
-        Ask ask{.stages = "contrast:1:0:stretch=each,smooth:gauss:" + border, .format = format};
-        const Outcome expected = reference_outcome(image, ask);
-        ask.repeat = repeat;
-        for (const std::int64_t bytes : limits_for(image, ask))
-          expect_equal(image, ask, expected, {bytes, Queued::on_wait, 3});
+        JobOptions options{.stages = "contrast:1:0:stretch=each,smooth:gauss:" + border, .format = format};
+        const Outcome expected = reference_outcome(image, options);
+        options.repeat = repeat;
+        for (const std::int64_t bytes : limits_for(image, options))
+          expect_equal(image, options, expected, {bytes, Queued::on_wait, 3});
         if (HasFatalFailure()) return;
       }
     }

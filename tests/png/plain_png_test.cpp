@@ -309,13 +309,13 @@ TEST(Inflate, BlockByBlock) {
       std::span<const std::byte> left(input);
       try {
         while (!inflater.finished()) {
-          std::span<const std::byte> piece = left.first(std::min(left.size(), 1 + random() % most));
-          const std::size_t before = piece.size();
-          Bytes room(1 + random() % most);
-          room.resize(inflater.inflate(piece, room));
-          out.insert(out.end(), room.begin(), room.end());
-          if (before == piece.size() && room.empty() && left.empty()) break;
-          left = left.subspan(before - piece.size());
+          std::span<const std::byte> block = left.first(std::min(left.size(), 1 + random() % most));
+          const std::size_t before = block.size();
+          Bytes inflated(1 + random() % most);
+          inflated.resize(inflater.inflate(block, inflated));
+          out.insert(out.end(), inflated.begin(), inflated.end());
+          if (before == block.size() && inflated.empty() && left.empty()) break;
+          left = left.subspan(before - block.size());
         }
       } catch (const Error&) {
         refused = true;
