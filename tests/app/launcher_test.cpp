@@ -21,7 +21,7 @@ Shard shard_of(const std::string& text, const Variables& variables) {
   });
 }
 
-// Returns "2/8 by A, B", or the reason for which there is no part.
+// Returns "2/8 by A, B", or why no part is assigned.
 std::string part_of(const std::string& text, const Variables& variables) {
   try {
     const Shard shard = shard_of(text, variables);

@@ -33,7 +33,7 @@ class Terminal : public testing::Test {
 
 // ---- threads ------------------------------------------------------------------------------------------
 
-// The system limits processes and threads. Root has no such limit, so it becomes the user nobody.
+// The system limits processes and threads. Root has no such limit, so it switches to an unprivileged user.
 TEST_F(Terminal, FewerThreadsThanRequestedAreAccepted) {
   const bool root = ::geteuid() == 0;
   if (root && bash("setpriv --reuid=65534 --regid=65534 --clear-groups true 2>/dev/null") != 0)

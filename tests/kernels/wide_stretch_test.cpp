@@ -69,7 +69,7 @@ TEST(WideStretch, EveryEightBitRange) {
   }
 }
 
-// If there is no range, values are unchanged or only converted.
+// Without a range, values are unchanged or only converted.
 TEST(WideStretch, EveryValueWithoutARange) {
   const WideStretch same = wide_stretch<Sample16, Sample16>(9, 9);
   const WideStretch narrow = wide_stretch<Sample8, Sample16>(9, 3);

@@ -109,7 +109,7 @@ TEST(BlockPool, MallocUseReducesKeptBlocks) {
   pool.set_outside(0);
 }
 
-// Blocks in use may exceed the limit: whoever admits images must prevent that.
+// Blocks in use may exceed the limit: admitting images within it is up to the caller.
 TEST(BlockPool, LimitRejectsNoRequest) {
   BlockPool pool;
   pool.set_limit(bytes_of(1));
