@@ -112,7 +112,7 @@ TEST(TrailingBytes, Gif) {
   const Bytes bare(gif.begin(), gif.end() - 1);
   expect_warning(bare, {}, "without the trailer");
   expect_warning(bare + Bytes(5), {}, "zeros between blocks");
-  expect_warning(bare + bytes_of("xy"), {"2 bytes follow the image"}, "what is no block");
+  expect_warning(bare + bytes_of("xy"), {"2 bytes follow the image"}, "not a block");
 }
 
 TEST(TrailingBytes, Bmp) {

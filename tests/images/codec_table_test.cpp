@@ -80,7 +80,7 @@ TEST(CodecTable, EveryRowIsComplete) {
     EXPECT_EQ(codec.make_writer == nullptr, codec.find_mark == nullptr);
     EXPECT_TRUE(codec.holds.has(1) || codec.holds.has(2) || codec.holds.has(3) || codec.holds.has(4));
     EXPECT_FALSE(codec.holds.has(0) || codec.holds.has(5));
-    EXPECT_FALSE(file_of(codec).empty()) << "there is no file of it to test with";
+    EXPECT_FALSE(file_of(codec).empty()) << "no file to test with";
     EXPECT_EQ(&codec_of(codec.format), &codec);
   }
 }

@@ -133,7 +133,7 @@ TEST(Psd, TransparencyOnlyIfDeclared) {
   psd.layers = layer_count(-2, 2);
   EXPECT_EQ(channels(), 4);
   psd.channels.resize(3);
-  EXPECT_EQ(channels(), 3) << "there is no such channel";
+  EXPECT_EQ(channels(), 3) << "no such channel";
 }
 
 // 16-bit files store their layers after the global mask.

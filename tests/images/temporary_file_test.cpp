@@ -342,7 +342,7 @@ TEST_F(TemporaryFiles, NeedNoLocks) {
   before_flock = [](int, int) { return ENOLCK; };
   write_file(directory_.file("a.png"), kBytes);
   save_text(directory_.file(".a.png.imgpipe-0a1b2c3d"), "left");
-  EXPECT_EQ(clean("a.png"), 0U) << "nobody knows whether its writer lives";
+  EXPECT_EQ(clean("a.png"), 0U) << "its writer may still be running";
 }
 
 // Another thread is writing a file and starts another; the one that ends all writing may still write.

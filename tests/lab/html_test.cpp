@@ -167,7 +167,7 @@ TEST(TimelineChart, OverlappingBarsUseLanesAndSmallOnesAreJoined) {
   for (int i = 0; i < 10'000; ++i) chart.bars.push_back({"other", "hist", 4, i * 0.1, i * 0.1 + 0.09, false});
   const std::string svg = timeline_chart_svg(chart);
   EXPECT_EQ(count_of(svg, "class=\"lane\""), 2U);
-  EXPECT_EQ(count_of(svg, "class=\"s4"), 1U) << "ten thousand bars that nobody tells apart";
+  EXPECT_EQ(count_of(svg, "class=\"s4"), 1U) << "ten thousand indistinguishable bars";
   for (const char* name : {"decode", "gray", "smooth"})
     EXPECT_EQ(count_of(svg, ">" + std::string(name) + "</text>"), 1U);
 }

@@ -90,7 +90,7 @@ TEST_P(Engines, ErrorFailsOnlyItsJob) {
   EXPECT_TRUE(b.pixels.empty());
   EXPECT_TRUE(b.memory.empty());
   ASSERT_FALSE(b.timeline.spans().empty());
-  EXPECT_EQ(b.timeline.spans().front().name, "device") << "what was before it is told too";
+  EXPECT_EQ(b.timeline.spans().front().name, "device") << "earlier spans are reported too";
   EXPECT_FALSE(c.error);
   EXPECT_EQ(c.pixels.shape(), third.shape());
 }

@@ -177,7 +177,7 @@ TEST(Golden, EveryStageHasAFile) {
     for (const std::string& step : golden_cases(stage.name)) {
       const std::vector<StageRequest> steps = parse_stages(step);
       EXPECT_TRUE(steps.size() == 1 && steps.front().stage == &stage)
-          << step << " is no case of " << stage.name;
+          << step << " is not a case of " << stage.name;
     }
     for (std::size_t i = 0; i < stage.parameters.size(); ++i) expect_telling(stage, i);
   }

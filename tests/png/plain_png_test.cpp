@@ -263,7 +263,7 @@ TEST(PlainPng, ChunksAroundThePixels) {
   EXPECT_TRUE(accepted(with(nullptr, nullptr, false)));
   EXPECT_TRUE(accepted(with("tEXt", "tEXt", false)));
   EXPECT_TRUE(accepted(with("prIv", "prIv", false)));
-  EXPECT_FALSE(accepted(with("PRIV", nullptr, false))) << "a critical chunk that nobody knows";
+  EXPECT_FALSE(accepted(with("PRIV", nullptr, false))) << "an unknown critical chunk";
   EXPECT_FALSE(accepted(with(nullptr, "tEXt", true))) << "IDAT chunks must follow one another";
   EXPECT_FALSE(accepted(with(nullptr, "IHDR", false)));
   Bytes behind = with(nullptr, nullptr, false);

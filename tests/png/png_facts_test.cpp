@@ -98,7 +98,7 @@ TEST(PngFacts, Profiles) {
   EXPECT_EQ(name_of({}), "unnamed");
   Bytes cut = deflated(adobe_profile());
   cut.resize(cut.size() - 5);
-  EXPECT_EQ(name_of(cut), "Adobe RGB (1998)") << "its checksum is no affair of the picture";
+  EXPECT_EQ(name_of(cut), "Adobe RGB (1998)") << "its checksum does not concern the image";
   const Bytes bomb = deflated(adobe_profile() + Bytes(64'000'000));
   EXPECT_LT(seconds_of([&] { EXPECT_EQ(name_of(bomb), "Adobe RGB (1998)"); }), 1.0);
   EXPECT_EQ(try_decode(Small{8, 2, 3, chunk("iCCP", bytes_of("no zero")), {}}.file()).header.profile,

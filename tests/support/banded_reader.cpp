@@ -35,7 +35,7 @@ std::string_view BandedReader::decoder() const noexcept {
 void BandedReader::read_next_rows(HostView rows) {
   const std::lock_guard lock(mutex_);
   log_.by_rows = true;
-  if (!log_.bands.empty()) fault("rows behind bands");
+  if (!log_.bands.empty()) fault("rows after bands");
   if (next_row_ + rows.height > behaviour_.fails_at || log_.failed) fail();
   copy_pixels(image_.rows(next_row_, rows.height), rows);
   next_row_ += rows.height;
