@@ -27,7 +27,7 @@ class UpdatePages : public BatchCli {
   }
 };
 
-TEST_F(UpdatePages, OfABatch) {
+TEST_F(UpdatePages, Batch) {
   fs::remove_all(in());
   fs::create_directories(in());
   save_stack(3);
@@ -53,7 +53,7 @@ TEST_F(UpdatePages, OfABatch) {
   expect_done(false);
 }
 
-TEST_F(UpdatePages, OfOneInput) {
+TEST_F(UpdatePages, OneInput) {
   save_stack(2);
   const Names arguments{file("in/a.tif"), file("p.png"), "--pages", "all", "--update", "--stages", "invert"};
   EXPECT_EQ(run_imgpipe(arguments).exit_code, 0);
@@ -66,7 +66,7 @@ TEST_F(UpdatePages, OfOneInput) {
 }
 
 // A template of page names is not a path: {page} may be a directory, and literal braces are doubled.
-TEST_F(UpdatePages, WithNumbersInTheirNames) {
+TEST_F(UpdatePages, NumberedNames) {
   save_stack(2);
   for (const char* directory : {"plain", "{braces}"}) {
     const Names arguments{file("in/a.tif"), file(directory), "--name", "{page}/{stem}.png", "--pages", "all",

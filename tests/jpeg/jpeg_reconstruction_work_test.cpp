@@ -18,7 +18,7 @@ namespace {
 
 using Random = std::mt19937_64;
 
-TEST(Runs, AreAllItemsOnce) {
+TEST(ItemRuns, CoverEveryItemOnce) {
   for (const std::uint64_t items : {0, 1, 7, 8, 9, 1000, 4223}) {
     for (const unsigned blocks : {1U, 2U, 7U, 1000U}) {
       std::uint64_t next = 0;
@@ -33,7 +33,7 @@ TEST(Runs, AreAllItemsOnce) {
   }
 }
 
-TEST(Walks, VisitEveryItemOnce) {
+TEST(ItemWalks, VisitEveryItemOnce) {
   for (const std::uint32_t groups : {1U, 2U, 5U, 51U}) {
     for (const unsigned down_shift : {0U, 1U}) {
       for (const std::uint32_t mcu_rows : {1U, 3U, 40U}) {
@@ -99,7 +99,7 @@ TEST(BlockOrders, FindTheBlocksOfTheScan) {
   }
 }
 
-TEST(Plans, HaveRoomForColourAndNoMore) {
+TEST(ReconstructionPlans, ReserveSpaceForColourOnly) {
   Random random(1);
   std::vector<BaselineScan> scans;
   for (const Sampling sampling : kSamplings) scans.push_back(make_scan(sampling, 1001, 333, 4, random));
@@ -126,7 +126,7 @@ TEST(Plans, HaveRoomForColourAndNoMore) {
       std::memcmp(upload.data() + plan.luma_offset(), plan.first_luma.data(), 8 * plan.first_luma.size()), 0);
 }
 
-TEST(Plans, OfNothingAreEmpty) {
+TEST(ReconstructionPlans, EmptyGroupHasAnEmptyPlan) {
   const JpegReconstruction reconstruction({});
   std::vector<std::byte> upload(reconstruction.memory().upload_bytes);
   reconstruction.write_upload(upload.data());

@@ -293,7 +293,7 @@ TEST_P(ReaderMemory, MatchesTheEstimate) {
   }
 }
 
-TEST_P(ReaderMemory, IsFreeAtTheEnd) {
+TEST_P(ReaderMemory, IsFreedAtTheEnd) {
   const Bytes file = GetParam().make();
   const auto reader = open_reader(file, GetParam().options);
   Image rows(reader->header().shape);

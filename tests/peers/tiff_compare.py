@@ -225,9 +225,9 @@ def pgm_samples(path):
         numbers = []
         while len(numbers) < 4:
             line = file.readline()
-            assert line, f"{path} is no PGM"
+            assert line, f"{path} is not a PGM"
             numbers += line.split(b"#")[0].split()
-        assert numbers[0] == b"P5" and numbers[3] == b"65535", f"{path} is no grey PGM of 16 bits"
+        assert numbers[0] == b"P5" and numbers[3] == b"65535", f"{path} is not a 16-bit grey PGM"
         return np.frombuffer(file.read(), ">u2").reshape(int(numbers[2]), int(numbers[1]))
 
 

@@ -50,7 +50,7 @@ struct Small {
   }
 };
 
-TEST(PngFacts, BitsAreThoseOfASample) {
+TEST(PngFacts, ReportsBitsPerSample) {
   const Bytes palette = chunk("PLTE", Bytes(6));
   for (const unsigned depth : {1U, 2U, 4U, 8U}) {
     EXPECT_EQ(try_decode(Small{depth, 0, 1, {}, {}}.file()).header.bits_per_sample, static_cast<int>(depth));
@@ -98,7 +98,7 @@ TEST(PngFacts, Profiles) {
   EXPECT_EQ(name_of({}), "unnamed");
   Bytes cut = deflated(adobe_profile());
   cut.resize(cut.size() - 5);
-  EXPECT_EQ(name_of(cut), "Adobe RGB (1998)") << "its checksum is no affair of the picture";
+  EXPECT_EQ(name_of(cut), "Adobe RGB (1998)") << "its checksum does not concern the image";
   const Bytes bomb = deflated(adobe_profile() + Bytes(64'000'000));
   EXPECT_LT(seconds_of([&] { EXPECT_EQ(name_of(bomb), "Adobe RGB (1998)"); }), 1.0);
   EXPECT_EQ(try_decode(Small{8, 2, 3, chunk("iCCP", bytes_of("no zero")), {}}.file()).header.profile,
@@ -138,7 +138,7 @@ TEST(PngFacts, ImagesAreCountedAndPalettesReportTheirBits) {
 }
 
 // The first of cICP, iCCP, sRGB and gAMA counts, in any order.
-TEST(PngFacts, TheColourSpaceIsWhatTheChunksSay) {
+TEST(PngFacts, ColourSpaceComesFromTheChunks) {
   const auto said = [](const Bytes& before) {
     return describe_png(Small{8, 2, 3, before, {}}.file()).color_space;
   };
@@ -165,7 +165,7 @@ TEST(PngFacts, TheColourSpaceIsWhatTheChunksSay) {
   EXPECT_EQ(said(damaged), "");
 }
 
-TEST(PngFacts, BytesAfterTheEnd) {
+TEST(PngFacts, TrailingBytes) {
   for (const unsigned depth : {8U, 16U}) {
     const Bytes file = Small{depth, 0, 1, {}, {}}.file();
     const std::string two = std::to_string(file.size()) + " bytes follow the image (another image?)";
@@ -189,7 +189,7 @@ TEST(PngFacts, BytesAfterTheEnd) {
 }
 
 // Each kind of wrong checksum, and a missing end: an error, or a warning with --lenient.
-TEST(PngFacts, LenientWarnsOfEveryWrongChecksum) {
+TEST(PngFacts, LenientWarnsAboutWrongChecksums) {
   const Small small{8, 2, 3, {}, {}};
   const Bytes good = small.file();
   const Decoded picture = decode_leniently(good);

@@ -74,7 +74,7 @@ inline std::string file_of_the_guide() {
 }
 
 // Has a directory for sources, and one for the compiler that must be empty afterwards.
-class OwnKernel : public testing::Test {
+class UserKernel : public testing::Test {
  protected:
   void SetUp() override { ASSERT_EQ(::mkdir(temporary().c_str(), 0700), 0); }
   void TearDown() override { EXPECT_TRUE(std::filesystem::is_empty(temporary())) << "something was left"; }
