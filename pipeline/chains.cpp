@@ -230,7 +230,7 @@ bool BandPlan::in_place(ValueId value, const RowRange& rows, const RowRange& ban
 
 // Returns how many of the rows `read` to `until` are read first, up to the end of a chunk of skip_rows_ rows;
 // 0 if at most one chunk remains.
-std::int64_t BandPlan::next_chunk_follows(std::int64_t read, std::int64_t until) const {
+std::int64_t BandPlan::next_read_rows(std::int64_t read, std::int64_t until) const {
   return until - read > skip_rows_ ? (read / skip_rows_ + 1) * skip_rows_ - read : 0;
 }
 

@@ -52,7 +52,7 @@ struct Outcome {
 
 // Returns the parameters of a job for memory estimates. `plan`: the job's plan, which Engine::run() moves
 // away.
-[[nodiscard]] inline MemoryQuestion memory_question(const Job& job, const Plan& plan) {
+[[nodiscard]] inline MemoryEstimateRequest memory_estimate_request(const Job& job, const Plan& plan) {
   return {.plan = plan,
           .reader = *job.reader,
           .writer = job.writer.get(),
@@ -78,7 +78,7 @@ class Engine {
   // the device is unusable. Must be called outside of timed work.
   [[nodiscard]] virtual double copy_bandwidth() = 0;
   // The host memory that a job takes.
-  [[nodiscard]] virtual MemoryNeed memory_need(const MemoryQuestion& question) const;
+  [[nodiscard]] virtual MemoryNeed memory_need(const MemoryEstimateRequest& question) const;
   // Returns when the job is done. Errors are returned in the outcome, not thrown, so that failed jobs report
   // their times, too. Error(memory) if memory does not suffice for the estimate; nothing has been allocated
   // then. The engine accepts further jobs after any error, except that a CUDA engine stays failed after

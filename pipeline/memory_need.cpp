@@ -18,21 +18,21 @@ int MemoryNeed::threads_within(int threads, std::int64_t max_bytes) const {
   return threads;
 }
 
-MemoryNeed writer_need(const MemoryQuestion& question, std::int64_t rows) {
+MemoryNeed writer_need(const MemoryEstimateRequest& question, std::int64_t rows) {
   const Writer* const writer = question.writer;
   if (writer == nullptr) return {};
   return {question.handed_on ? writer->working_bytes_when_taken(rows) : writer->working_bytes(),
           writer->strip_bytes(), max_bands(question.plan.output.height, rows)};
 }
 
-MemoryNeed writer_need(const MemoryQuestion& question) {
+MemoryNeed writer_need(const MemoryEstimateRequest& question) {
   const Plan encoded{.input = question.plan.output, .output = question.plan.output};
   const ChainedPlan chained(encoded, true, {});
   return writer_need(question, BandPlan(chained, chained.chains.front(), question.writer, 1).rows());
 }
 
 // The largest of three phases: decoding into a whole image; upload to download; encoding.
-MemoryNeed lane_need(const MemoryQuestion& question) {
+MemoryNeed lane_need(const MemoryEstimateRequest& question) {
   const std::int64_t source = question.plan.input.bytes();
   const std::int64_t result = question.plan.output.bytes();
   const MemoryNeed writer = writer_need(question);
@@ -42,7 +42,7 @@ MemoryNeed lane_need(const MemoryQuestion& question) {
 }
 
 // The downloaded data is at most as large as the writer's bound; the writer holds it in addition to its file.
-MemoryNeed coded_lane_need(const MemoryQuestion& question) {
+MemoryNeed coded_lane_need(const MemoryEstimateRequest& question) {
   const BaselineScan& scan = question.reader.jpeg_scan()->scan;
   // Segments are listed on the host and for the device. Each has at least three bytes.
   const std::int64_t segments =

@@ -11,7 +11,7 @@
 namespace imgpipe {
 
 // The parameters of a job that determine its memory.
-struct MemoryQuestion {
+struct MemoryEstimateRequest {
   const Plan& plan;
   const Reader& reader;            // not yet read from
   const Writer* writer = nullptr;  // not yet written to; may be null
@@ -45,14 +45,14 @@ struct MemoryNeed {
 }
 
 // The need of the writer when it takes bands of `rows` rows.
-[[nodiscard]] MemoryNeed writer_need(const MemoryQuestion& question, std::int64_t rows);
+[[nodiscard]] MemoryNeed writer_need(const MemoryEstimateRequest& question, std::int64_t rows);
 // The same for a whole image.
-[[nodiscard]] MemoryNeed writer_need(const MemoryQuestion& question);
+[[nodiscard]] MemoryNeed writer_need(const MemoryEstimateRequest& question);
 
 // The need of an image that goes to a lane as pixels, from reading to encoding.
-[[nodiscard]] MemoryNeed lane_need(const MemoryQuestion& question);
+[[nodiscard]] MemoryNeed lane_need(const MemoryEstimateRequest& question);
 // The same if the lane decodes a JPEG and encodes: it uploads a scan and downloads a file.
-[[nodiscard]] MemoryNeed coded_lane_need(const MemoryQuestion& question);
+[[nodiscard]] MemoryNeed coded_lane_need(const MemoryEstimateRequest& question);
 
 // The bytes of all images that the steps of a plan make.
 [[nodiscard]] std::int64_t bytes_of_steps(const Plan& plan);

@@ -69,7 +69,7 @@ class CudaBandDevice final : public BandDevice {
   CudaBandDevice(const CudaBandDevice&) = delete;
   CudaBandDevice& operator=(const CudaBandDevice&) = delete;
 
-  [[nodiscard]] DeviceRoom room() override {
+  [[nodiscard]] DeviceCapacity room() override {
     memory_.release();
     tables_memory_.release();
     const std::int64_t free_bytes = std::max<std::int64_t>(0, free_device_bytes() - kLeftFreeBytes);

@@ -56,7 +56,7 @@ class DeviceGroup {
   // Waits for the queued work and downloads the files. An image with an irregular file has no result.
   void finish();
   // Adds the spans to the timelines. All queued work must have finished.
-  void give_spans();
+  void record_spans();
   // The finished image, if no file was made of it or it is kept.
   [[nodiscard]] Image& pixels(std::size_t i) { return pixels_[i]; }
 

@@ -91,7 +91,7 @@ class DeviceJob {
       group_->queue(passes_, DeviceGroup::EncodingMemory::first);
       group_->finish();
       if (coded_.is_intact) {
-        group_->give_spans();
+        group_->record_spans();
         outcome_.warnings = job_.reader->warnings();
         if (job_.keep_source) outcome_.source = downloaded(group_->run(0).source(), context.stream);
         return true;
@@ -131,7 +131,7 @@ class DeviceJob {
     if (job_.repeat > 0) group_->image(0).source = &upload_->whole();
     group_->queue(passes_, DeviceGroup::EncodingMemory::first);
     group_->finish();
-    group_->give_spans();
+    group_->record_spans();
     if (job_.keep_source) outcome_.source = std::move(upload_->whole());
     return true;
   }

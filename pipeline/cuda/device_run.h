@@ -65,7 +65,7 @@ class DeviceRun {
   // With keep_outputs: the frame after each step; empty for steps that only count.
   [[nodiscard]] std::vector<Frame<const std::byte, Device>> outputs() const;
   // All queued work must be done.
-  void give_spans() { times_.give_spans(); }
+  void record_spans() { times_.record_spans(); }
 
  private:
   [[nodiscard]] std::size_t decoded_steps() const;

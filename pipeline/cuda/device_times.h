@@ -101,7 +101,7 @@ class DeviceTimes {
   }
 
   // Adds the spans to the timeline. All marked work must be done.
-  void give_spans() {
+  void record_spans() {
     for (Span& span : take_spans()) timeline_.add(std::move(span));
   }
   // Returns the spans instead.

@@ -33,7 +33,7 @@ class CudaBandEngine final : public Engine {
   [[nodiscard]] std::string_view implementation() const override { return "cuda"; }
   [[nodiscard]] std::string device_name() const override { return name_; }
   [[nodiscard]] double copy_bandwidth() override { return measure_device_copy_bandwidth(context_.stream); }
-  [[nodiscard]] MemoryNeed memory_need(const MemoryQuestion& question) const override {
+  [[nodiscard]] MemoryNeed memory_need(const MemoryEstimateRequest& question) const override {
     return chains_need(question, true);
   }
 
@@ -101,7 +101,7 @@ class CudaLane final : public Lane {
     try {
       IMGPIPE_CUDA(cudaSetDevice(index_));
       slot.group->finish();
-      slot.group->give_spans();
+      slot.group->record_spans();
     } catch (...) {
       (void)cudaStreamSynchronize(slot.context.stream.get());
       // Their downloads may be incomplete.

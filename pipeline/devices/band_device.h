@@ -22,7 +22,7 @@ class BandDevice {
 
   // Returns the memory that a chain may take if it begins now. All functions throw Error(memory) and
   // Error(device) unless noexcept.
-  [[nodiscard]] virtual DeviceRoom room() = 0;
+  [[nodiscard]] virtual DeviceCapacity room() = 0;
   // Returns host memory that the device copies from and to at full speed. Thread-safe.
   [[nodiscard]] virtual std::pmr::memory_resource* staging() = 0;
 

@@ -35,7 +35,7 @@ RowRange made_rows(const Node& node, const RowRange& right) {
 }  // namespace
 
 DeviceBands::DeviceBands(const ChainedPlan& plan, const Chain& chain, const BandPlan& bands,
-                         const DeviceRoom& room)
+                         const DeviceCapacity& room)
     : plan_(plan), chain_(chain), bands_(bands), room_(room) {
   std::vector<std::int64_t> most(plan.program.values.size());
   const auto bytes_of = [&](const std::vector<BandPart>& parts) {
@@ -211,7 +211,7 @@ std::int64_t table_bytes(const ChainedPlan& plan, const Chain& chain) {
 // Finds the highest bands that fit into memory.
 class DeviceCutter {
  public:
-  DeviceCutter(const ChainedPlan& plan, const Chain& chain, const Writer* writer, const DeviceRoom& room)
+  DeviceCutter(const ChainedPlan& plan, const Chain& chain, const Writer* writer, const DeviceCapacity& room)
       : plan_(plan), chain_(chain), writer_(writer), room_(room), sample_(bands_of(max_rows(1))) {}
 
   DeviceCut cut(std::size_t slots_wanted) const {
@@ -285,12 +285,12 @@ class DeviceCutter {
   const ChainedPlan& plan_;
   const Chain& chain_;
   const Writer* writer_;
-  const DeviceRoom& room_;
+  const DeviceCapacity& room_;
   const DeviceBands sample_;
 };
 
 DeviceCut cut_for_device(const ChainedPlan& plan, const Chain& chain, const Writer* writer,
-                         const DeviceRoom& room, std::size_t slots_wanted) {
+                         const DeviceCapacity& room, std::size_t slots_wanted) {
   return DeviceCutter(plan, chain, writer, room).cut(slots_wanted);
 }
 

@@ -26,7 +26,7 @@ namespace imgpipe {
 using DeviceBytes = View<std::byte, Device>;
 
 // The device memory that bands may take, and the stride of rows in it.
-struct DeviceRoom {
+struct DeviceCapacity {
   std::int64_t bytes = 0;                                // for all bands and tables of a chain
   std::int64_t (*stride_bytes)(const Shape&) = nullptr;  // from one row of a plane to the next
   [[nodiscard]] std::int64_t rows_bytes(Shape plane, std::int64_t rows) const {
@@ -53,7 +53,7 @@ using BandTables = std::vector<std::byte*>;
 class DeviceBands {
  public:
   // `chain` must have nodes, which `bands` divides; `plan` must outlive this.
-  DeviceBands(const ChainedPlan& plan, const Chain& chain, const BandPlan& bands, const DeviceRoom& room);
+  DeviceBands(const ChainedPlan& plan, const Chain& chain, const BandPlan& bands, const DeviceCapacity& room);
 
   [[nodiscard]] const ChainedPlan& plan() const { return plan_; }
   [[nodiscard]] const Chain& chain() const { return chain_; }
@@ -99,7 +99,7 @@ class DeviceBands {
   const ChainedPlan& plan_;
   const Chain chain_;
   const BandPlan bands_;
-  const DeviceRoom room_;
+  const DeviceCapacity room_;
   Layout layout_;
   std::int64_t input_bytes_ = 0, output_bytes_ = 0;
 };
@@ -112,7 +112,7 @@ struct DeviceCut {
 // Uses fewer slots than wanted if bands would otherwise be very low. Throws Error(memory) if memory does not
 // suffice for bands of one row.
 [[nodiscard]] DeviceCut cut_for_device(const ChainedPlan& plan, const Chain& chain, const Writer* writer,
-                                       const DeviceRoom& room, std::size_t slots_wanted);
+                                       const DeviceCapacity& room, std::size_t slots_wanted);
 
 // Queues the work of a band. It must run in this order, because later nodes reuse memory that earlier nodes
 // have read. `inputs` and `outputs` are host rows in the order of DeviceBands::inputs() and outputs(). Calls

@@ -14,7 +14,7 @@ bool is_there(std::int64_t bytes, const DeviceMemory& memory) {
   return bytes <= memory.held || bytes <= memory.free_bytes() + memory.held;
 }
 
-bool goes_as_a_whole(const RouteRequest& request, const DeviceMemory& memory) {
+bool fits_as_whole(const RouteRequest& request, const DeviceMemory& memory) {
   if (!request.has_steps) return true;
   if (memory.free_bytes != nullptr) return is_there(request.device_bytes, memory);
   return is_within_limit(request.device_bytes, memory) &&
@@ -24,7 +24,7 @@ bool goes_as_a_whole(const RouteRequest& request, const DeviceMemory& memory) {
 }  // namespace
 
 Route choose_route(const RouteRequest& request, const DeviceMemory& memory) {
-  if (!goes_as_a_whole(request, memory)) return Route::bands;
+  if (!fits_as_whole(request, memory)) return Route::bands;
   return request.has_scan ? Route::file : Route::rows;
 }
 

@@ -16,23 +16,23 @@ namespace imgpipe {
 namespace {
 
 // Whether only the file is kept.
-bool is_streamed(const MemoryQuestion& question) {
+bool is_streamed(const MemoryEstimateRequest& question) {
   return question.writer != nullptr && question.repeat == 0 && !question.keep_source &&
          !question.keep_outputs && !question.keep_pixels;
 }
 
-Keep keep_of(const MemoryQuestion& question) {
+Keep keep_of(const MemoryEstimateRequest& question) {
   return {.source = question.keep_source, .outputs = question.keep_outputs};
 }
 
 // On a device chains are as long as possible, whatever is kept.
-ChainLength length_of(const MemoryQuestion& question, bool on_device) {
+ChainLength length_of(const MemoryEstimateRequest& question, bool on_device) {
   if (!on_device) return is_streamed(question) ? ChainLength::longest : ChainLength::step;
   const bool keeps_source = question.repeat > 0 || question.keep_source;
   return keeps_source ? ChainLength::longest_on_device_after_decoding : ChainLength::longest_on_device;
 }
 
-ChainedPlan chained_plan(const MemoryQuestion& question, bool on_device) {
+ChainedPlan chained_plan(const MemoryEstimateRequest& question, bool on_device) {
   return {question.plan, is_streamed(question), keep_of(question), length_of(question, on_device)};
 }
 
@@ -40,7 +40,7 @@ ChainedPlan chained_plan(const MemoryQuestion& question, bool on_device) {
 // its bands, and the reader and writer; after that, unless the plan is streamed, the encoding of the result.
 class ChainsMemory {
  public:
-  ChainsMemory(const MemoryQuestion& question, bool on_device)
+  ChainsMemory(const MemoryEstimateRequest& question, bool on_device)
       : question_(question), on_device_(on_device), plan_(chained_plan(question, on_device)) {}
 
   [[nodiscard]] MemoryNeed need() {
@@ -84,8 +84,8 @@ class ChainsMemory {
   // Assumes the highest bands: those of one thread, which has several in progress. With more threads bands
   // are lower.
   void add_device_chain(const Chain& chain, const Writer* writer) {
-    const DeviceRoom room{std::numeric_limits<std::int64_t>::max() / 2,
-                          [](const Shape& shape) { return shape.row_bytes(); }};
+    const DeviceCapacity room{std::numeric_limits<std::int64_t>::max() / 2,
+                              [](const Shape& shape) { return shape.row_bytes(); }};
     const DeviceCut cut = cut_for_device(plan_, chain, writer, room, device_slots(1));
     const BandPlan& bands = cut.bands.bands();
     const std::int64_t read = chain.decodes ? bands.rows_read() * plan_.plan.input.row_bytes() +
@@ -133,7 +133,7 @@ class ChainsMemory {
     need_.band_bytes = std::max(need_.band_bytes, band + writer.band_bytes);
   }
 
-  const MemoryQuestion& question_;
+  const MemoryEstimateRequest& question_;
   const bool on_device_;
   const ChainedPlan plan_;
   const std::int64_t constants_ = table_bytes_of(question_.plan);
@@ -148,7 +148,7 @@ class ChainedRun {
         outcome_(outcome),
         threads_(threads),
         device_(device),
-        plan_(chained_plan(memory_question(job, outcome.plan), device != nullptr)),
+        plan_(chained_plan(memory_estimate_request(job, outcome.plan), device != nullptr)),
         whole_(plan_.program, outcome.histograms) {
     outcome.histograms.resize(outcome.plan.steps.size());
   }
@@ -241,7 +241,7 @@ void run_chains(Job& job, Outcome& outcome, HostThreads& threads, BandDevice* de
   ChainedRun(job, outcome, threads, device).run();
 }
 
-MemoryNeed chains_need(const MemoryQuestion& question, bool on_device) {
+MemoryNeed chains_need(const MemoryEstimateRequest& question, bool on_device) {
   return ChainsMemory(question, on_device).need();
 }
 

@@ -15,6 +15,6 @@ class BandDevice;
 void run_chains(Job& job, Outcome& outcome, HostThreads& threads, BandDevice* device = nullptr);
 
 // The host memory that run_chains() takes.
-[[nodiscard]] MemoryNeed chains_need(const MemoryQuestion& question, bool on_device = false);
+[[nodiscard]] MemoryNeed chains_need(const MemoryEstimateRequest& question, bool on_device = false);
 
 }  // namespace imgpipe

@@ -19,7 +19,7 @@ class CpuEngine final : public Engine {
            simd_target();
   }
   [[nodiscard]] double copy_bandwidth() override { return measure_host_copy_bandwidth(threads_.count()); }
-  [[nodiscard]] MemoryNeed memory_need(const MemoryQuestion& question) const override {
+  [[nodiscard]] MemoryNeed memory_need(const MemoryEstimateRequest& question) const override {
     return chains_need(question);
   }
 

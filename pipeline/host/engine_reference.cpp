@@ -71,7 +71,7 @@ class ReferenceEngine final : public Engine {
 
   // The maximum of decoding, each node, and encoding. At a node: the live values (with repeat, all values
   // made so far), and a table that the stage makes internally.
-  [[nodiscard]] MemoryNeed memory_need(const MemoryQuestion& question) const override {
+  [[nodiscard]] MemoryNeed memory_need(const MemoryEstimateRequest& question) const override {
     const Program program = lower(question.plan, kReferenceTarget,
                                   {.source = question.keep_source, .outputs = question.keep_outputs});
     const MemoryNeed writer = writer_need(question);

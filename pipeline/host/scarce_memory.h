@@ -10,7 +10,7 @@ namespace imgpipe {
 // Repeats `action` while it throws std::bad_alloc, for about 0.4 s, in which other threads may free memory;
 // then rethrows. `action` must have no effect when it throws.
 template <class Action>
-auto with_patience(const Action& action) {
+auto retry_on_bad_alloc(const Action& action) {
   constexpr int kMaxTries = 12;
   constexpr std::chrono::milliseconds kBetween{50};
   for (int tries = 1;; ++tries) {

@@ -40,7 +40,7 @@ class WholeBuffers {
  private:
   [[nodiscard]] bool holds(ValueId value) const;
   // Moves all images out; views of them stay valid.
-  [[nodiscard]] std::vector<Image> unpack_pairs();
+  [[nodiscard]] std::vector<Image> take_images();
 
   struct Held {
     std::array<Image, 3> images;

@@ -92,7 +92,7 @@ class Batch::Work {
   bool work_once(Worker& worker, std::optional<std::chrono::milliseconds> patience) noexcept {
     BatchQueue::WorkItem work;
     const std::optional<Error> error =
-        error_of([&] { work = with_patience([&] { return queue_.next(patience); }); });
+        error_of([&] { work = retry_on_bad_alloc([&] { return queue_.next(patience); }); });
     if (error) {
       // malloc gives each thread an arena of its own, so another thread may find memory. The last active
       // worker begins no more images and stays for those that come back from the lanes.
@@ -288,7 +288,7 @@ class Batch::Work {
     if (entry->job) entry->job->release();
     entry->result.failed = kind;
     entry->result.output_bytes = 0;  // the partial output is removed
-    if (error_of([&] { with_patience([&] { entry->result.reason = text(); }); })) {
+    if (error_of([&] { retry_on_bad_alloc([&] { entry->result.reason = text(); }); })) {
       entry->result.failed = ErrorKind::memory;
       entry->result.reason.clear();  // see next()
     }

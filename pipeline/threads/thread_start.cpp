@@ -28,7 +28,7 @@ std::vector<std::thread> start_threads(int count, const std::function<void(int)>
   return threads;
 }
 
-bool is_own_thread() noexcept {
+bool is_library_thread_now() noexcept {
   return is_library_thread;
 }
 

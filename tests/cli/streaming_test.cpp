@@ -311,11 +311,11 @@ TEST_F(LargeOutput, PeakMemoryIsFarBelowFileSizes) {
             0);
   ASSERT_EQ(run_imgpipe({"synth", in_.file("i.jpg"), "--pattern", "photo", "--size", "8000x5000"}).exit_code,
             0);
-  for (const auto& [name, max_pixel_bytes] : {std::pair{"i.ppm", 2.2}, std::pair{"i.jpg", 1.3}}) {
+  for (const auto& [name, bytes_per_pixel] : {std::pair{"i.ppm", 2.2}, std::pair{"i.jpg", 1.3}}) {
     const RunResult run =
         run_imgpipe({in_.file(name), out_.file("o.pgm"), "--device", "cpu", "--quiet", "--threads", "2"});
     ASSERT_EQ(run.exit_code, 0) << run.err;
-    EXPECT_LT(static_cast<double>(run.max_rss_bytes), kPixels * max_pixel_bytes + kProgram) << name;
+    EXPECT_LT(static_cast<double>(run.max_rss_bytes), kPixels * bytes_per_pixel + kProgram) << name;
     std::filesystem::remove(out_.file("o.pgm"));
   }
 }

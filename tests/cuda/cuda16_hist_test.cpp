@@ -161,7 +161,7 @@ void expect_equalized(Planes in) {
     Planes got(type.width, type.height, type.color_channels, Sample::u16);
     call.out = got.frame();
     const auto launch = [clusters](const StageCall<Device>& device, const CudaLaunch& on) {
-      const CudaStatus made = equalize_tables_way_cuda(device, on, clusters);
+      const CudaStatus made = equalize_tables_clusters_cuda(device, on, clusters);
       return made != cudaSuccess ? made : equalize16_cuda(device, on);
     };
     const std::int64_t capacity = table_bytes(*find_stage("equalize"), in.type, call.parameters);

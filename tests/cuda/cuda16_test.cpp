@@ -147,7 +147,7 @@ std::vector<std::uint64_t> made_histogram(int kind, std::mt19937_64& random) {
 }
 
 // The image holds every value once, so it shows the threshold.
-void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::vector<OtsuWay>& ways,
+void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::vector<OtsuMethod>& ways,
                     Clusters clusters = Clusters::where_supported) {
   Planes in(256, 256, colors, Sample::u16,
             [](std::int64_t at) { return static_cast<std::uint32_t>(at) & 0xFFFF; });
@@ -159,7 +159,7 @@ void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::ve
   call.parameters.values[0] = kOtsu;
   threshold_reference(call);
   const auto capacity = threshold_table_bytes(in.type, call.parameters);
-  for (const OtsuWay way : ways) {
+  for (const OtsuMethod way : ways) {
     SCOPED_TRACE("way " + std::to_string(static_cast<int>(way)));
     const auto function = [way, clusters](const StageCall<Device>& device, const CudaLaunch& launch) {
       const CudaStatus made = threshold_table_method_cuda(device, launch, way, clusters);

@@ -94,7 +94,7 @@ std::string offsets_text(const DeviceBands& bands) {
 // Assumes a device with little memory, so that tables and positions determine the height of bands.
 std::string device_bands_text(const Plan& plan, const Writer& writer) {
   std::string text;
-  const DeviceRoom room{std::int64_t{1} << 20, [](const Shape& shape) { return shape.row_bytes(); }};
+  const DeviceCapacity room{std::int64_t{1} << 20, [](const Shape& shape) { return shape.row_bytes(); }};
   const ChainedPlan chained(plan, true, {}, ChainLength::longest_on_device);
   for (const Chain& chain : chained.chains) {
     if (chain.first == chain.end || chain.of_all_rows) continue;
@@ -117,17 +117,17 @@ std::vector<std::string> numbers_of(const Plan& plan) {
   std::vector<std::string> numbers(kGroups.size());
   for (const std::int64_t rows : kStripRows) {
     const StripWriter writer(rows);
-    const MemoryQuestion streamed{plan, reader, &writer};
-    MemoryQuestion kept = streamed;
+    const MemoryEstimateRequest streamed{plan, reader, &writer};
+    MemoryEstimateRequest kept = streamed;
     kept.keep_source = kept.keep_outputs = kept.keep_pixels = true;
-    MemoryQuestion repeated = streamed;
+    MemoryEstimateRequest repeated = streamed;
     repeated.repeat = 2;
-    for (const MemoryQuestion& question : {streamed, kept, repeated})
+    for (const MemoryEstimateRequest& question : {streamed, kept, repeated})
       numbers[0] += text_of(reference->memory_need(question));
     numbers[1] += text_of(cpu->memory_need(streamed));
     numbers[2] += text_of(cpu->memory_need(kept));
     numbers[3] += text_of(cpu->memory_need(repeated));
-    for (const MemoryQuestion& question : {streamed, kept, repeated})
+    for (const MemoryEstimateRequest& question : {streamed, kept, repeated})
       numbers[4] += text_of(chains_need(question, true));
     numbers[5] += text_of(lane_need(streamed));
     numbers[7] += device_bands_text(plan, writer);
