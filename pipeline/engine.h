@@ -45,7 +45,7 @@ struct Outcome {
   std::vector<std::vector<std::uint64_t>> histograms;  // by step: bins x planes counts, empty where none
   Image source;                                        // with keep_source: the decoded image
   std::vector<Frame<const std::byte, Host>> outputs;   // with keep_outputs, by step; empty for statistics
-  std::vector<Image> memory;                           // behind pixels and outputs
+  std::vector<Image> memory;                           // storage of pixels and outputs
   std::vector<std::string> warnings;                   // the reader's
   bool in_bands = false;                               // through a device, which has no memory for all of it
 };

@@ -8,8 +8,8 @@ namespace {
 // Uses no functions of the bash-completion package.
 constexpr std::string_view kBashHead = R"bash(# Completes imgpipe in bash. Made by: imgpipe docs bash
 
-# Adds to COMPREPLY the words, of those in $1, that begin as $value does behind $head. Readline puts them in
-# place of what stands behind the last : or = alone, where these break words.
+# Adds to COMPREPLY the words in $1 that start with $value after $head. Readline replaces only the text after
+# the last : or =, if these break words.
 _imgpipe_reply() {
   local word all breaks="${COMP_WORDBREAKS-}" kept=""
   breaks="${breaks//[^:=]/}"

@@ -162,7 +162,7 @@ TEST(Codec, FormatsAreDetectedFromContent) {
     EXPECT_EQ(open_reader(encode(image, format))->header().format, format) << format_info(format).name;
   }
   EXPECT_NE(failure({}).find("empty"), std::string::npos);
-  EXPECT_NE(failure(text_bytes("hello, this is no image at all")).find("not an image"), std::string::npos);
+  EXPECT_NE(failure(text_bytes("hello, this is not an image")).find("not an image"), std::string::npos);
   EXPECT_NE(failure(text_bytes("RIFF....WEBPVP8 ")).find("WebP"), std::string::npos);
   EXPECT_NE(failure(text_bytes(std::string_view("II*\0........", 12))).find("TIFF: "), std::string::npos);
   EXPECT_NE(failure(text_bytes("#?RADIANCE\n")).find("HDR"), std::string::npos);

@@ -202,7 +202,7 @@ TEST(TiffPages, TruncationHasTheSameResult) {
 }
 
 TEST(TiffPages, ChangedBytesHaveTheSameVerdict) {
-  TiffKind kind{.width = 5, .height = 4, .rows_per_strip = 2, .description = "text behind it"};
+  TiffKind kind{.width = 5, .height = 4, .rows_per_strip = 2, .description = "text after it"};
   const FileBytes file = make_tiff_stack({page_of(kind, 1), page_of(kind, 2)});
   std::size_t differ = 0;
   for (std::size_t at = 8; at < file.size(); ++at) {
