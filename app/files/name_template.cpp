@@ -199,11 +199,11 @@ PlacedOutput NameTemplate::place(const std::string& directory, const NamedInput&
     name += is_kept ? value : text(value);
   }
   name = without_empty_parts(name);
-  const std::string of_input = printable(input.path) + ": output name '" + printable(name) + "' ";
+  const auto of_input = [&] { return printable(input.path) + ": output name '" + printable(name) + "' "; };
   if (const std::string why = invalid_name_reason(name); !why.empty())
-    throw Error(ErrorKind::usage, of_input + why);
+    throw Error(ErrorKind::usage, of_input() + why);
   if (const auto ending = format_by_ending(name); ending && !is_ending_of(*ending, placed.format))
-    throw Error(ErrorKind::usage, of_input + "has the ending of " + std::string(format_info(*ending).name) +
+    throw Error(ErrorKind::usage, of_input() + "has the ending of " + std::string(format_info(*ending).name) +
                                       ", but the format is " + std::string(format_info(placed.format).name) +
                                       "; end --name with .{ext}");
   placed.path = (fs::path(text(directory)) / name).string();
