@@ -63,7 +63,7 @@ class DeviceRestorer {
 class UserDeviceRestorer {
  public:
   UserDeviceRestorer() noexcept {
-    if (!is_library_thread_now()) restorer_.emplace();
+    if (!is_library_thread()) restorer_.emplace();
   }
 
  private:

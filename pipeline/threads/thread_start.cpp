@@ -6,13 +6,13 @@
 namespace imgpipe {
 namespace {
 
-thread_local bool is_library_thread = false;
+thread_local bool library_thread = false;
 
 }  // namespace
 
 std::thread start_thread(std::function<void()> body) {
   return std::thread([body = std::move(body)] {
-    is_library_thread = true;
+    library_thread = true;
     body();
   });
 }
@@ -28,8 +28,8 @@ std::vector<std::thread> start_threads(int count, const std::function<void(int)>
   return threads;
 }
 
-bool is_library_thread_now() noexcept {
-  return is_library_thread;
+bool is_library_thread() noexcept {
+  return library_thread;
 }
 
 }  // namespace imgpipe

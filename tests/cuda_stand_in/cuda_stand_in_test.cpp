@@ -129,9 +129,9 @@ TEST_F(CudaStandIn, CurrentDeviceOfAThreadIsRestored) {
 
 // Restoring device 0 on such a thread would create a context on it.
 TEST_F(CudaStandIn, OwnThreadsKeepTheirDevice) {
-  EXPECT_FALSE(is_library_thread_now());
+  EXPECT_FALSE(is_library_thread());
   const auto use_device = [] {
-    EXPECT_TRUE(is_library_thread_now());
+    EXPECT_TRUE(is_library_thread());
     const CurrentDevice device(1);
   };
   start_thread(use_device).join();
