@@ -137,11 +137,10 @@ def table(rows):
 
 def page():
     lines = ["# Every option, shown", "",
-             "Every option of every command with a line that shows that it works: letters and other names too. A test",
-             "runs each line and looks at what it says here; where an option has no line, it fails. This page is made",
-             "of the test's own rows: `tests/checks/every_option.py IMGPIPE --write`. What the options mean:",
-             "[options.md](options.md).", "",
-             "The lines are bash's, each in a folder of its own with these files:", "", "```"]
+             "Each row shows an option, letter or alias of a command with a command line. A test runs each line and checks",
+             "the result; an option without a row is an error. The rows of the test make this page:",
+             "`tests/checks/every_option.py IMGPIPE --write`. [options.md](options.md) explains the options.", "",
+             "The lines are for bash; each runs in its own directory with these files:", "", "```"]
     lines += inputs.LINES
     lines += ["```", ""] + inputs.MORE + [""]
     for command, rows in ALL_ROWS.items():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""An independent oracle for float stages: docs/pixels.md, "Floats", operation by operation in numpy's float32. Shares no
-code with the C++.
+"""An independent oracle for float stages: docs/pixels.md, "Floats", operation by operation in numpy's float32.
+Shares no code with the C++.
 
     float_oracle.py PROGRAM    compares every case from PROGRAM (tests/golden/float_samples.cpp) bit for bit
 
