@@ -137,8 +137,8 @@ def table(rows):
 
 def page():
     lines = ["# Every option, shown", "",
-             "Each row shows an option, letter or alias of a command with a command line. A test runs each line and checks",
-             "the result; an option without a row is an error. The rows of the test make this page:",
+             "Each row shows an option, letter or alias of a command with a command line. A test runs each line",
+             "and checks the result; an option without a row is an error. The rows of the test make this page:",
              "`tests/checks/every_option.py IMGPIPE --write`. [options.md](options.md) explains the options.", "",
              "The lines are for bash; each runs in its own directory with these files:", "", "```"]
     lines += inputs.LINES

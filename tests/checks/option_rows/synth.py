@@ -35,7 +35,7 @@ ROWS = [
         (r.run("imgpipe synth p.webp --pattern photo --size 96x64 --webp-level 0"), r.size("p.webp"))[1] and
         r.bytes("o.webp") != r.bytes("p.webp")),
     Row("--tiff-compression", "imgpipe synth o.tif --pattern photo --size 96x64 --tiff-compression zstd",
-        "Zstandard compression", lambda r: r.info("o.tif")["compression"].startswith("Zstandard")),
+        "Zstandard", lambda r: r.info("o.tif")["compression"].startswith("Zstandard")),
     Row("--tiff-tile", "imgpipe synth o.tif --pattern photo --size 96x64 --tiff-tile 32",
         "`info` reports tiles of 32x32", lambda r: "32x32" in r.info("o.tif")["layout"]),
     Row("--overwrite", "imgpipe synth foreign.png --pattern ramp --size 9x9 --overwrite",
