@@ -27,12 +27,12 @@ void add_line(Fields& fields, const LogLine& line, const char* time) {
   fields.add("time", time, kTime).about("UTC, RFC 3339");
   fields.add("level", line.level, one_of("error|warning|info|debug"));
   fields.add("event", line.event, one_of("message|progress|summary"))
-      .about("progress: how far a run over many images is; summary: what it came to");
+      .about("progress: counts of a batch so far; summary: its final counts");
   fields.add("message", line.message).about("as text has it, without \"imgpipe: \" and \"warning: \"");
   fields.add("input", given(subject.input))
       .about("the file that the message is about; null: none, or several");
   fields.add("output", given(subject.output)).about("where its result goes");
-  fields.add("reason", given(subject.reason)).about("what the message says of them, without the path");
+  fields.add("reason", given(subject.reason)).about("the message without the path");
   fields
       .object_if(line.counts != nullptr, "progress",
                  [&](Fields& progress) { add_counts(progress, line.counts ? *line.counts : RunCounts()); })

@@ -55,7 +55,7 @@ ReadyCommand read_process(const Parser& parser) {
 
 CommandRow process_command() {
   return {.name = "",
-          .summary = "images, directories and stacks through a list of stages",
+          .summary = "process images, directories and stacks with a list of stages",
           .description =
               "Grayscale, histogram, contrast, smoothing, threshold, resizing and more, exact to the byte.",
           .usage = {{"imgpipe INPUT OUTPUT [options]",

@@ -16,7 +16,7 @@ std::string why_no_device(const CudaDevices& found) {
 }
 
 DeviceChoice choose_without_devices() {
-  return {Backend::cpu, {}, "auto chose cpu (the image is too small to look for a CUDA device)"};
+  return {Backend::cpu, {}, "auto chose cpu (the image is too small to benefit from CUDA)"};
 }
 
 DeviceChoice choose_by_cost(const CudaDevices& found, const CostModel& model, const std::string& how,

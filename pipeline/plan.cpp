@@ -66,7 +66,7 @@ std::string size_text(const FrameType& type) {
 }
 
 void check_size(const std::string& label, const FrameType& out, std::int64_t max_pixels) {
-  const std::string makes = label + " makes " + size_text(out) + " pixels";
+  const std::string makes = label + " would produce " + size_text(out) + " pixels";
   if (out.width < 1 || out.height < 1 || out.width > kMaxSide || out.height > kMaxSide)
     throw Error(ErrorKind::usage, makes + "; expected 1 to " + std::to_string(kMaxSide) + " per side");
   if (out.pixels() > max_pixels)
@@ -100,8 +100,8 @@ class PlanBuilder {
     FrameType out = in;
     const std::string_view rejected = stage->infer == nullptr ? "" : stage->infer(in, parameters, out);
     if (!rejected.empty())
-      throw Error(ErrorKind::usage, std::string(stage->name) + said + " of " + size_text(in) +
-                                        " pixels: " + std::string(rejected));
+      throw Error(ErrorKind::usage, std::string(stage->name) + said + " on a " + size_text(in) +
+                                        " image: " + std::string(rejected));
     add(request);
   }
 

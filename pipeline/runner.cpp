@@ -56,7 +56,7 @@ Plan Runner::plan(const Shape& input, std::string_view stages) const {
 
 RunResult Runner::run(ConstHostView image, Plan plan, Timeline timeline) {
   if (image.empty() || image.shape() != plan.input)
-    throw Error(ErrorKind::usage, "the image has another shape than the plan");
+    throw Error(ErrorKind::usage, "the shape of the image differs from the plan's");
   const DeviceChoice choice = device_for(plan);
   const std::shared_ptr<Engine> engine = engine_of(choice);
   Job job;

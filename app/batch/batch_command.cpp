@@ -55,10 +55,9 @@ void reject_single_image_options(const ProcessOptions& options) {
   }
   if (options.shard && options.shard->balance != Balance::hash && !options.reports.failed_file.empty() &&
       same_file(options.reports.failed_file, options.input.files_from))
-    throw Error(
-        ErrorKind::usage,
-        "--failed-out " + printable(options.reports.failed_file) +
-            ": would change the list that --balance count and bytes need in all shards; name another file");
+    throw Error(ErrorKind::usage, "--failed-out " + printable(options.reports.failed_file) +
+                                      ": is also the --files-from list, which must not change with --balance "
+                                      "count or bytes; name another file");
   if (options.output.path == kStandardStream)
     throw Error(ErrorKind::usage, "OUTPUT: a batch needs a directory, got stdout");
   for (const std::string& file : options.reports.files) {

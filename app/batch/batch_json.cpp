@@ -127,7 +127,7 @@ std::string batch_json(const BatchTotals& totals, const ProcessOptions& options)
 }
 
 std::string batch_schema() {
-  return schema_text(kBatchSchema, "What a batch came to: --report FILE.json", [](Fields& fields) {
+  return schema_text(kBatchSchema, "Totals of a batch: --report FILE.json", [](Fields& fields) {
     const BatchTotals totals;
     add_run(fields, totals, {});
     add_results(fields, totals);

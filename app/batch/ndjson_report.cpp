@@ -163,7 +163,7 @@ void add_line(Fields& fields, const NdjsonLine& line) {
     fields.add(std::string(part_name(static_cast<Part>(part))) + "_ms", ms(result.busy[part]));
   fields.add("shard", line.shard);
   fields.add("shard_images", line.run.shard_images)
-      .about("how many images the run found, of a shard its own");
+      .about("number of images of this run; for a shard, of the shard");
   fields.add("batch_images", line.run.batch_images).about("how many all shards have together");
   fields.add("options_digest", line.digest, kDigest).about(kDigestAbout);
   fields.add(kHexKey, given(hex_of_unprintable(line.input)), {.pattern = "^([0-9a-f]{2})+$"})

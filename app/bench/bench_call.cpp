@@ -51,7 +51,7 @@ CommandRow bench_command() {
       .summary = "the kernel lab: every variant checked, then timed",
       .description = "The kernel lab: every variant of every stage, compared with the reference, then timed.",
       .usage = {{"imgpipe bench [options]", "the ladders: imgpipe bench --stage hist"},
-                {"imgpipe bench --study NAME [options]", "a question and its answer"},
+                {"imgpipe bench --study NAME [options]", "a study, such as crossover"},
                 {"imgpipe bench --list", "a list of all variants"}},
       .rows = bench_rows,
       .exits = all_exits(),

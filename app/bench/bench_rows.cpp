@@ -26,10 +26,10 @@ std::vector<OptionRow> bench_rows() {
       {"Measurements", "stage", "NAME", nullptr,
        "all or " + stage_names() + "; may be repeated. Default: all", strings(kBenchStages)},
       {"Measurements", "variant", "NAME", nullptr,
-       "Only these of their variants; may be repeated (--list names them)"},
+       "Run only this variant; may be repeated (--list prints the names)"},
       {"Measurements", "study", "NAME", nullptr,
-       "colors, contention (hist and what its counters collide on), crossover (from which size a GPU pays), "
-       "pipeline (per stage: sequential, CPU, GPU)",
+       "colors, contention (hist when its counters collide), crossover (the image size from which a GPU is "
+       "faster), pipeline (per stage: sequential, CPU, GPU)",
        choice_names(kBenchStudies)},
       {"Measurements", "list", nullptr, nullptr,
        "List every variant, its idea and its origin, and measure nothing"},
@@ -42,7 +42,7 @@ std::vector<OptionRow> bench_rows() {
       {"User kernels", "nvcc-flags", "FLAGS", nullptr,
        "More options for nvcc: '-DTILE=32 -maxrregcount=40'; quoted like in a shell"},
       {"User kernels", "time-limit", "SECONDS", "60",
-       "End the program when one of them takes longer over one image; 0: never"},
+       "End the program if a user kernel takes longer than this on one image; 0: never"},
       {"Images", "pattern", "P", nullptr, pattern_help() + " Default: photo; may be repeated",
        pattern_values()},
       {"Images", "size", "WxH", nullptr,
@@ -62,7 +62,7 @@ std::vector<OptionRow> bench_rows() {
       json_row("Output", "Write the tables as JSON"),
       {"Output", "plot", "FILE", nullptr, "Draw the results, as .svg; -: to stdout"},
       {"Output", "html", "FILE", nullptr,
-       "A page of the ladders, as .html: ideas, code, plots and tables, all in one file; -: to stdout"},
+       "Write the ladders as one .html file with ideas, code, plots and tables; -: to stdout"},
   };
   add_rows(rows, replace_rows());
   add_rows(rows, logging_rows());

@@ -62,7 +62,7 @@ std::vector<OptionRow> devices_rows() {
   std::vector<OptionRow> rows{
       json_row("Output", "Write all of it as JSON"),
       {"Output", "calibrate", nullptr, nullptr,
-       "Measure again from which image size auto uses the GPU, and store it in the user's cache directory"}};
+       "Measure the image size from which auto uses the GPU, and store it in the user's cache directory"}};
   add_rows(rows, replace_rows());
   add_rows(rows, logging_rows());
   return rows;
@@ -72,8 +72,10 @@ std::vector<OptionRow> devices_rows() {
 
 CommandRow devices_command() {
   return {.name = "devices",
-          .summary = "what this machine offers",
-          .description = "Lists what this machine offers and what --device auto would pick.",
+          .summary = "processors, CUDA devices and limits of this machine",
+          .description =
+              "Lists the processors, CUDA devices, memory and limits of this machine, and the choice of "
+              "--device auto.",
           .usage = {{"imgpipe devices [options]", ""}},
           .rows = devices_rows,
           .exits = {kExitDone, kExitUsage, kExitDevice, kExitOutput, kExitSignalBase},

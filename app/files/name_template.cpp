@@ -23,9 +23,9 @@ struct FieldRow {
 };
 constexpr std::array kFields{
     FieldRow{"dir", "directory below INPUT (for a file given as INPUT, the directory of its path)"},
-    FieldRow{"stem", "name without its ending", false, true},
-    FieldRow{"ext", "ending of the output's format"},
-    FieldRow{"input_ext", "the input's ending", false, true},
+    FieldRow{"stem", "name without its extension", false, true},
+    FieldRow{"ext", "extension of the output's format"},
+    FieldRow{"input_ext", "the input's extension", false, true},
     FieldRow{"parent", "name of the input's directory", false, true},
     FieldRow{"n", "number of the input in the sorted list, from 1; {n:05} is 00001", true},
     FieldRow{kPageField, "number of the page, or of the image in a stream, formatted like {n}; with --pages",
@@ -103,7 +103,7 @@ std::string without_empty_parts(const std::string& name) {
 std::string invalid_name_reason(const std::string& name) {
   if (name.empty() || name.ends_with('/') || name_in(name) == ".") return "is not a file name";
   for (const fs::path& part : fs::path(name))
-    if (part == "..") return "leads out of OUTPUT";
+    if (part == "..") return "is outside OUTPUT";
   return "";
 }
 
@@ -154,12 +154,13 @@ std::string NameTemplate::pattern() const {
 
 void NameTemplate::check_format(const std::optional<Format>& format) const {
   if (format_ && format && !is_ending_of(*format_, *format))
-    throw Error(ErrorKind::usage, "--name: has the ending of " + std::string(format_info(*format_).name) +
-                                      ", but --format is " + std::string(format_info(*format).name) +
+    throw Error(ErrorKind::usage, "--name: the extension is that of " +
+                                      std::string(format_info(*format_).name) + ", but --format is " +
+                                      std::string(format_info(*format).name) +
                                       "; change one of them or end the name with .{ext}");
   if (!format_ && !format && !ends_in_field(segments_, "ext") && !ends_in_field(segments_, "input_ext"))
     throw Error(ErrorKind::usage,
-                "--name: no ending of an image format; end it with .{ext} or add --format png");
+                "--name: no extension of an image format; end it with .{ext} or add --format png");
 }
 
 std::string NameTemplate::value_of(const NameSegment& field, const NamedInput& input, Format format,
@@ -203,8 +204,9 @@ PlacedOutput NameTemplate::place(const std::string& directory, const NamedInput&
   if (const std::string why = invalid_name_reason(name); !why.empty())
     throw Error(ErrorKind::usage, of_input() + why);
   if (const auto ending = format_by_ending(name); ending && !is_ending_of(*ending, placed.format))
-    throw Error(ErrorKind::usage, of_input() + "has the ending of " + std::string(format_info(*ending).name) +
-                                      ", but the format is " + std::string(format_info(placed.format).name) +
+    throw Error(ErrorKind::usage, of_input() + "has the extension of " +
+                                      std::string(format_info(*ending).name) + ", but the format is " +
+                                      std::string(format_info(placed.format).name) +
                                       "; end --name with .{ext}");
   placed.path = (fs::path(text(directory)) / name).string();
   return placed;

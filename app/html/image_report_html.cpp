@@ -40,7 +40,7 @@ void add_facts(HtmlPage& page, const ImageReport& report, const RunFacts& facts,
   rows.emplace_back("Output", output_name(options.output.path) + ": " + contents_text(facts, true) + ", " +
                                   bytes_text(facts.output_bytes));
   if (more.peak_memory_bytes > 0)
-    rows.emplace_back("Memory", bytes_text(more.peak_memory_bytes) + " of the host's at most");
+    rows.emplace_back("Memory", bytes_text(more.peak_memory_bytes) + " peak on the host");
   for (const ContrastRange& range : report.ranges) rows.emplace_back("Range", range_text(range));
   if (report.compared)
     rows.emplace_back("Compared", report.identical ? "every stage is identical to the sequential reference"
@@ -99,7 +99,7 @@ void add_rates(HtmlPage& page, const ImageReport& report) {
   std::vector<HtmlPage::LegendEntry> legend{{"s0", report.implementation}};
   if (report.copy_bandwidth_gb_s > 0) {
     chart.limits.push_back({"the device's own copy", report.copy_bandwidth_gb_s});
-    legend.push_back({"limit", "the device's own copy: what memory allows; % are of it"});
+    legend.push_back({"limit", "limit: the device's copy bandwidth; percentages are relative to it"});
   }
   page.figure("Bytes moved per second by each stage", row_chart_svg(chart), legend);
 }
@@ -214,10 +214,9 @@ std::string image_report_html(const ImageReport& report, const RunFacts& facts, 
                    " class=\"pictures\""));
   page.heading(2, "Times");
   if (facts.options->reports.repeat > 0)
-    page.paragraph("Of the times " + repeat_text(facts.options->reports.repeat, report.compared) + ".",
-                   "note");
+    page.paragraph("Times: " + repeat_text(facts.options->reports.repeat, report.compared) + ".", "note");
   add_times(page, report);
-  page.table(row_shares(report), "Each step, and in all");
+  page.table(row_shares(report), "Each step and the total");
   add_rates(page, report);
   page.heading(2, "What ran when");
   add_timelines(page, report);

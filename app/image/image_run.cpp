@@ -301,7 +301,7 @@ class InputRun {
     take_page_facts();
     if (const std::int64_t bytes = input_->skipped_bytes(); bytes > 0)
       warn(input_name(options_.input.path) + ": skipped " + std::to_string(bytes) +
-           " bytes after JPEGs with Exif that are not images");
+           " bytes of non-image data after Exif JPEGs");
     if (trace_) trace_->close();
     write_histogram_file();
     finish_pages(report_, wall_ms_, copy_bandwidth());

@@ -38,9 +38,10 @@ void check_output_replaceable(const ProcessOptions& options) {
   const fs::path input(options.input.path), output(options.output.path);
   if (replacement.replaced == Mark::result && options.output.is_positional &&
       input.parent_path() == output.parent_path() && mark_in(options.input.path).kind == Mark::Kind::result)
-    check_replaceable(options.output.path, "already exists and is a result of an unknown input, like " +
-                                               printable(options.input.path) +
-                                               "; name it with -o, or use --overwrite to replace it");
+    check_replaceable(
+        options.output.path,
+        "already exists and, like " + printable(options.input.path) +
+            ", is a result of an unknown input; name it with -o, or use --overwrite to replace it");
   log_replaced(have_same_options(replacement.replaced, mark) ? 0 : 1);
 }
 
@@ -100,7 +101,7 @@ void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_us
   if (!format_info(format).writable) {
     throw Error(ErrorKind::usage, output_name(options.output.path) + ": cannot write " +
                                       std::string(format_info(format).name) +
-                                      " files; use another ending or --format png");
+                                      " files; use another extension or --format png");
   }
   check_stream(options.output.path);
   in_use.add_input("the input", options.input.path);

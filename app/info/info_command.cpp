@@ -136,10 +136,10 @@ int run_info(const InfoOptions& options) {
 
 CommandRow info_command() {
   return {.name = "info",
-          .summary = "what image files are, by their headers",
+          .summary = "format, size and metadata of image files, from their headers",
           .description =
-              "Describes image files by their headers alone: format, size, channels, compression, "
-              "metadata, pages, and what would decode them.",
+              "Describes image files by their headers alone: format, size, channels, compression, metadata, "
+              "pages, and the decoder that imgpipe would use.",
           .usage = {{"imgpipe info FILE... [options]", "files, directories and patterns; \"-\" is stdin"},
                     {"imgpipe info --files-from FILE [options]", "a list of names"}},
           .positional = {"input"},

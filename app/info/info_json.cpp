@@ -48,7 +48,7 @@ void add_image(Fields& fields, const InfoImage& entry) {
     add_resolution(resolution, image.resolution.value_or(Resolution()));
   });
   fields.add("images", image.images, kFromOne)
-      .about("pages of a TIFF; frames of an animation, and a picture that is none of them");
+      .about("pages of a TIFF; or frames of an animation, plus a default image that is not a frame");
   fields.add("reduced_images", image.reduced_images)
       .about("of them: pages that are smaller versions of another");
   fields.add("has_pages", image.has_pages);

@@ -159,7 +159,7 @@ std::string resolution_text(const ImageInspection& image) {
     case Resolution::Unit::none:
       break;
   }
-  return both + " (the shape of a pixel, no unit)";
+  return both + " (pixel aspect ratio, no unit)";
 }
 
 std::string info_table(const InfoResults& results) {

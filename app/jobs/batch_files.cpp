@@ -47,8 +47,9 @@ bool is_existing_directory(const std::string& path) {
 std::string tree_of_name(const std::string& name) {
   const fs::path path = fs::path(name).lexically_normal().relative_path();
   if (!path.empty() && *path.begin() == "..") {
-    throw Error(ErrorKind::usage,
-                printable(name) + ": leads out of OUTPUT; without --recursive only its file name is used");
+    throw Error(
+        ErrorKind::usage,
+        printable(name) + ": its output would be outside OUTPUT; omit --recursive to use only its file name");
   }
   return path.string();
 }
@@ -117,7 +118,8 @@ class Finder {
   [[nodiscard]] std::string not_a_directory() const {
     const std::size_t inputs = 1 + input_.more_paths.size();
     return printable(run_->output.path) + ": not a directory, but " +
-           (inputs > 1 ? "there are " + std::to_string(inputs) + " inputs" : "this is a batch");
+           (inputs > 1 ? "there are " + std::to_string(inputs) + " inputs"
+                       : "INPUT is a directory, pattern or list");
   }
 
   void add_inputs() {

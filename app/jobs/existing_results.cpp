@@ -90,7 +90,8 @@ std::size_t check_replaceable_outputs(const ProcessOptions& options, const Batch
   }
   if (first == nullptr) return made_with_other_options;
   if (more > 0)
-    reason += (more == 1 ? "; 1 more file likewise" : "; " + std::to_string(more) + " more files likewise");
+    reason += (more == 1 ? "; 1 more file has the same problem"
+                         : "; " + std::to_string(more) + " more files have the same problem");
   check_replaceable(*first, reason);
   return 0;
 }

@@ -160,11 +160,10 @@ class PageFiles {
   }
 
   [[noreturn]] static void refuse_both(const BatchFile& first, const BatchFile& second) {
-    throw Error(
-        ErrorKind::usage,
-        printable(second.output) + ": could be a page of both " + printable(first.input) + " and " +
-            printable(second.input) +
-            "; in --name put {page} after a field that distinguishes inputs, with no digit next to it");
+    throw Error(ErrorKind::usage, printable(second.output) + ": may be the output for a page of both " +
+                                      printable(first.input) + " and " + printable(second.input) +
+                                      "; in --name, place {page} after a field that distinguishes the "
+                                      "inputs, and no digit next to {page}");
   }
 
   const bool named_;

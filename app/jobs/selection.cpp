@@ -60,7 +60,7 @@ std::string listed(const SkippedInputs& skipped_inputs, bool with_examples) {
     const std::string what = name == kOthers && kind.files == 1 ? "other" : name;
     add(kind.files, what + (with_examples ? " (such as " + printable(kind.example) + ")" : ""));
   }
-  if (skipped_inputs.not_selected > 0) add(skipped_inputs.not_selected, "not selected");
+  if (skipped_inputs.not_selected > 0) add(skipped_inputs.not_selected, "excluded by --include or --exclude");
   return text;
 }
 

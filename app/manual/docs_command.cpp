@@ -120,11 +120,12 @@ CommandRow docs_command() {
   return {.name = "docs",
           .summary = "man pages, and completions for shells",
           .description =
-              "Prints the man page of a command, what makes a shell complete imgpipe's options, "
-              "stages and names, or the JSON Schema of a report.",
+              "Prints the man page of a command, shell completions, the list of packaged files, or the JSON "
+              "Schema of a report.",
           .usage = {{"imgpipe docs man [COMMAND]", "the man page of a command, in roff"},
                     {"imgpipe docs bash|zsh|fish", "completions for a shell"},
-                    {"imgpipe docs files", "what a package holds of both, and how each is made"},
+                    {"imgpipe docs files",
+                     "the man pages and completions to package, and the command that prints each"},
                     {"imgpipe docs schema NAME", "the JSON Schema of a report, such as image or batch-line"}},
           .call = "imgpipe docs man|bash|zsh|fish",
           .positional = {"kind"},

@@ -37,7 +37,7 @@ std::string formats_text(int width) {
     for (const std::string_view ending : format.endings) text += " ." + std::string(ending);
     lines.push_back({std::string(format.name), text});
   }
-  return wrapped("Image formats, with the endings of their files", width) +
+  return wrapped("Image formats and their file extensions", width) +
          help_lines(indented(std::move(lines)), width);
 }
 

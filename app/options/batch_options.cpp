@@ -15,18 +15,20 @@ std::vector<OptionRow> batch_rows() {
       {"Batches", "r,recursive", nullptr, nullptr,
        "Include subdirectories of INPUT; OUTPUT gets the same tree"},
       {"Batches", "include", "GLOB", nullptr,
-       "Only files that match (instead of those with an image's ending); with / at its end the images in "
-       "matching directories; may be repeated. Patterns, here and as INPUT: * ? [a-z] [!a-z] {a,b}, ** for "
-       "any directories, \\x for x itself. Without / a name in any directory; with / the path below INPUT, "
-       "./x or /x at its top. Endings match in either case"},
+       "Process only matching files (default: files with an image extension). GLOB/ selects the images in "
+       "matching directories. May be repeated. Patterns, here and as INPUT: * ? [a-z] [!a-z] {a,b}, ** for "
+       "any directories, \\x for a literal x. A pattern without / matches a name in any directory; with /, "
+       "the path below INPUT; ./x and /x match only directly in INPUT. Extensions match in upper and lower "
+       "case"},
       {"Batches", "exclude", "GLOB", nullptr,
-       "Skip files and directories that match, with their contents; with / at its end only directories; may "
-       "be repeated"},
+       "Skip matching files, and matching directories with their contents; GLOB/ matches only directories; "
+       "may be repeated"},
       {"Batches", "files-from", "FILE", nullptr,
-       "Read the inputs' names from FILE (- is stdin), one per line or each ended by NUL: below INPUT if "
-       "that is a directory; with several INPUTs or a pattern the files with these paths"},
+       "Read the names of inputs from FILE (- is stdin), one per line or NUL-terminated. If INPUT is a "
+       "directory, names are relative to it; with several INPUTs or a pattern, only the files with these "
+       "paths are processed"},
 
-      {"Batches", "j,jobs", "N", "0", "Images at a time; 0: as many as threads"},
+      {"Batches", "j,jobs", "N", "0", "Number of images processed at a time; 0: as many as threads"},
       {"Batches", "memory", "SIZE", nullptr,
        "Memory for images, such as 500M, 1.5G or 64MiB; default: half of what is available"},
       {"Batches", "skip-existing", nullptr, nullptr,
@@ -35,8 +37,9 @@ std::vector<OptionRow> batch_rows() {
       {"Batches", "failed-out", "FILE", nullptr,
        "Write the names of the images that failed; the same command with --files-from FILE retries them"},
       {"Batches", "shard", "I/N", nullptr,
-       "Only part I (from 1) of N; stderr says which, with -q too. auto: from srun, mpirun or a job array; "
-       "auto/N if the array does not provide the number of parts, or if only some of its tasks run again"},
+       "Process only part I of N, counted from 1; stderr names the part, even with -q. auto: from srun, "
+       "mpirun or a job array; auto/N: if the array does not provide the number of parts, or if only some of "
+       "its tasks are rerun"},
       {"Batches", "balance", "HOW", nullptr,
        "How to balance the parts of --shard: hash (default; a file's part depends only on its name), count "
        "(files), bytes (the largest first, each to the smallest part). count and bytes need the same files "

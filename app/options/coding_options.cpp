@@ -18,15 +18,15 @@ std::vector<OptionRow> decoding_rows() {
        "bands",
        "LIST",
        nullptr,
-       "Bands of a TIFF, from 1: one as grey, or three as RGB in that order (4,3,2); color: the colours and "
-       "alpha without further bands. Without it an image whose bands cannot all be preserved is refused",
+       "Bands of a TIFF, counted from 1: one as grey, three as RGB in that order (4,3,2), or color: the "
+       "colours and alpha only. By default, an image whose bands cannot all be preserved is rejected",
        {std::string(kColorBands)}},
       {"Input", "max-pixels", "N", "268435456", "Reject larger images; 100M and 47MP are accepted"},
       {"Input", "lenient", nullptr, nullptr, "Read the intact parts of damaged files, the rest as mid-grey"},
       {"Input", "no-orient", nullptr, nullptr, "Ignore the EXIF orientation"},
       {"Input", "codec", "NAME", "auto",
-       "auto; turbo: JPEG by libjpeg-turbo alone, without the decoder for several threads, which gives the "
-       "same pixels; stb: stb_image and stb_image_write wherever they can",
+       "auto; turbo: JPEG by libjpeg-turbo only, not by the multithreaded decoder (the pixels are the same); "
+       "stb: stb_image and stb_image_write for every file that they support",
        choice_names(kCodecs)},
   };
 }
@@ -65,30 +65,31 @@ DecodeOptions read_decoding(const Parser& parser) {
 }
 
 std::vector<OptionRow> encoding_rows() {
-  return {
-      {"Output", "format", "NAME", nullptr,
-       "Output format, if OUTPUT's ending does not determine it: " + joined(writable_formats()) +
-           ". A contradicting ending is an error; without an ending, OUTPUT is a file unless a directory of "
-           "that name exists. Outputs of a batch get this ending",
-       strings(writable_formats())},
-      {"Output", "quality", "N", "90", "Quality of JPEG and of lossy WebP, 1..100"},
-      {"Output", "png-level", "N", "1",
-       "PNG compression, 0..9. Photographs: 1, the fastest and within 1 % of the smallest. Drawings and "
-       "text: 2, often smaller than 1 in the same time; 6 and 9, smaller still and many times slower. 1 uses "
-       "Huffman codes, and matches only where they pay; 0, 2 and 3 use ISA-L, 4..9 zlib"},
-      {"Output", "webp", "NAME", "lossless", "WebP: lossless, or lossy with --quality",
-       choice_names(kWebpCodings)},
-      {"Output", "webp-level", "N", "1", "WebP compression: 0 fastest, 9 smallest"},
-      {"Output", "tiff-compression", "NAME", "deflate",
-       "Compression of strips and tiles of a TIFF: none, deflate (by --png-level), lzw, packbits, zstd",
-       choice_names(kTiffPackings)},
-      {"Output", "tiff-tile", "N", "0", "TIFF in tiles of N times N pixels, a multiple of 16; 0: in strips"}};
+  return {{"Output", "format", "NAME", nullptr,
+           "Output format, if OUTPUT's extension does not determine it: " + joined(writable_formats()) +
+               ". A conflicting extension is an error. Without an extension, OUTPUT is a file unless a "
+               "directory of that name exists. Outputs of a batch get this format's extension",
+           strings(writable_formats())},
+          {"Output", "quality", "N", "90", "Quality of JPEG and of lossy WebP, 1..100"},
+          {"Output", "png-level", "N", "1",
+           "PNG compression, 0..9. For photographs use 1: the fastest, and within 1% of the smallest. For "
+           "drawings and text use 2, often smaller than 1 in the same time; 6 and 9 are smaller still and "
+           "many times slower. 1 uses Huffman codes, and matches only where they save space; 0, 2 and 3 use "
+           "ISA-L, 4..9 zlib"},
+          {"Output", "webp", "NAME", "lossless", "WebP: lossless, or lossy with --quality",
+           choice_names(kWebpCodings)},
+          {"Output", "webp-level", "N", "1", "WebP compression: 0 fastest, 9 smallest"},
+          {"Output", "tiff-compression", "NAME", "deflate",
+           "Compression of strips and tiles of a TIFF: none, deflate (by --png-level), lzw, packbits, zstd",
+           choice_names(kTiffPackings)},
+          {"Output", "tiff-tile", "N", "0",
+           "Write a TIFF in tiles of NxN pixels, N a multiple of 16; 0: in strips"}};
 }
 
 std::vector<OptionRow> replace_rows() {
   return {{"Output", "overwrite", nullptr, nullptr,
-           "Also replace files that imgpipe did not write; by default it replaces only its own, which carry "
-           "a mark"},
+           "Also replace files that imgpipe did not write; by default it replaces only files that carry its "
+           "mark"},
           {"Output", "no-clobber", nullptr, nullptr, "Never replace a file"}};
 }
 
@@ -134,18 +135,19 @@ Format output_format(const std::string& output, const std::optional<Format>& opt
   const std::optional<Format> format = format_by_ending(output);
   if (option) {
     if (format && !is_ending_of(*format, *option))
-      throw Error(ErrorKind::usage, printable(output) + ": has the ending of " +
+      throw Error(ErrorKind::usage, printable(output) + ": the extension is that of " +
                                         std::string(format_info(*format).name) + ", but --format is " +
                                         std::string(format_info(*option).name) + "; change one of them");
     return *option;
   }
   if (!format) {
     const std::string ending = std::filesystem::path(output).extension().string();
-    throw Error(ErrorKind::usage, ending.size() < 2
-                                      ? printable(output) + ": no ending; add --format png"
-                                      : printable(output) + ": cannot write " + printable(ending) +
-                                            " files; use the ending of " + joined(writable_formats()) +
-                                            ", or add --format png");
+    throw Error(ErrorKind::usage,
+                ending.size() < 2
+                    ? printable(output) + ": no file extension; add one such as .png, or --format png"
+                    : printable(output) + ": cannot write " + printable(ending) +
+                          " files; use an extension of " + joined(writable_formats()) +
+                          ", or add --format png");
   }
   return *format;
 }

@@ -22,7 +22,7 @@ std::vector<ParameterOption> make_parameter_options() {
       if (row.like_previous && !options.empty() && i > 0 && !stage.parameters[i - 1].option.empty()) {
         options.back().value += "[,N]";
         options.back().preset += "," + value_text(row, preset[i]);
-        options.back().help += "; after a comma: " + std::string(row.help);
+        options.back().help += "; a second value, after a comma, is for the bright end";
       }
       if (row.option.empty()) continue;
       options.push_back({.name = std::string(row.option),
@@ -62,17 +62,17 @@ std::vector<OptionRow> action_rows() {
        "repeated"},
       json_row("Reports", "Write the report as JSON, like --report FILE.json"),
       {"Reports", "trace", "FILE", nullptr,
-       "Write what ran when, as .json for chrome://tracing and ui.perfetto.dev; -: to stdout"},
+       "Write a timeline of the run as .json for chrome://tracing and ui.perfetto.dev; -: to stdout"},
       {"Reports", "repeat", "N", "0", "Kernel and transfer times: medians of N runs after a warm-up"},
       {"Reports", "histogram", "FILE", nullptr,
        "Histogram before and after, as .csv, .json or .svg; -: as JSON to stdout; needs hist or contrast in "
        "--stages"},
       {"Reports", "keep-stages", "DIR", nullptr, "Write every stage's image into DIR, as PNG"},
       {"Input", "pages", "LIST", nullptr,
-       "Pages of a TIFF, or images that come one after another on stdin: all, N, A-B, or A- to the end; "
-       "without, the first page, and one image on stdin. With N OUTPUT is one image; otherwise a TIFF stores "
-       "all of them, and other formats become NAME_0001.png and so on (see --name), or one after another on "
-       "stdout"}};
+       "Pages of a TIFF, or images that follow one another on stdin: all, N, A-B, or A- to the end. Default: "
+       "the first page, or the only image on stdin. With N, OUTPUT is one image; otherwise a TIFF stores all "
+       "pages, and other formats are written as NAME_0001.png and so on (see --name), or one after another "
+       "to stdout"}};
 }
 
 std::vector<OptionRow> output_rows() {
@@ -80,9 +80,9 @@ std::vector<OptionRow> output_rows() {
            "Process only images that are not up to date: the output does not exist, or the output, the input "
            "or the options changed since --update made it, as recorded in .imgpipe-update.ndjson in OUTPUT"},
           {"Output", "metadata", "NAME", "keep",
-           "keep: preserve ICC profile, EXIF, XMP, IPTC, comments, texts, resolution and, from TIFF to TIFF, "
-           "description and GeoTIFF if the output format can store them, and name what is dropped; strip: "
-           "remove everything",
+           "keep: preserve what the output format can store of ICC profile, EXIF, XMP, IPTC, comments, "
+           "texts, resolution and, from TIFF to TIFF, description and GeoTIFF, and report dropped metadata; "
+           "strip: remove everything",
            choice_names(kMetadata)},
           {"Output", "sync", "NAME", "yes",
            "yes: outputs and reports survive a power failure once the run has ended; no: the file system "
@@ -93,7 +93,7 @@ std::vector<OptionRow> output_rows() {
 }  // namespace
 
 HelpTable stage_help() {
-  HelpTable table{"Stages (imgpipe help STAGE: its parameters)", {}};
+  HelpTable table{"Stages (for parameters see imgpipe help STAGE)", {}};
   for (const Stage& stage : stage_table()) {
     if (stage.selectable) table.rows.push_back({std::string(stage.name), std::string(stage.summary)});
   }
@@ -108,8 +108,8 @@ const std::vector<ParameterOption>& parameter_options() {
 std::vector<OptionRow> process_rows() {
   std::vector<OptionRow> rows{
       {"Processing", "stages", "LIST", kDefaultStages.data(),
-       "Steps in order, repeats allowed: NAME, NAME:VALUE or NAME:PARAMETER=VALUE:... A value "
-       "without a name is that of the first parameter, or of the next"}};
+       "Steps in order, repeats allowed: NAME, NAME:VALUE or NAME:PARAMETER=VALUE:... Values without names "
+       "set the parameters in the order of imgpipe help STAGE"}};
   for (const ParameterOption& option : parameter_options())
     rows.push_back({"Processing", option.name.c_str(), option.value.c_str(), option.preset.c_str(),
                     option.help, option.values});

@@ -67,7 +67,7 @@ void add_options(Fields& fields, const ProcessOptions& options) {
     step.add("parameters", parameter_texts(request, of_series));
   });
   fields.add("device", options.execution.device);
-  fields.add("threads", options.execution.threads).about("0: as many as there were");
+  fields.add("threads", options.execution.threads).about("0: one per available processor");
   fields.add("compare", options.reports.compare);
   fields.add("fuse", options.fuse);
   fields.add("repeat", options.reports.repeat);

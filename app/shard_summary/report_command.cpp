@@ -113,8 +113,8 @@ CommandRow report_command() {
       .name = "report",
       .summary = "adds up the .ndjson reports of shards",
       .description =
-          "Adds up the reports of batches (--report FILE.ndjson), those of shards above all: what "
-          "is done, what has failed, what is missing.",
+          "Adds up the reports of batches (--report FILE.ndjson), typically of shards: the images done, "
+          "failed and missing.",
       .usage = {{"imgpipe report FILE... [options]", ".ndjson reports, the oldest first; \"-\" is stdin"}},
       .positional = {"file"},
       .accepts_more_arguments = true,

@@ -44,15 +44,16 @@ std::vector<OptionRow> stats_rows() {
       {"Statistics", "stages", "LIST", nullptr,
        "Steps before counting, as imgpipe --help lists them, such as gray; default: none"},
       {"Statistics", "percentiles", "LIST", kPercents,
-       "Of each channel, in percent: the smallest value that this share of the samples does not exceed"},
+       "Percentiles of each channel, in percent: the smallest value that at least this share of the samples "
+       "does not exceed"},
       json_row("Results", "Write all of it as JSON, with the histograms"),
       {"Results", "per-image", "FILE", nullptr,
        "Write each image's own statistics, as .csv, .json or .ndjson; -: as NDJSON to stdout"}};
   add_rows(rows, replace_rows(), "Results");
   rows.push_back({"Images", "r,recursive", nullptr, nullptr, "Include subdirectories of INPUT"});
   rows.push_back({"Images", "threads", "N", "0",
-                  "Threads that images share while there are fewer images than threads; 0: one per available "
-                  "processor"});
+                  "Threads, shared by the images in progress if there are fewer images than threads; 0: one "
+                  "per available processor"});
   rows.push_back({"Images", "pages", "LIST", nullptr,
                   "Pages of a TIFF, each counted as an image: all, N, A-B, or A- to the end; without, the "
                   "first"});
@@ -111,7 +112,7 @@ CommandRow stats_command() {
           .summary = "counts, mean, deviation and percentiles over images and directories",
           .description =
               "Counts the samples of images and whole directories: exact mean, deviation and percentiles of "
-              "each channel, grey and colour images apart.",
+              "each channel, separately for grey and colour images.",
           .usage = {{"imgpipe stats INPUT... [options]", "directories, patterns and files"},
                     {"imgpipe stats --files-from FILE [options]", "a list of names"}},
           .positional = {"input"},

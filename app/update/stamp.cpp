@@ -12,11 +12,11 @@ namespace {
 void add_stamp(Fields& fields, const Stamp& stamp) {
   fields.add("imgpipe", stamp.version).about("the version that made it");
   fields.fixed("schema", schema_id(kUpdateLineSchema));
-  fields.add("output", stamp.output).about("below the folder of this file");
+  fields.add("output", stamp.output).about("path below the directory of this file");
   fields.add("output_bytes", stamp.output_state.bytes);
   fields.add("output_modified_ns", stamp.output_state.modified_ns, kAnyNumber)
       .about("when it was written, nanoseconds since 1970");
-  fields.add("input", stamp.input).about("the way there from the folder of this file");
+  fields.add("input", stamp.input).about("path relative to the directory of this file");
   fields.add("input_bytes", stamp.input_state.bytes);
   fields.add("input_modified_ns", stamp.input_state.modified_ns, kAnyNumber)
       .about("nanoseconds since 1970, before it was read");

@@ -155,7 +155,9 @@ void check_stamp_file(const std::string& path, Replace replace) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_regular_file(status))
-    throw Error(ErrorKind::usage, printable(path) + ": not a regular file; --update stores its stamps there");
+    throw Error(
+        ErrorKind::usage,
+        printable(path) + ": not a regular file, but --update stores its records there; remove or rename it");
   check_replaceable(path, text_refusal_reason(path, replace));
 }
 

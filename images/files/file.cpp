@@ -35,9 +35,10 @@ class LengthLimit {
   void check(std::int64_t length) const {
     if (length <= bytes_) return;
     const std::string more = "more than " + std::to_string(bytes_) + " bytes";
-    throw Error(ErrorKind::input, bytes_ < max_bytes_
-                                      ? "too long: " + more + ", the most that its header allows"
-                                      : "too large: " + more + "; raise --max-pixels");
+    throw Error(ErrorKind::input,
+                bytes_ < max_bytes_
+                    ? "too long: " + more + ", the limit for an image of the size in its header"
+                    : "too large: " + more + "; raise --max-pixels");
   }
 
   void ask(std::span<const std::byte> beginning) {

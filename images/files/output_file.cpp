@@ -47,10 +47,9 @@ void check_link(const std::filesystem::path& link) {
   constexpr mode_t kOpenToAll = S_ISVTX | S_IWOTH;
   const bool is_open_to_all = (of_directory.st_mode & kOpenToAll) == kOpenToAll;
   if (is_open_to_all && of_link.st_uid != ::geteuid() && of_link.st_uid != of_directory.st_uid)
-    throw Error(ErrorKind::output,
-                "cannot follow the link " + printable(link.string()) +
-                    ": it belongs to another user, in a sticky directory that any user can write "
-                    "to; remove it or name another file");
+    throw Error(ErrorKind::output, "cannot follow the link " + printable(link.string()) +
+                                       ": it belongs to another user and is in a world-writable sticky "
+                                       "directory; remove it or name another file");
 }
 
 Target target_of(const std::string& path) {

@@ -139,7 +139,9 @@ CreatedFile create_temporary(const std::filesystem::path& path, std::optional<mo
     return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode ? kPrivateMode : 0666);
   }();
   if (fd < 0)
-    throw Error(ErrorKind::output, "cannot create a file in its directory: " + system_reason(errno));
+    throw Error(ErrorKind::output, errno == ENOENT
+                                       ? "its directory does not exist"
+                                       : "cannot create a file in its directory: " + system_reason(errno));
   struct stat info {};
   if (!mode && ::fstat(fd, &info) == 0) {
     mode = info.st_mode & kPermissions;

@@ -138,8 +138,10 @@ Shape storable_shape(Format format, Shape shape) {
   const std::string name(codec.name);
   if (8 * bytes_per_sample(shape.sample) > codec.written_bits)
     throw Error(ErrorKind::usage,
-                name + " stores only " + std::to_string(codec.written_bits) + " bits per sample" +
-                    (is_float(shape.sample) ? ", not floats; add depth:8 or depth:16" : ""));
+                is_float(shape.sample)
+                    ? name + " cannot store float samples; add depth:8" +
+                          (codec.written_bits == 16 ? " or depth:16" : "")
+                    : name + " stores only " + std::to_string(codec.written_bits) + " bits per sample");
   const bool color = shape.color_channels() == 3;
   if (color && !codec.holds.rgb && !codec.holds.rgba)
     throw Error(ErrorKind::usage, name + " stores only grey; add the stage gray or write ppm");

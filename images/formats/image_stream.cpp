@@ -143,7 +143,7 @@ bool ImageStream::find_end(EndFinder& finder) {
       const std::int64_t most = longest_file(ahead(), options_);
       if (static_cast<std::int64_t>(ahead().size()) > most)
         throw Error(ErrorKind::input, "too long: more than " + std::to_string(most) +
-                                          " bytes, the most that its header allows");
+                                          " bytes, the limit for an image of the size in its header");
       checked_at = 2 * ahead().size();
     }
     read_more();

@@ -20,11 +20,11 @@ std::string_view depth_skip_reason(const FrameType& in, const Parameters& parame
   if (in.sample != depth_wanted(parameters)) return "";
   switch (in.sample) {
     case Sample::u8:
-      return "the samples have 8 bits already";
+      return "the samples already have 8 bits";
     case Sample::u16:
       return "the samples already have 16 bits";
     case Sample::f32:
-      return "the samples are floats already";
+      return "the samples are already floats";
   }
   unreachable();
 }

@@ -17,7 +17,7 @@ static_assert(posterized<Sample16>(0xABCD, 3) == 0xA000 && posterized<Sample16>(
 }  // namespace
 
 std::string_view posterize_skip_reason(const FrameType& in, const Parameters& parameters) {
-  return parameters[0] >= 8 * bytes_per_sample(in.sample) ? "its samples have no more bits" : "";
+  return parameters[0] >= 8 * bytes_per_sample(in.sample) ? "the samples have no more bits than that" : "";
 }
 
 void posterize_table(const StageCall<Host>& call, const Band&) {

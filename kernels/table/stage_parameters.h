@@ -59,7 +59,7 @@ inline constexpr std::array kContrastParameters{
               .most = kMaxClip,
               .option = "clip"},
     Parameter{.name = "clip-high",
-              .help = "Another percentage for the bright end",
+              .help = "Percent of pixels at the bright end",
               .kind = Parameter::Kind::decimal,
               .most = kMaxClip,
               .like_previous = true},
@@ -85,13 +85,13 @@ inline constexpr std::array kCropParameters{
               .most = kMaxSide,
               .required = true},
     Parameter{.name = "x",
-              .help = "Pixels to the left of it",
+              .help = "Pixels to the left of the rectangle",
               .kind = Parameter::Kind::integer,
               .preset = kCropCenter,
               .most = kMaxSide,
               .words = kCropOffsetWords},
     Parameter{.name = "y",
-              .help = "Rows above it",
+              .help = "Rows above the rectangle",
               .kind = Parameter::Kind::integer,
               .preset = kCropCenter,
               .most = kMaxSide,
@@ -157,7 +157,7 @@ inline constexpr std::array kLevelsParameters{
               .kind = Parameter::Kind::integer,
               .most = max_sample(Sample::u16),
               .required = true},
-    Parameter{.name = "of", .help = "Bits of the scale of lo and hi", .words = kLevelsOfNames},
+    Parameter{.name = "of", .help = "Bit depth in which lo and hi are given", .words = kLevelsOfNames},
 };
 
 inline constexpr std::array<std::string_view, 2> kMedianSizes{"3", "5"};
@@ -177,7 +177,7 @@ inline constexpr std::array kMorphologyParameters{
 
 inline constexpr std::array kPosterizeParameters{
     Parameter{.name = "bits",
-              .help = "Bits to keep of each sample, from the highest on",
+              .help = "Number of highest bits to keep of each sample",
               .kind = Parameter::Kind::integer,
               .least = 1,
               .most = 8,
@@ -199,7 +199,8 @@ inline constexpr std::array kResizeParameters{
               .help = "New pixels: linear (between four), area (mean of what is covered), nearest",
               .words = kResizeMethodNames},
     Parameter{.name = "fit",
-              .help = "exact: width x height; inside: the largest that fits there in the image's proportions",
+              .help = "exact: width x height; inside: the largest size within width x height that keeps the "
+                      "aspect ratio",
               .words = kResizeFitNames},
 };
 
@@ -238,9 +239,10 @@ inline constexpr std::array kSmoothParameters{
 
 inline constexpr std::array<std::string_view, 2> kGradientNorms{"l2", "l1"};  // as GradientNorm
 inline constexpr std::array kSobelParameters{
-    Parameter{.name = "norm",
-              .help = "Of both differences: l2 (the root of their squares), l1 (their sum)",
-              .words = kGradientNorms},
+    Parameter{
+        .name = "norm",
+        .help = "Magnitude from dx and dy: l2 (root of the sum of squares), l1 (sum of absolute values)",
+        .words = kGradientNorms},
 };
 
 inline constexpr std::array<std::string_view, 1> kThresholdWords{"otsu"};

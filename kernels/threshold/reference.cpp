@@ -48,7 +48,7 @@ bool threshold_reads_counts(const Parameters& parameters) {
 
 std::string_view threshold_infer(const FrameType& in, const Parameters& parameters, FrameType&) {
   const bool fits = ThresholdParameters(parameters).at <= max_sample(in.sample);
-  return fits ? "" : "its samples have 8 bits; use 0 to 255, or depth:16 before it";
+  return fits ? "" : "the samples have 8 bits; use 0 to 255, or insert depth:16 before it";
 }
 
 int threshold_of(const ThresholdParameters& parameters, const Histogram<Host>& histogram, int c) {

@@ -69,7 +69,7 @@ void add_times(HtmlPage& page, const std::vector<BenchRow>& rows) {
   if (chart.rows.empty()) return;
   std::vector<HtmlPage::LegendEntry> legend = legend_of(rows);
   if (!chart.limits.empty())
-    legend.push_back({"limit", "what the memory allows: the device's own copy of as many bytes"});
+    legend.push_back({"limit", "memory limit: the device copies the same number of bytes"});
   page.figure("Time of each variant", row_chart_svg(chart), legend);
 }
 
@@ -124,7 +124,7 @@ std::string bench_html(const BenchOutcome& outcome, const std::vector<std::strin
   page.facts(facts);
   page.paragraph(
       "Every variant was compared with the sequential reference, byte for byte, before it was timed; a "
-      "variant that differs is not timed unless it declares this. Lower times are better.");
+      "variant that differs is not timed unless it is declared to differ. Lower times are better.");
   for (std::size_t i = 0; i < outcome.ladders.size(); ++i) {
     const std::vector<BenchRow>& rows = outcome.ladders[i];
     page.heading(2, outcome.tables[i].title.substr(0, outcome.tables[i].title.find(';')));

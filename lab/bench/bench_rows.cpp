@@ -171,8 +171,8 @@ std::vector<std::string> conclusions(const std::vector<BenchRow>& rows) {
     if (fastest == nullptr || row.result.median_us() < fastest->result.median_us()) fastest = &row;
   }
   if (production == nullptr || fastest == nullptr) return lines;
-  std::string line =
-      "fastest right on cuda: " + fastest->variant + ", " + time_text(fastest->result.median_us()) + " us";
+  std::string line = "fastest correct variant on cuda: " + fastest->variant + ", " +
+                     time_text(fastest->result.median_us()) + " us";
   for (const BenchRow& row : rows) {
     if ((!row.foreign && row.own == nullptr) || !row.result.timed()) continue;
     line += "; " + row.variant + " takes " +
@@ -187,8 +187,8 @@ std::vector<std::string> user_variant_notes(const std::vector<BenchRow>& rows) {
   std::vector<std::string> lines;
   for (const BenchRow& row : rows) {
     if (row.own == nullptr || row.result.status != LabStatus::right) continue;
-    lines.push_back(row.variant + ", of " + row.own->file + ": exact on " +
-                    std::to_string(row.own->verdict.images) + " small images of awkward shapes as well");
+    lines.push_back(row.variant + ", of " + row.own->file + ": also exact on " +
+                    std::to_string(row.own->verdict.images) + " small test images");
   }
   return lines;
 }

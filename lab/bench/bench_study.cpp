@@ -120,7 +120,7 @@ BenchOutcome study_colors(Bench& bench, const BenchOptions& options, const ShowT
     ResultTable table = table_of(rates, conditions, text_of(size));
     table.title = "hist, " + text_of(size) + ", GB/s by the number of colors";
     show(table);
-    DotPlot plot{"hist, " + text_of(size) + ": what the number of colors costs", "GB/s", rates.variants, {}};
+    DotPlot plot{"hist, " + text_of(size) + ": cost of the number of colours", "GB/s", rates.variants, {}};
     for (std::size_t i = 0; i < kColors.size(); ++i) {
       plot.dots.push_back({conditions[i], {}});
       for (const std::string& variant : rates.variants)

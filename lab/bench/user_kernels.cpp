@@ -181,7 +181,7 @@ void UserKernels::check(int device) {
       });
       log_detail(facts.file + ": " + stage_variant.own->name + " of " + stage_variant.own->stage + ": " +
                  (facts.verdict.wrong.empty() ? "exact" : "WRONG " + facts.verdict.wrong) + ", " +
-                 std::to_string(facts.verdict.images) + " small images right");
+                 std::to_string(facts.verdict.images) + " small images exact");
       facts_[stage_variant.own] = std::make_shared<const UserVariantFacts>(std::move(facts));
     }
   }

@@ -90,7 +90,7 @@ std::string shortened_text(std::string text) {
   for (int lines = 0; lines < kMaxSourceLines && end != kNone; ++lines) end = text.find('\n', end + 1);
   if (end == kNone) return text;
   const auto more = std::count(text.begin() + static_cast<std::ptrdiff_t>(end) + 1, text.end(), '\n') + 1;
-  return text.substr(0, end) + "\n// ... and " + std::to_string(more) + " lines more";
+  return text.substr(0, end) + "\n// ... " + std::to_string(more) + " more lines";
 }
 
 std::string text_of(const Place& position, const std::set<std::size_t>& wanted) {

@@ -98,7 +98,8 @@ std::span<const StageVariant> hist_ladder() {
               "Nugteren et al. 2011; Shams and Kennedy 2007", IMGPIPE_CUDA_VARIANT(hist_threads_256),
               {.scratch_bytes = IMGPIPE_IF_CUDA(hist_threads_256_bytes), .max_threads = 128}),
       variant("columns",
-              "four adjacent counters per value, used in turn by neighbouring lanes: a quarter collides",
+              "four adjacent counters per value, used in turn by neighbouring lanes: a quarter of the "
+              "collisions remain",
               "Gomez-Luna et al. 2013, interleaved copies", IMGPIPE_CUDA_VARIANT(hist_columns)),
       variant(
           "replicated",

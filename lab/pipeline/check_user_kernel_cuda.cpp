@@ -68,7 +68,7 @@ class UserKernelCheck {
     if (wrong.empty() || lost_) return wrong;
     // Wrong if the input arrives late, right if it is already there: not all work waits for the stream.
     if (fault(subject, false).empty())
-      return "right only after synchronising the device: some work is not on call.stream (" + wrong + ")";
+      return "correct only after the device is synchronised: some work is not on call.stream (" + wrong + ")";
     return wrong;
   }
   // Whether an error has ended the context; then every call fails.
@@ -170,7 +170,7 @@ UserCheckResult check_user_kernel(const Ladder& ladder, const StageVariant& vari
     const std::string fault = check.fault(image);
     if (check.lost()) throw Error(ErrorKind::input, "over " + image.name() + " " + fault);
     if (!fault.empty()) {
-      verdict.wrong = "over " + image.name() + ": " + fault;
+      verdict.wrong = "on " + image.name() + ": " + fault;
       return verdict;
     }
     ++verdict.images;

@@ -34,7 +34,7 @@ std::string_view reshape_reason(const Shape& before, const Shape& after, bool tu
   if (before.width != after.width || before.height != after.height) return "image size changed";
   if (before.channels != after.channels) return "channels changed";
   if (before.sample != after.sample) return "bits per sample changed";
-  return turned ? "image was turned upright" : "";
+  return turned ? "image was rotated or mirrored upright" : "";
 }
 
 }  // namespace
@@ -297,8 +297,8 @@ std::vector<ImageNote> ImageJob::notes() const {
   }
   for (const std::string& text : unstretched_) notes.push_back({range, input + text});
   if (!lost_profile_.empty())
-    notes.push_back(
-        {profile, input + "dropped colour profile \"" + lost_profile_ + "\", which is not applied"});
+    notes.push_back({profile, input + "dropped colour profile \"" + lost_profile_ +
+                                  "\"; the colours were not converted"});
   if (!lost_metadata_.empty()) notes.push_back({metadata, input + "dropped metadata: " + lost_metadata_});
   if (drops_alpha())
     notes.push_back({alpha, files_.output_name + ": dropped alpha; " +

@@ -304,8 +304,8 @@ void InputJob::run_stream(Engine& engine, const Hooks& hooks) {
     }
   } catch (const Error& error) {
     if (written_ == 0) throw;
-    throw Error(error.kind(), std::string(error.what()) +
-                                  "; written before it: " + std::to_string(written_ - range_.first + 1));
+    throw Error(error.kind(), std::string(error.what()) + "; pages written before the error: " +
+                                  std::to_string(written_ - range_.first + 1));
   }
 }
 

@@ -27,7 +27,8 @@ NameSegment field_of(std::string_view text) {
   if (width.size() >= 2 && width.size() <= 3 && width.front() == '0' && digits_only)
     for (const char digit : width) field.digits = field.digits * 10 + (digit - '0');
   if (field.digits < 1 || field.digits > kMaxDigits)
-    fail(whole + ": the width must be 0 and 1 to " + std::to_string(kMaxDigits) + " digits, such as {n:05}");
+    fail(whole + ": the width must be 0 followed by a number from 1 to " + std::to_string(kMaxDigits) +
+         ", such as {n:05}");
   return field;
 }
 

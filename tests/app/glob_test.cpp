@@ -268,7 +268,7 @@ TEST(Selection, CountsSkippedFilesByKind) {
   EXPECT_FALSE(selection.takes("y/thumb/a.png", true));
   EXPECT_FALSE(selection.selects_directory("y/thumb"));
   EXPECT_TRUE(selection.selects_directory("thumbs"));
-  EXPECT_EQ(selection.skipped_inputs().text(), "2 jp2, 1 jxl, 3 others, 2 not selected");
+  EXPECT_EQ(selection.skipped_inputs().text(), "2 jp2, 1 jxl, 3 others, 2 excluded by --include or --exclude");
   EXPECT_EQ(selection.skipped_inputs().files(), 8U);
   EXPECT_NE(selection.skipped_inputs().text_with_examples().find("2 jp2 (such as a.jp2)"), std::string::npos);
   EXPECT_TRUE(selection.unmatched(true).empty());

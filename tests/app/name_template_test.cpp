@@ -70,7 +70,7 @@ TEST(NameTemplate, ExtensionDecidesTheFormat) {
   };
   EXPECT_EQ(check("{stem}.png", {}), "");
   EXPECT_EQ(check("{stem}.png", Format::png), "");
-  EXPECT_NE(check("{stem}.png", Format::jpeg).find("has the ending of png, but --format is jpeg"),
+  EXPECT_NE(check("{stem}.png", Format::jpeg).find("has the extension of png, but --format is jpeg"),
             std::string::npos);
   EXPECT_EQ(check("{stem}.{ext}", Format::jpeg), "");
   EXPECT_EQ(check("{stem}.{input_ext}", {}), "");
@@ -86,7 +86,7 @@ TEST(NameTemplate, ExtensionDecidesTheFormat) {
             std::string::npos);
   EXPECT_NE(why([] {
               (void)placed("{stem}", {"a.jpg.png", "a.jpg.png", 1}, Format::png);
-            }).find("has the ending of jpeg"),
+            }).find("has the extension of jpeg"),
             std::string::npos);
 }
 
@@ -110,7 +110,7 @@ TEST(NameTemplate, InvalidTemplates) {
   EXPECT_EQ(rejection_of("{x}.png"), "--name '{x}.png': unknown field '{x}'; must be one of " + fields);
   for (const char* name : {"{n:5}.png", "{n:}.png", "{n:0}.png", "{n:00}.png", "{n:019}.png", "{n:0x}.png",
                            "{n:0005}.png", "{n:-5}.png"})
-    EXPECT_NE(rejection_of(name).find("the width must be 0 and 1 to 18 digits, such as {n:05}"),
+    EXPECT_NE(rejection_of(name).find("the width must be 0 and 1 to 18, such as {n:05}"),
               std::string::npos)
         << name;
   EXPECT_NE(rejection_of("{stem:05}.png").find("does not accept a width; only {n} and {page} do"),
@@ -122,14 +122,14 @@ TEST(NameTemplate, InvalidTemplates) {
   EXPECT_NE(rejection_of("{}.png").find("empty field name"), std::string::npos);
   EXPECT_NE(rejection_of("/tmp/{stem}.png").find("absolute path"), std::string::npos);
   for (const char* name : {"../{stem}.png", "a/../../{stem}.png", "a/.."})
-    EXPECT_NE(rejection_of(name).find("leads out of OUTPUT"), std::string::npos) << name;
+    EXPECT_NE(rejection_of(name).find("is outside OUTPUT"), std::string::npos) << name;
   for (const char* name : {"", "{stem}/", ".", "a/."})
     EXPECT_NE(rejection_of(name).find("is not a file name"), std::string::npos) << name;
 }
 
 TEST(NameTemplate, InputNamesCannotEscapeTheOutputDirectory) {
   const NamedInput dots{"in/...png", "...png", 1};
-  EXPECT_NE(why([&] { (void)placed("{stem}/x.png", dots); }).find("leads out of OUTPUT"), std::string::npos);
+  EXPECT_NE(why([&] { (void)placed("{stem}/x.png", dots); }).find("is outside OUTPUT"), std::string::npos);
   const NamedInput braces{"in/{n}/{stem}.png", "{n}/{stem}.png", 3};
   EXPECT_EQ(placed("{dir}/{stem}_{n}.png", braces), "out/{n}/{stem}_3.png");
   EXPECT_NE(why([] {

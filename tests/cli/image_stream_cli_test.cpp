@@ -125,13 +125,13 @@ TEST_F(ImageStreamCli, BytesBetweenImagesAreReported) {
                                       file("r.json"), "--overwrite", "--metadata", "strip"});
     EXPECT_EQ(result.exit_code, has_exif ? 0 : 1) << result.err;
     if (has_exif) {
-      const std::string text = "stdin: skipped 7 bytes after JPEGs with Exif that are not images";
+      const std::string text = "stdin: skipped 7 bytes of non-image data after Exif JPEGs";
       EXPECT_EQ(result.err, "imgpipe: warning: " + text + "\n");
       EXPECT_EQ(Json::parse(load_text(file("r.json")))["warnings"], Json::array({text}));
     } else {
       const std::string at = std::to_string(jpeg.size());
       EXPECT_EQ(result.err, "imgpipe: stdin, image 2 at byte " + at +
-                                ": not an image of a known format; written before it: 1\n");
+                                ": not an image of a known format; pages written before the error: 1\n");
     }
   }
 }
@@ -185,7 +185,7 @@ TEST_F(ImageStreamCli, BrokenImageIsReportedByNumberAndOffset) {
     const RunResult result = run(stream, {file("out"), "--pages", "all", "--name", "{page}.png"});
     EXPECT_EQ(result.exit_code, 1);
     EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
-    EXPECT_NE(result.err.find("; written before it: 2"), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("; pages written before the error: 2"), std::string::npos) << result.err;
     // Finished outputs stay, because the stream cannot be read again.
     EXPECT_TRUE(std::filesystem::exists(file("out/1.png")));
     EXPECT_TRUE(std::filesystem::exists(file("out/2.png")));

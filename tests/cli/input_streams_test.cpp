@@ -214,7 +214,7 @@ TEST(InputNotices, DroppedProfileIsReported) {
   const RunResult run = run_imgpipe(command);
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_EQ(run.err,
-            "imgpipe: " + input + ": dropped colour profile \"Adobe RGB (1998)\", which is not applied\n");
+            "imgpipe: " + input + ": dropped colour profile \"Adobe RGB (1998)\"; the colours were not converted\n");
   std::vector<std::string> quiet = command;
   quiet.insert(quiet.end(), {"-q", "--report", directory.file("r.json")});
   EXPECT_EQ(run_imgpipe(quiet).err, "");

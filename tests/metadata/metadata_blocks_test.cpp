@@ -275,7 +275,7 @@ TEST(OmeXml, SeriesKeepsOnlyThePlanesOfItsFile) {
     const AdaptedOmeXml adapted = adapt_ome_xml(all(root), "t1.tif", false);
     EXPECT_EQ(adapted.text, left) << root;
     EXPECT_EQ(lost_metadata_text(adapted.lost),
-              "OME-XML of other files of the series (not in the result), "
+              "OME-XML of other files of the series (not part of the output), "
               "OME-XML's UUIDs and file names (of the input)");
   }
   // Likewise for channels.

@@ -77,7 +77,7 @@ TEST(Plan, IntegersBecomeFloatsOnlyOnRequest) {
   EXPECT_EQ(labels_of(make_plan(parse_stages("depth:float,smooth,depth:8"), kRgba)),
             "depth:float,split*,smooth,depth#2:8,merge*");
   EXPECT_EQ(make_plan(parse_stages("depth:float"), {8, 4, 3, Sample::f32}).notes,
-            std::vector<std::string>{"skipped depth:float: the samples are floats already"});
+            std::vector<std::string>{"skipped depth:float: the samples are already floats"});
   EXPECT_EQ(make_plan(parse_stages("depth:8"), kRgb).steps.size(), 0U);
   // Floats are not converted to integers implicitly: files cannot store them, and writers reject them.
   const Plan floats = make_plan(parse_stages("depth:float"), kRgb, false, 1 << 20, 8);
@@ -160,7 +160,7 @@ TEST(Plan, RejectsThresholdsOutsideTheSampleRange) {
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
-    EXPECT_NE(std::string(error.what()).find("its samples have 8 bits; use 0 to 255, or depth:16 before it"),
+    EXPECT_NE(std::string(error.what()).find("the samples have 8 bits; use 0 to 255, or insert depth:16 before it"),
               std::string::npos)
         << error.what();
   }

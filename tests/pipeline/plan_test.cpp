@@ -326,7 +326,7 @@ TEST(Plan, DepthNeedsNoOtherLayout) {
   EXPECT_EQ(needless.steps.size(), 2U);  // the first makes what the second needs
   const Plan left_out = make_plan(parse_stages("depth:8"), kRgb);
   EXPECT_TRUE(left_out.steps.empty());
-  EXPECT_EQ(left_out.notes, (std::vector<std::string>{"skipped depth:8: the samples have 8 bits already"}));
+  EXPECT_EQ(left_out.notes, (std::vector<std::string>{"skipped depth:8: the samples already have 8 bits"}));
 }
 
 TEST(Plan, RejectsTooLargeImages) {

@@ -168,7 +168,7 @@ TEST(Runner, AutoReportsItsChoice) {
   const RunReport report = runner.run(image.untyped_view()).report;
   EXPECT_EQ(report.implementation, "cpu");  // starting a device does not pay off for 64 pixels
   EXPECT_EQ(report.why, built_with_cuda()
-                            ? "auto chose cpu (the image is too small to look for a CUDA device)"
+                            ? "auto chose cpu (the image is too small to benefit from CUDA)"
                             : "auto chose cpu (this build has no CUDA)");
 }
 

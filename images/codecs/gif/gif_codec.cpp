@@ -52,7 +52,7 @@ void take_application(Bytes blocks, FoundMetadata& found) {
     const Bytes packet = blocks.subspan(front, bytes - kTrailerBytes);
     found.xmp.assign(packet.begin(), packet.end());
   } else if (matches_at(blocks, 1, "ICCRGBG1012"sv)) {
-    found.lose("ICC profile (of a GIF)");
+    found.lose("ICC profile (not supported in GIF)");
   } else if (!matches_at(blocks, 1, "NETSCAPE2.0"sv) && !matches_at(blocks, 1, "ANIMEXTS1.0"sv)) {
     const Bytes name = blocks.subspan(std::min<std::size_t>(1, blocks.size()));
     const std::string_view identifier(reinterpret_cast<const char*>(name.data()),

@@ -99,7 +99,7 @@ class ExifParser {
     if (at > block_.size() || block_.size() - at < 2) fail_damaged("an offset is out of bounds");
     const std::size_t count = number(at, 2);
     if (count == 0 || count > kMaxExifEntries)
-      fail_damaged("a directory of " + std::to_string(count) + " entries");
+      fail_damaged("a directory has " + std::to_string(count) + " entries");
     claim(at, 2 + count * kEntryBytes, false);
     std::vector<ExifEntry> entries;
     for (std::size_t i = 0; i < count; ++i) take_entry(at + 2 + i * kEntryBytes, entries);
@@ -147,7 +147,7 @@ class ExifParser {
   std::vector<ExifEntry> sub_directory(const std::vector<ExifEntry>& of, std::uint16_t tag) {
     const auto entry = std::ranges::find(of, tag, &ExifEntry::tag);
     if (entry == of.end()) return {};
-    if (entry->type != kLong || entry->count != 1) fail_damaged("an offset is not a number");
+    if (entry->type != kLong || entry->count != 1) fail_damaged("an offset has the wrong type or count");
     ++depth_;
     return directory(big_endian_ ? big_endian(entry->value, 0, 4) : little_endian(entry->value, 0, 4));
   }

@@ -76,7 +76,7 @@ std::span<const std::byte> checked_iptc(std::span<const std::byte> datasets) {
     std::size_t head = kHeadBytes;
     if (length >= 0x8000) {  // an extended dataset: the size of its length field
       const std::size_t length_bytes = length & 0x7FFF;
-      if (length_bytes == 0 || length_bytes > kMaxLengthBytes) fail_damaged("a dataset without a length");
+      if (length_bytes == 0 || length_bytes > kMaxLengthBytes) fail_damaged("a dataset has no length");
       length = big_endian(datasets, at + head, length_bytes);
       head += length_bytes;
     }

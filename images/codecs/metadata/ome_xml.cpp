@@ -49,7 +49,7 @@ class OmeXmlAdapter {
       if (removed_images_.contains(value(reference, "ID").value_or(""))) edits_.remove(elements_[reference]);
     AdaptedOmeXml adapted;
     if (has_other_files_)
-      adapted.lost.emplace_back("OME-XML of other files of the series (not in the result)");
+      adapted.lost.emplace_back("OME-XML of other files of the series (not part of the output)");
     if (root_uuid_ || has_uuids_) adapted.lost.emplace_back("OME-XML's UUIDs and file names (of the input)");
     if (lost_bits_) adapted.lost.emplace_back("OME-XML's SignificantBits (sample values changed)");
     adapted.text = edits_.apply();

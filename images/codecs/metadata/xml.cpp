@@ -28,7 +28,7 @@ class Scanner {
         open();
       }
     }
-    if (!open_.empty()) fail_damaged("an element does not end");
+    if (!open_.empty()) fail_damaged("unclosed element");
     return std::move(elements_);
   }
 
@@ -38,7 +38,7 @@ class Scanner {
   bool skip(std::string_view begin, std::string_view end) {
     if (!stands(begin)) return false;
     const std::size_t found = text_.find(end, at_ + begin.size());
-    if (found == std::string_view::npos) fail_damaged("an element does not end");
+    if (found == std::string_view::npos) fail_damaged("unclosed element");
     at_ = found + end.size();
     return true;
   }
@@ -83,7 +83,7 @@ class Scanner {
         quote = 0;
       }
     }
-    if (at_ == text_.size()) fail_damaged("an element does not end");
+    if (at_ == text_.size()) fail_damaged("unclosed element");
     const bool has_content = text_[at_ - 1] != '/';
     ++at_;
     element.tag_end = element.content_end = element.end = static_cast<std::uint32_t>(at_);

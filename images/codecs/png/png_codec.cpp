@@ -24,7 +24,7 @@ class PngEnd final : public EndFinder {
     while (!last_ && image.size() >= at_ + kChunkHeadBytes) {
       const std::size_t length = big_endian(image, at_, 4);
       if (length > kMaxChunkBytes || !has_type(image.subspan(at_ + 4, 4)))
-        throw Error(ErrorKind::input, "PNG: not a chunk at byte " + std::to_string(at_));
+        throw Error(ErrorKind::input, "PNG: invalid chunk at byte " + std::to_string(at_));
       last_ = matches_at(image, at_ + 4, "IEND");
       at_ += kChunkHeadBytes + length + kCrcBytes;
     }

@@ -177,7 +177,7 @@ class StbReader final : public WholeImageReader {
                                                         : "stb_image cannot read this file: " + stb_message));
     }
     if (width != claims.width || height != claims.height || stored_channels_ < 1 || stored_channels_ > 4) {
-      throw Error(ErrorKind::input, name + ": contradictory header");
+      throw Error(ErrorKind::input, name + ": inconsistent header");
     }
     if (source.overrun) {
       const std::string damage = name + ": the file is truncated";

@@ -168,7 +168,7 @@ std::int64_t TiffChunks::unpack(std::size_t chunk, std::int64_t rows, std::span<
   fault_.clear();
   std::size_t made = 0;
   try {
-    if (data.empty()) fail_tiff(page_.tiled ? "a tile without data" : "a strip without data");
+    if (data.empty()) fail_tiff(page_.tiled ? "a tile has no data" : "a strip has no data");
     if (has_reversed_bits(page_)) {
       turned_.resize(data.size());
       std::ranges::transform(data, turned_.begin(), reversed);

@@ -101,7 +101,7 @@ class TiffMetadataFinder {
       found_.exif = file_;
       found_.exif_in_file = true;
     } else if (directory_.find_raw(TiffTag::exif) || directory_.find_raw(TiffTag::gps)) {
-      found_.lost.emplace_back("EXIF (of a BigTIFF)");
+      found_.lost.emplace_back("EXIF (not supported in BigTIFF)");
     }
   }
 

@@ -282,7 +282,7 @@ void read_chunks(const Fields& fields, Bytes file, bool lenient, TiffPage& page)
     require(
         page.offsets[i] <= file.size() && page.counts[i] <= file.size() - page.offsets[i],
         page.tiled ? "truncated: a tile lies outside the file" : "truncated: a strip lies outside the file");
-    require(page.counts[i] > 0, page.tiled ? "a tile without data" : "a strip without data");
+    require(page.counts[i] > 0, page.tiled ? "a tile has no data" : "a strip has no data");
   }
 }
 

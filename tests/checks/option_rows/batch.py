@@ -23,7 +23,7 @@ ROWS = [
     Row("--failed-out", "imgpipe mixed out/ --failed-out failed.txt", "`failed.txt` names only `cut.jpg`",
         lambda r: r.text("failed.txt") == "cut.jpg\n", code=1),
     Row("--shard", "imgpipe in out/ -r --shard 1/2 -q && imgpipe in out/ -r --shard 2/2 --overwrite",
-        "both shards together write all outputs",
+        "all outputs",
         lambda r: "shard 1 of 2" in r.err and "shard 2 of 2" in r.err and r.files("out") == TREE),
     Row("--balance", "imgpipe in out/ -r --shard 1/3 --balance count", "one of three files",
         lambda r: len(r.files("out")) == 1),

@@ -47,7 +47,7 @@ ROWS = [
     Row("--blocks", "imgpipe bench --list --blocks -1", "refused: not a number of blocks",
         lambda r: "--blocks" in r.err, code=2),
     Row("--repeat", "imgpipe bench --device cpu --stage gray --size 64x64 --repeat 3 --format json",
-        "3 runs of each variant",
+        "3 runs each",
         lambda r: set(column(r, "runs")) == {3}),
     Row("--format", "imgpipe bench --device cpu --stage gray --size 64x64 --repeat 1 --format csv",
         "one line per variant",
