@@ -50,8 +50,8 @@ struct Ports {
   std::span<const Port> in = kColorPlanes, out = kColorPlanes;
 };
 
-// What a stage changes: sample values, the layout, which pixels remain (cuts), or where they are (turns). The
-// last two move whole pixels, alpha included, each at most once.
+// The kind of change that a stage makes: to sample values, to the layout, to which pixels remain (cuts), or
+// to where they are (turns). The last two move whole pixels, alpha included, each at most once.
 enum class Effect : std::uint8_t { values, layout, cuts, turns };
 
 struct Stage {

@@ -60,7 +60,7 @@ class ChainCutter {
       }
       chains_.back().end = i + 1;
       overlap_ += more;
-      // A taller frame before this node costs only for the rows that the node keeps.
+      // From here on, only the rows that the node keeps of a taller frame before it count.
       tallest_ =
           std::max(tallest_ * (node.in.height - rows_left_out(node)) / node.in.height, node.out.height);
     }
@@ -228,8 +228,8 @@ bool BandPlan::in_place(ValueId value, const RowRange& rows, const RowRange& ban
   return plan_.is_whole(value, chain_) && rows == own(band, plan_.program.values[value].type.height);
 }
 
-// Returns how many of the rows `read` to `until` are read first, up to the end of a chunk of skip_rows_ rows;
-// 0 if at most one chunk remains.
+// Returns the number of rows to read next, from `read` to the end of its chunk of skip_rows_ rows; 0 if at
+// most one chunk remains before `until`.
 std::int64_t BandPlan::next_read_rows(std::int64_t read, std::int64_t until) const {
   return until - read > skip_rows_ ? (read / skip_rows_ + 1) * skip_rows_ - read : 0;
 }

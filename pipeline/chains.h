@@ -80,7 +80,7 @@ class BandPlan {
   [[nodiscard]] std::int64_t skipped_before(std::int64_t i, std::int64_t read) const;
   // Returns the row before which band i, which needs the rows `needed`, stops reading; at least `read`.
   [[nodiscard]] std::int64_t read_end(std::int64_t i, const RowRange& needed, std::int64_t read) const;
-  // The number of bands, and of chunks that are read for none of them.
+  // The number of bands, plus the number of chunks that no band needs.
   [[nodiscard]] std::int64_t pieces() const { return bands() + skips_; }
   // The height of the chain's last frame, which is divided into bands.
   [[nodiscard]] std::int64_t height() const { return height_; }
@@ -126,7 +126,7 @@ class BandPlan {
   std::int64_t tallest_ = 1, row_bytes_ = 1;
   std::int64_t strip_rows_ = 0;
   std::int64_t rows_read_ = 0;
-  std::int64_t skip_rows_ = 1;  // of a chunk that is read for no band
+  std::int64_t skip_rows_ = 1;  // the height of a chunk that no band needs
   std::int64_t skips_ = 0;
   std::vector<Place> places_;
   std::vector<std::optional<std::size_t>> place_of_;  // by value

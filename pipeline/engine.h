@@ -32,16 +32,16 @@ struct Job {
   bool keep_outputs = false;  // give every step's output back
   // Give the finished image back; without it and with a writer it need never exist as a whole.
   bool keep_pixels = true;
-  std::optional<MemoryNeed> need;  // what memory_need() says of it, if it was asked before
+  std::optional<MemoryNeed> need;  // the result of memory_need(), if already computed
   std::unique_ptr<Writer> writer;  // encodes the finished image, if given
-  // With a writer: where the file goes, if given; who gives it applies Outcome::file's patches.
+  // With a writer: the destination of the file, if set; the caller must then apply Outcome::file's patches.
   ByteSink sink;
 };
 
 struct Outcome {
-  std::exception_ptr error;  // set: beside it there is only the timeline, as far as the job came
+  std::exception_ptr error;  // if set, only the timeline is valid, up to the failure
   ConstHostView pixels;  // the finished image, of shape plan.output; its memory is in `memory` or `source`
-  EncodedFile file;      // with a writer: the finished image encoded, as far as no sink took it, and patches
+  EncodedFile file;      // with a writer: the parts of the encoded image that no sink took, and patches
   Plan plan;
   Timeline timeline;
   std::vector<std::vector<std::uint64_t>> histograms;  // by step: bins x planes counts, empty where none
@@ -49,7 +49,7 @@ struct Outcome {
   std::vector<Frame<const std::byte, Host>> outputs;   // with keep_outputs, by step; empty for statistics
   std::vector<Image> memory;                           // storage of pixels and outputs
   std::vector<std::string> warnings;                   // the reader's
-  bool in_bands = false;                               // through a device, which has no memory for all of it
+  bool in_bands = false;  // through a device whose memory cannot hold the whole image
 };
 
 // Returns the parameters of a job for memory estimates. `plan`: the job's plan, which Engine::run() moves

@@ -33,7 +33,8 @@ struct MemoryNeed {
   [[nodiscard]] int threads_within(int threads, std::int64_t max_bytes) const;
 };
 
-// Bands in progress at one time: one per thread, one that is read, and one that waits.
+// The number of bands in progress at one time. With several threads: one per thread, one being read, and one
+// waiting.
 [[nodiscard]] constexpr int bands_at_once(int threads) {
   return threads <= 1 ? 1 : threads + 2;
 }

@@ -22,7 +22,7 @@ struct Step {
   // Unique in the plan: the name, "#2" if the stage runs again, StageRequest::said, "*" if implicit.
   std::string label{};
   FrameType in{};
-  FrameType out{};                                        // what the next step gets
+  FrameType out{};                                        // the frame type that the next step receives
   std::optional<std::size_t> counted_by{};                // the step whose histogram it reads
   std::vector<Step> parts{};                              // of a fused step: the two that it stands for
   std::shared_ptr<const std::vector<std::byte>> table{};  // that depends on type and parameters alone
@@ -32,7 +32,7 @@ struct Plan {
   Shape input;
   Shape output;
   std::vector<Step> steps{};
-  std::vector<std::string> notes{};  // what was left out and why
+  std::vector<std::string> notes{};  // the omitted steps and the reasons
   bool reduced = false;              // the planner inserted the last depth:8 because the output holds no more
 };
 

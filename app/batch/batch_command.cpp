@@ -40,7 +40,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kDrainTimeout{50};  // time without a result after which none is left
+constexpr std::chrono::milliseconds kDrainTimeout{50};  // if no result arrives for this long, none is left
 
 void reject_single_image_options(const ProcessOptions& options) {
   if (is_reported_as_image(options)) return;

@@ -41,8 +41,8 @@ class BatchReportFiles {
   void settle(const BatchFile& file);
 
   const ProcessOptions& options_;
-  // If --failed-out replaces the list of --files-from: the list's names, and those that are done or skipped.
-  // The latter also for a shard, since the file may hold names of other shards.
+  // If --failed-out replaces the list of --files-from: the list's names. `settled_`: the names that are done
+  // or skipped; kept for a shard, too, because the file may hold names of other shards.
   std::optional<std::vector<std::string>> list_;
   std::unordered_set<std::string> settled_;
   std::vector<std::unique_ptr<NdjsonReport>> lines_;  // one for each .ndjson and .csv report

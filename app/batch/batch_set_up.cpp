@@ -88,7 +88,7 @@ LaneCapacity capacity_by_cost(int jobs, const std::shared_ptr<std::pmr::memory_r
   return lane_capacity;
 }
 
-// auto: the workers process the images for which a device does not pay.
+// auto: the workers process the images for which a device does not pay off.
 void choose_by_cost(BatchSettings& settings, std::vector<std::string>& devices) {
   devices.push_back("cpu (" + host_info().processor + ")");
   settings.host_helps = true;

@@ -25,7 +25,7 @@ struct BatchFailure {
   About about = About::neither;               // the path that the reason is about
   const std::string* reason_alone = nullptr;  // without that path
 
-  [[nodiscard]] std::string reason() const;  // with it
+  [[nodiscard]] std::string reason() const;  // including the path
 };
 
 // The reason for an image that was done but whose output is gone.

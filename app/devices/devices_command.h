@@ -1,4 +1,4 @@
-// imgpipe devices: what this machine offers.
+// imgpipe devices: lists the processors, memory and devices of this machine.
 #pragma once
 
 #include "app/options/command_row.h"

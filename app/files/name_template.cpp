@@ -74,7 +74,7 @@ std::string_view first_ending(Format format) {
   return format_info(format).endings.front();
 }
 
-// Returns the literal ending in the last piece; nullopt if fields produce it or there is none.
+// Returns the literal ending in the last segment; nullopt if a field produces it or there is none.
 std::optional<std::string> literal_ending(const std::vector<NameSegment>& segments) {
   if (segments.empty() || segments.back().is_field) return std::nullopt;
   const std::string& text = segments.back().text;

@@ -27,8 +27,8 @@ class SharedFileLock {
   std::optional<FileLock> lock_;
 };
 
-// Returns why this shard may not write a report (.json) or trace: it belongs to another shard, which would be
-// replaced silently. "" if it may, and with --overwrite.
+// Returns why this shard may not write a report (.json) or trace: the file belongs to another shard and would
+// be replaced silently. Returns "" if the shard may write it; always with --overwrite.
 [[nodiscard]] std::string other_shard_reason(const std::string& path, const Shard& shard, Replace replace);
 
 }  // namespace imgpipe

@@ -36,7 +36,7 @@ class FilesInUse {
  private:
   struct Use {
     std::string path;
-    std::string input;   // `what`; empty: the file is written
+    std::string input;   // `what` of add_input(); empty for a file that is written
     std::string option;  // that writes it
   };
   std::map<FileIdentity, Use> uses_;

@@ -12,7 +12,8 @@ namespace imgpipe {
 
 // "in: no images found; passed over: 3 others (see --include)", followed by hints.
 [[nodiscard]] std::string nothing_found_text(const InputOptions& input, const BatchFiles& found);
-// Logs what was found but is not processed, and replaced results. `name` is the template of output names.
+// Logs the files that were found but are not processed, and the replaced results. `name` is the template of
+// output names.
 void log_search(const BatchFiles& found, const std::optional<NameTemplate>& name = {});
 // Logs one line if the run replaces results that were made with other options.
 void log_replaced(std::size_t results);

@@ -1,4 +1,4 @@
-// What imgpipe -h prints: usage, examples and the most used options, on one screen.
+// The text of imgpipe -h: usage, examples and the most used options, on one screen.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace imgpipe {
 
-// At most 60 lines from 80 columns on.
+// Returns at most 60 lines if `width` is at least 80.
 [[nodiscard]] std::string brief_help(const CommandRow& command, int width);
 
 }  // namespace imgpipe

@@ -29,7 +29,8 @@ struct OptionRow {
   std::string help;
   std::vector<std::string> values{};  // allowed values, or prefixes of them
   const char* implied = nullptr;      // the value if none follows; nullptr: a value is required
-  const char* ending = nullptr;       // with `implied`: of values; "-" is one too
+  const char* ending = nullptr;       // with `implied`: the ending by which an argument is recognised as the
+                                      // value; "-" is accepted, too
 };
 
 // Returns every letter and name with dashes: "-q", "--quiet". option_name() returns "quiet".

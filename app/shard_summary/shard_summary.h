@@ -53,13 +53,14 @@ class ShardSummary {
   // maximum and the sum over shards.
   [[nodiscard]] double longest_wall_s() const;
   [[nodiscard]] double all_walls_s() const;
-  // shards() returns the shards with lines, such as "3/8". missing_shards() returns those without that other
-  // lines imply, unless the known shards cover all images.
+  // shards() returns the shards with lines, such as "3/8". missing_shards() returns shards that have no lines
+  // but whose existence other lines imply, unless the known shards cover all images.
   [[nodiscard]] std::vector<std::string> shards() const;
   [[nodiscard]] std::vector<std::string> missing_shards() const;
   // Returns the number of the batch's images without a line; 0 if lines do not contain their number.
   [[nodiscard]] std::size_t images_without_line() const;
-  // If there are any: a shard with fewer lines than images. "" is an unsharded run.
+  // A shard with fewer lines than images; unfinished() returns all of them. `shard` is "" for an unsharded
+  // run.
   struct Unfinished {
     std::string shard;
     std::size_t images = 0, images_with_line = 0;

@@ -30,7 +30,7 @@ struct FormatInfo {
   bool writable = false;
   bool holds_alpha = false;
   bool holds_color = false;
-  int written_bits = 8;  // the greatest bits per sample that its writer takes
+  int written_bits = 8;  // the maximum bits per sample that its writer accepts
 };
 
 [[nodiscard]] std::span<const FormatInfo> format_table();
@@ -59,7 +59,7 @@ struct DecodeOptions {
   std::int64_t max_pixels = kDefaultMaxPixels;
   bool lenient = false;  // keep the readable part of a damaged file, fill the rest with mid-grey and warn
   bool orient = true;    // apply the EXIF orientation
-  // The greatest bits per sample of decoded rows. 8: all samples become u8. 16: samples of more than 8 bits
+  // The maximum bits per sample of decoded rows. 8: all samples become u8. 16: samples of more than 8 bits
   // become u16 in PNG, PGM, PPM, PSD and TIFF, all read by our own codecs.
   int max_bits = 8;
   CodecChoice codec = CodecChoice::automatic;
@@ -139,7 +139,8 @@ class Reader {
   // Returns the most bytes held at one time besides the file and the caller's rows, computed from the header.
   // `whole`: one call reads all rows. Zero if nothing grows with the image.
   [[nodiscard]] virtual std::int64_t working_bytes(bool whole) const;
-  // Returns the part of them that grows with the image and that a library allocates without block_pool().
+  // Returns the part of working_bytes() that grows with the image and that a library allocates without
+  // block_pool().
   [[nodiscard]] virtual std::int64_t library_bytes(bool whole) const;
 
   // Returns what a device needs to decode all pixels of a JPEG instead (kernels/jpeg/), or nullptr.
@@ -245,7 +246,8 @@ struct EncodedFile {
   [[nodiscard]] std::vector<std::byte> joined() const;
 };
 
-// What a device can produce instead of a writer (kernels/png/encoding.h, kernels/jpeg/encoding.h).
+// The form in which a device can encode an image in place of a writer (kernels/png/encoding.h,
+// kernels/jpeg/encoding.h).
 struct DeviceForm {
   enum class Kind { none, png_strips, jpeg_scan };
   Kind kind = Kind::none;

@@ -18,7 +18,7 @@ class InputFile;
 
 using Bytes = std::span<const std::byte>;
 
-// What the beginning of a file declares about its length.
+// The length of a file as its beginning declares it.
 struct FileClaim {
   std::int64_t width = 0, height = 0;  // 0: unknown or invalid
   std::int64_t max_pixel_bytes = 8;    // the most per pixel: uncompressed 16-bit RGBA

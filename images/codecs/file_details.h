@@ -1,4 +1,5 @@
-// Describes from its headers how a file is stored (imgpipe info), and loads the parts that this needs.
+// Describes how a file is stored, from its headers (imgpipe info), and loads the parts of the file that this
+// requires.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What imgpipe reads from embedded ICC profiles, which it does not apply: whether it is sRGB, its name, and
-// whether it is valid to copy (ICC.1:2001-04 for version 2, ICC.1:2010 for version 4).
+// Reads embedded ICC profiles, which imgpipe does not apply: whether a profile is sRGB, its name, and whether
+// it is valid to copy (ICC.1:2001-04 for version 2, ICC.1:2010 for version 4).
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace imgpipe {
 
-// The greatest size of a profile; those of real printers take up to 2 MB.
+// The maximum size of a profile; profiles of real printers take up to 2 MB.
 inline constexpr std::size_t kMaxProfileBytes = std::size_t{4} << 20;
 
 // Returns a profile's description, printable and of at most 80 bytes; empty for sRGB, "unnamed" if damaged or

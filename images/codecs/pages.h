@@ -36,7 +36,7 @@ class Pages {
   // The part of a page to return.
   enum class Part {
     all,
-    front,  // what open_reader() needs: pixels are zeros
+    front,  // the parts that open_reader() needs; pixels are zeros
   };
   // Returns the file of one page, 0 being the first. Throws Error(input) if its directory is damaged,
   // Error(memory) if memory runs out; the reader of that file reports damaged pixels. Thread-safe.

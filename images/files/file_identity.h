@@ -1,4 +1,4 @@
-// Which file a path names, even before it exists.
+// Determines which file a path names, even before the file exists.
 #pragma once
 
 #include <cstdint>

@@ -36,8 +36,9 @@ class InputFile {
 };
 
 // Returns a hash of the contents, never 0: the CRC-64 (ECMA-182, reflected) of the size (8 bytes,
-// little-endian) and the bytes. Of files over 1 MiB it reads only 64 blocks of 16 KiB, spread evenly from the
-// first byte to the last. That bounds the cost, also for files that are read in parts. Throws Error(input).
+// little-endian) and the bytes. For a file over 1 MiB, hashes only 64 blocks of 16 KiB, spread evenly from
+// the first byte to the last. That bounds the cost, also for files that are read in parts. Throws
+// Error(input).
 [[nodiscard]] std::uint64_t content_hash(const InputFile& file);
 
 // Opens a regular file and reads its first bytes; nullopt if it cannot be opened or is not a regular file.

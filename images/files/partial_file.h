@@ -1,5 +1,5 @@
-// A file of which only the parts that the headers need are read, for inspection without decoding. Its memory
-// has the file's length and is zero except for the loaded parts.
+// A file that is read only in part, as the headers require, for inspection without decoding. Its memory has
+// the file's length and is zero except for the loaded parts.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,8 @@ class PartialFile {
   [[nodiscard]] const InputFile& file() const noexcept { return file_; }
   // The whole length of the file.
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept;
-  // Reads the given range in blocks, as far as the file has it and it is not loaded. Throws Error(input) if
-  // reading fails or the file was truncated, Error(memory) if memory runs out.
+  // Reads, in blocks, the parts of the range that exist in the file and are not loaded yet. Throws
+  // Error(input) if reading fails or the file was truncated, Error(memory) if memory runs out.
   void load(std::uint64_t at, std::uint64_t count);
   void load_all() { load(0, static_cast<std::uint64_t>(file_.size_bytes())); }
   [[nodiscard]] std::int64_t loaded_bytes() const noexcept { return loaded_bytes_; }

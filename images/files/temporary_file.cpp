@@ -88,8 +88,8 @@ std::string name_of_temporary(const std::string& file_name) {
   return file_name.substr(1, mark - 1);
 }
 
-// Returns false if the writer is alive. A shared lock detects that, unlike an exclusive one also on a
-// read-only descriptor over NFS and SMB.
+// Returns false if the writer is alive. Detects that with a shared lock, which, unlike an exclusive one,
+// works on a read-only descriptor over NFS and SMB.
 bool unlink_if_stale(const std::filesystem::path& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat info {};

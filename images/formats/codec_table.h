@@ -31,7 +31,7 @@ struct Codec {
   std::string_view name;                      // the value of --format
   std::span<const std::string_view> endings;  // extensions, lower case, no dot; the first is the default
   SupportedChannels holds;
-  int written_bits = 8;  // the greatest bits per sample that its writer takes
+  int written_bits = 8;  // the maximum bits per sample that its writer accepts
 
   // Whether a file is of this format; no two rows recognise one file. nullptr: left to other rows.
   bool (*recognises)(Bytes beginning) = nullptr;

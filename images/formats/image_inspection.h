@@ -1,4 +1,4 @@
-// Properties of an image file from its headers alone. No pixel is decoded, and of most formats only the
+// Properties of an image file from its headers alone. No pixel is decoded, and for most formats only the
 // headers are read (images/files/partial_file.h).
 #pragma once
 
@@ -33,10 +33,10 @@ struct ImageInspection {
   std::int64_t file_bytes = 0, read_bytes = 0;       // size of the file, and how much of it was read
   std::int64_t stored_width = 0, stored_height = 0;  // before the orientation is applied
   std::int64_t images = 1;                           // pages of a TIFF, frames of an animation
-  std::int64_t reduced_images = 0;                   // of them, reduced versions of other pages
-  bool has_pages = false;                            // whether the format supports --pages
-  std::optional<Resolution> resolution;              // from the format, else from EXIF
-  std::string profile;                               // name; empty: none
+  std::int64_t reduced_images = 0;       // the number of pages that are reduced versions of others
+  bool has_pages = false;                // whether the format supports --pages
+  std::optional<Resolution> resolution;  // from the format, else from EXIF
+  std::string profile;                   // name; empty: none
   std::vector<MetadataBlock> metadata;
   std::string decoder;             // the code that decodes the pixels
   std::string no_device_decoding;  // why devices cannot decode it; empty: they can

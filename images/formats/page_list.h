@@ -27,7 +27,7 @@ class PageList {
   // Returns a complete file of one page, 0 being the first; may be called repeatedly. Throws the
   // constructor's errors, without the file name.
   [[nodiscard]] InputFile page(std::int64_t index, Pages::Part part = Pages::Part::all) const;
-  // The size of the whole input; of a stream the bytes read so far.
+  // The size of the whole input; for a stream, the bytes read so far.
   [[nodiscard]] std::int64_t size_bytes() const { return stream_ ? stream_->read_bytes() : size_bytes_; }
   // Returns content_hash() of the whole input; 0 for streams. Throws Error(input).
   [[nodiscard]] std::uint64_t content_hash() const;

@@ -16,7 +16,7 @@ namespace imgpipe {
 inline constexpr std::int64_t kSmallFileBytes = std::int64_t{1} << 20;
 inline constexpr std::size_t kFileBeginningBytes = std::size_t{1} << 16;
 
-// What an input may be.
+// The kinds of input that are accepted.
 enum class InputKind {
   any,           // including FIFOs and standard input ("-")
   regular_only,  // for batches, which must not wait for a writer

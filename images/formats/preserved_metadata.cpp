@@ -86,7 +86,8 @@ class MetadataPreserver {
     }
   }
 
-  // A TIFF's block gets the adapted field.
+  // Replaces the block's description by its adapted text; in a TIFF, whose description is a field, by the
+  // field's text. Removes the description if no text is left.
   void adapt_description(ExifBlock& block) {
     constexpr std::uint16_t kAscii = 2;
     const auto entry = std::ranges::find(block.image, kDescription, &ExifEntry::tag);

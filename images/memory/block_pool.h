@@ -71,7 +71,7 @@ class BlockPool {
   using MallocPairAllocator = MallocAllocator<std::pair<const Key, Value>>;
   struct BlockInUse {
     std::size_t bytes = 0;
-    std::size_t spare = 0;  // of them: more than the caller requested
+    std::size_t spare = 0;  // bytes beyond the requested ones, included in `bytes`
   };
   using InUse = std::map<const void*, BlockInUse, std::less<>,
                          MallocPairAllocator<const void*, BlockInUse>>;  // by address
@@ -91,8 +91,8 @@ class BlockPool {
   InUse in_use_;
   Kept kept_;
   std::int64_t in_use_bytes_ = 0, kept_bytes_ = 0;
-  std::int64_t spare_bytes_ = 0;  // of those in use
-  std::int64_t peak_bytes_ = 0;   // of in_use_bytes_ - spare_bytes_
+  std::int64_t spare_bytes_ = 0;  // the sum of BlockInUse::spare
+  std::int64_t peak_bytes_ = 0;   // the peak of in_use_bytes_ - spare_bytes_
   std::int64_t limit_bytes_ = kDefaultLimitBytes, outside_bytes_ = 0;
 };
 

@@ -25,7 +25,7 @@ struct BoxWork {
   std::int64_t block_rows;  // a multiple of kBatch
 };
 
-// Returns the position to read for pixel i, or -1 if it does not count.
+// Returns the position to read for pixel i, or -1 if the pixel is ignored (Border::shrink).
 __device__ __forceinline__ std::int64_t box_source(std::int64_t i, std::int64_t size, Border border) {
   if (i >= 0 && i < size) return i;
   if (border == Border::shrink) return -1;
@@ -137,7 +137,8 @@ __global__ __launch_bounds__(kThreads) void box_kernel(DevicePlanes<const T> in,
   }
 }
 
-// Returns the rows per block: blocks fill the device, but their first windows must not dominate the work.
+// Returns the rows per block: few enough that blocks fill the device, enough that the first windows of each
+// block are a small part of the work.
 std::int64_t rows_of_a_block(const FrameType& type, int radius, std::int64_t strips,
                              const CudaLaunch& launch) {
   const std::int64_t wanted = std::int64_t{launch.multiprocessors} * kBlocks;

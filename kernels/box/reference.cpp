@@ -11,7 +11,7 @@ constexpr std::int64_t kChunk = 256;
 using ColumnSums =
     std::array<std::uint32_t, static_cast<std::size_t>(kChunk) + std::size_t{2} * kMaxBoxRadius>;
 
-// The rows of a window that count.
+// The rows of a window that contribute to its mean.
 struct Rows {
   std::array<std::int64_t, 2 * kMaxBoxRadius + 1> at{};
   std::size_t count = 0;

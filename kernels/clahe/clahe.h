@@ -56,8 +56,8 @@ static_assert(ClaheTiles({.width = 64, .height = 16}, {{0, 8}}).height == 2);
 static_assert(ClaheTiles({.width = 64, .height = 64}, {{40 * kDecimalOne, 2}}).limit == 160);
 static_assert(ClaheTiles({.width = 64, .height = 64}, {{1, 2}}).limit == 1);
 
-// What redistribution adds to the counts of all values: the excess over the limit, divided evenly, and its
-// remainder as one each to every step-th value, starting at 0.
+// The amounts that redistribution adds to the counts: the excess over the limit, divided evenly among all
+// values, and its remainder as one each for every step-th value, starting at 0.
 struct ClaheExcess {
   IMGPIPE_HOST_DEVICE constexpr ClaheExcess(std::uint32_t excess, std::uint32_t bins)
       : each(excess / bins), left(excess % bins), step(left == 0 ? 1 : bins / left) {}

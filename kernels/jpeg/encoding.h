@@ -28,8 +28,9 @@ class JpegEncoding {
   void write_upload(std::byte* to) const;
   [[nodiscard]] CudaStatus launch(std::byte* memory, const CudaLaunch& launch) const;
   // Locates the scan of image i, stuffed and without markers, in the group's device memory, given the
-  // downloaded memory().results_bytes. 0 bytes: it did not fit, and the host must encode it. Reserved is
-  // somewhat more than noise takes: at quality 90, 0.9 bytes per grey pixel (photographs: 0.1 to 0.4).
+  // downloaded memory().results_bytes. 0 bytes: it did not fit, and the host must encode it. The reserved
+  // capacity is somewhat more than noise needs: at quality 90, 0.9 bytes per grey pixel (photographs: 0.1 to
+  // 0.4).
   struct Scan {
     std::size_t offset = 0, bytes = 0;
   };

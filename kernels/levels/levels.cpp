@@ -19,7 +19,7 @@ constexpr Scale scale_of(Sample sample, LevelsOf of) {
   return {};
 }
 
-// Returns the value of white on the scale of lo and hi of floats.
+// Returns the value that white has on the scale of lo and hi, for float images.
 constexpr float white_of(LevelsOf of) {
   switch (of) {
     case LevelsOf::same:

@@ -63,7 +63,7 @@ __global__ __launch_bounds__(kPlaceThreads) void place_kernel(Group group) {
   }
   if (made.kind != StripKind::huffman) return;
   auto* words = reinterpret_cast<std::uint32_t*>(group.output + position);
-  // The header's last word, possibly without bits of it, is the first tile's first.
+  // The word in which the header ends, possibly without any bits of it, is also the first tile's first word.
   for (unsigned i = threadIdx.x; i <= state.header_bits / 32; i += kPlaceThreads) words[i] = state.header[i];
   const TileState* tiles = group.tile_states + picture.first_tile + number * picture.tiles_per_strip;
   for (std::uint32_t i = threadIdx.x; i < picture.tiles_of(number); i += kPlaceThreads) {
@@ -74,7 +74,8 @@ __global__ __launch_bounds__(kPlaceThreads) void place_kernel(Group group) {
 
 // ---- packing --------------------------------------------------------------------------------------------
 
-// A tile's bits, those before them in their first word, the end of the strip, and one spare word.
+// Capacity for a tile's bits, up to 31 bits before them in their first word, the end of the strip, and a
+// spare word.
 constexpr unsigned kPackWords = (kTileBytes * kMaxCodeBits + 31 + kMaxCodeBits + 3 + 7 + 32) / 32 + 2;
 
 struct Shared {

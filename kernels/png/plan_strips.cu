@@ -105,7 +105,8 @@ __device__ void reach_out(const Strip& strip) {
   }
 }
 
-// Calls use(share, byte) for runs that reach an end of a tile, whose lengths write_filtered() did not know.
+// Calls use(share, byte) for runs that reach an end of a tile, whose lengths write_filtered() could not
+// determine.
 template <class Use>
 __device__ void for_each_end_run(const Strip& strip, std::uint32_t number, const Use& use) {
   const TileState& tile = strip.states[number];

@@ -19,7 +19,7 @@ struct ResizePlanes {
   Plane<T, Device> out[kResizePlanes];
 };
 
-// Input planes are shifted as if all rows of the image were present; kernels read only those that are.
+// Points the input planes at row 0 of the image, which may not be in memory; kernels read only rows that are.
 template <class T>
 ResizePlanes<T> resize_planes_of(const StageCall<Device>& call) {
   ResizePlanes<T> planes{};

@@ -20,7 +20,8 @@ template <int Bytes>
 struct TurnTile {
   static constexpr int kWords = Bytes % 3 == 0 ? 3 : Bytes < 4 ? 1 : Bytes / 4;  // per group
   static constexpr int kPixels = 4 * kWords / Bytes;
-  // Of the input: groups per row, and groups of rows. 32 groups of three-byte pixels would exceed 48 KiB.
+  // In the input: kAcross groups per row, and kDown groups of rows. 32 groups of three-byte pixels would
+  // exceed 48 KiB.
   static constexpr int kAcross = Bytes == 3 ? 16 : 32;
   static constexpr int kDown = 32;
   static constexpr int kColumns = kPixels * kAcross, kRows = kPixels * kDown;

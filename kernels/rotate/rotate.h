@@ -31,7 +31,8 @@ struct PixelPosition {
   }
   return {width - 1 - to.y, to.x};
 }
-// In 3x2 pixels, the upper left one moves to the upper right, the lower right, the lower left corner.
+// In an image of 3x2 pixels, the upper left pixel moves to the upper right, the lower right and the lower
+// left corner, respectively.
 static_assert(rotated_from(RotateAngle::by_90, 3, 2, {1, 0}) == PixelPosition{0, 0});
 static_assert(rotated_from(RotateAngle::by_180, 3, 2, {2, 1}) == PixelPosition{0, 0});
 static_assert(rotated_from(RotateAngle::by_270, 3, 2, {0, 2}) == PixelPosition{0, 0});

@@ -58,7 +58,7 @@ __device__ __forceinline__ std::uint32_t samples_equal_to(const std::uint32_t (&
   }
   return ~others & kWholeVector;
 }
-// The number of these, in a few instructions less.
+// Returns the number of samples equal to `value`, with slightly fewer instructions than samples_equal_to().
 __device__ __forceinline__ std::uint32_t count_equal_to(const std::uint32_t (&words)[4],
                                                         std::uint32_t value) {
   constexpr std::uint32_t kOnes = 0x00010001;

@@ -151,7 +151,8 @@ class VectorWalk {
   int y_ = 0, step_rows_ = 0;
   unsigned vector_ = 0, step_vectors_ = 0;
   const Sample8* from_ = nullptr;
-  std::int64_t step_bytes_ = 0, wrap_bytes_ = 0;  // bytes; and from the end of a row to the one above
+  std::int64_t step_bytes_ = 0,
+               wrap_bytes_ = 0;  // bytes of a step, and from the end of a row to the row above
 };
 
 __device__ inline uint4 load_vector(const Sample8* from) {

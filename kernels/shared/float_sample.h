@@ -26,7 +26,7 @@ IMGPIPE_HOST_DEVICE inline float float_of_bits(std::uint32_t bits) {
 #endif
 }
 
-// Processors give a NaN that they make different bits: results have these.
+// Processors differ in the bits of the NaNs that they make; results always use kNanBits.
 IMGPIPE_HOST_DEVICE inline float canonical(float v) {
   return v != v ? float_of_bits(kNanBits) : v;
 }

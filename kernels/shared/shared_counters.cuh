@@ -40,7 +40,7 @@ __device__ __forceinline__ void count_vector(std::uint32_t* counts, const std::u
     return;
   }
   std::uint32_t* column = counts + threadIdx.x % kWarpLanes;
-  // Only at the end of a row: few registers matter more than speed.
+  // Runs only at the end of a row, so using few registers matters more than speed.
   std::uint32_t a = words[0];
   std::uint32_t b = words[1];
   std::uint32_t c = words[2];

@@ -44,7 +44,7 @@ IMGPIPE_HOST_DEVICE constexpr std::int64_t reflected(std::int64_t i, std::int64_
   return i < size ? i : period - i;
 }
 
-// Returns the coordinate to read for `i`, or -1 if it does not count.
+// Returns the coordinate to read for `i`, or -1 if the pixel is ignored (Border::shrink).
 constexpr std::int64_t source_of(std::int64_t i, std::int64_t size, Border border) {
   if (border == Border::replicate) return replicated(i, size);
   if (border == Border::reflect) return reflected(i, size);

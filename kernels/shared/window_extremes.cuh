@@ -15,7 +15,7 @@ namespace imgpipe {
 
 enum class Extreme { least, greatest };
 
-constexpr int kExtremesThreads = 256;  // per block, if the ring of as many threads fits
+constexpr int kExtremesThreads = 256;  // threads per block; fewer if their ring exceeds kExtremesShared
 constexpr int kExtremesShared = 48 * 1024;
 constexpr int kExtremesBlocks = 8;  // per multiprocessor, if there is enough work
 

@@ -5,8 +5,8 @@
 
 namespace imgpipe {
 
-// The coordinates and weights of the taps along one axis. A tap that does not count still reads the nearest
-// coordinate inside: without branches, all 25 loads are in flight together.
+// The coordinates and weights of the taps along one axis. An ignored tap has weight 0 but still reads the
+// nearest coordinate inside: without branches, all 25 loads are in flight together.
 template <Window W>
 struct BorderTaps {
   int at[kTaps];

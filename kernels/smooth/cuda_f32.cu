@@ -16,14 +16,14 @@ constexpr int kSmoothPixels = 4;     // per thread
 constexpr int kSmoothSums = kSmoothPixels + 2 * kRadius;
 constexpr unsigned kMaxSmoothRows = 65535;  // CUDA C++ Programming Guide: a grid's y
 
-// Returns the coordinate to read for `i`, or -1 if it does not count.
+// Returns the coordinate to read for `i`, or -1 if the pixel is ignored (Border::shrink).
 __device__ __forceinline__ std::int64_t tap_source(std::int64_t i, std::int64_t size, Border border) {
   if (i >= 0 && i < size) return i;
   if (border == Border::replicate) return replicated(i, size);
   return border == Border::reflect ? reflected(i, size) : -1;
 }
 
-// Returns the sum of the weights that count around `center`.
+// Returns the sum of the weights of the taps around `center` that are not ignored.
 template <Window W>
 __device__ __forceinline__ int weights_around(std::int64_t center, std::int64_t size, Border border) {
   constexpr int kInner = W == Window::box ? 1 : W == Window::triangle ? 2 : 4;

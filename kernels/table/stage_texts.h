@@ -1,5 +1,5 @@
-// What `imgpipe help STAGE` and the man page state about a stage in addition to its row. docs/pixels.md
-// specifies the rules completely.
+// The texts of `imgpipe help STAGE` and the man page that complete a stage's row. docs/pixels.md specifies
+// the rules completely.
 #pragma once
 
 #include <span>

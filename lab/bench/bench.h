@@ -139,7 +139,8 @@ class Bench {
   UserKernels& own_;
   int threads_ = 1;
   int cuda_index_ = 0;
-  VariantKind slowest_ = VariantKind::cpu;  // of host variants: the reference alone, or threads too
+  VariantKind slowest_ =
+      VariantKind::cpu;  // the slowest kind of host variant to run: only the reference, or threaded ones too
   std::unique_ptr<LabDevice> cpu_, cuda_;
   std::unique_ptr<CodecLab> host_codecs_, cuda_codecs_;  // created when first needed
   std::string cuda_unavailable_reason_;

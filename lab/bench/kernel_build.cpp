@@ -125,7 +125,8 @@ int status_of(pid_t child, const SignalGuard& signals) {
   }
 }
 
-// nvcc puts names between double quotes into shell commands, which would run a `$(...)`, and into lists.
+// nvcc copies file names into double-quoted strings of shell commands, where `$(...)` would run, and into
+// comma-separated lists.
 void check_name(const std::string& path) {
   constexpr std::string_view kHarmful = "$`\"\\,";
   for (const char c : path) {

@@ -8,7 +8,7 @@ namespace imgpipe {
 
 struct VariantSource {
   std::string path;       // of its file; empty if nothing was found
-  std::string functions;  // what the ladder's table names: "gray_naive"
+  std::string functions;  // the functions that the ladder's table names: "gray_naive"
   std::string
       text;  // they and, before them, definitions that they use; each function at most kMaxSourceLines lines
 };

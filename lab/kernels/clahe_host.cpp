@@ -7,7 +7,7 @@
 namespace imgpipe {
 namespace {
 
-// Maps the pixels of image row `y`; `pairs` is what clahe_table() made.
+// Maps the pixels of image row `y`; `pairs` is the output of clahe_table().
 void mix_row(const ClaheTiles& tiles, const Sample8* pairs, std::int64_t y, const Sample8* in,
              std::int64_t width, Sample8* out) {
   const std::int64_t row_pairs = std::int64_t{tiles.cells()} * kBins;

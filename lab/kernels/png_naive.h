@@ -93,7 +93,7 @@ IMGPIPE_HOST_DEVICE inline void for_each_token(const std::uint8_t* strip, std::i
       while (i + run < count && strip[i + run] == strip[i - 1]) ++run;
     }
     if (run < static_cast<std::int64_t>(kMinRun)) {
-      // A shorter run is passed whole, since no longer run begins inside it.
+      // Emits a short run as literals, all at once: no run of kMinRun bytes begins inside it.
       for (std::int64_t end = i + (run > 0 ? run : 1); i < end; ++i) literal(strip[i]);
       continue;
     }

@@ -8,7 +8,8 @@ namespace imgpipe {
 
 constexpr int kLabTileColumns = kWarpLanes;
 
-// A tile of at most 32 x 32 pixels with `Radius` more on each side; its own begin at sample[Radius][Radius].
+// A tile of at most 32 x 32 pixels with a margin of `Radius` pixels on each side; the tile begins at
+// sample[Radius][Radius].
 template <class T, int Radius>
 struct LabTile {
   static constexpr int kRoom = kLabTileColumns + 2 * Radius;

@@ -127,7 +127,7 @@ class CudaBandDevice final : public BandDevice {
  private:
   [[nodiscard]] const Node& node_of(std::size_t i) const { return bands_->plan().program.nodes[i]; }
 
-  // Determines the offset of each node's counters among a slot's.
+  // Determines the offset of each node's counters in a slot's memory.
   void find_counters() {
     counters_ = 0;
     counters_before_.assign(bands_->plan().program.nodes.size(), 0);

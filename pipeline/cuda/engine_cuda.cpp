@@ -22,7 +22,7 @@ class CudaEngine final : public Engine {
     const CurrentDevice device(context_.get()->device);
     return measure_device_copy_bandwidth(context_.get()->stream);
   }
-  // An image that is too large as a whole goes in bands.
+  // An image that is too large to fit as a whole is processed in bands.
   [[nodiscard]] MemoryNeed memory_need(const MemoryEstimateRequest& question) const override {
     const MemoryNeed whole = Engine::memory_need(question);
     const MemoryNeed bands = chains_need(question, true);

@@ -17,7 +17,7 @@ constexpr std::int64_t kAlignment = 512;
 constexpr std::int64_t kBytesOnTheirWay = std::int64_t{128} << 20;
 constexpr std::int64_t kMinBandBytes = std::int64_t{1} << 20;
 constexpr std::int64_t kMaxDeviceBandBytes = std::int64_t{16} << 20;
-// In lower bands too many rows are read and computed twice; fewer bands in progress are better.
+// If bands are lower, too many rows are read and computed twice; fewer bands in progress are better.
 constexpr std::int64_t kGoodRows = 64;
 // One band each for upload, stages and download; fewer only if memory requires it.
 constexpr std::size_t kGoodSlots = 3;

@@ -41,7 +41,7 @@ struct BandPart {
   RowRange rows;
 };
 
-// The rows of a band, by value: those that are correct after the nodes have run, and those in memory.
+// The rows of a band, indexed by value: `right` are correct after the nodes have run, `held` are in memory.
 struct BandRows {
   RowRange band;
   std::vector<RowRange> right, held;

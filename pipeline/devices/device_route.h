@@ -21,7 +21,7 @@ struct RouteRequest {
 
 // Memory of a device, in bytes.
 struct DeviceMemory {
-  std::int64_t limit = 0;                  // that may be taken; 0: all that is free
+  std::int64_t limit = 0;                  // the maximum to use; 0: all free memory
   std::int64_t held = 0;                   // already taken, and available for reuse
   std::int64_t (*free_bytes)() = nullptr;  // nullptr: no context exists yet
 };

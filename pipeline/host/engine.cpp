@@ -27,7 +27,8 @@ class MemoryReader final : public Reader {
 
 }  // namespace
 
-// Of a device: the decoded image while it goes up, the finished one, and what is kept of the steps.
+// The estimate for a device: the decoded image during the upload, the finished image, and kept images of
+// steps.
 MemoryNeed Engine::memory_need(const MemoryEstimateRequest& question) const {
   const std::int64_t source = question.plan.input.bytes();
   std::int64_t kept = table_bytes_of(question.plan);
@@ -41,7 +42,7 @@ MemoryNeed Engine::memory_need(const MemoryEstimateRequest& question) const {
     reader.bytes += reader.band_bytes;
     reader.max_bands = question.plan.input.height / rows + 1;
   }
-  // It reads before it writes.
+  // Reading ends before writing begins.
   return {kept + source + question.plan.output.bytes() + std::max(reader.bytes, writer.bytes),
           std::max(reader.band_bytes, writer.band_bytes),
           reader.band_bytes == 0 ? writer.max_bands : std::max(reader.max_bands, writer.max_bands)};

@@ -62,7 +62,7 @@ class Batch::Work {
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
-  // If no worker thread could be started, the calling thread works between two looks at the results.
+  // If no worker thread could be started, the calling thread processes work between two checks for results.
   [[nodiscard]] std::optional<BatchResult> next(std::chrono::milliseconds patience) {
     using std::chrono::milliseconds;
     std::optional<BatchResult> result = queue_.next_result(workers_.empty() ? milliseconds(0) : patience);
@@ -133,7 +133,7 @@ class Batch::Work {
     });
   }
 
-  // An exception of an action fails its image, unless the image has been handed on.
+  // An exception of an action fails its image, unless the image has been passed on.
   template <class Action>
   void guarded(EntryPointer& entry, const Action& action) noexcept {
     try {
@@ -192,7 +192,7 @@ class Batch::Work {
     queue_.park(std::move(entry));
   }
 
-  // Returns false if memory for the file is not available now; the image then has been returned and begins
+  // Returns false if memory for the file is not available now; the image has then been returned, and begins
   // again.
   bool read(EntryPointer& entry) {
     ImageJob& image = *entry->job;
@@ -282,7 +282,7 @@ class Batch::Work {
     fail(std::move(entry), error.kind(), [&] { return printable(items_[item].input) + ": " + error.what(); });
   }
 
-  // `text` makes the reason. A null entry has been handed on, and ends elsewhere.
+  // `text` returns the reason. A null entry has been passed on, and ends elsewhere.
   template <class Text>
   void fail(EntryPointer entry, ErrorKind kind, const Text& text) noexcept {
     if (!entry) return;

@@ -72,7 +72,7 @@ class BatchItems {
 // The devices of a batch. Images go to whichever is free.
 struct LaneCapacity {
   std::vector<std::unique_ptr<Lane>> lanes;
-  // Where the workers help: they take images of fewer pixels.
+  // If the workers help, they process images with fewer pixels than this.
   std::int64_t lane_pixels = 0;
   // Lanes start once the images seen so far suggest that this many pixels will go to them.
   std::int64_t lane_start_pixels = 0;
@@ -118,8 +118,8 @@ struct BatchSettings : ImageSettings {
   bool lanes_have_codecs = false;
   // Memory for the decoded images of lanes; nullptr: ordinary memory.
   std::shared_ptr<std::pmr::memory_resource> lane_memory;
-  // The workers process images that the lanes cannot take at once (they are starting, busy or broken);
-  // without, the workers wait, and the batch ends when the last lane is broken.
+  // The workers process images that the lanes cannot take at once (they are starting, busy or broken). If
+  // false, the workers wait, and the batch ends when the last lane is broken.
   bool host_helps = false;
   bool fail_fast = false;   // the first image that fails ends the batch
   bool keep_spans = false;  // results hold the images' spans
@@ -163,7 +163,7 @@ struct BatchResult {
   bool lane_encoded = false;  // at least some of the file's strips
   // From the first span on a lane to the last. Zero without a lane.
   std::array<Interval, kParts> on_lane{};
-  std::vector<Span> spans;  // with keep_spans; their tracks say which worker and which slot
+  std::vector<Span> spans;  // with keep_spans; their tracks name the worker and the slot
 };
 
 class Batch {

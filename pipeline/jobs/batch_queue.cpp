@@ -42,7 +42,8 @@ BatchQueue::WorkItem BatchQueue::next(std::optional<std::chrono::milliseconds> p
       return {Action::open, std::move(entry), 1};
     }
     if (idle()) return {};
-    const bool held = held_;  // also if all images have begun: more lanes would end the batch sooner
+    const bool held =
+        held_;  // counts even if all images have begun, because more lanes would end the batch sooner
     const auto start = std::chrono::steady_clock::now();
     if (!patience) {
       work_ready_.wait(lock);
@@ -134,7 +135,7 @@ void BatchQueue::hold(bool held) {
     if (held_ == held) return;
     held_ = held;
   }
-  work_ready_.notify_all();  // also when it begins: waiting time counts from then on
+  work_ready_.notify_all();  // also when the hold begins, because waiting time counts from then on
 }
 
 std::chrono::nanoseconds BatchQueue::held_time() const {

@@ -30,9 +30,9 @@ class BatchQueue {
   // then images that have not begun. `end`: no work is left. `wait`: none came within `patience`.
   [[nodiscard]] WorkItem next(std::optional<std::chrono::milliseconds> patience = std::nullopt);
 
-  // Must be called before a file is read, and again if opening it needs more: `bytes` in total, `outside` of
-  // them not from the pool. False: waiting files leave too little memory, and a worker begins the image
-  // later.
+  // Must be called before a file is read, and again if opening it needs more: `bytes` in total, of which
+  // `outside` do not come from the pool. False: waiting files leave too little memory, and a worker begins
+  // the image later.
   [[nodiscard]] bool may_read(EntryPointer& entry, std::int64_t bytes, std::int64_t outside = 0);
   // Lets an opened image wait until its memory is available; drops it if the batch is stopping.
   void park(EntryPointer&& entry);

@@ -44,7 +44,8 @@ struct ImageFiles {
   Format format = Format::png;          // of the output
   std::size_t number = 0;               // index in a batch
   std::optional<PageOfInput> page{};
-  // For the output's mark; reading the input derives an unknown content hash. None: the input has no name.
+  // The provenance for the output's mark; if its content hash is unknown, reading the input computes it.
+  // nullopt: the input has no name.
   std::optional<Provenance> made_of{};
 };
 
@@ -79,7 +80,7 @@ struct ImageNote {
   enum class About {
     damage,       // tolerated by the reader
     depth,        // samples of more than 8 bits that become 8 without a request
-    more_images,  // the file has other images than the one used
+    more_images,  // the file contains images other than the one used
     range,        // contrast without a range to stretch
     profile,      // a colour profile that is not preserved
     metadata,     // other metadata that is not preserved
@@ -135,8 +136,9 @@ class ImageJob {
 
   // The memory question for an engine that produces only the file.
   [[nodiscard]] MemoryEstimateRequest memory_estimate_request() const;
-  // Runs the image through an engine, to the last byte of the encoded file. `job` says what else to keep; its
-  // reader, plan, timeline and writer are set here. Keeps the timeline and the file; releases the input.
+  // Runs the image through an engine, to the last byte of the encoded file. `job` specifies what else to
+  // keep; its reader, plan, timeline and writer are set here. Keeps the timeline and the file; releases the
+  // input.
   Outcome run(Engine& engine, Job job);
 
   // For a lane. decode() decodes the image into `memory`. stage() stores the file's scan there for the lane

@@ -68,7 +68,8 @@ std::string InputJob::output_of(std::int64_t number) const {
 void InputJob::open(const Check& check, const Warn& warn) {
   if (is_single()) return open_single(warn);
   check_ = check;
-  // The series' range is computed before its steps run, so these count nothing.
+  // The range of the series is computed before these steps run, so placeholders that read no counts replace
+  // them.
   checked_stages_ = settings_.stages;
   for (const std::size_t step : request_->series_steps) {
     checked_stages_[step] = parse_stages("levels:1:2:8").front();

@@ -191,7 +191,8 @@ std::size_t LaneScheduler::started() const {
   return static_cast<std::size_t>(std::ranges::count_if(lanes_, &LaneState::started));
 }
 
-// Decoding faster than the lanes process would only fill memory; while they start, it uses the time.
+// Holds the workers while the lanes are full: decoding faster than the lanes process would only fill memory.
+// While lanes start, images may be decoded ahead.
 void LaneScheduler::balance() {
   {
     const std::lock_guard lock(mutex_);
@@ -285,7 +286,7 @@ std::size_t LaneScheduler::count_ready() const {
       std::ranges::count_if(lanes_, [](const LaneState& state) { return state.ready && !state.broken; }));
 }
 
-// Whether no image waits and a ready lane has none.
+// Whether no image is waiting while a ready lane has none in progress.
 bool LaneScheduler::is_idle() const {
   return waiting_.empty() && std::ranges::any_of(lanes_, [](const LaneState& state) {
            return state.ready && !state.broken && !state.in_use && state.free.size() == state.lane->slots();
@@ -307,7 +308,7 @@ double LaneScheduler::waiting() const {
   return pixels > 0 ? std::max(by_images, static_cast<double>(waiting_pixels_) / pixels) : by_images;
 }
 
-// Starts the first lane, or without patience all of them.
+// Starts the first lane, or all lanes if lane_patience is 0.
 void LaneScheduler::start_first(std::vector<Broken>& broken) {
   const std::size_t count = capacity_.lane_patience.count() > 0 ? 1 : lanes_.size();
   for (std::size_t i = 0; i < count; ++i) start_next(broken);

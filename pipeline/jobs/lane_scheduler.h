@@ -152,7 +152,8 @@ class LaneScheduler {
   std::list<EntryPointer> waiting_;  // for a lane
   std::int64_t waiting_pixels_ = 0;
   std::vector<std::string> notes_;
-  // Items that no lane decodes, that do not fit into a device, and of which not even a band fits.
+  // Items that no lane can decode, items that do not fit into a device, and items of which not even one band
+  // fits.
   std::set<std::size_t> refused_, too_large_, without_bands_;
   // Images of at least this many bytes do not fit into a device.
   std::int64_t too_large_bytes_ = std::numeric_limits<std::int64_t>::max();

@@ -10,7 +10,7 @@
 
 namespace imgpipe {
 
-// For threads without a caller: an exception of `action` fails the image, unless it has been handed on.
+// For threads without a caller: an exception of `action` fails the image, unless it has been passed on.
 template <class Action>
 void LaneScheduler::or_fail(EntryPointer entry, const Action& action) {
   const std::optional<Error> error = error_of([&] { retry_on_bad_alloc([&] { action(entry); }); });
@@ -140,7 +140,7 @@ void LaneScheduler::collect_all(LaneState& state) {
   }
 }
 
-// The images of a group without enough memory are launched again one by one.
+// If a group lacked memory, its images are launched again one by one.
 void LaneScheduler::end_images(LaneState& state, std::list<EntryPointer> images,
                                const std::optional<Error>& error, bool had_all_memory) {
   const bool is_broken = error && error->kind() == ErrorKind::device;

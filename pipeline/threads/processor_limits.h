@@ -13,7 +13,7 @@
 namespace imgpipe {
 
 struct ProcessorLimit {
-  std::string source;     // printable: "the machine", "affinity", "cgroup v2 cpu.max (FOLDER)"
+  std::string source;     // printable: "the machine", "affinity", "cgroup v2 cpu.max (DIRECTORY)"
   double processors = 1;  // a quota may be fractional
 };
 

@@ -182,7 +182,7 @@ TEST_F(CalibrationDirectory, NumberOfEntriesIsLimited) {
   EXPECT_EQ(read.entries.back().key.processor, "this one");
 }
 
-// Like nodes that share a home directory: the file is valid after each write, and complete in the end.
+// Simulates nodes that share a home directory: the file is valid after each write, and complete at the end.
 TEST_F(CalibrationDirectory, ConcurrentProcessesLoseNoEntries) {
   constexpr int kNodes = 6;
   constexpr int kRounds = 5;

@@ -1,4 +1,4 @@
-// When `auto` chooses which device: the arithmetic, the measurement and its cache file.
+// The device that `auto` chooses: the arithmetic, the measurement and its cache file.
 #include "pipeline/cost_model.h"
 
 #include <cstdlib>

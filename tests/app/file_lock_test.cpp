@@ -1,4 +1,4 @@
-// File locks: who waits for a locked file, and how long.
+// File locks: which processes wait for a locked file, and how long.
 #include "app/files/file_lock.h"
 
 #include <chrono>

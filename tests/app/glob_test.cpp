@@ -1,4 +1,4 @@
-// File name patterns: the dialect, row by row, invalid patterns, and that hostile patterns end soon.
+// File name patterns: the dialect, row by row, invalid patterns, and the time that hostile patterns take.
 #include "app/jobs/glob.h"
 
 #include <chrono>
@@ -268,7 +268,8 @@ TEST(Selection, CountsSkippedFilesByKind) {
   EXPECT_FALSE(selection.takes("y/thumb/a.png", true));
   EXPECT_FALSE(selection.selects_directory("y/thumb"));
   EXPECT_TRUE(selection.selects_directory("thumbs"));
-  EXPECT_EQ(selection.skipped_inputs().text(), "2 jp2, 1 jxl, 3 others, 2 excluded by --include or --exclude");
+  EXPECT_EQ(selection.skipped_inputs().text(),
+            "2 jp2, 1 jxl, 3 others, 2 excluded by --include or --exclude");
   EXPECT_EQ(selection.skipped_inputs().files(), 8U);
   EXPECT_NE(selection.skipped_inputs().text_with_examples().find("2 jp2 (such as a.jp2)"), std::string::npos);
   EXPECT_TRUE(selection.unmatched(true).empty());

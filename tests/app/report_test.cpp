@@ -1,4 +1,4 @@
-// What the report derives from a timeline: medians, totals, speed-ups; no clock involved.
+// The numbers that the report derives from a timeline: medians, totals, speed-ups; no clock involved.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,5 @@
-// --failed-out and --files-from: only the failures again, to the same outputs. Also the output of each INPUT.
+// --failed-out and --files-from repeat only the failures, to the same outputs. Also tests the output of each
+// INPUT.
 #include <algorithm>
 #include <map>
 #include <string>

@@ -15,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Every hostile file yields an image, or a one-line reason and no output: in 10 s and 1.5 GB, twice the same.
+// Every hostile file yields an image, or a one-line reason and no output, within 10 s and 1.5 GB; two runs
+// give the same result.
 TEST(CorpusCli, EveryFileIsHandledSafely) {
   IMGPIPE_NEED_CORPUS();
   TemporaryDirectory directory;

@@ -1,4 +1,4 @@
-// What killed runs leave: temporary files that the next run removes, finished pages, readable traces.
+// The remains of killed runs: temporary files that the next run removes, finished pages, readable traces.
 #include <chrono>
 #include <string>
 #include <thread>

@@ -29,7 +29,7 @@ struct Limit {
 
 class MemoryLimit : public testing::Test {
  protected:
-  // Every kind in two sizes, and the most demanding in a third; those exceed 64M, or barely fit.
+  // Two sizes of every kind, and a third size of the most demanding kinds, which exceeds 64M or barely fits.
   static void SetUpTestSuite() {
     directory_ = new TemporaryDirectory;
     fs::create_directory(in());

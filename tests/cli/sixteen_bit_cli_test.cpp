@@ -228,7 +228,7 @@ TEST_F(SixteenBitCli, StbReducesWhileReading) {
   EXPECT_EQ(json_in("r.json")["input"]["sample_bits"], 8);
 }
 
-// ---- folders ------------------------------------------------------------------------------------------
+// ---- directories --------------------------------------------------------------------------------------
 
 TEST_F(SixteenBitCli, DirectoryOfBothDepths) {
   fs::create_directories(directory_.path() / "in");

@@ -1,4 +1,5 @@
-// imgpipe stats --pages: counts every selected page of every input, an input completely or not at all.
+// imgpipe stats --pages: counts every selected page of every input; each input counts completely or not at
+// all.
 #include <algorithm>
 #include <filesystem>
 #include <set>

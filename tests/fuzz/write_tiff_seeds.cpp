@@ -1,4 +1,4 @@
-// Writes the seeds of fuzz_tiff into a directory: tiff_seeds FOLDER
+// Writes the seeds of fuzz_tiff into a directory: tiff_seeds DIRECTORY
 #include <fstream>
 #include <string>
 

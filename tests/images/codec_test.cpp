@@ -267,7 +267,7 @@ TEST(Damage, HuffmanTablesThatOverrunStbAreRejected) {
   }
 }
 
-// No changed byte in any file may crash or hang a decoder, or give different pixels twice.
+// Changing any byte in any file must not crash or hang a decoder, and two decodes must give the same pixels.
 TEST(Damage, EveryByteChangedInEveryFormat) {
   for (const Format format : {Format::png, Format::jpeg, Format::bmp, Format::tga, Format::pgm}) {
     const Bytes bytes = encode(make_image({8, 8, 1}), format);

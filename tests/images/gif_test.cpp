@@ -87,7 +87,7 @@ TEST(Gif, FullTableIsKept) {
   EXPECT_EQ(pixel(image, 299, 299)[0], color(pixels.back(), 0));
 }
 
-// Found with corpus files that all other decoders show.
+// Reproduces corpus files that all other decoders display.
 TEST(Gif, NoLeadingClearCode) {
   const Indices pixels = noise(64, 4, 3);
   LzwChoice choice;

@@ -172,7 +172,7 @@ TEST(ImageStream, PaddingAfterAnImageIsSkipped) {
     EXPECT_EQ(images_in(pgm + bytes_of(" \n\n") + pgm + bytes_of("\n"), read_size).images,
               (Images{pgm, pgm}));
   }
-  // Not for other formats; and zeros after a PGM are not an image.
+  // Zeros after an image of another format, or after a PGM, are not padding.
   EXPECT_NE(images_in(encoded(Format::png) + Bytes(4) + jpeg).reason.find("not an image"), std::string::npos);
   EXPECT_NE(images_in(pgm + Bytes(4) + jpeg).reason.find("not an image"), std::string::npos);
 }
@@ -212,7 +212,7 @@ TEST(ImageStream, IndexedImagesBelongToTheirFile) {
       EXPECT_EQ(found.reason, "");
       EXPECT_EQ(found.images, (Images{picture, picture, main, picture})) << padding << ", " << read_size;
       EXPECT_EQ(found.at[1], static_cast<std::int64_t>(file.size()));
-      // Cut off, but still in the index: followed by any image, or by none.
+      // The preview is cut off but still in the index: any image may follow, or none.
       for (const Bytes& next : of_every_kind())
         EXPECT_EQ(images_in(picture + next + main, read_size).images, (Images{picture, next, main}));
       EXPECT_EQ(images_in(picture, read_size).images, Images{picture});

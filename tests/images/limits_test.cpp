@@ -156,7 +156,8 @@ TEST_F(Limits, CgroupNamespaceHidesParents) {
     process_is_in("0::" + std::string(own) + "\n", kV2Mount);
     EXPECT_EQ(groups("memory"), (Names{"v2 /sys/fs/cgroup"})) << own;
   }
-  // A mount from before the namespace, with its root above, which the path reflects.
+  // A mount from before the cgroup namespace: its root is above the namespace's root, hence the /.. in
+  // mountinfo.
   process_is_in("0::/\n", "41 31 0:38 /../.. /sys/fs/cgroup rw - cgroup2 cgroup rw\n");
   EXPECT_EQ(groups("memory"), (Names{"v2 /sys/fs/cgroup"}));
   process_is_in("0::/../job\n", "41 31 0:38 /.. /sys/fs/cgroup rw - cgroup2 cgroup rw\n");

@@ -63,8 +63,8 @@ Bytes segment(int marker, const Bytes& payload) {
          payload;
 }
 
-// A Huffman table of 16 * 255 codes, with which stb_image would write far past its own. stb_image refuses its
-// name before building the table, so tests may pass it on.
+// A Huffman table of 16 * 255 codes, with which stb_image would write far past the end of its own table.
+// stb_image rejects the table's ID (0xFF) before it builds the table, so tests may pass it to stb_image.
 Bytes evil_table() {
   return segment(0xC4, Bytes(17, std::byte{0xFF}) + Bytes(4080, std::byte{1}));
 }
@@ -137,8 +137,8 @@ TEST(StbFence, EveryTableIsDetected) {
   refused(Bytes(good.begin(), good.end() - 2) + evil, "without an end");
 }
 
-// Wherever a table, and bytes that change how it is found, are inserted: stb_image never gets a file whose
-// table it would see, which its message would reveal.
+// Inserts a table, and bytes that change how it is found, at every position. stb_image must never receive a
+// file in which it would see the table; its error message would reveal that.
 TEST(StbFence, StbNeverReceivesAnUncheckedTable) {
   std::mt19937 random(7);
   const Bytes good = jpeg();

@@ -345,7 +345,8 @@ TEST_F(TemporaryFiles, NeedNoLocks) {
   EXPECT_EQ(clean("a.png"), 0U) << "its writer may still be running";
 }
 
-// Another thread is writing a file and starts another; the one that ends all writing may still write.
+// After block_new_outputs(), unfinished files are lost and other threads block, but the calling thread may
+// still write.
 TEST_F(TemporaryFiles, ThreadThatBlocksNewOutputsMayContinue) {
   const auto act = [this] {
     TemporaryFile begun(directory_.file("begun.png"));

@@ -87,7 +87,7 @@ TEST(WebpCodes, TruncatedStreamHasNoCount) {
   }
 }
 
-// Whatever a bit is, reading ends, and no byte after the end is read.
+// Changes every bit in turn: reading ends, and reads no byte past the end.
 TEST(WebpCodes, DamageIsHandledSafely) {
   const Image photo = synthesize(parse_pattern("photo"), {61, 53, 4}, 3);
   const Bytes file = picture_chunks(make_webp({true, 6}, photo.view()));

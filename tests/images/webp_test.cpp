@@ -45,7 +45,7 @@ std::string difference(const Image& expected, const Image& got) {
   return first_difference(expected.view(), got.view());
 }
 
-// Expects libwebp's pixels for every way of reading.
+// Expects libwebp's pixels from every reading method.
 void expect_library_pixels(const Bytes& file, int channels) {
   const Image expected = library_rgba(file);
   ASSERT_FALSE(expected.empty());
@@ -154,7 +154,7 @@ TEST(Webp, OtherChunksAreSkipped) {
     EXPECT_EQ(difference(plain, decode(file)), "");
     EXPECT_FALSE(open_reader(file)->header().more_images);
   }
-  // Also after the alpha of a lossy image.
+  // Unknown chunks between the alpha and the image of a lossy file are skipped, too.
   const Bytes lossy = picture_chunks(make_webp({false, 4}, picture(6, 4, 4).view()));
   ASSERT_EQ(std::string(reinterpret_cast<const char*>(lossy.data()), 4), "ALPH");
   const std::size_t alpha =
@@ -320,7 +320,7 @@ TEST(Webp, TrailingBytesCauseAWarning) {
   EXPECT_NE(failure(less), "");
 }
 
-// A few bytes that claim 268 million pixels are refused by the limit; their memory need is known before.
+// The limit rejects a few bytes that claim 268 million pixels, before any memory for them is allocated.
 TEST(Webp, HugeHeadersAreRejectedBeforeAllocation) {
   const Bytes lossless =
       riff_file(riff_chunk("VP8L", bytes_of("\x2F") + riff_number(16382 | 16382 << 14, 4)));

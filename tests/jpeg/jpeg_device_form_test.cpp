@@ -1,4 +1,5 @@
-// JPEGs whose scan a device makes: the writer's requirements, and that the arithmetic is libjpeg-turbo's.
+// JPEGs whose scans come from a device: checks the writer's requirements, and compares the arithmetic with
+// libjpeg-turbo's.
 #include <cstdint>
 #include <cstring>
 #include <memory>

@@ -42,7 +42,7 @@ std::vector<Reading> large_readings() {
           {64, 2, 4}, {33, 3}, {16, 8, 2}, {.rows = 40, .threads = 3, .common = 1, .scan_chunk_bytes = 3000}};
 }
 
-// Reads with consecutive readings from file to file, or with all of them.
+// Expects that each of `readings`, strict and lenient, equals libjpeg-turbo's result.
 void expect_equal(const Bytes& file, const std::vector<Reading>& readings, std::string_view what) {
   for (const bool lenient : {false, true}) {
     const JpegOutcome expected = read_jpeg(file, jpeg_options(CodecChoice::turbo, lenient, kMaxPixels));

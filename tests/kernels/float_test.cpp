@@ -40,7 +40,8 @@ TEST(FloatDepth, ClampsAndRoundsHalvesUp) {
   EXPECT_EQ(converted<Sample8>(0.5F), 128);  // 127.5
 }
 
-// So that a host's results are those of the tests: flags, denormals and rounding come back.
+// The environment is set and restored (flags, denormals, rounding), so that results do not depend on the host
+// process.
 TEST(FloatEnvironment, IsSetAndRestored) {
   const HostileFloats hostile;
   volatile float least = 1e-45F;

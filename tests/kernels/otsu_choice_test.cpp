@@ -88,7 +88,7 @@ std::optional<int> chosen(const Counts& counts) {
 
 struct Kind {
   std::string name;
-  bool decided;  // in every case
+  bool decided;  // exact sums must decide every case of this kind
   std::function<Counts(std::mt19937_64&)> make;
 };
 
@@ -192,7 +192,7 @@ TEST(OtsuChoice, EqualsTheReferenceOrIsUndecided) {
   }
 }
 
-// Small histograms are fast, so many of them, with ties and near ties.
+// Tests many small histograms, which are fast, with ties and near ties.
 TEST(OtsuChoice, ManySmallHistograms) {
   std::mt19937_64 random(18);
   int decided = 0;

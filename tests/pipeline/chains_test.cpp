@@ -66,8 +66,8 @@ TEST(Chains, SmallResultOfALargeImageNeedsLittleMemory) {
 }
 
 // The worst cases that the cuts allow. Four smooths compute 14 + 16 rows for a PNG strip of 14 (2.14 times).
-// If the height is doubled between two, a strip of 8 rows comes from 4 rows and 4 above and below (3 times,
-// except at the image's ends).
+// If a step that doubles the height lies between two smooths, a strip of 8 rows comes from 4 rows plus 4
+// above and 4 below (3 times, except at the image's ends).
 TEST(Chains, RowsAreRarelyRecomputed) {
   const Shape photo{12000, 8000, 3};
   const Shape wide{200000, 1, 4};

@@ -318,7 +318,7 @@ TEST(Plan, RejectsInvalidParameters) {
 
 constexpr Shape kDeepRgba{8, 4, 4, Sample::u16};
 
-// It accepts pixels in any layout.
+// depth accepts pixels in any layout.
 TEST(Plan, DepthNeedsNoOtherLayout) {
   EXPECT_EQ(labels("depth:8", kDeepRgba), "depth:8");
   EXPECT_EQ(labels("smooth,depth:8", kDeepRgba), "split* smooth depth:8 merge*");

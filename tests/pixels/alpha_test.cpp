@@ -249,7 +249,7 @@ std::string layout_name(const ::testing::TestParamInfo<int>& info) {
   return kNames[info.param];
 }
 
-// With sanitizers only layouts with alpha, because they include the colour of the others.
+// Sanitizer builds test only layouts with alpha, which cover the colour of the other layouts.
 INSTANTIATE_TEST_SUITE_P(Layouts, Alpha,
                          ::testing::ValuesIn(kSanitized ? std::vector{2, 4} : std::vector{1, 2, 3, 4}),
                          layout_name);

@@ -50,7 +50,7 @@ std::vector<std::byte> file_by_rows(const Image& image, const EncodeOptions& opt
   return writer->finish().joined();
 }
 
-// Makes every `nth` strip as filtered rows, from the last to the first.
+// Gives the writer all strips, the last one first: every `nth` as filtered rows, the others compressed.
 std::vector<std::byte> file_by_strips(const Image& image, const EncodeOptions& options, std::int64_t nth) {
   const auto writer = make_writer(Format::png, image.shape(), options);
   EXPECT_EQ(writer->device_form().kind, DeviceForm::Kind::png_strips);
@@ -168,7 +168,7 @@ TEST(PngDeviceForm, FourByteFiltersEqualTheStandard) {
   }
 }
 
-// A strip's tokens by windows, where each window knows its 32 bytes and two numbers.
+// Computes a strip's tokens window by window, each from its 32 bytes and two numbers.
 struct Token {
   std::size_t at;
   std::size_t length;  // 1: a literal

@@ -29,7 +29,8 @@ using Values = std::vector<int>;
 [[nodiscard]] std::string failure(const FileBytes& bytes, const DecodeOptions& options = {});
 // Returns the first `size` bytes.
 [[nodiscard]] FileBytes cut(const FileBytes& bytes, std::size_t size);
-// Expects that no changed byte crashes or hangs the decoder, or gives different pixels twice.
+// Expects that changing any byte does not crash or hang the decoder, and that two decodes give the same
+// pixels.
 void expect_stable_when_damaged(const FileBytes& bytes);
 
 }  // namespace imgpipe::test

@@ -31,7 +31,7 @@ class HostBandDevice final : public BandDevice {
   [[nodiscard]] const std::uint64_t* counts(std::size_t slot, std::size_t node) const override;
   void stop() noexcept override { ++stops; }
 
-  // The next band from this number on fails; -1: none. Counts the bands that have begun.
+  // The number of bands to begin before one fails; -1: none fails. Decreases with each band.
   std::atomic<std::int64_t> fails_at{-1};
 
   std::vector<std::string> faults;          // violations of BandDevice's rules

@@ -19,17 +19,17 @@ namespace imgpipe::test {
 // The faults to inject. Numbers count this lane's launches from 1; 0: never.
 struct LaneFaults {
   bool start = false;                   // it fails to start
-  int breaks_in_launch = 0;             // the first launch of the broken device
-  int breaks_in_finish = 0;             // the first launch whose end is not reported
+  int breaks_in_launch = 0;             // launches from this one on fail with a device error
+  int breaks_in_finish = 0;             // finish() fails for launches from this one on
   std::int64_t room_bytes = 1LL << 40;  // of all slots together; beyond it, launch() throws Error(memory)
   std::int64_t band_bytes = -1;         // the limit for bands; -1: room_bytes
   bool breaks_in_bands = false;         // it breaks in the second band of an image
   int start_ms = 0;                     // time that starting takes
   int image_ms = 0;                     // minimum time per image
   std::size_t group = 1;                // images per launch, at most
-  int no_memory_in_launch = 0;          // the launch, or the end, of this number runs out of memory
+  int no_memory_in_launch = 0;  // the number of the launch, or of the finish(), that runs out of memory
   int no_memory_in_finish = 0;
-  int no_memory_for_one = 0;  // the image of this number lacks memory of its own at its end
+  int no_memory_for_one = 0;  // the number of the image that alone runs out of memory when it is finished
   bool codecs = false;        // it accepts JPEGs undecoded, but refuses to decode any
 };
 

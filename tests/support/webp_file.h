@@ -42,7 +42,8 @@ struct GroupedStream {
   std::int64_t width = 256, height = 256;
   int first = 0, step = 1, groups = 4096;
   int cache_bits = 11;
-  std::vector<unsigned> distances = {0};  // one or two below 256, for the code of the blocks' numbers
+  std::vector<unsigned> distances = {
+      0};  // one or two symbols below 256, for the distance code of the image of group numbers
 };
 [[nodiscard]] Bytes grouped_stream(const GroupedStream& form);
 // Prepends the header of VP8L.

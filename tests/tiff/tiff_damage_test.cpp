@@ -118,7 +118,7 @@ TEST(TiffDamage, TruncationAtEveryByte) {
   }
 }
 
-// In bands by several threads: earlier rows do not excuse later ones.
+// Truncated files give the same error in bands, read by several threads, as when read as a whole.
 TEST(TiffDamage, TruncationAtEveryByteInBands) {
   for (const int compression : kCompressions) {
     for (const bool tiled : {false, true}) {

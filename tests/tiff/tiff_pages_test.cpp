@@ -215,7 +215,7 @@ TEST(TiffPages, ChangedBytesHaveTheSameVerdict) {
         try {
           count = pages_of(damaged, options);
         } catch (const Error&) {
-          continue;  // of the chain
+          continue;  // the chain is damaged
         }
         for (std::int64_t page = 0; page < count; ++page) {
           const std::string in_place = page_in_place(damaged, page, options);
@@ -259,7 +259,8 @@ TEST(TiffPages, PageIsNotLargerThanItsFile) {
   EXPECT_LE(open_tiff_pages(input, {})->page(0, Pages::Part::all).size(), file.size() + 16);
 }
 
-// More chunk offsets than the page can have, as bytes, which would become four times as long as offsets.
+// The field lists more chunk offsets than the page can have, one byte each. Copying them as 32-bit offsets
+// would take four times the space.
 TEST(TiffPages, ExcessChunksAreNotCopied) {
   for (const bool tiled : {false, true}) {
     MadeTiff made(32, 32);

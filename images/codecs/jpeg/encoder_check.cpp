@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kWidth = 37, kHeight = 21;  // several MCUs, partial ones at the edges
 
-// Noise: of the two extremes in the upper half, of all values in the lower.
+// Makes noise: the two extreme values in the upper half, all values in the lower half.
 Image test_image(int channels) {
   Image image({kWidth, kHeight, channels});
   std::uint32_t noise = 1;

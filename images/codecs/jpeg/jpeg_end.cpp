@@ -15,7 +15,8 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// A stuffed 0xFF, a restart marker, or a code that no image has: it may be damage, left to the decoder.
+// A stuffed 0xFF, a restart marker, or a code that images do not use. The latter may be damage, which the
+// decoder handles.
 bool has_no_segment(unsigned marker) {
   return marker < 0xC0 || (marker >= 0xD0 && marker <= 0xD7);
 }

@@ -17,9 +17,9 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-// As libjpeg-turbo's x86 code, uses one instruction that multiplies pairs of 16-bit values and adds the
+// Like libjpeg-turbo's x86 code, uses one instruction that multiplies pairs of 16-bit values and adds the
 // products. The library's code for other processors wraps at other points. EMU128 would be no faster, and
-// take minutes to compile with sanitizers.
+// would take minutes to compile with sanitizers.
 #undef IMGPIPE_DCT_IN_VECTORS
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR
 #define IMGPIPE_DCT_IN_VECTORS 1

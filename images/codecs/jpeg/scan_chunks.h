@@ -34,7 +34,7 @@ inline constexpr int kRestartNumbers = 8;
 inline constexpr std::size_t kScanChunkBytes = std::size_t{1} << 16;
 
 enum class ScanChunkStart { truth, restart, guess };
-// What follows a chunk: the next one; a restart marker, then the next one; or the scan's end.
+// How a chunk ends: the next chunk follows directly, or after a restart marker; or the scan ends.
 enum class ScanChunkEnd { next_chunk_follows, restart_marker, end };
 
 struct ScanChunkRange {

@@ -15,7 +15,8 @@
 namespace imgpipe {
 namespace {
 
-// By the mask of removed bytes among 8 (bit i: byte i): the indices of the others, in order, then any.
+// Shuffle indices, by the mask of removed bytes among 8 (bit i: byte i): the positions of the remaining
+// bytes, in order; the rest are arbitrary.
 struct alignas(16) ShuffleIndices {
   std::uint8_t of[16];
 };

@@ -37,8 +37,8 @@ struct ExifBlock {
   [[nodiscard]] bool empty() const;
 };
 
-// `of_tiff_file`: the block is a whole TIFF file, of whose first directory only fields that a camera or
-// person sets are read. Throws Error(input) "damaged: ...".
+// `of_tiff_file`: the block is a whole TIFF file; only fields that a camera or person sets are read from its
+// first directory. Throws Error(input) "damaged: ...".
 [[nodiscard]] ExifBlock parse_exif(std::span<const std::byte> block, bool of_tiff_file = false);
 
 // Whether the first directory has an orientation with any value; false for a damaged block.

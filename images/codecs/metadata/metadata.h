@@ -82,7 +82,7 @@ struct Metadata {
   [[nodiscard]] std::int64_t bytes() const;
 };
 
-// What a file contains, unchecked. The spans point into the file.
+// The metadata in a file, unchecked. The spans point into the file.
 struct FoundMetadata {
   std::vector<std::byte> icc, xmp, iptc;
   std::vector<MetadataText> texts;  // at most kMaxTexts, of kMaxTextBytes together
@@ -135,7 +135,8 @@ struct ImageChanges {
 [[nodiscard]] FoundMetadata find_tga_metadata(std::span<const std::byte> file);
 [[nodiscard]] FoundMetadata find_netpbm_metadata(std::span<const std::byte> file);
 
-// What the writers store: complete segments after the header; complete chunks before the pixels.
+// Return the bytes that the writers store: complete segments after the header; complete chunks before the
+// pixels.
 [[nodiscard]] std::vector<std::byte> jpeg_metadata_segments(const Metadata& metadata);
 [[nodiscard]] std::vector<std::byte> png_metadata_chunks(const Metadata& metadata);
 // The density in a JFIF header; unit 0: ratio, 1: dots per inch. nullopt: not representable.

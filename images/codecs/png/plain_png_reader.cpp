@@ -31,7 +31,7 @@ class PlainPngReader final : public Reader {
         end_of_idats_(plain.end_of_idats),
         row_bytes_(static_cast<std::size_t>(library_->header().shape.row_bytes())) {
     header_ = library_->header();
-    warnings_ = library_->warnings();  // of bytes after the image
+    warnings_ = library_->warnings();  // about bytes after the image
     library_bytes_ = library_->working_bytes(false);
     left_ = (row_bytes_ + 1) * static_cast<std::uint64_t>(header_.shape.height);
   }

@@ -102,7 +102,8 @@ void on_read(png_structp png, png_bytep out, png_size_t count) {
   state->position += count;
 }
 
-// A transform that changes nothing: from here on the row is decompressed, unfiltered and the caller's.
+// A libpng row transform that changes nothing. A row that reaches it is decompressed and unfiltered, and will
+// be returned to the caller.
 void count_row(png_structp png, png_row_infop, png_bytep) {
   ++state_of(png)->rows_arrived;
 }

@@ -64,8 +64,8 @@ class PngWriter final : public StripWriter {
     return {.kind = strips ? DeviceForm::Kind::png_strips : DeviceForm::Kind::none};
   }
 
-  // Computes the chunk's CRC-32 here, as for all strips: it covers only the compressed bytes and a header
-  // that the device need not know, and is faster than they arrive.
+  // Computes the chunk's CRC-32 on the host, as for all strips. It covers the chunk's header, which the
+  // device does not know, and the compressed bytes; computing it takes less time than their download.
   void give_strip(std::int64_t first, const EncodedStrip& strip) override {
     if (!is_strip(first) || strip.bytes.empty() || device_form().kind != DeviceForm::Kind::png_strips)
       throw Error(ErrorKind::usage, "give_strip: not a strip of the image");
@@ -130,7 +130,7 @@ class PngWriter final : public StripWriter {
     std::int64_t filtered_bytes = 0;
   };
 
-  // What a thread needs for a strip; another one is made when all are in use.
+  // The state that a thread needs to compress a strip. If all workers are in use, another one is made.
   struct Worker {
     StripDeflater deflater;
     std::vector<std::byte> filtered;

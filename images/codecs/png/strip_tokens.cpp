@@ -174,7 +174,7 @@ class LiteralPacker {
     } else {
       for (; count >= 8; bytes += 8, count -= 8) put_eight(join(four(bytes), four(bytes + 4)), bytes, packer);
     }
-    if (readable) {  // no branch on the count left, which is hard to predict
+    if (readable) {  // avoids a branch on the remaining count, which is hard to predict
       for (std::size_t i = 0; i < 8; i += 4) {
         put(join(one_of(bytes, i, count), one_of(bytes, i + 1, count)), packer);
         put(join(one_of(bytes, i + 2, count), one_of(bytes, i + 3, count)), packer);

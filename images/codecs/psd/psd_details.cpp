@@ -38,7 +38,8 @@ FileDetails describe_psd(Bytes file) {
   return details;
 }
 
-// Loads the header and sections; of the layers only their number if it comes first (not with 16 bits).
+// Loads the header and the sections. Loads only the number of layers from the layer section, if that comes
+// first (not with 16 bits).
 void load_psd_sections(PartialFile& front) {
   const Bytes file = front.bytes();
   const bool big = [&] {

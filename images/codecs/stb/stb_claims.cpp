@@ -49,7 +49,8 @@ StbClaims read_bmp(Bytes bytes, const DecodeOptions& options) {
   require(bmp.width <= (1 << 24) && bmp.height <= (1 << 24), "bmp: too large for stb_image");
   StbClaims claims{bmp.width, bmp.height};
   claims.raw_bytes = bmp.row_bytes() * bmp.height;
-  claims.fillable = !bmp.indexed() && bmp.bits != 32;  // a filler would be a palette index or an alpha
+  claims.fillable =
+      !bmp.indexed() && bmp.bits != 32;  // a filler byte would be read as a palette index or as alpha
   claims.filler = std::byte{0x80};
   const std::int64_t end = static_cast<std::int64_t>(bmp.pixels_at) + claims.raw_bytes;
   const bool whole = end <= static_cast<std::int64_t>(bytes.size());

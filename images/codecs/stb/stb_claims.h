@@ -1,4 +1,4 @@
-// What a file claims in its header, read before stb_image sees it.
+// The claims in a file's header, read before stb_image sees the file.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ struct StbClaims {
   std::int64_t width = 0;
   std::int64_t height = 0;
   int bits_per_sample = 8;
-  std::int64_t bytes_per_pixel = 12;  // about what decoding takes at its peak
+  std::int64_t bytes_per_pixel = 12;  // approximate peak memory of decoding
   std::int64_t raw_bytes = 0;         // pixel data before compression
   std::int64_t best_ratio = 1;        // the best that this format's compression can reach
   bool fillable = false;              // missing bytes can be replaced: uncompressed or packed by bytes

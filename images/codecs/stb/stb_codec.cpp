@@ -226,7 +226,7 @@ int write_tga(std::vector<std::byte>& file, ConstHostPlane image, const EncodeOp
                                 static_cast<int>(image.height), image.channels, image.data);
 }
 
-// What the library makes of the image, and the file, whose capacity doubles as it grows.
+// Memory for the file as the library writes it, in a vector whose capacity doubles as it grows.
 std::int64_t doubling_bytes(const Shape& shape, std::int64_t file_bytes) {
   return 3 * (file_bytes + 4 * shape.height);
 }

@@ -16,7 +16,7 @@ class ZlibInflater;
 
 // Tolerated damage.
 struct TiffDamage {
-  std::int64_t chunks = 0;  // number that could not be decompressed completely
+  std::int64_t chunks = 0;  // number of chunks that could not be decompressed completely
   std::size_t lowest = 0;   // the lowest of their numbers
   std::string reason;       // the reason for that one
 

@@ -142,7 +142,7 @@ class TiffPages final : public Pages {
   std::int64_t max_bytes_;
   TiffLayout layout_;
   std::vector<std::uint64_t> offsets_;  // of directories
-  std::int64_t reduced_ = 0;            // of them
+  std::int64_t reduced_ = 0;            // how many of the pages are reduced versions
   std::int64_t masks_ = 0;
   // ImageJ stacks:
   std::int64_t images_ = 1;

@@ -77,7 +77,7 @@ std::vector<std::uint64_t> read_tiff_numbers(const InputFile& file, const TiffLa
                                              const TiffFieldEntry* field, std::uint64_t most) {
   if (field == nullptr || field->count == 0) return {};
   const std::size_t each = tiff_type_bytes(field->type);
-  // Each byte of texts and raw bytes counts as a number, like in TiffDirectory::find().
+  // Each byte of texts and raw bytes counts as a number, as in TiffDirectory::find().
   const bool is_number = field->type == 1 || field->type == 2 || field->type == 3 || field->type == 4 ||
                          field->type == 7 || field->type == 16;
   if (!is_number) return {};

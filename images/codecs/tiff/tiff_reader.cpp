@@ -71,7 +71,8 @@ class TiffReader final : public Reader {
   }
   [[nodiscard]] std::int64_t library_bytes(bool) const override { return TiffChunks::library_bytes(page_); }
 
-  // The rows of cells that a band can touch, at most all, without the one counted in working_bytes().
+  // Returns the memory of a worker and of the rows of cells that a band can touch, without the row counted in
+  // working_bytes().
   [[nodiscard]] std::int64_t band_bytes(std::int64_t rows) const override {
     if (is_plain()) return worker_bytes_;
     const std::int64_t touched = (rows + page_.cell_height - 2) / page_.cell_height + 1;
@@ -292,7 +293,8 @@ class TiffReader final : public Reader {
   std::condition_variable changed_;
   std::list<Band> bands_;  // begun and not finished
   std::map<std::int64_t, CellRow> cell_rows_;
-  std::vector<Image> spare_pixels_;  // of released rows; with those in use never more than the peak
+  std::vector<Image> spare_pixels_;  // pixels of released rows, for reuse; together with those in use at most
+                                     // the peak number in use
   std::vector<std::unique_ptr<TiffChunks>> idle_;
   std::int64_t lowest_row_ = 0;  // end of the last begun band
   std::exception_ptr error_;     // the error that ends all bands

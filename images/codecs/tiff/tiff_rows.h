@@ -19,7 +19,8 @@ class TiffRows {
   // `page` must outlive it.
   TiffRows(const TiffPage& page, Shape shape);
 
-  // The size of `line` for convert(): a row, plus a chunk's row without its differences.
+  // Returns the number of samples in `line` for convert(): a row of a cell, plus, with a predictor, an
+  // unpredicted row of a chunk.
   [[nodiscard]] static std::int64_t line_samples(const TiffPage& page) {
     return page.cell_width * (page.samples + (page.predicted ? page.samples_in_chunk() : 0));
   }

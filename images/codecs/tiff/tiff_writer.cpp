@@ -159,7 +159,7 @@ class TiffWriter final : public StripWriter {
     return all.build();
   }
 
-  // The fields, with offsets and sizes of chunks 0.
+  // Returns the directory's fields; the offsets and sizes of chunks are still 0.
   [[nodiscard]] TiffFields fields() const {
     constexpr std::uint16_t kCompressions[] = {1, 8, 32773, 50000, 5};  // by TiffPacking
     const auto values = [](int count, int value) {

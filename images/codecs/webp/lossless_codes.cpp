@@ -149,8 +149,8 @@ class StreamReader {
     return static_cast<int>(bits);
   }
 
-  // Section 3.7.2.1. A simple code of two symbols may name one past the alphabet's end, as of distances from
-  // 40 on. libwebp ignores that symbol, and the other one is then the only one.
+  // Section 3.7.2.1. A simple code of two symbols may contain one past the alphabet's end, such as a distance
+  // symbol of 40 or more. libwebp ignores that symbol; the other one is then the only symbol.
   void read_code(PrefixCode& code, std::size_t symbols) {
     std::vector<std::uint8_t> lengths(symbols);
     if (bits_.read(1) != 0) {

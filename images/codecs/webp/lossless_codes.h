@@ -1,4 +1,5 @@
-// How many prefix codes libwebp will hold for a lossless image, from its beginning (RFC 9649, 3.4 to 3.7).
+// Determines how many prefix codes libwebp will hold for a lossless image, from the image's beginning (RFC
+// 9649, 3.4 to 3.7).
 #pragma once
 
 #include <cstdint>

@@ -36,8 +36,8 @@ std::int64_t code_bytes(const LosslessCodes& codes) {
   return codes.groups * (4 * (kFixedEntries + cached) + kGroupBytes) + 4 * codes.named;
 }
 
-// If the beginning does not say how many, libwebp cannot read it either. Assumes the most that its encoder
-// makes, each for a block of 4x4 pixels or more.
+// If the available part of the file does not contain the number of groups, libwebp cannot read it either.
+// Assumes the most groups that libwebp's encoder makes, each for at least one block of 4x4 pixels.
 LosslessCodes max_lossless_codes(std::int64_t width, std::int64_t height) {
   constexpr std::int64_t kMaxGroups = 2600;
   const std::int64_t blocks = ((width + 3) / 4) * ((height + 3) / 4);
@@ -45,8 +45,8 @@ LosslessCodes max_lossless_codes(std::int64_t width, std::int64_t height) {
   return {.groups = groups, .named = groups, .block_count = 3 * blocks, .cache_bits = 11};
 }
 
-// A lossless image: four bytes a pixel, 17 more rows, images within it, its codes, and for a time those of
-// one such image.
+// A lossless image: four bytes per pixel, 17 more rows, the images embedded in it, its codes, and temporarily
+// the codes of one embedded image.
 std::int64_t lossless_bytes(const WebpImage& picture) {
   const std::int64_t width = picture.width, height = picture.height;
   const LosslessCodes codes =
@@ -55,7 +55,7 @@ std::int64_t lossless_bytes(const WebpImage& picture) {
          code_bytes({.cache_bits = 11});
 }
 
-// A lossy image: rows of macroblocks (16x16), their coefficients and what is above them.
+// A lossy image: a row of macroblocks (16x16), with their coefficients and the state of the row above.
 std::int64_t lossy_bytes(std::int64_t width) {
   constexpr std::int64_t kMacroblockBytes = 1700;
   return ((width + 15) / 16 + 1) * kMacroblockBytes;

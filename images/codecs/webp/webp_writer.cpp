@@ -207,12 +207,12 @@ class WebpWriter final : public Writer {
     if (lossless()) return kLossless.at(static_cast<std::size_t>(options_.webp_level));
     return (shape_.has_alpha() ? kLossyAlpha : kLossy).at(static_cast<std::size_t>(method()));
   }
-  // As given and as in the file, whose head's capacity doubles as it grows.
+  // Returns the memory for metadata: as given, and in the file's head, whose capacity doubles as it grows.
   [[nodiscard]] std::int64_t metadata_bytes() const {
     constexpr std::int64_t kCopies = 8;
     return options_.metadata == nullptr ? 0 : kCopies * options_.metadata->bytes();
   }
-  // Noise is stored as it is, with some overhead.
+  // Noise is stored uncompressed, with some overhead.
   [[nodiscard]] std::int64_t max_file_bytes() const {
     return shape_.pixels() * (shape_.channels + 1) + (64 << 10);
   }
