@@ -61,18 +61,18 @@ HWY_INLINE V16 shifted(V16 v) {
 // ---- upsampling -------------------------------------------------------------------------------------
 
 // Chunks of a row that stay in the L1 cache.
-constexpr std::int64_t kPiecePixels = 1024;
+constexpr std::int64_t kSegmentPixels = 1024;
 
 // Samples of a plane with half the columns, from one row or as a sum of two: minus 128, with the fractional
 // bits of such a sum. Includes one more sample at either end, and space for whole vectors.
-struct ScanChunk {
-  alignas(64) std::int16_t v[kPiecePixels / 2 + 2 + 2 * kHalf];
+struct RowSegment {
+  alignas(64) std::int16_t v[kSegmentPixels / 2 + 2 + 2 * kHalf];
 };
 
 // Fills the chunk for `pixels` pixels, starting with the sample before `at`.
 template <Sampling kSampling>
-HWY_INLINE void fill_piece(const std::uint8_t* near, const std::uint8_t* far, std::int64_t at,
-                           std::int64_t pixels, ScanChunk& chunk) {
+HWY_INLINE void fill_segment(const std::uint8_t* near, const std::uint8_t* far, std::int64_t at,
+                           std::int64_t pixels, RowSegment& chunk) {
   const D16 d;
   const std::int64_t count = (pixels + 1) / 2 + 2;
   for (std::int64_t i = 0; i < count; i += kHalf) {
@@ -88,7 +88,7 @@ HWY_INLINE void fill_piece(const std::uint8_t* near, const std::uint8_t* far, st
 
 // Returns the colour of a vector of pixels, minus 128, from sample i of a chunk on.
 template <Sampling kSampling>
-HWY_INLINE EvenOdd colour_of(const ScanChunk& chunk, std::int64_t i) {
+HWY_INLINE EvenOdd colour_of(const RowSegment& chunk, std::int64_t i) {
   const D16 d;
   const V16 before = hn::Load(d, chunk.v + i);
   const V16 a = tripled(hn::LoadU(d, chunk.v + i + 1));
@@ -205,12 +205,12 @@ void write_row(const SampleRows& rows, std::int64_t width, std::uint8_t* rgb) {
 
 template <Sampling kSampling>
 void write_row_in_pieces(const SampleRows& rows, std::int64_t width, std::uint8_t* rgb) {
-  ScanChunk cb;
-  ScanChunk cr;
-  for (std::int64_t begin = 0; begin < width; begin += kPiecePixels) {
-    const std::int64_t pixels = std::min(kPiecePixels, width - begin);
-    fill_piece<kSampling>(rows.cb_near, rows.cb_far, begin / 2, pixels, cb);
-    fill_piece<kSampling>(rows.cr_near, rows.cr_far, begin / 2, pixels, cr);
+  RowSegment cb;
+  RowSegment cr;
+  for (std::int64_t begin = 0; begin < width; begin += kSegmentPixels) {
+    const std::int64_t pixels = std::min(kSegmentPixels, width - begin);
+    fill_segment<kSampling>(rows.cb_near, rows.cb_far, begin / 2, pixels, cb);
+    fill_segment<kSampling>(rows.cr_near, rows.cr_far, begin / 2, pixels, cr);
     for_each_vector(rows.y + begin, pixels, rgb + 3 * begin,
                     [&](std::int64_t x, const std::uint8_t* y, std::uint8_t* to) HWY_ATTR {
                       write_pixels(y, colour_of<kSampling>(cb, x / 2), colour_of<kSampling>(cr, x / 2), to);
