@@ -272,6 +272,48 @@ TEST_F(CudaStandIn, PlansTakeTheDeviceMemoryThatTheyTookBefore) {
   });
 }
 
+// Of a device's decoder: what it makes of the image, and its row.
+std::string decoding_text(const Plan& plan, DeviceRun::Decoded decoded) {
+  PinnedMemory pinned(PinnedMemory::When::on_demand);
+  Context context(pinned);
+  Timeline timeline;
+  const DeviceRun::DecodedTo to = DeviceRun(context, plan, timeline, false, decoded).decoded_to();
+  return to.row + (to.pixels.empty() ? "" : " pixels") +
+         (to.grey.empty() ? "" : " grey " + std::to_string(static_cast<int>(to.luma))) +
+         (to.counts == nullptr ? "" : " counts");
+}
+
+TEST_F(CudaStandIn, DecodersDoTheWorkOfTheFirstSteps) {
+  runtime.mode = StandInMode::plans;
+  struct Row {
+    std::string_view stages, decoding[4];  // by channels - 1
+  };
+  static constexpr std::array kRows{
+      Row{"none", {" (cuda) pixels", " (cuda) pixels", " (cuda) pixels", " (cuda) pixels"}},
+      Row{"gray:bt709",
+          {" (cuda) pixels", " (cuda) pixels", "+gray:bt709 (cuda) grey 1", "+gray:bt709 (cuda) grey 1"}},
+      Row{"gray,hist,contrast,smooth",
+          {"+hist (cuda) pixels counts", " (cuda) pixels", "+gray+hist (cuda) grey 0 counts",
+           "+gray+hist (cuda) grey 0 counts"}},
+      Row{"gray,contrast",
+          {"+hist* (cuda) pixels counts", " (cuda) pixels", "+gray+hist* (cuda) grey 0 counts",
+           "+gray+hist* (cuda) grey 0 counts"}},
+      Row{"hist,hist", {"+hist (cuda) pixels counts", " (cuda) pixels", " (cuda) pixels", " (cuda) pixels"}},
+      Row{"smooth,gray,hist", {" (cuda) pixels", " (cuda) pixels", " (cuda) pixels", " (cuda) pixels"}}};
+  for (const Row& row : kRows) {
+    for (const int channels : {1, 2, 3, 4}) {
+      for (const bool fuse : {false, true}) {
+        const Plan plan = make_plan(parse_stages(row.stages), {8, 4, channels}, fuse);
+        const std::string expected = "decode" + std::string(row.decoding[channels - 1]);
+        EXPECT_EQ(decoding_text(plan, DeviceRun::Decoded::with_first_steps), expected)
+            << row.stages << " of " << channels << " channels";
+        for (const auto decoded : {DeviceRun::Decoded::apart, DeviceRun::Decoded::on_host})
+          EXPECT_EQ(decoding_text(plan, decoded), "decode (cuda) pixels") << row.stages;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace imgpipe::test::cuda_stand_in_test
 
