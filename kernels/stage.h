@@ -70,9 +70,6 @@ struct Stage {
   // Of all others rows that are handed over as an image of their own become the same, but for those whose
   // needs() reach beyond it.
   bool by_row = false;
-  // The neighbours whose work it does in one pass, on a device; on the host its parts do it. Empty for all
-  // others.
-  std::string_view fuses[2] = {};
 
   // What is wrong with values that are each allowed, in words; empty: nothing. nullptr: nothing ever is.
   std::string_view (*problem)(const Parameters&) = nullptr;
@@ -94,12 +91,24 @@ struct Stage {
   // Memory that its kernels need on a device (StageCall::scratch). nullptr: none.
   std::int64_t (*scratch_bytes)(const FrameType& in, const Parameters&) = nullptr;
 
-  // Those of a fused stage are for CUDA only.
+  // Those of a fused stage (Fusion::as) are for CUDA only.
   std::span<const Kernel> kernels = {};
+};
+
+// Stages in sequence that a device runs in one pass over memory. The host runs them one by one.
+struct Fusion {
+  std::span<const std::string_view> stages;
+  // Runs in their place, with their parameters one after another. nullptr: the last kernel of the device's
+  // decoder does their work.
+  const Stage* as = nullptr;
+  Sample sample = Sample::u8;  // of all their frames
 };
 
 // Every stage that can be a step. The only list of stage names.
 [[nodiscard]] std::span<const Stage> stage_table();
+
+// Longer rows come first.
+[[nodiscard]] std::span<const Fusion> fusion_table();
 
 // nullptr when there is none of that name.
 [[nodiscard]] const Stage* find_stage(std::string_view name);

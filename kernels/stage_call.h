@@ -34,7 +34,6 @@ struct StageCall {
   // Of a fused stage: those that one of its parts writes or reads.
   Histogram<Where> histogram{};
   Parameters parameters{};
-  Parameters second{};   // of a fused stage: its second part's
   Table<Where> table{};  // written by an operator that makes tables, read by kernels (table_maker())
   // On a device, of a stage that counts rows (Stage::by_row): the image's row that the planes of `in` begin
   // with, and those of `out`. They may hold a part of the image's rows; the types stay the whole image's.

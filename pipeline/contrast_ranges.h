@@ -24,7 +24,7 @@ struct ContrastRange {
 [[nodiscard]] std::string no_range_text(const ContrastRange& range);
 
 // contrast, or a fused stage that begins with it.
-[[nodiscard]] bool is_contrast(const Step& step);
+[[nodiscard]] bool is_contrast(const Operation& operation);
 
 // One range of every contrast step, or one a plane (contrast:stretch=each), in the order of the steps. Of an
 // outcome without error.

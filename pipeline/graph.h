@@ -46,16 +46,13 @@ struct Connection {
   std::optional<ValueId> alpha{};
 };
 
-// A stage at work on one frame: a step, a part of a fused step, or an operator that makes a table for one.
-struct Node {
-  const Stage* stage = nullptr;
-  std::array<Parameters, 2> parameters{};       // [1]: of a fused stage's second part
-  FrameType in{}, out{};                        // as Step has them
+// A stage at work on one frame: an operation, several that are fused, or an operator that makes a table.
+struct Node : Operation {
   std::vector<Connection> inputs{}, outputs{};  // those that the target's kernel reads, and all that it makes
   Connection after{};                           // the frame after the node
-  std::size_t step = 0;                         // of the plan: whose label and row its time goes to
+  bool by_decoder = false;                      // the decoder does its work, and has what it reads
 
-  // Of a step.
+  // Of an operation.
   [[nodiscard]] const Connection& pixels_in() const { return inputs.front(); }
   // nullptr: it makes none.
   [[nodiscard]] const Connection* pixels_out() const {
@@ -66,9 +63,9 @@ struct Node {
   [[nodiscard]] std::optional<ValueId> table_in() const { return value_of(inputs, ValueKind::table); }
   [[nodiscard]] std::optional<ValueId> table_out() const { return value_of(outputs, ValueKind::table); }
 
-  [[nodiscard]] bool needs_all_rows() const { return imgpipe::needs_all_rows(*stage, parameters[0]); }
+  [[nodiscard]] bool needs_all_rows() const { return imgpipe::needs_all_rows(*stage, parameters); }
   [[nodiscard]] RowRange rows_needed(RowRange of) const {
-    return imgpipe::rows_needed(*stage, in, parameters[0], of);
+    return imgpipe::rows_needed(*stage, in, parameters, of);
   }
   [[nodiscard]] std::int64_t bytes_moved() const { return imgpipe::bytes_moved(*stage, in, out); }
 
@@ -103,11 +100,14 @@ struct Program : Graph {
 // What executes a program.
 struct Target {
   Backend backend = Backend::reference;
-  bool fuses = false;     // runs a fused step as one node, not as the nodes of its parts
+  bool fuses = false;     // runs a fused step as one node, not as one per operation
   bool in_bands = false;  // of rows: tables, and nodes that need all rows, are left to the host
+  bool decodes = false;   // its decoder does the work of the first operations too
 };
 inline constexpr Target kReferenceTarget{Backend::reference}, kCpuTarget{Backend::cpu};
-inline constexpr Target kCudaTarget{Backend::cuda, true}, kCudaBandsTarget{Backend::cuda, false, true};
+inline constexpr Target kCudaTarget{.backend = Backend::cuda, .fuses = true},
+    kCudaDecodingTarget{.backend = Backend::cuda, .fuses = true, .decodes = true},
+    kCudaBandsTarget{.backend = Backend::cuda, .in_bands = true};
 
 // Values that are kept after the last node.
 struct Keep {

@@ -22,22 +22,20 @@ struct DeviceBlock {
   std::optional<std::size_t> scratch_of{};
 };
 
-// In the order in which they are taken. `with_source`: the decoded image, too.
-[[nodiscard]] std::vector<DeviceBlock> device_blocks(const Program& program, bool with_source);
+// In the order in which they are taken.
+[[nodiscard]] std::vector<DeviceBlock> device_blocks(const Program& program);
 
 // All of them; with `keep_outputs` each step's output has its own.
 [[nodiscard]] std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs);
 
 class DeviceRun {
  public:
-  // Who decodes: the host, whose rows go up; or the device, which then does the work of the first steps too
-  // where the plan begins with gray, or hist, or leaves that apart.
-  enum class Decoded { on_host, with_first_steps, apart };
   // Takes memory of the context's arena for all of the plan. Spans go to the timeline, on `track`. With
   // `keep_outputs` every step writes memory of its own; without, memory that nothing reads any more. Throws
   // Error(memory) when the device has no room, Error(device), as all here. `plan` and `timeline` stay.
-  DeviceRun(Context& context, const Plan& plan, Timeline& timeline, bool keep_outputs,
-            Decoded decoded = Decoded::on_host, std::string track = kDeviceTrack);
+  // `decodes`: the device's decoder does the work of the first operations too, where the table says so.
+  DeviceRun(Context& context, const Plan& plan, Timeline& timeline, bool keep_outputs, bool decodes = false,
+            std::string track = kDeviceTrack);
 
   [[nodiscard]] Context& context() const { return context_; }
   [[nodiscard]] const Plan& plan() const { return plan_; }
@@ -69,7 +67,6 @@ class DeviceRun {
   void give_spans() { times_.give_spans(); }
 
  private:
-  [[nodiscard]] std::size_t decoded_steps() const;
   void make_calls(const std::vector<std::byte*>& scratch);
   [[nodiscard]] DeviceView plane(ValueId value, int i) const;
 
@@ -77,7 +74,6 @@ class DeviceRun {
   const Plan& plan_;
   DeviceTimes times_;
   const Program program_;
-  const std::size_t first_call_;    // those before are the decoder's
   std::vector<std::byte*> memory_;  // by value
   std::vector<StageCall<Device>> calls_;
 };

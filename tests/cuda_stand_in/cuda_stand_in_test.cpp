@@ -226,13 +226,13 @@ TEST_F(CudaStandIn, ClustersRunWhereTheDeviceCanPlaceOne) {
 
 // The blocks that a plan takes, in order, where its frames lie in them, and what is copied of tables and
 // counts.
-std::string device_text(const Plan& plan, bool keep_outputs, DeviceRun::Decoded decoded) {
+std::string device_text(const Plan& plan, bool keep_outputs, bool decodes) {
   runtime.blocks.clear();
   runtime.copies.clear();
   PinnedMemory pinned(PinnedMemory::When::on_demand);
   Context context(pinned);
   Timeline timeline;
-  const DeviceRun run(context, plan, timeline, keep_outputs, decoded);
+  const DeviceRun run(context, plan, timeline, keep_outputs, decodes);
   std::string text;
   for (const std::size_t bytes : runtime.blocks) text += std::to_string(bytes) + " ";
   const auto add = [&](const void* at) {
@@ -265,19 +265,18 @@ TEST_F(CudaStandIn, PlansTakeTheDeviceMemoryThatTheyTookBefore) {
     for (const bool keep_outputs : {false, true}) {
       numbers[0] +=
           plan.steps.empty() ? "none " : std::to_string(whole_device_bytes(plan, keep_outputs)) + " ";
-      for (const auto decoded : {DeviceRun::Decoded::on_host, DeviceRun::Decoded::with_first_steps})
-        numbers[1] += device_text(plan, keep_outputs, decoded);
+      for (const bool decodes : {false, true}) numbers[1] += device_text(plan, keep_outputs, decodes);
     }
     return numbers;
   });
 }
 
 // Of a device's decoder: what it makes of the image, and its row.
-std::string decoding_text(const Plan& plan, DeviceRun::Decoded decoded) {
+std::string decoding_text(const Plan& plan, bool decodes) {
   PinnedMemory pinned(PinnedMemory::When::on_demand);
   Context context(pinned);
   Timeline timeline;
-  const DeviceRun::DecodedTo to = DeviceRun(context, plan, timeline, false, decoded).decoded_to();
+  const DeviceRun::DecodedTo to = DeviceRun(context, plan, timeline, false, decodes).decoded_to();
   return to.row + (to.pixels.empty() ? "" : " pixels") +
          (to.grey.empty() ? "" : " grey " + std::to_string(static_cast<int>(to.luma))) +
          (to.counts == nullptr ? "" : " counts");
@@ -305,10 +304,8 @@ TEST_F(CudaStandIn, DecodersDoTheWorkOfTheFirstSteps) {
       for (const bool fuse : {false, true}) {
         const Plan plan = make_plan(parse_stages(row.stages), {8, 4, channels}, fuse);
         const std::string expected = "decode" + std::string(row.decoding[channels - 1]);
-        EXPECT_EQ(decoding_text(plan, DeviceRun::Decoded::with_first_steps), expected)
-            << row.stages << " of " << channels << " channels";
-        for (const auto decoded : {DeviceRun::Decoded::apart, DeviceRun::Decoded::on_host})
-          EXPECT_EQ(decoding_text(plan, decoded), "decode (cuda) pixels") << row.stages;
+        EXPECT_EQ(decoding_text(plan, true), expected) << row.stages << " of " << channels << " channels";
+        EXPECT_EQ(decoding_text(plan, false), "decode (cuda) pixels") << row.stages;
       }
     }
   }
