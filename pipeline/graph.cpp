@@ -11,7 +11,7 @@ namespace {
 class Lowering {
  public:
   Lowering(const Plan& plan, const Target& target) : target_(target) {
-    constexpr std::size_t kUsualNodes = 8;  // growing moves them
+    constexpr std::size_t kUsualNodes = 8;  // avoids moving nodes when vectors grow
     program_.nodes.reserve(kUsualNodes);
     program_.values.reserve(2 * kUsualNodes);
     program_.lives.reserve(2 * kUsualNodes);
@@ -60,7 +60,7 @@ class Lowering {
                        of.out.sample);
   }
 
-  // For `node`, the reader, which comes next. The plan has constants.
+  // Adds the table that `node` reads, and a node that makes it unless it is constant.
   ValueId add_table(const Stage& maker, Node node) {
     const ValueId table = add(ValueKind::table, node.in);
     program_.values[table].table_bytes = maker.table_bytes(node.in, node.parameters);
@@ -73,7 +73,7 @@ class Lowering {
     return table;
   }
 
-  void push(Node node) {
+  void push(Node&& node) {
     node.after = frame_;
     for (const Connection& read : node.inputs) {
       if (node.by_decoder) break;
@@ -102,7 +102,7 @@ class Lowering {
   Connection frame_;  // alpha: in a plane of its own
 };
 
-// One operation in place of a step's.
+// Returns the operation that runs instead of the parts.
 Operation fused(std::span<const Operation> parts) {
   Operation whole = parts.front();
   whole.stage = find_fusion(parts, false)->as;

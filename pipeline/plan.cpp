@@ -15,8 +15,7 @@ std::string_view skip_reason(const Stage& stage, const FrameType& in, const Para
   return stage.skip_reason == nullptr ? "" : stage.skip_reason(in, parameters);
 }
 
-// Whether the stage has a kernel, on any backend, for a frame and what it makes of that, or would leave out
-// one of this type.
+// Whether the stage has a kernel, on any backend, for the frame and the resulting type, or would be skipped.
 bool takes(const Stage& stage, const FrameType& in, const Parameters& parameters) {
   const auto has_kernel = [&](const auto& of) { return std::ranges::any_of(stage.kernels, of); };
   if (!has_kernel([&](const Kernel& kernel) { return kernel.in == in.sample; })) return false;
@@ -30,7 +29,7 @@ FrameType with_samples(FrameType type, Sample sample) {
   return type;
 }
 
-// As depth takes them, and in messages.
+// Names of sample types, for parameters of depth and for messages.
 struct SampleNames {
   std::string_view depth, text;
 };
@@ -50,7 +49,7 @@ std::string depth_step(Sample sample) {
   return "depth:" + std::string(names_of(sample).depth);
 }
 
-// Names the step, the type that it does not take, and what to insert.
+// Names the step, the type that it does not accept, and the step to insert.
 Error refusal(const StageRequest& request, const FrameType& in) {
   std::string depths;
   for (const Sample sample : {Sample::u8, Sample::u16, Sample::f32}) {
@@ -69,12 +68,12 @@ std::string size_text(const FrameType& type) {
 void check_size(const std::string& label, const FrameType& out, std::int64_t max_pixels) {
   const std::string makes = label + " makes " + size_text(out) + " pixels";
   if (out.width < 1 || out.height < 1 || out.width > kMaxSide || out.height > kMaxSide)
-    throw Error(ErrorKind::usage, makes + "; a side has 1 to " + std::to_string(kMaxSide));
+    throw Error(ErrorKind::usage, makes + "; expected 1 to " + std::to_string(kMaxSide) + " per side");
   if (out.pixels() > max_pixels)
-    throw Error(ErrorKind::input, makes + ", more than --max-pixels " + std::to_string(max_pixels));
+    throw Error(ErrorKind::input, makes + "; raise --max-pixels (now " + std::to_string(max_pixels) + ")");
 }
 
-// The table of a stage, if it is made of type and parameters alone.
+// Returns the table of an operation, if it depends only on type and parameters.
 std::shared_ptr<const std::vector<std::byte>> constant_table(const Operation& operation) {
   const Stage* const maker = table_maker(*operation.stage, operation.parameters, Backend::cpu,
                                          operation.in.sample, operation.out.sample);
@@ -95,7 +94,7 @@ class PlanBuilder {
     const FrameType in = accepted_frame(request);
     const std::string_view why = skip_reason(*stage, in, parameters);
     if (!why.empty()) {
-      plan_.notes.push_back(std::string(stage->name) + said + " left out: " + std::string(why));
+      plan_.notes.push_back("skipped " + std::string(stage->name) + said + ": " + std::string(why));
       return;
     }
     FrameType out = in;
@@ -115,7 +114,7 @@ class PlanBuilder {
   }
 
  private:
-  // The frame as a step takes it: as it is, or as floats, which hold all integers.
+  // Returns the type in which a step accepts the frame: unchanged, or as floats, which hold all integers.
   [[nodiscard]] FrameType accepted_frame(const StageRequest& request) const {
     for (const Sample sample : {frame_.sample, Sample::f32}) {
       const FrameType in = with_samples(frame_, sample);
@@ -124,7 +123,7 @@ class PlanBuilder {
     throw refusal(request, frame_);
   }
 
-  // Grey without alpha is the same bytes in both layouts.
+  // Grey without alpha has the same bytes in both layouts.
   void change_layout(std::optional<Layout> wanted) {
     if (!wanted || frame_.layout == *wanted || frame_.channels() == 1) return;
     add_implicit(*std::ranges::find_if(stage_table(), [&](const Stage& stage) {
@@ -134,7 +133,7 @@ class PlanBuilder {
 
   void add_implicit(const Stage& stage) { add({&stage, presets(stage.parameters), ""}, true); }
 
-  // First what its ports need and is not there.
+  // Adds a step, preceded by the implicit steps that its ports need.
   void add(const StageRequest& request, bool implicit = false) {
     const Stage& stage = *request.stage;
     if (const Sample sample = accepted_frame(request).sample; sample != frame_.sample)
@@ -163,10 +162,10 @@ class PlanBuilder {
   Plan plan_;
   FrameType frame_;
   const std::int64_t max_pixels_;
-  std::optional<std::size_t> counted_by_;  // the operation that has counted frame_
+  std::optional<std::size_t> counted_by_;  // the operation that counted frame_
 };
 
-// With `fuse`, operations that a fused stage runs become one step.
+// Makes a step of each operation or, with `fuse`, of all that a fused stage runs.
 void make_steps(Plan& plan, bool fuse) {
   const std::span<Operation> all(plan.operations);
   std::size_t end = 0;  // of the step's operations
@@ -210,9 +209,9 @@ std::string why_not_on_cuda(const Plan& plan) {
   for (const Operation& operation : plan.operations) {
     const Sample in = operation.in.sample, out = operation.out.sample;
     if (find_kernel(*operation.stage, Backend::cuda, in, out) != nullptr) continue;
-    return std::string(operation.stage->name) + " has no function for " +
+    return std::string(operation.stage->name) + " does not support " +
            std::to_string(8 * std::max(bytes_per_sample(in), bytes_per_sample(out))) +
-           " bits a sample on CUDA devices";
+           " bits per sample on CUDA devices";
   }
   return "";
 }

@@ -1,5 +1,5 @@
-// Images that pass through a device together, on one stream: one image of an engine, or the images of a lane
-// that share the codecs' launches.
+// Images that a device processes together, on one stream: one image of an engine, or a lane's images, which
+// share the codecs' launches.
 //
 //   host     memory | queue ............................................ | wait | judge, queue | wait
 //   stream            upload | decode | steps | encode | pixels, results         files
@@ -26,9 +26,9 @@ struct GroupImage {
   std::string track = kDeviceTrack;
   const Image* source = nullptr;  // uploaded in every pass; nullptr: decoded or uploaded already
   bool keep_outputs = false, keep_pixels = false;
-  bool steps_apart = false;  // kernels of their own do the first steps, not the last one of decoding
+  bool steps_apart = false;  // the device's decoder leaves the first steps to their own kernels
   bool is_pinned = false;    // its memory is pinned when allocated, and pinning its pixels has a time row
-  std::vector<std::vector<std::uint64_t>>* histograms = nullptr;  // by step, if they come down
+  std::vector<std::vector<std::uint64_t>>* histograms = nullptr;  // by step; nullptr: not downloaded
   std::optional<Error>* error = nullptr;  // receives a memory error of its file; nullptr: it is thrown
 };
 
@@ -56,7 +56,7 @@ class DeviceGroup {
   // Waits for the queued work and downloads the files. An image with an irregular file has no result.
   void finish();
   // Adds the spans to the timelines. All queued work must have finished.
-  void give_spans();
+  void record_spans();
   // The finished image, if no file was made of it or it is kept.
   [[nodiscard]] Image& pixels(std::size_t i) { return pixels_[i]; }
 

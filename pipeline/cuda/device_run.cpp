@@ -11,7 +11,7 @@ namespace imgpipe {
 std::vector<DeviceBlock> device_blocks(const Program& program) {
   const auto bytes_of = [](const Value& image) { return image.planes() * device_bytes(image.plane()); };
   std::vector<DeviceBlock> blocks;
-  // Where the decoder makes it grey, the image that the file holds is never there.
+  // If the decoder also performs gray, the colour image never exists.
   if (program.lives[0].last_read_at > 0) blocks.push_back({bytes_of(program.values[0]), {0}});
   std::vector<Tenant> tenants;
   for (ValueId i = 1; i < program.values.size(); ++i) {
@@ -38,7 +38,7 @@ std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs) {
   std::int64_t bytes = 0;
   for (const DeviceBlock& block : device_blocks(program)) bytes += block.bytes;
   for (const ValueId counts : program.counts()) bytes += program.values[counts].bytes();  // and on the host
-  // Each begins on a boundary; a step may have two tables.
+  // Each block is aligned; a step may have two tables.
   constexpr std::int64_t kBoundary = 256;
   const auto images = std::ranges::count_if(program.values, &Value::is_image);
   return bytes + kBoundary * (images + std::ssize(program.counts()) + 2 * std::ssize(plan.steps));
@@ -60,7 +60,7 @@ DeviceRun::DeviceRun(Context& context, const Plan& plan, Timeline& timeline, boo
   make_calls(scratch);
 }
 
-// Constants go up once. `scratch`: by node.
+// Also uploads constant tables. `scratch`: by node.
 void DeviceRun::make_calls(const std::vector<std::byte*>& scratch) {
   const auto plane_of = [this](ValueId value, int i) { return plane(value, i); };
   const auto data_of = [this](ValueId value) { return memory_[value]; };
@@ -111,7 +111,7 @@ void DeviceRun::launch(int pass) {
     if (program_.nodes[i].by_decoder) continue;
     const std::string& label = plan_.steps[program_.nodes[i].step].label;
     const Range range(label);
-    // With the node that reads the table.
+    // The node that reads the table is timed together with it.
     if (program_.nodes[i].table_out()) {
       IMGPIPE_CUDA(static_cast<cudaError_t>(run_cuda(*program_.nodes[i].stage, calls_[i], launch)));
       ++i;

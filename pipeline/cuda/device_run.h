@@ -1,5 +1,4 @@
-// One image's way through device memory: upload, steps, download, queued on one stream. The engine and the
-// lanes of a batch both go this way.
+// Queues the upload, steps and download of one image on a stream. Used by the engine and by lanes.
 #pragma once
 
 #include <optional>
@@ -15,36 +14,36 @@
 
 namespace imgpipe {
 
-// One allocation of a program on a device: for values, one after the other, or for a node's scratch.
+// An allocation of a program on a device, for values with disjoint lifetimes or for a node's scratch memory.
 struct DeviceBlock {
   std::int64_t bytes = 0;
   std::vector<ValueId> values{};
   std::optional<std::size_t> scratch_of{};
 };
 
-// In the order in which they are taken.
+// Returns the blocks in the order of allocation.
 [[nodiscard]] std::vector<DeviceBlock> device_blocks(const Program& program);
 
-// All of them; with `keep_outputs` each step's output has its own.
+// An upper bound of the device memory of a plan; `keep_outputs`: each step's output has its own memory.
 [[nodiscard]] std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs);
 
 class DeviceRun {
  public:
-  // Takes memory of the context's arena for all of the plan. Spans go to the timeline, on `track`. With
-  // `keep_outputs` every step writes memory of its own; without, memory that nothing reads any more. Throws
-  // Error(memory) when the device has no room, Error(device), as all here. `plan` and `timeline` stay.
-  // `decodes`: the device's decoder does the work of the first operations too, where the table says so.
+  // Takes memory of the context's arena for the whole plan. Spans go to the timeline, on `track`. With
+  // `keep_outputs` steps do not reuse memory. With `decodes` the device's decoder also performs the first
+  // operations that fusion_table() lists. All functions throw Error(memory) if device memory does not
+  // suffice, and Error(device). `plan` and `timeline` must outlive this.
   DeviceRun(Context& context, const Plan& plan, Timeline& timeline, bool keep_outputs, bool decodes = false,
             std::string track = kDeviceTrack);
 
   [[nodiscard]] Context& context() const { return context_; }
   [[nodiscard]] const Plan& plan() const { return plan_; }
   [[nodiscard]] DeviceTimes& times() { return times_; }
-  // Where the decoded image goes; empty where it is decoded to what a step makes of it.
+  // The memory of the decoded image; empty if the decoder writes only the output of the first steps.
   [[nodiscard]] DeviceView source() const { return plane(0, 0); }
-  // Where a device that decodes puts what it makes. What it does of the steps launch() leaves out.
+  // The outputs of the device's decoder. launch() skips the steps that it performs.
   struct DecodedTo {
-    DeviceView pixels, grey;  // what is empty is not wanted
+    DeviceView pixels, grey;  // empty: not needed
     Luma luma = Luma::bt601;
     std::uint64_t* counts = nullptr;
     std::string row;  // of the report: "decode+gray+hist (cuda)"
@@ -61,10 +60,10 @@ class DeviceRun {
   void download(const HostView& to, int pass);
   // Queues the download of every step's histogram, by step.
   void download_histograms(std::vector<std::vector<std::uint64_t>>& to) const;
-  // With keep_outputs: the frame after each step, by step; empty for steps that only count.
+  // With keep_outputs: the frame after each step; empty for steps that only count.
   [[nodiscard]] std::vector<Frame<const std::byte, Device>> outputs() const;
-  // To be called when everything is done.
-  void give_spans() { times_.give_spans(); }
+  // All queued work must be done.
+  void record_spans() { times_.record_spans(); }
 
  private:
   void make_calls(const std::vector<std::byte*>& scratch);

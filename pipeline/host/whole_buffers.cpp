@@ -43,10 +43,10 @@ void WholeBuffers::give_to(Outcome& outcome, const Keep& keep) {
   }
   outcome.pixels = plane_of(program_.results[0], 0);
   if (keep.source || program_.results[0] == 0) outcome.source = std::move(held_[0].images[0]);
-  outcome.memory = unpack_pairs();
+  outcome.memory = take_images();
 }
 
-std::vector<Image> WholeBuffers::unpack_pairs() {
+std::vector<Image> WholeBuffers::take_images() {
   std::vector<Image> all;
   for (Held& held : held_) {
     for (Image& image : held.images) {
