@@ -10,7 +10,7 @@ namespace {
 
 class Lowering {
  public:
-  Lowering(const Plan& plan, const Target& target) : target_(target) {
+  Lowering(const Plan& plan, const Target& target) : target_(target), counted_by_(plan.operations.size()) {
     constexpr std::size_t kUsualNodes = 8;  // avoids moving nodes when vectors grow
     program_.nodes.reserve(kUsualNodes);
     program_.values.reserve(2 * kUsualNodes);
@@ -19,7 +19,8 @@ class Lowering {
     program_.lives[frame_.value] = {};
   }
 
-  void add_node(const Operation& operation, bool by_decoder) {
+  // `index`: of the operation in the plan; of the last one if several are fused.
+  void add_node(const Operation& operation, std::size_t index, bool by_decoder) {
     const Stage& stage = *operation.stage;
     Node node{operation};
     node.by_decoder = by_decoder;
@@ -29,7 +30,7 @@ class Lowering {
     if (maker != nullptr) {
       node.inputs.push_back({ValueKind::table, add_table(*maker, node)});
     } else if (operation.counted_by) {
-      node.inputs.push_back({ValueKind::counts, program_.results.back()});
+      node.inputs.push_back({ValueKind::counts, counted_by_[*operation.counted_by]});
     }
     if (makes_pixels(stage)) {
       frame_.value = add(ValueKind::pixels, operation.out);
@@ -37,8 +38,9 @@ class Lowering {
       node.outputs.push_back({.value = frame_.value, .alpha = moves_alpha ? frame_.alpha : std::nullopt});
     }
     if (makes_counts(stage)) {
-      program_.results.push_back(add(ValueKind::counts, operation.out));
-      node.outputs.push_back({ValueKind::counts, program_.results.back()});
+      counted_by_[index] = add(ValueKind::counts, operation.out);
+      program_.results.push_back(counted_by_[index]);
+      node.outputs.push_back({ValueKind::counts, counted_by_[index]});
     }
     push(std::move(node));
   }
@@ -67,7 +69,7 @@ class Lowering {
     program_.values[table].constant = node.table;
     if (node.table) return table;
     node.stage = &maker;
-    if (node.counted_by) node.inputs = {{ValueKind::counts, program_.results.back()}};
+    if (node.counted_by) node.inputs = {{ValueKind::counts, counted_by_[*node.counted_by]}};
     node.outputs = {{ValueKind::table, table}};
     push(std::move(node));
     return table;
@@ -99,7 +101,8 @@ class Lowering {
 
   const Target target_;
   Program program_;
-  Connection frame_;  // alpha: in a plane of its own
+  Connection frame_;                 // alpha: in a plane of its own
+  std::vector<ValueId> counted_by_;  // by operation of the plan: its counts
 };
 
 // Returns the operation that runs instead of the parts.
@@ -151,15 +154,15 @@ Program lower(const Plan& plan, const Target& target, const Keep& keep) {
   const Fusion* const decoding = target.decodes ? find_fusion(plan.operations, true) : nullptr;
   const std::size_t decoded = decoding == nullptr ? 0 : decoding->stages.size();
   Lowering lowering(plan, target);
-  std::size_t first = 0;
+  std::size_t index = 0;  // of the operation
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const auto parts = plan.parts(i);
-    const bool by_decoder = first < decoded;
-    first += parts.size();
+    const bool by_decoder = index < decoded;
     if (parts.size() > 1 && target.fuses) {
-      lowering.add_node(fused(parts), by_decoder);
+      index += parts.size();
+      lowering.add_node(fused(parts), index - 1, by_decoder);
     } else {
-      for (const Operation& part : parts) lowering.add_node(part, by_decoder);
+      for (const Operation& part : parts) lowering.add_node(part, index++, by_decoder);
     }
   }
   return lowering.finish(keep);
