@@ -67,9 +67,6 @@ struct Stage {
   // Whether a row's result depends on its number in the image, which devices get as StageCall::in_top. Other
   // stages treat rows as an image of their own, except within the reach of needs().
   bool by_row = false;
-  // The neighbouring stages that this one computes in one pass on a device; the host runs them separately.
-  // Empty for a stage that is not fused.
-  std::string_view fuses[2] = {};
 
   // Returns why the values are invalid together; empty: they are valid. nullptr: always valid.
   std::string_view (*problem)(const Parameters&) = nullptr;
@@ -89,12 +86,24 @@ struct Stage {
   // Device memory that the kernels need (StageCall::scratch). nullptr: none.
   std::int64_t (*scratch_bytes)(const FrameType& in, const Parameters&) = nullptr;
 
-  // A fused stage has kernels for CUDA only.
+  // A fused stage (Fusion::as) has kernels for CUDA only.
   std::span<const Kernel> kernels = {};
+};
+
+// Stages in sequence that a device runs in one pass; the host runs them separately.
+struct Fusion {
+  std::span<const std::string_view> stages;
+  // Runs instead of them, with the parameters of all, in order. nullptr: the last kernel of the device's
+  // decoder does their work.
+  const Stage* as = nullptr;
+  Sample sample = Sample::u8;  // of all their frames
 };
 
 // Returns every stage that can be a step. The only list of stage names.
 [[nodiscard]] std::span<const Stage> stage_table();
+
+// Returns the rows, those of more stages first.
+[[nodiscard]] std::span<const Fusion> fusion_table();
 
 // Returns nullptr if no stage has that name.
 [[nodiscard]] const Stage* find_stage(std::string_view name);

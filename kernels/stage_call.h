@@ -32,7 +32,6 @@ struct StageCall {
   // For a fused stage: those that one of its parts writes or reads.
   Histogram<Where> histogram{};
   Parameters parameters{};
-  Parameters second{};   // for a fused stage: the parameters of its second part
   Table<Where> table{};  // written by an operator that makes tables, read by kernels (table_maker())
   // For a stage with Stage::by_row on a device, whose planes may hold only some of the image's rows: the rows
   // of the image at which the planes of `in` and of `out` begin.

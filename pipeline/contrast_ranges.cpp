@@ -5,8 +5,8 @@
 
 namespace imgpipe {
 
-bool is_contrast(const Step& step) {
-  return (step.parts.empty() ? step : step.parts.front()).stage->name == "contrast";
+bool is_contrast(const Operation& operation) {
+  return operation.stage->name == "contrast";
 }
 
 std::string no_range_text(const ContrastRange& range) {
@@ -17,16 +17,18 @@ std::string no_range_text(const ContrastRange& range) {
 
 std::vector<ContrastRange> contrast_ranges(Outcome& outcome) {
   std::vector<ContrastRange> ranges;
-  for (const Step& step : outcome.plan.steps) {
-    if (!is_contrast(step)) continue;
-    const ContrastParameters parameters(step.parameters);
-    const int planes = step.in.color_channels;
-    const auto counts = histogram_view<Host>(outcome.histograms[*step.counted_by].data(), step.in);
+  const Plan& plan = outcome.plan;
+  for (const Operation& operation : plan.operations) {
+    if (!is_contrast(operation)) continue;
+    const ContrastParameters parameters(operation.parameters);
+    const int planes = operation.in.color_channels;
+    const std::size_t counted_by = plan.operations[*operation.counted_by].step;
+    const auto counts = histogram_view<Host>(outcome.histograms[counted_by].data(), operation.in);
     const bool each = parameters.stretch == Stretch::each;
     const int different = each ? planes : 1;
     for (int c = 0; c < different; ++c) {
       const StretchRange range = stretch_range(counts, parameters, c);
-      ranges.push_back({step.label, c, range.lo, range.hi, each});
+      ranges.push_back({plan.steps[operation.step].label, c, range.lo, range.hi, each});
     }
   }
   return ranges;

@@ -23,8 +23,7 @@ struct ContrastRange {
 // "contrast has no range to stretch (lo 7, hi 7) and changes nothing".
 [[nodiscard]] std::string no_range_text(const ContrastRange& range);
 
-// Whether the step is contrast, or a fused stage that begins with it.
-[[nodiscard]] bool is_contrast(const Step& step);
+[[nodiscard]] bool is_contrast(const Operation& operation);
 
 // Returns one range per contrast step, or one per plane (contrast:stretch=each), in the order of the steps.
 // `outcome` must have no error.

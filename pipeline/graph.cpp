@@ -10,7 +10,7 @@ namespace {
 
 class Lowering {
  public:
-  Lowering(const Plan& plan, const Target& target) : target_(target), counted_by_(plan.steps.size()) {
+  Lowering(const Plan& plan, const Target& target) : target_(target), counted_by_(plan.operations.size()) {
     constexpr std::size_t kUsualNodes = 8;  // avoids moving nodes when vectors grow
     program_.nodes.reserve(kUsualNodes);
     program_.values.reserve(2 * kUsualNodes);
@@ -19,26 +19,26 @@ class Lowering {
     program_.lives[frame_.value] = {};
   }
 
-  void add_node(const Step& step, std::size_t index) {
-    const Stage& stage = *step.stage;
-    Node node{
-        .stage = &stage, .parameters = {step.parameters}, .in = step.in, .out = step.out, .step = index};
-    if (!step.parts.empty()) node.parameters[1] = step.parts[1].parameters;
-    const bool moves_alpha = !passes_alpha(stage, step.in, step.out);
+  // `index`: of the operation in the plan; of the last one if several are fused.
+  void add_node(const Operation& operation, std::size_t index, bool by_decoder) {
+    const Stage& stage = *operation.stage;
+    Node node{operation};
+    node.by_decoder = by_decoder;
+    const bool moves_alpha = !passes_alpha(stage, operation.in, operation.out);
     node.inputs.push_back({.value = frame_.value, .alpha = moves_alpha ? frame_.alpha : std::nullopt});
-    const Stage* const maker = maker_for(step);
+    const Stage* const maker = maker_for(operation);
     if (maker != nullptr) {
-      node.inputs.push_back({ValueKind::table, add_table(*maker, step, node)});
-    } else if (step.counted_by) {
-      node.inputs.push_back({ValueKind::counts, counted_by_[*step.counted_by]});
+      node.inputs.push_back({ValueKind::table, add_table(*maker, node)});
+    } else if (operation.counted_by) {
+      node.inputs.push_back({ValueKind::counts, counted_by_[*operation.counted_by]});
     }
     if (makes_pixels(stage)) {
-      frame_.value = add(ValueKind::pixels, step.out);
-      if (moves_alpha) frame_.alpha = add_alpha(step.out);
+      frame_.value = add(ValueKind::pixels, operation.out);
+      if (moves_alpha) frame_.alpha = add_alpha(operation.out);
       node.outputs.push_back({.value = frame_.value, .alpha = moves_alpha ? frame_.alpha : std::nullopt});
     }
     if (makes_counts(stage)) {
-      counted_by_[index] = add(ValueKind::counts, step.out);
+      counted_by_[index] = add(ValueKind::counts, operation.out);
       program_.results.push_back(counted_by_[index]);
       node.outputs.push_back({ValueKind::counts, counted_by_[index]});
     }
@@ -56,21 +56,20 @@ class Lowering {
   }
 
  private:
-  [[nodiscard]] const Stage* maker_for(const Step& step) const {
-    const bool on_host = target_.in_bands && needs_all_rows(*step.stage, step.parameters);
-    return table_maker(*step.stage, step.parameters, on_host ? Backend::cpu : target_.backend, step.in.sample,
-                       step.out.sample);
+  [[nodiscard]] const Stage* maker_for(const Operation& of) const {
+    const bool on_host = target_.in_bands && needs_all_rows(*of.stage, of.parameters);
+    return table_maker(*of.stage, of.parameters, on_host ? Backend::cpu : target_.backend, of.in.sample,
+                       of.out.sample);
   }
 
-  // Adds the table that `reader`, the step's node, reads, and a node that makes it unless it is constant.
-  ValueId add_table(const Stage& maker, const Step& step, const Node& reader) {
-    const ValueId table = add(ValueKind::table, step.in);
-    program_.values[table].table_bytes = maker.table_bytes(step.in, step.parameters);
-    program_.values[table].constant = step.table;
-    if (step.table) return table;
-    Node node = reader;
+  // Adds the table that `node` reads, and a node that makes it unless it is constant.
+  ValueId add_table(const Stage& maker, Node node) {
+    const ValueId table = add(ValueKind::table, node.in);
+    program_.values[table].table_bytes = maker.table_bytes(node.in, node.parameters);
+    program_.values[table].constant = node.table;
+    if (node.table) return table;
     node.stage = &maker;
-    if (step.counted_by) node.inputs = {{ValueKind::counts, counted_by_[*step.counted_by]}};
+    if (node.counted_by) node.inputs = {{ValueKind::counts, counted_by_[*node.counted_by]}};
     node.outputs = {{ValueKind::table, table}};
     push(std::move(node));
     return table;
@@ -79,6 +78,7 @@ class Lowering {
   void push(Node&& node) {
     node.after = frame_;
     for (const Connection& read : node.inputs) {
+      if (node.by_decoder) break;
       program_.lives[read.value].last_read_at = now();
       if (read.alpha) program_.lives[*read.alpha].last_read_at = now();
     }
@@ -102,8 +102,21 @@ class Lowering {
   const Target target_;
   Program program_;
   Connection frame_;                 // alpha: in a plane of its own
-  std::vector<ValueId> counted_by_;  // by step of the plan: its counts
+  std::vector<ValueId> counted_by_;  // by operation of the plan: its counts
 };
+
+// Returns the operation that runs instead of the parts.
+Operation fused(std::span<const Operation> parts) {
+  Operation whole = parts.front();
+  whole.stage = find_fusion(parts, false)->as;
+  whole.out = parts.back().out;
+  std::size_t count = 0;
+  for (const Operation& part : parts) {
+    for (std::size_t i = 0; i < part.stage->parameters.size(); ++i)
+      whole.parameters.values.at(count++) = part.parameters[i];
+  }
+  return whole;
+}
 
 }  // namespace
 
@@ -138,13 +151,18 @@ std::int64_t Value::bytes() const {
 }
 
 Program lower(const Plan& plan, const Target& target, const Keep& keep) {
+  const Fusion* const decoding = target.decodes ? find_fusion(plan.operations, true) : nullptr;
+  const std::size_t decoded = decoding == nullptr ? 0 : decoding->stages.size();
   Lowering lowering(plan, target);
+  std::size_t index = 0;  // of the operation
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    const Step& step = plan.steps[i];
-    if (step.parts.empty() || target.fuses) {
-      lowering.add_node(step, i);
+    const auto parts = plan.parts(i);
+    const bool by_decoder = index < decoded;
+    if (parts.size() > 1 && target.fuses) {
+      index += parts.size();
+      lowering.add_node(fused(parts), index - 1, by_decoder);
     } else {
-      for (const Step& part : step.parts) lowering.add_node(part, i);
+      for (const Operation& part : parts) lowering.add_node(part, index++, by_decoder);
     }
   }
   return lowering.finish(keep);

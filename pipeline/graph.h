@@ -46,15 +46,11 @@ struct Connection {
   std::optional<ValueId> alpha{};
 };
 
-// The application of a stage to a frame: a step, a part of a fused step, or an operator that makes a table
-// for either.
-struct Node {
-  const Stage* stage = nullptr;
-  std::array<Parameters, 2> parameters{};       // [1]: of a fused stage's second part
-  FrameType in{}, out{};                        // as in Step
+// An operation of the plan, several that are fused, or an operator that makes a table for either.
+struct Node : Operation {
   std::vector<Connection> inputs{}, outputs{};  // all that the target's kernel reads and writes
   Connection after{};                           // the frame after the node
-  std::size_t step = 0;                         // of the plan; its label and report row get the node's time
+  bool by_decoder = false;                      // the decoder does its work and reads no values
 
   // Not for nodes that make a table.
   [[nodiscard]] const Connection& pixels_in() const { return inputs.front(); }
@@ -67,9 +63,9 @@ struct Node {
   [[nodiscard]] std::optional<ValueId> table_in() const { return value_of(inputs, ValueKind::table); }
   [[nodiscard]] std::optional<ValueId> table_out() const { return value_of(outputs, ValueKind::table); }
 
-  [[nodiscard]] bool needs_all_rows() const { return imgpipe::needs_all_rows(*stage, parameters[0]); }
+  [[nodiscard]] bool needs_all_rows() const { return imgpipe::needs_all_rows(*stage, parameters); }
   [[nodiscard]] RowRange rows_needed(RowRange of) const {
-    return imgpipe::rows_needed(*stage, in, parameters[0], of);
+    return imgpipe::rows_needed(*stage, in, parameters, of);
   }
   [[nodiscard]] std::int64_t bytes_moved() const { return imgpipe::bytes_moved(*stage, in, out); }
 
@@ -103,11 +99,14 @@ struct Program : Graph {
 // What executes a program.
 struct Target {
   Backend backend = Backend::reference;
-  bool fuses = false;     // runs a fused step as one node, not as the nodes of its parts
+  bool fuses = false;     // runs a fused step as one node, not as one per operation
   bool in_bands = false;  // bands of rows: the host makes tables and runs nodes that need all rows
+  bool decodes = false;   // the decoder does the work of the first operations, if a row of fusions lists them
 };
 inline constexpr Target kReferenceTarget{Backend::reference}, kCpuTarget{Backend::cpu};
-inline constexpr Target kCudaTarget{Backend::cuda, true}, kCudaBandsTarget{Backend::cuda, false, true};
+inline constexpr Target kCudaTarget{.backend = Backend::cuda, .fuses = true},
+    kCudaDecodingTarget{.backend = Backend::cuda, .fuses = true, .decodes = true},
+    kCudaBandsTarget{.backend = Backend::cuda, .in_bands = true};
 
 // Values that are kept after the last node.
 struct Keep {

@@ -58,21 +58,20 @@ MemoryNeed coded_lane_need(const MemoryEstimateRequest& question) {
 
 std::int64_t bytes_of_steps(const Plan& plan) {
   std::int64_t bytes = 0;
-  for (const Step& step : plan.steps) {
-    if (makes_pixels(*step.stage)) bytes += step.out.bytes();
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const auto parts = plan.parts(i);
+    const auto makes = [](const Operation& operation) { return makes_pixels(*operation.stage); };
+    if (std::ranges::any_of(parts, makes)) bytes += parts.back().out.bytes();
   }
   return bytes;
 }
 
 std::int64_t table_bytes_of(const Plan& plan) {
   std::int64_t bytes = 0;
-  for (const Step& step : plan.steps) {
-    if (makes_counts(*step.stage))
-      bytes += static_cast<std::int64_t>(counters(step.out) * sizeof(std::uint64_t));
-    if (step.table) bytes += std::ssize(*step.table);
-    for (const Step& part : step.parts) {
-      if (part.table) bytes += std::ssize(*part.table);
-    }
+  for (const Operation& operation : plan.operations) {
+    if (makes_counts(*operation.stage))
+      bytes += static_cast<std::int64_t>(counters(operation.out) * sizeof(std::uint64_t));
+    if (operation.table) bytes += std::ssize(*operation.table);
   }
   return bytes;
 }

@@ -73,13 +73,13 @@ void check_size(const std::string& label, const FrameType& out, std::int64_t max
     throw Error(ErrorKind::input, makes + "; raise --max-pixels (now " + std::to_string(max_pixels) + ")");
 }
 
-// Returns the table of a step, if it depends only on type and parameters.
-std::shared_ptr<const std::vector<std::byte>> constant_table(const Step& step) {
-  const Stage* const maker =
-      table_maker(*step.stage, step.parameters, Backend::cpu, step.in.sample, step.out.sample);
+// Returns the table of an operation, if it depends only on type and parameters.
+std::shared_ptr<const std::vector<std::byte>> constant_table(const Operation& operation) {
+  const Stage* const maker = table_maker(*operation.stage, operation.parameters, Backend::cpu,
+                                         operation.in.sample, operation.out.sample);
   if (maker == nullptr || !maker->ports.in.empty()) return nullptr;
   return std::make_shared<std::vector<std::byte>>(
-      make_table(*maker, {.in = {step.in, {}}, .parameters = step.parameters}));
+      make_table(*maker, {.in = {operation.in, {}}, .parameters = operation.parameters}));
 }
 
 class PlanBuilder {
@@ -142,68 +142,43 @@ class PlanBuilder {
     if (reads_counts(stage, request.parameters) && !counted_by_)
       add_implicit(*std::ranges::find_if(
           stage_table(), [](const Stage& one) { return makes_counts(one) && !makes_pixels(one); }));
-    Step step{.stage = &stage, .parameters = request.parameters, .implicit = implicit};
-    const auto earlier = std::ranges::count(plan_.steps, &stage, &Step::stage);
-    step.label = std::string(stage.name);
-    if (earlier > 0) step.label += "#" + std::to_string(earlier + 1);
-    step.label += request.said;
-    if (step.implicit) step.label += "*";
-    step.in = frame_;
-    step.out = output_type(stage, frame_, step.parameters);
-    if (makes_pixels(stage)) check_size(step.label, step.out, max_pixels_);
-    step.table = constant_table(step);
-    if (reads_counts(stage, step.parameters)) step.counted_by = counted_by_;
+    Operation added{.stage = &stage, .parameters = request.parameters};
+    const auto earlier = std::ranges::count(plan_.operations, &stage, &Operation::stage);
+    added.label = std::string(stage.name);
+    if (earlier > 0) added.label += "#" + std::to_string(earlier + 1);
+    added.label += request.said;
+    if (implicit) added.label += "*";
+    added.in = frame_;
+    added.out = output_type(stage, frame_, added.parameters);
+    if (makes_pixels(stage)) check_size(added.label, added.out, max_pixels_);
+    added.table = constant_table(added);
+    if (reads_counts(stage, added.parameters)) added.counted_by = counted_by_;
     if (makes_pixels(stage)) counted_by_.reset();
-    if (makes_counts(stage)) counted_by_ = plan_.steps.size();
-    frame_ = step.out;
-    plan_.steps.push_back(std::move(step));
+    if (makes_counts(stage)) counted_by_ = plan_.operations.size();
+    frame_ = added.out;
+    plan_.operations.push_back(std::move(added));
   }
 
   Plan plan_;
   FrameType frame_;
   const std::int64_t max_pixels_;
-  std::optional<std::size_t> counted_by_;  // the step that has counted frame_
+  std::optional<std::size_t> counted_by_;  // the operation that counted frame_
 };
 
-bool lacks_cuda(const Step& step) {
-  return find_kernel(*step.stage, Backend::cuda, step.in.sample, step.out.sample) == nullptr;
-}
-
-// Returns the stage that does the work of both steps; nullptr if there is none for these samples.
-const Stage* fused_stage(const Step& first, const Step& second) {
-  const Sample sample = first.in.sample;
-  if (first.out.sample != sample || second.out.sample != sample) return nullptr;
-  for (const Stage& stage : stage_table()) {
-    if (stage.fuses[0] == first.stage->name && stage.fuses[1] == second.stage->name)
-      return find_kernel(stage, Backend::cuda, sample, sample) != nullptr ? &stage : nullptr;
-  }
-  return nullptr;
-}
-
-void fuse_steps(Plan& plan) {
-  std::vector<Step> fused;
-  std::vector<std::size_t> now_at;  // new indices, by old index
-  for (Step& step : plan.steps) {
-    if (step.counted_by) step.counted_by = now_at[*step.counted_by];
-    const Stage* both =
-        fused.empty() || !fused.back().parts.empty() ? nullptr : fused_stage(fused.back(), step);
-    if (both == nullptr) {
-      fused.push_back(std::move(step));
+// Makes a step of each operation or, with `fuse`, of all that a fused stage runs.
+void make_steps(Plan& plan, bool fuse) {
+  const std::span<Operation> all(plan.operations);
+  std::size_t end = 0;  // of the step's operations
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i < end) {
+      plan.steps.back().label += "+" + all[i].label;
     } else {
-      Step first = std::move(fused.back());
-      Step merged{.stage = both,
-                  .parameters = first.parameters,
-                  .label = first.label + "+" + step.label,
-                  .in = first.in,
-                  .out = step.out,
-                  .counted_by = first.counted_by};
-      merged.parts.push_back(std::move(first));
-      merged.parts.push_back(std::move(step));
-      fused.back() = std::move(merged);
+      const Fusion* const fusion = fuse ? find_fusion(all.subspan(i), false) : nullptr;
+      end = i + (fusion == nullptr ? 1 : fusion->stages.size());
+      plan.steps.push_back({all[i].label});
     }
-    now_at.push_back(fused.size() - 1);
+    all[i].step = plan.steps.size() - 1;
   }
-  plan.steps = std::move(fused);
 }
 
 }  // namespace
@@ -213,20 +188,32 @@ Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fu
   PlanBuilder builder(input, max_pixels);
   for (const StageRequest& request : stages) builder.add_selected(request);
   Plan plan = builder.finish(max_bits);
-  if (fuse) fuse_steps(plan);
+  make_steps(plan, fuse);
   return plan;
 }
 
-const Step* step_without_cuda(const Plan& plan) {
-  if (!built_with_cuda()) return nullptr;
-  const auto step = std::ranges::find_if(plan.steps, lacks_cuda);
-  return step == plan.steps.end() ? nullptr : &*step;
+const Fusion* find_fusion(std::span<const Operation> operations, bool decoding) {
+  for (const Fusion& row : fusion_table()) {
+    if ((row.as == nullptr) != decoding || row.stages.size() > operations.size()) continue;
+    const auto is_one = [&row](const Operation& operation, std::string_view stage) {
+      return operation.stage->name == stage && operation.in.sample == row.sample &&
+             operation.out.sample == row.sample;
+    };
+    if (std::ranges::equal(operations.first(row.stages.size()), row.stages, is_one)) return &row;
+  }
+  return nullptr;
 }
 
-std::string why_not_on_cuda(const Step& step) {
-  const std::int64_t bytes = std::max(bytes_per_sample(step.in.sample), bytes_per_sample(step.out.sample));
-  return std::string(step.stage->name) + " does not support " + std::to_string(8 * bytes) +
-         " bits per sample on CUDA devices";
+std::string why_not_on_cuda(const Plan& plan) {
+  if (!built_with_cuda()) return "";
+  for (const Operation& operation : plan.operations) {
+    const Sample in = operation.in.sample, out = operation.out.sample;
+    if (find_kernel(*operation.stage, Backend::cuda, in, out) != nullptr) continue;
+    return std::string(operation.stage->name) + " does not support " +
+           std::to_string(8 * std::max(bytes_per_sample(in), bytes_per_sample(out))) +
+           " bits per sample on CUDA devices";
+  }
+  return "";
 }
 
 }  // namespace imgpipe

@@ -1,6 +1,7 @@
 // Turns requested steps into the steps that run on an image of a given type.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -15,25 +16,39 @@
 
 namespace imgpipe {
 
-struct Step {
+struct Fusion;
+
+// The application of a stage to a frame.
+struct Operation {
   const Stage* stage = nullptr;
   Parameters parameters;
-  bool implicit = false;  // inserted by the planner
-  // Unique in the plan: the name, "#2" if the stage runs again, StageRequest::said, "*" if implicit.
+  // Unique in the plan: the name, "#2" if the stage runs again, StageRequest::said, "*" if the planner
+  // inserted it.
   std::string label{};
   FrameType in{};
-  FrameType out{};                                        // the frame type that the next step receives
-  std::optional<std::size_t> counted_by{};                // the step whose histogram it reads
-  std::vector<Step> parts{};                              // of a fused step: the two that it stands for
+  FrameType out{};                                        // the frame type that the next operation receives
+  std::optional<std::size_t> counted_by{};                // the operation whose histogram it reads
   std::shared_ptr<const std::vector<std::byte>> table{};  // that depends on type and parameters alone
+  std::size_t step = 0;                                   // its label and report row get the time
+};
+
+// A row of the report: an operation, or several that are fused.
+struct Step {
+  std::string label;  // of its operations, joined by "+"
 };
 
 struct Plan {
   Shape input;
   Shape output;
+  std::vector<Operation> operations{};
   std::vector<Step> steps{};
   std::vector<std::string> notes{};  // the omitted steps and the reasons
   bool reduced = false;              // the planner inserted the last depth:8 because the output holds no more
+
+  // Returns the operations of a step.
+  [[nodiscard]] std::span<const Operation> parts(std::size_t step) const {
+    return std::ranges::equal_range(operations, step, {}, &Operation::step);
+  }
 };
 
 // Plans the steps for an image of shape `input`:
@@ -44,7 +59,7 @@ struct Plan {
 //     whole pixels accept both;
 //   - inserts depth:8* at the end, before merge*, if the result has more than `max_bits` (8 or 16) bits per
 //     sample; floats are unchanged.
-// With `fuse`, neighbouring steps that have a fused stage become one step. Throws Error(usage) if a stage
+// With `fuse`, operations that a fused stage runs become one step. Throws Error(usage) if a stage
 // does not accept the sample type (the message names the depth to insert) or the size of its input, or makes
 // an image without pixels or with a side of 2^31 or more; Error(input) if it makes more than `max_pixels`
 // pixels.
@@ -52,10 +67,11 @@ struct Plan {
                              std::int64_t max_pixels = std::numeric_limits<std::int64_t>::max(),
                              int max_bits = 16);
 
-// Returns the first step that CUDA devices do not support for its sample types; nullptr if they support all,
-// or if this build has no CUDA.
-[[nodiscard]] const Step* step_without_cuda(const Plan& plan);
-// Returns why a plan with such a step cannot run on a CUDA device.
-[[nodiscard]] std::string why_not_on_cuda(const Step& step);
+// Returns the row that the first operations match; nullptr if none. `decoding`: of the decoder's rows.
+[[nodiscard]] const Fusion* find_fusion(std::span<const Operation> operations, bool decoding);
+
+// Returns why the plan cannot run on a CUDA device: the first operation that is not supported for its sample
+// types. Empty if all are, or if this build has no CUDA.
+[[nodiscard]] std::string why_not_on_cuda(const Plan& plan);
 
 }  // namespace imgpipe

@@ -79,10 +79,9 @@ RunResult Runner::run(ConstHostView image, Plan plan, Timeline timeline) {
 
 DeviceChoice Runner::device_for(const Plan& plan) {
   if (asked_.backend && asked_.backend != Backend::cuda) return asked_;
-  if (const Step* const lacking = step_without_cuda(plan)) {
-    if (asked_.backend == Backend::cuda)
-      throw Error(ErrorKind::usage, why_not_on_cuda(*lacking) + "; use --device cpu");
-    return {Backend::cpu, {}, "auto chose cpu (" + why_not_on_cuda(*lacking) + ")"};
+  if (const std::string lacking = why_not_on_cuda(plan); !lacking.empty()) {
+    if (asked_.backend == Backend::cuda) throw Error(ErrorKind::usage, lacking + "; use --device cpu");
+    return {Backend::cpu, {}, "auto chose cpu (" + lacking + ")"};
   }
   if (asked_.backend == Backend::cuda) return asked_;
   const CostModel model = default_cost_model();

@@ -18,8 +18,7 @@ template <class Where, class In, class Data, class Out>
 [[nodiscard]] StageCall<Where> stage_call(const Program& program, const Node& node, const In& in,
                                           const Data& data, const Out& out) {
   StageCall<Where> call;
-  call.parameters = node.parameters[0];
-  call.second = node.parameters[1];
+  call.parameters = node.parameters;
   call.in.type = node.in;
   call.out.type = node.out;
   if (reads_pixels(*node.stage)) call.in = frame_of<const std::byte, Where>(program, node.pixels_in(), in);

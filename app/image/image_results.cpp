@@ -30,8 +30,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // Layout changes make no new image.
-bool makes_image(const Step& step) {
-  return makes_pixels(*step.stage) && step.stage->effect != Effect::layout;
+bool makes_image(const Operation& operation) {
+  return makes_pixels(*operation.stage) && operation.stage->effect != Effect::layout;
 }
 
 Image interleaved(const Frame<const std::byte, Host>& frame) {
@@ -48,12 +48,11 @@ Image interleaved(const Frame<const std::byte, Host>& frame) {
 
 // Names the image that the histogram of step `index` counts: a fused step may have made it itself.
 std::string counted_image(const Plan& plan, std::size_t index) {
-  const std::vector<Step>& parts = plan.steps[index].parts;
-  if (!parts.empty() && makes_image(parts.front())) return "the image after " + parts.front().label;
-  while (index-- > 0) {
-    if (makes_image(plan.steps[index])) return "the image after " + plan.steps[index].label;
-  }
-  return "the image as it was read";
+  const auto maker = std::ranges::find_if(
+      plan.operations | std::views::reverse,
+      [&](const Operation& operation) { return operation.step <= index && makes_image(operation); });
+  if (maker == plan.operations.rend()) return "the image as it was read";
+  return "the image after " + (maker->step == index ? maker->label : plan.steps[maker->step].label);
 }
 
 Comparison compare_stages(const ProcessOptions& options, const Outcome& outcome) {
@@ -106,26 +105,24 @@ ReportPage::Side side_of(const Make& make) {
 // Returns the step whose counts --histogram calls "before": the one that the first contrast uses, otherwise
 // the first. Returns the number of steps if none counts.
 std::size_t before_step(const Plan& plan) {
-  std::size_t found = plan.steps.size();
-  for (std::size_t i = plan.steps.size(); i-- > 0;) {
-    if (makes_counts(*plan.steps[i].stage)) found = i;
-  }
-  const auto reads = std::ranges::find_if(plan.steps, &is_contrast);
-  return reads == plan.steps.end() ? found : *reads->counted_by;
+  const std::span all(plan.operations);
+  const auto reads = std::ranges::find_if(all, is_contrast);
+  if (reads != all.end()) return all[*reads->counted_by].step;
+  const auto counts =
+      std::ranges::find_if(all, [](const Operation& one) { return makes_counts(*one.stage); });
+  return counts == all.end() ? plan.steps.size() : counts->step;
 }
 
 // Fills only the "before" part; works for every job.
 HistogramPair histogram_before(const std::string& name, const Outcome& outcome,
                                const std::vector<ContrastRange>& ranges) {
   const std::size_t before = before_step(outcome.plan);
-  const auto reads = std::ranges::find_if(
-      outcome.plan.steps, [&](const Step& step) { return is_contrast(step) && step.counted_by == before; });
   HistogramPair pair;
   pair.title = name + ", " + shape_text(outcome.plan.input);
   pair.before_label = counted_image(outcome.plan, before);
-  pair.before = {outcome.histograms[before], outcome.plan.steps[before].in.sample};
+  pair.before = {outcome.histograms[before], outcome.plan.parts(before).front().in.sample};
   for (const ContrastRange& range : ranges) {
-    if (reads != outcome.plan.steps.end() && range.label == reads->label) pair.ranges.push_back(range);
+    if (range.label == ranges.front().label) pair.ranges.push_back(range);
   }
   return pair;
 }
@@ -135,7 +132,7 @@ HistogramPair histogram_before(const std::string& name, const Outcome& outcome,
 std::vector<StageFile> stage_files(const std::string& directory, const Plan& plan) {
   std::vector<StageFile> files;
   for (std::size_t i = 0; !directory.empty() && i < plan.steps.size(); ++i) {
-    if (!makes_image(plan.steps[i])) continue;
+    if (std::ranges::none_of(plan.parts(i), makes_image)) continue;
     std::string name = (i < 9 ? "0" : "") + std::to_string(i + 1) + "_" + plan.steps[i].label + ".png";
     // Some file systems reject these characters.
     std::ranges::replace_if(

@@ -95,14 +95,13 @@ class InputRun {
 
   void choose_for_image() {
     const Plan& plan = input_->single().plan();
-    const Step* const lacking = step_without_cuda(plan);
-    engine_ = &choice_.engine(input_->max_pixels(), lacking == nullptr ? "" : why_not_on_cuda(*lacking));
+    engine_ = &choice_.engine(input_->max_pixels(), why_not_on_cuda(plan));
     facts_.input = input_->first_header();
     facts_.input_bytes = input_->input_bytes();
     log_plan(plan);
     check_histogram(options_, plan);
     for (const StageFile& file : stage_files(options_.reports.stages_directory, plan)) {
-      if (is_float(plan.steps[file.step].out.sample))
+      if (is_float(plan.parts(file.step).back().out.sample))
         throw Error(ErrorKind::usage,
                     "--keep-stages: PNG cannot store the float samples of " + plan.steps[file.step].label);
       in_use_.add("--keep-stages", file.path);
@@ -114,8 +113,7 @@ class InputRun {
 
   // Called for each of several items.
   void check(const Plan& plan, const ImageHeader& header) {
-    if (const Step* const lacking = step_without_cuda(plan); lacking != nullptr && not_on_cuda_.empty())
-      not_on_cuda_ = why_not_on_cuda(*lacking);
+    if (not_on_cuda_.empty()) not_on_cuda_ = why_not_on_cuda(plan);
     // The items of a stream arrive when the engine already exists.
     if (engine_ != nullptr && !not_on_cuda_.empty()) engine_ = &choice_.engine(0, not_on_cuda_);
     check_histogram(options_, plan);

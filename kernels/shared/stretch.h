@@ -36,6 +36,7 @@ enum class StretchTo : std::uint8_t { same, u8, u16 };
 
 inline constexpr std::int64_t kMaxClip = 100 * kOnePercent - 1;
 struct ContrastParameters {
+  static constexpr std::size_t kCount = 4;
   explicit constexpr ContrastParameters(const Parameters& values)
       : clip_low(values[0]),
         clip_high(values[1]),

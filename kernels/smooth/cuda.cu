@@ -156,8 +156,8 @@ CudaStatus smooth_cuda(const StageCall<Device>& call, const CudaLaunch& launch) 
 }
 
 CudaStatus contrast_smooth_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_smooth<true>(call, SmoothParameters(call.second), ContrastParameters(call.parameters),
-                             launch);
+  return launch_smooth<true>(call, SmoothParameters(call.parameters, ContrastParameters::kCount),
+                             ContrastParameters(call.parameters), launch);
 }
 
 }  // namespace imgpipe

@@ -10,8 +10,9 @@
 namespace imgpipe {
 
 struct SmoothParameters {
-  explicit constexpr SmoothParameters(const Parameters& values)
-      : window(values.as<Window>(0)), border(values.as<Border>(1)) {}
+  // `first`: position of the first value.
+  explicit constexpr SmoothParameters(const Parameters& values, std::size_t first = 0)
+      : window(values.as<Window>(first)), border(values.as<Border>(first + 1)) {}
   Window window;
   Border border;
 };
@@ -31,7 +32,7 @@ CudaStatus smooth_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus smooth16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus smooth_f32_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
-// contrast (`parameters`) and smooth (`second`) in one pass; `histogram` holds the counts of `in`.
+// contrast and smooth in one pass; `histogram` holds the counts of `in`.
 CudaStatus contrast_smooth_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

@@ -237,20 +237,20 @@ constexpr std::array kStages{
           .ports = {kAllPlanes, kMixed},
           .effect = Effect::layout,
           .kernels = IMGPIPE_KERNELS_MOVES(merge)},
-    Stage{.name = "gray+hist",
-          .summary = "gray and hist in one pass",
-          .selectable = false,
-          .ports = {kMixed, kPlanesAndCounts},
-          .fuses = {"gray", "hist"},
-          .infer = gray_infer,
-          .kernels = kOfBytes<IMGPIPE_ON_CUDA(gray_hist_cuda)>},
-    Stage{.name = "contrast+smooth",
-          .summary = "contrast and smooth in one pass",
-          .selectable = false,
-          .ports = {.in = kColorAndCounts},
-          .fuses = {"contrast", "smooth"},
-          .kernels = kOfBytes<IMGPIPE_ON_CUDA(contrast_smooth_cuda)>},
 };
+
+constexpr Stage kGrayAndHist{.name = "gray+hist",
+                             .ports = {kMixed, kPlanesAndCounts},
+                             .infer = gray_infer,
+                             .kernels = kOfBytes<IMGPIPE_ON_CUDA(gray_hist_cuda)>};
+constexpr Stage kContrastAndSmooth{.name = "contrast+smooth",
+                                   .ports = {.in = kColorAndCounts},
+                                   .kernels = kOfBytes<IMGPIPE_ON_CUDA(contrast_smooth_cuda)>};
+constexpr std::array<std::string_view, 2> kGrayHist{"gray", "hist"}, kContrastSmooth{"contrast", "smooth"};
+constexpr std::array kFusions{Fusion{kGrayHist, &kGrayAndHist}, Fusion{kContrastSmooth, &kContrastAndSmooth},
+                              Fusion{kGrayHist}, Fusion{std::span(kGrayHist).first<1>()},
+                              Fusion{std::span(kGrayHist).last<1>()}};
+static_assert(kContrastParameters.size() == ContrastParameters::kCount);
 
 static_assert(std::ranges::all_of(kStages,
                                   [](const Stage& stage) {
@@ -286,6 +286,10 @@ auto in_environment_of(const Kernel& kernel, const Run& run) {
 
 std::span<const Stage> stage_table() {
   return kStages;
+}
+
+std::span<const Fusion> fusion_table() {
+  return kFusions;
 }
 
 const Stage* find_stage(std::string_view name) {

@@ -26,7 +26,7 @@ class CodedGroup {
  public:
   struct Member {
     CodedImage* image = nullptr;
-    DeviceRun* run = nullptr;  // must not be Decoded::on_host if image->jpeg is set
+    DeviceRun* run = nullptr;
   };
 
   // All referenced objects must outlive this.

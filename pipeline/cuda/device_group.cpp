@@ -10,7 +10,7 @@ DeviceGroup::DeviceGroup(Context& context, std::vector<GroupImage> images)
   std::vector<CodedGroup::Member> members;
   for (const GroupImage& image : images_) {
     DeviceRun& run = runs_.emplace_back(context_, image.plan, image.timeline, image.keep_outputs,
-                                        image.decoded, image.track);
+                                        image.coded.jpeg && !image.steps_apart, image.track);
     members.push_back({&image.coded, &run});
   }
   codecs_.emplace(context_, std::move(members));

@@ -23,11 +23,11 @@ struct GroupImage {
   const Plan& plan;
   Timeline& timeline;
   CodedImage& coded;  // the parts that the device decodes and encodes, and its results
-  DeviceRun::Decoded decoded = DeviceRun::Decoded::on_host;
   std::string track = kDeviceTrack;
   const Image* source = nullptr;  // uploaded in every pass; nullptr: decoded or uploaded already
   bool keep_outputs = false, keep_pixels = false;
-  bool is_pinned = false;  // its memory is pinned when allocated, and pinning its pixels has a time row
+  bool steps_apart = false;  // the device's decoder leaves the first steps to their own kernels
+  bool is_pinned = false;    // its memory is pinned when allocated, and pinning its pixels has a time row
   std::vector<std::vector<std::uint64_t>>* histograms = nullptr;  // by step; nullptr: not downloaded
   std::optional<Error>* error = nullptr;  // receives a memory error of its file; nullptr: it is thrown
 };

@@ -36,6 +36,7 @@ class DeviceJob {
                .coded = coded_,
                .keep_outputs = job.keep_outputs,
                .keep_pixels = job.keep_pixels,
+               .steps_apart = job.repeat > 0 || job.keep_outputs || job.keep_source,
                .is_pinned = true,
                .histograms = &outcome.histograms},
         passes_{job.repeat > 0 ? kWarmUpPass : 0, std::max(1, job.repeat)} {}
@@ -81,9 +82,6 @@ class DeviceJob {
     if (!coded_.jpeg) return false;
     Context& context = engine_.wait(outcome_.timeline, restorer_);
     try {
-      // Steps need rows of their own if they are repeated or their outputs are kept.
-      const bool apart = job_.repeat > 0 || job_.keep_outputs || job_.keep_source;
-      image_.decoded = apart ? DeviceRun::Decoded::apart : DeviceRun::Decoded::with_first_steps;
       {
         const auto span = outcome_.timeline.span("device memory", SpanKind::host);
         group_.emplace(context, std::vector<GroupImage>{image_});
@@ -112,7 +110,6 @@ class DeviceJob {
     if (choose_route(request_, context.memory()) == Route::bands) return false;
     coded_ = coded_image_for(job_.writer.get());
     try {
-      image_.decoded = DeviceRun::Decoded::on_host;
       const auto span = outcome_.timeline.span("device memory", SpanKind::host);
       group_.emplace(context, std::vector<GroupImage>{image_});
     } catch (const Error& error) {

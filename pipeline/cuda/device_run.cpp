@@ -8,10 +8,11 @@
 
 namespace imgpipe {
 
-std::vector<DeviceBlock> device_blocks(const Program& program, bool with_source) {
+std::vector<DeviceBlock> device_blocks(const Program& program) {
   const auto bytes_of = [](const Value& image) { return image.planes() * device_bytes(image.plane()); };
   std::vector<DeviceBlock> blocks;
-  if (with_source) blocks.push_back({bytes_of(program.values[0]), {0}});
+  // If the decoder also performs gray, the colour image never exists.
+  if (program.lives[0].last_read_at > 0) blocks.push_back({bytes_of(program.values[0]), {0}});
   std::vector<Tenant> tenants;
   for (ValueId i = 1; i < program.values.size(); ++i) {
     const Value& value = program.values[i];
@@ -23,7 +24,7 @@ std::vector<DeviceBlock> device_blocks(const Program& program, bool with_source)
   for (std::size_t i = 0; i < program.nodes.size(); ++i) {
     const Node& node = program.nodes[i];
     if (const auto table = node.table_out()) blocks.push_back({program.values[*table].bytes(), {*table}});
-    if (const std::int64_t bytes = scratch_bytes(*node.stage, node.in, node.parameters[0]))
+    if (const std::int64_t bytes = scratch_bytes(*node.stage, node.in, node.parameters))
       blocks.push_back({.bytes = bytes, .scratch_of = i});
   }
   for (ValueId i = 0; i < program.values.size(); ++i) {
@@ -35,7 +36,7 @@ std::vector<DeviceBlock> device_blocks(const Program& program, bool with_source)
 std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs) {
   const Program program = lower(plan, kCudaTarget, {.outputs = keep_outputs});
   std::int64_t bytes = 0;
-  for (const DeviceBlock& block : device_blocks(program, true)) bytes += block.bytes;
+  for (const DeviceBlock& block : device_blocks(program)) bytes += block.bytes;
   for (const ValueId counts : program.counts()) bytes += program.values[counts].bytes();  // and on the host
   // Each block is aligned; a step may have two tables.
   constexpr std::int64_t kBoundary = 256;
@@ -43,18 +44,15 @@ std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs) {
   return bytes + kBoundary * (images + std::ssize(program.counts()) + 2 * std::ssize(plan.steps));
 }
 
-DeviceRun::DeviceRun(Context& context, const Plan& plan, Timeline& timeline, bool keep_outputs,
-                     Decoded decoded, std::string track)
+DeviceRun::DeviceRun(Context& context, const Plan& plan, Timeline& timeline, bool keep_outputs, bool decodes,
+                     std::string track)
     : context_(context),
       plan_(plan),
       times_(context, timeline, std::move(track)),
-      program_(lower(plan, kCudaTarget, {.outputs = keep_outputs})),
-      first_call_(decoded == Decoded::with_first_steps ? decoded_steps() : 0) {
+      program_(lower(plan, decodes ? kCudaDecodingTarget : kCudaTarget, {.outputs = keep_outputs})) {
   memory_.resize(program_.values.size());
   std::vector<std::byte*> scratch(program_.nodes.size());
-  // If the decoder also performs gray, the colour image never exists.
-  const bool needs_source = first_call_ == 0 || program_.nodes[0].pixels_out() == nullptr;
-  for (const DeviceBlock& block : device_blocks(program_, needs_source)) {
+  for (const DeviceBlock& block : device_blocks(program_)) {
     std::byte* const memory = context_.arena.take(static_cast<std::size_t>(block.bytes));
     for (const ValueId value : block.values) memory_[value] = memory;
     if (block.scratch_of) scratch[*block.scratch_of] = memory;
@@ -83,27 +81,15 @@ DeviceView DeviceRun::plane(ValueId value, int i) const {
   return {memory_[value] + i * device_bytes(shape), shape, device_stride_bytes(shape)};
 }
 
-// Returns how many steps the decoder's last kernel performs: gray, then the histogram of the grey image.
-std::size_t DeviceRun::decoded_steps() const {
-  const auto is = [this](std::size_t i, std::string_view name) {
-    return i < program_.nodes.size() && program_.nodes[i].stage->name == name;
-  };
-  if (!is_byte(plan_.input.sample)) return 0;
-  if (is(0, "gray+hist")) return 1;
-  const std::size_t grey = is(0, "gray") ? 1 : 0;
-  const bool counts = (grey > 0 || plan_.input.channels == 1) && is(grey, "hist");
-  return grey + (counts ? 1 : 0);
-}
-
 DeviceRun::DecodedTo DeviceRun::decoded_to() const {
   DecodedTo to{.pixels = source(), .grey = {}, .luma = {}, .counts = nullptr, .row = "decode"};
-  for (std::size_t i = 0; i < first_call_; ++i) {
+  for (std::size_t i = 0; i < program_.nodes.size() && program_.nodes[i].by_decoder; ++i) {
     const Node& node = program_.nodes[i];
     to.row += "+" + plan_.steps[node.step].label;
     if (node.counts_out()) to.counts = calls_[i].histogram.data;
     if (node.pixels_out() == nullptr) continue;
     to.grey = calls_[i].out.planes[0];
-    to.luma = GrayParameters(node.parameters[0]).luma;
+    to.luma = GrayParameters(node.parameters).luma;
     to.pixels = {};
   }
   to.row += " (cuda)";
@@ -121,7 +107,8 @@ std::size_t DeviceRun::upload(const ConstHostView& rows, std::int64_t first, int
 void DeviceRun::launch(int pass) {
   std::size_t before = context_.mark();
   const CudaLaunch launch{context_.stream.get(), context_.multiprocessors};
-  for (std::size_t i = first_call_; i < calls_.size(); ++i) {
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    if (program_.nodes[i].by_decoder) continue;
     const std::string& label = plan_.steps[program_.nodes[i].step].label;
     const Range range(label);
     // The node that reads the table is timed together with it.

@@ -21,22 +21,20 @@ struct DeviceBlock {
   std::optional<std::size_t> scratch_of{};
 };
 
-// Returns the blocks in the order of allocation. `with_source`: including the decoded image.
-[[nodiscard]] std::vector<DeviceBlock> device_blocks(const Program& program, bool with_source);
+// Returns the blocks in the order of allocation.
+[[nodiscard]] std::vector<DeviceBlock> device_blocks(const Program& program);
 
 // An upper bound of the device memory of a plan; `keep_outputs`: each step's output has its own memory.
 [[nodiscard]] std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs);
 
 class DeviceRun {
  public:
-  // on_host: the host decodes, and rows are uploaded. with_first_steps: the device's decoder also performs
-  // gray and hist if the plan begins with them. apart: the device decodes without other steps.
-  enum class Decoded { on_host, with_first_steps, apart };
   // Takes memory of the context's arena for the whole plan. Spans go to the timeline, on `track`. With
-  // `keep_outputs` steps do not reuse memory. All functions throw Error(memory) if device memory does not
+  // `keep_outputs` steps do not reuse memory. With `decodes` the device's decoder also performs the first
+  // operations that fusion_table() lists. All functions throw Error(memory) if device memory does not
   // suffice, and Error(device). `plan` and `timeline` must outlive this.
-  DeviceRun(Context& context, const Plan& plan, Timeline& timeline, bool keep_outputs,
-            Decoded decoded = Decoded::on_host, std::string track = kDeviceTrack);
+  DeviceRun(Context& context, const Plan& plan, Timeline& timeline, bool keep_outputs, bool decodes = false,
+            std::string track = kDeviceTrack);
 
   [[nodiscard]] Context& context() const { return context_; }
   [[nodiscard]] const Plan& plan() const { return plan_; }
@@ -68,7 +66,6 @@ class DeviceRun {
   void record_spans() { times_.record_spans(); }
 
  private:
-  [[nodiscard]] std::size_t decoded_steps() const;
   void make_calls(const std::vector<std::byte*>& scratch);
   [[nodiscard]] DeviceView plane(ValueId value, int i) const;
 
@@ -76,7 +73,6 @@ class DeviceRun {
   const Plan& plan_;
   DeviceTimes times_;
   const Program program_;
-  const std::size_t first_call_;    // the decoder does the work of earlier ones
   std::vector<std::byte*> memory_;  // by value
   std::vector<StageCall<Device>> calls_;
 };

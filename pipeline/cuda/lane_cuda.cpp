@@ -136,14 +136,12 @@ class CudaLane final : public Lane {
     std::vector<GroupImage> members;
     for (LaneImage* const image : images) {
       const bool decodes = image->coded.jpeg.has_value();
-      members.push_back(
-          {.plan = image->plan,
-           .timeline = image->timeline,
-           .coded = image->coded,
-           .decoded = decodes ? DeviceRun::Decoded::with_first_steps : DeviceRun::Decoded::on_host,
-           .track = track,
-           .source = decodes ? nullptr : &image->source,
-           .error = &image->error});
+      members.push_back({.plan = image->plan,
+                         .timeline = image->timeline,
+                         .coded = image->coded,
+                         .track = track,
+                         .source = decodes ? nullptr : &image->source,
+                         .error = &image->error});
     }
     return members;
   }

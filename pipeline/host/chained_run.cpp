@@ -71,7 +71,7 @@ class ChainsMemory {
       tables += plan_.program.values[*node.table_out()].bytes();
       if (node.stage->table_parts == nullptr) continue;
       part = std::max(part, node.in.bins() * static_cast<std::int64_t>(sizeof(std::uint64_t)));
-      bands_ = std::max(bands_, node.stage->table_parts(node.in, node.parameters[0]));
+      bands_ = std::max(bands_, node.stage->table_parts(node.in, node.parameters));
     }
     add(whole_bytes(chain.first, plan_.end_time(chain)) + constants_ + tables + reader,
         std::max(bands.band_bytes() + counts_bytes(chain) + read, part),
@@ -202,7 +202,7 @@ class ChainedRun {
         [this](ValueId value) { return whole_.data(value); },
         [this](ValueId value, int i) { return whole_.plane(value, i); });
     const Stage& stage = *node.stage;
-    const std::int64_t parts = table_parts(stage, node.in, node.parameters[0]);
+    const std::int64_t parts = table_parts(stage, node.in, node.parameters);
     std::vector<std::int64_t> part_of(
         static_cast<std::size_t>(std::min<std::int64_t>(parts, bands_at_once(threads_.count()))));  // slots
     std::int64_t next = 0;

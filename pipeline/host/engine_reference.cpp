@@ -81,7 +81,7 @@ class ReferenceEngine final : public Engine {
       std::int64_t bytes = time == end ? writer.bytes : 0;
       if (time < end && !program.nodes[time - 1].table_in()) {
         const Node& node = program.nodes[time - 1];
-        bytes = table_bytes(*node.stage, node.in, node.parameters[0]);
+        bytes = table_bytes(*node.stage, node.in, node.parameters);
       }
       for (ValueId i = 0; i < program.values.size(); ++i) {
         const Value& value = program.values[i];

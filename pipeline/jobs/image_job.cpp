@@ -18,17 +18,6 @@
 namespace imgpipe {
 namespace {
 
-bool changes_values(const Step& step) {
-  if (!step.parts.empty()) return std::ranges::any_of(step.parts, changes_values);
-  return makes_pixels(*step.stage) && step.stage->effect == Effect::values;
-}
-
-// Whether the step includes flip or rotate.
-bool turns(const Step& step) {
-  if (!step.parts.empty()) return std::ranges::any_of(step.parts, turns);
-  return step.stage->effect == Effect::turns;
-}
-
 // Returns why the input's metadata does not describe a result of another shape; empty: it does.
 std::string_view reshape_reason(const Shape& before, const Shape& after, bool turned) {
   if (before.width != after.width || before.height != after.height) return "image size changed";
@@ -111,12 +100,15 @@ std::shared_ptr<const Metadata> ImageJob::preserved_metadata() {
   use.reshaped = reshape_reason(image_.plan.input, output_shape_, use.applied != Orientation::upright);
   const std::string file_name = std::filesystem::path(files_.input).filename().string();
   use.file_name = file_name;
-  for (const Step& step : image_.plan.steps) {
-    const bool resized = step.in.width != step.out.width || step.in.height != step.out.height;
-    use.turned = use.turned || turns(step);
-    use.moved = use.moved || use.turned || step.stage->effect == Effect::cuts;
-    use.revalued = use.revalued || changes_values(step);
-    use.scaled = use.scaled || (resized && changes_values(step));
+  for (const Operation& operation : image_.plan.operations) {
+    const FrameType &in = operation.in, &out = operation.out;
+    const bool resized = in.width != out.width || in.height != out.height;
+    const Effect effect = operation.stage->effect;
+    const bool revalues = makes_pixels(*operation.stage) && effect == Effect::values;
+    use.turned = use.turned || effect == Effect::turns;
+    use.moved = use.moved || use.turned || effect == Effect::cuts;
+    use.revalued = use.revalued || revalues;
+    use.scaled = use.scaled || (resized && revalues);
   }
   PreservedMetadata kept = naming(files_.input_name, [&] { return keep_metadata(input_.bytes(), use); });
   if (!kept.unpreserved_profile.empty()) lost_profile_ = kept.unpreserved_profile;

@@ -239,14 +239,14 @@ void LaneScheduler::begin_again(std::set<std::size_t>& marked, EntryPointer&& en
 
 bool LaneScheduler::is_taken(BatchEntry& entry, std::size_t left, std::vector<Broken>& broken) {
   const std::int64_t pixels = entry.result.header.shape.pixels();
-  const Step* const lacking = step_without_cuda(entry.job->plan());
+  const std::string lacking = why_not_on_cuda(entry.job->plan());
   ++opened_;
   if (!settings_.host_helps) {
     if (!finding_ && !usable_) return false;
-    if (lacking != nullptr) throw Error(ErrorKind::usage, why_not_on_cuda(*lacking) + "; use --device cpu");
+    if (!lacking.empty()) throw Error(ErrorKind::usage, lacking + "; use --device cpu");
     return true;
   }
-  if (lacking != nullptr || finding_ || !usable_ || pixels < capacity_.lane_pixels) return false;
+  if (!lacking.empty() || finding_ || !usable_ || pixels < capacity_.lane_pixels) return false;
   pixels_seen_ += static_cast<double>(pixels);
   const double to_come = pixels_seen_ / static_cast<double>(opened_) * static_cast<double>(left);
   if (!started_ && to_come >= static_cast<double>(capacity_.lane_start_pixels)) {

@@ -109,7 +109,7 @@ TEST(CudaEngine16, InBands) {
 
 TEST(CudaEngine16, UnsupportedStepsAreNotFused) {
   const Plan plan = make_plan(parse_stages("gray,hist,contrast,smooth"), {9, 9, 3, Sample::u16}, true);
-  for (const Step& step : plan.steps)
+  for (const Operation& step : plan.operations)
     EXPECT_NE(find_kernel(*step.stage, Backend::cuda, step.in.sample, step.out.sample), nullptr)
         << step.label;
 }

@@ -224,13 +224,13 @@ TEST_F(CudaStandIn, ClustersRunIfTheDeviceCanPlaceOne) {
 }
 
 // Returns a plan's blocks in order, the positions of its frames in them, and the copies of tables and counts.
-std::string device_text(const Plan& plan, bool keep_outputs, DeviceRun::Decoded decoded) {
+std::string device_text(const Plan& plan, bool keep_outputs, bool decodes) {
   runtime.blocks.clear();
   runtime.copies.clear();
   PinnedMemory pinned(PinnedMemory::When::on_demand);
   Context context(pinned);
   Timeline timeline;
-  const DeviceRun run(context, plan, timeline, keep_outputs, decoded);
+  const DeviceRun run(context, plan, timeline, keep_outputs, decodes);
   std::string text;
   for (const std::size_t bytes : runtime.blocks) text += std::to_string(bytes) + " ";
   const auto add = [&](const void* at) {
@@ -263,11 +263,50 @@ TEST_F(CudaStandIn, DeviceMemoryOfPlansIsUnchanged) {
     for (const bool keep_outputs : {false, true}) {
       numbers[0] +=
           plan.steps.empty() ? "none " : std::to_string(whole_device_bytes(plan, keep_outputs)) + " ";
-      for (const auto decoded : {DeviceRun::Decoded::on_host, DeviceRun::Decoded::with_first_steps})
-        numbers[1] += device_text(plan, keep_outputs, decoded);
+      for (const bool decodes : {false, true}) numbers[1] += device_text(plan, keep_outputs, decodes);
     }
     return numbers;
   });
+}
+
+// Returns a decoder's row and what it makes of the image.
+std::string decoding_text(const Plan& plan, bool decodes) {
+  PinnedMemory pinned(PinnedMemory::When::on_demand);
+  Context context(pinned);
+  Timeline timeline;
+  const DeviceRun::DecodedTo to = DeviceRun(context, plan, timeline, false, decodes).decoded_to();
+  return to.row + (to.pixels.empty() ? "" : " pixels") +
+         (to.grey.empty() ? "" : " grey " + std::to_string(static_cast<int>(to.luma))) +
+         (to.counts == nullptr ? "" : " counts");
+}
+
+TEST_F(CudaStandIn, DecodersDoTheWorkOfTheFirstSteps) {
+  runtime.mode = StandInMode::plans;
+  struct Row {
+    std::string_view stages, decoding[4];  // by channels - 1
+  };
+  static constexpr std::array kRows{
+      Row{"none", {" (cuda) pixels", " (cuda) pixels", " (cuda) pixels", " (cuda) pixels"}},
+      Row{"gray:bt709",
+          {" (cuda) pixels", " (cuda) pixels", "+gray:bt709 (cuda) grey 1", "+gray:bt709 (cuda) grey 1"}},
+      Row{"gray,hist,contrast,smooth",
+          {"+hist (cuda) pixels counts", " (cuda) pixels", "+gray+hist (cuda) grey 0 counts",
+           "+gray+hist (cuda) grey 0 counts"}},
+      Row{"gray,contrast",
+          {"+hist* (cuda) pixels counts", " (cuda) pixels", "+gray+hist* (cuda) grey 0 counts",
+           "+gray+hist* (cuda) grey 0 counts"}},
+      Row{"hist,hist", {"+hist (cuda) pixels counts", " (cuda) pixels", " (cuda) pixels", " (cuda) pixels"}},
+      Row{"smooth,gray,hist", {" (cuda) pixels", " (cuda) pixels", " (cuda) pixels", " (cuda) pixels"}}};
+  for (const Row& row : kRows) {
+    for (const int channels : {1, 2, 3, 4}) {
+      for (const bool fuse : {false, true}) {
+        const Plan plan = make_plan(parse_stages(row.stages), {8, 4, channels}, fuse);
+        const std::string expected = "decode" + std::string(row.decoding[channels - 1]);
+        EXPECT_EQ(decoding_text(plan, true), expected) << row.stages << " of " << channels << " channels";
+        EXPECT_EQ(decoding_text(plan, false), "decode (cuda) pixels") << row.stages;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ void check(std::string_view list, const Shape& shape) {
   for (const StageRequest& request : requests) check_step_text(request);
   const Plan plan = make_plan(requests, shape, false, std::int64_t{1} << 24);
   FrameType type = frame_type_of(shape);
-  for (const Step& step : plan.steps) {
+  for (const Operation& step : plan.operations) {
     if (step.in != type) __builtin_trap();
     const RowRange rows = rows_needed(*step.stage, step.in, step.parameters, {0, step.out.height});
     if (rows.first < 0 || rows.end > step.in.height || rows.count() < 1) __builtin_trap();

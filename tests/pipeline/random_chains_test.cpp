@@ -62,8 +62,8 @@ struct ChainCounts {
 std::vector<Pair> pairs_of(const Plan& plan) {
   std::vector<Pair> pairs;
   const Stage* before = nullptr;
-  for (const Step& step : plan.steps) {
-    if (step.implicit) continue;
+  for (const Operation& step : plan.operations) {
+    if (step.label.ends_with("*")) continue;
     if (before != nullptr) pairs.emplace_back(before, step.stage);
     before = step.stage;
   }
@@ -71,7 +71,7 @@ std::vector<Pair> pairs_of(const Plan& plan) {
 }
 
 bool is_small(const Plan& plan) {
-  return std::ranges::all_of(plan.steps, [](const Step& step) {
+  return std::ranges::all_of(plan.operations, [](const Operation& step) {
     return step.out.pixels() <= kMaxPixels &&
            table_bytes(*step.stage, step.in, step.parameters) <= kMaxTableBytes;
   });

@@ -189,7 +189,6 @@ void check(const Backend& backend, Trial& trial, GuardedFrame& in, const Guarded
   call.in = in.view();
   if (makes_pixels(stage)) call.out = out.view();
   call.parameters = test.parameters;
-  call.second = test.second;
   // Garbage, which hist must overwrite.
   if (makes_counts(stage)) std::ranges::fill(counters, 0xDEADBEEF);
   const std::int64_t bins = bins_of(type);
@@ -238,10 +237,10 @@ void check(const std::vector<const Backend*>& backends, const Stage& stage, cons
   }
 }
 
-// A stage by index, on the host's backends or on the device.
+// A stage on the host's backends or on the device.
 struct Tested {
   bool on_device = false;
-  std::size_t stage = 0;
+  const Stage* stage = nullptr;
   Sample sample = Sample::u8;
 };
 
@@ -258,14 +257,14 @@ std::vector<const Backend*> backends_of(const Tested& tested, Reference referenc
   for (const Backend& backend : backends()) {
     if (reference == Reference::once && backend.name == "reference") continue;
     const bool here = (backend.name == "cuda") == tested.on_device;
-    if (here && has_kernel(stage_table()[tested.stage], backend.of, tested.sample)) some.push_back(&backend);
+    if (here && has_kernel(*tested.stage, backend.of, tested.sample)) some.push_back(&backend);
   }
   return some;
 }
 
 class Differential : public testing::TestWithParam<Tested> {
  protected:
-  [[nodiscard]] const Stage& stage() const { return stage_table()[GetParam().stage]; }
+  [[nodiscard]] const Stage& stage() const { return *GetParam().stage; }
   // Checks all types of frames of this size that a case can have.
   void check_all(const StageCase& test, Size size, const Setting& setting,
                  Reference reference = Reference::again) const {
@@ -332,10 +331,10 @@ bool is_tested(const Tested& tested) {
 std::vector<Tested> tested_stages() {
   std::vector<Tested> all;
   for (const bool on_device : {false, true}) {
-    for (std::size_t i = 0; i < stage_table().size(); ++i) {
+    for (const Stage* const stage : all_stages()) {
       for (const Sample sample : {Sample::u8, Sample::u16, Sample::f32}) {
-        const Tested tested{on_device, i, sample};
-        if (is_tested(tested) && !cases_of(stage_table()[i]).empty()) all.push_back(tested);
+        const Tested tested{on_device, stage, sample};
+        if (is_tested(tested) && !cases_of(*stage).empty()) all.push_back(tested);
       }
     }
   }
@@ -343,7 +342,7 @@ std::vector<Tested> tested_stages() {
 }
 
 std::string name_of(const Tested& tested) {
-  std::string name = (tested.on_device ? "cuda_" : "host_") + std::string(stage_table()[tested.stage].name);
+  std::string name = (tested.on_device ? "cuda_" : "host_") + std::string(tested.stage->name);
   if (tested.sample == Sample::u16) name += "_16_bits";
   if (tested.sample == Sample::f32) name += "_floats";
   std::ranges::replace(name, '+', '_');
@@ -359,8 +358,9 @@ std::string backend_stage_name(const testing::TestParamInfo<Tested>& tested) {
 INSTANTIATE_TEST_SUITE_P(Stages, Differential, testing::ValuesIn(tested_stages()), backend_stage_name);
 
 TEST(DifferentialFrame, EveryStageIsComplete) {
-  for (const Stage& stage : stage_table()) {
-    const bool fused = !stage.fuses[0].empty();
+  for (const Stage* const tested : all_stages()) {
+    const Stage& stage = *tested;
+    const bool fused = !parts_of(stage).empty();
     EXPECT_FALSE(cases_of(stage).empty()) << stage.name << " has no cases in tests/golden";
     for (const Sample sample : {Sample::u8, Sample::u16}) {
       const auto lacks = [&](const char* backend) {

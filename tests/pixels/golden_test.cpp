@@ -135,7 +135,7 @@ TEST(Golden, Histograms) {
     for (const auto& counts : image.counts) expected.insert(expected.end(), counts.begin(), counts.end());
     int counted = 0;
     for (std::size_t i = 0; i < outcome.plan.steps.size(); ++i) {
-      if (!makes_counts(*outcome.plan.steps[i].stage)) continue;
+      if (!makes_counts(*outcome.plan.operations[i].stage)) continue;
       EXPECT_EQ(outcome.histograms[i], expected);
       ++counted;
     }

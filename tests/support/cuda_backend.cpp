@@ -54,7 +54,6 @@ std::string run(const DeviceWork& work, const StageCall<Host>& call, std::int64_
   device.in.type = call.in.type;
   device.out.type = call.out.type;
   device.parameters = call.parameters;
-  device.second = call.second;
   std::array<std::unique_ptr<GuardedPlane>, 4> in;
   std::array<std::unique_ptr<GuardedPlane>, 4> out;
   for (std::size_t i = 0; i < 4; ++i) {

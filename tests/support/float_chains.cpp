@@ -47,11 +47,11 @@ std::string random_float_step(Random& random) {
 }
 
 bool is_wanted(const Plan& plan) {
-  const auto is_of_floats = [](const Step& step) {
+  const auto is_of_floats = [](const Operation& step) {
     return is_float(step.in.sample) || is_float(step.out.sample);
   };
-  const auto is_small = [](const Step& step) { return step.out.pixels() <= kMaxFloatPixels; };
-  return std::ranges::any_of(plan.steps, is_of_floats) && std::ranges::all_of(plan.steps, is_small);
+  const auto is_small = [](const Operation& step) { return step.out.pixels() <= kMaxFloatPixels; };
+  return std::ranges::any_of(plan.operations, is_of_floats) && std::ranges::all_of(plan.operations, is_small);
 }
 
 }  // namespace

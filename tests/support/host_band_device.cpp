@@ -39,7 +39,6 @@ StageCall<Host> on_host(const StageCall<Device>& call) {
   const Histogram<Device>& counts = call.histogram;
   same.histogram = {counts.data, counts.width, counts.height, counts.stride, counts.channels};
   same.parameters = call.parameters;
-  same.second = call.second;
   same.table = {call.table.data, call.table.bytes};
   same.in_top = call.in_top;
   same.out_top = call.out_top;

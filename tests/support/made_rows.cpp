@@ -88,12 +88,12 @@ std::vector<std::uint64_t> reference_row_sums(std::int64_t width, std::int64_t h
   const Plan plan = make_plan(parse_stages("hist,contrast,smooth"), {width, height, 1});
   const auto call_of = [&](std::size_t step, Image& in, Image* out) {
     StageCall<Host> call{.in = {frame_type_of(in.shape()), {in.untyped_view(), {}, {}, {}}},
-                         .parameters = plan.steps[step].parameters};
+                         .parameters = plan.operations[step].parameters};
     if (out != nullptr) call.out = {frame_type_of(in.shape()), {out->untyped_view(), {}, {}, {}}};
     return call;
   };
   const auto run = [&](std::size_t step, const StageCall<Host>& call) {
-    run_reference(*plan.steps[step].stage, call);
+    run_reference(*plan.operations[step].stage, call);
   };
   counts.assign(256, 0);
   std::mutex mutex;

@@ -11,8 +11,17 @@ namespace {
 // Golden values are integers; tests/golden/float_oracle.py covers floats.
 constexpr const char* kDepthOfFloats = "depth:float";
 
-bool is_fused(const Stage& stage) {
-  return !stage.fuses[0].empty();
+// Both stages' parameters, one after another.
+Parameters joined(const Stage& first, Parameters parameters, const Parameters& second) {
+  std::size_t count = first.parameters.size();
+  for (std::size_t i = 0; count < kMaxParameters; ++i) parameters.values[count++] = second[i];
+  return parameters;
+}
+Parameters second_of(const Stage& first, const Parameters& both) {
+  Parameters second;
+  for (std::size_t i = first.parameters.size(); i < kMaxParameters; ++i)
+    second.values[i - first.parameters.size()] = both[i];
+  return second;
 }
 
 bool is_possible(const Stage& stage, const FrameType& type, const Parameters& parameters) {
@@ -61,32 +70,50 @@ Frame<const std::byte, Host> color_of(Frame<const std::byte, Host> frame) {
 
 }  // namespace
 
+std::vector<const Stage*> all_stages() {
+  std::vector<const Stage*> all;
+  for (const Stage& stage : stage_table()) all.push_back(&stage);
+  for (const Fusion& row : fusion_table()) {
+    if (row.as != nullptr) all.push_back(row.as);
+  }
+  return all;
+}
+
+std::vector<const Stage*> parts_of(const Stage& stage) {
+  std::vector<const Stage*> parts;
+  const auto row = std::ranges::find(fusion_table(), &stage, &Fusion::as);
+  if (row == fusion_table().end()) return parts;
+  for (const std::string_view name : row->stages) parts.push_back(find_stage(name));
+  return parts;
+}
+
 std::vector<StageCase> cases_of(const Stage& stage) {
-  if (is_fused(stage)) {
-    const std::vector<StageCase> first = cases_of(*find_stage(stage.fuses[0]));
-    const std::vector<StageCase> second = cases_of(*find_stage(stage.fuses[1]));
+  if (const std::vector<const Stage*> parts = parts_of(stage); !parts.empty()) {
+    const std::vector<StageCase> first = cases_of(*parts[0]);
+    const std::vector<StageCase> second = cases_of(*parts[1]);
     std::vector<StageCase> cases;
     for (std::size_t i = 0; !first.empty() && !second.empty() && i < std::max(first.size(), second.size());
          ++i) {
       const StageCase& one = first[i % first.size()];
       const StageCase& two = second[i % second.size()];
-      cases.push_back({one.text + "," + two.text, one.parameters, two.parameters});
+      cases.push_back({one.text + "," + two.text, joined(*parts[0], one.parameters, two.parameters)});
     }
     return cases;
   }
-  if (!stage.selectable) return {{"", presets(stage.parameters), {}}};
+  if (!stage.selectable) return {{"", presets(stage.parameters)}};
   std::vector<StageCase> cases;
   std::vector<std::string> steps = golden_cases(stage.name);
   if (stage.name == "depth") steps.insert(steps.begin(), kDepthOfFloats);
   for (const std::string& step : steps) {
-    cases.push_back({step, parse_stages(step).front().parameters, {}});
+    cases.push_back({step, parse_stages(step).front().parameters});
   }
   return cases;
 }
 
 std::vector<FrameType> inputs_of(const Stage& stage, const StageCase& test, Size size, Sample sample) {
   std::vector<FrameType> types;
-  const Stage& first = is_fused(stage) ? *find_stage(stage.fuses[0]) : stage;
+  const std::vector<const Stage*> parts = parts_of(stage);
+  const Stage& first = parts.empty() ? stage : *parts[0];
   if (std::ranges::find(first.kernels, sample, &Kernel::in) == first.kernels.end()) return types;
   const std::optional<Layout> in = stage.ports.in.front().layout, out = stage.ports.out.front().layout;
   for (const int color : {1, 3}) {
@@ -97,7 +124,7 @@ std::vector<FrameType> inputs_of(const Stage& stage, const StageCase& test, Size
       if (grey_plane && (in == Layout::interleaved || out == Layout::interleaved)) continue;
       if (!is_possible(first, type, test.parameters)) continue;
       // The planner fuses no steps if the samples' type changes between them.
-      if (is_fused(stage) && output_type(first, type, test.parameters).sample != sample) continue;
+      if (!parts.empty() && output_type(first, type, test.parameters).sample != sample) continue;
       types.push_back(type);
       if (in || grey_plane) continue;
       types.push_back(type);
@@ -137,11 +164,13 @@ std::vector<std::byte> table_for(const Stage& stage, const StageCall<Host>& call
 }
 
 Made made_by_reference(const Stage& stage, const StageCase& test, const Frame<const std::byte, Host>& in) {
-  if (!is_fused(stage)) return made_by_one(stage, test.parameters, in);
-  Made first = made_by_one(*find_stage(stage.fuses[0]), test.parameters, in);
-  const Stage& next = *find_stage(stage.fuses[1]);
+  const std::vector<const Stage*> parts = parts_of(stage);
+  if (parts.empty()) return made_by_one(stage, test.parameters, in);
+  Made first = made_by_one(*parts[0], test.parameters, in);
+  const Stage& next = *parts[1];
   const Frame<const std::byte, Host> between = first.frame.view();
-  Made second = made_by_one(next, test.second, next.ports.in.front().alpha ? between : color_of(between));
+  Made second = made_by_one(next, second_of(*parts[0], test.parameters),
+                            next.ports.in.front().alpha ? between : color_of(between));
   if (makes_pixels(next)) return second;
   first.counts = std::move(second.counts);
   return first;

@@ -16,9 +16,13 @@ namespace imgpipe::test {
 
 struct StageCase {
   std::string text;       // as in --stages; for a fused stage, both
-  Parameters parameters;  // for a fused stage, those of its first part
-  Parameters second;      // and of its second part
+  Parameters parameters;  // for a fused stage, those of its first part, then those of its second
 };
+
+// Returns the stages of the table, then the fused ones.
+[[nodiscard]] std::vector<const Stage*> all_stages();
+// Returns the stages that a fused stage runs; empty for all others.
+[[nodiscard]] std::vector<const Stage*> parts_of(const Stage& stage);
 
 // Returns the cases of the stage's row; for a fused stage, its parts' cases in pairs. Stages that the planner
 // inserts have one case, without parameters. Empty for a stage without a row.
