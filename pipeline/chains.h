@@ -12,7 +12,8 @@
 //   smooth needs of contrast           first-2 ............ end+2
 //   resize to half the height needs    2 first-4 ...... 2 end+4
 //
-// Where each row needs all of them (rotate) the chain before it makes the whole image. Rows that no band
+// Where each row needs all of them (rotate) the chain before it makes the whole image. So it does where the
+// next node reads another frame than the last one has left: where the graph branches. Rows that no band
 // needs (crop) are read in pieces between the bands, and dropped: a file is judged whole.
 #pragma once
 

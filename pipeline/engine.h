@@ -29,23 +29,24 @@ struct Job {
   int repeat = 0;             // 0: run once; N: a warm-up pass, then N passes over the same input
   bool keep_source = false;   // give the decoded image back
   bool keep_outputs = false;  // give every step's output back
-  // Give the finished image back; without it and with a writer it need never exist as a whole.
+  // Give the last result back; without it and with a writer it need never exist as a whole.
   bool keep_pixels = true;
-  std::unique_ptr<Writer> writer;  // encodes the finished image, if given
+  std::unique_ptr<Writer> writer;  // encodes the last result, if given
   // With a writer: where the file goes, if given; who gives it applies Outcome::file's patches.
   ByteSink sink;
 };
 
 struct Outcome {
   std::exception_ptr error;  // set: beside it there is only the timeline, as far as the job came
-  ConstHostView pixels;  // the finished image, of shape plan.output; its memory is in `memory` or `source`
-  EncodedFile file;      // with a writer: the finished image encoded, as far as no sink took it, and patches
+  ConstHostView pixels;      // the last result, of shape plan.output; its memory is in `memory` or `source`
+  std::vector<ConstHostView> results;  // by plan.results, `pixels` last; all others are always given
+  EncodedFile file;  // with a writer: the last result encoded, as far as no sink took it, and patches
   Plan plan;
   Timeline timeline;
   std::vector<std::vector<std::uint64_t>> histograms;  // by step: bins x planes counts, empty where none
   Image source;                                        // with keep_source: the decoded image
   std::vector<Frame<const std::byte, Host>> outputs;   // with keep_outputs, by step; empty for statistics
-  std::vector<Image> memory;                           // behind pixels and outputs
+  std::vector<Image> memory;                           // behind results and outputs
   std::vector<std::string> warnings;                   // the reader's
   bool in_bands = false;                               // through a device, which has no memory for all of it
 };

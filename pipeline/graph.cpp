@@ -10,17 +10,18 @@ namespace {
 
 class Lowering {
  public:
-  Lowering(const Plan& plan, const Target& target) : target_(target), counted_by_(plan.steps.size()) {
+  Lowering(const Plan& plan, const Target& target)
+      : target_(target), frames_(plan.steps.size()), counted_by_(plan.steps.size()) {
     constexpr std::size_t kUsualNodes = 8;  // growing moves them
     program_.nodes.reserve(kUsualNodes);
     program_.values.reserve(2 * kUsualNodes);
     program_.lives.reserve(2 * kUsualNodes);
-    frame_.value = add(ValueKind::pixels, frame_type_of(plan.input));
-    program_.lives[frame_.value] = {};
+    program_.lives[add(ValueKind::pixels, frame_type_of(plan.input))] = {};
   }
 
   void add_node(const Step& step, std::size_t index) {
     const Stage& stage = *step.stage;
+    frame_ = frame_after(step.reads);
     Node node{
         .stage = &stage, .parameters = {step.parameters}, .in = step.in, .out = step.out, .step = index};
     if (!step.parts.empty()) node.parameters[1] = step.parts[1].parameters;
@@ -39,23 +40,31 @@ class Lowering {
     }
     if (makes_counts(stage)) {
       counted_by_[index] = add(ValueKind::counts, step.out);
-      program_.results.push_back(counted_by_[index]);
+      program_.counts.push_back(counted_by_[index]);
       node.outputs.push_back({ValueKind::counts, counted_by_[index]});
     }
     push(std::move(node));
+    frames_[index] = frame_;
   }
 
-  Program finish(const Keep& keep) {
-    program_.results.insert(program_.results.begin(), frame_.value);
+  Program finish(const Plan& plan, const Keep& keep) {
+    for (const auto& result : plan.results) program_.results.push_back(frame_after(result).value);
     for (ValueId i = 0; i < program_.values.size(); ++i) {
       const bool kept = i == 0 ? keep.source : keep.outputs && program_.values[i].is_image();
       if (kept) program_.lives[i].last_read_at = now();
     }
-    for (const ValueId result : program_.results) program_.lives[result].last_read_at = now();
+    for (const ValueId counts : program_.counts) program_.lives[counts].last_read_at = now();
+    program_.lives[program_.results.back()].last_read_at = now();
+    for (std::size_t i = 0; i + 1 < program_.results.size(); ++i)
+      program_.lives[program_.results[i]].last_read_at = now() + 1;
     return std::move(program_);
   }
 
  private:
+  [[nodiscard]] Connection frame_after(const std::optional<std::size_t>& step) const {
+    return step ? frames_[*step] : Connection{};
+  }
+
   [[nodiscard]] const Stage* maker_for(const Step& step) const {
     const bool on_host = target_.in_bands && needs_all_rows(*step.stage, step.parameters);
     return table_maker(*step.stage, step.parameters, on_host ? Backend::cpu : target_.backend, step.in.sample,
@@ -102,6 +111,7 @@ class Lowering {
   const Target target_;
   Program program_;
   Connection frame_;                 // alpha: in a plane of its own
+  std::vector<Connection> frames_;   // by step of the plan: the frame after it
   std::vector<ValueId> counted_by_;  // by step of the plan: its counts
 };
 
@@ -147,7 +157,7 @@ Program lower(const Plan& plan, const Target& target, const Keep& keep) {
       for (const Step& part : step.parts) lowering.add_node(part, i);
     }
   }
-  return lowering.finish(keep);
+  return lowering.finish(plan, keep);
 }
 
 std::vector<Place> place(const std::vector<Tenant>& tenants, PlaceRule rule) {

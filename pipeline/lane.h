@@ -21,7 +21,7 @@
 namespace imgpipe {
 
 struct LaneImage {
-  Plan plan;
+  Plan plan;  // with one result
   Timeline timeline;
   Image source;                // decoded, of shape plan.input; empty if coded.jpeg is set
   CodedImage coded;            // what the lane must decode and encode itself, and its results

@@ -54,6 +54,8 @@ struct MemoryNeed {
 // The same where the lane decodes a JPEG and encodes: its scan goes up, a file comes down.
 [[nodiscard]] MemoryNeed coded_lane_need(const MemoryQuestion& question);
 
+// Of all results of a plan.
+[[nodiscard]] std::int64_t bytes_of_results(const Plan& plan);
 // Of all images that the steps of a plan make.
 [[nodiscard]] std::int64_t bytes_of_steps(const Plan& plan);
 // Of the plan's tables, and of its steps' histograms, which are all kept: half a megabyte a plane of 16 bits.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "images/error.h"
+#include "images/text.h"
 #include "images/unreachable.h"
 #include "kernels/stage.h"
 #include "pipeline/device.h"
@@ -88,6 +89,7 @@ class PlanBuilder {
   PlanBuilder(const Shape& input, std::int64_t max_pixels)
       : frame_(frame_type_of(input)), max_pixels_(max_pixels) {
     plan_.input = input;
+    plan_.results.clear();
   }
 
   void add_selected(const StageRequest& request) {
@@ -106,13 +108,20 @@ class PlanBuilder {
     add(request);
   }
 
-  Plan finish(int max_bits) {
+  // The next list begins with the decoded image.
+  void end_list(int max_bits) {
     plan_.reduced = !is_float(frame_.sample) && 8 * bytes_per_sample(frame_.sample) > max_bits;
     if (plan_.reduced) add(parse_stages(kReducingStep).front(), true);
     change_layout(Layout::interleaved);
     plan_.output = shape_of(frame_);
-    return std::move(plan_);
+    plan_.results.push_back(made_by_);
+    frame_ = frame_type_of(plan_.input);
+    made_by_.reset();
+    counted_by_.reset();
+    earlier_steps_ = plan_.steps.size();
   }
+
+  Plan finish() { return std::move(plan_); }
 
  private:
   // The frame as a step takes it: as it is, or as floats, which hold all integers.
@@ -143,7 +152,29 @@ class PlanBuilder {
     if (reads_counts(stage, request.parameters) && !counted_by_)
       add_implicit(*std::ranges::find_if(
           stage_table(), [](const Stage& one) { return makes_counts(one) && !makes_pixels(one); }));
-    Step step{.stage = &stage, .parameters = request.parameters, .implicit = implicit};
+    const std::size_t index = index_of_same(request);
+    if (index == plan_.steps.size()) append(request, implicit);
+    const Step& step = plan_.steps[index];
+    frame_ = step.out;
+    if (makes_pixels(stage)) {
+      made_by_ = index;
+      counted_by_.reset();
+    }
+    if (makes_counts(stage)) counted_by_ = index;
+  }
+
+  // The step of an earlier list that does the same to the same image; the next index if there is none.
+  [[nodiscard]] std::size_t index_of_same(const StageRequest& request) const {
+    const std::span earlier = std::span(plan_.steps).first(earlier_steps_);
+    const auto same = std::ranges::find_if(earlier, [&](const Step& step) {
+      return step.stage == request.stage && step.parameters == request.parameters && step.reads == made_by_;
+    });
+    return same == earlier.end() ? plan_.steps.size() : static_cast<std::size_t>(same - earlier.begin());
+  }
+
+  void append(const StageRequest& request, bool implicit) {
+    const Stage& stage = *request.stage;
+    Step step{.stage = &stage, .parameters = request.parameters, .implicit = implicit, .reads = made_by_};
     const auto earlier = std::ranges::count(plan_.steps, &stage, &Step::stage);
     step.label = std::string(stage.name);
     if (earlier > 0) step.label += "#" + std::to_string(earlier + 1);
@@ -154,16 +185,15 @@ class PlanBuilder {
     if (makes_pixels(stage)) check_size(step.label, step.out, max_pixels_);
     step.table = constant_table(step);
     if (reads_counts(stage, step.parameters)) step.counted_by = counted_by_;
-    if (makes_pixels(stage)) counted_by_.reset();
-    if (makes_counts(stage)) counted_by_ = plan_.steps.size();
-    frame_ = step.out;
     plan_.steps.push_back(std::move(step));
   }
 
   Plan plan_;
   FrameType frame_;
   const std::int64_t max_pixels_;
+  std::optional<std::size_t> made_by_;     // the step that has made frame_
   std::optional<std::size_t> counted_by_;  // the step that has counted frame_
+  std::size_t earlier_steps_ = 0;          // of earlier lists
 };
 
 bool lacks_cuda(const Step& step) {
@@ -185,7 +215,9 @@ void fuse_steps(Plan& plan) {
   std::vector<Step> fused;
   std::vector<std::size_t> now_at;  // by step of before
   for (Step& step : plan.steps) {
-    if (step.counted_by) step.counted_by = now_at[*step.counted_by];
+    for (auto* index : {&step.reads, &step.counted_by}) {
+      if (*index) *index = now_at[**index];
+    }
     const Stage* both =
         fused.empty() || !fused.back().parts.empty() ? nullptr : fused_stage(fused.back(), step);
     if (both == nullptr) {
@@ -197,6 +229,7 @@ void fuse_steps(Plan& plan) {
                   .label = first.label + "+" + step.label,
                   .in = first.in,
                   .out = step.out,
+                  .reads = first.reads,
                   .counted_by = first.counted_by};
       merged.parts.push_back(std::move(first));
       merged.parts.push_back(std::move(step));
@@ -205,6 +238,9 @@ void fuse_steps(Plan& plan) {
     now_at.push_back(fused.size() - 1);
   }
   plan.steps = std::move(fused);
+  for (auto& result : plan.results) {
+    if (result) result = now_at[*result];
+  }
 }
 
 }  // namespace
@@ -213,9 +249,26 @@ Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fu
                int max_bits) {
   PlanBuilder builder(input, max_pixels);
   for (const StageRequest& request : stages) builder.add_selected(request);
-  Plan plan = builder.finish(max_bits);
+  builder.end_list(max_bits);
+  Plan plan = builder.finish();
   if (fuse) fuse_steps(plan);
   return plan;
+}
+
+Plan make_branched_plan(std::span<const std::string_view> lists, const Shape& input,
+                        std::int64_t max_pixels) {
+  if (lists.empty()) throw Error(ErrorKind::usage, "expected at least 1 list of stages");
+  PlanBuilder builder(input, max_pixels);
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    try {
+      for (const StageRequest& request : parse_stages(lists[i])) builder.add_selected(request);
+      builder.end_list(std::numeric_limits<int>::max());
+    } catch (const Error& error) {
+      throw Error(error.kind(),
+                  "list " + std::to_string(i + 1) + ", '" + printable(lists[i]) + "': " + error.what());
+    }
+  }
+  return builder.finish();
 }
 
 const Step* step_without_cuda(const Plan& plan) {

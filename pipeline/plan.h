@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/frame.h"
@@ -22,16 +23,19 @@ struct Step {
   // Unique in the plan: the name, "#2" if the stage runs again, what was not preset, "*" if implicit.
   std::string label{};
   FrameType in{};
-  FrameType out{};                                        // what the next step gets
-  std::optional<std::size_t> counted_by{};                // the step whose histogram it reads
-  std::vector<Step> parts{};                              // of a fused step: the two that it stands for
+  FrameType out{};                          // what steps that read it get
+  std::optional<std::size_t> reads{};       // the step whose image it reads; none: the decoded one
+  std::optional<std::size_t> counted_by{};  // the step whose histogram it reads
+  std::vector<Step> parts{};                // of a fused step: the two that it stands for
   std::shared_ptr<const std::vector<std::byte>> table{};  // that depends on type and parameters alone
 };
 
 struct Plan {
   Shape input;
-  Shape output;
-  std::vector<Step> steps{};
+  Shape output;               // of the last result
+  std::vector<Step> steps{};  // each after those that it reads
+  // The step whose image each finished image is; none: the decoded one.
+  std::vector<std::optional<std::size_t>> results{std::nullopt};
   std::vector<std::string> notes{};  // what was left out and why
   bool reduced = false;              // the planner inserted the last depth:8 because the output holds no more
 };
@@ -52,6 +56,12 @@ struct Plan {
 [[nodiscard]] Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fuse = false,
                              std::int64_t max_pixels = std::numeric_limits<std::int64_t>::max(),
                              int max_bits = 16);
+
+// Plans several results of one decoded image: one for each list, all interleaved and in the order of the
+// lists. A step that a list shares with an earlier one, from the decoded image on, runs once. Throws as
+// parse_stages() and make_plan() do, with a message that names the list, and Error(usage) without lists.
+[[nodiscard]] Plan make_branched_plan(std::span<const std::string_view> lists, const Shape& input,
+                                      std::int64_t max_pixels = std::numeric_limits<std::int64_t>::max());
 
 // The first step that a CUDA device has no function for, with samples of that type; nullptr: it has all of
 // them, or this build has none at all.

@@ -49,10 +49,12 @@ struct RunReport {
 };
 
 struct RunResult {
-  // Keeps `pixels`, and may outlive the runner. A CUDA device's is pinned memory, which keeps the device's
-  // engine with its threads too: a forked process must not destroy it.
+  // Keeps `pixels` and `results`, and may outlive the runner. A CUDA device's is pinned memory, which keeps
+  // the device's engine with its threads too: a forked process must not destroy it.
   std::shared_ptr<const void> memory;
   ConstHostView pixels;  // interleaved, of shape report.output, rows without padding
+  // The same of each list of a branched plan, in their order; `pixels` is the last.
+  std::vector<ConstHostView> results;
   RunReport report;
 };
 
@@ -71,7 +73,12 @@ class Runner {
   // Error(usage) or Error(input), as parse_stages() and make_plan() do, and Error(usage) for no image.
   [[nodiscard]] Plan plan(const Shape& input, std::string_view stages = kDefaultStages) const;
 
-  // Runs a plan() for image.shape() over `image`, which is only read: 1 to 4 interleaved channels (grey,
+  // The steps of several lists that all begin with the same image, for one result each: run() gives all of
+  // them. Steps that lists begin with in common run once; nothing is fused. The message of an error names
+  // its list.
+  [[nodiscard]] Plan branched_plan(const Shape& input, const std::vector<std::string_view>& lists) const;
+
+  // Runs a plan for image.shape() over `image`, which is only read: 1 to 4 interleaved channels (grey,
   // grey+alpha, RGB, RGBA), 8 or 16 bits a sample, rows of any stride. Throws Error(usage) where the plan is
   // another image's, or a CUDA device that was named has no function for a step; Error(memory);
   // Error(device).

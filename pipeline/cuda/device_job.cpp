@@ -57,10 +57,11 @@ class DeviceJob {
       Context& context = engine_.wait(outcome_.timeline, restorer_);
       return run_in_bands(context, job_, outcome_, threads_, std::move(early_));
     }
-    if (!group_->pixels(0).empty()) {
-      outcome_.memory.push_back(std::move(group_->pixels(0)));
-      outcome_.pixels = std::as_const(outcome_.memory.back()).untyped_view();
+    for (Image& result : group_->results(0)) {
+      outcome_.results.push_back(std::as_const(result).untyped_view());
+      if (!result.empty()) outcome_.memory.push_back(std::move(result));
     }
+    outcome_.pixels = outcome_.results.back();
     if (job_.keep_outputs) keep_outputs();
     if (!job_.writer) return;
     if (coded_.made.parts.empty()) {
@@ -81,8 +82,10 @@ class DeviceJob {
     if (!coded_.jpeg) return false;
     Context& context = engine_.wait(outcome_.timeline, restorer_);
     try {
-      // Each step has a row of its own where it is timed, or its output wanted.
-      const bool apart = job_.repeat > 0 || job_.keep_outputs || job_.keep_source;
+      // Each step has a row of its own where it is timed, or its output wanted. Of several results more than
+      // one may need the decoded image.
+      const bool apart =
+          job_.repeat > 0 || job_.keep_outputs || job_.keep_source || outcome_.plan.results.size() > 1;
       image_.decoded = apart ? DeviceRun::Decoded::apart : DeviceRun::Decoded::with_first_steps;
       {
         const auto span = outcome_.timeline.span("device memory", SpanKind::host);

@@ -27,7 +27,7 @@ class MemoryReader final : public Reader {
 
 }  // namespace
 
-// Of a device: the decoded image while it goes up, the finished one, and what is kept of the steps.
+// Of a device: the decoded image while it goes up, the results, and what is kept of the steps.
 MemoryNeed Engine::memory_need(const MemoryQuestion& question) const {
   const std::int64_t source = question.plan.input.bytes();
   std::int64_t kept = table_bytes_of(question.plan);
@@ -42,7 +42,7 @@ MemoryNeed Engine::memory_need(const MemoryQuestion& question) const {
     reader.max_bands = question.plan.input.height / rows + 1;
   }
   // It reads before it writes.
-  return {kept + source + question.plan.output.bytes() + std::max(reader.bytes, writer.bytes),
+  return {kept + source + bytes_of_results(question.plan) + std::max(reader.bytes, writer.bytes),
           std::max(reader.band_bytes, writer.band_bytes),
           reader.band_bytes == 0 ? writer.max_bands : std::max(reader.max_bands, writer.max_bands)};
 }

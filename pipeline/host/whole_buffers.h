@@ -34,7 +34,8 @@ class WholeBuffers {
   }
   // Counters, or a table, of which a constant is only read.
   [[nodiscard]] std::byte* data(ValueId value);
-  // Gives everything away, after the last node: the finished pixels, and what is kept, are the outcome's.
+  // Gives everything away, after the last node: the results that are held, and what is kept, are the
+  // outcome's.
   void give_to(Outcome& outcome, const Keep& keep);
 
  private:
