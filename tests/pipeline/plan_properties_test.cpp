@@ -59,11 +59,15 @@ std::optional<Plan> plan_of(const Request& request) {
   }
 }
 
-// Each step gets the frame that the one before it leaves, and the last one's is the image's.
+// Each step gets the frame that the one it reads leaves; of a single list that is the one before it, and the
+// last one's is the image's.
 std::string wrong_step(const Plan& plan) {
   FrameType frame = frame_type_of(plan.input);
   std::vector<std::string> labels;
   for (const Step& step : plan.steps) {
+    if (step.reads && *step.reads >= labels.size()) return step.label + " reads a later step";
+    if (step.in != (step.reads ? plan.steps[*step.reads].out : frame_type_of(plan.input)))
+      return step.label + " reads another step";
     if (step.in != frame) return step.label + " gets another frame";
     if (std::ranges::find(labels, step.label) != labels.end()) return step.label + " is there twice";
     if (step.parts.empty() && step.out != output_type(*step.stage, step.in, step.parameters))
@@ -98,9 +102,11 @@ std::string wrong_life(const Program& program) {
       }
     }
   }
-  for (const ValueId result : program.results) {
-    if (made[result] > program.nodes.size()) return "a result is never made";
-    if (program.lives[result].last_read_at != program.nodes.size() + 1) return "a result is freed";
+  for (const auto& results : {program.results, program.counts}) {
+    for (const ValueId result : results) {
+      if (made[result] > program.nodes.size()) return "a result is never made";
+      if (program.lives[result].last_read_at != program.nodes.size() + 1) return "a result is freed";
+    }
   }
   return "";
 }
