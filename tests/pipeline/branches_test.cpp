@@ -78,7 +78,7 @@ void add_step(Random& random, const Shape& shape, std::string& list) {
   }
 }
 
-// Some lists begin as one before them, or have no steps.
+// Some lists begin as the one before them, are the beginning of it, or have no steps.
 Branches random_branches(Random& random) {
   Branches branches;
   const auto sample = static_cast<Sample>(below(random, 3));
@@ -91,8 +91,11 @@ Branches random_branches(Random& random) {
   for (std::int64_t left = 2 + below(random, 2); left > 0; --left) {
     std::string list;
     if (!branches.lists.empty() && below(random, 3) == 0) list = branches.lists.back();
+    const bool shortens = !list.empty() && below(random, 2) == 0;
+    if (shortens) list.erase(std::min(list.rfind(','), list.size()));
     if (list == "none") list = "";
-    for (std::int64_t steps = below(random, 4); steps > 0; --steps) add_step(random, branches.shape, list);
+    for (std::int64_t steps = shortens ? 0 : below(random, 4); steps > 0; --steps)
+      add_step(random, branches.shape, list);
     branches.lists.push_back(list.empty() ? "none" : list);
   }
   return branches;
@@ -255,6 +258,31 @@ TEST_P(BranchesOf, EqualSeparateRuns) {
 
 INSTANTIATE_TEST_SUITE_P(Engines, BranchesOf, testing::Values("reference", "cpu", "bands", "cuda"),
                          [](const auto& engine) { return engine.param; });
+
+// Few rows of the other result need far more rows of the one that the writer takes than a band has.
+TEST(Branches, AnImageIsStreamedThatAnotherResultIsMadeOf) {
+  for (const std::vector<std::string>& lists : {std::vector<std::string>{"gray,resize:4:2", "gray"},
+                                                {"smooth,crop:5x3+1+50", "smooth"},
+                                                {"smooth,resize:20:11", "hist,contrast", "smooth"},
+                                                {"resize:4:2", "none"},
+                                                {"none", "none"}}) {
+    const Branches branches{lists, {31, 203, 3}, 1};
+    SCOPED_TRACE(branches.text());
+    const Image image = noise_image(branches.shape, branches.seed);
+    const std::vector<Image> expected = separate_results(branches, image);
+    for (const int threads : {1, 3}) {
+      for (const EngineRun& run :
+           {EngineRun{true, 0}, EngineRun{true, 7}, EngineRun{true, 7, false, 0, true}}) {
+        SCOPED_TRACE(run.text() + ", " + std::to_string(threads) + " threads");
+        EXPECT_TRUE(try_run(*make_cpu_engine(threads), branches, image, run, expected));
+        HostBandDevice device(100'000, Queued::on_wait);
+        HostBandEngine engine(device, threads);
+        EXPECT_TRUE(try_run(engine, branches, image, run, expected));
+        EXPECT_EQ(device.faults, std::vector<std::string>());
+      }
+    }
+  }
+}
 
 std::vector<std::string> labels_of(const Plan& plan) {
   std::vector<std::string> labels;

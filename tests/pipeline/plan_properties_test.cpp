@@ -5,6 +5,7 @@
 #include <iostream>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -105,7 +106,7 @@ std::string wrong_life(const Program& program) {
   for (const auto& results : {program.results, program.counts}) {
     for (const ValueId result : results) {
       if (made[result] > program.nodes.size()) return "a result is never made";
-      if (program.lives[result].last_read_at != program.nodes.size() + 1) return "a result is freed";
+      if (program.lives[result].last_read_at <= program.nodes.size()) return "a result is freed";
     }
   }
   return "";
@@ -143,15 +144,12 @@ std::string wrong_ports(const Program& program) {
   return "";
 }
 
-// "" when all properties hold; a chain that the planner rejects has none.
-std::string fault_of(const Request& request) {
-  const std::optional<Plan> plan = plan_of(request);
-  if (!plan) return "";
-  if (const std::string wrong = wrong_step(*plan); !wrong.empty()) return wrong;
+// For every target.
+std::string wrong_program(const Plan& plan, const Keep& keep) {
   constexpr std::array kTargets{std::pair{"reference", kReferenceTarget}, std::pair{"cpu", kCpuTarget},
                                 std::pair{"cuda", kCudaTarget}, std::pair{"cuda bands", kCudaBandsTarget}};
   for (const auto& [name, target] : kTargets) {
-    const Program program = lower(*plan, target, request.keep);
+    const Program program = lower(plan, target, keep);
     for (const std::string& wrong :
          {wrong_life(program), wrong_ports(program), wrong_place(program, PlaceRule::first),
           wrong_place(program, PlaceRule::largest)}) {
@@ -159,6 +157,14 @@ std::string fault_of(const Request& request) {
     }
   }
   return "";
+}
+
+// "" when all properties hold; a chain that the planner rejects has none.
+std::string fault_of(const Request& request) {
+  const std::optional<Plan> plan = plan_of(request);
+  if (!plan) return "";
+  const std::string wrong = wrong_step(*plan);
+  return wrong.empty() ? wrong_program(*plan, request.keep) : wrong;
 }
 
 // Without every step that the fault does not need.
@@ -199,6 +205,26 @@ TEST(PlanProperties, HoldForRandomChains) {
   std::cout << accepted << " plans, " << with_tables << " of them with tables that are made on the way\n";
   EXPECT_GT(accepted, kChains / 4);
   EXPECT_GT(with_tables, kChains / 50);
+}
+
+// The same of plans with several results.
+TEST(PlanProperties, HoldForRandomBranches) {
+  Random random(kSeed + 1);
+  int accepted = 0;
+  for (int i = 0; i < kChains; ++i) {
+    const Request request = random_request(random);
+    const std::array lists{request.list(), random_request(random).list(), request.list() + ",smooth"};
+    const std::vector<std::string_view> views(lists.begin(), lists.end());
+    try {
+      const Plan plan = make_branched_plan(views, request.input, 1 << 22);
+      ASSERT_EQ(wrong_program(plan, request.keep), "")
+          << lists[0] << "; " << lists[1] << "; " << lists[2] << ", chain " << i << " of seed " << kSeed + 1;
+      ++accepted;
+    } catch (const Error&) {
+      continue;
+    }
+  }
+  EXPECT_GT(accepted, kChains / 8);
 }
 
 // The properties can fail: a life that ends too early, and a table without its maker, are seen.
