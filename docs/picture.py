@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes docs/picture.png: a hazy picture, what imgpipe makes of it, and the histograms of both.
+"""Makes docs/picture.png: a hazy image, the result of imgpipe, and the histograms of both.
 
     picture.py IMGPIPE [PICTURE.png]
 
-The scene is drawn here, with a seed: nobody's photograph is needed. Needs Pillow.
+The scene is drawn here, with a seed: no photograph is needed. Needs Pillow.
 """
 import json
 import math
@@ -52,7 +52,7 @@ def trees(draw, chance, ground, width, scale):
 
 
 def scene(width, height, seed=7):
-    """Mountains behind one another in fog: all that it shows lies between 80 and 240."""
+    """Mountain ranges in fog: all values are between 80 and 240."""
     scale, chance = 3, random.Random(seed)
     wide, tall = width * scale, height * scale
     image = Image.new("RGB", (wide, tall))

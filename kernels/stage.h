@@ -1,5 +1,4 @@
-// A stage is data: one row of the table in stages.cpp. A step is a stage with parameters, at work on frames
-// of a type.
+// A stage is data: one row of the table in stages.cpp. A step is a stage with parameters and a frame type.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +16,14 @@
 
 namespace imgpipe {
 
-// A stage's function for one backend and types of samples: the member of that backend.
+// The functions of a stage for one backend and pair of sample types; only the member of that backend is set.
 struct Kernel {
   Backend backend = Backend::reference;
   Sample in = Sample::u8, out = Sample::u8;
-  // Sequential, written to be read; the truth that the others are held against.
+  // Sequential, written to be read; defines the result that the others must reproduce.
   void (*reference)(const StageCall<Host>&) = nullptr;
-  // SIMD, on the calling thread, for the rows of a band. Bands of one image may be made at once by several
-  // threads. A stage that counts adds the band's counts to what is in `histogram`.
+  // SIMD, on the calling thread, for the rows of a band. Several threads may process bands of one image at
+  // once. A stage that counts adds the band's counts to `histogram`.
   void (*cpu)(const StageCall<Host>&, const Band&) = nullptr;
   // On a CUDA device, asynchronously; nullptr in a build without CUDA.
   CudaStatus (*cuda)(const StageCall<Device>&, const CudaLaunch&) = nullptr;
@@ -36,86 +35,82 @@ struct Stage;
 struct Port {
   std::string_view name = "image";
   ValueKind kind = ValueKind::pixels;
-  // Of an image. nullopt: either; the output has the input's.
+  // For pixels. nullopt: either layout; the output has the input's.
   std::optional<Layout> layout = Layout::planar;
-  // Whether the stage gets alpha too. Otherwise alpha bypasses it (passes_alpha()), and the output has the
-  // input's size.
+  // Whether the stage gets alpha too. Otherwise alpha bypasses it, and the output has the input's size.
   bool alpha = false;
-  const Stage* made_by = nullptr;                // of a table: its operator, which is no step
+  const Stage* made_by = nullptr;  // for a table: the operator that makes it, which is not a step
   bool (*is_read)(const Parameters&) = nullptr;  // nullptr: always
 };
 inline constexpr std::array kColorPlanes{Port{}};
 
-// The values that a stage reads and makes, the image first. Where it makes no image, the next step gets the
-// frame that this one got. It reads the counts of its input, and makes those of the frame after it.
+// The values that a stage reads and makes, the image first. If it makes no image, the next step gets this
+// step's input frame. It reads the counts of its input, and makes those of the frame after it.
 struct Ports {
   std::span<const Port> in = kColorPlanes, out = kColorPlanes;
 };
 
-// What a stage does to an image: other values, the same in another layout, or whole pixels move, alpha with
-// them, each at most once: some are left out, or all change places.
+// What a stage changes: sample values, the layout, which pixels remain (cuts), or where they are (turns). The
+// last two move whole pixels, alpha included, each at most once.
 enum class Effect : std::uint8_t { values, layout, cuts, turns };
 
 struct Stage {
-  std::string_view name = {};     // as --stages takes it and the report shows it; empty: it is no step
+  std::string_view name = {};     // as --stages accepts and the report shows it; empty: not a step
   std::string_view summary = {};  // for --help
   std::span<const Parameter> parameters = {};
   bool selectable = true;  // by --stages; the planner inserts the others
   Ports ports{};
   Effect effect = Effect::values;
-  // Its first four parameters are the width, height, x and y of a rectangle: --stages also takes, and reports
-  // show, one text for them, 640x480+10+20, or 640x480 where x and y are preset.
+  // The first four parameters are the width, height, x and y of a rectangle. --stages also accepts, and
+  // reports show, a single text for them: 640x480+10+20, or 640x480 where x and y are preset.
   bool takes_rectangle = false;
-  // What it makes of a row depends on the row's number in the image: a device is told it (StageCall::in_top).
-  // Of all others rows that are handed over as an image of their own become the same, but for those whose
-  // needs() reach beyond it.
+  // Whether a row's result depends on its number in the image, which devices get as StageCall::in_top. Other
+  // stages treat rows as an image of their own, except within the reach of needs().
   bool by_row = false;
-  // The neighbours whose work it does in one pass, on a device; on the host its parts do it. Empty for all
-  // others.
+  // The neighbouring stages that this one computes in one pass on a device; the host runs them separately.
+  // Empty for a stage that is not fused.
   std::string_view fuses[2] = {};
 
-  // What is wrong with values that are each allowed, in words; empty: nothing. nullptr: nothing ever is.
+  // Returns why the values are invalid together; empty: they are valid. nullptr: always valid.
   std::string_view (*problem)(const Parameters&) = nullptr;
-  // Why the step would change nothing in a frame of this type, in words: it is then left out. Empty: it is
-  // needed.
+  // Returns why the step, which the planner then omits, would not change such a frame; empty: it might.
   std::string_view (*skip_reason)(const FrameType& in, const Parameters&) = nullptr;
   // Sets `out`, initialised to `in`, to the output's type; the planner sets the layout. Returns why the stage
-  // rejects frames of this type; empty: it accepts them. nullptr: it accepts all, and keeps their type.
+  // rejects frames of this type; empty: it accepts them. nullptr: it accepts all types and preserves them.
   std::string_view (*infer)(const FrameType& in, const Parameters&, FrameType& out) = nullptr;
-  // Which rows of the input these rows of the output need; neither end falls as the output's rise. nullptr:
-  // the same.
+  // Returns the input rows that output rows need; both ends are monotonic. nullptr: the same rows.
   RowRange (*needs)(const FrameType& in, const Parameters&, RowRange out) = nullptr;
-  // Whether each row of the output may need any row of the input: needs() is not asked then. nullptr: never.
+  // Whether each row of the output may need any row of the input; needs() is then not called. nullptr: false.
   bool (*needs_all_rows)(const Parameters&) = nullptr;
-  // Of an operator that makes a table of counts, of pixels or, without a port in, of type and parameters
-  // alone: its size, and how many parts of it several threads may make at one time. nullptr: one.
+  // For an operator that makes a table (from counts, pixels, or only the type and parameters): the size of
+  // the table, and the number of parts that threads may make concurrently (nullptr: one).
   std::int64_t (*table_bytes)(const FrameType& in, const Parameters&) = nullptr;
   std::int64_t (*table_parts)(const FrameType& in, const Parameters&) = nullptr;
-  // Memory that its kernels need on a device (StageCall::scratch). nullptr: none.
+  // Device memory that the kernels need (StageCall::scratch). nullptr: none.
   std::int64_t (*scratch_bytes)(const FrameType& in, const Parameters&) = nullptr;
 
-  // Those of a fused stage are for CUDA only.
+  // A fused stage has kernels for CUDA only.
   std::span<const Kernel> kernels = {};
 };
 
-// Every stage that can be a step. The only list of stage names.
+// Returns every stage that can be a step. The only list of stage names.
 [[nodiscard]] std::span<const Stage> stage_table();
 
-// nullptr when there is none of that name.
+// Returns nullptr if no stage has that name.
 [[nodiscard]] const Stage* find_stage(std::string_view name);
 
-// nullptr if the stage has no kernel for these types.
+// Returns nullptr if the stage has no kernel for these types.
 [[nodiscard]] const Kernel* find_kernel(const Stage& stage, Backend backend, Sample in, Sample out);
 // Makes a whole table on the calling thread; `maker` is its operator.
 [[nodiscard]] std::vector<std::byte> make_table(const Stage& maker, StageCall<Host> call);
 
-// Call the kernel for the types of the call's frames. The stage must have one.
+// Call the kernel for the sample types of the call's frames, which must exist.
 void run_reference(const Stage& stage, const StageCall<Host>& call);
 void run_cpu(const Stage& stage, const StageCall<Host>& call, const Band& band);
 [[nodiscard]] CudaStatus run_cuda(const Stage& stage, const StageCall<Device>& call,
                                   const CudaLaunch& launch);
 
-// nullptr: there is none of that kind.
+// Returns nullptr if no port has that kind.
 [[nodiscard]] constexpr const Port* find_port(std::span<const Port> ports, ValueKind kind) {
   const auto port = std::ranges::find(ports, kind, &Port::kind);
   return port == ports.end() ? nullptr : &*port;
@@ -130,29 +125,29 @@ void run_cpu(const Stage& stage, const StageCall<Host>& call, const Band& band);
   return find_port(stage.ports.out, ValueKind::counts) != nullptr;
 }
 [[nodiscard]] bool reads_counts(const Stage& stage, const Parameters& parameters);
-// The operator of the table that the backend's kernel for these types reads. nullptr: it reads none. It reads
-// a table where the operator has a kernel for the same backend, else what the table is made of.
+// Returns the operator of the table that the backend's kernel for these types reads, or nullptr. Without a
+// kernel of the operator for that backend, the stage's kernel reads the operator's inputs instead.
 [[nodiscard]] const Stage* table_maker(const Stage& stage, const Parameters& parameters, Backend backend,
                                        Sample in, Sample out);
 [[nodiscard]] bool needs_all_rows(const Stage& stage, const Parameters& parameters);
-// The type of the frame after a step: what it makes, or, where it writes no pixels, what it got.
+// Returns the type of the frame after a step: its output type, or its input type if it writes no pixels.
 [[nodiscard]] FrameType output_type(const Stage& stage, const FrameType& in, const Parameters& parameters);
-// The rows of the input that rows of the output need; inside the input.
+// Returns the rows of the input, clipped to it, that these rows of the output need.
 [[nodiscard]] RowRange rows_needed(const Stage& stage, const FrameType& in, const Parameters& parameters,
                                    RowRange out);
-// Of the table that kernels of the stage read, or make by themselves.
+// The bytes of the table that the stage's kernels read or make themselves.
 [[nodiscard]] std::int64_t table_bytes(const Stage& stage, const FrameType& in, const Parameters& parameters);
-// Of a table that the operator makes.
+// The number of parts of a table that the operator makes.
 [[nodiscard]] std::int64_t table_parts(const Stage& maker, const FrameType& in, const Parameters& parameters);
 [[nodiscard]] std::int64_t scratch_bytes(const Stage& stage, const FrameType& in,
                                          const Parameters& parameters);
 
-// Whether alpha goes past a step untouched: it is in both frames where they have samples of other types.
+// Whether alpha bypasses a step unchanged. If the sample types differ, both frames contain alpha.
 [[nodiscard]] constexpr bool passes_alpha(const Stage& stage, const FrameType& in, const FrameType& out) {
   return !stage.ports.in.front().alpha && in.sample == out.sample;
 }
 
-// Bytes that a step must read and write, each sample once; what GB/s in the report is based on.
+// Bytes that a step must read and write, counting each sample once; the basis of GB/s in reports.
 [[nodiscard]] std::int64_t bytes_moved(const Stage& stage, const FrameType& in, const FrameType& out);
 
 }  // namespace imgpipe

@@ -7,13 +7,14 @@
 namespace imgpipe {
 namespace {
 
-// Rows that neighbouring bands of a chain may both make. Each smooth adds two above and two below.
+// The maximum number of rows that neighbouring bands of a chain both compute. Each smooth adds two above and
+// two below.
 constexpr std::int64_t kMaxOverlap = 16;
-// Bytes of the widest row that a band holds, over all its rows: half of a core's second cache of today, so
-// that a stage finds what the one before it wrote. 8773x5352 RGB on a 2-core Xeon with 2 MiB a core: 256 KiB
-// and 1 MiB cost 2 to 5 % more.
+// The bytes of a band's largest frame: half of a typical L2 cache, so that each stage finds the output of the
+// previous one in the cache. With 8773x5352 RGB on a 2-core Xeon (2 MiB of L2 per core), 256 KiB and 1 MiB
+// are 2 to 5 % slower.
 constexpr std::int64_t kBandBytes = std::int64_t{1} << 19;
-// JPEG gives rows in groups of 8 or 16, and every band of a chain that smooths makes 4 rows twice.
+// JPEG readers return rows in groups of 8 or 16, and every band of a chain with smooth computes 4 rows twice.
 constexpr std::int64_t kBandRowsMultiple = 16;
 constexpr std::int64_t kMaxBandBytes = std::int64_t{8} << 20;  // very wide rows are not grouped
 
@@ -21,17 +22,17 @@ std::int64_t row_bytes(const FrameType& type) {
   return type.width * type.channels() * bytes_per_sample(type.sample);
 }
 
-// Rows of the input that two neighbouring rows of the output both need.
+// Returns how many rows of the input two neighbouring rows of the output both need.
 std::int64_t overlap_of(const Node& node) {
   if (node.pixels_out() == nullptr || node.out.height < 2) return 0;
-  if (node.needs_all_rows()) return 0;  // they are all there already
+  if (node.needs_all_rows()) return 0;  // its input is a whole image
   const std::int64_t middle = node.out.height / 2 - 1;
   const RowRange upper = node.rows_needed({middle, middle + 1});
   const RowRange lower = node.rows_needed({middle + 1, middle + 2});
   return std::max<std::int64_t>(0, upper.end - lower.first);
 }
 
-// How many rows of the input are left out, and no band needs them.
+// Returns how many rows of the input no band needs.
 std::int64_t rows_left_out(const Node& node) {
   if (node.stage->effect != Effect::cuts) return 0;
   return node.in.height - node.rows_needed({0, node.out.height}).count();
@@ -41,7 +42,6 @@ bool is_on_device(ChainLength length) {
   return length == ChainLength::longest_on_device || length == ChainLength::longest_on_device_after_decoding;
 }
 
-// Takes the nodes apart, one after the other.
 class ChainCutter {
  public:
   ChainCutter(const Program& program, bool streamed, ChainLength length)
@@ -54,25 +54,26 @@ class ChainCutter {
       const std::int64_t more = overlap_of(node);
       const bool all_rows = node.needs_all_rows();
       if (length_ == ChainLength::step ? begins_step(i) : all_rows || must_end(i, more)) {
-        begin_chain(i);
-        chains_.back().of_all_rows = all_rows;
+        begin_chain(i, all_rows);
         overlap_ = 0;
         tallest_ = node.in.height;
       }
       chains_.back().end = i + 1;
       overlap_ += more;
-      // What a taller frame before it costs, it costs for the rows that are not left out.
+      // A taller frame before this node costs only for the rows that the node keeps.
       tallest_ =
           std::max(tallest_ * (node.in.height - rows_left_out(node)) / node.in.height, node.out.height);
     }
-    if (streamed_ && last_frame() != program_.results.back()) begin_chain(chains_.back().end);
+    if (streamed_ && last_frame() != program_.results.back()) begin_chain(chains_.back().end, false);
     chains_.front().decodes = true;
     chains_.back().last = true;
     return std::move(chains_);
   }
 
  private:
-  void begin_chain(std::size_t i) { chains_.push_back({.tables = chains_.back().end, .first = i, .end = i}); }
+  void begin_chain(std::size_t i, bool all_rows) {
+    chains_.push_back({.tables = chains_.back().end, .first = i, .end = i, .of_all_rows = all_rows});
+  }
 
   // The frame after the last chain's last node.
   [[nodiscard]] ValueId last_frame() const {
@@ -84,9 +85,9 @@ class ChainCutter {
     return chains_.size() == 1 || program_.nodes[chains_.back().end - 1].step != program_.nodes[i].step;
   }
 
-  // Whether the chain ends before node i, which makes bands overlap by so many rows more. Neighbouring bands
-  // make the rows twice that both need, and for them all the rows that those come from: cheap in frames of
-  // one height, dear after a frame that was much taller, or before one that will be.
+  // Whether the chain ends before node i, which makes bands overlap by `more` additional rows. Rows that two
+  // neighbouring bands need are computed twice, with all rows that they derive from. This is cheap if frames
+  // have equal heights, but expensive after a much taller frame, or before one.
   [[nodiscard]] bool must_end(std::size_t i, std::int64_t more) const {
     const Node& node = program_.nodes[i];
     const auto counts = node.counts_in();
@@ -100,15 +101,15 @@ class ChainCutter {
            (length_ == ChainLength::longest_on_device_after_decoding && i == 0);
   }
 
-  // Whether the decoded image is read after node i too, which reads more of it than a band's own rows. Other
-  // threads may not have decoded those yet.
+  // Whether the decoded image is also read after node i. Node i may read more rows of it than its band's own,
+  // and other threads may not have decoded those yet.
   [[nodiscard]] bool must_decode_before(std::size_t i) const {
     return chains_.size() == 1 && program_.nodes[i].pixels_out() != nullptr &&
            program_.lives[0].last_read_at > i + 1;
   }
 
-  // Whether something that the chain has made before node i, or counted, is read after that node too. Bands
-  // then share all of its rows out among them, which lie elsewhere than those that a part of the image needs.
+  // Whether a value that the chain makes before node i is also read after that node. Each band then makes a
+  // share of all of its rows; these are different rows from those that a node needs for a part of the image.
   [[nodiscard]] bool is_read_later(std::size_t i) const {
     return std::ranges::any_of(program_.lives, [&](const Lifetime& life) {
       const bool made_here = life.made_at == 0 ? chains_.size() == 1 : life.made_at > chains_.back().first;
@@ -130,9 +131,9 @@ RowRange hull(const RowRange& a, const RowRange& b) {
   return {std::min(a.first, b.first), std::max(a.end, b.end)};
 }
 
-// Rows of the chain's last frame, each with so many bytes of the largest frame that it comes from.
+// Returns the rows per band of the chain's last frame. `bytes_a_row`: BandPlan::row_bytes().
 std::int64_t rows_of_a_band(std::int64_t height, std::int64_t bytes_a_row, int threads) {
-  // Small images: something to do for every thread.
+  // In small images every thread gets two bands.
   const std::int64_t share = std::max<std::int64_t>(1, height / (std::int64_t{2} * threads));
   const std::int64_t rows =
       std::clamp<std::int64_t>(share, 1, std::max<std::int64_t>(1, kBandBytes / bytes_a_row));
@@ -170,7 +171,7 @@ BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* wr
   height_ = to_writer_                ? plan.plan.output.height
             : chain.end > chain.first ? plan.program.nodes[chain.end - 1].out.height
                                       : source.height;
-  // Of the largest of its frames, for each row of the last, without rows that nothing needs.
+  // Rows that no band needs do not count.
   tallest_ = height_;
   const std::vector<RowRange> needed = rows_of({0, height_});
   const auto weigh = [&](const FrameType& type, const RowRange& rows) {
@@ -184,8 +185,8 @@ BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* wr
 
 BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* writer, int threads)
     : BandPlan(plan, chain, writer) {
-  // A strip of a small image may stand for all of a large one: such bands are smaller, and the writer makes
-  // its strips of them.
+  // A strip of a much reduced image may need all rows of the original. Bands are then lower than strips, and
+  // the writer collects rows into strips itself.
   const std::int64_t strip = writers_strip_rows(writer);
   const bool strips = strip > 0 && (tallest_ <= height_ || strip * row_bytes_ <= kMaxBandBytes);
   strip_rows_ = strips ? strip : 0;
@@ -248,29 +249,29 @@ bool BandPlan::in_place(ValueId value, const RowRange& rows, const RowRange& ban
   return plan_.is_whole(value, chain_) && rows == own(band, plan_.program.values[value].type.height);
 }
 
-// Of the rows from `read` up to `until` those that are read first: to the end of a piece; 0 if they are no
-// more than one.
-std::int64_t BandPlan::next_chunk_follows(std::int64_t read, std::int64_t until) const {
+// Returns how many of the rows `read` to `until` are read first, up to the end of a chunk of skip_rows_ rows;
+// 0 if at most one chunk remains.
+std::int64_t BandPlan::next_read_rows(std::int64_t read, std::int64_t until) const {
   return until - read > skip_rows_ ? (read / skip_rows_ + 1) * skip_rows_ - read : 0;
 }
 
 std::int64_t BandPlan::skipped_before(std::int64_t i, std::int64_t read) const {
   const std::int64_t height = plan_.program.values[0].type.height;
   if (i == bands()) {
-    const std::int64_t piece = next_chunk_follows(read, height);
+    const std::int64_t piece = next_read_rows(read, height);
     return piece > 0 ? piece : height - read;
   }
   const RowRange needed = rows_of(band(i))[0];
-  return needed.count() > 0 ? next_chunk_follows(read, needed.first) : 0;
+  return needed.count() > 0 ? next_read_rows(read, needed.first) : 0;
 }
 
 std::int64_t BandPlan::read_end(std::int64_t i, const RowRange& needed, std::int64_t read) const {
   const std::int64_t height = plan_.program.values[0].type.height;
   const std::int64_t end = std::max(needed.end, read);
-  return i + 1 == bands() && next_chunk_follows(end, height) == 0 ? height : end;
+  return i + 1 == bands() && next_read_rows(end, height) == 0 ? height : end;
 }
 
-// By value: the most rows that any band holds of what it makes.
+// Returns the most rows that any band holds, by value. Sets rows_read_ and skips_.
 std::vector<std::int64_t> BandPlan::max_rows_held() {
   std::vector<std::int64_t> held(plan_.program.values.size());
   std::int64_t read = 0;  // rows of the decoded image
@@ -316,7 +317,7 @@ void BandPlan::find_places() {
     const Value& value = plan_.program.values[i];
     Tenant tenant{i, plan_.program.lives[i], 0, value.plane(), value.planes()};
     tenant.plane.height = held[i];
-    // What is read of the decoded image stays for the next band.
+    // Rows of the decoded image stay for the next band.
     if (i == 0) tenant.life.last_read_at = plan_.program.nodes.size() + 1;
     tenants.push_back(tenant);
   }

@@ -18,9 +18,9 @@ std::optional<StagedJpeg> stage_jpeg(Reader& reader, std::pmr::memory_resource& 
   std::optional<StagedScan> scan = stage_scan(jpeg->scan, {staged.bytes.untyped_view().data, most});
   if (!scan) return std::nullopt;
   try {
-    reader.judge_end(scan->after_end);
+    reader.check_end(scan->after_end);
   } catch (const Error&) {
-    return std::nullopt;  // it says so again, behind the rows
+    return std::nullopt;  // reading the rows throws the same error at the end
   }
   staged.scan = std::move(*scan);
   return staged;

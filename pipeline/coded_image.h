@@ -1,4 +1,4 @@
-// Images that go to a device, and come from it, as files have them: what goes up and what comes down.
+// Images that a device decodes and encodes: the data to upload and the data that it returns.
 //
 //   file --stage_jpeg()--> StagedJpeg --> device: decode, steps, encode --> OutputRecord --file_of()--> file
 #pragma once
@@ -17,43 +17,43 @@
 
 namespace imgpipe {
 
-// A JPEG whose scan is ready to go up.
+// A JPEG whose scan is ready for upload.
 struct StagedJpeg {
-  const JpegScan* jpeg = nullptr;  // the reader's, which must stay
+  const JpegScan* jpeg = nullptr;  // owned by the reader, which must outlive this
   StagedScan scan;
-  Image bytes;  // scan.bytes of them are filled
+  Image bytes;  // the first scan.bytes bytes are filled
 };
 
-// Stages the image of a reader, in memory of `memory`. nullopt where the device is not to decode it: the
-// reader gives rows only, its markers are not in order, or what stands behind its end is not. Nothing was
-// read then, and the reader's rows, with its verdict, are to be had as ever. Throws Error(memory).
+// Stages a reader's image in memory from `memory`. Returns nullopt if the device must not decode it: not a
+// supported JPEG, irregular markers, or invalid data after its end. The reader is then unchanged: it still
+// returns the rows, and throws its errors. Throws Error(memory).
 [[nodiscard]] std::optional<StagedJpeg> stage_jpeg(Reader& reader, std::pmr::memory_resource& memory);
 
-// What a device made of a finished image in place of its pixels.
+// A finished image as encoded by a device.
 struct OutputRecord {
-  Image bytes;  // empty: nothing was made
-  // PNG: top to bottom, where each lies in `bytes`. Of a JPEG one, all of it.
+  Image bytes;  // empty: the device encoded nothing
+  // A slice of `bytes`. PNG: the strips from top to bottom. JPEG: one part, the entropy-coded data.
   struct Part {
     std::size_t offset = 0, bytes = 0;
-    std::uint32_t adler = 1;  // these two as in Writer::EncodedStrip
+    std::uint32_t adler = 1;  // PNG: this and `filtered` as in Writer::EncodedStrip
     bool filtered = false;
   };
   std::vector<Part> parts;
 };
 
-// What of an image's way goes through the device's codecs.
+// The data of one image that the device's codecs read and write.
 struct CodedImage {
   std::optional<StagedJpeg> jpeg;  // set: the device decodes it
-  bool is_intact = true;           // what it found of that; else there is no result
-  DeviceForm form;                 // what it makes of the finished image; `none`: its pixels
-  std::int64_t strip_rows = 0;     // of PNG
+  bool is_intact = true;           // false: the device found damage; there are no results
+  DeviceForm form;                 // how the device encodes the finished image; `none`: it returns pixels
+  std::int64_t strip_rows = 0;     // PNG: rows per strip
   OutputRecord made;
 };
 
-// Of an image that `writer` is for, if there is one, before anything is made.
+// Returns the request to encode for `writer`, or to return pixels if it is null.
 [[nodiscard]] CodedImage coded_image_for(const Writer* writer);
 
-// The whole file. `writer` has not been written to.
+// Returns the whole file. `writer` must not have been written to.
 [[nodiscard]] EncodedFile file_of(const OutputRecord& made, Writer& writer, Timeline& timeline);
 
 }  // namespace imgpipe

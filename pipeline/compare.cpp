@@ -30,7 +30,7 @@ std::string Difference::text() const {
 
 namespace {
 
-// Of floats the difference of their bits as numbers.
+// For floats, the difference of their bits as integers.
 template <class T>
 std::uint64_t distance(T a, T b) {
   if constexpr (kIsFloat<T>) {

@@ -154,7 +154,7 @@ CostModel measure_cost_model(Lane& lane, std::pmr::memory_resource& memory) {
     for (int round = 0; round <= kRounds; ++round) {
       const double host_time = host_ns(jpeg, *engine);
       const auto [worker_time, lane_time] = lane_ns(jpeg, lane, memory, thread);
-      if (round == 0) continue;  // skip the one that allocates memory, makes tables and loads code
+      if (round == 0) continue;  // the first round also allocates memory, makes tables and loads code
       host_times.push_back(host_time);
       worker_times.push_back(worker_time);
       lane_times.push_back(lane_time);

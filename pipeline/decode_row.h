@@ -1,6 +1,6 @@
-// The row of the report that decoding counts as, and the name of its spans: "decode", or "decode (parallel)"
-// where a decoder of that name makes the rows in place of the format's library; of a device also
-// "decode+gray+hist (cuda)", with the steps that its last kernel does as well.
+// The name of decoding's spans and report row: "decode", or "decode (parallel)" with the name of a decoder
+// that replaces the format's library. On a device it also names the steps that the decoder's last kernel
+// performs: "decode+gray+hist (cuda)".
 #pragma once
 
 #include <string>
@@ -10,10 +10,11 @@
 
 namespace imgpipe {
 
-// What the host does of it where a device decodes: the scan without stuffing and markers.
+// The host's part when a device decodes: removing stuffing and markers from the scan.
 inline constexpr std::string_view kStagingRow = "decode (staging)";
 
-// Who makes them at present: a reader may change its decoder on the way, so that an image has both rows.
+// Returns the row of the reader's current decoder. A reader may change its decoder midway, so that an image
+// has both rows.
 [[nodiscard]] std::string decode_row(const Reader& reader);
 [[nodiscard]] bool is_decode_row(std::string_view name);
 

@@ -37,7 +37,7 @@ std::string processor_name() {
   return "unknown";
 }
 
-constexpr int kMinCapability = 75;  // 7.5: what the release build has code for
+constexpr int kMinCapability = 75;  // 7.5: the lowest that the release build has code for
 
 struct DeviceWarnings {
   std::mutex mutex;
@@ -49,7 +49,7 @@ DeviceWarnings& device_warnings() {
   return warnings;
 }
 
-// The numbers of "cuda:N,M", each once; empty when they are none.
+// Parses "N,M"; empty if this is not a list of distinct numbers.
 std::vector<int> cuda_devices_of(std::string_view text) {
   std::vector<int> devices;
   for (;;) {
@@ -64,7 +64,7 @@ std::vector<int> cuda_devices_of(std::string_view text) {
   }
 }
 
-// "; did you mean cuda:1?" of cuda1, and of a name that is nearly one of the words.
+// Returns "; did you mean cuda:1?" for cuda1, a similar suggestion for other near misses, or "".
 std::string device_meant(std::string_view text) {
   constexpr std::string_view kCuda = "cuda";
   if (text.starts_with(kCuda) && cuda_devices_of(text.substr(kCuda.size())).size() == 1)

@@ -1,4 +1,4 @@
-// What this machine offers, and what `--device` means on it.
+// The processors, memory and devices of this machine, and the meaning of `--device`.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace imgpipe {
 
 struct HostInfo {
   std::string processor;
-  int threads = 1;  // for what this process may use: the default of --threads and --jobs
+  int threads = 1;  // one per processor that this process may use: the default of --threads and --jobs
   std::int64_t memory_bytes = 0;
   std::int64_t available_bytes = 0;
-  std::vector<ProcessorLimit> processor_limits;  // what says so, the tightest first; never empty
-  std::vector<MemoryBound> memory_bounds;        // the tightest first; may be empty
+  std::vector<ProcessorLimit> processor_limits;  // the sources of `threads`, tightest first; never empty
+  std::vector<MemoryBound> memory_bounds;        // tightest first; may be empty
 };
 [[nodiscard]] HostInfo host_info();
 
@@ -33,55 +33,54 @@ struct CudaDevice {
 
 struct CudaDevices {
   std::vector<CudaDevice> devices;
-  std::string unusable_reason;  // why there are none; empty otherwise
+  std::string unusable_reason;  // set if `devices` is empty
 };
 
-// For find_cuda_device() and make_cuda_engine(): the first device that is not too old.
+// Selects the first supported device in find_cuda_device() and make_cuda_engine().
 inline constexpr int kAnyCudaDevice = -1;
 
-// True when the release build has code for a device of its compute capability.
+// Whether the release build has code for the device's compute capability.
 [[nodiscard]] bool can_run_on(const CudaDevice& device);
 
-// "cuda:1 (NVIDIA TITAN Xp) has compute capability 6.1, and imgpipe needs 7.5": of one that it cannot run on.
+// "cuda:1 (NVIDIA TITAN Xp): compute capability 6.1; imgpipe needs at least 7.5".
 [[nodiscard]] std::string why_too_old(const CudaDevice& device);
 
-// Notes a warning about CUDA devices that concerns no single image; each text once in a process. Thread-safe.
+// Records a warning about CUDA devices that concerns no single image; repeats in a process are ignored.
+// Thread-safe, as is take_device_warnings().
 void warn_of_devices(const std::string& warning);
-// The warnings that were noted and not taken yet.
+// Returns and clears the recorded warnings.
 [[nodiscard]] std::vector<std::string> take_device_warnings();
 
-// True when this build can talk to CUDA devices at all.
 [[nodiscard]] bool built_with_cuda();
-// The CUDA runtime's version, "13.0"; "none" without it. Makes no CUDA context.
+// The version of the CUDA runtime, "13.0", or "none" in a build without CUDA. Creates no CUDA context.
 [[nodiscard]] std::string cuda_version();
-// Lists the devices; makes no context on them.
+// Creates no CUDA context.
 [[nodiscard]] CudaDevices list_cuda_devices();
-// The device of that number, or with kAnyCudaDevice the first that is not too old; a warning names those that
-// are skipped. Throws Error(device).
+// Returns device `index`, or with kAnyCudaDevice the first supported one; a warning names each one skipped.
+// Throws Error(device).
 [[nodiscard]] CudaDevice find_cuda_device(int index);
 
 struct DeviceChoice {
   std::optional<Backend> backend = Backend::reference;  // none for "auto": chosen by the cost of the work
-  // All that were named; empty for "cuda", which is the first for an image and every one for a batch.
+  // The named devices; empty for "cuda": the first device for one image, all devices for a batch.
   std::vector<int> cuda_devices;
-  std::string why;  // one clause for the user: what was taken and why; empty where that is what was asked for
+  std::string why;  // a clause for the user: the choice and its reason; empty if the user made the choice
 
-  std::int64_t memory_bytes = 0;  // that one image may take of a CUDA device; 0: what is free
-  // The device of one image: its number, or kAnyCudaDevice for "cuda".
+  std::int64_t memory_bytes = 0;  // limit of CUDA device memory for one image; 0: all that is free
+  // The index of the device for one image, or kAnyCudaDevice for "cuda".
   [[nodiscard]] int cuda_index() const {
     return cuda_devices.empty() ? kAnyCudaDevice : cuda_devices.front();
   }
 };
 
-// Reads `auto`, `cpu`, `reference`, `cuda` (every one that is visible), `cuda:N` or `cuda:N,M`. Throws
-// Error(usage) for anything else. Touches no device: whether one asked for by name can be used, its engine
-// finds out.
+// Parses `auto`, `cpu`, `reference`, `cuda` (every visible device), `cuda:N` or `cuda:N,M`. Throws
+// Error(usage) for anything else. Accesses no device: its engine checks whether a named device is usable.
 [[nodiscard]] DeviceChoice choose_device(std::string_view text);
 
-// Bytes a second, read plus written, that so many threads of the host (or as many as can be had) copy
-// together, each its share of a buffer: the median of several copies. Takes twice the bytes, and with the
-// usual ones some tens of milliseconds; those are past a core's own caches, and no more than a run's own
-// memory.
+// Measures the bytes per second, read plus written, that `threads` threads (or as many as can start) copy
+// together, each a share of a buffer of `bytes` bytes; the median of several copies. Allocates twice `bytes`.
+// The default size takes some tens of milliseconds; it exceeds a core's private caches, but not the memory of
+// a typical run.
 [[nodiscard]] double measure_host_copy_bandwidth(int threads, std::size_t bytes = std::size_t{24} << 20);
 
 }  // namespace imgpipe

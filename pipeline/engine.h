@@ -1,4 +1,4 @@
-// One interface over every device: a job goes in, a finished image comes out.
+// The common interface of all devices: takes a job, returns a finished image.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@
 
 namespace imgpipe {
 
-// Takes the bytes of a file as they are made, in their order, from one thread at a time. What it throws ends
-// the job.
+// Takes the bytes of a file while it is encoded, in order, from one thread at a time. An exception ends the
+// job.
 using ByteSink = std::function<void(std::span<const std::byte>)>;
 
 struct Job {
@@ -46,13 +46,14 @@ struct Outcome {
   std::vector<std::vector<std::uint64_t>> histograms;  // by step: bins x planes counts, empty where none
   Image source;                                        // with keep_source: the decoded image
   std::vector<Frame<const std::byte, Host>> outputs;   // with keep_outputs, by step; empty for statistics
-  std::vector<Image> memory;                           // behind results and outputs
+  std::vector<Image> memory;                           // storage of results and outputs
   std::vector<std::string> warnings;                   // the reader's
   bool in_bands = false;                               // through a device, which has no memory for all of it
 };
 
-// What of a job says how much memory it takes; `plan` is the job's.
-[[nodiscard]] inline MemoryQuestion memory_question(const Job& job, const Plan& plan) {
+// Returns the parameters of a job for memory estimates. `plan`: the job's plan, which Engine::run() moves
+// away.
+[[nodiscard]] inline MemoryEstimateRequest memory_estimate_request(const Job& job, const Plan& plan) {
   return {.plan = plan,
           .reader = *job.reader,
           .writer = job.writer.get(),
@@ -63,58 +64,58 @@ struct Outcome {
           .keep_pixels = job.keep_pixels};
 }
 
-// Does one job after the other. One thread uses an engine.
+// Runs one job at a time. Not thread-safe.
 class Engine {
  public:
   virtual ~Engine() = default;
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // What does the work, as the report names it: "reference".
+  // The name for the report: "reference".
   [[nodiscard]] virtual std::string_view implementation() const = 0;
-  // The processor that does it; known after the first outcome.
+  // The name of the processor; known after the first outcome.
   [[nodiscard]] virtual std::string device_name() const = 0;
-  // Bytes a second, read plus written, of the device's own copy between two large buffers; 0 when the
-  // device cannot be used. Measures now: call it outside of what is timed.
+  // Measures the bytes per second, read plus written, of the device's copy between two large buffers; 0 if
+  // the device is unusable. Must be called outside of timed work.
   [[nodiscard]] virtual double copy_bandwidth() = 0;
-  // What a job takes of the host's memory.
-  [[nodiscard]] virtual MemoryNeed memory_need(const MemoryQuestion& question) const;
-  // Returns when the job is done. Its errors are in the outcome and not thrown, so that the times of a job
-  // that failed are told too; Error(memory) is among them where it needs more than is available: nothing was
-  // allocated then. After any of them the engine takes the next job.
+  // The host memory that a job takes.
+  [[nodiscard]] virtual MemoryNeed memory_need(const MemoryEstimateRequest& question) const;
+  // Returns when the job is done. Errors are returned in the outcome, not thrown, so that failed jobs report
+  // their times, too. Error(memory) if memory does not suffice for the estimate; nothing has been allocated
+  // then. The engine accepts further jobs after any error, except that a CUDA engine stays failed after
+  // Error(device).
   [[nodiscard]] Outcome run(Job job);
 
  protected:
   Engine() = default;
-  // Does a job, whose plan and timeline are in the outcome already. What it throws becomes the outcome's
-  // error.
+  // Runs a job; its plan and timeline are already in the outcome. Exceptions become the outcome's error.
   virtual void execute(Job& job, Outcome& outcome) = 0;
-  // That share the work of an image.
+  // The number of threads that share the work of an image.
   [[nodiscard]] virtual int threads() const { return 1; }
 
  private:
-  // Throws Error(memory) where there is too little even for a reader that takes as little as it can.
+  // Throws Error(memory) if memory does not suffice even with Reader::use_less_memory().
   void check_memory(Job& job, const Plan& plan) const;
 };
 
-// The sequential reference on the calling thread; `threads` encode.
+// Runs the reference stages sequentially on the calling thread; `threads` threads encode.
 [[nodiscard]] std::unique_ptr<Engine> make_reference_engine(int threads = 1);
 
-// SIMD stages over bands on `threads` threads, the caller's among them. A job without repeat, keep_source,
-// keep_outputs and keep_pixels runs band by band from its reader to its writer: a whole image is held only
-// where a stage needs the histogram of what is being decoded.
+// Runs SIMD stages on bands of rows, on `threads` threads including the caller's. A job with a writer and
+// without repeat, keep_source, keep_outputs and keep_pixels runs band by band from reader to writer, and
+// holds whole images only between chains (pipeline/chains.h).
 [[nodiscard]] std::unique_ptr<Engine> make_cpu_engine(int threads);
 
-// CUDA device `index`, or kAnyCudaDevice. Its context is being made on another thread when this returns; a
-// failure there is the outcome's Error(device). Outcomes hold memory of the engine: they must not outlive it.
-// After an error of the device no further image comes from the engine. `threads` encode. An image that would
-// take more than `memory_bytes` of the device (0: than is free), or more host memory than is available, goes
-// through it in bands of rows. The calling thread's current device stays. In a build without CUDA: throws
-// Error(device).
+// Runs on CUDA device `index`, or kAnyCudaDevice. The context is created on another thread; if that fails,
+// outcomes have Error(device). `threads` threads decode and encode. An image that would take more than
+// `memory_bytes` of device memory (0: than is free), or more host memory than is available, goes through the
+// device in bands of rows. Outcomes use memory of the engine and must not outlive it. After Error(device) the
+// engine processes no further image. The calling thread's current device is preserved. In a build without
+// CUDA: throws Error(device).
 [[nodiscard]] std::unique_ptr<Engine> make_cuda_engine(int index, int threads = 1,
                                                        std::int64_t memory_bytes = 0);
 
-// A reader over pixels that are in memory already; `image` must outlive it.
+// Returns a reader of pixels in memory; `image` must outlive it.
 [[nodiscard]] std::unique_ptr<Reader> make_memory_reader(ConstHostView image);
 
 }  // namespace imgpipe

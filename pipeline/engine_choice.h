@@ -1,4 +1,4 @@
-// From the device that was asked for to the engine that does the work.
+// Chooses a device for `auto`, and makes the engine for a choice.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,23 @@
 
 namespace imgpipe {
 
-// The device that auto may use: the first that there is code for.
+// Returns the first device that this build has code for: the one that auto may use.
 [[nodiscard]] std::optional<CudaDevice> usable_device(const CudaDevices& found);
-// Why there is none.
+// The reason why usable_device() returns none.
 [[nodiscard]] std::string why_no_device(const CudaDevices& found);
 
-// What auto takes for an image that no device pays for, so that it looks for none.
+// Returns auto's choice for an image too small for any device, so that no devices need be listed.
 [[nodiscard]] DeviceChoice choose_without_devices();
 
-// What auto takes for one image of so many pixels by itself, and why: the usable device of `found` where
-// `model` says that it pays. `how`: where the model comes from, for the user.
+// Returns auto's choice for a single image of `pixels` pixels: the usable device of `found` if it pays off
+// according to `model`, else the CPU. `how`: the source of the model, for the user.
 [[nodiscard]] DeviceChoice choose_by_cost(const CudaDevices& found, const CostModel& model,
                                           const std::string& how, std::int64_t pixels, int threads,
                                           int passes);
 
-// Makes the engine for a choice of device, with so many threads of the host; tests pass one that fails.
+// Makes the engine for a choice of device, with `threads` host threads. Tests pass a factory that fails.
 using EngineFactory = std::function<std::unique_ptr<Engine>(const DeviceChoice&, int threads)>;
-// The engine of a choice that is not `automatic`. Throws what the engine's maker does.
+// `choice.backend` must be set. Throws as make_*_engine() does.
 [[nodiscard]] std::unique_ptr<Engine> make_engine(const DeviceChoice& choice, int threads);
 
 }  // namespace imgpipe

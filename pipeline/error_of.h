@@ -1,4 +1,4 @@
-// Exceptions as values, where a thread has nobody to throw to.
+// Converts exceptions to values, for threads without a caller to catch them.
 #pragma once
 
 #include <exception>
@@ -10,13 +10,13 @@
 
 namespace imgpipe {
 
-// Error(memory), made at the first call, so that later ones need no memory: copies share their text.
+// Returns an Error(memory) made at the first call. Later calls allocate nothing: copies share its text.
 [[nodiscard]] inline const Error& no_memory() {
   static const Error error(ErrorKind::memory, "not enough memory");
   return error;
 }
 
-// Runs `work`; whatever it throws comes back as an Error.
+// Runs `work` and returns any exception that it throws as an Error.
 template <class Work>
 [[nodiscard]] std::optional<Error> error_of(const Work& work) {
   const Error& out_of_memory = no_memory();
@@ -32,7 +32,7 @@ template <class Work>
       return Error(ErrorKind::device, "internal error: " + printable(error.what()));
     }
   } catch (const std::bad_alloc&) {
-    return out_of_memory;  // there was none to say what it was
+    return out_of_memory;  // while making the text of the actual error
   }
 }
 

@@ -1,4 +1,4 @@
-// A finished image to a file.
+// Encodes a finished image as a file.
 #pragma once
 
 #include "images/codecs/codec.h"
@@ -8,15 +8,16 @@
 
 namespace imgpipe {
 
-// Encodes an image, strip by strip where the writer has strips. Its time goes to the row "encode". With a
-// sink the file goes there, in the row "write", and no parts are returned: patches of what went there may be.
+// Encodes an image, in strips if the writer has strips. The time is recorded as "encode". With a sink the
+// file goes there, recorded as "write"; the result then has no parts, but may have patches for the sink's
+// bytes.
 [[nodiscard]] EncodedFile encode_image(ConstHostView pixels, Writer& writer, HostThreads& threads,
                                        Timeline& timeline, const ByteSink& sink = {});
-// The end of a file whose rows are all written; part of encode_image().
+// Finishes a file whose rows are all written. Part of encode_image().
 [[nodiscard]] EncodedFile finish_file(Writer& writer, Timeline& timeline, const ByteSink& sink);
 
-// Whether a file is worth handing on as it is made. One that is smaller is held until it is whole: nothing is
-// then begun for an image that fails.
+// Whether a file should be written while it is encoded. Smaller files are held until complete, so that an
+// image that fails leaves no partial file.
 [[nodiscard]] bool is_large_file(const Writer& writer);
 
 }  // namespace imgpipe

@@ -12,7 +12,7 @@ class Lowering {
  public:
   Lowering(const Plan& plan, const Target& target)
       : target_(target), frames_(plan.steps.size()), counted_by_(plan.steps.size()) {
-    constexpr std::size_t kUsualNodes = 8;  // growing moves them
+    constexpr std::size_t kUsualNodes = 8;  // avoids moving nodes when vectors grow
     program_.nodes.reserve(kUsualNodes);
     program_.values.reserve(2 * kUsualNodes);
     program_.lives.reserve(2 * kUsualNodes);
@@ -71,7 +71,7 @@ class Lowering {
                        step.out.sample);
   }
 
-  // For `reader`, the step's node, which comes next. The plan has constants.
+  // Adds the table that `reader`, the step's node, reads, and a node that makes it unless it is constant.
   ValueId add_table(const Stage& maker, const Step& step, const Node& reader) {
     const ValueId table = add(ValueKind::table, step.in);
     program_.values[table].table_bytes = maker.table_bytes(step.in, step.parameters);

@@ -1,5 +1,5 @@
-// A plan as a graph: nodes, and the values that they make and read, with how long each value lives. Engines
-// execute nodes by index; they and the estimates ask here about alpha, histograms and what may be freed.
+// A plan as a graph: nodes, the values that they make and read, and the lifetime of each value. Engines
+// execute nodes by index. Engines and memory estimates use it for alpha, histograms and freeing of memory.
 //
 //   node          gray          hist    ranges    contrast      merge
 //   pixels    0 --------> 1 ------------------------------> 4 ----------> 5
@@ -25,39 +25,40 @@ using ValueId = std::size_t;
 
 struct Value {
   ValueKind kind = ValueKind::pixels;
-  FrameType type;  // the frame that it is, is part of, was counted in, or has the table
+  FrameType type;  // of the frame with these pixels or alpha, or for which the counts or table were made
   std::int64_t table_bytes = 0;
-  // A table that depends on type and parameters alone: made with the plan.
+  // A table that depends only on type and parameters; made with the plan.
   std::shared_ptr<const std::vector<std::byte>> constant{};
 
-  // Planes, and the shape of each: an interleaved frame has one with all channels, alpha included. Counts
-  // and tables have none.
+  // The number of planes, and the shape of each. An interleaved frame has one, with all channels and alpha;
+  // counts and tables have none.
   [[nodiscard]] int planes() const;
   [[nodiscard]] bool is_image() const { return planes() > 0; }
   [[nodiscard]] Shape plane() const;
-  // Without padding. Counts have 8 bytes each.
+  // Without padding; 8 bytes per count.
   [[nodiscard]] std::int64_t bytes() const;
 };
 
-// A port's value, and the alpha plane that is read or written with it.
+// The value at a port, and the alpha plane read or written with it.
 struct Connection {
   ValueKind kind = ValueKind::pixels;
   ValueId value = 0;
   std::optional<ValueId> alpha{};
 };
 
-// A stage at work on one frame: a step, a part of a fused step, or an operator that makes a table for one.
+// The application of a stage to a frame: a step, a part of a fused step, or an operator that makes a table
+// for either.
 struct Node {
   const Stage* stage = nullptr;
   std::array<Parameters, 2> parameters{};       // [1]: of a fused stage's second part
-  FrameType in{}, out{};                        // as Step has them
-  std::vector<Connection> inputs{}, outputs{};  // those that the target's kernel reads, and all that it makes
+  FrameType in{}, out{};                        // as in Step
+  std::vector<Connection> inputs{}, outputs{};  // all that the target's kernel reads and writes
   Connection after{};                           // the frame after the node
-  std::size_t step = 0;                         // of the plan: whose label and row its time goes to
+  std::size_t step = 0;                         // of the plan; its label and report row get the node's time
 
-  // Of a step.
+  // Not for nodes that make a table.
   [[nodiscard]] const Connection& pixels_in() const { return inputs.front(); }
-  // nullptr: it makes none.
+  // nullptr if the node makes no pixels.
   [[nodiscard]] const Connection* pixels_out() const {
     return makes_pixels(*stage) ? &outputs.front() : nullptr;
   }
@@ -82,21 +83,20 @@ struct Node {
 struct Graph {
   std::vector<Value> values;     // the decoded image first
   std::vector<Node> nodes;       // in execution order
-  std::vector<ValueId> results;  // the plan's finished images, each one plane
-  std::vector<ValueId> counts;   // all of them
+  std::vector<ValueId> results;  // by Plan::results, each one plane
+  std::vector<ValueId> counts;   // all counts
 };
 
-// Times: the image is decoded at 0, node i runs at i + 1, and the last result is encoded after all nodes.
-// Counts live until then; the other results live longer.
+// Times: the image is decoded at 0, and node i runs at i + 1. The last result is encoded after the last node;
+// counts live until then, and the other results live longer.
 struct Lifetime {
   std::size_t made_at = 0, last_read_at = 0;
 };
 
-// A graph with the lifetimes of its values.
 struct Program : Graph {
   std::vector<Lifetime> lives;  // by value
 
-  // The step that makes a value, of a node.
+  // The step that makes a value; not for the decoded image.
   [[nodiscard]] std::size_t step_of(ValueId value) const { return nodes[lives[value].made_at - 1].step; }
 };
 
@@ -104,7 +104,7 @@ struct Program : Graph {
 struct Target {
   Backend backend = Backend::reference;
   bool fuses = false;     // runs a fused step as one node, not as the nodes of its parts
-  bool in_bands = false;  // of rows: tables, and nodes that need all rows, are left to the host
+  bool in_bands = false;  // bands of rows: the host makes tables and runs nodes that need all rows
 };
 inline constexpr Target kReferenceTarget{Backend::reference}, kCpuTarget{Backend::cpu};
 inline constexpr Target kCudaTarget{Backend::cuda, true}, kCudaBandsTarget{Backend::cuda, false, true};
@@ -115,12 +115,12 @@ struct Keep {
   bool outputs = false;  // every image except the decoded one
 };
 
-// Where the target's kernel reads a table the table's operator becomes a node before it, with the same step,
-// unless the table is a constant (table_maker()).
+// If the target's kernel reads a table, inserts a node that makes it (table_maker()), with the same step,
+// unless the table is constant.
 [[nodiscard]] Program lower(const Plan& plan, const Target& target, const Keep& keep = {});
 
-// A value to place: its lifetime and size. Tenants with a `plane` share memory only with planes of that
-// shape, whatever their height.
+// A value that needs memory. Tenants with a `plane` share memory only with planes of that shape; heights may
+// differ.
 struct Tenant {
   ValueId value = 0;
   Lifetime life{};
@@ -129,29 +129,28 @@ struct Tenant {
   int planes = 1;
 };
 
-// Memory for values that live one after the other: the bytes of the largest, the rows of the highest.
+// Memory for values with disjoint lifetimes, with the bytes of the largest and the rows of the highest.
 struct Place {
   std::int64_t bytes = 0;
   Shape plane{};
   int planes = 1;
   std::vector<ValueId> values{};
-  std::size_t free_after = 0;  // when the last of them was last read
+  std::size_t free_after = 0;  // the time of the last read
 };
 
-// The free place that a value reuses: the first, or the largest, which grows least. A value gets a new place
-// if none is free.
+// The free place that a value reuses: the first, or the largest, which needs to grow least. If none is free,
+// the value gets a new place.
 enum class PlaceRule : std::uint8_t { first, largest };
 
 [[nodiscard]] std::vector<Place> place(const std::vector<Tenant>& tenants, PlaceRule rule);
 
-// The planes of a frame, as stages are called with them: of pixels, then alpha where it has a plane of its
-// own.
+// Returns a frame with its planes, as arguments of a stage: pixels, then alpha if it has a separate plane.
 template <class Byte, class Where, class PlaneOf>
 [[nodiscard]] Frame<Byte, Where> frame_of(const Graph& graph, const Connection& connection,
                                           const PlaneOf& plane) {
   const Value& value = graph.values[connection.value];
   Frame<Byte, Where> frame{value.type, {}};
-  // Alpha that is not handed on does not belong to the frame.
+  // The stage does not see alpha that bypasses it.
   if (value.type.layout == Layout::planar) frame.type.alpha = connection.alpha.has_value();
   for (int i = 0; i < value.planes(); ++i)
     frame.planes[static_cast<std::size_t>(i)] = plane(connection.value, i);

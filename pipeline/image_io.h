@@ -1,5 +1,5 @@
-// Image files whole, in one call each: for programs that hold their images in memory. What streams, judges or
-// batches files is pipeline/jobs/image_job.h.
+// Reads or writes a whole image file in one call, for programs that hold their images in memory.
+// pipeline/jobs/image_job.h streams, validates and batches files.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace imgpipe {
 
-// As the program reads: samples of up to 16 bits, strictly, upright.
+// The program's defaults: samples of up to 16 bits, strict decoding, upright.
 [[nodiscard]] inline DecodeOptions usual_decoding() {
   DecodeOptions options;
   options.max_bits = 16;
   return options;
 }
-// As the program writes, but for what needs the input file (metadata): with imgpipe's mark, so that it
-// replaces the file without a question another time.
+// The program's defaults, except metadata, which needs the input file. Files get imgpipe's mark, so that the
+// program may replace them later without --overwrite.
 [[nodiscard]] inline EncodeOptions usual_encoding() {
   EncodeOptions options;
   options.mark = Mark::result;
@@ -25,15 +25,14 @@ namespace imgpipe {
 }
 
 // Decodes the first image of a file ("-": standard input). Throws Error(input) or Error(memory), with the
-// path. Warnings of the reader are dropped: those are had of Reader::warnings() (images/codecs/codec.h).
+// path. Drops warnings; use Reader::warnings() (images/codecs/codec.h) to get them.
 [[nodiscard]] Image read_image(const std::string& path, const DecodeOptions& options = usual_decoding());
 
-// Writes a file whole or not at all, in the format of its ending, encoded by `threads` threads (1 to
-// kMaxThreads of pipeline/threads/host_threads.h; 0: as many as this process may use). Throws Error(usage)
-// for any other number, for an ending that names no format that can be written and for pixels that the format
-// does not hold (16 bits a sample in a JPEG), Error(memory) and Error(output), with the path. Replaces what
-// is there. The file survives a power failure once this returns; with `sync`, which many files can share,
-// once sync->sync_names() returns.
+// Writes a file atomically, in the format of its extension, and replaces an existing one. `threads` threads
+// encode: 1 to kMaxThreads (pipeline/threads/host_threads.h), or 0 for all that this process may use. Throws,
+// with the path, Error(usage) for other numbers, for an extension without a writable format and for pixels
+// that the format cannot hold (16-bit samples in a JPEG); Error(memory); Error(output). The file survives a
+// power failure once this returns; with `sync`, which many files can share, once sync->sync_names() returns.
 void write_image(const std::string& path, ConstHostView pixels,
                  const EncodeOptions& options = usual_encoding(), int threads = 0,
                  OutputSync* sync = nullptr);

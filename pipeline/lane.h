@@ -24,9 +24,9 @@ struct LaneImage {
   Plan plan;  // with one result
   Timeline timeline;
   Image source;                // decoded, of shape plan.input; empty if coded.jpeg is set
-  CodedImage coded;            // what the lane must decode and encode itself, and its results
+  CodedImage coded;            // the codec work that the lane does, and its results
   Image pixels;                // finished, of shape plan.output; set if the lane does not encode
-  std::optional<Error> error;  // its own error: there is no result
+  std::optional<Error> error;  // of this image, which then has no result
   bool alone = false;          // must not be grouped again, because its group ran out of memory
 };
 

@@ -18,21 +18,21 @@ int MemoryNeed::threads_within(int threads, std::int64_t max_bytes) const {
   return threads;
 }
 
-MemoryNeed writer_need(const MemoryQuestion& question, std::int64_t rows) {
+MemoryNeed writer_need(const MemoryEstimateRequest& question, std::int64_t rows) {
   const Writer* const writer = question.writer;
   if (writer == nullptr) return {};
   return {question.handed_on ? writer->working_bytes_when_taken(rows) : writer->working_bytes(),
           writer->strip_bytes(), max_bands(question.plan.output.height, rows)};
 }
 
-MemoryNeed writer_need(const MemoryQuestion& question) {
+MemoryNeed writer_need(const MemoryEstimateRequest& question) {
   const Plan encoded{.input = question.plan.output, .output = question.plan.output};
   const ChainedPlan chained(encoded, true, {});
   return writer_need(question, BandPlan(chained, chained.chains.front(), question.writer, 1).rows());
 }
 
-// Decoded into one piece; uploaded, worked on and downloaded; encoded.
-MemoryNeed lane_need(const MemoryQuestion& question) {
+// The largest of three phases: decoding into a whole image; upload to download; encoding.
+MemoryNeed lane_need(const MemoryEstimateRequest& question) {
   const std::int64_t source = question.plan.input.bytes();
   const std::int64_t result = question.plan.output.bytes();
   const MemoryNeed writer = writer_need(question);
@@ -41,15 +41,15 @@ MemoryNeed lane_need(const MemoryQuestion& question) {
           writer.band_bytes, writer.max_bands};
 }
 
-// What comes down is no larger than what the writer may hold, which holds it beside its file.
-MemoryNeed coded_lane_need(const MemoryQuestion& question) {
+// The downloaded data is at most as large as the writer's bound; the writer holds it in addition to its file.
+MemoryNeed coded_lane_need(const MemoryEstimateRequest& question) {
   const BaselineScan& scan = question.reader.jpeg_scan()->scan;
-  // Its segments are listed here and for the device: each is of three bytes and more.
+  // Segments are listed on the host and for the device. Each has at least three bytes.
   const std::int64_t segments =
       scan.restart_interval > 0 ? std::min(scan.mcus(), static_cast<std::int64_t>(scan.data.size() / 3)) : 1;
   constexpr std::int64_t kSegmentBytes = 3 * sizeof(ScanSegment);
   const auto staged = static_cast<std::int64_t>(staged_capacity(scan)) + segments * kSegmentBytes;
-  const std::int64_t result = question.plan.output.bytes();  // where it makes no file after all
+  const std::int64_t result = question.plan.output.bytes();  // if the device makes no file after all
   const MemoryNeed writer = writer_need(question);
   return {table_bytes_of(question.plan) + staged + question.reader.working_bytes(false) +
               std::max(result, writer.bytes) + writer.bytes,

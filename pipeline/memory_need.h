@@ -1,5 +1,5 @@
-// How much memory an image takes: known by its header and its plan, before any of it is allocated. A batch
-// admits images by it, and one image is judged by it.
+// Estimates the memory that an image takes from its header and its plan, before any of it is allocated.
+// Batches admit images by this estimate; a single image is rejected if memory does not suffice.
 #pragma once
 
 #include <cstdint>
@@ -10,55 +10,55 @@
 
 namespace imgpipe {
 
-// What is to be done with one image, as far as it says what memory that takes.
-struct MemoryQuestion {
+// The parameters of a job that determine its memory.
+struct MemoryEstimateRequest {
   const Plan& plan;
   const Reader& reader;            // not yet read from
-  const Writer* writer = nullptr;  // not yet written to; may be absent
-  bool handed_on = false;          // its file, as it is made: Job::sink
-  int repeat = 0;                  // these as in Job
+  const Writer* writer = nullptr;  // not yet written to; may be null
+  bool handed_on = false;          // the file goes to Job::sink while it is encoded
+  int repeat = 0;                  // this and the following as in Job
   bool keep_source = false, keep_outputs = false, keep_pixels = false;
 };
 
-// An upper bound of what is held at one time, beside the file: images, rows on their way, and what reader and
-// writer hold. Bytes.
+// An upper bound of the bytes held at one time besides the input file: images, rows in progress, and the
+// memory of reader and writer.
 struct MemoryNeed {
-  std::int64_t bytes = 0;       // with one band on its way: one thread
-  std::int64_t band_bytes = 0;  // what each further band takes
-  // There are no more bands than that.
+  std::int64_t bytes = 0;       // with one band in progress: one thread
+  std::int64_t band_bytes = 0;  // per additional band in progress
+  // The maximum number of bands in progress.
   std::int64_t max_bands = std::numeric_limits<std::int64_t>::max();
 
   [[nodiscard]] std::int64_t with_threads(int threads) const;
-  // How many of `threads` may work at the image within so many bytes; at least one.
+  // Returns the most threads, 1 to `threads`, that `max_bytes` suffices for; 1 even if it does not.
   [[nodiscard]] int threads_within(int threads, std::int64_t max_bytes) const;
 };
 
-// Bands that are on their way at one time: one is read while every thread has one, and one waits.
+// Bands in progress at one time: one per thread, one that is read, and one that waits.
 [[nodiscard]] constexpr int bands_at_once(int threads) {
   return threads <= 1 ? 1 : threads + 2;
 }
 
-// A bound of the memory of an image's bands, in bands of one thread, which have `band_rows` rows: several
-// threads' are as large or smaller, but each has rows around it.
+// An upper bound of the memory of an image's bands, in bands of `band_rows` rows, the size for one thread.
+// With several threads bands are not larger, but more of them overlap.
 [[nodiscard]] constexpr std::int64_t max_bands(std::int64_t rows, std::int64_t band_rows) {
   return 2 * (rows / band_rows + 1) + 2;
 }
 
-// What the writer holds that takes bands of so many rows, and what more for each further thread that encodes.
-[[nodiscard]] MemoryNeed writer_need(const MemoryQuestion& question, std::int64_t rows);
-// The same where it takes a whole image.
-[[nodiscard]] MemoryNeed writer_need(const MemoryQuestion& question);
+// The need of the writer when it takes bands of `rows` rows.
+[[nodiscard]] MemoryNeed writer_need(const MemoryEstimateRequest& question, std::int64_t rows);
+// The same for a whole image.
+[[nodiscard]] MemoryNeed writer_need(const MemoryEstimateRequest& question);
 
-// Of an image that goes to a lane, from its file to its encoded result.
-[[nodiscard]] MemoryNeed lane_need(const MemoryQuestion& question);
-// The same where the lane decodes a JPEG and encodes: its scan goes up, a file comes down.
-[[nodiscard]] MemoryNeed coded_lane_need(const MemoryQuestion& question);
+// The need of an image that goes to a lane as pixels, from reading to encoding.
+[[nodiscard]] MemoryNeed lane_need(const MemoryEstimateRequest& question);
+// The same if the lane decodes a JPEG and encodes: it uploads a scan and downloads a file.
+[[nodiscard]] MemoryNeed coded_lane_need(const MemoryEstimateRequest& question);
 
-// Of all results of a plan.
+// The bytes of all results of a plan.
 [[nodiscard]] std::int64_t bytes_of_results(const Plan& plan);
-// Of all images that the steps of a plan make.
+// The bytes of all images that the steps of a plan make.
 [[nodiscard]] std::int64_t bytes_of_steps(const Plan& plan);
-// Of the plan's tables, and of its steps' histograms, which are all kept: half a megabyte a plane of 16 bits.
+// The bytes of the plan's tables and of its steps' histograms: half a megabyte per plane of 16 bits.
 [[nodiscard]] std::int64_t table_bytes_of(const Plan& plan);
 
 }  // namespace imgpipe

@@ -16,10 +16,9 @@ struct OwnedFrame {
   [[nodiscard]] Frame<const std::byte, Host> view() const;
 };
 
-// Allocates the planes that a frame of this type has. Throws as Image does.
+// Allocates the planes of a frame of this type. Throws as Image does.
 [[nodiscard]] OwnedFrame make_frame(const FrameType& type);
 
-// An interleaved image, or a grey one, as a frame.
 [[nodiscard]] inline Frame<const std::byte, Host> frame_of_image(const ConstHostView& image) {
   return {frame_type_of(image.shape()), {image, {}, {}, {}}};
 }

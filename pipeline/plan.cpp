@@ -16,8 +16,7 @@ std::string_view skip_reason(const Stage& stage, const FrameType& in, const Para
   return stage.skip_reason == nullptr ? "" : stage.skip_reason(in, parameters);
 }
 
-// Whether the stage has a kernel, on any backend, for a frame and what it makes of that, or would leave out
-// one of this type.
+// Whether the stage has a kernel, on any backend, for the frame and the resulting type, or would be skipped.
 bool takes(const Stage& stage, const FrameType& in, const Parameters& parameters) {
   const auto has_kernel = [&](const auto& of) { return std::ranges::any_of(stage.kernels, of); };
   if (!has_kernel([&](const Kernel& kernel) { return kernel.in == in.sample; })) return false;
@@ -31,7 +30,7 @@ FrameType with_samples(FrameType type, Sample sample) {
   return type;
 }
 
-// As depth takes them, and in messages.
+// Names of sample types, for parameters of depth and for messages.
 struct SampleNames {
   std::string_view depth, text;
 };
@@ -51,7 +50,7 @@ std::string depth_step(Sample sample) {
   return "depth:" + std::string(names_of(sample).depth);
 }
 
-// Names the step, the type that it does not take, and what to insert.
+// Names the step, the type that it does not accept, and the step to insert.
 Error refusal(const StageRequest& request, const FrameType& in) {
   std::string depths;
   for (const Sample sample : {Sample::u8, Sample::u16, Sample::f32}) {
@@ -70,12 +69,12 @@ std::string size_text(const FrameType& type) {
 void check_size(const std::string& label, const FrameType& out, std::int64_t max_pixels) {
   const std::string makes = label + " makes " + size_text(out) + " pixels";
   if (out.width < 1 || out.height < 1 || out.width > kMaxSide || out.height > kMaxSide)
-    throw Error(ErrorKind::usage, makes + "; a side has 1 to " + std::to_string(kMaxSide));
+    throw Error(ErrorKind::usage, makes + "; expected 1 to " + std::to_string(kMaxSide) + " per side");
   if (out.pixels() > max_pixels)
-    throw Error(ErrorKind::input, makes + ", more than --max-pixels " + std::to_string(max_pixels));
+    throw Error(ErrorKind::input, makes + "; raise --max-pixels (now " + std::to_string(max_pixels) + ")");
 }
 
-// The table of a stage, if it is made of type and parameters alone.
+// Returns the table of a step, if it depends only on type and parameters.
 std::shared_ptr<const std::vector<std::byte>> constant_table(const Step& step) {
   const Stage* const maker =
       table_maker(*step.stage, step.parameters, Backend::cpu, step.in.sample, step.out.sample);
@@ -97,7 +96,7 @@ class PlanBuilder {
     const FrameType in = accepted_frame(request);
     const std::string_view why = skip_reason(*stage, in, parameters);
     if (!why.empty()) {
-      plan_.notes.push_back(std::string(stage->name) + said + " left out: " + std::string(why));
+      plan_.notes.push_back("skipped " + std::string(stage->name) + said + ": " + std::string(why));
       return;
     }
     FrameType out = in;
@@ -124,7 +123,7 @@ class PlanBuilder {
   Plan finish() { return std::move(plan_); }
 
  private:
-  // The frame as a step takes it: as it is, or as floats, which hold all integers.
+  // Returns the type in which a step accepts the frame: unchanged, or as floats, which hold all integers.
   [[nodiscard]] FrameType accepted_frame(const StageRequest& request) const {
     for (const Sample sample : {frame_.sample, Sample::f32}) {
       const FrameType in = with_samples(frame_, sample);
@@ -133,7 +132,7 @@ class PlanBuilder {
     throw refusal(request, frame_);
   }
 
-  // Grey without alpha is the same bytes in both layouts.
+  // Grey without alpha has the same bytes in both layouts.
   void change_layout(std::optional<Layout> wanted) {
     if (!wanted || frame_.layout == *wanted || frame_.channels() == 1) return;
     add_implicit(*std::ranges::find_if(stage_table(), [&](const Stage& stage) {
@@ -143,7 +142,7 @@ class PlanBuilder {
 
   void add_implicit(const Stage& stage) { add({&stage, presets(stage.parameters), ""}, true); }
 
-  // First what its ports need and is not there.
+  // Adds a step, preceded by the implicit steps that its ports need.
   void add(const StageRequest& request, bool implicit = false) {
     const Stage& stage = *request.stage;
     if (const Sample sample = accepted_frame(request).sample; sample != frame_.sample)
@@ -200,7 +199,7 @@ bool lacks_cuda(const Step& step) {
   return find_kernel(*step.stage, Backend::cuda, step.in.sample, step.out.sample) == nullptr;
 }
 
-// The stage that does the work of both, nullptr when there is none for these samples.
+// Returns the stage that does the work of both steps; nullptr if there is none for these samples.
 const Stage* fused_stage(const Step& first, const Step& second) {
   const Sample sample = first.in.sample;
   if (first.out.sample != sample || second.out.sample != sample) return nullptr;
@@ -213,7 +212,7 @@ const Stage* fused_stage(const Step& first, const Step& second) {
 
 void fuse_steps(Plan& plan) {
   std::vector<Step> fused;
-  std::vector<std::size_t> now_at;  // by step of before
+  std::vector<std::size_t> now_at;  // new indices, by old index
   for (Step& step : plan.steps) {
     for (auto* index : {&step.reads, &step.counted_by}) {
       if (*index) *index = now_at[**index];
@@ -279,8 +278,8 @@ const Step* step_without_cuda(const Plan& plan) {
 
 std::string why_not_on_cuda(const Step& step) {
   const std::int64_t bytes = std::max(bytes_per_sample(step.in.sample), bytes_per_sample(step.out.sample));
-  return std::string(step.stage->name) + " has no function for " + std::to_string(8 * bytes) +
-         " bits a sample on CUDA devices";
+  return std::string(step.stage->name) + " does not support " + std::to_string(8 * bytes) +
+         " bits per sample on CUDA devices";
 }
 
 }  // namespace imgpipe

@@ -1,4 +1,4 @@
-// From the steps that were asked for and the type of an image to the steps that will run.
+// Turns requested steps into the steps that run on an image of a given type.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ namespace imgpipe {
 struct Step {
   const Stage* stage = nullptr;
   Parameters parameters;
-  bool implicit = false;  // put in by the plan
-  // Unique in the plan: the name, "#2" if the stage runs again, what was not preset, "*" if implicit.
+  bool implicit = false;  // inserted by the planner
+  // Unique in the plan: the name, "#2" if the stage runs again, StageRequest::said, "*" if implicit.
   std::string label{};
   FrameType in{};
   FrameType out{};                          // what steps that read it get
@@ -40,34 +40,32 @@ struct Plan {
   bool reduced = false;              // the planner inserted the last depth:8 because the output holds no more
 };
 
-// Orders the steps for an image of shape `input`:
-//   - a step that would change nothing is left out;
-//   - a step that takes floats but not the samples of its input is preceded by depth:float*, which loses
-//     nothing;
-//   - a step that reads a histogram gets a hist* where the frame that it gets is not counted yet;
-//   - split* and merge* go where a stage, or the output file, needs the other layout; stages that move whole
-//     pixels need neither;
-//   - where the finished image has more than `max_bits` a sample, 8 or 16, depth:8* comes last but for
-//     merge*; floats stay.
-// Every step's types follow from the one before; the last one's is the image's to be written. With `fuse`,
-// neighbours that the table has a fused stage for become one step. Throws Error(usage) where a stage cannot
-// work on samples of this type, naming the depth to insert, or on an image of this size, or makes an image
-// without pixels or with sides of 2^31 and more, Error(input) where it makes one of more than `max_pixels`.
+// Plans the steps for an image of shape `input`:
+//   - leaves out steps that would change nothing;
+//   - inserts depth:float*, which is lossless, before a step that accepts floats but not its input's samples;
+//   - inserts hist* before a step that reads a histogram of a frame not counted yet;
+//   - inserts split* and merge* where a stage, or the output file, needs the other layout; stages that move
+//     whole pixels accept both;
+//   - inserts depth:8* at the end, before merge*, if the result has more than `max_bits` (8 or 16) bits per
+//     sample; floats are unchanged.
+// With `fuse`, neighbouring steps that have a fused stage become one step. Throws Error(usage) if a stage
+// does not accept the sample type (the message names the depth to insert) or the size of its input, or makes
+// an image without pixels or with a side of 2^31 or more; Error(input) if it makes more than `max_pixels`
+// pixels.
 [[nodiscard]] Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fuse = false,
                              std::int64_t max_pixels = std::numeric_limits<std::int64_t>::max(),
                              int max_bits = 16);
 
-// Plans several results of one decoded image: one for each list, all interleaved and in the order of the
-// lists. A step that a list shares with an earlier one, from the decoded image on, runs once. Throws as
-// parse_stages() and make_plan() do, with a message that names the list, and Error(usage) without lists.
+// Plans several results of one decoded image: one for each list, in their order, all interleaved. A step that
+// a list shares with an earlier list, from the decoded image on, runs once. Throws as parse_stages() and
+// make_plan() do, with a message that names the list, and Error(usage) if there is no list.
 [[nodiscard]] Plan make_branched_plan(std::span<const std::string_view> lists, const Shape& input,
                                       std::int64_t max_pixels = std::numeric_limits<std::int64_t>::max());
 
-// The first step that a CUDA device has no function for, with samples of that type; nullptr: it has all of
-// them, or this build has none at all.
+// Returns the first step that CUDA devices do not support for its sample types; nullptr if they support all,
+// or if this build has no CUDA.
 [[nodiscard]] const Step* step_without_cuda(const Plan& plan);
-// Why a plan with such a step does not go to a CUDA device: "gray has no function for 16 bits a sample on
-// CUDA devices".
+// Returns why a plan with such a step cannot run on a CUDA device.
 [[nodiscard]] std::string why_not_on_cuda(const Step& step);
 
 }  // namespace imgpipe

@@ -8,8 +8,8 @@
 namespace imgpipe {
 namespace {
 
-// What a result's pixels lie in. `engine`: where that is pinned memory of it; it goes last. A result of the
-// host keeps no engine: its threads would live as long.
+// The memory of a result's pixels. `engine` is set if it owns that memory, as pinned memory, and is destroyed
+// last. A result from the host keeps no engine, because that would keep its threads alive.
 struct Kept {
   std::shared_ptr<Engine> engine;
   Image source;
@@ -76,7 +76,7 @@ RunResult Runner::run(ConstHostView image, Plan plan, Timeline timeline) {
   const bool of_device = choice.backend == Backend::cuda;
   if (outcome.error) {
     if (of_device)
-      engines_.erase(choice.backend.value());  // one whose device has failed gives no further image
+      engines_.erase(choice.backend.value());  // after a device error an engine cannot be used again
     std::rethrow_exception(outcome.error);
   }
   RunReport report = report_of(outcome, *engine, choice);
@@ -96,7 +96,7 @@ DeviceChoice Runner::device_for(const Plan& plan) {
   if (asked_.backend == Backend::cuda) return asked_;
   const CostModel model = default_cost_model();
   if (built_with_cuda() && !model.single_image_pays(plan.input.pixels(), settings_.threads))
-    return choose_without_devices();  // a process in which CUDA was initialised cannot use it after a fork
+    return choose_without_devices();  // avoids initialising CUDA, which breaks it in forked processes
   if (!found_) found_ = list_cuda_devices();
   return choose_by_cost(*found_, model, "typical costs", plan.input.pixels(), settings_.threads, 1);
 }

@@ -1,10 +1,10 @@
-// Pixels in, pixels out: the library's front door for images that are in memory already.
+// The library's main interface for images in memory.
 //
 //   Runner runner({.device = "cpu"});
 //   const RunResult result = runner.run(image.untyped_view(), "gray,hist,contrast,smooth");
 //   // result.pixels, result.report
 //
-// What it gives are the pixels that the program writes to a file for the same stages.
+// The result's pixels equal those that the program writes to a file for the same stages.
 #pragma once
 
 #include <cstdint>
@@ -28,29 +28,29 @@
 namespace imgpipe {
 
 struct RunnerSettings {
-  // As --device has it, for one device: auto, cpu, reference, cuda, cuda:N. `auto` decides for each image, by
-  // what is usual (default_cost_model()): what `imgpipe devices --calibrate` measured is the program's.
+  // As for --device, but at most one device: auto, cpu, reference, cuda, cuda:N. `auto` chooses per image by
+  // default_cost_model(); only the program uses the measurements of `imgpipe devices --calibrate`.
   std::string device = "auto";
   int threads = 0;                              // as --threads; 0: as many as this process may use
   bool fuse = false;                            // as --fuse
-  std::int64_t max_pixels = kDefaultMaxPixels;  // that a step may make of an image
+  std::int64_t max_pixels = kDefaultMaxPixels;  // limit of the pixels that a step makes
 };
 
 struct RunReport {
   Shape input, output;
   std::string implementation;         // "cpu", "cuda", "reference"
-  std::string processor;              // what did the work, by name
-  std::string why;                    // why auto took it; empty where the device was named
-  std::vector<std::string> steps;     // labels, as the program's report has them
+  std::string processor;              // the name of the processor that did the work
+  std::string why;                    // the reason for auto's choice; empty if the device was named
+  std::vector<std::string> steps;     // labels, as in the program's report
   std::vector<TimeRow> rows;          // reading of the pixels, transfers, steps
-  std::vector<ContrastRange> ranges;  // of contrast
-  std::vector<std::string> notes;     // what the plan left out, and why
+  std::vector<ContrastRange> ranges;  // of the contrast steps
+  std::vector<std::string> notes;     // steps left out and why; warnings about devices
   double wall_ms = 0;                 // of the whole call of run()
 };
 
 struct RunResult {
-  // Keeps `pixels` and `results`, and may outlive the runner. A CUDA device's is pinned memory, which keeps
-  // the device's engine with its threads too: a forked process must not destroy it.
+  // Owns the memory of `pixels` and `results`, and may outlive the runner. With a CUDA device this is pinned
+  // memory, which also keeps the engine and its threads alive: a forked process must not destroy it.
   std::shared_ptr<const void> memory;
   ConstHostView pixels;  // interleaved, of shape report.output, rows without padding
   // The same of each list of a branched plan, in their order; `pixels` is the last.
@@ -58,30 +58,28 @@ struct RunResult {
   RunReport report;
 };
 
-// Does one image after the other; engines are made with the first image that needs them and kept. One thread
-// at a time uses a runner; several runners are independent of each other.
+// Processes one image at a time. Makes each engine for the first image that needs it, and keeps it. Not
+// thread-safe, but runners are independent of each other.
 class Runner {
  public:
-  // Throws Error(usage) for a device that is none, or several, and for too many or negative threads. Touches
-  // no device.
+  // Throws Error(usage) for an unknown device, several devices, and a number of threads out of range.
+  // Accesses no device.
   explicit Runner(RunnerSettings settings = {});
   ~Runner();
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
-  // The steps of `stages` (pipeline/stage_list.h has the grammar) for an image of this shape. Throws
-  // Error(usage) or Error(input), as parse_stages() and make_plan() do, and Error(usage) for no image.
+  // Plans `stages` (grammar: pipeline/stage_list.h) for an image of this shape. Throws as parse_stages() and
+  // make_plan() do, and Error(usage) for a shape without pixels or with more than 4 channels.
   [[nodiscard]] Plan plan(const Shape& input, std::string_view stages = kDefaultStages) const;
 
-  // The steps of several lists that all begin with the same image, for one result each: run() gives all of
-  // them. Steps that lists begin with in common run once; nothing is fused. The message of an error names
-  // its list.
+  // Plans one result for each list of stages; all lists begin with the same image. Steps that lists share
+  // from the beginning run once; steps are not fused. Throws as plan() does; messages name the list.
   [[nodiscard]] Plan branched_plan(const Shape& input, const std::vector<std::string_view>& lists) const;
 
-  // Runs a plan for image.shape() over `image`, which is only read: 1 to 4 interleaved channels (grey,
-  // grey+alpha, RGB, RGBA), 8 or 16 bits a sample, rows of any stride. Throws Error(usage) where the plan is
-  // another image's, or a CUDA device that was named has no function for a step; Error(memory);
-  // Error(device).
+  // Runs a plan for image.shape() on `image`: 1 to 4 interleaved channels (grey, grey+alpha, RGB, RGBA), 8
+  // or 16 bits per sample, rows of any stride. Throws Error(usage) if the plan is for another shape, or if a
+  // named CUDA device does not support a step; Error(memory); Error(device).
   [[nodiscard]] RunResult run(ConstHostView image, Plan plan) {
     return run(image, std::move(plan), Timeline());
   }
@@ -97,7 +95,7 @@ class Runner {
 
   RunnerSettings settings_;
   DeviceChoice asked_;
-  std::optional<CudaDevices> found_;  // with auto
+  std::optional<CudaDevices> found_;  // listed by `auto`
   std::map<Backend, std::shared_ptr<Engine>> engines_;
 };
 

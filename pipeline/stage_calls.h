@@ -1,4 +1,4 @@
-// What a node's stage is called with, from the memory that an engine has for its values.
+// Makes the arguments of a node's stage from the memory that an engine provides for its values.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,11 @@
 
 namespace imgpipe {
 
-// The call of a node. The engine says where things lie, of what the node uses only:
-//   in(value, plane)     what it reads, a view of bytes
-//   out(value, plane)    where it writes
-//   data(value)          counters, or a table, that it reads or writes
+// Returns the call of a node. The functions return the memory of values, and are called only for values that
+// the node uses:
+//   in(value, plane)     a view of the plane's bytes, to read
+//   out(value, plane)    the same, to write
+//   data(value)          counters or a table, to read or write
 template <class Where, class In, class Data, class Out>
 [[nodiscard]] StageCall<Where> stage_call(const Program& program, const Node& node, const In& in,
                                           const Data& data, const Out& out) {

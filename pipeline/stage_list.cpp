@@ -21,12 +21,12 @@ constexpr std::size_t kDecimals = 6;
   throw Error(ErrorKind::usage, where + ": " + problem);
 }
 
-// Digits alone, no sign.
+// Whether `text` consists of digits only.
 bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Their value: std::nullopt for anything else.
+// Returns the value of digits; std::nullopt for anything else, and above 2^40.
 std::optional<std::int64_t> digits(std::string_view text) {
   std::int64_t value = 0;
   if (!is_number(text)) return std::nullopt;
@@ -35,7 +35,7 @@ std::optional<std::int64_t> digits(std::string_view text) {
   return value;
 }
 
-// "12", "0.5": exactly, in millionths.
+// Parses "12" or "0.5" exactly, in millionths.
 std::optional<std::int64_t> decimal(std::string_view text) {
   const std::size_t point = text.find('.');
   if (point == std::string_view::npos) {
@@ -78,7 +78,6 @@ std::string number_text(const Parameter& parameter, std::int64_t value) {
   return fraction.empty() ? text : text + "." + fraction;
 }
 
-// "unknown stage 'contrst'; did you mean contrast? The stages are gray, ...".
 std::string unknown_stage(std::string_view name) {
   if (name == kNoStages) return "none cannot be combined with other steps";
   std::vector<std::string_view> names;
@@ -94,7 +93,6 @@ std::string unknown_stage(std::string_view name) {
                       names, all);
 }
 
-// Takes `text` apart at each `separator`.
 std::vector<std::string_view> parts_of(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (std::size_t end = text.find(separator); end != std::string_view::npos; end = text.find(separator)) {
@@ -105,12 +103,12 @@ std::vector<std::string_view> parts_of(std::string_view text, char separator) {
   return parts;
 }
 
-// Of a stage that takes a rectangle: width and height, and with four values x and y.
+// The values of a rectangle: width and height, then optionally x and y.
 constexpr std::size_t kSizeValues = 2;
 constexpr std::size_t kRectangleValues = 4;
 constexpr std::string_view kRectangleForms = "WxH or WxH+X+Y, such as 640x480+10+20";
 
-// The texts of W, H and, if given, X and Y. Empty where `text` has neither form.
+// Returns the texts of W, H and, if given, X and Y; empty if `text` has neither form.
 std::vector<std::string_view> rectangle_parts(std::string_view text) {
   const std::size_t by = text.find('x');
   if (by == std::string_view::npos) return {};
@@ -121,7 +119,7 @@ std::vector<std::string_view> rectangle_parts(std::string_view text) {
   return whole && numbers ? parts : std::vector<std::string_view>();
 }
 
-// The first values of a step as one text: with x and y where both are numbers.
+// Formats the rectangle of a step: with x and y if both are numbers.
 std::string rectangle_text(const Parameters& values) {
   std::string text = std::to_string(values[0]) + "x" + std::to_string(values[1]);
   if (values[2] >= 0 && values[3] >= 0)
@@ -129,7 +127,6 @@ std::string rectangle_text(const Parameters& values) {
   return text;
 }
 
-// One step of the list while it is read.
 class StepText {
  public:
   StepText(std::string_view text, const StagePresets& presets) : parts_(parts_of(text, ':')) {
@@ -149,7 +146,7 @@ class StepText {
   }
 
  private:
-  // Returns which parameter it was the value of.
+  // Parses a value for parameter `next`, unless it names another one. Returns the parameter's index.
   std::size_t read_value(std::string_view text, std::size_t next) {
     const std::span<const Parameter> rows = stage_->parameters;
     if (rows.empty()) refuse(where_, "takes no parameters, got '" + printable(text) + "'");
@@ -185,7 +182,7 @@ class StepText {
     return static_cast<std::size_t>(row - rows.begin());
   }
 
-  // Returns the last parameter that it was the value of.
+  // Returns the index of the last parameter that it sets.
   std::size_t read_rectangle(std::string_view text) {
     const std::vector<std::string_view> values = rectangle_parts(text);
     if (values.empty())
@@ -201,7 +198,7 @@ class StepText {
     request_.parameters.values[i] = parse_value(where_ + ": " + std::string(row.name), row, text);
   }
 
-  // What follows from what was given, and what is to be said of it.
+  // Checks the values, completes those that follow from others, and writes request_.said.
   void finish() {
     const std::span<const Parameter> rows = stage_->parameters;
     std::array<std::int64_t, kMaxParameters>& values = request_.parameters.values;
@@ -226,7 +223,7 @@ class StepText {
     if (!problem.empty()) refuse(where_, std::string(problem));
   }
 
-  // How many values it has said.
+  // Writes the rectangle, if any, to request_.said. Returns how many values it contains.
   std::size_t say_rectangle() {
     if (!stage_->takes_rectangle) return 0;
     if (!given_[0] || !given_[1])
@@ -254,7 +251,7 @@ class StepText {
   std::array<bool, kMaxParameters> given_{};
 };
 
-// Presets the parameter `first` and those behind it that are like it, which may have values of their own.
+// Presets the parameter `first` and the following like_previous ones, which may have their own values.
 void preset(Parameters& parameters, std::span<const Parameter> rows, std::size_t first,
             const OptionValue& given) {
   const std::string option = "--" + given.option;

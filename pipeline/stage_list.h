@@ -1,11 +1,11 @@
 // The grammar of --stages:
 //
-//   list        step , step , ...   or  none, which is no step; blanks around a step do not matter
-//   step        NAME, then for each parameter that is given  :VALUE  or  :PARAMETER=VALUE
+//   list        step , step , ...   or  none, a list without steps; blanks around a step are ignored
+//   step        NAME, then per parameter  :VALUE  or  :PARAMETER=VALUE
 //
-// A value without a name is that of the first parameter, or of the one behind the last that was given:
-// smooth:gauss:reflect is smooth:window=gauss:border=reflect. A stage that takes a rectangle
-// (Stage::takes_rectangle) has a VALUE of its own for it, WxH or WxH+X+Y: crop:64x48+10+20 is
+// A value without a name sets the first parameter, or the one after the last that was set:
+// smooth:gauss:reflect means smooth:window=gauss:border=reflect. Stages with a rectangle
+// (Stage::takes_rectangle) also accept WxH or WxH+X+Y as a VALUE: crop:64x48+10+20 means
 // crop:width=64:height=48:x=10:y=20.
 #pragma once
 
@@ -21,27 +21,27 @@ namespace imgpipe {
 struct Parameter;
 struct Stage;
 
-// What runs where --stages is not given.
+// Runs if --stages is not given.
 inline constexpr std::string_view kDefaultStages = "gray,hist,contrast,smooth";
-// The step that the planner inserts where a file holds 8 bits a sample and the image has more.
+// The step that the planner inserts if the image has more bits per sample than the output file holds.
 inline constexpr std::string_view kReducingStep = "depth:8";
 // The list without steps: images are only decoded and encoded.
 inline constexpr std::string_view kNoStages = "none";
 
-// An option of the command line that presets a parameter: {"clip", "0.5,2"}. What stands behind a comma
-// presets the parameter behind it, if that one is Parameter::like_previous.
+// A command line option that presets a parameter: {"clip", "0.5,2"}. A value after a comma presets the next
+// parameter, which must be Parameter::like_previous.
 struct OptionValue {
   std::string option;
   std::string text;
 };
 
-// What a step of --stages does where it does not say otherwise.
+// The values of parameters that a step of --stages does not set.
 class StagePresets {
  public:
-  // The stages' own.
+  // The defaults of the stages.
   StagePresets() = default;
-  // Throws Error(usage) for a text that the parameter does not take. Options that preset no parameter are
-  // passed over.
+  // Throws Error(usage) for a text that the parameter does not accept. Ignores options that preset no
+  // parameter.
   explicit StagePresets(std::span<const OptionValue> options);
 
   [[nodiscard]] Parameters of(const Stage& stage) const;
@@ -54,28 +54,26 @@ class StagePresets {
   std::vector<OfStage> changed_;
 };
 
-// A step as it was asked for.
+// A step of the list.
 struct StageRequest {
   const Stage* stage = nullptr;
   Parameters parameters;
-  std::string said;  // what was not preset, as the list has it: ":gauss"; empty: nothing
+  std::string said;  // the values that differ from the presets, in the list's syntax: ":gauss"
 };
 
-// The texts of the steps, without the blanks around them.
+// Returns the texts of the steps, without the blanks around them.
 [[nodiscard]] std::vector<std::string_view> steps_in(std::string_view list);
 
-// The steps in the order given; repeats are allowed. `none` has no steps. Throws Error(usage) that names what
-// is allowed, for an empty list or name, an unknown stage or parameter, a value that is missing or not
-// allowed.
+// Returns the steps in the order given; repeats are allowed. Throws Error(usage), which names the allowed
+// values, for an empty list or name, an unknown stage or parameter, and a missing or invalid value.
 [[nodiscard]] std::vector<StageRequest> parse_stages(std::string_view list, const StagePresets& presets = {});
 
-// The stage that a name means: its own, or the one that other programs give to it ("blur" is gauss); nullptr:
-// none.
+// Returns the stage for a name, which may be that of another program ("blur" for gauss); nullptr if unknown.
 [[nodiscard]] const Stage* stage_meant(std::string_view name);
 
-// A value as the list takes it: "gauss", "0.5".
+// Formats a value for the list: "gauss", "0.5".
 [[nodiscard]] std::string value_text(const Parameter& parameter, std::int64_t value);
-// What a parameter takes, for people: "box, triangle, gauss", "0 to 255, or otsu".
+// Describes the values that a parameter accepts: "box, triangle, gauss", "0 to 255, or otsu".
 [[nodiscard]] std::string allowed_values(const Parameter& parameter);
 
 }  // namespace imgpipe

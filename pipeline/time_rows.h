@@ -24,7 +24,7 @@ struct TimeRow {
 // Returns a row per name, in the order of their first spans.
 [[nodiscard]] std::vector<TimeRow> time_rows(const Timeline& timeline);
 
-// Returns 0 for no values, and for an even number the mean of the two in the middle.
+// Returns 0 for no values, and for an even count the mean of the two middle ones.
 [[nodiscard]] double median_of(std::vector<double> values);
 
 // "host", "transfer", "kernel", "codec".

@@ -89,8 +89,8 @@ class BatchRun {
     if (options.shard) totals_.shard = shard_text(*options.shard);
     if (!files_.shard_list.empty()) totals_.shard += " of list " + files_.shard_list;
     if (files_.list_is_empty) totals_.note = printable(options.input.files_from) + ": the list is empty";
-    const bool continues_in_step = options.output.skip_existing || options.output.update;
-    totals_.go_on = continues_in_step ? "run the same command" : "run the same command with --skip-existing";
+    const bool resumes = options.output.skip_existing || options.output.update;
+    totals_.go_on = resumes ? "run the same command" : "run the same command with --skip-existing";
     totals_.options_digest = options_digest(options, options.output.format);
     // An image with its own report checks whether it is up to date together with that report.
     if (options.output.skip_existing || (options.output.update && !is_reported_as_image(options)))

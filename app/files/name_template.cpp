@@ -147,8 +147,8 @@ std::string NameTemplate::pattern() const {
   }
   pattern.erase(0, pattern.rfind('/') + 1);
   const std::string_view stem = std::string_view(pattern).substr(0, pattern.rfind('.'));
-  const bool dc_sums_in_range = text.find_first_of("*?[]{}\\'") == std::string::npos;
-  return dc_sums_in_range && stem.find_first_not_of('*') != std::string_view::npos ? pattern : "";
+  const bool is_plain = text.find_first_of("*?[]{}\\'") == std::string::npos;
+  return is_plain && stem.find_first_not_of('*') != std::string_view::npos ? pattern : "";
 }
 
 void NameTemplate::check_format(const std::optional<Format>& format) const {

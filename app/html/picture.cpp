@@ -66,7 +66,7 @@ std::int64_t scaled(std::int64_t side, std::int64_t longest, int most) {
 
 }  // namespace
 
-Picture image_containing(Reader& reader, int max_side) {
+Picture make_picture(Reader& reader, int max_side) {
   constexpr std::int64_t kRows = 64;
   const Shape& shape = reader.header().shape;
   const std::int64_t longest = std::max(shape.width, shape.height);

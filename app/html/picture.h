@@ -10,13 +10,13 @@ namespace imgpipe {
 
 struct Picture {
   Shape shape;      // of the image
-  Shape small;      // of the picture, 8 bits a sample
+  Shape small;      // of the picture, 8 bits per sample
   std::string png;  // PNG file as base64
   Counts counts;    // of the image's colour planes, one after the other
 };
 
 // Reduces the reader's whole image to at most `max_side` pixels a side. Each pixel is the mean of the pixels
 // it covers. Throws Error(input), Error(memory).
-[[nodiscard]] Picture image_containing(Reader& reader, int max_side = 320);
+[[nodiscard]] Picture make_picture(Reader& reader, int max_side = 320);
 
 }  // namespace imgpipe

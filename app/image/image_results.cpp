@@ -89,7 +89,7 @@ bool is_plain_file(const std::string& path) {
 Picture picture_of_file(const std::string& path, std::int64_t page, DecodeOptions decode) {
   decode.max_bits = 16;
   const InputFile file = PageList(path, decode, InputKind::regular_only).page(page - 1);
-  return image_containing(*open_reader(file, decode));
+  return make_picture(*open_reader(file, decode));
 }
 
 template <class Make>
@@ -211,12 +211,12 @@ ReportPage make_report_page(const ProcessOptions& options, const Outcome& outcom
   page.input = side_of([&] {
     return outcome.source.empty()
                ? picture_of_file(options.input.path, options.pages ? options.pages->first : 1, options.decode)
-               : image_containing(*make_memory_reader(outcome.source.untyped_view()));
+               : make_picture(*make_memory_reader(outcome.source.untyped_view()));
   });
   const bool read_again = is_or_becomes_regular_file(options.output.path);
   page.output = side_of([&] {
     return read_again ? picture_of_file(options.output.path, 1, {.max_pixels = kMaxOutputPixels})
-                      : image_containing(*make_memory_reader(outcome.pixels));
+                      : make_picture(*make_memory_reader(outcome.pixels));
   });
   if (page.output.picture && before_step(outcome.plan) < outcome.plan.steps.size()) {
     const std::string name = input_name(fs::path(options.input.path).filename().string());

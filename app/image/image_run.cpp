@@ -175,7 +175,7 @@ class InputRun {
 
   // A small file is put in place too quickly to be left over, and listing its directory would cost more.
   void remove_stale_file(const ImageJob& image) {
-    if (image.memory_question().handed_on) log_removed(stale_.remove(options_.output.path));
+    if (image.memory_estimate_request().handed_on) log_removed(stale_.remove(options_.output.path));
   }
 
   Job begin() const {

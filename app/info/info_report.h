@@ -24,7 +24,7 @@ struct InfoResults {
 [[nodiscard]] std::string info_json(const InfoResults& results);
 [[nodiscard]] std::string info_schema();
 
-// "RGB and alpha, 16 bits a sample": as stored in the file.
+// "RGB and alpha, 16 bits per sample": as stored in the file.
 [[nodiscard]] std::string color_text(const ImageInspection& image);
 // "96x96 pixels per inch"; "" if the file has none.
 [[nodiscard]] std::string resolution_text(const ImageInspection& image);

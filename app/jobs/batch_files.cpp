@@ -38,7 +38,7 @@ std::optional<struct stat> status_of(const std::string& path) {
   return info;
 }
 
-bool names_directory(const std::string& path) {
+bool is_existing_directory(const std::string& path) {
   const auto info = status_of(path);
   return info && S_ISDIR(info->st_mode);
 }
@@ -61,7 +61,7 @@ class Finder {
         shard_(shard),
         run_(run),
         selection_(input.include, input.exclude),
-        one_directory_(input.more_paths.empty() && names_directory(input.path)),
+        one_directory_(input.more_paths.empty() && is_existing_directory(input.path)),
         name_(run != nullptr && run->output.name ? *run->output.name
                                                  : NameTemplate::preset(input.recursive)) {
     if (run != nullptr) check_directory(run->output);
@@ -130,7 +130,7 @@ class Finder {
 
   void add_input(const std::string& input) {
     const bool exists = status_of(input).has_value();
-    if (exists && names_directory(input)) {
+    if (exists && is_existing_directory(input)) {
       walk({input, "", one_directory_ ? "" : tree_of_input(input)});
       return;
     }
@@ -150,7 +150,7 @@ class Finder {
     found_.problems.insert(found_.problems.end(), like.problems.begin(), like.problems.end());
     bool directories_only = true;
     for (const std::string& path : like.paths) {
-      if (names_directory(path)) {
+      if (is_existing_directory(path)) {
         if (input_.recursive) walk({path, "", tree_of_input(path)});
         continue;
       }

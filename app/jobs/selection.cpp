@@ -42,7 +42,7 @@ bool is_readable(const std::string& name) {
 
 using KindRow = std::pair<std::string, SkippedInputs::Kind>;
 
-std::vector<KindRow> is_intact(const SkippedInputs& skipped_inputs) {
+std::vector<KindRow> sorted_by_count(const SkippedInputs& skipped_inputs) {
   std::vector<KindRow> rows(skipped_inputs.kinds.begin(), skipped_inputs.kinds.end());
   std::ranges::stable_sort(rows, [](const KindRow& a, const KindRow& b) {
     if ((a.first == kOthers) != (b.first == kOthers)) return b.first == kOthers;
@@ -56,7 +56,7 @@ std::string listed(const SkippedInputs& skipped_inputs, bool with_examples) {
   const auto add = [&](std::size_t count, const std::string& what) {
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + what;
   };
-  for (const auto& [name, kind] : is_intact(skipped_inputs)) {
+  for (const auto& [name, kind] : sorted_by_count(skipped_inputs)) {
     const std::string what = name == kOthers && kind.files == 1 ? "other" : name;
     add(kind.files, what + (with_examples ? " (such as " + printable(kind.example) + ")" : ""));
   }

@@ -52,10 +52,10 @@ std::string mark_of(const std::vector<Listed>& list) {
 }
 
 std::vector<bool> own_by_hash(const std::vector<BatchFile>& files, const Shard& shard) {
-  std::vector<bool> belongs_to_variant(files.size());
+  std::vector<bool> in_this_shard(files.size());
   for (std::size_t i = 0; i < files.size(); ++i)
-    belongs_to_variant[i] = belongs_to_shard(plain_name(files[i].name), shard);
-  return belongs_to_variant;
+    in_this_shard[i] = belongs_to_shard(plain_name(files[i].name), shard);
+  return in_this_shard;
 }
 
 std::vector<bool> own_by_list(const std::vector<Listed>& list, const Shard& shard) {
@@ -64,10 +64,9 @@ std::vector<bool> own_by_list(const std::vector<Listed>& list, const Shard& shar
   for (const Listed& file : list) sizes.push_back(file.bytes);
   const std::vector<int> part_of = shard.balance == Balance::bytes ? parts_by_bytes(sizes, shard.count)
                                                                    : parts_by_count(list.size(), shard.count);
-  std::vector<bool> belongs_to_variant(list.size());
-  for (std::size_t i = 0; i < list.size(); ++i)
-    belongs_to_variant[list[i].file] = part_of[i] == shard.index - 1;
-  return belongs_to_variant;
+  std::vector<bool> in_this_shard(list.size());
+  for (std::size_t i = 0; i < list.size(); ++i) in_this_shard[list[i].file] = part_of[i] == shard.index - 1;
+  return in_this_shard;
 }
 
 }  // namespace
@@ -94,17 +93,17 @@ std::vector<int> parts_by_bytes(const std::vector<std::int64_t>& sizes, int part
 
 void keep_shard(BatchFiles& found, const Shard& shard) {
   std::vector<BatchFile>& files = found.files;
-  std::vector<bool> belongs_to_variant;
+  std::vector<bool> in_this_shard;
   if (shard.balance == Balance::hash) {
-    belongs_to_variant = own_by_hash(files, shard);
+    in_this_shard = own_by_hash(files, shard);
   } else {
     const std::vector<Listed> list = listed(files, shard.balance);
     found.shard_list = mark_of(list);
-    belongs_to_variant = own_by_list(list, shard);
+    in_this_shard = own_by_list(list, shard);
   }
   std::vector<BatchFile> own;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    if (!belongs_to_variant[i]) continue;
+    if (!in_this_shard[i]) continue;
     files[i].shard = shard.index;
     files[i].shards = shard.count;
     own.push_back(std::move(files[i]));

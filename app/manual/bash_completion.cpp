@@ -8,8 +8,8 @@ namespace {
 // Uses no functions of the bash-completion package.
 constexpr std::string_view kBashHead = R"bash(# Completes imgpipe in bash. Made by: imgpipe docs bash
 
-# Adds to COMPREPLY the words, of those in $1, that begin as $value does behind $head. Readline puts them in
-# place of what stands behind the last : or = alone, where these break words.
+# Adds to COMPREPLY the words in $1 that start with $value after $head. Readline replaces only the text after
+# the last : or =, if these break words.
 _imgpipe_reply() {
   local word all breaks="${COMP_WORDBREAKS-}" kept=""
   breaks="${breaks//[^:=]/}"
@@ -124,7 +124,7 @@ std::string bash_topics_function(Commands commands) {
   for (const CommandRow& command : commands) {
     if (command.topics == nullptr) continue;
     for (const TopicWords& topics : command.topics(commands))
-      text += "    \"" + topics.behind + "\") choices=\"" + words_of(topics.words) + "\" ;;\n";
+      text += "    \"" + topics.preceding_words + "\") choices=\"" + words_of(topics.words) + "\" ;;\n";
     text += "    \"" + std::string(command.name) + " \"*) ;;\n";
   }
   return text + "    *) return 1 ;;\n  esac\n}\n\n";

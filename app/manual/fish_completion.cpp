@@ -20,7 +20,7 @@ function __imgpipe_is
     test (__imgpipe_command) = $argv[1]
 end
 
-function __imgpipe_behind
+function __imgpipe_after
     set -l words (commandline -opc)
     set -e words[1]
     test "$words" = "$argv"
@@ -64,7 +64,7 @@ std::string options(Commands commands) {
     if (command.topics == nullptr) continue;
     text += begin + " -f\n";
     for (const TopicWords& topics : command.topics(commands))
-      text += "complete -c imgpipe -n '__imgpipe_behind " + topics.behind + "' -f -a '" +
+      text += "complete -c imgpipe -n '__imgpipe_after " + topics.preceding_words + "' -f -a '" +
               words_of(topics.words) + "'\n";
   }
   return text;

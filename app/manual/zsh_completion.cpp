@@ -83,7 +83,7 @@ std::string zsh_topics_function(Commands commands) {
   for (const CommandRow& command : commands) {
     if (command.topics == nullptr) continue;
     for (const TopicWords& topics : command.topics(commands))
-      text += "    ('" + topics.behind + "') compadd -- " + words_of(topics.words) + " ;;\n";
+      text += "    ('" + topics.preceding_words + "') compadd -- " + words_of(topics.words) + " ;;\n";
   }
   return text + "  esac\n}\n\n";
 }

@@ -36,7 +36,7 @@ template <class Options>
 
 // The words that may follow others, such as those after "docs" and "docs man".
 struct TopicWords {
-  std::string behind;
+  std::string preceding_words;
   std::vector<std::string> words;
 };
 
@@ -62,7 +62,7 @@ struct CommandRow {
 
 // "imgpipe bench"
 [[nodiscard]] std::string full_name(const CommandRow& command);
-// Returns nullptr if there is no such command.
+// Returns nullptr if no command has that name.
 [[nodiscard]] const CommandRow* find_command(Commands commands, std::string_view name);
 // Returns all names except the main command's.
 [[nodiscard]] std::vector<std::string_view> command_names(Commands commands);

@@ -40,7 +40,7 @@ struct Launcher {
 
 constexpr std::int64_t kMaxNumber = 0xffffffff;  // 32 bits; adding two of them does not overflow
 
-// Returns a variable's number, or nullopt if there is no name or the variable is not set.
+// Returns a variable's number, or nullopt if `name` is null or the variable is not set.
 std::optional<std::int64_t> number_of(const char* name, const Environment& environment) {
   const std::string text = name == nullptr ? "" : environment(name);
   if (text.empty()) return std::nullopt;

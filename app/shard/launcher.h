@@ -27,8 +27,8 @@ namespace imgpipe {
 //
 // `count` is the user's number of parts, or 0. If set, arrays of the last five variables have `count` / R
 // tasks starting at 1, whatever the scheduler reports, so that a failed task can be rerun alone. The counts
-// of other launchers must agree with it. Throws Error(usage) with a message that says what to change if there
-// is no launcher or its values are inconsistent.
+// of other launchers must agree with it. Throws Error(usage) with a message that says what to change if no
+// launcher is found or its values are inconsistent.
 [[nodiscard]] Shard shard_from_launchers(int count, const Environment& environment);
 
 }  // namespace imgpipe

@@ -1,7 +1,7 @@
 // Summarises the .ndjson reports of one or more batches.
 //
 // Each input counts once, however many lines it has. Its last done or failed line is its outcome, but a later
-// skipped line (its output existed) overrides failed. not_done counts only if there is no other line. Lines
+// skipped line (its output existed) overrides failed. not_done counts only without any other line. Lines
 // are ordered by file and position.
 //
 // Lines contain the number of images of their run (shard_images, batch_images). This reveals how many images

@@ -205,7 +205,7 @@ std::string stats_json(const StatsTotals& totals) {
 std::string stats_schema() {
   return schema_text(
       kStatsSchema,
-      "Statistics of a data set: imgpipe stats --json. The same images give the same bytes: there is no "
+      "Statistics of a data set: imgpipe stats --json. The same images give the same bytes: no "
       "date, no host, no device",
       [](Fields& fields) { add_stats(fields, {}); });
 }

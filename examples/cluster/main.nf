@@ -54,7 +54,7 @@ process SUMS {
 workflow {
     // Tasks run in their own directories, so make the paths absolute.
     def names = [params.input, params.output, params.reports]
-    def places = names.collect { name -> file(name).toAbsolutePath().toString() }
-    SHARD(channel.of(1..params.shards).map { shard -> [shard] + places })
-    SUMS(SHARD.out.collect(), places[2])
+    def paths = names.collect { name -> file(name).toAbsolutePath().toString() }
+    SHARD(channel.of(1..params.shards).map { shard -> [shard] + paths })
+    SUMS(SHARD.out.collect(), paths[2])
 }

@@ -6,8 +6,8 @@
 #   rclone copy REPORTS reports && imgpipe report reports/*.ndjson   # once all parts have ended
 #
 # Exits with 0 only if all images of the part are done. A second run processes images that have no output in the bucket.
-# The reports list the images that a part reached; for a part that was killed or did not run, only its exit status
-# tells. SIGTERM (a reclaimed machine, a drained pod) ends imgpipe, copies the finished outputs, and exits with 143.
+# The reports list the images that a part reached. Only the exit status shows that a part was killed or did not run.
+# SIGTERM (a reclaimed machine, a drained pod) ends imgpipe, copies the finished outputs, and exits with 143.
 # Names must not contain " -> " or a line break.
 set -euo pipefail
 

@@ -23,7 +23,7 @@ class EndFinder {
   [[nodiscard]] std::size_t taken_bytes() const noexcept { return taken_bytes_; }
 
   // The number of bytes after the image that are padding.
-  [[nodiscard]] virtual std::size_t padding(std::span<const std::byte> /*behind*/) const { return 0; }
+  [[nodiscard]] virtual std::size_t padding(std::span<const std::byte> /*after*/) const { return 0; }
   // Whether vendor data, which is not an image, may follow.
   [[nodiscard]] virtual bool may_have_trailer() const { return false; }
 

@@ -20,7 +20,7 @@ std::string chroma_sampling(std::int64_t across, std::int64_t down) {
 }
 
 std::string bits_per_pixel_text(int bits) {
-  return std::to_string(bits) + (bits == 1 ? " bit a pixel" : " bits a pixel");
+  return std::to_string(bits) + (bits == 1 ? " bit per pixel" : " bits per pixel");
 }
 
 }  // namespace imgpipe

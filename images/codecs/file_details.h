@@ -34,7 +34,7 @@ struct FileDetails {
 // Returns the name of a chroma subsampling, such as "4:2:0" (ITU-T H.273, libjpeg-turbo), or an empty string.
 [[nodiscard]] std::string chroma_sampling(std::int64_t across, std::int64_t down);
 
-// "1 bit a pixel", "24 bits a pixel".
+// "1 bit per pixel", "24 bits per pixel".
 [[nodiscard]] std::string bits_per_pixel_text(int bits);
 
 // Per codec, for a file that open_reader() accepts; values lost to damage are empty. Otherwise may throw.

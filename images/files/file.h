@@ -29,8 +29,9 @@ using ByteSource = std::function<std::size_t(std::span<std::byte> room)>;
                                                  std::int64_t max_bytes, const FileLengthLimiter& judge = {});
 
 // Reads a regular file, a FIFO or standard input ("-") to its end. Throws Error(input) if it is missing,
-// unreadable, a directory, a device, or longer than `max_bytes` or the judge's limit; Error(memory) if it
-// does not fit in memory. Never reads further than that limit, even from an endless stream.
+// unreadable, a directory, a device, or longer than `max_bytes` or the limit that `judge` returns;
+// Error(memory) if it does not fit in memory. Never reads further than that limit, even from an endless
+// stream.
 [[nodiscard]] std::vector<std::byte> read_file(const std::string& path, std::int64_t max_bytes,
                                                const FileLengthLimiter& judge = {});
 

@@ -12,7 +12,7 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::size_t kScanChunkBytes = std::size_t{1} << 16;
+constexpr std::size_t kReadBytes = std::size_t{1} << 16;
 constexpr std::size_t kSignatureBytes = 64;  // more than detection of any format needs
 
 std::string bytes_text(std::size_t bytes) {
@@ -32,8 +32,7 @@ bool ImageStream::read_more() {
               buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
     end_ -= std::exchange(begin_, 0);
   }
-  if (end_ == buffer_.size())
-    buffer_.resize(std::max({2 * end_, kScanChunkBytes, last_bytes_ + kScanChunkBytes}));
+  if (end_ == buffer_.size()) buffer_.resize(std::max({2 * end_, kReadBytes, last_bytes_ + kReadBytes}));
   const std::size_t got = source_(std::span(buffer_).subspan(end_));
   end_ += got;
   read_bytes_ += static_cast<std::int64_t>(got);
@@ -137,7 +136,7 @@ const Codec& ImageStream::codec_of_next() const {
 
 // Reads until the finder succeeds; returns false if the stream ends first.
 bool ImageStream::find_end(EndFinder& finder) {
-  std::size_t checked_at = kScanChunkBytes;
+  std::size_t checked_at = kReadBytes;
   while (!finder.find(ahead(), all_read_)) {
     if (all_read_) return false;
     if (ahead().size() >= checked_at) {
@@ -175,9 +174,9 @@ std::vector<std::byte> ImageStream::take(std::size_t image_bytes, std::size_t ta
     skip(taken_bytes);
   } else {
     // Copies the smaller part.
-    std::vector<std::byte> behind(from + static_cast<std::ptrdiff_t>(taken_bytes),
-                                  from + static_cast<std::ptrdiff_t>(taken_bytes + rest_bytes));
-    image = std::exchange(buffer_, std::move(behind));
+    std::vector<std::byte> after(from + static_cast<std::ptrdiff_t>(taken_bytes),
+                                 from + static_cast<std::ptrdiff_t>(taken_bytes + rest_bytes));
+    image = std::exchange(buffer_, std::move(after));
     image.resize(image_bytes);
     begin_ = 0;
     end_ = rest_bytes;

@@ -68,7 +68,7 @@ void* BlockPool::take(std::size_t bytes) noexcept {
   }
   const std::lock_guard lock(mutex_);
   try {
-    if (block.start != nullptr) in_use_.emplace(block.start, OptionValueKind{size, spare});
+    if (block.start != nullptr) in_use_.emplace(block.start, BlockInUse{size, spare});
   } catch (const std::bad_alloc&) {
     ::munmap(block.start, size);
     block.start = nullptr;

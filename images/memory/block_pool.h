@@ -30,7 +30,7 @@ class BlockPool {
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
 
-  // Returns a block aligned to kPageBytes, not initialised; nullptr if there is no memory.
+  // Returns a block aligned to kPageBytes, not initialised; nullptr if memory is exhausted.
   [[nodiscard]] void* take(std::size_t bytes) noexcept;
   // Returns false if the block does not come from the pool.
   [[nodiscard]] bool give_back(void* block) noexcept;
@@ -69,12 +69,12 @@ class BlockPool {
   };
   template <class Key, class Value>
   using MallocPairAllocator = MallocAllocator<std::pair<const Key, Value>>;
-  struct OptionValueKind {
+  struct BlockInUse {
     std::size_t bytes = 0;
     std::size_t spare = 0;  // of them: more than the caller requested
   };
-  using InUse = std::map<const void*, OptionValueKind, std::less<>,
-                         MallocPairAllocator<const void*, OptionValueKind>>;  // by address
+  using InUse = std::map<const void*, BlockInUse, std::less<>,
+                         MallocPairAllocator<const void*, BlockInUse>>;  // by address
   using Kept =
       std::multimap<std::size_t, void*, std::less<>, MallocPairAllocator<std::size_t, void*>>;  // by size
 

@@ -118,7 +118,7 @@ std::optional<std::string> path_below(std::string_view root, std::string_view pa
   return std::string(way);
 }
 
-bool names_directory(const std::string& path) {
+bool directory_exists(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
@@ -134,7 +134,7 @@ void append_groups(int version, const std::vector<Mount>& mounts, const std::str
     if (mount.version != version) continue;
     const std::optional<std::string> way = path_below(mount.root, own);
     const std::string point = view.root + (mount.point == "/" ? "" : mount.point);
-    const int worth = (way ? 2 : 0) + (names_directory(point + way.value_or("")) ? 1 : 0);
+    const int worth = (way ? 2 : 0) + (directory_exists(point + way.value_or("")) ? 1 : 0);
     if (worth < best || (worth == best && way.value_or("").size() <= best_way.size())) continue;
     best = worth;
     best_point = point;

@@ -1,6 +1,6 @@
-// clahe on the host. Tables are found a tile at a time, by any thread; what the two tiles at a cell's sides
-// make of a value lies together, so that a pixel's four results are two look-ups, and of 8 bits, where those
-// of both rows of tiles are put together for each row of cells, one.
+// clahe on the host. Any thread makes the table of a tile. The results of the two tiles at a cell's sides are
+// adjacent, so that a pixel's four results take two lookups. With 8 bits, the results of both rows of tiles
+// are combined for each row of cells, so that one lookup suffices.
 #include <algorithm>
 #include <bit>
 #include <type_traits>
@@ -26,7 +26,7 @@ using DI = hn::RebindToSigned<DF>;
 using DU = hn::RebindToUnsigned<DF>;
 using VF = hn::Vec<DF>;
 
-// Half to even, at most T's largest; not negative.
+// Rounds half to even and limits to T's largest value; `values` are not negative.
 template <class T>
 HWY_INLINE void store_rounded(VF values, T* to) {
   const DI d;
@@ -38,12 +38,12 @@ HWY_INLINE VF mixed(VF a, VF b, VF share) {
   return hn::Add(hn::Mul(a, hn::Sub(hn::Set(DF(), 1.0F), share)), hn::Mul(b, share));
 }
 
-// equalized() of 256 values. sums: of the counts up to each, below 2^31.
+// Applies equalized() to 256 values. sums: the cumulative counts, below 2^31.
 template <class T>
 void equalize_sums(const std::int32_t* sums, float scale, T* table) {
   const DI d;
   const auto lanes = static_cast<int>(hn::Lanes(d));
-  for (int v = 0; v < 256; v += lanes) {  // which lanes divide
+  for (int v = 0; v < 256; v += lanes) {  // a multiple of lanes
     const VF sum = hn::ConvertTo(DF(), hn::LoadU(d, sums + v));
     store_rounded(hn::Mul(sum, hn::Set(DF(), scale)), table + v);
   }
@@ -56,12 +56,12 @@ void equalize_sums16(const std::int32_t* sums, float scale, Sample16* table) {
   equalize_sums(sums, scale, table);
 }
 
-// A row's columns: where the tables of their cell begin, and the share of the tile behind.
+// For each column of a row: the offset of its cell's tables, and the weight of the tile after the cell.
 struct Columns {
   Columns(const FrameType& in, const ClaheTiles& tiles)
       : tables(static_cast<std::size_t>(in.width)), shares(static_cast<std::size_t>(in.width)) {
     for (std::size_t x = 0; x < shares.size(); ++x) {
-      const auto [cell, share] = clahe_place(static_cast<int>(x), tiles.a_column);
+      const auto [cell, share] = cell_position(static_cast<int>(x), tiles.a_column);
       tables[x] = cell * static_cast<std::int32_t>(in.bins());
       shares[x] = share;
     }
@@ -76,12 +76,12 @@ HWY_INLINE VF part_of(V words, std::uint32_t mask) {
   return hn::ConvertTo(DF(), hn::BitCast(DI(), hn::And(hn::ShiftRight<Bit>(words), hn::Set(d, mask))));
 }
 
-// A row of cells: what the four tiles around each cell make of each value.
+// For a row of cells: the results of the four tiles around each cell for each value.
 struct Cells8 {
   using T = Sample8;
   Cells8(const ClaheTiles& tiles, const Sample8* pairs)
       : along_side(tiles.along_side), all(pairs), words(static_cast<std::size_t>(tiles.cells()) * kBins) {}
-  // Puts together those of row `cell`.
+  // Combines the results for row `cell`.
   void move_to(int cell) {
     if (cell == row) return;
     row = cell;
@@ -120,7 +120,7 @@ struct Cells16 {
     upper = all + row_pairs * static_cast<std::size_t>(tile_before(cell));
     lower = all + row_pairs * static_cast<std::size_t>(tile_after(cell, along_side));
   }
-  // The sample that comes first in memory, and the second.
+  // The shifts that extract the first and the second sample in memory order.
   static constexpr int kFirst = std::endian::native == std::endian::little ? 0 : 16;
   template <class V>
   HWY_INLINE void look_up(V at, VF share, VF& above, VF& below) const {
@@ -143,7 +143,7 @@ struct Cells16 {
   const std::uint32_t *all, *upper = nullptr, *lower = nullptr;
 };
 
-// `down`: the share of the row of tiles below.
+// `down`: the weight of the lower row of tiles.
 template <class Cells, class T = typename Cells::T>
 HWY_INLINE void interpolate_vector(const Cells& cells, const Columns& columns, VF down, const T* in,
                                    std::int64_t x, T* out) {
@@ -172,7 +172,7 @@ void interpolate_row(const Cells& cells, const Columns& columns, float down, con
   const VF share = hn::Set(DF(), down);
   std::int64_t x = 0;
   for (; x + lanes <= width; x += lanes) interpolate_vector(cells, columns, share, in, x, out);
-  // The last vector once more, ending with the row.
+  // Repeats part of the previous vector, so that the last one ends with the row.
   if (x < width) interpolate_vector(cells, columns, share, in, width - lanes, out);
 }
 
@@ -185,7 +185,7 @@ void interpolate_band(const StageCall<Host>& call, const Band& band) {
     const auto out = call.out.plane<T>(static_cast<std::size_t>(c));
     Cells cells(tiles, call.table.as<const T>() + std::int64_t{2} * c * clahe_pairs(call.in.type, tiles));
     for (std::int64_t y = band.first; y < band.end; ++y) {
-      const auto [cell, down] = clahe_place(static_cast<int>(y), tiles.a_row);
+      const auto [cell, down] = cell_position(static_cast<int>(y), tiles.a_row);
       cells.move_to(cell);
       interpolate_row(cells, columns, down, in.row(y - band.in_top), in.width, out.row(y - band.out_top));
     }
@@ -223,8 +223,8 @@ void count_inside(const Plane<const T, Host>& plane, std::int64_t x, std::int64_
   hist_cpu(call, {0, height, 0, 0});
 }
 
-// The counts of the tile whose first pixel is left, top: what lies inside the image as a rectangle, mirrored
-// rows one by one, and mirrored columns pixel by pixel.
+// Returns the counts of the tile whose first pixel is left, top: the part inside the image as a rectangle,
+// mirrored rows one at a time, mirrored columns pixel by pixel.
 template <class T>
 std::vector<std::uint64_t> counts_of_tile(const Plane<const T, Host>& plane, const ClaheTiles& tiles,
                                           std::int64_t left, std::int64_t top) {
@@ -244,7 +244,7 @@ std::vector<std::uint64_t> counts_of_tile(const Plane<const T, Host>& plane, con
 
 constexpr int kChunk = 256;  // values
 
-// The sums of the limited counts up to each value, with what redistribution adds; the last is all pixels.
+// The cumulative sums of the limited counts, including redistribution; the last sum is the number of pixels.
 class LimitedSums {
  public:
   LimitedSums(const std::vector<std::uint64_t>& counts, const ClaheTiles& tiles)
@@ -253,7 +253,7 @@ class LimitedSums {
         more_(excess(), static_cast<std::uint32_t>(counts.size())),
         ones_end_(std::size_t{more_.left} * more_.step) {}
 
-  // Those of the next values.
+  // Sets `sums` to those of the next values.
   void next(std::int32_t (&sums)[kChunk]) {
     for (std::int32_t& sum : sums) {
       sum_ += std::min(counts_[value_], limit_) + more_.each;
@@ -281,8 +281,8 @@ class LimitedSums {
   std::uint64_t sum_ = 0;
 };
 
-// Writes the table of a tile of a plane to the pairs of the cells that it is at the side of: behind the cell
-// of its own number, before the next, and both at the image's sides.
+// Writes the table of a tile to the pairs of the cells next to it: as the tile after the cell of the same
+// number, as the tile before the next cell, and as both at the image's sides.
 template <class T>
 void find_tile(const Plane<const T, Host>& plane, const ClaheTiles& tiles, int tile, T* pairs) {
   constexpr int kValues = kLargest<T> + 1;

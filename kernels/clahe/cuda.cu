@@ -1,6 +1,5 @@
-// clahe of 8-bit samples: tiles are counted in shared memory, tables are made of that, and the blocks that
-// make a row of cells' pixels have what its tiles make of each value in shared memory, four results to a
-// word.
+// clahe of 8-bit samples: counts tiles in shared memory, then makes their tables. The blocks that compute the
+// pixels of a row of cells hold the results for each value in shared memory, four results to a word.
 #include <algorithm>
 
 #include "kernels/clahe/tables.cuh"
@@ -10,11 +9,11 @@ namespace imgpipe {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kCountBlocks = 6;  // a multiprocessor: of 32 KiB each
+constexpr int kCountBlocks = 6;  // per multiprocessor, of 32 KiB each
 constexpr int kBlocks = 6;
 
-// Part blockIdx.x of tile blockIdx.y of plane blockIdx.z. Shared memory: a column of counters a lane, 32 KiB.
-// Barriers: counters are cleared before the first count, and complete before they are added up.
+// Part blockIdx.x of tile blockIdx.y of plane blockIdx.z. Shared memory: a column of counters per lane, 32
+// KiB. Barriers: counters are cleared before the first count, and complete before they are added.
 __global__ __launch_bounds__(kThreads) void clahe_count_kernel(DevicePlanes<const Sample8> planes,
                                                                ClaheTiles tiles, std::uint64_t* counters) {
   __shared__ __align__(16) std::uint32_t counts[kSharedCounters];
@@ -45,7 +44,7 @@ __global__ __launch_bounds__(kThreads) void clahe_count_kernel(DevicePlanes<cons
   flush_counters(counts, counters + (std::size_t{blockIdx.z} * gridDim.y + blockIdx.y) * kBins);
 }
 
-// The image's row that each row of cells begins with, and behind the last the image's height.
+// The first image row of each row of cells, then the image's height.
 struct CellRows {
   int first[kMaxTiles + 2];
 };
@@ -57,7 +56,7 @@ CellRows cell_rows(const FrameType& in, const ClaheTiles& tiles) {
     int high = static_cast<int>(in.height);
     while (low < high) {
       const int middle = low + (high - low) / 2;
-      if (clahe_place(middle, tiles.a_row).cell < cell) {
+      if (cell_position(middle, tiles.a_row).cell < cell) {
         low = middle + 1;
       } else {
         high = middle;
@@ -68,7 +67,7 @@ CellRows cell_rows(const FrameType& in, const ClaheTiles& tiles) {
   return rows;
 }
 
-// The value of a pixel: `four` are the results of the tiles around its cell, of the upper row first.
+// Returns the value of a pixel. `four`: the results of the tiles around its cell, the upper row first.
 __device__ __forceinline__ std::uint32_t interpolated(std::uint32_t four, float across, float down) {
   const float above =
       clahe_mix(static_cast<float>(four & 0xFF), static_cast<float>(four >> 8 & 0xFF), across);
@@ -77,9 +76,9 @@ __device__ __forceinline__ std::uint32_t interpolated(std::uint32_t four, float 
   return static_cast<std::uint32_t>(clahe_rounded(clahe_mix(above, below, down), kMaxSample));
 }
 
-// Row blockIdx.y of the cells of plane blockIdx.z: a warp has a segment of a row at a time, a lane 16
-// adjacent pixels. Shared memory: a word for each value and cell, at most 17 KiB. Barrier: they are there
-// before the first look; the first vector is on its way meanwhile.
+// Row blockIdx.y of the cells of plane blockIdx.z. A warp processes a segment of a row at a time, each lane
+// 16 adjacent pixels. Shared memory: a word for each value and cell, at most 17 KiB. Barrier: the words are
+// complete before the first lookup; the first vector loads meanwhile.
 __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kBlocks)) void clahe_kernel(
     DevicePlanes<const Sample8> planes_in, DevicePlanes<Sample8> planes_out, ClaheTiles tiles,
     const __grid_constant__ CellRows cell_rows, const Sample8* pairs) {
@@ -109,12 +108,12 @@ __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kBlocks)) void c
     at.next();
     load();
     if (x >= in.width) continue;
-    const float down = clahe_place(static_cast<int>(y), tiles.a_row).share;
+    const float down = cell_position(static_cast<int>(y), tiles.a_row).share;
     std::uint32_t words[4] = {};
 #pragma unroll
     for (int k = 0; k < kVectorPixels; ++k) {
-      const ClahePlace place = clahe_place(static_cast<int>(x) + k, tiles.a_column);
-      // Behind the last column may be a cell that there is not.
+      const CellPosition place = cell_position(static_cast<int>(x) + k, tiles.a_column);
+      // Pixels after the last column may have a cell that does not exist.
       const int cell = min(place.cell, tiles.along_side);
       const std::uint32_t four = table[static_cast<unsigned>(cell * kBins) + byte_of(from, k)];
       words[k / 4] |= interpolated(four, place.share, down) << (8 * (k % 4));
@@ -157,7 +156,7 @@ CudaStatus clahe_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
           counters, tiles, pairs);
   if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) return status;
   const unsigned rows_of_cells = static_cast<unsigned>(tiles.cells());
-  FrameType of_a_cell = type;  // the highest that a row of cells may be
+  FrameType of_a_cell = type;  // with the greatest height of a row of cells
   of_a_cell.height = std::min(type.height, tiles.height + 1);
   const unsigned share =
       std::max(1U, static_cast<unsigned>(launch.multiprocessors * kBlocks) / (rows_of_cells * planes));

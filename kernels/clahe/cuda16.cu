@@ -1,5 +1,5 @@
 // clahe of 16-bit samples, one plane after the other: the tables of a plane take 19 MB with 8 tiles along
-// each side, which the L2 cache holds. Tiles are counted with PackedCounters, as hist16 counts images.
+// each side, which fits in the L2 cache. Tiles are counted with PackedCounters, as hist16 counts images.
 #include <algorithm>
 
 #include "kernels/clahe/tables.cuh"
@@ -10,12 +10,11 @@ namespace {
 
 constexpr int kCountThreads = 1024;
 constexpr int kThreads = 256;
-constexpr int kBlocks = 6;  // a multiprocessor
+constexpr int kBlocks = 6;  // per multiprocessor
 
 // Part blockIdx.x of tile blockIdx.y, part blockIdx.z of the values. A lane counts 8 adjacent samples while
-// the next 8 are on their way; all lanes of a warp go on until the last of them is done. Shared memory:
-// SharedHistogram. Barriers: counters are cleared before the first count, and complete before they are added
-// up.
+// the next 8 load; the lanes of a warp continue until all are done. Shared memory: SharedHistogram. Barriers:
+// counters are cleared before the first count, and complete before they are added.
 template <int Parts>
 __global__ __launch_bounds__(kCountThreads, 1) void clahe16_count_kernel(Plane<const Sample16, Device> plane,
                                                                          ClaheTiles tiles,
@@ -61,12 +60,12 @@ __global__ __launch_bounds__(kCountThreads, 1) void clahe16_count_kernel(Plane<c
   counters.flush();
 }
 
-// What the tiles before and behind a cell make of a value, mixed.
+// Returns the weighted mean of the results of the tiles before and after a cell.
 __device__ __forceinline__ float mixed_pair(std::uint32_t pair, float share) {
   return clahe_mix(static_cast<float>(pair & 0xFFFF), static_cast<float>(pair >> 16), share);
 }
 
-// A lane has 8 adjacent pixels at a time, and all of their look-ups are on their way together.
+// A lane processes 8 adjacent pixels at a time; all of their lookups are in flight together.
 __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kBlocks)) void clahe16_kernel(
     Plane<const Sample16, Device> in, Plane<Sample16, Device> out, ClaheTiles tiles,
     const std::uint32_t* pairs) {
@@ -75,7 +74,7 @@ __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kBlocks)) void c
     if (at.x() >= in.width) continue;
     const uint4 vector = load_vector(in.row(at.y()) + at.x());
     const std::uint32_t from[4] = {vector.x, vector.y, vector.z, vector.w};
-    const ClahePlace row = clahe_place(static_cast<int>(at.y()), tiles.a_row);
+    const CellPosition row = cell_position(static_cast<int>(at.y()), tiles.a_row);
     const std::uint32_t* const upper = pairs + tile_before(row.cell) * row_pairs;
     const std::uint32_t* const lower = pairs + tile_after(row.cell, tiles.along_side) * row_pairs;
     std::uint32_t above[kWideVectorPixels];
@@ -83,9 +82,9 @@ __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kBlocks)) void c
     float across[kWideVectorPixels];
 #pragma unroll
     for (int k = 0; k < kWideVectorPixels; ++k) {
-      const ClahePlace place = clahe_place(static_cast<int>(at.x()) + k, tiles.a_column);
+      const CellPosition place = cell_position(static_cast<int>(at.x()) + k, tiles.a_column);
       across[k] = place.share;
-      // Behind the last column may be a cell that there is not.
+      // Pixels after the last column may have a cell that does not exist.
       const auto cell = static_cast<std::uint32_t>(min(place.cell, tiles.along_side));
       const std::uint32_t index = cell * kWideBins + wide_of(from, k);
       above[k] = __ldg(upper + index);
@@ -142,7 +141,7 @@ CudaStatus clahe_plane(const Plane<const Sample16, Device>& in, const Plane<Samp
 
 }  // namespace
 
-CudaStatus clahe16_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, int parts) {
+CudaStatus clahe16_parts_cuda(const StageCall<Device>& call, const CudaLaunch& launch, int parts) {
   const ClaheTiles tiles(call.in.type, call.parameters);
   for (int c = 0; c < call.in.type.color_channels; ++c) {
     const auto i = static_cast<std::size_t>(c);
@@ -156,7 +155,7 @@ CudaStatus clahe16_way_cuda(const StageCall<Device>& call, const CudaLaunch& lau
 CudaStatus clahe16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
   int parts = 0;
   if (const cudaError_t status = parts_that_fit<kCountThreads>(parts); status != cudaSuccess) return status;
-  return clahe16_way_cuda(call, launch, parts);
+  return clahe16_parts_cuda(call, launch, parts);
 }
 
 }  // namespace imgpipe

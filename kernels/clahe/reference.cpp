@@ -6,7 +6,7 @@
 namespace imgpipe {
 namespace {
 
-// The table of the tile whose first pixel is x0, y0.
+// Returns the table of the tile whose first pixel is x0, y0.
 template <class T>
 std::vector<T> table_of_tile(const Plane<const T, Host>& plane, const ClaheTiles& tiles, std::int64_t x0,
                              std::int64_t y0) {
@@ -43,12 +43,12 @@ void clahe_plane(const Plane<const T, Host>& in, const ClaheTiles& tiles, const 
       tables.push_back(table_of_tile(in, tiles, column * tiles.width, row * tiles.height));
   }
   for (std::int64_t y = 0; y < in.height; ++y) {
-    const auto [row, down] = clahe_place(static_cast<int>(y), tiles.a_row);
+    const auto [row, down] = cell_position(static_cast<int>(y), tiles.a_row);
     const auto* const upper = &tables[static_cast<std::size_t>(tile_before(row) * tiles.along_side)];
     const auto* const lower =
         &tables[static_cast<std::size_t>(tile_after(row, tiles.along_side) * tiles.along_side)];
     for (std::int64_t x = 0; x < in.width; ++x) {
-      const auto [column, across] = clahe_place(static_cast<int>(x), tiles.a_column);
+      const auto [column, across] = cell_position(static_cast<int>(x), tiles.a_column);
       const int left = tile_before(column);
       const int right = tile_after(column, tiles.along_side);
       const T v = in.row(y)[x];

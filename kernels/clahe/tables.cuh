@@ -1,7 +1,7 @@
-// clahe on a CUDA device: the counts of tiles become tables, for samples of 8 and of 16 bits.
+// clahe on a CUDA device: makes tables from the counts of tiles, for 8- and 16-bit samples.
 //
-//   counters   plane | tile | value           counted by blocks that add up
-//   pairs      plane | row of tiles | cell | value | before, behind
+//   counters   plane | tile | value           several blocks add to them
+//   pairs      plane | row of tiles | cell | value | tile before, tile after
 #pragma once
 
 #include "kernels/clahe/clahe.h"
@@ -9,9 +9,9 @@
 
 namespace imgpipe {
 
-// A thread has this many adjacent values at a time.
+// The number of adjacent values that a thread processes at a time.
 constexpr unsigned kTableValues = 4;
-// 64 for 8 bits, so that a block goes over the values once.
+// 64 for 8 bits, so that a block makes a single pass over the values.
 template <class T>
 constexpr unsigned kTableThreads = kIsWide<T> ? 1024 : (kLargest<T> + 1) / kTableValues;
 
@@ -29,7 +29,7 @@ __device__ __forceinline__ void load_counts(const std::uint64_t* from,
   for (unsigned i = 0; i < kTableValues; ++i) counts[i] = static_cast<std::uint32_t>(from[i]);
 }
 
-// Of all threads of a block, which call it together; the room holds a word a warp.
+// Returns the sum over all threads of a block, which must all call this. `room` holds a word per warp.
 template <unsigned Threads>
 __device__ __forceinline__ std::uint32_t block_sum(std::uint32_t value, std::uint32_t* room) {
 #pragma unroll
@@ -42,8 +42,7 @@ __device__ __forceinline__ std::uint32_t block_sum(std::uint32_t value, std::uin
   return sum;
 }
 
-// Writes what a tile makes of four values, from `value` on, to the cells that it is at the side of, as
-// clahe_table() does.
+// Writes a tile's results for four values from `value` on to the cells next to it, as clahe_table() does.
 template <class T>
 __device__ __forceinline__ void store_results(const ClaheTiles& tiles, unsigned tile, unsigned value,
                                               const T (&results)[kTableValues], T* pairs) {
@@ -61,9 +60,9 @@ __device__ __forceinline__ void store_results(const ClaheTiles& tiles, unsigned 
   }
 }
 
-// Block (tile, plane). Counts are read twice: for what is above the limit, then for the sums up to each
-// value, a round of 4 values a thread after the other. Shared memory: a word a warp, in turn one of two sets,
-// and those of the excess: so that one barrier a round, behind the warps' sums, suffices.
+// Block (tile, plane). Reads the counts twice: for the excess over the limit, then for the cumulative sums,
+// in rounds of 4 values per thread. Shared memory: a word per warp for the excess, and two sets of a word per
+// warp that rounds use alternately, so that one barrier per round suffices, after the warps' sums.
 template <class T, class Counter>
 __global__ __launch_bounds__(kTableThreads<T>) void clahe_tables_kernel(const Counter* counters,
                                                                         ClaheTiles tiles, T* pairs) {
@@ -88,7 +87,7 @@ __global__ __launch_bounds__(kTableThreads<T>) void clahe_tables_kernel(const Co
   const ClaheExcess more(block_sum<kThreads>(excess, excess_room), kValues);
   const unsigned lane = threadIdx.x % kWarpLanes;
   const unsigned warp = threadIdx.x / kWarpLanes;
-  std::uint32_t before = 0;  // of the rounds before
+  std::uint32_t before = 0;  // sum of the previous rounds
   for (unsigned round = 0; round < kValues / kRound; ++round) {
     const unsigned value = round * kRound + threadIdx.x * kTableValues;
     load_counts(counts + value, own);
@@ -119,8 +118,8 @@ __global__ __launch_bounds__(kTableThreads<T>) void clahe_tables_kernel(const Co
   }
 }
 
-// The samples of a tile that lie inside the image from left to right, in vectors of 16 bytes on their
-// boundaries, row by row: of rows below the image those that they mirror.
+// The samples of a tile that lie between the image's left and right sides, row by row, in aligned vectors of
+// 16 bytes. For rows below the image, the rows that they mirror.
 template <class T>
 struct TileVectors {
   static constexpr int kPixels = 16 / static_cast<int>(sizeof(T));
@@ -135,9 +134,9 @@ struct TileVectors {
         items_(vectors_ * static_cast<unsigned>(tiles.height)),
         mirrored_(static_cast<unsigned>(left_ + tiles.width - max(left_, right_))) {}
 
-  // Of the whole tile, for all threads that count it.
+  // For the whole tile; its threads share them.
   [[nodiscard]] __device__ unsigned items() const { return items_; }
-  // Vector number `item`; `first` to `end` are those of its samples that are the tile's.
+  // Returns vector `item`; its samples `first` to `end` - 1 belong to the tile.
   __device__ uint4 load(unsigned item, int& first, int& end) const {
     const unsigned row = item / vectors_;
     const std::int64_t x = first_ + std::int64_t{item - row * vectors_} * kPixels;
@@ -146,20 +145,20 @@ struct TileVectors {
     return load_vector(row_of(row) + x);
   }
 
-  // Pixels of the tile to the right of the image; count(value) is told what stands there, for each that is
-  // the calling thread's: first, first + step and so on.
+  // Calls count(value) for the tile's pixels to the right of the image, for the calling thread's share:
+  // pixels first, first + step and so on.
   template <class Count>
   __device__ void count_mirrored(unsigned height, unsigned first, unsigned step, const Count& count) const {
     const std::uint64_t all = std::uint64_t{mirrored_} * height;
-    const std::int64_t behind = max(left_, right_);
+    const std::int64_t after = max(left_, right_);
     for (std::uint64_t i = first; i < all; i += step) {
-      const std::int64_t x = behind + static_cast<std::int64_t>(i % mirrored_);
+      const std::int64_t x = after + static_cast<std::int64_t>(i % mirrored_);
       count(row_of(static_cast<std::int64_t>(i / mirrored_))[reflected(x, plane_.width)]);
     }
   }
 
  private:
-  // Row of the tile; most lie inside the image, and need no division.
+  // Returns a row of the tile. Most rows lie inside the image, which avoids the division in reflected().
   [[nodiscard]] __device__ const T* row_of(std::int64_t row) const {
     const std::int64_t y = top_ + row;
     return plane_.row(y < plane_.height ? y : reflected(y, plane_.height));

@@ -1,4 +1,4 @@
-// contrast in SIMD: a product in 16-bit lanes, whatever the samples (stretch_factor.h).
+// contrast in SIMD: products in 16-bit lanes for all sample types (stretch_factor.h).
 #include "kernels/contrast/contrast.h"
 #include "kernels/contrast/stretch_factor.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 // ---- from 8 bits to 8 -----------------------------------------------------------------------------------
 
-// d factor + round, over 2^16. The carry of the lower half is the top bit of an average that loses no bit.
+// Returns (d factor + round) >> 16. The lower half's carry is the top bit of a rounding average.
 HWY_INLINE V16 stretched_distance(V16 distance, const ByteStretchFactor& factor) {
   const D16 d;
   const V16 fraction = hn::Set(d, factor.fraction);
@@ -35,15 +35,15 @@ HWY_INLINE V8 stretched_vector(V8 v, const ByteStretchFactor& factor) {
   return Pairs<Sample8>::joined(even, odd);
 }
 
-// ---- where 16 bits come in or go out --------------------------------------------------------------------
+// ---- with 16-bit input or output -------------------------------------------------------------------------
 
-// d times the fraction and 2^31 + rest, over 2^32, by 16 bits at a time:
+// Returns (d fraction + 2^31 + rest) >> 32, computed from 16-bit halves:
 //
 //   d upper     high  low
 //   d lower           next  last       high + (low + 2^15 + next + (last + rest) / 2^16) / 2^16
 //
-// low + 2^15 carries where low has its top bit and leaves low with that bit turned; the sum with next carries
-// where next is above 65535 less that.
+// low + 2^15 carries if low's top bit is set, and flips that bit. Adding next to the result carries if next
+// exceeds 65535 minus the result.
 HWY_INLINE V16 stretched_distance(V16 distance, const WideStretchFactor& factor) {
   const D16 d;
   const V16 one = hn::Set(d, 1);

@@ -7,8 +7,8 @@ namespace {
 
 static_assert(kPointwiseThreads >= kBins);  // block_stretch_factor()
 
-// Plane blockIdx.z. Every block makes lo, hi and the factor for itself (about a microsecond, all blocks at
-// once: less than a kernel of its own), then a lane stretches 16 adjacent pixels at a time.
+// Plane blockIdx.z. Every block computes lo, hi and the factor itself: about a microsecond, in parallel,
+// which is less than a separate kernel takes. Then each lane stretches 16 adjacent pixels at a time.
 IMGPIPE_POINTWISE_KERNEL contrast_kernel(DevicePlanes<const Sample8> in, DevicePlanes<Sample8> out,
                                          Histogram<Device> histogram, ContrastParameters parameters) {
   const Plane<const Sample8, Device> from = plane_of_block(in);
@@ -20,8 +20,8 @@ IMGPIPE_POINTWISE_KERNEL contrast_kernel(DevicePlanes<const Sample8> in, DeviceP
   });
 }
 
-// The factor against the contract, for every pair of limits and every value, at compile time of the host. The
-// compiler's step limit allows a part of it here; the whole is a test.
+// Checks the factor against stretched() for every value, at the host's compile time. The compiler's step
+// limit allows only some ranges here; a test covers all.
 constexpr bool factor_is_exact(int lo, int hi) {
   for (int v = 0; v <= kMaxSample; ++v) {
     if (stretch_product(stretch_factor(lo, hi), v) >> 24 != stretched(v, lo, hi)) return false;

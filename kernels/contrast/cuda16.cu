@@ -1,4 +1,4 @@
-// contrast where the input's samples or the output's have 16 bits.
+// contrast with 16-bit input or output.
 #include "kernels/contrast/contrast.h"
 #include "kernels/contrast/find_range.cuh"
 #include "kernels/contrast/wide_stretch.h"
@@ -16,8 +16,8 @@ __device__ __forceinline__ std::uint32_t stretch_value(std::uint32_t value, cons
          1;
 }
 
-// All threads of a block call this together. One divides for all; barrier: before they read it. Without a
-// range: from all values to all.
+// All threads of a block must call this. One thread divides for all; barrier: before they read its result.
+// range == nullptr: stretches all values to all values.
 template <class To, class From>
 __device__ WideStretch block_stretch(const StretchRange* range) {
   __shared__ WideStretch stretch;
@@ -39,7 +39,7 @@ IMGPIPE_POINTWISE_KERNEL contrast16_kernel(DevicePlanes<const Sample8> in, Devic
   });
 }
 
-// To samples of another type. Plane blockIdx.z: the first `colors` are stretched, alpha is converted.
+// Changes the sample type. Plane blockIdx.z: the first `colors` are stretched, alpha is converted.
 template <class To, class From>
 __global__ __launch_bounds__(kMapThreads, fitting_blocks(kMapThreads, kMapBlocks)) void contrast_to_kernel(
     SamplePlanes<const From> in, SamplePlanes<To> out, const StretchRange* ranges, unsigned colors) {
@@ -58,7 +58,8 @@ void launch_to(const StageCall<Device>& call, const StretchRange* ranges, const 
 
 }  // namespace
 
-CudaStatus stretch_ranges_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, Clusters way) {
+CudaStatus stretch_ranges_clusters_cuda(const StageCall<Device>& call, const CudaLaunch& launch,
+                                        Clusters way) {
   const ContrastParameters parameters(call.parameters);
   const bool joint = parameters.stretch == Stretch::joint;
   const unsigned count = joint ? 1 : static_cast<unsigned>(call.in.type.color_channels);
@@ -67,7 +68,7 @@ CudaStatus stretch_ranges_way_cuda(const StageCall<Device>& call, const CudaLaun
 }
 
 CudaStatus stretch_ranges_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return stretch_ranges_way_cuda(call, launch, Clusters::where_supported);
+  return stretch_ranges_clusters_cuda(call, launch, Clusters::where_supported);
 }
 
 CudaStatus contrast16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {

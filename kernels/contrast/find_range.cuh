@@ -1,5 +1,5 @@
-// lo and hi of the stretch, found in a histogram of any power of two from 256 to 65,536 bins in device memory
-// by a cluster of blocks.
+// Finds lo and hi of the stretch with a cluster of blocks, in a histogram in device memory. The number of
+// bins is any power of two from 256 to 65,536.
 #pragma once
 
 #include "kernels/contrast/contrast.h"
@@ -7,7 +7,7 @@
 
 namespace imgpipe {
 
-// The counters of some planes of a histogram, added up.
+// The summed counters of planes first..end-1 of a histogram.
 struct CountedPlanes {
   Histogram<Device> histogram;
   int first, end;  // planes
@@ -19,9 +19,9 @@ struct CountedPlanes {
   }
 };
 
-// Cluster blockIdx.y finds the range of plane blockIdx.y, or, of Stretch::joint, the only cluster that of
-// all. A limit lies in the bins of the one thread before which no more than the clipped samples lie, and
-// with which more do.
+// Cluster blockIdx.y finds the range of plane blockIdx.y; with Stretch::joint, the only cluster finds that of
+// all planes. A limit lies in the bins of exactly one thread: at most the clipped samples lie before its
+// bins, and more lie before their end.
 template <int Blocks>
 __global__ __launch_bounds__(kBinThreads, 1) void find_range_kernel(Histogram<Device> histogram,
                                                                     ContrastParameters parameters,

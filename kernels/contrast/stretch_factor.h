@@ -1,14 +1,14 @@
-// The stretch as a product that vectors of 16-bit lanes can make, for the host. With d = min(max(v - lo, 0),
-// span) and white W the result is floor(W d / span + 1/2).
+// The stretch as a product that fits vectors of 16-bit lanes, for the host. With d = min(max(v - lo, 0),
+// span) and white W, the result is floor(W d / span + 1/2).
 //
-// That sum lies nowhere nearer than 1 / (2 span) below an integer, so it may be more by less than that. Let n
-// be the bits behind the factor's point and q = W 2^n / span, which lies between two integers; `rest` / span
-// is q's fraction. The result is (d factor + round) >> n with
+// That sum is at least 1 / (2 span) below the next integer, so an excess of less than that is harmless. Let n
+// be the number of fractional bits of the factor, q = W 2^n / span, and rest / span the fraction of q. The
+// result is (d factor + round) >> n with
 //
 //   factor = q rounded up     round = 2^(n-1)           too much by at most span - rest, times 2^-n
 //   factor = q rounded down   round = 2^(n-1) + rest    too much by at most rest, times 2^-n
 //
-// and one of both is below 2^(n-1) / span, because the lesser is at most span / 2, and span^2 < 2^n.
+// One of the two is below 2^(n-1) / span, because the lesser is at most span / 2, and span^2 < 2^n.
 #pragma once
 
 #include <bit>
@@ -22,7 +22,7 @@ namespace imgpipe {
 struct ByteStretchFactor {
   Sample8 lo;
   Sample8 span;
-  std::uint16_t whole;     // of factor / 2^16
+  std::uint16_t whole;     // factor / 2^16
   std::uint16_t fraction;  // factor mod 2^16
   std::uint16_t round;
 };
@@ -42,16 +42,16 @@ constexpr ByteStretchFactor byte_stretch_factor(int lo, int hi) {
           static_cast<std::uint16_t>(factor), static_cast<std::uint16_t>(round)};
 }
 
-// Where samples of 16 bits come in or go out, n = 32. Distances and span are shifted up until span has 16
-// bits, so that the factor is below 2: to 16 bits 1 and a fraction, to 8 a fraction. Errors are then at most
-// the shifted span - rest, or rest, and one of both is below 2^31 / span still: the lesser is at most half
-// the shifted span, and that times span is below 2^31.
+// For 16-bit input or output, n = 32. Distances and span are shifted up until span has 16 bits, so that the
+// factor is below 2: 1 and a fraction for 16-bit output, a fraction for 8-bit output. Errors are then at most
+// the shifted span - rest, or rest. One of the two is still below 2^31 / span: the lesser is at most half the
+// shifted span, and that times span is below 2^31.
 struct WideStretchFactor {
   Sample16 lo;
   Sample16 span;
   int shift;
   std::uint16_t upper, lower;  // halves of the fraction
-  std::uint16_t rest;          // what is added to 2^31
+  std::uint16_t rest;          // added to 2^31
 };
 
 // hi > lo.

@@ -1,4 +1,4 @@
-// The stretch of samples of 8 or 16 bits onto either, as a product of integers, for host and device.
+// The stretch from 8- or 16-bit samples to either, as a product of integers, for host and device.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@ namespace imgpipe {
 //
 //   floor(W d / span + 1/2)  =  floor((d factor + 2^32) / 2^33),   factor = floor(W 2^33 / span) + 1
 //
-// factor lies above W 2^33 / span by more than 0 and at most 1, so the right side's quotient lies above the
-// left's by at most d / 2^33 <= span / 2^33, and by more than 0 for d > 0. The left one, (2 W d + span) /
-// (2 span), is an integer (a half that goes up) or lies at least 1 / (2 span) below the next one, and
-// span / 2^33 < 1 / (2 span) because span < 2^16. So both have the same floor. The sum stays below
-// W 2^33 + d + 2^32 < 2^50, and its upper word is that of the product, plus 1.
+// factor exceeds W 2^33 / span by more than 0 and at most 1. So the right side's quotient exceeds the left's
+// by at most d / 2^33 <= span / 2^33, and by more than 0 for d > 0. The left side, (2 W d + span) / (2 span),
+// is an integer (a half that rounds up) or at least 1 / (2 span) below the next one. As span < 2^16, span /
+// 2^33 < 1 / (2 span), and both sides have the same floor. The sum stays below W 2^33 + d + 2^32 < 2^50; its
+// upper word is that of the product, plus 1.
 struct WideStretch {
   std::uint32_t lo, span;
   std::uint32_t factor_low, factor_high;  // words of the factor
 };
 
-// hi <= lo: values stay as they are, or go to those of the other type, which is the stretch of all of them.
+// hi <= lo: values are unchanged or converted to the other type, which is the stretch of the full range.
 template <class To, class From>
 IMGPIPE_HOST_DEVICE constexpr WideStretch wide_stretch(int lo, int hi) {
   if (hi <= lo) {

@@ -27,7 +27,7 @@ void crop_planes(const StageCall<Host>& call) {
   }
 }
 
-// Whether `size` of `of` pixels are there from an offset on.
+// Whether a range of `size` pixels at `offset` lies within `of` pixels.
 bool fits(std::int64_t offset, std::int64_t size, std::int64_t of) {
   return size <= of && crop_offset(offset, size, of) <= of - size;
 }
@@ -37,7 +37,7 @@ bool fits(std::int64_t offset, std::int64_t size, std::int64_t of) {
 std::string_view crop_skip_reason(const FrameType& in, const Parameters& parameters) {
   const CropParameters wanted(parameters);
   const bool all = wanted.width == in.width && wanted.height == in.height && wanted.x <= 0 && wanted.y <= 0;
-  return all ? "that is the whole image" : "";
+  return all ? "the rectangle is the whole image" : "";
 }
 
 std::string_view crop_infer(const FrameType& in, const Parameters& parameters, FrameType& out) {

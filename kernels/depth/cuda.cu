@@ -4,7 +4,7 @@
 namespace imgpipe {
 namespace {
 
-// What integers of a type become.
+// The sample type that integers are converted to.
 template <class From>
 using DepthTo = std::conditional_t<kIsWide<From>, Sample8, Sample16>;
 

@@ -1,4 +1,4 @@
-// depth to and from floats: a lane makes four adjacent samples at a time.
+// depth to and from floats: a lane converts four adjacent samples at a time.
 #include <cstdint>
 
 #include "kernels/depth/depth.h"
@@ -7,7 +7,7 @@
 namespace imgpipe {
 namespace {
 
-constexpr int kDepthPixels = 4;  // of a lane
+constexpr int kDepthPixels = 4;  // per lane
 
 // Four samples as one load and one store.
 template <class T>

@@ -22,7 +22,7 @@ std::string_view depth_skip_reason(const FrameType& in, const Parameters& parame
     case Sample::u8:
       return "the samples have 8 bits already";
     case Sample::u16:
-      return "the samples have 16 bits already";
+      return "the samples already have 16 bits";
     case Sample::f32:
       return "the samples are floats already";
   }

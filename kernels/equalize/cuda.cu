@@ -5,10 +5,10 @@
 namespace imgpipe {
 namespace {
 
-static_assert(kPointwiseThreads == kBins);  // a thread has a bin
+static_assert(kPointwiseThreads == kBins);  // one bin per thread
 
-// Plane blockIdx.z. Every block makes the table for itself, all blocks at once, while the first samples are
-// on their way. Shared memory: the table, 256 bytes, and sums.
+// Plane blockIdx.z. Every block makes its own copy of the table, in parallel, while its first samples are
+// loading. Shared memory: the table, 256 bytes, and sums.
 IMGPIPE_POINTWISE_KERNEL equalize_kernel(DevicePlanes<const Sample8> in, DevicePlanes<Sample8> out,
                                          Histogram<Device> histogram) {
   __shared__ Sample8 table[kBins];

@@ -1,4 +1,4 @@
-// equalize of 16-bit samples: a cluster of blocks makes the table of a plane, then all samples go through it.
+// equalize of 16-bit samples: a cluster of blocks makes a plane's table; a second kernel maps the samples.
 #include "kernels/equalize/equalize.h"
 #include "kernels/shared/cluster_sums.cuh"
 #include "kernels/shared/lookup16.cuh"
@@ -6,7 +6,7 @@
 namespace imgpipe {
 namespace {
 
-// 8 adjacent counts, in four loads.
+// Loads 8 adjacent counts with four loads.
 __device__ __forceinline__ void load_counts(const std::uint64_t* from, std::uint64_t (&counts)[8]) {
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
@@ -16,9 +16,9 @@ __device__ __forceinline__ void load_counts(const std::uint64_t* from, std::uint
   }
 }
 
-// Cluster blockIdx.y makes the table of plane blockIdx.y: what each value becomes. A thread has a few
-// adjacent values. Barriers: the count of the least value that occurs is cleared before the one thread that
-// has it writes it, for its block, and then all blocks read it.
+// Cluster blockIdx.y makes the table of plane blockIdx.y: the result of each value. Each thread handles a few
+// adjacent values. Barriers: each block clears its count of the least value that occurs before the thread
+// that owns this value writes it; then all blocks read the counts.
 template <int Blocks>
 __global__ __launch_bounds__(kBinThreads, 1) void equalize16_table_kernel(Histogram<Device> histogram,
                                                                           Sample16* tables) {
@@ -64,19 +64,20 @@ __global__ __launch_bounds__(kBinThreads, 1) void equalize16_table_kernel(Histog
         make_uint4(pack_low(becomes[0], becomes[1]), pack_low(becomes[2], becomes[3]),
                    pack_low(becomes[4], becomes[5]), pack_low(becomes[6], becomes[7]));
   }
-  cluster_barrier<Blocks>();  // no block ends while others read what it has
+  cluster_barrier<Blocks>();  // keeps the shared memory of a block valid while others read it
 }
 
 }  // namespace
 
-CudaStatus equalize_tables_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, Clusters way) {
+CudaStatus equalize_tables_clusters_cuda(const StageCall<Device>& call, const CudaLaunch& launch,
+                                         Clusters way) {
   return launch_over_bins(&equalize16_table_kernel<kBinBlocks>, &equalize16_table_kernel<1>,
                           static_cast<unsigned>(call.in.type.color_channels), launch, way, call.histogram,
                           call.table.as<Sample16>());
 }
 
 CudaStatus equalize_tables_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return equalize_tables_way_cuda(call, launch, Clusters::where_supported);
+  return equalize_tables_clusters_cuda(call, launch, Clusters::where_supported);
 }
 
 CudaStatus equalize16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {

@@ -1,4 +1,4 @@
-// The table of equalize for samples of 8 bits, made by a block.
+// The table of equalize for 8-bit samples, made by one block.
 #pragma once
 
 #include "kernels/equalize/equalize.h"
@@ -6,9 +6,8 @@
 
 namespace imgpipe {
 
-// All kBins threads of a block call this together: each writes what its value becomes. Barriers: the warps'
-// sums are complete before they are added up, the count of the first value that occurs before it is used, the
-// table before the first look.
+// All kBins threads of a block must call this; each makes one entry. Barriers: the warps' sums are complete
+// before they are added, the first occurring value's count before its use, the table before lookups.
 __device__ inline void block_equalize_table(const std::uint64_t* counts, Sample8 (&table)[kBins]) {
   __shared__ std::uint64_t of_first;
   const unsigned bin = threadIdx.x;

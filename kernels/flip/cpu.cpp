@@ -1,4 +1,4 @@
-// flip: rows are copied, or reversed in SIMD.
+// flip: copies rows, or reverses them in SIMD.
 #include "kernels/flip/flip.h"
 #include "kernels/shared/moved_planes.h"
 

@@ -1,12 +1,12 @@
-// The mirror image: out(x, y) = in(width - 1 - x, y), or in(x, height - 1 - y). All channels alike,
-// alpha too. ImageMagick's -flop (horizontal) and -flip (vertical), cv2.flip with 1 and 0.
+// The mirror image: out(x, y) = in(width - 1 - x, y), or in(x, height - 1 - y), for all channels including
+// alpha. ImageMagick's -flop (horizontal) and -flip (vertical), cv2.flip with 1 and 0.
 #pragma once
 
 #include "kernels/stage_call.h"
 
 namespace imgpipe {
 
-// horizontal: left becomes right; vertical: the top becomes the bottom.
+// horizontal: left becomes right; vertical: top becomes bottom.
 enum class FlipDirection : std::uint8_t { horizontal, vertical };
 
 struct FlipParameters {
@@ -14,13 +14,13 @@ struct FlipParameters {
   FlipDirection direction;
 };
 
-// Where a pixel or row comes from, of so many.
+// Returns the index of the source of pixel or row `i`, out of `count`.
 [[nodiscard]] constexpr std::int64_t mirrored(std::int64_t i, std::int64_t count) {
   return count - 1 - i;
 }
 static_assert(mirrored(0, 5) == 4 && mirrored(2, 5) == 2 && mirrored(0, 1) == 0 && mirrored(3, 4) == 0);
 
-// vertical: the first row is the last.
+// A vertical flip needs the last row for the first.
 [[nodiscard]] bool flip_needs_all_rows(const Parameters& parameters);
 
 // in, out: frames of one type, of either layout and any samples.
@@ -29,7 +29,6 @@ void flip_reference(const StageCall<Host>& call);
 // The same, rows in SIMD.
 void flip_cpu(const StageCall<Host>& call, const Band& band);
 
-// The same on a CUDA device; planes as kernels/cuda_launch.h asks.
 CudaStatus flip_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

@@ -1,4 +1,4 @@
-// gamma of floats in SIMD: all lanes take all steps of kernels/gamma/power.h.
+// gamma of floats in SIMD: all lanes execute every step of kernels/gamma/power.h.
 #include "kernels/gamma/gamma.h"
 #include "kernels/gamma/power.h"
 
@@ -17,7 +17,7 @@ namespace {
 using DWhole = hn::RebindToSigned<DFloat>;
 using VWhole = hn::Vec<DWhole>;
 
-// terms[0] + x (terms[1] + x (...)), each product and sum rounded by itself.
+// terms[0] + x (terms[1] + x (...)), with each product and sum rounded separately.
 template <std::size_t Count>
 HWY_INLINE VFloat polynomial(VFloat x, const float (&terms)[Count]) {
   const DFloat d;
@@ -36,7 +36,7 @@ HWY_INLINE VFloat to_whole(VFloat v) {
   return hn::Sub(hn::Add(v, round), round);
 }
 
-// Of positive, finite values; of others something.
+// For positive, finite values; the result for others is unspecified.
 HWY_INLINE VFloat powers(VFloat v, const GammaExponent& by) {
   const DFloat d;
   const DWhole whole_d;

@@ -4,9 +4,9 @@
 namespace imgpipe {
 namespace {
 
-static_assert(kPointwiseThreads == kBins);  // a thread copies an entry
+static_assert(kPointwiseThreads == kBins);  // each thread copies one entry
 
-// Plane blockIdx.z. Shared memory: the table, 256 bytes. Barrier: it is complete before the first look.
+// Plane blockIdx.z. Shared memory: the table, 256 bytes. Barrier: it is complete before the first lookup.
 IMGPIPE_POINTWISE_KERNEL gamma_kernel(DevicePlanes<const Sample8> in, DevicePlanes<Sample8> out,
                                       const Sample8* table) {
   __shared__ Sample8 result_of[kBins];

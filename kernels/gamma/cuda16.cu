@@ -1,4 +1,3 @@
-// gamma of 16-bit samples.
 #include "kernels/gamma/gamma.h"
 #include "kernels/shared/lookup16.cuh"
 

@@ -1,4 +1,3 @@
-// gamma of floats.
 #include "kernels/gamma/gamma.h"
 #include "kernels/gamma/power.h"
 #include "kernels/shared/map_floats.cuh"

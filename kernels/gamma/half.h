@@ -1,4 +1,4 @@
-// On which side of a half a result of gamma lies, where a double does not tell.
+// Decides on which side of a half a result of gamma lies, when a double is not precise enough.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace imgpipe {
 
-// The logarithm of a fraction: 2 artanh((a - b) / (a + b)), a power series; 1/2 < a / b < 2.
+// Returns the logarithm of a / b as 2 artanh((a - b) / (a + b)), a power series; 1/2 < a / b < 2.
 inline LongDouble log_of_near_one(const LongDouble& a, const LongDouble& b) {
   constexpr int kTerms = 40;  // each below 1/9 of the one before
   const LongDouble z = (a - b) / (a + b);
@@ -22,7 +22,7 @@ inline LongDouble log_of_near_one(const LongDouble& a, const LongDouble& b) {
   return sum + sum;
 }
 
-// Of a positive integer below 2^53.
+// Returns the logarithm of a positive integer below 2^53.
 inline LongDouble log_of(double n) {
   int doublings = 0;
   double power = 1;
@@ -31,8 +31,8 @@ inline LongDouble log_of(double n) {
   return LongDouble{static_cast<double>(doublings), 0} * two + log_of_near_one({n, 0}, {power, 0});
 }
 
-// Whether white (v / white)^(1 / G) is at least k + 1/2; gamma: G in millionths; 1 <= v. By logarithms, whose
-// errors are below 1e-27, while the closest of all values and gammas are some 1e-19 apart.
+// Whether white (v / white)^(1 / G) is at least k + 1/2; gamma: G in millionths; 1 <= v. Compares logarithms,
+// whose errors are below 1e-27; no value and gamma come closer to equality than about 1e-19.
 inline bool reaches_half(int v, int white, std::int64_t gamma, int k) {
   const LongDouble down_to_v = log_of(white) - log_of(v);
   const LongDouble down_to_half = log_of(2.0 * white) - log_of(2.0 * k + 1);

@@ -1,5 +1,5 @@
-// Powers of floats, v^(1 / G), by operations that every processor does alike: no library's pow() is
-// (docs/pixels.md, for host and device).
+// Powers of floats, v^(1 / G), computed only by operations that all processors round identically; no
+// library's pow() guarantees that (docs/pixels.md, for host and device).
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace imgpipe {
 
-// The terms of two polynomials, minimax fits rounded to floats.
-// log2(m) = s (l0 + z (l1 + z (l2 + z l3))), s = (m - 1) / (m + 1), z = s^2, for 1/2 < m^2 < 2; off by less
-// than 7e-10 but for rounding. 2^r = 1 + r (e0 + r (e1 + ... + r e5)), |r| <= 1/2; off by less than 2e-9.
+// The terms of two polynomials, minimax fits rounded to floats, with their errors besides rounding:
+//   log2(m) = s (l0 + z (l1 + z (l2 + z l3))), s = (m - 1) / (m + 1), z = s^2, 1/2 < m^2 < 2: below 7e-10
+//   2^r = 1 + r (e0 + r (e1 + ... + r e5)), |r| <= 1/2: below 2e-9
 struct GammaTerms {
   float log[4], power[6];
 };
@@ -25,13 +25,12 @@ inline constexpr float kToNormal = 0x1p24F;  // any denormal times this is norma
 inline constexpr int kToNormalDoublings = 24;
 inline constexpr std::uint32_t kRootOfHalfBits = 0x3F3504F3;
 inline constexpr float kInfinity = __builtin_huge_valf();
-// v + this - this is v to the nearest whole number, half to even, for |v| < 2^22.
+// (v + kWholeRound) - kWholeRound rounds v to the nearest whole number, half to even, for |v| < 2^22.
 inline constexpr float kWholeRound = 0x1.8p23F;
-// 2^n, in two factors that are normal: 0 below, infinite above.
+// Limits of n in 2^n, the product of two normal factors: the result is 0 below them, infinite above.
 inline constexpr float kMinDoublings = -252, kMaxDoublings = 254;
 
-// 1 / G: `high` has 12 bits, so that its products with whole numbers up to 2^12 are exact; high + low is it
-// once more.
+// 1 / G, also as high + low; `high` has 12 bits, so that `high` times a whole number up to 2^12 is exact.
 struct GammaExponent {
   float exponent, high, low;
 
@@ -48,7 +47,7 @@ IMGPIPE_HOST_DEVICE inline float power_of_two(int n) {
   return float_of_bits(static_cast<std::uint32_t>(n + 127) << 23);
 }
 
-// Of v < 0 the negative power of -v; zeros and infinities stay.
+// For v < 0, the result is the negative of the power of -v; zeros and infinities are unchanged.
 struct FloatGamma {
   GammaExponent by;
 

@@ -1,4 +1,3 @@
-// gauss in SIMD: shared/gauss_rows-inl.h.
 #include "kernels/gauss/gauss.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -38,12 +38,12 @@ class Weights<Sample8> {
   explicit Weights(Luma luma) : split_(split_weights(luma)) {}
 
   HWY_INLINE V16 luma_sum(V16 r, V16 g, V16 b) const {
-    const V16 low = summary_value(split_.low, r, g, b);
-    return hn::Add(hn::Add(summary_value(split_.high, r, g, b), hn::Set(D16(), 128)), hn::ShiftRight<8>(low));
+    const V16 low = weighted_sum(split_.low, r, g, b);
+    return hn::Add(hn::Add(weighted_sum(split_.high, r, g, b), hn::Set(D16(), 128)), hn::ShiftRight<8>(low));
   }
 
  private:
-  static HWY_INLINE V16 summary_value(const std::uint16_t (&w)[3], V16 r, V16 g, V16 b) {
+  static HWY_INLINE V16 weighted_sum(const std::uint16_t (&w)[3], V16 r, V16 g, V16 b) {
     const D16 d;
     return hn::Add(hn::Add(hn::Mul(r, hn::Set(d, w[0])), hn::Mul(g, hn::Set(d, w[1]))),
                    hn::Mul(b, hn::Set(d, w[2])));

@@ -11,7 +11,7 @@ IMGPIPE_POINTWISE_KERNEL invert_kernel(DevicePlanes<const Sample8> in, DevicePla
 
 }  // namespace
 
-// The bits of a byte, whatever it is a part of.
+// Inverting the bytes inverts samples of 8 and 16 bits alike.
 CudaStatus invert_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
   invert_kernel<<<pointwise_grid(launch, call.in.type), kPointwiseThreads, 0, launch.stream>>>(
       color_planes(call.in), color_planes(call.out));

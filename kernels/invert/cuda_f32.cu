@@ -1,4 +1,3 @@
-// invert of floats.
 #include "kernels/invert/invert.h"
 #include "kernels/shared/map_floats.cuh"
 

@@ -1,4 +1,4 @@
-// The negative: every sample v becomes 255 - v, of 16 bits 65535 - v, of floats 1 - v.
+// The negative: a sample v becomes 255 - v; 65535 - v with 16 bits; 1 - v in floats.
 #pragma once
 
 #include "kernels/pixel.h"
@@ -15,11 +15,9 @@ struct FloatInvert {
 void invert_reference(const StageCall<Host>& call);
 void invert_f32_reference(const StageCall<Host>& call);
 
-// The same in SIMD.
 void invert_cpu(const StageCall<Host>& call, const Band& band);
 void invert_f32_cpu(const StageCall<Host>& call, const Band& band);
 
-// The same on a CUDA device.
 CudaStatus invert_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus invert_f32_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 

@@ -99,8 +99,8 @@ __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kColourBlocks)) 
   const unsigned warp = threadIdx.x / kWarpLanes;
   for (; run.begin < run.end; ++number) {
     const std::uint64_t first = group.first_colour[number];
-    const std::uint64_t behind = group.first_colour[number + 1];
-    const std::uint64_t end = run.end < behind ? run.end : behind;
+    const std::uint64_t following = group.first_colour[number + 1];
+    const std::uint64_t end = run.end < following ? run.end : following;
     if (run.begin >= end) continue;
     __syncthreads();
     copy_image(group.images[number], image);
@@ -293,8 +293,8 @@ __global__ __launch_bounds__(kThreads,
   const unsigned warp = threadIdx.x / kWarpLanes;
   for (; run.begin < run.end; ++number) {
     const std::uint64_t first = group.first_luma[number];
-    const std::uint64_t behind = group.first_luma[number + 1];
-    const std::uint64_t end = run.end < behind ? run.end : behind;
+    const std::uint64_t following = group.first_luma[number + 1];
+    const std::uint64_t end = run.end < following ? run.end : following;
     if (run.begin >= end) continue;
     __syncthreads();
     copy_image(group.images[number], image);

@@ -1,4 +1,3 @@
-// levels of floats in SIMD.
 #include "kernels/levels/levels.h"
 
 #undef HWY_TARGET_INCLUDE

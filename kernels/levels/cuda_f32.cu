@@ -1,4 +1,3 @@
-// levels of floats.
 #include "kernels/levels/levels.h"
 #include "kernels/shared/map_floats.cuh"
 

@@ -7,10 +7,10 @@
 namespace imgpipe {
 namespace {
 
-// What values, and lo and hi, are multiplied by to stand on one scale.
+// Factors that bring sample values and the limits lo and hi to a common scale.
 struct Scale {
-  int value = 1;  // of a sample
-  int limit = 1;  // of lo and hi
+  int value = 1;  // for samples
+  int limit = 1;  // for lo and hi
 };
 
 constexpr Scale scale_of(Sample sample, LevelsOf of) {
@@ -19,7 +19,7 @@ constexpr Scale scale_of(Sample sample, LevelsOf of) {
   return {};
 }
 
-// Where lo and hi of floats have white.
+// Returns the value of white on the scale of lo and hi of floats.
 constexpr float white_of(LevelsOf of) {
   switch (of) {
     case LevelsOf::same:
@@ -32,7 +32,7 @@ constexpr float white_of(LevelsOf of) {
   unreachable();
 }
 
-// As contrast's stretched(), of values and limits on a common scale.
+// Like contrast's stretched(), for values and limits on a common scale.
 template <class T>
 constexpr T leveled(std::int64_t v, std::int64_t lo, std::int64_t hi) {
   constexpr std::int64_t kMost = kLargest<T>;
@@ -61,12 +61,12 @@ std::string_view levels_problem(const Parameters& parameters) {
 }
 
 std::string_view levels_skip_reason(const FrameType& in, const Parameters& parameters) {
-  if (parameters[1] <= parameters[0]) return "hi is not above lo";
+  if (parameters[1] <= parameters[0]) return "hi must be greater than lo";
   if (is_float(in.sample)) return "";  // samples beyond the range change
   const Scale scale = scale_of(in.sample, parameters.as<LevelsOf>(2));
   const bool whole =
       parameters[0] == 0 && parameters[1] * scale.limit == std::int64_t{max_sample(in.sample)} * scale.value;
-  return whole ? "the range is that of all values" : "";
+  return whole ? "the range covers all values" : "";
 }
 
 std::int64_t levels_table_bytes(const FrameType& in, const Parameters&) {

@@ -1,6 +1,6 @@
-// Levels: the values between lo and hi, which are given, spread over all values: contrast with one range for
-// a whole series of images. A table of all results is made once, and looked up as gamma's is; of floats,
-// which have no such table, (v - lo) / (hi - lo).
+// Levels: spreads the values between the given lo and hi over all values, as contrast with one range for a
+// whole series of images. A table of all results is made once and used like gamma's. Floats, which have no
+// such table, become (v - lo) / (hi - lo).
 #pragma once
 
 #include "kernels/shared/float_sample.h"
@@ -8,21 +8,21 @@
 
 namespace imgpipe {
 
-// The scale that lo and hi are on: the image's own, or that of so many bits. A value v of 8 bits is 257 v of
-// 16. Of floats the own scale has white at 1.
+// The scale of lo and hi: the image's sample type, or 8 or 16 bits. A value v of 8 bits is 257 v of 16. White
+// is 1 for floats.
 enum class LevelsOf : std::uint8_t { same, u8, u16 };
 
-// What is wrong with lo and hi.
+// Returns why lo and hi are invalid; empty: valid.
 [[nodiscard]] std::string_view levels_problem(const Parameters& parameters);
-// A range of all values leaves the image unchanged. So does hi <= lo, as in contrast: a series whose samples
-// are all alike has such a range.
+// A range that covers all values leaves the image unchanged. So does hi <= lo of a series range, which occurs
+// if all samples are equal.
 [[nodiscard]] std::string_view levels_skip_reason(const FrameType& in, const Parameters& parameters);
 
 // For gamma's functions (kernels/gamma/gamma.h): the result of each value.
 [[nodiscard]] std::int64_t levels_table_bytes(const FrameType& in, const Parameters& parameters);
 void levels_table(const StageCall<Host>& call, const Band& band);
 
-// Of floats: lo and hi on the scale whose white is 1.
+// lo and hi of floats, on the scale whose white is 1.
 struct FloatLevels {
   float lo, hi;
 

@@ -1,5 +1,5 @@
-// Erosion and dilation: the least and the greatest sample of the square window around a pixel, as far as the
-// image has it (Serra, Image Analysis and Mathematical Morphology, 1982).
+// Erosion and dilation: the least and the greatest sample of the square window around a pixel, clipped to the
+// image (Serra, Image Analysis and Mathematical Morphology, 1982).
 #pragma once
 
 #include "kernels/stage_call.h"

@@ -8,8 +8,7 @@
 namespace imgpipe {
 namespace {
 
-// The extreme of each column of the window's rows, then that of the window's columns. Extreme:
-// std::ranges::min or max.
+// Reduces the columns of the window's rows, then the window's columns. Extreme: std::ranges::min or max.
 template <const auto& Extreme, class T>
 void extremes_of(const Plane<const T, Host>& in, const Plane<T, Host>& out, int radius) {
   std::vector<T> line(static_cast<std::size_t>(in.width));

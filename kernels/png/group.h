@@ -108,7 +108,7 @@ struct StripResult {
 // The arrays of a group.
 struct Group {
   const Picture* pictures;
-  std::uint32_t count;  // of pictures
+  std::uint32_t count;  // of images
   std::uint32_t strips, tiles, choose_blocks, cell_blocks;
   // Initially zero.
   RowSums* sums;          // of rows of several segments

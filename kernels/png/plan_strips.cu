@@ -56,9 +56,9 @@ __device__ void join_adlers(const Strip& strip, Shared& shared) {
   for (std::uint32_t i = threadIdx.x; i < strip.tiles; i += kPlanThreads) {
     const TileState& tile = strip.states[i];
     const std::uint64_t end = (i + std::uint64_t{1}) * kTileBytes;
-    const std::uint64_t behind = end < strip.bytes ? strip.bytes - end : 0;
+    const std::uint64_t after = end < strip.bytes ? strip.bytes - end : 0;
     low += tile.adler_low;
-    high += (tile.adler_high + tile.adler_low * behind) % kAdlerBase;
+    high += (tile.adler_high + tile.adler_low * after) % kAdlerBase;
   }
   low = warp_sum(low);
   high = warp_sum(high);

@@ -1,5 +1,4 @@
-// Where the pixels of a resized row or column come from (docs/pixels.md). Both axes of an image are alike and
-// apart.
+// The sources of the pixels of a resized row or column (docs/pixels.md). The axes are independent.
 #pragma once
 
 #include <cmath>
@@ -11,19 +10,19 @@
 
 namespace imgpipe {
 
-// n input pixels become m output pixels; either from 1.
+// n input pixels become m output pixels; both are at least 1.
 struct ResizeAxis {
   std::int64_t in = 1, out = 1;
 };
 
 // ---- nearest ----------------------------------------------------------------------------------------
 
-// How far the centres of the output's pixels lie apart, in input pixels.
+// Returns the distance between the centres of adjacent output pixels, in input pixels.
 [[nodiscard]] inline double nearest_step(const ResizeAxis& axis) {
   return static_cast<double>(axis.in) / static_cast<double>(axis.out);
 }
 
-// The input pixel that holds a centre. What the sum of steps has gained by rounding may be beyond the end.
+// Returns the input pixel that contains a centre. Rounding of the steps' sum may exceed the end.
 [[nodiscard]] inline std::int64_t nearest_source(const ResizeAxis& axis, double centre) {
   const auto source = static_cast<std::int64_t>(centre);
   return source < axis.in ? source : axis.in - 1;
@@ -31,24 +30,24 @@ struct ResizeAxis {
 
 // ---- linear -----------------------------------------------------------------------------------------
 
-// A pixel is shared out in 2^8 parts, of samples of 16 bits in 2^16, as OpenCV does it.
+// Weights are multiples of 2^-8, or of 2^-16 for 16-bit samples, as in OpenCV.
 template <class T>
 inline constexpr int kLinearBits = 8 * static_cast<int>(sizeof(T));
 template <class T>
 inline constexpr int kLinearOne = 1 << kLinearBits<T>;
 
-// (kLinearOne - share) parts of pixel `source` and `share` of the one behind it, which is there if share > 0.
-// Of floats `share` holds the bits of a float below 1.
+// The weights are kLinearOne - share of pixel `source` and `share` of the next one, which exists if share >
+// 0. For floats, `share` holds the bits of a float below 1.
 struct LinearSource {
   std::int64_t source = 0;
   int share = 0;  // 0..kLinearOne - 1
 };
 
-// Holds four pixels' sum, each weighed along both axes, and half a unit.
+// Holds the sum of four pixels, each weighted along both axes, plus half a unit.
 template <class T>
 using LinearSum = std::conditional_t<kIsWide<T>, std::uint64_t, std::uint32_t>;
 
-// Half way goes to the even number; 0 <= value.
+// Rounds half to even; 0 <= value.
 [[nodiscard]] inline int half_to_even(double value) {
   const double below = std::floor(value);
   const double rest = value - below;
@@ -56,24 +55,25 @@ using LinearSum = std::conditional_t<kIsWide<T>, std::uint64_t, std::uint32_t>;
   return rest > 0.5 || (rest == 0.5 && whole % 2 == 1) ? whole + 1 : whole;
 }
 
-// The share of a place so far behind a pixel's centre, 0..1, and what stands for 1.
+// The weight of the next pixel at a distance of 0..1 after a pixel's centre, and the representation of 1.
 struct LinearShare {
   int share, one;
 };
-[[nodiscard]] inline LinearShare linear_share(double behind, Sample sample) {
+[[nodiscard]] inline LinearShare linear_share(double after, Sample sample) {
   switch (sample) {
     case Sample::u8:
-      return {half_to_even(behind * kLinearOne<Sample8>), kLinearOne<Sample8>};
+      return {half_to_even(after * kLinearOne<Sample8>), kLinearOne<Sample8>};
     case Sample::u16:
-      return {half_to_even(behind * kLinearOne<Sample16>), kLinearOne<Sample16>};
+      return {half_to_even(after * kLinearOne<Sample16>), kLinearOne<Sample16>};
     case Sample::f32:
-      return {static_cast<int>(float_bits(static_cast<float>(behind))), static_cast<int>(float_bits(1.0F))};
+      return {static_cast<int>(float_bits(static_cast<float>(after))), static_cast<int>(float_bits(1.0F))};
   }
   unreachable();
 }
 
-// Pixel x of the output. In doubles, as OpenCV does it, each operation rounded by itself: a product that is
-// fused with the difference after it would move weights that lie half way.
+// Returns the sources of pixel x of the output. Computed in doubles as in OpenCV, each operation rounded
+// separately: contracting the product with the subtraction after it would change weights that are rounded
+// from a half.
 [[nodiscard]] inline LinearSource linear_source(const ResizeAxis& axis, std::int64_t x, Sample sample) {
   const double enlargement = static_cast<double>(axis.out) / static_cast<double>(axis.in);
   const volatile double centre = 1.0 / enlargement * (static_cast<double>(x) + 0.5);
@@ -86,7 +86,7 @@ struct LinearShare {
   return share == one ? LinearSource{source + 1, 0} : LinearSource{source, share};
 }
 
-// Of four pixels' sum, each weighed along both axes.
+// `sum`: four pixels, each weighted along both axes.
 template <class T = Sample8>
 IMGPIPE_HOST_DEVICE constexpr T linear_rounded(LinearSum<T> sum) {
   return static_cast<T>((sum + (LinearSum<T>{1} << (2 * kLinearBits<T> - 1))) >> (2 * kLinearBits<T>));
@@ -94,8 +94,8 @@ IMGPIPE_HOST_DEVICE constexpr T linear_rounded(LinearSum<T> sum) {
 
 // ---- area -------------------------------------------------------------------------------------------
 
-// Lengths in a unit in which all pixels' edges are whole: out / gcd(in, out) of it are an input pixel,
-// in / gcd(in, out) an output pixel.
+// Lengths in a unit that makes the edges of all pixels whole: an input pixel has out / gcd(in, out) units, an
+// output pixel in / gcd(in, out).
 struct AreaUnits {
   std::int64_t in_pixel = 1, out_pixel = 1;
 };
@@ -111,7 +111,7 @@ struct AreaUnits {
   return {axis.out / a, axis.in / a};
 }
 
-// How much of input pixel i output pixel x covers.
+// Returns the length of input pixel i that output pixel x covers, in units.
 [[nodiscard]] constexpr std::int64_t area_covered(const AreaUnits& units, std::int64_t x, std::int64_t i) {
   const std::int64_t from =
       x * units.out_pixel > i * units.in_pixel ? x * units.out_pixel : i * units.in_pixel;
@@ -120,16 +120,16 @@ struct AreaUnits {
   return (out_end < in_end ? out_end : in_end) - from;
 }
 
-// How a mean is rounded. By whole factors (`whole`) as OpenCV does it: a block of 2x2 half up, any other by a
-// product in floats, half to even; if its counters hold the sum. All other means are exact, half up.
+// How a mean is rounded. For whole factors (`whole`), as in OpenCV: a block of 2x2 half up, others by a
+// product in floats, half to even, if its accumulators hold the sum. All other means are exact, half up.
 struct AreaMean {
-  std::uint64_t units = 1;  // covered by an output pixel: the sum is at most white times that
+  std::uint64_t units = 1;  // covered by an output pixel: the sum is at most white * units
   bool whole = false;
-  float factor = 1;  // of whole: 1 / units
+  float factor = 1;  // if whole: 1 / units
 };
 
 inline constexpr std::uint64_t kMaxWholeUnits = std::uint64_t{1} << 23;
-// OpenCV sums 16 bits in floats: so many are exact.
+// OpenCV sums 16-bit samples in floats, which are exact up to this number of samples.
 inline constexpr std::uint64_t kMaxWholeUnits16 = std::uint64_t{1} << 8;
 
 [[nodiscard]] constexpr AreaMean area_mean(const AreaUnits& across, const AreaUnits& down,
@@ -142,14 +142,14 @@ inline constexpr std::uint64_t kMaxWholeUnits16 = std::uint64_t{1} << 8;
   return {units, whole, 1.0F / static_cast<float>(units)};
 }
 
-// Half up. Sum holds white * units + units / 2.
+// Rounds half up. Sum holds white * units + units / 2.
 template <class T = Sample8, class Sum>
 IMGPIPE_HOST_DEVICE constexpr T exact_mean(Sum sum, Sum units) {
   return static_cast<T>((sum + units / 2) / units);
 }
 
-// sum * factor in floats, half to even: the product's fraction taken apart in integers, all of it where it
-// matters (from 1/4 on).
+// Rounds the float product sum * factor half to even, in integers. The fixed-point value keeps the product's
+// whole fraction where it affects rounding (from 1/4 on).
 template <class T = Sample8>
 IMGPIPE_HOST_DEVICE constexpr T whole_mean(std::int32_t sum, float factor) {
   constexpr int kBits = 40;
@@ -178,20 +178,19 @@ static_assert(linear_rounded(255U << 16) == 255 && linear_rounded(32767) == 0 &&
 
 // ---- tables -----------------------------------------------------------------------------------------
 
-// What resize_table() makes of an axis; entry i is output pixel i's. Of `area` it is what lies at that
-// pixel's first edge, and there is one entry more, for the end: `share` units of pixel `source` lie before
-// the edge.
+// The result of resize_table() for an axis; entry i is for output pixel i. For `area`, `share` units of pixel
+// `source` lie before output pixel i's first edge, and an additional entry is for the end.
 struct AxisTable {
   const std::int32_t* source = nullptr;
   const std::int32_t* share = nullptr;  // nearest: 0
 };
 
-// Whole vectors of four, so that each array starts on 16 bytes if the first one does.
+// Rounded up to a multiple of four, so that each array is aligned to 16 bytes if the first one is.
 [[nodiscard]] constexpr std::int64_t axis_entries(std::int64_t out) {
   return (out + 1 + 3) / 4 * 4;
 }
 
-// Both axes' tables one behind the other, across first.
+// The tables of both axes; in memory, `across` comes first.
 struct ResizeTables {
   AxisTable across, down;
 };

@@ -1,12 +1,11 @@
-// resize in SIMD, where whole rows are worked on; pixels that are picked by a table are picked one by one.
+// resize in SIMD where whole rows are processed; pixels selected through a table are read one at a time.
 //
-//   linear    a row of the input is blended along itself once, into twice the bits of a sample, and kept
-//             until the next row of the output; two such rows make a row of the output, a vector at a time.
-//   area      rows are summed along columns first, a vector at a time; then columns, once a row of the
-//             output.
-//   nearest   picked; a row that comes from the same row as the one above is a copy of it.
+//   linear    blends each input row horizontally once, into twice the bits of a sample, and keeps it for the
+//             next row of the output; blends two such rows into a row of the output, a vector at a time.
+//   area      sums rows vertically first, a vector at a time; then horizontally, once per row of the output.
+//   nearest   selects pixels; a row with the same source row as the one above is copied from it.
 //
-// Halving both sides is the same for linear and area, and all vectors.
+// Halving both sides is the same for linear and area, and fully vectorised.
 #include <algorithm>
 
 #include "kernels/resize/host_plane.h"
@@ -24,13 +23,13 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-constexpr std::int64_t kAreaChunk = 4096;  // columns of the input: their sums take 16 KiB
-// Rows that are summed before they are weighed; of 8 bits in 16, and few enough for the processor to follow.
+constexpr std::int64_t kAreaChunk = 4096;  // input columns; their sums take 16 KiB
+// Rows that are summed before they are weighted: few enough for 16-bit sums, and for the prefetcher.
 constexpr std::int64_t kRowGroup = 16;
 
 // ---- linear -----------------------------------------------------------------------------------------
 
-// Of 32 bits' products the upper and the lower byte of the blended values apart, 16 bits each:
+// Computes the upper and the lower byte of the blended values separately, each in 16 bits:
 //   upper = sum of w (v >> 8), lower = sum of w (v & 255);  (256 upper + lower + 2^15) >> 16
 HWY_INLINE V16 blend_vector(V16 first, V16 second, int weight) {
   const D16 d;
@@ -45,7 +44,7 @@ HWY_INLINE V16 blend_vector(V16 first, V16 second, int weight) {
   return hn::ShiftRight<8>(hn::Add(hn::Add(upper, hn::ShiftRight<8>(lower)), hn::Set(d, 128)));
 }
 
-// Even and odd lanes apart: 64 bits hold the rows' sum and half a unit, the upper half is the value.
+// Computes even and odd lanes separately, in 64 bits: the value is the upper half of the rounded sum.
 HWY_INLINE V32 blend_vector(V32 first, V32 second, int share) {
   const D32 d;
   const V32 first_share = hn::Set(d, static_cast<std::uint32_t>(kLinearOne<Sample16> - share));
@@ -66,16 +65,16 @@ template <class T>
 struct Linear {
   using D = typename Pairs<T>::D;
   using Value = typename Pairs<T>::Sum;  // times kLinearOne
-  // Columns of the output: two rows of their values take 16 KiB.
+  // Output columns; two rows of their values take 16 KiB.
   static constexpr auto kChunk = static_cast<std::int64_t>(8192 / sizeof(Value));
 
-  // The value of a place between two columns; what is added may wrap.
+  // Returns the value between two columns; the added term may wrap.
   static Value blended(std::uint32_t left, std::uint32_t right, std::int32_t share) {
     constexpr std::uint32_t kOne = kLinearOne<T>;
     return static_cast<Value>(left * kOne + (right - left) * static_cast<std::uint32_t>(share));
   }
 
-  // Columns first..end-1 of the output. `last`: the row's last pixel; behind it is none to blend it with.
+  // Blends columns first..end-1 of the output. `last`: the row's last pixel, which has no right neighbour.
   static void blend_columns(const T* row, std::int64_t last, const AxisTable& table, std::int64_t first,
                             std::int64_t end, Value* to) {
     while (end > first && table.source[end - 1] == last) {
@@ -100,7 +99,7 @@ struct Linear {
     }
   }
 
-  // Two rows of the input, blended along themselves; each is made when it is first asked for.
+  // Two input rows, blended horizontally on demand.
   class BlendedRows {
    public:
     const Value* row(const ResizePlane<T>& plane, std::int64_t source, std::int64_t first, std::int64_t end) {
@@ -134,7 +133,7 @@ struct Linear {
 
 // ---- halves -----------------------------------------------------------------------------------------
 
-// Of a vector of neighbours.
+// Returns the sums of adjacent pairs.
 template <class T>
 HWY_INLINE auto pair_sums(const T* at) {
   const auto both = hn::LoadU(typename Pairs<T>::Samples(), at);
@@ -177,7 +176,7 @@ HWY_INLINE void add_weighted(V16 values, V32 weight, bool anew, std::uint32_t* s
   add_weighted(hn::PromoteTo(d, hn::UpperHalf(half, values)), weight, anew, sums + hn::Lanes(d));
 }
 
-// Adds rows first..end-1, each `weight` times, or, if `anew`, stores that. At most kRowGroup rows.
+// Adds up to kRowGroup rows first..end-1, times `weight`, to `sums`, or overwrites `sums` if `anew`.
 template <class T>
 void add_rows(const ResizePlane<T>& plane, std::int64_t first, std::int64_t end, std::uint32_t weight,
               bool anew, std::int64_t column, std::int64_t columns, std::uint32_t* sums) {
@@ -200,13 +199,13 @@ void add_rows(const ResizePlane<T>& plane, std::int64_t first, std::int64_t end,
   }
 }
 
-// The sums of `columns` columns over the rows that row y of the output covers, in units of height.
+// Sums each of `columns` columns over the rows that row y of the output covers, in units of height.
 template <class T>
 void sum_rows(const ResizePlane<T>& plane, std::int64_t y, std::int64_t column, std::int64_t columns,
               std::uint32_t* sums) {
   const AxisTable& table = plane.tables.down;
   std::int64_t row = table.source[y];
-  const std::int64_t last = table.source[y + 1];  // the row that the lower edge lies in
+  const std::int64_t last = table.source[y + 1];  // the row that contains the lower edge
   const auto unit = static_cast<std::uint32_t>(plane.down.in_pixel);
   const auto before = static_cast<std::uint32_t>(table.share[y]);
   const auto after = static_cast<std::uint32_t>(table.share[y + 1]);

@@ -1,4 +1,4 @@
-// resize of floats in SIMD, where whole rows are worked on, as of integers (cpu.cpp).
+// resize of floats in SIMD where whole rows are processed, structured like cpu.cpp.
 #include <algorithm>
 
 #include "kernels/resize/float_axis.h"
@@ -17,7 +17,7 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-constexpr std::int64_t kFloatColumns = 2048;  // worked on together: 8 KiB a row
+constexpr std::int64_t kFloatColumns = 2048;  // processed together: 8 KiB per row
 
 // ---- linear -----------------------------------------------------------------------------------------
 
@@ -25,7 +25,7 @@ float share_of(const AxisTable& table, std::int64_t i) {
   return float_of_bits(static_cast<std::uint32_t>(table.share[i]));
 }
 
-// Two rows of the input, blended along themselves; each is made when it is first asked for.
+// Two input rows, blended horizontally on demand.
 class BlendedFloats {
  public:
   // Columns first..end-1 of the output.
@@ -79,13 +79,13 @@ FloatCover cover_of(const AxisTable& table, std::int64_t i, const AreaUnits& uni
   return float_cover({table.source[i], table.share[i]}, {table.source[i + 1], table.share[i + 1]}, units);
 }
 
-// The means of columns column..column + columns - 1 over the rows that an output row covers.
+// Computes the means of columns column..column + columns - 1 over the rows that an output row covers.
 void average_rows(const ResizePlane<float>& plane, const FloatCover& down, std::int64_t column,
                   std::int64_t columns, float* means) {
   const DFloat d;
   const float* top = plane.from(down.first) + column;
   const std::int64_t stride = plane.in.stride;
-  const std::int64_t rows = down.last - down.first;  // after the first
+  const std::int64_t rows = down.last - down.first;  // excluding the first
   const VFloat first_weight = hn::Set(d, down.first_weight);
   const VFloat last_weight = hn::Set(d, down.last_weight);
   const VFloat length = hn::Set(d, down.length);
@@ -104,12 +104,12 @@ void average_rows(const ResizePlane<float>& plane, const FloatCover& down, std::
     hn::StoreU(mean([&](std::int64_t j) HWY_ATTR { return hn::Set(d, top[j * stride + x]); }), d, means + x);
 }
 
-// Makes pixels of their columns' means; a pixel may begin in one chunk of columns and end in another.
+// Computes pixels from the means of their columns; a pixel may extend over several chunks of columns.
 class PixelSum {
  public:
   explicit PixelSum(const ResizePlane<float>& plane) : plane_(plane) {}
 
-  // means[i]: of column first + i, up to column `end`. Every pixel that ends there is written.
+  // means[i] is that of column first + i, up to column `end`. Writes every pixel that ends before `end`.
   void add(const float* means, std::int64_t first, std::int64_t end, float* to) {
     for (; x_ < plane_.out.width; ++x_) {
       const FloatCover cover = cover_of(plane_.tables.across, x_, plane_.across);
@@ -124,8 +124,8 @@ class PixelSum {
 
  private:
   const ResizePlane<float>& plane_;
-  std::int64_t x_ = 0;  // the next pixel to be written
-  float sum_ = 0;       // of it, so far
+  std::int64_t x_ = 0;  // the next pixel to write
+  float sum_ = 0;       // its sum so far
 };
 
 void area_plane(const ResizePlane<float>& plane) {

@@ -1,8 +1,8 @@
-// resize on a CUDA device: every output pixel by itself, out of the tables that resize_table() made.
+// resize on a CUDA device: computes output pixels independently, from the tables of resize_table().
 //
-// linear and nearest: a thread makes four neighbours of a row, one store; what it reads lies close together
-// and is read again by its neighbours, out of the caches. area: a thread makes a pixel; where a pixel covers
-// many columns a warp makes it, its lanes side by side along the rows that it covers.
+// linear and nearest: a thread computes four adjacent pixels of a row and writes them with one store; the
+// caches serve the samples that neighbouring threads share. area: a thread computes a pixel; if pixels cover
+// many columns, a warp does, its lanes side by side along the covered rows.
 #include <algorithm>
 #include <cstdint>
 
@@ -13,8 +13,8 @@ namespace imgpipe {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kPixels = 4;  // of a thread's store
-// Columns that a pixel covers from which on a warp makes it.
+constexpr int kPixels = 4;  // per thread and store
+// The number of covered columns from which on a warp computes a pixel.
 constexpr std::int64_t kWarpColumns = 16;
 
 // ---- linear, nearest --------------------------------------------------------------------------------
@@ -23,7 +23,7 @@ __device__ __forceinline__ int4 load_entries(const std::int32_t* at) {
   return __ldg(reinterpret_cast<const int4*>(at));
 }
 
-// The value of a place between two columns, times kLinearOne, which 32 bits hold; what is added may wrap.
+// Returns the value between two columns, times kLinearOne, which fits in 32 bits; the added term may wrap.
 template <class T>
 __device__ __forceinline__ std::uint32_t blended(const T* row, int source, int share) {
   constexpr std::uint32_t kOne = kLinearOne<T>;
@@ -48,7 +48,7 @@ __device__ __forceinline__ void store_four(Sample16* to, const std::uint32_t (&v
   *reinterpret_cast<uint2*>(to) = make_uint2(pack_low(values[0], values[1]), pack_low(values[2], values[3]));
 }
 
-// Writes four pixels, or the first `count` where the row ends sooner: padding is never written.
+// Writes four pixels, or the first `count` at the end of a row; never writes padding.
 template <class T>
 __device__ __forceinline__ void store_pixels(T* to, const std::uint32_t (&values)[kPixels],
                                              std::int64_t count) {
@@ -62,8 +62,8 @@ __device__ __forceinline__ void store_pixels(T* to, const std::uint32_t (&values
   }
 }
 
-// A warp has 128 pixels of a row, a block kThreads / 32 rows; the grid strides over rows. The tables' last
-// vector is whole: axis_entries().
+// A warp computes 128 pixels of a row, a block kThreads / 32 rows; the grid strides over rows. axis_entries()
+// pads the tables to whole vectors.
 template <class T, bool Linear>
 __global__ __launch_bounds__(kThreads) void pick_kernel(ResizePlanes<T> planes, ResizeTables tables) {
   const Plane<const T, Device> in = resize_plane_of_block(planes.in);
@@ -111,10 +111,9 @@ void launch_pick(const StageCall<Device>& call, const ResizeTables& tables, cons
 
 // ---- area -------------------------------------------------------------------------------------------
 
-// The input that an output pixel covers on an axis, and how much of it: all of each pixel in units, but of
-// the first and the last.
+// The input pixels that an output pixel covers on an axis, and their weights in units.
 struct Cover {
-  std::int64_t first, last;  // both inside
+  std::int64_t first, last;  // inclusive
   std::uint32_t first_weight, last_weight, weight;
 
   __device__ Cover(const AxisTable& table, std::int64_t at, std::uint32_t in_pixel)
@@ -123,7 +122,7 @@ struct Cover {
     const auto after = static_cast<std::uint32_t>(__ldg(table.share + at + 1));
     first_weight = (first == last ? after : in_pixel) - before;
     last_weight = after;
-    if (after == 0) {  // the last edge is a pixel's first
+    if (after == 0) {  // the last edge is the first edge of a pixel
       --last;
       last_weight = in_pixel;
     }
@@ -134,7 +133,7 @@ struct Cover {
   }
 };
 
-// A lane's part of the sum over the pixels covered: columns lane, lane + Lanes, ... from the first one.
+// Returns a lane's part of the sum over the covered pixels: every Lanes-th column from first + lane on.
 template <int Lanes, class Sum, class T>
 __device__ __forceinline__ Sum covered_sum(const Plane<const T, Device>& in, const Cover& across,
                                            const Cover& down, unsigned lane) {
@@ -149,8 +148,8 @@ __device__ __forceinline__ Sum covered_sum(const Plane<const T, Device>& in, con
   return sum;
 }
 
-// Lanes threads, 1 or a warp, make a pixel: kThreads / Lanes pixels of a row a block. Sum holds white times
-// mean.units, and half of them.
+// Lanes threads (1 or a warp) compute a pixel, a block kThreads / Lanes pixels of a row. Sum holds (white +
+// 1/2) * mean.units.
 template <class T, int Lanes, class Sum>
 __global__ __launch_bounds__(kThreads) void area_kernel(ResizePlanes<T> planes, ResizeTables tables,
                                                         std::uint32_t across_unit, std::uint32_t down_unit,
@@ -159,7 +158,7 @@ __global__ __launch_bounds__(kThreads) void area_kernel(ResizePlanes<T> planes, 
   const Plane<T, Device> out = resize_plane_of_block(planes.out);
   const unsigned lane = threadIdx.x % Lanes;
   const std::int64_t x = std::int64_t{blockIdx.x} * (kThreads / Lanes) + threadIdx.x / Lanes;
-  if (x >= out.width) return;  // whole warps, where a warp makes a pixel
+  if (x >= out.width) return;  // uniform within a warp that computes a pixel
   const Cover across(tables.across, x, across_unit);
   for (std::int64_t y = blockIdx.y; y < out.height; y += gridDim.y) {
     const Cover down(tables.down, y, down_unit);
@@ -187,7 +186,7 @@ void launch_area(const StageCall<Device>& call, const ResizeTables& tables, cons
 
 template <class T>
 void launch_area(const StageCall<Device>& call, const ResizeTables& tables, const CudaLaunch& launch) {
-  // What 32 bits hold, weights, white and half a unit more: 65535 (2^16 - 1) + 2^15 < 2^32.
+  // 32 bits hold the weights times white plus half a unit: 65535 (2^16 - 1) + 2^15 < 2^32.
   constexpr std::uint64_t kMaxSmallUnits = kIsWide<T> ? kLargest<Sample16> : kMaxWholeUnits;
   const AreaUnits across = area_units({call.in.type.width, call.out.type.width});
   const AreaUnits down = area_units({call.in.type.height, call.out.type.height});

@@ -1,4 +1,4 @@
-// resize of floats on a CUDA device: one thread per output pixel, with the tables that resize_table() made.
+// resize of floats on a CUDA device: one thread per output pixel, with the tables of resize_table().
 #include <algorithm>
 #include <cstdint>
 
@@ -8,7 +8,7 @@
 namespace imgpipe {
 namespace {
 
-constexpr int kFloatThreads = 256;  // side by side in a row
+constexpr int kFloatThreads = 256;  // adjacent in a row
 
 __device__ __forceinline__ float share_at(const AxisTable& table, std::int64_t i) {
   return float_of_bits(static_cast<std::uint32_t>(__ldg(table.share + i)));
@@ -44,7 +44,7 @@ __device__ __forceinline__ FloatCover cover_at(const AxisTable& table, std::int6
                      {__ldg(table.source + i + 1), __ldg(table.share + i + 1)}, units);
 }
 
-// The mean of value(i) over what an output pixel covers on an axis, in this order.
+// Returns the mean of value(i) over the pixels that an output pixel covers on an axis, in this order.
 template <class Value>
 __device__ __forceinline__ float mean_of(const FloatCover& cover, const Value& value) {
   float sum = cover.first_weight * value(cover.first);

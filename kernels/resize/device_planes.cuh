@@ -12,14 +12,14 @@ namespace imgpipe {
 constexpr int kResizePlanes = 4;
 constexpr unsigned kMaxResizeBlocksDown = 65535;  // CUDA C++ Programming Guide: a grid's y
 
-// The planes of a frame in the order of its channels, for blockIdx.z to pick from; samples of type T.
+// The planes of a frame in the order of its channels, for selection by blockIdx.z; samples of type T.
 template <class T>
 struct ResizePlanes {
   Plane<const T, Device> in[kResizePlanes];
   Plane<T, Device> out[kResizePlanes];
 };
 
-// The input's as if all of the image's rows were there: kernels read those that are.
+// Input planes are shifted as if all rows of the image were present; kernels read only those that are.
 template <class T>
 ResizePlanes<T> resize_planes_of(const StageCall<Device>& call) {
   ResizePlanes<T> planes{};
@@ -34,7 +34,7 @@ ResizePlanes<T> resize_planes_of(const StageCall<Device>& call) {
   return planes;
 }
 
-// Chosen, not indexed: see plane_of_block() of kernels/shared/device_rows.cuh.
+// Selected without indexing: see plane_of_block() in kernels/shared/device_rows.cuh.
 template <class P>
 __device__ __forceinline__ P resize_plane_of_block(const P (&planes)[kResizePlanes]) {
   return blockIdx.z == 0 ? planes[0] : blockIdx.z == 1 ? planes[1] : blockIdx.z == 2 ? planes[2] : planes[3];

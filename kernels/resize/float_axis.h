@@ -1,5 +1,5 @@
-// Weights and sums of floats along an axis, for host and device. linear goes across first, then down; area
-// down the columns first, then across.
+// Weights and sums of floats along an axis, for host and device. linear blends across first, then down; area
+// averages down first, then across.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace imgpipe {
 
-// Between two samples, the second `share` of the way; the first alone where that is 0.
+// Returns (1 - share) * first + share * second, or `first` alone if share is 0.
 IMGPIPE_HOST_DEVICE inline float float_blended(float first, float second, float share) {
   return share == 0.0F ? first : (1.0F - share) * first + share * second;
 }
 
-// What an output pixel of area covers on an axis: all of each input pixel but of the first and the last. Its
-// sum goes from `first` to `last`, and is divided by `length`.
+// The input pixels that an output pixel of area covers on an axis, with weight 1 except for the first and the
+// last. The sum goes from `first` to `last`, and is divided by `length`.
 struct FloatCover {
   std::int64_t first, last;
   float first_weight, last_weight;
@@ -25,7 +25,7 @@ struct FloatCover {
   }
 };
 
-// Both edges of the pixel as AxisTable has them, and AreaUnits of the axis.
+// An edge of the pixel as in AxisTable.
 struct AreaEdge {
   std::int64_t source, share;
 };

@@ -1,4 +1,4 @@
-// What resizing on the host shares between types of samples, one pixel after the other.
+// Code for resizing on the host that all sample types share.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace imgpipe {
 
-// A plane of a call, with rows counted as in the whole image.
+// A plane of a call; row numbers refer to the whole image.
 template <class T>
 struct ResizePlane {
   Plane<const T, Host> in;
@@ -25,7 +25,7 @@ template <class T>
 void nearest_plane(const ResizePlane<T>& plane) {
   const AxisTable& table = plane.tables.across;
   const std::int64_t width = plane.out.width;
-  std::int64_t above = -1;  // the row that the row above comes from
+  std::int64_t above = -1;  // the source row of the previous row
   for (std::int64_t y = plane.band.first; y < plane.band.end; ++y) {
     const std::int64_t source = plane.tables.down.source[y];
     const T* from = plane.from(source);
@@ -39,8 +39,7 @@ void nearest_plane(const ResizePlane<T>& plane) {
   }
 }
 
-// Makes pixels out of their rows' sums by column; a pixel may begin in one chunk of columns and end in
-// another.
+// Computes pixels from the column sums of their rows; a pixel may extend over several chunks of columns.
 template <class T>
 class ColumnSummer {
  public:
@@ -55,11 +54,11 @@ class ColumnSummer {
     sum_ = 0;
   }
 
-  // sums[i]: of column first + i, up to column `end`. Every pixel that ends there is written.
+  // sums[i] is that of column first + i, up to column `end`. Writes every pixel that ends before `end`.
   void add(const std::uint32_t* sums, std::int64_t first, std::int64_t end, std::int64_t width, T* to) {
     while (x_ < width) {
       const std::int64_t from = table_.source[x_];
-      const std::int64_t last = table_.source[x_ + 1];  // the column that the right edge lies in
+      const std::int64_t last = table_.source[x_ + 1];  // the column that contains the right edge
       const auto before = static_cast<std::uint64_t>(table_.share[x_]);
       const auto after = static_cast<std::uint64_t>(table_.share[x_ + 1]);
       if (from == last) {
@@ -82,8 +81,8 @@ class ColumnSummer {
     return sum;
   }
 
-  // exact_mean() by a product in doubles, which hold the sum: (sum + units / 2 + 1/2) / units is at least
-  // 1 / 2 units away from whole numbers, and the product is less than 2^-43 beside it, of 16 bits 2^-35.
+  // exact_mean() by a product in doubles, which hold the sum. (sum + units / 2 + 1/2) / units is at least 1 /
+  // (2 units) away from integers, and the product's error is below 2^-43 (16 bits: 2^-35).
   [[nodiscard]] T rounded() const {
     if (mean_.whole) return whole_mean<T>(static_cast<std::int32_t>(sum_), mean_.factor);
     const std::uint64_t half = mean_.units / 2;
@@ -94,13 +93,13 @@ class ColumnSummer {
   std::uint64_t unit_;
   AreaMean mean_;
   double exact_factor_;
-  std::int64_t x_ = 0;     // the next pixel to be written
-  std::uint64_t sum_ = 0;  // of it, so far
+  std::int64_t x_ = 0;     // the next pixel to write
+  std::uint64_t sum_ = 0;  // its sum so far
 };
 
-// Whether the sums by column fit in 32 bits, and ColumnSummer's doubles are exact. If not, the image is
-// larger than any memory, or a row of it is enough; or it has 16 bits and more than 65,536 rows that go
-// into no smaller numbers.
+// Whether column sums fit in 32 bits, and ColumnSummer's doubles are exact. False if the input height,
+// reduced by common factors with the output's, has 2^24 rows or more (16 bits: 2^16), or the reduced area
+// about 2^40 pixels (16 bits: 2^34).
 template <class T>
 constexpr bool fits_column_sums(const ResizePlane<T>& plane) {
   constexpr std::int64_t kMaxUnits = std::int64_t{1} << (kIsWide<T> ? 16 : 24);
@@ -108,7 +107,7 @@ constexpr bool fits_column_sums(const ResizePlane<T>& plane) {
          plane.across.out_pixel < (std::int64_t{1} << (kIsWide<T> ? 34 : 40)) / plane.down.out_pixel;
 }
 
-// Any size that 64 bits hold, slowly.
+// Handles any size that 64-bit sums hold, slowly.
 template <class T>
 void huge_area_plane(const ResizePlane<T>& plane) {
   const AreaMean mean = area_mean(plane.across, plane.down, sample_type_of<T>);

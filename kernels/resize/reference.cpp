@@ -9,7 +9,7 @@ namespace {
 
 // ---- sizes ------------------------------------------------------------------------------------------
 
-// side * to / from, rounded half up, without passing 64 bits: all are below 2^31.
+// Returns side * to / from, rounded half up. All arguments are below 2^31, so 64 bits do not overflow.
 std::int64_t in_proportion(std::int64_t side, std::int64_t to, std::int64_t from) {
   return std::clamp<std::int64_t>((2 * side * to + from) / (2 * from), 1, kMaxSide);
 }
@@ -20,9 +20,9 @@ ResizeAxis rows_of(const FrameType& in, const Parameters& parameters) {
   return {in.height, resize_output(in, parameters).height};
 }
 
-// The input pixels that output pixels first..end-1 need, and few more; 0 <= first < end <= axis.out. The sum
-// of so many steps is off by less than a margin that is 1 in every real image; to add them up would take as
-// long as the image is high, for each band.
+// Returns the input pixels that output pixels first..end-1 need, and a few more; 0 <= first < end <=
+// axis.out. Multiplies, as accumulating the steps would take time proportional to the height for each band.
+// The two differ by less than `margin`, which is 1 for every real image.
 RowRange nearest_needs(const ResizeAxis& axis, const RowRange& out) {
   const double step = nearest_step(axis);
   const double max_off = static_cast<double>(out.end) * static_cast<double>(axis.in) * 0x1p-52;
@@ -143,7 +143,7 @@ float linear_float(const Plane<const float, Host>& in, const LinearSource& acros
       float_blended(row_value(down.source), share_y > 0 ? row_value(down.source + 1) : 0.0F, share_y));
 }
 
-// The mean of value(i) over the input pixels i that output pixel x covers on an axis.
+// Returns the mean of value(i) over the input pixels i that output pixel x covers on an axis.
 template <class Value>
 float mean_over(const AreaUnits& units, std::int64_t x, const Value& value) {
   const auto whole = static_cast<float>(units.in_pixel);
@@ -188,12 +188,12 @@ void resize_floats(const Plane<const float, Host>& in, const Plane<float, Host>&
 
 std::string_view resize_problem(const Parameters& parameters) {
   const ResizeParameters wanted(parameters);
-  return wanted.width == 0 && wanted.height == 0 ? "it needs a width, a height or both" : "";
+  return wanted.width == 0 && wanted.height == 0 ? "expected a width, a height or both" : "";
 }
 
 std::string_view resize_skip_reason(const FrameType& in, const Parameters& parameters) {
   const FrameType out = resize_output(in, parameters);
-  return out.width == in.width && out.height == in.height ? "the image has that size already" : "";
+  return out.width == in.width && out.height == in.height ? "the image already has that size" : "";
 }
 
 FrameType resize_output(const FrameType& in, const Parameters& parameters) {
@@ -203,7 +203,7 @@ FrameType resize_output(const FrameType& in, const Parameters& parameters) {
   out.height = wanted.height;
   const bool both = wanted.width > 0 && wanted.height > 0;
   if (both && wanted.fit == ResizeFit::exact) return out;
-  // The side that the other follows.
+  // Whether the width is given, and the height follows from it.
   const bool by_width = both ? wanted.width * in.height <= wanted.height * in.width : wanted.width > 0;
   if (by_width) {
     out.height = in_proportion(in.height, wanted.width, in.width);

@@ -1,23 +1,23 @@
-// Another size: each output pixel from the input pixels around the same place. Pixels are squares; input and
-// output cover the same rectangle; both axes are treated alike. With n input and m output pixels on an axis:
+// Another size: computes each output pixel from the input pixels around the same position. Input and output
+// cover the same rectangle; both axes are treated alike. With n input and m output pixels on an axis:
 //
 //   nearest   pixel floor(c(x)) of the input, c(0) = s / 2, c(x) = c(x - 1) + s, s = n / m in doubles:
 //             Pillow's NEAREST (ImagingTransformAffine in Geometry.c) and, from version 5.0, OpenCV's
-//             INTER_NEAREST_EXACT (resizeNN_bitexact). But for what the sum of doubles loses where c(x) is
-//             whole, that is floor((2x + 1) n / 2m).
+//             INTER_NEAREST_EXACT (resizeNN_bitexact). Except for rounding of the sum where c(x) is whole,
+//             that is floor((2x + 1) n / 2m).
 //   linear    OpenCV's INTER_LINEAR_EXACT (resize_bitExact with interpolationLinear): with
 //             p = (x + 1/2) / (m / n) - 1/2 in doubles, share = 256 (p - floor(p)) rounded half to even,
-//             value = (256 - share) v[floor(p)] + share v[floor(p) + 1], of 16 bits 65536 in place of 256;
-//             the first or last pixel alone where p is beyond its centre. Both axes' products are summed
-//             exactly and rounded half up, once.
-//   area      the mean of what the output pixel covers, exact and rounded half up:
-//             sum of v * covered width * covered height / (n_x n_y), lengths in 1/m of an input pixel. Where
-//             both n are multiples of m it is rounded as OpenCV's INTER_AREA (resizeAreaFast_) does it:
+//             value = (256 - share) v[floor(p)] + share v[floor(p) + 1] (16 bits: 65536 instead of 256); only
+//             the first or last pixel if p is beyond its centre. Both axes' products are summed exactly and
+//             rounded half up, once.
+//   area      the mean of the area that the output pixel covers, exact and rounded half up:
+//             sum of v * covered width * covered height / (n_x n_y), lengths in 1/m of an input pixel.
+//             If both n are multiples of m, it is rounded as in OpenCV's INTER_AREA (resizeAreaFast_):
 //             2x2: (sum + 2) >> 2, else float(sum) * (1.f / pixels) to nearest, half to even (16 bits: up to
-//             256 pixels, whose sum a float holds exactly; of more half up).
-//             Enlarging is the same mean, so that whole factors repeat pixels.
+//             256 pixels, whose sum a float holds exactly; half up for more).
+//             Enlarging uses the same mean, so that whole factors repeat pixels.
 //
-// Floats have weights of their own, and sums in a fixed order: kernels/resize/float_axis.h.
+// Floats have separate weights, and sums in a fixed order: kernels/resize/float_axis.h.
 #pragma once
 
 #include "kernels/resize/axis.h"
@@ -26,7 +26,7 @@
 namespace imgpipe {
 
 enum class ResizeMethod : std::uint8_t { linear, area, nearest };
-// inside: in the input's proportions, as large as fits.
+// inside: the largest size within width x height that has the input's proportions.
 enum class ResizeFit : std::uint8_t { exact, inside };
 
 inline constexpr std::int64_t kMaxResizeSide = 1'000'000;
@@ -43,15 +43,15 @@ struct ResizeParameters {
 
 // At least one side must be given.
 [[nodiscard]] std::string_view resize_problem(const Parameters& parameters);
-// An image that has the size stays as it is.
+// An image that already has the size needs no resizing.
 [[nodiscard]] std::string_view resize_skip_reason(const FrameType& in, const Parameters& parameters);
-// The new size. A side in proportion is rounded half up, at least 1 and below 2^31.
+// Returns the new size. A side derived from the proportions is rounded half up, at least 1 and below 2^31.
 [[nodiscard]] FrameType resize_output(const FrameType& in, const Parameters& parameters);
 [[nodiscard]] std::string_view resize_infer(const FrameType& in, const Parameters&, FrameType& out);
-// The rows that the output's rows are made of; of nearest one or two more.
+// The source rows of the output's rows; for nearest, one or two more.
 [[nodiscard]] RowRange resize_needs(const FrameType& in, const Parameters& parameters, RowRange out);
 
-// A table for each axis, 8 bytes an output column or row.
+// A table for each axis, 8 bytes per output column or row.
 [[nodiscard]] std::int64_t resize_table_bytes(const FrameType& in, const Parameters& parameters);
 void resize_table(const StageCall<Host>& call, const Band& band);
 
@@ -59,11 +59,10 @@ void resize_table(const StageCall<Host>& call, const Band& band);
 void resize_reference(const StageCall<Host>& call);
 void resize_f32_reference(const StageCall<Host>& call);
 
-// The same in SIMD. `in` holds the rows that resize_needs() says.
+// The same in SIMD. `in` holds the rows that resize_needs() returns.
 void resize_cpu(const StageCall<Host>& call, const Band& band);
 void resize_f32_cpu(const StageCall<Host>& call, const Band& band);
 
-// The same on a CUDA device; planes as kernels/cuda_launch.h asks.
 CudaStatus resize_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus resize_f32_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 

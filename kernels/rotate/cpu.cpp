@@ -1,13 +1,12 @@
-// rotate in SIMD. By 180 degrees: rows in reverse, from the last one on. By 90 and 270: tiles of 16
-// bytes' worth of samples each way are transposed in registers.
+// rotate in SIMD. By 180 degrees: reverses rows, starting with the last. By 90 and 270: transposes tiles in
+// registers, 16 bytes of samples on each side.
 //
-//   input, a tile's rows     k: ....abcd....      they are loaded in the order in which their pixels stand
-//                          k+1: ....efgh....      side by side in the output: by 90 degrees from below
+//   input, a tile's rows     k: ....abcd....      loaded in the order in which their pixels are adjacent
+//                          k+1: ....efgh....      in the output: from below when turning by 90 degrees
 //
 //   registers   abcd efgh ijkl mnop  ->  aeim bfjn cgko dhlp  ->  rows of the output
 //
-// A group of rows of the output takes one cache line of each row of the input: it is read while it is
-// there.
+// A group of output rows uses one cache line of each input row while it is in the cache.
 #include <algorithm>
 #include <cstring>
 
@@ -26,9 +25,9 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::int64_t kGroupRows = 64;  // of the output, worked on together
+constexpr std::int64_t kGroupRows = 64;  // of the output, processed together
 
-// A plane of a call, with rows counted as in the whole image; by 90 or 270 degrees.
+// A plane of a call that turns by 90 or 270 degrees; row numbers refer to the whole image.
 struct TurnedPlane {
   ConstHostView in;
   HostView out;
@@ -64,7 +63,7 @@ namespace {
 template <class T>
 using Tag16 = hn::FixedTag<T, 16 / sizeof(T)>;
 
-// rows[i][j] becomes rows[j][i]: in each round the rows of both halves are interleaved.
+// Swaps rows[i][j] and rows[j][i]; each round interleaves the rows of both halves.
 template <class T, int Size = 16 / sizeof(T)>
 HWY_INLINE void transpose(hn::Vec<Tag16<T>> (&rows)[Size]) {
   const Tag16<T> d;
@@ -78,7 +77,7 @@ HWY_INLINE void transpose(hn::Vec<Tag16<T>> (&rows)[Size]) {
   }
 }
 
-// The tile of the output whose upper left pixel is (x, y); pixels are a T each, wherever they lie.
+// Computes the tile of the output whose upper left pixel is (x, y); pixels are one T each, at any alignment.
 template <class T>
 HWY_INLINE void turn_tile(const TurnedPlane& plane, std::int64_t x, std::int64_t y) {
   constexpr int kSize = 16 / sizeof(T);
@@ -98,7 +97,7 @@ HWY_INLINE void turn_tile(const TurnedPlane& plane, std::int64_t x, std::int64_t
   }
 }
 
-// The same where pixels are three T each.
+// The same for pixels of three T each.
 template <class T>
 HWY_INLINE void turn_tile_of_three(const TurnedPlane& plane, std::int64_t x, std::int64_t y) {
   constexpr int kSize = 16 / sizeof(T);
@@ -120,8 +119,7 @@ HWY_INLINE void turn_tile_of_three(const TurnedPlane& plane, std::int64_t x, std
   }
 }
 
-// tile(x, y): of Size x Size pixels. Those at the ends of a row and of the band end there, and make some
-// pixels again.
+// Calls tile(x, y) for tiles of Size x Size pixels. The last tiles of a row and of the band overlap others.
 template <int Size, int Bytes, class Tile>
 HWY_INLINE void turn_by_tiles(const TurnedPlane& plane, const Tile& tile) {
   const Band& band = plane.band;

@@ -1,11 +1,9 @@
-// rotate on a CUDA device. By 180 degrees: rows in reverse, from the last one on. By 90 and 270: tiles
-// through shared memory.
+// rotate on a CUDA device. By 180 degrees: reversed rows, last one first. By 90, 270: tiles in shared memory.
 //
-// A group is as few pixels of a row as fill whole words: 4 of one byte, 2 of two, 4 of three, 1 of four,
-// 2 of six, 1 of eight, twelve or sixteen. A thread loads a group of each of as many rows, in the order in
-// which their pixels stand side by side in the output, transposes the pixels in registers, and has a group
-// for each of as many rows of the output. They meet in shared memory, and go out in runs of 128 bytes and
-// more.
+// A group is the smallest number of pixels of a row that fills whole words: 4 of one byte, 2 of two, 4 of
+// three, 1 of four, 2 of six, 1 of eight, twelve or sixteen. A thread loads a group of each of as many rows,
+// in the order in which their pixels are adjacent in the output. It transposes the pixels in registers, which
+// yields a group for each of as many output rows. Shared memory joins groups into runs of at least 128 bytes.
 #include <cstdint>
 
 #include "kernels/rotate/rotate.h"
@@ -14,34 +12,34 @@
 namespace imgpipe {
 namespace {
 
-// Enough for every device to have many waves of them; the grid strides over the rest.
+// Many waves of blocks on every device; the grid strides over the remaining tiles.
 constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 20;
 
 // The tile of a block.
 template <int Bytes>
 struct TurnTile {
-  static constexpr int kWords = Bytes % 3 == 0 ? 3 : Bytes < 4 ? 1 : Bytes / 4;  // of a group
+  static constexpr int kWords = Bytes % 3 == 0 ? 3 : Bytes < 4 ? 1 : Bytes / 4;  // per group
   static constexpr int kPixels = 4 * kWords / Bytes;
-  // Of its input: groups in a row, and groups of rows. Three-byte pixels: 48 KiB would not hold 32.
+  // Of the input: groups per row, and groups of rows. 32 groups of three-byte pixels would exceed 48 KiB.
   static constexpr int kAcross = Bytes == 3 ? 16 : 32;
   static constexpr int kDown = 32;
   static constexpr int kColumns = kPixels * kAcross, kRows = kPixels * kDown;
-  // Shared memory has a row of the output in so many words: its groups, and so many more that the lanes
-  // of a warp, which write into the rows of kAcross groups, meet 32 different banks; of 16 groups and
-  // two rows (3 words apart) if rows are 2 banks apart.
+  // Words between rows of the output in shared memory: the row's words, padded so that the lanes of a warp,
+  // which write to the rows of kAcross groups, access 32 different banks. If a warp writes 16 groups and two
+  // rows (3 words apart), rows must be 2 banks apart.
   static constexpr int kRowWords = kDown * kWords;
   static constexpr int kPitch = kRowWords + (kAcross == 16 ? 2 : 1);
 };
 
-// In the input: width and height of the image.
+// Sizes of the input image.
 struct TurnedSize {
   std::int64_t width = 0, height = 0;
   std::int64_t tiles_across = 0, tiles = 0;
   bool clockwise = true;
 };
 
-// Output pixel (x, y) is pixel (y, height - 1 - x) or (width - 1 - y, x) of the input. A block has a
-// tile of kColumns columns and kRows rows; thread t loads the groups of column t % kAcross, and of every
+// Output pixel (x, y) is pixel (y, height - 1 - x) or (width - 1 - y, x) of the input. A block processes a
+// tile of kColumns columns and kRows rows. Thread t loads the groups of column t % kAcross of every
 // (kMovedThreads / kAcross)-th group of rows.
 template <int Bytes>
 __global__ __launch_bounds__(kMovedThreads) void turn_kernel(MovedPlanes planes, TurnedSize size) {
@@ -65,7 +63,7 @@ __global__ __launch_bounds__(kMovedThreads) void turn_kernel(MovedPlanes planes,
         const std::int64_t x = x0 + down * kPixels + i;
         if (!inside || x >= size.height) continue;
         const std::int64_t row = size.clockwise ? size.height - 1 - x : x;
-        // A row is readable to a multiple of 16 pixels: to the end of this group.
+        // Rows are readable up to a multiple of 16 pixels, and so to the end of this group.
         const auto* const from =
             reinterpret_cast<const std::uint32_t*>(plane.in + row * plane.in_stride + column_bytes);
 #pragma unroll
@@ -83,7 +81,7 @@ __global__ __launch_bounds__(kMovedThreads) void turn_kernel(MovedPlanes planes,
         }
       }
     }
-    __syncthreads();  // all of the tile is in shared memory
+    __syncthreads();  // the whole tile is in shared memory
     const std::int64_t out_bytes = size.height * Bytes;
     for (int i = static_cast<int>(threadIdx.x); i < Tile::kColumns * Tile::kRowWords; i += kMovedThreads) {
       const int row = i / Tile::kRowWords;
@@ -96,7 +94,7 @@ __global__ __launch_bounds__(kMovedThreads) void turn_kernel(MovedPlanes planes,
       const std::uint32_t value = turned[row * Tile::kPitch + word];
       if (at + 4 <= out_bytes) {
         *reinterpret_cast<std::uint32_t*>(to) = value;
-      } else {  // padding is never written
+      } else {  // never writes padding
         for (int k = 0; k < 4 && at + k < out_bytes; ++k) to[k] = static_cast<std::uint8_t>(value >> (8 * k));
       }
     }

@@ -10,7 +10,7 @@ template <class T>
 void rotate_plane(const Plane<const T, Host>& in, const Plane<T, Host>& out, RotateAngle angle) {
   for (std::int64_t y = 0; y < out.height; ++y) {
     for (std::int64_t x = 0; x < out.width; ++x) {
-      const PixelPlace from = rotated_from(angle, in.width, in.height, {x, y});
+      const PixelPosition from = rotated_from(angle, in.width, in.height, {x, y});
       for (int c = 0; c < out.channels; ++c)
         out.row(y)[x * out.channels + c] = in.row(from.y)[from.x * in.channels + c];
     }

@@ -1,6 +1,5 @@
-// The image turned clockwise by right angles, exactly; by 90 and 270 degrees width and height change
-// places. All channels alike, alpha too. ImageMagick's -rotate, cv2.rotate, Pillow's
-// transpose(ROTATE_270, 180, 90), which counts the other way.
+// Rotates the image, alpha included, clockwise by right angles, exactly; 90 and 270 degrees swap width and
+// height. ImageMagick's -rotate, cv2.rotate, Pillow's counterclockwise transpose(ROTATE_270, 180, 90).
 #pragma once
 
 #include "kernels/stage_call.h"
@@ -14,14 +13,14 @@ struct RotateParameters {
   RotateAngle angle;
 };
 
-struct PixelPlace {
+struct PixelPosition {
   std::int64_t x = 0, y = 0;
-  friend constexpr bool operator==(const PixelPlace&, const PixelPlace&) = default;
+  friend constexpr bool operator==(const PixelPosition&, const PixelPosition&) = default;
 };
 
-// Where pixel `to` of the output comes from in an input of width x height pixels.
-[[nodiscard]] constexpr PixelPlace rotated_from(RotateAngle angle, std::int64_t width, std::int64_t height,
-                                                const PixelPlace& to) {
+// Returns the source of output pixel `to` in an input of width x height pixels.
+[[nodiscard]] constexpr PixelPosition rotated_from(RotateAngle angle, std::int64_t width, std::int64_t height,
+                                                   const PixelPosition& to) {
   switch (angle) {
     case RotateAngle::by_90:
       return {to.y, height - 1 - to.x};
@@ -32,22 +31,20 @@ struct PixelPlace {
   }
   return {width - 1 - to.y, to.x};
 }
-// Of 3x2 pixels: the upper left one goes to the upper right, the lower right, the lower left corner.
-static_assert(rotated_from(RotateAngle::by_90, 3, 2, {1, 0}) == PixelPlace{0, 0});
-static_assert(rotated_from(RotateAngle::by_180, 3, 2, {2, 1}) == PixelPlace{0, 0});
-static_assert(rotated_from(RotateAngle::by_270, 3, 2, {0, 2}) == PixelPlace{0, 0});
-static_assert(rotated_from(RotateAngle::by_90, 3, 2, {0, 2}) == PixelPlace{2, 1});
-static_assert(rotated_from(RotateAngle::by_270, 3, 2, {1, 0}) == PixelPlace{2, 1});
+// In 3x2 pixels, the upper left one moves to the upper right, the lower right, the lower left corner.
+static_assert(rotated_from(RotateAngle::by_90, 3, 2, {1, 0}) == PixelPosition{0, 0});
+static_assert(rotated_from(RotateAngle::by_180, 3, 2, {2, 1}) == PixelPosition{0, 0});
+static_assert(rotated_from(RotateAngle::by_270, 3, 2, {0, 2}) == PixelPosition{0, 0});
+static_assert(rotated_from(RotateAngle::by_90, 3, 2, {0, 2}) == PixelPosition{2, 1});
+static_assert(rotated_from(RotateAngle::by_270, 3, 2, {1, 0}) == PixelPosition{2, 1});
 
 [[nodiscard]] std::string_view rotate_infer(const FrameType& in, const Parameters&, FrameType& out);
 
 // in, out: of either layout and any samples.
 void rotate_reference(const StageCall<Host>& call);
 
-// The same in SIMD: tiles are transposed in registers.
 void rotate_cpu(const StageCall<Host>& call, const Band& band);
 
-// The same on a CUDA device; planes as kernels/cuda_launch.h asks.
 CudaStatus rotate_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

@@ -102,16 +102,16 @@ __device__ __forceinline__ void sum_pairs(const std::uint16_t* sums, int pitch, 
   std::uint32_t before = 0;
   for (int i = 0; i <= radius; ++i) {
     const std::uint32_t here = weights[2 * i];
-    const std::uint32_t behind = weights[2 * i + 1];
+    const std::uint32_t after = weights[2 * i + 1];
 #pragma unroll
     for (int j = 0; j < kRowsEach; ++j) {
       const std::uint32_t both = words[j * (pitch / 2) + i];
       const std::uint32_t low = both & 0xFFFF;
       const std::uint32_t high = both >> 16;
-      left[j] += here * low + behind * high;
+      left[j] += here * low + after * high;
       right[j] += before * low + here * high;
     }
-    before = behind;
+    before = after;
   }
 }
 

@@ -1,4 +1,4 @@
-// Planes of floats through a function of one sample, one after the other: what references share.
+// Applies a function to each sample of float planes, sequentially; shared by references.
 #pragma once
 
 #include "kernels/stage_call.h"

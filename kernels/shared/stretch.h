@@ -22,11 +22,11 @@ IMGPIPE_HOST_DEVICE constexpr std::uint64_t clip_count(std::uint64_t pixels, Mic
 // Maps v of type From from lo..hi to the range of To. If hi <= lo, only converts v.
 template <class To = Sample8, class From = To>
 IMGPIPE_HOST_DEVICE constexpr To stretched(int v, int lo, int hi) {
-  using WideCli = std::conditional_t<kIsWide<To>, std::int64_t, int>;
+  using Wide = std::conditional_t<kIsWide<To>, std::int64_t, int>;
   if (hi <= lo) return converted<To>(static_cast<From>(v));
   if (v <= lo) return 0;
   if (v >= hi) return kLargest<To>;
-  return static_cast<To>((WideCli{v - lo} * 2 * kLargest<To> + (hi - lo)) / (2 * WideCli{hi - lo}));
+  return static_cast<To>((Wide{v - lo} * 2 * kLargest<To> + (hi - lo)) / (2 * Wide{hi - lo}));
 }
 
 // One lo and hi for all colour planes, or one per plane.

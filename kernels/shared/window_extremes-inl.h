@@ -1,5 +1,5 @@
-// Extremes of windows (window_extremes.h) on the host. For files in Highway, behind hwy/highway.h: it is read
-// once for each instruction set.
+// Extremes of windows (window_extremes.h) on the host. For Highway files, after hwy/highway.h; included once
+// per instruction set.
 #if defined(IMGPIPE_KERNELS_WINDOW_EXTREMES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef IMGPIPE_KERNELS_WINDOW_EXTREMES_INL_H
 #undef IMGPIPE_KERNELS_WINDOW_EXTREMES_INL_H
@@ -18,10 +18,10 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Columns at a time: as many as a ring of 64 KiB, or 128 KiB of 16-bit samples, has room for.
+// Columns at a time: as many as a ring of 64 KiB (128 KiB for 16-bit samples) holds.
 constexpr std::int64_t kRingSamples = std::int64_t{1} << 16;
 constexpr std::int64_t kMaxExtremeColumns = 4096;
-constexpr std::size_t kExtremesRoom =
+constexpr std::size_t kExtremesCapacity =
     kMaxExtremeColumns + std::int64_t{3} * kMaxExtremeRadius + 512;  // and two vectors
 
 template <class T, class Extreme>
@@ -53,13 +53,13 @@ class WindowExtremes {
     return extreme_(hn::LoadU(D(), a), hn::LoadU(D(), b));
   }
 
-  // Whole vectors of extremes of two samples.
+  // Computes whole vectors of extremes of two samples.
   HWY_INLINE void fill(const T* a, const T* b, std::int64_t samples, T* to) const {
     const D d;
     for (std::int64_t x = 0; x < samples; x += lanes_of(d)) hn::StoreU(of_two(a + x, b + x), d, to + x);
   }
 
-  // The row's samples first - radius ... end + radius - 1, each replaced by the extreme of `reach_` samples.
+  // Loads samples first - radius ... end + radius - 1, and replaces each by the extreme of `reach_` samples.
   HWY_NOINLINE void fill_line(const T* row, std::int64_t first, std::int64_t end, std::int64_t width) {
     const std::int64_t from = std::max<std::int64_t>(0, first - radius_);
     const std::int64_t to = std::min(width, end + radius_);
@@ -68,7 +68,7 @@ class WindowExtremes {
     for (reach_ = 1; 2 * reach_ <= side_; reach_ *= 2) fill(line_, line_ + reach_, stride_ + side_, line_);
   }
 
-  // Puts the row of the line into the next slot. out: the row that its window makes.
+  // Stores the line in the next slot. out: the output row whose window it completes.
   HWY_NOINLINE void take_line(const T* next, std::int64_t columns, T* out) {
     T* const latest = ring_ + slot_ * stride_;
     const bool complete = slot_ + 1 == side_;
@@ -95,10 +95,11 @@ class WindowExtremes {
   std::int64_t radius_, side_, lanes_ = lanes_of(D());
   std::int64_t reach_ = 0, stride_ = 0, slot_ = 0;
   Extreme extreme_;
-  alignas(64) T line_[kExtremesRoom], so_far_[kExtremesRoom], unused_[kExtremesRoom], ring_[kRingSamples];
+  alignas(64) T line_[kExtremesCapacity], so_far_[kExtremesCapacity], unused_[kExtremesCapacity],
+      ring_[kRingSamples];
 };
 
-// extreme: of two vectors, the least or the greatest of each pair of lanes.
+// extreme: returns the least or the greatest of each pair of lanes of two vectors.
 template <class Extreme>
 void find_extremes(const StageCall<Host>& call, const Band& band, int radius, const Extreme& extreme) {
   visit_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR {

@@ -1,6 +1,6 @@
-// Extremes of windows (window_extremes.h) on a CUDA device: a block makes a strip of columns from top to
-// bottom, as many rows at a time as it has warps. A warp does a row of them; then each thread does the
-// columns of a word (four 8-bit samples or two 16-bit ones), and has its own part of the ring.
+// Extremes of windows (window_extremes.h) on a CUDA device. A block processes a strip of columns from top to
+// bottom, one row per warp at a time. Each warp first processes its row; then each thread processes the
+// columns of a word (four 8-bit samples or two 16-bit ones), with its own part of the ring.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace imgpipe {
 
 enum class Extreme { least, greatest };
 
-constexpr int kExtremesThreads = 256;  // of a block, where its ring has room for so many
+constexpr int kExtremesThreads = 256;  // per block, if the ring of as many threads fits
 constexpr int kExtremesShared = 48 * 1024;
-constexpr int kExtremesBlocks = 8;  // a multiprocessor, as far as there is work
+constexpr int kExtremesBlocks = 8;  // per multiprocessor, if there is enough work
 
 template <class T>
 constexpr int kWordSamples = 4 / static_cast<int>(sizeof(T));
@@ -28,7 +28,7 @@ __device__ __forceinline__ std::uint32_t extreme_of(std::uint32_t a, std::uint32
   return Of == Extreme::least ? __vminu4(a, b) : __vmaxu4(a, b);
 }
 
-// Samples x... of a row. x is a multiple of a word's samples.
+// Returns the samples of a row from x on. x is a multiple of a word's samples.
 template <class T>
 __device__ __forceinline__ std::uint32_t load_word(const T* row, std::int64_t x, std::int64_t width) {
   if (x >= 0 && x + kWordSamples<T> <= width) return __ldg(reinterpret_cast<const std::uint32_t*>(row + x));
@@ -39,7 +39,7 @@ __device__ __forceinline__ std::uint32_t load_word(const T* row, std::int64_t x,
   return word;
 }
 
-// Padding is never written.
+// Never writes padding.
 template <class T>
 __device__ __forceinline__ void store_word(T* row, std::int64_t x, std::int64_t width, std::uint32_t word) {
   if (x + kWordSamples<T> <= width) {
@@ -62,15 +62,15 @@ struct ExtremesBlock {
     while (bytes() > kExtremesShared) threads /= 2;
   }
   IMGPIPE_HOST_DEVICE constexpr int warps() const { return threads / kWarpLanes; }
-  // One more than the windows need, so that a word may be read across two.
+  // One more than the windows need, so that two adjacent words can always be read.
   IMGPIPE_HOST_DEVICE constexpr int line() const { return threads + 2 * halo + 1; }
   IMGPIPE_HOST_DEVICE constexpr int bytes() const { return 4 * (side * threads + warps() * line()); }
 };
 static_assert(ExtremesBlock(kMaxExtremeRadius, 2).threads == 32);
 static_assert(ExtremesBlock(15, 2).threads == kExtremesThreads);
 
-// A warp's row: sample i of the line becomes the extreme of the `side` samples from i + first on. A pass
-// reads a word of each lane and what is behind it before any lane writes.
+// For a warp's row: replaces sample i of the line by the extreme of the `side` samples from i + first on. In
+// each pass, all lanes read a word and the following one before any lane writes.
 template <Extreme Of, class T>
 __device__ __forceinline__ void extremes_along(std::uint32_t* line, int words, int first, int side,
                                                int lane) {
@@ -92,7 +92,7 @@ __device__ __forceinline__ void extremes_along(std::uint32_t* line, int words, i
 }
 
 // Plane blockIdx.z, strip blockIdx.x, rows from blockIdx.y * block_rows on. Barriers: the lines are complete
-// before they are read, and read before the next ones.
+// before they are read, and read before they are overwritten.
 template <Extreme Of, class T>
 __global__ __launch_bounds__(kExtremesThreads) void extremes_kernel(DevicePlanes<const T> in,
                                                                     DevicePlanes<T> out, ExtremesBlock block,
@@ -137,8 +137,8 @@ __global__ __launch_bounds__(kExtremesThreads) void extremes_kernel(DevicePlanes
   }
 }
 
-// Rows of a block: enough blocks to fill the device, but enough rows that the window's first ones are not
-// most of the work.
+// Returns the rows per block: few enough to fill the device with blocks, but enough that the window's first
+// rows are not most of the work.
 inline std::int64_t extremes_rows(const FrameType& type, int side, std::int64_t strips,
                                   const CudaLaunch& launch) {
   const std::int64_t wanted = std::int64_t{launch.multiprocessors} * kExtremesBlocks;

@@ -21,8 +21,8 @@ struct WindowRows {
 };
 
 template <class T>
-WindowRows<T> interpolation_rows(const Plane<const T, Host>& in, std::int64_t in_top, std::int64_t y,
-                                 std::int64_t height, Border border, const Taps& taps) {
+WindowRows<T> window_rows(const Plane<const T, Host>& in, std::int64_t in_top, std::int64_t y,
+                          std::int64_t height, Border border, const Taps& taps) {
   WindowRows<T> rows{};
   rows.ahead = in.stride;
   for (int i = 0; i < kTaps; ++i) {

@@ -1,4 +1,4 @@
-// sharpen in SIMD: a chunk of a row blurred (kernels/shared/gauss_rows-inl.h), then taken from the samples.
+// sharpen in SIMD: blurs a chunk of a row (kernels/shared/gauss_rows-inl.h), then sharpens it.
 #include "kernels/sharpen/sharpen.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -13,7 +13,7 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-// `blurred` becomes what sharpened() makes of it and of `in`.
+// Replaces `blurred` by the result of sharpened().
 template <class T>
 HWY_NOINLINE void sharpen_row(const T* in, std::int64_t count, const SharpenParameters& mask, T* blurred) {
   const hn::ScalableTag<std::uint32_t> d;
@@ -25,8 +25,8 @@ HWY_NOINLINE void sharpen_row(const T* in, std::int64_t count, const SharpenPara
   for (; x + lanes <= count; x += lanes) {
     const auto v = hn::PromoteTo(d, hn::LoadU(samples, in + x));
     const auto b = hn::PromoteTo(d, hn::LoadU(samples, blurred + x));
-    const auto up = hn::Sub(hn::Max(v, b), b);    // 0 where it goes down
-    const auto down = hn::Sub(hn::Max(v, b), v);  // 0 where it goes up
+    const auto up = hn::Sub(hn::Max(v, b), b);    // 0 if v < blurred
+    const auto down = hn::Sub(hn::Max(v, b), v);  // 0 if v > blurred
     const auto size = hn::Or(up, down);
     const auto half = hn::Set(d, 1U << (kAmountBits - 1));
     auto step = hn::ShiftRight<kAmountBits>(hn::Add(hn::Mul(size, hn::Set(d, mask.amount)), half));

@@ -1,5 +1,5 @@
-// Sharpening by an unsharp mask: what a Gauss (shared/gauss_weights.h) takes away from a sample is added to
-// it, times an amount. Beyond the border the image is mirrored.
+// Sharpening by an unsharp mask: adds to a sample its difference from the Gaussian blur
+// (shared/gauss_weights.h), times an amount. The image is mirrored beyond its border.
 #pragma once
 
 #include "kernels/shared/gauss_weights.h"
@@ -21,12 +21,12 @@ struct SharpenParameters {
   std::int64_t sigma;  // in millionths
 };
 
-// A difference of `size`, times the amount, rounded half up: 65535 * 40960 + 2048 < 2^32.
+// Returns a difference times the amount, rounded half up: 65535 * 40960 + 2048 < 2^32.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t sharpen_step(std::uint32_t size, std::uint32_t amount) {
   return (size * amount + (1U << (kAmountBits - 1))) >> kAmountBits;
 }
 
-// Away from `blurred`, not beyond black and white.
+// Moves v away from `blurred`, limited to black and white.
 template <class T>
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t sharpened(std::uint32_t v, std::uint32_t blurred,
                                                       std::uint32_t amount, std::uint32_t threshold) {
@@ -47,22 +47,20 @@ static_assert(sharpened<Sample16>(65535, 0, 40960, 0) == 65535 && sharpen_step(6
 
 // ---- the stage --------------------------------------------------------------------------------------
 
-// An amount of 0 is the image itself.
+// An amount of 0 leaves the image unchanged.
 [[nodiscard]] std::string_view sharpen_skip_reason(const FrameType& in, const Parameters& parameters);
 
-// The weights of its sigma, as gauss_table() writes them.
+// The weights of sigma, as gauss_table() writes them.
 [[nodiscard]] std::int64_t sharpen_table_bytes(const FrameType& in, const Parameters& parameters);
 void sharpen_table(const StageCall<Host>& call, const Band& band);
 [[nodiscard]] RowRange sharpen_needs(const FrameType& in, const Parameters& parameters, RowRange out);
 
-// in, out: planar, same shape, any size from 1x1; table: what sharpen_table() wrote.
+// in, out: planar, same shape, any size from 1x1; table: the output of sharpen_table().
 void sharpen_reference(const StageCall<Host>& call);
 
-// The same in SIMD. `in` holds the band's rows and those above and below that count, as far as the image has
-// them.
+// The same in SIMD. `in` holds the band's rows and those that sharpen_needs() adds.
 void sharpen_cpu(const StageCall<Host>& call, const Band& band);
 
-// The same on a CUDA device.
 CudaStatus sharpen_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

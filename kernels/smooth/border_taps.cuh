@@ -5,8 +5,8 @@
 
 namespace imgpipe {
 
-// Where the taps along one axis are read, and how much they count. A pixel that does not count is read all
-// the same, at the nearest place there is: without branches all 25 loads are on their way together.
+// The coordinates and weights of the taps along one axis. A tap that does not count still reads the nearest
+// coordinate inside: without branches, all 25 loads are in flight together.
 template <Window W>
 struct BorderTaps {
   int at[kTaps];

@@ -1,8 +1,8 @@
-// smooth in SIMD: 25 taps as five along columns, then five along the row. Of samples of 8 bits a sum has 16
-// (at most 255 * 256), of 16 bits 32 (at most 65535 * 256).
+// smooth in SIMD: the 25 taps are five along columns, then five along the row. Sums of 8-bit samples have 16
+// bits (at most 255 * 256), those of 16-bit samples 32 (at most 65535 * 256).
 //
-// Even and odd columns are kept apart from the load to the store, so that samples become sums, and sums
-// samples, without changing lanes. For chunks of kChunk columns:
+// Even and odd columns stay separate from load to store, so that converting between samples and sums moves no
+// data between lanes. For chunks of kChunk columns:
 //
 //   samples  c0 c1 c2 c3 c4 c5 ...       five rows
 //   even[]   s(-2)  s0  s2  s4 ...       sums along columns
@@ -10,10 +10,10 @@
 //   column 2i      even[i-1] odd[i-1] even[i] odd[i] even[i+1]
 //   column 2i+1    odd[i-1] even[i] odd[i] even[i+1] odd[i+1]
 //
-// replicate and reflect make up the sums of the two columns beyond either end. With shrink those are zero,
-// rows beyond the image too, and the two outermost columns are divided by what they hold, one by one.
+// replicate and reflect fill in the sums of the two columns beyond either end. With shrink those are zero, as
+// are rows beyond the image, and each of the two outermost columns is divided by its own weights.
 //
-// One thread of a Xeon (Sapphire Rapids), AVX3, 47 MP of 8 bits, 2026-11-20: 8.5 ms (out of the caches 6.4);
+// One thread of a Xeon (Sapphire Rapids), AVX3, 47 MP of 8 bits, 2026-11-20: 8.5 ms (6.4 from the caches);
 // without the prefetch of the next row 12.5; chunks of 2048 columns 10.0, of 1024 14.5.
 #include <algorithm>
 #include <numeric>
@@ -34,12 +34,11 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Columns at a time: the sums of a chunk take 16 KiB, of 16 bits a sample 32, and stay in the first cache.
+// Columns at a time: the sums of a chunk take 16 KiB (32 for 16-bit samples), which the L1 cache holds.
 constexpr std::int64_t kChunk = 4096;
-// Samples that a chunk's rows are read and written in: columns, two more on either side, rounded up to any
-// vector.
-constexpr std::size_t kChunkRoom = kChunk + std::size_t{2} * kRadius + 256;
-static_assert(kChunkRoom <= kMaxZeroSamples);
+// The capacity in samples: a chunk's columns, two more on either side, rounded up to any vector size.
+constexpr std::size_t kChunkCapacity = kChunk + std::size_t{2} * kRadius + 256;
+static_assert(kChunkCapacity <= kMaxZeroSamples);
 
 template <Window W, class V>
 HWY_INLINE V five_taps(V a, V b, V c, V d, V e) {
@@ -74,8 +73,8 @@ struct Smooth {
 
   // Column `first` is even[1] of the arrays; the two columns before it are even[0] and odd[0].
   struct ColumnSums {
-    alignas(64) Sum even[kChunkRoom / 2];
-    alignas(64) Sum odd[kChunkRoom / 2];
+    alignas(64) Sum even[kChunkCapacity / 2];
+    alignas(64) Sum odd[kChunkCapacity / 2];
 
     [[nodiscard]] Sum& at(std::int64_t column, std::int64_t first) {
       const std::int64_t i = column - first + kRadius;
@@ -83,7 +82,7 @@ struct Smooth {
     }
   };
 
-  // Sums along `columns` columns, the first of them an even one of the chunk, at even[0], odd[0] and on.
+  // Sums `columns` columns, starting at an even one of the chunk, into even[0], odd[0] and following.
   static HWY_NOINLINE void sum_columns(const T* const* rows, std::int64_t ahead, std::int64_t columns,
                                        Sum* even, Sum* odd) {
     for_columns<kTaps>(Samples(), rows, ahead, columns, [&](std::int64_t x, const auto& v) HWY_ATTR {
@@ -96,7 +95,7 @@ struct Smooth {
     });
   }
 
-  // The means of a vector of columns; even and odd point at the sums of its first two.
+  // Returns the means of a vector of columns; even and odd point at the sums of its first two.
   static HWY_INLINE hn::Vec<Samples> means_vector(const Sum* even, const Sum* odd, const Divisor& divisor) {
     const D d;
     const V e0 = hn::LoadU(d, even - 1);
@@ -109,7 +108,7 @@ struct Smooth {
                         divided(five_taps<W>(o0, e1, o1, e2, o2), divisor));
   }
 
-  // `divisor` by value, so that it stays in registers.
+  // `divisor` is passed by value, so that it stays in registers.
   static HWY_NOINLINE void average_columns(const ColumnSums& sums, std::int64_t columns, Divisor divisor,
                                            T* out) {
     store_row(Samples(), columns, out, [&](std::int64_t x) HWY_ATTR {
@@ -117,7 +116,7 @@ struct Smooth {
     });
   }
 
-  // With shrink: a column beside the image's left or right end.
+  // With shrink: computes a column near the image's left or right end.
   static void average_end(ColumnSums& sums, std::int64_t x, std::int64_t first, std::int64_t width,
                           std::uint32_t row_weights, T* out) {
     constexpr Taps kWeights = window_taps(W);
@@ -133,14 +132,14 @@ struct Smooth {
     *out = weighted_mean<T>(sum, weights * row_weights);
   }
 
-  // Columns first..end-1 of a row; `first` is even.
+  // Computes columns first..end-1 of a row; `first` is even.
   static void chunk(const WindowRows<T>& rows, std::int64_t first, std::int64_t end, std::int64_t width,
                     Border border, const Divisor& divisor, ColumnSums& sums, T* out) {
     const std::int64_t from = std::max<std::int64_t>(0, first - kRadius);
     const std::int64_t to = std::min(width, end + kRadius);
     const T* at[kTaps];
     for (int i = 0; i < kTaps; ++i) at[i] = rows.row[i] == nullptr ? kZeroSamples<T> : rows.row[i] + from;
-    const std::int64_t skipped = (from - first + kRadius) / 2;  // 1 where no columns come before
+    const std::int64_t skipped = (from - first + kRadius) / 2;  // 1 in the first chunk
     sum_columns(at, rows.ahead, to - from, sums.even + skipped, sums.odd + skipped);
     for (int i = 1; i <= kRadius; ++i) {
       for (const std::int64_t beyond : {std::int64_t{-i}, width - 1 + i}) {
@@ -165,7 +164,7 @@ struct Smooth {
     ColumnSums sums;
     for_color_planes<T>(call, [&](const Plane<const T, Host>& in, const Plane<T, Host>& out) {
       for_chunks(type.width, kChunk, band, [&](std::int64_t first, std::int64_t end, std::int64_t y) {
-        const WindowRows<T> rows = interpolation_rows(in, band.in_top, y, type.height, border, taps);
+        const WindowRows<T> rows = window_rows(in, band.in_top, y, type.height, border, taps);
         chunk(rows, first, end, type.width, border, Divisor::of(rows.weights * across), sums,
               out.row(y - band.out_top));
       });

@@ -1,5 +1,5 @@
 // smooth of floats in SIMD: sums down columns, a chunk of a row at a time, then across. Columns that do not
-// count are zeros, and the outermost two on either side are divided by what they hold, one by one.
+// count are zeros; each of the two outermost columns on either side is divided by its own weights.
 #include <algorithm>
 #include <numeric>
 
@@ -20,11 +20,11 @@ namespace HWY_NAMESPACE {
 namespace {
 
 constexpr std::int64_t kFloatChunk = 2048;  // columns; their sums take 8 KiB
-// The sums of a chunk, of two columns more on either side, and of a vector beyond.
+// The sums of a chunk, of two more columns on either side, and of a vector beyond.
 constexpr std::size_t kFloatSums = kFloatChunk + std::size_t{2} * kRadius + hn::MaxLanes(DFloat());
 static_assert(kFloatSums <= kMaxZeroSamples);
 
-// float_taps() of vectors.
+// float_taps() for vectors.
 template <Window W>
 HWY_INLINE VFloat tap_vectors(VFloat a, VFloat b, VFloat c, VFloat d, VFloat e) {
   const DFloat f;
@@ -41,7 +41,7 @@ template <Window W>
 struct SmoothFloats {
   static constexpr Taps kWeights = window_taps(W);
 
-  // Sums of the columns from `first - kRadius` on.
+  // Sums of the columns starting at `first - kRadius`.
   struct ColumnSums {
     alignas(64) float sum[kFloatSums];
 
@@ -64,7 +64,7 @@ struct SmoothFloats {
     });
   }
 
-  // With shrink: a column beside the image's left or right end.
+  // With shrink: computes a column near the image's left or right end.
   static void average_end(const float* sums, std::int64_t x, std::int64_t width, std::uint32_t row_weights,
                           float* out) {
     std::uint32_t weights = 0;
@@ -77,7 +77,7 @@ struct SmoothFloats {
                               static_cast<float>(weights * row_weights));
   }
 
-  // Columns first..end-1 of a row.
+  // Computes columns first..end-1 of a row.
   static void chunk(const WindowRows<float>& rows, std::int64_t first, std::int64_t end, std::int64_t width,
                     Border border, ColumnSums& sums, float* out) {
     constexpr auto kAcross = static_cast<std::uint32_t>(std::accumulate(kWeights.begin(), kWeights.end(), 0));
@@ -106,7 +106,7 @@ struct SmoothFloats {
     ColumnSums sums;
     for_color_planes<float>(call, [&](const Plane<const float, Host>& in, const Plane<float, Host>& out) {
       for_chunks(type.width, kFloatChunk, band, [&](std::int64_t first, std::int64_t end, std::int64_t y) {
-        const WindowRows<float> rows = interpolation_rows(in, band.in_top, y, type.height, border, kWeights);
+        const WindowRows<float> rows = window_rows(in, band.in_top, y, type.height, border, kWeights);
         chunk(rows, first, end, type.width, border, sums, out.row(y - band.out_top));
       });
     });

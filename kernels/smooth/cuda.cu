@@ -1,13 +1,13 @@
 // Smoothing by sums in registers; see strips.cuh.
 //
-// A thread owns 8 columns. A horizontal sum of five taps is made by two byte dot products (they run beside
-// the pipe that shuffles and adds), and kept with another one in a register.
+// A thread owns 8 columns. Two byte dot products make a horizontal sum of five taps (they run in parallel
+// with the pipe that shuffles and adds); two sums share a register.
 //
-// H200, 2026-11-20, 8773x5352, box, us, with 25 loads under branches for each border pixel: 36.7 this; 40.3
-// sums one to a register; 37.7 sums by packed additions, loads in bursts of five rows; 43.5 the box's
-// vertical sum running along (its four registers cost a block a multiprocessor). Border loads without
-// branches: 34.1; strips of 55 rows instead of 60: 33.8 (20: 34.9, 40: 41, the last wave being short of
-// work), fused 43.5 (20: 47.4). The border before the interior: 36.2.
+// H200, 2026-11-20, 8773x5352, box, us. With 25 loads under branches for each border pixel: this version
+// 36.7; one sum per register 40.3; sums by packed additions, loads in bursts of five rows 37.7; a running
+// vertical sum for the box 43.5 (its four registers cost a block per multiprocessor). With border loads
+// without branches: 34.1; strips of 55 rows instead of 60: 33.8 (20 rows: 34.9; 40: 41, as the last wave has
+// too little work), fused 43.5 (20 rows: 47.4). The border before the interior: 36.2.
 #include <type_traits>
 
 #include "kernels/shared/stretch_block.cuh"
@@ -16,8 +16,8 @@
 namespace imgpipe {
 namespace {
 
-constexpr int kColumns = 8;             // a thread's
-static_assert(kStripThreads >= kBins);  // as many threads make the stretch
+constexpr int kColumns = 8;             // per thread
+static_assert(kStripThreads >= kBins);  // one thread per bin computes the stretch
 
 // floor((2S + n) / 2n) = floor((S + n/2) / n) as a product: byte 3 of (S + n/2) * ceil(2^24 / n). Exact,
 // since (S + n/2) * (ceil(2^24 / n) * n - 2^24) < 2^24 for the three windows: 57483, 1469345 and 0.
@@ -32,20 +32,19 @@ struct FullWindow {
 };
 
 // The horizontal sums of a thread's 8 columns in one row, two to a register: column 2i in the low half of
-// pair i. A sum, also of five rows, is at most 256 * 255 < 2^16, so the halves never meet.
+// pair i. A sum, even of five rows, is at most 256 * 255 < 2^16, so the halves do not overlap.
 constexpr int kPairs = kColumns / 2;
 
-// The horizontal sums of 8 columns.
 template <Window W>
 __device__ __forceinline__ void horizontal_sums(const RawRow& raw, std::uint32_t (&sums)[kPairs]) {
-  // The first four taps as a word, and the fifth where the next word has it.
+  // The weights of the first four taps, and of the fifth, which is in the last byte of the next word.
   constexpr std::uint32_t kFour = W == Window::box        ? 0x01010101
                                   : W == Window::triangle ? 0x02030201
                                                           : 0x04060401;
   constexpr std::uint32_t kFifth = 0x01000000;
   const std::uint32_t x = raw.middle.x;
   const std::uint32_t y = raw.middle.y;
-  // Word k: the four bytes from column k - 2 on.
+  // Word k: four bytes starting at column k - 2.
   const std::uint32_t words[kColumns + 1] = {__byte_perm(raw.left, x, 0x5432),
                                              __byte_perm(raw.left, x, 0x6543),
                                              x,
@@ -62,14 +61,14 @@ __device__ __forceinline__ void horizontal_sums(const RawRow& raw, std::uint32_t
   }
 }
 
-// The 8 means of five rows of sums, packed.
+// Returns the 8 packed means of five rows of sums.
 template <Window W>
 __device__ __forceinline__ uint2 means_of(const std::uint32_t (&rows)[kTaps][kPairs], int newest) {
   std::uint32_t means[kColumns];
 #pragma unroll
   for (int i = 0; i < kPairs; ++i) {
     const std::uint32_t sum = sum_of_rows<W>(rows, newest, i);
-    // The mean in byte 3.
+    // The mean is byte 3.
     means[2 * i] = (sum & 0xFFFF) * FullWindow<W>::kFactor + FullWindow<W>::kRound * FullWindow<W>::kFactor;
     means[2 * i + 1] = (sum >> 16) * FullWindow<W>::kFactor + FullWindow<W>::kRound * FullWindow<W>::kFactor;
   }
@@ -77,9 +76,9 @@ __device__ __forceinline__ uint2 means_of(const std::uint32_t (&rows)[kTaps][kPa
                     pack_bytes<3>(means[4], means[5], means[6], means[7]));
 }
 
-// Plain: every lane loads what it needs. Stretched: a lane stretches its own 8 columns and takes its
-// neighbours' from them, so that the first and the last lane of a warp only give. (Rejected for plain: 44
-// against 37 us.)
+// Plain: every lane loads all columns that it needs. Stretched: a lane stretches its own 8 columns and gets
+// its neighbours' by shuffles, so that the first and the last lane of a warp only supply columns. (Rejected
+// for plain: 44 against 37 us.)
 template <bool Stretched>
 __device__ __forceinline__ RawRow load_own(const Sample8* at) {
   if (Stretched) return {0, __ldg(reinterpret_cast<const uint2*>(at)), 0};
@@ -96,8 +95,8 @@ __device__ __forceinline__ RawRow completed(RawRow raw, const BlockStretch& fact
   return raw;
 }
 
-// The stretch of a strip: in floats where that is faster. H200, 2026-11-22, contrast + smooth of 8773x5352 in
-// the engine, us, for box | triangle | gauss: 42.4 | 44.4 | 42.8 in floats, 44.0 | 44.0 | 42.1 in integers.
+// The stretch of a strip, in floats where that is faster. H200, 2026-11-22, contrast + smooth of 8773x5352 in
+// the engine, us, for box | triangle | gauss: floats 42.4 | 44.4 | 42.8, integers 44.0 | 44.0 | 42.1.
 template <Window W>
 using StripStretch = std::conditional_t<W == Window::box, FloatStretch, StretchFactor>;
 __device__ __forceinline__ void take_factor(FloatStretch& stretch, const StretchFactor& factor) {
@@ -135,7 +134,7 @@ __global__ __launch_bounds__(kStripThreads, fitting_blocks(kStripThreads, kStrip
       });
 }
 
-// `stretch`: of a contrast before it, if Stretched.
+// `stretch`: the parameters of the preceding contrast, if Stretched.
 template <bool Stretched>
 CudaStatus launch_smooth(const StageCall<Device>& call, const SmoothParameters& smooth,
                          const ContrastParameters& stretch, const CudaLaunch& launch) {

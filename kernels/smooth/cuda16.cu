@@ -1,16 +1,16 @@
 // Smoothing of 16-bit samples; see strips.cuh.
 //
-// A thread owns 4 columns, so that a row is the same bytes a thread as of 8 bits, and a sum takes a register:
-// up to 256 * 65535 < 2^24. Horizontal sums are products of two samples and two weights at a time.
+// A thread owns 4 columns, so that it reads as many bytes per row as with 8 bits. A sum takes a register: at
+// most 256 * 65535 < 2^24. Horizontal sums are products of two samples and two weights at a time.
 #include "kernels/smooth/strips.cuh"
 
 namespace imgpipe {
 namespace {
 
-constexpr int kColumns = 4;  // a thread's
+constexpr int kColumns = 4;  // per thread
 
 // floor((2S + n) / 2n) = floor((S + n/2) / n) as the upper word of (S + n/2) * ceil(2^32 / n): exact, since
-// (S + n/2) * (ceil(2^32 / n) * n - 2^32) < 2^32. Of 256 it is a shift.
+// (S + n/2) * (ceil(2^32 / n) * n - 2^32) < 2^32. For n = 256, a shift.
 template <Window W>
 struct FullWindow {
   static constexpr std::uint32_t kSum = W == Window::box ? 25 : W == Window::triangle ? 81 : 256;
@@ -24,7 +24,7 @@ struct FullWindow {
   __device__ static std::uint32_t mean(std::uint32_t sum) { return __umulhi(sum + kRound, kFactor); }
 };
 
-// Three words around a column of even number, or, behind it, of odd number:
+// The weights of three words for an even column 0 and for the odd column 1:
 //   words    -2 -1 | 0 1 | 2 3
 //   even      a  b   c b   a        taps a b c b a
 //   odd          a   b c   b a
@@ -49,7 +49,7 @@ __device__ __forceinline__ void horizontal_sums(const RawRow& raw, std::uint32_t
   }
 }
 
-// The 4 means of five rows of sums, packed.
+// Returns the 4 packed means of five rows of sums.
 template <Window W>
 __device__ __forceinline__ uint2 means_of(const std::uint32_t (&rows)[kTaps][kColumns], int newest) {
   std::uint32_t means[kColumns];

@@ -1,5 +1,5 @@
-// smooth of floats on a CUDA device. A thread makes four adjacent pixels: the sums of eight columns, five
-// rows each, out of the caches, then five sums across for each pixel. What does not count is not read.
+// smooth of floats on a CUDA device. A thread computes four adjacent pixels: the sums of eight columns over
+// five rows, served by the caches, then five sums across for each pixel. Taps that do not count are not read.
 #include <algorithm>
 #include <cstdint>
 
@@ -11,19 +11,19 @@
 namespace imgpipe {
 namespace {
 
-constexpr int kSmoothThreads = 256;  // side by side in a row
-constexpr int kSmoothPixels = 4;     // of a thread
+constexpr int kSmoothThreads = 256;  // adjacent in a row
+constexpr int kSmoothPixels = 4;     // per thread
 constexpr int kSmoothSums = kSmoothPixels + 2 * kRadius;
 constexpr unsigned kMaxSmoothRows = 65535;  // CUDA C++ Programming Guide: a grid's y
 
-// The coordinate to read for `i`, or -1 for one that does not count.
+// Returns the coordinate to read for `i`, or -1 if it does not count.
 __device__ __forceinline__ std::int64_t tap_source(std::int64_t i, std::int64_t size, Border border) {
   if (i >= 0 && i < size) return i;
   if (border == Border::replicate) return replicated(i, size);
   return border == Border::reflect ? reflected(i, size) : -1;
 }
 
-// The weights of what counts around `center`.
+// Returns the sum of the weights that count around `center`.
 template <Window W>
 __device__ __forceinline__ int weights_around(std::int64_t center, std::int64_t size, Border border) {
   constexpr int kInner = W == Window::box ? 1 : W == Window::triangle ? 2 : 4;

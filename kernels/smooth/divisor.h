@@ -1,4 +1,4 @@
-// The division of a window's weighted sum by its weights, for the host's vectors: as a product.
+// Divides a window's weighted sum by its weights through multiplication, for the host's vectors.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace imgpipe {
 
-// quotient(sum) is weighted_mean(sum, weights) for every sum that samples of type T can have.
+// quotient(sum) equals weighted_mean(sum, weights) for every sum that samples of type T can have.
 template <class T>
 struct SmoothDivisor;
 
-// (sum + add) * factor >> 16 >> shift, of sums of 16 bits (at most 255 * 256).
+// (sum + add) * factor >> 16 >> shift, for 16-bit sums (at most 255 * 256).
 template <>
 struct SmoothDivisor<Sample8> {
   std::uint16_t add = 0;
@@ -22,8 +22,8 @@ struct SmoothDivisor<Sample8> {
     return ((sum + add) & 0xFFFF) * factor >> 16 >> shift;
   }
 
-  // Division by a constant (Granlund and Montgomery, 1994): the factor is 2^k / weights rounded up, or, where
-  // that needs more than 16 bits, rounded down and the dividend raised by one.
+  // Division by a constant (Granlund and Montgomery, 1994): the factor is 2^k / weights rounded up or, if
+  // that needs more than 16 bits, rounded down with the dividend increased by one.
   static constexpr SmoothDivisor of(std::uint32_t weights) {
     const std::uint32_t most = 255 * weights + weights / 2;
     for (int bits = 0; bits < 9; ++bits) {
@@ -42,10 +42,10 @@ struct SmoothDivisor<Sample8> {
   }
 };
 
-// (sum + add) * factor >> 32, of sums of 32 bits (at most 65535 * 256), for weights from 5 to 256: factor is
-// 2^32 / weights rounded up. factor * weights is above 2^32 by less than weights, so (sum + add) * factor is
-// above (sum + add) * 2^32 / weights by less than sum + add, which is below 2^24, and 2^32 / weights is not
-// less: no quotient reaches the next integer (Granlund and Montgomery, 1994).
+// (sum + add) * factor >> 32, for 32-bit sums (at most 65535 * 256) and weights from 5 to 256. factor is 2^32
+// / weights rounded up, so factor * weights exceeds 2^32 by less than weights, and (sum + add) * factor
+// exceeds (sum + add) * 2^32 / weights by less than sum + add < 2^24 <= 2^32 / weights. Therefore no quotient
+// reaches the next integer (Granlund and Montgomery, 1994).
 template <>
 struct SmoothDivisor<Sample16> {
   std::uint32_t add = 0;
@@ -65,7 +65,7 @@ constexpr bool divides_by(std::uint32_t weights) {
   constexpr std::uint32_t kWhite = kLargest<T>;
   const auto divisor = SmoothDivisor<T>::of(weights);
   for (const std::uint32_t mean : {0U, 1U, 2U, kWhite / 2, kWhite - 2, kWhite - 1, kWhite}) {
-    for (const std::uint32_t off : {0U, 1U}) {  // around the place where it rounds up
+    for (const std::uint32_t off : {0U, 1U}) {  // on both sides of the rounding boundary
       const std::uint32_t sum = mean * weights + (weights + 1) / 2 - 1 + off;
       if (sum <= kWhite * weights && divisor.quotient(sum) != weighted_mean<T>(sum, weights)) return false;
     }
@@ -73,7 +73,7 @@ constexpr bool divides_by(std::uint32_t weights) {
   return divisor.factor != 0;
 }
 
-// By every number of weights that a row of an image can have: one to five taps inside, of the three windows.
+// Checks every sum of weights that an image can have: one to five taps inside along each axis, three windows.
 template <class T>
 constexpr bool divides_by_all_weights() {
   for (const std::uint32_t weights :

@@ -1,4 +1,4 @@
-// An image as a rectangle whose pixels all have a whole window inside, and the border around it.
+// An image as a rectangle of pixels whose windows lie inside it, and the border around that rectangle.
 #pragma once
 
 #include "kernels/frame.h"
@@ -6,15 +6,15 @@
 
 namespace imgpipe {
 
-// Columns x0..x1-1 of rows y0..y1-1. All other pixels are the border's.
+// Columns x0..x1-1 of rows y0..y1-1. All other pixels belong to the border.
 struct Interior {
   std::int64_t x0, x1, y0, y1;
 
   IMGPIPE_HOST_DEVICE constexpr std::int64_t pixels() const { return (x1 - x0) * (y1 - y0); }
 };
 
-// Pixel number `index` outside the interior: the rows above it, the rows below, then what is left and right
-// of it.
+// Returns in x, y the position of pixel number `index` outside the interior: first the rows above it, then
+// the rows below, then the pixels to its left and right.
 __device__ inline void border_pixel(std::int64_t index, const FrameType& shape, const Interior& interior,
                                     std::int64_t& x, std::int64_t& y) {
   const std::int64_t above = interior.y0 * shape.width;

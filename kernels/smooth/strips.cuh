@@ -1,10 +1,9 @@
-// How smoothing is shared out over a CUDA device, whatever the samples: strips of the interior, and the
-// border's pixels.
+// Distributes smoothing over a CUDA device, for all sample types: strips of the interior, and border pixels.
 //
-// A thread owns adjacent columns of a strip of rows and walks down it. For every row it makes the horizontal
-// sums of its columns, keeps those of the last five rows in registers, and adds them up vertically. No shared
-// memory, no barrier. Memory is read once but for the 4 rows that neighbouring strips share, which the L2
-// cache holds.
+// A thread owns adjacent columns of a strip of rows and walks down it. For every row it computes the
+// horizontal sums of its columns, keeps those of the last five rows in registers, and adds them vertically.
+// No shared memory, no barrier. Memory is read once except for the 4 rows that adjacent strips share, which
+// the L2 cache holds.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +16,14 @@
 namespace imgpipe {
 
 constexpr int kStripRows = 55;  // a multiple of kTaps: the five rows rotate through registers
-// Warps of a block and blocks of a multiprocessor: what the registers allow.
+// Warps per block and blocks per multiprocessor, limited by registers.
 constexpr int kStripWarps = 8;
 constexpr int kStripThreads = kStripWarps * kWarpLanes;
 constexpr int kStripBlocks = 4;
 static_assert(kStripRows % kTaps == 0);
 
-// The pixels whose window lies inside and whose neighbours a thread may load in aligned words: columns
-// x0..x1-1 in whole groups of Columns, rows y0..y1-1. All others are the border's.
+// Returns the pixels whose window lies inside and whose neighbours a thread may load in aligned words:
+// columns x0..x1-1 in whole groups of Columns, rows y0..y1-1. All others belong to the border.
 template <int Columns>
 Interior interior_of(const FrameType& shape) {
   // From the second group to at least 2 columns before the end.
@@ -41,7 +40,7 @@ __device__ __forceinline__ std::uint32_t vertical_sum(std::uint32_t a, std::uint
   return a + b + c + d + e;
 }
 
-// The words before a thread's columns, of them, and behind them.
+// The words before, containing, and after a thread's columns.
 struct RawRow {
   std::uint32_t left;
   uint2 middle;
@@ -55,7 +54,7 @@ __device__ __forceinline__ RawRow load_row(const T* at) {
           __ldg(reinterpret_cast<const std::uint32_t*>(at + 2 * kWord))};
 }
 
-// The vertical sum of column or pair `i` of five rows of sums, of which rows[newest] is the last.
+// Returns the vertical sum of column or pair `i` over five rows of sums, the last of which is rows[newest].
 template <Window W, int Count>
 __device__ __forceinline__ std::uint32_t sum_of_rows(const std::uint32_t (&rows)[kTaps][Count], int newest,
                                                      int i) {
@@ -63,8 +62,8 @@ __device__ __forceinline__ std::uint32_t sum_of_rows(const std::uint32_t (&rows)
                          rows[(newest + 3) % kTaps][i], rows[(newest + 4) % kTaps][i], rows[newest][i]);
 }
 
-// One strip of `strip_rows` rows, a multiple of five, with load(row), sum(raw, sums) and means(rows, newest).
-// No bounds check on any load: see interior_of(). Threads that are not `active` write nothing.
+// Processes a strip of `strip_rows` rows, a multiple of five, with load(row), sum(raw, sums) and means(rows,
+// newest). Loads need no bounds checks: see interior_of(). Threads that are not `active` write nothing.
 template <int Count, class T, class Load, class Sum, class Means>
 __device__ __forceinline__ void smooth_strip(const Plane<const T, Device>& from, const Plane<T, Device>& to,
                                              const Interior& interior, std::int64_t x, bool active,
@@ -79,8 +78,7 @@ __device__ __forceinline__ void smooth_strip(const Plane<const T, Device>& from,
   for (int i = 0; i < kTaps - 1; ++i, row += from.stride) raw[i] = load(row);
 #pragma unroll
   for (int i = 0; i < kTaps - 1; ++i) sum(raw[i], rows[i]);
-    // Row y + 2 completes output row y. Five rows are on their way at any time: the next is asked for as soon
-    // as one is used.
+    // Row y + 2 completes output row y. Five rows are always in flight: buffers are refilled after use.
 #pragma unroll
   for (int i = 0; i < kTaps; ++i, row += from.stride) {
     if (top + i < bottom) raw[i] = load(row);
@@ -104,7 +102,7 @@ __device__ __forceinline__ void smooth_strip(const Plane<const T, Device>& from,
   }
 }
 
-// One pixel, every coordinate checked; value(v) is what a sample counts as. Sides are below 2^31.
+// Computes one pixel with all coordinates checked; value(v) maps each sample. Sides are below 2^31.
 template <Window W, class T, class Value>
 __device__ __forceinline__ void smooth_border(const Plane<const T, Device>& from, const Plane<T, Device>& to,
                                               std::int64_t x, std::int64_t y, Border border,
@@ -127,19 +125,19 @@ __device__ __forceinline__ void smooth_border(const Plane<const T, Device>& from
   to.row(y)[x] = weighted_mean<T>(sum, across_weights * down_weights);
 }
 
-// How a grid is shared out: first the interior, a warp a strip, neighbouring warps side by side, so that a
-// row is read in long runs; then the border, a thread a pixel, in the blocks that the last strips leave free.
-// One launch for both: a second one would cost more than the border itself.
+// The distribution of a grid: first the interior, a warp per strip, adjacent warps side by side, so that rows
+// are read in long runs; then the border, a thread per pixel, in the blocks that the last strips leave free.
+// One launch for both, as a second one would cost more than the border itself.
 struct StripWork {
   Interior interior;
   unsigned interior_blocks;
   unsigned border_blocks;
-  unsigned column_warps;  // that lie side by side
+  unsigned column_warps;  // side by side
   int strip_rows;
   std::int64_t border_pixels;
 };
 
-// Lanes of a warp whose columns are written: the others only give.
+// The number of lanes per warp whose columns are written; the others only supply columns.
 template <bool Giving>
 inline constexpr int kWritingLanes = Giving ? kWarpLanes - 2 : kWarpLanes;
 
@@ -155,7 +153,7 @@ StripWork share_out(const CudaLaunch& launch, const FrameType& shape) {
   if (columns == 0) return work;
   constexpr std::int64_t kWarpColumns = kWritingLanes<Giving> * Columns;
   work.column_warps = static_cast<unsigned>((columns + kWarpColumns - 1) / kWarpColumns);
-  // Strips as long as kStripRows, shorter where that would leave multiprocessors without work.
+  // Strips have kStripRows rows, fewer if some multiprocessors would otherwise be idle.
   const std::int64_t rows_each =
       (rows * work.column_warps + resident_blocks * kStripWarps - 1) / (resident_blocks * kStripWarps);
   work.strip_rows =
@@ -165,9 +163,9 @@ StripWork share_out(const CudaLaunch& launch, const FrameType& shape) {
   return work;
 }
 
-// This block's share: pixel(x, y) for pixels of the border, or strip(x, active, top) for columns of a strip.
-// Giving: the first and the last lane of a warp only give the others their columns, and all lanes come to
-// strip() together, with x where a thread may load.
+// Runs this block's share: pixel(x, y) for border pixels, or strip(x, active, top) for columns of a strip.
+// Giving: the first and the last lane of a warp only supply their columns to the others; all lanes call
+// strip() together, with an x that may be loaded.
 template <int Columns, bool Giving, class Strip, class Pixel>
 __device__ __forceinline__ void share_of_block(const FrameType& shape, const StripWork& work,
                                                const Strip& strip, const Pixel& pixel) {
@@ -188,9 +186,9 @@ __device__ __forceinline__ void share_of_block(const FrameType& shape, const Str
   std::int64_t x = work.interior.x0 + (warp - number * work.column_warps) * std::int64_t{kLanes * Columns} +
                    lane * Columns;
   const std::int64_t top = work.interior.y0 + number * std::int64_t{work.strip_rows};
-  if (top >= work.interior.y1) return;  // whole warps
+  if (top >= work.interior.y1) return;  // uniform within a warp
   const bool active = lane >= 0 && lane < kLanes && x < work.interior.x1;
-  // Lanes beyond the interior's neighbour column group read that group: it is inside the row's padded length.
+  // Lanes to the right of the group after the interior load that group: the row's padding contains it.
   if (x > work.interior.x1) x = work.interior.x1;
   if (!Giving && !active) return;
   strip(x, active, top);

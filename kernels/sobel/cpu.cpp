@@ -31,16 +31,16 @@ constexpr int kRows = 3;
 
 template <class T>
 struct Sobel {
-  using WideCli = std::conditional_t<kIsWide<T>, std::int32_t, std::int16_t>;  // holds dx and dy
-  using D = hn::ScalableTag<WideCli>;
+  using Wide = std::conditional_t<kIsWide<T>, std::int32_t, std::int16_t>;  // holds dx and dy
+  using D = hn::ScalableTag<Wide>;
   using DT = hn::Rebind<T, D>;
   using V = hn::Vec<D>;
   using S32 = hn::ScalableTag<std::int32_t>;
 
   // Column x of the chunk is at position x + 1.
   struct Columns {
-    alignas(64) WideCli sums[static_cast<std::size_t>(kChunk) + 2 + kVectorPadding];
-    alignas(64) WideCli differences[static_cast<std::size_t>(kChunk) + 2 + kVectorPadding];
+    alignas(64) Wide sums[static_cast<std::size_t>(kChunk) + 2 + kVectorPadding];
+    alignas(64) Wide differences[static_cast<std::size_t>(kChunk) + 2 + kVectorPadding];
   };
 
   static HWY_INLINE V rounded_norm(V dx, V dy) {

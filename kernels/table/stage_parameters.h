@@ -1,7 +1,6 @@
-// The parameters of every stage: their names, values and presets, as --stages has them, in alphabetical
-// order. Words stand in the order of the enumeration that the stage's header declares. Kernels do not include
-// this file, so a change of a text, a preset or a bound written here does not recompile them. Bounds that
-// kernels use are in the stages' headers.
+// The parameters of every stage: names, values and presets, in alphabetical order of the stages. Words are in
+// the order of the enumeration in the stage's header. Kernels do not include this file, so changing a text, a
+// preset or a bound here does not recompile them. Bounds that kernels use are in the stages' headers.
 #pragma once
 
 #include <array>
@@ -38,7 +37,7 @@ inline constexpr std::array kBoxParameters{
 
 inline constexpr std::array kClaheParameters{
     Parameter{.name = "clip",
-              .help = "No value is counted more often than so many times the mean count; 0: no limit",
+              .help = "Limit of each value's count, as a multiple of the mean count; 0: no limit",
               .kind = Parameter::Kind::decimal,
               .preset = 2 * kDecimalOne,
               .least = 0,
@@ -65,7 +64,7 @@ inline constexpr std::array kContrastParameters{
               .most = kMaxClip,
               .like_previous = true},
     Parameter{.name = "stretch",
-              .help = "Contrast of colour: joint (one range) or each plane its own",
+              .help = "Range of colour images: joint (one for all planes) or each (one per plane)",
               .words = kStretchNames,
               .option = "stretch"},
     Parameter{.name = "to", .help = "Bits of the stretched samples: same, 8, 16", .words = kStretchToNames},
@@ -102,7 +101,7 @@ inline constexpr std::array kCropParameters{
 inline constexpr std::array<std::string_view, 3> kDepthNames{"8", "16", "float"};  // as Sample
 inline constexpr std::array kDepthParameters{
     Parameter{.name = "bits",
-              .help = "Bits of a sample, or float: 32 bits, white is 1",
+              .help = "Bits per sample, or float: 32 bits, white is 1",
               .words = kDepthNames,
               .required = true},
 };
@@ -166,7 +165,7 @@ inline constexpr std::array kMedianParameters{
     Parameter{.name = "size", .help = "Pixels along a side of the window: 3 or 5", .words = kMedianSizes},
 };
 
-// Of erode and dilate.
+// For erode and dilate.
 inline constexpr std::array kMorphologyParameters{
     Parameter{.name = "radius",
               .help = "Pixels from the window's middle to its edge: 1 is 3x3",
@@ -178,7 +177,7 @@ inline constexpr std::array kMorphologyParameters{
 
 inline constexpr std::array kPosterizeParameters{
     Parameter{.name = "bits",
-              .help = "Bits of a sample that stay, from the highest on",
+              .help = "Bits to keep of each sample, from the highest on",
               .kind = Parameter::Kind::integer,
               .least = 1,
               .most = 8,

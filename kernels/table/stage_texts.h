@@ -1,5 +1,5 @@
-// What `imgpipe help STAGE` and the man page say of a stage beside its row. docs/pixels.md says all of it, to
-// the last rounding.
+// What `imgpipe help STAGE` and the man page state about a stage in addition to its row. docs/pixels.md
+// specifies the rules completely.
 #pragma once
 
 #include <span>
@@ -11,15 +11,15 @@ struct Stage;
 
 struct StageText {
   std::string_view stage;
-  std::string_view rule;          // what becomes of a sample, in words and formulas
-  std::string_view source = {};   // where the method is described; empty: nowhere
-  std::string_view equals = {};   // which function of another library makes the same; empty: none is known
+  std::string_view rule;          // how a sample changes, in words and formulas
+  std::string_view source = {};   // describes the method; empty: no publication
+  std::string_view equals = {};   // a function of another library with the same result; empty: none is known
   std::string_view example = {};  // for --stages
 };
 
-// One for each stage that can be chosen, in the order of the table of stages.
+// One per selectable stage, in the order of the table of stages.
 [[nodiscard]] std::span<const StageText> stage_texts();
-// nullptr for a stage that cannot be chosen.
+// Returns nullptr for a stage that is not selectable.
 [[nodiscard]] const StageText* stage_text(const Stage& stage);
 
 }  // namespace imgpipe

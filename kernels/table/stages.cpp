@@ -32,7 +32,7 @@
 namespace imgpipe {
 namespace {
 
-// An image with alpha: in planes, interleaved, and as it comes.
+// An image with alpha: planar, interleaved, and in either layout.
 constexpr std::array kAllPlanes{Port{.alpha = true}};
 constexpr std::array kMixed{Port{.layout = Layout::interleaved, .alpha = true}};
 constexpr std::array kAnyLayout{Port{.layout = {}, .alpha = true}};
@@ -57,7 +57,7 @@ constexpr Stage kClaheTables{.ports = {kColorPlanes, kTable},
                              .table_bytes = clahe_table_bytes,
                              .table_parts = clahe_table_parts,
                              .kernels = kTableKernels<kSame, clahe_table>};
-// Of type and parameters alone.
+// A table that depends only on type and parameters.
 template <auto Bytes, auto Make, const auto& All = kSame>
 constexpr Stage kConstant{.ports = {{}, kTable}, .table_bytes = Bytes, .kernels = kTableKernels<All, Make>};
 
@@ -65,7 +65,7 @@ template <const Stage& Maker, bool (*IsRead)(const Parameters&) = nullptr>
 constexpr Port kTableOf{.name = "table", .kind = ValueKind::table, .made_by = &Maker, .is_read = IsRead};
 template <const Stage& Maker>
 constexpr std::array kColorAndTable{Port{}, kTableOf<Maker>};
-// As counts or as a table that is made of them.
+// The counts, or a table made from them.
 template <const Stage& Maker, bool (*IsRead)(const Parameters&) = nullptr>
 constexpr std::array kColorAndCounted{
     Port{}, Port{.name = "counts", .kind = ValueKind::counts, .is_read = IsRead}, kTableOf<Maker, IsRead>};
@@ -86,7 +86,7 @@ constexpr std::array kStages{
           .infer = gray_infer,
           .kernels = IMGPIPE_KERNELS_16(kSame, gray)},
     Stage{.name = "hist",
-          .summary = "counts of each value in each colour plane",
+          .summary = "histogram of each colour plane",
           .ports = {.out = kCounts},
           .kernels = IMGPIPE_KERNELS_16(kSame, hist)},
     Stage{.name = "contrast",
@@ -101,30 +101,30 @@ constexpr std::array kStages{
           .needs = smooth_needs,
           .kernels = kBoth<IMGPIPE_KERNELS_16(kSame, smooth), IMGPIPE_KERNELS_F32(smooth)>},
     Stage{.name = "threshold",
-          .summary = "black and white",
+          .summary = "black and white by a threshold",
           .parameters = kThresholdParameters,
           .ports = {.in = kColorAndCounted<kOtsuValues, threshold_reads_counts>},
           .infer = threshold_infer,
           .kernels = IMGPIPE_KERNELS_16(kSame, threshold)},
     Stage{.name = "invert",
-          .summary = "the negative",
+          .summary = "negative",
           .kernels = kBoth<IMGPIPE_KERNELS(kSame, invert), IMGPIPE_KERNELS_F32(invert)>},
     Stage{.name = "gamma",
-          .summary = "brighter or darker in the middle",
+          .summary = "gamma correction",
           .parameters = kGammaParameters,
           .ports = {.in = kColorAndTable<kConstant<gamma_table_bytes, gamma_table>>},
           .skip_reason = gamma_skip_reason,
           .kernels = kBoth<IMGPIPE_KERNELS_16(kSame, gamma), IMGPIPE_KERNELS_F32(gamma)>},
-    // Its functions of integers are gamma's, with another table.
+    // The integer functions are gamma's, with another table.
     Stage{.name = "levels",
-          .summary = "contrast with a given range",
+          .summary = "stretch of a given range",
           .parameters = kLevelsParameters,
           .ports = {.in = kColorAndTable<kConstant<levels_table_bytes, levels_table>>},
           .problem = levels_problem,
           .skip_reason = levels_skip_reason,
           .kernels = kBoth<IMGPIPE_KERNELS_16(kSame, gamma), IMGPIPE_KERNELS_F32(levels)>},
     Stage{.name = "resize",
-          .summary = "another size",
+          .summary = "scaling to another size",
           .parameters = kResizeParameters,
           .ports = {kPlanesAndWeights, kAllPlanes},
           .by_row = true,
@@ -134,7 +134,7 @@ constexpr std::array kStages{
           .needs = resize_needs,
           .kernels = kBoth<IMGPIPE_KERNELS(kSame, resize), IMGPIPE_KERNELS_F32(resize)>},
     Stage{.name = "depth",
-          .summary = "8 or 16 bits a sample, or floats",
+          .summary = "8 or 16 bits per sample, or floats",
           .parameters = kDepthParameters,
           .ports = {kAnyLayout, kAnyLayout},
           .skip_reason = depth_skip_reason,
@@ -143,7 +143,7 @@ constexpr std::array kStages{
               kBoth<IMGPIPE_KERNELS(kOther, depth),
                     kKernels<kFloatAndOther, depth_reference, depth_cpu, IMGPIPE_ON_CUDA(depth_f32_cuda)>>},
     Stage{.name = "crop",
-          .summary = "a rectangle of it",
+          .summary = "crop to a rectangle",
           .parameters = kCropParameters,
           .ports = {kAnyLayout, kAnyLayout},
           .effect = Effect::cuts,
@@ -154,14 +154,14 @@ constexpr std::array kStages{
           .needs = crop_needs,
           .kernels = IMGPIPE_KERNELS_MOVES(crop)},
     Stage{.name = "flip",
-          .summary = "mirrored",
+          .summary = "mirror image",
           .parameters = kFlipParameters,
           .ports = {kAnyLayout, kAnyLayout},
           .effect = Effect::turns,
           .needs_all_rows = flip_needs_all_rows,
           .kernels = IMGPIPE_KERNELS_MOVES(flip)},
     Stage{.name = "rotate",
-          .summary = "turned by right angles",
+          .summary = "rotation by right angles",
           .parameters = kRotateParameters,
           .ports = {kAnyLayout, kAnyLayout},
           .effect = Effect::turns,
@@ -181,22 +181,22 @@ constexpr std::array kStages{
           .scratch_bytes = clahe_scratch_bytes,
           .kernels = IMGPIPE_KERNELS_16(kSame, clahe)},
     Stage{.name = "median",
-          .summary = "the middle one of a window's samples",
+          .summary = "median of a window",
           .parameters = kMedianParameters,
           .needs = median_needs,
           .kernels = IMGPIPE_KERNELS(kSame, median)},
     Stage{.name = "sobel",
-          .summary = "the gradient's size",
+          .summary = "gradient magnitude",
           .parameters = kSobelParameters,
           .needs = sobel_needs,
           .kernels = IMGPIPE_KERNELS(kSame, sobel)},
     Stage{.name = "box",
-          .summary = "the mean of a window of any radius",
+          .summary = "mean of a window of any radius",
           .parameters = kBoxParameters,
           .needs = box_needs,
           .kernels = IMGPIPE_KERNELS(kSame, box)},
     Stage{.name = "gauss",
-          .summary = "blurred, by sigma",
+          .summary = "Gaussian blur, by sigma",
           .parameters = kGaussParameters,
           .ports = {.in = kColorAndTable<kConstant<gauss_table_bytes, gauss_table>>},
           .needs = gauss_needs,
@@ -209,18 +209,18 @@ constexpr std::array kStages{
           .needs = sharpen_needs,
           .kernels = IMGPIPE_KERNELS(kSame, sharpen)},
     Stage{.name = "erode",
-          .summary = "the least sample of a window",
+          .summary = "minimum of a window",
           .parameters = kMorphologyParameters,
           .needs = morphology_needs,
           .kernels = IMGPIPE_KERNELS(kSame, erode)},
     Stage{.name = "dilate",
-          .summary = "the greatest sample of a window",
+          .summary = "maximum of a window",
           .parameters = kMorphologyParameters,
           .needs = morphology_needs,
           .kernels = IMGPIPE_KERNELS(kSame, dilate)},
-    // Its functions are gamma's, with another table.
+    // The functions are gamma's, with another table.
     Stage{.name = "posterize",
-          .summary = "the highest bits of a sample",
+          .summary = "highest bits of each sample",
           .parameters = kPosterizeParameters,
           .ports = {.in = kColorAndTable<kConstant<gamma_table_bytes, posterize_table>>},
           .skip_reason = posterize_skip_reason,
@@ -259,8 +259,8 @@ static_assert(std::ranges::all_of(kStages,
                                   }),
               "a stage reads one image: docs/hacking.md, A second image input");
 
-// The row for a call; the planner has refused steps without one. Where the output's type is unset its samples
-// are the input's.
+// Returns the row for a call; the planner rejects steps without one. An unset output type: the input's
+// samples.
 template <class Where>
 const Kernel& kernel_of(const Stage& stage, Backend backend, const StageCall<Where>& call) {
   const Sample in = call.in.type.sample;
@@ -273,7 +273,8 @@ const Port* find_read_port(const Stage& stage, ValueKind kind, const Parameters&
   return is_read ? port : nullptr;
 }
 
-// Runs a kernel that reads or writes floats, host code of one for devices included, in their environment.
+// Runs a kernel in the floating-point environment that it needs if it reads or writes floats. The host code
+// of device kernels needs it too.
 template <class Run>
 auto in_environment_of(const Kernel& kernel, const Run& run) {
   if (!is_float(kernel.in) && !is_float(kernel.out)) return run();
@@ -322,7 +323,7 @@ const Stage* table_maker(const Stage& stage, const Parameters& parameters, Backe
                          Sample out) {
   const Port* const port = find_read_port(stage, ValueKind::table, parameters);
   if (port == nullptr) return nullptr;
-  const bool constant = port->made_by->ports.in.empty();  // for all backends alike
+  const bool constant = port->made_by->ports.in.empty();  // the same for all backends
   const Kernel* const kernel = find_kernel(*port->made_by, constant ? Backend::cpu : backend, in, out);
   return kernel == nullptr ? nullptr : port->made_by;
 }

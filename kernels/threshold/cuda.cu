@@ -5,12 +5,12 @@
 namespace imgpipe {
 namespace {
 
-static_assert(kPointwiseThreads == kBins);  // a thread has a bin
+static_assert(kPointwiseThreads == kBins);  // one bin per thread
 
-// All threads of a block call this together; every thread gets the value. What a bin's class is follows from
-// that of the bin before, rounding by rounding: one thread makes all of them, the variances are made by all.
-// Barriers: the counts, and the warps' sums of them, are complete before the classes are made, the classes
-// before the variances, the warps' best before the block's.
+// All threads of a block must call this; each gets the value. Each bin's class depends on that of the
+// previous bin, rounding by rounding: one thread computes all classes, and all threads compute the variances.
+// Barriers: the counts and the warps' sums are complete before the classes, the classes before the variances,
+// the warps' best before the block's.
 __device__ int block_otsu_value(const std::uint64_t* counts) {
   __shared__ std::uint64_t count_of[kBins];
   __shared__ OtsuClass class_of[kBins];
@@ -32,20 +32,20 @@ __device__ int block_otsu_value(const std::uint64_t* counts) {
     OtsuClass below{0, 0};
     for (int v = 0; v < kBins; ++v) {
       sum += static_cast<unsigned>(v) * count_of[v];
-      parts[v] = otsu_take(below, v, rounded_product(static_cast<double>(count_of[v]), one));
+      parts[v] = otsu_add(below, v, rounded_product(static_cast<double>(count_of[v]), one));
       class_of[v] = below;
     }
     mean = rounded_product(static_cast<double>(sum), one);
   }
   __syncthreads();
-  // A variance of 0 parts nothing: value 0 stands for that.
+  // A variance of 0 does not part the histogram and yields value 0.
   Parting best{0, 0};
   if (parts[bin]) best = better(best, {otsu_variance(class_of[bin], mean), bin});
   return block_best<kBins>(best).value;
 }
 
-// Plane blockIdx.z. Where the value is to be found every block finds it for itself, all blocks at once, so
-// that nothing leaves the device and no kernel waits for another.
+// Plane blockIdx.z. Every block computes Otsu's value itself, in parallel, so that nothing leaves the device
+// and no kernel waits for another.
 IMGPIPE_POINTWISE_KERNEL threshold_kernel(DevicePlanes<const Sample8> in, DevicePlanes<Sample8> out,
                                           Histogram<Device> histogram, ThresholdParameters parameters) {
   const Plane<const Sample8, Device> from = plane_of_block(in);

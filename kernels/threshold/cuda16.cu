@@ -6,17 +6,17 @@
 namespace imgpipe {
 namespace {
 
-// Block c finds Otsu's value of plane c, or of one that is undecided; see otsu16.cuh.
+// Block c finds Otsu's value of plane c (OtsuMethod::chosen: only if undecided); see otsu16.cuh.
 __global__ __launch_bounds__(kOtsuBins) void otsu16_kernel(Histogram<Device> histogram, int* values,
-                                                           OtsuWay way) {
-  if (way == OtsuWay::chosen && values[blockIdx.x] != kUndecided) return;
+                                                           OtsuMethod way) {
+  if (way == OtsuMethod::chosen && values[blockIdx.x] != kUndecided) return;
   __shared__ OtsuShared shared;
   OtsuSearch search(histogram.row(blockIdx.x), static_cast<int>(histogram.width), shared);
-  const int value = search.value(way == OtsuWay::by_divisions);
+  const int value = search.value(way == OtsuMethod::by_divisions);
   if (threadIdx.x == 0) values[blockIdx.x] = value;
 }
 
-// Plane blockIdx.z, at a value of its own, or at `at` where there are none.
+// Plane blockIdx.z, with the plane's value or, without `values`, with `at`.
 IMGPIPE_POINTWISE_KERNEL threshold16_kernel(DevicePlanes<const Sample8> in, DevicePlanes<Sample8> out,
                                             const int* values, int at) {
   if (values != nullptr) at = values[blockIdx.z];
@@ -27,21 +27,21 @@ IMGPIPE_POINTWISE_KERNEL threshold16_kernel(DevicePlanes<const Sample8> in, Devi
 
 }  // namespace
 
-CudaStatus threshold_table_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, OtsuWay otsu,
-                                    Clusters way) {
+CudaStatus threshold_table_method_cuda(const StageCall<Device>& call, const CudaLaunch& launch,
+                                       OtsuMethod otsu, Clusters way) {
   const auto planes = static_cast<unsigned>(call.in.type.color_channels);
   int* const values = call.table.as<int>();
-  if (otsu == OtsuWay::chosen || otsu == OtsuWay::chosen_only) {
+  if (otsu == OtsuMethod::chosen || otsu == OtsuMethod::chosen_only) {
     const CudaStatus chosen = launch_over_bins(&otsu_choice_kernel<kBinBlocks>, &otsu_choice_kernel<1>,
                                                planes, launch, way, call.histogram, values);
-    if (chosen != cudaSuccess || otsu == OtsuWay::chosen_only) return chosen;
+    if (chosen != cudaSuccess || otsu == OtsuMethod::chosen_only) return chosen;
   }
   otsu16_kernel<<<planes, kOtsuBins, 0, launch.stream>>>(call.histogram, values, otsu);
   return cudaGetLastError();
 }
 
 CudaStatus threshold_table_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return threshold_table_way_cuda(call, launch, OtsuWay::chosen, Clusters::where_supported);
+  return threshold_table_method_cuda(call, launch, OtsuMethod::chosen, Clusters::where_supported);
 }
 
 CudaStatus threshold16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {

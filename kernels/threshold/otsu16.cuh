@@ -1,23 +1,22 @@
-// Otsu's value of 65,536 bins, by one block.
+// Computes Otsu's value of 65,536 bins with one block.
 //
-// A bin's class follows from that of the bin before it, rounding by rounding (otsu_take()): one thread must
-// go from bin to bin. What it does on the way is little, because everything else is done beside it, and what
-// it takes for granted is proved afterwards, by all threads:
+// Each bin's class depends on that of the previous bin, rounding by rounding (otsu_add()), so one thread
+// must visit the bins in order. The other threads do the remaining work in a pipeline, and afterwards verify
+// the assumptions that shorten that thread's steps:
 //
 //   chunk of kOtsuBins bins    k        k-1           k-2              k-3            k-4
-//   in one step                counts   shares are    which bins are   their means    every bin's class
-//                              are      added up      gone to, and     are made       is held against
-//                              read                   with what                       otsu_take(), variances
+//   in one step                counts   shares are    bins to visit    their means    classes are checked
+//                              are      summed        are selected,    are computed   against otsu_add(),
+//                              read                   with operands                   variances computed
 //
-// The mean is a quotient, sum / share. Shares are known before, so the thread multiplies by 1 / share and
-// corrects the product once, by fused operations: five operations of which each waits for the one before,
-// where a division waits for some twenty. A bin without samples leaves the mean as it is once it has been
-// multiplied and divided by the same share: only the first of several is gone to. Both are true of nearly
-// all numbers. A class that is not to the last bit what otsu_take() makes of the one before it shows, and
-// then all is done again with divisions, bin by bin.
+// The mean is a quotient, sum / share. As shares are known in advance, the thread multiplies by 1 / share and
+// corrects the product once with fused operations: five dependent operations, where a division has some
+// twenty. A bin without samples leaves the mean unchanged once it has been multiplied and divided by the same
+// share, so the thread visits only the first of several such bins. Both hold for nearly all numbers. If a
+// class differs in any bit from the result of otsu_add(), the search is repeated with divisions, bin by bin.
 //
-// H200, 2026-11-22: 1.8 ms for a photo, 1.4 for noise, 1.3 for 12 bits in 16; so it is left to histograms for
-// which otsu_choice.cuh finds no value.
+// H200, 2026-11-22: 1.8 ms for a photo, 1.4 for noise, 1.3 for 12 bits in 16. So this code only handles
+// histograms for which otsu_choice.cuh finds no value.
 #pragma once
 
 #include "kernels/threshold/parting.cuh"
@@ -25,25 +24,26 @@
 
 namespace imgpipe {
 
-constexpr int kOtsuBins = 256;  // and threads
+constexpr int kOtsuBins = 256;  // per chunk, one per thread
 constexpr int kOtsuWarps = kOtsuBins / kWarpLanes;
 
-// What the mean of a bin's class is made with.
+// The operands of the mean of a bin's class.
 struct OtsuStep {
   double share_before;
-  double product;  // value times its samples' share
+  double product;  // value times the share of its samples
   double share;
   double inverse;  // 1 / share
 };
 
-// Chunks that are between two of the steps above have places of their own: place k % n. 40 KB.
+// Chunks between two of the steps above are in slot k % n of each array. 40 KB.
 struct OtsuShared {
-  double part[5][kOtsuBins];            // by bin: its samples' share
-  double share[4][kOtsuBins + 1];       // before the chunk, then by bin: the class's
-  std::uint16_t gone_to[3][kOtsuBins];  // by bin: how many bins of the chunk, to this one, are gone to
-  int count[2];                         // of those of the chunk
-  OtsuStep steps[2][kOtsuBins];         // of those
-  double mean[2][kOtsuBins + 1];        // before the chunk, then of those
+  double part[5][kOtsuBins];       // by bin: the share of its samples
+  double share[4][kOtsuBins + 1];  // before the chunk, then by bin: the share of the class
+  std::uint16_t visited_up_to[3]
+                             [kOtsuBins];  // by bin: the number of visited bins of the chunk up to this one
+  int count[2];                            // of visited bins in the chunk
+  OtsuStep steps[2][kOtsuBins];            // by visited bin
+  double mean[2][kOtsuBins + 1];           // before the chunk, then by visited bin
   int warp_count[kOtsuWarps];
   std::uint64_t warp_samples[kOtsuWarps], warp_sum[kOtsuWarps];
 };
@@ -53,16 +53,16 @@ class OtsuSearch {
   __device__ OtsuSearch(const std::uint64_t* counts, int bins, OtsuShared& shared)
       : counts_(counts), chunks_(bins / kOtsuBins), shared_(shared), bin_(static_cast<int>(threadIdx.x)) {}
 
-  // All threads together; every thread gets the value. Barriers: at the end of each step.
+  // All threads must call this; each gets the value. Barriers: at the end of each step.
   __device__ int value(bool by_divisions) {
-    undo_prediction();
+    sum_samples();
     if (by_divisions || !search(false)) search(true);
     return block_best<kOtsuBins>(best_).value;
   }
 
  private:
-  // The mean of all, and a sample's share.
-  __device__ void undo_prediction() {
+  // Computes the mean of all samples, and a sample's share.
+  __device__ void sum_samples() {
     std::uint64_t samples = 0;
     std::uint64_t sum = 0;
 #pragma unroll 8
@@ -91,7 +91,7 @@ class OtsuSearch {
     mean_of_all_ = rounded_product(static_cast<double>(sum), one_);
   }
 
-  // False: something that was taken for granted is not so. With `by_divisions` nothing is.
+  // Returns false if an assumption does not hold; `by_divisions` makes none.
   __device__ bool search(bool by_divisions) {
     best_ = {0, 0};
     carried_share_ = 0;
@@ -100,7 +100,7 @@ class OtsuSearch {
     for (int k = 0; k < chunks_ + 4; ++k) {
       if (is_chunk(k)) read(k);
       if (is_chunk(k - 4)) right = hold(k - 4) && right;
-      const bool listed = is_chunk(k - 2) && is_gone_to(k - 2, by_divisions);
+      const bool listed = is_chunk(k - 2) && is_visited(k - 2, by_divisions);
       const unsigned lanes = __ballot_sync(0xFFFFFFFF, listed ? 1 : 0);
       if (bin_ % kWarpLanes == 0) shared_.warp_count[bin_ / kWarpLanes] = __popc(lanes);
       __syncthreads();
@@ -121,7 +121,7 @@ class OtsuSearch {
         rounded_product(static_cast<double>(counts_[chunk * kOtsuBins + bin_]), one_);
   }
 
-  // One thread.
+  // Runs in one thread.
   __device__ void add_shares(int chunk) {
     const double* const part = shared_.part[chunk % 5];
     double* const share = shared_.share[chunk % 4];
@@ -133,14 +133,13 @@ class OtsuSearch {
     }
   }
 
-  // Whether neither class is too small behind a bin; the same for all bins from the first such one to the
-  // last.
+  // Whether both classes split after a bin are large enough; the bins for which this holds are contiguous.
   __device__ static bool parts(double share) {
     OtsuClass below{share, 0};
-    return otsu_take(below, 0, 0);
+    return otsu_add(below, 0, 0);
   }
 
-  __device__ bool is_gone_to(int chunk, bool by_divisions) const {
+  __device__ bool is_visited(int chunk, bool by_divisions) const {
     if (!parts(shared_.share[chunk % 4][bin_ + 1])) return false;
     const double* const part = shared_.part[chunk % 5];
     return by_divisions || bin_ == 0 || part[bin_] != 0 || part[bin_ - 1] != 0;
@@ -155,7 +154,7 @@ class OtsuSearch {
       all += shared_.warp_count[warp];
     }
     const int up_to = before + __popc(lanes & (0xFFFFFFFF >> (kWarpLanes - 1 - lane)));
-    shared_.gone_to[chunk % 3][bin_] = static_cast<std::uint16_t>(up_to);
+    shared_.visited_up_to[chunk % 3][bin_] = static_cast<std::uint16_t>(up_to);
     if (bin_ == 0) shared_.count[chunk % 2] = all;
     if (!listed) return;
     const double share = shared_.share[chunk % 4][bin_ + 1];
@@ -164,8 +163,7 @@ class OtsuSearch {
         rounded_product(chunk * kOtsuBins + bin_, shared_.part[chunk % 5][bin_]), share, 1 / share};
   }
 
-  // One thread: the only work that waits for itself. Before the first class that is large enough the mean
-  // is 0.
+  // Runs in one thread: a chain of dependent operations. The mean is 0 before the first large enough class.
   __device__ void make_means(int chunk, bool by_divisions) {
     const OtsuStep* const steps = shared_.steps[chunk % 2];
     double* const means = shared_.mean[chunk % 2];
@@ -189,20 +187,20 @@ class OtsuSearch {
     }
   }
 
-  // The mean behind bin `bin` of the chunk, -1: before it.
+  // Returns the mean after bin `bin` of the chunk; -1: before the chunk.
   __device__ double mean_after(int chunk, int bin) const {
-    return shared_.mean[chunk % 2][bin < 0 ? 0 : shared_.gone_to[chunk % 3][bin]];
+    return shared_.mean[chunk % 2][bin < 0 ? 0 : shared_.visited_up_to[chunk % 3][bin]];
   }
 
-  // This thread's bin: whether its class is the one that follows from the one before, and how well it parts.
-  // A class that is too small is not looked at: before the first that parts the mean is 0 whatever it is
-  // multiplied by, behind the last no other counts.
+  // Checks this thread's bin: returns whether its class follows from the previous one, and updates the best
+  // parting. Skips classes that are too small: before the first that parts, the mean is 0 whatever it is
+  // multiplied by; after the last, no class counts.
   __device__ bool hold(int chunk) {
     const double* const share = shared_.share[chunk % 4];
     if (!parts(share[bin_ + 1])) return true;
     const int value = chunk * kOtsuBins + bin_;
     OtsuClass below{share[bin_], mean_after(chunk, bin_ - 1)};
-    otsu_take(below, value, shared_.part[chunk % 5][bin_]);
+    otsu_add(below, value, shared_.part[chunk % 5][bin_]);
     best_ = better(best_, {otsu_variance(below, mean_of_all_), value});
     return below.share == share[bin_ + 1] && below.mean == mean_after(chunk, bin_);
   }
@@ -210,10 +208,10 @@ class OtsuSearch {
   const std::uint64_t* const counts_;
   const int chunks_;
   OtsuShared& shared_;
-  const int bin_;  // of a chunk: this thread's
+  const int bin_;  // this thread's bin of a chunk
   double one_ = 0, mean_of_all_ = 0;
-  double carried_share_ = 0, carried_mean_ = 0;  // of the threads that need them
-  Parting best_{0, 0};                           // a variance of 0 parts nothing: value 0 stands for that
+  double carried_share_ = 0, carried_mean_ = 0;  // only in the threads that need them
+  Parting best_{0, 0};  // a variance of 0 does not part the histogram and yields value 0
 };
 
 }  // namespace imgpipe

@@ -1,4 +1,4 @@
-// Otsu's value of a histogram of 65,536 bins by a cluster of blocks; see otsu_choice.h.
+// Finds Otsu's value of a histogram of 65,536 bins with a cluster of blocks; see otsu_choice.h.
 #pragma once
 
 #include "kernels/shared/cluster_sums.cuh"
@@ -6,21 +6,20 @@
 
 namespace imgpipe {
 
-// What a cluster finds where roundings could change which value is the best.
+// The result if roundings could change which value is the best.
 constexpr int kUndecided = -1;
 
-// What a block tells the others of its cluster. They read it only: what is added up is added up by those who
-// read.
+// Data that a block shares with the others of its cluster, which only read it and add it up themselves.
 struct OtsuShare {
   static constexpr unsigned kMost = kWarpLanes;
-  std::uint64_t too_small;      // sum of the first samples, whose class is too small, where this block knows
-  unsigned long long min_bits;  // of its largest lower limit: doubles that are not negative order as these
+  std::uint64_t too_small;      // sum of the first samples, whose class is too small; 0 in most blocks
+  unsigned long long min_bits;  // of the largest lower limit; doubles >= 0 order as their bits do
   unsigned undecided, parted;
-  unsigned candidates;  // may be more than are there
+  unsigned candidates;  // may exceed the capacity of `candidate`
   OtsuBin candidate[kMost];
 };
 
-// A bin of this thread in turn: calls action(bin, OtsuParts) for those that have samples and may part.
+// Calls action(bin, OtsuParts) for each bin of this thread that has samples and may part the histogram.
 template <class Action>
 __device__ __forceinline__ void each_parting_bin(const std::uint64_t* counts, const ThreadBins& own,
                                                  const OtsuTotals& all, std::uint64_t samples,
@@ -38,7 +37,7 @@ __device__ __forceinline__ void each_parting_bin(const std::uint64_t* counts, co
   }
 }
 
-// The best of up to 32 candidates, by one warp, each lane with one or none; every lane gets it.
+// Returns the best of up to 32 candidates to every lane of a warp; each lane has one or none.
 __device__ inline int best_candidate(const OtsuTotals& all, const OtsuBin& own, bool is_one) {
   const LongDouble variance = is_one ? exact_variance(all, own) : LongDouble{};
   OtsuBin best = own;
@@ -60,7 +59,7 @@ __device__ inline int best_candidate(const OtsuTotals& all, const OtsuBin& own, 
   return __all_sync(0xFFFFFFFF, beaten ? 1 : 0) != 0 ? best.value : kUndecided;
 }
 
-// What the whole cluster knows, by one warp of it.
+// Combines the shares of the whole cluster; runs in one warp of it.
 template <int Blocks>
 __device__ int chosen_value(const OtsuTotals& all, OtsuShare& own_share, double least) {
   unsigned undecided = 0;
@@ -72,7 +71,7 @@ __device__ int chosen_value(const OtsuTotals& all, OtsuShare& own_share, double 
     const OtsuShare& share = *shared_of_block<Blocks>(&own_share, i);
     undecided |= share.undecided;
     parted |= share.parted;
-    const unsigned place = threadIdx.x % kWarpLanes - candidates;  // beyond all there are below 0
+    const unsigned place = threadIdx.x % kWarpLanes - candidates;  // wraps for earlier lanes
     if (place < min(share.candidates, OtsuShare::kMost)) own = share.candidate[place];
     candidates += share.candidates;
   }
@@ -82,9 +81,9 @@ __device__ int chosen_value(const OtsuTotals& all, OtsuShare& own_share, double 
   return best_candidate(all, own, threadIdx.x % kWarpLanes < candidates);
 }
 
-// Cluster blockIdx.y: of plane blockIdx.y. Barriers: a share is cleared before anybody adds to it; the class
-// that is too small is known before the limits are made, the largest lower limits before candidates are
-// taken, all candidates before the best is looked for; no block ends before that.
+// Cluster blockIdx.y processes plane blockIdx.y. Barriers: a share is cleared before any thread adds to it;
+// the sum of the class that is too small is known before the limits are computed, the largest lower limits
+// before candidates are selected, and all candidates before the best is chosen; blocks stay alive until then.
 template <int Blocks>
 __global__ __launch_bounds__(kBinThreads, 1) void otsu_choice_kernel(Histogram<Device> histogram,
                                                                      int* values) {
@@ -112,7 +111,7 @@ __global__ __launch_bounds__(kBinThreads, 1) void otsu_choice_kernel(Histogram<D
   const auto below_of = [&](std::uint64_t count) {
     return large_enough(static_cast<double>(count), all.samples);
   };
-  // The first bin behind which the class is large enough is this thread's: what lies before it is too small.
+  // The first bin after which the class is large enough belongs to this thread; bins before it are too_small.
   if (below_of(of_samples.before) != OtsuParts::yes &&
       below_of(of_samples.before + samples) != OtsuParts::no) {
     std::uint64_t below = of_samples.before;

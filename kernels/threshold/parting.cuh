@@ -1,4 +1,4 @@
-// The best of the values at which a histogram may be parted.
+// The best of the values that may part a histogram.
 #pragma once
 
 #include "kernels/shared/device_rows.cuh"
@@ -10,14 +10,14 @@ struct Parting {
   int value;
 };
 
-// The better one; of two that are equal the first in the histogram.
+// Returns the better one; of equal ones, the first in the histogram.
 __device__ __forceinline__ Parting better(const Parting& a, const Parting& b) {
   const bool second = b.variance > a.variance || (b.variance == a.variance && b.value < a.value);
   return second ? b : a;
 }
 
-// All Threads threads of a block call this together; every thread gets the best. Barrier: the warps' best are
-// there before the block's is looked for.
+// All Threads threads of a block must call this; each gets the best. Barrier: the warps' best are complete
+// before the block's is selected.
 template <int Threads>
 __device__ Parting block_best(Parting best) {
   __shared__ Parting warp_best[Threads / kWarpLanes];

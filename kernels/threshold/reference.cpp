@@ -3,7 +3,7 @@
 namespace imgpipe {
 namespace {
 
-// The first of those that part best; 0 where nothing can be parted.
+// Returns the first of the best values; 0 if no value parts the histogram.
 int otsu_value(const std::uint64_t* counts, int bins) {
   std::uint64_t pixels = 0;
   std::uint64_t sum = 0;
@@ -17,7 +17,7 @@ int otsu_value(const std::uint64_t* counts, int bins) {
   double most = 0;
   int best = 0;
   for (int v = 0; v < bins; ++v) {
-    if (!otsu_take(below, v, static_cast<double>(counts[v]) * one)) continue;
+    if (!otsu_add(below, v, static_cast<double>(counts[v]) * one)) continue;
     const double variance = otsu_variance(below, mean);
     if (variance > most) {
       most = variance;

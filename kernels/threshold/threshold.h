@@ -1,7 +1,6 @@
 // Threshold: samples above a value become white, all others black (cv2.threshold with THRESH_BINARY and 255,
-// of 16 bits 65535).
-// Otsu's value (A Threshold Selection Method from Gray-Level Histograms, 1979) is the one that parts the
-// histogram of a plane into the two classes whose means differ most for their sizes.
+// or 65535 with 16 bits). Otsu's value (A Threshold Selection Method from Gray-Level Histograms, 1979) parts
+// the histogram of a plane into the two classes whose means differ most for their sizes.
 #pragma once
 
 #include "kernels/pixel.h"
@@ -15,17 +14,16 @@ struct ThresholdParameters {
   int at;  // or kOtsu
 };
 
-// Otsu's value is found in the counts of the frame that it gets.
+// Otsu's value requires the counts of the input frame.
 [[nodiscard]] bool threshold_reads_counts(const Parameters& parameters);
-// Not with a value that samples of this type cannot have.
+// Rejects values that samples of this type cannot have.
 [[nodiscard]] std::string_view threshold_infer(const FrameType& in, const Parameters&, FrameType& out);
 
 // ---- Otsu's arithmetic ------------------------------------------------------------------------------
-// IEEE doubles, each operation rounded by itself, in the order of OpenCV's own code (its function
-// getThreshVal_Otsu): values that part a histogram equally well are told apart by these roundings alone, so
-// any other arithmetic makes other pictures.
+// IEEE doubles, each operation rounded separately, in the order of OpenCV's getThreshVal_Otsu: only these
+// roundings decide between values that part a histogram equally well.
 
-#ifdef __CUDA_ARCH__  // nvcc would make one instruction of a product and a sum
+#ifdef __CUDA_ARCH__  // nvcc would contract a product and a sum
 __device__ inline double rounded_sum(double a, double b) {
   return __dadd_rn(a, b);
 }
@@ -46,10 +44,10 @@ struct OtsuClass {
   double share;  // of all samples, 0..1
   double mean;
 };
-inline constexpr double kMinShare = 0x1p-23;  // FLT_EPSILON: a smaller class is none
+inline constexpr double kMinShare = 0x1p-23;  // FLT_EPSILON: smaller classes do not count
 
-// Takes the samples of value v, `share` of all, into the class. False: one of both classes is too small.
-IMGPIPE_HOST_DEVICE constexpr bool otsu_take(OtsuClass& below, int v, double share) {
+// Adds the samples of value v, `share` of all, to the class. Returns false if either class is too small.
+IMGPIPE_HOST_DEVICE constexpr bool otsu_add(OtsuClass& below, int v, double share) {
   below.mean = rounded_product(below.mean, below.share);
   below.share = rounded_sum(below.share, share);
   const double above = rounded_sum(1, -below.share);
@@ -60,7 +58,7 @@ IMGPIPE_HOST_DEVICE constexpr bool otsu_take(OtsuClass& below, int v, double sha
   return true;
 }
 
-// The variance between the class and all other samples; `mean` is that of all.
+// Returns the variance between the class and all other samples; `mean` is that of all.
 IMGPIPE_HOST_DEVICE constexpr double otsu_variance(const OtsuClass& below, double mean) {
   const double above = rounded_sum(1, -below.share);
   const double mean_above = rounded_sum(mean, -rounded_product(below.share, below.mean)) / above;
@@ -70,30 +68,29 @@ IMGPIPE_HOST_DEVICE constexpr double otsu_variance(const OtsuClass& below, doubl
 
 // ---- the stage --------------------------------------------------------------------------------------
 
-// What plane c is parted at; histogram: the counts of the whole image, of any number of bins; it is not
-// looked at unless the value is to be found.
+// Returns the threshold of plane c. histogram: the whole image's counts, read only for Otsu's value.
 [[nodiscard]] int threshold_of(const ThresholdParameters& parameters, const Histogram<Host>& histogram,
                                int c);
 
-// Otsu's value of each colour plane, an int each. histogram: the counts of the whole image.
+// Otsu's value of each colour plane, as ints. histogram: the counts of the whole image.
 [[nodiscard]] std::int64_t threshold_table_bytes(const FrameType& in, const Parameters& parameters);
 void threshold_table(const StageCall<Host>& call, const Band& band);
-// Of 16 bits.
+// For 16 bits.
 CudaStatus threshold_table_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-// How Otsu's value of 65,536 bins is found: chosen by exact sums, where roundings cannot change it, else
-// searched for from bin to bin, and, where that takes too much for granted, by a division for every bin.
-// chosen_only, for tests: where roundings could change it there is no value, and the table is of no use.
-enum class OtsuWay : std::uint8_t { chosen, searched, by_divisions, chosen_only };
-CudaStatus threshold_table_way_cuda(const StageCall<Device>& call, const CudaLaunch& launch, OtsuWay otsu,
-                                    Clusters way);
+// How Otsu's value of 65,536 bins is found. chosen: by exact sums if roundings cannot change it, else as by
+// searched. searched: from bin to bin or, if its assumptions fail, as by by_divisions: with a division per
+// bin. chosen_only, for tests: as chosen, but without a valid value if roundings could change it.
+enum class OtsuMethod : std::uint8_t { chosen, searched, by_divisions, chosen_only };
+CudaStatus threshold_table_method_cuda(const StageCall<Device>& call, const CudaLaunch& launch,
+                                       OtsuMethod otsu, Clusters way);
 
 // in, out: planar, same shape; histogram: the counts of the whole image `in`, for Otsu's value.
 void threshold_reference(const StageCall<Host>& call);
 
-// The same in SIMD; table: what threshold_table() wrote, for Otsu's value.
+// The same in SIMD; table, for Otsu's value: the output of threshold_table().
 void threshold_cpu(const StageCall<Host>& call, const Band& band);
 
-// The same on a CUDA device, of 8 bits by the histogram, of 16 by the table.
+// The same on a CUDA device: 8 bits from the histogram, 16 from the table.
 CudaStatus threshold_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus threshold16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 

@@ -33,10 +33,10 @@ ResultTable variant_list(const BenchOptions& options, const UserKernels& own) {
                    {"idea", "idea", true},   {"needs", "needs", true},     {"origin", "origin", true}};
   for (const ListedVariant& each : all_variants(own.ladders())) {
     if (!is_requested(options, each.stage)) continue;
-    const bool belongs_to_variant = each.stage_variant != nullptr && each.stage_variant->own != nullptr;
+    const bool is_user_variant = each.stage_variant != nullptr && each.stage_variant->own != nullptr;
     const bool named = options.variants.empty() ||
                        std::ranges::find(options.variants, each.variant->name) != options.variants.end();
-    if (belongs_to_variant ? !own.wants(*each.stage_variant) : !named) continue;
+    if (is_user_variant ? !own.wants(*each.stage_variant) : !named) continue;
     table.rows.push_back({std::string(each.ladder), std::string(each.variant->name), device_name(each.kind),
                           std::string(each.variant->idea), each.needs, std::string(each.variant->origin)});
   }

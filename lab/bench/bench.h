@@ -93,7 +93,7 @@ class Bench {
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
 
-  // Returns one line per device, and one that states why there is no CUDA device.
+  // Returns one line per device, and one that states why no CUDA device is usable.
   [[nodiscard]] std::vector<std::string> device_lines();
   [[nodiscard]] bool has_cuda() const { return cuda_ != nullptr; }
   [[nodiscard]] const std::string& cuda_unavailable_reason() const { return cuda_unavailable_reason_; }

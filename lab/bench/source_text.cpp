@@ -31,14 +31,14 @@ std::size_t line_start(std::string_view text, std::size_t at) {
 struct Head {
   std::size_t open = std::string_view::npos;        // npos: no block
   std::size_t parameters = std::string_view::npos;  // the last ones not inside others
-  std::size_t end = 0;                              // after the semicolon, if there is no block
+  std::size_t end = 0;                              // after the semicolon, if it has no block
 };
 
 Head head_of(std::string_view text, std::size_t at) {
   Head head;
   while (at < text.size()) {
-    if (const std::size_t behind = after_opaque(text, at); behind != at) {
-      at = behind;
+    if (const std::size_t after = after_opaque(text, at); after != at) {
+      at = after;
     } else if (text[at] == '(') {
       head.parameters = at;
       at = after_closing(text, at);
@@ -94,8 +94,8 @@ bool is_declaration(std::string_view line) {
 std::size_t after_closing(std::string_view text, std::size_t open) {
   int depth = 0;
   for (std::size_t at = open; at < text.size();) {
-    if (const std::size_t behind = after_opaque(text, at); behind != at) {
-      at = behind;
+    if (const std::size_t after = after_opaque(text, at); after != at) {
+      at = after;
       continue;
     }
     const char c = text[at++];
@@ -130,8 +130,8 @@ std::vector<Definition> definitions_of(std::string_view text) {
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
   for (std::size_t at = 0; at < text.size();) {
-    if (const std::size_t behind = after_opaque(text, at); behind != at) {
-      at = behind;
+    if (const std::size_t after = after_opaque(text, at); after != at) {
+      at = after;
       continue;
     }
     std::size_t end = at;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int64_t kMaxSourceBytes = std::int64_t{4} << 20;
 
-// Returns 90 for 9.0, or 0 if there is no such device.
+// Returns 90 for 9.0, or 0 if no CUDA device matches.
 int capability_of(const std::string& name) {
   const DeviceChoice choice = choose_device(name);
   const CudaDevices found = list_cuda_devices();

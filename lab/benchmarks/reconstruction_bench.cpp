@@ -157,7 +157,7 @@ void measure(const std::string& path, const Options& options, int multiprocessor
   DecodeOptions decode;
   const auto library = open_library_jpeg(file, decode);
   const auto scan = library->baseline();
-  if (!scan) throw Error(ErrorKind::input, path + " is no such JPEG");
+  if (!scan) throw Error(ErrorKind::input, path + ": not a JPEG with such a scan");
   const auto subject = naming(path, [&] { return make_jpeg_subject(file); });
   const std::vector<std::int16_t>& coefficients = subject->coefficients;
   print_shares(*scan, coefficients);

@@ -11,11 +11,11 @@ namespace {
 void mix_row(const ClaheTiles& tiles, const Sample8* pairs, std::int64_t y, const Sample8* in,
              std::int64_t width, Sample8* out) {
   const std::int64_t row_pairs = std::int64_t{tiles.cells()} * kBins;
-  const auto [row, down] = clahe_place(static_cast<int>(y), tiles.a_row);
+  const auto [row, down] = cell_position(static_cast<int>(y), tiles.a_row);
   const Sample8* upper = pairs + 2 * row_pairs * tile_before(row);
   const Sample8* lower = pairs + 2 * row_pairs * tile_after(row, tiles.along_side);
   for (std::int64_t x = 0; x < width; ++x) {
-    const auto [cell, across] = clahe_place(static_cast<int>(x), tiles.a_column);
+    const auto [cell, across] = cell_position(static_cast<int>(x), tiles.a_column);
     const std::int64_t at = 2 * (std::int64_t{cell} * kBins + in[x]);
     const float above = clahe_mix(upper[at], upper[at + 1], across);
     const float below = clahe_mix(lower[at], lower[at + 1], across);

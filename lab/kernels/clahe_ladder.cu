@@ -91,7 +91,7 @@ __global__ __launch_bounds__(kBins) void tile_kernel(Source in, ClaheTiles tiles
   all[blockIdx.x].table[threadIdx.x] = becomes(sum + ClaheExcess(excess, kBins).up_to(threadIdx.x), tiles);
 }
 
-// ---- look-ups ----------------------------------------------------------------------------------------
+// ---- lookups ----------------------------------------------------------------------------------------
 
 // For the pixels of one row: the two rows of tiles around it, and the weight of the lower one.
 struct RowTiles {
@@ -100,13 +100,13 @@ struct RowTiles {
   float down;
 
   __device__ RowTiles(const ClaheTiles& tiles, const TileData* all, std::int64_t y) {
-    const ClahePlace place = clahe_place(static_cast<int>(y), tiles.a_row);
+    const CellPosition place = cell_position(static_cast<int>(y), tiles.a_row);
     upper = all + tile_before(place.cell) * tiles.along_side;
     lower = all + tile_after(place.cell, tiles.along_side) * tiles.along_side;
     down = place.share;
   }
   __device__ Sample8 mixed(const ClaheTiles& tiles, std::int64_t x, std::uint32_t value) const {
-    const ClahePlace place = clahe_place(static_cast<int>(x), tiles.a_column);
+    const CellPosition place = cell_position(static_cast<int>(x), tiles.a_column);
     // A word may extend past the last column, to a cell that does not exist.
     const int cell = min(place.cell, tiles.along_side);
     const int left = tile_before(cell);

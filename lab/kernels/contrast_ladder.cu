@@ -89,7 +89,7 @@ __global__ __launch_bounds__(kMaxBlockThreads) void branch_free_kernel(SourceOf<
     store_word(out.row(at.y()) + at.x(), stretch_word(load_word(in.row(at.y()) + at.x()), f), at.left());
 }
 
-// Each block makes a table of all results in shared memory (256 bytes or 128 KiB); each pixel is a look-up.
+// Each block makes a table of all results in shared memory (256 bytes or 128 KiB); each pixel is a lookup.
 template <class T>
 __global__ __launch_bounds__(kMaxBlockThreads) void table_kernel(SourceOf<T> in, TargetOf<T> out,
                                                                  const Stretching<T>* range) {

@@ -27,7 +27,7 @@ void equalize_by_division(const StageCall<Host>& call, const Band& band) {
   }
 }
 
-// Makes the table once per band; every pixel is a look-up.
+// Makes the table once per band; every pixel is a lookup.
 void equalize_by_table(const StageCall<Host>& call, const Band& band) {
   const ConstHostPlane in = call.in.plane<Sample8>(0);
   const HostPlane out = call.out.plane<Sample8>(0);

@@ -88,7 +88,7 @@ __global__ __launch_bounds__(kMaxBlockThreads) void constant_kernel(Source in, T
   look_up_words(in, out, [](std::uint32_t value) { return constant_table[value]; });
 }
 
-// Shared memory: the table, 256 bytes. Barrier: the table is copied before the first look-up.
+// Shared memory: the table, 256 bytes. Barrier: the table is copied before the first lookup.
 template <bool Vectors>
 __global__ __launch_bounds__(kMaxBlockThreads) void shared_kernel(Source in, Target out,
                                                                   const Sample8* table) {

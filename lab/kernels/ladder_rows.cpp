@@ -240,7 +240,7 @@ std::span<const StageVariant> equalize_ladder() {
 }
 
 // clahe is bound by memory: it reads each byte twice and writes one. It also needs one histogram per tile,
-// and four look-ups and three interpolations per pixel.
+// and four lookups and three interpolations per pixel.
 std::span<const StageVariant> clahe_ladder() {
   static constexpr std::array kVariants{
       variant("sequential", "one thread: the tables tile by tile, then four look-ups per pixel",

@@ -147,7 +147,7 @@ std::size_t scan_capacity(std::int64_t blocks) {
 
 }  // namespace
 
-// Memory: the pictures; for each its values, then its scan; the sizes of the scans.
+// Memory: the images; for each its values, then its scan; the sizes of the scans.
 NaiveJpegEncoding::NaiveJpegEncoding(std::vector<JpegEncodingTask> tasks) : NaiveGroup(std::move(tasks)) {
   memory_.upload_bytes = rounded_part(tasks_.size() * sizeof(NaiveEncodingImage));
   memory_.results_offset = memory_.upload_bytes;

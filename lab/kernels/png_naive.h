@@ -273,7 +273,7 @@ IMGPIPE_HOST_DEVICE inline Packed pack_strip(const Plane<const Sample8, Where>& 
   for (unsigned symbol = 0; symbol < literal_codes; ++symbol)
     bits += std::uint64_t{work.counts[symbol]} * work.lengths[symbol];
 
-  const std::uint8_t behind = work.lengths[literal_codes];
+  const std::uint8_t after = work.lengths[literal_codes];
   work.lengths[literal_codes] = 1;  // the only distance code
   std::uint32_t coded_counts[kLengthCodes] = {};
   code_lengths(work.lengths, literal_codes + 1,
@@ -318,7 +318,7 @@ IMGPIPE_HOST_DEVICE inline Packed pack_strip(const Plane<const Sample8, Where>& 
     writer.put(work.coded_codes[symbol], work.coded_lengths[symbol]);
     writer.put(extra, extra_bits);
   });
-  work.lengths[literal_codes] = behind;
+  work.lengths[literal_codes] = after;
   for_each_token(
       filtered, count, [&](std::uint8_t byte) { writer.put(work.codes[byte], work.lengths[byte]); },
       [&](std::size_t length) {

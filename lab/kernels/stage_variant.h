@@ -1,5 +1,5 @@
-// A variant (variant) in a stage's ladder: a method of doing the stage's work, from naive to production. The
-// lab proves each variant right and shows what it costs.
+// A variant in a stage's ladder: one method of doing the stage's work, from naive to production. The lab
+// proves each variant right and shows its cost.
 //
 // Ladders run a stage with its default options (bt601, no clipping, box, shrink) or those in Ladder, on
 // images without alpha. gray takes interleaved RGB, the others one grey plane, unless a variant states

@@ -62,10 +62,10 @@ class SimdReconstruction final : public PixelRun {
  public:
   explicit SimdReconstruction(const CodecGroup& group)
       : PixelRun(group), scan_(subject().jpeg.scan), layout_(scan_) {
-    ScanChunks pieces(scan_, subject().jpeg.tables, kScanChunkBytes);
-    while (std::optional<ScanChunkRange> range = pieces.next()) {
+    ScanChunks chunks(scan_, subject().jpeg.tables, kScanChunkBytes);
+    while (std::optional<ScanChunkRange> range = chunks.next()) {
       if (range->start == ScanChunkStart::guess) range->start = ScanChunkStart::truth;
-      if (!pieces.join(pieces.decode(*range, pieces.truth()), blocks_)) break;
+      if (!chunks.join(chunks.decode(*range, chunks.truth()), blocks_)) break;
     }
   }
 

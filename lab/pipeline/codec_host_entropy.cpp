@@ -143,41 +143,41 @@ CodecOutput output_of_blocks(const CodecSubject& subject, const std::vector<Conf
   return answer;
 }
 
-// The pieces of one image, for all threads.
-class SharedPieces {
+// The chunks of one image, shared by all threads.
+class SharedChunks {
  public:
-  explicit SharedPieces(const CodecSubject& subject)
-      : pieces_(subject.jpeg.scan, subject.jpeg.tables, kScanChunkBytes) {}
+  explicit SharedChunks(const CodecSubject& subject)
+      : chunks_(subject.jpeg.scan, subject.jpeg.tables, kScanChunkBytes) {}
 
-  // Decodes pieces until none is left to start.
+  // Decodes chunks until none is left to start.
   void help() {
     std::unique_lock lock(mutex_);
     while (!failed_) {
-      std::optional<ScanChunkRange> range = pieces_.next();
+      std::optional<ScanChunkRange> range = chunks_.next();
       if (!range) return;
       const bool is_true = claimed_.empty() && !joining_;
       if (is_true && range->start == ScanChunkStart::guess) range->start = ScanChunkStart::truth;
-      const ConfirmedState truth = is_true ? pieces_.truth() : ConfirmedState();
+      const ConfirmedState truth = is_true ? chunks_.truth() : ConfirmedState();
       std::shared_ptr<ScanChunk>& mine = claimed_.emplace_back();
       lock.unlock();
-      std::shared_ptr<ScanChunk> piece = pieces_.decode(*range, truth);
+      std::shared_ptr<ScanChunk> chunk = chunks_.decode(*range, truth);
       lock.lock();
-      mine = std::move(piece);
+      mine = std::move(chunk);
       join(lock);
     }
   }
   [[nodiscard]] const std::vector<ConfirmedBlocks>& blocks() const { return blocks_; }
-  [[nodiscard]] bool is_complete() const { return !failed_ && pieces_.is_complete(); }
+  [[nodiscard]] bool is_complete() const { return !failed_ && chunks_.is_complete(); }
 
  private:
   void join(std::unique_lock<std::mutex>& lock) {
     if (joining_) return;
     joining_ = true;
     while (!failed_ && !claimed_.empty() && claimed_.front()) {
-      const std::shared_ptr<ScanChunk> piece = std::move(claimed_.front());
+      const std::shared_ptr<ScanChunk> chunk = std::move(claimed_.front());
       lock.unlock();
       std::vector<ConfirmedBlocks> more;
-      const bool is_intact = pieces_.join(piece, more);
+      const bool is_intact = chunks_.join(chunk, more);
       lock.lock();
       claimed_.pop_front();
       failed_ = failed_ || !is_intact;
@@ -186,7 +186,7 @@ class SharedPieces {
     joining_ = false;
   }
 
-  ScanChunks pieces_;
+  ScanChunks chunks_;
   std::mutex mutex_;
   std::deque<std::shared_ptr<ScanChunk>> claimed_;  // in order; null while being decoded
   bool joining_ = false, failed_ = false;
@@ -196,22 +196,22 @@ class SharedPieces {
 class OwnEntropy final : public GroupRun {
  public:
   OwnEntropy(const CodecGroup& group, bool together)
-      : GroupRun(group), together_(together), pieces_(images()) {}
+      : GroupRun(group), together_(together), chunks_(images()) {}
 
   void begin() override {
-    for (auto& image : pieces_) image = std::make_unique<SharedPieces>(subject());
+    for (auto& image : chunks_) image = std::make_unique<SharedChunks>(subject());
   }
   void run(const Share& share) override { GroupRun::run(together_ ? Share{} : share); }
   CodecOutput answer(std::size_t image) override {
-    return output_of_blocks(subject(), pieces_[image]->blocks(), pieces_[image]->is_complete());
+    return output_of_blocks(subject(), chunks_[image]->blocks(), chunks_[image]->is_complete());
   }
 
  protected:
-  void make(std::size_t image) override { pieces_[image]->help(); }
+  void make(std::size_t image) override { chunks_[image]->help(); }
 
  private:
   bool together_;
-  std::vector<std::unique_ptr<SharedPieces>> pieces_;
+  std::vector<std::unique_ptr<SharedChunks>> chunks_;
 };
 
 }  // namespace

@@ -33,7 +33,7 @@ Image decoded(std::span<const std::byte> file) {
   return image;
 }
 
-// Decodes piece after piece, each from the true end of the previous one, without guesses.
+// Decodes the chunks in order, each from the true end of the previous one, without guesses.
 std::vector<std::int16_t> decoded_coefficients(const JpegScan& jpeg) {
   ScanChunks pieces(jpeg.scan, jpeg.tables, kScanChunkBytes);
   std::vector<std::int16_t> all(

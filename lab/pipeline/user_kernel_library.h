@@ -37,7 +37,7 @@ class UserKernelLibrary {
   ImgpipeUseDevice* use_device_ = nullptr;
 };
 
-// Returns the variant of a variant, which must outlive it. Launching it needs a build with CUDA.
+// Returns the ladder's row for a user's variant, which must outlive it. Launching it needs a build with CUDA.
 [[nodiscard]] StageVariant user_variant(const UserVariant& variant);
 
 }  // namespace imgpipe

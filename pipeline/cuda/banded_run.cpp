@@ -17,10 +17,10 @@
 namespace imgpipe {
 namespace {
 
-// Of what is free on a device, what is left alone: tables, events, and what others take meanwhile.
+// Free device memory that is not used: for tables, events, and other processes.
 constexpr std::int64_t kLeftFreeBytes = std::int64_t{64} << 20;
 
-// Page-locked memory for any thread, whatever its device is so far.
+// Page-locked memory for any thread, regardless of its current device.
 class StagingMemory final : public std::pmr::memory_resource {
  public:
   StagingMemory(PinnedMemory& pinned, int device) : pinned_(pinned), device_(device) {}
@@ -48,7 +48,7 @@ class StagingMemory final : public std::pmr::memory_resource {
   int device_;
 };
 
-// What one band on its way has for itself.
+// The stream and memory of one band in progress.
 struct Slot {
   Slot(PinnedMemory& pinned, Timeline& timeline, std::size_t number, std::pmr::memory_resource* staging)
       : context(pinned, Waiting::sleeping),
@@ -69,7 +69,7 @@ class CudaBandDevice final : public BandDevice {
   CudaBandDevice(const CudaBandDevice&) = delete;
   CudaBandDevice& operator=(const CudaBandDevice&) = delete;
 
-  [[nodiscard]] DeviceRoom room() override {
+  [[nodiscard]] DeviceCapacity room() override {
     memory_.release();
     tables_memory_.release();
     const std::int64_t free_bytes = std::max<std::int64_t>(0, free_device_bytes() - kLeftFreeBytes);
@@ -101,7 +101,7 @@ class CudaBandDevice final : public BandDevice {
 
   void begin(std::size_t number, const BandRows& rows, std::span<const ConstHostView> inputs,
              std::span<const HostView> outputs) override {
-    IMGPIPE_CUDA(cudaSetDevice(context_.device));  // of this thread
+    IMGPIPE_CUDA(cudaSetDevice(context_.device));  // which is per thread
     Slot& slot = slots_[number];
     const Range range("band");
     queue_band(*bands_, slot.memory, rows, tables_, inputs, outputs, Queue{*this, slot, rows.band});
@@ -127,7 +127,7 @@ class CudaBandDevice final : public BandDevice {
  private:
   [[nodiscard]] const Node& node_of(std::size_t i) const { return bands_->plan().program.nodes[i]; }
 
-  // Where the counters of each node that counts lie among a slot's.
+  // Determines the offset of each node's counters among a slot's.
   void find_counters() {
     counters_ = 0;
     counters_before_.assign(bands_->plan().program.nodes.size(), 0);
@@ -137,7 +137,6 @@ class CudaBandDevice final : public BandDevice {
     }
   }
 
-  // Each with a block of its own.
   void bring(const BandTables& tables) {
     const Program& program = bands_->plan().program;
     tables_.assign(program.values.size(), nullptr);
@@ -151,11 +150,11 @@ class CudaBandDevice final : public BandDevice {
       tables_[table] = to;
       to += table_room(bytes);
     }
-    // A copy may return before it has arrived, and the slots' streams do not wait for it.
+    // A copy may return before it is complete, and the slots' streams do not wait for it.
     IMGPIPE_CUDA(cudaStreamSynchronize(nullptr));
   }
 
-  // Queues on a slot's stream, with the times of what it queues.
+  // Queues work on a slot's stream and records its times.
   struct Queue {
     CudaBandDevice& device;
     Slot& slot;

@@ -1,12 +1,12 @@
-// Images that do not fit into a device's memory, or its host's: in bands of rows through a part of it
+// Processes images that do not fit into the memory of the device or the host, in bands of rows
 // (pipeline/devices/device_bands.h).
 //
 //   slot 1   upload | steps | download            upload | steps | download
 //   slot 2          upload | steps | download            upload | ...
 //   slot 3                  upload | steps | download
 //
-// Each slot has a stream and memory of its own, page-locked rows on the host among it. What a chain of steps
-// needs of a histogram is counted band by band, added up on the host and brought up before the next chain.
+// Each slot has its own stream, device memory and page-locked rows on the host. Histograms are counted per
+// band, summed on the host, and uploaded before the next chain.
 #pragma once
 
 #include <deque>
@@ -18,8 +18,8 @@
 
 namespace imgpipe {
 
-// Runs a job in bands, with separate streams and memory on the context's device. `early`: rows from the top
-// that were read before. Throws Error(memory) if not even the lowest bands fit.
+// Runs a job in bands, with streams and memory of its own on the context's device. `early`: rows from the top
+// that have been read. Throws Error(memory) if not even the lowest bands fit.
 void run_in_bands(Context& context, Job& job, Outcome& outcome, HostThreads& threads,
                   std::deque<Image> early = {});
 

@@ -28,7 +28,7 @@ Image CodedGroup::pinned_bytes(std::size_t bytes) {
   return block;
 }
 
-// Takes a codec's memory and fills the part that the host knows.
+// Allocates a codec's memory and uploads its parameters.
 template <class Group>
 CodedGroup::Launches CodedGroup::make_launches(const Group& group) {
   const GroupMemory& memory = group.memory();
@@ -87,7 +87,7 @@ CodedGroup::Work CodedGroup::encoding_of(const Member& member) {
   return {"encode (cuda)", member.run->plan().output.bytes()};
 }
 
-// The time between two marks, cut into the images' parts by their pixels.
+// Divides the time between two marks among the images in proportion to their pixels.
 void CodedGroup::add_shares(std::span<const std::size_t> members, Work (*work_of)(const Member&), int pass,
                             std::size_t first, std::size_t last) {
   const auto pixels = [&](std::size_t i) {
@@ -117,7 +117,7 @@ void CodedGroup::launch_decoding(int pass) {
 void CodedGroup::prepare_encoding() {
   for (std::size_t i = 0; i < members_.size(); ++i) {
     DeviceForm& form = members_[i].image->form;
-    // The device's encoders are made for 8 bits: of other images pixels come down.
+    // The device's encoders support 8 bits only; other images are downloaded as pixels.
     if (!is_byte(members_[i].run->plan().output.sample)) form = {};
     if (form.kind == DeviceForm::Kind::png_strips) png_.push_back(i);
     if (form.kind == DeviceForm::Kind::jpeg_scan) jpeg_.push_back(i);
@@ -183,7 +183,7 @@ void CodedGroup::collect(std::size_t member, int first_pass, int passes) {
   const FileOnDevice file = is_png ? find_png(place_in(png_), made) : find_jpeg(place_in(jpeg_), made);
   if (file.bytes == 0) return;  // the host encodes it
   made.bytes = pinned_bytes(file.bytes);
-  image->made = std::move(made);  // stays, whatever happens to what is queued
+  image->made = std::move(made);  // must outlive the queued copies, even after an error
   for (int pass = first_pass; pass < passes; ++pass) {
     const std::size_t before = context_.mark();
     IMGPIPE_CUDA(cudaMemcpyAsync(image->made.bytes.untyped_view().data, file.begin, file.bytes,

@@ -1,4 +1,4 @@
-// Decoding and encoding of several images on one stream, in the same launches.
+// Decodes and encodes several images on one stream, in the same launches.
 //
 //   upload | entropy decoding | reconstruction | each image's steps | PNG, JPEG encoding | results
 //                                                              collect(): download of the files
@@ -20,36 +20,35 @@
 
 namespace imgpipe {
 
-// The functions are called in this order, each once, those with a pass once a pass. All throw Error(memory)
-// or Error(device).
+// The functions are called in this order, each once, or once per pass if they have a `pass`; collect() is
+// called once per member. All throw Error(memory) or Error(device).
 class CodedGroup {
  public:
   struct Member {
     CodedImage* image = nullptr;
-    DeviceRun* run = nullptr;  // of an image that the device decodes where image->jpeg is set
+    DeviceRun* run = nullptr;  // must not be Decoded::on_host if image->jpeg is set
   };
 
-  // What is referred to stays until the end.
+  // All referenced objects must outlive this.
   CodedGroup(Context& context, std::vector<Member> members);
 
-  // Takes memory, and brings up what the kernels need to know.
+  // Takes memory, and uploads the parameters of the kernels.
   void prepare_decoding();
-  // Brings the scans up.
   void upload(int pass);
   void launch_decoding(int pass);
-  // Behind every image's steps: what the kernels need to know.
+  // The same as prepare_decoding(), for the encoders.
   void prepare_encoding();
   void launch_encoding(int pass);
-  // Queues the download of what was found, and of how large the files are.
+  // Queues the download of the decoders' results and of the sizes of the files.
   void queue_results();
-  // When all of that is done: what was decoded and is not in order.
+  // Sets CodedImage::is_intact of the decoded images. All queued work must be done.
   void judge();
-  // Then, of a member that is: queues the download of the file that was made, to the context's pinned memory.
-  // Nothing where none was made: its pixels are to be had.
+  // Queues the download of an intact member's file to the context's pinned memory. Does nothing if the device
+  // made no file; the pixels are then still available.
   void collect(std::size_t member, int first_pass = 0, int passes = 1);
 
  private:
-  // A group of one codec: its memory on the device, and what of it the host has.
+  // One codec's group of images: device memory, and its parameters and results on the host.
   struct Launches {
     std::byte* memory = nullptr;
     Image tables, results;
@@ -59,7 +58,6 @@ class CodedGroup {
   template <class Group>
   void queue_results_of(const std::optional<Group>& group, Launches& launches);
   [[nodiscard]] Image pinned_bytes(std::size_t bytes);
-  // A row of the report, and the bytes that count for it.
   struct Work {
     std::string row;
     std::int64_t bytes = 0;
@@ -68,7 +66,6 @@ class CodedGroup {
   [[nodiscard]] static Work encoding_of(const Member& member);
   void add_shares(std::span<const std::size_t> members, Work (*work_of)(const Member&), int pass,
                   std::size_t first, std::size_t last);
-  // Where a file lies on the device.
   struct FileOnDevice {
     const std::byte* begin = nullptr;
     std::size_t bytes = 0;
@@ -78,12 +75,12 @@ class CodedGroup {
 
   Context& context_;
   std::vector<Member> members_;
-  std::vector<std::size_t> decoded_, png_, jpeg_;  // of members_: who takes part
+  std::vector<std::size_t> decoded_, png_, jpeg_;  // indices into members_
   std::optional<EntropyDecoding> entropy_;
   std::optional<JpegReconstruction> reconstruction_;
   std::optional<PngEncoding> png_encoding_;
   std::optional<JpegEncoding> jpeg_encoding_;
-  std::vector<std::byte*> streams_;  // on the device, of decoded_
+  std::vector<std::byte*> streams_;  // the scans on the device, by index into decoded_
   Launches entropy_launches_, reconstruction_launches_, png_launches_, jpeg_launches_;
 };
 

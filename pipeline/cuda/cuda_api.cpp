@@ -1,4 +1,4 @@
-// The CUDA runtime, linked statically: the same program runs where there is no driver.
+// The CUDA runtime is linked statically, so that the program also runs without a driver.
 #include "pipeline/cuda/cuda_api.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ bool take_cuda_fault(cudaError_t& status) {
 void check(cudaError_t status, const char* call, std::source_location where) {
   if (status == cudaSuccess) return;
   const std::string name(call, std::string_view(call).find('('));
-  (void)cudaGetLastError();  // an error that is not sticky shall not come back at the next launch
+  (void)cudaGetLastError();  // clears errors that are not sticky; the next launch would report them
   const std::string message =
       "CUDA: " + name + ": " + cudaGetErrorString(status) + " (" +
       std::string(where.file_name()).substr(std::string(where.file_name()).rfind('/') + 1) + ":" +
@@ -115,7 +115,7 @@ CudaDevices list_cuda_devices() {
     int driver = 0;
     const bool known = cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0;
     found.unusable_reason =
-        known ? "the driver is too old for CUDA " + cuda_version() : "there is no CUDA driver";
+        known ? "the driver is too old for CUDA " + cuda_version() : "no CUDA driver";
     return found;
   }
   if (status != cudaSuccess) {
@@ -129,7 +129,7 @@ CudaDevices list_cuda_devices() {
                              static_cast<std::int64_t>(properties.totalGlobalMem),
                              properties.multiProcessorCount});
   }
-  if (found.devices.empty()) found.unusable_reason = "there is no CUDA device";
+  if (found.devices.empty()) found.unusable_reason = "no CUDA device";
   return found;
 }
 

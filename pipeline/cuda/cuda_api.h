@@ -1,4 +1,4 @@
-// CUDA resources as objects, and every call's status as an exception. Only for CUDA builds.
+// RAII objects for CUDA resources, and exceptions for failed calls. Only for CUDA builds.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,20 @@
 
 namespace imgpipe {
 
-// Throws Error(memory) for cudaErrorMemoryAllocation and Error(device) for any other failure, naming the call
-// and the place in the source.
+// Throws Error(memory) for cudaErrorMemoryAllocation and Error(device) for any other failure, with the call
+// and its source location.
 void check(cudaError_t status, const char* call,
            std::source_location where = std::source_location::current());
 
-// A seam for tests: the call number `countdown` from now (0: the next) is not made and returns `status`
-// instead. Negative: none. Counts over all threads.
+// For tests: lets one call fail with `status` instead of making it. `countdown`: the number of calls, over
+// all threads, to make first; negative: no call fails.
 void fail_cuda_call(std::int64_t countdown, cudaError_t status);
-// Calls checked since the process began.
+// The number of calls counted since the process began.
 [[nodiscard]] std::int64_t cuda_calls();
-// True when the next call is the one that is to fail; counts it.
+// Counts a call. Returns true and sets `status` if the call must fail.
 [[nodiscard]] bool take_cuda_fault(cudaError_t& status);
 
-// Makes a call unless the seam says otherwise, and checks its status.
+// Makes a call, unless fail_cuda_call() replaces it, and checks its status.
 #define IMGPIPE_CUDA(call)                                                    \
   do {                                                                        \
     cudaError_t imgpipe_status = cudaSuccess;                                 \
@@ -36,7 +36,7 @@ void fail_cuda_call(std::int64_t countdown, cudaError_t status);
     ::imgpipe::check(imgpipe_status, #call);                                  \
   } while (false)
 
-// Makes the device current again, in the end, that was the calling thread's in the beginning.
+// Saves the calling thread's current device, and restores it at the end.
 class DeviceRestorer {
  public:
   DeviceRestorer() noexcept {
@@ -47,7 +47,7 @@ class DeviceRestorer {
   ~DeviceRestorer() {
     int now = kUnknown;
     (void)cudaGetDevice(&now);
-    // Never without need: it makes a context on a device that has none.
+    // Only if necessary, because the call creates a context on a device that has none.
     if (before_ != kUnknown && now != before_) (void)cudaSetDevice(before_);
   }
   DeviceRestorer(const DeviceRestorer&) = delete;
@@ -58,19 +58,19 @@ class DeviceRestorer {
   int before_ = kUnknown;
 };
 
-// Restores the current device of a thread of the library's user. Our own threads keep the last one: to
-// restore device 0 there would create a context on it.
+// Does the same, but only on threads of the library's user. The library's threads keep their last device,
+// because restoring device 0 would create a context on it.
 class UserDeviceRestorer {
  public:
   UserDeviceRestorer() noexcept {
-    if (!is_own_thread()) restorer_.emplace();
+    if (!is_library_thread_now()) restorer_.emplace();
   }
 
  private:
   std::optional<DeviceRestorer> restorer_;
 };
 
-// Makes a device current, and restores the user's in the end.
+// Makes a device current, and restores the user's device at the end.
 class CurrentDevice {
  public:
   explicit CurrentDevice(int device) { IMGPIPE_CUDA(cudaSetDevice(device)); }
@@ -93,7 +93,6 @@ class Stream {
 
 class Event {
  public:
-  // `flags` as cudaEventCreateWithFlags() takes them.
   explicit Event(unsigned flags = cudaEventDefault) {
     IMGPIPE_CUDA(cudaEventCreateWithFlags(&event_, flags));
   }
@@ -112,8 +111,8 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-// Device memory that grows when more is asked for and is else used again. New memory is cleared once, so that
-// padding never holds what was never written.
+// Device memory that grows on demand and is reused. New memory is zeroed, so that padding is never
+// uninitialised.
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
@@ -124,7 +123,7 @@ class DeviceBuffer {
   DeviceBuffer(const DeviceBuffer&) = delete;
   DeviceBuffer& operator=(const DeviceBuffer&) = delete;
 
-  // Throws Error(memory) that names what was needed and what was free.
+  // Growing discards the contents. Throws Error(memory), which names the needed and the free bytes.
   void reserve(std::size_t bytes);
   void release() noexcept;
   [[nodiscard]] void* data() const { return data_; }
@@ -138,8 +137,8 @@ class DeviceBuffer {
 // Returns the free memory of the current device.
 [[nodiscard]] std::int64_t free_device_bytes();
 
-// Bytes a second, read plus written, of a copy between two buffers of the present device, each far larger
-// than its L2 cache: the median of several. Takes a GiB of its memory while it runs.
+// Measures the bytes per second, read plus written, of copies between two buffers of the current device, each
+// much larger than its L2 cache; the median of several copies. Temporarily takes 1 GiB of device memory.
 [[nodiscard]] double measure_device_copy_bandwidth(const Stream& stream);
 
 }  // namespace imgpipe

@@ -9,7 +9,7 @@ namespace imgpipe {
 namespace {
 
 constexpr std::size_t kBoundary = 256;
-// Small images share a block; a driver gives out 2 MB at least.
+// Small images share a block; drivers allocate at least 2 MB.
 constexpr std::size_t kMinBlock = std::size_t{8} << 20;
 
 }  // namespace
@@ -21,14 +21,14 @@ std::byte* DeviceArena::take(std::size_t bytes) {
     if (bytes > left)
       throw Error(ErrorKind::memory, "not enough device memory: " + std::to_string(bytes) +
                                          " bytes needed, " + std::to_string(left) + " of " +
-                                         std::to_string(max_bytes_) + " may be taken");
+                                         std::to_string(max_bytes_) + " are allowed");
     Block block;
     block.bytes = std::min(left, std::max({bytes, next_bytes_, kMinBlock}));
     try {
       block.memory.reserve(block.bytes);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::memory || block.bytes == bytes) throw;
-      block.bytes = bytes;  // no more than that
+      block.bytes = bytes;  // without reserve
       block.memory.reserve(bytes);
     }
     blocks_.push_back(std::move(block));

@@ -1,4 +1,4 @@
-// Device memory for one group of images after the other.
+// Allocates device memory for one group of images after the other.
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,19 @@
 
 namespace imgpipe {
 
-// OptionValueKind in pieces, given back all together. Blocks stay for the next group; what took several comes
-// in one from then on, so that groups of about one size cost no call of the driver.
+// Allocates from larger blocks, which are kept for the next group. If a group needed several blocks, one of
+// their total size replaces them, so that groups of similar size need no call of the driver.
 class DeviceArena {
  public:
-  // No more than so many bytes are taken of the device from now on.
+  // Limits held_bytes().
   void limit(std::size_t bytes) noexcept { max_bytes_ = bytes; }
-  // OptionValueKind of the device.
+  // The bytes taken of the device.
   [[nodiscard]] std::size_t held_bytes() const noexcept;
-  // So many bytes on a 256-byte boundary, until reset(). Throws Error(memory) that names what was needed.
+  // Returns memory on a 256-byte boundary, valid until reset(). Error(memory) names the needed bytes.
   [[nodiscard]] std::byte* take(std::size_t bytes);
-  // Everything that was taken is free again. Nothing may work on it any more.
+  // Frees everything from take() at once; queued work must no longer use it.
   void reset() noexcept;
-  // Gives the blocks back to the device.
+  // Returns the blocks to the device.
   void release() noexcept;
 
  private:
@@ -31,7 +31,7 @@ class DeviceArena {
   };
 
   std::deque<Block> blocks_;
-  std::size_t next_bytes_ = 0;  // of the next block, at least
+  std::size_t next_bytes_ = 0;  // minimum of the next block
   std::size_t max_bytes_ = std::numeric_limits<std::size_t>::max();
 };
 

@@ -76,8 +76,8 @@ void DeviceGroup::finish() {
   }
 }
 
-void DeviceGroup::give_spans() {
-  for (DeviceRun& run : runs_) run.give_spans();
+void DeviceGroup::record_spans() {
+  for (DeviceRun& run : runs_) run.record_spans();
 }
 
 bool DeviceGroup::makes_file(std::size_t i) const {

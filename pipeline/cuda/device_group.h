@@ -1,5 +1,5 @@
-// Images that pass through a device together, on one stream: one image of an engine, or the images of a lane
-// that share the codecs' launches.
+// Images that a device processes together, on one stream: one image of an engine, or a lane's images, which
+// share the codecs' launches.
 //
 //   host     memory | queue ............................................ | wait | judge, queue | wait
 //   stream            upload | decode | steps | encode | pixels, results         files
@@ -28,7 +28,7 @@ struct GroupImage {
   const Image* source = nullptr;  // uploaded in every pass; nullptr: decoded or uploaded already
   bool keep_outputs = false, keep_pixels = false;
   bool is_pinned = false;  // its memory is pinned when allocated, and pinning its pixels has a time row
-  std::vector<std::vector<std::uint64_t>>* histograms = nullptr;  // by step, if they come down
+  std::vector<std::vector<std::uint64_t>>* histograms = nullptr;  // by step; nullptr: not downloaded
   std::optional<Error>* error = nullptr;  // receives a memory error of its file; nullptr: it is thrown
 };
 
@@ -56,8 +56,8 @@ class DeviceGroup {
   // Waits for the queued work and downloads the files. An image with an irregular file has no result.
   void finish();
   // Adds the spans to the timelines. All queued work must have finished.
-  void give_spans();
-  // The results of image i's plan; the last one is empty if a file was made of it and it is not kept.
+  void record_spans();
+  // The results of image i's plan. The last one is empty if a file was made of it and it is not kept.
   [[nodiscard]] std::vector<Image>& results(std::size_t i) { return results_[i]; }
 
  private:

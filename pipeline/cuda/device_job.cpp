@@ -72,7 +72,7 @@ class DeviceJob {
   }
 
  private:
-  // False where the image has to take the next route.
+  // Returns false if the image must take the next route.
   bool run_file() {
     coded_ = coded_image_for(job_.writer.get());
     {
@@ -82,8 +82,8 @@ class DeviceJob {
     if (!coded_.jpeg) return false;
     Context& context = engine_.wait(outcome_.timeline, restorer_);
     try {
-      // Each step has a row of its own where it is timed, or its output wanted. Of several results more than
-      // one may need the decoded image.
+      // Steps need rows of their own if they are repeated or their outputs are kept. With several results the
+      // decoded image may have other readers.
       const bool apart =
           job_.repeat > 0 || job_.keep_outputs || job_.keep_source || outcome_.plan.results.size() > 1;
       image_.decoded = apart ? DeviceRun::Decoded::apart : DeviceRun::Decoded::with_first_steps;
@@ -94,7 +94,7 @@ class DeviceJob {
       group_->queue(passes_, DeviceGroup::EncodingMemory::first);
       group_->finish();
       if (coded_.is_intact) {
-        group_->give_spans();
+        group_->record_spans();
         outcome_.warnings = job_.reader->warnings();
         if (job_.keep_source) outcome_.source = downloaded(group_->run(0).source(), context.stream);
         return true;
@@ -119,12 +119,12 @@ class DeviceJob {
       const auto span = outcome_.timeline.span("device memory", SpanKind::host);
       group_.emplace(context, std::vector<GroupImage>{image_});
     } catch (const Error& error) {
-      // Blocks are larger than what is needed, and others take some.
+      // Possible despite choose_route(): blocks exceed the need, and other processes take memory.
       if (error.kind() != ErrorKind::memory) throw;
       context.arena.release();
       return false;
     }
-    // With --repeat every pass uploads for itself; the chunks that come with decoding count as warm-up.
+    // With --repeat every pass uploads again; the upload during decoding counts as warm-up.
     upload_.emplace(group_->run(0), outcome_.timeline, job_.repeat > 0 || job_.keep_source, passes_.first);
     upload_->bring_up(*job_.reader, std::move(early_), threads_, context.device);
     outcome_.warnings = job_.reader->warnings();
@@ -134,12 +134,12 @@ class DeviceJob {
     if (job_.repeat > 0) group_->image(0).source = &upload_->whole();
     group_->queue(passes_, DeviceGroup::EncodingMemory::first);
     group_->finish();
-    group_->give_spans();
+    group_->record_spans();
     if (job_.keep_source) outcome_.source = std::move(upload_->whole());
     return true;
   }
 
-  // Every step's output, for --cpu and --keep-stages: copies of what lies in device memory.
+  // Downloads every step's output, for --cpu and --keep-stages.
   void keep_outputs() {
     const Context& context = group_->run(0).context();
     const auto span = outcome_.timeline.span("keep", SpanKind::host);
@@ -165,7 +165,7 @@ class DeviceJob {
   Job& job_;
   Outcome& outcome_;
   RouteRequest request_;
-  std::deque<Image> early_;  // rows that were decoded before there was a context
+  std::deque<Image> early_;  // rows decoded before a context existed
   CodedImage coded_;
   GroupImage image_;
   const Passes passes_;
@@ -177,7 +177,7 @@ class DeviceJob {
 
 void run_on_device(EngineContext& engine, HostThreads& threads, Job& job, Outcome& outcome,
                    std::int64_t host_bytes) {
-  DeviceJob image(engine, threads, job, outcome);  // its memory stays until nothing works on it
+  DeviceJob image(engine, threads, job, outcome);  // outlives the queued work, which uses its memory
   try {
     image.run(host_bytes);
   } catch (const Error& error) {

@@ -1,4 +1,4 @@
-// An engine's image on its way through a device, by the route that there is memory for.
+// Processes an engine's image on a device, by the first route that memory suffices for.
 //
 //   file     host                     stage the scan                          the file's chunks
 //            stream                                  upload | decode | steps | encode | download
@@ -7,9 +7,9 @@
 //            stream                                     upload | upload ...   | steps | download
 //            another thread   context (first image only)
 //
-// A file that the device finds damage in, or lacks the memory for, goes as rows; rows that there is too
-// little memory for go in bands (pipeline/cuda/banded_run.h). Nothing synchronises between the first upload
-// and the download.
+// If the device finds damage in the file, or lacks memory for it, the image goes as rows; if memory does not
+// suffice for those, in bands (pipeline/cuda/banded_run.h). Nothing synchronises between the first upload and
+// the download.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@
 
 namespace imgpipe {
 
-// Does a job, whose plan and timeline are in the outcome already. `host_bytes`: that the whole image takes of
-// the host's memory. After an error nothing is queued any more, or the context is of no more use.
+// Runs a job; its plan and timeline are already in the outcome. `host_bytes`: host memory that the whole
+// image takes. After an error no queued work is left, or the context is unusable.
 void run_on_device(EngineContext& engine, HostThreads& threads, Job& job, Outcome& outcome,
                    std::int64_t host_bytes);
 

@@ -1,4 +1,4 @@
-// Where rows of pixels lie in device memory, and copies there and back.
+// The layout of rows of pixels in device memory, and copies to and from it.
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,7 @@ std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs) {
   std::int64_t bytes = 0;
   for (const DeviceBlock& block : device_blocks(program, true)) bytes += block.bytes;
   for (const ValueId counts : program.counts) bytes += program.values[counts].bytes();  // and on the host
-  // Each begins on a boundary; a step may have two tables.
+  // Each block is aligned; a step may have two tables.
   constexpr std::int64_t kBoundary = 256;
   const auto images = std::ranges::count_if(program.values, &Value::is_image);
   return bytes + kBoundary * (images + std::ssize(program.counts) + 2 * std::ssize(plan.steps));
@@ -52,7 +52,7 @@ DeviceRun::DeviceRun(Context& context, const Plan& plan, Timeline& timeline, boo
       first_call_(decoded == Decoded::with_first_steps ? decoded_steps() : 0) {
   memory_.resize(program_.values.size());
   std::vector<std::byte*> scratch(program_.nodes.size());
-  // Where the decoder makes it grey, the image that the file holds is never there.
+  // If the decoder also performs gray, the colour image never exists.
   const bool needs_source = first_call_ == 0 || program_.nodes[0].pixels_out() == nullptr;
   for (const DeviceBlock& block : device_blocks(program_, needs_source)) {
     std::byte* const memory = context_.arena.take(static_cast<std::size_t>(block.bytes));
@@ -62,7 +62,7 @@ DeviceRun::DeviceRun(Context& context, const Plan& plan, Timeline& timeline, boo
   make_calls(scratch);
 }
 
-// Constants go up once. `scratch`: by node.
+// Also uploads constant tables. `scratch`: by node.
 void DeviceRun::make_calls(const std::vector<std::byte*>& scratch) {
   const auto plane_of = [this](ValueId value, int i) { return plane(value, i); };
   const auto data_of = [this](ValueId value) { return memory_[value]; };
@@ -83,7 +83,7 @@ DeviceView DeviceRun::plane(ValueId value, int i) const {
   return {memory_[value] + i * device_bytes(shape), shape, device_stride_bytes(shape)};
 }
 
-// How many steps the last kernel of decoding does as well: gray, then the histogram of the grey image.
+// Returns how many steps the decoder's last kernel performs: gray, then the histogram of the grey image.
 std::size_t DeviceRun::decoded_steps() const {
   const auto is = [this](std::size_t i, std::string_view name) {
     return i < program_.nodes.size() && program_.nodes[i].stage->name == name;
@@ -124,7 +124,7 @@ void DeviceRun::launch(int pass) {
   for (std::size_t i = first_call_; i < calls_.size(); ++i) {
     const std::string& label = plan_.steps[program_.nodes[i].step].label;
     const Range range(label);
-    // With the node that reads the table.
+    // The node that reads the table is timed together with it.
     if (program_.nodes[i].table_out()) {
       IMGPIPE_CUDA(static_cast<cudaError_t>(run_cuda(*program_.nodes[i].stage, calls_[i], launch)));
       ++i;

@@ -1,5 +1,4 @@
-// One image's way through device memory: upload, steps, download, queued on one stream. The engine and the
-// lanes of a batch both go this way.
+// Queues the upload, steps and download of one image on a stream. Used by the engine and by lanes.
 #pragma once
 
 #include <optional>
@@ -15,38 +14,38 @@
 
 namespace imgpipe {
 
-// One allocation of a program on a device: for values, one after the other, or for a node's scratch.
+// An allocation of a program on a device, for values with disjoint lifetimes or for a node's scratch memory.
 struct DeviceBlock {
   std::int64_t bytes = 0;
   std::vector<ValueId> values{};
   std::optional<std::size_t> scratch_of{};
 };
 
-// In the order in which they are taken. `with_source`: the decoded image, too.
+// Returns the blocks in the order of allocation. `with_source`: including the decoded image.
 [[nodiscard]] std::vector<DeviceBlock> device_blocks(const Program& program, bool with_source);
 
-// All of them; with `keep_outputs` each step's output has its own.
+// An upper bound of the device memory of a plan; `keep_outputs`: each step's output has its own memory.
 [[nodiscard]] std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs);
 
 class DeviceRun {
  public:
-  // Who decodes: the host, whose rows go up; or the device, which then does the work of the first steps too
-  // where the plan begins with gray, or hist, or leaves that apart.
+  // on_host: the host decodes, and rows are uploaded. with_first_steps: the device's decoder also performs
+  // gray and hist if the plan begins with them. apart: the device decodes without other steps.
   enum class Decoded { on_host, with_first_steps, apart };
-  // Takes memory of the context's arena for all of the plan. Spans go to the timeline, on `track`. With
-  // `keep_outputs` every step writes memory of its own; without, memory that nothing reads any more. Throws
-  // Error(memory) when the device has no room, Error(device), as all here. `plan` and `timeline` stay.
+  // Takes memory of the context's arena for the whole plan. Spans go to the timeline, on `track`. With
+  // `keep_outputs` steps do not reuse memory. All functions throw Error(memory) if device memory does not
+  // suffice, and Error(device). `plan` and `timeline` must outlive this.
   DeviceRun(Context& context, const Plan& plan, Timeline& timeline, bool keep_outputs,
             Decoded decoded = Decoded::on_host, std::string track = kDeviceTrack);
 
   [[nodiscard]] Context& context() const { return context_; }
   [[nodiscard]] const Plan& plan() const { return plan_; }
   [[nodiscard]] DeviceTimes& times() { return times_; }
-  // Where the decoded image goes; empty where it is decoded to what a step makes of it.
+  // The memory of the decoded image; empty if the decoder writes only the output of the first steps.
   [[nodiscard]] DeviceView source() const { return plane(0, 0); }
-  // Where a device that decodes puts what it makes. What it does of the steps launch() leaves out.
+  // The outputs of the device's decoder. launch() skips the steps that it performs.
   struct DecodedTo {
-    DeviceView pixels, grey;  // what is empty is not wanted
+    DeviceView pixels, grey;  // empty: not needed
     Luma luma = Luma::bt601;
     std::uint64_t* counts = nullptr;
     std::string row;  // of the report: "decode+gray+hist (cuda)"
@@ -64,10 +63,10 @@ class DeviceRun {
   void download(std::size_t i, const HostView& to, int pass);
   // Queues the download of every step's histogram, by step.
   void download_histograms(std::vector<std::vector<std::uint64_t>>& to) const;
-  // With keep_outputs: the frame after each step, by step; empty for steps that only count.
+  // With keep_outputs: the frame after each step; empty for steps that only count.
   [[nodiscard]] std::vector<Frame<const std::byte, Device>> outputs() const;
-  // To be called when everything is done.
-  void give_spans() { times_.give_spans(); }
+  // All queued work must be done.
+  void record_spans() { times_.record_spans(); }
 
  private:
   [[nodiscard]] std::size_t decoded_steps() const;
@@ -78,7 +77,7 @@ class DeviceRun {
   const Plan& plan_;
   DeviceTimes times_;
   const Program program_;
-  const std::size_t first_call_;    // those before are the decoder's
+  const std::size_t first_call_;    // the decoder does the work of earlier ones
   std::vector<std::byte*> memory_;  // by value
   std::vector<StageCall<Device>> calls_;
 };

@@ -1,4 +1,4 @@
-// A stream with what its images need, and when what was queued on it happened.
+// A stream with its resources, and the times of the work queued on it.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace imgpipe {
 // A stream's name in reports.
 inline constexpr const char* kDeviceTrack = "cuda stream";
 
-// An NVTX range for profilers; ends with its object.
+// An NVTX range for profilers, from construction to destruction.
 class Range {
  public:
   explicit Range(const std::string& name) { nvtxRangePushA(name.c_str()); }
@@ -29,16 +29,16 @@ class Range {
   Range& operator=(const Range&) = delete;
 };
 
-// How a thread waits for a device: one that spins is there at once, but its processor decodes nothing.
+// How a thread waits for a device. A spinning thread continues at once, but occupies a processor.
 enum class Waiting : std::uint8_t { spinning, sleeping };
 
-// A stream with what its images need, one group of them after the other.
+// A stream, and the memory and events of one group of images after the other.
 struct Context {
   explicit Context(PinnedMemory& pinned_memory, Waiting waiting = Waiting::spinning) : pinned(pinned_memory) {
     if (waiting == Waiting::sleeping) done.emplace(cudaEventBlockingSync | cudaEventDisableTiming);
   }
 
-  // Before a group's first call: what the one before it had is free again.
+  // Called before a group's first call. Frees the memory and events of the previous group.
   void begin() {
     arena.reset();
     used_events = 0;
@@ -46,14 +46,14 @@ struct Context {
     base.wait();
     base_time = Timeline::Clock::now();
   }
-  // Marks the stream's present position; returns its number.
+  // Marks the stream's current position; returns the number of the mark.
   std::size_t mark() {
     if (used_events == events.size()) events.emplace_back();
     events[used_events].record(stream);
     return used_events++;
   }
   void wait_for(std::size_t mark) const { events[mark].wait(); }
-  // The end of what is queued, which another thread may wait for.
+  // Marks the end of the queued work, which another thread may wait for.
   void mark_end() {
     if (done) {
       done->record(stream);
@@ -69,7 +69,7 @@ struct Context {
 
   int device = 0;
   int multiprocessors = 1;
-  std::int64_t memory_bytes = 0;  // that may be taken of the device; 0: what is free
+  std::int64_t memory_bytes = 0;  // limit of device memory; 0: all that is free
   Stream stream;
   PinnedMemory& pinned;
   Event base;  // recorded at base_time
@@ -77,11 +77,11 @@ struct Context {
   std::vector<Event> events;  // reused; grows
   std::size_t used_events = 0;
   std::optional<Event> done;
-  std::size_t end = 0;  // without `done`, a mark
+  std::size_t end = 0;  // a mark, used without `done`
   DeviceArena arena;
 };
 
-// Intervals between a context's marks, to become spans of one image when the device is done.
+// Records intervals between a context's marks, and converts them to spans of one image.
 class DeviceTimes {
  public:
   DeviceTimes(Context& context, Timeline& timeline, std::string track = kDeviceTrack)
@@ -91,7 +91,7 @@ class DeviceTimes {
                 std::size_t last) {
     intervals_.push_back({Span{std::move(name), track_, kind, 0, 0, bytes, pass}, first, last, {}});
   }
-  // Of work that several images share: this one's part of it lies between these fractions of the time.
+  // An image's part of work that several images share, as fractions of the interval.
   struct Share {
     double from = 0, to = 1;
   };
@@ -100,11 +100,11 @@ class DeviceTimes {
     intervals_.push_back({Span{std::move(name), track_, kind, 0, 0, bytes, pass}, first, last, part});
   }
 
-  // After everything marked has happened.
-  void give_spans() {
+  // Adds the spans to the timeline. All marked work must be done.
+  void record_spans() {
     for (Span& span : take_spans()) timeline_.add(std::move(span));
   }
-  // The same for who adds them to the timeline.
+  // Returns the spans instead.
   [[nodiscard]] std::vector<Span> take_spans() {
     std::vector<Span> spans;
     for (Interval& interval : intervals_) {

@@ -14,7 +14,7 @@ EngineContext::EngineContext(int index, std::int64_t memory_bytes)
   try {
     pending_ = std::async(std::launch::async, [this] { return make(); });
   } catch (const std::system_error&) {
-    // No thread for it: made by the first image when it needs it.
+    // No thread could be started: the first image that needs the context creates it.
     pending_ = std::async(std::launch::deferred, [this] { return make(); });
   }
 }
@@ -54,7 +54,7 @@ Context& EngineContext::wait(Timeline& timeline, std::optional<DeviceRestorer>& 
     restorer.emplace();  // not earlier: it waits for the driver
     context_ = pending_.get();
   } catch (...) {
-    failure_ = std::current_exception();  // there will be none
+    failure_ = std::current_exception();  // permanent
     throw;
   }
   IMGPIPE_CUDA(cudaSetDevice(context_->device));

@@ -19,7 +19,6 @@ class EngineContext {
  public:
   // `index`: a device, or kAnyCudaDevice. `memory_bytes`: the limit of device memory; 0: all free memory.
   EngineContext(int index, std::int64_t memory_bytes);
-  // Waits for the queued work.
   ~EngineContext();
   EngineContext(const EngineContext&) = delete;
   EngineContext& operator=(const EngineContext&) = delete;
@@ -28,8 +27,8 @@ class EngineContext {
   [[nodiscard]] Context* get() const { return context_.get(); }
   // Returns whether wait() returns at once.
   [[nodiscard]] bool is_ready() const;
-  // Makes its device current until `restorer` ends. The first image that needs the context reports what it
-  // cost, on a track of its own.
+  // Waits for the context, and makes its device current until `restorer` ends. The first call records the
+  // time of its creation on a separate track.
   Context& wait(Timeline& timeline, std::optional<DeviceRestorer>& restorer);
 
   [[nodiscard]] const std::string& device_name() const { return name_; }
@@ -40,7 +39,7 @@ class EngineContext {
   // Records a failure: a failed context may be corrupt and is not used again.
   void fail(std::exception_ptr failure) { failure_ = std::move(failure); }
   [[nodiscard]] const std::exception_ptr& failure() const { return failure_; }
-  // Queued work must not outlive the memory that it uses.
+  // Waits for queued work, which must not outlive the memory that it uses.
   void finish_queued() const;
 
  private:

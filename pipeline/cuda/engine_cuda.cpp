@@ -1,4 +1,4 @@
-// The CUDA engine: one image after the other on a context of its own (pipeline/cuda/device_job.h).
+// The CUDA engine: processes one image at a time on its own context (pipeline/cuda/device_job.h).
 #include <exception>
 #include <memory>
 
@@ -22,8 +22,8 @@ class CudaEngine final : public Engine {
     const CurrentDevice device(context_.get()->device);
     return measure_device_copy_bandwidth(context_.get()->stream);
   }
-  // Where the whole of an image is too much it goes in bands.
-  [[nodiscard]] MemoryNeed memory_need(const MemoryQuestion& question) const override {
+  // An image that is too large as a whole goes in bands.
+  [[nodiscard]] MemoryNeed memory_need(const MemoryEstimateRequest& question) const override {
     const MemoryNeed whole = Engine::memory_need(question);
     const MemoryNeed bands = chains_need(question, true);
     return bands.with_threads(threads()) < whole.with_threads(threads()) ? bands : whole;
@@ -33,7 +33,7 @@ class CudaEngine final : public Engine {
   [[nodiscard]] int threads() const override { return threads_.count(); }
   void execute(Job& job, Outcome& outcome) override {
     if (context_.failure()) std::rethrow_exception(context_.failure());
-    const MemoryNeed whole = Engine::memory_need(memory_question(job, outcome.plan));
+    const MemoryNeed whole = Engine::memory_need(memory_estimate_request(job, outcome.plan));
     run_on_device(context_, threads_, job, outcome, whole.with_threads(threads_.count()));
   }
 

@@ -1,11 +1,11 @@
-// A CUDA device as a lane: in each slot one group of images, on a stream of its own.
+// A CUDA device as a lane. Each slot processes a group of images on its own stream.
 //
 //   slot 1   upload | decode | stages | encode | download            upload | ...
 //   slot 2            upload | decode | stages | encode | download            upload | ...
 //
-// The copy engines and the multiprocessors are three resources; with three groups or more on their way each
-// can be busy with another one. Images of a group share the launches of the codecs: a JPEG of 8 megapixels
-// has too few pieces to fill the device, a thumbnail too little work for a launch.
+// The two copy engines and the multiprocessors are three resources; with at least three groups in progress
+// all can be busy. Images of a group share the codecs' launches: a JPEG of 8 megapixels has too few segments
+// to fill the device, and a thumbnail too little work for a launch.
 #include <deque>
 #include <optional>
 #include <span>
@@ -24,7 +24,7 @@
 namespace imgpipe {
 namespace {
 
-// Takes images in bands through a device whose slots are idle.
+// Processes images in bands on a device whose slots are idle.
 class CudaBandEngine final : public Engine {
  public:
   CudaBandEngine(std::string name, Context& context, int threads)
@@ -33,7 +33,7 @@ class CudaBandEngine final : public Engine {
   [[nodiscard]] std::string_view implementation() const override { return "cuda"; }
   [[nodiscard]] std::string device_name() const override { return name_; }
   [[nodiscard]] double copy_bandwidth() override { return measure_device_copy_bandwidth(context_.stream); }
-  [[nodiscard]] MemoryNeed memory_need(const MemoryQuestion& question) const override {
+  [[nodiscard]] MemoryNeed memory_need(const MemoryEstimateRequest& question) const override {
     return chains_need(question, true);
   }
 
@@ -101,10 +101,10 @@ class CudaLane final : public Lane {
     try {
       IMGPIPE_CUDA(cudaSetDevice(index_));
       slot.group->finish();
-      slot.group->give_spans();
+      slot.group->record_spans();
     } catch (...) {
       (void)cudaStreamSynchronize(slot.context.stream.get());
-      // Whatever is in them did not come all the way.
+      // Their downloads may be incomplete.
       for (LaneImage* const image : images) image->coded.made = {};
       slot.group.reset();
       throw;
@@ -123,7 +123,7 @@ class CudaLane final : public Lane {
   }
 
  private:
-  // Enough to fill a large device; more would only be waited for.
+  // Enough to fill a large device; more would only increase the latency.
   static constexpr std::size_t kGroupImages = 128;
   static constexpr std::int64_t kGroupPixels = std::int64_t{64} << 20;
 

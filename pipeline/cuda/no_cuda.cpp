@@ -1,4 +1,4 @@
-// In place of the other files of this directory in a build without the CUDA toolkit.
+// Replaces the other files of this directory in builds without the CUDA toolkit.
 #include "images/error.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"

@@ -19,14 +19,14 @@ namespace {
 constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 constexpr std::size_t kPageBytes = std::size_t{1} << 12;
 
-// A few sizes, at most an eighth apart, so that images of about one size share them.
+// Rounds up to one of a few sizes, at most an eighth apart, so that images of similar size can reuse blocks.
 std::size_t block_bytes(std::size_t bytes) {
   const std::size_t page = bytes < kHugePageBytes ? kPageBytes : kHugePageBytes;
   const std::size_t step = std::max(page, std::bit_floor(bytes) / 8);
   return (bytes + step - 1) / step * step;
 }
 
-// On a boundary of its page size; `bytes` is a multiple of it.
+// Maps a block aligned to its page size. `bytes` is a multiple of that size.
 void* map_block(std::size_t bytes) {
   const std::size_t page = bytes < kHugePageBytes ? kPageBytes : kHugePageBytes;
   const std::size_t more = page == kPageBytes ? 0 : page;
@@ -37,7 +37,7 @@ void* map_block(std::size_t bytes) {
   if (more > 0) {
     if (before > 0) ::munmap(start, before);
     if (more > before) ::munmap(start + before + bytes, more - before);
-    (void)::madvise(start + before, bytes, MADV_HUGEPAGE);  // a wish: small pages work too
+    (void)::madvise(start + before, bytes, MADV_HUGEPAGE);  // optional: small pages work, too
   }
   return start + before;
 }
@@ -49,7 +49,7 @@ cudaError_t register_block(const void* block, std::size_t bytes) {
   return status;
 }
 
-// Whether the status says that memory cannot be pinned: here at all, or any more.
+// Whether the status means that no memory, or no more memory, can be pinned.
 bool is_limit(cudaError_t status) {
   return status == cudaErrorMemoryAllocation || status == cudaErrorNotSupported ||
          status == cudaErrorNotPermitted;
@@ -107,7 +107,7 @@ void PinnedMemory::pin(const void* block) {
     if (found == blocks_.end() || found->second.pinned) return;
     bytes = found->second.bytes;
   }
-  // Its holder alone pins a block.
+  // No lock is needed: only the block's owner pins it.
   cudaError_t status = register_block(block, bytes);
   if (is_limit(status)) {
     unmap_idle_pinned();
@@ -146,7 +146,7 @@ void PinnedMemory::do_deallocate(void* block, std::size_t, std::size_t) {
     const Block about = blocks_.at(block);
     idle_[{about.bytes, about.pinned}].push_back(block);
     idle_bytes_ += about.bytes;
-    // The largest first: they are the rarest.
+    // The largest first, because they are the rarest.
     for (auto largest = idle_.rbegin(); idle_bytes_ > idle_limit_ && largest != idle_.rend(); ++largest) {
       while (idle_bytes_ > idle_limit_ && !largest->second.empty()) {
         void* const one = largest->second.back();

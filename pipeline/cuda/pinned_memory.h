@@ -12,32 +12,31 @@
 
 namespace imgpipe {
 
-// Blocks that come back are kept for later requests of about their size, because making one costs more than
-// using it: of 27 MB on an H200's host (2026-11-21, Linux 6.18) cudaHostAlloc took 6.5 to 12 ms. Blocks are
-// ordinary memory in huge pages, 3.1 ms to touch (11 to 12 ms in small pages), which cudaHostRegister then
-// pins in 0.55 ms (0.9 to 2.5). So memory can be filled before there is a context, and is pinned when it is
+// Keeps freed blocks for later requests of about the same size, because pinned memory is expensive to
+// allocate: cudaHostAlloc took 6.5 to 12 ms for 27 MB on an H200's host (2026-11-21, Linux 6.18). Blocks are
+// ordinary memory in huge pages, which takes 3.1 ms to touch (small pages: 11 to 12 ms); cudaHostRegister
+// then pins it in 0.55 ms (0.9 to 2.5 ms). Blocks can thus be filled before a context exists, and pinned when
 // needed. Thread-safe.
 class PinnedMemory final : public std::pmr::memory_resource {
  public:
   enum class When { at_once, on_demand };
 
-  // `at_once`: allocate() pins; on_demand: pin() does. Of what comes back, at most
-  // `idle_bytes` are kept.
+  // at_once: allocate() pins; on_demand: pin() does. Keeps at most `idle_bytes` of freed blocks.
   explicit PinnedMemory(When when, std::size_t idle_bytes = std::numeric_limits<std::size_t>::max())
       : when_(when), idle_limit_(idle_bytes) {}
-  // Everything must have come back.
+  // All blocks must have been freed.
   ~PinnedMemory() override;
   PinnedMemory(const PinnedMemory&) = delete;
   PinnedMemory& operator=(const PinnedMemory&) = delete;
 
-  // In whose context blocks that are not kept are unpinned: the thread that gives them back may have none,
-  // and would make one on device 0.
+  // Sets the device whose context unpins surplus blocks. The thread that frees them may have no context, and
+  // would create one on device 0.
   void use_device(int device) noexcept { device_ = device; }
 
-  // Pins the block that begins at `block`, for every device, in the context of the calling thread; unless it
-  // is pinned already or is none of this pool. Where no more memory can be pinned, idle blocks give theirs
-  // back; if that is not enough, the block stays as it is, which copies accept, and a warning is noted
-  // (take_device_warnings()). Throws Error(device).
+  // Pins the block that begins at `block`, for every device, in the context of the calling thread. Does
+  // nothing if it is pinned already or not from this pool. If no more memory can be pinned, unpins idle
+  // blocks and retries; after that the block stays unpinned, which only makes copies slower, and a warning is
+  // recorded (take_device_warnings()). Throws Error(device).
   void pin(const void* block);
 
  private:
@@ -59,8 +58,8 @@ class PinnedMemory final : public std::pmr::memory_resource {
   std::size_t idle_limit_;
   std::mutex mutex_;
   std::size_t idle_bytes_ = 0;
-  std::map<const void*, Block> blocks_;                              // all
-  std::map<std::pair<std::size_t, bool>, std::vector<void*>> idle_;  // by size, and pinned or not
+  std::map<const void*, Block> blocks_;                              // all, by address
+  std::map<std::pair<std::size_t, bool>, std::vector<void*>> idle_;  // by size and whether pinned
 };
 
 }  // namespace imgpipe

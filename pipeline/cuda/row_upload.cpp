@@ -38,17 +38,16 @@ void RowUpload::bring_up(Reader& reader, std::deque<Image> early, HostThreads& t
   std::int64_t first = 0;
   while (!early.empty()) {
     const auto span = timeline_.span("staging", SpanKind::host, 2 * early.front().shape().bytes());
-    // Given back to the system within the span: that takes time too.
+    // Freed within the span, because returning memory to the system takes time, too.
     const Image rows = std::move(early.front());
     early.pop_front();
-    // Early chunks have the ring's size, but for an image of one chunk.
     const HostView chunk = next_chunk(first, rows.shape().height);
     copy_pixels(rows.untyped_view(), chunk);
     send(chunk, first);
     first += rows.shape().height;
   }
   const auto next = [&](std::int64_t row, std::int64_t rows) {
-    IMGPIPE_CUDA(cudaSetDevice(device));  // of this thread
+    IMGPIPE_CUDA(cudaSetDevice(device));  // which is per thread
     return next_chunk(row, rows);
   };
   const auto filled = [&](const HostView& chunk, std::int64_t row) {

@@ -37,7 +37,7 @@ class RowUpload {
   static constexpr std::size_t kNotUsed = static_cast<std::size_t>(-1);
   struct Chunk {
     Image image;
-    std::size_t last_mark = kNotUsed;  // after it has gone up
+    std::size_t last_mark = kNotUsed;  // at the end of its last upload
   };
 
   // Returns memory for `rows` rows from `first`, at most chunk_rows(). At most kRingChunks may be unsent.

@@ -10,23 +10,23 @@
 namespace imgpipe {
 namespace {
 
-// Where parts of a device's memory begin: what cudaMalloc() gives begins on more.
+// The alignment of values on the device; memory from cudaMalloc() has it.
 constexpr std::int64_t kAlignment = 512;
-// What all bands on their way hold of their widest frames, about: enough that a band's copies take far
-// longer than to ask for them, and no more, because the host pins as much.
+// Approximate bytes of the largest frames of all bands in progress: enough that copying a band takes much
+// longer than queueing the copy, but no more, because the host pins as much memory.
 constexpr std::int64_t kBytesOnTheirWay = std::int64_t{128} << 20;
 constexpr std::int64_t kMinBandBytes = std::int64_t{1} << 20;
 constexpr std::int64_t kMaxDeviceBandBytes = std::int64_t{16} << 20;
-// Lower bands read and make too many rows twice: rather fewer of them on their way.
+// In lower bands too many rows are read and computed twice; fewer bands in progress are better.
 constexpr std::int64_t kGoodRows = 64;
-// But one goes up, one is worked on and one comes down.
+// One band each for upload, stages and download; fewer only if memory requires it.
 constexpr std::size_t kGoodSlots = 3;
 
 std::int64_t aligned(std::int64_t bytes, std::int64_t to) {
   return (bytes + to - 1) / to * to;
 }
 
-// What a stage makes of an image's rows: as many; or, by_row, what it is asked for.
+// Returns the rows that a stage writes: as many as it reads, or exactly `right` with by_row.
 RowRange made_rows(const Node& node, const RowRange& right) {
   if (right.count() == 0 || node.stage->by_row) return right;
   return node.rows_needed(right);
@@ -35,7 +35,7 @@ RowRange made_rows(const Node& node, const RowRange& right) {
 }  // namespace
 
 DeviceBands::DeviceBands(const ChainedPlan& plan, const Chain& chain, const BandPlan& bands,
-                         const DeviceRoom& room)
+                         const DeviceCapacity& room)
     : plan_(plan), chain_(chain), bands_(bands), room_(room) {
   std::vector<std::int64_t> most(plan.program.values.size());
   const auto bytes_of = [&](const std::vector<BandPart>& parts) {
@@ -97,7 +97,7 @@ std::vector<BandPart> DeviceBands::inputs(const BandRows& rows) const {
   return parts;
 }
 
-// A whole image gets each row once; the writer gets the band.
+// Returns each row once: a band's share of a whole image, or the writer's band.
 std::vector<BandPart> DeviceBands::outputs(const BandRows& rows) const {
   std::vector<BandPart> parts;
   for (std::size_t i = 0; i < rows.held.size(); ++i) {
@@ -156,7 +156,7 @@ std::byte* DeviceBands::counts(std::byte* memory, ValueId value) const {
   return memory + layout_.offsets[value];
 }
 
-// What a node reads for a band: of one that only counts, the band's own rows.
+// Returns the rows that a node reads for a band. A node that only counts reads the band's share.
 RowRange DeviceBands::in_rows(const Node& node, const BandRows& rows) const {
   if (node.pixels_out() == nullptr) return bands_.own(rows.band, node.in.height);
   const RowRange& right = rows.right[node.pixels_out()->value];
@@ -208,10 +208,10 @@ std::int64_t table_bytes(const ChainedPlan& plan, const Chain& chain) {
   return bytes;
 }
 
-// Looks for the highest bands that fit.
+// Finds the highest bands that fit into memory.
 class DeviceCutter {
  public:
-  DeviceCutter(const ChainedPlan& plan, const Chain& chain, const Writer* writer, const DeviceRoom& room)
+  DeviceCutter(const ChainedPlan& plan, const Chain& chain, const Writer* writer, const DeviceCapacity& room)
       : plan_(plan), chain_(chain), writer_(writer), room_(room), sample_(bands_of(max_rows(1))) {}
 
   DeviceCut cut(std::size_t slots_wanted) const {
@@ -227,7 +227,7 @@ class DeviceCutter {
     if (found) return std::move(*found);
     throw Error(ErrorKind::memory, "not enough device memory: bands of one row take " +
                                        std::to_string(estimated_bytes(1) + room_.bytes - room) + " bytes, " +
-                                       std::to_string(room_.bytes) + " may be taken");
+                                       std::to_string(room_.bytes) + " are allowed");
   }
 
  private:
@@ -239,7 +239,7 @@ class DeviceCutter {
     const std::int64_t bytes =
         std::clamp(kBytesOnTheirWay / static_cast<std::int64_t>(slots), kMinBandBytes, kMaxDeviceBandBytes);
     const BandPlan one = BandPlan::of_rows(plan_, chain_, writer_, kMaxSide);
-    // An image that its size does not cut is cut so that there is something to overlap.
+    // An image that would fit into few bands is divided further, so that copies and stages overlap.
     const std::int64_t share = one.height() / (2 * static_cast<std::int64_t>(slots)) + 1;
     return std::clamp<std::int64_t>(bytes / one.row_bytes(), 1, std::max(share, kGoodRows));
   }
@@ -248,7 +248,7 @@ class DeviceCutter {
     return bands.rows() >= kGoodRows || bands.rows() >= bands.height();
   }
 
-  // By the first, the last and a middle band.
+  // Estimates a band's bytes from the first, the middle and the last band.
   [[nodiscard]] std::int64_t estimated_bytes(std::int64_t rows) const {
     const std::int64_t height = sample_.bands().height();
     std::vector<std::int64_t> most(plan_.program.values.size());
@@ -269,7 +269,8 @@ class DeviceCutter {
     return low;
   }
 
-  // Bands that are no estimate; some may hold a row or two more than those that were looked at.
+  // Returns bands of at most `rows` rows whose exact size fits. A band may hold a row or two more than
+  // estimated_bytes() found.
   [[nodiscard]] std::optional<DeviceCut> exact_cut(std::size_t slots, std::int64_t rows,
                                                    std::int64_t room) const {
     for (; rows > 0; rows -= 1 + rows / 16) {
@@ -284,12 +285,12 @@ class DeviceCutter {
   const ChainedPlan& plan_;
   const Chain& chain_;
   const Writer* writer_;
-  const DeviceRoom& room_;
+  const DeviceCapacity& room_;
   const DeviceBands sample_;
 };
 
 DeviceCut cut_for_device(const ChainedPlan& plan, const Chain& chain, const Writer* writer,
-                         const DeviceRoom& room, std::size_t slots_wanted) {
+                         const DeviceCapacity& room, std::size_t slots_wanted) {
   return DeviceCutter(plan, chain, writer, room).cut(slots_wanted);
 }
 

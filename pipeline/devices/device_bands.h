@@ -1,16 +1,15 @@
-// A chain's bands in the memory of a device: where the rows of each value lie, which rows go up and come
-// down, and what the stages' functions are called with.
+// A chain's bands in device memory: the offsets of each value's rows, the rows to upload and to download, and
+// the arguments of the stages' functions.
 //
-// A device's functions take whole frames. So the rows of a band, and those around them that a stage needs,
-// are handed over as an image of their own, and what comes out of it is right where all that is around was
-// there:
+// A device's functions take whole frames. The rows of a band, and the neighbouring rows that a stage needs,
+// are therefore passed as a separate image. Its output is correct wherever all neighbours were present:
 //
 //   rows of the image      first-2 | first ................ end | end+2
 //   smooth gets            an image of end - first + 4 rows
-//   smooth makes           wrong   | right                      | wrong: nobody reads it
+//   smooth makes           wrong   | right                      | wrong: never read
 //
-// At the image's own ends there is nothing around, and the border is the image's. A stage that counts rows
-// (Stage::by_row) is told which they are.
+// At the top and bottom of the image the stage applies its border as usual. Stages that depend on the row
+// number (Stage::by_row) get it as a parameter.
 #pragma once
 
 #include <cstddef>
@@ -26,9 +25,9 @@ namespace imgpipe {
 
 using DeviceBytes = View<std::byte, Device>;
 
-// What bands may take of a device, and how rows lie in it.
-struct DeviceRoom {
-  std::int64_t bytes = 0;                                // for all bands and the tables of a chain
+// The device memory that bands may take, and the stride of rows in it.
+struct DeviceCapacity {
+  std::int64_t bytes = 0;                                // for all bands and tables of a chain
   std::int64_t (*stride_bytes)(const Shape&) = nullptr;  // from one row of a plane to the next
   [[nodiscard]] std::int64_t rows_bytes(Shape plane, std::int64_t rows) const {
     return stride_bytes(plane) * rows;
@@ -42,44 +41,43 @@ struct BandPart {
   RowRange rows;
 };
 
-// The rows of a band, by value: those whose samples are correct after the nodes, and those that are held.
+// The rows of a band, by value: those that are correct after the nodes have run, and those in memory.
 struct BandRows {
   RowRange band;
   std::vector<RowRange> right, held;
 };
 
-// What a chain reads that is the same for all bands, by value: tables, and counts of the whole image.
-// nullptr: it does not read the value.
+// The tables, and counts of the whole image, that all bands of a chain read, by value; else nullptr.
 using BandTables = std::vector<std::byte*>;
 
 class DeviceBands {
  public:
-  // `bands` of this chain, which has nodes. `plan` must outlive it.
-  DeviceBands(const ChainedPlan& plan, const Chain& chain, const BandPlan& bands, const DeviceRoom& room);
+  // `chain` must have nodes, which `bands` divides; `plan` must outlive this.
+  DeviceBands(const ChainedPlan& plan, const Chain& chain, const BandPlan& bands, const DeviceCapacity& room);
 
   [[nodiscard]] const ChainedPlan& plan() const { return plan_; }
   [[nodiscard]] const Chain& chain() const { return chain_; }
   [[nodiscard]] const BandPlan& bands() const { return bands_; }
 
   [[nodiscard]] BandRows rows_of(const RowRange& band) const;
-  // What nodes read that none of them makes; what is read of theirs after the chain.
+  // The parts to upload: read by the nodes, but made before the chain. The parts to download: made by the
+  // nodes, and read after the chain.
   [[nodiscard]] std::vector<BandPart> inputs(const BandRows& rows) const;
   [[nodiscard]] std::vector<BandPart> outputs(const BandRows& rows) const;
-  // The most bytes of them that a band has on the host, part after part, each from a multiple of
-  // kPartAlignment on.
+  // The maximum bytes of a band's inputs or outputs on the host, each part aligned to kPartAlignment.
   [[nodiscard]] std::int64_t input_bytes() const { return input_bytes_; }
   [[nodiscard]] std::int64_t output_bytes() const { return output_bytes_; }
   static constexpr std::int64_t kPartAlignment = 64;
   [[nodiscard]] std::int64_t part_bytes(const BandPart& part) const;
   [[nodiscard]] Shape part_shape(const BandPart& part) const;
 
-  // One band's memory on the device.
+  // The device memory of one band.
   [[nodiscard]] std::int64_t bytes() const { return layout_.bytes; }
-  // In such memory: rows that are held.
+  // Returns a view of rows that the band holds; `memory`: the band's, of bytes() bytes.
   [[nodiscard]] DeviceBytes view(std::byte* memory, const BandRows& rows, const BandPart& part) const;
-  // The counters that a node of the chain writes, this band's alone.
+  // The counters that a node of the chain writes, for this band only.
   [[nodiscard]] std::byte* counts(std::byte* memory, ValueId value) const;
-  // The call of a node of the chain; none where the band has nothing for it.
+  // The call of a node of the chain; none if the band has no rows for it.
   [[nodiscard]] std::optional<StageCall<Device>> call(std::size_t node, std::byte* memory,
                                                       const BandRows& rows, const BandTables& tables) const;
 
@@ -89,39 +87,39 @@ class DeviceBands {
     std::vector<std::int64_t> offsets;  // by value
     std::int64_t bytes = 0;
   };
-  // For at most so many rows of each value.
+  // `max_held`: the maximum number of rows, by value.
   [[nodiscard]] Layout layout_of(const std::vector<std::int64_t>& max_held) const;
   void add_max_held(const BandRows& rows, std::vector<std::int64_t>& most) const;
-  // Nodes' times within the chain, as in Lifetime: when a value is there, and when it was last read.
   [[nodiscard]] bool is_input(ValueId value) const;
   [[nodiscard]] bool is_output(ValueId value) const;
+  // The time of the last node of this chain that reads the value (Lifetime).
   [[nodiscard]] std::size_t last_read(ValueId value) const;
   [[nodiscard]] RowRange in_rows(const Node& node, const BandRows& rows) const;
 
   const ChainedPlan& plan_;
   const Chain chain_;
   const BandPlan bands_;
-  const DeviceRoom room_;
+  const DeviceCapacity room_;
   Layout layout_;
   std::int64_t input_bytes_ = 0, output_bytes_ = 0;
 };
 
-// How a chain is cut for a device: as many bands on their way as are wanted, or fewer where they would become
-// very low.
+// The bands of a chain on a device, and how many are in progress at one time.
 struct DeviceCut {
   DeviceBands bands;
   std::size_t slots = 1;
 };
-// Throws Error(memory) where a band of one row has no room.
+// Uses fewer slots than wanted if bands would otherwise be very low. Throws Error(memory) if memory does not
+// suffice for bands of one row.
 [[nodiscard]] DeviceCut cut_for_device(const ChainedPlan& plan, const Chain& chain, const Writer* writer,
-                                       const DeviceRoom& room, std::size_t slots_wanted);
+                                       const DeviceCapacity& room, std::size_t slots_wanted);
 
-// All that a device queues for a band, in the order in which it is to happen: a place that a node does not
-// read any more is written by a later one. `inputs` and `outputs` are the host's rows, in the order of
-// DeviceBands::inputs() and outputs(). Of `queue` it calls:
+// Queues the work of a band. It must run in this order, because later nodes reuse memory that earlier nodes
+// have read. `inputs` and `outputs` are host rows in the order of DeviceBands::inputs() and outputs(). Calls
+// on `queue`:
 //   upload(to, from), download(to, from)     rows
 //   launch(node, call)
-//   counts(node, from)                       the counters after a node; nullptr: it had nothing to count
+//   counts(node, from)                       the counters after a node; nullptr: it had no rows to count
 template <class Queue>
 void queue_band(const DeviceBands& bands, std::byte* memory, const BandRows& rows, const BandTables& tables,
                 std::span<const ConstHostView> inputs, std::span<const HostView> outputs, Queue&& queue) {
@@ -141,11 +139,11 @@ void queue_band(const DeviceBands& bands, std::byte* memory, const BandRows& row
   }
 }
 
-// What a table of so many bytes takes on a device.
+// Returns the device memory for a table of `bytes` bytes, including alignment.
 [[nodiscard]] std::int64_t table_room(std::int64_t bytes);
-// The tables and counts that the nodes of a chain read.
+// Returns the tables and counts that the nodes of a chain read.
 [[nodiscard]] std::vector<ValueId> tables_read_by(const ChainedPlan& plan, const Chain& chain);
-// On a device.
+// Returns the device memory for all of them.
 [[nodiscard]] std::int64_t table_bytes(const ChainedPlan& plan, const Chain& chain);
 
 }  // namespace imgpipe

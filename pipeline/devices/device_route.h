@@ -1,4 +1,4 @@
-// How an image goes through a device: as a whole where there is memory for it, else in bands of rows.
+// Chooses how a device processes an image: as a whole if memory suffices, else in bands of rows.
 #pragma once
 
 #include <cstdint>
@@ -6,32 +6,32 @@
 namespace imgpipe {
 
 enum class Route : std::uint8_t {
-  file,   // the file's bytes go up, and the device decodes them
-  rows,   // the host decodes, and rows go up
+  file,   // uploads the file's entropy-coded data; the device decodes
+  rows,   // the host decodes; uploads rows
   bands,  // the same in bands of rows, with memory for a few of them
 };
 
-// What an image takes as a whole.
+// An image, and the memory that it takes as a whole.
 struct RouteRequest {
-  bool has_steps = true;  // without any there is nothing to cut into bands
-  bool has_scan = false;  // its file holds a scan that the device can decode
+  bool has_steps = true;  // without steps the image never goes in bands
+  bool has_scan = false;  // the file has a scan that the device can decode
   std::int64_t device_bytes = 0;
   std::int64_t host_bytes = 0;
 };
 
-// What a device has.
+// Memory of a device, in bytes.
 struct DeviceMemory {
-  std::int64_t limit = 0;                  // of what may be taken; 0: what is free
-  std::int64_t held = 0;                   // is taken, and free to be used again
-  std::int64_t (*free_bytes)() = nullptr;  // nullptr: there is no context yet
+  std::int64_t limit = 0;                  // that may be taken; 0: all that is free
+  std::int64_t held = 0;                   // already taken, and available for reuse
+  std::int64_t (*free_bytes)() = nullptr;  // nullptr: no context exists yet
 };
 
-// Asked before there is a context, and again with it. The device's memory may still prove too small: then
-// rows follow a file, and bands follow rows.
+// Called before a context exists, and again with one. If the device's memory still does not suffice, the
+// caller falls back from `file` to `rows`, and from `rows` to `bands`.
 [[nodiscard]] Route choose_route(const RouteRequest& request, const DeviceMemory& memory);
 
-// Whether the device can encode the result too, by an estimate. `image_bytes`: what the image takes of it
-// without the outputs of its steps; `result_bytes`: of the finished image.
+// Estimates whether the device's memory also suffices to encode the result. `image_bytes`: device memory of
+// the image without kept outputs of steps; `result_bytes`: size of the finished image.
 [[nodiscard]] bool can_encode(std::int64_t image_bytes, std::int64_t result_bytes,
                               const DeviceMemory& memory);
 

@@ -1,4 +1,4 @@
-// One band of a chain on its way, and where its rows lie: read for it, made by it, or in a whole image.
+// A band of a chain in progress, and its rows in memory: in the band's own planes, or in a whole image.
 #pragma once
 
 #include <array>
@@ -12,34 +12,33 @@
 
 namespace imgpipe {
 
-// With the memory that it needs; used for one band after the other.
+// The state and memory of one band; reused for one band after the other.
 struct BandSlot {
-  bool is_band = false;  // else rows that no band needs
+  bool is_band = false;  // false: rows that no band needs
   RowRange band;
   std::vector<RowRange> rows;                      // by value
-  HostView reads;                                  // rows that are begun at the reader, to be read yet
+  HostView reads;                                  // for rows passed to begin_band() and not yet read
   std::int64_t reads_from = 0;                     // the first of them in the image
-  std::int64_t new_bytes = 0;                      // of them: those that no band before reads
-  int thread = 0;                                  // that is at it
+  std::int64_t new_bytes = 0;                      // of `reads`, without rows that earlier bands also read
+  int thread = 0;                                  // that processes the band
   std::vector<std::array<Image, 3>> places;        // BandPlan::places()
-  std::vector<std::int64_t> tops;                  // by value: the image's row that its place begins with
+  std::vector<std::int64_t> tops;                  // by value: the first row of the image in its place
   std::vector<std::vector<std::uint64_t>> counts;  // by node of the chain
-  ConstHostView result;                            // the band as the writer takes it
+  ConstHostView result;                            // the band's rows for the writer
   std::vector<Span> spans;
-  // With a device: its rows, and what goes up and comes down, in staging memory.
+  // For a device: its rows, and the staging memory for uploads and downloads.
   BandRows device_rows;
   Image up, down;
   std::vector<BandPart> outputs;
   std::vector<HostView> output_views;
 };
 
-// The rows of a chain's bands in memory. All that it is given must outlive it.
+// Locates the rows of a chain's bands in memory. All arguments of the constructor must outlive it.
 class BandMemory {
  public:
   BandMemory(const ChainJob& job, const BandPlan& bands, const HostThreads& threads, bool on_device)
       : job_(job), plan_(job.plan), bands_(bands), threads_(threads), on_device_(on_device) {}
 
-  // Records how long `action` takes.
   template <class Action>
   void timed(BandSlot& slot, const std::string& name, SpanKind kind, std::int64_t bytes,
              const Action& action) const {
@@ -49,18 +48,18 @@ class BandMemory {
                           job_.timeline.now_ns(), bytes, job_.pass});
   }
 
-  // Plane i of the place that a band has for a value.
+  // Plane i of the band's place for a value, which is allocated when first used.
   [[nodiscard]] Image& place(BandSlot& slot, ValueId value, int i) const;
-  // Rows that are there already: made by this band, read for it, or in a whole image.
+  // Rows that already exist: made by this band, read for it, or in a whole image.
   [[nodiscard]] ConstHostView rows_of(const BandSlot& slot, ValueId value, int plane,
                                       const RowRange& rows) const;
-  // Whether a band holds its rows by itself. Not where an image is there in place of a reader.
+  // Whether the band's place holds the rows. False if a whole image replaces the reader.
   [[nodiscard]] bool is_in_band(const BandSlot& slot, ValueId value) const;
-  // Where a node writes these rows.
+  // The memory to which a node writes these rows.
   [[nodiscard]] HostView target_of(BandSlot& slot, ValueId value, int plane, const RowRange& rows) const;
-  // Brings the band's own rows into the whole image, where it has made them next to others.
+  // Copies the band's share to the whole image, if needed and if the node has not written it there.
   void copy_to_whole(const BandSlot& slot, ValueId value) const;
-  // This slot's own counters for a node.
+  // The slot's counters for a node, which all its bands share.
   [[nodiscard]] std::uint64_t* own_counts(BandSlot& slot, std::size_t node) const;
 
  private:

@@ -17,7 +17,7 @@
 namespace imgpipe {
 namespace {
 
-// How the nodes of a chain are run by a device, if they are.
+// Returns the bands for the device; none if the host runs the chain's nodes.
 std::optional<DeviceCut> cut_for_device_of(const ChainJob& job, const HostThreads& threads) {
   if (job.device == nullptr || job.chain.first == job.chain.end || job.chain.of_all_rows) return std::nullopt;
   return cut_for_device(job.plan, job.chain, job.writer, job.device->room(), device_slots(threads.count()));
@@ -27,7 +27,7 @@ void add_counts(const std::uint64_t* more, std::size_t count, std::uint64_t* sum
   for (std::size_t i = 0; i < count; ++i) sums[i] += more[i];
 }
 
-// What runs a chain: bands are read and written in order, and worked on at the same time.
+// Runs a chain: bands are read and written in order, and processed concurrently.
 class BandPass {
  public:
   BandPass(const ChainJob& job, HostThreads& threads)
@@ -67,14 +67,14 @@ class BandPass {
     try {
       run_bands(cut_->slots);
     } catch (...) {
-      job_.device->stop();  // before the memory of the bands goes
+      job_.device->stop();  // before the bands' memory is freed
       throw;
     }
   }
 
   // ---- reading, one band after the other ---------------------------------------------------------------
 
-  // The next band, or rows that none needs; false behind the last.
+  // Begins the next band, or rows that no band needs. Returns false after the last.
   bool next_band(BandSlot& slot, int thread) {
     slot.thread = thread;
     slot.places.resize(bands_.places().size());
@@ -91,7 +91,8 @@ class BandPass {
     return true;
   }
 
-  // Begins to read rows that no band needs: a file is judged whole. False if a band comes next.
+  // Begins to read rows that no band needs, because all of a file is validated. Returns false if a band is
+  // next.
   bool skip_rows(BandSlot& slot) {
     if (job_.reader == nullptr || decodes_whole_) return false;
     const std::int64_t rows = bands_.skipped_before(next_, read_);
@@ -101,10 +102,10 @@ class BandPass {
     return true;
   }
 
-  // Reads on to the end of the rows that the band needs, the last one to the end of the image, if that is
-  // near. At a reader with bands that is only begun here. Then neighbours both read the rows that they share:
-  // the one before may not have them yet. Of a whole image they share none: a later chain reads its pixels,
-  // and this one at most counts them, each band its own.
+  // Reads up to the last row that the band needs; the last band reads on to the end of the image if that is
+  // near. With a reader that has bands, only begins to read. Neighbouring bands then both read the rows that
+  // they share, because the previous band may not have them yet. Bands of a whole image share no rows: this
+  // chain at most counts its pixels.
   void read(BandSlot& slot) {
     const std::int64_t end = bands_.read_end(next_, slot.rows[0], read_);
     if (decodes_whole_) {
@@ -121,7 +122,7 @@ class BandPass {
     read_ = end;
   }
 
-  // Rows from `top` on that the band before has read and this one needs too. Its memory may be the same.
+  // Copies the rows from `top` on that the previous band has read. Both bands may use the same memory.
   void keep_rows_of_before(const HostView& to, std::int64_t top) const {
     if (top == read_) return;
     const ConstHostView from = last_read_->places[*bands_.place_of(0)][0].untyped_view();
@@ -131,7 +132,7 @@ class BandPass {
     }
   }
 
-  // The image's rows from `first` on.
+  // Reads `rows` from row `first` of the image on, or begins to.
   void read_rows(BandSlot& slot, std::int64_t first, const HostView& rows) {
     slot.reads = {};
     if (rows.height == 0) return;
@@ -145,14 +146,14 @@ class BandPass {
     decode(slot, rows.bytes(), [&] { job_.reader->read_rows(rows); });
   }
 
-  // Counts as whoever has decoded when it is done.
+  // Records the time under the name of the decoder that is current at the end.
   template <class Action>
   void decode(BandSlot& slot, std::int64_t bytes, const Action& action) {
     memory_.timed(slot, "decode", SpanKind::host, bytes, action);
     slot.spans.back().name = decode_row(*job_.reader);
   }
 
-  // ---- working, several bands at once ------------------------------------------------------------------
+  // ---- processing, several bands at once ---------------------------------------------------------------
 
   void process(BandSlot& slot, int thread) {
     slot.thread = thread;
@@ -162,7 +163,7 @@ class BandPass {
     if (!slot.is_band) return;
     if (cut_) {
       begin_on_device(slot);
-      // One thread alone begins the next bands before it waits for this one.
+      // A single thread begins further bands before it waits for this one.
       if (threads_.count() > 1) finish_on_device(slot);
       return;
     }
@@ -206,13 +207,12 @@ class BandPass {
     if (made->alpha) memory_.copy_to_whole(slot, *made->alpha);
   }
 
-  // ---- working on a device -----------------------------------------------------------------------------
+  // ---- processing on a device --------------------------------------------------------------------------
 
   [[nodiscard]] std::size_t number_of(const BandSlot& slot) const {
     return static_cast<std::size_t>(&slot - slots_.data());
   }
 
-  // The next part's rows in staging memory.
   HostView take_staging(Image& memory, std::int64_t& used, const BandPart& part) const {
     const Shape shape = cut_->bands.part_shape(part);
     std::byte* const data = memory.untyped_view().data + used;
@@ -233,7 +233,7 @@ class BandPass {
     std::int64_t used = 0;
     for (const BandPart& part : cut_->bands.inputs(slot.device_rows)) {
       views.push_back(memory_.rows_of(slot, part.value, part.plane, part.rows));
-      if (memory_.is_in_band(slot, part.value)) continue;  // it was read into such memory
+      if (memory_.is_in_band(slot, part.value)) continue;  // read directly into staging memory
       need_staging(slot, slot.up, cut_->bands.input_bytes());
       const HostView staged = take_staging(slot.up, used, part);
       memory_.timed(slot, "staging", SpanKind::host, 2 * staged.bytes(),
@@ -268,7 +268,7 @@ class BandPass {
     if (job_.writer != nullptr) encode_strips(slot);
   }
 
-  // The band as the writer takes it: it came down, or was there before.
+  // Returns the band's rows for the writer: downloaded, or made before this chain.
   [[nodiscard]] ConstHostView device_result(const BandSlot& slot) const {
     for (std::size_t i = 0; i < slot.outputs.size(); ++i) {
       if (slot.outputs[i].value == plan_.program.results.back()) return slot.output_views[i];
@@ -290,7 +290,7 @@ class BandPass {
     if (job_.sink) hand_on(slot);
   }
 
-  // What is finished of the file goes on at once: it need never be there as a whole.
+  // Passes finished parts of the file to the sink, so that it never has to be held as a whole.
   void hand_on(BandSlot& slot) {
     const EncodedFile finished = job_.writer->take_finished();
     if (finished.parts.empty()) return;
@@ -326,7 +326,7 @@ class BandPass {
   bool reads_at_once_ = false;           // each band on its own thread
   std::int64_t next_ = 0;                // band
   std::int64_t read_ = 0;                // rows
-  const BandSlot* last_read_ = nullptr;  // the band before
+  const BandSlot* last_read_ = nullptr;  // the previous band
   std::vector<BandSlot> slots_;
 };
 

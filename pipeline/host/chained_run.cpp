@@ -15,32 +15,32 @@
 namespace imgpipe {
 namespace {
 
-// Nothing is kept but the file.
-bool is_streamed(const MemoryQuestion& question) {
+// Whether only the file is kept.
+bool is_streamed(const MemoryEstimateRequest& question) {
   return question.writer != nullptr && question.repeat == 0 && !question.keep_source &&
          !question.keep_outputs && !question.keep_pixels;
 }
 
-Keep keep_of(const MemoryQuestion& question) {
+Keep keep_of(const MemoryEstimateRequest& question) {
   return {.source = question.keep_source, .outputs = question.keep_outputs};
 }
 
-// On a device every chain is as long as can be, whatever is kept.
-ChainLength length_of(const MemoryQuestion& question, bool on_device) {
+// On a device chains are as long as possible, whatever is kept.
+ChainLength length_of(const MemoryEstimateRequest& question, bool on_device) {
   if (!on_device) return is_streamed(question) ? ChainLength::longest : ChainLength::step;
   const bool keeps_source = question.repeat > 0 || question.keep_source;
   return keeps_source ? ChainLength::longest_on_device_after_decoding : ChainLength::longest_on_device;
 }
 
-ChainedPlan chained_plan(const MemoryQuestion& question, bool on_device) {
+ChainedPlan chained_plan(const MemoryEstimateRequest& question, bool on_device) {
   return {question.plan, is_streamed(question), keep_of(question), length_of(question, on_device)};
 }
 
-// What is held at one time: while a chain runs, the whole images that it or a later one reads, its bands, and
-// who gives and who takes the rows; then what is encoded.
+// Estimates the memory held at one time. While a chain runs: the whole images that it or a later one reads,
+// its bands, and the reader and writer; after that, unless the plan is streamed, the encoding of the result.
 class ChainsMemory {
  public:
-  ChainsMemory(const MemoryQuestion& question, bool on_device)
+  ChainsMemory(const MemoryEstimateRequest& question, bool on_device)
       : question_(question), on_device_(on_device), plan_(chained_plan(question, on_device)) {}
 
   [[nodiscard]] MemoryNeed need() {
@@ -66,7 +66,7 @@ class ChainsMemory {
     const std::int64_t reader = chain.decodes ? question_.reader.working_bytes(false) : 0;
     const std::int64_t read = chain.decodes ? question_.reader.band_bytes(bands.rows_read()) : 0;
     std::int64_t tables = 0;
-    std::int64_t part = 0;  // the counters of a part of a table that is made of pixels
+    std::int64_t part = 0;  // the counters of a part of a table made from pixels
     for (const Node& node : plan_.tables_of(chain)) {
       tables += plan_.program.values[*node.table_out()].bytes();
       if (node.stage->table_parts == nullptr) continue;
@@ -81,11 +81,11 @@ class ChainsMemory {
         bands_, bands.strips() ? bands.pieces() : max_bands(bands.pieces() * bands.rows(), bands.rows()));
   }
 
-  // By the highest bands that a device takes, of which one thread too has several. With more threads they
+  // Assumes the highest bands: those of one thread, which has several in progress. With more threads bands
   // are lower.
   void add_device_chain(const Chain& chain, const Writer* writer) {
-    const DeviceRoom room{std::numeric_limits<std::int64_t>::max() / 2,
-                          [](const Shape& shape) { return shape.row_bytes(); }};
+    const DeviceCapacity room{std::numeric_limits<std::int64_t>::max() / 2,
+                              [](const Shape& shape) { return shape.row_bytes(); }};
     const DeviceCut cut = cut_for_device(plan_, chain, writer, room, device_slots(1));
     const BandPlan& bands = cut.bands.bands();
     const std::int64_t read = chain.decodes ? bands.rows_read() * plan_.plan.input.row_bytes() +
@@ -99,10 +99,10 @@ class ChainsMemory {
     bands_ = std::max(bands_, max_bands(bands.pieces() * bands.rows(), bands.rows()));
   }
 
-  // Values that are held as a whole while nodes at these times run: made before their end, and read by a
-  // later chain than the one that makes them, now or later. With repeat all stay.
+  // The bytes of values that are held as a whole from time `first` to `end`: those made by `end`, read after
+  // `first`, and read by a later chain than the one that makes them. With repeat all are kept.
   [[nodiscard]] std::int64_t whole_bytes(std::size_t first, std::size_t end) const {
-    const bool made_before = question_.repeat > 0 && end > 0;  // by the pass before; decoding is in none
+    const bool made_before = question_.repeat > 0 && end > 0;  // by the previous pass; passes do not decode
     std::int64_t bytes = 0;
     for (ValueId i = 0; i < plan_.program.values.size(); ++i) {
       const Lifetime& life = plan_.program.lives[i];
@@ -112,7 +112,7 @@ class ChainsMemory {
     return bytes;
   }
 
-  // Of the counters that each band has for itself.
+  // The bytes of a band's counters.
   [[nodiscard]] std::int64_t counts_bytes(const Chain& chain) const {
     std::int64_t bytes = 0;
     for (const Node& node : plan_.nodes_of(chain)) {
@@ -127,13 +127,13 @@ class ChainsMemory {
     });
   }
 
-  // The largest of the one and the largest of the other: never less than both together.
+  // Takes the maximum of each term, which is never less than the maximum of their sums.
   void add(std::int64_t bytes, std::int64_t band, const MemoryNeed& writer) {
     need_.bytes = std::max(need_.bytes, bytes + band + writer.bytes);
     need_.band_bytes = std::max(need_.band_bytes, band + writer.band_bytes);
   }
 
-  const MemoryQuestion& question_;
+  const MemoryEstimateRequest& question_;
   const bool on_device_;
   const ChainedPlan plan_;
   const std::int64_t constants_ = table_bytes_of(question_.plan);
@@ -141,7 +141,6 @@ class ChainsMemory {
   MemoryNeed need_;
 };
 
-// One image's way through its chains.
 class ChainedRun {
  public:
   ChainedRun(Job& job, Outcome& outcome, HostThreads& threads, BandDevice* device)
@@ -149,7 +148,7 @@ class ChainedRun {
         outcome_(outcome),
         threads_(threads),
         device_(device),
-        plan_(chained_plan(memory_question(job, outcome.plan), device != nullptr)),
+        plan_(chained_plan(memory_estimate_request(job, outcome.plan), device != nullptr)),
         whole_(plan_.program, outcome.histograms) {
     outcome.histograms.resize(outcome.plan.steps.size());
   }
@@ -167,13 +166,13 @@ class ChainedRun {
   }
 
  private:
-  // With `last` what nothing reads any more is freed after the chain.
+  // `last`: frees values that no later chain reads.
   void run_one(const Chain& chain, int pass, bool last) {
     Timeline& timeline = outcome_.timeline;
     for (const Node& node : plan_.tables_of(chain)) {
       const std::int64_t start = timeline.now_ns();
       make_table(node);
-      // Those for a device's bands have no row.
+      // Tables for a device's bands have no row.
       if (device_ == nullptr || chain.of_all_rows)
         timeline.add({outcome_.plan.steps[node.step].label, timeline.track(), SpanKind::kernel, start,
                       timeline.now_ns(), 0, pass});
@@ -195,7 +194,7 @@ class ChainedRun {
     }
   }
 
-  // Of counts that are complete, or of all pixels, by all threads, one part after the other.
+  // Makes a table from complete counts or from all pixels; all threads share its parts.
   void make_table(const Node& node) {
     whole_.make(*node.table_out());
     const auto call = stage_call<Host>(
@@ -240,7 +239,7 @@ void run_chains(Job& job, Outcome& outcome, HostThreads& threads, BandDevice* de
   ChainedRun(job, outcome, threads, device).run();
 }
 
-MemoryNeed chains_need(const MemoryQuestion& question, bool on_device) {
+MemoryNeed chains_need(const MemoryEstimateRequest& question, bool on_device) {
   return ChainsMemory(question, on_device).need();
 }
 

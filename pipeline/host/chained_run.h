@@ -1,5 +1,5 @@
-// One image's way through the chains of its plan, band by band (pipeline/chains.h): on the threads of
-// the host, or with a device that runs the nodes.
+// Runs an image through the chains of its plan, band by band (pipeline/chains.h), on the threads of the host
+// or on a device.
 #pragma once
 
 #include "pipeline/engine.h"
@@ -9,12 +9,12 @@ namespace imgpipe {
 
 class BandDevice;
 
-// Does the job, whose plan and timeline are in the outcome already. With a device what is kept (the source,
-// outputs, pixels) is kept in host memory, and every pass of `repeat` goes through the device anew. Rethrows
-// what reader, writer, memory or device throw.
+// Runs a job; its plan and timeline are already in the outcome. With a device, kept images (source, outputs,
+// pixels) are in host memory, and every pass of `repeat` uses the device again. Rethrows exceptions of
+// reader, writer, memory and device.
 void run_chains(Job& job, Outcome& outcome, HostThreads& threads, BandDevice* device = nullptr);
 
-// What that takes of the host's memory.
-[[nodiscard]] MemoryNeed chains_need(const MemoryQuestion& question, bool on_device = false);
+// The host memory that run_chains() takes.
+[[nodiscard]] MemoryNeed chains_need(const MemoryEstimateRequest& question, bool on_device = false);
 
 }  // namespace imgpipe

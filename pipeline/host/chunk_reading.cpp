@@ -14,7 +14,7 @@ namespace {
 
 // Enough that each thread of a typical machine has a band of the chunks in progress.
 constexpr std::int64_t kBandsPerChunk = 8;
-// JPEG gives rows in groups of 8 or 16.
+// JPEG readers return rows in groups of 8 or 16.
 constexpr std::int64_t kChunkRowsMultiple = 16;
 
 class ChunkReading {

@@ -28,8 +28,8 @@ inline constexpr std::size_t kRingChunks = 3;
 [[nodiscard]] std::int64_t chunk_band_rows(const Shape& shape);
 
 struct ChunkSteps {
-  // Returns memory for rows from `first` on, chunk_rows() or the rest; empty: stop reading for now. At most
-  // kRingChunks chunks, including the requested one, are unfilled at any time.
+  // Returns memory for `rows` rows from `first` on (chunk_rows() or the rest), or an empty view to stop
+  // reading. At most kRingChunks chunks, including the requested one, are unfilled at any time.
   std::function<HostView(std::int64_t first, std::int64_t rows)> next;
   // Called once all rows of a chunk are read.
   std::function<void(const HostView& chunk, std::int64_t first)> filled;

@@ -28,7 +28,7 @@ class MemoryReader final : public Reader {
 }  // namespace
 
 // Of a device: the decoded image while it goes up, the results, and what is kept of the steps.
-MemoryNeed Engine::memory_need(const MemoryQuestion& question) const {
+MemoryNeed Engine::memory_need(const MemoryEstimateRequest& question) const {
   const std::int64_t source = question.plan.input.bytes();
   std::int64_t kept = table_bytes_of(question.plan);
   if (question.repeat > 0 || question.keep_source) kept += source;
@@ -49,7 +49,7 @@ MemoryNeed Engine::memory_need(const MemoryQuestion& question) const {
 
 void Engine::check_memory(Job& job, const Plan& plan) const {
   const auto check = [&] {
-    check_available(memory_need(memory_question(job, plan)).with_threads(threads()));
+    check_available(memory_need(memory_estimate_request(job, plan)).with_threads(threads()));
   };
   try {
     check();

@@ -1,5 +1,5 @@
-// The engine without a GPU: the plan's nodes in chains that each run band by band (pipeline/chains.h).
-// For reports by stage (--cpu, --repeat, --keep-stages) every step is a chain.
+// The CPU engine: runs the plan's nodes in chains, each band by band (pipeline/chains.h). For reports per
+// stage (--cpu, --repeat, --keep-stages) every step is a chain.
 #include "images/simd.h"
 #include "pipeline/device.h"
 #include "pipeline/engine.h"
@@ -19,7 +19,7 @@ class CpuEngine final : public Engine {
            simd_target();
   }
   [[nodiscard]] double copy_bandwidth() override { return measure_host_copy_bandwidth(threads_.count()); }
-  [[nodiscard]] MemoryNeed memory_need(const MemoryQuestion& question) const override {
+  [[nodiscard]] MemoryNeed memory_need(const MemoryEstimateRequest& question) const override {
     return chains_need(question);
   }
 

@@ -1,4 +1,4 @@
-// The sequential engine: one node after the other over whole images, on the calling thread.
+// The reference engine: runs one node after the other on whole images, on the calling thread.
 #include <algorithm>
 #include <utility>
 
@@ -13,8 +13,7 @@
 namespace imgpipe {
 namespace {
 
-// Runs the nodes as often as asked: every one writes the same values each time, so that only the first pass
-// meets memory that the system has yet to provide.
+// Reuses memory in all passes, so that only the first causes page faults.
 class ReferenceRun {
  public:
   ReferenceRun(Outcome& outcome, const Keep& keep)
@@ -26,7 +25,7 @@ class ReferenceRun {
 
   void set_source(Image source) { whole_.set(0, std::move(source)); }
 
-  // `last`: what nothing reads any more is freed on the way.
+  // `last`: frees each value after its last use.
   void run(int pass, bool last) {
     for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
       const Node& node = program_.nodes[i];
@@ -70,9 +69,9 @@ class ReferenceEngine final : public Engine {
   [[nodiscard]] std::string device_name() const override { return host_info().processor; }
   [[nodiscard]] double copy_bandwidth() override { return measure_host_copy_bandwidth(1); }
 
-  // While it is decoded; at each node what lives then, with repeat all, and the table that it makes by
-  // itself; while it is encoded.
-  [[nodiscard]] MemoryNeed memory_need(const MemoryQuestion& question) const override {
+  // The maximum of decoding, each node, and encoding. At a node: the live values (with repeat, all values
+  // made so far), and a table that the stage makes internally.
+  [[nodiscard]] MemoryNeed memory_need(const MemoryEstimateRequest& question) const override {
     const Program program = lower(question.plan, kReferenceTarget,
                                   {.source = question.keep_source, .outputs = question.keep_outputs});
     const MemoryNeed writer = writer_need(question);

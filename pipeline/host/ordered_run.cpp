@@ -16,7 +16,7 @@ class OrderedRun {
     for (std::size_t slot = slots; slot-- > 0;) free_.push_back(slot);
   }
 
-  // Runs on every thread. A thread works on the part it has begun while its rows are in the L1 cache.
+  // Runs on every thread. The thread that begins a part also works on it, while its rows are in the L1 cache.
   void take_part(int thread) {
     std::unique_lock lock(mutex_);
     while (!over()) {

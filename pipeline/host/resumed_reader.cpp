@@ -45,7 +45,7 @@ class ResumedReader final : public Reader {
   }
 
  private:
-  // Rows from `first` on, as far as they are there; how many. They stay: bands have rows in common.
+  // Copies early rows from `first` on; returns how many. Keeps them, because bands may overlap.
   [[nodiscard]] std::int64_t copy_early(std::int64_t first, const HostView& rows) const {
     std::int64_t top = 0;  // of the image in early_
     std::int64_t copied = 0;

@@ -1,4 +1,4 @@
-// A reader of which some rows were read before.
+// Continues a reader of which some rows have been read.
 #pragma once
 
 #include <deque>
@@ -11,8 +11,8 @@
 
 namespace imgpipe {
 
-// Gives the rows of `reader` from the top, of which `early` are there. `warnings` gets the reader's at the
-// end.
+// Returns a reader of all rows: those in `early`, from the top, then those of `reader`. Its destructor sets
+// `warnings` to those of `reader`.
 [[nodiscard]] std::unique_ptr<Reader> resume_reader(std::unique_ptr<Reader> reader, std::deque<Image> early,
                                                     std::vector<std::string>& warnings);
 

@@ -1,4 +1,4 @@
-// For the little that must be done even where there is no memory left.
+// Retries small actions that must succeed even when memory is scarce.
 #pragma once
 
 #include <chrono>
@@ -7,10 +7,10 @@
 
 namespace imgpipe {
 
-// Calls `action` again as long as it finds no memory, for half a second: others give back what they have.
-// The last std::bad_alloc is the caller's. `action` leaves everything as it was when it throws.
+// Repeats `action` while it throws std::bad_alloc, for about 0.4 s, in which other threads may free memory;
+// then rethrows. `action` must have no effect when it throws.
 template <class Action>
-auto with_patience(const Action& action) {
+auto retry_on_bad_alloc(const Action& action) {
   constexpr int kMaxTries = 12;
   constexpr std::chrono::milliseconds kBetween{50};
   for (int tries = 1;; ++tries) {

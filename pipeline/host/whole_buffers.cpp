@@ -44,10 +44,10 @@ void WholeBuffers::give_to(Outcome& outcome, const Keep& keep) {
   for (const ValueId result : program_.results) outcome.results.push_back(plane_of(result, 0));
   outcome.pixels = outcome.results.back();
   if (keep.source || program_.results.back() == 0) outcome.source = std::move(held_[0].images[0]);
-  outcome.memory = unpack_pairs();
+  outcome.memory = take_images();
 }
 
-std::vector<Image> WholeBuffers::unpack_pairs() {
+std::vector<Image> WholeBuffers::take_images() {
   std::vector<Image> all;
   for (Held& held : held_) {
     for (Image& image : held.images) {

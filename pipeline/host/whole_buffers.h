@@ -1,4 +1,4 @@
-// Values of a program that are held as a whole in host memory: images, counts and tables.
+// The values of a program that are held as a whole in host memory: images, counts and tables.
 #pragma once
 
 #include <array>
@@ -15,33 +15,32 @@ struct Outcome;
 
 class WholeBuffers {
  public:
-  // `histograms`: the counts, by step.
+  // `histograms`: receives the counts, by step.
   WholeBuffers(const Program& program, std::vector<std::vector<std::uint64_t>>& histograms)
       : program_(program), histograms_(histograms), held_(program.values.size()) {}
 
-  // Makes the planes of a value, or its table, unless they are there. Throws as Image does.
+  // Allocates the planes or the table of a value, unless they exist. Throws as Image does.
   void make(ValueId value);
-  // The value is an image that the caller has made, or holds.
+  // Sets a value to an image, or to a view that the caller keeps valid.
   void set(ValueId value, Image image) { held_[value].images[0] = std::move(image); }
   void set_view(ValueId value, const ConstHostView& view) { held_[value].foreign = view; }
   void free(ValueId value) { held_[value] = {}; }
 
-  // Plane i of a value that is held; a foreign one is only read.
+  // Plane i of a value; one from set_view() is read-only.
   [[nodiscard]] HostView plane(ValueId value, int i);
   [[nodiscard]] ConstHostView plane(ValueId value, int i) const;
   [[nodiscard]] std::vector<std::uint64_t>& counts(ValueId value) {
     return histograms_[program_.step_of(value)];
   }
-  // Counters, or a table, of which a constant is only read.
+  // Counters or a table; constant tables are read-only.
   [[nodiscard]] std::byte* data(ValueId value);
-  // Gives everything away, after the last node: the results that are held, and what is kept, are the
-  // outcome's.
+  // Moves the results that are held and all kept values to the outcome. Called once, after the last node.
   void give_to(Outcome& outcome, const Keep& keep);
 
  private:
   [[nodiscard]] bool holds(ValueId value) const;
-  // Gives all images away; views of them stay right.
-  [[nodiscard]] std::vector<Image> unpack_pairs();
+  // Moves all images out; views of them stay valid.
+  [[nodiscard]] std::vector<Image> take_images();
 
   struct Held {
     std::array<Image, 3> images;

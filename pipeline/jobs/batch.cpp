@@ -92,7 +92,7 @@ class Batch::Work {
   bool work_once(Worker& worker, std::optional<std::chrono::milliseconds> patience) noexcept {
     BatchQueue::WorkItem work;
     const std::optional<Error> error =
-        error_of([&] { work = with_patience([&] { return queue_.next(patience); }); });
+        error_of([&] { work = retry_on_bad_alloc([&] { return queue_.next(patience); }); });
     if (error) {
       // malloc gives each thread an arena of its own, so another thread may find memory. The last active
       // worker begins no more images and stays for those that come back from the lanes.
@@ -192,7 +192,8 @@ class Batch::Work {
     queue_.park(std::move(entry));
   }
 
-  // Returns false if there is no memory for the file now; the image then has been returned and begins again.
+  // Returns false if memory for the file is not available now; the image then has been returned and begins
+  // again.
   bool read(EntryPointer& entry) {
     ImageJob& image = *entry->job;
     PendingInput input(image.files().input, settings_.decode, InputKind::regular_only);
@@ -287,7 +288,7 @@ class Batch::Work {
     if (entry->job) entry->job->release();
     entry->result.failed = kind;
     entry->result.output_bytes = 0;  // the partial output is removed
-    if (error_of([&] { with_patience([&] { entry->result.reason = text(); }); })) {
+    if (error_of([&] { retry_on_bad_alloc([&] { entry->result.reason = text(); }); })) {
       entry->result.failed = ErrorKind::memory;
       entry->result.reason.clear();  // see next()
     }
@@ -301,7 +302,7 @@ class Batch::Work {
     } else {
       add_up_times(*entry);
     }
-    // Each is skipped if there is no memory for it.
+    // Each is skipped if memory for it is not available.
     std::optional<Error> left_out = error_of([&] {
       if (entry->assistance != nullptr) lanes_.assisted(work_of_a_lane(result));
     });

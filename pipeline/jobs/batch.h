@@ -143,7 +143,7 @@ struct Interval {
 
 struct BatchResult {
   std::size_t item = 0;
-  std::optional<ErrorKind> failed;  // then there is no output
+  std::optional<ErrorKind> failed;  // set: the image has no output
   std::string reason;               // including the path concerned
   std::string device;               // "cpu", "reference" or a lane's name; empty: the image reached none
   ImageRoute route = ImageRoute::host;

@@ -54,7 +54,7 @@ std::string_view part_name(Part part) {
 }
 
 MemoryNeed need_of(const BatchEntry& entry, const Engine& host) {
-  const MemoryQuestion question = entry.job->memory_question();
+  const MemoryEstimateRequest question = entry.job->memory_estimate_request();
   const auto need_with_lane = [&] {
     return entry.lane_decodes ? coded_lane_need(question) : lane_need(question);
   };

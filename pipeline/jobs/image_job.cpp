@@ -150,7 +150,7 @@ void ImageJob::make_output() {
   });
 }
 
-MemoryQuestion ImageJob::memory_question() const {
+MemoryEstimateRequest ImageJob::memory_estimate_request() const {
   return {image_.plan, *reader_, writer_.get(), sink_ != nullptr};
 }
 

@@ -134,7 +134,7 @@ class ImageJob {
   [[nodiscard]] Image decode_by_library(Timeline& timeline) const;
 
   // The memory question for an engine that produces only the file.
-  [[nodiscard]] MemoryQuestion memory_question() const;
+  [[nodiscard]] MemoryEstimateRequest memory_estimate_request() const;
   // Runs the image through an engine, to the last byte of the encoded file. `job` says what else to keep; its
   // reader, plan, timeline and writer are set here. Keeps the timeline and the file; releases the input.
   Outcome run(Engine& engine, Job job);

@@ -27,7 +27,7 @@ void check_memory(std::int64_t need, std::int64_t most) {
 }
 
 std::int64_t need_of(const ImageJob& job, const Engine& engine) {
-  return engine.memory_need(job.memory_question()).bytes + job.held_input_bytes();
+  return engine.memory_need(job.memory_estimate_request()).bytes + job.held_input_bytes();
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 //                                                                     |
 //            BatchQueue: encode, or begin again <-- collector <-------+
 //
-// One lock, mutex_, guards everything; docs/hacking.md, "Who waits for what", has the diagram.
+// One lock, mutex_, guards everything; docs/hacking.md, "Locks and threads", has the diagram.
 #pragma once
 
 #include <atomic>

@@ -13,7 +13,7 @@ namespace imgpipe {
 // For threads without a caller: an exception of `action` fails the image, unless it has been handed on.
 template <class Action>
 void LaneScheduler::or_fail(EntryPointer entry, const Action& action) {
-  const std::optional<Error> error = error_of([&] { with_patience([&] { action(entry); }); });
+  const std::optional<Error> error = error_of([&] { retry_on_bad_alloc([&] { action(entry); }); });
   if (error && entry) events_.failed(std::move(entry), *error);
 }
 
@@ -182,7 +182,7 @@ void LaneScheduler::end_image(LaneState& state, EntryPointer image, const std::o
 
 void LaneScheduler::break_lane(LaneState& state, const Error& error) {
   std::vector<Broken> broken;
-  with_patience([&] {
+  retry_on_bad_alloc([&] {
     const std::lock_guard lock(mutex_);
     if (state.broken) return;
     mark_broken(state, error, broken);

@@ -9,7 +9,7 @@ namespace {
 constexpr int kMantissaBits = 53;
 
 struct Wide256 {
-  WideCli high = 0, low = 0;
+  Uint128 high = 0, low = 0;
 };
 
 // Returns a negative number, 0 or a positive number for a < b, a == b or a > b.
@@ -19,18 +19,18 @@ int compare(const Wide256& a, const Wide256& b) {
   return 0;
 }
 
-Wide256 square(WideCli value) {
-  const WideCli low = static_cast<std::uint64_t>(value);
-  const WideCli high = value >> 64;
-  const WideCli middle = low * high;  // occurs twice
+Wide256 square(Uint128 value) {
+  const Uint128 low = static_cast<std::uint64_t>(value);
+  const Uint128 high = value >> 64;
+  const Uint128 middle = low * high;  // occurs twice
   Wide256 product{high * high + (middle >> 63), low * low};
-  const WideCli part = middle << 65;
+  const Uint128 part = middle << 65;
   product.low += part;
   if (product.low < part) ++product.high;
   return product;
 }
 
-Wide256 shifted(WideCli value, int bits) {
+Wide256 shifted(Uint128 value, int bits) {
   if (bits == 0) return {0, value};
   if (bits >= 128) return {value << (bits - 128), 0};
   return {value >> (128 - bits), value << bits};
@@ -49,8 +49,8 @@ Parts parts_of(double value) {
 }
 
 // Compares sqrt(radicand) / divisor with the midpoint of `below` and the next double, exactly, as squares.
-int compare_to_middle_above(WideCli radicand, std::uint64_t divisor, const Parts& below) {
-  const WideCli middle = 2 * WideCli{below.mantissa} + 1;  // times 2^(exponent - 1), which is negative
+int compare_to_middle_above(Uint128 radicand, std::uint64_t divisor, const Parts& below) {
+  const Uint128 middle = 2 * Uint128{below.mantissa} + 1;  // times 2^(exponent - 1), which is negative
   return compare(shifted(radicand, -2 * (below.exponent - 1)), square(middle * divisor));
 }
 
@@ -60,13 +60,13 @@ double rounded_ratio(std::uint64_t numerator, std::uint64_t denominator) {
   if (numerator == 0) return 0;
   // The quotient has at least 63 bits; its last bit records whether there is a remainder.
   const int shift = 63 + std::countl_zero(numerator);
-  const WideCli scaled = WideCli{numerator} << shift;
-  WideCli quotient = scaled / denominator;
+  const Uint128 scaled = Uint128{numerator} << shift;
+  Uint128 quotient = scaled / denominator;
   if (scaled % denominator != 0) quotient |= 1;
   return std::ldexp(static_cast<double>(quotient), -shift);
 }
 
-double rounded_root(WideCli radicand, std::uint64_t divisor) {
+double rounded_root(Uint128 radicand, std::uint64_t divisor) {
   if (radicand == 0) return 0;
   // The correct double or one next to it.
   auto root =

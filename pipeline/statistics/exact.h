@@ -6,7 +6,7 @@
 namespace imgpipe {
 
 // 128 bits, an extension of GCC and Clang.
-__extension__ using WideCli = unsigned __int128;
+__extension__ using Uint128 = unsigned __int128;
 __extension__ using SignedWide = __int128;
 
 // Returns numerator / denominator (not 0), rounded once to the nearest double, ties to even.
@@ -14,6 +14,6 @@ __extension__ using SignedWide = __int128;
 
 // Returns sqrt(radicand) / divisor, rounded once to the nearest double, ties to even. The divisor must not be
 // 0, the radicand must be below 2^127, the result below 2^52.
-[[nodiscard]] double rounded_root(WideCli radicand, std::uint64_t divisor);
+[[nodiscard]] double rounded_root(Uint128 radicand, std::uint64_t divisor);
 
 }  // namespace imgpipe

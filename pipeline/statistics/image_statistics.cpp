@@ -15,7 +15,7 @@ constexpr std::uint64_t kWidening = 257;  // 65,535 / 255
 
 // Returns N * sum of n(v) v^2 - (sum of n(v) v)^2, which is (N * deviation)^2. Values are taken relative to
 // one near the mean, so the sums stay below 2^127 for kMaxSamples of 16 bits.
-WideCli squared_deviation(std::span<const std::uint64_t> counts, std::uint64_t samples, std::uint64_t sum) {
+Uint128 squared_deviation(std::span<const std::uint64_t> counts, std::uint64_t samples, std::uint64_t sum) {
   const auto middle = static_cast<std::int64_t>(sum / samples);
   SignedWide first = 0;
   SignedWide second = 0;
@@ -24,12 +24,12 @@ WideCli squared_deviation(std::span<const std::uint64_t> counts, std::uint64_t s
     first += off * static_cast<SignedWide>(counts[value]);
     second += off * off * static_cast<SignedWide>(counts[value]);
   }
-  return static_cast<WideCli>(static_cast<SignedWide>(samples) * second - first * first);
+  return static_cast<Uint128>(static_cast<SignedWide>(samples) * second - first * first);
 }
 
 // Returns the rank of a percentile, from 1.
 std::uint64_t rank_of(Percent percent, std::uint64_t samples) {
-  const WideCli part = WideCli{static_cast<std::uint64_t>(percent)} * samples;
+  const Uint128 part = Uint128{static_cast<std::uint64_t>(percent)} * samples;
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>((part + kAll - 1) / kAll));
 }
 
@@ -90,7 +90,7 @@ ChannelStatistics statistics_of(std::span<const std::uint64_t> counts, std::span
   std::uint64_t sum = 0;  // at most 2^48 * 65,535
   for (std::size_t value = 0; value < counts.size(); ++value) sum += value * counts[value];
   const auto largest = static_cast<std::uint64_t>(counts.size() - 1);
-  const WideCli squared = squared_deviation(counts, samples, sum);
+  const Uint128 squared = squared_deviation(counts, samples, sum);
   statistics.least = value_of_rank(running, 1);
   statistics.most = value_of_rank(running, samples);
   statistics.mean = rounded_ratio(sum, samples);

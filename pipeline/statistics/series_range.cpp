@@ -12,10 +12,10 @@ namespace imgpipe {
 namespace {
 
 // Adds up the channels on the scale of the largest.
-std::vector<WideCli> added_up(std::span<const std::vector<std::uint64_t>> channels) {
+std::vector<Uint128> added_up(std::span<const std::vector<std::uint64_t>> channels) {
   std::size_t bins = 0;
   for (const auto& counts : channels) bins = std::max(bins, counts.size());
-  std::vector<WideCli> sums(bins);
+  std::vector<Uint128> sums(bins);
   for (const auto& counts : channels) {
     const std::size_t unit = (bins - 1) / (counts.size() - 1);
     for (std::size_t bin = 0; bin < counts.size(); ++bin) sums[bin * unit] += counts[bin];
@@ -24,20 +24,20 @@ std::vector<WideCli> added_up(std::span<const std::vector<std::uint64_t>> channe
 }
 
 // Finds lo and hi by the rule of contrast (docs/pixels.md).
-StretchRange range_of(const std::vector<WideCli>& counts, const ContrastParameters& parameters) {
-  WideCli samples = 0;
-  for (const WideCli count : counts) samples += count;
+StretchRange range_of(const std::vector<Uint128>& counts, const ContrastParameters& parameters) {
+  Uint128 samples = 0;
+  for (const Uint128 count : counts) samples += count;
   if (samples == 0) throw Error(ErrorKind::input, "all counts are zero");
-  const auto skipped_inputs = [samples](MicroPercent share) {
-    return samples * static_cast<std::uint64_t>(share) / (100 * static_cast<WideCli>(kOnePercent));
+  const auto clipped_count = [samples](MicroPercent share) {
+    return samples * static_cast<std::uint64_t>(share) / (100 * static_cast<Uint128>(kOnePercent));
   };
   const int last = static_cast<int>(counts.size()) - 1;
   StretchRange range{0, last};
-  WideCli below = counts.front();
-  while (below <= skipped_inputs(parameters.clip_low) && range.lo < last)
+  Uint128 below = counts.front();
+  while (below <= clipped_count(parameters.clip_low) && range.lo < last)
     below += counts[static_cast<std::size_t>(++range.lo)];
-  WideCli above = counts.back();
-  while (above <= skipped_inputs(parameters.clip_high) && range.hi > 0)
+  Uint128 above = counts.back();
+  while (above <= clipped_count(parameters.clip_high) && range.hi > 0)
     above += counts[static_cast<std::size_t>(--range.hi)];
   return range;
 }
@@ -46,7 +46,7 @@ StretchRange range_of(const std::vector<WideCli>& counts, const ContrastParamete
 
 StageRequest levels_of_series(std::span<const std::vector<std::uint64_t>> channels,
                               const ContrastParameters& parameters) {
-  const std::vector<WideCli> counts = added_up(channels);
+  const std::vector<Uint128> counts = added_up(channels);
   if (counts.empty()) throw Error(ErrorKind::input, "contains no counts of colours");
   const StretchRange range = range_of(counts, parameters);
   StageRequest levels =

@@ -6,13 +6,13 @@
 namespace imgpipe {
 namespace {
 
-thread_local bool belongs_to_variant = false;
+thread_local bool is_library_thread = false;
 
 }  // namespace
 
 std::thread start_thread(std::function<void()> body) {
   return std::thread([body = std::move(body)] {
-    belongs_to_variant = true;
+    is_library_thread = true;
     body();
   });
 }
@@ -28,8 +28,8 @@ std::vector<std::thread> start_threads(int count, const std::function<void(int)>
   return threads;
 }
 
-bool is_own_thread() noexcept {
-  return belongs_to_variant;
+bool is_library_thread_now() noexcept {
+  return is_library_thread;
 }
 
 }  // namespace imgpipe

@@ -10,7 +10,7 @@ namespace imgpipe {
 // Makes a thread that runs a function; throws std::system_error if the system provides none.
 using ThreadStarter = std::function<std::thread(std::function<void()>)>;
 
-// Starts one thread of our own (is_own_thread()). Throws std::system_error.
+// Starts one thread of our own (is_library_thread_now()). Throws std::system_error.
 [[nodiscard]] std::thread start_thread(std::function<void()> body);
 
 // Starts body(0) to body(count - 1), each on a thread of its own, until the system provides no more, possibly
@@ -20,6 +20,6 @@ using ThreadStarter = std::function<std::thread(std::function<void()>)>;
 
 // Returns true on a thread that start_thread() or start_threads() started. On any other thread, its state,
 // such as the current CUDA device, belongs to the library's user.
-[[nodiscard]] bool is_own_thread() noexcept;
+[[nodiscard]] bool is_library_thread_now() noexcept;
 
 }  // namespace imgpipe

@@ -112,7 +112,7 @@ TEST(Calibration, HostileTextsYieldANoteAndNoEntries) {
   }
 }
 
-TEST(Calibration, AnImplausibleEntryDoesNotAffectOthers) {
+TEST(Calibration, ImplausibleEntryDoesNotAffectOthers) {
   std::string text = calibration_text({entry_of("a", "d", 1), entry_of("b", "d", 2), entry_of("c", "d", 3)});
   text.replace(text.find("\"ns_per_pixel\": 2.0"), 19, "\"ns_per_pixel\": -2.0");
   const CalibrationEntries read = parse_calibration(text);
@@ -158,7 +158,7 @@ TEST_F(CalibrationDirectory, KeepsTheEntryOfVersion010) {
   EXPECT_EQ(read_calibration(path()).entries.size(), 2U);
 }
 
-TEST_F(CalibrationDirectory, ADamagedFileIsReplaced) {
+TEST_F(CalibrationDirectory, DamagedFileIsReplaced) {
   std::filesystem::create_directories(std::filesystem::path(path()).parent_path());
   for (const std::string& text : {std::string("{"), std::string(2 << 20, ' '), std::string(300'000, '[')}) {
     save_text(path(), text);

@@ -50,7 +50,7 @@ TEST(CostModel, LaneWithoutSavingsIsNeverUsed) {
   EXPECT_FALSE(model.single_image_pays(std::int64_t{1} << 40, 1));
 }
 
-TEST(CostModel, TheUsualModelIsSane) {
+TEST(CostModel, DefaultModelIsSane) {
   const CostModel model = default_cost_model();
   ASSERT_TRUE(model.lane_pixels);
   EXPECT_GT(*model.lane_pixels, 1000);

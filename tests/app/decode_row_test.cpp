@@ -53,7 +53,7 @@ TEST(DecodeRow, ReferenceEngineAndLanesNameTheDecoder) {
   EXPECT_EQ(outcome.timeline.spans().front().name, "decode (parallel)");
 }
 
-TEST(DecodeRow, ABatchCountsEveryDecoderAsDecoding) {
+TEST(DecodeRow, BatchCountsEveryDecoderAsDecoding) {
   const ImageSettings settings;
   Timeline timeline;
   const auto add = [&](const std::string& name, SpanKind kind, std::int64_t start, std::int64_t end) {
@@ -94,7 +94,7 @@ TEST(CodecOption, NamesRoundTrip) {
 }
 
 // --codec turbo, for one image and for a batch. Files that are not JPEG are read and written as usual.
-TEST(CodecOption, TurboGivesTheSameFilesAndIsNamed) {
+TEST(CodecOption, TurboProducesTheSameFilesAndIsNamed) {
   const TemporaryDirectory directory;
   const Image image = make_image({640, 480, 3});
   std::filesystem::create_directory(directory.file("in"));
@@ -114,7 +114,7 @@ TEST(CodecOption, TurboGivesTheSameFilesAndIsNamed) {
     EXPECT_TRUE(load(directory.file("auto.png")) == load(directory.file("turbo.png"))) << input;
     const Json rows = Json::parse(load_text(report))["rows"];
     EXPECT_EQ(std::ranges::count_if(rows, [](const Json& row) { return row["name"] == "decode"; }), 1);
-    EXPECT_EQ(load_text(report).find("decode ("), std::string::npos) << "by nobody but the library";
+    EXPECT_EQ(load_text(report).find("decode ("), std::string::npos) << "only the library decodes";
   }
   const RunResult batch = run_imgpipe({directory.file("in"), directory.file("out"), "--codec", "turbo", "-q",
                                        "--report", directory.file("batch.json")});

@@ -46,7 +46,7 @@ class DirectoryWalkTest : public BatchCli {
   }
 };
 
-TEST_F(DirectoryWalkTest, AThousandLevelsOnASmallStack) {
+TEST_F(DirectoryWalkTest, WalksAThousandLevelsOnASmallStack) {
   make_deep(1000);
   EXPECT_EQ(run_on_a_small_stack("deep out --recursive -q"), 0) << load_text(file("wrong"));
   EXPECT_EQ(images_written(), "2\n");

@@ -38,7 +38,7 @@ int opened(const std::string& path) {
   return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 }
 
-TEST(FileLock, IsHeldByOneAtATime) {
+TEST(FileLock, IsExclusive) {
   const TemporaryDirectory directory;
   const FileDescriptor first(opened(directory.file("f")));
   const FileDescriptor second(opened(directory.file("f")));

@@ -251,7 +251,7 @@ TEST_F(GlobPaths, ManyDoubleStarsAreFast) {
   EXPECT_EQ(found("in/" + repeated("**/", 60) + "nothing"), Names{});
 }
 
-TEST(IsPattern, ByItsWildcards) {
+TEST(IsPattern, DetectsWildcards) {
   for (const char* text : {"*", "a?b", "a[b]", "in/{a,b}.png"}) EXPECT_TRUE(is_pattern(text)) << text;
   for (const char* text : {"a", "a[b", "in/{a}.png", "{a,b", "a]b["}) EXPECT_FALSE(is_pattern(text)) << text;
   EXPECT_FALSE(is_pattern(std::string(5000, 'a'))) << "a name that is too long is said to be that";

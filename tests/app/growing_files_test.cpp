@@ -214,7 +214,7 @@ TEST_F(GrowingFiles, ShardsShareOneReport) {
   EXPECT_EQ(run(""), 0);
   EXPECT_EQ(lines(load_text(file("r.ndjson"))), std::size_t{kImages});
   // A file that is not a report is replaced only with --overwrite, and only by one of the shards.
-  save_text(file("r.ndjson"), "somebody's\n");
+  save_text(file("r.ndjson"), "another program's\n");
   EXPECT_EQ(run("--shard 1/4"), 2);
   for (const char* shard : {"1/4", "2/4", "3/4", "4/4"})
     EXPECT_EQ(run("--overwrite --shard " + std::string(shard)), 0);

@@ -41,7 +41,7 @@ TEST(NetpbmFacts, BitDepthFollowsMaxval) {
   EXPECT_EQ(try_decode(bytes_of("P1 1 1 1")).header.bits_per_sample, 1);
 }
 
-TEST(NetpbmFacts, WarnsAboutBytesAfterNetpbmImages) {
+TEST(NetpbmFacts, WarnsAboutTrailingBytes) {
   struct Row {
     const char* file;
     const char* what;  // nullptr: no warning
@@ -106,16 +106,16 @@ Bytes little(std::uint32_t value) {
   return made;
 }
 
-TEST(BytesAfterTheImage, OfGif) {
+TEST(TrailingBytes, Gif) {
   const Bytes gif = make_gif({2, 1}, {1, 2}, {});
   expect_counted(gif, "GIF");
   const Bytes bare(gif.begin(), gif.end() - 1);
   expect_warning(bare, {}, "without the trailer");
   expect_warning(bare + Bytes(5), {}, "zeros between blocks");
-  expect_warning(bare + bytes_of("xy"), {"2 bytes follow the image"}, "what is no block");
+  expect_warning(bare + bytes_of("xy"), {"2 bytes follow the image"}, "not a block");
 }
 
-TEST(BytesAfterTheImage, OfBmp) {
+TEST(TrailingBytes, Bmp) {
   expect_counted(encoded(Format::bmp, 3), "24 bits");
   expect_counted(encoded(Format::bmp, 4), "32 bits");
   Bmp packed = two_colors();
@@ -132,7 +132,7 @@ TEST(BytesAfterTheImage, OfBmp) {
   }
 }
 
-TEST(BytesAfterTheImage, OfTga) {
+TEST(TrailingBytes, Tga) {
   expect_counted(encoded(Format::tga), "as imgpipe writes it");
   Bytes raw = encoded(Format::tga);
   raw.resize(18);
@@ -157,7 +157,7 @@ TEST(BytesAfterTheImage, OfTga) {
   }
 }
 
-TEST(BytesAfterTheImage, OfPsd) {
+TEST(TrailingBytes, Psd) {
   for (const int version : {1, 2}) {
     for (const int compression : {0, 1}) {
       const Psd psd{
@@ -171,7 +171,7 @@ TEST(BytesAfterTheImage, OfPsd) {
   }
 }
 
-TEST(BytesAfterTheImage, AreInEveryReport) {
+TEST(TrailingBytes, AppearInEveryReport) {
   const TemporaryDirectory directory;
   std::filesystem::create_directory(directory.path() / "in");
   const Format formats[] = {Format::jpeg, Format::png, Format::webp, Format::bmp, Format::tga, Format::ppm};

@@ -21,7 +21,7 @@ Shard shard_of(const std::string& text, const Variables& variables) {
   });
 }
 
-// Returns "2/8 by A, B", or the reason for which there is no part.
+// Returns "2/8 by A, B", or why no part is assigned.
 std::string part_of(const std::string& text, const Variables& variables) {
   try {
     const Shard shard = shard_of(text, variables);
@@ -108,7 +108,7 @@ TEST(Launcher, PartFromEachLaunchersVariables) {
 }
 
 // A launched process also inherits the variables of the launchers around its own.
-TEST(Launcher, TheInnermostRankCounts) {
+TEST(Launcher, InnermostRankApplies) {
   const std::vector<Case> cases{
       {"mpirun in a batch script", "auto", open_mpi(3, 4, batch_script(4)), "4/4 by OMPI_COMM_WORLD_RANK"},
       {"mpirun over nodes: its daemons are a step", "auto", open_mpi(3, 4, srun(1, 2)),

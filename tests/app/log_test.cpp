@@ -63,7 +63,7 @@ TEST(LogLine, HasTheCounts) {
   EXPECT_EQ(RunCounts().images_per_s(), 0) << "no time has passed";
 }
 
-TEST(Progress, OfPages) {
+TEST(Progress, CountsPages) {
   RunCounts pages{.total = 48, .done = 12, .pixels = 27'000'000, .seconds = 6, .unit = "pages"};
   EXPECT_EQ(progress_text(pages),
             "12 of 48 pages: 12 done, 0 skipped, 0 failed, 2.0 pages/s, 4.5 MP/s, 0:18 left");
@@ -81,7 +81,7 @@ TEST(Progress, OfPages) {
 }
 
 // Texts should be printable by now, but any text results in one line of valid JSON.
-TEST(LogLine, IsJsonWhateverTheTextsHold) {
+TEST(LogLine, IsJsonForAnyText) {
   std::string every;
   for (int byte = 0; byte < 256; ++byte) every += static_cast<char>(byte);
   for (const std::string& text : {every, std::string("\xff\xfe"), std::string("\"\\\n\r\t\0x", 7),
@@ -153,7 +153,7 @@ class Lines {
   Progress progress_;
 };
 
-TEST(ProgressLines, OneEveryTenSecondsAndNoneBefore) {
+TEST(ProgressLines, AppearEveryTenSeconds) {
   Lines lines(Progress::Way::lines);
   for (int look = 0; look <= 9'999; ++look) lines.show_at(look / 1000.0);
   EXPECT_TRUE(lines.texts.empty()) << "a shorter run says nothing";
@@ -161,7 +161,7 @@ TEST(ProgressLines, OneEveryTenSecondsAndNoneBefore) {
   EXPECT_EQ(lines.seconds, (std::vector<double>{10, 20, 30, 40}));
 }
 
-TEST(ProgressLines, NotMoreOftenAfterAWait) {
+TEST(ProgressLines, DoNotCatchUpAfterAWait) {
   Lines lines(Progress::Way::lines);
   for (const double second : {3.0, 37.5, 38.0, 40.0, 47.4, 47.5, 48.0, 57.49, 57.6}) lines.show_at(second);
   EXPECT_EQ(lines.seconds, (std::vector<double>{37.5, 47.5, 57.6}));

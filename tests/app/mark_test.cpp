@@ -80,7 +80,7 @@ TEST(Mark, IsFoundInEveryFormat) {
 }
 
 // The hashes of a result's source in every format except BMP, which has only a plain mark.
-TEST(Mark, HoldsHashes) {
+TEST(Mark, ContainsHashes) {
   Mark mark = Mark::result;
   mark.made_of = {.name = 0x0123456789abcdef, .content = 1, .options = ~std::uint64_t{0}};
   EXPECT_EQ(mark_text(mark), "imgpipe 0123456789abcdef 0000000000000001 ffffffffffffffff");
@@ -176,7 +176,7 @@ TEST(Mark, TextsOfOtherProgramsAreNotMarks) {
   EXPECT_EQ(find_mark(late), Mark::none);
 }
 
-TEST(Mark, RealFilesCarryNone) {
+TEST(Mark, RealFilesHaveNone) {
   IMGPIPE_NEED_CORPUS();
   std::size_t files = 0;
   for (const std::filesystem::path& path : files_below(*corpus())) {
@@ -186,7 +186,7 @@ TEST(Mark, RealFilesCarryNone) {
   EXPECT_GT(files, 500U);
 }
 
-TEST(OwnText, IsRecognisedByItsPrefix) {
+TEST(ImgpipeText, IsRecognisedByItsPrefix) {
   EXPECT_TRUE(is_own_text("{\n  \"imgpipe\": {"));
   EXPECT_TRUE(is_own_text("{\"imgpipe\":\"0.1.0\""));
   EXPECT_TRUE(is_own_text("bin,before_grey,after_grey\n0,1,2\n"));

@@ -26,7 +26,7 @@ std::string why(const auto& action) {
   }
   return "";
 }
-std::string cannot_replace_reason(const std::string& name) {
+std::string rejection_of(const std::string& name) {
   return why([&] { (void)NameTemplate(name); });
 }
 
@@ -78,7 +78,7 @@ TEST(NameTemplate, ExtensionDecidesTheFormat) {
     EXPECT_NE(check(name, {}).find("no ending of an image format"), std::string::npos) << name;
     EXPECT_EQ(check(name, Format::png), "") << name;
   }
-  EXPECT_NE(cannot_replace_reason("{stem}.gif").find("cannot write gif"), std::string::npos);
+  EXPECT_NE(rejection_of("{stem}.gif").find("cannot write gif"), std::string::npos);
   // The value of a field may contradict the format.
   EXPECT_NE(why([] {
               (void)placed("{stem}.{input_ext}", {"a.gif", "a.gif", 1});
@@ -105,27 +105,26 @@ TEST(NameTemplate, WithoutATemplateNamesAreUnchanged) {
 
 TEST(NameTemplate, InvalidTemplates) {
   const std::string fields = "{dir}, {stem}, {ext}, {input_ext}, {parent}, {n}, {page}";
-  EXPECT_EQ(cannot_replace_reason("{stme}.png"),
+  EXPECT_EQ(rejection_of("{stme}.png"),
             "--name '{stme}.png': unknown field '{stme}'; did you mean stem? Must be one of " + fields);
-  EXPECT_EQ(cannot_replace_reason("{x}.png"),
-            "--name '{x}.png': unknown field '{x}'; must be one of " + fields);
+  EXPECT_EQ(rejection_of("{x}.png"), "--name '{x}.png': unknown field '{x}'; must be one of " + fields);
   for (const char* name : {"{n:5}.png", "{n:}.png", "{n:0}.png", "{n:00}.png", "{n:019}.png", "{n:0x}.png",
                            "{n:0005}.png", "{n:-5}.png"})
-    EXPECT_NE(cannot_replace_reason(name).find("the width must be 0 and 1 to 18 digits, such as {n:05}"),
+    EXPECT_NE(rejection_of(name).find("the width must be 0 and 1 to 18 digits, such as {n:05}"),
               std::string::npos)
         << name;
-  EXPECT_NE(cannot_replace_reason("{stem:05}.png").find("does not accept a width; only {n} and {page} do"),
+  EXPECT_NE(rejection_of("{stem:05}.png").find("does not accept a width; only {n} and {page} do"),
             std::string::npos);
   for (const char* name : {"{stem.png", "{stem", "{", "{a{b}}.png"})
-    EXPECT_NE(cannot_replace_reason(name).find("{ without }"), std::string::npos) << name;
+    EXPECT_NE(rejection_of(name).find("{ without }"), std::string::npos) << name;
   for (const char* name : {"stem}.png", "}", "{stem}}.png"})
-    EXPECT_NE(cannot_replace_reason(name).find("} without {"), std::string::npos) << name;
-  EXPECT_NE(cannot_replace_reason("{}.png").find("empty field name"), std::string::npos);
-  EXPECT_NE(cannot_replace_reason("/tmp/{stem}.png").find("absolute path"), std::string::npos);
+    EXPECT_NE(rejection_of(name).find("} without {"), std::string::npos) << name;
+  EXPECT_NE(rejection_of("{}.png").find("empty field name"), std::string::npos);
+  EXPECT_NE(rejection_of("/tmp/{stem}.png").find("absolute path"), std::string::npos);
   for (const char* name : {"../{stem}.png", "a/../../{stem}.png", "a/.."})
-    EXPECT_NE(cannot_replace_reason(name).find("leads out of OUTPUT"), std::string::npos) << name;
+    EXPECT_NE(rejection_of(name).find("leads out of OUTPUT"), std::string::npos) << name;
   for (const char* name : {"", "{stem}/", ".", "a/."})
-    EXPECT_NE(cannot_replace_reason(name).find("is not a file name"), std::string::npos) << name;
+    EXPECT_NE(rejection_of(name).find("is not a file name"), std::string::npos) << name;
 }
 
 TEST(NameTemplate, InputNamesCannotEscapeTheOutputDirectory) {

@@ -50,7 +50,7 @@ TEST_F(ReportTest, RowsInOrderOfFirstStartWithBusyTimes) {
   EXPECT_DOUBLE_EQ(report.span_union_ms, 10 + 4 + 4 + 10);
 }
 
-TEST_F(ReportTest, RepeatedPassesGiveMediansAndOneRunEndToEnd) {
+TEST_F(ReportTest, RepeatedPassesReportMediansAndOneEndToEndRun) {
   add("decode", SpanKind::host, 0, 10);
   add("smooth", SpanKind::kernel, 10, 110, 100, kWarmUpPass);
   add("smooth", SpanKind::kernel, 110, 114, 100, 0);

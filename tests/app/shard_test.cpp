@@ -27,7 +27,7 @@ TEST(Shard, ByNumber) {
     EXPECT_THROW((void)shard_of(text), Error) << text;
 }
 
-TEST(Shard, EveryNameIsInOnePartAndStaysThere) {
+TEST(Shard, EveryNameIsAlwaysInTheSamePart) {
   std::map<int, int> sizes;
   for (int i = 0; i < 7000; ++i) {
     const std::string name = "folder/image" + std::to_string(i) + ".jpg";

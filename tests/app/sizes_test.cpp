@@ -33,7 +33,7 @@ std::string refusal(const Function& function) {
   return "";
 }
 
-TEST(Sizes, EveryFormOfAnAmountOfMemory) {
+TEST(Sizes, MemorySizes) {
   const std::pair<const char*, std::int64_t> rows[]{{"0", 0},
                                                     {"67108864", 67108864},
                                                     {"007", 7},
@@ -66,7 +66,7 @@ TEST(Sizes, EveryFormOfAnAmountOfMemory) {
   for (const auto& [text, value] : rows) EXPECT_EQ(bytes(text), value) << text;
 }
 
-TEST(Sizes, EveryFormOfANumberOfPixels) {
+TEST(Sizes, PixelCounts) {
   const std::pair<const char*, std::int64_t> rows[]{{"1", 1},
                                                     {"268435456", 268'435'456},
                                                     {"100k", 100'000},

@@ -170,7 +170,7 @@ TEST_F(Stamps, KillDuringCompactionLosesAtMostOneEntry) {
   }
 }
 
-TEST_F(Stamps, WritersAndReadersAtOnceLoseNothing) {
+TEST_F(Stamps, ConcurrentWritersAndReadersLoseNothing) {
   constexpr int kWriters = 3, kRounds = 400;
   std::atomic<int> at_work = kWriters;
   std::vector<std::thread> threads;

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST_F(BatchTest, LanesGiveTheSameBytes) {
+TEST_F(BatchTest, LanesProduceTheSameBytes) {
   for (const std::size_t count : {1U, 3U}) {
     for (const int jobs : {1, 4}) {
       SCOPED_TRACE(std::to_string(count) + " lanes, jobs " + std::to_string(jobs));
@@ -40,7 +40,7 @@ TEST_F(BatchTest, LanesGiveTheSameBytes) {
   }
 }
 
-TEST_F(BatchTest, SmallImagesStayWithTheWorkers) {
+TEST_F(BatchTest, WorkersProcessSmallImages) {
   BatchSettings with = settings(2);
   with.find_lanes = offering(lanes({{}}), 3000);
   with.host_helps = true;
@@ -73,7 +73,7 @@ TEST_F(BatchTest, DeviceSearchFailureEndsTheBatch) {
   }
 }
 
-TEST_F(BatchTest, LanesThatDoNotPayAreNotStarted) {
+TEST_F(BatchTest, UnprofitableLanesAreNotStarted) {
   BatchSettings with = settings(2);
   with.find_lanes = offering(lanes({{}}), 0, std::int64_t{1} << 40);
   with.host_helps = true;
@@ -82,7 +82,7 @@ TEST_F(BatchTest, LanesThatDoNotPayAreNotStarted) {
   EXPECT_TRUE(batch.devices().empty());
 }
 
-TEST_F(BatchTest, ALaneThatDoesNotStartEndsTheBatch) {
+TEST_F(BatchTest, LaneThatDoesNotStartEndsTheBatch) {
   BatchSettings with = settings(2);
   with.find_lanes = offering(lanes({{.start = true}}));
   Batch batch(items(), std::move(with));
@@ -101,7 +101,7 @@ TEST_F(BatchTest, WorkersAssistIfALaneDoesNotStart) {
   EXPECT_EQ(note_of(batch), "lane:0: not used: it does not start");
 }
 
-TEST_F(BatchTest, BrokenLaneLosesNothingIfAnotherIsLeft) {
+TEST_F(BatchTest, BrokenLaneLosesNoImageIfAnotherIsLeft) {
   for (const LaneFaults& fault : {LaneFaults{.breaks_in_launch = 3}, LaneFaults{.breaks_in_finish = 2}}) {
     BatchSettings with = settings(3);
     with.find_lanes = offering(lanes({fault, {}}));
@@ -110,7 +110,7 @@ TEST_F(BatchTest, BrokenLaneLosesNothingIfAnotherIsLeft) {
   }
 }
 
-TEST_F(BatchTest, BrokenLaneLosesNothingIfWorkersAssist) {
+TEST_F(BatchTest, BrokenLaneLosesNoImageIfWorkersAssist) {
   for (const LaneFaults& fault : {LaneFaults{.breaks_in_launch = 1}, LaneFaults{.breaks_in_launch = 3},
                                   LaneFaults{.breaks_in_finish = 1}, LaneFaults{.breaks_in_finish = 2}}) {
     BatchSettings with = settings(3);
@@ -121,7 +121,7 @@ TEST_F(BatchTest, BrokenLaneLosesNothingIfWorkersAssist) {
   }
 }
 
-TEST_F(BatchTest, TheLastLaneThatBreaksEndsTheBatch) {
+TEST_F(BatchTest, FailureOfTheLastLaneEndsTheBatch) {
   BatchSettings with = settings(3);
   with.find_lanes = offering(lanes({{.breaks_in_finish = 4}}));
   Batch batch(items(), std::move(with));
@@ -133,7 +133,7 @@ TEST_F(BatchTest, TheLastLaneThatBreaksEndsTheBatch) {
   EXPECT_EQ(batch.fatal()->kind(), ErrorKind::device);
 }
 
-TEST_F(BatchTest, AnImageTooLargeForALaneWithOthersRunsAlone) {
+TEST_F(BatchTest, ImageTooLargeForALaneWithOthersRunsAlone) {
   // The largest image, 200x150 RGB, needs 120,000 bytes: the lane has space for one, not for two.
   BatchSettings with = settings(4);
   with.find_lanes = offering(lanes({{.room_bytes = 130'000}}));
@@ -144,7 +144,7 @@ TEST_F(BatchTest, AnImageTooLargeForALaneWithOthersRunsAlone) {
 constexpr Shape kLargestImage{200, 150, 3};  // the only one of these images that exceeds kSmallRoom
 constexpr std::int64_t kSmallRoom = 100'000;
 
-TEST_F(BatchTest, AnImageTooLargeForALaneGoesInBands) {
+TEST_F(BatchTest, ImageTooLargeForALaneIsProcessedInBands) {
   for (const int jobs : {1, 4}) {
     for (const std::size_t count : {1U, 2U}) {
       BatchSettings with = settings(jobs, 2);
@@ -164,7 +164,7 @@ TEST_F(BatchTest, AnImageTooLargeForALaneGoesInBands) {
   }
 }
 
-TEST_F(BatchTest, AnImageOfWhichNoBandFitsFailsAlone) {
+TEST_F(BatchTest, ImageWithoutAFittingBandFailsAlone) {
   BatchSettings with = settings(4);
   with.find_lanes = offering(lanes({{.room_bytes = kSmallRoom, .band_bytes = 500}}));
   Batch batch(items(), std::move(with));
@@ -178,12 +178,12 @@ TEST_F(BatchTest, AnImageOfWhichNoBandFitsFailsAlone) {
     EXPECT_EQ(result.failed, ErrorKind::memory);
     EXPECT_TRUE(result.reason.starts_with(in_.file(names_[item]) + ": not enough device memory: "))
         << result.reason;
-    EXPECT_TRUE(result.reason.ends_with(" bytes, 500 may be taken")) << result.reason;
+    EXPECT_TRUE(result.reason.ends_with(" bytes, 500 are allowed")) << result.reason;
   }
 }
 
 // `auto`: no image fails for lack of device memory, whatever the estimates.
-TEST_F(BatchTest, ImageTooLargeForALaneIsDoneIfWorkersAssist) {
+TEST_F(BatchTest, AssistingWorkersProcessImagesTooLargeForALane) {
   for (const double lane_ns : {0.0, 1e18}) {
     for (const std::int64_t band_bytes : {std::int64_t{500}, kSmallRoom}) {
       BatchSettings with = settings(3);
@@ -214,7 +214,7 @@ TEST_F(BatchTest, ImageTooLargeForALaneIsDoneIfWorkersAssist) {
 }
 
 // An image goes in bands if the device's part is estimated to be shorter than the host's time for the stages.
-TEST_F(BatchTest, IfWorkersAssistTheEstimateChoosesBandsOrHost) {
+TEST_F(BatchTest, EstimateChoosesBandsOrHostIfWorkersAssist) {
   struct Case {
     double stages_ns, lane_ns;
     int threads;
@@ -268,7 +268,7 @@ TEST_F(BatchTest, IfWorkersAssistTheEstimateChoosesBandsOrHost) {
   }
 }
 
-TEST_F(BatchTest, ALaneThatBreaksInBandsLosesNothing) {
+TEST_F(BatchTest, LaneThatBreaksInBandsLosesNoImage) {
   for (const bool host_helps : {false, true}) {
     BatchSettings with = settings(3);
     with.host_helps = host_helps;
@@ -279,7 +279,7 @@ TEST_F(BatchTest, ALaneThatBreaksInBandsLosesNothing) {
   }
 }
 
-TEST_F(BatchTest, TheLastLaneThatBreaksInBandsEndsTheBatch) {
+TEST_F(BatchTest, FailureOfTheLastLaneInBandsEndsTheBatch) {
   BatchSettings with = settings(3);
   with.find_lanes = offering(lanes({{.room_bytes = kSmallRoom, .breaks_in_bands = true}}));
   Batch batch(items(), std::move(with));
@@ -288,7 +288,7 @@ TEST_F(BatchTest, TheLastLaneThatBreaksInBandsEndsTheBatch) {
   EXPECT_EQ(batch.fatal()->kind(), ErrorKind::device);
 }
 
-TEST_F(BatchTest, AnImageTooLargeForALaneIsConvertedInBands) {
+TEST_F(BatchTest, ImageTooLargeForALaneIsConvertedInBands) {
   const auto files_of = [&](std::int64_t room_bytes) {
     BatchSettings with = settings(2);
     with.stages = {};
@@ -316,7 +316,7 @@ TEST_F(BatchTest, LaneMayReportUntilTheEnd) {
 
 // ---- groups of images in a launch ---------------------------------------------------------------------
 
-TEST_F(BatchTest, GroupsGiveTheSameBytes) {
+TEST_F(BatchTest, GroupsProduceTheSameBytes) {
   for (const std::size_t group : {2U, 5U, 100U}) {
     BatchSettings with = settings(4);
     with.find_lanes = offering(lanes({{.image_ms = 1, .group = group}}));
@@ -325,7 +325,7 @@ TEST_F(BatchTest, GroupsGiveTheSameBytes) {
   }
 }
 
-TEST_F(BatchTest, AGroupWithoutMemoryGoesOneByOne) {
+TEST_F(BatchTest, GroupWithoutMemoryIsSplit) {
   for (int i = 1; i <= 4; ++i) {
     for (const LaneFaults& fault : {LaneFaults{.group = 6, .no_memory_in_launch = i},
                                     LaneFaults{.group = 6, .no_memory_in_finish = i}}) {
@@ -337,7 +337,7 @@ TEST_F(BatchTest, AGroupWithoutMemoryGoesOneByOne) {
   }
 }
 
-TEST_F(BatchTest, OneOfAGroupThatHasTooLittleMemoryGoesInBandsAlone) {
+TEST_F(BatchTest, GroupImageWithoutMemoryIsProcessedInBandsAlone) {
   BatchSettings with = settings(4);
   with.find_lanes = offering(lanes({{.group = 6, .no_memory_for_one = 5}}));
   Batch batch(items(), std::move(with));
@@ -350,7 +350,7 @@ TEST_F(BatchTest, OneOfAGroupThatHasTooLittleMemoryGoesInBandsAlone) {
 }
 
 // Too little memory, then a broken device: no image is lost between the two failures.
-TEST_F(BatchTest, TwoFailuresLoseNothing) {
+TEST_F(BatchTest, TwoFailuresLoseNoImage) {
   for (int memory = 1; memory <= 3; ++memory) {
     for (int broken = 1; broken <= 4; ++broken) {
       for (const bool in_finish : {false, true}) {
@@ -366,7 +366,7 @@ TEST_F(BatchTest, TwoFailuresLoseNothing) {
   }
 }
 
-TEST_F(BatchTest, WorkersDecodeWhatALaneRejects) {
+TEST_F(BatchTest, WorkersDecodeImagesThatALaneRejects) {
   for (const bool known : {false, true}) {
     BatchSettings with = settings(4);
     with.lanes_have_codecs = known;  // before the lanes are found

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST_F(BatchTest, EveryNumberOfJobsGivesTheSameBytes) {
+TEST_F(BatchTest, BytesDoNotDependOnJobs) {
   for (const int jobs : {1, 2, 3, 8, 50}) {
     SCOPED_TRACE(jobs);
     Batch batch(items(), settings(jobs));
@@ -33,7 +33,7 @@ TEST_F(BatchTest, EveryNumberOfJobsGivesTheSameBytes) {
   }
 }
 
-TEST_F(BatchTest, EveryNumberOfThreadsGivesTheSameBytes) {
+TEST_F(BatchTest, BytesDoNotDependOnThreads) {
   for (const auto& [jobs, threads] : {std::pair{1, 2}, std::pair{2, 2}, std::pair{2, 7}, std::pair{50, 50}}) {
     SCOPED_TRACE(threads);
     Batch batch(items(), settings(jobs, threads));
@@ -42,7 +42,7 @@ TEST_F(BatchTest, EveryNumberOfThreadsGivesTheSameBytes) {
 }
 
 // The threads of a job share the tiles; each computes the tables of some.
-TEST_F(BatchTest, EveryNumberOfThreadsComputesTheSameTables) {
+TEST_F(BatchTest, TablesDoNotDependOnThreads) {
   const std::string stages = "clahe:3:4,smooth";
   for (const std::string& name : names_) expected_[name] = reference_file(in_.file(name), stages);
   for (const auto& [jobs, threads] : {std::pair{1, 2}, std::pair{2, 3}}) {
@@ -54,7 +54,7 @@ TEST_F(BatchTest, EveryNumberOfThreadsComputesTheSameTables) {
   }
 }
 
-TEST_F(BatchTest, TheReferenceGivesTheSameBytes) {
+TEST_F(BatchTest, ReferenceProducesTheSameBytes) {
   BatchSettings with = settings(2);
   with.make_engine = make_reference_engine;
   Batch batch(items(), std::move(with));
@@ -97,7 +97,7 @@ TEST_F(BatchTest, BadImageDoesNotAffectOthers) {
   }
 }
 
-TEST_F(BatchTest, FailFastEndsWithTheFirst) {
+TEST_F(BatchTest, FailFastStopsAtTheFirstFailure) {
   std::vector<BatchItem> with_bad = items();
   with_bad.insert(with_bad.begin() + 2, {in_.file("missing.png"), out_.file("x.png"), Format::png});
   BatchSettings with = settings(1);
@@ -108,7 +108,7 @@ TEST_F(BatchTest, FailFastEndsWithTheFirst) {
   EXPECT_TRUE(results.at(2).failed);
 }
 
-TEST_F(BatchTest, AnOutputThatCannotBeWrittenEndsTheBatch) {
+TEST_F(BatchTest, UnwritableOutputEndsTheBatch) {
   save_text(out_.file("file"), "in the way");
   std::vector<BatchItem> all = items();
   for (BatchItem& item : all) item.output = out_.file("file/") + fs::path(item.output).filename().string();
@@ -136,7 +136,7 @@ TEST_F(BatchTest, AdmittedImagesStayWithinTheBudget) {
   }
 }
 
-TEST_F(BatchTest, FilesThatWaitForMemoryCountToo) {
+TEST_F(BatchTest, FilesWaitingForMemoryCount) {
   // Files of 2 MB that need about 5 MB each: two are processed at a time, and few others are read ahead.
   constexpr std::size_t kLarge = kSanitized ? 5 : 12;
   const Image image = synthesize(parse_pattern("photo"), {1000, 700, 3}, 1);
@@ -166,7 +166,7 @@ TEST_F(BatchTest, FilesThatWaitForMemoryCountToo) {
   }
 }
 
-TEST_F(BatchTest, AnImageBeyondTheBudgetFailsOrRunsAlone) {
+TEST_F(BatchTest, ImageBeyondTheBudgetFailsOrRunsAlone) {
   for (const bool limit : {true, false}) {
     BatchSettings with = settings(4);
     with.memory_bytes = std::int64_t{1} << 16;
@@ -184,7 +184,7 @@ TEST_F(BatchTest, AnImageBeyondTheBudgetFailsOrRunsAlone) {
   }
 }
 
-TEST_F(BatchTest, StopFinishesBegunImagesOnly) {
+TEST_F(BatchTest, StopFinishesOnlyBegunImages) {
   for (const bool by_lane : {false, true}) {
     BatchSettings with = settings(2);
     if (by_lane) with.find_lanes = offering(lanes({{.start_ms = 5}}));
@@ -237,7 +237,7 @@ TEST_F(BatchTest, SpansNameThreadsAndDevices) {
   }
 }
 
-TEST_F(BatchTest, NothingToDoIsDoneAtOnce) {
+TEST_F(BatchTest, EmptyBatchEndsAtOnce) {
   Batch batch(std::vector<BatchItem>(), settings(4));
   EXPECT_FALSE(batch.next(std::chrono::seconds(10)));
   EXPECT_TRUE(batch.finished());

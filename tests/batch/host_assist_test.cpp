@@ -24,7 +24,7 @@ TEST(HostAssist, NoWorkerAssistsUntilTheLanesWereFull) {
   EXPECT_NE(assist->begin(), nullptr);
 }
 
-TEST(HostAssist, MoreEachTimeUpToAllWorkers) {
+TEST(HostAssist, LimitGrowsUpToAllWorkers) {
   const auto assist = std::make_unique<HostAssist>(9);
   std::vector<std::unique_ptr<HostAssist::Assistance>> assisting;
   Clock::time_point now = Clock::now();
@@ -39,7 +39,7 @@ TEST(HostAssist, MoreEachTimeUpToAllWorkers) {
   EXPECT_EQ(sizes, (std::vector<std::size_t>{1, 2, 3, 4, 6, 8, 9, 9}));
 }
 
-TEST(HostAssist, NoMoreWhileAllowedWorkersDoNotAssist) {
+TEST(HostAssist, LimitDoesNotGrowWhileAllowedWorkersDoNotAssist) {
   const auto assist = std::make_unique<HostAssist>(9);
   assist->lanes_are_full(Clock::now());
   assist->lanes_are_full(Clock::now() + 2 * HostAssist::kStep);
@@ -47,7 +47,7 @@ TEST(HostAssist, NoMoreWhileAllowedWorkersDoNotAssist) {
   EXPECT_EQ(assist->begin(), nullptr);
 }
 
-TEST(HostAssist, HalfOnceALaneIsIdle) {
+TEST(HostAssist, LimitIsHalvedOnceALaneIsIdle) {
   const auto assist = std::make_unique<HostAssist>(9);
   Clock::time_point now = Clock::now();
   std::vector<std::unique_ptr<HostAssist::Assistance>> assisting;
@@ -66,7 +66,7 @@ TEST(HostAssist, HalfOnceALaneIsIdle) {
   EXPECT_EQ(assist->begin(), nullptr) << "none may";
 }
 
-TEST(HostAssist, AnAssistanceMayOutliveIt) {
+TEST(HostAssist, AssistanceMayOutliveIt) {
   auto assist = std::make_unique<HostAssist>(1);
   assist->lanes_are_full();
   auto one = assist->begin();

@@ -88,13 +88,13 @@ class SchedulerFixture {
   std::optional<LaneScheduler> scheduler_;
 };
 
-TEST(LaneScheduler, WithoutPatienceAllLanesStart) {
+TEST(LaneScheduler, AllLanesStartWithoutPatience) {
   SchedulerFixture lanes({{}, {}, {}}, 0ms);
   EXPECT_TRUE(lanes.reaches(3));
   EXPECT_EQ(lanes->started(), 3U);
 }
 
-TEST(LaneScheduler, AFurtherLaneStartsWhenEnoughTimeIsLost) {
+TEST(LaneScheduler, FurtherLaneStartsAfterEnoughLostTime) {
   SchedulerFixture lanes({{.start_ms = 50}, {.start_ms = 50}, {}}, 100ms);
   lanes->lost(1000ms);  // while the first is starting: ignored
   EXPECT_EQ(lanes->started(), 1U);
@@ -122,7 +122,7 @@ TEST(LaneScheduler, IfNoLaneWorksTheNextStarts) {
   EXPECT_EQ(lanes.last(), 0);
 }
 
-TEST(LaneScheduler, TheLastIsReportedOnce) {
+TEST(LaneScheduler, LastLaneIsReportedOnce) {
   SchedulerFixture lanes({{.start = true}, {.start = true}}, 1h);
   EXPECT_TRUE(lanes.reports_broken(2));
   EXPECT_EQ(lanes.last(), 1);
@@ -138,7 +138,7 @@ TEST(LaneScheduler, LaneWithoutThreadsIsReplaced) {
   }
 }
 
-TEST(LaneScheduler, WithoutAnyThreadsTheLastIsReportedOnce) {
+TEST(LaneScheduler, LastLaneIsReportedOnceWithoutThreads) {
   for (const auto patience : {std::chrono::milliseconds(0ms), std::chrono::milliseconds(1h)}) {
     SchedulerFixture lanes({{}, {}, {}}, patience, starter(1, 100));
     EXPECT_EQ(lanes.broken(), 3);
@@ -149,7 +149,7 @@ TEST(LaneScheduler, WithoutAnyThreadsTheLastIsReportedOnce) {
   }
 }
 
-TEST(LaneScheduler, AnImageMayComeBeforeTheLanes) {
+TEST(LaneScheduler, ImageMayPrecedeTheLanes) {
   for (const bool found : {false, true}) {
     BatchSettings settings;
     settings.find_lanes = found ? offering(lanes({{.start = true}})) : []() -> LaneCapacity { return {}; };
@@ -165,7 +165,7 @@ TEST(LaneScheduler, AnImageMayComeBeforeTheLanes) {
   }
 }
 
-TEST(LaneScheduler, AFurtherLaneWithoutThreadsLeavesTheOthersAtWork) {
+TEST(LaneScheduler, FurtherLaneWithoutThreadsDoesNotStopOthers) {
   SchedulerFixture lanes({{}, {}}, 100ms, starter(4, 4));
   ASSERT_TRUE(lanes.reaches(1));
   lanes->lost(0ms);
@@ -175,7 +175,7 @@ TEST(LaneScheduler, AFurtherLaneWithoutThreadsLeavesTheOthersAtWork) {
   EXPECT_EQ(lanes->devices(), std::vector<std::string>{"lane:0 (test)"});
 }
 
-TEST(LaneScheduler, ASuccessorWithoutThreadsIsTheLast) {
+TEST(LaneScheduler, SuccessorWithoutThreadsIsTheLast) {
   SchedulerFixture lanes({{.start = true}, {}}, 1h, starter(3, 3));
   EXPECT_TRUE(lanes.reports_broken(2));
   EXPECT_EQ(lanes.last(), 1);
@@ -302,7 +302,7 @@ TEST_F(FurtherLanes, AreSkippedWithoutThreads) {
   EXPECT_EQ(ended.notes.size(), 2U);
 }
 
-TEST_F(FurtherLanes, WithoutAnyThreadTheBatchEnds) {
+TEST_F(FurtherLanes, BatchEndsWithoutThreads) {
   for (const auto patience : {0ms, 1000ms}) {
     const Ended ended = end_of({{}, {}}, patience, false, "gray", starter(1, 100));
     EXPECT_EQ(ended.failed, 0U);
@@ -313,7 +313,7 @@ TEST_F(FurtherLanes, WithoutAnyThreadTheBatchEnds) {
   }
 }
 
-TEST_F(FurtherLanes, WithoutAnyThreadAssistingWorkersDoAll) {
+TEST_F(FurtherLanes, AssistingWorkersDoAllWithoutThreads) {
   for (const std::int64_t start_pixels : {0, 1}) {  // started by the finder, then by a worker
     // Assisting workers may finish everything before the lanes are found; then the test tries again.
     Ended ended = end_of({{}, {}}, 1h, true, "gray", starter(1, 100), start_pixels);

@@ -126,7 +126,7 @@ TEST_F(ProcessState, IsTheSameAfterARunnerAndFiles) {
 }
 
 // These tests detect the settings that the program changes for itself.
-TEST(ProcessStateItself, ShowsChanges) {
+TEST(ProcessStateCheck, DetectsChanges) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   EXPECT_TRUE(malloc_learns());
   EXPECT_EXIT(

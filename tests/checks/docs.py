@@ -85,7 +85,7 @@ def option_complaints(name, page, helps):
         known = set().union(*helps.values()) if command is None else helps[command]
         for option in options:
             if option.replace("colour", "color") not in known:  # the program accepts both spellings
-                yield f"{name}: {option} is no option of {COMMANDS[command or '']}"
+                yield f"{name}: {option} is not an option of {COMMANDS[command or '']}"
 
 
 def missing_options(name, page, helps):
@@ -109,7 +109,7 @@ def map_complaints(page, files):
     """Every path on the map exists; every second-level directory, except in kernels/, is on the map."""
     rows = map_rows(page)
     if not rows:
-        yield f"{MAP}: there is no map"
+        yield f"{MAP}: the map is missing"
     paths = [file.split("/") for file in files]
     folders = {"/".join(path[:depth]) + "/" for path in paths for depth in range(1, len(path))}
     for row in rows:
@@ -278,7 +278,7 @@ def main(arguments):
         print(__doc__, file=sys.stderr)
         return 2
     found = list(complaints(arguments[0]))
-    print("\n".join(found) if found else "docs: as the program and the tree are")
+    print("\n".join(found) if found else "docs: match the program and the tree")
     return 1 if found else 0
 
 

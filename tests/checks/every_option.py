@@ -59,7 +59,7 @@ def coverage_complaints(there, all_rows):
             if flag not in shown:
                 yield f"imgpipe {command}: {flag} has no row"
         for flag in sorted(shown - set(flags)):
-            yield f"imgpipe {command}: there is no {flag}, which has a row"
+            yield f"imgpipe {command}: {flag} has a row but does not exist"
         for row in rows:
             words = shlex.split(row.line, comments=True)
             yield from (f"{flag} does not stand in: {row.line}" for flag in row.flags.split()

@@ -19,7 +19,7 @@ cmake -S "$work/source" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
 cmake --build "$work/build" >"$work/log" || { cat "$work/log"; exit 1; }
 # The build must not use the source tree or the build tree, apart from $work, which lies in the latter.
 for folder in images kernels pipeline; do
-  [ -d "$source/$folder" ] || { echo "library: $source/$folder, which must not serve, is no folder" >&2; exit 1; }
+  [ -d "$source/$folder" ] || { echo "library: $source/$folder: not a directory" >&2; exit 1; }
 done
 cmake_folders=("$work"/prefix/lib*/cmake)
 [ -d "${cmake_folders[0]}" ] || { echo "library: no lib*/cmake was installed" >&2; exit 1; }

@@ -129,7 +129,7 @@ dpkg -L imgpipe imgpipe-bench | while read -r file; do if [ ! -d "$file" ]; then
 grep -qx /usr/bin/imgpipe files || wrong "the package has no /usr/bin/imgpipe"
 apt-get remove -y -q imgpipe
 if [ -e /usr/libexec/imgpipe ]; then wrong "imgpipe-bench is there without imgpipe"; fi
-while read -r file; do if [ -e "$file" ]; then wrong "$file is left behind"; fi; done <files
+while read -r file; do if [ -e "$file" ]; then wrong "$file remains"; fi; done <files
 if [ -e /usr/bin/imgpipe ]; then wrong "imgpipe is there after it is removed"; fi
 INSIDE
 cat >"$work/try_it" <<OUTSIDE

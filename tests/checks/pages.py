@@ -96,9 +96,9 @@ def check_structure(name, text):
     check(not page.faults, f"{name}: {page.faults[:3]}")
     tags = [tag for tag, _ in page.tags]
     for tag in ("title", "h1", "main", "figure", "figcaption", "table"):
-        check(tag in tags, f"{name}: there is no <{tag}>")
+        check(tag in tags, f"{name}: <{tag}> is missing")
     check("script" not in tags, f"{name}: there is a script")
-    check(("html", {"lang": "en"}) in page.tags, f"{name}: there is no language")
+    check(("html", {"lang": "en"}) in page.tags, f"{name}: the language is missing")
     for link in page.links:
         check(link.startswith(("data:image/png;base64,", "#")), f"{name}: leads outside: {link[:60]}")
     check(all("alt" in attributes for tag, attributes in page.tags if tag == "img"), f"{name}: a picture without alt")
@@ -175,9 +175,9 @@ def check_other_runs(program, folder):
            "batch.html")
     refuse(program, folder, "choose a page with --pages N", "odd.png", "pages.tiff", "--pages", "all",
            "--report", "pages.html")
-    with open(f"{folder}/somebodys.html", "w", encoding="utf-8") as file:
+    with open(f"{folder}/foreign.html", "w", encoding="utf-8") as file:
         file.write("<!DOCTYPE html>\n<title>mine</title>")
-    refuse(program, folder, "was not written by imgpipe", "odd.png", "even.png", "--report", "somebodys.html")
+    refuse(program, folder, "was not written by imgpipe", "odd.png", "even.png", "--report", "foreign.html")
 
 
 def check_hostile_names(program, folder):

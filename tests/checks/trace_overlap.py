@@ -58,5 +58,5 @@ for a, b in itertools.combinations(merged, 2):
 device = union([list(i) for name in ("upload", "kernels", "download") for i in merged.get(name, [])])
 workers = union([list(i) for name in ("decode", "encode") for i in merged.get(name, [])])
 share = length(both(device, workers)) / max(1, length(device))
-print(f"device work hidden behind the workers': {100 * share:.1f} %")
+print(f"device work overlapped by the workers': {100 * share:.1f} %")
 sys.exit(0 if device and (overlap if bound else share >= 0.9) else 1)

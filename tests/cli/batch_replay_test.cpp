@@ -123,12 +123,12 @@ TEST_F(BatchReplay, NamesWithNewlines) {
                 std::string("odd/ne\nw.png") + '\0' + "odd/plain.png" + '\0');
 }
 
-TEST_F(BatchReplay, ListsAreReplayedToo) {
+TEST_F(BatchReplay, ReplaysLists) {
   save_text(file("list"), "in/a.png\nin/bad.png\n");
   expect_replay({"OUT", "--files-from", "list"}, {"in/bad.png"}, "in/bad.png\n");
 }
 
-TEST_F(BatchReplay, EveryShardItsOwn) {
+TEST_F(BatchReplay, EveryShardReplaysItsOwnFailures) {
   for (int i = 0; i < 12; ++i) save_text(file("in/bad" + std::to_string(i) + ".png"), "no image");
   for (const std::vector<std::string>& inputs : {Names{"in"}, Names{"in", "two"}}) {
     std::size_t all = 0;

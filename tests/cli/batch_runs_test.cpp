@@ -35,7 +35,7 @@ TEST_F(BatchRuns, UnreadableFilesAndDirectories) {
   EXPECT_EQ(written(), (Names{"b.jpg", "c.GIF.ppm", "sub/d.png"}));
 }
 
-TEST_F(BatchRuns, EveryCorruptFileIsOneLineAndAffectsNoOther) {
+TEST_F(BatchRuns, CorruptFileIsOneErrorLineAndAffectsNoOthers) {
   IMGPIPE_NEED_CORPUS();
   constexpr std::size_t kGood = 300;
   fs::create_directory(file("mixed"));
@@ -124,7 +124,7 @@ TEST_F(BatchRuns, ReportsAndTrace) {
 
 // ---- interrupted -------------------------------------------------------------------------
 
-TEST_F(BatchRuns, AFullDiskEndsTheBatch) {
+TEST_F(BatchRuns, FullDiskEndsTheBatch) {
   fs::create_directories(out());
   if (::mount("tmpfs", out().c_str(), "tmpfs", 0, "size=64k") != 0)
     GTEST_SKIP() << "mounting a small file system needs more rights";
@@ -189,7 +189,7 @@ TEST_F(BatchRuns, KilledAndResumedBatchLosesNothing) {
   EXPECT_GT(killed, 0);
 }
 
-TEST_F(BatchRuns, AFileThatAppearsDuringABatch) {
+TEST_F(BatchRuns, FileThatAppearsDuringABatchIsNotReplaced) {
   // Large enough that its stages outlast the sleep; the other output appears in the meantime.
   ASSERT_EQ(run_imgpipe({"synth", file("in/0.png"), "--pattern", "noise", "--size", "6000x4000"}).exit_code,
             0);
@@ -203,7 +203,7 @@ TEST_F(BatchRuns, AFileThatAppearsDuringABatch) {
   EXPECT_TRUE(fs::exists(file("out/a.png"))) << "the others are done";
 }
 
-TEST_F(BatchRuns, ASignalEndsStatsAndNothingIsWritten) {
+TEST_F(BatchRuns, SignalEndsStatsWithoutOutput) {
   save_text(file("in/0.png"), "no image");
   for (int i = 0; i < 40; ++i) write("in/i" + std::to_string(i) + ".png", 9, 4000);
   // The error message about 0.png means that the work has begun.

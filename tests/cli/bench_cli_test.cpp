@@ -260,7 +260,7 @@ TEST(BenchCli, CodecsOnTheCpu) {
 }
 
 // A JPEG that the program's own decoder supports is decoded unchanged; any other file is encoded first.
-TEST(BenchCli, FilesOfTheCodecs) {
+TEST(BenchCli, FilesForCodecs) {
   const TemporaryDirectory directory;
   ASSERT_EQ(run_imgpipe({"synth", directory.file("a.jpg"), "--pattern", "photo", "--size", "83x59",
                          "--quality", "97"})
@@ -337,7 +337,7 @@ TEST(BenchCli, SignalKeepsFinishedRows) {
   EXPECT_NE(load_text(directory.file("err")).find("stopped by signal 2; finished rows: "), std::string::npos);
 }
 
-TEST(BenchCli, AnImageLargerThanMemoryIsRefusedAtOnce) {
+TEST(BenchCli, ImageLargerThanMemoryIsRejectedAtOnce) {
   // 4.3 billion pixels, and 13 times as many bytes.
   if (available_memory_bytes() > std::int64_t{40} << 30) GTEST_SKIP() << "this machine has the memory";
   const RunResult run =
@@ -346,7 +346,7 @@ TEST(BenchCli, AnImageLargerThanMemoryIsRefusedAtOnce) {
   EXPECT_NE(run.err.find("memory"), std::string::npos) << run.err;
 }
 
-TEST(BenchCli, WithoutADeviceCudaIsAnError) {
+TEST(BenchCli, CudaWithoutADeviceIsAnError) {
   if (cuda_unavailable_reason().empty()) GTEST_SKIP() << "there is a CUDA device";
   EXPECT_EQ(bench({"--device", "cuda"}).exit_code, 3);
   EXPECT_EQ(bench({"--stage", "transfer"}).exit_code, 3);
@@ -364,7 +364,7 @@ bool may_not_run(const Json& row) {
          why.find(" KiB of shared memory per block") != std::string::npos;
 }
 
-TEST(BenchCli, OnADevice) {
+TEST(BenchCli, RunsOnADevice) {
   IMGPIPE_NEED_CUDA();
   const Json json = bench_json({"--stage", std::string(kStages) + "," + kMoreStages + ",transfer", "--size",
                                 "640x426", "--repeat", "5", "--block", "64", "--blocks", "99"});

@@ -12,9 +12,9 @@
 #include "pipeline/device.h"
 #include "tests/support/cli_folder.h"
 #include "tests/support/files.h"
-#include "tests/support/test_paths.h"
 #include "tests/support/process.h"
 #include "tests/support/sanitizers.h"
+#include "tests/support/test_paths.h"
 
 namespace imgpipe::test::cli_options_test {
 namespace {
@@ -49,7 +49,7 @@ TEST_F(Cli, HelpNamesEveryStagePatternAndOption) {
   EXPECT_EQ(run_imgpipe({"devices", "--help"}).exit_code, 0);
 }
 
-TEST_F(Cli, SimdTargetsAreForcedByTheEnvironment) {
+TEST_F(Cli, EnvironmentForcesSimdTargets) {
   const auto run_on = [&](const std::string& target, const std::string& output) {
     RunOptions options;
     options.environment["IMGPIPE_SIMD"] = target;
@@ -82,7 +82,7 @@ TEST_F(Cli, PeakMemoryOfALargeImage) {
   EXPECT_GE(run.max_rss_bytes, 47'000'000) << "the measurement itself";
 }
 
-TEST_F(Cli, PngcheckFindsNothing) {
+TEST_F(Cli, PngcheckAcceptsOutputs) {
   if (std::system("command -v pngcheck > /dev/null") != 0) GTEST_SKIP() << "pngcheck is not installed";
   for (const char* level : {"0", "1", "3", "4", "9"}) {
     for (const char* input : {"color.png", "grey.pgm", "alpha.png"}) {
@@ -98,7 +98,7 @@ TEST_F(Cli, PngcheckFindsNothing) {
   }
 }
 
-TEST_F(Cli, ReportHasTheSpansOfTheRun) {
+TEST_F(Cli, ReportHasTheRunsSpans) {
   const std::string in = file("big.jpg");
   ASSERT_EQ(run_imgpipe({"synth", in, "--pattern", "photo", "--size", "3000x2000"}).exit_code, 0);
   ASSERT_EQ(run_imgpipe({in, file("o.png"), "-q", "--report", file("r.json")}).exit_code, 0);

@@ -21,7 +21,7 @@ using Json = nlohmann::json;
 
 // ---- exit codes -------------------------------------------------------------------------------------
 
-TEST_F(Cli, Exit3ForADeviceThatCannotBeUsed) {
+TEST_F(Cli, Exit3ForAnUnusableDevice) {
   for (const char* device : {"cuda", "cuda:0", "cuda:77"}) {
     const bool there = std::string_view(device) != "cuda:77" && !list_cuda_devices().devices.empty();
     if (there) continue;
@@ -73,7 +73,7 @@ TEST_F(Cli, Exit5WhenTheComparisonFindsADifference) {
 
 // ---- full disks and signals -------------------------------------------------------------------------
 
-TEST_F(Cli, AFileSizeLimitLeavesTheOldFile) {
+TEST_F(Cli, FileSizeLimitKeepsTheOldFile) {
   save_text(file("o.ppm"), "precious");
   RunOptions limited;
   limited.file_size_limit = 1000;
@@ -85,7 +85,7 @@ TEST_F(Cli, AFileSizeLimitLeavesTheOldFile) {
     EXPECT_EQ(name.find(".imgpipe-"), std::string::npos) << name;
 }
 
-TEST_F(Cli, AFullDiskLeavesTheOldFile) {
+TEST_F(Cli, FullDiskKeepsTheOldFile) {
   const std::string disk = file("disk");
   fs::create_directory(disk);
   if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=64k") != 0)
@@ -102,7 +102,7 @@ TEST_F(Cli, AFullDiskLeavesTheOldFile) {
   EXPECT_EQ(left, 1U);
 }
 
-TEST_F(Cli, ASignalLeavesNoTemporaryFileAndTheOldOutput) {
+TEST_F(Cli, SignalKeepsTheOldOutputAndLeavesNoTemporaryFile) {
   for (const auto& [signal, code] : {std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}}) {
     TemporaryDirectory target;
     save_text(target.file("o.pgm"), "precious");

@@ -62,7 +62,7 @@ TEST_F(Completion, OffersOptions) {
   }
 }
 
-TEST_F(Completion, OffersWhatAnOptionTakes) {
+TEST_F(Completion, OffersOptionValues) {
   EXPECT_EQ(offered("imgpipe a b --codec "), (Words{"auto", "turbo", "stb"}));
   EXPECT_EQ(offered("imgpipe a b --codec t"), Words{"turbo"});
   EXPECT_EQ(offered("imgpipe a b --codec=t"), Words{"turbo"});

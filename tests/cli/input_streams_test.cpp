@@ -76,7 +76,7 @@ std::string read_reason(const std::string& path, const DecodeOptions& options) {
   return "";
 }
 
-TEST(InputStreams, UnknownContentIsRefusedByItsFirstBytes) {
+TEST(InputStreams, UnknownContentIsRejectedByItsFirstBytes) {
   const TemporaryDirectory directory;
   for (const char* beginning : {"", "II*", "nonsense", "P8 3 3"}) {
     const std::string path =
@@ -87,8 +87,8 @@ TEST(InputStreams, UnknownContentIsRefusedByItsFirstBytes) {
   }
 }
 
-// TheLimitFollowsTheHeader covers the other formats.
-TEST(InputStreams, AHeaderBoundsWhatFollowsIt) {
+// LimitFollowsTheHeader covers the other formats.
+TEST(InputStreams, HeaderLimitsTheBytesRead) {
   const TemporaryDirectory directory;
   DecodeOptions options;
   for (const Format format : {Format::jpeg, Format::ppm}) {
@@ -100,7 +100,7 @@ TEST(InputStreams, AHeaderBoundsWhatFollowsIt) {
   }
 }
 
-TEST(InputStreams, AClaimThatIsTooLargeIsRefusedAtOnce) {
+TEST(InputStreams, ExcessiveSizeIsRejectedAtOnce) {
   const TemporaryDirectory directory;
   const std::string path = directory.file("fifo");
   EndlessFifo fifo(path, bytes_of("P5 #comment\n100000\n100000 255\n"));
@@ -108,7 +108,7 @@ TEST(InputStreams, AClaimThatIsTooLargeIsRefusedAtOnce) {
   EXPECT_LE(fifo.bytes_taken(), 65536 + kPipeBytes);
 }
 
-TEST(InputStreams, TheLimitFollowsTheHeader) {
+TEST(InputStreams, LimitFollowsTheHeader) {
   const DecodeOptions options;
   const auto limit = [&](const Bytes& beginning) {
     return longest_file(beginning, options) - kMaxMetadataBytes;
@@ -170,7 +170,7 @@ TEST(InputStreams, LongRegularFiles) {
   EXPECT_EQ(read_regular_file(directory.file("a"), 1'000'000, judge).size(), 300'000U);
 }
 
-TEST(InputStreams, DevZeroThroughTheProgram) {
+TEST(InputStreams, DevZero) {
   const TemporaryDirectory directory;
   const std::string path = directory.file("fifo");
   EndlessFifo fifo(path, {});

@@ -40,14 +40,14 @@ class KilledRuns : public BatchCli {
   }
 };
 
-TEST_F(KilledRuns, ALargeImagesTemporaryFileIsRemoved) {
+TEST_F(KilledRuns, TemporaryFileOfALargeImageIsRemoved) {
   synth("large.png", "4000x3000");
   leave("large.png");
   ASSERT_EQ(run_imgpipe({file("large.png"), file("o/large.png"), "-q", "--device", "cpu"}).exit_code, 0);
   expect_removed("large.png");
 }
 
-TEST_F(KilledRuns, RemovedBeforeAMemoryFailure) {
+TEST_F(KilledRuns, TemporaryFilesAreRemovedBeforeAMemoryFailure) {
   ASSERT_EQ(run_imgpipe({"synth", file("large.pgm"), "--pattern", "constant:7", "--size", "9000x8000", "-q"})
                 .exit_code,
             0);
@@ -59,7 +59,7 @@ TEST_F(KilledRuns, RemovedBeforeAMemoryFailure) {
   expect_removed("large.png");
 }
 
-TEST_F(KilledRuns, InTheWorkingDirectoryToo) {
+TEST_F(KilledRuns, TemporaryFilesInTheWorkingDirectoryAreRemoved) {
   synth("large.png", "4000x3000");
   leave("large.png");
   RunOptions here;
@@ -68,7 +68,7 @@ TEST_F(KilledRuns, InTheWorkingDirectoryToo) {
   expect_removed("large.png");
 }
 
-TEST_F(KilledRuns, AStacksAndItsPagesTemporaryFilesAreRemoved) {
+TEST_F(KilledRuns, TemporaryFilesOfStacksAndPagesAreRemoved) {
   save_stack("s.tif", 2, 8);
   leave("all.tif");
   ASSERT_EQ(run_imgpipe({file("s.tif"), file("o/all.tif"), "--pages", "all", "-q"}).exit_code, 0);
@@ -78,7 +78,7 @@ TEST_F(KilledRuns, AStacksAndItsPagesTemporaryFilesAreRemoved) {
   expect_removed("p_0002.png");
 }
 
-TEST_F(KilledRuns, AStreamsTemporaryFileIsRemoved) {
+TEST_F(KilledRuns, TemporaryFileOfAStreamIsRemoved) {
   synth("a.ppm", "40x30");
   leave("all.tif");
   RunOptions options;
@@ -87,7 +87,7 @@ TEST_F(KilledRuns, AStreamsTemporaryFileIsRemoved) {
   expect_removed("all.tif");
 }
 
-TEST_F(KilledRuns, StatisticsTemporaryFilesAreRemoved) {
+TEST_F(KilledRuns, TemporaryFilesOfStatisticsAreRemoved) {
   synth("a.png", "40x30");
   leave("s.json");
   ASSERT_EQ(run_imgpipe({"stats", file("a.png"), "--json", file("o/s.json"), "-q"}).exit_code, 0);
@@ -98,7 +98,7 @@ TEST_F(KilledRuns, StatisticsTemporaryFilesAreRemoved) {
 }
 
 // The signal is sent once the third page exists; the next page may just have become a file.
-TEST_F(KilledRuns, PagesThatWereFinishedStayAndAreCounted) {
+TEST_F(KilledRuns, FinishedPagesRemainAndAreCounted) {
   save_stack("s.tif", 60, 300);
   for (const auto& [signal, code] : {std::pair{"TERM", 143}, {"HUP", 129}}) {
     EXPECT_EQ(
@@ -126,7 +126,7 @@ TEST_F(KilledRuns, PagesThatWereFinishedStayAndAreCounted) {
   }
 }
 
-TEST_F(KilledRuns, AStackThatIsNotCompleteIsNotWritten) {
+TEST_F(KilledRuns, IncompleteStackIsNotWritten) {
   save_stack("s.tif", 60, 300);
   for (const char* format : {"text", "json"}) {
     EXPECT_EQ(

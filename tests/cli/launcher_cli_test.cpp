@@ -36,7 +36,7 @@ class LauncherCli : public BatchCli {
   }
 };
 
-TEST_F(LauncherCli, AJobIsDoneOnce) {
+TEST_F(LauncherCli, JobIsDoneOnce) {
   std::vector<Variables> processes;
   for (int task = 1; task <= 2; ++task) {
     for (int rank = 0; rank < 2; ++rank) processes.push_back(srun(rank, 2, array_task(task, 1, 2, 2)));
@@ -86,7 +86,7 @@ TEST_F(LauncherCli, ExplicitPart) {
   EXPECT_EQ(Json::parse(load_text(file("r.json")))["shard"], nullptr);
 }
 
-TEST_F(LauncherCli, ABatchScriptOfSeveralTasksIsRefused) {
+TEST_F(LauncherCli, BatchScriptOfSeveralTasksIsRejected) {
   expect_refused(run(batch_script(4), {"--shard", "auto"}), "start imgpipe with srun");
   expect_refused(run(array_task(3, 3, 3, 1), {"--shard", "auto"}), "use auto/N");
   EXPECT_FALSE(fs::exists(out()));

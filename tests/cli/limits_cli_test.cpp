@@ -96,7 +96,7 @@ class LimitsCli : public testing::Test {
 #define NEED_GROUP(made) \
   if (!(made)) GTEST_SKIP() << "no control group with a limit can be made here"
 
-TEST_F(LimitsCli, ALimitBelowTheMountIsKept) {
+TEST_F(LimitsCli, LimitBelowTheMountIsRespected) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory counts in the group";
   const TemporaryControlGroup group("memory");
   NEED_GROUP(group.limit_memory(200 * kMiB));
@@ -138,7 +138,7 @@ TEST_F(LimitsCli, PageCacheInAContainer) {
   EXPECT_EQ(written(), 4U);
 }
 
-TEST_F(LimitsCli, AQuotaOfProcessorsIsTheDefaultOfThreadsAndJobs) {
+TEST_F(LimitsCli, ProcessorQuotaSetsDefaultThreadsAndJobs) {
   const TemporaryControlGroup group("cpu");
   NEED_GROUP(group.limit_processors_to_a_half());
   const Json limited = cpu(group.enter());
@@ -151,12 +151,12 @@ TEST_F(LimitsCli, AQuotaOfProcessorsIsTheDefaultOfThreadsAndJobs) {
   EXPECT_EQ(Json::parse(load_text(directory_.file("report.json")))["jobs"], 1);
 }
 
-TEST_F(LimitsCli, AffinityIsTheDefaultOfThreads) {
+TEST_F(LimitsCli, AffinitySetsDefaultThreads) {
   ASSERT_EQ(::system("command -v taskset >/dev/null"), 0);
   EXPECT_EQ(cpu("first=$(taskset -cp $$ | sed 's/.*: *//; s/[^0-9].*//'); taskset -c $first ")["threads"], 1);
 }
 
-TEST_F(LimitsCli, UlimitBoundsTheMemory) {
+TEST_F(LimitsCli, UlimitLimitsMemory) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer maps far more than any limit";
   for (const auto& [option, source] : {std::pair{"-v", "ulimit -v"}, {"-d", "ulimit -d"}}) {
     const Json limit = cpu("ulimit " + std::string(option) + " 2000000; ")["memory_limits"][0];
@@ -166,7 +166,7 @@ TEST_F(LimitsCli, UlimitBoundsTheMemory) {
   }
 }
 
-TEST_F(LimitsCli, SlurmBoundsTheMemory) {
+TEST_F(LimitsCli, SlurmLimitsMemory) {
   EXPECT_EQ(cpu("export SLURM_MEM_PER_NODE=300; ")["memory_limits"][0]["limit_bytes"], 300 * kMiB);
   EXPECT_EQ(cpu("export SLURM_MEM_PER_CPU=100 SLURM_CPUS_ON_NODE=4; ")["memory_limits"][0]["limit_bytes"],
             400 * kMiB);

@@ -70,7 +70,7 @@ TEST_F(LogCli, LongRunReportsProgress) {
 }
 
 // Shows a command's terminal output; $I stands for the program.
-TEST_F(LogCli, ATerminalShowsWhatIsInProgress) {
+TEST_F(LogCli, TerminalShowsProgress) {
   if (run_bash("command -v script >/dev/null", directory_.path().string()) != 0)
     GTEST_SKIP() << "script(1), which gives a command a terminal, is not installed";
   const auto shown = [&](const std::string& command) {

@@ -90,7 +90,7 @@ class LostOutputs : public BatchCli {
   }
 };
 
-TEST_F(LostOutputs, SingleOutputsAreReportedOneByOne) {
+TEST_F(LostOutputs, FewLostOutputsAreReportedIndividually) {
   const RunResult result = run([&] {
     if (!fs::exists(out() + "/110.png")) return false;
     for (int i = 100; i < 109; ++i) fs::remove(out() + "/" + std::to_string(i) + ".png");
@@ -107,7 +107,7 @@ TEST_F(LostOutputs, SingleOutputsAreReportedOneByOne) {
   EXPECT_EQ(written().size(), kImages);
 }
 
-TEST_F(LostOutputs, ADirectoryThatIsMovedAwayAndMadeAgain) {
+TEST_F(LostOutputs, DirectoryMovedAndRecreated) {
   const RunResult result = run([&] {
     if (!fs::exists(out() + "/105.png")) return false;
     fs::create_directory(file("new"));
@@ -120,7 +120,7 @@ TEST_F(LostOutputs, ADirectoryThatIsMovedAwayAndMadeAgain) {
   EXPECT_GT(files_below(file("old")).size(), 0U);
 }
 
-TEST_F(LostOutputs, ADirectoryThatIsMovedAwayOrRemoved) {
+TEST_F(LostOutputs, DirectoryMovedOrRemoved) {
   for (const bool remove : {false, true}) {
     fs::remove_all(out());
     const RunResult result = run([&] {
@@ -142,7 +142,7 @@ class PowerFailure : public BatchCli {
   [[nodiscard]] RunResult report() const { return run_imgpipe({"report", file("r.ndjson")}); }
 };
 
-TEST_F(PowerFailure, EmptyOutputsAreMadeAgain) {
+TEST_F(PowerFailure, EmptyOutputsAreRewritten) {
   for (const char* option : {"--skip-existing", "--update"}) {
     const std::vector<std::string> command{in(),       out(),           "-q", option, "--recursive",
                                            "--report", file("r.ndjson")};
@@ -163,7 +163,7 @@ TEST_F(PowerFailure, EmptyOutputsAreMadeAgain) {
   }
 }
 
-TEST_F(PowerFailure, AnEmptyReportHidesNothing) {
+TEST_F(PowerFailure, EmptyReportHidesNoLostOutput) {
   const std::vector<std::string> command{in(), out(), "-q", "--skip-existing", "--report", file("r.ndjson")};
   ASSERT_EQ(run_imgpipe(command).exit_code, 0);
   const auto whole = contents(out());
@@ -174,7 +174,7 @@ TEST_F(PowerFailure, AnEmptyReportHidesNothing) {
   EXPECT_NE(report().out.find("3 done, 0 skipped"), std::string::npos);
 }
 
-TEST_F(PowerFailure, AMissingOutputIsReportedWhereOthersLie) {
+TEST_F(PowerFailure, MissingOutputIsReportedIfOthersExist) {
   ASSERT_EQ(run_imgpipe({in(), out(), "-q", "--report", file("r.ndjson")}).exit_code, 0);
   fs::remove(out() + "/a.png");
   const RunResult one = report();
@@ -185,7 +185,7 @@ TEST_F(PowerFailure, AMissingOutputIsReportedWhereOthersLie) {
 }
 
 // With numbered pages, no output has the name in the report line.
-TEST_F(PowerFailure, PagesAreCheckedOneByOne) {
+TEST_F(PowerFailure, PagesAreCheckedIndividually) {
   const std::vector<std::string> command{
       in(), out(), "-q", "--pages", "all", "--skip-existing", "--report", file("r.ndjson")};
   ASSERT_EQ(run_imgpipe(command).exit_code, 0);
@@ -199,7 +199,7 @@ TEST_F(PowerFailure, PagesAreCheckedOneByOne) {
 
 // ---- disks that cannot be synced -----------------------------------------------------------------------
 
-TEST_F(PowerFailure, ASyncThatFailsFailsTheRun) {
+TEST_F(PowerFailure, FailedSyncFailsTheRun) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer needs system calls that the filter may change";
   const std::string image = in() + "/a.png";
   const std::vector<std::vector<std::string>> commands{{in(), out(), "-q"},

@@ -198,7 +198,7 @@ TEST_F(Manual, FormattersAcceptManPages) {
   }
 }
 
-TEST_F(Manual, CompletionsKnowEachCommandsOptionsAndNoOthers) {
+TEST_F(Manual, CompletionsListExactlyEachCommandsOptions) {
   const std::string bash_script = part_of(bash_completion(command_table()), "_imgpipe_flags() {", "\n}\n");
   const std::string bash_options = part_of(bash_completion(command_table()), "_imgpipe_option() {", "\n}\n");
   const std::string zsh = part_of(zsh_completion(command_table()), "_imgpipe_arguments() {", "\n}\n");
@@ -258,7 +258,7 @@ TEST_F(Manual, CompletionsDescribeOptionsInAFewWords) {
   }
 }
 
-TEST_F(Manual, CompletionsKnowEveryStageAndCommand) {
+TEST_F(Manual, CompletionsListEveryStageAndCommand) {
   const std::string bash_script = bash_completion(command_table());
   const std::string zsh = zsh_completion(command_table());
   const std::string fish = fish_completion(command_table());

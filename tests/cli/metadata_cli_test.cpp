@@ -146,7 +146,7 @@ TEST(MetadataCli, IsPreservedBetweenFormats) {
   EXPECT_EQ(seen_in(load(directory.file("g.jpg"))).icc, adobe_profile());
 }
 
-TEST(MetadataCli, StripLeavesNothing) {
+TEST(MetadataCli, StripRemovesEverything) {
   const TemporaryDirectory directory;
   save(directory.path() / "a.jpg", photo(1));
   Bytes plain;
@@ -169,16 +169,16 @@ TEST(MetadataCli, EveryDeviceAndCodecWritesIt) {
   const TemporaryDirectory directory;
   save(directory.path() / "a.jpg", photo());
   for (const std::string ending : {"png", "jpg"}) {
-    const std::vector<std::vector<std::string>> ways{
+    const std::vector<std::vector<std::string>> variants{
         {"--device", "reference"}, {"--threads", "1"}, {"--codec", "turbo"}};
     ASSERT_EQ(run_imgpipe({directory.file("a.jpg"), directory.file("0." + ending), "--stages", "smooth",
                            "--device", "cpu"})
                   .exit_code,
               0);
-    for (std::size_t i = 0; i < ways.size(); ++i) {
+    for (std::size_t i = 0; i < variants.size(); ++i) {
       const std::string output = directory.file(std::to_string(i + 1) + "." + ending);
       std::vector<std::string> command{directory.file("a.jpg"), output, "--stages", "smooth"};
-      command.insert(command.end(), ways[i].begin(), ways[i].end());
+      command.insert(command.end(), variants[i].begin(), variants[i].end());
       if (i > 0) command.insert(command.end(), {"--device", "cpu"});
       ASSERT_EQ(run_imgpipe(command).exit_code, 0);
       EXPECT_EQ(load(output), load(directory.file("0." + ending))) << ending << i;
@@ -236,7 +236,7 @@ TEST(MetadataCli, BatchesPreserveItAndCountLosses) {
   EXPECT_EQ(nlohmann::json::parse(load_text(directory.file("r.json")))["profiles_dropped"], 3);
 }
 
-TEST(MetadataCli, StreamsKeepIt) {
+TEST(MetadataCli, StreamsPreserveIt) {
   const TemporaryDirectory directory;
   save(directory.path() / "a.jpg", photo());
   EXPECT_EQ(run_bash("$I - - --stages smooth --device cpu --format png -q < a.jpg > b.png",

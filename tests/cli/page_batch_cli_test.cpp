@@ -39,7 +39,7 @@ class PageBatchCli : public BatchCli {
   }
 };
 
-TEST_F(PageBatchCli, OnCudaTheStacksAreTheSame) {
+TEST_F(PageBatchCli, CudaWritesTheSameStacks) {
   IMGPIPE_NEED_CUDA();
   for (const char* device : {"cpu", "cuda"}) {
     const RunResult result = run({"--pages", "all", "--format", "tiff", "--device", device, "--overwrite"});

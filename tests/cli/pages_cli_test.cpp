@@ -82,7 +82,7 @@ TEST_F(PagesCli, MasksAreSkippedWithOneLine) {
     EXPECT_EQ(samples_by_libtiff(load(file("b.tif")), i), samples_by_libtiff(load(file("a.tif")), i));
 }
 
-TEST_F(PagesCli, OnCudaTheStackIsTheSameToTheByte) {
+TEST_F(PagesCli, CudaWritesTheSameStack) {
   IMGPIPE_NEED_CUDA();
   save_stack("in.tif", {page(400, 300, 10, 60), page(70, 910, 0, 65535, 16), page(1, 1, 5, 5),
                         page(330, 55, 9, 200, 8, 3)});
@@ -124,7 +124,7 @@ TEST_F(PagesCli, NoticesAboutEveryPageAppearOnce) {
 }
 
 // The third page is damaged: no output remains, neither a stack nor files, and the message names the page.
-TEST_F(PagesCli, APageThatFailsLeavesNothing) {
+TEST_F(PagesCli, FailingPageLeavesNoOutput) {
   std::vector<TiffPageSource> pages = four();
   for (TiffPageSource& one : pages) one.kind.compression = 8;
   FileBytes bytes = make_tiff_stack(pages);
@@ -162,13 +162,13 @@ TEST_F(PagesCli, ImageJDescriptionIsPreservedOnlyIfStillTrue) {
   const RunResult part = run({file("in.tif"), file("part.tif"), "--pages", "2-3", "--stages", "hist"});
   EXPECT_EQ(description_by_libtiff(load(file("part.tif")), 0), "");
   EXPECT_EQ(part.exit_code, 0);
-  const RunResult told =
+  const RunResult warned =
       run_imgpipe({file("in.tif"), file("told.tif"), "--pages", "2-3", "--stages", "hist"});
-  EXPECT_NE(told.err.find("ImageJ description (describes all pages of the stack)"), std::string::npos)
-      << told.err;
+  EXPECT_NE(warned.err.find("ImageJ description (describes all pages of the stack)"), std::string::npos)
+      << warned.err;
 }
 
-TEST_F(PagesCli, AThousandPagesAndTheirReport) {
+TEST_F(PagesCli, ReportsAThousandPages) {
   std::vector<TiffPageSource> pages;
   for (int i = 0; i < 1000; ++i) pages.push_back(page(3, 2, i % 100, 100 + i % 100));
   save_stack("in.tif", pages);
@@ -195,7 +195,7 @@ TEST_F(PagesCli, AThousandPagesAndTheirReport) {
 }
 
 // 150 pages of 2 MB: far more than the program may hold. The pixels are a hole in the file.
-TEST_F(PagesCli, ALongStackTakesNoMoreMemoryThanItsPages) {
+TEST_F(PagesCli, MemoryDoesNotGrowWithTheStack) {
   if (kSanitized) GTEST_SKIP() << "sanitizers take memory of their own";
   constexpr std::uint64_t kWidth = 1400, kHeight = 1500, kPages = 150, kFirst = 4096;
   MadeTiff made(1, 1);

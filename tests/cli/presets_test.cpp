@@ -63,14 +63,14 @@ TEST_F(Presets, AcceptCommandLineOptions) {
   EXPECT_EQ(clip->text, "0.5");
 }
 
-TEST_F(Presets, OneTextOrAListOfSteps) {
+TEST_F(Presets, StagesAreOneTextOrAList) {
   EXPECT_EQ(process({"--preset", preset("stages = \"gray,smooth:gauss\"\n")}).stages.list,
             "gray,smooth:gauss");
   EXPECT_EQ(process({"--preset", preset("stages = [\"grey\", \"smooth:gauss,invert\"]\n")}).stages.list,
             "grey,smooth:gauss,invert");
 }
 
-TEST_F(Presets, TheCommandLineWins) {
+TEST_F(Presets, CommandLineWins) {
   const std::string file = preset(
       "stages = [\"invert\"]\nquality = 10\nlenient = true\nverbose = true\noverwrite = true\n"
       "include = [\"*.a\", \"*.b\"]\n");
@@ -89,7 +89,7 @@ TEST_F(Presets, TheCommandLineWins) {
   EXPECT_TRUE(process({"--preset", file, "--quiet=false"}).logging.verbose);
 }
 
-TEST_F(Presets, ALaterOneWins) {
+TEST_F(Presets, LaterPresetWins) {
   const std::string one =
       preset("quality = 10\npng-level = 2\nquiet = true\ninclude = [\"*.a\"]\n", "1.toml");
   const std::string two = preset("quality = 20\nverbose = true\nlenient = true\ninclude = []\n", "2.toml");
@@ -141,7 +141,7 @@ TEST_F(Presets, ErrorsNameTheLine) {
   EXPECT_EQ(refusal({"--preset", preset(""), "--quality", "500"}).find("p.toml"), std::string::npos);
 }
 
-TEST_F(Presets, HelpNeedsNone) {
+TEST_F(Presets, HelpReadsNoPreset) {
   EXPECT_NE(printed_by({"--preset", directory_.file("none.toml"), "--help"}).find("--write-preset"),
             std::string::npos);
 }
@@ -210,7 +210,7 @@ TEST_F(Presets, WrittenPresetReproducesTheRun) {
   EXPECT_GE(together + 3, tried) << "all but the other one of two that exclude each other";
 }
 
-TEST_F(Presets, ExcludedOptionsExist) {
+TEST_F(Presets, ExclusiveOptionsExist) {
   for (const ExclusiveOptions& pair : excluding_options()) {
     EXPECT_NE(find_option(std::string(pair.one), rows_), nullptr) << pair.one;
     EXPECT_NE(find_option(std::string(pair.other), rows_), nullptr) << pair.other;
@@ -224,7 +224,7 @@ TEST_F(Presets, ExcludedOptionsExist) {
   EXPECT_EQ(repeated, 4U);
 }
 
-TEST_F(Presets, OddTextsSurvive) {
+TEST_F(Presets, UnusualTextsRoundTrip) {
   const std::string file = directory_.file("w.toml");
   for (const std::string& text :
        {std::string("a\"b\\c'd"), std::string("line\nbreak\ttab"), std::string("\x01\x7F"),
@@ -273,7 +273,7 @@ class PresetsCli : public Presets {
   [[nodiscard]] std::string file(const std::string& name) const { return directory_.file(name); }
 };
 
-TEST_F(PresetsCli, ARunAndItsPresetWriteTheSameBytes) {
+TEST_F(PresetsCli, RunAndItsPresetWriteTheSameBytes) {
   const RunResult first =
       run_imgpipe({file("in.png"), file("a.jpg"), "--stages", "gray,contrast:clip=1.5,smooth:gauss",
                    "--quality", "33", "--write-preset", file("run.toml"), "--report", file("a.json")});
@@ -286,7 +286,7 @@ TEST_F(PresetsCli, ARunAndItsPresetWriteTheSameBytes) {
   EXPECT_EQ(load_text(file("run.toml")).find("# imgpipe preset"), 0U);
 }
 
-TEST_F(PresetsCli, WithoutInputNothingButThePresetIsWritten) {
+TEST_F(PresetsCli, WithoutInputOnlyThePresetIsWritten) {
   const RunResult run = run_imgpipe({"--stages", "gray", "-j", "3", "--write-preset", file("p.toml")});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(run.out + run.err, "");
@@ -301,7 +301,7 @@ TEST_F(PresetsCli, WithoutInputNothingButThePresetIsWritten) {
   EXPECT_EQ(directory_.names(), (Arguments{"in.png", "p.toml"}));
 }
 
-TEST_F(PresetsCli, StdoutHoldsThePresetAlone) {
+TEST_F(PresetsCli, StdoutHoldsOnlyThePreset) {
   const RunResult run =
       run_imgpipe({file("in.png"), file("out.png"), "--stages", "gray", "--write-preset", "-"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
@@ -332,7 +332,7 @@ TEST_F(PresetsCli, StdinHasOneReader) {
   EXPECT_EQ(run_imgpipe({file("in.png"), file("o.png"), "--preset", "-"}, options).exit_code, 0);
 }
 
-TEST_F(PresetsCli, AnotherFileIsNotReplaced) {
+TEST_F(PresetsCli, OtherFilesAreNotReplaced) {
   save_text(file("mine.toml"), "quality = 3\n");
   const Arguments write{"--preset", file("mine.toml"), "--write-preset", file("mine.toml")};
   EXPECT_EQ(run_imgpipe(write).exit_code, 2);

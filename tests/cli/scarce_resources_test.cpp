@@ -190,9 +190,9 @@ TEST_F(ScarceResources, ImageWithLittleMemoryIsCorrectOrReportsWhy) {
   }
 }
 
-// Processes that share a limit: threads available in a trial run may be taken later. Root becomes the user
-// nobody, as in terminal_test, because root's processes are not limited.
-TEST_F(ScarceResources, ProcessesThatShareALimitOfThreadsAllDoTheirWork) {
+// Processes share a limit: threads available in a trial run may be taken later. Root switches to another
+// user, as in terminal_test, because its processes are not limited.
+TEST_F(ScarceResources, ProcessesSharingAThreadLimitAllSucceed) {
   const bool root = ::geteuid() == 0;
   if (root && bash("setpriv --reuid=65534 --regid=65534 --clear-groups true 2>/dev/null") != 0)
     GTEST_SKIP() << "root has no limit of processes and cannot become another user";

@@ -224,7 +224,7 @@ class BalanceCli : public BatchCli {
   }
 };
 
-TEST_F(BalanceCli, PartsAreEvenCompleteAndReported) {
+TEST_F(BalanceCli, PartsAreBalancedCompleteAndReported) {
   std::set<std::string> lists;
   std::size_t done = 0;
   std::int64_t most = 0;
@@ -249,7 +249,7 @@ TEST_F(BalanceCli, PartsAreEvenCompleteAndReported) {
   EXPECT_LT(static_cast<double>(most), 1.1 * static_cast<double>(all) / 4);
 }
 
-TEST_F(BalanceCli, ARequeuedPartIsTheSame) {
+TEST_F(BalanceCli, RequeuedPartIsIdentical) {
   for (const char* balance : {"bytes", "count"}) {
     fs::remove_all(out());
     const auto run = [&](const std::string& part) {
@@ -273,7 +273,7 @@ TEST_F(BalanceCli, ARequeuedPartIsTheSame) {
 }
 
 // A shard may not do what an unsharded run may not do.
-TEST_F(BalanceCli, NoShardWritesWhatAnotherReadsOrWrites) {
+TEST_F(BalanceCli, ShardsShareNoFiles) {
   fs::create_directory(file("twice"));
   for (int i = 0; i < 6; ++i) write("twice/q" + std::to_string(i) + ".bmp", 1, 3);
   for (int i = 0; i < 6; ++i) write("twice/q" + std::to_string(i) + ".png", 1, 3);

@@ -45,7 +45,7 @@ Image levels_of(int first, int unit) {
   return image;
 }
 
-class WideCli : public testing::Test {
+class SixteenBitCli : public testing::Test {
  protected:
   [[nodiscard]] std::string file(const std::string& name) const { return directory_.file(name); }
   void save_image(const std::string& name, const Image& image, Format format) const {
@@ -73,7 +73,7 @@ constexpr const char* kHosts[] = {"cpu", "reference"};
 
 // ---- twelve bits in sixteen --------------------------------------------------------------------------
 
-TEST_F(WideCli, TwelveBitsInSixteenKeepTheirLevels) {
+TEST_F(SixteenBitCli, TwelveBitLevelsArePreserved) {
   // The 12 bits right-aligned, then left-aligned.
   for (const auto& [first, unit] : {std::pair{300, 1}, {4800, 16}}) {
     save_image("in.png", levels_of(first, unit), Format::png);
@@ -103,7 +103,7 @@ TEST_F(WideCli, TwelveBitsInSixteenKeepTheirLevels) {
 // ---- what stays -----------------------------------------------------------------------------------------
 
 // Inverting twice restores the image: every sample keeps all 16 bits everywhere.
-TEST_F(WideCli, SamplesArePreserved) {
+TEST_F(SixteenBitCli, SamplesArePreserved) {
   for (const Shape shape : {Shape{1, 1, 1}, Shape{61, 1, 3}, Shape{1, 53, 4}, Shape{131, 97, 1},
                             Shape{131, 97, 2}, Shape{131, 97, 3}, Shape{131, 97, 4}, Shape{997, 613, 3}}) {
     const Image image = noise(shape);
@@ -127,7 +127,7 @@ TEST_F(WideCli, SamplesArePreserved) {
 }
 
 // The sequential reference and the CPU agree in every step of the default pipeline and others.
-TEST_F(WideCli, ComparedWithTheReference) {
+TEST_F(SixteenBitCli, EqualsTheReference) {
   save_image("in.png", noise({233, 151, 4}), Format::png);
   for (const char* stages : {"gray,hist,contrast,smooth", "contrast:1:stretch=each,smooth:gauss,gamma:2",
                              "resize:100:60,contrast:to=8,smooth", "depth:8,contrast:to=16"}) {
@@ -138,7 +138,7 @@ TEST_F(WideCli, ComparedWithTheReference) {
   }
 }
 
-TEST_F(WideCli, EightBitsStayEight) {
+TEST_F(SixteenBitCli, EightBitsArePreserved) {
   save(file("in.png"), encoded(Format::png, 3));
   ASSERT_EQ(run({"in.png", "a.png", "--stages", "gray,contrast", "-q", "--device", "cpu"}).exit_code, 0);
   EXPECT_EQ(image_in("a.png").shape().sample, Sample::u8);
@@ -146,7 +146,7 @@ TEST_F(WideCli, EightBitsStayEight) {
   EXPECT_EQ(image_in("b.png").shape().sample, Sample::u16);
 }
 
-TEST_F(WideCli, StreamsEqualFiles) {
+TEST_F(SixteenBitCli, StreamsEqualFiles) {
   const Image image = noise({1499, 701, 3});  // 6 MB: read directly from disk
   save_image("in.ppm", image, Format::ppm);
   ASSERT_EQ(run({"in.ppm", "a.ppm", "--stages", "smooth", "--device", "cpu", "-q"}).exit_code, 0);
@@ -163,7 +163,7 @@ TEST_F(WideCli, StreamsEqualFiles) {
   EXPECT_EQ(image_in("a.ppm").shape().sample, Sample::u16);
 }
 
-TEST_F(WideCli, FilesOfEveryStep) {
+TEST_F(SixteenBitCli, KeptStepFiles) {
   save_image("in.png", noise({40, 30, 3}), Format::png);
   ASSERT_EQ(run({"in.png", "out.jpg", "--stages", "gray,contrast", "--device", "cpu", "-q", "--keep-stages",
                  "steps"})
@@ -179,7 +179,7 @@ TEST_F(WideCli, FilesOfEveryStep) {
 
 // ---- outputs of 8 bits ---------------------------------------------------------------------------------
 
-TEST_F(WideCli, EightBitFormatsWarn) {
+TEST_F(SixteenBitCli, EightBitFormatsWarn) {
   save_image("in.png", noise({64, 48, 3}), Format::png);
   ASSERT_EQ(run({"in.png", "want.png", "--stages", "smooth,depth:8", "--device", "cpu", "-q"}).exit_code, 0);
   for (const char* name : {"bmp", "tga", "jpg"}) {
@@ -218,7 +218,7 @@ TEST_F(WideCli, EightBitFormatsWarn) {
   EXPECT_EQ(json_in("r.json")["output"]["bits_per_sample"], 16);
 }
 
-TEST_F(WideCli, StbReducesWhileReading) {
+TEST_F(SixteenBitCli, StbReducesWhileReading) {
   save_image("in.png", noise({20, 10, 1}), Format::png);
   const RunResult result = run(
       {"in.png", "out.png", "--stages", "smooth", "--device", "cpu", "--codec", "stb", "--report", "r.json"});
@@ -230,7 +230,7 @@ TEST_F(WideCli, StbReducesWhileReading) {
 
 // ---- folders ------------------------------------------------------------------------------------------
 
-TEST_F(WideCli, ADirectoryOfBoth) {
+TEST_F(SixteenBitCli, DirectoryOfBothDepths) {
   fs::create_directories(directory_.path() / "in");
   save_image("in/a.png", noise({30, 20, 3}, 1), Format::png);
   save_image("in/b.pgm", noise({30, 20, 1}, 2), Format::pgm);
@@ -267,7 +267,7 @@ TEST_F(WideCli, ADirectoryOfBoth) {
 // ---- devices ------------------------------------------------------------------------------------------
 
 // Follows the stage table: once CUDA devices have a function for every step, nothing is rejected.
-TEST_F(WideCli, ExplicitDeviceRejectsUnsupportedStages) {
+TEST_F(SixteenBitCli, ExplicitDeviceRejectsUnsupportedStages) {
   if (!built_with_cuda()) GTEST_SKIP() << "a build without CUDA";
   const Plan plan = make_plan(parse_stages("gray,contrast"), {40, 30, 3, Sample::u16});
   const Step* const lacking = step_without_cuda(plan);
@@ -285,7 +285,7 @@ TEST_F(WideCli, ExplicitDeviceRejectsUnsupportedStages) {
 
 // ---- test images --------------------------------------------------------------------------------------
 
-TEST_F(WideCli, SynthMakesThem) {
+TEST_F(SixteenBitCli, SynthWritesSixteenBits) {
   for (const auto& [name, channels] : {std::pair{"n.png", 3}, {"n.pgm", 1}, {"n.ppm", 3}}) {
     ASSERT_EQ(run({"synth", name, "--pattern", "photo", "--size", "70x50", "--depth", "16"}).exit_code, 0);
     const Image image = image_in(name);

@@ -93,7 +93,7 @@ TEST_F(StatsPagesCli, PagesCountLikeSeparateFiles) {
   expect_same_counts(json_of(of_stack), json_of(of_files));
 }
 
-TEST_F(StatsPagesCli, ChosenPagesOnly) {
+TEST_F(StatsPagesCli, CountsOnlySelectedPages) {
   const std::vector<TiffPageSource> all = mixed();
   save_stack("in/a.tif", all);
   save_stack("in/b.tif", {all[3], all[0], all[1], all[2]});
@@ -107,7 +107,7 @@ TEST_F(StatsPagesCli, ChosenPagesOnly) {
   expect_same_counts(json_of({file("in/a.tif"), "--pages", "7-"}), json_of({file("last")}));
 }
 
-TEST_F(StatsPagesCli, AnImageJStackOfOneDirectory) {
+TEST_F(StatsPagesCli, ImageJStackOfOneDirectory) {
   std::vector<TiffPageSource> pages{page(9, 7, 16, 1, 1), page(9, 7, 16, 1, 2), page(9, 7, 16, 1, 3)};
   for (TiffPageSource& one : pages) one.kind.compression = 1;
   save(file("in/a.tif"), make_imagej_stack(pages));
@@ -200,7 +200,7 @@ TEST_F(StatsPagesCli, DamagedPageFailsItsWholeInput) {
   EXPECT_EQ(json_of({in(), "--pages", "3"})["counted"], 2);
 }
 
-TEST_F(StatsPagesCli, TheSameBytesWhateverTheJobsAndTheOrder) {
+TEST_F(StatsPagesCli, BytesDoNotDependOnJobsAndOrder) {
   for (int i = 0; i < 6; ++i) {
     std::vector<TiffPageSource> pages = mixed();
     std::ranges::rotate(pages, pages.begin() + i);
@@ -224,7 +224,7 @@ TEST_F(StatsPagesCli, TheSameBytesWhateverTheJobsAndTheOrder) {
   EXPECT_EQ(all.size(), 1U);
 }
 
-TEST_F(StatsPagesCli, WithoutPagesTheFirstCountsAndTheRestIsReported) {
+TEST_F(StatsPagesCli, WithoutPagesOnlyTheFirstCounts) {
   save_stack("in/a.tif", mixed());
   save_apart("apart", {mixed()[0]});
   const RunResult run = stats({in(), "--json", file("s.json")});
@@ -268,7 +268,7 @@ TEST_F(StatsPagesCli, RejectsInvalidOptionsForPages) {
 }
 
 // A file of a few kilobytes may hold many pages, each of which has a row.
-TEST_F(StatsPagesCli, RowsStayWithinTheMemory) {
+TEST_F(StatsPagesCli, RowsStayWithinTheMemoryLimit) {
   const TiffPageSource dot{{.width = 1, .height = 1}, {5}};
   save(file("in/a.tif"), make_imagej_stack(std::vector<TiffPageSource>(9000, dot)));
   std::string percents = "0";

@@ -63,7 +63,7 @@ Found read(const std::function<std::unique_ptr<Reader>()>& open, std::int64_t ba
   return found;
 }
 
-class RowsFromAFile : public testing::Test {
+class RowsFromFile : public testing::Test {
  protected:
   // Reads by rows from a file and from memory, and expects the same result.
   void expect_same(const Bytes& bytes, const std::string& what) const {
@@ -93,7 +93,7 @@ class RowsFromAFile : public testing::Test {
   std::string path_ = directory_.file("image");
 };
 
-TEST_F(RowsFromAFile, EqualThoseOfAFileInMemory) {
+TEST_F(RowsFromFile, EqualRowsFromMemory) {
   for (const auto& [kind, maxval, height] :
        {std::tuple{4, 1, 7100}, std::tuple{5, 255, 901}, std::tuple{5, 100, 901}, std::tuple{5, 65535, 503},
         std::tuple{6, 255, 307}, std::tuple{6, 1000, 203}}) {
@@ -102,25 +102,25 @@ TEST_F(RowsFromAFile, EqualThoseOfAFileInMemory) {
     expect_same(file, name);
     Bytes spaced = file;
     spaced.insert(spaced.end(), 200'000, std::byte{'\n'});
-    expect_same(spaced, name + ", white space behind");
+    expect_same(spaced, name + ", white space after");
     Bytes twice = spaced;
     twice.insert(twice.end(), file.begin(), file.end());
-    expect_same(twice, name + ", another image behind");
+    expect_same(twice, name + ", another image after");
     Bytes more = file;
     more.push_back(std::byte{7});
-    expect_same(more, name + ", a byte behind");
+    expect_same(more, name + ", a byte after");
     expect_same(Bytes(file.begin(), file.end() - 3000), name + ", cut");
     expect_same(Bytes(file.begin(), file.end() - 1), name + ", a byte short");
   }
 }
 
-TEST_F(RowsFromAFile, BadSampleIsReportedAtItsPosition) {
+TEST_F(RowsFromFile, BadSampleIsReportedAtItsPosition) {
   Bytes file = raw_netpbm(6, 100, 400);
   file[file.size() - 5] = std::byte{200};
   expect_same(file, "a sample beyond the maximum");
 }
 
-TEST_F(RowsFromAFile, FileCutDuringReadingIsTruncated) {
+TEST_F(RowsFromFile, FileCutDuringReadingIsTruncated) {
   for (const int maxval : {255, 100}) {
     const Bytes file = raw_netpbm(6, maxval, 400);
     for (const bool lenient : {false, true}) {
@@ -146,7 +146,7 @@ TEST_F(RowsFromAFile, FileCutDuringReadingIsTruncated) {
   }
 }
 
-TEST_F(RowsFromAFile, SmallPlainOrLongHeaderFilesAreReadWhole) {
+TEST_F(RowsFromFile, SmallPlainOrLongHeaderFilesAreReadWhole) {
   const std::string plain = "P2 1000 1000 9 " + std::string(1'000'000, '1') + " ";
   std::string spread;
   for (int i = 0; i < 1'000'000; ++i) spread += "1 ";
@@ -201,7 +201,7 @@ class LargeOutput : public testing::Test {
   TemporaryDirectory in_, out_;
 };
 
-TEST_F(LargeOutput, LeavesNothingOfAnImageThatFails) {
+TEST_F(LargeOutput, FailingImageLeavesNoOutput) {
   make_bad("bad.pgm");
   for (const char* threads : {"1", "3"}) {
     const RunResult run = run_imgpipe({in_.file("bad.pgm"), out_.file("o.pgm"), "--stages", "gray",
@@ -217,7 +217,7 @@ TEST_F(LargeOutput, LeavesNothingOfAnImageThatFails) {
 }
 
 // The last strip or tile of a TIFF has a wrong checksum; the first rows of the output are written by then.
-TEST_F(LargeOutput, LeavesNothingOfATiffThatFails) {
+TEST_F(LargeOutput, FailingTiffLeavesNoOutput) {
   for (const std::string tile : {"0", "256"}) {
     const std::string name = "bad" + tile + ".tif";
     ASSERT_EQ(run_imgpipe(
@@ -256,11 +256,11 @@ TEST_F(LargeOutput, IsNotRenamedIfTheFinalCheckFails) {
   std::size_t files_then = 0;
   batch.before_write = [&](const std::string&, const Mark&) {
     files_then = out_.names().size();
-    throw Error(ErrorKind::output, "was made by somebody else");
+    throw Error(ErrorKind::output, "was made by another process");
   };
   const BatchResult result = run_one(std::move(batch));
   EXPECT_EQ(result.failed, ErrorKind::output);
-  EXPECT_EQ(result.reason, out_.file("o.pgm") + ": was made by somebody else");
+  EXPECT_EQ(result.reason, out_.file("o.pgm") + ": was made by another process");
   EXPECT_EQ(files_then, 1U);  // the temporary file
   EXPECT_EQ(out_.names(), Strings{});
 }
@@ -278,7 +278,7 @@ TEST_F(LargeOutput, FullDiskIsAnOutputError) {
   EXPECT_EQ(out_.names(), Strings{});
 }
 
-TEST_F(LargeOutput, IsTheSameOnStandardOutput) {
+TEST_F(LargeOutput, StandardOutputReceivesTheSameBytes) {
   ASSERT_EQ(
       run_imgpipe({"synth", in_.file("good.ppm"), "--pattern", "photo", "--size", "4000x3000"}).exit_code, 0);
   for (const std::string ending : {"ppm", "png", "jpg", "tif"}) {
@@ -302,7 +302,7 @@ TEST_F(LargeOutput, IsTheSameOnStandardOutput) {
 // ---- memory -------------------------------------------------------------------------------------------
 
 // 1 GP takes 2.2 GB from PPM and 1.3 GB from JPEG. Here 40 MP take a proportional amount, plus the program.
-TEST_F(LargeOutput, PeakMemoryIsFarBelowTheFiles) {
+TEST_F(LargeOutput, PeakMemoryIsFarBelowFileSizes) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer keeps freed memory";
   constexpr double kPixels = 8000.0 * 5000;
   constexpr double kProgram = 24 << 20;
@@ -311,18 +311,18 @@ TEST_F(LargeOutput, PeakMemoryIsFarBelowTheFiles) {
             0);
   ASSERT_EQ(run_imgpipe({"synth", in_.file("i.jpg"), "--pattern", "photo", "--size", "8000x5000"}).exit_code,
             0);
-  for (const auto& [name, max_pixel_bytes] : {std::pair{"i.ppm", 2.2}, std::pair{"i.jpg", 1.3}}) {
+  for (const auto& [name, bytes_per_pixel] : {std::pair{"i.ppm", 2.2}, std::pair{"i.jpg", 1.3}}) {
     const RunResult run =
         run_imgpipe({in_.file(name), out_.file("o.pgm"), "--device", "cpu", "--quiet", "--threads", "2"});
     ASSERT_EQ(run.exit_code, 0) << run.err;
-    EXPECT_LT(static_cast<double>(run.max_rss_bytes), kPixels * max_pixel_bytes + kProgram) << name;
+    EXPECT_LT(static_cast<double>(run.max_rss_bytes), kPixels * bytes_per_pixel + kProgram) << name;
     std::filesystem::remove(out_.file("o.pgm"));
   }
 }
 
 // Memory for the compressed file, some rows of strips or tiles, and the program, but not for 120 MB of pixels
 // or 40 MB of output. The image is tall and narrow: a row of tiles, 256 pixels high, takes 1.5 MB.
-TEST_F(LargeOutput, PeakMemoryOfATiffIsThatOfItsFile) {
+TEST_F(LargeOutput, PeakMemoryOfATiffIsNearItsFileSize) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer keeps freed memory";
   constexpr std::int64_t kRoom = std::int64_t{56} << 20;
   malloc_trim(0);

@@ -33,7 +33,7 @@ class Terminal : public testing::Test {
 
 // ---- threads ------------------------------------------------------------------------------------------
 
-// The system limits processes and threads. Root has no such limit, so it becomes the user nobody.
+// The system limits processes and threads. Root has no such limit, so it switches to an unprivileged user.
 TEST_F(Terminal, FewerThreadsThanRequestedAreAccepted) {
   const bool root = ::geteuid() == 0;
   if (root && bash("setpriv --reuid=65534 --regid=65534 --clear-groups true 2>/dev/null") != 0)
@@ -82,7 +82,7 @@ std::string unwrapped(const std::string& text) {
   return words;
 }
 
-TEST_F(Terminal, HelpIsAsWideAsTheEnvironmentSays) {
+TEST_F(Terminal, HelpHasTheEnvironmentsWidth) {
   const std::pair<const char*, std::size_t> widths[]{{"40", 40},   {"59", 59},
                                                      {"60", 60},   {"80", 80},
                                                      {"97", 97},   {"120", 120},
@@ -107,7 +107,7 @@ TEST_F(Terminal, HelpIsAsWideAsTheEnvironmentSays) {
   }
 }
 
-TEST_F(Terminal, HelpIsAsWideAsTheTerminal) {
+TEST_F(Terminal, HelpHasTheTerminalsWidth) {
   const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
   ASSERT_GE(terminal, 0);
   ASSERT_TRUE(::grantpt(terminal) == 0 && ::unlockpt(terminal) == 0);

@@ -27,7 +27,7 @@ class UpdatePages : public BatchCli {
   }
 };
 
-TEST_F(UpdatePages, OfABatch) {
+TEST_F(UpdatePages, Batch) {
   fs::remove_all(in());
   fs::create_directories(in());
   save_stack(3);
@@ -53,7 +53,7 @@ TEST_F(UpdatePages, OfABatch) {
   expect_done(false);
 }
 
-TEST_F(UpdatePages, OfOneInput) {
+TEST_F(UpdatePages, OneInput) {
   save_stack(2);
   const Names arguments{file("in/a.tif"), file("p.png"), "--pages", "all", "--update", "--stages", "invert"};
   EXPECT_EQ(run_imgpipe(arguments).exit_code, 0);
@@ -66,7 +66,7 @@ TEST_F(UpdatePages, OfOneInput) {
 }
 
 // A template of page names is not a path: {page} may be a directory, and literal braces are doubled.
-TEST_F(UpdatePages, WithNumbersInTheirNames) {
+TEST_F(UpdatePages, NumberedNames) {
   save_stack(2);
   for (const char* directory : {"plain", "{braces}"}) {
     const Names arguments{file("in/a.tif"), file(directory), "--name", "{page}/{stem}.png", "--pages", "all",
@@ -84,10 +84,10 @@ TEST_F(UpdatePages, EditedPageDoesNotAllowReplacingForeignFiles) {
   save_stack(1);
   ASSERT_EQ(run_imgpipe(arguments).exit_code, 0);
   save_text(file("p_0001.png"), "edited");
-  save_text(file("p_0002.png"), "somebody's picture");
+  save_text(file("p_0002.png"), "another program's image");
   save_stack(2);
   expect_refused(run_imgpipe(arguments), "was not written by imgpipe; use --overwrite to replace it");
-  EXPECT_EQ(load_text(file("p_0002.png")), "somebody's picture");
+  EXPECT_EQ(load_text(file("p_0002.png")), "another program's image");
 }
 
 TEST_F(UpdatePages, EditedPageDoesNotAllowFollowingALink) {
@@ -95,11 +95,11 @@ TEST_F(UpdatePages, EditedPageDoesNotAllowFollowingALink) {
   save_stack(2);
   ASSERT_EQ(run_imgpipe(arguments).exit_code, 0);
   save_text(file("p_0002.png"), "edited");
-  save_text(file("precious"), "somebody's picture");
+  save_text(file("precious"), "another program's image");
   fs::remove(file("p_0001.png"));
   fs::create_symlink(file("precious"), file("p_0001.png"));
   expect_refused(run_imgpipe(arguments), "use --overwrite to replace it");
-  EXPECT_EQ(load_text(file("precious")), "somebody's picture");
+  EXPECT_EQ(load_text(file("precious")), "another program's image");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// imgpipe ... --update: which outputs it was_made again, and which it keeps.
+// imgpipe ... --update: which outputs are made again, and which are kept.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -53,7 +53,7 @@ class Update : public BatchCli {
   static Names kNames() { return {"a.png", "b.png", "c.GIF.png", "sub/d.png", "sub/deep/e.png"}; }
 };
 
-TEST_F(Update, NothingIsMadeTwice) {
+TEST_F(Update, UpToDateOutputsAreNotRewritten) {
   expect({}, 5, "output does not exist");
   const auto first = contents(out());
   EXPECT_EQ(lines(first.at(kStamps)), 5U);
@@ -69,7 +69,7 @@ TEST_F(Update, NothingIsMadeTwice) {
   expect({}, 0);
 }
 
-TEST_F(Update, AnInputThatHasChanged) {
+TEST_F(Update, ChangedInput) {
   expect({}, 5);
   fs::last_write_time(file("in/sub/d.png"), fs::file_time_type::clock::now());
   expect({}, 1, "input has changed");
@@ -83,7 +83,7 @@ TEST_F(Update, AnInputThatHasChanged) {
   EXPECT_EQ(counts(run()), "6 images: 1 done, 5 up to date, 0 failed");
 }
 
-TEST_F(Update, AnOutputThatHasChanged) {
+TEST_F(Update, ChangedOutput) {
   expect({}, 5);
   const auto first = contents(out());
   // Edited by another program, which drops our mark.
@@ -97,12 +97,12 @@ TEST_F(Update, AnOutputThatHasChanged) {
   expect({}, 0);
 }
 
-TEST_F(Update, ForeignFilesAreKeptWithoutOverwrite) {
+TEST_F(Update, ForeignFilesAreNotReplacedWithoutOverwrite) {
   fs::create_directories(out());
-  save_text(file("out/a.png"), "somebody's picture");
+  save_text(file("out/a.png"), "another program's image");
   const RunResult refused = run();
   expect_refused(refused, "was not written by imgpipe; use --overwrite to replace it");
-  EXPECT_EQ(load_text(file("out/a.png")), "somebody's picture");
+  EXPECT_EQ(load_text(file("out/a.png")), "another program's image");
   expect({"--overwrite"}, 5);
   expect({}, 0);
 }
@@ -110,16 +110,16 @@ TEST_F(Update, ForeignFilesAreKeptWithoutOverwrite) {
 // A link replaced the output: --update never wrote the link's target.
 TEST_F(Update, LinkTargetOfAnOutputIsNotReplaced) {
   expect({}, 5);
-  save_text(file("precious"), "somebody's picture");
+  save_text(file("precious"), "another program's image");
   fs::remove(file("out/a.png"));
   fs::create_symlink(file("precious"), file("out/a.png"));
   expect_refused(run(), "was not written by imgpipe; use --overwrite to replace it");
   expect_refused(run_imgpipe({in() + "/a.png", file("out/a.png"), "--update"}),
                  "use --overwrite to replace it");
-  EXPECT_EQ(load_text(file("precious")), "somebody's picture");
+  EXPECT_EQ(load_text(file("precious")), "another program's image");
 }
 
-TEST_F(Update, OptionsThatShapeTheBytes) {
+TEST_F(Update, OptionsThatAffectBytes) {
   expect({}, 5);
   expect({"--threads", "1", "--jobs", "1", "--fuse", "--device", "reference", "--memory", "1G", "-r"}, 0);
   expect({"--stages", "grey,hist,contrast,smooth", "--png-level", "1", "--window", "box"}, 0);
@@ -129,7 +129,7 @@ TEST_F(Update, OptionsThatShapeTheBytes) {
   expect({"--png-level", "2"}, 5);
 }
 
-TEST_F(Update, AnotherVersionMakesItAgain) {
+TEST_F(Update, OtherVersionRewritesOutputs) {
   expect({}, 5);
   std::string text = load_text(stamps());
   text.replace(text.find("{\"imgpipe\":\"") + 12, 1, "9");
@@ -144,7 +144,7 @@ TEST_F(Update, AnotherVersionMakesItAgain) {
 }
 
 // Two builds of one version may write different bytes, so the commit counts.
-TEST_F(Update, AnotherBuildMakesItAgain) {
+TEST_F(Update, OtherBuildRewritesOutputs) {
   expect({}, 5);
   std::string text = load_text(stamps());
   const std::size_t begin = text.find("{\"imgpipe\":\"") + 12;
@@ -153,7 +153,7 @@ TEST_F(Update, AnotherBuildMakesItAgain) {
   expect({}, 1, "output was made by another version of imgpipe");
 }
 
-TEST_F(Update, AnotherInputOfTheSameSizeAndTime) {
+TEST_F(Update, OtherInputOfTheSameSizeAndTime) {
   fs::copy(in(), file("in2"), fs::copy_options::recursive);
   for (const fs::path& path : files_below(in()))
     fs::last_write_time(file("in2") / path.lexically_relative(in()), fs::last_write_time(path));
@@ -162,7 +162,7 @@ TEST_F(Update, AnotherInputOfTheSameSizeAndTime) {
   EXPECT_EQ(counts(run_imgpipe(arguments)), "5 images: 5 done, 0 up to date, 0 failed");
 }
 
-TEST_F(Update, BothMovedTogetherAreUpToDate) {
+TEST_F(Update, MovedInputsAndOutputsAreUpToDate) {
   expect({}, 5);
   fs::create_directories(file("elsewhere/deep"));
   fs::rename(in(), file("elsewhere/deep/in"));
@@ -184,7 +184,7 @@ TEST_F(Update, MissingDirectoryIsMade) {
   }
 }
 
-TEST_F(Update, TornLinesAndRubbish) {
+TEST_F(Update, TornLinesAndGarbage) {
   expect({}, 5);
   const std::string text = load_text(stamps());
   save_text(stamps(), text.substr(0, text.size() - 20));
@@ -202,7 +202,7 @@ TEST_F(Update, TornLinesAndRubbish) {
   expect_refused(run(), "not a regular file");
 }
 
-TEST_F(Update, AFailureIsTriedAgain) {
+TEST_F(Update, FailuresAreRetried) {
   save_text(file("in/broken.png"), "no image");
   for (int i = 0; i < 2; ++i) {
     const RunResult result = run();
@@ -245,7 +245,7 @@ TEST_F(Update, ReportsShowUpToDateImages) {
     EXPECT_EQ(Json::parse(line)["options_digest"], all["options_digest"]);
 }
 
-TEST_F(Update, ShardsAtOnce) {
+TEST_F(Update, ConcurrentShards) {
   constexpr int kShards = 3;
   for (int i = 0; i < 40; ++i)
     write("in/more" + std::to_string(i) + ".png", static_cast<std::uint64_t>(100 + i), 16);
@@ -273,7 +273,7 @@ TEST_F(Update, ShardsAtOnce) {
   EXPECT_EQ(lines(load_text(stamps())), 90U);
 }
 
-TEST_F(Update, ABatchOverItsOwnOutputs) {
+TEST_F(Update, BatchOverItsOwnOutputs) {
   expect({}, 5);
   const Names arguments{out() + "/.*", out() + "/*", file("second/"), "--include", "*",
                         "--update",    "-q",         "--device",      "cpu"};
@@ -287,7 +287,7 @@ TEST_F(Update, ABatchOverItsOwnOutputs) {
             0);
 }
 
-TEST_F(Update, AKilledRunGoesOn) {
+TEST_F(Update, KilledRunIsResumed) {
   for (int i = 0; i < 60; ++i)
     write("in/more" + std::to_string(i) + ".png", static_cast<std::uint64_t>(i), 400);
   const Names arguments{in(),       out(),       "--recursive", "--format", "png",
@@ -313,7 +313,7 @@ TEST_F(Update, RejectsContradictingOptions) {
 
 // ---- one image ---------------------------------------------------------------------------------------
 
-class UpdateOne : public Update {
+class UpdateSingleImage : public Update {
  protected:
   [[nodiscard]] RunResult one(const Names& more = {}) const {
     Names arguments{file("in/a.png"), file("x/o.jpg"), "--update", "--device", "cpu"};
@@ -330,7 +330,7 @@ class UpdateOne : public Update {
   }
 };
 
-TEST_F(UpdateOne, IsMadeWhenItIsNotUpToDate) {
+TEST_F(UpdateSingleImage, IsRewrittenUnlessUpToDate) {
   fs::create_directories(file("x"));
   EXPECT_TRUE(was_made());
   EXPECT_FALSE(was_made());
@@ -347,7 +347,7 @@ TEST_F(UpdateOne, IsMadeWhenItIsNotUpToDate) {
   EXPECT_EQ(one({"-q"}).out, "");
 }
 
-TEST_F(UpdateOne, MissingResultsAreMade) {
+TEST_F(UpdateSingleImage, MissingResultsAreWritten) {
   fs::create_directories(file("x"));
   EXPECT_TRUE(was_made());
   EXPECT_TRUE(was_made({"--report", file("r.json"), "--histogram", file("h.csv")}));
@@ -360,7 +360,7 @@ TEST_F(UpdateOne, MissingResultsAreMade) {
   EXPECT_NE(stamp.find(report["options_digest"].get<std::string>()), std::string::npos);
 }
 
-TEST_F(UpdateOne, IntoADirectory) {
+TEST_F(UpdateSingleImage, IntoADirectory) {
   for (const char* directory : {"new/", "new"}) {
     const RunResult result =
         run_imgpipe({file("in/b.jpg"), file(directory), "--update", "--format", "png", "--device", "cpu"});
@@ -373,7 +373,7 @@ TEST_F(UpdateOne, IntoADirectory) {
   EXPECT_EQ(counts(batch), "1 image: 0 done, 1 up to date, 0 failed");
 }
 
-TEST_F(UpdateOne, RejectsStreams) {
+TEST_F(UpdateSingleImage, RejectsStreams) {
   expect_refused(run_imgpipe({"-", file("o.png"), "--update"}),
                  "stdin: not a regular file; --update supports only regular files");
   expect_refused(run_imgpipe({file("in/a.png"), "-", "--format", "png", "--update"}),

@@ -1,4 +1,4 @@
-// The CUDA engine with images of 16-bit samples against the reference.
+// Compares the CUDA engine with the reference on images of 16-bit samples.
 #include <algorithm>
 #include <cstdlib>
 #include <string>
@@ -25,19 +25,19 @@ Image wide_noise(const Shape& shape, std::uint64_t seed) {
   return noise_image({shape.width, shape.height, shape.channels, Sample::u16}, seed);
 }
 
-struct Wish {
+struct JobOptions {
   std::string stages;
   bool fuse = false;
   bool keep = true;
   int repeat = 0;
 };
 
-Outcome run(Engine& engine, const Image& image, const Wish& wish) {
+Outcome run(Engine& engine, const Image& image, const JobOptions& options) {
   Job job;
   job.reader = make_memory_reader(image.untyped_view());
-  job.plan = make_plan(parse_stages(wish.stages), image.shape(), wish.fuse);
-  job.keep_source = job.keep_outputs = wish.keep;
-  job.repeat = wish.repeat;
+  job.plan = make_plan(parse_stages(options.stages), image.shape(), options.fuse);
+  job.keep_source = job.keep_outputs = options.keep;
+  job.repeat = options.repeat;
   return engine.run(std::move(job));
 }
 
@@ -61,25 +61,26 @@ bool went_in_bands(const Outcome& outcome) {
                              [](const Span& span) { return span.track.starts_with("cuda slot"); });
 }
 
-// Whether the engine's limit of memory may be too low for the list.
+// Whether the engine's memory limit may be too low for the list of stages.
 enum class Limited : bool { no, yes };
 
-void expect_engine(Engine& cuda, const Image& image, const Wish& wish, Limited limited = Limited::no) {
-  SCOPED_TRACE(wish.stages + (wish.fuse ? " fused " : " ") + std::to_string(image.shape().width) + "x" +
+void expect_engine(Engine& cuda, const Image& image, const JobOptions& options,
+                   Limited limited = Limited::no) {
+  SCOPED_TRACE(options.stages + (options.fuse ? " fused " : " ") + std::to_string(image.shape().width) + "x" +
                std::to_string(image.shape().height) + "x" + std::to_string(image.shape().channels));
-  const Outcome expected = run(*make_reference_engine(), image, wish);
+  const Outcome expected = run(*make_reference_engine(), image, options);
   if (expected.error) std::rethrow_exception(expected.error);
-  const Outcome got = run(cuda, image, wish);
+  const Outcome got = run(cuda, image, options);
   if (limited == Limited::yes && got.error && kind_of(got.error) == ErrorKind::memory) return;
   if (got.error) std::rethrow_exception(got.error);
   ASSERT_TRUE(expected.histograms == got.histograms);
   const Difference difference = compare_frames(frame_of_image(expected.pixels), frame_of_image(got.pixels));
   ASSERT_TRUE(difference.identical()) << difference.text();
-  if (!wish.keep) return;
+  if (!options.keep) return;
   for (const Difference& step : compare_outcomes(got, expected)) ASSERT_EQ(step.text(), "identical");
 }
 
-TEST(CudaEngine16, AnImageOfSeveralChunks) {
+TEST(CudaEngine16, ImageOfSeveralChunks) {
   IMGPIPE_NEED_CUDA();
   const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
   const Image image = wide_noise({1801, 2711, 3}, 6);
@@ -106,7 +107,7 @@ TEST(CudaEngine16, InBands) {
   EXPECT_GT(in_bands, 20);
 }
 
-TEST(CudaEngine16, NothingIsFusedThatHasNoFunction) {
+TEST(CudaEngine16, UnsupportedStepsAreNotFused) {
   const Plan plan = make_plan(parse_stages("gray,hist,contrast,smooth"), {9, 9, 3, Sample::u16}, true);
   for (const Step& step : plan.steps)
     EXPECT_NE(find_kernel(*step.stage, Backend::cuda, step.in.sample, step.out.sample), nullptr)

@@ -1,5 +1,5 @@
-// The CUDA functions that count samples of 16 bits and make tables of the counts, in every way: counters that
-// pass 16 bits, parts of the values.
+// Tests the CUDA functions that count 16-bit samples and derive tables from the counts, with every strategy:
+// counters that exceed 16 bits, and histograms in parts.
 #include <cstdlib>
 #include <functional>
 #include <string>
@@ -42,7 +42,7 @@ std::vector<HistCase> hist_cases() {
       {"noise", [=](std::int64_t i) { return random(i) & 0xFFFF; }},
       {"ramp", [](std::int64_t i) { return static_cast<std::uint32_t>(i) & 0xFFFF; }},
       {"two values, any words", [=](std::int64_t i) { return random(i) % 2 == 0 ? 40U : 51000U; }},
-      // Both halves of one word pass their ends, and meet.
+      // Both 16-bit counters of one word overflow, sometimes at the same time.
       {"two values of one word", [=](std::int64_t i) { return random(i) % 2 == 0 ? 6U : 7U; }},
       {"two values of one word of each quarter",
        [=](std::int64_t i) { return 6U + random(i) % 2 + 16384U * (random(i) >> 4 & 3); }},
@@ -50,7 +50,7 @@ std::vector<HistCase> hist_cases() {
       {"the upper half passes often", [=](std::int64_t i) { return random(i) % 16 == 0 ? 65534U : 65535U; }},
       {"flat areas", [](std::int64_t i) { return static_cast<std::uint32_t>(i / 777 * 40503) & 0xFFFF; }},
       {"12 bits", [=](std::int64_t i) { return (random(i) & 0xFFF) * 16; }},
-      // Each passes 16 bits, and all eight are hot: more than a warp remembers.
+      // Each counter exceeds 16 bits, and all eight are hot: more than a warp caches.
       {"eight values", [=](std::int64_t i) { return random(i) % 8 * 8191; }},
       {"hot values that change",
        [=](std::int64_t i) { return static_cast<std::uint32_t>(i >> 15 & 0xFF) * 257 + random(i) % 4; }},
@@ -61,17 +61,17 @@ std::vector<HistCase> hist_cases() {
   };
 }
 
-struct HistWay {
+struct NamedStrategy {
   std::string name;
   std::function<CudaStatus(const StageCall<Device>&, const CudaLaunch&)> launch;
 };
 
-// Those that the device can.
-std::vector<HistWay> hist_ways() {
-  std::vector<HistWay> all;
-  const auto add = [&](const std::string& name, const Hist16Strategy& way) {
-    all.push_back({name, [way](const StageCall<Device>& call, const CudaLaunch& launch) {
-                     return hist16_strategy_cuda(call, launch, way);
+// The strategies that the device supports.
+std::vector<NamedStrategy> supported_strategies() {
+  std::vector<NamedStrategy> all;
+  const auto add = [&](const std::string& name, const Hist16Strategy& strategy) {
+    all.push_back({name, [strategy](const StageCall<Device>& call, const CudaLaunch& launch) {
+                     return hist16_strategy_cuda(call, launch, strategy);
                    }});
   };
   for (const int parts : {1, 2, 4}) add("parts " + std::to_string(parts), {.parts = parts});
@@ -85,26 +85,26 @@ void expect_hist(const HistCase& test, std::int64_t width, std::int64_t height,
   std::vector<std::uint64_t> expected(kBins16, 0);
   const auto plane = image.images[0].untyped_view().as<Sample16>();
   for (std::int64_t i = 0; i < plane.width * plane.height; ++i) ++expected[plane.data[i]];
-  for (const HistWay& way : hist_ways()) {
+  for (const NamedStrategy& strategy : supported_strategies()) {
     for (const int count : multiprocessors) {
-      SCOPED_TRACE(test.name + " " + std::to_string(width) + "x" + std::to_string(height) + " " + way.name +
-                   " multiprocessors " + std::to_string(count));
+      SCOPED_TRACE(test.name + " " + std::to_string(width) + "x" + std::to_string(height) + " " +
+                   strategy.name + " multiprocessors " + std::to_string(count));
       std::vector<std::uint64_t> counts(kBins16, 0xDEADBEEF);
       StageCall<Host> call{};
       call.in = image.frame();
       call.histogram = {counts.data(), kBins16, 1, kBins16, 1};
-      const auto launch_way = [&](const StageCall<Device>& device, const CudaLaunch& launch) {
-        return way.launch(device, {launch.stream, count});
+      const auto launch_strategy = [&](const StageCall<Device>& device, const CudaLaunch& launch) {
+        return strategy.launch(device, {launch.stream, count});
       };
-      ASSERT_EQ(run_on_cuda(launched(launch_way), call), "");
+      ASSERT_EQ(run_on_cuda(launched(launch_strategy), call), "");
       for (std::size_t bin = 0; bin < expected.size(); ++bin)
         ASSERT_EQ(expected[bin], counts[bin]) << "bin " << bin;
     }
   }
 }
 
-// A few multiprocessors make blocks count much: 4 million samples pass 16 bits 64 times in a word.
-TEST(CudaHist16, CountersThatPass16Bits) {
+// With few multiprocessors, each block counts many samples: 4 million overflow a 16-bit counter 64 times.
+TEST(CudaHist16, CountersExceed16Bits) {
   IMGPIPE_NEED_CUDA();
   for (const HistCase& test : hist_cases()) {
     expect_hist(test, 2048, 2048, {1, 3, 132});
@@ -113,7 +113,7 @@ TEST(CudaHist16, CountersThatPass16Bits) {
   }
 }
 
-TEST(CudaHist16, ASmallImageInEveryWay) {
+TEST(CudaHist16, SmallImageWithEveryStrategy) {
   IMGPIPE_NEED_CUDA();
   for (const HistCase& test : hist_cases()) {
     expect_hist(test, 13, 7, {1});
@@ -122,8 +122,8 @@ TEST(CudaHist16, ASmallImageInEveryWay) {
   }
 }
 
-// ATinyImage: little enough for tools that slow a kernel down a thousandfold.
-TEST(CudaHist16, ATinyImage) {
+// Small enough for tools that slow down a kernel a thousandfold.
+TEST(CudaHist16, TinyImage) {
   IMGPIPE_NEED_CUDA();
   for (const HistCase& test : hist_cases()) {
     if (test.name == "noise" || test.name == "two values of one word") expect_hist(test, 129, 3, {1});
@@ -157,26 +157,26 @@ void expect_equalized(Planes in) {
   call.histogram = {counts.data(), kBins16, type.color_channels, kBins16, 1};
   hist_reference(call);
   equalize_reference(call);
-  for (const Clusters way : {Clusters::where_supported, Clusters::none}) {
+  for (const Clusters clusters : {Clusters::where_supported, Clusters::none}) {
     Planes got(type.width, type.height, type.color_channels, Sample::u16);
     call.out = got.frame();
-    const auto launch = [way](const StageCall<Device>& device, const CudaLaunch& on) {
-      const CudaStatus made = equalize_tables_way_cuda(device, on, way);
+    const auto launch = [clusters](const StageCall<Device>& device, const CudaLaunch& on) {
+      const CudaStatus made = equalize_tables_clusters_cuda(device, on, clusters);
       return made != cudaSuccess ? made : equalize16_cuda(device, on);
     };
-    const std::int64_t room = table_bytes(*find_stage("equalize"), in.type, call.parameters);
-    ASSERT_EQ(run_on_cuda(launched(launch), call, room), "");
+    const std::int64_t capacity = table_bytes(*find_stage("equalize"), in.type, call.parameters);
+    ASSERT_EQ(run_on_cuda(launched(launch), call, capacity), "");
     expect_equal_planes(expected, got);
   }
 }
 
-TEST(CudaEqualize16, ATinyImage) {
+TEST(CudaEqualize16, TinyImage) {
   IMGPIPE_NEED_CUDA();
   expect_equalized(
       {129, 3, 1, Sample::u16, [](std::int64_t i) { return static_cast<std::uint32_t>(i * 7919) & 0xFFFF; }});
 }
 
-TEST(CudaEqualize16, EveryContentInEveryWay) {
+TEST(CudaEqualize16, EveryContentAndStrategy) {
   IMGPIPE_NEED_CUDA();
   for (const HistCase& test : hist_cases()) {
     SCOPED_TRACE(test.name);

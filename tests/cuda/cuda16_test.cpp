@@ -1,5 +1,5 @@
-// The CUDA functions of 16-bit samples where tests that know stages only by their row do not reach: every
-// range of a stretch, Otsu's value of many histograms. cuda16_hist_test has what counts.
+// Tests the CUDA functions for 16-bit samples beyond the tests that are driven by the stage table: every
+// range of a stretch, and Otsu's threshold of many histograms. See cuda16_hist_test for counting.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -25,7 +25,7 @@ namespace {
 
 #ifdef IMGPIPE_TEST_CUDA
 
-// A ramp of every value through the range that made-up counts give, for one plane and three.
+// Stretches a ramp of all values by the range of made-up counts, for one plane or three.
 void expect_contrast(const std::vector<std::uint64_t>& counts, const Parameters& parameters, Sample from,
                      bool wide_to) {
   const int bins = max_sample(from) + 1;
@@ -45,14 +45,13 @@ void expect_contrast(const std::vector<std::uint64_t>& counts, const Parameters&
     Planes got(bins, 1, colors, to);
     call.out = got.frame();
     const auto launch = [way](const StageCall<Device>& device, const CudaLaunch& on) {
-      const CudaStatus made = stretch_ranges_way_cuda(device, on, way);
+      const CudaStatus made = stretch_ranges_clusters_cuda(device, on, way);
       return made != cudaSuccess ? made : contrast16_cuda(device, on);
     };
     ASSERT_EQ(run_on_cuda(launched(launch), call, table_bytes(stage, in.type, parameters)), "");
     ASSERT_EQ(own, counts);
     expect_equal_planes(expected, got);
   }
-  // The same with the host's table.
   std::vector<std::byte> table = table_for(stage, call);
   call.table = {table.data(), std::ssize(table)};
   Planes again(bins, 1, colors, to);
@@ -61,7 +60,7 @@ void expect_contrast(const std::vector<std::uint64_t>& counts, const Parameters&
   expect_equal_planes(expected, again);
 }
 
-TEST(CudaContrast16, RangesOfMadeUpCounts) {
+TEST(CudaContrast16, RangesOfGeneratedCounts) {
   IMGPIPE_NEED_CUDA();
   std::mt19937_64 random(3);
   for (int i = 0; i < 160; ++i) {
@@ -91,8 +90,8 @@ TEST(CudaContrast16, RangesOfMadeUpCounts) {
   }
 }
 
-// The first and the last bin alone, and neighbours around the bins of a thread and of a block.
-TEST(CudaContrast16, RangesAtTheEdgesOfParts) {
+// The first and the last bin alone, and bins at the boundaries between threads and between blocks.
+TEST(CudaContrast16, RangesAtThreadAndBlockBoundaries) {
   IMGPIPE_NEED_CUDA();
   for (const int lo : {0, 1, 2, 63, 64, 2047, 2048, 4095, 32767, 65533}) {
     for (const int hi : {lo, lo + 1, 64, 2048, 2049, 32768, 65534, 65535}) {
@@ -107,7 +106,7 @@ TEST(CudaContrast16, RangesAtTheEdgesOfParts) {
   }
 }
 
-TEST(CudaContrast16, ATinyImage) {
+TEST(CudaContrast16, TinyImage) {
   IMGPIPE_NEED_CUDA();
   std::vector<std::uint64_t> counts(kBins16, 0);
   counts[2047] = counts[32768] = 1;
@@ -134,8 +133,9 @@ std::vector<std::uint64_t> made_histogram(int kind, std::mt19937_64& random) {
     ++counts[v];
   }
   if (kind == 7)
-    counts = std::vector<std::uint64_t>(kBins16, 1 + any(1'000'000));  // after the loop: all alike
-  if (kind == 8) {  // classes that are too small at both ends
+    counts = std::vector<std::uint64_t>(kBins16,
+                                        1 + any(1'000'000));  // after the loop, so that all bins are alike
+  if (kind == 8) {                                            // classes below the minimum size at both ends
     std::fill(counts.begin(), counts.end(), 0);
     counts[3] = 1;
     counts[5] = 2;
@@ -146,8 +146,8 @@ std::vector<std::uint64_t> made_histogram(int kind, std::mt19937_64& random) {
   return counts;
 }
 
-// Every value once: the picture shows the threshold.
-void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::vector<OtsuWay>& ways,
+// The image holds every value once, so it shows the threshold.
+void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::vector<OtsuMethod>& ways,
                     Clusters clusters = Clusters::where_supported) {
   Planes in(256, 256, colors, Sample::u16,
             [](std::int64_t at) { return static_cast<std::uint32_t>(at) & 0xFFFF; });
@@ -158,16 +158,16 @@ void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::ve
   call.histogram = {counts.data(), kBins16, colors, kBins16, 1};
   call.parameters.values[0] = kOtsu;
   threshold_reference(call);
-  const auto room = threshold_table_bytes(in.type, call.parameters);
-  for (const OtsuWay way : ways) {
+  const auto capacity = threshold_table_bytes(in.type, call.parameters);
+  for (const OtsuMethod way : ways) {
     SCOPED_TRACE("way " + std::to_string(static_cast<int>(way)));
     const auto function = [way, clusters](const StageCall<Device>& device, const CudaLaunch& launch) {
-      const CudaStatus made = threshold_table_way_cuda(device, launch, way, clusters);
+      const CudaStatus made = threshold_table_method_cuda(device, launch, way, clusters);
       return made != cudaSuccess ? made : threshold16_cuda(device, launch);
     };
     Planes got(256, 256, colors, Sample::u16);
     call.out = got.frame();
-    ASSERT_EQ(run_on_cuda(launched(function), call, room), "");
+    ASSERT_EQ(run_on_cuda(launched(function), call, capacity), "");
     expect_equal_planes(expected, got);
     if (testing::Test::HasFatalFailure()) return;
   }
@@ -183,13 +183,14 @@ void expect_otsu(int first, int end) {
       const std::vector<std::uint64_t> plane = made_histogram((i + c) % 9, random);
       counts.insert(counts.end(), plane.begin(), plane.end());
     }
-    expect_otsu_of(counts, colors, {OtsuWay::chosen, OtsuWay::searched, OtsuWay::by_divisions});
+    expect_otsu_of(counts, colors, {OtsuMethod::chosen, OtsuMethod::searched, OtsuMethod::by_divisions});
     if (testing::Test::HasFatalFailure()) return;
   }
 }
 
-// Histograms of which the clusters alone must find the value; more on the host: otsu_choice_test.
-TEST(CudaThreshold16, OtsuIsChosen) {
+// Histograms for which exact sums must find the threshold, with and without clusters; see also
+// otsu_choice_test.
+TEST(CudaThreshold16, OtsuByExactSums) {
   IMGPIPE_NEED_CUDA();
   std::mt19937_64 random(5);
   for (int i = 0; i < 20; ++i) {
@@ -197,7 +198,7 @@ TEST(CudaThreshold16, OtsuIsChosen) {
     SCOPED_TRACE("case " + std::to_string(i));
     const std::vector<std::uint64_t> counts = made_histogram(kinds[i % 4], random);
     for (const Clusters clusters : {Clusters::where_supported, Clusters::none})
-      expect_otsu_of(counts, 1, {OtsuWay::chosen_only}, clusters);
+      expect_otsu_of(counts, 1, {OtsuMethod::chosen_only}, clusters);
     if (testing::Test::HasFatalFailure()) return;
   }
 }
@@ -206,15 +207,15 @@ TEST(CudaThreshold16, OtsuOfOneHistogram) {
   IMGPIPE_NEED_CUDA();
   std::mt19937_64 random(6);
   const std::vector<std::uint64_t> counts = made_histogram(0, random);
-  expect_otsu_of(counts, 1, {OtsuWay::chosen_only});
-  expect_otsu_of(counts, 1, {OtsuWay::chosen_only}, Clusters::none);
+  expect_otsu_of(counts, 1, {OtsuMethod::chosen_only});
+  expect_otsu_of(counts, 1, {OtsuMethod::chosen_only}, Clusters::none);
 }
 
-// The search from bin to bin, as above: few bins have samples.
-TEST(CudaThreshold16, OtsuIsSearchedFor) {
+// Searches bin by bin; few bins have samples.
+TEST(CudaThreshold16, OtsuBySearch) {
   IMGPIPE_NEED_CUDA();
   std::mt19937_64 random(6);
-  expect_otsu_of(made_histogram(4, random), 1, {OtsuWay::searched});
+  expect_otsu_of(made_histogram(4, random), 1, {OtsuMethod::searched});
 }
 
 TEST(CudaThreshold16, OtsuOfAFewHistograms) {

@@ -1,5 +1,4 @@
-// Images in bands through a CUDA device that may take less than they need: against the reference, and against
-// calls that fail.
+// Compares images in bands on a CUDA device with the reference, also when CUDA calls fail.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -34,7 +33,7 @@ Image make_image(Shape shape) {
   return image;
 }
 
-struct Ask {
+struct JobOptions {
   std::string stages = "gray,hist,contrast,smooth";
   bool fuse = false;
   bool keep = false;
@@ -42,16 +41,16 @@ struct Ask {
   bool banded_reader = false;
 };
 
-Outcome run_job(Engine& engine, const Image& image, const Ask& ask) {
+Outcome run_job(Engine& engine, const Image& image, const JobOptions& options) {
   BandedLog log;
   Job job;
   job.reader = make_memory_reader(image.untyped_view());
-  if (ask.banded_reader)
+  if (options.banded_reader)
     job.reader = std::make_unique<BandedReader>(image.untyped_view(), BandedBehaviour{.seed = 5}, log);
-  job.plan = make_plan(parse_stages(ask.stages), image.shape(), ask.fuse);
+  job.plan = make_plan(parse_stages(options.stages), image.shape(), options.fuse);
   job.writer = make_writer(Format::png, job.plan.output);
-  job.keep_pixels = job.keep_source = job.keep_outputs = ask.keep;
-  job.repeat = ask.repeat;
+  job.keep_pixels = job.keep_source = job.keep_outputs = options.keep;
+  job.repeat = options.repeat;
   Outcome outcome = engine.run(std::move(job));
   EXPECT_EQ(log.faults, std::vector<std::string>());
   return outcome;
@@ -64,11 +63,11 @@ bool went_in_bands(const Outcome& outcome) {
   return false;
 }
 
-// About the least that a device can do it with.
-std::int64_t min_limit(const Image& image, const Ask& ask) {
+// Returns roughly the lowest memory limit with which a device can run the job.
+std::int64_t min_limit(const Image& image, const JobOptions& options) {
   for (std::int64_t bytes = 32768;; bytes *= 2) {
     const std::unique_ptr<Engine> cuda = make_cuda_engine(0, 1, bytes);
-    const Outcome outcome = run_job(*cuda, image, ask);
+    const Outcome outcome = run_job(*cuda, image, options);
     if (!outcome.error) return bytes;
     if (kind_of(outcome.error) != ErrorKind::memory) std::rethrow_exception(outcome.error);
   }
@@ -86,23 +85,24 @@ void expect_equal_lists(const std::vector<Size>& sizes, int first_channels, int 
             "threshold:100,resize:10:1",
             "depth:float,smooth:triangle,gamma:2.2,resize:23:17:area,invert,depth:8",
             "depth:float,resize:70:90,levels:9:200:8,smooth:gauss:reflect,depth:8"}) {
-        Ask ask{.stages = stages, .fuse = number % 2 == 1, .keep = true};
-        const Outcome expected = run_job(*make_reference_engine(), image, ask);
-        const std::int64_t least = min_limit(image, ask);
+        JobOptions options{.stages = stages, .fuse = number % 2 == 1, .keep = true};
+        const Outcome expected = run_job(*make_reference_engine(), image, options);
+        const std::int64_t least = min_limit(image, options);
         for (const std::int64_t bytes : {least, 3 * least}) {
           SCOPED_TRACE(stages + " " + std::to_string(size.width) + "x" + std::to_string(size.height) + "x" +
                        std::to_string(channels) + " limit " + std::to_string(bytes));
           ++number;
-          ask.keep = number % 2 == 0;
-          ask.repeat = number % 5 == 0 ? 2 : 0;
-          ask.banded_reader = number % 3 == 0;
+          options.keep = number % 2 == 0;
+          options.repeat = number % 5 == 0 ? 2 : 0;
+          options.banded_reader = number % 3 == 0;
           const std::unique_ptr<Engine> cuda = make_cuda_engine(0, number % 4 + 1, bytes);
-          const Outcome got = run_job(*cuda, image, ask);
-          if (got.error && kind_of(got.error) == ErrorKind::memory) continue;  // other chains need more
+          const Outcome got = run_job(*cuda, image, options);
+          if (got.error && kind_of(got.error) == ErrorKind::memory)
+            continue;  // chains with these options need more
           if (got.error) std::rethrow_exception(got.error);
           ASSERT_EQ(expected.histograms, got.histograms);
           ASSERT_TRUE(expected.file.joined() == got.file.joined());
-          if (!ask.keep) continue;
+          if (!options.keep) continue;
           ASSERT_EQ(first_difference(image.view(), std::as_const(got.source).view()), "");
           for (const Difference& difference : compare_outcomes(got, expected))
             ASSERT_EQ(difference.text(), "identical");
@@ -112,12 +112,12 @@ void expect_equal_lists(const std::vector<Size>& sizes, int first_channels, int 
   }
 }
 
-TEST(CudaBanded, EqualTheReferenceForEveryList) {
+TEST(CudaBanded, EqualsTheReferenceForEveryList) {
   IMGPIPE_NEED_CUDA();
   expect_equal_lists({{33, 120}}, 3, 3);
 }
 
-TEST(CudaBanded, EqualTheReferenceForEveryShapeAndOption) {
+TEST(CudaBanded, EqualsTheReferenceForEveryShapeAndOption) {
   IMGPIPE_NEED_CUDA();
   expect_equal_lists({{1, 37}, {33, 120}, {517, 361}}, 1, 4);
 }
@@ -127,7 +127,7 @@ struct Sums {
   Outcome outcome;
 };
 
-// Of a made image, without any of it being kept.
+// Runs a generated image without keeping any of it in memory.
 Sums sums_of(Engine& engine, std::int64_t width, std::int64_t height, bool bands) {
   Sums sums;
   sums.rows.resize(static_cast<std::size_t>(height));
@@ -142,7 +142,7 @@ Sums sums_of(Engine& engine, std::int64_t width, std::int64_t height, bool bands
   return sums;
 }
 
-// Whether spans of both names ran at the same time, on different tracks.
+// Whether spans of these two names overlapped in time on different tracks.
 bool overlapped(const Timeline& timeline, const std::string& one, const std::string& other) {
   for (const Span& a : timeline.spans()) {
     if (a.name != one) continue;
@@ -193,7 +193,7 @@ void expect_made_image_equal(std::int64_t width, std::int64_t height, std::int64
       overlaps = overlaps || overlapped(got.outcome.timeline, "upload", "download");
     }
   }
-  // In some run: one thread alone makes rows too slowly, and so may several on a busy machine.
+  // At least once: one thread alone produces rows too slowly, and so may several on a busy machine.
   EXPECT_TRUE(overlaps);
 }
 
@@ -209,7 +209,7 @@ TEST(CudaBanded, FourGigapixelsWithin1GB) {
   expect_made_image_equal(65536, 65536, std::int64_t{1} << 30, {processors()});
 }
 
-TEST(CudaBanded, WhatFitsGoesAsAWhole) {
+TEST(CudaBanded, ImagesThatFitAreProcessedWhole) {
   IMGPIPE_NEED_CUDA();
   const Image image = make_image({1000, 800, 3});
   const std::unique_ptr<Engine> roomy = make_cuda_engine(0, 2, std::int64_t{64} << 20);
@@ -223,7 +223,7 @@ TEST(CudaBanded, WhatFitsGoesAsAWhole) {
   EXPECT_TRUE(whole.file.joined() == bands.file.joined());
 }
 
-TEST(CudaBanded, ALimitThatHoldsNoRowCostsItsImageOnly) {
+TEST(CudaBanded, LimitBelowOneRowFailsOnlyItsImage) {
   IMGPIPE_NEED_CUDA();
   const std::unique_ptr<Engine> cuda = make_cuda_engine(0, 2, 1'000'000);
   const Outcome outcome = run_job(*cuda, make_image({100'000, 40, 3}), {});
@@ -234,8 +234,8 @@ TEST(CudaBanded, ALimitThatHoldsNoRowCostsItsImageOnly) {
 
 #ifdef IMGPIPE_TEST_CUDA
 
-// As CudaFaults.EveryCallMayFail, in bands. With one thread the calls are the same in every run.
-TEST(CudaBanded, EveryCallMayFail) {
+// Like CudaFaults.HandlesFailureOfEveryCall, in bands. With one thread, the calls are the same in every run.
+TEST(CudaBanded, HandlesFailureOfEveryCall) {
   IMGPIPE_NEED_CUDA();
   const Image image = make_image({300, 250, 3});
   constexpr std::int64_t kLimit = 150'000;
@@ -256,14 +256,15 @@ TEST(CudaBanded, EveryCallMayFail) {
       fail_cuda_call(-1, cudaSuccess);
       SCOPED_TRACE("call " + std::to_string(k) + " of " + std::to_string(calls));
       const bool memory = status == cudaErrorMemoryAllocation;
-      if (!outcome.error) {  // memory that could not be pinned
+      if (!outcome.error) {  // without pinned memory
         ASSERT_TRUE(memory);
         EXPECT_TRUE(outcome.file.joined() == expected.file.joined());
         continue;
       }
       EXPECT_EQ(kind_of(outcome.error), memory ? ErrorKind::memory : ErrorKind::device);
       const Outcome next = run_job(*cuda, image, {});
-      if (memory && next.error && kind_of(next.error) == ErrorKind::memory) continue;  // no context
+      if (memory && next.error && kind_of(next.error) == ErrorKind::memory)
+        continue;  // no memory for a context
       EXPECT_EQ(static_cast<bool>(next.error), !memory);
       EXPECT_TRUE(next.error || next.file.joined() == expected.file.joined());
     }

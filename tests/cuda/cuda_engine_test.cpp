@@ -1,4 +1,4 @@
-// The CUDA engine against the reference, and against calls that fail.
+// Compares the CUDA engine with the reference, also when CUDA calls fail.
 #include <cstdlib>
 #include <thread>
 #include <utility>
@@ -35,34 +35,34 @@ Image copy_of(const ConstHostView& view) {
   return image;
 }
 
-struct Wish {
+struct JobOptions {
   std::string stages = "gray,hist,contrast,smooth";
   bool fuse = false;
   int repeat = 0;
   bool keep = true;
 };
 
-Outcome run(Engine& engine, const Image& image, const Wish& wish) {
+Outcome run(Engine& engine, const Image& image, const JobOptions& options) {
   Job job;
   job.reader = make_memory_reader(image.view());
-  job.plan = make_plan(parse_stages(wish.stages), image.shape(), wish.fuse);
-  job.repeat = wish.repeat;
-  job.keep_source = wish.keep;
-  job.keep_outputs = wish.keep;
+  job.plan = make_plan(parse_stages(options.stages), image.shape(), options.fuse);
+  job.repeat = options.repeat;
+  job.keep_source = options.keep;
+  job.keep_outputs = options.keep;
   return engine.run(std::move(job));
 }
 
-void expect_equal(Engine& cuda, const Image& image, const Wish& wish) {
-  SCOPED_TRACE(wish.stages + (wish.fuse ? " fused" : "") + " " + std::to_string(image.shape().width) + "x" +
-               std::to_string(image.shape().height) + "x" + std::to_string(image.shape().channels));
+void expect_equal(Engine& cuda, const Image& image, const JobOptions& options) {
+  SCOPED_TRACE(options.stages + (options.fuse ? " fused" : "") + " " + std::to_string(image.shape().width) +
+               "x" + std::to_string(image.shape().height) + "x" + std::to_string(image.shape().channels));
   const std::unique_ptr<Engine> reference = make_reference_engine();
-  const Outcome expected = run(*reference, image, wish);
+  const Outcome expected = run(*reference, image, options);
   ASSERT_FALSE(expected.error);
-  const Outcome got = run(cuda, image, wish);
+  const Outcome got = run(cuda, image, options);
   if (got.error) std::rethrow_exception(got.error);
   ASSERT_EQ(first_difference(expected.pixels.as<Sample8>(), got.pixels.as<Sample8>()), "");
   ASSERT_EQ(expected.histograms, got.histograms);
-  if (!wish.keep) return;
+  if (!options.keep) return;
   for (const Difference& difference : compare_outcomes(got, expected))
     ASSERT_EQ(difference.text(), "identical");
   ASSERT_EQ(first_difference(image.view(), std::as_const(got.source).view()), "");
@@ -71,7 +71,7 @@ void expect_equal(Engine& cuda, const Image& image, const Wish& wish) {
 TEST(CudaEngine, EveryOptionOnAPhotographOfSeveralChunks) {
   IMGPIPE_NEED_CUDA();
   const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
-  // Four chunks and a part of one: 3 bytes * 2711 * 4133 = 33.6 MB.
+  // Four and a fraction chunks: 3 bytes * 2711 * 4133 = 33.6 MB.
   const Image image = synthesize(parse_pattern("photo"), {2711, 4133, 3}, 5);
   for (const std::string window : {"box", "triangle", "gauss"}) {
     for (const std::string border : {"shrink", "replicate", "reflect"}) {
@@ -88,24 +88,25 @@ TEST(CudaEngine, EveryOptionOnAPhotographOfSeveralChunks) {
   expect_equal(*cuda, image, {"gray,hist,contrast,smooth", true, 3, true});
 }
 
-// A reader with bands is decoded by all threads of the engine: into chunks that go up in order, into the
-// whole image, and before the context is there.
-TEST(CudaEngine, BandsOfAReaderGoUpFromEveryThread) {
+// All threads of the engine decode a reader with bands: into chunks that are uploaded in order, into the
+// whole image, and before the context exists.
+TEST(CudaEngine, EveryThreadUploadsBandsOfAReader) {
   IMGPIPE_NEED_CUDA();
   const Image photo = synthesize(parse_pattern("photo"), {2711, 4133, 3}, 5);
   for (const int threads : {1, 2, 7, 16}) {
     const std::unique_ptr<Engine> cuda = make_cuda_engine(0, threads);
-    for (const Wish& wish : {Wish{.keep = false}, Wish{.keep = true}, Wish{.repeat = 2, .keep = false}}) {
+    for (const JobOptions& options :
+         {JobOptions{.keep = false}, JobOptions{.keep = true}, JobOptions{.repeat = 2, .keep = false}}) {
       for (const std::int64_t height : {4133, 1, 17, 2000}) {
         const Image image = copy_of(std::as_const(photo).untyped_view().rows(0, height));
-        const Outcome expected = run(*make_reference_engine(), image, wish);
+        const Outcome expected = run(*make_reference_engine(), image, options);
         BandedLog log;
         Job job;
         job.reader = std::make_unique<BandedReader>(
             image.untyped_view(), BandedBehaviour{.waits_for_earlier = threads == 2, .seed = 5}, log);
-        job.plan = make_plan(parse_stages(wish.stages), image.shape());
-        job.repeat = wish.repeat;
-        job.keep_source = wish.keep;
+        job.plan = make_plan(parse_stages(options.stages), image.shape());
+        job.repeat = options.repeat;
+        job.keep_source = options.keep;
         const Outcome got = cuda->run(std::move(job));
         if (got.error) std::rethrow_exception(got.error);
         SCOPED_TRACE("threads " + std::to_string(threads) + " height " + std::to_string(height));
@@ -143,7 +144,7 @@ TEST(CudaEngine, TwoEnginesAtOnce) {
   other.join();
 }
 
-TEST(CudaEngine, SpansNameWhatRanOnTheDevice) {
+TEST(CudaEngine, SpansNameTheDevicesWork) {
   IMGPIPE_NEED_CUDA();
   const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
   const Outcome outcome =
@@ -162,7 +163,7 @@ TEST(CudaEngine, SpansNameWhatRanOnTheDevice) {
   }
 }
 
-TEST(CudaEngine, ADeviceThatIsNotThereIsADeviceError) {
+TEST(CudaEngine, MissingDeviceIsADeviceError) {
   const std::unique_ptr<Engine> cuda = built_with_cuda() ? make_cuda_engine(4000) : nullptr;
   if (cuda == nullptr) GTEST_SKIP() << "this build has no CUDA";
   for (int i = 0; i < 2; ++i) {
@@ -176,7 +177,7 @@ TEST(CudaEngine, ADeviceThatIsNotThereIsADeviceError) {
   }
 }
 
-TEST(CudaEngine, ABrokenReaderCostsItsImageOnly) {
+TEST(CudaEngine, BrokenReaderFailsOnlyItsImage) {
   IMGPIPE_NEED_CUDA();
   class BrokenReader final : public Reader {
    public:
@@ -201,20 +202,20 @@ TEST(CudaEngine, ABrokenReaderCostsItsImageOnly) {
 
 #ifdef IMGPIPE_TEST_CUDA
 
-// Every CUDA call of one image fails once, in each of three ways. No pixels come out, the error is of the
-// right kind, and after one that is not sticky the next image is right. Where memory is missing and less will
-// do, the image is right at once.
+// Every CUDA call for one image fails once, with each of three errors. The failed image has no pixels, and
+// its error has the right kind. After an error that is not sticky, the next image is correct. If less memory
+// suffices, the image itself is correct.
 //
-// How many calls an image takes is not asked beforehand, since it may differ from run to run (a process's
-// first image takes more than those behind it): call k fails for k = 0, 1, 2, ... until runs end before their
-// call k. Whether it failed is known in every run, so that a call whose failure goes unnoticed shows: a run
-// that reached it must not end well, one that did not must.
-TEST(CudaFaults, EveryCallMayFail) {
+// The number of calls is not measured beforehand, because it may differ between runs: a process's first image
+// takes more calls than later ones. Instead, call k fails for k = 0, 1, 2, ... until several runs in a row
+// end before call k. Every run knows whether it reached call k, which detects ignored failures: it must fail
+// if and only if it did.
+TEST(CudaFaults, HandlesFailureOfEveryCall) {
   IMGPIPE_NEED_CUDA();
-  constexpr int kRunsThatEnd = 4;  // before their call k, one after the other
+  constexpr int kRunsThatEnd = 4;  // this many runs in a row end before call k
   const Image image = make_image({700, 500, 3});
-  const Wish wish{"gray,hist,contrast,smooth", false, 1, true};
-  const Outcome expected = run(*make_reference_engine(), image, wish);
+  const JobOptions options{"gray,hist,contrast,smooth", false, 1, true};
+  const Outcome expected = run(*make_reference_engine(), image, options);
   const auto is_right = [&](const Outcome& outcome) {
     return !outcome.error &&
            compare_frames(frame_of_image(outcome.pixels), frame_of_image(expected.pixels)).identical();
@@ -231,7 +232,7 @@ TEST(CudaFaults, EveryCallMayFail) {
         fail_cuda_call(k, status);
         return make_cuda_engine(0);
       }();
-      const Outcome outcome = run(*cuda, image, wish);
+      const Outcome outcome = run(*cuda, image, options);
       const bool reached = cuda_calls() - before > k;
       fail_cuda_call(-1, cudaSuccess);
       if (!reached) {
@@ -248,21 +249,22 @@ TEST(CudaFaults, EveryCallMayFail) {
       }
       EXPECT_TRUE(outcome.pixels.empty());
       EXPECT_EQ(kind_of(outcome.error), memory ? ErrorKind::memory : ErrorKind::device);
-      const Outcome next = run(*cuda, image, wish);
+      const Outcome next = run(*cuda, image, options);
       if (!memory) {
         EXPECT_TRUE(next.error) << "after an error of the device nothing more comes from the engine";
-      } else if (!next.error || kind_of(next.error) != ErrorKind::memory) {  // else it got no context
+      } else if (!next.error ||
+                 kind_of(next.error) != ErrorKind::memory) {  // otherwise it had no memory for a context
         EXPECT_TRUE(is_right(next));
       }
     }
     EXPECT_GT(failed_calls, 30);
   }
-  // The device itself is well: a new engine works.
+  // The device still works: a new engine succeeds.
   const std::unique_ptr<Engine> cuda = make_cuda_engine(0);
-  expect_equal(*cuda, image, wish);
+  expect_equal(*cuda, image, options);
 }
 
-TEST(CudaFaults, OutOfMemoryNamesWhatWasNeededAndWhatWasFree) {
+TEST(CudaFaults, OutOfMemoryNamesNeededAndFreeBytes) {
   IMGPIPE_NEED_CUDA();
   DeviceBuffer buffer;
   try {

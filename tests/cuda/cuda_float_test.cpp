@@ -1,4 +1,4 @@
-// The CUDA engine with floats against the reference, bit for bit: random chains, resident and in bands.
+// Compares the CUDA engine with the reference on random chains of float samples, bit for bit.
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kChains = 1000;
 constexpr std::uint64_t kSeed = 20261125;
-// Of the device: bands of a few rows, where chains have several.
+// The device memory limit: bands of a few rows, several bands per chain.
 constexpr std::int64_t kFewBytes = 200'000;
 
 TEST(CudaFloats, RandomChainsEqualTheReference) {
@@ -46,7 +46,7 @@ TEST(CudaFloats, RandomChainsEqualTheReference) {
       ASSERT_EQ(first_difference(expected.untyped_view(), got.untyped_view()), "");
       ++in_bands;
     } catch (const Error& error) {
-      ASSERT_EQ(error.kind(), ErrorKind::memory) << error.what();  // a row alone takes more
+      ASSERT_EQ(error.kind(), ErrorKind::memory) << error.what();  // a single row needs more
     }
   }
   EXPECT_GT(in_bands, kChains / 2);

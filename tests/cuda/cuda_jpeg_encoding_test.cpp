@@ -1,4 +1,4 @@
-// JPEG encoding on a CUDA device: the scans that libjpeg-turbo writes.
+// Tests that JPEG encoding on a CUDA device writes the same scans as libjpeg-turbo.
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -52,18 +52,18 @@ std::unique_ptr<Writer> writer_of(const Case& c) {
   return make_writer(Format::jpeg, c.shape, options);
 }
 
-// All in one group. Where `may_lack_room` a scan may be missing, as long as it is of more than noise.
+// Encodes all cases in one group. `may_lack_room`: scans that exceed their capacity may be missing.
 void expect_equal(const std::vector<Case>& cases, bool may_lack_room = false, unsigned seed = 1) {
   std::vector<Image> images;
-  std::vector<JpegEncodingRequest> wishes;
+  std::vector<JpegEncodingRequest> requests;
   for (const Case& c : cases) {
     images.push_back(make_image(c));
     const DeviceForm form = writer_of(c)->device_form();
     ASSERT_EQ(form.kind, DeviceForm::Kind::jpeg_scan);
-    wishes.push_back({images.back().view(), form.quality, form.subsampled_chroma});
+    requests.push_back({images.back().view(), form.quality, form.subsampled_chroma});
   }
   std::vector<File> scans;
-  ASSERT_EQ(encode_on_cuda(wishes, seed, scans), "");
+  ASSERT_EQ(encode_on_cuda(requests, seed, scans), "");
   for (std::size_t i = 0; i < cases.size(); ++i) {
     SCOPED_TRACE(text_of(cases[i]) + ", image " + std::to_string(i));
     const auto by_rows = writer_of(cases[i]);
@@ -108,7 +108,7 @@ TEST(CudaJpegEncoding, EqualForAwkwardShapes) {
       }
       cases.push_back({{kMaxJpegSide, 17, channels}, "photo", quality});
       cases.push_back({{19, kMaxJpegSide, channels}, "ramp", quality});
-      // Whole runs of MCUs, one block less and one more.
+      // Whole runs of MCUs, and one block fewer or more.
       for (const std::int64_t blocks : {31, 32, 33, 63, 64, 65, 191, 192, 193, 384, 385})
         cases.push_back({{8 * blocks, 24, channels}, "noise", quality});
     }
@@ -128,8 +128,8 @@ TEST(CudaJpegEncoding, EqualForEveryQuality) {
   expect_equal(cases, false, 9);
 }
 
-// Extremes take more bits than photographs; what has no room is left to the host, and only that.
-TEST(CudaJpegEncoding, EqualOrWithoutRoomForExtremes) {
+// Extreme contents take more bits than photographs. Only scans that do not fit are left to the host.
+TEST(CudaJpegEncoding, ExtremesAreEqualOrExceedCapacity) {
   IMGPIPE_NEED_CUDA();
   std::vector<Case> cases;
   for (const int quality : {1, 25, 50, 75, 90, 91, 97, 100}) {
@@ -150,8 +150,8 @@ TEST(CudaJpegEncoding, OneLargeImageAmongSmallOnes) {
   }
 }
 
-// For initcheck.
-TEST(CudaJpegEncoding, ReadsNothingThatNobodyWrote) {
+// For compute-sanitizer's initcheck.
+TEST(CudaJpegEncoding, ReadsNoUninitialisedMemory) {
   IMGPIPE_NEED_CUDA();
   std::vector<Case> cases;
   for (const int channels : {1, 3}) {
@@ -165,8 +165,8 @@ TEST(CudaJpegEncoding, ReadsNothingThatNobodyWrote) {
   expect_equal(cases, true, 0);
 }
 
-// More bits than noise has: no scan, and its neighbours are as they were.
-TEST(CudaJpegEncoding, NoScanWhereThereIsNoRoom) {
+// A scan that exceeds its capacity is missing; the scans of its neighbours are intact.
+TEST(CudaJpegEncoding, NoScanBeyondCapacity) {
   IMGPIPE_NEED_CUDA();
   constexpr int kQuality = 97;
   std::mt19937 random(1);
@@ -174,7 +174,7 @@ TEST(CudaJpegEncoding, NoScanWhereThereIsNoRoom) {
     Image extremes({400, 300, channels});
     Sample8* samples = extremes.view().data;
     for (std::size_t i = 0; i < extremes.size_bytes(); ++i) samples[i] = random() % 2 == 0 ? 0 : kMaxSample;
-    // Of one run alone.
+    // Extreme in a single run of MCUs.
     Image corner = make_image({{400, 300, channels}, "constant", 100});
     for (std::int64_t y = 96; y < 104; ++y) {
       for (std::int64_t i = 0; i < 400 * channels; ++i)
@@ -182,8 +182,11 @@ TEST(CudaJpegEncoding, NoScanWhereThereIsNoRoom) {
     }
     const Image plain = make_image({{401, 299, channels}, "noise", 100});
     std::vector<File> scans;
-    const auto wish = [](const Image& image) { return JpegEncodingRequest{image.view(), kQuality, false}; };
-    ASSERT_EQ(encode_on_cuda({wish(plain), wish(extremes), wish(plain), wish(corner)}, 3, scans), "");
+    const auto request = [](const Image& image) {
+      return JpegEncodingRequest{image.view(), kQuality, false};
+    };
+    ASSERT_EQ(encode_on_cuda({request(plain), request(extremes), request(plain), request(corner)}, 3, scans),
+              "");
     EXPECT_TRUE(scans[1].empty());
     EXPECT_TRUE(scans[0] == encode_scan_reference(plain.view(), kQuality, false));
     EXPECT_TRUE(scans[2] == scans[0]);
@@ -191,7 +194,7 @@ TEST(CudaJpegEncoding, NoScanWhereThereIsNoRoom) {
   }
 }
 
-TEST(CudaJpegEncoding, NothingToDo) {
+TEST(CudaJpegEncoding, EmptyGroup) {
   IMGPIPE_NEED_CUDA();
   std::vector<File> scans;
   EXPECT_EQ(encode_on_cuda({}, 1, scans), "");

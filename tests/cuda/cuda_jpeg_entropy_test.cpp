@@ -1,4 +1,4 @@
-// The device's entropy decoder on the device: coefficients and verdicts of the host's own.
+// Compares the entropy decoder on the device with the host's: coefficients and verdicts.
 #include <algorithm>
 #include <cstdlib>
 
@@ -19,7 +19,7 @@ GroupResult four_at_once(std::span<const GroupImage> images) {
   return decode_on_cuda(images, 4);
 }
 
-TEST(CudaJpegEntropy, MadeFilesInGroups) {
+TEST(CudaJpegEntropy, GeneratedFilesInGroups) {
   IMGPIPE_NEED_CUDA();
   Verdicts verdicts;
   for (std::uint64_t seed = 0; seed < 2000; seed += 200)
@@ -54,8 +54,8 @@ TEST(CudaJpegEntropy, OneFileAtATime) {
   EXPECT_EQ(verdicts.left, 0);
 }
 
-// It ends, and costs its neighbours nothing.
-TEST(CudaJpegEntropy, WhatIsNeverInStepIsLeft) {
+// Decoding ends, and does not affect the group's other files.
+TEST(CudaJpegEntropy, UnsynchronisableFilesAreLeftToTheHost) {
   IMGPIPE_NEED_CUDA();
   Verdicts verdicts;
   const JpegFiles files{file_out_of_step(), small_file(0)};
@@ -97,7 +97,7 @@ TEST(CudaJpegEntropy, OneColour) {
   EXPECT_EQ(verdicts.is_intact, 3);
 }
 
-TEST(CudaJpegEntropy, AnEmptyGroup) {
+TEST(CudaJpegEntropy, EmptyGroup) {
   IMGPIPE_NEED_CUDA();
   EXPECT_TRUE(once({}).empty());
 }

@@ -1,4 +1,4 @@
-// JpegReconstruction on a GPU against the sequential reference: pixels, grey and counts, in groups.
+// Compares JpegReconstruction on a GPU with the sequential reference: pixels, grey and counts, in groups.
 #include <cstdlib>
 #include <random>
 #include <string>
@@ -24,8 +24,8 @@ namespace {
 
 using Random = std::mt19937_64;
 
-// What is wanted of an image.
-struct Wish {
+// The requested outputs of an image.
+struct RequestedOutputs {
   bool pixels = true, grey = false, counts = false;
   Luma luma = Luma::bt601;
 };
@@ -33,7 +33,7 @@ struct Wish {
 struct Input {
   BaselineScan scan;
   std::vector<std::int16_t> coefficients;
-  Wish wish;
+  RequestedOutputs requested;
   std::string name;
 };
 
@@ -45,7 +45,7 @@ std::uint8_t canary(std::size_t i) {
   return static_cast<std::uint8_t>((i * 2654435761U) >> 13);
 }
 
-// A plane: guard | row | padding | row | padding ... | guard.
+// Layout: guard | row | padding | row | padding ... | guard.
 class GuardedPlane {
  public:
   GuardedPlane(const Shape& shape, std::int64_t extra_vectors) : shape_(shape) {
@@ -59,7 +59,7 @@ class GuardedPlane {
     return {static_cast<Sample8*>(buffer_.data()) + kGuard, shape_.width, shape_.height, stride_,
             shape_.channels};
   }
-  // Whether the pixels are these and nothing else was written.
+  // Expects these pixels, and no other changes.
   void expect(const ConstHostPlane& expected, const std::string& what) const {
     std::vector<std::uint8_t> now(before_.size());
     IMGPIPE_CUDA(cudaMemcpy(now.data(), buffer_.data(), now.size(), cudaMemcpyDeviceToHost));
@@ -87,10 +87,10 @@ class DeviceImage {
     coefficients_.reserve(bytes);
     IMGPIPE_CUDA(cudaMemcpy(coefficients_.data(), input.coefficients.data(), bytes, cudaMemcpyHostToDevice));
     const BaselineScan& scan = input.scan;
-    if (input.wish.pixels)
+    if (input.requested.pixels)
       pixels_ =
           std::make_unique<GuardedPlane>(Shape{scan.width, scan.height, scan.components}, extra_vectors);
-    if (input.wish.grey)
+    if (input.requested.grey)
       grey_ = std::make_unique<GuardedPlane>(Shape{scan.width, scan.height, 1}, extra_vectors + 1);
     counts_.reserve(kBins * sizeof(std::uint64_t));
     IMGPIPE_CUDA(cudaMemset(counts_.data(), 0x5A, kBins * sizeof(std::uint64_t)));
@@ -101,8 +101,8 @@ class DeviceImage {
     task.coefficients = static_cast<const std::int16_t*>(coefficients_.data());
     if (pixels_) task.pixels = pixels_->plane();
     if (grey_) task.grey = grey_->plane();
-    task.luma = input_.wish.luma;
-    if (input_.wish.counts) task.counts = static_cast<std::uint64_t*>(counts_.data());
+    task.luma = input_.requested.luma;
+    if (input_.requested.counts) task.counts = static_cast<std::uint64_t*>(counts_.data());
     return task;
   }
   void check() const {
@@ -114,7 +114,7 @@ class DeviceImage {
       for (std::int64_t x = 0; x < pixels.width; ++x) {
         const Sample8* p = pixels.row(y) + x * pixels.channels;
         const Sample8 g =
-            pixels.channels == 1 ? *p : luma_of(luma_weights(input_.wish.luma), p[0], p[1], p[2]);
+            pixels.channels == 1 ? *p : luma_of(luma_weights(input_.requested.luma), p[0], p[1], p[2]);
         grey.view().row(y)[x] = g;
         ++counts[g];
       }
@@ -124,7 +124,7 @@ class DeviceImage {
     std::vector<std::uint64_t> got(kBins);
     IMGPIPE_CUDA(cudaMemcpy(got.data(), counts_.data(), kBins * sizeof got[0], cudaMemcpyDeviceToHost));
     for (std::size_t bin = 0; bin < kBins; ++bin) {
-      ASSERT_EQ(got[bin], input_.wish.counts ? counts[bin] : 0x5A5A5A5A5A5A5A5AU)
+      ASSERT_EQ(got[bin], input_.requested.counts ? counts[bin] : 0x5A5A5A5A5A5A5A5AU)
           << input_.name << ", bin " << bin;
     }
   }
@@ -137,7 +137,7 @@ class DeviceImage {
 
 // ---- groups -------------------------------------------------------------------------------------------
 
-// `multiprocessors`: as many as the launch is told of; 0: those that there are.
+// `multiprocessors`: the number reported to the launch; 0: the device's.
 void expect_equal(const std::vector<Input>& inputs, int multiprocessors = 0) {
   std::vector<std::unique_ptr<DeviceImage>> images;
   std::vector<ReconstructionTask> tasks;
@@ -148,7 +148,7 @@ void expect_equal(const std::vector<Input>& inputs, int multiprocessors = 0) {
   const JpegReconstruction reconstruction(tasks);
   std::vector<std::byte> upload(reconstruction.memory().upload_bytes);
   reconstruction.write_upload(upload.data());
-  // Behind the group's memory there is nothing: compute-sanitizer sees what goes there.
+  // No memory follows the group's, so compute-sanitizer detects accesses past its end.
   DeviceBuffer memory;
   memory.reserve(reconstruction.memory().bytes);
   const Stream stream;
@@ -168,18 +168,18 @@ void expect_equal(const std::vector<Input>& inputs, int multiprocessors = 0) {
 }
 
 Input make_input(Sampling sampling, std::int64_t width, std::int64_t height, CoefficientPattern kind,
-                 const Wish& wish, Random& random) {
+                 const RequestedOutputs& requested, Random& random) {
   const int max_step = kind == CoefficientPattern::extreme ? 65535 : random() % 3 == 0 ? 255 : 20;
   Input input;
   input.scan = make_scan(sampling, width, height, max_step, random);
   input.coefficients = make_coefficients(input.scan, kind, random);
-  input.wish = wish;
+  input.requested = requested;
   input.name =
       name_of(sampling) + " " + std::to_string(width) + "x" + std::to_string(height) + " " + name_of(kind);
   return input;
 }
 
-Wish wish_of(std::uint64_t seed) {
+RequestedOutputs requested_outputs(std::uint64_t seed) {
   constexpr std::array<Luma, 3> kLumas{Luma::bt601, Luma::bt709, Luma::opencv};
   const std::uint64_t which = seed % 4;
   return {which != 1, which != 0, which != 0 && seed % 5 != 0, kLumas[seed % 3]};
@@ -195,7 +195,7 @@ TEST_P(Reconstruction, EverySmallSize) {
     std::vector<Input> inputs;
     for (const std::int64_t height : {1, 2, 3, 7, 8, 9, 15, 16, 17, 18, 31, 33}) {
       const CoefficientPattern kind = kCoefficients[seed % kCoefficients.size()];
-      inputs.push_back(make_input(GetParam(), width, height, kind, wish_of(seed), random));
+      inputs.push_back(make_input(GetParam(), width, height, kind, requested_outputs(seed), random));
       ++seed;
     }
     expect_equal(inputs, static_cast<int>(width % 3));
@@ -215,7 +215,7 @@ TEST_P(Reconstruction, EveryKindOfCoefficients) {
   }
 }
 
-TEST_P(Reconstruction, ALargeImage) {
+TEST_P(Reconstruction, LargeImage) {
   IMGPIPE_NEED_CUDA();
   Random random(3);
   for (const Luma luma : {Luma::bt709, Luma::opencv}) {
@@ -228,7 +228,7 @@ TEST_P(Reconstruction, ALargeImage) {
 INSTANTIATE_TEST_SUITE_P(Samplings, Reconstruction, testing::ValuesIn(kSamplings),
                          [](const auto& each) { return "of_" + name_of(each.param); });
 
-TEST(ReconstructionGroups, OfAllKindsAndSizes) {
+TEST(ReconstructionGroups, AllKindsAndSizes) {
   IMGPIPE_NEED_CUDA();
   Random random(4);
   for (const int images : {2, 33, 400}) {
@@ -238,7 +238,7 @@ TEST(ReconstructionGroups, OfAllKindsAndSizes) {
       const auto side = [&] { return static_cast<std::int64_t>(1 + random() % static_cast<unsigned>(most)); };
       const std::int64_t width = side();
       inputs.push_back(make_input(kSamplings[random() % 5], width, side(), kCoefficients[random() % 7],
-                                  wish_of(random()), random));
+                                  requested_outputs(random()), random));
     }
     for (const int multiprocessors : {0, 1, 7}) {
       expect_equal(inputs, multiprocessors);
@@ -247,7 +247,7 @@ TEST(ReconstructionGroups, OfAllKindsAndSizes) {
   }
 }
 
-TEST(ReconstructionGroups, OfNothing) {
+TEST(ReconstructionGroups, EmptyGroupsAndOutputs) {
   IMGPIPE_NEED_CUDA();
   expect_equal({});
   Random random(5);
@@ -255,7 +255,7 @@ TEST(ReconstructionGroups, OfNothing) {
   expect_equal({input});
 }
 
-// A sample of each value alike often, and of one value only.
+// Every value equally often, and one value only.
 TEST(ReconstructionGroups, CountsOfOneColour) {
   IMGPIPE_NEED_CUDA();
   Random random(6);

@@ -1,4 +1,4 @@
-// The strips that a CUDA device makes (kernels/png/encoding.h) against the host's writer: whole files.
+// Compares files from strips that a CUDA device encodes (kernels/png/encoding.h) with the host's.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -44,7 +44,7 @@ std::uint8_t byte_of(std::int64_t v) {
   return static_cast<std::uint8_t>(v & 255);
 }
 
-// Names and what they are; `seed` for what is random.
+// Returns image contents by name; `seed` is for the random ones.
 std::vector<std::pair<std::string, Value>> pictures(std::uint64_t seed) {
   const auto noise = [seed](std::int64_t x, std::int64_t y, int c) {
     std::uint64_t v = seed * 0x9E3779B97F4A7C15 + static_cast<std::uint64_t>(x) * 0xD1B54A32D192ED03 +
@@ -57,7 +57,7 @@ std::vector<std::pair<std::string, Value>> pictures(std::uint64_t seed) {
   all.emplace_back("noise", [=](auto x, auto y, int c) { return byte_of(noise(x, y, c)); });
   all.emplace_back("constant", [](auto, auto, int c) { return byte_of(90 * c + 7); });
   all.emplace_back("zeros", [](auto, auto, int) { return byte_of(0); });
-  // Smooth, with a little noise, and a sky without any.
+  // Smooth, with a little noise, and a noiseless sky.
   all.emplace_back("photo", [=](auto x, auto y, int c) {
     const std::int64_t base = 120 + (x * (3 + c)) / 40 % 60 + y / 30 % 50 - (x / 90) * (y / 70) % 30;
     return byte_of(std::clamp<std::int64_t>(y % 400 < 80 ? 200 + y % 7 : base + noise(x, y, c) % 9, 0, 255));
@@ -67,7 +67,7 @@ std::vector<std::pair<std::string, Value>> pictures(std::uint64_t seed) {
   });
   all.emplace_back("gradient", [](auto x, auto y, int c) { return byte_of(x / 3 + y * (c + 1) / 5); });
   all.emplace_back("steep", [](auto x, auto y, int c) { return byte_of(x * 37 + y * y * 3 + c); });
-  // Letters on white: what repeats is for ISA-L.
+  // Letters on white: repeats, which ISA-L handles.
   all.emplace_back("text", [=](auto x, auto y, int) {
     if (y % 24 > 15 || x % 12 > 9) return byte_of(255);
     const std::int64_t letter = noise(x / 12, y / 24, 5) % 30;
@@ -75,7 +75,7 @@ std::vector<std::pair<std::string, Value>> pictures(std::uint64_t seed) {
   });
   all.emplace_back("palette",
                    [=](auto x, auto y, int c) { return byte_of(noise(noise(x / 9, y / 5, 1) % 12, 3, c)); });
-  // Bands with what each of the five filters is best for.
+  // One band for each of the five filters, which is the best there.
   all.emplace_back("filters", [=](auto x, auto y, int c) {
     const std::int64_t n = noise(x, 1, c) % 256;
     switch (y / 5 % 5) {
@@ -91,7 +91,7 @@ std::vector<std::pair<std::string, Value>> pictures(std::uint64_t seed) {
         return byte_of(x / 7 * 40 + y / 2 * 30 + noise(x, y, c) % 2);
     }
   });
-  // Rows that are runs of every length, and end anywhere.
+  // Rows of runs of every length, with any end.
   all.emplace_back("runs", [=](auto x, auto y, int) {
     const std::int64_t length = y % 3 == 0 ? 1 + (y / 3) % 40 : y % 3 == 1 ? 240 + y % 40 : 500 + y % 30;
     return byte_of(noise(x / length, y, 2) % 3);
@@ -134,12 +134,12 @@ class PlaneOnDevice {
 struct OutputRecord {
   std::vector<std::byte> bytes;
   std::size_t strips = 0, filtered = 0;
-  std::size_t first = 0, end = 0;  // of its strips in the group's memory
+  std::size_t first = 0, end = 0;  // range of its strips in the group's memory
 };
 
 constexpr std::size_t kGuard = 4096;
 
-// One group; canaries on both sides of its memory. What the memory held before is noise.
+// Encodes one group, with canaries on both sides of its memory, which initially holds noise.
 std::vector<OutputRecord> files_of_device(const std::vector<const Image*>& images) {
   std::vector<std::unique_ptr<PlaneOnDevice>> planes;
   std::vector<std::unique_ptr<Writer>> writers;
@@ -200,7 +200,7 @@ std::string name_of(const Image& image) {
   return std::to_string(s.width) + "x" + std::to_string(s.height) + "x" + std::to_string(s.channels);
 }
 
-// "" or the first byte that differs.
+// Returns "" or the first byte that differs.
 std::string difference(const std::vector<std::byte>& expected, const std::vector<std::byte>& got) {
   const auto [a, b] = std::mismatch(expected.begin(), expected.end(), got.begin(), got.end());
   if (a == expected.end() && b == got.end()) return "";
@@ -261,8 +261,8 @@ TEST(CudaPngEncoding, AwkwardShapesInOneGroup) {
   }
 }
 
-// A row of more than a strip's bytes; strips of many tiles; columns of one pixel.
-TEST(CudaPngEncoding, WideAndHigh) {
+// Rows longer than a strip, strips of many tiles, and columns of one pixel.
+TEST(CudaPngEncoding, LongRowsAndColumns) {
   IMGPIPE_NEED_CUDA();
   std::vector<Image> images;
   std::vector<std::string> names;
@@ -278,7 +278,7 @@ TEST(CudaPngEncoding, WideAndHigh) {
   check_group(images, names);
 }
 
-// Runs of every length and place around what matters, in one strip above the size that is always filtered.
+// Runs of every length around the rule's limits, in one strip larger than kAlwaysTryBelowBytes.
 TEST(CudaPngEncoding, RunsOfEveryLength) {
   IMGPIPE_NEED_CUDA();
   std::vector<Image> images;
@@ -288,7 +288,7 @@ TEST(CudaPngEncoding, RunsOfEveryLength) {
     std::vector<std::uint8_t> bytes;
     std::int64_t length = 1;
     while (bytes.size() < 60000) {
-      // None has the same value as the one before it, so that the filter None is the best.
+      // Values near zero, so that filter None is the best.
       static constexpr std::uint8_t kValues[] = {0, 1, 255, 2, 254};
       bytes.insert(bytes.end(), static_cast<std::size_t>(length), kValues[(random() % 4 + bytes.size()) % 5]);
       length = round < 4   ? 1 + length % 620
@@ -302,7 +302,7 @@ TEST(CudaPngEncoding, RunsOfEveryLength) {
   check_group(images, names);
 }
 
-// A few values that are rare by powers: codes up to the limit of 15 bits.
+// A few values with Fibonacci frequencies, for codes up to the limit of 15 bits.
 TEST(CudaPngEncoding, DeepestCodes) {
   IMGPIPE_NEED_CUDA();
   std::vector<Image> images;
@@ -315,7 +315,7 @@ TEST(CudaPngEncoding, DeepestCodes) {
       last = before + std::exchange(before, last);
     }
     std::shuffle(bytes.begin(), bytes.end(), std::mt19937_64(4));
-    // Runs of a byte by Sub would be another matter: so each is added up.
+    // Adds the bytes up, so that filter Sub restores them.
     std::vector<std::uint8_t> sums(bytes.size());
     std::uint8_t sum = 0;
     for (std::size_t i = 0; i < bytes.size(); ++i) sums[i] = sum = static_cast<std::uint8_t>(sum + bytes[i]);

@@ -1,5 +1,4 @@
-// Batches through CUDA devices: equal to the reference, whatever the sizes, the slots, and the calls that
-// fail.
+// Compares batches on CUDA devices with the reference, also when CUDA calls fail.
 #include <cstdlib>
 #include <deque>
 #include <map>
@@ -58,7 +57,7 @@ class CudaBatch : public testing::Test {
     settings.jobs = jobs;
     return settings;
   }
-  // Results by item; everything that was written is left in out_.
+  // Returns the results by item; written files stay in out_.
   static std::map<std::size_t, BatchResult> run(Batch& batch) {
     std::map<std::size_t, BatchResult> results;
     while (!batch.finished()) {
@@ -67,7 +66,7 @@ class CudaBatch : public testing::Test {
     }
     return results;
   }
-  // What the reference makes of every input.
+  // Returns the reference's output for every input.
   std::map<std::string, std::vector<std::byte>> expected(const std::string& stages) {
     BatchSettings with = settings(stages, 4);
     with.make_engine = make_reference_engine;
@@ -117,7 +116,7 @@ TEST_F(CudaBatch, EqualsTheReferenceForEveryPlanAndNumberOfSlots) {
   }
 }
 
-TEST_F(CudaBatch, ADeviceThatIsNotThereEndsTheBatch) {
+TEST_F(CudaBatch, MissingDeviceEndsTheBatch) {
   IMGPIPE_NEED_CUDA();
   write_all(4);
   BatchSettings with = settings("gray", 2);
@@ -131,8 +130,8 @@ TEST_F(CudaBatch, ADeviceThatIsNotThereEndsTheBatch) {
 
 #ifdef IMGPIPE_TEST_CUDA
 
-// Whatever call fails and how: an output is right or not there, and what is not there is said.
-TEST_F(CudaBatch, EveryCallMayFail) {
+// Whichever call fails, every output is correct or missing, and a missing one is reported.
+TEST_F(CudaBatch, HandlesFailureOfEveryCall) {
   IMGPIPE_NEED_CUDA();
   write_all(5);
   const auto files = expected("gray,hist,contrast,smooth");
@@ -174,20 +173,20 @@ TEST_F(CudaBatch, EveryCallMayFail) {
   EXPECT_FALSE(run_with(false, -1, cudaSuccess));
   const std::int64_t calls = cuda_calls() - before;
   EXPECT_GT(calls, 50);
-  std::size_t told = 0;
+  std::size_t reported = 0;
   for (const cudaError_t status : {cudaErrorMemoryAllocation, cudaErrorIllegalAddress}) {
     for (const bool host_helps : {false, true}) {
       for (std::int64_t k = 0; k < calls; k += host_helps ? 5 : 2) {
         SCOPED_TRACE("call " + std::to_string(k) + " of " + std::to_string(calls));
-        told += run_with(host_helps, k, status) ? 1U : 0U;
+        reported += run_with(host_helps, k, status) ? 1U : 0U;
         if (HasFailure()) return;
       }
     }
   }
-  EXPECT_GT(told, 20U);
+  EXPECT_GT(reported, 20U);
 }
 
-TEST(PinnedMemoryTest, KeepsAndGivesBackAndNeverMoreThanItsLimit) {
+TEST(PinnedMemoryTest, ReusesBlocksWithinItsLimit) {
   IMGPIPE_NEED_CUDA();
   PinnedMemory memory(PinnedMemory::When::on_demand, std::size_t{64} << 20);
   void* const first = memory.allocate(10'000'000, 64);
@@ -201,10 +200,10 @@ TEST(PinnedMemoryTest, KeepsAndGivesBackAndNeverMoreThanItsLimit) {
   void* const second = memory.allocate(10'000'000, 64);
   ASSERT_EQ(cudaPointerGetAttributes(&attributes, second), cudaSuccess);
   EXPECT_EQ(attributes.type, cudaMemoryTypeUnregistered) << "not before it is asked for";
-  memory.pin(&attributes);  // none of its own: nothing happens
+  memory.pin(&attributes);  // not a block of its own: no effect
   memory.deallocate(second, 10'000'000, 64);
   memory.deallocate(first, 10'000'000, 64);
-  // 200 MB come back, 64 MiB are kept.
+  // 200 MB are released, of which 64 MiB are kept.
   std::vector<void*> blocks;
   for (int i = 0; i < 10; ++i) {
     blocks.push_back(memory.allocate(20'000'000, 64));
@@ -216,7 +215,7 @@ TEST(PinnedMemoryTest, KeepsAndGivesBackAndNeverMoreThanItsLimit) {
     if (cudaPointerGetAttributes(&attributes, block) == cudaSuccess && attributes.type == cudaMemoryTypeHost)
       ++still_pinned;
   }
-  // In blocks of 20 MiB; the two from before have 10 MiB each.
+  // Two of these blocks, of 20 MiB each, in addition to the two earlier ones of 10 MiB each.
   EXPECT_EQ(still_pinned, 2U);
   PinnedMemory at_once(PinnedMemory::When::at_once);
   void* const pinned = at_once.allocate(100, 64);
@@ -232,10 +231,10 @@ std::size_t free_bytes() {
   return free;
 }
 
-// What a driver may take for itself meanwhile; it gives device memory out in pieces of 2 MiB.
+// Memory that the driver may allocate meanwhile; it allocates device memory in units of 2 MiB.
 constexpr std::size_t kOfTheDriver = std::size_t{8} << 20;
 
-// A lane as a batch drives it, but with groups of our own.
+// A lane that is driven like a batch drives it, but with chosen groups.
 class DrivenLane {
  public:
   explicit DrivenLane(std::size_t slots)
@@ -246,7 +245,7 @@ class DrivenLane {
   }
   [[nodiscard]] Lane& lane() { return *lanes_.front(); }
 
-  // So many images of a shape, to be PNG files. Waits for the group that the slot had before.
+  // Launches a group of equal shapes to be PNG files, after finishing the slot's previous group.
   void launch(std::size_t slot, std::size_t images, const Shape& shape) {
     finish(slot);
     Group& group = groups_[slot];
@@ -289,7 +288,7 @@ constexpr std::size_t kFlatSlots = 4;
 constexpr Shape kFlatSmall{64, 48, 3};
 constexpr Shape kFlatLarge{300, 200, 3};
 
-// The largest groups there are, in every slot; the second ones have their memory in one block.
+// Runs the largest possible groups in every slot. From the second one on, a group's memory is one block.
 void settle(DrivenLane& driven) {
   for (int round = 0; round < 3; ++round) {
     for (std::size_t slot = 0; slot < kFlatSlots; ++slot)
@@ -298,8 +297,8 @@ void settle(DrivenLane& driven) {
   driven.finish_all();
 }
 
-// Slots that have had the largest groups take nothing more for 4,000 other images.
-TEST_F(CudaBatch, DeviceMemoryOfALaneStaysFlat) {
+// After the largest groups, 4,000 other images take no more device memory.
+TEST_F(CudaBatch, DeviceMemoryOfALaneDoesNotGrow) {
   IMGPIPE_NEED_CUDA();
   DrivenLane driven(kFlatSlots);
   settle(driven);
@@ -315,11 +314,10 @@ TEST_F(CudaBatch, DeviceMemoryOfALaneStaysFlat) {
   EXPECT_GE(free_bytes() + kOfTheDriver, settled);
 }
 
-// Groups of a batch are as large as it happens, and a slot may meet its largest late. Its memory is then at
-// most twice what that group needs: a group that finds too little takes another block as large as what there
-// was (DeviceArena). So all slots hold at most twice what they hold when they have had the largest groups
-// there are.
-TEST_F(CudaBatch, DeviceMemoryStaysFlat) {
+// The sizes of a batch's groups vary, and a slot may get its largest group late. Its memory is then at most
+// twice what that group needs: if memory is insufficient, DeviceArena adds a block as large as all its blocks
+// so far. So all slots together hold at most twice as much as after the largest possible groups.
+TEST_F(CudaBatch, DeviceMemoryDoesNotGrow) {
   IMGPIPE_NEED_CUDA();
   std::size_t of_largest_groups = 0;
   {
@@ -346,7 +344,7 @@ TEST_F(CudaBatch, DeviceMemoryStaysFlat) {
     if (!result) continue;
     EXPECT_FALSE(result->failed) << result->reason;
     std::filesystem::remove(out_.file(std::to_string(result->item) + ".png"));
-    // While the lane is there for certain.
+    // The lane still exists at this point.
     if (++done % 100 == 0) {
       EXPECT_GE(free_bytes() + 2 * of_largest_groups + kOfTheDriver, free_before) << done;
     }

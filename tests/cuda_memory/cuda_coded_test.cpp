@@ -1,5 +1,5 @@
-// Files that go to a CUDA device as they are, and come back as they are to be: byte for byte what the
-// reference writes, and of damaged ones the same words.
+// Tests batches whose files are decoded and encoded on a CUDA device: outputs equal the reference's byte for
+// byte, and damaged files get the same messages.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -38,11 +38,11 @@ FileBytes photo_jpeg(const Shape& shape, std::uint64_t seed, int quality = 90) {
   return writer->finish().joined();
 }
 
-struct Ended {
-  std::string said;  // why it failed, or what was let pass
+struct ItemOutcome {
+  std::string messages;  // the error, or the warnings
   FileBytes file;
   bool decoded_by_device = false;
-  bool operator==(const Ended& other) const { return said == other.said && file == other.file; }
+  bool operator==(const ItemOutcome& other) const { return messages == other.messages && file == other.file; }
 };
 
 class CudaCoded : public testing::Test {
@@ -52,7 +52,7 @@ class CudaCoded : public testing::Test {
     paths_.push_back(in_.file(name));
   }
 
-  struct Way {
+  struct BatchMode {
     std::string stages = "gray,hist,contrast,smooth";
     Format format = Format::png;
     int quality = 90;
@@ -61,46 +61,46 @@ class CudaCoded : public testing::Test {
     bool host_helps = false;
   };
 
-  [[nodiscard]] std::vector<BatchItem> items(const Way& way) const {
+  [[nodiscard]] std::vector<BatchItem> items(const BatchMode& mode) const {
     std::vector<BatchItem> items;
     for (std::size_t i = 0; i < paths_.size(); ++i)
-      items.push_back({paths_[i], out_.file(std::to_string(i)), way.format});
+      items.push_back({paths_[i], out_.file(std::to_string(i)), mode.format});
     return items;
   }
 
-  [[nodiscard]] static BatchSettings settings(const Way& way) {
+  [[nodiscard]] static BatchSettings settings(const BatchMode& mode) {
     BatchSettings settings;
-    settings.stages = parse_stages(way.stages);
-    settings.fuse = way.fuse;
+    settings.stages = parse_stages(mode.stages);
+    settings.fuse = mode.fuse;
     settings.jobs = 6;
     settings.keep_spans = true;
-    settings.decode.lenient = way.lenient;
-    settings.encode.quality = way.quality;
+    settings.decode.lenient = mode.lenient;
+    settings.encode.quality = mode.quality;
     settings.memory_bytes = std::int64_t{4} << 30;
     return settings;
   }
 
-  [[nodiscard]] static BatchSettings with_lanes(const Way& way, std::size_t slots = 3) {
-    BatchSettings with = settings(way);
-    with.host_helps = way.host_helps;
+  [[nodiscard]] static BatchSettings with_lanes(const BatchMode& mode, std::size_t slots = 3) {
+    BatchSettings with = settings(mode);
+    with.host_helps = mode.host_helps;
     with.lanes_have_codecs = true;
     with.lane_memory = make_lane_memory(std::int64_t{1} << 28);
     with.find_lanes = offering(make_cuda_lanes(std::vector<int>{0}, slots, with.lane_memory));
     return with;
   }
 
-  // By input, everything that came of it; the directory is empty then.
-  std::vector<Ended> run(const Way& way, BatchSettings with) {
-    std::vector<Ended> ended(paths_.size());
-    Batch batch(items(way), std::move(with));
+  // Returns the outcome by input; removes the outputs.
+  std::vector<ItemOutcome> run(const BatchMode& mode, BatchSettings with) {
+    std::vector<ItemOutcome> ended(paths_.size());
+    Batch batch(items(mode), std::move(with));
     while (!batch.finished()) {
       const std::optional<BatchResult> result = batch.next(std::chrono::seconds(1));
       if (!result) continue;
-      Ended& one = ended[result->item];
-      one.said = result->reason;
+      ItemOutcome& one = ended[result->item];
+      one.messages = result->reason;
       for (const std::string& warning : result->warnings) {
-        // Counts of an image that a lane processes stay on the device.
-        if (warning.find("no range to stretch") == std::string::npos) one.said += "\n" + warning;
+        // This warning needs counts, which stay on the device for images processed by a lane.
+        if (warning.find("no range to stretch") == std::string::npos) one.messages += "\n" + warning;
       }
       for (const Span& span : result->spans)
         one.decoded_by_device |= span.kind == SpanKind::codec && is_decode_row(span.name);
@@ -114,15 +114,15 @@ class CudaCoded : public testing::Test {
     return ended;
   }
 
-  void expect_equal_to_reference(const Way& way) {
-    SCOPED_TRACE(way.stages + (way.format == Format::jpeg ? " to jpeg" : " to png") +
-                 (way.fuse ? ", fused" : ""));
-    BatchSettings by_reference = settings(way);
+  void expect_equal_to_reference(const BatchMode& mode) {
+    SCOPED_TRACE(mode.stages + (mode.format == Format::jpeg ? " to jpeg" : " to png") +
+                 (mode.fuse ? ", fused" : ""));
+    BatchSettings by_reference = settings(mode);
     by_reference.make_engine = make_reference_engine;
-    const std::vector<Ended> expected = run(way, std::move(by_reference));
-    const std::vector<Ended> got = run(way, with_lanes(way));
+    const std::vector<ItemOutcome> expected = run(mode, std::move(by_reference));
+    const std::vector<ItemOutcome> got = run(mode, with_lanes(mode));
     for (std::size_t i = 0; i < paths_.size(); ++i) {
-      EXPECT_EQ(got[i].said, expected[i].said);
+      EXPECT_EQ(got[i].messages, expected[i].messages);
       EXPECT_TRUE(got[i].file == expected[i].file) << paths_[i];
       by_device_ += got[i].decoded_by_device ? 1U : 0U;
     }
@@ -133,19 +133,19 @@ class CudaCoded : public testing::Test {
   std::size_t by_device_ = 0;  // images that the device decoded
 };
 
-TEST_F(CudaCoded, MadeJpegs) {
+TEST_F(CudaCoded, GeneratedJpegs) {
   IMGPIPE_NEED_CUDA();
   for (std::uint64_t seed = 0; seed < 2000; ++seed)
     add("made" + std::to_string(seed) + ".jpg", make_jpeg(random_jpeg(seed)));
   expect_equal_to_reference({});
   expect_equal_to_reference({.stages = "gray", .format = Format::jpeg, .quality = 95});
-  // Colour, in both samplings.
+  // Colour, in both chroma samplings.
   expect_equal_to_reference({.stages = "contrast", .format = Format::jpeg, .fuse = true});
   expect_equal_to_reference({.stages = "smooth", .format = Format::jpeg, .quality = 96});
   EXPECT_GT(by_device_, 2000U) << "of 8,000; the others are progressive, CMYK and so on";
 }
 
-TEST_F(CudaCoded, JpegsWrittenCodeByCode) {
+TEST_F(CudaCoded, CodedJpegs) {
   IMGPIPE_NEED_CUDA();
   for (std::uint64_t seed = 0; seed < 2000; ++seed)
     add("coded" + std::to_string(seed) + ".jpg", random_coded_jpeg(seed).file);
@@ -154,8 +154,8 @@ TEST_F(CudaCoded, JpegsWrittenCodeByCode) {
   EXPECT_GT(by_device_, 1000U);
 }
 
-// Cut anywhere, and with bits turned over: damaged ones among good ones.
-TEST_F(CudaCoded, DamagedAmongGood) {
+// Truncated files and files with flipped bits among intact ones.
+TEST_F(CudaCoded, DamagedAmongIntactFiles) {
   IMGPIPE_NEED_CUDA();
   const FileBytes whole = photo_jpeg({97, 61, 3}, 3);
   std::mt19937 random(17);
@@ -188,8 +188,8 @@ TEST_F(CudaCoded, LargeAndSmallTogether) {
   EXPECT_EQ(by_device_, 96U * 9U);
 }
 
-// Real files of every kind, whole and broken, one batch.
-TEST_F(CudaCoded, TheWholeCorpus) {
+// Real files of every kind, valid and broken, in one batch.
+TEST_F(CudaCoded, Corpus) {
   IMGPIPE_NEED_CUDA();
   IMGPIPE_NEED_CORPUS();
   for (const char* directory : {"photos", "jpeg", "broken", "bombs", "found", "other", "pngsuite"}) {
@@ -202,8 +202,8 @@ TEST_F(CudaCoded, TheWholeCorpus) {
   EXPECT_GT(by_device_, 20U) << "most of the JPEGs there are progressive, damaged or turned";
 }
 
-// The engine of a single image goes the same way.
-TEST_F(CudaCoded, OneImageByItself) {
+// The engine for single images takes the same route.
+TEST_F(CudaCoded, SingleImage) {
   IMGPIPE_NEED_CUDA();
   const std::unique_ptr<Engine> cuda = make_cuda_engine(0, 2);
   const std::unique_ptr<Engine> reference = make_reference_engine();
@@ -232,8 +232,8 @@ TEST_F(CudaCoded, OneImageByItself) {
 
 #ifdef IMGPIPE_TEST_CUDA
 
-// Whatever call fails and how: an output is right or not there, and one image at most is lost.
-TEST_F(CudaCoded, EveryCallMayFail) {
+// Whichever call fails, every output is correct or missing, and at most one image is lost.
+TEST_F(CudaCoded, HandlesFailureOfEveryCall) {
   IMGPIPE_NEED_CUDA();
   for (std::uint64_t seed = 0; seed < 4; ++seed)
     add("image" + std::to_string(seed) + ".jpg",
@@ -242,16 +242,16 @@ TEST_F(CudaCoded, EveryCallMayFail) {
   broken[broken.size() / 2] ^= std::byte{0x55};
   add("broken.jpg", broken);
   for (const Format format : {Format::png, Format::jpeg}) {
-    const Way way{.format = format};
-    BatchSettings by_reference = settings(way);
+    const BatchMode mode{.format = format};
+    BatchSettings by_reference = settings(mode);
     by_reference.make_engine = make_reference_engine;
-    const std::vector<Ended> expected = run(way, std::move(by_reference));
+    const std::vector<ItemOutcome> expected = run(mode, std::move(by_reference));
     const auto run_with = [&](bool host_helps, std::int64_t failing, cudaError_t status) {
       BatchSettings with = with_lanes({.format = format, .host_helps = host_helps}, 2);
       fail_cuda_call(failing, status);
       std::size_t failed = 0;
       {
-        Batch batch(items(way), std::move(with));
+        Batch batch(items(mode), std::move(with));
         std::size_t ended = 0;
         while (!batch.finished()) {
           const std::optional<BatchResult> result = batch.next(std::chrono::seconds(1));
@@ -289,8 +289,8 @@ TEST_F(CudaCoded, EveryCallMayFail) {
   }
 }
 
-// Thousands of images: the device keeps no more than it had after the first ones.
-TEST_F(CudaCoded, DeviceMemoryStaysFlat) {
+// Over thousands of images, device memory does not grow after the first ones.
+TEST_F(CudaCoded, DeviceMemoryDoesNotGrow) {
   IMGPIPE_NEED_CUDA();
   const int rounds = std::getenv("IMGPIPE_LONG_TESTS") != nullptr ? 2500 : 250;
   const std::vector<Shape> shapes{{640, 480, 3}, {64, 48, 3}, {333, 777, 1}, {1200, 60, 3}};
@@ -313,7 +313,7 @@ TEST_F(CudaCoded, DeviceMemoryStaysFlat) {
   }
   EXPECT_EQ(done, rounds * 8);
   ASSERT_EQ(cudaMemGetInfo(&free_after, &total), cudaSuccess);
-  // Groups differ: a slot may meet its largest late.
+  // The sizes of groups vary: a slot may get its largest group late.
   EXPECT_GE(free_after + (std::size_t{256} << 20), free_settled);
 }
 

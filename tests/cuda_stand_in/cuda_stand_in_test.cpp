@@ -1,4 +1,4 @@
-// What the program does where CUDA devices refuse something, on a stand-in for the CUDA runtime.
+// Tests how the program handles rejections by CUDA devices, with a stand-in for the CUDA runtime.
 #ifdef IMGPIPE_TEST_CUDA
 
 #include <array>
@@ -31,13 +31,13 @@ class CudaStandIn : public testing::Test {
  protected:
   CudaStandIn() {
     runtime.reset();
-    // Each text is noted once in a process: every test has its own.
+    // A process reports each text once, so every test uses its own.
     runtime.refusal_text = testing::UnitTest::GetInstance()->current_test_info()->name();
     (void)take_device_warnings();
   }
 };
 
-TEST_F(CudaStandIn, MemoryThatCannotBePinnedIsUsedAndNamedOnce) {
+TEST_F(CudaStandIn, UnpinnableMemoryIsUsedAndReportedOnce) {
   runtime.max_pinned = 0;
   for (const auto& [status, text] :
        {std::pair{cudaErrorMemoryAllocation, "too much"}, std::pair{cudaErrorNotSupported, "not supported"},
@@ -61,7 +61,7 @@ TEST_F(CudaStandIn, MemoryThatCannotBePinnedIsUsedAndNamedOnce) {
   EXPECT_TRUE(runtime.pinned.empty());
 }
 
-TEST_F(CudaStandIn, IdleBlocksGiveUpTheirPinsFirst) {
+TEST_F(CudaStandIn, IdleBlocksAreUnpinnedFirst) {
   runtime.max_pinned = 3 * kBlock;
   PinnedMemory memory(PinnedMemory::When::on_demand);
   void* const idle = memory.allocate(kBlock, 64);
@@ -75,7 +75,7 @@ TEST_F(CudaStandIn, IdleBlocksGiveUpTheirPinsFirst) {
   EXPECT_TRUE(runtime.pinned.contains(large));
   EXPECT_TRUE(runtime.pinned.contains(used)) << "its holder may be copying";
   EXPECT_EQ(runtime.pinned.size(), 2U);
-  // Nothing is idle any more.
+  // No idle block is left.
   void* const last = memory.allocate(2 * kBlock, 64);
   memory.pin(last);
   std::memset(last, 1, 2 * kBlock);
@@ -83,16 +83,15 @@ TEST_F(CudaStandIn, IdleBlocksGiveUpTheirPinsFirst) {
   EXPECT_EQ(take_device_warnings().size(), 1U);
   memory.deallocate(used, kBlock, 64);
   memory.deallocate(large, 2 * kBlock, 64);
-  // The pinned block of the two that fit is the better one.
+  // Of the two blocks that fit, the pinned one is preferred.
   EXPECT_EQ(memory.allocate(2 * kBlock, 64), large);
   memory.deallocate(large, 2 * kBlock, 64);
-  // The block can be pinned later.
   memory.pin(last);
   EXPECT_TRUE(runtime.pinned.contains(last));
   memory.deallocate(last, 2 * kBlock, 64);
 }
 
-TEST_F(CudaStandIn, OtherFailuresOfPinningAreErrors) {
+TEST_F(CudaStandIn, OtherPinningFailuresAreErrors) {
   runtime.max_pinned = 0;
   runtime.refusal = cudaErrorIllegalAddress;
   PinnedMemory memory(PinnedMemory::When::at_once);
@@ -106,7 +105,7 @@ TEST_F(CudaStandIn, OtherFailuresOfPinningAreErrors) {
   EXPECT_TRUE(take_device_warnings().empty());
 }
 
-TEST_F(CudaStandIn, TheCurrentDeviceOfAThreadIsRestored) {
+TEST_F(CudaStandIn, CurrentDeviceOfAThreadIsRestored) {
   runtime.device = 3;
   {
     const DeviceRestorer restorer;
@@ -128,18 +127,18 @@ TEST_F(CudaStandIn, TheCurrentDeviceOfAThreadIsRestored) {
   EXPECT_EQ(runtime.devices_set, (std::vector<int>{1, 3}));
 }
 
-// To make another device current there would make a context on it.
-TEST_F(CudaStandIn, OurOwnThreadsKeepTheirDevice) {
-  EXPECT_FALSE(is_own_thread());
+// Restoring device 0 on such a thread would create a context on it.
+TEST_F(CudaStandIn, OwnThreadsKeepTheirDevice) {
+  EXPECT_FALSE(is_library_thread_now());
   const auto use_device = [] {
-    EXPECT_TRUE(is_own_thread());
+    EXPECT_TRUE(is_library_thread_now());
     const CurrentDevice device(1);
   };
   start_thread(use_device).join();
   EXPECT_EQ(runtime.devices_set, std::vector<int>{1});
   for (int i = 0; i < 2; ++i) start_threads(1, [&](int) { use_device(); }).front().join();
   EXPECT_EQ(runtime.devices_set, (std::vector<int>{1, 1, 1}));
-  // Not so in the middle of a lane's work, where pinned memory of another device is freed.
+  // A thread that is working for a lane restores its device after freeing pinned memory of another one.
   runtime.devices_set.clear();
   start_thread([] {
     runtime.device = 3;
@@ -150,7 +149,7 @@ TEST_F(CudaStandIn, OurOwnThreadsKeepTheirDevice) {
   EXPECT_EQ(runtime.devices_set, (std::vector<int>{1, 3}));
 }
 
-TEST_F(CudaStandIn, ALaneLeavesTheCallersDevice) {
+TEST_F(CudaStandIn, LanesRestoreTheCallersDevice) {
   runtime.capabilities = {{9, 0}, {9, 0}};
   const std::vector<int> devices{1};
   const auto lanes = make_cuda_lanes(devices, 1, make_lane_memory(0));
@@ -158,13 +157,13 @@ TEST_F(CudaStandIn, ALaneLeavesTheCallersDevice) {
   EXPECT_EQ(runtime.devices_set, (std::vector<int>{1, 0}));
 }
 
-TEST_F(CudaStandIn, AListOfDevicesLeavesNoError) {
+TEST_F(CudaStandIn, ListingDevicesLeavesNoError) {
   runtime.count_status = cudaErrorNoDevice;
   EXPECT_TRUE(list_cuda_devices().devices.empty());
   EXPECT_EQ(runtime.last_error, cudaSuccess) << "the caller's next launch would report it";
 }
 
-TEST_F(CudaStandIn, DevicesThatAreTooOldAreSkippedOrRefused) {
+TEST_F(CudaStandIn, OldDevicesAreSkippedOrRejected) {
   runtime.capabilities = {{6, 1}, {7, 0}, {7, 5}, {9, 0}};
   EXPECT_EQ(find_cuda_device(kAnyCudaDevice).index, 2);
   EXPECT_EQ(take_device_warnings(),
@@ -186,10 +185,10 @@ TEST_F(CudaStandIn, DevicesThatAreTooOldAreSkippedOrRefused) {
   runtime.capabilities = {{6, 1}};
   EXPECT_EQ(failure_of(kAnyCudaDevice), "cuda cannot be used: every CUDA device is too old");
   runtime.capabilities = {};
-  EXPECT_EQ(failure_of(kAnyCudaDevice), "cuda cannot be used: there is no CUDA device");
+  EXPECT_EQ(failure_of(kAnyCudaDevice), "cuda cannot be used: no CUDA device");
 }
 
-TEST_F(CudaStandIn, TheLabTakesTheFirstDeviceThatIsNotTooOld) {
+TEST_F(CudaStandIn, LabUsesTheFirstSupportedDevice) {
   runtime.capabilities = {{6, 2}, {9, 0}};
   BenchOptions options;
   options.device = "cuda";
@@ -203,7 +202,7 @@ TEST_F(CudaStandIn, TheLabTakesTheFirstDeviceThatIsNotTooOld) {
   EXPECT_TRUE(runtime.devices_set.empty());
 }
 
-TEST_F(CudaStandIn, ClustersRunWhereTheDeviceCanPlaceOne) {
+TEST_F(CudaStandIn, ClustersRunIfTheDeviceCanPlaceOne) {
   const char kernel = 0;
   const auto clusters = [&kernel] {
     bool found = true;
@@ -224,8 +223,7 @@ TEST_F(CudaStandIn, ClustersRunWhereTheDeviceCanPlaceOne) {
   EXPECT_EQ(runtime.cluster_questions, 3);
 }
 
-// The blocks that a plan takes, in order, where its frames lie in them, and what is copied of tables and
-// counts.
+// Returns a plan's blocks in order, the positions of its frames in them, and the copies of tables and counts.
 std::string device_text(const Plan& plan, bool keep_outputs, DeviceRun::Decoded decoded) {
   runtime.blocks.clear();
   runtime.copies.clear();
@@ -258,7 +256,7 @@ std::string device_text(const Plan& plan, bool keep_outputs, DeviceRun::Decoded 
 
 constexpr std::array<std::string_view, 2> kGroups{"estimate", "blocks"};
 
-TEST_F(CudaStandIn, PlansTakeTheDeviceMemoryThatTheyTookBefore) {
+TEST_F(CudaStandIn, DeviceMemoryOfPlansIsUnchanged) {
   runtime.mode = StandInMode::plans;
   expect_recorded("tests/cuda_stand_in/device_memory.txt", kGroups, [](const Plan& plan) {
     std::vector<std::string> numbers(kGroups.size());

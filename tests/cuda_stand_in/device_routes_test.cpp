@@ -1,5 +1,5 @@
-// Every way of an image through the CUDA engine, and of groups through a lane, on a stand-in for the runtime:
-// its calls, the spans and what came out, against a record. Kernels do nothing, so pixels are zeros.
+// Compares every route of an image through the CUDA engine, and of groups through a lane, with a record: CUDA
+// calls, spans and results, on a stand-in for the runtime. Kernels do nothing, so pixels are zeros.
 #ifdef IMGPIPE_TEST_CUDA
 
 #include <algorithm>
@@ -33,7 +33,7 @@ namespace imgpipe::test::device_routes_test {
 namespace {
 
 constexpr std::size_t kMuch = std::size_t{1} << 40;
-constexpr std::size_t kLeftFree = std::size_t{64} << 20;  // by bands
+constexpr std::size_t kLeftFree = std::size_t{64} << 20;  // device memory that bands leave free
 
 struct Case {
   bool coded = false, banded = false, fuse = false;
@@ -63,12 +63,12 @@ struct Case {
   }
 };
 
-// What a device has, and which of its allocations fail.
+// A device's memory, and which of its allocations fail.
 struct Scenario {
   std::int64_t limit = 0;
   std::size_t free_bytes = kMuch;
   std::int64_t first_failing = 0, last_failing = 0;
-  bool warm = false;  // after another image
+  bool warm = false;  // another image was processed before
   std::size_t max_pinned = kMuch;
 };
 
@@ -126,7 +126,7 @@ Case random_case(Random& random) {
   return one;
 }
 
-// Without the place in the source.
+// Omits the source location.
 std::string text_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
@@ -163,7 +163,7 @@ std::string text_of(const Outcome& outcome) {
   return text + "\n";
 }
 
-// A case's image and file.
+// A case's image, and its file if the case is coded.
 struct Input {
   Image image;
   std::vector<std::byte> file;
@@ -192,7 +192,7 @@ void run_small_image(Engine& engine) {
   EXPECT_FALSE(engine.run(std::move(job)).error);
 }
 
-// With memory, at first for everything, and calls of this thread on record.
+// Starts a device with enough memory, and records this thread's calls.
 void start_device(const Case& one) {
   runtime.reset();
   runtime.mode = StandInMode::runs;
@@ -216,7 +216,7 @@ std::string take_calls() {
   return text;
 }
 
-// Two images with one engine, the first with this scenario.
+// Returns the route of two images through one engine; the scenario applies to the first.
 std::string route_text(const Case& one, const Input& input, const Scenario& scenario) {
   BandedLog log;
   std::array<Job, 2> jobs{job_of(one, input, log), job_of(one, input, log)};
@@ -236,7 +236,7 @@ std::string route_text(const Case& one, const Input& input, const Scenario& scen
   return text + "  end\n" + take_calls();
 }
 
-// The same where one of the first image's calls fails: each of the first ones, then fewer and fewer.
+// The same with one failing call: each of the first 16, then at growing intervals.
 std::string faults_text(const Case& one, const Input& input, cudaError_t status) {
   std::string text;
   for (std::int64_t call = 0;; call += 1 + call / 16) {
@@ -260,7 +260,7 @@ std::string faults_text(const Case& one, const Input& input, cudaError_t status)
   }
 }
 
-// A group through a lane, twice.
+// Returns the route of a group that runs twice through a lane.
 std::string lane_text(std::span<const Case> cases, std::span<const Input> inputs, const Scenario& scenario) {
   start_device(cases.front());
   std::string text;
@@ -336,7 +336,7 @@ class DeviceRoutes : public testing::Test {
   ~DeviceRoutes() override { runtime.reset(); }
 };
 
-TEST_F(DeviceRoutes, ImagesTakeTheCallsThatTheyTookBefore) {
+TEST_F(DeviceRoutes, CallsForImagesAreUnchanged) {
   DigestRecord record("tests/cuda_stand_in/device_routes.txt");
   Random random(20261125);
   constexpr int kCases = 60;
@@ -351,7 +351,7 @@ TEST_F(DeviceRoutes, ImagesTakeTheCallsThatTheyTookBefore) {
   }
 }
 
-TEST_F(DeviceRoutes, FailedCallsHaveTheEndThatTheyHadBefore) {
+TEST_F(DeviceRoutes, OutcomesOfFailedCallsAreUnchanged) {
   DigestRecord record("tests/cuda_stand_in/device_faults.txt");
   Random random(1);
   constexpr int kCases = 12;
@@ -367,7 +367,7 @@ TEST_F(DeviceRoutes, FailedCallsHaveTheEndThatTheyHadBefore) {
   }
 }
 
-TEST_F(DeviceRoutes, GroupsTakeTheCallsThatTheyTookBefore) {
+TEST_F(DeviceRoutes, CallsForGroupsAreUnchanged) {
   DigestRecord record("tests/cuda_stand_in/lane_routes.txt");
   Random random(2);
   constexpr int kGroups = 30;
@@ -389,8 +389,8 @@ TEST_F(DeviceRoutes, GroupsTakeTheCallsThatTheyTookBefore) {
   }
 }
 
-// Of several chunks: in the ring, in memory of the whole image, and decoded before there is a context.
-TEST_F(DeviceRoutes, LargeImagesTakeTheCallsThatTheyTookBefore) {
+// Images of several chunks: in the ring, in memory for the whole image, and decoded before a context exists.
+TEST_F(DeviceRoutes, CallsForLargeImagesAreUnchanged) {
   DigestRecord record("tests/cuda_stand_in/large_routes.txt");
   const std::vector<Scenario> large{{},
                                     {.warm = true},
@@ -416,7 +416,7 @@ TEST_F(DeviceRoutes, LargeImagesTakeTheCallsThatTheyTookBefore) {
   }
 }
 
-// Lets the device start when it has given so many rows, and gives it some time.
+// Lets the device start once it has returned `rows` rows, then waits for a moment.
 class StartingReader final : public Reader {
  public:
   StartingReader(const Image& image, std::int64_t rows) : image_(image), rows_(rows) {
@@ -437,10 +437,10 @@ class StartingReader final : public Reader {
   std::int64_t rows_, next_row_ = 0;
 };
 
-TEST_F(DeviceRoutes, AllRowsGoUpWhereverTheyWereDecoded) {
+TEST_F(DeviceRoutes, AllRowsAreUploadedWhereverDecoded) {
   const Image image = synthesize(parse_pattern("photo"), {1000, 9'000, 3}, 7);  // four chunks
   for (const std::int64_t early_rows : {1, 5'000, 9'000}) {
-    for (const int threads : {0, 1, 3}) {  // 0: one that reads row by row
+    for (const int threads : {0, 1, 3}) {  // 0: a reader without bands
       for (const bool keep_source : {false, true}) {
         start_device({});
         runtime.is_starting = true;

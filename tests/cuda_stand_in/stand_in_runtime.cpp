@@ -18,7 +18,7 @@ StandInRuntime runtime;
 namespace {
 
 constexpr std::size_t kMemory = std::size_t{1} << 30;       // the first block's address
-constexpr std::size_t kSharedBlock = std::size_t{8} << 20;  // DeviceArena's for small pieces
+constexpr std::size_t kSharedBlock = std::size_t{8} << 20;  // DeviceArena's block for small allocations
 
 std::string digest_of_rows(const void* from, std::size_t stride, std::size_t width, std::size_t height) {
   std::uint32_t hash = 2166136261U;  // FNV-1a
@@ -33,7 +33,7 @@ const char* direction_of(cudaMemcpyKind kind) {
   return kind == cudaMemcpyDeviceToHost ? "down " : "up ";
 }
 
-// What kernels would have found: verdicts on scans, and the bytes of a JPEG.
+// Writes the results of kernels: verdicts on scans, and the bytes of a JPEG.
 void put_results(void* to, std::size_t bytes) {
   const std::uint32_t verdict = runtime.is_intact ? entropy::kIntact : 0;
   if (bytes == sizeof verdict) std::memcpy(to, &verdict, bytes);
@@ -166,7 +166,7 @@ cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
-  *value = 227 << 10;  // the most shared memory of a block
+  *value = 227 << 10;  // maximum shared memory per block
   return cudaSuccess;
 }
 cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void*, const cudaLaunchConfig_t* config) {
@@ -193,7 +193,7 @@ cudaError_t cudaMalloc(void** block, std::size_t bytes) {
   const std::lock_guard lock(runtime.mutex);
   if (runtime.mode == StandInMode::none) return cudaErrorUnknown;
   if (runtime.mode == StandInMode::plans) {
-    // A block for several pieces: DeviceArena then asks for the piece.
+    // A shared block fails, so that DeviceArena allocates each part separately.
     if (bytes == imgpipe::test::kSharedBlock) return runtime.failed(cudaErrorMemoryAllocation);
     *block = reinterpret_cast<void*>(
         std::accumulate(runtime.blocks.begin(), runtime.blocks.end(), imgpipe::test::kMemory));
@@ -226,7 +226,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
   *total_bytes = std::size_t{1} << 40;
   return done("how much is free");
 }
-// Memory is cleared already.
+// cudaMalloc() returns zeroed memory.
 cudaError_t cudaMemset(void*, int, std::size_t) {
   const std::lock_guard lock(runtime.mutex);
   runtime.log("clear");
@@ -308,7 +308,7 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* sha
   return cudaSuccess;
 }
 
-// What these tests do not reach.
+// Not called by these tests.
 cudaError_t cudaDriverGetVersion(int*) {
   return cudaErrorUnknown;
 }

@@ -1,5 +1,5 @@
-// Functions in place of the CUDA runtime's: no device is needed, and each of them can be made to fail. What
-// tests do not set keeps its default until reset().
+// Replaces the functions of the CUDA runtime: they need no device, and each can be made to fail. Members that
+// a test does not set keep their defaults until reset().
 #pragma once
 
 #include <condition_variable>
@@ -17,29 +17,29 @@
 
 namespace imgpipe::test {
 
-// What the functions do. By default there is no memory, and there are neither streams nor events.
+// What the functions do. By default they provide neither memory nor streams nor events.
 enum class StandInMode : std::uint8_t {
   none,
-  plans,  // gives addresses, of blocks that are asked for alone; copies nothing
-  runs,   // has memory, and copies; kernels do nothing
+  plans,  // returns addresses, of separate blocks only; copies nothing
+  runs,   // allocates memory, and copies
 };
 
 struct StandInRuntime {
   void reset();
-  // Ends the wait of threads that look for devices.
+  // Ends the wait of threads that search for devices.
   void start();
   [[nodiscard]] std::size_t pinned_bytes() const;
   cudaError_t failed(cudaError_t status);
-  // Of calls of the logging thread.
+  // Records a call if it is on the logging thread.
   void log(const std::string& call);
 
   std::mutex mutex;
   StandInMode mode = StandInMode::none;
   std::vector<std::pair<int, int>> capabilities;  // by device
-  int device = 0;                                 // the current one
+  int device = 0;                                 // current device
   std::vector<int> devices_set;
   std::size_t max_pinned = 0;
-  cudaError_t refusal = cudaErrorMemoryAllocation;  // beyond max_pinned
+  cudaError_t refusal = cudaErrorMemoryAllocation;  // status of pinning beyond max_pinned
   cudaError_t count_status = cudaSuccess;
   std::string refusal_text;
   std::map<void*, std::size_t> pinned;
@@ -48,20 +48,20 @@ struct StandInRuntime {
   int active_clusters = 0;
   cudaError_t cluster_status = cudaSuccess;
   int cluster_questions = 0;
-  // Of `plans`.
-  std::vector<std::size_t> blocks;                          // that were given, one after the other
+  // For `plans`.
+  std::vector<std::size_t> blocks;                          // sizes, in order of allocation
   std::vector<std::pair<const void*, std::size_t>> copies;  // to or from the device
-  // Of `runs`.
+  // For `runs`.
   std::size_t free_bytes = 0;             // of the device
-  std::map<void*, std::size_t> memory;    // that was given
-  std::int64_t mallocs = 0;               // since the test set it
-  std::int64_t first_failing_malloc = 0;  // of those: this one fails, and all after it until the last
+  std::map<void*, std::size_t> memory;    // allocated blocks
+  std::int64_t mallocs = 0;               // since the test reset it
+  std::int64_t first_failing_malloc = 0;  // allocations from this one to the last one below fail
   std::int64_t last_failing_malloc = 0;
-  bool is_intact = true;         // what the device finds of a JPEG's scan
-  std::uint64_t scan_bytes = 0;  // of the JPEG that it makes; 0: none
+  bool is_intact = true;         // the device's verdict on a JPEG's scan
+  std::uint64_t scan_bytes = 0;  // size of the JPEG that it encodes; 0: none
   std::thread::id logging_thread;
   std::vector<std::string> calls;
-  bool is_starting = false;  // threads that look for devices wait until the logging thread asks for its own
+  bool is_starting = false;  // threads that search for devices wait until the logging thread needs one
   std::condition_variable started;
 };
 

@@ -1,5 +1,5 @@
-// Reads any bytes as a stream of images, in pieces of several sizes. The images and the end do not depend on
-// the pieces, the images follow one another, and each is found again alone.
+// Reads any bytes as a stream of images, in blocks of several sizes. The images and the end do not depend on
+// the blocks, the images follow one another, and each is found again alone.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -24,11 +24,11 @@ struct Found {
   bool operator==(const Found&) const = default;
 };
 
-Found images_of(Bytes stream, std::size_t piece, bool lenient) {
+Found images_of(Bytes stream, std::size_t read_size, bool lenient) {
   std::size_t given = 0;
-  const imgpipe::ByteSource source = [&](std::span<std::byte> room) {
-    const std::size_t count = std::min({piece, room.size(), stream.size() - given});
-    std::ranges::copy(stream.subspan(given, count), room.begin());
+  const imgpipe::ByteSource source = [&](std::span<std::byte> buffer) {
+    const std::size_t count = std::min({read_size, buffer.size(), stream.size() - given});
+    std::ranges::copy(stream.subspan(given, count), buffer.begin());
     given += count;
     return count;
   };
@@ -57,10 +57,10 @@ Found images_of(Bytes stream, std::size_t piece, bool lenient) {
 IMGPIPE_FUZZ_TARGET(fuzz_stream) {
   if (size == 0) return 0;
   const bool lenient = (data[0] & 1) != 0;
-  const std::size_t piece = 1 + data[0] / 2;
+  const std::size_t read_size = 1 + data[0] / 2;
   const Bytes stream = std::as_bytes(std::span(data, size)).subspan(1);
   const Found found = images_of(stream, stream.size() + 1, lenient);
-  demand(images_of(stream, piece, lenient) == found);
+  demand(images_of(stream, read_size, lenient) == found);
   std::int64_t end = 0;
   for (std::size_t i = 0; i < found.images.size(); ++i) {
     const std::vector<std::byte>& image = found.images[i];
@@ -69,7 +69,7 @@ IMGPIPE_FUZZ_TARGET(fuzz_stream) {
     demand(end <= static_cast<std::int64_t>(stream.size()));
     demand(std::ranges::equal(image, stream.subspan(static_cast<std::size_t>(found.at[i]), image.size())));
     if (!imgpipe::format_by_content(image)) continue;  // only a start marker
-    const Found alone = images_of(image, piece, true);
+    const Found alone = images_of(image, read_size, true);
     demand(!alone.images.empty() && alone.images.front() == image);
   }
   return 0;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What the stages make of floats, said a second time: docs/pixels.md, "Floats", operation by operation in numpy's
-float32. Nothing is shared with the C++.
+"""An independent oracle for float stages: docs/pixels.md, "Floats", operation by operation in numpy's float32. Shares no
+code with the C++.
 
-    float_oracle.py PROGRAM    compares every case that PROGRAM, tests/golden/float_samples.cpp, writes, bit for bit
+    float_oracle.py PROGRAM    compares every case from PROGRAM (tests/golden/float_samples.cpp) bit for bit
 
-Exit code 77, a skipped test, where numpy is not installed.
+Exit code 77 (skipped) if numpy is not installed.
 """
 import subprocess
 import sys
@@ -56,7 +56,7 @@ def nearest_whole(x):
 
 
 def power(v, gamma):
-    """Of positive, finite floats."""
+    """The power of positive, finite floats."""
     exponent = np.float64(1e6) / np.float64(gamma)
     e = F(exponent)
     high = of_bits(bits(e) & np.uint32(0xFFFFF000))
@@ -111,7 +111,7 @@ ROWS = {"box": (1, 1), "triangle": (2, 3), "gauss": (4, 6)}
 
 
 def source(i, size, border):
-    """The coordinate that stands for i, or None."""
+    """The coordinate that replaces i at the border, or None."""
     if 0 <= i < size:
         return i
     if border == "shrink":
@@ -123,7 +123,7 @@ def source(i, size, border):
 
 
 def taps(lines, window):
-    """Five lines as one."""
+    """Combines five lines into one."""
     inner, middle = (F(w) for w in ROWS[window])
     a, b, c, d, e = lines
     return ((a + e) + inner * (b + d)) + middle * c
@@ -153,7 +153,7 @@ def smooth(v, window, border):
 # ---- resize -----------------------------------------------------------------------------------------
 
 def linear_table(n, m):
-    """By output pixel: the input pixel, and the share of the one after it."""
+    """For each output pixel: the input pixel, and the share of the following one."""
     table = []
     enlargement = np.float64(m) / np.float64(n)
     for x in range(m):
@@ -170,7 +170,7 @@ def linear_table(n, m):
 
 
 def blend(v, n, m):
-    """Along the first axis."""
+    """Resizes linearly along the first axis."""
     made = []
     for at, share in linear_table(n, m):
         made.append(v[at] if share == 0 else (F(1) - share) * v[at] + share * v[at + 1])
@@ -178,7 +178,7 @@ def blend(v, n, m):
 
 
 def area_means(v, n, m):
-    """Along the first axis."""
+    """Resizes by area along the first axis."""
     common = gcd(n, m)
     unit_in, unit_out = m // common, n // common
     made = []

@@ -1,6 +1,6 @@
-// Writes what the reference makes of planes of noise by the stages that take floats, to standard output, for
-// float_oracle.py. Each case is a line, "STEP WIDTH HEIGHT SAMPLE OUT_WIDTH OUT_HEIGHT OUT_SAMPLE", the
-// samples that went in, and those that came out.
+// Writes the reference's results for noise and every stage that accepts floats, for float_oracle.py. Each
+// case is a line, "STEP WIDTH HEIGHT SAMPLE OUT_WIDTH OUT_HEIGHT OUT_SAMPLE", then the input samples, then
+// the output samples.
 #include <array>
 #include <cstdio>
 #include <string>
@@ -67,7 +67,7 @@ void write(const ConstHostView& view) {
 void write_case(Engine& engine, std::string_view step, const Image& image) {
   Job job;
   job.plan = make_plan(parse_stages(step), image.shape());
-  if (job.plan.steps.empty()) return;  // it would change nothing
+  if (job.plan.steps.empty()) return;  // the step would change nothing
   job.reader = make_memory_reader(image.untyped_view());
   const Outcome outcome = engine.run(std::move(job));
   if (outcome.error) std::rethrow_exception(outcome.error);

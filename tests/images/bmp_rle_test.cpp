@@ -43,7 +43,7 @@ TEST(BmpRle, RunLengths) {
   }
 }
 
-TEST(BmpRle, RunLengthsThatLeadOutOfTheImage) {
+TEST(BmpRle, RunsOutsideTheImageAreRejected) {
   for (const Values& codes : std::vector<Values>{{5, 7, 0, 1},
                                                  {0, 5, 1, 2, 3, 4, 5, 99, 0, 1},
                                                  {3, 7, 2, 7, 0, 1},
@@ -68,7 +68,7 @@ TEST(BmpRle, PaddingMayBePacked) {
   }
 }
 
-TEST(BmpRle, RleCutAnywhere) {
+TEST(BmpRle, TruncationAtEveryByte) {
   const FileBytes whole = rle(8, 2, {1, 0, 2, 7, 0, 0, 0, 3, 1, 2, 3, 0, 0, 1}).build();
   ASSERT_EQ(failure(whole), "");
   for (std::size_t size = 0; size < whole.size(); ++size) {
@@ -85,14 +85,14 @@ TEST(BmpRle, RleCutAnywhere) {
             (Values{8, 7, 6, 128, 128, 128, 128, 128, 128, 1, 2, 3, 50, 37, 24, 50, 37, 24}));
 }
 
-TEST(BmpRle, IndexThatThePaletteLacks) {
+TEST(BmpRle, IndexOutsideThePalette) {
   Bmp bmp = rle(8, 1, {1, 0, 2, 1, 0, 1});
   bmp.palette = palette_bytes(1, 4), bmp.colors = 1;
   EXPECT_EQ(failure(bmp.build()), "bmp: a pixel's colour is not in the palette");
   EXPECT_EQ(samples(decode(bmp.build(), lenient())), (Values{1, 2, 3, 128, 128, 128, 128, 128, 128}));
 }
 
-TEST(BmpRle, AnyByteMayChange) {
+TEST(BmpRle, ChangedBytesAreHandledSafely) {
   expect_stable_when_damaged(rle(8, 2, {3, 7, 0, 0, 0, 3, 1, 2, 3, 0, 0, 1}).build());
   expect_stable_when_damaged(rle(4, 2, {3, 7, 0, 2, 0, 1, 2, 9, 0, 1}).build());
 }

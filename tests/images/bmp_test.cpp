@@ -56,7 +56,7 @@ TEST(Bmp, EveryHeaderVersionDecodes) {
   }
 }
 
-TEST(Bmp, EveryIndexDepthWidthAndOrder) {
+TEST(Bmp, IndexedImagesOfEveryDepthWidthAndOrder) {
   for (const int bits : {1, 2, 4, 8}) {
     for (const int width : {1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 32, 33, 65}) {
       for (const bool top_down : {false, true}) {
@@ -88,7 +88,7 @@ TEST(Bmp, Os2SidesAreUnsigned) {
   EXPECT_EQ(decode(bmp.build()).shape(), (Shape{1, 40000, 3}));
 }
 
-TEST(Bmp, BandsEqualTheWhole) {
+TEST(Bmp, BandsEqualTheWholeImage) {
   for (const bool top_down : {false, true}) {
     const Indexed made = make_indexed(9, 7, 8, top_down);
     Bmp bmp;
@@ -182,7 +182,7 @@ struct Refusal {
   void (*edit)(Bmp&);
 };
 
-TEST(Bmp, RefusalsNameTheCause) {
+TEST(Bmp, ErrorsNameTheCause) {
   const std::vector<Refusal> cases{
       {"unknown header size: 39 bytes", [](Bmp& b) { b.header_bytes = 39; }},
       {"unknown header size: 200 bytes", [](Bmp& b) { b.header_bytes = 200; }},
@@ -245,7 +245,7 @@ TEST(Bmp, RefusalsNameTheCause) {
   }
 }
 
-TEST(Bmp, SizesBeyondReasonAreTooLarge) {
+TEST(Bmp, ExcessiveSizesAreRejected) {
   for (const auto& [width, height] :
        {std::pair{0x7FFFFFFF, 0x7FFFFFFF}, {1, -0x7FFFFFFF - 1}, {40000, 40000}}) {
     Bmp bmp = two_colors();
@@ -272,7 +272,7 @@ TEST(Bmp, LongPalettesAndGaps) {
 
 // ---- lenient ------------------------------------------------------------------------------------------
 
-TEST(Bmp, LessOneByteKeepsItsAlpha) {
+TEST(Bmp, TruncatedFileKeepsItsAlpha) {
   Bmp bmp;
   bmp.header_bytes = 108, bmp.width = 2, bmp.height = 2, bmp.bits = 32, bmp.compression = 3;
   bmp.masks = {0xFF0000, 0xFF00, 0xFF, 0xFF000000};
@@ -287,7 +287,7 @@ TEST(Bmp, LessOneByteKeepsItsAlpha) {
 }
 
 // If header and palette are complete, missing pixels are mid-grey, not a colour of the palette.
-TEST(Bmp, CutAnywhere) {
+TEST(Bmp, TruncationAtEveryByte) {
   for (const int bits : {1, 4, 8, 16, 24, 32}) {
     SCOPED_TRACE(bits);
     Bmp bmp;
@@ -316,7 +316,7 @@ TEST(Bmp, CutAnywhere) {
   }
 }
 
-TEST(Bmp, AnyByteMayChange) {
+TEST(Bmp, ChangedBytesAreHandledSafely) {
   expect_stable_when_damaged(two_colors().build());
   Bmp bmp;
   bmp.header_bytes = 124, bmp.compression = 3, bmp.bits = 32, bmp.pixels = {1, 2, 3, 4};
@@ -324,7 +324,7 @@ TEST(Bmp, AnyByteMayChange) {
   expect_stable_when_damaged(bmp.build());
 }
 
-TEST(Bmp, LenientLetsPassWhatLeavesNoDoubt) {
+TEST(Bmp, LenientAcceptsUnambiguousErrors) {
   Bmp bmp = two_colors();
   bmp.planes = 3, bmp.colors = 9, bmp.pixels = {1, 2, 0, 0};
   EXPECT_EQ(samples(decode(bmp.build(), lenient())), (Values{8, 7, 6, 128, 128, 128}));
@@ -337,7 +337,7 @@ TEST(Bmp, LenientLetsPassWhatLeavesNoDoubt) {
 
 // ---- stb_image ----------------------------------------------------------------------------------------
 
-TEST(Bmp, WhatStbMisreadsIsRefusedByName) {
+TEST(Bmp, FilesThatStbMisreadsAreRejected) {
   DecodeOptions stb;
   stb.codec = CodecChoice::stb;
   EXPECT_EQ(samples(decode(two_colors().build(), stb)), (Values{1, 2, 3, 8, 7, 6}));
@@ -359,7 +359,7 @@ TEST(Bmp, WhatStbMisreadsIsRefusedByName) {
 
 // ---- real files ---------------------------------------------------------------------------------------
 
-TEST(BmpCorpus, FoundFilesHaveTheirColors) {
+TEST(BmpCorpus, RealFilesHaveTheRightColours) {
   IMGPIPE_NEED_CORPUS();
   const auto found = [](const char* name) { return load(*corpus() / "found" / name); };
   EXPECT_EQ(first_difference(decode(load(*corpus() / "other/bmp_reference_png/pal8.png")).view(),

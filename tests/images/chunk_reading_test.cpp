@@ -92,7 +92,7 @@ const std::vector<Shape>& shapes() {
   return all;
 }
 
-TEST(ChunkReading, EveryRowArrivesInItsOrder) {
+TEST(ChunkReading, RowsArriveInOrder) {
   for (const Shape& shape : shapes()) {
     const Image image = make_image(shape);
     for (const int threads : {1, 2, 7, 20}) {
@@ -104,9 +104,9 @@ TEST(ChunkReading, EveryRowArrivesInItsOrder) {
                        std::to_string(threads) + " stops at " + std::to_string(stops_at) +
                        (by_bands ? " bands" : " rows"));
           BandedLog log;
-          const BandedBehaviour ways{.waits_for_earlier = threads == 7, .seed = 3};
+          const BandedBehaviour behaviour{.waits_for_earlier = threads == 7, .seed = 3};
           std::unique_ptr<Reader> reader = make_memory_reader(image.untyped_view());
-          if (by_bands) reader = std::make_unique<BandedReader>(image.untyped_view(), ways, log);
+          if (by_bands) reader = std::make_unique<BandedReader>(image.untyped_view(), behaviour, log);
           Ring ring(shape, stops_at);
           Timeline timeline;
           const std::int64_t first = read_chunks(*reader, 0, host, timeline, ring.steps());
@@ -130,7 +130,7 @@ TEST(ChunkReading, EveryRowArrivesInItsOrder) {
   }
 }
 
-TEST(ChunkReading, SeveralThreadsReadAtOnce) {
+TEST(ChunkReading, ThreadsReadConcurrently) {
   const Image image = make_image({2711, 3500, 3});
   HostThreads host(4);
   int at_once = 0;
@@ -145,7 +145,7 @@ TEST(ChunkReading, SeveralThreadsReadAtOnce) {
   EXPECT_GE(at_once, 2);
 }
 
-TEST(ChunkReading, WhatFailsEndsItWithItsReason) {
+TEST(ChunkReading, FailureEndsReadingWithItsError) {
   const Shape shape{2711, 3500, 3};
   const Image image = make_image(shape);
   for (const int threads : {1, 3, 7}) {

@@ -80,12 +80,12 @@ TEST(CodecTable, EveryRowIsComplete) {
     EXPECT_EQ(codec.make_writer == nullptr, codec.find_mark == nullptr);
     EXPECT_TRUE(codec.holds.has(1) || codec.holds.has(2) || codec.holds.has(3) || codec.holds.has(4));
     EXPECT_FALSE(codec.holds.has(0) || codec.holds.has(5));
-    EXPECT_FALSE(file_of(codec).empty()) << "there is no file of it to test with";
+    EXPECT_FALSE(file_of(codec).empty()) << "no file to test with";
     EXPECT_EQ(&codec_of(codec.format), &codec);
   }
 }
 
-TEST(CodecTable, NoTwoRowsShareANameOrAnEnding) {
+TEST(CodecTable, NamesAndExtensionsAreUnique) {
   std::set<std::string> names;
   std::set<std::string> endings;
   for (const Codec& codec : codec_table()) {
@@ -120,19 +120,19 @@ TEST(CodecTable, FormatDescriptionsMatchTheirRows) {
   }
 }
 
-TEST(CodecTable, EveryRowKnowsItsOwnFilesAndNoOthers) {
+TEST(CodecTable, EveryRowRecognisesOnlyItsOwnFiles) {
   for (const Codec& codec : codec_table()) {
     const Bytes file = file_of(codec);
     for (const Codec& other : codec_table()) {
       if (is_another_name(other) || is_another_name(codec)) continue;
       EXPECT_EQ(other.recognises(file), &other == &codec) << other.name << " sees a file of " << codec.name;
     }
-    const Codec* told = codec_by_content(file);
-    ASSERT_NE(told, nullptr) << codec.name;
+    const Codec* detected = codec_by_content(file);
+    ASSERT_NE(detected, nullptr) << codec.name;
     if (is_another_name(codec)) {
-      EXPECT_EQ(told->open, codec.open) << codec.name;
+      EXPECT_EQ(detected->open, codec.open) << codec.name;
     } else {
-      EXPECT_EQ(told, &codec);
+      EXPECT_EQ(detected, &codec);
       EXPECT_EQ(open_reader(file)->header().format, codec.format) << codec.name;
     }
   }
@@ -176,7 +176,7 @@ TEST(CodecTable, ClaimedSizesMatchDecodedPixels) {
 }
 
 // For all channels and libraries, the reader returns storable_shape(), which the row supports.
-TEST(CodecTable, WhatARowWritesItReadsBack) {
+TEST(CodecTable, WrittenFilesReadBack) {
   for (const Codec& codec : codec_table()) {
     if (codec.make_writer == nullptr) {
       EXPECT_THROW((void)make_writer(codec.format, {4, 3, 1}), Error) << codec.name;
@@ -213,7 +213,7 @@ TEST(CodecTable, EveryRowThatWritesMarksItsFiles) {
 }
 
 // The library's lists name rows, and every row that it writes can be marked.
-TEST(CodecTable, WhatStbKnowsAreRows) {
+TEST(CodecTable, StbFormatsHaveRows) {
   int read = 0;
   int written = 0;
   for (const Codec& codec : codec_table()) {

@@ -88,7 +88,7 @@ TEST(Codec, LosslessRoundTrips) {
   }
 }
 
-TEST(Codec, WritersTakeRowsInAnyBands) {
+TEST(Codec, WritersAcceptRowsInBandsOfAnySize) {
   const Image image = make_image({23, 17, 3});
   for (const Format format :
        {Format::png, Format::bmp, Format::tga, Format::ppm, Format::jpeg, Format::webp}) {
@@ -100,7 +100,7 @@ TEST(Codec, WritersTakeRowsInAnyBands) {
   }
 }
 
-TEST(Codec, ReadersGiveRowsInAnyBands) {
+TEST(Codec, ReadersReturnRowsInBandsOfAnySize) {
   const Image image = make_image({23, 17, 3});
   for (const Format format :
        {Format::png, Format::bmp, Format::tga, Format::ppm, Format::jpeg, Format::webp}) {
@@ -130,7 +130,7 @@ TEST(Codec, ReadersWriteOnlyTheirSamples) {
   }
 }
 
-TEST(Codec, JpegKeepsAPhotographCloseAndTheWholeGreyRange) {
+TEST(Codec, JpegIsCloseAndKeepsTheGreyRange) {
   const Image photo = synthesize(parse_pattern("photo"), {97, 61, 3}, 3);
   const Image back = decode(encode(photo, Format::jpeg, {.quality = 95}));
   ASSERT_EQ(back.shape(), photo.shape());
@@ -147,7 +147,7 @@ TEST(Codec, JpegKeepsAPhotographCloseAndTheWholeGreyRange) {
     EXPECT_NEAR(grey_back.view().row(8)[8 * grey_back.shape().channels + c], 200, 1);
 }
 
-TEST(Codec, QualityAndLevelMatter) {
+TEST(Codec, QualityAndLevelAffectSize) {
   const Image photo = synthesize(parse_pattern("photo"), {200, 150, 3}, 3);
   EXPECT_LT(encode(photo, Format::jpeg, {30, 1, {}}).size(), encode(photo, Format::jpeg, {95, 1, {}}).size());
   EXPECT_LE(encode(photo, Format::png, {90, 9, {}}).size(), encode(photo, Format::png, {90, 0, {}}).size());
@@ -162,13 +162,13 @@ TEST(Codec, FormatsAreDetectedFromContent) {
     EXPECT_EQ(open_reader(encode(image, format))->header().format, format) << format_info(format).name;
   }
   EXPECT_NE(failure({}).find("empty"), std::string::npos);
-  EXPECT_NE(failure(text_bytes("hello, this is no image at all")).find("not an image"), std::string::npos);
+  EXPECT_NE(failure(text_bytes("hello, this is not an image")).find("not an image"), std::string::npos);
   EXPECT_NE(failure(text_bytes("RIFF....WEBPVP8 ")).find("WebP"), std::string::npos);
   EXPECT_NE(failure(text_bytes(std::string_view("II*\0........", 12))).find("TIFF: "), std::string::npos);
   EXPECT_NE(failure(text_bytes("#?RADIANCE\n")).find("HDR"), std::string::npos);
 }
 
-TEST(Codec, FormatNamesAndEndings) {
+TEST(Codec, FormatNamesAndExtensions) {
   EXPECT_EQ(format_by_ending("a/b.c/photo.JPG"), Format::jpeg);
   EXPECT_EQ(format_by_ending("x.jpeg"), Format::jpeg);
   EXPECT_EQ(format_by_ending("x.y.PnG"), Format::png);
@@ -241,7 +241,7 @@ TEST(Damage, EveryBitOfAPngsCriticalChunks) {
 }
 
 // Found by replaying the fuzzer: stb quotes the name of an unknown chunk.
-TEST(Damage, StbsReasonHoldsNoByteOfTheFile) {
+TEST(Damage, StbErrorsContainNoBytesOfTheFile) {
   Bytes png = encode(make_image({4, 4, 1}), Format::png);
   png[png.size() - 8] = std::byte{0x8A};  // IEND becomes a critical chunk with an unknown name
   DecodeOptions stb;
@@ -252,7 +252,7 @@ TEST(Damage, StbsReasonHoldsNoByteOfTheFile) {
 }
 
 // Found by the fuzzer: stb reads past a Huffman segment that ends inside a table, into counts of its choice.
-TEST(Damage, HuffmanTablesThatOverrunStbAreRefused) {
+TEST(Damage, HuffmanTablesThatOverrunStbAreRejected) {
   const Bytes good = encode(make_image({16, 16, 3}), Format::jpeg);
   DecodeOptions stb;
   stb.codec = CodecChoice::stb;
@@ -303,7 +303,7 @@ Image half_of_png(const Image& image) {
   return back;
 }
 
-TEST(Damage, LenientPngKeepsTheRowsBeforeTheDamage) {
+TEST(Damage, LenientPngKeepsRowsBeforeTheDamage) {
   const Image image = make_image({64, 64, 3});
   const Image back = half_of_png(image);
   EXPECT_EQ(first_difference(image.view().rows(0, 20), back.view().rows(0, 20)), "");
@@ -336,7 +336,7 @@ TEST(Damage, HeadersAreValidatedBeforePixelsAreAllocated) {
   }
 }
 
-TEST(Damage, BmpThatClaimsMoreThanItHas) {
+TEST(Damage, BmpWithExcessiveClaims) {
   const Bytes good = encode(make_image({8, 8, 3}), Format::bmp);
   const auto with = [&](std::size_t at, std::initializer_list<int> values) {
     Bytes bytes = good;
@@ -364,7 +364,7 @@ TEST(Damage, BmpThatClaimsMoreThanItHas) {
   EXPECT_NE(failure(indexed).find("palette"), std::string::npos);
 }
 
-TEST(Text, PrintableKeepsNoControlNorBrokenUtf8) {
+TEST(Text, PrintableEscapesControlsAndInvalidUtf8) {
   EXPECT_EQ(printable("plain \xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80"),
             "plain \xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80");
   EXPECT_EQ(printable("a\nb\x1B[31m\x7F"), "a\\x0Ab\\x1B[31m\\x7F");

@@ -64,7 +64,7 @@ TEST(Corpus, PhotosDecode) {
   }
 }
 
-TEST(Corpus, PngSuiteValidDecodesAndCorruptIsRefused) {
+TEST(Corpus, PngSuiteDecodesAndCorruptFilesAreRejected) {
   IMGPIPE_NEED_CORPUS();
   const auto valid = files_below(*corpus() / "pngsuite/valid");
   EXPECT_EQ(valid.size(), 161U);
@@ -111,7 +111,7 @@ TEST(Corpus, JpegReferences) {
   EXPECT_GE(compared, 10);
 }
 
-TEST(Corpus, ExifOrientationsShowOneScene) {
+TEST(Corpus, ExifOrientationsShowTheSameImage) {
   IMGPIPE_NEED_CORPUS();
   const fs::path directory = *corpus() / "jpeg/exif_recurser";
   const Image upright = decode(directory / "Landscape_1.jpg");
@@ -186,7 +186,7 @@ TEST(Corpus, GifFirstFrames) {
 }
 
 // The same checks protect stb when it is selected.
-TEST(Corpus, EveryFileEndsWellWithStb) {
+TEST(Corpus, EveryFileIsHandledSafelyByStb) {
   IMGPIPE_NEED_CORPUS();
   for (const char* part : {"broken", "bombs", "pngsuite"}) {
     for (const fs::path& path : files_below(*corpus() / part)) {

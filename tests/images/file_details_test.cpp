@@ -95,7 +95,7 @@ std::string color_by_libjpeg(const Bytes& file) {
 }
 
 // libjpeg makes the pixels, so its interpretation of the colours counts, whatever the markers say.
-TEST(FileDetails, ColoursOfAJpegAreThoseThatItsDecoderSees) {
+TEST(FileDetails, JpegColoursFollowTheDecoder) {
   int kinds = 0;
   for (const int components : {3, 4}) {
     const Bytes file =
@@ -131,7 +131,7 @@ TEST(FileDetails, ColoursOfAJpegAreThoseThatItsDecoderSees) {
 }
 
 // libjpeg continues after a segment whose length is less than its own two bytes, and so does the inspection.
-TEST(FileDetails, SegmentsOfNoLengthHideNothing) {
+TEST(FileDetails, EmptySegmentsHideNothing) {
   const Bytes file = make_jpeg({}, picture(3).view());
   for (const std::uint32_t length : {0U, 1U}) {
     Bytes damaged = file;
@@ -178,7 +178,7 @@ Bytes jpeg_of(int unit, int x, int y, const Bytes& exif) {
   return file;
 }
 
-TEST(FileDetails, ResolutionIsTheFormatsOwnElseThatOfExif) {
+TEST(FileDetails, FormatResolutionPrecedesExif) {
   EXPECT_EQ(resolution_of(jpeg_of(0, 1, 1, {})), "") << "square pixels of no known size";
   EXPECT_EQ(resolution_of(jpeg_of(0, 2, 1, {})), "2/1 1/1");
   for (const bool big_endian : {false, true}) {
@@ -197,7 +197,7 @@ TEST(FileDetails, ResolutionIsTheFormatsOwnElseThatOfExif) {
       "300/1 1501/10 an inch");
 }
 
-TEST(FileDetails, ResolutionOfBitmapsAndPhotoshopFiles) {
+TEST(FileDetails, ResolutionOfBmpAndPsd) {
   const auto bitmap = [](std::uint32_t header_bytes, std::uint32_t x, std::uint32_t y) {
     Bmp made;
     made.header_bytes = header_bytes;
@@ -232,7 +232,7 @@ TEST(FileDetails, ResolutionOfBitmapsAndPhotoshopFiles) {
 
 // ---- TIFF ---------------------------------------------------------------------------------------------
 
-TEST(FileDetails, SmallerVersionsAmongThePagesOfATiffAreCounted) {
+TEST(FileDetails, ReducedTiffPagesAreCounted) {
   const auto stack = [](std::vector<std::uint64_t> kinds) {
     // Directories one after the other; all share the pixels of the first.
     FileBytes file = bytes_of("II") + riff_number(42, 2) + riff_number(0, 4) + Bytes(4);
@@ -287,7 +287,7 @@ TEST(FileDetails, UnusualGreysAndPalettesInTiffAreReported) {
   EXPECT_EQ(layout({.width = 2, .height = 2, .photometric = 0}), "1 strip of 2 rows, white is zero");
   EXPECT_EQ(layout({.width = 2, .height = 2, .photometric = 1}), "1 strip of 2 rows");
   EXPECT_EQ(layout({.width = 2, .height = 2, .bits = 4, .photometric = 3, .palette = Values(48)}),
-            "1 strip of 2 rows, 4 bits a pixel");
+            "1 strip of 2 rows, 4 bits per pixel");
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace imgpipe::test::file_identity_test {
 namespace {
 
-TEST(FileIdentity, IsOneForAllNamesOfAFile) {
+TEST(FileIdentity, IsTheSameForAllNamesOfAFile) {
   const TemporaryDirectory directory;
   const auto file = [&](const std::string& name) { return directory.file(name); };
   save_text(file("s.png"), "an image");

@@ -34,7 +34,7 @@ ErrorKind kind_of(const auto& work) {
   return ErrorKind::usage;
 }
 
-TEST(ReadFile, ReadsWhatIsThere) {
+TEST(ReadFile, ReadsTheWholeFile) {
   TemporaryDirectory directory;
   save_text(directory.file("a"), "hello");
   EXPECT_EQ(read_file(directory.file("a"), 5), bytes_of("hello"));
@@ -107,7 +107,7 @@ TEST(WriteFile, DevicesAreWrittenNotReplaced) {
   EXPECT_EQ(kind_of([] { write_file("/dev/full", bytes_of("x")); }), ErrorKind::output);
 }
 
-TEST(WriteFile, RefusesADirectoryAndAMissingDirectory) {
+TEST(WriteFile, RejectsADirectoryAndAMissingDirectory) {
   TemporaryDirectory directory;
   EXPECT_EQ(kind_of([&] { write_file(directory.path().string(), bytes_of("x")); }), ErrorKind::output);
   EXPECT_EQ(kind_of([&] { write_file(directory.file("no/such/place"), bytes_of("x")); }), ErrorKind::output);
@@ -115,7 +115,7 @@ TEST(WriteFile, RefusesADirectoryAndAMissingDirectory) {
   EXPECT_EQ(kind_of([&] { write_file(directory.file("file/x"), bytes_of("x")); }), ErrorKind::output);
 }
 
-TEST(CheckWritable, ThrowsWhatWritingWouldAndLeavesNothing) {
+TEST(CheckWritable, ThrowsLikeWritingAndLeavesNoFile) {
   const TemporaryDirectory directory;
   const std::string file = directory.file("out.png");
   check_writable(file);
@@ -166,7 +166,7 @@ TEST(MakeDirectory, CreatesMissingParents) {
     EXPECT_EQ(kind_of([&] { make_directory(directory.file(name)); }), ErrorKind::output) << name;
 }
 
-TEST(StaleTemporaryFiles, OnlyThoseOfTheseTargetsWhoseWriterIsGone) {
+TEST(StaleTemporaryFiles, AreRemovedOnlyForTheseTargetsWithoutAWriter) {
   const TemporaryDirectory directory;
   const std::string long_name(230, 'n');
   for (const std::string& name :
@@ -192,7 +192,7 @@ TEST(StaleTemporaryFiles, OnlyThoseOfTheseTargetsWhoseWriterIsGone) {
   EXPECT_EQ(stale.remove(directory.file("missing/a.png")), 0U);
 }
 
-TEST(SameFile, ThroughEveryLink) {
+TEST(SameFile, DetectedThroughEveryLink) {
   TemporaryDirectory directory;
   save_text(directory.file("a"), "x");
   save_text(directory.file("b"), "x");

@@ -98,7 +98,7 @@ TEST(Gif, NoLeadingClearCode) {
             "");
 }
 
-TEST(Gif, OutsideTheFrameNothingIsPainted) {
+TEST(Gif, PixelsOutsideTheFrameAreNotPainted) {
   for (const int background : {0, 1, 3}) {
     for (const int transparent : {-1, 1, 3}) {
       Gif gif{5, 4, 1, 2, 3, 1};
@@ -118,7 +118,7 @@ TEST(Gif, OutsideTheFrameNothingIsPainted) {
   }
 }
 
-TEST(Gif, AlphaOnlyWhereAPixelIsTransparent) {
+TEST(Gif, AlphaOnlyIfAPixelIsTransparent) {
   for (const bool local : {false, true}) {
     Gif gif{2, 2};
     gif.local = local;
@@ -131,7 +131,7 @@ TEST(Gif, AlphaOnlyWhereAPixelIsTransparent) {
   }
 }
 
-TEST(Gif, TheLastControlExtensionCounts) {
+TEST(Gif, LastControlExtensionApplies) {
   const Gif gif{1, 1};
   Bytes file = make_gif(gif, {2}, {});
   const Bytes first{std::byte{0x21}, std::byte{0xF9}, std::byte{4}, std::byte{1},
@@ -147,7 +147,7 @@ TEST(Gif, TheLastControlExtensionCounts) {
   EXPECT_EQ(decode(file).shape().channels, 4);
 }
 
-TEST(Gif, MoreImages) {
+TEST(Gif, FurtherImagesAreDetected) {
   const Gif gif{2, 1};
   const Bytes one = make_gif(gif, {1, 2}, {});
   const auto more = [](const Bytes& file) { return open_reader(file)->header().more_images; };
@@ -165,7 +165,7 @@ TEST(Gif, MoreImages) {
   EXPECT_FALSE(more(rubbish));
 }
 
-TEST(Gif, DamageIsRefusedOrFilledWithGrey) {
+TEST(Gif, DamageIsRejectedOrFilledWithGrey) {
   const Gif gif{4, 4};
   const Indices pixels = noise(16, 4, 9);
   const Bytes good = make_gif(gif, pixels, {});
@@ -197,7 +197,7 @@ TEST(Gif, DamageIsRefusedOrFilledWithGrey) {
             std::string::npos);
 }
 
-TEST(Gif, EveryCutIsRefused) {
+TEST(Gif, TruncationIsRejected) {
   Gif gif{9, 7};
   gif.transparent = 1;
   Bytes file = make_gif(gif, noise(63, 4, 2), {});
@@ -211,7 +211,7 @@ TEST(Gif, EveryCutIsRefused) {
 }
 
 // Decoded pixels are right, and grey ones follow: missing bytes never count as a code.
-TEST(Gif, LenientCutsAreRightAsFarAsTheyGo) {
+TEST(Gif, LenientKeepsPixelsBeforeTruncation) {
   Gif gif{9, 7};
   const Bytes file = make_gif(gif, noise(63, 4, 2), {});
   const Image whole = decode(file);
@@ -268,7 +268,7 @@ TEST(Gif, HeadersAreValidated) {
   EXPECT_NE(failure(make_gif({65535, 65535}, {0}, {}), many), "");
 }
 
-TEST(Gif, RowsInBandsEqualTheWhole) {
+TEST(Gif, BandsEqualTheWholeImage) {
   Gif gif{13, 11, 2, 3, 9, 7};
   gif.interlaced = true;
   const Bytes file = make_gif(gif, noise(63, 4, 4), {});
@@ -281,7 +281,7 @@ TEST(Gif, RowsInBandsEqualTheWhole) {
 }
 
 // With --codec stb, a GIF that stb_image accepts is right; others are refused.
-TEST(Gif, StbIsRightOrRefused) {
+TEST(Gif, StbIsRightOrRejected) {
   Gif gif{4, 4};
   gif.transparent = 2;
   const Bytes plain = make_gif(gif, noise(16, 4, 6), {});

@@ -84,7 +84,7 @@ TEST(Icc, EveryKindOfParametricCurve) {
   EXPECT_FALSE(is_srgb(3, {2.4, 1})) << "cut off";
 }
 
-TEST(Icc, DamageGivesSomeNameAndNoMore) {
+TEST(Icc, DamageYieldsOnlySomeName) {
   std::mt19937_64 random(3);
   const Bytes whole = matrix_profile(kSrgbPrimaries, srgb_table(64), localized_names({{"en", u"Display"}}));
   for (std::size_t size = 0; size < whole.size(); ++size) {

@@ -79,7 +79,7 @@ Bytes tiff_file(const TiffKind& kind) {
                                           5));
 }
 
-TEST(ImageInspection, SaysHowAJpegIsCoded) {
+TEST(ImageInspection, DescribesJpegCoding) {
   const Image image = picture(40, 30, 3);
   ImageInspection plain = inspected(make_jpeg({.h = 2, .v = 2, .restart_rows = 1}, image.view()));
   EXPECT_EQ(plain.details.color, "YCbCr");
@@ -104,7 +104,7 @@ TEST(ImageInspection, SaysHowAJpegIsCoded) {
   EXPECT_EQ(rgb.details.color, "RGB");
 }
 
-TEST(ImageInspection, ATurnedImageHasTwoSizes) {
+TEST(ImageInspection, RotatedImageHasTwoSizes) {
   const Bytes file = make_jpeg({.orientation = 6}, picture(40, 30, 3).view());
   const ImageInspection turned = inspected(file);
   EXPECT_EQ(turned.header.shape.width, 30);
@@ -121,7 +121,7 @@ TEST(ImageInspection, ATurnedImageHasTwoSizes) {
   EXPECT_EQ(stored.no_device_decoding, "");
 }
 
-TEST(ImageInspection, SaysHowOtherFormatsAreStored) {
+TEST(ImageInspection, DescribesOtherFormats) {
   const ImageInspection png = inspected(encoded(Format::png, 4));
   EXPECT_EQ(png.details.color, "RGB");
   EXPECT_EQ(png.details.channels, 4);
@@ -129,7 +129,7 @@ TEST(ImageInspection, SaysHowOtherFormatsAreStored) {
   EXPECT_EQ(png.no_device_decoding, "devices decode only JPEG");
   const ImageInspection bmp = inspected(two_colors().build());
   EXPECT_EQ(bmp.details.color, "palette");
-  EXPECT_EQ(bmp.details.layout, "8 bits a pixel, bottom row first");
+  EXPECT_EQ(bmp.details.layout, "8 bits per pixel, bottom row first");
   const ImageInspection tga = inspected(encoded(Format::tga, 1));
   EXPECT_EQ(tga.details.color, "grey");
   const ImageInspection psd = inspected(psd_file(3, 2));
@@ -166,7 +166,7 @@ TEST(ImageInspection, CountsFramesAndPages) {
   EXPECT_TRUE(stack.has_pages);
 }
 
-TEST(ImageInspection, SaysHowATiffIsStored) {
+TEST(ImageInspection, DescribesTiffStorage) {
   const ImageInspection strips = inspected(tiff_file(
       {.width = 20, .height = 33, .compression = 5, .predictor = 2, .rows_per_strip = 16, .big = true}));
   EXPECT_EQ(strips.details.variant, "BigTIFF, little-endian");
@@ -238,7 +238,7 @@ std::vector<Large> large_files() {
           {"webp", make_webp({}, noise.view()), false}};
 }
 
-TEST(ImageInspection, ReadsNoMoreThanItNeedsAndSaysTheSame) {
+TEST(ImageInspection, PartialReadsGiveTheSameFacts) {
   const TemporaryDirectory directory;
   for (const Large& large : large_files()) {
     ASSERT_GT(large.file.size(), std::size_t{1} << 20) << large.name;
@@ -256,7 +256,7 @@ TEST(ImageInspection, ReadsNoMoreThanItNeedsAndSaysTheSame) {
   }
 }
 
-TEST(ImageInspection, NonImagesGiveTheUsualError) {
+TEST(ImageInspection, NonImagesYieldTheUsualError) {
   for (const Bytes& file : {Bytes(), bytes_of("no image at all"), bytes_of("v/1\x01 and so on")}) {
     const std::string held = facts([&] { return inspected(file); });
     EXPECT_EQ(held, "no: " + try_decode(file, options()).reason);

@@ -24,18 +24,18 @@ struct Found {
   std::string reason;  // why the stream ended early
 };
 
-// Gives `piece` bytes at a time.
-ByteSource pieces_of(const Bytes& stream, std::size_t piece) {
-  return [&stream, piece, given = std::size_t{0}](std::span<std::byte> room) mutable {
-    const std::size_t count = std::min({piece, room.size(), stream.size() - given});
-    std::copy_n(stream.begin() + static_cast<std::ptrdiff_t>(given), count, room.begin());
+// Returns `read_size` bytes at a time.
+ByteSource byte_source_of(const Bytes& stream, std::size_t read_size) {
+  return [&stream, read_size, given = std::size_t{0}](std::span<std::byte> buffer) mutable {
+    const std::size_t count = std::min({read_size, buffer.size(), stream.size() - given});
+    std::copy_n(stream.begin() + static_cast<std::ptrdiff_t>(given), count, buffer.begin());
     given += count;
     return count;
   };
 }
 
-Found images_in(const Bytes& stream, std::size_t piece = 1 << 20, const DecodeOptions& options = {}) {
-  ImageStream images(pieces_of(stream, piece), options);
+Found images_in(const Bytes& stream, std::size_t read_size = 1 << 20, const DecodeOptions& options = {}) {
+  ImageStream images(byte_source_of(stream, read_size), options);
   Found found;
   try {
     while (!images.at_end()) {
@@ -102,13 +102,13 @@ std::vector<Bytes> of_every_kind() {
   return images;
 }
 
-TEST(ImageStream, FindsEveryImageWhateverThePiecesAre) {
+TEST(ImageStream, FindsImagesForEveryReadSize) {
   const std::vector<Bytes> images = of_every_kind();
   const Bytes stream = joined(images);
-  for (const std::size_t piece : {1, 2, 3, 7, 64, 1000, 65536, 1 << 20}) {
-    const Found found = images_in(stream, piece);
-    EXPECT_EQ(found.reason, "") << piece;
-    ASSERT_EQ(found.images, images) << piece;
+  for (const std::size_t read_size : {1, 2, 3, 7, 64, 1000, 65536, 1 << 20}) {
+    const Found found = images_in(stream, read_size);
+    EXPECT_EQ(found.reason, "") << read_size;
+    ASSERT_EQ(found.images, images) << read_size;
     std::int64_t at = 0;
     for (std::size_t i = 0; i < images.size(); ++i) {
       EXPECT_EQ(found.at[i], at);
@@ -124,7 +124,7 @@ TEST(ImageStream, EveryPairOfImagesIsSplit) {
 }
 
 // Cut at every byte, the stream yields the complete images, and reports the truncated one with its length.
-TEST(ImageStream, CutAtEveryByte) {
+TEST(ImageStream, TruncationAtEveryByte) {
   const std::vector<Bytes> images = of_every_kind();
   for (std::size_t kind = 0; kind < images.size(); ++kind) {
     const Bytes& first = images.front();
@@ -141,7 +141,7 @@ TEST(ImageStream, CutAtEveryByte) {
   }
 }
 
-TEST(ImageStream, LenientTheLastMayBeCutOff) {
+TEST(ImageStream, LenientAcceptsATruncatedLastImage) {
   const Bytes whole = encoded(Format::jpeg);
   const Bytes cut(whole.begin(), whole.end() - 20);
   DecodeOptions options;
@@ -149,12 +149,12 @@ TEST(ImageStream, LenientTheLastMayBeCutOff) {
   EXPECT_EQ(images_in(whole + cut, 100, options).images, (Images{whole, cut}));
 }
 
-TEST(ImageStream, PlainNetpbmIsCountedSampleBySample) {
+TEST(ImageStream, PlainNetpbmSamplesAreCounted) {
   const std::vector<Bytes> images{bytes_of("P2 2 2 9 1 2 # comment 5\n3 4"), bytes_of("P1 3 2 101 0#\n1 0"),
                                   bytes_of("P3\n1 1\n255\n1 2 3"), bytes_of("P5 1 1 255 x")};
   Bytes stream;
   for (const Bytes& image : images) stream = stream + image + bytes_of("\n");
-  for (const std::size_t piece : {1, 5, 1000}) EXPECT_EQ(images_in(stream, piece).images, images);
+  for (const std::size_t read_size : {1, 5, 1000}) EXPECT_EQ(images_in(stream, read_size).images, images);
   // The last number may end with the stream.
   EXPECT_EQ(images_in(bytes_of("P2 2 1 9 1 23")).images, Images{bytes_of("P2 2 1 9 1 23")});
   EXPECT_NE(images_in(bytes_of("P2 2 1 9 1 ")).reason.find("truncated: the stream"), std::string::npos);
@@ -165,11 +165,12 @@ TEST(ImageStream, PaddingAfterAnImageIsSkipped) {
   const Bytes jpeg = encoded(Format::jpeg);
   const Bytes pgm = encoded(Format::pgm, 1);
   const Bytes fill = number(0x0000FFFF) + bytes_of(" \n") + number(0xFF, 1);
-  for (const std::size_t piece : {1, 2, 3, 1000}) {
-    const Found found = images_in(jpeg + fill + jpeg + fill, piece);
+  for (const std::size_t read_size : {1, 2, 3, 1000}) {
+    const Found found = images_in(jpeg + fill + jpeg + fill, read_size);
     EXPECT_EQ(found.images, (Images{jpeg, jpeg}));
     EXPECT_EQ(found.at[1], static_cast<std::int64_t>(jpeg.size() + fill.size()));
-    EXPECT_EQ(images_in(pgm + bytes_of(" \n\n") + pgm + bytes_of("\n"), piece).images, (Images{pgm, pgm}));
+    EXPECT_EQ(images_in(pgm + bytes_of(" \n\n") + pgm + bytes_of("\n"), read_size).images,
+              (Images{pgm, pgm}));
   }
   // Not for other formats; and zeros after a PGM are not an image.
   EXPECT_NE(images_in(encoded(Format::png) + Bytes(4) + jpeg).reason.find("not an image"), std::string::npos);
@@ -183,44 +184,44 @@ TEST(ImageStream, CameraTrailersAreSkipped) {
   const Bytes film = bytes_of(
       "\0\0\0\x18"
       "ftypmp42\xFF\xD8 no picture \x89PNG \xFF"sv);
-  for (const std::size_t piece : {1, 7, 1000}) {
-    EXPECT_EQ(images_in(camera + film, piece).images, Images{camera});
+  for (const std::size_t read_size : {1, 7, 1000}) {
+    EXPECT_EQ(images_in(camera + film, read_size).images, Images{camera});
     for (const Bytes& next : {plain, camera, encoded(Format::png)}) {
-      const Found found = images_in(camera + film + next, piece);
+      const Found found = images_in(camera + film + next, read_size);
       EXPECT_EQ(found.images, (Images{camera, next}));
       EXPECT_EQ(found.at.back(), static_cast<std::int64_t>(camera.size() + film.size()));
     }
-    EXPECT_EQ(images_in(plain + film + plain, piece).reason, "not an image of a known format");
+    EXPECT_EQ(images_in(plain + film + plain, read_size).reason, "not an image of a known format");
   }
   const Bytes stream = camera + film + plain + film;
-  ImageStream images(pieces_of(stream, 100), {});
+  ImageStream images(byte_source_of(stream, 100), {});
   while (images.images() < 2 && !images.at_end()) (void)images.next();
   EXPECT_EQ(images.skipped_bytes(), static_cast<std::int64_t>(film.size()) - 3);  // zeros
 }
 
 // Trailing images belong to their file. If a program has cut them off, the next image follows.
-TEST(ImageStream, PicturesOfAnIndexBelongToTheirImage) {
+TEST(ImageStream, IndexedImagesBelongToTheirFile) {
   const Bytes main = encoded(Format::jpeg);
   const Bytes preview = encoded(Format::jpeg, 1);
   for (const std::size_t padding : {0, 1, 5}) {
     const Bytes file = picture_and_preview(main, preview, padding);
     const auto alone = static_cast<std::ptrdiff_t>(file.size() - preview.size() - 2 * padding);
     const Bytes picture(file.begin(), file.begin() + alone);
-    for (const std::size_t piece : {1, 3, 100, 100'000}) {
-      const Found found = images_in(file + file + main + file, piece);
+    for (const std::size_t read_size : {1, 3, 100, 100'000}) {
+      const Found found = images_in(file + file + main + file, read_size);
       EXPECT_EQ(found.reason, "");
-      EXPECT_EQ(found.images, (Images{picture, picture, main, picture})) << padding << ", " << piece;
+      EXPECT_EQ(found.images, (Images{picture, picture, main, picture})) << padding << ", " << read_size;
       EXPECT_EQ(found.at[1], static_cast<std::int64_t>(file.size()));
       // Cut off, but still in the index: followed by any image, or by none.
       for (const Bytes& next : of_every_kind())
-        EXPECT_EQ(images_in(picture + next + main, piece).images, (Images{picture, next, main}));
-      EXPECT_EQ(images_in(picture, piece).images, Images{picture});
-      EXPECT_EQ(images_in(picture + picture, piece).images, (Images{picture, picture}));
+        EXPECT_EQ(images_in(picture + next + main, read_size).images, (Images{picture, next, main}));
+      EXPECT_EQ(images_in(picture, read_size).images, Images{picture});
+      EXPECT_EQ(images_in(picture + picture, read_size).images, (Images{picture, picture}));
     }
   }
 }
 
-TEST(ImageStream, AnIndexMayLie) {
+TEST(ImageStream, FalseIndexIsHandled) {
   const Bytes main = encoded(Format::jpeg);
   for (const auto& [at, bytes] : std::vector<std::pair<std::uint32_t, std::uint32_t>>{
            {1, 10}, {0xFFFFFFFF, 0xFFFFFFFF}, {0x7FFFFFFF, 1}, {500, 0xFFFFFFFF}, {0, 5}}) {
@@ -230,23 +231,23 @@ TEST(ImageStream, AnIndexMayLie) {
 }
 
 // A JPEG without its end, followed by another: the first is returned as far as it goes.
-TEST(ImageStream, AStartMarkerEndsAJpegThatWasBrokenOff) {
+TEST(ImageStream, StartMarkerEndsATruncatedJpeg) {
   const Bytes whole = encoded(Format::jpeg);
   const Bytes broken(whole.begin(), whole.end() - 30);
   EXPECT_EQ(images_in(whole + broken + whole, 10).images, (Images{whole, broken, whole}));
 }
 
-TEST(ImageStream, RestartMarkersAndFillBytesEndNothing) {
+TEST(ImageStream, RestartMarkersAndFillBytesDoNotEndAnImage) {
   Bytes jpeg = encoded(Format::jpeg);
   const Bytes end(jpeg.end() - 2, jpeg.end());
   jpeg.resize(jpeg.size() - 2);
   for (std::uint32_t marker = 0xFFD0; marker <= 0xFFD7; ++marker) jpeg = jpeg + number(marker, 2);
   jpeg = jpeg + number(0xFF00FFFF) + number(0xFFFF, 2) + end;
-  for (const std::size_t piece : {1, 2, 1000})
-    EXPECT_EQ(images_in(jpeg + jpeg, piece).images, (Images{jpeg, jpeg}));
+  for (const std::size_t read_size : {1, 2, 1000})
+    EXPECT_EQ(images_in(jpeg + jpeg, read_size).images, (Images{jpeg, jpeg}));
 }
 
-TEST(ImageStream, HostileLengthsAreRefusedAndCostNothing) {
+TEST(ImageStream, HostileLengthsAreRejectedCheaply) {
   const Bytes png_head = [] {
     const Bytes png = encoded(Format::png);
     return Bytes(png.begin(), png.begin() + 33);
@@ -271,8 +272,8 @@ TEST(ImageStream, HostileLengthsAreRefusedAndCostNothing) {
       {encoded(Format::tiff), "the end of a tiff image"},
   };
   for (const auto& [bytes, words] : cases) {
-    for (const std::size_t piece : {1, 1000}) {
-      const Found found = images_in(encoded(Format::ppm) + bytes, piece);
+    for (const std::size_t read_size : {1, 1000}) {
+      const Found found = images_in(encoded(Format::ppm) + bytes, read_size);
       EXPECT_EQ(found.images, Images{encoded(Format::ppm)}) << words;
       EXPECT_NE(found.reason.find(words), std::string::npos) << words << ": " << found.reason;
     }
@@ -280,15 +281,15 @@ TEST(ImageStream, HostileLengthsAreRefusedAndCostNothing) {
 }
 
 // An image that is longer than its header allows is refused without reading more of it.
-TEST(ImageStream, AnEndlessImageIsRefused) {
+TEST(ImageStream, EndlessImageIsRejected) {
   DecodeOptions options;
   options.max_pixels = 1000;
   const Bytes front = bytes_of("P5 40000 30000 255 ");
   std::size_t given = 0;
-  const ByteSource endless = [&](std::span<std::byte> room) {
-    const std::size_t count = std::min<std::size_t>(room.size(), 4096);
+  const ByteSource endless = [&](std::span<std::byte> buffer) {
+    const std::size_t count = std::min<std::size_t>(buffer.size(), 4096);
     for (std::size_t i = 0; i < count; ++i)
-      room[i] = given + i < front.size() ? front[given + i] : std::byte{1};
+      buffer[i] = given + i < front.size() ? front[given + i] : std::byte{1};
     given += count;
     return count;
   };
@@ -303,11 +304,11 @@ TEST(ImageStream, CompleteImagesAreReturnedAtOnce) {
   for (const Bytes& image : of_every_kind()) {
     if (image.size() < 64) continue;  // shorter than the bytes that identify the format
     bool ended = false;
-    const ByteSource source = [&, given = false](std::span<std::byte> room) mutable {
+    const ByteSource source = [&, given = false](std::span<std::byte> buffer) mutable {
       EXPECT_FALSE(given) << "waits for the next";
       ended = given;
       given = true;
-      std::ranges::copy(image, room.begin());
+      std::ranges::copy(image, buffer.begin());
       return image.size();
     };
     ImageStream images(source, {});
@@ -317,14 +318,14 @@ TEST(ImageStream, CompleteImagesAreReturnedAtOnce) {
   }
 }
 
-TEST(ImageStream, NoMoreIsHeldThanOneImage) {
+TEST(ImageStream, HoldsAtMostOneImage) {
   const Bytes image = encoded(Format::ppm);
   std::size_t given = 0;
   constexpr std::size_t kImages = 20'000;
-  const ByteSource source = [&](std::span<std::byte> room) {
-    const std::size_t count = std::min(room.size(), kImages * image.size() - given);
-    EXPECT_LE(room.size(), std::size_t{1} << 18);
-    for (std::size_t i = 0; i < count; ++i) room[i] = image[(given + i) % image.size()];
+  const ByteSource source = [&](std::span<std::byte> buffer) {
+    const std::size_t count = std::min(buffer.size(), kImages * image.size() - given);
+    EXPECT_LE(buffer.size(), std::size_t{1} << 18);
+    for (std::size_t i = 0; i < count; ++i) buffer[i] = image[(given + i) % image.size()];
     given += count;
     return count;
   };

@@ -59,7 +59,7 @@ class Limits : public SystemTree {
   }
 };
 
-TEST_F(Limits, WithoutGroupsTheMachineSays) {
+TEST_F(Limits, MachineAppliesWithoutGroups) {
   EXPECT_EQ(tightest().source, "the machine");
   EXPECT_EQ(tightest().available_bytes, std::int64_t{8} << 30);
   EXPECT_EQ(tightest().limit_bytes, std::int64_t{16} << 30);
@@ -73,7 +73,7 @@ TEST_F(Limits, WithoutGroupsTheMachineSays) {
   EXPECT_EQ(AvailableMemory(view_).bytes(), kMost);
 }
 
-TEST_F(Limits, PageCacheIsNotUsedV2AtTheRoot) {
+TEST_F(Limits, PageCacheDoesNotCountInVersion2) {
   process_is_in("0::/\n", kV2Mount);
   group_v2("sys/fs/cgroup", mib(1000), 990, 600, 300);
   EXPECT_EQ(by_group(), 1000 - (990 - 900));
@@ -81,14 +81,14 @@ TEST_F(Limits, PageCacheIsNotUsedV2AtTheRoot) {
   EXPECT_EQ(tightest().source, "cgroup v2 memory.max (" + view_.root + "/sys/fs/cgroup)");
 }
 
-TEST_F(Limits, PageCacheIsNotUsedV1AtTheRoot) {
+TEST_F(Limits, PageCacheDoesNotCountInVersion1) {
   process_is_in("4:memory:/\n", kV1Mount);
   group_v1("sys/fs/cgroup/memory", mib(1000), 990, 600, 300);
   EXPECT_EQ(by_group(), 910);
   EXPECT_EQ(tightest().source, "cgroup v1 memory.limit_in_bytes (" + view_.root + "/sys/fs/cgroup/memory)");
 }
 
-TEST_F(Limits, TheLeastOfAllParentsEachByItsOwnUse) {
+TEST_F(Limits, TightestParentAppliesWithItsOwnUsage) {
   process_is_in("0::/slurm/job_7/step_0\n", kV2Mount);
   group_v2("sys/fs/cgroup/slurm/job_7/step_0", mib(4000), 100, 0, 0);
   group_v2("sys/fs/cgroup/slurm/job_7", mib(2000), 1800, 500, 100);  // 800 left: other steps use the rest
@@ -101,7 +101,7 @@ TEST_F(Limits, TheLeastOfAllParentsEachByItsOwnUse) {
   EXPECT_EQ(by_group(), 580);
 }
 
-TEST_F(Limits, TheSameForVersion1) {
+TEST_F(Limits, TightestParentAppliesInVersion1) {
   process_is_in("9:name=systemd:/\n4:cpu,memory:/a/b\n0::/\n", kV1Mount);
   group_v1("sys/fs/cgroup/memory/a/b", mib(900), 100, 0, 50);
   group_v1("sys/fs/cgroup/memory/a", mib(700), 400, 100, 0);
@@ -114,7 +114,7 @@ TEST_F(Limits, TheSameForVersion1) {
   EXPECT_EQ(by_group(), 400);
 }
 
-TEST_F(Limits, AParentOutsideAContainerIsKnownByTheHierarchicalLimit) {
+TEST_F(Limits, HierarchicalLimitCoversParentsOutsideTheContainer) {
   process_is_in("4:memory:/docker/1f\n",
                 "35 31 0:32 /docker/1f /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n");
   group_v1("sys/fs/cgroup/memory", "9223372036854771712", 100, 40, 20, mib(500));
@@ -122,7 +122,7 @@ TEST_F(Limits, AParentOutsideAContainerIsKnownByTheHierarchicalLimit) {
   EXPECT_NE(tightest().source.find("hierarchical_memory_limit"), std::string::npos);
 }
 
-TEST_F(Limits, AHybridSystemHasTheControllerInEither) {
+TEST_F(Limits, HybridSystemsUseEitherVersion) {
   const std::string unified = "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
   process_is_in("4:memory:/a\n0::/user\n", kV1Mount + unified);
   group_v1("sys/fs/cgroup/memory/a", mib(300), 100, 0, 0);
@@ -133,7 +133,7 @@ TEST_F(Limits, AHybridSystemHasTheControllerInEither) {
   EXPECT_EQ(by_group(), 50);
 }
 
-TEST_F(Limits, AMountMayShowASubtreeOnly) {
+TEST_F(Limits, MountMayShowOnlyASubtree) {
   // The path is the host's, and the mount's root is that group (Docker without a cgroup namespace).
   process_is_in("0::/docker/1f\n", "41 31 0:38 /docker/1f /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
   EXPECT_EQ(groups("memory"), (Names{"v2 /sys/fs/cgroup"}));
@@ -146,7 +146,7 @@ TEST_F(Limits, AMountMayShowASubtreeOnly) {
   EXPECT_EQ(groups("memory"), (Names{"v2 /sys/fs/cgroup"}));
 }
 
-TEST_F(Limits, ACgroupNamespaceHidesWhatIsAbove) {
+TEST_F(Limits, CgroupNamespaceHidesParents) {
   process_is_in("0::/\n", kV2Mount);
   EXPECT_EQ(groups("memory"), (Names{"v2 /sys/fs/cgroup"}));
   process_is_in("0::/job\n", kV2Mount);
@@ -163,7 +163,7 @@ TEST_F(Limits, ACgroupNamespaceHidesWhatIsAbove) {
   EXPECT_EQ(groups("memory"), (Names{"v2 /sys/fs/cgroup/job", "v2 /sys/fs/cgroup"}));
 }
 
-TEST_F(Limits, TheMostCompleteMountIsChosen) {
+TEST_F(Limits, MostCompleteMountIsChosen) {
   const std::string container = "41 31 0:38 /pod/c /sys/fs/cgroup ro - cgroup2 cgroup rw\n";
   const std::string host = "42 31 0:38 / /host/sys/fs/cgroup ro - cgroup2 cgroup rw\n";
   fs::create_directories(directory_.path() / "sys/fs/cgroup");
@@ -184,7 +184,7 @@ TEST_F(Limits, MountPointsWithBlanksAndControllersInOneMount) {
   EXPECT_EQ(groups("cp"), Names{});
 }
 
-TEST_F(Limits, WithoutMountinfoTheUsualPathsApply) {
+TEST_F(Limits, DefaultPathsApplyWithoutMountinfo) {
   group_v2("sys/fs/cgroup", mib(1000), 400, 0, 0);
   EXPECT_EQ(by_group(), 600);
   group_v1("sys/fs/cgroup/memory", mib(500), 400, 0, 0);
@@ -211,14 +211,14 @@ TEST_F(Limits, NonNumericLimitsAreIgnored) {
   EXPECT_EQ(by_group(), -1);
 }
 
-TEST_F(Limits, WithoutStatisticsAllUseCounts) {
+TEST_F(Limits, AllUsageCountsWithoutStatistics) {
   process_is_in("0::/\n", kV2Mount);
   group_v2("sys/fs/cgroup", mib(1000), 400, 100, 100);
   make("sys/fs/cgroup/memory.stat", "inactive_file\nactive_file x\ninactive_file_of_others 5\n");
   EXPECT_EQ(by_group(), 600);
 }
 
-TEST_F(Limits, NeverLessThanNothingNorMoreThanTheLimit) {
+TEST_F(Limits, AvailableIsBetweenZeroAndTheLimit) {
   process_is_in("0::/\n", kV2Mount);
   group_v2("sys/fs/cgroup", mib(1000), 1200, 0, 0);
   EXPECT_EQ(by_group(), 0);
@@ -238,7 +238,7 @@ TEST_F(Limits, MemoryHighCountsAndSwapDoesNot) {
   EXPECT_NE(tightest().source.find("memory.high"), std::string::npos);
 }
 
-TEST_F(Limits, SlurmBoundsByNodeAndByProcessor) {
+TEST_F(Limits, SlurmLimitsPerNodeAndPerCpu) {
   const std::int64_t resident = 2560 * ::sysconf(_SC_PAGESIZE);
   variables_["SLURM_MEM_PER_NODE"] = "2048";
   EXPECT_EQ(tightest().source, "SLURM_MEM_PER_NODE");
@@ -259,7 +259,7 @@ TEST_F(Limits, SlurmBoundsByNodeAndByProcessor) {
   }
 }
 
-TEST_F(Limits, AReadingHoldsForATenthOfASecondUnlessMoreIsWanted) {
+TEST_F(Limits, ReadingIsReusedForATenthOfASecondUnlessMoreIsNeeded) {
   process_is_in("0::/\n", kV2Mount);
   group_v2("sys/fs/cgroup", mib(1000), 400, 0, 0);
   AvailableMemory memory(view_);
@@ -278,7 +278,7 @@ TEST_F(Limits, AReadingHoldsForATenthOfASecondUnlessMoreIsWanted) {
   EXPECT_EQ(memory.bytes_for(1, start + milliseconds(150)), 700 * kMiB);
 }
 
-TEST_F(Limits, ManyThreadsReadWhatIsThere) {
+TEST_F(Limits, ManyThreadsReadConcurrently) {
   process_is_in("0::/\n", kV2Mount);
   group_v2("sys/fs/cgroup", mib(1000), 400, 0, 0);
   AvailableMemory memory(view_);

@@ -26,7 +26,7 @@ TEST(Netpbm, EveryKindAndMaximum) {
 }
 
 // Checks the reduction from more than 8 bits against libpng's png_set_scale_16, value by value.
-TEST(Netpbm, SixteenBitsAreReducedAsPngDoes) {
+TEST(Netpbm, SixteenBitsAreReducedLikePng) {
   Bytes file = bytes_of("P5 65536 1 65535\n");
   for (int v = 0; v < 65536; ++v) {
     file.push_back(static_cast<std::byte>(v >> 8));
@@ -36,7 +36,7 @@ TEST(Netpbm, SixteenBitsAreReducedAsPngDoes) {
   for (int v = 0; v < 65536; ++v) ASSERT_EQ(int{image.view().data[v]}, (v * 255 + 32895) >> 16) << v;
 }
 
-TEST(Netpbm, Refuses) {
+TEST(Netpbm, RejectsInvalidFiles) {
   for (const char* text : {"P5", "P5 ", "P5 1", "P5 1 1", "P5 1 1 255", "P5 0 1 255 A", "P5 1 1 0 A",
                            "P5 1 1 65536 AA", "P5 -1 1 255 A", "P5 99999999999 1 255 A", "P5 2 1 255\nA",
                            "P2 2 1 255 1", "P2 1 1 255 x", "P2 1 1 9 10", "P5 1 1 9\nA", "P1 2 1 12",

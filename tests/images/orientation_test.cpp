@@ -33,7 +33,7 @@ TEST(Exif, ReadsTheOrientation) {
   }
 }
 
-TEST(Exif, AnyDamageMeansUpright) {
+TEST(Exif, DamageMeansUpright) {
   const Bytes good = tiff(6, true);
   for (std::size_t length = 0; length < 20; ++length) {
     EXPECT_EQ(exif_orientation(std::span(good).first(length)), Orientation::upright) << length;
@@ -49,7 +49,7 @@ TEST(Exif, AnyDamageMeansUpright) {
 }
 
 // Corners according to the figure in the Exif standard: the first letter appears at the top left.
-TEST(Exif, TurnsEveryWay) {
+TEST(Exif, AppliesEveryOrientation) {
   const std::vector<Sample8> stored{'a', 'b', 'c', 'd', 'e', 'f'};  // ab / cd / ef
   const ConstHostPlane plane{stored.data(), 2, 3, 2, 1};
   const std::vector<std::string> expected{"abcdef", "badcfe", "fedcba", "efcdab",
@@ -75,7 +75,7 @@ std::uint32_t crc32(std::span<const std::byte> bytes) {
   return ~crc;
 }
 
-TEST(Exif, IsAppliedFromPngAndJpeg) {
+TEST(Exif, OrientationInPngAndJpegIsApplied) {
   const Bytes exif = tiff(6, false);
   Bytes png = encoded(Format::png);
   Bytes chunk = bytes_of("eXIf");

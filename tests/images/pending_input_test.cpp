@@ -34,7 +34,7 @@ std::string raw_pgm() {
   return "P5 2048 1536 255\n" + std::string(kLarge, 'g');
 }
 
-TEST(PendingInput, LooksAtAFewBytesOfAFileThatIsReadWhole) {
+TEST(PendingInput, InspectsOnlyAFewBytes) {
   if (bytes_read() < 0) GTEST_SKIP() << "/proc/self/io does not say what is read";
   const TemporaryDirectory directory;
   const std::string path = directory.file("a.png");
@@ -63,7 +63,7 @@ TEST(PendingInput, ReadsTheBeginningOfRowsOnce) {
 }
 
 // Missing and damaged files are reported only when they are read.
-TEST(PendingInput, SaysWhatIsWrongWhenItIsRead) {
+TEST(PendingInput, ReportsErrorsWhenRead) {
   const TemporaryDirectory directory;
   const std::string too_wide = directory.file("wide.pgm");
   save_text(too_wide, "P5 2147483000 2147483000 255\n" + std::string(kLarge, 'g'));
@@ -76,16 +76,16 @@ TEST(PendingInput, SaysWhatIsWrongWhenItIsRead) {
 }
 
 // A pipe accepts 64 KiB at a time, so there are several writes.
-TEST(WriteFully, WritesAllOfItIntoAPipe) {
+TEST(WriteFully, WritesAllBytesToAPipe) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe(ends.data()), 0);
   std::vector<std::byte> out(1'000'003);
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<std::byte>(i * 31);
   std::vector<std::byte> in;
   std::thread reader([&] {
-    std::array<std::byte, 777> piece{};
-    for (ssize_t got = 0; (got = ::read(ends[0], piece.data(), piece.size())) > 0;)
-      in.insert(in.end(), piece.begin(), piece.begin() + got);
+    std::array<std::byte, 777> buffer{};
+    for (ssize_t got = 0; (got = ::read(ends[0], buffer.data(), buffer.size())) > 0;)
+      in.insert(in.end(), buffer.begin(), buffer.begin() + got);
   });
   EXPECT_EQ(write_fully(ends[1], out), out.size());
   ::close(ends[1]);
@@ -108,7 +108,7 @@ TEST(WriteFully, WritesOnlyAtTheGivenOffset) {
   EXPECT_EQ(load_text(path), "abc3abc789");
 }
 
-TEST(WriteFully, SaysHowMuchAndWhy) {
+TEST(WriteFully, ReportsTheBytesWrittenAndTheError) {
   const FileDescriptor full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
   ASSERT_GE(full.get(), 0);
   const std::string text = "abc";

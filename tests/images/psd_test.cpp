@@ -78,7 +78,7 @@ TEST(Psd, EverySixteenBitValueIsRounded) {
 }
 
 // Colours blended over white at every alpha are restored as exactly as 8 bits allow.
-TEST(Psd, WhiteIsTakenOutOfTransparentColours) {
+TEST(Psd, WhiteIsRemovedFromTransparentColours) {
   for (const int depth : {8, 16}) {
     const int most = (1 << depth) - 1;
     Psd psd{256, 256, kGrey, depth};
@@ -105,7 +105,7 @@ TEST(Psd, WhiteIsTakenOutOfTransparentColours) {
 
 // A slightly too dark blended colour may be due to rounding, and is clamped. A much darker one shows that the
 // file's colours were never blended.
-TEST(Psd, ColoursThatWereNeverBlendedStay) {
+TEST(Psd, UnblendedColoursArePreserved) {
   Psd psd{3, 1};
   psd.layers = layer_count(-1);
   psd.channels = {{254, 153, 200}, {253, 255, 201}, {255, 154, 202}, {1, 102, 255}};
@@ -117,7 +117,7 @@ TEST(Psd, ColoursThatWereNeverBlendedStay) {
   EXPECT_EQ(samples(decode_psd(psd))[5], 10);
 }
 
-TEST(Psd, TransparencyOnlyWhereTheFileSaysSo) {
+TEST(Psd, TransparencyOnlyIfDeclared) {
   Psd psd{1, 1};
   psd.channels = {{200}, {201}, {202}, {100}};
   const auto channels = [&] { return decode_psd(psd).shape().channels; };
@@ -133,11 +133,11 @@ TEST(Psd, TransparencyOnlyWhereTheFileSaysSo) {
   psd.layers = layer_count(-2, 2);
   EXPECT_EQ(channels(), 4);
   psd.channels.resize(3);
-  EXPECT_EQ(channels(), 3) << "there is no such channel";
+  EXPECT_EQ(channels(), 3) << "no such channel";
 }
 
 // 16-bit files store their layers after the global mask.
-TEST(Psd, TransparencyOfSixteenBitFiles) {
+TEST(Psd, TransparencyInSixteenBitFiles) {
   for (const int version : {1, 2}) {
     const int field = version == 2 ? 8 : 4;
     for (const auto& [key, count, channels] :
@@ -189,7 +189,7 @@ TEST(Psd, PalettesBitmapsAndInks) {
   EXPECT_EQ(samples(decode_psd(cmyk)), (std::vector<int>{255, 128, 0, 4, 8, 12}));
 }
 
-TEST(Psd, RefusedByName) {
+TEST(Psd, ErrorsNameTheCause) {
   const auto refused = [](const Psd& psd, const char* why) {
     EXPECT_NE(failure(make_psd(psd)).find(why), std::string::npos) << why << ": " << failure(make_psd(psd));
     EXPECT_NE(failure(make_psd(psd), lenient()), "");
@@ -243,7 +243,7 @@ TEST(Psd, RefusedByName) {
 }
 
 // Both versions, packed and not, with 8 and 16 bits per sample.
-TEST(Psd, SixteenBitFilesAreCutAndBent) {
+TEST(Psd, DamagedSixteenBitFiles) {
   for (const int version : {1, 2}) {
     for (const int compression : {0, 1}) {
       Psd psd{5, 3};
@@ -263,7 +263,7 @@ TEST(Psd, SixteenBitFilesAreCutAndBent) {
   }
 }
 
-TEST(Psd, EveryCutIsRefusedOrFilledWithGrey) {
+TEST(Psd, TruncationIsRejectedOrFilledWithGrey) {
   for (const int compression : {0, 1}) {
     Psd psd{5, 3};
     psd.compression = compression;
@@ -325,7 +325,7 @@ TEST(Psd, PackedRowsHoldExactlyTheirPixels) {
   EXPECT_EQ(samples(decode(file({1, 5, 6}), lenient())), (std::vector<int>{5, 6, 128, 128}));
 }
 
-TEST(Psd, StbIsRightOrRefused) {
+TEST(Psd, StbIsRightOrRejected) {
   const auto check = [](const Psd& psd, const char* why) {
     const std::string reason = failure(make_psd(psd), with_stb());
     if (*why != '\0') {
@@ -364,7 +364,7 @@ TEST(Psd, StbIsRightOrRefused) {
   check(grey, "only RGB");
 }
 
-TEST(Psd, FoundFiles) {
+TEST(Psd, RealFiles) {
   IMGPIPE_NEED_CORPUS();
   const auto directory = *corpus() / "found";
   // ImageMagick blends nothing: the colours are the layer's, which are raw in the file.

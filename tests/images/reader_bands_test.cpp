@@ -25,7 +25,7 @@ Image make_image(Shape shape) {
 }
 
 // A request to an engine.
-struct Ask {
+struct JobOptions {
   std::string stages;
   bool streamed = true;
   int repeat = 0;
@@ -33,30 +33,30 @@ struct Ask {
   Format format = Format::png;
 };
 
-std::string text_of(const Ask& ask, const Image& image, int threads) {
-  return "'" + ask.stages + "' " + std::string(format_info(ask.format).name) + " threads " +
-         std::to_string(threads) + (ask.streamed ? " streamed " : " staged ") +
-         (ask.keep_source ? "keeps source " : "") + "repeat " + std::to_string(ask.repeat) + " " +
+std::string text_of(const JobOptions& options, const Image& image, int threads) {
+  return "'" + options.stages + "' " + std::string(format_info(options.format).name) + " threads " +
+         std::to_string(threads) + (options.streamed ? " streamed " : " staged ") +
+         (options.keep_source ? "keeps source " : "") + "repeat " + std::to_string(options.repeat) + " " +
          std::to_string(image.shape().width) + "x" + std::to_string(image.shape().height) + "x" +
          std::to_string(image.shape().channels);
 }
 
-Outcome run(Engine& engine, std::unique_ptr<Reader> reader, const Ask& ask) {
+Outcome run(Engine& engine, std::unique_ptr<Reader> reader, const JobOptions& options) {
   Job job;
   const std::vector<StageRequest> stages =
-      ask.stages.empty() ? std::vector<StageRequest>() : parse_stages(ask.stages);
+      options.stages.empty() ? std::vector<StageRequest>() : parse_stages(options.stages);
   job.plan = make_plan(stages, reader->header().shape);
-  job.writer = make_writer(ask.format, job.plan.output);
+  job.writer = make_writer(options.format, job.plan.output);
   job.reader = std::move(reader);
-  job.keep_pixels = !ask.streamed;
-  job.keep_outputs = !ask.streamed;
-  job.keep_source = ask.keep_source;
-  job.repeat = ask.repeat;
+  job.keep_pixels = !options.streamed;
+  job.keep_outputs = !options.streamed;
+  job.keep_source = options.keep_source;
+  job.repeat = options.repeat;
   return engine.run(std::move(job));
 }
 
-Outcome run_by_rows(const Image& image, const Ask& ask) {
-  Ask whole = ask;
+Outcome run_by_rows(const Image& image, const JobOptions& options) {
+  JobOptions whole = options;
   whole.streamed = false;
   return run(*make_reference_engine(), make_memory_reader(image.untyped_view()), whole);
 }
@@ -68,12 +68,12 @@ std::int64_t decoded_bytes(const Outcome& outcome, std::string_view row) {
   return bytes;
 }
 
-void expect_equal(const Image& image, const Ask& ask, const Outcome& expected, int threads,
-                  const BandedBehaviour& ways) {
-  SCOPED_TRACE(text_of(ask, image, threads) + (ways.waits_for_earlier ? " waits" : ""));
+void expect_equal(const Image& image, const JobOptions& options, const Outcome& expected, int threads,
+                  const BandedBehaviour& behaviour) {
+  SCOPED_TRACE(text_of(options, image, threads) + (behaviour.waits_for_earlier ? " waits" : ""));
   BandedLog log;
-  const Outcome outcome =
-      run(*make_cpu_engine(threads), std::make_unique<BandedReader>(image.untyped_view(), ways, log), ask);
+  const Outcome outcome = run(*make_cpu_engine(threads),
+                              std::make_unique<BandedReader>(image.untyped_view(), behaviour, log), options);
   ASSERT_FALSE(outcome.error);
   ASSERT_EQ(log.faults, std::vector<std::string>());
   ASSERT_FALSE(log.by_rows);
@@ -81,7 +81,7 @@ void expect_equal(const Image& image, const Ask& ask, const Outcome& expected, i
   ASSERT_EQ(decoded_bytes(outcome, "decode (parallel)"), image.shape().bytes());
   ASSERT_EQ(outcome.histograms, expected.histograms);
   ASSERT_TRUE(outcome.file.joined() == expected.file.joined());
-  if (ask.keep_source) {
+  if (options.keep_source) {
     ASSERT_EQ(first_difference(image.view(), std::as_const(outcome.source).view()), "");
   }
 }
@@ -98,16 +98,16 @@ const std::vector<std::string>& plans() {
   return lists;
 }
 
-TEST(ReaderBands, EveryPlanHeightAndNumberOfThreadsGivesTheSameFile) {
+TEST(ReaderBands, FileDoesNotDependOnBandsOrThreads) {
   const int step = kSanitized ? 7 : 1;
   for (int height = 1; height <= 70; height += step) {
     const Image image = make_image({23, height, height % 4 + 1});
     for (std::size_t i = 0; i < plans().size(); ++i) {
-      const Ask ask{plans()[i]};
-      const Outcome expected = run_by_rows(image, ask);
-      ASSERT_FALSE(expected.error) << ask.stages;
+      const JobOptions options{plans()[i]};
+      const Outcome expected = run_by_rows(image, options);
+      ASSERT_FALSE(expected.error) << options.stages;
       for (const int threads : {1, 2, 3, 7}) {
-        expect_equal(image, ask, expected, threads,
+        expect_equal(image, options, expected, threads,
                      {.waits_for_earlier = (static_cast<std::size_t>(height) + i) % 2 == 0, .seed = 0});
         if (HasFatalFailure()) return;
       }
@@ -121,14 +121,14 @@ TEST(ReaderBands, AwkwardSizesWithWaitsAndEveryWriter) {
     const Image image = make_image(shape);
     for (const std::string& stages : plans()) {
       for (const Format format : {Format::png, Format::bmp, Format::jpeg}) {
-        Ask ask{stages};
-        ask.format = format;
+        JobOptions options{stages};
+        options.format = format;
         if (kSanitized && shape.pixels() > 10'000) continue;
         if (shape.width > 1000 && (format == Format::bmp || stages.starts_with("smooth,"))) continue;
-        const Outcome expected = run_by_rows(image, ask);
+        const Outcome expected = run_by_rows(image, options);
         if (expected.error) continue;  // a size that this writer does not support
         for (const int threads : {1, 3}) {
-          expect_equal(image, ask, expected, threads, {.waits_for_earlier = threads == 3, .seed = 17});
+          expect_equal(image, options, expected, threads, {.waits_for_earlier = threads == 3, .seed = 17});
           if (HasFatalFailure()) return;
         }
       }
@@ -136,19 +136,19 @@ TEST(ReaderBands, AwkwardSizesWithWaitsAndEveryWriter) {
   }
 }
 
-TEST(ReaderBands, StagedKeptAndRepeatedRunsReadIntoTheWholeImage) {
+TEST(ReaderBands, UnstreamedRunsReadIntoTheWholeImage) {
   for (const Shape& shape : {Shape{1, 1, 4}, Shape{33, 70, 3}, Shape{700, 601, 3}, Shape{90, 333, 2}}) {
     if (kSanitized && shape.width > 100) continue;
     const Image image = make_image(shape);
     for (const std::string& stages : plans()) {
       for (const int repeat : {0, 2}) {
         for (const bool keep_source : {false, true}) {
-          Ask ask{stages, false};
-          ask.repeat = repeat;
-          ask.keep_source = keep_source;
-          const Outcome expected = run_by_rows(image, ask);
+          JobOptions options{stages, false};
+          options.repeat = repeat;
+          options.keep_source = keep_source;
+          const Outcome expected = run_by_rows(image, options);
           for (const int threads : {1, 2, 7}) {
-            expect_equal(image, ask, expected, threads, {.waits_for_earlier = true, .seed = 3});
+            expect_equal(image, options, expected, threads, {.waits_for_earlier = true, .seed = 3});
             if (HasFatalFailure()) return;
           }
         }
@@ -158,20 +158,20 @@ TEST(ReaderBands, StagedKeptAndRepeatedRunsReadIntoTheWholeImage) {
 }
 
 // Streamed plans hold the whole decoded image if a later chain reads it.
-TEST(ReaderBands, AGreyImageThatIsReadTwice) {
+TEST(ReaderBands, GreyImageReadTwice) {
   const Image image = make_image({700, 601, 1});
   for (const char* stages : {"hist,contrast,smooth", "contrast", "hist,smooth", "smooth,contrast,smooth"}) {
-    const Ask ask{stages};
-    const Outcome expected = run_by_rows(image, ask);
+    const JobOptions options{stages};
+    const Outcome expected = run_by_rows(image, options);
     for (const int threads : {1, 2, 3, 7}) {
-      expect_equal(image, ask, expected, threads, {.waits_for_earlier = threads == 2, .seed = 11});
+      expect_equal(image, options, expected, threads, {.waits_for_earlier = threads == 2, .seed = 11});
       if (HasFatalFailure()) return;
     }
   }
 }
 
 // Checks the benefit: with several threads, several bands are read at the same time, by more than one thread.
-TEST(ReaderBands, SeveralThreadsReadAtOnce) {
+TEST(ReaderBands, ThreadsReadConcurrently) {
   const Image image = make_image({2000, 800, 3});
   int at_once = 0;
   for (int i = 0; i < 20 && at_once < 2; ++i) {
@@ -193,7 +193,7 @@ std::string reason_of(const Outcome& outcome) {
   }
 }
 
-TEST(ReaderBands, AFailureAtAnyRowEndsTheJobWithItsReason) {
+TEST(ReaderBands, FailureAtAnyRowEndsTheJobWithItsError) {
   constexpr std::int64_t kHeight = 70;
   const Image image = make_image({211, kHeight, 3});
   for (const char* stages : {"gray,hist,contrast,smooth", "smooth", "resize:0:150", ""}) {
@@ -201,13 +201,13 @@ TEST(ReaderBands, AFailureAtAnyRowEndsTheJobWithItsReason) {
       const std::unique_ptr<Engine> engine = make_cpu_engine(threads);
       for (std::int64_t row = 0; row < kHeight; row += kSanitized ? 9 : 1) {
         for (const bool streamed : {true, false}) {
-          Ask ask{stages, streamed};
-          SCOPED_TRACE(text_of(ask, image, threads) + " row " + std::to_string(row));
+          JobOptions options{stages, streamed};
+          SCOPED_TRACE(text_of(options, image, threads) + " row " + std::to_string(row));
           BandedLog log;
-          const BandedBehaviour ways{
+          const BandedBehaviour behaviour{
               .fails_at = row, .waits_for_earlier = row % 2 == 0, .seed = static_cast<std::uint64_t>(row)};
           const Outcome outcome =
-              run(*engine, std::make_unique<BandedReader>(image.untyped_view(), ways, log), ask);
+              run(*engine, std::make_unique<BandedReader>(image.untyped_view(), behaviour, log), options);
           ASSERT_TRUE(outcome.error);
           ASSERT_EQ(reason_of(outcome), "row " + std::to_string(row) + " is broken on purpose");
           ASSERT_EQ(log.faults, std::vector<std::string>());
@@ -215,8 +215,8 @@ TEST(ReaderBands, AFailureAtAnyRowEndsTheJobWithItsReason) {
         }
       }
       // The engine accepts another job.
-      const Ask ask{stages};
-      expect_equal(image, ask, run_by_rows(image, ask), threads, {});
+      const JobOptions options{stages};
+      expect_equal(image, options, run_by_rows(image, options), threads, {});
       if (HasFatalFailure()) return;
     }
   }
@@ -238,7 +238,7 @@ class FullWriter final : public Writer {
   std::int64_t strip_rows_;
 };
 
-TEST(ReaderBands, AWriterThatFailsEndsTheReading) {
+TEST(ReaderBands, FailingWriterEndsTheReading) {
   const Image image = make_image({300, 500, 3});
   for (const std::int64_t strip_rows : {0, 16}) {
     for (const int threads : {1, 2, 7}) {
@@ -257,32 +257,32 @@ TEST(ReaderBands, AWriterThatFailsEndsTheReading) {
   }
 }
 
-TEST(ReaderBands, TheRowSaysWhoHasDecoded) {
+TEST(ReaderBands, RowNamesTheDecoder) {
   const Image image = make_image({700, 601, 3});
-  Ask ask{"gray"};
-  ask.format = Format::bmp;  // its bands are smaller than PNG's strips
+  JobOptions options{"gray"};
+  options.format = Format::bmp;  // its bands are smaller than PNG's strips
   for (const int threads : {1, 3}) {
     BandedLog log;
     const Outcome all =
         run(*make_cpu_engine(threads),
-            std::make_unique<BandedReader>(image.untyped_view(), BandedBehaviour(), log), ask);
+            std::make_unique<BandedReader>(image.untyped_view(), BandedBehaviour(), log), options);
     EXPECT_EQ(decoded_bytes(all, "decode (parallel)"), image.shape().bytes());
     EXPECT_EQ(decoded_bytes(all, "decode"), 0);
     BandedLog other;
-    const BandedBehaviour ways{.switches_at = 300, .waits_for_earlier = true};
+    const BandedBehaviour behaviour{.switches_at = 300, .waits_for_earlier = true};
     const Outcome part = run(*make_cpu_engine(threads),
-                             std::make_unique<BandedReader>(image.untyped_view(), ways, other), ask);
+                             std::make_unique<BandedReader>(image.untyped_view(), behaviour, other), options);
     EXPECT_GT(decoded_bytes(part, "decode (parallel)"), 0);
     EXPECT_GT(decoded_bytes(part, "decode"), 0);
     EXPECT_EQ(decoded_bytes(part, "decode") + decoded_bytes(part, "decode (parallel)"),
               image.shape().bytes());
   }
-  const Outcome rows = run(*make_cpu_engine(3), make_memory_reader(image.untyped_view()), ask);
+  const Outcome rows = run(*make_cpu_engine(3), make_memory_reader(image.untyped_view()), options);
   EXPECT_EQ(decoded_bytes(rows, "decode"), image.shape().bytes());
 }
 
 // In a tall, narrow image, steps grow with the number of rows, for one band or many.
-TEST(McuRows, StepsGrowWithTheRows) {
+TEST(McuRows, StepsGrowLinearlyWithRows) {
   const auto steps = [](std::int64_t height, std::int64_t band_rows, std::int64_t open_bands) {
     McuRows rows;
     std::deque<McuRows::Walk> walks;

@@ -141,7 +141,7 @@ void expect_reads(const Bytes& file, const Image& expected, const std::string& w
   ASSERT_TRUE(samples(cut_down) == to_8_bits(values)) << what;
 }
 
-TEST(SixteenBits, PngOfEveryKindIsLibpngs) {
+TEST(SixteenBits, PngOfEveryKindEqualsLibpng) {
   for (const Size& size : few_sizes()) {
     for (int channels = 1; channels <= 4; ++channels) {
       const Image image = picture16({size.width, size.height, channels}, 11);
@@ -158,7 +158,7 @@ TEST(SixteenBits, PngOfEveryKindIsLibpngs) {
   }
 }
 
-TEST(SixteenBits, EveryFilterOfPngComesBack) {
+TEST(SixteenBits, PngFiltersRoundTrip) {
   for (const int filter :
        {PNG_FILTER_NONE, PNG_FILTER_SUB, PNG_FILTER_UP, PNG_FILTER_AVG, PNG_FILTER_PAETH}) {
     for (int channels = 1; channels <= 4; ++channels) {
@@ -169,7 +169,7 @@ TEST(SixteenBits, EveryFilterOfPngComesBack) {
 }
 
 // A transparent colour is compared in all 16 bits: a colour with only the same high bytes stays opaque.
-TEST(SixteenBits, TransparentColoursOfPng) {
+TEST(SixteenBits, PngTransparentColours) {
   for (const int channels : {1, 3}) {
     Image image = picture16({19, 7, channels}, 3);
     auto* pixels = view16(image).data;
@@ -191,7 +191,7 @@ TEST(SixteenBits, TransparentColoursOfPng) {
 }
 
 // Missing samples are half of 65,536, and opaque.
-TEST(SixteenBits, WhatIsMissingIsMidGrey) {
+TEST(SixteenBits, MissingSamplesAreMidGrey) {
   const Image image = picture16({40, 60, 2}, 9);
   const Values whole = samples(image);
   for (const bool interlaced : {false, true}) {
@@ -275,7 +275,7 @@ TEST(SixteenBits, WrittenPngIsReadByLibpng) {
 }
 
 // Several strips in any order give the same file as rows, and libpng's pixels are the same.
-TEST(SixteenBits, StripsOfPng) {
+TEST(SixteenBits, PngStrips) {
   const Image image = picture16({1001, 403, 3}, 6);
   const auto writer = make_writer(Format::png, image.shape());
   const std::int64_t strip = writer->strip_rows();
@@ -311,7 +311,7 @@ TEST(SixteenBits, WrittenNetpbmIsRead) {
 }
 
 // Grey becomes colour, and alpha is dropped, if the format requires it. For stb, our own writer writes.
-TEST(SixteenBits, ConvertedWhereTheFormatHoldsLess) {
+TEST(SixteenBits, ConvertedIfTheFormatHoldsLess) {
   for (int channels : {1, 2, 4}) {
     const Image image = picture16({33, 20, channels}, 7);
     const Values in = samples(image);
@@ -346,8 +346,8 @@ TEST(SixteenBits, SupportedFormats) {
     EXPECT_EQ(format_info(format).written_bits, 8);
 }
 
-// stb_image gives 8 bits, whatever is requested.
-TEST(SixteenBits, StbStaysAtEight) {
+// stb_image always returns 8 bits.
+TEST(SixteenBits, StbReturnsEightBits) {
   DecodeOptions options = with_stb();
   options.max_bits = 16;
   const Bytes file = make_png(picture16({9, 4, 3}, 1), {});
@@ -356,7 +356,7 @@ TEST(SixteenBits, StbStaysAtEight) {
 
 // ---- real files -------------------------------------------------------------------------------------
 
-TEST(SixteenBitCorpus, PngSuiteIsLibpngs) {
+TEST(SixteenBitCorpus, PngSuiteEqualsLibpng) {
   IMGPIPE_NEED_CORPUS();
   int compared = 0;
   for (const auto& path : files_below(*corpus() / "pngsuite/valid")) {

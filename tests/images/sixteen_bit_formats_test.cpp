@@ -21,7 +21,7 @@ namespace {
 // ---- Netpbm -----------------------------------------------------------------------------------------
 
 // Every value for every kind of maximum, raw and plain.
-TEST(SixteenBits, NetpbmOfAnyMaximum) {
+TEST(SixteenBits, NetpbmWithAnyMaximum) {
   for (const int most : {256, 257, 511, 1000, 1023, 4095, 10007, 32767, 32768, 65534, 65535}) {
     Bytes raw = bytes_of("P5 " + std::to_string(most + 1) + " 1 " + std::to_string(most) + "\n");
     std::string text = "P2 " + std::to_string(most + 1) + " 1 " + std::to_string(most) + "\n";
@@ -78,7 +78,7 @@ TEST(SixteenBits, StreamedNetpbm) {
 // ---- PSD --------------------------------------------------------------------------------------------
 
 // 65535 means no ink.
-TEST(SixteenBits, InksOfPsd) {
+TEST(SixteenBits, PsdInks) {
   Psd cmyk{3, 1, kCmyk, 16};
   cmyk.channels = {{65535, 10, 40000}, {32768, 20, 50000}, {0, 30, 60000}, {65535, 100, 45000}};
   const auto ink = [](std::int64_t c, std::int64_t k) { return static_cast<int>((c * k + 32767) / 65535); };
@@ -88,7 +88,7 @@ TEST(SixteenBits, InksOfPsd) {
 }
 
 // Every colour over white, at alphas over the whole range.
-TEST(SixteenBits, WhiteIsTakenOutOfTransparentColoursOfPsd) {
+TEST(SixteenBits, WhiteIsRemovedFromTransparentPsdColours) {
   Psd psd{256, 256, kGrey, 16};
   psd.layers = layer_count(-1);
   psd.channels.assign(2, Values(65536));

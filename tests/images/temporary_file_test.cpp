@@ -120,7 +120,7 @@ int as_over_nfs(int fd, int operation) {
   return 0;
 }
 
-TEST_F(TemporaryFiles, AreLockedUntilTheyAreInTheirPlaces) {
+TEST_F(TemporaryFiles, AreLockedUntilRenamed) {
   std::size_t renames = 0;
   before_rename = [&](const char*) {
     ++renames;
@@ -134,14 +134,14 @@ TEST_F(TemporaryFiles, AreLockedUntilTheyAreInTheirPlaces) {
 }
 
 // A file at its final path is not locked.
-TEST_F(TemporaryFiles, LeaveNoLockBehind) {
+TEST_F(TemporaryFiles, LeaveNoLock) {
   write_file(directory_.file("a.png"), kBytes);
   const int fd = ::open(directory_.file("a.png").c_str(), O_RDWR | O_CLOEXEC);
   EXPECT_EQ(::flock(fd, LOCK_EX | LOCK_NB), 0);
   ::close(fd);
 }
 
-TEST_F(TemporaryFiles, AreSyncedBeforeTheyAreInPlaceAndTheirNamesAfterwards) {
+TEST_F(TemporaryFiles, AreSyncedBeforeTheRenameAndTheDirectoryAfterwards) {
   const auto write = [&](const char* name, OutputSync* sync) {
     write_file(directory_.file(name), kBytes, sync);
   };
@@ -162,7 +162,7 @@ TEST_F(TemporaryFiles, AreSyncedBeforeTheyAreInPlaceAndTheirNamesAfterwards) {
             "rename ");
 }
 
-TEST_F(TemporaryFiles, NewDirectoriesAreSyncedInTheirParents) {
+TEST_F(TemporaryFiles, ParentsOfNewDirectoriesAreSynced) {
   std::string calls;
   EXPECT_EQ(calls_of([&] { make_directory(directory_.file("a/b/c")); }), "other other directory ");
   EXPECT_EQ(calls_of([&] { make_directory(directory_.file("a/b/c")); }), "");
@@ -181,7 +181,7 @@ TEST_F(TemporaryFiles, UnsyncableFilesAreStillWritten) {
   EXPECT_NO_THROW(write_file("/dev/null", kBytes));
 }
 
-TEST_F(TemporaryFiles, ASyncThatFailsLeavesTheOldFile) {
+TEST_F(TemporaryFiles, FailedSyncKeepsTheOldFile) {
   save_text(directory_.file("a.png"), "old");
   for (const int error : {EIO, ENOSPC, EDQUOT}) {
     before_fdatasync = [error](int) { return error; };
@@ -197,7 +197,7 @@ TEST_F(TemporaryFiles, ASyncThatFailsLeavesTheOldFile) {
   EXPECT_THROW(shared.sync_names(), Error);
 }
 
-TEST_F(TemporaryFiles, ArePrivateUntilTheyAreComplete) {
+TEST_F(TemporaryFiles, ArePrivateUntilComplete) {
   const auto mode_of = [](const std::string& path) {
     return static_cast<unsigned>(fs::status(path).permissions());
   };
@@ -244,7 +244,7 @@ TEST_F(TemporaryFiles, PlantedLinksAreNotFollowed) {
 }
 
 // Another user can open a new file for a moment, and lock it forever.
-TEST_F(TemporaryFiles, AForeignLockIsNotWaitedForForever) {
+TEST_F(TemporaryFiles, WaitForAForeignLockIsLimited) {
   int tries = 0;
   before_flock = [&](int, int operation) {
     ++tries;
@@ -256,7 +256,7 @@ TEST_F(TemporaryFiles, AForeignLockIsNotWaitedForForever) {
   EXPECT_TRUE(directory_.names().empty());
 }
 
-TEST_F(TemporaryFiles, OtherRunsThatBeginNeverTakeThem) {
+TEST_F(TemporaryFiles, StartingRunsNeverRemoveThem) {
   constexpr int kFiles = 2000;
   const pid_t cleaner = ::fork();
   ASSERT_GE(cleaner, 0);
@@ -281,7 +281,7 @@ TEST_F(TemporaryFiles, OtherRunsThatBeginNeverTakeThem) {
   EXPECT_TRUE(directory_.names().empty());
 }
 
-TEST_F(TemporaryFiles, ThoseOfKilledRunsGoOverNfsToo) {
+TEST_F(TemporaryFiles, StaleFilesAreRemovedOverNfs) {
   before_flock = as_over_nfs;
   save_text(directory_.file(".a.png.imgpipe-0a1b2c3d"), "left");
   {
@@ -298,7 +298,7 @@ TEST_F(TemporaryFiles, ThoseOfKilledRunsGoOverNfsToo) {
 }
 
 // Between its creation and its lock, a file can be taken for a stale one.
-TEST_F(TemporaryFiles, OneThatIsTakenBeforeItsLockIsMadeAgain) {
+TEST_F(TemporaryFiles, FileTakenBeforeItsLockIsRecreated) {
   int taken = 0;
   before_flock = [&](int, int operation) {
     if ((operation & LOCK_EX) != 0 && taken++ < 2) {
@@ -312,7 +312,7 @@ TEST_F(TemporaryFiles, OneThatIsTakenBeforeItsLockIsMadeAgain) {
 }
 
 // An NFS client renames a file that is removed while open, so it still has a link.
-TEST_F(TemporaryFiles, OneThatIsTakenOverNfsIsMadeAgain) {
+TEST_F(TemporaryFiles, FileTakenOverNfsIsRecreated) {
   bool taken = false;
   before_flock = [&](int, int) {
     if (!std::exchange(taken, true)) {
@@ -342,11 +342,11 @@ TEST_F(TemporaryFiles, NeedNoLocks) {
   before_flock = [](int, int) { return ENOLCK; };
   write_file(directory_.file("a.png"), kBytes);
   save_text(directory_.file(".a.png.imgpipe-0a1b2c3d"), "left");
-  EXPECT_EQ(clean("a.png"), 0U) << "nobody knows whether its writer lives";
+  EXPECT_EQ(clean("a.png"), 0U) << "its writer may still be running";
 }
 
 // Another thread is writing a file and starts another; the one that ends all writing may still write.
-TEST_F(TemporaryFiles, TheThreadThatEndsAllWritingMayContinue) {
+TEST_F(TemporaryFiles, ThreadThatBlocksNewOutputsMayContinue) {
   const auto act = [this] {
     TemporaryFile begun(directory_.file("begun.png"));
     block_new_outputs();

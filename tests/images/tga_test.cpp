@@ -95,7 +95,7 @@ TEST(Tga, PixelsOfEveryTypeAndDepth) {
   }
 }
 
-TEST(Tga, OriginsShowOneScene) {
+TEST(Tga, EveryOriginShowsTheSameImage) {
   const Values upright{1, 2, 3, 4, 5, 6};  // 3 wide, 2 high
   const std::vector<std::pair<int, Values>> origins{{kTopDown, {1, 2, 3, 4, 5, 6}},
                                                     {0, {4, 5, 6, 1, 2, 3}},
@@ -115,7 +115,7 @@ TEST(Tga, OriginsShowOneScene) {
 }
 
 // Even and odd widths, pixels of several bytes.
-TEST(Tga, RightToLeftTurnsWholePixels) {
+TEST(Tga, RightToLeftReversesWholePixels) {
   for (const int width : {1, 2, 3, 4, 7}) {
     Tga tga;
     tga.width = width, tga.descriptor = kTopDown | kRightToLeft;
@@ -198,7 +198,7 @@ TEST(Tga, PacketsCrossRows) {
   EXPECT_EQ(samples(decode(tga.build())), Values(9, 9));
 }
 
-TEST(Tga, TwoLongPacketsOfColor) {
+TEST(Tga, TwoLongColourPackets) {
   Tga tga;
   tga.type = 10, tga.width = 128, tga.height = 2, tga.pixels = {0xFF, 1, 2, 3, 0xFF, 4, 5, 6};
   const Values got = samples(decode(tga.build()));
@@ -209,7 +209,7 @@ TEST(Tga, TwoLongPacketsOfColor) {
 
 // ---- refusals and truncation --------------------------------------------------------------------------
 
-TEST(Tga, RefusalsNameTheCause) {
+TEST(Tga, ErrorsNameTheCause) {
   Tga tga;
   tga.pixels = {1, 2, 3};
   for (const int bits : {0x40, 0x80, 0xC0}) {
@@ -223,7 +223,7 @@ TEST(Tga, RefusalsNameTheCause) {
 }
 
 // If header and palette are complete, missing pixels are mid-grey and opaque, not a colour of the palette.
-TEST(Tga, CutAnywhere) {
+TEST(Tga, TruncationAtEveryByte) {
   for (const int type : {1, 2, 3, 9, 10, 11}) {
     SCOPED_TRACE(type);
     Tga tga;
@@ -256,7 +256,7 @@ TEST(Tga, CutAnywhere) {
   }
 }
 
-TEST(Tga, TinyPackedFileThatDeclaresAGiant) {
+TEST(Tga, TinyFileWithAHugeSize) {
   Tga tga;
   tga.type = 10, tga.width = 16000, tga.height = 16000, tga.pixels = {0xFF, 1, 2, 3};
   EXPECT_NE(failure(tga.build()).find("truncated"), std::string::npos);
@@ -264,7 +264,7 @@ TEST(Tga, TinyPackedFileThatDeclaresAGiant) {
   EXPECT_NE(failure(tga.build()).find("--max-pixels"), std::string::npos);
 }
 
-TEST(Tga, AnyByteMayChange) {
+TEST(Tga, ChangedBytesAreHandledSafely) {
   Tga tga;
   tga.type = 9, tga.bits = 8, tga.width = 3, tga.height = 2, tga.has_palette = true;
   tga.palette = {1, 2, 3, 4, 5, 6}, tga.pixels = {0x83, 1, 1, 0, 1};
@@ -277,7 +277,7 @@ TEST(Tga, AnyByteMayChange) {
 
 // ---- stb_image ----------------------------------------------------------------------------------------
 
-TEST(Tga, WhatStbMisreadsIsRefusedByName) {
+TEST(Tga, FilesThatStbMisreadsAreRejected) {
   Tga good;
   good.pixels = {1, 2, 3};
   EXPECT_EQ(samples(decode(good.build(), with_stb())), (Values{3, 2, 1}));
@@ -297,7 +297,7 @@ TEST(Tga, WhatStbMisreadsIsRefusedByName) {
 
 // ---- real files ---------------------------------------------------------------------------------------
 
-TEST(TgaCorpus, FoundPalettesBeginAboveZero) {
+TEST(TgaCorpus, RealPalettesBeginAboveZero) {
   IMGPIPE_NEED_CORPUS();
   const auto found = [](const char* name) { return load(*corpus() / "found" / name); };
   // Entries 2 to 5 for four colours, and pixels 2, 3, 4, 5.
@@ -316,7 +316,7 @@ TEST(TgaCorpus, FoundPalettesBeginAboveZero) {
 }
 
 // Files that differ in left and right, or top and bottom, differ only in the descriptor.
-TEST(TgaCorpus, FoundOrigins) {
+TEST(TgaCorpus, RealOrigins) {
   IMGPIPE_NEED_CORPUS();
   for (const char* name : {"top_right.tga", "bottom_right.tga"}) {
     FileBytes file = load(*corpus() / "found" / name);

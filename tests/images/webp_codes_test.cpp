@@ -44,7 +44,7 @@ TEST(WebpCodes, GroupsAreCounted) {
 }
 
 // The files are valid, since libwebp reads them.
-TEST(WebpCodes, ManyGroupsAreAPicture) {
+TEST(WebpCodes, StreamsWithManyGroupsAreValid) {
   for (const int cache_bits : {0, 1, 8, 11}) {
     const GroupedStream form{.width = 67, .height = 41, .groups = 170, .cache_bits = cache_bits};
     const Image image =
@@ -77,7 +77,7 @@ TEST(WebpCodes, SymbolsBeyondTheAlphabetAreIgnored) {
   }
 }
 
-TEST(WebpCodes, AStreamThatIsCutSaysNothing) {
+TEST(WebpCodes, TruncatedStreamHasNoCount) {
   const GroupedStream form{.width = 32, .height = 32, .groups = 64, .cache_bits = 5};
   const Bytes whole = grouped_stream(form);
   const std::size_t needed = (129 + 64 * 16 + 7) / 8;  // the beginning, and 16 bits for each block
@@ -88,7 +88,7 @@ TEST(WebpCodes, AStreamThatIsCutSaysNothing) {
 }
 
 // Whatever a bit is, reading ends, and no byte after the end is read.
-TEST(WebpCodes, DamageIsSurvived) {
+TEST(WebpCodes, DamageIsHandledSafely) {
   const Image photo = synthesize(parse_pattern("photo"), {61, 53, 4}, 3);
   const Bytes file = picture_chunks(make_webp({true, 6}, photo.view()));
   std::int64_t read = 0;
@@ -106,7 +106,7 @@ TEST(WebpCodes, DamageIsSurvived) {
 }
 
 // Reads libwebp's own files at every level: transforms of every kind, palettes, caches.
-TEST(WebpCodes, LibwebpsFilesAreUnderstood) {
+TEST(WebpCodes, ReadsLibwebpsFiles) {
   for (const char* pattern : {"photo", "noise", "checker", "ramp"}) {
     for (const int channels : {3, 4}) {
       const Image image = synthesize(parse_pattern(pattern), {131, 87, channels}, 5);

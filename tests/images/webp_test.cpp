@@ -60,7 +60,7 @@ std::vector<WebpKind> kinds() {
           {false, 4, 90}, {false, 6, 100}, {false, 4, 50, true}};
 }
 
-TEST(Webp, EveryKindAndSizeIsWhatLibwebpMakesOfIt) {
+TEST(Webp, EveryKindAndSizeEqualsLibwebp) {
   for (const WebpKind& kind : kinds()) {
     for (const Size& size :
          {Size{1, 1}, {1, 2}, {2, 1}, {1, 37}, {37, 1}, {15, 17}, {16, 16}, {33, 31}, {127, 5}, {131, 67}}) {
@@ -81,7 +81,7 @@ TEST(Webp, EveryKindAndSizeIsWhatLibwebpMakesOfIt) {
   }
 }
 
-TEST(Webp, TheHeaderSaysWhatItIs) {
+TEST(Webp, HeaderDescribesTheImage) {
   const auto reader = open_reader(make_webp({}, picture(5, 3, 3).view()));
   const ImageHeader& header = reader->header();
   EXPECT_EQ(header.format, Format::webp);
@@ -92,7 +92,7 @@ TEST(Webp, TheHeaderSaysWhatItIs) {
   EXPECT_EQ(header.orientation, Orientation::upright);
 }
 
-TEST(Webp, RowsAreWrittenWhereTheyBelong) {
+TEST(Webp, ReadersWriteOnlyTheirRows) {
   for (const WebpKind& kind : kinds()) {
     for (const int channels : {3, 4}) {
       const Bytes file = make_webp(kind, picture(13, 7, channels).view());
@@ -113,11 +113,11 @@ Bytes plain_chunks(int channels = 3) {
   return picture_chunks(make_webp({}, picture(6, 4, channels).view()));
 }
 
-Bytes extended(int flags, const Bytes& before, const Bytes& behind) {
-  return riff_file(vp8x(flags, 6, 4) + before + plain_chunks() + behind);
+Bytes extended(int flags, const Bytes& before, const Bytes& after) {
+  return riff_file(vp8x(flags, 6, 4) + before + plain_chunks() + after);
 }
 
-TEST(Webp, ExifTurnsThePicture) {
+TEST(Webp, ExifRotatesTheImage) {
   const Image stored = decode(extended(0, {}, {}));
   for (const bool head : {false, true}) {
     const Bytes exif =
@@ -135,7 +135,7 @@ TEST(Webp, ExifTurnsThePicture) {
   }
 }
 
-TEST(Webp, AProfileIsNamed) {
+TEST(Webp, ProfileIsNamed) {
   const auto name = [](const Bytes& file) { return open_reader(file)->header().profile; };
   const Bytes adobe = riff_chunk("ICCP", adobe_profile());
   EXPECT_EQ(name(extended(kWebpProfile, adobe, {})), "Adobe RGB (1998)");
@@ -175,7 +175,7 @@ TEST(Webp, PaddingMayBeMissingAtTheEnd) {
   EXPECT_EQ(difference(decode(whole), decode(bare)), "");
 }
 
-TEST(Webp, AnimationsGiveTheirFirstFrame) {
+TEST(Webp, AnimationsYieldTheirFirstFrame) {
   for (const int channels : {3, 4}) {
     for (const bool lossless : {true, false}) {
       const Bytes frame = make_webp({lossless, 1}, picture(6, 4, channels).view());
@@ -221,7 +221,7 @@ std::string refusal(const Bytes& chunks) {
   return reason.substr(std::min<std::size_t>(6, reason.size()));
 }
 
-TEST(Webp, ContainersThatContradictThemselvesAreRefused) {
+TEST(Webp, ContradictoryContainersAreRejected) {
   const Bytes plain = plain_chunks();
   const Bytes frame = anmf(0, 0, 6, 4, plain);
   EXPECT_EQ(refusal(riff_chunk("XYZ ", bytes_of("abcdefgh")) + plain), "the first chunk is not an image");
@@ -246,7 +246,7 @@ TEST(Webp, ContainersThatContradictThemselvesAreRefused) {
   EXPECT_EQ(failure(bytes_of("RIFF....WEBPVP8 ")), "WebP: the header is truncated");
 }
 
-TEST(Webp, ATruncatedFileIsRefusedAtEveryByte) {
+TEST(Webp, TruncationIsRejected) {
   for (const WebpKind& kind : kinds()) {
     const Bytes plain = make_webp(kind, picture(9, 5, 4).view());
     const Bytes animated =
@@ -272,7 +272,7 @@ TEST(Webp, ATruncatedFileIsRefusedAtEveryByte) {
   }
 }
 
-TEST(Webp, LenientlyTheRowsThatCameAreKept) {
+TEST(Webp, LenientKeepsDecodedRows) {
   for (const bool lossless : {true, false}) {
     const Bytes file = make_webp({lossless, 1}, picture(64, 200, 3).view());
     const Image whole = decode(file);
@@ -291,7 +291,7 @@ TEST(Webp, LenientlyTheRowsThatCameAreKept) {
   }
 }
 
-TEST(Webp, DamageAtEveryByteIsBoundedAndStable) {
+TEST(Webp, ChangedBytesAreHandledSafely) {
   for (const WebpKind& kind : {WebpKind{true, 1}, {false, 0, 50}, {false, 4, 20, true}}) {
     const Bytes plain = make_webp(kind, picture(8, 5, 4, "two_valued").view());
     expect_stable_when_damaged(plain);
@@ -301,7 +301,7 @@ TEST(Webp, DamageAtEveryByteIsBoundedAndStable) {
   }
 }
 
-TEST(Webp, BytesAfterTheImageAreAWarning) {
+TEST(Webp, TrailingBytesCauseAWarning) {
   const Bytes file = make_webp({}, picture(6, 4, 3).view());
   const std::string two = std::to_string(file.size()) + " bytes follow the image (another image?)";
   const std::pair<Bytes, std::string> whole[] = {{file + bytes_of("ab"), "2 bytes follow the image"},

@@ -36,7 +36,7 @@ EncodeOptions lossy(int quality, int level = 1) {
   return {.quality = quality, .webp = WebpCoding::lossy, .webp_level = level};
 }
 
-TEST(WebpWriter, LosslessComesBackAsItWas) {
+TEST(WebpWriter, LosslessRoundTrips) {
   for (int level = 0; level <= 9; ++level) {
     for (const Size& size : {Size{1, 1}, {1, 7}, {7, 1}, {16, 16}, {61, 43}}) {
       for (const int channels : {3, 4}) {
@@ -72,7 +72,7 @@ TEST(WebpWriter, GreyBecomesColour) {
 }
 
 // By libwebp's own functions for RGB and RGBA input.
-TEST(WebpWriter, TheBytesAreLibwebps) {
+TEST(WebpWriter, BytesEqualLibwebps) {
   for (const int channels : {3, 4}) {
     for (const Size& size : {Size{1, 1}, {17, 9}, {90, 61}}) {
       const Image image = noise(size.width, size.height, channels);
@@ -85,7 +85,7 @@ TEST(WebpWriter, TheBytesAreLibwebps) {
   }
 }
 
-TEST(WebpWriter, BandsAndRepetitionsGiveTheSameBytes) {
+TEST(WebpWriter, BandsAndRepetitionsProduceTheSameBytes) {
   const Image image = synthesize(parse_pattern("photo"), {83, 59, 4}, 2);
   for (const EncodeOptions& options : {EncodeOptions{}, lossy(75), lossy(75, 9)}) {
     const Bytes whole = write(image, options);
@@ -93,7 +93,7 @@ TEST(WebpWriter, BandsAndRepetitionsGiveTheSameBytes) {
   }
 }
 
-TEST(WebpWriter, QualityAndLevelMatter) {
+TEST(WebpWriter, QualityAndLevelAffectSize) {
   const Image photo = synthesize(parse_pattern("photo"), {200, 150, 3}, 3);
   EXPECT_LT(write(photo, lossy(20)).size(), write(photo, lossy(95)).size());
   EXPECT_LT(write(photo, lossy(95)).size(), write(photo).size());
@@ -101,7 +101,7 @@ TEST(WebpWriter, QualityAndLevelMatter) {
   EXPECT_EQ(write(photo, {.quality = 3}), write(photo, {.quality = 97})) << "of lossy only";
 }
 
-TEST(WebpWriter, AMarkChangesNoPixel) {
+TEST(WebpWriter, MarkChangesNoPixel) {
   for (const int channels : {3, 4}) {
     const Image image = noise(23, 17, channels);
     for (EncodeOptions options : {EncodeOptions{}, lossy(60)}) {
@@ -126,7 +126,7 @@ TEST(WebpWriter, AMarkChangesNoPixel) {
   }
 }
 
-TEST(WebpWriter, RefusesWhatItCannotHold) {
+TEST(WebpWriter, RejectsUnsupportedShapes) {
   EXPECT_NO_THROW((void)make_writer(Format::webp, {16383, 16383, 4}));
   for (const Shape& shape : {Shape{16384, 1, 3}, {1, 16384, 3}}) {
     try {
@@ -146,7 +146,7 @@ TEST(WebpWriter, RefusesWhatItCannotHold) {
 }
 
 // The longest possible row and column.
-TEST(WebpWriter, TheLongestSides) {
+TEST(WebpWriter, LongestSides) {
   for (const Shape& shape : {Shape{16383, 2, 3}, {2, 16383, 3}}) {
     const Image image = noise(shape.width, shape.height, 3);
     const Image back = decode(write(image));

@@ -11,7 +11,7 @@
 namespace imgpipe::test::entropy_decoding_test {
 namespace {
 
-TEST(EntropyDecoding, MadeFilesInGroups) {
+TEST(EntropyDecoding, GeneratedFilesInGroups) {
   Verdicts verdicts;
   for (std::uint64_t seed = 0; seed < 2000; seed += 20)
     ASSERT_EQ(compare_with_host(made_files(seed, 20), decode_emulated, verdicts), "") << "from " << seed;
@@ -73,7 +73,7 @@ TEST(EntropyDecoding, OneColour) {
   EXPECT_EQ(verdicts.is_intact, 2);
 }
 
-TEST(EntropyDecoding, SegmentsThatAreNotTheHeadersAreNotDecoded) {
+TEST(EntropyDecoding, SegmentsMustMatchTheHeader) {
   const std::unique_ptr<OpenJpeg> jpeg = open_jpeg_scan(small_file(3));
   const std::optional<StagedJpeg> whole = staged(*jpeg);
   ASSERT_TRUE(whole);
@@ -104,7 +104,7 @@ TEST(EntropyDecoding, RealFiles) {
   EXPECT_EQ(verdicts.left, 0);
 }
 
-TEST(EntropyDecoding, AnEmptyGroup) {
+TEST(EntropyDecoding, EmptyGroup) {
   EXPECT_TRUE(decode_emulated({}).empty());
 }
 

@@ -70,7 +70,7 @@ class Damage : public testing::TestWithParam<std::tuple<std::size_t, int>> {
   }
 };
 
-TEST_P(Damage, CutAnywhere) {
+TEST_P(Damage, TruncationOfEveryFormat) {
   const Bytes file = whole();
   ASSERT_GT(file.size(), 1000U);
   ASSERT_LT(file.size(), 3000U);
@@ -80,7 +80,7 @@ TEST_P(Damage, CutAnywhere) {
   });
 }
 
-TEST_P(Damage, AnyBitChanged) {
+TEST_P(Damage, EveryBitChanged) {
   const Bytes file = whole();
   for_each_byte(file.size(), [&](std::size_t at) {
     for (int bit = 0; bit < 8; ++bit) {

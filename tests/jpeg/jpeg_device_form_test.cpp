@@ -115,7 +115,7 @@ TEST(JpegDeviceForm, KeepsTheMark) {
   }
 }
 
-TEST(JpegDeviceForm, HalvesTheColorsAsTheWriterDoes) {
+TEST(JpegDeviceForm, SubsamplesChromaLikeTheWriter) {
   const auto form = [](int channels, int quality) {
     return make_writer(Format::jpeg, {20, 10, channels}, with_quality(quality))->device_form();
   };
@@ -126,7 +126,7 @@ TEST(JpegDeviceForm, HalvesTheColorsAsTheWriterDoes) {
 }
 
 // Pixels that are converted on their way to the writer are not on the device.
-TEST(JpegDeviceForm, NoneForWhatIsConverted) {
+TEST(JpegDeviceForm, NoneForConvertedPixels) {
   for (const int channels : {2, 4}) {
     const auto writer = make_writer(Format::jpeg, {20, 10, channels}, with_quality(90));
     EXPECT_EQ(writer->device_form().kind, DeviceForm::Kind::none);
@@ -134,14 +134,14 @@ TEST(JpegDeviceForm, NoneForWhatIsConverted) {
   }
 }
 
-TEST(JpegDeviceForm, NoneByOtherMeans) {
+TEST(JpegDeviceForm, NoneForOtherCodecsAndFormats) {
   EncodeOptions stb;
   stb.codec = CodecChoice::stb;
   EXPECT_EQ(make_writer(Format::jpeg, {20, 10, 3}, stb)->device_form().kind, DeviceForm::Kind::none);
   EXPECT_EQ(make_writer(Format::bmp, {20, 10, 3})->device_form().kind, DeviceForm::Kind::none);
 }
 
-TEST(JpegDeviceForm, EitherRowsOrAScan) {
+TEST(JpegDeviceForm, RowsAndAScanAreExclusive) {
   const Image image = make_image({20, 10, 1}, "noise");
   const auto scan = encode_scan_reference(image.view(), 90, false);
   const auto given = make_writer(Format::jpeg, image.shape(), with_quality(90));
@@ -157,7 +157,7 @@ TEST(JpegDeviceForm, EitherRowsOrAScan) {
 }
 
 // The multiplication that replaces the division, for all possible inputs.
-TEST(JpegDeviceForm, QuantizesAsADivisionDoes) {
+TEST(JpegDeviceForm, QuantizesLikeADivision) {
   for (int step = 1; step <= 255; ++step) {
     const QuantizerStep by = quantizer_step(step);
     for (std::int32_t x = 0; x <= 16384; ++x) {
@@ -192,7 +192,7 @@ std::vector<std::uint32_t> slot_of(const std::vector<bool>& bits) {
   return words;
 }
 
-TEST(JpegRuns, JoinAsOneStream) {
+TEST(JpegRuns, FormOneStream) {
   std::mt19937 random(3);
   for (int round = 0; round < 300; ++round) {
     const bool full_bytes_often = round % 2 == 0;
@@ -229,7 +229,7 @@ TEST(JpegRuns, JoinAsOneStream) {
   }
 }
 
-TEST(JpegRuns, FindTheImageOfARun) {
+TEST(JpegRuns, RunIndexFindsItsImage) {
   const std::vector<std::uint32_t> first{0, 1, 4, 5, 100};
   const auto image = [&](std::uint32_t run) { return last_at_most(first.data(), 5U, run); };
   EXPECT_EQ(image(0), 0U);
@@ -247,9 +247,9 @@ void expect_kept(const std::array<std::int32_t, kBlockSamples>& values, std::int
     std::uint32_t total = 0;
     void put(std::uint32_t, int count) { total += static_cast<std::uint32_t>(count); }
   } bits;
-  std::uint64_t places = 0;
+  std::uint64_t positions = 0;
   for (int i = 1; i < kBlockSamples; ++i) {
-    if (values[static_cast<std::size_t>(i)] != 0) places |= zigzag_index_bit(i);
+    if (values[static_cast<std::size_t>(i)] != 0) positions |= zigzag_index_bit(i);
   }
   const auto coded_at = [&](int place) {
     EXPECT_LE(bits.total / 32, static_cast<std::uint32_t>(kLead + place / 2)) << place;
@@ -258,12 +258,12 @@ void expect_kept(const std::array<std::int32_t, kBlockSamples>& values, std::int
   };
   for (const bool chroma : {false, true}) {
     bits.total = 0;
-    code_block(dc_difference, places, coded_at, encoding_codes(chroma).data(), bits);
+    code_block(dc_difference, positions, coded_at, encoding_codes(chroma).data(), bits);
     EXPECT_LE(bits.total, 32U * kColumnWords);
   }
 }
 
-TEST(JpegRuns, BitsNeverReachACoefficientThatIsNeeded) {
+TEST(JpegRuns, BitsNeverOverwriteUnreadCoefficients) {
   // The largest possible sum of squares, as equal coefficients at any position.
   for (const auto& [count, size] : {std::pair{63, 128}, {16, 256}, {4, 512}, {1, 1023}}) {
     for (int first = 1; first + count <= kBlockSamples; ++first) {
@@ -302,7 +302,7 @@ TEST(JpegRuns, BitsNeverReachACoefficientThatIsNeeded) {
   }
 }
 
-TEST(JpegRuns, GroupsHaveRoomForEachImage) {
+TEST(JpegRuns, GroupsReserveSpaceForEachImage) {
   EXPECT_EQ(JpegEncoding({}).memory().bytes, 0U);
   std::vector<JpegEncodingTask> tasks;
   for (const Size& size : awkward_sizes()) {

@@ -21,17 +21,17 @@ using Bytes = std::vector<std::byte>;
 
 constexpr std::int64_t kMaxPixels = 40'000'000;
 
-// From one thread and from several, in portions that do not fit MCUs, and in pieces of a few bytes.
+// With one thread and several, in bands that are not whole MCUs, and in chunks of a few bytes.
 std::vector<Reading> all_readings(std::uint64_t seed) {
   const auto odd = static_cast<std::int64_t>(1 + seed % 11);
-  const std::size_t piece = 1 + seed * 7 % 300;
+  const std::size_t chunk_bytes = 1 + seed * 7 % 300;
   return {{},
-          {.rows = odd, .scan_chunk_bytes = piece},
+          {.rows = odd, .scan_chunk_bytes = chunk_bytes},
           {8, 1},
           {.rows = odd, .threads = 1, .common = 2, .backwards = true},
-          {.rows = 9, .threads = 1, .common = 1, .backwards = true, .scan_chunk_bytes = piece},
+          {.rows = 9, .threads = 1, .common = 1, .backwards = true, .scan_chunk_bytes = chunk_bytes},
           {odd, 2, 3},
-          {.rows = 16, .threads = 3, .common = 4, .scan_chunk_bytes = piece},
+          {.rows = 16, .threads = 3, .common = 4, .scan_chunk_bytes = chunk_bytes},
           {.rows = 1, .threads = 8, .common = 1, .scan_chunk_bytes = 16}};
 }
 // The same for large images, in bands like those of the engines.
@@ -61,7 +61,7 @@ JpegOutcome automatic(const Bytes& file) {
 }
 
 // Every file with the best instruction set, and a fifth with each other one.
-class Exactly : public testing::TestWithParam<int> {
+class JpegExact : public testing::TestWithParam<int> {
  protected:
   static constexpr int kShards = 8;
 
@@ -83,7 +83,7 @@ class Exactly : public testing::TestWithParam<int> {
   }
 };
 
-TEST_P(Exactly, MadeFiles) {
+TEST_P(JpegExact, GeneratedFiles) {
   check(
       2000, [](std::uint64_t seed) { return make_jpeg(random_jpeg(seed)); },
       [](std::uint64_t seed) {
@@ -91,23 +91,23 @@ TEST_P(Exactly, MadeFiles) {
       });
 }
 
-TEST_P(Exactly, CodedFiles) {
+TEST_P(JpegExact, CodedFiles) {
   check(
       2000, [](std::uint64_t seed) { return random_coded_jpeg(seed).file; },
       [](std::uint64_t seed) { return "coded file " + std::to_string(seed); });
 }
 
-INSTANTIATE_TEST_SUITE_P(Shards, Exactly, testing::Range(0, 8));
+INSTANTIATE_TEST_SUITE_P(Shards, JpegExact, testing::Range(0, 8));
 
 // ---- the choice of decoder --------------------------------------------------------------------------
 
-TEST(JpegDecoder, TakesWhatIsPlainAndLeavesTheRest) {
+TEST(JpegDecoder, AcceptsOnlyPlainFiles) {
   std::map<std::string, int> seen;
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     const MadeJpeg jpeg = random_jpeg(seed);
     const JpegOutcome outcome = automatic(make_jpeg(jpeg));
     EXPECT_EQ(outcome.reason, "") << description(jpeg);
-    if (jpeg.dc_sums_in_range()) {
+    if (jpeg.is_plain()) {
       EXPECT_EQ(outcome.decoder, "parallel") << description(jpeg);
       EXPECT_EQ(outcome.last_decoder, "parallel") << description(jpeg);
       EXPECT_TRUE(outcome.has_bands) << description(jpeg);
@@ -115,13 +115,13 @@ TEST(JpegDecoder, TakesWhatIsPlainAndLeavesTheRest) {
     if (outcome.decoder.empty()) {
       EXPECT_FALSE(outcome.has_bands) << description(jpeg);
     }
-    ++seen[jpeg.dc_sums_in_range() ? "plain" : "other"];
+    ++seen[jpeg.is_plain() ? "plain" : "other"];
   }
   EXPECT_GT(seen["plain"], 300);
   EXPECT_GT(seen["other"], 80);
 }
 
-TEST(JpegDecoder, TakesCodesOfAnyKind) {
+TEST(JpegDecoder, AcceptsAnyCodes) {
   int plain = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const CodedJpeg jpeg = random_coded_jpeg(seed);
@@ -134,7 +134,7 @@ TEST(JpegDecoder, TakesCodesOfAnyKind) {
   EXPECT_GT(plain, 100);
 }
 
-TEST(JpegDecoder, LeavesWhatItDoesNotKnow) {
+TEST(JpegDecoder, LeavesUnsupportedFilesToTheLibrary) {
   MadeJpeg base;
   base.width = 50;
   base.height = 40;
@@ -171,7 +171,7 @@ TEST(JpegDecoder, LeavesWhatItDoesNotKnow) {
   left(other);
 }
 
-TEST(JpegDecoder, LeavesEverythingWhenTurboIsForced) {
+TEST(JpegDecoder, ForcedTurboDecodesEverything) {
   const Bytes file = make_jpeg({.width = 60, .height = 50});
   for (const CodecChoice codec : {CodecChoice::turbo, CodecChoice::stb}) {
     const JpegOutcome outcome = read_jpeg(file, jpeg_options(codec, false, kMaxPixels));
@@ -197,7 +197,7 @@ TEST(JpegDecoder, IsUsedDespiteTrailingData) {
 }
 
 // A reader may be destroyed with bands begun and rows left.
-TEST(JpegDecoder, MayBeLeftInTheMiddle) {
+TEST(JpegDecoder, MayBeDestroyedInTheMiddle) {
   const Bytes file = make_jpeg({.width = 300, .height = 200, .content = JpegContent::noise});
   for (const std::int64_t given : {0, 1, 64, 190}) {
     const auto reader = open_reader(file);
@@ -213,9 +213,9 @@ TEST(JpegDecoder, MayBeLeftInTheMiddle) {
   reader->read_rows(rows.view());
 }
 
-// ---- larger than a piece ----------------------------------------------------------------------------
+// ---- larger than a chunk ----------------------------------------------------------------------------
 
-// Files of 100 KB to 3 MB, with several pieces each.
+// Files of 100 KB to 3 MB, with several chunks each.
 std::vector<MadeJpeg> large_jpegs() {
   using Content = JpegContent;
   constexpr std::array<JpegFactors, 4> k444{}, k422{{{2, 1}}}, k420{{{2, 2}}}, k440{{{1, 2}}};
@@ -254,7 +254,7 @@ std::vector<MadeJpeg> large_jpegs() {
       {.width = 640, .height = 300, .factors = k420, .step_percent = 100'000, .content = Content::extreme},
       {.width = 4000, .height = 3000, .factors = k420, .content = Content::sparse},
   };
-  // With restart intervals shorter than a piece, about as long, and longer.
+  // With restart intervals shorter than a chunk, about as long, and longer.
   for (const int rows : {1, 7, 40}) {
     MadeJpeg jpeg = all.front();
     jpeg.restart_rows = rows;

@@ -34,7 +34,7 @@ Bytes empty_segments(std::size_t count) {
 }
 
 // With libjpeg's list of kept markers, the first of these took 8 s.
-TEST(JpegFacts, ManySegmentsCostNoMoreThanTheirBytes) {
+TEST(JpegFacts, ManySegmentsTakeLinearTime) {
   const Bytes many = jpeg_with(empty_segments(60'000) + exif_segment());
   const Bytes too_many = jpeg_with(empty_segments(3'000'000));
   for (const bool lenient : {false, true}) {
@@ -53,7 +53,7 @@ TEST(JpegFacts, ManySegmentsCostNoMoreThanTheirBytes) {
   }
 }
 
-TEST(JpegFacts, TheFirstExifSegmentCounts) {
+TEST(JpegFacts, FirstExifSegmentApplies) {
   const Bytes xmp = segment(0xE1, bytes_of(std::string_view("http://ns.adobe.com/xap/1.0/\0<x/>", 33)));
   EXPECT_EQ(try_decode(jpeg_with(xmp + exif_segment())).header.orientation, Orientation::rotate_90);
   const Bytes empty = segment(0xE1, bytes_of(std::string_view("Exif\0\0", 6)));
@@ -97,7 +97,7 @@ TEST(JpegFacts, ProfilesAreJoined) {
   EXPECT_EQ(name_of(all), "Adobe RGB (1998)") << "16 MB of it are not all looked at";
 }
 
-TEST(JpegFacts, WhatFollowsTheEnd) {
+TEST(JpegFacts, DataAfterTheEnd) {
   const Bytes plain = encoded(Format::jpeg);
   const Bytes camera = jpeg_with(exif_segment());
   const Bytes pair = jpeg_with(segment(0xE2, bytes_of(std::string_view("MPF\0", 4)) + number(0)));
@@ -144,7 +144,7 @@ TEST(JpegFacts, WhatFollowsTheEnd) {
               "JPEG: end marker before the last scan");
 }
 
-TEST(JpegFacts, BitsAreEight) {
+TEST(JpegFacts, HasEightBits) {
   EXPECT_EQ(try_decode(encoded(Format::jpeg)).header.bits_per_sample, 8);
 }
 

@@ -29,7 +29,7 @@ using BlockSteps = std::array<std::uint16_t, kBlockSamples>;
 
 // Emulates transform_blocks() of the kernels, lane by lane.
 std::vector<SampleVector> transformed(std::span<const BlockValues> blocks, const BlockSteps& steps) {
-  std::vector<std::uint32_t> room(kTransformWords, 0xCCCCCCCC);
+  std::vector<std::uint32_t> memory(kTransformWords, 0xCCCCCCCC);
   ComponentSteps all_steps{};
   for (unsigned pair = 0; pair < kBlockSide / 2; ++pair) {
     for (unsigned part = 0; part < kBlockLanes; ++part)
@@ -61,12 +61,12 @@ std::vector<SampleVector> transformed(std::span<const BlockValues> blocks, const
     if (flat[lane / kBlockLanes]) {
       for (const std::uint32_t word : out) EXPECT_EQ(word, flat_columns(pairs[0], all_steps.of[0][part]));
     }
-    for (unsigned y = 0; y < kBlockSide; ++y) room[column_word(lane, y)] = out[y];
+    for (unsigned y = 0; y < kBlockSide; ++y) memory[column_word(lane, y)] = out[y];
   }
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     for (unsigned half = 0; half < 2; ++half) {
       const unsigned y = lane % kBlockLanes + half * kBlockLanes;
-      const std::uint32_t* w = room.data() + row_word(lane / kBlockLanes, y);
+      const std::uint32_t* w = memory.data() + row_word(lane / kBlockLanes, y);
       rows[lane][half] = transform_row(w[0], w[1], w[2], w[3]);
     }
   }
@@ -83,9 +83,9 @@ Sample8 sample_of(const SampleVector& vector, unsigned x) {
   return static_cast<Sample8>(vector.word[x / 4] >> (8 * (x % 4)) & 0xFF);
 }
 
-class Blocks : public testing::TestWithParam<CoefficientPattern> {};
+class BlockTransforms : public testing::TestWithParam<CoefficientPattern> {};
 
-TEST_P(Blocks, AreTransformedAsTheArithmeticSays) {
+TEST_P(BlockTransforms, EqualTheArithmetic) {
   Random random(static_cast<unsigned>(GetParam()) + 1);
   for (int round = 0; round < 400; ++round) {
     const BaselineScan scan = make_scan(Sampling::grey, 64, 8, round % 3 == 0 ? 65535 : 40, random);
@@ -114,11 +114,11 @@ TEST_P(Blocks, AreTransformedAsTheArithmeticSays) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Blocks, testing::ValuesIn(kCoefficients),
+INSTANTIATE_TEST_SUITE_P(Kinds, BlockTransforms, testing::ValuesIn(kCoefficients),
                          [](const auto& each) { return name_of(each.param); });
 
 // Shared memory has 32 banks of 4 bytes; 8 lanes at a time read 16 bytes each.
-TEST(BlockRoom, IsWrittenAndReadWithoutConflicts) {
+TEST(TransformMemory, HasNoBankConflicts) {
   std::set<unsigned> all;
   for (unsigned y = 0; y < kBlockSide; ++y) {
     std::set<unsigned> banks;
@@ -143,20 +143,20 @@ TEST(BlockRoom, IsWrittenAndReadWithoutConflicts) {
   }
 }
 
-TEST(VectorPlaces, AreAllOfEightBlocks) {
-  std::set<std::pair<unsigned, unsigned>> places;
+TEST(VectorPositions, CoverEightBlocks) {
+  std::set<std::pair<unsigned, unsigned>> positions;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const VectorPosition place = vector_position(lane);
     EXPECT_LT(place.row, 8U);
-    places.insert({place.pair, place.row});
+    positions.insert({place.pair, place.row});
     EXPECT_EQ(vector_position(partner_lane(lane)).pair, place.pair);
   }
-  EXPECT_EQ(places.size(), kLanes);
+  EXPECT_EQ(positions.size(), kLanes);
 }
 
 // ---- colour ------------------------------------------------------------------------------------------
 
-TEST(Colour, OfEveryPairAndLuma) {
+TEST(ColourConversion, EveryChromaPairAndLuma) {
   for (const Luma luma : {Luma::bt601, Luma::bt709, Luma::opencv}) {
     const ByteWeights weights = byte_weights(luma);
     for (unsigned cb = 0; cb < 256; cb += luma == Luma::bt601 ? 1 : 5) {
@@ -178,7 +178,7 @@ TEST(Colour, OfEveryPairAndLuma) {
   }
 }
 
-TEST(Colour, FourPixelsBecomeTwelveBytes) {
+TEST(ColourConversion, FourPixelsBecomeTwelveBytes) {
   const std::uint32_t rgb[4] = {0xEE030201, 0xEE060504, 0xEE090807, 0xEE0C0B0A};
   std::uint32_t words[3];
   join_pixels(rgb, words);
@@ -252,7 +252,7 @@ TEST(Upsampling, EqualsTheArithmetic) {
   }
 }
 
-TEST(Upsampling, OfFullRowsEqualsTheArithmetic) {
+TEST(Upsampling, FullRowsEqualTheArithmetic) {
   Random random(4);
   for (int round = 0; round < 3000; ++round) {
     const Planes near(16, random);
@@ -277,7 +277,7 @@ TEST(Upsampling, OfFullRowsEqualsTheArithmetic) {
   }
 }
 
-TEST(Upsampling, RowsBeyondThePictureAreTheLast) {
+TEST(Upsampling, RowsBelowTheImageRepeatTheLast) {
   using Rows = std::pair<std::uint32_t, std::uint32_t>;
   const auto rows = [](std::uint32_t y, std::uint32_t height, bool halved) {
     const ColourRows r = colour_rows(y, height, halved);

@@ -18,7 +18,7 @@ namespace {
 
 using Random = std::mt19937_64;
 
-TEST(Runs, AreAllItemsOnce) {
+TEST(ItemRuns, CoverEveryItemOnce) {
   for (const std::uint64_t items : {0, 1, 7, 8, 9, 1000, 4223}) {
     for (const unsigned blocks : {1U, 2U, 7U, 1000U}) {
       std::uint64_t next = 0;
@@ -33,7 +33,7 @@ TEST(Runs, AreAllItemsOnce) {
   }
 }
 
-TEST(Walks, VisitEveryItemOnce) {
+TEST(ItemWalks, VisitEveryItemOnce) {
   for (const std::uint32_t groups : {1U, 2U, 5U, 51U}) {
     for (const unsigned down_shift : {0U, 1U}) {
       for (const std::uint32_t mcu_rows : {1U, 3U, 40U}) {
@@ -99,23 +99,23 @@ TEST(BlockOrders, FindTheBlocksOfTheScan) {
   }
 }
 
-TEST(Plans, HaveRoomForColourAndNoMore) {
+TEST(ReconstructionPlans, ReserveSpaceForColourOnly) {
   Random random(1);
   std::vector<BaselineScan> scans;
   for (const Sampling sampling : kSamplings) scans.push_back(make_scan(sampling, 1001, 333, 4, random));
   std::vector<ReconstructionTask> tasks;
   for (const BaselineScan& scan : scans) tasks.push_back({.scan = &scan});
   const ReconstructionPlan plan = plan_reconstruction(tasks);
-  std::size_t behind = plan.upload_bytes();
+  std::size_t after = plan.upload_bytes();
   for (const ReconstructionImage& image : plan.images) {
     EXPECT_EQ(image.colour_offset % 256, 0);
-    EXPECT_GE(static_cast<std::size_t>(image.colour_offset), behind);
+    EXPECT_GE(static_cast<std::size_t>(image.colour_offset), after);
     EXPECT_GE(kBlockSide * image.order.mcus_across, image.colour_width);
-    behind = static_cast<std::size_t>(image.colour_offset) +
+    after = static_cast<std::size_t>(image.colour_offset) +
              std::size_t{2} * kBlockSide * image.order.mcus_across * image.colour_height;
   }
-  EXPECT_LE(behind, plan.bytes);
-  EXPECT_LT(plan.bytes, behind + 256);
+  EXPECT_LE(after, plan.bytes);
+  EXPECT_LT(plan.bytes, after + 256);
   EXPECT_EQ(plan.first_luma.back(),
             42U * 16 + 42 * 16 + 42 * 16 + std::uint64_t{2} * 21 * 16 + std::uint64_t{2} * 21 * 16);
   const JpegReconstruction reconstruction(tasks);
@@ -126,7 +126,7 @@ TEST(Plans, HaveRoomForColourAndNoMore) {
       std::memcmp(upload.data() + plan.luma_offset(), plan.first_luma.data(), 8 * plan.first_luma.size()), 0);
 }
 
-TEST(Plans, OfNothingAreEmpty) {
+TEST(ReconstructionPlans, EmptyGroupHasAnEmptyPlan) {
   const JpegReconstruction reconstruction({});
   std::vector<std::byte> upload(reconstruction.memory().upload_bytes);
   reconstruction.write_upload(upload.data());

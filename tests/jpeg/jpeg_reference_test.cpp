@@ -97,9 +97,9 @@ BaselineScan scan_of(const File& file) {
   scan.mcu_height = kBlockSide * max_down;
   scan.mcus_across = (scan.width + scan.mcu_width - 1) / scan.mcu_width;
   scan.mcu_rows = (scan.height + scan.mcu_height - 1) / scan.mcu_height;
-  const auto behind = static_cast<std::size_t>(header.src->next_input_byte -
+  const auto after = static_cast<std::size_t>(header.src->next_input_byte -
                                                reinterpret_cast<const unsigned char*>(file.data()));
-  scan.data = std::span(file).subspan(behind);
+  scan.data = std::span(file).subspan(after);
   return scan;
 }
 
@@ -220,7 +220,7 @@ std::string name_of(const Factors& factors, Size size, std::uint64_t seed) {
          ", seed " + std::to_string(seed);
 }
 
-TEST(JpegReference, EqualsLibjpegOnPictures) {
+TEST(JpegReference, EqualsLibjpegOnImages) {
   std::uint64_t seed = 0;
   for (const Factors& factors : kFactors) {
     for (std::int64_t width = 1; width <= 40; ++width) {
@@ -268,7 +268,7 @@ std::vector<std::byte> data_of(const File& file) {
   return {data.begin(), data.end()};
 }
 
-TEST(JpegReference, TakesNothingThatEndsEarly) {
+TEST(JpegReference, RejectsTruncatedData) {
   const File file = make_picture(kFactors[3], {40, 40}, "noise", 60, 1, 5);
   const std::vector<std::byte> data = data_of(file);
   ASSERT_TRUE(is_taken(file, data));
@@ -277,7 +277,7 @@ TEST(JpegReference, TakesNothingThatEndsEarly) {
   }
 }
 
-TEST(JpegReference, TakesNoBytesLeftOver) {
+TEST(JpegReference, RejectsExtraBytes) {
   const File file = make_picture(kFactors[0], {40, 40}, "noise", 60, 1, 5);
   const std::vector<std::byte> data = data_of(file);
   for (std::size_t i = 0; i + 1 < data.size(); ++i) {
@@ -290,7 +290,7 @@ TEST(JpegReference, TakesNoBytesLeftOver) {
   }
 }
 
-TEST(JpegReference, TakesOnlyTheNextRestartMarker) {
+TEST(JpegReference, RejectsWrongRestartMarkers) {
   const File file = make_picture(kFactors[0], {8, 100}, "noise", 60, 1, 5);
   const std::vector<std::byte> data = data_of(file);
   int markers = 0;

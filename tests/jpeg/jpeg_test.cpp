@@ -65,7 +65,7 @@ TEST(Jpeg, EverySubsamplingBaselineAndProgressive) {
   }
 }
 
-TEST(Jpeg, GreyAndRgbAreStoredAsTheyAre) {
+TEST(Jpeg, GreyAndRgbAreStoredUnchanged) {
   const std::vector<Sample8> grey = samples_of(synthesize(parse_pattern("photo"), {40, 30, 1}, 3));
   const Image decoded = decode(jpeg_of({JCS_GRAYSCALE, JCS_GRAYSCALE}, grey, 40, 30));
   EXPECT_EQ(decoded.shape().channels, 1);
@@ -103,7 +103,7 @@ TEST(Jpeg, CmykAndYcckBecomeRgb) {
   }
 }
 
-TEST(Jpeg, ScansBeyondTheLimitAreRefused) {
+TEST(Jpeg, ScansBeyondTheLimitAreRejected) {
   // 600 scans that repeat the same coefficient, which no encoder writes.
   jpeg_compress_struct encoder{};
   jpeg_error_mgr errors{};

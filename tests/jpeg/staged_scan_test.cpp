@@ -48,7 +48,7 @@ Staged stage(const Bytes& data, std::int64_t mcus, std::int64_t interval) {
   return staged;
 }
 
-TEST(StagedScan, LeavesOutStuffing) {
+TEST(StagedScan, RemovesStuffing) {
   const Staged staged = stage(bytes_of({1, 2, 0xFF, 0, 3, 0xFF, 0, 0xFF, 0, 0xFF, 0xD9, 7, 8}), 5, 0);
   ASSERT_TRUE(staged.scan);
   EXPECT_EQ(staged.scan->after_end, 11U);
@@ -96,7 +96,7 @@ TEST(StagedScan, RequiresMarkersInOrder) {
   EXPECT_FALSE(taken({1, 2, 0xFF, 0xD9}, std::int64_t{1} << 40, 1));
 }
 
-TEST(StagedScan, NumbersGoRound) {
+TEST(StagedScan, RestartNumbersWrapAround) {
   Bytes data;
   for (int i = 0; i < 21; ++i) {
     for (const int value : {i, 0xFF, 0xD0 + i % 8}) data.push_back(static_cast<std::byte>(value));
@@ -134,7 +134,7 @@ TEST(StagedScan, RandomBytes) {
   }
 }
 
-TEST(StagedScan, WhatIsTooLargeHasNoCapacity) {
+TEST(StagedScan, TooLargeScansAreRejected) {
   BaselineScan scan = scan_of({}, 1 << 23, 0);
   scan.data = {static_cast<const std::byte*>(nullptr), std::size_t{1} << 31};
   EXPECT_EQ(staged_capacity(scan), 0U);
@@ -142,7 +142,7 @@ TEST(StagedScan, WhatIsTooLargeHasNoCapacity) {
 }
 
 // No block has that many bytes: this is damage, and must not cost memory.
-TEST(StagedScan, MoreThanItsBlocksCanHaveIsNotStaged) {
+TEST(StagedScan, MoreDataThanTheBlocksCanHaveIsRejected) {
   BaselineScan scan = scan_of({}, 5, 0);
   scan.data = {static_cast<const std::byte*>(nullptr), std::size_t{1} << 30};
   EXPECT_LT(staged_capacity(scan), 5000U);
@@ -179,7 +179,7 @@ TEST(StagedScan, EndsAtTheFirstMarker) {
 }
 
 // Every scan that the host's decoder accepts is staged and ends at the same position.
-TEST(StagedScan, TakesWhatTheHostTakes) {
+TEST(StagedScan, AcceptsTheHostDecodersScans) {
   int is_intact = 0, damaged = 0;
   const auto check = [&](const JpegFiles& files) {
     for (const Bytes& file : files) {

@@ -40,7 +40,7 @@ Parameters parameters_of(const std::string& step) {
 
 // ---- the tiles --------------------------------------------------------------------------------------
 
-TEST(ClaheTiles, OneUnevenSideEnlargesBoth) {
+TEST(ClaheTiles, OneIndivisibleSideEnlargesBoth) {
   const Parameters eight = parameters_of("clahe");
   const ClaheTiles both({.width = 640, .height = 480}, eight);
   EXPECT_EQ(both.width, 80);
@@ -53,7 +53,7 @@ TEST(ClaheTiles, OneUnevenSideEnlargesBoth) {
   EXPECT_EQ(small.height, 1);
 }
 
-TEST(ClaheTiles, TheLimitIsRoundedDownButNotTo0) {
+TEST(ClaheTiles, LimitIsRoundedDownButIsAtLeast1) {
   const FrameType narrow{.width = 640, .height = 480};
   EXPECT_EQ(ClaheTiles(narrow, parameters_of("clahe:2")).limit, 37);  // 37.5
   EXPECT_EQ(ClaheTiles(narrow, parameters_of("clahe:0.01")).limit, 1);
@@ -63,7 +63,7 @@ TEST(ClaheTiles, TheLimitIsRoundedDownButNotTo0) {
   EXPECT_EQ(ClaheTiles(wide, parameters_of("clahe:40")).limit, 2);  // 2.93
 }
 
-TEST(ClaheExcess, IsDistributedLikeTheLoop) {
+TEST(ClaheExcess, EqualsTheLoop) {
   for (const std::uint32_t excess :
        {0U, 1U, 2U, 3U, 100U, 127U, 128U, 129U, 255U, 256U, 257U, 700U, 65535U}) {
     std::vector<std::uint32_t> counts(256, excess / 256);
@@ -89,7 +89,7 @@ std::string refusal(const std::string& stages, const Shape& shape) {
   return "";
 }
 
-TEST(Clahe, RefusesTilesThatAreTooManyOrTooLarge) {
+TEST(Clahe, RejectsTooManyOrTooLargeTiles) {
   EXPECT_EQ(refusal("clahe:2:1", {65536, 32767, 1}), "");
   EXPECT_EQ(refusal("clahe:2:1", {65536, 32768, 1}),
             "clahe:tiles=1 of 65536x32768 pixels: a tile exceeds 2147483647 pixels; use more tiles");
@@ -292,21 +292,22 @@ TEST(Clahe, OtherPartCountsOnCuda) {
   IMGPIPE_NEED_CUDA();
   for (const LargeCase& test : large_cases()) {
     for (const int parts : {2, 4}) {
-      expect_on_cuda(test, Sample::u16, 1,
-                     [parts](const auto& call, const auto& on) { return clahe16_way_cuda(call, on, parts); });
+      expect_on_cuda(test, Sample::u16, 1, [parts](const auto& call, const auto& on) {
+        return clahe16_parts_cuda(call, on, parts);
+      });
       if (testing::Test::HasFatalFailure()) return;
     }
   }
 }
 
 // Small enough for tools that slow a kernel down a thousandfold.
-TEST(Clahe, ATinyImageOnCuda) {
+TEST(Clahe, TinyImageOnCuda) {
   IMGPIPE_NEED_CUDA();
   const LargeCase tiny{"noise", {40, 30}, "clahe:2:2", large_cases()[3].value};
   expect_on_cuda(tiny, Sample::u8, 1, clahe_cuda);
   for (const int parts : {1, 2, 4}) {
     expect_on_cuda(tiny, Sample::u16, 1,
-                   [parts](const auto& call, const auto& on) { return clahe16_way_cuda(call, on, parts); });
+                   [parts](const auto& call, const auto& on) { return clahe16_parts_cuda(call, on, parts); });
   }
 }
 

@@ -73,7 +73,7 @@ TEST(Filters, SobelRoundsRootsOfEverySize) {
 }
 
 // At the centre dx = a and dy = b; squared norms lie around the half between two roots (r^2 + r or 1 more).
-TEST(Filters, SobelNextToTheHalves) {
+TEST(Filters, SobelAroundHalves) {
   Pixels<Sample16> in(3, 3);
   Pixels<Sample16> expected(3, 3);
   Pixels<Sample16> got(3, 3);
@@ -131,7 +131,7 @@ TEST(Filters, EqualizeReadsItsTable) {
 }
 
 // More samples than a float or 32 bits can count: rounded to the nearest float, like OpenCV's int.
-TEST(Filters, EqualizeOfManySamples) {
+TEST(Filters, EqualizeOnManySamples) {
   std::vector<std::uint64_t> counts(256);
   std::vector<Sample8> table(256);
   counts[3] = 1;
@@ -153,7 +153,7 @@ TEST(Filters, EqualizeOfManySamples) {
 
 // Quotients are right everywhere if they are right on both sides of every sum at which they change. Tests 300
 // such sums for each number of pixels, including the first and the last.
-TEST(Filters, BoxDividesByEveryNumberOfPixels) {
+TEST(Filters, BoxDividesExactlyByEveryCount) {
   std::mt19937 random(11);
   for (std::uint32_t pixels = 1; pixels <= kMaxBoxPixels; ++pixels) {
     const BoxDivisor divisor = box_divisor(pixels);
@@ -218,7 +218,7 @@ void expect_box_is_smooth(void (*smooth)(const StageCall<Host>&), void (*box)(co
   }
 }
 
-TEST(Filters, BoxOfRadius2IsSmooth) {
+TEST(Filters, BoxOfRadius2EqualsSmooth) {
   expect_box_is_smooth<Sample8>(smooth_reference, box_reference);
   expect_box_is_smooth<Sample16>(smooth_reference, box_reference);
 }
@@ -237,7 +237,7 @@ void expect_equal_boxes(const Functions<T>& box) {
   }
 }
 
-TEST(Filters, BoxOfWideRowsAndLargestSums) {
+TEST(Filters, BoxOnWideRowsAndLargestSums) {
   expect_equal_boxes<Sample8>({box_reference, box_cpu});
   expect_equal_boxes<Sample16>({box_reference, box_cpu});
 }
@@ -256,7 +256,7 @@ void expect_equal_extremes(const Functions<T>& functions) {
     expect_cpu_equal(functions, tall, {{radius}}, {});
 }
 
-TEST(Filters, ErodeAndDilateOfWideRowsAndManyBlocks) {
+TEST(Filters, ErodeAndDilateOnWideRowsAndManyBlocks) {
   expect_equal_extremes<Sample8>({erode_reference, erode_cpu});
   expect_equal_extremes<Sample8>({dilate_reference, dilate_cpu});
   expect_equal_extremes<Sample16>({erode_reference, erode_cpu});
@@ -324,12 +324,12 @@ void expect_equal_blurs(const Functions<T>& gauss, const Functions<T>& sharpen) 
   }
 }
 
-TEST(Filters, GaussAndSharpenOfWideRowsAndExtremes) {
+TEST(Filters, GaussAndSharpenOnWideRowsAndExtremes) {
   expect_equal_blurs<Sample8>({gauss_reference, gauss_cpu}, {sharpen_reference, sharpen_cpu});
   expect_equal_blurs<Sample16>({gauss_reference, gauss_cpu}, {sharpen_reference, sharpen_cpu});
 }
 
-// A constant image stays constant, whatever the weights.
+// A constant image stays constant with all weights.
 TEST(Filters, GaussKeepsConstantImages) {
   for (const std::int64_t sigma : {300'000, 1'234'567, 40'000'000}) {
     std::vector<std::uint32_t> weights = weights_of(sigma);

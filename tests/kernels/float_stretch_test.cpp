@@ -18,7 +18,7 @@ TEST(FloatStretch, EqualsTheContractForEveryRangeAndValue) {
   }
 }
 
-TEST(FloatStretch, KeepsValuesWhereThereIsNoRange) {
+TEST(FloatStretch, KeepsValuesWithoutARange) {
   for (int v = 0; v <= kMaxSample; ++v) EXPECT_EQ(float_stretched(float_stretch(0, kMaxSample), v), v);
 }
 

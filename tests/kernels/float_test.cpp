@@ -1,4 +1,4 @@
-// The arithmetic of single floats. tests/golden/float_oracle.py says what stages make of whole images.
+// Tests the arithmetic of single floats; tests/golden/float_oracle.py covers whole images.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace {
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-TEST(FloatDepth, ThereAndBackIntegersAreAsTheyWere) {
+TEST(FloatDepth, IntegersRoundTrip) {
   for (int v = 0; v <= 255; ++v) {
     const auto sample = static_cast<Sample8>(v);
     ASSERT_EQ(converted<Sample8>(converted<float>(sample)), v);
@@ -29,7 +29,7 @@ TEST(FloatDepth, ThereAndBackIntegersAreAsTheyWere) {
   }
 }
 
-TEST(FloatDepth, IsLimitedAndRoundsHalvesUp) {
+TEST(FloatDepth, ClampsAndRoundsHalvesUp) {
   for (const float v : {-kInf, -1e30F, -0.0F, 0.0F, 1e-45F, kNan, -kNan, 0.499999F / 255})
     EXPECT_EQ(converted<Sample8>(v), 0) << v;
   for (const float v : {kInf, 1.0F, 1.0000001F, 3e38F, 254.5001F / 255})
@@ -97,7 +97,7 @@ TEST(FloatGamma, IsCloseToThePower) {
   EXPECT_LT(max_off(10'000), 80.0);  // the 100th power
 }
 
-TEST(FloatLevels, IsLimitedByItsOwnParameters) {
+TEST(FloatLevels, ClampsToItsRange) {
   const auto levels = [](std::int64_t lo, std::int64_t hi, LevelsOf of) {
     return FloatLevels::of({{lo, hi, static_cast<std::int64_t>(of)}});
   };

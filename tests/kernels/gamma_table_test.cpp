@@ -47,7 +47,7 @@ std::vector<Sample16> table_of(std::int64_t gamma) {
   return table;
 }
 
-TEST(GammaTable, HalvesOf16BitsAreDecidedExactly) {
+TEST(GammaTable, SixteenBitHalvesAreDecidedExactly) {
   for (const NearHalf& near : kNearHalves) {
     EXPECT_EQ(reaches_half(near.v, 65535, near.gamma, near.below), near.reaches) << near.v;
     EXPECT_EQ(table_of(near.gamma)[static_cast<std::size_t>(near.v)], near.below + (near.reaches ? 1 : 0))
@@ -56,7 +56,7 @@ TEST(GammaTable, HalvesOf16BitsAreDecidedExactly) {
 }
 
 // The decision agrees with the double wherever that is exact enough, so it holds beyond the cases above.
-TEST(GammaTable, TheDecisionAgreesWithDoubles) {
+TEST(GammaTable, DecisionAgreesWithDoubles) {
   for (const std::int64_t gamma : {10'000, 361'439, 999'999, 1'000'001, 2'200'000, 57'022'160, 100'000'000}) {
     const double exponent = 1e6 / static_cast<double>(gamma);
     for (int v = 1; v < 65536; v += 97) {

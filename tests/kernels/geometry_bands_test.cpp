@@ -36,12 +36,12 @@ const std::vector<std::string> kLists{"crop:50x40+20+700",
 constexpr std::int64_t kWidth = 91, kHeight = 1301;
 
 Job job_of(const Image& in, const std::string& stages, BandedLog* log,
-           const BandedBehaviour& ways = {.seed = 5}) {
+           const BandedBehaviour& behaviour = {.seed = 5}) {
   Job job;
   if (log == nullptr) {
     job.reader = make_memory_reader(in.untyped_view());
   } else {
-    job.reader = std::make_unique<BandedReader>(in.untyped_view(), ways, *log);
+    job.reader = std::make_unique<BandedReader>(in.untyped_view(), behaviour, *log);
   }
   job.plan = make_plan(parse_stages(stages), in.shape());
   job.writer = make_writer(Format::ppm, job.plan.output);
@@ -55,7 +55,7 @@ std::vector<std::byte> file_of(Engine& engine, Job job) {
   return outcome.file.joined();
 }
 
-TEST(Geometry, FromReaderToFileInBands) {
+TEST(Geometry, HostBands) {
   const Image in = noise_image({kWidth, kHeight, 3}, 11);
   for (const std::string& stages : kLists) {
     const auto expected = file_of(*make_reference_engine(), job_of(in, stages, nullptr));
@@ -71,7 +71,7 @@ TEST(Geometry, FromReaderToFileInBands) {
   }
 }
 
-TEST(Geometry, OnADeviceInBands) {
+TEST(Geometry, DeviceBands) {
   const Image in = noise_image({kWidth, kHeight, 3}, 12);
   for (const std::string& stages : kLists) {
     const auto expected = file_of(*make_reference_engine(), job_of(in, stages, nullptr));
@@ -90,7 +90,7 @@ TEST(Geometry, OnADeviceInBands) {
 }
 
 // The whole file is validated, however little of its image remains.
-TEST(Geometry, DamageOutsideTheRectangleIsAnError) {
+TEST(Geometry, DamageOutsideTheCropIsAnError) {
   const Image in = noise_image({kWidth, kHeight, 3}, 13);
   for (const char* stages : {"crop:50x40+20+700", "crop:50x1+0+0", "crop:50x1+0+1300"}) {
     for (const std::int64_t row : {0, 100, 720, 1299, 1300}) {
@@ -105,7 +105,7 @@ TEST(Geometry, DamageOutsideTheRectangleIsAnError) {
 }
 
 // A crop of a large image takes the memory of its bands, wherever it lies; skipped rows are read in bands.
-TEST(Geometry, CropOfALargeImageTakesLittleMemory) {
+TEST(Geometry, CropOfALargeImageNeedsLittleMemory) {
   const Shape shape{50'000, 40'000, 3};
   for (const char* stages : {"crop:100x100+7+20000", "crop:100x1+7+39999", "crop:40000x30000+0+10000,smooth",
                              "crop:100x100+7+0,smooth,gray", "smooth,crop:9000x9000,invert"}) {

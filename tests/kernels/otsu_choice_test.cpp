@@ -193,7 +193,7 @@ TEST(OtsuChoice, EqualsTheReferenceOrIsUndecided) {
 }
 
 // Small histograms are fast, so many of them, with ties and near ties.
-TEST(OtsuChoice, OfManySmallHistograms) {
+TEST(OtsuChoice, ManySmallHistograms) {
   std::mt19937_64 random(18);
   int decided = 0;
   constexpr int kTimes = 60'000;
@@ -211,7 +211,7 @@ TEST(OtsuChoice, OfManySmallHistograms) {
 }
 
 // Class shares around the smallest allowed share, with totals that make them exact or inexact.
-TEST(OtsuChoice, ClassesOfTheSmallestSize) {
+TEST(OtsuChoice, SmallestAllowedClasses) {
   constexpr std::uint64_t kSmall = std::uint64_t{1} << 23;
   int cases = 0;
   int decided = 0;

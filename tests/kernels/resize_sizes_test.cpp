@@ -63,7 +63,7 @@ std::vector<std::set<std::int64_t>> rows_that_matter(std::int64_t in_height, con
   return rows;
 }
 
-TEST(Resize, NeedsExactlyTheRowsThatMatter) {
+TEST(Resize, NeedsExactlyTheContributingRows) {
   for (const auto& [in_height, height] : std::vector<Sides>{{1, 1},
                                                             {1, 6},
                                                             {6, 1},
@@ -99,7 +99,7 @@ TEST(Resize, NeedsExactlyTheRowsThatMatter) {
   }
 }
 
-TEST(Resize, NeedsRisesAndStaysInside) {
+TEST(Resize, NeededRowsIncreaseAndStayInside) {
   for (const auto& [in_height, height] : std::vector<Sides>{{1, 9},
                                                             {9, 1},
                                                             {2, 9001},

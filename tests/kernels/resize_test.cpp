@@ -284,7 +284,7 @@ TEST(Resize, EqualsOpenCv) {
 
 // cv2.resize(picture, (7, 3), interpolation=cv2.INTER_LINEAR_EXACT), INTER_NEAREST_EXACT, of 5x4; and
 // cv2.resize(picture, (2, 2), interpolation=cv2.INTER_AREA), (4, 2), of 8x4.
-TEST(Resize, OpenCvValuesInFull) {
+TEST(Resize, OpenCvSamples) {
   const Grid small = opencv_picture(5, 4);
   EXPECT_EQ(Resizing(small, parameters_of(7, 3, "linear")).run(0), (Grid{{15, 38, 66, 94, 122, 131, 129},
                                                                          {137, 169, 173, 122, 162, 147, 107},
@@ -299,19 +299,19 @@ TEST(Resize, OpenCvValuesInFull) {
 }
 
 // For 4x2 pixels halves round to even: 4/8 = 0.5 becomes 0, 12/8 = 1.5 becomes 2. For 2x2 they round up.
-TEST(Resize, HalvesAreRoundedAsOpenCvDoes) {
+TEST(Resize, HalvesAreRoundedLikeOpenCv) {
   const Grid in{{1, 1, 0, 0, 3, 3, 0, 0}, {1, 1, 0, 0, 3, 3, 0, 0}};
   EXPECT_EQ(Resizing(in, parameters_of(2, 1, "area")).run(0), (Grid{{0, 2}}));
   EXPECT_EQ(Resizing({{1, 1}, {0, 0}}, parameters_of(1, 1, "area")).run(0), (Grid{{1}}));
 }
 
-TEST(Resize, AreaByWholeFactorsUpRepeatsPixels) {
+TEST(Resize, AreaEnlargementByWholeFactorsRepeatsPixels) {
   EXPECT_EQ(Resizing({{7, 200}}, parameters_of(4, 2, "area")).run(0),
             (Grid{{7, 7, 200, 200}, {7, 7, 200, 200}}));
 }
 
 // Only the size changes, and alpha is a plane like the others.
-TEST(Resize, EveryPlaneAndAlpha) {
+TEST(Resize, ColourAndAlphaPlanes) {
   const Geometry g{13, 9, 5, 11};
   FrameType type{g.in_width, g.in_height, 3, true};
   for (const std::string& method : kMethods) {

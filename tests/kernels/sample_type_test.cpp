@@ -167,7 +167,7 @@ TEST(Sample, WritersOf8BitsRejectRowsOf16) {
   }
 }
 
-TEST(Sample, FloatsHaveMemoryButNoFileAndNoPattern) {
+TEST(Sample, FloatsAreSupportedOnlyInMemory) {
   const Shape floats{5, 3, 1, Sample::f32};
   EXPECT_EQ(Image(floats).size_bytes(), 60U);
   EXPECT_THROW((void)Image(floats).view(), Error);

@@ -30,7 +30,7 @@ void expect_stretch(int span) {
   }
 }
 
-TEST(WideStretch, EveryDistanceOfManySpans) {
+TEST(WideStretch, EveryDistanceForManySpans) {
   for (int span = 1; span < kBins16; span += span < 2048 || span > 65400 ? 1 : 61) {
     expect_stretch<Sample16>(span);
     expect_stretch<Sample8>(span);
@@ -39,7 +39,7 @@ TEST(WideStretch, EveryDistanceOfManySpans) {
 }
 
 // Both ends of every span, and random distances in between: testing near every rounding takes too long.
-TEST(WideStretch, SomeDistancesOfEverySpan) {
+TEST(WideStretch, SomeDistancesForEverySpan) {
   std::mt19937 random(16);
   for (int span = 1; span < kBins16; ++span) {
     const WideStretch wide = wide_stretch<Sample16, Sample16>(0, span);
@@ -57,7 +57,7 @@ TEST(WideStretch, SomeDistancesOfEverySpan) {
   }
 }
 
-TEST(WideStretch, EveryRangeOf8Bits) {
+TEST(WideStretch, EveryEightBitRange) {
   for (int lo = 0; lo < 256; ++lo) {
     for (int hi = 0; hi < 256; ++hi) {
       const WideStretch stretch = wide_stretch<Sample16, Sample8>(lo, hi);
@@ -69,7 +69,7 @@ TEST(WideStretch, EveryRangeOf8Bits) {
   }
 }
 
-// If there is no range, values are unchanged or only converted.
+// Without a range, values are unchanged or only converted.
 TEST(WideStretch, EveryValueWithoutARange) {
   const WideStretch same = wide_stretch<Sample16, Sample16>(9, 9);
   const WideStretch narrow = wide_stretch<Sample8, Sample16>(9, 3);

@@ -62,12 +62,12 @@ TEST(BenchOptions, EveryWordOfTheTableIsAccepted) {
   }
 }
 
-TEST(BenchOptions, SpellingsAreAlike) {
+TEST(BenchOptions, AlternativeSpellingsAreAccepted) {
   EXPECT_EQ(options_of({"--stage", "grey,grey16,gray"}).stages, (Words{"gray", "gray16"}));
   EXPECT_EQ(options_of({"--study", "colours"}).study, Study::colors);
 }
 
-TEST(BenchOptions, RefusalsSayWhatWasMeant) {
+TEST(BenchOptions, ErrorsSuggestTheIntendedWord) {
   const std::vector<std::pair<Words, std::string>> rows{
       {{"--variants", "x"}, "unknown option '--variants'; did you mean --variant? See imgpipe bench --help"},
       {{"--stage", "constrast"}, "--stage: must be one of all, gray,"},
@@ -88,7 +88,7 @@ TEST(BenchOptions, RefusalsSayWhatWasMeant) {
             std::string::npos);
 }
 
-TEST(BenchOptions, ProductRefusesOptionsThatTheLabLacksAndPassesTheOthersOn) {
+TEST(BenchOptions, ProductRejectsUnknownOptionsAndForwardsOthers) {
   EXPECT_TRUE(Parser(kRow, {"--help"}).parse());
   EXPECT_NO_THROW((void)read_command(kRow, {"--stage", "grey", "-d", "cpu", "--stage=no"}));
   EXPECT_THROW((void)read_command(kRow, {"--variants", "x"}), Error);
@@ -125,7 +125,7 @@ class BenchProgram : public testing::Test {
   std::string out_, err_;
 };
 
-TEST_F(BenchProgram, IsFoundNextToImgpipeThenInLibexec) {
+TEST_F(BenchProgram, IsSearchedNextToImgpipeThenInLibexec) {
   install();
   const std::string version = "--for-version=" + std::string(kVersion) + "\n";
   save_stub("p/libexec/imgpipe/imgpipe-bench");
@@ -149,7 +149,7 @@ TEST_F(BenchProgram, IsNotSearchedInPath) {
   EXPECT_NE(out_.find("--study NAME"), std::string::npos);
 }
 
-TEST_F(BenchProgram, ThatCannotBeRunIsNamed) {
+TEST_F(BenchProgram, UnusableProgramIsNamed) {
   install();
   fs::create_directory(directory_.path() / "p/bin/imgpipe-bench");
   save_text(directory_.path() / "p/libexec/imgpipe/imgpipe-bench", "no program");
@@ -158,7 +158,7 @@ TEST_F(BenchProgram, ThatCannotBeRunIsNamed) {
                       ": cannot run: Permission denied\n");
 }
 
-TEST_F(BenchProgram, OfAnotherVersionIsRefused) {
+TEST_F(BenchProgram, OtherVersionIsRejected) {
   EXPECT_EQ(run("$I-bench --for-version=0.0.7 --list"), 2);
   EXPECT_EQ(out_, "");
   EXPECT_EQ(err_, "imgpipe: bench: imgpipe is version 0.0.7, imgpipe-bench is version " +

@@ -20,7 +20,7 @@ ResultTable sample_table() {
           {"a note"}};
 }
 
-TEST(ResultTables, ForPeople) {
+TEST(ResultTables, TextTables) {
   EXPECT_EQ(table_text(sample_table()),
             "A title\n"
             " variant      median us  share\n"
@@ -33,7 +33,7 @@ TEST(ResultTables, ForPeople) {
       "| b |  | 33.3% |\n\na note\n");
 }
 
-TEST(ResultTables, ForPrograms) {
+TEST(ResultTables, MachineReadableTables) {
   EXPECT_EQ(
       table_csv(sample_table()),
       "stage,variant,median_us,share\nhist,\"a, \"\"quoted\"\"\",1.5,0.25\nhist,b,,0.3333333333333333\n");

@@ -119,7 +119,7 @@ TEST_P(HostCodecLabTest, EveryVariantIsRightOnAwkwardJpegs) {
   }
 }
 
-TEST_P(HostCodecLabTest, AVariantThatIsStoppedKeepsItsTimes) {
+TEST_P(HostCodecLabTest, StoppedVariantKeepsItsTimes) {
   const NamedSubject named = png_subjects().front();
   lab_->load({named.subject, 1});
   for (const CodecLadder& ladder : codec_ladder_table()) {
@@ -212,7 +212,7 @@ struct Wrong {
   const char* detail;
 };
 
-TEST(CodecLabTest, AWrongVariantIsNeverTimed) {
+TEST(CodecLabTest, WrongVariantIsNeverTimed) {
   const std::unique_ptr<CodecLab> lab = make_host_codec_lab(1);
   const Subject jpeg = make_jpeg_subject(jpeg_of(image_of("photo", {67, 41, 3})));
   const Subject png = make_png_subject(image_of("photo", {260, 200, 1}));
@@ -256,7 +256,7 @@ TEST(CodecLabTest, AWrongVariantIsNeverTimed) {
   }
 }
 
-TEST(CodecLabTest, WhatALibrarysPixelsDifferByIsCounted) {
+TEST(CodecLabTest, LibraryPixelDifferencesAreCounted) {
   const std::unique_ptr<CodecLab> lab = make_host_codec_lab(1);
   lab->load({make_jpeg_subject(jpeg_of(image_of("photo", {67, 41, 3}))), 1});
   CodecVariant variant;
@@ -270,7 +270,7 @@ TEST(CodecLabTest, WhatALibrarysPixelsDifferByIsCounted) {
   EXPECT_EQ(lab->run(variant, CodecWork::decoding, {2, 0, 0}).detail, "exact");
 }
 
-TEST(CodecLabTest, OnlyBaselineFilesAreSubjects) {
+TEST(CodecLabTest, OnlyBaselineFilesAreDecodedUnchanged) {
   MadeJpeg jpeg = made(40, 40, {2, 2}, JpegContent::photo);
   jpeg.coding = JpegCoding::progressive;
   EXPECT_THROW((void)make_jpeg_subject(make_jpeg(jpeg)), Error);
@@ -312,7 +312,7 @@ const CodecLadder& ladder_of(CodecWork work) {
   return *std::ranges::find(codec_ladder_table(), work, &CodecLadder::work);
 }
 
-TEST(CodecLadders, EndWithTheProductsOwnClasses) {
+TEST(CodecLadders, EndWithTheProductsClasses) {
   const auto last = [](CodecWork work) { return ladder_of(work).variants.back(); };
   EXPECT_EQ(last(CodecWork::entropy).cuda, &codec_run<EntropyDecoding>);
   EXPECT_EQ(last(CodecWork::reconstruction).cuda, &codec_run<JpegReconstruction>);
@@ -338,7 +338,7 @@ TEST(CudaCodecLabTest, EveryVariantPacksAwkwardImages) {
   for (const NamedSubject& named : png_subjects()) check_variants(*lab, named, 2, is_exact_on_cuda);
 }
 
-TEST(CudaCodecLabTest, NvjpegRunsOrSaysWhyNot) {
+TEST(CudaCodecLabTest, NvjpegRunsOrReportsWhyNot) {
   const NvjpegLibrary library;
   EXPECT_EQ(library.functions() == nullptr, !library.missing().empty());
   IMGPIPE_NEED_CUDA();

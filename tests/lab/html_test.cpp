@@ -36,7 +36,7 @@ std::size_t count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
-TEST(HtmlText, HostileNamesStayText) {
+TEST(HtmlText, HostileNamesAreEscaped) {
   EXPECT_EQ(html("<script>alert(\"&\")</script>"), "&lt;script&gt;alert(&quot;&amp;&quot;)&lt;/script&gt;");
   EXPECT_EQ(html("a\x1b[31m\n\xff"), "a\\x1B[31m\\x0A\\xFF");
   EXPECT_EQ(html("gr\xc3\xbc\xc3\x9f"), "gr\xc3\xbc\xc3\x9f");
@@ -44,7 +44,7 @@ TEST(HtmlText, HostileNamesStayText) {
   EXPECT_EQ(html_lines(""), "");
 }
 
-TEST(HtmlText, Base64IsThatOfTheStandard) {
+TEST(HtmlText, Base64FollowsTheStandard) {
   const auto coded = [](const char* text) {
     return base64(std::as_bytes(std::span(text, std::strlen(text))));
   };
@@ -65,18 +65,18 @@ TEST(HtmlText, ShortenedTextsKeepWholeCharacters) {
   EXPECT_EQ(shortened("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f", 5), "...");
 }
 
-TEST(HtmlPage, IsOneFileThatImgpipeMayReplace) {
+TEST(HtmlPage, IsSelfContainedAndReplaceable) {
   HtmlPage page("a <title>");
   page.paragraph("x & y");
   const std::string text = page.text();
   EXPECT_TRUE(is_own_text(text));
-  EXPECT_FALSE(is_own_text("<!DOCTYPE html>\n<html><head><title>somebody's</title>"));
+  EXPECT_FALSE(is_own_text("<!DOCTYPE html>\n<html><head><title>another program's</title>"));
   EXPECT_NE(text.find("<title>a &lt;title&gt;</title>"), std::string::npos);
   EXPECT_EQ(text.find("http://"), std::string::npos);
   EXPECT_EQ(text.find("https://"), std::string::npos);
 }
 
-TEST(HtmlPage, NotesOfAFoldedTableAreFoldedWithIt) {
+TEST(HtmlPage, FoldedTablesIncludeTheirNotes) {
   ResultTable table;
   table.columns = {{"a", "A", true}};
   table.notes = {"7 more"};
@@ -90,7 +90,7 @@ TEST(HtmlPage, NotesOfAFoldedTableAreFoldedWithIt) {
   }
 }
 
-TEST(RunContext, SaysWhenWhereAndHow) {
+TEST(RunContext, RecordsTimeMachineAndCommand) {
   const RunContext place = run_context();
   ASSERT_EQ(place.date.size(), 20U) << place.date;
   EXPECT_EQ(place.date.substr(0, 2), "20");
@@ -101,7 +101,7 @@ TEST(RunContext, SaysWhenWhereAndHow) {
   EXPECT_LT(peak_memory_bytes(), std::int64_t{1} << 40);
 }
 
-TEST(RunContext, ArgumentsAreQuotedSoThatAShellGivesThemBack) {
+TEST(RunContext, ArgumentsAreQuotedForAShell) {
   for (const std::string& argument :
        {std::string(), std::string("plain.png"), std::string("two words"), std::string("it's $(id) `x` \\n"),
         std::string("a\nb"), std::string("\x1b[31m'\\1"), std::string("rlo\xe2\x80\xaegnp"),
@@ -126,7 +126,7 @@ RowChart::Mark mark(int series, double value) {
   return {.series = series, .value = value, .least = {}, .most = {}, .text = "v"};
 }
 
-TEST(RowChart, BarsAreAsLongAsTheirValues) {
+TEST(RowChart, BarLengthsMatchTheirValues) {
   RowChart chart;
   chart.rows = {{"a", {mark(0, 10)}}, {"b", {mark(0, 20), mark(1, 40)}}, {"none", {mark(0, 0)}}};
   const std::string svg = row_chart_svg(chart);
@@ -139,7 +139,7 @@ TEST(RowChart, BarsAreAsLongAsTheirValues) {
   EXPECT_EQ(count_of(svg, ">v</text>"), 4U) << "a value that is none has its text all the same";
 }
 
-TEST(RowChart, OddValuesAreDrawnWhole) {
+TEST(RowChart, UnusualValuesAreNotClipped) {
   for (const bool bars : {false, true}) {
     for (const bool logarithmic : {false, true}) {
       for (const std::vector<double>& values :
@@ -158,7 +158,7 @@ TEST(RowChart, OddValuesAreDrawnWhole) {
   }
 }
 
-TEST(TimelineChart, OverlappingBarsLieInLanesAndSmallOnesAreJoined) {
+TEST(TimelineChart, OverlappingBarsUseLanesAndSmallOnesAreJoined) {
   TimelineChart chart{.label = "l", .from_ms = 0, .to_ms = 1000, .bars = {}};
   chart.bars = {{"host", "decode", 0, 0, 500, false},
                 {"host", "gray", 1, 100, 400, false},
@@ -167,13 +167,13 @@ TEST(TimelineChart, OverlappingBarsLieInLanesAndSmallOnesAreJoined) {
   for (int i = 0; i < 10'000; ++i) chart.bars.push_back({"other", "hist", 4, i * 0.1, i * 0.1 + 0.09, false});
   const std::string svg = timeline_chart_svg(chart);
   EXPECT_EQ(count_of(svg, "class=\"lane\""), 2U);
-  EXPECT_EQ(count_of(svg, "class=\"s4"), 1U) << "ten thousand bars that nobody tells apart";
+  EXPECT_EQ(count_of(svg, "class=\"s4"), 1U) << "ten thousand indistinguishable bars";
   for (const char* name : {"decode", "gray", "smooth"})
     EXPECT_EQ(count_of(svg, ">" + std::string(name) + "</text>"), 1U);
 }
 
 // More names than colours: bars that share the last colour stay separate.
-TEST(TimelineChart, BarsOfOtherNamesAreNeverJoined) {
+TEST(TimelineChart, BarsWithDifferentNamesAreNotJoined) {
   TimelineChart chart{.label = "l", .from_ms = 0, .to_ms = 1000, .bars = {}};
   chart.bars = {{"host", "one", 9, 0, 10, false}, {"host", "other", 9, 10, 20, false}};
   const std::string svg = timeline_chart_svg(chart);
@@ -181,7 +181,7 @@ TEST(TimelineChart, BarsOfOtherNamesAreNeverJoined) {
   EXPECT_EQ(count_of(svg, "<title>other</title>"), 1U);
 }
 
-TEST(TimelineChart, ManyTracksEnd) {
+TEST(TimelineChart, TracksAreLimited) {
   TimelineChart chart{.label = "l", .from_ms = 0, .to_ms = 1, .bars = {}};
   for (int i = 0; i < 500; ++i) chart.bars.push_back({"cpu " + std::to_string(i), "gray", 0, 0, 1, false});
   EXPECT_EQ(count_of(timeline_chart_svg(chart), "class=\"lane\""), kMaxTracks);
@@ -192,11 +192,11 @@ TEST(TimelineChart, ManyTracksEnd) {
 
 // ---- images -------------------------------------------------------------------------------------------
 
-TEST(Picture, EachPixelIsTheMeanOfThoseThatItCovers) {
+TEST(Picture, PixelsAreMeansOfTheirAreas) {
   Image image({4, 2, 1});
   const int values[8] = {0, 255, 10, 20, 255, 0, 30, 41};
   for (std::size_t i = 0; i < 8; ++i) image.view().data[i] = static_cast<Sample8>(values[i]);
-  const Picture picture = image_containing(*make_memory_reader(std::as_const(image).untyped_view()), 2);
+  const Picture picture = make_picture(*make_memory_reader(std::as_const(image).untyped_view()), 2);
   EXPECT_EQ(picture.small, (Shape{2, 1, 1}));
   std::vector<std::byte> file;
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -223,7 +223,7 @@ TEST(Picture, EveryShapeAndSample) {
       for (int channels = 1; channels <= 4; ++channels) {
         const Shape shape{width, height, channels, sample};
         const Image image = synthesize(parse_pattern("noise"), shape, 7);
-        const Picture picture = image_containing(*make_memory_reader(image.untyped_view()));
+        const Picture picture = make_picture(*make_memory_reader(image.untyped_view()));
         EXPECT_LE(std::max(picture.small.width, picture.small.height), 320);
         EXPECT_GE(std::min(picture.small.width, picture.small.height), 1);
         EXPECT_EQ(picture.counts.planes(), shape.color_channels());
@@ -289,7 +289,7 @@ TEST(VariantSource, EveryVariantShowsItsOwnCode) {
   EXPECT_GT(shown.size(), 120U) << "hardly two variants share a function";
 }
 
-TEST(VariantSource, TheFunctionIsTheOneOfTheTable) {
+TEST(VariantSource, FunctionIsTheTables) {
   EXPECT_EQ(variant_source("gray", "naive").functions, "gray_naive");
   EXPECT_NE(variant_source("gray", "naive").text.find("void naive_kernel(SourceOf<T> in"), std::string::npos);
   EXPECT_EQ(variant_source("gray16", "sequential").functions, "gray_reference");

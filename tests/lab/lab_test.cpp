@@ -71,7 +71,7 @@ class CpuLabTest : public testing::TestWithParam<int> {
   std::unique_ptr<LabDevice> lab_ = make_cpu_lab(GetParam());
 };
 
-TEST_P(CpuLabTest, AWrongVariantIsNeverTimed) {
+TEST_P(CpuLabTest, WrongVariantIsNeverTimed) {
   lab_->load(subject_of("smooth", "noise", {67, 41, 1}));
   const LabOptions three{3, 0, 0};
   for (const auto& function : {nothing, all_but_the_last_pixel, off_by_one}) {
@@ -87,7 +87,7 @@ TEST_P(CpuLabTest, AWrongVariantIsNeverTimed) {
   EXPECT_EQ(lab_->run(share_variant(one_count_too_many), three).detail, "1 bin differs (max 1)");
 }
 
-TEST_P(CpuLabTest, ALibrarysRoundingMayBeOneOff) {
+TEST_P(CpuLabTest, LibraryRoundingMayBeOffByOne) {
   lab_->load(subject_of("smooth", "noise", {67, 41, 1}));
   const LabResult near = lab_->run(share_variant(off_by_one, Claim::near), {3, 0, 0});
   EXPECT_EQ(near.status, LabStatus::right);
@@ -109,14 +109,14 @@ TEST_P(CpuLabTest, AllBorderImagesAreNotCompared) {
   EXPECT_EQ(lab_->run(share_variant(nothing, Claim::near), {3, 0, 0}).detail.substr(0, 8), "1 pixel ");
 }
 
-TEST_P(CpuLabTest, WrongOnPurposeIsTimedAndSaysSo) {
+TEST_P(CpuLabTest, IntentionallyWrongVariantIsTimedAndMarked) {
   lab_->load(subject_of("hist", "noise", {67, 41, 1}));
   const LabResult wrong = lab_->run(share_variant(one_count_too_many, Claim::wrong), {4, 0, 0});
   EXPECT_EQ(wrong.status, LabStatus::wrong_as_claimed);
   EXPECT_EQ(wrong.times_us.size(), 4U);
 }
 
-TEST_P(CpuLabTest, AVariantThatIsStoppedKeepsItsTimes) {
+TEST_P(CpuLabTest, StoppedVariantKeepsItsTimes) {
   lab_->load(subject_of("smooth", "noise", {67, 41, 1}));
   const StageVariant& variant = find_ladder("smooth")->variants.front();
   int asked = 0;
@@ -128,7 +128,7 @@ TEST_P(CpuLabTest, AVariantThatIsStoppedKeepsItsTimes) {
   EXPECT_FALSE(lab_->run(variant, options).timed());
 }
 
-TEST_P(CpuLabTest, EveryVariantOfTheProcessorIsRightAndTimed) {
+TEST_P(CpuLabTest, EveryCpuVariantIsRightAndTimed) {
   for (const Ladder& ladder : ladder_table()) {
     const Stage& stage = *find_stage(ladder.stage);
     const bool rgb = stage.ports.in.front().layout == Layout::interleaved;
@@ -149,7 +149,7 @@ TEST_P(CpuLabTest, EveryVariantOfTheProcessorIsRightAndTimed) {
 
 INSTANTIATE_TEST_SUITE_P(Threads, CpuLabTest, testing::Values(1, 2, 5));
 
-TEST(Lab, ACrewRethrowsTheErrorOfAThread) {
+TEST(Lab, CrewRethrowsAThreadsError) {
   ThreadTeam crew(3);
   const auto fail_on_last = [&](int index) {
     if (index + 1 == crew.count()) throw Error(ErrorKind::input, "failed");
@@ -186,7 +186,7 @@ class WithoutLibraries final : public LabDevice {
   [[nodiscard]] std::string grid_text(const StageVariant&, const LabOptions&) const override { return ""; }
 };
 
-TEST(Lab, AVariantWithoutItsLibraryIsNotRun) {
+TEST(Lab, VariantWithoutItsLibraryDoesNotRun) {
   WithoutLibraries lab;
   lab.load(subject_of("hist", "noise", {8, 8, 1}));
   StageVariant variant = variant_named("hist", "npp");
@@ -206,14 +206,14 @@ TEST(Lab, AVariantWithoutItsLibraryIsNotRun) {
 }
 
 #ifdef IMGPIPE_TEST_CUDA
-TEST(Lab, NppIsThereOrSaysWhyNot) {
+TEST(Lab, NppIsAvailableOrReportsWhyNot) {
   const NppLibrary npp;
   EXPECT_EQ(npp.functions() == nullptr, !npp.missing().empty());
 }
 #endif
 
 // NPP read beyond its input at 65500 x 65000.
-TEST(Lab, LibrariesWithNarrowOffsetsGetNoLargeImages) {
+TEST(Lab, LibrariesWithNarrowOffsetsSkipLargeImages) {
   StageVariant variant = variant_named("hist", "npp");
   variant.launch = [](const StageCall<Device>&, const VariantLaunch&) -> CudaStatus { return 0; };
   EXPECT_EQ(unmet_requirement(variant, {}, {8773, 5352, 1}), "");
@@ -225,7 +225,7 @@ TEST(Lab, LibrariesWithNarrowOffsetsGetNoLargeImages) {
   for (const char* stage : {"gray", "hist", "smooth"}) EXPECT_FALSE(variant_named(stage, "npp").wide);
 }
 
-TEST(Lab, SubjectsAreWhatTheStageTakes) {
+TEST(Lab, SubjectsFitTheStage) {
   EXPECT_THROW((void)subject_of("gray", "noise", {8, 8, 1}), Error);
   EXPECT_THROW((void)subject_of("smooth", "noise", {8, 8, 3}), Error);
   EXPECT_THROW((void)subject_of("smooth16", "noise", {8, 8, 1}), Error);
@@ -286,7 +286,7 @@ TEST(Lab, MeanCollisions) {
   EXPECT_LT(noise, 3);
 }
 
-TEST(Lab, DebugBuildsAreRefused) {
+TEST(Lab, DebugBuildsAreRejected) {
   EXPECT_NE(untimeable("Debug"), "");
   EXPECT_EQ(untimeable("Release"), "");
   EXPECT_EQ(untimeable("RelWithDebInfo"), "");
@@ -323,7 +323,7 @@ TEST(CudaLabTest, EveryVariantIsCheckedAndTimed) {
   EXPECT_EQ(wrong, 1) << "non-atomic, on the larger image";
 }
 
-TEST(CudaLabTest, AWrongVariantIsNeverTimed) {
+TEST(CudaLabTest, WrongVariantIsNeverTimed) {
   IMGPIPE_NEED_CUDA();
   const std::unique_ptr<LabDevice> lab = make_cuda_lab(0);
   StageVariant variant;

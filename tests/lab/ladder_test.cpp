@@ -138,17 +138,17 @@ void check(const StageLadder& ladder, const StageVariant& variant, Size size, co
     ASSERT_EQ(counters[i + 1], expected.counts[i]) << "bin " << i;
 }
 
-struct Place {
+struct VariantIndex {
   std::size_t ladder, variant;
 
   [[nodiscard]] std::string_view ladder_name() const { return ladder_table()[ladder].name; }
   [[nodiscard]] const StageVariant& get() const { return ladder_table()[ladder].variants[variant]; }
 };
-void PrintTo(const Place& place, std::ostream* out) {
-  *out << place.ladder_name() << ", " << place.get().name;
+void PrintTo(const VariantIndex& index, std::ostream* out) {
+  *out << index.ladder_name() << ", " << index.get().name;
 }
 
-class Ladder : public testing::TestWithParam<Place> {
+class Ladder : public testing::TestWithParam<VariantIndex> {
  protected:
   [[nodiscard]] const StageLadder& ladder() const { return ladder_table()[GetParam().ladder]; }
   [[nodiscard]] const StageVariant& variant() const { return GetParam().get(); }
@@ -204,7 +204,7 @@ TEST_P(Ladder, Grids) {
 }
 
 // More rounds than a byte counter holds, more than one wave, on one block and on many.
-TEST_P(Ladder, ALargerImage) {
+TEST_P(Ladder, LargerImage) {
   IMGPIPE_NEED_VARIANT();
   for (const std::string content : {"noise", "constant"}) {
     for (const Config& config : {Config{0, 0, 5}, Config{32, 1}, Config{128, 500}}) {
@@ -215,27 +215,27 @@ TEST_P(Ladder, ALargerImage) {
   }
 }
 
-std::vector<Place> all_variants() {
-  std::vector<Place> places;
+std::vector<VariantIndex> all_variants() {
+  std::vector<VariantIndex> indices;
   for (std::size_t l = 0; l < ladder_table().size(); ++l) {
-    for (std::size_t r = 0; r < ladder_table()[l].variants.size(); ++r) places.push_back({l, r});
+    for (std::size_t r = 0; r < ladder_table()[l].variants.size(); ++r) indices.push_back({l, r});
   }
-  return places;
+  return indices;
 }
 
 const char* kind_name(VariantKind kind) {
   return kind == VariantKind::cuda ? "cuda" : kind == VariantKind::cpu ? "cpu" : "reference";
 }
 
-std::string place_name(const testing::TestParamInfo<Place>& place) {
-  const StageVariant& variant = place.param.get();
-  std::string name = std::string(kind_name(variant.kind())) + "_" + std::string(place.param.ladder_name()) +
+std::string variant_name(const testing::TestParamInfo<VariantIndex>& index) {
+  const StageVariant& variant = index.param.get();
+  std::string name = std::string(kind_name(variant.kind())) + "_" + std::string(index.param.ladder_name()) +
                      "_" + std::string(variant.name);
   std::ranges::replace(name, '-', '_');
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Variants, Ladder, testing::ValuesIn(all_variants()), place_name);
+INSTANTIATE_TEST_SUITE_P(Variants, Ladder, testing::ValuesIn(all_variants()), variant_name);
 
 int functions_of(const StageVariant& variant) {
   return (variant.reference != nullptr ? 1 : 0) + (variant.cpu != nullptr ? 1 : 0) +
@@ -246,14 +246,14 @@ int functions_of(const StageVariant& variant) {
 TEST(Ladders, DescribeEveryVariant) {
   std::size_t count = 0;
   int wrong = 0;
-  for (const Place& place : all_variants()) {
-    const StageVariant& variant = place.get();
-    SCOPED_TRACE(std::string(place.ladder_name()) + " " + std::string(variant.name));
+  for (const VariantIndex& index : all_variants()) {
+    const StageVariant& variant = index.get();
+    SCOPED_TRACE(std::string(index.ladder_name()) + " " + std::string(variant.name));
     EXPECT_FALSE(variant.idea.empty());
     EXPECT_FALSE(variant.origin.empty());
-    EXPECT_EQ(std::ranges::count(ladder_table()[place.ladder].variants, variant.name, &StageVariant::name),
+    EXPECT_EQ(std::ranges::count(ladder_table()[index.ladder].variants, variant.name, &StageVariant::name),
               1);
-    EXPECT_EQ(variant.kind() == VariantKind::reference, place.variant == 0);
+    EXPECT_EQ(variant.kind() == VariantKind::reference, index.variant == 0);
     EXPECT_EQ(functions_of(variant), variant.kind() != VariantKind::cuda || built_with_cuda() ? 1 : 0);
     EXPECT_TRUE(variant.cuda == nullptr || variant.grid == imgpipe::Grid::own);
     wrong += variant.claim == Claim::wrong ? 1 : 0;
@@ -264,7 +264,7 @@ TEST(Ladders, DescribeEveryVariant) {
 }
 
 // Stages need no ladder, but ladders need a stage. Add the name of a new ladder here.
-TEST(Ladders, AreOfTheseStages) {
+TEST(Ladders, CoverTheseStages) {
   std::vector<std::string_view> names;
   for (const StageLadder& ladder : ladder_table()) {
     names.push_back(ladder.name);
@@ -291,7 +291,7 @@ const StageVariant& last_of(const StageLadder& ladder, VariantKind kind) {
 }
 
 // For each device, a ladder ends with the function that the product runs.
-TEST(Ladders, EndWithTheProductsOwnFunctions) {
+TEST(Ladders, EndWithTheProductsFunctions) {
   for (const StageLadder& ladder : ladder_table()) {
     SCOPED_TRACE(ladder.name);
     const auto product = [&](Backend backend) {

@@ -69,7 +69,7 @@ DotPlot dot_plot(std::vector<DotPlot::Dots> dots) {
   return plot;
 }
 
-TEST(Plot, LegendsNameOnlyWhatIsDrawn) {
+TEST(Plot, LegendsNameOnlyDrawnSeries) {
   const std::string dots = plot_svg(std::vector<DotPlot>{dot_plot(
       {{"drawn", {1, 2, 0}}, {"nowhere", {0, 0, 0}}, {"negative", {-1, 0, 0}}, {"last", {0, 0, 7}}})});
   EXPECT_TRUE(holds_text(dots, "drawn") && holds_text(dots, "last"));
@@ -82,7 +82,7 @@ TEST(Plot, LegendsNameOnlyWhatIsDrawn) {
   EXPECT_FALSE(holds_text(lines, "nowhere") || holds_text(lines, "empty"));
 }
 
-TEST(Plot, PointsOnTheFrameAreWhole) {
+TEST(Plot, PointsOnTheFrameAreNotClipped) {
   for (const std::vector<double>& values :
        std::vector<std::vector<double>>{{1, 10}, {0.02, 5, 3}, {7}, {1e-9, 1e9}, {3, 3, 3}, {999, 1000}}) {
     expect_whole_points(plot_svg(std::vector<DotPlot>{dot_plot({{"a", values}, {"b", values}})}));
@@ -95,7 +95,7 @@ TEST(Plot, PointsOnTheFrameAreWhole) {
   }
 }
 
-TEST(Plot, ALongLegendStaysWithItsPanel) {
+TEST(Plot, LongLegendStaysInItsPanel) {
   std::vector<DotPlot::Dots> many;
   for (int i = 0; i < 12; ++i) many.push_back({"series " + std::to_string(i), {1.0 + i}});
   const std::string svg = plot_svg(std::vector<DotPlot>{dot_plot(many), dot_plot(many)});
@@ -121,7 +121,7 @@ HistogramPair histogram_of(int planes, std::vector<ContrastRange> ranges) {
   return pair;
 }
 
-TEST(HistogramPlot, LabelsNeverCollideHoweverCloseTheRangesAre) {
+TEST(HistogramPlot, LabelsNeverCollide) {
   for (const auto& [lo, hi] : {std::pair{0, 1}, {0, 255}, {254, 255}, {127, 128}, {100, 120}}) {
     for (int planes : {1, 3}) {
       std::vector<ContrastRange> ranges;
@@ -147,14 +147,14 @@ TEST(HistogramPlot, LabelsNeverCollideHoweverCloseTheRangesAre) {
   }
 }
 
-TEST(HistogramPlot, APlaneIsNamedWhereOnlyItWasStretched) {
+TEST(HistogramPlot, PlaneIsNamedIfOnlyItWasStretched) {
   const std::string svg =
       histogram_svg(histogram_of(3, {{"contrast", 0, 9, 9}, {"contrast", 1, 3, 200}, {"contrast", 2, 9, 9}}));
   EXPECT_TRUE(holds_text(svg, "G lo 3") && holds_text(svg, "G hi 200"));
   EXPECT_EQ(svg.find("lo 9"), std::string::npos);
 }
 
-TEST(HistogramPlot, SixteenBitsShareTheBarsOfEight) {
+TEST(HistogramPlot, SixteenBitsUse256Bars) {
   HistogramPair pair = histogram_of(1, {{"contrast", 0, 0, 65535}});
   for (Counts* counts : {&pair.before, &pair.after}) {
     counts->sample = Sample::u16;
@@ -172,7 +172,7 @@ TEST(HistogramPlot, SixteenBitsShareTheBarsOfEight) {
   EXPECT_NE(csv.find("\n511,1,1\n"), std::string::npos);
 }
 
-TEST(HistogramPlot, TheAxisOfSixteenBitsSpansTheValuesThatThereAre) {
+TEST(HistogramPlot, SixteenBitAxisSpansTheOccurringValues) {
   struct Row {
     int least, most;
     const char *first_tick, *last_tick, *column;  // of the axis

@@ -10,7 +10,7 @@
 namespace imgpipe::test::own_kernel_cuda_test {
 namespace {
 
-class OwnKernelOnCuda : public OwnKernel {
+class UserKernelOnCuda : public UserKernel {
  protected:
   // Runs the variants in `code`.
   RunResult run_one(const std::string& code, Words more = {}) const {
@@ -55,7 +55,7 @@ const std::string kClear = "  cudaMemsetAsync(call.counts, 0, 256 * 8, call.stre
 const std::string kLaunch =
     "  count<<<grid, 256, 0, call.stream>>>(call.in, call.in_pitch, call.width, call.height, call.counts);\n";
 
-TEST_F(OwnKernelOnCuda, EveryTemplateIsRightAndTimed) {
+TEST_F(UserKernelOnCuda, EveryTemplateIsRightAndTimed) {
   IMGPIPE_NEED_CUDA_AND_NVCC();
   Words arguments{"--variant", "mine", "--size", "301x203", "--repeat", "3", "--format", "json"};
   Words stages = template_names();
@@ -76,7 +76,7 @@ TEST_F(OwnKernelOnCuda, EveryTemplateIsRightAndTimed) {
   }
 }
 
-TEST_F(OwnKernelOnCuda, TheGuidesStepsAreRight) {
+TEST_F(UserKernelOnCuda, GuideStepsAreRight) {
   IMGPIPE_NEED_CUDA_AND_NVCC();
   const RunResult result =
       run({"--with", save_source("my.cu", file_of_the_guide()), "--variant", "shared,production", "--size",
@@ -87,7 +87,7 @@ TEST_F(OwnKernelOnCuda, TheGuidesStepsAreRight) {
   for (auto& [name, row] : rows) EXPECT_EQ(row["status"], "right") << row;
 }
 
-TEST_F(OwnKernelOnCuda, IsARowOfTheLadderInEveryFormat) {
+TEST_F(UserKernelOnCuda, AppearsInTheLadderInEveryFormat) {
   IMGPIPE_NEED_CUDA_AND_NVCC();
   const std::string source = save_source("my.cu", kernel_template("hist"));
   const std::string page = directory_.file("page.html");
@@ -106,7 +106,7 @@ TEST_F(OwnKernelOnCuda, IsARowOfTheLadderInEveryFormat) {
   EXPECT_TRUE(has(csv.out, ",cuda,mine,")) << csv.out;
 }
 
-TEST_F(OwnKernelOnCuda, AWrongResultSaysWhereAndIsNotTimed) {
+TEST_F(UserKernelOnCuda, WrongResultIsLocatedAndNotTimed) {
   IMGPIPE_NEED_CUDA_AND_NVCC();
   expect_wrong(hist_code(kCount, kLaunch), "first in bin ");  // the counters hold garbage
   // Omits the last column; then works only for widths that are a multiple of 32.
@@ -116,7 +116,7 @@ TEST_F(OwnKernelOnCuda, AWrongResultSaysWhereAndIsNotTimed) {
   expect_wrong(hist_code("  pitch = width;\n" + kCount, kClear + kLaunch), "over noise ");
 }
 
-TEST_F(OwnKernelOnCuda, OutOfBoundsWritesAreDetected) {
+TEST_F(UserKernelOnCuda, OutOfBoundsWritesAreDetected) {
   IMGPIPE_NEED_CUDA_AND_NVCC();
   expect_wrong(hist_code(kCount, kClear + kLaunch +
                                      "  cudaMemsetAsync(call.counts, 0, 257 * 8, call.stream);\n" + kLaunch),
@@ -132,12 +132,12 @@ TEST_F(OwnKernelOnCuda, OutOfBoundsWritesAreDetected) {
   expect_wrong(smooth, "writes outside its output: byte ");
   std::string contrast = kernel_template("contrast");
   contrast = contrast.substr(contrast.find("using Sample"));
-  const std::string room = "2 * sizeof(int)";
-  contrast.replace(contrast.find(room), room.size(), "1 * sizeof(int)");
+  const std::string scratch = "2 * sizeof(int)";
+  contrast.replace(contrast.find(scratch), scratch.size(), "1 * sizeof(int)");
   expect_wrong(contrast, "writes outside its scratch memory: ");
 }
 
-TEST_F(OwnKernelOnCuda, WorkOffTheStreamIsDetected) {
+TEST_F(UserKernelOnCuda, WorkOnAnotherStreamIsDetected) {
   IMGPIPE_NEED_CUDA_AND_NVCC();
   std::string launch = kLaunch;
   const std::string stream = "256, 0, call.stream";
@@ -150,7 +150,7 @@ TEST_F(OwnKernelOnCuda, WorkOffTheStreamIsDetected) {
   expect_wrong(smooth, "some work is not on call.stream");
 }
 
-TEST_F(OwnKernelOnCuda, ALaunchThatFailsIsWrong) {
+TEST_F(UserKernelOnCuda, FailedLaunchIsWrong) {
   IMGPIPE_NEED_CUDA_AND_NVCC();
   std::string launch = kLaunch;
   launch.replace(launch.find("256"), 3, "2048");
@@ -163,7 +163,7 @@ TEST_F(OwnKernelOnCuda, ALaunchThatFailsIsWrong) {
       "over noise 2x70001: fails: invalid ");
 }
 
-TEST_F(OwnKernelOnCuda, InvalidAddressEndsTheRun) {
+TEST_F(UserKernelOnCuda, InvalidAddressEndsTheRun) {
   IMGPIPE_NEED_CUDA_AND_NVCC();
   const RunResult result = run_one(hist_code("  counts[size_t(1) << 40] = 1;\n" + kCount, kClear + kLaunch));
   expect_refused(result, 1,
@@ -172,7 +172,7 @@ TEST_F(OwnKernelOnCuda, InvalidAddressEndsTheRun) {
       << result.err;
 }
 
-TEST_F(OwnKernelOnCuda, AKernelThatHangsIsEnded) {
+TEST_F(UserKernelOnCuda, HangingKernelIsTerminated) {
   IMGPIPE_NEED_CUDA_AND_NVCC();
   const RunResult result = run_one(
       hist_code(
@@ -182,7 +182,7 @@ TEST_F(OwnKernelOnCuda, AKernelThatHangsIsEnded) {
   expect_refused(result, 1, "my.cu: mine of hist over noise 1x1: still running after 3 s");
 }
 
-TEST_F(OwnKernelOnCuda, AWrongVariantKeepsTheOthersTimed) {
+TEST_F(UserKernelOnCuda, OtherVariantsAreTimedDespiteAWrongOne) {
   IMGPIPE_NEED_CUDA_AND_NVCC();
   const std::string source = save_source(
       "my.cu",

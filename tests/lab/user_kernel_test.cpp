@@ -18,7 +18,7 @@ namespace {
 
 // ---- without nvcc -------------------------------------------------------------------------------------
 
-TEST(OwnBuild, FlagsAreWordsAsAShellHasThem) {
+TEST(UserKernelBuild, FlagsAreSplitLikeAShell) {
   EXPECT_EQ(split_words("f", ""), Words{});
   EXPECT_EQ(split_words("f", "  \t\n "), Words{});
   EXPECT_EQ(split_words("f", " -O2  -DA=1\t-lineinfo "), (Words{"-O2", "-DA=1", "-lineinfo"}));
@@ -29,7 +29,7 @@ TEST(OwnBuild, FlagsAreWordsAsAShellHasThem) {
     EXPECT_THROW((void)split_words("f", open), Error) << open;
 }
 
-TEST(OwnBuild, ArchitectureIsTheDevicesUnlessItIsNamed) {
+TEST(UserKernelBuild, ArchitectureDefaultsToTheDevices) {
   const auto arguments = [](int capability, const Words& flags) {
     return nvcc_arguments("/a/my.cu", "/t/k.so", "/t", capability, flags);
   };
@@ -47,7 +47,7 @@ TEST(OwnBuild, ArchitectureIsTheDevicesUnlessItIsNamed) {
   EXPECT_EQ(count(arguments(90, {}), "-shared"), 1);
 }
 
-TEST(OwnTemplate, EveryLadderHasOneOrHasNone) {
+TEST(UserKernelTemplate, ListedLaddersHaveATemplate) {
   const Words names = template_names();
   for (const char* name : {"gray", "hist", "contrast", "smooth", "equalize", "median", "median5", "gray16",
                            "hist16", "contrast16", "smooth16", "header"})
@@ -70,7 +70,7 @@ TEST(OwnTemplate, EveryLadderHasOneOrHasNone) {
   EXPECT_EQ(bench({"--template", "header"}).out, kernel_header());
 }
 
-TEST(OwnSource, IsTheVariantAndWhatItUses) {
+TEST(UserKernelSource, IncludesTheVariantAndItsDependencies) {
   const std::string text = kernel_template("contrast");
   const VariantSource source = user_source("my.cu", text, "contrast", "mine");
   EXPECT_EQ(source.path, "my.cu");
@@ -96,7 +96,7 @@ TEST(OwnSource, IsTheVariantAndWhatItUses) {
   EXPECT_EQ(user_source("my.cu", "", "hist", "c").text, "");
 }
 
-TEST(TimeLimit, EndsTheProcessAndSaysWhatRan) {
+TEST(TimeLimit, EndsTheProcessAndNamesTheRun) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(
       {
@@ -119,7 +119,7 @@ TEST(TimeLimit, AppliesToEachRunSeparately) {
   none.begin("x");
 }
 
-TEST_F(OwnKernel, WhatMakesNoSenseIsRefused) {
+TEST_F(UserKernel, RejectsContradictingOptions) {
   const std::string source = save_source("my.cu", with_header(kNothing));
   for (const Words& arguments : std::vector<Words>{{"--with", ""},
                                                    {"--with", source, "--device", "cpu"},
@@ -138,25 +138,25 @@ TEST_F(OwnKernel, WhatMakesNoSenseIsRefused) {
     expect_refused(run(arguments), 2, "");
 }
 
-TEST_F(OwnKernel, ABuildWithoutCudaSaysSo) {
+TEST_F(UserKernel, BuildWithoutCudaIsReported) {
   if (built_with_cuda()) GTEST_SKIP() << "this build has CUDA";
   expect_refused(run({"--with", save_source("my.cu", with_header(kNothing))}), 3, "this build has no CUDA");
 }
 
 // ---- stand-in compilers ------------------------------------------------------------------------------
 
-class OwnCompiler : public OwnKernel {
+class UserKernelCompiler : public UserKernel {
  protected:
   void SetUp() override {
     if (!built_with_cuda()) GTEST_SKIP() << "this build has no CUDA";
-    OwnKernel::SetUp();
+    UserKernel::SetUp();
   }
   void TearDown() override {
-    if (!IsSkipped()) OwnKernel::TearDown();
+    if (!IsSkipped()) UserKernel::TearDown();
   }
 };
 
-TEST_F(OwnCompiler, IsFoundOrItsAbsenceIsSaid) {
+TEST_F(UserKernelCompiler, MissingCompilerIsReported) {
   const std::string source = save_source("my.cu", with_header(kNothing));
   expect_refused(list({"--with", source}, {{"NVCC", "/nowhere/nvcc"}}), 3, "NVCC: not an executable program");
   expect_refused(list({"--with", source}, {{"NVCC", ""}, {"CUDACXX", "/nowhere/nvcc"}}), 3,
@@ -166,7 +166,7 @@ TEST_F(OwnCompiler, IsFoundOrItsAbsenceIsSaid) {
   expect_refused(list({"--with", directory_.path().string()}), 1, "");
 }
 
-TEST_F(OwnCompiler, GetsItsArgumentsAsTheyAreAndNoShell) {
+TEST_F(UserKernelCompiler, ReceivesVerbatimArgumentsWithoutAShell) {
   const std::string said = directory_.file("said");
   const std::string nvcc =
       save_program("nvcc", "#!/bin/sh\nprintf '%s\\n' \"$@\" > '" + said + "'\necho to stdout\nexit 7\n");
@@ -184,7 +184,7 @@ TEST_F(OwnCompiler, GetsItsArgumentsAsTheyAreAndNoShell) {
 }
 
 // nvcc passes names to a shell, between double quotes.
-TEST_F(OwnCompiler, NamesWithShellCharactersAreRejected) {
+TEST_F(UserKernelCompiler, NamesWithShellCharactersAreRejected) {
   const std::string nvcc = save_program("nvcc", "#!/bin/sh\ntouch '" + directory_.file("called") + "'\n");
   for (const char* name : {"$(touch x).cu", "a\"b.cu", "a,b.cu", "a`b.cu", "a\\b.cu", "a\nb.cu"})
     expect_refused(list({"--with", save_source(name, with_header(kNothing))}, {{"NVCC", nvcc}}), 1,
@@ -198,7 +198,7 @@ TEST_F(OwnCompiler, NamesWithShellCharactersAreRejected) {
   EXPECT_FALSE(std::filesystem::exists(directory_.file("called")));
 }
 
-TEST_F(OwnCompiler, IsAwaitedWhenSigchldIsIgnored) {
+TEST_F(UserKernelCompiler, IsAwaitedWhenSigchldIsIgnored) {
   const std::string source = save_source("my.cu", with_header(kNothing));
   const std::string nvcc = save_program("nvcc", "#!/bin/sh\nexit 7\n");
   EXPECT_EQ(
@@ -211,7 +211,7 @@ TEST_F(OwnCompiler, IsAwaitedWhenSigchldIsIgnored) {
   EXPECT_TRUE(has(load_text(directory_.file("said")), "(exit code 7)")) << load_text(directory_.file("said"));
 }
 
-TEST_F(OwnCompiler, ThatMakesNothingOrDiesIsSaid) {
+TEST_F(UserKernelCompiler, MissingOutputAndCrashesAreReported) {
   const std::string source = save_source("my.cu", with_header(kNothing));
   expect_refused(list({"--with", source}, {{"NVCC", save_program("true", "#!/bin/sh\nexit 0\n")}}), 1,
                  "my.cu: cannot load the compiled library: ");
@@ -222,7 +222,7 @@ TEST_F(OwnCompiler, ThatMakesNothingOrDiesIsSaid) {
 
 // timeout(1) signals the program and then its process group: the second signal may arrive at any time after
 // the first. Here the compiler sends both.
-TEST_F(OwnCompiler, IsEndedWithTheProgram) {
+TEST_F(UserKernelCompiler, IsTerminatedWithTheProgram) {
   const std::string source = save_source("my.cu", with_header(kNothing));
   for (const char* between : {"", "sleep 0.005; ", "sleep 0.01; "}) {
     const std::string nvcc = save_program("nvcc", "#!/bin/sh\n(kill -TERM $PPID; " + std::string(between) +
@@ -237,7 +237,7 @@ TEST_F(OwnCompiler, IsEndedWithTheProgram) {
 
 // ---- with nvcc, without a device --------------------------------------------------------------------
 
-TEST_F(OwnKernel, EveryTemplateIsAVariantOfItsStage) {
+TEST_F(UserKernel, EveryTemplateIsAVariantOfItsStage) {
   IMGPIPE_NEED_NVCC();
   Words arguments;
   Words stages = template_names();
@@ -260,7 +260,7 @@ TEST_F(OwnKernel, EveryTemplateIsAVariantOfItsStage) {
   EXPECT_EQ(json["tables"][0]["rows"].size(), stages.size());
 }
 
-TEST_F(OwnKernel, VariantsFollowTheLabsAndAreSelectableByName) {
+TEST_F(UserKernel, VariantsFollowTheLabsAndAreSelectableByName) {
   IMGPIPE_NEED_NVCC();
   const std::string source = save_source(
       "my.cu", with_header("IMGPIPE_HIST(first, \"one\") {}\nIMGPIPE_GRAY(grey_one, \"two\") {}\n"
@@ -290,7 +290,7 @@ TEST_F(OwnKernel, VariantsFollowTheLabsAndAreSelectableByName) {
                  "my.cu: no variant of smooth, but first of hist, grey_one of gray");
 }
 
-TEST_F(OwnKernel, TheGuidesFileCompiles) {
+TEST_F(UserKernel, GuideCodeCompiles) {
   IMGPIPE_NEED_NVCC();
   const RunResult result = list({"--with", save_source("my.cu", file_of_the_guide()), "--variant", "shared"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -299,7 +299,7 @@ TEST_F(OwnKernel, TheGuidesFileCompiles) {
   EXPECT_EQ(names, (std::set<std::string>{"shared", "mine", "mine_shared", "mine_vectors"}));
 }
 
-TEST_F(OwnKernel, CompileErrorsAreNvccsOwn) {
+TEST_F(UserKernel, CompileErrorsComeFromNvcc) {
   IMGPIPE_NEED_NVCC();
   const std::string source =
       save_source("my.cu", with_header("IMGPIPE_HIST(mine, \"x\") {\n  no_such_name();\n}"));
@@ -313,7 +313,7 @@ TEST_F(OwnKernel, CompileErrorsAreNvccsOwn) {
   EXPECT_EQ(list({"--with", needs, "--nvcc-flags", "-DTILE=3"}).exit_code, 0);
 }
 
-TEST_F(OwnKernel, WhatItLacksIsSaid) {
+TEST_F(UserKernel, MissingPartsAreReported) {
   IMGPIPE_NEED_NVCC();
   const auto refused = [&](const std::string& text, const std::string& why) {
     expect_refused(list({"--with", save_source("my.cu", text)}), 1, "my.cu: " + why);
@@ -334,7 +334,7 @@ TEST_F(OwnKernel, WhatItLacksIsSaid) {
   refused(with_header(kNothing), "imgpipe_kernel.h is version 7, but this program needs version 1");
 }
 
-TEST_F(OwnKernel, TwoFilesNeedTwoNames) {
+TEST_F(UserKernel, VariantNamesAreUniqueAcrossFiles) {
   IMGPIPE_NEED_NVCC();
   const std::string a = save_source("a.cu", with_header("IMGPIPE_HIST(mine, \"x\") {}"));
   const std::string b =
@@ -347,7 +347,7 @@ TEST_F(OwnKernel, TwoFilesNeedTwoNames) {
   EXPECT_EQ(rows.at("yours")["origin"], "c.cu");
 }
 
-TEST_F(OwnKernel, WithoutADeviceItIsCompiledAndNotRun) {
+TEST_F(UserKernel, IsCompiledButNotRunWithoutADevice) {
   IMGPIPE_NEED_NVCC();
   if (cuda_unavailable_reason().empty()) GTEST_SKIP() << "there is a CUDA device";
   const std::string source = save_source("my.cu", kernel_template("hist"));

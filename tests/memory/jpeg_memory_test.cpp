@@ -120,11 +120,11 @@ void expect_within_estimate(const Bytes& file, bool lenient, std::size_t threads
     testing::Test::RecordProperty("share_" + std::to_string(threads) + "_" + std::to_string(held),
                                   std::to_string(static_cast<double>(peak) / static_cast<double>(said)));
   }
-  EXPECT_LE(held_bytes() - before_all, 16 << 10) << "is left behind the reader";
+  EXPECT_LE(held_bytes() - before_all, 16 << 10) << "remains after the reader";
 }
 
 // If memory is short, the library decodes, which needs less.
-TEST_P(JpegMemory, LibraryNeedsLess) {
+TEST_P(JpegMemory, LibraryNeedsLessMemory) {
   const Bytes file = make_jpeg(GetParam().jpeg);
   const auto reader = open_reader(file);
   const auto library = open_reader(file, {.codec = CodecChoice::turbo});

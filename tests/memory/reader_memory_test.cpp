@@ -205,7 +205,7 @@ std::vector<Case> cases() {
   // 19 KB files that need 84 MB of tables.
   const auto chunk = [](const Bytes& stream) { return lossless_chunk(256, 256, stream); };
   all.push_back({"webp_many_codes", [=] { return riff_file(chunk(grouped_stream({}))); }, {}, kTables});
-  all.push_back({"webp_codes_behind_an_odd_one",
+  all.push_back({"webp_codes_after_an_odd_one",
                  [=] {
                    return riff_file(chunk(grouped_stream({.distances = {0, 200}})));
                  },
@@ -293,7 +293,7 @@ TEST_P(ReaderMemory, MatchesTheEstimate) {
   }
 }
 
-TEST_P(ReaderMemory, IsFreeAtTheEnd) {
+TEST_P(ReaderMemory, IsFreedAtTheEnd) {
   const Bytes file = GetParam().make();
   const auto reader = open_reader(file, GetParam().options);
   Image rows(reader->header().shape);

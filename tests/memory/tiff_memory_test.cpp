@@ -104,7 +104,7 @@ TEST_P(TiffMemory, BandsStayWithinTheEstimate) {
       const std::int64_t before = held_bytes();
       const std::int64_t most = peak_of([&] { read_in_bands(*reader, bands, kRows, held); });
       EXPECT_LE(most, said + kSlack) << threads << " threads, " << held << " bands each";
-      EXPECT_LE(held_bytes() - before, 64 << 10) << "behind the last band";
+      EXPECT_LE(held_bytes() - before, 64 << 10) << "after the last band";
     }
   }
 }

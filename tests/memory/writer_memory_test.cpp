@@ -162,7 +162,7 @@ TEST(WriterMemory, NeverExceedsTheEstimate) {
   }
 }
 
-TEST(WriterMemory, OfOneLongRow) {
+TEST(WriterMemory, LongestRow) {
   if (!allocations_are_counted()) GTEST_SKIP() << "a sanitizer has malloc for itself";
   for (const auto& [format, sample] : {std::pair{Format::png, Sample::u8},
                                        {Format::ppm, Sample::u8},
@@ -190,7 +190,7 @@ TEST(WriterMemory, OfOneLongRow) {
 }
 
 // Nothing as large as the image is allocated before its first row.
-TEST(WriterMemory, BeginsWithTheFirstRow) {
+TEST(WriterMemory, IsAllocatedWithTheFirstRow) {
   if (!allocations_are_counted()) GTEST_SKIP() << "a sanitizer has malloc for itself";
   for (const Choice& choice : choices()) {
     EXPECT_LE(
@@ -203,7 +203,7 @@ TEST(WriterMemory, BeginsWithTheFirstRow) {
 }
 
 // A TIFF that is taken in parts is never held as a whole, whatever its compression.
-TEST(WriterMemory, TakenTiffHoldsOnlyItsStrips) {
+TEST(WriterMemory, TiffTakenInPartsHoldsOnlyItsStrips) {
   if (!allocations_are_counted()) GTEST_SKIP() << "a sanitizer has malloc for itself";
   const Shape shape{1500, 4000, 3, Sample::u16};
   const Image image = picture("noise", shape);
@@ -218,7 +218,7 @@ TEST(WriterMemory, TakenTiffHoldsOnlyItsStrips) {
   }
 }
 
-TEST(Deflate, NoiseAndTheCostliestBytesStayWithinTheBound) {
+TEST(Deflate, NoiseAndLongestCodesStayWithinTheBound) {
   for (int level = 0; level <= 9; ++level) {
     StripDeflater deflater(level);
     for (const std::size_t size : {std::size_t{1}, std::size_t{1000}, std::size_t{1} << 19}) {

@@ -49,7 +49,7 @@ std::string checked(const std::string& text, bool reset = false) {
   return text_of(checked_xmp(bytes_of(text), reset));
 }
 
-TEST(Exif, KeepsWhatItSaysAndLeavesOutTheRest) {
+TEST(Exif, KeepsKnownFieldsAndDropsOthers) {
   for (const bool big_endian : {false, true}) {
     const ExifParts given = camera_exif(6, big_endian);
     const ExifParts made = read_exif(rewritten(given.build()));
@@ -68,7 +68,7 @@ TEST(Exif, KeepsWhatItSaysAndLeavesOutTheRest) {
   }
 }
 
-TEST(Exif, OrientationStaysWhereItWasNotApplied) {
+TEST(Exif, UnappliedOrientationIsPreserved) {
   EXPECT_EQ(read_exif(rewritten(camera_exif(6).build(), false)).image.at(0x0112).values.at(0), 6U);
 }
 
@@ -84,21 +84,21 @@ TEST(Exif, InvalidOrientationIsDropped) {
   }
 }
 
-TEST(Exif, WritingItAgainChangesNothing) {
+TEST(Exif, RewritingIsIdempotent) {
   for (const bool big_endian : {false, true}) {
     const Bytes once = rewritten(camera_exif(8, big_endian).build());
     EXPECT_EQ(rewritten(once), once);
   }
 }
 
-TEST(Exif, DropsFieldsOfThePixels) {
+TEST(Exif, DropsFieldsThatDescribePixels) {
   ExifParts parts = camera_exif(1);
   for (const int tag : {0x0100, 0x0103, 0x0111, 0x0117, 0x014A, 0x0201, 0x0202, 0x02BC, 0x8773})
     parts.image[tag] = {4, {12345}};
   EXPECT_TRUE(same_values(read_exif(rewritten(parts.build())).image, camera_exif(1).image));
 }
 
-TEST(Exif, CutAnywhereItIsRefusedOrWhole) {
+TEST(Exif, TruncationIsRejected) {
   for (const bool big_endian : {false, true}) {
     const Bytes block = camera_exif(6, big_endian).build();
     std::size_t refused = 0;
@@ -109,7 +109,7 @@ TEST(Exif, CutAnywhereItIsRefusedOrWhole) {
   }
 }
 
-TEST(Exif, AnyByteChangedGivesABlockInOrderOrNone) {
+TEST(Exif, ChangedBytesYieldAValidBlockOrNone) {
   std::mt19937_64 random(1);
   const Bytes block = camera_exif(6).build();
   for (std::size_t at = 0; at < block.size(); ++at) {
@@ -121,7 +121,7 @@ TEST(Exif, AnyByteChangedGivesABlockInOrderOrNone) {
   }
 }
 
-TEST(Exif, LoopsAreRefused) {
+TEST(Exif, LoopsAreRejected) {
   ExifParts parts = camera_exif(1);
   parts.exif[0xA005] = {4, {8}};
   parts.interoperability.clear();
@@ -133,7 +133,7 @@ TEST(Exif, LoopsAreRefused) {
   EXPECT_EQ(refusal(parts.build()), "damaged: overlapping parts");
 }
 
-TEST(Exif, OverlapsAreRefusedButForEqualValues) {
+TEST(Exif, OverlapsAreRejectedUnlessValuesAreEqual) {
   ExifParts parts;
   parts.image = {{0x010F, exif_text("a long name")}, {0x0110, exif_text("a long name")}};
   Bytes block = parts.build();
@@ -148,7 +148,7 @@ TEST(Exif, OverlapsAreRefusedButForEqualValues) {
   EXPECT_EQ(refusal(block), "damaged: overlapping parts");
 }
 
-TEST(Exif, CountsThatOverflowAreRefused) {
+TEST(Exif, OverflowingCountsAreRejected) {
   for (const int type : {2, 3, 4, 5, 7, 12}) {
     for (const std::uint32_t count :
          {0xFFFFFFFFU, 0x80000000U, 0x40000000U, 0x20000000U, 0x10000001U, 70'000U}) {
@@ -159,7 +159,7 @@ TEST(Exif, CountsThatOverflowAreRefused) {
   }
 }
 
-TEST(Exif, TooLongIsRefused) {
+TEST(Exif, OversizedBlocksAreRejected) {
   ExifParts parts;
   parts.exif = {{0x9286, {7, std::vector<std::uint32_t>(65'400, 1)}}};
   EXPECT_EQ(refusal(parts.build()), "");
@@ -167,7 +167,7 @@ TEST(Exif, TooLongIsRefused) {
   EXPECT_EQ(refusal(parts.build()), "longer than 65527 bytes");
 }
 
-TEST(Exif, DirectoriesForATiffAreInThisMachinesOrder) {
+TEST(Exif, TiffDirectoriesUseNativeByteOrder) {
   for (const bool big_endian : {false, true}) {
     const Bytes bytes = camera_exif(1, big_endian).build();
     const ExifBlock block = parse_exif(bytes);
@@ -185,13 +185,13 @@ TEST(Exif, DirectoriesForATiffAreInThisMachinesOrder) {
   }
 }
 
-TEST(Xmp, WhatIsInOrderStays) {
+TEST(Xmp, ValidPacketsArePreserved) {
   for (const char* inside : {"", "<rdf:Description a='b>c' d=\"e\"/>", "<a><b/>\xC3\xA9 \xF0\x9F\x98\x80</a>",
                              "<!-- <x --><a><![CDATA[<x]]></a>"})
     EXPECT_EQ(checked(xmp_packet(inside)), xmp_packet(inside));
 }
 
-TEST(Xmp, WhatIsNotInOrderIsRefused) {
+TEST(Xmp, InvalidPacketsAreRejected) {
   for (const std::string& inside :
        {std::string("<a>"), std::string("</a>"), std::string("<a></b>"), std::string("<a b='"),
         std::string("<"), std::string("\xFF"), std::string("\xC0\x80"), std::string("\xED\xA0\x80"),
@@ -209,7 +209,7 @@ TEST(Xmp, WhatIsNotInOrderIsRefused) {
     EXPECT_THROW((void)checked(packet.substr(0, bytes)), Error) << bytes;
 }
 
-TEST(Xmp, OrientationIsResetAndThumbnailsGo) {
+TEST(Xmp, OrientationIsResetAndThumbnailsAreRemoved) {
   const auto inside = [](const std::string& digit, const std::string& thumbnail) {
     return xmp_packet("<rdf:Description tiff:Orientation=\"" + digit +
                       "\" tiff:OrientationX='7'/><tiff:Orientation>" + digit + "</tiff:Orientation>" +
@@ -236,7 +236,7 @@ std::string uuid_of_ome(const std::string& number) {
   return "<UUID FileName=\"t" + number + ".tif\">urn:uuid:" + number + "</UUID>";
 }
 
-TEST(OmeXml, WhatIsTrueStays) {
+TEST(OmeXml, CorrectTextIsPreserved) {
   const std::string text = ome(image_of_ome(0, "SignificantBits=\"12\"", "<TiffData/>"), "");
   EXPECT_EQ(adapt_ome_xml(text, "t1.tif", false).text, text);
   EXPECT_TRUE(adapt_ome_xml(text, "t1.tif", false).lost.empty());
@@ -245,7 +245,7 @@ TEST(OmeXml, WhatIsTrueStays) {
   EXPECT_EQ(lost_metadata_text(changed.lost), "OME-XML's SignificantBits (sample values changed)");
 }
 
-TEST(OmeXml, NamesOfItsFileGo) {
+TEST(OmeXml, FileNamesAreRemoved) {
   const std::string inside = plane_of_ome("FirstT=\"0\"", uuid_of_ome("1"));
   const std::string plain = ome(image_of_ome(0, "SizeT=\"1\"", plane_of_ome("FirstT=\"0\"")), "");
   for (const std::string root : {" UUID=\"urn:uuid:1\"", ""}) {
@@ -256,7 +256,7 @@ TEST(OmeXml, NamesOfItsFileGo) {
 }
 
 // In a series of files, each result describes only itself: the planes of T = 1, of both channels.
-TEST(OmeXml, OfASeriesOfFilesOnlyItsPlanesStay) {
+TEST(OmeXml, SeriesKeepsOnlyThePlanesOfItsFile) {
   const auto all = [](const std::string& root) {
     std::string inside = "<Channel ID=\"c0\"/><Channel ID=\"c1\"/>";
     for (const char* t : {"0", "1"})
@@ -289,7 +289,7 @@ TEST(OmeXml, OfASeriesOfFilesOnlyItsPlanesStay) {
                 ""));
 }
 
-TEST(OmeXml, ImagesInOtherFilesGo) {
+TEST(OmeXml, ImagesInOtherFilesAreRemoved) {
   const std::string first = image_of_ome(0, "SizeZ=\"1\" SizeC=\"1\" SizeT=\"1\"",
                                          plane_of_ome("FirstT=\"0\"", uuid_of_ome("0"))),
                     second = image_of_ome(1, "SizeZ=\"1\" SizeC=\"1\" SizeT=\"1\"",
@@ -301,7 +301,7 @@ TEST(OmeXml, ImagesInOtherFilesGo) {
                 ""));
 }
 
-TEST(OmeXml, WhatCannotBeMadeTrueIsRefused) {
+TEST(OmeXml, InconsistentTextIsRejected) {
   const auto reason = [](const std::string& text) {
     try {
       (void)adapt_ome_xml(text, "t1.tif", true);
@@ -352,7 +352,7 @@ TEST(OmeXml, DamageIsSafe) {
   EXPECT_GT(kept, 100);
 }
 
-TEST(Profile, Faults) {
+TEST(Profile, RejectsFaultyProfiles) {
   const Bytes good = adobe_profile();
   EXPECT_EQ(profile_fault(good), "");
   EXPECT_EQ(profile_channels(good), 3);

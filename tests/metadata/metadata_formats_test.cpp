@@ -32,7 +32,7 @@ Bytes little(std::uint32_t value, int bytes = 4) {
 
 // ---- BMP ----------------------------------------------------------------------------------------------
 
-TEST(BmpMetadata, ResolutionGoesInAndOut) {
+TEST(BmpMetadata, ResolutionRoundTrips) {
   const Resolution dpi{.x = 300, .y = 150, .unit = Resolution::Unit::inch};
   for (const int channels : {3, 4}) {
     for (const CodecChoice codec : {CodecChoice::automatic, CodecChoice::stb}) {
@@ -69,7 +69,7 @@ TEST(BmpMetadata, ResolutionGoesInAndOut) {
   }
 }
 
-TEST(BmpMetadata, ProfilesOfTheFifthVersion) {
+TEST(BmpMetadata, ProfilesInVersion5Headers) {
   const auto file = [](const char* kind, std::uint32_t bytes, const Bytes& profile) {
     Bytes made = encoded(Format::bmp, 3);
     const Bytes pixels(made.begin() + 54, made.end());
@@ -99,7 +99,7 @@ TEST(BmpMetadata, ProfilesOfTheFifthVersion) {
 
 // ---- TGA ----------------------------------------------------------------------------------------------
 
-TEST(TgaMetadata, TextsAreKeptOrNamed) {
+TEST(TgaMetadata, TextsArePreservedOrReported) {
   Bytes file = encoded(Format::tga);
   file[0] = std::byte{5};
   file.insert(file.begin() + 18, 5, std::byte{'i'});
@@ -133,13 +133,13 @@ TEST(TgaMetadata, TextsAreKeptOrNamed) {
             "TGA developer area, TGA date, TGA job name and time, TGA postage stamp");
 }
 
-TEST(TgaMetadata, TheMarkIsNoComment) {
+TEST(TgaMetadata, MarkIsNotAComment) {
   EXPECT_FALSE(kept_of(file_with(Format::tga, {}, {16, 12, 3}), Format::png).metadata);
 }
 
 // ---- Netpbm -------------------------------------------------------------------------------------------
 
-TEST(NetpbmMetadata, CommentsOfTheHeaderAreOne) {
+TEST(NetpbmMetadata, HeaderCommentsAreJoined) {
   const struct {
     const char* file;
     const char* comment;
@@ -181,7 +181,7 @@ Bytes exif_saying(std::uint32_t orientation) {
   return parts.build();
 }
 
-TEST(XmpOrientation, OfAPngCountsWhereExifHasNone) {
+TEST(XmpOrientation, AppliesToAPngWithoutExifOrientation) {
   const auto turned = [](const Bytes& file) { return try_decode(file).header.orientation; };
   for (const char* inside :
        {"<rdf:Description tiff:Orientation='6'/>", "<rdf:Description tiff:Orientation = \"6\"/>",
@@ -240,7 +240,7 @@ TEST(XmpResolution, DoesNotContradictTheResult) {
   }
 }
 
-TEST(MetadataOfFormats, FilesCutOrBentAnywhereAreSearchedSafely) {
+TEST(FormatMetadata, DamagedFilesAreSearchedSafely) {
   const Bytes extension = little(495, 2) + Bytes(493, std::byte{'a'});
   const Bytes tga = encoded(Format::tga);
   const Bytes files[] = {
@@ -267,7 +267,7 @@ TEST(MetadataOfFormats, FilesCutOrBentAnywhereAreSearchedSafely) {
 
 // ---- EXIF ---------------------------------------------------------------------------------------------
 
-TEST(ExifCopies, OfMetadataThatBelongsElsewhereAreNamed) {
+TEST(ExifCopies, MisplacedMetadataIsReported) {
   ExifParts parts;
   const ExifField bytes{.type = 1, .values = {1, 2, 3, 4, 5}};
   parts.image = {{0x010F, exif_text("Maker")}, {0x02BC, bytes}, {0x83BB, bytes}, {0x8773, bytes}};

@@ -36,7 +36,7 @@ Metadata all_metadata(Format format) {
   return metadata;
 }
 
-TEST(Metadata, EveryFormatGivesBackWhatItTook) {
+TEST(Metadata, EveryFormatRoundTrips) {
   for (const Format format : kHolders) {
     const Metadata given = all_metadata(format);
     const Bytes file = file_with(format, given);
@@ -68,7 +68,7 @@ TEST(Metadata, EveryFormatGivesBackWhatItTook) {
   }
 }
 
-TEST(Metadata, PixelsAreTheSameWithAndWithout) {
+TEST(Metadata, DoesNotAffectPixels) {
   for (const Format format : kHolders) {
     const Decoded with = try_decode(file_with(format, all_metadata(format)));
     const Decoded without = try_decode(file_with(format, {}));
@@ -77,7 +77,7 @@ TEST(Metadata, PixelsAreTheSameWithAndWithout) {
   }
 }
 
-TEST(Metadata, LargeProfilesGoThroughEveryFormat) {
+TEST(Metadata, LargeProfilesRoundTripInEveryFormat) {
   std::mt19937_64 random(3);
   Bytes filler(400'000);
   std::ranges::generate(filler, [&] { return static_cast<std::byte>(random()); });
@@ -93,7 +93,7 @@ TEST(Metadata, LargeProfilesGoThroughEveryFormat) {
   }
 }
 
-TEST(Metadata, ProfilesOfOtherColoursAreDropped) {
+TEST(Metadata, ProfilesForOtherColourSpacesAreDropped) {
   const Bytes file = file_with(Format::png, all_metadata(Format::png));
   const PreservedMetadata grey = keep_metadata(file, {.output = Format::png, .shape = {1, 1, 1}});
   EXPECT_TRUE(grey.metadata->icc.empty());
@@ -105,7 +105,7 @@ TEST(Metadata, ProfilesOfOtherColoursAreDropped) {
   EXPECT_EQ(kept.unpreserved_profile, "press");
 }
 
-TEST(Metadata, WhatAFormatDoesNotHoldIsSaid) {
+TEST(Metadata, UnsupportedMetadataIsReported) {
   const Bytes file = file_with(Format::png, all_metadata(Format::png));
   const PreservedMetadata kept = keep_metadata(file, {.output = Format::tga, .shape = {1, 1, 3}});
   EXPECT_FALSE(kept.metadata);
@@ -156,7 +156,7 @@ TEST(Metadata, ResolutionsInEveryUnit) {
   EXPECT_FALSE(tiny.per_metre(0x7FFFFFFF));
 }
 
-TEST(Metadata, FilesCutOrBentAnywhereAreSearchedSafely) {
+TEST(Metadata, DamagedFilesAreSearchedSafely) {
   std::mt19937_64 random(7);
   for (const Format format : kHolders) {
     const Bytes file = file_with(format, all_metadata(format));
@@ -171,7 +171,7 @@ TEST(Metadata, FilesCutOrBentAnywhereAreSearchedSafely) {
   }
 }
 
-TEST(Metadata, ABombOfAProfileIsBounded) {
+TEST(Metadata, DecompressionBombProfileIsLimited) {
   Metadata given;
   given.icc = make_profile("RGB ", {{"desc", text_description("zeros")}, {"A2B0", Bytes(3 << 20)}});
   EXPECT_EQ(keep_metadata(file_with(Format::png, given), {.shape = {1, 1, 3}}).metadata->icc, given.icc);
@@ -181,7 +181,7 @@ TEST(Metadata, ABombOfAProfileIsBounded) {
   EXPECT_EQ(kept.unpreserved_profile, "unnamed");
 }
 
-TEST(Metadata, PartsOfAProfileMustBeWhole) {
+TEST(Metadata, ProfilePartsMustBeComplete) {
   Metadata given;
   given.icc = make_profile("RGB ", {{"desc", text_description("long")}, {"A2B0", Bytes(150'000)}});
   const Bytes file = file_with(Format::jpeg, given);
@@ -229,7 +229,7 @@ bool same_fields(const std::vector<TiffMetadataField>& a, const std::vector<Tiff
   });
 }
 
-TEST(Metadata, ATiffKeepsItsDescriptionAndItsPlace) {
+TEST(Metadata, TiffKeepsDescriptionAndGeoreference) {
   const Metadata given = tiff_metadata();
   const Bytes file = file_with(Format::tiff, given);
   const PreservedMetadata kept = keep_metadata(file, {.output = Format::tiff, .shape = {17, 11, 3}});
@@ -248,7 +248,7 @@ TEST(Metadata, ATiffKeepsItsDescriptionAndItsPlace) {
 }
 
 // ImageJ counts pixels in a unit that only its description names: to TIFF, the unit is "none".
-TEST(Metadata, PixelsToAUnitThatTheDescriptionNamesStay) {
+TEST(Metadata, ResolutionInADescribedUnitIsPreserved) {
   Metadata given;
   given.fields = {tiff_field<char>(270, 2, {'u', 'n', 'i', 't', '=', 'u', 'm', 0})};
   given.resolution = Resolution{.x = 20, .x_of = 13, .y = 20, .y_of = 13};
@@ -296,7 +296,7 @@ TEST(Metadata, DescriptionOfChangedPixelsIsDropped) {
 }
 
 // min= and max= are the samples that ImageJ shows as black and white.
-TEST(Metadata, ImageJsDisplayRangeIsThatOfTheSamplesAsTheyWere) {
+TEST(Metadata, ImageJDisplayRangeIsDroppedIfSamplesChange) {
   const auto with = [](std::string_view text) {
     Metadata given;
     given.fields = {tiff_field<char>(270, 2, std::vector<char>(text.begin(), text.end()))};
@@ -331,14 +331,14 @@ TEST(Metadata, ImageJsDisplayRangeIsThatOfTheSamplesAsTheyWere) {
             std::string::npos);
 }
 
-TEST(Metadata, KeysOfAGeoTiffMustFit) {
+TEST(Metadata, GeoTiffKeysMustFit) {
   const Bytes file = file_with(Format::tiff, tiff_metadata(6));
   const PreservedMetadata kept = keep_metadata(file, {.output = Format::tiff, .shape = {17, 11, 3}});
   EXPECT_EQ(lost_metadata_text(kept.lost), "GeoTIFF (damaged)");
   EXPECT_EQ(kept.metadata->fields.size(), 1U);
 }
 
-TEST(Metadata, ALongDescriptionStaysWithATiff) {
+TEST(Metadata, TiffKeepsALongDescription) {
   Metadata given;
   given.fields = {tiff_field<char>(270, 2, std::vector<char>(100'001, 'x'))};
   given.fields[0].data.back() = std::byte{0};
@@ -350,7 +350,7 @@ TEST(Metadata, ALongDescriptionStaysWithATiff) {
   EXPECT_EQ(lost_metadata_text(jpeg.lost), "description (jpeg cannot store it)");
 }
 
-TEST(Metadata, WritersCountIt) {
+TEST(Metadata, WritersCountItsMemory) {
   for (const Format format : kHolders) {
     EncodeOptions options;
     const std::int64_t without = make_writer(format, {64, 64, 3}, options)->working_bytes();

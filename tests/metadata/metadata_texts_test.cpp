@@ -26,7 +26,7 @@ MetadataText comment_of(const std::string& text, bool latin1 = false) {
   return {.text = text, .latin1 = latin1};
 }
 
-TEST(MetadataTexts, IptcGoesThroughEveryFormatThatHoldsIt) {
+TEST(MetadataTexts, IptcRoundTripsInEveryFormatThatStoresIt) {
   for (const std::size_t bytes : {std::size_t{1}, std::size_t{4}, std::size_t{32'767}}) {
     Metadata given;
     for (int i = 0; i < 5; ++i) given.iptc = given.iptc + iptc_datasets(bytes);  // several APP13 segments
@@ -45,7 +45,7 @@ TEST(MetadataTexts, IptcGoesThroughEveryFormatThatHoldsIt) {
   }
 }
 
-TEST(MetadataTexts, DamagedIptcIsNamed) {
+TEST(MetadataTexts, DamagedIptcIsReported) {
   const Bytes good = iptc_datasets();
   EXPECT_EQ(checked_iptc(good + Bytes(3)).size(), good.size());
   for (std::size_t bytes = 0; bytes < good.size(); ++bytes)
@@ -60,7 +60,7 @@ TEST(MetadataTexts, DamagedIptcIsNamed) {
   EXPECT_EQ(lost_metadata_text(kept.lost), "IPTC (damaged: a dataset is truncated)");
 }
 
-TEST(MetadataTexts, CommentsStayNextToTheMark) {
+TEST(MetadataTexts, CommentsArePreservedAlongsideTheMark) {
   Metadata given;
   given.texts = {comment_of("first"), comment_of("caf\xC3\xA9", true), comment_of("imgpipe is fine")};
   for (const Format format : {Format::jpeg, Format::png}) {
@@ -77,7 +77,7 @@ TEST(MetadataTexts, CommentsStayNextToTheMark) {
   EXPECT_NE(text_of(file).find("caf\xE9"), std::string::npos) << "byte for byte";
 }
 
-TEST(MetadataTexts, ACommentThatReadsAsTheMarkDoesNotBecomeOne) {
+TEST(MetadataTexts, CommentEqualToTheMarkIsNotWritten) {
   Metadata given;
   given.texts = {comment_of("imgpipe"), {.keyword = "Software", .text = "imgpipe"}};
   EncodeOptions options;
@@ -95,7 +95,7 @@ TEST(MetadataTexts, ACommentThatReadsAsTheMarkDoesNotBecomeOne) {
   EXPECT_EQ(lost_metadata_text(jpeg.lost), "comment (looks like imgpipe's mark)");
 }
 
-TEST(MetadataTexts, PngTextsStayWordForWord) {
+TEST(MetadataTexts, PngTextsArePreservedVerbatim) {
   Metadata given;
   given.texts = {{.keyword = "Title", .text = "caf\xC3\xA9"},
                  {.keyword = "Author",
@@ -132,7 +132,7 @@ TEST(MetadataTexts, PngTextsStayWordForWord) {
   }
 }
 
-TEST(MetadataTexts, AGainMapIsNamedAndNotAnnounced) {
+TEST(MetadataTexts, GainMapIsReportedAndItsXmpRemoved) {
   const std::string hdr =
       "<rdf:Description xmlns:hdrgm='http://ns.adobe.com/hdr-gain-map/1.0/' "
       "xmlns:Container=\"http://ns.google.com/photos/1.0/container/\" "
@@ -162,7 +162,7 @@ TEST(MetadataTexts, AGainMapIsNamedAndNotAnnounced) {
   EXPECT_EQ(lost_metadata_text(unsafe.lost), "XMP (references to appended files cannot be removed)");
 }
 
-TEST(MetadataTexts, SegmentsThatAreNotReadAreNamed) {
+TEST(MetadataTexts, UnreadSegmentsAreReported) {
   const auto segment = [](int marker, std::string_view payload) {
     return number(static_cast<std::uint32_t>(0xFF00 + marker), 2) +
            number(static_cast<std::uint32_t>(payload.size() + 2), 2) + bytes_of(payload);
@@ -195,7 +195,7 @@ ExifParts exif_of_resolution(std::uint32_t x, std::uint32_t y, bool big_endian =
   return parts;
 }
 
-TEST(MetadataResolution, OfExifCountsWhereTheFileHasNone) {
+TEST(MetadataResolution, ExifAppliesIfTheFileHasNone) {
   for (const bool big_endian : {false, true}) {
     Metadata given;
     given.exif = exif_of_resolution(300, 150, big_endian).build();
@@ -216,7 +216,7 @@ TEST(MetadataResolution, OfExifCountsWhereTheFileHasNone) {
   }
 }
 
-TEST(MetadataResolution, OfExifAgreesWithTheResult) {
+TEST(MetadataResolution, ExifAgreesWithTheResult) {
   for (const bool big_endian : {false, true}) {
     Metadata given;
     given.exif = exif_of_resolution(300, 150, big_endian).build();
@@ -265,7 +265,7 @@ TEST(MetadataResolution, ResizeRemovesItFromEveryFormat) {
   }
 }
 
-TEST(MetadataTexts, ThumbnailsAndTheSoftwareOfACameraAreNamed) {
+TEST(MetadataTexts, ThumbnailsAndCameraSoftwareAreReported) {
   Metadata given;
   ExifParts parts = exif_of_resolution(300, 300);
   parts.image[0x0131] = exif_text("Camera 1.0");
@@ -305,7 +305,7 @@ TEST(MetadataTexts, ThumbnailsAndTheSoftwareOfACameraAreNamed) {
   }
 }
 
-TEST(MetadataTexts, AnOrientationThatWasNotAppliedIsResetAfterATurn) {
+TEST(MetadataTexts, UnappliedOrientationIsResetAfterRotation) {
   Metadata given;
   ExifParts parts;
   parts.image = {{0x010F, exif_text("Maker")}, {0x0112, {3, {6}}}};

@@ -89,7 +89,7 @@ def faults(done, arguments):
         yield f"control characters: {text[:200]!r}"
     expected = ["out" + arguments.to] if done.code == 0 else []
     if done.left != expected:
-        yield f"left behind: {done.left}"
+        yield f"leftover files: {done.left}"
     if done.code in (1, 2) and (len(lines) != 1 or not lines[0].startswith("imgpipe: ")):
         yield f"not one line: {text[:300]!r}"
     if done.code == 0 and any(not line.startswith("imgpipe: ") for line in lines):
@@ -146,7 +146,7 @@ def main():
                 print(f"{done.code} {done.seconds:.2f} s {done.mebibytes:.0f} MiB {path}: "
                       f"{done.error.decode('utf-8', 'replace').strip()}", flush=True)
     if not runs:
-        sys.exit("hostile_files: there is no file")
+        sys.exit("hostile_files: no files found")
     for reason, number in collections.Counter(map(reason_of, runs)).most_common(12):
         print(f"{number:6}  {reason}")
     slow, large = max(runs, key=lambda done: done.seconds), max(runs, key=lambda done: done.mebibytes)

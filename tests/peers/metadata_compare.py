@@ -27,7 +27,7 @@ def exif_block():
     exif[0x010F] = "Maker"
     exif[0x0110] = "Model 1"
     exif[0x0112] = 6
-    exif[0x8298] = "somebody"
+    exif[0x8298] = "A Person"
     # As dictionaries, because Pillow 9 does not write what get_ifd() was given.
     exif[0x8769] = {0x829A: 0.004, 0x9003: "2024:01:02 03:04:05", 0xA002: 99}
     exif[0x8825] = {1: "N", 2: (48.0, 8.0, 1.5)}
@@ -78,7 +78,7 @@ def differences(path, source_ending, size, profile):
             found.append(f"size {image.size}")
         if image.info.get("icc_profile") != profile:
             found.append("profile")
-        for tag, value in ((0x010F, "Maker"), (0x0110, "Model 1"), (0x8298, "somebody"), (0x0112, 1)):
+        for tag, value in ((0x010F, "Maker"), (0x0110, "Model 1"), (0x8298, "A Person"), (0x0112, 1)):
             if exif.get(tag) != value:
                 found.append(f"field {tag:#x}: {exif.get(tag)!r}")
         camera = exif.get_ifd(0x8769)

@@ -210,11 +210,11 @@ def program_time(*job):
     try:
         done = run(*job)
     except FileNotFoundError:
-        print(f"left out: {job[0]} is not installed")
+        print(f"SKIPPED: {job[0]} is not installed")
         return None
     seconds = time.perf_counter() - start
     if done.returncode != 0:
-        print(f"left out: {job[0]}: {done.stderr.strip()[-200:]}")
+        print(f"SKIPPED: {job[0]}: {done.stderr.strip()[-200:]}")
         return None
     return seconds, done.stdout
 
@@ -225,9 +225,9 @@ def pgm_samples(path):
         numbers = []
         while len(numbers) < 4:
             line = file.readline()
-            assert line, f"{path} is no PGM"
+            assert line, f"{path} is not a PGM"
             numbers += line.split(b"#")[0].split()
-        assert numbers[0] == b"P5" and numbers[3] == b"65535", f"{path} is no grey PGM of 16 bits"
+        assert numbers[0] == b"P5" and numbers[3] == b"65535", f"{path} is not a 16-bit grey PGM"
         return np.frombuffer(file.read(), ">u2").reshape(int(numbers[2]), int(numbers[1]))
 
 

@@ -1,4 +1,4 @@
-// What the pool of large blocks keeps, and what it never does.
+// Tests which blocks the pool keeps and returns, and its limit.
 #include "images/memory/block_pool.h"
 
 #include <cstring>
@@ -29,26 +29,26 @@ std::int64_t resident_bytes() {
   return resident * ::sysconf(_SC_PAGESIZE);
 }
 
-// A block, written all over.
+// Takes a block and writes all of it.
 void* filled(BlockPool& pool, std::size_t bytes) {
   void* const block = pool.take(bytes);
   if (block != nullptr) std::memset(block, 0x5A, bytes);
   return block;
 }
 
-TEST(BlockPool, ABlockThatComesBackIsTheNextOfItsSize) {
+TEST(BlockPool, FreedBlockIsReusedForItsSize) {
   BlockPool pool;
   void* const first = filled(pool, 3 * kMiB);
   ASSERT_NE(first, nullptr);
   ASSERT_TRUE(pool.give_back(first));
   EXPECT_EQ(pool.use().kept, bytes_of(3));
-  EXPECT_EQ(pool.take(3 * kMiB - 70'000), first);  // a little less
+  EXPECT_EQ(pool.take(3 * kMiB - 70'000), first);  // slightly smaller
   EXPECT_EQ(pool.use().kept, 0);
-  EXPECT_EQ(pool.use().in_use, bytes_of(3));  // all of it counts
+  EXPECT_EQ(pool.use().in_use, bytes_of(3));  // the whole block counts
   EXPECT_TRUE(pool.give_back(first));
 }
 
-TEST(BlockPool, KnowsItsOwnBlocksOnly) {
+TEST(BlockPool, RecognisesOnlyItsOwnBlocks) {
   BlockPool pool;
   std::vector<char> other(2 * BlockPool::kPageBytes);
   EXPECT_FALSE(pool.give_back(other.data()));
@@ -58,7 +58,7 @@ TEST(BlockPool, KnowsItsOwnBlocksOnly) {
   EXPECT_FALSE(pool.give_back(block));
 }
 
-TEST(BlockPool, BlocksLieOnPagesAndAreAsLargeAsAsked) {
+TEST(BlockPool, BlocksArePageAlignedAndLargeEnough) {
   BlockPool pool;
   for (const std::size_t bytes : {std::size_t{1}, std::size_t{65536}, std::size_t{65537}, 5 * kMiB + 1}) {
     void* const block = filled(pool, bytes);
@@ -68,9 +68,8 @@ TEST(BlockPool, BlocksLieOnPagesAndAreAsLargeAsAsked) {
   }
 }
 
-// Images of all sizes come and go: what is in use and what is kept stay within the limit together, to the
-// page, and so does what is resident of them.
-TEST(BlockPool, KeptBlocksAndThoseInUseStayWithinTheLimit) {
+// Blocks in use and kept blocks together stay within the limit, and so does their resident memory.
+TEST(BlockPool, UsedAndKeptBlocksStayWithinTheLimit) {
   BlockPool pool;
   constexpr std::int64_t kLimit = std::int64_t{48} << 20;
   pool.set_limit(kLimit);
@@ -83,7 +82,7 @@ TEST(BlockPool, KeptBlocksAndThoseInUseStayWithinTheLimit) {
     if (block != nullptr) {
       ASSERT_TRUE(pool.give_back(block));
     }
-    block = filled(pool, kMiB / 8 + (random >> 32) % (11 * kMiB));  // four of the largest fit
+    block = filled(pool, kMiB / 8 + (random >> 32) % (11 * kMiB));  // four of the largest blocks fit
     ASSERT_NE(block, nullptr);
     const BlockPool::Use use = pool.use();
     ASSERT_LE(use.in_use + use.kept, kLimit) << i;
@@ -96,7 +95,7 @@ TEST(BlockPool, KeptBlocksAndThoseInUseStayWithinTheLimit) {
   EXPECT_GT(pool.use().kept, 0);
 }
 
-TEST(BlockPool, WhatLibrariesTakeFromMallocIsNotKeptAsWell) {
+TEST(BlockPool, MallocUseReducesKeptBlocks) {
   BlockPool pool;
   pool.set_limit(bytes_of(32));
   void* const block = filled(pool, 20 * kMiB);
@@ -110,8 +109,8 @@ TEST(BlockPool, WhatLibrariesTakeFromMallocIsNotKeptAsWell) {
   pool.set_outside(0);
 }
 
-// More may be in use than there was to be: it is for who admits images to see to that.
-TEST(BlockPool, TheLimitRefusesNothing) {
+// Blocks in use may exceed the limit: admitting images within it is up to the caller.
+TEST(BlockPool, LimitRejectsNoRequest) {
   BlockPool pool;
   pool.set_limit(bytes_of(1));
   void* const first = filled(pool, 4 * kMiB);
@@ -123,7 +122,7 @@ TEST(BlockPool, TheLimitRefusesNothing) {
   EXPECT_EQ(pool.use().kept, 0);
 }
 
-TEST(BlockPool, AKeptBlockIsCutOrGrownWhereThereIsNoRoomForANewOne) {
+TEST(BlockPool, KeptBlockIsResizedIfANewOneExceedsTheLimit) {
   BlockPool pool;
   pool.set_limit(bytes_of(10));
   void* const large = filled(pool, 10 * kMiB);
@@ -137,7 +136,7 @@ TEST(BlockPool, AKeptBlockIsCutOrGrownWhereThereIsNoRoomForANewOne) {
   EXPECT_TRUE(pool.give_back(grown));
 }
 
-TEST(BlockPool, NoMemoryIsNoBlock) {
+TEST(BlockPool, ReturnsNullWithoutMemory) {
   BlockPool pool;
   EXPECT_EQ(pool.take(std::size_t{1} << 60), nullptr);
   EXPECT_EQ(pool.take(~std::size_t{0}), nullptr);
@@ -154,7 +153,7 @@ TEST(BlockPool, ManyThreads) {
       ASSERT_NE(block, nullptr);
       block[0] = block[bytes - 1] = static_cast<unsigned char>(seed);
       std::this_thread::yield();
-      ASSERT_EQ(block[0], seed);  // nobody else's
+      ASSERT_EQ(block[0], seed);  // not shared with another thread
       ASSERT_EQ(block[bytes - 1], seed);
       ASSERT_TRUE(pool.give_back(block));
     }
@@ -166,8 +165,8 @@ TEST(BlockPool, ManyThreads) {
   EXPECT_LE(pool.use().kept, bytes_of(64));
 }
 
-// Large blocks of `new` are the pool's, those of images among them; small ones are not.
-TEST(BlockPool, NewTakesLargeBlocksFromIt) {
+// `new` takes large blocks from the pool, including those of images, but not small ones.
+TEST(BlockPool, NewAllocatesLargeBlocksFromThePool) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer has `new` for itself";
 #endif

@@ -1,4 +1,4 @@
-// How a plan is cut into chains and bands: what a band holds, and what is made more than once.
+// Tests how a plan is cut into chains and bands: their memory, and rows that are computed repeatedly.
 #include "pipeline/chains.h"
 
 #include <string>
@@ -14,7 +14,7 @@ Plan plan_of(const std::string& stages, const Shape& shape) {
   return make_plan(parse_stages(stages), shape);
 }
 
-// Bytes of one band of a plan that goes from a reader to a file, the most of any chain.
+// Returns the largest number of bytes per band of any chain, for a plan from a reader to a file.
 std::int64_t max_band_bytes(const std::string& stages, const Shape& shape, Format format) {
   const Plan plan = plan_of(stages, shape);
   const auto writer = make_writer(format, plan.output);
@@ -27,7 +27,7 @@ std::int64_t max_band_bytes(const std::string& stages, const Shape& shape, Forma
   return most;
 }
 
-// The most often that any row is made, on average over its frame.
+// Returns how often rows are computed, averaged over a frame, for the frame where that is most often.
 double max_times_made(const std::string& stages, const Shape& shape, Format format) {
   const Plan plan = plan_of(stages, shape);
   const auto writer = make_writer(format, plan.output);
@@ -49,7 +49,7 @@ double max_times_made(const std::string& stages, const Shape& shape, Format form
   return most;
 }
 
-TEST(Chains, ALongListTakesNoMoreMemoryThanAShortOne) {
+TEST(Chains, MemoryDoesNotGrowWithTheList) {
   std::string list = "invert,gamma:2";
   for (int i = 0; i < 200; ++i) list += ",invert,gamma:2";
   const Shape shape{2000, 1500, 3};
@@ -57,7 +57,7 @@ TEST(Chains, ALongListTakesNoMoreMemoryThanAShortOne) {
             max_band_bytes("invert,gamma:2,invert", shape, Format::ppm));
 }
 
-TEST(Chains, ASmallResultOfALargeImageHoldsLittleOfIt) {
+TEST(Chains, SmallResultOfALargeImageNeedsLittleMemory) {
   const Shape shape{12000, 8000, 3};
   for (const Format format : {Format::png, Format::ppm, Format::jpeg}) {
     EXPECT_LT(max_band_bytes("resize:64:43:area", shape, format), std::int64_t{24} << 20);
@@ -65,10 +65,10 @@ TEST(Chains, ASmallResultOfALargeImageHoldsLittleOfIt) {
   }
 }
 
-// The dearest that the cuts allow: four smooths make 14 + 16 rows for a PNG strip of 14 (2.14 times); where
-// the height is doubled between two, a strip of 8 rows comes from 4, and 4 above and below (3 times, but for
-// the image's ends).
-TEST(Chains, NoRowIsMadeManyTimes) {
+// The worst cases that the cuts allow. Four smooths compute 14 + 16 rows for a PNG strip of 14 (2.14 times).
+// If the height is doubled between two, a strip of 8 rows comes from 4 rows and 4 above and below (3 times,
+// except at the image's ends).
+TEST(Chains, RowsAreRarelyRecomputed) {
   const Shape photo{12000, 8000, 3};
   const Shape wide{200000, 1, 4};
   for (const char* stages :

@@ -1,4 +1,4 @@
-// Which way an image takes through a device, by what it takes and what there is.
+// Tests the choice of an image's route through a device, by its memory need and the available memory.
 #include "pipeline/devices/device_route.h"
 
 #include <limits>
@@ -10,7 +10,7 @@
 namespace imgpipe::test::device_route_test {
 namespace {
 
-constexpr std::int64_t kMore = std::numeric_limits<std::int64_t>::max() / 2;  // than any machine has
+constexpr std::int64_t kMore = std::numeric_limits<std::int64_t>::max() / 2;  // more than any machine has
 
 std::int64_t free_bytes = 0;
 std::int64_t questions = 0;
@@ -32,7 +32,7 @@ std::string name_of(Route route) {
   return "";
 }
 
-TEST(DeviceRoute, BeforeThereIsAContextLimitsDecide) {
+TEST(DeviceRoute, LimitsDecideWithoutAContext) {
   struct Case {
     std::int64_t device_bytes, host_bytes, limit;
     Route route;
@@ -60,8 +60,8 @@ TEST(DeviceRoute, BeforeThereIsAContextLimitsDecide) {
   }
 }
 
-// The limit was looked at before, and the host's memory.
-TEST(DeviceRoute, WithAContextWhatIsFreeOrHeldDecides) {
+// Limit and host memory do not matter here: they were checked before the context existed.
+TEST(DeviceRoute, FreeAndHeldMemoryDecideWithAContext) {
   struct Case {
     std::int64_t bytes, held, free;
     Route route;
@@ -86,7 +86,7 @@ TEST(DeviceRoute, WithAContextWhatIsFreeOrHeldDecides) {
   }
 }
 
-TEST(DeviceRoute, TheDeviceEncodesWhereItHasEightTimesTheResult) {
+TEST(DeviceRoute, DeviceEncodesWithEightTimesTheResultsMemory) {
   struct Case {
     std::int64_t limit, held, free;
     bool encodes;

@@ -20,7 +20,7 @@ Image make_image(Shape shape) {
   return image;
 }
 
-// Every engine that needs no GPU, and its threads.
+// An engine that needs no GPU, and its number of threads.
 struct EngineCase {
   std::string name;
   int threads;
@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(Host, Engines,
                            return engine.param.name + "_" + std::to_string(engine.param.threads);
                          });
 
-// A reader that breaks off.
+// A reader that fails on its first row.
 class BrokenReader final : public Reader {
  public:
   BrokenReader() { header_.shape = {4, 4, 1}; }
@@ -65,11 +65,11 @@ class BrokenReader final : public Reader {
   void read_next_rows(HostView) override { throw Error(ErrorKind::input, "broken on purpose"); }
 };
 
-TEST_P(Engines, NamesItsImplementation) {
+TEST_P(Engines, ReportsItsImplementation) {
   EXPECT_EQ(make()->implementation(), GetParam().name);
 }
 
-TEST_P(Engines, AnErrorCostsOneJob) {
+TEST_P(Engines, ErrorFailsOnlyItsJob) {
   const std::unique_ptr<Engine> engine = make();
   const Image first = make_image({3, 2, 1});
   const Image third = make_image({5, 4, 3});
@@ -90,12 +90,12 @@ TEST_P(Engines, AnErrorCostsOneJob) {
   EXPECT_TRUE(b.pixels.empty());
   EXPECT_TRUE(b.memory.empty());
   ASSERT_FALSE(b.timeline.spans().empty());
-  EXPECT_EQ(b.timeline.spans().front().name, "device") << "what was before it is told too";
+  EXPECT_EQ(b.timeline.spans().front().name, "device") << "earlier spans are reported too";
   EXPECT_FALSE(c.error);
   EXPECT_EQ(c.pixels.shape(), third.shape());
 }
 
-TEST_P(Engines, AlphaPassesThroughEveryListUntouched) {
+TEST_P(Engines, EveryListPreservesAlpha) {
   for (const int channels : {2, 4}) {
     const Image image = make_image({13, 9, channels});
     for (const char* stages : {"gray", "hist", "smooth", "contrast", "smooth,smooth",
@@ -115,7 +115,7 @@ TEST_P(Engines, AlphaPassesThroughEveryListUntouched) {
   }
 }
 
-TEST_P(Engines, ColourPlanesAreWorkedOnOneByOne) {
+TEST_P(Engines, ColourPlanesAreProcessedSeparately) {
   const Image image = make_image({17, 12, 3});
   const Outcome together = run(image, "contrast:stretch=each,smooth");
   for (int c = 0; c < 3; ++c) {
@@ -128,7 +128,7 @@ TEST_P(Engines, ColourPlanesAreWorkedOnOneByOne) {
   }
 }
 
-TEST_P(Engines, StagesThatChangeNothingGiveTheImageBack) {
+TEST_P(Engines, NoOpStagesReturnTheImage) {
   for (const int channels : {1, 2, 3, 4}) {
     const Image image = make_image({6, 5, channels});
     for (const bool keep : {false, true}) {
@@ -142,7 +142,7 @@ TEST_P(Engines, StagesThatChangeNothingGiveTheImageBack) {
   }
 }
 
-TEST_P(Engines, RepeatedPassesGiveTheSamePixelsAndAllTheirSpans) {
+TEST_P(Engines, RepeatedPassesHaveTheSamePixelsAndAllSpans) {
   const Image image = make_image({40, 30, 3});
   const Outcome once = run(image, "gray,hist,contrast,smooth");
   const Outcome often = run(image, "gray,hist,contrast,smooth", 5);
@@ -159,12 +159,12 @@ TEST_P(Engines, RepeatedPassesGiveTheSamePixelsAndAllTheirSpans) {
   EXPECT_TRUE(warm_up);
 }
 
-TEST_P(Engines, KeptOutputsAreEachStepsOwn) {
+TEST_P(Engines, KeptOutputsBelongToTheirSteps) {
   const Image image = make_image({21, 10, 4});
   const Outcome kept = run(image, "gray,contrast,smooth,smooth", 0, true);
   ASSERT_EQ(kept.outputs.size(), kept.plan.steps.size());
   ASSERT_EQ(first_difference(image.view(), std::as_const(kept.source).view()), "");
-  // Every prefix of the list ends in what the step of that prefix wrote.
+  // The result of every prefix of the list equals the output of its last step.
   const std::vector<std::pair<std::string, std::size_t>> prefixes{
       {"gray", 0}, {"gray,contrast", 2}, {"gray,contrast,smooth", 3}};
   for (const auto& [stages, step] : prefixes) {
@@ -177,13 +177,13 @@ TEST_P(Engines, KeptOutputsAreEachStepsOwn) {
   }
 }
 
-TEST_P(Engines, ComparisonFindsWhatDiffers) {
+TEST_P(Engines, ComparisonFindsDifferences) {
   const Image image = make_image({9, 7, 3});
   const Outcome reference = run(image, "gray,hist,contrast", 0, true);
   Outcome tested = run(image, "gray,hist,contrast", 0, true);
   for (const Difference& difference : compare_outcomes(tested, reference))
     EXPECT_EQ(difference.text(), "identical");
-  // What the first step wrote; its memory belongs to the outcome.
+  // The first step's output; its memory belongs to the outcome.
   const_cast<Sample8*>(tested.outputs[0].plane<Sample8>(0).row(2))[3] ^= 4;
   tested.histograms[1][17] += 5;
   const std::vector<Difference> differences = compare_outcomes(tested, reference);
@@ -206,7 +206,7 @@ TEST(Timeline, UnionCountsOverlapOnce) {
   EXPECT_EQ(timeline.union_ns(), 30);
 }
 
-TEST(Device, NamesAreCheckedAndAutoNeverFails) {
+TEST(Device, NamesAreValidatedAndAutoNeverFails) {
   EXPECT_EQ(choose_device("reference").backend, Backend::reference);
   EXPECT_EQ(choose_device("cpu").backend, Backend::cpu);
   EXPECT_EQ(choose_device("auto").backend, std::nullopt);

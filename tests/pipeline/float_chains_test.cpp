@@ -1,6 +1,6 @@
-// Random chains of stages that take floats: the CPU engine, by threads and bands, against the reference, bit
-// for bit. The CPU engine runs in an environment that flushes denormals, as a host process may have set it. A
-// failure prints the list of stages, the image's shape and its seed.
+// Compares the CPU engine, with several threads and bands, with the reference on random chains of stages that
+// accept floats, bit for bit. The CPU engine runs in an environment that flushes denormals, as a host process
+// may have set it. A failure prints the list of stages, the image's shape and its seed.
 #include "tests/support/float_chains.h"
 
 #include <array>
@@ -24,7 +24,7 @@ constexpr std::array<FloatRun, 4> kRuns{{{"strips of 2 rows", 2, false, false},
                                          {"rows", 0, false, false},
                                          {"all outputs kept", 0, false, true}}};
 
-// IMGPIPE_CHAINS_SEED, where it is set, gives other chains.
+// IMGPIPE_CHAINS_SEED, if set, selects other chains.
 std::uint64_t seed_of_chains() {
   const char* const text = std::getenv("IMGPIPE_CHAINS_SEED");
   return text == nullptr ? 20261125 : std::stoull(text);
@@ -37,7 +37,7 @@ TEST(FloatChains, CpuEqualsReference) {
   const std::unique_ptr<Engine> reference = make_reference_engine();
   std::array<std::unique_ptr<Engine>, 2> engines;
   {
-    const HostileFloats of_threads(Rounding::nearest);  // which inherit it
+    const HostileFloats of_threads(Rounding::nearest);  // the engines' threads inherit it
     engines = {make_cpu_engine(1), make_cpu_engine(3)};
   }
   for (int i = 0; i < kChains; ++i) {
@@ -48,7 +48,7 @@ TEST(FloatChains, CpuEqualsReference) {
     for (const FloatRun& how : kRuns) {
       const std::size_t engine = static_cast<std::size_t>(i) % engines.size();
       SCOPED_TRACE(std::string(how.name) + (engine == 0 ? ", 1 thread" : ", 3 threads"));
-      const HostileFloats environment(Rounding::nearest);  // tables of integers need that
+      const HostileFloats environment(Rounding::nearest);  // integer tables need this rounding
       const Image got = made_by(*engines[engine], chain, image, how);
       const bool is_kept = environment.is_set();
       ASSERT_TRUE(is_kept) << "the environment of floats has changed";

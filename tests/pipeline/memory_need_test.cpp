@@ -1,4 +1,4 @@
-// The estimate of what an image takes of memory: never less than it takes, and not much more.
+// Tests the estimate of an image's memory: never less than it takes, and not much more.
 #include "pipeline/memory_need.h"
 
 #include <limits>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::int64_t kMB = 1'000'000;
 
-// Rows out of nothing, of any size.
+// Generates rows of any size.
 class NoReader final : public Reader {
  public:
   explicit NoReader(const Shape& shape) { header_.shape = shape; }
@@ -48,22 +48,22 @@ std::int64_t need_of(const Engine& engine, const std::string& stages, const Shap
   return engine.memory_need({plan, reader, writer.get()}).bytes;
 }
 
-// Its grey image and its file, at the worst: not its colours, which never exist as a whole.
-TEST(MemoryNeed, OfALargeColourImageMadeGreyHoldsNoColours) {
+// At worst its grey image and its file, but not its colours, which never exist as a whole.
+TEST(MemoryNeed, GreyResultNeedsNoColourPlanes) {
   const Shape shape{16384, 16384, 3};
   const auto engine = make_cpu_engine(1);
   EXPECT_LT(need_of(*engine, "gray,hist,contrast,smooth", shape, Format::png), 700 * kMB);
   EXPECT_GT(need_of(*engine, "gray,hist,contrast,smooth", shape, Format::png), 268 * kMB);
   EXPECT_GT(need_of(*make_reference_engine(), "gray", shape, Format::png), 805 * kMB);
-  // Nothing but bands where one chain goes from the reader to the writer, and the file is handed on.
+  // If one chain goes from the reader to the writer and the file is passed on, only bands are held.
   const Plan plan = plan_of("gray", shape);
   const NoReader reader(shape);
   const auto writer = make_writer(Format::pgm, plan.output);
   EXPECT_LT(engine->memory_need({plan, reader, writer.get(), true}).bytes, 20 * kMB);
 }
 
-// Twice the bytes of 8 bits, wherever images are held.
-TEST(MemoryNeed, OfSixteenBitsIsTwice) {
+// Twice the bytes of 8 bits wherever images are held.
+TEST(MemoryNeed, DoublesForSixteenBits) {
   for (const auto& engine : {make_cpu_engine(1), make_reference_engine()}) {
     for (const Format format : {Format::png, Format::pgm}) {
       const std::int64_t flat = need_of(*engine, "smooth,hist,contrast", {4000, 3000, 1}, format);
@@ -81,12 +81,11 @@ struct Kept {
   bool source = false, outputs = false, pixels = false;
 };
 
-class MemoryNeedOfJobs : public testing::TestWithParam<std::tuple<std::string, std::string, int, int, int>> {
-};
+class JobMemoryNeed : public testing::TestWithParam<std::tuple<std::string, std::string, int, int, int>> {};
 
-// What `new` gave in the meantime, at the most; readers and writers that take theirs from malloc have tests
-// of their own. Noise, so that the file comes near its worst.
-TEST_P(MemoryNeedOfJobs, IsWhatTheyTake) {
+// Measures the peak of what `new` allocates; readers and writers that use malloc have separate tests. Noise
+// brings the file close to its largest size.
+TEST_P(JobMemoryNeed, CoversActualUse) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer has `new` for itself";
   const auto& [stages, format, channels, threads, bits] = GetParam();
   const Shape shape{811, 607, channels, bits == 16 ? Sample::u16 : Sample::u8};
@@ -95,7 +94,7 @@ TEST_P(MemoryNeedOfJobs, IsWhatTheyTake) {
     const auto engine = make(threads);
     for (const Kept& kept : {Kept{"nothing"}, Kept{"source", 0, true}, Kept{"outputs", 0, true, true},
                              Kept{"pixels", 0, false, false, true}, Kept{"repeated", 2}}) {
-      // What is kept besides does not depend on the format.
+      // Memory for kept images does not depend on the format.
       if (written != Format::png && kept.name != "nothing") continue;
       Job job;
       job.reader = std::make_unique<NoReader>(shape);
@@ -113,14 +112,14 @@ TEST_P(MemoryNeedOfJobs, IsWhatTheyTake) {
       ASSERT_FALSE(outcome.error) << kept.name;
       const std::int64_t taken = block_pool().use().peak - before;
       const std::string what = stages + " " + std::string(engine->implementation()) + " " + kept.name;
-      // Every block is of whole pages.
+      // Blocks are rounded up to whole pages.
       EXPECT_LE(taken, need.with_threads(threads) + (std::int64_t{256} << 10)) << what;
       EXPECT_GE(taken, need.bytes / 4) << what;
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Plans, MemoryNeedOfJobs,
+INSTANTIATE_TEST_SUITE_P(Plans, JobMemoryNeed,
                          testing::Combine(testing::Values("gray,hist,contrast,smooth", "smooth",
                                                           "contrast,smooth,smooth", "hist", "clahe:2:4"),
                                           testing::Values("png", "bmp"), testing::Values(1, 3, 4),
@@ -134,11 +133,11 @@ INSTANTIATE_TEST_SUITE_P(Plans, MemoryNeedOfJobs,
                            return name;
                          });
 
-// A decoder that works on several bands holds something for each of them.
-TEST(MemoryNeed, OfAReaderWithBandsCountsEveryBandOnItsWay) {
+// A decoder that works on several bands holds memory for each of them.
+TEST(MemoryNeed, CountsEveryBandInFlight) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer has `new` for itself";
   const Image image = synthesize(parse_pattern("noise"), {811, 2407, 3}, 1);
-  const BandedBehaviour ways{.seed = 3, .working_bytes = 3'000'000, .bytes_a_row = 4 * 3 * 811};
+  const BandedBehaviour behaviour{.seed = 3, .working_bytes = 3'000'000, .bytes_a_row = 4 * 3 * 811};
   for (const bool turned : {false, true}) {
     const Orientation orientation = turned ? Orientation::rotate_90 : Orientation::upright;
     for (const char* stages : {"gray,smooth", "hist", "resize:0:1500", "resize:0:90"}) {
@@ -146,7 +145,7 @@ TEST(MemoryNeed, OfAReaderWithBandsCountsEveryBandOnItsWay) {
         for (const bool source : {false, true}) {
           BandedLog log;
           Job job;
-          job.reader = std::make_unique<BandedReader>(image.untyped_view(), ways, log, orientation);
+          job.reader = std::make_unique<BandedReader>(image.untyped_view(), behaviour, log, orientation);
           if (turned)
             job.reader = make_oriented_reader(std::move(job.reader), std::pmr::new_delete_resource());
           job.plan = plan_of(stages, job.reader->header().shape);
@@ -162,7 +161,7 @@ TEST(MemoryNeed, OfAReaderWithBandsCountsEveryBandOnItsWay) {
           const std::int64_t taken = block_pool().use().peak - before;
           const std::string what = std::string(stages) + (turned ? " turned " : " ") +
                                    std::to_string(threads) + (source ? " keeps its source" : "");
-          // Every block is of whole pages, and there are several a band.
+          // Blocks are rounded up to whole pages, and each band has several.
           EXPECT_LE(taken, need.with_threads(threads) + (std::int64_t{256} << 10)) << what;
           EXPECT_GE(taken, need.bytes / 2) << what;
         }
@@ -206,7 +205,7 @@ TEST(MemoryNeed, OfSeveralResultsIsWhatTheyTake) {
   }
 }
 
-TEST(MemoryNeed, ThreadsAreAsManyAsThereIsMemoryFor) {
+TEST(MemoryNeed, ThreadsFitTheMemory) {
   const MemoryNeed need{100, 10};
   EXPECT_EQ(need.with_threads(1), 100);
   EXPECT_EQ(need.with_threads(2), 130);  // four bands at once
@@ -216,7 +215,7 @@ TEST(MemoryNeed, ThreadsAreAsManyAsThereIsMemoryFor) {
   EXPECT_EQ(need.threads_within(8, 5), 1);
 }
 
-TEST(MemoryNeed, WhatIsNotThereIsAnErrorBeforeAnythingIsAllocated) {
+TEST(MemoryNeed, MissingMemoryIsAnErrorBeforeAllocation) {
   EXPECT_THROW(check_available(std::int64_t{1} << 60), Error);
   check_available(1 << 20);
   const Shape shape{2'000'000, 2'000'000, 3};

@@ -1,4 +1,4 @@
-// Names as people type them: spellings, distances, what was meant.
+// Tests names as people type them: spellings, distances, suggestions.
 #include "images/names.h"
 
 #include <array>
@@ -10,7 +10,7 @@
 namespace imgpipe::test::names_test {
 namespace {
 
-TEST(Names, SpellingsAreThoseOfTheProgram) {
+TEST(Names, SpellingsAreNormalised) {
   EXPECT_EQ(canonical_spelling("grey"), "gray");
   EXPECT_EQ(canonical_spelling("grey16"), "gray16");
   EXPECT_EQ(canonical_spelling("--no-colour"), "--no-color");
@@ -22,7 +22,7 @@ TEST(Names, SpellingsAreThoseOfTheProgram) {
     EXPECT_EQ(canonical_spelling(same), same);
 }
 
-TEST(Names, DistancesCountChangesOfALetterAndExchangesOfTwo) {
+TEST(Names, DistancesCountEditsAndTranspositions) {
   struct Row {
     const char* a;
     const char* b;
@@ -38,7 +38,7 @@ TEST(Names, DistancesCountChangesOfALetterAndExchangesOfTwo) {
   }
 }
 
-TEST(Names, TheNearestIsWithinAThirdOfTheLetters) {
+TEST(Names, SuggestionsDifferInAtMostAThirdOfTheLetters) {
   const std::array<std::string_view, 9> names{"gray", "hist", "contrast", "box", "gauss",
                                               "cpu",  "png",  "90",       "jpeg"};
   const auto nearest = [&](std::string_view given) { return nearest_name(given, names); };

@@ -1,5 +1,5 @@
-// Turned and mirrored images whose stored rows come in bands: every thread turns, and the result is that of
-// the same image read row by row.
+// Tests rotated and mirrored images whose stored rows are read in bands: every thread rotates its rows, and
+// the result equals that of the same image read row by row.
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,7 +18,7 @@ namespace imgpipe::test::oriented_bands_test {
 namespace {
 
 const std::vector<Shape>& shapes() {
-  // Strips of 64 rows, of one, and of a few; more than one, and less.
+  // Strips of 64 rows, of one, and of a few; widths and heights just above and below these.
   static const std::vector<Shape> all{{1, 1, 3},   {1, 70, 1},    {70, 1, 2},       {37, 200, 3},
                                       {65, 64, 4}, {400, 129, 3}, {120'000, 11, 3}, {700'001, 3, 1}};
   return all;
@@ -30,10 +30,10 @@ Image make_image(const Shape& shape) {
   return image;
 }
 
-std::unique_ptr<Reader> oriented(const Image& image, int orientation, const BandedBehaviour& ways,
+std::unique_ptr<Reader> oriented(const Image& image, int orientation, const BandedBehaviour& behaviour,
                                  BandedLog& log) {
   const auto turn = static_cast<Orientation>(orientation);
-  return make_oriented_reader(std::make_unique<BandedReader>(image.untyped_view(), ways, log, turn),
+  return make_oriented_reader(std::make_unique<BandedReader>(image.untyped_view(), behaviour, log, turn),
                               std::pmr::new_delete_resource());
 }
 
@@ -65,7 +65,7 @@ std::string reason_of(const Outcome& outcome) {
 
 class OrientedBands : public testing::TestWithParam<int> {};
 
-TEST_P(OrientedBands, GiveWhatRowsGive) {
+TEST_P(OrientedBands, EqualReadingByRows) {
   for (const Shape& shape : shapes()) {
     if (kSanitized && shape.pixels() > 100'000) continue;
     const Image image = make_image(shape);
@@ -77,9 +77,9 @@ TEST_P(OrientedBands, GiveWhatRowsGive) {
         SCOPED_TRACE(std::to_string(shape.width) + "x" + std::to_string(shape.height) + " '" + stages +
                      "' threads " + std::to_string(threads));
         BandedLog log;
-        const BandedBehaviour ways{.waits_for_earlier = threads != 2, .seed = threads == 3 ? 9U : 0U};
+        const BandedBehaviour behaviour{.waits_for_earlier = threads != 2, .seed = threads == 3 ? 9U : 0U};
         const Outcome outcome =
-            run(*make_cpu_engine(threads), oriented(image, GetParam(), ways, log), stages);
+            run(*make_cpu_engine(threads), oriented(image, GetParam(), behaviour, log), stages);
         ASSERT_FALSE(outcome.error);
         ASSERT_EQ(log.faults, std::vector<std::string>());
         ASSERT_FALSE(log.by_rows);
@@ -92,7 +92,7 @@ TEST_P(OrientedBands, GiveWhatRowsGive) {
   }
 }
 
-TEST_P(OrientedBands, AFailureAtAnyRowEndsEveryThread) {
+TEST_P(OrientedBands, FailureAtAnyRowEndsEveryThread) {
   const Shape shape{4001, 97, 3};
   const Image image = make_image(shape);
   for (const int threads : {1, 2, 7}) {
@@ -100,9 +100,9 @@ TEST_P(OrientedBands, AFailureAtAnyRowEndsEveryThread) {
     for (std::int64_t row = 0; row < shape.height; row += kSanitized ? 31 : 4) {
       SCOPED_TRACE("row " + std::to_string(row) + " threads " + std::to_string(threads));
       BandedLog log;
-      const BandedBehaviour ways{
+      const BandedBehaviour behaviour{
           .fails_at = row, .waits_for_earlier = row % 8 == 0, .seed = static_cast<std::uint64_t>(row)};
-      const Outcome outcome = run(*engine, oriented(image, GetParam(), ways, log), "smooth");
+      const Outcome outcome = run(*engine, oriented(image, GetParam(), behaviour, log), "smooth");
       ASSERT_TRUE(outcome.error);
       ASSERT_EQ(reason_of(outcome), "row " + std::to_string(row) + " is broken on purpose");
       ASSERT_EQ(log.faults, std::vector<std::string>());
@@ -110,8 +110,8 @@ TEST_P(OrientedBands, AFailureAtAnyRowEndsEveryThread) {
   }
 }
 
-// Otherwise a photograph that a telephone has turned is decoded by one thread.
-TEST_P(OrientedBands, SeveralThreadsReadAtOnce) {
+// Otherwise a single thread would decode a photograph rotated by a phone.
+TEST_P(OrientedBands, ThreadsReadConcurrently) {
   const Image image = make_image({700, 640, 3});
   int at_once = 0;
   for (int i = 0; i < 20 && at_once < 2; ++i) {
@@ -123,8 +123,8 @@ TEST_P(OrientedBands, SeveralThreadsReadAtOnce) {
   EXPECT_GE(at_once, 2);
 }
 
-// A decoder that takes what it needs for each band is asked for what each thread has it do.
-TEST_P(OrientedBands, SayWhatEachTakes) {
+// The estimate asks the decoder for the memory of the stored rows that each thread reads.
+TEST_P(OrientedBands, ReportMemoryPerBand) {
   const Image image = make_image({4001, 97, 3});
   BandedLog log;
   const auto reader = oriented(image, GetParam(), {.working_bytes = 1000, .bytes_a_row = 10}, log);

@@ -1,5 +1,4 @@
-// The memory that plans of random chains need, and where values lie in it, against
-// tests/pipeline/plan_memory.txt.
+// Compares memory needs and value offsets of random chains' plans with tests/pipeline/plan_memory.txt.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -20,7 +19,7 @@
 namespace imgpipe::test::plan_memory_test {
 namespace {
 
-// The reader and the writer are never run: estimates ask for their sizes.
+// The reader and the writer never run: estimates only ask for their sizes.
 class HeaderReader final : public Reader {
  public:
   explicit HeaderReader(const Shape& shape) { header_.shape = shape; }
@@ -51,7 +50,7 @@ std::string text_of(const MemoryNeed& need) {
          std::to_string(need.max_bands) + "; ";
 }
 
-// How many of the first nodes are steps: tables are made between them.
+// Returns how many of the first `end` nodes are steps; the others make tables.
 std::size_t steps_before(const Program& program, std::size_t end) {
   return end - static_cast<std::size_t>(std::count_if(
                    program.nodes.begin(), program.nodes.begin() + static_cast<std::ptrdiff_t>(end),
@@ -76,7 +75,7 @@ std::string bands_text(const Plan& plan, ChainLength length, bool streamed, cons
   return text;
 }
 
-// Where the first band has its rows and counters, from the beginning of its memory on.
+// Returns the offsets of the first band's rows and counters from the beginning of its memory.
 std::string offsets_text(const DeviceBands& bands) {
   std::string text;
   auto* const memory = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 20);
@@ -92,10 +91,10 @@ std::string offsets_text(const DeviceBands& bands) {
   return text;
 }
 
-// Of a device with little memory, so that tables and places decide how high the bands are.
+// Assumes a device with little memory, so that tables and positions determine the height of bands.
 std::string device_bands_text(const Plan& plan, const Writer& writer) {
   std::string text;
-  const DeviceRoom room{std::int64_t{1} << 20, [](const Shape& shape) { return shape.row_bytes(); }};
+  const DeviceCapacity room{std::int64_t{1} << 20, [](const Shape& shape) { return shape.row_bytes(); }};
   const ChainedPlan chained(plan, true, {}, ChainLength::longest_on_device);
   for (const Chain& chain : chained.chains) {
     if (chain.first == chain.end || chain.of_all_rows) continue;
@@ -118,17 +117,17 @@ std::vector<std::string> numbers_of(const Plan& plan) {
   std::vector<std::string> numbers(kGroups.size());
   for (const std::int64_t rows : kStripRows) {
     const StripWriter writer(rows);
-    const MemoryQuestion streamed{plan, reader, &writer};
-    MemoryQuestion kept = streamed;
+    const MemoryEstimateRequest streamed{plan, reader, &writer};
+    MemoryEstimateRequest kept = streamed;
     kept.keep_source = kept.keep_outputs = kept.keep_pixels = true;
-    MemoryQuestion repeated = streamed;
+    MemoryEstimateRequest repeated = streamed;
     repeated.repeat = 2;
-    for (const MemoryQuestion& question : {streamed, kept, repeated})
+    for (const MemoryEstimateRequest& question : {streamed, kept, repeated})
       numbers[0] += text_of(reference->memory_need(question));
     numbers[1] += text_of(cpu->memory_need(streamed));
     numbers[2] += text_of(cpu->memory_need(kept));
     numbers[3] += text_of(cpu->memory_need(repeated));
-    for (const MemoryQuestion& question : {streamed, kept, repeated})
+    for (const MemoryEstimateRequest& question : {streamed, kept, repeated})
       numbers[4] += text_of(chains_need(question, true));
     numbers[5] += text_of(lane_need(streamed));
     numbers[7] += device_bands_text(plan, writer);
@@ -141,7 +140,7 @@ std::vector<std::string> numbers_of(const Plan& plan) {
   return numbers;
 }
 
-TEST(PlanMemory, NeedsWhatItNeededBefore) {
+TEST(PlanMemory, NeedsAreUnchanged) {
   expect_recorded("tests/pipeline/plan_memory.txt", kGroups, numbers_of);
 }
 

@@ -1,4 +1,4 @@
-// Properties of the plans of random chains, and of the values that their nodes make and read. A failure
+// Checks properties of random chains' plans and of the values that their nodes make and read. A failure
 // prints the shortest list that still fails, the image's shape and the seed.
 #include <algorithm>
 #include <array>
@@ -60,8 +60,8 @@ std::optional<Plan> plan_of(const Request& request) {
   }
 }
 
-// Each step gets the frame that the one it reads leaves; of a single list that is the one before it, and the
-// last one's is the image's.
+// Each step receives the frame of the step that it reads, which with one list is the previous step, and the
+// last frame is the image's.
 std::string wrong_step(const Plan& plan) {
   FrameType frame = frame_type_of(plan.input);
   std::vector<std::string> labels;
@@ -80,7 +80,7 @@ std::string wrong_step(const Plan& plan) {
   return merged && shape_of(frame) == plan.output ? "" : "the image is another";
 }
 
-// What is read is there: made by an earlier node, or constant, and not yet freed.
+// Every value that a node reads is constant or was made by an earlier node, and has not been freed.
 std::string wrong_life(const Program& program) {
   std::vector<std::size_t> made(program.values.size(), program.nodes.size() + 2);
   made[0] = 0;
@@ -112,7 +112,7 @@ std::string wrong_life(const Program& program) {
   return "";
 }
 
-// Values that are alive at one time never lie in one place.
+// Values with overlapping lives never share memory.
 std::string wrong_place(const Program& program, PlaceRule rule) {
   std::vector<Tenant> tenants;
   for (ValueId i = 1; i < program.values.size(); ++i) {
@@ -132,7 +132,7 @@ std::string wrong_place(const Program& program, PlaceRule rule) {
   return placed == tenants.size() ? "" : "a value has no place";
 }
 
-// Of a kernel that reads a table the value is connected, and nothing is connected that no port names.
+// Every input has a port, no node reads both counts and a table of them, and every output is connected.
 std::string wrong_ports(const Program& program) {
   for (const Node& node : program.nodes) {
     for (const Connection& read : node.inputs) {
@@ -144,7 +144,7 @@ std::string wrong_ports(const Program& program) {
   return "";
 }
 
-// For every target.
+// Checks the programs of all targets.
 std::string wrong_program(const Plan& plan, const Keep& keep) {
   constexpr std::array kTargets{std::pair{"reference", kReferenceTarget}, std::pair{"cpu", kCpuTarget},
                                 std::pair{"cuda", kCudaTarget}, std::pair{"cuda bands", kCudaBandsTarget}};
@@ -159,7 +159,7 @@ std::string wrong_program(const Plan& plan, const Keep& keep) {
   return "";
 }
 
-// "" when all properties hold; a chain that the planner rejects has none.
+// Returns "" if all properties hold or the planner rejects the chain.
 std::string fault_of(const Request& request) {
   const std::optional<Plan> plan = plan_of(request);
   if (!plan) return "";
@@ -167,7 +167,7 @@ std::string fault_of(const Request& request) {
   return wrong.empty() ? wrong_program(*plan, request.keep) : wrong;
 }
 
-// Without every step that the fault does not need.
+// Removes every step that the fault does not need.
 Request shortest(Request request) {
   for (std::size_t i = 0; i < request.steps.size();) {
     Request fewer = request;
@@ -227,8 +227,8 @@ TEST(PlanProperties, HoldForRandomBranches) {
   EXPECT_GT(accepted, kChains / 8);
 }
 
-// The properties can fail: a life that ends too early, and a table without its maker, are seen.
-TEST(PlanProperties, SeeWhatIsWrong) {
+// The checks can fail: they detect a life that ends early, a missing table, and a missing step.
+TEST(PlanProperties, ChecksDetectFaults) {
   const Plan plan = make_plan(parse_stages("gray,hist,contrast,smooth"), {8, 4, 3});
   const Program right = lower(plan, kCpuTarget);
   EXPECT_EQ(wrong_life(right) + wrong_ports(right) + wrong_place(right, PlaceRule::first), "");

@@ -1,4 +1,4 @@
-// What plans make of samples of 16 bits, and of floats.
+// Tests plans with 16-bit and float samples.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -28,7 +28,7 @@ bool takes(const Stage& stage, Sample sample) {
   return std::ranges::find(stage.kernels, sample, &Kernel::in) != stage.kernels.end();
 }
 
-TEST(Plan, SamplesOf16BitsStayUnlessAStepMakesOthers) {
+TEST(Plan, SixteenBitsArePreservedUnlessAStepConverts) {
   const auto output = [](std::string_view stages, const Shape& input) {
     return make_plan(parse_stages(stages), input).output.sample;
   };
@@ -54,7 +54,7 @@ std::string refusal_of(std::span<const StageRequest> stages, const Shape& input)
   }
 }
 
-TEST(Plan, StagesTakeFloatsOrNameTheDepthToInsert) {
+TEST(Plan, StagesAcceptFloatsOrNameTheDepthToInsert) {
   const Shape floats{8, 4, 3, Sample::f32};
   for (const Stage& stage : stage_table()) {
     if (!stage.fuses[0].empty()) continue;
@@ -73,13 +73,13 @@ TEST(Plan, StagesTakeFloatsOrNameTheDepthToInsert) {
             "contrast:1 does not accept float samples; insert depth:8 or depth:16 before it");
 }
 
-TEST(Plan, FloatsAreOnlyMadeOfIntegersThatStepsAskFor) {
+TEST(Plan, IntegersBecomeFloatsOnlyOnRequest) {
   EXPECT_EQ(labels_of(make_plan(parse_stages("depth:float,smooth,depth:8"), kRgba)),
             "depth:float,split*,smooth,depth#2:8,merge*");
   EXPECT_EQ(make_plan(parse_stages("depth:float"), {8, 4, 3, Sample::f32}).notes,
-            std::vector<std::string>{"depth:float left out: the samples are floats already"});
+            std::vector<std::string>{"skipped depth:float: the samples are floats already"});
   EXPECT_EQ(make_plan(parse_stages("depth:8"), kRgb).steps.size(), 0U);
-  // Files hold none: what writes them refuses them, and they do not become integers unasked.
+  // Floats are not converted to integers implicitly: files cannot store them, and writers reject them.
   const Plan floats = make_plan(parse_stages("depth:float"), kRgb, false, 1 << 20, 8);
   EXPECT_FALSE(floats.reduced);
   EXPECT_EQ(floats.output.sample, Sample::f32);
@@ -96,8 +96,8 @@ void doubled(const StageCall<Host>& call) {
   }
 }
 
-// Of floats only: integers, which floats hold, are converted before it.
-TEST(Plan, AStageOfFloatsGetsThem) {
+// For a stage that accepts only floats, integers are converted first, because floats represent them exactly.
+TEST(Plan, FloatStageReceivesFloats) {
   static constexpr std::array kernels{
       Kernel{.backend = Backend::reference, .in = Sample::f32, .out = Sample::f32, .reference = doubled}};
   const Stage twice{.name = "twice", .summary = "", .kernels = kernels};
@@ -117,8 +117,8 @@ TEST(Plan, AStageOfFloatsGetsThem) {
     ASSERT_EQ(out.data[i], static_cast<float>(in.data[i]) / 65535.0F * (i % 4 < 3 ? 2.0F : 1.0F));
 }
 
-// None is inserted that would lose something.
-TEST(Plan, AStageOfBytesNamesTheDepthToInsert) {
+// No conversion is inserted that would lose precision.
+TEST(Plan, ByteStageErrorNamesTheDepthToInsert) {
   static constexpr std::array kernels{Kernel{.backend = Backend::reference, .reference = doubled}};
   const Stage bytes{.name = "bytes", .summary = "", .kernels = kernels};
   const std::vector<StageRequest> stages{{&bytes, {}, ":1"}};
@@ -128,7 +128,7 @@ TEST(Plan, AStageOfBytesNamesTheDepthToInsert) {
             "bytes:1 does not accept float samples; insert depth:8 before it");
 }
 
-// Alpha goes past contrast, but for one that makes samples of another type.
+// Alpha bypasses contrast unless contrast changes the sample type.
 TEST(Plan, AlphaIsConvertedWithTheColour) {
   const auto uses_alpha = [](std::string_view stages) {
     const Plan plan = make_plan(parse_stages(stages), kDeepRgba);
@@ -142,7 +142,7 @@ TEST(Plan, AlphaIsConvertedWithTheColour) {
   EXPECT_TRUE(uses_alpha("contrast:to=8"));
 }
 
-TEST(Plan, FusesNoStepsOfOtherSamples) {
+TEST(Plan, FusesOnlyStepsOfTheSameSampleType) {
   const auto fused = [](std::string_view stages, const Shape& input) {
     return make_plan(parse_stages(stages), input, true).steps.front().parts.size();
   };
@@ -154,7 +154,7 @@ TEST(Plan, FusesNoStepsOfOtherSamples) {
   EXPECT_EQ(same.steps.size(), 2U);
 }
 
-TEST(Plan, RefusesThresholdsThatSamplesCannotHave) {
+TEST(Plan, RejectsThresholdsOutsideTheSampleRange) {
   try {
     (void)make_plan(parse_stages("threshold:256"), kRgb);
     ADD_FAILURE();
@@ -168,8 +168,8 @@ TEST(Plan, RefusesThresholdsThatSamplesCannotHave) {
   EXPECT_NO_THROW((void)make_plan(parse_stages("threshold:256"), kDeepRgba));
 }
 
-// No stage may take samples of 16 bits for bytes.
-TEST(Plan, RefusesSamplesThatAStageHasNoFunctionsFor) {
+// No stage may treat 16-bit samples as bytes.
+TEST(Plan, RejectsUnsupportedSampleTypes) {
   const Shape deep{8, 4, 3, Sample::u16};
   for (const Stage& stage : stage_table()) {
     if (!stage.selectable || takes(stage, Sample::u16)) continue;

@@ -25,20 +25,20 @@ constexpr Shape kGreyAlpha{8, 4, 2};
 constexpr Shape kRgb{8, 4, 3};
 constexpr Shape kRgba{8, 4, 4};
 
-// A new stage does not change it.
-TEST(Plan, TheDefaultIsAConstant) {
+// New stages do not change the default.
+TEST(Plan, DefaultListIsConstant) {
   EXPECT_EQ(kDefaultStages, "gray,hist,contrast,smooth");
   EXPECT_EQ(labels(kDefaultStages, kRgb), "gray hist contrast smooth");
 }
 
-TEST(Plan, ContrastGetsTheHistogramThatItLacks) {
+TEST(Plan, ContrastReceivesAMissingHistogram) {
   EXPECT_EQ(labels("gray,contrast", kRgb), "gray hist* contrast");
   EXPECT_EQ(labels("hist,smooth,contrast", kGrey), "hist smooth hist#2* contrast");
   EXPECT_EQ(labels("contrast,contrast", kGrey), "hist* contrast hist#2* contrast#2");
   EXPECT_EQ(labels("hist,hist,contrast", kGrey), "hist hist#2 contrast");
 }
 
-TEST(Plan, GrayOnGreyCostsNothing) {
+TEST(Plan, GrayOnGreyIsLeftOut) {
   EXPECT_EQ(labels("gray", kGrey), "");
   EXPECT_EQ(labels("gray,gray", kRgb), "gray");
   EXPECT_EQ(labels("hist,gray,contrast", kGrey), "hist contrast") << "hist stands right before contrast";
@@ -46,14 +46,14 @@ TEST(Plan, GrayOnGreyCostsNothing) {
   EXPECT_EQ(labels("gray", kGreyAlpha), "");
 }
 
-TEST(Plan, ColourStaysColourPlaneByPlane) {
+TEST(Plan, ColourIsProcessedByPlane) {
   EXPECT_EQ(labels("smooth", kRgb), "split* smooth merge*");
   EXPECT_EQ(labels("contrast,smooth", kRgb), "split* hist* contrast smooth merge*");
   EXPECT_EQ(labels("smooth,gray", kRgb), "split* smooth merge* gray");
   EXPECT_EQ(labels("smooth,gray,smooth", kRgb), "split* smooth merge* gray smooth#2");
 }
 
-TEST(Plan, AlphaIsCarried) {
+TEST(Plan, AlphaIsPreserved) {
   EXPECT_EQ(labels("gray", kRgba), "gray merge*");
   EXPECT_EQ(labels("smooth", kGreyAlpha), "split* smooth merge*");
   for (const char* stages : {"gray", "hist", "contrast", "smooth", "gray,hist,contrast,smooth"}) {
@@ -69,8 +69,8 @@ constexpr Shape wide(Shape shape) {
   return shape;
 }
 
-// Where the output's format holds 8 bits only.
-TEST(Plan, EndsInEightBitsWhereNoMoreCanBeHeld) {
+// The output format holds only 8 bits.
+TEST(Plan, EndsInEightBitsIfTheFormatRequiresIt) {
   const auto ended = [](std::string_view stages, const Shape& input, int max_bits = 8) {
     const Plan plan = make_plan(parse_stages(stages), input, false, 1000, max_bits);
     std::string text;
@@ -96,7 +96,7 @@ TEST(Plan, EndsInEightBitsWhereNoMoreCanBeHeld) {
   EXPECT_EQ(make_plan(parse_stages("smooth"), wide(kRgba)).output, wide(kRgba));
 }
 
-// A stage that no CUDA device has for the samples is found, whichever that is; one of 8 bits never is.
+// A stage without a CUDA kernel for 16-bit samples is found; all stages have one for 8 bits.
 TEST(Plan, StepsWithoutCudaAreFound) {
   EXPECT_EQ(step_without_cuda(make_plan(parse_stages("gray,hist,contrast,smooth"), kRgb)), nullptr);
   for (const Stage& stage : stage_table()) {
@@ -114,7 +114,7 @@ TEST(Plan, StepsWithoutCudaAreFound) {
   }
 }
 
-// Every stage of the table, with the first of its golden cases.
+// Returns every selectable stage, each with the first of its golden cases.
 std::vector<StageRequest> selectable_steps() {
   std::vector<StageRequest> steps;
   for (const Stage& stage : stage_table()) {
@@ -148,7 +148,7 @@ void expect_types_follow(const std::vector<StageRequest>& list, const Shape& inp
   EXPECT_TRUE(type.layout == Layout::interleaved || type.channels() == 1);
 }
 
-// Whatever the list, each step takes what the one before gave, and its stage can read it.
+// For every list, each step receives the previous step's output, and its stage can read it.
 TEST(Plan, TypesFollowForEveryListOfThree) {
   const std::vector<StageRequest> steps = selectable_steps();
   for (const StageRequest& first : steps) {
@@ -161,7 +161,7 @@ TEST(Plan, TypesFollowForEveryListOfThree) {
   }
 }
 
-// What moves whole pixels takes them as they come, between others too.
+// Stages that move whole pixels accept any layout, also between other stages.
 TEST(Plan, MovedPixelsKeepTheirLayout) {
   EXPECT_EQ(labels("rotate:90,flip,crop:2x2", kRgba), "rotate:90 flip crop:2x2");
   EXPECT_EQ(labels("crop:2x2,smooth,rotate:90,contrast", kRgb),
@@ -173,7 +173,7 @@ TEST(Plan, MovedPixelsKeepTheirLayout) {
   EXPECT_EQ(make_plan(parse_stages("crop:3x2+5+2"), kRgb).output, (Shape{3, 2, 3}));
 }
 
-TEST(Plan, ARectangleIsOneText) {
+TEST(Plan, RectangleIsOneValue) {
   const auto values = [](std::string_view step) {
     const Parameters p = parse_stages(step).front().parameters;
     return std::vector<std::int64_t>{p[0], p[1], p[2], p[3]};
@@ -202,7 +202,7 @@ std::string refusal(std::string_view stages, const Shape& input) {
   return "";
 }
 
-TEST(Plan, RefusesWhatIsNoRectangle) {
+TEST(Plan, RejectsInvalidRectangles) {
   for (const char* text :
        {"640x", "x480", "640x480+1", "640x480+1+", "640x480+1+2+3", "640x480-1-1", "640X480", "640x480x1",
         "640x480+-1+0", " 640x480", "640*480", "+1+2", "foo", "center"}) {
@@ -224,11 +224,11 @@ TEST(Plan, RefusesWhatIsNoRectangle) {
   EXPECT_EQ(refusal("rotate:45", kRgb), "--stages: rotate: angle: must be one of 90, 180, 270; got '45'");
 }
 
-TEST(Plan, ARectangleMustBeInsideTheImage) {
+TEST(Plan, RectangleMustBeInsideTheImage) {
   EXPECT_EQ(refusal("crop:8x4", kRgb), "");
   EXPECT_EQ(labels("crop:8x4,crop:8x4+0+0", kRgb), "");
   EXPECT_EQ(make_plan(parse_stages("crop:8x4"), kRgb).notes,
-            (std::vector<std::string>{"crop:8x4 left out: that is the whole image"}));
+            (std::vector<std::string>{"skipped crop:8x4: the rectangle is the whole image"}));
   EXPECT_EQ(refusal("crop:3x3+5+1", kRgb), "");
   for (const char* rectangle : {"9x4", "8x5", "3x3+6+0", "3x3+0+2", "1x1+8+0", "1x1+0+4", "8x4+1+0",
                                 "2147483647x2147483647+2147483647+2147483647"}) {
@@ -256,7 +256,7 @@ TEST(Plan, FusesNeighboursOnRequest) {
   EXPECT_EQ(plan.steps[1].out, plan.steps[1].parts[1].out);
 }
 
-TEST(Plan, LabelsSayWhatWasNotPreset) {
+TEST(Plan, LabelsShowNonDefaultParameters) {
   EXPECT_EQ(labels("smooth,smooth:gauss,smooth:border=reflect", kGrey),
             "smooth smooth#2:gauss smooth#3:border=reflect");
   EXPECT_EQ(labels("smooth:window=gauss:border=reflect", kGrey), "smooth:gauss:reflect");
@@ -266,7 +266,7 @@ TEST(Plan, LabelsSayWhatWasNotPreset) {
   EXPECT_EQ(labels("hist,contrast:1:2", kGrey), "hist contrast:1:2");
 }
 
-TEST(Plan, OptionsPresetWhatStepsDoNotSay) {
+TEST(Plan, OptionsSetDefaultParameters) {
   const std::vector<OptionValue> options{{"window", "gauss"}, {"clip", "1,2"}, {"stretch", "each"}};
   const StagePresets presets(options);
   const std::vector<StageRequest> steps =
@@ -286,8 +286,8 @@ TEST(Plan, OptionsPresetWhatStepsDoNotSay) {
   EXPECT_EQ(parse_stages("contrast:1", presets).at(0).said, ":clip-high=1") << "and the preset is 2";
 }
 
-// One line that says what is allowed.
-TEST(Plan, RefusesWrongParameters) {
+// The message is one line that names the allowed values.
+TEST(Plan, RejectsInvalidParameters) {
   const std::vector<std::pair<const char*, const char*>> wrong{
       {"smooth:x", "--stages: smooth: window: must be one of box, triangle, gauss; got 'x'"},
       {"smooth:", "--stages: smooth: window: must be one of box, triangle, gauss; got ''"},
@@ -318,18 +318,18 @@ TEST(Plan, RefusesWrongParameters) {
 
 constexpr Shape kDeepRgba{8, 4, 4, Sample::u16};
 
-// It takes pixels as they lie.
+// It accepts pixels in any layout.
 TEST(Plan, DepthNeedsNoOtherLayout) {
   EXPECT_EQ(labels("depth:8", kDeepRgba), "depth:8");
   EXPECT_EQ(labels("smooth,depth:8", kDeepRgba), "split* smooth depth:8 merge*");
   const Plan needless = make_plan(parse_stages("depth:16,depth:8"), kRgb);
-  EXPECT_EQ(needless.steps.size(), 2U);  // one makes what the other needs
+  EXPECT_EQ(needless.steps.size(), 2U);  // the first makes what the second needs
   const Plan left_out = make_plan(parse_stages("depth:8"), kRgb);
   EXPECT_TRUE(left_out.steps.empty());
-  EXPECT_EQ(left_out.notes, (std::vector<std::string>{"depth:8 left out: the samples have 8 bits already"}));
+  EXPECT_EQ(left_out.notes, (std::vector<std::string>{"skipped depth:8: the samples have 8 bits already"}));
 }
 
-TEST(Plan, RefusesImagesThatAreTooLarge) {
+TEST(Plan, RejectsTooLargeImages) {
   const auto refused = [](const char* stages, const Shape& input, std::int64_t most) {
     try {
       (void)make_plan(parse_stages(stages), input, false, most);
@@ -340,11 +340,11 @@ TEST(Plan, RefusesImagesThatAreTooLarge) {
   };
   EXPECT_EQ(refused("resize:100:100", kRgb, 10'000), "");
   EXPECT_EQ(refused("resize:100:101", kRgb, 10'000),
-            "resize:100:101 makes 100x101 pixels, more than --max-pixels 10000");
+            "resize:100:101 makes 100x101 pixels; raise --max-pixels (now 10000)");
   EXPECT_EQ(refused("resize:100:101,resize:1:1", kRgb, 10'000),
-            "resize:100:101 makes 100x101 pixels, more than --max-pixels 10000");
-  // What is put in comes before what it is for.
-  const std::string more = " makes 8x4 pixels, more than --max-pixels 10";
+            "resize:100:101 makes 100x101 pixels; raise --max-pixels (now 10000)");
+  // An inserted step precedes the step that needs it.
+  const std::string more = " makes 8x4 pixels; raise --max-pixels (now 10)";
   for (const char* stages : {"smooth", "hist", "contrast", "smooth,crop:9x9"})
     EXPECT_EQ(refused(stages, kRgb, 10), "split*" + more);
   EXPECT_EQ(refused("smooth", kGrey, 10), "smooth" + more);
@@ -354,8 +354,8 @@ TEST(Plan, RefusesImagesThatAreTooLarge) {
   EXPECT_EQ(refused("crop:9x9", kRgb, 10), "crop:9x9 of 8x4 pixels: outside the image");
 }
 
-// A stage is there for what is put in, and the frame stays the one that it is put in for. Tables are made of
-// what the planner has put in.
+// The stage that the planner inserts for a port makes its value and leaves the frame unchanged. Its own
+// inputs are also inputs of the stage that it is inserted for.
 TEST(Plan, PortsHaveNamesAndMakers) {
   for (const Stage& stage : stage_table()) {
     std::set<std::string_view> names;
@@ -370,7 +370,7 @@ TEST(Plan, PortsHaveNamesAndMakers) {
   }
 }
 
-// Every row of every stage can be said and is read back.
+// Every parameter row of every stage is complete.
 TEST(Plan, EveryParameterIsComplete) {
   for (const Stage& stage : stage_table()) {
     ASSERT_LE(stage.parameters.size(), kMaxParameters) << stage.name;
@@ -389,7 +389,7 @@ TEST(Plan, EveryParameterIsComplete) {
   }
 }
 
-TEST(Plan, RefusesWhatIsNoStage) {
+TEST(Plan, RejectsUnknownStages) {
   for (const char* text : {"", ",", "gray,", ",gray", "gray,,hist", "grays", "GRAY", "gr ay", "split",
                            "merge", "gray hist", "hist*"}) {
     try {
@@ -403,7 +403,7 @@ TEST(Plan, RefusesWhatIsNoStage) {
   }
 }
 
-TEST(Plan, BytesMovedCountEachSampleOnce) {
+TEST(Plan, BytesMovedCountsEachSampleOnce) {
   const FrameType rgba = frame_type_of(kRgba);
   const Stage& gray = *find_stage("gray");
   EXPECT_EQ(bytes_moved(gray, rgba, output_type(gray, rgba, {})), 32 * (4 + 2));

@@ -1,4 +1,4 @@
-// How many processors a process may use, read from trees of files that look like systems of all kinds.
+// Tests how many processors a process may use, from trees of files that look like various systems.
 #include "pipeline/threads/processor_limits.h"
 
 #include <cerrno>
@@ -19,7 +19,7 @@ class ProcessorLimits : public SystemTree {
   }
 };
 
-TEST_F(ProcessorLimits, ByQuotaOfVersion2) {
+TEST_F(ProcessorLimits, QuotaOfVersion2) {
   process_is_in("0::/a/b\n", kV2Mount);
   EXPECT_EQ(fewest().source, "the machine");
   EXPECT_EQ(fewest(12).source, "affinity");
@@ -37,7 +37,7 @@ TEST_F(ProcessorLimits, ByQuotaOfVersion2) {
   }
 }
 
-TEST_F(ProcessorLimits, ByQuotaOfVersion1) {
+TEST_F(ProcessorLimits, QuotaOfVersion1) {
   process_is_in("3:cpu,cpuacct:/a\n4:memory:/\n",
                 "9 1 0:9 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup none rw,cpu,cpuacct\n");
   const std::string directory = "sys/fs/cgroup/cpu,cpuacct";
@@ -45,7 +45,7 @@ TEST_F(ProcessorLimits, ByQuotaOfVersion1) {
   make(directory + "/cpu.cfs_period_us", "100000\n");
   EXPECT_EQ(fewest().source, "the machine");
   make(directory + "/a/cpu.cfs_quota_us", "250000\n");
-  EXPECT_EQ(fewest().source, "the machine");  // no period, no quota
+  EXPECT_EQ(fewest().source, "the machine");  // a quota without a period is ignored
   make(directory + "/a/cpu.cfs_period_us", "100000\n");
   EXPECT_EQ(fewest().processors, 2.5);
   make(directory + "/cpu.cfs_quota_us", "200000\n");
@@ -53,9 +53,9 @@ TEST_F(ProcessorLimits, ByQuotaOfVersion1) {
   EXPECT_EQ(fewest(1).source, "affinity");
 }
 
-TEST_F(ProcessorLimits, OfATaskOfSlurm) {
+TEST_F(ProcessorLimits, SlurmTask) {
   variables_ = {{"SLURM_CPUS_PER_TASK", "4"}};
-  EXPECT_EQ(fewest().source, "the machine");  // the batch script: all of the job's are its own
+  EXPECT_EQ(fewest().source, "the machine");  // the batch script may use all processors of the job
   variables_["SLURM_STEP_NUM_TASKS"] = "8";
   EXPECT_EQ(fewest().processors, 4);
   EXPECT_EQ(fewest().source, "SLURM_CPUS_PER_TASK");
@@ -63,7 +63,7 @@ TEST_F(ProcessorLimits, OfATaskOfSlurm) {
   EXPECT_EQ(fewest().source, "the machine");
 }
 
-TEST(ThreadsFor, RoundsUpAndIsNeverNone) {
+TEST(ThreadsFor, RoundsUpToAtLeastOne) {
   EXPECT_EQ(threads_for({{"", 0.01}}), 1);
   EXPECT_EQ(threads_for({{"", 1}}), 1);
   EXPECT_EQ(threads_for({{"", 1.01}}), 2);
@@ -71,7 +71,7 @@ TEST(ThreadsFor, RoundsUpAndIsNeverNone) {
   EXPECT_EQ(threads_for({{"", 1e300}}), 1'000'000);
 }
 
-TEST(Affinity, OfAMachineOfMoreThanAThousandProcessors) {
+TEST(Affinity, SupportsMoreThanAThousandProcessors) {
   std::vector<std::size_t> asked;
   const auto of_5000 = [&](std::size_t bytes, cpu_set_t* set) {
     asked.push_back(bytes);
@@ -86,7 +86,7 @@ TEST(Affinity, OfAMachineOfMoreThanAThousandProcessors) {
   EXPECT_EQ(asked, (std::vector<std::size_t>{128, 256, 512, 1024}));
 }
 
-TEST(Affinity, IsOneWhereItCannotBeKnown) {
+TEST(Affinity, DefaultsToOneProcessorIfUnknown) {
   int calls = 0;
   const auto failing = [&](std::size_t, cpu_set_t*) {
     ++calls;
@@ -95,7 +95,7 @@ TEST(Affinity, IsOneWhereItCannotBeKnown) {
   };
   EXPECT_EQ(processors_by_affinity(failing), 1);
   EXPECT_EQ(calls, 1);
-  EXPECT_EQ(processors_by_affinity(failing), 1);  // EINVAL for ever ends, too
+  EXPECT_EQ(processors_by_affinity(failing), 1);  // endless EINVAL ends, too
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-// Random chains of up to 6 steps against the reference: on the CPU engine, in a device's bands in host
-// memory, and on a CUDA device; by threads, strips, limits of memory, fused, kept and repeated. Each type of
-// samples and number of channels runs every ordered pair of stages, with random values of every parameter, on
-// images from 1x1 to 300x300. A failure prints the smallest command line that still differs, and the seed of
-// all chains.
+// Compares random chains of up to 6 steps with the reference: on the CPU engine, in a device's bands in host
+// memory, and on a CUDA device. Threads, strips, memory limits, fusion, kept outputs and repetitions vary.
+// For each sample type and number of channels, every ordered pair of stages runs, with random parameter
+// values, on images from 1x1 to 300x300. A failure prints the smallest command line that still differs, and
+// the seed of all chains.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -35,13 +35,13 @@ constexpr std::int64_t kMaxSteps = 6;
 constexpr std::int64_t kMaxSide = 300;
 constexpr std::int64_t kMaxPixels = kMaxSide * kMaxSide;  // of any frame of a chain
 constexpr std::int64_t kMaxTableBytes = std::int64_t{2} << 20;
-constexpr int kMaxDraws = 40;   // of the values of a step
-constexpr int kMaxImages = 40;  // for a pair
-// Chains of any stages, before those for pairs; of each type of samples and number of channels.
+constexpr int kMaxDraws = 40;   // attempts per step
+constexpr int kMaxImages = 40;  // attempts per pair
+// Chains of any stages, which run before those for pairs; per sample type and number of channels.
 constexpr int kFreeChains = kSanitized ? 100 : 250;
 constexpr int kCudaChains = 150;
 
-// IMGPIPE_CHAINS_SEED, where it is set, gives other chains.
+// IMGPIPE_CHAINS_SEED, if set, selects other chains.
 std::uint64_t seed_of_all() {
   const char* const text = std::getenv("IMGPIPE_CHAINS_SEED");
   return text == nullptr ? 20261123 : std::stoull(text);
@@ -51,14 +51,14 @@ std::uint64_t seed_of_all() {
 
 struct ChainCounts {
   int chains = 0, steps = 0, runs = 0;
-  // Drawn and not run:
+  // Drawn but not run:
   int rejected = 0;    // by the planner or the list's parser
   int too_large = 0;   // for this test
   int incomplete = 0;  // a step of the pair would change nothing
   std::string last_rejection;
 };
 
-// The pairs of stages that a plan runs one after the other: steps that it left out or inserted do not count.
+// Returns the pairs of stages that a plan runs consecutively, ignoring steps that it leaves out or inserts.
 std::vector<Pair> pairs_of(const Plan& plan) {
   std::vector<Pair> pairs;
   const Stage* before = nullptr;
@@ -77,7 +77,7 @@ bool is_small(const Plan& plan) {
   });
 }
 
-// Most are small; the contents of half of them are noise.
+// Most images are small; half of them are noise.
 Trial random_image(Random& random, Sample sample, int channels) {
   Trial trial;
   trial.made = random_shape(random, sample, channels);
@@ -93,8 +93,7 @@ Trial random_image(Random& random, Sample sample, int channels) {
   return trial;
 }
 
-// Appends a step with values that the planner accepts after the chain's other steps; false where no draw
-// gives some.
+// Appends a step with random values that the planner accepts; false if no attempt finds any.
 bool add_step(Random& random, const Stage& stage, Trial& trial, ChainCounts& counts) {
   trial.steps.emplace_back();
   for (int draw = 0; draw < kMaxDraws; ++draw) {
@@ -121,19 +120,19 @@ Trial free_chain(Random& random, Sample sample, int channels, ChainCounts& count
   return trial;
 }
 
-// A stage whose pair with the one before is still to run, if a few draws find one.
+// Returns a stage whose pair with `before` has not run yet, if a few attempts find one.
 const Stage* next_stage(Random& random, const Stage* before, const std::set<Pair>& left) {
   const Stage* next = any_stage(random);
   for (int draw = 0; draw < 50 && !left.contains({before, next}); ++draw) next = any_stage(random);
   return next;
 }
 
-// A chain whose plan runs `pair`, between random steps; nullopt where no draw gives one.
+// Returns a chain whose plan runs `pair` between random steps; nullopt if no attempt finds one.
 std::optional<Trial> chain_with(Random& random, const Pair& pair, const std::set<Pair>& left, Sample sample,
                                 int channels, ChainCounts& counts) {
   for (int draw = 0; draw < kMaxImages; ++draw) {
     Trial trial = random_image(random, sample, channels);
-    // Each pair fails more often after other steps: fewer of them, then none.
+    // A pair is rejected more often after other steps, so later attempts have fewer, then none.
     for (std::int64_t before = draw < 4 ? below(random, 4 - draw) : 0; before > 0; --before)
       static_cast<void>(add_step(random, *any_stage(random), trial, counts));
     if (!add_step(random, *pair.first, trial, counts) || !add_step(random, *pair.second, trial, counts))
@@ -154,7 +153,7 @@ std::optional<Trial> chain_with(Random& random, const Pair& pair, const std::set
 
 // ---- runs -------------------------------------------------------------------------------------------
 
-// A random way for an engine to run a chain.
+// Adds random settings with which an engine runs a chain.
 Trial with_random_run(Random& random, Trial trial, TrialEngine engine) {
   trial.engine = engine;
   trial.threads = static_cast<int>(1 + below(random, 4));
@@ -188,7 +187,7 @@ void expect_equal(Random& random, const Trial& chain, const std::vector<TrialEng
 
 // ---- the tests --------------------------------------------------------------------------------------
 
-// Why no plan for images with that many channels runs a pair of stages; empty: some do.
+// Returns why no plan for images with that many channels runs a pair of stages; empty if some do.
 std::string_view why_never(const Pair& pair, int channels) {
   const bool first = pair.first->name == "gray";
   const bool second = pair.second->name == "gray";
@@ -196,7 +195,7 @@ std::string_view why_never(const Pair& pair, int channels) {
   return grey_before ? "an image of one colour channel is grey already" : "";
 }
 
-// Every ordered pair of stages, in random order.
+// Returns every ordered pair of stages, in random order.
 std::vector<Pair> all_pairs(Random& random) {
   std::vector<Pair> pairs;
   for (const Stage* first : selectable_stages()) {
@@ -235,7 +234,7 @@ class RandomChains : public testing::TestWithParam<Samples> {
                    counts_);
   }
 
-  // Runs a chain with each pair that is still to run.
+  // Runs chains until each pair has run.
   void run_pairs(const std::vector<Pair>& pairs, const std::vector<TrialEngine>& engines) {
     std::set<Pair> left(pairs.begin(), pairs.end());
     for (const Pair& pair : pairs) {

@@ -31,7 +31,7 @@ std::vector<std::byte> bytes_of(const ConstHostView& pixels) {
   return bytes;
 }
 
-// By the engine itself.
+// Returns the reference engine's pixels.
 std::vector<std::byte> expected(const Image& image, std::string_view stages) {
   Job job;
   job.reader = make_memory_reader(image.untyped_view());
@@ -52,7 +52,7 @@ void expect_error(ErrorKind kind, const std::string& part, const std::function<v
   }
 }
 
-TEST(Runner, GivesTheEnginesPixels) {
+TEST(Runner, ReturnsTheEnginesPixels) {
   for (const char* device : {"cpu", "reference", "auto"}) {
     Runner runner({.device = device, .threads = 3});
     for (const char* stages : {"gray,hist,contrast,smooth", "contrast:stretch=each,smooth:gauss", "flip",
@@ -93,7 +93,7 @@ TEST(Runner, GivesSeveralResultsOfOneImage) {
   }
 }
 
-TEST(Runner, ReadsRowsOfAnyStrideAndNothingBetweenThem) {
+TEST(Runner, ReadsRowsOfAnyStrideButNoPadding) {
   for (const Sample sample : {Sample::u8, Sample::u16}) {
     const Image image = noise({61, 17, 3, sample});
     GuardedPlane plane(image.shape(), 7, 5);
@@ -106,7 +106,7 @@ TEST(Runner, ReadsRowsOfAnyStrideAndNothingBetweenThem) {
   }
 }
 
-TEST(Runner, ResultsStayWhenTheRunnerGoesOnAndWhenItIsGone) {
+TEST(Runner, ResultsOutliveFurtherRunsAndTheRunner) {
   const Image first = noise({64, 33, 3}), second = noise({31, 65, 1});
   std::vector<RunResult> results;
   {
@@ -118,7 +118,6 @@ TEST(Runner, ResultsStayWhenTheRunnerGoesOnAndWhenItIsGone) {
   EXPECT_EQ(bytes_of(results[1].pixels), expected(second, kDefaultStages));
 }
 
-// The threads of this process.
 std::ptrdiff_t running_threads() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
 }
@@ -135,14 +134,14 @@ TEST(Runner, ResultsKeepNoThreads) {
       EXPECT_LT(running_threads(), before + 24) << results.size() << " results kept";
     }
   }
-  // A thread that was joined may be seen for a moment longer.
+  // A joined thread may remain visible for a moment.
   for (int tries = 0; running_threads() > before && tries < 500; ++tries)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_EQ(running_threads(), before);
   for (const RunResult& result : results) EXPECT_EQ(bytes_of(result.pixels), expected(image, kDefaultStages));
 }
 
-TEST(Runner, SeveralAtATime) {
+TEST(Runner, RunsConcurrently) {
   const Image image = noise({97, 101, 3});
   const std::vector<std::byte> wanted = expected(image, kDefaultStages);
   std::vector<std::vector<std::byte>> got(4);
@@ -183,17 +182,17 @@ TEST(Runner, ReportsStepsRowsAndRanges) {
   EXPECT_EQ(runner.run(image.untyped_view(), "contrast:stretch=each").report.ranges.size(), 3U);
 }
 
-TEST(Runner, AutoSaysWhatItTook) {
+TEST(Runner, AutoReportsItsChoice) {
   const Image image = noise({8, 8, 1});
   Runner runner;
   const RunReport report = runner.run(image.untyped_view()).report;
-  EXPECT_EQ(report.implementation, "cpu");  // starting a device does not pay for 64 pixels
+  EXPECT_EQ(report.implementation, "cpu");  // starting a device does not pay off for 64 pixels
   EXPECT_EQ(report.why, built_with_cuda()
                             ? "auto chose cpu (the image is too small to look for a CUDA device)"
                             : "auto chose cpu (this build has no CUDA)");
 }
 
-TEST(Runner, RefusesWhatCannotBeMeant) {
+TEST(Runner, RejectsInvalidArguments) {
   using enum ErrorKind;
   const Image image = noise({8, 8, 3});
   expect_error(usage, "got 'gpu'", [] { Runner runner({.device = "gpu"}); });
@@ -213,7 +212,7 @@ TEST(Runner, RefusesWhatCannotBeMeant) {
   });
   expect_error(usage, "another shape", [&] { (void)runner.run({}, runner.plan({8, 8, 1})); });
   expect_error(input, "pixels", [&] { (void)runner.run(image.untyped_view(), "resize:100:100"); });
-  // It is as good as new.
+  // The errors have not affected the runner.
   EXPECT_EQ(bytes_of(runner.run(image.untyped_view()).pixels), expected(image, kDefaultStages));
 }
 
@@ -225,8 +224,8 @@ TEST(Runner, CudaByNameNeverFallsBack) {
     expect_error(ErrorKind::device, "", [&] { (void)runner.run(image.untyped_view()); });
 }
 
-TEST(Runner, CudaGivesTheSamePixels) {
-  if (list_cuda_devices().devices.empty()) GTEST_SKIP() << "there is no CUDA device";
+TEST(Runner, CudaProducesTheSamePixels) {
+  if (list_cuda_devices().devices.empty()) GTEST_SKIP() << "no CUDA device";
   Runner runner({.device = "cuda:0", .threads = 2});
   for (const Size& size : few_sizes()) {
     for (const Sample sample : {Sample::u8, Sample::u16}) {
@@ -238,7 +237,7 @@ TEST(Runner, CudaGivesTheSamePixels) {
   }
 }
 
-TEST(ImageIo, WritesWhatItReads) {
+TEST(ImageIo, RoundTrips) {
   const TemporaryDirectory directory;
   for (const char* name : {"a.png", "a.tif", "a.ppm"}) {
     for (const Sample sample : {Sample::u8, Sample::u16}) {
@@ -251,7 +250,7 @@ TEST(ImageIo, WritesWhatItReads) {
   }
 }
 
-TEST(ImageIo, NamesTheFileThatIsWrong) {
+TEST(ImageIo, ErrorsNameTheFile) {
   using enum ErrorKind;
   const TemporaryDirectory directory;
   const Image image = noise({3, 2, 3, Sample::u16});

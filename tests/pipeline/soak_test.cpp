@@ -1,5 +1,4 @@
-// 2,000 images through one engine, 10,000 through a batch: memory, descriptors and threads stay what they
-// were.
+// Processes 2,000 images with one engine and 10,000 in a batch: memory, descriptors and threads do not grow.
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -36,7 +35,7 @@ std::vector<std::byte> encode(ConstHostPlane pixels, Format format) {
   return writer->finish().joined();
 }
 
-TEST(Soak, TwoThousandImagesLeaveMemoryFlat) {
+TEST(Soak, TwoThousandImagesDoNotGrowMemory) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer keeps freed memory";
 #endif
@@ -48,7 +47,7 @@ TEST(Soak, TwoThousandImagesLeaveMemoryFlat) {
     for (const Format format : {Format::jpeg, Format::png, Format::ppm})
       inputs.push_back(encode(image.view(), format));
   }
-  inputs.emplace_back(inputs[0].begin(), inputs[0].begin() + 5000);  // one that breaks off
+  inputs.emplace_back(inputs[0].begin(), inputs[0].begin() + 5000);  // truncated
   const std::unique_ptr<Engine> engine = make_cpu_engine(2);
   std::int64_t settled_bytes = 0;
   std::int64_t settled_descriptors = 0;
@@ -76,14 +75,14 @@ TEST(Soak, TwoThousandImagesLeaveMemoryFlat) {
     }
   }
   EXPECT_EQ(failed, static_cast<int>(2000 / inputs.size()));
-  // The allocator's own reserve moves by a few megabytes; a leak of one small image would add 600 of them.
+  // The allocator's reserve varies by a few megabytes; leaking one small image each would add 600 of them.
   EXPECT_LE(resident_bytes(), settled_bytes + settled_bytes / 50 + (4 << 20));
   EXPECT_EQ(entries("/proc/self/fd"), settled_descriptors);
   // Fewer where the workers are ahead of this thread, and have ended.
   EXPECT_LE(entries("/proc/self/task"), settled_threads);
 }
 
-TEST(Soak, TenThousandImagesOfABatchLeaveMemoryFlat) {
+TEST(Soak, BatchOfTenThousandImagesDoesNotGrow) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer keeps freed memory";
 #endif
@@ -127,7 +126,7 @@ TEST(Soak, TenThousandImagesOfABatchLeaveMemoryFlat) {
   }
   EXPECT_NEAR(static_cast<double>(resident_bytes()), static_cast<double>(settled_bytes),
               static_cast<double>(settled_bytes) / 50 + (1 << 20));
-  // Files that are open at this very moment, one for each worker, come and go.
+  // The number of files open at this moment varies, by up to one per worker and direction.
   EXPECT_NEAR(static_cast<double>(entries("/proc/self/fd")), static_cast<double>(settled_descriptors), 6);
   // Fewer where the workers are ahead of this thread, and have ended.
   EXPECT_LE(entries("/proc/self/task"), settled_threads);

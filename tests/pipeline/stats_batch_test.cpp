@@ -1,4 +1,4 @@
-// Statistics of a batch whose rows go to no file.
+// Tests statistics of a batch without output files.
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -71,7 +71,7 @@ class StatsBatch : public testing::Test {
   StatisticsCollector expected_;
 };
 
-TEST_F(StatsBatch, CountsWhatIsInTheFilesWhateverTheJobs) {
+TEST_F(StatsBatch, CountsDoNotDependOnJobs) {
   for (const int jobs : {1, 3, 8}) {
     StatisticsCollector collector;
     BatchSettings settings;
@@ -89,7 +89,7 @@ TEST_F(StatsBatch, CountsWhatIsInTheFilesWhateverTheJobs) {
   EXPECT_EQ(directory_.names().size(), 20U);  // nothing was written
 }
 
-TEST_F(StatsBatch, ARefusalFailsItsImageOnly) {
+TEST_F(StatsBatch, RejectionFailsOnlyItsImage) {
   BatchSettings settings;
   settings.jobs = 2;
   settings.make_row_consumer = [&](const ImageFiles& files, const Shape& shape) {

@@ -1,4 +1,4 @@
-// Counts are every sample's; mean, deviation and percentiles are exact, rounded once, in whatever order.
+// Tests that counts are complete, and that statistics are exact, rounded once, in any order.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr Sample kNarrow = Sample::u8, kWide = Sample::u16;
 
-// Random samples; what stands between the rows would be counted as 255 and 65,535.
+// Random samples; padding between the rows would be counted as 255 or 65,535.
 class Pixels {
  public:
   Pixels(const Shape& shape, std::uint64_t seed, int levels = 0) : shape_(shape) {
@@ -46,7 +46,7 @@ class Pixels {
   }
   [[nodiscard]] ConstHostView view() const { return {bytes_.data(), shape_, stride_}; }
   [[nodiscard]] const Shape& shape() const { return shape_; }
-  // Of one channel, sorted.
+  // Returns the samples of one channel, sorted.
   [[nodiscard]] std::vector<int> sorted(int channel) const {
     std::vector<int> values;
     for (auto i = static_cast<std::size_t>(channel); i < values_.size();
@@ -105,7 +105,7 @@ TEST(SampleCounts, EverySampleIsCountedOnce) {
   }
 }
 
-TEST(SampleCounts, AddsUpWhatWasCountedApart) {
+TEST(SampleCounts, SumsSeparateCounts) {
   for (const Sample sample : {kNarrow, kWide}) {
     const Pixels pixels({29, 31, 3, sample}, 12, 40);
     SampleCounts one(3, sample);
@@ -141,7 +141,7 @@ TEST(CountingWriter, CountsStripsInAnyOrderFromSeveralThreads) {
   }
 }
 
-TEST(CountingWriter, CountsRowsToo) {
+TEST(CountingWriter, CountsRows) {
   for (const Shape& shape : awkward_shapes()) {
     const Pixels pixels(shape, 14);
     auto counts = std::make_shared<SampleCounts>();
@@ -152,7 +152,7 @@ TEST(CountingWriter, CountsRowsToo) {
   }
 }
 
-TEST(CountingWriter, RefusesWhatIsNoImageOfItsShape) {
+TEST(CountingWriter, RejectsRowsOfAnotherShape) {
   const Shape shape{9000, 100, 3};
   const Pixels pixels(shape, 15);
   auto counts = std::make_shared<SampleCounts>();
@@ -171,8 +171,8 @@ TEST(CountingWriter, RefusesWhatIsNoImageOfItsShape) {
   expect_counts(*counts, pixels, "after refusals");
 }
 
-// As of a reader that gives 16 bits: rows go from the decoder to the counts, whatever their samples.
-TEST(CountingWriter, StandsWhereAnEncoderWould) {
+// Rows go directly from the decoder to the counts, also with 16 bits.
+TEST(CountingWriter, ReplacesAnEncoder) {
   for (const Sample sample : {kNarrow, kWide}) {
     for (int channels = 1; channels <= 4; ++channels) {
       for (const int threads : {1, 3}) {
@@ -192,10 +192,10 @@ TEST(CountingWriter, StandsWhereAnEncoderWould) {
   }
 }
 
-TEST(Exact, ARatioIsRoundedOnce) {
+TEST(Exact, RatioIsRoundedOnce) {
   std::mt19937_64 random(16);
   for (int i = 0; i < 20'000; ++i) {
-    // Both are doubles, whose division is rounded once.
+    // Both fit a double, and a division of doubles is rounded once.
     const std::uint64_t numerator = random() >> (11 + random() % 50);
     const std::uint64_t denominator = (random() >> (11 + random() % 50)) + 1;
     ASSERT_EQ(rounded_ratio(numerator, denominator),
@@ -203,9 +203,9 @@ TEST(Exact, ARatioIsRoundedOnce) {
         << numerator << "/" << denominator;
   }
   const std::uint64_t odd = (std::uint64_t{1} << 53) + 1;
-  EXPECT_EQ(rounded_ratio(odd, 1), 0x1p53);  // half way: to even
+  EXPECT_EQ(rounded_ratio(odd, 1), 0x1p53);  // halfway: to even
   EXPECT_EQ(rounded_ratio(odd + 2, 1), 0x1p53 + 4);
-  EXPECT_EQ(rounded_ratio(2 * odd + 1, 2), 0x1p53 + 2);  // beyond half way
+  EXPECT_EQ(rounded_ratio(2 * odd + 1, 2), 0x1p53 + 2);  // beyond halfway
   EXPECT_EQ(rounded_ratio(~std::uint64_t{0}, ~std::uint64_t{0}), 1.0);
   EXPECT_EQ(rounded_ratio(0, 7), 0.0);
 }
@@ -215,7 +215,7 @@ struct RootCase {
   double root;
 };
 
-// The roots are Python's: isqrt of the radicand times 2^800, and Fraction, which rounds once.
+// The roots come from Python: isqrt of the radicand times 2^800, and Fraction, which rounds once.
 constexpr std::array kRoots{
     RootCase{0x0, 0x1, 0x1, 0x1p+0},
     RootCase{0x0, 0x2, 0x1, 0x1.6a09e667f3bcdp+0},
@@ -226,7 +226,7 @@ constexpr std::array kRoots{
     RootCase{0x0, 0x1, 0xffffffffffffffff, 0x1p-64},
     RootCase{0x0, 0x3, 0x8000000000000001, 0x1.bb67ae8584caap-63},
     RootCase{0x29d, 0x42b64e76714244cb, 0xffff, 0x1.9ded6dea9fb1cp+20},
-    RootCase{0x40000000000, 0x40000000000001, 0x100000, 0x1p+33},                // half way: to even, down
+    RootCase{0x40000000000, 0x40000000000001, 0x100000, 0x1p+33},                // halfway: to even, down
     RootCase{0x40000000000, 0xc0000000000009, 0x100000, 0x1.0000000000002p+33},  // and up
     RootCase{0x65bc8fbbc, 0xbde5c0994164d839, 0xf1446beab0c11fde, 0x1.5679d7848b7a6p-15},
     RootCase{0x1db387b0b125, 0xec1d7da0a6eb8c9e, 0x77330bdbd7210dff, 0x1.768b6a19a4727p-9},
@@ -235,18 +235,18 @@ constexpr std::array kRoots{
     RootCase{0x9, 0x1a1afe878b33e968, 0x35b73993fd42359, 0x1.cc1ab5ec695eap-25},
     RootCase{0x5d39478c281d, 0x687c966c377b9aa2, 0xde11cd9dea959c21, 0x1.642cf7445e63ep-9}};
 
-TEST(Exact, ARootIsRoundedOnce) {
+TEST(Exact, RootIsRoundedOnce) {
   for (const RootCase& row : kRoots)
-    EXPECT_EQ(rounded_root(WideCli{row.high} << 64 | row.low, row.divisor), row.root)
+    EXPECT_EQ(rounded_root(Uint128{row.high} << 64 | row.low, row.divisor), row.root)
         << row.high << " " << row.low;
   for (std::uint64_t root = 1; root < 100'000; root += 7) {
     for (const std::uint64_t divisor : {1U, 3U, 7U, 255U, 65535U})
-      ASSERT_EQ(rounded_root(WideCli{root} * root, divisor), rounded_ratio(root, divisor));
+      ASSERT_EQ(rounded_root(Uint128{root} * root, divisor), rounded_ratio(root, divisor));
   }
   EXPECT_EQ(rounded_root(0, 5), 0.0);
 }
 
-// What the definitions say, of all the values one by one.
+// Computes the statistics by their definitions, from all the values.
 void expect_statistics(const ChannelStatistics& got, const std::vector<int>& sorted, int largest,
                        const std::vector<Percent>& percents, const std::string& what) {
   const auto samples = static_cast<std::int64_t>(sorted.size());
@@ -256,19 +256,19 @@ void expect_statistics(const ChannelStatistics& got, const std::vector<int>& sor
   EXPECT_EQ(got.most, sorted.back()) << what;
   EXPECT_EQ(got.mean, static_cast<double>(sum) / static_cast<double>(samples)) << what;
   EXPECT_EQ(got.unit_mean, static_cast<double>(sum) / static_cast<double>(samples * largest)) << what;
-  // (N deviation)^2, by the differences of each to each, is an integer.
+  // N * (N * deviation)^2 is the sum of (N * value - sum)^2.
   SignedWide squared = 0;
   for (const int a : sorted) {
     const std::int64_t off = a * samples - sum;
     squared += static_cast<SignedWide>(off) * off;
   }
-  const WideCli radicand = static_cast<WideCli>(squared / samples);
+  const Uint128 radicand = static_cast<Uint128>(squared / samples);
   EXPECT_EQ(got.deviation, rounded_root(radicand, static_cast<std::uint64_t>(samples))) << what;
   EXPECT_EQ(got.unit_deviation, rounded_root(radicand, static_cast<std::uint64_t>(samples * largest)))
       << what;
   ASSERT_EQ(got.percentiles.size(), percents.size());
   for (std::size_t i = 0; i < percents.size(); ++i) {
-    // The smallest value that at least so many samples do not exceed.
+    // The smallest value that at least this share of the samples do not exceed.
     std::size_t at = 0;
     while (static_cast<std::int64_t>(at + 1) * kAll < percents[i] * samples) ++at;
     EXPECT_EQ(got.percentiles[i], sorted[at]) << what << " percent " << percents[i];
@@ -279,7 +279,7 @@ const std::vector<Percent> kPercents{
     0,          1,          100'000,    kWholePercent, 33'333'333, 25 * kWholePercent,
     50'000'000, 66'666'667, 75'000'000, 99'900'000,    99'999'999, kAll};
 
-TEST(Statistics, AreWhatTheDefinitionsSay) {
+TEST(Statistics, FollowTheirDefinitions) {
   for (const Sample sample : {kNarrow, kWide}) {
     for (const int samples : {1, 2, 3, 4, 5, 10, 99, 100, 101, 997, 1000}) {
       for (const int levels : {1, 2, 3, 200, max_sample(sample) + 1}) {
@@ -294,7 +294,7 @@ TEST(Statistics, AreWhatTheDefinitionsSay) {
   }
 }
 
-TEST(Statistics, ByHand) {
+TEST(Statistics, HandComputedValues) {
   const std::vector<Percent> median{50 * kWholePercent};
   const ChannelStatistics two = statistics_of(counts_of({0, 255}, kNarrow), median);
   EXPECT_EQ(two.mean, 127.5);
@@ -308,7 +308,7 @@ TEST(Statistics, ByHand) {
   EXPECT_EQ(five.percentiles, std::vector<int>{4});
 }
 
-TEST(Statistics, OfNothingAreZero) {
+TEST(Statistics, NoSamplesGiveZeros) {
   for (const std::vector<std::uint64_t>& none :
        {std::vector<std::uint64_t>(), std::vector<std::uint64_t>(256)}) {
     const ChannelStatistics statistics = statistics_of(none, kPercents);
@@ -319,7 +319,7 @@ TEST(Statistics, OfNothingAreZero) {
   }
 }
 
-TEST(Statistics, StayExactForTheMostSamplesThereMayBe) {
+TEST(Statistics, AreExactForTheLargestCounts) {
   std::vector<std::uint64_t> counts(65536);
   counts.front() = counts.back() = kMaxSamples / 2;
   ChannelStatistics extreme = statistics_of(counts, kPercents);
@@ -342,7 +342,7 @@ SampleCounts counted(const Pixels& pixels) {
   return counts;
 }
 
-TEST(StatisticsCollector, KeepsGreyAndColourAndAlphaApart) {
+TEST(StatisticsCollector, SeparatesGreyColourAndAlpha) {
   StatisticsCollector collector;
   const Pixels grey({5, 7, 1}, 21);
   const Pixels grey_alpha({3, 2, 2}, 22);
@@ -367,7 +367,7 @@ TEST(StatisticsCollector, KeepsGreyAndColourAndAlphaApart) {
   EXPECT_EQ(colors.counts(colors.alpha), counts_of(color_alpha.sorted(3), kNarrow));
 }
 
-TEST(StatisticsCollector, PutsEightBitsOnTheScaleOfSixteen) {
+TEST(StatisticsCollector, ScalesEightBitsToSixteen) {
   StatisticsCollector collector;
   const Pixels narrow({9, 9, 1, kNarrow}, 31);
   const Pixels wide({8, 7, 1, kWide}, 32);
@@ -385,7 +385,7 @@ TEST(StatisticsCollector, PutsEightBitsOnTheScaleOfSixteen) {
                     "mixed");
 }
 
-TEST(StatisticsCollector, EndsWhereItWouldNotBeExactAnyMore) {
+TEST(StatisticsCollector, RejectsMoreThanItCanCountExactly) {
   SampleCounts most(1, kNarrow);
   most.count(Pixels({1, 1, 1}, 41).view());
   for (std::uint64_t samples = 1; samples < kMaxSamples; samples *= 2) most.add(SampleCounts(most));

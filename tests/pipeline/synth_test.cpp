@@ -32,8 +32,8 @@ std::uint64_t fnv1a(const Image& image) {
   return hash;
 }
 
-TEST(Synth, TheSameBytesEverywhere) {
-  // Written down from the first run; they change only when a pattern is changed on purpose.
+TEST(Synth, SameBytesEverywhere) {
+  // Recorded from the first run; they change only if a pattern is changed on purpose.
   const std::vector<std::pair<std::string, std::uint64_t>> known{
       {"noise", 8010882882222106932U},         {"colors:5", 15133890796754095097U},
       {"threshold:90", 11862629777094483165U}, {"constant:3", 6177107880875094398U},
@@ -51,7 +51,7 @@ Image make16(const std::string& pattern, Shape shape, std::uint64_t seed = 1) {
   return synthesize(parse_pattern(pattern, Sample::u16), shape, seed);
 }
 
-TEST(SynthOf16Bits, IsWhatThePatternsSay) {
+TEST(SynthSixteenBits, PatternsHaveTheirValues) {
   EXPECT_EQ(samples(make16("constant:40000", {3, 2, 3})), Values(18, 40000));
   const Values noise = samples(make16("noise", {256, 256, 1}));
   const std::set<int> levels(noise.begin(), noise.end());
@@ -73,15 +73,15 @@ TEST(SynthOf16Bits, IsWhatThePatternsSay) {
   EXPECT_THROW((void)synthesize(parse_pattern("constant:256", Sample::u16), {2, 2, 1}, 1), Error);
 }
 
-// The photograph of 16 bits is that of 8 bits, finer: never further than its grain and some rounding.
-TEST(SynthOf16Bits, ThePhotographIsTheSameFiner) {
+// The 16-bit photograph differs from the 8-bit one only by its finer grain and rounding.
+TEST(SynthSixteenBits, PhotographEqualsTheEightBitOneMoreFinely) {
   const Values fine = samples(make16("photo", {120, 90, 3}));
   const Values coarse = samples(make("photo", {120, 90, 3}));
   for (std::size_t i = 0; i < fine.size(); ++i) ASSERT_NEAR(fine[i] / 257.0, coarse[i], 10) << i;
   EXPECT_GT((std::set<int>(fine.begin(), fine.end()).size()), 10'000U);
 }
 
-TEST(Synth, SeedsMatter) {
+TEST(Synth, SeedsChangeTheImage) {
   for (const char* pattern : {"noise", "colors:7", "threshold:100", "photo", "collision-free"}) {
     EXPECT_NE(fnv1a(make(pattern, {40, 40, 3}, 1)), fnv1a(make(pattern, {40, 40, 3}, 2))) << pattern;
     EXPECT_EQ(fnv1a(make(pattern, {40, 40, 3}, 1)), fnv1a(make(pattern, {40, 40, 3}, 1))) << pattern;
@@ -93,7 +93,7 @@ TEST(Synth, NoiseIsUniform) {
   for (const std::int64_t count : bins) EXPECT_NEAR(static_cast<double>(count), 1024, 200);  // 6 sigma
 }
 
-TEST(Synth, ColorsAreThatManyAndEquallyLikely) {
+TEST(Synth, ColorsHaveTheirNumberAndAreEquallyLikely) {
   for (const int n : {1, 2, 3, 5, 17, 255, 256}) {
     const Image image = make("colors:" + std::to_string(n), {512, 512, 1});
     std::int64_t used = 0;
@@ -134,7 +134,7 @@ TEST(Synth, CollisionFreeNeverRepeatsWithin32) {
   }
 }
 
-TEST(Synth, PhotoLeavesRoomToStretchAndDiffersByChannel) {
+TEST(Synth, PhotoCanBeStretchedAndDiffersByChannel) {
   const Image image = make("photo", {400, 300, 3});
   const auto bins = counts(image);
   for (int v = 0; v < 8; ++v) EXPECT_EQ(bins[static_cast<std::size_t>(v)], 0);
@@ -156,7 +156,7 @@ TEST(Synth, SmallestSizes) {
   }
 }
 
-TEST(Synth, RefusesWhatIsNoPattern) {
+TEST(Synth, RejectsUnknownPatterns) {
   for (const char* text :
        {"", "noisy", "colors", "colors:", "colors:0", "colors:257", "colors:5x", "colors:-1", "constant:256",
         "threshold:257", "noise:1", "ramp:", "constant:99999999999999"}) {
@@ -165,7 +165,7 @@ TEST(Synth, RefusesWhatIsNoPattern) {
   EXPECT_THROW((void)make("noise", {4, 4, 5}), Error);
 }
 
-TEST(SynthAlpha, RisesFromTopToBottomAndLeavesTheColours) {
+TEST(SynthAlpha, RisesFromTopToBottomWithoutChangingColours) {
   for (const Shape size : {Shape{1, 1, 0}, Shape{7, 1, 0}, Shape{1, 5, 0}, Shape{13, 300, 0}}) {
     for (const PatternInfo& info : pattern_table()) {
       for (const int colors : {1, 3}) {

@@ -1,5 +1,5 @@
-// Alpha through every pair and many triples of stages, on every engine: it comes out as it went in, and the
-// colour comes out as without it.
+// Tests that on every engine alpha passes every pair and many triples of stages unchanged, and affects no
+// colour.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -22,7 +22,7 @@
 namespace imgpipe::test::alpha_test {
 namespace {
 
-// The steps to combine: each stage of the table, with the first of its golden cases.
+// Returns each stage of the table, with the first of its golden cases.
 std::vector<StageRequest> all_steps() {
   std::vector<StageRequest> steps;
   for (const Stage& stage : stage_table()) {
@@ -33,14 +33,14 @@ std::vector<StageRequest> all_steps() {
 
 using Steps = std::vector<StageRequest>;
 
-// Of the triples about 500, evenly: their number grows with the third power of that of the stages. Sanitized
-// 50: all pairs hand every stage's memory to every other.
+// Samples about 500 triples evenly, because their number grows with the third power of the number of stages.
+// With sanitizers 50: the pairs already pass every stage's memory to every other.
 std::vector<Steps> singles_pairs_and_triples() {
   constexpr std::size_t kTriples = kSanitized ? 50 : 500;
   std::vector<Steps> lists;
   const Steps steps = all_steps();
   const std::size_t triples = steps.size() * steps.size() * steps.size();
-  // It has no divisor in common with the number of stages: every stage comes at every place.
+  // Coprime to the number of stages, so that every stage occurs in every position.
   std::size_t step = std::max<std::size_t>(1, triples / kTriples) | 1;
   while (std::gcd(step, steps.size()) != 1) step += 2;
   std::size_t triple = 0;
@@ -63,8 +63,8 @@ std::string names_of(const Steps& steps) {
   return names;
 }
 
-// What a list does to alpha: the steps that work on all planes alike, and contrast where it makes samples of
-// another type. Those that work on colour leave it alone, and gray and changes of layout move it.
+// Returns the steps that change alpha: those that process all planes alike, and a change of sample type by
+// contrast. Colour-only stages leave alpha alone; gray and changes of layout move it.
 Steps of_alpha(const Steps& steps) {
   Steps left;
   for (const StageRequest& step : steps) {
@@ -77,7 +77,7 @@ Steps of_alpha(const Steps& steps) {
   return left;
 }
 
-// Lists that change how many bits a sample has, among stages that do not.
+// Lists that change the number of bits per sample, among stages that do not.
 std::vector<Steps> lists_of_both_depths() {
   std::vector<Steps> lists;
   for (const char* list : {"contrast:to=8", "contrast:to=16", "depth:8", "depth:16",
@@ -89,7 +89,7 @@ std::vector<Steps> lists_of_both_depths() {
   return lists;
 }
 
-// `count` channels of an image from channel `first` on, as an image of their own.
+// Returns `count` channels of an image, from channel `first` on, as a separate image.
 Image channels_of(const Image& image, int first, int count) {
   Shape shape = image.shape();
   shape.channels = count;
@@ -106,27 +106,26 @@ Image channels_of(const Image& image, int first, int count) {
   return out;
 }
 
-// The same image without its last channel, alpha.
 Image without_alpha(const Image& image) {
   return channels_of(image, 0, image.shape().channels - 1);
 }
 
-// How an engine is asked: streamed from reader to writer, or with every step's output kept.
-struct Way {
+// How an engine runs: streamed from reader to writer, or with every step's output kept.
+struct RunMode {
   const char* name;
   bool keep;
   std::int64_t strip_rows;
 };
-constexpr Way kWays[] = {{"in strips", false, 32}, {"in rows", false, 0}, {"kept", true, 0}};
+constexpr RunMode kRunModes[] = {{"in strips", false, 32}, {"in rows", false, 0}, {"kept", true, 0}};
 
-Image run(Engine& engine, const Image& image, const Steps& steps, const Way& way, bool fuse) {
+Image run(Engine& engine, const Image& image, const Steps& steps, const RunMode& mode, bool fuse) {
   Job job;
   job.plan = make_plan(steps, image.shape(), fuse);
   const Shape shape = job.plan.output;
-  job.writer = std::make_unique<MemoryWriter>(shape, way.strip_rows);
+  job.writer = std::make_unique<MemoryWriter>(shape, mode.strip_rows);
   job.reader = make_memory_reader(image.untyped_view());
-  job.keep_outputs = way.keep;
-  job.keep_pixels = way.keep;
+  job.keep_outputs = mode.keep;
+  job.keep_pixels = mode.keep;
   const Outcome outcome = engine.run(std::move(job));
   if (outcome.error) std::rethrow_exception(outcome.error);
   const std::vector<std::byte> bytes = outcome.file.joined();
@@ -135,53 +134,52 @@ Image run(Engine& engine, const Image& image, const Steps& steps, const Way& way
   return out;
 }
 
-// The last channel of an image, as an image of its own.
+// Returns the last channel of an image as a separate image.
 Image alpha_of(const Image& image) {
   return channels_of(image, image.shape().channels - 1, 1);
 }
 
-// What is right: the colour of the image without alpha, and the alpha that went in, changed only by what
-// changes every plane. Both by the reference, every step by itself.
-struct Right {
-  Right(const Image& image, const Steps& steps) {
+// The expected result: the colour of the image without alpha, and the input's alpha changed only by stages
+// for all planes. The reference computes both, without fused steps.
+struct ExpectedImage {
+  ExpectedImage(const Image& image, const Steps& steps) {
     const std::unique_ptr<Engine> reference = make_reference_engine();
     const bool alpha = image.shape().has_alpha();
     const Image opaque = alpha ? without_alpha(image) : Image();
-    color = run(*reference, alpha ? opaque : image, steps, kWays[2], false);
-    if (alpha) its_alpha = run(*reference, alpha_of(image), of_alpha(steps), kWays[2], false);
+    color = run(*reference, alpha ? opaque : image, steps, kRunModes[2], false);
+    if (alpha) its_alpha = run(*reference, alpha_of(image), of_alpha(steps), kRunModes[2], false);
   }
   Image color;
   Image its_alpha;
 };
 
-void expect_right(const Right& right, const Image& got) {
-  const bool alpha = !right.its_alpha.empty();
+void expect_equal(const ExpectedImage& expected, const Image& got) {
+  const bool alpha = !expected.its_alpha.empty();
   ASSERT_EQ(got.shape().has_alpha(), alpha);
   if (!alpha) {
-    ASSERT_EQ(first_difference(right.color.untyped_view(), got.untyped_view()), "");
+    ASSERT_EQ(first_difference(expected.color.untyped_view(), got.untyped_view()), "");
     return;
   }
   const Image got_color = without_alpha(got);
   const Image got_alpha = alpha_of(got);
-  ASSERT_EQ(first_difference(right.color.untyped_view(), got_color.untyped_view()), "");
-  ASSERT_EQ(first_difference(right.its_alpha.untyped_view(), got_alpha.untyped_view()), "");
+  ASSERT_EQ(first_difference(expected.color.untyped_view(), got_color.untyped_view()), "");
+  ASSERT_EQ(first_difference(expected.its_alpha.untyped_view(), got_alpha.untyped_view()), "");
 }
 
-// Every list of steps over an image of so many channels, by every engine: what is right is found once for
-// all.
+// Runs every list of steps on every engine; computes the expected result once.
 void expect_alpha_carried(const std::vector<std::unique_ptr<Engine>>& engines, Shape shape,
                           const std::vector<Steps>& lists) {
   const Image image = noise_image(shape, 5);
   for (const Steps& steps : lists) {
-    const Right right(image, steps);
+    const ExpectedImage expected(image, steps);
     const bool has_fused = make_plan(steps, shape, true).steps.size() < make_plan(steps, shape).steps.size();
     for (std::size_t i = 0; i < engines.size(); ++i) {
-      for (const Way& way : kWays) {
+      for (const RunMode& mode : kRunModes) {
         for (const bool fuse : {false, true}) {
           if (fuse && !has_fused) continue;
-          SCOPED_TRACE(names_of(steps) + " engine " + std::to_string(i) + " " + way.name +
+          SCOPED_TRACE(names_of(steps) + " engine " + std::to_string(i) + " " + mode.name +
                        (fuse ? " fused" : ""));
-          expect_right(right, run(*engines[i], image, steps, way, fuse));
+          expect_equal(expected, run(*engines[i], image, steps, mode, fuse));
           if (testing::Test::HasFatalFailure()) return;
         }
       }
@@ -205,12 +203,12 @@ std::vector<std::unique_ptr<Engine>> cuda_engine() {
 
 class Alpha : public ::testing::TestWithParam<int> {
  protected:
-  // Several bands and strips, and rows that fill no vector.
+  // Several bands and strips, and rows that are not whole vectors.
   [[nodiscard]] static Shape shape() { return {37, 70, GetParam()}; }
 };
 
-// The reference, the CPU on one thread and on three.
-TEST_P(Alpha, OfTheHost) {
+// The reference, and the CPU engine with one thread and with three.
+TEST_P(Alpha, Host) {
   expect_alpha_carried(host_engines(), shape(), singles_pairs_and_triples());
 }
 
@@ -226,19 +224,19 @@ std::vector<Steps> deep_lists() {
   return lists;
 }
 
-TEST_P(Alpha, WithSamplesOf16Bits) {
+TEST_P(Alpha, HostSixteenBits) {
   const std::vector<std::unique_ptr<Engine>> engines = host_engines();
   expect_alpha_carried(engines, deep_shape(shape()), deep_lists());
   if (HasFatalFailure()) return;
   expect_alpha_carried(engines, shape(), lists_of_both_depths());
 }
 
-TEST_P(Alpha, OfCuda) {
+TEST_P(Alpha, Cuda) {
   IMGPIPE_NEED_CUDA();
   expect_alpha_carried(cuda_engine(), shape(), singles_pairs_and_triples());
 }
 
-TEST_P(Alpha, OfCudaWithSamplesOf16Bits) {
+TEST_P(Alpha, CudaSixteenBits) {
   IMGPIPE_NEED_CUDA();
   const std::vector<std::unique_ptr<Engine>> engines = cuda_engine();
   expect_alpha_carried(engines, deep_shape(shape()), deep_lists());
@@ -251,7 +249,7 @@ std::string layout_name(const ::testing::TestParamInfo<int>& info) {
   return kNames[info.param];
 }
 
-// Sanitized only those with alpha: the others are their colour again.
+// With sanitizers only layouts with alpha, because they include the colour of the others.
 INSTANTIATE_TEST_SUITE_P(Layouts, Alpha,
                          ::testing::ValuesIn(kSanitized ? std::vector{2, 4} : std::vector{1, 2, 3, 4}),
                          layout_name);

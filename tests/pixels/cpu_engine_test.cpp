@@ -1,5 +1,4 @@
-// The cpu engine against the reference: every plan, shape, option and number of threads, to the byte of the
-// file.
+// Compares the cpu engine's files with the reference's for every plan, shape, option and number of threads.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -23,21 +22,21 @@ Image make_image(Shape shape, std::uint64_t seed = 9) {
   return image;
 }
 
-// What the engine is asked for.
-struct Ask {
+// What the engine runs, and how.
+struct JobOptions {
   std::string stages;
   Format format = Format::png;
   bool fuse = false;
   bool streamed = true;
 };
 
-Outcome run(Engine& engine, std::unique_ptr<Reader> reader, const Ask& ask) {
+Outcome run(Engine& engine, std::unique_ptr<Reader> reader, const JobOptions& options) {
   Job job;
-  job.plan = make_plan(parse_stages(ask.stages), reader->header().shape, ask.fuse);
-  job.writer = make_writer(ask.format, job.plan.output);
+  job.plan = make_plan(parse_stages(options.stages), reader->header().shape, options.fuse);
+  job.writer = make_writer(options.format, job.plan.output);
   job.reader = std::move(reader);
-  job.keep_pixels = !ask.streamed;
-  job.keep_outputs = !ask.streamed;
+  job.keep_pixels = !options.streamed;
+  job.keep_outputs = !options.streamed;
   return engine.run(std::move(job));
 }
 
@@ -46,22 +45,23 @@ bool has_fused_steps(const std::string& stages, const Shape& shape) {
   return make_plan(list, shape, true).steps.size() < make_plan(list, shape).steps.size();
 }
 
-void expect_equal_files(const Image& image, const Ask& ask) {
-  if (ask.fuse && !has_fused_steps(ask.stages, image.shape())) return;  // the plan is the same
+void expect_equal_files(const Image& image, const JobOptions& options) {
+  if (options.fuse && !has_fused_steps(options.stages, image.shape())) return;  // the plan is the same
   const std::unique_ptr<Engine> reference = make_reference_engine();
-  Ask whole = ask;
+  JobOptions whole = options;
   whole.streamed = false;
   const Outcome expected = run(*reference, make_memory_reader(image.untyped_view()), whole);
   ASSERT_FALSE(expected.error);
   for (const int threads : {1, 2, 3, 7}) {
     for (const bool streamed : {true, false}) {
-      SCOPED_TRACE(ask.stages + " threads " + std::to_string(threads) + (streamed ? " streamed" : " staged") +
-                   (ask.fuse ? " fused " : " ") + std::to_string(image.shape().width) + "x" +
-                   std::to_string(image.shape().height) + "x" + std::to_string(image.shape().channels));
+      SCOPED_TRACE(options.stages + " threads " + std::to_string(threads) +
+                   (streamed ? " streamed" : " staged") + (options.fuse ? " fused " : " ") +
+                   std::to_string(image.shape().width) + "x" + std::to_string(image.shape().height) + "x" +
+                   std::to_string(image.shape().channels));
       const std::unique_ptr<Engine> engine = make_cpu_engine(threads);
-      Ask asked = ask;
-      asked.streamed = streamed;
-      const Outcome outcome = run(*engine, make_memory_reader(image.untyped_view()), asked);
+      JobOptions tested = options;
+      tested.streamed = streamed;
+      const Outcome outcome = run(*engine, make_memory_reader(image.untyped_view()), tested);
       ASSERT_FALSE(outcome.error);
       ASSERT_EQ(outcome.histograms, expected.histograms);
       ASSERT_TRUE(outcome.file.joined() == expected.file.joined());
@@ -86,12 +86,12 @@ const std::vector<std::string>& plans() {
   return lists;
 }
 
-// WideCli images have many strips, tall ones many bands, in every layout.
-TEST(CpuEngine, EveryPlanAndShapeGivesTheReferencesFile) {
+// Wide images have many strips and tall ones many bands, in every layout.
+TEST(CpuEngine, EveryPlanAndShapeEqualsTheReference) {
   for (const Size& size : {Size{1, 1}, Size{2, 3}, Size{97, 89}, Size{5, 1203}, Size{20011, 90}}) {
     for (int channels = 1; channels <= 4; ++channels) {
       const Image image = make_image({size.width, size.height, channels});
-      // Every plan on the small ones, some of them on the large.
+      // Every plan on small images, some of them on large ones.
       for (std::size_t i = 0; i < plans().size(); ++i) {
         if (size.width > 1000 && (i + static_cast<std::size_t>(channels)) % (kSanitized ? 8 : 4) != 0)
           continue;
@@ -104,8 +104,8 @@ TEST(CpuEngine, EveryPlanAndShapeGivesTheReferencesFile) {
   }
 }
 
-// Samples of 16 bits, and lists that make the others of them, or them of the others.
-TEST(CpuEngine, SamplesOf16BitsGiveTheReferencesFile) {
+// 16-bit samples, and lists that convert between 8 and 16 bits.
+TEST(CpuEngine, SixteenBitsEqualTheReference) {
   const std::vector<std::string> lists{"gray,hist,contrast,smooth,depth:8",
                                        "contrast:to=8",
                                        "smooth,hist,contrast:0.5:to=8,smooth",
@@ -131,8 +131,8 @@ TEST(CpuEngine, SamplesOf16BitsGiveTheReferencesFile) {
   }
 }
 
-// What a step needs of 65,536 counters it finds once, before its first band.
-TEST(CpuEngine, TheCountsAreLookedThroughOnceForAllBands) {
+// A step evaluates the 65,536 counters once, before its first band.
+TEST(CpuEngine, CountsAreEvaluatedOnceForAllBands) {
   const Image image = make_image({700, 4001, 1, Sample::u16});
   for (const std::string stage : {"contrast", "threshold"}) {
     const std::unique_ptr<Engine> engine = make_cpu_engine(3);
@@ -150,7 +150,7 @@ TEST(CpuEngine, TheCountsAreLookedThroughOnceForAllBands) {
   }
 }
 
-TEST(CpuEngine, EveryFormatTakesItsRowsInOrder) {
+TEST(CpuEngine, EveryFormatReceivesRowsInOrder) {
   const Image image = make_image({301, 211, 3});
   for (const FormatInfo& info : format_table()) {
     if (!info.writable) continue;
@@ -173,7 +173,7 @@ TEST(CpuEngine, EverySimdTarget) {
   EXPECT_EQ(simd_target(), simd_targets().front());
 }
 
-TEST(Simd, UnknownTargetsAreRefused) {
+TEST(Simd, UnknownTargetsAreRejected) {
   for (const char* name : {"avx9", "AVX", " ", "AVX2 ", "\x1b[31m"}) {
     try {
       use_simd(name);
@@ -187,7 +187,7 @@ TEST(Simd, UnknownTargetsAreRefused) {
   EXPECT_EQ(simd_target(), simd_targets().front());
 }
 
-// Gives rows, and notes how many at a time; breaks off when told to.
+// Returns generated rows and records the largest number per call; fails at row `breaks_at`.
 class WatchedReader final : public Reader {
  public:
   WatchedReader(Shape shape, std::int64_t& max_rows, std::int64_t breaks_at)
@@ -212,7 +212,7 @@ class WatchedReader final : public Reader {
   std::int64_t next_row_ = 0;
 };
 
-TEST(CpuEngine, AColourImageIsNeverHeldAsAWhole) {
+TEST(CpuEngine, ColourImageIsNeverHeldWhole) {
   constexpr Shape kShape{4000, 600, 3};
   for (const char* stages : {"gray", "gray,hist", "gray,hist,contrast,smooth", "contrast,smooth", "hist"}) {
     std::int64_t max_rows = 0;
@@ -223,17 +223,17 @@ TEST(CpuEngine, AColourImageIsNeverHeldAsAWhole) {
   }
 }
 
-TEST(CpuEngine, AnErrorInTheMiddleCostsOneJob) {
+TEST(CpuEngine, ErrorFailsOnlyItsJob) {
   constexpr Shape kShape{400, 2000, 3};
   for (const int threads : {1, 2, 7}) {
     const std::unique_ptr<Engine> engine = make_cpu_engine(threads);
     for (const std::int64_t breaks_at : {0, 1, 1000, 1999, 2000}) {
       for (const bool streamed : {true, false}) {
         std::int64_t max_rows = 0;
-        Ask ask{"gray,hist,contrast,smooth"};
-        ask.streamed = streamed;
+        JobOptions options{"gray,hist,contrast,smooth"};
+        options.streamed = streamed;
         const Outcome outcome =
-            run(*engine, std::make_unique<WatchedReader>(kShape, max_rows, breaks_at), ask);
+            run(*engine, std::make_unique<WatchedReader>(kShape, max_rows, breaks_at), options);
         ASSERT_EQ(outcome.error == nullptr, breaks_at == kShape.height);
         if (outcome.error) {
           EXPECT_THROW(std::rethrow_exception(outcome.error), Error);
@@ -244,7 +244,7 @@ TEST(CpuEngine, AnErrorInTheMiddleCostsOneJob) {
   }
 }
 
-// A writer that takes no more after some rows.
+// A writer that fails after some rows.
 class FullWriter final : public Writer {
  public:
   FullWriter(std::int64_t strip_rows, std::int64_t fails_at) : strip_rows_(strip_rows), fails_at_(fails_at) {}
@@ -265,7 +265,7 @@ class FullWriter final : public Writer {
   std::int64_t next_row_ = 0;
 };
 
-TEST(CpuEngine, AWriterThatFailsEndsTheJob) {
+TEST(CpuEngine, FailingWriterEndsTheJob) {
   const Image image = make_image({300, 500, 3});
   for (const std::int64_t strip_rows : {0, 16, 100}) {
     for (const std::int64_t fails_at : {0, 250, 499}) {
@@ -281,7 +281,7 @@ TEST(CpuEngine, AWriterThatFailsEndsTheJob) {
   }
 }
 
-// All rows of the report are there, from the threads that there are.
+// The spans cover every step's bytes, summed over all threads.
 TEST(CpuEngine, SpansNameEveryStepAndThread) {
   const Image image = make_image({2000, 1000, 3});
   const Outcome outcome =

@@ -1,5 +1,5 @@
-// Images that go through a device in bands, with the host's memory in place of the device's: every plan,
-// shape and limit against the reference, to the byte of the file.
+// Compares images in bands through a device whose memory is the host's with the reference: every plan, shape
+// and limit, to the byte of the file.
 #include "pipeline/devices/device_bands.h"
 
 #include <string>
@@ -27,79 +27,80 @@ Image make_image(Shape shape, std::uint64_t seed = 9) {
   return image;
 }
 
-struct Ask {
+struct JobOptions {
   std::string stages = "gray,hist,contrast,smooth";
   Format format = Format::png;
   bool fuse = false;
-  bool file = true;   // a writer
-  bool keep = false;  // pixels, source and outputs
+  bool file = true;   // with a writer
+  bool keep = false;  // keeps pixels, source and outputs
   int repeat = 0;
   bool banded_reader = false;
 };
 
-Job make_job(const Image& image, const Ask& ask, BandedLog& log) {
+Job make_job(const Image& image, const JobOptions& options, BandedLog& log) {
   Job job;
-  if (ask.banded_reader) {
+  if (options.banded_reader) {
     job.reader = std::make_unique<BandedReader>(image.untyped_view(), BandedBehaviour{.seed = 5}, log);
   } else {
     job.reader = make_memory_reader(image.untyped_view());
   }
-  job.plan = make_plan(parse_stages(ask.stages), image.shape(), ask.fuse);
-  if (ask.file) job.writer = make_writer(ask.format, job.plan.output);
-  job.keep_pixels = job.keep_source = job.keep_outputs = ask.keep;
-  job.repeat = ask.repeat;
+  job.plan = make_plan(parse_stages(options.stages), image.shape(), options.fuse);
+  if (options.file) job.writer = make_writer(options.format, job.plan.output);
+  job.keep_pixels = job.keep_source = job.keep_outputs = options.keep;
+  job.repeat = options.repeat;
   return job;
 }
 
-Outcome run_job(Engine& engine, const Image& image, const Ask& ask) {
+Outcome run_job(Engine& engine, const Image& image, const JobOptions& options) {
   BandedLog log;
-  Outcome outcome = engine.run(make_job(image, ask, log));
+  Outcome outcome = engine.run(make_job(image, options, log));
   EXPECT_EQ(log.faults, std::vector<std::string>());
   return outcome;
 }
 
-// About the least that the bands of a job can do with, several times that, and more than enough.
-std::vector<std::int64_t> limits_for(const Image& image, const Ask& ask) {
+// Returns roughly the lowest limit for a job's bands, a multiple of it, and more than enough.
+std::vector<std::int64_t> limits_for(const Image& image, const JobOptions& options) {
   for (std::int64_t bytes = 4096;; bytes += bytes / 2) {
     HostBandDevice device(bytes, Queued::at_once);
     HostBandEngine engine(device, 1);
-    if (!run_job(engine, image, ask).error) return {bytes, 5 * bytes, std::int64_t{1} << 30};
+    if (!run_job(engine, image, options).error) return {bytes, 5 * bytes, std::int64_t{1} << 30};
   }
 }
 
-struct Way {
+struct RunMode {
   std::int64_t bytes = std::int64_t{1} << 30;
   Queued queued = Queued::on_wait;
   int threads = 1;
 };
 
-void expect_equal(const Image& image, const Ask& ask, const Outcome& expected, const Way& way) {
+void expect_equal(const Image& image, const JobOptions& options, const Outcome& expected,
+                  const RunMode& mode) {
   const Shape& shape = image.shape();
-  SCOPED_TRACE(ask.stages + (ask.fuse ? " fused " : " ") + std::to_string(shape.width) + "x" +
+  SCOPED_TRACE(options.stages + (options.fuse ? " fused " : " ") + std::to_string(shape.width) + "x" +
                std::to_string(shape.height) + "x" + std::to_string(shape.channels) + " limit " +
-               std::to_string(way.bytes) + " threads " + std::to_string(way.threads) +
-               (ask.keep ? " kept" : "") + (ask.banded_reader ? " bands" : ""));
-  HostBandDevice device(way.bytes, way.queued);
-  HostBandEngine engine(device, way.threads);
-  const Outcome got = run_job(engine, image, ask);
+               std::to_string(mode.bytes) + " threads " + std::to_string(mode.threads) +
+               (options.keep ? " kept" : "") + (options.banded_reader ? " bands" : ""));
+  HostBandDevice device(mode.bytes, mode.queued);
+  HostBandEngine engine(device, mode.threads);
+  const Outcome got = run_job(engine, image, options);
   if (got.error) std::rethrow_exception(got.error);
   ASSERT_EQ(device.faults, std::vector<std::string>());
   ASSERT_EQ(expected.histograms, got.histograms);
-  if (ask.file) {
+  if (options.file) {
     ASSERT_EQ(expected.file.joined(), got.file.joined());
   }
-  if (!ask.keep) return;
+  if (!options.keep) return;
   ASSERT_EQ(first_difference(expected.pixels.as<Sample8>(), got.pixels.as<Sample8>()), "");
   ASSERT_EQ(first_difference(image.view(), std::as_const(got.source).view()), "");
   for (const Difference& difference : compare_outcomes(got, expected))
     ASSERT_EQ(difference.text(), "identical");
 }
 
-Outcome reference_outcome(const Image& image, Ask ask) {
-  ask.keep = true;
-  ask.banded_reader = false;
-  ask.repeat = 0;
-  Outcome outcome = run_job(*make_reference_engine(), image, ask);
+Outcome reference_outcome(const Image& image, JobOptions options) {
+  options.keep = true;
+  options.banded_reader = false;
+  options.repeat = 0;
+  Outcome outcome = run_job(*make_reference_engine(), image, options);
   if (outcome.error) std::rethrow_exception(outcome.error);
   return outcome;
 }
@@ -128,21 +129,21 @@ const std::vector<std::string> kLists{
     "depth:float,smooth:triangle,gamma:2.2,resize:23:17:area,invert,depth:8",
     "depth:float,resize:70:90,levels:9:200:8,smooth:gauss:reflect,depth:8,hist"};
 
-TEST(DeviceBands, EqualTheReferenceForEveryListShapeAndLimit) {
+TEST(DeviceBands, EqualsTheReferenceForEveryListShapeAndLimit) {
   for (const Size& size : {Size{1, 1}, Size{1, 37}, Size{41, 1}, Size{5, 5}, Size{33, 120}, Size{117, 261}}) {
-    // Sanitizers take many times as long: grey and RGB alone.
+    // Sanitizers are many times slower: only grey and RGB.
     for (int channels = 1; channels <= 4; channels += kSanitized ? 2 : 1) {
       const Image image = make_image({size.width, size.height, channels});
       for (const std::string& stages : kLists) {
-        Ask ask{.stages = stages, .fuse = channels % 2 == 1};
-        const Outcome expected = reference_outcome(image, ask);
+        JobOptions options{.stages = stages, .fuse = channels % 2 == 1};
+        const Outcome expected = reference_outcome(image, options);
         int number = 0;
         for (const bool keep : {false, true}) {
-          ask.keep = keep;
-          for (const std::int64_t bytes : limits_for(image, ask)) {
-            ask.banded_reader = number % 2 == 1;
+          options.keep = keep;
+          for (const std::int64_t bytes : limits_for(image, options)) {
+            options.banded_reader = number % 2 == 1;
             expect_equal(
-                image, ask, expected,
+                image, options, expected,
                 {bytes, number % 4 < 2 ? Queued::on_wait : Queued::at_once, number % 3 == 0 ? 1 : 4});
             if (HasFatalFailure()) return;
             ++number;
@@ -153,25 +154,25 @@ TEST(DeviceBands, EqualTheReferenceForEveryListShapeAndLimit) {
   }
 }
 
-TEST(DeviceBands, EveryFormatOptionAndPassIsTheSame) {
+TEST(DeviceBands, EveryFormatOptionAndPassEqualsTheReference) {
   const Image image = make_image({301, 300, 3});
   for (const std::string border : {"shrink", "replicate", "reflect"}) {
     for (const Format format : {Format::png, Format::ppm, Format::bmp, Format::tga}) {
       if (kSanitized && format != Format::png) continue;
       for (const int repeat : {0, 2}) {
-        Ask ask{.stages = "contrast:1:0:stretch=each,smooth:gauss:" + border, .format = format};
-        const Outcome expected = reference_outcome(image, ask);
-        ask.repeat = repeat;
-        for (const std::int64_t bytes : limits_for(image, ask))
-          expect_equal(image, ask, expected, {bytes, Queued::on_wait, 3});
+        JobOptions options{.stages = "contrast:1:0:stretch=each,smooth:gauss:" + border, .format = format};
+        const Outcome expected = reference_outcome(image, options);
+        options.repeat = repeat;
+        for (const std::int64_t bytes : limits_for(image, options))
+          expect_equal(image, options, expected, {bytes, Queued::on_wait, 3});
         if (HasFatalFailure()) return;
       }
     }
   }
 }
 
-// Several bands are on their way, however many threads there are, and the device's limit holds.
-TEST(DeviceBands, OverlapWithinTheLimit) {
+// Several bands are in flight with any number of threads, within the device's limit.
+TEST(DeviceBands, BandsOverlapWithinTheLimit) {
   const Image image = make_image({1000, 3000, 1});
   for (const int threads : {1, 2, 8}) {
     for (const std::int64_t bytes : {std::int64_t{200'000}, std::int64_t{1} << 20, std::int64_t{1} << 30}) {
@@ -189,7 +190,7 @@ TEST(DeviceBands, OverlapWithinTheLimit) {
   }
 }
 
-TEST(DeviceBands, ALimitThatHoldsNoRowSaysSo) {
+TEST(DeviceBands, LimitBelowOneRowIsReported) {
   const Image image = make_image({100'000, 40, 3});
   HostBandDevice device(1'000'000, Queued::at_once);
   HostBandEngine engine(device, 2);
@@ -205,7 +206,7 @@ TEST(DeviceBands, ALimitThatHoldsNoRowSaysSo) {
   }
 }
 
-TEST(DeviceBands, AFailureWaitsForWhatIsQueued) {
+TEST(DeviceBands, FailureWaitsForQueuedWork) {
   const Image image = make_image({500, 900, 3});
   for (const int threads : {1, 4}) {
     for (const std::int64_t fails_at : {0, 1, 5, 8}) {
@@ -225,8 +226,8 @@ TEST(DeviceBands, AFailureWaitsForWhatIsQueued) {
   }
 }
 
-// An image that is made row by row and ends as sums of rows, as the largest are tested on a GPU.
-TEST(DeviceBands, AMadeImageEqualsTheReference) {
+// An image generated row by row and reduced to row sums, like the largest images on a GPU.
+TEST(DeviceBands, GeneratedImageEqualsTheReference) {
   constexpr std::int64_t kWidth = 1001;
   constexpr std::int64_t kHeight = 2333;
   std::vector<std::uint64_t> counts;
@@ -250,7 +251,7 @@ TEST(DeviceBands, AMadeImageEqualsTheReference) {
   }
 }
 
-// What is on its way of a large image on the host is a few bands, whatever its height.
+// The host holds a few bands of a large image, whatever its height.
 TEST(DeviceBands, HostMemoryDoesNotGrowWithTheImage) {
   for (const char* stages : {"gray,smooth", "gray,hist"}) {
     const auto need = [&](std::int64_t height) {
@@ -261,14 +262,13 @@ TEST(DeviceBands, HostMemoryDoesNotGrowWithTheImage) {
       return chains_need({.plan = plan, .reader = *reader, .writer = writer.get(), .handed_on = true}, true)
           .with_threads(8);
     };
-    EXPECT_LT(need(200'000), need(100'000) + (std::int64_t{1} << 20));  // the list of the file's parts
+    EXPECT_LT(need(200'000), need(100'000) + (std::int64_t{1} << 20));  // for the list of the file's parts
     EXPECT_LT(need(200'000), std::int64_t{1} << 30);
   }
 }
 
-// What DeviceBands takes for granted: a stage that reads other rows than those that it makes makes an image
-// of the same height, or counts rows.
-TEST(DeviceBands, EveryStageCanBeDoneInBands) {
+// A stage that reads other rows than it writes must keep the image's height or count rows.
+TEST(DeviceBands, EveryStageSupportsBands) {
   for (const Stage& stage : stage_table()) {
     EXPECT_TRUE(stage.needs == nullptr || stage.by_row || stage.infer == nullptr) << stage.name;
     EXPECT_FALSE(stage.fuses[0].empty() && makes_counts(stage) && makes_pixels(stage)) << stage.name;

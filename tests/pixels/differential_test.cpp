@@ -1,7 +1,7 @@
 // Compares every implementation of every stage with the reference, for every golden case of the stage:
-// shapes, contents, strides, canaries; floats under an environment that the caller has set. golden_test
-// compares the reference with the oracle. Driven by the
-// stage table: a stage without cases or functions fails "EveryStageIsComplete".
+// shapes, contents, strides, canaries; floats under a hostile floating-point environment. golden_test
+// compares the reference with the oracle. The stage table drives the tests: a stage without cases or
+// functions fails "EveryStageIsComplete".
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -28,8 +28,7 @@ namespace {
 
 // ---- implementations --------------------------------------------------------------------------------
 
-// Something that can run a stage over host memory; a device's copies its frames there and back. It returns ""
-// or what went wrong.
+// Runs a stage on host memory; a device copies its frames there and back. Returns "" or the error.
 struct Backend {
   std::string name;
   imgpipe::Backend of;
@@ -42,10 +41,10 @@ constexpr bool kHasCuda = true;
 constexpr bool kHasCuda = false;
 #endif
 
-// Calls are counted by backend, so that a test can prove which implementation ran.
+// Calls by backend, so that a test can prove which implementation ran.
 std::map<std::string, int> calls_made;
 
-// Copies of rows of a plane; empty for an empty one.
+// Copies rows of a plane; returns an empty image for an empty plane.
 Image copy_of_rows(const ConstHostView& plane, const RowRange& rows) {
   if (plane.empty()) return {};
   Image copy({plane.width, rows.count(), plane.channels, plane.sample});
@@ -53,8 +52,8 @@ Image copy_of_rows(const ConstHostView& plane, const RowRange& rows) {
   return copy;
 }
 
-// Runs a stage by bands of 1, 2, 3... rows. Each gets copies of the rows that it may read and of those that
-// it writes, of exactly that size, so that a sanitizer sees a step beyond either.
+// Runs a stage in bands of 1, 2, 3, ... rows. Each band gets copies of exactly the rows that it may read and
+// write, so that a sanitizer detects other accesses.
 void run_by_bands(const Stage& stage, const StageCall<Host>& call) {
   const std::int64_t height = makes_pixels(stage) ? call.out.type.height : call.in.type.height;
   std::int64_t rows = 1;
@@ -101,7 +100,7 @@ std::vector<Backend> make_backends() {
          ++calls_made["cuda"];
          return run_on_cuda(stage, call);
        }}};
-  // Sanitized, a reference that leaves its plane is seen when it makes what is expected.
+  // With sanitizers, computing the expected result detects writes of the reference outside its plane.
   if (!kSanitized) {
     all.push_back(
         {"reference", imgpipe::Backend::reference, [](const Stage& stage, const StageCall<Host>& call) {
@@ -134,18 +133,18 @@ struct Setting {
   std::uint64_t seed = 1;
 };
 
-// A stage, its input and its parameters, and what the reference makes of them. The table is made once for all
-// backends: with 16 bits a sample it takes most of the time.
+// A stage, its input and parameters, and the reference's result. The table is made once for all backends,
+// because it takes most of the time with 16-bit samples.
 struct Trial {
   const Stage& stage;
   const FrameType& type;
   const StageCase& test;
   const Setting& setting;
   Made expected;
-  // Of a stage that reads counts its input's, between two canaries; of one that counts, room for them.
+  // Between two canaries: the input's counts for a stage that reads counts, space for a stage that counts.
   std::vector<std::uint64_t> counters;
-  std::vector<std::byte> table{};   // empty where the stage has none, or before the first backend
-  bool device_makes_table = false;  // of counts, if its kernel reads that
+  std::vector<std::byte> table{};   // empty if the stage has none, or before the first backend
+  bool device_makes_table = false;  // makes a table of counts if its kernel reads one
 
   [[nodiscard]] std::string text() const {
     return std::string(stage.name) + " [" + test.text + "] " + std::to_string(type.width) + "x" +
@@ -157,12 +156,12 @@ struct Trial {
   }
 };
 
-// Floats have no counts.
+// Returns 1 for floats, which have no counts.
 std::int64_t bins_of(const FrameType& type) {
   return is_float(type.sample) ? 1 : type.bins();
 }
 
-// What reads or makes floats must not depend on their environment: it runs in a hostile one, and keeps it.
+// Stages of floats must neither depend on the floating-point environment nor change it.
 template <class Run>
 void run_hostile(const FrameType& in, const FrameType& out, const Run& run) {
   if (!is_float(in.sample) && !is_float(out.sample)) return run();
@@ -191,7 +190,7 @@ void check(const Backend& backend, Trial& trial, GuardedFrame& in, const Guarded
   if (makes_pixels(stage)) call.out = out.view();
   call.parameters = test.parameters;
   call.second = test.second;
-  // They start as rubbish, because hist must overwrite them.
+  // Garbage, which hist must overwrite.
   if (makes_counts(stage)) std::ranges::fill(counters, 0xDEADBEEF);
   const std::int64_t bins = bins_of(type);
   call.histogram = {counters.data() + 1, bins, (std::ssize(counters) - 2) / bins, bins, 1};
@@ -214,7 +213,7 @@ void check(const Backend& backend, Trial& trial, GuardedFrame& in, const Guarded
     ASSERT_EQ(first_difference(expected.frame.planes[i].untyped_view(), call.out.planes[i]), "")
         << "plane " << i;
   }
-  // The input is read-only.
+  // The input must be unchanged.
   for (std::size_t i = 0; i < in.planes.size(); ++i) {
     ASSERT_EQ(
         first_difference(untouched.planes[i].untyped_view(), std::as_const(in.planes[i]).untyped_view()), "")
@@ -222,8 +221,7 @@ void check(const Backend& backend, Trial& trial, GuardedFrame& in, const Guarded
   }
 }
 
-// Every backend that has the stage against the reference, which works once for all of them: it is the
-// slowest.
+// Compares every backend of the stage with the reference, which is the slowest, so it runs once for all.
 void check(const std::vector<const Backend*>& backends, const Stage& stage, const FrameType& type,
            const StageCase& test, const Setting& setting) {
   GuardedFrame in(type, setting.padding, setting.offset);
@@ -240,7 +238,7 @@ void check(const std::vector<const Backend*>& backends, const Stage& stage, cons
   }
 }
 
-// A stage by number, on the host's backends or on the device.
+// A stage by index, on the host's backends or on the device.
 struct Tested {
   bool on_device = false;
   std::size_t stage = 0;
@@ -252,8 +250,8 @@ bool has_kernel(const Stage& stage, imgpipe::Backend backend, Sample in) {
       stage.kernels, [&](const Kernel& kernel) { return kernel.backend == backend && kernel.in == in; });
 }
 
-// The backends that have kernels of a stage: those of the host together, or the device's. The reference has
-// made what is expected: running it again only shows that it writes to its planes alone.
+// Returns the backends with kernels of a stage: those of the host, or the device's. The reference has already
+// computed the expected result; running it `again` only shows that it writes nowhere else.
 enum class Reference { again, once };
 std::vector<const Backend*> backends_of(const Tested& tested, Reference reference) {
   std::vector<const Backend*> some;
@@ -268,7 +266,7 @@ std::vector<const Backend*> backends_of(const Tested& tested, Reference referenc
 class Differential : public testing::TestWithParam<Tested> {
  protected:
   [[nodiscard]] const Stage& stage() const { return stage_table()[GetParam().stage]; }
-  // All kinds of frames of a size that a case can have.
+  // Checks all types of frames of this size that a case can have.
   void check_all(const StageCase& test, Size size, const Setting& setting,
                  Reference reference = Reference::again) const {
     for (const FrameType& type : inputs_of(stage(), test, size, GetParam().sample)) {
@@ -326,7 +324,7 @@ TEST_P(Differential, ManySeeds) {
   }
 }
 
-// What a build without CUDA cannot run is shown as skipped.
+// Includes CUDA stages in a build without CUDA, whose tests are then shown as skipped.
 bool is_tested(const Tested& tested) {
   return !backends_of(tested, Reference::again).empty();
 }
@@ -387,8 +385,8 @@ TEST(DifferentialFrame, EveryStageIsComplete) {
   }
 }
 
-// The frame must be able to fail: a stage that is wrong in one pixel, or writes beside its plane, is seen.
-TEST(DifferentialFrame, SeesAWrongPixelAndAHitCanary) {
+// The checks can fail: they detect one wrong pixel, and a write outside the plane.
+TEST(DifferentialFrame, DetectsAWrongPixelAndADamagedCanary) {
   GuardedFrame in({7, 5, 1, false, Layout::planar}, 4, 1);
   GuardedFrame out(in.shape, 4, 1);
   fill(in.view(), "noise", 3);

@@ -1,4 +1,4 @@
-// Stages of single values on every instruction set: all of the 8 bits, all of the 16.
+// Tests pointwise stages on every instruction set with all 8-bit and all 16-bit values.
 #include <algorithm>
 #include <cstdint>
 #include <random>
@@ -18,7 +18,7 @@
 namespace imgpipe::test::differential_values_test {
 namespace {
 
-// Every value between every lo and hi, to 8 bits and to 16, on every SIMD target.
+// Every value with every lo and hi, to 8 and to 16 bits, on every SIMD target.
 TEST(DifferentialCpu, ContrastForEveryRange) {
   Image in({kBins, 1, 1});
   Image out({kBins, 1, 1});
@@ -55,7 +55,7 @@ TEST(DifferentialCpu, ContrastForEveryRange) {
   use_simd("");
 }
 
-// Every value of a frame of 16 bits; `stage` makes `out` of it.
+// Applies `stage` to a frame of every 16-bit value.
 template <class To>
 std::vector<To> made_of_every_value(const Stage& stage, const Parameters& parameters,
                                     const std::vector<std::uint64_t>& counts) {
@@ -90,7 +90,7 @@ void expect_stretched(const std::string& target, const Parameters& parameters, s
   }
 }
 
-// Every value between limits of every size, and at random, on every SIMD target.
+// Every value with ranges of every size and random ones, on every SIMD target.
 TEST(DifferentialCpu, ContrastOf16BitsForManyRanges) {
   std::vector<std::pair<std::size_t, std::size_t>> ranges{
       {0, 65535}, {1, 65535}, {0, 65534}, {65534, 65535}, {7, 7}};

@@ -1,4 +1,4 @@
-// The reference engine against the golden values of tests/golden/; differential_test compares all other
+// Compares the reference engine with the golden values of tests/golden/; differential_test compares all other
 // implementations with the reference. A stage without a golden file fails "EveryStageHasAFile".
 #include "tests/support/golden.h"
 
@@ -89,7 +89,7 @@ void expect_result(const Plane<const T, Host>& got, const GoldenResult& expected
 }
 
 TEST(Golden, Pixels) {
-  std::map<const Stage*, int> results;  // of lists of one step
+  std::map<const Stage*, int> results;  // of single-step lists
   for (const GoldenImage& image : golden_images()) {
     for (const GoldenResult& result : image.results) {
       SCOPED_TRACE(image.name + ": " + result.stages);
@@ -143,7 +143,7 @@ TEST(Golden, Histograms) {
   }
 }
 
-// The values that the cases of a stage give to its parameter i.
+// Returns the values that a stage's cases give to its parameter i.
 std::vector<std::int64_t> values_in_cases(const Stage& stage, std::size_t i) {
   std::vector<std::int64_t> values;
   for (const std::string& step : golden_cases(stage.name)) {
@@ -152,7 +152,7 @@ std::vector<std::int64_t> values_in_cases(const Stage& stage, std::size_t i) {
   return values;
 }
 
-// Every word must be in a case, and of what may be a number one that is not the preset.
+// The cases must contain every word, and for a number a value other than the preset.
 void expect_telling(const Stage& stage, std::size_t i) {
   const Parameter& parameter = stage.parameters[i];
   const bool choice = parameter.kind == Parameter::Kind::choice;
@@ -177,7 +177,7 @@ TEST(Golden, EveryStageHasAFile) {
     for (const std::string& step : golden_cases(stage.name)) {
       const std::vector<StageRequest> steps = parse_stages(step);
       EXPECT_TRUE(steps.size() == 1 && steps.front().stage == &stage)
-          << step << " is no case of " << stage.name;
+          << step << " is not a case of " << stage.name;
     }
     for (std::size_t i = 0; i < stage.parameters.size(); ++i) expect_telling(stage, i);
   }

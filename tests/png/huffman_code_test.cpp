@@ -69,7 +69,7 @@ std::vector<std::uint32_t> made_counts(int kind, std::size_t symbols, std::mt199
   return counts;
 }
 
-TEST(HuffmanCode, IsCompleteAndTheBestOrNearlySo) {
+TEST(HuffmanCode, IsCompleteAndNearlyOptimal) {
   std::mt19937_64 random(1);
   int limited = 0;
   constexpr int kRounds = kSanitized ? 50 : 400;

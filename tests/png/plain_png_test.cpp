@@ -176,7 +176,7 @@ TEST(PlainPng, AnyDivisionIntoChunks) {
 }
 
 // Damage with valid checksums: changes the stream, then corrects CRCs and, if possible, the Adler-32.
-TEST(PlainPng, BentStreamsAreTakenAndRefusedAlike) {
+TEST(PlainPng, DamagedStreamsHaveTheSameVerdict) {
   std::mt19937_64 random(6);
   int taken = 0;
   int refused = 0;
@@ -221,7 +221,7 @@ TEST(PlainPng, BentStreamsAreTakenAndRefusedAlike) {
 }
 
 // Damage anywhere in the file, with checksums unchanged.
-TEST(PlainPng, BentFilesAreTakenAndRefusedAlike) {
+TEST(PlainPng, DamagedFilesHaveTheSameVerdict) {
   std::mt19937_64 random(7);
   const Image image = make_image({37, 21, 3}, "noise");
   const PngParts parts = parts_of(encode(image, 1));
@@ -263,16 +263,16 @@ TEST(PlainPng, ChunksAroundThePixels) {
   EXPECT_TRUE(accepted(with(nullptr, nullptr, false)));
   EXPECT_TRUE(accepted(with("tEXt", "tEXt", false)));
   EXPECT_TRUE(accepted(with("prIv", "prIv", false)));
-  EXPECT_FALSE(accepted(with("PRIV", nullptr, false))) << "a critical chunk that nobody knows";
+  EXPECT_FALSE(accepted(with("PRIV", nullptr, false))) << "an unknown critical chunk";
   EXPECT_FALSE(accepted(with(nullptr, "tEXt", true))) << "IDAT chunks must follow one another";
   EXPECT_FALSE(accepted(with(nullptr, "IHDR", false)));
-  Bytes behind = with(nullptr, nullptr, false);
-  behind.push_back(std::byte{0});
-  EXPECT_TRUE(accepted(behind));
+  Bytes following = with(nullptr, nullptr, false);
+  following.push_back(std::byte{0});
+  EXPECT_TRUE(accepted(following));
 }
 
 // For an empty chunk, stb_image copies zero bytes to a null pointer.
-TEST(PlainPng, AnEmptyFirstChunkByEitherCodec) {
+TEST(PlainPng, EitherCodecAcceptsAnEmptyFirstChunk) {
   const Image image = make_image({9, 8, 3}, "noise");
   const PngParts parts = parts_of(encode(image, 1));
   Bytes file = parts.head;
@@ -289,8 +289,8 @@ TEST(PlainPng, AnEmptyFirstChunkByEitherCodec) {
   }
 }
 
-// Input and output in pieces of any size.
-TEST(Inflate, PieceByPiece) {
+// Input and output in blocks of any size.
+TEST(Inflate, BlockByBlock) {
   std::mt19937_64 random(9);
   Bytes raw(150000);
   for (std::byte& byte : raw) byte = static_cast<std::byte>(random() % 7 * 30);
@@ -309,13 +309,13 @@ TEST(Inflate, PieceByPiece) {
       std::span<const std::byte> left(input);
       try {
         while (!inflater.finished()) {
-          std::span<const std::byte> piece = left.first(std::min(left.size(), 1 + random() % most));
-          const std::size_t before = piece.size();
-          Bytes room(1 + random() % most);
-          room.resize(inflater.inflate(piece, room));
-          out.insert(out.end(), room.begin(), room.end());
-          if (before == piece.size() && room.empty() && left.empty()) break;
-          left = left.subspan(before - piece.size());
+          std::span<const std::byte> block = left.first(std::min(left.size(), 1 + random() % most));
+          const std::size_t before = block.size();
+          Bytes inflated(1 + random() % most);
+          inflated.resize(inflater.inflate(block, inflated));
+          out.insert(out.end(), inflated.begin(), inflated.end());
+          if (before == block.size() && inflated.empty() && left.empty()) break;
+          left = left.subspan(before - block.size());
         }
       } catch (const Error&) {
         refused = true;

@@ -67,7 +67,7 @@ std::vector<std::byte> file_by_strips(const Image& image, const EncodeOptions& o
   return writer->finish().joined();
 }
 
-TEST(PngDeviceForm, GivenStripsMakeTheSameFile) {
+TEST(PngDeviceForm, GivenStripsProduceTheSameFile) {
   for (const Shape& shape : {Shape{1, 1, 1}, Shape{1, 1, 4}, Shape{1, 900, 2}, Shape{900, 1, 3},
                              Shape{701, 1100, 1}, Shape{640, 900, 3}, Shape{300007, 5, 2}}) {
     for (const std::string& content : contents()) {
@@ -84,7 +84,7 @@ TEST(PngDeviceForm, GivenStripsMakeTheSameFile) {
   }
 }
 
-TEST(PngDeviceForm, OnlyWhereItIsTheSame) {
+TEST(PngDeviceForm, OnlyIfTheResultIsTheSame) {
   const auto kind = [](Shape shape, const EncodeOptions& options) {
     return make_writer(Format::png, shape, options)->device_form().kind;
   };
@@ -133,7 +133,7 @@ int paeth(int a, int b, int c) {
 }
 
 // Every a and b, with a different c in each byte of the words, so that all four bytes see every c.
-TEST(PngDeviceForm, FiltersOfFourBytesAreTheStandards) {
+TEST(PngDeviceForm, FourByteFiltersEqualTheStandard) {
   const auto all = [](unsigned byte) { return byte * 0x01010101U; };
   for (unsigned a = 0; a < 256; ++a) {
     for (unsigned b = 0; b < 256; ++b) {
@@ -236,7 +236,7 @@ void check_tokens(const std::vector<std::uint8_t>& strip, const std::string& nam
   ASSERT_TRUE(tokens_by_windows(strip) == tokens_by_rule(strip)) << name;
 }
 
-TEST(PngDeviceForm, WindowsKnowTheirTokens) {
+TEST(PngDeviceForm, WindowsDetermineTheirTokens) {
   for (std::size_t run = 1; run <= 800; run += kSanitized ? 7 : 1) {
     for (const std::size_t before : {0U, 1U, 15U, 16U, 30U, 31U, 32U, 33U, 47U}) {
       std::vector<std::uint8_t> strip;
@@ -260,7 +260,7 @@ TEST(PngDeviceForm, WindowsKnowTheirTokens) {
 }
 
 // However a run is cut, its copies are complete and never repeated.
-TEST(PngDeviceForm, SharesOfARunAddUp) {
+TEST(PngDeviceForm, SharesCoverTheRunOnce) {
   for (const std::uint32_t length : {16U, 257U, 258U, 259U, 260U, 261U, 516U, 518U, 519U, 5000U}) {
     const RunShare all(length, 0, length);
     ASSERT_EQ(all.longest, length / 258);

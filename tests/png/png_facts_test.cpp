@@ -38,7 +38,7 @@ struct Small {
   unsigned depth = 8;
   unsigned color_type = 0;
   unsigned channels = 1;
-  Bytes before, behind;  // chunks around the pixels
+  Bytes before, after;  // chunks around the pixels
 
   [[nodiscard]] Bytes head() const {
     return signature() +
@@ -46,11 +46,11 @@ struct Small {
   }
   [[nodiscard]] Bytes stream() const { return deflated(Bytes(2 * (1 + (4 * channels * depth + 7) / 8))); }
   [[nodiscard]] Bytes file() const {
-    return head() + before + chunk("IDAT", stream()) + behind + chunk("IEND", {});
+    return head() + before + chunk("IDAT", stream()) + after + chunk("IEND", {});
   }
 };
 
-TEST(PngFacts, BitsAreThoseOfASample) {
+TEST(PngFacts, ReportsBitsPerSample) {
   const Bytes palette = chunk("PLTE", Bytes(6));
   for (const unsigned depth : {1U, 2U, 4U, 8U}) {
     EXPECT_EQ(try_decode(Small{depth, 0, 1, {}, {}}.file()).header.bits_per_sample, static_cast<int>(depth));
@@ -98,7 +98,7 @@ TEST(PngFacts, Profiles) {
   EXPECT_EQ(name_of({}), "unnamed");
   Bytes cut = deflated(adobe_profile());
   cut.resize(cut.size() - 5);
-  EXPECT_EQ(name_of(cut), "Adobe RGB (1998)") << "its checksum is no affair of the picture";
+  EXPECT_EQ(name_of(cut), "Adobe RGB (1998)") << "its checksum does not concern the image";
   const Bytes bomb = deflated(adobe_profile() + Bytes(64'000'000));
   EXPECT_LT(seconds_of([&] { EXPECT_EQ(name_of(bomb), "Adobe RGB (1998)"); }), 1.0);
   EXPECT_EQ(try_decode(Small{8, 2, 3, chunk("iCCP", bytes_of("no zero")), {}}.file()).header.profile,
@@ -130,15 +130,15 @@ TEST(PngFacts, ImagesAreCountedAndPalettesReportTheirBits) {
   EXPECT_EQ(images(chunk("acTL", number(3) + number(0))), 4) << "the picture is none of the frames";
   EXPECT_EQ(images(chunk("acTL", number(0) + number(0))), 1);
   const Bytes palette = chunk("PLTE", Bytes(6));
-  EXPECT_EQ(describe_png(Small{1, 3, 1, palette, {}}.file()).layout, "1 bit a pixel");
-  EXPECT_EQ(describe_png(Small{4, 3, 1, palette, {}}.file()).layout, "4 bits a pixel");
+  EXPECT_EQ(describe_png(Small{1, 3, 1, palette, {}}.file()).layout, "1 bit per pixel");
+  EXPECT_EQ(describe_png(Small{4, 3, 1, palette, {}}.file()).layout, "4 bits per pixel");
   EXPECT_EQ(describe_png(Small{8, 2, 3, {}, {}}.file()).layout, "");
   EXPECT_EQ(describe_png(Small{1, 0, 1, {}, {}}.file()).color, "bilevel");
   EXPECT_EQ(describe_png(Small{2, 0, 1, {}, {}}.file()).color, "grey");
 }
 
 // The first of cICP, iCCP, sRGB and gAMA counts, in any order.
-TEST(PngFacts, TheColourSpaceIsWhatTheChunksSay) {
+TEST(PngFacts, ColourSpaceComesFromTheChunks) {
   const auto said = [](const Bytes& before) {
     return describe_png(Small{8, 2, 3, before, {}}.file()).color_space;
   };
@@ -155,7 +155,7 @@ TEST(PngFacts, TheColourSpaceIsWhatTheChunksSay) {
   EXPECT_EQ(said(gamma(2'200'000)), "gamma 22");
   EXPECT_EQ(said(gamma(0)), "");
   EXPECT_EQ(said(chunk("gAMA", number(1, 2))), "");
-  EXPECT_EQ(said(gamma(45'455) + chunk("cHRM", Bytes(32))), "gamma 0.45455, primaries of its own (cHRM)");
+  EXPECT_EQ(said(gamma(45'455) + chunk("cHRM", Bytes(32))), "gamma 0.45455, custom primaries (cHRM)");
   EXPECT_EQ(said(gamma(45'455) + srgb), "sRGB");
   EXPECT_EQ(said(gamma(45'455) + profile), "");
   EXPECT_EQ(said(profile + pq), "BT.2020 primaries, PQ (cICP 9, 16, 0, 1)");
@@ -165,7 +165,7 @@ TEST(PngFacts, TheColourSpaceIsWhatTheChunksSay) {
   EXPECT_EQ(said(damaged), "");
 }
 
-TEST(PngFacts, BytesAfterTheEnd) {
+TEST(PngFacts, TrailingBytes) {
   for (const unsigned depth : {8U, 16U}) {
     const Bytes file = Small{depth, 0, 1, {}, {}}.file();
     const std::string two = std::to_string(file.size()) + " bytes follow the image (another image?)";
@@ -189,7 +189,7 @@ TEST(PngFacts, BytesAfterTheEnd) {
 }
 
 // Each kind of wrong checksum, and a missing end: an error, or a warning with --lenient.
-TEST(PngFacts, LenientWarnsOfEveryWrongChecksum) {
+TEST(PngFacts, LenientWarnsAboutWrongChecksums) {
   const Small small{8, 2, 3, {}, {}};
   const Bytes good = small.file();
   const Decoded picture = decode_leniently(good);

@@ -232,7 +232,7 @@ TEST(PngHuffman, RunsOfEveryLengthAnywhere) {
   }
 }
 
-TEST(PngHuffman, LengthSymbolsAreTheStandards) {
+TEST(PngHuffman, LengthSymbolsFollowTheStandard) {
   const std::map<std::size_t, std::array<unsigned, 3>> expected{
       {3, {257, 0, 0}},    {10, {264, 0, 0}},  {11, {265, 1, 0}},   {12, {265, 1, 1}},
       {18, {268, 1, 1}},   {19, {269, 2, 0}},  {34, {272, 2, 3}},   {35, {273, 3, 0}},
@@ -246,7 +246,7 @@ TEST(PngHuffman, LengthSymbolsAreTheStandards) {
 
 // ---- the rule -----------------------------------------------------------------------------------------
 
-TEST(PngHuffman, TheRuleKnowsWhatHasMatches) {
+TEST(PngHuffman, RuleDetectsMatches) {
   constexpr std::size_t kSize = 524288;
   EXPECT_EQ(check_strip(photo_like(kSize, 1), "photo"), Kind::huffman);
   EXPECT_EQ(check_strip(photo_like(kSize, 2, 1), "smooth"), Kind::huffman);
@@ -282,7 +282,7 @@ TEST(PngHuffman, WindowsOfPhotographsDoNotRepeat) {
 
 // Coloured dots on transparent white: rare bytes, with the least keys, within a period of four. And narrow
 // images, with a short period of two bytes.
-TEST(PngHuffman, PeriodsAreForMatches) {
+TEST(PngHuffman, PeriodsSelectMatches) {
   Bytes dots;
   std::mt19937 random(3);
   while (dots.size() < 524288) {
@@ -300,7 +300,7 @@ TEST(PngHuffman, PeriodsAreForMatches) {
 
 // ---- the same bytes everywhere ------------------------------------------------------------------------
 
-TEST(PngHuffman, EveryTargetMakesTheSameBytes) {
+TEST(PngHuffman, EveryTargetProducesTheSameBytes) {
   std::map<std::string, std::vector<std::byte>> expected;
   for (const std::string& target : simd_targets()) {
     use_simd(target);
@@ -322,7 +322,7 @@ TEST(PngHuffman, EveryTargetMakesTheSameBytes) {
 }
 
 // The rule is part of the format: changing these changes every file.
-TEST(PngHuffman, BytesArePinned) {
+TEST(PngHuffman, BytesAreRecorded) {
   const auto crc = [](const Bytes& strip) {
     StripDeflater deflater(1);
     const auto made = deflater.compress(std::as_bytes(std::span(strip)), true);
@@ -367,7 +367,7 @@ TEST(PngHuffman, FilesReadBackWithEveryReader) {
   }
 }
 
-TEST(PngHuffman, AnyNumberOfThreadsMakesTheSameFile) {
+TEST(PngHuffman, FileDoesNotDependOnThreads) {
   const Image image = picture("ramp", {1501, 3001, 1});
   std::vector<std::byte> expected;
   for (const std::int64_t threads : {1, 2, 5}) {

@@ -128,7 +128,7 @@ Bytes some_bytes(std::size_t size, std::uint64_t seed) {
 }
 
 // Strips of one stream, made out of order by several deflaters, form one zlib stream.
-TEST(Deflate, StripsJoinAtEveryLevel) {
+TEST(Deflate, StripsFormOneStreamAtEveryLevel) {
   for (int level = 0; level <= 9; ++level) {
     for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{63}, std::size_t{70000}}) {
       std::array<Bytes, 4> strips;
@@ -159,7 +159,7 @@ TEST(Deflate, StripsJoinAtEveryLevel) {
 }
 
 // ISA-L's output depends on the end of its buffer, but a used deflater must give a new one's bytes.
-TEST(Deflate, BytesDependOnStripAndLevelAlone) {
+TEST(Deflate, BytesDependOnlyOnStripAndLevel) {
   for (int level = 0; level <= 9; ++level) {
     StripDeflater used(level);
     std::mt19937_64 random(static_cast<std::uint64_t>(level));
@@ -196,7 +196,7 @@ TEST(Deflate, BytesDoNotDependOnAddresses) {
   }
 }
 
-TEST(Deflate, ChecksumsAreZlibs) {
+TEST(Deflate, ChecksumsEqualZlibs) {
   const Bytes bytes = some_bytes(10007, 3);
   const auto* data = reinterpret_cast<const Bytef*>(bytes.data());
   EXPECT_EQ(adler32_of(bytes), adler32(1, data, static_cast<uInt>(bytes.size())));
@@ -248,7 +248,7 @@ TEST(PngWriter, LibpngReadsEveryLevelShapeAndContent) {
   }
 }
 
-TEST(PngWriter, StripsInAnyOrderGiveTheSameBytes) {
+TEST(PngWriter, StripOrderDoesNotAffectBytes) {
   const Image image = make_image({30011, 100, 3}, "ramp");
   const auto by_rows = make_writer(Format::png, image.shape());
   for (std::int64_t y = 0; y < 100; y += 7)

@@ -16,9 +16,9 @@ bool BandedLog::complete(std::int64_t height) const {
   return end == height;
 }
 
-BandedReader::BandedReader(ConstHostView image, const BandedBehaviour& ways, BandedLog& log,
+BandedReader::BandedReader(ConstHostView image, const BandedBehaviour& behaviour, BandedLog& log,
                            Orientation orientation)
-    : image_(image), ways_(ways), log_(log), random_(ways.seed) {
+    : image_(image), behaviour_(behaviour), log_(log), random_(behaviour.seed) {
   header_.shape = image.shape();
   header_.orientation = orientation;
 }
@@ -35,11 +35,11 @@ std::string_view BandedReader::decoder() const noexcept {
 void BandedReader::read_next_rows(HostView rows) {
   const std::lock_guard lock(mutex_);
   log_.by_rows = true;
-  if (!log_.bands.empty()) fault("rows behind bands");
-  if (next_row_ + rows.height > ways_.fails_at || log_.failed) fail();
+  if (!log_.bands.empty()) fault("rows after bands");
+  if (next_row_ + rows.height > behaviour_.fails_at || log_.failed) fail();
   copy_pixels(image_.rows(next_row_, rows.height), rows);
   next_row_ += rows.height;
-  switched_ = switched_ || next_row_ > ways_.switches_at;
+  switched_ = switched_ || next_row_ > behaviour_.switches_at;
 }
 
 void BandedReader::begin_next_band(std::int64_t first, std::int64_t rows) {
@@ -47,15 +47,15 @@ void BandedReader::begin_next_band(std::int64_t first, std::int64_t rows) {
     const std::lock_guard lock(mutex_);
     if (beginning_) fault("two bands begun at one time");
     if (rows == 0) fault("a band of no rows");
-    if (log_.by_rows) fault("bands behind rows");
+    if (log_.by_rows) fault("bands after rows");
     if (log_.failed) fail();
     beginning_ = true;
   }
   wait_a_while();
   const std::lock_guard lock(mutex_);
   beginning_ = false;
-  if (ways_.working_bytes > 0 && working_.empty()) working_ = Image({ways_.working_bytes, 1, 1});
-  if (ways_.bytes_a_row > 0) held_.emplace(first, Image({ways_.bytes_a_row, rows, 1}));
+  if (behaviour_.working_bytes > 0 && working_.empty()) working_ = Image({behaviour_.working_bytes, 1, 1});
+  if (behaviour_.bytes_a_row > 0) held_.emplace(first, Image({behaviour_.bytes_a_row, rows, 1}));
   log_.bands.push_back({first, rows});
 }
 
@@ -63,18 +63,18 @@ void BandedReader::do_read_band(std::int64_t first, HostView rows) {
   const std::size_t band = enter(first, rows.height);
   wait_a_while();
   std::unique_lock lock(mutex_);
-  if (ways_.waits_for_earlier) {
+  if (behaviour_.waits_for_earlier) {
     changed_.wait(lock, [&] { return log_.failed || earlier_are_done(band); });
   }
   --reading_;
-  if (first + rows.height > ways_.fails_at || log_.failed) {
+  if (first + rows.height > behaviour_.fails_at || log_.failed) {
     changed_.notify_all();
     fail();
   }
   lock.unlock();
   copy_pixels(image_.rows(first, rows.height), rows);
   lock.lock();
-  switched_ = switched_ || first + rows.height > ways_.switches_at;
+  switched_ = switched_ || first + rows.height > behaviour_.switches_at;
   log_.bands[band].done = true;
   if (const auto held = held_.find(first); held != held_.end()) held_.erase(held);
   if (log_.complete(header_.shape.height)) warnings_ = {"all was read"};
@@ -104,7 +104,7 @@ bool BandedReader::earlier_are_done(std::size_t band) const {
 }
 
 void BandedReader::wait_a_while() {
-  if (ways_.seed == 0) return;
+  if (behaviour_.seed == 0) return;
   std::uint64_t random = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -117,7 +117,7 @@ void BandedReader::wait_a_while() {
 
 void BandedReader::fail() {
   log_.failed = true;
-  throw Error(ErrorKind::input, "row " + std::to_string(ways_.fails_at) + " is broken on purpose");
+  throw Error(ErrorKind::input, "row " + std::to_string(behaviour_.fails_at) + " is broken on purpose");
 }
 
 }  // namespace imgpipe::test

@@ -45,15 +45,17 @@ struct BandedLog {
 class BandedReader final : public Reader {
  public:
   // `image` and `log` must outlive it.
-  BandedReader(ConstHostView image, const BandedBehaviour& ways, BandedLog& log,
+  BandedReader(ConstHostView image, const BandedBehaviour& behaviour, BandedLog& log,
                Orientation orientation = Orientation::upright);
   ~BandedReader() override;
   BandedReader(const BandedReader&) = delete;
   BandedReader& operator=(const BandedReader&) = delete;
 
   [[nodiscard]] bool has_bands() const noexcept override { return true; }
-  [[nodiscard]] std::int64_t working_bytes(bool) const override { return ways_.working_bytes; }
-  [[nodiscard]] std::int64_t band_bytes(std::int64_t rows) const override { return rows * ways_.bytes_a_row; }
+  [[nodiscard]] std::int64_t working_bytes(bool) const override { return behaviour_.working_bytes; }
+  [[nodiscard]] std::int64_t band_bytes(std::int64_t rows) const override {
+    return rows * behaviour_.bytes_a_row;
+  }
   [[nodiscard]] std::string_view decoder() const noexcept override;
 
  protected:
@@ -72,7 +74,7 @@ class BandedReader final : public Reader {
   std::multimap<std::int64_t, Image> held_;
   Image working_;
   const ConstHostView image_;
-  const BandedBehaviour ways_;
+  const BandedBehaviour behaviour_;
   BandedLog& log_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -35,7 +35,7 @@ Job job_of(const Trial& trial, const Image& image) {
   return job;
 }
 
-// Kept, because making one may take long; outcomes hold memory of theirs.
+// Engines are kept, because starting one may take long, and because outcomes refer to their memory.
 Engine& engine_of(const Trial& trial, std::int64_t device_bytes) {
   static std::map<std::tuple<TrialEngine, int, std::int64_t>, std::unique_ptr<Engine>> engines;
   std::unique_ptr<Engine>& engine = engines[{trial.engine, trial.threads, device_bytes}];
@@ -92,7 +92,7 @@ Image written_image(const Outcome& outcome) {
   return image;
 }
 
-// A plan with fused steps has other steps, but the same counts.
+// Fusing changes a plan's steps, but not its counts.
 std::vector<std::vector<std::uint64_t>> counts_of(const Outcome& outcome) {
   std::vector<std::vector<std::uint64_t>> counts = outcome.histograms;
   std::erase_if(counts, [](const auto& step) { return step.empty(); });
@@ -124,7 +124,7 @@ void add_changed(std::vector<Trial>& trials, const Trial& trial, const Change& c
   change(trials.back());
 }
 
-// Without a step; without a step's parameter; with a smaller one.
+// Removes a step, removes a step's parameter, or reduces a number.
 void add_shorter_lists(std::vector<Trial>& trials, const Trial& trial) {
   for (std::size_t i = 0; i < trial.steps.size(); ++i) {
     add_changed(trials, trial,
@@ -158,7 +158,7 @@ void add_plainer_runs(std::vector<Trial>& trials, const Trial& trial) {
   if (trial.repeat > 0) add_changed(trials, trial, [](Trial& t) { t.repeat = 0; });
 }
 
-// Halves first, then without a row or column at either end.
+// Halves the image, then removes a row or column at either end.
 void add_smaller_images(std::vector<Trial>& trials, const Trial& trial) {
   for (const Sample sample : kTrialSamples) {
     if (sample == trial.made.sample) break;

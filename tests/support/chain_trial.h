@@ -1,4 +1,4 @@
-// A list of steps, an image and a way to run them: against the reference, and made smaller where it differs.
+// A list of steps, an image and settings to run them: compared with the reference, and reduced if it differs.
 #pragma once
 
 #include <array>
@@ -11,15 +11,15 @@
 
 namespace imgpipe::test {
 
-// The types of samples that chains are tried with, the simplest first.
+// The sample types of trials, the simplest first.
 inline constexpr std::array kTrialSamples{Sample::u8, Sample::u16};
 
-// bands: of a device whose memory and functions are the host's (HostBandDevice).
+// bands: a device whose memory and functions are the host's (HostBandDevice).
 enum class TrialEngine : std::uint8_t { cpu, bands, cuda };
 
 struct Trial {
-  std::vector<std::string> steps;  // as --stages takes each
-  // The image: a content (tests/support/images.h) of a shape and a seed, of which a rectangle is used.
+  std::vector<std::string> steps;  // each as --stages accepts it
+  // The image: a rectangle of a content (tests/support/images.h) with a shape and a seed.
   Shape made{1, 1, 1};
   std::string content = "noise";
   std::uint64_t seed = 0;
@@ -27,34 +27,33 @@ struct Trial {
 
   TrialEngine engine = TrialEngine::cpu;
   int threads = 1;
-  std::int64_t strip_rows = 0;    // of the writer: the engine's bands. 0: it writes row by row
-  std::int64_t device_bytes = 0;  // of a device; 0: no limit. Four times as many where they are too few
+  std::int64_t strip_rows = 0;    // per strip of the writer; 0: it accepts rows
+  std::int64_t device_bytes = 0;  // device memory limit, quadrupled if too low; 0: none
   bool fuse = false;
-  bool keep = false;  // the source and every step's output, which are compared too
+  bool keep = false;  // also compares the source and every step's output
   int repeat = 0;
 
   [[nodiscard]] std::string list() const;
   [[nodiscard]] Shape shape() const;
   [[nodiscard]] Image image() const;
   [[nodiscard]] Plan plan() const;
-  // Every number that the trial consists of.
+  // Returns every value that defines the trial.
   [[nodiscard]] std::string text() const;
 };
 
-// What the reference makes of the trial's steps and image.
+// Returns the reference's outcome for the trial's steps and image.
 [[nodiscard]] Outcome reference_outcome(const Trial& trial);
 
-// "" where the trial gives what the reference does, else the first difference or the error. Of steps that the
-// planner rejects: "".
+// Returns the first difference from the reference, or the error. "" if there is none, or if the planner
+// rejects the steps.
 [[nodiscard]] std::string difference(const Trial& trial, const Outcome& expected);
 [[nodiscard]] std::string difference(const Trial& trial);
 
-// The smallest trial found that still differs: fewer steps, presets, a smaller image of fewer channels and
-// bits, one thread, no limits.
+// Returns the smallest trial found that still differs: fewer steps, presets, a smaller image of fewer
+// channels and bits, one thread, no limits.
 [[nodiscard]] Trial shrunk(Trial trial);
 
-// The difference, and the command lines that show it; the trial's image becomes a file in a temporary
-// directory.
+// Returns the difference and command lines that show it; writes the trial's image to a temporary directory.
 [[nodiscard]] std::string report(const Trial& trial);
 
 }  // namespace imgpipe::test

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::int64_t kGuard = 512;
 
-// Bytes on the device, the first of them free to be written, the others not: those that are given, and
+// Device memory: `free` writable bytes, then canaries; or the given bytes, which must not change, then
 // canaries.
 class GuardedBytes {
  public:
@@ -47,7 +47,7 @@ class GuardedBytes {
   DeviceBuffer memory_;
 };
 
-// `bytes`: the capacity of the memory it may write to, as its table or as its scratch.
+// `bytes`: the capacity of the memory that the work may write, as its table or as its scratch memory.
 std::string run(const DeviceWork& work, const StageCall<Host>& call, std::int64_t bytes) {
   const Stream stream;
   StageCall<Device> device{};
@@ -77,15 +77,13 @@ std::string run(const DeviceWork& work, const StageCall<Host>& call, std::int64_
   IMGPIPE_CUDA(cudaMemcpy(counts.data(), call.histogram.data, counts_bytes, cudaMemcpyHostToDevice));
   device.histogram = {static_cast<std::uint64_t*>(counts.data()), call.histogram.width, call.histogram.height,
                       call.histogram.stride, 1};
-  // Scratch, or room for a table, and the table that is there, each full of canaries and with a guard after
-  // it.
+  // Scratch memory or space for a table, and the given table, each followed by canaries.
   GuardedBytes scratch(bytes, {});
   GuardedBytes table(0, {call.table.data, static_cast<std::size_t>(call.table.bytes)});
   device.scratch = scratch.data();
   device.table = call.table.bytes > 0 ? Table<Device>{table.data(), call.table.bytes}
                                       : Table<Device>{scratch.data(), bytes};
-  // Copies from pageable memory may return before they have arrived, and the stream below does not wait for
-  // them.
+  // Copies from pageable memory may return before they complete, and the stream does not wait for them.
   IMGPIPE_CUDA(cudaDeviceSynchronize());
   int multiprocessors = 0;
   IMGPIPE_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));

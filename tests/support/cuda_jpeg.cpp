@@ -79,16 +79,16 @@ std::string run_bare(const JpegEncoding& encoding, const Stream& stream,
   return "";
 }
 
-std::string run(const std::vector<JpegEncodingRequest>& wishes, unsigned seed,
+std::string run(const std::vector<JpegEncodingRequest>& requests, unsigned seed,
                 std::vector<std::vector<std::byte>>& scans) {
   const Stream stream;
   const bool is_bare = seed == 0;
   std::vector<std::unique_ptr<DevicePixels>> pixels;
   std::vector<JpegEncodingTask> tasks;
-  scans.assign(wishes.size(), {});
-  for (const JpegEncodingRequest& wish : wishes) {
-    pixels.push_back(std::make_unique<DevicePixels>(wish.pixels, seed++));
-    tasks.push_back({pixels.back()->plane, wish.quality, wish.subsampled_chroma});
+  scans.assign(requests.size(), {});
+  for (const JpegEncodingRequest& request : requests) {
+    pixels.push_back(std::make_unique<DevicePixels>(request.pixels, seed++));
+    tasks.push_back({pixels.back()->plane, request.quality, request.subsampled_chroma});
   }
   const JpegEncoding encoding(tasks);
   const GroupMemory& memory = encoding.memory();
@@ -113,7 +113,7 @@ std::string run(const std::vector<JpegEncodingRequest>& wishes, unsigned seed,
   for (const std::unique_ptr<DevicePixels>& image : pixels) {
     if (download(image->buffer.data(), image->bytes.size()) != image->bytes) return "pixels were changed";
   }
-  for (std::size_t i = 0; i < wishes.size(); ++i) {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
     const JpegEncoding::Scan scan = encoding.scan(i, after.data() + kGuard + memory.results_offset);
     if (scan.offset > memory.bytes || scan.bytes > memory.bytes - scan.offset) return "a scan lies outside";
     const auto first = after.begin() + static_cast<std::ptrdiff_t>(kGuard + scan.offset);
@@ -124,10 +124,10 @@ std::string run(const std::vector<JpegEncodingRequest>& wishes, unsigned seed,
 
 }  // namespace
 
-std::string encode_on_cuda(const std::vector<JpegEncodingRequest>& wishes, unsigned seed,
+std::string encode_on_cuda(const std::vector<JpegEncodingRequest>& requests, unsigned seed,
                            std::vector<std::vector<std::byte>>& scans) {
   try {
-    return run(wishes, seed, scans);
+    return run(requests, seed, scans);
   } catch (const Error& error) {
     return error.what();
   }

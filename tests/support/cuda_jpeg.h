@@ -18,7 +18,7 @@ struct JpegEncodingRequest {
 // Returns the scans of one group in `scans`, empty if they did not fit. The seed determines the garbage after
 // rows and in the group's memory; with 0, that memory is uninitialised, for compute-sanitizer's initcheck.
 // Returns the error, or "": a CUDA error, an overwritten canary around the group's memory, or changed inputs.
-[[nodiscard]] std::string encode_on_cuda(const std::vector<JpegEncodingRequest>& wishes, unsigned seed,
+[[nodiscard]] std::string encode_on_cuda(const std::vector<JpegEncodingRequest>& requests, unsigned seed,
                                          std::vector<std::vector<std::byte>>& scans);
 
 }  // namespace imgpipe::test

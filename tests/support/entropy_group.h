@@ -30,7 +30,8 @@ struct HostCoefficients {
   Coefficients values;
   std::size_t after_end = 0;
 };
-// Returns nullopt if not in order. `scan_chunk_bytes`: for ScanChunks; each piece starts from the true state.
+// Returns nullopt if the data is invalid. `scan_chunk_bytes`: for ScanChunks; each chunk starts with the true
+// state.
 [[nodiscard]] std::optional<HostCoefficients> host_coefficients(const OpenJpeg& jpeg,
                                                                 std::size_t scan_chunk_bytes = 1 << 20);
 
@@ -40,7 +41,7 @@ struct StagedJpeg {
 };
 [[nodiscard]] std::optional<StagedJpeg> staged(const OpenJpeg& jpeg);
 
-// An image for any group decoder. Decoders return coefficients by image, empty if the data is not in order.
+// An image for any group decoder. Decoders return coefficients by image, empty if the data is invalid.
 struct GroupImage {
   const OpenJpeg* jpeg = nullptr;
   const StagedJpeg* staged = nullptr;
@@ -57,7 +58,7 @@ using GroupResult = std::vector<Coefficients>;
 // only files that the host's accepts, and gives the same coefficients.
 struct Verdicts {
   int is_intact = 0, damaged = 0;
-  // In order, but left to the host.
+  // Valid, but left to the host.
   int left = 0;
 };
 using GroupDecoder = GroupResult (*)(std::span<const GroupImage>);

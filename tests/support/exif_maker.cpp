@@ -121,7 +121,7 @@ class ExifReading {
       fields[tag] = field;
     }
     const std::uint32_t next = number(begin + 2 + count * 12, 4);
-    if (next != 0 && !first) throw std::runtime_error("a directory behind a lower one");
+    if (next != 0 && !first) throw std::runtime_error("a directory after a lower one");
     if (next != 0) parts_.thumbnail = directory(next, false);
     return fields;
   }
@@ -160,7 +160,7 @@ ExifParts camera_exif(int orientation, bool big_endian) {
                  {0x0110, exif_text("M1")},
                  {0x0112, {3, {static_cast<std::uint32_t>(orientation)}}},
                  {0x011A, {5, {72, 1}}},
-                 {0x8298, exif_text("somebody")}};
+                 {0x8298, exif_text("A Person")}};
   parts.exif = {{0x829A, {5, {1, 250}}},         {0x9000, {7, {'0', '2', '3', '2'}}},
                 {0x9204, {10, {0xFFFFFFFF, 3}}}, {0x927C, {7, std::vector<std::uint32_t>(300, 7)}},
                 {0xA002, {4, {9999}}},           {0xA003, {3, {8888}}}};

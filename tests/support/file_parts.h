@@ -20,7 +20,7 @@ struct Decoded {
   ImageHeader header;
   Image image;
   Strings warnings;
-  std::string reason;  // why decoding failed; then there is no image
+  std::string reason;  // why decoding failed, without an image
 };
 
 [[nodiscard]] Decoded try_decode(const Bytes& bytes, const DecodeOptions& options = {});

@@ -16,7 +16,7 @@
 namespace imgpipe::test {
 namespace {
 
-constexpr std::int64_t kMaxFloatPixels = 6000;  // of any frame of a chain
+constexpr std::int64_t kMaxFloatPixels = 6000;
 constexpr std::array<std::string_view, 3> kDepths{"depth:float", "depth:8", "depth:16"};
 
 std::string_view sample_name(Sample sample) {

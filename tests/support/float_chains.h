@@ -1,4 +1,4 @@
-// Random chains of the stages that take floats, on images of any samples, and what an engine makes of one.
+// Random chains of the stages that accept floats, on images of any sample type, and their results.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@
 namespace imgpipe::test {
 
 struct FloatChain {
-  std::string list;  // as --stages takes it
+  std::string list;  // as --stages accepts it
   Shape shape;
   std::uint64_t seed = 0;  // of the image's noise
 
   [[nodiscard]] std::string text() const;
 };
 
-// One that the planner accepts and whose frames are small; at least one of its steps reads or makes floats.
+// Returns a chain that the planner accepts, with small frames, and floats in at least one step.
 [[nodiscard]] FloatChain random_float_chain(Random& random);
 
-// How an engine runs it.
+// How an engine runs a chain.
 struct FloatRun {
   const char* name;
-  std::int64_t strip_rows;  // of the writer: the engine's bands. 0: it writes row by row
+  std::int64_t strip_rows;  // per strip of the writer; 0: it accepts rows
   bool fuse, keep;
 };
 
-// The finished image. Throws the engine's error.
+// Returns the finished image. Throws the engine's error.
 [[nodiscard]] Image made_by(Engine& engine, const FloatChain& chain, const Image& image, const FloatRun& how);
 
 }  // namespace imgpipe::test

@@ -88,7 +88,7 @@ void HostBandDevice::fault(const std::string& what) {
   faults.push_back(what);
 }
 
-DeviceRoom HostBandDevice::room() {
+DeviceCapacity HostBandDevice::room() {
   return {bytes_, &padded_stride};
 }
 
@@ -198,7 +198,7 @@ int HostBandEngine::threads() const {
   return threads_.count();
 }
 
-MemoryNeed HostBandEngine::memory_need(const MemoryQuestion& question) const {
+MemoryNeed HostBandEngine::memory_need(const MemoryEstimateRequest& question) const {
   return chains_need(question, true);
 }
 

@@ -22,7 +22,7 @@ class HostBandDevice final : public BandDevice {
  public:
   HostBandDevice(std::int64_t bytes, Queued queued) : bytes_(bytes), queued_(queued) {}
 
-  [[nodiscard]] DeviceRoom room() override;
+  [[nodiscard]] DeviceCapacity room() override;
   [[nodiscard]] std::pmr::memory_resource* staging() override { return &staging_; }
   void start(const DeviceBands& bands, std::size_t slots, const BandTables& tables, int pass) override;
   void begin(std::size_t slot, const BandRows& rows, std::span<const ConstHostView> inputs,
@@ -84,7 +84,7 @@ class HostBandEngine final : public Engine {
   [[nodiscard]] std::string_view implementation() const override { return "bands"; }
   [[nodiscard]] std::string device_name() const override { return "bands"; }
   [[nodiscard]] double copy_bandwidth() override { return 0; }
-  [[nodiscard]] MemoryNeed memory_need(const MemoryQuestion& question) const override;
+  [[nodiscard]] MemoryNeed memory_need(const MemoryEstimateRequest& question) const override;
 
  protected:
   [[nodiscard]] int threads() const override;

@@ -1,4 +1,4 @@
-// A floating-point environment that a host process may have set and that no result of floats may depend on.
+// A floating-point environment that a host process may have set, and on which no result may depend.
 #pragma once
 
 #if defined(__SSE__)
@@ -9,7 +9,7 @@ namespace imgpipe::test {
 
 enum class Rounding : bool { nearest, up };
 
-// On x86: flushes denormals to zero, read and written, on the calling thread and those that it starts.
+// On x86: flushes denormal inputs and results to zero, on this thread and those that it starts.
 class HostileFloats {
  public:
 #if defined(__SSE__)
@@ -20,7 +20,7 @@ class HostileFloats {
   ~HostileFloats() {
     _mm_setcsr(before_);
   }
-  // Whether no one has changed it, but for the flags of what was computed.
+  // Whether the environment is unchanged, except for the exception flags.
   [[nodiscard]] bool is_set() const {
     return (_mm_getcsr() & ~kFlags) == hostile_;
   }

@@ -111,7 +111,7 @@ T made_sample(Content content, std::int64_t x, std::int64_t y, int c, std::uint6
   return 0;
 }
 
-// Of floats most noise is around 0..1; some is NaN, infinite, denormal, huge or of any bits.
+// Returns noise that is mostly around 0..1, sometimes NaN, infinite, denormal, huge or any bits.
 float noise_float(std::uint64_t random) {
   static constexpr std::uint32_t kSpecial[] = {
       0x7FC00000, 0x7F812345, 0xFFC54321, 0x7F800000, 0xFF800000, 0x00000000, 0x80000000, 0x00000001,
@@ -185,7 +185,7 @@ std::string GuardedPlane::damage_between(std::size_t begin, std::size_t end) con
     if (memory_[i] == canary(i)) continue;
     std::ostringstream out;
     out << "canary hit " << static_cast<std::int64_t>(i) - static_cast<std::int64_t>(first_)
-        << " bytes behind the first pixel";
+        << " bytes after the first pixel";
     return out.str();
   }
   return "";

@@ -30,7 +30,7 @@ struct JpegOutcome {
   std::string decoder, last_decoder;  // Reader::decoder() after opening, and after the last row
   bool has_bands = false;
   bool opened = false;
-  std::string reason;  // why reading failed; then there is no image
+  std::string reason;  // why reading failed, without an image
 };
 
 // Uses bands only if the reader has them, else rows.

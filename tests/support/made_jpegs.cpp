@@ -168,7 +168,7 @@ int MadeJpeg::components() const {
   return stored == JCS_GRAYSCALE ? 1 : stored == JCS_CMYK || stored == JCS_YCCK ? 4 : 3;
 }
 
-bool MadeJpeg::dc_sums_in_range() const {
+bool MadeJpeg::is_plain() const {
   if (coding != JpegCoding::huffman) return false;
   if (stored == JCS_GRAYSCALE) return factors[0] == JpegFactors{};
   return stored == JCS_YCbCr && !scan_each &&

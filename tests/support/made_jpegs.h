@@ -52,7 +52,7 @@ struct MadeJpeg {
   [[nodiscard]] int components() const;
   // Whether our own decoder must accept it: grey or YCbCr in one scan with Huffman codes, sampled 4:4:4,
   // 4:2:2, 4:2:0 or 4:4:0 and written in the usual form.
-  [[nodiscard]] bool dc_sums_in_range() const;
+  [[nodiscard]] bool is_plain() const;
 };
 
 // Describes a JPEG from the seed, with sides of 1 to 70 pixels.

@@ -1,6 +1,5 @@
-// Compares numbers of plans, such as the memory they need, with a recorded file. It has a line for each
-// random chain, with a digest of every group of numbers. A failure prints today's numbers;
-// IMGPIPE_WRITE_GOLDEN=1 writes the file.
+// Compares numbers of plans, such as memory needs, with a recorded file: one line per random chain, with a
+// digest per group of numbers. A failure prints the current numbers; IMGPIPE_WRITE_GOLDEN=1 writes the file.
 #pragma once
 
 #include <fstream>
@@ -14,13 +13,13 @@
 
 namespace imgpipe::test {
 
-// Digests of texts against a recorded file, lines of words. IMGPIPE_WRITE_GOLDEN=1 writes the file;
-// IMGPIPE_RECORD_TEXT names one that gets the texts, for a comparison of two builds.
+// Compares digests of texts with a recorded file. IMGPIPE_WRITE_GOLDEN=1 writes the file; IMGPIPE_RECORD_TEXT
+// names a file for the texts, to compare two builds.
 class DigestRecord {
  public:
-  // `file`: of the checkout.
+  // `file` is in the checkout.
   explicit DigestRecord(std::string_view file);
-  // Whether the record has the digest of this text next; true when it is written.
+  // Whether the record's next digest is this text's; true when writing.
   [[nodiscard]] bool has(std::string_view text);
   void end_line();
 

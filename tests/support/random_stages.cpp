@@ -12,7 +12,7 @@
 namespace imgpipe::test {
 namespace {
 
-// Most integers are at most about as large as the images. All others and decimals are log-uniform.
+// Most integers are at most about the images' size. All others, and decimals, are log-uniform.
 std::int64_t random_number(Random& random, const Parameter& row) {
   static constexpr std::array<std::int64_t, 3> kLimits{2, 9, 70};
   if (row.kind == Parameter::Kind::integer && below(random, 8) != 0) {
@@ -26,7 +26,7 @@ std::int64_t random_number(Random& random, const Parameter& row) {
 
 std::string random_value(Random& random, const Parameter& row) {
   auto words = std::ssize(row.words);
-  // Chains of integers: most stages take no floats. tests/support/float_chains.h draws those of floats.
+  // These chains use integers, because most stages reject floats; tests/support/float_chains.h uses floats.
   if (words > 0 && row.words.back() == "float") --words;
   const bool word = row.kind == Parameter::Kind::choice || (words > 0 && below(random, 3) == 0);
   if (word) return std::string(row.words[static_cast<std::size_t>(below(random, words))]);

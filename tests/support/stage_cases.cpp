@@ -8,7 +8,7 @@
 namespace imgpipe::test {
 namespace {
 
-// Golden values are integers: tests/golden/float_oracle.py has those of floats.
+// Golden values are integers; tests/golden/float_oracle.py covers floats.
 constexpr const char* kDepthOfFloats = "depth:float";
 
 bool is_fused(const Stage& stage) {

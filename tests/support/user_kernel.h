@@ -74,7 +74,7 @@ inline std::string file_of_the_guide() {
 }
 
 // Has a directory for sources, and one for the compiler that must be empty afterwards.
-class OwnKernel : public testing::Test {
+class UserKernel : public testing::Test {
  protected:
   void SetUp() override { ASSERT_EQ(::mkdir(temporary().c_str(), 0700), 0); }
   void TearDown() override { EXPECT_TRUE(std::filesystem::is_empty(temporary())) << "something was left"; }
@@ -111,7 +111,6 @@ class OwnKernel : public testing::Test {
 }  // namespace imgpipe::test
 
 // Skips the test visibly if kernels cannot be compiled.
-#define IMGPIPE_NEED_NVCC()                                                     \
-  if (const std::string cannot_replace_reason = ::imgpipe::test::why_no_nvcc(); \
-      !cannot_replace_reason.empty())                                           \
-  GTEST_SKIP() << cannot_replace_reason
+#define IMGPIPE_NEED_NVCC()                                                                 \
+  if (const std::string skip_reason = ::imgpipe::test::why_no_nvcc(); !skip_reason.empty()) \
+  GTEST_SKIP() << skip_reason

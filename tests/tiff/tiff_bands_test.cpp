@@ -59,7 +59,7 @@ void expect_bands(const TiffKind& kind, const DecodeOptions& options, const std:
   EXPECT_EQ(open_reader(file, options)->header().shape.channels, static_cast<int>(bands.size()));
 }
 
-TEST(TiffBands, AreChosenInEveryLayout) {
+TEST(TiffBands, AreSelectedInEveryLayout) {
   for (const int compression : {COMPRESSION_NONE, COMPRESSION_PACKBITS, COMPRESSION_LZW,
                                 COMPRESSION_ADOBE_DEFLATE, COMPRESSION_ZSTD}) {
     for (const int bits : {8, 16}) {
@@ -85,7 +85,7 @@ TEST(TiffBands, AreChosenInEveryLayout) {
   }
 }
 
-TEST(TiffBands, ThreeUnspecifiedOnesAreColours) {
+TEST(TiffBands, ThreeUnspecifiedBandsAreColours) {
   for (const int bits : {8, 16}) {
     for (const bool separate : {false, true}) {
       TiffKind kind = bands_of(3);
@@ -98,7 +98,7 @@ TEST(TiffBands, ThreeUnspecifiedOnesAreColours) {
   }
 }
 
-TEST(TiffBands, ImagesThatWouldLoseOneAreRefused) {
+TEST(TiffBands, DroppingABandIsRejected) {
   const TiffKind near_infrared = bands_of(4, PHOTOMETRIC_RGB);
   TiffKind alpha_and_more = bands_of(5, PHOTOMETRIC_RGB);
   alpha_and_more.extra = {kStraight, kUnspecified};
@@ -108,7 +108,7 @@ TEST(TiffBands, ImagesThatWouldLoseOneAreRefused) {
        {bands_of(2), bands_of(4), bands_of(7), near_infrared, alpha_and_more, alpha_comes_last}) {
     const FileBytes file = make_tiff(kind, random_samples(kind));
     EXPECT_NE(failure(file).find("such as --bands "), std::string::npos) << failure(file);
-    EXPECT_NE(failure(file, lenient()), "") << "what is lost is no damage";
+    EXPECT_NE(failure(file, lenient()), "") << "dropped bands are not damage";
     EXPECT_NE(describe_tiff(file).bands_needed, "");
   }
   const FileBytes file = make_tiff(near_infrared, random_samples(near_infrared));
@@ -122,7 +122,7 @@ TEST(TiffBands, ImagesThatWouldLoseOneAreRefused) {
   expect_bands(bands_of(4), colors_only(), {1});
 }
 
-TEST(TiffBands, AlphaIsWhatTheFileCallsAlpha) {
+TEST(TiffBands, AlphaIsDeclaredByTheFile) {
   TiffKind kind = bands_of(4, PHOTOMETRIC_RGB);
   for (const Values& extra : {Values{kStraight}, Values{}}) {
     kind.extra = extra;
@@ -134,7 +134,7 @@ TEST(TiffBands, AlphaIsWhatTheFileCallsAlpha) {
   expect_bands(kind, selecting({1, 2, 3}), {1, 2, 3});
 }
 
-TEST(TiffBands, OfOrdinaryImages) {
+TEST(TiffBands, OrdinaryImages) {
   const TiffKind rgb = bands_of(3, PHOTOMETRIC_RGB);
   expect_bands(rgb, selecting({3, 2, 1}), {3, 2, 1});
   expect_bands(rgb, selecting({2}), {2});
@@ -151,7 +151,7 @@ TEST(TiffBands, OfOrdinaryImages) {
   expect_bands(palette, selecting({1}), {1});
 }
 
-TEST(TiffBands, ThatDoNotExist) {
+TEST(TiffBands, MissingBandsAreRejected) {
   const TiffKind kind = bands_of(4);
   const FileBytes file = make_tiff(kind, random_samples(kind));
   EXPECT_EQ(failure(file, selecting({5, 1, 2})), "TIFF: --bands: band 5 does not exist; the image has 4");
@@ -172,7 +172,7 @@ TEST(TiffBands, AreDescribed) {
 }
 
 // Some writers store the offsets of tiles in the fields of strips.
-TEST(TiffTiles, ByTheFieldsOfStrips) {
+TEST(TiffTiles, OffsetsInStripFields) {
   constexpr int kSide = 16;
   MadeTiff tiff(2 * kSide, kSide);
   tiff.pixels.clear();

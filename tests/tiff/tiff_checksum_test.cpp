@@ -44,7 +44,7 @@ TEST(TiffDamage, DeflateChecksumsAfterExtraRowsAreChecked) {
   }
   EXPECT_EQ(failure(with_more_rows(9, 4, 4, false)), "");
   EXPECT_EQ(failure(with_more_rows(9, 4, 4, true)), "")
-      << "as libtiff, which looks at nothing behind the rows";
+      << "as libtiff, which looks at nothing after the rows";
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ void read_in_bands(const FileBytes& file, int threads) {
   if (error) std::rethrow_exception(error);
 }
 
-TEST(TiffDamage, CutAtEveryByte) {
+TEST(TiffDamage, TruncationAtEveryByte) {
   for (const int compression : kCompressions) {
     const FileBytes file = file_of(kind_of(compression));
     ASSERT_EQ(failure(file), "") << compression;
@@ -119,7 +119,7 @@ TEST(TiffDamage, CutAtEveryByte) {
 }
 
 // In bands by several threads: earlier rows do not excuse later ones.
-TEST(TiffDamage, CutAtEveryByteInBands) {
+TEST(TiffDamage, TruncationAtEveryByteInBands) {
   for (const int compression : kCompressions) {
     for (const bool tiled : {false, true}) {
       TiffKind kind = kind_of(compression);
@@ -154,7 +154,7 @@ TEST(TiffDamage, CutAtEveryByteInBands) {
   }
 }
 
-TEST(TiffDamage, EveryByteOfSmallFiles) {
+TEST(TiffDamage, ChangedBytesOfSmallFiles) {
   std::mt19937 random(1);
   for (const int compression : kCompressions) {
     for (const bool tiled : {false, true}) {
@@ -188,7 +188,7 @@ std::string failure_of_any_page(const FileBytes& file) {
 }
 
 // Both byte orders, BigTIFF, planes, predictors, palettes, bit orders, every depth, several pages.
-TEST(TiffDamage, EveryLayoutIsCutAndBent) {
+TEST(TiffDamage, DamageInEveryLayout) {
   std::mt19937 random(2);
   for (const FileBytes& file : tiff_seeds()) {
     ASSERT_EQ(failure_of_any_page(file), "");
@@ -203,7 +203,7 @@ TEST(TiffDamage, EveryLayoutIsCutAndBent) {
   }
 }
 
-TEST(TiffDamage, IsTheSameEveryTime) {
+TEST(TiffDamage, ResultsAreDeterministic) {
   for (const int compression : {COMPRESSION_ADOBE_DEFLATE, COMPRESSION_LZW})
     expect_stable_when_damaged(file_of(kind_of(compression)));
 }
@@ -240,7 +240,7 @@ void expect_cheap_refusal(const FileBytes& file, const std::string& reason, Deco
   }
 }
 
-TEST(TiffDamage, BombsCostNothing) {
+TEST(TiffDamage, DecompressionBombsAreRejectedCheaply) {
   MadeTiff huge(4, 3);
   huge.set(256, {50'000}, 4);
   huge.set(257, {50'000}, 4);
@@ -264,7 +264,7 @@ TEST(TiffDamage, BombsCostNothing) {
   expect_cheap_refusal(packed.build(), "truncated");
 }
 
-TEST(TiffDamage, TilesOfAbsurdSizesAndNumbers) {
+TEST(TiffDamage, ExcessiveTileSizesAndCounts) {
   for (const auto& [width, height] : {std::pair<std::uint64_t, std::uint64_t>{0xFFFFFFFF, 16},
                                       {16, 0xFFFFFFFF},
                                       {0xFFFFFFF0, 0xFFFFFFF0},
@@ -292,7 +292,7 @@ TEST(TiffDamage, TilesOfAbsurdSizesAndNumbers) {
 }
 
 // One row per strip, all in one band: the cost of each strip must not depend on their number.
-TEST(TiffDamage, ManyStripsOfOneBandCostNoMoreThanTheirNumber) {
+TEST(TiffDamage, ManyStripsOfOneBandTakeLinearTime) {
   constexpr int kRows = 65'000;
   MadeTiff made(1, kRows);
   made.set(259, {COMPRESSION_PACKBITS});
@@ -307,7 +307,7 @@ TEST(TiffDamage, ManyStripsOfOneBandCostNoMoreThanTheirNumber) {
   EXPECT_EQ(samples(image), Values(kRows, 7));
 }
 
-TEST(TiffDamage, DirectoriesThatGoRound) {
+TEST(TiffDamage, DirectoryLoops) {
   MadeTiff made(4, 3);
   made.next = 8 + made.pixels.size();  // itself
   const FileBytes file = made.build();

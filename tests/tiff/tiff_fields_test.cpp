@@ -12,7 +12,7 @@
 namespace imgpipe::test::tiff_fields_test {
 namespace {
 
-TEST(TiffFields, WhatIsNotSupportedIsNamed) {
+TEST(TiffFields, UnsupportedFieldsAreNamed) {
   struct Refusal {
     int tag;
     std::uint64_t value;
@@ -56,7 +56,7 @@ TEST(TiffFields, WhatIsNotSupportedIsNamed) {
   EXPECT_EQ(failure(MadeTiff(4, 3).build()), "");
 }
 
-TEST(TiffFields, RawPhotographsAreRefused) {
+TEST(TiffFields, RawPhotographsAreRejected) {
   MadeTiff dng(4, 3);
   dng.set(50706, {1, 4, 0, 0}, 1);
   EXPECT_NE(failure(dng.build()).find("raw photographs"), std::string::npos);
@@ -67,7 +67,7 @@ TEST(TiffFields, RawPhotographsAreRefused) {
   EXPECT_NE(failure(preview.build()).find("raw photographs"), std::string::npos);
 }
 
-TEST(TiffFields, FieldsOfEveryIntegerTypeInBothKinds) {
+TEST(TiffFields, EveryIntegerTypeInClassicAndBigTiff) {
   for (const bool big : {false, true}) {
     for (const int type : {1, 3, 4, 16}) {
       MadeTiff made(4, 3);
@@ -118,7 +118,7 @@ TEST(TiffFields, PaletteOfEightBits) {
   EXPECT_EQ(samples(decode(made.build())), (Values{10, 30, 50, 20, 40, 255}));
 }
 
-TEST(TiffFields, PagesAreCountedAndChosen) {
+TEST(TiffFields, PagesAreCountedAndSelected) {
   MadeTiff first(4, 3);
   FileBytes file = first.build();
   MadeTiff second(2, 2);

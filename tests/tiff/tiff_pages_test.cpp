@@ -106,7 +106,7 @@ std::vector<std::pair<std::string, TiffKind>> kinds() {
   return all;
 }
 
-TEST(TiffPages, CutOutAreThePagesOfTheFile) {
+TEST(TiffPages, ExtractedPagesEqualTheFilesPages) {
   for (const bool big : {false, true}) {
     for (const bool big_endian : {false, true}) {
       std::vector<TiffPageSource> pages;
@@ -131,7 +131,7 @@ TEST(TiffPages, CutOutAreThePagesOfTheFile) {
   }
 }
 
-TEST(TiffPages, TheFrontHasTheHeaderAndNoPixels) {
+TEST(TiffPages, FrontHasTheHeaderWithoutPixels) {
   TiffKind kind{.width = 300, .height = 200, .description = "text that is not inline"};
   const FileBytes file = make_tiff_stack({page_of(kind, 1), page_of(kind, 2)});
   const InputFile input{FileBytes(file)};
@@ -189,7 +189,7 @@ TEST(TiffPages, KeepExif) {
 }
 
 // Wherever a file is cut, the page equals that of the file's reader, or the list itself is refused.
-TEST(TiffPages, TruncationGivesTheSameResult) {
+TEST(TiffPages, TruncationHasTheSameResult) {
   TiffKind kind{.width = 7, .height = 6, .compression = 8, .rows_per_strip = 2};
   const FileBytes file = make_tiff_stack({page_of(kind, 1), page_of(kind, 2)});
   for (std::size_t size = 8; size < file.size(); ++size) {
@@ -201,8 +201,8 @@ TEST(TiffPages, TruncationGivesTheSameResult) {
   }
 }
 
-TEST(TiffPages, NoChangedByteChangesTheVerdict) {
-  TiffKind kind{.width = 5, .height = 4, .rows_per_strip = 2, .description = "text behind it"};
+TEST(TiffPages, ChangedBytesHaveTheSameVerdict) {
+  TiffKind kind{.width = 5, .height = 4, .rows_per_strip = 2, .description = "text after it"};
   const FileBytes file = make_tiff_stack({page_of(kind, 1), page_of(kind, 2)});
   std::size_t differ = 0;
   for (std::size_t at = 8; at < file.size(); ++at) {
@@ -231,7 +231,7 @@ TEST(TiffPages, NoChangedByteChangesTheVerdict) {
   EXPECT_EQ(differ, 0U);
 }
 
-TEST(TiffPages, ADamagedChainIsRefusedAndNamesThePage) {
+TEST(TiffPages, DamagedChainErrorNamesThePage) {
   const TiffKind kind{.width = 3, .height = 3};
   MadeTiff made(3, 3);
   made.next = 1'000'000;
@@ -248,7 +248,7 @@ TEST(TiffPages, ADamagedChainIsRefusedAndNamesThePage) {
 }
 
 // Tiny files with large claims.
-TEST(TiffPages, APageIsNoLongerThanItsFile) {
+TEST(TiffPages, PageIsNotLargerThanItsFile) {
   MadeTiff made(4, 4);
   std::vector<std::uint64_t> offsets(3000, 8), counts(3000, 16);
   made.set(273, offsets, 4);
@@ -260,7 +260,7 @@ TEST(TiffPages, APageIsNoLongerThanItsFile) {
 }
 
 // More chunk offsets than the page can have, as bytes, which would become four times as long as offsets.
-TEST(TiffPages, NoMoreChunksAreTakenThanAPageOfThatSizeHas) {
+TEST(TiffPages, ExcessChunksAreNotCopied) {
   for (const bool tiled : {false, true}) {
     MadeTiff made(32, 32);
     const std::vector<std::uint64_t> many(200'000, 8);
@@ -283,7 +283,7 @@ TEST(TiffPages, NoMoreChunksAreTakenThanAPageOfThatSizeHas) {
   }
 }
 
-TEST(TiffPages, ImageJsStacksOfOneDirectoryAreAllTheirImages) {
+TEST(TiffPages, ImageJStacksOfOneDirectoryHaveAllImages) {
   for (const int bits : {8, 16}) {
     const TiffKind kind{.width = 11, .height = 7, .bits = bits};
     std::vector<TiffPageSource> images;
@@ -318,7 +318,7 @@ TEST(TiffPages, ImageJsCountIsCheckedAgainstTheFile) {
   EXPECT_EQ(pages_of(stack("ImageJ=1.54\nimages=9\n", 8)), 1);  // compressed: the others cannot follow
 }
 
-TEST(TiffPages, ImageJsStacksHaveNoMorePagesThanOthers) {
+TEST(TiffPages, ImageJStacksHaveThePageLimit) {
   const auto stack = [](std::int64_t said, std::int64_t there) {
     MadeTiff made(1, 1);
     made.pixels.resize(static_cast<std::size_t>(there));

@@ -65,7 +65,7 @@ void expect_row(std::int64_t pixels, int samples, int bytes, bool swapped, std::
                                << " samples of " << bytes << " bytes" << (swapped ? ", swapped" : "");
 }
 
-TEST(TiffPredictor, IsTheSumOnEveryTarget) {
+TEST(TiffPredictor, EqualsThePlainSumOnEveryTarget) {
   for (const std::string& target : simd_targets()) {
     use_simd(target);
     std::mt19937 random(11);

@@ -200,7 +200,7 @@ const std::vector<int>& compressions() {
   return all;
 }
 
-TEST(TiffReader, GreyOfEveryNumberOfBits) {
+TEST(TiffReader, GreyWithEveryNumberOfBits) {
   for (int bits = 1; bits <= 16; ++bits) {
     int photometric = bits % 2;
     for (const int compression : {COMPRESSION_NONE, kDeflate, COMPRESSION_LZW}) {
@@ -294,7 +294,7 @@ TEST(TiffReader, Ccitt) {
 }
 
 // Compares pixels with libtiff's for the same file.
-TEST(TiffReader, JpegAsLibtiff) {
+TEST(TiffReader, JpegEqualsLibtiff) {
   unsigned seed = 0;
   for (const int photometric : {1, 2, 6}) {
     for (const int subsampling : {1, 2}) {
@@ -371,7 +371,7 @@ TEST(TiffReader, OrientationIsApplied) {
   }
 }
 
-TEST(TiffReader, LenientKeepsWhatThereIs) {
+TEST(TiffReader, LenientKeepsAvailablePixels) {
   const TiffKind kind{.width = 8, .height = 6, .rows_per_strip = 2};
   const Values samples = random_samples(kind, 3);
   for (const int compression :

@@ -58,7 +58,7 @@ TEST(TiffStack, ConsecutivePagesFormATiff) {
 }
 
 // A file of 2 MB whose pages share one description; written with each page, it exceeds 4 GB.
-TEST(InputJobTest, AStackIsBigTiffWhereMetadataThatPagesShareMakesItLong) {
+TEST(InputJobTest, SharedMetadataMayRequireBigTiff) {
   constexpr std::uint32_t kPages = 2200, kTextBytes = 1 << 20;
   for (const bool kept : {false, true}) {
     const TemporaryDirectory directory;

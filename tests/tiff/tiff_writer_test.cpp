@@ -135,13 +135,13 @@ TEST(TiffWriter, EveryShapePackingAndTileIsReadByLibtiff) {
   }
 }
 
-TEST(TiffWriter, EveryLevelOfDeflate) {
+TEST(TiffWriter, EveryDeflateLevel) {
   for (int level = 0; level <= 9; ++level)
     expect_written({211, 1300, 1, Sample::u16}, {.png_level = level}, 7);
 }
 
 // LZW's output is never longer than its stated limit.
-TEST(TiffWriter, LzwIsNoLongerThanItSays) {
+TEST(TiffWriter, LzwStaysWithinItsLimit) {
   std::mt19937 random(9);
   for (const std::size_t size : {1U, 2U, 255U, 3000U, 4000U, 70'000U, 1'000'000U}) {
     for (const unsigned values : {1U, 2U, 256U}) {
@@ -156,7 +156,7 @@ TEST(TiffWriter, LzwIsNoLongerThanItSays) {
   }
 }
 
-TEST(TiffWriter, FieldsSayWhatIsWritten) {
+TEST(TiffWriter, FieldsDescribeTheImage) {
   for (const int channels : {1, 2, 3, 4}) {
     const Image image = make_image({20, 10, channels, Sample::u16}, 3);
     const FileBytes file = write(image, {}, 10);
@@ -188,7 +188,7 @@ TEST(TiffWriter, StripErrorsAreReported) {
 }
 
 // The choice is made before the first row, if the file might become too large; here with a low limit.
-TEST(TiffWriter, LargeFilesAreBig) {
+TEST(TiffWriter, LargeFilesAreBigTiff) {
   for (const Sample sample : {Sample::u8, Sample::u16}) {
     for (const int tile : {0, 16}) {
       const Shape shape{150, 90, 4, sample};
@@ -214,7 +214,7 @@ TEST(TiffWriter, LargeFilesAreBig) {
   }
 }
 
-TEST(PackBits, GivesRowsBack) {
+TEST(PackBits, RoundTrips) {
   std::mt19937 random(5);
   for (std::size_t size = 1; size < 600; ++size) {
     for (const unsigned runs : {1U, 2U, 3U, 50U}) {

@@ -32,13 +32,13 @@ struct Band {
   bool done = false;
 };
 
-// mutex_ guards the state that threads share, except pieces_ (scan_chunks.h) and library_rows_.
+// mutex_ guards the state that threads share, except chunks_ (scan_chunks.h) and library_rows_.
 class BaselineReader final : public Reader {
  public:
   BaselineReader(std::unique_ptr<LibraryJpeg> library, const BaselineScan& scan, std::size_t scan_chunk_bytes)
       : library_(std::move(library)),
         jpeg_{.scan = scan, .tables = {}},
-        pieces_(scan_, jpeg_.tables, scan_chunk_bytes),
+        chunks_(scan_, jpeg_.tables, scan_chunk_bytes),
         layout_(scan_),
         library_rows_(*library_) {
     header_ = library_->header();
@@ -65,13 +65,13 @@ class BaselineReader final : public Reader {
   }
   [[nodiscard]] std::int64_t band_bytes(std::int64_t rows) const override {
     // If the library takes over, LibraryRows holds the rows a second time.
-    return max_band_bytes(jpeg_, layout_.bytes(), pieces_.max_scan_chunk_bytes(), rows) +
+    return max_band_bytes(jpeg_, layout_.bytes(), chunks_.max_scan_chunk_bytes(), rows) +
            rows * header_.shape.row_bytes();
   }
   [[nodiscard]] const JpegScan* jpeg_scan() const noexcept override {
     return bands_disabled_ ? nullptr : &jpeg_;
   }
-  void judge_end(std::size_t after_end) override {
+  void check_end(std::size_t after_end) override {
     std::string warning = library_->check_data_after_end(scan_.data.subspan(after_end));
     if (!warning.empty()) warnings_ = {std::move(warning)};  // replaces the warning of an earlier call
   }
@@ -125,7 +125,7 @@ class BaselineReader final : public Reader {
   std::unique_ptr<LibraryJpeg> library_;
   JpegScan jpeg_;
   const BaselineScan& scan_ = jpeg_.scan;
-  ScanChunks pieces_;
+  ScanChunks chunks_;
   const SampleLayout layout_;
   bool bands_disabled_ = false;
   std::int64_t next_row_ = 0;  // the next row of read_rows()
@@ -138,7 +138,7 @@ class BaselineReader final : public Reader {
 
   struct Claimed {
     ScanChunkRange range;
-    std::shared_ptr<ScanChunk> piece;  // null until decoded
+    std::shared_ptr<ScanChunk> chunk;  // null until decoded
   };
   std::deque<Claimed> claimed_;  // in scan order, not joined yet
   bool joining_ = false;
@@ -255,13 +255,13 @@ void BaselineReader::switch_to_library() {
   library_took_over_ = true;
   blocks_.clear();
   mcu_rows_.clear_free_samples();
-  for (Claimed& one : claimed_) one.piece.reset();
+  for (Claimed& one : claimed_) one.chunk.reset();
 }
 
 // Decodes the next chunk and joins the chunks that are ready. Returns false if there is none to decode now.
 bool BaselineReader::decode_one(Lock& lock) {
   if (claimed_.size() > open_bands_) return false;  // bounds the memory of chunks that wait to be joined
-  std::optional<ScanChunkRange> range = pieces_.next();
+  std::optional<ScanChunkRange> range = chunks_.next();
   if (!range) {
     // The scan has ended, but more blocks are needed.
     if (!claimed_.empty() || joining_) return false;
@@ -271,13 +271,13 @@ bool BaselineReader::decode_one(Lock& lock) {
   }
   const bool is_true = claimed_.empty() && !joining_;
   if (is_true && range->start == ScanChunkStart::guess) range->start = ScanChunkStart::truth;
-  const ConfirmedState truth = is_true ? pieces_.truth() : ConfirmedState();
-  claimed_.push_back({.range = *range, .piece = {}});
+  const ConfirmedState truth = is_true ? chunks_.truth() : ConfirmedState();
+  claimed_.push_back({.range = *range, .chunk = {}});
   Claimed& mine = claimed_.back();
   lock.unlock();
-  std::shared_ptr<ScanChunk> piece = pieces_.decode(*range, truth);
+  std::shared_ptr<ScanChunk> chunk = chunks_.decode(*range, truth);
   lock.lock();
-  mine.piece = std::move(piece);
+  mine.chunk = std::move(chunk);
   join_scan_chunks(lock);
   return true;
 }
@@ -286,11 +286,11 @@ bool BaselineReader::decode_one(Lock& lock) {
 void BaselineReader::join_scan_chunks(Lock& lock) {
   if (joining_) return;
   joining_ = true;
-  while (!library_took_over_ && !error_ && !claimed_.empty() && claimed_.front().piece) {
-    const std::shared_ptr<ScanChunk> piece = std::move(claimed_.front().piece);
+  while (!library_took_over_ && !error_ && !claimed_.empty() && claimed_.front().chunk) {
+    const std::shared_ptr<ScanChunk> chunk = std::move(claimed_.front().chunk);
     lock.unlock();
     std::vector<ConfirmedBlocks> more;
-    const bool is_intact = pieces_.join(piece, more);
+    const bool is_intact = chunks_.join(chunk, more);
     lock.lock();
     claimed_.pop_front();
     if (!is_intact) switch_to_library();
@@ -308,9 +308,9 @@ void BaselineReader::join_scan_chunks(Lock& lock) {
 void BaselineReader::check_end(Lock& lock) {
   while (!library_took_over_ && !error_) {
     if (end_checked_) return;
-    if (!joining_ && pieces_.is_complete()) {
+    if (!joining_ && chunks_.is_complete()) {
       end_checked_ = true;
-      judge_end(pieces_.after_end());
+      check_end(chunks_.after_end());
       return;
     }
     if (!decode_one(lock)) changed_.wait(lock);

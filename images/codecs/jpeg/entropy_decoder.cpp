@@ -171,12 +171,12 @@ EntropyEnd decode_batch(const EntropyTables& tables, const std::uint8_t* bytes, 
     std::int32_t difference = 0;
     window.fill();
     const bool has_dc = decode_dc(*tables.dc_of_block[block], window, difference);
-    Coefficient* const behind = has_dc ? decode_ac(*tables.ac_of_block[block], window, out) : nullptr;
-    if (behind == nullptr) {
+    Coefficient* const after = has_dc ? decode_ac(*tables.ac_of_block[block], window, out) : nullptr;
+    if (after == nullptr) {
       end = EntropyEnd::damaged;
       break;
     }
-    out = behind;
+    out = after;
     std::int32_t& dc = state.dc[tables.component_of_block[block]];
     // The sums of a damaged file may overflow; only the lower 16 bits count.
     dc = static_cast<std::int32_t>(static_cast<std::uint32_t>(dc) + static_cast<std::uint32_t>(difference));

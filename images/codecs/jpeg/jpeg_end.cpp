@@ -97,7 +97,7 @@ class JpegEnd final : public EndFinder {
     return accepts_further_images(image) || all;
   }
 
-  std::size_t padding(Bytes behind) const override { return behind.size() - without_padding(behind).size(); }
+  std::size_t padding(Bytes after) const override { return after.size() - without_padding(after).size(); }
   // A file with Exif comes from a camera, which may append other data (previews without an index, videos).
   bool may_have_trailer() const override { return has_exif_; }
 

@@ -81,12 +81,12 @@ class JpegReader final : public LibraryJpeg {
   [[nodiscard]] std::optional<BaselineScan> baseline() const override;
 
   // If a scan follows the end marker, the marker is damage. Other bytes do not belong to the image.
-  [[nodiscard]] std::string check_data_after_end(Bytes behind) const override {
-    const Bytes more = without_padding(behind);
+  [[nodiscard]] std::string check_data_after_end(Bytes after) const override {
+    const Bytes more = without_padding(after);
     if (more.empty() || is_known_trailer(more, facts_)) return "";
-    if (errors_.strict && (matches_at(behind, 0, "\xFF\xC4") || matches_at(behind, 0, "\xFF\xDA")))
+    if (errors_.strict && (matches_at(after, 0, "\xFF\xC4") || matches_at(after, 0, "\xFF\xDA")))
       throw Error(ErrorKind::input, "JPEG: end marker before the last scan");
-    return following_bytes(behind.size(), format_by_content(more).has_value());
+    return following_bytes(after.size(), format_by_content(more).has_value());
   }
 
  protected:
@@ -276,10 +276,10 @@ ScanComponent scan_component(const jpeg_decompress_struct& decoder, const jpeg_c
 bool is_one_sequential_scan(const jpeg_decompress_struct& decoder) {
   const bool colors = decoder.jpeg_color_space == JCS_GRAYSCALE ? decoder.num_components == 1
                                                                 : decoder.jpeg_color_space == JCS_YCbCr;
-  bool is_intact = decoder.comps_in_scan == decoder.num_components;
-  for (int i = 0; is_intact && i < decoder.comps_in_scan; ++i)
-    is_intact = decoder.cur_comp_info[i] == decoder.comp_info + i;
-  return colors && is_intact && decoder.data_precision == BITS_IN_JSAMPLE && decoder.progressive_mode == 0 &&
+  bool in_order = decoder.comps_in_scan == decoder.num_components;
+  for (int i = 0; in_order && i < decoder.comps_in_scan; ++i)
+    in_order = decoder.cur_comp_info[i] == decoder.comp_info + i;
+  return colors && in_order && decoder.data_precision == BITS_IN_JSAMPLE && decoder.progressive_mode == 0 &&
          decoder.arith_code == 0 && decoder.Ss == 0 && decoder.Se == DCTSIZE2 - 1 && decoder.Ah == 0 &&
          decoder.Al == 0;
 }

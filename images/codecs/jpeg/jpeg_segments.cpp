@@ -125,14 +125,14 @@ std::span<const std::byte> without_padding(std::span<const std::byte> bytes) {
   return bytes.subspan(at);
 }
 
-bool is_known_trailer(std::span<const std::byte> behind, const JpegFacts& facts) {
+bool is_known_trailer(std::span<const std::byte> after, const JpegFacts& facts) {
   constexpr std::string_view kSamsung = "SEFT";
   if (facts.multi_picture) return true;
-  if (behind.size() >= kSamsung.size() && matches_at(behind, behind.size() - kSamsung.size(), kSamsung))
+  if (after.size() >= kSamsung.size() && matches_at(after, after.size() - kSamsung.size(), kSamsung))
     return true;
   // without_padding() may have removed some of the four bytes of the box's length.
-  for (std::size_t length_bytes = 0; length_bytes <= 4 && length_bytes < behind.size(); ++length_bytes) {
-    if (matches_at(behind, length_bytes, "ftyp")) return true;
+  for (std::size_t length_bytes = 0; length_bytes <= 4 && length_bytes < after.size(); ++length_bytes) {
+    if (matches_at(after, length_bytes, "ftyp")) return true;
   }
   return false;
 }

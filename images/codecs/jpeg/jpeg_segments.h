@@ -40,6 +40,6 @@ struct JpegFacts {
 // Returns whether the bytes after the end marker and padding are data that cameras append: further images of
 // an MPF segment (CIPA DC-007: previews, stereo pairs, gain maps), the video of a Motion Photo (an MP4 'ftyp'
 // box), or Samsung's trailer (ends in SEFT).
-[[nodiscard]] bool is_known_trailer(std::span<const std::byte> behind, const JpegFacts& facts);
+[[nodiscard]] bool is_known_trailer(std::span<const std::byte> after, const JpegFacts& facts);
 
 }  // namespace imgpipe

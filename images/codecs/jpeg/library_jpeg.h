@@ -18,7 +18,7 @@ class LibraryJpeg : public Reader {
   // codes themselves. Call it before the first row.
   [[nodiscard]] virtual std::optional<BaselineScan> baseline() const = 0;
   // Checks what follows the end marker. Returns a warning, or "" for none. Throws Error(input).
-  [[nodiscard]] virtual std::string check_data_after_end(Bytes behind) const = 0;
+  [[nodiscard]] virtual std::string check_data_after_end(Bytes after) const = 0;
 };
 
 // Throws like open_reader().

@@ -267,7 +267,7 @@ void reconstruct(std::span<const BlockTarget> targets, const BlockRun& run) {
   const auto in_mcu = static_cast<std::int64_t>(targets.size());
   std::int64_t mcu = run.first / in_mcu;
   const BlockTarget* target = targets.data() + run.first % in_mcu;
-  const BlockTarget* const behind = targets.data() + targets.size();
+  const BlockTarget* const after = targets.data() + targets.size();
   const Coefficient* begin = run.coefficients + run.begin;
   for (const CoefficientBlock& block : run.blocks) {
     const auto base = static_cast<std::uint32_t>(run.dc_base[static_cast<std::size_t>(target->component)]);
@@ -289,7 +289,7 @@ void reconstruct(std::span<const BlockTarget> targets, const BlockRun& run) {
         if (filled->count > 0) transform(*filled);
       }
     }
-    if (++target == behind) {
+    if (++target == after) {
       target = targets.data();
       ++mcu;
     }

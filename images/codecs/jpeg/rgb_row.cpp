@@ -72,7 +72,7 @@ struct ScanChunk {
 // Fills the chunk for `pixels` pixels, starting with the sample before `at`.
 template <Sampling kSampling>
 HWY_INLINE void fill_piece(const std::uint8_t* near, const std::uint8_t* far, std::int64_t at,
-                           std::int64_t pixels, ScanChunk& piece) {
+                           std::int64_t pixels, ScanChunk& chunk) {
   const D16 d;
   const std::int64_t count = (pixels + 1) / 2 + 2;
   for (std::int64_t i = 0; i < count; i += kHalf) {
@@ -82,17 +82,17 @@ HWY_INLINE void fill_piece(const std::uint8_t* near, const std::uint8_t* far, st
     } else {
       v = hn::Sub(v, set(128));
     }
-    hn::Store(v, d, piece.v + i);
+    hn::Store(v, d, chunk.v + i);
   }
 }
 
 // Returns the colour of a vector of pixels, minus 128, from sample i of a chunk on.
 template <Sampling kSampling>
-HWY_INLINE EvenOdd colour_of(const ScanChunk& piece, std::int64_t i) {
+HWY_INLINE EvenOdd colour_of(const ScanChunk& chunk, std::int64_t i) {
   const D16 d;
-  const V16 before = hn::Load(d, piece.v + i);
-  const V16 a = tripled(hn::LoadU(d, piece.v + i + 1));
-  const V16 after = hn::LoadU(d, piece.v + i + 2);
+  const V16 before = hn::Load(d, chunk.v + i);
+  const V16 a = tripled(hn::LoadU(d, chunk.v + i + 1));
+  const V16 after = hn::LoadU(d, chunk.v + i + 2);
   const V16 one = set(1);
   if constexpr (kSampling == Sampling::s420) {
     return {shifted<4>(hn::Add(a, before)), shifted<4>(hn::Sub(hn::Add(a, after), one))};

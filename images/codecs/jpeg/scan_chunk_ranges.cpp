@@ -78,36 +78,36 @@ std::optional<ScanChunkRange> ScanChunks::next() {
   return range;
 }
 
-void ScanChunks::unstuff(ScanChunk& piece) const {
+void ScanChunks::unstuff(ScanChunk& chunk) const {
   const Data data = scan_.data;
-  RawBuffer<std::uint8_t>& bytes = piece.bytes;
-  const std::size_t room = piece.range.end - piece.range.begin + kMaxBlockBytes + kEntropyMargin;
+  RawBuffer<std::uint8_t>& bytes = chunk.bytes;
+  const std::size_t room = chunk.range.end - chunk.range.begin + kMaxBlockBytes + kEntropyMargin;
   bytes.reserve(room, room);
-  std::size_t at = piece.range.begin;
+  std::size_t at = chunk.range.begin;
   for (;;) {
-    at = append_unstuffed(data, at, piece.range.end, bytes.capacity(), bytes);
-    if (at >= piece.range.end) break;
+    at = append_unstuffed(data, at, chunk.range.end, bytes.capacity(), bytes);
+    if (at >= chunk.range.end) break;
     const unsigned code = byte_at(data, at + 1);
     const bool restart = scan_.restart_interval > 0 && is_restart(code);
-    piece.marker = static_cast<int>(restart ? code - kFirstRestart : code);
-    piece.ends_in = restart ? ScanChunkEnd::restart_marker : ScanChunkEnd::end;
+    chunk.marker = static_cast<int>(restart ? code - kFirstRestart : code);
+    chunk.ends_in = restart ? ScanChunkEnd::restart_marker : ScanChunkEnd::end;
     at = std::min(at + 2, data.size());
-    piece.after_marker = at;
-    if (!restart || at >= piece.range.end) break;
-    piece.restarts.push_back({bits_of(bytes), piece.marker});
-    piece.ends_in = ScanChunkEnd::next_chunk_follows;
+    chunk.after_marker = at;
+    if (!restart || at >= chunk.range.end) break;
+    chunk.restarts.push_back({bits_of(bytes), chunk.marker});
+    chunk.ends_in = ScanChunkEnd::next_chunk_follows;
   }
-  piece.end_bit = bits_of(bytes);
-  if (piece.ends_in == ScanChunkEnd::next_chunk_follows) {
+  chunk.end_bit = bits_of(bytes);
+  if (chunk.ends_in == ScanChunkEnd::next_chunk_follows) {
     if (at >= data.size()) {
-      piece.ends_in = ScanChunkEnd::end;  // the data ends without a marker
-      piece.marker = 0;
-      piece.after_marker = data.size();
+      chunk.ends_in = ScanChunkEnd::end;  // the data ends without a marker
+      chunk.marker = 0;
+      chunk.after_marker = data.size();
     } else {
       (void)append_unstuffed(data, at, data.size(), kMaxBlockBytes, bytes);
     }
   }
-  piece.known_end_bit = bits_of(bytes);
+  chunk.known_end_bit = bits_of(bytes);
   std::memset(bytes.data() + bytes.size(), 0, kEntropyMargin);
 }
 

@@ -52,10 +52,10 @@ ScanChunks::ScanChunks(const BaselineScan& scan, const EntropyTables& tables, st
 
 std::shared_ptr<ScanChunk> ScanChunks::decode(const ScanChunkRange& range,
                                               const ConfirmedState& truth) const {
-  auto piece = std::make_shared<ScanChunk>();
-  piece->range = range;
-  unstuff(*piece);
-  reserve(piece->list, range.end - range.begin);
+  auto chunk = std::make_shared<ScanChunk>();
+  chunk->range = range;
+  unstuff(*chunk);
+  reserve(chunk->list, range.end - range.begin);
   const std::int64_t all = all_blocks();
   const std::int64_t interval = scan_.restart_interval > 0 ? interval_blocks() : all;
   switch (range.start) {
@@ -64,18 +64,18 @@ std::shared_ptr<ScanChunk> ScanChunks::decode(const ScanChunkRange& range,
       const std::int64_t left = truth.entropy.bit < 0 ? 0 : all - truth.blocks;
       const std::int64_t in_interval =
           scan_.restart_interval > 0 ? interval - truth.blocks_in_interval : left;
-      decode_codes(*piece, truth.entropy, std::min(left, in_interval));
+      decode_codes(*chunk, truth.entropy, std::min(left, in_interval));
       break;
     }
     case ScanChunkStart::restart:
-      decode_codes(*piece, {}, interval);
+      decode_codes(*chunk, {}, interval);
       break;
     case ScanChunkStart::guess:
-      guess(*piece);
+      guess(*chunk);
       break;
   }
-  note_density(*piece);
-  return piece;
+  note_density(*chunk);
+  return chunk;
 }
 
 // Returns capacities for a chunk as dense as the densest so far, with headroom.
@@ -89,16 +89,16 @@ ScanChunks::ListSizes ScanChunks::first_sizes(std::size_t bytes) const {
           std::min(share(coefficient_density_.load(std::memory_order_relaxed)), most.coefficients)};
 }
 
-void ScanChunks::note_density(const ScanChunk& piece) const {
-  const std::size_t bytes = std::max<std::size_t>(piece.bytes.size(), kDensityBytes);
+void ScanChunks::note_density(const ScanChunk& chunk) const {
+  const std::size_t bytes = std::max<std::size_t>(chunk.bytes.size(), kDensityBytes);
   const auto note = [bytes](std::atomic<std::uint32_t>& most, std::size_t count) {
     const auto density = static_cast<std::uint32_t>(count * kDensityBytes / bytes);
     std::uint32_t known = most.load(std::memory_order_relaxed);
     while (known < density && !most.compare_exchange_weak(known, density, std::memory_order_relaxed)) {
     }
   };
-  note(block_density_, piece.list.blocks.size());
-  note(coefficient_density_, piece.list.coefficients.size());
+  note(block_density_, chunk.list.blocks.size());
+  note(coefficient_density_, chunk.list.coefficients.size());
 }
 
 void ScanChunks::reserve(BlockList& list, std::size_t bytes) const {
@@ -111,62 +111,62 @@ void ScanChunks::reserve(BlockList& list, std::size_t bytes) const {
 }
 
 // Before it is in step, a guess may meet an invalid code; the next guess then begins after it.
-void ScanChunks::guess(ScanChunk& piece) const {
+void ScanChunks::guess(ScanChunk& chunk) const {
   constexpr int kGuesses = 16;
   constexpr std::int64_t kLastGuess =
       std::int64_t{8} * 4096;  // bits; photographs are in step within 3,200 bytes
-  piece.starts.resize(kTracedBlocks);
+  chunk.starts.resize(kTracedBlocks);
   EntropyState state;
   for (int i = 0; i < kGuesses && state.bit < kLastGuess; ++i) {
-    piece.list.blocks.clear();
-    piece.list.coefficients.clear();
-    piece.damaged = false;
-    decode_codes(piece, state, all_blocks() + static_cast<std::int64_t>(kTracedBlocks));
-    if (!piece.damaged) break;
-    state = {.bit = (piece.end.bit / 8 + 2) * 8};
+    chunk.list.blocks.clear();
+    chunk.list.coefficients.clear();
+    chunk.damaged = false;
+    decode_codes(chunk, state, all_blocks() + static_cast<std::int64_t>(kTracedBlocks));
+    if (!chunk.damaged) break;
+    state = {.bit = (chunk.end.bit / 8 + 2) * 8};
   }
-  piece.starts.resize(std::min(piece.starts.size(), piece.list.blocks.size()));
+  chunk.starts.resize(std::min(chunk.starts.size(), chunk.list.blocks.size()));
 }
 
 // Decodes from `state` to the chunk's end. Before a final marker the number of blocks is unknown here:
 // decodes whole MCUs until fewer than 8 bits remain. finish() decodes the rest.
-void ScanChunks::decode_codes(ScanChunk& piece, EntropyState state, std::int64_t interval_left) const {
+void ScanChunks::decode_codes(ScanChunk& chunk, EntropyState state, std::int64_t interval_left) const {
   std::size_t blocks_at_restart = 0;
   int last_number = -1;
-  for (const Restart& restart : piece.restarts) {
+  for (const Restart& restart : chunk.restarts) {
     const bool is_intact =
-        decode_up_to(piece, restart.bit, interval_left, state) &&
-        piece.list.blocks.size() - blocks_at_restart == static_cast<std::size_t>(interval_left) &&
+        decode_up_to(chunk, restart.bit, interval_left, state) &&
+        chunk.list.blocks.size() - blocks_at_restart == static_cast<std::size_t>(interval_left) &&
         state.block == 0 && state.bit <= restart.bit && restart.bit - state.bit < 8 &&
         (last_number < 0 || restart.number == (last_number + 1) % kRestartNumbers);
     if (!is_intact) {
-      piece.damaged = true;
-      piece.end = state;
+      chunk.damaged = true;
+      chunk.end = state;
       return;
     }
     state = {.bit = restart.bit};
     interval_left = interval_blocks();
-    blocks_at_restart = piece.list.blocks.size();
+    blocks_at_restart = chunk.list.blocks.size();
     last_number = restart.number;
   }
-  if (piece.ends_in == ScanChunkEnd::next_chunk_follows) {
-    piece.damaged = !decode_up_to(piece, piece.end_bit, interval_left, state) || state.bit < piece.end_bit ||
-                    state.bit > piece.known_end_bit;
+  if (chunk.ends_in == ScanChunkEnd::next_chunk_follows) {
+    chunk.damaged = !decode_up_to(chunk, chunk.end_bit, interval_left, state) || state.bit < chunk.end_bit ||
+                    state.bit > chunk.known_end_bit;
   } else {
-    piece.damaged = !decode_up_to(piece, piece.end_bit - 7, interval_left, state);
-    while (!piece.damaged && state.block != 0 && state.bit < piece.end_bit)
-      piece.damaged = !decode_up_to(piece, piece.end_bit, 1, state);
-    piece.damaged = piece.damaged || state.bit > piece.end_bit;
+    chunk.damaged = !decode_up_to(chunk, chunk.end_bit - 7, interval_left, state);
+    while (!chunk.damaged && state.block != 0 && state.bit < chunk.end_bit)
+      chunk.damaged = !decode_up_to(chunk, chunk.end_bit, 1, state);
+    chunk.damaged = chunk.damaged || state.bit > chunk.end_bit;
   }
-  piece.blocks_after_restart = static_cast<std::int64_t>(piece.list.blocks.size() - blocks_at_restart);
-  piece.end = state;
+  chunk.blocks_after_restart = static_cast<std::int64_t>(chunk.list.blocks.size() - blocks_at_restart);
+  chunk.end = state;
 }
 
-bool ScanChunks::decode_up_to(ScanChunk& piece, std::int64_t bit, std::int64_t blocks,
+bool ScanChunks::decode_up_to(ScanChunk& chunk, std::int64_t bit, std::int64_t blocks,
                               EntropyState& state) const {
-  const std::size_t traced = std::min(piece.list.blocks.size(), piece.starts.size());
-  return decode_blocks(tables_, piece.bytes.data(), {blocks, bit}, state, piece.list,
-                       std::span(piece.starts).subspan(traced)) == EntropyEnd::limit;
+  const std::size_t traced = std::min(chunk.list.blocks.size(), chunk.starts.size());
+  return decode_blocks(tables_, chunk.bytes.data(), {blocks, bit}, state, chunk.list,
+                       std::span(chunk.starts).subspan(traced)) == EntropyEnd::limit;
 }
 
 // ---- joining ----------------------------------------------------------------------------------------------
@@ -190,91 +190,91 @@ void ScanChunks::add(BlockList list, std::vector<ConfirmedBlocks>& out) {
 
 // Decodes from the true state on until it is in step with the guess; `from` is then the guess's next block.
 // Otherwise decodes up to the chunk's end; `from` is then past its blocks. Returns false for damaged data.
-bool ScanChunks::find_join(const ScanChunk& piece, std::int64_t most, BlockList& bridge, std::size_t& from) {
+bool ScanChunks::find_join(const ScanChunk& chunk, std::int64_t most, BlockList& bridge, std::size_t& from) {
   EntropyState& state = truth_.entropy;
   from = 0;
-  const std::size_t traced = piece.starts.size();
+  const std::size_t traced = chunk.starts.size();
   for (;;) {
-    while (from < traced && static_cast<std::int64_t>(piece.starts[from]) < state.bit) ++from;
+    while (from < traced && static_cast<std::int64_t>(chunk.starts[from]) < state.bit) ++from;
     const bool in_step =
-        from < traced && static_cast<std::int64_t>(piece.starts[from]) == state.bit &&
+        from < traced && static_cast<std::int64_t>(chunk.starts[from]) == state.bit &&
         static_cast<int>(from % static_cast<std::size_t>(tables_.blocks_in_mcu)) == state.block;
     if (in_step) return true;
     const bool lost = from >= traced;
-    if (lost) from = piece.list.blocks.size();
+    if (lost) from = chunk.list.blocks.size();
     const std::int64_t left = most - static_cast<std::int64_t>(bridge.blocks.size());
-    if (left == 0 || state.bit >= piece.end_bit) {
-      from = piece.list.blocks.size();
+    if (left == 0 || state.bit >= chunk.end_bit) {
+      from = chunk.list.blocks.size();
       return true;
     }
     const EntropyEnd end =
-        decode_blocks(tables_, piece.bytes.data(), {lost ? left : 1, piece.end_bit}, state, bridge, {});
-    if (end == EntropyEnd::damaged || state.bit > piece.known_end_bit) return false;
+        decode_blocks(tables_, chunk.bytes.data(), {lost ? left : 1, chunk.end_bit}, state, bridge, {});
+    if (end == EntropyEnd::damaged || state.bit > chunk.known_end_bit) return false;
   }
 }
 
 // Accepts the chunk's blocks from `from` on. Returns false if the scan is irregular.
-bool ScanChunks::adopt(const std::shared_ptr<ScanChunk>& piece, std::size_t from,
+bool ScanChunks::adopt(const std::shared_ptr<ScanChunk>& chunk, std::size_t from,
                        std::vector<ConfirmedBlocks>& out) {
-  const std::size_t count = piece->list.blocks.size() - from;
-  if (count == 0 && piece->range.start == ScanChunkStart::guess) return true;
+  const std::size_t count = chunk->list.blocks.size() - from;
+  if (count == 0 && chunk->range.start == ScanChunkStart::guess) return true;
   ConfirmedBlocks blocks{.first = truth_.blocks, .list = {}, .from = from, .count = count, .dc_base = {}};
-  if (piece->range.start == ScanChunkStart::guess) {
-    const std::array<std::int32_t, 3> before = dc_before(tables_, piece->list, from, truth_.entropy.block);
+  if (chunk->range.start == ScanChunkStart::guess) {
+    const std::array<std::int32_t, 3> before = dc_before(tables_, chunk->list, from, truth_.entropy.block);
     for (std::size_t c = 0; c < before.size(); ++c)
       blocks.dc_base[c] = minus(truth_.entropy.dc[c], before[c]);
   }
-  truth_.entropy = piece->end;
+  truth_.entropy = chunk->end;
   for (std::size_t c = 0; c < 3; ++c)
-    truth_.entropy.dc[c] = plus(piece->end.dc[c], piece->restarts.empty() ? blocks.dc_base[c] : 0);
+    truth_.entropy.dc[c] = plus(chunk->end.dc[c], chunk->restarts.empty() ? blocks.dc_base[c] : 0);
   truth_.blocks += static_cast<std::int64_t>(count);
-  if (piece->restarts.empty()) {
+  if (chunk->restarts.empty()) {
     truth_.blocks_in_interval += static_cast<std::int64_t>(count);
   } else {
-    if (piece->restarts.front().number != truth_.next_restart) return false;
-    truth_.next_restart = (piece->restarts.back().number + 1) % kRestartNumbers;
-    truth_.blocks_in_interval = piece->blocks_after_restart;
+    if (chunk->restarts.front().number != truth_.next_restart) return false;
+    truth_.next_restart = (chunk->restarts.back().number + 1) % kRestartNumbers;
+    truth_.blocks_in_interval = chunk->blocks_after_restart;
   }
-  if (piece->damaged || left_in_interval() < 0 || !dc_sums_in_range(truth_.entropy)) return false;
-  blocks.list = std::shared_ptr<const BlockList>(piece, &piece->list);
+  if (chunk->damaged || left_in_interval() < 0 || !dc_sums_in_range(truth_.entropy)) return false;
+  blocks.list = std::shared_ptr<const BlockList>(chunk, &chunk->list);
   if (count > 0) out.push_back(std::move(blocks));
   return true;
 }
 
 // Decodes the blocks that remain before the chunk's final marker, and checks the marker.
-bool ScanChunks::finish(const ScanChunk& piece, std::vector<ConfirmedBlocks>& out) {
+bool ScanChunks::finish(const ScanChunk& chunk, std::vector<ConfirmedBlocks>& out) {
   EntropyState& state = truth_.entropy;
-  if (piece.ends_in == ScanChunkEnd::next_chunk_follows) {
-    const bool at_end = all_blocks() == truth_.blocks && piece.end_bit - state.bit < 8;
-    if (state.bit < piece.end_bit && !at_end) return false;
-    state.bit -= piece.end_bit;
+  if (chunk.ends_in == ScanChunkEnd::next_chunk_follows) {
+    const bool at_end = all_blocks() == truth_.blocks && chunk.end_bit - state.bit < 8;
+    if (state.bit < chunk.end_bit && !at_end) return false;
+    state.bit -= chunk.end_bit;
     return true;
   }
   if (const std::int64_t left = left_in_interval(); left > 0) {
     if (state.bit < 0) return false;
     BlockList rest;
-    const EntropyEnd end = decode_blocks(tables_, piece.bytes.data(), {left, piece.end_bit}, state, rest, {});
+    const EntropyEnd end = decode_blocks(tables_, chunk.bytes.data(), {left, chunk.end_bit}, state, rest, {});
     if (end == EntropyEnd::damaged || static_cast<std::int64_t>(rest.blocks.size()) < left) return false;
     add(std::move(rest), out);
   }
-  if (state.bit > piece.end_bit || piece.end_bit - state.bit >= 8) return false;
-  if (piece.ends_in == ScanChunkEnd::end) {
-    complete_ = truth_.blocks == all_blocks() && piece.marker == static_cast<int>(kEndOfImage);
-    after_end_ = piece.after_marker;
+  if (state.bit > chunk.end_bit || chunk.end_bit - state.bit >= 8) return false;
+  if (chunk.ends_in == ScanChunkEnd::end) {
+    complete_ = truth_.blocks == all_blocks() && chunk.marker == static_cast<int>(kEndOfImage);
+    after_end_ = chunk.after_marker;
     return complete_;
   }
-  if (piece.marker != truth_.next_restart || truth_.blocks == all_blocks()) return false;
+  if (chunk.marker != truth_.next_restart || truth_.blocks == all_blocks()) return false;
   truth_.next_restart = (truth_.next_restart + 1) % kRestartNumbers;
   truth_.blocks_in_interval = 0;
   state = {};
   return true;
 }
 
-bool ScanChunks::join(const std::shared_ptr<ScanChunk>& piece, std::vector<ConfirmedBlocks>& out) {
+bool ScanChunks::join(const std::shared_ptr<ScanChunk>& chunk, std::vector<ConfirmedBlocks>& out) {
   if (complete_) return true;  // claimed before the end was known; not part of the image
-  if (piece->ends_in == ScanChunkEnd::end) no_more_ = true;
+  if (chunk->ends_in == ScanChunkEnd::end) no_more_ = true;
   std::size_t from = 0;
-  switch (piece->range.start) {
+  switch (chunk->range.start) {
     case ScanChunkStart::truth:
       break;
     case ScanChunkStart::restart:
@@ -284,15 +284,15 @@ bool ScanChunks::join(const std::shared_ptr<ScanChunk>& piece, std::vector<Confi
     case ScanChunkStart::guess: {
       BlockList bridge;
       if (truth_.entropy.bit < 0) {
-        from = piece->list.blocks.size();  // all blocks are known
-      } else if (!find_join(*piece, left_in_interval(), bridge, from)) {
+        from = chunk->list.blocks.size();  // all blocks are known
+      } else if (!find_join(*chunk, left_in_interval(), bridge, from)) {
         return false;
       }
       add(std::move(bridge), out);
       break;
     }
   }
-  return adopt(piece, from, out) && finish(*piece, out);
+  return adopt(chunk, from, out) && finish(*chunk, out);
 }
 
 // Returns upper bounds for `bytes` bytes of the scan.

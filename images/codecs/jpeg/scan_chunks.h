@@ -94,7 +94,7 @@ class ScanChunks {
   [[nodiscard]] std::optional<ScanChunkRange> next();
   // Appends the blocks of a decoded chunk to `out`; call it in the order of next(). False: the scan is
   // irregular, and nothing more can be joined.
-  [[nodiscard]] bool join(const std::shared_ptr<ScanChunk>& piece, std::vector<ConfirmedBlocks>& out);
+  [[nodiscard]] bool join(const std::shared_ptr<ScanChunk>& chunk, std::vector<ConfirmedBlocks>& out);
   // The state at the beginning of the next chunk to join.
   [[nodiscard]] const ConfirmedState& truth() const { return truth_; }
   // All blocks are known, and the end marker follows them.
@@ -112,23 +112,23 @@ class ScanChunks {
 
  private:
   [[nodiscard]] std::size_t next_chunk_start(std::size_t at, bool& restart) const;
-  void unstuff(ScanChunk& piece) const;
+  void unstuff(ScanChunk& chunk) const;
   struct ListSizes {
     std::size_t blocks = 0, coefficients = 0;
   };
   [[nodiscard]] ListSizes max_sizes(std::size_t bytes) const;
   [[nodiscard]] ListSizes first_sizes(std::size_t bytes) const;
-  void note_density(const ScanChunk& piece) const;
-  void guess(ScanChunk& piece) const;
+  void note_density(const ScanChunk& chunk) const;
+  void guess(ScanChunk& chunk) const;
   void reserve(BlockList& list, std::size_t bytes) const;
-  void decode_codes(ScanChunk& piece, EntropyState state, std::int64_t interval_left) const;
-  [[nodiscard]] bool decode_up_to(ScanChunk& piece, std::int64_t bit, std::int64_t blocks,
+  void decode_codes(ScanChunk& chunk, EntropyState state, std::int64_t interval_left) const;
+  [[nodiscard]] bool decode_up_to(ScanChunk& chunk, std::int64_t bit, std::int64_t blocks,
                                   EntropyState& state) const;
-  [[nodiscard]] bool find_join(const ScanChunk& piece, std::int64_t most, BlockList& bridge,
+  [[nodiscard]] bool find_join(const ScanChunk& chunk, std::int64_t most, BlockList& bridge,
                                std::size_t& from);
-  [[nodiscard]] bool adopt(const std::shared_ptr<ScanChunk>& piece, std::size_t from,
+  [[nodiscard]] bool adopt(const std::shared_ptr<ScanChunk>& chunk, std::size_t from,
                            std::vector<ConfirmedBlocks>& out);
-  [[nodiscard]] bool finish(const ScanChunk& piece, std::vector<ConfirmedBlocks>& out);
+  [[nodiscard]] bool finish(const ScanChunk& chunk, std::vector<ConfirmedBlocks>& out);
   void add(BlockList list, std::vector<ConfirmedBlocks>& out);
   [[nodiscard]] std::int64_t left_in_interval() const;
   [[nodiscard]] std::int64_t interval_blocks() const { return scan_.restart_interval * scan_.blocks_in_mcu; }

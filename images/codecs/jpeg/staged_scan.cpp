@@ -57,9 +57,9 @@ std::optional<StagedScan> stage_scan(const BaselineScan& scan, std::span<std::by
     at = unstuff(at.in, end, segment);
     staged.segments.push_back(
         {static_cast<std::uint32_t>(segment - first), static_cast<std::uint32_t>(at.out - segment)});
-    std::uint8_t* const behind = first + aligned(static_cast<std::size_t>(at.out - first));
-    std::fill(at.out, behind, std::uint8_t{0});
-    at.out = behind;
+    std::uint8_t* const after = first + aligned(static_cast<std::size_t>(at.out - first));
+    std::fill(at.out, after, std::uint8_t{0});
+    at.out = after;
     if (end - at.in < 2) return std::nullopt;
     const unsigned code = at.in[1];
     at.in += 2;

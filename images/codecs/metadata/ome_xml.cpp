@@ -119,9 +119,9 @@ class OmeXmlAdapter {
     std::vector<std::size_t> own, others;
     for (const std::size_t data : children(pixels, "TiffData")) {
       const std::vector<std::size_t> uuids = children(data, "UUID");
-      const bool belongs_to_variant = std::ranges::all_of(
+      const bool is_own = std::ranges::all_of(
           uuids, [&](std::size_t uuid) { return elements_[uuid].content(text_) == own_uuid_; });
-      (belongs_to_variant ? own : others).push_back(data);
+      (is_own ? own : others).push_back(data);
       for (const std::size_t uuid : uuids) edits_.remove(elements_[uuid]);
     }
     has_own_planes_ = has_own_planes_ || !own.empty();

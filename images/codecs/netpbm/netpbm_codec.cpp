@@ -18,8 +18,8 @@ constexpr std::size_t kMaxHeaderBytes = std::size_t{1} << 20;
 bool is_kind(Bytes beginning, char plain, char raw) {
   if (beginning.size() < 3 || !matches_at(beginning, 0, "P")) return false;
   const auto at = [&](std::size_t i) { return std::to_integer<char>(beginning[i]); };
-  const char behind = at(2);
-  const bool ends = behind == ' ' || behind == '#' || (behind >= '\t' && behind <= '\r');
+  const char after = at(2);
+  const bool ends = after == ' ' || after == '#' || (after >= '\t' && after <= '\r');
   return ends && (at(1) == plain || at(1) == raw);
 }
 

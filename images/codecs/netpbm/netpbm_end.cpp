@@ -36,7 +36,7 @@ class NetpbmEnd final : public EndFinder {
     return ends_at(image, at_);
   }
 
-  std::size_t padding(Bytes behind) const override { return netpbm_spaces(behind); }
+  std::size_t padding(Bytes after) const override { return netpbm_spaces(after); }
 
  private:
   void begin(int kind) {

@@ -88,24 +88,24 @@ class NetpbmReader final : public Reader {
  private:
   // White space and further images may follow an image; the reader decodes one and reports the rest.
   void check_trailing_bytes(std::size_t end) {
-    constexpr std::size_t kScanChunkBytes = std::size_t{1} << 16;
+    constexpr std::size_t kReadBytes = std::size_t{1} << 16;
     const std::size_t count = file_bytes_ - end;
     std::vector<std::byte> piece;
-    Bytes behind = bytes_.subspan(std::min(end, bytes_.size()));
+    Bytes after = bytes_.subspan(std::min(end, bytes_.size()));
     for (;;) {
       if (rest_ != nullptr && end < file_bytes_) {
-        piece.resize(std::min(kScanChunkBytes, file_bytes_ - end));
-        behind = Bytes(piece).first(rest_->read_at(static_cast<std::int64_t>(end), piece));
+        piece.resize(std::min(kReadBytes, file_bytes_ - end));
+        after = Bytes(piece).first(rest_->read_at(static_cast<std::int64_t>(end), piece));
       }
-      const std::size_t spaces = netpbm_spaces(behind);
+      const std::size_t spaces = netpbm_spaces(after);
       end += spaces;
-      if (behind.size() == spaces && (rest_ == nullptr || spaces == 0 || end >= file_bytes_)) return;
+      if (after.size() == spaces && (rest_ == nullptr || spaces == 0 || end >= file_bytes_)) return;
       if (rest_ == nullptr || spaces == 0) {
-        behind = behind.subspan(spaces);
+        after = after.subspan(spaces);
         break;
       }
     }
-    warnings_.push_back(following_bytes(count, format_by_content(behind).has_value()));
+    warnings_.push_back(following_bytes(count, format_by_content(after).has_value()));
   }
 
   // Reads all rows at once if the file is on disk and stores them exactly as requested.

@@ -1,4 +1,4 @@
-// A fast reader of plain PNG: 8 bits a sample, or 16 that stay 16, grey or RGB, with or without alpha, not
+// A fast reader of plain PNG: 8 bits per sample, or 16 that stay 16, grey or RGB, with or without alpha, not
 // interlaced. libpng has accepted everything before the pixels; from the first IDAT chunk on, this reader
 // decompresses with ISA-L. It checks every chunk's CRC, the Adler-32, and the exact number of bytes. libpng
 // is less strict after the last pixel: it ignores IDAT chunks that begin there. If anything is irregular

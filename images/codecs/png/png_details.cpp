@@ -63,7 +63,7 @@ std::string color_space_of(Bytes file) {
   const std::uint32_t stored = gamma.size() == 4 ? big_endian(gamma, 0, 4) : 0;
   std::string text = stored > 0 ? gamma_text(stored) : "";
   if (data_of("cHRM").size() == 32)
-    text += (text.empty() ? "" : ", ") + std::string("primaries of its own (cHRM)");
+    text += (text.empty() ? "" : ", ") + std::string("custom primaries (cHRM)");
   return text;
 }
 

@@ -145,7 +145,7 @@ class PngReader final : public WholeImageReader {
   PngReader(const PngReader&) = delete;
   PngReader& operator=(const PngReader&) = delete;
 
-  // libpng holds two rows, of up to 16 bits a sample; an interlaced image is decoded at once.
+  // libpng holds two rows, of up to 16 bits per sample; an interlaced image is decoded at once.
   [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
     const std::int64_t sample_bytes = header_.bits_per_sample == 16 ? 2 : 1;
     const std::int64_t row_bytes = (header_.shape.width + 8) * header_.shape.channels * sample_bytes;

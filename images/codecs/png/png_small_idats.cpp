@@ -54,7 +54,7 @@ bool SmallIdatSource::next_part() {
 }
 
 void SmallIdatSource::make_small_chunk() {
-  const std::size_t count = std::min(idat_left_.size(), kScanChunkBytes);
+  const std::size_t count = std::min(idat_left_.size(), kDataBytes);
   const std::span<std::byte> piece(piece_);
   put_number(piece, static_cast<std::uint32_t>(count));
   std::ranges::transform(std::string_view("IDAT"), piece.begin() + 4,

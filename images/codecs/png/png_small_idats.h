@@ -20,7 +20,7 @@ class SmallIdatSource {
   [[nodiscard]] bool read(std::span<std::byte> out);
 
  private:
-  static constexpr std::size_t kScanChunkBytes = 64;
+  static constexpr std::size_t kDataBytes = 64;
 
   bool next_part();
   void make_small_chunk();
@@ -29,7 +29,7 @@ class SmallIdatSource {
   std::size_t at_;                        // offset of the next chunk in the file
   std::span<const std::byte> idat_left_;  // remaining data of the chunk before it
   std::span<const std::byte> part_;       // to be read next: in the file or in piece_
-  std::array<std::byte, kScanChunkBytes + 12> piece_{};
+  std::array<std::byte, kDataBytes + 12> piece_{};
 };
 
 // Counts the IDAT chunks with a wrong CRC.

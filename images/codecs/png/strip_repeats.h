@@ -44,9 +44,8 @@ enum class WindowPosition { min_key, first_byte };
 // the 256 literals. There is none if that exceeds kMaxWindowBytes, or if all are equal: runs need no matches.
 //
 // Windows are equal if their hashes are. The hash s starts as the window's number of bytes. Each
-// little-endian 64-bit word of the window, padded with zeros to kMaxWindowBytes bytes, makes s = ((s xor
-// word)
-// * kWindowMultiplier) xor (s >> 29), mod 2^64.
+// little-endian 64-bit word of the window, padded with zeros to kMaxWindowBytes bytes, updates it:
+//   s = ((s xor word) * kWindowMultiplier) xor (s >> 29), mod 2^64
 [[nodiscard]] StripRepeats find_repeats(std::span<const std::uint8_t> strip,
                                         std::span<const std::uint8_t> lengths, WindowPosition place);
 // Returns what find_repeats() allocates for a strip of `strip_bytes`.

@@ -53,11 +53,11 @@ std::size_t unpack(Bytes packed, std::span<std::byte> row, bool& sound) {
 // rounded half up, at least 0. With alpha 0 the colour stays; with alpha m it is (value * M + m / 2) / m.
 template <class T>
 T unblended(std::uint32_t value, std::uint32_t alpha, std::uint32_t m) {
-  using WideCli = std::conditional_t<kIsWide<T>, std::uint64_t, std::uint32_t>;
-  constexpr WideCli kMost = kLargest<T>;
+  using Wide = std::conditional_t<kIsWide<T>, std::uint64_t, std::uint32_t>;
+  constexpr Wide kMost = kLargest<T>;
   if (alpha == 0) alpha = std::max(m, 1U);
   if (value + alpha <= m) return 0;
-  return static_cast<T>((2 * kMost * (value + alpha - m) + alpha) / (2 * WideCli{alpha}));
+  return static_cast<T>((2 * kMost * (value + alpha - m) + alpha) / (2 * Wide{alpha}));
 }
 
 class PsdReader final : public Reader {

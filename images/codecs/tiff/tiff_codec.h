@@ -15,7 +15,7 @@ namespace imgpipe {
 
 [[nodiscard]] FileClaim tiff_claim(Bytes beginning);
 [[nodiscard]] std::unique_ptr<Reader> open_tiff(Bytes file, const DecodeOptions& options);
-// The same for any page; the first is page 0. Throws Error(input) if there is no such page.
+// The same for any page; the first is page 0. Throws Error(input) if the file has no such page.
 [[nodiscard]] std::unique_ptr<Reader> open_tiff_page(Bytes file, const DecodeOptions& options,
                                                      std::int64_t page);
 [[nodiscard]] std::unique_ptr<Writer> make_tiff_writer(Shape shape, const EncodeOptions& options);

@@ -113,7 +113,7 @@ class TiffDirectory {
   TiffDirectory(Bytes file, std::uint64_t offset);
 
   // Returns a field's values (byte, u16, u32, u64, or ascii and undefined for texts and raw bytes); nullopt
-  // if there is no such field. Throws Error(input) for other types, values outside the file, fields without
+  // if the field is missing. Throws Error(input) for other types, values outside the file, fields without
   // values and, unless `lenient`, duplicate fields.
   [[nodiscard]] std::optional<TiffValues> find(TiffTag tag, bool lenient = false) const;
   // Returns the first field with this tag; nullopt if missing, out of bounds, or of a type not in TIFF 6.0.

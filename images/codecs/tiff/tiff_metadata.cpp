@@ -169,8 +169,8 @@ class TiffMetadataFinder {
     const TiffMetadataField* const keys = take_field(TiffTag::geo_keys, kU16, 4);
     const TiffMetadataField* const numbers = take_field(TiffTag::geo_numbers, kDouble, 1);
     const TiffMetadataField* const texts = take_field(TiffTag::geo_texts, kAscii, 1);
-    const bool is_intact = !damaged_ && (keys == nullptr || keys_fit(*keys, numbers, texts));
-    if (is_intact) return;
+    const bool is_valid = !damaged_ && (keys == nullptr || keys_fit(*keys, numbers, texts));
+    if (is_valid) return;
     found_.fields.resize(before);
     found_.lost.emplace_back("GeoTIFF (damaged)");
   }

@@ -42,12 +42,12 @@ std::vector<std::byte> read_tiff_bytes(const InputFile& file, std::uint64_t at, 
 TiffDirectoryEntries read_tiff_directory(const InputFile& file, const TiffLayout& layout,
                                          std::uint64_t offset) {
   // Most directories need only one read.
-  constexpr std::size_t kDefaultLimitBytes = 1024;
+  constexpr std::size_t kInitialBytes = 1024;
   const auto size = static_cast<std::uint64_t>(file.size_bytes());
   const auto outside = [] { return Error(ErrorKind::input, "TIFF: a directory lies outside the file"); };
   if (offset < 8 || offset > size || size - offset < layout.count_bytes()) throw outside();
   std::vector<std::byte> bytes =
-      read_tiff_bytes(file, offset, std::min<std::uint64_t>(kDefaultLimitBytes, size - offset));
+      read_tiff_bytes(file, offset, std::min<std::uint64_t>(kInitialBytes, size - offset));
   const std::uint64_t count = layout.number(Bytes(bytes).first(layout.count_bytes()));
   if (count == 0) throw Error(ErrorKind::input, "TIFF: empty directory");
   if (count > kMaxTiffFields)

@@ -67,13 +67,13 @@ class TiffReader final : public Reader {
   [[nodiscard]] bool has_bands() const noexcept override { return true; }
 
   [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
-    return worker_bytes_ + (whole || dc_sums_in_range() ? 0 : cell_row_bytes());
+    return worker_bytes_ + (whole || is_plain() ? 0 : cell_row_bytes());
   }
   [[nodiscard]] std::int64_t library_bytes(bool) const override { return TiffChunks::library_bytes(page_); }
 
   // The rows of cells that a band can touch, at most all, without the one counted in working_bytes().
   [[nodiscard]] std::int64_t band_bytes(std::int64_t rows) const override {
-    if (dc_sums_in_range()) return worker_bytes_;
+    if (is_plain()) return worker_bytes_;
     const std::int64_t touched = (rows + page_.cell_height - 2) / page_.cell_height + 1;
     const std::int64_t more = std::min(touched, page_.down - 1);
     return worker_bytes_ + std::max<std::int64_t>(more, 0) * cell_row_bytes();
@@ -88,7 +88,7 @@ class TiffReader final : public Reader {
       const std::int64_t height = page_.image_rows(cell_row);
       const std::int64_t count = std::min(height - inside, rows.height - y);
       const HostView part = rows.rows(y, count);
-      if (dc_sums_in_range()) {
+      if (is_plain()) {
         worker_->decode_rows(next_row_, part);
       } else if (count == height) {
         unpack_cells(cell_row, part);
@@ -106,7 +106,7 @@ class TiffReader final : public Reader {
   void finish() override {
     if (!worker_) return;  // read as bands
     held_ = Image();
-    if (lenient_ && dc_sums_in_range()) damage_ = worker_->plain_damage();
+    if (lenient_ && is_plain()) damage_ = worker_->plain_damage();
     worker_.reset();
     report_damage();
   }
@@ -115,7 +115,7 @@ class TiffReader final : public Reader {
     const std::lock_guard lock(mutex_);
     bands_.push_back({first, rows});
     lowest_row_ = first + rows;
-    if (dc_sums_in_range() || rows == 0) return;
+    if (is_plain() || rows == 0) return;
     const auto [begin, end] = cell_rows_of(first, rows);
     for (std::int64_t row = begin; row < end; ++row) ++cell_rows_[row].bands;
   }
@@ -140,7 +140,7 @@ class TiffReader final : public Reader {
     bands_.erase(band);
     keep(std::move(worker));
     if (bands_.empty() && lowest_row_ == header_.shape.height) {
-      if (lenient_ && dc_sums_in_range()) damage_ = TiffChunks(file_, page_, rows_, lenient_).plain_damage();
+      if (lenient_ && is_plain()) damage_ = TiffChunks(file_, page_, rows_, lenient_).plain_damage();
       idle_.clear();
       cell_rows_.clear();
       spare_pixels_.clear();
@@ -151,7 +151,7 @@ class TiffReader final : public Reader {
  private:
   using Lock = std::unique_lock<std::mutex>;
 
-  [[nodiscard]] bool dc_sums_in_range() const noexcept { return is_stored_uncompressed(page_); }
+  [[nodiscard]] bool is_plain() const noexcept { return is_stored_uncompressed(page_); }
   [[nodiscard]] Shape cell_row_shape() const {
     Shape shape = header_.shape;
     shape.height = std::min(page_.cell_height, shape.height);
@@ -196,7 +196,7 @@ class TiffReader final : public Reader {
       worker = make_worker();
       lock.lock();
     }
-    if (dc_sums_in_range()) {
+    if (is_plain()) {
       lock.unlock();
       worker->decode_rows(first, rows);
       lock.lock();

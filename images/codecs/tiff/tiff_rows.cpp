@@ -33,10 +33,10 @@ Shape tiff_shape(const TiffPage& page, int max_bits) {
 }
 
 TiffRows::TiffRows(const TiffPage& page, Shape shape) : page_(page), shape_(shape) {
-  bool is_intact = page.shown == TiffColor::black_is_zero || page.shown == TiffColor::rgb ||
-                   page.shown == TiffColor::ycbcr;
-  for (std::size_t i = 0; i < page.source.size(); ++i) is_intact = is_intact && page.source[i] == i;
-  plain_ = is_intact && page.samples == shape.channels && !page.separate &&
+  bool in_order = page.shown == TiffColor::black_is_zero || page.shown == TiffColor::rgb ||
+                  page.shown == TiffColor::ycbcr;
+  for (std::size_t i = 0; i < page.source.size(); ++i) in_order = in_order && page.source[i] == i;
+  plain_ = in_order && page.samples == shape.channels && !page.separate &&
            page.alpha != TiffAlpha::premultiplied && page.bits == 8 * bytes_per_sample(shape.sample);
   constexpr bool kBigEndian = std::endian::native == std::endian::big;
   swapped_ = page.bits == 16 && page.big_endian != kBigEndian;

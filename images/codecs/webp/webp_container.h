@@ -34,8 +34,8 @@ struct WebpContents {
 };
 
 // Walks the chunks without reading past the file. Sizes are within the format's limits and never 0: 2^24 a
-// side and 2^32 - 1 pixels for an animation, 16,384 a side for an image. Throws Error(input) if there is no
-// image to decode: a misplaced chunk, contradictory sizes, or a truncated header.
+// side and 2^32 - 1 pixels for an animation, 16,384 a side for an image. Throws Error(input) if no image can
+// be decoded: a misplaced chunk, contradictory sizes, or a truncated header.
 [[nodiscard]] WebpContents read_webp_contents(Bytes file);
 
 // Width and height from the first 30 bytes; 0 if they are not there.

@@ -129,7 +129,7 @@ class WebpWriter final : public Writer {
     constexpr double kTableBytes = 72, kMaxTableBytes = 44 << 20, kStateBytes = 3 << 20;
     const auto pixels = static_cast<double>(shape_.pixels());
     const double tables = compresses_losslessly() ? std::min(pixels * kTableBytes, kMaxTableBytes) : 0;
-    return static_cast<std::int64_t>(pixels * max_pixel_bytes() + tables + kStateBytes);
+    return static_cast<std::int64_t>(pixels * bytes_per_pixel() + tables + kStateBytes);
   }
 
   EncodedFile finish() override {
@@ -200,7 +200,7 @@ class WebpWriter final : public Writer {
     return lossless() ? options_.webp_level > 1 : shape_.has_alpha();
   }
   // Measured (libwebp 1.2.4) on noise, photographs, two values and few colours, up to 6 Mpixel.
-  [[nodiscard]] double max_pixel_bytes() const {
+  [[nodiscard]] double bytes_per_pixel() const {
     constexpr std::array kLossless{28.0, 36.0, 37.0, 37.0, 37.0, 37.0, 37.0, 37.0, 45.0, 53.0};  // by level
     constexpr std::array kLossy{11.0, 11.0, 11.0, 34.0, 34.0, 34.0, 34.0};                       // by method
     constexpr std::array kLossyAlpha{31.0, 38.0, 39.0, 39.0, 39.0, 55.0, 55.0};

@@ -16,16 +16,16 @@ ROWS = [
     Row("--lenient", "imgpipe cut.jpg o.png --lenient", "written with a warning; without it, exit 1 and no output",
         lambda r: "warning: cut.jpg: damaged JPEG" in r.err and r.info("o.png")["width_pixels"] == 96 and
         r.run("imgpipe cut.jpg p.png").code == 1 and not r.there("p.png")),
-    Row("--no-orient", "imgpipe turned.jpg o.png --no-orient", "96x64 as it is stored; without it, 64x96",
+    Row("--no-orient", "imgpipe turned.jpg o.png --no-orient", "96x64, as stored; without it, 64x96",
         lambda r: r.info("o.png")["stored_width_pixels"] == 96 and r.run("imgpipe turned.jpg p.png").code == 0 and
         r.info("p.png")["stored_width_pixels"] == 64),
-    Row("--codec", "imgpipe b.jpg o.pgm --codec turbo", "no `decode (parallel)`; without it there is; the same bytes",
+    Row("--codec", "imgpipe b.jpg o.pgm --codec turbo", "removes the row `decode (parallel)`; the same bytes",
         lambda r: "decode (parallel)" not in r.out and "decode (parallel)" in r.run("imgpipe b.jpg p.pgm").out and
         r.same("o.pgm", "imgpipe b.jpg o.pgm")),
-    Row("--codec", "imgpipe b.jpg o.pgm --codec stb", "decoded by stb_image: other bytes than by libjpeg-turbo",
+    Row("--codec", "imgpipe b.jpg o.pgm --codec stb", "decoded by stb_image; the bytes differ from libjpeg-turbo's",
         lambda r: not r.same("o.pgm", "imgpipe b.jpg o.pgm --codec turbo")),
     # Output
-    Row("-o --output", "imgpipe {} o.png a.png", "`o.png` is there, as by `imgpipe a.png o.png`",
+    Row("-o --output", "imgpipe {} o.png a.png", "`o.png`, the same as from `imgpipe a.png o.png`",
         lambda r: r.same("o.png", "imgpipe a.png o.png")),
     Row("--format", "imgpipe a.png o --format webp", "`o` is a WebP", lambda r: r.info("o")["format"] == "webp"),
     Row("--quality", "imgpipe b.jpg o.jpg --quality 20", "less than half as large as with 95",
@@ -37,27 +37,27 @@ ROWS = [
     Row("--webp", "imgpipe b.jpg o.webp --webp lossy --quality 20", "less than half as large as lossless",
         lambda r: 2 * r.size("o.webp") < (r.run("imgpipe b.jpg p.webp --webp lossless"), r.size("p.webp"))[1] and
         "lossy" in r.info("o.webp")["compression"] and "lossless" in r.info("p.webp")["compression"]),
-    Row("--webp-level", "imgpipe b.jpg o.webp --webp-level 9", "not larger than with 0, other bytes",
+    Row("--webp-level", "imgpipe b.jpg o.webp --webp-level 9", "not larger than with 0; different bytes",
         lambda r: r.size("o.webp") <= (r.run("imgpipe b.jpg p.webp --webp-level 0"), r.size("p.webp"))[1] and
         r.bytes("o.webp") != r.bytes("p.webp")),
-    Row("--tiff-compression", "imgpipe a.png o.tif --tiff-compression lzw", "`imgpipe info` says LZW",
+    Row("--tiff-compression", "imgpipe a.png o.tif --tiff-compression lzw", "`imgpipe info` reports LZW",
         lambda r: r.info("o.tif")["compression"].startswith("LZW")),
-    Row("--tiff-tile", "imgpipe a.png o.tif --tiff-tile 16", "`imgpipe info` says tiles of 16x16",
+    Row("--tiff-tile", "imgpipe a.png o.tif --tiff-tile 16", "`imgpipe info` reports tiles of 16x16",
         lambda r: "16x16" in r.info("o.tif")["layout"]),
-    Row("--overwrite", "imgpipe a.png foreign.png --overwrite", "replaced; without it, exit 2 and the file stays",
+    Row("--overwrite", "imgpipe a.png foreign.png --overwrite", "replaced; without it, exit 2 and no change",
         lambda r: r.info("foreign.png")["format"] == "png" and
         r.run("rm foreign.png; echo x >foreign.png; imgpipe a.png foreign.png").code == 2 and
         r.text("foreign.png") == "x\n"),
-    Row("--no-clobber", "imgpipe b.jpg a.png --no-clobber", "exit 2, and `a.png` stays, though imgpipe wrote it",
+    Row("--no-clobber", "imgpipe b.jpg a.png --no-clobber", "exit 2; `a.png` is unchanged, though imgpipe wrote it",
         lambda r: "a.png" in r.err and r.info("a.png")["width_pixels"] == 64, code=2),
-    Row("--name", "imgpipe in out/ -r --name '{dir}/{n:02}_{stem}.{ext}'", "outputs are numbered, in the inputs' tree",
+    Row("--name", "imgpipe in out/ -r --name '{dir}/{n:02}_{stem}.{ext}'", "numbered outputs, in the inputs' tree",
         lambda r: r.files("out") == ["01_a.png", "02_b.jpg", "sub/03_c.png"]),
     Row("--update", "imgpipe in out/ -q --update && touch in/b.jpg && imgpipe in out/ --update",
         "1 done, 1 up to date", lambda r: r.out.startswith("2 images: 1 done, 1 up to date, 0 failed")),
     Row("--preset", "imgpipe a.png o.pgm --preset p.toml", "the same bytes as with `--stages gray,invert`",
         lambda r: r.same("o.pgm", "imgpipe a.png o.pgm --stages gray,invert") and
         not r.same("o.pgm", "imgpipe a.png o.pgm --stages gray")),
-    Row("--write-preset", "imgpipe --quality 85 --write-preset -", "`quality = 85` on stdout; no image is asked for",
+    Row("--write-preset", "imgpipe --quality 85 --write-preset -", "`quality = 85` on stdout; needs no image",
         lambda r: "\nquality = 85\n" in r.out),
     Row("--sync", "imgpipe a.png o.png --sync no", "the same bytes as with `yes`",
         lambda r: r.same("o.png", "imgpipe a.png o.png --sync yes")),

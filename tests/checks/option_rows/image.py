@@ -25,15 +25,15 @@ ROWS = [
         lambda r: r.same("o.ppm", "imgpipe a.png o.ppm --stages smooth:border=reflect") and
         not r.same("o.ppm", "imgpipe a.png o.ppm --stages smooth")),
     # Device
-    Row("-d --device", "imgpipe a.png o.pgm {} reference", "the reference works; the bytes are those of `cpu`",
+    Row("-d --device", "imgpipe a.png o.pgm {} reference", "runs the reference; the same bytes as `cpu`",
         lambda r: "device: reference" in r.out and r.same("o.pgm", "imgpipe a.png o.pgm --device cpu")),
-    Row("-d --device", "imgpipe a.png o.pgm {} cuda", "no device: exit 3, and no output", cuda=False, code=3,
+    Row("-d --device", "imgpipe a.png o.pgm {} cuda", "without a device, exit 3 and no output", cuda=False, code=3,
         check=lambda r: "cuda" in r.err.lower() and not r.there("o.pgm")),
-    Row("-d --device", "imgpipe a.png o.pgm {} cuda", "it works; the bytes are those of `cpu`", cuda=True,
+    Row("-d --device", "imgpipe a.png o.pgm {} cuda", "runs on CUDA; the same bytes as `cpu`", cuda=True,
         check=lambda r: "device: cuda" in r.out and r.same("o.pgm", "imgpipe a.png o.pgm --device cpu")),
     Row("--fuse", "imgpipe a.png o.pgm --fuse", "rows `gray+hist` and `contrast+smooth`; the same bytes as without",
         lambda r: " gray+hist " in r.out and " contrast+smooth " in r.out and r.same("o.pgm", "imgpipe a.png o.pgm")),
-    Row("--threads", "imgpipe a.png o.pgm --device cpu --threads 1", "the report says `1 thread`",
+    Row("--threads", "imgpipe a.png o.pgm --device cpu --threads 1", "the report states `1 thread`",
         lambda r: ", 1 thread," in r.out),
     Row("--device-memory", "imgpipe in out/ --device-memory 64M", "refused: not supported in a batch",
         lambda r: "--device-memory: not supported in a batch" in r.err, code=2),
@@ -47,7 +47,7 @@ ROWS = [
         "smooth" in r.text("o.csv") and "</html>" in r.text("o.html")),
     Row("--report", "imgpipe a.png o.png --report -", "JSON on stdout, the table on stderr",
         lambda r: r.json()["schema"] == "imgpipe/image/1" and "kernels + transfers" in r.err),
-    Row("--json", "imgpipe a.png o.png --json", "JSON on stdout, as `--report -`",
+    Row("--json", "imgpipe a.png o.png --json", "JSON on stdout, like `--report -`",
         lambda r: r.json()["schema"] == "imgpipe/image/1" and "kernels + transfers" in r.err),
     Row("--trace", "imgpipe a.png o.png --trace o.json", "spans of every stage",
         lambda r: {"decode", "gray", "hist", "contrast", "smooth", "encode"} <=
@@ -56,7 +56,7 @@ ROWS = [
         "a warm-up and 3 runs: 4 times as many spans of `gray`",
         lambda r: spans_of_gray(r) == 4 * (r.run("imgpipe a.png p.png --trace o.json"), spans_of_gray(r))[1] > 0),
     Row("--histogram", "imgpipe a.png o.png --histogram o.csv --stages gray,contrast",
-        "256 counts, in all 3072 pixels",
+        "256 counts; their sum is 3072 pixels",
         lambda r: len(r.lines("o.csv")) == 257 and
         all(sum(int(line.split(",")[column]) for line in r.lines("o.csv")[1:]) == 3072 for column in (1, 2))),
     Row("--keep-stages", "imgpipe a.png o.png --keep-stages kept", "a PNG of each stage",

@@ -15,9 +15,9 @@ LINES = ["imgpipe synth a.png --pattern photo --size 64x48",
          "imgpipe in out/ --report done.ndjson; rm -r out",
          "imgpipe --stages gray,invert --write-preset p.toml; imgpipe bench --template hist > my.cu",
          "sed 's/if (x >= width) return/while (clock64() != 0)/' my.cu > endless.cu"]
-MORE = ["`stack.tif` is a TIFF of three pages, `bands.tif` one of RGB and an unspecified band,",
-        "`turned.jpg` is `b.jpg` with an Exif block that says orientation 6 (a",
-        "quarter turn); `runs` holds the `.ndjson` reports of two shards of `mixed`."]
+MORE = ["`stack.tif` is a TIFF of three pages; `bands.tif` has RGB and an unspecified band. `turned.jpg` is",
+        "`b.jpg` with an Exif block of orientation 6 (a quarter turn). `runs` holds the `.ndjson` reports of",
+        "two shards of `mixed`."]
 
 
 def stack(pages=3, width=20, height=10):

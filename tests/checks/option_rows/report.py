@@ -4,7 +4,7 @@ from .row import Row
 
 ROWS = [
     Row("--json", "imgpipe report runs/1.ndjson runs/2.ndjson --json o.json",
-        "3 images in all, of which `cut.jpg` failed",
+        "3 images, of which `cut.jpg` failed",
         lambda r: (r.json("o.json")["images"], r.json("o.json")["done"]) == (3, 2) and
         r.json("o.json")["failures"][0]["input"] == "mixed/cut.jpg", code=1),
     Row("--overwrite", "imgpipe report done.ndjson --json foreign.json --overwrite", "replaced; without it, exit 2",

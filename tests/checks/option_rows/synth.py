@@ -12,12 +12,12 @@ ROWS = [
         lambda r: (r.info("o.png")["width_pixels"], r.info("o.png")["height_pixels"]) == (37, 11)),
     Row("--channels", f"{CALL} --pattern noise --channels 2", "grey with alpha",
         lambda r: r.info("o.png")["channels"] == 2 and r.info("o.png")["alpha"]),
-    Row("--depth", f"{CALL} --pattern noise --depth 16", "16 bits a sample",
+    Row("--depth", f"{CALL} --pattern noise --depth 16", "16 bits per sample",
         lambda r: r.info("o.png")["bits_per_sample"] == 16),
-    Row("--seed", f"{CALL} --pattern noise --seed 2", "other bytes than with seed 1",
+    Row("--seed", f"{CALL} --pattern noise --seed 2", "different bytes from seed 1",
         lambda r: r.same("o.png", f"{CALL} --pattern noise --seed 2") and
         not r.same("o.png", f"{CALL} --pattern noise --seed 1")),
-    Row("-o --output", "imgpipe synth {} o.png --pattern ramp --size 9x9", "`o.png` is there",
+    Row("-o --output", "imgpipe synth {} o.png --pattern ramp --size 9x9", "writes `o.png`",
         lambda r: r.info("o.png")["width_pixels"] == 9),
     Row("--format", "imgpipe synth o --pattern ramp --size 9x9 --format bmp", "`o` is a BMP",
         lambda r: r.info("o")["format"] == "bmp"),
@@ -35,14 +35,14 @@ ROWS = [
         (r.run("imgpipe synth p.webp --pattern photo --size 96x64 --webp-level 0"), r.size("p.webp"))[1] and
         r.bytes("o.webp") != r.bytes("p.webp")),
     Row("--tiff-compression", "imgpipe synth o.tif --pattern photo --size 96x64 --tiff-compression zstd",
-        "it is Zstandard", lambda r: r.info("o.tif")["compression"].startswith("Zstandard")),
+        "compressed with Zstandard", lambda r: r.info("o.tif")["compression"].startswith("Zstandard")),
     Row("--tiff-tile", "imgpipe synth o.tif --pattern photo --size 96x64 --tiff-tile 32",
-        "`info` says tiles of 32x32", lambda r: "32x32" in r.info("o.tif")["layout"]),
+        "`info` reports tiles of 32x32", lambda r: "32x32" in r.info("o.tif")["layout"]),
     Row("--overwrite", "imgpipe synth foreign.png --pattern ramp --size 9x9 --overwrite",
         "replaced; without it, exit 2",
         lambda r: r.info("foreign.png")["width_pixels"] == 9 and
         r.run("rm foreign.png; echo x >foreign.png; imgpipe synth foreign.png --pattern ramp --size 9x9").code == 2 and
         r.text("foreign.png") == "x\n"),
-    Row("--no-clobber", "imgpipe synth a.png --pattern ramp --size 9x9 --no-clobber", "exit 2, and `a.png` stays",
+    Row("--no-clobber", "imgpipe synth a.png --pattern ramp --size 9x9 --no-clobber", "exit 2; `a.png` is unchanged",
         lambda r: r.info("a.png")["width_pixels"] == 64, code=2),
 ] + verbosity.rows("synth", "o.png --pattern ramp --size 9x9", "", "wrote ", "no/o.png --pattern ramp --size 9x9")

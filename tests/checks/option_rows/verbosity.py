@@ -11,11 +11,11 @@ def version_and_help(command):
     return [
         Row("--version", f"{call} --version", "version, compiler, libraries",
             lambda r: r.out.startswith("imgpipe 0.") and "\ncompiler: " in r.out and "\nlibrary: " in r.out),
-        Row("-h --help", f"{call} {{}}", "the command's options, as `imgpipe help` has them",
+        Row("-h --help", f"{call} {{}}", "the command's options, like `imgpipe help COMMAND`",
             lambda r: "\nGeneral:\n" in r.out and r.out == r.run(f"imgpipe help {command}").out) if command else
         Row("-h", "imgpipe -h", "usage, examples and the most used options, on one screen",
             lambda r: "\nExamples:\n" in r.out and len(r.out.splitlines()) <= 60),
-        *([] if command else [Row("--help", "imgpipe --help", "every option, as `imgpipe help` has them",
+        *([] if command else [Row("--help", "imgpipe --help", "every option, like `imgpipe help`",
                                   lambda r: "\nGeneral:\n" in r.out and r.out == r.run("imgpipe help").out)]),
     ]
 
@@ -26,10 +26,10 @@ def rows(command, right, quiet, verbose, wrong):
     call = f"imgpipe {command} {right}".strip()
     wrong_call = f"imgpipe {command} {wrong}".strip()
     return [
-        Row("-q --quiet", f"{call} {{}}", "no table" if quiet == "" else "no table, and no more than the results",
+        Row("-q --quiet", f"{call} {{}}", "no table" if quiet == "" else "no table, only the results",
             lambda r: r.out == quiet and r.err == ""),
         Row("-v --verbose", f"{call} {{}}", f"stderr: `{verbose}`", lambda r: verbose in r.err),
-        Row("--no-color", f"{wrong_call} --no-color", "no colour, on a terminal too",
+        Row("--no-color", f"{wrong_call} --no-color", "no colour, even on a terminal",
             lambda r: not COLOR.search(r.out) and "imgpipe: " in r.out and
             COLOR.search(r.run(wrong_call, terminal=True).out), code=None, terminal=True),
         Row("--log-format", f"{wrong_call} --log-format json", "the error is a JSON object",
@@ -42,6 +42,6 @@ def rows(command, right, quiet, verbose, wrong):
 def main_rows():
     return rows("", "a.png o.png", "", "steps: gray hist contrast smooth", "cut.jpg o.png") + [
         Row("--log-format", "imgpipe mixed out/ --log-format json",
-            "a line for `cut.jpg`, with its reason, and a summary",
+            "a line for `cut.jpg` with its reason, and a summary",
             lambda r: [(line["input"], line["output"]) for line in r.log() if line["level"] == "error"] ==
             [("mixed/cut.jpg", "out/cut.jpg")] and r.log()[-1]["progress"]["done"] == 2, code=1)]

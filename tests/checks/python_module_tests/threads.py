@@ -115,13 +115,13 @@ class Threads(unittest.TestCase):
         """Its environment, signals, limits and directory."""
         subprocess.run([sys.executable, "-c", STATE], check=True)
 
-    @unittest.skipUnless(hasattr(os, "fork"), "there is no fork")
+    @unittest.skipUnless(hasattr(os, "fork"), "os.fork() is missing")
     def test_forked_processes_have_threads_of_their_own(self):
         array = noise((200, 200, 3))
         wanted = imgpipe.run(array, device="cpu", threads=3)[0]
         self.assertEqual(exit_of_child(lambda: same_result(array, wanted)), 0)
 
-    @unittest.skipUnless(hasattr(os, "fork"), "there is no fork")
+    @unittest.skipUnless(hasattr(os, "fork"), "os.fork() is missing")
     def test_forked_processes_drop_results(self):
         array = noise((200, 200, 3))
         results = [imgpipe.run(array, device="cpu", threads=threads)[0] for threads in range(2, 12)]
@@ -135,7 +135,7 @@ class Threads(unittest.TestCase):
         self.assertEqual(exit_of_child(drop_all), 0)
         self.assertEqual(len(results), 10)
 
-    @unittest.skipUnless(hasattr(os, "fork"), "there is no fork")
+    @unittest.skipUnless(hasattr(os, "fork"), "os.fork() is missing")
     def test_forks_while_others_run(self):
         small = noise((2, 2))
         wanted = imgpipe.run(small, device="cpu", threads=3)[0]
