@@ -69,8 +69,8 @@ class NoiseRow {
 
  private:
   [[nodiscard]] std::int64_t height(std::int64_t row, std::int64_t column) const {
-    const auto place = (static_cast<std::uint64_t>(row) << 32) ^ static_cast<std::uint64_t>(column);
-    return static_cast<std::int64_t>(mix(mix(place) ^ seed_) & 0xFFFF);
+    const auto position = (static_cast<std::uint64_t>(row) << 32) ^ static_cast<std::uint64_t>(column);
+    return static_cast<std::int64_t>(mix(mix(position) ^ seed_) & 0xFFFF);
   }
 
   std::int64_t cell_;

@@ -257,11 +257,9 @@ std::int64_t BandPlan::next_read_rows(std::int64_t read, std::int64_t until) con
 
 std::int64_t BandPlan::skipped_before(std::int64_t i, std::int64_t read) const {
   const std::int64_t height = plan_.program.values[0].type.height;
-  if (i == bands()) {
-    const std::int64_t piece = next_read_rows(read, height);
-    return piece > 0 ? piece : height - read;
-  }
-  const RowRange needed = rows_of(band(i))[0];
+  const std::int64_t piece = next_read_rows(read, height);
+  if (i == bands()) return piece > 0 ? piece : height - read;
+  const RowRange needed = piece > 0 ? rows_of(band(i))[0] : RowRange{};
   return needed.count() > 0 ? next_read_rows(read, needed.first) : 0;
 }
 

@@ -5,6 +5,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,6 +32,7 @@ struct Job {
   bool keep_outputs = false;  // give every step's output back
   // Give the last result back; without it and with a writer it need never exist as a whole.
   bool keep_pixels = true;
+  std::optional<MemoryNeed> need;  // what memory_need() says of it, if it was asked before
   std::unique_ptr<Writer> writer;  // encodes the last result, if given
   // With a writer: where the file goes, if given; who gives it applies Outcome::file's patches.
   ByteSink sink;

@@ -85,7 +85,7 @@ class Lowering {
     return table;
   }
 
-  void push(Node node) {
+  void push(Node&& node) {
     node.after = frame_;
     for (const Connection& read : node.inputs) {
       program_.lives[read.value].last_read_at = now();

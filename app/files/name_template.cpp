@@ -75,19 +75,19 @@ std::string_view first_ending(Format format) {
 }
 
 // Returns the literal ending in the last piece; nullopt if fields produce it or there is none.
-std::optional<std::string> literal_ending(const std::vector<NameSegment>& pieces) {
-  if (pieces.empty() || pieces.back().is_field) return std::nullopt;
-  const std::string& text = pieces.back().text;
+std::optional<std::string> literal_ending(const std::vector<NameSegment>& segments) {
+  if (segments.empty() || segments.back().is_field) return std::nullopt;
+  const std::string& text = segments.back().text;
   const std::size_t dot = text.find_last_of("./");
   if (dot == std::string::npos || text[dot] == '/') return std::nullopt;
   return text.substr(dot + 1);
 }
 
 // Returns true if the name ends in a dot followed by that field.
-bool ends_in_field(const std::vector<NameSegment>& pieces, std::string_view field) {
-  if (pieces.size() < 2) return false;
-  const NameSegment& before = pieces[pieces.size() - 2];
-  return pieces.back().is_field && pieces.back().text == field && !before.is_field &&
+bool ends_in_field(const std::vector<NameSegment>& segments, std::string_view field) {
+  if (segments.size() < 2) return false;
+  const NameSegment& before = segments[segments.size() - 2];
+  return segments.back().is_field && segments.back().text == field && !before.is_field &&
          before.text.ends_with('.');
 }
 
@@ -111,17 +111,18 @@ std::string invalid_name_reason(const std::string& name) {
 
 NameTemplate::NameTemplate(const std::string& text) {
   naming("--name '" + printable(text) + "'", [&] {
-    pieces_ = name_segments(text);
-    for (const NameSegment& piece : pieces_) {
-      if (piece.is_field) check_field(piece);
+    segments_ = name_segments(text);
+    for (const NameSegment& segment : segments_) {
+      if (segment.is_field) check_field(segment);
     }
     keeps_page_ = has(kPageField);
     if (text.starts_with('/')) throw Error(ErrorKind::usage, "absolute path; must be relative to OUTPUT");
     // Substitute a value that is valid for every field.
     std::string sample;
-    for (const NameSegment& piece : pieces_) sample += piece.is_field ? "x" : piece.text;
+    for (const NameSegment& segment : segments_) sample += segment.is_field ? "x" : segment.text;
     if (const std::string why = invalid_name_reason(sample); !why.empty()) throw Error(ErrorKind::usage, why);
-    if (const std::optional<std::string> ending = literal_ending(pieces_)) format_ = format_by_name(*ending);
+    if (const std::optional<std::string> ending = literal_ending(segments_))
+      format_ = format_by_name(*ending);
     if (format_ && !format_info(*format_).writable)
       throw Error(ErrorKind::usage, "cannot write " + std::string(format_info(*format_).name) +
                                         " files; end it with .png or .{ext}");
@@ -135,15 +136,15 @@ const NameTemplate& NameTemplate::preset(bool in_tree) {
 }
 
 bool NameTemplate::has(std::string_view field) const {
-  return std::ranges::any_of(pieces_,
-                             [&](const NameSegment& piece) { return piece.is_field && piece.text == field; });
+  return std::ranges::any_of(
+      segments_, [&](const NameSegment& segment) { return segment.is_field && segment.text == field; });
 }
 
 std::string NameTemplate::pattern() const {
   std::string pattern, text;
-  for (const NameSegment& piece : pieces_) {
-    pattern += piece.is_field ? "*" : piece.text;
-    text += piece.is_field ? "" : piece.text;
+  for (const NameSegment& segment : segments_) {
+    pattern += segment.is_field ? "*" : segment.text;
+    text += segment.is_field ? "" : segment.text;
   }
   pattern.erase(0, pattern.rfind('/') + 1);
   const std::string_view stem = std::string_view(pattern).substr(0, pattern.rfind('.'));
@@ -156,7 +157,7 @@ void NameTemplate::check_format(const std::optional<Format>& format) const {
     throw Error(ErrorKind::usage, "--name: has the ending of " + std::string(format_info(*format_).name) +
                                       ", but --format is " + std::string(format_info(*format).name) +
                                       "; change one of them or end the name with .{ext}");
-  if (!format_ && !format && !ends_in_field(pieces_, "ext") && !ends_in_field(pieces_, "input_ext"))
+  if (!format_ && !format && !ends_in_field(segments_, "ext") && !ends_in_field(segments_, "input_ext"))
     throw Error(ErrorKind::usage,
                 "--name: no ending of an image format; end it with .{ext} or add --format png");
 }
@@ -192,17 +193,17 @@ PlacedOutput NameTemplate::place(const std::string& directory, const NamedInput&
   const bool stays_name = keeps_page_ && !page;
   const auto text = [&](const std::string& part) { return stays_name ? as_text_of_name(part) : part; };
   std::string name;
-  for (const NameSegment& piece : pieces_) {
-    const bool is_kept = piece.is_field && piece.text == kPageField && !page;
-    const std::string value = piece.is_field ? value_of(piece, input, placed.format, page) : piece.text;
+  for (const NameSegment& segment : segments_) {
+    const bool is_kept = segment.is_field && segment.text == kPageField && !page;
+    const std::string value = segment.is_field ? value_of(segment, input, placed.format, page) : segment.text;
     name += is_kept ? value : text(value);
   }
   name = without_empty_parts(name);
-  const std::string of_input = printable(input.path) + ": output name '" + printable(name) + "' ";
+  const auto of_input = [&] { return printable(input.path) + ": output name '" + printable(name) + "' "; };
   if (const std::string why = invalid_name_reason(name); !why.empty())
-    throw Error(ErrorKind::usage, of_input + why);
+    throw Error(ErrorKind::usage, of_input() + why);
   if (const auto ending = format_by_ending(name); ending && !is_ending_of(*ending, placed.format))
-    throw Error(ErrorKind::usage, of_input + "has the ending of " + std::string(format_info(*ending).name) +
+    throw Error(ErrorKind::usage, of_input() + "has the ending of " + std::string(format_info(*ending).name) +
                                       ", but the format is " + std::string(format_info(placed.format).name) +
                                       "; end --name with .{ext}");
   placed.path = (fs::path(text(directory)) / name).string();

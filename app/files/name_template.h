@@ -52,7 +52,7 @@ class NameTemplate {
   [[nodiscard]] std::string value_of(const NameSegment& field, const NamedInput& input, Format format,
                                      std::optional<std::int64_t> page) const;
 
-  std::vector<NameSegment> pieces_;
+  std::vector<NameSegment> segments_;
   std::optional<Format> format_;  // from the literal ending
   bool keeps_page_ = false;       // contains {page}
 };

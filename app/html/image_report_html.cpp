@@ -30,8 +30,8 @@ void add_facts(HtmlPage& page, const ImageReport& report, const RunFacts& facts,
       {"Command", facts.command},
       {"Program", "imgpipe " + build.version + ", commit " + build.commit + ", " + build.build_type +
                       " build, CUDA " + build.cuda},
-      {"Date", more.place.date},
-      {"Host", more.place.host},
+      {"Date", more.context.date},
+      {"Host", more.context.host},
       {"Device", device}};
   if (report.copy_bandwidth_gb_s > 0)
     rows.emplace_back("Copy bandwidth", number(report.copy_bandwidth_gb_s, 1) + " GB/s, read and written");

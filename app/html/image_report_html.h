@@ -15,7 +15,7 @@ namespace imgpipe {
 
 // The parts of the page that are not in the report.
 struct ReportPage {
-  RunContext place;
+  RunContext context;
   std::vector<std::string> warnings;
   std::int64_t peak_memory_bytes = 0;
   struct Side {

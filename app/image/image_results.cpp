@@ -205,7 +205,7 @@ void keep_for_html_report(const ProcessOptions& options, Job& job) {
 ReportPage make_report_page(const ProcessOptions& options, const Outcome& outcome,
                             const std::vector<ContrastRange>& ranges, std::vector<std::string> warnings) {
   ReportPage page;
-  page.place = run_context();
+  page.context = run_context();
   page.warnings = std::move(warnings);
   page.peak_memory_bytes = peak_memory_bytes();
   page.input = side_of([&] {

@@ -94,8 +94,8 @@ class PageFiles {
   explicit PageFiles(bool named) : named_(named) {}
 
   // Throws Error(usage) if a page file may coincide with one of another file.
-  void add(const BatchFile& file, const std::vector<NameSegment>& pieces) {
-    Pattern pattern = pattern_of(pieces);
+  void add(const BatchFile& file, const std::vector<NameSegment>& segments) {
+    Pattern pattern = pattern_of(segments);
     const auto [layout, fresh] = page_layouts_.try_emplace(pattern.text, pattern.page_layout(), &file);
     if (!fresh && layout->second.first != pattern.page_layout()) refuse_both(*layout->second.second, file);
     std::string key = pattern.key(pattern.page_layout());
@@ -134,9 +134,9 @@ class PageFiles {
   }
 
   // Resolves links in the fixed directory part.
-  Pattern pattern_of(const std::vector<NameSegment>& pieces) {
-    const std::string& front = pieces.front().text;
-    const std::size_t slash = pieces.front().is_field ? std::string::npos : front.rfind('/');
+  Pattern pattern_of(const std::vector<NameSegment>& segments) {
+    const std::string& front = segments.front().text;
+    const std::size_t slash = segments.front().is_field ? std::string::npos : front.rfind('/');
     const bool in_directory = slash != std::string::npos;
     const auto [directory, fresh] = directories_.try_emplace(in_directory ? front.substr(0, slash + 1) : ".");
     if (fresh) {
@@ -148,10 +148,10 @@ class PageFiles {
     Pattern pattern;
     for (const char c : directory->second) pattern.add(c);
     bool first = true;
-    for (const NameSegment& piece : pieces) {
-      if (piece.is_field) pattern.add_page(piece.digits);
-      if (!piece.is_field)
-        for (const char c : std::string_view(piece.text).substr(first && in_directory ? slash + 1 : 0))
+    for (const NameSegment& segment : segments) {
+      if (segment.is_field) pattern.add_page(segment.digits);
+      if (!segment.is_field)
+        for (const char c : std::string_view(segment.text).substr(first && in_directory ? slash + 1 : 0))
           pattern.add(c);
       first = false;
     }

@@ -61,7 +61,7 @@ std::string Parser::name_or_empty(const std::string& name) const {
 }
 
 // Assigns texts to the positional names that no option replaces, in order; the rest goes to more_.
-void Parser::place(const std::vector<std::string>& texts) {
+void Parser::position(const std::vector<std::string>& texts) {
   auto text = texts.begin();
   for (const std::string& name : command_.positional) {
     if (text != texts.end() && !has_option(name)) placed_.emplace_back(name, *text++);
@@ -79,7 +79,7 @@ std::optional<std::string> Parser::parse() {
   } catch (const cxxopts::exceptions::exception& error) {
     usage(printable(error.what()) + "; see " + full_name(command_) + " --help");
   }
-  place(library_->result.unmatched());
+  position(library_->result.unmatched());
   if (has("version")) return version_text();
   if (has("help")) {
     const bool in_full = std::ranges::find(arguments_, "--help") != arguments_.end();

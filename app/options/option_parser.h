@@ -55,7 +55,7 @@ class Parser {
  private:
   struct Library;  // the state of cxxopts
   using Placed = std::pair<std::string, std::string>;
-  void place(const std::vector<std::string>& texts);
+  void position(const std::vector<std::string>& texts);
   void check_positional() const;
 
   const CommandRow& command_;

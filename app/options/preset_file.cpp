@@ -106,7 +106,7 @@ class PresetReader {
       refuse(at, option_name(*row) + ": not allowed in presets; give it on the command line");
     if (std::ranges::find(options_, row, &PresetOption::row) != options_.end())
       refuse(at, option_name(*row) + ": given twice");
-    options_.push_back({row, values_of(*row, node), place(at)});
+    options_.push_back({row, values_of(*row, node), position(at)});
   }
 
   std::vector<std::string> values_of(const OptionRow& row, const toml::node& node) const {
@@ -145,11 +145,11 @@ class PresetReader {
     });
   }
 
-  [[nodiscard]] std::string place(const toml::source_position& at) const {
+  [[nodiscard]] std::string position(const toml::source_position& at) const {
     return printable(path_ == kStandardStream ? "stdin" : path_) + ":" + std::to_string(at.line);
   }
   [[noreturn]] void refuse(const toml::source_position& at, const std::string& problem) const {
-    usage(place(at) + ": " + problem);
+    usage(position(at) + ": " + problem);
   }
   [[noreturn]] void refuse_name(const toml::source_position& at, const std::string& name) const {
     std::vector<std::string> known;

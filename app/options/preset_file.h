@@ -11,7 +11,7 @@ namespace imgpipe {
 struct PresetOption {
   const OptionRow* row = nullptr;
   std::vector<std::string> values;  // as on the command line; "true" or "false" for a switch
-  std::string place;                // "scan.toml:3", printable
+  std::string position;             // "scan.toml:3", printable
 };
 
 // Reads a preset ("-" is stdin):

@@ -59,7 +59,7 @@ void MergedOptions::take_presets(const std::vector<OptionRow>& rows) {
   for (const PresetOption& option : options) {
     const std::string name = option_name(*option.row);
     if (is_overridden(name)) continue;
-    places_[name] = option.place;
+    positions_[name] = option.position;
     for (const std::string& value : option.values) of_presets.push_back({option.row, value});
   }
   all_.insert(all_.begin(), of_presets.begin(), of_presets.end());
@@ -73,8 +73,8 @@ bool MergedOptions::only_writes_preset() const {
 std::string MergedOptions::with_position(const std::string& message) const {
   if (!message.starts_with("--")) return message;
   const std::string name = message.substr(2, message.find_first_of(": ", 2) - 2);
-  const auto place = places_.find(name);
-  return place == places_.end() ? message : place->second + ": " + message;
+  const auto position = positions_.find(name);
+  return position == positions_.end() ? message : position->second + ": " + message;
 }
 
 std::string MergedOptions::as_preset(const std::string& path) const {

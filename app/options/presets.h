@@ -24,7 +24,7 @@ class MergedOptions {
 
   // Returns true for --write-preset without inputs and outputs.
   [[nodiscard]] bool only_writes_preset() const;
-  [[nodiscard]] bool is_from_preset(const std::string& name) const { return places_.contains(name); }
+  [[nodiscard]] bool is_from_preset(const std::string& name) const { return positions_.contains(name); }
   // Prepends the preset's position to a message about an option from a preset: "scan.toml:3: --quality: ...".
   [[nodiscard]] std::string with_position(const std::string& message) const;
 
@@ -40,7 +40,7 @@ class MergedOptions {
 
   const std::vector<OptionRow>& rows_;
   std::vector<ParsedArgument> all_;
-  std::map<std::string, std::string> places_;  // of options from presets
+  std::map<std::string, std::string> positions_;  // of options from presets
 };
 
 }  // namespace imgpipe

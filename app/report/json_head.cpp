@@ -40,14 +40,14 @@ void add_kind(Fields& fields, std::string_view name) {
   fields.add("version", version());
 }
 
-RunHead::RunHead(int given) : place(run_context()), threads(given > 0 ? given : host_info().threads) {}
+RunHead::RunHead(int given) : context(run_context()), threads(given > 0 ? given : host_info().threads) {}
 
 void add_run_head(Fields& fields, std::string_view name, const RunHead& run,
                   const std::optional<std::string>& device) {
   add_kind(fields, name);
   constexpr Rule kDate{.pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"};
-  fields.add("date", run.place.date, kDate).about("when it was written, UTC (RFC 3339)");
-  fields.add("host", run.place.host).about("the machine's name");
+  fields.add("date", run.context.date, kDate).about("when it was written, UTC (RFC 3339)");
+  fields.add("host", run.context.host).about("the machine's name");
   if (device) fields.add("device", *device);
   fields.add("threads", run.threads, kFromOne).about("as --threads has it, or as many as there were");
   fields.add("simd", simd_target()).about("the instruction set of the CPU's code");

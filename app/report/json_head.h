@@ -31,7 +31,7 @@ void add_kind(Fields& fields, std::string_view name);
 struct RunHead {
   // `threads` is --threads; 0: the number of available processors.
   explicit RunHead(int threads);
-  RunContext place;
+  RunContext context;
   int threads = 1;
 };
 // Adds "schema", "version", "date", "host", "device", "threads" and "simd". Without `device`, the report has

@@ -49,9 +49,9 @@ class LengthLimit {
   const FileLengthLimiter& judge_;
 };
 
-std::size_t read_some(const FileDescriptor& file, std::span<std::byte> room) {
+std::size_t read_some(const FileDescriptor& file, std::span<std::byte> buffer) {
   for (;;) {
-    const ssize_t got = ::read(file.get(), room.data(), std::min(room.size(), std::size_t{1} << 30));
+    const ssize_t got = ::read(file.get(), buffer.data(), std::min(buffer.size(), std::size_t{1} << 30));
     if (got >= 0) return static_cast<std::size_t>(got);
     if (errno != EINTR) throw Error(ErrorKind::input, "cannot read: " + system_reason(errno));
   }
@@ -63,24 +63,25 @@ std::vector<std::byte> read_on(const ByteSource& source, std::vector<std::byte> 
   constexpr std::size_t kFirstBytes = std::size_t{1} << 16;
   limit.check(size);
   // One byte more than the file's size, so that reading detects the end without growing the buffer.
-  const auto next_room = [&](std::size_t room) {
-    if (size >= static_cast<std::int64_t>(room) && size <= limit.bytes())
+  const auto next_room = [&](std::size_t capacity) {
+    if (size >= static_cast<std::int64_t>(capacity) && size <= limit.bytes())
       return static_cast<std::size_t>(size) + 1;
-    return std::min(2 * room, static_cast<std::size_t>(limit.bytes()) + 1);
+    return std::min(2 * capacity, static_cast<std::size_t>(limit.bytes()) + 1);
   };
   try {
     std::size_t filled = bytes.size();
-    std::size_t room = size >= 0 ? std::min(static_cast<std::size_t>(size) + 1, kFirstBytes) : kFirstBytes;
-    room = std::max(room, filled + 1);
+    std::size_t capacity =
+        size >= 0 ? std::min(static_cast<std::size_t>(size) + 1, kFirstBytes) : kFirstBytes;
+    capacity = std::max(capacity, filled + 1);
     for (;;) {
-      bytes.resize(room);
+      bytes.resize(capacity);
       const std::size_t got = source(std::span(bytes).subspan(filled));
       if (got == 0) break;
       filled += got;
-      if (filled < room) continue;
+      if (filled < capacity) continue;
       if (filled >= kFirstBytes) limit.ask(bytes);
       limit.check(static_cast<std::int64_t>(filled));
-      room = next_room(room);
+      capacity = next_room(capacity);
     }
     limit.check(static_cast<std::int64_t>(filled));
     bytes.resize(filled);
@@ -92,7 +93,7 @@ std::vector<std::byte> read_on(const ByteSource& source, std::vector<std::byte> 
 
 std::vector<std::byte> read_to_end(const FileDescriptor& file, const struct stat& info, LengthLimit limit) {
   const std::int64_t size = S_ISREG(info.st_mode) ? std::int64_t{info.st_size} : -1;
-  return read_on([&](std::span<std::byte> room) { return read_some(file, room); }, {}, size, limit);
+  return read_on([&](std::span<std::byte> buffer) { return read_some(file, buffer); }, {}, size, limit);
 }
 
 // Opens a file that can be read to its end.
@@ -111,7 +112,7 @@ std::shared_ptr<const FileDescriptor> open_to_read(const std::string& path, stru
 
 ByteSource open_source(const std::string& path) {
   struct stat info {};
-  return [file = open_to_read(path, info)](std::span<std::byte> room) { return read_some(*file, room); };
+  return [file = open_to_read(path, info)](std::span<std::byte> buffer) { return read_some(*file, buffer); };
 }
 
 std::vector<std::byte> read_to_end(const ByteSource& source, std::vector<std::byte> beginning,

@@ -17,9 +17,9 @@ inline constexpr const char* kStandardStream = "-";
 // has doubled or reached the previous limit; never for a shorter file. Throws Error(input) to stop reading.
 using FileLengthLimiter = std::function<std::int64_t(std::span<const std::byte> beginning)>;
 
-// Fills the front of `room` with the next bytes of a file and returns their number: 0 at the end. Blocks
+// Fills the front of `buffer` with the next bytes of a file and returns their number: 0 at the end. Blocks
 // until a writer delivers. Throws Error(input).
-using ByteSource = std::function<std::size_t(std::span<std::byte> room)>;
+using ByteSource = std::function<std::size_t(std::span<std::byte> buffer)>;
 
 // Opens a file like read_file(), with the same errors.
 [[nodiscard]] ByteSource open_source(const std::string& path);

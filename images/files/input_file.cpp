@@ -68,7 +68,7 @@ std::uint64_t content_hash(const InputFile& file) {
     crc = crc64_ecma_refl(crc, reinterpret_cast<const unsigned char*>(block.data()), bytes);
   };
   add(block.size());
-  block.resize(kBlockBytes);
+  block.resize(static_cast<std::size_t>(std::min(size, kBlockBytes)));
   const std::int64_t last = size - kBlockBytes;  // offset of the last block
   const bool whole = size <= kBlocks * kBlockBytes;
   for (std::int64_t i = 0; i < kBlocks && i * kBlockBytes < size; ++i)

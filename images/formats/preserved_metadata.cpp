@@ -298,12 +298,12 @@ class MetadataPreserver {
     bool lost_place = false;
     const bool moved = use_.moved || use_.scaled || use_.applied != Orientation::upright;
     for (TiffMetadataField& field : found_.fields) {
-      const bool places = field.tag != kDescription;
-      if (holds_.fields && !(places && moved)) {
+      const bool positions = field.tag != kDescription;
+      if (holds_.fields && !(positions && moved)) {
         metadata_.fields.push_back(std::move(field));
       } else {
-        lost_place = lost_place || places;
-        if (!places && !described_) lose(description_name(field.data), holds_none());
+        lost_place = lost_place || positions;
+        if (!positions && !described_) lose(description_name(field.data), holds_none());
       }
     }
     if (lost_place) lose("GeoTIFF", holds_.fields ? "the image was moved, rotated or resized" : holds_none());

@@ -51,7 +51,7 @@ void* BlockPool::take(std::size_t bytes) noexcept {
     peak_bytes_ = std::max(peak_bytes_, in_use_bytes_ - spare_bytes_);
     block = take_cached(size);
     const auto more = static_cast<std::int64_t>(block.bytes) - static_cast<std::int64_t>(size);
-    if (fits(block.bytes, size, plenty()) && in_use_bytes_ + kept_bytes_ + more <= room()) {
+    if (fits(block.bytes, size, plenty()) && in_use_bytes_ + kept_bytes_ + more <= capacity()) {
       in_use_bytes_ += more;
       spare_bytes_ += more;
       spare = static_cast<std::size_t>(more);
@@ -91,7 +91,7 @@ bool BlockPool::give_back(void* block) noexcept {
     in_use_.erase(found);
     in_use_bytes_ -= static_cast<std::int64_t>(bytes);
     try {
-      if (in_use_bytes_ + kept_bytes_ + static_cast<std::int64_t>(bytes) <= room()) {
+      if (in_use_bytes_ + kept_bytes_ + static_cast<std::int64_t>(bytes) <= capacity()) {
         kept_.emplace(bytes, block);
         kept_bytes_ += static_cast<std::int64_t>(bytes);
         return true;
@@ -128,7 +128,7 @@ BlockPool::Use BlockPool::use() const noexcept {
 
 // Sizes differ, so the limit is a little above the peak. Without a limit by peak, a long run would eventually
 // keep blocks of every size it has seen.
-std::int64_t BlockPool::room() const noexcept {
+std::int64_t BlockPool::capacity() const noexcept {
   constexpr std::int64_t kFewBytes = std::int64_t{4} << 20;
   const std::int64_t more = plenty() ? peak_bytes_ / 2 : peak_bytes_ / 8;
   return std::min(limit_bytes_ - outside_bytes_, peak_bytes_ + more + kFewBytes);
@@ -144,7 +144,7 @@ bool BlockPool::plenty() const noexcept {
 BlockPool::Block BlockPool::take_cached(std::size_t bytes) noexcept {
   auto at = kept_.lower_bound(bytes);
   if (at == kept_.end() || !fits(at->first, bytes, plenty())) {
-    const bool room_for_new = in_use_bytes_ + kept_bytes_ <= room();
+    const bool room_for_new = in_use_bytes_ + kept_bytes_ <= capacity();
     if (room_for_new || kept_.empty()) return {};
     if (at == kept_.end()) at = std::prev(at);
   }
@@ -175,7 +175,7 @@ void BlockPool::drop_surplus() noexcept {
   std::int64_t most = 0;
   {
     const std::lock_guard lock(mutex_);
-    most = room() - in_use_bytes_;
+    most = capacity() - in_use_bytes_;
     if (kept_bytes_ <= most) return;
   }
   drop_cached_beyond(std::max<std::int64_t>(0, most));

@@ -79,7 +79,7 @@ class BlockPool {
       std::multimap<std::size_t, void*, std::less<>, MallocPairAllocator<std::size_t, void*>>;  // by size
 
   // The caller holds mutex_.
-  [[nodiscard]] std::int64_t room() const noexcept;
+  [[nodiscard]] std::int64_t capacity() const noexcept;
   [[nodiscard]] bool plenty() const noexcept;
   [[nodiscard]] Block take_cached(std::size_t bytes) noexcept;
   Block remove_cached(Kept::iterator at) noexcept;

@@ -22,10 +22,10 @@ std::string read_system_file(const std::string& path, std::size_t most, bool one
   if (fd < 0) return "";
   std::string text;
   ssize_t got = 0;
-  std::array<char, kRecordBytes> piece;
+  std::array<char, kRecordBytes> chunk;
   do {
-    got = ::read(fd, piece.data(), piece.size());
-    if (got > 0) text.append(piece.data(), static_cast<std::size_t>(got));
+    got = ::read(fd, chunk.data(), chunk.size());
+    if (got > 0) text.append(chunk.data(), static_cast<std::size_t>(got));
   } while (got > 0 && text.size() < most && !one_read);
   ::close(fd);
   return got < 0 ? "" : text;

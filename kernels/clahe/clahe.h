@@ -83,12 +83,12 @@ struct CellPosition {
 // `part`: the reciprocal of a tile's width (columns) or height (rows).
 IMGPIPE_HOST_DEVICE constexpr CellPosition cell_position(int at, float part) {
 #ifdef __CUDA_ARCH__  // nvcc would contract the product and the sum
-  const float place = __fadd_rn(__fmul_rn(static_cast<float>(at), part), -0.5F);
+  const float position = __fadd_rn(__fmul_rn(static_cast<float>(at), part), -0.5F);
 #else
-  const float place = static_cast<float>(at) * part - 0.5F;
+  const float position = static_cast<float>(at) * part - 0.5F;
 #endif
-  const int before = place < 0 ? -1 : static_cast<int>(place);  // rounds down, as place >= -1/2
-  return {before + 1, place - static_cast<float>(before)};
+  const int before = position < 0 ? -1 : static_cast<int>(position);  // rounds down, as place >= -1/2
+  return {before + 1, position - static_cast<float>(before)};
 }
 
 // The tiles before and after a cell; at the image's sides, the same tile.

@@ -112,11 +112,11 @@ __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kBlocks)) void c
     std::uint32_t words[4] = {};
 #pragma unroll
     for (int k = 0; k < kVectorPixels; ++k) {
-      const CellPosition place = cell_position(static_cast<int>(x) + k, tiles.a_column);
+      const CellPosition position = cell_position(static_cast<int>(x) + k, tiles.a_column);
       // Pixels after the last column may have a cell that does not exist.
-      const int cell = min(place.cell, tiles.along_side);
+      const int cell = min(position.cell, tiles.along_side);
       const std::uint32_t four = table[static_cast<unsigned>(cell * kBins) + byte_of(from, k)];
-      words[k / 4] |= interpolated(four, place.share, down) << (8 * (k % 4));
+      words[k / 4] |= interpolated(four, position.share, down) << (8 * (k % 4));
     }
     store_vector(out.row(y) + x, words, in.width - x);
   }

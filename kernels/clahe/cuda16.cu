@@ -82,10 +82,10 @@ __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kBlocks)) void c
     float across[kWideVectorPixels];
 #pragma unroll
     for (int k = 0; k < kWideVectorPixels; ++k) {
-      const CellPosition place = cell_position(static_cast<int>(at.x()) + k, tiles.a_column);
-      across[k] = place.share;
+      const CellPosition position = cell_position(static_cast<int>(at.x()) + k, tiles.a_column);
+      across[k] = position.share;
       // Pixels after the last column may have a cell that does not exist.
-      const auto cell = static_cast<std::uint32_t>(min(place.cell, tiles.along_side));
+      const auto cell = static_cast<std::uint32_t>(min(position.cell, tiles.along_side));
       const std::uint32_t index = cell * kWideBins + wide_of(from, k);
       above[k] = __ldg(upper + index);
       below[k] = __ldg(lower + index);

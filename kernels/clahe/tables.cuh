@@ -29,16 +29,16 @@ __device__ __forceinline__ void load_counts(const std::uint64_t* from,
   for (unsigned i = 0; i < kTableValues; ++i) counts[i] = static_cast<std::uint32_t>(from[i]);
 }
 
-// Returns the sum over all threads of a block, which must all call this. `room` holds a word per warp.
+// Returns the sum over all threads of a block, which must all call this. `warp_sums` holds a word per warp.
 template <unsigned Threads>
-__device__ __forceinline__ std::uint32_t block_sum(std::uint32_t value, std::uint32_t* room) {
+__device__ __forceinline__ std::uint32_t block_sum(std::uint32_t value, std::uint32_t* warp_sums) {
 #pragma unroll
   for (int step = kWarpLanes / 2; step > 0; step /= 2) value += __shfl_xor_sync(0xFFFFFFFF, value, step);
-  if (threadIdx.x % kWarpLanes == 0) room[threadIdx.x / kWarpLanes] = value;
+  if (threadIdx.x % kWarpLanes == 0) warp_sums[threadIdx.x / kWarpLanes] = value;
   __syncthreads();
   std::uint32_t sum = 0;
 #pragma unroll
-  for (unsigned warp = 0; warp < Threads / kWarpLanes; ++warp) sum += room[warp];
+  for (unsigned warp = 0; warp < Threads / kWarpLanes; ++warp) sum += warp_sums[warp];
   return sum;
 }
 

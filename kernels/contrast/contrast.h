@@ -26,7 +26,7 @@ struct StretchRange {
 void stretch_ranges(const StageCall<Host>& call, const Band& band);
 CudaStatus stretch_ranges_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus stretch_ranges_clusters_cuda(const StageCall<Device>& call, const CudaLaunch& launch,
-                                        Clusters way);
+                                        Clusters method);
 
 // in, out: planar, same size, samples of type `to`; histogram: the counts of the whole image `in`. If the
 // sample type changes, the frames contain alpha, which is converted (kernels/depth).

@@ -53,8 +53,8 @@ HWY_INLINE V16 stretched_distance(V16 distance, const WideStretchFactor& factor)
   const V16 last = hn::Mul(distance, lower);
   const V16 most = hn::Set(d, static_cast<std::uint16_t>(65535 - factor.rest));
   const V16 next = hn::Add(hn::MulHigh(distance, lower), hn::Min(hn::SaturatedSub(last, most), one));
-  const V16 room = hn::Xor(low, hn::Set(d, 0x7FFF));
-  const V16 carry = hn::Min(hn::SaturatedSub(next, room), one);
+  const V16 headroom = hn::Xor(low, hn::Set(d, 0x7FFF));
+  const V16 carry = hn::Min(hn::SaturatedSub(next, headroom), one);
   return hn::Add(hn::Add(hn::MulHigh(distance, upper), hn::ShiftRight<15>(low)), carry);
 }
 

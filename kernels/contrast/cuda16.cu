@@ -59,11 +59,11 @@ void launch_to(const StageCall<Device>& call, const StretchRange* ranges, const 
 }  // namespace
 
 CudaStatus stretch_ranges_clusters_cuda(const StageCall<Device>& call, const CudaLaunch& launch,
-                                        Clusters way) {
+                                        Clusters method) {
   const ContrastParameters parameters(call.parameters);
   const bool joint = parameters.stretch == Stretch::joint;
   const unsigned count = joint ? 1 : static_cast<unsigned>(call.in.type.color_channels);
-  return launch_over_bins(&find_range_kernel<kBinBlocks>, &find_range_kernel<1>, count, launch, way,
+  return launch_over_bins(&find_range_kernel<kBinBlocks>, &find_range_kernel<1>, count, launch, method,
                           call.histogram, parameters, call.table.as<StretchRange>());
 }
 

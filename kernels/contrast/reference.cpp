@@ -1,3 +1,5 @@
+#include <numeric>
+
 #include "kernels/contrast/contrast.h"
 #include "kernels/stage.h"
 
@@ -42,7 +44,8 @@ StretchRange stretch_range(const Histogram<Host>& histogram, const ContrastParam
   };
   const int last = static_cast<int>(histogram.width) - 1;
   std::uint64_t pixels = 0;
-  for (int bin = 0; bin <= last; ++bin) pixels += count_of(bin);
+  for (std::int64_t plane = first; plane < end; ++plane)
+    pixels = std::accumulate(histogram.row(plane), histogram.row(plane) + histogram.width, pixels);
   const std::uint64_t clip_low = clip_count(pixels, parameters.clip_low);
   const std::uint64_t clip_high = clip_count(pixels, parameters.clip_high);
   StretchRange range{0, last};

@@ -70,9 +70,9 @@ __global__ __launch_bounds__(kBinThreads, 1) void equalize16_table_kernel(Histog
 }  // namespace
 
 CudaStatus equalize_tables_clusters_cuda(const StageCall<Device>& call, const CudaLaunch& launch,
-                                         Clusters way) {
+                                         Clusters method) {
   return launch_over_bins(&equalize16_table_kernel<kBinBlocks>, &equalize16_table_kernel<1>,
-                          static_cast<unsigned>(call.in.type.color_channels), launch, way, call.histogram,
+                          static_cast<unsigned>(call.in.type.color_channels), launch, method, call.histogram,
                           call.table.as<Sample16>());
 }
 

@@ -19,7 +19,7 @@ void equalize_tables(const StageCall<Host>& call, const Band& band);
 // For 16 bits.
 CudaStatus equalize_tables_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus equalize_tables_clusters_cuda(const StageCall<Device>& call, const CudaLaunch& launch,
-                                         Clusters way);
+                                         Clusters method);
 
 // in, out: planar, same shape; histogram: the counts of the whole image `in`.
 void equalize_reference(const StageCall<Host>& call);

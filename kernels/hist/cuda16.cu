@@ -137,19 +137,19 @@ CudaStatus launch_hist(const StageCall<Device>& call, const CudaLaunch& launch) 
 }  // namespace
 
 CudaStatus hist16_strategy_cuda(const StageCall<Device>& call, const CudaLaunch& launch,
-                                const Hist16Strategy& way) {
+                                const Hist16Strategy& method) {
   const cudaError_t cleared = cudaMemsetAsync(
       call.histogram.data, 0,
       static_cast<std::size_t>(call.in.type.color_channels * call.histogram.stride) * sizeof(std::uint64_t),
       launch.stream);
   if (cleared != cudaSuccess) return cleared;
-  if (way.parts == 2) return launch_hist<2, 1>(call, launch);
-  if (way.parts == 4) return launch_hist<4, 1>(call, launch);
+  if (method.parts == 2) return launch_hist<2, 1>(call, launch);
+  if (method.parts == 4) return launch_hist<4, 1>(call, launch);
   bool clusters = false;
   const cudaError_t found =
       query_clusters<2>(&hist16_kernel<1, 2>, kThreads, sizeof(SharedHistogram<1, kThreads>), clusters);
   if (found != cudaSuccess) return found;
-  return way.clusters && clusters ? launch_hist<1, 2>(call, launch) : launch_hist<1, 1>(call, launch);
+  return method.clusters && clusters ? launch_hist<1, 2>(call, launch) : launch_hist<1, 1>(call, launch);
 }
 
 CudaStatus hist16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {

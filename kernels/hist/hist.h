@@ -18,6 +18,6 @@ struct Hist16Strategy {
   bool clusters = false;  // two blocks combine their counts; 1 part, compute capability 9.0 and later
 };
 CudaStatus hist16_strategy_cuda(const StageCall<Device>& call, const CudaLaunch& launch,
-                                const Hist16Strategy& way);
+                                const Hist16Strategy& method);
 
 }  // namespace imgpipe

@@ -26,7 +26,7 @@ class LaneBlocks {
         group_mcus_(group_mcus) {}
   // The address of row `part` of the lane's block.
   __device__ __forceinline__ const std::byte* at(const BlockOrder& order, const ItemWalk& walk) const {
-    return rows_ + order.place(order.first_mcu(walk.mcu_row(), walk.group(), group_mcus_) + mcu_);
+    return rows_ + order.position(order.first_mcu(walk.mcu_row(), walk.group(), group_mcus_) + mcu_);
   }
 
  private:

@@ -61,10 +61,10 @@ __global__ void __launch_bounds__(kSumThreads)
 
 // Fetches a run for the joining kernels; returns false if its image did not fit.
 __device__ bool find_run(std::byte* memory, const JpegEncodingGroup& group, std::uint32_t run,
-                         std::uint32_t& place, RunBits& bits, RunBytes& bytes) {
-  place = last_at_most(at<const std::uint32_t>(memory, group.first_run), group.images, run);
-  if (at<const std::uint64_t>(memory, group.image_bits)[place] == 0) return false;
-  const JpegEncodingImage& image = at<const JpegEncodingImage>(memory, group.image)[place];
+                         std::uint32_t& position, RunBits& bits, RunBytes& bytes) {
+  position = last_at_most(at<const std::uint32_t>(memory, group.first_run), group.images, run);
+  if (at<const std::uint64_t>(memory, group.image_bits)[position] == 0) return false;
+  const JpegEncodingImage& image = at<const JpegEncodingImage>(memory, group.image)[position];
   const std::uint32_t of_image = run - image.first_run;
   bits.words = at<const std::uint32_t>(memory, image.slots) + std::uint64_t{of_image} * image.slot_words;
   bits.bits = at<const std::uint32_t>(memory, group.run_bits)[run];
@@ -78,10 +78,10 @@ __device__ bool find_run(std::byte* memory, const JpegEncodingGroup& group, std:
 __global__ void __launch_bounds__(kJoinThreads)
     count_stuffing_kernel(std::byte* memory, const JpegEncodingGroup group) {
   __shared__ std::uint32_t warp_counts[kJoinThreads / kWarpLanes];
-  std::uint32_t place = 0;
+  std::uint32_t position = 0;
   RunBits bits;
   RunBytes bytes;
-  if (!find_run(memory, group, blockIdx.x, place, bits, bytes)) return;
+  if (!find_run(memory, group, blockIdx.x, position, bits, bytes)) return;
   int count = 0;
   for (std::uint32_t i = 4 * threadIdx.x; i < bytes.count; i += 4 * kJoinThreads) {
     const std::uint32_t word = bits.from(bytes.skipped + 8 * i);
@@ -122,12 +122,12 @@ __global__ void __launch_bounds__(kSumThreads)
 __global__ void __launch_bounds__(kJoinThreads)
     join_runs_kernel(std::byte* memory, const JpegEncodingGroup group) {
   __shared__ std::uint32_t warp_bytes[kJoinThreads / kWarpLanes];
-  std::uint32_t place = 0;
+  std::uint32_t position = 0;
   RunBits bits;
   RunBytes bytes;
-  if (!find_run(memory, group, blockIdx.x, place, bits, bytes)) return;
-  if (at<const std::uint64_t>(memory, group.results)[place] == 0) return;
-  auto* out = at<std::uint8_t>(memory, at<const JpegEncodingImage>(memory, group.image)[place].out) +
+  if (!find_run(memory, group, blockIdx.x, position, bits, bytes)) return;
+  if (at<const std::uint64_t>(memory, group.results)[position] == 0) return;
+  auto* out = at<std::uint8_t>(memory, at<const JpegEncodingImage>(memory, group.image)[position].out) +
               at<const std::uint64_t>(memory, group.run_out)[blockIdx.x];
   const std::uint32_t warp = threadIdx.x / kWarpLanes;
   for (std::uint32_t first = 0; first < bytes.count; first += 4 * kJoinThreads) {

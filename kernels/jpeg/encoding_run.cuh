@@ -62,24 +62,24 @@ class ColumnBits {
 };
 
 // Returns the index of a zigzag position's coefficient, in half words after word kLead of the column.
-__device__ __forceinline__ constexpr int half_word_index(int place) {
-  return place * kRunBlocks - (place & 1) * (kRunBlocks - 1);
+__device__ __forceinline__ constexpr int half_word_index(int position) {
+  return position * kRunBlocks - (position & 1) * (kRunBlocks - 1);
 }
 static_assert(kRunBlocks % 2 == 0);
 
 __device__ __forceinline__ void load_samples(std::uint32_t* column, const JpegEncodingImage& image,
-                                             const BlockPosition& place) {
+                                             const BlockPosition& position) {
   const auto keep = [&](int y, uint2 row) {
     column[2 * y * kRunBlocks] = row.x;
     column[(2 * y + 1) * kRunBlocks] = row.y;
   };
   if (image.scan.blocks_in_mcu == 1) {
-    const GreyRows rows(image, place);
+    const GreyRows rows(image, position);
 #pragma unroll
     for (int y = 0; y < kBlockSide; ++y) keep(y, rows.row(y));
   } else {
 #pragma unroll 2
-    for (int y = 0; y < kBlockSide; ++y) keep(y, block_row(image, place, y));
+    for (int y = 0; y < kBlockSide; ++y) keep(y, block_row(image, position, y));
   }
 }
 
@@ -95,7 +95,7 @@ __device__ __forceinline__ std::uint64_t transform(std::uint32_t* column, const 
     forward_dct_pass<true>(block[y]);
   }
   auto* coded = reinterpret_cast<CodedValue*>(column + kLead * kRunBlocks);
-  std::uint32_t places[2]{};
+  std::uint32_t positions[2]{};
 #pragma unroll
   for (int x = 0; x < kBlockSide; ++x) {
     std::int32_t line[kBlockSide];
@@ -106,27 +106,27 @@ __device__ __forceinline__ std::uint64_t transform(std::uint32_t* column, const 
     if (x == 0) line[0] = dc_of_sum(line[0]);
 #pragma unroll
     for (int y = 0; y < kBlockSide; ++y) {
-      const int place = zigzag_position(y, x);
-      const std::uint32_t magnitude = quantized_magnitude(line[y], step_of(steps[place]));
+      const int position = zigzag_position(y, x);
+      const std::uint32_t magnitude = quantized_magnitude(line[y], step_of(steps[position]));
       const std::int32_t value = coded_value(line[y], magnitude);
-      if (place == 0) {
+      if (position == 0) {
         dc = value_of_coded(value);
         continue;
       }
-      coded[half_word_index(place)] = static_cast<CodedValue>(value);
-      places[place / 32] += min(magnitude, 1U) << (31 - place % 32);
+      coded[half_word_index(position)] = static_cast<CodedValue>(value);
+      positions[position / 32] += min(magnitude, 1U) << (31 - position % 32);
     }
   }
-  return std::uint64_t{places[0]} << 32 | places[1];
+  return std::uint64_t{positions[0]} << 32 | positions[1];
 }
 
 // Computes the DC coefficient of a block with a whole warp: eight lanes sum one row each.
-__device__ inline std::int32_t dc_by_warp(const JpegEncodingImage& image, const BlockPosition& place,
+__device__ inline std::int32_t dc_by_warp(const JpegEncodingImage& image, const BlockPosition& position,
                                           QuantizerStep step) {
   std::uint32_t sum = 0;
   const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
   if (lane < kBlockSide) {
-    const uint2 row = block_row(image, place, lane);
+    const uint2 row = block_row(image, position, lane);
     sum = __dp4a(row.x, 0x01010101U, __dp4a(row.y, 0x01010101U, 0U));
   }
 #pragma unroll
@@ -163,15 +163,15 @@ __device__ inline void compute_begins(RunShared& shared, std::uint32_t bits) {
 // Returns word `i` of the run's bits, assembled from the blocks that overlap it; ones follow the last bit.
 __device__ inline std::uint32_t run_word(const RunShared& shared, std::uint32_t i, int blocks_in_mcu,
                                          int mcus_in_run) {
-  std::uint32_t place = last_at_most(shared.begin, kRunBlocks, 32 * i);
+  std::uint32_t position = last_at_most(shared.begin, kRunBlocks, 32 * i);
   std::uint32_t word = 0;
-  for (std::uint32_t have = 0; have < 32 && place < kRunBlocks; ++place) {
-    const std::uint32_t begin = shared.begin[place];
+  for (std::uint32_t have = 0; have < 32 && position < kRunBlocks; ++position) {
+    const std::uint32_t begin = shared.begin[position];
     const std::uint32_t from = 32 * i + have - begin;  // bit of the block
-    const std::uint32_t left = shared.begin[place + 1] - begin - from;
+    const std::uint32_t left = shared.begin[position + 1] - begin - from;
     if (left == 0) continue;
-    const auto mcu = static_cast<int>(place) / blocks_in_mcu;
-    const int thread = (static_cast<int>(place) - mcu * blocks_in_mcu) * mcus_in_run + mcu;
+    const auto mcu = static_cast<int>(position) / blocks_in_mcu;
+    const int thread = (static_cast<int>(position) - mcu * blocks_in_mcu) * mcus_in_run + mcu;
     const std::uint32_t at = from / 32;
     const std::uint32_t next = at + 1 < kColumnWords ? shared.words[at + 1][thread] : 0;
     const std::uint32_t bits = __funnelshift_l(next, shared.words[at][thread], from % 32);
@@ -235,15 +235,15 @@ __global__ void __launch_bounds__(kRunBlocks, fitting_blocks(kRunBlocks, 5))
   const int mcu_of_run = thread - block * image.mcus_in_run;
   const int place_of_run = mcu_of_run * scan.blocks_in_mcu + block;
   const bool has_block = first_mcu + mcu_of_run < scan.mcus;
-  const BlockPosition place = block_position(scan, has_block ? first_mcu + mcu_of_run : first_mcu, block);
-  const int plane = place.component == 0 ? 0 : 1;
+  const BlockPosition position = block_position(scan, has_block ? first_mcu + mcu_of_run : first_mcu, block);
+  const int plane = position.component == 0 ? 0 : 1;
   std::uint32_t* column = &shared.words[0][thread];
-  if (has_block) load_samples(column, image, place);
+  if (has_block) load_samples(column, image, position);
   __syncthreads();
 
   std::int32_t dc = 0;
-  std::uint64_t places = 0;
-  if (has_block) places = transform(column, shared.steps[plane], dc);
+  std::uint64_t positions = 0;
+  if (has_block) positions = transform(column, shared.steps[plane], dc);
   shared.dc[place_of_run] = dc;
   // The DC coefficients of the previous run that this run's first differences refer to.
   const int back = blocks_back(scan, block);
@@ -251,7 +251,7 @@ __global__ void __launch_bounds__(kRunBlocks, fitting_blocks(kRunBlocks, 5))
   if (reaches_back && mcu_of_run < kWarpLanes) {  // uniform across a warp
     const BlockPosition last = block_position(scan, first_mcu - 1, block - back + scan.blocks_in_mcu);
     const std::int32_t before = dc_by_warp(image, last, step_of(shared.steps[plane][0]));
-    if (mcu_of_run == 0) shared.dc_before[place.component] = before;
+    if (mcu_of_run == 0) shared.dc_before[position.component] = before;
   }
   __syncthreads();
 
@@ -259,12 +259,12 @@ __global__ void __launch_bounds__(kRunBlocks, fitting_blocks(kRunBlocks, 5))
   if (has_block) {
     const int before = place_of_run - back;
     const std::int32_t dc_before = before >= 0    ? shared.dc[before]
-                                   : reaches_back ? shared.dc_before[place.component]
+                                   : reaches_back ? shared.dc_before[position.component]
                                                   : 0;
     ColumnBits to(column);
     const auto* coded = reinterpret_cast<const CodedValue*>(column + kLead * kRunBlocks);
     const auto coded_at = [&](int i) -> std::int32_t { return coded[half_word_index(i)]; };
-    code_block(dc - dc_before, place.dummy ? 0 : places, coded_at, shared.codes[plane].data(), to);
+    code_block(dc - dc_before, position.dummy ? 0 : positions, coded_at, shared.codes[plane].data(), to);
     bits = to.finish();
   }
   shared.begin[place_of_run] = bits;

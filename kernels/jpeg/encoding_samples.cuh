@@ -98,12 +98,12 @@ __device__ __forceinline__ uint2 repeat_last(uint2 row, int count) {
 
 class GreyRows {
  public:
-  __device__ GreyRows(const JpegEncodingImage& image, const BlockPosition& place)
-      : from_(image.pixels + place.x * kBlockSide),
+  __device__ GreyRows(const JpegEncodingImage& image, const BlockPosition& position)
+      : from_(image.pixels + position.x * kBlockSide),
         stride_(image.stride),
-        first_(place.y * kBlockSide),
+        first_(position.y * kBlockSide),
         last_(image.scan.height - 1),
-        width_(image.scan.width - place.x * kBlockSide) {}
+        width_(image.scan.width - position.x * kBlockSide) {}
 
   __device__ __forceinline__ uint2 row(int y) const {
     const uint2 samples = __ldg(reinterpret_cast<const uint2*>(from_ + min(first_ + y, last_) * stride_));
@@ -168,18 +168,18 @@ __device__ __forceinline__ uint2 halved_row(const JpegEncodingImage& image, int 
 }
 
 // Returns row `line` of a block, the first sample in the lowest byte.
-__device__ __forceinline__ uint2 block_row(const JpegEncodingImage& image, const BlockPosition& place,
+__device__ __forceinline__ uint2 block_row(const JpegEncodingImage& image, const BlockPosition& position,
                                            int line) {
-  if (image.scan.blocks_in_mcu == 1) return GreyRows(image, place).row(line);
-  const int x = place.x * kBlockSide;
-  const int y = place.y * kBlockSide + line;
-  if (image.scan.blocks_in_mcu == 6 && place.component != 0) {
-    return place.component == 1 ? halved_row<1>(image, x, y) : halved_row<2>(image, x, y);
+  if (image.scan.blocks_in_mcu == 1) return GreyRows(image, position).row(line);
+  const int x = position.x * kBlockSide;
+  const int y = position.y * kBlockSide + line;
+  if (image.scan.blocks_in_mcu == 6 && position.component != 0) {
+    return position.component == 1 ? halved_row<1>(image, x, y) : halved_row<2>(image, x, y);
   }
   const int width = image.scan.width;
   const Sample8* row = image.pixels + min(y, image.scan.height - 1) * image.stride;
-  if (place.component == 0) return full_row<0>(row, x, width);
-  return place.component == 1 ? full_row<1>(row, x, width) : full_row<2>(row, x, width);
+  if (position.component == 0) return full_row<0>(row, x, width);
+  return position.component == 1 ? full_row<1>(row, x, width) : full_row<2>(row, x, width);
 }
 
 }  // namespace imgpipe

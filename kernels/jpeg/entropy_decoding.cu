@@ -317,7 +317,7 @@ __global__ void __launch_bounds__(kTileSubsequences) write(GroupView view) {
   __shared__ __align__(16) std::byte staged[kTileSubsequences][kStagedBytes];
   __shared__ Sums warp_sums[kTileWarps];
   __shared__ bool warp_starts[kTileWarps];
-  __shared__ std::uint8_t places[kPlaces];
+  __shared__ std::uint8_t positions[kPlaces];
   __shared__ std::uint32_t kinds[6];
   const DeviceImage* const owner = view.images + find_owner(view.tile_ends, view.image_count, blockIdx.x);
   const DeviceImage image = *owner;
@@ -325,7 +325,7 @@ __global__ void __launch_bounds__(kTileSubsequences) write(GroupView view) {
   const std::uint32_t index = first + threadIdx.x;
   const bool mine = index < image.subsequences;
   for (std::uint32_t i = threadIdx.x; i < kPlaces; i += kTileSubsequences)
-    places[i] = i < kBlockSamples ? kPlaceOf[i] : static_cast<std::uint8_t>(kBlockSamples);
+    positions[i] = i < kBlockSamples ? kPlaceOf[i] : static_cast<std::uint8_t>(kBlockSamples);
   for (std::uint32_t i = 0; i < kStagedBytes; i += sizeof(uint4))
     *reinterpret_cast<uint4*>(staged[threadIdx.x] + i) = uint4{};
   const Tables tables = load_tables(view, image, owner->kinds, kinds);
@@ -345,8 +345,8 @@ __global__ void __launch_bounds__(kTileSubsequences) write(GroupView view) {
   const TileWords words{shared_words(image), static_cast<std::uint32_t>(subsequence.words - begin)};
   BitWindow<TileWords> window(words, own.count > 0 ? record.first_bit : 0);
   auto* const out = reinterpret_cast<std::int16_t*>(staged[threadIdx.x]);
-  const auto store = [&](std::uint32_t place, std::int32_t value) {
-    out[places[place]] = static_cast<std::int16_t>(value);
+  const auto store = [&](std::uint32_t position, std::int32_t value) {
+    out[positions[position]] = static_cast<std::int16_t>(value);
   };
   const std::uint32_t most = warp_max(own.count);
   for (std::uint32_t i = 0; i < most; ++i) {

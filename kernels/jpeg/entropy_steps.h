@@ -178,9 +178,9 @@ IMGPIPE_HOST_DEVICE inline Subsequence find_subsequence(const GroupView& view, c
           low, at == 0};
 }
 
-IMGPIPE_HOST_DEVICE inline PackedState packed_state(std::uint32_t bit, std::uint32_t place,
+IMGPIPE_HOST_DEVICE inline PackedState packed_state(std::uint32_t bit, std::uint32_t position,
                                                     std::uint32_t block) {
-  return bit | place << 5 | block << 11;
+  return bit | position << 5 | block << 11;
 }
 
 template <class Words>
@@ -218,7 +218,7 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t decode_subsequence(const Tables& tables
                                                             std::uint32_t end, PackedState entry,
                                                             Record& record, Sums& sums) {
   BitWindow<Words> window(words, entry & 31);
-  std::uint32_t place = entry >> 5 & 63;
+  std::uint32_t position = entry >> 5 & 63;
   std::uint32_t block = entry >> 11;
   std::uint32_t kind = tables.kinds[block];
   std::uint32_t first_bit = kNoBlock, first_block = 0, symbols = 0;
@@ -228,8 +228,8 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t decode_subsequence(const Tables& tables
   while (window.bit() < end) {
     const std::uint32_t bits = window.peek();
     const std::uint32_t symbol =
-        next_symbol(tables, place == 0 ? dc_table_of(kind) : ac_table_of(kind), bits);
-    if (kPass != Pass::guess && place == 0) {
+        next_symbol(tables, position == 0 ? dc_table_of(kind) : ac_table_of(kind), bits);
+    if (kPass != Pass::guess && position == 0) {
       if (blocks++ == 0) {
         first_bit = window.bit();
         first_block = block;
@@ -240,10 +240,10 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t decode_subsequence(const Tables& tables
       third += (component_of(kind) >> 1) * difference;
     }
     window.skip(bits_of(symbol));
-    place += skip_of(symbol);
+    position += skip_of(symbol);
     if (kPass == Pass::runs) ++symbols;
-    if (place < 64) continue;
-    place = 0;
+    if (position < 64) continue;
+    position = 0;
     block = block + 1 == tables.blocks_in_mcu ? 0 : block + 1;
     kind = tables.kinds[block];
     if (kPass == Pass::runs && block == 0) {
@@ -263,7 +263,7 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t decode_subsequence(const Tables& tables
       mcu_third = third;
     }
   }
-  record.exit = static_cast<std::uint16_t>(packed_state((window.bit() - end) & 31, place, block));
+  record.exit = static_cast<std::uint16_t>(packed_state((window.bit() - end) & 31, position, block));
   if (kPass == Pass::guess) return 0;
   record.entry = static_cast<std::uint16_t>(entry);
   record.first_bit = static_cast<std::uint16_t>(first_bit);
@@ -340,7 +340,7 @@ inline constexpr std::int32_t kMaxDc = std::int32_t{1} << 27;
 inline constexpr std::uint32_t kLookaheadWords = 64 * 31 / 32 + 3;
 
 // Decodes one block; returns false if it is damaged. Passes at least all non-zero coefficients to
-// store(place, value). `place` may be up to kMaxPlace; `store` must ignore places above 63.
+// store(position, value). `position` may be up to kMaxPlace; `store` must ignore places above 63.
 inline constexpr std::uint32_t kMaxPlace = 63 + kNoCode - 1;
 template <class Words, class Store>
 IMGPIPE_HOST_DEVICE inline bool decode_block(std::uint32_t kind, const Tables& tables,
@@ -351,17 +351,17 @@ IMGPIPE_HOST_DEVICE inline bool decode_block(std::uint32_t kind, const Tables& t
   dc += static_cast<std::uint32_t>(value_of(symbol, bits));
   store(0, static_cast<std::int32_t>(dc));
   window.skip(bits_of(symbol));
-  std::uint32_t place = 1;
+  std::uint32_t position = 1;
   do {
     bits = window.peek();
     symbol = next_symbol(tables, ac_table_of(kind), bits);
-    place += skip_of(symbol);
-    store(place - 1, value_of(symbol, bits));
+    position += skip_of(symbol);
+    store(position - 1, value_of(symbol, bits));
     window.skip(bits_of(symbol));
-  } while (place < 64);
+  } while (position < 64);
   const auto sum = static_cast<std::int32_t>(dc);
   // The block must end with a coefficient or 16 zeros at the last position, or with an end-of-block code.
-  return is_code && sum < kMaxDc && sum > -kMaxDc && (place == 64 || skip_of(symbol) == kSkipsBlock);
+  return is_code && sum < kMaxDc && sum > -kMaxDc && (position == 64 || skip_of(symbol) == kSkipsBlock);
 }
 
 // Whether the next block after subsequence `index` begins where its blocks end.

@@ -109,7 +109,7 @@ __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kColourBlocks)) 
     const LaneBlocks blocks(image, image.order.colour(lane_of_thread() / kBlockLanes), kColourItemMcus);
     ItemWalk walk(run.begin + warp - first, kWarps, image.colour_groups, 0);
     ItemWalk ahead = walk;
-    TransformBuffer room(rooms[warp][0]);
+    TransformBuffer buffer(rooms[warp][0]);
     TransformBuffer other(rooms[warp][1]);
     int left = items_of_warp(end - run.begin, warp);
     int to_fetch = left;
@@ -117,7 +117,7 @@ __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kColourBlocks)) 
       if (to_fetch-- > 0) to.fetch(blocks.at(image.order, ahead));
       ahead.next();
     };
-    fetch_next(room);
+    fetch_next(buffer);
     fetch_next(other);
     const auto make_next = [&](const TransformBuffer& from) {
       if (left > 1) {
@@ -131,10 +131,10 @@ __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kColourBlocks)) 
       walk.next();
     };
     for (; left > 0; --left) {
-      make_next(room);
+      make_next(buffer);
       const TransformBuffer next = other;
-      other = room;
-      room = next;
+      other = buffer;
+      buffer = next;
     }
     run.begin = end;
   }
@@ -303,16 +303,16 @@ __global__ __launch_bounds__(kThreads,
     ItemWalk walk(run.begin + warp - first, kWarps, image.luma_groups, image.order.down_shift);
     const LaneBlocks blocks(image, image.order.luma(lane_of_thread() / kBlockLanes, walk.lower()),
                             image.order.luma_group_mcus());
-    const TransformBuffer room(rooms[warp]);
+    const TransformBuffer buffer(rooms[warp]);
     int left = items_of_warp(end - run.begin, warp);
-    if (left > 0) room.fetch(blocks.at(image.order, walk));
+    if (left > 0) buffer.fetch(blocks.at(image.order, walk));
     for (; left > 0; --left) {
       const std::uint32_t item_group = walk.group();
       const std::uint32_t block_row = (walk.mcu_row() << image.order.down_shift) + walk.lower();
       __pipeline_wait_prior(0);
-      const TwoRows rows = room.pass_columns(image.steps[0]);
+      const TwoRows rows = buffer.pass_columns(image.steps[0]);
       walk.next();
-      if (left > 1) room.fetch(blocks.at(image.order, walk));
+      if (left > 1) buffer.fetch(blocks.at(image.order, walk));
       make_pixels<Wanted>(image, item_group, block_row, pass_rows(rows), group.memory, counters);
     }
     if (Wanted::counts && image.counts != nullptr) {

@@ -55,7 +55,7 @@ struct BlockOrder {
   }
   // The byte offset of MCU `mcu` in the coefficients. An item that crosses the end of a row has MCUs of the
   // next row, and the last MCU repeats after the image's end; their samples are discarded.
-  [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint64_t place(std::uint32_t mcu) const {
+  [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint64_t position(std::uint32_t mcu) const {
     return std::uint64_t{mcu < last_mcu ? mcu : last_mcu} * mcu_bytes;
   }
 };

@@ -48,7 +48,7 @@ __device__ inline void add_vector(const std::uint8_t* row, const std::uint8_t* a
 }
 
 template <bool HasAbove>
-__device__ inline void add_segment(const Picture& picture, std::uint32_t y, std::uint32_t segment,
+__device__ inline void add_segment(const PngImage& picture, std::uint32_t y, std::uint32_t segment,
                                    std::uint32_t lane, std::uint32_t (&sums)[kFilters]) {
   const std::uint8_t* row = picture.pixels + y * picture.stride;
   const std::uint8_t* above = row - picture.stride;
@@ -67,7 +67,7 @@ __device__ inline void add_segment(const Picture& picture, std::uint32_t y, std:
 // shuffles. No shared memory. Rows of several segments are summed in group.sums, from which write_filtered()
 // chooses.
 __global__ __launch_bounds__(kChooseThreads) void choose_kernel(Group group) {
-  const Picture picture = image_containing(group, &Picture::first_choose_block, blockIdx.x);
+  const PngImage picture = image_containing(group, &PngImage::first_choose_block, blockIdx.x);
   const std::uint64_t thread =
       std::uint64_t{blockIdx.x - picture.first_choose_block} * kChooseThreads + threadIdx.x;
   const std::uint32_t lane = threadIdx.x & (picture.lanes_per_segment - 1);

@@ -17,8 +17,8 @@ std::uint32_t blocks_of(std::uint64_t threads, std::uint32_t block) {
   return static_cast<std::uint32_t>((threads + block - 1) / block);
 }
 
-Picture picture_of_task(const PngEncodingTask& task) {
-  Picture picture{};
+PngImage picture_of_task(const PngEncodingTask& task) {
+  PngImage picture{};
   picture.pixels = task.pixels.data;
   picture.stride = task.pixels.stride;
   picture.row_bytes = static_cast<std::uint32_t>(task.pixels.row_samples());
@@ -46,7 +46,7 @@ PngEncoding::PngEncoding(const std::vector<PngEncodingTask>& tasks) {
   std::uint64_t filtered = 0;
   std::uint64_t output = 0;
   for (const PngEncodingTask& task : tasks) {
-    Picture picture = picture_of_task(task);
+    PngImage picture = picture_of_task(task);
     const std::uint32_t strips = picture.strips();
     picture.first_strip = layout_.strips;
     picture.first_tile = layout_.tiles;
@@ -69,21 +69,21 @@ PngEncoding::PngEncoding(const std::vector<PngEncodingTask>& tasks) {
     output += strips * rounded_up(stored_bytes(picture.bytes_of(0)), kStripAlignment);
     pictures_.push_back(picture);
   }
-  DeviceLayout places;
-  memory_.upload_bytes = pictures_.size() * sizeof(Picture);
-  places.take(memory_.upload_bytes);
-  layout_.sums = layout_.zeroed = places.take(sums * sizeof(RowSums));
-  layout_.windows = places.take(layout_.strips * sizeof(StripWindows));
-  layout_.hashes = places.take(hashes * sizeof(std::uint64_t));
-  layout_.zeroed_bytes = places.end() - layout_.zeroed;
-  layout_.types = places.take(rows);
-  layout_.tile_states = places.take(layout_.tiles * sizeof(TileState));
-  layout_.strip_states = places.take(layout_.strips * sizeof(StripState));
+  DeviceLayout positions;
+  memory_.upload_bytes = pictures_.size() * sizeof(PngImage);
+  positions.take(memory_.upload_bytes);
+  layout_.sums = layout_.zeroed = positions.take(sums * sizeof(RowSums));
+  layout_.windows = positions.take(layout_.strips * sizeof(StripWindows));
+  layout_.hashes = positions.take(hashes * sizeof(std::uint64_t));
+  layout_.zeroed_bytes = positions.end() - layout_.zeroed;
+  layout_.types = positions.take(rows);
+  layout_.tile_states = positions.take(layout_.tiles * sizeof(TileState));
+  layout_.strip_states = positions.take(layout_.strips * sizeof(StripState));
   memory_.results_bytes = layout_.strips * sizeof(StripResult);
-  memory_.results_offset = layout_.results = places.take(memory_.results_bytes);
-  layout_.filtered = places.take(filtered);
-  layout_.output = places.take(output);
-  memory_.bytes = places.end();
+  memory_.results_offset = layout_.results = positions.take(memory_.results_bytes);
+  layout_.filtered = positions.take(filtered);
+  layout_.output = positions.take(output);
+  memory_.bytes = positions.end();
 }
 
 void PngEncoding::write_upload(std::byte* to) const {
@@ -114,13 +114,13 @@ Group PngEncoding::group(std::byte* memory) const {
 }
 
 std::vector<PngEncoding::Strip> PngEncoding::strips(std::size_t image, const std::byte* results) const {
-  const Picture& picture = pictures_[image];
+  const PngImage& picture = pictures_[image];
   std::vector<Strip> strips(picture.strips());
   for (std::size_t i = 0; i < strips.size(); ++i) {
     StripResult made;
     std::memcpy(&made, results + (picture.first_strip + i) * sizeof(made), sizeof(made));
-    strips[i] = {layout_.output + static_cast<std::size_t>(made.place), static_cast<std::size_t>(made.bytes),
-                 made.adler, made.filtered != 0};
+    strips[i] = {layout_.output + static_cast<std::size_t>(made.position),
+                 static_cast<std::size_t>(made.bytes), made.adler, made.filtered != 0};
   }
   return strips;
 }

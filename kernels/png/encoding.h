@@ -51,7 +51,7 @@ class PngEncoding {
   [[nodiscard]] png_strips::Group group(std::byte* memory) const;
 
  private:
-  std::vector<png_strips::Picture> pictures_;
+  std::vector<png_strips::PngImage> pictures_;
   png_strips::GroupLayout layout_;
   GroupMemory memory_;
 };

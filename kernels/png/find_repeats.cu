@@ -85,9 +85,9 @@ __device__ inline Window window_at(const std::uint8_t* from, const std::uint8_t*
 
 // Returns false if the hash is in the table already. The table has at least twice as many slots as cells.
 // Hashes that begin at the same slot probe with their own odd step, which visits all slots.
-__device__ bool add_hash(unsigned long long hash, unsigned long long* table, std::uint32_t places) {
+__device__ bool add_hash(unsigned long long hash, unsigned long long* table, std::uint32_t offsets) {
   for (unsigned long long at = hash >> 20;; at += hash >> 41 | 1) {
-    const unsigned long long there = atomicCAS(table + (at & (places - 1)), 0ULL, hash);
+    const unsigned long long there = atomicCAS(table + (at & (offsets - 1)), 0ULL, hash);
     if (there == 0) return true;
     if (there == hash) return false;
   }
@@ -101,7 +101,7 @@ __global__ __launch_bounds__(kCellThreads) void repeats_kernel(Group group) {
   static_assert(kBlockCells == kLanes && kWarps >= 2);
   __shared__ std::uint8_t bits[256];
   __shared__ std::uint16_t positions[2][kBlockCells];
-  const Picture& picture = image_containing(group, &Picture::first_cell_block, blockIdx.x);
+  const PngImage& picture = image_containing(group, &PngImage::first_cell_block, blockIdx.x);
   const std::uint32_t block = blockIdx.x - picture.first_cell_block;
   const std::uint32_t number = block / picture.cell_blocks_per_strip;
   const std::uint32_t strip = picture.first_strip + number;

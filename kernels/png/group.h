@@ -26,7 +26,7 @@ inline constexpr unsigned kCellThreads = 128;  // of find_repeats()
 inline constexpr unsigned kBlockCells = 32;    // per block of threads
 
 // An image. Members called `first_...` are indices over the whole group.
-struct Picture {
+struct PngImage {
   const std::uint8_t* pixels;
   std::int64_t stride;  // bytes
   std::uint32_t row_bytes, height;
@@ -95,19 +95,19 @@ struct StripState {
   std::uint32_t adler;
   std::uint64_t bits;  // of the block including its end-of-block code
   MatchRule matches;
-  std::uint64_t place;  // offset in the group's output
+  std::uint64_t position;  // offset in the group's output
   StripKind kind;
 };
 
 struct StripResult {
-  std::uint64_t place, bytes;
+  std::uint64_t position, bytes;
   std::uint32_t adler;
   std::uint32_t filtered;
 };
 
 // The arrays of a group.
 struct Group {
-  const Picture* pictures;
+  const PngImage* pictures;
   std::uint32_t count;  // of images
   std::uint32_t strips, tiles, choose_blocks, cell_blocks;
   // Initially zero.
@@ -127,8 +127,8 @@ inline constexpr std::uint64_t kStripAlignment = 16;  // of strips in the output
 
 // Returns the image that contains item `item` of the group; `first`: the corresponding member of Picture.
 template <class First>
-IMGPIPE_HOST_DEVICE inline const Picture& image_containing(const Group& group, First Picture::*first,
-                                                           std::uint32_t item) {
+IMGPIPE_HOST_DEVICE inline const PngImage& image_containing(const Group& group, First PngImage::*first,
+                                                            std::uint32_t item) {
   std::uint32_t low = 0;
   for (std::uint32_t high = group.count; high - low > 1;) {
     const std::uint32_t middle = low + (high - low) / 2;

@@ -18,7 +18,7 @@ struct StripOutput {
   std::uint64_t bytes;
 };
 
-__device__ StripOutput output_of_strip(const Group& group, const Picture& picture, std::uint32_t number) {
+__device__ StripOutput output_of_strip(const Group& group, const PngImage& picture, std::uint32_t number) {
   const StripState& state = group.strip_states[picture.first_strip + number];
   const std::uint32_t bytes = picture.bytes_of(number);
   bool filtered = state.matches == MatchRule::always;
@@ -39,29 +39,30 @@ __device__ StripOutput output_of_strip(const Group& group, const Picture& pictur
 // words of the output that two tiles share, the first of each tile, and writes the header. Shared memory: the
 // offset. Barriers: after clearing it; after adding all sizes.
 __global__ __launch_bounds__(kPlaceThreads) void place_kernel(Group group) {
-  __shared__ unsigned long long place;
-  if (threadIdx.x == 0) place = 0;
+  __shared__ unsigned long long position;
+  if (threadIdx.x == 0) position = 0;
   __syncthreads();
   unsigned long long before = 0;
   for (std::uint32_t i = threadIdx.x; i < blockIdx.x; i += kPlaceThreads) {
-    const Picture& picture = image_containing(group, &Picture::first_strip, i);
+    const PngImage& picture = image_containing(group, &PngImage::first_strip, i);
     before += rounded_up<std::uint64_t>(output_of_strip(group, picture, i - picture.first_strip).bytes,
                                         kStripAlignment);
   }
   before = warp_sum(before);
-  if (threadIdx.x % kLanes == 0) atomicAdd(&place, before);
+  if (threadIdx.x % kLanes == 0) atomicAdd(&position, before);
   __syncthreads();
-  const Picture& picture = image_containing(group, &Picture::first_strip, blockIdx.x);
+  const PngImage& picture = image_containing(group, &PngImage::first_strip, blockIdx.x);
   const std::uint32_t number = blockIdx.x - picture.first_strip;
   const StripOutput made = output_of_strip(group, picture, number);
   StripState& state = group.strip_states[blockIdx.x];
   if (threadIdx.x == 0) {
     state.kind = made.kind;
-    state.place = place;
-    group.results[blockIdx.x] = {place, made.bytes, state.adler, made.kind == StripKind::filtered ? 1U : 0U};
+    state.position = position;
+    group.results[blockIdx.x] = {position, made.bytes, state.adler,
+                                 made.kind == StripKind::filtered ? 1U : 0U};
   }
   if (made.kind != StripKind::huffman) return;
-  auto* words = reinterpret_cast<std::uint32_t*>(group.output + place);
+  auto* words = reinterpret_cast<std::uint32_t*>(group.output + position);
   // The header's last word, possibly without bits of it, is the first tile's first.
   for (unsigned i = threadIdx.x; i <= state.header_bits / 32; i += kPlaceThreads) words[i] = state.header[i];
   const TileState* tiles = group.tile_states + picture.first_tile + number * picture.tiles_per_strip;
@@ -252,14 +253,14 @@ __device__ inline void pack_tile(const Group& group, const Tile& tile, const Str
   __syncthreads();
   // The first word is zero or holds the header's end. The last is the next tile's first, unless full or
   // final.
-  write_words(shared.words, reinterpret_cast<std::uint32_t*>(group.output + strip.place) + first_word, words,
-              !ends_strip && end_bit % 32 != 0);
+  write_words(shared.words, reinterpret_cast<std::uint32_t*>(group.output + strip.position) + first_word,
+              words, !ends_strip && end_bit % 32 != 0);
 }
 
 // Stores a tile byte by byte: strips have no useful alignment, but adjacent threads write adjacent bytes.
 __device__ inline void store_tile(const Group& group, const Tile& tile, const StripState& strip) {
   const std::uint8_t* from = tile.filtered(group);
-  std::uint8_t* to = group.output + strip.place;
+  std::uint8_t* to = group.output + strip.position;
   const bool last = tile.strip + 1 == tile.picture.strips();
   for (std::uint32_t i = tile.begin + threadIdx.x; i < tile.begin + tile.bytes; i += kTileThreads) {
     const auto block = i / static_cast<std::uint32_t>(kMaxStoredBytes);
@@ -280,7 +281,7 @@ __device__ inline void store_tile(const Group& group, const Tile& tile, const St
 
 __device__ inline void copy_tile(const Group& group, const Tile& tile, const StripState& strip) {
   const auto* from = reinterpret_cast<const uint4*>(tile.filtered(group) + tile.begin);
-  auto* to = reinterpret_cast<uint4*>(group.output + strip.place + tile.begin);
+  auto* to = reinterpret_cast<uint4*>(group.output + strip.position + tile.begin);
   static_assert(kStripAlignment == sizeof(uint4));
   for (std::uint32_t i = threadIdx.x; i < (tile.bytes + 15) / 16; i += kTileThreads) to[i] = from[i];
 }

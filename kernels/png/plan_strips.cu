@@ -17,7 +17,7 @@ static_assert(kPlanThreads > kMaxHuffmanSymbols);
 constexpr std::uint64_t kAdlerBase = 65521;
 
 struct Strip {
-  const Picture* picture;
+  const PngImage* picture;
   std::uint32_t number;  // in the image
   std::uint32_t bytes, tiles;
   bool last;
@@ -296,7 +296,7 @@ __device__ void clear(Shared& shared) {
 // the results.
 __global__ __launch_bounds__(kPlanThreads) void plan_kernel(Group group) {
   __shared__ Shared shared;
-  const Picture& picture = image_containing(group, &Picture::first_strip, blockIdx.x);
+  const PngImage& picture = image_containing(group, &PngImage::first_strip, blockIdx.x);
   Strip strip{};
   strip.picture = &picture;
   strip.number = blockIdx.x - picture.first_strip;

@@ -13,7 +13,7 @@ constexpr unsigned kTileWarps = kTileThreads / kLanes;
 
 struct Tile {
   __device__ explicit Tile(const Group& group)
-      : picture(image_containing(group, &Picture::first_tile, blockIdx.x)) {
+      : picture(image_containing(group, &PngImage::first_tile, blockIdx.x)) {
     const std::uint32_t tile = blockIdx.x - picture.first_tile;
     strip = tile / picture.tiles_per_strip;
     number = tile - strip * picture.tiles_per_strip;
@@ -28,7 +28,7 @@ struct Tile {
   }
   [[nodiscard]] __device__ bool last_of_strip() const { return begin + bytes == strip_bytes; }
 
-  Picture picture;
+  PngImage picture;
   std::uint32_t strip;   // index in the image
   std::uint32_t number;  // index in the strip
   std::uint32_t begin;   // offset in the strip

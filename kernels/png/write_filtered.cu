@@ -12,7 +12,7 @@ constexpr std::uint32_t kAdlerBase = 65521;
 // Stands for "to the tile's end and perhaps beyond"; longer than any run within a tile.
 constexpr std::uint32_t kBeyond = std::uint32_t{1} << 29;
 
-__device__ inline Filter filter_of(const Group& group, const Picture& picture, std::uint32_t y) {
+__device__ inline Filter filter_of(const Group& group, const PngImage& picture, std::uint32_t y) {
   if (picture.segments_per_row == 1) return static_cast<Filter>(group.types[picture.first_row + y]);
   return best_filter(group.sums[picture.first_sum + y].of, y % picture.strip_rows != 0);
 }
@@ -45,7 +45,7 @@ __device__ inline std::uint32_t load_word(const std::uint8_t* row, std::uint32_t
 // Sets the bytes of `window` from byte `start` on to those of a filtered row from its byte `from` on, which
 // is negative if the row begins within the window. Bytes beyond the row's end are undefined.
 template <Filter F>
-__device__ inline void filter_window(const Picture& picture, const std::uint8_t* row, std::int32_t from,
+__device__ inline void filter_window(const PngImage& picture, const std::uint8_t* row, std::int32_t from,
                                      std::int32_t start, std::uint32_t (&window)[8]) {
   constexpr bool kUsesLeft = F == kSub || F == kAverage || F == kPaeth;
   constexpr bool kUsesAbove = F == kUp || F == kAverage || F == kPaeth;
@@ -81,7 +81,7 @@ constexpr std::uint32_t kLongLine = 512;
 // for all lanes.
 __device__ inline void fill_window(const Group& group, const Tile& tile, std::uint32_t begin,
                                    std::uint32_t valid, std::uint32_t (&window)[8]) {
-  const Picture& picture = tile.picture;
+  const PngImage& picture = tile.picture;
   const std::uint32_t line = picture.row_bytes + 1;
   const std::uint32_t lanes = __ballot_sync(kAllLanes, valid > 0);
   if (lanes == 0) return;
@@ -132,7 +132,7 @@ __device__ inline void fill_window(const Group& group, const Tile& tile, std::ui
 
 // Returns one byte of the strip: the one before a tile, which another block writes.
 __device__ inline std::uint32_t filtered_byte(const Group& group, const Tile& tile, std::uint32_t at) {
-  const Picture& picture = tile.picture;
+  const PngImage& picture = tile.picture;
   const std::uint32_t line = picture.row_bytes + 1;
   const std::uint32_t in_strip = at / line;
   const std::uint32_t y = tile.strip * picture.strip_rows + in_strip;

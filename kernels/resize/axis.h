@@ -77,12 +77,12 @@ struct LinearShare {
 [[nodiscard]] inline LinearSource linear_source(const ResizeAxis& axis, std::int64_t x, Sample sample) {
   const double enlargement = static_cast<double>(axis.out) / static_cast<double>(axis.in);
   const volatile double centre = 1.0 / enlargement * (static_cast<double>(x) + 0.5);
-  const double place = centre - 0.5;
-  const double below = std::floor(place);
+  const double position = centre - 0.5;
+  const double below = std::floor(position);
   if (below < 0 || axis.in == 1) return {0, 0};
   const auto source = static_cast<std::int64_t>(below);
   if (source >= axis.in - 1) return {axis.in - 1, 0};
-  const auto [share, one] = linear_share(place - below, sample);
+  const auto [share, one] = linear_share(position - below, sample);
   return share == one ? LinearSource{source + 1, 0} : LinearSource{source, share};
 }
 

@@ -65,11 +65,11 @@ __device__ ClusterSums cluster_sums(std::uint64_t own) {
 // Launches a kernel over `count` histograms along y, in clusters of kBinBlocks blocks or one block each.
 template <class... Parameters, class... Arguments>
 CudaStatus launch_over_bins(void (*in_clusters)(Parameters...), void (*alone)(Parameters...), unsigned count,
-                            const CudaLaunch& launch, Clusters way, const Arguments&... arguments) {
+                            const CudaLaunch& launch, Clusters method, const Arguments&... arguments) {
   bool clusters = false;
   const cudaError_t found = query_clusters<kBinBlocks>(in_clusters, kBinThreads, 0, clusters);
   if (found != cudaSuccess) return found;
-  return clusters && way == Clusters::where_supported
+  return clusters && method == Clusters::where_supported
              ? launch_clusters<kBinBlocks>(in_clusters, dim3(kBinBlocks, count), kBinThreads, 0, launch,
                                            arguments...)
              : launch_clusters<1>(alone, dim3(1, count), kBinThreads, 0, launch, arguments...);

@@ -32,11 +32,10 @@ void count_row(const Sample8* row, std::int64_t width, Tables& tables) {
   for (; x < width; ++x) ++tables[0][row[x]];
 }
 
-void add_up(Tables& tables, std::uint64_t* counts) {
+void add_up(const Tables& tables, std::uint64_t* counts) {
   for (int bin = 0; bin < kBins; ++bin) {
-    for (auto& table : tables) counts[bin] += table[bin];
+    for (const auto& table : tables) counts[bin] += table[bin];
   }
-  std::memset(tables, 0, sizeof tables);
 }
 
 // A single table, the band's own: more would exceed the L2 cache (65,536 counters take 512 KiB). Equal 16-bit
@@ -68,14 +67,15 @@ void count_row16(const Sample16* row, std::int64_t width, std::uint64_t* counts)
 
 void count_bytes(const StageCall<Host>& call, const Band& band) {
   constexpr std::int64_t kMaxPixels = std::int64_t{1} << 31;  // longer than a row, half a counter's range
-  Tables tables = {};
   for (int c = 0; c < call.in.type.color_channels; ++c) {
+    Tables tables = {};
     const ConstHostPlane plane = call.in.plane<Sample8>(static_cast<std::size_t>(c));
     std::uint64_t* counts = call.histogram.row(c);
     std::int64_t counted = 0;
     for (std::int64_t y = band.first; y < band.end; ++y) {
       if (counted + plane.width > kMaxPixels) {
         add_up(tables, counts);
+        std::memset(tables, 0, sizeof tables);
         counted = 0;
       }
       count_row(plane.row(y - band.in_top), plane.width, tables);

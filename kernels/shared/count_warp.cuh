@@ -156,22 +156,22 @@ class WarpCounter {
 
   // Adds a hot value, replacing the oldest one.
   __device__ void remember(std::uint32_t value, std::uint32_t own) {
-    const int place = next_;
+    const int position = next_;
     next_ = next_ + 1 == Most ? 0 : next_ + 1;
-    if (place < known_) {
-      give(place);
+    if (position < known_) {
+      give(position);
     } else {
       ++known_;
     }
-    if (lane() == 0) hot_.value[place] = value;
-    hot_.count[place][lane()] = own;
+    if (lane() == 0) hot_.value[position] = value;
+    hot_.count[position][lane()] = own;
     __syncwarp();
   }
-  __device__ void give(int place) {
-    const unsigned all = sum_of_warp(hot_.count[place][lane()]);
+  __device__ void give(int position) {
+    const unsigned all = sum_of_warp(hot_.count[position][lane()]);
     // add() takes at most 65,535.
     if (lane() == 0) {
-      const std::uint32_t value = hot_.value[place];
+      const std::uint32_t value = hot_.value[position];
       for (unsigned rest = all; rest > 0;) {
         const unsigned some = min(rest, kHalfWraps - 1);
         counters_.add(value, some);

@@ -61,7 +61,7 @@ class GaussRows {
   using Signed32 = hn::RebindToSigned<D32>;
   static constexpr std::uint16_t kSign = 0x8000;
 
-  [[nodiscard]] std::int64_t place(std::int64_t i, std::int64_t size) const {
+  [[nodiscard]] std::int64_t position(std::int64_t i, std::int64_t size) const {
     if (i >= 0 && i < size) return i;
     return border_ == Border::reflect ? reflected(i, size) : replicated(i, size);
   }
@@ -127,7 +127,7 @@ class GaussRows {
     const std::int64_t from = std::max<std::int64_t>(0, first - radius);
     const std::int64_t columns = std::min(width_, end + radius) - from;
     for (int i = 0; i <= 2 * radius; ++i)
-      rows_[i] = in_.row(place(y + i - radius, height_) - band_.in_top) + from;
+      rows_[i] = in_.row(position(y + i - radius, height_) - band_.in_top) + from;
     rows_[2 * radius + 1] = rows_[2 * radius];  // has weight 0
     std::uint16_t* const to = sums_ + (from - first + radius);
     const auto lanes = lanes_of(D16());
@@ -140,7 +140,7 @@ class GaussRows {
       }
     }
     const auto fill = [&](std::int64_t x) {
-      sums_[x - first + radius] = sums_[place(x, width_) - first + radius];
+      sums_[x - first + radius] = sums_[position(x, width_) - first + radius];
     };
     for (std::int64_t x = first - radius; x < from; ++x) fill(x);
     for (std::int64_t x = from + columns; x < end + radius; ++x) fill(x);

@@ -34,8 +34,8 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t sharpened(std::uint32_t v, std::uint
   const std::uint32_t size = up ? v - blurred : blurred - v;
   if (size <= threshold) return v;
   const std::uint32_t step = sharpen_step(size, amount);
-  const std::uint32_t room = up ? kLargest<T> - v : v;
-  const std::uint32_t taken = step < room ? step : room;
+  const std::uint32_t headroom = up ? kLargest<T> - v : v;
+  const std::uint32_t taken = step < headroom ? step : headroom;
   return up ? v + taken : v - taken;
 }
 

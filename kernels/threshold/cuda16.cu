@@ -8,11 +8,11 @@ namespace {
 
 // Block c finds Otsu's value of plane c (OtsuMethod::chosen: only if undecided); see otsu16.cuh.
 __global__ __launch_bounds__(kOtsuBins) void otsu16_kernel(Histogram<Device> histogram, int* values,
-                                                           OtsuMethod way) {
-  if (way == OtsuMethod::chosen && values[blockIdx.x] != kUndecided) return;
+                                                           OtsuMethod method) {
+  if (method == OtsuMethod::chosen && values[blockIdx.x] != kUndecided) return;
   __shared__ OtsuShared shared;
   OtsuSearch search(histogram.row(blockIdx.x), static_cast<int>(histogram.width), shared);
-  const int value = search.value(way == OtsuMethod::by_divisions);
+  const int value = search.value(method == OtsuMethod::by_divisions);
   if (threadIdx.x == 0) values[blockIdx.x] = value;
 }
 
@@ -28,12 +28,12 @@ IMGPIPE_POINTWISE_KERNEL threshold16_kernel(DevicePlanes<const Sample8> in, Devi
 }  // namespace
 
 CudaStatus threshold_table_method_cuda(const StageCall<Device>& call, const CudaLaunch& launch,
-                                       OtsuMethod otsu, Clusters way) {
+                                       OtsuMethod otsu, Clusters method) {
   const auto planes = static_cast<unsigned>(call.in.type.color_channels);
   int* const values = call.table.as<int>();
   if (otsu == OtsuMethod::chosen || otsu == OtsuMethod::chosen_only) {
     const CudaStatus chosen = launch_over_bins(&otsu_choice_kernel<kBinBlocks>, &otsu_choice_kernel<1>,
-                                               planes, launch, way, call.histogram, values);
+                                               planes, launch, method, call.histogram, values);
     if (chosen != cudaSuccess || otsu == OtsuMethod::chosen_only) return chosen;
   }
   otsu16_kernel<<<planes, kOtsuBins, 0, launch.stream>>>(call.histogram, values, otsu);

@@ -71,8 +71,8 @@ __device__ int chosen_value(const OtsuTotals& all, OtsuShare& own_share, double 
     const OtsuShare& share = *shared_of_block<Blocks>(&own_share, i);
     undecided |= share.undecided;
     parted |= share.parted;
-    const unsigned place = threadIdx.x % kWarpLanes - candidates;  // wraps for earlier lanes
-    if (place < min(share.candidates, OtsuShare::kMost)) own = share.candidate[place];
+    const unsigned position = threadIdx.x % kWarpLanes - candidates;  // wraps for earlier lanes
+    if (position < min(share.candidates, OtsuShare::kMost)) own = share.candidate[position];
     candidates += share.candidates;
   }
   if (undecided != 0) return kUndecided;
@@ -162,8 +162,8 @@ __global__ __launch_bounds__(kBinThreads, 1) void otsu_choice_kernel(Histogram<D
     each_bin([&](const OtsuBin& bin, OtsuParts parts) {
       if (otsu_limits(otsu_point(all, bin)).most < least) return;
       if (parts != OtsuParts::yes) atomicOr(&share.undecided, 1U);
-      const unsigned place = atomicAdd(&share.candidates, 1U);
-      if (place < OtsuShare::kMost) share.candidate[place] = bin;
+      const unsigned position = atomicAdd(&share.candidates, 1U);
+      if (position < OtsuShare::kMost) share.candidate[position] = bin;
     });
   }
   cluster_barrier<Blocks>();

@@ -82,7 +82,7 @@ CudaStatus threshold_table_cuda(const StageCall<Device>& call, const CudaLaunch&
 // bin. chosen_only, for tests: as chosen, but without a valid value if roundings could change it.
 enum class OtsuMethod : std::uint8_t { chosen, searched, by_divisions, chosen_only };
 CudaStatus threshold_table_method_cuda(const StageCall<Device>& call, const CudaLaunch& launch,
-                                       OtsuMethod otsu, Clusters way);
+                                       OtsuMethod otsu, Clusters method);
 
 // in, out: planar, same shape; histogram: the counts of the whole image `in`, for Otsu's value.
 void threshold_reference(const StageCall<Host>& call);

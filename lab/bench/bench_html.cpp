@@ -112,14 +112,14 @@ std::string bench_html(const BenchOutcome& outcome, const std::vector<std::strin
                        std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "bench");
   const BuildInfo build = build_info();
-  const RunContext place = run_context();
+  const RunContext position = run_context();
   HtmlPage page("imgpipe: the kernel lab");
   std::vector<std::pair<std::string, std::string>> facts{
       {"Command", command_text(arguments)},
       {"Program", "imgpipe " + build.version + ", commit " + build.commit + ", " + build.build_type +
                       " build, CUDA " + build.cuda},
-      {"Date", place.date},
-      {"Host", place.host}};
+      {"Date", position.date},
+      {"Host", position.host}};
   for (const std::string& device : devices) facts.emplace_back("Device", device);
   page.facts(facts);
   page.paragraph(

@@ -65,21 +65,21 @@ struct Place {
 std::optional<Place> place_of(std::string_view function) {
   for (const SourceFile& file : lab_sources()) {
     if (file.text.find(function) == kNone) continue;
-    Place place{&file, definitions_of(file.text), 0};
-    const auto found = std::ranges::find(place.definitions, function, &Definition::name);
-    if (found == place.definitions.end()) continue;
-    place.at = static_cast<std::size_t>(found - place.definitions.begin());
-    return place;
+    Place position{&file, definitions_of(file.text), 0};
+    const auto found = std::ranges::find(position.definitions, function, &Definition::name);
+    if (found == position.definitions.end()) continue;
+    position.at = static_cast<std::size_t>(found - position.definitions.begin());
+    return position;
   }
   return std::nullopt;
 }
 
 // Adds a definition and the definitions of its file that it uses.
-void add_used(const Place& place, std::size_t at, std::set<std::size_t>& wanted) {
+void add_used(const Place& position, std::size_t at, std::set<std::size_t>& wanted) {
   if (!wanted.insert(at).second) return;
-  for (const std::string_view word : words_of(place.definitions[at].body)) {
-    for (std::size_t i = 0; i < place.definitions.size(); ++i) {
-      if (place.definitions[i].name == word) add_used(place, i, wanted);
+  for (const std::string_view word : words_of(position.definitions[at].body)) {
+    for (std::size_t i = 0; i < position.definitions.size(); ++i) {
+      if (position.definitions[i].name == word) add_used(position, i, wanted);
     }
   }
 }
@@ -93,10 +93,10 @@ std::string shortened_text(std::string text) {
   return text.substr(0, end) + "\n// ... and " + std::to_string(more) + " lines more";
 }
 
-std::string text_of(const Place& place, const std::set<std::size_t>& wanted) {
+std::string text_of(const Place& position, const std::set<std::size_t>& wanted) {
   std::string text;
   for (const std::size_t i : wanted)
-    text += (text.empty() ? "" : "\n\n") + std::string(place.definitions[i].text);
+    text += (text.empty() ? "" : "\n\n") + std::string(position.definitions[i].text);
   return shortened_text(std::move(text));
 }
 
@@ -120,17 +120,17 @@ VariantSource variant_source(std::string_view ladder, std::string_view variant) 
     const std::string_view name = names.substr(0, comma);
     names.remove_prefix(std::min(comma + 2, names.size()));
     const std::string function(name.substr(0, name.find('<')));  // without template arguments
-    std::optional<Place> place = place_of(function);
+    std::optional<Place> position = place_of(function);
     // Functions compiled for every instruction set (kernels/shared/dispatch.h) are defined as NAME_rows.
-    if (!place && function.ends_with("_cpu"))
-      place = place_of(function.substr(0, function.size() - 4) + "_rows");
-    if (!place) continue;
+    if (!position && function.ends_with("_cpu"))
+      position = place_of(function.substr(0, function.size() - 4) + "_rows");
+    if (!position) continue;
     std::set<std::size_t> wanted;
-    add_used(*place, place->at, wanted);
-    if (source.path != place->file->path)
-      source.path += (source.path.empty() ? "" : ", ") + std::string(place->file->path);
+    add_used(*position, position->at, wanted);
+    if (source.path != position->file->path)
+      source.path += (source.path.empty() ? "" : ", ") + std::string(position->file->path);
     source.functions += (source.functions.empty() ? "" : ", ") + function;
-    source.text += (source.text.empty() ? "" : "\n\n") + text_of(*place, wanted);
+    source.text += (source.text.empty() ? "" : "\n\n") + text_of(*position, wanted);
   }
   return source;
 }
@@ -138,13 +138,13 @@ VariantSource variant_source(std::string_view ladder, std::string_view variant) 
 VariantSource user_source(std::string_view file, std::string_view text, std::string_view stage,
                           std::string_view variant) {
   const SourceFile whole{file, text};
-  const Place place{&whole, definitions_of(text), 0};
+  const Place position{&whole, definitions_of(text), 0};
   std::set<std::size_t> wanted;
-  for (std::size_t i = 0; i < place.definitions.size(); ++i) {
-    if (belongs_to_variant(place.definitions[i], stage, variant)) add_used(place, i, wanted);
+  for (std::size_t i = 0; i < position.definitions.size(); ++i) {
+    if (belongs_to_variant(position.definitions[i], stage, variant)) add_used(position, i, wanted);
   }
   VariantSource source{.path = std::string(file), .functions = std::string(variant), .text = {}};
-  source.text = wanted.empty() ? shortened_text(std::string(text)) : text_of(place, wanted);
+  source.text = wanted.empty() ? shortened_text(std::string(text)) : text_of(position, wanted);
   return source;
 }
 

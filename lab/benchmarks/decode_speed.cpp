@@ -55,9 +55,9 @@ DecodeOptions decode_options(CodecChoice codec) {
   return options;
 }
 
-double row_by_row(const File& file, const DecodingMethod& way, std::int64_t rows) {
+double row_by_row(const File& file, const DecodingMethod& method, std::int64_t rows) {
   const Clock::time_point start = Clock::now();
-  const auto reader = open_reader(file, decode_options(way.codec));
+  const auto reader = open_reader(file, decode_options(method.codec));
   Shape shape = reader->header().shape;
   const std::int64_t height = shape.height;
   shape.height = std::min(rows, height);
@@ -93,15 +93,15 @@ class Bands {
   std::int64_t next_ = 0;
 };
 
-double in_bands(const File& file, const DecodingMethod& way, std::int64_t rows) {
-  Shape shape = open_reader(file, decode_options(way.codec))->header().shape;
+double in_bands(const File& file, const DecodingMethod& method, std::int64_t rows) {
+  Shape shape = open_reader(file, decode_options(method.codec))->header().shape;
   shape.height = std::min(rows, shape.height);
   std::unique_ptr<Reader> reader;
   std::unique_ptr<Bands> bands;
   std::latch opened(1);
-  std::latch waiting(way.threads - 1);
+  std::latch waiting(method.threads - 1);
   std::vector<std::jthread> threads;
-  for (int i = 1; i < way.threads; ++i) {
+  for (int i = 1; i < method.threads; ++i) {
     threads.emplace_back([&] {
       Image band(shape);
       waiting.count_down();
@@ -112,7 +112,7 @@ double in_bands(const File& file, const DecodingMethod& way, std::int64_t rows) 
   Image band(shape);
   waiting.wait();
   const Clock::time_point start = Clock::now();
-  reader = open_reader(file, decode_options(way.codec));
+  reader = open_reader(file, decode_options(method.codec));
   bands = std::make_unique<Bands>(*reader, rows);
   opened.count_down();
   bands->read_all(band);
@@ -121,11 +121,11 @@ double in_bands(const File& file, const DecodingMethod& way, std::int64_t rows) 
 }
 
 std::vector<DecodingMethod> decoding_methods(const File& file, const std::vector<int>& threads) {
-  std::vector<DecodingMethod> ways{{"libjpeg-turbo", CodecChoice::turbo}};
-  if (!open_reader(file)->has_bands()) return ways;
-  ways.push_back({"row by row"});
-  for (const int count : threads) ways.push_back({std::to_string(count), CodecChoice::automatic, count});
-  return ways;
+  std::vector<DecodingMethod> methods{{"libjpeg-turbo", CodecChoice::turbo}};
+  if (!open_reader(file)->has_bands()) return methods;
+  methods.push_back({"row by row"});
+  for (const int count : threads) methods.push_back({std::to_string(count), CodecChoice::automatic, count});
+  return methods;
 }
 
 double median(std::vector<double> values) {
@@ -139,12 +139,12 @@ void measure(const std::string& path, const Options& options) {
   const auto bytes = std::as_bytes(std::span(text));
   const File file(bytes.begin(), bytes.end());
   const Shape shape = open_reader(file, decode_options(CodecChoice::turbo))->header().shape;
-  const std::vector<DecodingMethod> ways = decoding_methods(file, options.threads);
-  std::vector<std::vector<double>> speeds(ways.size());
+  const std::vector<DecodingMethod> methods = decoding_methods(file, options.threads);
+  std::vector<std::vector<double>> speeds(methods.size());
   for (int round = -1; round < options.rounds; ++round) {
-    for (std::size_t i = 0; i < ways.size(); ++i) {
-      const double seconds = ways[i].threads > 0 ? in_bands(file, ways[i], options.rows)
-                                                 : row_by_row(file, ways[i], options.rows);
+    for (std::size_t i = 0; i < methods.size(); ++i) {
+      const double seconds = methods[i].threads > 0 ? in_bands(file, methods[i], options.rows)
+                                                    : row_by_row(file, methods[i], options.rows);
       if (round >= 0) speeds[i].push_back(static_cast<double>(shape.pixels()) / seconds / 1e6);
     }
   }

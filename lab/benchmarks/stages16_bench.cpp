@@ -160,9 +160,9 @@ void print_row(const std::string& text, const std::string& content, double narro
 
 std::vector<std::pair<std::string, Launch>> hist16_methods() {
   std::vector<std::pair<std::string, Launch>> all;
-  const auto add = [&](const std::string& name, const Hist16Strategy& way) {
-    all.emplace_back(name, [way](const StageCall<Device>& call, const CudaLaunch& on) {
-      return hist16_strategy_cuda(call, on, way);
+  const auto add = [&](const std::string& name, const Hist16Strategy& method) {
+    all.emplace_back(name, [method](const StageCall<Device>& call, const CudaLaunch& on) {
+      return hist16_strategy_cuda(call, on, method);
     });
   };
   add("one block", {});

@@ -100,19 +100,19 @@ struct RowTiles {
   float down;
 
   __device__ RowTiles(const ClaheTiles& tiles, const TileData* all, std::int64_t y) {
-    const CellPosition place = cell_position(static_cast<int>(y), tiles.a_row);
-    upper = all + tile_before(place.cell) * tiles.along_side;
-    lower = all + tile_after(place.cell, tiles.along_side) * tiles.along_side;
-    down = place.share;
+    const CellPosition position = cell_position(static_cast<int>(y), tiles.a_row);
+    upper = all + tile_before(position.cell) * tiles.along_side;
+    lower = all + tile_after(position.cell, tiles.along_side) * tiles.along_side;
+    down = position.share;
   }
   __device__ Sample8 mixed(const ClaheTiles& tiles, std::int64_t x, std::uint32_t value) const {
-    const CellPosition place = cell_position(static_cast<int>(x), tiles.a_column);
+    const CellPosition position = cell_position(static_cast<int>(x), tiles.a_column);
     // A word may extend past the last column, to a cell that does not exist.
-    const int cell = min(place.cell, tiles.along_side);
+    const int cell = min(position.cell, tiles.along_side);
     const int left = tile_before(cell);
     const int right = tile_after(cell, tiles.along_side);
-    const float above = clahe_mix(upper[left].table[value], upper[right].table[value], place.share);
-    const float below = clahe_mix(lower[left].table[value], lower[right].table[value], place.share);
+    const float above = clahe_mix(upper[left].table[value], upper[right].table[value], position.share);
+    const float below = clahe_mix(lower[left].table[value], lower[right].table[value], position.share);
     return static_cast<Sample8>(clahe_rounded(clahe_mix(above, below, down), kMaxSample));
   }
 };

@@ -87,14 +87,14 @@ IMGPIPE_HOST_DEVICE inline bool decode_block_naively(const NaiveScan& scan, int 
   if (size < 0 || size > 15) return false;
   dc += bits.number(size);
   block[0] = wrapped_16(dc);
-  for (int place = 1; place < kBlockSamples; ++place) {
+  for (int position = 1; position < kBlockSamples; ++position) {
     const int symbol = bits.symbol(component.ac);
     if (symbol < 0) return false;
     const int value_bits = symbol & 15;
     if (value_bits == 0 && symbol >> 4 != 15) return true;  // end of block
-    place += symbol >> 4;
-    if (place >= kBlockSamples) return false;
-    if (value_bits > 0) block[scan.zigzag[place]] = static_cast<std::int16_t>(bits.number(value_bits));
+    position += symbol >> 4;
+    if (position >= kBlockSamples) return false;
+    if (value_bits > 0) block[scan.zigzag[position]] = static_cast<std::int16_t>(bits.number(value_bits));
   }
   return !bits.beyond();
 }
@@ -133,9 +133,9 @@ IMGPIPE_HOST_DEVICE inline void reconstruct_block_naively(const NaiveScan& scan,
   std::array<std::int16_t, kBlockSamples> values{};
   bool flat = true;
   for (std::size_t i = 0; i < kBlockSamples; ++i) {
-    const std::size_t place = scan.zigzag[i];
-    values[place] = dequantised(block[place], component.steps[i]);
-    if (place >= kBlockSide && block[place] != 0) flat = false;
+    const std::size_t position = scan.zigzag[i];
+    values[position] = dequantised(block[position], component.steps[i]);
+    if (position >= kBlockSide && block[position] != 0) flat = false;
   }
   const std::array<std::uint8_t, kBlockSamples> samples = inverse_dct(values, flat);
   std::uint8_t* out = planes + component.plane + y * component.stride + x;

@@ -12,11 +12,11 @@ inline constexpr std::int64_t kNaiveSubsequenceBits = 1024;
 
 // The decoder's state between two symbols.
 struct SymbolState {
-  std::int64_t bit = 0;    // in the segment
-  std::int32_t place = 0;  // next coefficient, in zigzag order
-  std::int32_t block = 0;  // in the MCU
+  std::int64_t bit = 0;       // in the segment
+  std::int32_t position = 0;  // next coefficient, in zigzag order
+  std::int32_t block = 0;     // in the MCU
   friend IMGPIPE_HOST_DEVICE bool operator==(const SymbolState& a, const SymbolState& b) {
-    return a.bit == b.bit && a.place == b.place && a.block == b.block;
+    return a.bit == b.bit && a.position == b.position && a.block == b.block;
   }
 };
 
@@ -51,21 +51,21 @@ struct NaiveSubsequence {
 IMGPIPE_HOST_DEVICE inline void skim_symbol(const NaiveScan& scan, NaiveBits& bits, SymbolState& state,
                                             BlockTotals& sums) {
   const int c = scan.component_of_block[state.block];
-  const bool dc = state.place == 0;
+  const bool dc = state.position == 0;
   const int symbol = bits.symbol(dc ? scan.component[c].dc : scan.component[c].ac);
   const int size = symbol < 0 ? 0 : symbol & 15;
   const int value = bits.number(size);
   if (dc) {
     ++sums.blocks;
     sums.dc[c] += value;
-    state.place = 1;
+    state.position = 1;
   } else if (symbol < 0 || (size == 0 && symbol >> 4 != 15)) {
-    state.place = kBlockSamples;
+    state.position = kBlockSamples;
   } else {
-    state.place += (symbol >> 4) + 1;
+    state.position += (symbol >> 4) + 1;
   }
-  if (state.place >= kBlockSamples) {
-    state.place = 0;
+  if (state.position >= kBlockSamples) {
+    state.position = 0;
     state.block = state.block + 1 == scan.blocks_in_mcu ? 0 : state.block + 1;
   }
   state.bit = bits.at();
@@ -89,7 +89,7 @@ IMGPIPE_HOST_DEVICE inline bool write_subsequence(const NaiveScan& scan, const s
                                                   bool& ended) {
   NaiveBits bits(stream + one.segment.first_byte, one.segment.bytes, state.bit);
   BlockTotals ignored;
-  while (state.place != 0 && bits.at() < one.end_bit()) skim_symbol(scan, bits, state, ignored);
+  while (state.position != 0 && bits.at() < one.end_bit()) skim_symbol(scan, bits, state, ignored);
   const std::int64_t first_mcu = one.index_of_segment * scan.restart_interval;
   const std::int64_t rest = scan.mcus - first_mcu;
   const std::int64_t mcus = rest < scan.restart_interval ? rest : scan.restart_interval;

@@ -20,7 +20,7 @@ struct NaiveEncodingImage {
   PaddedCode codes[2][kDcCodes + 16];
   std::uint8_t zigzag[kBlockSamples];
   std::uint64_t values;  // offset in the group's memory: std::int16_t in zigzag order, block after block
-  std::uint64_t out, room;
+  std::uint64_t out, capacity;
   bool halved;
 
   [[nodiscard]] IMGPIPE_HOST_DEVICE std::int64_t blocks() const {
@@ -54,14 +54,14 @@ __global__ __launch_bounds__(kThreads) void transform_kernel(const NaiveEncoding
   const NaiveEncodingImage& picture = pictures[blockIdx.y];
   const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= picture.blocks()) return;
-  const BlockPosition place =
+  const BlockPosition position =
       block_position(picture.scan, static_cast<std::int32_t>(i / picture.scan.blocks_in_mcu),
                      static_cast<std::int32_t>(i % picture.scan.blocks_in_mcu));
   std::int32_t block[kBlockSide][kBlockSide];
   for (int y = 0; y < kBlockSide; ++y) {
     for (int x = 0; x < kBlockSide; ++x)
-      block[y][x] = plane_sample(picture, place.component, std::int64_t{place.x} * kBlockSide + x,
-                                 std::int64_t{place.y} * kBlockSide + y) -
+      block[y][x] = plane_sample(picture, position.component, std::int64_t{position.x} * kBlockSide + x,
+                                 std::int64_t{position.y} * kBlockSide + y) -
                     kSampleCenter;
     forward_dct_pass<true>(block[y]);
   }
@@ -76,15 +76,15 @@ __global__ __launch_bounds__(kThreads) void transform_kernel(const NaiveEncoding
     const int at = picture.zigzag[k];
     const std::int32_t x = block[at / kBlockSide][at % kBlockSide];
     const auto magnitude =
-        static_cast<std::int32_t>(quantized_magnitude(x, picture.steps[place.component > 0 ? 1 : 0][k]));
-    values[k] = static_cast<std::int16_t>(k > 0 && place.dummy ? 0 : x < 0 ? -magnitude : magnitude);
+        static_cast<std::int32_t>(quantized_magnitude(x, picture.steps[position.component > 0 ? 1 : 0][k]));
+    values[k] = static_cast<std::int16_t>(k > 0 && position.dummy ? 0 : x < 0 ? -magnitude : magnitude);
   }
 }
 
-// Writes bits with a zero byte after each 0xFF; discards bytes beyond `room`.
+// Writes bits with a zero byte after each 0xFF; discards bytes beyond `capacity`.
 class StuffedBits {
  public:
-  __device__ StuffedBits(std::uint8_t* out, std::uint64_t room) : out_(out), room_(room) {}
+  __device__ StuffedBits(std::uint8_t* out, std::uint64_t capacity) : out_(out), room_(capacity) {}
   __device__ void put(std::uint32_t value, int count) {
     held_ = held_ << count | value;
     for (count_ += count; count_ >= 8;) {
@@ -112,7 +112,7 @@ class StuffedBits {
 __global__ void code_kernel(const NaiveEncodingImage* pictures, std::uint8_t* memory,
                             std::uint64_t* results) {
   const NaiveEncodingImage& picture = pictures[blockIdx.x];
-  StuffedBits bits(memory + picture.out, picture.room);
+  StuffedBits bits(memory + picture.out, picture.capacity);
   const auto* values = reinterpret_cast<const std::int16_t*>(memory + picture.values);
   std::int32_t dc[3] = {0, 0, 0};
   for (std::int64_t i = 0; i < picture.blocks(); ++i, values += kBlockSamples) {
@@ -120,13 +120,13 @@ __global__ void code_kernel(const NaiveEncodingImage* pictures, std::uint8_t* me
         block_position(picture.scan, static_cast<std::int32_t>(i / picture.scan.blocks_in_mcu),
                        static_cast<std::int32_t>(i % picture.scan.blocks_in_mcu))
             .component;
-    std::uint64_t places = 0;
+    std::uint64_t positions = 0;
     for (int k = 1; k < kBlockSamples; ++k) {
-      if (values[k] != 0) places |= zigzag_index_bit(k);
+      if (values[k] != 0) positions |= zigzag_index_bit(k);
     }
     const std::int32_t value = values[0];
     code_block(
-        value - dc[component], places, [&](int k) { return values[k] + (values[k] >> 15); },
+        value - dc[component], positions, [&](int k) { return values[k] + (values[k] >> 15); },
         picture.codes[component > 0 ? 1 : 0], bits);
     dc[component] = value;
   }
@@ -178,8 +178,8 @@ void NaiveJpegEncoding::write_upload(std::byte* to) const {
     std::ranges::copy(kZigzag, picture.zigzag);
     picture.values = at;
     picture.out = at + value_bytes(picture.blocks());
-    picture.room = scan_capacity(picture.blocks());
-    at = picture.out + picture.room;
+    picture.capacity = scan_capacity(picture.blocks());
+    at = picture.out + picture.capacity;
     std::memcpy(to + i * sizeof(picture), &picture, sizeof(picture));
   }
 }

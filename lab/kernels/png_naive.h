@@ -182,12 +182,12 @@ class BitWriter {
 
 // Equivalent to find_repeats(). `seen` has space for repeat_cells() numbers.
 IMGPIPE_HOST_DEVICE inline StripRepeats repeats(const std::uint8_t* strip, std::size_t count,
-                                                const std::uint8_t* lengths, WindowPosition place,
+                                                const std::uint8_t* lengths, WindowPosition position,
                                                 std::uint64_t* seen) {
   StripRepeats found;
   for (std::size_t cell = 0; cell < repeat_cells(count); ++cell) {
     const std::uint8_t* from = strip + cell * kCellStep;
-    if (place == WindowPosition::min_key) {
+    if (position == WindowPosition::min_key) {
       std::uint32_t least = ~std::uint32_t{0};
       for (std::uint32_t p = 0; p < kRepeatCell; ++p) {
         std::uint32_t word = 0;
@@ -289,10 +289,10 @@ IMGPIPE_HOST_DEVICE inline Packed pack_strip(const Plane<const Sample8, Where>& 
   const auto bytes = static_cast<std::size_t>(count);
   const MatchRule rule = match_rule(bytes, block_bytes(bits, false));
   bool tried = rule == MatchRule::always;
-  for (const WindowPosition place : {WindowPosition::min_key, WindowPosition::first_byte}) {
+  for (const WindowPosition position : {WindowPosition::min_key, WindowPosition::first_byte}) {
     if (rule != MatchRule::by_repeats || tried) continue;
     // repeats() reads the lengths of literals only, so it ignores that of the distance.
-    tried = has_enough_repeats(repeats(filtered, bytes, work.lengths, place, seen), bytes,
+    tried = has_enough_repeats(repeats(filtered, bytes, work.lengths, position, seen), bytes,
                                block_bytes(bits, false));
   }
   if (tried) {

@@ -140,11 +140,11 @@ class CudaCodecLab final : public CodecLab {
   void run_from_host() {
     const CodecSubject& subject = *group().subject;
     CodecSet& set = (*sets_)[0];
-    const std::size_t room =
+    const std::size_t capacity =
         aligned_bytes(staged_capacity(subject.jpeg.scan) + kStreamMargin, kCodecAlignment);
-    if (pinned_streams_.empty() || pinned_streams_.size_bytes() < room * images())
+    if (pinned_streams_.empty() || pinned_streams_.size_bytes() < capacity * images())
       pinned_streams_ =
-          Image({static_cast<std::int64_t>(room), static_cast<std::int64_t>(images()), 1}, &pinned_);
+          Image({static_cast<std::int64_t>(capacity), static_cast<std::int64_t>(images()), 1}, &pinned_);
     const HostPlane streams = pinned_streams_.view();
     std::vector<std::optional<StagedScan>> staged(images());
     std::vector<char> failed(images(), 0);
@@ -153,7 +153,7 @@ class CudaCodecLab final : public CodecLab {
            i += static_cast<std::size_t>(crew_.count())) {
         auto* to = reinterpret_cast<std::byte*>(streams.row(static_cast<std::int64_t>(i)));
         try {
-          staged[i] = stage_scan(subject.jpeg.scan, {to, room - kStreamMargin});
+          staged[i] = stage_scan(subject.jpeg.scan, {to, capacity - kStreamMargin});
         } catch (const std::bad_alloc&) {
           failed[i] = 1;
         }

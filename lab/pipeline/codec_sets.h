@@ -28,7 +28,7 @@ struct CodecSet {
     }
     [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(memory.data()); }
   };
-  DeviceBuffer places;
+  DeviceBuffer positions;
   std::vector<CodecTask> tasks;
   Part first, second;
 };
@@ -59,7 +59,7 @@ class CodecSets {
   [[nodiscard]] const CodecSubject& subject() const { return *group_.subject; }
   [[nodiscard]] const Image& picture() const { return subject().picture(variant_.pixels); }
   [[nodiscard]] bool has_coefficients() const;
-  void place();
+  void position();
   [[nodiscard]] CodecTask task_at(std::byte* base) const;
   void fill(const CodecSet& set) const;
 
@@ -71,7 +71,7 @@ class CodecSets {
   // Offsets of an image's parts after the staged bytes. Unneeded parts take no space.
   struct {
     std::size_t coefficients = 0, plane = 0, counts = 0, all = 0;
-  } places_;
+  } positions_;
   std::vector<std::unique_ptr<CodecSet>> sets_;
 };
 

@@ -20,7 +20,7 @@ CodecSets::CodecSets(const CodecGroup& group, const CodecVariant& variant, Codec
     : group_(group), variant_(variant), work_(work), device_(device) {
   if (variant.nvjpeg == Nvjpeg::none && (work == CodecWork::entropy || work == CodecWork::decoding))
     staged_.emplace(subject().jpeg.scan);
-  place();
+  position();
 }
 
 bool CodecSets::has_coefficients() const {
@@ -28,7 +28,7 @@ bool CodecSets::has_coefficients() const {
 }
 
 std::size_t CodecSets::bytes() const {
-  std::size_t sum = places_.all * group_.images;
+  std::size_t sum = positions_.all * group_.images;
   for (const CodecSet::Part* part : {&sets_.front()->first, &sets_.front()->second})
     sum += part->run ? part->run->memory().bytes : 0;
   return sum;
@@ -36,26 +36,27 @@ std::size_t CodecSets::bytes() const {
 
 void CodecSets::add() {
   auto set = std::make_unique<CodecSet>();
-  set->places.reserve(std::max<std::size_t>(1, group_.images * places_.all));
+  set->positions.reserve(std::max<std::size_t>(1, group_.images * positions_.all));
   for (std::size_t i = 0; i < group_.images; ++i)
-    set->tasks.push_back(task_at(static_cast<std::byte*>(set->places.data()) + i * places_.all));
+    set->tasks.push_back(task_at(static_cast<std::byte*>(set->positions.data()) + i * positions_.all));
   if (variant_.cuda != nullptr) set->first.make(variant_.cuda(set->tasks));
   if (variant_.then != nullptr) set->second.make(variant_.then(set->tasks));
   fill(*set);
   sets_.push_back(std::move(set));
 }
 
-void CodecSets::place() {
-  places_ = {};
-  places_.coefficients = takes_stream() ? rounded(staged_->bytes_with_margin()) : 0;
-  places_.plane = places_.coefficients;
-  if (has_coefficients()) places_.plane += rounded(subject().coefficients.size() * sizeof(std::int16_t) + 1);
-  places_.counts = places_.plane;
+void CodecSets::position() {
+  positions_ = {};
+  positions_.coefficients = takes_stream() ? rounded(staged_->bytes_with_margin()) : 0;
+  positions_.plane = positions_.coefficients;
+  if (has_coefficients())
+    positions_.plane += rounded(subject().coefficients.size() * sizeof(std::int16_t) + 1);
+  positions_.counts = positions_.plane;
   if (work_ != CodecWork::entropy)
-    places_.counts += rounded(static_cast<std::size_t>(device_bytes(picture().shape())));
-  places_.all = places_.counts;
+    positions_.counts += rounded(static_cast<std::size_t>(device_bytes(picture().shape())));
+  positions_.all = positions_.counts;
   if (gives_pixels() && variant_.pixels == CodecPixels::grey)
-    places_.all += rounded(subject().counts.size() * sizeof(std::uint64_t));
+    positions_.all += rounded(subject().counts.size() * sizeof(std::uint64_t));
 }
 
 CodecTask CodecSets::task_at(std::byte* base) const {
@@ -64,9 +65,9 @@ CodecTask CodecSets::task_at(std::byte* base) const {
   const Plane<Sample8, Device> plane =
       work_ == CodecWork::entropy
           ? Plane<Sample8, Device>()
-          : DeviceView(base + places_.plane, shape, device_stride_bytes(shape)).as<Sample8>();
+          : DeviceView(base + positions_.plane, shape, device_stride_bytes(shape)).as<Sample8>();
   auto* coefficients =
-      has_coefficients() ? reinterpret_cast<std::int16_t*>(base + places_.coefficients) : nullptr;
+      has_coefficients() ? reinterpret_cast<std::int16_t*>(base + positions_.coefficients) : nullptr;
   if (takes_stream()) {
     task.entropy = {.scan = &subject().jpeg.scan,
                     .tables = &subject().jpeg.tables,
@@ -80,7 +81,7 @@ CodecTask CodecSets::task_at(std::byte* base) const {
     const bool grey_of_color = variant_.pixels == CodecPixels::grey && !subject().grey.empty();
     (grey_of_color ? task.reconstruction.grey : task.reconstruction.pixels) = plane;
     if (variant_.pixels == CodecPixels::grey)
-      task.reconstruction.counts = reinterpret_cast<std::uint64_t*>(base + places_.counts);
+      task.reconstruction.counts = reinterpret_cast<std::uint64_t*>(base + positions_.counts);
   }
   task.jpeg = {
       .pixels = plane, .quality = kLabQuality, .subsampled_chroma = variant_.pixels == CodecPixels::rgb_420};
@@ -120,10 +121,10 @@ void CodecSets::spoil(const CodecSet& set) const {
     if (bytes > 0) IMGPIPE_CUDA(cudaMemsetAsync(what, kPoison, bytes, device_.stream().get()));
   };
   for (const CodecTask& task : set.tasks) {
-    if (takes_stream()) clear(task.entropy.coefficients, places_.plane - places_.coefficients);
+    if (takes_stream()) clear(task.entropy.coefficients, positions_.plane - positions_.coefficients);
     if (!gives_pixels()) continue;
     const auto& planes = task.reconstruction;
-    clear(planes.grey.empty() ? planes.pixels.data : planes.grey.data, places_.all - places_.plane);
+    clear(planes.grey.empty() ? planes.pixels.data : planes.grey.data, positions_.all - positions_.plane);
   }
   for (const CodecSet::Part* part : {&set.first, &set.second}) {
     if (!part->run) continue;

@@ -35,16 +35,16 @@ Image decoded(std::span<const std::byte> file) {
 
 // Decodes the chunks in order, each from the true end of the previous one, without guesses.
 std::vector<std::int16_t> decoded_coefficients(const JpegScan& jpeg) {
-  ScanChunks pieces(jpeg.scan, jpeg.tables, kScanChunkBytes);
+  ScanChunks chunks(jpeg.scan, jpeg.tables, kScanChunkBytes);
   std::vector<std::int16_t> all(
       static_cast<std::size_t>(jpeg.scan.mcus() * jpeg.scan.blocks_in_mcu * kBlockSamples));
-  while (std::optional<ScanChunkRange> range = pieces.next()) {
+  while (std::optional<ScanChunkRange> range = chunks.next()) {
     if (range->start == ScanChunkStart::guess) range->start = ScanChunkStart::truth;
     std::vector<ConfirmedBlocks> found;
-    if (!pieces.join(pieces.decode(*range, pieces.truth()), found)) break;
+    if (!chunks.join(chunks.decode(*range, chunks.truth()), found)) break;
     for (const ConfirmedBlocks& blocks : found) expand_blocks(jpeg.scan, blocks, all.data());
   }
-  if (!pieces.is_complete())
+  if (!chunks.is_complete())
     throw Error(ErrorKind::input, "damaged JPEG; the jpeg ladders need undamaged files");
   return all;
 }

@@ -28,13 +28,13 @@ class GuardedPlane {
 
   // Uploads canaries and, unless nullptr, `pixels`.
   void upload(const ConstHostView* pixels) {
-    place(pixels);
+    position(pixels);
     IMGPIPE_CUDA(cudaMemcpy(buffer_.data(), host_.data(), host_.size(), cudaMemcpyHostToDevice));
   }
   // Uploads canaries alone; arrive() copies the pixels.
   void upload_late(const ConstHostView& pixels) {
     IMGPIPE_CUDA(cudaMemcpy(buffer_.data(), host_.data(), host_.size(), cudaMemcpyHostToDevice));
-    place(&pixels);
+    position(&pixels);
     late_.reserve(host_.size());
     IMGPIPE_CUDA(cudaMemcpy(late_.data(), host_.data(), host_.size(), cudaMemcpyHostToDevice));
   }
@@ -67,7 +67,7 @@ class GuardedPlane {
 
   static std::byte canary(std::size_t index) { return static_cast<std::byte>((index * 2654435761U) >> 11); }
 
-  void place(const ConstHostView* pixels) {
+  void position(const ConstHostView* pixels) {
     if (pixels != nullptr) copy_pixels(*pixels, {host_.data() + kGuard, shape_, stride_});
   }
 

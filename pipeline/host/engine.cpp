@@ -48,14 +48,12 @@ MemoryNeed Engine::memory_need(const MemoryEstimateRequest& question) const {
 }
 
 void Engine::check_memory(Job& job, const Plan& plan) const {
-  const auto check = [&] {
-    check_available(memory_need(memory_estimate_request(job, plan)).with_threads(threads()));
-  };
   try {
-    check();
+    if (!job.need) job.need = memory_need(memory_estimate_request(job, plan));
+    check_available(job.need->with_threads(threads()));
   } catch (const Error&) {
     if (!job.reader->use_less_memory()) throw;
-    check();
+    check_available(memory_need(memory_estimate_request(job, plan)).with_threads(threads()));
   }
 }
 

@@ -223,6 +223,7 @@ class Batch::Work {
     entry->result.device = engine.implementation();
     Job job;
     job.keep_pixels = false;
+    job.need = entry->host_need;
     (void)entry->job->run(engine, std::move(job));
     keep_warnings(*entry);
     write(entry);

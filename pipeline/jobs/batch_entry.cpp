@@ -53,14 +53,14 @@ std::string_view part_name(Part part) {
   return kNames[static_cast<std::size_t>(part)];
 }
 
-MemoryNeed need_of(const BatchEntry& entry, const Engine& host) {
+MemoryNeed need_of(BatchEntry& entry, const Engine& host) {
   const MemoryEstimateRequest question = entry.job->memory_estimate_request();
   const auto need_with_lane = [&] {
     return entry.lane_decodes ? coded_lane_need(question) : lane_need(question);
   };
   MemoryNeed need = entry.to_lane      ? need_with_lane()
                     : entry.in_bands() ? chains_need(question, true)
-                                       : host.memory_need(question);
+                                       : *(entry.host_need = host.memory_need(question));
   constexpr std::int64_t kRest = std::int64_t{256} << 10;  // tables, names, spans
   need.bytes += entry.job->held_input_bytes() + kRest;
   return need;

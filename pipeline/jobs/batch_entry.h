@@ -18,6 +18,7 @@ struct BatchEntry {
   bool to_lane = false;
   bool lane_decodes = false;                           // the lane decodes the file's scan
   std::unique_ptr<HostAssist::Assistance> assistance;  // set: a worker does the work of a lane
+  std::optional<MemoryNeed> host_need;                 // Job::need, if it was opened for the host
   MemoryNeed need;                                     // including its file
   std::int64_t outside_bytes = 0;                      // the part of it that may come from malloc
   // Its share of the batch's memory: its file until it is admitted, all of its need from then on.
@@ -38,7 +39,7 @@ using EntryPointer = std::unique_ptr<BatchEntry>;
 [[nodiscard]] std::optional<Part> part_of(const Span& span);
 
 // The memory need of an opened image, including its file. `host`: the engine of images without a lane.
-[[nodiscard]] MemoryNeed need_of(const BatchEntry& entry, const Engine& host);
+[[nodiscard]] MemoryNeed need_of(BatchEntry& entry, const Engine& host);
 
 // The minimum number of pixels of an opened image on a device; those of 16 bits count twice.
 [[nodiscard]] std::int64_t lane_pixels(const BatchEntry& entry);

@@ -41,11 +41,11 @@ void expect_contrast(const std::vector<std::uint64_t>& counts, const Parameters&
   call.parameters = parameters;
   contrast_reference(call);
   const Stage& stage = *find_stage("contrast");
-  for (const Clusters way : {Clusters::where_supported, Clusters::none}) {
+  for (const Clusters method : {Clusters::where_supported, Clusters::none}) {
     Planes got(bins, 1, colors, to);
     call.out = got.frame();
-    const auto launch = [way](const StageCall<Device>& device, const CudaLaunch& on) {
-      const CudaStatus made = stretch_ranges_clusters_cuda(device, on, way);
+    const auto launch = [method](const StageCall<Device>& device, const CudaLaunch& on) {
+      const CudaStatus made = stretch_ranges_clusters_cuda(device, on, method);
       return made != cudaSuccess ? made : contrast16_cuda(device, on);
     };
     ASSERT_EQ(run_on_cuda(launched(launch), call, table_bytes(stage, in.type, parameters)), "");
@@ -147,7 +147,7 @@ std::vector<std::uint64_t> made_histogram(int kind, std::mt19937_64& random) {
 }
 
 // The image holds every value once, so it shows the threshold.
-void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::vector<OtsuMethod>& ways,
+void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::vector<OtsuMethod>& methods,
                     Clusters clusters = Clusters::where_supported) {
   Planes in(256, 256, colors, Sample::u16,
             [](std::int64_t at) { return static_cast<std::uint32_t>(at) & 0xFFFF; });
@@ -159,10 +159,10 @@ void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::ve
   call.parameters.values[0] = kOtsu;
   threshold_reference(call);
   const auto capacity = threshold_table_bytes(in.type, call.parameters);
-  for (const OtsuMethod way : ways) {
-    SCOPED_TRACE("way " + std::to_string(static_cast<int>(way)));
-    const auto function = [way, clusters](const StageCall<Device>& device, const CudaLaunch& launch) {
-      const CudaStatus made = threshold_table_method_cuda(device, launch, way, clusters);
+  for (const OtsuMethod method : methods) {
+    SCOPED_TRACE("way " + std::to_string(static_cast<int>(method)));
+    const auto function = [method, clusters](const StageCall<Device>& device, const CudaLaunch& launch) {
+      const CudaStatus made = threshold_table_method_cuda(device, launch, method, clusters);
       return made != cudaSuccess ? made : threshold16_cuda(device, launch);
     };
     Planes got(256, 256, colors, Sample::u16);

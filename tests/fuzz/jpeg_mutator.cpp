@@ -57,40 +57,40 @@ Data marker(std::mt19937& random) {
 }
 
 void change(Data& file, std::size_t from, std::mt19937& random) {
-  const auto place = [&] { return from + random() % (file.size() - from); };
+  const auto position = [&] { return from + random() % (file.size() - from); };
   const auto at = [&](std::size_t index) { return file.begin() + static_cast<std::ptrdiff_t>(index); };
   switch (random() % 8) {
     case 0:
     case 1:
-      file[place()] ^= static_cast<std::uint8_t>(1U << random() % 8);
+      file[position()] ^= static_cast<std::uint8_t>(1U << random() % 8);
       return;
     case 2:
-      file[place()] = static_cast<std::uint8_t>(random());
+      file[position()] = static_cast<std::uint8_t>(random());
       return;
     case 3: {
       const Data inserted = marker(random);
-      file.insert(at(place()), inserted.begin(), inserted.end());
+      file.insert(at(position()), inserted.begin(), inserted.end());
       return;
     }
     case 4: {
       const Data written = marker(random);
-      const std::size_t first = place();
+      const std::size_t first = position();
       std::copy_n(written.begin(), std::min(written.size(), file.size() - first), at(first));
       return;
     }
     case 5: {
-      const std::size_t first = place();
+      const std::size_t first = position();
       file.erase(at(first), at(std::min(file.size(), first + 1 + random() % 8)));
       return;
     }
     case 6: {
-      const std::size_t first = place();
+      const std::size_t first = position();
       const Data copied(at(first), at(std::min(file.size(), first + 1 + random() % 64)));
-      file.insert(at(place()), copied.begin(), copied.end());
+      file.insert(at(position()), copied.begin(), copied.end());
       return;
     }
     default:
-      file.resize(place());
+      file.resize(position());
   }
 }
 

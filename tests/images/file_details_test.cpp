@@ -239,8 +239,8 @@ TEST(FileDetails, ReducedTiffPagesAreCounted) {
     std::size_t link = 4;
     for (const std::uint64_t kind : kinds) {
       const std::size_t at = file.size();
-      const Bytes place = riff_number(static_cast<std::uint32_t>(at), 4);
-      std::ranges::copy(place, file.begin() + static_cast<std::ptrdiff_t>(link));
+      const Bytes position = riff_number(static_cast<std::uint32_t>(at), 4);
+      std::ranges::copy(position, file.begin() + static_cast<std::ptrdiff_t>(link));
       const std::vector<std::pair<int, std::uint32_t>> fields{{254, static_cast<std::uint32_t>(kind)},
                                                               {256, 2},
                                                               {257, 2},

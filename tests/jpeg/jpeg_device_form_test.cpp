@@ -251,9 +251,9 @@ void expect_kept(const std::array<std::int32_t, kBlockSamples>& values, std::int
   for (int i = 1; i < kBlockSamples; ++i) {
     if (values[static_cast<std::size_t>(i)] != 0) positions |= zigzag_index_bit(i);
   }
-  const auto coded_at = [&](int place) {
-    EXPECT_LE(bits.total / 32, static_cast<std::uint32_t>(kLead + place / 2)) << place;
-    const std::int32_t value = values[static_cast<std::size_t>(place)];
+  const auto coded_at = [&](int position) {
+    EXPECT_LE(bits.total / 32, static_cast<std::uint32_t>(kLead + position / 2)) << position;
+    const std::int32_t value = values[static_cast<std::size_t>(position)];
     return value + (value >> 31);
   };
   for (const bool chroma : {false, true}) {

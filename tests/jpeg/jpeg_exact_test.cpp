@@ -280,14 +280,14 @@ TEST_P(LargeJpegs, AreEqualWhenDamaged) {
   const Bytes whole = make_jpeg(GetParam());
   const std::vector<Reading> readings = large_readings();
   constexpr std::size_t kPlaces = kSanitized ? 2 : 6;
-  for (std::size_t place = 1; place <= kPlaces; ++place) {
+  for (std::size_t position = 1; position <= kPlaces; ++position) {
     Bytes file = whole;
-    const std::size_t at = 700 + (whole.size() - 700) * place / (kPlaces + 1);
-    if (place % 3 == 0) file.resize(at);
-    if (place % 3 == 1) file[at] ^= std::byte{0x10};
-    if (place % 3 == 2) file[at] = std::byte{0xFF}, file[at + 1] = std::byte{0xD9};
-    expect_equal(file, {readings[place % 2], readings[2 + place % (readings.size() - 2)]},
-                 "place " + std::to_string(place));
+    const std::size_t at = 700 + (whole.size() - 700) * position / (kPlaces + 1);
+    if (position % 3 == 0) file.resize(at);
+    if (position % 3 == 1) file[at] ^= std::byte{0x10};
+    if (position % 3 == 2) file[at] = std::byte{0xFF}, file[at + 1] = std::byte{0xD9};
+    expect_equal(file, {readings[position % 2], readings[2 + position % (readings.size() - 2)]},
+                 "place " + std::to_string(position));
   }
 }
 

@@ -41,13 +41,14 @@ void add_coefficients(Content content, Random& random, std::vector<Coefficient>&
   if (content == Content::mixed) content = static_cast<Content>(random() % 6);
   if (content == Content::constant) return;
   const bool extreme = content == Content::extreme || random() % 16 == 0;
-  for (int place = 1; place < kBlockSamples; ++place) {
-    if (content == Content::flat_columns && kZigzag[static_cast<std::size_t>(place)] >= kBlockSide) continue;
+  for (int position = 1; position < kBlockSamples; ++position) {
+    if (content == Content::flat_columns && kZigzag[static_cast<std::size_t>(position)] >= kBlockSide)
+      continue;
     if (content == Content::few && random() % 24 != 0) continue;
-    if (content == Content::photograph && random() % static_cast<unsigned>(place + 2) > 2) continue;
+    if (content == Content::photograph && random() % static_cast<unsigned>(position + 2) > 2) continue;
     if (content == Content::flat_columns && random() % 2 == 0) continue;
     const int value = extreme ? any_value(random) : static_cast<int>(random() % 41) - 20;
-    if (value != 0) list.push_back(pack_coefficient(place, value));
+    if (value != 0) list.push_back(pack_coefficient(position, value));
   }
 }
 
@@ -89,9 +90,9 @@ void expect_block(const BlockTarget& target, std::int64_t mcu, std::int16_t dc,
   values[0] = dequantised(dc, target.steps[0]);
   bool flat = true;
   for (const Coefficient c : coefficients) {
-    const auto place = static_cast<std::size_t>(place_of(c));
-    values[kZigzag[place]] = dequantised(value_of(c), target.steps[place]);
-    flat = flat && kZigzag[place] < kBlockSide;
+    const auto position = static_cast<std::size_t>(place_of(c));
+    values[kZigzag[position]] = dequantised(value_of(c), target.steps[position]);
+    flat = flat && kZigzag[position] < kBlockSide;
   }
   const auto samples = inverse_dct(values, flat);
   if (coefficients.empty()) {
@@ -181,20 +182,20 @@ TEST(JpegReconstruct, EachCoefficientAlone) {
     for (const int step : {1, 16, 255, 32767, 32768, 65535}) {
       steps.fill(static_cast<std::uint16_t>(step));
       const std::vector<std::array<std::uint16_t, 64>> tables(3, steps);
-      for (int place = 1; place < kBlockSamples; ++place) {
+      for (int position = 1; position < kBlockSamples; ++position) {
         std::vector<Coefficient> list;
         std::vector<CoefficientBlock> blocks;
         RowOfMcus expected = make_row({}, tables, 5);
         RowOfMcus got = make_row({}, tables, 5);
         int i = 0;
         for (const int value : {-32768, -16385, -8193, -1024, -3, -2, -1, 1, 2, 3, 1023, 8191, 8192, 32767}) {
-          list.push_back(pack_coefficient(place, value));
+          list.push_back(pack_coefficient(position, value));
           blocks.push_back({static_cast<std::uint32_t>(list.size()), value / 3});
           expect_block(expected.targets[0], i++, static_cast<std::int16_t>(value / 3),
                        std::span(list).last(1));
         }
         reconstruct_blocks(got.targets, {0, blocks, list.data(), 0, {}});
-        ASSERT_TRUE(got.memory == expected.memory) << target << " place " << place << " step " << step;
+        ASSERT_TRUE(got.memory == expected.memory) << target << " place " << position << " step " << step;
       }
     }
   }

@@ -102,12 +102,12 @@ TEST_P(BlockTransforms, EqualTheArithmetic) {
           std::all_of(blocks[b].begin() + kBlockSide, blocks[b].end(), [](std::int16_t v) { return v == 0; });
       const auto expected = inverse_dct(made, flat);
       for (unsigned lane = 0; lane < kLanes; ++lane) {
-        const VectorPosition place = vector_position(lane);
-        if (place.pair != b / 2) continue;
+        const VectorPosition position = vector_position(lane);
+        if (position.pair != b / 2) continue;
         for (unsigned x = 0; x < kBlockSide; ++x) {
           ASSERT_EQ(sample_of(got[lane], static_cast<unsigned>(b % 2) * kBlockSide + x),
-                    expected[place.row * kBlockSide + x])
-              << "round " << round << ", block " << b << ", row " << place.row << ", column " << x;
+                    expected[position.row * kBlockSide + x])
+              << "round " << round << ", block " << b << ", row " << position.row << ", column " << x;
         }
       }
     }
@@ -146,10 +146,10 @@ TEST(TransformMemory, HasNoBankConflicts) {
 TEST(VectorPositions, CoverEightBlocks) {
   std::set<std::pair<unsigned, unsigned>> positions;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const VectorPosition place = vector_position(lane);
-    EXPECT_LT(place.row, 8U);
-    positions.insert({place.pair, place.row});
-    EXPECT_EQ(vector_position(partner_lane(lane)).pair, place.pair);
+    const VectorPosition position = vector_position(lane);
+    EXPECT_LT(position.row, 8U);
+    positions.insert({position.pair, position.row});
+    EXPECT_EQ(vector_position(partner_lane(lane)).pair, position.pair);
   }
   EXPECT_EQ(positions.size(), kLanes);
 }

@@ -66,16 +66,16 @@ TEST(BlockOrders, FindTheBlocksOfTheScan) {
     const ReconstructionImage& image = plan.images[0];
     const BlockOrder& order = image.order;
     const auto place_of = [&](const ItemWalk& walk, const BlockOfMcu& block, std::uint32_t mcus) {
-      return order.place(order.first_mcu(walk.mcu_row(), walk.group(), mcus) + block.mcu) +
+      return order.position(order.first_mcu(walk.mcu_row(), walk.group(), mcus) + block.mcu) +
              std::uint64_t{block.in_mcu} * kBlockBytes;
     };
-    std::uint64_t place = 0;
+    std::uint64_t position = 0;
     for (std::uint32_t mcu_y = 0; mcu_y < scan.mcu_rows; ++mcu_y) {
       for (std::uint32_t mcu_x = 0; mcu_x < scan.mcus_across; ++mcu_x) {
         for (int c = 0; c < scan.components; ++c) {
           const auto across = static_cast<std::uint32_t>(scan.component[static_cast<std::size_t>(c)].across);
           const auto down = static_cast<std::uint32_t>(scan.component[static_cast<std::size_t>(c)].down);
-          for (std::uint32_t i = 0; i < down * across; ++i, place += kBlockBytes) {
+          for (std::uint32_t i = 0; i < down * across; ++i, position += kBlockBytes) {
             if (c == 0) {
               const std::uint32_t x = mcu_x * across + i % across;
               const std::uint64_t item =
@@ -83,18 +83,18 @@ TEST(BlockOrders, FindTheBlocksOfTheScan) {
               const ItemWalk walk(item, 8, image.luma_groups, order.down_shift);
               EXPECT_EQ(
                   place_of(walk, order.luma(x % kTransformBlocks, walk.lower()), order.luma_group_mcus()),
-                  place);
+                  position);
             } else {
               const std::uint64_t item = std::uint64_t{mcu_y} * image.colour_groups + mcu_x / kColourItemMcus;
               const ItemWalk walk(item, 8, image.colour_groups, 0);
               const auto block = static_cast<unsigned>(c - 1) + 2 * (mcu_x % kColourItemMcus);
-              EXPECT_EQ(place_of(walk, order.colour(block), kColourItemMcus), place);
+              EXPECT_EQ(place_of(walk, order.colour(block), kColourItemMcus), position);
             }
           }
         }
       }
     }
-    EXPECT_EQ(order.place(order.last_mcu + 7) + order.mcu_bytes,
+    EXPECT_EQ(order.position(order.last_mcu + 7) + order.mcu_bytes,
               sizeof(std::int16_t) * coefficients_of(scan));
   }
 }
@@ -112,7 +112,7 @@ TEST(ReconstructionPlans, ReserveSpaceForColourOnly) {
     EXPECT_GE(static_cast<std::size_t>(image.colour_offset), after);
     EXPECT_GE(kBlockSide * image.order.mcus_across, image.colour_width);
     after = static_cast<std::size_t>(image.colour_offset) +
-             std::size_t{2} * kBlockSide * image.order.mcus_across * image.colour_height;
+            std::size_t{2} * kBlockSide * image.order.mcus_across * image.colour_height;
   }
   EXPECT_LE(after, plan.bytes);
   EXPECT_LT(plan.bytes, after + 256);

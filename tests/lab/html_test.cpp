@@ -91,11 +91,11 @@ TEST(HtmlPage, FoldedTablesIncludeTheirNotes) {
 }
 
 TEST(RunContext, RecordsTimeMachineAndCommand) {
-  const RunContext place = run_context();
-  ASSERT_EQ(place.date.size(), 20U) << place.date;
-  EXPECT_EQ(place.date.substr(0, 2), "20");
-  EXPECT_EQ(place.date[10], 'T');
-  EXPECT_EQ(place.date.back(), 'Z');
+  const RunContext position = run_context();
+  ASSERT_EQ(position.date.size(), 20U) << position.date;
+  EXPECT_EQ(position.date.substr(0, 2), "20");
+  EXPECT_EQ(position.date[10], 'T');
+  EXPECT_EQ(position.date.back(), 'Z');
   EXPECT_TRUE(command_text().starts_with("imgpipe")) << "whatever the program's file is called";
   EXPECT_GT(peak_memory_bytes(), 1 << 20);
   EXPECT_LT(peak_memory_bytes(), std::int64_t{1} << 40);

@@ -30,7 +30,7 @@ std::vector<Attributes> elements(const std::string& svg, const std::string& name
   return found;
 }
 
-double place(const Attributes& attributes, const std::string& name) {
+double position(const Attributes& attributes, const std::string& name) {
   return std::stod(attributes.at(name));
 }
 
@@ -43,14 +43,14 @@ void expect_whole_points(const std::string& svg) {
   double left = 1e9, right = -1e9, top = 1e9, bottom = -1e9;
   for (const Attributes& line : elements(svg, "line")) {
     if (!line.contains("class") || line.at("class") == "range") continue;
-    left = std::min(left, place(line, "x1"));
-    right = std::max(right, place(line, "x2"));
-    top = std::min(top, place(line, "y1"));
-    bottom = std::max(bottom, place(line, "y2"));
+    left = std::min(left, position(line, "x1"));
+    right = std::max(right, position(line, "x2"));
+    top = std::min(top, position(line, "y1"));
+    bottom = std::max(bottom, position(line, "y2"));
   }
   std::size_t inside = 0;
   for (const Attributes& circle : elements(svg, "circle")) {
-    const double x = place(circle, "cx"), y = place(circle, "cy"), r = place(circle, "r");
+    const double x = position(circle, "cx"), y = position(circle, "cy"), r = position(circle, "r");
     if (x > right + r) continue;  // in the legend
     EXPECT_GT(x - r, left);
     EXPECT_LT(x + r, right);
@@ -103,8 +103,8 @@ TEST(Plot, LongLegendStaysInItsPanel) {
   double second_title = 0;
   for (const Attributes& text : elements(svg, "text")) {
     if (text.at("").starts_with("series") && second_title == 0)
-      lowest_name = std::max(lowest_name, place(text, "y"));
-    if (text.at("") == "title") second_title = place(text, "y");
+      lowest_name = std::max(lowest_name, position(text, "y"));
+    if (text.at("") == "title") second_title = position(text, "y");
     if (text.at("") == "title" && lowest_name == 0) second_title = 0;  // of the first panel
   }
   EXPECT_LT(lowest_name + 10, second_title);
@@ -131,16 +131,16 @@ TEST(HistogramPlot, LabelsNeverCollide) {
       double top_of_lines = 1e9;
       for (const Attributes& line : elements(svg, "line")) {
         if (line.contains("class") && line.at("class").starts_with("mark "))
-          top_of_lines = std::min(top_of_lines, place(line, "y1"));
+          top_of_lines = std::min(top_of_lines, position(line, "y1"));
       }
       for (const Attributes& text : elements(svg, "text")) {
         if (!text.at("class").starts_with("marktext ")) continue;
-        EXPECT_LT(place(text, "y"), top_of_lines) << "above the lines";
-        EXPECT_LE(place(text, "x"), 70 + 3 * 256);
+        EXPECT_LT(position(text, "y"), top_of_lines) << "above the lines";
+        EXPECT_LE(position(text, "x"), 70 + 3 * 256);
         if (!ends.empty()) {
-          EXPECT_GE(place(text, "x") - ends.back(), 66) << "eight bold letters of 12 pixels";
+          EXPECT_GE(position(text, "x") - ends.back(), 66) << "eight bold letters of 12 pixels";
         }
-        ends.push_back(place(text, "x"));
+        ends.push_back(position(text, "x"));
       }
       EXPECT_EQ(ends.size(), static_cast<std::size_t>(2 * planes));
     }

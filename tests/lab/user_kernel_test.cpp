@@ -189,12 +189,12 @@ TEST_F(UserKernelCompiler, NamesWithShellCharactersAreRejected) {
   for (const char* name : {"$(touch x).cu", "a\"b.cu", "a,b.cu", "a`b.cu", "a\\b.cu", "a\nb.cu"})
     expect_refused(list({"--with", save_source(name, with_header(kNothing))}, {{"NVCC", nvcc}}), 1,
                    "', which nvcc does not support in file names");
-  const std::string place = directory_.file("a$b");
-  ASSERT_EQ(::mkdir(place.c_str(), 0700), 0);
+  const std::string position = directory_.file("a$b");
+  ASSERT_EQ(::mkdir(position.c_str(), 0700), 0);
   const Words arguments{"--list", "--with", save_source("my.cu", with_header(kNothing))};
-  expect_refused(bench(arguments, {{"NVCC", nvcc}, {"TMPDIR", place}}), 1,
+  expect_refused(bench(arguments, {{"NVCC", nvcc}, {"TMPDIR", position}}), 1,
                  ": contains '$', which nvcc does not support in file names");
-  EXPECT_TRUE(std::filesystem::is_empty(place)) << "something was left";
+  EXPECT_TRUE(std::filesystem::is_empty(position)) << "something was left";
   EXPECT_FALSE(std::filesystem::exists(directory_.file("called")));
 }
 

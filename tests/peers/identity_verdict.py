@@ -13,11 +13,11 @@ COLUMNS = {"time_ms", "gb_per_s", "copy_bandwidth_share", "reference_ms", "speed
 TEXT = [
     (r"copy bandwidth [\d.]+ GB/s", "copy bandwidth # GB/s"),
     (r"(failed(?:, \d+ not done)?, in )[\d.]+ s(?:: .*)?$", r"\1#"),
-    (r"^an image: .*\n", ""),
+    (r"^per image: .*\n", ""),
     (r"^( (?:read|decode|upload|kernels|download|encode|write) +.*?) +[\d.]+ +[\d.]+%$", r"\1 #"),
     (r"^ bottleneck: .*\n", ""),
     # Of several images at a time, the first to arrive is named.
-    (r", such as \S+(?: \(.*\)$)?", ", such as #"),
+    (r", for example \S+(?: \(.*\)$)?", ", for example #"),
     (r"^imgpipe: warning: \S+( its \d+-bit samples become .* further images)", r"imgpipe: warning: #\1"),
 ]
 

@@ -308,8 +308,8 @@ TEST(PngHuffman, EveryTargetProducesTheSameBytes) {
       StripDeflater deflater(1);
       const auto made = deflater.compress(std::as_bytes(std::span(strip)), false);
       const std::vector<std::byte> bytes(made.begin(), made.end());
-      const auto [place, first] = expected.try_emplace(name, bytes);
-      EXPECT_TRUE(first || place->second == bytes) << target << " " << name;
+      const auto [position, first] = expected.try_emplace(name, bytes);
+      EXPECT_TRUE(first || position->second == bytes) << target << " " << name;
       const StripRepeats repeats =
           find_repeats(strip, StripBlock(count_tokens(strip)).lengths(), WindowPosition::min_key);
       const auto [count, new_count] = expected.try_emplace(

@@ -78,9 +78,9 @@ std::optional<int> next_symbol(Bits& bits, const HuffmanCodes& codes) {
     const std::optional<int> bit = bits.next();
     if (!bit) return std::nullopt;
     code = code * 2 + *bit;
-    const int place = code - first;
-    if (place < codes.counts[length]) {
-      const std::size_t symbol = symbol_of_first + static_cast<std::size_t>(place);
+    const int position = code - first;
+    if (position < codes.counts[length]) {
+      const std::size_t symbol = symbol_of_first + static_cast<std::size_t>(position);
       if (symbol >= codes.symbols.size()) return std::nullopt;
       return codes.symbols[symbol];
     }
@@ -106,22 +106,22 @@ using Block = std::array<std::int16_t, kBlockSamples>;
 
 // Reads the AC coefficients of a block; false if the data is invalid.
 bool read_ac(Bits& bits, const HuffmanCodes& codes, Block& block) {
-  for (std::size_t place = 1; place < kBlockSamples; ++place) {
+  for (std::size_t position = 1; position < kBlockSamples; ++position) {
     const std::optional<int> symbol = next_symbol(bits, codes);
     if (!symbol) return false;
     const int zeros = *symbol >> 4;
     const int size = *symbol & 15;
     if (size == 0 && zeros != 15) return true;  // end of block
-    place += static_cast<std::size_t>(zeros);
+    position += static_cast<std::size_t>(zeros);
     if (size == 0) {
       // 16 zeros must precede a coefficient.
-      if (place + 1 >= kBlockSamples) return false;
+      if (position + 1 >= kBlockSamples) return false;
       continue;
     }
-    if (place >= kBlockSamples) return false;
+    if (position >= kBlockSamples) return false;
     const std::optional<int> value = next_number(bits, size);
     if (!value) return false;
-    block[place] = static_cast<std::int16_t>(*value);
+    block[position] = static_cast<std::int16_t>(*value);
   }
   return true;
 }

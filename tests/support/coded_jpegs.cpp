@@ -199,7 +199,7 @@ class Coder {
       const bool wide = once_in(3);
       std::vector<int> payload{(wide ? 0x10 : 0) | table};
       const std::size_t most = std::size_t{1} << (1 + random_() % (wide ? 16 : 8));
-      for (int place = 0; place < 64; ++place) {
+      for (int position = 0; position < 64; ++position) {
         const int step = std::max(1, below(random_, most));
         if (wide) payload.push_back(step >> 8);
         payload.push_back(step & 0xFF);
@@ -262,22 +262,22 @@ class Coder {
     const int dc_bits = below(random_, static_cast<std::size_t>(max_bits) + 1);
     out_.code(dc[static_cast<std::size_t>(dc_bits)]);
     write_value(dc_bits);
-    for (int place = 1; place < 64;) {
-      const std::size_t symbol = next_symbol(place);
+    for (int position = 1; position < 64;) {
+      const std::size_t symbol = next_symbol(position);
       out_.code(ac[symbol]);
       const int bits = static_cast<int>(symbol & 15);
       const int run = static_cast<int>(symbol >> 4);
       if (bits == 0 && run != 15) return;
-      place += run + 1;
+      position += run + 1;
       write_value(bits);
     }
   }
 
-  std::size_t next_symbol(int place) {
+  std::size_t next_symbol(int position) {
     if (once_in(density_)) return traits_.odd_ends ? static_cast<std::size_t>(below(random_, 15)) << 4 : 0;
     int run = once_in(4) ? below(random_, 16) : 0;
-    if (place + run > 63 && !traits_.beyond_block) run = 63 - place;
-    if (once_in(16) && (place + 16 < 64 || traits_.odd_ends)) return 0xF0;
+    if (position + run > 63 && !traits_.beyond_block) run = 63 - position;
+    if (once_in(16) && (position + 16 < 64 || traits_.odd_ends)) return 0xF0;
     const int bits = 1 + below(random_, traits_.large_values && once_in(8) ? 15 : 10);
     return static_cast<std::size_t>(run << 4 | bits);
   }

@@ -216,8 +216,8 @@ class Emulation {
       const std::uint32_t kind = image.kinds[block];
       std::int16_t* const out = image.coefficients + std::size_t{own.first + b} * kBlockSamples;
       std::fill_n(out, kBlockSamples, std::int16_t{0});
-      const auto store = [out](std::uint32_t place, std::int32_t value) {
-        if (place < kBlockSamples) out[kZigzag[place]] = static_cast<std::int16_t>(value);
+      const auto store = [out](std::uint32_t position, std::int32_t value) {
+        if (position < kBlockSamples) out[kZigzag[position]] = static_cast<std::int16_t>(value);
       };
       if (window.bit() >= kSubsequenceBits ||
           !decode_block(kind, tables(image), window, before.dc[component_of(kind)], store) ||

@@ -43,14 +43,14 @@ std::size_t put_directory(std::vector<std::byte>& out, const ExifFields& fields,
     put_number(out, at, static_cast<std::uint32_t>(tag), 2, big);
     put_number(out, at + 2, static_cast<std::uint32_t>(field.type), 2, big);
     put_number(out, at + 4, field.count > 0 ? field.count : count, 4, big);
-    std::size_t place = at + 8;
+    std::size_t position = at + 8;
     if (bytes > 4) {
-      place = (out.size() + 1) / 2 * 2;
-      put_number(out, at + 8, static_cast<std::uint32_t>(place), 4, big);
+      position = (out.size() + 1) / 2 * 2;
+      put_number(out, at + 8, static_cast<std::uint32_t>(position), 4, big);
     }
     for (const std::uint32_t value : field.values) {
-      put_number(out, place, value, unit, big);
-      place += unit;
+      put_number(out, position, value, unit, big);
+      position += unit;
     }
     at += 12;
   }
@@ -94,9 +94,9 @@ class ExifReading {
   ExifFields below(ExifFields& of, int tag) {
     const auto found = of.find(tag);
     if (found == of.end()) return {};
-    const std::uint32_t place = found->second.values.at(0);
+    const std::uint32_t position = found->second.values.at(0);
     of.erase(found);
-    return directory(place, false);
+    return directory(position, false);
   }
 
   ExifFields directory(std::size_t begin, bool first) {
@@ -111,12 +111,12 @@ class ExifReading {
       ExifField field{.type = static_cast<int>(number(at + 2, 2)), .values = {}, .count = number(at + 4, 4)};
       const std::size_t unit = unit_bytes(field.type);
       const std::size_t numbers = std::size_t{field.count} * numbers_a_value(field.type);
-      std::size_t place = at + 8;
+      std::size_t position = at + 8;
       if (unit * numbers > 4) {
-        place = number(at + 8, 4);
-        use(place, unit * numbers);
+        position = number(at + 8, 4);
+        use(position, unit * numbers);
       }
-      for (std::size_t i = 0; i < numbers; ++i) field.values.push_back(number(place + i * unit, unit));
+      for (std::size_t i = 0; i < numbers; ++i) field.values.push_back(number(position + i * unit, unit));
       field.count = 0;
       fields[tag] = field;
     }
@@ -147,8 +147,8 @@ std::vector<std::byte> ExifParts::build() const {
   const std::size_t begin = put_directory(out, first, big_endian);
   put_number(out, 4, static_cast<std::uint32_t>(begin), 4, big_endian);
   if (!thumbnail.empty()) {
-    const std::size_t place = put_directory(out, thumbnail, big_endian);
-    put_number(out, begin + 2 + first.size() * 12, static_cast<std::uint32_t>(place), 4, big_endian);
+    const std::size_t position = put_directory(out, thumbnail, big_endian);
+    put_number(out, begin + 2 + first.size() * 12, static_cast<std::uint32_t>(position), 4, big_endian);
   }
   return out;
 }

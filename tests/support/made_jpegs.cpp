@@ -84,13 +84,13 @@ constexpr int kMaxAc = 1023, kMaxDc = 1023;  // limits of libjpeg's encoder
 void fill_block(JBLOCK& block, JpegContent content, std::mt19937& random) {
   std::ranges::fill(block, JCOEF{0});
   const auto sign = [&] { return random() % 2 == 0 ? 1 : -1; };
-  const auto set = [&](std::size_t place, int value) { block[place] = static_cast<JCOEF>(value); };
+  const auto set = [&](std::size_t position, int value) { block[position] = static_cast<JCOEF>(value); };
   if (content == JpegContent::extreme) {
     const unsigned share = 1 + random() % 16;
-    for (std::size_t place = 0; place < DCTSIZE2; ++place)
-      if (random() % share == 0) set(place, sign() * (kMaxAc - static_cast<int>(random() % 3)));
+    for (std::size_t position = 0; position < DCTSIZE2; ++position)
+      if (random() % share == 0) set(position, sign() * (kMaxAc - static_cast<int>(random() % 3)));
   } else if (content == JpegContent::dense) {
-    for (std::size_t place = 1; place < DCTSIZE2; ++place) set(place, kMaxAc);
+    for (std::size_t position = 1; position < DCTSIZE2; ++position) set(position, kMaxAc);
     set(0, random() % 8 == 0 ? -kMaxDc : kMaxDc);
   } else if (random() % 5 == 0) {
     set(random() % 3 == 0 ? DCTSIZE2 - 1 : random() % DCTSIZE2, sign() * static_cast<int>(1 + random() % 40));

@@ -337,11 +337,11 @@ TEST(TiffDamage, FieldsWithTooManyValues) {
     MadeTiff made(4, 3);
     FileBytes file = made.build();
     const std::size_t directory = 8 + made.pixels.size();
-    std::size_t place = directory + 2;
+    std::size_t position = directory + 2;
     for (const auto& [number, field] : made.fields) {
       if (number == tag)
-        std::fill_n(file.begin() + static_cast<std::ptrdiff_t>(place + 4), 4, std::byte{0xFF});
-      place += 12;
+        std::fill_n(file.begin() + static_cast<std::ptrdiff_t>(position + 4), 4, std::byte{0xFF});
+      position += 12;
     }
     if (tag != 320) expect_cheap_refusal(file, "lie outside the file");
   }

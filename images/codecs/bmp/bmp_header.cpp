@@ -149,15 +149,15 @@ void read_palette(std::span<const std::byte> bytes, std::size_t at, std::uint32_
                   BmpHeader& header) {
   const std::size_t entry_bytes = header.header_bytes == kOs2OldHeader ? 3 : 4;
   const std::size_t most = std::size_t{1} << header.bits;
-  const std::size_t room = (header.pixels_at - at) / entry_bytes;
-  require(room > 0, "the palette is missing: the pixels directly follow the header");
-  if (colors > room) {
+  const std::size_t capacity = (header.pixels_at - at) / entry_bytes;
+  require(capacity > 0, "the palette is missing: the pixels directly follow the header");
+  if (colors > capacity) {
     const std::string reason = "the header declares " + std::to_string(colors) +
-                               " colours, but the palette has space for " + std::to_string(room);
+                               " colours, but the palette has space for " + std::to_string(capacity);
     if (!lenient) fail(reason);
     header.warnings.push_back("damaged bmp: " + reason);
   }
-  const std::size_t count = std::min({colors > 0 ? std::size_t{colors} : most, most, room});
+  const std::size_t count = std::min({colors > 0 ? std::size_t{colors} : most, most, capacity});
   require(bytes.size() >= at + count * entry_bytes, "the file is truncated inside its palette");
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint32_t bgr = little_endian(bytes, at + i * entry_bytes, 3);

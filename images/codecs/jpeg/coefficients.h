@@ -9,8 +9,8 @@ namespace imgpipe {
 // An AC coefficient: value, as two's complement, in the upper half; zigzag index (1..63) in the lower.
 using Coefficient = std::uint32_t;
 
-[[nodiscard]] constexpr Coefficient pack_coefficient(int place, int value) {
-  return static_cast<std::uint32_t>(value) << 16 | static_cast<std::uint32_t>(place);
+[[nodiscard]] constexpr Coefficient pack_coefficient(int position, int value) {
+  return static_cast<std::uint32_t>(value) << 16 | static_cast<std::uint32_t>(position);
 }
 [[nodiscard]] constexpr int place_of(Coefficient c) {
   return static_cast<int>(c & 0xFFFF);

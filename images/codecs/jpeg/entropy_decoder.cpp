@@ -126,7 +126,7 @@ HWY_INLINE HuffmanEntry long_ac_entry(const HuffmanDecoder& decoder, BitWindow& 
 
 // Decodes one coefficient or a run of zeros. Returns false at the end of the block. Needs 31 valid bits in
 // the window; takes at most kLookupBits, or refills it.
-HWY_INLINE bool decode_coefficient(const HuffmanDecoder& decoder, BitWindow& window, std::uint32_t& place,
+HWY_INLINE bool decode_coefficient(const HuffmanDecoder& decoder, BitWindow& window, std::uint32_t& offset,
                                    Coefficient*& out) {
   HuffmanEntry entry = decoder.entries[window.peek<kLookupBits>()];
   if (HWY_LIKELY((entry & kEntryBits) != 0)) {
@@ -134,26 +134,26 @@ HWY_INLINE bool decode_coefficient(const HuffmanDecoder& decoder, BitWindow& win
   } else {
     entry = long_ac_entry(decoder, window);
   }
-  place += entry >> 8 & 0xFF;
-  *out = (entry & 0xFFFF0000U) | place;
+  offset += entry >> 8 & 0xFF;
+  *out = (entry & 0xFFFF0000U) | offset;
   out += entry >= 0x10000U ? 1 : 0;
-  place |= (entry & kEntryEnds) << 1;
-  return place < kBlockSamples - 1;
+  offset |= (entry & kEntryEnds) << 1;
+  return offset < kBlockSamples - 1;
 }
 
 // Decodes a block's AC coefficients; `out` has space for 64. Returns nullptr for damaged data. Needs 46 valid
 // bits at each iteration. Refills unconditionally: whether the window runs short is hard to predict.
 HWY_INLINE Coefficient* decode_ac(const HuffmanDecoder& decoder, BitWindow& window, Coefficient* out) {
-  std::uint32_t place = 0;
+  std::uint32_t offset = 0;
   for (;;) {
-    if (!decode_coefficient(decoder, window, place, out)) break;
-    if (!decode_coefficient(decoder, window, place, out)) break;
+    if (!decode_coefficient(decoder, window, offset, out)) break;
+    if (!decode_coefficient(decoder, window, offset, out)) break;
     window.fill();
-    if (!decode_coefficient(decoder, window, place, out)) break;
+    if (!decode_coefficient(decoder, window, offset, out)) break;
   }
   // The 64th coefficient has no end-of-block code: bits that looked like one belong to the next block.
-  if (HWY_UNLIKELY(place == (kPastLastIndex | (kBlockSamples - 1)))) window.back(decoder.end_bits);
-  const bool whole = place == kBlockSamples - 1 || (place >= kPastLastIndex && place < kInvalidCodeIndex);
+  if (HWY_UNLIKELY(offset == (kPastLastIndex | (kBlockSamples - 1)))) window.back(decoder.end_bits);
+  const bool whole = offset == kBlockSamples - 1 || (offset >= kPastLastIndex && offset < kInvalidCodeIndex);
   return whole ? out : nullptr;
 }
 

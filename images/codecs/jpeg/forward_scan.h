@@ -51,10 +51,10 @@ IMGPIPE_HOST_DEVICE constexpr BlockPosition block_position(const ForwardScan& sc
   const std::int32_t column = mcu - row * scan.mcus_across;
   if (scan.blocks_in_mcu != 6) return {column, row, block, false};
   if (block >= 4) return {column, row, block - 3, false};
-  BlockPosition place{2 * column + (block & 1), 2 * row + (block >> 1), 0, false};
-  if (place.y >= scan.blocks_down) place = {2 * column + 1, 2 * row, 0, true};
-  if (place.x >= scan.blocks_across) place = {2 * column, place.y, 0, true};
-  return place;
+  BlockPosition position{2 * column + (block & 1), 2 * row + (block >> 1), 0, false};
+  if (position.y >= scan.blocks_down) position = {2 * column + 1, 2 * row, 0, true};
+  if (position.x >= scan.blocks_across) position = {2 * column, position.y, 0, true};
+  return position;
 }
 
 // Returns the distance in the scan, in blocks, to the previous block of the same plane, from which the DC
@@ -77,25 +77,25 @@ IMGPIPE_HOST_DEVICE inline int highest_bit(std::int32_t coded) {
 #endif
 }
 
-// Counts the zeros above the highest set bit; `places` must not be 0.
-IMGPIPE_HOST_DEVICE inline int leading_zeros(std::uint64_t places) {
+// Counts the zeros above the highest set bit; `positions` must not be 0.
+IMGPIPE_HOST_DEVICE inline int leading_zeros(std::uint64_t positions) {
 #ifdef __CUDA_ARCH__
-  return __clzll(static_cast<long long>(places));
+  return __clzll(static_cast<long long>(positions));
 #else
-  return std::countl_zero(places);
+  return std::countl_zero(positions);
 #endif
 }
 
-// The bit of code_block()'s `places` for a zigzag index.
-IMGPIPE_HOST_DEVICE constexpr std::uint64_t zigzag_index_bit(int place) {
-  return std::uint64_t{1} << (kBlockSamples - 1 - place);
+// The bit of code_block()'s `positions` for a zigzag index.
+IMGPIPE_HOST_DEVICE constexpr std::uint64_t zigzag_index_bit(int position) {
+  return std::uint64_t{1} << (kBlockSamples - 1 - position);
 }
 
 // Passes all codes of a block to `bits.put(value, count)`: the difference of its DC coefficient, then the AC
-// coefficients at `places` (zigzag_index_bit() of 1 to 63). `coded_at(place)` returns a coefficient's
+// coefficients at `positions` (zigzag_index_bit() of 1 to 63). `coded_at(position)` returns a coefficient's
 // CodedValue.
 template <class CodedAt, class Bits>
-IMGPIPE_HOST_DEVICE inline void code_block(std::int32_t dc_difference, std::uint64_t places,
+IMGPIPE_HOST_DEVICE inline void code_block(std::int32_t dc_difference, std::uint64_t positions,
                                            const CodedAt& coded_at, const PaddedCode* codes, Bits& bits) {
   const auto put = [&](int code, std::int32_t coded, int highest) {
     const PaddedCode entry = codes[code];
@@ -111,21 +111,21 @@ IMGPIPE_HOST_DEVICE inline void code_block(std::int32_t dc_difference, std::uint
     const std::int32_t coded = dc_difference + (dc_difference >> 31);
     put(kDcCodes + highest_bit(coded) + 1, coded, highest_bit(coded));
   }
-  int place = 0;  // zigzag index of the last coefficient coded
-  places <<= 1;
-  while (places != 0) {
-    int run = leading_zeros(places);
-    place += run + 1;
-    places = places << run << 1;
+  int position = 0;  // zigzag index of the last coefficient coded
+  positions <<= 1;
+  while (positions != 0) {
+    int run = leading_zeros(positions);
+    position += run + 1;
+    positions = positions << run << 1;
 #ifdef __CUDA_ARCH__
 #pragma unroll 1
 #endif
     for (; run > 15; run -= 16) put_code(kZrlCode);
-    const std::int32_t coded = coded_at(place);
+    const std::int32_t coded = coded_at(position);
     const int highest = highest_bit(coded);
     put(run * 16 + highest + 1, coded, highest);
   }
-  if (place < kBlockSamples - 1) put_code(kEobCode);
+  if (position < kBlockSamples - 1) put_code(kEobCode);
 }
 
 }  // namespace imgpipe

@@ -69,8 +69,8 @@ void write_extremes(jpeg_compress_struct& encoder) {
                                                        kBlocks, TRUE);
     for (std::size_t block = 0; block < std::size_t{kBlocks} * kBlocks; ++block) {
       for (int i = 0; i < 5; ++i) {
-        const std::uint32_t place = next_noise(noise) % DCTSIZE2;
-        rows[block / kBlocks][block % kBlocks][place] = static_cast<JCOEF>(next_noise(noise) % 1001) - 500;
+        const std::uint32_t position = next_noise(noise) % DCTSIZE2;
+        rows[block / kBlocks][block % kBlocks][position] = static_cast<JCOEF>(next_noise(noise) % 1001) - 500;
       }
     }
   }
@@ -101,16 +101,16 @@ bool try_encode(Sampling sampling, Content content, jpeg_compress_struct& encode
   return true;
 }
 
-// Returns the file in `room`; empty if it does not fit or encoding fails.
-Bytes encoded(Sampling sampling, Content content, FileBuffer& room) {
+// Returns the file in `buffer`; empty if it does not fit or encoding fails.
+Bytes encoded(Sampling sampling, Content content, FileBuffer& buffer) {
   jpeg_compress_struct encoder{};
   JpegErrors errors{};
   encoder.err = error_manager(errors);
-  unsigned char* bytes = room.data();
-  unsigned long size = room.size();
+  unsigned char* bytes = buffer.data();
+  unsigned long size = buffer.size();
   const bool made = try_encode(sampling, content, encoder, errors, bytes, size);
   jpeg_destroy_compress(&encoder);
-  if (bytes == room.data()) return made ? std::as_bytes(std::span(room).first(size)) : Bytes();
+  if (bytes == buffer.data()) return made ? std::as_bytes(std::span(buffer).first(size)) : Bytes();
   if (made) std::free(bytes);
   return {};
 }
@@ -130,9 +130,9 @@ bool is_equal(Bytes file) {
 
 bool check(Sampling sampling) {
   try {
-    const auto room = std::make_unique<FileBuffer>();
+    const auto buffer = std::make_unique<FileBuffer>();
     for (const Content content : {Content::noise, Content::extreme}) {
-      const Bytes file = encoded(sampling, content, *room);
+      const Bytes file = encoded(sampling, content, *buffer);
       if (file.empty() || !is_equal(file)) return false;
     }
     return true;

@@ -24,11 +24,11 @@ class RawBuffer {
   void reserve(std::size_t count, std::size_t most) {
     if (count <= capacity_) return;
     const std::size_t more = capacity_ + capacity_ / 2;
-    const std::size_t room = std::max(count, count <= most ? std::min(more, most) : more);
-    auto larger = std::make_unique_for_overwrite<T[]>(room);
+    const std::size_t space = std::max(count, count <= most ? std::min(more, most) : more);
+    auto larger = std::make_unique_for_overwrite<T[]>(space);
     if (size_ > 0) std::memcpy(larger.get(), data_.get(), size_ * sizeof(T));
     data_ = std::move(larger);
-    capacity_ = room;
+    capacity_ = space;
   }
   // The caller has written `count` elements; at most capacity().
   void set_size(std::size_t count) noexcept { size_ = count; }

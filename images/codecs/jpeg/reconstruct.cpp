@@ -158,12 +158,13 @@ struct Batch {
 
 // Maps a zigzag index to an offset among a batch's values, relative to the start of the block.
 constexpr auto kValueOffsets = [] {
-  std::array<std::uint8_t, kBlockSamples> places{};
+  std::array<std::uint8_t, kBlockSamples> positions{};
   for (std::size_t i = 0; i < kBlockSamples; ++i) {
-    const std::size_t place = kZigzag[i];
-    places[i] = static_cast<std::uint8_t>(place / kBlockSide * kBlockSide * kBlocks + place % kBlockSide);
+    const std::size_t position = kZigzag[i];
+    positions[i] =
+        static_cast<std::uint8_t>(position / kBlockSide * kBlockSide * kBlocks + position % kBlockSide);
   }
-  return places;
+  return positions;
 }();
 
 // Returns whether no coefficient is below the first row. A product can wrap to 0, so values do not show it.
@@ -242,8 +243,8 @@ void fill_block(std::uint8_t sample, std::uint8_t* to, std::int64_t stride) {
 HWY_INLINE void add_coefficients(const Coefficient* begin, const Coefficient* end, const std::uint16_t* steps,
                                  std::int16_t* values) {
   const auto add = [&](const Coefficient* c) {
-    const auto place = static_cast<std::size_t>(place_of(*c));
-    values[kValueOffsets[place]] = dequantised(value_of(*c), steps[place]);
+    const auto position = static_cast<std::size_t>(place_of(*c));
+    values[kValueOffsets[position]] = dequantised(value_of(*c), steps[position]);
   };
   const auto count = end - begin;
   if (count < 4) {

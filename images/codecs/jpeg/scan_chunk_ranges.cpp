@@ -81,8 +81,8 @@ std::optional<ScanChunkRange> ScanChunks::next() {
 void ScanChunks::unstuff(ScanChunk& chunk) const {
   const Data data = scan_.data;
   RawBuffer<std::uint8_t>& bytes = chunk.bytes;
-  const std::size_t room = chunk.range.end - chunk.range.begin + kMaxBlockBytes + kEntropyMargin;
-  bytes.reserve(room, room);
+  const std::size_t space = chunk.range.end - chunk.range.begin + kMaxBlockBytes + kEntropyMargin;
+  bytes.reserve(space, space);
   std::size_t at = chunk.range.begin;
   for (;;) {
     at = append_unstuffed(data, at, chunk.range.end, bytes.capacity(), bytes);

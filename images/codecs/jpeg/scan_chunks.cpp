@@ -36,9 +36,9 @@ std::int32_t minus(std::int32_t a, std::int32_t b) {
 
 }  // namespace
 
-BlockRun ConfirmedBlocks::run(std::int64_t number, std::int64_t blocks, std::int64_t place) const {
+BlockRun ConfirmedBlocks::run(std::int64_t number, std::int64_t blocks, std::int64_t position) const {
   const std::size_t at = from + static_cast<std::size_t>(number - first);
-  return {.first = place,
+  return {.first = position,
           .blocks = {list->blocks.data() + at, static_cast<std::size_t>(blocks)},
           .coefficients = list->coefficients.data(),
           .begin = at == 0 ? 0 : list->blocks[at - 1].end,

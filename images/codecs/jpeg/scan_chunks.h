@@ -72,8 +72,9 @@ struct ConfirmedBlocks {
   std::array<std::int32_t, 3> dc_base{};
 
   [[nodiscard]] std::int64_t end() const { return first + static_cast<std::int64_t>(count); }
-  // Returns `blocks` blocks from number `number` of the scan on. `place`: index of the first in its MCU row.
-  [[nodiscard]] BlockRun run(std::int64_t number, std::int64_t blocks, std::int64_t place) const;
+  // Returns `blocks` blocks from number `number` of the scan on. `position`: index of the first in its MCU
+  // row.
+  [[nodiscard]] BlockRun run(std::int64_t number, std::int64_t blocks, std::int64_t position) const;
 };
 
 // The state of the true decoder.

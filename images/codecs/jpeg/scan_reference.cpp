@@ -66,13 +66,13 @@ class Samples {
 };
 
 // Returns the coefficients, times 8, in row order.
-std::array<std::int32_t, kBlockSamples> transformed(const Samples& samples, const BlockPosition& place) {
+std::array<std::int32_t, kBlockSamples> transformed(const Samples& samples, const BlockPosition& position) {
   std::array<std::int32_t, kBlockSamples> block{};
   std::int32_t line[kBlockSide];
   for (int y = 0; y < kBlockSide; ++y) {
     for (int x = 0; x < kBlockSide; ++x) {
-      line[x] = samples.at(place.component, std::int64_t{place.x} * kBlockSide + x,
-                           std::int64_t{place.y} * kBlockSide + y) -
+      line[x] = samples.at(position.component, std::int64_t{position.x} * kBlockSide + x,
+                           std::int64_t{position.y} * kBlockSide + y) -
                 kSampleCenter;
     }
     forward_dct_pass<true>(line);
@@ -96,21 +96,21 @@ std::vector<std::byte> encode_scan_reference(ConstHostPlane pixels, int quality,
   std::array<std::int32_t, 3> dc{};  // the last one of each component
   for (std::int32_t mcu = 0; mcu < scan.mcus; ++mcu) {
     for (std::int32_t block = 0; block < scan.blocks_in_mcu; ++block) {
-      const BlockPosition place = block_position(scan, mcu, block);
-      const auto component = static_cast<std::size_t>(place.component);
+      const BlockPosition position = block_position(scan, mcu, block);
+      const auto component = static_cast<std::size_t>(position.component);
       const bool chroma = component > 0;
-      const auto coefficients = transformed(samples, place);
+      const auto coefficients = transformed(samples, position);
       std::array<std::int32_t, kBlockSamples> values{};
-      std::uint64_t places = 0;
+      std::uint64_t positions = 0;
       for (std::size_t i = 0; i < values.size(); ++i) {
         const std::int32_t x = coefficients[kZigzag[i]];
         const std::uint32_t magnitude = quantized_magnitude(x, quantizer_step(steps[chroma ? 1 : 0][i]));
         values[i] = coded_value(x, magnitude);
-        if (i > 0 && magnitude != 0 && !place.dummy) places |= zigzag_index_bit(static_cast<int>(i));
+        if (i > 0 && magnitude != 0 && !position.dummy) positions |= zigzag_index_bit(static_cast<int>(i));
       }
       const std::int32_t before = std::exchange(dc[component], value_of_coded(values[0]));
       code_block(
-          dc[component] - before, places, [&](int i) { return values[static_cast<std::size_t>(i)]; },
+          dc[component] - before, positions, [&](int i) { return values[static_cast<std::size_t>(i)]; },
           encoding_codes(chroma).data(), bits);
     }
   }

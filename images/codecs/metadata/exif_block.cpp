@@ -122,12 +122,12 @@ class ExifParser {
     }
     if (is_dropped(entry)) return;
     const std::uint64_t bytes = std::uint64_t{entry.count} * bytes_of_type(entry.type);
-    const std::uint64_t place = bytes <= 4 ? at + 8 : number(at + 8, 4);
+    const std::uint64_t position = bytes <= 4 ? at + 8 : number(at + 8, 4);
     if (bytes > 4) {
-      if (place < kHeaderBytes) fail_damaged("an offset points into the header");
-      claim(place, bytes, true);
+      if (position < kHeaderBytes) fail_damaged("an offset points into the header");
+      claim(position, bytes, true);
     }
-    entry.value = block_.subspan(place, bytes);
+    entry.value = block_.subspan(position, bytes);
     entries.push_back(entry);
   }
 
@@ -178,8 +178,8 @@ class ExifParser {
 // Writes directories one after the other.
 class ExifBuilder {
  public:
-  ExifBuilder(bool from_big_endian, bool to_big_endian, std::uint32_t place)
-      : from_big_(from_big_endian), to_big_(to_big_endian), place_(place) {}
+  ExifBuilder(bool from_big_endian, bool to_big_endian, std::uint32_t position)
+      : from_big_(from_big_endian), to_big_(to_big_endian), place_(position) {}
 
   // Writes a directory followed by its values.
   void add(const std::vector<ExifEntry>& entries) {
@@ -247,10 +247,10 @@ class ExifBuilder {
   std::vector<std::byte> out_;
 };
 
-void insert_pointer(std::vector<ExifEntry>& entries, std::uint16_t tag, std::size_t place) {
+void insert_pointer(std::vector<ExifEntry>& entries, std::uint16_t tag, std::size_t position) {
   ExifEntry entry;
   entry.tag = tag;
-  entry.number = static_cast<std::uint32_t>(place);
+  entry.number = static_cast<std::uint32_t>(position);
   entries.insert(std::ranges::upper_bound(entries, tag, {}, &ExifEntry::tag), entry);
 }
 
@@ -357,16 +357,16 @@ std::vector<TiffMetadataField> exif_image_fields(const ExifBlock& block) {
   return fields;
 }
 
-ExifDirectories build_exif_directories(const ExifBlock& block, std::uint32_t place) {
+ExifDirectories build_exif_directories(const ExifBlock& block, std::uint32_t position) {
   std::vector<ExifEntry> exif = block.exif;
   if (!block.interoperability.empty()) insert_pointer(exif, kInteroperabilityPointer, 0);
-  const std::size_t interoperability_at = place + ExifBuilder::bytes_of(exif);
+  const std::size_t interoperability_at = position + ExifBuilder::bytes_of(exif);
   const std::size_t gps_at = interoperability_at + ExifBuilder::bytes_of(block.interoperability);
   set_number(exif, kInteroperabilityPointer, static_cast<std::uint32_t>(interoperability_at));
-  ExifBuilder building(block.big_endian, std::endian::native == std::endian::big, place);
+  ExifBuilder building(block.big_endian, std::endian::native == std::endian::big, position);
   for (const auto* entries : {&std::as_const(exif), &block.interoperability, &block.gps})
     if (!entries->empty()) building.add(*entries);
-  return {building.take(), exif.empty() ? 0 : place,
+  return {building.take(), exif.empty() ? 0 : position,
           block.gps.empty() ? 0 : static_cast<std::uint32_t>(gps_at)};
 }
 

@@ -58,12 +58,12 @@ void set_exif_resolution(ExifBlock& block, const std::optional<Resolution>& reso
 // Returns the first directory's fields about the image (maker, dates, orientation ...) as TIFF fields.
 [[nodiscard]] std::vector<TiffMetadataField> exif_image_fields(const ExifBlock& block);
 
-// The Exif, interoperability and GPS directories in the host's byte order, for offset `place` in a file.
+// The Exif, interoperability and GPS directories in the host's byte order, for offset `position` in a file.
 // Offsets are from the file's start; 0: none.
 struct ExifDirectories {
   std::vector<std::byte> bytes;
   std::uint32_t exif = 0, gps = 0;
 };
-[[nodiscard]] ExifDirectories build_exif_directories(const ExifBlock& block, std::uint32_t place);
+[[nodiscard]] ExifDirectories build_exif_directories(const ExifBlock& block, std::uint32_t position);
 
 }  // namespace imgpipe

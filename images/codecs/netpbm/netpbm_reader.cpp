@@ -90,12 +90,12 @@ class NetpbmReader final : public Reader {
   void check_trailing_bytes(std::size_t end) {
     constexpr std::size_t kReadBytes = std::size_t{1} << 16;
     const std::size_t count = file_bytes_ - end;
-    std::vector<std::byte> piece;
+    std::vector<std::byte> chunk;
     Bytes after = bytes_.subspan(std::min(end, bytes_.size()));
     for (;;) {
       if (rest_ != nullptr && end < file_bytes_) {
-        piece.resize(std::min(kReadBytes, file_bytes_ - end));
-        after = Bytes(piece).first(rest_->read_at(static_cast<std::int64_t>(end), piece));
+        chunk.resize(std::min(kReadBytes, file_bytes_ - end));
+        after = Bytes(chunk).first(rest_->read_at(static_cast<std::int64_t>(end), chunk));
       }
       const std::size_t spaces = netpbm_spaces(after);
       end += spaces;

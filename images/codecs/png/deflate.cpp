@@ -95,10 +95,10 @@ struct StripDeflater::State {
                               static_cast<std::uint32_t>(head.size())) != COMP_OK)
       throw Error(ErrorKind::memory, "ISA-L could not compress");
     while (!strip.empty()) {
-      const auto piece = strip.first(std::min(strip.size(), kMaxAtOnce));
-      strip = strip.subspan(piece.size());
-      isal->next_in = const_cast<unsigned char*>(chars(piece.data()));
-      isal->avail_in = static_cast<std::uint32_t>(piece.size());
+      const auto chunk = strip.first(std::min(strip.size(), kMaxAtOnce));
+      strip = strip.subspan(chunk.size());
+      isal->next_in = const_cast<unsigned char*>(chars(chunk.data()));
+      isal->avail_in = static_cast<std::uint32_t>(chunk.size());
       isal->flush = strip.empty() && !last ? FULL_FLUSH : NO_FLUSH;
       isal->end_of_stream = strip.empty() && last ? 1 : 0;
       do {
@@ -143,10 +143,10 @@ struct StripDeflater::State {
     std::size_t next_room = first_space_bytes(strip.size());
     std::size_t made = 0;
     for (bool first = true; first || !strip.empty(); first = false) {
-      const auto piece = strip.first(std::min(strip.size(), kMaxAtOnce));
-      strip = strip.subspan(piece.size());
-      zlib.next_in = const_cast<unsigned char*>(chars(piece.data()));
-      zlib.avail_in = static_cast<unsigned>(piece.size());
+      const auto chunk = strip.first(std::min(strip.size(), kMaxAtOnce));
+      strip = strip.subspan(chunk.size());
+      zlib.next_in = const_cast<unsigned char*>(chars(chunk.data()));
+      zlib.avail_in = static_cast<unsigned>(chunk.size());
       const int flush = !strip.empty() ? Z_NO_FLUSH : last ? Z_FINISH : Z_FULL_FLUSH;
       do {
         const std::span<unsigned char> space = space_after(made, next_room);

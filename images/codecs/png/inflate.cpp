@@ -42,12 +42,12 @@ std::size_t ZlibInflater::inflate(std::span<const std::byte>& in, std::span<std:
   inflate_state& isal = state_->isal;
   if (finished()) return 0;
   const std::size_t given = std::min(in.size(), kMaxInflatedAtOnce);
-  const std::size_t room = std::min(out.size(), kMaxInflatedAtOnce);
+  const std::size_t capacity = std::min(out.size(), kMaxInflatedAtOnce);
   // The library takes a pointer to non-const but does not write through it.
   isal.next_in = reinterpret_cast<std::uint8_t*>(const_cast<std::byte*>(in.data()));
   isal.avail_in = static_cast<std::uint32_t>(given);
   isal.next_out = reinterpret_cast<std::uint8_t*>(out.data());
-  isal.avail_out = static_cast<std::uint32_t>(room);
+  isal.avail_out = static_cast<std::uint32_t>(capacity);
   switch (isal_inflate(&isal)) {
     case ISAL_DECOMP_OK:
     case ISAL_END_INPUT:
@@ -67,7 +67,7 @@ std::size_t ZlibInflater::inflate(std::span<const std::byte>& in, std::span<std:
   in = in.subspan(given - isal.avail_in);
   // Bytes read ahead past the end do not belong to the stream.
   if (finished() && isal.read_in_length >= 8) corrupt("data after the end of the stream");
-  return room - isal.avail_out;
+  return capacity - isal.avail_out;
 }
 
 }  // namespace imgpipe

@@ -147,8 +147,8 @@ class PlainPngReader final : public Reader {
       filled_ -= used_;
       used_ = 0;
       // No more than the image has; finish() checks what follows.
-      const std::size_t room = std::min<std::uint64_t>(inflated_.size() - filled_, left_ - filled_);
-      filled_ += inflate(std::span(inflated_).subspan(filled_, room));
+      const std::size_t capacity = std::min<std::uint64_t>(inflated_.size() - filled_, left_ - filled_);
+      filled_ += inflate(std::span(inflated_).subspan(filled_, capacity));
       if (filled_ < wanted) fail("not enough compressed data");
     }
     const std::byte* row = inflated_.data() + used_;

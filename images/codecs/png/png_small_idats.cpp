@@ -55,14 +55,14 @@ bool SmallIdatSource::next_part() {
 
 void SmallIdatSource::make_small_chunk() {
   const std::size_t count = std::min(idat_left_.size(), kDataBytes);
-  const std::span<std::byte> piece(piece_);
-  put_number(piece, static_cast<std::uint32_t>(count));
-  std::ranges::transform(std::string_view("IDAT"), piece.begin() + 4,
+  const std::span<std::byte> segment(piece_);
+  put_number(segment, static_cast<std::uint32_t>(count));
+  std::ranges::transform(std::string_view("IDAT"), segment.begin() + 4,
                          [](char c) { return static_cast<std::byte>(c); });
-  std::ranges::copy(idat_left_.first(count), piece.begin() + kHeadBytes);
-  put_number(piece.subspan(kHeadBytes + count), crc32_of(piece.subspan(4, 4 + count)));
+  std::ranges::copy(idat_left_.first(count), segment.begin() + kHeadBytes);
+  put_number(segment.subspan(kHeadBytes + count), crc32_of(segment.subspan(4, 4 + count)));
   idat_left_ = idat_left_.subspan(count);
-  part_ = std::span<const std::byte>(piece).first(kHeadBytes + count + 4);
+  part_ = std::span<const std::byte>(segment).first(kHeadBytes + count + 4);
 }
 
 std::int64_t count_wrong_idat_crcs(std::span<const std::byte> file) {

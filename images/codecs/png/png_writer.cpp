@@ -152,10 +152,10 @@ class PngWriter final : public StripWriter {
     if (first == 0) head = zlib_header(level_);
     strip.chunks.reserve(data.size() + head.size() + 12);
     do {
-      const Bytes piece = data.first(std::min<std::size_t>(data.size(), kMaxChunkBytes));
-      append_chunk(strip.chunks, "IDAT", head, piece);
+      const Bytes chunk = data.first(std::min<std::size_t>(data.size(), kMaxChunkBytes));
+      append_chunk(strip.chunks, "IDAT", head, chunk);
       head.clear();
-      data = data.subspan(piece.size());
+      data = data.subspan(chunk.size());
     } while (!data.empty());
     const std::lock_guard lock(mutex_);
     strips_[static_cast<std::size_t>(first / strip_rows())] = std::move(strip);

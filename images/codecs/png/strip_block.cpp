@@ -80,16 +80,16 @@ void StripBlock::write(std::span<const std::uint8_t> strip, bool last, PairTable
 
 void write_stored(std::span<const std::uint8_t> strip, bool last, std::uint8_t* out) {
   do {
-    const auto piece = strip.first(std::min(strip.size(), kMaxStoredBytes));
-    strip = strip.subspan(piece.size());
-    const unsigned length = static_cast<unsigned>(piece.size());
+    const auto chunk = strip.first(std::min(strip.size(), kMaxStoredBytes));
+    strip = strip.subspan(chunk.size());
+    const unsigned length = static_cast<unsigned>(chunk.size());
     const unsigned other = ~length;
     *out++ = last && strip.empty() ? 1 : 0;
     for (const unsigned number : {length, other}) {
       *out++ = static_cast<std::uint8_t>(number);
       *out++ = static_cast<std::uint8_t>(number >> 8);
     }
-    out = std::copy(piece.begin(), piece.end(), out);
+    out = std::copy(chunk.begin(), chunk.end(), out);
   } while (!strip.empty());
 }
 

@@ -217,10 +217,10 @@ std::size_t TiffChunks::inflate(Bytes data, std::span<std::byte> out) {
   std::size_t made = 0;
   try {
     while (made < out.size() && !inflater.finished()) {
-      const std::span<std::byte> room = out.subspan(made, std::min(kInflatedAtOnce, out.size() - made));
-      const std::size_t step = inflater.inflate(data, room);
+      const std::span<std::byte> target = out.subspan(made, std::min(kInflatedAtOnce, out.size() - made));
+      const std::size_t step = inflater.inflate(data, target);
       made += step;
-      if (step < room.size() && !inflater.finished()) break;  // the data has ended
+      if (step < target.size() && !inflater.finished()) break;  // the data has ended
     }
     if (made == out.size()) read_to_stream_end(inflater, data);
   } catch (const Error& error) {
@@ -236,10 +236,10 @@ void TiffChunks::read_to_stream_end(ZlibInflater& inflater, Bytes data) {
   // One more byte, because reading past the data detects the end.
   auto left = static_cast<std::size_t>(page_.chunk_bytes(page_.cell_height)) + 1;
   while (!inflater.finished() && left > 0) {
-    const std::span<std::byte> room = std::span(rest).first(std::min(rest.size(), left));
-    const std::size_t step = inflater.inflate(data, room);
+    const std::span<std::byte> target = std::span(rest).first(std::min(rest.size(), left));
+    const std::size_t step = inflater.inflate(data, target);
     left -= step;
-    if (step == room.size() || inflater.finished()) continue;
+    if (step == target.size() || inflater.finished()) continue;
     fault_ = "TIFF: truncated compressed data";
     return;
   }

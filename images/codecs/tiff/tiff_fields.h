@@ -14,8 +14,8 @@ namespace imgpipe {
 // Fields must be added in ascending order; all numbers are in the host's byte order, like the pixels.
 class TiffFields {
  public:
-  // `place`: offset of the directory after another page's image; 0: at the file's start, after a header.
-  explicit TiffFields(bool big, std::uint64_t place = 0) : big_(big), place_(place) {}
+  // `position`: offset of the directory after another page's image; 0: at the file's start, after a header.
+  explicit TiffFields(bool big, std::uint64_t position = 0) : big_(big), place_(position) {}
 
   void add_u16(TiffTag tag, const std::vector<std::uint16_t>& values);
   void add_u32(TiffTag tag, std::uint32_t value);

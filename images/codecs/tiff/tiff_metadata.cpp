@@ -182,13 +182,13 @@ class TiffMetadataFinder {
     std::memcpy(values.data(), keys.data.data(), keys.data.size());
     if (values.size() < 4 || values[0] != 1 || values.size() < 4 + std::size_t{4} * values[3]) return false;
     for (std::size_t key = 4; key < 4 + std::size_t{4} * values[3]; key += 4) {
-      const std::uint64_t place = values[key + 1], end = std::uint64_t{values[key + 2]} + values[key + 3];
-      const std::uint64_t room = place == static_cast<std::uint64_t>(TiffTag::geo_keys) ? values.size()
-                                 : place == static_cast<std::uint64_t>(TiffTag::geo_numbers)
-                                     ? count_of(numbers)
-                                 : place == static_cast<std::uint64_t>(TiffTag::geo_texts) ? count_of(texts)
-                                                                                           : 0;
-      if (place != 0 && end > room) return false;
+      const std::uint64_t position = values[key + 1], end = std::uint64_t{values[key + 2]} + values[key + 3];
+      const std::uint64_t capacity =
+          position == static_cast<std::uint64_t>(TiffTag::geo_keys)      ? values.size()
+          : position == static_cast<std::uint64_t>(TiffTag::geo_numbers) ? count_of(numbers)
+          : position == static_cast<std::uint64_t>(TiffTag::geo_texts)   ? count_of(texts)
+                                                                         : 0;
+      if (position != 0 && end > capacity) return false;
     }
     return true;
   }

@@ -76,9 +76,10 @@ std::int64_t TiffPacker::working_bytes(TiffPacking packing, int level, std::int6
   constexpr std::int64_t kOwnBytes = 1024;
   const std::int64_t chunk_bytes = rows * row_bytes;
   // The deflater owns its buffer; the others' buffers shrink to the result.
-  const std::int64_t room = packing == TiffPacking::deflate ? StripDeflater::working_bytes(chunk_bytes, level)
-                                                            : max_bytes(packing, level, rows, row_bytes);
-  return chunk_bytes + room + library_bytes(packing) + kOwnBytes;
+  const std::int64_t capacity = packing == TiffPacking::deflate
+                                    ? StripDeflater::working_bytes(chunk_bytes, level)
+                                    : max_bytes(packing, level, rows, row_bytes);
+  return chunk_bytes + capacity + library_bytes(packing) + kOwnBytes;
 }
 
 std::vector<std::byte> TiffPacker::pack(ConstHostView pixels, std::int64_t width, std::int64_t rows) {

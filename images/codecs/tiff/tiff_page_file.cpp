@@ -33,7 +33,7 @@ class PageExtractor {
     take_chunks(TiffTag::tile_offsets, TiffTag::tile_counts);
     for (const Node& node : nodes_) take_values(node);
     merge_ranges();
-    place();
+    position();
     relocate();
     return build();
   }
@@ -110,22 +110,22 @@ class PageExtractor {
   void take_chunks(TiffTag offsets_tag, TiffTag counts_tag) {
     const TiffDirectoryEntries& directory = nodes_.front().directory;
     const TiffFieldEntry* const field = directory.find(offsets_tag);
-    ChunkOffsets places{.offsets = read_tiff_numbers(file_, layout_, field, max_chunks())};
-    if (places.offsets.empty()) return;
+    ChunkOffsets positions{.offsets = read_tiff_numbers(file_, layout_, field, max_chunks())};
+    if (positions.offsets.empty()) return;
     const std::vector<std::uint64_t> counts =
-        read_tiff_numbers(file_, layout_, directory.find(counts_tag), places.offsets.size());
-    places.field = static_cast<std::size_t>(field - directory.fields.data());
-    places.empty.resize(places.offsets.size());
+        read_tiff_numbers(file_, layout_, directory.find(counts_tag), positions.offsets.size());
+    positions.field = static_cast<std::size_t>(field - directory.fields.data());
+    positions.empty.resize(positions.offsets.size());
     check_available(static_cast<std::int64_t>(counts.size() * sizeof(Range)));
     ranges_.reserve(ranges_.size() + counts.size());
-    for (std::size_t i = 0; i < places.offsets.size(); ++i) {
-      places.offsets[i] += cut_.shift;
-      const std::uint64_t begin = places.offsets[i], bytes = i < counts.size() ? counts[i] : 0;
-      places.empty[i] = bytes == 0;
+    for (std::size_t i = 0; i < positions.offsets.size(); ++i) {
+      positions.offsets[i] += cut_.shift;
+      const std::uint64_t begin = positions.offsets[i], bytes = i < counts.size() ? counts[i] : 0;
+      positions.empty[i] = bytes == 0;
       // The available part of a truncated file may be needed.
       if (begin < size_ && bytes > 0) ranges_.push_back({begin, begin + std::min(bytes, size_ - begin)});
     }
-    places_.push_back(std::move(places));
+    positions_.push_back(std::move(positions));
   }
 
   void take_values(const Node& node) {
@@ -139,7 +139,7 @@ class PageExtractor {
   }
 
   [[nodiscard]] bool has_places(std::size_t field) const {
-    return std::ranges::find(places_, field, &ChunkOffsets::field) != places_.end();
+    return std::ranges::find(positions_, field, &ChunkOffsets::field) != positions_.end();
   }
 
   void merge_ranges() {
@@ -157,15 +157,15 @@ class PageExtractor {
     ranges_.resize(kept);
   }
 
-  void place() {
+  void position() {
     std::uint64_t at = layout_.header_bytes();
     for (Node& node : nodes_) {
       node.at = at;
       at += (layout_.directory_bytes(node.directory.fields.size()) + 1) / 2 * 2;
     }
-    for (ChunkOffsets& places : places_) {
-      places.at = at;
-      if (places.offsets.size() > 1) at += places.offsets.size() * layout_.offset_bytes();
+    for (ChunkOffsets& positions : positions_) {
+      positions.at = at;
+      if (positions.offsets.size() > 1) at += positions.offsets.size() * layout_.offset_bytes();
     }
     data_ = at;
     for (Range& range : ranges_) {
@@ -189,7 +189,7 @@ class PageExtractor {
   }
 
   void set_offset(TiffFieldEntry& field, std::uint64_t value) const {
-    layout_.put(value, layout_.offset_bytes(), field.place.data());
+    layout_.put(value, layout_.offset_bytes(), field.position.data());
   }
 
   void relocate() {
@@ -205,13 +205,13 @@ class PageExtractor {
     for (const Link& link : links_)
       set_offset(nodes_[link.node].directory.fields[link.field],
                  link.to == kNoNode ? offset_outside() : nodes_[link.to].at);
-    for (ChunkOffsets& places : places_) {
-      for (std::size_t i = 0; i < places.offsets.size(); ++i)
-        places.offsets[i] = moved(places.offsets[i], places.empty[i]);
-      TiffFieldEntry& field = nodes_.front().directory.fields[places.field];
+    for (ChunkOffsets& positions : positions_) {
+      for (std::size_t i = 0; i < positions.offsets.size(); ++i)
+        positions.offsets[i] = moved(positions.offsets[i], positions.empty[i]);
+      TiffFieldEntry& field = nodes_.front().directory.fields[positions.field];
       field.type = static_cast<std::uint16_t>(layout_.big ? TiffType::u64 : TiffType::u32);
-      field.count = places.offsets.size();
-      set_offset(field, places.offsets.size() > 1 ? places.at : places.offsets.front());
+      field.count = positions.offsets.size();
+      set_offset(field, positions.offsets.size() > 1 ? positions.at : positions.offsets.front());
     }
   }
 
@@ -224,9 +224,9 @@ class PageExtractor {
     if (layout_.big) layout_.put(8, 2, &page[4]);
     layout_.put(nodes_.front().at, offset_bytes, &page[layout_.big ? 8 : 4]);
     for (const Node& node : nodes_) put_directory(node, &page[node.at]);
-    for (const ChunkOffsets& places : places_) {
-      for (std::size_t i = 0; places.offsets.size() > 1 && i < places.offsets.size(); ++i)
-        layout_.put(places.offsets[i], offset_bytes, &page[places.at + i * offset_bytes]);
+    for (const ChunkOffsets& positions : positions_) {
+      for (std::size_t i = 0; positions.offsets.size() > 1 && i < positions.offsets.size(); ++i)
+        layout_.put(positions.offsets[i], offset_bytes, &page[positions.at + i * offset_bytes]);
     }
     for (const Range& range : ranges_) {
       if (cut_.part == Pages::Part::front && !range.has_values) continue;
@@ -245,7 +245,7 @@ class PageExtractor {
       layout_.put(field.tag, 2, to);
       layout_.put(field.type, 2, to + 2);
       layout_.put(field.count, offset_bytes, to + 4);
-      std::copy_n(field.place.begin(), offset_bytes, to + 4 + offset_bytes);
+      std::copy_n(field.position.begin(), offset_bytes, to + 4 + offset_bytes);
       to += layout_.field_bytes();
     }
     layout_.put(node.directory.next, offset_bytes, to);
@@ -259,7 +259,7 @@ class PageExtractor {
   const std::uint64_t size_;
   std::vector<Node> nodes_;
   std::vector<Link> links_;
-  std::vector<ChunkOffsets> places_;
+  std::vector<ChunkOffsets> positions_;
   std::vector<Range> ranges_;  // in the original order
   std::uint64_t data_ = 0, total_ = 0;
 };

@@ -76,9 +76,9 @@ void undo_row(const std::byte* in, std::int64_t pixels, std::byte* out) {
   hn::StoreU(before, d, sums);
   for (; at < size; at += kPixelBytes) {
     for (int s = 0; s < Samples; ++s) {
-      const std::int64_t place = at + s * static_cast<std::int64_t>(sizeof(T));
-      sums[s] = static_cast<T>(sums[s] + sample_at<T, Swapped>(in + place));
-      std::memcpy(out + place, &sums[s], sizeof(T));
+      const std::int64_t position = at + s * static_cast<std::int64_t>(sizeof(T));
+      sums[s] = static_cast<T>(sums[s] + sample_at<T, Swapped>(in + position));
+      std::memcpy(out + position, &sums[s], sizeof(T));
     }
   }
 }

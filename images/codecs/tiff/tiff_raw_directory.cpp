@@ -63,7 +63,7 @@ TiffDirectoryEntries read_tiff_directory(const InputFile& file, const TiffLayout
     TiffFieldEntry field{.tag = static_cast<std::uint16_t>(layout.number(at.first(2))),
                          .type = static_cast<std::uint16_t>(layout.number(at.subspan(2, 2))),
                          .count = layout.number(at.subspan(4, layout.offset_bytes()))};
-    std::ranges::copy(at.subspan(4 + layout.offset_bytes(), layout.offset_bytes()), field.place.begin());
+    std::ranges::copy(at.subspan(4 + layout.offset_bytes(), layout.offset_bytes()), field.position.begin());
     // Clamps the count: values longer than the file are out of bounds anyway.
     const std::size_t each = tiff_type_bytes(field.type);
     field.bytes = each == 0 ? 0 : std::min(field.count, size + 1) * each;
@@ -83,7 +83,7 @@ std::vector<std::uint64_t> read_tiff_numbers(const InputFile& file, const TiffLa
   if (!is_number) return {};
   const auto size = static_cast<std::uint64_t>(file.size_bytes());
   std::vector<std::byte> read;
-  Bytes values = Bytes(field->place).first(std::min<std::uint64_t>(field->bytes, layout.offset_bytes()));
+  Bytes values = Bytes(field->position).first(std::min<std::uint64_t>(field->bytes, layout.offset_bytes()));
   if (!field->is_inside(layout)) {
     const std::uint64_t at = field->offset(layout);
     if (at > size || size - at < field->bytes) return {};

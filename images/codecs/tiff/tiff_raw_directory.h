@@ -31,12 +31,12 @@ struct TiffLayout {
 struct TiffFieldEntry {
   std::uint16_t tag = 0, type = 0;
   std::uint64_t count = 0;
-  std::array<std::byte, 8> place{};  // its values or their offset
-  std::uint64_t bytes = 0;           // size of its values; 0: none, or of unknown type
+  std::array<std::byte, 8> position{};  // its values or their offset
+  std::uint64_t bytes = 0;              // size of its values; 0: none, or of unknown type
 
   [[nodiscard]] bool is_inside(const TiffLayout& layout) const { return bytes <= layout.offset_bytes(); }
   [[nodiscard]] std::uint64_t offset(const TiffLayout& layout) const {
-    return layout.number(Bytes(place).first(layout.offset_bytes()));
+    return layout.number(Bytes(position).first(layout.offset_bytes()));
   }
 };
 

@@ -167,14 +167,14 @@ class TiffReader final : public Reader {
   }
 
   // Returns the view of a cell in the pixels of its row.
-  [[nodiscard]] HostView place(const HostView& cell_row, std::int64_t column) const {
+  [[nodiscard]] HostView position(const HostView& cell_row, std::int64_t column) const {
     const std::int64_t first = column * page_.cell_width;
     return columns(cell_row, first, std::min(page_.cell_width, page_.width - first));
   }
 
   void unpack_cells(std::int64_t cell_row, const HostView& out) {
     for (std::int64_t column = 0; column < page_.across; ++column)
-      worker_->decode_cell(cell_row, column, place(out, column), damage_);
+      worker_->decode_cell(cell_row, column, position(out, column), damage_);
   }
 
   // Called without concurrent bands, or with the lock by the last band.
@@ -227,7 +227,7 @@ class TiffReader final : public Reader {
       }
       if (cells.pixels.empty()) cells.pixels = take_pixels();
       const std::int64_t column = cells.next_column++;
-      const HostView out = place(cells.pixels.untyped_view().rows(0, page_.image_rows(row)), column);
+      const HostView out = position(cells.pixels.untyped_view().rows(0, page_.image_rows(row)), column);
       lock.unlock();
       TiffDamage damage;
       worker.decode_cell(row, column, out, damage);

@@ -40,9 +40,9 @@ struct Chunk {
 std::optional<Chunk> next_chunk(Bytes& rest) {
   if (rest.empty()) return std::nullopt;
   const std::size_t size = little_endian(rest, 4, 4);
-  const std::size_t room = rest.size() < kChunkHeader ? 0 : rest.size() - kChunkHeader;
+  const std::size_t capacity = rest.size() < kChunkHeader ? 0 : rest.size() - kChunkHeader;
   Chunk chunk;
-  chunk.is_truncated = rest.size() < kChunkHeader || size > room;
+  chunk.is_truncated = rest.size() < kChunkHeader || size > capacity;
   chunk.whole = chunk.is_truncated ? rest : rest.first(kChunkHeader + size);
   if (rest.size() >= kChunkHeader) chunk.payload = chunk.whole.subspan(kChunkHeader);
   rest = rest.subspan(std::min(rest.size(), chunk.whole.size() + (size & 1)));
