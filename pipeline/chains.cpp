@@ -44,8 +44,8 @@ bool is_on_device(ChainLength length) {
 
 class ChainCutter {
  public:
-  ChainCutter(const Program& program, ChainLength length)
-      : program_(program), length_(length), tallest_(program.values[0].type.height) {}
+  ChainCutter(const Program& program, bool streamed, ChainLength length)
+      : program_(program), streamed_(streamed), length_(length), tallest_(program.values[0].type.height) {}
 
   std::vector<Chain> cut() {
     for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
@@ -54,7 +54,7 @@ class ChainCutter {
       const std::int64_t more = overlap_of(node);
       const bool all_rows = node.needs_all_rows();
       if (length_ == ChainLength::step ? begins_step(i) : all_rows || must_end(i, more)) {
-        chains_.push_back({.tables = chains_.back().end, .first = i, .end = i, .of_all_rows = all_rows});
+        begin_chain(i, all_rows);
         overlap_ = 0;
         tallest_ = node.in.height;
       }
@@ -64,12 +64,23 @@ class ChainCutter {
       tallest_ =
           std::max(tallest_ * (node.in.height - rows_left_out(node)) / node.in.height, node.out.height);
     }
+    if (streamed_ && last_frame() != program_.results.back()) begin_chain(chains_.back().end, false);
     chains_.front().decodes = true;
     chains_.back().last = true;
     return std::move(chains_);
   }
 
  private:
+  void begin_chain(std::size_t i, bool all_rows) {
+    chains_.push_back({.tables = chains_.back().end, .first = i, .end = i, .of_all_rows = all_rows});
+  }
+
+  // The frame after the last chain's last node.
+  [[nodiscard]] ValueId last_frame() const {
+    const std::size_t end = chains_.back().end;
+    return end == 0 ? 0 : program_.nodes[end - 1].after.value;
+  }
+
   [[nodiscard]] bool begins_step(std::size_t i) const {
     return chains_.size() == 1 || program_.nodes[chains_.back().end - 1].step != program_.nodes[i].step;
   }
@@ -82,11 +93,19 @@ class ChainCutter {
     const auto counts = node.counts_in();
     const std::int64_t height = node.in.height;
     return i > chains_.back().end ||  // after a table
+           node.pixels_in().value != last_frame() || must_decode_before(i) ||
            (counts && program_.lives[*counts].made_at > chains_.back().first) ||
            overlap_ + more > kMaxOverlap || (more > 0 && tallest_ > 2 * height) ||
            node.out.height > 2 * height || (rows_left_out(node) > 0 && is_read_later(i)) ||
            (is_on_device(length_) && chains_.back().of_all_rows) ||
            (length_ == ChainLength::longest_on_device_after_decoding && i == 0);
+  }
+
+  // Whether the decoded image is also read after node i. Node i may read more rows of it than its band's own,
+  // and other threads may not have decoded those yet.
+  [[nodiscard]] bool must_decode_before(std::size_t i) const {
+    return chains_.size() == 1 && program_.nodes[i].pixels_out() != nullptr &&
+           program_.lives[0].last_read_at > i + 1;
   }
 
   // Whether a value that the chain makes before node i is also read after that node. Each band then makes a
@@ -99,6 +118,7 @@ class ChainCutter {
   }
 
   const Program& program_;
+  const bool streamed_;
   const ChainLength length_;
   std::vector<Chain> chains_{1};
   std::int64_t overlap_ = 0;
@@ -130,7 +150,7 @@ ChainedPlan::ChainedPlan(const Plan& the_plan, bool is_streamed, const Keep& kee
     : plan(the_plan),
       streamed(is_streamed),
       program(lower(the_plan, is_on_device(length) ? kCudaBandsTarget : kCpuTarget, keep)),
-      chains(ChainCutter(program, length).cut()) {}
+      chains(ChainCutter(program, is_streamed, length).cut()) {}
 
 std::size_t ChainedPlan::end_time(const Chain& chain) const {
   return streamed && chain.last ? program.nodes.size() + 1 : chain.end;
@@ -159,6 +179,7 @@ BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* wr
     row_bytes_ = std::max(row_bytes_, imgpipe::row_bytes(type) * ((rows.count() + height_ - 1) / height_));
   };
   if (chain.decodes) weigh(source, needed[0]);
+  if (to_writer_) weigh(frame_type_of(plan.plan.output), {0, height_});
   for (const Node& node : plan.nodes_of(chain)) weigh(node.out, needed[node.after.value]);
 }
 
@@ -204,7 +225,7 @@ std::vector<RowRange> BandPlan::rows_of(const RowRange& band) const {
   std::vector<RowRange> rows(program.values.size());
   const auto need = [&](ValueId value, const RowRange& range) { rows[value] = hull(rows[value], range); };
   const auto need_own = [&](ValueId value) { need(value, own(band, program.values[value].type.height)); };
-  if (to_writer_) need_own(program.results[0]);
+  if (to_writer_) need_own(program.results.back());
   for (std::size_t i = chain_.end; i-- > chain_.first;) {
     const Node& node = program.nodes[i];
     RowRange in = own(band, node.in.height);

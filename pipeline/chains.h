@@ -12,8 +12,9 @@
 //   smooth needs of contrast           first-2 ............ end+2
 //   resize to half the height needs    2 first-4 ...... 2 end+4
 //
-// If each row needs all rows of the input (rotate), the previous chain writes a whole image. Rows that no
-// band needs (crop) are read in chunks between the bands and dropped, because all of a file is validated.
+// If each row needs all rows of the input (rotate), the previous chain writes a whole image; likewise if the
+// next node reads another frame than the previous one left (several results). Rows that no band needs (crop)
+// are read in chunks between the bands and dropped, because all of a file is validated.
 #pragma once
 
 #include <cstddef>

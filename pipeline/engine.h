@@ -30,24 +30,25 @@ struct Job {
   int repeat = 0;             // 0: run once; N: a warm-up pass, then N passes over the same input
   bool keep_source = false;   // give the decoded image back
   bool keep_outputs = false;  // give every step's output back
-  // Give the finished image back; without it and with a writer it need never exist as a whole.
+  // Give the last result back; without it and with a writer it need never exist as a whole.
   bool keep_pixels = true;
   std::optional<MemoryNeed> need;  // the result of memory_need(), if already computed
-  std::unique_ptr<Writer> writer;  // encodes the finished image, if given
+  std::unique_ptr<Writer> writer;  // encodes the last result, if given
   // With a writer: the destination of the file, if set; the caller must then apply Outcome::file's patches.
   ByteSink sink;
 };
 
 struct Outcome {
   std::exception_ptr error;  // if set, only the timeline is valid, up to the failure
-  ConstHostView pixels;  // the finished image, of shape plan.output; its memory is in `memory` or `source`
-  EncodedFile file;      // with a writer: the parts of the encoded image that no sink took, and patches
+  ConstHostView pixels;      // the last result, of shape plan.output; its memory is in `memory` or `source`
+  std::vector<ConstHostView> results;  // by plan.results, `pixels` last; all others are always given
+  EncodedFile file;  // with a writer: the parts of the last result's file that no sink took, and patches
   Plan plan;
   Timeline timeline;
   std::vector<std::vector<std::uint64_t>> histograms;  // by step: bins x planes counts, empty where none
   Image source;                                        // with keep_source: the decoded image
   std::vector<Frame<const std::byte, Host>> outputs;   // with keep_outputs, by step; empty for statistics
-  std::vector<Image> memory;                           // storage of pixels and outputs
+  std::vector<Image> memory;                           // storage of results and outputs
   std::vector<std::string> warnings;                   // the reader's
   bool in_bands = false;  // through a device whose memory cannot hold the whole image
 };

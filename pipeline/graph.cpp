@@ -10,18 +10,20 @@ namespace {
 
 class Lowering {
  public:
-  Lowering(const Plan& plan, const Target& target) : target_(target), counted_by_(plan.operations.size()) {
+  Lowering(const Plan& plan, const Target& target)
+      : target_(target), frames_(plan.operations.size()), counted_by_(plan.operations.size()) {
     constexpr std::size_t kUsualNodes = 8;  // avoids moving nodes when vectors grow
     program_.nodes.reserve(kUsualNodes);
     program_.values.reserve(2 * kUsualNodes);
     program_.lives.reserve(2 * kUsualNodes);
-    frame_.value = add(ValueKind::pixels, frame_type_of(plan.input));
-    program_.lives[frame_.value] = {};
+    program_.lives[add(ValueKind::pixels, frame_type_of(plan.input))] = {};
   }
 
-  // `index`: of the operation in the plan; of the last one if several are fused.
-  void add_node(const Operation& operation, std::size_t index, bool by_decoder) {
+  // Adds the node of `count` operations of the plan, from `first` on.
+  void add_node(const Operation& operation, std::size_t first, std::size_t count, bool by_decoder) {
     const Stage& stage = *operation.stage;
+    const std::size_t last = first + count - 1;
+    frame_ = frame_after(operation.reads);
     Node node{operation};
     node.by_decoder = by_decoder;
     const bool moves_alpha = !passes_alpha(stage, operation.in, operation.out);
@@ -38,24 +40,32 @@ class Lowering {
       node.outputs.push_back({.value = frame_.value, .alpha = moves_alpha ? frame_.alpha : std::nullopt});
     }
     if (makes_counts(stage)) {
-      counted_by_[index] = add(ValueKind::counts, operation.out);
-      program_.results.push_back(counted_by_[index]);
-      node.outputs.push_back({ValueKind::counts, counted_by_[index]});
+      counted_by_[last] = add(ValueKind::counts, operation.out);
+      program_.counts.push_back(counted_by_[last]);
+      node.outputs.push_back({ValueKind::counts, counted_by_[last]});
     }
     push(std::move(node));
+    std::fill_n(frames_.begin() + static_cast<std::ptrdiff_t>(first), count, frame_);
   }
 
-  Program finish(const Keep& keep) {
-    program_.results.insert(program_.results.begin(), frame_.value);
+  Program finish(const Plan& plan, const Keep& keep) {
+    for (const auto& result : plan.results) program_.results.push_back(frame_after(result).value);
     for (ValueId i = 0; i < program_.values.size(); ++i) {
       const bool kept = i == 0 ? keep.source : keep.outputs && program_.values[i].is_image();
       if (kept) program_.lives[i].last_read_at = now();
     }
-    for (const ValueId result : program_.results) program_.lives[result].last_read_at = now();
+    for (const ValueId counts : program_.counts) program_.lives[counts].last_read_at = now();
+    program_.lives[program_.results.back()].last_read_at = now();
+    for (std::size_t i = 0; i + 1 < program_.results.size(); ++i)
+      program_.lives[program_.results[i]].last_read_at = now() + 1;
     return std::move(program_);
   }
 
  private:
+  [[nodiscard]] Connection frame_after(const std::optional<std::size_t>& operation) const {
+    return operation ? frames_[*operation] : Connection{};
+  }
+
   [[nodiscard]] const Stage* maker_for(const Operation& of) const {
     const bool on_host = target_.in_bands && needs_all_rows(*of.stage, of.parameters);
     return table_maker(*of.stage, of.parameters, on_host ? Backend::cpu : target_.backend, of.in.sample,
@@ -102,6 +112,7 @@ class Lowering {
   const Target target_;
   Program program_;
   Connection frame_;                 // alpha: in a plane of its own
+  std::vector<Connection> frames_;   // by operation of the plan: the frame after it
   std::vector<ValueId> counted_by_;  // by operation of the plan: its counts
 };
 
@@ -159,13 +170,13 @@ Program lower(const Plan& plan, const Target& target, const Keep& keep) {
     const auto parts = plan.parts(i);
     const bool by_decoder = index < decoded;
     if (parts.size() > 1 && target.fuses) {
+      lowering.add_node(fused(parts), index, parts.size(), by_decoder);
       index += parts.size();
-      lowering.add_node(fused(parts), index - 1, by_decoder);
     } else {
-      for (const Operation& part : parts) lowering.add_node(part, index++, by_decoder);
+      for (const Operation& part : parts) lowering.add_node(part, index++, 1, by_decoder);
     }
   }
-  return lowering.finish(keep);
+  return lowering.finish(plan, keep);
 }
 
 std::vector<Place> place(const std::vector<Tenant>& tenants, PlaceRule rule) {

@@ -79,12 +79,12 @@ struct Node : Operation {
 struct Graph {
   std::vector<Value> values;     // the decoded image first
   std::vector<Node> nodes;       // in execution order
-  std::vector<ValueId> results;  // the finished image, one plane; then all counts
-
-  [[nodiscard]] std::span<const ValueId> counts() const { return std::span(results).subspan(1); }
+  std::vector<ValueId> results;  // by Plan::results, each one plane
+  std::vector<ValueId> counts;   // all counts
 };
 
-// Times: the image is decoded at 0, node i runs at i + 1, and results live to the end.
+// Times: the image is decoded at 0, and node i runs at i + 1. The last result is encoded after the last node;
+// counts live until then, and the other results live longer.
 struct Lifetime {
   std::size_t made_at = 0, last_read_at = 0;
 };

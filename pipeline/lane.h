@@ -21,7 +21,7 @@
 namespace imgpipe {
 
 struct LaneImage {
-  Plan plan;
+  Plan plan;  // with one result
   Timeline timeline;
   Image source;                // decoded, of shape plan.input; empty if coded.jpeg is set
   CodedImage coded;            // the codec work that the lane does, and its results

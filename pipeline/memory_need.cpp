@@ -56,6 +56,13 @@ MemoryNeed coded_lane_need(const MemoryEstimateRequest& question) {
           writer.band_bytes, writer.max_bands};
 }
 
+std::int64_t bytes_of_results(const Plan& plan) {
+  std::int64_t bytes = 0;
+  for (const auto& result : plan.results)
+    bytes += result ? plan.operations[*result].out.bytes() : plan.input.bytes();
+  return bytes;
+}
+
 std::int64_t bytes_of_steps(const Plan& plan) {
   std::int64_t bytes = 0;
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {

@@ -55,6 +55,8 @@ struct MemoryNeed {
 // The same if the lane decodes a JPEG and encodes: it uploads a scan and downloads a file.
 [[nodiscard]] MemoryNeed coded_lane_need(const MemoryEstimateRequest& question);
 
+// The bytes of all results of a plan.
+[[nodiscard]] std::int64_t bytes_of_results(const Plan& plan);
 // The bytes of all images that the steps of a plan make.
 [[nodiscard]] std::int64_t bytes_of_steps(const Plan& plan);
 // The bytes of the plan's tables and of its steps' histograms: half a megabyte per plane of 16 bits.

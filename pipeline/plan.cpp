@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "images/error.h"
+#include "images/text.h"
 #include "images/unreachable.h"
 #include "kernels/stage.h"
 #include "pipeline/device.h"
@@ -82,11 +83,28 @@ std::shared_ptr<const std::vector<std::byte>> constant_table(const Operation& op
       make_table(*maker, {.in = {operation.in, {}}, .parameters = operation.parameters}));
 }
 
+// Makes a step of each operation or, with `fuse`, of all that a fused stage runs.
+void make_steps(Plan& plan, bool fuse) {
+  const std::span<Operation> all(plan.operations);
+  std::size_t end = 0;  // of the step's operations
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i < end) {
+      plan.steps.back().label += "+" + all[i].label;
+    } else {
+      const Fusion* const fusion = fuse ? find_fusion(all.subspan(i), false) : nullptr;
+      end = i + (fusion == nullptr ? 1 : fusion->stages.size());
+      plan.steps.push_back({all[i].label});
+    }
+    all[i].step = plan.steps.size() - 1;
+  }
+}
+
 class PlanBuilder {
  public:
   PlanBuilder(const Shape& input, std::int64_t max_pixels)
       : frame_(frame_type_of(input)), max_pixels_(max_pixels) {
     plan_.input = input;
+    plan_.results.clear();
   }
 
   void add_selected(const StageRequest& request) {
@@ -105,11 +123,21 @@ class PlanBuilder {
     add(request);
   }
 
-  Plan finish(int max_bits) {
+  // The next list begins with the decoded image.
+  void end_list(int max_bits) {
     plan_.reduced = !is_float(frame_.sample) && 8 * bytes_per_sample(frame_.sample) > max_bits;
     if (plan_.reduced) add(parse_stages(kReducingStep).front(), true);
     change_layout(Layout::interleaved);
     plan_.output = shape_of(frame_);
+    plan_.results.push_back(made_by_);
+    frame_ = frame_type_of(plan_.input);
+    made_by_.reset();
+    counted_by_.reset();
+    earlier_operations_ = plan_.operations.size();
+  }
+
+  Plan finish(bool fuse) {
+    make_steps(plan_, fuse);
     return std::move(plan_);
   }
 
@@ -142,7 +170,29 @@ class PlanBuilder {
     if (reads_counts(stage, request.parameters) && !counted_by_)
       add_implicit(*std::ranges::find_if(
           stage_table(), [](const Stage& one) { return makes_counts(one) && !makes_pixels(one); }));
-    Operation added{.stage = &stage, .parameters = request.parameters};
+    const std::size_t index = index_of_same(request);
+    if (index == plan_.operations.size()) append(request, implicit);
+    frame_ = plan_.operations[index].out;
+    if (makes_pixels(stage)) {
+      made_by_ = index;
+      counted_by_.reset();
+    }
+    if (makes_counts(stage)) counted_by_ = index;
+  }
+
+  // Returns the operation of an earlier list that does the same to the same image; the next index if none
+  // does.
+  [[nodiscard]] std::size_t index_of_same(const StageRequest& request) const {
+    const std::span earlier = std::span(plan_.operations).first(earlier_operations_);
+    const auto same = std::ranges::find_if(earlier, [&](const Operation& one) {
+      return one.stage == request.stage && one.parameters == request.parameters && one.reads == made_by_;
+    });
+    return same == earlier.end() ? plan_.operations.size() : static_cast<std::size_t>(same - earlier.begin());
+  }
+
+  void append(const StageRequest& request, bool implicit) {
+    const Stage& stage = *request.stage;
+    Operation added{.stage = &stage, .parameters = request.parameters, .reads = made_by_};
     const auto earlier = std::ranges::count(plan_.operations, &stage, &Operation::stage);
     added.label = std::string(stage.name);
     if (earlier > 0) added.label += "#" + std::to_string(earlier + 1);
@@ -153,33 +203,16 @@ class PlanBuilder {
     if (makes_pixels(stage)) check_size(added.label, added.out, max_pixels_);
     added.table = constant_table(added);
     if (reads_counts(stage, added.parameters)) added.counted_by = counted_by_;
-    if (makes_pixels(stage)) counted_by_.reset();
-    if (makes_counts(stage)) counted_by_ = plan_.operations.size();
-    frame_ = added.out;
     plan_.operations.push_back(std::move(added));
   }
 
   Plan plan_;
   FrameType frame_;
   const std::int64_t max_pixels_;
+  std::optional<std::size_t> made_by_;     // the operation that made frame_
   std::optional<std::size_t> counted_by_;  // the operation that counted frame_
+  std::size_t earlier_operations_ = 0;     // of earlier lists
 };
-
-// Makes a step of each operation or, with `fuse`, of all that a fused stage runs.
-void make_steps(Plan& plan, bool fuse) {
-  const std::span<Operation> all(plan.operations);
-  std::size_t end = 0;  // of the step's operations
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (i < end) {
-      plan.steps.back().label += "+" + all[i].label;
-    } else {
-      const Fusion* const fusion = fuse ? find_fusion(all.subspan(i), false) : nullptr;
-      end = i + (fusion == nullptr ? 1 : fusion->stages.size());
-      plan.steps.push_back({all[i].label});
-    }
-    all[i].step = plan.steps.size() - 1;
-  }
-}
 
 }  // namespace
 
@@ -187,9 +220,24 @@ Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fu
                int max_bits) {
   PlanBuilder builder(input, max_pixels);
   for (const StageRequest& request : stages) builder.add_selected(request);
-  Plan plan = builder.finish(max_bits);
-  make_steps(plan, fuse);
-  return plan;
+  builder.end_list(max_bits);
+  return builder.finish(fuse);
+}
+
+Plan make_branched_plan(std::span<const std::string_view> lists, const Shape& input,
+                        std::int64_t max_pixels) {
+  if (lists.empty()) throw Error(ErrorKind::usage, "expected at least 1 list of stages");
+  PlanBuilder builder(input, max_pixels);
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    try {
+      for (const StageRequest& request : parse_stages(lists[i])) builder.add_selected(request);
+      builder.end_list(std::numeric_limits<int>::max());
+    } catch (const Error& error) {
+      throw Error(error.kind(),
+                  "list " + std::to_string(i + 1) + ", '" + printable(lists[i]) + "': " + error.what());
+    }
+  }
+  return builder.finish(false);
 }
 
 const Fusion* find_fusion(std::span<const Operation> operations, bool decoding) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/frame.h"
@@ -26,8 +27,9 @@ struct Operation {
   // inserted it.
   std::string label{};
   FrameType in{};
-  FrameType out{};                                        // the frame type that the next operation receives
-  std::optional<std::size_t> counted_by{};                // the operation whose histogram it reads
+  FrameType out{};                          // the frame type that its readers receive
+  std::optional<std::size_t> reads{};       // the operation whose image it reads; none: the decoded one
+  std::optional<std::size_t> counted_by{};  // the operation whose histogram it reads
   std::shared_ptr<const std::vector<std::byte>> table{};  // that depends on type and parameters alone
   std::size_t step = 0;                                   // its label and report row get the time
 };
@@ -39,9 +41,11 @@ struct Step {
 
 struct Plan {
   Shape input;
-  Shape output;
-  std::vector<Operation> operations{};
+  Shape output;                         // of the last result
+  std::vector<Operation> operations{};  // each after those that it reads
   std::vector<Step> steps{};
+  // The operation whose image each result is; none: the decoded image.
+  std::vector<std::optional<std::size_t>> results{std::nullopt};
   std::vector<std::string> notes{};  // the omitted steps and the reasons
   bool reduced = false;              // the planner inserted the last depth:8 because the output holds no more
 
@@ -66,6 +70,13 @@ struct Plan {
 [[nodiscard]] Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fuse = false,
                              std::int64_t max_pixels = std::numeric_limits<std::int64_t>::max(),
                              int max_bits = 16);
+
+// Plans several results of one decoded image: one for each list, in their order, all interleaved. Operations
+// that a list shares with an earlier list, from the decoded image on, run once. Nothing is fused. Throws as
+// parse_stages() and make_plan() do, with a message that names the list, and Error(usage) if there is no
+// list.
+[[nodiscard]] Plan make_branched_plan(std::span<const std::string_view> lists, const Shape& input,
+                                      std::int64_t max_pixels = std::numeric_limits<std::int64_t>::max());
 
 // Returns the row that the first operations match; nullptr if none. `decoding`: of the decoder's rows.
 [[nodiscard]] const Fusion* find_fusion(std::span<const Operation> operations, bool decoding);

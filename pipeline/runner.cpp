@@ -16,6 +16,13 @@ struct Kept {
   std::vector<Image> memory;
 };
 
+void check_input(const Shape& input) {
+  if (input.width < 1 || input.height < 1 || input.channels < 1 || input.channels > 4)
+    throw Error(ErrorKind::usage, "image: expected at least 1x1 pixels and 1 to 4 channels, got " +
+                                      std::to_string(input.width) + "x" + std::to_string(input.height) +
+                                      " and " + std::to_string(input.channels));
+}
+
 RunReport report_of(Outcome& outcome, const Engine& engine, const DeviceChoice& choice) {
   RunReport report{.input = outcome.plan.input,
                    .output = outcome.plan.output,
@@ -47,11 +54,13 @@ Runner::Runner(RunnerSettings settings)
 Runner::~Runner() = default;
 
 Plan Runner::plan(const Shape& input, std::string_view stages) const {
-  if (input.width < 1 || input.height < 1 || input.channels < 1 || input.channels > 4)
-    throw Error(ErrorKind::usage, "image: expected at least 1x1 pixels and 1 to 4 channels, got " +
-                                      std::to_string(input.width) + "x" + std::to_string(input.height) +
-                                      " and " + std::to_string(input.channels));
+  check_input(input);
   return make_plan(parse_stages(stages), input, settings_.fuse, settings_.max_pixels);
+}
+
+Plan Runner::branched_plan(const Shape& input, const std::vector<std::string_view>& lists) const {
+  check_input(input);
+  return make_branched_plan(lists, input, settings_.max_pixels);
 }
 
 RunResult Runner::run(ConstHostView image, Plan plan, Timeline timeline) {
@@ -74,7 +83,7 @@ RunResult Runner::run(ConstHostView image, Plan plan, Timeline timeline) {
   auto kept = std::make_shared<Kept>(
       Kept{of_device ? engine : nullptr, std::move(outcome.source), std::move(outcome.memory)});
   report.wall_ms = static_cast<double>(outcome.timeline.now_ns()) / 1e6;
-  return {std::move(kept), outcome.pixels, std::move(report)};
+  return {std::move(kept), outcome.pixels, std::move(outcome.results), std::move(report)};
 }
 
 DeviceChoice Runner::device_for(const Plan& plan) {

@@ -49,10 +49,12 @@ struct RunReport {
 };
 
 struct RunResult {
-  // Owns the memory of `pixels`, and may outlive the runner. With a CUDA device this is pinned memory, which
-  // also keeps the engine and its threads alive: a forked process must not destroy it.
+  // Owns the memory of `pixels` and `results`, and may outlive the runner. With a CUDA device this is pinned
+  // memory, which also keeps the engine and its threads alive: a forked process must not destroy it.
   std::shared_ptr<const void> memory;
   ConstHostView pixels;  // interleaved, of shape report.output, rows without padding
+  // The same of each list of a branched plan, in their order; `pixels` is the last.
+  std::vector<ConstHostView> results;
   RunReport report;
 };
 
@@ -71,7 +73,11 @@ class Runner {
   // make_plan() do, and Error(usage) for a shape without pixels or with more than 4 channels.
   [[nodiscard]] Plan plan(const Shape& input, std::string_view stages = kDefaultStages) const;
 
-  // Runs a plan() for image.shape() on `image`: 1 to 4 interleaved channels (grey, grey+alpha, RGB, RGBA), 8
+  // Plans one result for each list of stages; all lists begin with the same image. Steps that lists share
+  // from the beginning run once; steps are not fused. Throws as plan() does; messages name the list.
+  [[nodiscard]] Plan branched_plan(const Shape& input, const std::vector<std::string_view>& lists) const;
+
+  // Runs a plan for image.shape() on `image`: 1 to 4 interleaved channels (grey, grey+alpha, RGB, RGBA), 8
   // or 16 bits per sample, rows of any stride. Throws Error(usage) if the plan is for another shape, or if a
   // named CUDA device does not support a step; Error(memory); Error(device).
   [[nodiscard]] RunResult run(ConstHostView image, Plan plan) {

@@ -5,13 +5,14 @@
 namespace imgpipe {
 
 DeviceGroup::DeviceGroup(Context& context, std::vector<GroupImage> images)
-    : context_(context), images_(std::move(images)), pixels_(images_.size()) {
+    : context_(context), images_(std::move(images)) {
   context_.begin();
   std::vector<CodedGroup::Member> members;
   for (const GroupImage& image : images_) {
     DeviceRun& run = runs_.emplace_back(context_, image.plan, image.timeline, image.keep_outputs,
                                         image.coded.jpeg && !image.steps_apart, image.track);
     members.push_back({&image.coded, &run});
+    results_.emplace_back(image.plan.results.size());
   }
   codecs_.emplace(context_, std::move(members));
   try {
@@ -42,7 +43,9 @@ void DeviceGroup::queue(const Passes& passes, EncodingMemory taken) {
   }
   codecs_->queue_results();
   for (std::size_t i = 0; i < images_.size(); ++i) {
-    if (images_[i].keep_pixels || !makes_file(i)) download(i, passes);
+    const std::size_t last = results_[i].size() - 1;
+    for (std::size_t result = 0; result < last; ++result) download(i, result, passes);
+    if (images_[i].keep_pixels || !makes_file(i)) download(i, last, passes);
     if (images_[i].histograms != nullptr) runs_[i].download_histograms(*images_[i].histograms);
   }
   context_.mark_end();
@@ -58,7 +61,8 @@ void DeviceGroup::finish() {
     more = true;
     try {
       codecs_->collect(i, passes_.first, passes_.end);
-      if (images_[i].coded.made.parts.empty() && pixels_[i].empty()) download(i, {});
+      if (images_[i].coded.made.parts.empty() && results_[i].back().empty())
+        download(i, results_[i].size() - 1, {});
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::device || images_[i].error == nullptr) throw;
       *images_[i].error = error;
@@ -80,18 +84,19 @@ bool DeviceGroup::makes_file(std::size_t i) const {
   return images_[i].coded.form.kind != DeviceForm::Kind::none;
 }
 
-void DeviceGroup::download(std::size_t i, const Passes& passes) {
+void DeviceGroup::download(std::size_t i, std::size_t result, const Passes& passes) {
   const GroupImage& image = images_[i];
+  Image& to = results_[i][result];
   std::optional<Timeline::Running> span;
   if (image.is_pinned) span.emplace(image.timeline, Span{.name = "pin", .track = image.timeline.track()});
-  pixels_[i] = Image(image.plan.output, &context_.pinned);
+  to = Image(runs_[i].result(result).shape(), &context_.pinned);
   span.reset();
-  if (!image.is_pinned) context_.pinned.pin(pixels_[i].untyped_view().data);
-  for (int pass = passes.first; pass < passes.end; ++pass) runs_[i].download(pixels_[i].untyped_view(), pass);
+  if (!image.is_pinned) context_.pinned.pin(to.untyped_view().data);
+  for (int pass = passes.first; pass < passes.end; ++pass) runs_[i].download(result, to.untyped_view(), pass);
 }
 
 void DeviceGroup::drop(std::size_t i) {
-  pixels_[i] = Image();
+  for (Image& result : results_[i]) result = Image();
   images_[i].coded.made = {};
 }
 

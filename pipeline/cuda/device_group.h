@@ -57,17 +57,17 @@ class DeviceGroup {
   void finish();
   // Adds the spans to the timelines. All queued work must have finished.
   void record_spans();
-  // The finished image, if no file was made of it or it is kept.
-  [[nodiscard]] Image& pixels(std::size_t i) { return pixels_[i]; }
+  // The results of image i's plan. The last one is empty if a file was made of it and it is not kept.
+  [[nodiscard]] std::vector<Image>& results(std::size_t i) { return results_[i]; }
 
  private:
   [[nodiscard]] bool makes_file(std::size_t i) const;
-  void download(std::size_t i, const Passes& passes);
+  void download(std::size_t i, std::size_t result, const Passes& passes);
   void drop(std::size_t i);
 
   Context& context_;
   std::vector<GroupImage> images_;
-  std::vector<Image> pixels_;
+  std::vector<std::vector<Image>> results_;  // by image
   std::deque<DeviceRun> runs_;
   std::optional<CodedGroup> codecs_;
   Passes passes_;

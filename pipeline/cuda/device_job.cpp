@@ -36,7 +36,8 @@ class DeviceJob {
                .coded = coded_,
                .keep_outputs = job.keep_outputs,
                .keep_pixels = job.keep_pixels,
-               .steps_apart = job.repeat > 0 || job.keep_outputs || job.keep_source,
+               .steps_apart =
+                   job.repeat > 0 || job.keep_outputs || job.keep_source || outcome.plan.results.size() > 1,
                .is_pinned = true,
                .histograms = &outcome.histograms},
         passes_{job.repeat > 0 ? kWarmUpPass : 0, std::max(1, job.repeat)} {}
@@ -58,10 +59,11 @@ class DeviceJob {
       Context& context = engine_.wait(outcome_.timeline, restorer_);
       return run_in_bands(context, job_, outcome_, threads_, std::move(early_));
     }
-    if (!group_->pixels(0).empty()) {
-      outcome_.memory.push_back(std::move(group_->pixels(0)));
-      outcome_.pixels = std::as_const(outcome_.memory.back()).untyped_view();
+    for (Image& result : group_->results(0)) {
+      outcome_.results.push_back(std::as_const(result).untyped_view());
+      if (!result.empty()) outcome_.memory.push_back(std::move(result));
     }
+    outcome_.pixels = outcome_.results.back();
     if (job_.keep_outputs) keep_outputs();
     if (!job_.writer) return;
     if (coded_.made.parts.empty()) {

@@ -20,7 +20,7 @@ std::vector<DeviceBlock> device_blocks(const Program& program) {
   }
   for (const Place& shared : place(tenants, PlaceRule::first))
     blocks.push_back({shared.bytes, shared.values});
-  for (const ValueId counts : program.counts()) blocks.push_back({program.values[counts].bytes(), {counts}});
+  for (const ValueId counts : program.counts) blocks.push_back({program.values[counts].bytes(), {counts}});
   for (std::size_t i = 0; i < program.nodes.size(); ++i) {
     const Node& node = program.nodes[i];
     if (const auto table = node.table_out()) blocks.push_back({program.values[*table].bytes(), {*table}});
@@ -37,11 +37,11 @@ std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs) {
   const Program program = lower(plan, kCudaTarget, {.outputs = keep_outputs});
   std::int64_t bytes = 0;
   for (const DeviceBlock& block : device_blocks(program)) bytes += block.bytes;
-  for (const ValueId counts : program.counts()) bytes += program.values[counts].bytes();  // and on the host
+  for (const ValueId counts : program.counts) bytes += program.values[counts].bytes();  // and on the host
   // Each block is aligned; a step may have two tables.
   constexpr std::int64_t kBoundary = 256;
   const auto images = std::ranges::count_if(program.values, &Value::is_image);
-  return bytes + kBoundary * (images + std::ssize(program.counts()) + 2 * std::ssize(plan.steps));
+  return bytes + kBoundary * (images + std::ssize(program.counts) + 2 * std::ssize(plan.steps));
 }
 
 DeviceRun::DeviceRun(Context& context, const Plan& plan, Timeline& timeline, bool keep_outputs, bool decodes,
@@ -124,15 +124,15 @@ void DeviceRun::launch(int pass) {
   }
 }
 
-void DeviceRun::download(const HostView& to, int pass) {
+void DeviceRun::download(std::size_t i, const HostView& to, int pass) {
   const std::size_t before = context_.mark();
-  copy_to_host(to, plane(program_.results[0], 0), context_.stream);
+  copy_to_host(to, result(i), context_.stream);
   times_.interval("download", SpanKind::transfer, to.bytes(), pass, before, context_.mark());
 }
 
 void DeviceRun::download_histograms(std::vector<std::vector<std::uint64_t>>& to) const {
   to.resize(plan_.steps.size());
-  for (const ValueId counts : program_.counts()) {
+  for (const ValueId counts : program_.counts) {
     std::vector<std::uint64_t>& counted = to[program_.step_of(counts)];
     counted.resize(counters(program_.values[counts].type));
     IMGPIPE_CUDA(cudaMemcpyAsync(counted.data(), memory_[counts], counted.size() * sizeof(std::uint64_t),

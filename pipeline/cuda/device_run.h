@@ -54,10 +54,11 @@ class DeviceRun {
   std::size_t upload(const ConstHostView& rows, std::int64_t first, int pass);
   // Queues the steps.
   void launch(int pass);
-  // The finished image.
-  [[nodiscard]] ConstDeviceView result() const { return plane(program_.results[0], 0); }
-  // Queues the download of the finished image.
-  void download(const HostView& to, int pass);
+  // Result i of the plan; the last one, which is encoded.
+  [[nodiscard]] ConstDeviceView result(std::size_t i) const { return plane(program_.results[i], 0); }
+  [[nodiscard]] ConstDeviceView result() const { return plane(program_.results.back(), 0); }
+  // Queues the download of result i.
+  void download(std::size_t i, const HostView& to, int pass);
   // Queues the download of every step's histogram, by step.
   void download_histograms(std::vector<std::vector<std::uint64_t>>& to) const;
   // With keep_outputs: the frame after each step; empty for steps that only count.

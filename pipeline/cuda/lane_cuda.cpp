@@ -109,7 +109,8 @@ class CudaLane final : public Lane {
       slot.group.reset();
       throw;
     }
-    for (std::size_t i = 0; i < images.size(); ++i) images[i]->pixels = std::move(slot.group->pixels(i));
+    for (std::size_t i = 0; i < images.size(); ++i)
+      images[i]->pixels = std::move(slot.group->results(i).back());
     slot.group.reset();
   }
 
@@ -135,6 +136,7 @@ class CudaLane final : public Lane {
   static std::vector<GroupImage> members(std::span<LaneImage* const> images, const std::string& track) {
     std::vector<GroupImage> members;
     for (LaneImage* const image : images) {
+      if (image->plan.results.size() != 1) throw std::logic_error("a lane gives one result of an image");
       const bool decodes = image->coded.jpeg.has_value();
       members.push_back({.plan = image->plan,
                          .timeline = image->timeline,

@@ -75,7 +75,7 @@ bool DeviceBands::is_input(ValueId value) const {
 bool DeviceBands::is_output(ValueId value) const {
   const std::size_t made_at = plan_.program.lives[value].made_at;
   if (made_at <= chain_.first || made_at > chain_.end) return false;
-  return plan_.is_whole(value, chain_) || (bands_.to_writer() && value == plan_.program.results[0]);
+  return plan_.is_whole(value, chain_) || (bands_.to_writer() && value == plan_.program.results.back());
 }
 
 std::size_t DeviceBands::last_read(ValueId value) const {

@@ -169,7 +169,7 @@ class BandPass {
     }
     for (std::size_t i = job_.chain.first; i < job_.chain.end; ++i) run_node(slot, i);
     if (job_.writer == nullptr) return;
-    slot.result = memory_.rows_of(slot, plan_.program.results[0], 0, slot.band);
+    slot.result = memory_.rows_of(slot, plan_.program.results.back(), 0, slot.band);
     encode_strips(slot);
   }
 
@@ -271,9 +271,9 @@ class BandPass {
   // Returns the band's rows for the writer: downloaded, or made before this chain.
   [[nodiscard]] ConstHostView device_result(const BandSlot& slot) const {
     for (std::size_t i = 0; i < slot.outputs.size(); ++i) {
-      if (slot.outputs[i].value == plan_.program.results[0]) return slot.output_views[i];
+      if (slot.outputs[i].value == plan_.program.results.back()) return slot.output_views[i];
     }
-    return memory_.rows_of(slot, plan_.program.results[0], 0, slot.band);
+    return memory_.rows_of(slot, plan_.program.results.back(), 0, slot.band);
   }
 
   // ---- writing, one band after the other ---------------------------------------------------------------

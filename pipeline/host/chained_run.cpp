@@ -218,12 +218,10 @@ class ChainedRun {
   }
 
   void finish() {
-    if (plan_.streamed) {
-      outcome_.file = finish_file(*job_.writer, outcome_.timeline, job_.sink);
-      return;
-    }
     whole_.give_to(outcome_, {.source = job_.keep_source, .outputs = job_.keep_outputs});
-    if (job_.writer)
+    if (plan_.streamed)
+      outcome_.file = finish_file(*job_.writer, outcome_.timeline, job_.sink);
+    else if (job_.writer)
       outcome_.file = encode_image(outcome_.pixels, *job_.writer, threads_, outcome_.timeline, job_.sink);
   }
 

@@ -27,7 +27,7 @@ class MemoryReader final : public Reader {
 
 }  // namespace
 
-// The estimate for a device: the decoded image during the upload, the finished image, and kept images of
+// The estimate for a device: the decoded image during the upload, the results, and kept images of
 // steps.
 MemoryNeed Engine::memory_need(const MemoryEstimateRequest& question) const {
   const std::int64_t source = question.plan.input.bytes();
@@ -43,7 +43,7 @@ MemoryNeed Engine::memory_need(const MemoryEstimateRequest& question) const {
     reader.max_bands = question.plan.input.height / rows + 1;
   }
   // Reading ends before writing begins.
-  return {kept + source + question.plan.output.bytes() + std::max(reader.bytes, writer.bytes),
+  return {kept + source + bytes_of_results(question.plan) + std::max(reader.bytes, writer.bytes),
           std::max(reader.band_bytes, writer.band_bytes),
           reader.band_bytes == 0 ? writer.max_bands : std::max(reader.max_bands, writer.max_bands)};
 }

@@ -41,8 +41,9 @@ void WholeBuffers::give_to(Outcome& outcome, const Keep& keep) {
     if (keep.outputs && node.pixels_out() != nullptr)
       outcome.outputs[node.step] = frame_of<const std::byte, Host>(program_, node.after, plane_of);
   }
-  outcome.pixels = plane_of(program_.results[0], 0);
-  if (keep.source || program_.results[0] == 0) outcome.source = std::move(held_[0].images[0]);
+  for (const ValueId result : program_.results) outcome.results.push_back(plane_of(result, 0));
+  outcome.pixels = outcome.results.back();
+  if (keep.source || program_.results.back() == 0) outcome.source = std::move(held_[0].images[0]);
   outcome.memory = take_images();
 }
 

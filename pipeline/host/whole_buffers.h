@@ -34,7 +34,7 @@ class WholeBuffers {
   }
   // Counters or a table; constant tables are read-only.
   [[nodiscard]] std::byte* data(ValueId value);
-  // Moves the finished pixels and all kept values to the outcome. Called once, after the last node.
+  // Moves the results that are held and all kept values to the outcome. Called once, after the last node.
   void give_to(Outcome& outcome, const Keep& keep);
 
  private:

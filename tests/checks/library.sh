@@ -45,6 +45,13 @@ for input in 8 16; do
       "$program" - - --stages none --format ppm -q <$maker.$ending >$maker.ppm
     done
     cmp program.ppm example.ppm
+    "$work/build/library_results" $input.png grey.$ending thumbnail.$ending
+    for result in "grey gray,contrast" "thumbnail gray,resize:160:120"; do
+      name=${result%% *}
+      "$program" - - --stages "${result#* }" --format ppm -q <$input.png >program.ppm
+      "$program" - - --stages none --format ppm -q <"$name.$ending" >"$name.ppm"
+      cmp program.ppm "$name.ppm"
+    done
     grep -xF "$(grep '^contrast: lo ' program.txt)" example.txt >/dev/null ||
       { echo "library: the example names another range than the program:"; cat program.txt example.txt; exit 1; }
   done

@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -161,6 +162,41 @@ TEST(MemoryNeed, CountsEveryBandInFlight) {
           const std::string what = std::string(stages) + (turned ? " turned " : " ") +
                                    std::to_string(threads) + (source ? " keeps its source" : "");
           // Blocks are rounded up to whole pages, and each band has several.
+          EXPECT_LE(taken, need.with_threads(threads) + (std::int64_t{256} << 10)) << what;
+          EXPECT_GE(taken, need.bytes / 2) << what;
+        }
+      }
+    }
+  }
+}
+
+// The decoded image where several lists read it, and all results: the last one encoded, or kept too.
+TEST(MemoryNeed, OfSeveralResultsIsWhatTheyTake) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer has `new` for itself";
+  using Lists = std::vector<std::string_view>;
+  const Shape shape{811, 1207, 3};
+  for (const auto& make : {make_cpu_engine, make_reference_engine}) {
+    for (const Lists& lists : {Lists{"gray", "resize:640:480", "none"}, Lists{"smooth", "contrast", "gray"},
+                               Lists{"gray,smooth", "gray,smooth,resize:90:70"}, Lists{"gray,smooth", "gray"},
+                               Lists{"none", "rotate:90"}}) {
+      for (const int threads : {1, 3}) {
+        for (const bool kept : {false, true}) {
+          const auto engine = make(threads);
+          Job job;
+          job.reader = std::make_unique<NoReader>(shape);
+          job.plan = make_branched_plan(lists, shape);
+          job.writer = make_writer(Format::bmp, job.plan.output);
+          job.keep_pixels = kept;
+          const MemoryNeed need =
+              engine->memory_need({job.plan, *job.reader, job.writer.get(), false, 0, false, false, kept});
+          block_pool().set_limit(BlockPool::kDefaultLimitBytes);
+          const std::int64_t before = block_pool().use().in_use;
+          const Outcome outcome = engine->run(std::move(job));
+          ASSERT_FALSE(outcome.error);
+          const std::int64_t taken = block_pool().use().peak - before;
+          const std::string what = std::string(engine->implementation()) + " " + std::string(lists[0]) +
+                                   "; " + std::string(lists[1]) + ", threads " + std::to_string(threads) +
+                                   (kept ? ", kept" : "");
           EXPECT_LE(taken, need.with_threads(threads) + (std::int64_t{256} << 10)) << what;
           EXPECT_GE(taken, need.bytes / 2) << what;
         }

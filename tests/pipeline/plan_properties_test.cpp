@@ -5,6 +5,7 @@
 #include <iostream>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -59,11 +60,15 @@ std::optional<Plan> plan_of(const Request& request) {
   }
 }
 
-// Each step receives the previous step's frame, and the last frame is the image's.
+// Each step receives the frame of the step that it reads, which with one list is the previous step, and the
+// last frame is the image's.
 std::string wrong_step(const Plan& plan) {
   FrameType frame = frame_type_of(plan.input);
   std::vector<std::string> labels;
   for (const Operation& step : plan.operations) {
+    if (step.reads && *step.reads >= labels.size()) return step.label + " reads a later operation";
+    if (step.in != (step.reads ? plan.operations[*step.reads].out : frame_type_of(plan.input)))
+      return step.label + " reads another operation";
     if (step.in != frame) return step.label + " gets another frame";
     if (std::ranges::find(labels, step.label) != labels.end()) return step.label + " is there twice";
     if (step.out != output_type(*step.stage, step.in, step.parameters))
@@ -99,9 +104,11 @@ std::string wrong_life(const Program& program) {
       }
     }
   }
-  for (const ValueId result : program.results) {
-    if (made[result] > program.nodes.size()) return "a result is never made";
-    if (program.lives[result].last_read_at != program.nodes.size() + 1) return "a result is freed";
+  for (const auto& results : {program.results, program.counts}) {
+    for (const ValueId result : results) {
+      if (made[result] > program.nodes.size()) return "a result is never made";
+      if (program.lives[result].last_read_at <= program.nodes.size()) return "a result is freed";
+    }
   }
   return "";
 }
@@ -138,16 +145,13 @@ std::string wrong_ports(const Program& program) {
   return "";
 }
 
-// Returns "" if all properties hold or the planner rejects the chain.
-std::string fault_of(const Request& request) {
-  const std::optional<Plan> plan = plan_of(request);
-  if (!plan) return "";
-  if (const std::string wrong = wrong_step(*plan); !wrong.empty()) return wrong;
+// Checks the programs of all targets.
+std::string wrong_program(const Plan& plan, const Keep& keep) {
   constexpr std::array kTargets{std::pair{"reference", kReferenceTarget}, std::pair{"cpu", kCpuTarget},
                                 std::pair{"cuda", kCudaTarget}, std::pair{"cuda bands", kCudaBandsTarget},
                                 std::pair{"cuda decoding", kCudaDecodingTarget}};
   for (const auto& [name, target] : kTargets) {
-    const Program program = lower(*plan, target, request.keep);
+    const Program program = lower(plan, target, keep);
     for (const std::string& wrong :
          {wrong_life(program), wrong_ports(program), wrong_place(program, PlaceRule::first),
           wrong_place(program, PlaceRule::largest)}) {
@@ -155,6 +159,14 @@ std::string fault_of(const Request& request) {
     }
   }
   return "";
+}
+
+// Returns "" if all properties hold or the planner rejects the chain.
+std::string fault_of(const Request& request) {
+  const std::optional<Plan> plan = plan_of(request);
+  if (!plan) return "";
+  const std::string wrong = wrong_step(*plan);
+  return wrong.empty() ? wrong_program(*plan, request.keep) : wrong;
 }
 
 // Removes every step that the fault does not need.
@@ -195,6 +207,26 @@ TEST(PlanProperties, HoldForRandomChains) {
   std::cout << accepted << " plans, " << with_tables << " of them with tables that are made on the way\n";
   EXPECT_GT(accepted, kChains / 4);
   EXPECT_GT(with_tables, kChains / 50);
+}
+
+// The same of plans with several results.
+TEST(PlanProperties, HoldForRandomBranches) {
+  Random random(kSeed + 1);
+  int accepted = 0;
+  for (int i = 0; i < kChains; ++i) {
+    const Request request = random_request(random);
+    const std::array lists{request.list(), random_request(random).list(), request.list() + ",smooth"};
+    const std::vector<std::string_view> views(lists.begin(), lists.end());
+    try {
+      const Plan plan = make_branched_plan(views, request.input, 1 << 22);
+      ASSERT_EQ(wrong_program(plan, request.keep), "")
+          << lists[0] << "; " << lists[1] << "; " << lists[2] << ", chain " << i << " of seed " << kSeed + 1;
+      ++accepted;
+    } catch (const Error&) {
+      continue;
+    }
+  }
+  EXPECT_GT(accepted, kChains / 8);
 }
 
 // The checks can fail: they detect a life that ends early, a missing table, and a missing step.

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -70,6 +71,25 @@ TEST(Runner, ReturnsTheEnginesPixels) {
         }
       }
     }
+  }
+}
+
+TEST(Runner, GivesSeveralResultsOfOneImage) {
+  const Image image = noise({61, 37, 3});
+  const std::vector<std::string_view> lists{"gray,hist,contrast,smooth", "resize:20:10", "none", "gray"};
+  for (const char* device : {"cpu", "reference", "auto"}) {
+    std::optional<RunResult> result;
+    {
+      Runner runner({.device = device, .threads = 3});
+      result = runner.run(image.untyped_view(), runner.branched_plan(image.shape(), lists));
+    }
+    ASSERT_EQ(result->results.size(), lists.size());
+    for (std::size_t i = 0; i < lists.size(); ++i)
+      EXPECT_EQ(bytes_of(result->results[i]), expected(image, lists[i])) << device << " " << lists[i];
+    EXPECT_EQ(result->pixels.data, result->results.back().data);
+    EXPECT_EQ(result->report.output, (Shape{61, 37, 1}));
+    for (const std::string& step : result->report.steps)
+      EXPECT_EQ(std::ranges::count(result->report.rows, step, &TimeRow::name), 1) << step;
   }
 }
 
@@ -183,6 +203,10 @@ TEST(Runner, RejectsInvalidArguments) {
   expect_error(usage, "blur", [&] { (void)runner.run(image.untyped_view(), "blur"); });
   expect_error(usage, "image: expected at least 1x1", [&] { (void)runner.plan({0, 3, 1}); });
   expect_error(usage, "image: expected at least 1x1", [&] { (void)runner.plan({3, 3, 5}); });
+  expect_error(usage, "list 2, 'blur':", [&] { (void)runner.branched_plan({8, 8, 3}, {"gray", "blur"}); });
+  expect_error(usage, "image: expected at least 1x1", [&] {
+    (void)runner.branched_plan({3, 3, 5}, {"gray"});
+  });
   expect_error(usage, "another shape", [&] {
     (void)runner.run(image.untyped_view(), runner.plan({8, 8, 1}));
   });
