@@ -66,14 +66,14 @@ void check_as_main_command(const std::vector<std::string>& arguments) {
       "must be one of " + joined(names) + "; for a file or directory of that name use ./" + name));
 }
 
-// A call of a command, and of its options, in whatever order: `imgpipe -v info x.png`.
+// A command and its arguments. Options may precede the command: `imgpipe -v info x.png`.
 struct Call {
   const CommandRow* command = nullptr;
   std::vector<std::string> arguments;
 };
 
-// nullopt: no command's name comes first, or after options of that command. After options, an existing file
-// or directory is an input.
+// Finds a command's name at the start, or after options of that command; nullopt if there is none. After
+// options, the name of an existing file or directory is an input.
 std::optional<Call> find_call(const std::vector<std::string>& arguments, Commands commands) {
   const auto name = std::ranges::find_if(arguments, [&](const std::string& argument) {
     return !argument.empty() && find_command(commands, argument) != nullptr;

@@ -39,11 +39,11 @@ struct LogLine {
   const LogSubject* subject = nullptr;
   const RunCounts* counts = nullptr;
 };
-// One line, without its end. Whatever the texts hold, it is valid JSON.
+// Returns one line without its newline. It is valid JSON whatever bytes the texts contain.
 [[nodiscard]] std::string json_line(const LogLine& line, std::chrono::system_clock::time_point time);
 [[nodiscard]] std::string log_schema();
 
-// "2026-11-23T02:35:09.123Z" (RFC 3339), and a 0. Allocates nothing.
+// "2026-11-23T02:35:09.123Z" (RFC 3339), terminated by a NUL. Allocates nothing.
 using TimeText = std::array<char, 40>;
 [[nodiscard]] TimeText time_text(std::chrono::system_clock::time_point time) noexcept;
 

@@ -11,8 +11,8 @@
 
 namespace imgpipe {
 
-// Sets up malloc, standard streams, signal handlers and CUDA's environment. Must be the first call in main:
-// the library changes no process state.
+// Sets up the process state that the library does not change: malloc, standard streams, signal handlers and
+// CUDA's environment. Must be the first call in main.
 void set_up_process();
 
 // Finds the logging options on an unparsed command line, so that errors in the command line are reported in

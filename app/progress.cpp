@@ -39,7 +39,7 @@ std::size_t terminal_columns() {
   return size.ws_col;
 }
 
-// Returns the known ones of "25.0 images/s", "200.0 MP/s", "0:10 left".
+// Returns "25.0 images/s", "200.0 MP/s" and "0:10 left", as far as they are known.
 std::vector<std::string> rate_texts(const RunCounts& counts) {
   const std::size_t worked = counts.done + counts.failed;
   if (worked == 0 || counts.seconds <= 0) return {};

@@ -82,8 +82,8 @@ void on_signal(int signal) {
       no_memory = false;
     }
   } else {
-    // The runtime terminates without an exception if it cannot allocate one; destroying a joinable thread
-    // does too. A small allocation tells them apart.
+    // The runtime terminates without an exception if it cannot allocate one, and if a joinable thread is
+    // destroyed. A small allocation distinguishes the two cases.
     void* some = std::malloc(kProbeBytes);
     no_memory = some == nullptr;
     std::free(some);

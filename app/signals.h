@@ -17,8 +17,8 @@ void install_signal_handlers();
 void install_last_resort() noexcept;
 
 // While a guard exists, the first of these signals is only recorded. A second one more than 0.2 s later ends
-// the process at once. An earlier one counts as a repetition: timeout(1) and batch systems signal a process
-// and then its group.
+// the process at once. An earlier one is ignored as a repetition: timeout(1) and batch systems signal a
+// process and then its group.
 class SignalGuard {
  public:
   // `note`: a string literal that the first signal writes to stderr.

@@ -5,9 +5,9 @@
 
 namespace imgpipe {
 
-// Opens the standard streams that the caller closed (`2>&-`), so that no file of ours gets their number and
-// then receives error lines. Each is opened in the opposite direction, so that using it fails as for a closed
-// one (gnulib's stdopen). Must be the first call in main.
+// Opens the standard streams that the caller closed (`2>&-`), so that no file of the program gets their
+// number and then receives error lines. Each is opened in the opposite direction, so that using it fails as
+// for a closed one (gnulib's stdopen). Must be the first call in main.
 void open_standard_streams() noexcept;
 
 // Returns a path as messages show it: "stdin" or "stdout" for "-", otherwise the printable path.

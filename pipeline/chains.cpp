@@ -60,7 +60,7 @@ class ChainCutter {
       }
       chains_.back().end = i + 1;
       overlap_ += more;
-      // From here on, only the rows that the node keeps of a taller frame before it count.
+      // If the node keeps only some of its input's rows, taller frames before it shrink in proportion.
       tallest_ =
           std::max(tallest_ * (node.in.height - rows_left_out(node)) / node.in.height, node.out.height);
     }
@@ -108,8 +108,8 @@ class ChainCutter {
            program_.lives[0].last_read_at > i + 1;
   }
 
-  // Whether a value that the chain makes before node i is also read after that node. Each band then makes a
-  // share of all of its rows; these are different rows from those that a node needs for a part of the image.
+  // Whether a value that the chain makes before node i is also read after that node. Each band must then make
+  // its share of all rows of the value, not only the rows that a node needs for a part of the image.
   [[nodiscard]] bool is_read_later(std::size_t i) const {
     return std::ranges::any_of(program_.lives, [&](const Lifetime& life) {
       const bool made_here = life.made_at == 0 ? chains_.size() == 1 : life.made_at > chains_.back().first;

@@ -12,9 +12,9 @@
 //   smooth needs of contrast           first-2 ............ end+2
 //   resize to half the height needs    2 first-4 ...... 2 end+4
 //
-// If each row needs all rows of the input (rotate), the previous chain writes a whole image; likewise if the
-// next node reads another frame than the previous one left (several results). Rows that no band needs (crop)
-// are read in chunks between the bands and dropped, because all of a file is validated.
+// If each row needs all rows of the input (rotate), the previous chain writes a whole image. The same applies
+// if the next node reads a frame that the previous one did not make (several results). Rows that no band
+// needs (crop) are read in chunks between the bands and dropped, because all of a file is validated.
 #pragma once
 
 #include <cstddef>
@@ -59,7 +59,8 @@ struct ChainedPlan {
   [[nodiscard]] std::span<const Node> tables_of(const Chain& chain) const {
     return std::span(program.nodes).subspan(chain.tables, chain.first - chain.tables);
   }
-  // The time of the chain's last node; for the last chain of a streamed plan, when the writer has read.
+  // The time of the chain's last node; for the last chain of a streamed plan, the time at which the writer
+  // reads.
   [[nodiscard]] std::size_t end_time(const Chain& chain) const;
   [[nodiscard]] bool made_in(ValueId value, const Chain& chain) const;
   // Whether a value made in this chain must exist as a whole, because it is read after the chain.
@@ -76,8 +77,8 @@ class BandPlan {
 
   [[nodiscard]] std::int64_t bands() const { return (height_ + rows_ - 1) / rows_; }
   [[nodiscard]] std::int64_t rows() const { return rows_; }
-  // Returns the number of rows from `read` on to read and drop before band i, or after the last for
-  // i = bands(). At most one chunk; 0 if there are none, or so few that the band reads them too.
+  // Returns the number of rows, starting with row `read`, to read and drop before band i, or after the last
+  // band if i = bands(). At most one chunk; 0 if there are none, or so few that the band reads them too.
   [[nodiscard]] std::int64_t skipped_before(std::int64_t i, std::int64_t read) const;
   // Returns the row before which band i, which needs the rows `needed`, stops reading; at least `read`.
   [[nodiscard]] std::int64_t read_end(std::int64_t i, const RowRange& needed, std::int64_t read) const;

@@ -28,7 +28,7 @@ struct CostPoint {
   double with_lane_ns = 0;
 };
 
-// Returns the size from which on every point is cheaper with the lane, interpolated on logarithms between
+// Returns the size above which every point is cheaper with the lane, interpolated on logarithms between
 // adjacent points. `points` must be sorted by size. nullopt: the largest is not cheaper.
 [[nodiscard]] std::optional<std::int64_t> crossing(std::span<const CostPoint> points);
 
@@ -38,12 +38,12 @@ struct CostModel {
   LinearCost with_lane;  // a worker's thread, which reads for a lane and encodes its results
   LinearCost lane;       // from launch to finish
   double lane_start_ns = 0;
-  // From this size on the lane is cheaper, counting its own time, as its threads use the same processors.
-  // nullopt: never.
+  // The lane is cheaper for images of at least this size, even including the lane's own time, because its
+  // threads use the same processors. nullopt: never.
   std::optional<std::int64_t> lane_pixels;
 
-  // The total pixels, in images of at least lane_pixels, from which on starting the lane pays off: each of
-  // `jobs` workers, which save time concurrently, then saves as much as the start takes.
+  // The minimum of total pixels, in images of at least lane_pixels, for which starting the lane pays off:
+  // each of `jobs` concurrent workers then saves as much time as the start takes.
   [[nodiscard]] std::int64_t lane_start_pixels(int jobs) const;
   // Whether the lane, including its start, is faster than `threads` threads for `passes` passes over one
   // image.
@@ -57,8 +57,8 @@ struct CostModel {
 // Measured on an NVIDIA H200 with 16 virtual processors (2026-11-22); for machines without measurements.
 [[nodiscard]] CostModel default_cost_model();
 
-// Measures. Starts the lane and uses its slot 0; takes less than a second apart from the start. Sources are
-// allocated in `memory`. Throws Error(device) or Error(memory).
+// Measures the cost model. Starts the lane and uses its slot 0; takes less than a second in addition to the
+// start. Sources are allocated in `memory`. Throws Error(device) or Error(memory).
 [[nodiscard]] CostModel measure_cost_model(Lane& lane, std::pmr::memory_resource& memory);
 
 }  // namespace imgpipe

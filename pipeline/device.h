@@ -56,8 +56,8 @@ void warn_of_devices(const std::string& warning);
 [[nodiscard]] std::string cuda_version();
 // Creates no CUDA context.
 [[nodiscard]] CudaDevices list_cuda_devices();
-// Returns device `index`, or with kAnyCudaDevice the first supported one; a warning names each one skipped.
-// Throws Error(device).
+// Returns device `index`, or with kAnyCudaDevice the first supported one; a warning names each skipped
+// device. Throws Error(device).
 [[nodiscard]] CudaDevice find_cuda_device(int index);
 
 struct DeviceChoice {

@@ -28,9 +28,9 @@ struct Job {
   Plan plan;
   Timeline timeline;
   int repeat = 0;             // 0: run once; N: a warm-up pass, then N passes over the same input
-  bool keep_source = false;   // give the decoded image back
-  bool keep_outputs = false;  // give every step's output back
-  // Give the last result back; without it and with a writer it need never exist as a whole.
+  bool keep_source = false;   // return the decoded image
+  bool keep_outputs = false;  // return every step's output
+  // Return the last result. If false and there is a writer, the result need not exist as a whole.
   bool keep_pixels = true;
   std::optional<MemoryNeed> need;  // the result of memory_need(), if already computed
   std::unique_ptr<Writer> writer;  // encodes the last result, if given
@@ -41,7 +41,7 @@ struct Job {
 struct Outcome {
   std::exception_ptr error;  // if set, only the timeline is valid, up to the failure
   ConstHostView pixels;      // the last result, of shape plan.output; its memory is in `memory` or `source`
-  std::vector<ConstHostView> results;  // by plan.results, `pixels` last; all others are always given
+  std::vector<ConstHostView> results;  // in order of plan.results, `pixels` last; the others are always set
   EncodedFile file;  // with a writer: the parts of the last result's file that no sink took, and patches
   Plan plan;
   Timeline timeline;
@@ -53,8 +53,8 @@ struct Outcome {
   bool in_bands = false;  // through a device whose memory cannot hold the whole image
 };
 
-// Returns the parameters of a job for memory estimates. `plan`: the job's plan, which Engine::run() moves
-// away.
+// Returns the parameters of a job for memory estimates. `plan`: the job's plan, which Engine::run() moves out
+// of the job.
 [[nodiscard]] inline MemoryEstimateRequest memory_estimate_request(const Job& job, const Plan& plan) {
   return {.plan = plan,
           .reader = *job.reader,
@@ -77,8 +77,8 @@ class Engine {
   [[nodiscard]] virtual std::string_view implementation() const = 0;
   // The name of the processor; known after the first outcome.
   [[nodiscard]] virtual std::string device_name() const = 0;
-  // Measures the bytes per second, read plus written, of the device's copy between two large buffers; 0 if
-  // the device is unusable. Must be called outside of timed work.
+  // Measures the device's copy bandwidth between two large buffers, in bytes per second, read plus written; 0
+  // if the device is unusable. Must be called outside of timed work.
   [[nodiscard]] virtual double copy_bandwidth() = 0;
   // The host memory that a job takes.
   [[nodiscard]] virtual MemoryNeed memory_need(const MemoryEstimateRequest& question) const;

@@ -8,8 +8,8 @@
 
 namespace imgpipe {
 
-// Encodes an image, in strips if the writer has strips. The time is recorded as "encode". With a sink the
-// file goes there, recorded as "write"; the result then has no parts, but may have patches for the sink's
+// Encodes an image, in strips if the writer has strips. The time is recorded as "encode". A sink, if given,
+// receives the file, recorded as "write"; the result then has no parts, but may have patches for the sink's
 // bytes.
 [[nodiscard]] EncodedFile encode_image(ConstHostView pixels, Writer& writer, HostThreads& threads,
                                        Timeline& timeline, const ByteSink& sink = {});

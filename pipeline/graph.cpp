@@ -187,7 +187,7 @@ std::vector<Place> place(const std::vector<Tenant>& tenants, PlaceRule rule) {
     for (Place& place : places) {
       Shape plane = tenant.plane;
       plane.height = place.plane.height;
-      // A node must not write what it reads.
+      // A node must not overwrite a value that it reads.
       const bool fits =
           place.free_after < tenant.life.made_at && place.plane == plane && place.planes == tenant.planes;
       if (fits && (best == nullptr || (rule == PlaceRule::largest && place.bytes > best->bytes)))

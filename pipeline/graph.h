@@ -96,7 +96,7 @@ struct Program : Graph {
   [[nodiscard]] std::size_t step_of(ValueId value) const { return nodes[lives[value].made_at - 1].step; }
 };
 
-// What executes a program.
+// The kind of engine that executes a program.
 struct Target {
   Backend backend = Backend::reference;
   bool fuses = false;     // runs a fused step as one node, not as one per operation
@@ -114,8 +114,8 @@ struct Keep {
   bool outputs = false;  // every image except the decoded one
 };
 
-// If the target's kernel reads a table, inserts a node that makes it (table_maker()), with the same step,
-// unless the table is constant.
+// Converts a plan to the nodes that the target runs. If the target's kernel reads a table, inserts a node
+// that makes it (table_maker()), with the same step, unless the table is constant.
 [[nodiscard]] Program lower(const Plan& plan, const Target& target, const Keep& keep = {});
 
 // A value that needs memory. Tenants with a `plane` share memory only with planes of that shape; heights may

@@ -123,7 +123,7 @@ class PlanBuilder {
     add(request);
   }
 
-  // The next list begins with the decoded image.
+  // Ends a list; the next one begins with the decoded image.
   void end_list(int max_bits) {
     plan_.reduced = !is_float(frame_.sample) && 8 * bytes_per_sample(frame_.sample) > max_bits;
     if (plan_.reduced) add(parse_stages(kReducingStep).front(), true);

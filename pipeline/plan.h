@@ -31,7 +31,7 @@ struct Operation {
   std::optional<std::size_t> reads{};       // the operation whose image it reads; none: the decoded one
   std::optional<std::size_t> counted_by{};  // the operation whose histogram it reads
   std::shared_ptr<const std::vector<std::byte>> table{};  // that depends on type and parameters alone
-  std::size_t step = 0;                                   // its label and report row get the time
+  std::size_t step = 0;                                   // index in Plan::steps, whose row gets the time
 };
 
 // A row of the report: an operation, or several that are fused.
@@ -44,7 +44,7 @@ struct Plan {
   Shape output;                         // of the last result
   std::vector<Operation> operations{};  // each after those that it reads
   std::vector<Step> steps{};
-  // The operation whose image each result is; none: the decoded image.
+  // For each result, the operation that makes its image; none: the decoded image.
   std::vector<std::optional<std::size_t>> results{std::nullopt};
   std::vector<std::string> notes{};  // the omitted steps and the reasons
   bool reduced = false;              // the planner inserted the last depth:8 because the output holds no more
@@ -71,14 +71,14 @@ struct Plan {
                              std::int64_t max_pixels = std::numeric_limits<std::int64_t>::max(),
                              int max_bits = 16);
 
-// Plans several results of one decoded image: one for each list, in their order, all interleaved. Operations
-// that a list shares with an earlier list, from the decoded image on, run once. Nothing is fused. Throws as
-// parse_stages() and make_plan() do, with a message that names the list, and Error(usage) if there is no
-// list.
+// Plans one interleaved result for each list, in order, all from one decoded image. Operations that a list
+// has in common with the start of an earlier list run once. Nothing is fused. Throws as parse_stages() and
+// make_plan() do, with a message that names the list, and Error(usage) if `lists` is empty.
 [[nodiscard]] Plan make_branched_plan(std::span<const std::string_view> lists, const Shape& input,
                                       std::int64_t max_pixels = std::numeric_limits<std::int64_t>::max());
 
-// Returns the row that the first operations match; nullptr if none. `decoding`: of the decoder's rows.
+// Returns the row that matches the first operations; nullptr if none does. `decoding`: searches the decoder's
+// rows.
 [[nodiscard]] const Fusion* find_fusion(std::span<const Operation> operations, bool decoding);
 
 // Returns why the plan cannot run on a CUDA device: the first operation that is not supported for its sample

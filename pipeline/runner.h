@@ -53,7 +53,7 @@ struct RunResult {
   // memory, which also keeps the engine and its threads alive: a forked process must not destroy it.
   std::shared_ptr<const void> memory;
   ConstHostView pixels;  // interleaved, of shape report.output, rows without padding
-  // The same of each list of a branched plan, in their order; `pixels` is the last.
+  // The same for each list of a branched plan, in order; the last is `pixels`.
   std::vector<ConstHostView> results;
   RunReport report;
 };

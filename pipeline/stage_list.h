@@ -68,7 +68,7 @@ struct StageRequest {
 // values, for an empty list or name, an unknown stage or parameter, and a missing or invalid value.
 [[nodiscard]] std::vector<StageRequest> parse_stages(std::string_view list, const StagePresets& presets = {});
 
-// Returns the stage for a name, which may be that of another program ("blur" for gauss); nullptr if unknown.
+// Returns the stage for a name, or for another program's name for it ("blur" for gauss); nullptr if unknown.
 [[nodiscard]] const Stage* stage_meant(std::string_view name);
 
 // Formats a value for the list: "gauss", "0.5".

@@ -31,7 +31,7 @@ std::string failed_text(const ProcessOptions& options) {
   return "failed: listed on stderr and in " + joined(names) + "\n";
 }
 
-// "3 images had this, such as that"; "" if there are none.
+// Returns a line with the number of images, `what`, and an example; "" if there are no such images.
 std::string noted_text(const BatchTotals::CountWithExample& noted, const std::string& what) {
   if (noted.images == 0) return "";
   return std::to_string(noted.images) + (noted.images == 1 ? " image" : " images") + what + ", for example " +

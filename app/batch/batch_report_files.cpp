@@ -128,8 +128,8 @@ void BatchReportFiles::write_failed(const BatchTotals& totals) const {
   }
 }
 
-// Returns the names for --failed-out. A list read from the same file keeps every name that is not done:
-// failed, not reached, or not selected.
+// Returns the names for --failed-out: those that failed. If it replaces the list of --files-from, returns all
+// names of that list that are neither done nor skipped.
 std::vector<std::string> BatchReportFiles::failed_names(const BatchTotals& totals) const {
   std::vector<std::string> names;
   if (list_) {

@@ -17,7 +17,8 @@ namespace imgpipe {
 namespace {
 
 constexpr std::size_t kSlotsPerDevice = 4;
-// The time each worker loses before another device starts: about twice a device's start-up time.
+// Another device starts once each worker has waited this long for full lanes: about twice a device's start-up
+// time.
 constexpr std::chrono::milliseconds kLanePatience{500};
 // Memory the program needs for its work in addition to images: code and tables used later, and for each
 // worker its stack, its engine and malloc's reserve.

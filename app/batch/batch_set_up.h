@@ -14,13 +14,14 @@ namespace imgpipe {
 
 struct BatchSetUp {
   BatchSettings settings;
-  std::vector<std::string> devices;  // that work in addition to lanes, for people
+  std::vector<std::string> devices;  // names of the devices other than lanes, for people
 };
 
 // Returns the settings for a number of images. Throws Error(usage) if the device's name is unknown. Does not
 // access devices: BatchSettings::find_lanes does that.
 [[nodiscard]] BatchSetUp set_up_batch(const ProcessOptions& options, std::size_t images);
-// The same for any command. `pages` applies to each input. `keeps_names`: keep inputs' names to the end.
+// The same for any command. `pages` applies to each input. `keeps_names`: reserves memory for the inputs'
+// names, which are kept until the end.
 [[nodiscard]] BatchSetUp set_up_batch(const ExecutionOptions& execution, ImageSettings image,
                                       std::optional<PageRequest> pages, std::size_t images,
                                       bool keeps_names = false);

@@ -48,7 +48,7 @@ std::string hex_of_unprintable(const std::string& name) {
   return hex;
 }
 
-// Returns true if a line belongs to such a report, which its first key shows.
+// Returns true if the line belongs to an .ndjson report, which its first key identifies.
 bool is_ours(const Json& line) {
   return line.is_object() && line.contains("input") && line.contains("status") &&
          line.begin().key() == kFirstKey;

@@ -51,7 +51,7 @@ class NdjsonReport {
   const RunHead head_;
   OptionsDigests digests_;
   const Json empty_;                          // a line with the values of the run only
-  std::unordered_set<std::string> finished_;  // inputs finished by an earlier run, as lines show them
+  std::unordered_set<std::string> finished_;  // inputs that an earlier run's lines report as finished
   bool kept_ = false;                         // the file holds an earlier run's lines
   GrowingFile file_;
 };

@@ -54,7 +54,7 @@ void CompleteFile::flush() {
   } else if (write_all(fd, waiting_ + end_, at_)) {
     at_ += static_cast<off_t>(waiting_.size());
   } else {
-    const int error = errno;  // on a full disk the end still fits where it was
+    const int error = errno;  // even on a full disk the end fits at its old offset
     if (write_all(fd, end_, at_)) (void)!::ftruncate(fd, at_ + static_cast<off_t>(end_.size()));
     refuse(error);
   }

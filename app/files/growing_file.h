@@ -15,9 +15,9 @@
 namespace imgpipe {
 
 // Every write(2) appends complete lines (O_APPEND), so they survive if the process is killed.
-// A lock (flock) is held meanwhile. Otherwise two writers could use the same offset over NFS, and a line cut
-// off by a full disk or a kill could not be removed before the next one. File systems without locks do
-// without. All functions throw Error(output) with the path.
+// A lock (flock) is held during the write. Otherwise two writers could use the same offset over NFS, and a
+// line cut off by a full disk or a kill could not be removed before the next one. File systems without locks
+// are used without one. All functions throw Error(output) with the path.
 class GrowingFile {
  public:
   // Decides from the first bytes of a file (at most kBeginningBytes) whether to keep and extend it.

@@ -1,4 +1,4 @@
-// Files for which several shards of a job were given one name, and which each shard writes whole.
+// Files whose name several shards of a job share. Each shard writes the whole file.
 #pragma once
 
 #include <chrono>

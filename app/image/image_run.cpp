@@ -171,7 +171,8 @@ class InputRun {
 
   // ---- items -----------------------------------------------------------------------------------------
 
-  // A small file is put in place too quickly to be left over, and listing its directory would cost more.
+  // Searches only for large files: a small one is written too quickly to be left over, and listing its
+  // directory would cost more.
   void remove_stale_file(const ImageJob& image) {
     if (image.memory_estimate_request().handed_on) log_removed(stale_.remove(options_.output.path));
   }

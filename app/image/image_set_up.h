@@ -1,4 +1,4 @@
-// Settings of images from the command line, and checks and the choice of the device before the first image.
+// Image settings from the command line, the checks before the first image, and the choice of the device.
 #pragma once
 
 #include <cstddef>

@@ -12,11 +12,12 @@ namespace imgpipe {
 [[nodiscard]] bool is_batch(const ProcessOptions& options);
 
 // For a batch of one image: returns true if a report or result that only a single image can have is
-// requested, and no report of lines.
+// requested, and no report with one line per image.
 [[nodiscard]] bool is_reported_as_image(const ProcessOptions& options);
 
 // Replaces an OUTPUT that is a directory by the file in it. One that ends with a slash, or with --name, need
-// not exist yet. Throws Error(usage) for stdin without --name, and if the directory is a file.
+// not exist yet. Throws Error(usage) for stdin without --name, and if OUTPUT must be a directory but is a
+// file.
 [[nodiscard]] ProcessOptions with_output_file(ProcessOptions options);
 
 // Runs an input that is not a batch. Throws Error or returns an exit code.

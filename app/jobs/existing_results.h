@@ -9,8 +9,9 @@
 
 namespace imgpipe {
 
-// Removes the inputs that this batch makes from others, recognised by output name and mark; returns their
-// number. Reads no other marks, and one entry per directory if inputs and outputs share none.
+// Removes the inputs that this batch makes from other inputs, recognised by output name and mark; returns
+// their number. Reads only the marks of inputs that have an output's name. If inputs and outputs share no
+// directory, only looks up the directories.
 [[nodiscard]] std::size_t exclude_own_results(const ProcessOptions& options, std::vector<BatchFile>& files);
 
 // Says that `results` inputs were left out, and how to exclude them by name.

@@ -289,7 +289,7 @@ bool Glob::matches(const Alternative& alternative, const Path& path, std::size_t
   for (const GlobName& name : alternative.names) {
     if (name.matches_any_depth()) {
       const bool last = &name == &alternative.names.back();
-      bool before = false;  // a shorter or equal prefix was reached; a final ** matches at least one name
+      bool before = false;  // a prefix shorter than i was reached; a final ** matches at least one name
       for (std::size_t i = 0; i <= length; ++i) {
         const bool here = reached[i];
         reached[i] = before || (here && !last);

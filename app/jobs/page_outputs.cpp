@@ -90,7 +90,8 @@ struct Pattern {
 
 class PageFiles {
  public:
-  // `named`: the width is that of --name; otherwise that of the number of pages, and at least four.
+  // `named`: page numbers have the width given in --name; otherwise that of the number of pages, at least
+  // four.
   explicit PageFiles(bool named) : named_(named) {}
 
   // Throws Error(usage) if a page file may coincide with one of another file.

@@ -48,8 +48,8 @@ void check_results(const ProcessOptions& options, const BatchFiles& files);
 
 // Returns the images that a command reads and the list of their names, if not empty.
 [[nodiscard]] FilesInUse files_read(const BatchFiles& files, const std::string& files_from);
-// The same for a command that reads `in_use` and writes only the texts `results`. Also throws if one may not
-// be replaced or cannot be written. Ignores empty paths.
+// Like check_results(), for a command that reads `in_use` and writes only the text files `results`. Also
+// throws if one may not be replaced or cannot be written. Ignores empty paths.
 void check_result_files(FilesInUse in_use, Replace replace, const std::vector<ResultFile>& results);
 
 // Returns true if a result lies directly in a directory, which need not exist yet.

@@ -117,7 +117,8 @@ bool Selection::selects_directory(const std::string& path) {
   return !excluded(path, true);
 }
 
-// A directory pattern includes its images. Tests each pattern until it has matched, for unmatched().
+// A directory pattern includes the images in matching directories. A pattern without a match so far is tested
+// even if another one has matched, for unmatched().
 bool Selection::included(const std::string& path, bool readable) {
   bool wanted = false;
   for (Pattern& pattern : include_) {

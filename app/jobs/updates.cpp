@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 std::string directory_of(const ProcessOptions& options, bool is_batch) {
   if (is_batch) return options.output.path;
-  // A name with {page} has its braces doubled, and possibly a directory for each page.
+  // In a name with {page}, other braces are doubled, and each page may have its own directory.
   if (options.pages && options.pages->named) return directory_of_pages(options.output.path);
   return fs::path(options.output.path).parent_path().string();
 }

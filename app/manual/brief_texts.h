@@ -12,7 +12,7 @@ struct BriefText {
   std::string_view text;
 };
 [[nodiscard]] std::span<const BriefText> brief_texts();
-// Returns empty if there is none: the help's first clause is used.
+// Returns an empty text if there is none; then the first clause of the option's help is used.
 [[nodiscard]] std::string_view brief_text(std::string_view option);
 
 }  // namespace imgpipe

@@ -25,7 +25,7 @@ struct InputOptions {
 
 struct ExecutionOptions {
   std::string device = "cpu";
-  int threads = 0;                // 0: as many as there are
+  int threads = 0;                // 0: as many as are available
   int jobs = 0;                   // images at a time; 0: as many as threads
   std::int64_t memory_bytes = 0;  // 0: half of what is available
   bool fail_fast = false;

@@ -31,7 +31,7 @@ template <class Options>
   const LoggingOptions logging = options.logging;
   return {[options = std::move(options), run](const EngineFactory&) { return run(options); }, logging};
 }
-// Prints a text to stdout.
+// Returns a command that prints a text to stdout.
 [[nodiscard]] ReadyCommand ready(std::string text);
 
 // The words that may follow others, such as those after "docs" and "docs man".

@@ -42,7 +42,7 @@ struct OptionRow {
 // Returns true if a preset may hold this option of the main command (app/options/presets.h). Options that
 // concern a single run, its inputs or its outputs are excluded.
 [[nodiscard]] bool allowed_in_presets(const OptionRow& row);
-// Returns true if all values of a repeated option count, not only the last.
+// Returns true if all values of a repeated option are used, not only the last.
 [[nodiscard]] bool is_repeated(const OptionRow& row);
 // Two mutually exclusive switches. One on the command line overrides the other in a preset.
 struct ExclusiveOptions {

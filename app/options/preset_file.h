@@ -28,7 +28,7 @@ struct PresetOption {
 [[nodiscard]] std::vector<PresetOption> read_preset(const std::string& path,
                                                     const std::vector<OptionRow>& rows);
 
-// Returns a preset that read_preset() reads back as these options, except for `place`. `path` is its
+// Returns a preset that read_preset() reads back as these options, except for `position`. `path` is its
 // destination: file names in steps are written relative to its directory if they are below it, otherwise as
 // absolute paths. Throws Error(usage) for a value that is not UTF-8, which TOML cannot hold.
 [[nodiscard]] std::string preset_text(const std::vector<PresetOption>& options, const std::string& path);

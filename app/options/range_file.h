@@ -21,8 +21,8 @@ inline constexpr std::string_view kRangeHelp =
 inline constexpr std::string_view kRangeKey = "range=";
 inline constexpr std::string_view kRangeOfSeries = "series";
 
-// `list` has contrast:... for each step contrast:...:range=series; `of_series` has their indices. Their range
-// is that of all pages of the input (pipeline/jobs/input_job.h).
+// `list`: the stages, with contrast:... in place of each contrast:...:range=series. `of_series`: the indices
+// of these steps, whose range is that of all pages of the input (pipeline/jobs/input_job.h).
 struct RangedList {
   std::string list;
   std::vector<std::size_t> of_series;

@@ -52,7 +52,8 @@ std::vector<ReportRow> make_rows(const Timeline& timeline, double copy_bandwidth
   return rows;
 }
 
-// A total is the median of the passes' totals on both sides, which need not be the sum of the rows' medians.
+// Each total is the median of the passes' totals, also for the reference; it may differ from the sum of the
+// rows' medians.
 std::vector<ReportRow> make_totals(const ReportInput& input) {
   ReportRow kernels{.name = "kernels", .kind = SpanKind::kernel};
   ReportRow moved{.name = "kernels + transfers", .kind = SpanKind::transfer};
@@ -77,7 +78,7 @@ std::vector<ReportRow> make_totals(const ReportInput& input) {
 // Adds the time of the format's library to the rows of another decoder.
 void compare_decoding(const ReportInput& input, ImageReport& report) {
   if (!input.decoded) return;
-  // If the device decoded, the host only read the header.
+  // If the device decoded, the host only read the header and staged the scan.
   const bool by_device = std::ranges::any_of(report.rows, [](const ReportRow& row) {
     return is_decode_row(row.name) && row.kind == SpanKind::codec;
   });

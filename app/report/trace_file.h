@@ -1,5 +1,5 @@
-// Writes a trace for chrome://tracing and ui.perfetto.dev: the Trace Event Format's JSON array with one
-// complete event ("X") per span and one thread per track. The array is closed at every moment, so that an
+// Writes a trace for chrome://tracing and ui.perfetto.dev: the Trace Event Format's JSON object, with one
+// complete event ("X") per span and one thread per track. The file is complete at every moment, so that an
 // interrupted run leaves a valid trace.
 #pragma once
 
@@ -16,7 +16,7 @@ class TraceFile {
  public:
   // `shard` is this process's shard, such as "2/4"; empty if there are no shards.
   TraceFile(const std::string& path, OutputSync* sync, const std::string& shard = "");
-  // Adds the spans of one image, each with its name. Throws Error(output).
+  // Adds the spans of one image, each labelled with the image's name. Throws Error(output).
   void add(std::span<const Span> spans, const std::string& image);
   void close();
 

@@ -28,7 +28,7 @@ struct Range {
 struct Launcher {
   const char* index;
   int first = 0;                // the lowest index
-  const char* count = nullptr;  // total number, whichever of them run
+  const char* count = nullptr;  // total number, even if only some run
   Range range{};
   const char* no_array = nullptr;                              // the value of `index` outside an array
   bool (*launched)(const Environment& environment) = nullptr;  // nullptr: always

@@ -1,12 +1,12 @@
 // Summarises the .ndjson reports of one or more batches.
 //
-// Each input counts once, however many lines it has. Its last done or failed line is its outcome, but a later
-// skipped line (its output existed) overrides failed. not_done counts only without any other line. Lines
-// are ordered by file and position.
+// Each input counts once, however many lines it has. Its outcome is its last done or failed line, but a later
+// skipped line (its output existed) overrides failed. An input is not_done only if it has no other line.
+// Lines are ordered by file and position.
 //
 // Lines contain the number of images of their run (shard_images, batch_images). This reveals how many images
 // of a killed run or missing shard have no line, but not their names. Several batches are not distinguished:
-// the largest counts.
+// the largest number is used.
 #pragma once
 
 #include <cstddef>
@@ -33,9 +33,9 @@ class ShardSummary {
   // belongs to a report.
   void add(const std::string& name, std::istream& stream);
 
-  // Call after the last add(). Changes images with an empty output to not done, whatever their lines say. The
-  // same applies to a missing output if its directory contains other outputs of the reports. Otherwise all of
-  // them may have been moved, or the report comes from another machine.
+  // Call after the last add(). An image reported as done or skipped becomes not done if its output is empty.
+  // One reported as done also does if its output is missing but other outputs of the reports are in the same
+  // directory. If none are, all of them may have been moved, or the report comes from another machine.
   void check_outputs();
 
   [[nodiscard]] std::size_t images() const { return outcomes_.size(); }

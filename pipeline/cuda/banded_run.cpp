@@ -101,7 +101,7 @@ class CudaBandDevice final : public BandDevice {
 
   void begin(std::size_t number, const BandRows& rows, std::span<const ConstHostView> inputs,
              std::span<const HostView> outputs) override {
-    IMGPIPE_CUDA(cudaSetDevice(context_.device));  // which is per thread
+    IMGPIPE_CUDA(cudaSetDevice(context_.device));  // each thread has its own current device
     Slot& slot = slots_[number];
     const Range range("band");
     queue_band(*bands_, slot.memory, rows, tables_, inputs, outputs, Queue{*this, slot, rows.band});

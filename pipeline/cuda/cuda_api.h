@@ -58,8 +58,8 @@ class DeviceRestorer {
   int before_ = kUnknown;
 };
 
-// Does the same, but only on threads of the library's user. The library's threads keep their last device,
-// because restoring device 0 would create a context on it.
+// Like DeviceRestorer, but only on threads of the library's user. The library's threads keep their last
+// device, because restoring device 0 would create a context on it.
 class UserDeviceRestorer {
  public:
   UserDeviceRestorer() noexcept {

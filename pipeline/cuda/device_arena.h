@@ -15,7 +15,7 @@ class DeviceArena {
  public:
   // Limits held_bytes().
   void limit(std::size_t bytes) noexcept { max_bytes_ = bytes; }
-  // The bytes taken of the device.
+  // The bytes of device memory in all blocks.
   [[nodiscard]] std::size_t held_bytes() const noexcept;
   // Returns memory on a 256-byte boundary, valid until reset(). Error(memory) names the needed bytes.
   [[nodiscard]] std::byte* take(std::size_t bytes);

@@ -50,14 +50,15 @@ class DeviceGroup {
 
   // Queues all work up to the sizes of the files: uploads, then the resident work, then downloads. Each kind
   // is timed separately, so that no stage includes the switch from the copy engine to the multiprocessors.
-  // Memory for encoding is taken while the device works, or `first`, so that no step's time includes it.
+  // Memory for encoding is allocated while the device works (`meanwhile`), or before all work (`first`), so
+  // that no step's time includes it.
   enum class EncodingMemory : std::uint8_t { meanwhile, first };
   void queue(const Passes& passes = {}, EncodingMemory taken = EncodingMemory::meanwhile);
   // Waits for the queued work and downloads the files. An image with an irregular file has no result.
   void finish();
   // Adds the spans to the timelines. All queued work must have finished.
   void record_spans();
-  // The results of image i's plan. The last one is empty if a file was made of it and it is not kept.
+  // The results of image i's plan. The last one is empty if a file was made from it and it is not kept.
   [[nodiscard]] std::vector<Image>& results(std::size_t i) { return results_[i]; }
 
  private:

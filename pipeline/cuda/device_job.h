@@ -7,9 +7,9 @@
 //            stream                                     upload | upload ...   | steps | download
 //            another thread   context (first image only)
 //
-// If the device finds damage in the file, or lacks memory for it, the image goes as rows; if memory does not
-// suffice for those, in bands (pipeline/cuda/banded_run.h). Nothing synchronises between the first upload and
-// the download.
+// If the device finds damage in the file, or lacks memory for it, the image takes the route `rows`; if memory
+// does not suffice for that either, it is processed in bands (pipeline/cuda/banded_run.h). Nothing
+// synchronises between the first upload and the download.
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,7 @@ std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs) {
   const Program program = lower(plan, kCudaTarget, {.outputs = keep_outputs});
   std::int64_t bytes = 0;
   for (const DeviceBlock& block : device_blocks(program)) bytes += block.bytes;
-  for (const ValueId counts : program.counts) bytes += program.values[counts].bytes();  // and on the host
+  for (const ValueId counts : program.counts) bytes += program.values[counts].bytes();  // their host copies
   // Each block is aligned; a step may have two tables.
   constexpr std::int64_t kBoundary = 256;
   const auto images = std::ranges::count_if(program.values, &Value::is_image);

@@ -29,7 +29,7 @@ struct DeviceBlock {
 
 class DeviceRun {
  public:
-  // Takes memory of the context's arena for the whole plan. Spans go to the timeline, on `track`. With
+  // Takes memory from the context's arena for the whole plan. Spans go to the timeline, on `track`. With
   // `keep_outputs` steps do not reuse memory. With `decodes` the device's decoder also performs the first
   // operations that fusion_table() lists. All functions throw Error(memory) if device memory does not
   // suffice, and Error(device). `plan` and `timeline` must outlive this.

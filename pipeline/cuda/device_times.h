@@ -77,7 +77,7 @@ struct Context {
   std::vector<Event> events;  // reused; grows
   std::size_t used_events = 0;
   std::optional<Event> done;
-  std::size_t end = 0;  // a mark, used without `done`
+  std::size_t end = 0;  // the mark of the end, if `done` is not set
   DeviceArena arena;
 };
 

@@ -51,7 +51,7 @@ bool EngineContext::is_ready() const {
 Context& EngineContext::wait(Timeline& timeline, std::optional<DeviceRestorer>& restorer) {
   if (context_ != nullptr) return *context_;
   try {
-    restorer.emplace();  // not earlier: it waits for the driver
+    restorer.emplace();  // not earlier: cudaGetDevice() waits for the driver
     context_ = pending_.get();
   } catch (...) {
     failure_ = std::current_exception();  // permanent

@@ -47,7 +47,7 @@ void RowUpload::bring_up(Reader& reader, std::deque<Image> early, HostThreads& t
     first += rows.shape().height;
   }
   const auto next = [&](std::int64_t row, std::int64_t rows) {
-    IMGPIPE_CUDA(cudaSetDevice(device));  // which is per thread
+    IMGPIPE_CUDA(cudaSetDevice(device));  // each thread has its own current device
     return next_chunk(row, rows);
   };
   const auto filled = [&](const HostView& chunk, std::int64_t row) {

@@ -19,7 +19,7 @@
 
 namespace imgpipe {
 
-// Decodes rows to ordinary memory until the context is ready: chunks from the top.
+// Decodes chunks of rows, from the top, to ordinary memory until the context is ready.
 [[nodiscard]] std::deque<Image> decode_early(Reader& reader, HostThreads& threads, Timeline& timeline,
                                              const EngineContext& context);
 

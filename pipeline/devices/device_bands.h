@@ -47,7 +47,7 @@ struct BandRows {
   std::vector<RowRange> right, held;
 };
 
-// The tables, and counts of the whole image, that all bands of a chain read, by value; else nullptr.
+// The tables and the whole image's counts that the bands of a chain read, by value; nullptr for other values.
 using BandTables = std::vector<std::byte*>;
 
 class DeviceBands {
@@ -109,8 +109,8 @@ struct DeviceCut {
   DeviceBands bands;
   std::size_t slots = 1;
 };
-// Uses fewer slots than wanted if bands would otherwise be very low. Throws Error(memory) if memory does not
-// suffice for bands of one row.
+// Uses fewer slots than requested if bands would otherwise be very low. Throws Error(memory) if memory does
+// not suffice for bands of one row.
 [[nodiscard]] DeviceCut cut_for_device(const ChainedPlan& plan, const Chain& chain, const Writer* writer,
                                        const DeviceCapacity& room, std::size_t slots_wanted);
 

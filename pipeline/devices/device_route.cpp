@@ -9,7 +9,7 @@ bool is_within_limit(std::int64_t bytes, const DeviceMemory& memory) {
   return memory.limit == 0 || bytes <= memory.limit;
 }
 
-// Asks the driver for its free memory only if the held memory does not suffice.
+// Queries the driver's free memory only if the held memory does not suffice.
 bool is_there(std::int64_t bytes, const DeviceMemory& memory) {
   return bytes <= memory.held || bytes <= memory.free_bytes() + memory.held;
 }

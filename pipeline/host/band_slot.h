@@ -22,7 +22,7 @@ struct BandSlot {
   std::int64_t new_bytes = 0;                      // of `reads`, without rows that earlier bands also read
   int thread = 0;                                  // that processes the band
   std::vector<std::array<Image, 3>> places;        // BandPlan::places()
-  std::vector<std::int64_t> tops;                  // by value: the first row of the image in its place
+  std::vector<std::int64_t> tops;                  // by value: the first image row in its place
   std::vector<std::vector<std::uint64_t>> counts;  // by node of the chain
   ConstHostView result;                            // the band's rows for the writer
   std::vector<Span> spans;

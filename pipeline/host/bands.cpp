@@ -324,8 +324,8 @@ class BandPass {
   const BandMemory memory_;
   bool decodes_whole_ = false;
   bool reads_at_once_ = false;           // each band on its own thread
-  std::int64_t next_ = 0;                // band
-  std::int64_t read_ = 0;                // rows
+  std::int64_t next_ = 0;                // index of the next band
+  std::int64_t read_ = 0;                // first row not read yet
   const BandSlot* last_read_ = nullptr;  // the previous band
   std::vector<BandSlot> slots_;
 };

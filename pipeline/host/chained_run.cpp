@@ -127,7 +127,7 @@ class ChainsMemory {
     });
   }
 
-  // Takes the maximum of each term, which is never less than the maximum of their sums.
+  // Takes the maximum of each member. Their sum is never less than the need of any chain.
   void add(std::int64_t bytes, std::int64_t band, const MemoryNeed& writer) {
     need_.bytes = std::max(need_.bytes, bytes + band + writer.bytes);
     need_.band_bytes = std::max(need_.band_bytes, band + writer.band_bytes);

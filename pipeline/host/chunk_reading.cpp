@@ -47,7 +47,7 @@ class ChunkReading {
     Span span;
   };
 
-  // Bands end in order: before a chunk begins, the bands of the chunk kRingChunks before must be filled.
+  // Bands end in order: before a chunk begins, all bands of the chunk kRingChunks earlier must be filled.
   [[nodiscard]] std::size_t bands_in_progress() const {
     const std::int64_t bands_a_chunk =
         (chunk_rows(shape_) + chunk_band_rows(shape_) - 1) / chunk_band_rows(shape_);

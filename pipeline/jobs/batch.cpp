@@ -303,7 +303,7 @@ class Batch::Work {
     } else {
       add_up_times(*entry);
     }
-    // Each is skipped if memory for it is not available.
+    // Each of these actions is skipped if memory for it is not available.
     std::optional<Error> left_out = error_of([&] {
       if (entry->assistance != nullptr) lanes_.assisted(work_of_a_lane(result));
     });

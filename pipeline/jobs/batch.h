@@ -92,15 +92,15 @@ struct PageConsumer {
   std::function<void(const FinishedItem&)> page_done;  // after each page, in their order
   std::function<void()> accept;                        // once, when all pages are valid
 };
-// Called for each input, with its number, from any thread; at most one result per worker exists at a time.
+// Called for each input, with its number, from any thread; at most one consumer per worker exists at a time.
 // Exceptions of its functions fail the input.
 using MakePageConsumer = std::function<PageConsumer(std::size_t item)>;
 
 struct BatchSettings : ImageSettings {
   int jobs = 1;     // images that workers process at a time
   int threads = 1;  // shared by the workers while there are fewer images than threads
-  // Limits the needs of all images in progress. One that needs more fails with `memory_is_limit`, or runs
-  // alone.
+  // Limits the total need of all images in progress. An image that needs more fails if `memory_is_limit` is
+  // set; otherwise it runs alone.
   std::int64_t memory_bytes = std::int64_t{1} << 30;
   bool memory_is_limit = false;
   // Makes the engine for images without a lane, one for each worker.
@@ -170,13 +170,13 @@ class Batch {
  public:
   // Starts at once. Precondition: no two outputs are equal, and none is an input.
   Batch(BatchItems items, BatchSettings settings);
-  // Drops what has not begun and waits for the rest.
+  // Drops images that have not begun, and waits for the others.
   ~Batch();
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
 
-  // Returns the next image that ended, in the order of their ends; nullopt if none ends within `patience`, or
-  // if there are no more. Only one thread may call this.
+  // Returns the next ended image, in order of completion; nullopt if none ends within `patience`, or if there
+  // are no more. Only one thread may call this.
   [[nodiscard]] std::optional<BatchResult> next(std::chrono::milliseconds patience);
   // Whether no image is or will be in progress, and next() has returned all results.
   [[nodiscard]] bool finished() const;

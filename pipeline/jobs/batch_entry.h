@@ -27,7 +27,7 @@ struct BatchEntry {
   } counted;
   BatchResult result;
   [[nodiscard]] bool in_bands() const { return result.route == ImageRoute::device_in_bands; }
-  // Memory for the result at the end, when there may be none left.
+  // Allocated in advance for the result, because there may be no memory left at the end.
   std::list<BatchResult> ended = std::list<BatchResult>(1);
 };
 using EntryPointer = std::unique_ptr<BatchEntry>;
@@ -41,7 +41,7 @@ using EntryPointer = std::unique_ptr<BatchEntry>;
 // The memory need of an opened image, including its file. `host`: the engine of images without a lane.
 [[nodiscard]] MemoryNeed need_of(BatchEntry& entry, const Engine& host);
 
-// The minimum number of pixels of an opened image on a device; those of 16 bits count twice.
+// The pixels of an opened image, decoded or finished, whichever is more; 16-bit pixels count twice.
 [[nodiscard]] std::int64_t lane_pixels(const BatchEntry& entry);
 
 // The bytes of an opened image, decoded or finished, whichever is more. A device holds at least these.

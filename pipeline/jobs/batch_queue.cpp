@@ -179,7 +179,7 @@ std::int64_t BatchQueue::peak_admitted_bytes() const {
 
 // ---- under mutex_ -----------------------------------------------------------------------------------
 
-// Nothing is in progress, and nothing will be.
+// Whether no image is or will be in progress.
 bool BatchQueue::idle() const {
   return in_flight_ == 0 && (stopping_ || (next_item_ == items_ && again_.empty()));
 }

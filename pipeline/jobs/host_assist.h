@@ -19,7 +19,7 @@ class HostAssist {
 
   explicit HostAssist(int workers) : workers_(workers) {}
 
-  // A worker that assists; it counts as long as this exists, and may end on any thread.
+  // An assisting worker. It counts until this object is destroyed, which may happen on any thread.
   class Assistance {
    public:
     explicit Assistance(std::shared_ptr<std::atomic<int>> assisting) : assisting_(std::move(assisting)) {

@@ -33,7 +33,7 @@ std::string depth_warning(DepthLoss loss, int bits_per_sample, Format output) {
   const std::string samples = std::to_string(bits_per_sample) + "-bit samples reduced to 8 bits ";
   if (loss == DepthLoss::at_reading) return samples + "before any stage";
   const std::string why = std::string(format_info(output).name) + " stores only 8 bits per sample";
-  // The stages may have made 16 bits of an 8-bit input.
+  // The stages may have made 16-bit samples from an 8-bit input.
   if (bits_per_sample <= 8) return "16-bit result reduced to 8 bits; " + why;
   return samples + "after the last stage; " + why;
 }

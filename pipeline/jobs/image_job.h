@@ -134,7 +134,7 @@ class ImageJob {
   // before. For comparisons, after a run() with Job::keep_source, which keeps the input.
   [[nodiscard]] Image decode_by_library(Timeline& timeline) const;
 
-  // The memory question for an engine that produces only the file.
+  // Returns the request for a memory estimate by an engine that produces only the file.
   [[nodiscard]] MemoryEstimateRequest memory_estimate_request() const;
   // Runs the image through an engine, to the last byte of the encoded file. `job` specifies what else to
   // keep; its reader, plan, timeline and writer are set here. Keeps the timeline and the file; releases the
@@ -203,7 +203,7 @@ class ImageJob {
   std::vector<std::string> unstretched_;  // of contrast steps, after run()
   DepthLoss depth_loss_ = DepthLoss::none;
   bool decoded_by_library_ = true;
-  bool has_alpha_ = false;  // the finished image
+  bool has_alpha_ = false;  // of the finished image
   bool output_begun_ = false;
   bool in_bands_ = false;
 };

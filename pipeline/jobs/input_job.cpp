@@ -166,7 +166,7 @@ InputFile InputJob::take_image() {
   return InputFile(list_->stream()->next());
 }
 
-// For a stream, the image before must have been taken: this waits for the next one.
+// For a stream, the previous image must have been taken: this waits for the next one.
 bool InputJob::is_last(std::int64_t number) {
   if (number == range_.last) return true;
   return is_stream() && naming(files_.input_name, [&] { return list_->stream()->at_end(); });

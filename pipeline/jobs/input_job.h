@@ -66,7 +66,7 @@ class InputJob {
   // Whether open() opens the one item: a whole file, or outside a batch one page selected by number.
   [[nodiscard]] bool is_single() const;
   // Called for each of several items with its plan and header, before anything is written; for a stream,
-  // before that image is written. Skipped for an item like the one before.
+  // before that image is written. Skipped for an item with the same shape as the previous one.
   using Check = std::function<void(const Plan&, const ImageHeader&)>;
   // Called with the damage that the list of pages tolerated, after the input's name.
   using Warn = std::function<void(const std::string&)>;
@@ -150,7 +150,7 @@ class InputJob {
   std::unique_ptr<PageList> list_;  // none for a whole file
   Check check_;
   std::vector<StageRequest> checked_stages_;  // to run, with placeholders for unknown ranges
-  std::optional<Shape> checked_;              // the shape of the page before
+  std::optional<Shape> checked_;              // the shape of the previous page
   std::optional<InputFile> image_;            // for a stream: the image that run() begins with
   std::int64_t image_at_ = 0;                 // for a stream: offset of the current image
   bool to_stream_ = false;                    // pages are concatenated on a descriptor

@@ -47,7 +47,7 @@ class LaneScheduler {
   LaneScheduler(const LaneScheduler&) = delete;
   LaneScheduler& operator=(const LaneScheduler&) = delete;
 
-  // Finds the lanes, which may take long; once. Images may be pushed before.
+  // Finds the lanes, which may take long. Called once; images may be pushed earlier.
   void find();
   // Declares that no more lanes will be found. Part of find(), or called in its place.
   void end_finding();
@@ -59,10 +59,10 @@ class LaneScheduler {
   void choose_route(BatchEntry& entry);
   // Lets a decoded or staged image wait for a lane, or begin again if none is left.
   void push(EntryPointer&& entry);
-  // Takes an image that a worker found no lane can decode: it begins again.
+  // Takes an image that turned out not to be decodable by lanes: it begins again.
   void refuse(EntryPointer&& entry);
-  // Waits for a device and runs an image in bands through it, with nothing else. False: the entry begins
-  // again, because the device broke, or cannot hold a band and the host takes the image.
+  // Waits until a device is idle and runs an image in bands through it, alone. False: the entry begins again,
+  // because the device broke, or cannot hold a band and the host takes the image.
   [[nodiscard]] bool run_in_bands(EntryPointer& entry, int threads);
   void record_host_image(const BatchResult& result);
   // Records the time of a worker that processed an image in place of full lanes.
@@ -115,7 +115,7 @@ class LaneScheduler {
   void start_next(std::vector<Broken>& broken);
   void mark_broken(LaneState& state, const Error& error, std::vector<Broken>& broken);
   [[nodiscard]] std::optional<Error> start_threads_of(LaneState& state);
-  // Without it:
+  // Without mutex_:
   void balance();
   void report(std::vector<Broken> broken);
   void report(const std::string& lane, const Error& error, bool last);
@@ -152,8 +152,8 @@ class LaneScheduler {
   std::list<EntryPointer> waiting_;  // for a lane
   std::int64_t waiting_pixels_ = 0;
   std::vector<std::string> notes_;
-  // Items that no lane can decode, items that do not fit into a device, and items of which not even one band
-  // fits.
+  // Items that no lane can decode, items that do not fit into a device, and items that do not even fit in
+  // bands.
   std::set<std::size_t> refused_, too_large_, without_bands_;
   // Images of at least this many bytes do not fit into a device.
   std::int64_t too_large_bytes_ = std::numeric_limits<std::int64_t>::max();

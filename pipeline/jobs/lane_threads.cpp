@@ -72,7 +72,8 @@ std::optional<Error> LaneScheduler::try_launch(LaneState& state, Group& group) {
   });
 }
 
-// Lets each image wait alone, before all others. Without lanes left, returns them.
+// Puts the images first in the queue, each to be launched alone. If all lanes are broken, returns the images
+// instead.
 void LaneScheduler::requeue_individually(std::list<EntryPointer>& images) {
   for (EntryPointer& image : images) image->job->lane_image().alone = true;
   {
@@ -156,8 +157,8 @@ void LaneScheduler::end_images(LaneState& state, std::list<EntryPointer> images,
   if (is_broken) break_lane(state, *error);
 }
 
-// An image that the device cannot decode, or lacks the memory to, is decoded elsewhere. `had_all_memory`: all
-// of the device's memory was available to this image.
+// An image that the device cannot decode, or for which it lacks memory, is decoded elsewhere.
+// `had_all_memory`: all of the device's memory was available to this image.
 void LaneScheduler::end_image(LaneState& state, EntryPointer image, const std::optional<Error>& own,
                               bool had_all_memory) {
   const CodedImage& coded = image->job->lane_image().coded;

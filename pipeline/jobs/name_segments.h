@@ -14,8 +14,8 @@ struct NameSegment {
   int digits = 0;  // of a field {n:05}: 5; 0: unspecified
 };
 
-// Splits a name; "{{" and "}}" are braces. Throws Error(usage) for a single brace, an empty field, a bad
-// width.
+// Splits a name; "{{" and "}}" are braces. Throws Error(usage) for a single brace, an empty field or an
+// invalid width.
 [[nodiscard]] std::vector<NameSegment> name_segments(std::string_view name);
 
 // The inverse of name_segments() for a text without fields, and for a field.

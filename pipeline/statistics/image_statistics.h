@@ -44,7 +44,7 @@ struct ChannelStatistics {
 
 // The images of one kind, grey or colour, with or without alpha.
 struct ImageGroup {
-  // A channel's counts. 8-bit samples are counted separately: v stands for 257 v of 65,535.
+  // A channel's counts. 8-bit samples are counted separately: value v equals 257 v on the scale of 16 bits.
   struct Channel {
     std::vector<std::uint64_t> narrow;  // 256, or none
     std::vector<std::uint64_t> wide;    // 65,536, or none

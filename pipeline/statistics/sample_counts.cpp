@@ -1,6 +1,6 @@
-// Counts like kernels/shared/count_samples.cpp, for interleaved channels. A counter must wait for the
-// addition before, so for 8 bits tables take turns. For 16 bits one table per channel already fills the L2
-// cache.
+// Counts like kernels/shared/count_samples.cpp, for interleaved channels. An addition to a counter must wait
+// for the previous one, so 8-bit samples use several tables in turn. For 16 bits one table per channel
+// already fills the L2 cache.
 #include "pipeline/statistics/sample_counts.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // The threads that share one image's bands. All are started at construction, as many as the system provides,
 // because a failure to start one later could not be reported.
 //
-// oneTBB (2021.8 to 2022.0) is not used: it starts threads when work arrives, some from each other. If
-// pthread_create fails, or a new thread finds no memory, it throws inside a noexcept function, which
-// terminates the process ("FIXME - consider more graceful recovery", in its monitor of threads). No setting
-// prevents that, and a trial beforehand guarantees nothing if other processes share the limit.
+// oneTBB (2021.8 to 2022.0) is not used: it starts threads only when work arrives. If pthread_create fails,
+// or a new thread finds no memory, it throws inside a noexcept function, which terminates the process ("FIXME
+// - consider more graceful recovery", in its thread monitor). No setting prevents that, and a trial
+// beforehand guarantees nothing if other processes share the limit.
 #pragma once
 
 #include <condition_variable>

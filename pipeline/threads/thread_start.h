@@ -10,7 +10,7 @@ namespace imgpipe {
 // Makes a thread that runs a function; throws std::system_error if the system provides none.
 using ThreadStarter = std::function<std::thread(std::function<void()>)>;
 
-// Starts one thread of our own (is_library_thread()). Throws std::system_error.
+// Starts one library thread (is_library_thread()). Throws std::system_error.
 [[nodiscard]] std::thread start_thread(std::function<void()> body);
 
 // Starts body(0) to body(count - 1), each on a thread of its own, until the system provides no more, possibly

@@ -92,7 +92,7 @@ std::string refusal(const std::string& stages, const Shape& shape) {
 TEST(Clahe, RejectsTooManyOrTooLargeTiles) {
   EXPECT_EQ(refusal("clahe:2:1", {65536, 32767, 1}), "");
   EXPECT_EQ(refusal("clahe:2:1", {65536, 32768, 1}),
-            "clahe:tiles=1 of 65536x32768 pixels: a tile exceeds 2147483647 pixels; use more tiles");
+            "clahe:tiles=1 on a 65536x32768 image: a tile exceeds 2147483647 pixels; use more tiles");
   EXPECT_EQ(refusal("clahe:2:2", {65536, 32768, 1}), "");
   EXPECT_EQ(refusal("clahe:2:17", {9, 9, 1}), "--stages: clahe: tiles: expected 1 to 16, got '17'");
   EXPECT_EQ(refusal("clahe:tiles=0", {9, 9, 1}), "--stages: clahe: tiles: expected 1 to 16, got '0'");

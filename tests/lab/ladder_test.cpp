@@ -50,7 +50,7 @@ Expected expected_of(const StageLadder& ladder, const StageVariant& variant,
     expected.counts = in_bins(expected.counts_in, values, bins);
     return expected;
   }
-  expected.frame = made_by_reference(stage, {std::string(ladder.name), ladder.parameters, {}}, in).frame;
+  expected.frame = made_by_reference(stage, {std::string(ladder.name), ladder.parameters}, in).frame;
   if (variant.counts_too) expected.counts = counts_of(expected.frame.view());
   return expected;
 }

@@ -332,7 +332,7 @@ TEST(Branches, ErrorsNameTheList) {
   };
   EXPECT_EQ(error_of({"gray", "smooth,crop:9x9"}).substr(0, 38), "usage: list 2, 'smooth,crop:9x9': crop");
   EXPECT_EQ(error_of({"blurred", "gray"}).substr(0, 25), "usage: list 1, 'blurred':");
-  const std::string too_large = "input: list 3, 'resize:100:100': resize:100:100 makes 100x100 pixels";
+  const std::string too_large = "input: list 3, 'resize:100:100': resize:100:100 would produce 100x100 pixels";
   EXPECT_EQ(error_of({"gray", "gray", "resize:100:100"}).substr(0, too_large.size()), too_large);
   EXPECT_EQ(error_of({}), "usage: expected at least 1 list of stages");
   EXPECT_EQ(error_of({"gray", "none"}), "none");

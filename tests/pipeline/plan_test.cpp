@@ -231,9 +231,9 @@ TEST(Plan, RectangleMustBeInsideTheImage) {
   for (const char* rectangle : {"9x4", "8x5", "3x3+6+0", "3x3+0+2", "1x1+8+0", "1x1+0+4", "8x4+1+0",
                                 "2147483647x2147483647+2147483647+2147483647"}) {
     EXPECT_EQ(refusal("crop:" + std::string(rectangle), kRgb),
-              "crop:" + std::string(rectangle) + " of 8x4 pixels: outside the image");
+              "crop:" + std::string(rectangle) + " on a 8x4 image: outside the image");
   }
-  EXPECT_EQ(refusal("rotate:90,crop:5x1", kRgb), "crop:5x1 of 4x8 pixels: outside the image");
+  EXPECT_EQ(refusal("rotate:90,crop:5x1", kRgb), "crop:5x1 on a 4x8 image: outside the image");
 }
 
 TEST(Plan, FusesNeighboursOnRequest) {
@@ -338,18 +338,18 @@ TEST(Plan, RejectsTooLargeImages) {
   };
   EXPECT_EQ(refused("resize:100:100", kRgb, 10'000), "");
   EXPECT_EQ(refused("resize:100:101", kRgb, 10'000),
-            "resize:100:101 makes 100x101 pixels; raise --max-pixels (now 10000)");
+            "resize:100:101 would produce 100x101 pixels; raise --max-pixels (now 10000)");
   EXPECT_EQ(refused("resize:100:101,resize:1:1", kRgb, 10'000),
-            "resize:100:101 makes 100x101 pixels; raise --max-pixels (now 10000)");
+            "resize:100:101 would produce 100x101 pixels; raise --max-pixels (now 10000)");
   // An inserted step precedes the step that needs it.
-  const std::string more = " makes 8x4 pixels; raise --max-pixels (now 10)";
+  const std::string more = " would produce 8x4 pixels; raise --max-pixels (now 10)";
   for (const char* stages : {"smooth", "hist", "contrast", "smooth,crop:9x9"})
     EXPECT_EQ(refused(stages, kRgb, 10), "split*" + more);
   EXPECT_EQ(refused("smooth", kGrey, 10), "smooth" + more);
   EXPECT_EQ(refused("contrast", kGrey, 10), "contrast" + more);
   EXPECT_EQ(refused("hist", kGrey, 10), "");
   EXPECT_EQ(refused("smooth,crop:9x9", kGrey, 10), "smooth" + more);
-  EXPECT_EQ(refused("crop:9x9", kRgb, 10), "crop:9x9 of 8x4 pixels: outside the image");
+  EXPECT_EQ(refused("crop:9x9", kRgb, 10), "crop:9x9 on a 8x4 image: outside the image");
 }
 
 // The stage that the planner inserts for a port makes its value and leaves the frame unchanged. Its own
