@@ -72,7 +72,7 @@ def scene(width, height, seed=7):
 
 
 def grainy(image, chance, grain=3):
-    """The same with a sensor's noise, which smooth is there for."""
+    """The scene with a sensor's noise, which smooth reduces."""
     noise = Image.new("L", image.size)
     count = image.width * image.height
     noise.putdata([round(min(255, max(0, 128 + chance.gauss(0, grain)))) for _ in range(count)])
@@ -104,7 +104,7 @@ def bars(draw, box, counts, color, marks=()):
 
 
 def histograms(facts):
-    """Before above after, as --histogram counted them."""
+    """The histogram before, above the one after, as counted by --histogram."""
     panel = Image.new("RGB", (WIDTH, HEIGHT), (247, 247, 247))
     draw = ImageDraw.Draw(panel)
     found, half = facts["contrast"][0], HEIGHT // 2

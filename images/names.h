@@ -31,7 +31,7 @@ namespace imgpipe {
 // "gray, hist, contrast"
 [[nodiscard]] std::string joined(std::span<const std::string_view> names);
 
-// "'trubo' is none of auto, turbo, stb; did you mean turbo?"
+// "must be one of auto, turbo, stb; got 'trubo'; did you mean turbo?"
 [[nodiscard]] std::string none_of(std::string_view given, std::span<const std::string_view> names);
 
 }  // namespace imgpipe

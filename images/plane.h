@@ -14,7 +14,7 @@ namespace imgpipe {
 struct Host {};
 struct Device {};
 
-// The greatest width or height of an image in pixels.
+// The maximum width or height of an image in pixels.
 inline constexpr std::int64_t kMaxSide = std::numeric_limits<std::int32_t>::max();
 
 // Width and height in pixels, channels per pixel (1 grey, 2 grey+alpha, 3 RGB, 4 RGBA).

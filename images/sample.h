@@ -1,4 +1,5 @@
-// Sample types. Every question about them is a switch without a default, so a new type must answer each.
+// Sample types. Every property of a type is a switch without a default, so the compiler reports the switches
+// that a new type must extend.
 #pragma once
 
 #include <cstdint>

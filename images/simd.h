@@ -14,8 +14,8 @@ namespace imgpipe {
 
 [[nodiscard]] std::string simd_target();
 
-// Selects the named one, ignoring case, for the whole process; "" selects the best. Call it while no other
-// thread works. Throws Error(usage) for a name that is not in simd_targets().
+// Selects the named instruction set, ignoring case, for the whole process; "" selects the best. Call it while
+// no other thread works. Throws Error(usage) for a name that is not in simd_targets().
 void use_simd(std::string_view name);
 
 // "Highway 1.0.3".

@@ -15,9 +15,9 @@ struct CudaLaunch {
 // A cudaError_t; 0 is success.
 using CudaStatus = int;
 
-// How the `..._way_cuda` functions traverse the bins of 16-bit samples: with clusters of blocks if the device
-// and the binary support them (compute capability 9.0 and later), or one block each. The functions in the
-// stage table choose the faster; tests also run the code of other devices.
+// How functions traverse the bins of 16-bit samples: with clusters of blocks if the device and the binary
+// support them (compute capability 9.0 and later), or with one block per histogram. The functions in the
+// stage table pass where_supported; tests also pass none, to run the code of other devices.
 enum class Clusters : std::uint8_t { where_supported, none };
 
 // The requirements of every CUDA stage: first samples and strides on 16-byte boundaries, rows readable up to

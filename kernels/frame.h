@@ -59,7 +59,7 @@ struct RowRange {
 }
 
 // Views of a frame's planes; unused ones are empty. `Byte` is std::byte or const std::byte. The planes may
-// hold only some rows of the frame; a Band then says which.
+// hold only some rows of the frame; a Band then specifies them.
 template <class Byte, class Where>
 struct Frame {
   FrameType type;

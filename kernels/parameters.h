@@ -14,7 +14,7 @@ struct Parameter {
   enum class Kind : std::uint8_t { integer, decimal, choice };
 
   std::string_view name;  // as in smooth:NAME=VALUE
-  std::string_view help;  // what it is, and its unit
+  std::string_view help;  // description and unit
   Kind kind = Kind::choice;
   std::int64_t preset = 0;           // default value; a choice's is its position
   std::int64_t least = 0, most = 0;  // range of a number

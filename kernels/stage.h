@@ -70,7 +70,7 @@ struct Stage {
 
   // Returns why the values are invalid together; empty: they are valid. nullptr: always valid.
   std::string_view (*problem)(const Parameters&) = nullptr;
-  // Returns why the step, which the planner then omits, would not change such a frame; empty: it might.
+  // Returns why the step would not change such a frame, so that the planner omits it; empty: it might.
   std::string_view (*skip_reason)(const FrameType& in, const Parameters&) = nullptr;
   // Sets `out`, initialised to `in`, to the output's type; the planner sets the layout. Returns why the stage
   // rejects frames of this type; empty: it accepts them. nullptr: it accepts all types and preserves them.
@@ -93,8 +93,8 @@ struct Stage {
 // Stages in sequence that a device runs in one pass; the host runs them separately.
 struct Fusion {
   std::span<const std::string_view> stages;
-  // Runs instead of them, with the parameters of all, in order. nullptr: the last kernel of the device's
-  // decoder does their work.
+  // The fused stage that replaces them, with the parameters of all, in order. nullptr: the last kernel of the
+  // device's decoder does their work.
   const Stage* as = nullptr;
   Sample sample = Sample::u8;  // of all their frames
 };
@@ -102,7 +102,7 @@ struct Fusion {
 // Returns every stage that can be a step. The only list of stage names.
 [[nodiscard]] std::span<const Stage> stage_table();
 
-// Returns the rows, those of more stages first.
+// Returns all fusions, those of more stages first.
 [[nodiscard]] std::span<const Fusion> fusion_table();
 
 // Returns nullptr if no stage has that name.

@@ -133,7 +133,7 @@ void check_header(const Shape& shape, const DecodeOptions& options) {
     throw Error(ErrorKind::input,
                 "too large: " + size + " pixels; expected at most " + std::to_string(kMaxSide) + " per side");
   if (shape.pixels() <= options.max_pixels) return;
-  // Raising the greatest limit is impossible; programs without --max-pixels use it.
+  // The maximum of --max-pixels, which cannot be raised; programs without that option use it.
   constexpr std::int64_t kGreatestLimit = std::int64_t{1} << 34;
   throw Error(ErrorKind::input,
               "too large: " + size + " pixels; " +

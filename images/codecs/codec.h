@@ -132,8 +132,8 @@ class Reader {
   // Reduces memory use at the cost of time. Call it before the first row. Returns false if not supported.
   virtual bool use_less_memory() { return false; }
 
-  // Returns the code that currently decodes the rows if not the format's library, for reports ("parallel").
-  // On damaged files the library may take over midway. Thread-safe.
+  // Returns the name of the decoder that currently decodes the rows, for reports ("parallel"); empty for the
+  // format's library. On damaged files the library may take over midway. Thread-safe.
   [[nodiscard]] virtual std::string_view decoder() const noexcept { return {}; }
 
   // Returns the most bytes held at one time besides the file and the caller's rows, computed from the header.
@@ -143,9 +143,9 @@ class Reader {
   // block_pool().
   [[nodiscard]] virtual std::int64_t library_bytes(bool whole) const;
 
-  // Returns what a device needs to decode all pixels of a JPEG instead (kernels/jpeg/), or nullptr.
+  // Returns the data with which a device can decode all pixels of a JPEG instead (kernels/jpeg/), or nullptr.
   [[nodiscard]] virtual const JpegScan* jpeg_scan() const noexcept { return nullptr; }
-  // Checks what follows the end marker, at `after_end` in the scan's data, once a device has decoded
+  // Checks the data after the end marker, at `after_end` in the scan's data, once a device has decoded
   // jpeg_scan(). Throws Error(input).
   virtual void check_end(std::size_t after_end);
 
@@ -273,7 +273,7 @@ class Writer {
   // and concurrently. Throws Error(usage) for rows that are not a strip.
   virtual void write_strip(std::int64_t first, ConstHostView rows);
 
-  // Returns what a device can produce for this writer; `none`: it takes rows only.
+  // Returns the form that a device can produce for this writer; `none`: the writer takes rows only.
   [[nodiscard]] virtual DeviceForm device_form() const noexcept { return {}; }
   // Replaces write_strip() for DeviceForm::png_strips. `bytes`: the strip's deflate block or, if `filtered`,
   // its filtered rows, which the writer compresses. `adler`: the Adler-32 of the filtered rows.

@@ -27,7 +27,7 @@ namespace imgpipe {
 // Parses the complete text of a mark.
 [[nodiscard]] Mark mark_of(std::span<const std::byte> text);
 
-// The bytes from a file's start that find_mark() needs at most.
+// The maximum number of bytes from a file's start that find_mark() needs.
 inline constexpr std::size_t kMarkBytes = 4096;
 
 // Finds the mark of a file that begins with `head`; Mark::none if there is none or the file is damaged.

@@ -23,8 +23,8 @@ struct FileIdentity {
   }
 };
 
-// Returns the identity of what a path names, through all links. nullopt for devices (/dev/null) and sockets,
-// which several outputs may share because they are not replaced, and for a loop of links.
+// Returns the identity of the file that a path names, through all links. nullopt for devices (/dev/null) and
+// sockets, which several outputs may share because they are not replaced, and for a loop of links.
 [[nodiscard]] std::optional<FileIdentity> file_identity(const std::string& path);
 // The same for an open descriptor; nullopt also if it is closed.
 [[nodiscard]] std::optional<FileIdentity> descriptor_identity(int fd);

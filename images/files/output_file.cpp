@@ -83,7 +83,7 @@ struct OutputFile::State {
   std::optional<Target> target;
   std::optional<TemporaryFile> temporary;
   std::optional<FileDescriptor> device;
-  int descriptor = -1;  // that is written; -1: not open yet
+  int descriptor = -1;  // being written; -1: not open yet
 };
 
 OutputFile::OutputFile(std::string path, OutputSync* sync) : state_(std::make_unique<State>()) {

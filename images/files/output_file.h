@@ -51,8 +51,8 @@ void write_file(const std::string& path, std::span<const std::byte> bytes, Outpu
 void write_file(const std::string& path, std::span<const std::vector<std::byte>> parts,
                 OutputSync* sync = nullptr);
 
-// Throws what write_file() would throw before its first byte, such as a missing or read-only directory.
-// Creates and removes a temporary file; does not open devices, FIFOs or standard output.
+// Throws the errors that write_file() would throw before its first byte, such as a missing or read-only
+// directory. Creates and removes a temporary file; does not open devices, FIFOs or standard output.
 void check_writable(const std::string& path);
 
 // Creates a directory and its missing parents.

@@ -33,7 +33,7 @@ struct Codec {
   SupportedChannels holds;
   int written_bits = 8;  // the maximum bits per sample that its writer accepts
 
-  // Whether a file is of this format; no two rows recognise one file. nullptr: left to other rows.
+  // Whether a file is of this format; no two rows recognise the same file. nullptr: left to other rows.
   bool (*recognises)(Bytes beginning) = nullptr;
   // Input of longest_file().
   FileClaim (*claim)(Bytes beginning) = nullptr;

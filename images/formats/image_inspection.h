@@ -28,7 +28,7 @@ struct DecodingMemory {
 };
 
 struct ImageInspection {
-  ImageHeader header;  // the shape as the pipeline sees it
+  ImageHeader header;  // the shape as the pipeline receives it
   FileDetails details;
   std::int64_t file_bytes = 0, read_bytes = 0;       // size of the file, and how much of it was read
   std::int64_t stored_width = 0, stored_height = 0;  // before the orientation is applied

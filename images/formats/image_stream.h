@@ -1,5 +1,5 @@
-// Consecutive images in one stream, such as from `ffmpeg -f image2pipe -`; formats may vary. Each image ends
-// where its own headers say (images/codecs/end_finder.h). Holds one image plus what was read after it.
+// Consecutive images in one stream, such as from `ffmpeg -f image2pipe -`; formats may vary. The headers of
+// each image determine its end (images/codecs/end_finder.h). Holds one image plus the bytes read after it.
 #pragma once
 
 #include <cstddef>

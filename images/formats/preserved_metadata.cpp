@@ -142,7 +142,7 @@ class MetadataPreserver {
     }
   }
 
-  // Sets EXIF's resolution to the result's; WebP has no other place for it.
+  // Sets EXIF's resolution to the result's, which WebP can store only there.
   void set_resolution(ExifBlock& block) {
     if (use_.scaled || !lost_resolution_.empty()) {
       set_exif_resolution(block, std::nullopt, exif_resolution_bytes_);
@@ -273,7 +273,7 @@ class MetadataPreserver {
     resolution_is_wrong_ = use_.scaled || transposed;
     if (!found) return;
     Resolution resolution = *found;
-    // Pixels per no unit; a TIFF's description may name the unit.
+    // The resolution has no unit; a TIFF's description may name one.
     const bool counts = holds_.fields && (resolution.x != resolution.x_of || resolution.y != resolution.y_of);
     if (resolution.empty() && !counts) return;
     if (transposed) {

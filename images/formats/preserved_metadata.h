@@ -25,7 +25,7 @@ struct PreservedMetadata {
 // rotates, updates EXIF's sizes and resolution, drops thumbnails and maker notes. Throws only Error(memory).
 [[nodiscard]] PreservedMetadata keep_metadata(std::span<const std::byte> file, const ImageChanges& use);
 
-// Returns "EXIF (bmp has no place for it), resolution (resized)"; empty if nothing was dropped.
+// Returns "EXIF (bmp cannot store it), resolution (resized)"; empty if nothing was dropped.
 [[nodiscard]] std::string lost_metadata_text(const std::vector<std::string>& lost);
 
 }  // namespace imgpipe

@@ -15,7 +15,7 @@ namespace imgpipe {
 struct MemoryBound {
   std::string source;  // printable: "the machine", "cgroup v2 memory.max (DIRECTORY)", "SLURM_MEM_PER_NODE"
   std::int64_t limit_bytes = 0;      // the machine's memory, or the configured limit
-  std::int64_t available_bytes = 0;  // what is left of it, at least 0
+  std::int64_t available_bytes = 0;  // the unused part of it, at least 0
 };
 
 // All limits on the memory of this process:
@@ -42,8 +42,8 @@ class AvailableMemory {
   // Returns the least of bounds(), read now; the largest number if there are none.
   [[nodiscard]] std::int64_t bytes(Clock::time_point now = Clock::now());
 
-  // Returns the last reading if it is at most 100 ms old and at least `wanted`, else a new one, so that
-  // memory freed since then counts. Takes no lock; concurrent threads may each read anew.
+  // Returns the last reading if it is at most 100 ms old and at least `wanted`, else a new one that includes
+  // memory freed since then. Takes no lock; concurrent threads may each read anew.
   [[nodiscard]] std::int64_t bytes_for(std::int64_t wanted, Clock::time_point now = Clock::now());
 
  private:

@@ -28,7 +28,7 @@ void* map(void* old, std::size_t old_bytes, std::size_t bytes) {
 }
 
 // Whether a block is large enough and its excess at most an eighth of the request, or 3 times the request
-// while there is plenty of capacity. Photographs of one directory differ by that much (120 JPEGs of 2 to 9
+// while there is plenty of capacity. Photographs in one directory differ by that much (120 JPEGs of 2 to 9
 // MP, 2-core Xeon, 2026-11-21: 66,400 page faults with an eighth, 10,400 with 3 times).
 bool fits(std::size_t block_bytes, std::size_t bytes, bool plenty) {
   return block_bytes >= bytes && block_bytes - bytes <= (plenty ? 3 * bytes : bytes / 8);
@@ -97,7 +97,7 @@ bool BlockPool::give_back(void* block) noexcept {
         return true;
       }
     } catch (const std::bad_alloc&) {
-      // Freed below instead.
+      // No memory for the list entry: the block is freed below.
     }
   }
   ::munmap(block, bytes);

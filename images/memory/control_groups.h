@@ -18,7 +18,7 @@ struct SystemView {
   std::function<const char*(const char* name)> variable = [](const char* name) { return std::getenv(name); };
 };
 
-// The source of the bound that is the machine itself, not a limit.
+// The source of the bound for the machine's memory, which is not a configured limit.
 inline constexpr const char* kMachineSource = "the machine";
 
 struct ControlGroup {

@@ -14,13 +14,15 @@
 
 namespace imgpipe {
 
-// Along each side, as in Zuiderveld's own program; the tables of 16-bit samples then take 71 MB per plane.
+// The maximum number of tiles along each side, as in Zuiderveld's program; the tables of 16-bit samples then
+// take 71 MB per plane.
 inline constexpr int kMaxTiles = 16;
 
 // ---- the tiles of an image ----------------------------------------------------------------------------
 
 // Unless both sides are multiples of `tiles`, the image is extended to the right and down to the next
-// multiple (for a side that is one already: by `tiles`), mirrored as by smooth's Border::reflect.
+// multiple; a side that is already a multiple grows by `tiles`. The extension is mirrored as with smooth's
+// Border::reflect.
 struct ClaheTiles {
   constexpr ClaheTiles(const FrameType& in, const Parameters& values)
       : along_side(static_cast<int>(values[1])) {
@@ -87,7 +89,7 @@ IMGPIPE_HOST_DEVICE constexpr CellPosition cell_position(int at, float part) {
 #else
   const float position = static_cast<float>(at) * part - 0.5F;
 #endif
-  const int before = position < 0 ? -1 : static_cast<int>(position);  // rounds down, as place >= -1/2
+  const int before = position < 0 ? -1 : static_cast<int>(position);  // rounds down: position >= -1/2
   return {before + 1, position - static_cast<float>(before)};
 }
 

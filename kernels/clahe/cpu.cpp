@@ -253,7 +253,7 @@ class LimitedSums {
         more_(excess(), static_cast<std::uint32_t>(counts.size())),
         ones_end_(std::size_t{more_.left} * more_.step) {}
 
-  // Sets `sums` to those of the next values.
+  // Sets `sums` to the cumulative sums for the next kChunk values.
   void next(std::int32_t (&sums)[kChunk]) {
     for (std::int32_t& sum : sums) {
       sum_ += std::min(counts_[value_], limit_) + more_.each;

@@ -64,7 +64,7 @@ HWY_INLINE V16 stretched_vector(V16 v, const WideStretchFactor& factor) {
   const V16 within = hn::Min(hn::SaturatedSub(v, hn::Set(d, factor.lo)), hn::Set(d, factor.span));
   const V16 distance = hn::ShiftLeftSame(within, factor.shift);
   const V16 part = stretched_distance(distance, factor);
-  if constexpr (kIsWide<To>) return hn::Add(distance, part);  // the factor's 1
+  if constexpr (kIsWide<To>) return hn::Add(distance, part);  // the factor's integer part is 1
   return part;
 }
 

@@ -5,7 +5,7 @@
 namespace imgpipe {
 namespace {
 
-static_assert(kPointwiseThreads >= kBins);  // block_stretch_factor()
+static_assert(kPointwiseThreads >= kBins);  // required by block_stretch_factor()
 
 // Plane blockIdx.z. Every block computes lo, hi and the factor itself: about a microsecond, in parallel,
 // which is less than a separate kernel takes. Then each lane stretches 16 adjacent pixels at a time.

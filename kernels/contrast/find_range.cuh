@@ -20,8 +20,8 @@ struct CountedPlanes {
 };
 
 // Cluster blockIdx.y finds the range of plane blockIdx.y; with Stretch::joint, the only cluster finds that of
-// all planes. A limit lies in the bins of exactly one thread: at most the clipped samples lie before its
-// bins, and more lie before their end.
+// all planes. A limit lies in the bins of exactly one thread: the number of samples before its bins is at
+// most the clip count, and the number before their end exceeds it.
 template <int Blocks>
 __global__ __launch_bounds__(kBinThreads, 1) void find_range_kernel(Histogram<Device> histogram,
                                                                     ContrastParameters parameters,

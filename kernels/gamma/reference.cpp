@@ -8,12 +8,13 @@
 namespace imgpipe {
 namespace {
 
-// The same on every machine, although pow() is not. The true result is never a half: for 1 / G = p / q, that
-// would mean v^p 510^q = (2 k + 1)^q 255^p, an even left and an odd right side. Over all values and all
-// gammas of six decimals from 0.01 to 100, its distance from a half is at least 6.4e-12 (v = 228 at 57.02216;
-// only the two gammas next to each solution need checking). These doubles are off by less than 3.2e-12: 255 *
-// 2^-53 times the sum of 100 (the exponent, for the error of v / 255), 6.3 (the logarithm of the least result
-// that rounds to 1, for the error of the exponent) and 4 (pow, and the product).
+// The results are the same on every machine, although those of pow() are not. The true result is never a
+// half: for 1 / G = p / q, that would mean v^p 510^q = (2 k + 1)^q 255^p, an even left and an odd right side.
+// Over all values and all gammas of six decimals from 0.01 to 100, its distance from a half is at least
+// 6.4e-12 (v = 228 at 57.02216; only the two gammas next to each solution need checking). These doubles are
+// off by less than 3.2e-12: 255 * 2^-53 times the sum of 100 (the exponent, for the error of v / 255), 6.3
+// (the logarithm of the least result that rounds to 1, for the error of the exponent) and 4 (pow, and the
+// product).
 //
 // With 16 bits, values come within 1e-13 of a half, and a double is off by less than 2e-8: results within
 // kOpen of a half are decided with more digits.

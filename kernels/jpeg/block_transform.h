@@ -106,8 +106,9 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t dequantised_right(std::uint32_t pair
   return (pair & 0xFFFF0000U) * step;
 }
 
-// Transforms two columns of which only the first kRows rows hold coefficients. `flat`: only the first row of
-// the block does. Then libjpeg-turbo lets DC times 4 wrap; wrapped to 14 bits, DC never saturates.
+// Transforms two columns of which only the first kRows rows hold coefficients. `flat`: the whole block has
+// coefficients only in its first row. Then libjpeg-turbo lets DC times 4 wrap; wrapped to 14 bits, DC never
+// saturates.
 template <unsigned kRows>
 IMGPIPE_HOST_DEVICE inline void transform_columns(const std::uint32_t (&pairs)[kBlockSide],
                                                   const ComponentSteps& steps, unsigned part, bool flat,

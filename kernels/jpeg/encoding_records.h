@@ -29,7 +29,7 @@ inline constexpr std::uint32_t kSlotOverflow = 0xFFFFFFFF;
 
 struct JpegEncodingImage {
   const Sample8* pixels = nullptr;
-  std::int64_t stride = 0;  // samples, as ConstDevicePlane
+  std::int64_t stride = 0;  // samples, as in Plane
   ForwardScan scan;
   std::int32_t mcus_in_run = 0;
   std::uint32_t first_run = 0, runs = 0;  // index in the group, count

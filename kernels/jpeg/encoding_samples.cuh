@@ -87,7 +87,7 @@ __device__ __forceinline__ uint2 packed_row(const int (&v)[kBlockSide]) {
   return make_uint2(word(0), word(4));
 }
 
-// Returns the first `count` (1 to 7) of eight bytes, with the last of them repeated after.
+// Returns eight bytes with all but the first `count` (1 to 7) replaced by byte count - 1.
 __device__ __forceinline__ uint2 repeat_last(uint2 row, int count) {
   const std::uint64_t bytes = std::uint64_t{row.y} << 32 | row.x;
   const std::uint64_t kept = (std::uint64_t{1} << (8 * count)) - 1;

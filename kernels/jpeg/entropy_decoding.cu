@@ -2,10 +2,10 @@
 //
 //   make_tables  expands the tables of all images from their code lengths
 //   synchronise  a block per tile: each thread decodes its subsequence from a guessed state, then repeatedly
-//                from the exit state of the one before, until nothing changes
-//   bridge       a warp per tile: decodes on from the exit of the tile before until in step
-//   join         a block per image: decodes sequentially what is still out of step; sums over the tiles
-//   write        a block per tile: writes coefficients, and checks that all is consistent
+//                from the exit state of the previous subsequence, until nothing changes
+//   bridge       a warp per tile: continues decoding from the previous tile's exit until it is in step
+//   join         a block per image: sequentially decodes the parts still out of step; sums over the tiles
+//   write        a block per tile: writes coefficients, and checks that the records are consistent
 //
 // Only `write` decides whether subsequences are in step: each thread must end at the bit, and the block of an
 // MCU, where the next one begins. Its result is therefore that of one decoder from the segment's start.

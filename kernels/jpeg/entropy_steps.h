@@ -62,8 +62,8 @@ class BitWindow {
 constexpr SymbolEntry symbol_entry(std::uint32_t bits, std::uint32_t size, std::uint32_t skip) {
   return static_cast<SymbolEntry>(bits | size << 5 | skip << 9);
 }
-// A decoder that is in step rejects the image at an invalid code, so any length would do there. 16 bits were
-// examined, and like every symbol this entry skips what was examined: run_length() relies on that.
+// A decoder that is in step rejects the image at an invalid code, so any length would do there. This entry
+// skips the 16 bits that were examined: run_length() requires every symbol to skip all examined bits.
 inline constexpr SymbolEntry kNoCodeEntry = symbol_entry(16, 0, kNoCode);
 
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t bits_of(std::uint32_t entry) {
@@ -106,7 +106,7 @@ IMGPIPE_HOST_DEVICE inline std::uint16_t table_entry(const CodeLengths& codes, s
   return first < 0x10000U ? find_symbol(codes, first, length) : kNoCodeEntry;
 }
 
-// An image's tables: the lookup tables, and all codes for what they lack.
+// An image's tables: the lookup tables, and the code lengths that decode all other codes.
 struct Tables {
   const SymbolEntry* entries;  // kTableEntries per table
   const CodeLengths* codes;
@@ -130,8 +130,8 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t next_symbol(const Tables& tables, std::
   return bits_of(entry) != 0 ? entry : long_symbol(tables, table, bits >> 16);
 }
 
-// Returns the value after a code (T.81, F.2.2.1: EXTEND), 0 if none. One that begins with 0 is negative: ones
-// in front, plus one.
+// Returns the value after a code (T.81, F.2.2.1: EXTEND); 0 if the code has none. A value whose first bit is
+// 0 is negative: it is extended with ones to 32 bits, plus 1.
 IMGPIPE_HOST_DEVICE inline std::int32_t value_of(std::uint32_t entry, std::uint32_t bits) {
   const std::uint32_t size = size_of(entry);
   const std::uint32_t value = bits << (bits_of(entry) - size);
@@ -293,7 +293,7 @@ IMGPIPE_HOST_DEVICE inline void replace(const GroupView& view, const DeviceImage
                                         const Record& record, const Sums& now) {
   const std::uint32_t tile = image.first_tile + index / kTileSubsequences;
   Sums& sums = view.sums[image.first_subsequence + index];
-  // Otherwise the subsequence belongs to the tile's first segment, and the sum is that of its last.
+  // Otherwise the subsequence belongs to the tile's first segment, and the sum is that of the tile's last.
   if (view.tile_exits[tile].has_start == 0) {
     subtract(view.tile_sums[tile], sums);
     add(view.tile_sums[tile], now);
@@ -340,7 +340,7 @@ inline constexpr std::int32_t kMaxDc = std::int32_t{1} << 27;
 inline constexpr std::uint32_t kLookaheadWords = 64 * 31 / 32 + 3;
 
 // Decodes one block; returns false if it is damaged. Passes at least all non-zero coefficients to
-// store(position, value). `position` may be up to kMaxPlace; `store` must ignore places above 63.
+// store(position, value). `position` may be up to kMaxPlace; `store` must ignore positions above 63.
 inline constexpr std::uint32_t kMaxPlace = 63 + kNoCode - 1;
 template <class Words, class Store>
 IMGPIPE_HOST_DEVICE inline bool decode_block(std::uint32_t kind, const Tables& tables,

@@ -46,7 +46,7 @@ __device__ int items_of_warp(std::uint64_t items, unsigned warp) {
 
 // ---- colour planes ---------------------------------------------------------------------------------------
 
-// Repeats the last of the first `count` of eight Cb and Cr pairs over those after it.
+// Replaces all but the first `count` of eight Cb and Cr pairs by pair count - 1.
 __device__ __noinline__ void repeat_last(uint4& vector, unsigned count) {
   std::uint32_t words[4] = {vector.x, vector.y, vector.z, vector.w};
   std::uint32_t last = 0;

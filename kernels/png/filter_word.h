@@ -114,7 +114,7 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t add_magnitudes(std::uint32_t bytes, std
   return sum;
 #endif
 }
-// Returns `sum` plus the absolute values of four residuals as signed bytes; masked bytes do not count.
+// Returns `sum` plus the absolute values of four residuals as signed bytes, ignoring masked bytes.
 template <Filter F>
 IMGPIPE_HOST_DEVICE inline std::uint32_t add_residuals(const FilterWords& n, std::uint32_t mask,
                                                        std::uint32_t sum) {

@@ -1,5 +1,6 @@
-// find_repeats() of images/codecs/png/strip_repeats.h on the device, with two hash tables per strip: for
-// windows at least keys and at cells' first bytes. Repeated windows are all windows minus distinct ones.
+// find_repeats() of images/codecs/png/strip_repeats.h on the device, with two hash tables per strip: one for
+// the windows at the least keys, one for those at the cells' first bytes. Repeated windows are all windows
+// minus distinct ones.
 #include <cuda_runtime.h>
 
 #include "images/codecs/png/strip_repeats.h"

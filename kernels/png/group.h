@@ -19,7 +19,7 @@ namespace imgpipe::png_strips {
 
 inline constexpr unsigned kTileThreads = 512;
 inline constexpr unsigned kTileBytes = kTileThreads * kWindowBytes;
-// Several warps share the choice of the filter of a longer row.
+// For longer rows, several warps choose the filter together.
 inline constexpr unsigned kSegmentBytes = 32768;
 inline constexpr unsigned kChooseThreads = 256;
 inline constexpr unsigned kCellThreads = 128;  // of find_repeats()
@@ -125,7 +125,7 @@ struct Group {
 
 inline constexpr std::uint64_t kStripAlignment = 16;  // of strips in the output
 
-// Returns the image that contains item `item` of the group; `first`: the corresponding member of Picture.
+// Returns the image that contains item `item` of the group; `first`: the corresponding member of PngImage.
 template <class First>
 IMGPIPE_HOST_DEVICE inline const PngImage& image_containing(const Group& group, First PngImage::*first,
                                                             std::uint32_t item) {
@@ -145,7 +145,7 @@ IMGPIPE_HOST_DEVICE inline const PngImage& image_containing(const Group& group, 
 struct GroupLayout {
   std::uint32_t strips = 0, tiles = 0, choose_blocks = 0, cell_blocks = 0;
   std::size_t sums = 0, windows = 0, hashes = 0;
-  std::size_t zeroed = 0, zeroed_bytes = 0;  // the three above
+  std::size_t zeroed = 0, zeroed_bytes = 0;  // range of the three arrays above
   std::size_t types = 0, tile_states = 0, strip_states = 0, results = 0, filtered = 0, output = 0;
 };
 

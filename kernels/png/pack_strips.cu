@@ -35,9 +35,9 @@ __device__ StripOutput output_of_strip(const Group& group, const PngImage& pictu
   return {StripKind::huffman, huffman};
 }
 
-// One block of threads per strip; its offset is the sum of the sizes of all strips before it. Then clears the
-// words of the output that two tiles share, the first of each tile, and writes the header. Shared memory: the
-// offset. Barriers: after clearing it; after adding all sizes.
+// One block of threads per strip; its offset is the sum of the sizes of all strips before it. The block then
+// clears the words of the output that two tiles share, the first of each tile, and writes the header. Shared
+// memory: the offset. Barriers: after clearing it; after adding all sizes.
 __global__ __launch_bounds__(kPlaceThreads) void place_kernel(Group group) {
   __shared__ unsigned long long position;
   if (threadIdx.x == 0) position = 0;

@@ -1,5 +1,5 @@
 // A strip's tokens (images/codecs/png/strip_rule.h) by windows of 32 bytes, one per thread. A window needs
-// only two numbers on the runs that reach beyond it.
+// only two numbers about the runs that extend beyond it.
 #pragma once
 
 #include <cstdint>
@@ -98,7 +98,7 @@ struct StartingRuns {
   std::uint32_t last = 0;
 };
 
-// A run is cut into copies of kMaxCopy and one of the rest, unless that is too short.
+// A run is cut into copies of kMaxCopy and a shorter last copy, unless the rest is too short for a copy.
 struct RunCut {
   IMGPIPE_HOST_DEVICE constexpr explicit RunCut(std::uint32_t length)
       : whole(length - length % kLongest), rest(length - whole < kMinCopy ? 0 : length - whole) {}

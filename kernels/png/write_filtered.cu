@@ -73,7 +73,7 @@ __device__ inline void filter_window(const PngImage& picture, const std::uint8_t
   }
 }
 
-// Shorter rows come several per warp.
+// A warp processes several shorter rows at a time.
 constexpr std::uint32_t kLongLine = 512;
 
 // Fills a window with the `valid` bytes from `begin` of the strip on, then zeros. All lanes of a warp must

@@ -120,8 +120,9 @@ struct AreaUnits {
   return (out_end < in_end ? out_end : in_end) - from;
 }
 
-// How a mean is rounded. For whole factors (`whole`), as in OpenCV: a block of 2x2 half up, others by a
-// product in floats, half to even, if its accumulators hold the sum. All other means are exact, half up.
+// The rounding of a mean. If `whole` (integer factors other than 2x2, as long as OpenCV's accumulators hold
+// the sum), a product in floats is rounded half to even, as in OpenCV. All other means are exact and rounded
+// half up; for 2x2, OpenCV does the same.
 struct AreaMean {
   std::uint64_t units = 1;  // covered by an output pixel: the sum is at most white * units
   bool whole = false;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kPixels = 4;  // per thread and store
-// The number of covered columns from which on a warp computes a pixel.
+// The minimum number of covered columns for which a warp computes a pixel.
 constexpr std::int64_t kWarpColumns = 16;
 
 // ---- linear, nearest --------------------------------------------------------------------------------

@@ -21,8 +21,8 @@ ResizeAxis rows_of(const FrameType& in, const Parameters& parameters) {
 }
 
 // Returns the input pixels that output pixels first..end-1 need, and a few more; 0 <= first < end <=
-// axis.out. Multiplies, as accumulating the steps would take time proportional to the height for each band.
-// The two differ by less than `margin`, which is 1 for every real image.
+// axis.out. Multiplies instead of accumulating the steps, which would take time proportional to the height
+// for each band. The results differ by less than `margin`, which is 1 for every real image.
 RowRange nearest_needs(const ResizeAxis& axis, const RowRange& out) {
   const double step = nearest_step(axis);
   const double max_off = static_cast<double>(out.end) * static_cast<double>(axis.in) * 0x1p-52;

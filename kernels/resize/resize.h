@@ -1,5 +1,5 @@
-// Another size: computes each output pixel from the input pixels around the same position. Input and output
-// cover the same rectangle; both axes are treated alike. With n input and m output pixels on an axis:
+// Resizes: computes each output pixel from the input pixels around the same position. Input and output cover
+// the same rectangle; both axes are treated alike. With n input and m output pixels on an axis:
 //
 //   nearest   pixel floor(c(x)) of the input, c(0) = s / 2, c(x) = c(x - 1) + s, s = n / m in doubles:
 //             Pillow's NEAREST (ImagingTransformAffine in Geometry.c) and, from version 5.0, OpenCV's

@@ -1,9 +1,10 @@
 // rotate on a CUDA device. By 180 degrees: reversed rows, last one first. By 90, 270: tiles in shared memory.
 //
 // A group is the smallest number of pixels of a row that fills whole words: 4 of one byte, 2 of two, 4 of
-// three, 1 of four, 2 of six, 1 of eight, twelve or sixteen. A thread loads a group of each of as many rows,
-// in the order in which their pixels are adjacent in the output. It transposes the pixels in registers, which
-// yields a group for each of as many output rows. Shared memory joins groups into runs of at least 128 bytes.
+// three, 1 of four, 2 of six, 1 of eight, twelve or sixteen. For groups of n pixels, a thread loads a group
+// from each of n rows, in the order in which their pixels are adjacent in the output. It transposes the
+// pixels in registers, which yields a group for each of n output rows. Shared memory joins groups into runs
+// of at least 128 bytes.
 #include <cstdint>
 
 #include "kernels/rotate/rotate.h"

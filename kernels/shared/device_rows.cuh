@@ -20,7 +20,7 @@ constexpr int kMultiprocessorThreads = 2048;
 constexpr int kMultiprocessorThreads = 1536;
 #endif
 
-// For __launch_bounds__: the wanted number of blocks, limited to what a multiprocessor holds.
+// For __launch_bounds__: the wanted number of blocks, limited to the number that fit on a multiprocessor.
 constexpr int fitting_blocks(int threads, int wanted) {
   const int most = kMultiprocessorThreads / threads;
   return most < 1 ? 1 : wanted < most ? wanted : most;

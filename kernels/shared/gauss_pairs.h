@@ -8,7 +8,7 @@
 namespace imgpipe {
 
 // Pair i weights taps at[i] and at[i] + 1 with the lower and upper half of weights[i]; tap `radius` is the
-// centre. The tap after the last has weight 0. Any centre weight above 32767 has a pair of its own.
+// centre. The tap after the last has weight 0. The part of the centre weight above 32767 has a separate pair.
 struct GaussPairs {
   GaussPairs(const std::uint32_t* table, int reach) : radius(reach) {
     const auto weight = [&](int tap) {

@@ -92,8 +92,8 @@ inline constexpr int kMovedUnit = Bytes % 4 == 0   ? 4
                                   : Bytes % 2 == 0 ? 2
                                                    : 1;
 
-// Copies rows from byte `from` of the input's on: `offset` is 16 * (from / 16), Words and `bits` are the
-// rest. A warp copies 512 bytes of a row, a block kMovedThreads / 32 rows at a time. No shared memory.
+// Copies rows, starting at byte `from` of each input row: `offset` is 16 * (from / 16); Words and `bits` are
+// the rest. A warp copies 512 bytes of a row, a block kMovedThreads / 32 rows at a time. No shared memory.
 template <int Words>
 __global__ __launch_bounds__(kMovedThreads) void copy_rows_kernel(MovedPlanes planes, MovedRows moved,
                                                                   std::int64_t offset, unsigned bits) {

@@ -1,5 +1,5 @@
 // The least or greatest samples of square windows of any radius, for the loops of host and device. Pixels
-// outside the image do not count. Replicating edge pixels gives the same result, because every window that
+// outside the image are ignored. Replicating edge pixels gives the same result, because every window that
 // extends beyond an edge contains the edge pixel too.
 //
 // Along a row: computes the extremes of 2, 4, 8, ... samples; two of these, which may overlap, make a window.

@@ -15,7 +15,7 @@ alignas(64) inline constexpr T kZeroSamples[kMaxZeroSamples] = {};
 // The five rows of a window, and their total weight.
 template <class T>
 struct WindowRows {
-  const T* row[kTaps];  // nullptr: does not count
+  const T* row[kTaps];  // nullptr: ignored
   std::uint32_t weights = 0;
   std::int64_t ahead = 0;  // samples from the last row to the one after it
 };

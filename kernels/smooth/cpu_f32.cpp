@@ -1,5 +1,5 @@
-// smooth of floats in SIMD: sums down columns, a chunk of a row at a time, then across. Columns that do not
-// count are zeros; each of the two outermost columns on either side is divided by its own weights.
+// smooth of floats in SIMD: sums down columns, a chunk of a row at a time, then across. Ignored columns are
+// zeros; each of the two outermost columns on either side is divided by its own weights.
 #include <algorithm>
 #include <numeric>
 

@@ -1,5 +1,5 @@
 // smooth of floats on a CUDA device. A thread computes four adjacent pixels: the sums of eight columns over
-// five rows, served by the caches, then five sums across for each pixel. Taps that do not count are not read.
+// five rows, served by the caches, then five sums across for each pixel. Ignored taps are not read.
 #include <algorithm>
 #include <cstdint>
 

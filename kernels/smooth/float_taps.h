@@ -5,7 +5,7 @@
 
 namespace imgpipe {
 
-// Returns the weighted sum of five samples, or of five such sums. Taps that do not count are +0.
+// Returns the weighted sum of five samples, or of five such sums. Ignored taps are +0.
 template <Window W>
 IMGPIPE_HOST_DEVICE constexpr float float_taps(float a, float b, float c, float d, float e) {
   const float outer = a + e;

@@ -1,6 +1,6 @@
-// sobel: the steepness of the image, from the differences along both axes of the 3x3 neighbourhood, weighted
-// 1 2 1 across (Duda and Hart, Pattern Classification and Scene Analysis, 1973, 7.2, after Sobel). Beyond the
-// border the image is reflected at the edge pixel. dx and dy equal those of OpenCV's Sobel().
+// sobel: the magnitude of the gradient, from the differences along both axes of the 3x3 neighbourhood,
+// weighted 1 2 1 across (Duda and Hart, Pattern Classification and Scene Analysis, 1973, 7.2, after Sobel).
+// Beyond the border the image is reflected at the edge pixel. dx and dy equal those of OpenCV's Sobel().
 #pragma once
 
 #include "kernels/pixel.h"

@@ -193,8 +193,8 @@ class OtsuSearch {
   }
 
   // Checks this thread's bin: returns whether its class follows from the previous one, and updates the best
-  // parting. Skips classes that are too small: before the first that parts, the mean is 0 whatever it is
-  // multiplied by; after the last, no class counts.
+  // parting. Skips classes that are too small: before the first bin that parts, the mean is 0 whatever it is
+  // multiplied by; after the last such bin, no class is used.
   __device__ bool hold(int chunk) {
     const double* const share = shared_.share[chunk % 4];
     if (!parts(share[bin_ + 1])) return true;

@@ -59,7 +59,7 @@ IMGPIPE_HOST_DEVICE inline bool is_power_of_two(double whole) {
   return (n & (n - 1)) == 0;
 }
 
-// Whether a class of `samples` out of `all` is large enough. Shares of a power of two are exact.
+// Whether a class of `samples` out of `all` is large enough. Shares are exact if `all` is a power of two.
 IMGPIPE_HOST_DEVICE inline OtsuParts large_enough(double samples, double all) {
   const double times = samples * 0x1p23;
   if (is_power_of_two(all)) return times >= all ? OtsuParts::yes : OtsuParts::no;

@@ -1,6 +1,6 @@
 // Threshold: samples above a value become white, all others black (cv2.threshold with THRESH_BINARY and 255,
 // or 65535 with 16 bits). Otsu's value (A Threshold Selection Method from Gray-Level Histograms, 1979) parts
-// the histogram of a plane into the two classes whose means differ most for their sizes.
+// the histogram of a plane into the two classes with the largest between-class variance.
 #pragma once
 
 #include "kernels/pixel.h"
@@ -44,7 +44,7 @@ struct OtsuClass {
   double share;  // of all samples, 0..1
   double mean;
 };
-inline constexpr double kMinShare = 0x1p-23;  // FLT_EPSILON: smaller classes do not count
+inline constexpr double kMinShare = 0x1p-23;  // FLT_EPSILON: smaller classes are ignored
 
 // Adds the samples of value v, `share` of all, to the class. Returns false if either class is too small.
 IMGPIPE_HOST_DEVICE constexpr bool otsu_add(OtsuClass& below, int v, double share) {
@@ -77,9 +77,11 @@ IMGPIPE_HOST_DEVICE constexpr double otsu_variance(const OtsuClass& below, doubl
 void threshold_table(const StageCall<Host>& call, const Band& band);
 // For 16 bits.
 CudaStatus threshold_table_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-// How Otsu's value of 65,536 bins is found. chosen: by exact sums if roundings cannot change it, else as by
-// searched. searched: from bin to bin or, if its assumptions fail, as by by_divisions: with a division per
-// bin. chosen_only, for tests: as chosen, but without a valid value if roundings could change it.
+// Methods to compute Otsu's value of 65,536 bins:
+//   chosen        from exact sums; falls back to `searched` if roundings could change the value
+//   searched      bin by bin; falls back to `by_divisions` if its assumptions fail
+//   by_divisions  bin by bin, with a division per bin
+//   chosen_only   for tests: like `chosen`, but yields kUndecided instead of falling back
 enum class OtsuMethod : std::uint8_t { chosen, searched, by_divisions, chosen_only };
 CudaStatus threshold_table_method_cuda(const StageCall<Device>& call, const CudaLaunch& launch,
                                        OtsuMethod otsu, Clusters method);

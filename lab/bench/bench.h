@@ -36,8 +36,8 @@ class BenchInput {
   // Returns a new image of 1 or 3 channels. `gray` converts an RGB file to grey; `depth` converts samples.
   // Throws Error(memory) unless the image and the lab's copies of it fit.
   [[nodiscard]] Image make(int channels, Sample sample = Sample::u8) const;
-  // For the ladders of jpeg: the file's own bytes if the ladders accept them, else the image encoded at
-  // kLabQuality. Throws Error(memory) unless `images` of them fit.
+  // Returns, for the jpeg ladders, the file's own bytes if these ladders accept them, else the image encoded
+  // at kLabQuality. Throws Error(memory) unless `images` copies fit.
   [[nodiscard]] std::shared_ptr<const CodecSubject> jpeg(std::size_t images) const;
   [[nodiscard]] std::shared_ptr<const CodecSubject> png(std::size_t images) const;
 
@@ -100,13 +100,13 @@ class Bench {
   [[nodiscard]] int cuda_index() const { return cuda_index_; }
   [[nodiscard]] int threads() const { return threads_; }
 
-  // Shows `what` as the work in progress. Returns false once the bench is stopped; then skip the work.
+  // Shows `what` as in progress. Returns false once the bench is stopped; the caller then skips the work.
   [[nodiscard]] bool begin(const std::string& what);
   [[nodiscard]] bool is_stopped() const { return options_.lab.is_stopped(); }
   void clear_progress() { progress_.clear(); }
 
-  // Runs the `wanted` variants of a ladder that the devices run; those that cannot run state why. Returns no
-  // rows if the input lacks the stage's channels. Calls `done` with every row.
+  // Runs the variants of a ladder that `wanted` selects and the devices support; a row states why its variant
+  // could not run. Returns no rows if the input lacks the stage's channels. Calls `done` with every row.
   [[nodiscard]] std::vector<BenchRow> run(const Ladder& ladder, const BenchInput& input,
                                           const std::function<bool(const StageVariant&)>& wanted,
                                           const std::function<void(const BenchRow&)>& done = {});
@@ -178,8 +178,8 @@ void run_codec_ladders(Bench& bench, const BenchOptions& options,
 [[nodiscard]] BenchOutcome study_crossover(Bench& bench, const BenchOptions& options, const ShowTable& show);
 [[nodiscard]] BenchOutcome study_pipeline(Bench& bench, const BenchOptions& options, const ShowTable& show);
 
-// Returns the mean number of equal pixels: the count of the most frequent value in each group of 32
-// neighbouring pixels. A warp whose lanes need the same counter takes that many turns.
+// Returns the mean count of the most frequent value in each group of 32 neighbouring pixels. If lanes of a
+// warp need the same counter, the warp accesses it once per lane.
 [[nodiscard]] double mean_collisions(const Image& grey);
 
 }  // namespace imgpipe

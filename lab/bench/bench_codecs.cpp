@@ -15,7 +15,7 @@ constexpr Shape kDefaultCodecSize{3264, 2448, 3};
 }  // namespace
 
 void BenchInput::check_group(std::size_t images) const {
-  // The expected results; per image, coefficients or pixels, and a decoder's memory.
+  // Counts the expected results and, per image, coefficients or pixels and a decoder's memory.
   const std::int64_t bytes_per_pixel = 24 + 10 * static_cast<std::int64_t>(images);
   check_available(size_.pixels() * bytes_per_pixel);
 }

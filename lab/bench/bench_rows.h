@@ -24,7 +24,7 @@ inline constexpr std::array<const char*, 5> kRowKinds{"on the CPU", "on CUDA", "
 
 // States on how many small images the variants of --with were right.
 [[nodiscard]] std::vector<std::string> user_variant_notes(const std::vector<BenchRow>& rows);
-// States the fastest right variant, and the times of baselines and users' variants relative to production.
+// States the fastest correct variant, and the times of baselines and users' variants relative to production.
 [[nodiscard]] std::vector<std::string> conclusions(const std::vector<BenchRow>& rows);
 [[nodiscard]] DotPlot plot_of(const std::vector<BenchRow>& rows);
 // Accepts rows of any ladder.

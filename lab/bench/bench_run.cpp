@@ -76,7 +76,7 @@ BenchInput::BenchInput(const std::string& path, const DecodeOptions& options) {
 }
 
 Image BenchInput::make(int channels, Sample sample) const {
-  // The image; two sets of input and output, used in turn; the expected result and a variant's.
+  // Counts the image, two sets of input and output, the expected result and a variant's result.
   check_available(size_.pixels() * (3 * channels + 4) * bytes_per_sample(sample));
   if (!file_) return synthesize(pattern_, {size_.width, size_.height, channels, sample}, 1);
   Image converted({size_.width, size_.height, file_->shape().channels, sample});
@@ -152,7 +152,7 @@ LabDevice* Bench::device_for(VariantKind kind) {
 std::vector<BenchRow> Bench::run(const Ladder& ladder, const BenchInput& input,
                                  const std::function<bool(const StageVariant&)>& wanted,
                                  const std::function<void(const BenchRow&)>& done) {
-  // Subjects in grey and in RGB, and the one that each device has loaded.
+  // The subjects in grey and in RGB; the subject that each device has loaded.
   std::shared_ptr<const LabSubject> subjects[2];
   std::map<LabDevice*, const LabSubject*> loaded;
   const bool takes_rgb = find_stage(ladder.stage)->ports.in.front().layout == Layout::interleaved;

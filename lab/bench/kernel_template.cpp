@@ -45,7 +45,7 @@ std::string kernel_template(std::string_view name) {
   const std::string own(ladder.name);
   std::string text(source("lab/bench/templates/" + stage + ".cu"));
   if (own == stage) return text;
-  // The same file for 16-bit samples, or for another window.
+  // Adapts the stage's template to 16-bit samples or to another window.
   replace_all(text, kernel_macro(stage) + "(", kernel_macro(own) + "(");
   replace_all(text, "IMGPIPE_SCRATCH(" + stage + ",", "IMGPIPE_SCRATCH(" + own + ",");
   replace_all(text, "--stage " + stage + " ", "--stage " + own + " ");

@@ -1,4 +1,4 @@
-// Ends the process if a kernel does not end: a wait for a device cannot be interrupted.
+// Ends the process if a kernel runs too long, because a wait for a device cannot be interrupted.
 #pragma once
 
 #include <chrono>

@@ -33,12 +33,12 @@ class UserKernels {
   explicit UserKernels(const BenchOptions& options);
 
   [[nodiscard]] bool empty() const { return files_.empty(); }
-  // The lab's ladders in their order; each ends with the files' variants of it.
+  // The lab's ladders in table order, each followed by the variants from these files.
   [[nodiscard]] const std::vector<Ladder>& ladders() const { return ladders_; }
-  // The ladders with variants of the files, and the names of these variants.
+  // Return the ladders that have variants from these files, and the names of these variants.
   [[nodiscard]] std::vector<std::string> stages() const;
   [[nodiscard]] std::vector<std::string> variants() const;
-  // Whether to run a variant of the files. All are run, unless --variant names some of them.
+  // Whether to run a variant from these files: any, unless --variant names some of them.
   [[nodiscard]] bool wants(const StageVariant& variant) const;
   // Returns "mine of hist (FILE.cu), ..." for messages.
   [[nodiscard]] std::string names() const;
@@ -46,7 +46,8 @@ class UserKernels {
   // Runs the wanted variants over small images on a CUDA device. Throws Error(input), naming file, variant
   // and image, if one destroys the device's context; ends the process if a kernel does not end.
   void check(int device);
-  // Runs a variant over what `device` has loaded, unless check() found it wrong. `over`: a name for messages.
+  // Runs a variant over the subject that `device` has loaded, unless check() found the variant wrong. `over`:
+  // the subject's name for messages.
   [[nodiscard]] LabResult run(LabDevice& device, const StageVariant& variant, const std::string& over);
   // Requires check().
   [[nodiscard]] std::shared_ptr<const UserVariantFacts> facts(const StageVariant& variant) const;

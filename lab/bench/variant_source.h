@@ -10,7 +10,7 @@ struct VariantSource {
   std::string path;       // of its file; empty if nothing was found
   std::string functions;  // the functions that the ladder's table names: "gray_naive"
   std::string
-      text;  // they and, before them, definitions that they use; each function at most kMaxSourceLines lines
+      text;  // these functions, after definitions that they use; each function at most kMaxSourceLines lines
 };
 inline constexpr int kMaxSourceLines = 160;
 

@@ -1,7 +1,7 @@
 // Measures each stage with 8 and with 16 bits per sample on one host thread. Prints a Markdown table: the
 // least time of all calls in microseconds, and the ratio of 16 to 8 bits.
 //
-//   host16_bench [WIDTHxHEIGHT [PART]]   default: 2048x64, which stays in the second cache;
+//   host16_bench [WIDTHxHEIGHT [PART]]   default: 2048x64, which stays in the L2 cache;
 //                                        PART: only steps of the list below whose text contains it
 #include <algorithm>
 #include <chrono>
@@ -23,7 +23,7 @@ namespace {
 using namespace imgpipe;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kSeconds = 0.25;  // of calls per number
+constexpr double kSeconds = 0.25;  // of calls per measured number
 constexpr int kMinCalls = 3;
 
 // A frame with one image per plane.

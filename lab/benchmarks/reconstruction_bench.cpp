@@ -1,4 +1,4 @@
-// Measures the reconstruction of pixels from JPEG coefficients on a GPU, and nothing else.
+// Measures only the reconstruction of pixels from JPEG coefficients on a GPU.
 //
 //   reconstruction_bench [--images 8] [--rounds 20] [--streams 1,2,4] FILE...
 //
@@ -128,7 +128,8 @@ std::vector<std::byte> load(const std::string& path) {
   return bytes;
 }
 
-// Prints how often 4 MCUs have luma coefficients only in first rows, or only in upper halves of blocks.
+// Prints the share of groups of 4 MCUs whose luma blocks have coefficients only in their first row, or only
+// in their upper half.
 void print_shares(const BaselineScan& scan, const std::vector<std::int16_t>& coefficients) {
   double eights = 0;
   double flat = 0;

@@ -118,7 +118,7 @@ double time_of(const std::string& text, const std::string& content, const Shape&
   }
   DeviceBuffer counts;
   counts.reserve(counters(type) * sizeof(std::uint64_t));
-  // The stage has a table or scratch.
+  // The stage has a table or scratch memory, not both: either is in `work`.
   const Stage* const maker = table_maker(stage, step.parameters, Backend::cuda, sample, made.sample);
   DeviceBuffer work;
   work.reserve(static_cast<std::size_t>(table_bytes(stage, type, step.parameters) +
@@ -129,7 +129,7 @@ double time_of(const std::string& text, const std::string& content, const Shape&
     IMGPIPE_CUDA(cudaMemcpy(work.data(), constant.data(), constant.size(), cudaMemcpyHostToDevice));
     IMGPIPE_CUDA(cudaStreamSynchronize(nullptr));  // the stream does not wait for copies
   }
-  // Made for each image, before the stage.
+  // A table that depends on the image is made for each image, before the stage.
   const bool makes_table = maker != nullptr && !maker->ports.in.empty();
   const CudaLaunch on{stream.get(), find_cuda_device(0).multiprocessors};
   const auto call_of = [&](int i) {

@@ -43,7 +43,7 @@ enum class CodecWork { entropy, reconstruction, decoding, jpeg_encoding, png_pac
 // The pixels that a variant produces or consumes.
 enum class CodecPixels {
   file,     // as in the file: grey or RGB
-  grey,     // the result of the stage `gray`; reconstruction counts them too
+  grey,     // the result of the stage `gray`; reconstruction also makes its histogram
   rgb_420,  // encoding: RGB, 4:2:0
 };
 

@@ -30,7 +30,7 @@ __global__ __launch_bounds__(kMaxBlockThreads) void coalesced_kernel(SourceOf<T>
   }
 }
 
-// Returns word `i` of the luma samples of Words words of interleaved RGB.
+// Converts interleaved RGB in `words` to luma; returns word `i` of the luma samples.
 template <class T, int Words>
 __device__ __forceinline__ std::uint32_t luma_word(const std::uint32_t (&words)[Words], int i,
                                                    const LumaWeights& weights) {

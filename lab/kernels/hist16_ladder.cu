@@ -12,7 +12,7 @@ constexpr unsigned kWideValues = 65536;
 constexpr unsigned kHalf = kWideValues / 2;
 static_assert(kHalf * sizeof(std::uint32_t) == kHalfBinsBytes);
 
-// Lanes with the same value find each other, and the lowest of them adds their number.
+// Lanes with the same value are matched, and the lowest of them adds their count.
 __global__ __launch_bounds__(kMaxBlockThreads) void warp_kernel(SourceOf<Sample16> in, Counts counts) {
   const unsigned lane = threadIdx.x % kWarpLanes;
   for (auto at = grid_stride<1>(in); at.inside(); at.next()) {

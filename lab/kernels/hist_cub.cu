@@ -23,7 +23,7 @@ cudaError_t count(void* own, std::size_t& own_bytes, const Plane<const T, Device
 
 template <class T>
 std::size_t own_bytes(const FrameType& shape, const CudaLaunch& launch) {
-  // CUB treats rows without padding as one long row, which needs a different amount.
+  // CUB treats rows without padding as one long row, which needs a different amount of temporary storage.
   std::size_t bytes[2] = {0, 0};
   for (const std::int64_t padding : {0, 1})
     (void)count<T>(nullptr, bytes[padding], {nullptr, shape.width, shape.height, shape.width + padding, 1},

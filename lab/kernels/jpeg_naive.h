@@ -15,7 +15,7 @@ namespace imgpipe {
 struct NaiveScan {
   std::int64_t width = 0, height = 0;
   std::int64_t mcus = 0, mcus_across = 0;
-  std::int64_t restart_interval = 0;  // MCUs; all of them in a scan without restarts
+  std::int64_t restart_interval = 0;  // in MCUs; without restarts, the whole scan
   Sampling sampling = Sampling::grey;
   int components = 1, blocks_in_mcu = 1;
   std::uint8_t component_of_block[6] = {};

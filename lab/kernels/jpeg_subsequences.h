@@ -26,7 +26,7 @@ struct BlockTotals {
   std::int32_t dc[3] = {0, 0, 0};
   bool starts = false;
 
-  // Adds the totals of what follows.
+  // Adds the totals of the following subsequences.
   IMGPIPE_HOST_DEVICE void add(const BlockTotals& more) {
     if (more.starts) *this = {};
     starts = starts || more.starts;
@@ -47,7 +47,7 @@ struct NaiveSubsequence {
   }
 };
 
-// Decodes one symbol. It skips invalid codes, in the same manner from the same state.
+// Decodes one symbol. Skips invalid codes in a manner that depends only on the state.
 IMGPIPE_HOST_DEVICE inline void skim_symbol(const NaiveScan& scan, NaiveBits& bits, SymbolState& state,
                                             BlockTotals& sums) {
   const int c = scan.component_of_block[state.block];
@@ -81,8 +81,9 @@ IMGPIPE_HOST_DEVICE inline void skim_subsequence(const NaiveScan& scan, const st
   while (bits.at() < one.end_bit()) skim_symbol(scan, bits, state, sums);
 }
 
-// Decodes the blocks that begin in the subsequence; `before` totals those of its segment before it. Returns
-// false if the data is invalid. Sets `ended` if the segment's last block is among them and no data follows.
+// Decodes the blocks that begin in the subsequence; `before` is the total of the segment's earlier
+// subsequences. Returns false if the data is invalid. Sets `ended` if the segment's last block is decoded and
+// no data follows.
 IMGPIPE_HOST_DEVICE inline bool write_subsequence(const NaiveScan& scan, const std::uint8_t* stream,
                                                   const NaiveSubsequence& one, SymbolState state,
                                                   const BlockTotals& before, std::int16_t* coefficients,

@@ -122,7 +122,7 @@ struct Levels {
   }
 };
 
-// Counts each column of a stripe, and those that its windows reach, over the window's rows.
+// Counts the columns of a stripe and of its windows' margins, over the window's rows.
 class Columns {
  public:
   Columns(const ConstHostPlane& in, std::int64_t first, std::int64_t end, int radius)

@@ -17,7 +17,7 @@ namespace imgpipe::naive_png {
 // Working memory for a strip.
 struct Workspace {
   std::uint32_t counts[kMaxHuffmanSymbols];
-  std::uint8_t lengths[kMaxHuffmanSymbols + 1];  // after the last nonzero one: that of the only distance code
+  std::uint8_t lengths[kMaxHuffmanSymbols + 1];  // the only distance code's follows the last nonzero one
   std::uint16_t codes[kMaxHuffmanSymbols];
   std::uint8_t coded_lengths[kLengthCodes];
   std::uint16_t coded_codes[kLengthCodes];
@@ -243,7 +243,8 @@ IMGPIPE_HOST_DEVICE inline void put_stored(const std::uint8_t* strip, std::size_
   }
 }
 
-// Packs a strip. Capacity: `filtered` for its filtered rows, `out` for stored_bytes() of them and a margin.
+// Packs a strip. `filtered` has the capacity of its filtered rows; `out` has stored_bytes() of that size,
+// plus a margin.
 template <class Where>
 IMGPIPE_HOST_DEVICE inline Packed pack_strip(const Plane<const Sample8, Where>& rows, bool last,
                                              std::uint8_t* filtered, Workspace& work, std::uint64_t* seen,
@@ -291,7 +292,7 @@ IMGPIPE_HOST_DEVICE inline Packed pack_strip(const Plane<const Sample8, Where>& 
   bool tried = rule == MatchRule::always;
   for (const WindowPosition position : {WindowPosition::min_key, WindowPosition::first_byte}) {
     if (rule != MatchRule::by_repeats || tried) continue;
-    // repeats() reads the lengths of literals only, so it ignores that of the distance.
+    // repeats() reads the lengths of literals only, so it ignores the length of the distance code.
     tried = has_enough_repeats(repeats(filtered, bytes, work.lengths, position, seen), bytes,
                                block_bytes(bits, false));
   }

@@ -80,7 +80,7 @@ struct VariantFunction {
   CudaStatus (*launch)(const StageCall<Device>&, const VariantLaunch&) = nullptr;
 };
 
-// A variant's requirements, and what the lab checks.
+// A variant's requirements, and the checks that the lab applies to it.
 struct VariantConditions {
   std::size_t (*scratch_bytes)(const FrameType&, const VariantLaunch&) = nullptr;  // nullptr: none
   // Copies a library's result to the stage's output, untimed; nullptr if the result is already there.
@@ -93,7 +93,7 @@ struct VariantConditions {
   int shared_bytes = 0;      // needed per block; up to 48 KiB are available everywhere
   int capability = 0;        // minimum compute capability, 90 for 9.0
   bool interleaved = false;  // hist: takes interleaved RGB and makes three histograms
-  bool counts_too = false;   // gray: also makes the histogram of what it writes
+  bool counts_too = false;   // gray: also makes the histogram of its output
   bool needs_npp = false;    // calls VariantLaunch::npp
   const UserVariant* own = nullptr;  // a user's variant, called by `launch`
 };

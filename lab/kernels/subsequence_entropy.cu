@@ -80,8 +80,8 @@ __global__ __launch_bounds__(kThreads) void round_kernel(Arrays arrays) {
   arrays.exits[1][i] = exit;
 }
 
-// One block per image. One thread decodes the subsequences that are still out of step; then each one's sums
-// become the total of those before it in its segment.
+// One block per image. One thread decodes the subsequences that are still out of step; then the sums of each
+// subsequence become the totals of the segment's earlier subsequences.
 __global__ __launch_bounds__(kJoinThreads) void join_kernel(Arrays arrays) {
   const SubsequenceImage& image = arrays.images[blockIdx.x];
   const NaiveSubsequence* all = arrays.subsequences + image.first;

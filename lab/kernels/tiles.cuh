@@ -40,7 +40,7 @@ __device__ void each_tile(LabTile<T, Radius>& tile, std::int64_t columns, std::i
   for (std::uint64_t number = blockIdx.x;; number += gridDim.x) {
     const std::int64_t left = static_cast<std::int64_t>(number % across) * kLabTileColumns;
     const std::int64_t top = static_cast<std::int64_t>(number / across) * tile_rows;
-    if (top >= rows) return;  // the whole block
+    if (top >= rows) return;  // all threads of the block
     tile.fill(tile_rows, [&](int dx, int dy) { return load(left + dx, top + dy); });
     __syncthreads();
     use(left + column, top + row, column, row);

@@ -1,14 +1,14 @@
-// The functions of the ladders' variants, in the order of their rows, except those of the product.
+// The functions of the ladders' variants, in the order of their rows, without those of the product.
 #pragma once
 
 #include "lab/kernels/stage_variant.h"
 
 namespace imgpipe {
 
-// On the host.
+// Functions on the host.
 using BandVariant = void(const StageCall<Host>&, const Band&);
 using ShareVariant = void(const StageCall<Host>&, const Share&);
-// On a CUDA device, with the size of their scratch memory.
+// Functions on a CUDA device, and those that return the size of their scratch memory.
 using CudaVariant = CudaStatus(const StageCall<Device>&, const VariantLaunch&);
 using ScratchBytes = std::size_t(const FrameType&, const VariantLaunch&);
 

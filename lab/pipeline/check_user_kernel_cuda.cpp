@@ -28,7 +28,8 @@ struct SmallImage {
 
 std::vector<SmallImage> small_images(Sample sample) {
   using Size = std::pair<std::int64_t, std::int64_t>;
-  // From 1x1; around vectors, warps and tiles; more rows or columns than a grid has blocks.
+  // Sizes from 1x1 on, around the sizes of vectors, warps and tiles, and with more rows or columns than a
+  // grid has blocks.
   constexpr std::array kSizes{Size{1, 1},     Size{2, 1},     Size{1, 2},    Size{2, 2},    Size{3, 3},
                               Size{1, 7},     Size{7, 1},     Size{4, 5},    Size{5, 4},    Size{5, 5},
                               Size{6, 6},     Size{15, 15},   Size{16, 16},  Size{17, 17},  Size{17, 1},

@@ -37,7 +37,7 @@ struct CodecLadder {
                                            const CodecSubject& subject, const CodecOutput& answer,
                                            std::string& said);
 
-// Runs variants over a group. For one thread.
+// Runs variants over a group. Must be used by a single thread.
 class CodecLab {
  public:
   virtual ~CodecLab() = default;

@@ -33,7 +33,7 @@ struct CodecSubject {
   Image pixels, grey;
   std::vector<std::uint64_t> counts;
 
-  // For encoding: the files' entropy-coded data and sizes; strips.
+  // For encoding: entropy-coded data and file sizes of the JPEGs; strips of the PNGs.
   std::vector<std::byte> grey_scan, color_scan;
   std::size_t grey_file_bytes = 0, color_file_bytes = 0;
   std::vector<ExpectedStrip> grey_strips, pixel_strips;

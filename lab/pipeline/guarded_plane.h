@@ -43,8 +43,8 @@ class GuardedPlane {
         cudaMemcpyAsync(buffer_.data(), late_.data(), host_.size(), cudaMemcpyDeviceToDevice, stream.get()));
   }
 
-  // Returns the position of a byte that must not have changed but did, or "". With `pixels`, which receives
-  // the image, its bytes may change; without, no byte may.
+  // Returns the position of a byte that changed but should not have, or "". If `pixels` is given, it receives
+  // the image, whose bytes may change. Otherwise no byte may change.
   [[nodiscard]] std::string download(const HostView* pixels) {
     std::vector<std::byte> now(host_.size());
     IMGPIPE_CUDA(cudaMemcpy(now.data(), buffer_.data(), now.size(), cudaMemcpyDeviceToHost));

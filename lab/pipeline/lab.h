@@ -38,7 +38,7 @@ struct LabSubject {
 // than the ladder's, and for 2^32 pixels or more.
 [[nodiscard]] LabSubject make_subject(const Ladder& ladder, Image in);
 
-// A variant's result: pixels (of stages that write some) and counts.
+// A variant's result: pixels, if its stage writes pixels, and counts.
 struct LabOutput {
   Image out;
   std::vector<std::uint64_t> counts;
@@ -46,7 +46,7 @@ struct LabOutput {
 // Returns the outputs before a run: no pixel is right; counts are those that the stage reads, or garbage.
 [[nodiscard]] LabOutput poisoned_output(const LabSubject& subject);
 
-// Runs variants. For one thread.
+// Runs variants. Must be used by a single thread.
 class LabDevice {
  public:
   virtual ~LabDevice() = default;
@@ -86,15 +86,15 @@ class LabDevice {
 // Runs CUDA variants on device `index`. Throws Error(device) if the device cannot be used.
 [[nodiscard]] std::unique_ptr<LabDevice> make_cuda_lab(int index);
 
-// Folds counts of kBins bins into `bins` of them: bin b gets those of kBins / bins values; the rest are 0.
+// Folds each kBins counts into the first `bins`: bin b gets those of kBins / bins values; the rest are 0.
 [[nodiscard]] std::vector<std::uint64_t> folded(const std::vector<std::uint64_t>& counts, int bins);
 
 // Returns why a variant cannot take these options or this shape of input on any device, or "".
 [[nodiscard]] std::string unmet_requirement(const StageVariant& variant, const LabOptions& options,
                                             const Shape& in);
 
-// Compares a variant's pixels (stages that write some) and counts (hist, and variants that count too) with
-// the reference. Returns the difference, or "" if the variant keeps its claim.
+// Compares a variant's pixels (if the stage writes pixels) and counts (hist, and variants with counts_too)
+// with the reference. Returns the difference, or "" if the variant keeps its claim.
 [[nodiscard]] std::string lab_difference(const StageVariant& variant, const LabSubject& subject,
                                          const ConstHostView& out, const std::vector<std::uint64_t>& counts);
 

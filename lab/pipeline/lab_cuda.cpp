@@ -41,12 +41,12 @@ class CudaLab final : public LabDevice {
     if (!subject().expected.empty()) call.out.planes[0] = plane(set, true);
     call.histogram =
         histogram_view<Device>(static_cast<std::uint64_t*>(counts_.data()), subject().counted_type());
-    // The product's function has one of them.
+    // The product's function uses a table or scratch memory, not both.
     call.table.data = call.scratch = static_cast<std::byte*>(work_.data());
     return call;
   }
 
-  // Launches first the maker of the table that the function reads, if any, as the product does.
+  // First launches, as the product does, the stage that makes the table which the function reads, if any.
   void launch_all(const StageVariant& variant, const StageCall<Device>& call,
                   const VariantLaunch& launch) const {
     const Stage* const maker = table_maker(*subject().stage, call.parameters, Backend::cuda,

@@ -38,7 +38,7 @@ struct TransferVariant : Variant {
 // Returns the bytes that a variant moves over the bus for an RGB image; 0 if it only allocates memory.
 [[nodiscard]] std::int64_t transfer_bytes(Transfer kind, std::int64_t pixels);
 
-// Transfers of one RGB image up, of one grey image down, or of both with `gray` between them.
+// Transfers one RGB image to the device, one grey image to the host, or both with `gray` between them.
 class TransferLab {
  public:
   virtual ~TransferLab() = default;

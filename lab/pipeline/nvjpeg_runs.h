@@ -1,4 +1,4 @@
-// nvJPEG on a group of the lab.
+// Runs nvJPEG on a group of images.
 #pragma once
 
 #include <cstddef>

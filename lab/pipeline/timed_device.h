@@ -29,7 +29,7 @@ struct QueueRule {
   std::int64_t max_queued_ns = std::numeric_limits<std::int64_t>::max();
 };
 
-// For one thread, whose current device it is.
+// Makes the device current on the constructing thread, the only thread that may use this object.
 class TimedDevice {
  public:
   // Throws Error(device) if the device cannot be used.

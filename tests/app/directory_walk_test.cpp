@@ -1,4 +1,4 @@
-// Nested directories, deeper than the call stack and than the longest path.
+// Nested directories whose depth exceeds the call stack and whose paths exceed the system's limit.
 #include "app/jobs/directory_walk.h"
 
 #include <set>

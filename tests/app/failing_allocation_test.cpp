@@ -1,5 +1,5 @@
-// Fails the allocations of a batch's threads: each one once, several in a row, or all from one on. No image
-// is wrong or lost, nothing hangs, and the process survives. This program replaces operator new below.
+// Fails the allocations of a batch's threads: each one once, several in a row, or all from a given one on. No
+// image is wrong or lost, nothing hangs, and the process survives. This program replaces operator new below.
 #include <algorithm>
 #include <atomic>
 #include <chrono>

@@ -21,7 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// Opens a file of its own: flock() locks belong to open file descriptions.
+// Opens the file separately, because flock() locks belong to open file descriptions.
 class LockHolder {
  public:
   explicit LockHolder(const std::string& path)

@@ -233,7 +233,7 @@ TEST_F(GrowingFiles, ShardsDoNotReplaceOneAnothersReports) {
     EXPECT_EQ(load_text(file("sorted")), "0222") << load_text(file("wrong"));
     EXPECT_NE(load_text(file("wrong")).find("give each shard its own file"), std::string::npos);
   }
-  // The same shard may write its report again, whatever the count. With --overwrite, any shard may.
+  // A shard may write its report again, with any number of shards. With --overwrite, any shard may.
   const std::string own =
       Json::parse(load_text(file("r.json")))["options"]["shard"].get<std::string>().substr(0, 1);
   EXPECT_EQ(run_imgpipe({in(), out(), "-q", "--report", file("r.json"), "--shard", own + "/5"}).exit_code, 0);

@@ -122,7 +122,7 @@ TEST(TrailingBytes, Bmp) {
   packed.compression = 1;
   packed.pixels = {1, 0, 1, 1, 0, 1};
   expect_counted(packed.build(), "RLE8");
-  // Padding counted in the size in the file's header, and an impossible size.
+  // The header's file size includes the padding, or is impossible.
   const Bytes bmp = encoded(Format::bmp, 3);
   for (const std::uint32_t extra : {2U, 1000U}) {
     Bytes padded = bmp + Bytes(2);
@@ -144,7 +144,7 @@ TEST(TrailingBytes, Tga) {
   packed[2] = std::byte{10};
   for (int row = 0; row < 12; ++row) packed = packed + bytes_of(std::string_view("\x8F\1\2\3", 4));
   expect_counted(packed, "packets");
-  // A packet that reaches beyond the image counts up to the image's last pixel.
+  // A packet may reach beyond the image; its bytes up to the image's last pixel belong to the image.
   Bytes beyond(packed.begin(), packed.end() - 4);
   expect_counted(beyond + bytes_of(std::string_view("\xFF\1\2\3", 4)), "a repeated pixel");
   expect_counted(beyond + bytes_of(std::string_view("\x10", 1)) + Bytes(std::size_t{17} * 3), "17 pixels");

@@ -131,7 +131,7 @@ TEST_F(Stamps, CompactsMostlyStaleFiles) {
   EXPECT_EQ(first.at("7.png"), 4007);
   EXPECT_EQ(read(), first);
   EXPECT_EQ(load_text(path()), text.substr(text.size() - load_text(path()).size()));
-  // Half is not most, and a few lines are not worth it.
+  // Not compacted: only half of the lines are outdated, and the file is short.
   save_text(path(), text.substr(0, text.size() * 2 / 5));
   const std::size_t before = lines();
   compact_stamps(path(), true);

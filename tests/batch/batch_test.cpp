@@ -41,7 +41,7 @@ TEST_F(BatchTest, BytesDoNotDependOnThreads) {
   }
 }
 
-// The threads of a job share the tiles; each computes the tables of some.
+// The threads of a job share the tiles; each thread computes some of the tables.
 TEST_F(BatchTest, TablesDoNotDependOnThreads) {
   const std::string stages = "clahe:3:4,smooth";
   for (const std::string& name : names_) expected_[name] = reference_file(in_.file(name), stages);

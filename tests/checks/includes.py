@@ -18,7 +18,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PRODUCT = ("app", "lab", "pipeline", "kernels", "images")
 
-# The layers that files of a directory may include; the longest matching name counts.
+# The layers that files of a directory may include; the longest matching name applies.
 ALLOWED = {
     "images": (),
     "kernels": ("images",),

@@ -150,7 +150,7 @@ def refuse(program, folder, words, *arguments):
 
 
 def check_other_runs(program, folder):
-    """Through pipes, odd images, without counts; and runs without a page."""
+    """Pages of piped input, of odd images and without counts; runs that must not write a page."""
     for size, channels, depth, stages in (("1x1", "1", "8", "hist,contrast"), ("997x1", "4", "16", "smooth"),
                                           ("3x700", "3", "16", "contrast,smooth"), ("64x64", "2", "8", "gray")):
         run(program, folder, "synth", "odd.png", "--pattern", "noise", "--size", size, "--channels", channels,

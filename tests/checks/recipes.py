@@ -18,7 +18,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 NO_DEVICE = 3
 
 
-FOLDERS = {"cells/": ("t00.tif", "t01.tif"), "scans/": ("p0.tif", "p1.jpg")}  # of other directories: photographs
+FOLDERS = {"cells/": ("t00.tif", "t01.tif"), "scans/": ("p0.tif", "p1.jpg")}  # others contain photographs
 COMMANDS = ("bench", "stats")
 
 

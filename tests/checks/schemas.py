@@ -198,7 +198,7 @@ def at(value, path):
 
 
 def shortened(value):
-    """The same with shortened lists, to save time."""
+    """The value with shortened lists, to save time."""
     if isinstance(value, dict):
         return {key: shortened(below) for key, below in value.items()}
     return [shortened(one) for one in value[:3]] if isinstance(value, list) else value

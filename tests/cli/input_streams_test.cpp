@@ -158,7 +158,7 @@ TEST(InputStreams, LongRegularFiles) {
   if (!kSanitized) {
     EXPECT_LT(run.max_rss_bytes, 900'000'000);
   }
-  // A callback that allows more the more it sees.
+  // A callback whose limit grows with the bytes that it has seen.
   int asked = 0;
   save(directory.file("a"), Bytes(300'000));
   const auto judge = [&](std::span<const std::byte> beginning) {
@@ -213,8 +213,8 @@ TEST(InputNotices, DroppedProfileIsReported) {
   const std::vector<std::string> command{input, directory.file("o.png"), "--device", "cpu"};
   const RunResult run = run_imgpipe(command);
   EXPECT_EQ(run.exit_code, 0);
-  EXPECT_EQ(run.err,
-            "imgpipe: " + input + ": dropped colour profile \"Adobe RGB (1998)\"; the colours were not converted\n");
+  EXPECT_EQ(run.err, "imgpipe: " + input +
+                         ": dropped colour profile \"Adobe RGB (1998)\"; the colours were not converted\n");
   std::vector<std::string> quiet = command;
   quiet.insert(quiet.end(), {"-q", "--report", directory.file("r.json")});
   EXPECT_EQ(run_imgpipe(quiet).err, "");

@@ -60,7 +60,7 @@ TEST_F(JpegDecoderCli, UnsupportedKindsUseTheLibrary) {
   EXPECT_EQ(decode_row(narrow, {}), "decode");
 }
 
-// The library handles damaged files from the first byte, so its messages and pixels count.
+// The library handles damaged files from the first byte, so messages and pixels are the library's.
 TEST_F(JpegDecoderCli, LibraryHandlesDamage) {
   const MadeJpeg plain{.width = 300, .height = 200, .content = JpegContent::noise};
   std::vector<std::byte> bytes = make_jpeg(plain);

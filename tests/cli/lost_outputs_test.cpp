@@ -156,7 +156,7 @@ TEST_F(PowerFailure, EmptyOutputsAreRewritten) {
     ASSERT_EQ(run_imgpipe(command).exit_code, 0);
     EXPECT_EQ(report().exit_code, 0);
     auto again = contents(out());
-    again.erase(".imgpipe-update.ndjson");  // it has more lines
+    again.erase(".imgpipe-update.ndjson");  // the second run added lines to it
     for (const auto& [name, bytes] : again) EXPECT_EQ(bytes, whole.at(name)) << name;
     fs::remove_all(out());
     fs::remove(file("r.ndjson"));

@@ -51,7 +51,7 @@ std::string in_roff(const std::string& text) {
   return out;
 }
 
-// Returns the text between both; `begin` must be present.
+// Returns the text between `begin` and `end`; `begin` must be present.
 std::string part_of(const std::string& text, const std::string& begin, const std::string& end) {
   const std::size_t at = text.find(begin);
   EXPECT_NE(at, std::string::npos) << begin;
@@ -240,7 +240,7 @@ TEST_F(Manual, CompletionsDescribeOptionsInAFewWords) {
       for (const char* word :
            {"a", "the", "of", "as", "by", "or", "and", "with", "to", "for", "in", "from", "such"})
         EXPECT_NE(last, word) << of;
-      // The text must be defined separately, or be all of the help's first clause.
+      // The text must be defined separately, or be the whole first clause of the help.
       if (text == brief_text(option_name(row))) continue;
       EXPECT_TRUE(row.help.starts_with(text)) << of;
       const std::string rest = row.help.substr(std::min(text.size(), row.help.size()));

@@ -197,7 +197,7 @@ TEST_F(StatsPagesCli, DamagedPageFailsItsWholeInput) {
     ASSERT_EQ(json["failures"].size(), 1U);
     EXPECT_EQ(json["failures"][0]["input"], file("in/b.tif"));
   }
-  // A damaged page that is excluded by --include or --exclude does no harm.
+  // A damaged page that --pages does not select does no harm.
   EXPECT_EQ(json_of({in(), "--pages", "3"})["counted"], 2);
 }
 

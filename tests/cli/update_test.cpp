@@ -143,7 +143,7 @@ TEST_F(Update, OtherVersionRewritesOutputs) {
   expect({}, 1, "output was made by another version of imgpipe");
 }
 
-// Two builds of one version may write different bytes, so the commit counts.
+// Two builds of one version may write different bytes, so a different commit makes outputs outdated.
 TEST_F(Update, OtherBuildRewritesOutputs) {
   expect({}, 5);
   std::string text = load_text(stamps());

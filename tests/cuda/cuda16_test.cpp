@@ -68,7 +68,7 @@ TEST(CudaContrast16, RangesOfGeneratedCounts) {
     const int bins = max_sample(from) + 1;
     const int colors = i % 3 == 0 ? 3 : 1;
     std::vector<std::uint64_t> counts(static_cast<std::size_t>(bins * colors), 0);
-    // From one bin to all of them; some beyond 32 bits.
+    // Fills from one bin to all bins; some counts exceed 32 bits.
     const int filled = i % 5 == 0 ? bins : 1 + static_cast<int>(random() % 40);
     for (int c = 0; c < colors; ++c) {
       for (int k = 0; k < filled; ++k) {

@@ -75,7 +75,7 @@ std::vector<std::pair<std::string, Value>> pictures(std::uint64_t seed) {
   });
   all.emplace_back("palette",
                    [=](auto x, auto y, int c) { return byte_of(noise(noise(x / 9, y / 5, 1) % 12, 3, c)); });
-  // One band for each of the five filters, which is the best there.
+  // One band of rows per filter, for which that filter is the best.
   all.emplace_back("filters", [=](auto x, auto y, int c) {
     const std::int64_t n = noise(x, 1, c) % 256;
     switch (y / 5 % 5) {

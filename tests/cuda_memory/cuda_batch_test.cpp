@@ -200,7 +200,7 @@ TEST(PinnedMemoryTest, ReusesBlocksWithinItsLimit) {
   void* const second = memory.allocate(10'000'000, 64);
   ASSERT_EQ(cudaPointerGetAttributes(&attributes, second), cudaSuccess);
   EXPECT_EQ(attributes.type, cudaMemoryTypeUnregistered) << "not before it is asked for";
-  memory.pin(&attributes);  // not a block of its own: no effect
+  memory.pin(&attributes);  // not a separate block: no effect
   memory.deallocate(second, 10'000'000, 64);
   memory.deallocate(first, 10'000'000, 64);
   // 200 MB are released, of which 64 MiB are kept.

@@ -269,7 +269,7 @@ TEST_F(CudaStandIn, DeviceMemoryOfPlansIsUnchanged) {
   });
 }
 
-// Returns a decoder's row and what it makes of the image.
+// Returns the name of a decoder's row, and the data that the decoder produces.
 std::string decoding_text(const Plan& plan, bool decodes) {
   PinnedMemory pinned(PinnedMemory::When::on_demand);
   Context context(pinned);

@@ -236,7 +236,7 @@ std::string route_text(const Case& one, const Input& input, const Scenario& scen
   return text + "  end\n" + take_calls();
 }
 
-// The same with one failing call: each of the first 16, then at growing intervals.
+// As route_text(), but with one failing call: each of the first 16, then calls at growing intervals.
 std::string faults_text(const Case& one, const Input& input, cudaError_t status) {
   std::string text;
   for (std::int64_t call = 0;; call += 1 + call / 16) {

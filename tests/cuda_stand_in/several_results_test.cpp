@@ -1,6 +1,6 @@
-// Several results of one decode by every route through the CUDA engine, on a stand-in for the runtime: all
-// come down, whatever memory there is. Kernels do nothing, so only a result that is the decoded image has
-// pixels.
+// Several results of one decoded image, by every route through the CUDA engine, on a stand-in for the
+// runtime: all results reach the host, however little memory the device has. Kernels do nothing, so only a
+// result that is the decoded image has pixels.
 #ifdef IMGPIPE_TEST_CUDA
 
 #include <algorithm>
@@ -40,10 +40,10 @@ class SeveralResults : public testing::Test {
 
 struct Scenario {
   std::int64_t limit = 0;    // of the device's memory
-  std::int64_t failing = 0;  // this allocation fails, and all after it
-  bool coded = false;        // a JPEG, which the device decodes
-  bool intact = true;        // or finds damage in
-  bool writes = false;       // a PNG of the last result
+  std::int64_t failing = 0;  // this allocation and all after it fail; 0: none
+  bool coded = false;        // the image is a JPEG, which the device decodes
+  bool intact = true;        // false: the device finds damage in the JPEG
+  bool writes = false;       // encodes the last result as PNG
   std::int64_t repeat = 0;
 
   [[nodiscard]] std::string text() const {
@@ -73,7 +73,7 @@ const Image& image() {
   return made;
 }
 
-// The JPEG of the image, and what the host decodes it to.
+// The image as a JPEG, and the pixels that the host decodes from it.
 struct Coded {
   std::vector<std::byte> file;
   Image pixels{kShape};
@@ -104,7 +104,7 @@ Outcome run(const Scenario& scenario, const std::vector<std::string_view>& lists
   job.keep_pixels = !scenario.writes;
   job.repeat = static_cast<int>(scenario.repeat);
   Outcome outcome = engine->run(std::move(job));
-  // They hold the engine's memory.
+  // The results are in the engine's memory, so they are copied.
   for (Image& pixels : outcome.memory) {
     Image copy(pixels.shape());
     copy_pixels(std::as_const(pixels).untyped_view(), copy.untyped_view());
@@ -129,7 +129,7 @@ TEST_F(SeveralResults, AllComeDownByEveryRoute) {
     for (const Scenario& scenario : scenarios()) {
       SCOPED_TRACE(scenario.text() + ", last " + std::string(lists.back()));
       const Outcome outcome = run(scenario, lists);
-      if (outcome.error) {  // nothing is given
+      if (outcome.error) {  // then there are no results
         EXPECT_GT(scenario.failing, 0);
         EXPECT_TRUE(outcome.results.empty());
         continue;
@@ -156,7 +156,7 @@ TEST_F(SeveralResults, AllComeDownByEveryRoute) {
   EXPECT_GT(decoded, 0);
 }
 
-// Whatever else reads the image that the file holds: decoding makes that, and gray runs by itself.
+// If another list reads the decoded image, the decoder produces that image, and gray runs separately.
 TEST_F(SeveralResults, TheDecoderDoesNotDoTheFirstStepsWork) {
   for (const std::vector<std::string_view>& lists :
        {std::vector<std::string_view>{"gray,hist", "smooth"}, {"gray", "none"}, {"none", "gray,hist"}}) {

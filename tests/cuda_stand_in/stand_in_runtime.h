@@ -17,7 +17,7 @@
 
 namespace imgpipe::test {
 
-// What the functions do. By default they provide neither memory nor streams nor events.
+// The behaviour of the functions. By default they provide neither memory nor streams nor events.
 enum class StandInMode : std::uint8_t {
   none,
   plans,  // returns addresses, of separate blocks only; copies nothing

@@ -1,5 +1,5 @@
-// Decodes any bytes, strict and lenient, automatic and stb, to 8 and to 16 bits per sample. A replay reads
-// them in all eight ways. A fuzzer picks one by their last byte, because eight would slow it down.
+// Decodes any bytes, strict and lenient, automatic and stb, to 8 and to 16 bits per sample. A replay tries
+// all eight combinations. A fuzzer selects one by the last byte, because eight would slow it down.
 #include <cstdint>
 #include <span>
 

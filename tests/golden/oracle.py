@@ -254,7 +254,7 @@ def clahe(planes, clip="2", tiles="8"):
 
 
 def window_of(plane, x, y, radius, border):
-    """The rows of samples around one, extended beyond the border."""
+    """The rows of samples around (x, y), extended beyond the border."""
     h, w, around = len(plane), len(plane[0]), range(-radius, radius + 1)
     return [[plane[place(y + j, h, border)][place(x + i, w, border)] for i in around] for j in around]
 
@@ -358,7 +358,7 @@ def posterize(planes, bits):
 
 
 def shares(n, m, method, parts):
-    """For each of m positions, the contributing positions of n and their weights; linear: in units of 1 / `parts`."""
+    """For each of m outputs, the contributing ones of n inputs and their weights; linear: in units of 1 / `parts`."""
     step, rows = n / m, []
     centre = step * 0.5
     for x in range(m):
@@ -444,7 +444,7 @@ STAGES = {
     "smooth": (smooth, [f"{window}:{border}" for window in TAPS for border in ("shrink", "replicate", "reflect")]),
     "threshold": (threshold, ["0", "127", "255", "otsu", "40000"]),
     "invert": (invert, [""]),
-    # The second and the third come as close to a half as any with 8 bits: at 228 and at 141.
+    # The second and the third bring an 8-bit value as close to a half as possible: 228 and 141.
     "gamma": (gamma, ["2.2", "57.02216", "0.361439", "0.01", "100"]),
     "levels": (levels, ["50:200", "0:1", "254:255", "3:252:8", "1000:40001:16", "100:4000", "0:65535"]),
     "resize": (resize, ["3:2:linear:exact", "7:9:area", "5:4:nearest:inside", "9:3:linear:inside", "4:0", "0:3:area",
@@ -454,7 +454,7 @@ STAGES = {
     "flip": (flip, ["", "vertical"]),
     "rotate": (rotate, ["90", "180", "270"]),
     "equalize": (equalize, [""]),
-    # Few tiles: with 16 bits, computing the tables of each takes longer than the images of the tests.
+    # Few tiles: with 16 bits, computing a tile's table takes longer than processing a test image.
     "clahe": (clahe, ["40:3", "0:1", "1.5:2", "0.01:4"]),
     "median": (median, ["3", "5"]),
     "sobel": (sobel, ["l2", "l1"]),
@@ -462,7 +462,7 @@ STAGES = {
     # Middle weights above and below a half; radii of 1 to 120.
     "gauss": (gauss, ["", "0.3", "0.666667:replicate", "0.8", "2.5:replicate", "40"]),
     "sharpen": (sharpen, ["", "0.5:2", "10:0.3", "1.37:3:20", "0.000123:1.5", "2:1:300", "10:40"]),
-    # Sides of a window next to powers of 2.
+    # Window sides next to powers of 2.
     "erode": (erode, ["", "2", "3", "4", "8", "127"]),
     "dilate": (dilate, ["", "2", "3", "4", "7", "127"]),
     "posterize": (posterize, ["1", "3", "7", "8"]),

@@ -80,7 +80,7 @@ class Ring {
   Image chunks_[kRingChunks];
   std::int64_t stops_at_;
   std::size_t next_ = 0;
-  std::deque<std::pair<HostView, std::int64_t>> given_;  // and not filled yet
+  std::deque<std::pair<HostView, std::int64_t>> given_;  // not filled yet
   std::atomic<bool> busy_ = false;
   int faults_ = 0;
 };

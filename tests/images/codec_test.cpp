@@ -208,7 +208,8 @@ TEST(Damage, TruncationAtEveryByte) {
     const Bytes bytes = encode(make_image({11, 7, format == Format::pgm ? 1 : 3}), format);
     for (std::size_t length = 0; length < bytes.size(); ++length) {
       const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length));
-      // stb_image_write ends a TGA with its last pixel, so any cut loses data; JPEG's end marker counts, too.
+      // stb_image_write ends a TGA with its last pixel, so any cut loses data; a JPEG without its end marker
+      // is truncated, too.
       ASSERT_NE(failure(cut), "") << format_info(format).name << " cut to " << length << " of "
                                   << bytes.size();
       DecodeOptions lenient;

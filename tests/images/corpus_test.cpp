@@ -41,7 +41,8 @@ Image rgba(const Image& image) {
   return out;
 }
 
-// Returns the largest difference of a sample. Alpha, and colours that are transparent in both, do not count.
+// Returns the largest difference of a sample. Ignores alpha unless `with_alpha`, and colours that are
+// transparent in both.
 int largest_difference(const Image& a, const Image& b, bool with_alpha) {
   if (a.shape().width != b.shape().width || a.shape().height != b.shape().height) return 1000;
   const Image first = rgba(a);
@@ -92,7 +93,7 @@ TEST(Corpus, PngSuiteInterlacedEqualsPlain) {
 
 TEST(Corpus, JpegReferences) {
   IMGPIPE_NEED_CORPUS();
-  // Several decoders made the references, which therefore differ by a level or two.
+  // Several decoders made the references, so pixels may differ by a level or two.
   int compared = 0;
   for (const fs::path& path : files_below(*corpus() / "jpeg/reftest")) {
     if (path.extension() != ".jpg") continue;
@@ -102,7 +103,7 @@ TEST(Corpus, JpegReferences) {
     options.lenient = true;  // libjpeg warns about four of them, which a strict decode refuses
     Image image;
     ASSERT_NO_THROW(image = decode(path, options)) << path;
-    // These two show how a decoder treats damage, which each decoder chooses.
+    // Decoders handle the damage in these two files differently.
     if (path.stem() == "partial_progressive" || path.stem() == "progressive-missing-dc") continue;
     if (!fs::exists(reference)) continue;
     EXPECT_LE(largest_difference(image, decode(reference), false), 2) << path;

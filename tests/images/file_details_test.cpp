@@ -94,7 +94,7 @@ std::string color_by_libjpeg(const Bytes& file) {
   return color == JCS_YCbCr ? "YCbCr" : color == JCS_RGB ? "RGB" : color == JCS_YCCK ? "YCCK" : "CMYK";
 }
 
-// libjpeg makes the pixels, so its interpretation of the colours counts, whatever the markers say.
+// libjpeg decodes the pixels, so the details follow its interpretation of the colours, not the markers.
 TEST(FileDetails, JpegColoursFollowTheDecoder) {
   int kinds = 0;
   for (const int components : {3, 4}) {

@@ -280,7 +280,7 @@ TEST(Gif, BandsEqualTheWholeImage) {
   EXPECT_EQ(first_difference(whole.view(), bands.view()), "");
 }
 
-// With --codec stb, a GIF that stb_image accepts is right; others are refused.
+// With --codec stb, a GIF that stb_image accepts is decoded correctly; others are refused.
 TEST(Gif, StbIsRightOrRejected) {
   Gif gif{4, 4};
   gif.transparent = 2;

@@ -230,7 +230,7 @@ TEST(ImageStream, FalseIndexIsHandled) {
   }
 }
 
-// A JPEG without its end, followed by another: the first is returned as far as it goes.
+// A JPEG without its end, followed by another: the truncated image is returned, too.
 TEST(ImageStream, StartMarkerEndsATruncatedJpeg) {
   const Bytes whole = encoded(Format::jpeg);
   const Bytes broken(whole.begin(), whole.end() - 30);
@@ -257,8 +257,8 @@ TEST(ImageStream, HostileLengthsAreRejectedCheaply) {
       {bytes_of("P6 99999999999 1 255 "), "out of range"},
       {bytes_of("P5 1 1 65536 "), "maximum value"},
       {bytes_of("P5 1 x "), "header"},
-      {png_head + number(0xFFFFFFFF) + bytes_of("IDAT") + Bytes(100), "not a chunk"},
-      {png_head + number(5) + bytes_of("I\1AT") + Bytes(100), "not a chunk"},
+      {png_head + number(0xFFFFFFFF) + bytes_of("IDAT") + Bytes(100), "invalid chunk"},
+      {png_head + number(5) + bytes_of("I\1AT") + Bytes(100), "invalid chunk"},
       {png_head + number(0x7FFFFFFF) + bytes_of("IDAT") + Bytes(100), "truncated: the stream"},
       {bytes_of("BM") + Bytes(60), "0 bytes"},
       {bytes_of("BM") + number(0x19000000) + Bytes(60), "25 bytes"},
@@ -299,7 +299,7 @@ TEST(ImageStream, EndlessImageIsRejected) {
   EXPECT_LE(given, std::size_t{1} << 17);
 }
 
-// Reads no more than the image has: a camera's image is returned before the next one arrives.
+// Reads nothing after the image: an image from a camera is returned before the next one arrives.
 TEST(ImageStream, CompleteImagesAreReturnedAtOnce) {
   for (const Bytes& image : of_every_kind()) {
     if (image.size() < 64) continue;  // shorter than the bytes that identify the format

@@ -35,7 +35,7 @@ class Limits : public SystemTree {
                                          std::to_string(inactive * kMiB) + "\nactive_file " +
                                          std::to_string(active * kMiB) + "\nslab 7\n");
   }
-  // Lines without total_ describe the group alone, and must be ignored if there are others.
+  // Lines without total_ describe the group alone, and must be ignored if there are lines with total_.
   void group_v1(const std::string& directory, const std::string& limit, std::int64_t usage,
                 std::int64_t inactive, std::int64_t active,
                 const std::string& hierarchical = kNoLimitV1) const {

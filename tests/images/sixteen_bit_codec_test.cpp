@@ -310,7 +310,7 @@ TEST(SixteenBits, WrittenNetpbmIsRead) {
   EXPECT_THROW(make_writer(Format::pgm, deep(flat.shape()))->write_rows(flat.view()), Error);
 }
 
-// Grey becomes colour, and alpha is dropped, if the format requires it. For stb, our own writer writes.
+// Grey becomes colour, and alpha is dropped, if the format requires it. Our own writer replaces stb's.
 TEST(SixteenBits, ConvertedIfTheFormatHoldsLess) {
   for (int channels : {1, 2, 4}) {
     const Image image = picture16({33, 20, channels}, 7);

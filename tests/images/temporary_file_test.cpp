@@ -289,7 +289,7 @@ TEST_F(TemporaryFiles, StaleFilesAreRemovedOverNfs) {
     EXPECT_EQ(clean("a.png"), 1U);
     EXPECT_EQ(directory_.names().size(), 1U);
   }
-  // A file with a read-only target, which is read-only, too.
+  // The temporary file of a read-only target is read-only, too.
   {
     const TemporaryFile at_work(directory_.file("b.png"), 0444);
     EXPECT_EQ(clean("b.png"), 0U);

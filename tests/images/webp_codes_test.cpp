@@ -25,13 +25,13 @@ TEST(WebpCodes, GroupsAreCounted) {
   const std::vector<Case> cases{
       {{}, 4096, 4096},
       {{.groups = 1}, 1, 1},
-      {{.first = 3, .step = 7, .groups = 100}, 697, 697},  // few: codes that no block refers to count, too
-      {{.first = 999, .groups = 1}, 1000, 1000},           // the last number that counts as few
-      {{.first = 1000, .groups = 1}, 1, 1001},             // many: only codes that blocks refer to
-      {{.first = 65535, .groups = 1}, 1, 65536},           //
-      {{.step = 30, .groups = 2000}, 2000, 59971},         //
-      {{.width = 1, .height = 1, .groups = 1}, 1, 1},      //
-      {{.width = 1, .height = 3, .first = 3, .groups = 1}, 1, 4}  // more than pixels: many
+      {{.first = 3, .step = 7, .groups = 100}, 697, 697},         // few: unreferenced codes are counted, too
+      {{.first = 999, .groups = 1}, 1000, 1000},                  // the largest number that is treated as few
+      {{.first = 1000, .groups = 1}, 1, 1001},                    // many: only referenced codes are counted
+      {{.first = 65535, .groups = 1}, 1, 65536},                  //
+      {{.step = 30, .groups = 2000}, 2000, 59971},                //
+      {{.width = 1, .height = 1, .groups = 1}, 1, 1},             //
+      {{.width = 1, .height = 3, .first = 3, .groups = 1}, 1, 4}  // more codes than pixels: many
   };
   for (const Case& each : cases) {
     const std::optional<LosslessCodes> codes = codes_of(each.form);

@@ -1,4 +1,4 @@
-// The device's entropy decoder, emulated on the host: coefficients and verdicts are the host decoder's.
+// The device's entropy decoder, emulated on the host: coefficients and verdicts equal the host decoder's.
 #include <array>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Our own JPEG decoder equals libjpeg-turbo: verdict, message, warnings and pixels, strict and lenient, for
-// all requests of rows and all instruction sets. Also checks that it is the one that ran.
+// all requests of rows and all instruction sets. Also checks that this decoder ran.
 #include <algorithm>
 #include <map>
 
@@ -60,7 +60,7 @@ JpegOutcome automatic(const Bytes& file) {
   return read_jpeg(file, jpeg_options(CodecChoice::automatic, false, kMaxPixels));
 }
 
-// Every file with the best instruction set, and a fifth with each other one.
+// Every file with the best instruction set, and a fifth of the files with each of the others.
 class JpegExact : public testing::TestWithParam<int> {
  protected:
   static constexpr int kShards = 8;
@@ -231,7 +231,7 @@ std::vector<MadeJpeg> large_jpegs() {
        .content = Content::photo},
       {.width = 1500, .height = 900, .stored = JCS_GRAYSCALE, .quality = 92, .content = Content::noise},
       {.width = 700, .height = 600, .factors = k420, .quality = 100, .content = Content::saturated},
-      // Bits without hints at their position: every block has the same two bits, or the same few.
+      // Bits that do not reveal their position: every block has the same two bits, or the same few bits.
       {.width = 4400,
        .height = 2900,
        .factors = k444,

@@ -33,7 +33,7 @@ Bytes empty_segments(std::size_t count) {
   return out;
 }
 
-// With libjpeg's list of kept markers, the first of these took 8 s.
+// With libjpeg's list of kept markers, the first file below took 8 s.
 TEST(JpegFacts, ManySegmentsTakeLinearTime) {
   const Bytes many = jpeg_with(empty_segments(60'000) + exif_segment());
   const Bytes too_many = jpeg_with(empty_segments(3'000'000));

@@ -22,7 +22,7 @@ TEST(FloatStretch, KeepsValuesWithoutARange) {
   for (int v = 0; v <= kMaxSample; ++v) EXPECT_EQ(float_stretched(float_stretch(0, kMaxSample), v), v);
 }
 
-// Tests all values of a range with the product that the host's vectors compute half a word at a time.
+// Tests all values of a range with the product that the host's vector code computes in half words.
 template <class To>
 void expect_equal_products(int span) {
   const WideStretchFactor f = wide_stretch_factor<To>(0, span);

@@ -75,7 +75,7 @@ TEST(FloatGamma, ZerosInfinitiesSignsAndNan) {
   EXPECT_EQ(gamma_bits(1e38F, 10'000), float_bits(kInf));  // (1e38)^100
 }
 
-// How far it is from pow() of doubles, in units of the result's last place.
+// Returns the maximum distance from pow() of doubles, in units in the last place of the result.
 double max_off(std::int64_t gamma) {
   const FloatGamma power{GammaExponent::of(gamma)};
   double most = 0;

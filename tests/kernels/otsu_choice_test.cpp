@@ -30,7 +30,7 @@ struct CandidateBins {
   std::vector<OtsuBin> sure, perhaps;
 };
 
-// nullopt: rounding decides about the first classes.
+// Returns nullopt if rounding decides whether a lower class is large enough.
 std::optional<CandidateBins> candidate_bins(const Counts& counts, const OtsuTotals& all) {
   CandidateBins bins;
   double samples = 0;
@@ -55,7 +55,7 @@ OtsuLimits limits_of(const OtsuTotals& all, const OtsuBin& bin) {
   return otsu_limits(otsu_point(all, bin));
 }
 
-// nullopt: rounding decides, or there are too many samples.
+// Returns nullopt if rounding decides, or if there are too many samples.
 std::optional<int> chosen(const Counts& counts) {
   OtsuTotals all{0, 0, 0};
   for (std::size_t v = 0; v < counts.size(); ++v) {

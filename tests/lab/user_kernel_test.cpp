@@ -273,7 +273,7 @@ TEST_F(UserKernel, VariantsFollowTheLabsAndAreSelectableByName) {
   EXPECT_EQ(rows[rows.size() - 3]["variant"], "production");
   EXPECT_EQ(rows[rows.size() - 2]["variant"], "first");
   EXPECT_EQ(rows[rows.size() - 1]["variant"], "second");
-  // Of the lab's variants, only named ones; of the file's, all or the named ones.
+  // The lab's variants run only if named; the file's run if named, or if none of the file's is named.
   const auto names = [&](const Words& variants) {
     Words arguments{"--with", source};
     for (const std::string& name : variants) arguments.insert(arguments.end(), {"--variant", name});

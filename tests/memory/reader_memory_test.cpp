@@ -281,7 +281,7 @@ TEST_P(ReaderMemory, MatchesTheEstimate) {
     std::unique_ptr<Reader> reader;
     const std::int64_t opened = peak_of([&] { reader = open_reader(file, GetParam().options); });
     if (!decodes_at_once) {
-      EXPECT_LE(opened, 256 << 10);  // our JPEG decoder has tables
+      EXPECT_LE(opened, 256 << 10);  // our JPEG decoder's tables
     }
     Image rows(reader->header().shape);
     const std::int64_t said = reader->working_bytes(whole);

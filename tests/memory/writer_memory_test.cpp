@@ -54,7 +54,7 @@ const Image& made_once(const std::string& content, Shape shape) {
   return entry->second;
 }
 
-// Writes all rows, in bands of 16 or in strips. `taken`: takes the finished bytes after each.
+// Writes all rows in bands of `band` rows, or in strips. If `taken`, takes the finished bytes each time.
 Bytes write(Writer& writer, ConstHostView image, bool taken, std::int64_t band = 16) {
   const std::int64_t strip = writer.strip_rows();
   const std::int64_t at_once = strip > 0 ? strip : band;
@@ -79,7 +79,7 @@ Bytes write(Writer& writer, ConstHostView image, bool taken, std::int64_t band =
   return bytes;
 }
 
-// The same, without keeping any bytes.
+// As write(), but keeps no bytes.
 void write_and_drop(Writer& writer, ConstHostView image, bool taken) {
   const std::int64_t at_once = writer.strip_rows() > 0 ? writer.strip_rows() : 16;
   for (std::int64_t y = 0; y < image.height; y += at_once) {

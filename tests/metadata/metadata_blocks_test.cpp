@@ -173,7 +173,7 @@ TEST(Exif, TiffDirectoriesUseNativeByteOrder) {
     const ExifBlock block = parse_exif(bytes);
     const ExifDirectories made = build_exif_directories(block, 8);
     ASSERT_EQ(made.exif, 8U);
-    // A file with these as its first directory.
+    // A file whose first directory is the Exif directory made above.
     Bytes file = bytes_of(std::string_view("II*\0\x08\0\0\0", 8)) + made.bytes;
     const ExifParts read = read_exif(file);
     ExifFields exif = camera_exif(1).exif;

@@ -51,7 +51,7 @@ TEST(Metadata, EveryFormatRoundTrips) {
     } else {
       const ExifParts read = read_exif(kept.metadata->exif), wanted = read_exif(given.exif);
       ExifFields image = wanted.image;
-      image.erase(0x011A);  // its resolution, for which TIFF has its own fields
+      image.erase(0x011A);  // the resolution, for which TIFF has its own fields
       EXPECT_TRUE(same_values(read.image, image));
       EXPECT_TRUE(same_values(read.exif, wanted.exif));
       EXPECT_TRUE(same_values(read.gps, wanted.gps));
@@ -270,7 +270,8 @@ TEST(Metadata, ResolutionInADescribedUnitIsPreserved) {
   EXPECT_EQ(lost_metadata_text(keep_metadata(nothing, resized).lost), "");
 }
 
-// tifffile reads pixels by a description's shape, OME-XML has sizes, and ImageJ's unit refers to its pixels.
+// These descriptions depend on the pixels: tifffile's contain the shape, OME-XML the sizes, and ImageJ's a
+// unit for the size of a pixel.
 TEST(Metadata, DescriptionOfChangedPixelsIsDropped) {
   const auto lost = [](std::string_view text, bool scaled, bool reshaped) {
     Metadata given;

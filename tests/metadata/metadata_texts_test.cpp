@@ -281,7 +281,7 @@ TEST(MetadataTexts, ThumbnailsAndCameraSoftwareAreReported) {
   const PreservedMetadata tiff = keep_metadata(file, {.output = Format::tiff, .shape = {17, 11, 3}});
   EXPECT_EQ(lost_metadata_text(tiff.lost),
             "EXIF thumbnail, Software (imgpipe's mark replaces it), XMP thumbnail");
-  // The mark of a TIFF is not a camera's Software.
+  // imgpipe's mark in a TIFF is not read as a camera's Software.
   const Bytes marked = file_with(Format::tiff, *tiff.metadata);
   EXPECT_EQ(find_mark(std::span(marked).first(std::min(marked.size(), kMarkBytes))), Mark::result);
   for (const Format output : kHolders) {

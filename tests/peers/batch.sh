@@ -31,7 +31,7 @@ trap 'rm -rf "$work"' EXIT
 
 mkdir "$work/in"
 say "making $images photographs"
-for ((i = 0; i < images; i++)); do  # 2 to 8 MP, among them 3:2 and upright ones
+for ((i = 0; i < images; i++)); do  # 2 to 8 MP, including 3:2 and upright images
   width=$((1732 + (i * 37 % 100) * 1732 / 100))
   height=$((width * 2 / 3))
   ((i % 4)) || { t=$width width=$height height=$t; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compares devices for a directory has JPEGs of 8 MP in memory: cpu, one GPU, every GPU, auto; in turns.
+# Compares devices for a directory of 8 MP JPEGs in memory: cpu, one GPU, every GPU, auto; in turns.
 #
 #   tests/peers/batch_devices.sh IMGPIPE [IMAGES [ROUNDS [FORMAT]]]
 #

@@ -72,7 +72,7 @@ for ((i = 1; i < \$#; i++)); do [ "\${!i}" != --report ] || { next=\$((i + 1)) r
 if [[ -e "$work/kill" && \${report##*/} == "\$(cat "$work/kill")"-of-* ]] && mv "$work/kill" "$work/killed" 2>/dev/null
 then
   "$imgpipe" "\$@" --jobs 1 &
-  # It works for a moment at a time, so that it is not done before this looks.
+  # Runs the program for 10 ms at a time, so that it does not finish before its results are counted.
   while kill -CONT \$! && sleep 0.01 && kill -STOP \$!; do
     count=\$(grep -c '"status":"done"' "\$report")
     ((\${count:-0} < 2)) || break

@@ -136,7 +136,7 @@ CHECKS = {
     "box:126:reflect": boxed(126),
     "box:127:reflect": boxed(127),
 }
-# Inexact stages, with the greatest difference in levels of 8 and of 16 bits.
+# Inexact stages, with the maximum difference in levels of 8 and of 16 bits.
 CLOSE = {
     "box:radius=40:border=reflect": (blur(40), 1, 1),
     "box:radius=127:border=reflect": (blur(127), 1, 1),

@@ -16,7 +16,7 @@ TEXT = [
     (r"^per image: .*\n", ""),
     (r"^( (?:read|decode|upload|kernels|download|encode|write) +.*?) +[\d.]+ +[\d.]+%$", r"\1 #"),
     (r"^ bottleneck: .*\n", ""),
-    # Of several images at a time, the first to arrive is named.
+    # The first of several concurrent images to arrive is named.
     (r", for example \S+(?: \(.*\)$)?", ", for example #"),
     (r"^imgpipe: warning: \S+( its \d+-bit samples become .* further images)", r"imgpipe: warning: #\1"),
 ]
@@ -33,7 +33,7 @@ def sorted_warnings(text):
 
 
 def without_parameters(text):
-    """Options in JSON: the clip used to be two numbers, and steps were not listed."""
+    """JSON without changed options: the clip used to be two numbers, and steps were not listed."""
     try:
         value = json.loads(text)
     except ValueError:

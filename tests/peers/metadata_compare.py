@@ -28,7 +28,7 @@ def exif_block():
     exif[0x0110] = "Model 1"
     exif[0x0112] = 6
     exif[0x8298] = "A Person"
-    # As dictionaries, because Pillow 9 does not write what get_ifd() was given.
+    # As dictionaries, because Pillow 9 does not write values that were set through get_ifd().
     exif[0x8769] = {0x829A: 0.004, 0x9003: "2024:01:02 03:04:05", 0xA002: 99}
     exif[0x8825] = {1: "N", 2: (48.0, 8.0, 1.5)}
     return exif

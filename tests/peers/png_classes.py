@@ -109,7 +109,7 @@ def scan(seed):
         return image.point(lambda v: 255 if v > 128 else 0)  # a fax
     image = image.rotate(0.2 * seed, Image.BICUBIC, fillcolor=250).filter(ImageFilter.GaussianBlur(0.6))
     if seed % 5 == 1:
-        return image  # a clean one
+        return image  # a clean scan
     image = add(image, noise_of(size, seed, seed))
     if seed % 5 == 2:
         return image.point(lambda v: 255 if v > 235 else v)  # white paper

@@ -67,7 +67,7 @@ make_images() {
 # done_of FILE.ndjson: prints the inputs that a run reports as done, sorted.
 done_of() { sed -n 's/^{[^{}]*"input":"\([^"]*\)"[^{}]*"status":"done"[^{}]*}$/\1/p' "$1" | sort; }
 
-# The part of a list of inputs, by the hash of the list, as learnt from runs with `--shard I/N`.
+# Maps the hash of a part's list of inputs to the part, as determined by runs with `--shard I/N`.
 declare -A part_of
 learn_parts() {
   local count part

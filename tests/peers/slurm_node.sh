@@ -10,7 +10,7 @@ wait_for() {
   done
 }
 
-daemons=()  # their process ids; no others are ever ended
+daemons=()  # their process ids; only these processes are ended
 
 # start_daemon LOG COMMAND...: starts a daemon that stays in the foreground, so that its process id is known.
 start_daemon() {

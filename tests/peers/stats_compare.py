@@ -95,7 +95,7 @@ def main(arguments):
                           "--percentiles", ",".join(PERCENTILES)],
                          input="\n".join(images) + "\n", capture_output=True, text=True, check=False)
     report = json.loads(run.stdout)
-    for failure in report["failures"]:  # files that imgpipe rejects are in neither statistics
+    for failure in report["failures"]:  # both statistics exclude files that imgpipe rejects
         del images[failure["input"]]
     problems = [] if report["counted"] == len(images) else [f"{report['counted']} of {len(images)} were counted"]
     groups = {}

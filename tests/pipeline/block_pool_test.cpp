@@ -128,7 +128,7 @@ TEST(BlockPool, KeptBlockIsResizedIfANewOneExceedsTheLimit) {
   void* const large = filled(pool, 10 * kMiB);
   ASSERT_TRUE(pool.give_back(large));
   void* const cut = filled(pool, 4 * kMiB);
-  EXPECT_EQ(cut, large);  // its first pages
+  EXPECT_EQ(cut, large);  // the first pages of `large`
   EXPECT_EQ(pool.use().in_use, bytes_of(4));
   ASSERT_TRUE(pool.give_back(cut));
   void* const grown = filled(pool, 9 * kMiB);

@@ -32,13 +32,13 @@ constexpr int kTrials = kSanitized ? 60 : 300;
 constexpr std::int64_t kMaxPixels = 24'000;  // of any frame
 constexpr std::int64_t kMaxTableBytes = std::int64_t{1} << 20;
 
-// IMGPIPE_CHAINS_SEED, where it is set, gives other lists.
+// IMGPIPE_CHAINS_SEED, if set, selects other lists.
 std::uint64_t seed_of_lists() {
   const char* const text = std::getenv("IMGPIPE_CHAINS_SEED");
   return text == nullptr ? 20261126 : std::stoull(text);
 }
 
-// Lists of stages, and the image that all of them get.
+// Lists of stages, and the image that all lists process.
 struct Branches {
   std::vector<std::string> lists;
   Shape shape;
@@ -63,7 +63,7 @@ bool is_small(const Plan& plan) {
   });
 }
 
-// Appends a random step, if the planner accepts one of a few.
+// Appends a random step that the planner accepts, if a few attempts find one.
 void add_step(Random& random, const Shape& shape, std::string& list) {
   for (int draw = 0; draw < 20; ++draw) {
     const std::string step = below(random, 8) == 0 ? "depth:float" : random_step(random, *any_stage(random));
@@ -78,7 +78,7 @@ void add_step(Random& random, const Shape& shape, std::string& list) {
   }
 }
 
-// Some lists begin as the one before them, are the beginning of it, or have no steps.
+// Some lists begin with the previous list, are its beginning, or have no steps.
 Branches random_branches(Random& random) {
   Branches branches;
   const auto sample = static_cast<Sample>(below(random, 3));
@@ -101,7 +101,7 @@ Branches random_branches(Random& random) {
   return branches;
 }
 
-// How an engine runs them.
+// How an engine runs the lists.
 struct EngineRun {
   bool streamed = false;
   std::int64_t strip_rows = 0;
@@ -126,7 +126,7 @@ EngineRun random_run(Random& random) {
   return run;
 }
 
-// Counts the rows that are read.
+// Counts the rows that it returns.
 class CountedReader final : public Reader {
  public:
   CountedReader(const Image& image, std::int64_t& rows) : image_(image), rows_(rows) {
@@ -173,7 +173,7 @@ void expect_results(const Outcome& outcome, const std::vector<Image>& expected) 
   EXPECT_EQ(outcome.pixels.data, outcome.results.back().data);
 }
 
-// False where the engine has too little memory.
+// Runs the lists and compares the results; returns false if the engine has too little memory.
 bool try_run(Engine& engine, const Branches& branches, const Image& image, const EngineRun& run,
              const std::vector<Image>& expected) {
   Job job;
@@ -205,7 +205,7 @@ bool try_run(Engine& engine, const Branches& branches, const Image& image, const
 
 class BranchesOf : public testing::TestWithParam<std::string> {
  protected:
-  // Of the engine with so much device memory, if it takes some.
+  // Runs the lists once. Increases a device's random memory limit until it suffices.
   void run_once(const Branches& branches, const Image& image, const EngineRun& run,
                 const std::vector<Image>& expected) {
     const auto threads = static_cast<int>(1 + below(random_, 3));
@@ -259,7 +259,7 @@ TEST_P(BranchesOf, EqualSeparateRuns) {
 INSTANTIATE_TEST_SUITE_P(Engines, BranchesOf, testing::Values("reference", "cpu", "bands", "cuda"),
                          [](const auto& engine) { return engine.param; });
 
-// Few rows of the other result need far more rows of the one that the writer takes than a band has.
+// A few rows of the other result need far more rows of the written image than a band has.
 TEST(Branches, AnImageIsStreamedThatAnotherResultIsMadeOf) {
   for (const std::vector<std::string>& lists : {std::vector<std::string>{"gray,resize:4:2", "gray"},
                                                 {"smooth,crop:5x3+1+50", "smooth"},
@@ -309,7 +309,7 @@ TEST(Branches, StepsThatListsBeginWithRunOnce) {
     EXPECT_EQ(std::ranges::count(outcome.timeline.spans(), label, &Span::name), 1) << label;
 }
 
-// A step that is there twice in one list runs twice.
+// A step that occurs twice in one list runs twice.
 TEST(Branches, OneListIsThePlanThatMakePlanMakes) {
   for (const std::string list :
        {"hist,hist,contrast", "smooth,smooth", "none", "gray,hist,contrast,smooth"}) {
@@ -332,7 +332,8 @@ TEST(Branches, ErrorsNameTheList) {
   };
   EXPECT_EQ(error_of({"gray", "smooth,crop:9x9"}).substr(0, 38), "usage: list 2, 'smooth,crop:9x9': crop");
   EXPECT_EQ(error_of({"blurred", "gray"}).substr(0, 25), "usage: list 1, 'blurred':");
-  const std::string too_large = "input: list 3, 'resize:100:100': resize:100:100 would produce 100x100 pixels";
+  const std::string too_large =
+      "input: list 3, 'resize:100:100': resize:100:100 would produce 100x100 pixels";
   EXPECT_EQ(error_of({"gray", "gray", "resize:100:100"}).substr(0, too_large.size()), too_large);
   EXPECT_EQ(error_of({}), "usage: expected at least 1 list of stages");
   EXPECT_EQ(error_of({"gray", "none"}), "none");

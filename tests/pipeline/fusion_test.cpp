@@ -1,5 +1,5 @@
-// Which steps --fuse joins: neighbours that the table has a row for, from the left, each once. The expected
-// labels come from those of the plan without --fuse.
+// The steps that --fuse joins: neighbours that form a row of the table, from the left, each step once. The
+// expected labels are derived from the plan without --fuse.
 #include <array>
 #include <optional>
 #include <string>
@@ -56,7 +56,7 @@ std::vector<std::string> selectable_steps() {
   return steps;
 }
 
-// Fuses only where all samples have 8 bits.
+// Steps are fused only if all samples have 8 bits.
 TEST(Fusion, JoinsTheTablesPairsOfAnyTwoStages) {
   const std::vector<std::string> steps = selectable_steps();
   int joined = 0;

@@ -48,7 +48,7 @@ std::int64_t need_of(const Engine& engine, const std::string& stages, const Shap
   return engine.memory_need({plan, reader, writer.get()}).bytes;
 }
 
-// At worst its grey image and its file, but not its colours, which never exist as a whole.
+// At worst, memory holds the grey image and the file, but never the whole colour image.
 TEST(MemoryNeed, GreyResultNeedsNoColourPlanes) {
   const Shape shape{16384, 16384, 3};
   const auto engine = make_cpu_engine(1);
@@ -62,7 +62,7 @@ TEST(MemoryNeed, GreyResultNeedsNoColourPlanes) {
   EXPECT_LT(engine->memory_need({plan, reader, writer.get(), true}).bytes, 20 * kMB);
 }
 
-// Twice the bytes of 8 bits wherever images are held.
+// Images that are held take twice the bytes of 8 bits.
 TEST(MemoryNeed, DoublesForSixteenBits) {
   for (const auto& engine : {make_cpu_engine(1), make_reference_engine()}) {
     for (const Format format : {Format::png, Format::pgm}) {
@@ -83,7 +83,7 @@ struct Kept {
 
 class JobMemoryNeed : public testing::TestWithParam<std::tuple<std::string, std::string, int, int, int>> {};
 
-// Measures the peak of what `new` allocates; readers and writers that use malloc have separate tests. Noise
+// Measures the peak of allocations by `new`; readers and writers that use malloc have separate tests. Noise
 // brings the file close to its largest size.
 TEST_P(JobMemoryNeed, CoversActualUse) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer has `new` for itself";
@@ -170,7 +170,8 @@ TEST(MemoryNeed, CountsEveryBandInFlight) {
   }
 }
 
-// The decoded image where several lists read it, and all results: the last one encoded, or kept too.
+// The need includes all results (the last one encoded, or also kept) and, if several lists read it, the
+// decoded image.
 TEST(MemoryNeed, OfSeveralResultsIsWhatTheyTake) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer has `new` for itself";
   using Lists = std::vector<std::string_view>;

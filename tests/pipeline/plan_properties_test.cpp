@@ -60,8 +60,8 @@ std::optional<Plan> plan_of(const Request& request) {
   }
 }
 
-// Each step receives the frame of the step that it reads, which with one list is the previous step, and the
-// last frame is the image's.
+// Checks a plan of one list: each step receives the frame of the previous step, which it reads, and the last
+// frame is the image's.
 std::string wrong_step(const Plan& plan) {
   FrameType frame = frame_type_of(plan.input);
   std::vector<std::string> labels;
@@ -209,7 +209,7 @@ TEST(PlanProperties, HoldForRandomChains) {
   EXPECT_GT(with_tables, kChains / 50);
 }
 
-// The same of plans with several results.
+// The same properties for plans with several results.
 TEST(PlanProperties, HoldForRandomBranches) {
   Random random(kSeed + 1);
   int accepted = 0;

@@ -321,7 +321,7 @@ TEST(Plan, DepthNeedsNoOtherLayout) {
   EXPECT_EQ(labels("depth:8", kDeepRgba), "depth:8");
   EXPECT_EQ(labels("smooth,depth:8", kDeepRgba), "split* smooth depth:8 merge*");
   const Plan needless = make_plan(parse_stages("depth:16,depth:8"), kRgb);
-  EXPECT_EQ(needless.steps.size(), 2U);  // the first makes what the second needs
+  EXPECT_EQ(needless.steps.size(), 2U);  // the first step makes the second one necessary
   const Plan left_out = make_plan(parse_stages("depth:8"), kRgb);
   EXPECT_TRUE(left_out.steps.empty());
   EXPECT_EQ(left_out.notes, (std::vector<std::string>{"skipped depth:8: the samples already have 8 bits"}));

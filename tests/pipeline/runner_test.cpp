@@ -207,10 +207,10 @@ TEST(Runner, RejectsInvalidArguments) {
   expect_error(usage, "image: expected at least 1x1", [&] {
     (void)runner.branched_plan({3, 3, 5}, {"gray"});
   });
-  expect_error(usage, "another shape", [&] {
+  expect_error(usage, "shape of the image differs", [&] {
     (void)runner.run(image.untyped_view(), runner.plan({8, 8, 1}));
   });
-  expect_error(usage, "another shape", [&] { (void)runner.run({}, runner.plan({8, 8, 1})); });
+  expect_error(usage, "shape of the image differs", [&] { (void)runner.run({}, runner.plan({8, 8, 1})); });
   expect_error(input, "pixels", [&] { (void)runner.run(image.untyped_view(), "resize:100:100"); });
   // The errors have not affected the runner.
   EXPECT_EQ(bytes_of(runner.run(image.untyped_view()).pixels), expected(image, kDefaultStages));

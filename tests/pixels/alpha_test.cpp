@@ -33,8 +33,8 @@ std::vector<StageRequest> all_steps() {
 
 using Steps = std::vector<StageRequest>;
 
-// Samples about 500 triples evenly, because their number grows with the third power of the number of stages.
-// With sanitizers 50: the pairs already pass every stage's memory to every other.
+// Samples about 500 triples evenly, because their number grows cubically with the number of stages. With
+// sanitizers it is 50: the pairs already pass every stage's memory to every other stage.
 std::vector<Steps> singles_pairs_and_triples() {
   constexpr std::size_t kTriples = kSanitized ? 50 : 500;
   std::vector<Steps> lists;

@@ -22,7 +22,7 @@ Image make_image(Shape shape, std::uint64_t seed = 9) {
   return image;
 }
 
-// What the engine runs, and how.
+// The engine's task, and its settings.
 struct JobOptions {
   std::string stages;
   Format format = Format::png;
@@ -91,7 +91,7 @@ TEST(CpuEngine, EveryPlanAndShapeEqualsTheReference) {
   for (const Size& size : {Size{1, 1}, Size{2, 3}, Size{97, 89}, Size{5, 1203}, Size{20011, 90}}) {
     for (int channels = 1; channels <= 4; ++channels) {
       const Image image = make_image({size.width, size.height, channels});
-      // Every plan on small images, some of them on large ones.
+      // Every plan on small images; some plans also on large ones.
       for (std::size_t i = 0; i < plans().size(); ++i) {
         if (size.width > 1000 && (i + static_cast<std::size_t>(channels)) % (kSanitized ? 8 : 4) != 0)
           continue;

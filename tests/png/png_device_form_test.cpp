@@ -168,7 +168,7 @@ TEST(PngDeviceForm, FourByteFiltersEqualTheStandard) {
   }
 }
 
-// Computes a strip's tokens window by window, each from its 32 bytes and two numbers.
+// A token of a strip. Tokens are computed window by window, each window from its 32 bytes and two numbers.
 struct Token {
   std::size_t at;
   std::size_t length;  // 1: a literal

@@ -137,7 +137,7 @@ TEST(PngFacts, ImagesAreCountedAndPalettesReportTheirBits) {
   EXPECT_EQ(describe_png(Small{2, 0, 1, {}, {}}.file()).color, "grey");
 }
 
-// The first of cICP, iCCP, sRGB and gAMA counts, in any order.
+// The first of cICP, iCCP, sRGB and gAMA that is present applies, whatever the order of the chunks.
 TEST(PngFacts, ColourSpaceComesFromTheChunks) {
   const auto said = [](const Bytes& before) {
     return describe_png(Small{8, 2, 3, before, {}}.file()).color_space;

@@ -137,7 +137,7 @@ Bytes noise(std::size_t size, std::uint64_t seed) {
   return bytes;
 }
 
-// Like rendered text: words from a small book, in random order, between runs of zeros.
+// Like rendered text: 40 random words, repeated in random order, between runs of zeros.
 Bytes text_like(std::size_t size, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<Bytes> words(40);
@@ -263,7 +263,7 @@ TEST(PngHuffman, RuleDetectsMatches) {
   EXPECT_EQ(check_strip(short_tiles, "short tiles"), Kind::isal);
 }
 
-// Photographs must not pay for ISA-L: checks the rule's choice, not the result.
+// Photographs must not pay the cost of ISA-L: checks the rule's choice, not the result.
 TEST(PngHuffman, WindowsOfPhotographsDoNotRepeat) {
   const auto tried = [](const Bytes& strip) {
     return should_try_matches(strip, StripBlock(count_tokens(strip)));

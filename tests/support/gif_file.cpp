@@ -39,7 +39,7 @@ CodeSink lzw(const Indices& pixels, const LzwChoice& choice) {
     sink.code(prefix, width);
     if (next < 4096) {
       codes[{prefix, pixel}] = next;
-      // The decoder is one entry late.
+      // The decoder's table lags by one entry.
       if (next == 1 << width && width < 12) ++width;
       ++next;
     } else if (choice.clear_when_full) {
@@ -51,7 +51,7 @@ CodeSink lzw(const Indices& pixels, const LzwChoice& choice) {
     prefix = pixel;
   }
   if (prefix >= 0) sink.code(prefix, width);
-  // The decoder makes its last entry with the previous code, which may widen the end code.
+  // The decoder makes its last entry with the previous code, which may increase the width of the end code.
   if (next == 1 << width && width < 12) ++width;
   if (choice.end_code) sink.code(clear + 1, width);
   return sink;

@@ -64,7 +64,7 @@ class HostLane final : public Lane {
   int finishes_ = 0, images_finished_ = 0;
 };
 
-// For BatchSettings::find_lanes, once.
+// Returns a function for BatchSettings::find_lanes, which may be called once.
 [[nodiscard]] std::function<LaneCapacity()> offering(std::vector<std::unique_ptr<Lane>> lanes,
                                                      std::int64_t lane_pixels = 0,
                                                      std::int64_t lane_start_pixels = 0);

@@ -21,7 +21,7 @@ using Random = std::mt19937_64;
 
 [[nodiscard]] const std::vector<const Stage*>& selectable_stages();
 [[nodiscard]] const Stage* any_stage(Random& random);
-// Returns a stage that the recorded files of random chains use: new stages do not change those chains.
+// Returns one of the stages that the recorded random chains use; new stages do not change these chains.
 [[nodiscard]] const Stage* recorded_stage(Random& random);
 
 // Returns a step as --stages accepts it.

@@ -11,7 +11,7 @@ namespace {
 // Golden values are integers; tests/golden/float_oracle.py covers floats.
 constexpr const char* kDepthOfFloats = "depth:float";
 
-// Both stages' parameters, one after another.
+// Returns both stages' parameters, one after another.
 Parameters joined(const Stage& first, Parameters parameters, const Parameters& second) {
   std::size_t count = first.parameters.size();
   for (std::size_t i = 0; count < kMaxParameters; ++i) parameters.values[count++] = second[i];

@@ -44,7 +44,7 @@ struct TiffPageSource {
 
 // Returns all pixels converted to RGBA by libtiff, four values each.
 [[nodiscard]] Values rgba_by_libtiff(const FileBytes& file);
-// Returns all samples of a page as read by libtiff, with 8 or 16 bits; and its description.
+// Return all samples of a page as read by libtiff, with 8 or 16 bits, and the page's description.
 [[nodiscard]] Values samples_by_libtiff(const FileBytes& file, int page = 0);
 [[nodiscard]] std::string description_by_libtiff(const FileBytes& file, int page);
 

@@ -34,8 +34,7 @@ FileBytes with_more_rows(int packed, int rows, int rows_per_strip, bool damaged)
   return made.build();
 }
 
-// Some writers fill up the last strip. The checksum after these rows counts, unless they exceed a whole
-// strip.
+// Some writers fill up the last strip. The checksum after extra rows is checked unless they exceed a strip.
 TEST(TiffDamage, DeflateChecksumsAfterExtraRowsAreChecked) {
   for (const auto& [packed, rows] : {std::pair{2, 1}, {8, 8}, {8, 5}, {8, 4}, {300, 299}, {300, 150}}) {
     EXPECT_EQ(failure(with_more_rows(packed, rows, rows, false)), "") << packed;

@@ -72,7 +72,7 @@ int try_all(const FileBytes& file) {
   return failures;
 }
 
-// Reads bands of 5 rows and one of the previous band, with several threads. Rethrows an error of one of them.
+// Reads bands of 5 rows and one of the previous band, with several threads. Rethrows one of their errors.
 void read_in_bands(const FileBytes& file, int threads) {
   const auto reader = open_reader(file);
   const Shape shape = reader->header().shape;

@@ -57,7 +57,8 @@ TEST(TiffStack, ConsecutivePagesFormATiff) {
   }
 }
 
-// A file of 2 MB whose pages share one description; written with each page, it exceeds 4 GB.
+// A 1.2 MB file whose pages share one description. Written with every page, the output might exceed 4 GB,
+// because the estimate counts the description twice per page.
 TEST(InputJobTest, SharedMetadataMayRequireBigTiff) {
   constexpr std::uint32_t kPages = 2200, kTextBytes = 1 << 20;
   for (const bool kept : {false, true}) {

@@ -1,5 +1,5 @@
 // Reads BMP files (Windows and OS/2, uncompressed and RLE). stb_image 2.27 lacks RLE, decodes wrong colours
-// in OS/2 files and 56-byte headers, and takes unused bytes for alpha.
+// in OS/2 files and 56-byte headers, and mistakes unused bytes for alpha.
 #include <algorithm>
 #include <bit>
 #include <memory>

@@ -64,7 +64,7 @@ bool covers(const Frame& frame, const Shape& screen) {
   return frame.width == screen.width && frame.height == screen.height;
 }
 
-// Reads the blocks up to the first image descriptor (sections 18 to 23); the last graphic control counts.
+// Reads the blocks up to the first image descriptor (sections 18 to 23). Uses the last graphic control.
 Frame find_first_frame(Bytes file, const Shape& screen) {
   Frame frame;
   const ColorTable global = color_table(13, little_endian(file, 10, 1));
@@ -333,7 +333,7 @@ class GifReader final : public Reader {
   void check_colors(std::span<const Sample8> indices) {
     if (frame_.table.colors == colors_.size()) return;
     const bool unknown = std::ranges::any_of(indices, [this](Sample8 index) {
-      return index >= frame_.table.colors && index != frame_.transparent;  // which needs no colour
+      return index >= frame_.table.colors && index != frame_.transparent;  // transparent: needs no colour
     });
     if (unknown) damage("a pixel's colour is not in the colour table");
   }

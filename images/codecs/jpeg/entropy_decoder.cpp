@@ -81,8 +81,8 @@ struct LongSymbol {
   int bits = 0;     // code and value together
 };
 
-// A symbol's lower half is the size of its value; a DC symbol is at most 15 and has no other half. `bits` is
-// passed by value, because taking the window's address would keep it out of registers.
+// The lower half of a symbol is the size of its value; a DC symbol is at most 15, so its upper half is 0.
+// `bits` is passed by value, because taking the window's address would keep it out of registers.
 HWY_NOINLINE LongSymbol long_symbol(const HuffmanDecoder& decoder, std::uint64_t bits) {
   const auto first = static_cast<std::uint32_t>(bits >> (64 - kLongestCode));
   std::size_t length = 1;

@@ -8,7 +8,7 @@
 
 namespace imgpipe {
 
-// What the next kLookupBits bits begin with:
+// An entry of the lookup table, which is indexed by the next kLookupBits bits:
 //   bits 31..16  the value; 0 for an end of block and for 16 zeros
 //   bits 15..8   zigzag positions to advance; kPastLastIndex at the end of a block
 //   bit 6        an end-of-block code follows the value and is included

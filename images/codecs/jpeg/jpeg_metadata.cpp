@@ -43,7 +43,8 @@ class ProfileSegments {
     parts_[number] = payload.subspan(kProfile.size() + 2);
   }
 
-  // Returns one byte, which is never a valid profile, for an incomplete profile, so that it is reported.
+  // Returns the joined profile. If it is incomplete, returns one byte, which is never a valid profile, so
+  // that the damage is reported.
   [[nodiscard]] std::vector<std::byte> joined() const {
     std::vector<std::byte> profile;
     if (!seen_) return profile;

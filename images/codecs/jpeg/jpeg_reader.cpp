@@ -48,12 +48,12 @@ void cmyk_to_rgb(const JSAMPLE* in, Sample8* out, std::int64_t width, bool inver
 
 class JpegReader final : public LibraryJpeg {
  public:
-  // libjpeg saves no segments: for each further one it would walk all those saved before.
+  // Does not let libjpeg save segments: for each further one it would walk all those saved before.
   JpegReader(Bytes bytes, const DecodeOptions& options) : bytes_(bytes), facts_(read_jpeg_facts(bytes)) {
     decoder_.err = error_manager(errors_);
     errors_.strict = !options.lenient;
     progress_.progress_monitor = on_progress;
-    // A constructor that throws runs no destructor, so what libjpeg holds is freed here.
+    // A constructor that throws runs no destructor, so libjpeg's memory is freed here.
     try {
       if (!try_read_header()) fail();
       read_header_facts(options);

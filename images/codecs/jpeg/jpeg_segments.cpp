@@ -72,7 +72,7 @@ void read_segment(unsigned marker, Bytes payload, JpegFacts& facts, ProfileParts
     if (!facts.multi_picture) facts.multi_picture_index = payload.subspan(kPictures.size());
     facts.multi_picture = true;
   }
-  // As in libjpeg, a shorter segment does not count.
+  // As in libjpeg, shorter segments are ignored.
   if (marker == kApp0 && matches_at(payload, 0, "JFIF\0"sv) && payload.size() >= 14) facts.jfif = true;
   if (marker == kApp14 && matches_at(payload, 0, "Adobe"sv) && payload.size() >= 12)
     facts.adobe_transform = big_endian(payload, 11, 1);

@@ -1,4 +1,4 @@
-// The marker segments of a JPEG's header, and what may follow its end (ITU-T T.81, annex B).
+// The marker segments of a JPEG's header, and the data that may follow its end (ITU-T T.81, annex B).
 #pragma once
 
 #include <cstddef>

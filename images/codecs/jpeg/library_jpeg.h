@@ -1,4 +1,4 @@
-// libjpeg-turbo's decoder, and what the header shows before the first row.
+// libjpeg-turbo's decoder, which also provides the scan for the built-in decoder.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ class LibraryJpeg : public Reader {
   // in one scan, grey or YCbCr in 4:4:4, 4:2:2, 4:2:0 or 4:4:0, and no warning so far. Does not check the
   // codes themselves. Call it before the first row.
   [[nodiscard]] virtual std::optional<BaselineScan> baseline() const = 0;
-  // Checks what follows the end marker. Returns a warning, or "" for none. Throws Error(input).
+  // Checks the data after the end marker. Returns a warning, or "" for none. Throws Error(input).
   [[nodiscard]] virtual std::string check_data_after_end(Bytes after) const = 0;
 };
 

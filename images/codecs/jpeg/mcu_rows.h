@@ -54,7 +54,7 @@ class McuRows {
     return walk.ready == walk.needs.end;
   }
 
-  // Takes the walk's next pending row above `known` into work. Returns false if there is none.
+  // Takes the walk's next pending row with a number below `known` into work. Returns false if there is none.
   [[nodiscard]] bool take_pending(Walk& walk, std::int64_t known, std::int64_t& row) {
     const std::int64_t end = std::min(walk.needs.end, known);
     while (walk.pending < end && at(walk.pending).state != State::pending) ++walk.pending;

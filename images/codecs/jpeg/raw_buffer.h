@@ -20,7 +20,7 @@ class RawBuffer {
   [[nodiscard]] T& operator[](std::size_t i) noexcept { return data_[i]; }
   [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return data_[i]; }
 
-  // Ensures capacity for `count`, with headroom within `most` if `count` is. Keeps the contents.
+  // Ensures capacity for `count`, with headroom that stays within `most` if `count` does. Keeps the contents.
   void reserve(std::size_t count, std::size_t most) {
     if (count <= capacity_) return;
     const std::size_t more = capacity_ + capacity_ / 2;

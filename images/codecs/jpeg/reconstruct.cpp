@@ -99,7 +99,7 @@ HWY_INLINE void inverse_dct_pass_of(V16 (&x)[kBlockSide]) {
   for (int i = 0; i < kBlockSide; ++i) x[i] = hn::ReorderDemote2To(d, lower.v[i], upper.v[i]);
 }
 
-// Takes the number of a vector and of a lane as one number, and rotates it left by a bit.
+// Moves each value: rotates its position, the vector index followed by the lane index, left by one bit.
 template <int kVectors>
 HWY_INLINE void shuffle(V16 (&v)[kVectors]) {
   const D16 d;

@@ -72,7 +72,7 @@ struct RowSegment {
 // Fills the chunk for `pixels` pixels, starting with the sample before `at`.
 template <Sampling kSampling>
 HWY_INLINE void fill_segment(const std::uint8_t* near, const std::uint8_t* far, std::int64_t at,
-                           std::int64_t pixels, RowSegment& chunk) {
+                             std::int64_t pixels, RowSegment& chunk) {
   const D16 d;
   const std::int64_t count = (pixels + 1) / 2 + 2;
   for (std::int64_t i = 0; i < count; i += kHalf) {
@@ -148,15 +148,15 @@ struct Colours {
   V16 red, green, blue;
 };
 
-// Returns what to add to Y. The products have 16 bits, 15 of them fractional, rounded half up. For every Cb
-// and Cr they equal those of the longer factors of red_of() and blue_of().
+// Returns the amounts to add to Y. The products have 16 bits, 15 of them fractional, rounded half up. For
+// every Cb and Cr they equal those of the longer factors of red_of() and blue_of().
 HWY_INLINE Colours colours_of(V16 cb, V16 cr) {
   const V16 cb2 = hn::Add(cb, cb);
   const V16 cr2 = hn::Add(cr, cr);
   return {hn::MulFixedPoint15(cr2, set(22971)), green_part(cb2, cr2), hn::MulFixedPoint15(cb2, set(29033))};
 }
 
-// Sums saturate 255 above this, at the maximum of 16 bits.
+// Sums saturate at the 16-bit maximum, which is 255 above this value.
 constexpr int kLeast = 0x7F00;
 
 // Returns the sums of luma (plus kLeast) and the colour's part, as bytes.

@@ -26,7 +26,7 @@ std::array<std::int32_t, 3> dc_before(const EntropyTables& tables, const BlockLi
   return dc;
 }
 
-// Wraps: in damaged files only the lower bits count.
+// Wraps: in damaged files only the lower bits are used.
 std::int32_t plus(std::int32_t a, std::int32_t b) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
 }

@@ -1,4 +1,4 @@
-// Cuts a scan into chunks that are decoded independently, and joins them to what sequential decoding yields.
+// Cuts a scan into chunks that are decoded independently, and joins them as if decoded sequentially.
 //
 //   scan      |--------chunk 0--------|--------chunk 1--------|--------chunk 2--------|
 //   decoded   truth ................  |  guess ~~~~ in step ..|  guess ~~ in step .....|

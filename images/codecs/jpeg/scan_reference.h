@@ -1,5 +1,5 @@
-// A reference encoder of one baseline scan. Faster encoders are compared with it. So is libjpeg-turbo, once,
-// before a device encodes in its place.
+// A reference encoder of one baseline scan. Faster encoders are compared with it; so is libjpeg-turbo, once,
+// before a device replaces it.
 #pragma once
 
 #include <cstddef>

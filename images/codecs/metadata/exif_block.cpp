@@ -38,7 +38,7 @@ std::size_t bytes_of_type(std::uint32_t type) {
   return type < kBytes.size() ? kBytes[type] : 0;
 }
 
-// Returns the size of a unit in byte order: for fractions each half.
+// Returns the size of the unit that byte order applies to; for fractions, that of each half.
 std::size_t unit_of_type(std::uint32_t type) {
   return type == 5 || type == 10 ? 4 : bytes_of_type(type);
 }

@@ -1,9 +1,8 @@
 // Parses and rebuilds EXIF (Exif 2.32; TIFF 6.0, section 2): the first directory and its Exif, GPS and
-// interoperability directories. Of a next directory, which describes a thumbnail, only the presence is
-// reported.
+// interoperability directories. Reports only the presence of a next directory, which describes a thumbnail.
 //
 // parse_exif() rejects a block with a directory or value out of bounds, with overlapping parts (two values
-// may be the same bytes), or with a directory of no or more than kMaxExifEntries entries. It drops entries
+// may be the same bytes), or with a directory of no entries or of more than kMaxExifEntries. It drops entries
 // of unknown types or without values, fields that describe how pixels or thumbnails are stored, and the maker
 // note, whose offsets have unknown bases and which contains previews.
 #pragma once

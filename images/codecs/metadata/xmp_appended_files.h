@@ -10,9 +10,9 @@ namespace imgpipe {
 // A name in FoundMetadata::lost.
 inline constexpr const char* kGainMapName = "HDR gain map";
 
-// Removes these properties from a packet with nested elements and changes nothing else. Returns what they
-// announced: "HDR gain map", "motion photo video", "appended images". Throws Error(input) if they cannot be
-// distinguished from other properties.
+// Removes these properties from a packet with nested elements and changes nothing else. Returns the names of
+// the announced data: "HDR gain map", "motion photo video", "appended images". Throws Error(input) if the
+// properties cannot be distinguished from others.
 std::vector<std::string> remove_appended_files(std::string& packet);
 
 }  // namespace imgpipe

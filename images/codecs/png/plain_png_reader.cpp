@@ -146,7 +146,7 @@ class PlainPngReader final : public Reader {
       std::memmove(inflated_.data(), inflated_.data() + used_, filled_ - used_);
       filled_ -= used_;
       used_ = 0;
-      // No more than the image has; finish() checks what follows.
+      // At most the image's remaining bytes; finish() checks the data after them.
       const std::size_t capacity = std::min<std::uint64_t>(inflated_.size() - filled_, left_ - filled_);
       filled_ += inflate(std::span(inflated_).subspan(filled_, capacity));
       if (filled_ < wanted) fail("not enough compressed data");

@@ -48,7 +48,7 @@ std::string gamma_text(std::uint32_t stored) {
   return "gamma " + digits;
 }
 
-// The first of cICP, iCCP, sRGB and gAMA counts (clause 4.3); iCCP is reported as a profile.
+// Uses the first of cICP, iCCP, sRGB and gAMA (clause 4.3); iCCP is reported as a profile.
 std::string color_space_of(Bytes file) {
   const auto data_of = [&](const char* type) {
     for (auto chunk = png_chunk_at(file, kPngSignatureBytes); chunk && !is_png_type(file, *chunk, "IDAT");

@@ -240,7 +240,7 @@ class PngReader final : public WholeImageReader {
     return true;
   }
 
-  // Reads what libpng does not report, or not before the pixels.
+  // Reads facts that libpng does not report, or reports only after the pixels.
   void read_chunk_facts() {
     const PngFacts facts = read_png_facts(file_);
     header_.orientation = exif_orientation(facts.exif);

@@ -48,7 +48,7 @@ enum class WindowPosition { min_key, first_byte };
 //   s = ((s xor word) * kWindowMultiplier) xor (s >> 29), mod 2^64
 [[nodiscard]] StripRepeats find_repeats(std::span<const std::uint8_t> strip,
                                         std::span<const std::uint8_t> lengths, WindowPosition position);
-// Returns what find_repeats() allocates for a strip of `strip_bytes`.
+// Returns the size of the memory that find_repeats() allocates for a strip of `strip_bytes`.
 [[nodiscard]] std::int64_t repeats_working_bytes(std::int64_t strip_bytes);
 
 }  // namespace imgpipe

@@ -58,9 +58,9 @@ enum class MatchRule { never, always, by_repeats };
 // windows repeat (strip_repeats.h) at either position. With `block` not the last, enough is 1 of 4 below 2
 // bits per byte of the strip, 1 of 12 below 3, 1 of 24 below 4, 1 of 48 below 5, and 1 of 256 above.
 //
-// Measured on photographs, drawings, scans, screenshots and palettes: without matches, ISA-L loses against
-// one code per strip 30 percent at 1 bit a byte, 10 at 3, none at 6. It gains about the share of windows that
-// repeat, which is almost none in photographs and nine in ten in a screen's text.
+// Measured on photographs, drawings, scans, screenshots and palettes: without matches, ISA-L loses 30 percent
+// against one code per strip at 1 bit per byte, 10 percent at 3, and nothing at 6. It gains about the share
+// of windows that repeat, which is almost none in photographs and nine in ten in a screen's text.
 [[nodiscard]] bool should_try_matches(std::span<const std::uint8_t> strip, const StripBlock& block);
 
 }  // namespace imgpipe

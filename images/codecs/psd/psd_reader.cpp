@@ -1,5 +1,5 @@
 // Reads the composite image of Photoshop files, PSD and PSB (Adobe Photoshop File Formats Specification,
-// 2019). stb_image 2.27 truncates 16 bits, takes every fourth channel for transparency, and overflows when
+// 2019). stb_image 2.27 truncates 16 bits, mistakes any fourth channel for transparency, and overflows when
 // removing white from half-transparent pixels.
 //
 // The composite has transparency only if the file declares it (see has_transparency()); other extra channels

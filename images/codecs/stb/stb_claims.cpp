@@ -25,7 +25,7 @@ void require(bool condition, const char* reason) {
   if (!condition) fail(reason);
 }
 
-// Refuses palette indices beyond the palette, for which stb reads whatever lies in memory.
+// Refuses palette indices beyond the palette, for which stb reads arbitrary memory.
 void check_palette_indices(Bytes bytes, const BmpHeader& bmp) {
   const int per_byte = 8 / bmp.bits;
   const std::uint32_t mask = (1U << bmp.bits) - 1;
@@ -86,8 +86,8 @@ StbClaims read_tga(Bytes bytes, const DecodeOptions& options) {
   return claims;
 }
 
-// Decodes a GIF or PSD with the built-in reader, because --codec stb takes only what that accepts. Decodes it
-// whole, so that damage in the pixels counts.
+// Decodes a GIF or PSD with the built-in reader, because --codec stb accepts only files that this reader
+// accepts. Decodes the whole image to detect damaged pixels.
 Image decode_strictly(std::unique_ptr<Reader> (*open)(Bytes, const DecodeOptions&), Bytes bytes,
                       DecodeOptions options) {
   options.lenient = false;
@@ -98,9 +98,9 @@ Image decode_strictly(std::unique_ptr<Reader> (*open)(Bytes, const DecodeOptions
   return image;
 }
 
-// stb takes the fourth channel for transparency whatever it is, unpacks rows of 16 bits as if they had 8, and
-// cannot read a file without a composite. It converts out-of-range colours to bytes when it removes the white
-// from half-transparent pixels.
+// stb treats any fourth channel as transparency, unpacks rows of 16 bits as if they had 8, and cannot read a
+// file without a composite. It converts out-of-range colours to bytes when it removes the white from
+// half-transparent pixels.
 StbClaims read_psd(Bytes bytes, const DecodeOptions& options) {
   const Image image = decode_strictly(open_psd, bytes, options);
   const std::int64_t channels = big_endian(bytes, 12, 2);

@@ -12,7 +12,7 @@
 //
 // Scans: entropy-coded data extends to a marker (0xFF, any number of 0xFF, then neither 0xFF nor 0) and past
 // RSTn. If stb gives up earlier, it searches for the next 0xFF and continues only at that same marker: it
-// does not accept what 0 or RSTn would yield.
+// does not accept a 0 or RSTn as a segment's marker.
 //
 // An image or component without a scan would come out as zeros; that is refused too.
 #include <bitset>

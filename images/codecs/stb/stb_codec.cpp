@@ -4,7 +4,7 @@
 // - It reads memory only, through callbacks that detect reads past the end.
 // - It allocates zeroed memory, within a budget computed from the size in the header.
 // - HDR and PIC are compiled out, and its stack variables start as zero (see CMakeLists.txt).
-// - The header is checked first, and what stb is known to get wrong is refused (stb_claims.h).
+// - The header is checked first, and files that stb is known to decode wrongly are refused (stb_claims.h).
 #include "images/codecs/stb/stb_codec.h"
 
 #include <algorithm>

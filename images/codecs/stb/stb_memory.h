@@ -1,4 +1,4 @@
-// Memory for stb: zeroed and within a budget when decoding; an exception when encoding fails to get it.
+// Memory for stb: zeroed and within a budget when decoding; failed allocations throw when encoding.
 #pragma once
 
 #include <cstddef>

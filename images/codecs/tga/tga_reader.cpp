@@ -36,7 +36,7 @@ struct TgaHeader {
   [[nodiscard]] int channels() const { return (grey ? 1 : 3) + (alpha == Alpha::none ? 0 : 1); }
 };
 
-// Returns what attribute bits are: 1 "can be ignored", 3 alpha (default), 4 premultiplied alpha.
+// Returns the type of the attribute bits: 1 "can be ignored", 3 alpha (default), 4 premultiplied alpha.
 std::uint32_t attributes_type(Bytes bytes) {
   const Bytes extension = tga_extension(bytes);
   return extension.empty() ? 3 : little_endian(extension, extension.size() - 1, 1);

@@ -8,7 +8,7 @@
 
 namespace imgpipe {
 
-// Returns the greatest compressed size of `bytes` bytes: 12 bits per byte, plus codes that clear the table.
+// Returns the maximum compressed size of `bytes` bytes: 12 bits per byte, plus codes that clear the table.
 [[nodiscard]] constexpr std::int64_t max_lzw_bytes(std::int64_t bytes) {
   return bytes + bytes / 2 + bytes / 1024 + 64;
 }

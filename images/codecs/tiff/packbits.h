@@ -15,7 +15,7 @@ namespace imgpipe {
 // Appends a packed row to `packed`.
 void pack_packbits(std::span<const std::byte> row, std::vector<std::byte>& packed);
 
-// Returns the greatest packed size of a row.
+// Returns the maximum packed size of a row.
 [[nodiscard]] constexpr std::size_t max_packbits_bytes(std::size_t row_bytes) {
   return row_bytes + (row_bytes + 127) / 128;
 }

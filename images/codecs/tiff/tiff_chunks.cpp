@@ -17,7 +17,7 @@
 namespace imgpipe {
 namespace {
 
-// The step in bytes in which rows before damage in a stream are preserved.
+// Bytes per step if decompressing at once fails; preserves the rows before the damage.
 constexpr std::size_t kInflatedAtOnce = std::size_t{64} << 10;
 constexpr std::int64_t kInflateBytes = std::int64_t{96} << 10;  // ISA-L's tables
 constexpr std::int64_t kZstdReaderBytes = std::int64_t{192} << 10;

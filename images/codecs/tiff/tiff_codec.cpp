@@ -37,7 +37,7 @@ FileClaim tiff_claim(Bytes beginning) {
       return claim;
     }
   } catch (const Error&) {
-    // Not in these bytes, or damaged: the reader finds out which.
+    // The directory is not in these bytes, or is damaged; the reader determines which.
   }
   return {.other_bytes = kEndless};
 }

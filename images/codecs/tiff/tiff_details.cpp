@@ -89,7 +89,7 @@ std::string subsampling_of(Bytes file, std::uint64_t offset, const TiffPage& pag
   const bool is_said = field && field->type == static_cast<std::uint16_t>(TiffType::u16) && field->count == 2;
   const TiffValues values(is_said ? field->bytes : Bytes(), sizeof(std::uint16_t), page.big_endian);
   const std::uint64_t across = is_said ? values[0] : 2, down = is_said ? values[1] : 2;
-  const bool fits = across <= 4 && down <= 4;  // the greatest in TIFF 6.0
+  const bool fits = across <= 4 && down <= 4;  // the maximum in TIFF 6.0
   const std::string name =
       fits ? chroma_sampling(static_cast<std::int64_t>(across), static_cast<std::int64_t>(down)) : "";
   return name.empty() ? std::to_string(across) + "x" + std::to_string(down) : name;

@@ -159,7 +159,7 @@ class TiffMetadataFinder {
     return &found_.fields.back();
   }
 
-  // Takes all of it or nothing.
+  // Takes all GeoTIFF fields, or none if any is damaged.
   void take_geography() {
     const std::size_t before = found_.fields.size();
     found_.fields.reserve(before + 6);  // keeps pointers to elements valid

@@ -29,7 +29,7 @@ class TiffPacker {
   [[nodiscard]] static std::int64_t working_bytes(TiffPacking packing, int level, std::int64_t rows,
                                                   std::int64_t row_bytes);
   [[nodiscard]] static std::int64_t library_bytes(TiffPacking packing);
-  // The greatest compressed size of such a chunk.
+  // The maximum compressed size of such a chunk.
   [[nodiscard]] static std::int64_t max_bytes(TiffPacking packing, int level, std::int64_t rows,
                                               std::int64_t row_bytes);
 

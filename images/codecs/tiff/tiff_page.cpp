@@ -286,7 +286,7 @@ void read_chunks(const Fields& fields, Bytes file, bool lenient, TiffPage& page)
   }
 }
 
-// The greatest number of bytes that one compressed byte can become.
+// Returns the maximum number of bytes that one compressed byte can become.
 std::int64_t best_ratio(TiffCompression compression) {
   switch (compression) {
     case TiffCompression::none:

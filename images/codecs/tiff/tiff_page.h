@@ -85,7 +85,7 @@ struct TiffPage {
   [[nodiscard]] std::int64_t chunk_rows(std::int64_t cell_row) const {
     return tiled ? cell_height : std::min(cell_height, height - cell_row * cell_height);
   }
-  // The number of them inside the image.
+  // The number of a chunk's rows inside the image.
   [[nodiscard]] std::int64_t image_rows(std::int64_t cell_row) const {
     return std::min(cell_height, height - cell_row * cell_height);
   }

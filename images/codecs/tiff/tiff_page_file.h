@@ -11,7 +11,7 @@
 namespace imgpipe {
 
 struct TiffPageExtraction {
-  std::uint64_t directory = 0;  // offset of the page's
+  std::uint64_t directory = 0;  // offset of the page's directory
   std::uint64_t shift = 0;      // added to the offsets of its pixels
   Pages::Part part = Pages::Part::all;
   std::int64_t max_bytes = 0;  // limit of the page's file

@@ -293,8 +293,8 @@ class TiffReader final : public Reader {
   std::condition_variable changed_;
   std::list<Band> bands_;  // begun and not finished
   std::map<std::int64_t, CellRow> cell_rows_;
-  std::vector<Image> spare_pixels_;  // pixels of released rows, for reuse; together with those in use at most
-                                     // the peak number in use
+  std::vector<Image> spare_pixels_;  // pixels of released rows, for reuse;
+                                     // with those in use, at most the peak number in use
   std::vector<std::unique_ptr<TiffChunks>> idle_;
   std::int64_t lowest_row_ = 0;  // end of the last begun band
   std::exception_ptr error_;     // the error that ends all bands

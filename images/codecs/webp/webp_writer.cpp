@@ -1,5 +1,5 @@
-// Writes WebP with libwebp. Lossless preserves every pixel, also colours under alpha 0, but omits an alpha of
-// 255 everywhere. One thread per image: the bytes depend on pixels and options only.
+// Writes WebP with libwebp. Lossless coding preserves every pixel, including colours under alpha 0, but omits
+// an alpha of 255 everywhere. One thread per image: the bytes depend on pixels and options only.
 //
 // libwebp needs the whole image, and holds several times its size while encoding.
 #include <algorithm>

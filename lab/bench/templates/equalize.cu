@@ -1,7 +1,7 @@
-// An equalize of your own: maps each value to the share of pixels that are not above it. `sum` is the number
-// of pixels with values from above the least one that occurs up to v; `others` is the number above the least
-// one. Then v becomes round(sum * (255.0f / others)) in floats; each operation is rounded, halves to even.
-// Values up to the least one become 0. An image with only one value does not change.
+// An equalize of your own: maps each value v to the share of pixels whose value is at most v. Let m be the
+// least value that occurs, `sum` the number of pixels with values above m and up to v, and `others` the
+// number of pixels above m. Then v becomes round(sum * (255.0f / others)) in floats; each operation is
+// rounded, halves to even. Values up to m become 0. An image with only one value does not change.
 //
 //   imgpipe bench --stage equalize --with THIS_FILE.cu
 //

@@ -1,5 +1,5 @@
-// A median of your own: the middle value of the window around each pixel. Beyond the border, the nearest
-// pixel of the image counts.
+// A median of your own: the middle value of the window around each pixel. Pixels beyond the border have the
+// value of the nearest pixel of the image.
 //
 //   imgpipe bench --stage median --with THIS_FILE.cu
 //

@@ -1,5 +1,5 @@
-// A smooth of your own: the mean of those of the 5x5 pixels around each that are inside the image, rounded
-// half up: (2 S + n) / (2 n) for n pixels whose sum is S.
+// A smooth of your own: the mean of the 5x5 window around each pixel, without positions outside the image,
+// rounded half up: (2 S + n) / (2 n) for n pixels whose sum is S.
 //
 //   imgpipe bench --stage smooth --with THIS_FILE.cu
 //

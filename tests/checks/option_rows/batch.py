@@ -1,4 +1,4 @@
-"""imgpipe INPUT... FOLDER: batches."""
+"""imgpipe INPUT... OUTPUT: batches."""
 from .row import Row
 
 TREE = ["a.png", "b.jpg", "sub/c.png"]

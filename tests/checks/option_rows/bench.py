@@ -8,7 +8,7 @@ CALL = "imgpipe bench $small"
 
 
 def column(outcome, name):
-    """One column, from every row of every table."""
+    """The values of a column, from every row of every table."""
     return [row[name] for table in outcome.json()["tables"] for row in table["rows"]]
 
 

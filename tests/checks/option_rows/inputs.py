@@ -2,7 +2,7 @@
 import os
 import struct
 
-# Shown on the page.
+# The documentation page shows these.
 LINES = ["imgpipe synth a.png --pattern photo --size 64x48",
          "imgpipe synth b.jpg --pattern photo --size 96x64",
          "imgpipe synth alpha.png --pattern photo --size 33x21 --channels 4",

@@ -86,7 +86,7 @@ class Outcome:
         return self.run(f"imgpipe info {name} --json - -q").json()["images"][0]
 
     def same(self, name, line, other=None):
-        """Whether a file, or `other`, is still the same after another line has written it."""
+        """Runs another line; returns whether it wrote `name`, or `other` if given, with the bytes that `name` had."""
         before = self.bytes(name)
         again = self.run(line)
         assert again.code == 0, again.err

@@ -78,7 +78,7 @@ class Arrays(unittest.TestCase):
 
     def test_the_result_is_nobody_elses(self):
         array = noise((20, 20))
-        got, _ = imgpipe.run(array, "gray")  # which changes no sample
+        got, _ = imgpipe.run(array, "gray")  # a stage that changes no sample
         self.assertFalse(np.shares_memory(got, array))
         got[:] = 0
         self.assertTrue(array.any())

@@ -20,7 +20,7 @@ def running_threads():
 
 
 def settled_threads():
-    """The same once it is stable: a joined thread may remain visible a little longer."""
+    """running_threads() once it is stable: a joined thread may remain visible a little longer."""
     for _ in range(100):
         before = running_threads()
         time.sleep(0.02)
@@ -91,7 +91,7 @@ class Threads(unittest.TestCase):
         self.assertEqual(wrong, [])
 
     def test_others_run_meanwhile(self):
-        """Another thread takes the interpreter's lock during a run. At this switch interval it could not otherwise."""
+        """Another thread runs during a run, which it can only if the run releases the interpreter's lock."""
         array = noise((800, 800, 3))
         interval = sys.getswitchinterval()
         sys.setswitchinterval(1000)
