@@ -12,7 +12,7 @@ constexpr std::array kBriefTexts{
     BriefText{"channels", "Channels, from 1 (grey) to 4 (RGBA)"},
     BriefText{"codec", "Which libraries decode and encode"},
     BriefText{"compare", "Compare every stage with the sequential reference"},
-    BriefText{"device", "Device to run on: auto, cpu, cuda, ..."},
+    BriefText{"device", "Device to run on"},
     BriefText{"files-from", "Read the names of inputs from FILE"},
     BriefText{"format", "Format of the output"},
     BriefText{"fuse", "Two stages in one pass, if adjacent"},

@@ -52,8 +52,7 @@ std::vector<OptionRow> stats_rows() {
   add_rows(rows, replace_rows(), "Results");
   rows.push_back({"Images", "r,recursive", nullptr, nullptr, "Include subdirectories of INPUT"});
   rows.push_back({"Images", "threads", "N", "0",
-                  "Threads, shared by the images in progress if there are fewer images than threads; 0: one "
-                  "per available processor"});
+                  "Threads shared by the images in progress; 0: one per available processor"});
   rows.push_back({"Images", "pages", "LIST", nullptr,
                   "Pages of a TIFF, each counted as an image: all, N, A-B, or A- to the end; without, the "
                   "first"});

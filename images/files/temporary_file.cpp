@@ -138,10 +138,13 @@ CreatedFile create_temporary(const std::filesystem::path& path, std::optional<mo
     const std::lock_guard lock(creation_mutex());
     return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode ? kPrivateMode : 0666);
   }();
-  if (fd < 0)
-    throw Error(ErrorKind::output, errno == ENOENT
-                                       ? "its directory does not exist"
-                                       : "cannot create a file in its directory: " + system_reason(errno));
+  if (fd < 0) {
+    const int reason = errno;
+    std::error_code unknown;
+    const bool exists = reason != ENOENT || std::filesystem::exists(path.parent_path(), unknown);
+    throw Error(ErrorKind::output, exists ? "cannot create a file in its directory: " + system_reason(reason)
+                                          : "its directory does not exist");
+  }
   struct stat info {};
   if (!mode && ::fstat(fd, &info) == 0) {
     mode = info.st_mode & kPermissions;

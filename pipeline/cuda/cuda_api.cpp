@@ -114,8 +114,7 @@ CudaDevices list_cuda_devices() {
   if (status == cudaErrorInsufficientDriver) {
     int driver = 0;
     const bool known = cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0;
-    found.unusable_reason =
-        known ? "the driver is too old for CUDA " + cuda_version() : "no CUDA driver";
+    found.unusable_reason = known ? "the driver is too old for CUDA " + cuda_version() : "no CUDA driver";
     return found;
   }
   if (status != cudaSuccess) {

@@ -70,12 +70,12 @@ TEST(NameTemplate, ExtensionDecidesTheFormat) {
   };
   EXPECT_EQ(check("{stem}.png", {}), "");
   EXPECT_EQ(check("{stem}.png", Format::png), "");
-  EXPECT_NE(check("{stem}.png", Format::jpeg).find("has the extension of png, but --format is jpeg"),
+  EXPECT_NE(check("{stem}.png", Format::jpeg).find("the extension is that of png, but --format is jpeg"),
             std::string::npos);
   EXPECT_EQ(check("{stem}.{ext}", Format::jpeg), "");
   EXPECT_EQ(check("{stem}.{input_ext}", {}), "");
   for (const char* name : {"{stem}", "{stem}.data", "{stem}.{n}", "x.png/{stem}", "{stem}{ext}"}) {
-    EXPECT_NE(check(name, {}).find("no ending of an image format"), std::string::npos) << name;
+    EXPECT_NE(check(name, {}).find("no extension of an image format"), std::string::npos) << name;
     EXPECT_EQ(check(name, Format::png), "") << name;
   }
   EXPECT_NE(rejection_of("{stem}.gif").find("cannot write gif"), std::string::npos);
@@ -110,8 +110,9 @@ TEST(NameTemplate, InvalidTemplates) {
   EXPECT_EQ(rejection_of("{x}.png"), "--name '{x}.png': unknown field '{x}'; must be one of " + fields);
   for (const char* name : {"{n:5}.png", "{n:}.png", "{n:0}.png", "{n:00}.png", "{n:019}.png", "{n:0x}.png",
                            "{n:0005}.png", "{n:-5}.png"})
-    EXPECT_NE(rejection_of(name).find("the width must be 0 and 1 to 18, such as {n:05}"),
-              std::string::npos)
+    EXPECT_NE(
+        rejection_of(name).find("the width must be 0 followed by a number from 1 to 18, such as {n:05}"),
+        std::string::npos)
         << name;
   EXPECT_NE(rejection_of("{stem:05}.png").find("does not accept a width; only {n} and {page} do"),
             std::string::npos);

@@ -98,7 +98,7 @@ BaselineScan scan_of(const File& file) {
   scan.mcus_across = (scan.width + scan.mcu_width - 1) / scan.mcu_width;
   scan.mcu_rows = (scan.height + scan.mcu_height - 1) / scan.mcu_height;
   const auto after = static_cast<std::size_t>(header.src->next_input_byte -
-                                               reinterpret_cast<const unsigned char*>(file.data()));
+                                              reinterpret_cast<const unsigned char*>(file.data()));
   scan.data = std::span(file).subspan(after);
   return scan;
 }

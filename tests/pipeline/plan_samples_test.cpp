@@ -159,8 +159,9 @@ TEST(Plan, RejectsThresholdsOutsideTheSampleRange) {
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
-    EXPECT_NE(std::string(error.what()).find("the samples have 8 bits; use 0 to 255, or insert depth:16 before it"),
-              std::string::npos)
+    EXPECT_NE(
+        std::string(error.what()).find("the samples have 8 bits; use 0 to 255, or insert depth:16 before it"),
+        std::string::npos)
         << error.what();
   }
   EXPECT_NO_THROW((void)make_plan(parse_stages("threshold:255"), kRgb));

@@ -187,9 +187,8 @@ TEST(Runner, AutoReportsItsChoice) {
   Runner runner;
   const RunReport report = runner.run(image.untyped_view()).report;
   EXPECT_EQ(report.implementation, "cpu");  // starting a device does not pay off for 64 pixels
-  EXPECT_EQ(report.why, built_with_cuda()
-                            ? "auto chose cpu (the image is too small to benefit from CUDA)"
-                            : "auto chose cpu (this build has no CUDA)");
+  EXPECT_EQ(report.why, built_with_cuda() ? "auto chose cpu (the image is too small to benefit from CUDA)"
+                                          : "auto chose cpu (this build has no CUDA)");
 }
 
 TEST(Runner, RejectsInvalidArguments) {

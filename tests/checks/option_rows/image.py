@@ -56,7 +56,7 @@ ROWS = [
         "a warm-up and 3 runs: 4 times as many spans of `gray`",
         lambda r: spans_of_gray(r) == 4 * (r.run("imgpipe a.png p.png --trace o.json"), spans_of_gray(r))[1] > 0),
     Row("--histogram", "imgpipe a.png o.png --histogram o.csv --stages gray,contrast",
-        "256 counts; their sum is 3072 pixels",
+        "256 counts of 3072 pixels",
         lambda r: len(r.lines("o.csv")) == 257 and
         all(sum(int(line.split(",")[column]) for line in r.lines("o.csv")[1:]) == 3072 for column in (1, 2))),
     Row("--keep-stages", "imgpipe a.png o.png --keep-stages kept", "a PNG of each stage",
