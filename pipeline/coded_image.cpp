@@ -18,7 +18,7 @@ std::optional<StagedJpeg> stage_jpeg(Reader& reader, std::pmr::memory_resource& 
   std::optional<StagedScan> scan = stage_scan(jpeg->scan, {staged.bytes.untyped_view().data, most});
   if (!scan) return std::nullopt;
   try {
-    reader.check_end(scan->after_end);
+    reader.check_file_end(scan->after_end);
   } catch (const Error&) {
     return std::nullopt;  // reading the rows throws the same error at the end
   }

@@ -86,7 +86,7 @@ void Reader::read_band(std::int64_t first, HostView rows) {
   do_read_band(first, rows);
 }
 
-void Reader::check_end(std::size_t) {
+void Reader::check_file_end(std::size_t) {
   throw Error(ErrorKind::usage, "judge_end: this format has no device decoder");
 }
 

@@ -147,7 +147,7 @@ class Reader {
   [[nodiscard]] virtual const JpegScan* jpeg_scan() const noexcept { return nullptr; }
   // Checks the data after the end marker, at `after_end` in the scan's data, once a device has decoded
   // jpeg_scan(). Throws Error(input).
-  virtual void check_end(std::size_t after_end);
+  virtual void check_file_end(std::size_t after_end);
 
   // Tolerated problems in order: damage with --lenient, and unknown bytes after a camera's JPEG.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }

@@ -72,7 +72,7 @@ TEST_F(UserKernelOnCuda, EveryTemplateIsRightAndTimed) {
     EXPECT_EQ(row["checked"], "exact");
     EXPECT_EQ(row["runs"], 3);
     EXPECT_GT(row["median_us"].get<double>(), 0);
-    EXPECT_TRUE(has(table["notes"].back(), "small images of awkward shapes as well")) << table["notes"];
+    EXPECT_TRUE(has(table["notes"].back(), "small test images")) << table["notes"];
   }
 }
 
@@ -110,10 +110,10 @@ TEST_F(UserKernelOnCuda, WrongResultIsLocatedAndNotTimed) {
   IMGPIPE_NEED_CUDA_AND_NVCC();
   expect_wrong(hist_code(kCount, kLaunch), "first in bin ");  // the counters hold garbage
   // Omits the last column; then works only for widths that are a multiple of 32.
-  expect_wrong(hist_code("  if (x >= width - 1) return;\n" + kCount, kClear + kLaunch), "over noise 1x1: ");
+  expect_wrong(hist_code("  if (x >= width - 1) return;\n" + kCount, kClear + kLaunch), "on noise 1x1: ");
   expect_wrong(hist_code("  if (x >= width / 32 * 32) return;\n" + kCount, kClear + kLaunch), ": expected ");
   // Assumes that rows have no padding.
-  expect_wrong(hist_code("  pitch = width;\n" + kCount, kClear + kLaunch), "over noise ");
+  expect_wrong(hist_code("  pitch = width;\n" + kCount, kClear + kLaunch), "on noise ");
 }
 
 TEST_F(UserKernelOnCuda, OutOfBoundsWritesAreDetected) {
@@ -142,7 +142,7 @@ TEST_F(UserKernelOnCuda, WorkOnAnotherStreamIsDetected) {
   std::string launch = kLaunch;
   const std::string stream = "256, 0, call.stream";
   launch.replace(launch.find(stream), stream.size(), "256");
-  expect_wrong(hist_code(kCount, kClear + launch), "over noise ");
+  expect_wrong(hist_code(kCount, kClear + launch), "on noise ");
   std::string smooth = kernel_template("smooth");
   smooth = smooth.substr(smooth.find("using Sample"));
   const std::string on_it = "grid, block, 0, call.stream";
@@ -160,14 +160,14 @@ TEST_F(UserKernelOnCuda, FailedLaunchIsWrong) {
       hist_code(kCount, "  const dim3 rows(grid.x, call.height);\n" + kClear +
                             "  count<<<rows, 256, 0, call.stream>>>(call.in, call.in_pitch, call.width, "
                             "call.height, call.counts);\n"),
-      "over noise 2x70001: fails: invalid ");
+      "on noise 2x70001: fails: invalid ");
 }
 
 TEST_F(UserKernelOnCuda, InvalidAddressEndsTheRun) {
   IMGPIPE_NEED_CUDA_AND_NVCC();
   const RunResult result = run_one(hist_code("  counts[size_t(1) << 40] = 1;\n" + kCount, kClear + kLaunch));
   expect_refused(result, 1,
-                 "my.cu: mine of hist: over noise 1x1 fails: an illegal memory access was encountered");
+                 "my.cu: mine of hist: on noise 1x1 fails: an illegal memory access was encountered");
   EXPECT_TRUE(has(result.err, "compute-sanitizer --target-processes all imgpipe bench --stage "))
       << result.err;
 }
@@ -179,7 +179,7 @@ TEST_F(UserKernelOnCuda, HangingKernelIsTerminated) {
           "  volatile unsigned long long* same = counts + 255;\n  *same = 1;\n  while (*same != 0) {}\n",
           kClear + kLaunch),
       {"--time-limit", "3"});
-  expect_refused(result, 1, "my.cu: mine of hist over noise 1x1: still running after 3 s");
+  expect_refused(result, 1, "my.cu: mine of hist on noise 1x1: still running after 3 s");
 }
 
 TEST_F(UserKernelOnCuda, OtherVariantsAreTimedDespiteAWrongOne) {

@@ -101,10 +101,10 @@ TEST(TimeLimit, EndsTheProcessAndNamesTheRun) {
   EXPECT_EXIT(
       {
         TimeLimit limit(1);
-        limit.begin("my.cu: mine over noise 1x1");
+        limit.begin("my.cu: mine on noise 1x1");
         std::this_thread::sleep_for(std::chrono::seconds(30));
       },
-      testing::ExitedWithCode(1), "imgpipe: my.cu: mine over noise 1x1: still running after 1 s");
+      testing::ExitedWithCode(1), "imgpipe: my.cu: mine on noise 1x1: still running after 1 s");
 }
 
 TEST(TimeLimit, AppliesToEachRunSeparately) {

@@ -71,7 +71,7 @@ class BaselineReader final : public Reader {
   [[nodiscard]] const JpegScan* jpeg_scan() const noexcept override {
     return bands_disabled_ ? nullptr : &jpeg_;
   }
-  void check_end(std::size_t after_end) override {
+  void check_file_end(std::size_t after_end) override {
     std::string warning = library_->check_data_after_end(scan_.data.subspan(after_end));
     if (!warning.empty()) warnings_ = {std::move(warning)};  // replaces the warning of an earlier call
   }
@@ -310,7 +310,7 @@ void BaselineReader::check_end(Lock& lock) {
     if (end_checked_) return;
     if (!joining_ && chunks_.is_complete()) {
       end_checked_ = true;
-      check_end(chunks_.after_end());
+      check_file_end(chunks_.after_end());
       return;
     }
     if (!decode_one(lock)) changed_.wait(lock);
