@@ -87,7 +87,7 @@ void Reader::read_band(std::int64_t first, HostView rows) {
 }
 
 void Reader::check_file_end(std::size_t) {
-  throw Error(ErrorKind::usage, "judge_end: this format has no device decoder");
+  throw Error(ErrorKind::usage, "check_file_end: this format has no device decoder");
 }
 
 void Reader::begin_next_band(std::int64_t, std::int64_t) {

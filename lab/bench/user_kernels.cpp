@@ -151,9 +151,9 @@ template <class Action>
 auto UserKernels::watched(const StageVariant& stage_variant, const std::string& over, const Action& action) {
   const std::string name =
       stage_variant.own->file + ": " + stage_variant.own->name + " of " + stage_variant.own->stage;
-  limit_->begin(name + " over " + over);
+  limit_->begin(name + " on " + over);
   try {
-    auto result = action([&](const std::string& image) { limit_->begin(name + " over " + image); });
+    auto result = action([&](const std::string& image) { limit_->begin(name + " on " + image); });
     limit_->end();
     return result;
   } catch (const Error& error) {

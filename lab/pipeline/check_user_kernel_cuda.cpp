@@ -169,7 +169,7 @@ UserCheckResult check_user_kernel(const Ladder& ladder, const StageVariant& vari
   for (const SmallImage& image : small_images(ladder.sample)) {
     begins(image.name());
     const std::string fault = check.fault(image);
-    if (check.lost()) throw Error(ErrorKind::input, "over " + image.name() + " " + fault);
+    if (check.lost()) throw Error(ErrorKind::input, "on " + image.name() + " " + fault);
     if (!fault.empty()) {
       verdict.wrong = "on " + image.name() + ": " + fault;
       return verdict;
