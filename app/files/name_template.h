@@ -60,7 +60,8 @@ class NameTemplate {
 // Returns the fields and their meanings, for people: "{dir}: directory below INPUT (...); ...".
 [[nodiscard]] std::string name_fields_help();
 
-// Returns true if files of `format` may have an ending that names `ending`: PGM and PPM may also use PNM's.
+// Returns true if a file of `format` may have the ending of format `ending`. PGM and PPM files may also use
+// the ending of PNM.
 [[nodiscard]] bool is_ending_of(Format ending, Format format);
 
 }  // namespace imgpipe

@@ -77,7 +77,7 @@ std::string arguments_function(Commands commands) {
   return text + "  esac\n}\n\n";
 }
 
-// Selects by the words before the cursor.
+// Returns a zsh function that selects the completions by the words before the cursor.
 std::string zsh_topics_function(Commands commands) {
   std::string text = "_imgpipe_topics() {\n  case \"${words[1,CURRENT-1]}\" in\n";
   for (const CommandRow& command : commands) {

@@ -63,9 +63,9 @@ __device__ inline void add_segment(const PngImage& picture, std::uint32_t y, std
   if (at < end) add_vector<HasAbove, false>(row, above, at, end - at, left_shift, sums);
 }
 
-// lanes_per_segment adjacent lanes handle a segment of a row, 16 bytes per lane and step, and add by
-// shuffles. No shared memory. Rows of several segments are summed in group.sums, from which write_filtered()
-// chooses.
+// lanes_per_segment adjacent lanes handle a segment of a row, 16 bytes per lane and step, and add up their
+// sums with warp shuffles. No shared memory. Rows of several segments are summed in group.sums, from which
+// write_filtered() chooses.
 __global__ __launch_bounds__(kChooseThreads) void choose_kernel(Group group) {
   const PngImage picture = image_containing(group, &PngImage::first_choose_block, blockIdx.x);
   const std::uint64_t thread =

@@ -250,7 +250,7 @@ __device__ inline void store_vector(std::uint16_t* to, const std::uint32_t (&wor
   }
 }
 
-// Stores four floats by their bits, or the first `count`.
+// Stores four floats, given as bit patterns; only the first `count` if it is less than 4.
 __device__ inline void store_vector(float* to, const std::uint32_t (&words)[4], std::int64_t count) {
   if (count >= 4) {
     *reinterpret_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);

@@ -1,5 +1,5 @@
-// Maps the number of samples not above a value to its new value, for equalize and clahe. 32-bit floats, each
-// operation rounded separately, on host and device.
+// Computes a sample's new value from the cumulative count at its old value, for equalize and clahe. 32-bit
+// floats, each operation rounded separately, on host and device.
 #pragma once
 
 #include <cstdint>

@@ -58,7 +58,8 @@ struct TilePlace {
 inline std::int64_t tiles_of(const FrameType& shape) {
   return (shape.width + kTileColumns - 1) / kTileColumns * ((shape.height + kTileRows - 1) / kTileRows);
 }
-// Blocks stride over tiles if there are more than a grid may have.
+// Returns a grid with one block per tile and channel. If a channel has more than kMaxBlocks tiles, the blocks
+// stride over them.
 inline dim3 tile_grid(const FrameType& shape) {
   constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 30;
   const std::int64_t tiles = tiles_of(shape);

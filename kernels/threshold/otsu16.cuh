@@ -163,7 +163,8 @@ class OtsuSearch {
         rounded_product(chunk * kOtsuBins + bin_, shared_.part[chunk % 5][bin_]), share, 1 / share};
   }
 
-  // Runs in one thread: a chain of dependent operations. The mean is 0 before the first large enough class.
+  // Runs in one thread: a chain of dependent operations. The mean is 0 before the first class that is large
+  // enough (kMinShare).
   __device__ void make_means(int chunk, bool by_divisions) {
     const OtsuStep* const steps = shared_.steps[chunk % 2];
     double* const means = shared_.mean[chunk % 2];

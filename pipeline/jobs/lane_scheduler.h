@@ -74,7 +74,7 @@ class LaneScheduler {
   // H200, 32 processors, 2026-11-21: 0.15 s, and 2.3 ms instead of 1.0 for an image of 8 MP).
   void lost(std::chrono::nanoseconds each);
 
-  // Lines for the user, each once.
+  // Returns the pending lines for the user and removes them, so that each is reported once.
   [[nodiscard]] std::vector<std::string> take_notes();
   // The lanes that became ready, such as "cuda:0 (NVIDIA H200)".
   [[nodiscard]] std::vector<std::string> devices() const;

@@ -1,4 +1,4 @@
-// Batches of stacks that need a device, or with damage within a page.
+// Tests batches of stacks: on a CUDA device, and with a damaged page.
 #include <algorithm>
 #include <string>
 #include <utility>

@@ -353,7 +353,7 @@ TEST(ImageStream, RealPhotographs) {
   EXPECT_EQ(found.reason, "");
   ASSERT_EQ(found.images.size(), images.size());
   for (std::size_t i = 0; i < images.size(); ++i) {
-    // Equal to the byte, except for further images and padding.
+    // Found images end before a file's further images and padding; up to there, all bytes are equal.
     ASSERT_LE(found.images[i].size(), images[i].size());
     ASSERT_TRUE(std::equal(found.images[i].begin(), found.images[i].end(), images[i].begin())) << i;
     const Decoded as_file = try_decode(images[i]), as_found = try_decode(found.images[i]);

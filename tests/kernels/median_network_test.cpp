@@ -66,7 +66,7 @@ TEST(MedianNetwork, FindsTheMiddleOfAllSortedColumns) {
   EXPECT_EQ(wrong_medians<2>(MedianNetwork<2>::kMiddle), 0U);
 }
 
-// The proof must be able to fail, and every exchange is needed.
+// Removing any exchange makes a network wrong for some input, and wrong_medians() must detect that.
 TEST(MedianNetwork, NeedsEveryExchange) {
   const auto without = [](const auto& exchanges, std::size_t i) {
     std::vector<Exchange> rest(exchanges.begin(), exchanges.end());

@@ -247,7 +247,7 @@ TEST(Metadata, TiffKeepsDescriptionAndGeoreference) {
   EXPECT_EQ(bmp.lost.size(), 3U);
 }
 
-// ImageJ counts pixels in a unit that only its description names: to TIFF, the unit is "none".
+// ImageJ names the unit of its resolution only in the description; TIFF's resolution unit is "none".
 TEST(Metadata, ResolutionInADescribedUnitIsPreserved) {
   Metadata given;
   given.fields = {tiff_field<char>(270, 2, {'u', 'n', 'i', 't', '=', 'u', 'm', 0})};

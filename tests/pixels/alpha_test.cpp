@@ -77,7 +77,7 @@ Steps of_alpha(const Steps& steps) {
   return left;
 }
 
-// Lists that change the number of bits per sample, among stages that do not.
+// Returns stage lists that change the number of bits per sample; some also contain stages that preserve it.
 std::vector<Steps> lists_of_both_depths() {
   std::vector<Steps> lists;
   for (const char* list : {"contrast:to=8", "contrast:to=16", "depth:8", "depth:16",

@@ -96,7 +96,7 @@ TEST(PngDeviceForm, OnlyIfTheResultIsTheSame) {
   EXPECT_EQ(kind({9, 9, 1}, {.codec = CodecChoice::turbo}), DeviceForm::Kind::none);
   EXPECT_EQ(kind({(std::int64_t{1} << 28) - 1, 1, 4}, {}), DeviceForm::Kind::png_strips);
   EXPECT_EQ(kind({std::int64_t{1} << 28, 1, 4}, {}), DeviceForm::Kind::none);
-  // Rows that are converted first.
+  // A writer that must first convert its rows, here grey to RGB, has no device form.
   EXPECT_EQ(make_writer(Format::ppm, {9, 9, 1})->device_form().kind, DeviceForm::Kind::none);
 }
 

@@ -1,5 +1,6 @@
-// Compares numbers of plans, such as memory needs, with a recorded file: one line per random chain, with a
-// digest per group of numbers. A failure prints the current numbers; IMGPIPE_WRITE_GOLDEN=1 writes the file.
+// Compares figures computed for plans, such as memory needs, with a recorded file: one line per random chain,
+// with a digest per group of figures. A failure prints the current ones; IMGPIPE_WRITE_GOLDEN=1 writes the
+// file.
 #pragma once
 
 #include <fstream>

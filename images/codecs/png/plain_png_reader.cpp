@@ -36,7 +36,7 @@ class PlainPngReader final : public Reader {
     left_ = (row_bytes_ + 1) * static_cast<std::uint64_t>(header_.shape.height);
   }
 
-  // This reader's buffers, or those of libpng's check at the end.
+  // ISA-L's tables, and the larger of this reader's buffers and those of the final check with libpng.
   [[nodiscard]] std::int64_t working_bytes(bool) const override {
     constexpr std::int64_t kTableBytes = std::int64_t{96} << 10;  // ISA-L's
     const auto row = static_cast<std::int64_t>(row_bytes_);

@@ -48,7 +48,7 @@ void warn_of_trailing_bytes(Bytes file, std::size_t end, std::vector<std::string
 }
 
 // Returns the alpha that the descriptor declares: 8 bits of 32, or of 16 with grey. The single bit of 16-bit
-// colours is not alpha, because programs disagree which value is opaque.
+// colours is not alpha, because programs disagree about which value is opaque.
 Alpha alpha_of_header(const TgaHeader& header, std::uint32_t attribute_bits, Bytes bytes) {
   if (header.indexed) return header.palette_bits == 32 ? Alpha::straight : Alpha::none;
   const bool grey_pair = header.grey && header.bits == 16;
